@@ -4,10 +4,11 @@ import type { SearchDeps } from './deps.ts';
 import { graphRoutes } from './graph/graph.ts';
 import { memoryRoutes } from './memories.ts';
 import { postRecall } from './recall/recall.ts';
+import { receiptRoutes } from './receipts.ts';
 import { postSearch } from './search.ts';
 
 export type { SearchDeps } from './deps.ts';
 
-/** Answers questions about what is remembered. Changes nothing. */
+/** Answers questions about what is remembered. Changes nothing of it. */
 export const searchRoutes = (deps: SearchDeps): Routes =>
-  group('search', deps, [postSearch, postContext, postRecall, ...memoryRoutes, ...graphRoutes]);
+  group('search', deps, [postSearch, postContext, postRecall, ...memoryRoutes, ...receiptRoutes, ...graphRoutes]);

@@ -9,6 +9,7 @@ import {
   openIndex,
   openLedger,
   openLimits,
+  openReceipts,
   openReranker,
   openVectorCache,
   runsOn,
@@ -81,6 +82,7 @@ export interface OpenSearch {
 export function openSearch(config: Config, { observer, embedder, chat, ...parts }: Parts): OpenSearch {
   const shared = openVectorCache(config, parts.log);
   const count = countQueryVectors(observer.registry);
+  const receipts = openReceipts(config, { ...parts, observer });
   const deps: SearchDeps = {
     ledger: parts.ledger,
     index: parts.index,
@@ -96,7 +98,8 @@ export function openSearch(config: Config, { observer, embedder, chat, ...parts 
     embedQuery: queryVectors({ embedder: hurriedEmbedder(embedder), shared, tools: parts.tools, count }),
     vectors: config.embeddingModel === null ? 'hashed' : 'learnt',
     messagesInIndex: config.messagesInIndex,
+    noteReceipt: receipts && ((answered) => receipts.note(answered)),
     indexState: indexState({ ...parts, embedder, messagesInIndex: config.messagesInIndex }),
   };
-  return { deps, parts: shared === null ? [] : [shared] };
+  return { deps, parts: [shared, receipts].filter((part) => part !== null) };
 }

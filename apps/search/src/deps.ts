@@ -2,6 +2,7 @@ import type {
   Ledger,
   Log,
   MessagesInIndex,
+  NewReceipt,
   RankQuestion,
   Reader,
   Reranker,
@@ -30,6 +31,8 @@ export interface SearchDeps {
   readonly reranker: Reranker | null;
   /** The chat model, to rerank and to answer questions; null: the builtin one, which can do neither. */
   readonly reader: Reader['deps'] | null;
+  /** Notes what an answer told, and returns the id of its receipt; null: none is kept. null instead of it: of no answer. */
+  readonly noteReceipt: ((answered: Omit<NewReceipt, 'id' | 'at'>) => string | null) | null;
   /** Why the index cannot be trusted now, e.g. it belongs to another ledger; null: it can. */
   indexState(): Promise<string | null>;
 }

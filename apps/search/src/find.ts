@@ -103,8 +103,8 @@ const NO_LEGS: Legs = { vector: null, terms: null };
 
 /** One query of the index, for memories and, if requested, messages. */
 async function asked(deps: SearchDeps, question: Asked, legs: Legs): Promise<Found> {
-  const lane = await question.living;
-  if (lane === null) return NOTHING;
+  const lane = (await question.living)?.id;
+  if (lane === undefined) return NOTHING;
   const spoken = question.body.include.includes('messages') ? legsOfMessages(deps, legs) : null;
   const remembered = indexQuery(deps, question, { ...legs, lane, shelf: 'memories' });
   const said = spoken === null ? [] : [indexQuery(deps, question, { ...spoken, lane, shelf: 'messages' })];

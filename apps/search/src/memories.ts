@@ -172,7 +172,7 @@ function isLiveAt(memory: Memory, now: Millis): boolean {
 }
 
 /** A memory that the key may see, deleted or not, as it may see it. */
-async function existing(ledger: Ledger, request: FastifyRequest, id: string): Promise<Memory> {
+export async function existing(ledger: Ledger, request: FastifyRequest, id: string): Promise<Memory> {
   const memory = await ledger.memories.get(requestTenant(request) as TenantId, id);
   const app = ownApp(request);
   const known = memory === null || app === null ? memory : inApp(memory, app);

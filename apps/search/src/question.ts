@@ -2,6 +2,7 @@ import type { PostSearch } from '@slowwave/contracts';
 import {
   type Filter,
   FilterError,
+  type Lane,
   type LaneId,
   ownerOf,
   readFilter,
@@ -22,6 +23,8 @@ export interface Question {
   readonly app: string | null;
   /** The lane to search; nothing is found once it has ended. Default: the current one. */
   readonly lane?: LaneId | null;
+  /** The owner's current lane, where it is known already. */
+  readonly living?: Promise<Lane | null>;
   /** Aborts when the caller disconnects. */
   readonly cancel?: AbortSignal;
 }
@@ -29,7 +32,7 @@ export interface Question {
 /** A question with the owner's current lane. */
 export interface Asked extends Question {
   /** null: the owner has none. */
-  readonly living: Promise<LaneId | null>;
+  readonly living: Promise<Lane | null>;
 }
 
 /**
@@ -39,9 +42,9 @@ export interface Asked extends Question {
 export async function livingLane(
   { ledger }: Pick<SearchDeps, 'ledger'>,
   { tenant, body, lane }: Pick<Question, 'tenant' | 'lane'> & { readonly body: ScopeIds },
-): Promise<LaneId | null> {
+): Promise<Lane | null> {
   const found = await ledger.lanes.find(tenant, ownerOf(scopeOf(body)));
-  return found !== null && (lane === undefined || lane === found.id) ? found.id : null;
+  return found !== null && (lane === undefined || lane === found.id) ? found : null;
 }
 
 /** Characters of a query that are split into words: splitting 20,000 would block all others for 30 ms. */

@@ -62,8 +62,8 @@ const without = (reason: string): Related => ({ asked: true, relations: [], miss
 
 async function read(deps: SearchDeps, question: Asked, signal: AbortSignal): Promise<readonly FoundRelation[]> {
   const { top_k: limit } = question.body;
-  const lane = await question.living;
-  if (lane === null) return [];
+  const lane = (await question.living)?.id;
+  if (lane === undefined) return [];
   const narrow = narrowingOf(question);
   if (narrow === null) return readGraph(deps, graphQuestion(deps, { question, lane, signal, limit }));
   const found = await readGraph(deps, graphQuestion(deps, { question, lane, signal, limit: limit * NARROWED_FACTOR }));

@@ -1,4 +1,5 @@
 import { PostSearch, SearchResult } from '@slowwave/contracts';
+import type { Told } from '@slowwave/engine';
 import { ownApp, refuseForOneApp } from '@slowwave/http';
 import type { z } from 'zod';
 import { addTo } from './add.ts';
@@ -7,6 +8,7 @@ import { routesOf, type SearchDeps } from './deps.ts';
 import { find } from './find.ts';
 import { type Asked, emptyQuery, filterOf, livingLane, type Question } from './question.ts';
 import { ranked, reranked, rerankerFor } from './rank.ts';
+import { receiptFor } from './receipts.ts';
 import { NO_RELATIONS, relationsFor } from './relations.ts';
 import { relationHitView } from './views.ts';
 
@@ -24,11 +26,21 @@ export const postSearch = route('POST /v1/search', {
   handle: async (deps, { tenant, body, request }) => {
     if (body.query.trim() === '') throw emptyQuery();
     if (body.include.includes('relations')) refuseForOneApp(request, NO_RELATIONS);
-    return search(deps, { tenant, body, where: filterOf(body.filters), app: ownApp(request) });
+    const [where, app] = [filterOf(body.filters), ownApp(request)];
+    const living = livingLane(deps, { tenant, body });
+    living.catch(() => {});
+    const found = await search(deps, { tenant, body, where, app, living });
+    const asking = { route: 'search', tenant, body, question: body.query, app, lane: await living } as const;
+    return { ...found, receipt_id: receiptFor(deps, asking, toldIn(found)) };
   },
 });
 
-type Result = z.infer<typeof SearchResult>;
+type Result = Omit<z.infer<typeof SearchResult>, 'receipt_id'>;
+
+const toldIn = ({ results, messages = [] }: Result): readonly Told[] => [
+  ...results.map(({ id, version }) => ({ kind: 'memory', id, version }) as const),
+  ...messages.map(({ message_id: id }) => ({ kind: 'message', id }) as const),
+];
 
 /** Searches the index, ranks the results, and adds what `include` lists. */
 export async function search(deps: SearchDeps, question: Question): Promise<Result> {
@@ -46,7 +58,7 @@ async function answered(deps: SearchDeps, given: Question, deadline: Deadline) {
   const { body } = given;
   const reranker = rerankerFor(deps, given);
   // Read while the query is embedded; only the index search waits for it.
-  const living = livingLane(deps, given);
+  const living = given.living ?? livingLane(deps, given);
   living.catch(() => {});
   const question: Asked = { ...given, living };
   const [found, graph, state] = await Promise.all([

@@ -73,7 +73,7 @@ const CALLS_PER_SPARE_TURN = 2;
 
 /** Everything a worker does: turns of lanes, summaries, studies, erasures, and sweeps for what was missed. */
 export async function openWork(
-  { concurrency, takeOverMs, webhookDays, auditDays }: Config,
+  { concurrency, takeOverMs, webhookDays, auditDays, receiptDays }: Config,
   { deps: given, connection, schedule, sender }: OpenEngine,
   metrics: Registry,
 ): Promise<{ close(): Promise<void> }> {
@@ -83,7 +83,8 @@ export async function openWork(
   const { log } = deps;
   const followUps = await openFollowUps({ connection, log });
   const erasures = await openErasureQueue({ connection, log });
-  const sweeps = startSweeps(deps, { schedule, followUps, erasures, sender, attempted, webhookDays, auditDays });
+  const kept = { webhookDays, auditDays, receiptDays };
+  const sweeps = startSweeps(deps, { schedule, followUps, erasures, sender, attempted, ...kept });
   const on = { connection, takeOverMs, log };
   const turns = concurrency + Math.floor(concurrency / CALLS_PER_SPARE_TURN);
   const summaries = Math.ceil(concurrency / TURNS_PER_SUMMARY);

@@ -34,6 +34,7 @@ interface Place {
   readonly attempted: (attempted: Attempted) => void;
   readonly webhookDays: number;
   readonly auditDays: number;
+  readonly receiptDays: number;
 }
 
 type Sweep = () => Promise<unknown>;
@@ -41,7 +42,7 @@ type Sweep = () => Promise<unknown>;
 /** Restores from the ledger what the queue has lost: one line per sweep. */
 export function startSweeps(deps: EngineDeps, place: Place): { close(): Promise<void> } {
   const { ledger } = deps;
-  const { schedule, followUps, erasures, webhookDays, auditDays } = place;
+  const { schedule, followUps, erasures, webhookDays, auditDays, receiptDays } = place;
   const ending = new AbortController();
   const stopping = ending.signal;
   const webhooks = webhookDeliveries({ ...deps, ...place, stopping });
@@ -59,6 +60,9 @@ export function startSweeps(deps: EngineDeps, place: Place): { close(): Promise<
     audit: hourly(() => dropOld(deps, { days: auditDays, drop: (...old) => ledger.trail.drop(...old), stopping })),
     tellings: hourly(() =>
       dropOld(deps, { days: TOLD_DAYS, drop: (...old) => ledger.present.forgetTold(...old), stopping }),
+    ),
+    receipts: hourly(() =>
+      dropOld(deps, { days: receiptDays, drop: (...old) => ledger.receipts.drop(...old), stopping }),
     ),
   };
   const sweeping = Object.entries(sweeps).map((sweep) => repeat(deps, stopping, sweep));

@@ -1,7 +1,8 @@
 import { EngineError, type NewTrailEntry, ownerHashOf, type TenantId } from '@slowwave/engine';
 import { createMemoryLedger, fixedTools, recordingLog } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
-import { auditLog, WAITING_MAX } from './audit-log.ts';
+import { auditLog } from './audit-log.ts';
+import { WAITING_MAX } from './beside.ts';
 
 const TENANT = 'acme' as TenantId;
 const ALL = { limit: 200, cursor: null };

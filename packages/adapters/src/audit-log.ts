@@ -1,5 +1,4 @@
 import {
-  EngineError,
   type Log,
   type NewTrailEntry,
   type Owner,
@@ -8,6 +7,7 @@ import {
   type Tools,
   type TrailStore,
 } from '@slowwave/engine';
+import { writtenBeside } from './beside.ts';
 
 /** What somebody asked for, as the shell of the HTTP apps reports it. */
 interface Request {
@@ -44,8 +44,9 @@ export function auditLog({ what, ledger, tools, ...how }: Options): AuditLog {
     const owner = isOwner(subject) ? subject : null;
     return { ...entry, ownerHash: owner && ownerHashOf(tools, { ledgerId: ledger.id, tenant, owner }) };
   };
-  const waiting: Buffer<Waiting> = buffer({
+  const waiting = writtenBeside<Waiting>({
     ...how,
+    ...WORDS,
     append: (entries) => ledger.trail.append(entries.map(withHash)),
   });
   return {
@@ -67,96 +68,4 @@ const OWNERS: ReadonlySet<string> = new Set(['user', 'agent', 'run'] satisfies O
 
 const isOwner = (subject: NewTrailEntry['subject']): subject is Owner => subject !== null && OWNERS.has(subject.kind);
 
-/** How long an entry waits for others to be written with it, in ms. */
-const GATHER_MS = 200;
-/** So many are written at a time: a millisecond of the ledger's one writer. */
-const SLICE = 100;
-/** Entries that may wait while the ledger is away: about 10 MB. */
-export const WAITING_MAX = 20_000;
-/** The pause after a failure, in ms. */
-const AGAIN_MS = 1_000;
-
-interface BufferOptions<Entry> {
-  append(entries: readonly Entry[]): Promise<void>;
-  /** Some were written, or will never be. */
-  counted(outcome: 'written' | 'lost', count: number): void;
-  readonly log: Log;
-  readonly gatherMs?: number;
-}
-
-interface Buffer<Entry> {
-  /** Takes it and returns at once; never throws. What does not fit any more is lost, and counted. */
-  push(entry: Entry): void;
-  /** Writes what waits; what the ledger does not take now is lost. */
-  close(): Promise<void>;
-}
-
-/** Entries on their way to the ledger: nobody waits for them, and a ledger that is away fails nobody's request. */
-function buffer<Entry>({ append, counted, log, gatherMs = GATHER_MS }: BufferOptions<Entry>): Buffer<Entry> {
-  const waiting: Entry[] = [];
-  const trouble = reporting(log);
-  let timer: NodeJS.Timeout | null = null;
-  let writing: Promise<void> = Promise.resolve();
-
-  const lose = (count: number, why: unknown): void => {
-    counted('lost', count);
-    trouble.say(why, 'audit log entries are lost');
-  };
-  /** Tries the ones that wait now, slice by slice. Answers false where the ledger is to be asked again later. */
-  const write = async (): Promise<boolean> => {
-    for (let left = waiting.length; left > 0; ) {
-      const slice = waiting.slice(0, Math.min(left, SLICE));
-      try {
-        await append(slice);
-        counted('written', slice.length);
-        trouble.over();
-      } catch (error) {
-        if (isPassing(error)) {
-          trouble.say(error, 'the audit log is waiting for the ledger');
-          return false;
-        }
-        lose(slice.length, error);
-      }
-      waiting.splice(0, slice.length);
-      left -= slice.length;
-    }
-    return true;
-  };
-  const schedule = (ms: number): void => {
-    timer = setTimeout(() => {
-      writing = write().then((written) => {
-        timer = null;
-        if (waiting.length > 0) schedule(written ? gatherMs : AGAIN_MS);
-      });
-    }, ms).unref();
-  };
-
-  return {
-    push: (entry) => {
-      if (waiting.length >= WAITING_MAX) return lose(1, 'too many entries are waiting for the ledger');
-      waiting.push(entry);
-      if (timer === null) schedule(gatherMs);
-    },
-    close: async () => {
-      await writing;
-      if (timer !== null) clearTimeout(timer);
-      if (!(await write())) lose(waiting.splice(0).length, 'the ledger was unavailable when this process stopped');
-    },
-  };
-}
-
-/** Says what is wrong once, until it is over. */
-function reporting(log: Log) {
-  let said = '';
-  return {
-    say: (why: unknown, what: string): void => {
-      if (said !== what) log.error({ why: String(why) }, what);
-      said = what;
-    },
-    over: (): void => {
-      said = '';
-    },
-  };
-}
-
-const isPassing = (error: unknown): boolean => !(error instanceof EngineError) || error.retryable;
+const WORDS = { waits: 'the audit log is waiting for the ledger', lost: 'audit log entries are lost' } as const;

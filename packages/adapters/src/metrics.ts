@@ -136,6 +136,17 @@ export function auditMetrics(registry: Registry): (outcome: 'written' | 'lost', 
   return (outcome, count) => entries.inc({ outcome }, count);
 }
 
+/** Receipts of answers of this process: written, left out because there were too many at once, and those that it could not write. */
+export function receiptMetrics(registry: Registry): (outcome: 'written' | 'omitted' | 'lost', count: number) => void {
+  const receipts = new Counter({
+    name: 'slowwave_receipts_total',
+    help: 'Receipts by outcome: written, omitted (too many answers at once), lost',
+    labelNames: ['outcome'] as const,
+    registers: [registry],
+  });
+  return (outcome, count) => receipts.inc({ outcome }, count);
+}
+
 /** Where the vector of a question came from: this process, the cache that all share, or the model. */
 type VectorSource = 'memory' | 'shared' | 'model';
 

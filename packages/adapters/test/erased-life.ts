@@ -5,8 +5,12 @@ import {
   type ErasureQueue,
   eraseOwner,
   type Ledger,
+  liveVersion,
+  type Memory,
   memoryWriter,
+  type NewReceipt,
   type NewTrailEntry,
+  ownerBitsOfLane,
   ownerHashOf,
   type Paged,
   requestErasure,
@@ -86,8 +90,29 @@ export async function twoLives(stores: { ledger: Ledger; index: SearchIndex }): 
   }
   await bench.post([`waits: ${MARKER}`], { userId: USER, flush: false });
   await recordRequests(bench.deps);
+  for (const userId of [USER, 'bob']) await keepReceipts(bench.deps, userId);
   return bench;
 }
+
+/** What answers told a user who asked for the marker; and what came of it. */
+async function keepReceipts({ ledger, tools }: EngineBench['deps'], userId: string): Promise<void> {
+  const lane = (await ledger.lanes.find(TENANT, { kind: 'user', id: userId }))?.id;
+  if (lane === undefined) throw new Error(`expected a lane of ${userId}`);
+  const live = (await ledger.memories.every(null, 10_000)).filter((memory) => memory.lane === lane && isLive(memory));
+  const word = userId === USER ? MARKER : 'plain';
+  const receipts = Array.from({ length: POSTS }, (_, i): NewReceipt => {
+    const told = live.slice(i % live.length).map(({ id }) => ({ kind: 'memory', id, version: 1 }) as const);
+    return {
+      ...{ id: tools.id('rcp', ownerBitsOfLane(lane)), tenant: TENANT, lane, at: tools.now(), route: 'context' },
+      ...{ scope: { userId, agentId: word, runId: word, appId: word }, ownApp: false, question: `What of ${word} ${i}?` },
+      ...{ filters: { metadata: { note: word } }, asOf: null, position: i, told },
+    };
+  });
+  await ledger.receipts.append(receipts);
+  for (const { id } of receipts.slice(0, 10)) await ledger.receipts.judge(TENANT, id, 'good');
+}
+
+const isLive = (memory: Memory): boolean => liveVersion(memory) !== null;
 
 /** What the audit log tells of both users; enough that pages are split. */
 async function recordRequests({ ledger, tools }: EngineBench['deps']): Promise<void> {

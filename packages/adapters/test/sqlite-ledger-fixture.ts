@@ -75,6 +75,9 @@ function following(current: () => Ledger): Ledger {
     get webhooks() {
       return current().webhooks;
     },
+    get receipts() {
+      return current().receipts;
+    },
     get trail() {
       return current().trail;
     },

@@ -3,6 +3,7 @@ import { MessageBody, Role } from './batches.ts';
 import { ExternalId, hasOwnerId, Moment, OWNER_ID_MISSING, ScopeFields, whole } from './common.ts';
 import { CONTEXTS } from './examples.ts';
 import { Filters } from './filters.ts';
+import { ReceiptId } from './receipts.ts';
 import { Cut, QUERY_MAX, SearchMode, TIMEOUT_MAX_MS, TOP_K_MAX } from './search.ts';
 
 /** Less than a tenth of a page is not useful. */
@@ -135,6 +136,7 @@ export const ContextResult = z
     memory_ids: z.array(z.string()),
     pending: z.array(PendingView),
     pending_trimmed: z.boolean().describe('true: older pending messages were omitted.'),
+    receipt_id: ReceiptId,
     took_ms: z.number(),
     degraded: z.array(z.string()).optional().describe('What is missing from the answer, and why.'),
   })

@@ -85,6 +85,8 @@ export const QUESTIONS = [
   { user_id: 'ana', query: 'Where did Ana live before?', max_steps: 2, max_tokens: 8_000, timeout_ms: 10_000 },
 ];
 
+export const OUTCOMES = [{ outcome: 'good' }, { outcome: null }];
+
 export const MEMORIES = [
   { user_id: 'ana', memory: 'Lives in Lisbon' },
   {

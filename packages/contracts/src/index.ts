@@ -91,6 +91,7 @@ export {
 } from './memories.ts';
 export { type Payload, QUEUES, type QueueName } from './queues.ts';
 export { Citation, PostRecall, RecallResult } from './recall.ts';
+export { MemoryReceipts, PostOutcome, ReceiptView } from './receipts.ts';
 export { GetReplayQuery, ListReplaysQuery, PostReplay, ReplayList, ReplayRehearsal, ReplayView } from './replays.ts';
 export { PostRetentionPreview, RetentionPreview } from './retention.ts';
 export { ListReviewsQuery, PostReview, ReviewList, ReviewState, ReviewView } from './reviews.ts';

@@ -3,6 +3,7 @@ import { hasOwnerId, Moment, OWNER_ID_MISSING, ScopeFields, UsageView, whole } f
 import { QUESTIONS } from './examples.ts';
 import { Filters } from './filters.ts';
 import { MemoryView, SourceView } from './memories.ts';
+import { ReceiptId } from './receipts.ts';
 
 const QUERY_MAX = 4_000;
 const TOP_K_MAX = 50;
@@ -70,6 +71,7 @@ export const RecallResult = z
     citations: z.array(Citation).describe('The sources of the answer; all of them were read.'),
     trail: z.array(Look).describe('The searches and reads that were made, in order.'),
     usage: UsageView,
+    receipt_id: ReceiptId,
     took_ms: z.number(),
     remarks: z.array(z.string()).optional().describe('Notes about this answer.'),
     degraded: z.array(z.string()).optional().describe('Why the answer may be incomplete.'),

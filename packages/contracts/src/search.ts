@@ -4,6 +4,7 @@ import { SEARCHES } from './examples.ts';
 import { Filters } from './filters.ts';
 import { RelationCore } from './graph.ts';
 import { HistoryEvent, MemoryView, NEIGHBOURS_MAX, SaidMessage, SourceView } from './memories.ts';
+import { ReceiptId } from './receipts.ts';
 
 export const QUERY_MAX = 20_000;
 export const TOP_K_MAX = 200;
@@ -101,6 +102,7 @@ export const SearchResult = z
       .array(MessageHit)
       .optional()
       .describe('Only with include: ["messages"]. Matching messages, best first.'),
+    receipt_id: ReceiptId,
     took_ms: z.number(),
     degraded: z.array(z.string()).optional().describe('Why the answer may be incomplete.'),
   })

@@ -150,7 +150,7 @@ export function describeAppend(bench: () => Bench): void {
       await claimedBatch(b);
       const before = await laneOf(b);
       expect((await store(b, { flush: true })).nudge).toBeNull();
-      expect(await laneOf(b)).toEqual({ ...before, pending: 1 });
+      expect(await laneOf(b)).toEqual({ ...before, pending: 1, lastMessage: before.lastMessage + 1 });
     });
   });
 

@@ -25,6 +25,7 @@ import { describeOutbox } from './ledger-suite-outbox.ts';
 import { describeOverview } from './ledger-suite-overview.ts';
 import { describePresent } from './ledger-suite-present.ts';
 import { describePriorities } from './ledger-suite-priorities.ts';
+import { describeReceipts } from './ledger-suite-receipts.ts';
 import { describeReplays } from './ledger-suite-replays.ts';
 import { describeRetention } from './ledger-suite-retention.ts';
 import { describeReviews } from './ledger-suite-reviews.ts';
@@ -85,6 +86,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeGraphIndex(bench);
     describeGraphWalks(bench);
     describeTrail(bench);
+    describeReceipts(bench);
     describeWalks(bench);
   });
 }

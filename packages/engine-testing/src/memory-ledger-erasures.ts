@@ -1,5 +1,6 @@
 import type { Erasure, ErasureStore, LaneId, NewErasure, Owner, TenantId } from '@slowwave/engine';
 import { forgetInKeys } from './memory-ledger-keys.ts';
+import { takeReceipts } from './memory-ledger-receipts.ts';
 import { change, rowOf, type State } from './memory-ledger-state.ts';
 import { findLane } from './memory-ledger-turns.ts';
 import { forgetInWebhooks, takeDeliveries } from './memory-ledger-webhooks.ts';
@@ -64,6 +65,7 @@ function slice(state: State, { id, tenant, lane, counts }: Erasure, limit: numbe
 
 const TAKES = {
   webhook_deliveries: takeDeliveries,
+  receipts: takeReceipts,
   graph_relations: takeRelations,
   graph_statements: takeStatements,
   graph_entities: takeEntities,
@@ -78,6 +80,7 @@ function takeMemories(state: State, lane: LaneId, limit: number): number {
   const ids = [...state.memories.values()].filter((memory) => memory.lane === lane).map(({ id }) => id);
   const gone = new Set(ids.slice(0, limit));
   for (const id of gone) state.memories.delete(id);
+  for (const [key, { memoryId }] of state.credits) if (gone.has(memoryId)) state.credits.delete(key);
   for (const [seq, entry] of state.outbox) if (gone.has(entry.memoryId)) state.outbox.delete(seq);
   drop(state.events, (event) => gone.has(event.memoryId));
   drop(state.tombstones, ({ tombstone }) => gone.has(tombstone.memoryId));

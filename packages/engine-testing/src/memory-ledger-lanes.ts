@@ -232,7 +232,7 @@ const byDue = (a: DueMark, b: DueMark): number => a.dueAt - b.dueAt || (a.lane <
 const busyLanes = (state: State): LaneRow[] => [...state.lanes.values()].filter((lane) => lane.state !== 'idle');
 
 function viewOf(state: State, lane: LaneRow): Lane {
-  const { id, tenant, owner, generation, epoch, dueAt, attempts } = lane;
+  const { id, tenant, owner, generation, epoch, dueAt, attempts, lastMessage } = lane;
   return {
     id,
     tenant,
@@ -242,6 +242,7 @@ function viewOf(state: State, lane: LaneRow): Lane {
     epoch,
     dueAt,
     attempts,
+    lastMessage,
     pending: waitingOf(state, id).length,
   };
 }

@@ -12,6 +12,7 @@ import {
 } from '@slowwave/engine';
 import { openStudy } from './memory-ledger-graph-studies.ts';
 import { memoryReads } from './memory-ledger-reads.ts';
+import { blankQuestions, retractionsOf } from './memory-ledger-receipts.ts';
 import { reviseSpeech } from './memory-ledger-speech.ts';
 import { type BatchRow, change, rowOf, type State } from './memory-ledger-state.ts';
 import { forgetSummaries } from './memory-ledger-summaries.ts';
@@ -101,7 +102,8 @@ export function conflictsOf(state: State, tenant: TenantId, changes: readonly Me
 export function record(state: State, changes: readonly MemoryChange[], consolidationId: string | null): void {
   for (const change of changes) {
     const { memory, events } = change;
-    tellWebhooks(state, memory.tenant, memoryNotices([change]));
+    tellWebhooks(state, memory.tenant, [...memoryNotices([change]), ...retractionsOf(state, change)]);
+    blankQuestions(state, change);
     state.memories.set(memory.id, memory);
     state.events.push(...events);
     if (events.some((event) => event.kind === 'DELETE')) forgetSummaries(state, memory.lane);

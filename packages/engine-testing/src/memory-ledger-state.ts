@@ -4,6 +4,7 @@ import type {
   BatchSettings,
   Ceilings,
   Consolidation,
+  Credit,
   Delivery,
   Erasure,
   Lane,
@@ -15,6 +16,7 @@ import type {
   OutboxEntry,
   Plan,
   Priority,
+  Receipt,
   Replay,
   Review,
   Scope,
@@ -43,9 +45,8 @@ export interface LaneRow extends Mutable<Omit<Lane, 'pending'>> {
   windowLimit: number | null;
   /** How the job of this generation was added. */
   nudged: Priority;
-  /** The last position and the last message number given out. */
+  /** The last position given out. */
   lastPosition: number;
-  lastMessage: number;
   readonly createdAt: Millis;
   updatedAt: Millis;
 }
@@ -150,6 +151,9 @@ export interface State {
   readonly deliveries: Map<string, DeliveryRow>;
   readonly graph: GraphRows;
   readonly trail: Map<string, TrailEntry>;
+  readonly receipts: Map<string, Receipt>;
+  /** By memory and version. */
+  readonly credits: Map<string, Credit>;
   readonly outbox: Map<number, OutboxRow>;
   readonly aside: Map<LaneId, SetAside>;
   /** The latest that a worker's clock has shown. */
@@ -191,6 +195,8 @@ export function emptyState(tools: Tools): State {
     deliveries: new Map(),
     graph: emptyGraph(),
     trail: new Map(),
+    receipts: new Map(),
+    credits: new Map(),
     outbox: new Map(),
     aside: new Map(),
     clockSeen: 0,

@@ -12,6 +12,7 @@ import { memoryMemories } from './memory-ledger-memories.ts';
 import { memoryOutbox } from './memory-ledger-outbox.ts';
 import { memoryOverview } from './memory-ledger-overview.ts';
 import { memoryPresent } from './memory-ledger-present.ts';
+import { memoryReceipts } from './memory-ledger-receipts.ts';
 import { memoryReplays } from './memory-ledger-replays.ts';
 import { memoryRetention } from './memory-ledger-retention.ts';
 import { memoryReviews } from './memory-ledger-reviews.ts';
@@ -54,6 +55,7 @@ export function createMemoryLedger({ tools }: { tools: Tools }): Ledger {
     webhooks: memoryWebhooks(state),
     graph: memoryGraph(state),
     trail: memoryTrail(state),
+    receipts: memoryReceipts(state),
     check: async () => {},
     close: async () => {},
   };

@@ -47,7 +47,17 @@ export { type StudyDeps, type StudyOutcome, studyLane, sweepStudies } from './gr
 export type * from './graph/words.ts';
 export { ENTITY_KINDS, relationText } from './graph/words.ts';
 export { graphWriter } from './graph/write/writer.ts';
-export { ofNoSpace, ownerBitsIn, ownerBitsOf, ownerDigits, ownerHashOf, payerOf, spaceIn, spaceOf } from './ids.ts';
+export {
+  ofNoSpace,
+  ownerBitsIn,
+  ownerBitsOf,
+  ownerBitsOfLane,
+  ownerDigits,
+  ownerHashOf,
+  payerOf,
+  spaceIn,
+  spaceOf,
+} from './ids.ts';
 export { type Inquired, inquire, type Library, type Look, modelReranker } from './inquiry/inquire.ts';
 export type { Readable, Reader } from './inquiry/think.ts';
 export { maskPersonal, metadataKept, withPolicy } from './masking/personal.ts';
@@ -97,6 +107,7 @@ export type * from './ports/ledger/outbox.ts';
 export type * from './ports/ledger/overview.ts';
 export { CONTRADICTIONS, ORPHAN_KINDS } from './ports/ledger/overview.ts';
 export { InvalidCursorError, type Page, type Paged } from './ports/ledger/page.ts';
+export type * from './ports/ledger/receipts.ts';
 export type * from './ports/ledger/replays.ts';
 export type * from './ports/ledger/reviews.ts';
 export type * from './ports/ledger/summaries.ts';
@@ -116,6 +127,8 @@ export type * from './ports/writers.ts';
 export { shownVersion } from './projection/make-points.ts';
 export { adoptIndex, markerOf, project, type SweepDeps, sameMarker, sweepOutbox } from './projection/project.ts';
 export { type Rebuilding, type RebuildProgress, type Rebuilt, rebuildIndex } from './projection/rebuild-index.ts';
+export { creditChanges, creditScore } from './receipts/credit.ts';
+export { kept } from './receipts/kept.ts';
 export type { WhatIfChanges } from './replays/in-space.ts';
 export type { RelationDifference, RelationsResult, StudiesResult, Time } from './replays/relations.ts';
 export type { MemoryDifference, SideResult, WhatIfResult } from './replays/result.ts';
@@ -184,7 +197,14 @@ export {
   statementView,
 } from './views/views.ts';
 export { claimDeliveries, deliver, type WebhookPost, type WebhookSender } from './webhooks/deliver.ts';
-export { batchNotice, deliveryIdOf, isWanted, memoryNotices } from './webhooks/notices.ts';
+export {
+  batchNotice,
+  deliveryIdOf,
+  isRetracting,
+  isWanted,
+  memoryNotices,
+  retractionNotice,
+} from './webhooks/notices.ts';
 export type * from './words.ts';
 export {
   besideOwner,

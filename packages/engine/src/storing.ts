@@ -29,6 +29,7 @@ export { LEFT_MAX } from './ports/ledger/outbox.ts';
 export { InvalidCursorError } from './ports/ledger/page.ts';
 export { FIRST_FAILED_STATUS, REFUSED_STATUSES } from './ports/ledger/trail.ts';
 export { SHELVES, shownPart } from './ports/search-index.ts';
+export { creditChanges } from './receipts/credit.ts';
 export { withoutOwner } from './replays/without-owner.ts';
 export { fold, sameFolded } from './search/filter/filter.ts';
 export { bm25, cosineOf, dot, lengthOf, visible } from './search/hits.ts';
@@ -36,7 +37,14 @@ export { DEFAULT_SETTINGS } from './settings.ts';
 export { DAY_MS, dayOf } from './text/dates.ts';
 export { normaliseText } from './text/normalise.ts';
 export { TERMS_VERSION } from './text/terms.ts';
-export { batchNotice, deliveryIdOf, isWanted, memoryNotices } from './webhooks/notices.ts';
+export {
+  batchNotice,
+  deliveryIdOf,
+  isRetracting,
+  isWanted,
+  memoryNotices,
+  retractionNotice,
+} from './webhooks/notices.ts';
 export { besideOwner, compareSaid, ownerOf } from './words.ts';
 
 /**

@@ -117,6 +117,7 @@ const KINDS: Readonly<Record<string, string>> = {
   ers: 'erasure',
   key: 'key',
   mem: 'memory',
+  rcp: 'receipt',
   rev: 'review',
   rpl: 'replay',
   sta: 'relation',

@@ -78,6 +78,7 @@ const TAGS = [
   { name: 'ingest', description: 'Post messages and track their processing.' },
   { name: 'search', description: 'Search memories and get answers and context from them.' },
   { name: 'memories', description: 'Read memories, their sources and their owners.' },
+  { name: 'receipts', description: 'What answers told, and what became of it.' },
   {
     name: 'manage',
     description: 'Write memories, review and undo changes, erase data, change settings, replay batches.',

@@ -254,6 +254,8 @@ export type ContextResult = {
   })[];
   /** true: older pending messages were omitted. */
   readonly pending_trimmed: boolean;
+  /** Shows later what this answer told, see /v1/receipts/{id}; readable a moment after the answer. null: no receipt is kept, because receipts are off, the owner is unknown, or there are too many answers at once. */
+  readonly receipt_id: string | null;
   readonly took_ms: number;
   /** What is missing from the answer, and why. */
   readonly degraded?: readonly string[] | undefined;
@@ -277,7 +279,7 @@ export type Deleted = {
 export type Delivery = {
   readonly id: string;
   readonly event_id: string;
-  readonly type: 'batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted';
+  readonly type: 'batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'memory.retracted';
   readonly state: 'waiting' | 'delivered' | 'failed';
   readonly attempts: number;
   readonly next_attempt_at: string | null;
@@ -397,6 +399,12 @@ export type Forgetting = {
   readonly unconfirmed_days?: number | null | undefined;
   /** The maximum per user, agent or run. The least confirmed are forgotten first, then the oldest. */
   readonly max_memories?: number | null | undefined;
+};
+
+/** It was deleted, undone or removed since. */
+export type ForgottenSince = {
+  readonly id: string;
+  readonly forgotten: true;
 };
 
 export type Graph = {
@@ -525,6 +533,13 @@ export type MemoryList = {
   readonly next_cursor: string | null;
 };
 
+export type MemoryReceipts = {
+  readonly results: readonly ToldTo[];
+  readonly next_cursor: string | null;
+  /** -1 to 1: what the outcomes of answers say of the current version; 0 if there are none. */
+  readonly credit: number;
+};
+
 export type Message = {
   readonly role: 'user' | 'assistant' | 'system' | 'tool';
   readonly content: string | readonly (TextPart | ImagePart)[];
@@ -607,7 +622,7 @@ export type PatchWebhook = {
   /** A public https URL, unless the operator lists its host in SLOWWAVE_ALLOW_PRIVATE_URLS. */
   readonly url?: string | undefined;
   /** The events to deliver. */
-  readonly events?: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted')[] | undefined;
+  readonly events?: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'memory.retracted')[] | undefined;
   /** A display name. */
   readonly name?: string | undefined;
   /** true also ends a pause and resets the failure count. */
@@ -771,6 +786,11 @@ export type PostMerge = {
   readonly into: string;
   /** Why; stored with the statement. */
   readonly reason?: string | undefined;
+};
+
+export type PostOutcome = {
+  /** What the answer led to. Replaces what was said before; null takes it back. */
+  readonly outcome: 'good' | 'bad' | null;
 };
 
 export type PostPreview = {
@@ -956,7 +976,7 @@ export type PostWebhook = {
   /** A public https URL, unless the operator lists its host in SLOWWAVE_ALLOW_PRIVATE_URLS. */
   readonly url: string;
   /** The events to deliver. */
-  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted')[];
+  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'memory.retracted')[];
   /** A display name. */
   readonly name?: string | undefined;
   /** false: no events are recorded or sent. */
@@ -1077,11 +1097,35 @@ export type RecallResult = {
   /** The searches and reads that were made, in order. */
   readonly trail: readonly RecallLook[];
   readonly usage: Usage;
+  /** Shows later what this answer told, see /v1/receipts/{id}; readable a moment after the answer. null: no receipt is kept, because receipts are off, the owner is unknown, or there are too many answers at once. */
+  readonly receipt_id: string | null;
   readonly took_ms: number;
   /** Notes about this answer. */
   readonly remarks?: readonly string[] | undefined;
   /** Why the answer may be incomplete. */
   readonly degraded?: readonly string[] | undefined;
+};
+
+export type Receipt = {
+  readonly user_id: string | null;
+  readonly agent_id: string | null;
+  readonly run_id: string | null;
+  readonly app_id: string | null;
+  readonly id: string;
+  readonly route: 'search' | 'context' | 'recall';
+  readonly created_at: string;
+  /** The beginning of the question, without secrets and personal data. null: none was asked, or something that the answer told was deleted or undone since. */
+  readonly question: string | null;
+  /** null: none, longer than 200 characters, or removed with the question. */
+  readonly filters: Readonly<Record<string, unknown>> | null;
+  /** null: the answer was about the present. */
+  readonly as_of: string | null;
+  /** How many messages of the owner had been accepted when it was answered. */
+  readonly position: number;
+  /** null: nobody said what the answer led to. */
+  readonly outcome: 'good' | 'bad' | null;
+  /** Memories in the version that was told, and messages, in the order of the answer. */
+  readonly told: readonly (ToldMemory | ToldMessage | ForgottenSince)[];
 };
 
 export type Relation = {
@@ -1397,6 +1441,8 @@ export type SearchResult = {
   readonly relations?: readonly RelationHit[] | undefined;
   /** Only with include: ["messages"]. Matching messages, best first. */
   readonly messages?: readonly MessageHit[] | undefined;
+  /** Shows later what this answer told, see /v1/receipts/{id}; readable a moment after the answer. null: no receipt is kept, because receipts are off, the owner is unknown, or there are too many answers at once. */
+  readonly receipt_id: string | null;
   readonly took_ms: number;
   /** Why the answer may be incomplete. */
   readonly degraded?: readonly string[] | undefined;
@@ -1573,6 +1619,53 @@ export type TextPart = {
   readonly text: string;
 };
 
+export type ToldMemory = {
+  readonly id: string;
+  readonly memory: string;
+  readonly version: number;
+  readonly valid_from: string;
+  readonly invalid_at: string | null;
+  readonly kind: 'memory';
+  /** Whether this is what the memory says now. */
+  readonly current: boolean;
+};
+
+export type ToldMessage = {
+  readonly message_id: string;
+  readonly batch_id: string;
+  /** The message id set by the caller. */
+  readonly id: string | null;
+  readonly role: 'user' | 'assistant' | 'system' | 'tool';
+  readonly name: string | null;
+  readonly content: string;
+  /** Why there is no content: it was removed by retention, or held personal data that is not stored. */
+  readonly withheld?: 'retention' | 'personal_data' | undefined;
+  readonly said_at: string;
+  readonly kind: 'message';
+};
+
+export type ToldTo = {
+  readonly user_id: string | null;
+  readonly agent_id: string | null;
+  readonly run_id: string | null;
+  readonly app_id: string | null;
+  readonly id: string;
+  readonly route: 'search' | 'context' | 'recall';
+  readonly created_at: string;
+  /** The beginning of the question, without secrets and personal data. null: none was asked, or something that the answer told was deleted or undone since. */
+  readonly question: string | null;
+  /** null: none, longer than 200 characters, or removed with the question. */
+  readonly filters: Readonly<Record<string, unknown>> | null;
+  /** null: the answer was about the present. */
+  readonly as_of: string | null;
+  /** How many messages of the owner had been accepted when it was answered. */
+  readonly position: number;
+  /** null: nobody said what the answer led to. */
+  readonly outcome: 'good' | 'bad' | null;
+  /** The versions of the memory that the answer told. */
+  readonly versions: readonly number[];
+};
+
 export type Undo = {
   readonly user_id: string | null;
   readonly agent_id: string | null;
@@ -1638,7 +1731,7 @@ export type Webhook = {
   readonly id: string;
   readonly name: string;
   readonly url: string;
-  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted')[];
+  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'memory.retracted')[];
   readonly user_id: string | null;
   readonly app_id: string | null;
   readonly active: boolean;
@@ -1663,7 +1756,7 @@ export type WebhookWithSecret = {
   readonly id: string;
   readonly name: string;
   readonly url: string;
-  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted')[];
+  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'memory.retracted')[];
   readonly user_id: string | null;
   readonly app_id: string | null;
   readonly active: boolean;
@@ -1816,6 +1909,23 @@ export interface Operations {
   /** Get counts, and check that they add up. */
   'GET /v1/stats': {
     answer: Stats;
+  };
+  /** Get what an answer told. */
+  'GET /v1/receipts/{id}': {
+    params: { id: string; };
+    answer: Receipt;
+  };
+  /** Say what an answer led to. */
+  'POST /v1/receipts/{id}/outcome': {
+    params: { id: string; };
+    body: PostOutcome;
+    answer: Receipt;
+  };
+  /** List the answers that told a memory, newest first. */
+  'GET /v1/memories/{id}/receipts': {
+    params: { id: string; };
+    query?: { limit?: number | undefined; cursor?: string | undefined; };
+    answer: MemoryReceipts;
   };
   /** Get an owner's graph as JSON, Graphviz, Mermaid or SVG. */
   'GET /v1/graph': {

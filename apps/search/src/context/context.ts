@@ -5,16 +5,19 @@ import {
   type ContextAsk,
   type Filter,
   isoOf,
+  type Lane,
   SECTIONS,
   type SectionName,
   type TenantId,
+  type Told,
 } from '@slowwave/engine';
 import { ownApp, refuseForOneApp } from '@slowwave/http';
 import { routesOf, type SearchDeps } from '../deps.ts';
-import { filterOf } from '../question.ts';
+import { filterOf, livingLane } from '../question.ts';
+import { receiptFor } from '../receipts.ts';
 import { NO_RELATIONS } from '../relations.ts';
 import { momentOf, tell } from './known.ts';
-import { readParts } from './parts.ts';
+import { askedIn, outcomeOf, readParts } from './parts.ts';
 
 const route = routesOf('search');
 
@@ -31,7 +34,10 @@ export const postContext = route('POST /v1/context', {
   bounds: { by: 'body', apps: true },
   handle: async (deps, { tenant, body, request }) => {
     if (body.sections?.includes('relations')) refuseForOneApp(request, NO_RELATIONS);
-    return context(deps, { tenant, body, where: filterOf(body.filters), app: ownApp(request) });
+    const [where, app] = [filterOf(body.filters), ownApp(request)];
+    const living = livingLane(deps, { tenant, body });
+    living.catch(() => {});
+    return context(deps, { tenant, body, where, app, living });
   },
 });
 
@@ -42,6 +48,8 @@ export interface ContextQuestion {
   readonly where: Filter | null;
   /** The app that the key is bound to; null: none. */
   readonly app: string | null;
+  /** The owner's current lane. */
+  readonly living: Promise<Lane | null>;
 }
 
 /** Sections that only exist for the present. */
@@ -52,15 +60,27 @@ async function context(deps: SearchDeps, question: ContextQuestion): Promise<Con
   const began = performance.now();
   const { body } = question;
   const sections = SECTIONS.filter((name) => isWanted(name, body));
-  const { parts, more, degraded } = await readParts(deps, question, sections);
+  const [{ parts, more, degraded }, known] = await Promise.all([
+    readParts(deps, question, sections),
+    outcomeOf(() => question.living, body.timeout_ms),
+  ]);
   const assembled = assembleContext(deps.tokenizer, parts, { ...askOf(body), now: momentOf(deps, question) });
   tell(deps, question, assembled.told);
+  const lane = known.kind === 'done' ? known.value : null;
+  const asking = { ...question, route: 'context', question: askedIn(body), lane } as const;
   return {
     ...contextView(assembled, { format: body.format, sections, more }),
+    receipt_id: receiptFor(deps, asking, assembled.citations.map(toldFact)),
     took_ms: Math.round((performance.now() - began) * 10) / 10,
     ...(degraded.length > 0 && { degraded: [...degraded] }),
   };
 }
+
+const toldFact = ({ fact: { memoryId: id, version } }: AssembledContext['citations'][number]): Told => ({
+  kind: 'memory',
+  id,
+  version,
+});
 
 function isWanted(name: SectionName, { sections, as_of, query, messages }: PostContext): boolean {
   if (sections !== undefined) return sections.includes(name);
@@ -88,7 +108,7 @@ interface Shape {
 function contextView(
   assembled: AssembledContext,
   { format, sections, more }: Shape,
-): Omit<ContextResult, 'took_ms' | 'degraded'> {
+): Omit<ContextResult, 'took_ms' | 'receipt_id' | 'degraded'> {
   const { citations, pending, tokens } = assembled;
   return {
     ...prompt(assembled, format),

@@ -104,14 +104,14 @@ interface Found {
 /** One search for both: relations boost the memories that they came from. */
 async function found(
   deps: SearchDeps,
-  { tenant, body, where, app }: ContextQuestion,
+  { tenant, body, where, app, living }: ContextQuestion,
   sections: readonly SectionName[],
 ): Promise<Found> {
   const query = askedIn(body);
   if (query === null) return { facts: [], relations: [], degraded: [] };
   const include = sections.includes('relations') ? (['relations'] as const) : [];
   const asked = { ...searchBody(body, query), include: [...include] };
-  const { results, relations = [], degraded = [] } = await search(deps, { tenant, body: asked, where, app });
+  const { results, relations = [], degraded = [] } = await search(deps, { tenant, body: asked, where, app, living });
   const facts = results.map(({ id, version, memory, said_at, valid_from, utc_offset }) => ({
     memoryId: id,
     version,
@@ -127,7 +127,8 @@ async function found(
   };
 }
 
-const askedIn = ({ query, messages = [] }: PostContext): string | null =>
+/** What is asked for; null: nothing in particular. */
+export const askedIn = ({ query, messages = [] }: PostContext): string | null =>
   query ?? queryOf(messages.map(({ role, content }) => ({ role, text: textOf(content) })));
 
 function searchBody(body: PostContext, query: string): PostSearch {
@@ -165,7 +166,7 @@ type Outcome<T> =
 const GRACE_MS = 50;
 
 /** Waits for a part until the time limit. */
-async function outcomeOf<T>(read: () => Promise<T>, timeoutMs: number | undefined): Promise<Outcome<T>> {
+export async function outcomeOf<T>(read: () => Promise<T>, timeoutMs: number | undefined): Promise<Outcome<T>> {
   const deadline = deadlineOf(timeoutMs === undefined ? undefined : timeoutMs + GRACE_MS);
   try {
     const value = await deadline.within(read);

@@ -82,7 +82,7 @@ export function libraryOf(deps: SearchDeps, { tenant, body, where, app, lane, ca
     lastClock: () => last,
     citationOf: (key) => handedOut.get(key) ?? null,
     missing: () => [...missing],
-    stands: async () => lane === (await livingLane(deps, { tenant, body })),
+    stands: async () => lane === ((await livingLane(deps, { tenant, body }))?.id ?? null),
   };
 }
 

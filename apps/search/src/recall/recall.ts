@@ -6,6 +6,7 @@ import {
   ownerOf,
   scopeOf,
   type TenantId,
+  type Told,
   writtenOffset,
   zoneClock,
 } from '@slowwave/engine';
@@ -14,6 +15,7 @@ import type { z } from 'zod';
 import { type Deadline, deadlineOf } from '../deadline.ts';
 import { routesOf, type SearchDeps } from '../deps.ts';
 import { emptyQuery, filterOf, livingLane } from '../question.ts';
+import { receiptFor } from '../receipts.ts';
 import { libraryOf, type OwnLibrary } from './library.ts';
 
 const route = routesOf('search');
@@ -64,7 +66,7 @@ async function recall(deps: SearchDeps, asked: Asked): Promise<Result> {
 async function answered(deps: SearchDeps, { tenant, body, where, app }: Asked, deadline: Deadline) {
   const { signal } = deadline;
   const lane = await livingLane(deps, { tenant, body });
-  const library = libraryOf(deps, { tenant, body, where, app, lane, cancel: signal });
+  const library = libraryOf(deps, { tenant, body, where, app, lane: lane?.id ?? null, cancel: signal });
   const reader = deps.reader && { deps: deps.reader, tenant, owner: ownerOf(scopeOf(body)), cancel: signal };
   const { timezone } = await deps.ledger.settings.get(tenant);
   const inquired = await inquire({
@@ -76,15 +78,21 @@ async function answered(deps: SearchDeps, { tenant, body, where, app }: Asked, d
   if (!(await library.stands())) throw erasedMeanwhile();
   const { answer, citations, trail, calls, usage, remarks } = inquired;
   const degraded = [...inquired.degraded, ...library.missing()];
+  const cited = citations.flatMap(({ key }) => library.citationOf(key) ?? []);
+  const asking = { route: 'recall', tenant, body, question: body.query, app, lane } as const;
   return {
     answer,
-    citations: citations.flatMap(({ key }) => library.citationOf(key) ?? []),
+    citations: cited,
+    receipt_id: receiptFor(deps, asking, cited.map(toldCitation)),
     trail: trail.map(({ found, ...look }) => ({ ...look, found: [...found] })),
     usage: { calls, prompt_tokens: usage.promptTokens, completion_tokens: usage.completionTokens },
     ...(remarks.length > 0 && { remarks: [...remarks] }),
     ...(degraded.length > 0 && { degraded }),
   };
 }
+
+const toldCitation = (of: Result['citations'][number]): Told =>
+  of.kind === 'memory' ? { kind: 'memory', id: of.id, version: of.version } : { kind: 'message', id: of.message_id };
 
 interface Now {
   readonly body: PostRecall;

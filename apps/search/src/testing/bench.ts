@@ -1,4 +1,4 @@
-import { DEFAULT_TENANT, type MemoryWriter, memoryWriter, scopeOf } from '@slowwave/engine';
+import { DEFAULT_TENANT, type MemoryWriter, memoryWriter, ownerBitsOfLane, scopeOf } from '@slowwave/engine';
 import { echoExtract, engineBench, fakeChat, keyedDecide } from '@slowwave/engine-testing';
 import { type App, createShell, type KeyCheck, Registry } from '@slowwave/http';
 import { type SearchDeps, searchRoutes } from '../app.ts';
@@ -25,6 +25,12 @@ export async function searchBench({ keys = null, ...given }: Partial<SearchDeps>
     messagesInIndex: 'hybrid',
     reranker: null,
     reader: null,
+    // Kept at once: nobody has to wait for it in a test.
+    noteReceipt: (answered) => {
+      const id = tools.id('rcp', ownerBitsOfLane(answered.lane));
+      deps.ledger.receipts.append([{ ...answered, id, at: tools.now() }]).catch(() => {});
+      return id;
+    },
     indexState: async () => null,
   };
   const app: App = await createShell({

@@ -21,6 +21,7 @@ const ofOwnerOf =
     await world.done('POST /v1/memories', { [`${kind}_id`]: `erased-${kind}`, memory: 'Books flights' });
     return { params: { id: `erased-${kind}` } };
   };
+const ofReceipt: Need = async (world) => ({ params: { id: await world.receipt() } });
 const ofWhatIf: Need = async (world) => ({ params: { id: await world.whatIf() } });
 const ofKey: Need = async (world) => ({ params: { id: await world.key() } });
 const ofTenant: Need = async () => ({ params: { id: 'acme' } });
@@ -59,6 +60,9 @@ export const NEEDS: Readonly<Record<string, Need>> = {
   deleteMemory: ofMemory,
   restoreMemory: ofMemory,
   getHistory: ofMemory,
+  getMemoryReceipts: ofMemory,
+  getReceipt: ofReceipt,
+  postOutcome: ofReceipt,
   ...ofGraphs,
   getSources: async (world) => ({ params: { id: (await world.consolidated()).memory } }),
   getConsolidation: ofConsolidation,

@@ -11,6 +11,8 @@ export interface World {
   /** Something said and consolidated. */
   consolidated(userId?: string): Promise<Consolidated>;
   memory(): Promise<string>;
+  /** Of an answer, as soon as it is kept. */
+  receipt(): Promise<string>;
   relation(): Promise<Related>;
   undo(): Promise<string>;
   review(): Promise<string>;
@@ -86,6 +88,12 @@ export function world(base: string, { key, receiver }: { key: string; receiver: 
     webhook,
     quiet,
     memory: async () => (await done('POST /v1/memories', { user_id: newUser(), memory: 'Lives in Lisbon' })).id,
+    receipt: async () => {
+      const { user } = await consolidated();
+      const { receipt_id: id } = await done('POST /v1/search', { user_id: user, query: 'Where do I live?' });
+      await expect.poll(async () => (await send(`GET /v1/receipts/${id}`)).status, WITHIN).toBe(200);
+      return id;
+    },
     relation: () =>
       done('POST /v1/relations', {
         user_id: newUser(),

@@ -1,6 +1,6 @@
 export { type OpenEngine, openEngine } from './engine.ts';
 export { type Limits, openChat, openEmbedder, openLimits, openReranker } from './models.ts';
-export { type Audit, type Observer, observe, openAudit } from './observer.ts';
+export { type Audit, type Observer, observe, openAudit, openReceipts } from './observer.ts';
 export { engineSettings, kindsOf, runsOn } from './settings.ts';
 export {
   openAll,

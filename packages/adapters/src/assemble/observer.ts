@@ -2,7 +2,8 @@ import type { Acknowledged, Ledger, Log, Meter, Tools } from '@slowwave/engine';
 import { Registry } from 'prom-client';
 import { type AuditLog, auditLog } from '../audit-log.ts';
 import type { Config } from '../config/index.ts';
-import { auditMetrics, engineMetrics, ingestMetrics } from '../metrics.ts';
+import { auditMetrics, engineMetrics, ingestMetrics, receiptMetrics } from '../metrics.ts';
+import { type Receipts, receiptsOf } from '../receipts.ts';
 import { openExporter, traceEngine, traceIngest } from '../traces/traces.ts';
 
 /** What a program shows of itself: metrics always, traces where a collector is configured. */
@@ -74,4 +75,10 @@ export function openAudit({ audit: what }: Config, { ledger, tools, log, observe
   if (what === 'off') return { sink: null, close: async () => {} };
   const sink = auditLog({ what, ledger, tools, log, counted: auditMetrics(observer.registry) });
   return { sink, close: sink.close };
+}
+
+/** What notes what answers told; null: the configuration keeps no receipts. */
+export function openReceipts({ receiptDays }: Config, { ledger, tools, log, observer }: Parts): Receipts | null {
+  if (receiptDays === 0) return null;
+  return receiptsOf({ ledger, tools, log, counted: receiptMetrics(observer.registry) });
 }

@@ -111,6 +111,8 @@ const serverOf = (env: Environment, program: Program) => ({
   /** What the audit log records, and for how long. */
   audit: env.SLOWWAVE_AUDIT,
   auditDays: env.SLOWWAVE_AUDIT_DAYS,
+  /** For how long it is kept what answers told; 0: not at all. */
+  receiptDays: env.SLOWWAVE_RECEIPT_DAYS,
   /** The server that the command line talks to. */
   serverUrl: env.SLOWWAVE_URL ?? `http://127.0.0.1:${env.SLOWWAVE_PORT ?? program.port}`,
 });

@@ -99,6 +99,9 @@ export const ENVIRONMENT = z.object({
       'What the audit log records. changes: changes, reads by admins and refused requests; all: searches too; off: nothing.',
     ),
   SLOWWAVE_AUDIT_DAYS: Count(1, 3_650).default(90).describe('Retention of audit log entries in days.'),
+  SLOWWAVE_RECEIPT_DAYS: Count(0, 365)
+    .default(7)
+    .describe('Retention in days of receipts: which memories each answer told. 0: none are kept.'),
   SLOWWAVE_URL: Url('http:', 'https:')
     .optional()
     .describe('Server that ./scripts/slowwave talks to. Default: the standalone server on this machine.'),

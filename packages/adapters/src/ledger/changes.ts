@@ -9,6 +9,7 @@ import type {
   Tombstone,
 } from '@slowwave/engine';
 import { memoryNotices, versionsOf } from '@slowwave/engine/storing';
+import { blankQuestions, retractions } from './receipts.ts';
 import { scopeKey } from './rows/columns.ts';
 import type { LaneRow } from './rows/lane.ts';
 import { eventColumns, memoryColumns, type VersionRow, versionColumns } from './rows/memory.ts';
@@ -85,7 +86,10 @@ export function* writeChanges({ changes, tombstones }: Changed, by: ChangeBy): S
   );
   yield* noteSources(events);
   yield* forgetDeleted(changes);
-  if (listening.length > 0) yield* noteDeliveries(listening, memoryNotices(changes));
+  if (listening.length > 0) {
+    const told = listening.some((webhook) => webhook.events.includes('memory.retracted'));
+    yield* noteDeliveries(listening, [...memoryNotices(changes), ...(told ? yield* retractions(changes) : [])]);
+  }
   for (const { memoryId, textHash, deletedAt } of tombstones) {
     yield* run(UPSERT_TOMBSTONE, { memoryId, textHash, tenant, at: deletedAt.at, seq: deletedAt.seq });
   }
@@ -170,6 +174,7 @@ const touch = (lanes: readonly LaneId[], now: number): Script<number> =>
 function* forgetDeleted(changes: readonly MemoryChange[]): Script<void> {
   const deletedIn = changes.filter(({ events }) => events.some((event) => event.kind === 'DELETE'));
   for (const lane of new Set(deletedIn.map(({ memory }) => memory.lane))) yield* forgetSummaries(lane);
+  yield* blankQuestions(changes);
 }
 
 interface LaneScope {

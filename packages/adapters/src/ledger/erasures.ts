@@ -166,6 +166,7 @@ const AT_PLACES = ":place IN :ids::tid AND lane || '' = @lane";
 /** Everything that carries a lane, in the order in which it goes: nothing refers to what is gone. */
 export const ERASING: readonly Erasing[] = [
   { pick: pick('webhook_deliveries'), deletes: [['webhook_deliveries', 'id IN :ids']] },
+  { pick: pick('receipts'), deletes: [['receipts', 'id IN :ids']] },
   { pick: pick('graph_relations'), deletes: [['graph_relations', 'id IN :ids']] },
   { pick: pick('graph_statements'), deletes: [['graph_statements', 'id IN :ids']] },
   {
@@ -182,6 +183,7 @@ export const ERASING: readonly Erasing[] = [
       ['event_sources', 'event_seq IN (SELECT seq FROM events WHERE memory_id IN :ids)'],
       ['events', 'memory_id IN :ids'],
       ['versions', 'memory_id IN :ids'],
+      ['credits', 'memory_id IN :ids'],
       ['memory_ids', 'memory_id IN :ids'],
       ['tombstones', 'memory_id IN :ids'],
       ['outbox', 'memory_id IN :ids'],

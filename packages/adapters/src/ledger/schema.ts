@@ -514,6 +514,35 @@ CREATE TABLE erasures (
 CREATE INDEX erasures_open ON erasures (requested_at, id) WHERE state <> 'erased';
 CREATE INDEX erasures_of_owner ON erasures (owner_hash);
 
+-- What answers told to whom, and what became of it. No text of a memory: told holds packed ids with versions. Rows lie in the
+-- order of their ids, which rise with time: what is old is one piece at the beginning.
+CREATE TABLE receipts (
+  id text COLLATE "C" PRIMARY KEY,
+  lane text COLLATE "C" NOT NULL REFERENCES lanes (id),
+  at bigint NOT NULL,
+  route text NOT NULL CHECK (route IN ('search', 'context', 'recall')),
+  agent_id text UNNOTED,
+  run_id text UNNOTED,
+  app_id text UNNOTED,
+  own_app boolean NOT NULL,
+  question text UNNOTED,
+  filters text UNNOTED,
+  as_of bigint,
+  position bigint NOT NULL,
+  told bytea UNNOTED NOT NULL,
+  outcome text CHECK (outcome IN ('good', 'bad'))
+) WITHOUT ROWID;
+CREATE INDEX receipts_of_lane ON receipts (lane, at, id);
+
+-- What answers led to that told a version, in thousandths of an answer.
+CREATE TABLE credits (
+  memory_id text COLLATE "C" NOT NULL REFERENCES memories (id),
+  version bigint NOT NULL,
+  good bigint NOT NULL,
+  bad bigint NOT NULL,
+  PRIMARY KEY (memory_id, version)
+) WITHOUT ROWID;
+
 -- Who wants to be notified of what happens, and of what they are notified
 
 CREATE TABLE webhooks (

@@ -13,6 +13,7 @@ import { memoryStore } from './memories.ts';
 import { outboxStore } from './outbox.ts';
 import { overviewStore } from './overview.ts';
 import { presentStore } from './present.ts';
+import { receiptStore } from './receipts.ts';
 import { replayStore } from './replays.ts';
 import { retentionStore } from './retention.ts';
 import { reviewStore } from './reviews.ts';
@@ -54,6 +55,7 @@ export const storesOf = (access: Access, { append, around, compact, filtering, n
     outbox: outboxStore(access),
     overview: overviewStore(access),
     present: presentStore(access),
+    receipts: receiptStore(access),
     replays: replayStore(access),
     retention: retentionStore(access),
     reviews: reviewStore(access),

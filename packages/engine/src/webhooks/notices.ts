@@ -1,4 +1,4 @@
-import { liveVersion } from '../memories/evolve.ts';
+import { deletedAt, liveVersion } from '../memories/evolve.ts';
 import type { Batch } from '../ports/ledger/batches.ts';
 import type { MemoryChange } from '../ports/ledger/memories.ts';
 import type { Notice, Webhook, WebhookEvent } from '../ports/ledger/webhooks.ts';
@@ -30,6 +30,38 @@ function noticeOf({ memory, events }: MemoryChange, first: MemoryEvent, last: Me
 function typeOf(before: string | null, after: string | null): WebhookEvent | null {
   if (before === null) return after === null ? null : 'memory.added';
   return after === null ? 'memory.deleted' : 'memory.updated';
+}
+
+/** Whether what held of a memory before no longer does. */
+export function isRetracting({ memory, events }: MemoryChange): boolean {
+  const before = events[0]?.previous ?? null;
+  return before !== null && before !== (liveVersion(memory)?.text ?? null);
+}
+
+/** So many receipts are named in one notice. */
+const RECEIPTS_NAMED = 100;
+
+/** Names the receipts, newest first, whose answers told a version that does not hold with this change; none: nobody was told. */
+export function retractionNotice(
+  { memory, events }: MemoryChange,
+  told: readonly { readonly id: string; readonly version: number }[],
+): Notice[] {
+  const last = events.at(-1);
+  const live = liveVersion(memory);
+  const ids = [...new Set(told.filter(({ version }) => version !== live?.number).map(({ id }) => id))];
+  if (last === undefined || ids.length === 0) return [];
+  const ended = deletedAt(memory) === null ? 'undone' : 'deleted';
+  const data = {
+    memory_id: memory.id,
+    revision: memory.revision,
+    why: live === null ? ended : 'corrected',
+    receipt_ids: ids.slice(0, RECEIPTS_NAMED),
+    more: ids.length > RECEIPTS_NAMED,
+    ...idsOf(memory.scope),
+  };
+  // The event itself has a notice of its own.
+  const eventId = `${last.id}_retracted`;
+  return [notice({ eventId, type: 'memory.retracted', subject: memory.id, at: last.recordedAt, data }, memory)];
 }
 
 /** A batch that has just ended: searchable, or parked. */

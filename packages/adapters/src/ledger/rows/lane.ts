@@ -46,6 +46,7 @@ export const laneFrom = (row: LaneRow): Lane => ({
   pending: row.pending,
   dueAt: row.due_at,
   attempts: row.attempts,
+  lastMessage: row.next_seq - 1,
 });
 
 /** What names the turn a lane with work waits for. */

@@ -56,6 +56,8 @@ export interface Lane {
   readonly pending: number;
   readonly dueAt: Millis | null;
   readonly attempts: number;
+  /** The number of its last message; 0: nothing was posted yet. */
+  readonly lastMessage: number;
 }
 
 /** A place in the list of due lanes. */

@@ -8,6 +8,7 @@ import type { LaneStore } from './lanes.ts';
 import type { ContentStore, FilteredStore, LookupStore, MemoryStore, SaidIdStore } from './memories.ts';
 import type { OutboxStore, SpeechStore } from './outbox.ts';
 import type { AuditStore, OverviewStore } from './overview.ts';
+import type { ReceiptStore } from './receipts.ts';
 import type { ReplayStore } from './replays.ts';
 import type { ReviewStore, UndoStore } from './reviews.ts';
 import type { PresentStore, SummaryStore } from './summaries.ts';
@@ -59,6 +60,7 @@ export interface Ledger {
   readonly webhooks: WebhookStore;
   readonly graph: GraphStore;
   readonly trail: TrailStore;
+  readonly receipts: ReceiptStore;
   /** Throws when the ledger cannot be read and written. */
   check(): Promise<void>;
   close(): Promise<void>;

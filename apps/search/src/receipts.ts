@@ -1,0 +1,179 @@
+import { MemoryReceipts, PageQuery, PostOutcome, ReceiptView } from '@slowwave/contracts';
+import {
+  creditScore,
+  inApp,
+  isoOf,
+  isoOrNull,
+  isWithheld,
+  type JsonObject,
+  type Lane,
+  liveVersion,
+  type Memory,
+  type Message,
+  ownerOf,
+  type Receipt,
+  type ScopeIds,
+  scopeOf,
+  scopeView,
+  type TenantId,
+  type Told,
+} from '@slowwave/engine';
+import { type FastifyRequest, IdParams, listed, mayKnow, notFound, ownApp, pageOf } from '@slowwave/http';
+import { z } from 'zod';
+import { routesOf, type SearchDeps } from './deps.ts';
+import { existing } from './memories.ts';
+import { sourceView } from './views.ts';
+
+const route = routesOf('receipts');
+
+/** An answer that is about to be given. */
+interface Answering {
+  readonly route: Receipt['route'];
+  readonly tenant: TenantId;
+  readonly body: ScopeIds & { readonly filters?: unknown; readonly as_of?: string | undefined };
+  readonly question: string | null;
+  /** The app that the key is bound to; null: none. */
+  readonly app: string | null;
+  /** The lane that was asked; null: the owner has none, or it is not known. */
+  readonly lane: Pick<Lane, 'id' | 'lastMessage'> | null;
+}
+
+/** The id under which it is kept what an answer told; null: it is not. */
+export function receiptFor(
+  { noteReceipt }: Pick<SearchDeps, 'noteReceipt'>,
+  { lane, tenant, body, app, ...answering }: Answering,
+  told: readonly Told[],
+): string | null {
+  if (noteReceipt === null || lane === null) return null;
+  return noteReceipt({
+    route: answering.route,
+    tenant,
+    lane: lane.id,
+    scope: scopeOf(body),
+    ownApp: app !== null,
+    question: answering.question,
+    filters: (body.filters ?? null) as JsonObject | null,
+    asOf: body.as_of === undefined ? null : Date.parse(body.as_of),
+    position: lane.lastMessage,
+    told,
+  });
+}
+
+export const receiptRoutes = [
+  route('GET /v1/receipts/:id', {
+    id: 'getReceipt',
+    summary: 'Get what an answer told',
+    description:
+      'Shows the memories and messages that an answer of search, context or recall told, as the ledger has them: ' +
+      'memories in the version that was told. What was deleted or undone since is only named. A key for one app finds ' +
+      'receipts of answers to keys for that app.',
+    params: IdParams,
+    answer: ReceiptView,
+    bounds: { by: 'found', apps: true },
+    handle: async (deps, { params: { id }, request, tenant }) => {
+      const receipt = await deps.ledger.receipts.get(tenant, id);
+      if (receipt === null || !mayRead(request, receipt)) throw notFound('receipt', id);
+      return shown(deps, receipt, ownApp(request));
+    },
+  }),
+  route('POST /v1/receipts/:id/outcome', {
+    id: 'postOutcome',
+    summary: 'Say what an answer led to',
+    description:
+      'Credits the outcome to the versions that the answer told: of each answer the first gets the largest share. The last ' +
+      'outcome counts; null takes it back.',
+    params: IdParams,
+    body: PostOutcome,
+    answer: ReceiptView,
+    bounds: { by: 'found', apps: true },
+    audited: true,
+    handle: async (deps, { params: { id }, body: { outcome }, request, tenant }) => {
+      const { receipts } = deps.ledger;
+      const found = await receipts.get(tenant, id);
+      const judged = found !== null && mayRead(request, found) ? await receipts.judge(tenant, id, outcome) : null;
+      if (judged === null) throw notFound('receipt', id);
+      return shown(deps, judged, ownApp(request));
+    },
+  }),
+  route('GET /v1/memories/:id/receipts', {
+    id: 'getMemoryReceipts',
+    summary: 'List the answers that told a memory, newest first',
+    description: 'Also of a memory that was deleted. A page may have fewer entries than its limit, even none.',
+    params: IdParams,
+    query: z.strictObject(PageQuery),
+    answer: MemoryReceipts,
+    bounds: { by: 'found', apps: true },
+    handle: async ({ ledger }, { params, query, request, tenant }) => {
+      const memory = await existing(ledger, request, params.id);
+      const [told, credits] = await Promise.all([
+        ledger.receipts.ofMemory(tenant, memory.id, pageOf(query)),
+        ledger.receipts.credits([memory.id]),
+      ]);
+      const credit = credits.find(({ version }) => version === liveVersion(memory)?.number);
+      const results = told.results.filter((receipt) => mayRead(request, receipt));
+      const view = (receipt: Receipt) => ({ ...receiptView(receipt), versions: versionsIn(receipt, memory.id) });
+      return { ...listed({ ...told, results }, view), credit: credit === undefined ? 0 : creditScore(credit) };
+    },
+  }),
+];
+
+/** What a key for one app was not told itself may say what only others said. */
+const mayRead = (request: FastifyRequest, { scope, ownApp: toOwnApp }: Receipt): boolean =>
+  mayKnow(request, scope) && (ownApp(request) === null || toOwnApp);
+
+const versionsIn = ({ told }: Receipt, memoryId: string): number[] =>
+  told.flatMap((one) => (one.kind === 'memory' && one.id === memoryId ? [one.version] : []));
+
+const receiptView = (receipt: Receipt) => ({
+  id: receipt.id,
+  ...scopeView(receipt.scope),
+  route: receipt.route,
+  created_at: isoOf(receipt.at),
+  question: receipt.question,
+  filters: receipt.filters,
+  as_of: isoOrNull(receipt.asOf),
+  position: receipt.position,
+  outcome: receipt.outcome,
+});
+
+/** A receipt with what it told, as the ledger has it now. */
+async function shown({ ledger }: SearchDeps, receipt: Receipt, app: string | null): Promise<ReceiptView> {
+  const { tenant, scope, told } = receipt;
+  const idsOf = (kind: Told['kind']) => [...new Set(told.flatMap((one) => (one.kind === kind ? [one.id] : [])))];
+  const [memories, messages] = await Promise.all([
+    ledger.memories.many(tenant, idsOf('memory')),
+    ledger.lookups.around(
+      { tenant, owner: ownerOf(scope), ids: idsOf('message') },
+      { before: 0, after: 0, appId: scope.appId },
+    ),
+  ]);
+  const known = memories.flatMap((memory) => (app === null ? memory : (inApp(memory, app) ?? [])));
+  const byId = new Map(known.filter(({ lane }) => lane === receipt.lane).map((memory) => [memory.id, memory]));
+  const view = (one: Told) =>
+    one.kind === 'memory'
+      ? memoryTold(byId.get(one.id), one.version)
+      : messageTold(messages.get(one.id)?.find(({ id }) => id === one.id));
+  return { ...receiptView(receipt), told: told.map((one) => view(one) ?? { id: one.id, forgotten: true }) };
+}
+
+/** null: it is forgotten, as a whole or in that version. */
+function memoryTold(memory: Memory | undefined, version: number) {
+  const live = memory === undefined ? null : liveVersion(memory);
+  const told = memory?.versions.find(({ number }) => number === version);
+  if (memory === undefined || live === null || told === undefined || told.details.removed !== undefined) return null;
+  return {
+    kind: 'memory' as const,
+    id: memory.id,
+    memory: told.text,
+    version,
+    valid_from: isoOf(told.validFrom),
+    invalid_at: isoOrNull(told.invalidAt),
+    current: version === live.number,
+  };
+}
+
+function messageTold(message: Message | undefined) {
+  if (message === undefined || isWithheld(message.content)) return null;
+  const { is_source: _, ...said } = sourceView(message, true);
+  return { kind: 'message' as const, ...said };
+}

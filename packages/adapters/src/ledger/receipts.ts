@@ -1,0 +1,193 @@
+import type { LaneId, MemoryChange, NewReceipt, Notice, Owner, Receipt, ReceiptStore } from '@slowwave/engine';
+import { besideOwner, creditChanges, isRetracting, liveVersion, retractionNotice } from '@slowwave/engine/storing';
+import { lookup, read, storeOf, write } from './access.ts';
+import { newestFirst } from './page.ts';
+import { type OwnerColumns, ownerFrom } from './rows/columns.ts';
+import { keyOf, packedId, packedTold, toldVersions, unpackedTold } from './rows/told.ts';
+import { all, firstAs, idsOf, insert, run, type Script } from './script.ts';
+import { lockLane, lockLanes } from './turn.ts';
+
+export const receiptStore = storeOf<ReceiptStore>('receipts', {
+  /** With the locks of the lanes: what is forgotten is forgotten before or after this, and never in between. */
+  append: write(function* (receipts) {
+    const lanes = yield* lockLanes(receipts.map(({ lane }) => lane));
+    const standing = new Set(lanes.flatMap(({ id, erasure }) => (erasure === null ? [id] : [])));
+    const taken = receipts.filter(({ lane }) => standing.has(lane));
+    const ids = [...new Set(taken.flatMap(memoriesIn))];
+    const live = new Set(yield* idsOf('SELECT id FROM memories WHERE id IN :ids AND live', { ids }));
+    const rows = taken.map((one) =>
+      columnsOf(memoriesIn(one).every((id) => live.has(id)) ? one : { ...one, ...BLANK }),
+    );
+    yield* insert('receipts', rows, 'ON CONFLICT (id) DO NOTHING');
+  }),
+  get: read((tenant, id) => firstAs(receiptFrom, SELECT_ONE, { tenant, id })),
+  ofMemory: read((tenant, memoryId, page) =>
+    newestFirst(OF_MEMORY, page, { tenant, memoryId, packed: packedId(memoryId) }),
+  ),
+  judge: write(function* (tenant, id, outcome) {
+    const found = yield* firstAs(receiptFrom, SELECT_ONE, { tenant, id });
+    if (found === null) return null;
+    yield* lockLane(found.lane);
+    const before = yield* firstAs(receiptFrom, SELECT_ONE, { tenant, id });
+    if (before === null || before.outcome === outcome) return before;
+    const after = { ...before, outcome };
+    yield* run('UPDATE receipts SET outcome = @outcome WHERE id = @id', { id, outcome });
+    const there = new Set(yield* idsOf('SELECT id FROM memories WHERE id IN :ids', { ids: memoriesIn(before) }));
+    const rows = creditChanges(before, after).map(({ memoryId, ...credit }) => ({ memory_id: memoryId, ...credit }));
+    yield* insert(
+      'credits',
+      rows.filter((row) => there.has(row.memory_id)),
+      ADD_CREDIT,
+    );
+    return after;
+  }),
+  credits: lookup((memoryIds) =>
+    all('SELECT memory_id AS "memoryId", version, good, bad FROM credits WHERE memory_id IN :memoryIds', { memoryIds }),
+  ),
+  drop: write((before, limit) => run(DROP_OLD, { before, limit })),
+});
+
+const memoriesIn = ({ told }: Pick<Receipt, 'told'>): readonly string[] =>
+  told.flatMap((one) => (one.kind === 'memory' ? [one.id] : []));
+
+/** Where something was told that is forgotten since. */
+const BLANK = { question: null, filters: null } as const;
+
+const SELECT = `
+  SELECT r.*, l.tenant, l.owner_kind, l.owner_id FROM receipts r JOIN lanes l ON l.id = r.lane AND l.erasure IS NULL`;
+
+const SELECT_ONE = `${SELECT} WHERE r.id = @id AND l.tenant = @tenant`;
+
+const OF_MEMORY = {
+  select: SELECT,
+  by: ['r.at', 'r.id'] as const,
+  asked: {
+    tenant: 'l.tenant = @tenant',
+    memoryId: 'r.lane = (SELECT m.lane FROM memories m WHERE m.id = @memoryId)',
+    packed: 'position(@packed IN r.told) > 0',
+  },
+  make: receiptFrom,
+};
+
+const ADD_CREDIT = `ON CONFLICT (memory_id, version) DO UPDATE SET
+  good = credits.good + excluded.good, bad = credits.bad + excluded.bad`;
+
+/** Ids rise with time: the oldest come first, and no index by age is needed. */
+const DROP_OLD = `
+  DELETE FROM receipts WHERE id IN (
+    SELECT id FROM (SELECT id, at FROM receipts WHERE id > '' ORDER BY id LIMIT @limit) AS oldest WHERE at < @before)`;
+
+interface Columns {
+  readonly id: string;
+  readonly lane: LaneId;
+  readonly at: number;
+  readonly route: Receipt['route'];
+  readonly agent_id: string | null;
+  readonly run_id: string | null;
+  readonly app_id: string | null;
+  readonly own_app: 0 | 1;
+  readonly question: string | null;
+  readonly filters: string | null;
+  readonly as_of: number | null;
+  readonly position: number;
+  readonly told: Uint8Array;
+}
+
+interface ReceiptRow extends Columns, OwnerColumns {
+  readonly tenant: Receipt['tenant'];
+  readonly outcome: Receipt['outcome'];
+}
+
+function columnsOf(receipt: NewReceipt): Columns {
+  const { agentId = null, runId = null, appId = null } = besideOwner(receipt.scope);
+  return {
+    id: receipt.id,
+    lane: receipt.lane,
+    at: receipt.at,
+    route: receipt.route,
+    agent_id: agentId,
+    run_id: runId,
+    app_id: appId,
+    own_app: receipt.ownApp ? 1 : 0,
+    question: receipt.question,
+    filters: receipt.filters === null ? null : JSON.stringify(receipt.filters),
+    as_of: receipt.asOf,
+    position: receipt.position,
+    told: packedTold(receipt.told),
+  };
+}
+
+function receiptFrom(row: ReceiptRow): Receipt {
+  return {
+    id: row.id,
+    tenant: row.tenant,
+    lane: row.lane,
+    at: row.at,
+    route: row.route,
+    scope: scopeFrom(row, ownerFrom(row)),
+    ownApp: row.own_app === 1,
+    question: row.question,
+    filters: row.filters === null ? null : JSON.parse(row.filters),
+    asOf: row.as_of,
+    position: row.position,
+    told: unpackedTold(row.told),
+    outcome: row.outcome,
+  };
+}
+
+/** The owner is that of the lane; the row has the ids that only filtered. */
+const scopeFrom = ({ agent_id, run_id, app_id }: Columns, { kind, id }: Owner): Receipt['scope'] => ({
+  userId: kind === 'user' ? id : null,
+  agentId: kind === 'agent' ? id : agent_id,
+  runId: kind === 'run' ? id : run_id,
+  appId: app_id,
+});
+
+/** Rows of a lane that are looked through at a time. */
+const SLICE = 1_000;
+
+/**
+ * Questions whose answers told what is forgotten with these changes go, and their filters: they may say what it was. They do not
+ * come back when the memory does.
+ */
+export function* blankQuestions(changes: readonly MemoryChange[]): Script<void> {
+  const forgotten = changes.map(({ memory }) => memory).filter((memory) => liveVersion(memory) === null);
+  for (const [lane, memories] of Map.groupBy(forgotten, (memory) => memory.lane)) {
+    const keys = new Set(memories.map(({ id }) => keyOf(id)));
+    for (let after = { at: Number.MIN_SAFE_INTEGER, id: '' }; ; ) {
+      const rows = yield* all<ToldRow>(SELECT_ASKED, { lane, afterAt: after.at, afterId: after.id, limit: SLICE });
+      const ids = rows.flatMap(({ id, told }) =>
+        [...toldVersions(told)].some(({ key }) => keys.has(key)) ? [id] : [],
+      );
+      if (ids.length > 0) yield* run('UPDATE receipts SET question = NULL, filters = NULL WHERE id IN :ids', { ids });
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < SLICE) break;
+      after = last;
+    }
+  }
+}
+
+type ToldRow = Pick<Columns, 'id' | 'at' | 'told'>;
+
+const SELECT_ASKED = `
+  SELECT id, at, told FROM receipts
+  WHERE lane = @lane AND (at, id) > (@afterAt, @afterId) AND (question IS NOT NULL OR filters IS NOT NULL)
+  ORDER BY at, id LIMIT @limit`;
+
+/** What webhooks are to be notified of where something was told that no longer holds: by the newest receipts of the lanes. */
+export function* retractions(changes: readonly MemoryChange[]): Script<readonly Notice[]> {
+  const notices: Notice[] = [];
+  for (const [lane, some] of Map.groupBy(changes.filter(isRetracting), ({ memory }) => memory.lane)) {
+    const rows = yield* all<ToldRow>(SELECT_NEWEST, { lane, limit: SLICE });
+    const told = new Map<string, { readonly id: string; readonly version: number }[]>();
+    for (const row of rows) {
+      for (const { key, version } of toldVersions(row.told)) {
+        told.set(key, [...(told.get(key) ?? []), { id: row.id, version }]);
+      }
+    }
+    notices.push(...some.flatMap((change) => retractionNotice(change, told.get(keyOf(change.memory.id)) ?? [])));
+  }
+  return notices;
+}
+
+const SELECT_NEWEST = 'SELECT id, at, told FROM receipts WHERE lane = @lane ORDER BY at DESC, id DESC LIMIT @limit';

@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { listOf, ScopeView } from './common.ts';
+import { OUTCOMES } from './examples.ts';
+import { MemoryView, SaidMessage } from './memories.ts';
+
+/** In answers of search, context and recall. */
+export const ReceiptId = z
+  .string()
+  .nullable()
+  .describe(
+    'Shows later what this answer told, see /v1/receipts/{id}; readable a moment after the answer. null: no receipt is kept, ' +
+      'because receipts are off, the owner is unknown, or there are too many answers at once.',
+  );
+
+const Outcome = z.enum(['good', 'bad']).nullable();
+
+export const PostOutcome = z
+  .strictObject({
+    outcome: Outcome.describe('What the answer led to. Replaces what was said before; null takes it back.'),
+  })
+  .meta({ id: 'PostOutcome', examples: OUTCOMES });
+
+const ToldMemory = MemoryView.pick({ id: true, memory: true, version: true, valid_from: true, invalid_at: true })
+  .extend({
+    kind: z.literal('memory'),
+    current: z.boolean().describe('Whether this is what the memory says now.'),
+  })
+  .meta({ id: 'ToldMemory' });
+
+const ToldMessage = SaidMessage.omit({ utc_offset: true })
+  .extend({ kind: z.literal('message') })
+  .meta({ id: 'ToldMessage' });
+
+const Forgotten = z
+  .object({ id: z.string(), forgotten: z.literal(true) })
+  .describe('It was deleted, undone or removed since.')
+  .meta({ id: 'ForgottenSince' });
+
+const Receipt = ScopeView.extend({
+  id: z.string(),
+  route: z.enum(['search', 'context', 'recall']),
+  created_at: z.string(),
+  question: z
+    .string()
+    .nullable()
+    .describe(
+      'The beginning of the question, without secrets and personal data. null: none was asked, or something that the ' +
+        'answer told was deleted or undone since.',
+    ),
+  filters: z
+    .record(z.string(), z.json())
+    .nullable()
+    .describe('null: none, longer than 200 characters, or removed with the question.'),
+  as_of: z.string().nullable().describe('null: the answer was about the present.'),
+  position: z.int().describe('How many messages of the owner had been accepted when it was answered.'),
+  outcome: Outcome.describe('null: nobody said what the answer led to.'),
+});
+
+export const ReceiptView = Receipt.extend({
+  told: z
+    .array(z.union([ToldMemory, ToldMessage, Forgotten]))
+    .describe('Memories in the version that was told, and messages, in the order of the answer.'),
+}).meta({ id: 'Receipt' });
+export type ReceiptView = z.infer<typeof ReceiptView>;
+
+const ToldTo = Receipt.extend({
+  versions: z.array(z.int()).describe('The versions of the memory that the answer told.'),
+}).meta({ id: 'ToldTo' });
+
+export const MemoryReceipts = listOf(ToldTo)
+  .extend({
+    credit: z
+      .number()
+      .describe('-1 to 1: what the outcomes of answers say of the current version; 0 if there are none.'),
+  })
+  .meta({ id: 'MemoryReceipts' });

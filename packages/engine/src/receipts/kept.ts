@@ -1,0 +1,27 @@
+import { maskPersonal, metadataKept } from '../masking/personal.ts';
+import { maskSecrets } from '../masking/secrets.ts';
+import type { NewReceipt } from '../ports/ledger/receipts.ts';
+import { cleanText } from '../text/normalise.ts';
+
+/** Enough to know a question again, in characters. */
+const QUESTION_MAX = 120;
+/** As JSON, in characters. */
+const FILTERS_MAX = 200;
+/** Looked through for secrets before it is cut: of one that is cut in two the first half would stay. */
+const LOOKED_THROUGH_MAX = 4_000;
+
+/** A receipt as it is kept: the question short and masked whatever the tenant's policy is, and no filters that are long. */
+export function kept<One extends Pick<NewReceipt, 'question' | 'filters'>>(receipt: One): One {
+  const { question, filters } = receipt;
+  return {
+    ...receipt,
+    question: question === null ? null : shortened(masked(question.slice(0, LOOKED_THROUGH_MAX))),
+    filters: filters === null || JSON.stringify(filters).length > FILTERS_MAX ? null : metadataKept(filters),
+  };
+}
+
+const masked = (text: string): string => cleanText(maskPersonal(maskSecrets(text).text).text);
+
+/** Never in the middle of a character. */
+const shortened = (text: string): string =>
+  text.length <= QUESTION_MAX ? text : `${text.slice(0, QUESTION_MAX).replace(/[\uD800-\uDBFF]$/u, '')}…`;

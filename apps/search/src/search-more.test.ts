@@ -135,7 +135,7 @@ test('a plain search reads the index, and of the ledger whose life is asked abou
       return Reflect.get(target, name);
     },
   });
-  const { search } = await searchBench({ ledger, index: real.engine.deps.index });
+  const { search } = await searchBench({ ledger, index: real.engine.deps.index, noteReceipt: null });
   expect((await search({ ...question, include: ['scores'] })).json().results).toHaveLength(1);
   expect(calls.splice(0)).toEqual(['lanes']);
   await search({ ...question, include: ['sources', 'history'] });

@@ -104,7 +104,11 @@ async function keepReceipts({ ledger, tools }: EngineBench['deps'], userId: stri
     const told = live.slice(i % live.length).map(({ id }) => ({ kind: 'memory', id, version: 1 }) as const);
     return {
       ...{ id: tools.id('rcp', ownerBitsOfLane(lane)), tenant: TENANT, lane, at: tools.now(), route: 'context' },
-      ...{ scope: { userId, agentId: word, runId: word, appId: word }, ownApp: false, question: `What of ${word} ${i}?` },
+      ...{
+        scope: { userId, agentId: word, runId: word, appId: word },
+        ownApp: false,
+        question: `What of ${word} ${i}?`,
+      },
       ...{ filters: { metadata: { note: word } }, asOf: null, position: i, told },
     };
   });

@@ -56,6 +56,10 @@ export const PostContext = z
       'Your id of the conversation. What the last context of the same conversation contained keeps its place, and new ' +
         'memories come after it, so that prompt caches hit.',
     ),
+    after: ExternalId.optional().describe(
+      'The receipt_id of the context before this one in the same conversation, instead of a conversation_id. One that is ' +
+        'not known is ignored.',
+    ),
     timeout_ms: whole(1, TIMEOUT_MAX_MS)
       .optional()
       .describe('Sections that are not ready in time are omitted and listed in degraded.'),
@@ -76,6 +80,10 @@ export const PostContext = z
       path: ['query'],
     },
   )
+  .refine(({ after, conversation_id }) => after === undefined || conversation_id === undefined, {
+    message: 'after and conversation_id both name what was told before; remove one of them',
+    path: ['after'],
+  })
   .meta({ id: 'PostContext', examples: CONTEXTS });
 export type PostContext = z.infer<typeof PostContext>;
 

@@ -688,6 +688,8 @@ export type PostContext = {
   readonly sections?: readonly ('profile' | 'summary' | 'memories' | 'relations' | 'pending')[] | undefined;
   /** Your id of the conversation. What the last context of the same conversation contained keeps its place, and new memories come after it, so that prompt caches hit. */
   readonly conversation_id?: string | undefined;
+  /** The receipt_id of the context before this one in the same conversation, instead of a conversation_id. One that is not known is ignored. */
+  readonly after?: string | undefined;
   /** Sections that are not ready in time are omitted and listed in degraded. */
   readonly timeout_ms?: number | undefined;
 };

@@ -65,12 +65,13 @@ async function context(deps: SearchDeps, question: ContextQuestion): Promise<Con
     outcomeOf(() => question.living, body.timeout_ms),
   ]);
   const assembled = assembleContext(deps.tokenizer, parts, { ...askOf(body), now: momentOf(deps, question) });
-  tell(deps, question, assembled.told);
   const lane = known.kind === 'done' ? known.value : null;
   const asking = { ...question, route: 'context', question: askedIn(body), lane } as const;
+  const receiptId = receiptFor(deps, asking, assembled.citations.map(toldFact));
+  tell(deps, question, { told: assembled.told, receiptId });
   return {
     ...contextView(assembled, { format: body.format, sections, more }),
-    receipt_id: receiptFor(deps, asking, assembled.citations.map(toldFact)),
+    receipt_id: receiptId,
     took_ms: Math.round((performance.now() - began) * 10) / 10,
     ...(degraded.length > 0 && { degraded: [...degraded] }),
   };

@@ -1,5 +1,5 @@
 import { DEFAULT_TENANT, EngineError } from '@slowwave/engine';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { searchBench } from '../testing/bench.ts';
 
 async function bench() {
@@ -70,4 +70,48 @@ test('if what was told cannot be read or kept, the context begins anew and says 
   const { text, degraded } = await b.told('Was Ann in Rome?');
   expect(text).toContain('Rome');
   expect(degraded).toEqual(['what was told before omitted: could not be read (ledger_unavailable)']);
+});
+
+describe('after a receipt', () => {
+  const NO_NAME = { conversation_id: undefined };
+
+  test('what its context told keeps its place, and so it goes on from receipt to receipt', async () => {
+    const b = await bench();
+    await b.remember('Ann likes green tea');
+    await b.remember('Ann was in Rome');
+    await b.remember('Ann has a dog called Rex');
+    const first = await b.told('Was Ann in Rome?', NO_NAME);
+    const second = await b.told('Which tea does Ann like?', { ...NO_NAME, after: first.receipt_id });
+    const third = await b.lines('What is the dog of Ann called?', { ...NO_NAME, after: second.receipt_id });
+    expect(third).toEqual(['Ann was in Rome', 'Ann likes green tea', 'Ann has a dog called Rex']);
+  });
+
+  test('of another user, or one that is not known, nothing is told', async () => {
+    const b = await bench();
+    await b.remember('Ann likes green tea');
+    await b.remember('Bob was in Rome', { user_id: 'bob' });
+    const { receipt_id: after } = await b.told('Which tea does Ann like?', NO_NAME);
+    expect(await b.lines('Was Bob in Rome?', { ...NO_NAME, user_id: 'bob', after })).toEqual(['Bob was in Rome']);
+    expect(await b.lines('Which tea does Ann like?', { ...NO_NAME, after: 'rcp_none' })).toEqual([
+      'Ann likes green tea',
+    ]);
+  });
+
+  test('the profile stays the profile', async () => {
+    const b = await bench();
+    const name = await b.remember('Ann is called Annie');
+    await b.remember('Ann was in Rome');
+    await b.writer.change(DEFAULT_TENANT, name, { pinned: true });
+    const first = await b.told('Was Ann in Rome?', NO_NAME);
+    const second = await b.told('Was Ann in Rome?', { ...NO_NAME, after: first.receipt_id });
+    expect(second.text).toBe(first.text);
+    expect(first.text).toContain('# Profile\n- [m1] 2026-03-01 Ann is called Annie');
+  });
+
+  test('and in a conversation at once, is refused', async () => {
+    const b = await bench();
+    const payload = { user_id: 'ann', query: 'Rome?', conversation_id: 'c', after: 'rcp_1' };
+    const answer = await b.app.inject({ method: 'POST', url: '/v1/context', payload });
+    expect(answer.json()).toMatchObject({ status: 400, errors: [{ path: 'after' }] });
+  });
 });

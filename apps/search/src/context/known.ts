@@ -48,30 +48,71 @@ function factOf(memory: Memory, { body, where, app }: ContextQuestion, at: Milli
   return { memoryId: known.id, version, text, ...said };
 }
 
-/** What the last context of the conversation told of these sections, with what it says now. */
-export async function toldBefore(
-  deps: SearchDeps,
-  question: ContextQuestion,
-  sections: readonly SectionName[],
-): Promise<readonly ToldFact[]> {
-  const { tenant, body } = question;
-  if (body.conversation_id === undefined) return [];
-  const told = await deps.ledger.present.told(tenant, ownerOf(scopeOf(body)), body.conversation_id);
+/** A line that was told, and what it says now. A receipt does not say in which section it stood: null. */
+type Before = Omit<ToldFact, 'section'> & { readonly section: ToldFact['section'] | null };
+
+/** What the context before this one told. */
+export async function toldBefore(deps: SearchDeps, question: ContextQuestion): Promise<readonly Before[]> {
+  const told = await linesBefore(deps, question);
   const ids = told.map(({ memoryId }) => memoryId);
   const known = await knownOf(deps, question, ids);
-  return told.map((line): ToldFact => {
+  return told.map((line) => {
     const fact = known.get(line.memoryId);
-    const holds = fact?.version === line.version && sections.includes(line.section);
-    return { ...line, fact: holds ? fact : null };
+    return { ...line, fact: fact?.version === line.version ? fact : null };
   });
 }
 
-/** Notes what the conversation was told. Nobody waits for it: without it the next context begins anew. */
-export function tell({ ledger, tools, log }: SearchDeps, question: ContextQuestion, told: readonly ToldLine[]): void {
+async function linesBefore(
+  { ledger }: SearchDeps,
+  question: ContextQuestion,
+): Promise<readonly (Pick<Before, 'section'> & Omit<ToldLine, 'section'>)[]> {
   const { tenant, body } = question;
-  if (body.conversation_id === undefined) return;
-  const telling = { conversation: body.conversation_id, told, now: tools.now() };
-  ledger.present.tell(tenant, ownerOf(scopeOf(body)), telling).catch((error: unknown) => {
+  const name = nameOf(body.conversation_id, body.after);
+  if (name === null) return [];
+  const told = await ledger.present.told(tenant, ownerOf(scopeOf(body)), name);
+  if (told.length > 0 || body.after === undefined) return told;
+  const [receipt, lane] = await Promise.all([ledger.receipts.get(tenant, body.after), question.living]);
+  if (receipt === null || receipt.lane !== lane?.id) return [];
+  return receipt.told.flatMap((one) =>
+    one.kind === 'memory' ? [{ memoryId: one.id, version: one.version, section: null, turns: 0 }] : [],
+  );
+}
+
+/** The lines in the sections that are asked for. What stands before all other memories and is in the profile stood there. */
+export function placed(
+  before: readonly Before[],
+  profile: readonly KnownFact[],
+  sections: readonly SectionName[],
+): readonly ToldFact[] {
+  const lasting = new Set(profile.map(({ memoryId }) => memoryId));
+  const first = before.findIndex(({ memoryId }) => !lasting.has(memoryId));
+  return before.map((line, i): ToldFact => {
+    const section = line.section ?? (first === -1 || i < first ? 'profile' : 'memories');
+    return { ...line, section, fact: sections.includes(section) ? line.fact : null };
+  });
+}
+
+/** Under what name it is kept what was told: that of the conversation, or of the receipt of the answer. */
+function nameOf(conversation: string | undefined, receipt: string | null | undefined): string | null {
+  if (conversation !== undefined) return `conversation ${conversation}`;
+  return receipt === undefined || receipt === null ? null : `receipt ${receipt}`;
+}
+
+interface Telling {
+  readonly told: readonly ToldLine[];
+  readonly receiptId: string | null;
+}
+
+/**
+ * Notes what the conversation was told. Nobody waits for it: without it the next context begins anew. Of the first one before
+ * others the receipt alone says enough.
+ */
+export function tell({ ledger, tools, log }: SearchDeps, question: ContextQuestion, telling: Telling): void {
+  const { tenant, body } = question;
+  const name = nameOf(body.conversation_id, body.after === undefined ? null : telling.receiptId);
+  if (name === null) return;
+  const noted = { conversation: name, told: telling.told, now: tools.now() };
+  ledger.present.tell(tenant, ownerOf(scopeOf(body)), noted).catch((error: unknown) => {
     log.warn({ err: error }, 'could not note what a conversation was told');
   });
 }

@@ -14,7 +14,7 @@ import { deadlineOf, LATE, lateNote } from '../deadline.ts';
 import type { SearchDeps } from '../deps.ts';
 import { search } from '../search.ts';
 import type { ContextQuestion } from './context.ts';
-import { knownOf, momentOf, toldBefore } from './known.ts';
+import { knownOf, momentOf, placed, toldBefore } from './known.ts';
 
 /** More than fits in a block of the default size. */
 const PROFILE_MAX = 40;
@@ -42,21 +42,22 @@ export async function readParts(
   const ask = async <T>(wanted: boolean, name: string, read: () => Promise<T>): Promise<Part<T>> =>
     wanted ? { name, outcome: await outcomeOf(read, limit) } : { name, outcome: null };
   const [told, searched, profile, conversation] = await Promise.all([
-    ask(has('memories', 'profile'), 'what was told before', () => toldBefore(deps, question, sections)),
+    ask(has('memories', 'profile'), 'what was told before', () => toldBefore(deps, question)),
     ask(has('memories', 'relations'), partOf(sections), () => found(deps, question, sections)),
     ask(has('profile'), 'profile', () => profileOf(deps, question)),
     ask(has('summary', 'pending'), 'summary and pending', () => conversationOf(deps, question)),
   ]);
   const asked = readOf(searched);
   const present = readOf(conversation);
+  const lasting = readOf(profile) ?? [];
   return {
     parts: {
-      profile: readOf(profile) ?? [],
+      profile: lasting,
       memories: asked?.facts ?? [],
       relations: asked?.relations ?? [],
       summary: has('summary') ? (present?.summary ?? null) : null,
       pending: has('pending') ? (present?.pending ?? []) : [],
-      told: readOf(told) ?? [],
+      told: placed(readOf(told) ?? [], lasting, sections),
     },
     more: has('pending') && present?.more === true,
     degraded: [
@@ -132,7 +133,7 @@ export const askedIn = ({ query, messages = [] }: PostContext): string | null =>
   query ?? queryOf(messages.map(({ role, content }) => ({ role, text: textOf(content) })));
 
 function searchBody(body: PostContext, query: string): PostSearch {
-  const { query: _query, messages: _messages, max_tokens, format, sections, conversation_id, ...rest } = body;
+  const { query: _query, messages: _messages, max_tokens, format, sections, conversation_id, after, ...rest } = body;
   return { ...rest, query, include: [] };
 }
 

@@ -43,6 +43,22 @@ test('personal data is masked or refused where the tenant wants that', async () 
   expect((await send('POST', '/v1/memories', berlin)).statusCode).toBe(201);
 });
 
+test('it is the word of who writes it, unless they say whose it is', async () => {
+  const { send, engine } = await consoleBench();
+  const written = (await send('POST', '/v1/memories', berlin)).json();
+  expect(written).toMatchObject({ trust: 'imported' });
+  const told = (await send('POST', '/v1/memories', { ...berlin, trust: 'external' })).json();
+  const changes = [
+    [{ metadata: { seen: true } }, 'external'],
+    [{ memory: 'Ann lives in Paris' }, 'imported'],
+    [{ memory: 'Ann lives in Rome', trust: 'user' }, 'user'],
+  ] as const;
+  for (const [change, trust] of changes) {
+    engine.tools.advance(1_000);
+    expect((await send('PATCH', `/v1/memories/${told.id}`, change)).json()).toMatchObject({ trust });
+  }
+});
+
 test('a change makes a new version', async () => {
   const { send, engine } = await consoleBench();
   const { id } = (await send('POST', '/v1/memories', berlin)).json();

@@ -119,6 +119,7 @@ const newMemory = (body: PostMemory): NewMemory => ({
   category: body.categories?.[0] ?? null,
   immutable: body.immutable,
   pinned: body.pinned,
+  trust: body.trust,
   validFrom: momentOf(body.valid_from) ?? null,
   expiresAt: momentOf(body.expires_at) ?? null,
 });
@@ -130,6 +131,7 @@ const patchOf = (body: z.infer<typeof PatchMemory>): MemoryPatch =>
     category: body.categories && (body.categories[0] ?? null),
     immutable: body.immutable,
     pinned: body.pinned,
+    trust: body.trust,
     expiresAt: body.expires_at === null ? null : momentOf(body.expires_at),
     expectedVersion: body.version,
   });

@@ -73,6 +73,7 @@ const settingsView = (settings: TenantSettings): SettingsView => {
     categories: settings.categories && [...settings.categories],
     prompts: { ...settings.prompts },
     review: [...settings.review],
+    external_content: settings.externalContent,
     due: {
       ...(tokens !== undefined && { tokens }),
       ...(idleMs !== undefined && { idle_ms: idleMs }),
@@ -111,6 +112,7 @@ const settingsFrom = (body: PutSettings): TenantSettings => {
     categories: body.categories,
     prompts: body.prompts,
     review: body.review,
+    externalContent: body.external_content,
     due: {
       ...(tokens !== undefined && { tokens }),
       ...(idleMs !== undefined && { idleMs }),

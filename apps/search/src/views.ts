@@ -32,6 +32,7 @@ export const hitView = (point: IndexHit['point']): MemoryView => ({
   metadata: point.metadata,
   categories: point.category === null ? [] : [point.category],
   immutable: point.immutable,
+  trust: point.trust,
   said_at: isoOf(point.saidAt.at),
   valid_from: isoOf(point.validFrom),
   ...(point.utcOffset !== undefined && { utc_offset: point.utcOffset }),

@@ -51,6 +51,13 @@ const AnyMessage = z
         .max(PARTS_MAX),
     ]),
     name: ExternalId.optional().describe('The name of the speaker.'),
+    trust: z
+      .enum(['tool', 'external'])
+      .optional()
+      .describe(
+        'Where the content comes from, if the role does not say it. external: content nobody here answers for, like a ' +
+          'pasted mail. tool: output of a tool you answer for; other messages of the role tool count as external.',
+      ),
     timestamp: Moment.optional().describe(
       'When it was said. Defaults to the time the batch was accepted. Include the speaker’s UTC offset (+09:00) so ' +
         'that dates resolve in their time zone.',
@@ -81,6 +88,8 @@ function isPlainField(field: string, value: unknown): boolean {
   switch (field) {
     case 'role':
       return value === 'user' || value === 'assistant' || value === 'system' || value === 'tool';
+    case 'trust':
+      return value === 'tool' || value === 'external';
     case 'content':
       return value.length <= CONTENT_MAX;
     case 'id':

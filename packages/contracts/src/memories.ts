@@ -35,6 +35,13 @@ const MemoryText = z
 
 const UtcOffset = z.number().int().optional().describe('The speaker’s UTC offset in minutes, if known.');
 
+const Trust = z
+  .enum(['user', 'imported', 'agent', 'tool', 'inferred', 'external'])
+  .describe(
+    'Whose word it rests on. imported: written through the API. inferred: concluded, nobody said it. external: content ' +
+      'nobody here answers for.',
+  );
+
 export const MemoryView = ScopeView.extend({
   id: z.string(),
   memory: z.string(),
@@ -42,6 +49,7 @@ export const MemoryView = ScopeView.extend({
   metadata: MetadataView,
   categories: z.array(z.string()),
   immutable: z.boolean(),
+  trust: Trust,
   pinned: z.boolean().optional().describe('true: forgetting policies never delete it. Not included in search results.'),
   said_at: z.string(),
   valid_from: z.string(),
@@ -133,6 +141,7 @@ export const PostMemory = z
     categories: Categories.optional(),
     immutable: z.boolean().default(false),
     pinned: z.boolean().default(false).describe('true: forgetting policies never delete it.'),
+    trust: Trust.default('imported'),
     valid_from: Moment.optional(),
     expires_at: Moment.optional(),
   })
@@ -147,6 +156,9 @@ export const PatchMemory = z
     categories: Categories.optional(),
     immutable: z.boolean().optional(),
     pinned: z.boolean().optional(),
+    trust: Trust.optional().describe(
+      'Who stands behind it now; a new text is imported unless this says otherwise. The surest of all who said the same counts.',
+    ),
     expires_at: Moment.nullable().optional(),
     version: z
       .int()

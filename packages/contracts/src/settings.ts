@@ -32,6 +32,8 @@ const TWICE = { message: 'expected no duplicates' };
 
 export const ReviewedEvent = z.enum(['ADD', 'UPDATE', 'DELETE']);
 
+const ExternalContent = z.enum(['review', 'remember', 'ignore']);
+
 const DueMillis = z.int().min(0).max(DUE_MS_MAX).optional();
 const Price = z.number().min(0).max(PRICE_MAX);
 /** null: no limit. */
@@ -112,6 +114,11 @@ export const PutSettings = z
       .refine(isUnique, TWICE)
       .default([])
       .describe('Operations that need approval, see /v1/reviews.'),
+    external_content: ExternalContent.default('review').describe(
+      'What becomes of facts that rest on external content: other systems’ output, web pages, pasted mails (see ' +
+        'docs/security.md). review: they need approval, see /v1/reviews. remember: they are remembered like others. ignore: they are ' +
+        'dropped.',
+    ),
     due: z
       .strictObject({
         tokens: z.int().min(1).max(DUE_TOKENS_MAX).optional(),
@@ -162,6 +169,7 @@ export const SettingsView = z
     categories: z.array(z.string()).nullable(),
     prompts: z.object({ extract: z.string().nullable(), decide: z.string().nullable() }),
     review: z.array(ReviewedEvent),
+    external_content: ExternalContent,
     due: z.object({
       tokens: z.number().int().optional(),
       idle_ms: z.number().int().optional(),

@@ -1,4 +1,4 @@
-import { type Filterable, type IdLists, isoOf, type Json, listsOfOne, type Under } from '@slowwave/engine';
+import { type Filterable, type IdLists, isoOf, type Json, listsOfOne, type Trust, type Under } from '@slowwave/engine';
 import fc from 'fast-check';
 import { scope } from './builders.ts';
 import { filterable } from './filter-cases.ts';
@@ -56,6 +56,7 @@ const { value: anyStored } = fc.letrec<{ value: Json; members: Record<string, Js
 
 const anyMetadata = fc.dictionary(anyKey, anyStored, { maxKeys: 5 });
 const anyMoment = fc.constantFrom<number>(...HOURS).map((hours) => NOON + (hours * DAY) / 24);
+const anyTrust = fc.constantFrom<Trust>('user', 'agent', 'external');
 const anyId = orNull(fc.constantFrom<string>(...ID_VALUES));
 
 /** A memory of user ann. */
@@ -68,6 +69,7 @@ export const anyFilterable: fc.Arbitrary<Filterable> = fc
     category: orNull(anyText),
     metadata: anyMetadata,
     immutable: fc.boolean(),
+    trust: anyTrust,
     confirmations: fc.nat({ max: 3 }),
     saidAt: anyMoment.map((at) => ({ at, seq: 1 })),
     validFrom: anyMoment,
@@ -143,6 +145,7 @@ const anyCondition: fc.Arbitrary<Json> = fc.oneof(
       .constantFrom('created_at', 'updated_at', 'said_at', 'valid_from', 'expires_at')
       .chain((name) => member(name, momentAsked)),
   },
+  { weight: 1, arbitrary: member('trust', asked(anyTrust, equals(anyTrust))) },
   { weight: 1, arbitrary: member('immutable', oneOperator({ eq: fc.boolean(), ne: fc.boolean() })) },
   {
     weight: 1,

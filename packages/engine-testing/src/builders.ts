@@ -91,6 +91,7 @@ export const details = (given: Partial<VersionDetails> = {}): VersionDetails => 
   category: null,
   language: 'en',
   about: 'user',
+  trust: 'user',
   quote: null,
   sourceIds: [],
   metadata: {},

@@ -108,6 +108,7 @@ export function playGuard(scene: Scene): Played {
       shared: new Set<string>(),
       expiresAt: null,
       deletesMax: scene.deletesMax ?? 10,
+      externalWaits: false,
       review: [],
       waiting: new Map(),
       tools,

@@ -57,6 +57,14 @@ export function describeAppend(bench: () => Bench): void {
       expect(pending.map((message) => message.clock)).toEqual([clock, undefined]);
     });
 
+    it('keeps how each message was marked', async () => {
+      const b = bench();
+      const marked = newMessage(b.tools, { trust: 'external' });
+      await store(b, { messages: [marked, newMessage(b.tools, { role: 'tool', trust: 'tool' }), newMessage(b.tools)] });
+      const { messages } = await b.ledger.thoughts.gather(await nextTurn(b), 10);
+      expect(messages.map(({ trust }) => trust)).toEqual(['external', 'tool', undefined]);
+    });
+
     it('is not said before what its lane took, although the clock was set back by a day in between', async () => {
       const b = bench();
       const right = b.tools.now();

@@ -9,6 +9,7 @@ const CHOSEN: TenantSettings = {
   decideInstructions: 'keep both',
   categories: ['drinks', '飲み物'],
   prompts: { extract: 'find {{categories}}', decide: null },
+  externalContent: 'ignore',
   review: ['DELETE', 'UPDATE'],
   due: { idleMs: 5 },
   prices: { 'a model': { prompt: 0.5, completion: 1.25 } },

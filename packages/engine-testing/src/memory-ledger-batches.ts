@@ -84,15 +84,16 @@ function knownKey(state: State, batch: NewBatch): Appended | null {
 function storeMessage(state: State, place: { lane: LaneRow; batch: NewBatch }, message: NewMessage): void {
   const { lane, batch } = place;
   lane.lastMessage += 1;
-  const { id, clientId, role, content, name } = message;
+  const { id, clientId, role, content, name, trust } = message;
   const { at, ...when } = saidWhen(message, { acceptedAt: batch.acceptedAt, seenUntil: lane.updatedAt });
   const saidAt = { at, seq: lane.lastMessage };
+  const marked = trust === undefined ? {} : { trust };
   const resent = clientId !== null && wasSent(state, place, clientId);
   state.messages.set(id, {
     tenant: batch.tenant,
     lane: lane.id,
     scope: batch.scope,
-    message: { id, batchId: batch.id, clientId, role, content, name, saidAt, ...when, resent },
+    message: { id, batchId: batch.id, clientId, role, content, name, ...marked, saidAt, ...when, resent },
   });
 }
 

@@ -50,6 +50,7 @@ export function point(given: Given): IndexPoint {
     category: null,
     metadata: {},
     immutable: false,
+    trust: 'user',
     sourceIds: [],
     confirmations: 0,
     createdAt: NOON,

@@ -139,7 +139,8 @@ export { previewRetention, type RetentionPreview, sweepRetention } from './reten
 export { idsAsked, withBeyond } from './search/beyond.ts';
 export type * from './search/filter/filter.ts';
 export { type Filterable, filterableOf, fold, matches, sameFolded, scopeFromFilter } from './search/filter/filter.ts';
-export { FilterError, readFilter } from './search/filter/read.ts';
+export { FilterError } from './search/filter/mistake.ts';
+export { readFilter } from './search/filter/read.ts';
 export {
   best,
   bm25,

@@ -1,5 +1,5 @@
 import type { TokenUse } from './ports/models.ts';
-import type { EventKind, MemoryEvent, Millis, SaidAt, UtcOffset, VersionDetails } from './words.ts';
+import type { EventKind, MemoryEvent, Millis, SaidAt, Trust, UtcOffset, VersionDetails } from './words.ts';
 
 /** A candidate memory the model found in the messages. */
 export interface Fact {
@@ -11,6 +11,8 @@ export interface Fact {
   readonly category: string | null;
   readonly language: string | null;
   readonly about: 'user' | 'agent';
+  /** The least of the messages it came from. */
+  readonly trust: Trust;
   readonly saidAt: SaidAt;
   /** The resolved date of what it says, else when it was said. */
   readonly validFrom: Millis;

@@ -16,6 +16,8 @@ export interface TenantSettings {
   readonly prompts: { readonly extract: string | null; readonly decide: string | null };
   /** Operations of these kinds wait for a person. */
   readonly review: readonly ReviewedKind[];
+  /** What becomes of facts that rest on external content. */
+  readonly externalContent: ExternalPolicy;
   /** When lanes are due, where it differs from the process's configuration. */
   readonly due: Partial<DuePolicy>;
   /** Price per million tokens by model, in any one currency; for the cost of a plan. */
@@ -33,6 +35,9 @@ export interface TenantSettings {
   /** Relations are kept of batches that do not say themselves whether. */
   readonly graph: boolean;
 }
+
+/** review: it waits for a person. remember: it is remembered as what anybody else says. ignore: nothing is made of it. */
+export type ExternalPolicy = 'review' | 'remember' | 'ignore';
 
 /** off: it is stored as it is. mask: its kind stands in its place. drop: nothing of the message is stored. */
 export type PersonalPolicy = 'off' | 'mask' | 'drop';
@@ -83,6 +88,7 @@ export const DEFAULT_SETTINGS: TenantSettings = {
   categories: null,
   prompts: { extract: null, decide: null },
   review: [],
+  externalContent: 'review',
   due: {},
   prices: {},
   budgets: { tokensPerDay: null, costPerDay: null, userTokensPerDay: null, userCostPerDay: null },

@@ -97,6 +97,16 @@ export type ContentPart =
       readonly type: 'image_url';
       readonly image_url: { readonly url: string; readonly detail?: 'auto' | 'low' | 'high' | undefined };
     };
+
+/**
+ * Whose word a thing rests on, the surest first. What each of them means, and what follows from it, is in
+ * docs/decisions/0035-whose-word-it-is.md.
+ */
+export const TRUSTS = ['user', 'imported', 'agent', 'tool', 'inferred', 'external'] as const;
+export type Trust = (typeof TRUSTS)[number];
+/** How a message can be marked: as what a tool of the caller's own printed, or as what nobody here answers for. */
+export type MarkedTrust = Extract<Trust, 'tool' | 'external'>;
+
 /** In place of a message's content, where nothing of it is kept. It is no text, since whatever somebody says is a text. */
 export interface Withheld {
   readonly withheld: 'retention' | 'personal_data';
@@ -115,6 +125,8 @@ export interface Message {
   readonly role: Role;
   readonly content: Content;
   readonly name: string | null;
+  /** What who posted it says of where it is from. Missing: what its role says. */
+  readonly trust?: MarkedTrust;
   readonly saidAt: SaidAt;
   /** Missing: as saidAt, in UTC. */
   readonly clock?: SpeakersClock;
@@ -180,6 +192,8 @@ export interface VersionDetails {
   readonly category: string | null;
   readonly language: string | null;
   readonly about: 'user' | 'agent';
+  /** The least of what it came from; of a version, the best of all who said it. */
+  readonly trust: Trust;
   readonly quote: string | null;
   /** Of the local time in which it was said; missing: UTC. */
   readonly utcOffset?: UtcOffset;

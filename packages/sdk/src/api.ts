@@ -515,6 +515,8 @@ export type Memory = {
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly categories: readonly string[];
   readonly immutable: boolean;
+  /** Whose word it rests on. imported: written through the API. inferred: concluded, nobody said it. external: content nobody here answers for. */
+  readonly trust: 'user' | 'imported' | 'agent' | 'tool' | 'inferred' | 'external';
   /** true: forgetting policies never delete it. Not included in search results. */
   readonly pinned?: boolean | undefined;
   readonly said_at: string;
@@ -545,6 +547,8 @@ export type Message = {
   readonly content: string | readonly (TextPart | ImagePart)[];
   /** The name of the speaker. */
   readonly name?: string | undefined;
+  /** Where the content comes from, if the role does not say it. external: content nobody here answers for, like a pasted mail. tool: output of a tool you answer for; other messages of the role tool count as external. */
+  readonly trust?: 'tool' | 'external' | undefined;
   /** When it was said. Defaults to the time the batch was accepted. Include the speaker’s UTC offset (+09:00) so that dates resolve in their time zone. */
   readonly timestamp?: string | undefined;
   /** Must be unique for the owner. A message sent again with the same id is not processed twice. */
@@ -584,6 +588,8 @@ export type PatchMemory = {
   readonly categories?: readonly string[] | undefined;
   readonly immutable?: boolean | undefined;
   readonly pinned?: boolean | undefined;
+  /** Who stands behind it now; a new text is imported unless this says otherwise. The surest of all who said the same counts. */
+  readonly trust?: 'user' | 'imported' | 'agent' | 'tool' | 'inferred' | 'external' | undefined;
   readonly expires_at?: string | null | undefined;
   /** Only change the memory if this is still its latest version. For a change that takes effect later, use the version in its history. */
   readonly version?: number | undefined;
@@ -779,6 +785,8 @@ export type PostMemory = {
   readonly immutable?: boolean | undefined;
   /** true: forgetting policies never delete it. */
   readonly pinned?: boolean | undefined;
+  /** Whose word it rests on. imported: written through the API. inferred: concluded, nobody said it. external: content nobody here answers for. */
+  readonly trust?: 'user' | 'imported' | 'agent' | 'tool' | 'inferred' | 'external' | undefined;
   readonly valid_from?: string | undefined;
   readonly expires_at?: string | undefined;
 };
@@ -1042,6 +1050,8 @@ export type PutSettings = {
   } | undefined;
   /** Operations that need approval, see /v1/reviews. */
   readonly review?: readonly ('ADD' | 'UPDATE' | 'DELETE')[] | undefined;
+  /** What becomes of facts that rest on external content: other systems’ output, web pages, pasted mails (see docs/security.md). review: they need approval, see /v1/reviews. remember: they are remembered like others. ignore: they are dropped. */
+  readonly external_content?: 'review' | 'remember' | 'ignore' | undefined;
   /** When waiting batches are consolidated; overrides the configuration of the service. */
   readonly due?: {
     readonly tokens?: number | undefined;
@@ -1414,6 +1424,8 @@ export type SearchHit = {
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly categories: readonly string[];
   readonly immutable: boolean;
+  /** Whose word it rests on. imported: written through the API. inferred: concluded, nobody said it. external: content nobody here answers for. */
+  readonly trust: 'user' | 'imported' | 'agent' | 'tool' | 'inferred' | 'external';
   /** true: forgetting policies never delete it. Not included in search results. */
   readonly pinned?: boolean | undefined;
   readonly said_at: string;
@@ -1461,6 +1473,7 @@ export type Settings = {
     readonly decide: string | null;
   };
   readonly review: readonly ('ADD' | 'UPDATE' | 'DELETE')[];
+  readonly external_content: 'review' | 'remember' | 'ignore';
   readonly due: {
     readonly tokens?: number | undefined;
     readonly idle_ms?: number | undefined;
@@ -1806,6 +1819,8 @@ export type WrittenMemory = {
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly categories: readonly string[];
   readonly immutable: boolean;
+  /** Whose word it rests on. imported: written through the API. inferred: concluded, nobody said it. external: content nobody here answers for. */
+  readonly trust: 'user' | 'imported' | 'agent' | 'tool' | 'inferred' | 'external';
   /** true: forgetting policies never delete it. Not included in search results. */
   readonly pinned?: boolean | undefined;
   readonly said_at: string;

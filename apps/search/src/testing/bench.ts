@@ -59,6 +59,7 @@ const remembering =
       metadata: { from: 'test' },
       category: 'home',
       immutable: false,
+      trust: 'user',
       validFrom: null,
       expiresAt: null,
     });

@@ -102,6 +102,7 @@ const SOURCE: Source = {
     text: 'v.text',
     category: "(v.details ->> 'category')",
     immutable: "(v.details ->> 'immutable')::boolean",
+    trust: "(v.details ->> 'trust')",
     confirmations: 'm.confirmations::float8',
     createdAt: 'm.created_at',
     updatedAt: 'm.updated_at',

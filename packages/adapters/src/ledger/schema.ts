@@ -124,6 +124,8 @@ CREATE TABLE messages (
   role text NOT NULL,
   content jsonb UNNOTED NOT NULL,
   name text UNNOTED,
+  -- How it was marked; null: its role says whose word it is.
+  trust text,
   said_at bigint NOT NULL,
   -- What the speaker's own clock showed, and how many minutes it was ahead of UTC: both, or none where that is not known.
   clock_at bigint,

@@ -38,7 +38,7 @@ async function findFacts(
 ): Promise<FoundFacts> {
   const { settings, scope } = what.gathered.turn;
   if (settings.mode === 'procedural') return procedure(deps, what, cancel);
-  if (settings.mode === 'verbatim') return { ...verbatim(what.spoken), prompts: [] };
+  if (settings.mode === 'verbatim') return { ...verbatim(what), prompts: [] };
   const idle = idleDiscards(what.spoken, { agent: scope.agentId !== null });
   return idle === null ? infer(deps, what, cancel) : { facts: [], discards: idle, prompts: [] };
 }
@@ -71,7 +71,7 @@ function uncounted(spoken: readonly Spoken[], counted: readonly Discard[]): Disc
 }
 
 /** Each message as a fact of its own, word for word but for its secrets. */
-function verbatim(spoken: readonly Spoken[]): Admitted {
+function verbatim({ gathered, spoken }: { gathered: GatheredTurn; spoken: readonly Spoken[] }): Admitted {
   const said = spoken.filter(({ message }) => message.role !== 'system');
   const shown = new Map(said.map((one, i) => [`m${i}`, one]));
   const raw = [...shown].map(([id, { message, text }]) => ({
@@ -85,10 +85,11 @@ function verbatim(spoken: readonly Spoken[]): Admitted {
     validFrom: null,
     about: message.role === 'assistant' ? 'agent' : 'user',
   }));
-  return admit([{ raw, shown }], AS_IT_IS);
+  return admit([{ raw, shown }], { ...AS_IT_IS, ownOnly: gathered.rules.externalContent === 'ignore' });
 }
 
-const AS_IT_IS = { inferred: false, agent: true, categories: [] };
+/** What an agent did it did with tools: its record is one of them, too. */
+const AS_IT_IS = { inferred: false, agent: true, categories: [], ownOnly: false };
 
 /** The new messages as they will be read. */
 interface Heard {

@@ -37,6 +37,8 @@ export async function judge(deps: EngineDeps, decided: Decided): Promise<Guarded
       expiresAt: turn.settings.expiresAt,
       deletesMax: settings.deletesPerConsolidation,
       review: decided.rules.review,
+      // A record of what an agent did is one of its tools, too.
+      externalWaits: decided.rules.externalContent === 'review' && turn.settings.mode !== 'procedural',
       waiting: await additionsWaiting(deps, decided),
       tools,
     },
@@ -49,10 +51,10 @@ export async function judge(deps: EngineDeps, decided: Decided): Promise<Guarded
 /** The oldest for each text; none whose memory is there by now. */
 async function additionsWaiting(
   { ledger }: EngineDeps,
-  { turn: { tenant, lane, settings, scope }, rules }: Decided,
+  { turn: { tenant, lane, settings, scope }, rules, facts }: Decided,
 ): Promise<ReadonlyMap<string, string>> {
   const waiting = new Map<string, string>();
-  if (!rules.review.includes('ADD')) return waiting;
+  if (!rules.review.includes('ADD') && !facts.some(({ trust }) => trust === 'external')) return waiting;
   const isKnown = (review: Review): boolean => settings.ownAppOnly !== true || review.scope.appId === scope.appId;
   for await (const review of pages((page) => ledger.reviews.list(tenant, { state: 'pending', lane }, page))) {
     const { operation } = review;

@@ -22,12 +22,16 @@ const LASTING_CATEGORIES: Readonly<Record<string, number>> = {
   user_preferences: 15,
 };
 
-/** How much a memory belongs to the profile of its owner; 0: not at all. The more settled, the higher. */
+/**
+ * How much a memory belongs to the profile of its owner; 0: not at all. The more settled, the higher. What external content
+ * claims does not, however often: unless somebody with a key has said that it stays.
+ */
 export function profileRank(memory: Memory): number {
   const live = liveVersion(memory);
   if (live === null) return 0;
-  const { category, about, immutable } = live.details;
+  const { category, about, trust, immutable } = live.details;
   const decreed = (isPinned(memory) ? PINNED : 0) + (immutable ? IMMUTABLE : 0);
+  if (trust === 'external') return decreed;
   const lasting = aboutItsOwner(memory, about) ? (LASTING_CATEGORIES[category ?? ''] ?? 0) : 0;
   const repeated = CONFIRMATION * Math.min(memory.confirmations, CONFIRMATIONS_MAX);
   const belongs = decreed > 0 || lasting > 0 || memory.confirmations >= CONFIRMATIONS_LASTING;

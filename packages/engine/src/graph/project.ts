@@ -193,7 +193,13 @@ function pointOfEntity(entity: Entity): Omit<IndexPoint, 'vector' | 'version'> {
   };
 }
 
-const NOTHING_BESIDE = { speaker: null, expiresAt: null, deletedAt: null, immutable: false };
+const NOTHING_BESIDE = {
+  speaker: null,
+  expiresAt: null,
+  deletedAt: null,
+  immutable: false,
+  trust: 'inferred',
+} as const;
 
 function placeOf(item: GraphItem): Withdrawal {
   const of = item.kind === 'relation' ? item.relation : item.entity;

@@ -16,6 +16,7 @@ import {
   saidBefore,
   type TenantId,
 } from '../words.ts';
+import { bestOf } from './trust.ts';
 
 /** Where a memory lives: known before its first event. */
 export interface Home {
@@ -212,6 +213,7 @@ function versionOf(run: readonly Said[]): MemoryVersion {
   const clear = run.find((mark) => mark.details.removed === undefined);
   const { removed, ...rest } = details;
   const sourceIds = [...new Set(run.flatMap((mark) => mark.details.sourceIds))];
+  const trust = bestOf(run.map((mark) => mark.details.trust));
   return {
     number: giver.revision,
     text: (clear ?? first).text,
@@ -219,7 +221,7 @@ function versionOf(run: readonly Said[]): MemoryVersion {
     validFrom: first.validFrom,
     invalidAt: null,
     supersededBy: null,
-    details: { ...(clear === undefined && removed !== undefined ? details : rest), sourceIds },
+    details: { ...(clear === undefined && removed !== undefined ? details : rest), sourceIds, trust },
     recordedAt: giver.recordedAt,
   };
 }

@@ -71,6 +71,7 @@ async function addOnce(deps: WriteDeps, tenant: TenantId, wanted: NewMemory): Pr
       category: wanted.category,
       language: null,
       about: 'user',
+      trust: wanted.trust ?? 'imported',
       quote: null,
       sourceIds: [],
       metadata: wanted.metadata,
@@ -161,6 +162,7 @@ function changed(deps: WriteDeps, memory: Memory, patch: MemoryPatch): MemoryCha
     details: {
       ...details,
       sourceIds: [],
+      trust: patch.trust ?? (rewords ? 'imported' : details.trust),
       category: patch.category === undefined ? details.category : patch.category,
       metadata: patch.metadata ?? details.metadata,
       immutable: patch.immutable ?? details.immutable,

@@ -195,6 +195,7 @@ const newMessage = (id: string, message: MessageBody, time: SaidWhen): NewMessag
   role: message.role,
   content: message.content,
   name: message.name ?? null,
+  ...(message.trust !== undefined && { trust: message.trust }),
   ...time,
 });
 

@@ -9,6 +9,7 @@ import type {
   SaidAt,
   Scope,
   TenantId,
+  Trust,
   UtcOffset,
 } from '../words.ts';
 import type { Compaction } from './ledger/erasures.ts';
@@ -62,6 +63,8 @@ export interface IndexPoint {
   readonly category: string | null;
   readonly metadata: JsonObject;
   readonly immutable: boolean;
+  /** Whose word it is; entities and relations follow from what was said. */
+  readonly trust: Trust;
   readonly sourceIds: readonly string[];
   readonly confirmations: number;
   readonly createdAt: Millis;

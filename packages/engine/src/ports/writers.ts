@@ -1,5 +1,5 @@
 import type { Entity, EntityKind, KeptRelation } from '../graph/words.ts';
-import type { JsonObject, LaneId, Memory, Millis, Owner, Scope, TenantId } from '../words.ts';
+import type { JsonObject, LaneId, Memory, Millis, Owner, Scope, TenantId, Trust } from '../words.ts';
 import type { Review, ReviewState, Undo } from './ledger/reviews.ts';
 import type { Cancellation } from './tools.ts';
 
@@ -11,6 +11,8 @@ export interface NewMemory {
   readonly category: string | null;
   readonly immutable: boolean;
   readonly pinned?: boolean;
+  /** Whose word it is. Missing: of who writes it. */
+  readonly trust?: Trust;
   /** When it began to hold; null: now. */
   readonly validFrom: Millis | null;
   readonly expiresAt: Millis | null;
@@ -23,6 +25,8 @@ export interface MemoryPatch {
   readonly category?: string | null;
   readonly immutable?: boolean;
   readonly pinned?: boolean;
+  /** Who stands behind it as well. Missing: whoever did, or of another text who writes it. */
+  readonly trust?: Trust;
   readonly expiresAt?: Millis | null;
   /** Change it only if this is still its newest version. */
   readonly expectedVersion?: number;

@@ -4,6 +4,7 @@ import { deletedAt, inOrder, newest } from '../memories/evolve.ts';
 import { foundVersions, isRemoved, sourcesOf } from '../memories/former.ts';
 import { inApp, isShared } from '../memories/in-app.ts';
 import { indexedIds, listsOfOne } from '../memories/said-ids.ts';
+import { trustOf } from '../memories/trust.ts';
 import { countSaying, isWorthReading, spokenOf } from '../messages/messages.ts';
 import { embedTexts } from '../models/embed.ts';
 import type { MadeFrom, ProjectedBatch, SaidInLane, SaidMessage, SpokenBatch } from '../ports/ledger/outbox.ts';
@@ -126,6 +127,7 @@ export const pointsOfBatch = (
       ...{ text, terms: terms(text), contextTerms: contextOfMessage(said), vector: vectorOf(vectorText(message)) },
       ...{ speaker: message.name, category: message.role, metadata: batch.metadata, expiresAt: batch.expiresAt },
       ...{ live: true, invalidAt: null, deletedAt: null, immutable: false, confirmations: 0 },
+      trust: trustOf(message),
       ...{ createdAt: batch.acceptedAt, updatedAt: batch.acceptedAt },
     };
   });
@@ -288,6 +290,7 @@ const versionPart = (version: MemoryVersion) => ({
   category: version.details.category,
   metadata: version.details.metadata,
   immutable: version.details.immutable,
+  trust: version.details.trust,
   sourceIds: version.details.sourceIds,
 });
 

@@ -257,8 +257,9 @@ async function copyBatch(deps: PrepareDeps, { replay, space }: Setup, batch: Bat
     scope: batch.scope,
     settings: changedBatch(batch.settings, changesFrom(replay.changes)),
     metadata: batch.metadata,
-    messages: messages.map(({ id, clientId, role, content, name, saidAt, clock }) => ({
+    messages: messages.map(({ id, clientId, role, content, name, trust, saidAt, clock }) => ({
       ...{ id: copyId(id, replay.id), clientId, role, content, name, at: saidAt.at, ...(clock && { clock }) },
+      ...(trust !== undefined && { trust }),
     })),
     tokens: messages.reduce((sum, { content }) => sum + estimateTokens(textOfContent(content)), 0),
     acceptedAt: tools.now(),

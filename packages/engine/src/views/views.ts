@@ -16,6 +16,7 @@ export function memoryView(memory: Memory, version: MemoryVersion = newest(memor
     metadata: details.metadata,
     categories: details.category === null ? [] : [details.category],
     immutable: details.immutable,
+    trust: details.trust,
     pinned: isPinned(memory),
     said_at: isoOf(version.saidAt.at),
     valid_from: isoOf(version.validFrom),

@@ -1,4 +1,13 @@
-import type { Batch, BatchSettings, LaneId, Message, Millis, NewBatch, NewMessage } from '@slowwave/engine';
+import type {
+  Batch,
+  BatchSettings,
+  LaneId,
+  MarkedTrust,
+  Message,
+  Millis,
+  NewBatch,
+  NewMessage,
+} from '@slowwave/engine';
 import { saidWhen } from '@slowwave/engine/storing';
 import { type ColumnsOf, type ScopeColumns, scopeFrom } from './columns.ts';
 
@@ -75,7 +84,8 @@ export const newBatchColumns = (batch: NewBatch, place: { lane: LaneId; scope: n
   accepted_at: batch.acceptedAt,
 });
 
-export interface MessageRow extends ColumnsOf<Omit<Message, 'saidAt' | 'clock'>, 'content'> {
+export interface MessageRow extends ColumnsOf<Omit<Message, 'saidAt' | 'clock' | 'trust'>, 'content'> {
+  readonly trust: MarkedTrust | null;
   readonly seq: number;
   readonly said_at: number;
   /** Both or none: what the speaker's clock showed, and how many minutes it was ahead of UTC. */
@@ -90,6 +100,7 @@ export const messageFrom = (row: MessageRow): Message => ({
   role: row.role,
   content: JSON.parse(row.content),
   name: row.name,
+  ...(row.trust !== null && { trust: row.trust }),
   saidAt: { at: row.said_at, seq: row.seq },
   ...clockFrom(row),
   resent: row.resent === 1,
@@ -116,6 +127,7 @@ export function newMessageColumns(message: NewMessage, batch: NewBatch, place: P
     role: message.role,
     content: JSON.stringify(message.content),
     name: message.name,
+    trust: message.trust ?? null,
     said_at: said.at,
     clock_at: said.clock?.at ?? null,
     utc_offset: said.clock?.offset ?? null,

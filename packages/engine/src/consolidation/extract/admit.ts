@@ -1,4 +1,5 @@
 import { isMasked, maskOf, maskSecrets, type SecretKind, secretIn, suspectsAmong } from '../../masking/secrets.ts';
+import { leastOf, trustOf } from '../../memories/trust.ts';
 import { beginOf, lastSaid, type Spoken } from '../../messages/messages.ts';
 import { saysLiterally } from '../../models/parse/answer.ts';
 import { firstOfEach, type RawFact } from '../../models/parse/listed.ts';
@@ -6,7 +7,8 @@ import type { Discard, Fact } from '../../plan.ts';
 import { atOnce, type Sliced } from '../../ports/tools.ts';
 import { normaliseText } from '../../text/normalise.ts';
 import { once, termSet } from '../../text/terms.ts';
-import { compareSaid, type Message, type Role } from '../../words.ts';
+import { compareSaid, type Message, type Role, type Trust } from '../../words.ts';
+import { lineageIn } from './lineage.ts';
 import {
   FACT_MAX,
   FORGET_CATEGORY,
@@ -35,6 +37,8 @@ interface Admission {
   /** The scope names an agent, so that facts about it have somebody to belong to. */
   readonly agent: boolean;
   readonly categories: readonly string[];
+  /** Nothing is made of what is external. */
+  readonly ownOnly: boolean;
 }
 
 export interface Admitted {
@@ -51,6 +55,9 @@ export function* admitting(found: readonly Found[], admission: Admission): Slice
   // Most models name their sources: then no message has to be taken apart.
   const attribute = found.some(leavesOpen) ? yield* attributing(window) : NOBODY;
   const judging: Judging = { ...admission, window, attribute, heard: heardIn(window) };
+  const lineage = admission.inferred
+    ? lineageIn(window)
+    : ({ sources }: Pick<Sourced, 'sources'>) => leastOf(sources.map(trustOf));
   const discards: Discard[] = [];
   const admitted: Candidate[] = [];
   // Slices of one message overlap: what stands in two of them counts once.
@@ -61,7 +68,9 @@ export function* admitting(found: readonly Found[], admission: Admission): Slice
     const suspecting = { ...admission, suspects };
     for (const written of raw) {
       yield;
-      const candidate = candidateOf(written, sourcesOf(written, shown, judging), suspecting);
+      const sources = sourcesOf(written, shown, judging);
+      const trust = lineage({ ...written, sources });
+      const candidate = candidateOf(written, { sources, trust }, suspecting);
       const reason = refusal(candidate, judging);
       if (reason !== null) discards.push(discardOf(written, reason));
       else if (isNew(candidate)) admitted.push(candidate);
@@ -99,9 +108,13 @@ interface Suspecting extends Admission {
   readonly suspects: ReadonlySet<string>;
 }
 
-interface Candidate {
-  readonly raw: RawFact;
+interface Sourced {
   readonly sources: readonly Message[];
+  readonly trust: Trust;
+}
+
+interface Candidate extends Sourced {
+  readonly raw: RawFact;
   readonly sourceIds: readonly string[];
   readonly about: Fact['about'];
   readonly category: string | null;
@@ -137,7 +150,7 @@ function sourcesOf(raw: RawFact, shown: ReadonlyMap<string, Spoken>, { attribute
 }
 
 /** What the model calls the agent's own is the user's where only the user said it. */
-function candidateOf(raw: RawFact, sources: readonly Message[], judging: Suspecting): Candidate {
+function candidateOf(raw: RawFact, { sources, trust }: Sourced, judging: Suspecting): Candidate {
   const { agent, inferred, categories, suspects } = judging;
   const { text, quote } = raw;
   // Nearly always there is none: then no text has to be looked up.
@@ -146,6 +159,7 @@ function candidateOf(raw: RawFact, sources: readonly Message[], judging: Suspect
   return {
     raw,
     sources,
+    trust,
     sourceIds: sources.map(({ id }) => id),
     about: raw.about === 'agent' && (bySelf || !agent) ? 'agent' : 'user',
     category: inferred ? categoryOf(raw.category, categories) : raw.category,
@@ -155,10 +169,17 @@ function candidateOf(raw: RawFact, sources: readonly Message[], judging: Suspect
 }
 
 function refusal(candidate: Candidate, judging: Judging): string | null {
-  const { raw, sources, about, secret } = candidate;
-  const { inferred, agent, heard } = judging;
+  const { sources, trust } = candidate;
+  const { inferred, ownOnly } = judging;
   if (sources.length === 0) return 'no source message';
-  if (!inferred) return null;
+  if (trust === 'external' && ownOnly) return 'external content, which the settings ignore';
+  return inferred ? refusalOfModel(candidate, judging) : null;
+}
+
+/** What a model has found is no fact for saying so. */
+function refusalOfModel(candidate: Candidate, judging: Judging): string | null {
+  const { raw, sources, about, secret } = candidate;
+  const { agent, heard } = judging;
   if (secret !== null) return secretReason(secret); // before all others: none of them may show one
   const junk = junkReason(raw, heard);
   if (junk !== null) return junk;
@@ -193,7 +214,7 @@ function inOrder(candidates: readonly Candidate[], window: readonly Spoken[]): r
     .sort((a, b) => compareSaid(a.last.saidAt, b.last.saidAt) || a.place - b.place);
 }
 
-function factOf({ raw, sourceIds, about, category, quote, last }: Placed, place: number): Fact {
+function factOf({ raw, sourceIds, about, trust, category, quote, last }: Placed, place: number): Fact {
   return {
     id: `f${place}`,
     text: raw.text,
@@ -202,6 +223,7 @@ function factOf({ raw, sourceIds, about, category, quote, last }: Placed, place:
     category,
     language: raw.language?.toLowerCase() ?? null,
     about,
+    trust,
     saidAt: last.saidAt,
     validFrom: beginOf(raw.validFrom, last),
     ...(last.clock !== undefined && { utcOffset: last.clock.offset }),

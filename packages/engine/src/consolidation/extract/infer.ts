@@ -39,7 +39,8 @@ export async function infer(
   for (const [i, part] of parts.entries())
     found.push(...(await inHalves(halving, part, i === 0 ? 'extract' : `extract:${i + 1}`)));
   const categories = rules.categories ?? DEFAULT_CATEGORIES;
-  const admission = { inferred: true, agent: turn.scope.agentId !== null, categories };
+  const ownOnly = rules.externalContent === 'ignore';
+  const admission = { inferred: true, agent: turn.scope.agentId !== null, categories, ownOnly };
   const admitted = await inSlices(deps.tools, admitting(found, admission));
   return { ...admitted, prompts: [promptUse(deps, prompt)] };
 }

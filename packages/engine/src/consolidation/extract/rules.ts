@@ -1,3 +1,4 @@
+import { trustOf } from '../../memories/trust.ts';
 import type { Spoken } from '../../messages/messages.ts';
 import type { RawFact } from '../../models/parse/listed.ts';
 import type { Fact } from '../../plan.ts';
@@ -184,7 +185,7 @@ export function isOwnWish({ quote, sourceIds }: Claim, heard: readonly Spoken[])
   const quoted = words === '' ? [] : heard.filter(({ text }) => normaliseText(text).includes(words));
   // Models copy badly: a quote that stands nowhere does not make a wish somebody else's.
   const said = quoted.length > 0 ? quoted : heard.filter(({ message }) => sourceIds.includes(message.id));
-  return said.some(({ message, text }) => message.role === 'user' && asksToForget(text));
+  return said.some(({ message, text }) => trustOf(message) === 'user' && asksToForget(text));
 }
 
 /** Whether a text asks to have something forgotten, in words of its own: what it quotes in blocks and fences does not count. */

@@ -1,5 +1,6 @@
 import { ownerBitsOf } from '../../ids.ts';
 import { evolve, type Home, holdsAt, liveVersion, newest, previousOf } from '../../memories/evolve.ts';
+import { leastOf } from '../../memories/trust.ts';
 import type { Candidate, Fact, FactOutcome, HeldOperation, Operation, Remark, ReviewedKind } from '../../plan.ts';
 import type { Tools } from '../../ports/tools.ts';
 import { normaliseText } from '../../text/normalise.ts';
@@ -31,6 +32,8 @@ export interface GuardInput {
   readonly deletesMax: number;
   /** Operations of these kinds wait for a person. */
   readonly review: readonly ReviewedKind[];
+  /** So does whatever rests on external content, and what that only repeats confirms nothing. */
+  readonly externalWaits: boolean;
   /** Memories that additions of earlier consolidations would make, by their words; these wait for a person. */
   readonly waiting: ReadonlyMap<string, string>;
   readonly tools: Tools;
@@ -71,6 +74,8 @@ export class Bench {
   readonly #world: World;
   readonly #made: Map<string, Memory>;
   readonly #changed = new Set<string>();
+  /** Memories that external content would make, by their words. */
+  readonly #claimed = new Map<string, string>();
   readonly #now: Millis;
   readonly #bits: OwnerBits;
 
@@ -109,6 +114,10 @@ export class Bench {
     const memoryId = before?.id ?? this.#waitingFor(change) ?? tools.id('mem', this.#bits);
     const event = this.#eventOf(fact, change, { memoryId, before });
     const after = evolve(home, before ?? null, [event]);
+    if (this.#isClaim(fact)) {
+      this.#leave(fact, change, { event, made: before });
+      return before ?? after;
+    }
     this.#world.put(after);
     this.#changed.add(changeKey(fact.id, memoryId));
     const made = this.#made.get(memoryId);
@@ -125,9 +134,25 @@ export class Bench {
     return after;
   }
 
+  #isClaim({ trust }: Fact): boolean {
+    return this.input.externalWaits && trust === 'external';
+  }
+
+  /**
+   * What external content claims is left to a person, and no later fact is judged on it: a user may say the same. What it repeats
+   * is not surer for that.
+   */
+  #leave(fact: Fact, change: Change, what: { event: MemoryEvent; made: Memory | undefined }): void {
+    if (change.kind === 'NONE') return;
+    this.#changed.add(changeKey(fact.id, what.event.memoryId));
+    if (what.made === undefined) this.#claimed.set(normaliseText(change.text ?? ''), what.event.memoryId);
+    this.#hold(fact, change, what);
+  }
+
   /** What is said again while it waits is about one memory: whichever is approved first makes it. */
   #waitingFor({ text }: Change): string | undefined {
-    const memoryId = this.input.waiting.get(normaliseText(text ?? ''));
+    const words = normaliseText(text ?? '');
+    const memoryId = this.#claimed.get(words) ?? this.input.waiting.get(words);
     return memoryId === undefined || this.memory(memoryId) !== undefined ? undefined : memoryId;
   }
 
@@ -200,19 +225,20 @@ export class Bench {
       validFrom: fact.validFrom,
       recordedAt: this.#now,
       text: says ? change.text : null,
-      details: says ? this.#details(fact, of.before) : null,
+      details: says ? this.#details(fact, change.text ?? fact.text, of.before) : null,
       sourceIds: fact.sourceIds,
       under: underOf(this.input.home.scope),
     };
   }
 
   /** A memory keeps what callers attached to it; the fact's own details come on top. */
-  #details(fact: Fact, before: Memory | undefined): VersionDetails {
+  #details(fact: Fact, text: string, before: Memory | undefined): VersionDetails {
     const kept = before === undefined ? null : newest(before).details;
     return {
       category: fact.category ?? kept?.category ?? null,
       language: fact.language,
       about: fact.about,
+      trust: isSame(text, fact.text) ? fact.trust : leastOf([fact.trust, kept?.trust ?? fact.trust]),
       quote: fact.quote,
       ...(fact.utcOffset !== undefined && { utcOffset: fact.utcOffset }),
       sourceIds: fact.sourceIds,
@@ -222,6 +248,9 @@ export class Bench {
     };
   }
 }
+
+/** Other words than the fact's carry on what the memory said before. */
+const isSame = (a: string, b: string): boolean => normaliseText(a) === normaliseText(b);
 
 const changeKey = (fact: string, memoryId: string): string => `${fact} ${memoryId}`;
 

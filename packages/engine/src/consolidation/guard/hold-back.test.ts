@@ -118,6 +118,7 @@ function known(text: string) {
       expiresAt: null,
       shared: new Set<string>(),
       deletesMax: 10,
+      externalWaits: false,
       review,
       waiting: new Map(),
       tools,

@@ -182,6 +182,7 @@ const fact = (id: string, text: string): Fact => ({
   category: null,
   language: null,
   about: 'user',
+  trust: 'user',
   saidAt: { at: 0, seq: 0 },
   validFrom: 0,
 });

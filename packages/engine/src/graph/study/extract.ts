@@ -12,6 +12,7 @@ import { hear } from '../../consolidation/extract.ts';
 import type { EngineDeps } from '../../deps.ts';
 import { EngineError } from '../../errors.ts';
 import { maskSecrets } from '../../masking/secrets.ts';
+import { trustOf } from '../../memories/trust.ts';
 import { beginOf, isWorthReading, lastSaid, type Spoken } from '../../messages/messages.ts';
 import { ask, inHalves } from '../../models/ask.ts';
 import { graphIn, type RawEntity, type RawGraph, type RawRelation } from '../../models/parse/graph.ts';
@@ -48,12 +49,13 @@ export async function extractGraph(deps: EngineDeps, read: Read, cancel: Cancell
     halve: halvingParts(deps),
     isLast: async () => isLastOfStudy(deps, read.study),
   };
+  const externalToo = read.gathered.rules.externalContent === 'remember';
   const found: FoundGraph[] = [];
   const parts = await inSlices(deps.tools, cutIntoParts(spoken, partLimits(deps)));
   for (const [i, part] of parts.entries())
     found.push(...(await inHalves(halving, part, i === 0 ? `${STEP}extract` : `${STEP}extract:${i + 1}`)));
   const names = read.around.flatMap((one) => [one.sourceName, one.destinationName]);
-  const admitted = await inSlices(deps.tools, admitGraph(found, { known, names }));
+  const admitted = await inSlices(deps.tools, admitGraph(found, { known, names, externalToo }));
   return { ...read, ...admitted, asked: true };
 }
 
@@ -166,7 +168,7 @@ const CLAIMS_MAX = 200;
  */
 function* admitGraph(
   found: readonly FoundGraph[],
-  knowing: Knowing,
+  { externalToo, ...knowing }: Knowing & { readonly externalToo: boolean },
 ): Sliced<Pick<Admitted, 'mentions' | 'claims' | 'remarks'>> {
   const remarks: Remark[] = [];
   const roll = new Roll(knowing, remarks);
@@ -180,7 +182,8 @@ function* admitGraph(
     }
     for (const relation of raw.relations) {
       yield;
-      const claim = claimOf(relation, shown, (name) => roll.find(name) ?? roll.add(named(name), text));
+      const find: Find = (name) => roll.find(name) ?? roll.add(named(name), text);
+      const claim = claimOf(relation, shown, { find, externalToo });
       if (typeof claim === 'string') remarks.push({ asked: askedOf(relation), did: claim });
       else if (claims.length < CLAIMS_MAX) claims.push(claim);
       else remarks.push({ asked: askedOf(relation), did: `refused: more than ${CLAIMS_MAX} relations in one study` });
@@ -209,12 +212,18 @@ const QUOTE_MAX = 300;
 type Find = (name: string) => number | null;
 
 /** A relation as it will be kept, or why it is refused. */
-function claimOf(raw: RawRelation, shown: ReadonlyMap<string, Spoken>, find: Find): Claim | string {
+function claimOf(
+  raw: RawRelation,
+  shown: ReadonlyMap<string, Spoken>,
+  { find, externalToo }: { readonly find: Find; readonly externalToo: boolean },
+): Claim | string {
   const relationship = relationshipOf(raw.relationship);
   if (relationship === null) return 'refused: expected a relationship of a few words';
   const sources = sourcesOf(raw, shown);
   if (sources.length === 0) return 'refused: no source message';
   if (!sources.some(({ message }) => HEARD.has(message.role))) return 'refused: not said by the user';
+  if (!externalToo && sources.some(({ message }) => trustOf(message) === 'external'))
+    return 'refused: external content, which makes no relations';
   const [one, other] = [find(raw.source), find(raw.destination)];
   if (one === null || other === null) return 'refused: no message names one of its entities';
   if (one === other) return 'refused: both of its entities are the same';

@@ -5,6 +5,7 @@ import type {
   Failure,
   JsonObject,
   LaneId,
+  MarkedTrust,
   MemoryEvent,
   Message,
   Millis,
@@ -23,6 +24,7 @@ export interface NewMessage {
   readonly role: Message['role'];
   readonly content: Message['content'];
   readonly name: string | null;
+  readonly trust?: MarkedTrust;
   /** The message's own timestamp, else the batch's, else null: acceptance counts. Also where the timestamp is to come. */
   readonly at: Millis | null;
   /** Where it shows something else than UTC, or than when the message counts as said. */

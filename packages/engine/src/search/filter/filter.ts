@@ -23,7 +23,7 @@ export interface Condition {
 }
 
 export type Field =
-  | { readonly name: 'userId' | 'agentId' | 'runId' | 'appId' | 'memoryId' | 'category' }
+  | { readonly name: 'userId' | 'agentId' | 'runId' | 'appId' | 'memoryId' | 'category' | 'trust' }
   | { readonly name: 'text' | 'immutable' | 'confirmations' }
   | { readonly name: MomentName }
   /** The value behind these keys, one inside the other. */
@@ -57,6 +57,7 @@ export type Filterable = Pick<
   | 'category'
   | 'metadata'
   | 'immutable'
+  | 'trust'
   | 'confirmations'
   | 'saidAt'
   | 'validFrom'
@@ -82,9 +83,9 @@ export function matches(filter: Filter, of: Filterable): boolean {
 /** A memory as it is listed: its newest version. */
 export function filterableOf(memory: Memory): Filterable {
   const { text, saidAt, validFrom, details } = newest(memory);
-  const { category, metadata, immutable, expiresAt } = details;
+  const { category, metadata, immutable, trust, expiresAt } = details;
   const { id: memoryId, scope, confirmations, createdAt, updatedAt } = memory;
-  const ofVersion = { text, saidAt, validFrom, category, metadata, immutable, expiresAt };
+  const ofVersion = { text, saidAt, validFrom, category, metadata, immutable, trust, expiresAt };
   return { ...ofVersion, memoryId, scope, ids: idListsOf(memory), confirmations, createdAt, updatedAt };
 }
 

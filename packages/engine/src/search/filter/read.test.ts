@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { FilterError, readFilter } from './read.ts';
+import { FilterError } from './mistake.ts';
+import { readFilter } from './read.ts';
 
 const DAY = 86_400_000;
 const MARCH_1 = Date.parse('2026-03-01T00:00:00Z');

@@ -1,5 +1,6 @@
 import { DAY_MS, millisOf } from '../../text/dates.ts';
 import { type Comparison, type Field, type Filter, fold, NOTHING, type Scalar, type Test } from './filter.ts';
+import { FilterError, mistake, shortened } from './mistake.ts';
 
 /** Reads a filter as a caller wrote it; throws a FilterError that names the place of the first mistake. */
 export function readFilter(json: unknown, path = 'filters'): Filter {
@@ -264,6 +265,7 @@ const FIELDS: Readonly<Record<string, { readonly field: Field; readonly kind: Ki
   expires_at: { field: { name: 'expiresAt' }, kind: 'moment' },
   immutable: { field: { name: 'immutable' }, kind: 'flag' },
   confirmations: { field: { name: 'confirmations' }, kind: 'number' },
+  trust: { field: { name: 'trust' }, kind: 'id' },
   memory_ids: { field: { name: 'memoryId' }, kind: 'id' },
   keywords: { field: { name: 'text' }, kind: 'text' },
   timestamp: { field: { name: 'saidAt' }, kind: 'moment' },
@@ -365,36 +367,4 @@ function readFlag(path: string, value: unknown): boolean {
 function readNumber(path: string, value: unknown, expected: string): number {
   if (typeof value === 'number' && Number.isFinite(value)) return value;
   throw mistake(path, expected, value);
-}
-
-/** What is wrong with a filter, and where. */
-export class FilterError extends Error {
-  /** As in filters.AND[0].created_at.gte. */
-  readonly path: string;
-  readonly expected: string;
-  readonly got: string;
-
-  constructor(path: string, expected: string, got: string) {
-    super(`${path}: expected ${expected}, got ${got}`);
-    this.name = 'FilterError';
-    this.path = path;
-    this.expected = expected;
-    this.got = got;
-  }
-}
-
-const mistake = (path: string, expected: string, value: unknown): FilterError =>
-  new FilterError(path, expected, shown(value));
-
-/** Longest piece of a filter that a message repeats, in characters. */
-const ECHO_MAX = 60;
-
-const shortened = (text: string): string => (text.length > ECHO_MAX ? `${text.slice(0, ECHO_MAX)}…` : text);
-
-function shown(value: unknown): string {
-  if (Array.isArray(value)) return `a list of ${value.length}`;
-  if (typeof value === 'string') return shortened(JSON.stringify(value));
-  if (typeof value === 'object' && value !== null)
-    return `an object with ${shortened(Object.keys(value).join(', ')) || 'no keys'}`;
-  return value === undefined ? 'nothing' : String(value);
 }

@@ -51,6 +51,7 @@ function placeOf(user: number, n: number): Omit<IndexPoint, 'text' | 'terms' | '
     category: null,
     metadata: {},
     immutable: false,
+    trust: 'user',
     sourceIds: [`msg_${id}`],
     confirmations: 0,
     createdAt: at,

@@ -56,5 +56,6 @@ const DETAILS = {
   sourceIds: [],
   metadata: {},
   immutable: false,
+  trust: 'user',
   expiresAt: null,
 } as const;

@@ -118,11 +118,16 @@ export async function batchOf(bench: Bench, id: string, tenant: TenantId = TENAN
   return expectThere(await bench.ledger.batches.get(tenant, id));
 }
 
-export const claim = (bench: Bench, job: TurnName, window: Partial<WindowPolicy> = {}) =>
+interface ClaimHow extends Partial<WindowPolicy> {
+  readonly recentCount?: number;
+}
+
+export const claim = (bench: Bench, job: TurnName, { recentCount, ...window }: ClaimHow = {}) =>
   bench.ledger.lanes.claim(job, {
     now: bench.tools.now(),
     window: { ...WINDOW, ...window },
     newConsolidationId: bench.tools.id('con', bitsOf(bench.tools)),
+    ...(recentCount !== undefined && { recentCount }),
   });
 
 /** Waits until the lane is due and claims its current generation. */

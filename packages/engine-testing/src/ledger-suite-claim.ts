@@ -1,6 +1,6 @@
 import type { LaneId } from '@slowwave/engine';
 import { describe, expect, it } from 'vitest';
-import { scope, settings } from './builders.ts';
+import { newMessage, scope, settings, storedAnswer } from './builders.ts';
 import {
   ANN,
   apply,
@@ -48,6 +48,24 @@ export function describeClaim(bench: () => Bench): void {
       const next = await nextTurn(b);
       expect(next.batchIds).toEqual([second.batch.id, third.batch.id]);
       expect(next.settings).toEqual({ ...settings(), ownAppOnly: true });
+    });
+
+    it('brings what the turn gathers, of a new window as of one that is pinned, where that is asked for', async () => {
+      const b = bench();
+      const said = async (content: string) => store(b, { messages: [newMessage(b.tools, { content })], flush: true });
+      await said('earlier');
+      await apply(b, await nextTurn(b));
+      const { nudge } = await said('now');
+      const job = expectThere(nudge);
+      for (const epoch of [2, 3]) {
+        const { turn, gathered } = expectKind(await claim(b, job, { recentCount: 10 }), 'claimed');
+        expect(turn.epoch).toBe(epoch);
+        expect(expectThere(gathered)).toEqual(await b.ledger.thoughts.gather(turn, 10));
+        expect(gathered).toMatchObject({ messages: [{ content: 'now' }], recent: [{ content: 'earlier' }] });
+        await b.ledger.thoughts.storeAnswer(turn, storedAnswer(b.tools));
+      }
+      expect(expectKind(await claim(b, job, { recentCount: 10 }), 'claimed').gathered?.thought.answers).toHaveLength(1);
+      expect(expectKind(await claim(b, job), 'claimed').gathered).toBeNull();
     });
 
     it('is too early before the lane is due', async () => {

@@ -25,6 +25,7 @@ import {
   settingsKey,
 } from './memory-ledger-state.ts';
 import { summaryOf } from './memory-ledger-summaries.ts';
+import { gather } from './memory-ledger-thoughts.ts';
 import { findLane, hasten, heldBy, moveOn, nudgeOf, pinnedOf, raised, waitingOf, wake } from './memory-ledger-turns.ts';
 import { tellWebhooks } from './memory-ledger-webhooks.ts';
 
@@ -111,7 +112,12 @@ function claim(state: State, job: TurnName, how: ClaimHow): Claim {
   lane.epoch += 1;
   const consolidation = rowOf(state.consolidations, id);
   consolidation.state = state.plans.has(id) ? 'planned' : 'thinking';
-  return { kind: 'claimed', turn: turnOf(state, lane, id) };
+  const turn = turnOf(state, lane, id);
+  return {
+    kind: 'claimed',
+    turn,
+    gathered: how.recentCount === undefined ? null : gather(state, turn, how.recentCount),
+  };
 }
 
 /** Binds the next window of the lane to a new consolidation. */

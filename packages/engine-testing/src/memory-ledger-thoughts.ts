@@ -72,7 +72,7 @@ export function memoryThoughts(state: State): ThoughtStore {
 const newestPlan = (state: State, consolidationId: string): Plan | null =>
   state.plans.get(consolidationId)?.toSorted((a, b) => b.round - a.round)[0] ?? null;
 
-function gather(state: State, turn: Turn, recentCount: number): Gathered {
+export function gather(state: State, turn: Turn, recentCount: number): Gathered {
   const pinned = pinnedOf(state, turn.consolidationId);
   const messages = messagesWhere(state, turn.lane, ({ message }) => turn.batchIds.includes(message.batchId));
   const firstSeq = messages[0]?.saidAt.seq ?? 0;

@@ -71,7 +71,7 @@ export function* writeChanges({ changes, tombstones }: Changed, by: ChangeBy): S
   }
   const [scopeOf, listening] = yield* together(openScopes(memoriesOf(changes)), activeWebhooks(tenant));
   const events = changes.flatMap((change) => change.events);
-  yield* inOne(
+  const writing = inOne(
     writeRows(memoriesOf(changes), { tenant, scopeOf }),
     insert('versions', changes.flatMap(writtenVersions), REPLACE_VERSION),
     ...takeVersions(changes),
@@ -84,7 +84,7 @@ export function* writeChanges({ changes, tombstones }: Changed, by: ChangeBy): S
     insert('outbox', outboxRows(changes, by)),
     ...(beside ?? [touch(lanes, now)]),
   );
-  yield* noteSources(events);
+  yield* together(writing, noteSources(events));
   yield* forgetDeleted(changes);
   if (listening.length > 0) {
     const told = listening.some((webhook) => webhook.events.includes('memory.retracted'));

@@ -1,4 +1,14 @@
-import type { Claim, DuePolicy, Failed, Failure, Turn, TurnName, WindowPolicy } from '@slowwave/engine';
+import type {
+  Claim,
+  DuePolicy,
+  Failed,
+  Failure,
+  Gathered,
+  LaneStore,
+  Turn,
+  TurnName,
+  WindowPolicy,
+} from '@slowwave/engine';
 import { FAILURES_KEPT } from '@slowwave/engine/storing';
 import { notifyOfBatches } from './batches.ts';
 import { finish, release as giveBack, retry, split, claim as take } from './lane-life.ts';
@@ -6,31 +16,34 @@ import type { BatchRow } from './rows/batch.ts';
 import { ownerFrom, type ScopeColumns, scopeFrom } from './rows/columns.ts';
 import { type LaneRow, nudgeFrom } from './rows/lane.ts';
 import { all, first, inOne, run, type Script, together, update } from './script.ts';
+import { gather } from './thoughts.ts';
 import { laneOfTurn, lockLane, recounted, saveLane } from './turn.ts';
 
 /**
  * Takes a due lane: pins a window, or takes over the one that is pinned. Waits for whoever holds the lane (an append,
  * another claim): to skip it would drop the turn, and they are done within milliseconds.
  */
-export function* claim(
-  job: TurnName,
-  { now, window, newConsolidationId: id }: { now: number; window: WindowPolicy; newConsolidationId: string },
-): Script<Claim> {
+export function* claim(job: TurnName, how: Parameters<LaneStore['claim']>[1]): Script<Claim> {
+  const { now, window, newConsolidationId: id, recentCount } = how;
   const lane = yield* lockLane(job.lane);
   if (lane === null || lane.erasure !== null || lane.paused === 1 || lane.state === 'idle') return { kind: 'stale' };
   if (lane.generation !== job.generation) return { kind: 'stale' };
   if (lane.due_at !== null && lane.due_at > now) return { kind: 'not_due', dueAt: lane.due_at };
-  if (lane.consolidation_id !== null) return yield* resume(lane, lane.consolidation_id);
+  if (lane.consolidation_id !== null) return yield* resume(lane, lane.consolidation_id, recentCount);
   const limit = windowLimit(lane, window);
   const pinned = windowOf(yield* all<WaitingBatch>(SELECT_WAITING, { lane: lane.id, limit }), window);
   const [head, last] = [pinned[0], pinned.at(-1)];
   if (head === undefined || last === undefined) return { kind: 'stale' };
   const taken = take(yield* recounted(lane, last.position), id);
-  yield* inOne(...pinning(lane, { id, pinned, now }), saveLane(taken));
-  return {
-    kind: 'claimed',
-    turn: turnOf(taken, { ...head, batchIds: pinned.map((batch) => batch.id), pinnedAt: now }),
-  };
+  const turn = turnOf(taken, { ...head, batchIds: pinned.map((batch) => batch.id), pinnedAt: now });
+  const pin = inOne(...pinning(lane, { id, pinned, now }), saveLane(taken));
+  const [, gathered] = yield* together(pin, gatheredIf(turn, recentCount));
+  return { kind: 'claimed', turn, gathered };
+}
+
+/** What the turn reads first: under the lane's lock all of it is of one moment. */
+function* gatheredIf(turn: Turn, recentCount: number | undefined): Script<Gathered | null> {
+  return recentCount === undefined ? null : yield* gather(turn, recentCount);
 }
 
 /** A batch that waits, as far as its place in a window goes. */
@@ -86,7 +99,7 @@ const PIN = `
   WHERE id IN :ids`;
 
 /** The same window under a new epoch; what was stored of it is kept. */
-function* resume(lane: LaneRow, id: string): Script<Claim> {
+function* resume(lane: LaneRow, id: string, recentCount: number | undefined): Script<Claim> {
   yield* run(
     `UPDATE consolidations SET state =
        CASE WHEN EXISTS (SELECT 1 FROM plans WHERE consolidation_id = @id) THEN 'planned' ELSE 'thinking' END
@@ -96,7 +109,8 @@ function* resume(lane: LaneRow, id: string): Script<Claim> {
   const taken = take(lane, id);
   const [, window] = yield* together(saveLane(taken), first<WindowRow>(SELECT_WINDOW, { id }));
   if (window === null) throw new Error(`lane ${lane.id} is consolidating, but no batch is pinned`);
-  return { kind: 'claimed', turn: turnOf(taken, { ...window, batchIds: JSON.parse(window.batch_ids) }) };
+  const turn = turnOf(taken, { ...window, batchIds: JSON.parse(window.batch_ids) });
+  return { kind: 'claimed', turn, gathered: yield* gatheredIf(turn, recentCount) };
 }
 
 /** A pinned window: its consolidation, with the settings of its first batch. */

@@ -90,7 +90,7 @@ type Results<Scripts extends readonly Script<unknown>[]> = {
   -readonly [Place in keyof Scripts]: Scripts[Place] extends Script<infer Result> ? Result : never;
 };
 
-/** Runs scripts side by side that do not need each other's rows: what they ask next goes to the server in one go. */
+/** Runs scripts side by side that need no answers of each other: what they ask next goes to the server in one go, in this order. */
 export function* together<const Scripts extends readonly Script<unknown>[]>(
   ...scripts: Scripts
 ): Script<Results<Scripts>> {

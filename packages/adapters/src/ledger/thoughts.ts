@@ -95,7 +95,7 @@ const scripted = storeOf<ThoughtScripts>('thoughts', {
 const storedIf = (isHeld: boolean): Stored => ({ kind: isHeld ? 'stored' : 'fenced' });
 
 /** What a turn reads of the conversation, all of one moment. Answers are there where it was begun before. */
-function* gather(turn: Turn, recentCount: number): Script<Gathered> {
+export function* gather(turn: Turn, recentCount: number): Script<Gathered> {
   const { tenant, batchIds: ids, consolidationId: id } = turn;
   const [messages, batches] = yield* together(
     all<HeardRow>(SELECT_HEARD, { tenant, id, ids, limit: recentCount }),

@@ -9,7 +9,7 @@ import type { NewBatch } from '../ports/ledger/batches.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
 import type { MemoryChange } from '../ports/ledger/memories.ts';
 import type { SummaryCall } from '../ports/ledger/summaries.ts';
-import type { StoredAnswer, ThoughtStore } from '../ports/ledger/thoughts.ts';
+import type { Gathered, StoredAnswer, ThoughtStore } from '../ports/ledger/thoughts.ts';
 import type { MeasuredStep } from '../ports/meter.ts';
 import type { Nudge, SummaryRefresh } from '../ports/schedule.ts';
 import { askedInSlices, type Cancellation, type Tools } from '../ports/tools.ts';
@@ -43,10 +43,11 @@ export const SUMMARY_EVERY = 20;
  * One turn of a lane, from its messages to searchable memories. A step that was finished before a crash is not done
  * again: answers and plans are stored as soon as they are there, and taken from the store on the next try.
  */
-export async function consolidate(given: EngineDeps, turn: Turn, cancel: Cancellation): Promise<Consolidated> {
+export async function consolidate(given: EngineDeps, begun: BegunTurn, cancel: Cancellation): Promise<Consolidated> {
+  const { turn } = begun;
   const watch = stopwatch(given.tools, (step) => given.meter.step(turn, step));
   const seenAt = given.tools.now();
-  const gathered = await watch.time('gather', () => gather(given, turn));
+  const gathered = await watch.time('gather', () => gather(given, turn, begun.gathered));
   const deps = withGathered(given, { gathered, seenAt });
   const stored = gathered.thought.plan;
   let planned: Planned =
@@ -124,9 +125,19 @@ async function projectNow(
   return summary;
 }
 
-/** Reads what the turn is about: its pinned messages, what was said before them, and what the tenant has chosen. */
-export async function gather({ ledger, settings }: EngineDeps, turn: Turn): Promise<GatheredTurn> {
-  const gathered = await ledger.thoughts.gather(turn, settings.recentMessages);
+export interface BegunTurn {
+  readonly turn: Turn;
+  /** What its claim has read; null: that is still to be read. */
+  readonly gathered: Gathered | null;
+}
+
+/** What the turn is about: its pinned messages, what was said before them, and what the tenant has chosen. */
+export async function gather(
+  { ledger, settings }: EngineDeps,
+  turn: Turn,
+  claimed: Gathered | null = null,
+): Promise<GatheredTurn> {
+  const gathered = claimed ?? (await ledger.thoughts.gather(turn, settings.recentMessages));
   return { turn, ...gathered, recent: gathered.recent.filter(({ content }) => !isWithheld(content)) };
 }
 

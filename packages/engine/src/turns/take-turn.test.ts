@@ -30,6 +30,16 @@ describe('a turn that is cancelled', () => {
   });
 });
 
+it('a turn goes on with what its claim has read, and reads it no second time', async () => {
+  const bench = await engineBench({ chat: fakeChat({ extract_facts: echoExtract }) });
+  const id = await bench.post(['lives: in Oslo']);
+  const { ledger } = bench.deps;
+  const thoughts = { ...ledger.thoughts, gather: () => Promise.reject(new Error('read a second time')) };
+  const take = taker({ ...bench, deps: { ...bench.deps, ledger: { ...ledger, thoughts } } });
+  expect(await take(NEVER)).toEqual({ kind: 'done', next: null });
+  expect(await batch(bench, id)).toMatchObject({ state: 'consolidated', attempts: 0 });
+});
+
 describe('a ledger that fails before a turn has begun to read', () => {
   it('costs a try like any other failure, and parks the batch at the end', async () => {
     const bench = await engineBench({ chat: fakeChat({ extract_facts: echoExtract }) });
@@ -43,6 +53,20 @@ describe('a ledger that fails before a turn has begun to read', () => {
     expect(await ledger.batches.get(tenant, id)).toMatchObject({ attempts: 1, failure: { message: 'no such column' } });
     await take(NEVER);
     expect(await take(NEVER)).toMatchObject({ kind: 'parked' });
+  });
+
+  it('costs a try also where the messages cannot be read', async () => {
+    const { bench, id } = await oneBatch();
+    const { ledger } = bench.deps;
+    const failing = () => Promise.reject(new Error('no such column'));
+    const lanes: typeof ledger.lanes = {
+      ...ledger.lanes,
+      claim: (job, how) => (how.recentCount === undefined ? ledger.lanes.claim(job, how) : failing()),
+    };
+    const thoughts = { ...ledger.thoughts, gather: failing };
+    const take = taker({ ...bench, deps: { ...bench.deps, ledger: { ...ledger, lanes, thoughts } } });
+    expect(await take(NEVER)).toMatchObject({ kind: 'later' });
+    expect(await batch(bench, id)).toMatchObject({ attempts: 1, failure: { message: 'no such column' } });
   });
 
   it('is tried again where it fails once', async () => {

@@ -1,10 +1,10 @@
-import { consolidate } from '../consolidation/consolidate.ts';
+import { type BegunTurn, consolidate } from '../consolidation/consolidate.ts';
 import type { EngineDeps } from '../deps.ts';
 import { asEngineError, EngineError, type EngineErrorCode, FencedError, retryDelay } from '../errors.ts';
 import { askForStudy } from '../graph/study/study-lane.ts';
 import { ownerBitsOfLane } from '../ids.ts';
 import { doubt } from '../models/ask.ts';
-import type { Turn } from '../ports/ledger/lanes.ts';
+import type { Claim, Turn } from '../ports/ledger/lanes.ts';
 import type { TurnOutcome } from '../ports/meter.ts';
 import type { FollowUps, TurnHandler, TurnName, Verdict } from '../ports/schedule.ts';
 import type { Cancellation } from '../ports/tools.ts';
@@ -25,15 +25,23 @@ export interface TurnDeps extends EngineDeps {
 export const takeTurn =
   (deps: TurnDeps): TurnHandler =>
   async ({ lane, generation }, cancel) => {
-    const newConsolidationId = deps.tools.id('con', ownerBitsOfLane(lane));
-    const claim = await deps.ledger.lanes.claim(
-      { lane, generation },
-      { now: deps.tools.now(), window: deps.settings.window, newConsolidationId },
-    );
+    const claim = await claimed(deps, { lane, generation });
     if (claim.kind === 'stale') return { kind: 'done', next: null };
     if (claim.kind === 'not_due') return { kind: 'later', at: claim.dueAt };
-    return runTurn(deps, { turn: claim.turn, sure: false }, cancel);
+    return runTurn(deps, { ...claim, sure: false }, cancel);
   };
+
+/** What cannot be read with the claim is read after it: there a failure costs the batches a try, like any other. */
+async function claimed({ ledger, settings, tools }: EngineDeps, turn: TurnName): Promise<Claim> {
+  const newConsolidationId = tools.id('con', ownerBitsOfLane(turn.lane));
+  const how = { now: tools.now(), window: settings.window, newConsolidationId };
+  try {
+    return await ledger.lanes.claim(turn, { ...how, recentCount: settings.recentMessages });
+  } catch (error) {
+    if (asEngineError(error).code === 'ledger_unavailable') throw error;
+    return ledger.lanes.claim(turn, how);
+  }
+}
 
 /** When a turn is due, as its lane says now: messages that came in the meantime may have put it off. */
 export const turnDueAt =
@@ -43,17 +51,19 @@ export const turnDueAt =
     return lane?.generation === generation ? (lane.dueAt ?? 0) : 0;
   };
 
-/** `sure`: the models were just seen to answer, so that a failure is this turn's own. */
-async function runTurn(
-  given: TurnDeps,
-  { turn, sure }: { turn: Turn; sure: boolean },
-  cancel: Cancellation,
-): Promise<Verdict> {
+interface Running extends BegunTurn {
+  /** The models were just seen to answer, so that a failure is this turn's own. */
+  readonly sure: boolean;
+}
+
+async function runTurn(given: TurnDeps, { turn, gathered, sure }: Running, cancel: Cancellation): Promise<Verdict> {
   const fields = { lane: turn.lane, consolidation: turn.consolidationId, batches: turn.batchIds };
   let deps = given;
   try {
     deps = await depsOf(given, turn);
-    const { next, studied, summary } = await consolidate(deps, turn, cancel);
+    // A shadow space gathers elsewhere.
+    const begun = { turn, gathered: deps === given ? gathered : null };
+    const { next, studied, summary } = await consolidate(deps, begun, cancel);
     deps.log.info({ ...fields, ms: deps.tools.now() - turn.claimedAt }, 'consolidated');
     measure(deps, turn, { outcome: 'applied' });
     // Nobody waits for what comes later.
@@ -70,7 +80,7 @@ async function runTurn(
     const doubted = sure || cancel.aborted ? 'none' : await doubt(deps, { turn, failure }, cancel);
     if (doubted === 'away') return putOff(deps, turn, failure);
     // It may have come back only after the failure: the last try is not lost for that.
-    if (doubted === 'there') return runTurn(given, { turn, sure: true }, cancel);
+    if (doubted === 'there') return runTurn(given, { turn, gathered: null, sure: true }, cancel);
     return ended(deps, turn, { failure, cancel });
   }
 }

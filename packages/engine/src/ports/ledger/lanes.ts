@@ -1,5 +1,6 @@
 import type { BatchSettings, Failure, LaneId, Millis, Owner, Scope, TenantId } from '../../words.ts';
 import type { Nudge, TurnName } from '../schedule.ts';
+import type { Gathered } from './thoughts.ts';
 
 /** When a lane with waiting batches is due. */
 export interface DuePolicy {
@@ -34,7 +35,8 @@ export type Claim =
   /** Not the lane's current generation, or nothing waits: the job has nothing to do. */
   | { readonly kind: 'stale' }
   | { readonly kind: 'not_due'; readonly dueAt: Millis }
-  | { readonly kind: 'claimed'; readonly turn: Turn };
+  /** With what `thoughts.gather` would read now, where it was asked for. */
+  | { readonly kind: 'claimed'; readonly turn: Turn; readonly gathered: Gathered | null };
 
 export type Failed =
   | { readonly kind: 'retry'; readonly at: Millis }
@@ -69,8 +71,11 @@ export const CLOCK_AHEAD_MS = 10_000;
 export const CLOCK_NOTED_MS = 20_000;
 
 export interface LaneStore {
-  /** `newConsolidationId` is used only when no window is pinned yet. */
-  claim(job: TurnName, how: { now: Millis; window: WindowPolicy; newConsolidationId: string }): Promise<Claim>;
+  /** `newConsolidationId` is used only when no window is pinned yet; `recentCount` as by `thoughts.gather`. */
+  claim(
+    job: TurnName,
+    how: { now: Millis; window: WindowPolicy; newConsolidationId: string; recentCount?: number },
+  ): Promise<Claim>;
   /**
    * A try failed. Counts one attempt on every pinned batch. Retryable with attempts left: again at `retryAt`.
    * Else a window of several batches is split in two, and a single batch is parked.

@@ -1,7 +1,7 @@
 import { batchesOf } from './groups/batches.ts';
 import { graphOf } from './groups/graph.ts';
 import { auditOf, consolidationsOf, keysOf, replaysOf, reviewsOf, settingsGroupOf, wholeOf } from './groups/manage.ts';
-import { memoriesOf, usersOf } from './groups/memories.ts';
+import { memoriesOf, receiptsOf, usersOf } from './groups/memories.ts';
 import { type SlowwaveOptions, settingsOf } from './options.ts';
 import { sender } from './send.ts';
 
@@ -13,6 +13,7 @@ export function createSlowwave(options: SlowwaveOptions) {
     ...wholeOf(send),
     batches: batchesOf(send),
     memories: memoriesOf(send),
+    receipts: receiptsOf(send),
     graph: graphOf(send),
     users: usersOf(send, settings),
     consolidations: consolidationsOf(send),

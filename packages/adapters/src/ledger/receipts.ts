@@ -72,10 +72,12 @@ const OF_MEMORY = {
 const ADD_CREDIT = `ON CONFLICT (memory_id, version) DO UPDATE SET
   good = credits.good + excluded.good, bad = credits.bad + excluded.bad`;
 
-/** Ids rise with time: the oldest come first, and no index by age is needed. */
+/** Ids rise with time: the oldest come first, and no index by age is needed. What another one is just changing can wait. */
 const DROP_OLD = `
   DELETE FROM receipts WHERE id IN (
-    SELECT id FROM (SELECT id, at FROM receipts WHERE id > '' ORDER BY id LIMIT @limit) AS oldest WHERE at < @before)`;
+    SELECT id FROM (
+      SELECT id, at FROM receipts WHERE id > '' ORDER BY id LIMIT @limit FOR UPDATE SKIP LOCKED
+    ) AS oldest WHERE at < @before)`;
 
 interface Columns {
   readonly id: string;

@@ -1,4 +1,13 @@
-import type { ExportLine, PatchMemory, PostContext, PostMemory, PostRecall, PostRollback, PostSearch } from '../api.ts';
+import type {
+  ExportLine,
+  PatchMemory,
+  PostContext,
+  PostMemory,
+  PostOutcome,
+  PostRecall,
+  PostRollback,
+  PostSearch,
+} from '../api.ts';
 import type { CallOptions, Settings } from '../options.ts';
 import { everyLine, everyPage } from '../pages.ts';
 import { type Given, open, type Send } from '../send.ts';
@@ -31,6 +40,19 @@ export const memoriesOf = (send: Send) => ({
   /** The messages a memory came from, and their neighbours if asked for. */
   sources: (id: string, query: SourcesQuery = {}, options?: CallOptions) =>
     send('GET /v1/memories/{id}/sources', { params: { id }, query }, options),
+});
+
+type ReceiptsQuery = NonNullable<Given<'GET /v1/memories/{id}/receipts'>['query']>;
+
+export const receiptsOf = (send: Send) => ({
+  /** What an answer told, by its receipt_id. Readable a moment after the answer. */
+  get: (id: string, options?: CallOptions) => send('GET /v1/receipts/{id}', { params: { id } }, options),
+  /** Says what an answer led to; null takes it back. */
+  outcome: (id: string, outcome: PostOutcome['outcome'], options?: CallOptions) =>
+    send('POST /v1/receipts/{id}/outcome', { params: { id }, body: { outcome } }, options),
+  /** The answers that told a memory, newest first. */
+  ofMemory: (id: string, query: ReceiptsQuery = {}, options?: CallOptions) =>
+    send('GET /v1/memories/{id}/receipts', { params: { id }, query }, options),
 });
 
 export const usersOf = (send: Send, settings: Settings) => ({

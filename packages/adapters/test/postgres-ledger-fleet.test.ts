@@ -117,7 +117,7 @@ async function workOff(ledger: Ledger): Promise<{ turn: Turn; outcome: string }[
     if (claim.kind !== 'claimed') return [];
     const { turn } = claim;
     const batches = new Map(turn.batchIds.map((id) => [id, 'empty'] as const));
-    const nothing = { changes: [], tombstones: [], reviews: [], graph: false, timings: {} };
+    const nothing = { changes: [], tombstones: [], reviews: [], wishes: [], graph: false, timings: {} };
     const applied = await ledger.memories.apply(turn, { ...nothing, batches, now: Date.now(), policy: POLICY });
     return [{ turn, outcome: applied.kind }];
   });
@@ -165,7 +165,16 @@ describe('two processes that project one consolidation', () => {
       const { turn } = claim;
       const changes = [1, 2].map(() => added(systemTools, home(turn.lane, { scope: batch.scope })));
       await one.memories.apply(turn, {
-        ...{ changes, tombstones: [], reviews: [], graph: false, timings: {}, now: Date.now(), policy: POLICY },
+        ...{
+          changes,
+          tombstones: [],
+          reviews: [],
+          wishes: [],
+          graph: false,
+          timings: {},
+          now: Date.now(),
+          policy: POLICY,
+        },
         batches: new Map([[batch.id, 'consolidated']]),
       });
       const [first, second] = (await one.outbox.ofConsolidation(turn, null)).entries;

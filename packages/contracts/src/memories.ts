@@ -80,9 +80,11 @@ export const ListMemoriesQuery = z
   .refine(hasOwnerId, { message: OWNER_ID_MISSING, path: ['user_id'] });
 
 const Withheld = z
-  .enum(['retention', 'personal_data'])
+  .enum(['retention', 'personal_data', 'forgotten'])
   .optional()
-  .describe('Why there is no content: it was removed by retention, or held personal data that is not stored.');
+  .describe(
+    'Why there is no content: it was removed by retention, held personal data that is not stored, or says what is forgotten.',
+  );
 
 /** A message as it was said. */
 export const SaidMessage = z.object({

@@ -161,6 +161,7 @@ export function applyOnly(bench: Bench, turn: Turn, given: Partial<Application> 
     changes,
     tombstones: [],
     reviews: [],
+    wishes: [],
     batches: new Map(turn.batchIds.map((id) => [id, outcome])),
     graph: false,
     timings: {},

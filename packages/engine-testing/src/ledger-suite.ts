@@ -9,6 +9,7 @@ import { describeContents } from './ledger-suite-contents.ts';
 import { describeErasures } from './ledger-suite-erasures.ts';
 import { describeFailures } from './ledger-suite-failures.ts';
 import { describeFilters } from './ledger-suite-filters.ts';
+import { describeForgetting } from './ledger-suite-forgetting.ts';
 import { describeGraph } from './ledger-suite-graph.ts';
 import { describeGraphIndex } from './ledger-suite-graph-index.ts';
 import { describeGraphNames } from './ledger-suite-graph-names.ts';
@@ -53,6 +54,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeLateness(bench);
     describePriorities(bench);
     describeFailures(bench);
+    describeForgetting(bench);
     describeThoughts(bench);
     describeSummaries(bench);
     describeApply(bench);

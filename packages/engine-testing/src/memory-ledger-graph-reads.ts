@@ -69,7 +69,7 @@ export function graphReads(state: State): Reads {
       const merged = entitiesOf(lane).filter(({ mergedInto }) => mergedInto !== null && entities.includes(mergedInto));
       const about = new Set([...entities, ...merged.map(({ id }) => id)]);
       const rows = [...graph.statements.values()].filter(
-        (row) => row.lane === lane && endsOf(row.statement).some((id) => about.has(id)),
+        (row) => row.lane === lane && !row.fallen && endsOf(row.statement).some((id) => about.has(id)),
       );
       const counts = new Map(rows.map((row) => [row.statement.id, row.counts]));
       return inOrder(rows.map(({ statement }) => statement)).map((statement) => ({

@@ -29,6 +29,7 @@ interface StatementRow extends Recorded {
   readonly lane: LaneId;
   readonly statement: Statement;
   counts: boolean;
+  fallen: boolean;
 }
 
 export interface StudyRow {

@@ -7,6 +7,7 @@ import {
   takenBackBy,
   withOneSelf,
 } from '@slowwave/engine/storing';
+import { standAgain } from './memory-ledger-forgetting.ts';
 import { change as changeRow, rowOf, type State } from './memory-ledger-state.ts';
 
 /** Entities and statements that are not there yet, and all that follows. */
@@ -33,9 +34,10 @@ export function writeGraph(state: State, laneId: LaneId, change: GraphChange): v
   for (const statement of admitted.statements) {
     if (statements.has(statement.id)) continue;
     const { recordedAt } = statement;
-    const row = { tenant: lane.tenant, lane: laneId, statement, counts: true, recordedAt, undosBefore };
+    const row = { tenant: lane.tenant, lane: laneId, statement, counts: true, fallen: false, recordedAt, undosBefore };
     statements.set(statement.id, row);
   }
+  standAgain(state, laneId);
   refoldGraph(state, laneId, change.now);
 }
 
@@ -47,7 +49,7 @@ export function retakeGraph(state: State, { undo, undone, redone }: Undoing): vo
     const { consolidationId } = row.statement;
     if (consolidationId === null) row.counts = !isTakenBack(row);
     else if (undone.includes(consolidationId)) row.counts = false;
-    else if (redone.includes(consolidationId)) row.counts = true;
+    else if (redone.includes(consolidationId)) row.counts = !row.fallen;
   }
   const turn = state.graph.turns.get(undo.lane);
   if (turn !== undefined && undone.includes(turn.held ?? '')) {
@@ -57,7 +59,7 @@ export function retakeGraph(state: State, { undo, undone, redone }: Undoing): vo
 }
 
 /** All of a lane anew: what the other ledgers do for the part that was touched must come to the same. */
-function refoldGraph(state: State, lane: LaneId, now: Millis): void {
+export function refoldGraph(state: State, lane: LaneId, now: Millis): void {
   const { entities, statements, relations } = state.graph;
   const own = [...entities.values()].filter((one) => one.lane === lane);
   const counting = [...statements.values()].filter((row) => row.lane === lane && row.counts);

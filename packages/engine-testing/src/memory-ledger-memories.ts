@@ -10,7 +10,9 @@ import {
   type Turn,
   type Written,
 } from '@slowwave/engine';
+import { forgetWith, noteWishes } from './memory-ledger-forgetting.ts';
 import { openStudy } from './memory-ledger-graph-studies.ts';
+import { refoldGraph } from './memory-ledger-graph-writes.ts';
 import { memoryReads } from './memory-ledger-reads.ts';
 import { blankQuestions, retractionsOf } from './memory-ledger-receipts.ts';
 import { reviseSpeech } from './memory-ledger-speech.ts';
@@ -45,6 +47,9 @@ function apply(state: State, turn: Turn, application: Application): Applied {
   const consolidation = rowOf(state.consolidations, turn.consolidationId);
   change(consolidation, { state: 'applied', appliedAt: application.now, failure: null });
   lane.updatedAt = Math.max(lane.updatedAt, application.now);
+  forgetIn(state, application.changes, application.now);
+  const { lane: laneId, consolidationId } = turn;
+  noteWishes(state, { lane: laneId, consolidationId, now: application.now }, application.wishes);
   if (application.graph) openStudy(state, consolidation, application.now);
   return { kind: 'applied', next: moveOn(state, lane, application) };
 }
@@ -82,7 +87,13 @@ export function write(
     const lane = rowOf(state.lanes, memory.lane);
     lane.updatedAt = Math.max(lane.updatedAt, writing.now);
   }
+  forgetIn(state, writing.changes, writing.now);
   return { kind: 'written' };
+}
+
+/** What goes with what is forgotten, or comes back with it. */
+function forgetIn(state: State, changes: readonly MemoryChange[], now: number): void {
+  for (const lane of forgetWith(state, changes, now)) refoldGraph(state, lane, now);
 }
 
 const laneOfMemory = (state: State, id: string): LaneId => rowOf(state.memories, id).lane;

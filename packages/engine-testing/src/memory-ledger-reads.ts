@@ -1,5 +1,6 @@
 import {
   besideOwner,
+  forgottenAt,
   idListsOf,
   isUnder,
   type LaneId,
@@ -22,7 +23,7 @@ export function memoryReads(state: State): Reads {
   return {
     get: async (tenant, id) => find(state, tenant, id),
     many: async (tenant, ids) => [...new Set(ids)].flatMap((id) => find(state, tenant, id) ?? []),
-    unprojected: async (lane) => unprojected(state, lane),
+    unindexed: async (lane, since) => unindexed(state, lane, since),
     tombstones: async (lane, textHashes) => {
       const rows = state.tombstones.filter((row) => row.lane === lane && textHashes.includes(row.tombstone.textHash));
       return rows.map((row) => row.tombstone);
@@ -57,9 +58,12 @@ function find(state: State, tenant: TenantId, id: string): Memory | null {
   return memory?.tenant === tenant && isStanding(state, memory.lane) ? memory : null;
 }
 
-function unprojected(state: State, lane: LaneId): Memory[] {
+function unindexed(state: State, lane: LaneId, since: Millis): Memory[] {
   const ids = new Set([...state.outbox.values()].filter((entry) => entry.lane === lane).map((entry) => entry.memoryId));
-  return [...ids].flatMap((id) => state.memories.get(id) ?? []);
+  const isForgotten = (memory: Memory): boolean => (forgottenAt(memory)?.at ?? Number.NEGATIVE_INFINITY) >= since;
+  return [...state.memories.values()].filter(
+    (memory) => ids.has(memory.id) || (memory.lane === lane && isForgotten(memory)),
+  );
 }
 
 /** Live memories of the scope's owner; the other ids of the scope only filter. */

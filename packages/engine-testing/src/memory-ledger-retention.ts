@@ -49,7 +49,9 @@ export function memoryRetention(state: State): RetentionStore {
         change(batch, { metadata: {} });
         reviseSpeech(batch, now);
         for (const row of state.messages.values()) {
-          if (row.message.batchId === batch.id) change(row.message, { content: NOT_KEPT, name: null });
+          if (row.message.batchId !== batch.id) continue;
+          change(row.message, { content: NOT_KEPT, name: null });
+          row.unhidden = undefined;
         }
       }
       const hearers = hearersOf(state, new Set(picked.map(({ id }) => id)));

@@ -4,6 +4,7 @@ import type {
   BatchSettings,
   Ceilings,
   Consolidation,
+  Content,
   Credit,
   Delivery,
   Erasure,
@@ -31,6 +32,7 @@ import type {
   TrailEntry,
   Undo,
   Webhook,
+  WishToForget,
 } from '@slowwave/engine';
 import { emptyGraph, type GraphRows } from './memory-ledger-graph-rows.ts';
 
@@ -71,7 +73,9 @@ interface MessageRow {
   readonly tenant: TenantId;
   readonly lane: LaneId;
   readonly scope: Scope;
-  readonly message: Message;
+  message: Message;
+  /** What was said, where the message does not show all of it. */
+  unhidden?: Content | undefined;
 }
 
 export interface OutboxRow extends OutboxEntry {
@@ -129,6 +133,7 @@ export interface State {
   readonly accepted: Map<TenantId, number>;
   readonly keys: Map<string, { readonly bodyHash: string; readonly batchId: string }>;
   readonly messages: Map<string, MessageRow>;
+  readonly wishes: (WishToForget & { readonly lane: LaneId; readonly consolidationId: string })[];
   readonly consolidations: Map<string, Mutable<Consolidation>>;
   readonly summaries: SummaryRow[];
   /** What stood when a consolidation's window was pinned. */
@@ -174,6 +179,7 @@ export function emptyState(tools: Tools): State {
     accepted: new Map(),
     keys: new Map(),
     messages: new Map(),
+    wishes: [],
     consolidations: new Map(),
     summaries: [],
     pinnedSummaries: new Map(),

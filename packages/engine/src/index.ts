@@ -64,6 +64,7 @@ export { maskPersonal, metadataKept, withPolicy } from './masking/personal.ts';
 export {
   deletedAt,
   evolve,
+  forgottenAt,
   type Home,
   holdsAt,
   liveVersion,
@@ -71,6 +72,7 @@ export {
   newestOrNull,
   tombstoneOf,
 } from './memories/evolve.ts';
+export type { Telling } from './memories/forgotten.ts';
 export { foundVersions, historyFrom, UNDONE_NOTE, undoneBy, undosInEffect, withoutFormer } from './memories/former.ts';
 export { eventsInApp, inApp, isShared } from './memories/in-app.ts';
 export { reviewer } from './memories/review.ts';

@@ -82,6 +82,8 @@ export interface HeldOperation {
   /** null for DELETE. */
   readonly details: VersionDetails | null;
   readonly sourceIds: readonly string[];
+  /** Of DELETE alone: a user asked to have it forgotten. */
+  readonly forgets?: true;
   /** Facts of the same plan that only repeat what it says: they confirm it once it is approved. Missing: none. */
   readonly repeats?: readonly HeldRepeat[];
 }
@@ -97,6 +99,8 @@ export interface FactOutcome {
   readonly fact: string;
   readonly outcome: 'ADD' | 'UPDATE' | 'NONE' | 'DROPPED';
   readonly reason: string;
+  /** It is a wish to have something forgotten: the words that say it are hidden, whatever became of it. */
+  readonly wish?: true;
 }
 
 /** Something the model asked for that was refused or repaired, and why. */

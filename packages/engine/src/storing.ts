@@ -18,7 +18,8 @@ export {
   withOneSelf,
 } from './graph/fold.ts';
 export { digitsOf, ID_ALPHABET, numberOf, ofNoSpace, ownerBitsOf, ownerDigits, payerOf } from './ids.ts';
-export { liveVersion, markOf, versionsOf } from './memories/evolve.ts';
+export { forgottenAt, isOfForgotten, liveVersion, markOf, versionsOf } from './memories/evolve.ts';
+export { hasFallen, shownOf } from './memories/forgotten.ts';
 export { foundVersions, historyFrom, sourcesOf, UNDONE_NOTE } from './memories/former.ts';
 export { KEY_OF, SAID_KINDS, saidIds } from './memories/said-ids.ts';
 export { countSaying, saidWhen } from './messages/messages.ts';
@@ -35,7 +36,7 @@ export { fold, sameFolded } from './search/filter/filter.ts';
 export { bm25, cosineOf, dot, lengthOf, visible } from './search/hits.ts';
 export { DEFAULT_SETTINGS } from './settings.ts';
 export { DAY_MS, dayOf } from './text/dates.ts';
-export { normaliseText } from './text/normalise.ts';
+export { canonical, normaliseText } from './text/normalise.ts';
 export { TERMS_VERSION } from './text/terms.ts';
 export {
   batchNotice,

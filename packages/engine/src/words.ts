@@ -109,7 +109,7 @@ export type MarkedTrust = Extract<Trust, 'tool' | 'external'>;
 
 /** In place of a message's content, where nothing of it is kept. It is no text, since whatever somebody says is a text. */
 export interface Withheld {
-  readonly withheld: 'retention' | 'personal_data';
+  readonly withheld: 'retention' | 'personal_data' | 'forgotten';
   /** The kinds of personal data it held. */
   readonly kinds?: readonly string[];
 }
@@ -132,6 +132,8 @@ export interface Message {
   readonly clock?: SpeakersClock;
   /** Already seen in this scope under the same client id: context, not new. */
   readonly resent: boolean;
+  /** The content does not say all that was said: what came of the rest is forgotten. See memories/forgotten.ts. */
+  readonly hidden?: true;
 }
 
 /**
@@ -223,7 +225,13 @@ export type Mark =
       readonly under?: Under;
       readonly recordedAt: Millis;
     }
-  | { readonly kind: 'deleted'; readonly revision: number; readonly saidAt: SaidAt; readonly recordedAt: Millis }
+  | {
+      readonly kind: 'deleted';
+      readonly revision: number;
+      readonly saidAt: SaidAt;
+      readonly recordedAt: Millis;
+      readonly forgets?: true;
+    }
   /** Earlier marks of this memory that no longer count, as long as this one does; see memories/evolve.ts. */
   | {
       readonly kind: 'retracted';
@@ -290,4 +298,6 @@ export interface MemoryEvent {
   readonly sourceIds: readonly string[];
   /** Of UNDO alone. */
   readonly retraction?: Retraction;
+  /** Of DELETE alone: nobody is to find again what it ends. Missing: it no longer holds, but did. */
+  readonly forgets?: true;
 }

@@ -9,6 +9,7 @@ import type {
   Tombstone,
 } from '@slowwave/engine';
 import { memoryNotices, versionsOf } from '@slowwave/engine/storing';
+import { forgetWith } from './forgetting.ts';
 import { blankQuestions, retractions } from './receipts.ts';
 import { scopeKey } from './rows/columns.ts';
 import type { LaneRow } from './rows/lane.ts';
@@ -86,6 +87,7 @@ export function* writeChanges({ changes, tombstones }: Changed, by: ChangeBy): S
   );
   yield* together(writing, noteSources(events));
   yield* forgetDeleted(changes);
+  yield* forgetWith(changes, { tenant, now });
   if (listening.length > 0) {
     const told = listening.some((webhook) => webhook.events.includes('memory.retracted'));
     yield* noteDeliveries(listening, [...memoryNotices(changes), ...(told ? yield* retractions(changes) : [])]);
@@ -220,7 +222,7 @@ const scopeColumns = ({ lane, scope }: LaneScope) => ({
 const REPLACE_MEMORY = `ON CONFLICT (id) DO UPDATE SET
     scope = excluded.scope, confirmations = excluded.confirmations,
     last_confirmed_at = excluded.last_confirmed_at, revision = excluded.revision,
-    version_count = excluded.version_count, live = excluded.live, expires_at = excluded.expires_at,
+    version_count = excluded.version_count, live = excluded.live, forgotten_at = excluded.forgotten_at, expires_at = excluded.expires_at,
     history_from = excluded.history_from, profile_rank = excluded.profile_rank, updated_at = excluded.updated_at`;
 
 const REPLACE_VERSION = `ON CONFLICT (memory_id, number) DO UPDATE SET

@@ -198,6 +198,7 @@ export const ERASING: readonly Erasing[] = [
       ['answers', 'consolidation_id IN :ids'],
       ['plans', 'consolidation_id IN :ids'],
       ['reviews', 'consolidation_id IN :ids'],
+      ['wishes', 'consolidation_id IN :ids'],
       ['usage', 'consolidation_id IN :ids'],
       ['consolidations', 'id IN :ids'],
     ],

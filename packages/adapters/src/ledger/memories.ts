@@ -17,6 +17,7 @@ import type {
 import { besideOwner, KEY_OF, ownerOf, SAID_KINDS } from '@slowwave/engine/storing';
 import { type Access, read, storeOf, write } from './access.ts';
 import { conflicts, writeChanges } from './changes.ts';
+import { noteWishes } from './forgetting.ts';
 import { openStudy } from './graph/studies.ts';
 import { finish } from './lane-life.ts';
 import { laneScripts, type OwnedBy } from './lanes.ts';
@@ -54,9 +55,7 @@ const scripted = storeOf<Omit<MemoryStore, 'laneOf' | 'get'>>('memories', {
   many: read((tenant, ids) =>
     loadMemories('WHERE +m.tenant = @tenant AND l.erasure IS NULL AND m.id IN :ids', { tenant, ids }),
   ),
-  unprojected: read((lane) =>
-    loadMemories('WHERE m.id IN (SELECT memory_id FROM outbox WHERE lane = @lane)', { lane }),
-  ),
+  unindexed: read((lane, since) => loadMemories(`WHERE m.id IN (${SELECT_UNINDEXED})`, { lane, since })),
   tombstones: read((lane, textHashes) =>
     allAs(tombstoneFrom, 'SELECT * FROM tombstones WHERE lane = @lane AND text_hash IN :textHashes', {
       lane,
@@ -92,6 +91,10 @@ const scripted = storeOf<Omit<MemoryStore, 'laneOf' | 'get'>>('memories', {
     return new Map(messages.map((message) => [message.id, message]));
   }),
 });
+
+const SELECT_UNINDEXED = `
+  SELECT memory_id FROM outbox WHERE lane = @lane
+  UNION ALL SELECT id FROM memories WHERE lane = @lane AND forgotten_at >= @since`;
 
 /** All of a lane, in id order. */
 export const memoriesOfLane = (of: { lane: LaneId; after: string; limit: number }): Script<readonly Memory[]> =>
@@ -223,6 +226,7 @@ function* apply(turn: Turn, application: Application): Script<Applied> {
   const step = finish(changed, policy, now);
   const beside = [...ending(turn, application), saveLane(step.lane)];
   yield* writeChanges(application, { tenant, consolidationId: id, now, beside });
+  yield* noteWishes({ tenant, lane: lane.id, now }, id, application.wishes);
   yield* openReviews(turn, application);
   if (application.graph) yield* openStudy({ tenant, lane: lane.id, id, now });
   return { kind: 'applied', next: step.nudge };

@@ -39,7 +39,7 @@ export const presentStore = storeOf<PresentStore>('present', {
 const BATCHES_MAX = 100;
 
 /** A waiting message; `content` is null where it is too long. */
-type PendingRow = Omit<MessageRow, 'content' | 'resent'> & { readonly content: string | null };
+type PendingRow = Omit<MessageRow, 'content' | 'unhidden' | 'resent'> & { readonly content: string | null };
 
 /**
  * Live messages first, newest first; which ones, before their contents are read. Batches of each state by its own index:

@@ -20,7 +20,7 @@ export const retentionStore = storeOf<RetentionStore>('retention', {
   removeMessages: write(function* (tenant, before, { now, limit }) {
     const ids = yield* picked(`SELECT id ${MESSAGES} ORDER BY accepted_at LIMIT @limit`, { tenant, before, limit });
     yield* together(
-      run('UPDATE messages SET content = @content::jsonb, name = NULL WHERE batch_id IN :ids', {
+      run('UPDATE messages SET content = @content::jsonb, unhidden = NULL, name = NULL WHERE batch_id IN :ids', {
         ids,
         content: JSON.stringify(NOT_KEPT),
       }),

@@ -123,6 +123,8 @@ CREATE TABLE messages (
   client_id text COLLATE "C" UNNOTED,
   role text NOT NULL,
   content jsonb UNNOTED NOT NULL,
+  -- The content as it was said, while something of it is hidden; null: nothing is.
+  unhidden jsonb UNNOTED,
   name text UNNOTED,
   -- How it was marked; null: its role says whose word it is.
   trust text,
@@ -228,6 +230,8 @@ CREATE TABLE memories (
   revision bigint NOT NULL,
   version_count bigint NOT NULL,
   live boolean NOT NULL,
+  -- When it was forgotten; null: it is not, whether it holds or no longer does.
+  forgotten_at bigint,
   expires_at bigint,
   -- Since when there is a former version to remove; null without one.
   history_from bigint,
@@ -241,6 +245,7 @@ CREATE INDEX memories_of_profile ON memories (lane, profile_rank DESC, created_a
 CREATE INDEX memories_of_tenant ON memories (tenant, live, version_count);
 CREATE INDEX memories_of_lane ON memories (lane, id);
 CREATE INDEX memories_of_scope ON memories (scope);
+CREATE INDEX memories_forgotten ON memories (lane, forgotten_at) WHERE forgotten_at IS NOT NULL;
 CREATE INDEX memories_with_history ON memories (tenant, history_from, id) WHERE history_from IS NOT NULL;
 
 CREATE TABLE versions (
@@ -305,10 +310,24 @@ CREATE TABLE events (
   source_ids jsonb NOT NULL,
   -- The ids (agent, run, app) under which it was said; null: of the memory wherever it was said.
   under jsonb UNNOTED,
+  -- Of a deletion: whether nobody is to find again what it ends.
+  forgets bigint NOT NULL,
   UNIQUE (memory_id, revision)
 );
 CREATE INDEX events_of_consolidation ON events (consolidation_id) WHERE consolidation_id IS NOT NULL;
 CREATE INDEX events_of_undo ON events (undo_id) WHERE undo_id IS NOT NULL;
+
+-- The words of a message by which somebody asked to have something forgotten.
+CREATE TABLE wishes (
+  consolidation_id text COLLATE "C" NOT NULL REFERENCES consolidations (id),
+  number bigint NOT NULL,
+  tenant text COLLATE "C" NOT NULL,
+  lane text COLLATE "C" NOT NULL,
+  message_id text COLLATE "C" NOT NULL,
+  quote text UNNOTED,
+  PRIMARY KEY (consolidation_id, number)
+);
+CREATE INDEX wishes_of_message ON wishes (message_id);
 
 CREATE TABLE event_sources (
   message_id text COLLATE "C" NOT NULL,
@@ -643,6 +662,8 @@ CREATE TABLE graph_statements (
   consolidation_id text COLLATE "C",
   undos_before bigint NOT NULL,
   counts bigint NOT NULL,
+  -- What it leans on is forgotten: it counts no longer, whatever else is said of its study.
+  fallen bigint NOT NULL,
   statement text COLLATE "C" UNNOTED NOT NULL
 );
 CREATE INDEX graph_statements_of_lane ON graph_statements (lane, id);

@@ -111,7 +111,7 @@ const SELECT_IN_LANE = `
 const SELECT_SAYING = `
   ${withSaid('m.id IN :messageIds AND +m.lane = @lane')}
   SELECT EXISTS (SELECT 1 FROM lanes WHERE id = @lane AND erasure IS NULL) AS stands,
-    (SELECT count(*) FROM heard WHERE content ->> 'withheld' IS NULL) AS saying`;
+    (SELECT count(*) FROM heard WHERE content ->> 'withheld' IS NULL AND unhidden IS NULL) AS saying`;
 
 interface SayingRow {
   readonly stands: 0 | 1;

@@ -2,6 +2,7 @@ import type { LaneId, ReplayedBatch, TenantId, Touched, Undo, Undoing, UndoStore
 import { UNDONE_NOTE } from '@slowwave/engine/storing';
 import { read, storeOf, write } from './access.ts';
 import { conflicts, writeChanges } from './changes.ts';
+import { showRetaken } from './forgetting.ts';
 import { retakeGraph } from './graph/changes.ts';
 import { isStanding, type Listing, laneOfUser, newestFirst } from './page.ts';
 import type { ColumnsOf } from './rows/columns.ts';
@@ -56,6 +57,8 @@ export const undoStore = storeOf<UndoStore>('undos', {
     yield* forgetSummaries(lane);
     yield* run(INSERT_UNDO, undoColumns(undo, tenant));
     yield* retakeGraph(tenant, undoing, yield* undosOfLane(lane));
+    const retaken = { consolidationIds: [...undone, ...redone], memoryIds: changedIn(undoing) };
+    yield* showRetaken({ tenant, lane, now }, retaken);
     return { kind: 'written' };
   }),
 });

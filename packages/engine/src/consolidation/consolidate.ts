@@ -7,13 +7,13 @@ import { accountOf, afford, costOf, usesOf } from '../models/limits.ts';
 import type { Plan } from '../plan.ts';
 import type { NewBatch } from '../ports/ledger/batches.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
-import type { MemoryChange } from '../ports/ledger/memories.ts';
+import type { MemoryChange, WishToForget } from '../ports/ledger/memories.ts';
 import type { SummaryCall } from '../ports/ledger/summaries.ts';
 import type { Gathered, StoredAnswer, ThoughtStore } from '../ports/ledger/thoughts.ts';
 import type { MeasuredStep } from '../ports/meter.ts';
 import type { Nudge, SummaryRefresh } from '../ports/schedule.ts';
 import { askedInSlices, type Cancellation, type Tools } from '../ports/tools.ts';
-import { project } from '../projection/project.ts';
+import { project, projectRest } from '../projection/project.ts';
 import { duePolicy, isStudied } from '../settings.ts';
 import { hasFacts, isWithheld, type LaneId, type Memory, type MemoryEvent, type Millis, ownerOf } from '../words.ts';
 import { decide } from './decide.ts';
@@ -118,6 +118,7 @@ async function projectNow(
     const left = await deps.ledger.outbox.ofConsolidation(turn, hasFacts(turn.settings) ? SUMMARY_EVERY : null);
     ({ summary } = left);
     await watch.time('project', () => project(deps, { ...left, made: planned.vectors }, cancel));
+    if (forgets(planned.plan)) await projectRest(deps, turn.lane, cancel);
   } catch (error) {
     const fields = { consolidation: turn.consolidationId, lane: turn.lane, error: String(error) };
     deps.log.warn(fields, 'applied, but not searchable yet');
@@ -258,6 +259,7 @@ async function apply(deps: EngineDeps, planned: Planned): Promise<AppliedTurn> {
     tombstones: events.flatMap((event) => tombstoneOf(tools, event)),
     reviews: plan.held,
     batches: endings(planned),
+    wishes: wishesOf(plan),
     graph: plan.graph === true,
     timings: plan.timings,
     now,
@@ -265,6 +267,18 @@ async function apply(deps: EngineDeps, planned: Planned): Promise<AppliedTurn> {
   });
   if (applied.kind === 'fenced') throw new FencedError(turn.consolidationId);
   return applied.kind === 'conflict' ? { kind: 'overtaken' } : applied;
+}
+
+/** What is forgotten takes what other consolidations made with it. */
+const forgets = ({ events, outcomes }: Plan): boolean =>
+  events.some((event) => event.forgets === true) || outcomes.some(({ wish }) => wish === true);
+
+/** In each message that a wish came from; where its words do not stand there, all of the message says it. */
+function wishesOf({ facts, outcomes }: Plan): readonly WishToForget[] {
+  const wishes = new Set(outcomes.filter(({ wish }) => wish === true).map(({ fact }) => fact));
+  return facts
+    .filter(({ id }) => wishes.has(id))
+    .flatMap(({ quote, sourceIds }) => sourceIds.map((messageId) => ({ messageId, quote })));
 }
 
 /** null: the memory is no longer the one that was decided on. */

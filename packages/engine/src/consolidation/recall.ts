@@ -1,7 +1,7 @@
 import type { EngineDeps, NearThresholds } from '../deps.ts';
 import { asEngineError, EngineError } from '../errors.ts';
 import { spaceIn } from '../ids.ts';
-import { deletedAt, inEffect, lastSaidAt, liveVersion, newest, newestOrNull } from '../memories/evolve.ts';
+import { asEnded, deletedAt, inEffect, lastSaidAt, liveVersion, newest, newestOrNull } from '../memories/evolve.ts';
 import { isRemoved, reads } from '../memories/former.ts';
 import { isShared } from '../memories/in-app.ts';
 import { embedderAnswers, isLastTry } from '../models/ask.ts';
@@ -16,7 +16,7 @@ import { markerOf, sameMarker } from '../projection/project.ts';
 import { cosine, fuse, scan } from '../search/hits.ts';
 import { normaliseText } from '../text/normalise.ts';
 import { once, overlap, termSet, terms } from '../text/terms.ts';
-import { type Memory, saidBefore } from '../words.ts';
+import { type Memory, type Millis, saidBefore } from '../words.ts';
 import { isWishToForget } from './extract/rules.ts';
 import { isProcedure, PROCEDURAL } from './extract.ts';
 import { askIndex, askIndexInApp, knownTo, ownAppOf, ownTombstones } from './own-app.ts';
@@ -139,15 +139,15 @@ async function neighboursOf(deps: EngineDeps, recalling: Recalling): Promise<Rea
   }
   const appId = ownAppOf(extracted.turn);
   // Read before the index is asked: what is projected in between is then seen twice, never not at all.
-  const unprojected = await deps.ledger.memories.unprojected(lane);
+  const unindexed = (await deps.ledger.memories.unindexed(lane, earliestOf(extracted.facts))).map(asEnded);
   const indexed = await (appId === null
     ? askIndex(deps, queries)
     : askIndexInApp(deps, { tenant, lane, queries, appId }));
-  const behind = knownTo(appId, unprojected);
+  const behind = knownTo(appId, unindexed);
   const texts = behind.flatMap(textsOf);
   const behindVector = behind.length === 0 ? vectorOf : await vectorsFor(deps, { turn: extracted.turn, texts }, cancel);
   const points = behind.flatMap((memory) => pointsOf(memory, { vectorOf: behindVector, said: NOTHING_SAID }));
-  const overtaken = new Set(unprojected.map((memory) => memory.id));
+  const overtaken = new Set(unindexed.map((memory) => memory.id));
   const neighbours = new Map<string, Neighbour[]>();
   for (const [i, fact] of extracted.facts.entries()) {
     const hits = (indexed[i] ?? []).filter((hit) => !overtaken.has(hit.point.memoryId));
@@ -158,6 +158,8 @@ async function neighboursOf(deps: EngineDeps, recalling: Recalling): Promise<Rea
   }
   return neighbours;
 }
+
+const earliestOf = (facts: readonly Fact[]): Millis => Math.min(...facts.map(({ saidAt }) => saidAt.at));
 
 /**
  * Some text may be one on which the embedder fails every time, though it answers others: the last try of a batch goes by words

@@ -1,4 +1,4 @@
-import type { Tombstone } from '../ports/ledger/memories.ts';
+import type { MemoryChange, Tombstone } from '../ports/ledger/memories.ts';
 import type { Tools } from '../ports/tools.ts';
 import { fingerprint, normaliseText } from '../text/normalise.ts';
 import {
@@ -30,7 +30,17 @@ type Said = Extract<Mark, { kind: 'said' }>;
 
 type Marking = Pick<
   MemoryEvent,
-  'id' | 'revision' | 'kind' | 'saidAt' | 'recordedAt' | 'text' | 'details' | 'validFrom' | 'retraction' | 'under'
+  | 'id'
+  | 'revision'
+  | 'kind'
+  | 'saidAt'
+  | 'recordedAt'
+  | 'text'
+  | 'details'
+  | 'validFrom'
+  | 'retraction'
+  | 'under'
+  | 'forgets'
 >;
 
 /**
@@ -99,6 +109,35 @@ export function deletedAt(memory: Memory): SaidAt | null {
   return last?.kind === 'deleted' ? last.saidAt : null;
 }
 
+/**
+ * When it was forgotten: a deletion since it was said last is one that forgets. What only ended is still found where somebody
+ * asks for former times, what was forgotten is found by nobody.
+ */
+export function forgottenAt({ timeline }: Pick<Memory, 'timeline'>): SaidAt | null {
+  const ordered = inSaidOrder(timeline);
+  const since = ordered.slice(ordered.findLastIndex(({ kind }) => kind === 'said') + 1);
+  return since.find((mark) => mark.kind === 'deleted' && mark.forgets === true)?.saidAt ?? null;
+}
+
+/** Whether it is forgotten after a change, or was before. */
+export function isOfForgotten({ memory, expectedRevision }: MemoryChange): boolean {
+  const before = memory.timeline.filter(({ revision }) => revision <= expectedRevision);
+  return forgottenAt({ timeline: before }) !== null || forgottenAt(memory) !== null;
+}
+
+/**
+ * The memory as if its deletion only ended it. What was said before somebody had it forgotten must not bring it back: decisions on
+ * such facts see it, as nobody else does.
+ */
+export const asEnded = (memory: Memory): Memory =>
+  forgottenAt(memory) === null ? memory : { ...memory, timeline: memory.timeline.map(withoutForgetting) };
+
+function withoutForgetting(mark: Mark): Mark {
+  if (mark.kind !== 'deleted') return mark;
+  const { forgets: _, ...deleted } = mark;
+  return deleted;
+}
+
 function step(home: Home, memory: Memory | null, event: MemoryEvent): Memory {
   const revision = (memory?.revision ?? 0) + 1;
   if (event.revision !== revision) {
@@ -132,9 +171,9 @@ function born(home: Home, event: MemoryEvent): Memory {
 
 /** What an event leaves in the timeline of its memory. */
 export function markOf(event: Marking): Mark {
-  const { revision, saidAt, recordedAt, text, details, validFrom, under } = event;
+  const { revision, saidAt, recordedAt, text, details, validFrom, under, forgets } = event;
   if (event.kind === 'UNDO') return { kind: 'retracted', revision, retracts: retractsOf(event), recordedAt };
-  if (event.kind === 'DELETE') return { kind: 'deleted', revision, saidAt, recordedAt };
+  if (event.kind === 'DELETE') return { kind: 'deleted', revision, saidAt, recordedAt, ...(forgets && { forgets }) };
   if (text === null || details === null) throw new Error(`event ${event.id} says something without a text`);
   const how = { confirms: event.kind === 'NONE', recordedAt, ...(under !== undefined && { under }) };
   return { kind: 'said', revision, text, saidAt, validFrom, details, ...how };

@@ -13,7 +13,7 @@ import {
   type TenantId,
   type VersionDetails,
 } from '../words.ts';
-import { blockedHash, evolve, holdingMarks, inEffect, liveVersion } from './evolve.ts';
+import { blockedHash, evolve, forgottenAt, holdingMarks, inEffect, liveVersion } from './evolve.ts';
 
 type Said = Extract<Mark, { kind: 'said' }>;
 
@@ -202,9 +202,9 @@ export function dependentsOf(units: ReadonlySet<string>, { memory, events }: Lif
   return first === -1 ? [] : said.slice(first).filter((event) => !units.has(unitOf(event)));
 }
 
-/** The versions that an index holds. */
-export const foundVersions = ({ versions }: Memory): readonly MemoryVersion[] =>
-  versions.filter((version) => !isRemoved(version));
+/** The versions that an index holds: none of what is forgotten, so that no question finds it. */
+export const foundVersions = (memory: Memory): readonly MemoryVersion[] =>
+  forgottenAt(memory) === null ? memory.versions.filter((version) => !isRemoved(version)) : [];
 
 /** The messages that those of some memories came from, each once. */
 export const sourcesOf = (memories: readonly Memory[]): readonly string[] => [

@@ -137,7 +137,7 @@ const revisionOf = ({ revision }: { readonly revision: number }): number => revi
 
 function eventOf({ tools }: ReviewDeps, review: Review, memory: Memory | null): MemoryEvent {
   const { operation, consolidationId } = review;
-  const { memoryId, fact, reason, saidAt, validFrom, after, details, sourceIds } = operation;
+  const { memoryId, fact, reason, saidAt, validFrom, after, details, sourceIds, forgets } = operation;
   const kind = memory === null || operation.kind === 'DELETE' ? operation.kind : kindOn(memory, operation);
   return {
     id: tools.id('evt', ownerBitsOf(tools, review)),
@@ -156,6 +156,7 @@ function eventOf({ tools }: ReviewDeps, review: Review, memory: Memory | null): 
     details,
     sourceIds,
     under: underOf(review.scope),
+    ...(forgets && { forgets }),
   };
 }
 
@@ -192,7 +193,11 @@ async function over(deps: ReviewDeps, before: Review, settlement: Settlement): P
   const review = { ...before, state, note: state === 'stale' ? settlement.note : null, settledAt: now };
   const searchable =
     state !== 'approved' ||
-    (await projectNow(deps, { memoryIds: [review.operation.memoryId] }, 'approved, but not yet found by meaning')) !==
-      'later';
+    (await projectNow(deps, changedBy(review), 'approved, but not yet found by meaning')) !== 'later';
   return { kind: 'settled', review, searchable };
 }
+
+const changedBy = ({ lane, operation: { memoryId, forgets } }: Review) => ({
+  memoryIds: [memoryId],
+  ...(forgets && { lanes: [lane] }),
+});

@@ -14,7 +14,7 @@ import {
   type TenantId,
   underOf,
 } from '../words.ts';
-import { evolve, type Home, inEffect, lastSaidAt, liveVersion, newest, tombstoneOf } from './evolve.ts';
+import { evolve, type Home, inEffect, isOfForgotten, lastSaidAt, liveVersion, newest, tombstoneOf } from './evolve.ts';
 import { isRemoved } from './former.ts';
 import { isShared } from './in-app.ts';
 import { saidIds } from './said-ids.ts';
@@ -202,7 +202,7 @@ function versionSaid({ versions, timeline }: Memory, number: number): Pick<Memor
 }
 
 function removed(deps: WriteDeps, memory: Memory, by: By = BY_API): MemoryChange {
-  const event = { kind: 'DELETE', text: null, details: null, validFrom: deps.tools.now() } as const;
+  const event = { kind: 'DELETE', text: null, details: null, validFrom: deps.tools.now(), forgets: true } as const;
   return changeOf(memory, memory, { ...eventOf(deps, memory, event), ...by });
 }
 
@@ -210,7 +210,7 @@ function eventOf(
   { tools }: WriteDeps,
   of: Home | Memory,
   said: Pick<MemoryEvent, 'kind' | 'text' | 'details' | 'validFrom'> &
-    Partial<Pick<MemoryEvent, 'saidAt' | 'reason' | 'under'>>,
+    Partial<Pick<MemoryEvent, 'saidAt' | 'reason' | 'under' | 'forgets'>>,
 ): MemoryEvent {
   const now = tools.now();
   const memory = 'versions' in of ? of : null;
@@ -252,7 +252,8 @@ async function write(
   const written = await ledger.memories.write(tenant, { changes, tombstones, now: tools.now() });
   if (written.kind === 'conflict') return { kind: 'conflict' };
   const ids = changes.map((change) => change.memory.id);
-  return { kind: WRITTEN[await projectNow(deps, { memoryIds: ids }, 'written, but not yet found by meaning')] };
+  const lanes = [...new Set(changes.filter(isOfForgotten).map(({ memory }) => memory.lane))];
+  return { kind: WRITTEN[await projectNow(deps, { memoryIds: ids, lanes }, 'written, but not yet found by meaning')] };
 }
 
 const WRITTEN = { fully: 'written', words: 'words', later: 'unprojected' } as const;

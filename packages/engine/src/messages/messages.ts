@@ -208,8 +208,8 @@ function hashOf(tools: Tools, body: Posted['body']): string {
   return tools.hash(canonical(priority === 'backfill' ? { ...rest, priority } : rest));
 }
 
-/** How many of them, and of those before each of them, still say something. */
+/** How many of them, and of those before each of them, still say all that was said. */
 export const countSaying = (said: readonly SaidMessage[]): number =>
   said
     .flatMap(({ message, before }) => [message, ...(before === null ? [] : [before])])
-    .filter(({ content }) => !isWithheld(content)).length;
+    .filter(({ content, hidden }) => !isWithheld(content) && hidden === undefined).length;

@@ -1,7 +1,7 @@
 import type { EngineDeps, EngineSettings } from '../deps.ts';
 import { spaceIn } from '../ids.ts';
 import { deletedAt, inOrder, newest } from '../memories/evolve.ts';
-import { foundVersions, isRemoved, sourcesOf } from '../memories/former.ts';
+import { foundVersions, sourcesOf } from '../memories/former.ts';
 import { inApp, isShared } from '../memories/in-app.ts';
 import { indexedIds, listsOfOne } from '../memories/said-ids.ts';
 import { trustOf } from '../memories/trust.ts';
@@ -14,7 +14,15 @@ import { saysAt } from '../search/hits.ts';
 import { dayText, dayTextHan } from '../text/dates.ts';
 import { cut, normaliseText } from '../text/normalise.ts';
 import { terms } from '../text/terms.ts';
-import type { LaneId, Memory, MemoryVersion, Message, Millis, TenantId } from '../words.ts';
+import {
+  isWithheld,
+  type LaneId,
+  type Memory,
+  type MemoryVersion,
+  type Message,
+  type Millis,
+  type TenantId,
+} from '../words.ts';
 
 export type MakingDeps = Pick<EngineDeps, 'ledger' | 'embedder' | 'tools'> & {
   readonly settings: Pick<EngineSettings, 'messagesInIndex'>;
@@ -132,9 +140,11 @@ export const pointsOfBatch = (
     };
   });
 
-/** What an index may once have had of a batch that does not count any more. */
+/** What an index may once have had: of a batch that does not count any more all, of others the messages that say nothing now. */
 const withdrawalsOfBatch = (batch: SpokenBatch): readonly Withdrawal[] =>
-  batch.counts ? [] : batch.messages.filter(isSpoken).map(({ message }) => placeOf(batch, message));
+  batch.messages
+    .filter((said) => isSpoken(said) && (!batch.counts || isWithheld(said.message.content)))
+    .map(({ message }) => placeOf(batch, message));
 
 /** Everything of a batch that an index needs a vector for. */
 const vectorTextsOf = (batch: SpokenBatch): string[] => shownIn(batch).map(({ message }) => vectorText(message));
@@ -239,20 +249,14 @@ const holdsAfter = ({ validFrom, invalidAt }: MemoryVersion, at: number): boolea
 
 /**
  * Versions an index may once have had and has no more: their numbers are those of marks, only what is undone takes a
- * mark out of the versions, and retention leaves it there without a text.
+ * mark out of the versions, retention leaves it there without a text, and what is forgotten is found by nobody.
  */
-export function withdrawalsOf({
-  tenant,
-  owner,
-  lane,
-  id,
-  revision,
-  timeline,
-  versions,
-}: Memory): readonly Withdrawal[] {
-  const isWhole = !timeline.some(({ kind }) => kind === 'retracted') && !versions.some(isRemoved);
+export function withdrawalsOf(memory: Memory): readonly Withdrawal[] {
+  const { tenant, owner, lane, id, revision, timeline, versions } = memory;
+  const found = foundVersions(memory);
+  const isWhole = !timeline.some(({ kind }) => kind === 'retracted') && found.length === versions.length;
   if (isWhole) return [];
-  const numbers = new Set(versions.filter((version) => !isRemoved(version)).map(({ number }) => number));
+  const numbers = new Set(found.map(({ number }) => number));
   const gone = timeline.filter((mark) => mark.kind === 'said' && !numbers.has(mark.revision));
   return gone.map((mark) => ({
     shelf: 'memories',

@@ -125,6 +125,8 @@ interface Changed {
   readonly memoryIds: readonly string[];
   /** Those whose messages are found, or no more, from now on. */
   readonly consolidationIds?: readonly string[];
+  /** Lanes in which something was forgotten or is there again: messages, other memories and the graph change with it. */
+  readonly lanes?: readonly LaneId[];
 }
 
 /**
@@ -152,7 +154,8 @@ export async function projectNow(deps: NowDeps, changed: Changed, otherwise: str
 }
 
 /** Answers whether some of the memories are found by words alone. */
-async function projectAll(deps: ProjectDeps, { memoryIds, consolidationIds = [] }: Changed): Promise<boolean> {
+async function projectAll(deps: ProjectDeps, changed: Changed): Promise<boolean> {
+  const { memoryIds, consolidationIds = [], lanes = [] } = changed;
   let some = false;
   for (const ids of portionsOf(memoryIds, SLICE)) {
     const { byWords } = await project(deps, { entries: await deps.ledger.outbox.ofMemories(ids), batches: [] }, NEVER);
@@ -160,7 +163,23 @@ async function projectAll(deps: ProjectDeps, { memoryIds, consolidationIds = [] 
   }
   for (const ids of portionsOf(consolidationIds, CONSOLIDATIONS))
     await project(deps, { entries: [], batches: await deps.ledger.speech.unprojectedOf(ids) }, NEVER);
+  for (const lane of lanes) await projectRest(deps, lane, NEVER);
   return some;
+}
+
+/** What a lane has for the index, of each kind; a lane with more has been waiting for the index before. */
+const REST_MAX = 1_000;
+const REST_BATCHES_MAX = 100;
+
+/** What somebody has forgotten is in nothing that is found, from the answer on. */
+export async function projectRest(deps: ProjectDeps, lane: LaneId, cancel: Cancellation): Promise<void> {
+  const { outbox, speech, graph } = deps.ledger;
+  for (const entries of portionsOf(await outbox.ofLane(lane, REST_MAX), SLICE))
+    await project(deps, { entries, batches: [] }, cancel);
+  for (const batches of portionsOf(await speech.unprojectedIn(lane, REST_BATCHES_MAX), CONSOLIDATIONS))
+    await project(deps, { entries: [], batches }, cancel);
+  for (const items of portionsOf(await graph.unprojectedOf(lane, REST_MAX), SLICE))
+    await projectGraph(deps, items, cancel);
 }
 
 async function projectedByWords(deps: ProjectDeps, changed: Changed): Promise<boolean> {
@@ -175,9 +194,10 @@ async function projectedByWords(deps: ProjectDeps, changed: Changed): Promise<bo
 /** The outbox keeps it all: the sweep projects it once more, with vectors. */
 function byWordsAlone(deps: ProjectDeps): ProjectDeps {
   const wordless = withoutVectors(deps);
-  const { outbox } = deps.ledger;
+  const { outbox, graph } = deps.ledger;
   const clear: typeof outbox.clear = ({ from }, now) => outbox.clear({ seqs: [], batches: [], from }, now);
-  return { ...wordless, ledger: { ...wordless.ledger, outbox: { ...outbox, clear } } };
+  const unnoted = { outbox: { ...outbox, clear }, graph: { ...graph, projected: async () => {} } };
+  return { ...wordless, ledger: { ...wordless.ledger, ...unnoted } };
 }
 
 /**

@@ -68,7 +68,7 @@ async function carryOut(
   const { id, kind, lane, memories, consolidations } = undoing.undo;
   const ids = undoing.changes.map(({ memory }) => memory.id);
   log.info({ undo: id, kind, lane, memories, consolidations: consolidations.length }, 'taken back');
-  const changed = { memoryIds: ids, consolidationIds: [...undoing.undone, ...undoing.redone] };
+  const changed = { memoryIds: ids, consolidationIds: [...undoing.undone, ...undoing.redone], lanes: [lane] };
   const otherwise = 'taken back, but not in the index yet';
   const searchables = [await projectNow(deps, changed, otherwise), await projectGraphNow(deps, lane, otherwise)];
   return { kind: 'done', report, searchable: !searchables.includes('later') };

@@ -1,5 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
-import { newestOrNull } from '../memories/evolve.ts';
+import { forgottenAt, newestOrNull } from '../memories/evolve.ts';
+import type { Plan } from '../plan.ts';
 import type { Ledger } from '../ports/ledger/ledger.ts';
 import { pages, slicesOf } from '../ports/ledger/page.ts';
 import { isoOf } from '../text/dates.ts';
@@ -32,10 +33,16 @@ export interface ExportPart {
   readonly [key: string]: unknown;
 }
 
+interface Exporting extends ExportedUser {
+  /** The memories so far that are forgotten: of those the export says that there were some, and nothing of what they said. */
+  readonly forgotten: Set<string>;
+}
+
 /** Everything the ledger has of a user, each thing once; read while it is handed out, not as of one moment. */
-export async function* exportOf(deps: ExportDeps, of: ExportedUser): AsyncGenerator<ExportPart> {
+export async function* exportOf(deps: ExportDeps, user: ExportedUser): AsyncGenerator<ExportPart> {
   const counts: Record<string, number> = {};
-  yield { type: 'user', id: of.userId, exported_at: isoOf(deps.tools.now()) };
+  const of: Exporting = { ...user, forgotten: new Set() };
+  yield { type: 'user', id: user.userId, exported_at: isoOf(deps.tools.now()) };
   for (const part of [batches, messages, memories, consolidations, reviews, summaries, graphParts]) {
     for await (const one of part(deps, of)) {
       counts[one.type] = (counts[one.type] ?? 0) + 1;
@@ -71,12 +78,14 @@ async function* messages({ ledger }: ExportDeps, { lane }: ExportedUser): AsyncG
       };
 }
 
-async function* memories({ ledger }: ExportDeps, { tenant, lane }: ExportedUser): AsyncGenerator<ExportPart> {
+async function* memories({ ledger }: ExportDeps, { tenant, lane, forgotten }: Exporting): AsyncGenerator<ExportPart> {
   const ofLane = (last: Memory | null, limit: number) => ledger.contents.memories(lane, last?.id ?? null, limit);
   for await (const page of slicesOf(ofLane))
     for (const memory of page) {
-      yield { type: 'memory', ...shown(memory), versions: memory.versions.map(versionOf) };
-      for await (const event of pages((at) => ledger.memories.history(tenant, memory.id, at))) yield eventOf(event);
+      const tell = forgottenAt(memory) === null ? TOLD : UNTOLD;
+      if (tell === UNTOLD) forgotten.add(memory.id);
+      yield { type: 'memory', ...tell.memory(memory) };
+      for await (const event of pages((at) => ledger.memories.history(tenant, memory.id, at))) yield tell.event(event);
     }
 }
 
@@ -111,23 +120,45 @@ const eventOf = (event: MemoryEvent): ExportPart => ({
   created_at: isoOf(event.recordedAt),
 });
 
-async function* consolidations({ ledger }: ExportDeps, { tenant, userId }: ExportedUser): AsyncGenerator<ExportPart> {
+/** What an export tells of a memory, and of one that is forgotten. */
+const TOLD = {
+  memory: (memory: Memory) => ({ ...shown(memory), versions: memory.versions.map(versionOf) }),
+  event: eventOf,
+};
+const UNTOLD = {
+  memory: ({ id, scope }: Memory) => ({ id, ...scopeView(scope), memory: null, forgotten: true, versions: [] }),
+  event: (event: MemoryEvent): ExportPart => ({ ...eventOf(event), memory: null, previous: null, reason: 'forgotten' }),
+};
+
+async function* consolidations(
+  { ledger }: ExportDeps,
+  { tenant, userId, forgotten }: Exporting,
+): AsyncGenerator<ExportPart> {
   for await (const { id, scope, state, batchIds, createdAt } of pages((page) =>
     ledger.thoughts.list(tenant, { userId }, page),
   )) {
     const [plan, answers] = [await ledger.thoughts.plan(id), await ledger.thoughts.answers(id)];
     const study = (await ledger.graph.study(tenant, id))?.plan ?? null;
     const thought = { plan, study, answers: answers.map(({ step, model, text }) => ({ step, model, output: text })) };
-    const what = { state, batch_ids: batchIds, created_at: isoOf(createdAt), ...thought };
+    const isTold = plan === null || !tellsOf(plan, forgotten);
+    const what = { state, batch_ids: batchIds, created_at: isoOf(createdAt), ...(isTold ? thought : UNTHOUGHT) };
     yield { type: 'consolidation', id, ...scopeView(scope), ...what };
   }
 }
 
-async function* reviews({ ledger }: ExportDeps, { tenant, userId }: ExportedUser): AsyncGenerator<ExportPart> {
+const UNTHOUGHT = { plan: null, study: null, answers: [], forgotten: true };
+
+/** What was thought of a memory that is forgotten by now, or of a wish to forget, tells what it said. */
+const tellsOf = ({ operations, candidates, held, outcomes }: Plan, forgotten: ReadonlySet<string>): boolean =>
+  [...operations, ...candidates, ...held].some(({ memoryId }) => forgotten.has(memoryId)) ||
+  outcomes.some(({ wish }) => wish === true);
+
+async function* reviews({ ledger }: ExportDeps, { tenant, userId, forgotten }: Exporting): AsyncGenerator<ExportPart> {
   for await (const { id, operation, state, note, createdAt } of pages((page) =>
     ledger.reviews.list(tenant, { userId }, page),
   )) {
-    yield { type: 'review', id, operation, state, note, created_at: isoOf(createdAt) };
+    const told = forgotten.has(operation.memoryId) ? null : operation;
+    yield { type: 'review', id, operation: told, state, note, created_at: isoOf(createdAt) };
   }
 }
 

@@ -57,6 +57,7 @@ const columnsOf = (statement: Statement) => ({
   recorded_at: statement.recordedAt,
   consolidation_id: statement.consolidationId,
   counts: 1,
+  fallen: 0,
   statement: JSON.stringify(statement),
 });
 
@@ -69,7 +70,7 @@ export function* retakeGraph(
   const { lane, at: now } = undo;
   const rows = yield* all<RetakenRow>(SELECT_OF_CONSOLIDATIONS, { lane, ids: [...undone, ...redone] });
   const gone = new Set(undone);
-  const wanted = rows.map((row) => ({ row, counts: gone.has(row.consolidation_id ?? '') ? 0 : 1 }));
+  const wanted = rows.map((row) => ({ row, counts: gone.has(row.consolidation_id ?? '') || row.fallen === 1 ? 0 : 1 }));
   // Explicit ones go with rollbacks, and come back with what takes those back.
   const explicit = undo.kind === 'undo' ? [] : yield* all<RetakenRow>(SELECT_EXPLICIT, { lane });
   const isTakenBack = takenBackBy(undos);
@@ -88,6 +89,7 @@ interface RetakenRow extends StatementRow {
   readonly consolidation_id: string | null;
   readonly recorded_at: number;
   readonly undos_before: number;
+  readonly fallen: 0 | 1;
 }
 
 const recorded = ({ recorded_at: recordedAt, undos_before: undosBefore }: RetakenRow) => ({ recordedAt, undosBefore });
@@ -103,7 +105,7 @@ const INSERT_ENTITY = `
   ) VALUES (@id, @tenant, @lane, @name, @nameKey, @kind, @self, '[]', NULL, 0, 0, @now, @now)
   ON CONFLICT (id) DO NOTHING`;
 
-const RETAKEN = 'id, statement, counts, consolidation_id, recorded_at, undos_before';
+const RETAKEN = 'id, statement, counts, fallen, consolidation_id, recorded_at, undos_before';
 
 const SELECT_OF_CONSOLIDATIONS = `
   SELECT ${RETAKEN} FROM graph_statements WHERE lane = @lane AND consolidation_id IN :ids`;

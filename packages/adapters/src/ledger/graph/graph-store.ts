@@ -136,9 +136,9 @@ const SELECT_NAMED = `
     AND e.lane = @lane AND ${SHOWN} ORDER BY e.id`;
 
 const SELECT_ABOUT = `
-  SELECT id, statement, counts FROM graph_statements WHERE lane = @lane AND source IN :ids
+  SELECT id, statement, counts FROM graph_statements WHERE lane = @lane AND source IN :ids AND fallen = 0
   UNION ALL
-  SELECT id, statement, counts FROM graph_statements WHERE lane = @lane AND destination IN :ids`;
+  SELECT id, statement, counts FROM graph_statements WHERE lane = @lane AND destination IN :ids AND fallen = 0`;
 
 const SELECT_PROPOSED = `
   SELECT p.source, p.destination, p.likeness, p.recorded_at AS "recordedAt" FROM graph_proposals p

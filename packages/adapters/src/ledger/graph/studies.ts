@@ -1,6 +1,7 @@
 import type { GraphStore, LaneId, MergeProposal, Millis, Study, StudyState, TenantId } from '@slowwave/engine';
 import { ofNoSpace } from '@slowwave/engine/storing';
 import { lookup, read, storeOf, write } from '../access.ts';
+import { standAgain } from '../forgetting.ts';
 import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from '../rows/columns.ts';
 import { allAs, counted, first, inOne, insert, run, type Script, together } from '../script.ts';
 import { keeping } from '../thoughts.ts';
@@ -38,6 +39,7 @@ export const studyStore = storeOf<StudyStore>('graph', {
     if (!(yield* keepsStudy(study))) return { kind: 'fenced' };
     const { tenant, lane, consolidationId } = study;
     yield* changeGraph({ tenant, lane, now }, plan);
+    yield* standAgain({ tenant, lane, now }, [consolidationId]);
     yield* insert(
       'graph_proposals',
       uniquePairs(plan.proposals).map((one) => ({

@@ -84,8 +84,10 @@ export const newBatchColumns = (batch: NewBatch, place: { lane: LaneId; scope: n
   accepted_at: batch.acceptedAt,
 });
 
-export interface MessageRow extends ColumnsOf<Omit<Message, 'saidAt' | 'clock' | 'trust'>, 'content'> {
+export interface MessageRow extends ColumnsOf<Omit<Message, 'saidAt' | 'clock' | 'trust' | 'hidden'>, 'content'> {
   readonly trust: MarkedTrust | null;
+  /** What was said, where the content does not show all of it. */
+  readonly unhidden: string | null;
   readonly seq: number;
   readonly said_at: number;
   /** Both or none: what the speaker's clock showed, and how many minutes it was ahead of UTC. */
@@ -104,6 +106,7 @@ export const messageFrom = (row: MessageRow): Message => ({
   saidAt: { at: row.said_at, seq: row.seq },
   ...clockFrom(row),
   resent: row.resent === 1,
+  ...(row.unhidden !== null && { hidden: true as const }),
 });
 
 /** Nothing where none is kept. */

@@ -8,7 +8,7 @@ import type {
   Under,
   VersionDetails,
 } from '@slowwave/engine';
-import { foundVersions, historyFrom, liveVersion, markOf, profileRank } from '@slowwave/engine/storing';
+import { forgottenAt, foundVersions, historyFrom, liveVersion, markOf, profileRank } from '@slowwave/engine/storing';
 import { type ColumnsOf, type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from './columns.ts';
 
 export interface MemoryRow
@@ -27,13 +27,13 @@ export interface VersionColumns extends ColumnsOf<Omit<MemoryVersion, 'saidAt'>,
 
 /** What a timeline needs of each event, as a list of JSON. */
 export const MARKED = `event.id, event.revision, event.kind, event.said_at, event.said_seq, event.recorded_at, event.valid_from,
-        event.text, json(event.details), event.undo_id, json(event.retracts), json(event.under)`;
+        event.text, json(event.details), event.undo_id, json(event.retracts), json(event.under), event.forgets`;
 
 type Marked = readonly [
   ...[id: string, revision: number, kind: EventKind],
   ...[saidAt: number, saidSeq: number, recordedAt: number, validFrom: number],
   ...[text: string | null, details: VersionDetails | null, undoId: string | null, retracts: readonly number[] | null],
-  under: Under | null,
+  ...[under: Under | null, forgets: 0 | 1],
 ];
 
 /** The timeline of a memory, of all its events. */
@@ -41,8 +41,9 @@ export const marksFrom = ({ marks }: { readonly marks: string | null }): readonl
   (JSON.parse(marks ?? '[]') as readonly Marked[]).map(markFrom).sort((a, b) => a.revision - b.revision);
 
 function markFrom(marked: Marked): Mark {
-  const [id, revision, kind, at, seq, recordedAt, validFrom, text, details, undoId, retracts, under] = marked;
-  const event = { id, revision, kind, saidAt: { at, seq }, recordedAt, validFrom, text, details };
+  const [id, revision, kind, at, seq, recordedAt, validFrom, text, details, undoId, retracts, under, forgets] = marked;
+  const said = { id, revision, kind, saidAt: { at, seq }, recordedAt, validFrom, text, details };
+  const event = { ...said, ...(forgets === 1 && { forgets: true as const }) };
   const retraction = undoId === null || retracts === null ? {} : { retraction: { undoId, retracts } };
   return markOf({ ...event, ...retraction, ...(under !== null && { under }) });
 }
@@ -89,6 +90,7 @@ export function memoryColumns(memory: Memory, given: { tenant: TenantId; scope: 
     revision: memory.revision,
     version_count: foundVersions(memory).length,
     live: live === null ? 0 : 1,
+    forgotten_at: forgottenAt(memory)?.at ?? null,
     expires_at: live?.details.expiresAt ?? null,
     history_from: historyFrom(memory),
     profile_rank: profileRank(memory),
@@ -112,7 +114,7 @@ export const versionColumns = (memoryId: string, version: MemoryVersion): Versio
 
 export interface EventRow
   extends ColumnsOf<
-    Omit<MemoryEvent, 'kind' | 'previousHash' | 'saidAt' | 'under' | 'retraction'>,
+    Omit<MemoryEvent, 'kind' | 'previousHash' | 'saidAt' | 'under' | 'retraction' | 'forgets'>,
     'details' | 'sourceIds'
   > {
   readonly seq: number;
@@ -121,6 +123,7 @@ export interface EventRow
   readonly said_at: number;
   readonly said_seq: number;
   readonly under: string | null;
+  readonly forgets: 0 | 1;
   readonly undo_id: string | null;
   readonly retracts: string | null;
 }
@@ -144,6 +147,7 @@ export const eventFrom = (row: EventRow): MemoryEvent => ({
   sourceIds: JSON.parse(row.source_ids),
   ...(row.under !== null && { under: JSON.parse(row.under) }),
   ...retractionFrom(row),
+  ...(row.forgets === 1 && { forgets: true }),
 });
 
 const retractionFrom = ({ undo_id, retracts }: EventRow): Pick<MemoryEvent, 'retraction'> =>
@@ -172,4 +176,5 @@ export const eventColumns = (event: MemoryEvent, tenant: TenantId) => ({
   under: event.under === undefined ? null : JSON.stringify(event.under),
   undo_id: event.retraction?.undoId ?? null,
   retracts: event.retraction === undefined ? null : JSON.stringify(event.retraction.retracts),
+  forgets: event.forgets === true ? 1 : 0,
 });

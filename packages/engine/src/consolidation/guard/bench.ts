@@ -47,6 +47,8 @@ interface Change {
   readonly text: string | null;
   readonly reason: string;
   readonly decidedBy: Operation['decidedBy'];
+  /** Of DELETE alone: a user asked to have it forgotten. */
+  readonly forgets?: boolean;
 }
 
 /** An event that carries an operation out. */
@@ -191,6 +193,7 @@ export class Bench {
       validFrom: event.validFrom,
       details: event.details,
       sourceIds: event.sourceIds,
+      ...(event.forgets && { forgets: true }),
     });
   }
 
@@ -228,6 +231,7 @@ export class Bench {
       details: says ? this.#details(fact, change.text ?? fact.text, of.before) : null,
       sourceIds: fact.sourceIds,
       under: underOf(this.input.home.scope),
+      ...(change.forgets === true && { forgets: true }),
     };
   }
 

@@ -19,11 +19,11 @@ export function carryOutAll(bench: Bench, fact: Fact, wishes: readonly RawOperat
   }
   const mayForget = outcome === null && asksToForget(bench, fact, deletes);
   if (outcome === null && !mayForget) outcome = keepFact(bench, fact, wishes);
-  for (const wish of deletes) removeAsked(bench, fact, wish);
+  for (const wish of deletes) removeAsked(bench, fact, { ...wish, forgets: mayForget && !wish.keep });
   if (outcome !== null) return outcome;
   const isForgotten = deletes.some((wish) => !wish.keep && isGone(bench, fact, wish));
   return isForgotten
-    ? { fact: fact.id, outcome: 'DROPPED', reason: 'the user asked to forget' }
+    ? { fact: fact.id, outcome: 'DROPPED', reason: 'the user asked to forget', wish: true }
     : keepFact(bench, fact, wishes);
 }
 
@@ -39,14 +39,14 @@ function asksToForget(bench: Bench, fact: Fact, deletes: readonly RawOperation[]
 /** Carries out a wish to have something forgotten: whatever becomes of it, the wish itself is not remembered. */
 export function forgetAsked(bench: Bench, fact: Fact, wishes: readonly RawOperation[]): FactOutcome {
   for (const wish of wishes) {
-    if (wish.event === 'DELETE') removeAsked(bench, fact, wish);
+    if (wish.event === 'DELETE') removeAsked(bench, fact, { ...wish, forgets: true });
     else refuse(bench, describe(wish), 'a request to forget may only delete');
   }
   const known = wishes.filter((wish) => wish.event === 'DELETE' && bench.resolve(wish.id) !== undefined);
   const isDone = known.some((wish) => isGone(bench, fact, wish));
   const missing = known.length === 0 ? ' what is not remembered' : ', but the deletion was refused';
   const reason = `the user asked to forget${isDone ? '' : missing}`;
-  return { fact: fact.id, outcome: 'DROPPED', reason };
+  return { fact: fact.id, outcome: 'DROPPED', reason, wish: true };
 }
 
 export const describe = ({ event, id, fact }: RawOperation): string =>
@@ -134,11 +134,11 @@ function sayingAllOf(bench: Bench, fact: Fact): Memory | undefined {
   });
 }
 
-function removeAsked(bench: Bench, fact: Fact, wish: RawOperation): void {
+function removeAsked(bench: Bench, fact: Fact, wish: RawOperation & { readonly forgets: boolean }): void {
   const memory = bench.resolve(wish.id);
   if (memory === undefined) refuse(bench, describe(wish), wish.id === null ? 'it names no memory' : UNKNOWN);
   else if (hasChanged(bench, fact, memory)) refuse(bench, describe(wish), 'the fact has already changed this memory');
-  else remove(bench, fact, { memory, reason: reasonOf(wish), decidedBy: 'model' });
+  else remove(bench, fact, { memory, reason: reasonOf(wish), decidedBy: 'model', forgets: wish.forgets });
 }
 
 /** What the user wants forgotten was deleted, or was never known. */
@@ -196,18 +196,24 @@ function update(bench: Bench, fact: Fact, how: Wording & { readonly memory: Memo
   const mayMerge = twin !== undefined && twin.id !== memory.id && !isLate && liveVersion(memory) !== null;
   if (!mayMerge || refusalOfDelete(bench, fact, memory) !== null) return say(bench, fact, how);
   const outcome = hasChanged(bench, fact, twin) ? null : say(bench, fact, { ...how, memory: twin });
-  remove(bench, fact, { memory, reason: 'merged into another memory', decidedBy: 'guard' });
+  remove(bench, fact, { memory, reason: 'merged into another memory', decidedBy: 'guard', forgets: false });
   return outcome;
 }
 
 /** A deletion is never a fact's outcome: what becomes of the fact follows from its other wishes. */
-function remove(bench: Bench, fact: Fact, how: Omit<Wording, 'text'> & { readonly memory: Memory }): null {
-  const { memory, reason, decidedBy } = how;
+function remove(bench: Bench, fact: Fact, how: Removal): null {
+  const { memory, reason, decidedBy, forgets } = how;
   const refusal = refusalOfDelete(bench, fact, memory);
   if (refusal !== null) return refuse(bench, `DELETE of ${memory.id} for ${fact.id}`, refusal);
   bench.deletes += 1;
-  bench.change(fact, { kind: 'DELETE', memoryId: memory.id, text: null, reason, decidedBy });
+  bench.change(fact, { kind: 'DELETE', memoryId: memory.id, text: null, reason, decidedBy, forgets });
   return null;
+}
+
+interface Removal extends Omit<Wording, 'text'> {
+  readonly memory: Memory;
+  /** The user asked for it: what is removed is not only over. */
+  readonly forgets: boolean;
 }
 
 function refuse(bench: Bench, asked: string, why: string): null {

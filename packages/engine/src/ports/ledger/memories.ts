@@ -28,11 +28,20 @@ export interface Application {
   readonly reviews: readonly HeldOperation[];
   /** How each pinned batch ends. */
   readonly batches: ReadonlyMap<string, 'consolidated' | 'empty'>;
+  /** Wishes to have something forgotten: what says them is hidden. */
+  readonly wishes: readonly WishToForget[];
   /** A study of it is wanted: pending from this transaction on. */
   readonly graph: boolean;
   readonly timings: Readonly<Record<string, number>>;
   readonly now: Millis;
   readonly policy: DuePolicy;
+}
+
+/** The words of a message by which somebody asked to have something forgotten. */
+export interface WishToForget {
+  readonly messageId: string;
+  /** null: all of it. */
+  readonly quote: string | null;
 }
 
 export type Applied =
@@ -58,8 +67,8 @@ export interface MemoryStore {
   get(tenant: TenantId, id: string): Promise<Memory | null>;
   /** Existing ones of these ids, any order. */
   many(tenant: TenantId, ids: readonly string[]): Promise<readonly Memory[]>;
-  /** Memories of a lane with versions the index does not have yet. */
-  unprojected(lane: LaneId): Promise<readonly Memory[]>;
+  /** Memories of a lane with versions that the index does not have yet, or no more: those that were forgotten since. */
+  unindexed(lane: LaneId, forgottenSince: Millis): Promise<readonly Memory[]>;
   /** Tombstones of a lane for any of these text hashes. */
   tombstones(lane: LaneId, textHashes: readonly string[]): Promise<readonly Tombstone[]>;
   /** Live memories of an owner, newest first. `now` leaves out the expired. */

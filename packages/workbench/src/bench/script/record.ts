@@ -60,7 +60,16 @@ export async function recorded(sql: Sql, users: number): Promise<readonly Record
       added(tools, home(turn.lane, { scope: turn.scope }), { ...by, text: `Likes tea number ${i}` }),
     );
     const applied = await memoryStore(record.access('apply'), () => turn.lane).apply(turn, {
-      ...{ changes, tombstones: [], reviews: [], graph: false, timings: {}, now: tools.now(), policy: POLICY },
+      ...{
+        changes,
+        tombstones: [],
+        reviews: [],
+        wishes: [],
+        graph: false,
+        timings: {},
+        now: tools.now(),
+        policy: POLICY,
+      },
       batches: new Map(turn.batchIds.map((id) => [id, 'consolidated'])),
     });
     if (applied.kind !== 'applied') throw new Error(`expected ${turn.consolidationId} to be applied`);

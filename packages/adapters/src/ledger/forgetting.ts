@@ -1,0 +1,180 @@
+import type { Content, MemoryChange, Telling, TenantId, VersionDetails, WishToForget } from '@slowwave/engine';
+import { canonical, hasFallen, isOfForgotten, shownOf } from '@slowwave/engine/storing';
+import { type Folding, refold } from './graph/refold.ts';
+import { statementFrom } from './graph/rows.ts';
+import { all, idsOf, insert, run, type Script, together } from './script.ts';
+import { projectHearersAgain, REVISE } from './speech.ts';
+import { forgetSummaries } from './summaries.ts';
+
+/**
+ * What a forgotten memory takes with it, and what comes back with one that is there again. Messages keep what was said beside what is
+ * shown, so that nobody who reads them needs to know; statements keep that they have fallen. Both follow anew, of all that came of
+ * the same messages, whenever one of it is forgotten or back. Needs the lock of the lane.
+ */
+export function* forgetWith(changes: readonly MemoryChange[], by: { tenant: TenantId; now: number }): Script<void> {
+  const turned = Map.groupBy(changes.filter(isOfForgotten), ({ memory }) => memory.lane);
+  for (const [lane, of] of turned) {
+    const memoryIds = of.map(({ memory }) => memory.id);
+    const [messageIds, consolidationIds] = yield* together(
+      idsOf(SELECT_SOURCES, { memoryIds }),
+      idsOf(SELECT_CONSOLIDATIONS, { memoryIds }),
+    );
+    const folding = { ...by, lane };
+    yield* showAgain(folding, messageIds);
+    yield* standAgain(folding, consolidationIds);
+  }
+}
+
+/** Wishes to forget of a consolidation that is applied: whatever they could delete, what summaries say may be what they are about. */
+export function* noteWishes(folding: Folding, consolidationId: string, wishes: readonly WishToForget[]): Script<void> {
+  if (wishes.length === 0) return;
+  const { tenant, lane } = folding;
+  yield* insert(
+    'wishes',
+    wishes.map(({ messageId, quote }, number) => ({
+      consolidation_id: consolidationId,
+      number,
+      tenant,
+      lane,
+      message_id: messageId,
+      quote,
+    })),
+  );
+  yield* showAgain(folding, [...new Set(wishes.map(({ messageId }) => messageId))]);
+  yield* forgetSummaries(lane);
+}
+
+/** What consolidations asked to have forgotten that are undone or count again, and what other memories no longer lean on, or do. */
+export function* showRetaken(
+  folding: Folding,
+  of: { readonly consolidationIds: readonly string[]; readonly memoryIds: readonly string[] },
+): Script<void> {
+  const [wished, told] = yield* together(idsOf(SELECT_WISHED, of), idsOf(SELECT_BESIDE, { ...of, lane: folding.lane }));
+  yield* showAgain(folding, [...new Set([...wished, ...told])]);
+}
+
+/** What is shown of these messages, by all that came of them. */
+function* showAgain({ lane, now }: Folding, ids: readonly string[]): Script<void> {
+  if (ids.length === 0) return;
+  const [messages, tellings, wishes] = yield* together(
+    all<MessageRow>(SELECT_MESSAGES, { lane, ids }),
+    tellingsOf(ids),
+    all<WishRow>(SELECT_WISHES, { ids }),
+  );
+  const changed = messages.flatMap(({ id, batch_id: batchId, content, unhidden }) => {
+    const said = unhidden ?? content;
+    const shown = shownOf(JSON.parse(said) as Content, {
+      tellings: tellings.filter(({ messageIds }) => messageIds.includes(id)),
+      wishes: wishes.filter((wish) => wish.message_id === id).map(({ quote }) => quote),
+    });
+    if (canonical(shown ?? JSON.parse(said)) === canonical(JSON.parse(content))) return [];
+    const next =
+      shown === null ? { content: said, unhidden: null } : { content: JSON.stringify(shown), unhidden: said };
+    return [{ id, batchId, ...next }];
+  });
+  if (changed.length === 0) return;
+  const batchIds = [...new Set(changed.map(({ batchId }) => batchId))];
+  yield* together(...changed.map(({ id, content, unhidden }) => run(SHOW, { id, content, unhidden })));
+  yield* run(`UPDATE batches SET ${REVISE} WHERE id IN :ids AND speech_revision > 0`, { ids: batchIds, now });
+  yield* projectHearersAgain(batchIds);
+}
+
+/** Which statements of these consolidations' studies have fallen, and what follows from the others. */
+export function* standAgain(folding: Folding, consolidationIds: readonly string[]): Script<void> {
+  const { lane } = folding;
+  const rows = yield* all<StandingRow>(SELECT_STATEMENTS, { lane, ids: consolidationIds });
+  if (rows.length === 0) return;
+  const statements = rows.map((row) => ({ row, statement: statementFrom(row) }));
+  const ends = statements.flatMap(({ statement }) =>
+    'destination' in statement ? [statement.source, statement.destination] : [statement.source],
+  );
+  const [tellings, entities] = yield* together(
+    tellingsOf([...new Set(statements.flatMap(({ statement }) => statement.messageIds))]),
+    all<{ id: string; name: string }>('SELECT id, name FROM graph_entities WHERE lane = @lane AND id IN :ids', {
+      lane,
+      ids: [...new Set(ends)],
+    }),
+  );
+  const names = new Map(entities.map(({ id, name }) => [id, name]));
+  const weighed = statements.map(({ row, statement }) => {
+    const fallen = hasFallen(statement, tellings, (entity) => names.get(entity) ?? '') ? 1 : 0;
+    return { row, statement, fallen, counts: fallen === 1 || row.state === 'undone' ? 0 : 1 };
+  });
+  const changed = weighed.filter(({ row, fallen, counts }) => fallen !== row.fallen || counts !== row.counts);
+  const text = 'UPDATE graph_statements SET fallen = @fallen, counts = @counts WHERE id = @id';
+  yield* together(...changed.map(({ row, fallen, counts }) => run(text, { id: row.id, fallen, counts })));
+  yield* refold(folding, { statements: changed.map(({ statement }) => statement), entities: [] });
+}
+
+/** What came of these messages, but for what is undone as a whole. */
+function* tellingsOf(ids: readonly string[]): Script<readonly Telling[]> {
+  const rows = yield* all<TellingRow>(SELECT_TELLINGS, { ids });
+  return rows.map((row) => ({
+    memoryId: row.memory_id,
+    messageIds: JSON.parse(row.source_ids) as readonly string[],
+    text: row.text,
+    quote: row.details === null ? null : (JSON.parse(row.details) as VersionDetails).quote,
+    forgotten: row.forgotten_at !== null,
+  }));
+}
+
+interface MessageRow {
+  readonly id: string;
+  readonly batch_id: string;
+  readonly content: string;
+  readonly unhidden: string | null;
+}
+
+interface WishRow {
+  readonly message_id: string;
+  readonly quote: string | null;
+}
+
+interface StandingRow {
+  readonly id: string;
+  readonly statement: string;
+  readonly counts: 0 | 1;
+  readonly fallen: 0 | 1;
+  readonly state: string;
+}
+
+interface TellingRow {
+  readonly memory_id: string;
+  readonly source_ids: string;
+  readonly text: string | null;
+  readonly details: string | null;
+  readonly forgotten_at: number | null;
+}
+
+const SELECT_SOURCES = `
+  SELECT DISTINCT x.message_id AS id FROM events e JOIN event_sources x ON x.event_seq = e.seq
+  WHERE e.memory_id IN :memoryIds`;
+
+const SELECT_WISHED = 'SELECT DISTINCT message_id AS id FROM wishes WHERE consolidation_id IN :consolidationIds';
+
+/** The sources, where anything of the lane is forgotten. */
+const SELECT_BESIDE = `
+  ${SELECT_SOURCES} AND EXISTS (SELECT 1 FROM memories f WHERE f.lane = @lane AND f.forgotten_at IS NOT NULL)`;
+
+const SELECT_CONSOLIDATIONS = `
+  SELECT DISTINCT e.consolidation_id AS id FROM events e WHERE e.memory_id IN :memoryIds AND e.consolidation_id IS NOT NULL`;
+
+const SELECT_MESSAGES = `
+  SELECT id, batch_id, content, unhidden FROM messages WHERE id IN :ids AND +lane = @lane ORDER BY id`;
+
+const SHOW = 'UPDATE messages SET content = @content::jsonb, unhidden = @unhidden::jsonb WHERE id = @id';
+
+const SELECT_TELLINGS = `
+  SELECT DISTINCT e.seq, e.memory_id, e.source_ids, e.text, e.details, m.forgotten_at
+  FROM event_sources x JOIN events e ON e.seq = x.event_seq JOIN memories m ON m.id = e.memory_id
+  WHERE x.message_id IN :ids AND e.kind IN ('ADD', 'UPDATE', 'NONE')
+    AND EXISTS (SELECT 1 FROM versions v WHERE v.memory_id = m.id)`;
+
+const SELECT_WISHES = `
+  SELECT w.message_id, w.quote FROM wishes w JOIN consolidations c ON c.id = w.consolidation_id AND c.state = 'applied'
+  WHERE w.message_id IN :ids`;
+
+const SELECT_STATEMENTS = `
+  SELECT s.id, s.statement, s.counts, s.fallen, c.state
+  FROM graph_statements s JOIN consolidations c ON c.id = s.consolidation_id
+  WHERE s.lane = @lane AND s.consolidation_id IN :ids`;

@@ -1,0 +1,173 @@
+import type { LaneId, Memory, MemoryChange, Statement, Turn } from '@slowwave/engine';
+import { describe, expect, it } from 'vitest';
+import { added, deleted, home, newMessage, updated } from './builders.ts';
+import { graphPlan, heldStudy, relationsOf } from './graph-bench.ts';
+import { statementsBy } from './graph-statements.ts';
+import { apply, type Bench, claimedBatch, expectKind, TENANT, write } from './ledger-bench.ts';
+
+/** What goes with a memory that is forgotten, and comes back with it. */
+export function describeForgetting(bench: () => Bench): void {
+  describe('what is forgotten', () => {
+    it('takes the words that say it out of its messages, and all of a message that nothing else leans on', async () => {
+      const b = bench();
+      const { turn, ids } = await heard(b, ['I like tea. I owe Bo ten euros.', 'Bo will not let it rest']);
+      const tea = toldBy(b, { turn, ids: ids.slice(0, 1) }, { text: 'Likes tea', quote: 'I like tea' });
+      const debt = toldBy(b, { turn, ids }, { text: 'Owes Bo ten euros', quote: 'I owe Bo ten euros' });
+      await apply(b, turn, { changes: [tea, debt] });
+      await write(b, deleted(b.tools, debt.memory, { forgets: true }));
+      expect(await shown(b, ids)).toEqual(['I like tea. [forgotten].', { withheld: 'forgotten' }]);
+      const [batch] = await b.ledger.speech.unprojectedIn(turn.lane, 10);
+      expect(batch?.messages.map(({ message }) => message.hidden)).toEqual([true, true]);
+    });
+
+    it('leaves what only ended where it was said', async () => {
+      const b = bench();
+      const { turn, ids } = await heard(b, ['I work at Acme']);
+      const job = toldBy(b, { turn, ids }, { text: 'Works at Acme', quote: 'I work at Acme' });
+      await apply(b, turn, { changes: [job] });
+      await write(b, deleted(b.tools, job.memory));
+      expect(await shown(b, ids)).toEqual(['I work at Acme']);
+      expect(await b.ledger.memories.unindexed(turn.lane, 0)).toHaveLength(1); // it is only to be projected
+    });
+
+    it('is all there again when the memory is', async () => {
+      const b = bench();
+      const { turn, ids } = await heard(b, ['I like tea. I owe Bo ten euros.']);
+      const debt = toldBy(b, { turn, ids }, { text: 'Owes Bo ten euros', quote: 'I owe Bo ten euros' });
+      await apply(b, turn, { changes: [debt] });
+      const gone = deleted(b.tools, debt.memory, { forgets: true });
+      await write(b, gone);
+      expect(await shown(b, ids)).toEqual([{ withheld: 'forgotten' }]);
+      await write(b, updated(b.tools, gone.memory, { text: 'Owes Bo ten euros' }));
+      expect(await shown(b, ids)).toEqual(['I like tea. I owe Bo ten euros.']);
+    });
+
+    it('hides the wish itself, whatever it could delete, and the summary with it', async () => {
+      const b = bench();
+      const { turn, ids } = await heard(b, ['Forget that I owe Bo money. I like tea.', 'Forget Bo']);
+      const tea = toldBy(b, { turn, ids: ids.slice(0, 1) }, { text: 'Likes tea', quote: 'I like tea' });
+      const wishes = [
+        { messageId: ids[0] ?? '', quote: 'Forget that I owe Bo money' },
+        { messageId: ids[1] ?? '', quote: 'nobody said so' },
+      ];
+      await apply(b, turn, { changes: [tea], wishes });
+      expect(await shown(b, ids)).toEqual(['[forgotten]. I like tea.', { withheld: 'forgotten' }]);
+    });
+
+    it('is found for decisions on what was said before, and for no later ones', async () => {
+      const b = bench();
+      const { turn, ids } = await heard(b, ['I owe Bo ten euros']);
+      const debt = toldBy(b, { turn, ids }, { text: 'Owes Bo ten euros', quote: 'I owe Bo ten euros' });
+      await apply(b, turn, { changes: [debt] });
+      b.tools.advance(1_000);
+      await write(b, deleted(b.tools, debt.memory, { forgets: true }));
+      const entries = await b.ledger.outbox.ofLane(turn.lane, 10);
+      await b.ledger.outbox.clear({ seqs: entries.map(({ seq }) => seq), batches: [], from: null }, b.tools.now());
+      const now = b.tools.now();
+      expect(await b.ledger.memories.unindexed(turn.lane, now)).toHaveLength(1);
+      expect(await b.ledger.memories.unindexed(turn.lane, now + 1)).toEqual([]);
+    });
+
+    it('takes the relations that lean on it alone, and brings them back', async () => {
+      const b = bench();
+      const { holds, named } = statementsBy(b.tools);
+      const said = { text: 'Ana owes Bo ten euros', quote: 'Ana owes Bo' };
+      const first = await taught(b, said, ({ messageIds }) => [
+        holds('Ana owes Bo', { messageIds }),
+        named('Bo', 'Bobby', { messageIds }),
+      ]);
+      const { lane } = first;
+      const tea = { text: 'Ana likes tea', quote: 'likes tea' };
+      await taught(b, tea, ({ messageIds }) => [holds('Ana likes tea', { messageIds })]);
+      const before = await everything(b, lane);
+      const gone = deleted(b.tools, first.memory, { forgets: true });
+      await write(b, gone);
+      expect(await relationsOf(b, lane)).toEqual(['Ana likes tea']);
+      expect(await b.ledger.graph.statements(lane, { entities: ['Bo'] })).toEqual([]);
+      expect(await b.ledger.graph.named(lane, ['bo', 'bobby'])).toEqual([]);
+      await write(b, updated(b.tools, gone.memory, { text: said.text }));
+      expect(await everything(b, lane)).toEqual(before);
+    });
+
+    it('weakens what others say as well', async () => {
+      const b = bench();
+      const { holds } = statementsBy(b.tools);
+      const said = { text: 'Ana likes tea', quote: 'likes tea' };
+      const first = await taught(b, said, ({ messageIds }) => [holds('Ana likes tea', { messageIds })]);
+      const { lane, messageIds } = await taught(b, said, (of) => [holds('Ana likes tea', of)]);
+      await write(b, deleted(b.tools, first.memory, { forgets: true }));
+      const [left] = await b.ledger.graph.around(lane, { entities: ['Ana'], at: null, limit: 10 });
+      expect(left).toMatchObject({ confirmations: 0, messageIds });
+    });
+
+    it('keeps a study from bringing it back that had read its messages before', async () => {
+      const b = bench();
+      const { holds } = statementsBy(b.tools);
+      const { turn, ids } = await heard(b, ['Ana owes Bo ten euros']);
+      const debt = toldBy(b, { turn, ids }, { text: 'Ana owes Bo ten euros', quote: 'Ana owes Bo' });
+      await apply(b, turn, { changes: [debt], graph: true });
+      const study = await heldStudy(b, turn.lane);
+      await write(b, deleted(b.tools, debt.memory, { forgets: true }));
+      const plan = graphPlan(turn.consolidationId, [holds('Ana owes Bo', { messageIds: ids })]);
+      expectKind(await b.ledger.graph.apply(study, plan, b.tools.now()), 'applied');
+      expect(await relationsOf(b, turn.lane)).toEqual([]);
+    });
+  });
+}
+
+interface Heard {
+  readonly turn: Turn;
+  readonly ids: readonly string[];
+}
+
+/** Messages of user ann, claimed, with their ids. */
+async function heard(b: Bench, texts: readonly string[]): Promise<Heard> {
+  const messages = texts.map((content) => newMessage(b.tools, { content }));
+  const { turn } = await claimedBatch(b, { messages });
+  return { turn, ids: messages.map(({ id }) => id) };
+}
+
+interface Words {
+  readonly text: string;
+  readonly quote: string;
+}
+
+const toldBy = (b: Bench, { turn, ids }: Heard, { text, quote }: Words): MemoryChange =>
+  added(b.tools, home(turn.lane), {
+    ...{ text, sourceIds: ids, consolidationId: turn.consolidationId, actor: 'consolidation' },
+    details: { quote },
+  });
+
+interface Taught {
+  readonly lane: LaneId;
+  readonly memory: Memory;
+  readonly messageIds: readonly string[];
+}
+
+/** A memory of a message, and the statements of its study. */
+async function taught(
+  b: Bench,
+  words: Words,
+  statements: (of: { readonly messageIds: readonly string[] }) => readonly Statement[],
+): Promise<Taught> {
+  const of = await heard(b, [words.text]);
+  const change = toldBy(b, of, words);
+  const { lane, consolidationId } = of.turn;
+  await apply(b, of.turn, { changes: [change], graph: true });
+  const study = await heldStudy(b, lane);
+  const plan = graphPlan(consolidationId, statements({ messageIds: of.ids }));
+  expectKind(await b.ledger.graph.apply(study, plan, b.tools.now()), 'applied');
+  return { lane, memory: change.memory, messageIds: of.ids };
+}
+
+/** What anybody is shown of messages. */
+async function shown(b: Bench, ids: readonly string[]): Promise<readonly unknown[]> {
+  const messages = await b.ledger.memories.messages(TENANT, ids);
+  return ids.map((id) => messages.get(id)?.content);
+}
+
+const everything = async (b: Bench, lane: LaneId) => ({
+  relations: await relationsOf(b, lane),
+  statements: await b.ledger.graph.statements(lane, { entities: ['Ana', 'Bo', 'tea'] }),
+  names: (await b.ledger.graph.named(lane, ['ana', 'bobby', 'tea'])).map(({ name, aliases }) => [name, aliases]),
+});

@@ -1,0 +1,83 @@
+import type { LaneId, MemoryChange, Millis, Telling, WishToForget } from '@slowwave/engine';
+import { forgottenAt, hasFallen, isOfForgotten, shownOf } from '@slowwave/engine/storing';
+import { hearersOf, reviseSpeech } from './memory-ledger-speech.ts';
+import { rowOf, type State } from './memory-ledger-state.ts';
+import { forgetSummaries } from './memory-ledger-summaries.ts';
+
+/** What forgotten memories take with them, and what comes back: all of their lanes anew. Answers with the lanes. */
+export function forgetWith(state: State, changes: readonly MemoryChange[], now: Millis): readonly LaneId[] {
+  const lanes = [...new Set(changes.filter(isOfForgotten).map(({ memory }) => memory.lane))];
+  for (const lane of lanes) showAgain(state, lane, now);
+  for (const lane of lanes) standAgain(state, lane);
+  return lanes;
+}
+
+interface Noting {
+  readonly lane: LaneId;
+  readonly consolidationId: string;
+  readonly now: Millis;
+}
+
+export function noteWishes(
+  state: State,
+  { lane, consolidationId, now }: Noting,
+  wishes: readonly WishToForget[],
+): void {
+  if (wishes.length === 0) return;
+  state.wishes.push(...wishes.map((wish) => ({ ...wish, lane, consolidationId })));
+  showAgain(state, lane, now);
+  forgetSummaries(state, lane);
+}
+
+/** What is shown of a lane's messages. */
+export function showAgain(state: State, lane: LaneId, now: Millis): void {
+  const tellings = tellingsOf(state, lane);
+  const counting = state.wishes.filter((wish) => state.consolidations.get(wish.consolidationId)?.state === 'applied');
+  const changed = new Set<string>();
+  for (const row of state.messages.values()) {
+    if (row.lane !== lane) continue;
+    const { id, content, batchId } = row.message;
+    const said = row.unhidden ?? content;
+    const shown = shownOf(said, {
+      tellings: tellings.filter(({ messageIds }) => messageIds.includes(id)),
+      wishes: counting.filter(({ messageId }) => messageId === id).map(({ quote }) => quote),
+    });
+    if (JSON.stringify(shown ?? said) === JSON.stringify(content)) continue;
+    changed.add(batchId);
+    const { hidden: _, ...message } = row.message;
+    row.message = shown === null ? { ...message, content: said } : { ...message, content: shown, hidden: true };
+    row.unhidden = shown === null ? undefined : said;
+  }
+  for (const id of changed) {
+    const batch = rowOf(state.batches, id);
+    if (batch.speechRevision > 0) reviseSpeech(batch, now);
+  }
+  for (const memoryId of hearersOf(state, changed)) {
+    const { tenant } = rowOf(state.memories, memoryId);
+    state.counters.outboxSeq += 1;
+    const seq = state.counters.outboxSeq;
+    state.outbox.set(seq, { seq, memoryId, tenant, lane, consolidationId: null });
+  }
+}
+
+/** Which statements of a lane's studies have fallen. The caller folds the graph again. */
+export function standAgain(state: State, lane: LaneId): void {
+  const tellings = tellingsOf(state, lane);
+  const nameOf = (id: string): string => rowOf(state.graph.entities, id).name;
+  for (const row of state.graph.statements.values()) {
+    const { consolidationId } = row.statement;
+    if (row.lane !== lane || consolidationId === null) continue;
+    row.fallen = hasFallen(row.statement, tellings, nameOf);
+    row.counts = !row.fallen && rowOf(state.consolidations, consolidationId).state !== 'undone';
+  }
+}
+
+function tellingsOf(state: State, lane: LaneId): readonly Telling[] {
+  return state.events.flatMap(({ kind, memoryId, sourceIds, text, details }) => {
+    const memory = rowOf(state.memories, memoryId);
+    const says = kind === 'ADD' || kind === 'UPDATE' || kind === 'NONE';
+    if (!says || memory.lane !== lane || memory.versions.length === 0) return [];
+    const forgotten = forgottenAt(memory) !== null;
+    return [{ memoryId, messageIds: sourceIds, text, quote: details?.quote ?? null, forgotten }];
+  });
+}

@@ -1,0 +1,126 @@
+import { isSelfName } from '../graph/names.ts';
+import type { Statement } from '../graph/words.ts';
+import { normaliseText } from '../text/normalise.ts';
+import { containment, termSet } from '../text/terms.ts';
+import { type Content, isWithheld } from '../words.ts';
+
+/**
+ * What is found no more with a memory that is forgotten: the words of the messages that it came from, and the statements of the
+ * graph that lean on it. Pure: of a message or a statement, and of all that came of the same messages.
+ */
+
+/** A memory that came of some messages, as one event says it. */
+export interface Telling {
+  readonly memoryId: string;
+  readonly messageIds: readonly string[];
+  readonly text: string | null;
+  readonly quote: string | null;
+  readonly forgotten: boolean;
+}
+
+/** Stands for words that are hidden. */
+export const HIDDEN = '[forgotten]';
+
+const NOTHING_SHOWN: Content = { withheld: 'forgotten' };
+
+/**
+ * What is shown of a message; null: all of it. The words that say what is forgotten are hidden; all of it is where no other memory
+ * leans on it, or the words are not found in it. `wishes`: the words of it by which something was to be forgotten.
+ */
+export function shownOf(
+  content: Content,
+  { tellings, wishes }: { readonly tellings: readonly Telling[]; readonly wishes: readonly (string | null)[] },
+): Content | null {
+  const forgotten = tellings.filter((telling) => telling.forgotten);
+  if (forgotten.length + wishes.length === 0 || isWithheld(content)) return null;
+  if (tellings.length === forgotten.length) return NOTHING_SHOWN;
+  const passages = [
+    ...forgotten.map(({ quote, text }) => ({ quote, text: text ?? '' })),
+    ...wishes.map((quote) => ({ quote, text: quote ?? '' })),
+  ];
+  const texts =
+    typeof content === 'string' ? [content] : content.map((part) => (part.type === 'text' ? part.text : ''));
+  const spans = passages.map((passage) => texts.map((text) => spansOf(text, passage)));
+  if (spans.some((found) => found.flat().length === 0)) return NOTHING_SHOWN;
+  const shown = texts.map((text, i) =>
+    withoutSpans(
+      text,
+      spans.flatMap((found) => found[i] ?? []),
+    ),
+  );
+  if (typeof content === 'string') return shown[0] ?? '';
+  return content.map((part, i) => (part.type === 'text' ? { ...part, text: shown[i] ?? '' } : part));
+}
+
+/** Words of a message, and what was made of them. */
+interface Passage {
+  readonly quote: string | null;
+  readonly text: string;
+}
+
+type Span = readonly [start: number, end: number];
+
+/** Where the words stand, however they are spaced and capitalised. */
+function spansOf(text: string, { quote, text: made }: Passage): readonly Span[] {
+  if (quote === null || quote.trim() === '') return [];
+  const words = quote.trim().split(/\s+/u).map(plain).join('\\s+');
+  return [...text.matchAll(new RegExp(words, 'giu'))].map((match) =>
+    reach(text, [match.index, match.index + match[0].length], made),
+  );
+}
+
+const plain = (word: string): string => word.replace(/[\\^$.*+?()[\]{}|/]/gu, '\\$&');
+
+/** The rest of the sentence goes with the words where it says more of what was made of them. */
+function reach(text: string, [start, end]: Span, made: string): Span {
+  const from = text.slice(0, start).search(/[^.!?。！？\n]*$/u);
+  const to = end + (/^[^.!?。！？\n]*[.!?。！？]?/u.exec(text.slice(end))?.[0].length ?? 0);
+  const [said, words] = [termSet(made), termSet(text.slice(start, end))];
+  const rest = [...termSet(`${text.slice(from, start)} ${text.slice(end, to)}`)];
+  return rest.some((term) => said.has(term) && !words.has(term)) ? [from, to] : [start, end];
+}
+
+function withoutSpans(text: string, spans: readonly Span[]): string {
+  let [shown, at] = ['', 0];
+  for (const [start, end] of spans.toSorted((a, b) => a[0] - b[0])) {
+    if (start >= at) shown += `${text.slice(at, start)}${HIDDEN}`;
+    at = Math.max(at, end);
+  }
+  return shown + text.slice(at);
+}
+
+/** What an entity is called. */
+export type NameOf = (entity: string) => string;
+
+/**
+ * Whether a statement falls: all that it leans on is forgotten, or it names somebody whom only what is forgotten names. Of what
+ * came of its messages it leans on that which says most of it; where nothing came of them it leans on nothing, and stays.
+ */
+export function hasFallen(statement: Statement, tellings: readonly Telling[], nameOf: NameOf): boolean {
+  const own = tellings.filter(({ messageIds }) => messageIds.some((id) => statement.messageIds.includes(id)));
+  if (!own.some(({ forgotten }) => forgotten)) return false;
+  if (leanedOn(statement, own, nameOf).every(({ forgotten }) => forgotten)) return true;
+  const [gone, left] = [own.filter(({ forgotten }) => forgotten), own.filter(({ forgotten }) => !forgotten)];
+  const isTold = (name: string, by: readonly Telling[]): boolean =>
+    by.some(({ text, quote }) => containment(name, `${text ?? ''} ${quote ?? ''}`) === 1);
+  return namedIn(statement, nameOf).some((name) => isTold(name, gone) && !isTold(name, left));
+}
+
+function leanedOn(statement: Statement, own: readonly Telling[], nameOf: NameOf): readonly Telling[] {
+  const words = wordsOf(statement, nameOf);
+  const said = own.map((telling) => containment(words, telling.text ?? telling.quote ?? ''));
+  const most = Math.max(...said);
+  return own.filter((_, i) => said[i] === most);
+}
+
+function wordsOf(statement: Statement, nameOf: NameOf): string {
+  const relationship = 'relationship' in statement ? statement.relationship.replaceAll('_', ' ') : '';
+  return [...namedIn(statement, nameOf), relationship].join(' ');
+}
+
+/** Everybody it names but the owner. */
+function namedIn(statement: Statement, nameOf: NameOf): readonly string[] {
+  if (statement.kind === 'named') return [statement.name];
+  const ends = 'destination' in statement ? [statement.source, statement.destination] : [statement.source];
+  return ends.map(nameOf).filter((name) => !isSelfName(name) && normaliseText(name) !== '');
+}

@@ -86,7 +86,9 @@ export const memoryRoutes = [
   route('DELETE /v1/memories/:id', {
     id: 'deleteMemory',
     summary: 'Delete a memory',
-    description: 'It is no longer valid or found by searches. Its history is kept.',
+    description:
+      'Nothing finds it any more, and with it goes what was derived from it: its words in messages, relations and ' +
+      'entities that lean on it alone, summaries. Its history is kept; restoring a version brings all of it back.',
     params: IdParams,
     answer: { 200: DeletedView, 202: DeletedView },
     handle: async ({ writer }, { tenant, params: { id }, reply }) => {

@@ -1,4 +1,4 @@
-import type { LaneId, MemoryChange, Millis, Telling, WishToForget } from '@slowwave/engine';
+import type { Evidence, LaneId, MemoryChange, Millis, WishToForget } from '@slowwave/engine';
 import { forgottenAt, hasFallen, isOfForgotten, shownOf } from '@slowwave/engine/storing';
 import { hearersOf, reviseSpeech } from './memory-ledger-speech.ts';
 import { rowOf, type State } from './memory-ledger-state.ts';
@@ -31,7 +31,7 @@ export function noteWishes(
 
 /** What is shown of a lane's messages. */
 export function showAgain(state: State, lane: LaneId, now: Millis): void {
-  const tellings = tellingsOf(state, lane);
+  const evidence = evidenceOf(state, lane);
   const counting = state.wishes.filter((wish) => state.consolidations.get(wish.consolidationId)?.state === 'applied');
   const changed = new Set<string>();
   for (const row of state.messages.values()) {
@@ -39,7 +39,7 @@ export function showAgain(state: State, lane: LaneId, now: Millis): void {
     const { id, content, batchId } = row.message;
     const said = row.unhidden ?? content;
     const shown = shownOf(said, {
-      tellings: tellings.filter(({ messageIds }) => messageIds.includes(id)),
+      evidence: evidence.filter(({ messageIds }) => messageIds.includes(id)),
       wishes: counting.filter(({ messageId }) => messageId === id).map(({ quote }) => quote),
     });
     if (JSON.stringify(shown ?? said) === JSON.stringify(content)) continue;
@@ -62,17 +62,17 @@ export function showAgain(state: State, lane: LaneId, now: Millis): void {
 
 /** Which statements of a lane's studies have fallen. The caller folds the graph again. */
 export function standAgain(state: State, lane: LaneId): void {
-  const tellings = tellingsOf(state, lane);
+  const evidence = evidenceOf(state, lane);
   const nameOf = (id: string): string => rowOf(state.graph.entities, id).name;
   for (const row of state.graph.statements.values()) {
     const { consolidationId } = row.statement;
     if (row.lane !== lane || consolidationId === null) continue;
-    row.fallen = hasFallen(row.statement, tellings, nameOf);
+    row.fallen = hasFallen(row.statement, evidence, nameOf);
     row.counts = !row.fallen && rowOf(state.consolidations, consolidationId).state !== 'undone';
   }
 }
 
-function tellingsOf(state: State, lane: LaneId): readonly Telling[] {
+function evidenceOf(state: State, lane: LaneId): readonly Evidence[] {
   return state.events.flatMap(({ kind, memoryId, sourceIds, text, details }) => {
     const memory = rowOf(state.memories, memoryId);
     const says = kind === 'ADD' || kind === 'UPDATE' || kind === 'NONE';

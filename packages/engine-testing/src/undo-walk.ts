@@ -1,4 +1,4 @@
-import { DEFAULT_TENANT, liveVersion, type MemoryEvent } from '@slowwave/engine';
+import { DEFAULT_TENANT, foundVersions, isWorthReading, liveVersion, type MemoryEvent } from '@slowwave/engine';
 import { expect } from 'vitest';
 import { expectTrue } from './ledger-truths.ts';
 import { done, type UndoBench } from './undo-bench.ts';
@@ -141,19 +141,20 @@ function holding(events: readonly MemoryEvent[], gone: ReadonlySet<string>): str
   return said.at(-1)?.text ?? null;
 }
 
-/** The index has exactly the versions of the ledger, and the messages of consolidations that count. */
+/** The index has exactly the versions of the ledger, and the messages of consolidations that count; nothing of what is forgotten. */
 async function expectIndexed({ engine }: UndoBench): Promise<void> {
   const { index, ledger } = engine.deps;
   const shelves = Map.groupBy((await index.page(null, 10_000)).points, ({ shelf }) => shelf);
   const points = shelves.get('memories') ?? [];
   const batches = await ledger.speech.every({ after: null, limit: 10_000, changedSince: null });
-  const said = batches.flatMap(({ counts, messages }) => (counts ? messages.map(({ message }) => message.id) : []));
+  const counting = batches.filter(({ counts }) => counts).flatMap(({ messages }) => messages);
+  const said = counting.flatMap(({ message }) => (isWorthReading(message) ? message.id : []));
   expect((shelves.get('messages') ?? []).map(({ memoryId }) => memoryId).sort()).toEqual(said.sort());
   const named = (memoryId: string, version: number, live: boolean) => `${memoryId}.${version}${live ? ' live' : ''}`;
   const told = points.map((point) => named(point.memoryId, point.version, point.live)).sort();
   const held = (await engine.memories()).flatMap((memory) => {
     const live = liveVersion(memory);
-    return memory.versions.map(({ number }) => named(memory.id, number, number === live?.number));
+    return foundVersions(memory).map(({ number }) => named(memory.id, number, number === live?.number));
   });
   expect(told).toEqual(held.sort());
 }

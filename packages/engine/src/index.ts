@@ -72,7 +72,7 @@ export {
   newestOrNull,
   tombstoneOf,
 } from './memories/evolve.ts';
-export type { Telling } from './memories/forgotten.ts';
+export type { Evidence } from './memories/forgotten.ts';
 export { foundVersions, historyFrom, UNDONE_NOTE, undoneBy, undosInEffect, withoutFormer } from './memories/former.ts';
 export { eventsInApp, inApp, isShared } from './memories/in-app.ts';
 export { reviewer } from './memories/review.ts';

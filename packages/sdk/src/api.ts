@@ -158,8 +158,8 @@ export type CitedMessage = {
   readonly role: 'user' | 'assistant' | 'system' | 'tool';
   readonly name: string | null;
   readonly content: string;
-  /** Why there is no content: it was removed by retention, or held personal data that is not stored. */
-  readonly withheld?: 'retention' | 'personal_data' | undefined;
+  /** Why there is no content: it was removed by retention, held personal data that is not stored, or says what is forgotten. */
+  readonly withheld?: 'retention' | 'personal_data' | 'forgotten' | undefined;
   readonly said_at: string;
   /** The speaker’s UTC offset in minutes, if known. */
   readonly utc_offset?: number | undefined;
@@ -567,8 +567,8 @@ export type MessageHit = {
   readonly role: 'user' | 'assistant' | 'system' | 'tool';
   readonly name: string | null;
   readonly content: string;
-  /** Why there is no content: it was removed by retention, or held personal data that is not stored. */
-  readonly withheld?: 'retention' | 'personal_data' | undefined;
+  /** Why there is no content: it was removed by retention, held personal data that is not stored, or says what is forgotten. */
+  readonly withheld?: 'retention' | 'personal_data' | 'forgotten' | undefined;
   readonly said_at: string;
   /** The speaker’s UTC offset in minutes, if known. */
   readonly utc_offset?: number | undefined;
@@ -1512,8 +1512,8 @@ export type Source = {
   readonly role: 'user' | 'assistant' | 'system' | 'tool';
   readonly name: string | null;
   readonly content: string;
-  /** Why there is no content: it was removed by retention, or held personal data that is not stored. */
-  readonly withheld?: 'retention' | 'personal_data' | undefined;
+  /** Why there is no content: it was removed by retention, held personal data that is not stored, or says what is forgotten. */
+  readonly withheld?: 'retention' | 'personal_data' | 'forgotten' | undefined;
   readonly said_at: string;
   /** The speaker’s UTC offset in minutes, if known. */
   readonly utc_offset?: number | undefined;

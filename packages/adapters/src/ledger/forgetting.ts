@@ -1,4 +1,4 @@
-import type { Content, MemoryChange, Telling, TenantId, VersionDetails, WishToForget } from '@slowwave/engine';
+import type { Content, Evidence, MemoryChange, TenantId, VersionDetails, WishToForget } from '@slowwave/engine';
 import { canonical, hasFallen, isOfForgotten, shownOf } from '@slowwave/engine/storing';
 import { type Folding, refold } from './graph/refold.ts';
 import { statementFrom } from './graph/rows.ts';
@@ -56,15 +56,15 @@ export function* showRetaken(
 /** What is shown of these messages, by all that came of them. */
 function* showAgain({ lane, now }: Folding, ids: readonly string[]): Script<void> {
   if (ids.length === 0) return;
-  const [messages, tellings, wishes] = yield* together(
+  const [messages, evidence, wishes] = yield* together(
     all<MessageRow>(SELECT_MESSAGES, { lane, ids }),
-    tellingsOf(ids),
+    evidenceOf(ids),
     all<WishRow>(SELECT_WISHES, { ids }),
   );
   const changed = messages.flatMap(({ id, batch_id: batchId, content, unhidden }) => {
     const said = unhidden ?? content;
     const shown = shownOf(JSON.parse(said) as Content, {
-      tellings: tellings.filter(({ messageIds }) => messageIds.includes(id)),
+      evidence: evidence.filter(({ messageIds }) => messageIds.includes(id)),
       wishes: wishes.filter((wish) => wish.message_id === id).map(({ quote }) => quote),
     });
     if (canonical(shown ?? JSON.parse(said)) === canonical(JSON.parse(content))) return [];
@@ -88,8 +88,8 @@ export function* standAgain(folding: Folding, consolidationIds: readonly string[
   const ends = statements.flatMap(({ statement }) =>
     'destination' in statement ? [statement.source, statement.destination] : [statement.source],
   );
-  const [tellings, entities] = yield* together(
-    tellingsOf([...new Set(statements.flatMap(({ statement }) => statement.messageIds))]),
+  const [evidence, entities] = yield* together(
+    evidenceOf([...new Set(statements.flatMap(({ statement }) => statement.messageIds))]),
     all<{ id: string; name: string }>('SELECT id, name FROM graph_entities WHERE lane = @lane AND id IN :ids', {
       lane,
       ids: [...new Set(ends)],
@@ -97,7 +97,7 @@ export function* standAgain(folding: Folding, consolidationIds: readonly string[
   );
   const names = new Map(entities.map(({ id, name }) => [id, name]));
   const weighed = statements.map(({ row, statement }) => {
-    const fallen = hasFallen(statement, tellings, (entity) => names.get(entity) ?? '') ? 1 : 0;
+    const fallen = hasFallen(statement, evidence, (entity) => names.get(entity) ?? '') ? 1 : 0;
     return { row, statement, fallen, counts: fallen === 1 || row.state === 'undone' ? 0 : 1 };
   });
   const changed = weighed.filter(({ row, fallen, counts }) => fallen !== row.fallen || counts !== row.counts);
@@ -107,8 +107,8 @@ export function* standAgain(folding: Folding, consolidationIds: readonly string[
 }
 
 /** What came of these messages, but for what is undone as a whole. */
-function* tellingsOf(ids: readonly string[]): Script<readonly Telling[]> {
-  const rows = yield* all<TellingRow>(SELECT_TELLINGS, { ids });
+function* evidenceOf(ids: readonly string[]): Script<readonly Evidence[]> {
+  const rows = yield* all<EvidenceRow>(SELECT_EVIDENCE, { ids });
   return rows.map((row) => ({
     memoryId: row.memory_id,
     messageIds: JSON.parse(row.source_ids) as readonly string[],
@@ -138,7 +138,7 @@ interface StandingRow {
   readonly state: string;
 }
 
-interface TellingRow {
+interface EvidenceRow {
   readonly memory_id: string;
   readonly source_ids: string;
   readonly text: string | null;
@@ -164,7 +164,7 @@ const SELECT_MESSAGES = `
 
 const SHOW = 'UPDATE messages SET content = @content::jsonb, unhidden = @unhidden::jsonb WHERE id = @id';
 
-const SELECT_TELLINGS = `
+const SELECT_EVIDENCE = `
   SELECT DISTINCT e.seq, e.memory_id, e.source_ids, e.text, e.details, m.forgotten_at
   FROM event_sources x JOIN events e ON e.seq = x.event_seq JOIN memories m ON m.id = e.memory_id
   WHERE x.message_id IN :ids AND e.kind IN ('ADD', 'UPDATE', 'NONE')

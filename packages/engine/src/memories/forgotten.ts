@@ -10,7 +10,7 @@ import { type Content, isWithheld } from '../words.ts';
  */
 
 /** A memory that came of some messages, as one event says it. */
-export interface Telling {
+export interface Evidence {
   readonly memoryId: string;
   readonly messageIds: readonly string[];
   readonly text: string | null;
@@ -29,11 +29,11 @@ const NOTHING_SHOWN: Content = { withheld: 'forgotten' };
  */
 export function shownOf(
   content: Content,
-  { tellings, wishes }: { readonly tellings: readonly Telling[]; readonly wishes: readonly (string | null)[] },
+  { evidence, wishes }: { readonly evidence: readonly Evidence[]; readonly wishes: readonly (string | null)[] },
 ): Content | null {
-  const forgotten = tellings.filter((telling) => telling.forgotten);
+  const forgotten = evidence.filter((one) => one.forgotten);
   if (forgotten.length + wishes.length === 0 || isWithheld(content)) return null;
-  if (tellings.length === forgotten.length) return NOTHING_SHOWN;
+  if (evidence.length === forgotten.length) return NOTHING_SHOWN;
   const passages = [
     ...forgotten.map(({ quote, text }) => ({ quote, text: text ?? '' })),
     ...wishes.map((quote) => ({ quote, text: quote ?? '' })),
@@ -96,19 +96,19 @@ export type NameOf = (entity: string) => string;
  * Whether a statement falls: all that it leans on is forgotten, or it names somebody whom only what is forgotten names. Of what
  * came of its messages it leans on that which says most of it; where nothing came of them it leans on nothing, and stays.
  */
-export function hasFallen(statement: Statement, tellings: readonly Telling[], nameOf: NameOf): boolean {
-  const own = tellings.filter(({ messageIds }) => messageIds.some((id) => statement.messageIds.includes(id)));
+export function hasFallen(statement: Statement, evidence: readonly Evidence[], nameOf: NameOf): boolean {
+  const own = evidence.filter(({ messageIds }) => messageIds.some((id) => statement.messageIds.includes(id)));
   if (!own.some(({ forgotten }) => forgotten)) return false;
   if (leanedOn(statement, own, nameOf).every(({ forgotten }) => forgotten)) return true;
   const [gone, left] = [own.filter(({ forgotten }) => forgotten), own.filter(({ forgotten }) => !forgotten)];
-  const isTold = (name: string, by: readonly Telling[]): boolean =>
+  const isTold = (name: string, by: readonly Evidence[]): boolean =>
     by.some(({ text, quote }) => containment(name, `${text ?? ''} ${quote ?? ''}`) === 1);
   return namedIn(statement, nameOf).some((name) => isTold(name, gone) && !isTold(name, left));
 }
 
-function leanedOn(statement: Statement, own: readonly Telling[], nameOf: NameOf): readonly Telling[] {
+function leanedOn(statement: Statement, own: readonly Evidence[], nameOf: NameOf): readonly Evidence[] {
   const words = wordsOf(statement, nameOf);
-  const said = own.map((telling) => containment(words, telling.text ?? telling.quote ?? ''));
+  const said = own.map((one) => containment(words, one.text ?? one.quote ?? ''));
   const most = Math.max(...said);
   return own.filter((_, i) => said[i] === most);
 }

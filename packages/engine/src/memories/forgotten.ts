@@ -19,7 +19,7 @@ export interface Evidence {
 }
 
 /** Stands for words that are hidden. */
-export const HIDDEN = '[forgotten]';
+const HIDDEN = '[forgotten]';
 
 const NOTHING_SHOWN: Content = { withheld: 'forgotten' };
 

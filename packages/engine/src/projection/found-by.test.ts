@@ -1,10 +1,10 @@
 import { details } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import { NOT_KEPT } from '../ports/ledger/erasures.ts';
-import type { SaidMessage } from '../ports/ledger/outbox.ts';
+import type { SaidMessage, SpokenBatch } from '../ports/ledger/outbox.ts';
 import { millisOf } from '../text/dates.ts';
 import type { MemoryVersion, Message } from '../words.ts';
-import { contextOf, contextOfMessage } from './make-points.ts';
+import { contextOf, pointsOfBatch } from './make-points.ts';
 
 const DAY = millisOf('2023-05-07T10:00:00Z') ?? 0;
 const HOUR = 3_600_000;
@@ -34,7 +34,6 @@ describe('what a memory came from', () => {
   it('is found by the name of who said it', () => {
     const spoken = message('I bought a kite', { name: 'Caro Lind' });
     expect(contextWith([said(spoken)]).contextTerms).toEqual(expect.arrayContaining(['caro', 'lind']));
-    expect(contextOfMessage(said(spoken))).toEqual(expect.arrayContaining(['caro', 'lind']));
   });
 
   it('is found by the day it holds from, too', () => {
@@ -78,10 +77,41 @@ describe('what a memory came from', () => {
 });
 
 describe('what a message stands in', () => {
-  it('is what was said before it, and the day, without its own words', () => {
-    const before = message('Where to?', { saidAt: { at: DAY - HOUR, seq: 1 } });
-    const found = contextOfMessage(said(message('Lisbon again'), { ...before, content: 'Where do you travel?' }));
-    expect(found).toEqual(expect.arrayContaining(['travel', '2023', 'sundai']));
-    expect(found).not.toContain('lisbon');
+  /** Messages of one batch, with what was said before the first. */
+  const found = (messages: readonly Message[], first: Message | null = null): readonly (readonly string[])[] => {
+    const before = (i: number) => messages.slice(0, i).findLast(({ role }) => role !== 'tool') ?? first;
+    const spoken = messages.map((one, i) => said(one, before(i)));
+    const batch = { counts: true, messages: spoken, scope: {}, metadata: {} } as unknown as SpokenBatch;
+    return pointsOfBatch(batch, { vectorOf: () => new Float32Array(1) }).map(({ contextTerms }) => contextTerms);
+  };
+  const talk = ['Paris?', 'Lisbon', 'Madrid', 'Vienna', 'Prague'].map((text, i) =>
+    message(text, { saidAt: { at: DAY + i * 1_000, seq: i } }),
+  );
+
+  it('is the two messages before it, the next one and the day, without its own words', () => {
+    const earlier = message('Oslo', { saidAt: { at: DAY - HOUR, seq: 0 } });
+    const [first = [], second = [], third = [], , last = []] = found(talk, earlier);
+    expect(third).toEqual(expect.arrayContaining(['pari', 'lisbon', 'vienna', '2023', 'sundai']));
+    expect(third).not.toContain('madrid');
+    expect(third).not.toContain('pragu');
+    expect(second).toEqual(expect.arrayContaining(['oslo', 'pari', 'madrid']));
+    expect(first).toEqual(expect.arrayContaining(['oslo', 'lisbon']));
+    expect(last).toEqual(expect.arrayContaining(['madrid', 'vienna']));
+    expect(last).not.toContain('lisbon');
+  });
+
+  it('is not what was said a day apart, what tools print, or what is said no more', () => {
+    const [lisbon, madrid] = [talk[1] as Message, talk[2] as Message];
+    const later = message('Rome', { saidAt: { at: DAY + 48 * HOUR, seq: 9 } });
+    expect(found([lisbon, later])[0]).not.toContain('rome');
+    expect(found([lisbon, later])[1]).not.toContain('lisbon');
+    expect(found([lisbon, message('Zurich', { role: 'tool' }), madrid]).flat()).not.toContain('zurich');
+    expect(found([{ ...lisbon, content: NOT_KEPT }, madrid]).flat()).not.toContain('lisbon');
+  });
+
+  it('has the name of who said it', () => {
+    expect(found([message('I bought a kite', { name: 'Caro Lind' })])[0]).toEqual(
+      expect.arrayContaining(['caro', 'lind']),
+    );
   });
 });

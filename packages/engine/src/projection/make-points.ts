@@ -61,7 +61,15 @@ export async function makePoints(deps: MakingDeps, contents: LaneContents, cance
   const none = new Float32Array(deps.embedder.dimensions);
   const speaking = { vectorOf: isEmbedded ? vectorOf : () => none };
   const spoken = new Map<string, readonly IndexPoint[]>();
-  for (const batch of batches) spoken.set(batch.id, await eachOf(deps, batch, (part) => pointsOfBatch(part, speaking)));
+  for (const batch of batches) {
+    const made: IndexPoint[] = [];
+    for (const said of shownIn(batch)) {
+      made.push(pointOfMessage(batch, said, speaking));
+      // One message at a time: a batch may have hundreds.
+      await deps.tools.breathe();
+    }
+    spoken.set(batch.id, made);
+  }
   const messageIds = sourcesOf(memories);
   const { stands, said } = contents.said ?? (await deps.ledger.speech.said(lane, messageIds));
   const from = (by: readonly SaidMessage[]): MadeFrom => ({ lane, messageIds, saying: countSaying(by) });
@@ -87,20 +95,6 @@ export async function makePoints(deps: MakingDeps, contents: LaneContents, cance
   };
 }
 
-/** One message at a time: a batch may have hundreds. */
-async function eachOf<T>(
-  { tools }: MakingDeps,
-  batch: SpokenBatch,
-  make: (part: SpokenBatch) => readonly T[],
-): Promise<readonly T[]> {
-  const made: T[] = [];
-  for (const message of batch.messages) {
-    made.push(...make({ ...batch, messages: [message] }));
-    await tools.breathe();
-  }
-  return made;
-}
-
 /** A what-if is asked about its memories alone. */
 const shownBatches = ({ settings }: MakingDeps, { tenant, batches }: LaneContents): readonly SpokenBatch[] =>
   settings.messagesInIndex === 'off' || spaceIn(tenant) !== null ? [] : batches;
@@ -116,29 +110,32 @@ const VERSION = 1;
  * The messages of a batch as the index holds them: what users and assistants said, once, with secrets masked. None of a
  * batch that does not count. `vectorOf` is asked for what `vectorText` says of each.
  */
-export const pointsOfBatch = (
-  batch: SpokenBatch,
-  { vectorOf }: { readonly vectorOf: (text: string) => Float32Array },
-): readonly IndexPoint[] =>
-  shownIn(batch).map((said) => {
-    const { message } = said;
-    const text = textOf(message);
-    return {
-      ...placeOf(batch, message),
-      ...{
-        scope: batch.scope,
-        ids: listsOfOne(batch.scope),
-        saidAt: message.saidAt,
-        validFrom: message.saidAt.at,
-        sourceIds: [message.id],
-      },
-      ...{ text, terms: terms(text), contextTerms: contextOfMessage(said), vector: vectorOf(vectorText(message)) },
-      ...{ speaker: message.name, category: message.role, metadata: batch.metadata, expiresAt: batch.expiresAt },
-      ...{ live: true, invalidAt: null, deletedAt: null, immutable: false, confirmations: 0 },
-      trust: trustOf(message),
-      ...{ createdAt: batch.acceptedAt, updatedAt: batch.acceptedAt },
-    };
-  });
+export const pointsOfBatch = (batch: SpokenBatch, speaking: Speaking): readonly IndexPoint[] =>
+  shownIn(batch).map((said) => pointOfMessage(batch, said, speaking));
+
+interface Speaking {
+  readonly vectorOf: (text: string) => Float32Array;
+}
+
+function pointOfMessage(batch: SpokenBatch, { message, beside }: InTalk, { vectorOf }: Speaking): IndexPoint {
+  const text = textOf(message);
+  return {
+    ...placeOf(batch, message),
+    ...{
+      scope: batch.scope,
+      ids: listsOfOne(batch.scope),
+      saidAt: message.saidAt,
+      validFrom: message.saidAt.at,
+      sourceIds: [message.id],
+    },
+    ...{ text, terms: terms(text), contextTerms: contextOfMessage(message, beside) },
+    vector: vectorOf(vectorText(message)),
+    ...{ speaker: message.name, category: message.role, metadata: batch.metadata, expiresAt: batch.expiresAt },
+    ...{ live: true, invalidAt: null, deletedAt: null, immutable: false, confirmations: 0 },
+    trust: trustOf(message),
+    ...{ createdAt: batch.acceptedAt, updatedAt: batch.acceptedAt },
+  };
+}
 
 /** What an index may once have had: of a batch that does not count any more all, of others the messages that say nothing now. */
 const withdrawalsOfBatch = (batch: SpokenBatch): readonly Withdrawal[] =>
@@ -153,8 +150,27 @@ const vectorTextsOf = (batch: SpokenBatch): string[] => shownIn(batch).map(({ me
 export const vectorTextsOfMessages = (messages: readonly Message[]): string[] =>
   messages.filter((message) => isSpoken({ message }) && isWorthReading(message)).map(vectorText);
 
-const shownIn = ({ counts, messages }: SpokenBatch): readonly SaidMessage[] =>
-  counts ? messages.filter((said) => isSpoken(said) && isWorthReading(said.message)) : [];
+/** A message, and what was said beside it. */
+interface InTalk {
+  readonly message: Message;
+  readonly beside: readonly Message[];
+}
+
+/**
+ * What is beside a message is told by its batch alone: the two before it, as far as the batch knows them, and the next one of the
+ * batch. So it is the same whenever it is projected, and nothing is projected again because somebody goes on talking.
+ */
+function shownIn({ counts, messages }: SpokenBatch): readonly InTalk[] {
+  if (!counts) return [];
+  const spoken = messages.filter(isSpoken);
+  const said = new Map(spoken.map((one) => [one.message.id, one]));
+  const talk = spoken.map(({ message, before }, i): InTalk => {
+    const earlier = before === null ? null : (said.get(before.id)?.before ?? null);
+    const beside = [before, earlier, spoken[i + 1]?.message ?? null];
+    return { message, beside: beside.filter((other) => other !== null && isOneSitting(message, other)) as Message[] };
+  });
+  return talk.filter(({ message }) => isWorthReading(message));
+}
 
 /** What tools print and systems instruct is nothing anybody said, and a copy that was sent again was said before. */
 const isSpoken = ({ message: { role, resent } }: Pick<SaidMessage, 'message'>): boolean =>
@@ -328,15 +344,17 @@ export function contextOf(version: MemoryVersion, said: SaidById): { contextTerm
   return { contextTerms: [...context, ...terms(speaker ?? '')], speaker };
 }
 
-/** What a message stands in: what was said before it, the day, and who said it. */
-export function contextOfMessage(said: SaidMessage): string[] {
-  const prior = priorOf(said).map(readOf);
-  const days = dayTerms([said.message.saidAt.at], [readOf(said.message), ...prior]);
-  return [...prior.flatMap(termsOf), ...days, ...terms(said.message.name ?? '')];
+/** What a message stands in: what was said beside it, the day, and who said it. */
+function contextOfMessage(message: Message, beside: readonly Message[]): string[] {
+  const near = beside.map(readOf);
+  const days = dayTerms([message.saidAt.at], [readOf(message), ...near]);
+  return [...near.flatMap(termsOf), ...days, ...terms(message.name ?? '')];
 }
 
 const priorOf = ({ message, before }: SaidMessage): Message[] =>
-  before !== null && message.saidAt.at - before.saidAt.at <= SITTING_MS ? [before] : [];
+  before !== null && isOneSitting(message, before) ? [before] : [];
+
+const isOneSitting = (a: Message, b: Message): boolean => Math.abs(a.saidAt.at - b.saidAt.at) <= SITTING_MS;
 
 /** What retention has removed says nothing. */
 const readOf = (message: Message): string =>

@@ -222,7 +222,7 @@ export async function adoptIndex(
 }
 
 /** Goes up whenever other points are made of the same ledger: an index made with another number has to be rebuilt. */
-const POINTS_VERSION = 1;
+const POINTS_VERSION = 2;
 
 interface Maker {
   readonly ledger: Pick<Ledger, 'id'>;

@@ -27,6 +27,7 @@ import { searchRoutes } from './app.ts';
 import type { SearchDeps } from './deps.ts';
 import { indexState } from './index-state.ts';
 import { queryVectors } from './query-vectors.ts';
+import { rewriting } from './rewrite.ts';
 
 /** Search as a process of its own. */
 export async function compose(config: Config): Promise<Service> {
@@ -83,6 +84,11 @@ export function openSearch(config: Config, { observer, embedder, chat, ...parts 
   const shared = openVectorCache(config, parts.log);
   const count = countQueryVectors(observer.registry);
   const receipts = openReceipts(config, { ...parts, observer });
+  // The builtin model consists of rules, which cannot judge or answer.
+  const reader =
+    config.chatModel === null
+      ? null
+      : { ...parts, chat, meter: observer.meter, settings: { ceilings: config.ceilings } };
   const deps: SearchDeps = {
     ledger: parts.ledger,
     index: parts.index,
@@ -90,11 +96,8 @@ export function openSearch(config: Config, { observer, embedder, chat, ...parts 
     tokenizer: parts.tokenizer,
     log: parts.log,
     reranker: openReranker(config, observer),
-    // The builtin model consists of rules, which cannot judge or answer.
-    reader:
-      config.chatModel === null
-        ? null
-        : { ...parts, chat, meter: observer.meter, settings: { ceilings: config.ceilings } },
+    reader,
+    rewrite: reader && rewriting({ ...reader, tools: parts.tools }),
     embedQuery: queryVectors({ embedder: hurriedEmbedder(embedder), shared, tools: parts.tools, count }),
     vectors: config.embeddingModel === null ? 'hashed' : 'learnt',
     messagesInIndex: config.messagesInIndex,

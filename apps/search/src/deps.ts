@@ -13,6 +13,7 @@ import type {
 } from '@slowwave/engine';
 import { routesWith } from '@slowwave/http';
 import type { EmbedQuery } from './query-vectors.ts';
+import type { Rewrite } from './rewrite.ts';
 
 /** What the read routes work with. */
 export interface SearchDeps {
@@ -31,6 +32,8 @@ export interface SearchDeps {
   readonly reranker: Reranker | null;
   /** The chat model, to rerank and to answer questions; null: the builtin one, which can do neither. */
   readonly reader: Reader['deps'] | null;
+  /** Rewrites questions that lean on a conversation, by the chat model; null: the builtin one, which cannot. */
+  readonly rewrite: Rewrite | null;
   /** Notes what an answer told, and returns the id of its receipt; null: none is kept. null instead of it: of no answer. */
   readonly noteReceipt: ((answered: Omit<NewReceipt, 'id' | 'at'>) => string | null) | null;
   /** Why the index cannot be trusted now, e.g. it belongs to another ledger; null: it can. */

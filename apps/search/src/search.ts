@@ -10,6 +10,7 @@ import { type Asked, emptyQuery, filterOf, livingLane, type Question } from './q
 import { ranked, reranked, rerankerFor } from './rank.ts';
 import { receiptFor } from './receipts.ts';
 import { NO_RELATIONS, relationsFor } from './relations.ts';
+import { refuseWithoutRewriter, rewritten } from './rewrite.ts';
 import { relationHitView } from './views.ts';
 
 const route = routesOf('search');
@@ -25,6 +26,7 @@ export const postSearch = route('POST /v1/search', {
   bounds: { by: 'body', apps: true },
   handle: async (deps, { tenant, body, request }) => {
     if (body.query.trim() === '') throw emptyQuery();
+    refuseWithoutRewriter(deps, body);
     if (body.include.includes('relations')) refuseForOneApp(request, NO_RELATIONS);
     const [where, app] = [filterOf(body.filters), ownApp(request)];
     const living = livingLane(deps, { tenant, body });
@@ -54,7 +56,8 @@ export async function search(deps: SearchDeps, question: Question): Promise<Resu
   }
 }
 
-async function answered(deps: SearchDeps, given: Question, deadline: Deadline) {
+async function answered(deps: SearchDeps, asked: Question, deadline: Deadline) {
+  const { question: given, query, missing: unwritten } = await rewritten(deps, asked, deadline);
   const { body } = given;
   const reranker = rerankerFor(deps, given);
   // Read while the query is embedded; only the index search waits for it.
@@ -73,7 +76,15 @@ async function answered(deps: SearchDeps, given: Question, deadline: Deadline) {
   return {
     ...answer,
     ...(graph.asked && { relations: graph.relations.map(relationHitView) }),
-    degraded: [...(state === null ? [] : [state]), ...found.missing, ...graph.missing, ...ordered.missing, ...missing],
+    ...(query !== undefined && { rewritten_query: query }),
+    degraded: [
+      ...(state === null ? [] : [state]),
+      ...unwritten,
+      ...found.missing,
+      ...graph.missing,
+      ...ordered.missing,
+      ...missing,
+    ],
   };
 }
 

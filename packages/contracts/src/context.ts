@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { MessageBody, Role } from './batches.ts';
+import { Role } from './batches.ts';
 import { ExternalId, hasOwnerId, Moment, OWNER_ID_MISSING, ScopeFields, whole } from './common.ts';
 import { CONTEXTS } from './examples.ts';
 import { Filters } from './filters.ts';
 import { ReceiptId } from './receipts.ts';
-import { Cut, QUERY_MAX, SearchMode, TIMEOUT_MAX_MS, TOP_K_MAX } from './search.ts';
+import { Cut, LatestTurns, QUERY_MAX, SearchMode, TIMEOUT_MAX_MS, TOP_K_MAX } from './search.ts';
 
 /** Less than a tenth of a page is not useful. */
 const TOKENS_MIN = 100;
@@ -13,8 +13,6 @@ const TOKENS_MAX = 16_000;
 const TOKENS_DEFAULT = 1_000;
 /** As many short memories as fit in a thousand tokens. */
 const TOP_K_DEFAULT = 30;
-/** The last turns; a transcript belongs in a batch. */
-const MESSAGES_MAX = 50;
 
 const ContextSection = z.enum(['profile', 'summary', 'memories', 'relations', 'pending']);
 
@@ -26,12 +24,13 @@ export const PostContext = z
       .regex(/\S/u, 'expected text, got none; omit query to get the profile, summary and pending messages')
       .optional()
       .describe('What the next answer is about. Defaults to the last user messages in messages.'),
-    messages: z
-      .array(MessageBody)
-      .min(1)
-      .max(MESSAGES_MAX)
+    messages: LatestTurns.describe(
+      'The latest turns, which are already in your prompt: the context does not repeat them.',
+    ),
+    rewrite: z
+      .boolean()
       .optional()
-      .describe('The latest turns, which are already in your prompt: the context does not repeat them.'),
+      .describe('Has the chat model rewrite a query that refers to messages before memories are searched.'),
     ...ScopeFields,
     filters: Filters.optional(),
     max_tokens: whole(TOKENS_MIN, TOKENS_MAX)
@@ -83,6 +82,10 @@ export const PostContext = z
   .refine(({ after, conversation_id }) => after === undefined || conversation_id === undefined, {
     message: 'after and conversation_id both name what was told before; remove one of them',
     path: ['after'],
+  })
+  .refine(({ rewrite, messages }) => rewrite !== true || messages !== undefined, {
+    message: 'rewrite needs messages; add the latest turns, or remove it',
+    path: ['rewrite'],
   })
   .meta({ id: 'PostContext', examples: CONTEXTS });
 export type PostContext = z.infer<typeof PostContext>;
@@ -144,6 +147,7 @@ export const ContextResult = z
     memory_ids: z.array(z.string()),
     pending: z.array(PendingView),
     pending_trimmed: z.boolean().describe('true: older pending messages were omitted.'),
+    rewritten_query: z.string().optional().describe('Only with rewrite: what was searched for.'),
     receipt_id: ReceiptId,
     took_ms: z.number(),
     degraded: z.array(z.string()).optional().describe('What is missing from the answer, and why.'),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MessageBody } from './batches.ts';
 import { hasOwnerId, Moment, OWNER_ID_MISSING, ScopeFields, ScopeView, whole } from './common.ts';
 import { SEARCHES } from './examples.ts';
 import { Filters } from './filters.ts';
@@ -22,6 +23,20 @@ export const Cut = z
   );
 
 const INCLUDES = ['sources', 'scores', 'history', 'messages', 'relations'] as const;
+
+/** The last turns; a transcript belongs in a batch. */
+const MESSAGES_MAX = 50;
+
+export const LatestTurns = z.array(MessageBody).min(1).max(MESSAGES_MAX).optional();
+
+/** For questions that only make sense after what was said before. */
+const LeaningFields = {
+  messages: LatestTurns.describe('The latest turns, which the query may refer to. Needs rewrite.'),
+  rewrite: z
+    .boolean()
+    .optional()
+    .describe('Has the chat model rewrite a query that refers to messages, so that it can be searched for on its own.'),
+};
 
 const Neighbours = z.int().min(0).max(NEIGHBOURS_MAX).optional();
 
@@ -53,6 +68,7 @@ export const PostSearch = z
       .union([z.boolean(), z.enum(['endpoint', 'model'])])
       .optional()
       .describe('Reranks the best results with a rerank endpoint or the chat model. true: whichever is configured.'),
+    ...LeaningFields,
     timeout_ms: whole(1, TIMEOUT_MAX_MS)
       .optional()
       .describe('Whatever is not ready in time is omitted and listed in degraded.'),
@@ -60,6 +76,10 @@ export const PostSearch = z
   .refine(hasOwnerId, { message: OWNER_ID_MISSING, path: ['user_id'] })
   .refine(({ before, include }) => before === undefined || include.includes('sources'), onlyWithSources('before'))
   .refine(({ after, include }) => after === undefined || include.includes('sources'), onlyWithSources('after'))
+  .refine(({ messages, rewrite }) => (rewrite === true) === (messages !== undefined), {
+    message: 'messages and rewrite need each other: add the other, or remove this field',
+    path: ['rewrite'],
+  })
   .meta({ id: 'PostSearch', examples: SEARCHES });
 export type PostSearch = z.infer<typeof PostSearch>;
 
@@ -102,6 +122,7 @@ export const SearchResult = z
       .array(MessageHit)
       .optional()
       .describe('Only with include: ["messages"]. Matching messages, best first.'),
+    rewritten_query: z.string().optional().describe('Only with rewrite: what was searched for.'),
     receipt_id: ReceiptId,
     took_ms: z.number(),
     degraded: z.array(z.string()).optional().describe('Why the answer may be incomplete.'),

@@ -59,6 +59,7 @@ export {
   spaceOf,
 } from './ids.ts';
 export { type Inquired, inquire, type Library, type Look, modelReranker } from './inquiry/inquire.ts';
+export { type LeaningQuestion, rewriteQuestion } from './inquiry/rewrite.ts';
 export type { Readable, Reader } from './inquiry/think.ts';
 export { maskPersonal, metadataKept, withPolicy } from './masking/personal.ts';
 export {

@@ -254,6 +254,8 @@ export type ContextResult = {
   })[];
   /** true: older pending messages were omitted. */
   readonly pending_trimmed: boolean;
+  /** Only with rewrite: what was searched for. */
+  readonly rewritten_query?: string | undefined;
   /** Shows later what this answer told, see /v1/receipts/{id}; readable a moment after the answer. null: no receipt is kept, because receipts are off, the owner is unknown, or there are too many answers at once. */
   readonly receipt_id: string | null;
   readonly took_ms: number;
@@ -674,6 +676,8 @@ export type PostContext = {
   readonly query?: string | undefined;
   /** The latest turns, which are already in your prompt: the context does not repeat them. */
   readonly messages?: readonly Message[] | undefined;
+  /** Has the chat model rewrite a query that refers to messages before memories are searched. */
+  readonly rewrite?: boolean | undefined;
   readonly user_id?: string | undefined;
   readonly agent_id?: string | undefined;
   readonly run_id?: string | undefined;
@@ -969,6 +973,10 @@ export type PostSearch = {
   readonly after?: number | undefined;
   /** Reranks the best results with a rerank endpoint or the chat model. true: whichever is configured. */
   readonly rerank?: boolean | 'endpoint' | 'model' | undefined;
+  /** The latest turns, which the query may refer to. Needs rewrite. */
+  readonly messages?: readonly Message[] | undefined;
+  /** Has the chat model rewrite a query that refers to messages, so that it can be searched for on its own. */
+  readonly rewrite?: boolean | undefined;
   /** Whatever is not ready in time is omitted and listed in degraded. */
   readonly timeout_ms?: number | undefined;
 };
@@ -1455,6 +1463,8 @@ export type SearchResult = {
   readonly relations?: readonly RelationHit[] | undefined;
   /** Only with include: ["messages"]. Matching messages, best first. */
   readonly messages?: readonly MessageHit[] | undefined;
+  /** Only with rewrite: what was searched for. */
+  readonly rewritten_query?: string | undefined;
   /** Shows later what this answer told, see /v1/receipts/{id}; readable a moment after the answer. null: no receipt is kept, because receipts are off, the owner is unknown, or there are too many answers at once. */
   readonly receipt_id: string | null;
   readonly took_ms: number;

@@ -16,6 +16,7 @@ import { routesOf, type SearchDeps } from '../deps.ts';
 import { filterOf, livingLane } from '../question.ts';
 import { receiptFor } from '../receipts.ts';
 import { NO_RELATIONS } from '../relations.ts';
+import { refuseWithoutRewriter } from '../rewrite.ts';
 import { momentOf, tell } from './known.ts';
 import { askedIn, outcomeOf, readParts } from './parts.ts';
 
@@ -33,6 +34,7 @@ export const postContext = route('POST /v1/context', {
   answer: ContextResult,
   bounds: { by: 'body', apps: true },
   handle: async (deps, { tenant, body, request }) => {
+    refuseWithoutRewriter(deps, body);
     if (body.sections?.includes('relations')) refuseForOneApp(request, NO_RELATIONS);
     const [where, app] = [filterOf(body.filters), ownApp(request)];
     const living = livingLane(deps, { tenant, body });
@@ -60,7 +62,7 @@ async function context(deps: SearchDeps, question: ContextQuestion): Promise<Con
   const began = performance.now();
   const { body } = question;
   const sections = SECTIONS.filter((name) => isWanted(name, body));
-  const [{ parts, more, degraded }, known] = await Promise.all([
+  const [{ parts, more, rewritten, degraded }, known] = await Promise.all([
     readParts(deps, question, sections),
     outcomeOf(() => question.living, body.timeout_ms),
   ]);
@@ -71,6 +73,7 @@ async function context(deps: SearchDeps, question: ContextQuestion): Promise<Con
   tell(deps, question, { told: assembled.told, receiptId });
   return {
     ...contextView(assembled, { format: body.format, sections, more }),
+    ...(rewritten !== undefined && { rewritten_query: rewritten }),
     receipt_id: receiptId,
     took_ms: Math.round((performance.now() - began) * 10) / 10,
     ...(degraded.length > 0 && { degraded: [...degraded] }),

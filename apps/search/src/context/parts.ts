@@ -27,6 +27,8 @@ interface ReadParts {
   readonly parts: ContextParts;
   /** There are older pending messages. */
   readonly more: boolean;
+  /** What was searched for in place of the query. */
+  readonly rewritten?: string;
   /** What is missing, and why. */
   readonly degraded: readonly string[];
 }
@@ -60,6 +62,7 @@ export async function readParts(
       told: placed(readOf(told) ?? [], lasting, sections),
     },
     more: has('pending') && present?.more === true,
+    ...(asked?.rewritten !== undefined && { rewritten: asked.rewritten }),
     degraded: [
       ...(asked?.degraded ?? []),
       ...missing(deps, [searched, profile, conversation]),
@@ -99,6 +102,7 @@ const partOf = (sections: readonly SectionName[]): string =>
 interface Found {
   readonly facts: readonly KnownFact[];
   readonly relations: readonly KnownRelation[];
+  readonly rewritten?: string;
   readonly degraded: readonly string[];
 }
 
@@ -112,7 +116,8 @@ async function found(
   if (query === null) return { facts: [], relations: [], degraded: [] };
   const include = sections.includes('relations') ? (['relations'] as const) : [];
   const asked = { ...searchBody(body, query), include: [...include] };
-  const { results, relations = [], degraded = [] } = await search(deps, { tenant, body: asked, where, app, living });
+  const answer = await search(deps, { tenant, body: asked, where, app, living });
+  const { results, relations = [], rewritten_query: rewritten, degraded = [] } = answer;
   const facts = results.map(({ id, version, memory, said_at, valid_from, utc_offset }) => ({
     memoryId: id,
     version,
@@ -124,6 +129,7 @@ async function found(
   return {
     facts: sections.includes('memories') ? facts : [],
     relations: relations.map(({ text, valid_from }) => ({ text, validFrom: Date.parse(valid_from) })),
+    ...(rewritten !== undefined && { rewritten }),
     degraded,
   };
 }
@@ -133,8 +139,8 @@ export const askedIn = ({ query, messages = [] }: PostContext): string | null =>
   query ?? queryOf(messages.map(({ role, content }) => ({ role, text: textOf(content) })));
 
 function searchBody(body: PostContext, query: string): PostSearch {
-  const { query: _query, messages: _messages, max_tokens, format, sections, conversation_id, after, ...rest } = body;
-  return { ...rest, query, include: [] };
+  const { query: _query, messages, max_tokens, format, sections, conversation_id, after, ...rest } = body;
+  return { ...rest, query, include: [], ...(rest.rewrite === true && { messages }) };
 }
 
 async function profileOf(deps: SearchDeps, question: ContextQuestion): Promise<readonly KnownFact[]> {

@@ -25,6 +25,7 @@ export async function searchBench({ keys = null, ...given }: Partial<SearchDeps>
     messagesInIndex: 'hybrid',
     reranker: null,
     reader: null,
+    rewrite: null,
     // Kept at once: nobody has to wait for it in a test.
     noteReceipt: (answered) => {
       const id = tools.id('rcp', ownerBitsOfLane(answered.lane));

@@ -4,6 +4,7 @@ import { tempDir } from '@slowwave/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openLane } from '../src/ledger/lanes.ts';
 import { loadMemories, writeExplicitly } from '../src/ledger/memories.ts';
+import { all, first, insert } from '../src/ledger/script.ts';
 import { migrate } from '../src/sqlite/ledger/migrate.ts';
 import { connectToWrite, runScript, type Sql } from '../src/sqlite/ledger/sql.ts';
 
@@ -56,4 +57,29 @@ test('a change writes as many rows whatever was said of the memory before', () =
   expect(Math.max(...elsewhere) - (confirmations[0] ?? 0)).toBe(2);
   const [found] = runScript(sql, loadMemories('WHERE m.id = @id', { id: memory.id }));
   expect(found).toEqual(memory);
+});
+
+test('a value stands wherever its statement names it, lists too, whichever statement ran before', () => {
+  const joined = (given: Record<string, string>) => runScript(sql, first("SELECT @b || @a || @b || '@a' AS it", given));
+  expect(joined({ a: 'x', b: 'y' })).toEqual({ it: 'yxy@a' });
+  expect(joined({ b: 'v', a: 'u' })).toEqual({ it: 'vuv@a' });
+  const within = 'SELECT value AS it FROM json_each(@from) WHERE value IN :ids AND value IN :ids ORDER BY it';
+  const given = { ids: ['b', 'c'], from: JSON.stringify(['a', 'b', 'c']) };
+  expect(runScript(sql, all(within, given))).toEqual([{ it: 'b' }, { it: 'c' }]);
+});
+
+test('a statement that is not given what it names is refused, not run with nothing', () => {
+  expect(() => runScript(sql, first('SELECT @name AS it', { nam: 'x' }))).toThrow(/needs a parameter named name/);
+});
+
+test('rows are written by the names of their columns, in whatever order each has them', () => {
+  const rows = [
+    { key: 'a', value: '1' },
+    { value: '2', key: 'b' },
+  ];
+  expect(runScript(sql, insert('meta', rows))).toBe(2);
+  expect(runScript(sql, all("SELECT key, value FROM meta WHERE key IN ('a', 'b') ORDER BY key"))).toEqual([
+    { key: 'a', value: '1' },
+    { key: 'b', value: '2' },
+  ]);
 });

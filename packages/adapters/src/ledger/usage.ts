@@ -14,7 +14,7 @@ interface Count {
 /** Adds to counters. Last in a transaction: their rows are shared by all writers of a tenant. */
 export function* count(counts: readonly Count[]): Script<void> {
   const rows = counts.filter(({ value }) => value !== 0);
-  if (rows.length > 0) yield* run(add('true'), { rows });
+  if (rows.length > 0) yield* run(ADD, { rows });
 }
 
 /** The value of a tenant's counter; 0 for one that nothing was added to. */
@@ -100,6 +100,8 @@ const add = (condition: string): string => `
   SELECT value ->> 'tenant' AS tenant, value ->> 'name' AS name, :slot, sum((value ->> 'value')::bigint)
   FROM :rows AS r WHERE ${condition} GROUP BY 1, 2 ORDER BY 1, 2
   ON CONFLICT (tenant, name, slot) DO UPDATE SET value = counters.value + excluded.value`;
+
+const ADD = add('true');
 
 const SUM_COUNTERS = 'SELECT name, sum(value)::bigint AS value FROM counters WHERE tenant = @tenant GROUP BY name';
 

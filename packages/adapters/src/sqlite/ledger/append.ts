@@ -4,10 +4,9 @@ import { insertLane, type NewLane, ownerOfBatch } from '../../ledger/lanes.ts';
 import { newBatchColumns, newMessageColumns } from '../../ledger/rows/batch.ts';
 import { scopeKey } from '../../ledger/rows/columns.ts';
 import type { LaneRow } from '../../ledger/rows/lane.ts';
-import { insert } from '../../ledger/script.ts';
 import { saveLane } from '../../ledger/turn.ts';
 import { count } from '../../ledger/usage.ts';
-import { runScript, type Sql, type Value } from './sql.ts';
+import { insertRows, runScript, type Sql, type Value } from './sql.ts';
 
 export interface Append {
   readonly batch: NewBatch;
@@ -24,7 +23,7 @@ export function append(sql: Sql, { batch, policy, newLaneId }: Append): Appended
   const lane = laneOf(sql, { ...ownerOfBatch(batch), newId: newLaneId, now: acceptedAt });
   const scope = openScope(sql, lane.id, batch.scope);
   const row = newBatchColumns(batch, { lane: lane.id, scope, position: lane.next_position });
-  runScript(sql, insert('batches', [row]));
+  insertRows(sql, 'batches', [row]);
   for (const [i, message] of batch.messages.entries()) {
     insertMessage(sql, message, { batch, lane, scope, seq: lane.next_seq + i });
   }
@@ -58,7 +57,7 @@ function insertMessage(
   const { clientId } = message;
   const resent = clientId !== null && sql.get(SELECT_SAME_CLIENT_ID, { scope, clientId }) !== null;
   const row = newMessageColumns(message, batch, { lane: lane.id, scope, seq, resent, seenUntil: lane.updated_at });
-  runScript(sql, insert('messages', [row]));
+  insertRows(sql, 'messages', [row]);
 }
 
 interface KeyRow {

@@ -114,6 +114,10 @@ export function snapshotsOf(sql: Sql): <T>(script: Script<T>) => T {
   return <T>(script: Script<T>) => snapshot(script) as T;
 }
 
+/** Inserts rows inside the transaction that is open, as a script does. Returns how many. */
+export const insertRows = (sql: Sql, table: string, rows: readonly Row[]): number =>
+  eachRow(ofRows(keptOf(sql), { kind: 'insert', table, rows, onConflict: '' }), rows);
+
 /** Runs a script to its end, inside the transaction that is open. */
 export function runScript<T>(sql: Sql, script: Script<T>): T {
   const kept = keptOf(sql);
@@ -148,10 +152,10 @@ function answer(kept: Kept, step: Step): unknown {
     case 'all':
       return allOf(kept, step);
     case 'once':
-      return kept.sql.once(toSqlite(step.text), bound(step.given, listsIn(step.text)));
+      return kept.sql.once(toSqlite(step.text), byName(step.given));
     case 'run': {
-      const { statement, lists } = ofText(kept, step.text);
-      return statement.run(bound(step.given, lists)).changes;
+      const known = ofText(kept, step.text);
+      return known.statement.run(byPlace(step.given, known)).changes;
     }
     case 'insert':
     case 'update':
@@ -173,33 +177,46 @@ interface Asked {
 }
 
 function allOf(kept: Kept, { text, given }: Asked): readonly unknown[] {
-  const { statement, lists } = ofText(kept, text);
-  return statement.all(bound(given, lists));
+  const known = ofText(kept, text);
+  return known.statement.all(byPlace(given, known));
 }
 
+/** A statement with a question mark for each value: given by their names they would cost twice as much. */
 interface OfText {
   readonly statement: Statement;
-  /** The values that are lists or tables: they travel as JSON. */
-  readonly lists: readonly string[];
+  /** In the order of the question marks. */
+  readonly names: readonly string[];
+  /** Those of one run, until the next. */
+  readonly values: Value[];
 }
 
 function ofText({ sql, statements }: Kept, text: string): OfText {
   const known = statements.get(text);
   if (known !== undefined) return known;
-  const made = { statement: sql.kept(toSqlite(text)), lists: listsIn(text) };
+  const names: string[] = [];
+  const marked = toSqlite(text).replace(/'[^']*'|@([a-z]\w*)/gi, (found, name?: string) => {
+    if (name === undefined) return found; // in quotes
+    names.push(name);
+    return '?';
+  });
+  const made = { statement: sql.kept(marked), names, values: [] };
   statements.set(text, made);
   return made;
 }
 
-const listsIn = (text: string): readonly string[] => [
-  ...new Set([...text.matchAll(/IN :(\w+)|:(rows)\b/g)].map(([, list, rows]) => list ?? rows ?? '')),
-];
+function byPlace(given: Given, { names, values }: OfText): readonly Value[] {
+  for (let place = 0; place < names.length; place += 1) values[place] = valueNamed(names[place] ?? '', given);
+  return values;
+}
 
-function bound(given: Given, lists: readonly string[]): Params {
-  if (lists.length === 0) return given as Params;
-  const params: Record<string, Value> = { ...(given as Params) };
-  for (const name of lists) params[name] = JSON.stringify(given[name]);
-  return params;
+const byName = (given: Given): Params =>
+  Object.fromEntries(Object.keys(given).map((name) => [name, valueNamed(name, given)]));
+
+/** Lists and tables travel as JSON. */
+function valueNamed(name: string, given: Given): Value {
+  const value = given[name];
+  if (value === undefined) throw new Error(`the statement needs a parameter named ${name}, and got none`);
+  return Array.isArray(value) ? JSON.stringify(value) : (value as Value);
 }
 
 /** A statement for rows with these columns, with values by place: that costs less than to read them out of a list. */
@@ -247,16 +264,20 @@ function hasColumns(row: Row, columns: readonly string[]): boolean {
 function eachRow({ statement, columns, places, values }: OfRows, rows: readonly Row[]): number {
   let changed = 0;
   for (const row of rows) {
-    const own = places === columns && hasColumns(row, columns);
-    changed += statement.run(own ? valuesOf(row) : placed(row, places, values)).changes;
+    const isTaken = places === columns && takeInOrder(row, columns, values);
+    if (!isTaken) for (const [place, name] of places.entries()) values[place] = row[name] as Value;
+    changed += statement.run(values).changes;
   }
   return changed;
 }
 
-/** In the row's own order. */
-const valuesOf = (row: Row): readonly Value[] => Object.values(row) as Value[];
-
-function placed(row: Row, places: readonly string[], values: Value[]): readonly Value[] {
-  for (let place = 0; place < places.length; place += 1) values[place] = row[places[place] ?? ''] as Value;
-  return values;
+/** Takes the values of a row whose columns are in this order, as nearly all are: that costs less than to look each up by its name. */
+function takeInOrder(row: Row, columns: readonly string[], values: Value[]): boolean {
+  let place = 0;
+  for (const name in row) {
+    if (name !== columns[place]) return false;
+    values[place] = row[name] as Value;
+    place += 1;
+  }
+  return place === columns.length;
 }

@@ -1,9 +1,10 @@
 import {
   type Access,
   append,
-  type Given,
   laneStore,
   memoryStore,
+  type Row,
+  type RowsStep,
   runScript,
   type Script,
   type Sql,
@@ -24,7 +25,7 @@ export interface Operation {
 /** What one call of the writer asks: the scripts it runs and what it asks by itself, in order; and the statements alone. */
 export interface Recorded {
   readonly phase: Phase;
-  readonly parts: readonly (Operation | readonly Step[])[];
+  readonly parts: readonly (Operation | RowsStep | readonly Step[])[];
   readonly operations: readonly Operation[];
 }
 
@@ -103,8 +104,7 @@ function recorder(sql: Sql, calls: Recorded[]): Recorder {
   const called = <T>(phase: Phase, run: (heard: Sql, steps: Step[]) => T): T => {
     const [steps, operations]: [Step[], Operation[]] = [[], []];
     const result = run(hearing(sql, operations), steps);
-    // An append is no script: it asks by itself, and runs scripts of one step for its rows.
-    const parts = steps.length > 0 ? [steps] : operations.map((one) => (one.scripted ? [asStep(one)] : one));
+    const parts = steps.length > 0 ? [steps] : operations.map((one) => (one.scripted ? partOf(asStep(one)) : one));
     calls.push({ phase, parts, operations });
     return result;
   };
@@ -162,21 +162,34 @@ function hearing(sql: Sql, operations: Operation[]): Sql {
   };
 }
 
+/** An append is no script: it inserts rows and asks by itself, and runs scripts of one step for the rest. */
+const partOf = (step: Step): RowsStep | readonly Step[] => (step.kind === 'insert' ? step : [step]);
+
 const INSERT = /^INSERT INTO (\w+) \(([^)]*)\) VALUES \([^)]*\) ?(.*)$/s;
+const UPDATE = /^UPDATE (\w+) SET (.*) WHERE id = \?$/s;
 
 /** A step that SQLite was given so. */
 function asStep({ kind, text, params }: Operation): Step {
-  const given = params as Given | readonly Value[];
-  if (!isList(given)) return { kind: kind === 'run' ? 'run' : 'all', text, given };
-  const [, table, columns = '', onConflict = ''] = INSERT.exec(text) ?? [];
-  const names =
-    table === undefined ? [...text.matchAll(/(\w+) = \?/g)].map(([, name = '']) => name) : columns.split(', ');
-  const rows = [Object.fromEntries(names.map((name, i) => [name, given[i] ?? null]))];
-  return table === undefined
-    ? { kind: 'update', table: 'lanes', rows, onConflict: '' }
-    : { kind: 'insert', table, rows, onConflict };
+  const values = params as readonly Value[];
+  const [, inserted, columns = '', onConflict = ''] = INSERT.exec(text) ?? [];
+  if (inserted !== undefined) {
+    return { kind: 'insert', table: inserted, rows: [rowOf(columns.split(', '), values)], onConflict };
+  }
+  const [, updated, changes = ''] = UPDATE.exec(text) ?? [];
+  if (updated !== undefined) {
+    const changing = changes.split(' = ?').map((name) => name.replace(', ', ''));
+    return { kind: 'update', table: updated, rows: [rowOf([...changing.slice(0, -1), 'id'], values)], onConflict: '' };
+  }
+  let place = 0;
+  const named = text.replace(/\?/g, () => `@v${place++}`);
+  return {
+    kind: kind === 'run' ? 'run' : 'all',
+    text: named,
+    given: Object.fromEntries(values.map((value, i) => [`v${i}`, value])),
+  };
 }
 
-type Value = string | number | null;
+const rowOf = (names: readonly string[], values: readonly Value[]): Row =>
+  Object.fromEntries(names.map((name, i) => [name, values[i] ?? null]));
 
-const isList = (params: Given | readonly Value[]): params is readonly Value[] => Array.isArray(params);
+type Value = string | number | null;

@@ -99,7 +99,13 @@ test('an immutable memory keeps its text until it is made mutable', async () => 
 test('a deleted memory is gone for every later write', async () => {
   const { send } = await consoleBench();
   const { id } = (await send('POST', '/v1/memories', berlin)).json();
-  expect((await send('DELETE', `/v1/memories/${id}`)).json()).toEqual({ deleted: 1 });
+  const nothing = {
+    fell: { messages: [], relations: [], entities: [], summaries: 0 },
+    stays: { messages: [], relations: [] },
+  };
+  const dry = await send('DELETE', `/v1/memories/${id}?dry_run=true`);
+  expect(dry.json()).toEqual({ deleted: 0, dry_run: true, ...nothing });
+  expect((await send('DELETE', `/v1/memories/${id}`)).json()).toEqual({ deleted: 1, dry_run: false, ...nothing });
   expect((await send('DELETE', `/v1/memories/${id}`)).json()).toMatchObject({ status: 404, code: 'not_found' });
   expect((await send('PATCH', `/v1/memories/${id}`, { memory: 'x' })).statusCode).toBe(404);
 });

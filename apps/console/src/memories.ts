@@ -1,12 +1,15 @@
 import {
   DeletedView,
   DeleteMemoriesQuery,
+  DeleteMemoryQuery,
+  ForgottenView,
   PatchMemory,
   PostMemory,
   PostRestore,
   WrittenMemory,
 } from '@slowwave/contracts';
 import {
+  type Fall,
   type JsonObject,
   type Ledger,
   type MemoryPatch,
@@ -90,10 +93,14 @@ export const memoryRoutes = [
       'Nothing finds it any more, and with it goes what was derived from it: its words in messages, relations and ' +
       'entities that lean on it alone, summaries. Its history is kept; restoring a version brings all of it back.',
     params: IdParams,
-    answer: { 200: DeletedView, 202: DeletedView },
-    handle: async ({ writer }, { tenant, params: { id }, reply }) => {
-      written(await writer.remove(tenant, id), id, reply);
-      return { deleted: 1 };
+    query: DeleteMemoryQuery,
+    answer: { 200: ForgottenView, 202: ForgottenView },
+    handle: async ({ writer }, { tenant, params: { id }, query, reply }) => {
+      const fall = await writer.fallOf(tenant, id);
+      if (fall === null) throw notFound('memory', id);
+      const isDry = query.dry_run === 'true';
+      if (!isDry) written(await writer.remove(tenant, id), id, reply);
+      return { deleted: isDry ? 0 : 1, dry_run: isDry, ...fallView(fall) };
     },
   }),
   route('DELETE /v1/memories', {
@@ -113,6 +120,27 @@ export const memoryRoutes = [
     },
   }),
 ];
+
+const fallView = ({
+  messages,
+  relations,
+  weakened,
+  entities,
+  summaries,
+}: Fall): Pick<ForgottenView, 'fell' | 'stays'> => ({
+  fell: {
+    messages: messages.map(({ id, hidden }) => ({ message_id: id, hidden })),
+    relations: [...relations],
+    entities: [...entities],
+    summaries,
+  },
+  stays: {
+    messages: messages
+      .filter(({ hidden }) => hidden === 'words')
+      .map(({ id, otherMemoryIds }) => ({ message_id: id, memory_ids: [...otherMemoryIds] })),
+    relations: [...weakened],
+  },
+});
 
 const newMemory = (body: PostMemory): NewMemory => ({
   scope: scopeOf(body),

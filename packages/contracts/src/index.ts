@@ -74,6 +74,8 @@ export {
 export {
   DeletedView,
   DeleteMemoriesQuery,
+  DeleteMemoryQuery,
+  ForgottenView,
   History,
   HistoryEvent,
   ListMemoriesQuery,

@@ -181,6 +181,44 @@ export const DeleteMemoriesQuery = z
   .refine(hasOwnerId, { message: OWNER_ID_MISSING, path: ['user_id'] });
 export const DeletedView = z.object({ deleted: z.number().int() }).meta({ id: 'Deleted' });
 
+export const DeleteMemoryQuery = z.strictObject({
+  dry_run: z
+    .enum(['true', 'false'])
+    .default('false')
+    .describe('true: only shows what would be forgotten with the memory; nothing is changed.'),
+});
+
+const RelationTold = z.object({ id: z.string(), text: z.string() });
+
+export const ForgottenView = z
+  .object({
+    deleted: z.number().int().describe('1; 0 for a dry run.'),
+    dry_run: z.boolean(),
+    fell: z
+      .object({
+        messages: z.array(
+          z.object({
+            message_id: z.string(),
+            hidden: z.enum(['words', 'all']).describe('words: only the words that say it; all: the whole message.'),
+          }),
+        ),
+        relations: z.array(RelationTold),
+        entities: z.array(z.object({ id: z.string(), name: z.string() })),
+        summaries: z.number().int().describe('Dropped, and made anew when the next one is due.'),
+      })
+      .describe('What cannot be found any more with it. Restoring the memory brings it back.'),
+    stays: z
+      .object({
+        messages: z.array(z.object({ message_id: z.string(), memory_ids: z.array(z.string()) })),
+        relations: z.array(RelationTold),
+      })
+      .describe(
+        'messages: the rest of a message, because of these memories. relations: said by others as well, now fewer.',
+      ),
+  })
+  .meta({ id: 'ForgottenMemory' });
+export type ForgottenView = z.infer<typeof ForgottenView>;
+
 export const UserView = z
   .object({
     kind: z.enum(['user', 'agent', 'run']),

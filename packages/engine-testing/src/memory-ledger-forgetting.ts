@@ -1,5 +1,5 @@
-import type { Evidence, LaneId, MemoryChange, Millis, WishToForget } from '@slowwave/engine';
-import { forgottenAt, hasFallen, isOfForgotten, shownOf } from '@slowwave/engine/storing';
+import type { Evidence, LaneId, Leaning, MemoryChange, Millis, WishToForget } from '@slowwave/engine';
+import { forgottenAt, hasFallen, isOfForgotten, leaningIn, shownOf } from '@slowwave/engine/storing';
 import { hearersOf, reviseSpeech } from './memory-ledger-speech.ts';
 import { rowOf, type State } from './memory-ledger-state.ts';
 import { forgetSummaries } from './memory-ledger-summaries.ts';
@@ -79,5 +79,22 @@ function evidenceOf(state: State, lane: LaneId): readonly Evidence[] {
     if (!says || memory.lane !== lane || memory.versions.length === 0) return [];
     const forgotten = forgottenAt(memory) !== null;
     return [{ memoryId, messageIds: sourceIds, text, quote: details?.quote ?? null, forgotten }];
+  });
+}
+
+export function leaningOn(state: State, lane: LaneId, memoryId: string): Leaning {
+  const evidence = evidenceOf(state, lane);
+  const own = new Set(evidence.filter((one) => one.memoryId === memoryId).flatMap(({ messageIds }) => messageIds));
+  const rows = [...state.messages.values()].filter((row) => row.lane === lane && own.has(row.message.id));
+  const statements = [...state.graph.statements.values()].filter((row) => row.lane === lane && row.counts);
+  const isApplied = (id: string): boolean => state.consolidations.get(id)?.state === 'applied';
+  return leaningIn(memoryId, {
+    messages: rows.map(({ message, unhidden }) => ({ id: message.id, content: unhidden ?? message.content })),
+    wishes: state.wishes.filter(({ consolidationId }) => isApplied(consolidationId)),
+    evidence,
+    statements: statements
+      .map(({ statement }) => statement)
+      .filter(({ messageIds }) => messageIds.some((id) => own.has(id))),
+    nameOf: (id) => rowOf(state.graph.entities, id).name,
   });
 }

@@ -13,6 +13,7 @@ import {
   type Scope,
   type TenantId,
 } from '@slowwave/engine';
+import { leaningOn } from './memory-ledger-forgetting.ts';
 import { pageOf } from './memory-ledger-page.ts';
 import type { State } from './memory-ledger-state.ts';
 import { isStanding } from './memory-ledger-turns.ts';
@@ -38,6 +39,7 @@ export function memoryReads(state: State): Reads {
       const rest = standing.filter((memory) => after === null || memory.id > after);
       return rest.sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, limit);
     },
+    leaning: async (lane, id) => leaningOn(state, lane, id),
     history: async (tenant, id, page) => {
       const isKnown = find(state, tenant, id) !== null;
       const events = isKnown ? state.events.filter((event) => event.memoryId === id) : [];

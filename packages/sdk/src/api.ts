@@ -403,6 +403,41 @@ export type Forgetting = {
   readonly max_memories?: number | null | undefined;
 };
 
+export type ForgottenMemory = {
+  /** 1; 0 for a dry run. */
+  readonly deleted: number;
+  readonly dry_run: boolean;
+  /** What cannot be found any more with it. Restoring the memory brings it back. */
+  readonly fell: {
+    readonly messages: readonly ({
+      readonly message_id: string;
+      /** words: only the words that say it; all: the whole message. */
+      readonly hidden: 'words' | 'all';
+    })[];
+    readonly relations: readonly {
+      readonly id: string;
+      readonly text: string;
+    }[];
+    readonly entities: readonly {
+      readonly id: string;
+      readonly name: string;
+    }[];
+    /** Dropped, and made anew when the next one is due. */
+    readonly summaries: number;
+  };
+  /** messages: the rest of a message, because of these memories. relations: said by others as well, now fewer. */
+  readonly stays: {
+    readonly messages: readonly {
+      readonly message_id: string;
+      readonly memory_ids: readonly string[];
+    }[];
+    readonly relations: readonly {
+      readonly id: string;
+      readonly text: string;
+    }[];
+  };
+};
+
 /** It was deleted, undone or removed since. */
 export type ForgottenSince = {
   readonly id: string;
@@ -1663,8 +1698,8 @@ export type ToldMessage = {
   readonly role: 'user' | 'assistant' | 'system' | 'tool';
   readonly name: string | null;
   readonly content: string;
-  /** Why there is no content: it was removed by retention, or held personal data that is not stored. */
-  readonly withheld?: 'retention' | 'personal_data' | undefined;
+  /** Why there is no content: it was removed by retention, held personal data that is not stored, or says what is forgotten. */
+  readonly withheld?: 'retention' | 'personal_data' | 'forgotten' | undefined;
   readonly said_at: string;
   readonly kind: 'message';
 };
@@ -1914,7 +1949,8 @@ export interface Operations {
   /** Delete a memory. */
   'DELETE /v1/memories/{id}': {
     params: { id: string; };
-    answer: Deleted;
+    query?: { dry_run?: 'true' | 'false' | undefined; };
+    answer: ForgottenMemory;
   };
   /** Get the history of a memory, oldest event first. */
   'GET /v1/memories/{id}/history': {

@@ -1,5 +1,15 @@
-import type { Content, Evidence, MemoryChange, TenantId, VersionDetails, WishToForget } from '@slowwave/engine';
-import { canonical, hasFallen, isOfForgotten, shownOf } from '@slowwave/engine/storing';
+import type {
+  Content,
+  Evidence,
+  LaneId,
+  Leaning,
+  MemoryChange,
+  Statement,
+  TenantId,
+  VersionDetails,
+  WishToForget,
+} from '@slowwave/engine';
+import { canonical, endsOf, hasFallen, isOfForgotten, leaningIn, shownOf } from '@slowwave/engine/storing';
 import { type Folding, refold } from './graph/refold.ts';
 import { statementFrom } from './graph/rows.ts';
 import { all, idsOf, insert, run, type Script, together } from './script.ts';
@@ -85,25 +95,56 @@ export function* standAgain(folding: Folding, consolidationIds: readonly string[
   const rows = yield* all<StandingRow>(SELECT_STATEMENTS, { lane, ids: consolidationIds });
   if (rows.length === 0) return;
   const statements = rows.map((row) => ({ row, statement: statementFrom(row) }));
-  const ends = statements.flatMap(({ statement }) =>
-    'destination' in statement ? [statement.source, statement.destination] : [statement.source],
-  );
-  const [evidence, entities] = yield* together(
+  const [evidence, nameOf] = yield* together(
     evidenceOf([...new Set(statements.flatMap(({ statement }) => statement.messageIds))]),
-    all<{ id: string; name: string }>('SELECT id, name FROM graph_entities WHERE lane = @lane AND id IN :ids', {
+    namesOf(
       lane,
-      ids: [...new Set(ends)],
-    }),
+      statements.map(({ statement }) => statement),
+    ),
   );
-  const names = new Map(entities.map(({ id, name }) => [id, name]));
   const weighed = statements.map(({ row, statement }) => {
-    const fallen = hasFallen(statement, evidence, (entity) => names.get(entity) ?? '') ? 1 : 0;
+    const fallen = hasFallen(statement, evidence, nameOf) ? 1 : 0;
     return { row, statement, fallen, counts: fallen === 1 || row.state === 'undone' ? 0 : 1 };
   });
   const changed = weighed.filter(({ row, fallen, counts }) => fallen !== row.fallen || counts !== row.counts);
   const text = 'UPDATE graph_statements SET fallen = @fallen, counts = @counts WHERE id = @id';
   yield* together(...changed.map(({ row, fallen, counts }) => run(text, { id: row.id, fallen, counts })));
   yield* refold(folding, { statements: changed.map(({ statement }) => statement), entities: [] });
+}
+
+/** What the entities are called that statements name. */
+function* namesOf(lane: LaneId, statements: readonly Statement[]): Script<(entity: string) => string> {
+  const rows = yield* all<{ id: string; name: string }>(
+    'SELECT id, name FROM graph_entities WHERE lane = @lane AND id IN :ids',
+    { lane, ids: [...new Set(statements.flatMap(endsOf))] },
+  );
+  const names = new Map(rows.map(({ id, name }) => [id, name]));
+  return (entity) => names.get(entity) ?? '';
+}
+
+/** What would be hidden and fall if a memory were forgotten. */
+export function* leaningOn(lane: LaneId, memoryId: string): Script<Leaning> {
+  const memoryIds = [memoryId];
+  const [messageIds, consolidationIds] = yield* together(
+    idsOf(SELECT_SOURCES, { memoryIds }),
+    idsOf(SELECT_CONSOLIDATIONS, { memoryIds }),
+  );
+  const [messages, evidence, wishes, rows] = yield* together(
+    all<MessageRow>(SELECT_MESSAGES, { lane, ids: messageIds }),
+    evidenceOf(messageIds),
+    all<WishRow>(SELECT_WISHES, { ids: messageIds }),
+    all<StandingRow>(SELECT_STATEMENTS, { lane, ids: consolidationIds }),
+  );
+  const statements = rows.filter(({ counts }) => counts === 1).map(statementFrom);
+  const entities = yield* namesOf(lane, statements);
+  return leaningIn(memoryId, {
+    messages: messages.map(({ id, content, unhidden }) => ({
+      id,
+      content: JSON.parse(unhidden ?? content) as Content,
+    })),
+    wishes: wishes.map((wish) => ({ messageId: wish.message_id, quote: wish.quote })),
+    ...{ evidence, statements, nameOf: entities },
+  });
 }
 
 /** What came of these messages, but for what is undone as a whole. */

@@ -15,9 +15,9 @@ import type {
   Written,
 } from '@slowwave/engine';
 import { besideOwner, KEY_OF, ownerOf, SAID_KINDS } from '@slowwave/engine/storing';
-import { type Access, read, storeOf, write } from './access.ts';
+import { type Access, read, snapshot, storeOf, write } from './access.ts';
 import { conflicts, writeChanges } from './changes.ts';
-import { noteWishes } from './forgetting.ts';
+import { leaningOn, noteWishes } from './forgetting.ts';
 import { openStudy } from './graph/studies.ts';
 import { finish } from './lane-life.ts';
 import { laneScripts, type OwnedBy } from './lanes.ts';
@@ -77,6 +77,7 @@ const scripted = storeOf<Omit<MemoryStore, 'laneOf' | 'get'>>('memories', {
   every: read((after, limit) =>
     loadMemories('WHERE m.id > @after AND l.erasure IS NULL', { after: after ?? '', limit }),
   ),
+  leaning: snapshot(leaningOn),
   history: read(function* (tenant, id, page) {
     const after = readCursor(page.cursor, ['number'])?.[0] ?? 0;
     const rows = yield* all<EventRow>(SELECT_HISTORY, { tenant, id, after, limit: page.limit + 1 });

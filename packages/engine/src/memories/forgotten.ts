@@ -1,5 +1,6 @@
 import { isSelfName } from '../graph/names.ts';
 import type { Statement } from '../graph/words.ts';
+import type { Leaning, WishToForget } from '../ports/ledger/memories.ts';
 import { normaliseText } from '../text/normalise.ts';
 import { containment, termSet } from '../text/terms.ts';
 import { type Content, isWithheld } from '../words.ts';
@@ -123,4 +124,31 @@ function namedIn(statement: Statement, nameOf: NameOf): readonly string[] {
   if (statement.kind === 'named') return [statement.name];
   const ends = 'destination' in statement ? [statement.source, statement.destination] : [statement.source];
   return ends.map(nameOf).filter((name) => !isSelfName(name) && normaliseText(name) !== '');
+}
+
+/** A lane's things that came of the messages of one memory. */
+interface Around {
+  readonly messages: readonly { readonly id: string; readonly content: Content }[];
+  readonly evidence: readonly Evidence[];
+  readonly wishes: readonly WishToForget[];
+  readonly statements: readonly Statement[];
+  readonly nameOf: NameOf;
+}
+
+/** What would be hidden and fall if a memory were forgotten. */
+export function leaningIn(memoryId: string, { messages, evidence, wishes, statements, nameOf }: Around): Leaning {
+  const then = evidence.map((one) => (one.memoryId === memoryId ? { ...one, forgotten: true } : one));
+  return {
+    messages: messages.flatMap(({ id, content }) => {
+      const own = then.filter(({ messageIds }) => messageIds.includes(id));
+      const quotes = wishes.filter(({ messageId }) => messageId === id).map(({ quote }) => quote);
+      const shown = shownOf(content, { evidence: own, wishes: quotes });
+      if (shown === null) return [];
+      const others = own.filter(({ forgotten }) => !forgotten).map((one) => one.memoryId);
+      return [
+        { id, hidden: isWithheld(shown) ? ('all' as const) : ('words' as const), otherMemoryIds: [...new Set(others)] },
+      ];
+    }),
+    statements: statements.filter((statement) => hasFallen(statement, then, nameOf)),
+  };
 }

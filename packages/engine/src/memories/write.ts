@@ -15,6 +15,7 @@ import {
   underOf,
 } from '../words.ts';
 import { evolve, type Home, inEffect, isOfForgotten, lastSaidAt, liveVersion, newest, tombstoneOf } from './evolve.ts';
+import { fallOf } from './fall.ts';
 import { isRemoved } from './former.ts';
 import { isShared } from './in-app.ts';
 import { saidIds } from './said-ids.ts';
@@ -41,6 +42,10 @@ export function memoryWriter(deps: WriteDeps): MemoryWriter {
     restore: (tenant, id, version) =>
       attempt(deps, { tenant, id, orGone: true }, (memory) => restored(deps, memory, version)),
     remove: (tenant, id) => attempt(deps, { tenant, id }, (memory) => removed(deps, memory)),
+    fallOf: async (tenant, id) => {
+      const memory = await deps.ledger.memories.get(tenant, id);
+      return memory === null || liveVersion(memory) === null ? null : fallOf(deps, memory);
+    },
     removeAll: async (tenant, scope, { ownApp } = { ownApp: false }) => {
       const ids = await deps.ledger.memories.liveIds(tenant, scope);
       return removeAll(deps, tenant, { ids, appId: ownApp ? scope.appId : null });

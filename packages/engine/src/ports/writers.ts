@@ -1,5 +1,6 @@
 import type { Entity, EntityKind, KeptRelation } from '../graph/words.ts';
 import type { JsonObject, LaneId, Memory, Millis, Owner, Scope, TenantId, Trust } from '../words.ts';
+import type { Leaning } from './ledger/memories.ts';
 import type { Review, ReviewState, Undo } from './ledger/reviews.ts';
 import type { Cancellation } from './tools.ts';
 
@@ -57,6 +58,17 @@ export type RemoveAllResult =
   | { readonly kind: 'unprojected'; readonly count: number }
   | { readonly kind: 'conflict' };
 
+/** What falls with a memory that is forgotten. */
+export interface Fall extends Pick<Leaning, 'messages'> {
+  /** Relations and entities that lean on it alone. */
+  readonly relations: readonly { readonly id: string; readonly text: string }[];
+  readonly entities: readonly { readonly id: string; readonly name: string }[];
+  /** Relations that others say as well: they stay. */
+  readonly weakened: readonly { readonly id: string; readonly text: string }[];
+  /** How many summaries are dropped, to be made anew. */
+  readonly summaries: number;
+}
+
 /** Explicit writes: no model; one ledger transaction, then projected before they are answered. */
 export interface MemoryWriter {
   add(tenant: TenantId, memory: NewMemory): Promise<WriteResult>;
@@ -64,6 +76,8 @@ export interface MemoryWriter {
   /** A former version's text and details hold again, from now on; of a deleted or undone memory as well. */
   restore(tenant: TenantId, id: string, version: number): Promise<WriteResult>;
   remove(tenant: TenantId, id: string): Promise<WriteResult>;
+  /** What would fall with a memory that were removed now; null: there is no such memory that holds. */
+  fallOf(tenant: TenantId, id: string): Promise<Fall | null>;
   /** Every live memory of an owner that also fits the other ids of the scope. */
   /** `ownApp`: who asks is kept to the app of the scope, and what others were told, too, stays. */
   removeAll(tenant: TenantId, scope: Scope, how?: { readonly ownApp: boolean }): Promise<RemoveAllResult>;

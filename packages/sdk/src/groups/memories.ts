@@ -14,6 +14,7 @@ import { type Given, open, type Send } from '../send.ts';
 
 type ListQuery = NonNullable<Given<'GET /v1/memories'>['query']>;
 type DeleteQuery = NonNullable<Given<'DELETE /v1/memories'>['query']>;
+type DeleteOneQuery = NonNullable<Given<'DELETE /v1/memories/{id}'>['query']>;
 type SourcesQuery = NonNullable<Given<'GET /v1/memories/{id}/sources'>['query']>;
 
 export const memoriesOf = (send: Send) => ({
@@ -31,7 +32,9 @@ export const memoriesOf = (send: Send) => ({
     everyPage((cursor) => send('GET /v1/memories', { query: { ...query, cursor } }, options)),
   update: (id: string, body: PatchMemory, options?: CallOptions) =>
     send('PATCH /v1/memories/{id}', { params: { id }, body }, options),
-  delete: (id: string, options?: CallOptions) => send('DELETE /v1/memories/{id}', { params: { id } }, options),
+  /** Answers with what is forgotten with it; `dry_run` only shows that. */
+  delete: (id: string, query: DeleteOneQuery = {}, options?: CallOptions) =>
+    send('DELETE /v1/memories/{id}', { params: { id }, query }, options),
   /** Deletes all memories of an owner. They can be restored; see users.erase for what cannot. */
   deleteAll: (query: DeleteQuery, options?: CallOptions) => send('DELETE /v1/memories', { query }, options),
   restore: (id: string, version: number, options?: CallOptions) =>

@@ -1,3 +1,4 @@
+import type { Statement } from '../../graph/words.ts';
 import type { SaidKind } from '../../memories/said-ids.ts';
 import type { HeldOperation } from '../../plan.ts';
 import type { Filter } from '../../search/filter/filter.ts';
@@ -54,6 +55,18 @@ export type Written =
   | { readonly kind: 'written' }
   | { readonly kind: 'conflict'; readonly memoryIds: readonly string[] };
 
+/** What would be hidden and fall if a memory were forgotten now. */
+export interface Leaning {
+  /** Its messages, with the other memories that lean on each: those keep the rest of it shown. */
+  readonly messages: readonly {
+    readonly id: string;
+    readonly hidden: 'words' | 'all';
+    readonly otherMemoryIds: readonly string[];
+  }[];
+  /** Statements that count. */
+  readonly statements: readonly Statement[];
+}
+
 export interface MemoryStore {
   /** One transaction: events, versions, tombstones, reviews, batch states, outbox, study, and whether the lane has more. */
   apply(turn: Turn, application: Application): Promise<Applied>;
@@ -77,6 +90,8 @@ export interface MemoryStore {
   liveIds(tenant: TenantId, scope: Scope): Promise<readonly string[]>;
   /** Every memory of the tenant in id order, for rebuilding an index. */
   every(after: string | null, limit: number): Promise<readonly Memory[]>;
+  /** What leans on a memory. */
+  leaning(lane: LaneId, id: string): Promise<Leaning>;
   /** Oldest first. */
   history(tenant: TenantId, id: string, page: Page): Promise<Paged<MemoryEvent>>;
   /** The messages behind a memory's versions, with neighbours of the same lane. */

@@ -53,6 +53,15 @@ const qdrant: Proof = {
   },
 };
 
+const forgetting: Proof = {
+  name: 'forgetting',
+  proves: 'What is forgotten is found nowhere, and everything else is as if it had never been said: 1,000 lives.',
+  takes: 'some hours',
+  flags: { lives: { help: 'How many lives, on each ledger.', usual: '1000' } },
+  run: ({ lives = '' }, tools) =>
+    suites(tools, { SLOWWAVE_TEST_LIVES: lives }, ['apps/standalone/test/forgetting.test.ts']),
+};
+
 const models: Proof = {
   name: 'models',
   proves:
@@ -84,6 +93,7 @@ export const PROOFS: readonly Proof[] = [
   chaos('sqlite', 'five processes on one ledger file and Redis'),
   chaos('postgres', 'one process on PostgreSQL and Redis'),
   fuzz,
+  forgetting,
   qdrant,
   models,
   benches,

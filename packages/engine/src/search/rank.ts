@@ -3,7 +3,7 @@ import { termSet } from '../text/terms.ts';
 import { compareSaid, type Millis } from '../words.ts';
 import { asking, feedback, freshness, speaker, subject, time } from './factors.ts';
 import { compareIds, foundBy, fusion, highest, type Legs } from './hits.ts';
-import { topicsIn } from './relevance.ts';
+import { topicsIn } from './traits.ts';
 
 /** What was asked, as far as the order of its answers depends on it. */
 export interface RankQuestion extends Legs {

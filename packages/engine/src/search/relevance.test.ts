@@ -91,6 +91,21 @@ describe('what is relevant', () => {
     },
   );
 
+  test('what names whom a question is about is not what it asks', () => {
+    const hers = [
+      'sails to Skye in June',
+      'grows leeks',
+      'keeps the thermostat at 19 degrees',
+      'has a scar on the chin',
+    ];
+    const life = [...LIFE, ...hers.map((told) => `User's wife Aroha ${told}`)];
+    expect(shown('Where does my wife Aroha sail in June?', { life })).toEqual([
+      "User's wife Aroha sails to Skye in June",
+    ]);
+    expect(shown('What did my wife Aroha catch off the pier?', { life })).toEqual([]);
+    expect(shown('What does my wife Aroha grow?', { life })).toEqual(["User's wife Aroha grows leeks"]);
+  });
+
   test('words that only ask are not looked for', () => {
     expect(shown('What do you know about Tom?')).toEqual(["User's brother Tom lives in Porto"]);
     expect(shown('Tell me what happened in 2019')).toEqual(['User quit smoking in 2019']);

@@ -1,0 +1,180 @@
+import type { IndexHit } from '../ports/search-index.ts';
+import { termSet, terms } from '../text/terms.ts';
+import { topicsOf } from '../text/topics.ts';
+import type { VectorKind } from './hits.ts';
+import { aboutOthers, askedAbout, toldAbout } from './person.ts';
+import type { RankQuestion } from './rank.ts';
+import { lacksWanted } from './wanted.ts';
+
+/** How the vectors of a question's hits tell what is near; words: it had none. */
+export type Calibration = VectorKind | 'words';
+
+/** What tells whether one hit answers a question: numbers, mostly of 0 to 1. */
+export interface Trait {
+  readonly none: 1;
+  /** The share of the question's words that it has, rare ones counting more. */
+  readonly words: number;
+  /** How much less that is than the most of any hit. */
+  readonly fewerWords: number;
+  /** How near its vector is, and how much further than the nearest. */
+  readonly near: number;
+  readonly further: number;
+  /** By how many standard deviations it is nearer than the hits are on average, a quarter of it. */
+  readonly standsOut: number;
+  /** How much of what the question is about it is about, and how much of what either is about both are. */
+  readonly topics: number;
+  readonly alike: number;
+  /** No topic of the question is known. */
+  readonly odd: number;
+  readonly oddWords: number;
+  /** It is about somebody else. */
+  readonly others: number;
+  /** A day, a number, a place or a name is asked for, and it has none. */
+  readonly lacks: number;
+}
+
+export interface Traits {
+  readonly hits: readonly Trait[];
+  /** Topics of the question are known, and none of the hits is about them. */
+  readonly untold: number;
+}
+
+export function traitsOf(question: RankQuestion, hits: readonly IndexHit[], calibration: Calibration): Traits {
+  const words = wordsOf(question, hits);
+  const cosines = hits.map(({ vectorScore }) => (calibration === 'words' ? 0 : (vectorScore ?? 0)));
+  const near = calibration === 'learnt' ? aboveTheMiddle(cosines) : cosines;
+  const standsOut = deviations(cosines);
+  const { topics, alike, known } = topicsIn(question, hits);
+  const isOther = aboutOthers(question.text);
+  const lacks = lacksWanted(question.text);
+  const [mostWords, nearest] = [Math.max(...words), Math.max(...near)];
+  const odd = known ? 0 : 1;
+  return {
+    untold: known && topics.every((share) => share === 0) ? 1 : 0,
+    hits: hits.map(({ point }, i) => ({
+      none: 1,
+      words: words[i] ?? 0,
+      fewerWords: mostWords - (words[i] ?? 0),
+      near: near[i] ?? 0,
+      further: nearest - (near[i] ?? 0),
+      standsOut: standsOut[i] ?? 0,
+      topics: topics[i] ?? 0,
+      alike: alike[i] ?? 0,
+      odd,
+      oddWords: odd * (words[i] ?? 0),
+      others: isOther(point.text) ? 1 : 0,
+      lacks: lacks(withoutSubject(point.text)) ? 1 : 0,
+    })),
+  };
+}
+
+/** "User's brother Tom lives in Porto" names Porto: that it is about Tom, or about whom ever the first word names, answers nothing. */
+function withoutSubject(text: string): string {
+  const told = toldAbout(text);
+  return told === null ? text.replace(/^\s*\S+/u, '') : text.slice(told.phrase.length);
+}
+
+/** A word that is twice in a text, as in a fact and in what it came from, counts this much. */
+const TWICE = 1.3;
+/** Words of which a text may be full whatever it is about count so much of their rarity. */
+const LIGHT = 0.4;
+const LIGHT_WORDS: ReadonlySet<string> = new Set(
+  terms(`
+    get go take make put want use need keep give come see look say think find thing lot have like become try let run set
+    call bring hold turn start begin work one two much many last first new old good big every day week month year time
+    always never still usually often really something anything people person way kind sort name type`),
+);
+/** What every memory of a user may begin with. */
+export const USER = 'user';
+
+/** Who asks what somebody does for a living does not ask where they live. */
+const IDIOMS = /\b(?:for|makes?|made|making) a living\b/giu;
+
+/**
+ * The share of the question's words that each hit has, rare ones counting more: in its text, or in what it came from. Words that
+ * name whom a question is about say nothing of what it asks.
+ */
+function wordsOf({ text, terms: asked }: RankQuestion, hits: readonly IndexHit[]): readonly number[] {
+  const texts = hits.map(({ point }) => termSet(point.text));
+  const rarities = new Map(
+    [...new Set(asked)].map((term) => [term, rarity(texts.filter((own) => own.has(term)).length, texts.length)]),
+  );
+  const names = termSet(askedAbout(text)?.phrase ?? '');
+  const idioms = new Set((text.match(IDIOMS) ?? []).flatMap(terms));
+  const said = [...rarities.keys()].filter((term) => !idioms.has(term));
+  const content = said.filter((term) => term !== USER && !names.has(term));
+  const weights = new Map(
+    (content.length === 0 ? said : content).map((term) => [
+      term,
+      (rarities.get(term) ?? 0) * (LIGHT_WORDS.has(term) ? LIGHT : 1),
+    ]),
+  );
+  const all = [...weights.values()].reduce((sum, weight) => sum + weight, 0);
+  if (all === 0) return hits.map(() => 0);
+  const beyond = beyondText(
+    hits,
+    texts.map((own) => within(own, rarities)),
+  );
+  return texts.map((own, i) => Math.min(1, (within(own, weights) + (beyond[i] ?? 0)) / all));
+}
+
+const within = (own: ReadonlySet<string>, weights: ReadonlyMap<string, number>): number =>
+  [...weights].reduce((sum, [term, weight]) => sum + (own.has(term) ? weight : 0), 0);
+
+/**
+ * What the keyword search counted beside the words of a hit's own text: those of what it came from. Rarities of all memories are
+ * higher than those among the hits, by as much as where the hit's own words explain its score best.
+ */
+function beyondText(hits: readonly IndexHit[], own: readonly number[]): readonly number[] {
+  const scores = hits.map(({ keywordScore }) => (keywordScore ?? 0) / TWICE);
+  const ratios = scores.flatMap((score, i) => (score > 0 && (own[i] ?? 0) > 0 ? score / (own[i] ?? 1) : []));
+  const scale = ratios.length === 0 ? 1 : Math.max(1, Math.min(...ratios));
+  return scores.map((score, i) => Math.max(0, score / scale - (own[i] ?? 0)));
+}
+
+const rarity = (having: number, of: number): number => Math.log(1 + (of - having + 0.5) / (having + 0.5));
+
+/** Of fewer hits the middle tells nothing; unlike texts are about as near as this to a small model. */
+const BACKGROUND_MIN = 10;
+const BACKGROUND = 0.2;
+
+/** Any two texts are somewhat alike to a model, to one model more than to another: so it counts how far one is above the middle. */
+function aboveTheMiddle(cosines: readonly number[]): readonly number[] {
+  const sorted = cosines.toSorted((a, b) => b - a);
+  const middle = sorted.length < BACKGROUND_MIN ? BACKGROUND : (sorted[Math.floor(sorted.length / 2)] ?? 0);
+  return cosines.map((cosine) => (middle >= 1 ? 0 : (cosine - middle) / (1 - middle)));
+}
+
+function deviations(cosines: readonly number[]): readonly number[] {
+  const mean = cosines.reduce((sum, cosine) => sum + cosine, 0) / cosines.length;
+  const deviation = Math.sqrt(cosines.reduce((sum, cosine) => sum + (cosine - mean) ** 2, 0) / cosines.length);
+  return cosines.map((cosine) => (deviation === 0 ? 0 : (cosine - mean) / deviation / 4));
+}
+
+/**
+ * How much of what the question is about each hit is about, rare topics counting more; and how much of either both are. What her
+ * wife plays is not about marriage.
+ */
+export function topicsIn({ text }: Pick<RankQuestion, 'text'>, hits: readonly IndexHit[]) {
+  const asked = [...topicsOf(text.replace(askedAbout(text)?.phrase ?? '', ' '))];
+  const told = hits.map(({ point }) => topicsOf(point.text.slice(toldAbout(point.text)?.phrase.length ?? 0)));
+  const weights = asked.map(
+    ([topic, weight]) =>
+      [topic, weight * rarity(told.filter((topics) => topics.has(topic)).length, told.length)] as const,
+  );
+  const all = weights.reduce((sum, [, weight]) => sum + weight, 0);
+  return {
+    known: asked.length > 0,
+    topics: told.map(
+      (topics) => weights.reduce((sum, [topic, weight]) => sum + weight * (topics.get(topic) ?? 0), 0) / (all || 1),
+    ),
+    alike: told.map((topics) => {
+      const shared = asked.reduce((sum, [topic, weight]) => sum + Math.min(weight, topics.get(topic) ?? 0), 0);
+      const either = [...new Map([...topics, ...asked]).keys()].reduce(
+        (sum, topic) => sum + Math.max(topics.get(topic) ?? 0, asked.find(([one]) => one === topic)?.[1] ?? 0),
+        0,
+      );
+      return either === 0 ? 0 : shared / either;
+    }),
+  };
+}

@@ -7,7 +7,7 @@ export interface AliasWorld {
   readonly kinds: Readonly<Record<string, string>>;
   /** Whose each name is. */
   readonly names: ReadonlyMap<string, number>;
-  /** Names that only somebody who knows them can tell to be of one: short forms and slips. */
+  /** Names that only somebody who knows them can recognize as the same: short forms and slips. */
   readonly pairs: readonly (readonly [string, string])[];
 }
 
@@ -76,7 +76,7 @@ export function aliasWorld({ seed, entities }: { seed: number; entities: number 
   const talk = said.map(({ name, of }, i) => ({
     day: '',
     says: `${i}: I know ${name}.`,
-    tells: [`user | knows | ${name}`],
+    statements: [`user | knows | ${name}`],
     of,
   }));
   return { talk, kinds, names, pairs };

@@ -30,7 +30,7 @@ export function doomed(deps: TurnDeps, nth: number, fate: Fate): Doomed {
   return { deps: watchedDeps(deps, pass), met: () => met };
 }
 
-/** The same, with every call of a port going through `pass`, which is told its name, e.g. "thoughts.storePlan". */
+/** The same, with every call of a port going through `pass`, which is given its name, e.g. "thoughts.storePlan". */
 export function watchedDeps(deps: TurnDeps, pass: Pass): TurnDeps {
   const { batches, lanes, thoughts, summaries, memories, speech, outbox, settings } = deps.ledger;
   const ledger = {

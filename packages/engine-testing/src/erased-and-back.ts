@@ -148,7 +148,7 @@ async function turnWith({ bench, lane }: Life, { nth, when, act }: Interruption)
   return met;
 }
 
-/** The new user's turn, with an index that nobody has told of the erasure yet, unless it is over. */
+/** The new user's turn, with an index from which nobody has erased anything yet, unless it is over. */
 async function consolidateAnew({ bench, owner, secret }: Life): Promise<void> {
   const chat = scripted();
   const lane = await bench.deps.ledger.lanes.find(DEFAULT_TENANT, owner);
@@ -171,7 +171,7 @@ async function erase({ bench, lane }: Life, id: string): Promise<void> {
   expect(forgotten.every((one) => one === lane)).toBe(true);
 }
 
-/** The new user has what it said, and neither ledger nor index tells it anything else. */
+/** The new user has what it said, and neither ledger nor index shows it anything else. */
 async function expectOnlyAnew(life: Life, when: string): Promise<void> {
   const { bench, owner, secret, lane } = life;
   const { ledger, index } = bench.deps;

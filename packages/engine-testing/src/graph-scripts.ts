@@ -11,12 +11,14 @@ interface ShownMessage {
 export const graphScript =
   (talk: readonly GraphTurn[], kinds: Readonly<Record<string, string>> = {}): Script =>
   (input) => {
-    const told = (input.messages as unknown as ShownMessage[]).flatMap(({ id, content }) =>
-      (talk.find(({ says }) => says === content)?.tells ?? []).map((tells) => relationOf(tells, { id, content })),
+    const stated = (input.messages as unknown as ShownMessage[]).flatMap(({ id, content }) =>
+      (talk.find(({ says }) => says === content)?.statements ?? []).map((statement) =>
+        relationOf(statement, { id, content }),
+      ),
     );
     const isName = ({ relationship }: JsonObject): boolean => relationship === 'named';
     const names = new Set(
-      told.filter((one) => !isName(one)).flatMap(({ source, destination }) => [String(source), String(destination)]),
+      stated.filter((one) => !isName(one)).flatMap(({ source, destination }) => [String(source), String(destination)]),
     );
     const entities = [...names].map((name) => ({
       name,
@@ -24,22 +26,29 @@ export const graphScript =
       known: null,
       aliases: [] as string[],
     }));
-    const aliases = told.filter(isName).map(({ destination }) => String(destination));
+    const aliases = stated.filter(isName).map(({ destination }) => String(destination));
     return {
       entities: [
         ...entities,
         ...(aliases.length === 0 ? [] : [{ name: 'user', kind: 'person', known: null, aliases }]),
       ],
-      relations: told.filter((one) => !isName(one)),
+      relations: stated.filter((one) => !isName(one)),
     };
   };
 
-const TELLING =
+const STATEMENT =
   /^(?<how>[-!] )?(?<source>.+?) \| (?<relationship>.+?) \| (?<destination>.+?)(?: @(?<from>\S+))?(?: \.\.(?<until>\S+))?$/u;
 
 /** "- user | lives_in | Lisbon ..2024-02-23" as a model writes it. */
-function relationOf(tells: string, { id, content }: ShownMessage): JsonObject {
-  const { how, source = '', relationship = '', destination = '', from, until } = TELLING.exec(tells)?.groups ?? {};
+function relationOf(statement: string, { id, content }: ShownMessage): JsonObject {
+  const {
+    how,
+    source = '',
+    relationship = '',
+    destination = '',
+    from,
+    until,
+  } = STATEMENT.exec(statement)?.groups ?? {};
   const said = how === '- ' ? 'ended' : how === '! ' ? 'denied' : 'holds';
   return {
     source,

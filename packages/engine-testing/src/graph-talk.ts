@@ -6,10 +6,10 @@ export interface GraphTurn {
    * "source | relationship | destination"; before it "-" where it ended, "!" where it never was; after it "@" and the day it
    * began, ".." and the day it ended.
    */
-  readonly tells: readonly string[];
+  readonly statements: readonly string[];
 }
 
-const turn = (day: string, says: string, ...tells: readonly string[]): GraphTurn => ({ day, says, tells });
+const turn = (day: string, says: string, ...statements: readonly string[]): GraphTurn => ({ day, says, statements });
 
 /** Forty turns of a year: moves, jobs, family, pets, contradictions. Relationships are called as models call them. */
 export const GRAPH_TALK: readonly GraphTurn[] = [

@@ -41,7 +41,7 @@ export function anyStatements(tools: Tools, { random, count }: { random: Random;
   });
 }
 
-/** Everything that is kept of a graph, as a ledger tells it. */
+/** Everything that is kept of a graph, as a ledger shows it. */
 export type Snapshot = readonly object[];
 
 interface Walk {
@@ -79,7 +79,7 @@ async function step(walk: Walk, onRedone: (before: Snapshot, after: Snapshot) =>
   if (lane === null || dice < 0.35) {
     walk.lane = (await studied(b, spoken(walk))).lane;
   } else if (dice < 0.6) await say(b, lane, spoken(walk));
-  else if (dice < 0.7) await tellSome(walk);
+  else if (dice < 0.7) await projectSome(walk);
   else await takeBack(walk, onRedone);
 }
 
@@ -90,7 +90,7 @@ function spoken(walk: Walk): Statement[] {
   return statements;
 }
 
-async function tellSome({ b, random }: Walk): Promise<void> {
+async function projectSome({ b, random }: Walk): Promise<void> {
   const items = await b.ledger.graph.unprojected(1 + Math.floor(random() * 8));
   await b.ledger.graph.projected(
     items.map((one) => {
@@ -170,7 +170,7 @@ async function snapshotOf({ b, statements, lane }: Walk): Promise<Snapshot> {
   ];
 }
 
-/** What an undo and its redo leave as it was: not how often something changed, what the index was told, or what it was once. */
+/** What an undo and its redo leave as it was: not how often something changed, what was projected, or what it was once. */
 function withoutChange(snapshot: Snapshot): Snapshot {
   return snapshot
     .filter((row) => !('relationship' in row && 'counts' in row && row.counts === false))

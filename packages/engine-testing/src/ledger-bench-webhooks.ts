@@ -51,8 +51,8 @@ export function note(b: Bench, claimed: ClaimedDelivery | undefined, attempted: 
 
 export const subjectOf = ({ delivery }: ClaimedDelivery): unknown => JSON.parse(delivery.body).data.memory_id;
 
-/** What all webhooks of both tenants were told, in order. */
-export async function told(b: Bench) {
+/** What all webhooks of both tenants were notified of, in order. */
+export async function notices(b: Bench) {
   const bodies: { type: string; created_at: string; data: Record<string, unknown> }[] = [];
   for (const tenant of [TENANT, OTHER_TENANT]) {
     for (const { id } of (await b.ledger.webhooks.list(tenant, ALL)).results) {

@@ -50,9 +50,9 @@ export function describeAppend(bench: () => Bench): void {
       const messages = [newMessage(b.tools, { at: clock.at, clock }), newMessage(b.tools, { at: clock.at })];
       await store(b, { messages });
       const turn = await nextTurn(b);
-      const [told, untold] = (await b.ledger.thoughts.gather(turn, 10)).messages;
-      expect(told).toMatchObject({ saidAt: { at: clock.at }, clock });
-      expect(untold).not.toHaveProperty('clock');
+      const [dated, undated] = (await b.ledger.thoughts.gather(turn, 10)).messages;
+      expect(dated).toMatchObject({ saidAt: { at: clock.at }, clock });
+      expect(undated).not.toHaveProperty('clock');
       const { pending } = await b.ledger.present.conversation(TENANT, scope(), { messages: 10, longest: 1_000 });
       expect(pending.map((message) => message.clock)).toEqual([clock, undefined]);
     });
@@ -183,7 +183,7 @@ export function describeAppend(bench: () => Bench): void {
       expect(lanes[2]).not.toBe(lanes[0]);
     });
 
-    it('is told by timestamps, else by acceptance, then by arrival', async () => {
+    it('goes by timestamps, else by acceptance, then by arrival', async () => {
       const b = bench();
       const start = b.tools.now();
       const messages = [newMessage(b.tools, { at: start - MINUTE }), newMessage(b.tools)];

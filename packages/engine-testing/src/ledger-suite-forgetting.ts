@@ -11,8 +11,8 @@ export function describeForgetting(bench: () => Bench): void {
     it('takes the words that say it out of its messages, and all of a message that nothing else leans on', async () => {
       const b = bench();
       const { turn, ids } = await heard(b, ['I like tea. I owe Bo ten euros.', 'Bo will not let it rest']);
-      const tea = toldBy(b, { turn, ids: ids.slice(0, 1) }, { text: 'Likes tea', quote: 'I like tea' });
-      const debt = toldBy(b, { turn, ids }, { text: 'Owes Bo ten euros', quote: 'I owe Bo ten euros' });
+      const tea = rememberedFrom(b, { turn, ids: ids.slice(0, 1) }, { text: 'Likes tea', quote: 'I like tea' });
+      const debt = rememberedFrom(b, { turn, ids }, { text: 'Owes Bo ten euros', quote: 'I owe Bo ten euros' });
       await apply(b, turn, { changes: [tea, debt] });
       await write(b, deleted(b.tools, debt.memory, { forgets: true }));
       expect(await shown(b, ids)).toEqual(['I like tea. [forgotten].', { withheld: 'forgotten' }]);
@@ -23,7 +23,7 @@ export function describeForgetting(bench: () => Bench): void {
     it('leaves what only ended where it was said', async () => {
       const b = bench();
       const { turn, ids } = await heard(b, ['I work at Acme']);
-      const job = toldBy(b, { turn, ids }, { text: 'Works at Acme', quote: 'I work at Acme' });
+      const job = rememberedFrom(b, { turn, ids }, { text: 'Works at Acme', quote: 'I work at Acme' });
       await apply(b, turn, { changes: [job] });
       await write(b, deleted(b.tools, job.memory));
       expect(await shown(b, ids)).toEqual(['I work at Acme']);
@@ -33,7 +33,7 @@ export function describeForgetting(bench: () => Bench): void {
     it('is all there again when the memory is', async () => {
       const b = bench();
       const { turn, ids } = await heard(b, ['I like tea. I owe Bo ten euros.']);
-      const debt = toldBy(b, { turn, ids }, { text: 'Owes Bo ten euros', quote: 'I owe Bo ten euros' });
+      const debt = rememberedFrom(b, { turn, ids }, { text: 'Owes Bo ten euros', quote: 'I owe Bo ten euros' });
       await apply(b, turn, { changes: [debt] });
       const gone = deleted(b.tools, debt.memory, { forgets: true });
       await write(b, gone);
@@ -45,7 +45,7 @@ export function describeForgetting(bench: () => Bench): void {
     it('hides the wish itself, whatever it could delete, and the summary with it', async () => {
       const b = bench();
       const { turn, ids } = await heard(b, ['Forget that I owe Bo money. I like tea.', 'Forget Bo']);
-      const tea = toldBy(b, { turn, ids: ids.slice(0, 1) }, { text: 'Likes tea', quote: 'I like tea' });
+      const tea = rememberedFrom(b, { turn, ids: ids.slice(0, 1) }, { text: 'Likes tea', quote: 'I like tea' });
       const wishes = [
         { messageId: ids[0] ?? '', quote: 'Forget that I owe Bo money' },
         { messageId: ids[1] ?? '', quote: 'nobody said so' },
@@ -57,7 +57,7 @@ export function describeForgetting(bench: () => Bench): void {
     it('is found for decisions on what was said before, and for no later ones', async () => {
       const b = bench();
       const { turn, ids } = await heard(b, ['I owe Bo ten euros']);
-      const debt = toldBy(b, { turn, ids }, { text: 'Owes Bo ten euros', quote: 'I owe Bo ten euros' });
+      const debt = rememberedFrom(b, { turn, ids }, { text: 'Owes Bo ten euros', quote: 'I owe Bo ten euros' });
       await apply(b, turn, { changes: [debt] });
       b.tools.advance(1_000);
       await write(b, deleted(b.tools, debt.memory, { forgets: true }));
@@ -104,7 +104,7 @@ export function describeForgetting(bench: () => Bench): void {
       const b = bench();
       const { holds } = statementsBy(b.tools);
       const { turn, ids } = await heard(b, ['Ana owes Bo ten euros']);
-      const debt = toldBy(b, { turn, ids }, { text: 'Ana owes Bo ten euros', quote: 'Ana owes Bo' });
+      const debt = rememberedFrom(b, { turn, ids }, { text: 'Ana owes Bo ten euros', quote: 'Ana owes Bo' });
       await apply(b, turn, { changes: [debt], graph: true });
       const study = await heldStudy(b, turn.lane);
       await write(b, deleted(b.tools, debt.memory, { forgets: true }));
@@ -132,7 +132,7 @@ interface Words {
   readonly quote: string;
 }
 
-const toldBy = (b: Bench, { turn, ids }: Heard, { text, quote }: Words): MemoryChange =>
+const rememberedFrom = (b: Bench, { turn, ids }: Heard, { text, quote }: Words): MemoryChange =>
   added(b.tools, home(turn.lane), {
     ...{ text, sourceIds: ids, consolidationId: turn.consolidationId, actor: 'consolidation' },
     details: { quote },
@@ -151,7 +151,7 @@ async function taught(
   statements: (of: { readonly messageIds: readonly string[] }) => readonly Statement[],
 ): Promise<Taught> {
   const of = await heard(b, [words.text]);
-  const change = toldBy(b, of, words);
+  const change = rememberedFrom(b, of, words);
   const { lane, consolidationId } = of.turn;
   await apply(b, of.turn, { changes: [change], graph: true });
   const study = await heldStudy(b, lane);

@@ -4,10 +4,10 @@ import { claimStudy, graphLane, heldStudy, say, studied, toStudy } from './graph
 import { newEntity, statementsBy } from './graph-statements.ts';
 import { ANN, type Bench, SECOND, TENANT } from './ledger-bench.ts';
 
-/** What the index is to be told of a graph, and what an erasure leaves of it. */
+/** What of a graph is to be projected, and what an erasure leaves of it. */
 export function describeGraphIndex(bench: () => Bench): void {
-  describe('what the index is to be told of a graph', () => {
-    it('is every change, the oldest first, until it was told of it as it is', async () => {
+  describe('what of a graph is to be projected', () => {
+    it('is every change, the oldest first, until it was projected as it is', async () => {
       const b = bench();
       const { holds } = statementsBy(b.tools);
       const lane = await graphLane(b);
@@ -35,7 +35,7 @@ export function describeGraphIndex(bench: () => Bench): void {
       expect(await graph.unprojected(100)).toEqual([]);
     });
 
-    it('is all that counts once it was lost, whatever is told of it meanwhile', async () => {
+    it('is all that counts once it was lost, whatever is projected meanwhile', async () => {
       const b = bench();
       const { holds, denied, same } = statementsBy(b.tools);
       const lane = await graphLane(b);

@@ -25,12 +25,12 @@ export function describeGraphUndos(bench: () => Bench): void {
       expect(await everything(b, lane)).toEqual(before);
     });
 
-    it('tells the index of what counts no longer, and of what counts again', async () => {
+    it('projects what counts no longer, and what counts again', async () => {
       const b = bench();
       const { holds } = statementsBy(b.tools);
       const turn = await studied(b, [holds('Ana likes tea')]);
       const { lane, consolidationId } = turn;
-      await tellAll(b);
+      await projectAll(b);
       await undo(b, lane, { undone: [consolidationId] });
       const gone = await b.ledger.graph.unprojectedOf(lane, 10);
       expect(gone).toHaveLength(3);
@@ -102,7 +102,7 @@ export function describeGraphUndos(bench: () => Bench): void {
   });
 }
 
-async function tellAll(b: Bench): Promise<void> {
+async function projectAll(b: Bench): Promise<void> {
   const items = await b.ledger.graph.unprojected(100);
   await b.ledger.graph.projected(
     items.map((one) => {

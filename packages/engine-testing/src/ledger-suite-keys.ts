@@ -54,7 +54,7 @@ export function describeKeys(bench: () => Bench): void {
       expect(await b.ledger.keys.get(TENANT, key.id)).toEqual({ ...key, ...UNUSED });
     });
 
-    it('tells when it was used', async () => {
+    it('shows when it was used', async () => {
       const b = bench();
       const { id } = await create(b);
       await b.ledger.keys.used(id, 42);

@@ -184,7 +184,7 @@ export function describeLanes(bench: () => Bench): void {
       expect(again).toEqual({ ...turn, epoch: 2 });
     });
 
-    it('waits as long as it was told to', async () => {
+    it('waits as long as it was asked to', async () => {
       const b = bench();
       const { turn } = await claimedBatch(b);
       const dueAt = b.tools.now() + MINUTE;

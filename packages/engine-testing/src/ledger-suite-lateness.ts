@@ -79,7 +79,7 @@ export function describeLateness(bench: () => Bench): void {
       expect(await ledger.lanes.clockSeen(right + MINUTE)).toBe(right + MINUTE);
     });
 
-    it('so are studies, and lanes of which the index is to be told once more', async () => {
+    it('so are studies, and lanes which are to be projected once more', async () => {
       const b = bench();
       const { lane } = await toStudy(b);
       const [now, later] = [b.tools.now(), b.tools.now() + DAY];

@@ -159,7 +159,7 @@ export function describeMemories(bench: () => Bench): void {
   });
 
   describe('the history of a memory', () => {
-    it('is told oldest first, page by page', async () => {
+    it('is shown oldest first, page by page', async () => {
       const b = bench();
       let change = await writeNew(b);
       const events = [...change.events];

@@ -217,7 +217,7 @@ export function describeOutbox(bench: () => Bench): void {
       expect(await b.ledger.overview.outbox()).toBe(0);
     });
 
-    it('says that it is being filled again until all of that is told, and not of later changes', async () => {
+    it('says that it is being filled again until all of that is projected, and not of later changes', async () => {
       const b = bench();
       await writtenMemory(b);
       const { memory } = await writtenMemory(b);

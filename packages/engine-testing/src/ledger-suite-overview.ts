@@ -83,7 +83,7 @@ export function describeOverview(bench: () => Bench): void {
       expect(await backlog(null, 3)).toBe(3);
     });
 
-    it('of memories tell the live from all versions', async () => {
+    it('of memories distinguish the live from all versions', async () => {
       const b = bench();
       const lane = await b.ledger.memories.laneOf(TENANT, ANN, b.tools.now());
       const [one, two] = [added(b.tools, home(lane)), added(b.tools, home(lane))];
@@ -164,7 +164,7 @@ export function describeOverview(bench: () => Bench): void {
   });
 
   describe('the list of owners', () => {
-    it('tells how much of each is remembered and waiting, newest first', async () => {
+    it('shows how much of each is remembered and waiting, newest first', async () => {
       const b = bench();
       const { turn } = await claimedBatch(b);
       await apply(b, turn, { changes: [added(b.tools, home(turn.lane)), added(b.tools, home(turn.lane))] });

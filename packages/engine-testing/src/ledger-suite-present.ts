@@ -69,7 +69,7 @@ export function describePresent(bench: () => Bench): void {
       expect(texts((await present()).pending)).toEqual(['now', 'old']);
     });
 
-    it('tells of a message that is too long without its content', async () => {
+    it('shows a message that is too long without its content', async () => {
       await say('x'.repeat(2_000));
       await say('short');
       expect(texts((await present()).pending)).toEqual([null, 'short']);

@@ -13,7 +13,7 @@ import {
   TENANT,
   write,
 } from './ledger-bench.ts';
-import { create, oneMemory, told } from './ledger-bench-webhooks.ts';
+import { create, notices, oneMemory } from './ledger-bench-webhooks.ts';
 
 export function describeReceipts(bench: () => Bench): void {
   describe('a receipt', () => {
@@ -225,9 +225,9 @@ export function describeReceipts(bench: () => Bench): void {
 
   describe('a webhook for what is retracted', () => {
     const retractions = async (b: Bench) =>
-      (await told(b)).filter(({ type }) => type === 'memory.retracted').map(({ data }) => data);
+      (await notices(b)).filter(({ type }) => type === 'memory.retracted').map(({ data }) => data);
 
-    it('is told which answers told what was corrected, deleted or undone, and no texts', async () => {
+    it('is notified which answers told what was corrected, deleted or undone, and no texts', async () => {
       const b = bench();
       await create(b, { events: ['memory.updated', 'memory.retracted'] });
       const { memory } = await oneMemory(b);
@@ -250,7 +250,7 @@ export function describeReceipts(bench: () => Bench): void {
       expect(ended).toMatchObject({ why: 'deleted', receipt_ids: [later.id, first.id] });
     });
 
-    it('is told of an undo by the receipts that told what was undone alone', async () => {
+    it('is notified of an undo by the receipts that told what was undone alone', async () => {
       const b = bench();
       await create(b, { events: ['memory.retracted'] });
       const { memory } = await oneMemory(b);

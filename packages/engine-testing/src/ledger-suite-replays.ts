@@ -195,10 +195,10 @@ export function describeReplays(bench: () => Bench): void {
       await b.ledger.replays.move(both.id, { from: 'preparing', to: 'done', dueAt: null, result });
       await b.ledger.replays.forget(TENANT, ANN);
       const { results } = await b.ledger.replays.list(TENANT, ALL);
-      const told = new Map(results.map((replay) => [replay.id, replay]));
-      expect(told.get(ann.id)?.filter).toEqual({ states: PARKED, ids: [] });
-      expect(told.get(both.id)?.result).toEqual({ same: 7, differences: [of('bob')] });
-      expect(told.get(bob.id)?.filter).toEqual({ states: PARKED, userId: 'bob' });
+      const listed = new Map(results.map((replay) => [replay.id, replay]));
+      expect(listed.get(ann.id)?.filter).toEqual({ states: PARKED, ids: [] });
+      expect(listed.get(both.id)?.result).toEqual({ same: 7, differences: [of('bob')] });
+      expect(listed.get(bob.id)?.filter).toEqual({ states: PARKED, userId: 'bob' });
       expect((await b.ledger.replays.get(OTHER_TENANT, elsewhere.id))?.filter).toEqual(filter);
     });
 

@@ -107,9 +107,9 @@ export function describeRetention(bench: () => Bench): void {
       expect(await retention.removeHistories(TENANT, [removal])).toBe(1);
       const reopened = await b.reopened();
       expect(await reopened.memories.get(TENANT, memoryId)).toEqual(emptied.memory);
-      const told = await reopened.undos.events(TENANT, [memoryId]);
-      expect(evolve(memory, null, told)).toEqual(emptied.memory);
-      expect(JSON.stringify(told)).not.toContain('Berlin');
+      const left = await reopened.undos.events(TENANT, [memoryId]);
+      expect(evolve(memory, null, left)).toEqual(emptied.memory);
+      expect(JSON.stringify(left)).not.toContain('Berlin');
       expect(await reopened.retention.histories(TENANT, b.tools.now(), { after: null, limit: 10 })).toEqual([]);
       expect((await reopened.thoughts.vectors(turn.lane, 'v', ['gone'])).size).toBe(0);
       expect((await reopened.outbox.ofMemories([memoryId])).length).toBe(1);
@@ -127,9 +127,9 @@ export function describeRetention(bench: () => Bench): void {
       const life = { memory: change.memory, events: await undos.events(TENANT, [memoryId]) };
       const emptied = expectThere(withoutFormer(b.tools, life, b.tools.now()));
       expect(await retention.removeHistories(TENANT, [{ ...emptied, textHashes: [] }])).toBe(1);
-      const told = await undos.events(TENANT, [memoryId]);
-      expect(told.at(-1)).toMatchObject({ kind: 'DELETE', previous: REMOVED, reason: REMOVED });
-      expect(told.flatMap((event) => tombstoneOf(b.tools, event))).toEqual(tombstones);
+      const events = await undos.events(TENANT, [memoryId]);
+      expect(events.at(-1)).toMatchObject({ kind: 'DELETE', previous: REMOVED, reason: REMOVED });
+      expect(events.flatMap((event) => tombstoneOf(b.tools, event))).toEqual(tombstones);
       expect(await b.ledger.overview.memories(TENANT)).toEqual({ live: 0, versions: 0 });
     });
 

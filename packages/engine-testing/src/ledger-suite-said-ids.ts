@@ -41,7 +41,7 @@ export function describeSaidIds(bench: () => Bench): void {
       expect(namesOf(await (await b.reopened()).saidIds.of(TENANT, born.memory.id))).toEqual(await stored(b, again));
     });
 
-    it('tell when it was said, not when that was heard', async () => {
+    it('say when it was said, not when that was heard', async () => {
       const b = bench();
       const { born } = await said(b, { appId: 'web' });
       const at = born.events[0]?.saidAt.at ?? 0;

@@ -60,7 +60,7 @@ export function describeSpeech(bench: () => Bench): void {
 }
 
 export function describeSpokenBatches(bench: () => Bench): void {
-  describe('batches whose messages the index is told', () => {
+  describe('batches whose messages are projected', () => {
     it('are those that were applied, with all that is said of their messages', async () => {
       const b = bench();
       const before = newMessage(b.tools, { content: 'first' });
@@ -90,7 +90,7 @@ export function describeSpokenBatches(bench: () => Bench): void {
       expect(await b.ledger.speech.batches([batch.id, 'bat_none'])).toEqual([spoken]);
     });
 
-    it('end only when both their messages and the memories made of them are told', async () => {
+    it('end only when both their messages and the memories made of them are projected', async () => {
       const b = bench();
       const { batch, turn } = await claimedBatch(b);
       await applyOnly(b, turn, { changes: [added(b.tools, home(turn.lane))] });
@@ -106,14 +106,14 @@ export function describeSpokenBatches(bench: () => Bench): void {
       expect(await b.ledger.speech.points(TENANT)).toBe(1);
     });
 
-    it('are told again when they are undone, and redone', async () => {
+    it('are projected again when they are undone, and redone', async () => {
       const b = bench();
       const { batch, turn } = await claimedBatch(b);
       await apply(b, turn);
       const [early] = await b.ledger.speech.batches([batch.id]);
       const undone = await takeBack(b, { number: 1, undone: [turn.consolidationId], redone: [] });
       expect(undone).toMatchObject([{ id: batch.id, revision: 2, counts: false }]);
-      // Somebody who has read it before tells the index late.
+      // Somebody who has read it before projects it late.
       await hear(b, early === undefined ? [] : [early]);
       expect(await b.ledger.speech.unprojected(10)).toEqual(undone);
       await hear(b, undone);
@@ -121,7 +121,7 @@ export function describeSpokenBatches(bench: () => Bench): void {
       expect(redone).toMatchObject([{ id: batch.id, revision: 3, counts: true }]);
     });
 
-    it('are told again when retention removes what they say, as are the memories found by it', async () => {
+    it('are projected again when retention removes what they say, as are the memories found by it', async () => {
       const b = bench();
       const { ids, turn } = await spokenTwice(b);
       const [first, next, last] = await Promise.all(
@@ -140,10 +140,10 @@ export function describeSpokenBatches(bench: () => Bench): void {
       const before = (batch?.acceptedAt ?? 0) + 1;
       expect(await b.ledger.retention.removeMessages(TENANT, before, { limit: 10, now })).toBe(1);
       expect(await b.ledger.speech.unprojected(10)).toMatchObject([{ id: batch?.id, revision: 2, counts: false }]);
-      const retold = (await b.ledger.outbox.pending(10)).map(({ memoryId }) => memoryId);
-      expect(retold.sort()).toEqual([first, next].sort());
+      const again = (await b.ledger.outbox.pending(10)).map(({ memoryId }) => memoryId);
+      expect(again.sort()).toEqual([first, next].sort());
       expect(await b.ledger.speech.hearers([batch?.id ?? ''])).toEqual([first, next].sort());
-      expect(retold).not.toContain(last);
+      expect(again).not.toContain(last);
       const { said } = await b.ledger.speech.said(turn.lane, ids.slice(0, 2));
       expect(said.map(({ message, before: prior }) => [message.content, prior?.content]).sort()).toEqual([
         [NOT_KEPT, undefined],
@@ -167,7 +167,7 @@ export function describeSpokenBatches(bench: () => Bench): void {
       expect((await b.ledger.outbox.pending(10)).map(({ seq }) => seq)).not.toEqual(expect.arrayContaining(seqs));
     });
 
-    it('are all told again when the index was lost, after what is new', async () => {
+    it('are all projected again when the index was lost, after what is new', async () => {
       const b = bench();
       const { batch, turn } = await claimedBatch(b);
       await apply(b, turn);
@@ -179,7 +179,7 @@ export function describeSpokenBatches(bench: () => Bench): void {
       await applyOnly(b, next);
       expect((await b.ledger.speech.unprojected(10)).map(({ id }) => id)).toEqual([young.id, batch.id]);
       expect((await b.ledger.speech.unprojected(1)).map(({ id }) => id)).toEqual([young.id]);
-      // Told to the index that was lost, by somebody who is late.
+      // Projected to the index that was lost, by somebody who is late.
       await hear(b, known === undefined ? [] : [known]);
       expect(await b.ledger.speech.refilling()).toBe(true);
       await hear(b, await b.ledger.speech.unprojected(10));
@@ -214,7 +214,7 @@ export function describeSpokenBatches(bench: () => Bench): void {
   });
 }
 
-/** Two batches, each applied and told: one message, and two hours later two. The turn is of the second. */
+/** Two batches, each applied and projected: one message, and two hours later two. The turn is of the second. */
 async function spokenTwice(b: Bench) {
   const message = (i: number) => newMessage(b.tools, { content: `said ${i}` });
   const messages = [0, 1, 2].map(message);
@@ -226,7 +226,7 @@ async function spokenTwice(b: Bench) {
   return { ids: messages.map(({ id }) => id), turn };
 }
 
-/** An undo of whole consolidations that changed no memory. Answers with what the index is to be told then. */
+/** An undo of whole consolidations that changed no memory. Answers with what is to be projected then. */
 async function takeBack(b: Bench, how: { number: number; undone: readonly string[]; redone: readonly string[] }) {
   const { number, undone, redone } = how;
   const { id: lane } = await laneOf(b);

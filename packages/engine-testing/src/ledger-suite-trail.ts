@@ -16,7 +16,7 @@ export function describeTrail(bench: () => Bench): void {
         subject: { kind: 'user', id: "o'añn" },
       });
       const { trail } = await b.reopened();
-      expect((await trail.list(TENANT, {}, ALL)).results).toEqual([told(full), told(plain)]);
+      expect((await trail.list(TENANT, {}, ALL)).results).toEqual([shown(full), shown(plain)]);
     });
 
     it('is listed newest first, page by page, for its tenant alone', async () => {
@@ -88,10 +88,10 @@ export function describeTrail(bench: () => Bench): void {
       expect(await b.ledger.trail.forgetOwner(id, 2)).toBe(1);
       expect(await b.ledger.trail.forgetOwner(id, 2)).toBe(0);
       const rows = await all(b);
-      expect(rows.slice(0, 3)).toEqual(others.toReversed().map(told));
+      expect(rows.slice(0, 3)).toEqual(others.toReversed().map(shown));
       expect(rows.slice(3).map(({ subject }) => subject)).toEqual(Array(3).fill({ kind: 'erasure', id }));
       expect(rows.slice(3).map(({ requestId }) => requestId)).toEqual(['r', 'r', null]);
-      expect(await all(b, OTHER_TENANT)).toEqual([told(theirs)]);
+      expect(await all(b, OTHER_TENANT)).toEqual([shown(theirs)]);
     });
 
     it('that comes late does not bring an erased owner back; one of afterwards is that of a new one', async () => {
@@ -129,7 +129,7 @@ async function append(b: Bench, given: Partial<NewTrailEntry> = {}): Promise<New
   return entry;
 }
 
-const told = ({ ownerHash: _, ...entry }: NewTrailEntry): TrailEntry => entry;
+const shown = ({ ownerHash: _, ...entry }: NewTrailEntry): TrailEntry => entry;
 
 const all = async (b: Bench, tenant = TENANT) => (await b.ledger.trail.list(tenant, {}, ALL)).results;
 

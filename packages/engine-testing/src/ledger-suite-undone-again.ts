@@ -214,15 +214,15 @@ export function describeUndoneAgain(bench: () => Bench): void {
       await undos.write(TENANT, { ...NOTHING, undo, undone: undo.consolidations });
       await replay(b, id);
       const third = await nextTurn(b);
-      const told = async () => (await thoughts.answer(third.consolidationId, 'extract', 'input-1'))?.text;
-      expect(await told()).toBe('second');
+      const answered = async () => (await thoughts.answer(third.consolidationId, 'extract', 'input-1'))?.text;
+      expect(await answered()).toBe('second');
       const { former } = (await thoughts.gather(third, 0)).thought;
       expect(former.map((one) => [one.former, one.text])).toEqual([
         [first.consolidationId, 'first'],
         [second.consolidationId, 'second'],
       ]);
       await thoughts.storeAnswer(third, storedAnswer(b.tools, { text: 'third' }));
-      expect(await told()).toBe('third');
+      expect(await answered()).toBe('third');
     });
 
     it('are nobody else’s: a parked batch that is replayed begins anew', async () => {
@@ -238,7 +238,7 @@ export function describeUndoneAgain(bench: () => Bench): void {
 }
 
 interface How {
-  /** Whether the index was told of it before it was undone. */
+  /** Whether it was projected before it was undone. */
   readonly heard?: boolean;
   readonly answers?: readonly StoredAnswer[];
   /** Of the undo in its lane. */

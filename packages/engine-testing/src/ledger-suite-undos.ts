@@ -58,7 +58,7 @@ export function describeUndos(bench: () => Bench): void {
       expect((await b.ledger.undos.ofLane(turn.lane)).map(({ kind }) => kind)).toEqual(['undo', 'redo']);
     });
 
-    it('before the index was told ends the batches for good, and again after a redo', async () => {
+    it('before it was projected ends the batches for good, and again after a redo', async () => {
       const b = bench();
       const { batch, turn, born } = await applied(b);
       const undoing = undoingOf(b, { turn, born });

@@ -13,7 +13,7 @@ import {
   TENANT,
   write,
 } from './ledger-bench.ts';
-import { claim, create, done, failed, LEASE, note, oneMemory, subjectOf, told } from './ledger-bench-webhooks.ts';
+import { claim, create, done, failed, LEASE, note, notices, oneMemory, subjectOf } from './ledger-bench-webhooks.ts';
 
 export function describeWebhooks(bench: () => Bench): void {
   describe('a webhook', () => {
@@ -61,7 +61,7 @@ export function describeWebhooks(bench: () => Bench): void {
     });
   });
 
-  describe('what a webhook is told', () => {
+  describe('what a webhook is notified of', () => {
     it('is what held before and what holds now: an explicit write, a change, a deletion, an undo', async () => {
       const b = bench();
       await create(b);
@@ -75,7 +75,7 @@ export function describeWebhooks(bench: () => Bench): void {
       b.tools.advance(SECOND);
       const back = retracted(b.tools, third.memory, { retracts: [3] });
       await write(b, { ...back, events: back.events.map((event) => ({ ...event, previous: null })) });
-      const texts = (await told(b)).map(({ type, data }) => [type, data.before, data.after]);
+      const texts = (await notices(b)).map(({ type, data }) => [type, data.before, data.after]);
       const before = first.memory.versions[0]?.text;
       expect(texts).toEqual([
         ['memory.added', null, before],
@@ -90,10 +90,10 @@ export function describeWebhooks(bench: () => Bench): void {
       await create(b);
       const { batch, turn } = await claimedBatch(b);
       await apply(b, turn, { changes: [added(b.tools, home(turn.lane))] });
-      expect((await told(b)).map(({ type }) => type)).toEqual(['memory.added']);
+      expect((await notices(b)).map(({ type }) => type)).toEqual(['memory.added']);
       b.tools.advance(SECOND);
       await project(b);
-      const [, ended] = await told(b);
+      const [, ended] = await notices(b);
       expect(ended).toMatchObject({
         type: 'batch.consolidated',
         data: { batch_id: batch.id, state: 'consolidated', user_id: 'ann', error: null },
@@ -108,7 +108,7 @@ export function describeWebhooks(bench: () => Bench): void {
       const how = { failure, retryable: false, retryAt: 0, maxAttempts: MAX_ATTEMPTS, policy: POLICY };
       await b.ledger.lanes.fail(turn, how);
       const data = { batch_id: batch.id, state: 'parked', error: { code: 'model_rejected', message: 'no' } };
-      expect(await told(b)).toMatchObject([{ type: 'batch.parked', data }]);
+      expect(await notices(b)).toMatchObject([{ type: 'batch.parked', data }]);
     });
 
     it('is nothing of what was refused, of other tenants, users, apps and events, or while it is not active', async () => {
@@ -123,10 +123,10 @@ export function describeWebhooks(bench: () => Bench): void {
       const late = { ...updated(b.tools, memory), expectedRevision: 7 };
       const writing = { changes: [late], tombstones: [], now: b.tools.now() };
       expect(await b.ledger.memories.write(TENANT, writing)).toMatchObject({ kind: 'conflict' });
-      expect(await told(b)).toEqual([]);
+      expect(await notices(b)).toEqual([]);
     });
 
-    it('is told each webhook under one event id and delivery ids of their own', async () => {
+    it('reaches each webhook under one event id and delivery ids of their own', async () => {
       const b = bench();
       const hooks = [await create(b, { userId: 'ann' }), await create(b)];
       await oneMemory(b);
@@ -254,7 +254,7 @@ export function describeWebhooks(bench: () => Bench): void {
       expect((await b.ledger.webhooks.deliveries(TENANT, id, {}, ALL)).results).toEqual([]);
     });
 
-    it('goes with the user it tells of, and a webhook for this user alone goes too', async () => {
+    it('goes with the user it is about, and a webhook for this user alone goes too', async () => {
       const b = bench();
       const own = await create(b, { userId: 'ann' });
       const other = await create(b);

@@ -1,4 +1,4 @@
-/** What is told of a user, and how a later fact changes it in other words. */
+/** What is said of a user, and how a later fact changes it in other words. */
 export const LIFE_CHANGES: readonly (readonly [before: string, after: string])[] = [
   ['User lives in Oslo', 'User moved to Bergen last month'],
   ['User works as a nurse at the city hospital', 'User quit nursing and became a teacher'],

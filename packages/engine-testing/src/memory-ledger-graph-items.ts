@@ -19,7 +19,7 @@ export function graphItems(state: State): Projecting {
     },
     refill: async () => {
       const rows = [...counting(state, 'entity'), ...counting(state, 'relation')];
-      // A new revision: what is told to the lost index meanwhile is told once more.
+      // A new revision: what is projected to the lost index meanwhile is projected once more.
       for (const row of rows) Object.assign(row, { unprojectedAt: row.unprojectedAt ?? 0, revision: row.revision + 1 });
       return rows.length;
     },
@@ -31,7 +31,7 @@ export function graphItems(state: State): Projecting {
   };
 }
 
-/** All that the index is still to be told of, oldest change first. */
+/** All that is still to be projected, oldest change first. */
 export const unprojectedOfGraph = (state: State): readonly GraphItem[] =>
   unprojected(state, (lane) => !isCutOff(state, lane));
 

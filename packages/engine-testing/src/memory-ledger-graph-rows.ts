@@ -15,7 +15,7 @@ import type {
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Since when the index has not been told of what changed last; null: it was told. */
+/** Since when what changed last is not projected; null: it is. */
 interface Projected {
   unprojectedAt: Millis | null;
 }

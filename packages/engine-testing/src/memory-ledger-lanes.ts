@@ -27,7 +27,7 @@ import {
 import { summaryOf } from './memory-ledger-summaries.ts';
 import { gather } from './memory-ledger-thoughts.ts';
 import { findLane, hasten, heldBy, moveOn, nudgeOf, pinnedOf, raised, waitingOf, wake } from './memory-ledger-turns.ts';
-import { tellWebhooks } from './memory-ledger-webhooks.ts';
+import { notifyWebhooks } from './memory-ledger-webhooks.ts';
 
 type ClaimHow = Parameters<LaneStore['claim']>[1];
 type FailHow = Parameters<LaneStore['fail']>[1];
@@ -208,7 +208,7 @@ function split(state: State, rows: { lane: LaneRow; pinned: readonly BatchRow[] 
 
 function park(state: State, rows: { lane: LaneRow; pinned: readonly BatchRow[] }, how: FailHow): Failed {
   for (const batch of rows.pinned) batch.state = 'parked';
-  tellWebhooks(
+  notifyWebhooks(
     state,
     rows.lane.tenant,
     rows.pinned.map((batch) => batchNotice(batch, how.failure.at)),

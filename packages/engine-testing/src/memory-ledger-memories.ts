@@ -19,7 +19,7 @@ import { reviseSpeech } from './memory-ledger-speech.ts';
 import { type BatchRow, change, rowOf, type State } from './memory-ledger-state.ts';
 import { forgetSummaries } from './memory-ledger-summaries.ts';
 import { ensureLane, heldBy, moveOn, pinnedOf } from './memory-ledger-turns.ts';
-import { tellWebhooks } from './memory-ledger-webhooks.ts';
+import { notifyWebhooks } from './memory-ledger-webhooks.ts';
 
 export function memoryMemories(state: State): MemoryStore {
   return {
@@ -113,7 +113,7 @@ export function conflictsOf(state: State, tenant: TenantId, changes: readonly Me
 export function record(state: State, changes: readonly MemoryChange[], consolidationId: string | null): void {
   for (const change of changes) {
     const { memory, events } = change;
-    tellWebhooks(state, memory.tenant, [...memoryNotices([change]), ...retractionsOf(state, change)]);
+    notifyWebhooks(state, memory.tenant, [...memoryNotices([change]), ...retractionsOf(state, change)]);
     blankQuestions(state, change);
     state.memories.set(memory.id, memory);
     state.events.push(...events);

@@ -23,7 +23,7 @@ import {
 import { type BatchRow, change, type OutboxRow, rowOf, type State } from './memory-ledger-state.ts';
 import { dueSummary } from './memory-ledger-summaries.ts';
 import { isStanding, pinnedOf } from './memory-ledger-turns.ts';
-import { tellWebhooks } from './memory-ledger-webhooks.ts';
+import { notifyWebhooks } from './memory-ledger-webhooks.ts';
 
 export function memoryOutbox(state: State): OutboxStore {
   return {
@@ -97,7 +97,7 @@ function finish(state: State, consolidationId: string, now: Millis): Millis[] {
   const applied = pinnedOf(state, consolidationId).filter(({ stage }) => stage === 'project');
   for (const batch of applied)
     change(batch, { state: batch.outcome ?? 'consolidated', stage: 'done', searchableAt: now });
-  for (const batch of applied) tellWebhooks(state, batch.tenant, [batchNotice(batch, now)]);
+  for (const batch of applied) notifyWebhooks(state, batch.tenant, [batchNotice(batch, now)]);
   return applied.map(({ acceptedAt }) => acceptedAt);
 }
 

@@ -61,7 +61,7 @@ export const NOTHING_LEFT: JustApplied = { after: 0, upTo: 0 };
 export const isWithin = ({ after, upTo }: JustApplied, at: Millis | null): boolean =>
   at !== null && at > after && at <= upTo;
 
-/** The index that was told of it is lost. */
+/** The index that it was projected to is lost. */
 export const LOST = -1;
 
 /** What the index shows of a batch changes. */
@@ -82,16 +82,16 @@ export function projectedSpeech(state: State, projected: readonly ProjectedBatch
 export const unprojectedIn = (state: State): BatchRow[] =>
   [...state.batches.values()].filter((row) => row.projectedRevision < row.speechRevision);
 
-/** Memories whose points tell of these batches' messages. */
+/** Memories whose points were made from these batches' messages. */
 export function hearersOf(state: State, batchIds: ReadonlySet<string>): string[] {
-  const isTold = (id: string): boolean => {
+  const isAmong = (id: string): boolean => {
     const row = state.messages.get(id);
     if (row === undefined) return false;
     const { message, before } = saidOf(state, row);
     return [message, before].some((one) => one !== null && batchIds.has(one.batchId));
   };
   const memories = [...state.memories.values()].filter(({ versions }) =>
-    versions.some(({ details }) => details.sourceIds.some(isTold)),
+    versions.some(({ details }) => details.sourceIds.some(isAmong)),
   );
   return memories.map(({ id }) => id).sort();
 }

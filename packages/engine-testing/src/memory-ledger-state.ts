@@ -61,7 +61,7 @@ export interface BatchRow extends Mutable<Batch> {
   outcome: 'consolidated' | 'empty' | null;
   /** Consolidations of it that were undone before it was replayed, oldest first. */
   formers: readonly string[];
-  /** What the index is to be told of (0: nothing yet), since when, and what it was told of: −1, the index was lost. */
+  /** What is to be projected (0: nothing yet), since when, and what was projected: −1, the index was lost. */
   speechRevision: number;
   speechRevisedAt: Millis | null;
   projectedRevision: number;

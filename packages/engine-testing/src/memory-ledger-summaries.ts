@@ -96,8 +96,8 @@ function saidSince(state: State, { lane, scope, upTo }: SummaryRow): Message[] {
     .sort((a, b) => a.saidAt.seq - b.saidAt.seq);
 }
 
-/** It told something that is deleted by now. */
+/** It said something that is deleted by now. */
 function isForgotten(state: State, message: Message): boolean {
-  const told = state.events.filter((event) => event.kind !== 'DELETE' && event.sourceIds.includes(message.id));
-  return told.some((event) => liveVersion(rowOf(state.memories, event.memoryId)) === null);
+  const events = state.events.filter((event) => event.kind !== 'DELETE' && event.sourceIds.includes(message.id));
+  return events.some((event) => liveVersion(rowOf(state.memories, event.memoryId)) === null);
 }

@@ -79,8 +79,8 @@ const FRESH = {
   heldUntil: 0,
 } as const;
 
-/** Notes what the tenant's active webhooks are to be told. */
-export function tellWebhooks(state: State, tenant: TenantId, notices: readonly Notice[]): void {
+/** Notes what the tenant's active webhooks are to be notified of. */
+export function notifyWebhooks(state: State, tenant: TenantId, notices: readonly Notice[]): void {
   const active = [...state.webhooks.values()].filter((row) => row.tenant === tenant && row.active);
   for (const notice of notices) {
     for (const webhook of active.filter((row) => isWanted(row, notice))) {

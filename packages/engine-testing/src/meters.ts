@@ -9,7 +9,7 @@ export const silentMeter: Meter = {
   searchable: () => {},
 };
 
-/** What a recording meter was told, in order. */
+/** What a recording meter recorded, in order. */
 export interface Recorded {
   readonly steps: MeasuredStep[];
   readonly calls: (MeasuredCall & { readonly consolidationId: string | null })[];

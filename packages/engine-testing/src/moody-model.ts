@@ -11,7 +11,7 @@ const GOOD: Readonly<Record<string, Script>> = {
   decide_operations: keyedDecide(keyOf),
 };
 
-/** A model that behaves as told, call by call, and well once it was told nothing more. */
+/** A model that behaves as its mood says, call by call, and well once that says nothing more. */
 export function moodyModel(mood: Mood, before: (name: string) => Promise<void> = async () => {}): ChatModel {
   const repair: Script = (input, nth) => (GOOD[String(input.call)] ?? echoExtract)(input.input as JsonObject, nth);
   const scripts = { ...GOOD, repair_output: repair };

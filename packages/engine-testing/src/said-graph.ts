@@ -10,7 +10,7 @@ import {
 } from '@slowwave/engine';
 import { bitsOf, user } from './builders.ts';
 
-/** A relation as a test says it: 'Ana > sister_of > Bea Lind'. Names tell entities apart. */
+/** A relation as a test says it: 'Ana > sister_of > Bea Lind'. Names distinguish entities. */
 export type SaidRelation = string | (Partial<HoldsStatement> & { readonly says: string });
 
 interface Saying {

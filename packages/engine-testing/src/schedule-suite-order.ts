@@ -92,7 +92,7 @@ export function describeOrder(bench: OrderBench): void {
     expect(taken.indexOf('quiet')).toBeLessThanOrEqual(2);
   });
 
-  test('turns that were told to come later stand in line again when they do', async () => {
+  test('turns that were put off stand in line again once they are due', async () => {
     const again = new Set<string>();
     let at = 0;
     const { taken, go, untilTaken } = await startHeld(async ({ lane }) => {

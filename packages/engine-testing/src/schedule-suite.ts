@@ -101,7 +101,7 @@ export function describeSchedule(name: string, open: () => Promise<ScheduleFixtu
       expect(begunAt).toBeGreaterThanOrEqual(later.dueAt);
     });
 
-    test('a turn told to come later comes again at that time', async () => {
+    test('a turn that was put off comes again when it is due', async () => {
       const begun: Millis[] = [];
       let again = 0;
       start(async () => {

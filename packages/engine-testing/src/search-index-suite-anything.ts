@@ -130,7 +130,7 @@ const anyVisibility = fc.oneof(
   anySaid.map((after): Visibility => ({ kind: 'live_or_said_after', after })),
   fc
     .record({ appId: fc.constantFrom('x', 'y'), among: fc.constantFrom('alone' as const, 'shared' as const) })
-    .map((told): Visibility => ({ kind: 'told_last', ...told })),
+    .map((where): Visibility => ({ kind: 'told_last', ...where })),
 );
 
 const anyFilter = anyScope.map(({ agentId, runId, appId }) => ({

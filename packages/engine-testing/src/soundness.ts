@@ -56,20 +56,20 @@ function expectEnded({ outcomes, operations }: Decisions, fact: Fact, after: Rea
   for (const { before } of deletes) expect(before, 'a deletion keeps the old text').not.toBeNull();
   // What external content claims changes nothing by itself: it waits for a person, or is known.
   if (fact.trust === 'external' && changes.length === 0) return;
-  const [told] = changes.filter(({ event }) => event !== 'DELETE');
-  if (end?.outcome === 'DROPPED') expect(told, `${fact.id} was dropped`).toBeUndefined();
-  else expectTold(end?.outcome, told, { fact, memory: after.get(told?.memoryId ?? '') });
+  const [change] = changes.filter(({ event }) => event !== 'DELETE');
+  if (end?.outcome === 'DROPPED') expect(change, `${fact.id} was dropped`).toBeUndefined();
+  else expectEvent(end?.outcome, change, { fact, memory: after.get(change?.memoryId ?? '') });
 }
 
-function expectTold(
+function expectEvent(
   outcome: string | undefined,
-  told: Operation | undefined,
+  change: Operation | undefined,
   where: { fact: Fact; memory?: Memory | undefined },
 ) {
   const { fact, memory } = where;
-  expect(told?.event, `${fact.id} is told by an event`).toBe(outcome);
-  const holds = memory !== undefined && holdsAt(memory, fact.saidAt, told?.after ?? '');
-  expect(holds, `${fact.id} holds when it was said: ${told?.after}`).toBe(true);
+  expect(change?.event, `${fact.id} has an event`).toBe(outcome);
+  const holds = memory !== undefined && holdsAt(memory, fact.saidAt, change?.after ?? '');
+  expect(holds, `${fact.id} holds when it was said: ${change?.after}`).toBe(true);
 }
 
 /** Versions of a memory never hold at the same time. */

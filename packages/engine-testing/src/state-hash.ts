@@ -2,7 +2,7 @@ import type { Memory } from '@slowwave/engine';
 import { hashOf } from './fixed-tools.ts';
 
 /**
- * What memories come to, told apart from how they came about: scope, text and times of all versions, without ids,
+ * What memories come to, distinguished from how they came about: scope, text and times of all versions, without ids,
  * numbers and confirmations. Two ledgers that went through the same conversation in any way have the same.
  */
 function stateOf(memories: readonly Memory[]): readonly string[] {

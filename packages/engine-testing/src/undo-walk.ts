@@ -20,7 +20,7 @@ interface Walk {
 }
 
 /**
- * A random life of talk, explicit writes, undos, redos, replays, rollbacks and restores. After every step the index tells what the
+ * A random life of talk, explicit writes, undos, redos, replays, rollbacks and restores. After every step the index shows what the
  * ledger holds, an undo leads where a reference says, and at the end the ledger is true.
  */
 export async function walkUndos(b: UndoBench, seed: number): Promise<void> {
@@ -151,12 +151,12 @@ async function expectIndexed({ engine }: UndoBench): Promise<void> {
   const said = counting.flatMap(({ message }) => (isWorthReading(message) ? message.id : []));
   expect((shelves.get('messages') ?? []).map(({ memoryId }) => memoryId).sort()).toEqual(said.sort());
   const named = (memoryId: string, version: number, live: boolean) => `${memoryId}.${version}${live ? ' live' : ''}`;
-  const told = points.map((point) => named(point.memoryId, point.version, point.live)).sort();
+  const shown = points.map((point) => named(point.memoryId, point.version, point.live)).sort();
   const held = (await engine.memories()).flatMap((memory) => {
     const live = liveVersion(memory);
     return foundVersions(memory).map(({ number }) => named(memory.id, number, number === live?.number));
   });
-  expect(told).toEqual(held.sort());
+  expect(shown).toEqual(held.sort());
 }
 
 const pick = <T>({ dice }: Walk, list: readonly T[]): T | undefined => list[dice(Math.max(1, list.length))];

@@ -11,7 +11,7 @@ export type Kind =
   | 'sport'
   | 'trade';
 
-/** Something that can be told of a subject, and changes. {s} is the subject, {v} the value. */
+/** Something that can be said of a subject, and changes. {s} is the subject, {v} the value. */
 export interface Relation {
   readonly name: string;
   readonly about: Kind;
@@ -144,7 +144,7 @@ const MASCOTS = words('Badgers Comets Eagles Foxes Herons Lynx Pirates Wolves');
 
 const NAMES: Readonly<Record<Kind, readonly string[]>> = {
   person: pairs(GIVEN, FAMILY),
-  // Nothing is told of them: "Ann is married to Bob" and "Bob is married to Ann" would answer each other's questions.
+  // Nothing is said of them: "Ann is married to Bob" and "Bob is married to Ann" would answer each other's questions.
   stranger: pairs(STRANGERS, FAMILY),
   company: pairs(BRANDS, TRADES_OF_FIRMS),
   book: pairs(MOODS, THINGS, ' ').map((title) => `The ${title}`),

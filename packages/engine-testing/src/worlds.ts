@@ -8,7 +8,7 @@ export interface World {
   /** How many texts take another one's place. */
   readonly updates: number;
   readonly questions: readonly { readonly text: string; readonly gold: string }[];
-  /** Which texts are about the same: a subject and what is told of it. */
+  /** Which texts are about the same: a subject and what is said of it. */
   keyOf(text: string): string;
 }
 
@@ -85,7 +85,7 @@ function livesOf(count: number, random: Random): Life[] {
   return [...lives.values()];
 }
 
-/** A value never comes back: a text said twice would be told apart by time alone. */
+/** A value never comes back: a text said twice would be distinguished by time alone. */
 function sayMore(life: Life, paraphrased: boolean, random: Random): void {
   const { relation, subject, values, said } = life;
   const fresh = valuesOf(relation.takes).filter((value) => !values.includes(value));

@@ -16,7 +16,7 @@ export interface TestPostgres {
   readonly port: number;
   /** A password that must show up nowhere. */
   readonly password: string;
-  /** The server and the processes of its connections; none where the system does not tell (Linux does). */
+  /** The server and the processes of its connections; none where the system does not show them (Linux does). */
   pids(): Promise<readonly number[]>;
   /** The rows of a query. */
   select<Row>(query: string): Promise<readonly Row[]>;
@@ -95,7 +95,7 @@ async function processesOf(pidFile: string): Promise<readonly number[]> {
   return [pid, ...children.trim().split(' ').filter(Boolean).map(Number)];
 }
 
-/** Debian keeps the programs off the PATH; elsewhere `pg_config` tells where they are. */
+/** Debian keeps the programs off the PATH; elsewhere `pg_config` says where they are. */
 async function findPrograms(): Promise<string> {
   const found: string[] = [];
   for await (const path of glob('/usr/lib/postgresql/*/bin/initdb')) found.push(path);

@@ -75,7 +75,7 @@ function carry(line: Line): void {
   far.on('data', (bytes) => {
     if (line.passing === 'all') near.write(bytes);
   });
-  // A silent connection tells neither side of the other's end.
+  // A silent connection shows neither side the other's end.
   near.on('close', () => far.destroy());
   far.on('close', () => {
     if (line.passing === 'all') near.destroy();

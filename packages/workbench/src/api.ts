@@ -13,7 +13,7 @@ export interface Api {
 export class ServerError extends Error {}
 
 const PAGE = 200; // the most a list gives at once
-const TRIES = 20; // of a request that is told to come back later
+const TRIES = 20; // of a request that is asked to come back later
 const AGAIN_MS = 250;
 
 export function apiAt(url: string, apiKey: string | null): Api {

@@ -68,7 +68,7 @@ describe('a running server with the scripted model', () => {
     expect(results).toContain('lost: Nobody ever said this');
   });
 
-  test('is asked what is told in a conversation, and how much of it was found is counted', async () => {
+  test('is asked what is said in a conversation, and how much of it was found is counted', async () => {
     const file = join(folder.path, 'talk.json');
     const said = ['I bought a kite in Bergen.', 'My sister plays the cello.', '我住在上海，养了两只猫。'];
     const sessions = [{ at: '2026-01-01T10:00:00Z', messages: said.map((content) => ({ name: 'Ann', content })) }];

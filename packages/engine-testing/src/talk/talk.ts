@@ -4,12 +4,12 @@ import { CHINESE } from './chinese.ts';
 import { ENGLISH } from './english.ts';
 import type { Tongue, Topic } from './tongue.ts';
 
-/** Two people who talk for months, and questions about what they told each other. */
+/** Two people who talk for months, and questions about what they said to each other. */
 export interface Talk {
   readonly turns: readonly Turn[];
-  readonly facts: readonly ToldFact[];
+  readonly facts: readonly SaidFact[];
   readonly questions: readonly TalkQuestion[];
-  /** Questions about what is said next, of which the topic is told by the messages before it. */
+  /** Questions about what is said next, of which the topic is named by the messages before it. */
   readonly followUps: readonly Omit<TalkQuestion, 'fact'>[];
   /** Questions that nothing said answers, about topics that are not talked about. */
   readonly unanswered: readonly string[];
@@ -22,10 +22,10 @@ export interface Turn {
   readonly text: string;
 }
 
-/** A fact that a turn tells, or nearly the same of somebody else. */
-interface ToldFact {
+/** A fact that a turn says, or nearly the same of somebody else. */
+interface SaidFact {
   readonly text: string;
-  /** Where it was told: a place in the turns. */
+  /** Where it was said: a place in the turns. */
   readonly turn: number;
 }
 
@@ -40,7 +40,7 @@ interface TalkQuestion {
 export interface TalkOptions {
   readonly seed: number;
   readonly language: 'english' | 'chinese';
-  /** Nearly the same is told of others, too. */
+  /** Nearly the same is said of others, too. */
   readonly lookalikes?: boolean;
   /** So many of the topics are not talked about. */
   readonly untold?: number;
@@ -51,12 +51,12 @@ const START: Millis = 1_736_186_400_000;
 const DAY: Millis = 86_400_000;
 const SESSIONS_APART_DAYS = 9;
 const MESSAGES_APART: Millis = 20_000;
-/** Small talk before and after what is told. */
+/** Small talk before and after what is said. */
 const SMALL_TALK = 3;
 const TONGUES = { english: ENGLISH, chinese: CHINESE };
 
 /**
- * Both tell about each topic, in different sessions and with different values: the other's answer, and small talk in which
+ * Both talk about each topic, in different sessions and with different values: the other's answer, and small talk in which
  * a name is mentioned, are what a question finds by mistake. The same options make the same talk.
  */
 export function talk({ seed, language, lookalikes = false, untold = 0 }: TalkOptions): Talk {
@@ -64,7 +64,7 @@ export function talk({ seed, language, lookalikes = false, untold = 0 }: TalkOpt
   const random = seeded(seed);
   const { topics, speakers } = tongue;
   const helpers = shuffled(tongue.helpers, random);
-  const tellings = shuffled(
+  const chosen = shuffled(
     topics.slice(untold).flatMap((topic, place) => {
       const values = shuffled(topic.values, random);
       return speakers.map((speaker, i) => ({
@@ -74,7 +74,7 @@ export function talk({ seed, language, lookalikes = false, untold = 0 }: TalkOpt
     }),
     random,
   );
-  const sessions = tellings.map((telling) => sessionOf(tongue, telling, random));
+  const sessions = chosen.map((one) => sessionOf(tongue, one, random));
   const turns = sessions.flatMap((session, number) =>
     session.turns.map((turn, i) => ({
       ...turn,
@@ -99,7 +99,7 @@ export function talk({ seed, language, lookalikes = false, untold = 0 }: TalkOpt
   };
 }
 
-interface Telling {
+interface SessionTopic {
   readonly topic: Topic;
   readonly speaker: string;
   readonly value: string;
@@ -108,7 +108,7 @@ interface Telling {
 
 type Random = () => number;
 
-function sessionOf(tongue: Tongue, { topic, speaker, value, helper }: Telling, random: Random) {
+function sessionOf(tongue: Tongue, { topic, speaker, value, helper }: SessionTopic, random: Random) {
   const other = tongue.speakers.find((name) => name !== speaker) ?? speaker;
   const fill = (template: string, to: string): string =>
     template.replaceAll('{s}', speaker).replaceAll('{o}', to).replaceAll('{v}', value);
@@ -119,7 +119,7 @@ function sessionOf(tongue: Tongue, { topic, speaker, value, helper }: Telling, r
         const [from, to] = i % 2 === 0 ? [first, second] : [second, first];
         return { speaker: from, text: fill(template, to) };
       });
-  const gold = fill(pick(topic.tells, random), other);
+  const gold = fill(pick(topic.says, random), other);
   const asked = { speaker: other, text: fill(pick(topic.asks, random), speaker) };
   const template = pick(topic.facts, random);
   const fact = fill(template, other);

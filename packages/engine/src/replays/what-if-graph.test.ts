@@ -14,15 +14,15 @@ const OTHER = 'other';
 const ANN = { kind: 'user', id: 'ann' } as const;
 
 const LIFE = [
-  { day: '', says: 'I live in Oslo.', tells: ['user | lives_in | Oslo'] },
-  { day: '', says: 'I moved to Rome.', tells: ['user | lives_in | Rome'] },
-  { day: '', says: 'I like green tea.', tells: ['user | likes | green tea'] },
-  { day: '', says: 'I like Bea.', tells: ['user | likes | Bea'] },
+  { day: '', says: 'I live in Oslo.', statements: ['user | lives_in | Oslo'] },
+  { day: '', says: 'I moved to Rome.', statements: ['user | lives_in | Rome'] },
+  { day: '', says: 'I like green tea.', statements: ['user | likes | green tea'] },
+  { day: '', says: 'I like Bea.', statements: ['user | likes | Bea'] },
 ];
 /** Knows better since when, and drinks any tea. */
 const OTHERWISE = [
-  { day: '', says: 'I moved to Rome.', tells: ['user | lives_in | Rome @2026-03-04'] },
-  { day: '', says: 'I like green tea.', tells: ['user | likes | tea'] },
+  { day: '', says: 'I moved to Rome.', statements: ['user | lives_in | Rome @2026-03-04'] },
+  { day: '', says: 'I like green tea.', statements: ['user | likes | tea'] },
 ];
 
 const modelOf = (talk: Parameters<typeof graphScript>[0]) =>

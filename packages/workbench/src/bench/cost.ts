@@ -31,7 +31,7 @@ export const cost: Bench = {
     faster: { usual: '50', help: 'How many times faster than in life everything goes, waits of batches too.' },
     add: {
       usual: 'exchange',
-      help: 'What mem0 is told with one add(): an exchange (a message and its answer), or each message.',
+      help: 'What mem0 is given with one add(): an exchange (a message and its answer), or each message.',
     },
     mem0: { usual: 'yes', help: 'Whether mem0 is measured too: yes or no.' },
   },
@@ -95,7 +95,7 @@ async function mem0Of({ turns, add }: Options, progress: Progress): Promise<Cost
     return await withMem0({ modelUrl: model.baseUrl, dimensions: DIMENSIONS }, async (mem0) => {
       for (let user = 0; user < MEM0_USERS; user += 1) {
         for (const [turn, said] of conversation(user, turns).entries()) {
-          progress(`told mem0 ${turn} of ${turns} turns of user ${user + 1} of ${MEM0_USERS}`);
+          progress(`gave mem0 ${turn} of ${turns} turns of user ${user + 1} of ${MEM0_USERS}`);
           const adds = add === 'exchange' ? [said] : said.map((message) => [message]);
           for (const messages of adds) await mem0.add(userOf(user), messages);
         }
@@ -135,7 +135,7 @@ function found({ users, turns, pause, faster, add }: Options, ours: Cost, mem0: 
     ],
     remarks: [
       `Calls: ${ours.kinds}. A batch waits for 1,024 tokens, 60 s of silence or 10 minutes, as is the default.`,
-      `mem0 is told ${add === 'exchange' ? 'a message and its answer' : 'each message'} with one add(). Tokens of both are counted as a quarter of the characters.`,
+      `mem0 is given ${add === 'exchange' ? 'a message and its answer' : 'each message'} with one add(). Tokens of both are counted as a quarter of the characters.`,
       `The release with two calls is not measured here: ${TWO_CALLS.calls} calls and about ${TWO_CALLS.tokens.toLocaleString('en')} tokens of prompts an add().`,
     ],
   };

@@ -11,7 +11,7 @@ interface CpuTimes {
 
 const TICK_MS = 10; // how Linux counts, on every machine there is
 
-/** Of the machine, and of some processes where the system tells (Linux). */
+/** Of the machine, and of some processes where the system shows it (Linux). */
 export async function cpuTimes(pids: readonly number[]): Promise<CpuTimes> {
   const times = cpus().map((cpu) => cpu.times);
   const idle = times.reduce((sum, one) => sum + one.idle, 0);

@@ -90,7 +90,7 @@ async function measure({ options, stand }: Stage, progress: Progress) {
       }),
     ],
     remarks: [
-      'By the times that a batch tells of itself. Most batches change a memory, so that the model is asked twice.',
+      'By the times that the API shows of a batch. Most batches change a memory, so that the model is asked twice.',
     ],
   };
 }

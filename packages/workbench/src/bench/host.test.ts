@@ -13,7 +13,7 @@ test('time that the host gave to others is read from what the system counts', as
   expect(await hostTimes(join(folder, 'none'))).toBeNull();
 });
 
-test('only a share that changes figures is told', () => {
+test('only a share that changes figures is reported', () => {
   const before = { all: 1_000, stolen: 100 };
   expect(hostRemark(before, { all: 2_000, stolen: 310 })[0]).toContain('kept 21 % of its processors');
   expect(hostRemark(before, { all: 2_000, stolen: 110 })).toEqual([]);

@@ -6,7 +6,7 @@ export interface HostTimes {
   readonly stolen: number;
 }
 
-/** Where the system tells it: on Linux. */
+/** Where the system shows it: on Linux. */
 export async function hostTimes(path = '/proc/stat'): Promise<HostTimes | null> {
   const stat = await readFile(path, 'utf8').catch(() => '');
   const [, counted] = /^cpu +(.*)$/m.exec(stat) ?? [];

@@ -111,7 +111,7 @@ async function measure({ options, running, bare, adds }: Stage, progress: Progre
     remarks: [
       'The bare handler validates and adds one job to BullMQ on Redis in memory; ours is on the disk when it is acknowledged.',
       'mem0 is called as a library, one exchange at a time; its add() returns when its model has answered.',
-      'Where other programs take so much that half of the maximum is more than what is left, requests queue up, and the median tells that.',
+      'Where other programs take so much that half of the maximum is more than what is left, requests queue up, and the median shows that.',
     ],
   };
 }

@@ -9,7 +9,7 @@ import { median, quantile } from './quantile.ts';
 /** What a check may cost, in µs: a digest made slow on purpose would cost a thousand times that. */
 const TARGET_US = 50;
 const MICROS = 1_000;
-/** Checks whose time is taken together: a single one is shorter than a clock tells. */
+/** Checks whose time is taken together: a single one is shorter than a clock shows. */
 const TOGETHER = 100;
 const ROUNDS = 300;
 const WARM_UP = 30;

@@ -19,7 +19,7 @@ const WITHIN_MS = 300_000;
 const MESSAGES_PER_BATCH = 2;
 /** Of whom nothing is counted: every connection has prepared its statements, and every process compiled its code. */
 const WARM_UP_USERS = 60;
-/** An idle connection tells the server's statistics of its last commits within 10 s. */
+/** An idle connection reports its last commits within 10 s. */
 const STATISTICS_MS = 11_000;
 /** Statements that are shown are run at least so often a consolidation. */
 const SHOWN_FROM = 0.05;
@@ -151,7 +151,7 @@ async function countedSince(running: Fleet, postgres: TestPostgres, before: Comm
   const statements = await postgres.select<Statement>(
     'SELECT query AS text, calls, mean_exec_time AS ms FROM pg_stat_statements ORDER BY calls DESC',
   );
-  // Connections that end tell what they did.
+  // Connections that end report what they did.
   for (const n of running.workers.keys()) await running.killWorker(n);
   await sleep(SECOND_MS);
   const { commits, writes } = await commitsOf(postgres);

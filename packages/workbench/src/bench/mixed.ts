@@ -138,7 +138,7 @@ async function fill({ options, stand }: Stage, progress: Progress): Promise<read
   return questions;
 }
 
-/** The lane of each user: there is one from the first memory on that is written of it, and the index tells which. */
+/** The lane of each user: there is one from the first memory on that is written of it, and the index says which. */
 async function lanesOf(stand: Stand, index: SearchIndex, users: number): Promise<readonly LaneId[]> {
   const console = apiAt(stand.console, null);
   for (let user = 0; user < users; user += 1) {

@@ -29,9 +29,9 @@ export const provider: Bench = {
     const { requests, tokens } = options;
     const limits = { requestsPerMinute: requests, tokensPerMinute: tokens };
     const held = strict(fleetModel(), limits);
-    const told = options.told ? { SLOWWAVE_RPM: String(requests), SLOWWAVE_TPM: String(tokens) } : {};
+    const known = options.told ? { SLOWWAVE_RPM: String(requests), SLOWWAVE_TPM: String(tokens) } : {};
     // One try only: a single refusal that counted would park its batch.
-    const settings = { SLOWWAVE_MAX_ATTEMPTS: '1', ...told };
+    const settings = { SLOWWAVE_MAX_ATTEMPTS: '1', ...known };
     const { ledger, workers } = options;
     const model = { script: held.script, latencyMs: LATENCY_MS };
     return withFleet({ model, fleet: { ledger, workers, settings } }, (started) =>

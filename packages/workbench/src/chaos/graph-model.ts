@@ -1,7 +1,7 @@
 import type { ExtractInput } from '@slowwave/testkit';
 
-/** What one text tells the graph. */
-export interface Telling {
+/** What one text says about entities. */
+export interface Statement {
   readonly source: string;
   readonly relationship: string;
   readonly destination: string;
@@ -15,7 +15,7 @@ const TEXT = /^(?<thing>Thing (?<key>\d+) of \S+) is (?<value>v\d+)$/u;
 const DECIDED_KEY = 1;
 
 /** Every value is the user's for ever; of what a thing is at, or used for, the last said holds. */
-export function tellingsOf(text: string): readonly Telling[] {
+export function statementsOf(text: string): readonly Statement[] {
   const { thing, key, value } = TEXT.exec(text)?.groups ?? {};
   if (thing === undefined || value === undefined) return [];
   const relationship = Number(key) === DECIDED_KEY ? 'used_for' : 'lives_in';
@@ -25,10 +25,10 @@ export function tellingsOf(text: string): readonly Telling[] {
   ];
 }
 
-/** Finds in each message what it tells. */
+/** Finds in each message what it states. */
 export function extractGraph({ messages }: Pick<ExtractInput, 'messages'>): object {
   const relations = messages.flatMap(({ id, content }) =>
-    tellingsOf(content).map((telling) => ({ ...telling, ...PLAIN, source_ids: [id], quote: content })),
+    statementsOf(content).map((statement) => ({ ...statement, ...PLAIN, source_ids: [id], quote: content })),
   );
   const names = new Set(relations.flatMap(({ source, destination }) => [source, destination]));
   names.delete(SELF);
@@ -43,14 +43,14 @@ export interface DecideGraphInput {
   readonly pairs: readonly { readonly id: string }[];
 }
 
-interface Shown extends Telling {
+interface Shown extends Statement {
   readonly id: string;
   readonly said_at: string;
 }
 
 /** Of one source and relationship the last said ends all others; no two names are of one. */
-export function decideGraph({ new: told, known, pairs }: DecideGraphInput): object {
-  const bySource = Map.groupBy([...told, ...known], ({ source, relationship }) => `${source} ${relationship}`);
+export function decideGraph({ new: found, known, pairs }: DecideGraphInput): object {
+  const bySource = Map.groupBy([...found, ...known], ({ source, relationship }) => `${source} ${relationship}`);
   const ends = [...bySource.values()].flatMap((shown) => {
     const sorted = shown.toSorted((a, b) => Date.parse(a.said_at) - Date.parse(b.said_at));
     const last = sorted.at(-1);

@@ -3,7 +3,7 @@ import { attempt, insist } from './api.ts';
 import { keyOf, POISON } from './model.ts';
 import type { Random } from './random.ts';
 import type { Stage } from './stage.ts';
-import { holding, type Story, type ToldFact } from './story.ts';
+import { holding, type SaidFact, type Story } from './story.ts';
 
 /** What users say, counted on over all rounds. */
 export interface Tongue {
@@ -47,35 +47,35 @@ export async function talk(stage: Stage, tongue: Tongue, story: Story): Promise<
   const known = holding(story);
   for (let left = random.between(BATCHES.from, BATCHES.to); left > 0; left -= 1) {
     await sleep(random.between(PAUSE_MS.from, PAUSE_MS.to));
-    if (random.chance(SHARE.poison)) await tellPoison(talking);
-    else if (random.chance(SHARE.verbatim)) await tellVerbatim(talking);
-    else await tellFacts(talking, known);
+    if (random.chance(SHARE.poison)) await sayPoison(talking);
+    else if (random.chance(SHARE.verbatim)) await sayVerbatim(talking);
+    else await sayFacts(talking, known);
     if (random.chance(SHARE.note)) await writeSome(talking);
   }
   await insist('POST', `${stage.urls.ingest}/v1/flush`, { body: { user_id: story.user } });
 }
 
-async function tellFacts(talking: Talk, known: readonly string[]): Promise<void> {
+async function sayFacts(talking: Talk, known: readonly string[]): Promise<void> {
   const { random } = talking;
   const facts = Array.from({ length: random.between(FACTS.from, FACTS.to) }, () => newFact(talking));
   const settled = known.filter((text) => LASTING.includes(keyNumber(text)));
   const repeated = settled.length > 0 && random.chance(SHARE.again) ? [repeat(talking, random.pick(settled))] : [];
-  await tell(talking, [...facts, ...repeated], { mode: 'decide' });
+  await say(talking, [...facts, ...repeated], { mode: 'decide' });
 }
 
 /** Message by message as it is, without a model. */
-const tellVerbatim = (talking: Talk): Promise<void> => {
+const sayVerbatim = (talking: Talk): Promise<void> => {
   const text = `${talking.story.user} reads aloud page ${next(talking)}`;
-  return tell(talking, [factOf(talking, text, next(talking))], { mode: 'verbatim' });
+  return say(talking, [factOf(talking, text, next(talking))], { mode: 'verbatim' });
 };
 
-async function tellPoison(talking: Talk): Promise<void> {
+async function sayPoison(talking: Talk): Promise<void> {
   const text = `${talking.story.user} says something ${POISON} ${next(talking)}`;
   await post(talking, { texts: [text], times: [next(talking)], mode: 'decide', poison: true });
 }
 
-/** Tells facts in one batch, and remembers what has to become of them. */
-export async function tell(talking: Talk, facts: readonly ToldFact[], how: Telling = {}): Promise<void> {
+/** Says facts in one batch, and remembers what has to become of them. */
+export async function say(talking: Talk, facts: readonly SaidFact[], how: HowSaid = {}): Promise<void> {
   const { mode = 'decide', timed = true, flush } = how;
   await post(talking, {
     texts: facts.map(({ text }) => text),
@@ -91,7 +91,7 @@ export async function tell(talking: Talk, facts: readonly ToldFact[], how: Telli
 
 type Mode = 'decide' | 'verbatim';
 
-interface Telling {
+interface HowSaid {
   readonly mode?: Mode;
   /** Whether each message says when it was said. */
   readonly timed?: boolean;
@@ -99,7 +99,7 @@ interface Telling {
 }
 
 /** Some are about the keys that change; a few say what held before. */
-function newFact(talking: Talk): ToldFact {
+function newFact(talking: Talk): SaidFact {
   const { random, story } = talking;
   const number = next(talking);
   const lasting = lastingKeys(story);
@@ -108,16 +108,16 @@ function newFact(talking: Talk): ToldFact {
   return factOf(talking, textOf(key, story.user, `v${number}`), late ? number - YEAR_S : number);
 }
 
-/** What is told once and never changes, as far as it was not told yet: only that can be repeated at any time. */
+/** What is said once and never changes, as far as it was not said yet: only that can be repeated at any time. */
 const lastingKeys = ({ facts, user }: Story): number[] =>
   LASTING.filter((key) => !facts.some((fact) => fact.key === keyOf(textOf(key, user))));
 
 export const textOf = (key: number, user: string, value = ''): string => `Thing ${key} of ${user} is ${value}`;
 
 /** Something that holds, said once more. */
-const repeat = (talking: Talk, text: string): ToldFact => factOf(talking, text, next(talking));
+const repeat = (talking: Talk, text: string): SaidFact => factOf(talking, text, next(talking));
 
-export const factOf = ({ tongue }: Pick<Talk, 'tongue'>, text: string, saidAt: number): ToldFact => ({
+export const factOf = ({ tongue }: Pick<Talk, 'tongue'>, text: string, saidAt: number): SaidFact => ({
   text,
   key: keyOf(text),
   saidAt,

@@ -15,7 +15,7 @@ import { answerOf, factsOf, REFUSED, UNEMBEDDABLE } from './model.ts';
 import type { Oddity } from './oddities.ts';
 import type { Random } from './random.ts';
 
-/** The model's side: one server per process, so that each call tells who asked. */
+/** The model's side: one server per process, so that each call shows who asked. */
 export interface Provider {
   /** Where a process finds its model. */
   baseUrlOf(member: string): string;
@@ -58,7 +58,7 @@ export interface AskedCall {
 
 /** The share of calls that a storm hits. */
 const STORM_SHARE = 0.9;
-const DIMENSIONS = 64; // enough to tell a few texts apart
+const DIMENSIONS = 64; // enough to distinguish a few texts
 
 interface State {
   readonly random: Random;

@@ -27,7 +27,7 @@ export async function quiet({ urls }: Stage): Promise<string | null> {
 const isQuiet = ({ batches, outbox }: Stats): boolean =>
   batches.pending === 0 && batches.consolidating === 0 && outbox === 0;
 
-/** Resolves when the batches have ended: with what they told being searchable, or parked. */
+/** Resolves when the batches have ended: with what they said being searchable, or parked. */
 export async function untilEnded({ urls }: Stage, ids: readonly string[]): Promise<void> {
   const deadline = Date.now() + QUIET_WITHIN_MS;
   for (const id of ids) {
@@ -40,7 +40,7 @@ export async function untilEnded({ urls }: Stage, ids: readonly string[]): Promi
   }
 }
 
-/** Waits until no study of what these told is under way; null, or what still is when the time is up. */
+/** Waits until no study of what these said is under way; null, or what still is when the time is up. */
 export async function untilStudied(stage: Stage, stories: readonly Story[]): Promise<string | null> {
   const deadline = Date.now() + QUIET_WITHIN_MS;
   for (const story of stories) {

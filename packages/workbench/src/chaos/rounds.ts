@@ -4,7 +4,7 @@ import { checkGraph } from './checks/graph.ts';
 import { checkPaid, type Disturbance } from './checks/paid.ts';
 import { acceptedOf, askDoctor, checkTotals } from './checks/totals.ts';
 import { checkUser, isParked } from './checks/user.ts';
-import type { Fault, Guest, Telling } from './faults/fault.ts';
+import type { Fault, Guest, Occasion } from './faults/fault.ts';
 import { faultsOf } from './faults/index.ts';
 import { type Tongue, talk } from './load.ts';
 import { quiet, untilEnded, untilStudied } from './quiet.ts';
@@ -147,7 +147,7 @@ async function inject(run: Run, fault: Fault, { random, alone }: { random: Rando
   await sleep(random.between(0, FAULT_WITHIN_MS));
   let from = Date.now();
   let { kind } = fault;
-  const telling: Telling = {
+  const occasion: Occasion = {
     begins: () => {
       from = Date.now();
     },
@@ -162,7 +162,7 @@ async function inject(run: Run, fault: Fault, { random, alone }: { random: Rando
     alone,
   };
   try {
-    await fault.run(stage, random, telling);
+    await fault.run(stage, random, occasion);
   } catch (error) {
     findings.push({ kind: 'process', what: `${fault.kind}: ${String(error)}` });
   }

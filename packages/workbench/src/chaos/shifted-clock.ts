@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
  * there. Timers and the monotonic clock stay right, as they do when a real clock is set.
  */
 const POLL_MS = 100;
-// biome-ignore lint/style/noProcessEnv: told to a program that knows nothing of it.
+// biome-ignore lint/style/noProcessEnv: given to a program that knows nothing of it.
 const file = process.env.CHAOS_CLOCK_FILE;
 const RealDate = Date;
 let offset = 0;

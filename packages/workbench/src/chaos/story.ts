@@ -1,19 +1,19 @@
-/** What one user told, and so what must become of it. */
+/** What one user said, and so what must become of it. */
 export interface Story {
   readonly user: string;
   /** Whether relations are kept of what is inferred. */
   readonly graph: boolean;
-  readonly batches: ProjectedBatch[];
+  readonly batches: SaidBatch[];
   readonly notes: Note[];
   /** By what they are about; the last one said holds. */
-  readonly facts: ToldFact[];
-  /** What the graph was told, in every repetition. */
+  readonly facts: SaidFact[];
+  /** What was said to the graph, in every repetition. */
   readonly said: Said[];
   /** Memories seen so far, by id. */
   readonly memories: Set<string>;
 }
 
-export interface ProjectedBatch {
+export interface SaidBatch {
   readonly id: string;
   readonly texts: readonly string[];
   readonly poison: boolean;
@@ -30,7 +30,7 @@ export interface Said {
   readonly saidAt: number;
 }
 
-export interface ToldFact {
+export interface SaidFact {
   readonly text: string;
   /** What it is about; of facts about the same the one said last holds. */
   readonly key: string;
@@ -59,7 +59,7 @@ export const newStory = (user: string, { graph }: { graph: boolean }): Story => 
 
 /** The texts that must hold now, but for notes. */
 export function holding({ facts }: Story): string[] {
-  const last = new Map<string, ToldFact>();
+  const last = new Map<string, SaidFact>();
   for (const fact of facts) {
     const known = last.get(fact.key);
     if (known === undefined || known.saidAt < fact.saidAt) last.set(fact.key, fact);

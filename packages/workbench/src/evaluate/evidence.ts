@@ -2,7 +2,7 @@ import { type Api, each } from '../api.ts';
 import type { Course, Moment } from './course.ts';
 import type { Question, World } from './world.ts';
 
-/** Everything the gates look at, as the API tells it. */
+/** Everything the gates look at, as the API shows it. */
 export interface Evidence {
   readonly live: readonly LiveMemory[];
   /** The life of every memory there ever was, by its id. */

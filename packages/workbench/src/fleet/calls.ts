@@ -8,7 +8,7 @@ const CONSOLIDATING = new Set(['extract_facts', 'decide_operations']);
 /** How many questions were asked anew: by a worker that went on where another had died. */
 export function askedAgain(calls: readonly RecordedCall[]): number {
   const asked = calls.filter(({ name }) => CONSOLIDATING.has(name));
-  // Beside its subject a question tells the time, which goes on.
+  // Beside its subject a question says the time, which goes on.
   const subjects = asked.map(({ name, input }) => `${name} ${JSON.stringify(input?.messages ?? input?.facts)}`);
   return asked.length - new Set(subjects).size;
 }

@@ -3,7 +3,7 @@ import type { Posted } from './load.ts';
 import { type Counts, countsOf } from './quiet.ts';
 import { userOf } from './said.ts';
 
-/** What became of one user's batches, as the API tells it. */
+/** What became of one user's batches, as the API shows it. */
 export interface UserEvidence {
   readonly user: number;
   /** In the order in which they were posted. */

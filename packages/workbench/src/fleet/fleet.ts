@@ -36,7 +36,7 @@ export interface Fleet {
   readonly place: string;
   /** Where the index is: the path of its file, or the URL of its server and its name there. */
   readonly index: readonly string[];
-  /** Where each worker tells its metrics, and the key with which it asks the model; killed ones too. */
+  /** Where each worker shows its metrics, and the key with which it asks the model; killed ones too. */
   readonly workers: readonly string[];
   /** The ledger's server; null: there is none. */
   readonly postgres: TestPostgres | null;

@@ -6,7 +6,7 @@ const NOTE_EVERY = 4;
 
 export const userOf = (n: number): string => `user-${n}`;
 
-/** What a user says with one batch. Each text is said once, names its user, and tells its place in the order. */
+/** What a user says with one batch. Each text is said once, names its user, and says its place in the order. */
 export function textOf(user: number, batch: number): string {
   return isNote(batch)
     ? `${userOf(user)} kept stamp ${batch} of the series`

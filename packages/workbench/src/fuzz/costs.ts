@@ -218,7 +218,7 @@ async function sent(server: Server, body: Sent): Promise<number> {
 
 const NANOSECONDS = 1e6;
 
-/** Processor time of all threads of a process, in ms; as Linux tells it. */
+/** Processor time of all threads of a process, in ms; as Linux shows it. */
 function cpuOf(pid: number): number {
   const tasks = readdirSync(`/proc/${pid}/task`);
   const spent = tasks.map((task) => Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ')[0]));

@@ -34,7 +34,7 @@ export const operationsOf = ({ paths }: Description): Named[] =>
 /** What part of the requests has a mistake in the body, is no JSON at all, has odd headers. */
 const SPOILED = 0.5;
 const BROKEN = 0.05;
-/** …and names something the server has told of. */
+/** …and names something the server has answered with. */
 const KNOWN = 0.7;
 const ODD_HEADERS = 0.05;
 

@@ -2,7 +2,7 @@ import { fakeChat, type GraphTurn, graphDecisions, graphScript, studyBench } fro
 import { expect, test } from 'vitest';
 import { DEFAULT_TENANT } from '../../words.ts';
 
-const turn = (says: string, ...tells: readonly string[]): GraphTurn => ({ day: '', says, tells });
+const turn = (says: string, ...statements: readonly string[]): GraphTurn => ({ day: '', says, statements });
 
 async function studied(talk: readonly GraphTurn[], decisions: Parameters<typeof graphDecisions>[0]) {
   const names = ['Luis', 'Mia', 'Clara', 'Eva Berg', 'Eva Breg', 'E. Berg', 'Eva'];

@@ -18,11 +18,15 @@ import { studyLane } from '../study/study-lane.ts';
 const CALLS_MAX = 60;
 
 const TALK: readonly GraphTurn[] = [
-  { day: '', says: 'I work at Acme and live in Oslo.', tells: ['user | works_at | Acme', 'user | lives_in | Oslo'] },
+  {
+    day: '',
+    says: 'I work at Acme and live in Oslo.',
+    statements: ['user | works_at | Acme', 'user | lives_in | Oslo'],
+  },
   {
     day: '',
     says: 'I moved to Bergen and work at Globex. My friend is Eva Berg.',
-    tells: ['user | works_at | Globex', 'user | lives_in | Bergen', 'user | friend_of | Eva Berg'],
+    statements: ['user | works_at | Globex', 'user | lives_in | Bergen', 'user | friend_of | Eva Berg'],
   },
 ];
 const KINDS = { Acme: 'organisation', Globex: 'organisation', Oslo: 'place', Bergen: 'place', 'Eva Berg': 'person' };

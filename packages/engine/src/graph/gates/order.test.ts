@@ -13,12 +13,12 @@ const TALK: readonly GraphTurn[] = [
   {
     day: '2025-01-01',
     says: 'I live in Oslo and work at Globex.',
-    tells: ['user | lives_in | Oslo', 'user | works_at | Globex'],
+    statements: ['user | lives_in | Oslo', 'user | works_at | Globex'],
   },
   {
     day: '2020-01-01',
     says: 'I live in Lisbon and work at Acme.',
-    tells: ['user | lives_in | Lisbon', 'user | works_at | Acme'],
+    statements: ['user | lives_in | Lisbon', 'user | works_at | Acme'],
   },
 ];
 const EXPECTED = [

@@ -51,10 +51,10 @@ export function graphOf(user: number, { perUser }: GraphSize): MadeGraph {
   return { entities, relations };
 }
 
-/** Statements in a transaction, and relations told to the index in one go. */
+/** Statements in a transaction, and relations projected to the index in one go. */
 const AT_ONCE = 250;
 
-/** Puts the graphs of all users into a ledger, and tells the index of them. */
+/** Puts the graphs of all users into a ledger, and projects them to the index. */
 export async function fillGraph(
   { ledger, index }: { readonly ledger: Ledger; readonly index: SearchIndex },
   graphs: readonly MadeGraph[],

@@ -11,7 +11,7 @@ export interface Cost<T> {
   readonly others: number;
 }
 
-/** Does a piece of work and tells what it cost: unlike its speed, that hardly depends on what else the machine does. */
+/** Does a piece of work and says what it cost: unlike its speed, that hardly depends on what else the machine does. */
 export async function costOf<T>(pids: readonly number[], work: () => Promise<T>): Promise<Cost<T>> {
   const [before, mine] = [await cpuTimes(pids), process.cpuUsage()];
   const value = await work();

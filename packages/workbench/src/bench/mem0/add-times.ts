@@ -22,7 +22,7 @@ export async function mem0AddTimes(
     return await withMem0({ modelUrl: model.baseUrl, dimensions: DIMENSIONS }, async (mem0) => {
       const took: number[] = [];
       for (let i = 0; i < WARM + times; i += 1) {
-        progress(`told mem0 ${i} of ${WARM + times} exchanges`);
+        progress(`gave mem0 ${i} of ${WARM + times} exchanges`);
         const { ms } = await mem0.add(`user-${i}`, messages);
         if (i >= WARM) took.push(ms);
       }

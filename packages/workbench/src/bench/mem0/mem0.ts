@@ -44,7 +44,7 @@ export async function withMem0<T>(options: Mem0Options, work: (mem0: Mem0) => Pr
       main: new URL('main.ts', import.meta.url),
       args: [String(port), modelUrl, String(dimensions), folder.path, qdrantUrl ?? ''],
       cwd: folder.path,
-      // It reports home unless it is told not to.
+      // It reports home unless that is switched off.
       env: { ...COMPILE_CACHE, MEM0_TELEMETRY: 'false', MEM0_DIR: folder.path, HOME: folder.path },
       ready: { url: `${url}/readyz` },
     });

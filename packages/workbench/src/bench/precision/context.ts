@@ -6,7 +6,7 @@ import { untilQuiet } from '../../fleet/quiet.ts';
 import type { Bench, Given, Progress } from '../bench.ts';
 import type { Found } from '../report.ts';
 import { sayLives } from './fill.ts';
-import { drawLife, type Told } from './life.ts';
+import { drawLife, type SaidMemory } from './life.ts';
 import { drawQuestions, type Question } from './questions.ts';
 import { WORLDS } from './world.ts';
 
@@ -15,7 +15,7 @@ const TURNS = 20;
 const USED_LEAST = 0.4;
 const TARGET = 0.8;
 
-/** How much of what a conversation is told begins the next prompt, too. */
+/** How much of what a conversation is shown begins the next prompt, too. */
 export const context: Bench = {
   name: 'context',
   what: 'How much of each POST /v1/context of a conversation is how the next one begins, which a prompt cache knows, and how much of it answers.',
@@ -44,12 +44,12 @@ const optionsOf = (given: Given) => ({
 
 type Options = ReturnType<typeof optionsOf>;
 
-/** One turn: what it was told, and what would answer the question. */
+/** One turn: what it was shown, and what would answer the question. */
 interface Turn {
   readonly text: string;
   readonly tokens: number;
   /** Without the profile, which is not there to answer. */
-  readonly told: readonly string[];
+  readonly shown: readonly string[];
   readonly relevant: ReadonlySet<string>;
 }
 
@@ -91,7 +91,7 @@ async function measure(api: Api, options: Options, progress: Progress): Promise<
       },
     ],
     remarks: [
-      `Tokens of contexts that use at least ${USED_LEAST * 100} % of their budget. Precision is what answers the question of the turn ÷ the memories told, without the profile.`,
+      `Tokens of contexts that use at least ${USED_LEAST * 100} % of their budget. Precision is what answers the question of the turn ÷ the memories shown, without the profile.`,
     ],
   };
 }
@@ -99,7 +99,11 @@ async function measure(api: Api, options: Options, progress: Progress): Promise<
 /** Facts that are in every context, as a few are of everybody. */
 const PROFILE = 6;
 
-async function pinProfile(api: Api, memories: readonly Told[], ids: ReadonlyMap<Told, string>): Promise<void> {
+async function pinProfile(
+  api: Api,
+  memories: readonly SaidMemory[],
+  ids: ReadonlyMap<SaidMemory, string>,
+): Promise<void> {
   const own = memories.filter(({ person, place }) => person.relation === null && Object.keys(place).length === 0);
   for (const memory of own.slice(0, PROFILE)) await api.patch(`/v1/memories/${ids.get(memory)}`, { pinned: true });
   await untilQuiet(api, { withinMs: 600_000 });
@@ -110,7 +114,7 @@ interface Conversing {
   /** undefined: each context is made anew. */
   readonly conversation: string | undefined;
   readonly tokens: number;
-  readonly ids: ReadonlyMap<Told, string>;
+  readonly ids: ReadonlyMap<SaidMemory, string>;
 }
 
 async function converse(
@@ -124,7 +128,7 @@ async function converse(
     const { text, tokens: used, citations } = await api.post<Context>('/v1/context', body);
     const profile = new Set(idsIn(citations, 'profile'));
     const relevant = question.relevant.flatMap((memory) => ids.get(memory) ?? []).filter((id) => !profile.has(id));
-    turns.push({ text, tokens: used, told: idsIn(citations, 'memories'), relevant: new Set(relevant) });
+    turns.push({ text, tokens: used, shown: idsIn(citations, 'memories'), relevant: new Set(relevant) });
   }
   return turns;
 }
@@ -145,24 +149,24 @@ function figuresOf(conversations: readonly (readonly Turn[])[], budget: number) 
     .flatMap((turns) => turns.slice(1).map((after, i) => ({ before: turns[i] ?? after, after })))
     .filter(({ before }) => before.tokens >= USED_LEAST * budget);
   const turns = conversations.flat();
-  const told = sum(turns.map((turn) => turn.told.length));
-  const answering = sum(turns.map((turn) => turn.told.filter((id) => turn.relevant.has(id)).length));
+  const shown = sum(turns.map((turn) => turn.shown.length));
+  const answering = sum(turns.map((turn) => turn.shown.filter((id) => turn.relevant.has(id)).length));
   const news = conversations.flatMap((of) => of.map((turn, i) => isNews(turn, of.slice(0, i))));
   return {
     [SHARED]: sum(pairs.map(({ before, after }) => sharedTokens(before.text, after.text))) / sum(pairs.map(tokensOf)),
     'contexts that use enough of the budget': pairs.length / (turns.length - conversations.length),
     'part of the budget that is used': sum(turns.map(({ tokens }) => tokens)) / (budget * turns.length),
-    'turns that tell what answers and was not told before': sum(news) / news.length,
-    'memories told a turn': told / turns.length,
-    precision: answering / told,
+    'turns that show what answers and was not shown before': sum(news) / news.length,
+    'memories shown a turn': shown / turns.length,
+    precision: answering / shown,
     recall: answering / sum(turns.map(({ relevant }) => relevant.size)),
   };
 }
 
 const tokensOf = ({ before }: { readonly before: Turn }): number => before.tokens;
 
-const isNews = ({ told, relevant }: Turn, before: readonly Turn[]): number =>
-  Number(told.some((id) => relevant.has(id) && !before.some((turn) => turn.told.includes(id))));
+const isNews = ({ shown, relevant }: Turn, before: readonly Turn[]): number =>
+  Number(shown.some((id) => relevant.has(id) && !before.some((turn) => turn.shown.includes(id))));
 
 /** What a cache knows of the second one once the first was read: a prompt is known up to the first token that differs. */
 function sharedTokens(before: string, after: string): number {

@@ -1,7 +1,7 @@
 import { type Api, each } from '../../api.ts';
 import type { Random } from '../../chaos/random.ts';
 import { untilQuiet } from '../../fleet/quiet.ts';
-import type { Life, Place, Told } from './life.ts';
+import type { Life, Place, SaidMemory } from './life.ts';
 
 const FIRST_SAID = Date.UTC(2024, 0, 7, 18);
 const DAY_MS = 24 * 3_600_000;
@@ -16,7 +16,7 @@ const WITHIN_MS = 600_000;
 export async function sayLives(
   api: Api,
   lives: readonly { readonly life: Life; readonly random: Random }[],
-): Promise<ReadonlyMap<Told, string>> {
+): Promise<ReadonlyMap<SaidMemory, string>> {
   await each(lives, ({ life, random }) => say(api, life, random));
   await untilQuiet(api, { withinMs: WITHIN_MS });
   const ids = await each(lives, ({ life }) => idsOf(api, life));
@@ -30,7 +30,7 @@ export async function sayLives(
 async function say(api: Api, { user, memories }: Life, random: Random): Promise<void> {
   let [at, i] = [FIRST_SAID, 0];
   while (i < memories.length) {
-    const { place } = memories[i] as Told;
+    const { place } = memories[i] as SaidMemory;
     const near = memories.slice(i, i + random.between(1, SITTING_MAX));
     const other = near.findIndex((memory) => !isSame(memory.place, place));
     const sitting = other === -1 ? near : near.slice(0, other);
@@ -49,7 +49,7 @@ async function say(api: Api, { user, memories }: Life, random: Random): Promise<
 
 const isSame = (a: Place, b: Place): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-async function idsOf(api: Api, { user, memories }: Life): Promise<readonly (readonly [Told, string])[]> {
+async function idsOf(api: Api, { user, memories }: Life): Promise<readonly (readonly [SaidMemory, string])[]> {
   const stored = await api.all<{ id: string; memory: string }>(`/v1/memories?user_id=${user}`);
   const byText = new Map(stored.map(({ id, memory }) => [memory, id]));
   return memories.map((memory) => {

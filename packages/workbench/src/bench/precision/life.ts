@@ -1,6 +1,6 @@
 import type { Random } from '../../chaos/random.ts';
 import type { Frame } from './frames/frame.ts';
-import { drawnPeople, type Person, SELF, told, type Voice, voiceOf } from './voice.ts';
+import { drawnPeople, type Person, SELF, saidText, type Voice, voiceOf } from './voice.ts';
 import type { World } from './world.ts';
 
 /** What one user's memory holds. */
@@ -9,7 +9,7 @@ export interface Life {
   readonly world: World;
   readonly voice: Voice;
   readonly relatives: readonly Person[];
-  readonly memories: readonly Told[];
+  readonly memories: readonly SaidMemory[];
 }
 
 export type Slots = Readonly<Record<string, string>>;
@@ -21,7 +21,7 @@ export interface Place {
   readonly app_id?: string;
 }
 
-export interface Told {
+export interface SaidMemory {
   readonly frame: Frame;
   readonly person: Person;
   readonly slots: Slots;
@@ -31,11 +31,11 @@ export interface Told {
   readonly former: string | null;
 }
 
-const OWN = 44; // frames that are told of the user
+const OWN = 44; // frames that are said of the user
 const RELATIVES = 4;
 const OF_RELATIVES = 12;
 const ELSEWHERE = 8; // said in another app or run, or to another agent
-const AGAIN = 3; // told twice, in other words
+const AGAIN = 3; // said twice, in other words
 const CHANGED = 6;
 const FOREIGN = 3;
 /** How often somebody has a second and a third of what one may have several of. */
@@ -63,13 +63,13 @@ export function drawLife(user: string, random: Random, world: World): Life {
     ...drawing.random
       .shuffled(world.tongues)
       .slice(0, FOREIGN)
-      .map((frame) => tell({ frame, person: SELF }, drawing)),
+      .map((frame) => say({ frame, person: SELF }, drawing)),
   ];
   return { user, world, voice, relatives, memories: drawing.random.shuffled(unlike(memories)) };
 }
 
 /** Nothing is said twice in the same words, now or formerly. */
-function unlike(memories: readonly Told[]): Told[] {
+function unlike(memories: readonly SaidMemory[]): SaidMemory[] {
   const texts = new Set<string>();
   return memories.filter(({ text, former }) => {
     const own = former === null ? [text] : [text, former];
@@ -85,58 +85,58 @@ interface Drawing {
   readonly random: Random;
 }
 
-function several(frame: Frame, drawing: Drawing): Told[] {
+function several(frame: Frame, drawing: Drawing): SaidMemory[] {
   const count = frame.many !== true ? 1 : 1 + [1, 2].filter(() => drawing.random.chance(ANOTHER)).length;
-  const drawn = Array.from({ length: count }, () => tell({ frame, person: SELF }, drawing));
+  const drawn = Array.from({ length: count }, () => say({ frame, person: SELF }, drawing));
   return distinct(drawn);
 }
 
 /** Two of one kind say different things. */
-const distinct = (memories: readonly Told[]): Told[] => [
+const distinct = (memories: readonly SaidMemory[]): SaidMemory[] => [
   ...new Map(memories.map((memory) => [Object.values(memory.slots)[0], memory])).values(),
 ];
 
-type Drawn = Pick<Told, 'frame' | 'person'> & { readonly place?: Place; readonly slots?: Slots };
+type Drawn = Pick<SaidMemory, 'frame' | 'person'> & { readonly place?: Place; readonly slots?: Slots };
 
-function tell({ frame, person, place = {}, slots }: Drawn, { voice, random }: Drawing): Told {
+function say({ frame, person, place = {}, slots }: Drawn, { voice, random }: Drawing): SaidMemory {
   const filled = slots ?? slotsOf(frame, random);
-  const text = told({ template: random.pick(frame.tell), slots: filled, person }, voice, frame.plain === true);
+  const text = saidText({ template: random.pick(frame.says), slots: filled, person }, voice, frame.plain === true);
   return { frame, person, place, slots: filled, text, former: null };
 }
 
 export const slotsOf = ({ slots }: Frame, random: Random): Slots =>
   Object.fromEntries(Object.entries(slots).map(([name, values]) => [name, random.pick(values)]));
 
-/** Some of what may change did: the former version is told as the present one is. */
-function changing(memories: readonly Told[], drawing: Drawing): Told[] {
+/** Some of what may change did: the former version is said as the present one is. */
+function changing(memories: readonly SaidMemory[], drawing: Drawing): SaidMemory[] {
   const may = drawing.random.shuffled(memories.filter(({ frame }) => frame.changes === true)).slice(0, CHANGED);
   const changed = new Set(may);
   return memories.map((memory) => {
     if (!changed.has(memory)) return memory;
-    const before = tell({ frame: memory.frame, person: memory.person }, drawing);
+    const before = say({ frame: memory.frame, person: memory.person }, drawing);
     return before.text === memory.text ? memory : { ...memory, former: before.text };
   });
 }
 
-/** Near neighbours: what is true of the user, told of somebody else, as often as not with the same object. */
-function ofRelatives(relatives: readonly Person[], drawing: Drawing): Told[] {
+/** Near neighbours: what is true of the user, said of somebody else, as often as not with the same object. */
+function ofRelatives(relatives: readonly Person[], drawing: Drawing): SaidMemory[] {
   const { random, world } = drawing;
   const frames = random.shuffled(world.frames.filter(({ others }) => others === true)).slice(0, OF_RELATIVES);
-  return frames.map((frame) => tell({ frame, person: random.pick(relatives) }, drawing));
+  return frames.map((frame) => say({ frame, person: random.pick(relatives) }, drawing));
 }
 
 /** The same kinds of facts with other objects, said somewhere else. */
-function elsewhere(frames: readonly Frame[], drawing: Drawing): Told[] {
+function elsewhere(frames: readonly Frame[], drawing: Drawing): SaidMemory[] {
   const { random } = drawing;
   const known = frames.slice(0, OWN).filter(({ many }) => many === true);
   const unknown = frames.slice(OWN);
   const half = ELSEWHERE / 2;
   return [...random.shuffled(known).slice(0, half), ...random.shuffled(unknown).slice(0, half)].map((frame) =>
-    tell({ frame, person: SELF, place: random.pick(PLACES) }, drawing),
+    say({ frame, person: SELF, place: random.pick(PLACES) }, drawing),
   );
 }
 
-function again(memories: readonly Told[], drawing: Drawing): Told[] {
+function again(memories: readonly SaidMemory[], drawing: Drawing): SaidMemory[] {
   const twice = drawing.random.shuffled(memories.filter(({ frame }) => frame.changes !== true)).slice(0, AGAIN);
-  return twice.map(({ frame, person, slots }) => tell({ frame, person, slots }, drawing));
+  return twice.map(({ frame, person, slots }) => say({ frame, person, slots }, drawing));
 }

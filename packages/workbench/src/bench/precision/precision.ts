@@ -4,7 +4,7 @@ import { seededRandom } from '../../chaos/random.ts';
 import type { Bench, Given, Progress } from '../bench.ts';
 import type { Found, Verdict } from '../report.ts';
 import { sayLives } from './fill.ts';
-import { drawLife, type Told } from './life.ts';
+import { drawLife, type SaidMemory } from './life.ts';
 import { type Answered, type Measures, measuresOf, ofKind } from './measure.ts';
 import { drawQuestions, KINDS, QUESTIONS_OF_LIFE, type Question } from './questions.ts';
 import { WORLDS } from './world.ts';
@@ -28,7 +28,7 @@ export const precision: Bench = {
     users: { usual: '10', help: `Users of each seed; each is asked ${QUESTIONS_OF_LIFE} questions.` },
     world: {
       usual: 'first',
-      help: 'What the users tell and are asked: first, or second, with other subjects and phrasings.',
+      help: 'What the users say and are asked: first, or second, with other subjects and phrasings.',
     },
     embedder: {
       usual: 'builtin',
@@ -106,7 +106,7 @@ async function measureSeed(api: Api, seed: number, { users, world }: Options) {
 interface Asking {
   readonly user: string;
   readonly question: Question;
-  readonly ids: ReadonlyMap<Told, string>;
+  readonly ids: ReadonlyMap<SaidMemory, string>;
 }
 
 async function ask(api: Api, { user, question, ids }: Asking): Promise<Answered> {

@@ -1,23 +1,23 @@
 import { termSet } from '@slowwave/engine';
 import type { Random } from '../../chaos/random.ts';
 import type { Frame } from './frames/frame.ts';
-import { type Life, PLACES, type Place, type Slots, slotsOf, type Told } from './life.ts';
+import { type Life, PLACES, type Place, type SaidMemory, type Slots, slotsOf } from './life.ts';
 import { askedText, type Person, SELF } from './voice.ts';
 
-/** A question, and what of the life answers it; nothing does where the life does not tell. */
+/** A question, and what of the life answers it; nothing does where nothing in the life says it. */
 export interface Question {
   readonly kind: Kind;
   readonly text: string;
   readonly place: Place;
-  readonly relevant: readonly Told[];
+  readonly relevant: readonly SaidMemory[];
 }
 
 /**
  * same words    shares words with the memory that answers it
  * other words   shares none: synonyms, and what stands for the whole kind
- * not told      of a kind that the life tells nothing of
- * not of them   told of somebody else only
- * not there     told, but not in the app, in the run or to the agent that is asked for
+ * not told      of a kind that nothing in the life says anything of
+ * not of them   said of somebody else only
+ * not there     said, but not in the app, in the run or to the agent that is asked for
  */
 export const KINDS = ['same words', 'other words', 'not told', 'not of them', 'not there'] as const;
 export type Kind = (typeof KINDS)[number];
@@ -64,7 +64,7 @@ interface Drawing {
 
 /** A question that this memory answers; none where no wording of the wanted kind fits. */
 function answered(
-  { frame, person, slots, place }: Told,
+  { frame, person, slots, place }: SaidMemory,
   words: 'same' | 'other',
   { life, random }: Drawing,
 ): Question[] {
@@ -74,7 +74,7 @@ function answered(
   for (const template of random.shuffled(frame[words])) {
     const question = questionOf({ kind, template, frame, person, slots, place: where }, words, life);
     const shared = question.relevant.map((memory) => sharedWords(question.text, memory));
-    // Whom it is about is told by the same words, too; that alone is not enough.
+    // Whom it is about is named by the same words, too; that alone is not enough.
     const fits = words === 'same' ? shared.some((some) => some.length > 0) : shared.every((some) => some.length === 0);
     if (fits && question.relevant.length > 0) return [question];
   }
@@ -82,10 +82,10 @@ function answered(
 }
 
 /** Words of content that a question shares with a memory, without those that name whom it is about. */
-export function sharedWords(question: string, { text, person }: Told): readonly string[] {
+export function sharedWords(question: string, { text, person }: SaidMemory): readonly string[] {
   const names = termSet(`${person.relation ?? ''} ${person.name}`);
-  const told = termSet(text);
-  return [...termSet(question)].filter((term) => told.has(term) && !names.has(term));
+  const said = termSet(text);
+  return [...termSet(question)].filter((term) => said.has(term) && !names.has(term));
 }
 
 function unanswerable(kind: Kind, life: Life, random: Random): readonly Question[] {
@@ -95,23 +95,23 @@ function unanswerable(kind: Kind, life: Life, random: Random): readonly Question
     const template = random.pick(frame[words]);
     return [questionOf({ kind, template, frame, person, slots: slotsOf(frame, random), place }, words, life)];
   };
-  const tells = (frame: Frame, person: Person): boolean =>
+  const isSaid = (frame: Frame, person: Person): boolean =>
     life.memories.some((memory) => memory.frame.name === frame.name && samePerson(memory.person, person));
   if (kind === 'not told') {
     return frames
       .filter(({ name }) => !life.memories.some(({ frame }) => frame.name === name))
       .flatMap((frame) => ask(frame, SELF, {}));
   }
-  const told = frames.filter(({ name }) => life.memories.some(({ frame }) => frame.name === name));
+  const saidFrames = frames.filter(({ name }) => life.memories.some(({ frame }) => frame.name === name));
   if (kind === 'not of them') {
-    return told
+    return saidFrames
       .filter(({ others }) => others === true)
       .flatMap((frame) => {
-        const people = [SELF, ...life.relatives].filter((person) => !tells(frame, person));
+        const people = [SELF, ...life.relatives].filter((person) => !isSaid(frame, person));
         return people.length === 0 ? [] : ask(frame, random.pick(people), {});
       });
   }
-  return told.filter((frame) => tells(frame, SELF)).flatMap((frame) => ask(frame, SELF, random.pick(PLACES)));
+  return saidFrames.filter((frame) => isSaid(frame, SELF)).flatMap((frame) => ask(frame, SELF, random.pick(PLACES)));
 }
 
 interface Asking {

@@ -45,7 +45,7 @@ export function drawnPeople({ relations }: Speech, random: Random, count: number
 
 /** How a life's memories name the user, and how its questions do. */
 export interface Voice {
-  /** Before what is told: "User", a name, or nothing. */
+  /** Before what is said: "User", a name, or nothing. */
   readonly subject: string;
   readonly asker: Asker;
 }
@@ -98,14 +98,14 @@ export function voiceOf({ askers, names }: Speech, random: Random): Voice {
   return { asker, subject: random.pick(['User', 'User', random.pick(names), '']) };
 }
 
-interface Telling {
+interface Wording {
   readonly template: string;
   readonly slots: Readonly<Record<string, string>>;
   readonly person: Person;
 }
 
 /** A memory's text: "User lives in Bergen", "Ann's brother Tom lives in Bergen", "Lives in Bergen". */
-export function told({ template, slots, person }: Telling, { subject }: Voice, plain: boolean): string {
+export function saidText({ template, slots, person }: Wording, { subject }: Voice, plain: boolean): string {
   const rest = filled(template, slots);
   if (plain) return rest;
   const owner = subject === '' ? '' : `${subject}'s `;
@@ -117,7 +117,7 @@ export function told({ template, slots, person }: Telling, { subject }: Voice, p
 const gap = (rest: string): string => (rest.startsWith("'") ? '' : ' ');
 
 /** A question's text; in other words for whoever is asked about, too, if wanted. */
-export function askedText({ template, slots, person }: Telling, { asker }: Voice, words: 'same' | 'other'): string {
+export function askedText({ template, slots, person }: Wording, { asker }: Voice, words: 'same' | 'other'): string {
   return capital(filled(template, { ...slots, ...askerFor(person, asker, words) }));
 }
 

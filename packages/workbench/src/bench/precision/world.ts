@@ -5,7 +5,7 @@ import { SECOND_FRAMES } from './second/all.ts';
 import { OTHER_TONGUES } from './second/tongues.ts';
 import { FIRST_SPEECH, SECOND_SPEECH, type Speech } from './voice.ts';
 
-/** What lives are drawn from: what may be told and asked, and how people speak. */
+/** What lives are drawn from: what may be said and asked, and how people speak. */
 export interface World {
   readonly frames: readonly Frame[];
   /** In other languages. */

@@ -3,7 +3,7 @@ import { expectedOf, nameOf } from './expected-graph.ts';
 
 const said = (text: string, saidAt: number) => ({ text, saidAt });
 
-it('of what changes the last said holds, however it was told; what was said again is one relation', () => {
+it('of what changes the last said holds, in whatever order it was said; what was said again is one relation', () => {
   const expected = expectedOf([
     said('Thing 0 of u0-1 is v2', 2),
     said('Thing 0 of u0-1 is v1', 1),

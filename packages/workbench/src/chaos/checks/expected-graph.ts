@@ -1,8 +1,8 @@
-import { SELF, type Telling, tellingsOf } from '../graph-model.ts';
+import { SELF, type Statement, statementsOf } from '../graph-model.ts';
 import { momentOf } from '../load.ts';
 import type { Said } from '../story.ts';
 
-/** A relation as the API tells it. */
+/** A relation as the API shows it. */
 export interface Listed extends Ends {
   readonly id: string;
   readonly valid_from: string;
@@ -25,34 +25,34 @@ interface Ends {
   readonly destination: { readonly name: string };
 }
 
-/** How a relation is told apart from all others of a user. */
+/** How a relation is distinguished from all others of a user. */
 export const nameOf = ({ source, relationship, destination }: Ends): string =>
   `${source.name} ${relationship} ${destination.name}`;
 
-/** The relations that follow from all that was said, whatever the order in which it was told. */
+/** The relations that follow from all that was said, whatever the order in which it was said. */
 export function expectedOf(said: readonly Said[]): Expected[] {
-  const told = said.flatMap(({ text, saidAt }) => tellingsOf(text).map((telling) => ({ telling, saidAt })));
-  const sorted = told.toSorted((a, b) => a.saidAt - b.saidAt);
-  const found = Map.groupBy(sorted, ({ telling }) => JSON.stringify(telling));
+  const stated = said.flatMap(({ text, saidAt }) => statementsOf(text).map((statement) => ({ statement, saidAt })));
+  const sorted = stated.toSorted((a, b) => a.saidAt - b.saidAt);
+  const found = Map.groupBy(sorted, ({ statement }) => JSON.stringify(statement));
   return [...found.values()].flatMap(([first, ...again]) =>
     first === undefined ? [] : [expected(first, 1 + again.length, sorted)],
   );
 }
 
-interface Told {
-  readonly telling: Telling;
+interface Stated {
+  readonly statement: Statement;
   readonly saidAt: number;
 }
 
-function expected({ telling, saidAt }: Told, times: number, all: readonly Told[]): Expected {
-  const { source, relationship, destination } = telling;
-  const last = all.findLast(({ telling: other }) => other.source === source && other.relationship === relationship);
+function expected({ statement, saidAt }: Stated, times: number, all: readonly Stated[]): Expected {
+  const { source, relationship, destination } = statement;
+  const last = all.findLast(({ statement: other }) => other.source === source && other.relationship === relationship);
   return {
     source: { name: source },
     relationship,
     destination: { name: destination },
     from: Date.parse(momentOf(saidAt)),
     times,
-    ends: source !== SELF && last?.telling.destination !== destination,
+    ends: source !== SELF && last?.statement.destination !== destination,
   };
 }

@@ -1,7 +1,7 @@
 import { insist, read, readAll } from '../api.ts';
-import { SELF, tellingsOf } from '../graph-model.ts';
+import { SELF, statementsOf } from '../graph-model.ts';
 import type { Stage } from '../stage.ts';
-import type { ProjectedBatch, Story } from '../story.ts';
+import type { SaidBatch, Story } from '../story.ts';
 import { type Studied, studiesOf } from '../studies.ts';
 import { type Expected, expectedOf, type Listed, nameOf } from './expected-graph.ts';
 import type { Finding } from './finding.ts';
@@ -30,7 +30,7 @@ interface Entity {
 }
 
 /** It was consolidated once, and that was studied, with nothing refused. */
-function checkStudy({ user }: Story, batch: ProjectedBatch, studies: readonly Studied[] | undefined): Finding[] {
+function checkStudy({ user }: Story, batch: SaidBatch, studies: readonly Studied[] | undefined): Finding[] {
   if (studies === undefined) return [];
   const where = `batch ${batch.id} of ${user}`;
   const [only] = studies;
@@ -64,7 +64,7 @@ function compared({ user }: Story, of: string, { found, should }: Both): Finding
   return [
     ...missing.map((name): Finding => ({ kind: 'lost', what: `${said(name)} is not there` })),
     ...again.map((name): Finding => ({ kind: 'doubled', what: `${said(name)} is there again` })),
-    ...extra.map((name): Finding => ({ kind: 'leak', what: `${said(name)} was never told` })),
+    ...extra.map((name): Finding => ({ kind: 'leak', what: `${said(name)} was never said` })),
   ];
 }
 
@@ -100,7 +100,7 @@ async function checkStatements({ urls }: Stage, story: Story, entities: readonly
   const url = `${urls.search}/v1/entities/${self.id}/history`;
   const { results } = await read<{ results: readonly Statement[] }>(url);
   const holds = results.filter(({ kind }) => kind === 'holds');
-  const said = story.said.filter(({ text }) => tellingsOf(text).length > 0).length;
+  const said = story.said.filter(({ text }) => statementsOf(text).length > 0).length;
   if (holds.length === said) return [];
   const what = `${story.user} said ${said} things, ${SELF} has ${holds.length} statements`;
   return [{ kind: holds.length > said ? 'doubled' : 'lost', what }];

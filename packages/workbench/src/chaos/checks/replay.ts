@@ -1,6 +1,6 @@
 import { DEFAULT_TENANT, evolve, type LaneId, liveVersion, type MemoryEvent } from '@slowwave/engine';
 
-/** One event of a memory, as the API tells it. */
+/** One event of a memory, as the API shows it. */
 export interface HistoryEvent {
   readonly id: string;
   readonly memory_id: string;

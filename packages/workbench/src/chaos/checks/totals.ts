@@ -11,15 +11,15 @@ export async function checkTotals(
   guests: readonly Guest[],
 ): Promise<Finding[]> {
   const { batches } = await read<{ batches: Record<string, number> }>(`${stage.urls.search}/v1/stats`);
-  const told = acceptedOf(stories, guests);
+  const acknowledged = acceptedOf(stories, guests);
   const poison = stories.flatMap((story) => story.batches).filter((batch) => batch.poison).length;
   const parkedMost = poison + guests.reduce((sum, { mayPark }) => sum + mayPark, 0);
   const parked = batches.parked ?? 0;
   const findings: Finding[] = [];
   if (batches.gap !== 0) findings.push({ kind: 'gap', what: `the counts do not add up: ${JSON.stringify(batches)}` });
-  const what = `${told} batches were acknowledged, ${poison} to ${parkedMost} of them no model takes; the counts are ${JSON.stringify(batches)}`;
-  if (batches.accepted !== told || parked < poison)
-    findings.push({ kind: (batches.accepted ?? 0) > told ? 'doubled' : 'lost', what });
+  const what = `${acknowledged} batches were acknowledged, ${poison} to ${parkedMost} of them no model takes; the counts are ${JSON.stringify(batches)}`;
+  if (batches.accepted !== acknowledged || parked < poison)
+    findings.push({ kind: (batches.accepted ?? 0) > acknowledged ? 'doubled' : 'lost', what });
   else if (parked > parkedMost) findings.push({ kind: 'parked', what });
   return findings;
 }

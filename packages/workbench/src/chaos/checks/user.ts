@@ -1,6 +1,6 @@
 import { insist, readAll } from '../api.ts';
 import type { Stage } from '../stage.ts';
-import { holding, type ProjectedBatch, type Story } from '../story.ts';
+import { holding, type SaidBatch, type Story } from '../story.ts';
 import type { Finding } from './finding.ts';
 import { type HistoryEvent, replayed } from './replay.ts';
 
@@ -11,7 +11,7 @@ export async function checkUser(stage: Stage, story: Story): Promise<Finding[]> 
     story.batches.filter((batch) => !batch.checked).map((batch) => checkBatch(stage, story, batch)),
   );
   const batches = checked.flat();
-  // What was told in it does not hold, and what was told before it still may.
+  // What was said in it does not hold, and what was said before it still may.
   if (batches.some(isParked)) return batches;
   const live = await readAll<Live>(`${stage.urls.search}/v1/memories?${ofUser}`);
   for (const { id } of live) story.memories.add(id);
@@ -25,7 +25,7 @@ export async function checkUser(stage: Stage, story: Story): Promise<Finding[]> 
   ];
 }
 
-/** Whether somebody's batch was given up: then nothing else can be expected of what they told. */
+/** Whether somebody's batch was given up: then nothing else can be expected of what they said. */
 export const isParked = ({ kind }: Finding): boolean => kind === 'parked';
 
 interface Live {
@@ -46,7 +46,7 @@ interface BatchAnswer {
 }
 
 /** It ended as it must, and each of its texts did something exactly once. */
-async function checkBatch({ urls }: Stage, story: Story, batch: ProjectedBatch): Promise<Finding[]> {
+async function checkBatch({ urls }: Stage, story: Story, batch: SaidBatch): Promise<Finding[]> {
   const answer = await insist('GET', `${urls.ingest}/v1/batches/${batch.id}`);
   const where = `batch ${batch.id} of ${story.user}`;
   if (answer.status !== 200) return [{ kind: 'lost', what: `${where} is answered with ${answer.status}` }];
@@ -61,7 +61,7 @@ async function checkBatch({ urls }: Stage, story: Story, batch: ProjectedBatch):
   const did = events.map(({ memory }) => memory).sort();
   const should = batch.poison ? [] : [...batch.texts].sort();
   if (JSON.stringify(did) === JSON.stringify(should)) return [];
-  const what = `${where} told ${JSON.stringify(should)}, its events are about ${JSON.stringify(did)}`;
+  const what = `${where} said ${JSON.stringify(should)}, its events are about ${JSON.stringify(did)}`;
   return [{ kind: did.length > should.length ? 'doubled' : 'lost', what }];
 }
 
@@ -104,7 +104,7 @@ function checkLife(story: Story, { id, events }: Life, live: readonly Live[]): F
   const inOrder = turns.every((orders, i) => Math.min(...orders) > Math.max(-1, ...(turns[i - 1] ?? [])));
   return [
     ...finding(made !== now, 'replay', `memory ${id} of ${story.user} is "${now}", its events make "${made}"`),
-    ...finding(!inOrder, 'order', `memory ${id} of ${story.user} was told in the order ${JSON.stringify(turns)}`),
+    ...finding(!inOrder, 'order', `memory ${id} of ${story.user} changed in the order ${JSON.stringify(turns)}`),
   ];
 }
 

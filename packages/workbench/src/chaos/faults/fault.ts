@@ -13,16 +13,16 @@ export interface Fault {
   readonly interrupts: boolean;
   /** It may still do so after it is over, until everything that was there has ended. */
   readonly lingers?: boolean;
-  run(stage: Stage, random: Random, telling: Telling): Promise<void>;
+  run(stage: Stage, random: Random, occasion: Occasion): Promise<void>;
 }
 
-/** What a fault tells of itself. */
-export interface Telling {
+/** What a fault happens in, and what it reports of itself. */
+export interface Occasion {
   /** It waited until now; only what is to come is its doing. */
   begins(): void;
   /** It came to another kind than it was meant to. */
   instead(kind: string): void;
-  /** Somebody who talks only because of it, and has to be looked at too. Told before the first word. */
+  /** Somebody who talks only because of it, and has to be looked at too. Reported before the first word. */
   invites(guest: Guest): void;
   /** What users say is counted on over all of them. */
   readonly tongue: Tongue;

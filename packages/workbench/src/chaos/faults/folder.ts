@@ -4,7 +4,7 @@ import { type Answer, attempt, insist } from '../api.ts';
 import type { Finding } from '../checks/finding.ts';
 import { next } from '../load.ts';
 import type { Stage } from '../stage.ts';
-import { type Fault, ON_FILES, type Telling } from './fault.ts';
+import { type Fault, type Occasion, ON_FILES } from './fault.ts';
 
 /** By then a process has to have noticed, also on a busy machine. */
 const NOTICED_WITHIN_MS = 6_000;
@@ -18,13 +18,13 @@ export const folderVanished: Fault = {
   modes: ON_FILES,
   interrupts: true,
   lingers: true,
-  run: async (stage, random, telling) => {
+  run: async (stage, random, occasion) => {
     const { dataDir } = stage;
     const elsewhere = `${dataDir}-elsewhere`;
-    const asking = asker(stage, telling);
+    const asking = asker(stage, occasion);
     await rename(dataDir, elsewhere);
     // A process that starts meanwhile would begin anew here: another fault is not to lead to that.
-    if (!telling.alone) await writeFile(dataDir, 'This is no folder.');
+    if (!occasion.alone) await writeFile(dataDir, 'This is no folder.');
     try {
       await sleep(NOTICED_WITHIN_MS);
       await asking.ask();
@@ -47,7 +47,7 @@ async function readyOrAgain({ url, crash }: Stage['members'][number]): Promise<v
 }
 
 /** A user who posts while the folder is away, and counts what is acknowledged. */
-function asker({ urls }: Stage, { invites, tongue }: Telling) {
+function asker({ urls }: Stage, { invites, tongue }: Occasion) {
   const user = `f${next({ tongue })}`;
   const posted: string[] = [];
   const acknowledged: string[] = [];

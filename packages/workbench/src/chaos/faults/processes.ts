@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { factOf, next, tell, textOf } from '../load.ts';
+import { factOf, next, say, textOf } from '../load.ts';
 import type { Member } from '../member.ts';
 import type { Random } from '../random.ts';
 import type { Stage } from '../stage.ts';
@@ -128,7 +128,7 @@ const clockFar: Fault = {
       const talk = { stage, tongue, random, story };
       return async (): Promise<void> => {
         const number = next(talk);
-        await tell(talk, [factOf(talk, textOf(0, story.user, `v${number}`), number)], { timed: false, flush: false });
+        await say(talk, [factOf(talk, textOf(0, story.user, `v${number}`), number)], { timed: false, flush: false });
       };
     };
     const [says, saysMeanwhile] = [guest(), guest()];

@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { insist } from '../api.ts';
 import { checkForgotten, checkRead, checkWords, type OddlyRead } from '../checks/guests.ts';
-import { factOf, momentOf, next, type Talk, tell, textOf, write } from '../load.ts';
+import { factOf, momentOf, next, say, type Talk, textOf, write } from '../load.ts';
 import { UNEMBEDDABLE } from '../model.ts';
 import { ODDITIES, type Oddity } from '../oddities.ts';
 import { untilEnded } from '../quiet.ts';
 import type { Random } from '../random.ts';
 import type { Stage } from '../stage.ts';
 import { newStory, type Story } from '../story.ts';
-import { EVERYWHERE, type Fault, type Telling } from './fault.ts';
+import { EVERYWHERE, type Fault, type Occasion } from './fault.ts';
 
 /** A user who talks because of a fault, and is looked at as all others are. */
-function guestOf(stage: Stage, { random, tongue }: { random: Random; tongue: Telling['tongue'] }, named: Named): Talk {
+function guestOf(stage: Stage, { random, tongue }: { random: Random; tongue: Occasion['tongue'] }, named: Named): Talk {
   const { graph, name } = named;
   return { stage, tongue, random, story: newStory(`${name}${next({ tongue })}`, { graph }) };
 }
@@ -21,11 +21,11 @@ interface Named {
   readonly graph: boolean;
 }
 
-/** Tells one thing, and what the text goes on with. */
-async function tellOne(talk: Talk, key: number, more = ''): Promise<void> {
+/** Says one thing, and what the text goes on with. */
+async function sayOne(talk: Talk, key: number, more = ''): Promise<void> {
   const number = next(talk);
   const text = textOf(key, talk.story.user, `v${number}${more}`);
-  await tell(talk, [factOf(talk, text, number)], { flush: true });
+  await say(talk, [factOf(talk, text, number)], { flush: true });
 }
 
 const REFUSED_KEY = 3;
@@ -39,13 +39,13 @@ const refusedText: Fault = {
     const talk = guestOf(stage, { random, tongue }, { name: 'r', graph: true });
     const { story } = talk;
     invites({ story, accepted: 0, mayPark: 0, check: (then) => checkWords(then, story, UNEMBEDDABLE) });
-    await tellOne(talk, 0);
+    await sayOne(talk, 0);
     await write(talk, `A note ${next(talk)} by ${story.user}, ${UNEMBEDDABLE}`);
-    await tellOne(talk, 1);
-    await tellOne(talk, REFUSED_KEY, ` and ${UNEMBEDDABLE}`);
+    await sayOne(talk, 1);
+    await sayOne(talk, REFUSED_KEY, ` and ${UNEMBEDDABLE}`);
     const aloud = `${story.user} reads aloud the ${UNEMBEDDABLE} page ${next(talk)}`;
-    await tell(talk, [factOf(talk, aloud, next(talk))], { mode: 'verbatim', flush: true });
-    await tellOne(talk, 0);
+    await say(talk, [factOf(talk, aloud, next(talk))], { mode: 'verbatim', flush: true });
+    await sayOne(talk, 0);
   },
 };
 
@@ -58,18 +58,18 @@ const oddAnswers: Fault = {
   // A model that makes fifty megabytes for one is late for others, and comes to them again.
   interrupts: true,
   lingers: true,
-  run: async (stage, random, telling) => {
+  run: async (stage, random, occasion) => {
     const drawn = random.shuffled([...ODDITIES]).slice(0, ODD_AT_ONCE);
-    await Promise.all(drawn.map((oddity, i) => talkOddly(stage, { random: random.fork(String(i)), telling }, oddity)));
+    await Promise.all(drawn.map((oddity, i) => talkOddly(stage, { random: random.fork(String(i)), occasion }, oddity)));
   },
 };
 
 async function talkOddly(
   stage: Stage,
-  { random, telling }: { random: Random; telling: Telling },
+  { random, occasion }: { random: Random; occasion: Occasion },
   oddity: Oddity,
 ): Promise<void> {
-  const { tongue, invites } = telling;
+  const { tongue, invites } = occasion;
   const user = `o${next({ tongue })}`;
   stage.provider.answerOddly(user, oddity);
   const texts = [0, 1, 2].map((key) => textOf(key, user, `v${next({ tongue })}`));
@@ -102,13 +102,13 @@ const erasedAndBack: Fault = {
     const { user } = former.story;
     const later: Story = newStory(user, { graph: true });
     const gone: string[] = [];
-    const told = { erasure: null as string | null, gone, from: Number.POSITIVE_INFINITY, story: later };
-    const guest = { story: later, accepted: 0, mayPark: 0, check: (then: Stage) => checkForgotten(then, told) };
+    const known = { erasure: null as string | null, gone, from: Number.POSITIVE_INFINITY, story: later };
+    const guest = { story: later, accepted: 0, mayPark: 0, check: (then: Stage) => checkForgotten(then, known) };
     invites(guest);
     for (const key of KEYS_BEFORE) {
       const value = formerValue(former);
       gone.push(value);
-      await tell(former, [factOf(former, textOf(key, user, value), next(former))], { flush: true });
+      await say(former, [factOf(former, textOf(key, user, value), next(former))], { flush: true });
       guest.accepted += 1;
     }
     await untilEnded(
@@ -116,10 +116,10 @@ const erasedAndBack: Fault = {
       former.story.batches.map(({ id }) => id),
     );
     const { body } = await insist('DELETE', `${stage.urls.console}/v1/users/${user}`);
-    told.erasure = (body as { erasure_id: string }).erasure_id;
-    told.from = Date.now();
+    known.erasure = (body as { erasure_id: string }).erasure_id;
+    known.from = Date.now();
     if (random.chance(1 / 2)) await sleep(random.between(BACK_AFTER_MS.from, BACK_AFTER_MS.to));
-    for (const key of KEYS_BEFORE) await tellOne({ ...former, story: later }, key);
+    for (const key of KEYS_BEFORE) await sayOne({ ...former, story: later }, key);
   },
 };
 

@@ -103,7 +103,7 @@ describe('a gate fails', () => {
     ['G8', 'where events lead elsewhere', { histories: new Map([...RIGHT.histories, ['home', home.slice(0, 1)]]) }],
     [
       'G8',
-      'where a change does not tell the old text',
+      'where a change does not say the old text',
       { histories: new Map([...RIGHT.histories, ['home', [home[0], { ...home[1], previous: null }]]]) },
     ],
     ['G9', 'where no message stands behind a memory', { sources: new Map([['home', [source('Ann lives in Rome')]]]) }],

@@ -1,7 +1,7 @@
 import type { HistoryEvent } from '../evidence.ts';
 import type { Gate } from './gate.ts';
 
-/** G8: the events alone lead to what holds, and each change tells what was there before it. */
+/** G8: the events alone lead to what holds, and each change says what was there before it. */
 export const history: Gate = ({ evidence }) => {
   const live = new Map(evidence.live.map(({ id, memory }) => [id, memory]));
   const misses: string[] = [];

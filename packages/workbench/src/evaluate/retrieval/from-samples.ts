@@ -1,7 +1,7 @@
 import { asObject, type Fields, listOf, textOf, WorldError } from '../shape.ts';
 import type { AskedQuestion, Conversation, Corpus, SaidMessage, Session } from './corpus.ts';
 
-/** Questions of this category ask for what the conversation does not tell. */
+/** Questions of this category ask for what the conversation does not say. */
 const UNANSWERABLE = '5';
 
 /**
@@ -53,7 +53,7 @@ const sessionNumbers = (talk: Fields): number[] =>
     .map(Number)
     .sort((a, b) => a - b);
 
-/** A picture is told of as its message would have it: [image: …]. */
+/** A picture is written as its message would have it: [image: …]. */
 function turnOf(given: unknown, where: string): Turn {
   const turn = asObject(given, where);
   const image = typeof turn.blip_caption === 'string' ? `\n[image: ${turn.blip_caption}]` : '';

@@ -22,7 +22,7 @@ describe('auroc', () => {
     expect(auroc([1, 1], [1])).toBe(0.5);
   });
 
-  test('with one kind alone there is nothing to tell apart', () => {
+  test('with one kind alone there is nothing to distinguish', () => {
     expect(auroc([1], [])).toBeNull();
   });
 });

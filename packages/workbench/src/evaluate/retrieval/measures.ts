@@ -29,8 +29,8 @@ export function measuresOf(answers: readonly Found[]): Measures {
 }
 
 /**
- * How well a figure tells the positive from the negative: the chance that a positive has more of it than a negative, equal
- * ones counting half. 0.5 tells nothing. null where there is nothing to tell apart.
+ * How well a figure distinguishes the positive from the negative: the chance that a positive has more of it than a negative, equal
+ * ones counting half. 0.5 means nothing. null where there is nothing to distinguish.
  */
 export function auroc(positive: readonly number[], negative: readonly number[]): number | null {
   if (positive.length === 0 || negative.length === 0) return null;

@@ -16,7 +16,7 @@ export interface RetrievalReport {
   readonly took: { readonly p50: number; readonly p95: number };
   readonly all: Measures;
   readonly categories: Readonly<Record<string, Measures>>;
-  /** How well each score tells the answerable questions from the others; null where the file has only one kind. */
+  /** How well each score distinguishes the answerable questions from the others; null where the file has only one kind. */
   readonly auroc: Readonly<Record<'keyword' | 'vector' | 'score', number | null>>;
   readonly unanswerable: number;
   readonly degraded: readonly string[];
@@ -111,6 +111,6 @@ function abstention({ auroc: apart, unanswerable, all }: RetrievalReport): strin
   if (unanswerable === 0) return [];
   const figures = Object.entries(apart).map(([score, figure]) => `${score} ${figure?.toFixed(3) ?? '–'}`);
   return [
-    `Telling ${all.questions} answerable questions from ${unanswerable} others by the best score of each (AUROC): ${figures.join(', ')}`,
+    `Distinguishing ${all.questions} answerable questions from ${unanswerable} others by the best score of each (AUROC): ${figures.join(', ')}`,
   ];
 }

@@ -3,7 +3,7 @@ import { CITIES, DAYS, type Frame, PEOPLE, TIMES, YEARS } from './frame.ts';
 export const BODY: readonly Frame[] = [
   {
     name: 'allergy',
-    tell: ['is allergic to {thing}', 'cannot have {thing} because of an allergy'],
+    says: ['is allergic to {thing}', 'cannot have {thing} because of an allergy'],
     slots: {
       thing: ['peanuts', 'penicillin', 'birch pollen', 'shellfish', 'latex', 'bee stings', 'soy', 'nickel', 'kiwis'],
     },
@@ -18,7 +18,7 @@ export const BODY: readonly Frame[] = [
   },
   {
     name: 'medicine',
-    tell: ['takes {drug} every evening', 'swallows {drug} every morning'],
+    says: ['takes {drug} every evening', 'swallows {drug} every morning'],
     slots: {
       drug: ['metformin', 'sertraline', 'levothyroxine', 'ramipril', 'ibuprofen', 'iron tablets', 'omeprazole'],
     },
@@ -30,7 +30,7 @@ export const BODY: readonly Frame[] = [
   },
   {
     name: 'blood',
-    tell: ["'s blood type is {type}", 'has blood type {type}'],
+    says: ["'s blood type is {type}", 'has blood type {type}'],
     slots: { type: ['A positive', 'O negative', 'B positive', 'AB negative', 'O positive'] },
     same: ['What is {whose} blood type?'],
     other: ['What should paramedics know for a transfusion to {him}?'],
@@ -38,7 +38,7 @@ export const BODY: readonly Frame[] = [
   },
   {
     name: 'illness',
-    tell: ['was diagnosed with {ill} in {year}', 'has had {ill} since {year}'],
+    says: ['was diagnosed with {ill} in {year}', 'has had {ill} since {year}'],
     slots: {
       ill: [
         'asthma',
@@ -62,7 +62,7 @@ export const BODY: readonly Frame[] = [
   },
   {
     name: 'dentist',
-    tell: ["'s dentist is Dr. {person}", 'goes to the dentist Dr. {person}'],
+    says: ["'s dentist is Dr. {person}", 'goes to the dentist Dr. {person}'],
     slots: { person: PEOPLE },
     same: ['Who is {whose} dentist?'],
     other: ['Who takes care of {whose} teeth?', 'Who would fill a cavity for {him}?'],
@@ -70,7 +70,7 @@ export const BODY: readonly Frame[] = [
   },
   {
     name: 'glasses',
-    tell: ['wears glasses of {power}', "'s glasses have {power}"],
+    says: ['wears glasses of {power}', "'s glasses have {power}"],
     slots: { power: ['minus two', 'minus three and a half', 'plus one', 'minus five', 'plus two and a half'] },
     same: ['How strong are {whose} glasses?', 'Which glasses {does} wear?'],
     other: [
@@ -82,7 +82,7 @@ export const BODY: readonly Frame[] = [
   },
   {
     name: 'bedtime',
-    tell: ['goes to bed at {time}', 'is in bed by {time}'],
+    says: ['goes to bed at {time}', 'is in bed by {time}'],
     slots: { time: ['9:30 pm', '10 pm', '10:45 pm', '11:20 pm', 'midnight', '1 am'] },
     same: ['When {does} go to bed?', 'By when {is} in bed?'],
     other: ['When {does} fall asleep?', 'How late {is} still awake?'],
@@ -90,7 +90,7 @@ export const BODY: readonly Frame[] = [
   },
   {
     name: 'sport',
-    tell: ['plays {sport} on {day}', 'has {sport} practice on {day}'],
+    says: ['plays {sport} on {day}', 'has {sport} practice on {day}'],
     slots: {
       sport: ['badminton', 'squash', 'handball', 'volleyball', 'hockey', 'padel', 'rugby', 'cricket'],
       day: DAYS,
@@ -103,7 +103,7 @@ export const BODY: readonly Frame[] = [
   },
   {
     name: 'marathon',
-    tell: ['ran the {city} marathon in {hours}', 'finished the {city} marathon in {hours}'],
+    says: ['ran the {city} marathon in {hours}', 'finished the {city} marathon in {hours}'],
     slots: { city: CITIES, hours: ['3:12 hours', '3:48 hours', '4:05 hours', '4:37 hours'] },
     same: ['Which marathon {did} run?', 'How fast {did} finish the marathon?'],
     other: ['Which long-distance race {did} take part in?', 'What was {whose} result on 42 kilometres?'],
@@ -111,7 +111,7 @@ export const BODY: readonly Frame[] = [
   },
   {
     name: 'injury',
-    tell: ['broke the {bone} while {doing}', 'tore a ligament in the {bone} while {doing}'],
+    says: ['broke the {bone} while {doing}', 'tore a ligament in the {bone} while {doing}'],
     slots: {
       bone: ['ankle', 'wrist', 'collarbone', 'knee', 'elbow', 'shoulder'],
       doing: ['skiing', 'moving boxes', 'bouldering', 'dancing', 'mowing the lawn', 'skating'],
@@ -122,7 +122,7 @@ export const BODY: readonly Frame[] = [
   },
   {
     name: 'height',
-    tell: ['is {cm} cm tall', 'stands {cm} cm tall'],
+    says: ['is {cm} cm tall', 'stands {cm} cm tall'],
     slots: { cm: ['158', '164', '169', '173', '181', '188', '194'] },
     same: ['How tall {is}?'],
     other: ['What is {whose} height?', 'How big {is}?'],
@@ -130,7 +130,7 @@ export const BODY: readonly Frame[] = [
   },
   {
     name: 'habit',
-    tell: ['quit {vice} in {year}', 'stopped {vice} in {year}'],
+    says: ['quit {vice} in {year}', 'stopped {vice} in {year}'],
     slots: { vice: ['smoking', 'vaping', 'gambling', 'drinking alcohol', 'biting nails'], year: YEARS },
     same: ['What {did} quit?', 'When {did} stop {vice}?'],
     other: ['Which vice {did} give up?', 'Which bad habit {has} overcome?'],
@@ -138,7 +138,7 @@ export const BODY: readonly Frame[] = [
   },
   {
     name: 'vaccination',
-    tell: ['got a {disease} shot in {year}', 'had a {disease} jab in {year}'],
+    says: ['got a {disease} shot in {year}', 'had a {disease} jab in {year}'],
     slots: { disease: ['tetanus', 'flu', 'hepatitis', 'rabies', 'yellow fever', 'shingles'], year: YEARS },
     same: ['When {did} get the {disease} shot?', 'When {did} have the {disease} jab?'],
     other: ['Which vaccinations {has} had?', 'What {is} immunised against?'],
@@ -147,7 +147,7 @@ export const BODY: readonly Frame[] = [
   },
   {
     name: 'waking',
-    tell: ['sets the alarm for {time}', "'s alarm rings at {time}"],
+    says: ['sets the alarm for {time}', "'s alarm rings at {time}"],
     slots: { time: TIMES },
     same: ['For when is {whose} alarm set?', 'When does {whose} alarm ring?'],
     other: ['When {does} get up?', 'When {does} wake in the morning?'],

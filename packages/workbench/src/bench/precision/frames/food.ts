@@ -3,7 +3,7 @@ import { DAYS, type Frame } from './frame.ts';
 export const FOOD: readonly Frame[] = [
   {
     name: 'diet',
-    tell: ['follows a {diet} diet', 'has been on a {diet} diet for a while'],
+    says: ['follows a {diet} diet', 'has been on a {diet} diet for a while'],
     slots: { diet: ['vegan', 'vegetarian', 'pescatarian', 'gluten-free', 'kosher', 'low-carb', 'halal', 'keto'] },
     same: ['Which diet {does} follow?', 'Which diet {is} on?'],
     other: [
@@ -16,7 +16,7 @@ export const FOOD: readonly Frame[] = [
   },
   {
     name: 'favourite dish',
-    tell: ["'s favourite dish is {dish}", 'loves {dish} above all'],
+    says: ["'s favourite dish is {dish}", 'loves {dish} above all'],
     slots: {
       dish: [
         'lasagne',
@@ -38,7 +38,7 @@ export const FOOD: readonly Frame[] = [
   },
   {
     name: 'disliked food',
-    tell: ["can't stand {food}", 'never touches {food}'],
+    says: ["can't stand {food}", 'never touches {food}'],
     slots: {
       food: [
         'olives',
@@ -60,7 +60,7 @@ export const FOOD: readonly Frame[] = [
   },
   {
     name: 'coffee',
-    tell: ['drinks coffee {how}', 'orders coffee {how}'],
+    says: ['drinks coffee {how}', 'orders coffee {how}'],
     slots: { how: ['black', 'with oat milk', 'with two sugars', 'with cardamom', 'iced', 'with a pinch of salt'] },
     same: ['How {does} drink coffee?', 'How {does} order coffee?'],
     other: ['What should a barista prepare for {him}?', 'How {does} take espresso?'],
@@ -69,7 +69,7 @@ export const FOOD: readonly Frame[] = [
   },
   {
     name: 'restaurant',
-    tell: ['books a table at {place} for birthdays', 'celebrates birthdays at {place}'],
+    says: ['books a table at {place} for birthdays', 'celebrates birthdays at {place}'],
     slots: { place: ['Osteria Lupo', 'The Copper Pan', 'Sushi Nami', 'Chez Margot', 'Taverna Elia', 'Bombay Lane'] },
     same: ['Where {does} book a table for birthdays?', 'Where {does} celebrate birthdays?'],
     other: ['Which restaurant {does} go to on special occasions?', 'Where {does} like to dine out?'],
@@ -77,7 +77,7 @@ export const FOOD: readonly Frame[] = [
   },
   {
     name: 'baking',
-    tell: ['bakes {bread} on {day}', 'makes {bread} on {day}'],
+    says: ['bakes {bread} on {day}', 'makes {bread} on {day}'],
     slots: {
       bread: ['sourdough', 'focaccia', 'rye loaves', 'cinnamon rolls', 'brioche', 'bagels', 'carrot cake'],
       day: DAYS,
@@ -89,7 +89,7 @@ export const FOOD: readonly Frame[] = [
   },
   {
     name: 'breakfast',
-    tell: ['has {food} for breakfast', "'s breakfast is {food}"],
+    says: ['has {food} for breakfast', "'s breakfast is {food}"],
     slots: {
       food: ['porridge', 'toast and marmalade', 'congee', 'yoghurt with nuts', 'fried eggs', 'granola', 'shakshuka'],
     },
@@ -100,7 +100,7 @@ export const FOOD: readonly Frame[] = [
   },
   {
     name: 'drink',
-    tell: ['prefers {drink} with dinner', 'opens {drink} with dinner'],
+    says: ['prefers {drink} with dinner', 'opens {drink} with dinner'],
     slots: { drink: ['Riesling', 'Rioja', 'cider', 'Guinness', 'kombucha', 'sake', 'elderflower soda', 'Malbec'] },
     same: ['What {does} prefer with dinner?', 'What {does} open with dinner?'],
     other: [
@@ -113,7 +113,7 @@ export const FOOD: readonly Frame[] = [
   },
   {
     name: 'groceries',
-    tell: ['gets groceries at {shop} on {day}', 'goes for groceries to {shop} on {day}'],
+    says: ['gets groceries at {shop} on {day}', 'goes for groceries to {shop} on {day}'],
     slots: {
       shop: ['Lidl', 'the farmers market', 'Rewe', 'Tesco', 'Coop', 'the corner store', 'Mercadona'],
       day: DAYS,
@@ -124,7 +124,7 @@ export const FOOD: readonly Frame[] = [
   },
   {
     name: 'snack',
-    tell: ['always carries {snack} in the bag', 'keeps {snack} in the drawer'],
+    says: ['always carries {snack} in the bag', 'keeps {snack} in the drawer'],
     slots: { snack: ['almonds', 'liquorice', 'rice crackers', 'dark chocolate', 'dried mango', 'pretzels'] },
     same: ['What {does} always carry in the bag?', 'What {does} keep in the drawer?'],
     other: ['What {does} snack on?', 'What {does} nibble between meals?'],

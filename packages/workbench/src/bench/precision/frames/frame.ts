@@ -1,20 +1,20 @@
 /**
- * A kind of fact, and how it is told and asked for. Texts have places in braces: slots of the frame, and in questions those of
+ * A kind of fact, and how it is said and asked for. Texts have places in braces: slots of the frame, and in questions those of
  * whoever is asked about ({does}, {is}, {has}, {did}, {was}, {who}, {whose}, {him}).
  */
 export interface Frame {
   /** What a question asks for; frames of one name answer the same questions. */
   readonly name: string;
   /** What follows the subject: "lives in {city}", or "'s dentist is {doctor}". */
-  readonly tell: readonly string[];
+  readonly says: readonly string[];
   readonly slots: Readonly<Record<string, readonly string[]>>;
-  /** Questions that share words with what is told. */
+  /** Questions that share words with what is said. */
   readonly same: readonly string[];
-  /** Questions in other words: whoever asks one checks that it shares none with what is told. */
+  /** Questions in other words: whoever asks one checks that it shares none with what is said. */
   readonly other: readonly string[];
   /** Somebody may have several of them. */
   readonly many?: true;
-  /** It is told of relatives, too. */
+  /** It is said of relatives, too. */
   readonly others?: true;
   /** What is true of it changes: there may be a former version. */
   readonly changes?: true;

@@ -3,7 +3,7 @@ import { CITIES, COLOURS, DAYS, type Frame, PEOPLE } from './frame.ts';
 export const HOME: readonly Frame[] = [
   {
     name: 'city',
-    tell: ['lives in {city}', 'has a flat in {city}'],
+    says: ['lives in {city}', 'has a flat in {city}'],
     slots: { city: CITIES },
     same: ['Where {does} live?', 'In which city is {whose} flat?'],
     other: [
@@ -17,7 +17,7 @@ export const HOME: readonly Frame[] = [
   },
   {
     name: 'address',
-    tell: ["'s address is {street} {number}", 'is registered at {street} {number}'],
+    says: ["'s address is {street} {number}", 'is registered at {street} {number}'],
     slots: {
       street: ['Elm Row', 'Nygata', 'Kirkeveien', 'Rua Nova', 'Mill Lane', 'Gartenweg', 'Canal Walk', 'Birch Terrace'],
       number: ['3', '14', '27', '52', '88', '106'],
@@ -28,7 +28,7 @@ export const HOME: readonly Frame[] = [
   },
   {
     name: 'origin',
-    tell: ['grew up in {city}', 'was raised in {city}'],
+    says: ['grew up in {city}', 'was raised in {city}'],
     slots: { city: CITIES },
     same: ['Where {did} grow up?', 'Where {was} raised?'],
     other: ['Where {is} from originally?', 'Where {did} spend childhood?', 'What is {whose} hometown?'],
@@ -36,7 +36,7 @@ export const HOME: readonly Frame[] = [
   },
   {
     name: 'rent',
-    tell: ['pays {sum} a month for the apartment', 'transfers {sum} a month to the landlord'],
+    says: ['pays {sum} a month for the apartment', 'transfers {sum} a month to the landlord'],
     slots: { sum: ['780 euros', '950 euros', '1,120 euros', '1,340 euros', '12,500 kroner', '890 pounds'] },
     same: ['How much {does} pay for the apartment?', 'How much {does} transfer to the landlord?'],
     other: ['How high is {whose} rent?', 'What {does} spend on housing?'],
@@ -44,7 +44,7 @@ export const HOME: readonly Frame[] = [
   },
   {
     name: 'flatmate',
-    tell: ['shares the apartment with {person}', 'rents out the small bedroom to {person}'],
+    says: ['shares the apartment with {person}', 'rents out the small bedroom to {person}'],
     slots: { person: PEOPLE },
     same: ['With whom {does} share the apartment?', 'To whom {does} rent out the bedroom?'],
     other: ['Who is {whose} flatmate?', 'Who lives with {him}?', 'Who is {whose} roommate?'],
@@ -52,7 +52,7 @@ export const HOME: readonly Frame[] = [
   },
   {
     name: 'car',
-    tell: ['drives {car}', 'got {car} from the dealer'],
+    says: ['drives {car}', 'got {car} from the dealer'],
     slots: {
       car: [
         ...['a Skoda Octavia', 'a Fiat Panda', 'a Volvo V60', 'a Renault Zoe', 'a Toyota Yaris', 'a Mazda 3'],
@@ -66,7 +66,7 @@ export const HOME: readonly Frame[] = [
   },
   {
     name: 'bicycle',
-    tell: ['rides {bike} around town', 'pedals {bike} at weekends'],
+    says: ['rides {bike} around town', 'pedals {bike} at weekends'],
     slots: { bike: ['a Brompton', 'a Gazelle', 'a Cannondale', 'a Surly', 'a Trek', 'a Bianchi', 'a Canyon'] },
     same: ['What {does} ride around town?', 'What {does} pedal at weekends?'],
     other: ['Which bicycle {has} got?', 'What is {whose} bike?'],
@@ -74,7 +74,7 @@ export const HOME: readonly Frame[] = [
   },
   {
     name: 'heating',
-    tell: ['heats the house with {fuel}', 'gets the house warm with {fuel}'],
+    says: ['heats the house with {fuel}', 'gets the house warm with {fuel}'],
     slots: { fuel: ['pellets', 'a heat pump', 'birch logs', 'district steam', 'propane', 'solar panels'] },
     same: ['With what {does} heat the house?', 'How {does} get the house warm?'],
     other: ['What protects {him} from the cold indoors?', 'Which energy is used at {whose} place in winter?'],
@@ -82,7 +82,7 @@ export const HOME: readonly Frame[] = [
   },
   {
     name: 'plants',
-    tell: ['grows {plant} on the balcony', 'raises {plant} in pots on the balcony'],
+    says: ['grows {plant} on the balcony', 'raises {plant} in pots on the balcony'],
     slots: { plant: ['tomatoes', 'basil', 'chillies', 'dahlias', 'strawberries', 'lemon trees', 'peas', 'geraniums'] },
     same: ['What grows on {whose} balcony?', 'What is raised in pots on {whose} balcony?'],
     other: ['What is planted in {whose} garden?', 'Which vegetables and flowers {does} look after?'],
@@ -91,14 +91,14 @@ export const HOME: readonly Frame[] = [
   },
   {
     name: 'wifi',
-    tell: ["'s router is called {net}", 'named the router {net}'],
+    says: ["'s router is called {net}", 'named the router {net}'],
     slots: { net: ['PurpleGoose', 'Netsby', 'Martin_Router_King', 'Fjordnet', 'QuietStorm', 'TheLANBeforeTime'] },
     same: ['What is {whose} router called?', 'What name {did} give the router?'],
     other: ['Which wifi should guests of {whose} connect to?', 'What is {whose} wireless network?'],
   },
   {
     name: 'spare key',
-    tell: ['keeps the spare key {place}', 'hides the spare key {place}'],
+    says: ['keeps the spare key {place}', 'hides the spare key {place}'],
     slots: {
       place: [
         'under the blue pot',
@@ -115,7 +115,7 @@ export const HOME: readonly Frame[] = [
   },
   {
     name: 'furniture',
-    tell: ['bought {item} from {shop}', 'ordered {item} from {shop}'],
+    says: ['bought {item} from {shop}', 'ordered {item} from {shop}'],
     slots: {
       item: [
         'a velvet sofa',
@@ -133,7 +133,7 @@ export const HOME: readonly Frame[] = [
   },
   {
     name: 'walls',
-    tell: ['painted the bedroom {colour}', 'wallpapered the bedroom {colour}'],
+    says: ['painted the bedroom {colour}', 'wallpapered the bedroom {colour}'],
     slots: { colour: COLOURS },
     same: ['How {did} paint the bedroom?', 'How is {whose} bedroom wallpapered?'],
     other: ['What colour are {whose} walls?', 'Which shade {did} decorate with?'],
@@ -141,7 +141,7 @@ export const HOME: readonly Frame[] = [
   },
   {
     name: 'bins',
-    tell: ['takes the bins out on {day}', 'puts the bins on the kerb on {day}'],
+    says: ['takes the bins out on {day}', 'puts the bins on the kerb on {day}'],
     slots: { day: DAYS },
     same: ['When {does} take the bins out?', 'When {does} put the bins on the kerb?'],
     other: ['When is {whose} rubbish collected?', 'Which weekday is for {whose} garbage?'],
@@ -149,7 +149,7 @@ export const HOME: readonly Frame[] = [
   },
   {
     name: 'renovation',
-    tell: ['is having the {room} redone by {firm}', 'hired {firm} to redo the {room}'],
+    says: ['is having the {room} redone by {firm}', 'hired {firm} to redo the {room}'],
     slots: {
       room: ['kitchen', 'bathroom', 'attic', 'roof', 'staircase', 'cellar'],
       firm: ['Bygg & Co', 'Marlow Builders', 'Ateliê Sul', 'Handfast', 'Torres Ltd'],

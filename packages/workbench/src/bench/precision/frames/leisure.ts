@@ -6,7 +6,7 @@ const LANGUAGES = ['Portuguese', 'Swahili', 'Korean', 'Finnish', 'Arabic', 'Wels
 export const LEISURE: readonly Frame[] = [
   {
     name: 'instrument',
-    tell: ['plays the {instrument}', 'has {instrument} lessons'],
+    says: ['plays the {instrument}', 'has {instrument} lessons'],
     slots: { instrument: ['cello', 'oboe', 'accordion', 'banjo', 'harp', 'trumpet', 'ukulele', 'bagpipes'] },
     same: ['Since when {does} play the {instrument}?', 'With whom {does} have {instrument} lessons?'],
     other: ['Which musical instrument {does} practise?', 'How {does} make music?'],
@@ -15,7 +15,7 @@ export const LEISURE: readonly Frame[] = [
   },
   {
     name: 'music taste',
-    tell: ['listens to {band} a lot', 'has every record of {band}'],
+    says: ['listens to {band} a lot', 'has every record of {band}'],
     slots: { band: BANDS },
     same: ['Who {does} listen to a lot?', 'Of whom {does} have every record?'],
     other: [
@@ -28,7 +28,7 @@ export const LEISURE: readonly Frame[] = [
   },
   {
     name: 'concert',
-    tell: ['saw {band} live in {city}', 'queued in {city} to see {band} live'],
+    says: ['saw {band} live in {city}', 'queued in {city} to see {band} live'],
     slots: { band: BANDS, city: CITIES },
     same: ['Where {did} see {band}?', 'Whom {did} see live?'],
     other: ['Which concert {did} attend?', 'Which gig {did} go to?'],
@@ -36,7 +36,7 @@ export const LEISURE: readonly Frame[] = [
   },
   {
     name: 'book',
-    tell: ['is reading {book}', 'is halfway through {book}'],
+    says: ['is reading {book}', 'is halfway through {book}'],
     slots: {
       book: ['Middlemarch', 'Dune', 'Beloved', 'Kokoro', 'Ulysses', 'Stoner', 'Solaris', 'Persuasion', 'Siddhartha'],
     },
@@ -47,7 +47,7 @@ export const LEISURE: readonly Frame[] = [
   },
   {
     name: 'film',
-    tell: ["'s favourite film is {film}", 'has seen the film {film} ten times'],
+    says: ["'s favourite film is {film}", 'has seen the film {film} ten times'],
     slots: {
       film: ['Amélie', 'Casablanca', 'Spirited Away', 'Fargo', 'Parasite', 'Alien', 'Metropolis', 'Paddington'],
     },
@@ -58,7 +58,7 @@ export const LEISURE: readonly Frame[] = [
   },
   {
     name: 'series',
-    tell: ['watches {show} every night', 'is on season three of {show}'],
+    says: ['watches {show} every night', 'is on season three of {show}'],
     slots: {
       show: ['The Wire', 'Borgen', 'Severance', 'Fleabag', 'Dark', 'Better Call Saul', 'The Bear', 'Derry Girls'],
     },
@@ -69,7 +69,7 @@ export const LEISURE: readonly Frame[] = [
   },
   {
     name: 'collection',
-    tell: ['collects {things}', 'has shelves full of {things}'],
+    says: ['collects {things}', 'has shelves full of {things}'],
     slots: { things: ['stamps', 'fossils', 'typewriters', 'beer mats', 'sneakers', 'postcards', 'thimbles', 'vinyl'] },
     same: ['What {does} collect?', 'Of what are {whose} shelves full?'],
     other: ['What {does} gather as a hobby?', 'What {does} hoard?'],
@@ -77,7 +77,7 @@ export const LEISURE: readonly Frame[] = [
   },
   {
     name: 'video game',
-    tell: ['spends evenings on {game}', 'finished {game} on hard mode'],
+    says: ['spends evenings on {game}', 'finished {game} on hard mode'],
     slots: {
       game: ['Hades', 'Stardew Valley', 'Elden Ring', 'Civilization', 'Celeste', 'Zelda', 'Minecraft', 'Factorio'],
     },
@@ -88,7 +88,7 @@ export const LEISURE: readonly Frame[] = [
   },
   {
     name: 'craft',
-    tell: ['makes {things} by hand', 'taught a workshop on making {things}'],
+    says: ['makes {things} by hand', 'taught a workshop on making {things}'],
     slots: {
       things: ['quilts', 'soap', 'model ships', 'jewellery', 'baskets', 'leather belts', 'pottery', 'paper lanterns'],
     },
@@ -98,7 +98,7 @@ export const LEISURE: readonly Frame[] = [
   },
   {
     name: 'club',
-    tell: ['is a member of the {club}', 'pays a yearly fee to the {club}'],
+    says: ['is a member of the {club}', 'pays a yearly fee to the {club}'],
     slots: {
       club: [
         'rowing society',
@@ -116,7 +116,7 @@ export const LEISURE: readonly Frame[] = [
   },
   {
     name: 'language',
-    tell: ['speaks {language} fluently', 'speaks some {language}'],
+    says: ['speaks {language} fluently', 'speaks some {language}'],
     slots: { language: LANGUAGES },
     same: ['How well {does} speak {language}?', 'What {does} speak?'],
     other: ['Which languages {does} know?', 'In which tongues can one talk to {him}?'],
@@ -125,7 +125,7 @@ export const LEISURE: readonly Frame[] = [
   },
   {
     name: 'learning',
-    tell: ['is learning {language} with an app', 'takes {language} classes at night school'],
+    says: ['is learning {language} with an app', 'takes {language} classes at night school'],
     slots: { language: LANGUAGES },
     same: ['What {is} learning with an app?', 'Which classes {does} take at night school?'],
     other: ['Which new language {is} studying?', 'Which vocabulary {does} practise at the moment?'],
@@ -134,7 +134,7 @@ export const LEISURE: readonly Frame[] = [
   },
   {
     name: 'magazine',
-    tell: ['subscribes to {title}', 'gets {title} by subscription'],
+    says: ['subscribes to {title}', 'gets {title} by subscription'],
     slots: {
       title: ['The Economist', 'Der Spiegel', 'National Geographic', 'Wired', 'Le Monde', 'New Scientist', 'Vogue'],
     },
@@ -144,7 +144,7 @@ export const LEISURE: readonly Frame[] = [
   },
   {
     name: 'volunteering',
-    tell: ['volunteers at the {place} on {day}', 'helps out at the {place} on {day}'],
+    says: ['volunteers at the {place} on {day}', 'helps out at the {place} on {day}'],
     slots: {
       place: ['animal shelter', 'food bank', 'repair café', 'lifeboat station', 'hospice', 'fire brigade'],
       day: DAYS,
@@ -156,7 +156,7 @@ export const LEISURE: readonly Frame[] = [
   },
   {
     name: 'team',
-    tell: ['supports {team}', 'has a season ticket for {team}'],
+    says: ['supports {team}', 'has a season ticket for {team}'],
     slots: { team: ['Celtic', 'Ajax', 'Brann', 'Sporting', 'Everton', 'Union Berlin', 'Athletic Bilbao', 'Genoa'] },
     same: ['Who {does} support?', 'For whom {does} have a season ticket?'],
     other: ['Which football club {is} a fan of?', 'Which soccer players {does} cheer for?'],
@@ -164,7 +164,7 @@ export const LEISURE: readonly Frame[] = [
   },
   {
     name: 'colour',
-    tell: ["'s favourite colour is {colour}", 'wears {colour} whenever possible'],
+    says: ["'s favourite colour is {colour}", 'wears {colour} whenever possible'],
     slots: { colour: COLOURS },
     same: ['What is {whose} favourite colour?', 'What {does} wear whenever possible?'],
     other: ['Which shade {does} like best?', 'Which hue suits {whose} taste?'],

@@ -5,7 +5,7 @@ const PET_NAMES = ['Biscuit', 'Olga', 'Pickle', 'Sergeant', 'Mochi', 'Waffles', 
 export const PERSONS: readonly Frame[] = [
   {
     name: 'partner',
-    tell: ['is married to {person}', 'is engaged to {person}'],
+    says: ['is married to {person}', 'is engaged to {person}'],
     slots: { person: PEOPLE },
     same: ['Who {is} married to?', 'Who {is} engaged to?'],
     other: [
@@ -17,7 +17,7 @@ export const PERSONS: readonly Frame[] = [
   },
   {
     name: 'children',
-    tell: ['has {count} children', 'is raising {count} children'],
+    says: ['has {count} children', 'is raising {count} children'],
     slots: { count: ['two', 'three', 'four', 'five'] },
     same: ['How many children {does} have?', 'How many children {is} raising?'],
     other: ['How many kids {has} got?', 'How many sons and daughters are there in {whose} family?'],
@@ -25,7 +25,7 @@ export const PERSONS: readonly Frame[] = [
   },
   {
     name: 'pet',
-    tell: ['has a {animal} called {pet}', 'adopted a {animal} named {pet}'],
+    says: ['has a {animal} called {pet}', 'adopted a {animal} named {pet}'],
     slots: { animal: ANIMALS, pet: PET_NAMES },
     same: ['What is {whose} {animal} called?', 'What {did} name the {animal}?'],
     other: ['Which pets {does} own?', 'What animals live with {him}?'],
@@ -34,7 +34,7 @@ export const PERSONS: readonly Frame[] = [
   },
   {
     name: 'vet',
-    tell: ["'s vet is Dr. {person}", 'trusts the vet Dr. {person}'],
+    says: ["'s vet is Dr. {person}", 'trusts the vet Dr. {person}'],
     slots: { person: PEOPLE },
     same: ['Who is {whose} vet?', 'Which vet {does} trust?'],
     other: ['Who treats {whose} pets when they are ill?', 'Which doctor is for {whose} animals?'],
@@ -42,7 +42,7 @@ export const PERSONS: readonly Frame[] = [
   },
   {
     name: 'wedding day',
-    tell: ['got married on {date}', "'s wedding was on {date}"],
+    says: ['got married on {date}', "'s wedding was on {date}"],
     slots: { date: DATES },
     same: ['When {did} get married?', 'When was {whose} wedding?'],
     other: ['When is {whose} anniversary as a couple?', 'On which date {did} say yes at the altar?'],
@@ -50,7 +50,7 @@ export const PERSONS: readonly Frame[] = [
   },
   {
     name: 'birthday',
-    tell: ["'s birthday is on {date}", 'was born on {date}'],
+    says: ["'s birthday is on {date}", 'was born on {date}'],
     slots: { date: DATES },
     same: ['When is {whose} birthday?', 'When {was} born?'],
     other: [
@@ -62,7 +62,7 @@ export const PERSONS: readonly Frame[] = [
   },
   {
     name: 'nickname',
-    tell: ['is called {nick} by friends', 'lets friends say {nick}'],
+    says: ['is called {nick} by friends', 'lets friends say {nick}'],
     slots: { nick: ['Bee', 'Captain', 'Twig', 'Moose', 'Professor', 'Pepper', 'Ziggy', 'Sparrow'] },
     same: ['How {is} called by friends?', 'What do friends say to {him}?'],
     other: ['What is {whose} nickname?', 'Which pet name {does} go by?'],
@@ -70,14 +70,14 @@ export const PERSONS: readonly Frame[] = [
   },
   {
     name: 'godchild',
-    tell: ['is the godparent of {person}', 'became the godparent of {person}'],
+    says: ['is the godparent of {person}', 'became the godparent of {person}'],
     slots: { person: PEOPLE },
     same: ['Whose godparent {is}?', 'Whose godparent {did} become?'],
     other: ['Who is {whose} godchild?', 'Which child {did} promise to guide at a christening?'],
   },
   {
     name: 'emergency',
-    tell: ["'s emergency contact is {person}", 'named {person} as emergency contact'],
+    says: ["'s emergency contact is {person}", 'named {person} as emergency contact'],
     slots: { person: PEOPLE },
     same: ['Who is {whose} emergency contact?', 'Whom {did} name for an emergency?'],
     other: ['Who should be rung if something bad happens to {him}?', 'Whom should a hospital call for {him}?'],
@@ -85,7 +85,7 @@ export const PERSONS: readonly Frame[] = [
   },
   {
     name: 'present',
-    tell: ['gave {person} {thing} for Christmas', 'bought {person} {thing} for Christmas'],
+    says: ['gave {person} {thing} for Christmas', 'bought {person} {thing} for Christmas'],
     slots: {
       person: PEOPLE,
       thing: ['a telescope', 'a kite', 'a wool scarf', 'a fondue set', 'a chess board', 'a fountain pen'],
@@ -96,7 +96,7 @@ export const PERSONS: readonly Frame[] = [
   },
   {
     name: 'babysitter',
-    tell: ['leaves the kids with {person} when out', 'has {person} watch the kids'],
+    says: ['leaves the kids with {person} when out', 'has {person} watch the kids'],
     slots: { person: PEOPLE },
     same: ['With whom {does} leave the kids?', 'Who watches {whose} kids?'],
     other: ['Who is {whose} babysitter?', 'Who looks after {whose} children?'],
@@ -104,7 +104,7 @@ export const PERSONS: readonly Frame[] = [
   },
   {
     name: 'feud',
-    tell: ['fell out with {person} over {matter}', 'no longer talks to {person} because of {matter}'],
+    says: ['fell out with {person} over {matter}', 'no longer talks to {person} because of {matter}'],
     slots: { person: PEOPLE, matter: ['a loan', 'the fence', 'an old joke', 'the inheritance', 'a parking space'] },
     same: ['Over what {did} fall out with {person}?', 'Why {does} no longer talk to {person}?'],
     other: ['Which quarrel {does} carry around?', 'With whom {is} angry?'],

@@ -5,7 +5,7 @@ const MONTHS = ['January', 'March', 'May', 'July', 'September', 'November'];
 export const PLANS: readonly Frame[] = [
   {
     name: 'trip',
-    tell: ['is flying to {city} on {date}', 'has a train ticket to {city} for {date}'],
+    says: ['is flying to {city} on {date}', 'has a train ticket to {city} for {date}'],
     slots: { city: CITIES, date: DATES },
     same: ['When {is} flying to {city}?', 'For when is {whose} train ticket to {city}?'],
     other: ['Which journey is coming up for {him}?', 'Where {does} travel next?', 'Which trip {is} going on?'],
@@ -15,7 +15,7 @@ export const PLANS: readonly Frame[] = [
   },
   {
     name: 'visited',
-    tell: ['visited {country} in {year}', 'toured {country} in {year}'],
+    says: ['visited {country} in {year}', 'toured {country} in {year}'],
     slots: { country: COUNTRIES, year: YEARS },
     same: ['When {did} visit {country}?', 'When {did} tour {country}?'],
     other: [
@@ -28,7 +28,7 @@ export const PLANS: readonly Frame[] = [
   },
   {
     name: 'seat',
-    tell: ['wants {seat} on planes', 'always books {seat} on planes'],
+    says: ['wants {seat} on planes', 'always books {seat} on planes'],
     slots: { seat: ['a window seat', 'an aisle seat', 'a seat in the last row', 'a seat at the emergency exit'] },
     same: ['Which seat {does} want on planes?', 'Which seat {does} book on planes?'],
     other: ['Where {does} like to sit when flying?', 'What should be reserved for {him} with an airline?'],
@@ -36,7 +36,7 @@ export const PLANS: readonly Frame[] = [
   },
   {
     name: 'hotel',
-    tell: ['is staying at the {hotel} in {month}', 'reserved a room at the {hotel} for {month}'],
+    says: ['is staying at the {hotel} in {month}', 'reserved a room at the {hotel} for {month}'],
     slots: { hotel: ['Grand Astoria', 'Casa Azul', 'Nordlys', 'Pine Cabin', 'Blue Lagoon', 'Old Post'], month: MONTHS },
     same: ['When {is} staying at the {hotel}?', 'Where {did} reserve a room?'],
     other: ['Which hotel {did} book?', 'Which accommodation {has} got for a holiday?'],
@@ -44,7 +44,7 @@ export const PLANS: readonly Frame[] = [
   },
   {
     name: 'passport',
-    tell: ["'s passport expires in {month} {year}", 'has to renew the passport in {month} {year}'],
+    says: ["'s passport expires in {month} {year}", 'has to renew the passport in {month} {year}'],
     slots: { month: MONTHS, year: ['2027', '2028', '2029', '2030'] },
     same: ['When does {whose} passport expire?', 'When {does} have to renew the passport?'],
     other: ['How long are {whose} papers for crossing borders valid?', 'Until when is {whose} travel document good?'],
@@ -52,7 +52,7 @@ export const PLANS: readonly Frame[] = [
   },
   {
     name: 'dream',
-    tell: ['wants to see {place} one day', 'hopes to stand before {place} one day'],
+    says: ['wants to see {place} one day', 'hopes to stand before {place} one day'],
     slots: {
       place: ['Machu Picchu', 'the pyramids', 'Angkor Wat', 'Petra by night', 'Lake Baikal', 'the Serengeti', 'Uluru'],
     },
@@ -62,7 +62,7 @@ export const PLANS: readonly Frame[] = [
   },
   {
     name: 'appointment',
-    tell: ['has an appointment with the {expert} on {date}', 'meets the {expert} on {date}'],
+    says: ['has an appointment with the {expert} on {date}', 'meets the {expert} on {date}'],
     slots: {
       expert: ['notary', 'tax adviser', 'lawyer', 'optician', 'mortgage broker', 'school principal'],
       date: DATES,
@@ -74,7 +74,7 @@ export const PLANS: readonly Frame[] = [
   },
   {
     name: 'goal',
-    tell: ['plans to {goal} this year', 'is determined to {goal} this year'],
+    says: ['plans to {goal} this year', 'is determined to {goal} this year'],
     slots: {
       goal: [
         'learn to swim',
@@ -93,7 +93,7 @@ export const PLANS: readonly Frame[] = [
   },
   {
     name: 'deadline',
-    tell: ['has to hand in the {paper} by {date}', 'must submit the {paper} by {date}'],
+    says: ['has to hand in the {paper} by {date}', 'must submit the {paper} by {date}'],
     slots: {
       paper: ['thesis', 'tax return', 'grant proposal', 'visa form', 'audit report', 'manuscript'],
       date: DATES,
@@ -104,14 +104,14 @@ export const PLANS: readonly Frame[] = [
   },
   {
     name: 'invitation',
-    tell: ["is invited to {person}'s wedding on {date}", "said yes to {person}'s wedding on {date}"],
+    says: ["is invited to {person}'s wedding on {date}", "said yes to {person}'s wedding on {date}"],
     slots: { person: PEOPLE, date: DATES },
     same: ["When is {person}'s wedding, to which {is} invited?", "{did} say yes to {person}'s wedding?"],
     other: ['Which party {is} going to as a guest?', 'For which celebration {does} need an outfit?'],
   },
   {
     name: 'savings',
-    tell: ['is saving up for {thing}', 'puts 200 a month into the fund for {thing}'],
+    says: ['is saving up for {thing}', 'puts 200 a month into the fund for {thing}'],
     slots: {
       thing: ['a sailing boat', 'a grand piano', 'a camper van', 'a greenhouse', 'an electric guitar', 'a sauna'],
     },
@@ -122,7 +122,7 @@ export const PLANS: readonly Frame[] = [
   },
   {
     name: 'course',
-    tell: ['signed up for a {course} course', 'starts a {course} course in {month}'],
+    says: ['signed up for a {course} course', 'starts a {course} course in {month}'],
     slots: {
       course: ['welding', 'improv', 'salsa', 'calligraphy', 'first-time parents', 'scuba', 'wine tasting'],
       month: MONTHS,

@@ -3,7 +3,7 @@ import { type Frame, PEOPLE } from './frame.ts';
 export const THINGS: readonly Frame[] = [
   {
     name: 'phone',
-    tell: ['carries {phone}', 'switched to {phone}'],
+    says: ['carries {phone}', 'switched to {phone}'],
     slots: { phone: ['a Fairphone 5', 'a Pixel 9', 'an iPhone 15', 'a Galaxy S24', 'a Nokia 3310', 'an Xperia 1'] },
     same: ['What {does} carry?', 'To what {did} switch?'],
     other: ['Which smartphone {has} got?', 'What mobile {does} use?'],
@@ -12,7 +12,7 @@ export const THINGS: readonly Frame[] = [
   },
   {
     name: 'bank',
-    tell: ['banks with {bank}', 'moved all savings to {bank}'],
+    says: ['banks with {bank}', 'moved all savings to {bank}'],
     slots: { bank: ['Nordea', 'Revolut', 'ING', 'Monzo', 'Santander', 'Triodos', 'Barclays'] },
     same: ['With whom {does} bank?', 'To where {did} move all savings?'],
     other: ['Where is {whose} account?', 'Which financial institution {does} use?', 'Where {does} keep money?'],
@@ -20,7 +20,7 @@ export const THINGS: readonly Frame[] = [
   },
   {
     name: 'insurance',
-    tell: ['is insured with {company}', 'has a policy with {company}'],
+    says: ['is insured with {company}', 'has a policy with {company}'],
     slots: { company: ['Allianz', 'Gjensidige', 'Aviva', 'AXA', 'Mapfre', 'Zurich', 'Generali'] },
     same: ['With whom {is} insured?', 'With whom {does} have a policy?'],
     other: ['Who pays when something of {whose} gets damaged?', 'Who covers {him} against loss and damage?'],
@@ -28,7 +28,7 @@ export const THINGS: readonly Frame[] = [
   },
   {
     name: 'camera',
-    tell: ['takes photos with {camera}', 'bought {camera} second hand'],
+    says: ['takes photos with {camera}', 'bought {camera} second hand'],
     slots: { camera: ['a Leica M6', 'a Fujifilm X100', 'a Canon R6', 'a Nikon Zf', 'an old Polaroid', 'a Hasselblad'] },
     same: ['With what {does} take photos?', 'What {did} buy second hand?'],
     other: ['Which camera {does} use?', 'What {does} shoot pictures with?'],
@@ -36,7 +36,7 @@ export const THINGS: readonly Frame[] = [
   },
   {
     name: 'email',
-    tell: ["'s email is {mail}", 'reads email at {mail}'],
+    says: ["'s email is {mail}", 'reads email at {mail}'],
     slots: { mail: ['hello@fjordmail.example', 'post@lumen.example', 'me@quietbox.example', 'inbox@tern.example'] },
     same: ['What is {whose} email?', 'Where {does} read email?'],
     other: ['How can {who} be reached in writing online?', 'Where should an electronic letter to {him} go?'],
@@ -44,7 +44,7 @@ export const THINGS: readonly Frame[] = [
   },
   {
     name: 'number',
-    tell: ["'s number is {digits}", 'has had the number {digits} for years'],
+    says: ["'s number is {digits}", 'has had the number {digits} for years'],
     slots: { digits: ['555 0142', '555 0178', '555 0191', '555 0117', '555 0163'] },
     same: ['What is {whose} number?'],
     other: ['How can one call {him}?', 'What should I dial to ring {him}?'],
@@ -53,7 +53,7 @@ export const THINGS: readonly Frame[] = [
   },
   {
     name: 'loss',
-    tell: ['lost {thing} on the {line} train', 'forgot {thing} on the {line} train'],
+    says: ['lost {thing} on the {line} train', 'forgot {thing} on the {line} train'],
     slots: {
       thing: ['an umbrella', 'a wallet', 'a pair of gloves', 'a laptop bag', 'the house keys', 'a hearing aid'],
       line: ['Bergen', 'night', 'airport', 'coastal', 'S7'],
@@ -64,7 +64,7 @@ export const THINGS: readonly Frame[] = [
   },
   {
     name: 'shoes',
-    tell: ['wears size {size} shoes', 'takes shoes in size {size}'],
+    says: ['wears size {size} shoes', 'takes shoes in size {size}'],
     slots: { size: ['36', '38', '39', '41', '43', '44', '46'] },
     same: ['Which size of shoes {does} wear?', 'In which size {does} take shoes?'],
     other: ['How large are {whose} feet?', 'What must one know to buy boots or sneakers for {him}?'],
@@ -72,7 +72,7 @@ export const THINGS: readonly Frame[] = [
   },
   {
     name: 'notes',
-    tell: ['keeps notes in {app}', 'moved all notes to {app}'],
+    says: ['keeps notes in {app}', 'moved all notes to {app}'],
     slots: { app: ['Obsidian', 'Notion', 'Evernote', 'a paper diary', 'Logseq', 'OneNote', 'a whiteboard'] },
     same: ['Where {does} keep notes?', 'To where {did} move all notes?'],
     other: ['Which tool {does} use for writing things down?', 'Where are {whose} jottings and ideas?'],
@@ -80,7 +80,7 @@ export const THINGS: readonly Frame[] = [
   },
   {
     name: 'backup',
-    tell: ['backs up photos to {place}', 'copies the photos to {place} every week'],
+    says: ['backs up photos to {place}', 'copies the photos to {place} every week'],
     slots: { place: ['a NAS in the hall', 'Backblaze', 'Google Drive', 'a disk at work', 'Dropbox', 'iCloud'] },
     same: ['To where {does} back up photos?', 'To where {does} copy the photos?'],
     other: ['Where are {whose} pictures safe if the computer dies?', 'Where is a duplicate of {whose} images?'],
@@ -88,7 +88,7 @@ export const THINGS: readonly Frame[] = [
   },
   {
     name: 'answers',
-    tell: ['prefers {style} answers', 'asked for {style} answers'],
+    says: ['prefers {style} answers', 'asked for {style} answers'],
     slots: { style: ['short', 'very detailed', 'bullet-point', 'formal', 'humorous', 'step-by-step'] },
     same: ['Which answers {does} prefer?', 'For which answers {did} ask?'],
     other: ['How should an assistant reply to {him}?', 'Which tone should responses to {him} have?'],
@@ -96,7 +96,7 @@ export const THINGS: readonly Frame[] = [
   },
   {
     name: 'festival',
-    tell: ['celebrates {feast} with the whole family', 'spends {feast} with {person}'],
+    says: ['celebrates {feast} with the whole family', 'spends {feast} with {person}'],
     slots: {
       feast: ['Diwali', 'Easter', 'Eid', 'Hanukkah', 'Midsummer', 'Lunar New Year', 'Thanksgiving'],
       person: PEOPLE,

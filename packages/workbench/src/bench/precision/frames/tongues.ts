@@ -4,7 +4,7 @@ import type { Frame } from './frame.ts';
 export const TONGUES: readonly Frame[] = [
   {
     name: 'de instrument',
-    tell: ['Spielt seit {jahre} Jahren {instrument}'],
+    says: ['Spielt seit {jahre} Jahren {instrument}'],
     slots: { jahre: ['drei', 'sieben', 'zwölf'], instrument: ['Klavier', 'Geige', 'Schlagzeug', 'Querflöte'] },
     same: ['Was spielt sie seit Jahren?', 'Seit wie vielen Jahren spielt er {instrument}?'],
     other: ['Welche Musik macht sie selbst?'],
@@ -12,7 +12,7 @@ export const TONGUES: readonly Frame[] = [
   },
   {
     name: 'de wohnung',
-    tell: ['Hat in {ort} eine Ferienwohnung gekauft'],
+    says: ['Hat in {ort} eine Ferienwohnung gekauft'],
     slots: { ort: ['Rügen', 'Bregenz', 'Meran', 'Lübeck'] },
     same: ['Wo wurde die Ferienwohnung gekauft?'],
     other: ['Welche Immobilie besitzt sie für den Urlaub?'],
@@ -20,7 +20,7 @@ export const TONGUES: readonly Frame[] = [
   },
   {
     name: 'de angst',
-    tell: ['Fürchtet sich vor {ding}'],
+    says: ['Fürchtet sich vor {ding}'],
     slots: { ding: ['Spinnen', 'Gewittern', 'Fahrstühlen', 'Spritzen'] },
     same: ['Wovor fürchtet sie sich?'],
     other: ['Was macht ihm Angst?'],
@@ -28,7 +28,7 @@ export const TONGUES: readonly Frame[] = [
   },
   {
     name: 'es mercado',
-    tell: ['Compra pescado en {sitio} los viernes'],
+    says: ['Compra pescado en {sitio} los viernes'],
     slots: { sitio: ['la lonja', 'el mercado central', 'el puerto', 'la tienda de Pepe'] },
     same: ['¿Dónde compra pescado los viernes?'],
     other: ['¿De qué sitio vienen las sardinas y merluzas que cocina?'],
@@ -36,7 +36,7 @@ export const TONGUES: readonly Frame[] = [
   },
   {
     name: 'es empleo',
-    tell: ['Trabajó de joven como {oficio} en {lugar}'],
+    says: ['Trabajó de joven como {oficio} en {lugar}'],
     slots: {
       oficio: ['camarero', 'socorrista', 'carpintero', 'guía'],
       lugar: ['Cádiz', 'Gijón', 'Tenerife', 'Girona'],
@@ -47,7 +47,7 @@ export const TONGUES: readonly Frame[] = [
   },
   {
     name: 'zh drink',
-    tell: ['每天晚上喝{茶}'],
+    says: ['每天晚上喝{茶}'],
     slots: { 茶: ['普洱', '龙井', '菊花茶', '豆浆'] },
     same: ['每天晚上喝什么？'],
     other: ['睡前有什么饮料习惯？'],
@@ -55,7 +55,7 @@ export const TONGUES: readonly Frame[] = [
   },
   {
     name: 'zh pet',
-    tell: ['家里养了一只{动物}'],
+    says: ['家里养了一只{动物}'],
     slots: { 动物: ['橘猫', '柯基', '鹦鹉', '仓鼠'] },
     same: ['家里养了什么？'],
     other: ['有宠物吗？'],
@@ -63,7 +63,7 @@ export const TONGUES: readonly Frame[] = [
   },
   {
     name: 'zh trip',
-    tell: ['打算明年去{地方}旅行'],
+    says: ['打算明年去{地方}旅行'],
     slots: { 地方: ['敦煌', '拉萨', '桂林', '哈尔滨'] },
     same: ['打算明年去哪里旅行？'],
     other: ['将要游览何处？'],

@@ -3,7 +3,7 @@ import { CITIES, type Frame, PEOPLE, TIMES } from './frame.ts';
 export const WORK: readonly Frame[] = [
   {
     name: 'job',
-    tell: ['works as {job} at {firm}', 'is employed as {job} by {firm}'],
+    says: ['works as {job} at {firm}', 'is employed as {job} by {firm}'],
     slots: {
       job: [
         ...[
@@ -42,7 +42,7 @@ export const WORK: readonly Frame[] = [
   },
   {
     name: 'commute',
-    tell: ['takes the {line} tram to the office', 'cycles to the office along the {line} route'],
+    says: ['takes the {line} tram to the office', 'cycles to the office along the {line} route'],
     slots: { line: ['number 4', 'number 9', 'number 12', 'harbour', 'ring road', 'riverside'] },
     same: ['How {does} get to the office?'],
     other: ['How {does} commute?', 'What is {whose} way to work in the morning?'],
@@ -50,7 +50,7 @@ export const WORK: readonly Frame[] = [
   },
   {
     name: 'manager',
-    tell: ["'s manager is {person}", 'reports to {person}'],
+    says: ["'s manager is {person}", 'reports to {person}'],
     slots: { person: PEOPLE },
     same: ['Who is {whose} manager?', 'Who {does} report to?'],
     other: ['Who is {whose} boss?', 'Who supervises {him}?', 'Who is {whose} superior at work?'],
@@ -58,14 +58,14 @@ export const WORK: readonly Frame[] = [
   },
   {
     name: 'desk mate',
-    tell: ['shares a desk with {person}', 'sits across from {person} in the open-plan room'],
+    says: ['shares a desk with {person}', 'sits across from {person} in the open-plan room'],
     slots: { person: PEOPLE },
     same: ['With whom {does} share a desk?', 'Who sits across from {him}?'],
     other: ['Which colleague is physically closest to {him}?', 'Who is {whose} nearest coworker?'],
   },
   {
     name: 'hours',
-    tell: ['starts the shift at {time}', 'begins the shift at {time}'],
+    says: ['starts the shift at {time}', 'begins the shift at {time}'],
     slots: { time: TIMES },
     same: ['When {does} start the shift?', 'At what time is the beginning of {whose} shift?'],
     other: ['What are {whose} working hours?', 'When does {whose} workday get going?'],
@@ -73,7 +73,7 @@ export const WORK: readonly Frame[] = [
   },
   {
     name: 'pay',
-    tell: ['earns {sum} a month before tax', 'gets {sum} a month after tax'],
+    says: ['earns {sum} a month before tax', 'gets {sum} a month after tax'],
     slots: { sum: ['2,900 euros', '3,450 euros', '4,100 euros', '5,250 euros', '38,000 kroner', '3,800 pounds'] },
     same: ['How much {does} earn a month?', 'How much tax is taken from what {who} got a month?'],
     other: ['What is {whose} salary?', 'How high is {whose} income?', 'What are {whose} wages?'],
@@ -81,7 +81,7 @@ export const WORK: readonly Frame[] = [
   },
   {
     name: 'assignment',
-    tell: ['is leading the migration to {tool}', 'is in charge of the rollout of {tool}'],
+    says: ['is leading the migration to {tool}', 'is in charge of the rollout of {tool}'],
     slots: { tool: ['Postgres', 'Kubernetes', 'Salesforce', 'SAP', 'Figma', 'Terraform', 'Snowflake'] },
     same: ['Which migration {is} leading?', 'Which rollout {is} in charge of?'],
     other: [
@@ -92,7 +92,7 @@ export const WORK: readonly Frame[] = [
   },
   {
     name: 'certificate',
-    tell: ['passed the {exam} exam', 'holds the {exam} diploma'],
+    says: ['passed the {exam} exam', 'holds the {exam} diploma'],
     slots: { exam: ['CPA', 'bar', 'PRINCE2', 'sommelier', 'lifeguard', 'forklift', 'first aid', 'DELF B2'] },
     same: ['Which exam {did} pass?', 'Which diploma {does} hold?'],
     other: ['Which certificate {has} earned?', 'Which qualification {has} got?'],
@@ -101,7 +101,7 @@ export const WORK: readonly Frame[] = [
   },
   {
     name: 'code editor',
-    tell: ['writes code in {editor}', 'does all coding in {editor}'],
+    says: ['writes code in {editor}', 'does all coding in {editor}'],
     slots: { editor: ['Neovim', 'Emacs', 'Zed', 'PyCharm', 'Helix', 'VS Codium'] },
     same: ['What {does} write code in?', 'What {does} use for coding?'],
     other: ['Which editor {does} use for programming?', 'What software {does} develop with?'],
@@ -109,7 +109,7 @@ export const WORK: readonly Frame[] = [
   },
   {
     name: 'degree',
-    tell: ['graduated in {field} from {school}', 'did a master in {field} at {school}'],
+    says: ['graduated in {field} from {school}', 'did a master in {field} at {school}'],
     slots: {
       field: [
         'marine biology',
@@ -129,7 +129,7 @@ export const WORK: readonly Frame[] = [
   },
   {
     name: 'laptop',
-    tell: ['runs {system} on the laptop', 'has installed {system} on the laptop'],
+    says: ['runs {system} on the laptop', 'has installed {system} on the laptop'],
     slots: { system: ['Fedora', 'Debian', 'macOS', 'NixOS', 'Windows 11', 'Arch', 'Mint'] },
     same: ['What runs on {whose} laptop?', 'What is installed on {whose} laptop?'],
     other: ['Which operating system {does} use on the computer?', 'Which OS {is} on?'],
@@ -137,7 +137,7 @@ export const WORK: readonly Frame[] = [
   },
   {
     name: 'side business',
-    tell: ['sells {goods} on a web shop', 'sells {goods} at the flea market'],
+    says: ['sells {goods} on a web shop', 'sells {goods} at the flea market'],
     slots: {
       goods: ['candles', 'vintage lamps', 'birdhouses', 'enamel pins', 'used records', 'honey', 'ceramic mugs'],
     },
@@ -147,7 +147,7 @@ export const WORK: readonly Frame[] = [
   },
   {
     name: 'business trip',
-    tell: ['goes to the {city} branch once a month', 'visits customers in {city} once a month'],
+    says: ['goes to the {city} branch once a month', 'visits customers in {city} once a month'],
     slots: { city: CITIES },
     same: ['Which branch {does} go to every month?', 'Where {does} visit customers?'],
     other: ['Which business trips {does} make regularly?', 'Where {does} travel for work?'],

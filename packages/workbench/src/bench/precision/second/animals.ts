@@ -6,7 +6,7 @@ const CALLED = ['Bramble', 'Ziggy', 'Miso', 'Captain', 'Pepper', 'Lulu', 'Ghost'
 export const ANIMALS: readonly Frame[] = [
   {
     name: 'feeding',
-    tell: ['feeds {pet} at {hour}', 'puts out food for {pet} at {hour}'],
+    says: ['feeds {pet} at {hour}', 'puts out food for {pet} at {hour}'],
     slots: { pet: CALLED, hour: CLOCK },
     same: ['When {does} feed {pet}?', 'At what time {does} put out food for {pet}?'],
     other: ['When do {whose} pets get a meal?', 'When is it dinner for {whose} animals?'],
@@ -15,7 +15,7 @@ export const ANIMALS: readonly Frame[] = [
   },
   {
     name: 'pet fear',
-    tell: ["'s {animal} is scared of {thing}", 'has a {animal} that is scared of {thing}'],
+    says: ["'s {animal} is scared of {thing}", 'has a {animal} that is scared of {thing}'],
     slots: {
       animal: ['spaniel', 'mare', 'rabbit', 'parrot', 'corgi'],
       thing: ['hoovers', 'balloons', 'umbrellas', 'fireworks', 'mirrors'],
@@ -26,7 +26,7 @@ export const ANIMALS: readonly Frame[] = [
   },
   {
     name: 'groomer',
-    tell: ['takes {pet} to {person} for a trim', 'has {pet} trimmed by {person}'],
+    says: ['takes {pet} to {person} for a trim', 'has {pet} trimmed by {person}'],
     slots: { pet: CALLED, person: FIRST_NAMES },
     same: ['Who trims {pet}?', 'To whom {does} take {pet} for a trim?'],
     other: ['Which groomer {does} trust?', 'Who cuts the fur of {whose} dog?'],
@@ -34,7 +34,7 @@ export const ANIMALS: readonly Frame[] = [
   },
   {
     name: 'pet sitter',
-    tell: ['leaves {pet} with {person} when away', 'asks {person} to mind {pet} when away'],
+    says: ['leaves {pet} with {person} when away', 'asks {person} to mind {pet} when away'],
     slots: { pet: CALLED, person: FIRST_NAMES },
     same: ['With whom {does} leave {pet} when away?', 'Whom {does} ask to mind {pet}?'],
     other: ['Who is {whose} pet sitter?', 'Who cares for the cat during {whose} holidays?'],
@@ -43,7 +43,7 @@ export const ANIMALS: readonly Frame[] = [
   },
   {
     name: 'trick',
-    tell: ['taught {pet} to {trick}', 'got {pet} to {trick}'],
+    says: ['taught {pet} to {trick}', 'got {pet} to {trick}'],
     slots: { pet: CALLED, trick: ['roll over', 'fetch slippers', 'ring a bell', 'high-five', 'open doors'] },
     same: ['What {did} teach {pet}?', 'What {did} get {pet} to do?'],
     other: ['Which commands does {whose} dog know?', 'How clever is {whose} pet?'],
@@ -52,7 +52,7 @@ export const ANIMALS: readonly Frame[] = [
   },
   {
     name: 'aquarium',
-    tell: ['keeps {fish} in an aquarium', 'bred {fish} in an aquarium'],
+    says: ['keeps {fish} in an aquarium', 'bred {fish} in an aquarium'],
     slots: { fish: ['guppies', 'discus', 'cherry shrimp', 'axolotls', 'neon tetras'] },
     same: ['What {does} keep in an aquarium?', 'What {did} breed in an aquarium?'],
     other: ['What swims in {whose} tank?', 'Which fish {does} own?'],
@@ -62,7 +62,7 @@ export const ANIMALS: readonly Frame[] = [
   },
   {
     name: 'bees',
-    tell: ['has {count} beehives on {place}', 'looks after {count} beehives on {place}'],
+    says: ['has {count} beehives on {place}', 'looks after {count} beehives on {place}'],
     slots: { count: ['two', 'three', 'five', 'eight'], place: ['the roof', 'a meadow', 'the allotment'] },
     same: ['How many beehives {does} have?', 'Where are {whose} beehives?'],
     other: ['Where does {whose} honey come from?', 'Which insects {does} breed?'],
@@ -71,7 +71,7 @@ export const ANIMALS: readonly Frame[] = [
   },
   {
     name: 'litter',
-    tell: ['buys {brand} for the kittens', 'feeds the kittens {brand}'],
+    says: ['buys {brand} for the kittens', 'feeds the kittens {brand}'],
     slots: { brand: ['Purrfect', 'Royal Tuna', 'Whisker Mix', 'Felina Bio'] },
     same: ['What {does} buy for the kittens?', 'What {does} feed the kittens?'],
     other: ['Which cat food {does} use?', 'What do {whose} young cats eat?'],

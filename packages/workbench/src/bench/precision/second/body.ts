@@ -4,7 +4,7 @@ import { FIRST_NAMES, MONTHS_SHORT, WEEKDAYS } from './values.ts';
 export const BODY: readonly Frame[] = [
   {
     name: 'physio',
-    tell: ['sees the physiotherapist {person} on {day}', 'goes to the physiotherapist {person} every {day}'],
+    says: ['sees the physiotherapist {person} on {day}', 'goes to the physiotherapist {person} every {day}'],
     slots: { person: FIRST_NAMES, day: WEEKDAYS },
     same: ['When {does} see the physiotherapist?', 'To which physiotherapist {does} go?'],
     other: ['Who does rehab exercises with {him}?', 'Who works on {whose} stiff back?'],
@@ -12,7 +12,7 @@ export const BODY: readonly Frame[] = [
   },
   {
     name: 'blood pressure',
-    tell: ["'s blood pressure was {value}", 'measured a blood pressure of {value}'],
+    says: ["'s blood pressure was {value}", 'measured a blood pressure of {value}'],
     slots: { value: ['118 over 76', '131 over 84', '142 over 95', '109 over 70'] },
     same: ['What was {whose} blood pressure?'],
     other: ['Is {whose} circulation all right?', 'Which reading did the cuff show for {him}?'],
@@ -21,7 +21,7 @@ export const BODY: readonly Frame[] = [
   },
   {
     name: 'migraine',
-    tell: ['gets migraines from {cause}', "'s migraines are triggered by {cause}"],
+    says: ['gets migraines from {cause}', "'s migraines are triggered by {cause}"],
     slots: { cause: ['red wine', 'neon light', 'skipped meals', 'thunderstorms', 'strong perfume'] },
     same: ['What {does} get migraines from?', 'What triggers {whose} migraines?'],
     other: ['What makes {whose} head hurt?', 'What causes {him} headaches?'],
@@ -29,7 +29,7 @@ export const BODY: readonly Frame[] = [
   },
   {
     name: 'operation',
-    tell: ['had {part} operated on in {month}', 'had surgery on {part} in {month}'],
+    says: ['had {part} operated on in {month}', 'had surgery on {part} in {month}'],
     slots: { part: ['the left knee', 'a shoulder', 'the appendix', 'both wrists', 'a hip'], month: MONTHS_SHORT },
     same: ['When {did} have {part} operated on?', 'On what {did} have surgery?'],
     other: ['Why {was} in hospital?', 'Which medical procedure {has} gone through?'],
@@ -37,7 +37,7 @@ export const BODY: readonly Frame[] = [
   },
   {
     name: 'supplement',
-    tell: ['takes {pill} after lunch', 'swallows {pill} after lunch'],
+    says: ['takes {pill} after lunch', 'swallows {pill} after lunch'],
     slots: { pill: ['zinc', 'magnesium', 'vitamin D', 'fish oil', 'iron'] },
     same: ['What {does} take after lunch?', 'What {does} swallow after lunch?'],
     other: ['Which supplements {does} use?', 'Which nutrients {does} add to the diet?'],
@@ -46,7 +46,7 @@ export const BODY: readonly Frame[] = [
   },
   {
     name: 'handedness',
-    tell: ['is {side}-handed', 'writes as a {side}-handed person'],
+    says: ['is {side}-handed', 'writes as a {side}-handed person'],
     slots: { side: ['left', 'right'] },
     same: ['Is {who} left-handed or right-handed?'],
     other: ['Which pair of scissors suits {him}?', 'On which side of the table should {whose} pen lie?'],
@@ -54,7 +54,7 @@ export const BODY: readonly Frame[] = [
   },
   {
     name: 'swim',
-    tell: ['swims {count} lengths before breakfast', 'manages {count} lengths in the pool'],
+    says: ['swims {count} lengths before breakfast', 'manages {count} lengths in the pool'],
     slots: { count: ['twenty', 'thirty', 'forty', 'sixty', 'eighty'] },
     same: ['How many lengths {does} swim?', 'How many lengths {does} manage?'],
     other: ['How far {does} get in the water?', 'How good {is} at front crawl?'],
@@ -63,7 +63,7 @@ export const BODY: readonly Frame[] = [
   },
   {
     name: 'sleep',
-    tell: ['sleeps {hours} a night', 'needs {hours} of sleep'],
+    says: ['sleeps {hours} a night', 'needs {hours} of sleep'],
     slots: { hours: ['five hours', 'six hours', 'seven hours', 'nine hours'] },
     same: ['How many hours {does} sleep?', 'How much sleep {does} need?'],
     other: ['How long {does} rest in bed?', 'How well rested {is}?'],
@@ -72,7 +72,7 @@ export const BODY: readonly Frame[] = [
   },
   {
     name: 'pharmacy',
-    tell: ['collects prescriptions at {shop}', "'s prescriptions go to {shop}"],
+    says: ['collects prescriptions at {shop}', "'s prescriptions go to {shop}"],
     slots: { shop: ['Linden Pharmacy', 'Crown Pharmacy', 'the pharmacy on Quay Lane', 'Swan Pharmacy'] },
     same: ['Where {does} collect prescriptions?', 'Where do {whose} prescriptions go?'],
     other: ['Where {does} pick up medication?', 'Which chemist {does} use?'],
@@ -80,7 +80,7 @@ export const BODY: readonly Frame[] = [
   },
   {
     name: 'therapy',
-    tell: ['talks to the therapist {person} about {theme}', 'is in therapy with {person} because of {theme}'],
+    says: ['talks to the therapist {person} about {theme}', 'is in therapy with {person} because of {theme}'],
     slots: { person: FIRST_NAMES, theme: ['grief', 'panic attacks', 'burnout', 'perfectionism', 'insomnia'] },
     same: ['About what {does} talk to the therapist?', 'With whom {is} in therapy?'],
     other: ['Who helps {him} with mental health?', 'Which psychologist {does} trust?'],
@@ -88,7 +88,7 @@ export const BODY: readonly Frame[] = [
   },
   {
     name: 'resting pulse',
-    tell: ["'s resting pulse is {value}", 'has a resting pulse of {value}'],
+    says: ["'s resting pulse is {value}", 'has a resting pulse of {value}'],
     slots: { value: ['48', '54', '61', '67', '72'] },
     same: ['What is {whose} resting pulse?'],
     other: ['How fast does {whose} heart beat?', 'How fit {is}, by heart rate?'],
@@ -96,7 +96,7 @@ export const BODY: readonly Frame[] = [
   },
   {
     name: 'scar',
-    tell: ['has a scar on {place} from {cause}', 'got a scar on {place} from {cause}'],
+    says: ['has a scar on {place} from {cause}', 'got a scar on {place} from {cause}'],
     slots: {
       place: ['the chin', 'the forearm', 'one eyebrow', 'the shin'],
       cause: ['a sledge', 'barbed wire', 'a dog', 'a swing'],

@@ -3,7 +3,7 @@ import type { Frame } from '../frames/frame.ts';
 export const DEVICES: readonly Frame[] = [
   {
     name: 'watch',
-    tell: ['wears {watch} on the wrist', 'tracks sleep with {watch}'],
+    says: ['wears {watch} on the wrist', 'tracks sleep with {watch}'],
     slots: { watch: ['a Garmin Fenix', 'an Apple Watch', 'a Pebble', 'a Polar Ignite', 'a Casio'] },
     same: ['What {does} wear on the wrist?', 'With what {does} track sleep?'],
     other: ['Which smartwatch {has} got?', 'Which wearable {does} use?'],
@@ -12,7 +12,7 @@ export const DEVICES: readonly Frame[] = [
   },
   {
     name: 'printer',
-    tell: ["'s printer jams on {paper}", 'cannot print {paper} since the last update'],
+    says: ["'s printer jams on {paper}", 'cannot print {paper} since the last update'],
     slots: { paper: ['envelopes', 'labels', 'A3 sheets', 'card stock', 'photos'] },
     same: ['On what does {whose} printer jam?', 'What can {who} not print?'],
     other: ['What is wrong with {whose} LaserJet?', 'Which device at {whose} desk needs repair?'],
@@ -20,7 +20,7 @@ export const DEVICES: readonly Frame[] = [
   },
   {
     name: 'headphones',
-    tell: ['lost one of the {brand} earbuds', 'listens with {brand} earbuds'],
+    says: ['lost one of the {brand} earbuds', 'listens with {brand} earbuds'],
     slots: { brand: ['Sony', 'Bose', 'Jabra', 'Nothing', 'Sennheiser'] },
     same: ['With which earbuds {does} listen?', 'Which earbuds {did} lose?'],
     other: ['Which headphones {has} got?', 'Which audio gear {does} own?'],
@@ -28,7 +28,7 @@ export const DEVICES: readonly Frame[] = [
   },
   {
     name: 'television',
-    tell: ['has a {size} television', 'bought a {size} television'],
+    says: ['has a {size} television', 'bought a {size} television'],
     slots: { size: ['32-inch', '43-inch', '55-inch', '65-inch'] },
     same: ['How large a television {does} have?', 'What television {did} buy?'],
     other: ['How big is {whose} screen in the living room?', 'What TV set {has} got?'],
@@ -37,7 +37,7 @@ export const DEVICES: readonly Frame[] = [
   },
   {
     name: 'keyboard',
-    tell: ['types on {board}', 'swears by {board} for typing'],
+    says: ['types on {board}', 'swears by {board} for typing'],
     slots: { board: ['a Dvorak layout', 'a split keyboard', 'brown switches', 'a Colemak layout', 'an old Model M'] },
     same: ['On what {does} type?', 'By what {does} swear for typing?'],
     other: ['How {does} enter text at the desk?', 'Which input device {does} prefer?'],
@@ -45,7 +45,7 @@ export const DEVICES: readonly Frame[] = [
   },
   {
     name: 'thermostat',
-    tell: ['sets the thermostat to {degrees}', 'keeps the thermostat at {degrees}'],
+    says: ['sets the thermostat to {degrees}', 'keeps the thermostat at {degrees}'],
     slots: { degrees: ['17 degrees', '19 degrees', '21 degrees', '23 degrees'] },
     same: ['To what {does} set the thermostat?', 'At how many degrees {does} keep the thermostat?'],
     other: ['How warm is it in {whose} rooms?', 'What indoor temperature {does} like?'],
@@ -54,7 +54,7 @@ export const DEVICES: readonly Frame[] = [
   },
   {
     name: 'console',
-    tell: ['plays on {console}', 'got {console} for Christmas'],
+    says: ['plays on {console}', 'got {console} for Christmas'],
     slots: { console: ['a Switch', 'a PlayStation 5', 'an Xbox', 'a Steam Deck', 'a Super Nintendo'] },
     same: ['On what {does} play?', 'What {did} get for Christmas?'],
     other: ['Which games console {does} own?', 'What gaming hardware {has}?'],
@@ -63,7 +63,7 @@ export const DEVICES: readonly Frame[] = [
   },
   {
     name: 'browser',
-    tell: ['browses with {app}', 'has used {app} to browse for years'],
+    says: ['browses with {app}', 'has used {app} to browse for years'],
     slots: { app: ['Firefox', 'Vivaldi', 'Safari', 'Brave', 'Orion'] },
     same: ['With what {does} browse?', 'What {has} used to browse for years?'],
     other: ['How {does} open web pages?', 'Which internet software should run for {him}?'],
@@ -71,7 +71,7 @@ export const DEVICES: readonly Frame[] = [
   },
   {
     name: 'carrier',
-    tell: ["'s mobile contract is with {firm}", 'has a mobile contract with {firm} until {year}'],
+    says: ["'s mobile contract is with {firm}", 'has a mobile contract with {firm} until {year}'],
     slots: { firm: ['Telia', 'Vodafone', 'Swisscom', 'Three', 'Orange'], year: ['2027', '2028', '2029'] },
     same: ['With whom is {whose} mobile contract?', 'Until when {does} have a mobile contract?'],
     other: ['Which phone provider {does} use?', 'Whose network is {whose} SIM card in?'],
@@ -80,7 +80,7 @@ export const DEVICES: readonly Frame[] = [
   },
   {
     name: 'vacuum',
-    tell: ["'s vacuum robot is called {name}", 'named the vacuum robot {name}'],
+    says: ["'s vacuum robot is called {name}", 'named the vacuum robot {name}'],
     slots: { name: ['Dusty', 'Sir Sucks', 'Roberta', 'Krümel', 'Hoovina'] },
     same: ['What is {whose} vacuum robot called?', 'How {did} name the vacuum robot?'],
     other: ['Who cleans the floors on its own at {whose} place?', 'Which machine with a nickname {does} have?'],
@@ -88,7 +88,7 @@ export const DEVICES: readonly Frame[] = [
   },
   {
     name: 'operating system',
-    tell: ['runs {system} on the old desktop', 'installed {system} on the old desktop'],
+    says: ['runs {system} on the old desktop', 'installed {system} on the old desktop'],
     slots: { system: ['Debian', 'Fedora', 'Windows 11', 'Haiku', 'FreeBSD'] },
     same: ['What {does} run on the old desktop?', 'What {did} install on the desktop?'],
     other: ['Which operating system {does} use?', 'What software is on {whose} computer?'],
@@ -96,7 +96,7 @@ export const DEVICES: readonly Frame[] = [
   },
   {
     name: 'drone',
-    tell: ['crashed the drone into {thing}', 'flew the drone into {thing}'],
+    says: ['crashed the drone into {thing}', 'flew the drone into {thing}'],
     slots: { thing: ['a church tower', 'the lake', 'a cherry tree', 'a power line', 'the neighbour'] },
     same: ['Into what {did} crash the drone?', 'Into what {did} fly the drone?'],
     other: ['How did {whose} quadcopter get broken?', 'Which accident {did} have with a remote-controlled gadget?'],
@@ -104,7 +104,7 @@ export const DEVICES: readonly Frame[] = [
   },
   {
     name: 'alarm',
-    tell: ["'s alarm tone is {tone}", 'uses {tone} as alarm tone'],
+    says: ["'s alarm tone is {tone}", 'uses {tone} as alarm tone'],
     slots: { tone: ['a cockerel', 'Vivaldi', 'whale song', 'a foghorn', 'church bells'] },
     same: ['What is {whose} alarm tone?', 'What {does} use as alarm tone?'],
     other: ['Which sound wakes {him}?', 'What {does} hear first thing in the morning?'],

@@ -4,7 +4,7 @@ import { CLOCK, FIRST_NAMES, MONTHS_SHORT, TOWNS, WEEKDAYS } from './values.ts';
 export const FAMILY: readonly Frame[] = [
   {
     name: 'school run',
-    tell: ['drops the twins at {school} at {hour}', 'brings the twins to {school} by {hour}'],
+    says: ['drops the twins at {school} at {hour}', 'brings the twins to {school} by {hour}'],
     slots: { school: ['Elm Primary', 'Saint Olave', 'Hillside', 'Riverbank'], hour: CLOCK },
     same: ['Where {does} drop the twins?', 'When {does} bring the twins to {school}?'],
     other: ['Where are {whose} kids during class?', 'Which place do {whose} little ones learn at?'],
@@ -12,7 +12,7 @@ export const FAMILY: readonly Frame[] = [
   },
   {
     name: 'custody',
-    tell: ['has custody every {turn} weekend', 'shares custody and has every {turn} weekend'],
+    says: ['has custody every {turn} weekend', 'shares custody and has every {turn} weekend'],
     slots: { turn: ['first', 'second', 'third', 'other'] },
     same: ['When {does} have custody?', 'Which weekend of custody {does} have?'],
     other: ['When are the children with {him}?', 'When does the ex bring the kids over to {him}?'],
@@ -20,7 +20,7 @@ export const FAMILY: readonly Frame[] = [
   },
   {
     name: 'maiden name',
-    tell: ["'s maiden name is {family}", 'was called {family} before the wedding'],
+    says: ["'s maiden name is {family}", 'was called {family} before the wedding'],
     slots: { family: ['Abernathy', 'Kovacs', 'Lindgren', 'Okonkwo', 'Marchetti', 'Sato'] },
     same: ['What is {whose} maiden name?', 'How {was} called before the wedding?'],
     other: ['What surname {did} grow up with?', 'Under which other surname would old classmates know {him}?'],
@@ -28,7 +28,7 @@ export const FAMILY: readonly Frame[] = [
   },
   {
     name: 'reunion',
-    tell: ['meets the whole clan in {town} each {month}', 'hosts the clan in {town} each {month}'],
+    says: ['meets the whole clan in {town} each {month}', 'hosts the clan in {town} each {month}'],
     slots: { town: TOWNS, month: MONTHS_SHORT },
     same: ['Where {does} meet the clan?', 'When {does} host the clan?'],
     other: ['Where is the family reunion of {whose} relatives?', 'When do all {whose} relations come together?'],
@@ -36,7 +36,7 @@ export const FAMILY: readonly Frame[] = [
   },
   {
     name: 'allowance',
-    tell: ['gives each child {sum} of pocket money', 'pays {sum} of pocket money per child'],
+    says: ['gives each child {sum} of pocket money', 'pays {sum} of pocket money per child'],
     slots: { sum: ['2 euros', '5 euros', '8 dollars', '10 francs', '15 pounds'] },
     same: ['How much pocket money {does} give?', 'What {does} pay as pocket money?'],
     other: ['What allowance do {whose} kids get?', 'How much cash do {whose} sons and daughters receive a week?'],
@@ -44,7 +44,7 @@ export const FAMILY: readonly Frame[] = [
   },
   {
     name: 'roots',
-    tell: ["'s ancestors came from {land}", 'has ancestors from {land}'],
+    says: ["'s ancestors came from {land}", 'has ancestors from {land}'],
     slots: { land: ['Armenia', 'Galicia', 'Frisia', 'Bavaria', 'Cornwall', 'Bohemia', 'Punjab'] },
     same: ['From where did {whose} ancestors come?', 'From where {does} have ancestors?'],
     other: ['What heritage {does} have?', 'Where does {whose} family tree begin?'],
@@ -52,7 +52,7 @@ export const FAMILY: readonly Frame[] = [
   },
   {
     name: 'call home',
-    tell: ['phones the parents on {day}', 'calls the parents each {day}'],
+    says: ['phones the parents on {day}', 'calls the parents each {day}'],
     slots: { day: WEEKDAYS },
     same: ['When {does} phone the parents?', 'On which day {does} call the parents?'],
     other: ['How often {does} speak with mum and dad?', 'When do mother and father hear from {him}?'],
@@ -60,7 +60,7 @@ export const FAMILY: readonly Frame[] = [
   },
   {
     name: 'bedtime story',
-    tell: ['reads "{story}" to the little one at night', 'must read "{story}" to the little one again and again'],
+    says: ['reads "{story}" to the little one at night', 'must read "{story}" to the little one again and again'],
     slots: { story: ['The Moon Bear', 'Pip and the Kite', 'Seven Socks', 'Grumpy Whale', 'Tin Pirates'] },
     same: ['What {does} read to the little one?', 'What must {who} read again and again?'],
     other: ['Which bedtime tale does {whose} child love?', 'Which picture book {does} know by heart?'],
@@ -68,7 +68,7 @@ export const FAMILY: readonly Frame[] = [
   },
   {
     name: 'how met',
-    tell: ['met the spouse at {place}', 'first kissed the spouse at {place}'],
+    says: ['met the spouse at {place}', 'first kissed the spouse at {place}'],
     slots: {
       place: ['a bus stop in Graz', 'a salsa class', 'a funeral', 'a chess camp', 'a ferry bar', 'a blood drive'],
     },
@@ -78,7 +78,7 @@ export const FAMILY: readonly Frame[] = [
   },
   {
     name: 'heirloom',
-    tell: ['inherited {thing} from a great-aunt', 'keeps {thing} from a great-aunt in a box'],
+    says: ['inherited {thing} from a great-aunt', 'keeps {thing} from a great-aunt in a box'],
     slots: { thing: ['a silver brooch', 'a pocket watch', 'a fiddle', 'a pearl necklace', 'a sabre'] },
     same: ['What {did} inherit from a great-aunt?', 'What {does} keep in a box?'],
     other: ['Which heirloom {does} own?', 'Which antique {has} in safekeeping?'],
@@ -86,7 +86,7 @@ export const FAMILY: readonly Frame[] = [
   },
   {
     name: 'carer',
-    tell: ['has {person} look after grandpa', 'pays {person} to look after grandpa'],
+    says: ['has {person} look after grandpa', 'pays {person} to look after grandpa'],
     slots: { person: FIRST_NAMES },
     same: ['Who looks after grandpa?', 'Whom {does} pay to look after grandpa?'],
     other: ["Who is the caregiver of {whose} mother's father?", 'Who nurses the old man in {whose} family?'],

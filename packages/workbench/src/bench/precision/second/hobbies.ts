@@ -4,7 +4,7 @@ import { FIRST_NAMES, WEEKDAYS } from './values.ts';
 export const HOBBIES: readonly Frame[] = [
   {
     name: 'chess',
-    tell: ['opens chess games with {opening}', 'prefers {opening} in chess'],
+    says: ['opens chess games with {opening}', 'prefers {opening} in chess'],
     slots: { opening: ['the Caro-Kann', 'the London System', "the King's Gambit", 'the Sicilian', 'the Réti'] },
     same: ['How {does} open chess games?', 'What {does} prefer in chess?'],
     other: ['What are {whose} first moves on the board?', 'Which defence should I prepare against {him}?'],
@@ -13,7 +13,7 @@ export const HOBBIES: readonly Frame[] = [
   },
   {
     name: 'birds',
-    tell: ['spotted {bird} at the marsh', 'finally saw {bird} at the marsh'],
+    says: ['spotted {bird} at the marsh', 'finally saw {bird} at the marsh'],
     slots: { bird: ['a hoopoe', 'a bittern', 'two cranes', 'a kingfisher', 'an osprey', 'a golden oriole'] },
     same: ['What {did} spot at the marsh?', 'What {did} finally see at the marsh?'],
     other: ['Which birds {has} watched?', 'Which rare animals {has} watched through binoculars?'],
@@ -22,7 +22,7 @@ export const HOBBIES: readonly Frame[] = [
   },
   {
     name: 'choir',
-    tell: ['sings {voice} in the {name} choir', 'rehearses as {voice} with the {name} choir'],
+    says: ['sings {voice} in the {name} choir', 'rehearses as {voice} with the {name} choir'],
     slots: { voice: ['alto', 'tenor', 'bass', 'soprano'], name: ['Bach', 'gospel', 'harbour', 'university'] },
     same: ['In which choir {does} sing?', 'With which choir {does} rehearse?'],
     other: ['What vocal range {does} have?', 'With which ensemble {does} perform?'],
@@ -31,7 +31,7 @@ export const HOBBIES: readonly Frame[] = [
   },
   {
     name: 'climbing',
-    tell: ['climbs {grade} at the bouldering hall', 'got up a {grade} at the bouldering hall'],
+    says: ['climbs {grade} at the bouldering hall', 'got up a {grade} at the bouldering hall'],
     slots: { grade: ['6A', '6C', '7A', 'V4', 'V6'] },
     same: ['What {does} climb at the bouldering hall?', 'What grade {does} get up?'],
     other: ['How hard are the routes that {who} can do?', 'How strong {is} on the wall?'],
@@ -40,7 +40,7 @@ export const HOBBIES: readonly Frame[] = [
   },
   {
     name: 'dance',
-    tell: ['dances {style} on {day}', 'goes dancing {style} every {day}'],
+    says: ['dances {style} on {day}', 'goes dancing {style} every {day}'],
     slots: { style: ['tango', 'lindy hop', 'forró', 'swing', 'bachata'], day: WEEKDAYS },
     same: ['What {does} dance?', 'When {does} go dancing?'],
     other: ['Which steps {does} practise in the ballroom?', 'Which partner activity with music {does} do?'],
@@ -50,7 +50,7 @@ export const HOBBIES: readonly Frame[] = [
   },
   {
     name: 'fishing',
-    tell: ['caught {fish} off the pier', 'once pulled {fish} out by the pier'],
+    says: ['caught {fish} off the pier', 'once pulled {fish} out by the pier'],
     slots: { fish: ['a 9-kilo pike', 'a conger', 'a huge cod', 'forty mackerel', 'an old boot'] },
     same: ['What {did} catch off the pier?', 'What {did} once pull out by the pier?'],
     other: ['What was {whose} biggest success as an angler?', 'What did {who} get with rod and line?'],
@@ -58,7 +58,7 @@ export const HOBBIES: readonly Frame[] = [
   },
   {
     name: 'podcast',
-    tell: ['subscribes to the podcast {show}', 'never misses an episode of {show}'],
+    says: ['subscribes to the podcast {show}', 'never misses an episode of {show}'],
     slots: { show: ['Night Ledger', 'Salt & Rust', 'Minor Gods', 'Tiny Ports', 'Slow Radio'] },
     same: ['Which podcast {does} subscribe to?', 'Of what {does} never miss an episode?'],
     other: ['What {does} listen to on headphones?', 'Which audio programme {does} follow?'],
@@ -67,7 +67,7 @@ export const HOBBIES: readonly Frame[] = [
   },
   {
     name: 'knitting',
-    tell: ['is knitting {piece} for {person}', 'wants to finish knitting {piece} for {person}'],
+    says: ['is knitting {piece} for {person}', 'wants to finish knitting {piece} for {person}'],
     slots: { piece: ['a cardigan', 'mittens', 'a blanket', 'a balaclava', 'striped socks'], person: FIRST_NAMES },
     same: ['For whom {is} knitting {piece}?', 'What {is} knitting?'],
     other: ['Which woollen project {is} busy with?', 'Who will get the thing made of yarn from {him}?'],
@@ -76,7 +76,7 @@ export const HOBBIES: readonly Frame[] = [
   },
   {
     name: 'board games',
-    tell: ['hosts {game} nights', 'owns three editions of {game}'],
+    says: ['hosts {game} nights', 'owns three editions of {game}'],
     slots: { game: ['Catan', 'Root', 'Wingspan', 'Carcassonne', 'Azul'] },
     same: ['Which nights {does} host?', 'Of what {does} own three editions?'],
     other: ['Which board game {does} like?', 'What could friends play at {whose} table?'],
@@ -85,7 +85,7 @@ export const HOBBIES: readonly Frame[] = [
   },
   {
     name: 'telescope',
-    tell: ['photographed {object} through the telescope', 'pointed the telescope at {object}'],
+    says: ['photographed {object} through the telescope', 'pointed the telescope at {object}'],
     slots: { object: ['the Orion nebula', "Saturn's rings", 'the Pleiades', 'Andromeda', 'a lunar eclipse'] },
     same: ['What {did} photograph through the telescope?', 'At what {did} point the telescope?'],
     other: ['What astronomical things {has} observed?', 'What in the night sky interests {him}?'],
@@ -93,7 +93,7 @@ export const HOBBIES: readonly Frame[] = [
   },
   {
     name: 'pottery',
-    tell: ['throws {pots} at the wheel', 'fires {pots} in a shared kiln'],
+    says: ['throws {pots} at the wheel', 'fires {pots} in a shared kiln'],
     slots: { pots: ['teapots', 'bowls', 'flower vases', 'egg cups', 'platters'] },
     same: ['What {does} throw at the wheel?', 'What {does} fire in a kiln?'],
     other: ['What {does} make out of clay?', 'Which ceramics come from {him}?'],
@@ -102,7 +102,7 @@ export const HOBBIES: readonly Frame[] = [
   },
   {
     name: 'puzzle',
-    tell: ['solves {puzzle} on the train', 'does {puzzle} to wind down'],
+    says: ['solves {puzzle} on the train', 'does {puzzle} to wind down'],
     slots: { puzzle: ['killer sudokus', 'cryptic crosswords', 'nonograms', 'chess problems', 'jigsaws'] },
     same: ['What {does} solve on the train?', 'What {does} do to wind down?'],
     other: ['Which brain teasers {does} enjoy?', 'How {does} relax the mind?'],

@@ -4,7 +4,7 @@ import { FIRST_NAMES, MONTHS_SHORT, SUMS } from './values.ts';
 export const MONEY: readonly Frame[] = [
   {
     name: 'mortgage',
-    tell: ["'s mortgage runs at {rate}", 'fixed the mortgage at {rate}'],
+    says: ["'s mortgage runs at {rate}", 'fixed the mortgage at {rate}'],
     slots: { rate: ['1.9 percent', '2.4 percent', '3.1 percent', '4.2 percent'] },
     same: ['At what does {whose} mortgage run?', 'At how much {did} fix the mortgage?'],
     other: ['What interest {does} pay on the house?', 'How expensive is {whose} home loan?'],
@@ -13,7 +13,7 @@ export const MONEY: readonly Frame[] = [
   },
   {
     name: 'card limit',
-    tell: ["'s credit card limit is {sum}", 'may charge {sum} to the credit card'],
+    says: ["'s credit card limit is {sum}", 'may charge {sum} to the credit card'],
     slots: { sum: ['1,500 euros', '3,000 dollars', '5,000 francs', '800 pounds'] },
     same: ['What is {whose} credit card limit?', 'How much may {who} charge to the credit card?'],
     other: ['How much can {who} spend with plastic?', 'What is the most that {whose} Visa allows?'],
@@ -21,7 +21,7 @@ export const MONEY: readonly Frame[] = [
   },
   {
     name: 'lent',
-    tell: ['lent {person} {sum}', 'is owed {sum} by {person}'],
+    says: ['lent {person} {sum}', 'is owed {sum} by {person}'],
     slots: { person: FIRST_NAMES, sum: SUMS },
     same: ['How much {did} lend {person}?', 'How much {is} owed by {person}?'],
     other: ['Who has to pay {him} back?', 'Which debts are outstanding to {him}?'],
@@ -30,7 +30,7 @@ export const MONEY: readonly Frame[] = [
   },
   {
     name: 'tax adviser',
-    tell: ['has {person} do the taxes', 'sends all tax papers to {person}'],
+    says: ['has {person} do the taxes', 'sends all tax papers to {person}'],
     slots: { person: FIRST_NAMES },
     same: ['Who does {whose} taxes?', 'To whom {does} send tax papers?'],
     other: ['Who is {whose} accountant?', 'Who deals with the revenue office for {him}?'],
@@ -38,7 +38,7 @@ export const MONEY: readonly Frame[] = [
   },
   {
     name: 'shares',
-    tell: ['holds {count} shares of {firm}', 'bought {count} shares of {firm}'],
+    says: ['holds {count} shares of {firm}', 'bought {count} shares of {firm}'],
     slots: { count: ['12', '40', '150', '300'], firm: ['Vestas', 'Nintendo', 'Novo', 'Siemens', 'Equinor'] },
     same: ['How many shares of {firm} {does} hold?', 'Of which firm {did} buy shares?'],
     other: ['What is in {whose} portfolio?', 'Which stocks {has} invested in?'],
@@ -47,7 +47,7 @@ export const MONEY: readonly Frame[] = [
   },
   {
     name: 'donation',
-    tell: ['donates {sum} a month to {cause}', 'gives {sum} monthly to {cause}'],
+    says: ['donates {sum} a month to {cause}', 'gives {sum} monthly to {cause}'],
     slots: {
       sum: ['10 euros', '25 dollars', '40 francs'],
       cause: ['Sea Watch', 'the lifeboats', 'a donkey shelter', 'Wikipedia'],
@@ -59,7 +59,7 @@ export const MONEY: readonly Frame[] = [
   },
   {
     name: 'food budget',
-    tell: ['budgets {sum} a week for food', 'spends no more than {sum} a week on food'],
+    says: ['budgets {sum} a week for food', 'spends no more than {sum} a week on food'],
     slots: { sum: ['60 euros', '85 euros', '120 dollars', '140 francs'] },
     same: ['How much {does} budget for food?', 'How much {does} spend on food?'],
     other: ['What may {whose} groceries cost?', 'How high is {whose} supermarket bill?'],
@@ -67,7 +67,7 @@ export const MONEY: readonly Frame[] = [
   },
   {
     name: 'subscription',
-    tell: ['pays {sum} a month for {service}', "'s {service} subscription costs {sum}"],
+    says: ['pays {sum} a month for {service}', "'s {service} subscription costs {sum}"],
     slots: { sum: ['9.99', '12.50', '17.90', '4.49'], service: ['Spotify', 'Netflix', 'Mubi', 'Strava', 'Duolingo'] },
     same: ['How much {does} pay for {service}?', 'What does {whose} {service} subscription cost?'],
     other: ['Which memberships could {who} cancel?', 'Which recurring fees {does} have?'],
@@ -76,7 +76,7 @@ export const MONEY: readonly Frame[] = [
   },
   {
     name: 'pension',
-    tell: ["'s pension is with {firm}", 'pays into a pension at {firm}'],
+    says: ["'s pension is with {firm}", 'pays into a pension at {firm}'],
     slots: { firm: ['Storebrand', 'Aegon', 'Swisscanto', 'Legal & General', 'Folksam'] },
     same: ['With whom is {whose} pension?', 'Where {does} pay into a pension?'],
     other: ['How {is} providing for old age?', 'Who will support {him} after retirement?'],
@@ -85,7 +85,7 @@ export const MONEY: readonly Frame[] = [
   },
   {
     name: 'payday',
-    tell: ['is paid on the {day} of the month', "'s wage arrives on the {day}"],
+    says: ['is paid on the {day} of the month', "'s wage arrives on the {day}"],
     slots: { day: ['1st', '10th', '15th', '25th', '28th'] },
     same: ['On which day {is} paid?', 'When does {whose} wage arrive?'],
     other: ['When {does} receive salary?', 'When will {who} have cash again?'],
@@ -93,7 +93,7 @@ export const MONEY: readonly Frame[] = [
   },
   {
     name: 'fine',
-    tell: ['was fined {sum} for {deed}', 'had to pay {sum} for {deed} in {month}'],
+    says: ['was fined {sum} for {deed}', 'had to pay {sum} for {deed} in {month}'],
     slots: { sum: SUMS, deed: ['speeding', 'riding without a ticket', 'littering', 'parking'], month: MONTHS_SHORT },
     same: ['How much {was} fined for {deed}?', 'What {did} have to pay for {deed}?'],
     other: ['Which penalty {has} got?', 'What offence {did} commit?'],

@@ -4,7 +4,7 @@ import { FIRST_NAMES, MONTHS_SHORT, TOWNS, WEEKDAYS } from './values.ts';
 export const AHEAD: readonly Frame[] = [
   {
     name: 'move',
-    tell: ['is moving to {town} in {month}', 'has a removal van to {town} ordered for {month}'],
+    says: ['is moving to {town} in {month}', 'has a removal van to {town} ordered for {month}'],
     slots: { town: TOWNS, month: MONTHS_SHORT },
     same: ['Where {is} moving?', 'For when is the removal van ordered?'],
     other: ['What will be {whose} next place to live?', 'When {does} change address?'],
@@ -13,7 +13,7 @@ export const AHEAD: readonly Frame[] = [
   },
   {
     name: 'tattoo',
-    tell: ['wants a tattoo of {motif}', 'is saving for a tattoo of {motif}'],
+    says: ['wants a tattoo of {motif}', 'is saving for a tattoo of {motif}'],
     slots: { motif: ['a swallow', 'a compass', 'a fern', 'an anchor', 'a moth'] },
     same: ['What tattoo {does} want?', 'For a tattoo of what {is} saving?'],
     other: ['What ink will {who} get?', 'Which picture shall decorate {whose} skin?'],
@@ -22,7 +22,7 @@ export const AHEAD: readonly Frame[] = [
   },
   {
     name: 'retire',
-    tell: ['plans to retire at {age}', 'will retire at {age}'],
+    says: ['plans to retire at {age}', 'will retire at {age}'],
     slots: { age: ['55', '58', '60', '63', '67'] },
     same: ['At what age {does} plan to retire?', 'When will {who} retire?'],
     other: ['How many years until {who} stops working?', 'When does {whose} career end?'],
@@ -31,7 +31,7 @@ export const AHEAD: readonly Frame[] = [
   },
   {
     name: 'sabbatical',
-    tell: ['will spend a sabbatical {way}', 'dreams of a sabbatical {way}'],
+    says: ['will spend a sabbatical {way}', 'dreams of a sabbatical {way}'],
     slots: { way: ['sailing round Europe', 'learning to weave', 'on a cattle ranch', 'writing a thriller'] },
     same: ['How will {who} spend a sabbatical?', 'Of what sabbatical {does} dream?'],
     other: ['What would {who} do with a year off?', 'What is {whose} idea of a long break from the job?'],
@@ -40,7 +40,7 @@ export const AHEAD: readonly Frame[] = [
   },
   {
     name: 'surprise party',
-    tell: ['is planning a surprise party for {person}', 'wants to throw {person} a surprise party in {month}'],
+    says: ['is planning a surprise party for {person}', 'wants to throw {person} a surprise party in {month}'],
     slots: { person: FIRST_NAMES, month: MONTHS_SHORT },
     same: ['For whom {is} planning a surprise party?', 'Whom {does} want to throw a surprise party?'],
     other: ['Which secret celebration must not be mentioned by {him}?', 'Who must not know what {who} prepares?'],
@@ -48,7 +48,7 @@ export const AHEAD: readonly Frame[] = [
   },
   {
     name: 'theatre',
-    tell: ['has tickets for {play} on {day}', 'got two tickets for {play} on {day}'],
+    says: ['has tickets for {play} on {day}', 'got two tickets for {play} on {day}'],
     slots: { play: ['Macbeth', 'The Seagull', 'Hamilton', 'Tosca', 'Swan Lake', 'Godot'], day: WEEKDAYS },
     same: ['For when are the tickets for {play}?', 'For what {does} have tickets?'],
     other: ['Which performance will {who} attend?', 'What {is} going to see on stage?'],
@@ -57,7 +57,7 @@ export const AHEAD: readonly Frame[] = [
   },
   {
     name: 'licence',
-    tell: ['takes the driving test in {month}', 'failed the driving test and repeats it in {month}'],
+    says: ['takes the driving test in {month}', 'failed the driving test and repeats it in {month}'],
     slots: { month: MONTHS_SHORT },
     same: ['When {does} take the driving test?'],
     other: ['When will {who} be allowed behind the wheel?', 'When might {who} get a licence?'],
@@ -66,7 +66,7 @@ export const AHEAD: readonly Frame[] = [
   },
   {
     name: 'house',
-    tell: ['wants to buy {home} near {town}', 'made an offer for {home} near {town}'],
+    says: ['wants to buy {home} near {town}', 'made an offer for {home} near {town}'],
     slots: { home: ['a cottage', 'a houseboat', 'an old mill', 'a barn', 'a loft'], town: TOWNS },
     same: ['What {does} want to buy near {town}?', 'For what {did} make an offer?'],
     other: ['Which property {is} after?', 'Where might {who} soon own real estate?'],
@@ -76,7 +76,7 @@ export const AHEAD: readonly Frame[] = [
   },
   {
     name: 'new year',
-    tell: ["is spending New Year's Eve with {person}", "promised {person} to come on New Year's Eve"],
+    says: ["is spending New Year's Eve with {person}", "promised {person} to come on New Year's Eve"],
     slots: { person: FIRST_NAMES },
     same: ["With whom {is} spending New Year's Eve?", "Whom {did} promise to come on New Year's Eve?"],
     other: ['Where will {who} be on the last night of December?', 'Who will clink glasses with {him} at midnight?'],
@@ -84,7 +84,7 @@ export const AHEAD: readonly Frame[] = [
   },
   {
     name: 'race',
-    tell: ['signed up for the {race} in {month}', 'trains for the {race} in {month}'],
+    says: ['signed up for the {race} in {month}', 'trains for the {race} in {month}'],
     slots: { race: ['Kungsleden ultra', 'Vasaloppet', 'city triathlon', 'harbour swim'], month: MONTHS_SHORT },
     same: ['For what {did} sign up?', 'When is the {race} that {who} trains for?'],
     other: ['Which competition {does} prepare for?', 'Which sporting event is ahead of {him}?'],

@@ -4,7 +4,7 @@ import { FIRST_NAMES, WEEKDAYS } from './values.ts';
 export const TABLE: readonly Frame[] = [
   {
     name: 'pizza',
-    tell: ['wants {topping} on pizza', 'orders pizza with {topping}'],
+    says: ['wants {topping} on pizza', 'orders pizza with {topping}'],
     slots: { topping: ['pineapple', 'anchovies', 'artichokes', 'gorgonzola', 'double mozzarella'] },
     same: ['What {does} want on pizza?', 'With what {does} order pizza?'],
     other: [
@@ -16,7 +16,7 @@ export const TABLE: readonly Frame[] = [
   },
   {
     name: 'egg',
-    tell: ['eats eggs {way}', 'wants eggs {way}'],
+    says: ['eats eggs {way}', 'wants eggs {way}'],
     slots: { way: ['soft-boiled', 'scrambled', 'poached', 'sunny side up', 'hard as stone'] },
     same: ['How {does} eat eggs?', 'How {does} want eggs?'],
     other: ['How should breakfast be cooked for {him}?', 'Which morning dish should be prepared for {him}?'],
@@ -24,7 +24,7 @@ export const TABLE: readonly Frame[] = [
   },
   {
     name: 'spice',
-    tell: ['puts {spice} on everything', 'cannot cook without {spice}'],
+    says: ['puts {spice} on everything', 'cannot cook without {spice}'],
     slots: { spice: ['smoked paprika', 'cumin', "za'atar", 'gochugaru', 'sumac', 'nutmeg'] },
     same: ['What {does} put on everything?', 'Without what can {who} not cook?'],
     other: ['Which spice {does} like best?', 'Which seasoning must be in {whose} kitchen?'],
@@ -32,7 +32,7 @@ export const TABLE: readonly Frame[] = [
   },
   {
     name: 'ice cream',
-    tell: ["'s favourite ice cream is {flavour}", 'always picks {flavour} ice cream'],
+    says: ["'s favourite ice cream is {flavour}", 'always picks {flavour} ice cream'],
     slots: { flavour: ['pistachio', 'salted caramel', 'stracciatella', 'lemon', 'black sesame'] },
     same: ['What is {whose} favourite ice cream?', 'Which ice cream {does} pick?'],
     other: ['Which flavour of gelato {does} want?', 'What frozen dessert makes {him} happy?'],
@@ -41,7 +41,7 @@ export const TABLE: readonly Frame[] = [
   },
   {
     name: 'canteen',
-    tell: ['has lunch with {person} on {day}', 'meets {person} for lunch every {day}'],
+    says: ['has lunch with {person} on {day}', 'meets {person} for lunch every {day}'],
     slots: { person: FIRST_NAMES, day: WEEKDAYS },
     same: ['With whom {does} have lunch?', 'When {does} meet {person} for lunch?'],
     other: ['Who eats with {him} at midday?', 'Who keeps {him} company in the canteen?'],
@@ -50,7 +50,7 @@ export const TABLE: readonly Frame[] = [
   },
   {
     name: 'ferment',
-    tell: ['ferments {food} in the cellar', 'has jars of {food} in the cellar'],
+    says: ['ferments {food} in the cellar', 'has jars of {food} in the cellar'],
     slots: { food: ['kimchi', 'sauerkraut', 'kombucha', 'miso', 'garlic honey'] },
     same: ['What {does} ferment in the cellar?', 'Jars of what {does} have in the cellar?'],
     other: ['What homemade preserves {does} keep downstairs?', 'Which probiotic stuff {does} make?'],
@@ -59,7 +59,7 @@ export const TABLE: readonly Frame[] = [
   },
   {
     name: 'wine',
-    tell: ['drinks only {wine} with dinner', 'keeps a case of {wine} for dinner'],
+    says: ['drinks only {wine} with dinner', 'keeps a case of {wine} for dinner'],
     slots: { wine: ['Riesling', 'Rioja', 'Chianti', 'Grüner Veltliner', 'Malbec'] },
     same: ['What {does} drink with dinner?', 'A case of what {does} keep for dinner?'],
     other: ['Which wine {does} like?', 'Which bottle should I bring {him} as a guest?'],
@@ -68,7 +68,7 @@ export const TABLE: readonly Frame[] = [
   },
   {
     name: 'cake',
-    tell: ['gets {cake} from grandma on every birthday', 'has asked for {cake} on every birthday'],
+    says: ['gets {cake} from grandma on every birthday', 'has asked for {cake} on every birthday'],
     slots: { cake: ['a lemon tart', 'a poppy seed roll', 'a Sachertorte', 'carrot cupcakes', 'a trifle'] },
     same: ['What {does} get on every birthday?', 'What {has} asked for on every birthday?'],
     other: ['What should be baked for {whose} party?', 'Which sweet dish means celebration to {him}?'],
@@ -76,7 +76,7 @@ export const TABLE: readonly Frame[] = [
   },
   {
     name: 'grill',
-    tell: ['grills {food} over charcoal', 'is known for {food} from the charcoal grill'],
+    says: ['grills {food} over charcoal', 'is known for {food} from the charcoal grill'],
     slots: { food: ['halloumi', 'mackerel', 'lamb skewers', 'corn cobs', 'spare ribs'] },
     same: ['What {does} grill over charcoal?', 'For what from the grill {is} known?'],
     other: ['What {does} serve at a barbecue?', 'What is {whose} speciality over an open fire?'],
@@ -85,7 +85,7 @@ export const TABLE: readonly Frame[] = [
   },
   {
     name: 'tea',
-    tell: ['steeps {tea} for {minutes}', 'lets {tea} draw for {minutes}'],
+    says: ['steeps {tea} for {minutes}', 'lets {tea} draw for {minutes}'],
     slots: {
       tea: ['Assam', 'sencha', 'rooibos', 'Lapsang'],
       minutes: ['two minutes', 'four minutes', 'seven minutes'],

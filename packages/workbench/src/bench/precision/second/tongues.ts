@@ -4,7 +4,7 @@ import type { Frame } from '../frames/frame.ts';
 export const OTHER_TONGUES: readonly Frame[] = [
   {
     name: 'de garten',
-    tell: ['Zieht {gemüse} im Gewächshaus'],
+    says: ['Zieht {gemüse} im Gewächshaus'],
     slots: { gemüse: ['Auberginen', 'Paprika', 'Feigen', 'Okra'] },
     same: ['Was zieht sie im Gewächshaus?'],
     other: ['Welche Pflanzen hat er unter Glas?'],
@@ -12,7 +12,7 @@ export const OTHER_TONGUES: readonly Frame[] = [
   },
   {
     name: 'de chor',
-    tell: ['Geht {tag} zur Chorprobe'],
+    says: ['Geht {tag} zur Chorprobe'],
     slots: { tag: ['montags', 'dienstags', 'mittwochs', 'sonntags'] },
     same: ['Wann ist Chorprobe?'],
     other: ['An welchem Abend singt sie mit anderen?'],
@@ -20,7 +20,7 @@ export const OTHER_TONGUES: readonly Frame[] = [
   },
   {
     name: 'fr vélo',
-    tell: ['Va au bureau à vélo sauf {jour}'],
+    says: ['Va au bureau à vélo sauf {jour}'],
     slots: { jour: ['le lundi', 'le jeudi', 'quand il pleut', "l'hiver"] },
     same: ['Quand ne va-t-il pas au bureau à vélo ?'],
     other: ['Comment se rend-elle chaque matin à son travail ?'],
@@ -28,7 +28,7 @@ export const OTHER_TONGUES: readonly Frame[] = [
   },
   {
     name: 'fr fromage',
-    tell: ['Préfère {fromage} à tous les autres fromages'],
+    says: ['Préfère {fromage} à tous les autres fromages'],
     slots: { fromage: ['le comté', 'le munster', 'le reblochon', 'le roquefort'] },
     same: ['Quel fromage préfère-t-elle ?'],
     other: ['Que mettre sur un plateau pour lui ?'],
@@ -36,7 +36,7 @@ export const OTHER_TONGUES: readonly Frame[] = [
   },
   {
     name: 'es reunión',
-    tell: ['Tiene reunión de padres {día}'],
+    says: ['Tiene reunión de padres {día}'],
     slots: { día: ['el martes', 'el jueves', 'a fin de mes', 'en otoño'] },
     same: ['¿Cuándo tiene reunión de padres?'],
     other: ['¿Cuándo toca visitar la escuela?'],
@@ -44,7 +44,7 @@ export const OTHER_TONGUES: readonly Frame[] = [
   },
   {
     name: 'zh 手机',
-    tell: ['上个月换了{手机}手机'],
+    says: ['上个月换了{手机}手机'],
     slots: { 手机: ['华为', '小米', '苹果', '三星'] },
     same: ['上个月换了什么手机？'],
     other: ['现在用哪种牌子打电话？'],
@@ -52,7 +52,7 @@ export const OTHER_TONGUES: readonly Frame[] = [
   },
   {
     name: 'zh 跑步',
-    tell: ['每周{日}早上去公园跑步'],
+    says: ['每周{日}早上去公园跑步'],
     slots: { 日: ['一', '三', '五', '六'] },
     same: ['什么时候去公园跑步？'],
     other: ['平时怎么锻炼身体？'],

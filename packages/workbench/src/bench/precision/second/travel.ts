@@ -4,7 +4,7 @@ import { FIRST_NAMES, MONTHS_SHORT, TOWNS } from './values.ts';
 export const TRAVEL: readonly Frame[] = [
   {
     name: 'miles',
-    tell: ['collects miles with {airline}', 'has {status} status with {airline}'],
+    says: ['collects miles with {airline}', 'has {status} status with {airline}'],
     slots: { airline: ['Norse', 'Qantas', 'Iberia', 'Finnair', 'Emirates'], status: ['silver', 'gold', 'platinum'] },
     same: ['With whom {does} collect miles?', 'Which status {does} have with {airline}?'],
     other: ['Which frequent flyer programme {is} in?', 'Which carrier {does} stay loyal to?'],
@@ -12,7 +12,7 @@ export const TRAVEL: readonly Frame[] = [
   },
   {
     name: 'visa',
-    tell: ['needs a visa for {land}', 'applied for a visa for {land} in {month}'],
+    says: ['needs a visa for {land}', 'applied for a visa for {land} in {month}'],
     slots: { land: ['Mongolia', 'Ghana', 'Bhutan', 'Australia', 'Turkmenistan'], month: MONTHS_SHORT },
     same: ['For where {does} need a visa?', 'For which country {did} apply for a visa?'],
     other: ['Which entry permit {is} waiting for?', 'At which embassy {does} have paperwork?'],
@@ -21,7 +21,7 @@ export const TRAVEL: readonly Frame[] = [
   },
   {
     name: 'luggage',
-    tell: ['travels with {bag}', 'never travels without {bag}'],
+    says: ['travels with {bag}', 'never travels without {bag}'],
     slots: { bag: ['a red Rimowa', 'a canvas duffel', 'a 40-litre backpack', 'a dented trunk'] },
     same: ['With what {does} travel?', 'Without what {does} never travel?'],
     other: ['What does {whose} suitcase look like?', 'Which luggage is {whose}?'],
@@ -29,7 +29,7 @@ export const TRAVEL: readonly Frame[] = [
   },
   {
     name: 'jet lag',
-    tell: ['fights jet lag with {means}', 'uses {means} against jet lag'],
+    says: ['fights jet lag with {means}', 'uses {means} against jet lag'],
     slots: { means: ['melatonin', 'cold showers', 'long walks', 'ginger tea', 'an eye mask'] },
     same: ['With what {does} fight jet lag?', 'What {does} use against jet lag?'],
     other: ['What helps {him} after crossing many time zones?', 'How {does} recover from hours on a plane?'],
@@ -37,7 +37,7 @@ export const TRAVEL: readonly Frame[] = [
   },
   {
     name: 'companion',
-    tell: ['always goes backpacking with {person}', 'shares a tent with {person} when backpacking'],
+    says: ['always goes backpacking with {person}', 'shares a tent with {person} when backpacking'],
     slots: { person: FIRST_NAMES },
     same: ['With whom {does} go backpacking?', 'With whom {does} share a tent?'],
     other: ['Who is {whose} travel companion?', 'Who comes along on {whose} journeys?'],
@@ -45,7 +45,7 @@ export const TRAVEL: readonly Frame[] = [
   },
   {
     name: 'rental',
-    tell: ['rented {vehicle} in {town}', 'picked up {vehicle} from a rental desk in {town}'],
+    says: ['rented {vehicle} in {town}', 'picked up {vehicle} from a rental desk in {town}'],
     slots: { vehicle: ['a camper van', 'a convertible', 'a scooter', 'a jeep', 'a minibus'], town: TOWNS },
     same: ['What {did} rent in {town}?', 'Where {did} pick up {vehicle}?'],
     other: ['How {did} get around on the road trip?', 'What wheels {did} hire?'],
@@ -53,7 +53,7 @@ export const TRAVEL: readonly Frame[] = [
   },
   {
     name: 'cruise',
-    tell: ['got seasick off {coast}', 'was seasick for days off {coast}'],
+    says: ['got seasick off {coast}', 'was seasick for days off {coast}'],
     slots: { coast: ['Cape Horn', 'Crete', 'the Faroes', 'Madagascar', 'Newfoundland'] },
     same: ['Where {did} get seasick?', 'Where {was} seasick for days?'],
     other: ['How {does} cope on boats?', 'Where did the waves make {him} ill?'],
@@ -61,7 +61,7 @@ export const TRAVEL: readonly Frame[] = [
   },
   {
     name: 'campsite',
-    tell: ['camps at {site} every summer', 'has pitched a tent at {site} for years'],
+    says: ['camps at {site} every summer', 'has pitched a tent at {site} for years'],
     slots: { site: ['Lake Bled', 'Loch Awe', 'Dune du Pilat', 'Plitvice', 'Saltstraumen'] },
     same: ['Where {does} camp every summer?', 'Where {has} pitched a tent for years?'],
     other: ['Where {does} spend holidays outdoors?', 'Which vacation spot {does} return to?'],
@@ -70,7 +70,7 @@ export const TRAVEL: readonly Frame[] = [
   },
   {
     name: 'souvenir',
-    tell: ['brings back {thing} from each journey', 'buys {thing} wherever the journey goes'],
+    says: ['brings back {thing} from each journey', 'buys {thing} wherever the journey goes'],
     slots: { thing: ['fridge magnets', 'snow globes', 'postcards', 'thimbles', 'tea towels'] },
     same: ['What {does} bring back from a journey?', 'What {does} buy wherever the journey goes?'],
     other: ['Which souvenirs {does} pick?', 'What keepsakes from abroad {does} hoard?'],
@@ -78,7 +78,7 @@ export const TRAVEL: readonly Frame[] = [
   },
   {
     name: 'next stop',
-    tell: ['booked a ferry to {island} for {month}', 'sails to {island} in {month}'],
+    says: ['booked a ferry to {island} for {month}', 'sails to {island} in {month}'],
     slots: { island: ['Gotland', 'Skye', 'Corsica', 'Naxos', 'Zanzibar', 'Bornholm'], month: MONTHS_SHORT },
     same: ['For when {did} book a ferry?', 'When {does} sail to {island}?'],
     other: ['What is {whose} next getaway?', 'Which overseas break {has} arranged?'],

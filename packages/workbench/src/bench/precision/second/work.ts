@@ -4,7 +4,7 @@ import { FIRST_NAMES, MONTHS_SHORT, SUMS, TOWNS, WEEKDAYS } from './values.ts';
 export const WORK: readonly Frame[] = [
   {
     name: 'notice',
-    tell: ["'s notice period is {time}", 'can only quit with {time} of notice'],
+    says: ["'s notice period is {time}", 'can only quit with {time} of notice'],
     slots: { time: ['two weeks', 'one month', 'six weeks', 'three months', 'half a year'] },
     same: ['How long is {whose} notice period?', 'With how much notice can {who} quit?'],
     other: ['How soon could {who} leave the company?', 'How early would {who} have to hand in a resignation?'],
@@ -12,7 +12,7 @@ export const WORK: readonly Frame[] = [
   },
   {
     name: 'standup',
-    tell: ['joins the {team} standup at {hour}', 'runs the {team} standup at {hour}'],
+    says: ['joins the {team} standup at {hour}', 'runs the {team} standup at {hour}'],
     slots: { team: ['billing', 'platform', 'search', 'onboarding'], hour: ['9:15', '9:45', '10:30', '13:00'] },
     same: ['At what time is the {team} standup?', 'Which standup {does} join?'],
     other: ['When does the daily team call start for {him}?', 'Which recurring meeting {is} part of?'],
@@ -20,7 +20,7 @@ export const WORK: readonly Frame[] = [
   },
   {
     name: 'leave days',
-    tell: ['has {count} days of leave left', 'still has {count} unused leave days'],
+    says: ['has {count} days of leave left', 'still has {count} unused leave days'],
     slots: { count: ['4', '7', '11', '13', '18', '22'] },
     same: ['How many days of leave are left?', 'How much leave {has} still got?'],
     other: ['How much vacation can {who} take?', 'How much paid time off remains for {him}?'],
@@ -28,7 +28,7 @@ export const WORK: readonly Frame[] = [
   },
   {
     name: 'client',
-    tell: ['looks after the client {client}', "'s most important client is {client}"],
+    says: ['looks after the client {client}', "'s most important client is {client}"],
     slots: { client: ['Ostrava Steel', 'Peppermint Air', 'Banyan Foods', 'Fenwick Rail', 'Lumo Energy'] },
     same: ['Which client {does} look after?', 'Who is {whose} most important client?'],
     other: ['Which customer account {is} in charge of?', 'For whom {does} do the most business?'],
@@ -37,7 +37,7 @@ export const WORK: readonly Frame[] = [
   },
   {
     name: 'home office',
-    tell: ['works from home on {day}', 'stays at home with the computer on {day}'],
+    says: ['works from home on {day}', 'stays at home with the computer on {day}'],
     slots: { day: WEEKDAYS },
     same: ['On which day {does} work from home?', 'When {does} stay at home with the computer?'],
     other: ['When {is} remote?', 'When should nobody look for {him} on site?'],
@@ -46,7 +46,7 @@ export const WORK: readonly Frame[] = [
   },
   {
     name: 'first job',
-    tell: ['started out delivering {thing} at sixteen', 'earned a first wage by delivering {thing}'],
+    says: ['started out delivering {thing} at sixteen', 'earned a first wage by delivering {thing}'],
     slots: { thing: ['newspapers', 'pizzas', 'flowers', 'groceries', 'parcels'] },
     same: ['What {did} deliver at sixteen?', 'By delivering what {did} earn a first wage?'],
     other: ['What was {whose} earliest employment?', 'Which summer work {did} do as a teenager?'],
@@ -54,7 +54,7 @@ export const WORK: readonly Frame[] = [
   },
   {
     name: 'interview',
-    tell: ['has an interview at {firm} in {month}', 'was invited to interview with {firm} in {month}'],
+    says: ['has an interview at {firm} in {month}', 'was invited to interview with {firm} in {month}'],
     slots: { firm: ['Tidewater', 'Corvus', 'Marlow Bank', 'Helix', 'Cobalt Press'], month: MONTHS_SHORT },
     same: ['When is {whose} interview?', 'With whom {does} have an interview?'],
     other: ['Where {has} applied?', 'Which employer might hire {him}?'],
@@ -63,7 +63,7 @@ export const WORK: readonly Frame[] = [
   },
   {
     name: 'review',
-    tell: ['was rated "{mark}" in the yearly review', 'got "{mark}" at the last performance review'],
+    says: ['was rated "{mark}" in the yearly review', 'got "{mark}" at the last performance review'],
     slots: { mark: ['exceeds', 'solid', 'outstanding', 'needs focus', 'on track'] },
     same: ['What was the result of {whose} review?', 'How {was} rated in the yearly review?'],
     other: ['What feedback {did} receive from management?', 'Which grade {did} receive as an employee?'],
@@ -71,7 +71,7 @@ export const WORK: readonly Frame[] = [
   },
   {
     name: 'mentor',
-    tell: ['is mentored by {person}', "'s mentor is {person}"],
+    says: ['is mentored by {person}', "'s mentor is {person}"],
     slots: { person: FIRST_NAMES },
     same: ['Who {is} mentored by?', 'Who is {whose} mentor?'],
     other: ['Who gives {him} career advice?', 'Who coaches {him} professionally?'],
@@ -79,7 +79,7 @@ export const WORK: readonly Frame[] = [
   },
   {
     name: 'talk',
-    tell: ['is giving a talk on {subject} in {town}', 'will speak about {subject} in {town}'],
+    says: ['is giving a talk on {subject} in {town}', 'will speak about {subject} in {town}'],
     slots: { subject: ['soil sensors', 'tenancy law', 'bridge paint', 'colour grading'], town: TOWNS },
     same: ['Where {is} giving a talk?', 'Where will {who} speak about {subject}?'],
     other: ['At which conference will {who} present?', 'Which lecture {has} been preparing?'],
@@ -88,7 +88,7 @@ export const WORK: readonly Frame[] = [
   },
   {
     name: 'floor',
-    tell: ['sits on the {floor} floor by the {spot}', "'s desk is on the {floor} floor by the {spot}"],
+    says: ['sits on the {floor} floor by the {spot}', "'s desk is on the {floor} floor by the {spot}"],
     slots: { floor: ['second', 'fourth', 'seventh', 'ninth'], spot: ['lifts', 'print room', 'kitchenette', 'stairs'] },
     same: ['On which floor {does} sit?', 'Where is {whose} desk?'],
     other: ['Where in the office building can one find {him}?', 'How do I get to {whose} workplace?'],
@@ -96,7 +96,7 @@ export const WORK: readonly Frame[] = [
   },
   {
     name: 'raise',
-    tell: ['asked for a raise of {sum}', 'was promised a raise of {sum}'],
+    says: ['asked for a raise of {sum}', 'was promised a raise of {sum}'],
     slots: { sum: SUMS },
     same: ['How big a raise {did} ask for?', 'What raise {was} promised?'],
     other: ['How much more salary {does} want?', 'How much better paid should {who} be?'],

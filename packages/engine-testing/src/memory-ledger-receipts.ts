@@ -78,7 +78,9 @@ export function retractionsOf({ receipts }: State, change: MemoryChange): readon
   if (!isRetracting(change)) return [];
   const newest = [...receipts.values()].sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1));
   const told = newest.flatMap(({ id, told: all }) =>
-    all.flatMap((one) => (one.kind === 'memory' && one.id === change.memory.id ? [{ id, version: one.version }] : [])),
+    all.flatMap((one) =>
+      one.kind === 'memory' && one.id === change.memory.id ? [{ receipt: id, version: one.version }] : [],
+    ),
   );
   return retractionNotice(change, told);
 }

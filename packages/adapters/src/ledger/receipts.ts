@@ -1,9 +1,9 @@
-import type { LaneId, MemoryChange, NewReceipt, Notice, Owner, Receipt, ReceiptStore } from '@slowwave/engine';
+import type { LaneId, Memory, MemoryChange, NewReceipt, Notice, Owner, Receipt, ReceiptStore } from '@slowwave/engine';
 import { besideOwner, creditChanges, isRetracting, liveVersion, retractionNotice } from '@slowwave/engine/storing';
 import { lookup, read, storeOf, write } from './access.ts';
 import { newestFirst } from './page.ts';
 import { type OwnerColumns, ownerFrom } from './rows/columns.ts';
-import { keyOf, packedId, packedTold, toldVersions, unpackedTold } from './rows/told.ts';
+import { packedId, packedTold, unpackedTold } from './rows/told.ts';
 import { all, firstAs, idsOf, insert, run, type Script } from './script.ts';
 import { lockLane, lockLanes } from './turn.ts';
 
@@ -53,18 +53,20 @@ const memoriesIn = ({ told }: Pick<Receipt, 'told'>): readonly string[] =>
 /** Where something was told that is forgotten since. */
 const BLANK = { question: null, filters: null } as const;
 
-const SELECT = `
-  SELECT r.*, l.tenant, l.owner_kind, l.owner_id FROM receipts r JOIN lanes l ON l.id = r.lane AND l.erasure IS NULL`;
+/** SQLite reads the tables of a cross join in this order: receipts as an index has them, and the lane of each. */
+const SELECT = 'SELECT r.*, l.tenant, l.owner_kind, l.owner_id FROM receipts r CROSS JOIN lanes l';
+const OF_STANDING_LANE = 'l.id = r.lane AND l.erasure IS NULL';
 
-const SELECT_ONE = `${SELECT} WHERE r.id = @id AND l.tenant = @tenant`;
+const SELECT_ONE = `${SELECT} WHERE r.id = @id AND ${OF_STANDING_LANE} AND l.tenant = @tenant`;
 
 const OF_MEMORY = {
   select: SELECT,
   by: ['r.at', 'r.id'] as const,
+  always: [OF_STANDING_LANE],
   asked: {
     tenant: 'l.tenant = @tenant',
     memoryId: 'r.lane = (SELECT m.lane FROM memories m WHERE m.id = @memoryId)',
-    packed: 'position(@packed IN r.told) > 0',
+    packed: "position(decode(@packed, 'hex') IN r.told) > 0",
   },
   make: receiptFrom,
 };
@@ -145,8 +147,10 @@ const scopeFrom = ({ agent_id, run_id, app_id }: Columns, { kind, id }: Owner): 
   appId: app_id,
 });
 
-/** Rows of a lane that are looked through at a time. */
-const SLICE = 1_000;
+/** That one of the memories in `:rows` was told. */
+const TOLD_ANY = `EXISTS (SELECT 1 FROM :rows AS k WHERE position(decode(k.value ->> 'packed', 'hex') IN told) > 0)`;
+
+const packedOf = (memories: readonly Memory[]) => memories.map(({ id }) => ({ packed: packedId(id) }));
 
 /**
  * Questions whose answers told what is forgotten with these changes go, and their filters: they may say what it was. They do not
@@ -155,41 +159,35 @@ const SLICE = 1_000;
 export function* blankQuestions(changes: readonly MemoryChange[]): Script<void> {
   const forgotten = changes.map(({ memory }) => memory).filter((memory) => liveVersion(memory) === null);
   for (const [lane, memories] of Map.groupBy(forgotten, (memory) => memory.lane)) {
-    const keys = new Set(memories.map(({ id }) => keyOf(id)));
-    for (let after = { at: Number.MIN_SAFE_INTEGER, id: '' }; ; ) {
-      const rows = yield* all<ToldRow>(SELECT_ASKED, { lane, afterAt: after.at, afterId: after.id, limit: SLICE });
-      const ids = rows.flatMap(({ id, told }) =>
-        [...toldVersions(told)].some(({ key }) => keys.has(key)) ? [id] : [],
-      );
-      if (ids.length > 0) yield* run('UPDATE receipts SET question = NULL, filters = NULL WHERE id IN :ids', { ids });
-      const last = rows.at(-1);
-      if (last === undefined || rows.length < SLICE) break;
-      after = last;
-    }
+    yield* run(BLANK_QUESTIONS, { lane, rows: packedOf(memories) });
   }
 }
 
-type ToldRow = Pick<Columns, 'id' | 'at' | 'told'>;
+const BLANK_QUESTIONS = `
+  UPDATE receipts SET question = NULL, filters = NULL
+  WHERE lane = @lane AND (question IS NOT NULL OR filters IS NOT NULL) AND ${TOLD_ANY}`;
 
-const SELECT_ASKED = `
-  SELECT id, at, told FROM receipts
-  WHERE lane = @lane AND (at, id) > (@afterAt, @afterId) AND (question IS NOT NULL OR filters IS NOT NULL)
-  ORDER BY at, id LIMIT @limit`;
+/** Receipts of a lane that are looked through when something is retracted: a change must not wait for more. */
+const LOOKED_THROUGH = 1_000;
 
 /** What webhooks are to be notified of where something was told that no longer holds: by the newest receipts of the lanes. */
 export function* retractions(changes: readonly MemoryChange[]): Script<readonly Notice[]> {
   const notices: Notice[] = [];
   for (const [lane, some] of Map.groupBy(changes.filter(isRetracting), ({ memory }) => memory.lane)) {
-    const rows = yield* all<ToldRow>(SELECT_NEWEST, { lane, limit: SLICE });
-    const told = new Map<string, { readonly id: string; readonly version: number }[]>();
-    for (const row of rows) {
-      for (const { key, version } of toldVersions(row.told)) {
-        told.set(key, [...(told.get(key) ?? []), { id: row.id, version }]);
-      }
-    }
-    notices.push(...some.flatMap((change) => retractionNotice(change, told.get(keyOf(change.memory.id)) ?? [])));
+    const rows = packedOf(some.map(({ memory }) => memory));
+    const found = yield* all<Pick<Columns, 'id' | 'told'>>(SELECT_TOLD, { lane, rows, limit: LOOKED_THROUGH });
+    const told = found.flatMap((row) =>
+      unpackedTold(row.told).flatMap((one) =>
+        one.kind === 'memory' ? [{ receipt: row.id, memory: one.id, version: one.version }] : [],
+      ),
+    );
+    const byMemory = Map.groupBy(told, ({ memory }) => memory);
+    notices.push(...some.flatMap((change) => retractionNotice(change, byMemory.get(change.memory.id) ?? [])));
   }
   return notices;
 }
 
-const SELECT_NEWEST = 'SELECT id, at, told FROM receipts WHERE lane = @lane ORDER BY at DESC, id DESC LIMIT @limit';
+const SELECT_TOLD = `
+  SELECT id, told FROM (
+    SELECT id, at, told FROM receipts WHERE lane = @lane ORDER BY at DESC, id DESC LIMIT @limit
+  ) AS newest WHERE ${TOLD_ANY} ORDER BY at DESC, id DESC`;

@@ -10,7 +10,8 @@
  *   +column          a condition on it that SQLite must not look rows up by; PostgreSQL's planner knows
  *   :place           where a row lies until somebody changes it: CAST(:place AS text), and then :place IN :places::tid
  *   pg_column_size(x)   how many bytes x takes in its row, known without reading them
- *   position(@x IN y)   whether the bytes of x stand in those of y, as a number above 0
+ *   position(x IN y)  whether the bytes x stand in the column y: above 0
+ *   decode(x, 'hex')  the bytes that x spells
  *   jsonb_agg(x), jsonb_build_array(x, …)   a list of JSON; what is JSON itself is written json(x) in it
  *   jsonb_array_elements_text(x) AS a   a table of the texts in a list of JSON: a.value
  *   :slot            which of a counter's rows this connection adds to; SQLite has one writer, and needs one
@@ -164,7 +165,8 @@ export const toSqlite = (text: string): string =>
     .replaceAll(' COLLATE "C"', '')
     .replaceAll('pg_column_size(', 'octet_length(')
     .replaceAll('jsonb_array_elements_text(', 'json_each(')
-    .replace(/\bposition\((@\w+) IN ([\w.]+)\)/g, 'instr($2, $1)')
+    .replace(/\bposition\((.+?) IN ([\w.]+)\)/g, 'instr($2, $1)')
+    .replace(/\bdecode\(([^()]+), 'hex'\)/g, 'unhex($1)')
     .replaceAll('jsonb_agg(', 'json_group_array(')
     .replaceAll('jsonb_build_array(', 'json_array(')
     .replace(/\b(greatest|least)\(/gi, (_, name: string) => (name.toLowerCase() === 'greatest' ? 'max(' : 'min('));

@@ -44,11 +44,11 @@ const RECEIPTS_NAMED = 100;
 /** Names the receipts, newest first, whose answers told a version that does not hold with this change; none: nobody was told. */
 export function retractionNotice(
   { memory, events }: MemoryChange,
-  told: readonly { readonly id: string; readonly version: number }[],
+  told: readonly { readonly receipt: string; readonly version: number }[],
 ): Notice[] {
   const last = events.at(-1);
   const live = liveVersion(memory);
-  const ids = [...new Set(told.filter(({ version }) => version !== live?.number).map(({ id }) => id))];
+  const ids = [...new Set(told.filter(({ version }) => version !== live?.number).map(({ receipt }) => receipt))];
   if (last === undefined || ids.length === 0) return [];
   const ended = deletedAt(memory) === null ? 'undone' : 'deleted';
   const data = {

@@ -11,30 +11,25 @@ export function packedTold(told: readonly Told[]): Uint8Array {
   return Buffer.concat(told.flatMap(packedOne));
 }
 
-/** The bytes that an id has among those of what was told. */
-export const packedId = (id: string): Uint8Array => {
-  const digits = DIGITS_OF_ID.exec(id)?.[1];
-  return digits === undefined ? Buffer.from(id) : packedDigits(digits);
-};
+/** What an id is among the bytes of what was told, in hex. */
+export const packedId = (id: string): string => idBytes(id).toString('hex');
 
 /** What was told, one by one. */
 export function unpackedTold(bytes: Uint8Array): Told[] {
-  return [...entriesOf(bytes)].map(({ form, version, id }) => {
-    const isMemory = form % 2 === 0;
-    const text = form < LITERAL ? `${isMemory ? 'mem' : 'msg'}_${unpackedDigits(id)}` : Buffer.from(id).toString();
-    return isMemory ? { kind: 'memory', id: text, version } : { kind: 'message', id: text };
-  });
+  const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const told: Told[] = [];
+  for (let at = 0; at < all.length; ) {
+    const head = numberAt(all, at);
+    const form = head.value % FORMS;
+    const length = form < LITERAL ? { value: PACKED_BYTES, next: head.next } : numberAt(all, head.next);
+    at = length.next + length.value;
+    const id = idFrom(all.subarray(length.next, at), form);
+    told.push(
+      isMemory(form) ? { kind: 'memory', id, version: Math.floor(head.value / FORMS) } : { kind: 'message', id },
+    );
+  }
+  return told;
 }
-
-/** Versions of memories that were told, by keys that are quick to make: see `keyOf`. */
-export function* toldVersions(bytes: Uint8Array): Generator<{ readonly key: string; readonly version: number }> {
-  for (const { form, version, id } of entriesOf(bytes)) if (form % 2 === 0) yield { key: latin(id), version };
-}
-
-/** A key of a memory's id that `toldVersions` has, too. */
-export const keyOf = (memoryId: string): string => latin(packedId(memoryId));
-
-const latin = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
 
 const DIGITS = 26;
 const PACKED_BYTES = 17;
@@ -45,29 +40,24 @@ const DIGITS_OF_ID = new RegExp(`^(?:mem|msg)_([${ID_ALPHABET}]{${DIGITS}})$`);
 const LITERAL = 2;
 const FORMS = 4;
 
+const isMemory = (form: number): boolean => form % 2 === 0;
+
 function packedOne(told: Told): Uint8Array[] {
-  const isMemory = told.kind === 'memory';
-  const id = packedId(told.id);
+  const id = idBytes(told.id);
   const isDigits = DIGITS_OF_ID.test(told.id);
-  const form = (isDigits ? 0 : LITERAL) + (isMemory ? 0 : 1);
-  const head = packedNumber((isMemory ? told.version : 0) * FORMS + form);
+  const form = (isDigits ? 0 : LITERAL) + (told.kind === 'memory' ? 0 : 1);
+  const head = packedNumber((told.kind === 'memory' ? told.version : 0) * FORMS + form);
   return isDigits ? [head, id] : [head, packedNumber(id.length), id];
 }
 
-interface Entry {
-  readonly form: number;
-  readonly version: number;
-  readonly id: Uint8Array;
+function idBytes(id: string): Buffer {
+  const digits = DIGITS_OF_ID.exec(id)?.[1];
+  return digits === undefined ? Buffer.from(id) : packedDigits(digits);
 }
 
-function* entriesOf(bytes: Uint8Array): Generator<Entry> {
-  for (let at = 0; at < bytes.length; ) {
-    const head = numberAt(bytes, at);
-    const form = head.value % FORMS;
-    const length = form < LITERAL ? { value: PACKED_BYTES, next: head.next } : numberAt(bytes, head.next);
-    at = length.next + length.value;
-    yield { form, version: Math.floor(head.value / FORMS), id: bytes.subarray(length.next, at) };
-  }
+function idFrom(bytes: Buffer, form: number): string {
+  if (form >= LITERAL) return bytes.toString();
+  return `${isMemory(form) ? 'mem' : 'msg'}_${unpackedDigits(bytes)}`;
 }
 
 const GROUP = 128;
@@ -89,14 +79,14 @@ function numberAt(bytes: Uint8Array, from: number): { readonly value: number; re
   }
 }
 
-function packedDigits(digits: string): Uint8Array {
+function packedDigits(digits: string): Buffer {
   const number = [...digits].reduce((sum, digit) => sum * BASE + BigInt(ID_ALPHABET.indexOf(digit)), 0n);
   return Buffer.from(number.toString(16).padStart(PACKED_BYTES * 2, '0'), 'hex');
 }
 
-function unpackedDigits(bytes: Uint8Array): string {
+function unpackedDigits(bytes: Buffer): string {
   let digits = '';
-  for (let rest = BigInt(`0x${Buffer.from(bytes).toString('hex')}`), i = 0; i < DIGITS; i += 1, rest /= BASE) {
+  for (let rest = BigInt(`0x${bytes.toString('hex')}`), i = 0; i < DIGITS; i += 1, rest /= BASE) {
     digits = (ID_ALPHABET[Number(rest % BASE)] ?? '') + digits;
   }
   return digits;

@@ -157,13 +157,13 @@ export async function projectNow(deps: NowDeps, changed: Changed, otherwise: str
 async function projectAll(deps: ProjectDeps, changed: Changed): Promise<boolean> {
   const { memoryIds, consolidationIds = [], lanes = [] } = changed;
   let some = false;
+  for (const lane of lanes) some = (await projectRest(deps, lane, NEVER)) || some;
   for (const ids of portionsOf(memoryIds, SLICE)) {
     const { byWords } = await project(deps, { entries: await deps.ledger.outbox.ofMemories(ids), batches: [] }, NEVER);
     some ||= byWords;
   }
   for (const ids of portionsOf(consolidationIds, CONSOLIDATIONS))
     await project(deps, { entries: [], batches: await deps.ledger.speech.unprojectedOf(ids) }, NEVER);
-  for (const lane of lanes) await projectRest(deps, lane, NEVER);
   return some;
 }
 
@@ -172,14 +172,18 @@ const REST_MAX = 1_000;
 const REST_BATCHES_MAX = 100;
 
 /** What somebody has forgotten is in nothing that is found, from the answer on. */
-export async function projectRest(deps: ProjectDeps, lane: LaneId, cancel: Cancellation): Promise<void> {
+export async function projectRest(deps: ProjectDeps, lane: LaneId, cancel: Cancellation): Promise<boolean> {
   const { outbox, speech, graph } = deps.ledger;
-  for (const entries of portionsOf(await outbox.ofLane(lane, REST_MAX), SLICE))
-    await project(deps, { entries, batches: [] }, cancel);
-  for (const batches of portionsOf(await speech.unprojectedIn(lane, REST_BATCHES_MAX), CONSOLIDATIONS))
-    await project(deps, { entries: [], batches }, cancel);
+  const entries = portionsOf(await outbox.ofLane(lane, REST_MAX), SLICE);
+  const batches = portionsOf(await speech.unprojectedIn(lane, REST_BATCHES_MAX), CONSOLIDATIONS);
+  let some = false;
+  for (let i = 0; i < Math.max(entries.length, batches.length); i += 1) {
+    const { byWords } = await project(deps, { entries: entries[i] ?? [], batches: batches[i] ?? [] }, cancel);
+    some ||= byWords;
+  }
   for (const items of portionsOf(await graph.unprojectedOf(lane, REST_MAX), SLICE))
     await projectGraph(deps, items, cancel);
+  return some;
 }
 
 async function projectedByWords(deps: ProjectDeps, changed: Changed): Promise<boolean> {

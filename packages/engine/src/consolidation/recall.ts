@@ -9,16 +9,17 @@ import { askedBy, embedTexts } from '../models/embed.ts';
 import type { Candidate, Fact } from '../plan.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
 import type { Tombstone } from '../ports/ledger/memories.ts';
-import type { IndexHit, IndexQuery } from '../ports/search-index.ts';
+import type { IndexQuery } from '../ports/search-index.ts';
 import { askedInSlices, type Cancellation, inSlices, type Sliced } from '../ports/tools.ts';
 import { NOTHING_SAID, pointsOf, textsOf, vectorTextsOfMessages } from '../projection/make-points.ts';
 import { markerOf, sameMarker } from '../projection/project.ts';
-import { cosine, fuse, scan } from '../search/hits.ts';
+import { cosine, scan } from '../search/hits.ts';
 import { normaliseText } from '../text/normalise.ts';
 import { once, overlap, termSet, terms } from '../text/terms.ts';
 import { type Memory, type Millis, saidBefore } from '../words.ts';
 import { isWishToForget } from './extract/rules.ts';
 import { isProcedure, PROCEDURAL } from './extract.ts';
+import { type Neighbour, nearest } from './nearest.ts';
 import { askIndex, askIndexInApp, knownTo, ownAppOf, ownTombstones } from './own-app.ts';
 import type { Extracted, Recalled } from './values.ts';
 
@@ -96,13 +97,6 @@ async function isUndecided({ tools, settings }: EngineDeps, facts: readonly Fact
   return inSlices(tools, nearEachOther(facts, near));
 }
 
-/** One memory near a fact, with the raw scores that found it. */
-interface Neighbour {
-  readonly memoryId: string;
-  readonly vector: number | null;
-  readonly keyword: number | null;
-}
-
 /**
  * Each leg brings more than is kept: what is twelfth in both legs may well be among the nearest ten of both together.
  * A memory to update is missed half as often as with equal limits; more than three times as many change nothing.
@@ -153,7 +147,7 @@ async function neighboursOf(deps: EngineDeps, recalling: Recalling): Promise<Rea
     const hits = (indexed[i] ?? []).filter((hit) => !overtaken.has(hit.point.memoryId));
     const query = queries[i];
     const fresh = query === undefined ? [] : scan(points, query);
-    neighbours.set(fact.id, nearest([...hits, ...fresh], deps.settings));
+    neighbours.set(fact.id, nearest(fact.text, [...hits, ...fresh], deps.settings));
     await deps.tools.breathe();
   }
   return neighbours;
@@ -183,17 +177,6 @@ async function vectorsFor(
     const none = new Float32Array(deps.embedder.dimensions);
     return () => none;
   }
-}
-
-type Nearest = Pick<EngineDeps['settings'], 'recallPerFact' | 'vectors'>;
-
-function nearest(hits: readonly IndexHit[], { recallPerFact, vectors }: Nearest): Neighbour[] {
-  const best = new Map<string, Neighbour>();
-  for (const { hit } of fuse(hits, { mode: 'hybrid', vectors })) {
-    const memoryId = hit.point.memoryId;
-    if (!best.has(memoryId)) best.set(memoryId, { memoryId, vector: hit.vectorScore, keyword: hit.keywordScore });
-  }
-  return [...best.values()].slice(0, recallPerFact);
 }
 
 /** The memories behind what was found, as the ledger has them now, by id. */

@@ -66,6 +66,25 @@ describe('G3: updates in other words are shown the memory they change', () => {
   });
 });
 
+describe('among many who have names and words in common, an update is shown the memory it changes', () => {
+  const given = ['Ines', 'Carla', 'Elena', 'Bram', 'Femi', 'Priya', 'Ada', 'Dmitri'];
+  const families = ['Brandt', 'Eriksen', 'Jansen', 'Dubois', 'Ivanova', 'Fontaine'];
+  const people = given.flatMap((name) => families.map((family) => `${name} ${family}`));
+  // Greta and Haddad are in many memories, a jeweller is rare: whoever has one of the names and is one shares more with what is said.
+  const others = people.flatMap((person) => [`Greta ${person} works as a cook`, `${person} Haddad works as a cook`]);
+  const jewellers = [...given.map((name) => `${name} Haddad`), ...families.map((family) => `Greta ${family}`)];
+
+  it('and not only others of whom the same is said', async () => {
+    const texts = [
+      ...others,
+      ...jewellers.map((person) => `${person} works as a jeweller`),
+      'Greta Haddad works as a carpenter',
+      'Greta Haddad works as a jeweller',
+    ];
+    expect(await recallOf({ texts, keyOf: (text) => text.split(' works')[0] ?? text }, 10)).toBe(1);
+  });
+});
+
 describe('a decision is asked for', () => {
   const asked = async (known: readonly string[], said: string): Promise<boolean> => {
     const chat = perfectChat({ keyOf: (text) => text });

@@ -1,0 +1,59 @@
+import type { EngineDeps } from '../deps.ts';
+import type { IndexHit } from '../ports/search-index.ts';
+import { fuse } from '../search/hits.ts';
+import { normaliseText } from '../text/normalise.ts';
+
+/** One memory near a fact, with the raw scores that found it. */
+export interface Neighbour {
+  readonly memoryId: string;
+  readonly vector: number | null;
+  readonly keyword: number | null;
+}
+
+/** The memories nearest to a fact's text, nearest first, each once. */
+export function nearest(
+  text: string,
+  hits: readonly IndexHit[],
+  { recallPerFact, vectors }: Pick<EngineDeps['settings'], 'recallPerFact' | 'vectors'>,
+): Neighbour[] {
+  const best = new Map<string, IndexHit>();
+  for (const { hit } of fuse(hits, { mode: 'hybrid', vectors })) {
+    if (!best.has(hit.point.memoryId)) best.set(hit.point.memoryId, hit);
+  }
+  const kept = withAlike(text, [...best.values()], recallPerFact);
+  return kept.map(({ point, vectorScore, keywordScore }) => ({
+    memoryId: point.memoryId,
+    vector: vectorScore,
+    keyword: keywordScore,
+  }));
+}
+
+/** One place in so many is for what begins like the fact, and is not among the nearest. */
+const PLACES_PER_ALIKE = 5;
+/** The share of the fact's text that has to be the same. */
+const ALIKE_LEAST = 1 / 3;
+
+/**
+ * What changes begins as it did: "Ann Lee works as a nurse" replaces "Ann Lee works as a cook". Among many thousands of memories it
+ * falls behind all the others who are nurses: then the new words are rarer than those that both have.
+ */
+function withAlike(text: string, hits: readonly IndexHit[], places: number): readonly IndexHit[] {
+  const nearest = hits.slice(0, places - Math.floor(places / PLACES_PER_ALIKE));
+  const said = normaliseText(text);
+  const alike = hits
+    .slice(nearest.length)
+    .map((hit) => ({ hit, shared: sharedBeginning(said, normaliseText(hit.point.text)) }))
+    .filter(({ shared }) => shared >= ALIKE_LEAST * said.length)
+    .sort((a, b) => b.shared - a.shared);
+  return [...new Set([...nearest, ...alike.map(({ hit }) => hit).slice(0, places - nearest.length), ...hits])].slice(
+    0,
+    places,
+  );
+}
+
+/** In UTF-16 units. */
+function sharedBeginning(one: string, other: string): number {
+  let length = 0;
+  while (length < one.length && one[length] === other[length]) length += 1;
+  return length;
+}

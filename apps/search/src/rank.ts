@@ -2,15 +2,17 @@ import type { PostSearch } from '@slowwave/contracts';
 import {
   asEngineError,
   boostRelated,
+  type CutMade,
+  cutAt,
   type FoundRelation,
   type IndexHit,
   modelReranker,
   ownerOf,
   type RankedHit,
+  type RankQuestion,
   type Relevance,
   type Reranker,
   rank,
-  relevant,
   scopeOf,
 } from '@slowwave/engine';
 import { problem } from '@slowwave/http';
@@ -22,6 +24,10 @@ import { type Question, wordsOf } from './question.ts';
 interface Ranked {
   readonly memories: readonly RankedHit[];
   readonly messages: readonly RankedHit[];
+  /** All memories that were found, in their order. */
+  readonly all: readonly RankedHit[];
+  /** null: nothing was cut. */
+  readonly cut: CutMade | null;
 }
 
 interface AllFound {
@@ -38,16 +44,26 @@ export function ranked(
   { body }: Question,
   { found, relations }: AllFound,
 ): Ranked {
-  const { query: text, mode, as_of, threshold = 0 } = body;
-  const at = as_of === undefined ? deps.tools.now() : Date.parse(as_of);
-  const question = { text, terms: wordsOf(text), mode, at, vectors: deps.vectors };
+  const { threshold = 0 } = body;
+  const question = rankQuestion(deps, body);
   const inOrder = (hits: readonly IndexHit[]): RankedHit[] => (hits.length === 0 ? [] : rank(question, hits));
-  const memories = boostRelated(inOrder(found.memories), relations);
-  const answers = isCut(body) ? relevant(question, memories) : memories;
+  const all = boostRelated(inOrder(found.memories), relations);
+  const cut = isCut(body) ? cutAt(question, all) : null;
   return {
-    memories: answers.filter(({ score }) => score >= threshold),
+    memories: (cut?.kept ?? all).filter(({ score }) => score >= threshold),
     messages: inOrder(found.messages),
+    all,
+    cut,
   };
+}
+
+/** A search as its hits are ranked by it. */
+export function rankQuestion(
+  { tools, vectors }: Pick<SearchDeps, 'tools' | 'vectors'>,
+  { query: text, mode, as_of }: PostSearch,
+): RankQuestion {
+  const at = as_of === undefined ? tools.now() : Date.parse(as_of);
+  return { text, terms: wordsOf(text), mode, at, vectors };
 }
 
 /** A threshold says itself what is left out, and a reranker sees more than what is known here. */

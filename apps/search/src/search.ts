@@ -5,6 +5,7 @@ import type { z } from 'zod';
 import { addTo } from './add.ts';
 import { type Deadline, deadlineOf } from './deadline.ts';
 import { routesOf, type SearchDeps } from './deps.ts';
+import { explained } from './explain.ts';
 import { find } from './find.ts';
 import { type Asked, emptyQuery, filterOf, livingLane, type Question } from './question.ts';
 import { ranked, reranked, rerankerFor } from './rank.ts';
@@ -69,12 +70,19 @@ async function answered(deps: SearchDeps, asked: Question, deadline: Deadline) {
     relationsFor(deps, question, deadline),
     deps.indexState(),
   ]);
-  const { memories: best, messages } = ranked(deps, question, { found, relations: graph.relations });
+  const all = { found, relations: graph.relations };
+  const ranking = ranked(deps, question, all);
+  const { memories: best, messages } = ranking;
   const ordered = await reranked(deps, { question, deadline, reranker }, best);
   const shown = { memories: ordered.hits.slice(0, body.top_k), messages: messages.slice(0, body.top_k) };
-  const { missing, ...answer } = await addTo(deps, { question, deadline }, shown);
+  const [{ missing, ...answer }, why] = await Promise.all([
+    addTo(deps, { question, deadline }, shown),
+    body.explain === true ? explained(deps, { question, deadline, ...all, ...ranking, shown: shown.memories }) : null,
+  ]);
   return {
     ...answer,
+    ...(why !== null && { results: answer.results.map((hit, i) => ({ ...hit, explanation: why.hits[i] })) }),
+    ...(why !== null && { explanation: why.answer }),
     ...(graph.asked && { relations: graph.relations.map(relationHitView) }),
     ...(query !== undefined && { rewritten_query: query }),
     degraded: [
@@ -84,6 +92,7 @@ async function answered(deps: SearchDeps, asked: Question, deadline: Deadline) {
       ...graph.missing,
       ...ordered.missing,
       ...missing,
+      ...(why?.missing ?? []),
     ],
   };
 }

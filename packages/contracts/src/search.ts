@@ -62,6 +62,10 @@ export const PostSearch = z
       .max(INCLUDES.length)
       .default([])
       .describe('What to return with the results. "relations": graph relations that match the query.'),
+    explain: z
+      .boolean()
+      .optional()
+      .describe('true: say of each result why it stands where it does, and where and why the results end.'),
     before: Neighbours.describe('How many messages to include before each source. Needs include: ["sources"].'),
     after: Neighbours.describe('How many messages to include after each source. Needs include: ["sources"].'),
     rerank: z
@@ -95,11 +99,59 @@ const Scores = z
   })
   .meta({ id: 'Scores' });
 
+const LegScore = z
+  .object({ score: z.number(), rank: z.number().int().describe('1: the best of this search.') })
+  .nullable()
+  .describe('null: this search did not find it.');
+
+/** What was found and how, of a result or of the first one that is not one. */
+const Found = z.object({
+  keyword: LegScore,
+  vector: LegScore,
+  fused: z.number().describe('Both searches together, each relative to its best hit.'),
+  boosts: z
+    .record(z.string(), z.number())
+    .describe(
+      'What was added to that, by factor: speaker, subject, topics, asking, time, feedback, sitting, freshness, relations.',
+    ),
+  chance: z.number().nullable().describe('How likely it answers, 0 to 1; null if nothing was cut by it.'),
+});
+
+const HitExplanation = Found.extend({
+  passed_over: z
+    .array(MemoryView.pick({ version: true, memory: true, valid_from: true, invalid_at: true }))
+    .describe('Other versions of the memory, oldest first: they did not hold at the moment that was asked about.'),
+}).meta({ id: 'HitExplanation' });
+
+const SearchExplanation = z
+  .object({
+    cut: z
+      .enum(['likelihood', 'few_known', 'everything', 'nothing', 'off'])
+      .describe(
+        'likelihood: the results answer the query. few_known: nothing surely does, but few memories are known, and these ' +
+          'share most words. everything: the query asks for all there is, or is a vector search. nothing: nothing answers. ' +
+          'off: threshold, rerank or top_k decide.',
+      ),
+    answered: z.number().nullable().describe('How likely anything answers, 0 to 1.'),
+    answered_least: z.number().nullable().describe('Below this nothing is returned.'),
+    chance_least: z
+      .number()
+      .nullable()
+      .describe('Memories with a lower chance are not returned, unless they have all words.'),
+    threshold: z.number().nullable(),
+    found: z.number().int().describe('How many memories were ranked.'),
+    below: Found.extend({ id: z.string(), version: z.number().int(), memory: z.string(), score: z.number() })
+      .nullable()
+      .describe('The first memory in this order that is not a result.'),
+  })
+  .meta({ id: 'SearchExplanation' });
+
 export const SearchHit = MemoryView.extend({
   score: z.number().describe('0 to 1: confidence that this answers the query.'),
   latest: z.boolean().optional().describe('Only with latest_only: false. true: this is the current version.'),
   rerank_score: z.number().optional().describe('Only with rerank: the score that determines the order.'),
   scores: Scores.optional(),
+  explanation: HitExplanation.optional().describe('Only with explain.'),
   sources: z.array(SourceView).optional(),
   history: z.array(HistoryEvent).optional().describe('The newest events of the memory, oldest first.'),
 }).meta({ id: 'SearchHit' });
@@ -123,6 +175,7 @@ export const SearchResult = z
       .optional()
       .describe('Only with include: ["messages"]. Matching messages, best first.'),
     rewritten_query: z.string().optional().describe('Only with rewrite: what was searched for.'),
+    explanation: SearchExplanation.optional().describe('Only with explain.'),
     receipt_id: ReceiptId,
     took_ms: z.number(),
     degraded: z.array(z.string()).optional().describe('Why the answer may be incomplete.'),

@@ -42,7 +42,13 @@ export {
   queryGraph,
   type TermAsked,
 } from './graph/query/query-graph.ts';
-export { boostRelated, type FoundRelation, type GraphQuestion, readGraph } from './graph/read/read-graph.ts';
+export {
+  boostRelated,
+  type FoundRelation,
+  type GraphQuestion,
+  readGraph,
+  relationBoosts,
+} from './graph/read/read-graph.ts';
 export { type StudyDeps, type StudyOutcome, studyLane, sweepStudies } from './graph/study/study-lane.ts';
 export type * from './graph/words.ts';
 export { ENTITY_KINDS, relationText } from './graph/words.ts';
@@ -164,8 +170,8 @@ export {
   visible,
 } from './search/hits.ts';
 export { hitsInApp, queriesInApp } from './search/in-app.ts';
-export { type RankedHit, type RankQuestion, rank } from './search/rank.ts';
-export { relevant } from './search/relevance.ts';
+export { nameOfHit, type RankedHit, type RankQuestion, rank, reasonsOf } from './search/rank.ts';
+export { type CutMade, cutAt } from './search/relevance.ts';
 export {
   type Budgets,
   type Ceilings,

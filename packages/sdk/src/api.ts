@@ -488,6 +488,34 @@ export type HistoryEvent = {
   readonly created_at: string;
 };
 
+export type HitExplanation = {
+  /** null: this search did not find it. */
+  readonly keyword: {
+    readonly score: number;
+    /** 1: the best of this search. */
+    readonly rank: number;
+  } | null;
+  /** null: this search did not find it. */
+  readonly vector: {
+    readonly score: number;
+    /** 1: the best of this search. */
+    readonly rank: number;
+  } | null;
+  /** Both searches together, each relative to its best hit. */
+  readonly fused: number;
+  /** What was added to that, by factor: speaker, subject, topics, asking, time, feedback, sitting, freshness, relations. */
+  readonly boosts: Readonly<Record<string, number>>;
+  /** How likely it answers, 0 to 1; null if nothing was cut by it. */
+  readonly chance: number | null;
+  /** Other versions of the memory, oldest first: they did not hold at the moment that was asked about. */
+  readonly passed_over: readonly ({
+    readonly version: number;
+    readonly memory: string;
+    readonly valid_from: string;
+    readonly invalid_at: string | null;
+  })[];
+};
+
 export type ImagePart = {
   readonly type: 'image_url';
   readonly image_url: {
@@ -1002,6 +1030,8 @@ export type PostSearch = {
   readonly latest_only?: boolean | undefined;
   /** What to return with the results. "relations": graph relations that match the query. */
   readonly include?: readonly ('sources' | 'scores' | 'history' | 'messages' | 'relations')[] | undefined;
+  /** true: say of each result why it stands where it does, and where and why the results end. */
+  readonly explain?: boolean | undefined;
   /** How many messages to include before each source. Needs include: ["sources"]. */
   readonly before?: number | undefined;
   /** How many messages to include after each source. Needs include: ["sources"]. */
@@ -1456,6 +1486,45 @@ export type Scores = {
   readonly relative: number;
 };
 
+export type SearchExplanation = {
+  /** likelihood: the results answer the query. few_known: nothing surely does, but few memories are known, and these share most words. everything: the query asks for all there is, or is a vector search. nothing: nothing answers. off: threshold, rerank or top_k decide. */
+  readonly cut: 'likelihood' | 'few_known' | 'everything' | 'nothing' | 'off';
+  /** How likely anything answers, 0 to 1. */
+  readonly answered: number | null;
+  /** Below this nothing is returned. */
+  readonly answered_least: number | null;
+  /** Memories with a lower chance are not returned, unless they have all words. */
+  readonly chance_least: number | null;
+  readonly threshold: number | null;
+  /** How many memories were ranked. */
+  readonly found: number;
+  /** The first memory in this order that is not a result. */
+  readonly below: {
+    /** null: this search did not find it. */
+    readonly keyword: {
+      readonly score: number;
+      /** 1: the best of this search. */
+      readonly rank: number;
+    } | null;
+    /** null: this search did not find it. */
+    readonly vector: {
+      readonly score: number;
+      /** 1: the best of this search. */
+      readonly rank: number;
+    } | null;
+    /** Both searches together, each relative to its best hit. */
+    readonly fused: number;
+    /** What was added to that, by factor: speaker, subject, topics, asking, time, feedback, sitting, freshness, relations. */
+    readonly boosts: Readonly<Record<string, number>>;
+    /** How likely it answers, 0 to 1; null if nothing was cut by it. */
+    readonly chance: number | null;
+    readonly id: string;
+    readonly version: number;
+    readonly memory: string;
+    readonly score: number;
+  } | null;
+};
+
 export type SearchHit = {
   readonly user_id: string | null;
   readonly agent_id: string | null;
@@ -1487,6 +1556,8 @@ export type SearchHit = {
   /** Only with rerank: the score that determines the order. */
   readonly rerank_score?: number | undefined;
   readonly scores?: Scores | undefined;
+  /** Only with explain. */
+  readonly explanation?: HitExplanation | undefined;
   readonly sources?: readonly Source[] | undefined;
   /** The newest events of the memory, oldest first. */
   readonly history?: readonly HistoryEvent[] | undefined;
@@ -1500,6 +1571,8 @@ export type SearchResult = {
   readonly messages?: readonly MessageHit[] | undefined;
   /** Only with rewrite: what was searched for. */
   readonly rewritten_query?: string | undefined;
+  /** Only with explain. */
+  readonly explanation?: SearchExplanation | undefined;
   /** Shows later what this answer told, see /v1/receipts/{id}; readable a moment after the answer. null: no receipt is kept, because receipts are off, the owner is unknown, or there are too many answers at once. */
   readonly receipt_id: string | null;
   readonly took_ms: number;

@@ -34,8 +34,8 @@ export const rank = (question: RankQuestion, hits: readonly IndexHit[]): RankedH
 
 /** The same with some of the factors, to see what each of them does. */
 export function rankBy(factors: readonly FactorName[], question: RankQuestion, hits: readonly IndexHit[]): RankedHit[] {
-  const found = hits.filter((hit) => foundBy(question.mode, hit)).sort(compareHits);
-  const sums = sumsOf(new Set(factors), question, found);
+  const found = inRankOrder(question, hits);
+  const { sums } = sharesOf(new Set(factors), question, found);
   const order = orderOf(sums);
   const top = sums[order[0] ?? 0] ?? 0;
   const sure = question.mode === 'vector' ? null : confidence(question, found, order);
@@ -47,28 +47,62 @@ export function rankBy(factors: readonly FactorName[], question: RankQuestion, h
   });
 }
 
-/** A pure vector search is ordered by its vectors. */
-function sumsOf(
-  factors: ReadonlySet<FactorName>,
-  question: RankQuestion,
-  hits: readonly IndexHit[],
-): readonly number[] {
-  const fused = fusion(question, hits);
-  if (question.mode === 'vector') return fused;
-  const add = (sums: readonly number[], name: FactorName, factor: () => readonly number[]): readonly number[] => {
-    if (!factors.has(name)) return sums;
-    const added = factor();
-    return sums.map((sum, i) => sum + (added[i] ?? 0));
-  };
-  const spoken = add(fused, 'speaker', () => speaker(question, hits));
-  const about = add(spoken, 'subject', () => subject(question, hits));
-  const meant = add(about, 'topics', () => topics(question, hits));
-  const shown = add(meant, 'asking', () => asking(hits));
-  const timed = add(shown, 'time', () => time(question, hits));
-  const fed = add(timed, 'feedback', () => feedback(question, hits, timed));
-  const near = add(fed, 'sitting', () => sitting(hits, fed));
-  return add(near, 'freshness', () => freshness(question, hits));
+/** What the hits of a question got, in their order: from both legs, and from each factor beside them. */
+interface Shares {
+  readonly fused: readonly number[];
+  readonly factors: readonly (readonly [name: FactorName, added: readonly number[]])[];
+  readonly sums: readonly number[];
 }
+
+/** A pure vector search is ordered by its vectors. */
+function sharesOf(wanted: ReadonlySet<FactorName>, question: RankQuestion, hits: readonly IndexHit[]): Shares {
+  const fused = fusion(question, hits);
+  const none: Shares = { fused, factors: [], sums: fused };
+  if (question.mode === 'vector') return none;
+  return FACTORS.filter((name) => wanted.has(name)).reduce<Shares>(({ factors, sums }, name) => {
+    const added = ADDED[name](question, hits, sums);
+    return { fused, factors: [...factors, [name, added]], sums: sums.map((sum, i) => sum + (added[i] ?? 0)) };
+  }, none);
+}
+
+type Added = (question: RankQuestion, hits: readonly IndexHit[], sums: readonly number[]) => readonly number[];
+
+/** What each factor adds to the sums so far. */
+const ADDED: Readonly<Record<FactorName, Added>> = {
+  speaker,
+  subject,
+  topics: (question, hits) => topicsIn(question, hits).topics.map((share) => TOPICS * share),
+  asking: (_, hits) => asking(hits),
+  time,
+  feedback,
+  sitting: (_, hits, sums) => sitting(hits, sums),
+  freshness,
+};
+
+/** Why a hit stands where it does. */
+export interface RankReason {
+  /** Both legs, each relative to its best. */
+  readonly fused: number;
+  /** What was added to that; factors that added nothing are left out. */
+  readonly boosts: Readonly<Partial<Record<FactorName, number>>>;
+}
+
+/** The reasons of `rank`, by id and version. */
+export function reasonsOf(question: RankQuestion, hits: readonly IndexHit[]): ReadonlyMap<string, RankReason> {
+  const found = inRankOrder(question, hits);
+  const { fused, factors } = sharesOf(new Set(FACTORS), question, found);
+  return new Map(
+    found.map((hit, i) => {
+      const boosts = factors.flatMap(([name, added]) => (added[i] === 0 ? [] : [[name, added[i] ?? 0] as const]));
+      return [nameOfHit(hit), { fused: fused[i] ?? 0, boosts: Object.fromEntries(boosts) }];
+    }),
+  );
+}
+
+export const nameOfHit = ({ point }: IndexHit): string => `${point.memoryId} ${point.version}`;
+
+const inRankOrder = ({ mode }: RankQuestion, hits: readonly IndexHit[]): IndexHit[] =>
+  hits.filter((hit) => foundBy(mode, hit)).sort(compareHits);
 
 /** Highest first; equal ones as they come. */
 const orderOf = (sums: readonly number[]): readonly number[] =>
@@ -110,9 +144,6 @@ function sitting(hits: readonly IndexHit[], scores: readonly number[]): readonly
 
 /** What is about what the question is about, also where they share no word. */
 const TOPICS = 0.3;
-
-const topics = (question: RankQuestion, hits: readonly IndexHit[]): readonly number[] =>
-  topicsIn(question, hits).topics.map((share) => TOPICS * share);
 
 const saidAt = (hits: readonly IndexHit[], i: number) => hits[i]?.point.saidAt ?? { at: 0, seq: 0 };
 

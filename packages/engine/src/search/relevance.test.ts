@@ -5,7 +5,7 @@ import { hashVector } from '../text/hash-vector.ts';
 import { terms } from '../text/terms.ts';
 import { type SearchMode, scan } from './hits.ts';
 import { type RankedHit, type RankQuestion, rank } from './rank.ts';
-import { relevant } from './relevance.ts';
+import { cutAt } from './relevance.ts';
 
 const LIFE = [
   'User works as a nurse at Harbour Clinic',
@@ -38,7 +38,7 @@ function found(
 }
 
 const shown = (text: string, given: Parameters<typeof found>[1] = {}): string[] =>
-  relevant(questionOf(text, given.mode ?? 'hybrid'), found(text, given)).map(({ hit }) => hit.point.text);
+  cutAt(questionOf(text, given.mode ?? 'hybrid'), found(text, given)).kept.map(({ hit }) => hit.point.text);
 
 describe('what is relevant', () => {
   test.each([
@@ -130,7 +130,7 @@ describe('what is relevant', () => {
 
   test('a pure vector search is not cut: its cosines are compared with a threshold', () => {
     const all = found('Which instrument does she play?', { mode: 'vector' });
-    expect(relevant(questionOf('Which instrument does she play?', 'vector'), all)).toEqual(all);
+    expect(cutAt(questionOf('Which instrument does she play?', 'vector'), all).kept).toEqual(all);
   });
 
   test('is some of what was found, in the same order, whatever is asked of whatever', () => {
@@ -139,7 +139,7 @@ describe('what is relevant', () => {
     return check(
       property(given, words, constantFrom<SearchMode>('hybrid', 'keyword', 'vector'), (life, question, mode) => {
         const all = found(question, { life, mode });
-        const some = relevant(questionOf(question, mode), all);
+        const some = cutAt(questionOf(question, mode), all).kept;
         expect(all.filter((one) => some.includes(one))).toEqual(some);
       }),
     );

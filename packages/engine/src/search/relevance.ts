@@ -6,13 +6,34 @@ import { aboutOthers, askedAbout } from './person.ts';
 import type { RankedHit, RankQuestion } from './rank.ts';
 import { type Calibration, type Trait, type Traits, traitsOf, USER } from './traits.ts';
 
-/** The hits that answer the question, in their order; near-duplicates at most twice. None, where nothing does. */
-export function relevant(asked: RankQuestion, ranked: readonly RankedHit[]): readonly RankedHit[] {
-  if (ranked.length === 0 || asked.mode === 'vector') return ranked;
+/**
+ * How the hits that are shown were chosen. likelihood: by how likely each answers; few_known: so few are known that those with most
+ * words of the question are shown; everything: the question asks for all there is; nothing: nothing answers.
+ */
+type CutBy = 'likelihood' | 'few_known' | 'everything' | 'nothing';
+
+/** Where answers end, and why. */
+export interface CutMade {
+  /** In their order; near-duplicates at most twice. */
+  readonly kept: readonly RankedHit[];
+  readonly by: CutBy;
+  /** How likely anything answers, and each hit, 0…1; null: nobody asked. */
+  readonly answered: number | null;
+  readonly chances: readonly number[] | null;
+  /** The least that each of both has to be. */
+  readonly least: { readonly answered: number; readonly chance: number } | null;
+}
+
+/** The hits that answer the question, none where nothing does, and what was decided by. */
+export function cutAt(asked: RankQuestion, ranked: readonly RankedHit[]): CutMade {
+  const unasked = { answered: null, chances: null, least: null };
+  if (ranked.length === 0 || asked.mode === 'vector') return { kept: ranked, by: 'everything', ...unasked };
   const question = withoutAsking(asked);
-  if (question === null) return withoutRepeats(ranked);
-  const sure = answering(question, ranked);
-  return withoutRepeats(sure.length > 0 ? sure : likeliestOfFew(question, ranked));
+  if (question === null) return { kept: withoutRepeats(ranked), by: 'everything', ...unasked };
+  const { sure, ...judgement } = answering(question, ranked);
+  const shown = sure.length > 0 ? sure : likeliestOfFew(question, ranked);
+  const by = sure.length > 0 ? 'likelihood' : shown.length > 0 ? 'few_known' : 'nothing';
+  return { kept: withoutRepeats(shown), by, ...judgement };
 }
 
 /** Words that ask, and name nothing that is asked for: what do you know about …, tell me …, what happened in …. */
@@ -27,15 +48,19 @@ function withoutAsking(question: RankQuestion): RankQuestion | null {
   return left.length === 0 ? null : { ...question, text, terms: left };
 }
 
-function answering(question: RankQuestion, ranked: readonly RankedHit[]): readonly RankedHit[] {
+/** The hits that surely answer, and by what. */
+function answering(question: RankQuestion, ranked: readonly RankedHit[]) {
   const hits = ranked.map(({ hit }) => hit);
   const { calibration, traits, chances } = judged(question, hits);
-  const best = Math.max(...chances);
-  if (calibration !== 'learnt' && !traits.hits.some(isSupported(question))) return [];
-  const answered = sureOf(traits, { chances, calibration }) >= ANY_LEAST;
-  const least = Math.max(HIT_LEAST, HIT_LEAST_OF_BEST[calibration] * best);
-  const answers = (i: number): boolean => answered && (chances[i] ?? 0) >= least;
-  return ranked.filter((_, i) => answers(i) || says(traits.hits[i]));
+  const isSupportedAtAll = calibration === 'learnt' || traits.hits.some(isSupported(question));
+  const answered = isSupportedAtAll ? sureOf(traits, { chances, calibration }) : 0;
+  const least = {
+    answered: ANY_LEAST,
+    chance: Math.max(HIT_LEAST, HIT_LEAST_OF_BEST[calibration] * Math.max(...chances)),
+  };
+  const answers = (i: number): boolean => answered >= least.answered && (chances[i] ?? 0) >= least.chance;
+  const sure = isSupportedAtAll ? ranked.filter((_, i) => answers(i) || says(traits.hits[i])) : [];
+  return { sure, answered, chances, least };
 }
 
 /** Of so few memories nobody knows which words are rare, or what goes unsaid. */

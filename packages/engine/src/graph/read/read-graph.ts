@@ -267,10 +267,10 @@ const RELATED = 0.1;
  * that is a cosine does too.
  */
 export function boostRelated(hits: readonly RankedHit[], relations: readonly FoundRelation[]): readonly RankedHit[] {
-  const worth = worthOf(relations);
-  if (!hits.some(({ hit }) => worth.has(hit.point.memoryId))) return hits;
+  const boosts = relationBoosts(relations);
+  if (!hits.some(({ hit }) => boosts.has(hit.point.memoryId))) return hits;
   const sure = sureness(hits);
-  const sums = hits.map((one) => one.relative + RELATED * (worth.get(one.hit.point.memoryId) ?? 0));
+  const sums = hits.map((one) => one.relative + (boosts.get(one.hit.point.memoryId) ?? 0));
   const top = Math.max(...sums);
   return hits
     .map((one, i) => {
@@ -280,14 +280,14 @@ export function boostRelated(hits: readonly RankedHit[], relations: readonly Fou
     .sort((a, b) => b.relative - a.relative);
 }
 
-/** By memory, how good the best relation is that came from it, beside the best of all. */
-function worthOf(relations: readonly FoundRelation[]): ReadonlyMap<string, number> {
+/** What memories get by the best relation that came from each, beside the best of all. */
+export function relationBoosts(relations: readonly FoundRelation[]): ReadonlyMap<string, number> {
   const top = Math.max(0, ...relations.map(({ score }) => score));
-  const worth = new Map<string, number>();
-  if (top === 0) return worth;
+  const boosts = new Map<string, number>();
+  if (top === 0) return boosts;
   for (const { memoryIds, score } of relations)
-    for (const id of memoryIds) worth.set(id, Math.max(worth.get(id) ?? 0, score / top));
-  return worth;
+    for (const id of memoryIds) boosts.set(id, Math.max(boosts.get(id) ?? 0, (RELATED * score) / top));
+  return boosts;
 }
 
 /** What the scores are beside how well hits fit; null: they are something else. */

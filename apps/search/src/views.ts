@@ -33,6 +33,7 @@ export const hitView = (point: IndexHit['point']): MemoryView => ({
   categories: point.category === null ? [] : [point.category],
   immutable: point.immutable,
   trust: point.trust,
+  flagged: point.flagged,
   said_at: isoOf(point.saidAt.at),
   valid_from: isoOf(point.validFrom),
   ...(point.utcOffset !== undefined && { utc_offset: point.utcOffset }),

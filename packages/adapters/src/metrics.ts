@@ -44,6 +44,12 @@ export function engineMetrics(registry: Registry): Meter {
     labelNames: ['outcome'] as const,
     registers,
   });
+  const attacks = new Counter({
+    name: 'slowwave_attacks_total',
+    help: 'Messages of applied plans that address the model, by what they try',
+    labelNames: ['kind'] as const,
+    registers,
+  });
   const call = callMetrics(registry);
   return {
     step: (_turn, { step, failed, ...times }) =>
@@ -52,6 +58,9 @@ export function engineMetrics(registry: Registry): Meter {
     turn: (_turn, { outcome, reason }) => consolidations.inc({ outcome, reason: reason ?? 'none' }),
     facts: (outcomes) => {
       for (const { outcome } of outcomes) facts.inc({ outcome });
+    },
+    attacks: (kinds) => {
+      for (const kind of kinds) attacks.inc({ kind });
     },
     searchable: (waited) => {
       for (const ms of waited) searchable.observe(Math.max(0, ms) / SECOND_MS);

@@ -117,7 +117,7 @@ async function workOff(ledger: Ledger): Promise<{ turn: Turn; outcome: string }[
     if (claim.kind !== 'claimed') return [];
     const { turn } = claim;
     const batches = new Map(turn.batchIds.map((id) => [id, 'empty'] as const));
-    const nothing = { changes: [], tombstones: [], reviews: [], wishes: [], graph: false, timings: {} };
+    const nothing = { changes: [], tombstones: [], reviews: [], wishes: [], attacks: [], graph: false, timings: {} };
     const applied = await ledger.memories.apply(turn, { ...nothing, batches, now: Date.now(), policy: POLICY });
     return [{ turn, outcome: applied.kind }];
   });
@@ -170,6 +170,7 @@ describe('two processes that project one consolidation', () => {
           tombstones: [],
           reviews: [],
           wishes: [],
+          attacks: [],
           graph: false,
           timings: {},
           now: Date.now(),

@@ -50,6 +50,9 @@ export const MemoryView = ScopeView.extend({
   categories: z.array(z.string()),
   immutable: z.boolean(),
   trust: Trust,
+  flagged: z
+    .boolean()
+    .describe('true: a message it came from addresses the model (injection, role play, exfiltration).'),
   pinned: z.boolean().optional().describe('true: forgetting policies never delete it. Not included in search results.'),
   said_at: z.string(),
   valid_from: z.string(),

@@ -13,6 +13,7 @@ const WebhookEventType = z.enum([
   'memory.added',
   'memory.updated',
   'memory.deleted',
+  'attack.detected',
   'memory.retracted',
 ]);
 

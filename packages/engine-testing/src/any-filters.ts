@@ -70,6 +70,7 @@ export const anyFilterable: fc.Arbitrary<Filterable> = fc
     metadata: anyMetadata,
     immutable: fc.boolean(),
     trust: anyTrust,
+    flagged: fc.boolean(),
     confirmations: fc.nat({ max: 3 }),
     saidAt: anyMoment.map((at) => ({ at, seq: 1 })),
     validFrom: anyMoment,
@@ -145,6 +146,7 @@ const anyCondition: fc.Arbitrary<Json> = fc.oneof(
       .constantFrom('created_at', 'updated_at', 'said_at', 'valid_from', 'expires_at')
       .chain((name) => member(name, momentAsked)),
   },
+  { weight: 1, arbitrary: member('flagged', oneOperator({ eq: fc.boolean(), ne: fc.boolean() })) },
   { weight: 1, arbitrary: member('trust', asked(anyTrust, equals(anyTrust))) },
   { weight: 1, arbitrary: member('immutable', oneOperator({ eq: fc.boolean(), ne: fc.boolean() })) },
   {

@@ -109,6 +109,7 @@ export function playGuard(scene: Scene): Played {
       expiresAt: null,
       deletesMax: scene.deletesMax ?? 10,
       externalWaits: false,
+      isFlagged: () => false,
       review: [],
       waiting: new Map(),
       tools,

@@ -162,6 +162,7 @@ export function applyOnly(bench: Bench, turn: Turn, given: Partial<Application> 
     tombstones: [],
     reviews: [],
     wishes: [],
+    attacks: [],
     batches: new Map(turn.batchIds.map((id) => [id, outcome])),
     graph: false,
     timings: {},

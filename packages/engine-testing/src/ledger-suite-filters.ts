@@ -100,7 +100,8 @@ async function bring(bench: Bench, documents: readonly Filterable[]): Promise<vo
   const lane = await ledger.memories.laneOf(TENANT, ownerOf(scope()), tools.now());
   const changes = documents.map((of) => {
     const { category, metadata, immutable, trust, expiresAt, saidAt, validFrom, text } = of;
-    const details = { category, metadata, immutable, trust, expiresAt };
+    const flagged = of.flagged ? { flagged: true as const } : {};
+    const details = { category, metadata, immutable, trust, ...flagged, expiresAt };
     const happening = { memoryId: of.memoryId, text, saidAt, validFrom, details };
     const [first, ...others] = sayings(of.ids);
     const born = added(tools, home(lane, { scope: of.scope }), { ...happening, ...(first && { under: first }) });

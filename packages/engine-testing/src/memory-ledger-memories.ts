@@ -1,6 +1,7 @@
 import {
   type Application,
   type Applied,
+  attackNotice,
   type LaneId,
   type MemoryChange,
   type MemoryStore,
@@ -50,6 +51,7 @@ function apply(state: State, turn: Turn, application: Application): Applied {
   forgetIn(state, application.changes, application.now);
   const { lane: laneId, consolidationId } = turn;
   noteWishes(state, { lane: laneId, consolidationId, now: application.now }, application.wishes);
+  if (application.attacks.length > 0) notifyWebhooks(state, turn.tenant, [attackNotice(turn, application)]);
   if (application.graph) openStudy(state, consolidation, application.now);
   return { kind: 'applied', next: moveOn(state, lane, application) };
 }

@@ -6,6 +6,7 @@ export const silentMeter: Meter = {
   call: () => {},
   turn: () => {},
   facts: () => {},
+  attacks: () => {},
   searchable: () => {},
 };
 
@@ -15,17 +16,19 @@ export interface Recorded {
   readonly calls: (MeasuredCall & { readonly consolidationId: string | null })[];
   readonly turns: MeasuredTurn[];
   readonly facts: string[];
+  readonly attacks: string[];
   readonly searchable: Millis[];
 }
 
 export function recordingMeter(): Meter & { readonly recorded: Recorded } {
-  const recorded: Recorded = { steps: [], calls: [], turns: [], facts: [], searchable: [] };
+  const recorded: Recorded = { steps: [], calls: [], turns: [], facts: [], attacks: [], searchable: [] };
   return {
     recorded,
     step: (_turn, step) => void recorded.steps.push(step),
     call: (turn, call) => void recorded.calls.push({ ...call, consolidationId: turn?.consolidationId ?? null }),
     turn: (_turn, end) => void recorded.turns.push(end),
     facts: (outcomes) => void recorded.facts.push(...outcomes.map(({ outcome }) => outcome)),
+    attacks: (kinds) => void recorded.attacks.push(...kinds),
     searchable: (waited) => void recorded.searchable.push(...waited),
   };
 }

@@ -51,6 +51,7 @@ export function point(given: Given): IndexPoint {
     metadata: {},
     immutable: false,
     trust: 'user',
+    flagged: false,
     sourceIds: [],
     confirmations: 0,
     createdAt: NOON,

@@ -208,6 +208,7 @@ export {
 } from './views/views.ts';
 export { claimDeliveries, deliver, type WebhookPost, type WebhookSender } from './webhooks/deliver.ts';
 export {
+  attackNotice,
   batchNotice,
   deliveryIdOf,
   isRetracting,

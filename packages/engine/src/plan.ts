@@ -1,3 +1,4 @@
+import type { Attack } from './messages/attacks.ts';
 import type { TokenUse } from './ports/models.ts';
 import type { EventKind, MemoryEvent, Millis, SaidAt, Trust, UtcOffset, VersionDetails } from './words.ts';
 
@@ -109,6 +110,12 @@ export interface Remark {
   readonly did: string;
 }
 
+/** A message that addresses the model instead of a person, and what it tries. */
+export interface SeenAttack {
+  readonly messageId: string;
+  readonly kinds: readonly Attack[];
+}
+
 export interface PromptUse {
   readonly name: string;
   readonly version: string;
@@ -136,6 +143,8 @@ export interface Plan {
   readonly held: readonly HeldOperation[];
   readonly outcomes: readonly FactOutcome[];
   readonly remarks: readonly Remark[];
+  /** Missing: none. */
+  readonly attacks?: readonly SeenAttack[];
   /** Ready to apply, in order; each names the revision it makes. */
   readonly events: readonly MemoryEvent[];
   readonly prompts: readonly PromptUse[];

@@ -39,6 +39,7 @@ export { DAY_MS, dayOf } from './text/dates.ts';
 export { canonical, normaliseText } from './text/normalise.ts';
 export { TERMS_VERSION } from './text/terms.ts';
 export {
+  attackNotice,
   batchNotice,
   deliveryIdOf,
   isRetracting,

@@ -196,6 +196,8 @@ export interface VersionDetails {
   readonly about: 'user' | 'agent';
   /** The least of what it came from; of a version, the best of all who said it. */
   readonly trust: Trust;
+  /** A message it came from addresses the model. Missing: none does. */
+  readonly flagged?: true;
   readonly quote: string | null;
   /** Of the local time in which it was said; missing: UTC. */
   readonly utcOffset?: UtcOffset;

@@ -281,7 +281,7 @@ export type Deleted = {
 export type Delivery = {
   readonly id: string;
   readonly event_id: string;
-  readonly type: 'batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'memory.retracted';
+  readonly type: 'batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted';
   readonly state: 'waiting' | 'delivered' | 'failed';
   readonly attempts: number;
   readonly next_attempt_at: string | null;
@@ -582,6 +582,8 @@ export type Memory = {
   readonly immutable: boolean;
   /** Whose word it rests on. imported: written through the API. inferred: concluded, nobody said it. external: content nobody here answers for. */
   readonly trust: 'user' | 'imported' | 'agent' | 'tool' | 'inferred' | 'external';
+  /** true: a message it came from addresses the model (injection, role play, exfiltration). */
+  readonly flagged: boolean;
   /** true: forgetting policies never delete it. Not included in search results. */
   readonly pinned?: boolean | undefined;
   readonly said_at: string;
@@ -693,7 +695,7 @@ export type PatchWebhook = {
   /** A public https URL, unless the operator lists its host in SLOWWAVE_ALLOW_PRIVATE_URLS. */
   readonly url?: string | undefined;
   /** The events to deliver. */
-  readonly events?: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'memory.retracted')[] | undefined;
+  readonly events?: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted')[] | undefined;
   /** A display name. */
   readonly name?: string | undefined;
   /** true also ends a pause and resets the failure count. */
@@ -1059,7 +1061,7 @@ export type PostWebhook = {
   /** A public https URL, unless the operator lists its host in SLOWWAVE_ALLOW_PRIVATE_URLS. */
   readonly url: string;
   /** The events to deliver. */
-  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'memory.retracted')[];
+  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted')[];
   /** A display name. */
   readonly name?: string | undefined;
   /** false: no events are recorded or sent. */
@@ -1538,6 +1540,8 @@ export type SearchHit = {
   readonly immutable: boolean;
   /** Whose word it rests on. imported: written through the API. inferred: concluded, nobody said it. external: content nobody here answers for. */
   readonly trust: 'user' | 'imported' | 'agent' | 'tool' | 'inferred' | 'external';
+  /** true: a message it came from addresses the model (injection, role play, exfiltration). */
+  readonly flagged: boolean;
   /** true: forgetting policies never delete it. Not included in search results. */
   readonly pinned?: boolean | undefined;
   readonly said_at: string;
@@ -1864,7 +1868,7 @@ export type Webhook = {
   readonly id: string;
   readonly name: string;
   readonly url: string;
-  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'memory.retracted')[];
+  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted')[];
   readonly user_id: string | null;
   readonly app_id: string | null;
   readonly active: boolean;
@@ -1889,7 +1893,7 @@ export type WebhookWithSecret = {
   readonly id: string;
   readonly name: string;
   readonly url: string;
-  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'memory.retracted')[];
+  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted')[];
   readonly user_id: string | null;
   readonly app_id: string | null;
   readonly active: boolean;
@@ -1939,6 +1943,8 @@ export type WrittenMemory = {
   readonly immutable: boolean;
   /** Whose word it rests on. imported: written through the API. inferred: concluded, nobody said it. external: content nobody here answers for. */
   readonly trust: 'user' | 'imported' | 'agent' | 'tool' | 'inferred' | 'external';
+  /** true: a message it came from addresses the model (injection, role play, exfiltration). */
+  readonly flagged: boolean;
   /** true: forgetting policies never delete it. Not included in search results. */
   readonly pinned?: boolean | undefined;
   readonly said_at: string;

@@ -50,6 +50,10 @@ const both = (one: Meter, other: Meter): Meter => ({
     one.facts(outcomes);
     other.facts(outcomes);
   },
+  attacks: (kinds) => {
+    one.attacks(kinds);
+    other.attacks(kinds);
+  },
   searchable: (waited) => {
     one.searchable(waited);
     other.searchable(waited);

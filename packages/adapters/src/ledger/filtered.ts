@@ -102,6 +102,7 @@ const SOURCE: Source = {
     text: 'v.text',
     category: "(v.details ->> 'category')",
     immutable: "(v.details ->> 'immutable')::boolean",
+    flagged: "coalesce((v.details ->> 'flagged')::boolean, FALSE)",
     trust: "(v.details ->> 'trust')",
     confirmations: 'm.confirmations::float8',
     createdAt: 'm.created_at',

@@ -14,7 +14,7 @@ import type {
   Turn,
   Written,
 } from '@slowwave/engine';
-import { besideOwner, KEY_OF, ownerOf, SAID_KINDS } from '@slowwave/engine/storing';
+import { attackNotice, besideOwner, KEY_OF, ownerOf, SAID_KINDS } from '@slowwave/engine/storing';
 import { type Access, read, snapshot, storeOf, write } from './access.ts';
 import { conflicts, writeChanges } from './changes.ts';
 import { leaningOn, noteWishes } from './forgetting.ts';
@@ -35,6 +35,7 @@ import {
 } from './rows/memory.ts';
 import { all, allAs, type Given, idsOf, type once, run, type Script } from './script.ts';
 import { laneOfTurn, lockLanes, requireOneLane, saveLane } from './turn.ts';
+import { activeWebhooks, noteDeliveries } from './webhooks.ts';
 
 export function memoryStore(access: Access, newLaneId: (of: OwnedBy) => LaneId): MemoryStore {
   const store = scripted(access);
@@ -229,6 +230,9 @@ function* apply(turn: Turn, application: Application): Script<Applied> {
   yield* writeChanges(application, { tenant, consolidationId: id, now, beside });
   yield* noteWishes({ tenant, lane: lane.id, now }, id, application.wishes);
   yield* openReviews(turn, application);
+  if (application.attacks.length > 0) {
+    yield* noteDeliveries(yield* activeWebhooks(tenant), [attackNotice(turn, application)]);
+  }
   if (application.graph) yield* openStudy({ tenant, lane: lane.id, id, now });
   return { kind: 'applied', next: step.nudge };
 }

@@ -138,7 +138,7 @@ export async function pointAlias(server: QdrantServer, alias: string, collection
 }
 
 /** Goes up with every change of payload, weights or ids: points of two formats are never mixed. */
-const FORMAT = 6;
+const FORMAT = 7;
 
 /** What a collection is made for. */
 interface QdrantSpace {

@@ -213,7 +213,7 @@ export const MORE_TOKENS = 'more';
 const TOKENS_MAX = 256;
 
 export function tokensOf(point: IndexPoint): string[] {
-  const { scope, ids, memoryId, category, immutable, trust, confirmations, metadata } = point;
+  const { scope, ids, memoryId, category, immutable, flagged, trust, confirmations, metadata } = point;
   const tokens = new Set<string>();
   const fields: readonly (readonly [TokenField, Json])[] = [
     ['userId', scope.userId],
@@ -223,6 +223,7 @@ export function tokensOf(point: IndexPoint): string[] {
     ['memoryId', memoryId],
     ['category', category],
     ['immutable', immutable],
+    ['flagged', flagged],
     ['trust', trust],
     ['confirmations', confirmations],
   ];

@@ -197,6 +197,7 @@ export function traceEngine({ add }: Pick<SpanExporter, 'add'>): Meter {
       for (const batchId of turn.batchIds) add(turnSpan(turn, batchId, end));
     },
     facts: () => {},
+    attacks: () => {},
     searchable: () => {},
   };
 }

@@ -2,6 +2,7 @@ import type { EngineDeps } from '../deps.ts';
 import { EngineError, FencedError } from '../errors.ts';
 import { ownerBitsOf } from '../ids.ts';
 import { evolve, tombstoneOf } from '../memories/evolve.ts';
+import type { Attack } from '../messages/attacks.ts';
 import { saidWhen } from '../messages/messages.ts';
 import { accountOf, afford, costOf, usesOf } from '../models/limits.ts';
 import type { Plan } from '../plan.ts';
@@ -56,6 +57,7 @@ export async function consolidate(given: EngineDeps, begun: BegunTurn, cancel: C
     const applied = await watch.time('apply', () => apply(deps, planned));
     if (applied.kind === 'applied') {
       deps.meter.facts(planned.plan.outcomes);
+      deps.meter.attacks(kindsOf(planned.plan));
       const summary = await projectNow(deps, { planned, watch }, cancel);
       return { next: applied.next, studied: planned.plan.graph === true, summary };
     }
@@ -71,6 +73,8 @@ export async function consolidate(given: EngineDeps, begun: BegunTurn, cancel: C
     },
   );
 }
+
+const kindsOf = ({ attacks = [] }: Plan): readonly Attack[] => attacks.flatMap(({ kinds }) => kinds);
 
 interface Thinking {
   readonly gathered: GatheredTurn;
@@ -206,11 +210,13 @@ async function plan(deps: EngineDeps, guarded: Guarded, attempt: Attempt): Promi
 
 /** The plan as such, from what was thought and what the ledger has of the answers. */
 async function draft(deps: EngineDeps, guarded: Guarded, attempt: Attempt): Promise<Plan> {
-  const { turn, rules, facts, discards, candidates, operations, held, outcomes, remarks, events, prompts } = guarded;
+  const { turn, rules, facts, discards, candidates, operations, held, outcomes, remarks, attacks, events, prompts } =
+    guarded;
   const models = usesOf(await deps.ledger.thoughts.answers(turn.consolidationId), rules.prices);
   return {
     ...{ consolidationId: turn.consolidationId, round: attempt.round },
     ...{ facts, discards, candidates, operations, held, outcomes, remarks, events, prompts },
+    ...(attacks.length > 0 && { attacks }),
     models: { chat: deps.chat.name, embedder: deps.embedder.fingerprint },
     usage: {
       calls: models.reduce((sum, use) => sum + use.calls, 0),
@@ -260,6 +266,7 @@ async function apply(deps: EngineDeps, planned: Planned): Promise<AppliedTurn> {
     reviews: plan.held,
     batches: endings(planned),
     wishes: wishesOf(plan),
+    attacks: plan.attacks ?? [],
     graph: plan.graph === true,
     timings: plan.timings,
     now,

@@ -1,8 +1,9 @@
 import type { EngineDeps } from '../deps.ts';
 import { holdsAt, lastSaidAt } from '../memories/evolve.ts';
-import { clockText, isFromTheFuture, spokenOf } from '../messages/messages.ts';
+import { attacksIn } from '../messages/attacks.ts';
+import { clockText, isFromTheFuture, type Spoken, spokenOf } from '../messages/messages.ts';
 import type { RawOperation } from '../models/parse/listed.ts';
-import type { Candidate, Fact, FactOutcome, HeldOperation, Operation, Remark } from '../plan.ts';
+import type { Candidate, Fact, FactOutcome, HeldOperation, Operation, Remark, SeenAttack } from '../plan.ts';
 import type { Tombstone } from '../ports/ledger/memories.ts';
 import { pages } from '../ports/ledger/page.ts';
 import type { Review } from '../ports/ledger/reviews.ts';
@@ -24,6 +25,8 @@ export async function judge(deps: EngineDeps, decided: Decided): Promise<Guarded
   const { tenant, lane, owner, scope } = turn;
   const heard = decided.messages.filter(({ resent }) => !resent).map((message) => spokenOf(message));
   const sourcesOf = sourcesIn(decided);
+  const attacks = await attacksAmong(deps, heard);
+  const attacking = new Set(attacks.map(({ messageId }) => messageId));
   const work = guarding(
     {
       home: { tenant, lane, owner, scope },
@@ -33,6 +36,7 @@ export async function judge(deps: EngineDeps, decided: Decided): Promise<Guarded
       memories,
       shared,
       metadataOf: (fact) => metadataOf(decided, sourcesOf(fact)),
+      isFlagged: ({ sourceIds }) => sourceIds.some((id) => attacking.has(id)),
       isOwnWish: (fact) => isOwnWish(fact, heard),
       expiresAt: turn.settings.expiresAt,
       deletesMax: settings.deletesPerConsolidation,
@@ -45,8 +49,24 @@ export async function judge(deps: EngineDeps, decided: Decided): Promise<Guarded
     { ...decided, addOnly: turn.settings.mode === 'verbatim' || turn.settings.mode === 'add_only' },
   );
   const verdicts = await inSlices(tools, work);
-  return { ...decided, ...verdicts, remarks: [...verdicts.remarks, ...remarksOnTime(decided)] };
+  const remarks = [...verdicts.remarks, ...remarksOnTime(decided), ...attacks.map(remarkOn)];
+  return { ...decided, ...verdicts, attacks, remarks };
 }
+
+async function attacksAmong({ tools }: EngineDeps, heard: readonly Spoken[]): Promise<readonly SeenAttack[]> {
+  const seen: SeenAttack[] = [];
+  for (const { message, text } of heard) {
+    const kinds = attacksIn(text);
+    if (kinds.length > 0) seen.push({ messageId: message.id, kinds });
+    await tools.breathe();
+  }
+  return seen;
+}
+
+const remarkOn = ({ messageId, kinds }: SeenAttack): Remark => ({
+  asked: `${kinds.join(', ').replaceAll('_', ' ')} in message ${messageId}`,
+  did: 'read as data like every message; what comes from it is flagged',
+});
 
 /** The oldest for each text; none whose memory is there by now. */
 async function additionsWaiting(

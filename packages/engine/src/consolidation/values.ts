@@ -9,6 +9,7 @@ import type {
   Plan,
   PromptUse,
   Remark,
+  SeenAttack,
 } from '../plan.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
 import type { Tombstone } from '../ports/ledger/memories.ts';
@@ -54,6 +55,7 @@ export interface Guarded extends Decided {
   readonly held: readonly HeldOperation[];
   readonly outcomes: readonly FactOutcome[];
   readonly remarks: readonly Remark[];
+  readonly attacks: readonly SeenAttack[];
   readonly events: readonly MemoryEvent[];
 }
 

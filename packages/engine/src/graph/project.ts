@@ -199,6 +199,7 @@ const NOTHING_BESIDE = {
   deletedAt: null,
   immutable: false,
   trust: 'inferred',
+  flagged: false,
 } as const;
 
 function placeOf(item: GraphItem): Withdrawal {

@@ -252,6 +252,7 @@ function versionOf(run: readonly Said[]): MemoryVersion {
   const clear = run.find((mark) => mark.details.removed === undefined);
   const { removed, ...rest } = details;
   const sourceIds = [...new Set(run.flatMap((mark) => mark.details.sourceIds))];
+  const flagged = run.some((mark) => mark.details.flagged) ? { flagged: true as const } : {};
   const trust = bestOf(run.map((mark) => mark.details.trust));
   return {
     number: giver.revision,
@@ -260,7 +261,7 @@ function versionOf(run: readonly Said[]): MemoryVersion {
     validFrom: first.validFrom,
     invalidAt: null,
     supersededBy: null,
-    details: { ...(clear === undefined && removed !== undefined ? details : rest), sourceIds, trust },
+    details: { ...(clear === undefined && removed !== undefined ? details : rest), ...flagged, sourceIds, trust },
     recordedAt: giver.recordedAt,
   };
 }

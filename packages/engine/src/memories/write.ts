@@ -1,5 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
 import { ownerBitsOf } from '../ids.ts';
+import { attacksIn } from '../messages/attacks.ts';
 import type { MemoryChange } from '../ports/ledger/memories.ts';
 import { portionsOf } from '../ports/tools.ts';
 import type { MemoryPatch, MemoryWriter, NewMemory, Refusal, RemoveAllResult, WriteResult } from '../ports/writers.ts';
@@ -13,6 +14,7 @@ import {
   type SaidAt,
   type TenantId,
   underOf,
+  type VersionDetails,
 } from '../words.ts';
 import { evolve, type Home, inEffect, isOfForgotten, lastSaidAt, liveVersion, newest, tombstoneOf } from './evolve.ts';
 import { fallOf } from './fall.ts';
@@ -77,6 +79,7 @@ async function addOnce(deps: WriteDeps, tenant: TenantId, wanted: NewMemory): Pr
       language: null,
       about: 'user',
       trust: wanted.trust ?? 'imported',
+      ...flagOf(wanted.text),
       quote: null,
       sourceIds: [],
       metadata: wanted.metadata,
@@ -148,6 +151,8 @@ export async function removeSlice(
   return { kind: 'conflict' };
 }
 
+const flagOf = (text: string): Pick<VersionDetails, 'flagged'> => (attacksIn(text).length > 0 ? { flagged: true } : {});
+
 function refusalOf(memory: Memory, patch: MemoryPatch): Refusal | null {
   const version = newest(memory);
   if (patch.expectedVersion !== undefined && patch.expectedVersion !== version.number) return { kind: 'conflict' };
@@ -167,6 +172,7 @@ function changed(deps: WriteDeps, memory: Memory, patch: MemoryPatch): MemoryCha
     details: {
       ...details,
       sourceIds: [],
+      ...(rewords && flagOf(patch.text ?? text)),
       trust: patch.trust ?? (rewords ? 'imported' : details.trust),
       category: patch.category === undefined ? details.category : patch.category,
       metadata: patch.metadata ?? details.metadata,

@@ -1,4 +1,5 @@
 import type { EngineErrorCode } from '../errors.ts';
+import type { Attack } from '../messages/attacks.ts';
 import type { FactOutcome } from '../plan.ts';
 import type { Millis } from '../words.ts';
 import type { Turn } from './ledger/lanes.ts';
@@ -60,6 +61,8 @@ export interface Meter {
   turn(turn: TurnIds, end: MeasuredTurn): void;
   /** How the facts of an applied plan ended. */
   facts(outcomes: readonly FactOutcome[]): void;
+  /** What messages of an applied plan tried that address the model. */
+  attacks(kinds: readonly Attack[]): void;
   /** How long batches took from their acceptance to the search, one figure per batch. */
   searchable(waited: readonly Millis[]): void;
 }

@@ -65,6 +65,8 @@ export interface IndexPoint {
   readonly immutable: boolean;
   /** Whose word it is; entities and relations follow from what was said. */
   readonly trust: Trust;
+  /** What it came from addresses the model. */
+  readonly flagged: boolean;
   readonly sourceIds: readonly string[];
   readonly confirmations: number;
   readonly createdAt: Millis;

@@ -5,6 +5,7 @@ import { foundVersions, sourcesOf } from '../memories/former.ts';
 import { inApp, isShared } from '../memories/in-app.ts';
 import { indexedIds, listsOfOne } from '../memories/said-ids.ts';
 import { trustOf } from '../memories/trust.ts';
+import { attacksIn } from '../messages/attacks.ts';
 import { countSaying, isWorthReading, spokenOf } from '../messages/messages.ts';
 import { embedTexts } from '../models/embed.ts';
 import type { MadeFrom, ProjectedBatch, SaidInLane, SaidMessage, SpokenBatch } from '../ports/ledger/outbox.ts';
@@ -132,7 +133,7 @@ function pointOfMessage(batch: SpokenBatch, { message, beside }: InTalk, { vecto
     vector: vectorOf(vectorText(message)),
     ...{ speaker: message.name, category: message.role, metadata: batch.metadata, expiresAt: batch.expiresAt },
     ...{ live: true, invalidAt: null, deletedAt: null, immutable: false, confirmations: 0 },
-    trust: trustOf(message),
+    ...{ trust: trustOf(message), flagged: attacksIn(text).length > 0 },
     ...{ createdAt: batch.acceptedAt, updatedAt: batch.acceptedAt },
   };
 }
@@ -311,6 +312,7 @@ const versionPart = (version: MemoryVersion) => ({
   metadata: version.details.metadata,
   immutable: version.details.immutable,
   trust: version.details.trust,
+  flagged: version.details.flagged ?? false,
   sourceIds: version.details.sourceIds,
 });
 

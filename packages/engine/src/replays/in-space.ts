@@ -63,6 +63,7 @@ const paidCalls = (meter: Meter): Meter => ({
   call: (...called) => meter.call(...called),
   turn: () => {},
   facts: () => {},
+  attacks: () => {},
   searchable: () => {},
 });
 

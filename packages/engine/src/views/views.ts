@@ -17,6 +17,7 @@ export function memoryView(memory: Memory, version: MemoryVersion = newest(memor
     categories: details.category === null ? [] : [details.category],
     immutable: details.immutable,
     trust: details.trust,
+    flagged: details.flagged ?? false,
     pinned: isPinned(memory),
     said_at: isoOf(version.saidAt.at),
     valid_from: isoOf(version.validFrom),

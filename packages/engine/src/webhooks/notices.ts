@@ -1,6 +1,7 @@
 import { deletedAt, liveVersion } from '../memories/evolve.ts';
 import type { Batch } from '../ports/ledger/batches.ts';
-import type { MemoryChange } from '../ports/ledger/memories.ts';
+import type { Turn } from '../ports/ledger/lanes.ts';
+import type { Application, MemoryChange } from '../ports/ledger/memories.ts';
 import type { Notice, Webhook, WebhookEvent } from '../ports/ledger/webhooks.ts';
 import { isoOf } from '../text/dates.ts';
 import { withoutPlaces } from '../views/views.ts';
@@ -73,6 +74,15 @@ export function batchNotice(batch: Batch, at: Millis): Notice {
   const data = { batch_id: id, state, attempts, error, consolidation_id: consolidationId, ...idsOf(batch.scope) };
   // A parked batch may be replayed and parked again.
   return notice({ eventId: `evt_${id}_${state}_${at}`, type, subject: id, at, data }, batch);
+}
+
+/** Messages of a consolidation that was just applied address the model. */
+export function attackNotice(turn: Turn, { attacks, now: at }: Pick<Application, 'attacks' | 'now'>): Notice {
+  const { consolidationId, lane, scope } = turn;
+  const seen = attacks.map(({ messageId, kinds }) => ({ message_id: messageId, kinds: [...kinds] }));
+  const data = { consolidation_id: consolidationId, attacks: seen, ...idsOf(scope) };
+  const eventId = `evt_${consolidationId}_attacks`;
+  return notice({ eventId, type: 'attack.detected', subject: consolidationId, at, data }, { lane, scope });
 }
 
 type Happened = Pick<Notice, 'eventId' | 'type' | 'subject' | 'at'> & { readonly data: JsonObject };

@@ -103,6 +103,7 @@ const DIALECT = sqliteDialect({
     text: "(payload ->> '$.text')",
     category: "(payload ->> '$.category')",
     immutable: "(payload ->> '$.immutable')",
+    flagged: "(payload ->> '$.flagged')",
     trust: "(payload ->> '$.trust')",
     confirmations: "(payload ->> '$.confirmations')",
     createdAt: "(payload ->> '$.createdAt')",

@@ -24,6 +24,8 @@ export interface GuardInput {
   readonly candidates: readonly Candidate[];
   readonly memories: ReadonlyMap<string, Memory>;
   readonly metadataOf: (fact: Fact) => JsonObject;
+  /** Whether a message it came from addresses the model. */
+  readonly isFlagged: (fact: Fact) => boolean;
   /** Whether users asked, in their own words, to have forgotten what a fact is about. */
   readonly isOwnWish: (fact: Fact) => boolean;
   /** Memories that other apps were told, too, where one app decides within its own. */
@@ -243,6 +245,7 @@ export class Bench {
       language: fact.language,
       about: fact.about,
       trust: isSame(text, fact.text) ? fact.trust : leastOf([fact.trust, kept?.trust ?? fact.trust]),
+      ...(this.input.isFlagged(fact) && { flagged: true as const }),
       quote: fact.quote,
       ...(fact.utcOffset !== undefined && { utcOffset: fact.utcOffset }),
       sourceIds: fact.sourceIds,

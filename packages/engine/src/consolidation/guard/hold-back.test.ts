@@ -119,6 +119,7 @@ function known(text: string) {
       shared: new Set<string>(),
       deletesMax: 10,
       externalWaits: false,
+      isFlagged: () => false,
       review,
       waiting: new Map(),
       tools,

@@ -1,6 +1,6 @@
 import type { Statement } from '../../graph/words.ts';
 import type { SaidKind } from '../../memories/said-ids.ts';
-import type { HeldOperation } from '../../plan.ts';
+import type { HeldOperation, SeenAttack } from '../../plan.ts';
 import type { Filter } from '../../search/filter/filter.ts';
 import type { LaneId, Memory, MemoryEvent, Message, Millis, Owner, SaidAt, Scope, TenantId } from '../../words.ts';
 import type { Nudge } from '../schedule.ts';
@@ -31,6 +31,8 @@ export interface Application {
   readonly batches: ReadonlyMap<string, 'consolidated' | 'empty'>;
   /** Wishes to have something forgotten: what says them is hidden. */
   readonly wishes: readonly WishToForget[];
+  /** Messages that address the model. */
+  readonly attacks: readonly SeenAttack[];
   /** A study of it is wanted: pending from this transaction on. */
   readonly graph: boolean;
   readonly timings: Readonly<Record<string, number>>;

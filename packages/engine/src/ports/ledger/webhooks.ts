@@ -7,6 +7,7 @@ export const WEBHOOK_EVENTS = [
   'memory.added',
   'memory.updated',
   'memory.deleted',
+  'attack.detected',
   'memory.retracted',
 ] as const;
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];

@@ -24,7 +24,7 @@ export interface Condition {
 
 export type Field =
   | { readonly name: 'userId' | 'agentId' | 'runId' | 'appId' | 'memoryId' | 'category' | 'trust' }
-  | { readonly name: 'text' | 'immutable' | 'confirmations' }
+  | { readonly name: 'text' | 'immutable' | 'flagged' | 'confirmations' }
   | { readonly name: MomentName }
   /** The value behind these keys, one inside the other. */
   | { readonly name: 'metadata'; readonly keys: readonly string[] };
@@ -57,6 +57,7 @@ export type Filterable = Pick<
   | 'category'
   | 'metadata'
   | 'immutable'
+  | 'flagged'
   | 'trust'
   | 'confirmations'
   | 'saidAt'
@@ -83,9 +84,9 @@ export function matches(filter: Filter, of: Filterable): boolean {
 /** A memory as it is listed: its newest version. */
 export function filterableOf(memory: Memory): Filterable {
   const { text, saidAt, validFrom, details } = newest(memory);
-  const { category, metadata, immutable, trust, expiresAt } = details;
+  const { category, metadata, immutable, trust, flagged = false, expiresAt } = details;
   const { id: memoryId, scope, confirmations, createdAt, updatedAt } = memory;
-  const ofVersion = { text, saidAt, validFrom, category, metadata, immutable, trust, expiresAt };
+  const ofVersion = { text, saidAt, validFrom, category, metadata, immutable, trust, flagged, expiresAt };
   return { ...ofVersion, memoryId, scope, ids: idListsOf(memory), confirmations, createdAt, updatedAt };
 }
 

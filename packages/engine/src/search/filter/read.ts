@@ -265,6 +265,7 @@ const FIELDS: Readonly<Record<string, { readonly field: Field; readonly kind: Ki
   expires_at: { field: { name: 'expiresAt' }, kind: 'moment' },
   immutable: { field: { name: 'immutable' }, kind: 'flag' },
   confirmations: { field: { name: 'confirmations' }, kind: 'number' },
+  flagged: { field: { name: 'flagged' }, kind: 'flag' },
   trust: { field: { name: 'trust' }, kind: 'id' },
   memory_ids: { field: { name: 'memoryId' }, kind: 'id' },
   keywords: { field: { name: 'text' }, kind: 'text' },

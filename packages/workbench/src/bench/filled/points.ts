@@ -52,6 +52,7 @@ function placeOf(user: number, n: number): Omit<IndexPoint, 'text' | 'terms' | '
     metadata: {},
     immutable: false,
     trust: 'user',
+    flagged: false,
     sourceIds: [`msg_${id}`],
     confirmations: 0,
     createdAt: at,

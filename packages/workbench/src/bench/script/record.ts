@@ -65,6 +65,7 @@ export async function recorded(sql: Sql, users: number): Promise<readonly Record
         changes,
         tombstones: [],
         reviews: [],
+        attacks: [],
         wishes: [],
         graph: false,
         timings: {},

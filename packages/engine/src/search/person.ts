@@ -1,4 +1,4 @@
-import { termSet } from '../text/terms.ts';
+import { remembering, termSet } from '../text/terms.ts';
 
 /** Words for people whom somebody speaks of as theirs, and which of them are the same. */
 const KIN: Readonly<Record<string, readonly string[]>> = {
@@ -90,9 +90,14 @@ export function askedAbout(question: string): Subject | null {
 
 /** Whom a fact is about, if it is about one of somebody's. */
 export function toldAbout(text: string): Subject | null {
-  const found = TOLD.exec(text);
-  return found === null ? null : subjectOf(found);
+  return remembered(text, () => {
+    const found = TOLD.exec(text);
+    return { subject: found === null ? null : subjectOf(found) };
+  }).subject;
 }
+
+/** The same texts are asked about again and again, several times for one question. */
+const remembered = remembering<{ readonly subject: Subject | null }>({ max: 10_000, length: 1_000 });
 
 const subjectOf = ([phrase, word, name]: RegExpExecArray): Subject => ({
   kin: kinOf(word),

@@ -4,6 +4,7 @@ import { call, found, get, post, quiet, said } from './client.ts';
 import type { OpenSetup, Setup } from './setups.ts';
 
 /** A turn that ran in a worker on Redis when it crashed is due again after its lock has expired: in 22 to 38 s. */
+const SOON = { timeout: 20_000, interval: 100 };
 const AFTER_CRASH_MS = 80_000;
 
 /** What holds however Slowwave is run. */
@@ -182,8 +183,9 @@ export function describeWay(name: string, open: OpenSetup): void {
         expect(parked.body).toMatchObject({ state: 'parked', attempts: 3, error: { code: 'model_server_error' } });
         const consolidation = await get(`${setup.console}/v1/consolidations/${parked.body.consolidation_id}`);
         expect(consolidation.body).toMatchObject({ state: 'parked', error: { code: 'model_server_error' } });
-        const queues = await get(`${setup.console}/queues/api/queues?activeQueue=consolidate&status=failed&page=1`);
-        expect(JSON.stringify(queues.body)).toContain('model_server_error');
+        // The ledger knows it before the job of the turn has ended.
+        const failed = `${setup.console}/queues/api/queues?activeQueue=consolidate&status=failed&page=1`;
+        await expect.poll(async () => JSON.stringify((await get(failed)).body), SOON).toContain('model_server_error');
 
         model.setScript(script);
         const replay = await post(`${setup.console}/v1/replays`, { filter: { user_id: 'ana' } });

@@ -18,6 +18,8 @@ const PATIENCE = { timeout: 90_000, interval: 100 };
 const WITHIN_MS = 150_000;
 /** Of two calls on a silent connection: the later one then has time left when the connection is made anew. */
 const SENT_AFTER_MS = 1_500;
+/** Longer than a turn that was seen to have its lane is believed to have it. */
+const HELD_UP_MS = 2_000;
 const NEW_ONES_SILENT_MS = 15_000;
 /** Longer than any test: a stop that waits for turns to be handed to a silent server fails. */
 const HAND_OVER_MS = 10 * WITHIN_MS;
@@ -170,6 +172,7 @@ describe('a Redis whose connections fall silent', () => {
     await expect.poll(async () => (await bench.deps.ledger.lanes.get(nudge.lane))?.epoch, PATIENCE).toBe(1);
     const elsewhere = limitedChat(model, { limiter: memoryLimiter(unlimited), log });
     expect(await takeTurn({ ...bench.deps, chat: elsewhere })(nudge, NEVER)).toEqual({ kind: 'done', next: null });
+    bench.tools.advance(HELD_UP_MS);
     await Promise.all([first, late]);
     expect(model.calls.map(({ name }) => name)).toEqual(['extract_facts']);
     expect(await bench.live()).toEqual(['lives: in Oslo']);

@@ -54,7 +54,8 @@ describe('an erasure in SQLite files', () => {
     const bench = await open();
     const before = await bench.live('bob');
     expect(await filesWithMarker(folder.path)).toEqual(expect.arrayContaining(['index.db-wal', 'ledger.db-wal']));
-    expect(await bench.deps.index.count('default' as never, 'messages')).toBe(80);
+    // All but those that the five deleted memories rest on: two each, of which one was too long to be a fact.
+    expect(await bench.deps.index.count('default' as never, 'messages')).toBe(80 - 9);
     const over = await eraseMarked(bench);
     expect(over).toMatchObject({ state: 'erased', remains: [], counts: { batches: 41, messages: 41 } });
     expect(await filesWithMarker(folder.path)).toEqual([]);

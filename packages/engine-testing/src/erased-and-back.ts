@@ -64,9 +64,7 @@ export function describeErasedAndBack(stores: () => ErasedAndBackStores, { every
       }
       expect(met.length).toBeLessThan(CALLS_MAX);
       if (everyNth > 1) return;
-      expect(met).toEqual(
-        expect.arrayContaining(['thoughts.gather', 'index.search', 'memories.apply', 'index.upsert']),
-      );
+      expect(met).toEqual(expect.arrayContaining(['lanes.claim', 'index.search', 'memories.apply', 'index.upsert']));
     });
   }
 }

@@ -16,6 +16,7 @@ import {
 import { beforeEach, describe, expect, it } from 'vitest';
 import { requestErasure } from '../erasure/request.ts';
 import { EngineError } from '../errors.ts';
+import { memoryWriter } from '../memories/write.ts';
 import type { Embedder } from '../ports/models.ts';
 import type { IndexBuild } from '../ports/search-index.ts';
 import { DEFAULT_TENANT } from '../words.ts';
@@ -226,6 +227,26 @@ describe('rebuilding an index', () => {
     expect(texts('messages')).toEqual([]);
     expect([...state.points.values()].flatMap(({ contextTerms }) => contextTerms)).not.toContain('live');
     expect(texts()).toEqual(await ledgerTexts());
+  });
+
+  it('keeps nothing of what is forgotten while it runs, in what is found by it either', async () => {
+    await say('debt: ten euros', 'home: Oslo');
+    await say('tea: green');
+    bench.tools.advance(HOUR_MS);
+    const contexts = () => [...state.points.values()].flatMap(({ contextTerms }) => contextTerms);
+    expect(contexts()).toContain('euro');
+    const debt = (await bench.memories()).find(({ versions }) => versions[0]?.text === 'debt: ten euros');
+    const forgetting: IndexBuild = {
+      ...build,
+      takeOver: async () => {
+        await memoryWriter(bench.deps).remove(DEFAULT_TENANT, debt?.id ?? '');
+        await build.takeOver();
+      },
+    };
+    await rebuildIndex(bench.deps, forgetting, { cancel: NEVER });
+    expect(contexts()).not.toContain('euro');
+    expect(texts()).toEqual(['home: Oslo', 'tea: green']);
+    expect(texts('messages')).toEqual(['home: Oslo', 'tea: green']);
   });
 
   it('with another embedder the index is for that one', async () => {

@@ -235,8 +235,8 @@ export async function memoryPage(
 }
 
 /**
- * The same of its messages, batch by batch. Where retention has removed what a batch said, the memories that were
- * found by it are written again: they were not changed by that, and a page before may have them as they were.
+ * The same of its messages, batch by batch. Where what a batch said was removed, hidden or there again, the memories
+ * that are found by it are written again: they were not changed by that, and a page before may have them as they were.
  */
 async function speechPage(deps: PageDeps, request: IndexPageRequest, cancel: Cancellation): Promise<IndexPage> {
   const batches = await deps.ledger.speech.every(request);
@@ -245,9 +245,9 @@ async function speechPage(deps: PageDeps, request: IndexPageRequest, cancel: Can
 }
 
 async function hearersOf({ ledger }: MakingDeps, batches: readonly SpokenBatch[]): Promise<readonly Memory[]> {
-  const silent = batches.filter(({ counts }) => !counts);
+  const revised = batches.filter(({ revision }) => revision > 1);
   const hearers: Memory[] = [];
-  for (const [tenant, ofTenant] of Map.groupBy(silent, (batch) => batch.tenant)) {
+  for (const [tenant, ofTenant] of Map.groupBy(revised, (batch) => batch.tenant)) {
     const ids = await ledger.speech.hearers(ofTenant.map(({ id }) => id));
     hearers.push(...(await ledger.memories.many(tenant, ids)));
   }

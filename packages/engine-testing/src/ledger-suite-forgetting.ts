@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { added, deleted, home, newMessage, updated } from './builders.ts';
 import { graphPlan, heldStudy, relationsOf } from './graph-bench.ts';
 import { statementsBy } from './graph-statements.ts';
-import { apply, type Bench, claimedBatch, expectKind, TENANT, write } from './ledger-bench.ts';
+import { apply, type Bench, claimedBatch, expectKind, hear, TENANT, write } from './ledger-bench.ts';
 
 /** What goes with a memory that is forgotten, and comes back with it. */
 export function describeForgetting(bench: () => Bench): void {
@@ -40,6 +40,28 @@ export function describeForgetting(bench: () => Bench): void {
       expect(await shown(b, ids)).toEqual([{ withheld: 'forgotten' }]);
       await write(b, updated(b.tools, gone.memory, { text: 'Owes Bo ten euros' }));
       expect(await shown(b, ids)).toEqual(['I like tea. I owe Bo ten euros.']);
+    });
+
+    it('is in nothing by which what was said next is found, also in another batch, until the memory is there again', async () => {
+      const b = bench();
+      const { turn, ids } = await heard(b, ['I owe Bo ten euros']);
+      const debt = rememberedFrom(b, { turn, ids }, { text: 'Owes Bo ten euros', quote: 'I owe Bo ten euros' });
+      await apply(b, turn, { changes: [debt] });
+      const { turn: next } = await heard(b, ['He will not let it rest']);
+      await apply(b, next);
+      await apply(b, (await heard(b, ['I like tea'])).turn);
+      const gone = deleted(b.tools, debt.memory, { forgets: true });
+      await write(b, gone);
+      expect(await toProject(b, turn.lane)).toEqual([
+        [{ withheld: 'forgotten' }, undefined, 2],
+        ['He will not let it rest', { withheld: 'forgotten' }, 2],
+      ]);
+      await hear(b, await b.ledger.speech.unprojectedIn(turn.lane, 10));
+      await write(b, updated(b.tools, gone.memory, { text: 'Owes Bo ten euros' }));
+      expect(await toProject(b, turn.lane)).toEqual([
+        ['I owe Bo ten euros', undefined, 3],
+        ['He will not let it rest', 'I owe Bo ten euros', 3],
+      ]);
     });
 
     it('hides the wish itself, whatever it could delete, and the summary with it', async () => {
@@ -159,6 +181,12 @@ async function taught(
   expectKind(await b.ledger.graph.apply(study, plan, b.tools.now()), 'applied');
   return { lane, memory: change.memory, messageIds: of.ids };
 }
+
+/** What is to be projected of a lane: what was said, what was said before it, and at which revision. */
+const toProject = async (b: Bench, lane: LaneId): Promise<readonly unknown[]> =>
+  (await b.ledger.speech.unprojectedIn(lane, 10)).flatMap(({ messages, revision }) =>
+    messages.map(({ message, before }) => [message.content, before?.content, revision]),
+  );
 
 /** What anybody is shown of messages. */
 async function shown(b: Bench, ids: readonly string[]): Promise<readonly unknown[]> {

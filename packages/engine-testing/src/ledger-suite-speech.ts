@@ -1,4 +1,4 @@
-import { type NewMessage, NOT_KEPT, type Undo } from '@slowwave/engine';
+import { type NewBatch, type NewMessage, NOT_KEPT, type Undo } from '@slowwave/engine';
 import { describe, expect, it } from 'vitest';
 import { added, home, newMessage, scope, settings } from './builders.ts';
 import {
@@ -121,6 +121,26 @@ export function describeSpokenBatches(bench: () => Bench): void {
       expect(redone).toMatchObject([{ id: batch.id, revision: 3, counts: true }]);
     });
 
+    it('are projected again when retention removes what was said before them, in their scope alone', async () => {
+      const b = bench();
+      const elsewhere = { scope: scope({ userId: 'ann', runId: 'r1' }) };
+      const removed = await spoken(b, [['user', 'removed']]);
+      await spoken(b, [['user', 'elsewhere']], elsewhere);
+      await spoken(b, [['tool', 'printed']]);
+      const next = await spoken(b, [
+        ['user', 'next'],
+        ['user', 'after next'],
+      ]);
+      await spoken(b, [['user', 'later']]);
+      const given = { limit: 1, now: b.tools.now() };
+      expect(await b.ledger.retention.removeMessages(TENANT, b.tools.now(), given)).toBe(1);
+      const again = await b.ledger.speech.unprojected(10);
+      expect(again.map(({ id, revision, counts }) => [id, revision, counts])).toEqual([
+        [removed, 2, false],
+        [next, 2, true],
+      ]);
+    });
+
     it('are projected again when retention removes what they say, as are the memories found by it', async () => {
       const b = bench();
       const { ids, turn } = await spokenTwice(b);
@@ -139,7 +159,10 @@ export function describeSpokenBatches(bench: () => Bench): void {
       const now = b.tools.now();
       const before = (batch?.acceptedAt ?? 0) + 1;
       expect(await b.ledger.retention.removeMessages(TENANT, before, { limit: 10, now })).toBe(1);
-      expect(await b.ledger.speech.unprojected(10)).toMatchObject([{ id: batch?.id, revision: 2, counts: false }]);
+      expect(await b.ledger.speech.unprojected(10)).toMatchObject([
+        { id: batch?.id, revision: 2, counts: false },
+        { id: turn.batchIds[0], revision: 2, counts: true },
+      ]);
       const again = (await b.ledger.outbox.pending(10)).map(({ memoryId }) => memoryId);
       expect(again.sort()).toEqual([first, next].sort());
       expect(await b.ledger.speech.hearers([batch?.id ?? ''])).toEqual([first, next].sort());
@@ -212,6 +235,14 @@ export function describeSpokenBatches(bench: () => Bench): void {
       expect(await b.ledger.speech.unprojected(10)).toEqual([]);
     });
   });
+}
+
+/** A batch that is applied and projected; answers with its id. */
+async function spoken(b: Bench, lines: readonly Line[], given: Partial<NewBatch> = {}): Promise<string> {
+  const { batch, turn } = await claimedBatch(b, { messages: lines.map((line) => message(b, line)), ...given });
+  await apply(b, turn);
+  b.tools.advance(SECOND);
+  return batch.id;
 }
 
 /** Two batches, each applied and projected: one message, and two hours later two. The turn is of the second. */

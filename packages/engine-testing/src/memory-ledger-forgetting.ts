@@ -1,6 +1,6 @@
 import type { Evidence, LaneId, Leaning, MemoryChange, Millis, WishToForget } from '@slowwave/engine';
 import { forgottenAt, hasFallen, isOfForgotten, leaningIn, shownOf } from '@slowwave/engine/storing';
-import { hearersOf, reviseSpeech } from './memory-ledger-speech.ts';
+import { hearersOf, reviseWithNext } from './memory-ledger-speech.ts';
 import { rowOf, type State } from './memory-ledger-state.ts';
 import { forgetSummaries } from './memory-ledger-summaries.ts';
 
@@ -48,10 +48,7 @@ export function showAgain(state: State, lane: LaneId, now: Millis): void {
     row.message = shown === null ? { ...message, content: said } : { ...message, content: shown, hidden: true };
     row.unhidden = shown === null ? undefined : said;
   }
-  for (const id of changed) {
-    const batch = rowOf(state.batches, id);
-    if (batch.speechRevision > 0) reviseSpeech(batch, now);
-  }
+  reviseWithNext(state, changed, now);
   for (const memoryId of hearersOf(state, changed)) {
     const { tenant } = rowOf(state.memories, memoryId);
     state.counters.outboxSeq += 1;

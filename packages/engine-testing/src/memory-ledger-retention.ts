@@ -11,7 +11,7 @@ import {
   type TenantId,
 } from '@slowwave/engine';
 import { conflictsOf, record } from './memory-ledger-memories.ts';
-import { hearersOf, reviseSpeech } from './memory-ledger-speech.ts';
+import { hearersOf, reviseWithNext } from './memory-ledger-speech.ts';
 import { change, type State } from './memory-ledger-state.ts';
 
 const ENDED_BATCHES = ['consolidated', 'empty', 'undone'];
@@ -47,14 +47,15 @@ export function memoryRetention(state: State): RetentionStore {
       for (const batch of picked) {
         state.stripped.add(batch.id);
         change(batch, { metadata: {} });
-        reviseSpeech(batch, now);
         for (const row of state.messages.values()) {
           if (row.message.batchId !== batch.id) continue;
           change(row.message, { content: NOT_KEPT, name: null });
           row.unhidden = undefined;
         }
       }
-      const hearers = hearersOf(state, new Set(picked.map(({ id }) => id)));
+      const ids = new Set(picked.map(({ id }) => id));
+      reviseWithNext(state, ids, now);
+      const hearers = hearersOf(state, ids);
       const memories = hearers.flatMap((id) => state.memories.get(id) ?? []);
       record(
         state,

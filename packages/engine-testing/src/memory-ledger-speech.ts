@@ -82,6 +82,18 @@ export function projectedSpeech(state: State, projected: readonly ProjectedBatch
 export const unprojectedIn = (state: State): BatchRow[] =>
   [...state.batches.values()].filter((row) => row.projectedRevision < row.speechRevision);
 
+/** What batches say has changed: they are projected again, with those that go on where one of them ends. */
+export function reviseWithNext(state: State, batchIds: ReadonlySet<string>, now: Millis): void {
+  if (batchIds.size === 0) return;
+  const all = [...state.messages.values()];
+  const next = all.filter((row) => batchIds.has(row.message.batchId)).map((row) => spokenNext(all, row));
+  const found = next.flatMap((row) => row?.message.batchId ?? []);
+  for (const id of new Set([...batchIds, ...found])) {
+    const batch = rowOf(state.batches, id);
+    if (batch.speechRevision > 0) reviseSpeech(batch, now);
+  }
+}
+
 /** Memories whose points were made from these batches' messages. */
 export function hearersOf(state: State, batchIds: ReadonlySet<string>): string[] {
   const isAmong = (id: string): boolean => {
@@ -121,14 +133,22 @@ export function spokenOf(state: State, row: BatchRow): SpokenBatch {
   };
 }
 
+/** Said by a user or an assistant, in the scope of a row. */
+const isSpokenBeside = ({ lane, scope, message }: MessageRow, row: MessageRow): boolean =>
+  lane === row.lane &&
+  !message.resent &&
+  (message.role === 'user' || message.role === 'assistant') &&
+  scopeKey(scope) === scopeKey(row.scope);
+
+const seqOf = ({ message }: MessageRow): number => message.saidAt.seq;
+
+const spokenNext = (rows: readonly MessageRow[], row: MessageRow): MessageRow | undefined =>
+  rows
+    .filter((other) => seqOf(other) > seqOf(row) && isSpokenBeside(other, row))
+    .sort((a, b) => seqOf(a) - seqOf(b))[0];
+
 function saidOf(state: State, row: MessageRow): SaidMessage {
-  const { seq } = row.message.saidAt;
-  const isBefore = ({ lane, scope, message }: MessageRow): boolean =>
-    lane === row.lane &&
-    message.saidAt.seq < seq &&
-    !message.resent &&
-    (message.role === 'user' || message.role === 'assistant') &&
-    scopeKey(scope) === scopeKey(row.scope);
+  const isBefore = (other: MessageRow): boolean => seqOf(other) < seqOf(row) && isSpokenBeside(other, row);
   const earlier = [...state.messages.values()].filter(isBefore).map(({ message }) => message);
   // Copies: retention empties the rows in place.
   const before = earlier.reduce<Message | null>(later, null);

@@ -13,7 +13,7 @@ import { canonical, endsOf, hasFallen, isOfForgotten, leaningIn, shownOf } from 
 import { type Folding, refold } from './graph/refold.ts';
 import { statementFrom } from './graph/rows.ts';
 import { all, idsOf, insert, run, type Script, together } from './script.ts';
-import { projectHearersAgain, REVISE } from './speech.ts';
+import { projectSpeechAgain } from './speech.ts';
 import { forgetSummaries } from './summaries.ts';
 
 /**
@@ -85,8 +85,7 @@ function* showAgain({ lane, now }: Folding, ids: readonly string[]): Script<void
   if (changed.length === 0) return;
   const batchIds = [...new Set(changed.map(({ batchId }) => batchId))];
   yield* together(...changed.map(({ id, content, unhidden }) => run(SHOW, { id, content, unhidden })));
-  yield* run(`UPDATE batches SET ${REVISE} WHERE id IN :ids AND speech_revision > 0`, { ids: batchIds, now });
-  yield* projectHearersAgain(batchIds);
+  yield* projectSpeechAgain(batchIds, now);
 }
 
 /** Which statements of these consolidations' studies have fallen, and what follows from the others. */

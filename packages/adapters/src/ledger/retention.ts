@@ -4,7 +4,7 @@ import { read, storeOf, write } from './access.ts';
 import { conflicts, queueForIndex, rewriteMemories } from './changes.ts';
 import { eventColumns } from './rows/memory.ts';
 import { allAs, counted, idsOf, run, type Script, together, update } from './script.ts';
-import { projectHearersAgain, REVISE } from './speech.ts';
+import { projectSpeechAgain } from './speech.ts';
 import { lockLanes } from './turn.ts';
 
 export const retentionStore = storeOf<RetentionStore>('retention', {
@@ -24,8 +24,8 @@ export const retentionStore = storeOf<RetentionStore>('retention', {
         ids,
         content: JSON.stringify(NOT_KEPT),
       }),
-      run(`UPDATE batches SET stripped_at = @now, metadata = '{}', ${REVISE} WHERE id IN :ids`, { ids, now }),
-      projectHearersAgain(ids),
+      run(`UPDATE batches SET stripped_at = @now, metadata = '{}' WHERE id IN :ids`, { ids, now }),
+      projectSpeechAgain(ids, now),
     );
     return ids.length;
   }),

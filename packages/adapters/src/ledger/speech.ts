@@ -2,6 +2,7 @@ import type {
   JustApplied,
   LaneId,
   MadeFrom,
+  Millis,
   SaidInLane,
   SaidMessage,
   SpeechStore,
@@ -11,7 +12,7 @@ import type {
 import { lookup, read, storeOf } from './access.ts';
 import { type MessageRow, messageFrom } from './rows/batch.ts';
 import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from './rows/columns.ts';
-import { all, counted, first, type Given, idsOf, run, type Script } from './script.ts';
+import { all, counted, first, type Given, idsOf, run, type Script, together } from './script.ts';
 
 /**
  * Batches are read before their messages: what retention removes in between has a later revision by then, so that it is
@@ -215,14 +216,32 @@ export const TOLD = `
 
 export const COUNT_UNPROJECTED = `SELECT count(*) AS count FROM batches b WHERE ${UNPROJECTED}`;
 
-/** They are found by what those batches said: they are projected again. */
-export function* projectHearersAgain(batchIds: readonly string[]): Script<void> {
-  yield* run(
-    `INSERT INTO outbox (memory_id, tenant, lane)
-     SELECT id, tenant, lane FROM memories WHERE id IN (SELECT h.id FROM (${SELECT_HEARERS}) h) ORDER BY id`,
-    { batchIds },
+/** What these batches say has changed: they are projected again, with all that is found by it. */
+export function* projectSpeechAgain(batchIds: readonly string[], now: Millis): Script<void> {
+  yield* together(
+    run(REVISE_WITH_NEXT, { batchIds, now }),
+    run(
+      `INSERT INTO outbox (memory_id, tenant, lane)
+       SELECT id, tenant, lane FROM memories WHERE id IN (SELECT h.id FROM (${SELECT_HEARERS}) h) ORDER BY id`,
+      { batchIds },
+    ),
   );
 }
+
+/** Of each message `m` the next one of its scope that a user or an assistant said. */
+const NEXT_SEQ = `(SELECT min(p.seq) FROM messages p WHERE p.scope = m.scope AND p.seq > m.seq AND ${SPOKEN})`;
+
+/**
+ * Batches, and those that go on where one of them ends: their first two messages are found by what was said before. No
+ * message is found by a later one of another batch.
+ */
+const REVISE_WITH_NEXT = `
+  UPDATE batches SET ${REVISE}
+  WHERE speech_revision > 0 AND id IN (
+    SELECT b.id FROM batches b WHERE b.id IN :batchIds
+    UNION
+    SELECT n.batch_id FROM messages m JOIN messages n ON n.scope = m.scope AND n.seq = ${NEXT_SEQ}
+    WHERE m.batch_id IN :batchIds)`;
 
 /**
  * Memories that came from messages `m` of some batches, or from one up to the next that was said after one of them: that
@@ -231,8 +250,7 @@ export function* projectHearersAgain(batchIds: readonly string[]): Script<void> 
 const SELECT_HEARERS = `
   SELECT DISTINCT e.memory_id AS id
   FROM messages m
-  JOIN messages n ON n.scope = m.scope AND n.seq >= m.seq AND n.seq <= coalesce(
-    (SELECT min(p.seq) FROM messages p WHERE p.scope = m.scope AND p.seq > m.seq AND ${SPOKEN}), n.seq)
+  JOIN messages n ON n.scope = m.scope AND n.seq >= m.seq AND n.seq <= coalesce(${NEXT_SEQ}, n.seq)
   JOIN event_sources x ON x.message_id = n.id
   JOIN events e ON e.seq = x.event_seq
   WHERE m.batch_id IN :batchIds`;

@@ -16,6 +16,7 @@ import {
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { MessagesInIndex } from '../deps.ts';
 import { EngineError } from '../errors.ts';
+import { memoryWriter } from '../memories/write.ts';
 import type { IndexPoint } from '../ports/search-index.ts';
 import { sweepRetention } from '../retention/retain.ts';
 import { DEFAULT_SETTINGS } from '../settings.ts';
@@ -160,11 +161,26 @@ describe('what was said, in the index', () => {
     expect((await bench.deps.ledger.batches.get(DEFAULT_TENANT, batch))?.state).toBe('empty');
   });
 
+  it('is found no more by what is forgotten of the message before it, and again once that is restored', async () => {
+    await say('debt: ten euros for Bo');
+    await say('rest: he keeps asking', 'tea: green');
+    await say('pet: cat');
+    const all = ['debt: ten euros for Bo', 'rest: he keeps asking', 'tea: green'];
+    expect((await found('euros', true)).sort()).toEqual(all);
+    const writer = memoryWriter(bench.deps);
+    const debt = (await bench.memories()).find(({ versions }) => versions[0]?.text === all[0]);
+    await writer.remove(DEFAULT_TENANT, debt?.id ?? '');
+    expect(await found('euros', true)).toEqual([]);
+    expect(await found('asking', true)).toEqual(expect.arrayContaining(all.slice(1)));
+    await writer.restore(DEFAULT_TENANT, debt?.id ?? '', 1);
+    expect((await found('euros', true)).sort()).toEqual(all);
+  });
+
   describe('and removed by retention', () => {
-    const remove = async (): Promise<void> => {
+    const remove = async (days = 31): Promise<void> => {
       const retention = { messagesDays: 30, plansDays: null, historyDays: null };
       await bench.deps.ledger.settings.put(DEFAULT_TENANT, { ...DEFAULT_SETTINGS, retention });
-      bench.tools.advance(31 * DAY_MS);
+      bench.tools.advance(days * DAY_MS);
       await sweepRetention(bench.deps, NEVER);
     };
     const contexts = (): string => JSON.stringify([...state.points.values()].map(({ contextTerms }) => contextTerms));
@@ -177,6 +193,17 @@ describe('what was said, in the index', () => {
       expect(said()).toEqual([]);
       expect(contexts()).not.toContain('fjord');
       expect([...state.points.values()].map(({ text }) => text)).toEqual(['home: Oslo']);
+    });
+
+    it('is in nothing by which what was said next is found', async () => {
+      await say('home: Oslo fjord');
+      bench.tools.advance(DAY_MS / 2);
+      await say('tea: green', 'pet: cat', 'car: blue');
+      expect((await found('fjord', true)).sort()).toEqual(['home: Oslo fjord', 'pet: cat', 'tea: green']);
+      await remove(29.75);
+      await sweepOutbox(bench.deps, NEVER);
+      expect(texts()).toEqual(['tea: green', 'pet: cat', 'car: blue']);
+      expect(await found('fjord', true)).toEqual([]);
     });
 
     it('does not come back by somebody who read it before and tells the index late', async () => {

@@ -109,7 +109,8 @@ export interface SpokenBatch {
   readonly scope: Scope;
   /**
    * 1 when it is first applied. Goes up with everything that changes what the index shows of it: it is undone, redone,
-   * replayed or applied again, retention removes what it says, the index was lost.
+   * replayed or applied again, the index was lost, and what it says, or what was said just before it, is removed, hidden
+   * or there again.
    */
   readonly revision: number;
   /** false: it is undone, waits again since, or what it said was removed. Its messages are found no more. */
@@ -118,7 +119,7 @@ export interface SpokenBatch {
   readonly projected: boolean;
   readonly metadata: JsonObject;
   readonly acceptedAt: Millis;
-  /** When it was applied, or undone, redone, replayed or emptied since. */
+  /** When it was applied, or its revision went up since; not where the index was lost. */
   readonly changedAt: Millis;
   /** When what it says is to be shown no more. */
   readonly expiresAt: Millis | null;

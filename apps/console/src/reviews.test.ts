@@ -70,6 +70,40 @@ test('an operation that comes too late is stale, and says why', async () => {
   });
 });
 
+test('what is forgotten since is no longer told by its reviews, until the memory is there again', async () => {
+  const { waiting, decide, send, app } = await reviewBench('ADD');
+  const [{ id }] = await waiting();
+  const { memory_id: memoryId } = (await decide(id, 'approve')).json();
+  const listed = async () => (await app.inject('/v1/reviews?user_id=ann')).json().results;
+  const before = await listed();
+  expect(before).toMatchObject([{ after: 'Ann lives in Berlin', fact: { text: 'Ann lives in Berlin' } }]);
+  await send('DELETE', `/v1/memories/${memoryId}`);
+  const [after] = await listed();
+  expect(after).toMatchObject({
+    id,
+    state: 'approved',
+    memory_id: memoryId,
+    forgotten: true,
+    before: null,
+    after: null,
+  });
+  expect(after.fact).toMatchObject({ id: 'f0', text: null, quote: null });
+  expect(JSON.stringify(after)).not.toContain('Berlin');
+  await send('POST', `/v1/memories/${memoryId}/restore`, { version: 1 });
+  expect(await listed()).toEqual(before);
+});
+
+test('a review of a memory that is forgotten while it waits tells nothing of it, and can be answered', async () => {
+  const { send, waiting, decide, say } = await reviewBench('ADD', []);
+  const { id } = (await send('POST', '/v1/memories', { memory: 'home: Oslo', user_id: 'ann' })).json();
+  await send('PUT', '/v1/settings', { review: ['UPDATE'] });
+  await say('home: Berlin');
+  await send('DELETE', `/v1/memories/${id}`);
+  const [review] = await waiting();
+  expect(review).toMatchObject({ state: 'pending', memory_id: id, forgotten: true, before: null, after: null });
+  expect((await decide(review.id, 'reject')).json()).toMatchObject({ state: 'rejected', forgotten: true });
+});
+
 test.each([
   ['POST', '/v1/reviews/rev_unknown', { decision: 'approve' }, { status: 404, code: 'not_found' }],
   ['POST', '/v1/reviews/rev_unknown', { decision: 'maybe' }, { status: 400, code: 'invalid_request' }],

@@ -1,7 +1,15 @@
 import { ListReviewsQuery, PostReview, ReviewList, ReviewView } from '@slowwave/contracts';
-import { isoOf, isoOrNull, type Review, type ReviewResult, scopeView } from '@slowwave/engine';
+import {
+  forgottenAt,
+  isoOf,
+  isoOrNull,
+  type Review,
+  type ReviewResult,
+  scopeView,
+  type TenantId,
+} from '@slowwave/engine';
 import { given, IdParams, listed, notFound, pageOf, problem } from '@slowwave/http';
-import { routesOf } from './deps.ts';
+import { type ConsoleDeps, routesOf } from './deps.ts';
 import { overtaken } from './memories.ts';
 
 const route = routesOf('manage');
@@ -16,7 +24,9 @@ export const reviewRoutes = [
     bounds: { by: 'query', apps: false },
     handle: async ({ ledger }, { tenant, query }) => {
       const filter = given({ state: query.state, userId: query.user_id });
-      return listed(await ledger.reviews.list(tenant, filter, pageOf(query)), reviewView);
+      const page = await ledger.reviews.list(tenant, filter, pageOf(query));
+      const forgotten = await forgottenAmong({ ledger }, tenant, page.results);
+      return listed(page, (review) => reviewView(review, forgotten));
     },
   }),
   route('POST /v1/reviews/:id', {
@@ -28,11 +38,11 @@ export const reviewRoutes = [
     params: IdParams,
     body: PostReview,
     answer: { 200: ReviewView, 202: ReviewView },
-    handle: async ({ reviewer }, { tenant, params, body, reply }) => {
+    handle: async ({ ledger, reviewer }, { tenant, params, body, reply }) => {
       const end = body.decision === 'approve' ? reviewer.approve : reviewer.reject;
       const { review, searchable } = settled(await end(tenant, params.id), params.id);
       if (!searchable) reply.code(202);
-      return reviewView(review);
+      return reviewView(review, await forgottenAmong({ ledger }, tenant, [review]));
     },
   }),
 ];
@@ -55,26 +65,45 @@ function settled(result: ReviewResult, id: string): Extract<ReviewResult, { kind
   }
 }
 
-const reviewView = ({ operation, ...review }: Review): ReviewView => ({
-  id: review.id,
-  ...scopeView(review.scope),
-  state: review.state,
-  event: operation.kind,
-  // The id of a new memory is not shown before it exists.
-  memory_id: operation.kind === 'ADD' && review.state !== 'approved' ? null : operation.memoryId,
-  before: operation.before,
-  after: operation.after,
-  reason: operation.reason,
-  fact: {
-    id: operation.fact,
-    text: operation.factText,
-    quote: operation.details?.quote ?? null,
-    source_ids: [...operation.sourceIds],
-  },
-  consolidation_id: review.consolidationId,
-  said_at: isoOf(operation.saidAt.at),
-  valid_from: isoOf(operation.validFrom),
-  note: review.note,
-  created_at: isoOf(review.createdAt),
-  settled_at: isoOrNull(review.settledAt),
+/** The memories of reviews that are forgotten by now. */
+async function forgottenAmong(
+  { ledger }: Pick<ConsoleDeps, 'ledger'>,
+  tenant: TenantId,
+  reviews: readonly Review[],
+): Promise<ReadonlySet<string>> {
+  const memoryIds = new Set(reviews.map(({ operation }) => operation.memoryId));
+  const memories = await ledger.memories.many(tenant, [...memoryIds]);
+  return new Set(memories.filter((memory) => forgottenAt(memory) !== null).map(({ id }) => id));
+}
+
+function reviewView({ operation, ...review }: Review, forgotten: ReadonlySet<string>): ReviewView {
+  const tell = forgotten.has(operation.memoryId) ? untoldOf : toldOf;
+  return {
+    id: review.id,
+    ...scopeView(review.scope),
+    state: review.state,
+    event: operation.kind,
+    // The id of a new memory is not shown before it exists.
+    memory_id: operation.kind === 'ADD' && review.state !== 'approved' ? null : operation.memoryId,
+    ...tell(operation),
+    consolidation_id: review.consolidationId,
+    said_at: isoOf(operation.saidAt.at),
+    valid_from: isoOf(operation.validFrom),
+    note: review.note,
+    created_at: isoOf(review.createdAt),
+    settled_at: isoOrNull(review.settledAt),
+  };
+}
+
+const toldOf = ({ before, after, reason, fact: id, factText, details, sourceIds }: Review['operation']) => ({
+  before,
+  after,
+  reason,
+  fact: { id, text: factText, quote: details?.quote ?? null, source_ids: [...sourceIds] },
+});
+
+/** What is left of it where its memory is forgotten. */
+const untoldOf = ({ fact: id, sourceIds }: Review['operation']) => ({
+  ...{ before: null, after: null, reason: 'forgotten', forgotten: true as const },
+  fact: { id, text: null, quote: null, source_ids: [...sourceIds] },
 });

@@ -13,7 +13,16 @@ export const ReviewView = ScopeView.extend({
   before: z.string().nullable(),
   after: z.string().nullable(),
   reason: z.string(),
-  fact: z.object({ id: z.string(), text: z.string(), quote: z.string().nullable(), source_ids: z.array(z.string()) }),
+  fact: z.object({
+    id: z.string(),
+    text: z.string().nullable(),
+    quote: z.string().nullable(),
+    source_ids: z.array(z.string()),
+  }),
+  forgotten: z
+    .literal(true)
+    .optional()
+    .describe('The memory is forgotten: before, after and the text and quote of the fact are null.'),
   consolidation_id: z.string().describe('The consolidation that proposed it; its plan shows the reasoning.'),
   said_at: z.string(),
   valid_from: z.string(),

@@ -1453,10 +1453,12 @@ export type Review = {
   readonly reason: string;
   readonly fact: {
     readonly id: string;
-    readonly text: string;
+    readonly text: string | null;
     readonly quote: string | null;
     readonly source_ids: readonly string[];
   };
+  /** The memory is forgotten: before, after and the text and quote of the fact are null. */
+  readonly forgotten?: true | undefined;
   /** The consolidation that proposed it; its plan shows the reasoning. */
   readonly consolidation_id: string;
   readonly said_at: string;

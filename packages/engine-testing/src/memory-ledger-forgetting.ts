@@ -1,5 +1,5 @@
 import type { Evidence, LaneId, Leaning, MemoryChange, Millis, WishToForget } from '@slowwave/engine';
-import { forgottenAt, hasFallen, isOfForgotten, leaningIn, shownOf } from '@slowwave/engine/storing';
+import { evidenceByMessage, forgottenAt, hasFallen, isOfForgotten, leaningIn, shownOf } from '@slowwave/engine/storing';
 import { hearersOf, reviseWithNext } from './memory-ledger-speech.ts';
 import { rowOf, type State } from './memory-ledger-state.ts';
 import { forgetSummaries } from './memory-ledger-summaries.ts';
@@ -31,7 +31,7 @@ export function noteWishes(
 
 /** What is shown of a lane's messages. */
 export function showAgain(state: State, lane: LaneId, now: Millis): void {
-  const evidence = evidenceOf(state, lane);
+  const cameOf = evidenceByMessage(evidenceOf(state, lane));
   const counting = state.wishes.filter((wish) => state.consolidations.get(wish.consolidationId)?.state === 'applied');
   const changed = new Set<string>();
   for (const row of state.messages.values()) {
@@ -39,7 +39,7 @@ export function showAgain(state: State, lane: LaneId, now: Millis): void {
     const { id, content, batchId } = row.message;
     const said = row.unhidden ?? content;
     const shown = shownOf(said, {
-      evidence: evidence.filter(({ messageIds }) => messageIds.includes(id)),
+      evidence: cameOf([id]),
       wishes: counting.filter(({ messageId }) => messageId === id).map(({ quote }) => quote),
     });
     if (JSON.stringify(shown ?? said) === JSON.stringify(content)) continue;
@@ -59,12 +59,12 @@ export function showAgain(state: State, lane: LaneId, now: Millis): void {
 
 /** Which statements of a lane's studies have fallen. The caller folds the graph again. */
 export function standAgain(state: State, lane: LaneId): void {
-  const evidence = evidenceOf(state, lane);
+  const cameOf = evidenceByMessage(evidenceOf(state, lane));
   const nameOf = (id: string): string => rowOf(state.graph.entities, id).name;
   for (const row of state.graph.statements.values()) {
     const { consolidationId } = row.statement;
     if (row.lane !== lane || consolidationId === null) continue;
-    row.fallen = hasFallen(row.statement, evidence, nameOf);
+    row.fallen = hasFallen(row.statement, cameOf(row.statement.messageIds), nameOf);
     row.counts = !row.fallen && rowOf(state.consolidations, consolidationId).state !== 'undone';
   }
 }

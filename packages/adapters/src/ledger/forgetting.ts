@@ -9,7 +9,15 @@ import type {
   VersionDetails,
   WishToForget,
 } from '@slowwave/engine';
-import { canonical, endsOf, hasFallen, isOfForgotten, leaningIn, shownOf } from '@slowwave/engine/storing';
+import {
+  canonical,
+  endsOf,
+  evidenceByMessage,
+  hasFallen,
+  isOfForgotten,
+  leaningIn,
+  shownOf,
+} from '@slowwave/engine/storing';
 import { type Folding, refold } from './graph/refold.ts';
 import { statementFrom } from './graph/rows.ts';
 import { all, idsOf, insert, run, type Script, together } from './script.ts';
@@ -71,11 +79,13 @@ function* showAgain({ lane, now }: Folding, ids: readonly string[]): Script<void
     evidenceOf(ids),
     all<WishRow>(SELECT_WISHES, { ids }),
   );
+  const cameOf = evidenceByMessage(evidence);
+  const wished = Map.groupBy(wishes, (wish) => wish.message_id);
   const changed = messages.flatMap(({ id, batch_id: batchId, content, unhidden }) => {
     const said = unhidden ?? content;
     const shown = shownOf(JSON.parse(said) as Content, {
-      evidence: evidence.filter(({ messageIds }) => messageIds.includes(id)),
-      wishes: wishes.filter((wish) => wish.message_id === id).map(({ quote }) => quote),
+      evidence: cameOf([id]),
+      wishes: (wished.get(id) ?? []).map(({ quote }) => quote),
     });
     if (canonical(shown ?? JSON.parse(said)) === canonical(JSON.parse(content))) return [];
     const next =
@@ -101,8 +111,9 @@ export function* standAgain(folding: Folding, consolidationIds: readonly string[
       statements.map(({ statement }) => statement),
     ),
   );
+  const cameOf = evidenceByMessage(evidence);
   const weighed = statements.map(({ row, statement }) => {
-    const fallen = hasFallen(statement, evidence, nameOf) ? 1 : 0;
+    const fallen = hasFallen(statement, cameOf(statement.messageIds), nameOf) ? 1 : 0;
     return { row, statement, fallen, counts: fallen === 1 || row.state === 'undone' ? 0 : 1 };
   });
   const changed = weighed.filter(({ row, fallen, counts }) => fallen !== row.fallen || counts !== row.counts);

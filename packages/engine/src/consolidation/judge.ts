@@ -1,6 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
 import { holdsAt, lastSaidAt } from '../memories/evolve.ts';
-import { attacksIn } from '../messages/attacks.ts';
+import { attacksInLong } from '../messages/attacks.ts';
 import { clockText, isFromTheFuture, type Spoken, spokenOf } from '../messages/messages.ts';
 import type { RawOperation } from '../models/parse/listed.ts';
 import type { Candidate, Fact, FactOutcome, HeldOperation, Operation, Remark, SeenAttack } from '../plan.ts';
@@ -56,9 +56,8 @@ export async function judge(deps: EngineDeps, decided: Decided): Promise<Guarded
 async function attacksAmong({ tools }: EngineDeps, heard: readonly Spoken[]): Promise<readonly SeenAttack[]> {
   const seen: SeenAttack[] = [];
   for (const { message, text } of heard) {
-    const kinds = attacksIn(text);
+    const kinds = await inSlices(tools, attacksInLong(text));
     if (kinds.length > 0) seen.push({ messageId: message.id, kinds });
-    await tools.breathe();
   }
   return seen;
 }

@@ -1,6 +1,7 @@
 import { fixedTools, statementsBy } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
-import { type Evidence, hasFallen, leaningIn, shownOf } from './forgotten.ts';
+import type { Statement } from '../graph/words.ts';
+import { type Evidence, evidenceByMessage, hasFallen, leaningIn, shownOf } from './forgotten.ts';
 
 const evidence = (text: string, quote: string | null, given: Partial<Evidence> = {}): Evidence => ({
   ...{ memoryId: text, messageIds: ['m'], text, quote, forgotten: false },
@@ -45,6 +46,28 @@ describe('what is shown of a message', () => {
     expect(shownOf('Forget Bo', { evidence: [], wishes: ['Forget Bo'] })).toEqual(nothing);
   });
 
+  it.each([
+    ['no end of a sentence', `${'x'.repeat(250_000)} I owe Bo ${'y'.repeat(250_000)}`],
+    ['the words again and again', 'I owe Bo '.repeat(50_000)],
+    ['the words again and again, each in a sentence of its own', 'I owe Bo. '.repeat(50_000)],
+    ['nearly the words again and again', `I owe Bo. ${'I owe B'.repeat(70_000)}`],
+    ['spaces between the words', `I owe Bo. ${`I${' '.repeat(5_000)}`.repeat(100)}`],
+  ])('comes to an end in a text of half a million characters with %s', (_how, text) => {
+    const shown = shownOf(`${text} I like tea.`, { evidence: [TEA, gone('Owes Bo', 'I owe Bo')], wishes: [] });
+    expect(JSON.stringify(shown)).not.toMatch(/owe bo/iu);
+  });
+
+  it('is nothing of a text in which what to hide cannot be told from the rest', () => {
+    const long = `${'and so on '.repeat(300)}I owe Bo`;
+    expect(shownOf(`${long}. I like tea.`, { evidence: [TEA, gone('Owes Bo', 'I owe Bo')], wishes: [] })).toBe(
+      '[forgotten]',
+    );
+    const page = 'I owe Bo, '.repeat(200);
+    expect(shownOf(`${page}. I like tea.`, { evidence: [TEA, gone('Owes Bo', page)], wishes: [] })).toEqual({
+      withheld: 'forgotten',
+    });
+  });
+
   it('is read as a text, never as a pattern', () => {
     const odd = gone('Owes (some) $1 + x*', 'I owe (some) $1 + x*');
     expect(shownOf('I owe (some) $1 + x*. I like tea.', { evidence: [TEA, odd], wishes: [] })).toBe(
@@ -56,24 +79,26 @@ describe('what is shown of a message', () => {
 describe('a statement', () => {
   const { holds } = statementsBy(fixedTools());
   const nameOf = (id: string): string => id;
+  const falls = (statement: Statement, told: readonly Evidence[]): boolean =>
+    hasFallen(statement, evidenceByMessage(told)(statement.messageIds), nameOf);
   const works = holds('Ida works_at Fjord', { messageIds: ['m'] });
   const sister = holds('User has_sister Ida', { messageIds: ['m'] });
 
   it('falls with what says most of it, and with nothing of other messages', () => {
     const told = [gone('Ida works at Fjord', null), evidence("User's sister is Ida", null)];
-    expect([works, sister].map((one) => hasFallen(one, told, nameOf))).toEqual([true, false]);
+    expect([works, sister].map((one) => falls(one, told))).toEqual([true, false]);
     const elsewhere = [gone('Ida works at Fjord', null)].map((one) => ({ ...one, messageIds: ['n'] }));
-    expect(hasFallen(works, elsewhere, nameOf)).toBe(false);
+    expect(falls(works, elsewhere)).toBe(false);
   });
 
   it('falls where it names somebody whom only what is forgotten names', () => {
     const told = [gone('User met Ida', null), evidence('User has a sister who works', null)];
-    expect(hasFallen(sister, told, nameOf)).toBe(true);
+    expect(falls(sister, told)).toBe(true);
   });
 
   it('stays while another memory says the same', () => {
     const told = [gone('Ida works at Fjord', null), evidence('Ida works at Fjord', null, { memoryId: 'other' })];
-    expect(hasFallen(works, told, nameOf)).toBe(false);
+    expect(falls(works, told)).toBe(false);
     const would = leaningIn('other', { messages: [], evidence: told, wishes: [], statements: [works], nameOf });
     expect(would.statements).toEqual([works]);
   });

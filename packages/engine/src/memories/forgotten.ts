@@ -61,25 +61,47 @@ interface Passage {
 
 type Span = readonly [start: number, end: number];
 
-/** Where the words stand, however they are spaced and capitalised. */
+/** In characters: who quotes more says the whole message. */
+const QUOTE_MAX = 1_000;
+/** Where words stand more often than this, or in a longer sentence, all of the text goes. */
+const PLACES_MAX = 50;
+const SENTENCE_MAX = 2_000;
+
+/** Where the words stand, however they are spaced and capitalised. Takes linear time on any text. */
 function spansOf(text: string, { quote, text: made }: Passage): readonly Span[] {
-  if (quote === null || quote.trim() === '') return [];
+  if (quote === null || quote.trim() === '' || quote.length > QUOTE_MAX) return [];
   const words = quote.trim().split(/\s+/u).map(plain).join('\\s+');
-  return [...text.matchAll(new RegExp(words, 'giu'))].map((match) =>
-    reach(text, [match.index, match.index + match[0].length], made),
-  );
+  const spans: Span[] = [];
+  for (const { index, 0: found } of text.matchAll(new RegExp(words, 'giu'))) {
+    const span = spans.length < PLACES_MAX ? reach(text, [index, index + found.length], made) : null;
+    if (span === null) return [[0, text.length]];
+    spans.push(span);
+  }
+  return spans;
 }
 
 const plain = (word: string): string => word.replace(/[\\^$.*+?()[\]{}|/]/gu, '\\$&');
 
-/** The rest of the sentence goes with the words where it says more of what was made of them. */
-function reach(text: string, [start, end]: Span, made: string): Span {
-  const from = text.slice(0, start).search(/[^.!?。！？\n]*$/u);
-  const to = end + (/^[^.!?。！？\n]*[.!?。！？]?/u.exec(text.slice(end))?.[0].length ?? 0);
+/** The rest of the sentence goes with the words where it says more of what was made of them; null: no sentence is that long. */
+function reach(text: string, [start, end]: Span, made: string): Span | null {
+  const sentence = sentenceAround(text, [start, end]);
+  if (sentence === null) return null;
+  const [from, to] = sentence;
   const [said, words] = [termSet(made), termSet(text.slice(start, end))];
   const rest = [...termSet(`${text.slice(from, start)} ${text.slice(end, to)}`)];
   return rest.some((term) => said.has(term) && !words.has(term)) ? [from, to] : [start, end];
 }
+
+function sentenceAround(text: string, [start, end]: Span): Span | null {
+  let [from, to] = [start, end];
+  while (from > 0 && !isEnd(text, from - 1) && to - from <= SENTENCE_MAX) from -= 1;
+  while (to < text.length && !isEnd(text, to) && to - from <= SENTENCE_MAX) to += 1;
+  if (to - from > SENTENCE_MAX) return null;
+  return [from, to < text.length && text[to] !== '\n' ? to + 1 : to];
+}
+
+const ENDS: ReadonlySet<string> = new Set('.!?。！？\n');
+const isEnd = (text: string, at: number): boolean => ENDS.has(text.charAt(at));
 
 function withoutSpans(text: string, spans: readonly Span[]): string {
   let [shown, at] = ['', 0];
@@ -93,12 +115,26 @@ function withoutSpans(text: string, spans: readonly Span[]): string {
 /** What an entity is called. */
 export type NameOf = (entity: string) => string;
 
+/** Of all that came of some messages, what came of these. */
+export function evidenceByMessage(
+  evidence: readonly Evidence[],
+): (messageIds: readonly string[]) => readonly Evidence[] {
+  const byMessage = new Map<string, Evidence[]>();
+  for (const one of evidence) {
+    for (const id of new Set(one.messageIds)) {
+      const known = byMessage.get(id);
+      if (known === undefined) byMessage.set(id, [one]);
+      else known.push(one);
+    }
+  }
+  return (ids) => [...new Set(ids.flatMap((id) => byMessage.get(id) ?? []))];
+}
+
 /**
  * Whether a statement falls: all that it leans on is forgotten, or it names somebody whom only what is forgotten names. Of what
- * came of its messages it leans on that which says most of it; where nothing came of them it leans on nothing, and stays.
+ * came of its messages (`own`) it leans on that which says most of it; where nothing came of them it leans on nothing, and stays.
  */
-export function hasFallen(statement: Statement, evidence: readonly Evidence[], nameOf: NameOf): boolean {
-  const own = evidence.filter(({ messageIds }) => messageIds.some((id) => statement.messageIds.includes(id)));
+export function hasFallen(statement: Statement, own: readonly Evidence[], nameOf: NameOf): boolean {
   if (!own.some(({ forgotten }) => forgotten)) return false;
   if (leanedOn(statement, own, nameOf).every(({ forgotten }) => forgotten)) return true;
   const [gone, left] = [own.filter(({ forgotten }) => forgotten), own.filter(({ forgotten }) => !forgotten)];
@@ -137,10 +173,12 @@ interface Around {
 
 /** What would be hidden and fall if a memory were forgotten. */
 export function leaningIn(memoryId: string, { messages, evidence, wishes, statements, nameOf }: Around): Leaning {
-  const then = evidence.map((one) => (one.memoryId === memoryId ? { ...one, forgotten: true } : one));
+  const then = evidenceByMessage(
+    evidence.map((one) => (one.memoryId === memoryId ? { ...one, forgotten: true } : one)),
+  );
   return {
     messages: messages.flatMap(({ id, content }) => {
-      const own = then.filter(({ messageIds }) => messageIds.includes(id));
+      const own = then([id]);
       const quotes = wishes.filter(({ messageId }) => messageId === id).map(({ quote }) => quote);
       const shown = shownOf(content, { evidence: own, wishes: quotes });
       if (shown === null) return [];
@@ -149,6 +187,6 @@ export function leaningIn(memoryId: string, { messages, evidence, wishes, statem
         { id, hidden: isWithheld(shown) ? ('all' as const) : ('words' as const), otherMemoryIds: [...new Set(others)] },
       ];
     }),
-    statements: statements.filter((statement) => hasFallen(statement, then, nameOf)),
+    statements: statements.filter((statement) => hasFallen(statement, then(statement.messageIds), nameOf)),
   };
 }

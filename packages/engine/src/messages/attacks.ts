@@ -1,3 +1,5 @@
+import type { Sliced } from '../ports/tools.ts';
+
 /**
  * What texts try to do that address a model instead of a person: give it other orders, make it somebody else, or have it give
  * away what it was shown. They are flagged and nothing else: what makes them harmless does not depend on their being seen.
@@ -9,6 +11,23 @@ export type Attack = (typeof ATTACKS)[number];
 export function attacksIn(text: string): readonly Attack[] {
   const plain = text.normalize('NFKC').replaceAll('’', "'");
   return ATTACKS.filter((kind) => FORMS[kind].some((form) => form.test(plain)));
+}
+
+/** Characters that are looked through at a time: some milliseconds. */
+const PIECE = 10_000;
+/** No form is longer. */
+const OVERLAP = 500;
+
+/** The same of a text of any length, in slices. */
+export function* attacksInLong(text: string): Sliced<readonly Attack[]> {
+  const seen = new Set<Attack>();
+  for (let from = 0; from < text.length; from += PIECE) {
+    yield;
+    // What only begins a piece begins no text.
+    const before = from === 0 ? '' : `x${text.slice(from - OVERLAP, from)}`;
+    for (const kind of attacksIn(before + text.slice(from, from + PIECE))) seen.add(kind);
+  }
+  return ATTACKS.filter((kind) => seen.has(kind));
 }
 
 /** Where an order begins: "my kids ignore all instructions" is none. */

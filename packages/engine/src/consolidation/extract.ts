@@ -89,7 +89,7 @@ function verbatim({ gathered, spoken }: { gathered: GatheredTurn; spoken: readon
 }
 
 /** What an agent did it did with tools: its record is one of them, too. */
-const AS_IT_IS = { inferred: false, agent: true, categories: [], ownOnly: false };
+const AS_IT_IS = { inferred: false, agent: true, categories: [], ownOnly: false, before: [] };
 
 /** The new messages as they will be read. */
 interface Heard {

@@ -135,7 +135,7 @@ function readingBeside(length: number) {
   const judge = () => {
     const { value, json = null } = readAnswer(afresh(answer), factsIn) ?? {};
     const found = [{ raw: value?.items ?? [], json, shown }];
-    return () => admit(found, { inferred: true, agent: false, categories: ['misc'], ownOnly: false });
+    return () => admit(found, { inferred: true, agent: false, categories: ['misc'], ownOnly: false, before: [] });
   };
   const legs = [
     () => onText(answer, JSON.parse),

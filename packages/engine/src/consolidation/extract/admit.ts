@@ -39,6 +39,8 @@ interface Admission {
   readonly categories: readonly string[];
   /** Nothing is made of what is external. */
   readonly ownOnly: boolean;
+  /** What a model was shown from before the window. */
+  readonly before: readonly Spoken[];
 }
 
 export interface Admitted {
@@ -56,7 +58,7 @@ export function* admitting(found: readonly Found[], admission: Admission): Slice
   const attribute = found.some(leavesOpen) ? yield* attributing(window) : NOBODY;
   const judging: Judging = { ...admission, window, attribute, heard: heardIn(window) };
   const lineage = admission.inferred
-    ? lineageIn(window)
+    ? lineageIn(window, admission.before)
     : ({ sources }: Pick<Sourced, 'sources'>) => leastOf(sources.map(trustOf));
   const discards: Discard[] = [];
   const admitted: Candidate[] = [];
@@ -69,7 +71,7 @@ export function* admitting(found: readonly Found[], admission: Admission): Slice
     for (const written of raw) {
       yield;
       const sources = sourcesOf(written, shown, judging);
-      const trust = lineage({ ...written, sources });
+      const trust = lineage({ texts: [written.text], quote: written.quote, sources });
       const candidate = candidateOf(written, { sources, trust }, suspecting);
       const reason = refusal(candidate, judging);
       if (reason !== null) discards.push(discardOf(written, reason));

@@ -40,7 +40,8 @@ export async function infer(
     found.push(...(await inHalves(halving, part, i === 0 ? 'extract' : `extract:${i + 1}`)));
   const categories = rules.categories ?? DEFAULT_CATEGORIES;
   const ownOnly = rules.externalContent === 'ignore';
-  const admission = { inferred: true, agent: turn.scope.agentId !== null, categories, ownOnly };
+  const before = shownBefore(gathered, deps.settings.recentMessages);
+  const admission = { inferred: true, agent: turn.scope.agentId !== null, categories, ownOnly, before };
   const admitted = await inSlices(deps.tools, admitting(found, admission));
   return { ...admitted, prompts: [promptUse(deps, prompt)] };
 }
@@ -73,16 +74,20 @@ export function contextOf(
   { spoken, before, count }: { spoken: readonly Spoken[]; before: readonly Spoken[]; count: number },
 ): Context {
   const { turn, rules } = gathered;
-  const known = before.length > 0 ? before : lastOf(knownMessages(gathered), count).map((message) => spokenOf(message));
+  const known = before.length > 0 ? fitting(before) : shownBefore(gathered, count);
   return {
     summary: gathered.summary === null ? null : maskSecrets(gathered.summary).text,
-    recent: shown(known),
+    recent: known.map(({ message, text }) => ({ role: message.role, content: text })),
     // The conversation's own "now": a retry, or a replay a year later, asks the same question again.
     now: spoken.length === 0 ? isoOf(turn.claimedAt) : clockText(lastSaid(spoken.map(({ message }) => message))),
     instructions: instructionsOf(rules, turn.settings),
     ...(rules.categories === null ? {} : { categories: rules.categories }),
   };
 }
+
+/** What calls are shown of what was said before the window. */
+export const shownBefore = (gathered: GatheredTurn, count: number): readonly Spoken[] =>
+  fitting(lastOf(knownMessages(gathered), count).map((message) => spokenOf(message)));
 
 /** The messages before the window, then those of it that came before under the same client id: each once. */
 function knownMessages({ recent, messages }: GatheredTurn): readonly Message[] {
@@ -94,14 +99,14 @@ function knownMessages({ recent, messages }: GatheredTurn): readonly Message[] {
 const lastOf = <T>(items: readonly T[], count: number): readonly T[] => items.slice(Math.max(0, items.length - count));
 
 /** As many of the last ones as there is room for, oldest first. */
-function shown(known: readonly Spoken[]): Context['recent'] {
+function fitting(known: readonly Spoken[]): readonly Spoken[] {
   let room = KNOWN_TOKENS_MAX;
-  const last: { role: string; content: string }[] = [];
-  for (const { message, text } of known.toReversed()) {
-    const content = shorten(text, KNOWN_MESSAGE_TOKENS_MAX);
-    room -= estimateTokens(content);
+  const last: Spoken[] = [];
+  for (const spoken of known.toReversed()) {
+    const text = shorten(spoken.text, KNOWN_MESSAGE_TOKENS_MAX);
+    room -= estimateTokens(text);
     if (room < 0) break;
-    if (content !== '') last.unshift({ role: message.role, content });
+    if (text !== '') last.unshift({ ...spoken, text });
   }
   return last;
 }

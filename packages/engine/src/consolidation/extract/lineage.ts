@@ -5,38 +5,40 @@ import { containment, once, termSet } from '../../text/terms.ts';
 import type { Message, Trust } from '../../words.ts';
 import { FRAME } from './rules.ts';
 
-/** So much of a fact's words stands in external content that it was read there… */
+/** So much of a text's words stands in external content that it was read there… */
 const READ_THERE = 0.8;
 /** …unless the messages that it names say at least this much of it. What says less of it leaves it to a conclusion. */
 const SUPPORTED = 0.34;
 
-/** What a fact was made of, as the model says. */
+/** What a fact or a relation was made of, as the model says. */
 interface Made {
-  readonly text: string;
+  /** What it says, each of them to be supported: a fact by its text, a relation by its names. */
+  readonly texts: readonly string[];
   readonly quote: string | null;
   readonly sources: readonly Message[];
 }
 
 /**
- * Whose word facts of a window are: the least of the messages that each of them names. A model may have read it elsewhere, and one
- * that obeys a page says that the user has said it: what stands in external content and in no message that is named is external.
+ * Whose word facts and relations of a window are: the least of the messages that each of them names. A model may have read it
+ * elsewhere, also in what it is shown from before the window, and one that obeys a page says that the user has said it: what
+ * stands in external content and in no message that is named is external.
  */
-export function lineageIn(window: readonly Spoken[]): (made: Made) => Trust {
+export function lineageIn(window: readonly Spoken[], before: readonly Spoken[]): (made: Made) => Trust {
   const comparable = once((text: string) => ({ words: normaliseText(text), terms: termSet(text) }));
-  const external = window.filter(({ message }) => trustOf(message) === 'external');
-  return ({ text, quote, sources }) => {
+  const external = [...before, ...window].filter(({ message }) => trustOf(message) === 'external');
+  return ({ texts, quote, sources }) => {
     const named = leastOf(sources.map(trustOf));
     if (named === 'external') return named;
-    const asked = new Set([...termSet(text)].filter((term) => !FRAME.has(term)));
+    const asked = texts.map((text) => new Set([...termSet(text)].filter((term) => !FRAME.has(term))));
     const quoted = normaliseText(quote ?? '');
     const holds = (spoken: Spoken): boolean => quoted !== '' && comparable(spoken.text).words.includes(quoted);
-    const share = (spoken: Spoken): number =>
-      asked.size === 0 ? 0 : containment(asked, comparable(spoken.text).terms);
+    const says = (spoken: Spoken, one: ReadonlySet<string>, share: number): boolean =>
+      one.size > 0 && containment(one, comparable(spoken.text).terms) >= share;
     const own = spokenBy(sources, window);
     const isQuoted = own.some(holds);
-    const isSupported = own.some((spoken) => share(spoken) >= SUPPORTED);
+    const isSupported = asked.every((one) => own.some((spoken) => says(spoken, one, SUPPORTED)));
     const isElsewhere = external.some(
-      (spoken) => (!isQuoted && holds(spoken)) || (!isSupported && share(spoken) >= READ_THERE),
+      (spoken) => (!isQuoted && holds(spoken)) || (!isSupported && asked.every((one) => says(spoken, one, READ_THERE))),
     );
     if (isElsewhere) return 'external';
     return isQuoted || isSupported ? named : leastOf([named, 'inferred']);

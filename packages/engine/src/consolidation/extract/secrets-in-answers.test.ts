@@ -15,7 +15,7 @@ function admitted(answer: string) {
   const reading = readAnswer(maskSecrets(answer).text, factsIn);
   const { items = [], unread = [] } = reading?.value ?? {};
   const found = { raw: items, unread, json: reading?.json ?? null, shown };
-  return admit([found], { inferred: true, agent: false, categories: [], ownOnly: false });
+  return admit([found], { inferred: true, agent: false, categories: [], ownOnly: false, before: [] });
 }
 
 const factWith = (fields: Json): string => JSON.stringify({ facts: [{ ...(fields as object), source_ids: ['m0'] }] });

@@ -6,13 +6,14 @@ import {
   messageShown,
   type Part,
   partLimits,
+  shownBefore,
 } from '../../consolidation/extract/infer.ts';
+import { lineageIn } from '../../consolidation/extract/lineage.ts';
 import { HEARD, idleReason } from '../../consolidation/extract/rules.ts';
 import { hear } from '../../consolidation/extract.ts';
 import type { EngineDeps } from '../../deps.ts';
 import { EngineError } from '../../errors.ts';
 import { maskSecrets } from '../../masking/secrets.ts';
-import { trustOf } from '../../memories/trust.ts';
 import { beginOf, isWorthReading, lastSaid, type Spoken } from '../../messages/messages.ts';
 import { ask, inHalves } from '../../models/ask.ts';
 import { graphIn, type RawEntity, type RawGraph, type RawRelation } from '../../models/parse/graph.ts';
@@ -49,13 +50,14 @@ export async function extractGraph(deps: EngineDeps, read: Read, cancel: Cancell
     halve: halvingParts(deps),
     isLast: async () => isLastOfStudy(deps, read.study),
   };
-  const externalToo = read.gathered.rules.externalContent === 'remember';
   const found: FoundGraph[] = [];
   const parts = await inSlices(deps.tools, cutIntoParts(spoken, partLimits(deps)));
   for (const [i, part] of parts.entries())
     found.push(...(await inHalves(halving, part, i === 0 ? `${STEP}extract` : `${STEP}extract:${i + 1}`)));
   const names = read.around.flatMap((one) => [one.sourceName, one.destinationName]);
-  const admitted = await inSlices(deps.tools, admitGraph(found, { known, names, externalToo }));
+  const before = shownBefore(gathered, deps.settings.recentMessages);
+  const isExternal = gathered.rules.externalContent === 'remember' ? () => false : externalIn(found, before);
+  const admitted = await inSlices(deps.tools, admitGraph(found, { known, names, isExternal }));
   return { ...read, ...admitted, asked: true };
 }
 
@@ -159,6 +161,21 @@ interface FoundGraph {
   readonly shown: ReadonlyMap<string, Spoken>;
 }
 
+/** Whether a relation was read in external content, whosever words the model calls it. */
+type IsExternal = (raw: RawRelation, sources: readonly Spoken[]) => boolean;
+
+/** The owner says "I", not a name: a relation of the owner is looked for by its other end. */
+function externalIn(found: readonly FoundGraph[], before: readonly Spoken[]): IsExternal {
+  const lineage = lineageIn(
+    found.flatMap(({ shown }) => [...shown.values()]),
+    before,
+  );
+  return ({ source, destination, quote }, sources) => {
+    const texts = [source, destination].filter((name) => !isSelfName(name));
+    return lineage({ texts, quote, sources: sources.map(({ message }) => message) }) === 'external';
+  };
+}
+
 /** More in one study are no conversation any more. */
 const CLAIMS_MAX = 200;
 
@@ -168,7 +185,7 @@ const CLAIMS_MAX = 200;
  */
 function* admitGraph(
   found: readonly FoundGraph[],
-  { externalToo, ...knowing }: Knowing & { readonly externalToo: boolean },
+  { isExternal, ...knowing }: Knowing & { readonly isExternal: IsExternal },
 ): Sliced<Pick<Admitted, 'mentions' | 'claims' | 'remarks'>> {
   const remarks: Remark[] = [];
   const roll = new Roll(knowing, remarks);
@@ -183,7 +200,7 @@ function* admitGraph(
     for (const relation of raw.relations) {
       yield;
       const find: Find = (name) => roll.find(name) ?? roll.add(named(name), text);
-      const claim = claimOf(relation, shown, { find, externalToo });
+      const claim = claimOf(relation, shown, { find, isExternal });
       if (typeof claim === 'string') remarks.push({ asked: askedOf(relation), did: claim });
       else if (claims.length < CLAIMS_MAX) claims.push(claim);
       else remarks.push({ asked: askedOf(relation), did: `refused: more than ${CLAIMS_MAX} relations in one study` });
@@ -215,15 +232,14 @@ type Find = (name: string) => number | null;
 function claimOf(
   raw: RawRelation,
   shown: ReadonlyMap<string, Spoken>,
-  { find, externalToo }: { readonly find: Find; readonly externalToo: boolean },
+  { find, isExternal }: { readonly find: Find; readonly isExternal: IsExternal },
 ): Claim | string {
   const relationship = relationshipOf(raw.relationship);
   if (relationship === null) return 'refused: expected a relationship of a few words';
   const sources = sourcesOf(raw, shown);
   if (sources.length === 0) return 'refused: no source message';
   if (!sources.some(({ message }) => HEARD.has(message.role))) return 'refused: not said by the user';
-  if (!externalToo && sources.some(({ message }) => trustOf(message) === 'external'))
-    return 'refused: external content, which makes no relations';
+  if (isExternal(raw, sources)) return 'refused: external content, which makes no relations';
   const [one, other] = [find(raw.source), find(raw.destination)];
   if (one === null || other === null) return 'refused: no message names one of its entities';
   if (one === other) return 'refused: both of its entities are the same';

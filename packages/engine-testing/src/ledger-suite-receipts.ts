@@ -61,6 +61,15 @@ export function describeReceipts(bench: () => Bench): void {
       expect((await b.ledger.receipts.get(TENANT, receipt.id))?.question).toBe(receipt.question);
     });
 
+    it('is written with others of its lane alone', async () => {
+      const b = bench();
+      const { memory } = await oneMemory(b);
+      const bob = await b.ledger.memories.laneOf(TENANT, user('bob'), b.tools.now());
+      const both = [receiptOf(b, memory.lane), receiptOf(b, bob)];
+      await expect(b.ledger.receipts.append(both)).rejects.toThrow('expected receipts of one lane, got those of 2');
+      expect(await Promise.all(both.map(({ id }) => b.ledger.receipts.get(TENANT, id)))).toEqual([null, null]);
+    });
+
     it('is found by each memory that it told, newest first, page by page', async () => {
       const b = bench();
       const [one, other] = [(await oneMemory(b)).memory, (await oneMemory(b)).memory];
@@ -160,6 +169,21 @@ export function describeReceipts(bench: () => Bench): void {
       await write(b, deleted(b.tools, memory));
       const late = await append(b, memory.lane, { ...asked, told: [memoryTold(memory)] });
       expect(await questionsOf(b, late)).toEqual([BLANK]);
+    });
+
+    it('goes from all answers of an owner once very many memories are deleted together', async () => {
+      const b = bench();
+      const memories: Memory[] = [];
+      for (let i = 0; i < 15; i += 1) memories.push((await oneMemory(b)).memory);
+      const kept = (await oneMemory(b)).memory;
+      const bob = await b.ledger.memories.laneOf(TENANT, user('bob'), b.tools.now());
+      const first = await append(b, kept.lane, { ...asked, told: [memoryTold(kept)] });
+      const told = await Promise.all(
+        memories.map((memory) => append(b, memory.lane, { ...asked, told: [memoryTold(kept), memoryTold(memory)] })),
+      );
+      const others = await append(b, bob, { ...asked, scope: scope({ userId: 'bob' }) });
+      await write(b, ...memories.map((memory) => deleted(b.tools, memory)));
+      expect(await questionsOf(b, first, ...told, others)).toEqual([BLANK, ...told.map(() => BLANK), KEPT]);
     });
 
     it('goes from each of very many receipts', async () => {

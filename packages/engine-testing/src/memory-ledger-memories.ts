@@ -113,10 +113,10 @@ export function conflictsOf(state: State, tenant: TenantId, changes: readonly Me
 }
 
 export function record(state: State, changes: readonly MemoryChange[], consolidationId: string | null): void {
+  blankQuestions(state, changes);
   for (const change of changes) {
     const { memory, events } = change;
     notifyWebhooks(state, memory.tenant, [...memoryNotices([change]), ...retractionsOf(state, change)]);
-    blankQuestions(state, change);
     state.memories.set(memory.id, memory);
     state.events.push(...events);
     if (events.some((event) => event.kind === 'DELETE')) forgetSummaries(state, memory.lane);

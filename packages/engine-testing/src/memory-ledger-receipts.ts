@@ -1,7 +1,9 @@
 import {
+  blankedBy,
   creditChanges,
   isRetracting,
   type LaneId,
+  laneOfReceipts,
   liveVersion,
   type MemoryChange,
   type Notice,
@@ -26,7 +28,9 @@ export function memoryReceipts(state: State): ReceiptStore {
   };
   return {
     append: async (given) => {
-      for (const receipt of given.filter(({ id, lane }) => stands(lane) && !receipts.has(id))) {
+      const lane = laneOfReceipts(given);
+      if (lane === null || !stands(lane)) return;
+      for (const receipt of given.filter(({ id }) => !receipts.has(id))) {
         const whole = { ...receipt, outcome: null };
         receipts.set(receipt.id, memoriesIn(receipt).every(isLive) ? whole : { ...whole, ...BLANK });
       }
@@ -65,11 +69,12 @@ const memoriesIn = ({ told }: Pick<Receipt, 'told'>): readonly string[] =>
 
 const BLANK = { question: null, filters: null } as const;
 
-/** Questions whose answers told what is forgotten now. */
-export function blankQuestions({ receipts }: State, { memory }: MemoryChange): void {
-  if (liveVersion(memory) !== null) return;
-  for (const [id, receipt] of receipts) {
-    if (memoriesIn(receipt).includes(memory.id)) receipts.set(id, { ...receipt, ...BLANK });
+export function blankQuestions({ receipts }: State, changes: readonly MemoryChange[]): void {
+  for (const [lane, memoryIds] of blankedBy(changes)) {
+    for (const [id, receipt] of receipts) {
+      const told = memoryIds === null || memoriesIn(receipt).some((one) => memoryIds.includes(one));
+      if (receipt.lane === lane && told) receipts.set(id, { ...receipt, ...BLANK });
+    }
   }
 }
 

@@ -1,21 +1,29 @@
-import type { LaneId, Memory, MemoryChange, NewReceipt, Notice, Owner, Receipt, ReceiptStore } from '@slowwave/engine';
-import { besideOwner, creditChanges, isRetracting, liveVersion, retractionNotice } from '@slowwave/engine/storing';
+import type { LaneId, MemoryChange, NewReceipt, Notice, Owner, Receipt, ReceiptStore } from '@slowwave/engine';
+import {
+  besideOwner,
+  blankedBy,
+  creditChanges,
+  isRetracting,
+  LOOKED_FOR_MAX,
+  laneOfReceipts,
+  retractionNotice,
+} from '@slowwave/engine/storing';
 import { lookup, read, storeOf, write } from './access.ts';
 import { newestFirst } from './page.ts';
 import { type OwnerColumns, ownerFrom } from './rows/columns.ts';
 import { packedId, packedTold, unpackedTold } from './rows/told.ts';
 import { all, firstAs, idsOf, insert, run, type Script } from './script.ts';
-import { lockLane, lockLanes } from './turn.ts';
+import { lockLane } from './turn.ts';
 
 export const receiptStore = storeOf<ReceiptStore>('receipts', {
-  /** With the locks of the lanes: what is forgotten is forgotten before or after this, and never in between. */
+  /** With the lock of the lane: what is forgotten is forgotten before or after this, and never in between. */
   append: write(function* (receipts) {
-    const lanes = yield* lockLanes(receipts.map(({ lane }) => lane));
-    const standing = new Set(lanes.flatMap(({ id, erasure }) => (erasure === null ? [id] : [])));
-    const taken = receipts.filter(({ lane }) => standing.has(lane));
-    const ids = [...new Set(taken.flatMap(memoriesIn))];
+    const id = laneOfReceipts(receipts);
+    const lane = id === null ? null : yield* lockLane(id);
+    if (lane === null || lane.erasure !== null) return;
+    const ids = [...new Set(receipts.flatMap(memoriesIn))];
     const live = new Set(yield* idsOf('SELECT id FROM memories WHERE id IN :ids AND live', { ids }));
-    const rows = taken.map((one) =>
+    const rows = receipts.map((one) =>
       columnsOf(memoriesIn(one).every((id) => live.has(id)) ? one : { ...one, ...BLANK }),
     );
     yield* insert('receipts', rows, 'ON CONFLICT (id) DO NOTHING');
@@ -150,22 +158,20 @@ const scopeFrom = ({ agent_id, run_id, app_id }: Columns, { kind, id }: Owner): 
 /** That one of the memories in `:rows` was told. */
 const TOLD_ANY = `EXISTS (SELECT 1 FROM :rows AS k WHERE position(decode(k.value ->> 'packed', 'hex') IN told) > 0)`;
 
-const packedOf = (memories: readonly Memory[]) => memories.map(({ id }) => ({ packed: packedId(id) }));
+const packedOf = (memoryIds: readonly string[]) => memoryIds.map((id) => ({ packed: packedId(id) }));
 
-/**
- * Questions whose answers told what is forgotten with these changes go, and their filters: they may say what it was. They do not
- * come back when the memory does.
- */
+/** Questions go with what is forgotten by these changes. They do not come back when the memory does. */
 export function* blankQuestions(changes: readonly MemoryChange[]): Script<void> {
-  const forgotten = changes.map(({ memory }) => memory).filter((memory) => liveVersion(memory) === null);
-  for (const [lane, memories] of Map.groupBy(forgotten, (memory) => memory.lane)) {
-    yield* run(BLANK_QUESTIONS, { lane, rows: packedOf(memories) });
+  for (const [lane, memoryIds] of blankedBy(changes)) {
+    yield* memoryIds === null
+      ? run(BLANK_ALL, { lane })
+      : run(`${BLANK_ALL} AND ${TOLD_ANY}`, { lane, rows: packedOf(memoryIds) });
   }
 }
 
-const BLANK_QUESTIONS = `
+const BLANK_ALL = `
   UPDATE receipts SET question = NULL, filters = NULL
-  WHERE lane = @lane AND (question IS NOT NULL OR filters IS NOT NULL) AND ${TOLD_ANY}`;
+  WHERE lane = @lane AND (question IS NOT NULL OR filters IS NOT NULL)`;
 
 /** Receipts of a lane that are looked through when something is retracted: a change must not wait for more. */
 const LOOKED_THROUGH = 1_000;
@@ -174,8 +180,10 @@ const LOOKED_THROUGH = 1_000;
 export function* retractions(changes: readonly MemoryChange[]): Script<readonly Notice[]> {
   const notices: Notice[] = [];
   for (const [lane, some] of Map.groupBy(changes.filter(isRetracting), ({ memory }) => memory.lane)) {
-    const rows = packedOf(some.map(({ memory }) => memory));
-    const found = yield* all<Pick<Columns, 'id' | 'told'>>(SELECT_TOLD, { lane, rows, limit: LOOKED_THROUGH });
+    const newest = { lane, limit: LOOKED_THROUGH };
+    const found = yield* some.length > LOOKED_FOR_MAX
+      ? all<ToldRow>(selectTold(), newest)
+      : all<ToldRow>(selectTold(TOLD_ANY), { ...newest, rows: packedOf(some.map(({ memory }) => memory.id)) });
     const told = found.flatMap((row) =>
       unpackedTold(row.told).flatMap((one) =>
         one.kind === 'memory' ? [{ receipt: row.id, memory: one.id, version: one.version }] : [],
@@ -187,7 +195,9 @@ export function* retractions(changes: readonly MemoryChange[]): Script<readonly 
   return notices;
 }
 
-const SELECT_TOLD = `
+type ToldRow = Pick<Columns, 'id' | 'told'>;
+
+const selectTold = (condition = 'TRUE'): string => `
   SELECT id, told FROM (
     SELECT id, at, told FROM receipts WHERE lane = @lane ORDER BY at DESC, id DESC LIMIT @limit
-  ) AS newest WHERE ${TOLD_ANY} ORDER BY at DESC, id DESC`;
+  ) AS newest WHERE ${condition} ORDER BY at DESC, id DESC`;

@@ -1,3 +1,4 @@
+export { besideRate } from './beside-rate.ts';
 export {
   type BreakingChat,
   breakingChat,

@@ -2,6 +2,7 @@ import { maskPersonal, metadataKept } from '../masking/personal.ts';
 import { maskSecrets } from '../masking/secrets.ts';
 import type { NewReceipt } from '../ports/ledger/receipts.ts';
 import { cleanText } from '../text/normalise.ts';
+import type { LaneId } from '../words.ts';
 
 /** Enough to know a question again, in characters. */
 const QUESTION_MAX = 120;
@@ -15,9 +16,16 @@ export function kept<One extends Pick<NewReceipt, 'question' | 'filters'>>(recei
   const { question, filters } = receipt;
   return {
     ...receipt,
-    question: question === null ? null : shortened(masked(question.slice(0, LOOKED_THROUGH_MAX))),
+    question: question === null ? null : copied(shortened(masked(question.slice(0, LOOKED_THROUGH_MAX)))),
     filters: filters === null || JSON.stringify(filters).length > FILTERS_MAX ? null : metadataKept(filters),
   };
+}
+
+/** The lane of receipts that are written together; null: there are none. With the lock of a second one, others would wait for the first. */
+export function laneOfReceipts(receipts: readonly Pick<NewReceipt, 'lane'>[]): LaneId | null {
+  const [lane = null, ...others] = new Set(receipts.map((receipt) => receipt.lane));
+  if (others.length > 0) throw new Error(`expected receipts of one lane, got those of ${others.length + 1}`);
+  return lane;
 }
 
 const masked = (text: string): string => cleanText(maskPersonal(maskSecrets(text).text).text);
@@ -25,3 +33,6 @@ const masked = (text: string): string => cleanText(maskPersonal(maskSecrets(text
 /** Never in the middle of a character. */
 const shortened = (text: string): string =>
   text.length <= QUESTION_MAX ? text : `${text.slice(0, QUESTION_MAX).replace(/[\uD800-\uDBFF]$/u, '')}…`;
+
+/** The beginning of a text holds on to all of it in memory, until it is copied. */
+const copied = (text: string): string => Array.from(text).join('');

@@ -47,8 +47,8 @@ export interface Credit {
 /** What was told to whom. Kept for days, and never needed to answer. */
 export interface ReceiptStore {
   /**
-   * Those of owners who are being erased are left out, one that is there already stays as it is, and the question of one that
-   * told what is forgotten meanwhile is not kept.
+   * All of one lane, so that nobody else has to wait for it. Those of owners who are being erased are left out, one that is there
+   * already stays as it is, and the question of one that told what is forgotten meanwhile is not kept.
    */
   append(receipts: readonly NewReceipt[]): Promise<void>;
   get(tenant: TenantId, id: string): Promise<Receipt | null>;

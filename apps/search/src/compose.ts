@@ -16,7 +16,7 @@ import {
 } from '@slowwave/adapters/assemble';
 import type { Config } from '@slowwave/adapters/config';
 import { keyCheck } from '@slowwave/adapters/keys';
-import { hurriedEmbedder } from '@slowwave/adapters/limits';
+import { besideRate, hurriedEmbedder } from '@slowwave/adapters/limits';
 import { countQueryVectors } from '@slowwave/adapters/metrics';
 import { createLog } from '@slowwave/adapters/pino';
 import { systemTools } from '@slowwave/adapters/system';
@@ -101,6 +101,7 @@ export function openSearch(config: Config, { observer, embedder, chat, ...parts 
     embedQuery: queryVectors({ embedder: hurriedEmbedder(embedder), shared, tools: parts.tools, count }),
     vectors: config.embeddingModel === null ? 'hashed' : 'learnt',
     messagesInIndex: config.messagesInIndex,
+    mayTell: besideRate(parts.tools),
     noteReceipt: receipts && ((answered) => receipts.note(answered)),
     indexState: indexState({ ...parts, embedder, messagesInIndex: config.messagesInIndex }),
   };

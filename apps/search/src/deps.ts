@@ -36,6 +36,8 @@ export interface SearchDeps {
   readonly rewrite: Rewrite | null;
   /** Notes what an answer told, and returns the id of its receipt; null: none is kept. null instead of it: of no answer. */
   readonly noteReceipt: ((answered: Omit<NewReceipt, 'id' | 'at'>) => string | null) | null;
+  /** Whether it may be noted once more what a conversation was told: within a rate, so that no flood of them holds up the ledger. */
+  mayTell(): boolean;
   /** Why the index cannot be trusted now, e.g. it belongs to another ledger; null: it can. */
   indexState(): Promise<string | null>;
 }

@@ -72,7 +72,7 @@ export const receiptRoutes = [
     bounds: { by: 'found', apps: true },
     handle: async (deps, { params: { id }, request, tenant }) => {
       const receipt = await deps.ledger.receipts.get(tenant, id);
-      if (receipt === null || !mayRead(request, receipt)) throw notFound('receipt', id);
+      if (receipt === null || !mayReadReceipt(request, receipt)) throw notFound('receipt', id);
       return shown(deps, receipt, ownApp(request));
     },
   }),
@@ -90,7 +90,8 @@ export const receiptRoutes = [
     handle: async (deps, { params: { id }, body: { outcome }, request, tenant }) => {
       const { receipts } = deps.ledger;
       const found = await receipts.get(tenant, id);
-      const judged = found !== null && mayRead(request, found) ? await receipts.judge(tenant, id, outcome) : null;
+      const judged =
+        found !== null && mayReadReceipt(request, found) ? await receipts.judge(tenant, id, outcome) : null;
       if (judged === null) throw notFound('receipt', id);
       return shown(deps, judged, ownApp(request));
     },
@@ -110,7 +111,7 @@ export const receiptRoutes = [
         ledger.receipts.credits([memory.id]),
       ]);
       const credit = credits.find(({ version }) => version === liveVersion(memory)?.number);
-      const results = told.results.filter((receipt) => mayRead(request, receipt));
+      const results = told.results.filter((receipt) => mayReadReceipt(request, receipt));
       const view = (receipt: Receipt) => ({ ...receiptView(receipt), versions: versionsIn(receipt, memory.id) });
       return { ...listed({ ...told, results }, view), credit: credit === undefined ? 0 : creditScore(credit) };
     },
@@ -118,7 +119,7 @@ export const receiptRoutes = [
 ];
 
 /** What a key for one app was not told itself may say what only others said. */
-const mayRead = (request: FastifyRequest, { scope, ownApp: toOwnApp }: Receipt): boolean =>
+export const mayReadReceipt = (request: FastifyRequest, { scope, ownApp: toOwnApp }: Receipt): boolean =>
   mayKnow(request, scope) && (ownApp(request) === null || toOwnApp);
 
 const versionsIn = ({ told }: Receipt, memoryId: string): number[] =>

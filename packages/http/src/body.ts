@@ -15,7 +15,8 @@ const USUAL = 64 * KIB;
 const MEMORY = 256 * KIB;
 /**
  * A query of 20,000 characters and 130,000 of filters; two prompts of 20,000, four instructions of 4,000, 50 categories and
- * 100 prices; or prompts, instructions and the ids of a thousand batches.
+ * 100 prices; or prompts, instructions and the ids of a thousand batches. The latest turns of a search have only what its other
+ * fields leave: rewriting reads the end of them, and no more fits a model.
  */
 const LONG = MIB;
 /** A transcript of some hundred thousand tokens; or a thousand memories. */

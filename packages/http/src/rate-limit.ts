@@ -106,6 +106,8 @@ const listIn = (fields: Fields, name: string): readonly unknown[] => {
 const numberIn = (fields: Fields, name: string): number => (typeof fields[name] === 'number' ? fields[name] : 0);
 const messages: Work = { sent: (body) => things(listIn(body, 'messages').length) };
 const memories: Work = { sent: (body) => listIn(body, 'memories').length };
+/** The chat model is asked before anything is searched for. */
+const rewrite: Work = { sent: (body) => (body.rewrite === true ? 2 : 1) };
 const changed: Work = { done: (answer) => numberIn(answer, 'changed') };
 
 /**
@@ -125,6 +127,8 @@ export const WORK: Readonly<Record<string, Work>> = {
   'POST /v1/consolidations/:id/undo': changed,
   'POST /v1/undos/:id/redo': changed,
   'POST /v1/users/:id/rollback': changed,
+  'POST /v1/search': rewrite,
+  'POST /v1/context': rewrite,
   'POST /v1/recall': { done: (answer) => listIn(answer, 'trail').length },
   'GET /v1/graph': {
     done: (answer) => things(Math.max(listIn(answer, 'relations').length, listIn(answer, 'entities').length)),

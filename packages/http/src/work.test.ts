@@ -55,6 +55,10 @@ test.each([
   ['DELETE /mem0/v1/batch', { memories: many(300) }, 300],
   ['POST /v1/replays', { filter: { batch_ids: many(300) } }, 300],
   ['POST /v1/replays', { filter: { user_id: 'ann' } }, 1],
+  ['POST /v1/search', { query: 'And hers?', messages: many(2), rewrite: true }, 2],
+  ['POST /v1/search', { query: 'And hers?' }, 1],
+  ['POST /v1/context', { messages: many(2), rewrite: true }, 2],
+  ['POST /v1/context', { messages: many(50), rewrite: false }, 1],
   ['POST /v1/settings', { messages: 'none', memories: null }, 1],
 ])('%s counts by what is sent', async (route, body, requests) => {
   expect(await counts(route, { body })).toBe(requests);

@@ -6,6 +6,7 @@ import {
   type Filter,
   isoOf,
   type Lane,
+  type Receipt,
   SECTIONS,
   type SectionName,
   type TenantId,
@@ -14,7 +15,7 @@ import {
 import { ownApp, refuseForOneApp } from '@slowwave/http';
 import { routesOf, type SearchDeps } from '../deps.ts';
 import { filterOf, livingLane } from '../question.ts';
-import { receiptFor } from '../receipts.ts';
+import { mayReadReceipt, receiptFor } from '../receipts.ts';
 import { NO_RELATIONS } from '../relations.ts';
 import { refuseWithoutRewriter } from '../rewrite.ts';
 import { momentOf, tell } from './known.ts';
@@ -39,7 +40,8 @@ export const postContext = route('POST /v1/context', {
     const [where, app] = [filterOf(body.filters), ownApp(request)];
     const living = livingLane(deps, { tenant, body });
     living.catch(() => {});
-    return context(deps, { tenant, body, where, app, living });
+    const mayRead = (receipt: Receipt): boolean => mayReadReceipt(request, receipt);
+    return context(deps, { tenant, body, where, app, living, mayRead });
   },
 });
 
@@ -52,6 +54,8 @@ export interface ContextQuestion {
   readonly app: string | null;
   /** The owner's current lane. */
   readonly living: Promise<Lane | null>;
+  /** Whether the key finds this receipt. */
+  mayRead(receipt: Receipt): boolean;
 }
 
 /** Sections that only exist for the present. */

@@ -1,12 +1,23 @@
-import { DEFAULT_TENANT, EngineError } from '@slowwave/engine';
+import { DEFAULT_TENANT, EngineError, scopeOf } from '@slowwave/engine';
+import type { KeyCheck } from '@slowwave/http';
 import { describe, expect, test } from 'vitest';
 import { searchBench } from '../testing/bench.ts';
 
-async function bench() {
-  const made = await searchBench();
-  const told = async (query: string, more: object = {}) => {
+/** Keys that are called like the app they are for; "all" is for all apps. */
+const keysNamedByApp: KeyCheck = {
+  any: async () => true,
+  check: async (keyId) => ({
+    kind: 'taken',
+    principal: { keyId, tenant: 'default', scopes: ['search'], userId: null, appId: keyId === 'all' ? null : keyId },
+  }),
+};
+
+async function bench(given: Parameters<typeof searchBench>[0] = {}) {
+  const made = await searchBench(given);
+  const told = async (query: string, { key = 'all', ...more }: { key?: string } & Record<string, unknown> = {}) => {
     const payload = { user_id: 'ann', query, conversation_id: 'chat-1', ...more };
-    const answer = await made.app.inject({ method: 'POST', url: '/v1/context', payload });
+    const headers = { authorization: `Bearer ${key}` };
+    const answer = await made.app.inject({ method: 'POST', url: '/v1/context', headers, payload });
     expect(answer.json()).not.toHaveProperty('code');
     return answer.json();
   };
@@ -60,6 +71,69 @@ test('what does not fit the filters or ids of the next request is not told again
   expect(await b.lines('Was Ann in Rome?', { run_id: 'r2' })).toEqual(['Ann was in Rome']);
   await b.told('Which tea does Ann like?');
   expect(await b.lines('Was Ann in Rome?', { filters: { run_id: 'r2' } })).toEqual(['Ann was in Rome']);
+});
+
+test('of a moment before it was said, or before it held, nothing is told again', async () => {
+  const b = await bench();
+  await b.remember('Ann likes green tea');
+  const { citations } = await b.told('Which tea does Ann like?');
+  const before = new Date(Date.parse(citations[0].valid_from) - 60_000).toISOString();
+  expect(await b.lines('Was Ann in Rome?', { as_of: before })).toEqual([]);
+  expect(await b.lines('Was Ann in Rome?', { as_of: citations[0].valid_from })).toEqual(['Ann likes green tea']);
+});
+
+test('what is to come is told again from the moment it was said', async () => {
+  const b = await bench();
+  const now = b.deps.tools.now();
+  await b.writer.add(DEFAULT_TENANT, {
+    ...{ scope: scopeOf({ user_id: 'ann' }), text: 'Ann moves to Oslo', metadata: {}, category: null },
+    ...{ immutable: false, trust: 'user', validFrom: now + 86_400_000, expiresAt: null },
+  });
+  await b.told('Where does Ann move to?');
+  const as_of = new Date(now + 60_000).toISOString();
+  expect(await b.lines('Was Ann in Rome?', { as_of })).toEqual(['Ann moves to Oslo']);
+});
+
+test('keys for different apps share no conversation, and go on after receipts of their own alone', async () => {
+  const b = await bench({ keys: keysNamedByApp });
+  for (const app_id of ['shop', 'bank']) {
+    await b.remember('Ann likes green tea', { user_id: 'ann', app_id });
+    await b.remember('Ann was in Rome', { user_id: 'ann', app_id });
+  }
+  const asShop = { key: 'shop', app_id: 'shop' };
+  const tea = await b.told('Which tea does Ann like?', asShop);
+  const both = ['Ann likes green tea', 'Ann was in Rome'];
+  expect(await b.lines('Was Ann in Rome?', { key: 'bank', app_id: 'bank' })).toEqual(['Ann was in Rome']);
+  expect(await b.lines('Was Ann in Rome?', { key: 'all', app_id: 'shop' })).toEqual(['Ann was in Rome']);
+  expect(await b.lines('Was Ann in Rome?', asShop)).toEqual(both);
+  const after = { conversation_id: undefined, after: tea.receipt_id };
+  expect(await b.lines('Was Ann in Rome?', { ...asShop, ...after })).toEqual(both);
+  expect(await b.lines('Was Ann in Rome?', { key: 'all', app_id: 'shop', ...after })).toEqual(both);
+});
+
+test('a key for an app does not go on after what a key for all apps was told', async () => {
+  const b = await bench({ keys: keysNamedByApp });
+  await b.remember('Ann likes green tea', { user_id: 'ann', app_id: 'shop' });
+  await b.remember('Ann was in Rome', { user_id: 'ann', app_id: 'shop' });
+  const apart = { app_id: 'shop', conversation_id: undefined };
+  const first = await b.told('Which tea does Ann like?', { key: 'all', ...apart });
+  const second = await b.told('Which tea does Ann like?', { key: 'all', ...apart, after: first.receipt_id });
+  for (const after of [first.receipt_id, second.receipt_id]) {
+    expect(await b.lines('Was Ann in Rome?', { key: 'shop', ...apart, after })).toEqual(['Ann was in Rome']);
+  }
+});
+
+test('beyond the rate nothing more is noted, and what was told earlier keeps its place', async () => {
+  const rate = { isOpen: true };
+  const b = await bench({ mayTell: () => rate.isOpen });
+  await b.remember('Ann likes green tea');
+  await b.remember('Ann was in Rome');
+  await b.remember('Ann has a dog called Rex');
+  await b.told('Which tea does Ann like?');
+  rate.isOpen = false;
+  expect(await b.lines('What is the dog of Ann called?')).toEqual(['Ann likes green tea', 'Ann has a dog called Rex']);
+  rate.isOpen = true;
+  expect(await b.lines('Was Ann in Rome?')).toEqual(['Ann likes green tea', 'Ann was in Rome']);
 });
 
 test('if what was told cannot be read or kept, the context begins anew and says so', async () => {

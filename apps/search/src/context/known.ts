@@ -41,6 +41,8 @@ function factOf(memory: Memory, { body, where, app }: ContextQuestion, at: Milli
   if (liveVersion(known) === null || !isUnder(idListsOf(known), besideOwner(scopeOf(body)))) return null;
   if (where !== null && !matches(where, filterableOf(known))) return null;
   const { number: version, text, saidAt, validFrom, invalidAt, details } = shownVersion(known, at);
+  // As a search at that moment: what is to come is shown since it was said.
+  if (body.as_of !== undefined && Math.min(validFrom, saidAt.at) > at) return null;
   const ends = [invalidAt, details.expiresAt].filter((end) => end !== null);
   if (ends.some((end) => end <= at)) return null;
   const { utcOffset } = details;
@@ -66,13 +68,13 @@ async function linesBefore(
   { ledger }: SearchDeps,
   question: ContextQuestion,
 ): Promise<readonly (Pick<Before, 'section'> & Omit<ToldLine, 'section'>)[]> {
-  const { tenant, body } = question;
-  const name = nameOf(body.conversation_id, body.after);
+  const { tenant, body, app } = question;
+  const name = nameOf(app, body.conversation_id, body.after);
   if (name === null) return [];
   const told = await ledger.present.told(tenant, ownerOf(scopeOf(body)), name);
   if (told.length > 0 || body.after === undefined) return told;
   const [receipt, lane] = await Promise.all([ledger.receipts.get(tenant, body.after), question.living]);
-  if (receipt === null || receipt.lane !== lane?.id) return [];
+  if (receipt === null || receipt.lane !== lane?.id || !question.mayRead(receipt)) return [];
   return receipt.told.flatMap((one) =>
     one.kind === 'memory' ? [{ memoryId: one.id, version: one.version, section: null, turns: 0 }] : [],
   );
@@ -92,10 +94,18 @@ export function placed(
   });
 }
 
-/** Under what name it is kept what was told: that of the conversation, or of the receipt of the answer. */
-function nameOf(conversation: string | undefined, receipt: string | null | undefined): string | null {
-  if (conversation !== undefined) return `conversation ${conversation}`;
-  return receipt === undefined || receipt === null ? null : `receipt ${receipt}`;
+/**
+ * Under what name it is kept what was told: that of the conversation, or of the receipt of the answer. A key for one app has
+ * names of its own: it is not to learn from the order of lines what others were told.
+ */
+function nameOf(
+  app: string | null,
+  conversation: string | undefined,
+  receipt: string | null | undefined,
+): string | null {
+  const told = app === null ? '' : `app ${JSON.stringify(app)} `;
+  if (conversation !== undefined) return `${told}conversation ${conversation}`;
+  return receipt === undefined || receipt === null ? null : `${told}receipt ${receipt}`;
 }
 
 interface Telling {
@@ -104,13 +114,13 @@ interface Telling {
 }
 
 /**
- * Notes what the conversation was told. Nobody waits for it: without it the next context begins anew. Of the first one before
- * others the receipt alone says enough.
+ * Notes what the conversation was told. Nobody waits for it: without it the next context begins as this one did, or anew. Of
+ * the first one before others the receipt alone says enough.
  */
-export function tell({ ledger, tools, log }: SearchDeps, question: ContextQuestion, telling: Telling): void {
-  const { tenant, body } = question;
-  const name = nameOf(body.conversation_id, body.after === undefined ? null : telling.receiptId);
-  if (name === null) return;
+export function tell({ ledger, tools, log, mayTell }: SearchDeps, question: ContextQuestion, telling: Telling): void {
+  const { tenant, body, app } = question;
+  const name = nameOf(app, body.conversation_id, body.after === undefined ? null : telling.receiptId);
+  if (name === null || !mayTell()) return;
   const noted = { conversation: name, told: telling.told, now: tools.now() };
   ledger.present.tell(tenant, ownerOf(scopeOf(body)), noted).catch((error: unknown) => {
     log.warn({ err: error }, 'could not note what a conversation was told');

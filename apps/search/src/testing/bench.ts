@@ -32,6 +32,7 @@ export async function searchBench({ keys = null, ...given }: Partial<SearchDeps>
       deps.ledger.receipts.append([{ ...answered, id, at: tools.now() }]).catch(() => {});
       return id;
     },
+    mayTell: () => true,
     indexState: async () => null,
   };
   const app: App = await createShell({

@@ -1,5 +1,5 @@
 import { DEFAULT_TENANT, eraseOwner } from '@slowwave/engine';
-import { NEVER } from '@slowwave/engine-testing';
+import { keyedDecide, NEVER, type Script } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { consoleBench } from './testing/bench.ts';
 
@@ -92,6 +92,64 @@ test('an export has everything of the user, line by line, and says that it is co
   for (const memory of memories.filter(({ tenant }) => tenant === DEFAULT_TENANT)) {
     expect(answer.body.includes(memory.id)).toBe(memory.owner.id === 'ann');
   }
+});
+
+/** Cannot decide on two facts at once: batches that are consolidated together are split. */
+const decideAlone: Script = (input, nth) =>
+  Array.isArray(input.facts) && input.facts.length > 1
+    ? 'no JSON at all'
+    : keyedDecide((text) => text.split(':')[0] ?? text)(input, nth);
+
+test.each([
+  ['as they are', false],
+  ['removed by retention', true],
+])(
+  'answers of a consolidation that was split tell nothing of what is forgotten since, with messages %s',
+  async (_how, isRemoved) => {
+    const { app, engine, send } = await consoleBench({ scripts: { decide_operations: decideAlone } });
+    const exported = async (type: string) =>
+      (await app.inject('/v1/users/ann/export')).body
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+        .filter((line) => line.type === type);
+    await engine.post(['home: Berlin']);
+    await engine.run();
+    await engine.post(['home: Oslo']);
+    await engine.post(['home: Quito']);
+    await engine.run();
+    const states = async () => (await exported('consolidation')).map(({ state, plan }) => [state, plan !== null]);
+    expect((await states()).sort()).toEqual([
+      ['applied', true],
+      ['applied', true],
+      ['applied', true],
+      ['split', false],
+    ]);
+    const [split] = (await exported('consolidation')).filter(({ state }) => state === 'split');
+    expect(JSON.stringify(split.answers)).toContain('Quito');
+    if (isRemoved) {
+      const { tools } = engine;
+      tools.advance(1_000);
+      await engine.deps.ledger.retention.removeMessages(DEFAULT_TENANT, tools.now(), { now: tools.now(), limit: 10 });
+    }
+    const [{ id }] = await exported('memory');
+    await send('DELETE', `/v1/memories/${id}`);
+    expect(await exported('consolidation')).toMatchObject(Array(4).fill({ plan: null, answers: [], forgotten: true }));
+    expect((await app.inject('/v1/users/ann/export')).body).not.toMatch(/Berlin|Oslo|Quito/);
+  },
+);
+
+test('answers about something else stay in an export', async () => {
+  const { app, engine, send } = await consoleBench();
+  await engine.post(['pet: a cat']);
+  await engine.run();
+  await engine.post(['home: Berlin']);
+  await engine.run();
+  const [memory] = (await engine.memories()).filter(({ versions }) => versions[0]?.text === 'home: Berlin');
+  await send('DELETE', `/v1/memories/${memory?.id}`);
+  const { body } = await app.inject('/v1/users/ann/export');
+  expect(body).not.toContain('Berlin');
+  expect(body).toMatch(/"answers":\[\{[^\]]*a cat/);
 });
 
 test('an export has the graph: entities, merged ones too, relations, and all that was said, each once', async () => {

@@ -36,12 +36,14 @@ export interface ExportPart {
 interface Exporting extends ExportedUser {
   /** The memories so far that are forgotten: of those the export says that there were some, and nothing of what they said. */
   readonly forgotten: Set<string>;
+  /** The batches so far in which something was said of them, or of a wish to forget. */
+  readonly hiding: Set<string>;
 }
 
 /** Everything the ledger has of a user, each thing once; read while it is handed out, not as of one moment. */
 export async function* exportOf(deps: ExportDeps, user: ExportedUser): AsyncGenerator<ExportPart> {
   const counts: Record<string, number> = {};
-  const of: Exporting = { ...user, forgotten: new Set() };
+  const of: Exporting = { ...user, forgotten: new Set(), hiding: new Set() };
   yield { type: 'user', id: user.userId, exported_at: isoOf(deps.tools.now()) };
   for (const part of [batches, messages, memories, consolidations, reviews, summaries, graphParts]) {
     for await (const one of part(deps, of)) {
@@ -68,25 +70,40 @@ async function* batches({ ledger }: ExportDeps, { tenant, userId }: ExportedUser
   }
 }
 
-async function* messages({ ledger }: ExportDeps, { lane }: ExportedUser): AsyncGenerator<ExportPart> {
+async function* messages({ ledger }: ExportDeps, { lane, hiding }: Exporting): AsyncGenerator<ExportPart> {
   const ofLane = (last: Message | null, limit: number) => ledger.contents.messages(lane, last?.saidAt.seq ?? 0, limit);
   for await (const page of slicesOf(ofLane))
-    for (const { id, batchId, clientId, role, content, name, saidAt } of page)
+    for (const { id, batchId, clientId, role, content, name, saidAt, hidden } of page) {
+      if (hidden) hiding.add(batchId);
       yield {
         ...{ type: 'message', id, batch_id: batchId, client_id: clientId, role, content, name },
         said_at: isoOf(saidAt.at),
       };
+    }
 }
 
-async function* memories({ ledger }: ExportDeps, { tenant, lane, forgotten }: Exporting): AsyncGenerator<ExportPart> {
-  const ofLane = (last: Memory | null, limit: number) => ledger.contents.memories(lane, last?.id ?? null, limit);
-  for await (const page of slicesOf(ofLane))
-    for (const memory of page) {
-      const tell = forgottenAt(memory) === null ? TOLD : UNTOLD;
-      if (tell === UNTOLD) forgotten.add(memory.id);
-      yield { type: 'memory', ...tell.memory(memory) };
-      for await (const event of pages((at) => ledger.memories.history(tenant, memory.id, at))) yield tell.event(event);
-    }
+async function* memories(deps: ExportDeps, of: Exporting): AsyncGenerator<ExportPart> {
+  const { contents } = deps.ledger;
+  const ofLane = (last: Memory | null, limit: number) => contents.memories(of.lane, last?.id ?? null, limit);
+  for await (const page of slicesOf(ofLane)) for (const memory of page) yield* partsOf(deps, of, memory);
+}
+
+/** A memory and its events. */
+async function* partsOf(deps: ExportDeps, of: Exporting, memory: Memory): AsyncGenerator<ExportPart> {
+  const { tenant, forgotten } = of;
+  const tell = forgottenAt(memory) === null ? TOLD : UNTOLD;
+  if (tell === UNTOLD) forgotten.add(memory.id);
+  yield { type: 'memory', ...tell.memory(memory) };
+  for await (const event of pages((at) => deps.ledger.memories.history(tenant, memory.id, at))) {
+    if (tell === UNTOLD) await noteSources(deps, of, event);
+    yield tell.event(event);
+  }
+}
+
+/** Messages that retention removed are not hidden, but answers may have outlived them. */
+async function noteSources({ ledger }: ExportDeps, { tenant, hiding }: Exporting, event: MemoryEvent): Promise<void> {
+  const sources = await ledger.memories.messages(tenant, event.sourceIds);
+  for (const { batchId } of sources.values()) hiding.add(batchId);
 }
 
 /** What is undone as a whole says nothing any more; its events still do. */
@@ -132,7 +149,7 @@ const UNTOLD = {
 
 async function* consolidations(
   { ledger }: ExportDeps,
-  { tenant, userId, forgotten }: Exporting,
+  { tenant, userId, forgotten, hiding }: Exporting,
 ): AsyncGenerator<ExportPart> {
   for await (const { id, scope, state, batchIds, createdAt } of pages((page) =>
     ledger.thoughts.list(tenant, { userId }, page),
@@ -140,7 +157,9 @@ async function* consolidations(
     const [plan, answers] = [await ledger.thoughts.plan(id), await ledger.thoughts.answers(id)];
     const study = (await ledger.graph.study(tenant, id))?.plan ?? null;
     const thought = { plan, study, answers: answers.map(({ step, model, text }) => ({ step, model, output: text })) };
-    const isTold = plan === null || !tellsOf(plan, forgotten);
+    // Answers of a consolidation that was split, parked or undone tell of memories that another one made of its batches.
+    const isHiding = batchIds.some((batchId) => hiding.has(batchId));
+    const isTold = !isHiding && (plan === null || !tellsOf(plan, forgotten));
     const what = { state, batch_ids: batchIds, created_at: isoOf(createdAt), ...(isTold ? thought : UNTHOUGHT) };
     yield { type: 'consolidation', id, ...scopeView(scope), ...what };
   }

@@ -1,7 +1,15 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DEFAULT_TENANT, EngineError } from '@slowwave/engine';
-import { expectConserved, newBatch, user } from '@slowwave/engine-testing';
+import {
+  createMemoryIndex,
+  engineBench,
+  expectConserved,
+  fakeChat,
+  newBatch,
+  type Script,
+  user,
+} from '@slowwave/engine-testing';
 import { spawnService } from '@slowwave/testkit';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -48,6 +56,28 @@ it.each([
   await expect(append(ledger)).rejects.toMatchObject({ code: 'ledger_unavailable' });
   await expect(ledger.check()).rejects.toThrow(said);
   await expect(reading.check()).rejects.toThrow(said);
+});
+
+it('keeps no words of a wish to forget beyond those of its message', async () => {
+  const ledger = await file.open();
+  const words = 'Please forget that I smoke';
+  const extract: Script = (input) => {
+    const [{ id }] = input.messages as unknown as [{ id: string }];
+    return { facts: [{ text: words, source_ids: [id], quote: words, category: 'forget' }] };
+  };
+  const chat = fakeChat({ extract_facts: extract });
+  const engine = await engineBench({ chat, stores: { ledger, index: createMemoryIndex() } });
+  await engine.post([words]);
+  await engine.run();
+  const db = new Database(file.path, { readonly: true });
+  const quotes = () => db.prepare('SELECT quote FROM wishes').pluck().all();
+  const before = quotes();
+  const how = { now: engine.tools.now(), limit: 10 };
+  expect(await ledger.retention.removeMessages(DEFAULT_TENANT, engine.tools.now() + 1, how)).toBe(1);
+  const after = quotes();
+  db.close();
+  expect(before).toEqual([words]);
+  expect(after).toEqual([null]);
 });
 
 describe('batches posted at the same time', () => {

@@ -54,6 +54,9 @@ export function memoryRetention(state: State): RetentionStore {
         }
       }
       const ids = new Set(picked.map(({ id }) => id));
+      for (const wish of state.wishes) {
+        if (ids.has(state.messages.get(wish.messageId)?.message.batchId ?? '')) change(wish, { quote: null });
+      }
       reviseWithNext(state, ids, now);
       const hearers = hearersOf(state, ids);
       const memories = hearers.flatMap((id) => state.memories.get(id) ?? []);

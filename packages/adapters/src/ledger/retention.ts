@@ -24,6 +24,7 @@ export const retentionStore = storeOf<RetentionStore>('retention', {
         ids,
         content: JSON.stringify(NOT_KEPT),
       }),
+      run(EMPTY_WISHES, { ids }),
       run(`UPDATE batches SET stripped_at = @now, metadata = '{}' WHERE id IN :ids`, { ids, now }),
       projectSpeechAgain(ids, now),
     );
@@ -76,6 +77,9 @@ const MESSAGES = `
 const PLANS = `
   FROM consolidations WHERE tenant = @tenant AND created_at < @before AND stripped_at IS NULL
     AND state IN ('applied', 'split', 'undone')`;
+
+const EMPTY_WISHES = `
+  UPDATE wishes SET quote = NULL WHERE message_id IN (SELECT id FROM messages WHERE batch_id IN :ids)`;
 
 /** What another sweep has just taken is left to it. */
 const picked = (

@@ -148,6 +148,24 @@ export function describeSummaries(bench: () => Bench): void {
       expect(await b.ledger.summaries.store(due, { ...basis, summary: 'x' })).toEqual({ kind: 'overtaken' });
     });
 
+    it.each(['tried again', 'studied'])('is not read by a consolidation that began with it and is %s', async (how) => {
+      const b = bench();
+      const due = await dueAfter(b, ['I smoke', 'two', 'three']);
+      const smokes = added(b.tools, home(due.lane), { text: 'Smokes' });
+      const job = added(b.tools, home(due.lane), { text: 'Works at Acme' });
+      await write(b, smokes, job);
+      await refresh(b, due, 'smokes');
+      await store(b, { messages: [newMessage(b.tools)] });
+      const turn = await nextTurn(b);
+      if (how === 'tried again') await fail(b, turn);
+      else await apply(b, turn, { graph: true });
+      const read = async () => (await b.ledger.thoughts.gather(turn, 0)).summary;
+      await write(b, deleted(b.tools, job.memory));
+      expect(await read(), 'what ended is not forgotten').toBe('smokes');
+      await write(b, deleted(b.tools, smokes.memory, { forgets: true }));
+      expect(await read()).toBeNull();
+    });
+
     it('comes of a deletion, and is made without the messages behind what was deleted', async () => {
       const b = bench();
       const due = await dueAfter(b, ['I smoke', 'two', 'forget that I smoke']);

@@ -2,13 +2,14 @@ import type { Evidence, LaneId, Leaning, MemoryChange, Millis, WishToForget } fr
 import { evidenceByMessage, forgottenAt, hasFallen, isOfForgotten, leaningIn, shownOf } from '@slowwave/engine/storing';
 import { hearersOf, reviseWithNext } from './memory-ledger-speech.ts';
 import { rowOf, type State } from './memory-ledger-state.ts';
-import { forgetSummaries } from './memory-ledger-summaries.ts';
+import { forgetBegunSummaries, forgetSummaries } from './memory-ledger-summaries.ts';
 
 /** What forgotten memories take with them, and what comes back: all of their lanes anew. Answers with the lanes. */
 export function forgetWith(state: State, changes: readonly MemoryChange[], now: Millis): readonly LaneId[] {
   const lanes = [...new Set(changes.filter(isOfForgotten).map(({ memory }) => memory.lane))];
   for (const lane of lanes) showAgain(state, lane, now);
   for (const lane of lanes) standAgain(state, lane);
+  for (const lane of lanes) forgetBegunSummaries(state, lane);
   return lanes;
 }
 
@@ -27,6 +28,7 @@ export function noteWishes(
   state.wishes.push(...wishes.map((wish) => ({ ...wish, lane, consolidationId })));
   showAgain(state, lane, now);
   forgetSummaries(state, lane);
+  forgetBegunSummaries(state, lane);
 }
 
 /** What is shown of a lane's messages. */

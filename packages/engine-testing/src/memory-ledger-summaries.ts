@@ -56,6 +56,10 @@ export function summaryOf(state: State, lane: LaneId, scope: Scope): SummaryRow 
   return made;
 }
 
+export function forgetBegunSummaries(state: State, lane: LaneId): void {
+  for (const row of state.consolidations.values()) if (row.lane === lane) state.pinnedSummaries.delete(row.id);
+}
+
 export function forgetSummaries(state: State, lane: LaneId): void {
   for (const row of state.summaries) {
     if (row.lane === lane) Object.assign(row, { summary: null, upTo: 0, revision: row.revision + 1 });

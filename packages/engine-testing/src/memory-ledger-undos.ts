@@ -15,7 +15,7 @@ import { write as writeMemories } from './memory-ledger-memories.ts';
 import { pageOf } from './memory-ledger-page.ts';
 import { reviseSpeech } from './memory-ledger-speech.ts';
 import { change, rowOf, type State } from './memory-ledger-state.ts';
-import { forgetSummaries } from './memory-ledger-summaries.ts';
+import { forgetBegunSummaries, forgetSummaries } from './memory-ledger-summaries.ts';
 import { isOfUser, isStanding } from './memory-ledger-turns.ts';
 
 export function memoryUndos(state: State): UndoStore {
@@ -69,6 +69,7 @@ function write(state: State, tenant: TenantId, undoing: Undoing): Undone {
   for (const id of undone) undoConsolidation(state, id, undo.at);
   for (const id of redone) redoConsolidation(state, id, undo.at);
   forgetSummaries(state, undo.lane);
+  forgetBegunSummaries(state, undo.lane);
   state.undos.push(undo);
   retakeGraph(state, undoing);
   showAgain(state, undo.lane, undo.at);

@@ -22,7 +22,7 @@ import { type Folding, refold } from './graph/refold.ts';
 import { statementFrom } from './graph/rows.ts';
 import { all, idsOf, insert, run, type Script, together } from './script.ts';
 import { projectSpeechAgain } from './speech.ts';
-import { forgetSummaries } from './summaries.ts';
+import { forgetBegunSummaries, forgetSummaries } from './summaries.ts';
 
 /**
  * What a forgotten memory takes with it, and what comes back with one that is there again. Messages keep what was said beside what is
@@ -40,6 +40,7 @@ export function* forgetWith(changes: readonly MemoryChange[], by: { tenant: Tena
     const folding = { ...by, lane };
     yield* showAgain(folding, messageIds);
     yield* standAgain(folding, consolidationIds);
+    yield* forgetBegunSummaries(lane);
   }
 }
 
@@ -60,6 +61,7 @@ export function* noteWishes(folding: Folding, consolidationId: string, wishes: r
   );
   yield* showAgain(folding, [...new Set(wishes.map(({ messageId }) => messageId))]);
   yield* forgetSummaries(lane);
+  yield* forgetBegunSummaries(lane);
 }
 
 /** What consolidations asked to have forgotten that are undone or count again, and what other memories no longer lean on, or do. */

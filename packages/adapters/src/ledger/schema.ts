@@ -171,6 +171,7 @@ CREATE TABLE consolidations (
 CREATE INDEX consolidations_of_tenant ON consolidations (tenant, created_at, id);
 CREATE INDEX consolidations_by_state ON consolidations (tenant, state, created_at, id);
 CREATE INDEX consolidations_of_lane ON consolidations (lane, created_at, id);
+CREATE INDEX consolidations_with_summary ON consolidations (lane) WHERE summary IS NOT NULL;
 CREATE INDEX consolidations_of_scope ON consolidations (scope);
 CREATE INDEX consolidations_to_strip ON consolidations (tenant, created_at)
   WHERE stripped_at IS NULL AND state IN ('applied', 'split', 'undone');

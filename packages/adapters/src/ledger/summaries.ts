@@ -120,6 +120,10 @@ const SELECT_SAID = `
 const COUNTED_FOR = `
   SELECT 1 AS found WHERE @lane = '' OR EXISTS (SELECT 1 FROM lanes WHERE id = @lane FOR KEY SHARE)`;
 
+/** Those that consolidations of a lane began with: prompts of later tries, of studies and of what-ifs have them. */
+export const forgetBegunSummaries = (lane: LaneId): Script<number> =>
+  run('UPDATE consolidations SET summary = NULL WHERE lane = @lane AND summary IS NOT NULL', { lane });
+
 /** Summaries go back to covering nothing; refreshes under way no longer fit. */
 export function* forgetSummaries(lane: LaneId): Script<void> {
   yield* run(

@@ -10,7 +10,7 @@ import { type OwnerColumns, ownerFrom } from './rows/columns.ts';
 import { eventFrom } from './rows/memory.ts';
 import { all, allAs, first, firstAs, idsOf, run, type Script, together } from './script.ts';
 import { REVISE } from './speech.ts';
-import { forgetSummaries } from './summaries.ts';
+import { forgetBegunSummaries, forgetSummaries } from './summaries.ts';
 import { lockLane, requireLane } from './turn.ts';
 
 export const undoStore = storeOf<UndoStore>('undos', {
@@ -55,6 +55,7 @@ export const undoStore = storeOf<UndoStore>('undos', {
       run(REDO_REVIEWS, { ids: redone, note: UNDONE_NOTE }),
     );
     yield* forgetSummaries(lane);
+    yield* forgetBegunSummaries(lane);
     yield* run(INSERT_UNDO, undoColumns(undo, tenant));
     yield* retakeGraph(tenant, undoing, yield* undosOfLane(lane));
     const retaken = { consolidationIds: [...undone, ...redone], memoryIds: changedIn(undoing) };

@@ -287,6 +287,20 @@ export function describeReceipts(bench: () => Bench): void {
       expect((await retractions(b)).at(-1)).toMatchObject({ why: 'corrected', receipt_ids: [wrong.id] });
     });
 
+    it('is notified of each of very many memories that are deleted together', async () => {
+      const b = bench();
+      await create(b, { events: ['memory.retracted'] });
+      const memories: Memory[] = [];
+      for (let i = 0; i < 12; i += 1) memories.push((await oneMemory(b)).memory);
+      const [first, second] = memories.map(expectThere);
+      const { lane } = expectThere(first);
+      const told = await append(b, lane, { told: [memoryTold(expectThere(first)), memoryTold(expectThere(second))] });
+      await append(b, lane);
+      await write(b, ...memories.map((memory) => deleted(b.tools, memory)));
+      const named = (await retractions(b)).map((data) => [data.memory_id, data.receipt_ids]);
+      expect(named.sort()).toEqual([first?.id, second?.id].sort().map((id) => [id, [told.id]]));
+    });
+
     it('hears nothing of what nobody was told, is said again, or does not want to hear', async () => {
       const b = bench();
       await create(b, { events: ['memory.updated', 'memory.deleted'] });

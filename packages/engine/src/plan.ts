@@ -100,7 +100,7 @@ export interface FactOutcome {
   readonly fact: string;
   readonly outcome: 'ADD' | 'UPDATE' | 'NONE' | 'DROPPED';
   readonly reason: string;
-  /** It is a wish to have something forgotten: the words that say it are hidden, whatever became of it. */
+  /** It is a wish to have something forgotten: the words that say it are hidden. Missing where the deletion was refused. */
   readonly wish?: true;
 }
 

@@ -1,8 +1,9 @@
 import { CutOff, echoExtract, engineBench, fakeChat, keyedDecide, type Script } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import { EngineError } from '../errors.ts';
+import { memoryWriter } from '../memories/write.ts';
 import type { Paged } from '../ports/ledger/page.ts';
-import { DEFAULT_TENANT, type Memory } from '../words.ts';
+import { DEFAULT_TENANT, type LaneId, type Memory } from '../words.ts';
 
 /** "lives: Oslo" is about "lives". */
 const keyOf = (text: string): string => text.split(':')[0] ?? text;
@@ -100,6 +101,29 @@ describe('a conversation becomes memories', () => {
     const batch = await bench.deps.ledger.batches.get(DEFAULT_TENANT, id);
     const plan = await bench.deps.ledger.thoughts.plan(batch?.consolidationId ?? '');
     expect(plan?.outcomes).toMatchObject([{ outcome: 'DROPPED', reason: 'the user asked to forget' }]);
+  });
+
+  it.each([
+    ['hides its words', false, [{ withheld: 'forgotten' }]],
+    ['leaves its words shown where the memory must not be deleted', true, ['forget that I smoke']],
+  ])('a wish to forget %s', async (_name, immutable, shown) => {
+    const extract: Script = () => ({ facts: [{ text: 'User wants it forgotten', category: 'forget' }] });
+    const decide: Script = () => ({
+      operations: [{ fact: 'f0', event: 'DELETE', id: '0', text: null, reason: 'asked', keep: null }],
+    });
+    const bench = await engineBench({ chat: model({ extract_facts: extract, decide_operations: decide }) });
+    const { ledger } = bench.deps;
+    const ann = { userId: 'ann', agentId: null, runId: null, appId: null };
+    const smokes = { scope: ann, text: 'User smokes', metadata: {}, category: null, immutable };
+    await memoryWriter(bench.deps).add(DEFAULT_TENANT, { ...smokes, validFrom: null, expiresAt: null });
+    bench.tools.advance(1_000);
+    await bench.post(['forget that I smoke']);
+    await bench.run();
+    expect(await bench.live()).toEqual(immutable ? ['User smokes'] : []);
+    const lane = await ledger.lanes.find(DEFAULT_TENANT, { kind: 'user', id: 'ann' });
+    expect((await ledger.contents.messages(lane?.id ?? ('' as LaneId), 0, 10)).map(({ content }) => content)).toEqual(
+      shown,
+    );
   });
 
   it('messages without a fact leave an empty batch', async () => {

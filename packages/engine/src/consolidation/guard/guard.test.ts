@@ -232,11 +232,15 @@ describe('a deletion never costs a fact', () => {
   });
 });
 
-it('a deletion the user asked for that was refused says so', () => {
+it('a deletion the user asked for that was refused says so, and its wish is not hidden', () => {
   const immutable = { life: [[1, OSLO]], immutable: true } as const;
-  const reasonFor = (id: string): string | undefined =>
-    playGuard({ memories: [immutable, TEA], facts: [forget('it')], asked: [['f0', 'DELETE', id]] }).outcomes[0]?.reason;
-  expect(reasonFor('0')).toBe('the user asked to forget, but the deletion was refused');
-  expect(reasonFor('1')).toBe('the user asked to forget');
-  expect(reasonFor('9')).toBe('the user asked to forget what is not remembered');
+  const endOf = (...ids: string[]) => {
+    const asked = ids.map((id) => ['f0', 'DELETE', id] as const);
+    const [end] = playGuard({ memories: [immutable, TEA], facts: [forget('it')], asked }).outcomes;
+    return [end?.reason, end?.wish === true];
+  };
+  expect(endOf('0')).toEqual(['the user asked to forget, but the deletion was refused', false]);
+  expect(endOf('1')).toEqual(['the user asked to forget', true]);
+  expect(endOf('0', '1')).toEqual(['the user asked to forget', true]);
+  expect(endOf('9')).toEqual(['the user asked to forget what is not remembered', true]);
 });

@@ -36,7 +36,10 @@ function asksToForget(bench: Bench, fact: Fact, deletes: readonly RawOperation[]
   return false;
 }
 
-/** Carries out a wish to have something forgotten: whatever becomes of it, the wish itself is not remembered. */
+/**
+ * Carries out a wish to have something forgotten: whatever becomes of it, the wish itself is not remembered. Its words are hidden
+ * unless what it is about stays.
+ */
 export function forgetAsked(bench: Bench, fact: Fact, wishes: readonly RawOperation[]): FactOutcome {
   for (const wish of wishes) {
     if (wish.event === 'DELETE') removeAsked(bench, fact, { ...wish, forgets: true });
@@ -44,9 +47,11 @@ export function forgetAsked(bench: Bench, fact: Fact, wishes: readonly RawOperat
   }
   const known = wishes.filter((wish) => wish.event === 'DELETE' && bench.resolve(wish.id) !== undefined);
   const isDone = known.some((wish) => isGone(bench, fact, wish));
-  const missing = known.length === 0 ? ' what is not remembered' : ', but the deletion was refused';
-  const reason = `the user asked to forget${isDone ? '' : missing}`;
-  return { fact: fact.id, outcome: 'DROPPED', reason, wish: true };
+  const dropped = { fact: fact.id, outcome: 'DROPPED' } as const;
+  const asked = 'the user asked to forget';
+  if (isDone) return { ...dropped, reason: asked, wish: true };
+  if (known.length === 0) return { ...dropped, reason: `${asked} what is not remembered`, wish: true };
+  return { ...dropped, reason: `${asked}, but the deletion was refused` };
 }
 
 export const describe = ({ event, id, fact }: RawOperation): string =>

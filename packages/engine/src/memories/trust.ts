@@ -11,7 +11,8 @@ const BY_ROLE: Readonly<Record<Message['role'], Trust>> = {
 };
 
 /** Of what a thing came from together: it is no surer than its least sure part. */
-export const leastOf = (trusts: readonly Trust[]): Trust => byRank(trusts).at(-1) ?? LEAST;
+export const leastOf = (trusts: readonly Trust[]): Trust =>
+  (trusts.length === 1 ? trusts[0] : byRank(trusts).at(-1)) ?? LEAST;
 
 /** Of sayings that each stand for themselves: who is believed needs nobody else to say it. */
 export const bestOf = (trusts: readonly Trust[]): Trust => byRank(trusts)[0] ?? LEAST;

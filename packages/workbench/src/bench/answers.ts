@@ -183,7 +183,7 @@ function words(length: number, seed: number): string {
 const factOf = (length: number, i: number) => ({
   text: `${words(length, i)} ${i}`,
   source_ids: [`m${i % MESSAGES}`],
-  quote: words(SENTENCE, i),
+  quote: words(SENTENCE, i % MESSAGES),
   category: 'misc',
   language: 'en',
   valid_from: null,

@@ -24,18 +24,24 @@ interface Made {
  * stands in external content and in no message that is named is external.
  */
 export function lineageIn(window: readonly Spoken[], before: readonly Spoken[]): (made: Made) => Trust {
-  const comparable = once((text: string) => ({ words: normaliseText(text), terms: termSet(text) }));
+  const wordsOf = once((text: string) => normaliseText(text));
+  const termsOf = once((text: string) => termSet(text));
   const external = [...before, ...window].filter(({ message }) => trustOf(message) === 'external');
+  const { saidIn, spokenBy } = lookingIn(window);
   return ({ texts, quote, sources }) => {
     const named = leastOf(sources.map(trustOf));
     if (named === 'external') return named;
-    const asked = texts.map((text) => new Set([...termSet(text)].filter((term) => !FRAME.has(term))));
+    // Most quotes stand there as they are. All that follows takes far longer than to look for them.
+    const isExact = saidIn(sources, quote ?? '');
+    if (isExact && external.length === 0) return named;
+    const own = spokenBy(sources);
     const quoted = normaliseText(quote ?? '');
-    const holds = (spoken: Spoken): boolean => quoted !== '' && comparable(spoken.text).words.includes(quoted);
+    const holds = (spoken: Spoken): boolean => quoted !== '' && wordsOf(spoken.text).includes(quoted);
+    const isQuoted = isExact || own.some(holds);
+    if (isQuoted && external.length === 0) return named;
+    const asked = texts.map((text) => new Set([...termSet(text)].filter((term) => !FRAME.has(term))));
     const says = (spoken: Spoken, one: ReadonlySet<string>, share: number): boolean =>
-      one.size > 0 && containment(one, comparable(spoken.text).terms) >= share;
-    const own = spokenBy(sources, window);
-    const isQuoted = own.some(holds);
+      one.size > 0 && containment(one, termsOf(spoken.text)) >= share;
     const isSupported = asked.every((one) => own.some((spoken) => says(spoken, one, SUPPORTED)));
     const isElsewhere = external.some(
       (spoken) => (!isQuoted && holds(spoken)) || (!isSupported && asked.every((one) => says(spoken, one, READ_THERE))),
@@ -45,12 +51,27 @@ export function lineageIn(window: readonly Spoken[], before: readonly Spoken[]):
   };
 }
 
-/** What messages say, and what was said right before each of them: who says yes says what was asked. */
-function spokenBy(sources: readonly Message[], window: readonly Spoken[]): readonly Spoken[] {
-  const named = new Set(sources.map(({ id }) => id));
-  return window.filter(({ message }, i) => {
-    const next = window[i + 1];
-    const isAnswered = next !== undefined && named.has(next.message.id) && trustOf(message) !== 'external';
-    return named.has(message.id) || isAnswered;
-  });
+/** Looks up what messages of a window say. */
+function lookingIn(window: readonly Spoken[]) {
+  const places = new Map<string, number[]>(); // several of a message that was cut into slices
+  for (const [i, { message }] of window.entries()) {
+    const known = places.get(message.id);
+    if (known === undefined) places.set(message.id, [i]);
+    else known.push(i);
+  }
+  const placesOf = ({ id }: Message): readonly number[] => places.get(id) ?? [];
+  return {
+    /** Whether one of them has the words as they are. */
+    saidIn: (sources: readonly Message[], words: string): boolean =>
+      words !== '' && sources.some((source) => placesOf(source).some((place) => window[place]?.text.includes(words))),
+    /** What they say, and what was said right before each of them: who says yes says what was asked. */
+    spokenBy: (sources: readonly Message[]): readonly Spoken[] => {
+      const own = sources.flatMap(placesOf).flatMap((place) => {
+        const [asked, said] = [window[place - 1], window[place]];
+        const isAsked = asked !== undefined && trustOf(asked.message) !== 'external';
+        return [isAsked ? asked : undefined, said].filter((one) => one !== undefined);
+      });
+      return [...new Set(own)];
+    },
+  };
 }

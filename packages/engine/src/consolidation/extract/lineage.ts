@@ -34,12 +34,11 @@ export function lineageIn(window: readonly Spoken[], before: readonly Spoken[]):
     // Most quotes stand there as they are. All that follows takes far longer than to look for them.
     const isExact = saidIn(sources, quote ?? '');
     if (isExact && external.length === 0) return named;
+    const asked = texts.map((text) => new Set([...termSet(text)].filter((term) => !FRAME.has(term))));
     const own = spokenBy(sources);
     const quoted = normaliseText(quote ?? '');
     const holds = (spoken: Spoken): boolean => quoted !== '' && wordsOf(spoken.text).includes(quoted);
     const isQuoted = isExact || own.some(holds);
-    if (isQuoted && external.length === 0) return named;
-    const asked = texts.map((text) => new Set([...termSet(text)].filter((term) => !FRAME.has(term))));
     const says = (spoken: Spoken, one: ReadonlySet<string>, share: number): boolean =>
       one.size > 0 && containment(one, termsOf(spoken.text)) >= share;
     const isSupported = asked.every((one) => own.some((spoken) => says(spoken, one, SUPPORTED)));

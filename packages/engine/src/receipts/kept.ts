@@ -1,7 +1,7 @@
 import { maskPersonal, metadataKept } from '../masking/personal.ts';
 import { maskSecrets } from '../masking/secrets.ts';
 import type { NewReceipt } from '../ports/ledger/receipts.ts';
-import { cleanText } from '../text/normalise.ts';
+import { cleanText, cut } from '../text/normalise.ts';
 import type { LaneId } from '../words.ts';
 
 /** Enough to know a question again, in characters. */
@@ -30,9 +30,7 @@ export function laneOfReceipts(receipts: readonly Pick<NewReceipt, 'lane'>[]): L
 
 const masked = (text: string): string => cleanText(maskPersonal(maskSecrets(text).text).text);
 
-/** Never in the middle of a character. */
-const shortened = (text: string): string =>
-  text.length <= QUESTION_MAX ? text : `${text.slice(0, QUESTION_MAX).replace(/[\uD800-\uDBFF]$/u, '')}…`;
+const shortened = (text: string): string => (text.length <= QUESTION_MAX ? text : `${cut(text, QUESTION_MAX)}…`);
 
 /** The beginning of a text holds on to all of it in memory, until it is copied. */
 const copied = (text: string): string => Array.from(text).join('');

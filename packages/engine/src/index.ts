@@ -86,6 +86,7 @@ export { reviewer } from './memories/review.ts';
 export { idListsOf, KEY_OF, listsOfOne, saidIds } from './memories/said-ids.ts';
 export { memoryWriter } from './memories/write.ts';
 export { draftBatch, fromTheFuture, isWorthReading, type Posted, spokenOf } from './messages/messages.ts';
+export { ARE_YOU_THERE, callModel } from './models/ask.ts';
 export {
   admitCall,
   type Breaker,

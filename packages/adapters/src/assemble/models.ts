@@ -84,14 +84,18 @@ export interface Limits {
 }
 
 /** All processes on one queue share what the provider allows; each finds out itself whether the provider answers. */
-export function openLimits(config: Config, log: Log, { registry }: Pick<Observer, 'registry'>): Limits {
+export function openLimits(
+  config: Config,
+  log: Log,
+  { registry, meter }: Pick<Observer, 'registry' | 'meter'>,
+): Limits {
   const limiter = countWaits(limiterOf(config, log), registry);
   const models: BreakingChat[] = [];
   const breakers = () => Object.fromEntries(models.map((model) => [model.name, model.breaker()]));
   measureBreakers(registry, { breakers });
   return {
     of: (chat) => {
-      const model = breakingChat(limitedChat(chat, { limiter, log }), { log });
+      const model = breakingChat(limitedChat(chat, { limiter, log }), { log, meter });
       models.push(model);
       return model;
     },

@@ -1,5 +1,13 @@
 import { type ChatModel, DEFAULT_TENANT, EngineError, type Limiter, type TurnName, takeTurn } from '@slowwave/engine';
-import { echoExtract, engineBench, type FakeChat, fakeChat, NEVER, recordingLog } from '@slowwave/engine-testing';
+import {
+  echoExtract,
+  engineBench,
+  type FakeChat,
+  fakeChat,
+  NEVER,
+  recordingLog,
+  recordingMeter,
+} from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { breakingChat, limitedChat, slots, slottedChat } from './limited.ts';
 import { memoryLimiter } from './memory-limiter.ts';
@@ -108,15 +116,19 @@ test('a question that is not asked after all gives its tokens back', async () =>
 });
 
 test('a model that keeps failing is not seen to answer by a question that nobody asked', async () => {
-  const failing = fakeChat({
-    extract_facts: () => new EngineError('broken', { code: 'model_server_error', retryable: true }),
-  });
+  const broken = () => new EngineError('broken', { code: 'model_server_error', retryable: true });
+  const failing = fakeChat({ extract_facts: broken, are_you_there: broken });
   let now = 0;
   let breaker = (): string => 'closed';
   const policy = { failures: 1, windowMs: 60_000, coolDownMs: 5_000, coolDownMaxMs: 20_000 };
-  const { limiter, waiting, letGo } = slowAtFirst(2);
+  const { limiter, waiting, letGo } = slowAtFirst(3);
   const bench = await twoWorkers(failing, (chat) => {
-    const model = breakingChat(limitedChat(chat, { limiter, log }), { log, policy, now: () => now });
+    const model = breakingChat(limitedChat(chat, { limiter, log }), {
+      log,
+      meter: recordingMeter(),
+      policy,
+      now: () => now,
+    });
     breaker = model.breaker;
     return model;
   });
@@ -129,7 +141,7 @@ test('a model that keeps failing is not seen to answer by a question that nobody
   bench.tools.advance(A_WHILE_MS);
   letGo();
   await late;
-  expect(failing.calls).toHaveLength(1);
+  expect(failing.calls.map(({ name }) => name)).toEqual(['extract_facts', 'are_you_there']);
   expect(breaker()).not.toBe('closed');
 });
 

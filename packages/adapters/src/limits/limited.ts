@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  ARE_YOU_THERE,
   admitCall,
   type Breaker,
   type BreakerPolicy,
@@ -8,6 +9,7 @@ import {
   type ChatModel,
   CLOSED_BREAKER,
   callFailed,
+  callModel,
   callUndecided,
   type Embedded,
   type Embedder,
@@ -17,7 +19,9 @@ import {
   FencedError,
   type Limiter,
   type Log,
+  type Meter,
 } from '@slowwave/engine';
+import { systemTools } from '../system/index.ts';
 import { steadyNow } from './memory-limiter.ts';
 
 /** Tokens an answer is thought to take before it is known. */
@@ -250,11 +254,13 @@ const UNDECIDED: readonly EngineErrorCode[] = ['cancelled', 'rate_limited', 'que
 
 /** A chat model that can be seen to be left alone. */
 export interface BreakingChat extends ChatModel {
+  /** How it stands with the questions that fail most. */
   breaker(): Breaker['kind'];
 }
 
 interface BreakingOptions {
   readonly log: Log;
+  readonly meter: Meter;
   readonly policy?: BreakerPolicy;
   readonly now?: () => number;
 }
@@ -262,45 +268,83 @@ interface BreakingOptions {
 /**
  * A chat model that is left alone while it keeps failing, by all work of this process: work waits without losing
  * tries. The failure of a probe counts as any other.
+ *
+ * Each kind of question is left alone by itself, and none while the model answers the smallest question there is: then it
+ * is there, and what it fails on is the fault of what it was asked. Else one owner's texts, or one kind of work that it
+ * cannot do, would stop everybody's.
  */
 export function breakingChat(
   chat: ChatModel,
-  { log, policy = POLICY, now = steadyNow }: BreakingOptions,
+  { log, meter, policy = POLICY, now = steadyNow }: BreakingOptions,
 ): BreakingChat {
-  let breaker = CLOSED_BREAKER;
-  const become = (next: Breaker): void => {
-    const [from, to] = [breaker.kind, next.kind];
-    breaker = next;
-    if (from !== to && to === 'open')
-      log.warn({ model: chat.name, from }, 'a model keeps failing; calls to it are paused');
-    if (from !== to && to === 'closed') log.info({ model: chat.name }, 'a model answers again');
-  };
+  const breakers = new Map<string, Breaker>();
+  const breakerOf = (name: string): Breaker => breakers.get(name) ?? CLOSED_BREAKER;
   return {
     ...chat,
-    breaker: () => breaker.kind,
+    breaker: () =>
+      STANDINGS.findLast((kind) => [...breakers.values()].some((breaker) => breaker.kind === kind)) ?? 'closed',
     ask: async (call, cancel) => {
-      const admission = admitCall(breaker, now());
+      const { name } = call;
+      const before = breakerOf(name);
+      const admission = admitCall(before, now());
       if (admission.kind === 'wait') throw leftAlone(chat.name, admission.ms);
-      become(admission.breaker);
+      breakers.set(name, admission.breaker);
       const { probe } = admission;
       try {
         const answer = await chat.ask(call, cancel);
-        become(CLOSED_BREAKER);
+        close(name);
         return answer;
       } catch (error) {
-        become(after(error, breaker, { probe, now: now() }));
+        await failed(error, { name, probe, cancel });
         throw error;
       }
     },
   };
 
-  /** What an error shows of the provider; one that refuses is there. */
-  function after(error: unknown, before: Breaker, call: { probe: boolean; now: number }): Breaker {
-    if (error instanceof FencedError) return callUndecided(before, call);
-    const code = error instanceof EngineError ? error.code : 'internal';
-    if (BROKEN.includes(code)) return callFailed(before, call, policy);
-    return UNDECIDED.includes(code) ? callUndecided(before, call) : CLOSED_BREAKER;
+  function close(name: string): void {
+    const { kind } = breakerOf(name);
+    breakers.set(name, CLOSED_BREAKER);
+    if (kind !== 'closed') log.info({ model: chat.name, call: name }, 'a model answers again');
   }
+
+  async function failed(error: unknown, { name, probe, cancel }: FailedCall): Promise<void> {
+    const before = breakerOf(name);
+    const shown = shownBy(error);
+    if (shown === 'there') return close(name);
+    if (shown === 'nothing') return void breakers.set(name, callUndecided(before, { probe, now: now() }));
+    const after = callFailed(before, { probe, now: now() }, policy);
+    breakers.set(name, after);
+    if (after === before || after.kind !== 'open') return;
+    if (await answersAnything(cancel)) return void breakers.set(name, CLOSED_BREAKER);
+    log.warn({ model: chat.name, call: name, from: before.kind }, 'a model keeps failing; calls to it are paused');
+  }
+
+  /** A refusal is an answer. It is measured, and counted to nobody: whoever asked last is no more to blame than the others. */
+  async function answersAnything(cancel: Cancellation): Promise<boolean> {
+    try {
+      await callModel({ deps: { chat, meter, tools: systemTools }, turn: null, prices: {}, cancel }, ARE_YOU_THERE);
+      return true;
+    } catch (error) {
+      return shownBy(error) === 'there';
+    }
+  }
+}
+
+/** From the best to the worst. */
+const STANDINGS = ['closed', 'half_open', 'open'] as const satisfies readonly Breaker['kind'][];
+
+interface FailedCall {
+  readonly name: string;
+  readonly probe: boolean;
+  readonly cancel: Cancellation;
+}
+
+/** What an error shows of the provider; one that refuses is there. */
+function shownBy(error: unknown): 'broken' | 'nothing' | 'there' {
+  if (error instanceof FencedError) return 'nothing';
+  const code = error instanceof EngineError ? error.code : 'internal';
+  if (BROKEN.includes(code)) return 'broken';
+  return UNDECIDED.includes(code) ? 'nothing' : 'there';
 }
 
 const leftAlone = (model: string, ms: number): EngineError =>

@@ -228,7 +228,7 @@ const tooLong = ({ text }: ChatAnswer, { name }: ChatCall): EngineError =>
   );
 
 /** One call of the chat model. The meter learns of every call that was really asked, answered or not. */
-async function callModel({ deps, turn, prices, cancel }: Caller, call: ChatCall): Promise<ChatAnswer> {
+export async function callModel({ deps, turn, prices, cancel }: Caller, call: ChatCall): Promise<ChatAnswer> {
   const { chat, meter, tools } = deps;
   const startedAt = tools.now();
   const record = (model: string, ended: Pick<MeasuredCall, 'failure' | 'usage'>): void =>
@@ -332,7 +332,7 @@ export const promptUse = ({ tools }: { readonly tools: Pick<Tools, 'hash'> }, pr
 const DOUBTFUL: readonly EngineErrorCode[] = ['model_unreachable', 'model_timeout', 'model_server_error'];
 
 /** As small as a question can be: any model that is there answers it. */
-const PROBE: ChatCall = {
+export const ARE_YOU_THERE: ChatCall = {
   name: 'are_you_there',
   system: 'are_you_there\nAnswer with the JSON object {"there": true} and nothing else.',
   user: 'Are you there?\n{}',
@@ -369,7 +369,7 @@ export async function modelsAway(deps: EngineDeps, turn: Turn, cancel: Cancellat
 
 /** Whether it does not even answer what any embedder can. */
 export const embedderIsAway = ({ embedder }: Pick<EngineDeps, 'embedder'>, cancel: Cancellation): Promise<boolean> =>
-  isAway(() => embedder.embed([PROBE.user], cancel));
+  isAway(() => embedder.embed([ARE_YOU_THERE.user], cancel));
 
 /** Whether it embeds what any embedder can: then what it fails on is the fault of the texts. */
 export async function embedderAnswers(
@@ -377,7 +377,7 @@ export async function embedderAnswers(
   cancel: Cancellation,
 ): Promise<boolean> {
   try {
-    const { vectors } = await embedder.embed([PROBE.user], cancel);
+    const { vectors } = await embedder.embed([ARE_YOU_THERE.user], cancel);
     return (vectors[0] ?? null) !== null;
   } catch {
     return false;
@@ -405,11 +405,11 @@ async function probe(deps: EngineDeps, turn: Turn, cancel: Cancellation): Promis
   const { thoughts, settings } = deps.ledger;
   const { prices } = await settings.get(turn.tenant);
   try {
-    const answer = await callModel({ deps, turn, prices, cancel }, PROBE);
-    const kept = { step: `probe:${turn.epoch}`, inputHash: PROBE.name, ...answer, at: deps.tools.now() };
+    const answer = await callModel({ deps, turn, prices, cancel }, ARE_YOU_THERE);
+    const kept = { step: `probe:${turn.epoch}`, inputHash: ARE_YOU_THERE.name, ...answer, at: deps.tools.now() };
     await thoughts.storeAnswer(turn, kept);
   } catch (error) {
-    if (wasAsked(error, cancel)) await thoughts.countFailedCall(turn, unanswered(deps, PROBE, error));
+    if (wasAsked(error, cancel)) await thoughts.countFailedCall(turn, unanswered(deps, ARE_YOU_THERE, error));
     throw error;
   }
 }

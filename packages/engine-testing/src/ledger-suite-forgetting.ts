@@ -42,8 +42,9 @@ export function describeForgetting(bench: () => Bench): void {
       expect(await shown(b, ids)).toEqual(['I like tea. I owe Bo ten euros.']);
     });
 
-    it('is in nothing by which what was said next is found, also in another batch, until the memory is there again', async () => {
+    it('is in nothing by which what was said beside it is found, also in another batch, until the memory is there again', async () => {
       const b = bench();
+      await apply(b, (await heard(b, ['Any debts?'])).turn);
       const { turn, ids } = await heard(b, ['I owe Bo ten euros']);
       const debt = rememberedFrom(b, { turn, ids }, { text: 'Owes Bo ten euros', quote: 'I owe Bo ten euros' });
       await apply(b, turn, { changes: [debt] });
@@ -53,14 +54,18 @@ export function describeForgetting(bench: () => Bench): void {
       const gone = deleted(b.tools, debt.memory, { forgets: true });
       await write(b, gone);
       expect(await toProject(b, turn.lane)).toEqual([
-        [{ withheld: 'forgotten' }, undefined, 2],
+        ['Any debts?', undefined, 2],
+        [{ withheld: 'forgotten' }, 'Any debts?', 2],
         ['He will not let it rest', { withheld: 'forgotten' }, 2],
+        ['I like tea', 'He will not let it rest', 2],
       ]);
       await hear(b, await b.ledger.speech.unprojectedIn(turn.lane, 10));
       await write(b, updated(b.tools, gone.memory, { text: 'Owes Bo ten euros' }));
       expect(await toProject(b, turn.lane)).toEqual([
-        ['I owe Bo ten euros', undefined, 3],
+        ['Any debts?', undefined, 3],
+        ['I owe Bo ten euros', 'Any debts?', 3],
         ['He will not let it rest', 'I owe Bo ten euros', 3],
+        ['I like tea', 'He will not let it rest', 3],
       ]);
     });
 

@@ -1,4 +1,4 @@
-import { type NewBatch, type NewMessage, NOT_KEPT, type Undo } from '@slowwave/engine';
+import { type NewBatch, type NewMessage, NOT_KEPT, type SpokenMessage, type Undo } from '@slowwave/engine';
 import { describe, expect, it } from 'vitest';
 import { added, home, newMessage, scope, settings } from './builders.ts';
 import {
@@ -88,6 +88,71 @@ export function describeSpokenBatches(bench: () => Bench): void {
       expect(await b.ledger.speech.unprojectedOf([turn.consolidationId])).toEqual([spoken]);
       expect(await b.ledger.speech.unprojectedOf(['con_none'])).toEqual([]);
       expect(await b.ledger.speech.batches([batch.id, 'bat_none'])).toEqual([spoken]);
+    });
+
+    it('know what was said beside each of their messages, also in batches before and after, as far as those count', async () => {
+      const b = bench();
+      await said(b, ['user', 'never applied']);
+      const first = await spoken(b, [['assistant', 'one']]);
+      const second = await spoken(b, [
+        ['tool', 'printed'],
+        ['user', 'two'],
+        ['assistant', 'three'],
+      ]);
+      const third = await spoken(b, [['user', 'four']]);
+      await said(b, ['user', 'waits']);
+      expect(await beside(b, [first, second, third])).toEqual([
+        ['one', 'never applied', null, 'two'],
+        ['printed', 'one', 'never applied', 'two'],
+        ['two', 'one', 'never applied', 'three'],
+        ['three', 'two', 'one', 'four'],
+        ['four', 'three', 'two', null],
+      ]);
+    });
+
+    it('are projected with the last message of the batch that they go on, as that one is by then', async () => {
+      const b = bench();
+      const elsewhere = { scope: scope({ userId: 'ann', runId: 'r1' }) };
+      const first = await spoken(b, [
+        ['user', 'one'],
+        ['assistant', 'two'],
+        ['tool', 'printed'],
+      ]);
+      await spoken(b, [['user', 'elsewhere']], elsewhere);
+      const { turn } = await claimedBatch(b, {
+        messages: [message(b, ['tool', 'here']), message(b, ['user', 'three'])],
+      });
+      await applyOnly(b, turn);
+      const [next] = await b.ledger.speech.unprojected(10);
+      expect(next?.goesOn).toMatchObject({ id: first, revision: 1, counts: true, scope: scope() });
+      expect(next?.goesOn?.messages.map(inTalk)).toEqual([['two', 'one', null, 'three']]);
+      await hear(b, next === undefined ? [] : [next]);
+      const [undone] = await takeBack(b, { number: 1, undone: [turn.consolidationId], redone: [] });
+      expect(undone).toMatchObject({ counts: false, goesOn: { id: first } });
+      expect(undone?.goesOn?.messages.map(inTalk)).toEqual([['two', 'one', null, null]]);
+      const [start] = await b.ledger.speech.batches([first]);
+      expect(start?.goesOn).toBeNull();
+    });
+
+    it('are not projected with one that does not count', async () => {
+      const b = bench();
+      const { turn } = await claimedBatch(b);
+      await apply(b, turn);
+      await takeBack(b, { number: 1, undone: [turn.consolidationId], redone: [] });
+      const next = await spoken(b, [['user', 'next']]);
+      expect(await b.ledger.speech.batches([next])).toMatchObject([{ goesOn: null }]);
+    });
+
+    it('are projected again when what is said up to two messages before is removed, in whichever batch', async () => {
+      const b = bench();
+      const removed = await spoken(b, [['user', 'removed']]);
+      const next = await spoken(b, [['user', 'next']]);
+      const second = await spoken(b, [['user', 'next but one']]);
+      const third = await spoken(b, [['user', 'third']]);
+      const given = { limit: 1, now: b.tools.now() };
+      expect(await b.ledger.retention.removeMessages(TENANT, b.tools.now(), given)).toBe(1);
+      const batches = await b.ledger.speech.batches([removed, next, second, third]);
+      expect(batches.map(({ revision }) => revision)).toEqual([2, 2, 2, 1]);
     });
 
     it('end only when both their messages and the memories made of them are projected', async () => {
@@ -244,6 +309,13 @@ async function spoken(b: Bench, lines: readonly Line[], given: Partial<NewBatch>
   b.tools.advance(SECOND);
   return batch.id;
 }
+
+const inTalk = ({ message, before, earlier, next }: SpokenMessage) =>
+  [message, before, earlier, next].map((one) => one?.content ?? null);
+
+/** What is said in batches: each message, the one before, the one before that, and the next. */
+const beside = async (b: Bench, ids: readonly string[]) =>
+  (await b.ledger.speech.batches(ids)).flatMap(({ messages }) => messages.map(inTalk));
 
 /** Two batches, each applied and projected: one message, and two hours later two. The turn is of the second. */
 async function spokenTwice(b: Bench) {

@@ -1,6 +1,6 @@
 import type { Evidence, LaneId, Leaning, MemoryChange, Millis, WishToForget } from '@slowwave/engine';
 import { evidenceByMessage, forgottenAt, hasFallen, isOfForgotten, leaningIn, shownOf } from '@slowwave/engine/storing';
-import { hearersOf, reviseWithNext } from './memory-ledger-speech.ts';
+import { hearersOf, reviseWithBeside } from './memory-ledger-speech.ts';
 import { rowOf, type State } from './memory-ledger-state.ts';
 import { forgetBegunSummaries, forgetSummaries } from './memory-ledger-summaries.ts';
 
@@ -50,7 +50,7 @@ export function showAgain(state: State, lane: LaneId, now: Millis): void {
     row.message = shown === null ? { ...message, content: said } : { ...message, content: shown, hidden: true };
     row.unhidden = shown === null ? undefined : said;
   }
-  reviseWithNext(state, changed, now);
+  reviseWithBeside(state, changed, now);
   for (const memoryId of hearersOf(state, changed)) {
     const { tenant } = rowOf(state.memories, memoryId);
     state.counters.outboxSeq += 1;

@@ -11,7 +11,7 @@ import {
   type TenantId,
 } from '@slowwave/engine';
 import { conflictsOf, record } from './memory-ledger-memories.ts';
-import { hearersOf, reviseWithNext } from './memory-ledger-speech.ts';
+import { hearersOf, reviseWithBeside } from './memory-ledger-speech.ts';
 import { change, type State } from './memory-ledger-state.ts';
 
 const ENDED_BATCHES = ['consolidated', 'empty', 'undone'];
@@ -57,7 +57,7 @@ export function memoryRetention(state: State): RetentionStore {
       for (const wish of state.wishes) {
         if (ids.has(state.messages.get(wish.messageId)?.message.batchId ?? '')) change(wish, { quote: null });
       }
-      reviseWithNext(state, ids, now);
+      reviseWithBeside(state, ids, now);
       const hearers = hearersOf(state, ids);
       const memories = hearers.flatMap((id) => state.memories.get(id) ?? []);
       record(

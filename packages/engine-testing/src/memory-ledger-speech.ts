@@ -9,6 +9,7 @@ import {
   type SaidMessage,
   type SpeechStore,
   type SpokenBatch,
+  type SpokenMessage,
 } from '@slowwave/engine';
 import { type BatchRow, change, rowOf, type State, scopeKey } from './memory-ledger-state.ts';
 import { isStanding } from './memory-ledger-turns.ts';
@@ -82,13 +83,15 @@ export function projectedSpeech(state: State, projected: readonly ProjectedBatch
 export const unprojectedIn = (state: State): BatchRow[] =>
   [...state.batches.values()].filter((row) => row.projectedRevision < row.speechRevision);
 
-/** What batches say has changed: they are projected again, with those that go on where one of them ends. */
-export function reviseWithNext(state: State, batchIds: ReadonlySet<string>, now: Millis): void {
+/** What batches say has changed: they are projected again, with those of which a message is found by it. */
+export function reviseWithBeside(state: State, batchIds: ReadonlySet<string>, now: Millis): void {
   if (batchIds.size === 0) return;
-  const all = [...state.messages.values()];
-  const next = all.filter((row) => batchIds.has(row.message.batchId)).map((row) => spokenNext(all, row));
-  const found = next.flatMap((row) => row?.message.batchId ?? []);
-  for (const id of new Set([...batchIds, ...found])) {
+  const all = [...state.messages.values()].filter(({ message }) => batchIds.has(message.batchId));
+  const beside = all.flatMap((row) => {
+    const { before, after } = besideOf(state, row);
+    return [before.at(-1), ...after.slice(0, 2)].flatMap((other) => other?.message.batchId ?? []);
+  });
+  for (const id of new Set([...batchIds, ...beside])) {
     const batch = rowOf(state.batches, id);
     if (batch.speechRevision > 0) reviseSpeech(batch, now);
   }
@@ -117,43 +120,64 @@ const newestLossLast = (a: BatchRow, b: BatchRow): number => b.projectedRevision
 const changedAt = ({ appliedAt, speechRevisedAt }: BatchRow): Millis => Math.max(appliedAt ?? 0, speechRevisedAt ?? 0);
 
 export function spokenOf(state: State, row: BatchRow): SpokenBatch {
+  const messages = messagesOf(state, row.id);
+  const first = messages.find(isSpoken);
+  const last = first === undefined ? undefined : besideOf(state, first).before.at(-1);
+  const prior = last === undefined ? null : rowOf(state.batches, last.message.batchId);
+  const goesOn = last === undefined || prior === null || !counts(state, prior) ? null : batchOf(state, prior, [last]);
+  return { ...batchOf(state, row, messages), goesOn };
+}
+
+function batchOf(state: State, row: BatchRow, messages: readonly MessageRow[]): Omit<SpokenBatch, 'goesOn'> {
   const { id, tenant, lane, scope, metadata, acceptedAt, settings } = row;
-  const messages = [...state.messages.values()].filter(({ message }) => message.batchId === id);
   return {
     ...{ id, tenant, lane, scope, metadata, acceptedAt },
     owner: state.lanes.get(lane)?.erasure === null ? ownerOf(scope) : rowOf(state.lanes, lane).owner,
     revision: row.speechRevision,
     changedAt: changedAt(row),
     projected: row.projectedRevision >= row.speechRevision,
-    counts: row.outcome !== null && row.state !== 'undone' && !state.stripped.has(id),
+    counts: counts(state, row),
     expiresAt: settings.expiresAt,
-    messages: messages
-      .map((message) => saidOf(state, message))
-      .sort((a, b) => a.message.saidAt.seq - b.message.saidAt.seq),
+    messages: messages.map((message) => inTalk(state, message)),
   };
 }
 
-/** Said by a user or an assistant, in the scope of a row. */
-const isSpokenBeside = ({ lane, scope, message }: MessageRow, row: MessageRow): boolean =>
-  lane === row.lane &&
-  !message.resent &&
-  (message.role === 'user' || message.role === 'assistant') &&
-  scopeKey(scope) === scopeKey(row.scope);
+const counts = (state: State, { id, outcome, state: at }: BatchRow): boolean =>
+  outcome !== null && at !== 'undone' && !state.stripped.has(id);
+
+/** In the order of the lane. */
+const messagesOf = (state: State, batchId: string): MessageRow[] =>
+  [...state.messages.values()].filter(({ message }) => message.batchId === batchId).sort(bySeq);
 
 const seqOf = ({ message }: MessageRow): number => message.saidAt.seq;
+const bySeq = (a: MessageRow, b: MessageRow): number => seqOf(a) - seqOf(b);
 
-const spokenNext = (rows: readonly MessageRow[], row: MessageRow): MessageRow | undefined =>
-  rows
-    .filter((other) => seqOf(other) > seqOf(row) && isSpokenBeside(other, row))
-    .sort((a, b) => seqOf(a) - seqOf(b))[0];
+const isSpoken = ({ message: { resent, role } }: MessageRow): boolean =>
+  !resent && (role === 'user' || role === 'assistant');
 
-function saidOf(state: State, row: MessageRow): SaidMessage {
-  const isBefore = (other: MessageRow): boolean => seqOf(other) < seqOf(row) && isSpokenBeside(other, row);
-  const earlier = [...state.messages.values()].filter(isBefore).map(({ message }) => message);
-  // Copies: retention empties the rows in place.
-  const before = earlier.reduce<Message | null>(later, null);
-  return { message: { ...row.message }, before: before === null ? null : { ...before } };
+/** What users and assistants said in the scope of a row, before and after it. */
+function besideOf(state: State, row: MessageRow): Record<'before' | 'after', readonly MessageRow[]> {
+  const key = scopeKey(row.scope);
+  const talk = [...state.messages.values()].filter(
+    (other) => other.lane === row.lane && isSpoken(other) && scopeKey(other.scope) === key,
+  );
+  return {
+    before: talk.filter((other) => seqOf(other) < seqOf(row)).sort(bySeq),
+    after: talk.filter((other) => seqOf(other) > seqOf(row)).sort(bySeq),
+  };
 }
 
-const later = (last: Message | null, message: Message): Message =>
-  last === null || last.saidAt.seq < message.saidAt.seq ? message : last;
+/** Copies: retention empties the rows in place. */
+const copied = (row: MessageRow | undefined): Message | null => (row === undefined ? null : { ...row.message });
+
+function saidOf(state: State, row: MessageRow): SaidMessage {
+  return { message: { ...row.message }, before: copied(besideOf(state, row).before.at(-1)) };
+}
+
+function inTalk(state: State, row: MessageRow): SpokenMessage {
+  const { before, after } = besideOf(state, row);
+  const [next] = after;
+  const isFound = next !== undefined && counts(state, rowOf(state.batches, next.message.batchId));
+  const beside = { before: copied(before.at(-1)), earlier: copied(before.at(-2)), next: isFound ? copied(next) : null };
+  return { message: { ...row.message }, ...beside };
+}

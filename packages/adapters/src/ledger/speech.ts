@@ -7,6 +7,7 @@ import type {
   SaidMessage,
   SpeechStore,
   SpokenBatch,
+  SpokenMessage,
   TenantId,
 } from '@slowwave/engine';
 import { lookup, read, storeOf } from './access.ts';
@@ -57,15 +58,27 @@ interface OfLane {
 }
 
 type Said = readonly SaidMessage[];
+type Talk = readonly SpokenMessage[];
 
 export function* saidInLane(of: OfLane): Script<SaidInLane> {
   const rows = yield* all<FoundRow>(SELECT_IN_LANE, { ...of });
   return { stands: rows[0]?.stands === 1, said: saidFrom(rows.filter((row) => row.id !== null)) };
 }
 
-/** Messages `m` with the one before each, in the order of their lane. */
-function* saidWhere(condition: string, given: Given): Script<Said> {
-  return saidFrom(yield* all<SaidRow>(selectSaid(condition), given));
+/** Messages `m` with what was said beside each, in the order of their lane. */
+function* talkWhere(condition: string, given: Given): Script<Talk> {
+  const rows = yield* all<TalkRow>(selectTalk(condition), given);
+  const messages = new Map(rows.map((row) => [row.id, messageFrom(row)]));
+  const before = new Map(rows.flatMap(({ id, before_id }) => (before_id === null ? [] : [[id, before_id] as const])));
+  const named = (id: string | null | undefined) => messages.get(id ?? '') ?? null;
+  return rows
+    .filter((row) => row.asked === 1)
+    .toSorted((a, b) => a.seq - b.seq)
+    .flatMap(({ id, before_id, next_id }) => {
+      const message = messages.get(id);
+      const beside = { before: named(before_id), earlier: named(before.get(before_id ?? '')), next: named(next_id) };
+      return message === undefined ? [] : [{ message, ...beside }];
+    });
 }
 
 function saidFrom(rows: readonly SaidRow[]): Said {
@@ -88,7 +101,22 @@ const withSaid = (condition: string): string => `
     SELECT p.*, NULL::text, 0 FROM said JOIN messages p ON p.id = said.before_id
   )`;
 
-const selectSaid = (condition: string): string => `${withSaid(condition)} SELECT * FROM heard`;
+/** The same with the one before the one before, and the next one. */
+const selectTalk = (condition: string): string => `
+  WITH said AS MATERIALIZED (SELECT m.*, ${BEFORE}, ${NEXT} FROM messages m WHERE ${condition}),
+    prior AS MATERIALIZED (
+      SELECT m.*, ${BEFORE}, NULL::text AS next_id FROM messages m
+      WHERE m.id IN (SELECT before_id FROM said) AND NOT (m.id IN (SELECT id FROM said)))
+  SELECT said.*, 1 AS asked FROM said
+  UNION ALL
+  SELECT prior.*, 0 FROM prior
+  UNION ALL
+  SELECT m.*, NULL::text, NULL::text, 0 FROM messages m
+  WHERE m.id IN (SELECT before_id FROM prior UNION SELECT next_id FROM said)
+    AND NOT (m.id IN (SELECT id FROM said UNION ALL SELECT id FROM prior))`;
+
+/** A message, and the ids of those beside it. */
+type TalkRow = SaidRow & { readonly next_id: string | null };
 
 /** A message and the id of the one before it; whether it was asked for, or is one before others. */
 type SaidRow = MessageRow & { readonly before_id: string | null; readonly asked: 0 | 1 };
@@ -96,12 +124,25 @@ type SaidRow = MessageRow & { readonly before_id: string | null; readonly asked:
 /** A message of a lane; nulls beside `stands` where none is found. */
 type FoundRow = { readonly stands: 0 | 1 } & (SaidRow | { readonly [Name in keyof SaidRow]: null });
 
+/** A user or an assistant said message `p`. */
 const SPOKEN = `NOT p.resent AND p.role IN ('user', 'assistant')`;
 
 /** Of each message `m` the last earlier one of its scope that a user or an assistant said. */
 const BEFORE = `(
     SELECT p.id FROM messages p WHERE p.scope = m.scope AND p.seq < m.seq AND ${SPOKEN} ORDER BY p.seq DESC LIMIT 1
   ) AS before_id`;
+
+/** Of each message `m` the next one of its scope that a user or an assistant said. */
+const NEXT_SEQ = `(SELECT min(p.seq) FROM messages p WHERE p.scope = m.scope AND p.seq > m.seq AND ${SPOKEN})`;
+
+/** What batches `b` say is found. */
+const COUNTS = `b.outcome IS NOT NULL AND b.state <> 'undone' AND b.stripped_at IS NULL`;
+
+/** The next one, where it is found. */
+const NEXT = `(
+    SELECT p.id FROM messages p JOIN batches b ON b.id = p.batch_id
+    WHERE p.scope = m.scope AND p.seq = ${NEXT_SEQ} AND ${COUNTS}
+  ) AS next_id`;
 
 const SELECT_IN_LANE = `
   ${withSaid('m.id IN :ids AND +m.lane = @lane')}
@@ -137,11 +178,27 @@ function* spokenWhere(condition: string, given: Given): Script<Spoken> {
 export const spokenRows = (condition: string, given: Given): Script<readonly SpokenRow[]> =>
   all<SpokenRow>(`${SELECT_SPOKEN} AND ${condition}`, given);
 
+/** Batches are read before what they say, and so are those that they go on. */
 export function* spokenOf(rows: readonly SpokenRow[]): Script<Spoken> {
   if (rows.length === 0) return [];
-  const said = yield* saidWhere('m.batch_id IN :ids', { ids: rows.map(({ id }) => id) });
-  const messages = Map.groupBy(said, ({ message }) => message.batchId);
-  return rows.map((row) => spokenFrom(row, messages.get(row.id) ?? []));
+  const ids = rows.map(({ id }) => id);
+  const ends = yield* all<EndRow>(SELECT_ENDS, { ids });
+  const lastIds = ends.map((row) => row.last_id);
+  const talk = yield* talkWhere('(m.batch_id IN :ids OR m.id IN :lastIds)', { ids, lastIds });
+  const messages = Map.groupBy(talk, ({ message }) => message.batchId);
+  const endBefore = new Map(
+    ends.map((row) => [
+      row.followed_by,
+      batchFrom(
+        row,
+        talk.filter(({ message }) => message.id === row.last_id),
+      ),
+    ]),
+  );
+  return rows.map((row) => ({
+    ...batchFrom(row, messages.get(row.id) ?? []),
+    goesOn: endBefore.get(row.id) ?? null,
+  }));
 }
 
 /** A batch, as far as it is projected. One that waits again has no outcome any more: an index forgets it. */
@@ -161,14 +218,32 @@ interface SpokenRow extends ScopeColumns, OwnerColumns {
   readonly projected_revision: number;
 }
 
-const SELECT_SPOKEN = `
-  SELECT b.id, b.tenant, b.lane, b.settings, b.metadata, b.state, b.outcome, b.stripped_at, b.accepted_at, b.applied_at,
-    b.speech_revised_at, b.speech_revision, b.projected_revision,
-    s.user_id, s.agent_id, s.run_id, s.app_id, l.owner_kind, l.owner_id
-  FROM batches b JOIN scopes s ON s.id = b.scope JOIN lanes l ON l.id = b.lane
-  WHERE b.speech_revision > 0`;
+const SPOKEN_COLUMNS = `
+  b.id, b.tenant, b.lane, b.settings, b.metadata, b.state, b.outcome, b.stripped_at, b.accepted_at, b.applied_at,
+  b.speech_revised_at, b.speech_revision, b.projected_revision,
+  s.user_id, s.agent_id, s.run_id, s.app_id, l.owner_kind, l.owner_id`;
 
-const spokenFrom = (row: SpokenRow, messages: Said): SpokenBatch => ({
+const OF_SCOPE = 'JOIN scopes s ON s.id = b.scope JOIN lanes l ON l.id = b.lane WHERE b.speech_revision > 0';
+
+const SELECT_SPOKEN = `SELECT ${SPOKEN_COLUMNS} FROM batches b ${OF_SCOPE}`;
+
+/** A batch that another one goes on, and the last message before that one. */
+type EndRow = SpokenRow & { readonly followed_by: string; readonly last_id: string };
+
+const SELECT_ENDS = `
+  SELECT ${SPOKEN_COLUMNS}, e.followed_by, e.last_id
+  FROM (
+    SELECT f.batch_id AS followed_by, m.batch_id, m.id AS last_id
+    FROM (
+      SELECT p.batch_id, p.scope, min(p.seq) AS seq FROM messages p WHERE p.batch_id IN :ids AND ${SPOKEN}
+      GROUP BY p.batch_id, p.scope
+    ) AS f
+    JOIN messages m ON m.scope = f.scope
+      AND m.seq = (SELECT max(p.seq) FROM messages p WHERE p.scope = f.scope AND p.seq < f.seq AND ${SPOKEN})
+  ) AS e
+  JOIN batches b ON b.id = e.batch_id ${OF_SCOPE} AND ${COUNTS}`;
+
+const batchFrom = (row: SpokenRow, messages: Talk): Omit<SpokenBatch, 'goesOn'> => ({
   id: row.id,
   tenant: row.tenant,
   lane: row.lane,
@@ -219,7 +294,7 @@ export const COUNT_UNPROJECTED = `SELECT count(*) AS count FROM batches b WHERE 
 /** What these batches say has changed: they are projected again, with all that is found by it. */
 export function* projectSpeechAgain(batchIds: readonly string[], now: Millis): Script<void> {
   yield* together(
-    run(REVISE_WITH_NEXT, { batchIds, now }),
+    run(REVISE_WITH_BESIDE, { batchIds, now }),
     run(
       `INSERT INTO outbox (memory_id, tenant, lane)
        SELECT id, tenant, lane FROM memories WHERE id IN (SELECT h.id FROM (${SELECT_HEARERS}) h) ORDER BY id`,
@@ -228,19 +303,21 @@ export function* projectSpeechAgain(batchIds: readonly string[], now: Millis): S
   );
 }
 
-/** Of each message `m` the next one of its scope that a user or an assistant said. */
-const NEXT_SEQ = `(SELECT min(p.seq) FROM messages p WHERE p.scope = m.scope AND p.seq > m.seq AND ${SPOKEN})`;
+/** Of each message `m` the one of its scope that a user or an assistant said before it. */
+const PRIOR_SEQ = `(SELECT max(p.seq) FROM messages p WHERE p.scope = m.scope AND p.seq < m.seq AND ${SPOKEN})`;
 
-/**
- * Batches, and those that go on where one of them ends: their first two messages are found by what was said before. No
- * message is found by a later one of another batch.
- */
-const REVISE_WITH_NEXT = `
+/** The next but one. */
+const SECOND_SEQ = `(
+    SELECT p.seq FROM messages p WHERE p.scope = m.scope AND p.seq > m.seq AND ${SPOKEN} ORDER BY p.seq LIMIT 1 OFFSET 1)`;
+
+/** Batches, and those of which a message is found by what they say: the one before, and the two after. */
+const REVISE_WITH_BESIDE = `
   UPDATE batches SET ${REVISE}
   WHERE speech_revision > 0 AND id IN (
     SELECT b.id FROM batches b WHERE b.id IN :batchIds
     UNION
-    SELECT n.batch_id FROM messages m JOIN messages n ON n.scope = m.scope AND n.seq = ${NEXT_SEQ}
+    SELECT n.batch_id FROM messages m JOIN messages n ON n.scope = m.scope
+      AND n.seq IN (${PRIOR_SEQ}, ${NEXT_SEQ}, ${SECOND_SEQ})
     WHERE m.batch_id IN :batchIds)`;
 
 /**

@@ -71,10 +71,13 @@ async function believeIndex(deps: EngineDeps): Promise<void> {
   );
 }
 
-/** Embedded with the facts, in one call: nobody waits for another one when the messages are projected. */
-const messageTexts = ({ settings }: EngineDeps, { turn, messages }: Extracted): readonly string[] =>
+/**
+ * Embedded with the facts, in one call: nobody waits for another one when the messages are projected, and the last one before
+ * them once more.
+ */
+const messageTexts = ({ settings }: EngineDeps, { turn, messages, recent }: Extracted): readonly string[] =>
   settings.messagesInIndex === 'hybrid' && spaceIn(turn.tenant) === null
-    ? vectorTextsOfMessages(messages.filter(({ batchId }) => turn.batchIds.includes(batchId)))
+    ? vectorTextsOfMessages([...recent.slice(-1), ...messages.filter(({ batchId }) => turn.batchIds.includes(batchId))])
     : [];
 
 /** Facts that a rule may decide: nothing but repeats of what is there. */

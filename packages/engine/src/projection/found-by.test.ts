@@ -79,8 +79,13 @@ describe('what a memory came from', () => {
 describe('what a message stands in', () => {
   /** Messages of one batch, with what was said before the first. */
   const found = (messages: readonly Message[], first: Message | null = null): readonly (readonly string[])[] => {
-    const before = (i: number) => messages.slice(0, i).findLast(({ role }) => role !== 'tool') ?? first;
-    const spoken = messages.map((one, i) => said(one, before(i)));
+    const spoken = messages.map((one, i) => {
+      const [next = null] = messages.slice(i + 1).filter(({ role }) => role !== 'tool');
+      const [before = null, earlier = null] = [first, ...messages.slice(0, i)]
+        .filter((other) => other !== null && other.role !== 'tool')
+        .reverse();
+      return { message: one, before, earlier, next };
+    });
     const batch = { counts: true, messages: spoken, scope: {}, metadata: {} } as unknown as SpokenBatch;
     return pointsOfBatch(batch, { vectorOf: () => new Float32Array(1) }).map(({ contextTerms }) => contextTerms);
   };

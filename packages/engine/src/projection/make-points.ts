@@ -57,12 +57,13 @@ export async function makePoints(deps: MakingDeps, contents: LaneContents, cance
   const { lane, memories, made } = contents;
   const batches = shownBatches(deps, contents);
   const isEmbedded = deps.settings.messagesInIndex === 'hybrid';
-  const passing = isEmbedded ? batches.flatMap(vectorTextsOf) : [];
+  const ends = endsBefore(batches);
+  const passing = isEmbedded ? [...batches, ...ends].flatMap(vectorTextsOf) : [];
   const vectorOf = await embedTexts(deps, { lane, texts: memories.flatMap(textsOf), passing, made }, cancel);
   const none = new Float32Array(deps.embedder.dimensions);
   const speaking = { vectorOf: isEmbedded ? vectorOf : () => none };
   const spoken = new Map<string, readonly IndexPoint[]>();
-  for (const batch of batches) {
+  for (const batch of [...ends, ...batches]) {
     const made: IndexPoint[] = [];
     for (const said of shownIn(batch)) {
       made.push(pointOfMessage(batch, said, speaking));
@@ -118,7 +119,7 @@ interface Speaking {
   readonly vectorOf: (text: string) => Float32Array;
 }
 
-function pointOfMessage(batch: SpokenBatch, { message, beside }: InTalk, { vectorOf }: Speaking): IndexPoint {
+function pointOfMessage(batch: Spoken, { message, beside }: InTalk, { vectorOf }: Speaking): IndexPoint {
   const text = textOf(message);
   return {
     ...placeOf(batch, message),
@@ -145,11 +146,19 @@ const withdrawalsOfBatch = (batch: SpokenBatch): readonly Withdrawal[] =>
     .map(({ message }) => placeOf(batch, message));
 
 /** Everything of a batch that an index needs a vector for. */
-const vectorTextsOf = (batch: SpokenBatch): string[] => shownIn(batch).map(({ message }) => vectorText(message));
+const vectorTextsOf = (batch: Spoken): string[] => shownIn(batch).map(({ message }) => vectorText(message));
 
 /** The same of messages that are not applied yet. */
 export const vectorTextsOfMessages = (messages: readonly Message[]): string[] =>
   messages.filter((message) => isSpoken({ message }) && isWorthReading(message)).map(vectorText);
+
+type Spoken = Omit<SpokenBatch, 'goesOn'>;
+
+/** The last messages of the batches that these go on, which are found by what is said next. Those that are made anyway are left out. */
+function endsBefore(batches: readonly SpokenBatch[]): readonly Spoken[] {
+  const ids = new Set(batches.map(({ id }) => id));
+  return batches.flatMap(({ goesOn }) => (goesOn === null || ids.has(goesOn.id) ? [] : goesOn));
+}
 
 /** A message, and what was said beside it. */
 interface InTalk {
@@ -158,19 +167,17 @@ interface InTalk {
 }
 
 /**
- * What is beside a message is told by its batch alone: the two before it, as far as the batch knows them, and the next one of the
- * batch. So it is the same whenever it is projected, and nothing is projected again because somebody goes on talking.
+ * What is beside a message: the two before it in its conversation, and the next one. It is the same however a conversation was
+ * divided into batches.
  */
-function shownIn({ counts, messages }: SpokenBatch): readonly InTalk[] {
+function shownIn({ counts, messages }: Spoken): readonly InTalk[] {
   if (!counts) return [];
-  const spoken = messages.filter(isSpoken);
-  const said = new Map(spoken.map((one) => [one.message.id, one]));
-  const talk = spoken.map(({ message, before }, i): InTalk => {
-    const earlier = before === null ? null : (said.get(before.id)?.before ?? null);
-    const beside = [before, earlier, spoken[i + 1]?.message ?? null];
-    return { message, beside: beside.filter((other) => other !== null && isOneSitting(message, other)) as Message[] };
-  });
-  return talk.filter(({ message }) => isWorthReading(message));
+  return messages
+    .filter((said) => isSpoken(said) && isWorthReading(said.message))
+    .map(({ message, before, earlier, next }) => ({
+      message,
+      beside: [before, earlier, next].filter((other) => other !== null && isOneSitting(message, other)) as Message[],
+    }));
 }
 
 /** What tools print and systems instruct is nothing anybody said, and a copy that was sent again was said before. */
@@ -180,7 +187,7 @@ const isSpoken = ({ message: { role, resent } }: Pick<SaidMessage, 'message'>): 
 const textOf = (message: Message): string => cut(spokenOf(message).text, TEXT_CHARACTERS);
 const vectorText = (message: Message): string => cut(textOf(message), VECTOR_CHARACTERS);
 
-const placeOf = ({ tenant, lane, owner, revision }: SpokenBatch, { id }: Message) => ({
+const placeOf = ({ tenant, lane, owner, revision }: Spoken, { id }: Message) => ({
   ...{ shelf: 'messages' as const, tenant, lane, owner, memoryId: id, version: VERSION, revision },
 });
 

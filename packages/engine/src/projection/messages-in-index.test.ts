@@ -100,6 +100,49 @@ describe('what was said, in the index', () => {
     expect(embedder.calls.flat().every((text) => text.length <= 25_000)).toBe(true);
   });
 
+  it('is found by what is said next in another batch, once that is consolidated and until it is undone', async () => {
+    await say({ content: 'Where do you live?', role: 'assistant' });
+    await bench.post(['home: Oslo']);
+    expect(await found('oslo', true)).toEqual([]);
+    await bench.run();
+    expect((await found('oslo', true)).sort()).toEqual(['Where do you live?', 'home: Oslo']);
+    const tea = await say('tea: green');
+    expect((await found('green', true)).sort()).toEqual(['home: Oslo', 'tea: green']);
+    const { consolidationId } = (await bench.deps.ledger.batches.get(DEFAULT_TENANT, tea)) ?? {};
+    await undoer(bench.deps).undo(DEFAULT_TENANT, consolidationId ?? '', { cascade: false, dryRun: false });
+    expect(await found('green', true)).toEqual([]);
+    expect(texts()).toEqual(['Where do you live?', 'home: Oslo']);
+  });
+
+  it('is found by the same words, however a conversation is divided into batches', async () => {
+    const lines = ['home: Oslo', 'pet: cat', 'tea: green', 'car: blue', 'sport: chess'];
+    const contexts = (): unknown => said().map(({ text, contextTerms }) => [text, contextTerms.toSorted()]);
+    await say(...lines);
+    const together = contexts();
+    await start();
+    for (const line of lines) await say(line);
+    expect(contexts()).toEqual(together);
+  });
+
+  it('brings nothing of a forgotten message back where the batch after it is projected late', async () => {
+    await say({ content: 'What do you owe?', role: 'assistant' });
+    const { ledger, index } = bench.deps;
+    const { upsert } = index;
+    // Read before the deletion, written after it.
+    const late: Parameters<typeof upsert>[0][] = [];
+    index.upsert = async (points) => void late.push(points);
+    await say('debt: ten euros for Bo');
+    index.upsert = upsert;
+    await sweepOutbox(bench.deps, NEVER);
+    const debt = (await bench.memories()).find(({ versions }) => versions[0]?.text === 'debt: ten euros for Bo');
+    await memoryWriter(bench.deps).remove(DEFAULT_TENANT, debt?.id ?? '');
+    await sweepOutbox(bench.deps, NEVER);
+    for (const points of late) await upsert(points);
+    expect(late.flat().map(({ text }) => text)).toContain('What do you owe?');
+    expect(await found('euros', true)).toEqual([]);
+    expect(await ledger.speech.unprojected(10)).toEqual([]);
+  });
+
   it('is embedded in the call that embeds the facts, and in no other', async () => {
     await say('home: Oslo', 'pet: cat');
     await say('home: Bergen', 'tea: green');

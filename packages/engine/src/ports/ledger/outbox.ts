@@ -94,6 +94,14 @@ export interface SaidMessage {
   readonly before: Message | null;
 }
 
+/** A message of a batch, and what was said beside it in its conversation, whichever batches that is of. */
+export interface SpokenMessage extends SaidMessage {
+  /** The one before the one before. */
+  readonly earlier: Message | null;
+  /** The next one that a user or an assistant said, once its batch counts. */
+  readonly next: Message | null;
+}
+
 export interface SaidInLane {
   /** The lane is not cut off from its owner. */
   readonly stands: boolean;
@@ -109,8 +117,8 @@ export interface SpokenBatch {
   readonly scope: Scope;
   /**
    * 1 when it is first applied. Goes up with everything that changes what the index shows of it: it is undone, redone,
-   * replayed or applied again, the index was lost, and what it says, or what was said just before it, is removed, hidden
-   * or there again.
+   * replayed or applied again, the index was lost, and what it says, or what was said beside it, is removed, hidden or
+   * there again.
    */
   readonly revision: number;
   /** false: it is undone, waits again since, or what it said was removed. Its messages are found no more. */
@@ -124,7 +132,12 @@ export interface SpokenBatch {
   /** When what it says is to be shown no more. */
   readonly expiresAt: Millis | null;
   /** In the order of the lane. */
-  readonly messages: readonly SaidMessage[];
+  readonly messages: readonly SpokenMessage[];
+  /**
+   * The batch that this one goes on, with nothing but its last message, which is found by the first of this one: it is
+   * projected again with this one. null: there is none that counts, or not in this conversation.
+   */
+  readonly goesOn: Omit<SpokenBatch, 'goesOn'> | null;
 }
 
 /** A batch that was projected, as it was then. */

@@ -14,6 +14,9 @@ export default defineConfig({
           hookTimeout: 60_000,
           // They share no state but modules: loading those anew for each file would take half of the time.
           isolate: false,
+          // They compute all the time. vitest would leave one core to itself, although it needs little. `pnpm check` runs two
+          // such runs side by side, with half of the cores each.
+          maxWorkers: '100%',
         },
       },
       {

@@ -1,4 +1,3 @@
-import { constants, setPriority } from 'node:os';
 import {
   kindsOf,
   type OpenEngine,
@@ -122,9 +121,3 @@ function patient({ embedder, log }: EngineDeps, concurrency: number): Embedder {
   const places = slots(Math.ceil(concurrency / TURNS_PER_EMBEDDING));
   return slottedEmbedder(limitedEmbedder(embedder, { limiter, log }), places);
 }
-
-/**
- * Lets processes that somebody waits for go first on a full machine: searching and posting come before consolidating.
- * Threads that are started later inherit it.
- */
-export const giveWay = (): void => setPriority(constants.priority.PRIORITY_BELOW_NORMAL);

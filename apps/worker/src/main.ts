@@ -1,7 +1,7 @@
 import { readServiceConfig, refuseArguments } from '@slowwave/adapters/config';
-import { closeThreads } from '@slowwave/adapters/system';
+import { closeThreads, giveWay } from '@slowwave/adapters/system';
 import { serve } from '@slowwave/http';
-import { compose, giveWay } from './compose.ts';
+import { compose } from './compose.ts';
 
 const PORT = 7074;
 

@@ -16,6 +16,25 @@ const TEXTS = [
 
 export const anyText = fc.constantFrom<string>(...TEXTS);
 
+const FIRST_SURROGATE = 0xd800;
+const SURROGATES = 0x800;
+
+/**
+ * Any character at all. What fast-check calls `binary` gives the same ones, from a table of all million of them: more than a
+ * second of work for each process that only loads this file.
+ */
+export const anyCharacter = fc.integer({ min: 0, max: 0x10ffff - SURROGATES }).map(
+  (n) => String.fromCodePoint(n < FIRST_SURROGATE ? n : n + SURROGATES),
+  (character) => placeOf(String(character)),
+);
+
+function placeOf(character: string): number {
+  const [only = '', ...others] = character;
+  const code = only.codePointAt(0);
+  if (code === undefined || others.length > 0 || !only.isWellFormed()) throw new Error('expected one character');
+  return code < FIRST_SURROGATE ? code : code - SURROGATES;
+}
+
 /** Ids in range, out of range, bent, and hostile. */
 const anyId = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom<Json>('0', '1', '2', 'f0', 'f1', 'f2') },
@@ -49,7 +68,7 @@ const anyWords = fc.oneof(
     weight: 2,
     arbitrary: fc.constantFrom<Json>(null, '', '  ', '…', { text: 'User lives in Paris' }, ['x'], 'x'.repeat(9_000)),
   },
-  { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 20 }) },
+  { weight: 1, arbitrary: fc.string({ unit: anyCharacter, maxLength: 20 }) },
 );
 
 /** An operation as a model that means well, or ill, might write it. */
@@ -106,7 +125,7 @@ const anythingElse: fc.Arbitrary<Behaviour> = fc.oneof(
   fc.record({
     kind: fc.constant('text' as const),
     text: fc.oneof(
-      fc.string({ unit: 'binary' }),
+      fc.string({ unit: anyCharacter }),
       fc.constantFrom('', '<think>', '{"facts":[', 'I am sorry.', '[{"', '```'),
     ),
   }),

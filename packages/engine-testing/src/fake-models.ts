@@ -114,7 +114,7 @@ function embed(text: string, dimensions: number): Float32Array {
     const bucket = fnv(word, 0x811c9dc5) % dimensions;
     vector[bucket] = (vector[bucket] ?? 0) + 1;
   }
-  const length = Math.hypot(...vector);
+  const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
   // A text without words points somewhere too: unit length is promised for every text.
   if (length === 0) vector[0] = 1;
   return length === 0 ? vector : vector.map((value) => value / length);

@@ -31,16 +31,16 @@ export function fixedTools(start: Millis = MORNING): FixedTools {
 }
 
 /** FNV-1a from two different bases: 64 bits, enough for the texts of a test. */
-export function hashOf(text: string): string {
-  return [0x811c9dc5, 0x01234567].map((base) => fnv(text, base).toString(16).padStart(8, '0')).join('');
-}
+export const hashOf = (text: string): string => hex(fnv(text, 0x811c9dc5)) + hex(fnv(text, 0x01234567));
+
+const hex = (hash: number): string => hash.toString(16).padStart(8, '0');
 
 /** FNV-1a over UTF-16 units, 32 bits. */
 export function fnv(text: string, base: number): number {
   const PRIME = 0x01000193;
   let hash = base;
-  for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), PRIME) >>> 0;
-  return hash;
+  for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), PRIME);
+  return hash >>> 0;
 }
 
 export interface LogLine {

@@ -1,5 +1,5 @@
 export { aliasWorld } from './alias-world.ts';
-export { anyMood, anyOperations, anyText } from './any-answers.ts';
+export { anyCharacter, anyMood, anyOperations, anyText } from './any-answers.ts';
 export {
   added,
   bitsOf,

@@ -1,3 +1,4 @@
+import { constants, setPriority } from 'node:os';
 import { type ResourceLimits, Worker } from 'node:worker_threads';
 import { reviveError, type ThreadMessage, type ThreadRequest } from './thread-host.ts';
 
@@ -27,6 +28,12 @@ const running = new Set<{ close(): Promise<void> }>();
 export async function closeThreads(): Promise<void> {
   await Promise.allSettled([...running].map((thread) => thread.close()));
 }
+
+/**
+ * Lets processes that somebody waits for go first on a full machine: searching and posting come before consolidating.
+ * Threads that are started later inherit it.
+ */
+export const giveWay = (): void => setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
 /** Starts `script` with `init`; resolves when it is ready, rejects with its error when it could not start. */
 export async function startThread(script: URL, init: unknown, resourceLimits: ResourceLimits = {}): Promise<Thread> {

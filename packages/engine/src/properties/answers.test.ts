@@ -1,4 +1,4 @@
-import { anyOperations } from '@slowwave/engine-testing';
+import { anyCharacter, anyOperations } from '@slowwave/engine-testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readAnswer } from '../models/parse/answer.ts';
@@ -20,7 +20,7 @@ const textsIn = (answer: string) => readAnswer(answer, factsIn)?.value.items.map
 describe('an answer of a model', () => {
   it('of whatever text is read without an error', () => {
     const anyAnswer = fc.oneof(
-      fc.string({ unit: 'binary', maxLength: 200 }),
+      fc.string({ unit: anyCharacter, maxLength: 200 }),
       fc.json(),
       fc
         .array(fc.constantFrom('{', '}', '[', ']', '"', ':', ',', '<think>', '</think>', 'facts', '\\', '//', '1'))

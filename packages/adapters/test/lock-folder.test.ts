@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tempDir } from '@slowwave/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { lockFolder, requireSameQueue } from './lock-folder.ts';
+import { lockFolder, requireSameQueue } from '../src/sqlite/lock-folder.ts';
 
 let folder: Awaited<ReturnType<typeof tempDir>>;
 beforeEach(async () => {

@@ -14,7 +14,7 @@ import { hurriedEmbedder } from '@slowwave/adapters/limits';
 import { createLog } from '@slowwave/adapters/pino';
 import { newWebhookSecret } from '@slowwave/adapters/webhooks';
 import { QUEUES } from '@slowwave/contracts';
-import { examine, graphWriter, memoryWriter, preview, reviewer, undoer } from '@slowwave/engine';
+import { examine, graphWriter, memoryWriter, preview, rater, reviewer, undoer } from '@slowwave/engine';
 import { closeInOrder, createShell, drain, listen, type Service } from '@slowwave/http';
 import { ingestRoutes } from '@slowwave/ingest';
 import { openSearch, searchRoutes } from '@slowwave/search';
@@ -77,6 +77,7 @@ export function manageDeps({ deps, images, tenantModels, connection, schedule, u
     webhooks: { check: urls.check, newSecret: newWebhookSecret },
     writer: memoryWriter(prompt),
     graphWriter: graphWriter(prompt),
+    rater: rater(prompt),
     reviewer: reviewer(prompt),
     undoer: undoer(prompt),
     images,

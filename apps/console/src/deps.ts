@@ -12,6 +12,7 @@ import type {
   NewBatch,
   Nudge,
   Plan,
+  Rater,
   Reviewer,
   TenantId,
   Tools,
@@ -24,6 +25,7 @@ import type { Queue } from 'bullmq';
 export interface ConsoleDeps {
   readonly ledger: Ledger;
   readonly writer: MemoryWriter;
+  readonly rater: Rater;
   readonly graphWriter: GraphWriter;
   readonly reviewer: Reviewer;
   readonly undoer: Undoer;

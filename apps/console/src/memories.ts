@@ -4,16 +4,19 @@ import {
   DeleteMemoryQuery,
   ForgottenView,
   PatchMemory,
+  PostFeedback,
   PostMemory,
   PostRestore,
   WrittenMemory,
 } from '@slowwave/contracts';
 import {
   type Fall,
+  inApp,
   type JsonObject,
   type Ledger,
   type MemoryPatch,
   maskPersonal,
+  maskSecrets,
   memoryView,
   metadataKept,
   type NewMemory,
@@ -27,8 +30,10 @@ import {
   given,
   IdParams,
   isForOneApp,
+  mayKnow,
   momentOf,
   notFound,
+  ownApp,
   type ProblemError,
   problem,
 } from '@slowwave/http';
@@ -85,6 +90,31 @@ export const memoryRoutes = [
     answer: { 200: WrittenMemory, 202: WrittenMemory },
     handle: async ({ writer }, { tenant, params: { id }, body, reply }) =>
       written(await writer.restore(tenant, id, body.version), id, reply),
+  }),
+  route('POST /v1/memories/:id/feedback', {
+    id: 'postFeedback',
+    summary: 'Rate a memory',
+    description:
+      'Moves it up or down among the results of searches, within bounds. very_negative also proposes to delete it, see ' +
+      '/v1/reviews. It is of one version: a new text starts unrated. The last rating counts, the same again changes nothing.',
+    params: IdParams,
+    body: PostFeedback,
+    answer: { 200: WrittenMemory, 202: WrittenMemory },
+    bounds: { by: 'found', apps: true },
+    handle: async ({ ledger, rater }, { tenant, params: { id }, body, request, reply }) => {
+      const memory = await ledger.memories.get(tenant, id);
+      const appId = ownApp(request);
+      const known = memory === null || appId === null ? memory : inApp(memory, appId);
+      if (known === null || !mayKnow(request, known.scope)) throw notFound('memory', id);
+      const { rating, reason, version } = body;
+      const feedback = {
+        rating: rating === 'none' ? null : rating,
+        reason: reason === undefined ? null : await reasonKept(ledger, tenant, reason),
+        appId,
+        ...(version !== undefined && { version }),
+      };
+      return written(await rater.rate(tenant, id, feedback), id, reply);
+    },
   }),
   route('DELETE /v1/memories/:id', {
     id: 'deleteMemory',
@@ -176,6 +206,13 @@ export async function textKept(ledger: Pick<Ledger, 'settings'>, tenant: TenantI
   throw problem('unsupported_content', `memory: ${message} (see personal_data in /v1/settings)`, {
     errors: [{ path: 'memory', message }],
   });
+}
+
+/** Why somebody rates as they do: secrets are always masked, personal data as the tenant's policy demands. */
+async function reasonKept(ledger: Pick<Ledger, 'settings'>, tenant: TenantId, reason: string): Promise<string> {
+  const { personalData } = await ledger.settings.get(tenant);
+  const { text } = maskSecrets(reason);
+  return personalData === 'off' ? text : maskPersonal(text).text;
 }
 
 /** The same for metadata, whose values are always masked: omitting them would lose what was sent. */

@@ -13,6 +13,7 @@ const ROUTES = [
   '/v1/entities/{id}/merge',
   '/v1/entities/{id}/split',
   '/v1/memories/{id}',
+  '/v1/memories/{id}/feedback',
   '/v1/memories/{id}/restore',
   '/v1/consolidations',
   '/v1/consolidations/{id}',

@@ -33,7 +33,8 @@ export const reviewRoutes = [
     id: 'settleReview',
     summary: 'Approve or reject a pending operation',
     description:
-      'An approved operation is applied as of the time its fact was said. If that is no longer possible, nothing is ' +
+      'An approved operation is applied as of the time its fact was said; a deletion that a rating proposed takes effect ' +
+      'now. If that is no longer possible, nothing is ' +
       'changed: the state becomes stale and note says why. 202: done, searchable once the index is available again.',
     params: IdParams,
     body: PostReview,
@@ -99,11 +100,11 @@ const toldOf = ({ before, after, reason, fact: id, factText, details, sourceIds 
   before,
   after,
   reason,
-  fact: { id, text: factText, quote: details?.quote ?? null, source_ids: [...sourceIds] },
+  fact: id === null ? null : { id, text: factText, quote: details?.quote ?? null, source_ids: [...sourceIds] },
 });
 
 /** What is left of it where its memory is forgotten. */
 const untoldOf = ({ fact: id, sourceIds }: Review['operation']) => ({
   ...{ before: null, after: null, reason: 'forgotten', forgotten: true as const },
-  fact: { id, text: null, quote: null, source_ids: [...sourceIds] },
+  fact: id === null ? null : { id, text: null, quote: null, source_ids: [...sourceIds] },
 });

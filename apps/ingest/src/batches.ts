@@ -330,7 +330,7 @@ const batchSummary = (batch: Batch): BatchSummary => ({
 const batchView = (batch: Batch, events: readonly MemoryEvent[], usage: UsageTotals | null): BatchView => ({
   ...batchSummary(batch),
   failures: failuresView(batch.failures),
-  events: events.map(eventView),
+  events: events.flatMap((event) => (event.kind === 'FEEDBACK' ? [] : eventView(event, event.kind))),
   usage: usage && {
     calls: usage.calls,
     prompt_tokens: usage.promptTokens,
@@ -338,10 +338,12 @@ const batchView = (batch: Batch, events: readonly MemoryEvent[], usage: UsageTot
   },
 });
 
+type BatchEvent = BatchView['events'][number];
+
 /** A deletion or confirmation has no new text and shows that of its memory. */
-const eventView = (event: MemoryEvent): BatchView['events'][number] => ({
+const eventView = (event: MemoryEvent, kind: BatchEvent['event']): BatchEvent => ({
   id: event.id,
-  event: event.kind,
+  event: kind,
   memory_id: event.memoryId,
   memory: event.text ?? event.previous ?? '',
   previous: event.previous,

@@ -35,7 +35,7 @@ test('says of each result what each search and each factor gave it, and what its
   expect(keyword).toEqual({ score: first.scores.keyword, rank: 1 });
   expect(vector.score).toBe(first.scores.vector);
   expect(fused).toBeGreaterThan(0.8);
-  expect(boosts.feedback).toBe(0.1);
+  expect(boosts.shared).toBe(0.1);
   expect(chance).toBeGreaterThan(0);
   expect(passed_over).toMatchObject([{ version: 1, memory: 'Ann drinks green tea' }]);
 });

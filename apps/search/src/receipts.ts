@@ -81,17 +81,22 @@ export const receiptRoutes = [
     summary: 'Say what an answer led to',
     description:
       'Credits the outcome to the versions that the answer told: of each answer the first gets the largest share. The last ' +
-      'outcome counts; null takes it back.',
+      'outcome counts; null takes it back. Searches order by it, within bounds, a moment later.',
     params: IdParams,
     body: PostOutcome,
     answer: ReceiptView,
     bounds: { by: 'found', apps: true },
     audited: true,
     handle: async (deps, { params: { id }, body: { outcome }, request, tenant }) => {
-      const { receipts } = deps.ledger;
+      const {
+        ledger: { receipts },
+        tools,
+      } = deps;
       const found = await receipts.get(tenant, id);
       const judged =
-        found !== null && mayReadReceipt(request, found) ? await receipts.judge(tenant, id, outcome) : null;
+        found !== null && mayReadReceipt(request, found)
+          ? await receipts.judge(tenant, id, { outcome, now: tools.now() })
+          : null;
       if (judged === null) throw notFound('receipt', id);
       return shown(deps, judged, ownApp(request));
     },

@@ -79,6 +79,7 @@ export const historyView = (event: MemoryEvent): z.infer<typeof HistoryEvent> =>
   consolidation_id: event.consolidationId,
   retracts: [...(event.retraction?.retracts ?? [])],
   undo_id: event.retraction?.undoId ?? null,
+  ...(event.rated !== undefined && { rated: event.rated }),
   said_at: isoOf(event.saidAt.at),
   created_at: isoOf(event.recordedAt),
 });

@@ -106,6 +106,7 @@ describe('keys, in separate processes', { timeout: 120_000 }, () => {
       ['search', `GET /v1/memories/${mine.memory}/sources`],
       ['console', `PATCH /v1/memories/${mine.memory}`, { memory: 'I live in Rome' }],
       ['console', `POST /v1/memories/${mine.memory}/restore`, { version: 1 }],
+      ['console', `POST /v1/memories/${mine.memory}/feedback`, { rating: 'very_negative' }],
       ['console', `DELETE /v1/memories/${mine.memory}`],
       ['console', `GET /v1/consolidations/${mine.consolidation}`],
       ['console', `POST /v1/consolidations/${mine.consolidation}/undo`, {}],

@@ -62,7 +62,8 @@ async function changes(client: MemoryClient): Promise<void> {
     { event: 'UPDATE', oldMemory: 'Ana has two cats.', newMemory: 'Ana has three cats.' },
   ]);
   await client.feedback({ memoryId: id, feedback: 'POSITIVE' as never, feedbackReason: 'true' });
-  expect((await client.get(id)).metadata).toEqual({ source: 'letter', feedback: 'POSITIVE', feedback_reason: 'true' });
+  expect((await client.get(id)).metadata).toEqual({ source: 'letter' });
+  expect(await client.history(id)).toHaveLength(2);
   const [one, other] = [await idOf(client, 'cats'), await idOf(client, 'Oslo')];
   await client.batchUpdate([
     { memoryId: one, text: 'Ana has four cats.' },

@@ -32,6 +32,7 @@ export const NEEDED: Readonly<Record<string, Needed>> = {
   'console PATCH /v1/memories/{id}': 'manage',
   'console DELETE /v1/memories/{id}': 'manage',
   'console DELETE /v1/memories': 'manage',
+  'console POST /v1/memories/{id}/feedback': 'manage',
   'console POST /v1/memories/{id}/restore': 'manage',
   'console POST /v1/relations': 'manage',
   'console PATCH /v1/relations/{id}': 'manage',

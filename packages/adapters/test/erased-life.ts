@@ -12,6 +12,7 @@ import {
   type NewTrailEntry,
   ownerBitsOfLane,
   ownerHashOf,
+  rater,
   type Paged,
   requestErasure,
   type SearchIndex,
@@ -69,6 +70,9 @@ export async function twoLives(stores: { ledger: Ledger; index: SearchIndex }): 
   const mine = memories.filter(({ owner }) => owner.id === USER);
   for (const { id } of mine.slice(0, 5)) await writer.remove(TENANT, id);
   for (const { id } of mine.slice(5, 10)) await writer.change(TENANT, id, { text: `changed: ${MARKER} ${id}` });
+  const feedback = rater(bench.deps);
+  for (const { id } of mine.slice(10, 15))
+    await feedback.rate(TENANT, id, { rating: 'very_negative', reason: `${MARKER} is wrong`, appId: null });
   await stores.ledger.replays.create({
     ...{
       id: 'rpl_marked',
@@ -113,7 +117,7 @@ async function keepReceipts({ ledger, tools }: EngineBench['deps'], userId: stri
     };
   });
   await ledger.receipts.append(receipts);
-  for (const { id } of receipts.slice(0, 10)) await ledger.receipts.judge(TENANT, id, 'good');
+  for (const { id } of receipts.slice(0, 10)) await ledger.receipts.judge(TENANT, id, { outcome: 'good', now: 1 });
 }
 
 const isLive = (memory: Memory): boolean => liveVersion(memory) !== null;

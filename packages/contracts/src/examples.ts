@@ -103,6 +103,12 @@ export const MEMORIES = [
 
 export const PATCHES = [{ memory: 'Lives in Porto', version: 1 }, { pinned: true, metadata: {} }, { expires_at: null }];
 
+export const FEEDBACKS = [
+  { rating: 'positive' },
+  { rating: 'very_negative', reason: 'that was my brother', version: 1 },
+  { rating: 'none' },
+];
+
 export const REPLAYS = [
   { filter: {} },
   { filter: { user_id: 'ana', since: '2026-03-01T00:00:00Z' }, dry_run: true },

@@ -83,6 +83,7 @@ export {
   MemoryList,
   MemoryView,
   PatchMemory,
+  PostFeedback,
   PostMemory,
   SourceList,
   SourcesQuery,

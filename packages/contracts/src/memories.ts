@@ -12,7 +12,7 @@ import {
   ScopeFields,
   ScopeView,
 } from './common.ts';
-import { MEMORIES, PATCHES } from './examples.ts';
+import { FEEDBACKS, MEMORIES, PATCHES } from './examples.ts';
 import { FiltersText } from './filters.ts';
 
 const MEMORY_TEXT_MAX = 8_000;
@@ -42,6 +42,8 @@ const Trust = z
       'nobody here answers for.',
   );
 
+const Rating = z.enum(['positive', 'negative', 'very_negative']);
+
 export const MemoryView = ScopeView.extend({
   id: z.string(),
   memory: z.string(),
@@ -54,6 +56,9 @@ export const MemoryView = ScopeView.extend({
     .boolean()
     .describe('true: a message it came from addresses the model (injection, role play, exfiltration).'),
   pinned: z.boolean().optional().describe('true: forgetting policies never delete it. Not included in search results.'),
+  feedback: Rating.nullable()
+    .optional()
+    .describe('How this version was last rated; null: it was not. Not included in search results.'),
   said_at: z.string(),
   valid_from: z.string(),
   utc_offset: UtcOffset,
@@ -110,7 +115,7 @@ export const HistoryEvent = z
   .object({
     id: z.string(),
     memory_id: z.string(),
-    event: z.enum(['ADD', 'UPDATE', 'DELETE', 'NONE', 'UNDO']),
+    event: z.enum(['ADD', 'UPDATE', 'DELETE', 'NONE', 'UNDO', 'FEEDBACK']),
     version: z.number().int(),
     previous: z.string().nullable(),
     memory: z.string().nullable(),
@@ -121,6 +126,13 @@ export const HistoryEvent = z
       .array(z.number().int())
       .describe('Only for UNDO: the versions of the earlier events that no longer count.'),
     undo_id: z.string().nullable().describe('Only for UNDO: the undo it belongs to, see /v1/undos.'),
+    rated: z
+      .object({
+        version: z.number().int(),
+        rating: Rating.nullable().describe('null: an earlier rating was taken back.'),
+      })
+      .optional()
+      .describe('Only for FEEDBACK: the version that was rated, and how.'),
     said_at: z.string(),
     created_at: z.string(),
   })
@@ -178,6 +190,22 @@ export const PatchMemory = z
     message: 'expected at least one field to change, got none',
   })
   .meta({ id: 'PatchMemory', examples: PATCHES });
+
+const REASON_MAX = 2_000;
+
+export const PostFeedback = z
+  .strictObject({
+    rating: z.enum([...Rating.options, 'none']).describe('none: takes back what was said before.'),
+    reason: z
+      .string()
+      .max(REASON_MAX)
+      .regex(/\S/u, 'must not be blank')
+      .refine((text) => text.isWellFormed(), 'expected valid Unicode, got half of a surrogate pair')
+      .optional()
+      .describe('Kept in the history of the memory.'),
+    version: z.int().min(1).optional().describe('The version that is rated. Default: the current one.'),
+  })
+  .meta({ id: 'PostFeedback', examples: FEEDBACKS });
 
 export const DeleteMemoriesQuery = z
   .strictObject(ScopeFields)

@@ -13,23 +13,31 @@ export const ReviewView = ScopeView.extend({
   before: z.string().nullable(),
   after: z.string().nullable(),
   reason: z.string(),
-  fact: z.object({
-    id: z.string(),
-    text: z.string().nullable(),
-    quote: z.string().nullable(),
-    source_ids: z.array(z.string()),
-  }),
+  fact: z
+    .object({
+      id: z.string(),
+      text: z.string().nullable(),
+      quote: z.string().nullable(),
+      source_ids: z.array(z.string()),
+    })
+    .nullable()
+    .describe('null: no fact asked for it, but a very negative rating of the memory.'),
   forgotten: z
     .literal(true)
     .optional()
     .describe('The memory is forgotten: before, after and the text and quote of the fact are null.'),
-  consolidation_id: z.string().describe('The consolidation that proposed it; its plan shows the reasoning.'),
+  consolidation_id: z
+    .string()
+    .nullable()
+    .describe('The consolidation that proposed it; its plan shows the reasoning. null: a rating proposed it.'),
   said_at: z.string(),
   valid_from: z.string(),
   note: z
     .string()
     .nullable()
-    .describe('Why it is stale: the memory it would change is gone or can no longer be changed.'),
+    .describe(
+      'Why it is stale: the memory it would change is gone or can no longer be changed, or the rating was taken back.',
+    ),
   created_at: z.string(),
   settled_at: z.string().nullable(),
 }).meta({ id: 'Review' });

@@ -112,7 +112,7 @@ const Found = z.object({
   boosts: z
     .record(z.string(), z.number())
     .describe(
-      'What was added to that, by factor: speaker, subject, topics, asking, time, feedback, sitting, freshness, relations.',
+      'What was added to that, by factor: speaker, subject, topics, asking, time, shared, sitting, freshness, feedback, relations.',
     ),
   chance: z.number().nullable().describe('How likely it answers, 0 to 1; null if nothing was cut by it.'),
 });

@@ -17,6 +17,7 @@ import {
   ownerBitsOf,
   ownerOf,
   type Plan,
+  type Rated,
   type Scope,
   type StoredAnswer,
   type Tools,
@@ -128,6 +129,12 @@ export const retracted = (
   { retracts, undoId = 'und_1' }: { retracts: readonly number[]; undoId?: string },
 ): MemoryChange => changed(tools, { kind: 'UNDO', memory }, { actor: 'undo', retraction: { undoId, retracts } });
 
+/** Somebody rates a version of it; the newest unless said otherwise. */
+export const rated = (tools: Tools, memory: Memory, given: Rated & Happening): MemoryChange => {
+  const { version, rating, ...happening } = given;
+  return changed(tools, { kind: 'FEEDBACK', memory }, { rated: { version, rating }, ...happening });
+};
+
 export const confirmed = (tools: Tools, memory: Memory, given: Happening = {}): MemoryChange =>
   changed(tools, { kind: 'NONE', memory }, { under: underOf(memory.scope), ...given });
 
@@ -146,7 +153,7 @@ function eventOf(
   const { kind, memory } = what;
   const bits = ownerBitsOf(tools, what.home);
   const now = tools.now();
-  const saysSomething = kind !== 'DELETE' && kind !== 'UNDO';
+  const saysSomething = textOf(kind, memory) !== null;
   const { details: someDetails, ...fields } = given;
   const sourceIds = fields.sourceIds ?? someDetails?.sourceIds ?? [];
   const saidAt = fields.saidAt ?? { at: now, seq: (memory?.revision ?? 0) + 1 };
@@ -171,7 +178,7 @@ function eventOf(
 }
 
 function textOf(kind: MemoryEvent['kind'], memory: Memory | null): string | null {
-  if (kind === 'DELETE' || kind === 'UNDO') return null;
+  if (kind === 'DELETE' || kind === 'UNDO' || kind === 'FEEDBACK') return null;
   const known = memory === null ? null : newestOrNull(memory);
   return kind === 'NONE' && known !== null ? known.text : 'Lives in Berlin';
 }

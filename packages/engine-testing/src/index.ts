@@ -12,6 +12,7 @@ export {
   newMessage,
   newNudge,
   newPlan,
+  rated,
   retracted,
   scope,
   settings,

@@ -196,7 +196,10 @@ export function describeErasures(bench: () => Bench): void {
       expect((await b.ledger.speech.said(fresh.id, [])).stands).toBe(true);
       expect((await b.ledger.speech.said(old.lane, [])).stands).toBe(false);
       const clearing = (lane: LaneId) =>
-        b.ledger.outbox.clear({ seqs: [], batches: [], from: { lane, messageIds: [], saying: 0 } }, b.tools.now());
+        b.ledger.outbox.clear(
+          { seqs: [], batches: [], from: { lane, messageIds: [], saying: 0, memoryIds: [], credits: [] } },
+          b.tools.now(),
+        );
       expect([await clearing(fresh.id), await clearing(old.lane)]).toEqual([[], null]);
     });
 

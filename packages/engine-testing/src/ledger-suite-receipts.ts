@@ -102,14 +102,14 @@ export function describeReceipts(bench: () => Bench): void {
       const b = bench();
       const { memory } = await oneMemory(b);
       const receipt = await append(b, memory.lane, { told: [memoryTold(memory)] });
-      await b.ledger.receipts.judge(TENANT, receipt.id, 'good');
+      await b.ledger.receipts.judge(TENANT, receipt.id, { outcome: 'good', now: b.tools.now() });
       const bob = await b.ledger.memories.laneOf(TENANT, user('bob'), b.tools.now());
       const others = await append(b, bob, { scope: scope({ userId: 'bob' }) });
       const { id } = await b.ledger.erasures.request(TENANT, ANN, {
         ...{ id: b.tools.id('ers'), ownerHash: 'h', now: b.tools.now() },
       });
       expect(await b.ledger.receipts.get(TENANT, receipt.id)).toBeNull();
-      expect(await b.ledger.receipts.judge(TENANT, receipt.id, 'bad')).toBeNull();
+      expect(await b.ledger.receipts.judge(TENANT, receipt.id, { outcome: 'bad', now: b.tools.now() })).toBeNull();
       expect(idsOf(await b.ledger.receipts.ofMemory(TENANT, memory.id, ALL))).toEqual([]);
       while ((await b.ledger.erasures.slice(id, 10)).more);
       const late = await append(b, memory.lane);
@@ -206,7 +206,8 @@ export function describeReceipts(bench: () => Bench): void {
       const receipt = await append(b, one.lane, {
         told: [memoryTold(one), { kind: 'message', id: 'msg_1' }, memoryTold(other, 4)],
       });
-      const judged = (outcome: Receipt['outcome']) => b.ledger.receipts.judge(TENANT, receipt.id, outcome);
+      const judged = (outcome: Receipt['outcome']) =>
+        b.ledger.receipts.judge(TENANT, receipt.id, { outcome, now: b.tools.now() });
       expect((await judged('good'))?.outcome).toBe('good');
       await judged('good');
       expect(await creditsOf(b, one, other)).toEqual([
@@ -227,10 +228,10 @@ export function describeReceipts(bench: () => Bench): void {
       const { memory } = await oneMemory(b);
       for (const told of [[memoryTold(memory)], [memoryTold(memory), { kind: 'memory', id: 'mem_none', version: 1 }]]) {
         const { id } = await append(b, memory.lane, { told: told as Receipt['told'] });
-        await b.ledger.receipts.judge(TENANT, id, 'good');
+        await b.ledger.receipts.judge(TENANT, id, { outcome: 'good', now: b.tools.now() });
       }
       const { id } = await append(b, memory.lane, { told: [memoryTold(memory, 2), memoryTold(memory, 2)] });
-      await b.ledger.receipts.judge(TENANT, id, 'bad');
+      await b.ledger.receipts.judge(TENANT, id, { outcome: 'bad', now: b.tools.now() });
       expect(await creditsOf(b, memory)).toEqual([
         { memoryId: memory.id, version: 1, good: 1_613, bad: 0 },
         { memoryId: memory.id, version: 2, good: 0, bad: 1_000 },
@@ -242,7 +243,7 @@ export function describeReceipts(bench: () => Bench): void {
       const b = bench();
       const { memory } = await oneMemory(b);
       const { id } = await append(b, memory.lane, { told: [memoryTold(memory)] });
-      expect(await b.ledger.receipts.judge(OTHER_TENANT, id, 'bad')).toBeNull();
+      expect(await b.ledger.receipts.judge(OTHER_TENANT, id, { outcome: 'bad', now: b.tools.now() })).toBeNull();
       expect(await creditsOf(b, memory)).toEqual([]);
     });
   });
@@ -338,9 +339,9 @@ async function append(b: Bench, lane: LaneId, given: Partial<NewReceipt> = {}): 
 const idsOf = ({ results }: { readonly results: readonly Receipt[] }): string[] => results.map(({ id }) => id);
 
 const creditsOf = async ({ ledger }: Bench, ...memories: readonly Memory[]) =>
-  [...(await ledger.receipts.credits(memories.map(({ id }) => id)))].sort(
-    (a, b) => a.memoryId.localeCompare(b.memoryId) || a.version - b.version,
-  );
+  (await ledger.receipts.credits(memories.map(({ id }) => id)))
+    .map(({ at: _, ...credit }) => credit)
+    .sort((a, b) => a.memoryId.localeCompare(b.memoryId) || a.version - b.version);
 
 /** As the engine writes an undo: with what held before it. */
 const withPrevious = (change: ReturnType<typeof retracted>, previous: string) => ({

@@ -244,7 +244,7 @@ export function describeSpokenBatches(bench: () => Bench): void {
       const { ids, turn } = await spokenTwice(b);
       await write(b, added(b.tools, home(turn.lane), { sourceIds: ids.slice(0, 2) }));
       const seqs = (await b.ledger.outbox.pending(10)).map(({ seq }) => seq);
-      const from = { lane: turn.lane, messageIds: ids.slice(0, 2), saying: 3 };
+      const from = { lane: turn.lane, messageIds: ids.slice(0, 2), saying: 3, memoryIds: [], credits: [] };
       const clearing = (given: typeof from) => b.ledger.outbox.clear({ seqs, batches: [], from: given }, b.tools.now());
       const [batch] = await b.ledger.speech.every({ after: null, limit: 1, changedSince: null });
       const how = { limit: 10, now: b.tools.now() };

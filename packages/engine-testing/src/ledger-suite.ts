@@ -8,6 +8,7 @@ import { describeClaim } from './ledger-suite-claim.ts';
 import { describeContents } from './ledger-suite-contents.ts';
 import { describeErasures } from './ledger-suite-erasures.ts';
 import { describeFailures } from './ledger-suite-failures.ts';
+import { describeFeedback } from './ledger-suite-feedback.ts';
 import { describeFilters } from './ledger-suite-filters.ts';
 import { describeForgetting } from './ledger-suite-forgetting.ts';
 import { describeGraph } from './ledger-suite-graph.ts';
@@ -54,6 +55,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeLateness(bench);
     describePriorities(bench);
     describeFailures(bench);
+    describeFeedback(bench);
     describeForgetting(bench);
     describeThoughts(bench);
     describeSummaries(bench);

@@ -80,6 +80,8 @@ function takeMemories(state: State, lane: LaneId, limit: number): number {
   const ids = [...state.memories.values()].filter((memory) => memory.lane === lane).map(({ id }) => id);
   const gone = new Set(ids.slice(0, limit));
   for (const id of gone) state.memories.delete(id);
+  for (const [id, { consolidationId, operation }] of state.reviews)
+    if (consolidationId === null && gone.has(operation.memoryId)) state.reviews.delete(id);
   for (const [key, { memoryId }] of state.credits) if (gone.has(memoryId)) state.credits.delete(key);
   for (const [seq, entry] of state.outbox) if (gone.has(entry.memoryId)) state.outbox.delete(seq);
   drop(state.events, (event) => gone.has(event.memoryId));
@@ -113,7 +115,7 @@ function takeConsolidations(state: State, lane: LaneId, limit: number): number {
     state.graph.studies.delete(id);
     for (const table of [state.consolidations, state.answers, state.plans, state.pinnedSummaries]) table.delete(id);
   }
-  for (const [id, review] of state.reviews) if (gone.has(review.consolidationId)) state.reviews.delete(id);
+  for (const [id, review] of state.reviews) if (gone.has(review.consolidationId ?? '')) state.reviews.delete(id);
   return gone.size;
 }
 

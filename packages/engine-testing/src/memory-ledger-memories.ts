@@ -6,6 +6,7 @@ import {
   type MemoryChange,
   type MemoryStore,
   memoryNotices,
+  type Proposal,
   type TenantId,
   type Tombstone,
   type Turn,
@@ -77,7 +78,12 @@ function outcomeOf(application: Application, batch: BatchRow): 'consolidated' | 
 export function write(
   state: State,
   tenant: TenantId,
-  writing: { changes: readonly MemoryChange[]; tombstones: readonly Tombstone[]; now: number },
+  writing: {
+    changes: readonly MemoryChange[];
+    tombstones: readonly Tombstone[];
+    proposal?: Proposal | undefined;
+    now: number;
+  },
 ): Written {
   const overtaken = conflictsOf(state, tenant, writing.changes);
   if (overtaken.length > 0) return { kind: 'conflict', memoryIds: overtaken };
@@ -90,7 +96,21 @@ export function write(
     lane.updatedAt = Math.max(lane.updatedAt, writing.now);
   }
   forgetIn(state, writing.changes, writing.now);
+  if (writing.proposal !== undefined) propose(state, writing.proposal, writing.now);
   return { kind: 'written' };
+}
+
+/** What a rating proposes begins to wait in the place of what earlier ones did. */
+function propose(state: State, { memoryId, opens, note }: Proposal, now: number): void {
+  const { tenant, lane, owner, scope } = rowOf(state.memories, memoryId);
+  for (const review of state.reviews.values()) {
+    const waits = review.operation.memoryId === memoryId && review.consolidationId === null;
+    if (waits && review.state === 'pending') change(review, { state: 'stale', note, settledAt: now });
+  }
+  if (opens === null) return;
+  const pending = { state: 'pending', note: null, createdAt: now, settledAt: null } as const;
+  const of = { tenant, lane, owner, scope, consolidationId: null, operation: opens };
+  state.reviews.set(opens.id, { id: opens.id, ...of, ...pending });
 }
 
 /** What goes with what is forgotten, or comes back with it. */

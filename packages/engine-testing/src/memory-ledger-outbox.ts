@@ -2,14 +2,13 @@ import {
   batchNotice,
   type LaneId,
   type LeftToDo,
-  type Memory,
   type Millis,
   type OutboxEntry,
   type OutboxStore,
   type Projected,
   type Turn,
 } from '@slowwave/engine';
-import { countSaying, LEFT_MAX, sourcesOf } from '@slowwave/engine/storing';
+import { countSaying, LEFT_MAX, sameCredits, sourcesOf } from '@slowwave/engine/storing';
 import {
   isWithin,
   LOST,
@@ -20,7 +19,7 @@ import {
   spokenOf,
   unprojectedIn,
 } from './memory-ledger-speech.ts';
-import { type BatchRow, change, type OutboxRow, rowOf, type State } from './memory-ledger-state.ts';
+import { type BatchRow, change, type OutboxRow, putAgain, rowOf, type State } from './memory-ledger-state.ts';
 import { dueSummary } from './memory-ledger-summaries.ts';
 import { isStanding, pinnedOf } from './memory-ledger-turns.ts';
 import { notifyWebhooks } from './memory-ledger-webhooks.ts';
@@ -81,6 +80,8 @@ function leftOf(state: State, turn: Turn, summaryEvery: number | null): LeftToDo
 function clear(state: State, { seqs, batches, from }: Projected, now: Millis): Millis[] | null {
   const found = from === null ? null : saidInLane(state, from.lane, from.messageIds);
   if (from !== null && found !== null && (!found.stands || countSaying(found.said) < from.saying)) return null;
+  const credited = [...state.credits.values()].filter(({ memoryId }) => from?.memoryIds.includes(memoryId) === true);
+  if (from !== null && !sameCredits(credited, from.credits)) return null;
   const touched = new Set(projectedSpeech(state, batches));
   for (const seq of seqs) {
     const consolidationId = state.outbox.get(seq)?.consolidationId ?? null;
@@ -110,12 +111,6 @@ function reproject(state: State, lane: LaneId): void {
     if (row.lane !== lane || !row.counts) continue;
     Object.assign(row, { unprojectedAt: row.unprojectedAt ?? 0, revision: row.revision + 1 });
   }
-}
-
-function putAgain(state: State, { id, tenant, lane }: Memory): void {
-  state.counters.outboxSeq += 1;
-  const seq = state.counters.outboxSeq;
-  state.outbox.set(seq, { seq, memoryId: id, tenant, lane, consolidationId: null });
 }
 
 function loseSpeech(batch: BatchRow): void {

@@ -13,7 +13,7 @@ import {
   type TenantId,
 } from '@slowwave/engine';
 import { pageOf } from './memory-ledger-page.ts';
-import type { State } from './memory-ledger-state.ts';
+import { putAgain, type State } from './memory-ledger-state.ts';
 
 export function memoryReceipts(state: State): ReceiptStore {
   const { receipts, credits, lanes, memories } = state;
@@ -43,7 +43,7 @@ export function memoryReceipts(state: State): ReceiptStore {
       );
       return pageOf(rows, ({ at, id }) => ({ order: at, id }), page);
     },
-    judge: async (tenant, id, outcome) => {
+    judge: async (tenant, id, { outcome, now }) => {
       const before = find(tenant, id);
       if (before === null || before.outcome === outcome) return before;
       const after = { ...before, outcome };
@@ -51,7 +51,9 @@ export function memoryReceipts(state: State): ReceiptStore {
       for (const change of creditChanges(before, after).filter(({ memoryId }) => memories.has(memoryId))) {
         const key = `${change.memoryId} ${change.version}`;
         const { good, bad } = credits.get(key) ?? { good: 0, bad: 0 };
-        credits.set(key, { ...change, good: good + change.good, bad: bad + change.bad });
+        credits.set(key, { ...change, good: good + change.good, bad: bad + change.bad, at: now });
+        const memory = memories.get(change.memoryId);
+        if (memory !== undefined) putAgain(state, memory);
       }
       return after;
     },

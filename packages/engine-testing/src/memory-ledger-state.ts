@@ -5,7 +5,7 @@ import type {
   Ceilings,
   Consolidation,
   Content,
-  Credit,
+  Credited,
   Delivery,
   Erasure,
   Lane,
@@ -158,7 +158,7 @@ export interface State {
   readonly trail: Map<string, TrailEntry>;
   readonly receipts: Map<string, Receipt>;
   /** By memory and version. */
-  readonly credits: Map<string, Credit>;
+  readonly credits: Map<string, Credited>;
   readonly outbox: Map<number, OutboxRow>;
   readonly aside: Map<LaneId, SetAside>;
   /** The latest that a worker's clock has shown. */
@@ -233,6 +233,13 @@ export function rowOf<K, V>(table: ReadonlyMap<K, V>, key: K): V {
   const row = table.get(key);
   if (row === undefined) throw new Error(`the ledger names ${String(key)}, but has no such row`);
   return row;
+}
+
+/** A memory is to be projected as it is. */
+export function putAgain(state: State, { id, tenant, lane }: Memory): void {
+  state.counters.outboxSeq += 1;
+  const seq = state.counters.outboxSeq;
+  state.outbox.set(seq, { seq, memoryId: id, tenant, lane, consolidationId: null });
 }
 
 /** Changes fields of a row in place. */

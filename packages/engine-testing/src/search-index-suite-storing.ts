@@ -30,6 +30,15 @@ export function describeStoring(index: () => SearchIndex): void {
       expect((await ask(index())).map((hit) => hit.point)).toEqual([shownPart(given)]);
     });
 
+    test('what is thought of a point is written again at the same revision, and missing where nothing is', async () => {
+      await index().upsert([point({ memoryId: 'm' })]);
+      expect((await ask(index())).map((hit) => hit.point.feedback)).toEqual([undefined]);
+      await index().upsert([point({ memoryId: 'm', feedback: -0.625 })]);
+      expect((await ask(index())).map((hit) => hit.point.feedback)).toEqual([-0.625]);
+      await index().upsert([point({ memoryId: 'm' })]);
+      expect((await ask(index())).map((hit) => hit.point.feedback)).toEqual([undefined]);
+    });
+
     test('the same point written again is still one point', async () => {
       const given = point({ memoryId: 'm' });
       await index().upsert([given, given]);

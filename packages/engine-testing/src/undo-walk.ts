@@ -135,7 +135,9 @@ function holding(events: readonly MemoryEvent[], gone: ReadonlySet<string>): str
   for (const { kind, revision, retraction } of events.toReversed()) {
     if (kind === 'UNDO' && !takenBack.has(revision)) for (const one of retraction?.retracts ?? []) takenBack.add(one);
   }
-  const counting = events.filter(({ kind, revision }) => kind !== 'UNDO' && !takenBack.has(revision));
+  const counting = events.filter(
+    ({ kind, revision }) => kind !== 'UNDO' && kind !== 'FEEDBACK' && !takenBack.has(revision),
+  );
   for (const { id, consolidationId } of counting) expect(gone.has(consolidationId ?? id)).toBe(false);
   const said = counting.toSorted((a, b) => a.saidAt.at - b.saidAt.at || a.saidAt.seq - b.saidAt.seq);
   return said.at(-1)?.text ?? null;

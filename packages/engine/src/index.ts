@@ -68,6 +68,7 @@ export { type Inquired, inquire, type Library, type Look, modelReranker } from '
 export { type LeaningQuestion, rewriteQuestion } from './inquiry/rewrite.ts';
 export type { Readable, Reader } from './inquiry/think.ts';
 export { maskPersonal, metadataKept, withPolicy } from './masking/personal.ts';
+export { maskSecrets } from './masking/secrets.ts';
 export {
   deletedAt,
   evolve,
@@ -77,11 +78,13 @@ export {
   liveVersion,
   newest,
   newestOrNull,
+  ratingOf,
   tombstoneOf,
 } from './memories/evolve.ts';
 export type { Evidence } from './memories/forgotten.ts';
 export { foundVersions, historyFrom, UNDONE_NOTE, undoneBy, undosInEffect, withoutFormer } from './memories/former.ts';
 export { eventsInApp, inApp, isShared } from './memories/in-app.ts';
+export { rater } from './memories/rate.ts';
 export { reviewer } from './memories/review.ts';
 export { idListsOf, KEY_OF, listsOfOne, saidIds } from './memories/said-ids.ts';
 export { memoryWriter } from './memories/write.ts';

@@ -69,15 +69,18 @@ export type ReviewedKind = Exclude<EventKind, 'NONE'>;
 export interface HeldOperation {
   readonly id: string;
   readonly kind: ReviewedKind;
-  readonly fact: string;
-  readonly factText: string;
+  /** null: no fact asks for it, but a rating. */
+  readonly fact: string | null;
+  readonly factText: string | null;
   /** For ADD: the memory it will make, or join where an operation on the same new memory was approved before. */
   readonly memoryId: string;
   /** What would hold before it, once all that waits and was said earlier is approved too. */
   readonly before: string | null;
   readonly after: string | null;
   readonly reason: string;
-  readonly decidedBy: Operation['decidedBy'];
+  readonly decidedBy: Operation['decidedBy'] | 'feedback';
+  /** The version that was rated so badly that it is proposed. Missing: it comes of a plan. */
+  readonly rated?: number;
   readonly saidAt: SaidAt;
   readonly validFrom: Millis;
   /** null for DELETE. */
@@ -90,10 +93,10 @@ export interface HeldOperation {
 }
 
 /** A fact that only repeats what waits, and waits with it. */
-export type HeldRepeat = Pick<
-  HeldOperation,
-  'fact' | 'after' | 'reason' | 'saidAt' | 'validFrom' | 'details' | 'sourceIds'
->;
+export interface HeldRepeat
+  extends Pick<HeldOperation, 'after' | 'reason' | 'saidAt' | 'validFrom' | 'details' | 'sourceIds'> {
+  readonly fact: string;
+}
 
 /** How a fact ended. Every fact has exactly one. */
 export interface FactOutcome {

@@ -31,7 +31,7 @@ export { InvalidCursorError } from './ports/ledger/page.ts';
 export { FIRST_FAILED_STATUS, REFUSED_STATUSES } from './ports/ledger/trail.ts';
 export { SHELVES, shownPart } from './ports/search-index.ts';
 export { blankedBy, LOOKED_FOR_MAX } from './receipts/blanked.ts';
-export { creditChanges } from './receipts/credit.ts';
+export { creditChanges, sameCredits } from './receipts/credit.ts';
 export { laneOfReceipts } from './receipts/kept.ts';
 export { withoutOwner } from './replays/without-owner.ts';
 export { fold, sameFolded } from './search/filter/filter.ts';

@@ -212,6 +212,16 @@ export interface VersionDetails {
   readonly removed?: string;
 }
 
+/** What somebody thinks of a version of a memory. */
+export const RATINGS = ['positive', 'negative', 'very_negative'] as const;
+export type Rating = (typeof RATINGS)[number];
+
+/** A version by its number, or by that of a mark that says the same, and what it was rated; null: a rating was taken back. */
+export interface Rated {
+  readonly version: number;
+  readonly rating: Rating | null;
+}
+
 /** One thing said of a memory: that it holds, with this text, or that it no longer does. Or that it was not to be said. */
 export type Mark =
   | {
@@ -234,6 +244,14 @@ export type Mark =
       readonly recordedAt: Millis;
       readonly forgets?: true;
     }
+  /** Changes nothing of what the memory says. */
+  | ({
+      readonly kind: 'rated';
+      readonly revision: number;
+      /** Who was kept to one app said so. Missing: an owner's key. */
+      readonly under?: Under;
+      readonly recordedAt: Millis;
+    } & Rated)
   /** Earlier marks of this memory that no longer count, as long as this one does; see memories/evolve.ts. */
   | {
       readonly kind: 'retracted';
@@ -279,7 +297,7 @@ export interface MemoryEvent {
   readonly memoryId: string;
   /** 1 for the first event of a memory, without gaps. */
   readonly revision: number;
-  readonly kind: EventKind | 'UNDO';
+  readonly kind: EventKind | 'UNDO' | 'FEEDBACK';
   readonly actor: Actor;
   readonly consolidationId: string | null;
   readonly factId: string | null;
@@ -291,7 +309,7 @@ export interface MemoryEvent {
   readonly saidAt: SaidAt;
   readonly validFrom: Millis;
   readonly recordedAt: Millis;
-  /** What was said, or confirmed by NONE; null for DELETE and UNDO. */
+  /** What was said, or confirmed by NONE; null for DELETE, UNDO and FEEDBACK. */
   readonly text: string | null;
   readonly details: VersionDetails | null;
   /** The ids under which it was said. Missing: of explicit changes, undos and policies, which are of the memory wherever it was said. */
@@ -300,6 +318,8 @@ export interface MemoryEvent {
   readonly sourceIds: readonly string[];
   /** Of UNDO alone. */
   readonly retraction?: Retraction;
+  /** Of FEEDBACK alone. */
+  readonly rated?: Rated;
   /** Of DELETE alone: nobody is to find again what it ends. Missing: it no longer holds, but did. */
   readonly forgets?: true;
 }

@@ -473,7 +473,7 @@ export type History = {
 export type HistoryEvent = {
   readonly id: string;
   readonly memory_id: string;
-  readonly event: 'ADD' | 'UPDATE' | 'DELETE' | 'NONE' | 'UNDO';
+  readonly event: 'ADD' | 'UPDATE' | 'DELETE' | 'NONE' | 'UNDO' | 'FEEDBACK';
   readonly version: number;
   readonly previous: string | null;
   readonly memory: string | null;
@@ -484,6 +484,12 @@ export type HistoryEvent = {
   readonly retracts: readonly number[];
   /** Only for UNDO: the undo it belongs to, see /v1/undos. */
   readonly undo_id: string | null;
+  /** Only for FEEDBACK: the version that was rated, and how. */
+  readonly rated?: {
+    readonly version: number;
+    /** null: an earlier rating was taken back. */
+    readonly rating: 'positive' | 'negative' | 'very_negative' | null;
+  } | undefined;
   readonly said_at: string;
   readonly created_at: string;
 };
@@ -503,7 +509,7 @@ export type HitExplanation = {
   } | null;
   /** Both searches together, each relative to its best hit. */
   readonly fused: number;
-  /** What was added to that, by factor: speaker, subject, topics, asking, time, feedback, sitting, freshness, relations. */
+  /** What was added to that, by factor: speaker, subject, topics, asking, time, shared, sitting, freshness, feedback, relations. */
   readonly boosts: Readonly<Record<string, number>>;
   /** How likely it answers, 0 to 1; null if nothing was cut by it. */
   readonly chance: number | null;
@@ -586,6 +592,8 @@ export type Memory = {
   readonly flagged: boolean;
   /** true: forgetting policies never delete it. Not included in search results. */
   readonly pinned?: boolean | undefined;
+  /** How this version was last rated; null: it was not. Not included in search results. */
+  readonly feedback?: 'positive' | 'negative' | 'very_negative' | null | undefined;
   readonly said_at: string;
   readonly valid_from: string;
   /** The speaker’s UTC offset in minutes, if known. */
@@ -767,6 +775,15 @@ export type PostContext = {
   readonly after?: string | undefined;
   /** Sections that are not ready in time are omitted and listed in degraded. */
   readonly timeout_ms?: number | undefined;
+};
+
+export type PostFeedback = {
+  /** none: takes back what was said before. */
+  readonly rating: 'positive' | 'negative' | 'very_negative' | 'none';
+  /** Kept in the history of the memory. */
+  readonly reason?: string | undefined;
+  /** The version that is rated. Default: the current one. */
+  readonly version?: number | undefined;
 };
 
 export type PostFlush = {
@@ -1451,19 +1468,20 @@ export type Review = {
   readonly before: string | null;
   readonly after: string | null;
   readonly reason: string;
+  /** null: no fact asked for it, but a very negative rating of the memory. */
   readonly fact: {
     readonly id: string;
     readonly text: string | null;
     readonly quote: string | null;
     readonly source_ids: readonly string[];
-  };
+  } | null;
   /** The memory is forgotten: before, after and the text and quote of the fact are null. */
   readonly forgotten?: true | undefined;
-  /** The consolidation that proposed it; its plan shows the reasoning. */
-  readonly consolidation_id: string;
+  /** The consolidation that proposed it; its plan shows the reasoning. null: a rating proposed it. */
+  readonly consolidation_id: string | null;
   readonly said_at: string;
   readonly valid_from: string;
-  /** Why it is stale: the memory it would change is gone or can no longer be changed. */
+  /** Why it is stale: the memory it would change is gone or can no longer be changed, or the rating was taken back. */
   readonly note: string | null;
   readonly created_at: string;
   readonly settled_at: string | null;
@@ -1518,7 +1536,7 @@ export type SearchExplanation = {
     } | null;
     /** Both searches together, each relative to its best hit. */
     readonly fused: number;
-    /** What was added to that, by factor: speaker, subject, topics, asking, time, feedback, sitting, freshness, relations. */
+    /** What was added to that, by factor: speaker, subject, topics, asking, time, shared, sitting, freshness, feedback, relations. */
     readonly boosts: Readonly<Record<string, number>>;
     /** How likely it answers, 0 to 1; null if nothing was cut by it. */
     readonly chance: number | null;
@@ -1546,6 +1564,8 @@ export type SearchHit = {
   readonly flagged: boolean;
   /** true: forgetting policies never delete it. Not included in search results. */
   readonly pinned?: boolean | undefined;
+  /** How this version was last rated; null: it was not. Not included in search results. */
+  readonly feedback?: 'positive' | 'negative' | 'very_negative' | null | undefined;
   readonly said_at: string;
   readonly valid_from: string;
   /** The speaker’s UTC offset in minutes, if known. */
@@ -1949,6 +1969,8 @@ export type WrittenMemory = {
   readonly flagged: boolean;
   /** true: forgetting policies never delete it. Not included in search results. */
   readonly pinned?: boolean | undefined;
+  /** How this version was last rated; null: it was not. Not included in search results. */
+  readonly feedback?: 'positive' | 'negative' | 'very_negative' | null | undefined;
   readonly said_at: string;
   readonly valid_from: string;
   /** The speaker’s UTC offset in minutes, if known. */
@@ -2143,6 +2165,12 @@ export interface Operations {
   'POST /v1/memories/{id}/restore': {
     params: { id: string; };
     body: PostRestore;
+    answer: WrittenMemory;
+  };
+  /** Rate a memory. */
+  'POST /v1/memories/{id}/feedback': {
+    params: { id: string; };
+    body: PostFeedback;
     answer: WrittenMemory;
   };
   /** List consolidations, newest first. */

@@ -44,7 +44,8 @@ export function oneMemory(app: App, ask: Ask, at: string): void {
     const path = `${memoryPath(request.params.id)}/history`;
     const events = await everything<HistoryEvent>(ask, request, { path });
     const { user_id } = await ask<MemoryView>(request, { method: 'GET', path: memoryPath(request.params.id) });
-    return events.map(mem0Event(user_id));
+    // mem0's histories have no ratings in them.
+    return events.filter(({ event }) => event !== 'FEEDBACK').map(mem0Event(user_id));
   });
 }
 
@@ -129,6 +130,8 @@ const STAYS: Readonly<Record<string, string>> = {
   run: ' What users or agents said in it belongs to them and is kept.',
 };
 
+const RATINGS = { POSITIVE: 'positive', NEGATIVE: 'negative', VERY_NEGATIVE: 'very_negative' } as const;
+
 const FeedbackBody = z.strictObject({
   memory_id: z.string(),
   feedback: z.enum(['POSITIVE', 'NEGATIVE', 'VERY_NEGATIVE']).nullish(),
@@ -137,15 +140,13 @@ const FeedbackBody = z.strictObject({
   project_id: z.string().nullish(),
 });
 
-/** Stored in the memory's metadata, where filters find it; feedback without a value removes it. */
+/** Feedback without a value takes back what was said before. */
 export function feedback(app: App, ask: Ask): void {
   app.post('/v1/feedback', { schema: { body: FeedbackBody } }, async (request) => {
     const { memory_id, feedback: given, feedback_reason: reason } = request.body;
-    const path = memoryPath(memory_id);
-    const { metadata, version } = await ask<MemoryView>(request, { method: 'GET', path });
-    const { feedback: _, feedback_reason: __, ...rest } = metadata;
-    const said = { ...(given && { feedback: given }), ...(reason && { feedback_reason: reason }) };
-    await ask(request, { method: 'PATCH', path, body: { metadata: { ...rest, ...said }, version } });
+    const rating = given == null ? 'none' : RATINGS[given];
+    const body = { rating, ...(reason != null && reason.trim() !== '' && { reason }) };
+    await ask(request, { method: 'POST', path: `${memoryPath(memory_id)}/feedback`, body });
     return { id: memory_id, feedback: given ?? null, feedback_reason: reason ?? null };
   });
 }

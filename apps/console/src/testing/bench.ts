@@ -9,6 +9,7 @@ import {
   memoryWriter,
   type Nudge,
   preview,
+  rater,
   reviewer,
   undoer,
 } from '@slowwave/engine';
@@ -58,6 +59,7 @@ export async function consoleBench({
     ledger,
     writer: memoryWriter(engine.deps),
     graphWriter: graphWriter(engine.deps),
+    rater: rater(engine.deps),
     reviewer: reviewer(engine.deps),
     undoer: undoer(engine.deps),
     tools,

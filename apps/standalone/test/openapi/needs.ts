@@ -58,6 +58,7 @@ export const NEEDS: Readonly<Record<string, Need>> = {
   getMemory: ofMemory,
   patchMemory: ofMemory,
   deleteMemory: ofMemory,
+  postFeedback: ofMemory,
   restoreMemory: ofMemory,
   getHistory: ofMemory,
   getMemoryReceipts: ofMemory,

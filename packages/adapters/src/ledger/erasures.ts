@@ -185,6 +185,7 @@ export const ERASING: readonly Erasing[] = [
       ['versions', 'memory_id IN :ids'],
       ['credits', 'memory_id IN :ids'],
       ['memory_ids', 'memory_id IN :ids'],
+      ['reviews', 'memory_id IN :ids AND consolidation_id IS NULL'],
       ['tombstones', 'memory_id IN :ids'],
       ['outbox', 'memory_id IN :ids'],
       ['memories', 'id IN :ids'],

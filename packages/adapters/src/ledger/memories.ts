@@ -8,6 +8,7 @@ import type {
   Message,
   Millis,
   NamedIds,
+  Proposal,
   Scope,
   TenantId,
   Tombstone,
@@ -22,7 +23,7 @@ import { openStudy } from './graph/studies.ts';
 import { finish } from './lane-life.ts';
 import { laneScripts, type OwnedBy } from './lanes.ts';
 import { isStanding, newestPart, pageOf, readCursor, where } from './page.ts';
-import { openReviews } from './reviews.ts';
+import { openReviews, propose } from './reviews.ts';
 import { type MessageRow, messageFrom } from './rows/batch.ts';
 import {
   type EventRow,
@@ -260,6 +261,7 @@ const END_CONSOLIDATION = `
 interface Write {
   readonly changes: readonly MemoryChange[];
   readonly tombstones: readonly Tombstone[];
+  readonly proposal?: Proposal | undefined;
   readonly now: Millis;
 }
 
@@ -270,5 +272,6 @@ export function* writeExplicitly(tenant: TenantId, change: Write): Script<Writte
   const memoryIds = yield* conflicts(tenant, changes, lanes);
   if (memoryIds.length > 0) return { kind: 'conflict', memoryIds };
   yield* writeChanges(change, { tenant, consolidationId: null, now });
+  yield* propose(tenant, change);
   return { kind: 'written' };
 }

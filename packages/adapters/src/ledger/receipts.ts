@@ -1,4 +1,13 @@
-import type { LaneId, MemoryChange, NewReceipt, Notice, Owner, Receipt, ReceiptStore } from '@slowwave/engine';
+import type {
+  Credited,
+  LaneId,
+  MemoryChange,
+  NewReceipt,
+  Notice,
+  Owner,
+  Receipt,
+  ReceiptStore,
+} from '@slowwave/engine';
 import {
   besideOwner,
   blankedBy,
@@ -32,7 +41,7 @@ export const receiptStore = storeOf<ReceiptStore>('receipts', {
   ofMemory: read((tenant, memoryId, page) =>
     newestFirst(OF_MEMORY, page, { tenant, memoryId, packed: packedId(memoryId) }),
   ),
-  judge: write(function* (tenant, id, outcome) {
+  judge: write(function* (tenant, id, { outcome, now }) {
     const found = yield* firstAs(receiptFrom, SELECT_ONE, { tenant, id });
     if (found === null) return null;
     yield* lockLane(found.lane);
@@ -41,19 +50,27 @@ export const receiptStore = storeOf<ReceiptStore>('receipts', {
     const after = { ...before, outcome };
     yield* run('UPDATE receipts SET outcome = @outcome WHERE id = @id', { id, outcome });
     const there = new Set(yield* idsOf('SELECT id FROM memories WHERE id IN :ids', { ids: memoriesIn(before) }));
-    const rows = creditChanges(before, after).map(({ memoryId, ...credit }) => ({ memory_id: memoryId, ...credit }));
+    const changed = creditChanges(before, after).filter(({ memoryId }) => there.has(memoryId));
+    const rows = changed.map(({ memoryId, ...credit }) => ({ memory_id: memoryId, ...credit, changed_at: now }));
+    yield* insert('credits', rows, ADD_CREDIT);
+    const memoryIds = [...new Set(changed.map(({ memoryId }) => memoryId))];
+    const { lane } = before;
     yield* insert(
-      'credits',
-      rows.filter((row) => there.has(row.memory_id)),
-      ADD_CREDIT,
+      'outbox',
+      memoryIds.map((memory_id) => ({ memory_id, tenant, lane })),
     );
     return after;
   }),
-  credits: lookup((memoryIds) =>
-    all('SELECT memory_id AS "memoryId", version, good, bad FROM credits WHERE memory_id IN :memoryIds', { memoryIds }),
-  ),
+  credits: lookup((memoryIds) => creditsOf(memoryIds)),
   drop: write((before, limit) => run(DROP_OLD, { before, limit })),
 });
+
+/** By the key of the table. */
+export const creditsOf = (memoryIds: readonly string[]): Script<readonly Credited[]> =>
+  all(
+    'SELECT memory_id AS "memoryId", version, good, bad, changed_at AS at FROM credits WHERE memory_id IN :memoryIds',
+    { memoryIds },
+  );
 
 const memoriesIn = ({ told }: Pick<Receipt, 'told'>): readonly string[] =>
   told.flatMap((one) => (one.kind === 'memory' ? [one.id] : []));
@@ -80,7 +97,7 @@ const OF_MEMORY = {
 };
 
 const ADD_CREDIT = `ON CONFLICT (memory_id, version) DO UPDATE SET
-  good = credits.good + excluded.good, bad = credits.bad + excluded.bad`;
+  good = credits.good + excluded.good, bad = credits.bad + excluded.bad, changed_at = excluded.changed_at`;
 
 /** Ids rise with time: the oldest come first, and no index by age is needed. What another one is just changing can wait. */
 const DROP_OLD = `

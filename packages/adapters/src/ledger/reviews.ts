@@ -1,4 +1,16 @@
-import type { Application, LaneId, Review, ReviewStore, Turn } from '@slowwave/engine';
+import type {
+  Application,
+  HeldOperation,
+  LaneId,
+  Memory,
+  MemoryChange,
+  Millis,
+  Proposal,
+  Review,
+  ReviewStore,
+  TenantId,
+  Turn,
+} from '@slowwave/engine';
 import { read, storeOf, write } from './access.ts';
 import { conflicts, openScopes, writeChanges } from './changes.ts';
 import { isStanding, type Listing, laneOfUser, newestFirst } from './page.ts';
@@ -68,10 +80,37 @@ const REVIEWS_LISTED: Listing<ReviewRow, Review> = {
 
 /** Operations of an applied plan begin to wait. */
 export function* openReviews(turn: Turn, { reviews, now }: Application): Script<void> {
-  if (reviews.length === 0) return;
-  const { tenant, lane, consolidationId } = turn;
-  const scope = (yield* openScopes([turn]))(turn);
-  const rows = reviews.map((operation) => ({
+  if (reviews.length > 0) yield* open(turn, { operations: reviews, consolidationId: turn.consolidationId, now });
+}
+
+/** What a rating proposes begins to wait in the place of what earlier ones did. Needs the lock of the memory's lane. */
+export function* propose(tenant: TenantId, { changes, proposal, now }: Proposing): Script<void> {
+  const memory = changes.find((change) => change.memory.id === proposal?.memoryId)?.memory;
+  if (proposal === undefined || memory === undefined) return;
+  const { memoryId, note, opens } = proposal;
+  yield* run(END_PROPOSALS, { tenant, memoryId, note, now });
+  if (opens !== null) yield* open(memory, { operations: [opens], consolidationId: null, now });
+}
+
+interface Proposing {
+  readonly changes: readonly MemoryChange[];
+  readonly proposal?: Proposal | undefined;
+  readonly now: Millis;
+}
+
+interface Opening {
+  readonly operations: readonly HeldOperation[];
+  readonly consolidationId: string | null;
+  readonly now: Millis;
+}
+
+function* open(
+  place: Pick<Memory, 'tenant' | 'lane' | 'scope'>,
+  { operations, consolidationId, now }: Opening,
+): Script<void> {
+  const { tenant, lane } = place;
+  const scope = (yield* openScopes([place]))(place);
+  const rows = operations.map((operation) => ({
     id: operation.id,
     tenant,
     lane,
@@ -86,6 +125,10 @@ export function* openReviews(turn: Turn, { reviews, now }: Application): Script<
 }
 
 const SELECT_PENDING = "SELECT lane FROM reviews WHERE tenant = @tenant AND id = @id AND state = 'pending'";
+
+const END_PROPOSALS = `
+  UPDATE reviews SET state = 'stale', note = @note, settled_at = @now
+  WHERE memory_id = @memoryId AND tenant = @tenant AND consolidation_id IS NULL AND state = 'pending'`;
 
 const SETTLE = `
   UPDATE reviews SET state = @state, note = @note, settled_at = @now WHERE tenant = @tenant AND id = @id`;

@@ -204,7 +204,8 @@ CREATE TABLE reviews (
   tenant text COLLATE "C" NOT NULL,
   lane text COLLATE "C" NOT NULL REFERENCES lanes (id),
   scope bigint NOT NULL REFERENCES scopes (id),
-  consolidation_id text COLLATE "C" NOT NULL REFERENCES consolidations (id),
+  -- Null: no plan has it, somebody rated the memory.
+  consolidation_id text COLLATE "C" REFERENCES consolidations (id),
   memory_id text COLLATE "C" NOT NULL,
   operation jsonb UNNOTED NOT NULL,
   state text NOT NULL CHECK (state IN ('pending', 'approved', 'rejected', 'stale')),
@@ -292,7 +293,7 @@ CREATE TABLE events (
   tenant text COLLATE "C" NOT NULL,
   memory_id text COLLATE "C" NOT NULL REFERENCES memories (id),
   revision bigint NOT NULL,
-  kind text NOT NULL CHECK (kind IN ('ADD', 'UPDATE', 'DELETE', 'NONE', 'UNDO')),
+  kind text NOT NULL CHECK (kind IN ('ADD', 'UPDATE', 'DELETE', 'NONE', 'UNDO', 'FEEDBACK')),
   actor text NOT NULL,
   consolidation_id text COLLATE "C",
   undo_id text COLLATE "C",
@@ -313,6 +314,8 @@ CREATE TABLE events (
   under jsonb UNNOTED,
   -- Of a deletion: whether nobody is to find again what it ends.
   forgets bigint NOT NULL,
+  -- Of feedback: which version, and how it was rated.
+  rated jsonb,
   UNIQUE (memory_id, revision)
 );
 CREATE INDEX events_of_consolidation ON events (consolidation_id) WHERE consolidation_id IS NOT NULL;
@@ -562,6 +565,7 @@ CREATE TABLE credits (
   version bigint NOT NULL,
   good bigint NOT NULL,
   bad bigint NOT NULL,
+  changed_at bigint NOT NULL,
   PRIMARY KEY (memory_id, version)
 ) WITHOUT ROWID;
 

@@ -10,9 +10,11 @@ import type {
   SpokenMessage,
   TenantId,
 } from '@slowwave/engine';
+import { sameCredits } from '@slowwave/engine/storing';
 import { lookup, read, storeOf } from './access.ts';
 import { type MessageRow, messageFrom } from './rows/batch.ts';
 import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from './rows/columns.ts';
+import { creditsOf } from './receipts.ts';
 import { all, counted, first, type Given, idsOf, run, type Script, together } from './script.ts';
 
 /**
@@ -160,12 +162,12 @@ interface SayingRow {
   readonly saying: number;
 }
 
-/** Whether the lane stands, and its messages say as much as when points were made from them. */
+/** Whether the lane stands, its messages say as much as when points were made from them, and answers credit its memories the same. */
 export function* isAsMade(from: MadeFrom | null): Script<boolean> {
   if (from === null) return true;
-  const { lane, messageIds } = from;
-  const row = yield* first<SayingRow>(SELECT_SAYING, { lane, messageIds });
-  return row?.stands === 1 && row.saying >= from.saying;
+  const { lane, messageIds, memoryIds } = from;
+  const [row, credits] = yield* together(first<SayingRow>(SELECT_SAYING, { lane, messageIds }), creditsOf(memoryIds));
+  return row?.stands === 1 && row.saying >= from.saying && sameCredits(credits, from.credits);
 }
 
 type Spoken = readonly SpokenBatch[];

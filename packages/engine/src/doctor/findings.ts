@@ -6,7 +6,7 @@ import type { Suspects } from '../ports/ledger/overview.ts';
 import { slicesOf } from '../ports/ledger/page.ts';
 import { type IndexPoint, type ShownPoint, shownPart } from '../ports/search-index.ts';
 import type { Cancellation } from '../ports/tools.ts';
-import { heard, pointsOf, pointsOfBatch } from '../projection/make-points.ts';
+import { creditsOf, heard, pointsOf, pointsOfBatch } from '../projection/make-points.ts';
 import { canonical } from '../text/normalise.ts';
 import type { Memory, TenantId } from '../words.ts';
 
@@ -120,7 +120,9 @@ async function remembered(deps: DoctorDeps, memories: readonly Memory[]): Promis
   const points: IndexPoint[] = [];
   for (const [lane, ofLane] of Map.groupBy(memories, (memory) => memory.lane)) {
     const said = await heard(deps, lane, ofLane);
-    points.push(...ofLane.flatMap((memory) => pointsOf(memory, { ...NO_VECTORS, said })));
+    const ids = ofLane.map(({ id }) => id);
+    const credits = await creditsOf(deps, ids);
+    points.push(...ofLane.flatMap((memory) => pointsOf(memory, { ...NO_VECTORS, said, credits })));
   }
   return points;
 }

@@ -11,6 +11,8 @@ import {
   type MemoryVersion,
   type Millis,
   type Owner,
+  type Rated,
+  type Rating,
   type SaidAt,
   type Scope,
   saidBefore,
@@ -41,6 +43,7 @@ type Marking = Pick<
   | 'retraction'
   | 'under'
   | 'forgets'
+  | 'rated'
 >;
 
 /**
@@ -145,7 +148,8 @@ function step(home: Home, memory: Memory | null, event: MemoryEvent): Memory {
   }
   const before = memory ?? born(home, event);
   const timeline = [...before.timeline, markOf(event)];
-  const updatedAt = event.kind === 'NONE' ? before.updatedAt : event.recordedAt;
+  const isAsItWas = event.kind === 'NONE' || event.kind === 'FEEDBACK';
+  const updatedAt = isAsItWas ? before.updatedAt : event.recordedAt;
   return { ...before, revision, timeline, ...confirmationsOf(timeline), updatedAt };
 }
 
@@ -174,6 +178,9 @@ export function markOf(event: Marking): Mark {
   const { revision, saidAt, recordedAt, text, details, validFrom, under, forgets } = event;
   if (event.kind === 'UNDO') return { kind: 'retracted', revision, retracts: retractsOf(event), recordedAt };
   if (event.kind === 'DELETE') return { kind: 'deleted', revision, saidAt, recordedAt, ...(forgets && { forgets }) };
+  if (event.kind === 'FEEDBACK') {
+    return { kind: 'rated', revision, ...ratedBy(event), recordedAt, ...(under !== undefined && { under }) };
+  }
   if (text === null || details === null) throw new Error(`event ${event.id} says something without a text`);
   const how = { confirms: event.kind === 'NONE', recordedAt, ...(under !== undefined && { under }) };
   return { kind: 'said', revision, text, saidAt, validFrom, details, ...how };
@@ -184,6 +191,11 @@ function retractsOf({ id, revision, retraction }: Marking): readonly number[] {
   const isEarlier = retracts.every((one) => one > 0 && one < revision);
   if (retracts.length > 0 && isEarlier) return retracts;
   throw new Error(`event ${id} makes revision ${revision} and undoes [${retracts}], expected earlier ones`);
+}
+
+function ratedBy({ id, revision, rated }: Marking): Rated {
+  if (rated !== undefined && rated.version > 0 && rated.version < revision) return rated;
+  throw new Error(`event ${id} makes revision ${revision} and rates ${rated?.version}, expected an earlier one`);
 }
 
 /** What counts, in the order of saying. */
@@ -315,20 +327,46 @@ export function isDeletedAt({ timeline }: Memory, saidAt: SaidAt): boolean {
 }
 
 /** A mark that says something of its memory. */
-type Spoken = Exclude<Mark, { kind: 'retracted' }>;
+export type Spoken = Extract<Mark, { kind: 'said' } | { kind: 'deleted' }>;
 
 /**
  * What counts of a timeline, in the order of arrival. A mark counts unless a retraction that counts itself names it; so
  * an undo that is undone leaves everything as it was. Retractions name earlier marks only.
  */
-export function inEffect(timeline: readonly Mark[]): readonly Spoken[] {
-  if (timeline.every(isSpoken)) return timeline;
+export const inEffect = (timeline: readonly Mark[]): readonly Spoken[] =>
+  timeline.every(isSpoken) ? timeline : unretracted(timeline).filter(isSpoken);
+
+function unretracted(timeline: readonly Mark[]): readonly Mark[] {
   const retracted = new Set<number>();
   for (const mark of timeline.toReversed()) {
     if (mark.kind !== 'retracted' || retracted.has(mark.revision)) continue;
     for (const one of mark.retracts) retracted.add(one);
   }
-  return timeline.filter(isSpoken).filter(({ revision }) => !retracted.has(revision));
+  return timeline.filter(({ revision }) => !retracted.has(revision));
 }
 
-const isSpoken = (mark: Mark): mark is Spoken => mark.kind !== 'retracted';
+export const isSpoken = (mark: Mark): mark is Spoken => mark.kind === 'said' || mark.kind === 'deleted';
+
+/**
+ * The last rating of a version that counts. It is of the text: whatever is said the same in a row has it, and a version with another
+ * text begins without. null: none, or it was taken back.
+ */
+export function ratingOf({ timeline }: Pick<Memory, 'timeline'>, version: number): Rating | null {
+  const ratings = timeline.filter((mark) => mark.kind === 'rated');
+  if (ratings.length === 0) return null;
+  const counting = new Set(unretracted(timeline).map(({ revision }) => revision));
+  const same = marksBeside(timeline, version);
+  const last = ratings.findLast((mark) => counting.has(mark.revision) && same.has(mark.version));
+  return last?.rating ?? null;
+}
+
+/** The marks of the version that a mark is one of. */
+function marksBeside(timeline: readonly Mark[], revision: number): ReadonlySet<number> {
+  const runs = stretchesOf(timeline).flatMap((stretch) => (stretch.kind === 'run' ? [stretch.run] : []));
+  const own = runs.find((run) => run.some((mark) => mark.revision === revision)) ?? [];
+  return new Set(own.map((mark) => mark.revision));
+}
+
+/** When it was rated last, whether that counts or not. */
+export const ratedAt = ({ timeline }: Pick<Memory, 'timeline'>): Millis | null =>
+  timeline.findLast((mark) => mark.kind === 'rated')?.recordedAt ?? null;

@@ -13,7 +13,16 @@ import {
   type TenantId,
   type VersionDetails,
 } from '../words.ts';
-import { blockedHash, evolve, forgottenAt, holdingMarks, inEffect, liveVersion } from './evolve.ts';
+import {
+  blockedHash,
+  evolve,
+  forgottenAt,
+  holdingMarks,
+  inEffect,
+  isSpoken,
+  liveVersion,
+  type Spoken,
+} from './evolve.ts';
 
 type Said = Extract<Mark, { kind: 'said' }>;
 
@@ -39,12 +48,14 @@ export function withoutFormer({ hash }: Pick<Tools, 'hash'>, life: Life, before:
   const kept = new Set(timeline.filter(isClear).map(({ text }) => normaliseText(text)));
   const said = memory.timeline.filter(isClear).map(({ text }) => text);
   const texts = [...new Set(said)].filter((text) => !kept.has(normaliseText(text)));
+  const empty = new Set(timeline.flatMap((mark) => (mark.kind === 'said' && isRemoved(mark) ? [mark.revision] : [])));
   const end = endOfOld(memory.timeline, before);
   const changed = events.flatMap((event) => {
     const { revision, previous, kind } = event;
     const isOld = revision <= end;
     const mentions = previous !== null && !kept.has(normaliseText(previous)) && (isOld || texts.includes(previous));
-    return emptyEvent({ hash }, event, { says: gone.has(revision), mentions, explains: isOld && kind === 'DELETE' });
+    const explains = (isOld && kind === 'DELETE') || (event.rated !== undefined && empty.has(event.rated.version));
+    return emptyEvent({ hash }, event, { says: gone.has(revision), mentions, explains });
   });
   if (gone.size + changed.length === 0) return null;
   return { memory: evolve(memory, { ...memory, timeline }, []), events: changed, texts };
@@ -97,6 +108,7 @@ function endsOf(timeline: readonly Mark[]): ReadonlyMap<number, Millis> {
   let next: Mark | null = null;
   let end: Millis | null = null;
   for (const mark of timeline.toReversed()) {
+    if (mark.kind === 'rated') continue;
     if (next !== null && !sayTheSame(mark, next)) end = next.recordedAt;
     ends.set(mark.revision, late.has(mark.revision) ? mark.recordedAt : (end ?? mark.recordedAt));
     next = mark;
@@ -106,9 +118,9 @@ function endsOf(timeline: readonly Mark[]): ReadonlyMap<number, Millis> {
 
 function lateMarks(timeline: readonly Mark[]): ReadonlySet<number> {
   const late = new Set<number>();
-  let latest: Exclude<Mark, { kind: 'retracted' }> | null = null;
+  let latest: Spoken | null = null;
   for (const mark of timeline) {
-    if (mark.kind === 'retracted') continue;
+    if (!isSpoken(mark)) continue;
     if (latest !== null && compareSaid(mark.saidAt, latest.saidAt) < 0) late.add(mark.revision);
     else latest = mark;
   }
@@ -127,7 +139,7 @@ const emptyDetails = (details: VersionDetails, text: string): VersionDetails => 
   removed: details.removed ?? fingerprint(text),
 });
 
-/** `says` a text that is gone, `mentions` one, or only `explains` its end; none where it reads so already. */
+/** `says` a text that is gone, `mentions` one, or only `explains` its end or what somebody thought of it; none where it reads so already. */
 function emptyEvent(
   tools: Pick<Tools, 'hash'>,
   event: MemoryEvent,

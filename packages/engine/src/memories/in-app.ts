@@ -64,6 +64,10 @@ interface Telling {
 function ownPart(mark: Mark, { appId, alone, kept }: Telling): Mark | null {
   if (mark.kind === 'deleted') return mark;
   if (mark.kind === 'said') return (mark.under === undefined ? alone : mark.under.appId === appId) ? mark : null;
+  if (mark.kind === 'rated') {
+    const isOwn = mark.under === undefined || mark.under.appId === appId;
+    return isOwn && kept.has(mark.version) ? mark : null;
+  }
   const retracts = mark.retracts.filter((one) => kept.has(one));
   if (retracts.length === 0) return null;
   return retracts.length === mark.retracts.length ? mark : { ...mark, retracts };

@@ -145,7 +145,7 @@ function lifeOf(marks: readonly Mark[]): Memory | null {
   const clock = fixedTools();
   let memory: Memory | null = null;
   for (const mark of marks) {
-    if (mark.kind === 'retracted') throw new Error('only what is said makes a memory anew');
+    if (mark.kind === 'retracted' || mark.kind === 'rated') throw new Error('only what is said makes a memory anew');
     const fields = { memoryId: 'mem_1', saidAt: mark.saidAt };
     const revision: number = (memory?.revision ?? 0) + 1;
     const said: Partial<MemoryEvent> =

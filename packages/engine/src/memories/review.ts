@@ -9,13 +9,17 @@ import {
   blockedHash,
   deletedAt,
   evolve,
+  holdingMarks,
   holdsAt,
   inEffect,
   liveVersion,
   newestOrNull,
   previousOf,
+  ratingOf,
   tombstoneOf,
 } from './evolve.ts';
+import { TAKEN_BACK } from './rate.ts';
+import { removed } from './write.ts';
 
 /** What a review works with: nothing that thinks. */
 type ReviewDeps = ProjectDeps & Pick<EngineDeps, 'log'>;
@@ -61,6 +65,7 @@ async function attempt(
 async function approval(deps: ReviewDeps, review: Review): Promise<Settlement | Early> {
   const { ledger, tools } = deps;
   const { tenant, operation } = review;
+  if (operation.rated !== undefined) return deletion(deps, review, operation.rated);
   const now = tools.now();
   const memory = await ledger.memories.get(tenant, operation.memoryId);
   const first = memory === null && operation.kind === 'DELETE' ? await additionOf(deps, review) : null;
@@ -78,6 +83,24 @@ async function approval(deps: ReviewDeps, review: Review): Promise<Settlement | 
     events: [event, ...repeats],
   };
   return { state: 'approved', change, tombstones: tombstoneOf(tools, event), now };
+}
+
+/** What was rated so badly that it is proposed is deleted, as if who approves it did so: unless it no longer says that, or the rating is gone. */
+async function deletion(deps: ReviewDeps, { tenant, operation }: Review, version: number): Promise<Settlement> {
+  const now = deps.tools.now();
+  const memory = await deps.ledger.memories.get(tenant, operation.memoryId);
+  if (memory === null || liveVersion(memory) === null)
+    return { state: 'stale', note: 'the memory it would delete is gone', now };
+  if (!holdingMarks(memory.timeline).includes(version))
+    return { state: 'stale', note: 'the memory has changed since it was rated', now };
+  if (ratingOf(memory, version) !== 'very_negative') return { state: 'stale', note: TAKEN_BACK, now };
+  const change = removed(deps, memory, { actor: 'review', reason: operation.reason });
+  return {
+    state: 'approved',
+    change,
+    tombstones: change.events.flatMap((event) => tombstoneOf(deps.tools, event)),
+    now,
+  };
 }
 
 /** The pending review that would make the memory this one is about. */

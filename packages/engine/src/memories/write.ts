@@ -1,7 +1,7 @@
 import type { EngineDeps } from '../deps.ts';
 import { ownerBitsOf } from '../ids.ts';
 import { attacksIn } from '../messages/attacks.ts';
-import type { MemoryChange } from '../ports/ledger/memories.ts';
+import type { MemoryChange, Proposal } from '../ports/ledger/memories.ts';
 import { portionsOf } from '../ports/tools.ts';
 import type { MemoryPatch, MemoryWriter, NewMemory, Refusal, RemoveAllResult, WriteResult } from '../ports/writers.ts';
 import { type ProjectDeps, projectNow } from '../projection/project.ts';
@@ -23,12 +23,12 @@ import { isShared } from './in-app.ts';
 import { saidIds } from './said-ids.ts';
 
 /** What an explicit write works with: nothing that thinks. */
-type WriteDeps = ProjectDeps & Pick<EngineDeps, 'log'>;
+export type WriteDeps = ProjectDeps & Pick<EngineDeps, 'log'>;
 
 /** Explicit writes and undos are said after every message of their millisecond. */
 export const EXPLICIT_SEQ = Number.MAX_SAFE_INTEGER;
 /** A consolidation may change a memory between reading and writing it; after this many times the caller gets a conflict. */
-const TRIES_MAX = 5;
+export const TRIES_MAX = 5;
 /** Deletions in one transaction: long work goes in slices, so that others can write in between. */
 export const SLICE = 100;
 /** Who writes, and why. */
@@ -89,7 +89,7 @@ async function addOnce(deps: WriteDeps, tenant: TenantId, wanted: NewMemory): Pr
     },
   });
   const change = changeOf(home, null, event);
-  const written = await write(deps, tenant, [change]);
+  const written = await write(deps, tenant, { changes: [change] });
   return written.kind === 'conflict' ? written : { kind: written.kind, memory: change.memory };
 }
 
@@ -104,7 +104,7 @@ async function attempt(
     if (memory === null || !(orGone || liveVersion(memory) !== null)) return { kind: 'not_found' };
     const change = next(memory);
     if ('kind' in change) return change;
-    const written = await write(deps, tenant, [change]);
+    const written = await write(deps, tenant, { changes: [change] });
     if (written.kind !== 'conflict') return { kind: written.kind, memory: change.memory };
   }
   return { kind: 'conflict' };
@@ -139,11 +139,8 @@ export async function removeSlice(
     const live = (await deps.ledger.memories.many(tenant, ids)).filter(
       (memory) => liveVersion(memory) !== null && (appId === null || !isShared(memory, appId)),
     );
-    const written = await write(
-      deps,
-      tenant,
-      live.map((memory) => removed(deps, memory, by)),
-    );
+    const changes = live.map((memory) => removed(deps, memory, by));
+    const written = await write(deps, tenant, { changes });
     // What is gone is found no more, with vectors or without.
     const kind = written.kind === 'words' ? 'written' : written.kind;
     if (kind !== 'conflict') return { kind, count: live.length };
@@ -212,16 +209,17 @@ function versionSaid({ versions, timeline }: Memory, number: number): Pick<Memor
   return versions.find((version) => version.number === number) ?? (said?.kind === 'said' ? said : null);
 }
 
-function removed(deps: WriteDeps, memory: Memory, by: By = BY_API): MemoryChange {
+/** Somebody has it forgotten, from now on. */
+export function removed(deps: WriteDeps, memory: Memory, by: By = BY_API): MemoryChange {
   const event = { kind: 'DELETE', text: null, details: null, validFrom: deps.tools.now(), forgets: true } as const;
   return changeOf(memory, memory, { ...eventOf(deps, memory, event), ...by });
 }
 
-function eventOf(
+export function eventOf(
   { tools }: WriteDeps,
   of: Home | Memory,
   said: Pick<MemoryEvent, 'kind' | 'text' | 'details' | 'validFrom'> &
-    Partial<Pick<MemoryEvent, 'saidAt' | 'reason' | 'under' | 'forgets'>>,
+    Partial<Pick<MemoryEvent, 'saidAt' | 'reason' | 'under' | 'forgets' | 'rated'>>,
 ): MemoryEvent {
   const now = tools.now();
   const memory = 'versions' in of ? of : null;
@@ -247,20 +245,20 @@ function momentAfter(memory: Memory | null, now: number): SaidAt {
   return { at: latest < now ? now : latest + 1, seq: EXPLICIT_SEQ };
 }
 
-const changeOf = (home: Home, memory: Memory | null, event: MemoryEvent): MemoryChange => ({
+export const changeOf = (home: Home, memory: Memory | null, event: MemoryEvent): MemoryChange => ({
   memory: evolve(home, memory, [event]),
   expectedRevision: memory?.revision ?? 0,
   events: [event],
 });
 
-async function write(
+export async function write(
   deps: WriteDeps,
   tenant: TenantId,
-  changes: readonly MemoryChange[],
+  { changes, proposal }: { readonly changes: readonly MemoryChange[]; readonly proposal?: Proposal | undefined },
 ): Promise<{ kind: 'written' } | { kind: 'words' } | { kind: 'unprojected' } | { kind: 'conflict' }> {
   const { ledger, tools } = deps;
   const tombstones = changes.flatMap((change) => change.events.flatMap((event) => tombstoneOf(tools, event)));
-  const written = await ledger.memories.write(tenant, { changes, tombstones, now: tools.now() });
+  const written = await ledger.memories.write(tenant, { changes, tombstones, proposal, now: tools.now() });
   if (written.kind === 'conflict') return { kind: 'conflict' };
   const ids = changes.map((change) => change.memory.id);
   const lanes = [...new Set(changes.filter(isOfForgotten).map(({ memory }) => memory.lane))];

@@ -67,6 +67,8 @@ export interface IndexPoint {
   readonly trust: Trust;
   /** What it came from addresses the model. */
   readonly flagged: boolean;
+  /** What ratings and the outcomes of answers say of it, −1…1; see memories/feedback.ts. Missing: 0. */
+  readonly feedback?: number;
   readonly sourceIds: readonly string[];
   readonly confirmations: number;
   readonly createdAt: Millis;

@@ -1,5 +1,5 @@
 import type { Entity, EntityKind, KeptRelation } from '../graph/words.ts';
-import type { JsonObject, LaneId, Memory, Millis, Owner, Scope, TenantId, Trust } from '../words.ts';
+import type { JsonObject, LaneId, Memory, Millis, Owner, Rating, Scope, TenantId, Trust } from '../words.ts';
 import type { Leaning } from './ledger/memories.ts';
 import type { Review, ReviewState, Undo } from './ledger/reviews.ts';
 import type { Cancellation } from './tools.ts';
@@ -69,6 +69,17 @@ export interface Fall extends Pick<Leaning, 'messages'> {
   readonly summaries: number;
 }
 
+/** What somebody thinks of a memory. */
+export interface NewFeedback {
+  /** null takes back what was said before. */
+  readonly rating: Rating | null;
+  readonly reason: string | null;
+  /** The version that is meant. Missing: the one that is shown. */
+  readonly version?: number;
+  /** Who rates knows the memory as this app does; null: all of it. */
+  readonly appId: string | null;
+}
+
 /** Explicit writes: no model; one ledger transaction, then projected before they are answered. */
 export interface MemoryWriter {
   add(tenant: TenantId, memory: NewMemory): Promise<WriteResult>;
@@ -81,6 +92,12 @@ export interface MemoryWriter {
   /** Every live memory of an owner that also fits the other ids of the scope. */
   /** `ownApp`: who asks is kept to the app of the scope, and what others were told, too, stays. */
   removeAll(tenant: TenantId, scope: Scope, how?: { readonly ownApp: boolean }): Promise<RemoveAllResult>;
+}
+
+/** Ratings: an event each, which changes where a memory is found and not what it says. */
+export interface Rater {
+  /** What is rated very badly is proposed to be deleted. The same again changes nothing. */
+  rate(tenant: TenantId, id: string, feedback: NewFeedback): Promise<WriteResult>;
 }
 
 /** An entity somebody names: one that is there, or one that is made with the statement. */

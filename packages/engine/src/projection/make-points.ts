@@ -1,6 +1,7 @@
 import type { EngineDeps, EngineSettings } from '../deps.ts';
 import { spaceIn } from '../ids.ts';
 import { deletedAt, inOrder, newest } from '../memories/evolve.ts';
+import { feedbackOf } from '../memories/feedback.ts';
 import { foundVersions, sourcesOf } from '../memories/former.ts';
 import { inApp, isShared } from '../memories/in-app.ts';
 import { indexedIds, listsOfOne } from '../memories/said-ids.ts';
@@ -9,6 +10,7 @@ import { attacksIn } from '../messages/attacks.ts';
 import { countSaying, isWorthReading, spokenOf } from '../messages/messages.ts';
 import { embedTexts } from '../models/embed.ts';
 import type { MadeFrom, ProjectedBatch, SaidInLane, SaidMessage, SpokenBatch } from '../ports/ledger/outbox.ts';
+import type { Credit } from '../ports/ledger/receipts.ts';
 import type { IndexPoint, Withdrawal } from '../ports/search-index.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { saysAt } from '../search/hits.ts';
@@ -59,7 +61,11 @@ export async function makePoints(deps: MakingDeps, contents: LaneContents, cance
   const isEmbedded = deps.settings.messagesInIndex === 'hybrid';
   const ends = endsBefore(batches);
   const passing = isEmbedded ? [...batches, ...ends].flatMap(vectorTextsOf) : [];
-  const vectorOf = await embedTexts(deps, { lane, texts: memories.flatMap(textsOf), passing, made }, cancel);
+  const memoryIds = memories.map(({ id }) => id);
+  const [vectorOf, credited] = await Promise.all([
+    embedTexts(deps, { lane, texts: memories.flatMap(textsOf), passing, made }, cancel),
+    creditsOf(deps, memoryIds),
+  ]);
   const none = new Float32Array(deps.embedder.dimensions);
   const speaking = { vectorOf: isEmbedded ? vectorOf : () => none };
   const spoken = new Map<string, readonly IndexPoint[]>();
@@ -74,9 +80,11 @@ export async function makePoints(deps: MakingDeps, contents: LaneContents, cance
   }
   const messageIds = sourcesOf(memories);
   const { stands, said } = contents.said ?? (await deps.ledger.speech.said(lane, messageIds));
-  const from = (by: readonly SaidMessage[]): MadeFrom => ({ lane, messageIds, saying: countSaying(by) });
-  const remembered = async (by: readonly SaidMessage[]) => {
-    const making = { vectorOf, said: byId(by) };
+  const from = (by: readonly SaidMessage[], credits: readonly Credit[]): MadeFrom => {
+    return { lane, messageIds, saying: countSaying(by), memoryIds, credits };
+  };
+  const remembered = async (by: readonly SaidMessage[], credits: readonly Credit[]) => {
+    const making = { vectorOf, said: byId(by), credits };
     const points: IndexPoint[] = [];
     for (const memory of memories) {
       points.push(...pointsOf(memory, making));
@@ -85,16 +93,28 @@ export async function makePoints(deps: MakingDeps, contents: LaneContents, cance
     return points;
   };
   return {
-    points: [...(await remembered(said)), ...[...spoken.values()].flat()],
+    points: [...(await remembered(said, credited)), ...[...spoken.values()].flat()],
     withdrawals: [...memories.flatMap(withdrawalsOf), ...batches.flatMap(withdrawalsOfBatch)],
     projected: contents.batches.map(({ id, revision }) => ({ id, revision, points: spoken.get(id)?.length ?? 0 })),
     stands,
-    from: from(said),
+    from: from(said, credited),
     anew: async () => {
-      const now = await deps.ledger.speech.said(lane, messageIds);
-      return { stands: now.stands, points: await remembered(now.said), from: from(now.said) };
+      const [{ stands, said }, credits] = await Promise.all([
+        deps.ledger.speech.said(lane, messageIds),
+        creditsOf(deps, memoryIds),
+      ]);
+      return { stands, points: await remembered(said, credits), from: from(said, credits) };
     },
   };
+}
+
+/** What the outcomes of answers credit to memories, as far as points depend on it. */
+export async function creditsOf(
+  { ledger }: Pick<EngineDeps, 'ledger'>,
+  memoryIds: readonly string[],
+): Promise<readonly Credit[]> {
+  const credits = memoryIds.length === 0 ? [] : await ledger.receipts.credits(memoryIds);
+  return credits.map(({ at: _, ...credit }) => credit);
 }
 
 /** A what-if is asked about its memories alone. */
@@ -205,24 +225,30 @@ interface Making {
   readonly vectorOf: (text: string) => Float32Array;
   /** The messages that versions came from. */
   readonly said: SaidById;
+  /** What the outcomes of answers credit to the versions. Missing: nothing. */
+  readonly credits?: readonly Credit[];
 }
 
 /** Every version of a memory as the index holds it: all but those of which retention has left nothing to find. */
-export function pointsOf(memory: Memory, { vectorOf, said }: Making): readonly IndexPoint[] {
+export function pointsOf(memory: Memory, { vectorOf, said, credits = [] }: Making): readonly IndexPoint[] {
   const deleted = deletedAt(memory);
   const sight = sightOf(memory, deleted !== null);
   const toldLast = toldLastOf(memory);
+  const thought = (number: number) => feedbackPart(feedbackOf(memory, number, credits));
   return foundVersions(memory).map((version) => ({
     ...placeOfMemory(memory),
     ...versionPart(version),
     ...sight(version),
     ...toldLast(version),
+    ...thought(version.number),
     deletedAt: deleted,
     vector: vectorOf(version.text),
     terms: terms(version.text),
     ...contextOf(version, said),
   }));
 }
+
+const feedbackPart = (feedback: number) => (feedback === 0 ? {} : { feedback });
 
 /** The apps that were told each version last, of those that the index has. */
 function toldLastOf(memory: Memory): (version: MemoryVersion) => Pick<IndexPoint, 'toldLast'> {

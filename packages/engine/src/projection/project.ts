@@ -226,7 +226,7 @@ export async function adoptIndex(
 }
 
 /** Goes up whenever other points are made of the same ledger: an index made with another number has to be rebuilt. */
-const POINTS_VERSION = 3;
+const POINTS_VERSION = 4;
 
 interface Maker {
   readonly ledger: Pick<Ledger, 'id'>;

@@ -1,6 +1,7 @@
 import type { EngineDeps } from '../deps.ts';
 import { asEngineError, EngineError } from '../errors.ts';
 import { type GraphPoints, idOf, laneOf, pointsInLane } from '../graph/project.ts';
+import { ratedAt } from '../memories/evolve.ts';
 import { embedderAnswers, isDoubtful } from '../models/ask.ts';
 import { withoutVectors } from '../models/embed.ts';
 import type { GraphItem } from '../ports/ledger/graph.ts';
@@ -230,7 +231,7 @@ export async function memoryPage(
   cancel: Cancellation,
 ): Promise<IndexPage> {
   const looked = await deps.ledger.memories.every(after, limit);
-  const memories = looked.filter((memory) => changedSince === null || changedAt(memory) >= changedSince);
+  const memories = changedSince === null ? looked : await changedAmong(deps, looked, changedSince);
   return pageOf(looked, limit, await madeOf(deps, { memories, batches: [] }, cancel));
 }
 
@@ -278,8 +279,19 @@ const pageOf = (looked: readonly { readonly id: string }[], limit: number, made:
   more: looked.length === limit,
 });
 
-/** A confirmation leaves the text as it is, but not what the index says of it. */
-const changedAt = ({ updatedAt, lastConfirmedAt }: Memory): Millis => Math.max(updatedAt, lastConfirmedAt ?? 0);
+async function changedAmong(
+  { ledger }: MakingDeps,
+  memories: readonly Memory[],
+  since: Millis,
+): Promise<readonly Memory[]> {
+  const credits = memories.length === 0 ? [] : await ledger.receipts.credits(memories.map(({ id }) => id));
+  const credited = new Set(credits.filter(({ at }) => at >= since).map(({ memoryId }) => memoryId));
+  return memories.filter((memory) => credited.has(memory.id) || changedAt(memory) >= since);
+}
+
+/** A confirmation and a rating leave the text as it is, but not what the index says of it. */
+const changedAt = (memory: Memory): Millis =>
+  Math.max(memory.updatedAt, memory.lastConfirmedAt ?? 0, ratedAt(memory) ?? 0);
 
 /** What walks through all lanes. */
 type WalkDeps = Pick<EngineDeps, 'ledger' | 'embedder' | 'tools'> & {

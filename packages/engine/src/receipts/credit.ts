@@ -37,6 +37,16 @@ export function creditChanges(
   return [...sums.values()];
 }
 
+/** Whether they say the same, in whatever order. */
+export function sameCredits(some: readonly Credit[], others: readonly Credit[]): boolean {
+  const textsOf = (credits: readonly Credit[]): string =>
+    credits
+      .map(({ memoryId, version, good, bad }) => `${memoryId} ${version} ${good} ${bad}`)
+      .sort()
+      .join(',');
+  return textsOf(some) === textsOf(others);
+}
+
 /** So many answers of one kind move a version half of the way to the bound. */
 const HALF_WAY = 3 * ANSWER;
 

@@ -134,7 +134,7 @@ const TEXT_MAX = 300;
  * Pseudo-relevance feedback: what the best hits have in common, and others have not, is asked for once more, of the hits
  * alone. So no second question goes to the index.
  */
-export function feedback({ terms: asked }: RankQuestion, hits: readonly IndexHit[], scores: readonly number[]) {
+export function shared({ terms: asked }: RankQuestion, hits: readonly IndexHit[], scores: readonly number[]) {
   const order = bestFirst(scores).slice(0, READ);
   const read = order.map((i) => ({
     words: termSet((hits[i]?.point.text ?? '').slice(0, TEXT_MAX)),

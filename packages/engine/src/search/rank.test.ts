@@ -3,7 +3,8 @@ import { array, assert as check, constantFrom, double, integer, option, property
 import { describe, expect, test } from 'vitest';
 import { type IndexHit, type ShownPoint, shownPart } from '../ports/search-index.ts';
 import { terms } from '../text/terms.ts';
-import { FACTORS, type FactorName, type RankQuestion, rank, rankBy } from './rank.ts';
+import { FACTORS, type FactorName, nameOfHit, type RankedHit, type RankQuestion, rank, rankBy } from './rank.ts';
+import { cutAt } from './relevance.ts';
 
 const DAY = 86_400_000;
 
@@ -124,7 +125,7 @@ describe('the order of hits', () => {
       hit('4', { text: 'A film about a dog.' }, { keywordScore: 3 }),
       hit('5', { text: 'Our allotment has a shed.' }, { keywordScore: 2.9 }),
     ];
-    expect(by('feedback', 'what grows', hits)).toEqual(['1', '2', '3', '5', '4']);
+    expect(by('shared', 'what grows', hits)).toEqual(['1', '2', '3', '5', '4']);
   });
 
   test('what was said beside a good hit rises, what was said another day does not', () => {
@@ -232,6 +233,99 @@ describe('any hits', () => {
   });
 });
 
+describe('ratings', () => {
+  const thought = (feedback: number, one: IndexHit): IndexHit => ({ ...one, point: { ...one.point, feedback } });
+  const order = (...hits: IndexHit[]): string[] => idsOf(rank(asked('tea'), hits));
+
+  test('of what fits about equally well the better rated comes first', () => {
+    const [one, other] = [hit('1', {}, { keywordScore: 5.2 }), hit('2', {}, { keywordScore: 5 })];
+    expect(order(one, other)).toEqual(['1', '2']);
+    expect(order(one, thought(0.5, other))).toEqual(['2', '1']);
+    expect(order(thought(-1, one), other)).toEqual(['2', '1']);
+    expect(by('feedback', 'tea', [one, thought(0.5, other)])).toEqual(['2', '1']);
+  });
+
+  test('what fits clearly better stays first, whatever is thought of both', () => {
+    const [clear, poor] = [hit('1', {}, { keywordScore: 9 }), hit('2', {}, { keywordScore: 3, vectorScore: 0.2 })];
+    expect(order(thought(-1, clear), thought(1, poor))).toEqual(['1', '2']);
+  });
+
+  test('say nothing of what is not rated: its score is what it was', () => {
+    const hits = [
+      hit('1', {}, { keywordScore: 9 }),
+      hit('2', {}, { keywordScore: 6 }),
+      hit('3', {}, { keywordScore: 3 }),
+    ];
+    const scores = (of: readonly IndexHit[]) =>
+      new Map(rank(asked('tea'), of).map((one) => [one.hit.point.memoryId, one.score]));
+    const [before, after] = [scores(hits), scores(hits.map((one, i) => (i === 0 ? thought(-1, one) : one)))];
+    expect([after.get('2'), after.get('3')]).toEqual([before.get('2'), before.get('3')]);
+    expect(after.get('1')).toBeCloseTo(0.8 * (before.get('1') ?? 0));
+  });
+
+  test('are not asked of a pure vector search', () => {
+    const hits = [thought(-1, hit('1', {}, { vectorScore: 0.6 })), thought(1, hit('2', {}, { vectorScore: 0.59 }))];
+    expect(idsOf(rank(asked('tea', { mode: 'vector' }), hits))).toEqual(['1', '2']);
+  });
+
+  const anyRated = record({
+    keywordScore: double({ min: 0, max: 30, noNaN: true }),
+    vectorScore: double({ min: -1, max: 1, noNaN: true }),
+    text: constantFrom(
+      'Ann drinks tea',
+      'Ann drinks green tea',
+      'Bob was in Rome',
+      'We planted tomatoes',
+      'Tea is grown',
+    ),
+    feedback: double({ min: -1, max: 1, noNaN: true }),
+  });
+  const anyLife = array(anyRated, { minLength: 1, maxLength: 30 });
+  /** The same hits, unrated and rated. */
+  const lives = (given: readonly { readonly feedback: number; readonly text: string }[]) => {
+    const unrated = given.map(({ text, feedback: _, ...scores }, i) => hit(`m${i}`, { text: `${text} ${i}` }, scores));
+    return { unrated, rated: unrated.map((one, i) => thought(given[i]?.feedback ?? 0, one)) };
+  };
+  const anyQuestion = constantFrom('What does Ann drink?', 'tea', 'Where was Bob?', 'Which insurance pays?');
+
+  test('of any hits move each by a fifth at most, and nothing else', async () => {
+    await check(
+      property(anyLife, anyQuestion, constantFrom('hashed', 'learnt'), (given, text, vectors) => {
+        const { unrated, rated } = lives(given);
+        const before = new Map(rank(asked(text, { vectors }), unrated).map((one) => [nameOfHit(one.hit), one]));
+        const after = rank(asked(text, { vectors }), rated);
+        for (const [place, { hit: one, relative, score }] of after.entries()) {
+          const was = before.get(nameOfHit(one));
+          const factor = 1 + 0.2 * (one.point.feedback ?? 0);
+          expect(relative).toBeCloseTo(Math.min(1, (was?.relative ?? 0) * factor), 9);
+          expect(score).toBeCloseTo(Math.min(1, (was?.relative ?? 0) * factor) * sureOf(before), 9);
+          for (const behind of after.slice(place + 1))
+            expect(before.get(nameOfHit(behind.hit))?.relative ?? 0).toBeLessThanOrEqual(
+              (was?.relative ?? 0) * 1.5 + 1e-9,
+            );
+        }
+      }),
+    );
+  });
+
+  test('of any hits leave it to the question what is returned', async () => {
+    await check(
+      property(anyLife, anyQuestion, constantFrom('hashed', 'learnt'), (given, text, vectors) => {
+        const { unrated, rated } = lives(given.slice(0, 12));
+        const kept = (hits: readonly IndexHit[]) => {
+          const question = asked(text, { vectors });
+          const { by: how, kept: shown } = cutAt(question, rank(question, hits));
+          return { how, shown: idsOf(shown).sort() };
+        };
+        expect(kept(rated)).toEqual(kept(unrated));
+      }),
+    );
+  });
+
+  const sureOf = (ranked: ReadonlyMap<string, RankedHit>): number =>
+    Math.max(...[...ranked.values()].map(({ score, relative }) => (relative === 0 ? 0 : score / relative)));
+});
+
 describe('the score', () => {
   const sure = (text: string, ...hits: IndexHit[]): number => rank(asked(text), hits)[0]?.score ?? 0;
 
@@ -266,5 +360,15 @@ describe('the score', () => {
 });
 
 test('each factor has a test of its own above', () => {
-  expect([...FACTORS]).toEqual(['speaker', 'subject', 'topics', 'asking', 'time', 'feedback', 'sitting', 'freshness']);
+  expect([...FACTORS]).toEqual([
+    'speaker',
+    'subject',
+    'topics',
+    'asking',
+    'time',
+    'shared',
+    'sitting',
+    'freshness',
+    'feedback',
+  ]);
 });

@@ -1,7 +1,7 @@
 import type { IndexHit } from '../ports/search-index.ts';
 import { termSet } from '../text/terms.ts';
 import { compareSaid, type Millis } from '../words.ts';
-import { asking, feedback, freshness, speaker, subject, time } from './factors.ts';
+import { asking, freshness, shared, speaker, subject, time } from './factors.ts';
 import { compareIds, foundBy, fusion, highest, type Legs } from './hits.ts';
 import { topicsIn } from './traits.ts';
 
@@ -21,12 +21,22 @@ export interface RankedHit {
    * Of a pure vector search the cosine. What a threshold is held against.
    */
   readonly score: number;
-  /** How well the hit fits compared with the first one, 0…1. Orders; says nothing about whether anything answers. */
+  /** How well the hit fits compared with the one that fits best, 0…1; what was rated up or down a bit more or less. Orders; says nothing about whether anything answers. */
   readonly relative: number;
 }
 
 /** What puts a hit before or behind others, beside the scores of the legs. Each was measured alone: docs/retrieval.md. */
-export const FACTORS = ['speaker', 'subject', 'topics', 'asking', 'time', 'feedback', 'sitting', 'freshness'] as const;
+export const FACTORS = [
+  'speaker',
+  'subject',
+  'topics',
+  'asking',
+  'time',
+  'shared',
+  'sitting',
+  'freshness',
+  'feedback',
+] as const;
 export type FactorName = (typeof FACTORS)[number];
 
 /** The hits of one question in their final order. */
@@ -35,14 +45,15 @@ export const rank = (question: RankQuestion, hits: readonly IndexHit[]): RankedH
 /** The same with some of the factors, to see what each of them does. */
 export function rankBy(factors: readonly FactorName[], question: RankQuestion, hits: readonly IndexHit[]): RankedHit[] {
   const found = inRankOrder(question, hits);
-  const { sums } = sharesOf(new Set(factors), question, found);
+  const { sums, unrated } = sharesOf(new Set(factors), question, found);
   const order = orderOf(sums);
-  const top = sums[order[0] ?? 0] ?? 0;
-  const sure = question.mode === 'vector' ? null : confidence(question, found, order);
+  const fitting = orderOf(unrated);
+  const top = unrated[fitting[0] ?? 0] ?? 0;
+  const sure = question.mode === 'vector' ? null : confidence(question, found, fitting);
   return order.flatMap((i) => {
     const hit = found[i];
     if (hit === undefined) return [];
-    const relative = top <= 0 ? 0 : Math.max(0, sums[i] ?? 0) / top;
+    const relative = top <= 0 ? 0 : Math.min(1, Math.max(0, sums[i] ?? 0) / top);
     return [{ hit, relative, score: sure === null ? cosineOf(hit) : sure * relative }];
   });
 }
@@ -52,16 +63,19 @@ interface Shares {
   readonly fused: readonly number[];
   readonly factors: readonly (readonly [name: FactorName, added: readonly number[]])[];
   readonly sums: readonly number[];
+  /** The sums before ratings: what others are compared with, so that a rating moves one memory alone. */
+  readonly unrated: readonly number[];
 }
 
 /** A pure vector search is ordered by its vectors. */
 function sharesOf(wanted: ReadonlySet<FactorName>, question: RankQuestion, hits: readonly IndexHit[]): Shares {
   const fused = fusion(question, hits);
-  const none: Shares = { fused, factors: [], sums: fused };
+  const none: Shares = { fused, factors: [], sums: fused, unrated: fused };
   if (question.mode === 'vector') return none;
   return FACTORS.filter((name) => wanted.has(name)).reduce<Shares>(({ factors, sums }, name) => {
     const added = ADDED[name](question, hits, sums);
-    return { fused, factors: [...factors, [name, added]], sums: sums.map((sum, i) => sum + (added[i] ?? 0)) };
+    const next = sums.map((sum, i) => sum + (added[i] ?? 0));
+    return { fused, factors: [...factors, [name, added]], sums: next, unrated: name === 'feedback' ? sums : next };
   }, none);
 }
 
@@ -74,9 +88,10 @@ const ADDED: Readonly<Record<FactorName, Added>> = {
   topics: (question, hits) => topicsIn(question, hits).topics.map((share) => TOPICS * share),
   asking: (_, hits) => asking(hits),
   time,
-  feedback,
+  shared,
   sitting: (_, hits, sums) => sitting(hits, sums),
   freshness,
+  feedback: (_, hits, sums) => feedback(hits, sums),
 };
 
 /** Why a hit stands where it does. */
@@ -141,6 +156,16 @@ function sitting(hits: readonly IndexHit[], scores: readonly number[]): readonly
   }
   return best.map((score) => NEIGHBOUR_SHARE * score);
 }
+
+/**
+ * The most that ratings and outcomes can do to the sum of a hit: a fifth, up or down. So what fits one and a half times as well as
+ * something else stays before it, whatever is thought of both. Comes last: no other factor spreads it to what stands beside it, and
+ * the cut does not look at it.
+ */
+const FEEDBACK = 0.2;
+
+const feedback = (hits: readonly IndexHit[], sums: readonly number[]): readonly number[] =>
+  hits.map(({ point }, i) => FEEDBACK * (point.feedback ?? 0) * Math.max(0, sums[i] ?? 0));
 
 /** What is about what the question is about, also where they share no word. */
 const TOPICS = 0.3;

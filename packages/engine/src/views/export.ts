@@ -133,6 +133,7 @@ const eventOf = (event: MemoryEvent): ExportPart => ({
   source_ids: event.sourceIds,
   consolidation_id: event.consolidationId,
   retracts: event.retraction?.retracts ?? [],
+  ...(event.rated !== undefined && { rated: event.rated }),
   said_at: isoOf(event.saidAt.at),
   created_at: isoOf(event.recordedAt),
 });

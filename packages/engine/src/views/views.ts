@@ -1,7 +1,7 @@
 import type { EntityView, MemoryView, RelationView, StatementView } from '@slowwave/contracts';
 import type { SeenRelation } from '../graph/read/read-graph.ts';
 import { type Entity, type KeptRelation, relationText, type Statement } from '../graph/words.ts';
-import { isPinned, newest } from '../memories/evolve.ts';
+import { isPinned, newest, ratingOf } from '../memories/evolve.ts';
 import { isoOf } from '../text/dates.ts';
 import type { Failure, Memory, MemoryVersion, Millis, Owner, Scope } from '../words.ts';
 
@@ -19,6 +19,7 @@ export function memoryView(memory: Memory, version: MemoryVersion = newest(memor
     trust: details.trust,
     flagged: details.flagged ?? false,
     pinned: isPinned(memory),
+    feedback: ratingOf(memory, version.number),
     said_at: isoOf(version.saidAt.at),
     valid_from: isoOf(version.validFrom),
     ...(details.utcOffset !== undefined && { utc_offset: details.utcOffset }),

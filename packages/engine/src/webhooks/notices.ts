@@ -19,7 +19,7 @@ function noticeOf({ memory, events }: MemoryChange, first: MemoryEvent, last: Me
   const before = first.previous;
   const after = liveVersion(memory)?.text ?? null;
   const type = typeOf(before, after);
-  const isChanged = before !== after || events.some(({ kind }) => kind !== 'NONE');
+  const isChanged = before !== after || events.some(({ kind }) => kind !== 'NONE' && kind !== 'FEEDBACK');
   if (type === null || !isChanged) return [];
   const { actor, consolidationId, recordedAt: at } = last;
   const data = { memory_id: memory.id, revision: memory.revision, before, after, actor };

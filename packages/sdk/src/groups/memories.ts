@@ -2,6 +2,7 @@ import type {
   ExportLine,
   PatchMemory,
   PostContext,
+  PostFeedback,
   PostMemory,
   PostOutcome,
   PostRecall,
@@ -39,6 +40,9 @@ export const memoriesOf = (send: Send) => ({
   deleteAll: (query: DeleteQuery, options?: CallOptions) => send('DELETE /v1/memories', { query }, options),
   restore: (id: string, version: number, options?: CallOptions) =>
     send('POST /v1/memories/{id}/restore', { params: { id }, body: { version } }, options),
+  /** Rates a memory, which moves it among the results of searches; `none` takes it back. */
+  feedback: (id: string, body: PostFeedback, options?: CallOptions) =>
+    send('POST /v1/memories/{id}/feedback', { params: { id }, body }, options),
   history: (id: string, options?: CallOptions) => send('GET /v1/memories/{id}/history', { params: { id } }, options),
   /** The messages a memory came from, and their neighbours if asked for. */
   sources: (id: string, query: SourcesQuery = {}, options?: CallOptions) =>

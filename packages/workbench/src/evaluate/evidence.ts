@@ -25,7 +25,7 @@ interface LiveMemory extends Hit {
 }
 
 export interface HistoryEvent {
-  readonly event: 'ADD' | 'UPDATE' | 'DELETE' | 'NONE' | 'UNDO';
+  readonly event: 'ADD' | 'UPDATE' | 'DELETE' | 'NONE' | 'UNDO' | 'FEEDBACK';
   readonly version: number;
   readonly previous: string | null;
   readonly memory: string | null;

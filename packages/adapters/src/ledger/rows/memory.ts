@@ -1,9 +1,9 @@
 import type {
-  EventKind,
   Mark,
   Memory,
   MemoryEvent,
   MemoryVersion,
+  Rated,
   TenantId,
   Under,
   VersionDetails,
@@ -27,13 +27,13 @@ export interface VersionColumns extends ColumnsOf<Omit<MemoryVersion, 'saidAt'>,
 
 /** What a timeline needs of each event, as a list of JSON. */
 export const MARKED = `event.id, event.revision, event.kind, event.said_at, event.said_seq, event.recorded_at, event.valid_from,
-        event.text, json(event.details), event.undo_id, json(event.retracts), json(event.under), event.forgets`;
+        event.text, json(event.details), event.undo_id, json(event.retracts), json(event.under), event.forgets, json(event.rated)`;
 
 type Marked = readonly [
-  ...[id: string, revision: number, kind: EventKind],
+  ...[id: string, revision: number, kind: MemoryEvent['kind']],
   ...[saidAt: number, saidSeq: number, recordedAt: number, validFrom: number],
   ...[text: string | null, details: VersionDetails | null, undoId: string | null, retracts: readonly number[] | null],
-  ...[under: Under | null, forgets: 0 | 1],
+  ...[under: Under | null, forgets: 0 | 1, rated: Rated | null],
 ];
 
 /** The timeline of a memory, of all its events. */
@@ -41,9 +41,10 @@ export const marksFrom = ({ marks }: { readonly marks: string | null }): readonl
   (JSON.parse(marks ?? '[]') as readonly Marked[]).map(markFrom).sort((a, b) => a.revision - b.revision);
 
 function markFrom(marked: Marked): Mark {
-  const [id, revision, kind, at, seq, recordedAt, validFrom, text, details, undoId, retracts, under, forgets] = marked;
+  const [id, revision, kind, at, seq, recordedAt, validFrom, text, details, undoId, retracts, under, forgets, rated] =
+    marked;
   const said = { id, revision, kind, saidAt: { at, seq }, recordedAt, validFrom, text, details };
-  const event = { ...said, ...(forgets === 1 && { forgets: true as const }) };
+  const event = { ...said, ...(forgets === 1 && { forgets: true as const }), ...(rated !== null && { rated }) };
   const retraction = undoId === null || retracts === null ? {} : { retraction: { undoId, retracts } };
   return markOf({ ...event, ...retraction, ...(under !== null && { under }) });
 }
@@ -114,11 +115,11 @@ export const versionColumns = (memoryId: string, version: MemoryVersion): Versio
 
 export interface EventRow
   extends ColumnsOf<
-    Omit<MemoryEvent, 'kind' | 'previousHash' | 'saidAt' | 'under' | 'retraction' | 'forgets'>,
+    Omit<MemoryEvent, 'kind' | 'previousHash' | 'saidAt' | 'under' | 'retraction' | 'forgets' | 'rated'>,
     'details' | 'sourceIds'
   > {
   readonly seq: number;
-  readonly kind: EventKind;
+  readonly kind: MemoryEvent['kind'];
   readonly previous_hash: string | null;
   readonly said_at: number;
   readonly said_seq: number;
@@ -126,6 +127,7 @@ export interface EventRow
   readonly forgets: 0 | 1;
   readonly undo_id: string | null;
   readonly retracts: string | null;
+  readonly rated: string | null;
 }
 
 export const eventFrom = (row: EventRow): MemoryEvent => ({
@@ -148,6 +150,7 @@ export const eventFrom = (row: EventRow): MemoryEvent => ({
   ...(row.under !== null && { under: JSON.parse(row.under) }),
   ...retractionFrom(row),
   ...(row.forgets === 1 && { forgets: true }),
+  ...(row.rated !== null && { rated: JSON.parse(row.rated) }),
 });
 
 const retractionFrom = ({ undo_id, retracts }: EventRow): Pick<MemoryEvent, 'retraction'> =>
@@ -177,4 +180,5 @@ export const eventColumns = (event: MemoryEvent, tenant: TenantId) => ({
   undo_id: event.retraction?.undoId ?? null,
   retracts: event.retraction === undefined ? null : JSON.stringify(event.retraction.retracts),
   forgets: event.forgets === true ? 1 : 0,
+  rated: event.rated === undefined ? null : JSON.stringify(event.rated),
 });

@@ -264,7 +264,7 @@ const changeKey = (fact: string, memoryId: string): string => `${fact} ${memoryI
 /** What waits for a person, and the facts that only repeat it. */
 class Held {
   readonly operations: HeldOperation[] = [];
-  readonly #ofFact = new Map<string, HeldOperation[]>();
+  readonly #ofFact = new Map<HeldOperation['fact'], HeldOperation[]>();
   readonly #repeating = new Set<string>();
 
   hasOf(fact: Fact): boolean {

@@ -271,7 +271,7 @@ export function boostRelated(hits: readonly RankedHit[], relations: readonly Fou
   if (!hits.some(({ hit }) => boosts.has(hit.point.memoryId))) return hits;
   const sure = sureness(hits);
   const sums = hits.map((one) => one.relative + (boosts.get(one.hit.point.memoryId) ?? 0));
-  const top = Math.max(...sums);
+  const top = Math.max(1, ...sums); // the best may be rated down
   return hits
     .map((one, i) => {
       const relative = (sums[i] ?? 0) / top;

@@ -47,6 +47,14 @@ export interface WishToForget {
   readonly quote: string | null;
 }
 
+/** What a rating of what a memory says now does to its reviews: those of earlier ratings are over, and of a very bad one there is one. */
+export interface Proposal {
+  readonly memoryId: string;
+  readonly opens: HeldOperation | null;
+  /** Why the earlier ones are stale. */
+  readonly note: string;
+}
+
 export type Applied =
   | { readonly kind: 'applied'; readonly next: Nudge | null }
   /** Explicit writes overtook the plan on these memories: nothing was changed. */
@@ -75,7 +83,12 @@ export interface MemoryStore {
   /** Explicit writes: the same events and outbox, no lane turn. All or nothing. */
   write(
     tenant: TenantId,
-    change: { changes: readonly MemoryChange[]; tombstones: readonly Tombstone[]; now: Millis },
+    change: {
+      changes: readonly MemoryChange[];
+      tombstones: readonly Tombstone[];
+      proposal?: Proposal | undefined;
+      now: Millis;
+    },
   ): Promise<Written>;
   /** The lane of an owner, made if missing. */
   laneOf(tenant: TenantId, owner: Owner, now: Millis): Promise<LaneId>;

@@ -1,5 +1,6 @@
 import type { Failure, JsonObject, LaneId, Memory, Message, Millis, Owner, Scope, TenantId } from '../../words.ts';
 import type { SummaryRefresh } from '../schedule.ts';
+import type { Credit } from './receipts.ts';
 import type { Turn } from './lanes.ts';
 
 /** One memory to be projected. `seq` grows with every change. */
@@ -46,6 +47,9 @@ export interface MadeFrom {
   readonly messageIds: readonly string[];
   /** How many of these messages, and of those before each of them, still said something: retention removes what they say. */
   readonly saying: number;
+  /** What the outcomes of answers had credited to these memories. */
+  readonly memoryIds: readonly string[];
+  readonly credits: readonly Credit[];
 }
 
 /** A lane whose changes could not be projected. It is tried again by itself, so that it holds up no other. */

@@ -44,6 +44,11 @@ export interface Credit {
   readonly bad: number;
 }
 
+/** A credit as it stands, and when it last changed. */
+export interface Credited extends Credit {
+  readonly at: Millis;
+}
+
 /** What was told to whom. Kept for days, and never needed to answer. */
 export interface ReceiptStore {
   /**
@@ -54,10 +59,17 @@ export interface ReceiptStore {
   get(tenant: TenantId, id: string): Promise<Receipt | null>;
   /** Those that told a memory, in whatever version; newest first. */
   ofMemory(tenant: TenantId, memoryId: string, page: Page): Promise<Paged<Receipt>>;
-  /** The outcome replaces the one before, with what was credited for it. null: the tenant has no such receipt. */
-  judge(tenant: TenantId, id: string, outcome: ReceiptOutcome | null): Promise<Receipt | null>;
+  /**
+   * The outcome replaces the one before, with what was credited for it, and memories whose credit it changes are to be projected. null:
+   * the tenant has no such receipt.
+   */
+  judge(
+    tenant: TenantId,
+    id: string,
+    judgement: { readonly outcome: ReceiptOutcome | null; readonly now: Millis },
+  ): Promise<Receipt | null>;
   /** Of all versions of these memories that were credited. */
-  credits(memoryIds: readonly string[]): Promise<readonly Credit[]>;
+  credits(memoryIds: readonly string[]): Promise<readonly Credited[]>;
   /** At most `limit` of those from before a moment go. Returns how many. */
   drop(before: Millis, limit: number): Promise<number>;
 }

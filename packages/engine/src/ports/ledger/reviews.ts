@@ -18,7 +18,8 @@ export interface Review {
   readonly lane: LaneId;
   readonly owner: Owner;
   readonly scope: Scope;
-  readonly consolidationId: string;
+  /** The consolidation whose plan has it; null: it was proposed by a rating. */
+  readonly consolidationId: string | null;
   readonly operation: HeldOperation;
   readonly state: ReviewState;
   /** Why it went stale; null else. */

@@ -56,7 +56,7 @@ function counting(events: readonly HistoryEvent[]): HistoryEvent[] {
   for (const { event, version, retracts } of events.toReversed()) {
     if (event === 'UNDO' && !gone.has(version)) for (const one of retracts ?? []) gone.add(one);
   }
-  return events.filter(({ event, version }) => event !== 'UNDO' && !gone.has(version));
+  return events.filter(({ event, version }) => event !== 'UNDO' && event !== 'FEEDBACK' && !gone.has(version));
 }
 
 function holding(said: readonly HistoryEvent[]): string | null {

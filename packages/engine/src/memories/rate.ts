@@ -1,0 +1,112 @@
+import type { HeldOperation } from '../plan.ts';
+import { ownerBitsOf } from '../ids.ts';
+import type { MemoryChange, Proposal } from '../ports/ledger/memories.ts';
+import type { NewFeedback, Rater, WriteResult } from '../ports/writers.ts';
+import { shownVersion } from '../projection/make-points.ts';
+import type { Memory, MemoryEvent, MemoryVersion, TenantId, Under } from '../words.ts';
+import { holdingMarks, liveVersion, ratingOf } from './evolve.ts';
+import { isRemoved } from './former.ts';
+import { inApp } from './in-app.ts';
+import { changeOf, eventOf, TRIES_MAX, type WriteDeps, write } from './write.ts';
+
+export const rater = (deps: WriteDeps): Rater => ({
+  rate: (tenant, id, feedback) => rate(deps, { ...feedback, tenant, id }),
+});
+
+interface Rating extends NewFeedback {
+  readonly tenant: TenantId;
+  readonly id: string;
+}
+
+/** Somebody rates a version of a memory: one more event of its history, which leaves what it says as it is. */
+async function rate(deps: WriteDeps, rating: Rating): Promise<WriteResult> {
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    const memory = await deps.ledger.memories.get(rating.tenant, rating.id);
+    const known = memory === null ? null : asKnown(memory, rating);
+    if (memory === null || known === null || liveVersion(known) === null) return { kind: 'not_found' };
+    const version = versionMeant(deps, known, rating);
+    if (version === undefined) return { kind: 'no_version' };
+    if (isRemoved(version)) return { kind: 'removed' };
+    if (await isSaid(deps, { memory, version, rating })) return { kind: 'written', memory: known };
+    const change = changeOf(memory, memory, eventFor(deps, memory, { version, rating }));
+    const proposal = proposalOf(deps, { change, version, rating });
+    const written = await write(deps, rating.tenant, { changes: [change], proposal });
+    if (written.kind !== 'conflict') return { kind: written.kind, memory: asKnown(change.memory, rating) ?? known };
+  }
+  return { kind: 'conflict' };
+}
+
+const asKnown = (memory: Memory, { appId }: Rating): Memory | null => (appId === null ? memory : inApp(memory, appId));
+
+function versionMeant(
+  { tools }: WriteDeps,
+  known: Memory,
+  { version = shownVersion(known, tools.now()).number }: Rating,
+): MemoryVersion | undefined {
+  return known.versions.find(({ number }) => number === version);
+}
+
+interface Meant {
+  readonly version: MemoryVersion;
+  readonly rating: Rating;
+}
+
+/** The same rating with another reason says something new; without any it does not. */
+async function isSaid({ ledger }: WriteDeps, of: Meant & { readonly memory: Memory }): Promise<boolean> {
+  const { memory, version, rating } = of;
+  if (ratingOf(memory, version.number) !== rating.rating) return false;
+  if (rating.reason === null || rating.rating === null) return true;
+  const events = await ledger.undos.events(memory.tenant, [memory.id]);
+  const last = events.findLast(({ rated }) => rated !== undefined && rated.version === version.number);
+  return last?.reason === rating.reason;
+}
+
+const WITHOUT_REASON = 'rated by API';
+const OF_NO_OTHER_ID = { agentId: null, runId: null } as const;
+
+function eventFor(deps: WriteDeps, memory: Memory, { version, rating }: Meant): MemoryEvent {
+  const { appId, reason } = rating;
+  const under: Under | null = appId === null ? null : { ...OF_NO_OTHER_ID, appId };
+  return eventOf(deps, memory, {
+    ...{ kind: 'FEEDBACK', text: null, details: null, validFrom: deps.tools.now() },
+    ...{ reason: reason ?? WITHOUT_REASON, rated: { version: version.number, rating: rating.rating } },
+    ...(under !== null && { under }),
+  });
+}
+
+/** Whether a memory is to be deleted that somebody finds very bad, a person decides. What ended is not proposed. */
+function proposalOf(deps: WriteDeps, of: Meant & { readonly change: MemoryChange }): Proposal | undefined {
+  const { version, rating, change } = of;
+  const { memory } = change;
+  if (!holdingMarks(memory.timeline).includes(version.number)) return undefined;
+  const note = rating.rating === 'very_negative' ? 'it was rated again' : TAKEN_BACK;
+  return { memoryId: memory.id, note, opens: rating.rating === 'very_negative' ? deletionOf(deps, of) : null };
+}
+
+/** Why a proposal is over, in the answers of reviews. */
+export const TAKEN_BACK = 'the rating was changed or taken back';
+
+function deletionOf(
+  { tools }: WriteDeps,
+  { version, rating, change }: Meant & { readonly change: MemoryChange },
+): HeldOperation {
+  const { memory, events } = change;
+  const [event] = events;
+  return {
+    id: tools.id('rev', ownerBitsOf(tools, memory)),
+    kind: 'DELETE',
+    fact: null,
+    factText: null,
+    memoryId: memory.id,
+    before: version.text,
+    after: null,
+    reason: rating.reason ?? 'rated very negative',
+    decidedBy: 'feedback',
+    rated: version.number,
+    saidAt: event?.saidAt ?? version.saidAt,
+    validFrom: event?.validFrom ?? version.validFrom,
+    details: null,
+    sourceIds: [...version.details.sourceIds],
+    forgets: true,
+  };
+}

@@ -35,7 +35,7 @@ export async function localApi(config: Config, { writes }: { writes: boolean }):
   });
   const { due, maxPending } = config;
   await app.register(ingestRoutes({ ...manage, due, maxPending, acknowledged: () => {} }));
-  const reading = openSearch(config, { ...engine.deps, observer });
+  const reading = openSearch(config, { ...engine.deps, queryEmbedder: engine.queryEmbedder, observer });
   await app.register(searchRoutes(reading.deps));
   await app.register(consoleRoutes(manage));
   return {

@@ -1,5 +1,6 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { OpenEmbedder } from '@slowwave/adapters/assemble';
 import type { Config } from '@slowwave/adapters/config';
 import type { Embedder, EngineSettings, Ledger, Log, SearchIndex, Tools } from '@slowwave/engine';
 import { CommandError, EXIT } from './exit.ts';
@@ -8,6 +9,7 @@ import { CommandError, EXIT } from './exit.ts';
 export interface Stores {
   readonly ledger: Ledger;
   readonly embedder: Embedder;
+  readonly embedderReady: OpenEmbedder['ready'];
   readonly tools: Tools;
   readonly settings: EngineSettings;
   readonly log: Log;
@@ -29,27 +31,31 @@ export async function withStores<T>(config: Config, work: (stores: Stores) => Pr
 async function openStores(config: Config): Promise<Stores> {
   await requireLedger(config);
   // Loaded only where it is used: it brings every store and queue there is.
-  const { engineSettings, observe, openEmbedder, openIndex, openLedger } = await import('@slowwave/adapters/assemble');
+  const { engineSettings, observe, openEmbedder, openIndex, openLedger, openOn } = await import(
+    '@slowwave/adapters/assemble'
+  );
   const { systemTools } = await import('@slowwave/adapters/system');
   const log = await quietLog(config);
   const observer = observe({ ...config, traces: null }, { log, service: 'slowwave-cli' });
   const embedder = await openEmbedder(config, log, observer);
-  const ledger = await openLedger(config, log, observer);
+  const ledger = await openOn([embedder], openLedger(config, log, observer));
   const opened: { close(): Promise<void> }[] = [];
   return {
     ledger,
-    embedder,
+    embedder: embedder.documents,
+    embedderReady: embedder.ready,
     tools: systemTools,
     settings: engineSettings(config),
     log,
     index: async () => {
-      const index = await openIndex(config, embedder, log);
+      const index = await openIndex(config, embedder.documents, log);
       opened.push(index);
       return index;
     },
     close: async () => {
       for (const index of opened) await index.close();
       await ledger.close();
+      await embedder.close();
     },
   };
 }

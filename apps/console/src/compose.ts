@@ -31,7 +31,7 @@ export async function compose(config: Config): Promise<Service> {
   const observer = observe(config, { log, service: 'slowwave-console' });
   const engine = await openEngine(config, log, observer);
   const manage = manageDeps(engine);
-  const reading = openSearch(config, { ...engine.deps, observer });
+  const reading = openSearch(config, { ...engine.deps, queryEmbedder: engine.queryEmbedder, observer });
   const { ledger, tools } = engine.deps;
   const auth = { apiKey: config.apiKey, keys: keyCheck({ keys: ledger.keys, tools, log }) };
   const audit = openAudit(config, { ledger, tools, log, observer });

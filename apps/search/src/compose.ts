@@ -1,5 +1,6 @@
 import {
   kindsOf,
+  loadInBackground,
   type Observer,
   observe,
   openAll,
@@ -34,9 +35,9 @@ export async function compose(config: Config): Promise<Service> {
   const log = createLog({ level: config.logLevel, name: 'search' });
   const observer = observe(config, { log, service: 'slowwave-search' });
   const embedding = openEmbedder(config, log, observer);
-  const indexing = embedding.then((opened) => openIndex(config, opened, log));
-  const [ledger, index] = await openAll([openLedger(config, log, observer), indexing]);
-  const embedder = await embedding;
+  const indexing = embedding.then(({ documents }) => openIndex(config, documents, log));
+  const [embedder, ledger, index] = await openAll([embedding, openLedger(config, log, observer), indexing]);
+  loadInBackground(embedder);
   const tools = systemTools;
   const auth = { apiKey: config.apiKey, keys: keyCheck({ keys: ledger.keys, tools, log }) };
   const audit = openAudit(config, { ledger, tools, log, observer });
@@ -53,19 +54,22 @@ export async function compose(config: Config): Promise<Service> {
   });
   const limits = openLimits(config, log, observer);
   const chat = limits.of(await openChat(config, log));
-  const { deps, parts } = openSearch(config, { ledger, index, embedder, chat, tokenizer, tools, log, observer });
+  const { deps, parts } = openSearch(config, {
+    ...{ ledger, index, chat, tokenizer, tools, log, observer },
+    queryEmbedder: embedder.queries,
+  });
   await app.register(searchRoutes(deps));
   return {
     url: await listen(app, config, auth),
     drain: () => drain(app, config.drainMs),
-    close: () => closeInOrder(app, ...parts, limits, index, audit, ledger, observer),
+    close: () => closeInOrder(app, ...parts, limits, index, audit, ledger, embedder, observer),
   };
 }
 
 interface Parts {
   readonly ledger: Ledger;
   readonly index: SearchIndex;
-  readonly embedder: Embedder;
+  readonly queryEmbedder: Embedder;
   readonly tokenizer: Tokenizer;
   readonly chat: ChatModel;
   readonly tools: Tools;
@@ -80,7 +84,7 @@ export interface OpenSearch {
 }
 
 /** The read routes' dependencies over open stores. */
-export function openSearch(config: Config, { observer, embedder, chat, ...parts }: Parts): OpenSearch {
+export function openSearch(config: Config, { observer, queryEmbedder, chat, ...parts }: Parts): OpenSearch {
   const shared = openVectorCache(config, parts.log);
   const count = countQueryVectors(observer.registry);
   const receipts = openReceipts(config, { ...parts, observer });
@@ -98,12 +102,12 @@ export function openSearch(config: Config, { observer, embedder, chat, ...parts 
     reranker: openReranker(config, observer),
     reader,
     rewrite: reader && rewriting({ ...reader, tools: parts.tools }),
-    embedQuery: queryVectors({ embedder: hurriedEmbedder(embedder), shared, tools: parts.tools, count }),
+    embedQuery: queryVectors({ embedder: hurriedEmbedder(queryEmbedder), shared, tools: parts.tools, count }),
     vectors: config.embeddingModel === null ? 'hashed' : 'learnt',
     messagesInIndex: config.messagesInIndex,
     mayTell: besideRate(parts.tools),
     noteReceipt: receipts && ((answered) => receipts.note(answered)),
-    indexState: indexState({ ...parts, embedder, messagesInIndex: config.messagesInIndex }),
+    indexState: indexState({ ...parts, embedder: queryEmbedder, messagesInIndex: config.messagesInIndex }),
   };
   return { deps, parts: [shared, receipts].filter((part) => part !== null) };
 }

@@ -73,11 +73,12 @@ const CALLS_PER_SPARE_TURN = 2;
 /** Everything a worker does: turns of lanes, summaries, studies, erasures, and sweeps for what was missed. */
 export async function openWork(
   { concurrency, takeOverMs, webhookDays, auditDays, receiptDays }: Config,
-  { deps: given, connection, schedule, sender }: OpenEngine,
+  { deps: given, connection, schedule, sender, loadEmbedder }: OpenEngine,
   metrics: Registry,
 ): Promise<{ close(): Promise<void> }> {
   const { attempted, studied } = measure(metrics, given, schedule);
   const deps = { ...given, ...withSlots(given, concurrency), embedder: patient(given, concurrency) };
+  loadEmbedder();
   await adoptIndex(deps);
   const { log } = deps;
   const followUps = await openFollowUps({ connection, log });

@@ -21,6 +21,7 @@ export {
   type Script,
   type ScriptedCall,
 } from './model-server/script.ts';
+export { minilmFolder } from './minilm.ts';
 export { type ModelServer, type ModelServerOptions, startModelServer } from './model-server/server.ts';
 export { type Strict, type StrictLimits, strict } from './model-server/strict.ts';
 export { type AnswerCheck, answerCheck } from './openapi/answers.ts';

@@ -3,6 +3,7 @@ import { auditCommand } from './audit.ts';
 import { backupCommand, restoreCommand } from './backup.ts';
 import { batchesCommand, flushCommand, tailCommand } from './batches.ts';
 import { doctorCommand, statusCommand } from './doctor.ts';
+import { loadEmbedderCommand } from './embedder.ts';
 import { eraseCommand } from './erase.ts';
 import { graphCommand } from './graph.ts';
 import { importMem0Command } from './import.ts';
@@ -33,6 +34,7 @@ export const COMMANDS: readonly Command[] = [
   ceilingsCommand,
   auditCommand,
   doctorCommand,
+  loadEmbedderCommand,
   rebuildIndexCommand,
   rebuildQueueCommand,
   backupCommand,

@@ -3,6 +3,7 @@ import type { Call, Command } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { tracked } from '../output.ts';
 import { type Stores, withStores } from '../stores.ts';
+import { embedderLoaded } from './embedder.ts';
 
 export const rebuildIndexCommand: Command = {
   name: 'rebuild index',
@@ -20,6 +21,7 @@ servers with them.`,
   },
   run: (call) =>
     withStores(call.config, async (stores) => {
+      await embedderLoaded(call.out, stores.embedderReady);
       const began = performance.now();
       const { memories, points, byWords, resumed } = await rebuildIndex(call, stores);
       const findings = call.given.flag('no-verify') ? [] : await verify(call, stores);

@@ -1,11 +1,19 @@
-import type { EngineDeps, Log, WebhookSender } from '@slowwave/engine';
+import type { Embedder, EngineDeps, Log, WebhookSender } from '@slowwave/engine';
 import { type OpenedSchedule, openSchedule, type QueueConnection } from '../bullmq/index.ts';
 import type { Config } from '../config/index.ts';
 import { guardedImages, type UrlPolicy, urlPolicy } from '../net/index.ts';
 import { systemTools } from '../system/index.ts';
 import { o200kTokenizer } from '../tokens.ts';
 import { webhookSender } from '../webhooks.ts';
-import { type Limits, openChat, openEmbedder, openImageModel, openLimits, otherChats } from './models.ts';
+import {
+  type Limits,
+  loadInBackground,
+  openChat,
+  openEmbedder,
+  openImageModel,
+  openLimits,
+  otherChats,
+} from './models.ts';
 import type { Observer } from './observer.ts';
 import { engineSettings } from './settings.ts';
 import { openAll, openIndex, openLedger, openOn, openQueue } from './stores.ts';
@@ -13,6 +21,10 @@ import { openAll, openIndex, openLedger, openOn, openQueue } from './stores.ts';
 /** What a program that consolidates or decides works with, opened as the configuration says. */
 export interface OpenEngine {
   readonly deps: EngineDeps;
+  /** Embeds what is asked, as that of deps embeds what is stored. */
+  readonly queryEmbedder: Embedder;
+  /** Loads a model that runs in this process before anybody asks it. */
+  readonly loadEmbedder: () => void;
   /** false: no model describes images; else where these may be. */
   readonly images: false | UrlPolicy;
   /** Chat models that tenants may name. */
@@ -33,14 +45,14 @@ export interface OpenEngine {
 export async function openEngine(config: Config, log: Log, observer: Observer): Promise<OpenEngine> {
   const { meter } = observer;
   const embedding = openEmbedder(config, log, observer);
-  const indexing = embedding.then((opened) => openIndex(config, opened, log));
-  const [ledger, index, connection] = await openAll([
+  const indexing = embedding.then(({ documents }) => openIndex(config, documents, log));
+  const [embedder, ledger, index, connection] = await openAll([
+    embedding,
     openLedger(config, log, observer),
     indexing,
     openQueue(config, log),
   ]);
-  const embedder = await embedding;
-  const schedule = await openOn([connection, index, ledger], openSchedule({ connection, log }));
+  const schedule = await openOn([connection, index, ledger, embedder], openSchedule({ connection, log }));
   const limits = openLimits(config, log, observer);
   const chat = limits.of(await openChat(config, log));
   const imageModel = await openImageModel(config, log);
@@ -51,7 +63,7 @@ export async function openEngine(config: Config, log: Log, observer: Observer): 
     deps: {
       ledger,
       index,
-      embedder,
+      embedder: embedder.documents,
       chat,
       otherChat: await otherChats(config, { chat, limits, log }),
       imageModel: imageModel && guardedImages(limits.of(imageModel), { policy: urls }),
@@ -61,6 +73,8 @@ export async function openEngine(config: Config, log: Log, observer: Observer): 
       meter,
       settings: engineSettings(config),
     },
+    queryEmbedder: embedder.queries,
+    loadEmbedder: () => loadInBackground(embedder),
     images: imageModel !== null && urls,
     tenantModels: [...new Set([chat.name, 'builtin', ...config.tenantModels])],
     limits,
@@ -71,6 +85,6 @@ export async function openEngine(config: Config, log: Log, observer: Observer): 
       queue: () => schedule.check(),
       index: async () => void (await index.marker()),
     },
-    parts: [schedule, connection, limits, index, ledger],
+    parts: [schedule, connection, limits, index, ledger, embedder],
   };
 }

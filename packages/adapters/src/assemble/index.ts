@@ -1,5 +1,13 @@
 export { type OpenEngine, openEngine } from './engine.ts';
-export { type Limits, openChat, openEmbedder, openLimits, openReranker } from './models.ts';
+export {
+  type Limits,
+  loadInBackground,
+  type OpenEmbedder,
+  openChat,
+  openEmbedder,
+  openLimits,
+  openReranker,
+} from './models.ts';
 export { type Audit, type Observer, observe, openAudit, openReceipts } from './observer.ts';
 export { engineSettings, kindsOf, runsOn } from './settings.ts';
 export {

@@ -9,7 +9,9 @@ import {
   postgresLimiter,
   redisLimiter,
 } from '../limits/index.ts';
+import type { OnProgress } from '../local/index.ts';
 import { countWaits, measureBreakers, meteredEmbedder, meteredReranker } from '../metrics.ts';
+import { digestOf, type Prefixes, prefixed } from '../prefixes.ts';
 import { endpointReranker } from '../rerank.ts';
 import { systemTools } from '../system/index.ts';
 import type { Observer } from './observer.ts';
@@ -60,15 +62,48 @@ export function openReranker({ reranker }: Config, { meter }: Pick<Observer, 'me
   return meteredReranker(endpoint, { meter, tools: systemTools, model: reranker.model ?? 'reranker' });
 }
 
-export async function openEmbedder(config: Config, log: Log, { meter }: Pick<Observer, 'meter'>): Promise<Embedder> {
-  return meteredEmbedder(await embedderOf(config, log), { meter, tools: systemTools });
+/** The embedder of the configuration, for what is stored and for what is asked: some models read these differently. */
+export interface OpenEmbedder {
+  readonly documents: Embedder;
+  readonly queries: Embedder;
+  /** Loads a model of this process, downloaded before if need be. Rejects with the reason if it cannot be. */
+  ready(onProgress: OnProgress): Promise<void>;
+  close(): Promise<void>;
 }
 
-async function embedderOf(config: Config, log: Log): Promise<Embedder> {
-  const { embeddingModel, embeddingDimensions, openai } = config;
-  if (embeddingModel === null) return builtinEmbedder(systemTools, embeddingDimensions ?? undefined);
+export async function openEmbedder(
+  config: Config,
+  log: Log,
+  { meter }: Pick<Observer, 'meter'>,
+): Promise<OpenEmbedder> {
+  const opened = await embedderOf(config, log);
+  const metered = (embedder: Embedder): Embedder => meteredEmbedder(embedder, { meter, tools: systemTools });
+  return { ...opened, documents: metered(opened.documents), queries: metered(opened.queries) };
+}
+
+/** A server is there without it. Whoever asks it meanwhile is told why it is not there, and so is the log. */
+export function loadInBackground(embedder: Pick<OpenEmbedder, 'ready'>): void {
+  embedder.ready(() => {}).catch(() => {});
+}
+
+async function embedderOf(config: Config, log: Log): Promise<OpenEmbedder> {
+  const { embeddingModel, embeddingDimensions, embeddingPrefixes, localModel, dataDir, modelHub, openai } = config;
+  if (embeddingModel === null) return alike(builtinEmbedder(systemTools, embeddingDimensions ?? undefined));
+  if (localModel !== null) {
+    const { openLocalEmbedder } = await import('../local/open.ts');
+    return openLocalEmbedder({ source: localModel, prefixes: embeddingPrefixes, dataDir, hub: modelHub, log });
+  }
   const { openaiEmbedder } = await servers();
-  return openaiEmbedder({ ...openai, model: embeddingModel, dimensions: embeddingDimensions, log });
+  const embedder = await openaiEmbedder({ ...openai, model: embeddingModel, dimensions: embeddingDimensions, log });
+  return alike(embedder, { query: embeddingPrefixes.query ?? '', document: embeddingPrefixes.document ?? '' });
+}
+
+/** One embedder for both, but for what it reads before each text. */
+function alike(embedder: Embedder, { query, document }: Prefixes = { query: '', document: '' }): OpenEmbedder {
+  const space = query + document === '' ? '' : `:${digestOf([query, document])}`;
+  const named = { ...embedder, fingerprint: embedder.fingerprint + space };
+  const closed = { ready: async () => {}, close: async () => {} };
+  return { documents: prefixed(named, document), queries: prefixed(named, query), ...closed };
 }
 
 /** Of the tokens a provider allows; the rest is for answers that turn out longer than was thought when they were asked for. */

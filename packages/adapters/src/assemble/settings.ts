@@ -40,7 +40,7 @@ export const kindsOf = (config: Config): Record<string, string> => ({
   queue: queueKind(config),
   chat_model: modelKind(config.chatModel),
   image_model: config.imageModel === null ? 'none' : OPENAI,
-  embedding_model: modelKind(config.embeddingModel),
+  embedding_model: config.localModel === null ? modelKind(config.embeddingModel) : 'local',
   reranker: config.reranker === null ? 'none' : 'a server',
 });
 
@@ -60,10 +60,20 @@ export const runsOn = (config: Config): Record<string, string> => ({
   chat_model: config.chatModel ?? 'builtin (no model; for evaluation and tests only)',
   image_model: config.imageModel ?? 'none (messages with images are rejected)',
   model_limits: limitsIn(config),
-  embedding_model: config.embeddingModel ?? 'builtin (hashed words; for evaluation and tests only)',
+  embedding_model: embedderIn(config),
   reranker:
     config.reranker === null ? 'none' : `${config.reranker.model ?? 'one'} at ${new URL(config.reranker.url).host}`,
 });
+
+/** Whoever runs on the builtin one learns here how to get one that knows what words mean. */
+function embedderIn({ embeddingModel, localModel }: Config): string {
+  if (localModel !== null)
+    return `${'name' in localModel ? localModel.name : localModel.folder} (runs in this process)`;
+  return (
+    embeddingModel ??
+    'builtin (hashed words; for evaluation and tests only; --embedding-model local finds other wordings too)'
+  );
+}
 
 function limitsIn({ limits: { requestsPerMinute, tokensPerMinute } }: Config): string {
   const said = [

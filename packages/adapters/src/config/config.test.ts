@@ -99,8 +99,38 @@ describe('which models are used', () => {
 
   it('a model without a server is refused', () => {
     expect(problemsOf(() => standalone({ SLOWWAVE_EMBEDDING_MODEL: 'nomic' }))).toEqual([
-      '  - SLOWWAVE_EMBEDDING_MODEL: a model needs a server; set OPENAI_API_KEY or OPENAI_BASE_URL, or name it builtin',
+      '  - SLOWWAVE_EMBEDDING_MODEL: a model needs a server; set OPENAI_API_KEY or OPENAI_BASE_URL, or name it builtin or local',
     ]);
+  });
+
+  it('a local one needs no server, and is known by its name or by its folder', () => {
+    const known = { name: 'multilingual-e5-small' };
+    expect(standalone({ SLOWWAVE_EMBEDDING_MODEL: 'local' })).toMatchObject({ chatModel: null, localModel: known });
+    const other = 'paraphrase-multilingual-MiniLM-L12-v2';
+    expect(standalone({ SLOWWAVE_EMBEDDING_MODEL: `local:${other}` }).localModel).toEqual({ name: other });
+    expect(standalone({ SLOWWAVE_EMBEDDING_MODEL: 'local:/models/own' }).localModel).toEqual({ folder: '/models/own' });
+    expect(standalone({ ...key, SLOWWAVE_EMBEDDING_MODEL: 'locale-embed' }).localModel).toBeNull();
+    expect(standalone(key).localModel).toBeNull();
+  });
+
+  it('a local one that nobody knows is refused with those that can be named', () => {
+    expect(problemsOf(() => standalone({ SLOWWAVE_EMBEDDING_MODEL: 'local:e5' }))[0]).toMatch(
+      /SLOWWAVE_EMBEDDING_MODEL: must be .*local:multilingual-e5-small, local:paraphrase-.*, got "local:e5"/,
+    );
+  });
+
+  it('prefixes are taken as they are given, spaces included, and none is none', () => {
+    const given = { SLOWWAVE_EMBEDDING_QUERY_PREFIX: 'query: ', SLOWWAVE_EMBEDDING_DOCUMENT_PREFIX: 'none' };
+    expect(standalone({ ...key, ...given }).embeddingPrefixes).toEqual({ query: 'query: ', document: '' });
+    expect(standalone(key).embeddingPrefixes).toEqual({ query: null, document: null });
+  });
+
+  it('what an embedder has no use for is refused', () => {
+    expect(problemsOf(() => standalone({ SLOWWAVE_EMBEDDING_QUERY_PREFIX: 'query: ' }))[0]).toContain(
+      'SLOWWAVE_EMBEDDING_QUERY_PREFIX: does not apply to the builtin embedder',
+    );
+    const local = { SLOWWAVE_EMBEDDING_MODEL: 'local', SLOWWAVE_EMBEDDING_DIMENSIONS: '384' };
+    expect(problemsOf(() => standalone(local))[0]).toContain('SLOWWAVE_EMBEDDING_DIMENSIONS: does not apply');
   });
 });
 

@@ -1,7 +1,8 @@
 import { homedir } from 'node:os';
 import { isAbsolute, resolve } from 'node:path';
 import type { z } from 'zod';
-import { databaseConnectionsOf, ENVIRONMENT, type Environment, tooFewConnections } from './environment.ts';
+import type { LocalSource } from '../local/open.ts';
+import { databaseConnectionsOf, ENVIRONMENT, type Environment, localSource, tooFewConnections } from './environment.ts';
 
 /** What differs between the programs. */
 interface Program {
@@ -90,7 +91,7 @@ export type Config = Readonly<ReturnType<typeof configOf>>;
 const configOf = (env: Environment, program: Program) => ({
   ...serverOf(env, program),
   ...storesOf(env, program),
-  ...modelsOf(env),
+  ...modelsOf(env, program),
   ...workOf(env, program),
   traces: tracesOf(env),
   logLevel: env.SLOWWAVE_LOG_LEVEL,
@@ -127,7 +128,7 @@ const storesOf = (env: Environment, program: Program) => ({
   qdrant: qdrantOf(env),
 });
 
-function modelsOf(env: Environment) {
+function modelsOf(env: Environment, { root }: Program) {
   const { OPENAI_API_KEY: apiKey = null, OPENAI_BASE_URL: baseUrl = null } = env;
   const server = apiKey !== null || baseUrl !== null;
   return {
@@ -139,6 +140,14 @@ function modelsOf(env: Environment) {
     imageModel: env.SLOWWAVE_IMAGE_MODEL === 'none' ? null : env.SLOWWAVE_IMAGE_MODEL,
     embeddingModel: modelOf(env.SLOWWAVE_EMBEDDING_MODEL, DEFAULT_EMBEDDING_MODEL, server),
     embeddingDimensions: env.SLOWWAVE_EMBEDDING_DIMENSIONS ?? null,
+    /** Before what is embedded; null: as the model is used to. */
+    embeddingPrefixes: {
+      query: prefixOf(env.SLOWWAVE_EMBEDDING_QUERY_PREFIX),
+      document: prefixOf(env.SLOWWAVE_EMBEDDING_DOCUMENT_PREFIX),
+    },
+    /** null: the embedding model does not run in this process. */
+    localModel: localModelOf(env, root),
+    modelHub: env.SLOWWAVE_MODEL_HUB_URL,
     reranker: rerankerOf(env),
     /** What the provider allows of each chat model, for all processes together; null: no limit known. */
     limits: { requestsPerMinute: env.SLOWWAVE_RPM ?? null, tokensPerMinute: env.SLOWWAVE_TPM ?? null },
@@ -148,6 +157,14 @@ function modelsOf(env: Environment) {
       costPerDay: env.SLOWWAVE_TENANT_COST_PER_DAY ?? null,
     },
   };
+}
+
+const prefixOf = (given: string | undefined): string | null => (given === 'none' ? '' : (given ?? null));
+
+function localModelOf({ SLOWWAVE_EMBEDDING_MODEL: model = '' }: Environment, root: string): LocalSource | null {
+  const source = localSource(model);
+  if (source === null || source === 'unknown') return null;
+  return 'folder' in source ? { folder: pathOf(source.folder, root) } : source;
 }
 
 const workOf = (env: Environment, program: Program) => ({
@@ -210,6 +227,7 @@ export type Given = Readonly<Record<string, string | undefined>>;
 /** Settings that only make sense with others, which are not set. */
 const contradictions = (given: Given): string[] => [
   ...modelsWithoutServer(given),
+  ...embedderWithout(given),
   ...qdrantWithoutUrl(given),
   ...rerankerWithoutUrl(given),
   ...tooFewConnections(given),
@@ -222,6 +240,19 @@ function rerankerWithoutUrl(given: Given): string[] {
     .map((name) => `${name}: only applies with a reranker; set SLOWWAVE_RERANK_URL, or unset this`);
 }
 
+/** The builtin embedder reads no prefix, and a local model has the length of vectors that it has. */
+function embedderWithout(given: Given): string[] {
+  const model = given.SLOWWAVE_EMBEDDING_MODEL ?? (hasServer(given) ? DEFAULT_EMBEDDING_MODEL : 'builtin');
+  if (isLocal(model)) {
+    const only = 'does not apply to a local model, whose vectors have the length they have; unset it';
+    return given.SLOWWAVE_EMBEDDING_DIMENSIONS === undefined ? [] : [`SLOWWAVE_EMBEDDING_DIMENSIONS: ${only}`];
+  }
+  if (model !== 'builtin') return [];
+  return ['SLOWWAVE_EMBEDDING_QUERY_PREFIX', 'SLOWWAVE_EMBEDDING_DOCUMENT_PREFIX']
+    .filter((name) => given[name] !== undefined)
+    .map((name) => `${name}: does not apply to the builtin embedder; set SLOWWAVE_EMBEDDING_MODEL, or unset this`);
+}
+
 function qdrantWithoutUrl(given: Given): string[] {
   if (given.QDRANT_URL !== undefined) return [];
   return Object.keys(given)
@@ -232,13 +263,17 @@ function qdrantWithoutUrl(given: Given): string[] {
 function modelsWithoutServer(given: Given): string[] {
   if (hasServer(given)) return [];
   return Object.entries(WITHOUT_SERVER).flatMap(([name, instead]) =>
-    (given[name] ?? instead) === instead
+    (given[name] ?? instead) === instead || (name === 'SLOWWAVE_EMBEDDING_MODEL' && isLocal(given[name]))
       ? []
-      : [`${name}: a model needs a server; set OPENAI_API_KEY or OPENAI_BASE_URL, or name it ${instead}`],
+      : [
+          `${name}: a model needs a server; set OPENAI_API_KEY or OPENAI_BASE_URL, or name it ${instead}${name === 'SLOWWAVE_EMBEDDING_MODEL' ? ' or local' : ''}`,
+        ],
   );
 }
 
 const hasServer = (given: Given): boolean => given.OPENAI_API_KEY !== undefined || given.OPENAI_BASE_URL !== undefined;
+
+const isLocal = (model: string | undefined): boolean => localSource(model ?? '') !== null;
 
 /** The models there are, and what each must be where there is no server. */
 const WITHOUT_SERVER: Readonly<Record<string, string>> = {

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { KNOWN_MODELS } from '../local/known.ts';
+import type { LocalSource } from '../local/open.ts';
 import { isRange } from '../net/url-policy.ts';
 
 const Count = (min: number, max: number) =>
@@ -55,6 +57,18 @@ const Models = z
   .transform((text) => text.split(',').map((model) => model.trim()))
   .refine((models) => !models.includes(''), 'must be comma-separated model names')
   .optional();
+
+const LOCAL = /^local(?::(?<what>.*))?$/u;
+const LOCAL_MODELS = KNOWN_MODELS.map(({ name }) => name);
+
+/** What "local", "local:NAME" or "local:FOLDER" means; null: another model, unknown: a name that nobody knows. */
+export function localSource(model: string): LocalSource | 'unknown' | null {
+  const found = LOCAL.exec(model);
+  if (found === null) return null;
+  const what = found.groups?.what ?? LOCAL_MODELS[0] ?? '';
+  if (/[/\\]/.test(what)) return { folder: what };
+  return LOCAL_MODELS.includes(what) ? { name: what } : 'unknown';
+}
 
 const HOUR_MS = 3_600_000;
 
@@ -158,13 +172,30 @@ export const ENVIRONMENT = z.object({
     .describe('Model that describes images in messages. none: messages with images are refused.'),
   SLOWWAVE_EMBEDDING_MODEL: z
     .string()
+    .refine(
+      (model) => localSource(model) !== 'unknown',
+      `must be a model of the server, builtin, local, local:FOLDER (with a slash in it), or one of ${LOCAL_MODELS.map((name) => `local:${name}`).join(', ')}`,
+    )
     .optional()
     .describe(
-      'Embedding model. Default: text-embedding-3-small; without a model server builtin (hashed words), for trials only.',
+      `Embedding model. local: ${LOCAL_MODELS[0]}, run in this process without a server; local:NAME for ${LOCAL_MODELS.slice(1).join(', ')}; local:FOLDER for a folder with model.onnx, tokenizer.json and config.json. Default: text-embedding-3-small; without a model server builtin (hashed words), for trials only.`,
     ),
   SLOWWAVE_EMBEDDING_DIMENSIONS: Count(8, 8_192)
     .optional()
-    .describe("Length of the vectors. Default: the model's own length."),
+    .describe("Length of the vectors. Default: the model's own length, which local models always use."),
+  SLOWWAVE_EMBEDDING_QUERY_PREFIX: z
+    .string()
+    .optional()
+    .describe(
+      'Text put before each question that is embedded, e.g. "query: ". none: nothing. Default: what a local model was trained with; for servers nothing.',
+    ),
+  SLOWWAVE_EMBEDDING_DOCUMENT_PREFIX: z
+    .string()
+    .optional()
+    .describe('The same for each memory and message, e.g. "passage: ".'),
+  SLOWWAVE_MODEL_HUB_URL: Url('http:', 'https:')
+    .default('https://huggingface.co')
+    .describe('Where local models are downloaded from, once. Set it to use a mirror.'),
   SLOWWAVE_RERANK_URL: Url('http:', 'https:')
     .optional()
     .describe(

@@ -7,9 +7,10 @@ import {
   type TokenUse,
 } from '@slowwave/engine';
 import type { EmbeddingCreateParams } from 'openai/resources/embeddings';
+import { MISCONFIGURED } from '../misconfigured.ts';
 import { ANSWER_BYTES_MAX } from '../system/patient-fetch.ts';
 import { type Connection, connect, exchange, fetchWithPlainErrors, type OpenaiOptions, type Place } from './client.ts';
-import { type Complaint, complainsAbout, MISCONFIGURED, rejection, unquoted, unreadable } from './failure.ts';
+import { type Complaint, complainsAbout, rejection, unquoted, unreadable } from './failure.ts';
 
 const TEXT_TOKENS_MIN = 100; // a model that refuses texts this short does not refuse them for their length
 const PROBE = 'How long are the vectors of this model?';

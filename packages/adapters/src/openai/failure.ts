@@ -1,5 +1,6 @@
 import { EngineError, type EngineErrorCode } from '@slowwave/engine';
 import { APIConnectionError, APIError } from 'openai';
+import { MISCONFIGURED } from '../misconfigured.ts';
 import type { Place } from './client.ts';
 
 const TOO_LONG =
@@ -7,14 +8,6 @@ const TOO_LONG =
 const FILTERED = /content.?(filter|policy|management)/iu;
 const NO_MODEL = /model.{0,80}(not exist|not found|not available|unknown)|unknown model|invalid model/iu;
 const NO_MONEY = /insufficient.?(quota|balance|funds|credit)|billing|exceeded your current quota/iu;
-
-/** Nobody's input is at fault, and only a person can mend it: all work waits, and looks again this often. */
-export const MISCONFIGURED = {
-  code: 'model_misconfigured',
-  retryable: true,
-  countsAsTry: false,
-  retryAfterMs: 30_000,
-} as const;
 
 /** Decides what a server's complaint about what it was sent means for the work at hand. */
 export function rejection(complaint: Complaint, place: Place, sent: readonly string[]): EngineError {

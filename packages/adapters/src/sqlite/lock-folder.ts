@@ -60,7 +60,7 @@ const BUSY_TIMEOUT_MS = 200;
  * Holds a file until it is closed or the process ends, however it ends: the lock is the operating system's, so that
  * none is ever left behind by a crash. Answers with the number of the process that has it when it is not free.
  */
-function holdFile(path: string): HeldFile | { readonly heldBy: number } {
+export function holdFile(path: string): HeldFile | { readonly heldBy: number } {
   const db = new Database(path, { timeout: BUSY_TIMEOUT_MS });
   try {
     // Written and committed first, then locked again without a write: others can read the number but not write theirs.

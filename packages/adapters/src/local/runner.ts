@@ -1,0 +1,167 @@
+import { type Cancellation, EngineError, type Log } from '@slowwave/engine';
+import { MISCONFIGURED } from '../misconfigured.ts';
+import { startThread, type Thread } from '../system/index.ts';
+import { batches } from './batches.ts';
+import type { OnProgress } from './download.ts';
+import type { LocalModel } from './model.ts';
+import type { LocalThreadMethods, LocalVectors } from './protocol.ts';
+
+/** A model of this process, loaded when it is first asked for. While it is not there, texts wait or are found by their words. */
+export interface Runner {
+  embed(texts: readonly string[], cancel: Cancellation): Promise<LocalVectors>;
+  /** Loads it, downloaded before if need be. Rejects with the reason if it cannot be. */
+  ready(onProgress: OnProgress): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface RunnerOptions {
+  readonly model: LocalModel;
+  /** Sees to it that the files are there and the right ones. Called before each try to load them. */
+  readonly prepare: (onProgress: OnProgress, signal: AbortSignal) => Promise<void>;
+  readonly log: Log;
+}
+
+/** A package of its own, because it is as large as all the others together: it is only installed where it is wanted. */
+const THREAD = new URL('../../../local-embedder/src/local-embedder-thread.ts', import.meta.url);
+
+/**
+ * idle     nobody has asked yet, or its thread has ended
+ * loading  files are checked, downloaded and loaded; while they are downloaded nobody waits for them
+ * loaded   it answers
+ * failed   with the reason; the next question after a while tries again, so that a mended cause needs no restart
+ */
+type State =
+  | { readonly kind: 'idle' }
+  | {
+      readonly kind: 'loading';
+      readonly done: Promise<Thread>;
+      progress: readonly [done: number, total: number] | null;
+    }
+  | { readonly kind: 'loaded'; readonly thread: Thread }
+  | { readonly kind: 'failed'; readonly error: EngineError; readonly until: number };
+
+export function localRunner({ model, prepare, log }: RunnerOptions): Runner {
+  const closing = new AbortController();
+  const listeners = new Set<OnProgress>();
+  let state: State = { kind: 'idle' };
+
+  const load = (): Promise<Thread> => {
+    const done = prepareAndStart();
+    state = { kind: 'loading', done, progress: null };
+    done.then(
+      (thread) => {
+        state = { kind: 'loaded', thread };
+        log.info({ model: model.name }, 'the embedding model is loaded');
+        void thread.gone.then(() => {
+          state = { kind: 'idle' };
+        });
+      },
+      (error: EngineError) => {
+        state = { kind: 'failed', error, until: performance.now() + MISCONFIGURED.retryAfterMs };
+        if (!closing.signal.aborted)
+          log.error({ model: model.name, error: error.message }, 'the embedding model cannot be loaded');
+      },
+    );
+    return done;
+  };
+  const prepareAndStart = async (): Promise<Thread> => {
+    try {
+      await prepare(progressed(), closing.signal);
+      if (closing.signal.aborted) throw new Error('it is being closed');
+      return await startThread(THREAD, model.init);
+    } catch (error) {
+      throw unloadable(model, error);
+    }
+  };
+  /** Whoever listens is told of every step, the log of every tenth. */
+  const progressed = (): OnProgress => {
+    let tenth = -1;
+    return (done, total) => {
+      if (state.kind === 'loading') state.progress = [done, total];
+      for (const listener of listeners) listener(done, total);
+      const now = Math.floor((10 * done) / total);
+      if (now > tenth) log.info({ model: model.name, percent: now * 10 }, 'downloading the embedding model');
+      tenth = now;
+    };
+  };
+  const thread = async (): Promise<Thread> => {
+    if (state.kind === 'loaded') return state.thread;
+    if (state.kind === 'failed' && performance.now() < state.until) throw state.error;
+    if (state.kind !== 'loading') return load();
+    if (state.progress !== null) throw downloading(model, state.progress);
+    return state.done;
+  };
+  const run = batches(async (texts) => {
+    const loaded = await thread();
+    try {
+      return await loaded.call<Awaited<ReturnType<LocalThreadMethods['embed']>>>('embed', texts);
+    } catch (error) {
+      throw broken(model, error);
+    }
+  });
+  return {
+    embed: run,
+    ready: async (onProgress) => {
+      listeners.add(onProgress);
+      await (state.kind === 'loading' ? state.done : thread()).finally(() => listeners.delete(onProgress));
+    },
+    close: async () => {
+      closing.abort(new Error('it is being closed'));
+      if (state.kind === 'loading') await state.done.catch(() => {});
+      if (state.kind === 'loaded') await state.thread.close();
+    },
+  };
+}
+
+function downloading({ name }: LocalModel, [done, total]: readonly [number, number]): EngineError {
+  const percent = Math.floor((100 * done) / total);
+  return new EngineError(
+    `the embedding model ${name} is being downloaded (${percent} %); words are used until it is there`,
+    {
+      ...MISCONFIGURED,
+      retryAfterMs: DOWNLOAD_LOOK_MS,
+    },
+  );
+}
+
+/** How soon work looks again whether a download has ended. */
+const DOWNLOAD_LOOK_MS = 5_000;
+
+/** Codes of what is not installed. */
+const MISSING = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND'];
+
+/** One sentence of what is wrong and one of what to do. */
+function unloadable({ name, init }: LocalModel, cause: unknown): EngineError {
+  const [code, text] = [codeOf(cause), cause instanceof Error ? rootOf(cause) : String(cause)];
+  const problem = MISSING.includes(code)
+    ? 'the packages that run it are not installed; start with ./scripts/start --embedding-model local once, which ' +
+      'installs them, or run: npx pnpm install --filter "@slowwave/local-embedder..."'
+    : code === 'ERR_DLOPEN_FAILED'
+      ? `onnxruntime-node does not run on this machine (${text}); use an embedding model on a server`
+      : NO_SPACE.includes(code)
+        ? `the disk is full (${text}); make room, or move SLOWWAVE_DATA_DIR`
+        : text.replace(LOADING, `${init.model} is not a model that can be run: `);
+  return new EngineError(`the embedding model ${name} cannot be loaded: ${problem}`, { ...MISCONFIGURED, cause });
+}
+
+const NO_SPACE = ['ENOSPC', 'EDQUOT'];
+/** How onnxruntime begins what it says of a file. */
+const LOADING = /^Load model from .*? failed:\s*/su;
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+
+/** The message at the bottom of a chain of causes: at the top of a failed fetch it only says that it failed. */
+function rootOf(error: Error): string {
+  let root = error;
+  while (root.cause instanceof Error) root = root.cause;
+  return root === error ? error.message : `${error.message} (${root.message})`;
+}
+
+/** Its thread has ended, or a text is beyond it: then the others have to be asked apart. */
+const broken = ({ name }: LocalModel, cause: unknown): EngineError =>
+  new EngineError(`the embedding model ${name} failed: ${cause instanceof Error ? cause.message : String(cause)}`, {
+    code: 'model_server_error',
+    retryable: true,
+    cause,
+  });

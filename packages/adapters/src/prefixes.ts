@@ -1,0 +1,25 @@
+import { createHash } from 'node:crypto';
+import type { Embedder } from '@slowwave/engine';
+
+/** What some models want to read before a text, so that they know whether it asks or tells. */
+export interface Prefixes {
+  readonly query: string;
+  readonly document: string;
+}
+
+/** An embedder that reads this before each text. */
+export const prefixed = (embedder: Embedder, prefix: string): Embedder =>
+  prefix === ''
+    ? embedder
+    : {
+        ...embedder,
+        embed: (texts, cancel) =>
+          embedder.embed(
+            texts.map((text) => prefix + text),
+            cancel,
+          ),
+      };
+
+/** Short names of what vectors depend on, for a fingerprint. */
+export const digestOf = (facts: readonly unknown[]): string =>
+  createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 12);

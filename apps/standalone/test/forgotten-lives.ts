@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { expect } from 'vitest';
 import { call, get, post } from './client.ts';
 import type { Setup } from './setups.ts';
@@ -18,32 +19,57 @@ interface Life {
 /** Words that nothing else says. */
 const TOKEN = 'Quorvix';
 
+/** What may be said besides; each is remembered by itself, and none of them changes another. */
+const NEUTRAL: readonly (readonly [says: string, of: readonly string[]])[] = [
+  ['I live in %.', ['Oslo', 'Rome', 'Bergen', 'Lyon', 'Porto', 'Graz']],
+  ['I like %.', ['green tea', 'chess', 'hiking', 'jazz', 'old maps']],
+  ['My brother % works at Acme.', ['Bo', 'Max', 'Leo', 'Finn']],
+  ['I am allergic to %.', ['peanuts', 'cats', 'pollen', 'shellfish']],
+  ['I speak %.', ['Portuguese', 'Norwegian', 'Finnish']],
+  ['I have a dog named %.', ['Rex', 'Luna', 'Pip']],
+  ['I was born in %.', ['Turin', 'Malmö', 'Utrecht']],
+  ['I hate %.', ['mushrooms', 'early mornings', 'traffic']],
+];
+const NEUTRAL_LEAST = 2;
+
+const SECRETS = [
+  `My sister Ida works at ${TOKEN} Robotics.`,
+  `I like ${TOKEN} cheese.`,
+  `I work at ${TOKEN}.`,
+  `My sister Ida lives in ${TOKEN}.`,
+  `I am allergic to ${TOKEN} pollen.`,
+];
+
 /** A small life with something planted, and the same without it. The same seed makes the same life. */
 function livesOf(seed: number): { readonly full: Life; readonly without: Life } {
-  const pick = <T>(list: readonly T[], nth: number): T => list[(seed * 7 + nth * 13) % list.length] as T;
-  const neutral = [
-    `I live in ${pick(['Oslo', 'Rome', 'Bergen', 'Lyon'], 1)}.`,
-    `I like ${pick(['green tea', 'chess', 'hiking', 'jazz'], 2)}.`,
-    `My brother ${pick(['Bo', 'Max', 'Leo'], 3)} works at ${pick(['Acme', 'Initech', 'Globex'], 4)}.`,
-    `I am allergic to ${pick(['peanuts', 'cats', 'pollen'], 5)}.`,
-  ];
-  const secret = pick(
-    [`My sister Ida works at ${TOKEN} Robotics.`, `I like ${TOKEN} cheese.`, `I work at ${TOKEN}.`],
-    6,
-  );
-  const way = pick(WAYS, seed % 4);
+  const draw = drawing(seed);
+  const pick = <T>(what: string, list: readonly T[]): T => list[draw(what, list.length)] as T;
+  const kinds = NEUTRAL.toSorted((a, b) => draw(a[0], RANKS) - draw(b[0], RANKS));
+  const neutral = kinds
+    .slice(0, NEUTRAL_LEAST + draw('how many', kinds.length - NEUTRAL_LEAST + 1))
+    .map(([says, of]) => says.replace('%', pick(`of ${says}`, of)));
+  const secret = pick('secret', SECRETS);
+  const way = WAYS[seed % WAYS.length] as Way;
   // What is undone takes all that its batch said: there it stands alone.
-  const isBeside = seed % 2 === 0 && (way === 'delete' || way === 'wish');
-  const at = 1 + (seed % (neutral.length - 1));
-  const rest = neutral.slice(at);
-  const beside = isBeside ? `${secret} ${rest[0]}` : secret;
-  const told = [...neutral.slice(0, at), beside, ...(isBeside ? rest.slice(1) : rest)];
-  const forgotten = way === 'rollback' ? [...neutral, secret] : told;
+  const isBeside = (way === 'delete' || way === 'wish') && draw('beside', 2) === 0;
+  const at = way === 'rollback' ? neutral.length : draw('place', isBeside ? neutral.length : neutral.length + 1);
+  const other = neutral[at] ?? '';
+  const beside = draw('which first', 2) === 0 ? `${secret} ${other}` : `${other} ${secret}`;
+  const planted = isBeside ? beside : secret;
   return {
-    full: { user: `life-${seed}`, said: forgotten, planted: way === 'rollback' ? secret : beside, way },
+    full: { user: `life-${seed}`, said: neutral.toSpliced(at, isBeside ? 1 : 0, planted), planted, way },
     without: { user: `twin-${seed}`, said: neutral, planted: '', way },
   };
 }
+
+/** Lists are put in order by numbers so large that two are hardly ever equal. */
+const RANKS = 2 ** 32;
+
+/** Whole numbers below a limit that follow from a seed and what they are for. */
+const drawing =
+  (seed: number) =>
+  (what: string, below: number): number =>
+    createHash('sha256').update(`${seed} ${what}`).digest().readUInt32BE() % below;
 
 /** Lives both, forgets what was planted in one, and looks everywhere. */
 export async function expectForgotten({ ingest, search, console: manage }: Setup, seed: number): Promise<void> {
@@ -54,9 +80,8 @@ export async function expectForgotten({ ingest, search, console: manage }: Setup
     if (content === full.planted) before = new Date().toISOString();
     const messages = [{ role: 'user', content }];
     const body = { user_id: user, flush: true, graph: true, messages };
-    const answer = await post(`${ingest}/v1/batches?wait=20000`, body);
-    expect(answer.body.state, `${full.way}, seed ${seed}: ${content}`).toMatch(/^(consolidated|empty)$/);
-    consolidations.set(content, answer.body.consolidation_id);
+    const { body: batch } = await post(`${ingest}/v1/batches`, body);
+    consolidations.set(content, await consolidationOf({ ingest }, batch.batch_id));
   };
   for (const content of without.said) await say(without.user, content);
   for (const content of full.said) await say(full.user, content);
@@ -75,7 +100,8 @@ export async function expectForgotten({ ingest, search, console: manage }: Setup
   const left = await everywhere({ search, manage }, full.user);
   const surfaces = full.way === 'delete' || full.way === 'wish' ? left : left.filter(({ name }) => name !== 'export');
   const telling = surfaces.filter(({ text }) => text.toLowerCase().includes(TOKEN.toLowerCase()));
-  expect(telling, `${full.way}, seed ${seed}`).toEqual([]);
+  const where = [...new Set(telling.map(({ name }) => name))].join(', ');
+  expect(where, `${full.way}, seed ${seed}: where it is found`).toBe('');
   expect(await rest(search, full.user), `${full.way}, seed ${seed}`).toEqual(await rest(search, without.user));
 
   if (full.way !== 'delete') return;
@@ -112,6 +138,15 @@ async function forget({ manage }: { manage: string }, { user, planted, way }: Li
 function clause(planted: string): string {
   const sentence = planted.split(/(?<=\.) /).find((one) => one.includes(TOKEN)) ?? '';
   return sentence.replace(/\.$/, '').replace(/^My/, 'my');
+}
+
+/** Waits for as long as the test may take: how busy the machine is, is no matter here. */
+async function consolidationOf({ ingest }: { ingest: string }, batchId: string): Promise<string> {
+  for (;;) {
+    const { body } = await get(`${ingest}/v1/batches/${batchId}?wait=20000`);
+    if (body.state === 'consolidated' || body.state === 'empty') return body.consolidation_id;
+    expect(body.state).toMatch(/^(pending|consolidating)$/);
+  }
 }
 
 interface Listed {

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import type { Tools } from './proof.ts';
+import type { HowToRun, Tools } from './proof.ts';
 import { PROOFS } from './proofs.ts';
 import { prove } from './prove.ts';
 
@@ -30,8 +30,23 @@ process.exitCode = await prove(process.argv.slice(2), PROOFS, {
 });
 
 /** Programs end with 1 when they found something; their report says what. */
-async function json([program = '', ...args]: readonly string[], { env = {} } = {}): Promise<unknown> {
-  note(`running ${[program, ...args].join(' ')}`);
+async function json(command: readonly string[], { env = {}, fileOption }: HowToRun = {}): Promise<unknown> {
+  note(`running ${command.join(' ')}`);
+  if (fileOption === undefined) return reported(command, env, async (printed) => printed);
+  const folder = await mkdtemp(join(tmpdir(), 'slowwave-prove-'));
+  try {
+    const file = join(folder, 'report.json');
+    return await reported([...command, `${fileOption}=${file}`], env, () => readFile(file, 'utf8').catch(() => ''));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function reported(
+  [program = '', ...args]: readonly string[],
+  env: Readonly<Record<string, string>>,
+  reportOf: (printed: string) => Promise<string>,
+): Promise<unknown> {
   const child = spawn(resolve(ROOT, program), args, {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -46,7 +61,7 @@ async function json([program = '', ...args]: readonly string[], { env = {} } = {
       output += text;
     });
     const code = await new Promise((done, failed) => child.once('error', failed).once('close', done));
-    return reportIn(output, `expected ${program} to print a report, got exit code ${code}`);
+    return reportIn(await reportOf(output), `expected ${program} to print a report, got exit code ${code}`);
   } finally {
     process.off('exit', stop);
   }

@@ -1,3 +1,4 @@
+import { DELETED_LISTED, DELETED_TEXT_MAX } from '@slowwave/contracts';
 import type { MemoryWriter } from '@slowwave/engine';
 import { expect, test } from 'vitest';
 import { consoleBench } from './testing/bench.ts';
@@ -115,9 +116,36 @@ test('all memories of an owner are deleted, and nobody else', async () => {
   await send('POST', '/v1/memories', berlin);
   await send('POST', '/v1/memories', { ...berlin, memory: 'Ann likes tea' });
   await send('POST', '/v1/memories', { ...berlin, user_id: 'bob' });
-  expect((await send('DELETE', '/v1/memories?user_id=ann')).json()).toEqual({ deleted: 2 });
+  expect((await send('DELETE', '/v1/memories?user_id=ann')).json()).toMatchObject({ deleted: 2, more: false });
   expect(await engine.live('ann')).toEqual([]);
   expect(await engine.live('bob')).toHaveLength(1);
+});
+
+test('what would be deleted together is shown first, and is what a filter is true of', async () => {
+  const { send, engine } = await consoleBench();
+  const { id } = (await send('POST', '/v1/memories', { ...berlin, categories: ['home'] })).json();
+  await send('POST', '/v1/memories', { ...berlin, memory: 'Ann likes tea', categories: ['food'] });
+  const which = `/v1/memories?user_id=ann&filters=${encodeURIComponent('{"categories":"home"}')}`;
+  const shown = { count: 1, memories: [{ id, memory: 'Ann lives in Berlin' }], more: false };
+  expect((await send('DELETE', `${which}&dry_run=true`)).json()).toEqual({ deleted: 0, dry_run: true, ...shown });
+  expect(await engine.live('ann')).toHaveLength(2);
+  expect((await send('DELETE', which)).json()).toEqual({ deleted: 1, dry_run: false, ...shown });
+  expect(await engine.live('ann')).toEqual(['Ann likes tea']);
+  const nobody = { deleted: 0, dry_run: false, count: 0, memories: [], more: false };
+  expect((await send('DELETE', which)).json()).toEqual(nobody);
+  expect((await send('DELETE', '/v1/memories?user_id=ann&filters=home')).json()).toMatchObject({ status: 400 });
+});
+
+test('an answer about very many deletions names the first, and no long texts', async () => {
+  const { send } = await consoleBench();
+  const long = 'tea '.repeat(900).trim();
+  for (let i = 0; i <= DELETED_LISTED; i += 1)
+    await send('POST', '/v1/memories', { ...berlin, memory: `Ann likes ${i} ${long}` });
+  const answer = await send('DELETE', '/v1/memories?user_id=ann&dry_run=true');
+  const { count, memories, more } = answer.json();
+  expect({ count, listed: memories.length, more }).toEqual({ count: 101, listed: 100, more: true });
+  expect(answer.body.length).toBeLessThan(DELETED_LISTED * (DELETED_TEXT_MAX + 100));
+  expect((await send('DELETE', '/v1/memories?user_id=ann')).json()).toMatchObject({ deleted: 101, more: true });
 });
 
 test('a write whose projection has to wait is answered as accepted', async () => {

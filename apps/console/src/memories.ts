@@ -1,5 +1,7 @@
 import {
-  DeletedView,
+  DELETED_LISTED,
+  DELETED_TEXT_MAX,
+  DeletedMemoriesView,
   DeleteMemoriesQuery,
   DeleteMemoryQuery,
   ForgottenView,
@@ -11,15 +13,18 @@ import {
 } from '@slowwave/contracts';
 import {
   type Fall,
+  filterIn,
   inApp,
   type JsonObject,
   type Ledger,
+  type Memory,
   type MemoryPatch,
   maskPersonal,
   maskSecrets,
   memoryView,
   metadataKept,
   type NewMemory,
+  newest,
   scopeOf,
   type TenantId,
   type WriteResult,
@@ -137,19 +142,27 @@ export const memoryRoutes = [
     id: 'deleteMemories',
     summary: 'Delete all memories of an owner',
     description:
-      'The owner is the first of user_id, agent_id and run_id that is set; the other ids only filter. A key bound to an ' +
-      'app does not delete what other apps were told as well.',
+      'The owner is the first of user_id, agent_id and run_id that is set; the other ids and filters only narrow it. A ' +
+      'key bound to an app does not delete what other apps were told as well. With dry_run=true, nothing is deleted.',
     query: DeleteMemoriesQuery,
-    answer: { 200: DeletedView, 202: DeletedView },
+    answer: { 200: DeletedMemoriesView, 202: DeletedMemoriesView },
     bounds: { by: 'query', apps: true },
     handle: async ({ writer }, { tenant, query, request, reply }) => {
-      const result = await writer.removeAll(tenant, scopeOf(query), { ownApp: isForOneApp(request) });
+      const dryRun = query.dry_run === 'true';
+      const which = { ownApp: isForOneApp(request), where: filterIn(query.filters) };
+      const result = await writer.removeAll(tenant, scopeOf(query), { ...which, dryRun, named: DELETED_LISTED });
       if (result.kind === 'conflict') throw overtaken();
       if (result.kind !== 'written') reply.code(202);
-      return { deleted: result.count };
+      return { deleted: dryRun ? 0 : result.count, dry_run: dryRun, ...deletedList(result) };
     },
   }),
 ];
+
+const deletedList = ({ count, first }: { count: number; first: readonly Memory[] }) => ({
+  count,
+  memories: first.map((memory) => ({ id: memory.id, memory: newest(memory).text.slice(0, DELETED_TEXT_MAX) })),
+  more: count > first.length,
+});
 
 const fallView = ({
   messages,

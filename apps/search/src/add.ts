@@ -1,4 +1,4 @@
-import type { PostSearch } from '@slowwave/contracts';
+import type { HistoryEvent, PostSearch } from '@slowwave/contracts';
 import {
   eventsInApp,
   inApp,
@@ -15,7 +15,7 @@ import { type Deadline, LATE, lateNote } from './deadline.ts';
 import type { SearchDeps } from './deps.ts';
 import type { Question } from './question.ts';
 import type { RerankedHit } from './rank.ts';
-import { historyView, hitView, messageHitView, sourceView } from './views.ts';
+import { historyView, hitView, messageHitView, sourceView, speakersOf } from './views.ts';
 
 /** The most events per memory; older ones are in its history. */
 const HISTORY_MAX = 50;
@@ -44,7 +44,7 @@ export async function addTo(deps: SearchDeps, asking: Asking, best: Best) {
   const results = best.memories.map((ranked) => ({
     ...basicView(ranked, body, now),
     ...(isThere(said) && { sources: sourcesIn(said, ranked) }),
-    ...(isThere(histories) && { history: (histories.get(idOf(ranked)) ?? []).map(historyView) }),
+    ...(isThere(histories) && { history: histories.get(idOf(ranked)) ?? [] }),
   }));
   const missing = [
     ...(said === LATE ? [lateNote('sources')] : []),
@@ -76,16 +76,21 @@ async function historiesOf(
   { ledger }: SearchDeps,
   { question, deadline }: Asking,
   { memories }: Best,
-): Promise<ReadonlyMap<string, readonly MemoryEvent[]> | typeof LATE> {
+): Promise<ReadonlyMap<string, HistoryEvent[]> | typeof LATE> {
   if (memories.length === 0) return new Map();
   const ids = [...new Set(memories.map(idOf))];
   const { app, tenant } = question;
   return deadline.within(async () => {
     const histories = await ledger.lookups.histories(owned(question, ids), HISTORY_MAX);
-    if (app === null) return histories;
+    if (app === null) return shown(histories);
     const known = (await ledger.memories.many(tenant, ids)).flatMap((memory) => inApp(memory, app) ?? []);
-    return new Map(known.map((memory) => [memory.id, eventsInApp(memory, histories.get(memory.id) ?? [], app)]));
+    return shown(new Map(known.map((memory) => [memory.id, eventsInApp(memory, histories.get(memory.id) ?? [], app)])));
   });
+
+  async function shown(histories: ReadonlyMap<string, readonly MemoryEvent[]>) {
+    const view = historyView(await speakersOf({ ledger }, tenant, [...histories.values()].flat()));
+    return new Map([...histories].map(([id, events]) => [id, events.map(view)]));
+  }
 }
 
 const owned = ({ tenant, body }: Question, ids: readonly string[]): OwnedIds => ({

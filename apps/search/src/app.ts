@@ -3,6 +3,7 @@ import { postContext } from './context/context.ts';
 import type { SearchDeps } from './deps.ts';
 import { graphRoutes } from './graph/graph.ts';
 import { memoryRoutes } from './memories.ts';
+import { messageRoutes } from './messages.ts';
 import { postRecall } from './recall/recall.ts';
 import { receiptRoutes } from './receipts.ts';
 import { postSearch } from './search.ts';
@@ -11,4 +12,12 @@ export type { SearchDeps } from './deps.ts';
 
 /** Answers questions about what is remembered. Changes nothing of it. */
 export const searchRoutes = (deps: SearchDeps): Routes =>
-  group('search', deps, [postSearch, postContext, postRecall, ...memoryRoutes, ...receiptRoutes, ...graphRoutes]);
+  group('search', deps, [
+    postSearch,
+    postContext,
+    postRecall,
+    ...memoryRoutes,
+    ...messageRoutes,
+    ...receiptRoutes,
+    ...graphRoutes,
+  ]);

@@ -17,6 +17,7 @@ import {
   eventsInApp,
   type Filter,
   filterableOf,
+  filterIn,
   idListsOf,
   inApp,
   isUnder,
@@ -46,8 +47,7 @@ import {
 } from '@slowwave/http';
 import { z } from 'zod';
 import { routesOf } from './deps.ts';
-import { filterIn } from './question.ts';
-import { historyView, sourceView, userView } from './views.ts';
+import { historyView, sourceView, speakersOf, userView } from './views.ts';
 
 const route = routesOf('memories');
 
@@ -105,7 +105,7 @@ export const memoryRoutes = [
       const events = await ledger.memories.history(tenant, memory.id, pageOf(query));
       const app = ownApp(request);
       const results = app === null ? events.results : eventsInApp(memory, events.results, app);
-      return listed({ ...events, results }, historyView);
+      return listed({ ...events, results }, historyView(await speakersOf({ ledger }, tenant, results)));
     },
   }),
   route('GET /v1/memories/:id/sources', {

@@ -11,6 +11,7 @@ const ROUTES = [
   '/v1/memories/{id}/history',
   '/v1/memories/{id}/sources',
   '/v1/memories/{id}/receipts',
+  '/v1/messages',
   '/v1/receipts/{id}',
   '/v1/receipts/{id}/outcome',
   '/v1/users',

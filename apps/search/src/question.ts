@@ -1,7 +1,6 @@
 import type { PostSearch } from '@slowwave/contracts';
 import {
   type Filter,
-  FilterError,
   type Lane,
   type LaneId,
   ownerOf,
@@ -55,18 +54,6 @@ export const wordsOf = (query: string): readonly string[] => terms(query.slice(0
 
 /** The filter of a body; null without one. */
 export const filterOf = (json: unknown): Filter | null => (json === undefined ? null : readFilter(json));
-
-/** The filter in a query string, as JSON; null without one. */
-export const filterIn = (text: string | undefined): Filter | null =>
-  text === undefined ? null : readFilter(parsed(text));
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new FilterError('filters', 'an object as JSON, percent-encoded', 'text that is not JSON');
-  }
-}
 
 export const emptyQuery = () =>
   problem(

@@ -97,6 +97,28 @@ test('the sources of a memory come with their neighbours on request', async () =
   ]);
 });
 
+test('a history says who said what it came from, and leads to the conversation around it', async () => {
+  const { app, engine } = await searchBench();
+  await engine.post(['Hello!', { role: 'user', name: 'Ann', content: 'Ann lives in Berlin' }, 'What a day.', 'Bye.']);
+  await engine.run();
+  const [memory] = await engine.memories();
+  const [event] = (await app.inject(`/v1/memories/${memory?.id}/history`)).json().results;
+  expect(event.sources).toEqual([{ message_id: expect.stringMatching(/^msg_/), role: 'user', name: 'Ann' }]);
+  const near = async (around: string, reach = '') =>
+    (await app.inject(`/v1/messages?around=${around}${reach}`)).json().results;
+  const told = await near(event.id, '&before=1&after=1');
+  expect(told).toMatchObject([
+    { content: 'Hello!', is_asked: false },
+    { content: 'Ann lives in Berlin', name: 'Ann', is_asked: true },
+    { content: 'What a day.', is_asked: false },
+  ]);
+  const last = told.at(-1)?.message_id;
+  expect(await near(last, '&before=0')).toMatchObject([{ message_id: last, is_asked: true }, { content: 'Bye.' }]);
+  const found = { user_id: 'ann', query: 'Berlin', cut: 'none', include: ['history'] };
+  const { results } = (await app.inject({ method: 'POST', url: '/v1/search', payload: found })).json();
+  expect(results[0].history[0].sources).toEqual(event.sources);
+});
+
 test('owners are listed with what they have', async () => {
   const { app, remember } = await searchBench();
   await remember('Ann lives in Berlin');
@@ -134,6 +156,10 @@ test.each([
   ['/v1/memories/mem_unknown/history', 404, 'not_found'],
   ['/v1/memories/mem_unknown/sources', 404, 'not_found'],
   ['/v1/memories/mem_unknown/sources?before=many', 400, 'invalid_request'],
+  ['/v1/messages?around=msg_unknown', 404, 'not_found'],
+  ['/v1/messages?around=evt_unknown', 404, 'not_found'],
+  ['/v1/messages', 400, 'invalid_request'],
+  ['/v1/messages?around=msg_unknown&before=51', 400, 'invalid_request'],
   ['/v1/memories/mem_unknown/future', 404, 'route_not_found'],
   ['/v1/users?cursor=x', 400, 'invalid_cursor'],
   ['/v1/users?limit=0', 400, 'invalid_request'],

@@ -2,6 +2,7 @@ import {
   type HistoryEvent,
   type MemoryView,
   type MessageHit,
+  type MessageList,
   type RelationHit,
   type SourceView,
   textOf,
@@ -19,9 +20,12 @@ import {
   type OwnerSummary,
   relationCore,
   type Scope,
+  type Speaker,
   scopeView,
+  type TenantId,
 } from '@slowwave/engine';
 import type { z } from 'zod';
+import type { SearchDeps } from './deps.ts';
 
 /** A found version; the index has all fields, so the ledger is not needed. */
 export const hitView = (point: IndexHit['point']): MemoryView => ({
@@ -61,28 +65,51 @@ export const sourceView = (message: Message, isSource: boolean): z.infer<typeof 
   is_source: isSource,
 });
 
+/** A message near one that is asked for. */
+export function nearView(message: Message, isAsked: boolean): z.infer<typeof MessageList>['results'][number] {
+  const { is_source: _, ...view } = sourceView(message, isAsked);
+  return { ...view, is_asked: isAsked };
+}
+
 /** A found message: like a source, with its scope. */
 export function messageHitView(message: Message, scope: Scope): Omit<z.infer<typeof MessageHit>, 'score' | 'scores'> {
   const { is_source: _, ...view } = sourceView(message, true);
   return { ...scopeView(scope), ...view };
 }
 
-export const historyView = (event: MemoryEvent): z.infer<typeof HistoryEvent> => ({
-  id: event.id,
-  memory_id: event.memoryId,
-  event: event.kind,
-  version: event.revision,
-  previous: event.previous,
-  memory: event.text,
-  reason: event.reason,
-  actor: event.actor,
-  consolidation_id: event.consolidationId,
-  retracts: [...(event.retraction?.retracts ?? [])],
-  undo_id: event.retraction?.undoId ?? null,
-  ...(event.rated !== undefined && { rated: event.rated }),
-  said_at: isoOf(event.saidAt.at),
-  created_at: isoOf(event.recordedAt),
-});
+/** Events with who said what they came from. */
+export const historyView =
+  (speakers: ReadonlyMap<string, Speaker>) =>
+  (event: MemoryEvent): HistoryEvent => ({
+    id: event.id,
+    memory_id: event.memoryId,
+    event: event.kind,
+    version: event.revision,
+    previous: event.previous,
+    memory: event.text,
+    reason: event.reason,
+    actor: event.actor,
+    consolidation_id: event.consolidationId,
+    retracts: [...(event.retraction?.retracts ?? [])],
+    undo_id: event.retraction?.undoId ?? null,
+    ...(event.rated !== undefined && { rated: event.rated }),
+    sources: event.sourceIds.flatMap((id) => {
+      const speaker = speakers.get(id);
+      return speaker === undefined ? [] : [{ message_id: id, role: speaker.role, name: speaker.name }];
+    }),
+    said_at: isoOf(event.saidAt.at),
+    created_at: isoOf(event.recordedAt),
+  });
+
+/** Who said what events came from. */
+export const speakersOf = (
+  { ledger }: Pick<SearchDeps, 'ledger'>,
+  tenant: TenantId,
+  events: readonly MemoryEvent[],
+): Promise<ReadonlyMap<string, Speaker>> => {
+  const ids = [...new Set(events.flatMap(({ sourceIds }) => sourceIds))];
+  return ids.length === 0 ? Promise.resolve(new Map()) : ledger.memories.speakers(tenant, ids);
+};
 
 export const userView = ({ owner, ...summary }: OwnerSummary): z.infer<typeof UserView> => ({
   kind: owner.kind,

@@ -38,7 +38,8 @@ describe('keys, in separate processes', { timeout: 120_000 }, () => {
     const batch = await ask('ingest', 'POST /v1/batches?wait=30000', { ...said(userId, text), flush: true });
     expect(batch.body.state).toBe('consolidated');
     const { id, consolidation_id, events } = batch.body;
-    return { batch: id, consolidation: consolidation_id, memory: events[0].memory_id };
+    const [{ id: event, memory_id: memory }] = events;
+    return { batch: id, consolidation: consolidation_id, memory, event };
   }
 
   /** The routes of the product that a process describes, as the table names them. */
@@ -104,6 +105,7 @@ describe('keys, in separate processes', { timeout: 120_000 }, () => {
       ['search', `GET /v1/memories/${mine.memory}`],
       ['search', `GET /v1/memories/${mine.memory}/history`],
       ['search', `GET /v1/memories/${mine.memory}/sources`],
+      ['search', `GET /v1/messages?around=${mine.event}`],
       ['console', `PATCH /v1/memories/${mine.memory}`, { memory: 'I live in Rome' }],
       ['console', `POST /v1/memories/${mine.memory}/restore`, { version: 1 }],
       ['console', `POST /v1/memories/${mine.memory}/feedback`, { rating: 'very_negative' }],
@@ -221,7 +223,10 @@ describe('keys, in separate processes', { timeout: 120_000 }, () => {
       const answer = await ann(app, route, body);
       expect([route, answer.status, answer.body.code]).toEqual([route, 403, 'key_bound']);
     }
-    const hidden = [`memories/${bobs.memory}`, `memories/${bobs.memory}/history`, `memories/${bobs.memory}/sources`];
+    const hidden = [
+      ...['', '/history', '/sources'].map((path) => `memories/${bobs.memory}${path}`),
+      `messages?around=${bobs.event}`,
+    ];
     for (const path of hidden) expect([path, (await ann('search', `GET /v1/${path}`)).status]).toEqual([path, 404]);
     expect((await ann('ingest', `GET /v1/batches/${bobs.batch}`)).status).toBe(404);
     const refusal = await operator('console', 'POST /v1/keys', { name: 'k', scopes: ['admin'], user_id: 'ann' });

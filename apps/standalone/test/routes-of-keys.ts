@@ -15,6 +15,7 @@ export const NEEDED: Readonly<Record<string, Needed>> = {
   'search GET /v1/memories/{id}/history': 'search',
   'search GET /v1/memories/{id}/sources': 'search',
   'search GET /v1/memories/{id}/receipts': 'search',
+  'search GET /v1/messages': 'search',
   'search GET /v1/receipts/{id}': 'search',
   'search POST /v1/receipts/{id}/outcome': 'search',
   'search GET /v1/users': 'search',

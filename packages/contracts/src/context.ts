@@ -120,6 +120,10 @@ const PendingView = z.object({
   cut: z.boolean().describe('true: only the beginning is included.'),
 });
 
+const CoveredView = z
+  .object({ first_message_id: z.string(), last_message_id: z.string(), messages: z.number().int() })
+  .meta({ id: 'CoveredMessages' });
+
 const TurnView = z
   .object({ role: z.enum(['system', 'user', 'assistant']), content: z.string() })
   .meta({ id: 'ContextTurn' });
@@ -143,6 +147,10 @@ export const ContextResult = z
       relations: SectionView.optional(),
       pending: SectionView.optional(),
     }),
+    summary_covers: CoveredView.optional().describe(
+      'Only if the summary is included: the first and the last message it was made of, and of how many. ' +
+        'GET /v1/messages?around={message_id} shows the conversation there.',
+    ),
     citations: z.array(CitationView),
     memory_ids: z.array(z.string()),
     pending: z.array(PendingView),

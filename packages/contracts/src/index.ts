@@ -72,6 +72,9 @@ export {
   TenantParams,
 } from './keys.ts';
 export {
+  DELETED_LISTED,
+  DELETED_TEXT_MAX,
+  DeletedMemoriesView,
   DeletedView,
   DeleteMemoriesQuery,
   DeleteMemoryQuery,
@@ -82,6 +85,8 @@ export {
   ListUsersQuery,
   MemoryList,
   MemoryView,
+  MessageList,
+  MessagesQuery,
   PatchMemory,
   PostFeedback,
   PostMemory,

@@ -133,6 +133,12 @@ export const HistoryEvent = z
       })
       .optional()
       .describe('Only for FEEDBACK: the version that was rated, and how.'),
+    sources: z
+      .array(z.object({ message_id: z.string(), role: Role, name: z.string().nullable() }))
+      .describe(
+        'The messages it came from, and who said them; empty for explicit changes. GET /v1/messages?around={id of the ' +
+          'event} shows them with the conversation around them.',
+      ),
     said_at: z.string(),
     created_at: z.string(),
   })
@@ -140,6 +146,10 @@ export const HistoryEvent = z
 export type HistoryEvent = z.infer<typeof HistoryEvent>;
 
 export const History = listOf(HistoryEvent).meta({ id: 'History' });
+
+/** The most messages before and after one that is asked for. */
+const NEARBY_MAX = 50;
+const NEARBY_DEFAULT = 5;
 
 /** The most messages before and after a source. */
 export const NEIGHBOURS_MAX = 20;
@@ -149,6 +159,23 @@ export const SourcesQuery = z.strictObject({
   after: Neighbours.meta({ description: 'How many messages to include after each source.', examples: [1] }),
 });
 export const SourceList = listOf(SourceView).meta({ id: 'SourceList' });
+
+const Nearby = z.coerce.number().int().min(0).max(NEARBY_MAX).default(NEARBY_DEFAULT);
+export const MessagesQuery = z.strictObject({
+  around: z.string().min(1).max(256).describe('The id of a message, or of an event in the history of a memory.'),
+  before: Nearby.meta({ description: 'How many messages to include before each of them.', examples: [5] }),
+  after: Nearby.meta({ description: 'How many messages to include after each of them.', examples: [5] }),
+});
+
+export const MessageList = z
+  .object({
+    results: z.array(
+      SaidMessage.extend({
+        is_asked: z.boolean().describe('true: the message itself, or one that the event came from.'),
+      }),
+    ),
+  })
+  .meta({ id: 'MessageList' });
 
 export const PostMemory = z
   .strictObject({
@@ -207,17 +234,38 @@ export const PostFeedback = z
   })
   .meta({ id: 'PostFeedback', examples: FEEDBACKS });
 
+const DryDelete = z
+  .enum(['true', 'false'])
+  .default('false')
+  .describe('true: only shows what would be forgotten; nothing is changed.');
+
 export const DeleteMemoriesQuery = z
-  .strictObject(ScopeFields)
+  .strictObject({ ...ScopeFields, filters: FiltersText.optional(), dry_run: DryDelete })
   .refine(hasOwnerId, { message: OWNER_ID_MISSING, path: ['user_id'] });
+/** Memories named in the answer to a deletion of many. */
+export const DELETED_LISTED = 100;
+/** Characters of each that are shown. */
+export const DELETED_TEXT_MAX = 200;
+
+export const DeletedMemoriesView = z
+  .object({
+    deleted: z.number().int().describe('0 for a dry run.'),
+    dry_run: z.boolean(),
+    count: z.number().int().describe('The number of memories that are deleted, or would be.'),
+    memories: z
+      .array(z.object({ id: z.string(), memory: z.string() }))
+      .describe(
+        `The first ${DELETED_LISTED} of them, each with the first ${DELETED_TEXT_MAX} characters of its text. ` +
+          'DELETE /v1/memories/{id}?dry_run=true shows what one of them takes with it.',
+      ),
+    more: z.boolean().describe('true: there are others that are not listed.'),
+  })
+  .meta({ id: 'DeletedMemories' });
+export type DeletedMemoriesView = z.infer<typeof DeletedMemoriesView>;
+
 export const DeletedView = z.object({ deleted: z.number().int() }).meta({ id: 'Deleted' });
 
-export const DeleteMemoryQuery = z.strictObject({
-  dry_run: z
-    .enum(['true', 'false'])
-    .default('false')
-    .describe('true: only shows what would be forgotten with the memory; nothing is changed.'),
-});
+export const DeleteMemoryQuery = z.strictObject({ dry_run: DryDelete });
 
 const RelationTold = z.object({ id: z.string(), text: z.string() });
 

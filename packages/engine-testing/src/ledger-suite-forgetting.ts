@@ -1,6 +1,6 @@
 import type { LaneId, Memory, MemoryChange, Statement, Turn } from '@slowwave/engine';
 import { describe, expect, it } from 'vitest';
-import { added, deleted, home, newMessage, updated } from './builders.ts';
+import { added, deleted, heldOperation, home, newMessage, updated } from './builders.ts';
 import { graphPlan, heldStudy, relationsOf } from './graph-bench.ts';
 import { statementsBy } from './graph-statements.ts';
 import { apply, type Bench, claimedBatch, expectKind, hear, TENANT, write } from './ledger-bench.ts';
@@ -74,11 +74,36 @@ export function describeForgetting(bench: () => Bench): void {
       const { turn, ids } = await heard(b, ['Forget that I owe Bo money. I like tea.', 'Forget Bo']);
       const tea = rememberedFrom(b, { turn, ids: ids.slice(0, 1) }, { text: 'Likes tea', quote: 'I like tea' });
       const wishes = [
-        { messageId: ids[0] ?? '', quote: 'Forget that I owe Bo money' },
-        { messageId: ids[1] ?? '', quote: 'nobody said so' },
+        { messageId: ids[0] ?? '', quote: 'Forget that I owe Bo money', memoryId: null },
+        { messageId: ids[1] ?? '', quote: 'nobody said so', memoryId: null },
       ];
       await apply(b, turn, { changes: [tea], wishes });
       expect(await shown(b, ids)).toEqual(['[forgotten]. I like tea.', { withheld: 'forgotten' }]);
+    });
+
+    it('hides a wish while what it is about is hidden, or a person may have it deleted', async () => {
+      const b = bench();
+      const { turn, ids } = await heard(b, ['I owe Bo ten euros', 'Forget that I owe Bo']);
+      const [said = '', asked = ''] = ids;
+      const debt = rememberedFrom(b, { turn, ids: [said] }, { text: 'Owes Bo ten euros', quote: 'I owe Bo ten euros' });
+      const { id: memoryId } = debt.memory;
+      const wishes = [{ messageId: asked, quote: 'Forget that I owe Bo', memoryId }];
+      const reviews = [heldOperation(b.tools, { kind: 'DELETE', memoryId, after: null, forgets: true })];
+      await apply(b, turn, { changes: [debt], wishes, reviews });
+      const hidden = { withheld: 'forgotten' };
+      expect(await shown(b, ids)).toEqual(['I owe Bo ten euros', hidden]);
+      const now = b.tools.now();
+      await b.ledger.reviews.settle(TENANT, reviews[0]?.id ?? '', { state: 'rejected', now });
+      expect(await shown(b, ids)).toEqual(['I owe Bo ten euros', 'Forget that I owe Bo']);
+      expect(await toProject(b, turn.lane)).toContainEqual(['Forget that I owe Bo', 'I owe Bo ten euros', 3]);
+
+      const would = await b.ledger.memories.leaning(turn.lane, memoryId);
+      expect(would.messages.map(({ id }) => id).sort()).toEqual([...ids].sort());
+      const gone = deleted(b.tools, debt.memory, { forgets: true });
+      await write(b, gone);
+      expect(await shown(b, ids)).toEqual([hidden, hidden]);
+      await write(b, updated(b.tools, gone.memory, { text: 'Owes Bo ten euros' }));
+      expect(await shown(b, ids)).toEqual(['I owe Bo ten euros', 'Forget that I owe Bo']);
     });
 
     it('is found for decisions on what was said before, and for no later ones', async () => {

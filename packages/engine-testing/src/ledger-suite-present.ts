@@ -30,7 +30,7 @@ export function describePresent(bench: () => Bench): void {
 
   describe('the present conversation', () => {
     it('is nothing where nothing was said', async () => {
-      expect(await present()).toEqual({ summary: null, pending: [], more: false });
+      expect(await present()).toEqual({ summary: null, covers: null, pending: [], more: false });
     });
 
     it('has what waits and what is being consolidated until it is searchable, in the order it was said', async () => {
@@ -125,7 +125,7 @@ export function describePresent(bench: () => Bench): void {
     const lane = await laneOf(b);
     await write(b, added(b.tools, home(lane.id), { text: 'Is called Ann', details: details({ pinned: true }) }));
     await b.ledger.erasures.request(TENANT, lane.owner, { id: 'ers_1', ownerHash: 'h', now: b.tools.now() });
-    expect(await present()).toEqual({ summary: null, pending: [], more: false });
+    expect(await present()).toEqual({ summary: null, covers: null, pending: [], more: false });
     expect(await b.ledger.present.profile(TENANT, ANNS, { at: b.tools.now(), limit: 10 })).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { added, home, newMessage, scope, updated } from './builders.ts';
-import { type Bench, claimedBatch, store, TENANT, write } from './ledger-bench.ts';
+import { type Bench, claimedBatch, OTHER_TENANT, store, TENANT, write } from './ledger-bench.ts';
 
 export function describeSources(bench: () => Bench): void {
   describe('the sources of a memory', () => {
@@ -24,6 +24,22 @@ export function describeSources(bench: () => Bench): void {
         [ids[4], false],
         [ids[5], false],
       ]);
+    });
+
+    it('are told with who said them, and each event is found by its id', async () => {
+      const b = bench();
+      const said = newMessage(b.tools, { content: 'I like tea', role: 'assistant', name: 'Kim' });
+      const { batch, turn } = await claimedBatch(b, { messages: [said] });
+      const born = added(b.tools, home(turn.lane), { sourceIds: [said.id] });
+      await write(b, born);
+      const { memories } = b.ledger;
+      const speakers = await memories.speakers(TENANT, [said.id, 'msg_none']);
+      expect([...speakers]).toEqual([[said.id, { role: 'assistant', name: 'Kim' }]]);
+      expect((await memories.speakers(OTHER_TENANT, [said.id])).size).toBe(0);
+      const [event] = born.events;
+      expect(await memories.event(TENANT, event?.id ?? '')).toEqual(event);
+      expect(await memories.event(OTHER_TENANT, event?.id ?? '')).toBeNull();
+      expect(await memories.event(TENANT, batch.id)).toBeNull();
     });
 
     it('include those of former versions', async () => {

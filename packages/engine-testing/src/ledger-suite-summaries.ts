@@ -83,6 +83,27 @@ export function describeSummaries(bench: () => Bench): void {
       expect(textsOf(basis)).toEqual(['three', 'four']);
     });
 
+    it('names the first and the last message that it was made of, until it is forgotten', async () => {
+      const b = bench();
+      const due = await dueAfter(b, ['one', 'two', 'three']);
+      await refresh(b, due, 'so far');
+      const turn = await consolidated(b, ['four', 'five', 'six']);
+      const again = expectThere(await summaryDue(b, turn, EVERY));
+      const basis = expectThere(await b.ledger.summaries.read(again, HOW));
+      const [one, three] = [1, 3];
+      expect(basis).toMatchObject({ from: one, count: three });
+      await b.ledger.summaries.store(again, { ...basis, summary: 'up to six', count: 6 });
+      const messages = await b.ledger.contents.messages(turn.lane, 0, 10);
+      const covers = { firstMessageId: messages[0]?.id, lastMessageId: messages[5]?.id, messages: 6 };
+      const asked = { ...scope(), runId: null };
+      const present = await b.ledger.present.conversation(TENANT, asked, { messages: 9, longest: 99 });
+      expect(present).toMatchObject({ summary: 'up to six', covers });
+      expect(await b.ledger.contents.summaries(turn.lane)).toMatchObject([{ summary: 'up to six', covers }]);
+      await b.ledger.summaries.forget(turn.lane);
+      const left = await b.ledger.present.conversation(TENANT, asked, { messages: 9, longest: 99 });
+      expect(left).toMatchObject({ summary: null, covers: null });
+    });
+
     it('that covers enough already is not refreshed once more', async () => {
       const b = bench();
       const due = await dueAfter(b, ['one', 'two', 'three']);
@@ -226,7 +247,11 @@ const dueAfter = async (b: Bench, texts: readonly string[]): Promise<SummaryRefr
 
 async function refresh(b: Bench, due: SummaryRefresh, summary: string): Promise<void> {
   const basis = expectThere(await b.ledger.summaries.read(due, HOW));
-  expect(await b.ledger.summaries.store(due, { ...basis, summary })).toEqual({ kind: 'stored' });
+  const extent = {
+    from: basis.from ?? basis.messages[0]?.saidAt.seq ?? null,
+    count: basis.count + basis.messages.length,
+  };
+  expect(await b.ledger.summaries.store(due, { ...basis, ...extent, summary })).toEqual({ kind: 'stored' });
 }
 
 /** The summary that a next consolidation of the scope reads. */

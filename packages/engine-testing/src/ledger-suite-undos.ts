@@ -1,6 +1,17 @@
 import { type LaneId, type MemoryChange, type Tombstone, UNDONE_NOTE, type Undo, type Undoing } from '@slowwave/engine';
 import { describe, expect, it } from 'vitest';
-import { added, bitsOf, deleted, heldOperation, home, retracted, scope, updated, user } from './builders.ts';
+import {
+  added,
+  bitsOf,
+  deleted,
+  heldOperation,
+  home,
+  newMessage,
+  retracted,
+  scope,
+  updated,
+  user,
+} from './builders.ts';
 import {
   ALL,
   ANN,
@@ -38,6 +49,28 @@ export function describeUndos(bench: () => Bench): void {
       expect(await later.undos.get(TENANT, undoing.undo.id)).toEqual(undoing.undo);
       expect(await later.undos.ofLane(turn.lane)).toEqual([undoing.undo]);
       expect(await later.memories.get(TENANT, born.memory.id)).toEqual(change?.memory);
+    });
+
+    it('takes its messages out of those that others are shown with', async () => {
+      const b = bench();
+      const { turn, born } = await applied(b);
+      const messages = [newMessage(b.tools, { content: 'I like tea' })];
+      const { turn: next } = await claimedBatch(b, { messages });
+      const ids = messages.map(({ id }) => id);
+      const tea = added(b.tools, home(turn.lane), { text: 'Likes tea', sourceIds: ids });
+      await apply(b, next, { changes: [tea] });
+      const shown = async () => {
+        const sources = await b.ledger.memories.sources(TENANT, tea.memory.id, { before: 9, after: 9 });
+        const of = { tenant: TENANT, owner: ANN, ids };
+        const around = await b.ledger.lookups.around(of, { before: 9, after: 9, appId: null });
+        return [sources.length, around.get(ids[0] ?? '')?.length];
+      };
+      expect(await shown()).toEqual([2, 2]);
+      const undoing = undoingOf(b, { turn, born });
+      await b.ledger.undos.write(TENANT, undoing);
+      expect(await shown()).toEqual([1, 1]);
+      await b.ledger.undos.write(TENANT, redoingOf(b, undoing, turn.consolidationId));
+      expect(await shown()).toEqual([2, 2]);
     });
 
     it('leaves a memory without versions out of lists and counts, and brings it back', async () => {

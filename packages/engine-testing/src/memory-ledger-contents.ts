@@ -1,5 +1,6 @@
 import type { ContentStore } from '@slowwave/engine';
 import type { State } from './memory-ledger-state.ts';
+import { coveredBy } from './memory-ledger-summaries.ts';
 
 export function memoryContents(state: State): ContentStore {
   return {
@@ -14,8 +15,10 @@ export function memoryContents(state: State): ContentStore {
       return rest.sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, limit);
     },
     summaries: async (lane) =>
-      state.summaries.flatMap(({ lane: of, scope, summary }) =>
-        of === lane && summary !== null ? [{ scope, summary }] : [],
+      state.summaries.flatMap((row) =>
+        row.lane === lane && row.summary !== null
+          ? [{ scope: row.scope, summary: row.summary, covers: coveredBy(state, row) }]
+          : [],
       ),
   };
 }

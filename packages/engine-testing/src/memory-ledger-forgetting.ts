@@ -34,7 +34,7 @@ export function noteWishes(
 /** What is shown of a lane's messages. */
 export function showAgain(state: State, lane: LaneId, now: Millis): void {
   const cameOf = evidenceByMessage(evidenceOf(state, lane));
-  const counting = state.wishes.filter((wish) => state.consolidations.get(wish.consolidationId)?.state === 'applied');
+  const hiding = wishesOf(state).filter(({ hides }) => hides);
   const changed = new Set<string>();
   for (const row of state.messages.values()) {
     if (row.lane !== lane) continue;
@@ -42,7 +42,7 @@ export function showAgain(state: State, lane: LaneId, now: Millis): void {
     const said = row.unhidden ?? content;
     const shown = shownOf(said, {
       evidence: cameOf([id]),
-      wishes: counting.filter(({ messageId }) => messageId === id).map(({ quote }) => quote),
+      wishes: hiding.filter(({ messageId }) => messageId === id).map(({ quote }) => quote),
     });
     if (JSON.stringify(shown ?? said) === JSON.stringify(content)) continue;
     changed.add(batchId);
@@ -57,6 +57,24 @@ export function showAgain(state: State, lane: LaneId, now: Millis): void {
     const seq = state.counters.outboxSeq;
     state.outbox.set(seq, { seq, memoryId, tenant, lane, consolidationId: null });
   }
+}
+
+/** Those that count, and whether their words are hidden. */
+const wishesOf = (state: State) =>
+  state.wishes
+    .filter(({ consolidationId }) => state.consolidations.get(consolidationId)?.state === 'applied')
+    .map((wish) => ({ ...wish, hides: isHiding(state, wish) }));
+
+function isHiding(state: State, { consolidationId, memoryId }: State['wishes'][number]): boolean {
+  const memory = memoryId === null ? undefined : state.memories.get(memoryId);
+  if (memory === undefined || memory.versions.length === 0 || forgottenAt(memory) !== null) return true;
+  return [...state.reviews.values()].some(
+    ({ operation, ...review }) =>
+      review.state === 'pending' &&
+      review.consolidationId === consolidationId &&
+      operation.kind === 'DELETE' &&
+      operation.memoryId === memoryId,
+  );
 }
 
 /** Which statements of a lane's studies have fallen. The caller folds the graph again. */
@@ -83,13 +101,16 @@ function evidenceOf(state: State, lane: LaneId): readonly Evidence[] {
 
 export function leaningOn(state: State, lane: LaneId, memoryId: string): Leaning {
   const evidence = evidenceOf(state, lane);
-  const own = new Set(evidence.filter((one) => one.memoryId === memoryId).flatMap(({ messageIds }) => messageIds));
+  const wishes = wishesOf(state);
+  const own = new Set([
+    ...evidence.filter((one) => one.memoryId === memoryId).flatMap(({ messageIds }) => messageIds),
+    ...wishes.filter((wish) => wish.memoryId === memoryId).map(({ messageId }) => messageId),
+  ]);
   const rows = [...state.messages.values()].filter((row) => row.lane === lane && own.has(row.message.id));
   const statements = [...state.graph.statements.values()].filter((row) => row.lane === lane && row.counts);
-  const isApplied = (id: string): boolean => state.consolidations.get(id)?.state === 'applied';
   return leaningIn(memoryId, {
     messages: rows.map(({ message, unhidden }) => ({ id: message.id, content: unhidden ?? message.content })),
-    wishes: state.wishes.filter(({ consolidationId }) => isApplied(consolidationId)),
+    wishes,
     evidence,
     statements: statements
       .map(({ statement }) => statement)

@@ -1,5 +1,5 @@
 import type { LookupStore, Message, OwnedIds, Reach } from '@slowwave/engine';
-import type { State } from './memory-ledger-state.ts';
+import { type MessageRow, rowOf, type State } from './memory-ledger-state.ts';
 import { findLane } from './memory-ledger-turns.ts';
 
 export function memoryLookups(state: State): LookupStore {
@@ -9,10 +9,17 @@ export function memoryLookups(state: State): LookupStore {
       const own = of.ids.filter((id) => lane !== null && state.memories.get(id)?.lane === lane.id);
       return new Map(own.map((id) => [id, state.events.filter(({ memoryId }) => memoryId === id).slice(-limit)]));
     },
+    /** What is undone is nobody's neighbour. */
     around: async (of, reach) => {
       const rows = rowsOf(state, of);
       const asked = rows.filter(({ message }) => of.ids.includes(message.id));
-      return new Map(asked.map(({ message }) => [message.id, near(rows, message, reach)]));
+      const standing = rows.filter(({ message }) => rowOf(state.batches, message.batchId).state !== 'undone');
+      return new Map(
+        asked.map((row) => {
+          const others = standing.filter(({ message }) => message.id !== row.message.id);
+          return [row.message.id, near([...others, row].sort(inLaneOrder), row.message, reach)];
+        }),
+      );
     },
   };
 }
@@ -20,10 +27,12 @@ export function memoryLookups(state: State): LookupStore {
 function rowsOf(state: State, { tenant, owner }: OwnedIds) {
   const lane = findLane(state, tenant, owner);
   const rows = [...state.messages.values()].filter((row) => lane !== null && row.lane === lane.id);
-  return rows.sort((a, b) => a.message.saidAt.seq - b.message.saidAt.seq);
+  return rows.sort(inLaneOrder);
 }
 
-function near(rows: ReturnType<typeof rowsOf>, { saidAt }: Message, { before, after, appId }: Reach): Message[] {
+const inLaneOrder = (a: MessageRow, b: MessageRow): number => a.message.saidAt.seq - b.message.saidAt.seq;
+
+function near(rows: readonly MessageRow[], { saidAt }: Message, { before, after, appId }: Reach): Message[] {
   return rows.flatMap(({ message, scope }) => {
     const distance = message.saidAt.seq - saidAt.seq;
     const isNear = distance >= -before && distance <= after;

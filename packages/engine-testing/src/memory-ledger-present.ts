@@ -17,6 +17,7 @@ import {
 } from '@slowwave/engine';
 import { isWithin, liveOf } from './memory-ledger-reads.ts';
 import { rowOf, type State } from './memory-ledger-state.ts';
+import { coveredBy } from './memory-ledger-summaries.ts';
 
 export function memoryPresent(state: State): PresentStore {
   return {
@@ -56,10 +57,11 @@ interface Asked {
 
 function conversation(state: State, { tenant, scope }: Asked, limits: PresentLimits): Conversation {
   const lane = laneOf(state, tenant, ownerOf(scope));
-  if (lane === undefined) return { summary: null, pending: [], more: false };
+  if (lane === undefined) return { summary: null, covers: null, pending: [], more: false };
   const summaries = state.summaries.filter(
     (row) => row.lane === lane.id && row.summary !== null && isWithin(row.scope, scope),
   );
+  const [latest] = summaries.sort((a, b) => b.upTo - a.upTo);
   const waiting = [...state.messages.values()].filter(
     (row) => row.lane === lane.id && isWithin(row.scope, scope) && !row.message.resent && isOpen(state, row.message),
   );
@@ -70,7 +72,8 @@ function conversation(state: State, { tenant, scope }: Asked, limits: PresentLim
   );
   const shown = newestFirst.slice(0, limits.messages).map(({ message }) => message);
   return {
-    summary: summaries.sort((a, b) => b.upTo - a.upTo)[0]?.summary ?? null,
+    summary: latest?.summary ?? null,
+    covers: latest === undefined ? null : coveredBy(state, latest),
     pending: shown.sort((a, b) => compareSaid(a.saidAt, b.saidAt)).map((message) => pendingOf(message, limits.longest)),
     more: waiting.length > limits.messages,
   };

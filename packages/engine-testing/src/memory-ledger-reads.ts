@@ -15,7 +15,7 @@ import {
 } from '@slowwave/engine';
 import { leaningOn } from './memory-ledger-forgetting.ts';
 import { pageOf } from './memory-ledger-page.ts';
-import type { State } from './memory-ledger-state.ts';
+import { rowOf, type State } from './memory-ledger-state.ts';
 import { isStanding } from './memory-ledger-turns.ts';
 
 type Reads = Omit<MemoryStore, 'apply' | 'write' | 'laneOf'>;
@@ -45,15 +45,20 @@ export function memoryReads(state: State): Reads {
       const events = isKnown ? state.events.filter((event) => event.memoryId === id) : [];
       return pageOf(events, (event) => ({ order: -event.revision, id: event.id }), page);
     },
+    event: async (tenant, id) =>
+      state.events.find((event) => event.id === id && find(state, tenant, event.memoryId) !== null) ?? null,
     sources: async (tenant, id, around) => sources(state, find(state, tenant, id), around),
-    messages: async (tenant, ids) => {
-      const rows = ids
-        .map((id) => state.messages.get(id))
-        .filter((row) => row?.tenant === tenant && isStanding(state, row.lane));
-      return new Map(rows.flatMap((row) => (row === undefined ? [] : [[row.message.id, row.message]])));
-    },
+    messages: async (tenant, ids) => new Map(messagesOf(state, tenant, ids).map((message) => [message.id, message])),
+    speakers: async (tenant, ids) =>
+      new Map(messagesOf(state, tenant, ids).map(({ id, role, name }) => [id, { role, name }])),
   };
 }
+
+const messagesOf = (state: State, tenant: TenantId, ids: readonly string[]): readonly Message[] =>
+  ids.flatMap((id) => {
+    const row = state.messages.get(id);
+    return row?.tenant === tenant && isStanding(state, row.lane) ? [row.message] : [];
+  });
 
 function find(state: State, tenant: TenantId, id: string): Memory | null {
   const memory = state.memories.get(id);
@@ -104,8 +109,12 @@ function sources(
   const lane = [...state.messages.values()].filter((row) => row.lane === memory.lane).map((row) => row.message);
   const seqs = lane.filter((message) => sourceIds.has(message.id)).map((message) => message.saidAt.seq);
   const isNear = (seq: number) => seqs.some((source) => seq >= source - around.before && seq <= source + around.after);
-  return lane
-    .filter((message) => isNear(message.saidAt.seq))
-    .sort((a, b) => a.saidAt.seq - b.saidAt.seq)
-    .map((message) => ({ message, isSource: sourceIds.has(message.id) }));
+  return (
+    lane
+      .filter((message) => isNear(message.saidAt.seq))
+      // What is undone is nobody's neighbour.
+      .filter(({ id, batchId }) => sourceIds.has(id) || rowOf(state.batches, batchId).state !== 'undone')
+      .sort((a, b) => a.saidAt.seq - b.saidAt.seq)
+      .map((message) => ({ message, isSource: sourceIds.has(message.id) }))
+  );
 }

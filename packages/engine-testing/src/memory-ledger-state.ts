@@ -69,7 +69,7 @@ export interface BatchRow extends Mutable<Batch> {
   points: number;
 }
 
-interface MessageRow {
+export interface MessageRow {
   readonly tenant: TenantId;
   readonly lane: LaneId;
   readonly scope: Scope;
@@ -109,6 +109,8 @@ export interface SummaryRow {
   readonly lane: LaneId;
   readonly scope: Scope;
   summary: string | null;
+  from: number | null;
+  count: number;
   upTo: number;
   revision: number;
 }

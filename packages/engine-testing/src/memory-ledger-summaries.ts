@@ -1,5 +1,6 @@
 import {
   type Account,
+  type Covered,
   type LaneId,
   liveVersion,
   type Message,
@@ -49,6 +50,8 @@ export function summaryOf(state: State, lane: LaneId, scope: Scope): SummaryRow 
     lane,
     scope,
     summary: null,
+    from: null,
+    count: 0,
     upTo: 0,
     revision: 0,
   };
@@ -62,7 +65,8 @@ export function forgetBegunSummaries(state: State, lane: LaneId): void {
 
 export function forgetSummaries(state: State, lane: LaneId): void {
   for (const row of state.summaries) {
-    if (row.lane === lane) Object.assign(row, { summary: null, upTo: 0, revision: row.revision + 1 });
+    if (row.lane === lane)
+      Object.assign(row, { summary: null, from: null, count: 0, upTo: 0, revision: row.revision + 1 });
   }
 }
 
@@ -73,7 +77,8 @@ function read(state: State, refresh: SummaryRefresh, how: { every: number; limit
   if (row === null || upTo === undefined || since.length < how.every) return null;
   const messages = since.slice(-how.limit).filter((message) => !isForgotten(state, message));
   const { tenant } = rowOf(state.lanes, row.lane);
-  return { tenant, summary: row.summary, messages, upTo, revision: row.revision, ...termsIn(state, tenant) };
+  const { summary, from, count } = row;
+  return { tenant, summary, from, count, messages, upTo, revision: row.revision, ...termsIn(state, tenant) };
 }
 
 function store(state: State, refresh: SummaryRefresh, refreshed: RefreshedSummary): 'stored' | 'overtaken' {
@@ -81,8 +86,19 @@ function store(state: State, refresh: SummaryRefresh, refreshed: RefreshedSummar
   if (refreshed.call !== undefined) countCall(state, { lane }, refreshed.call);
   const row = rowOfRefresh(state, refresh);
   if (row === null || row.revision !== refreshed.revision) return 'overtaken';
-  Object.assign(row, { summary: refreshed.summary, upTo: refreshed.upTo, revision: row.revision + 1 });
+  const { summary, from, count, upTo } = refreshed;
+  Object.assign(row, { summary, from, count, upTo, revision: row.revision + 1 });
   return 'stored';
+}
+
+/** Which messages it covers; null: none. */
+export function coveredBy(state: State, { lane, from, count, upTo }: SummaryRow): Covered | null {
+  const messages = [...state.messages.values()].filter((row) => row.lane === lane).map(({ message }) => message);
+  const at = (seq: number | null) => messages.find(({ saidAt }) => saidAt.seq === seq)?.id;
+  const [first, last] = [at(from), at(upTo)];
+  return first === undefined || last === undefined
+    ? null
+    : { firstMessageId: first, lastMessageId: last, messages: count };
 }
 
 const rowOfRefresh = (state: State, { lane, scope }: SummaryRefresh): SummaryRow | null =>

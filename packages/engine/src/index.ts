@@ -154,7 +154,7 @@ export { idsAsked, withBeyond } from './search/beyond.ts';
 export type * from './search/filter/filter.ts';
 export { type Filterable, filterableOf, fold, matches, sameFolded, scopeFromFilter } from './search/filter/filter.ts';
 export { FilterError } from './search/filter/mistake.ts';
-export { readFilter } from './search/filter/read.ts';
+export { filterIn, readFilter } from './search/filter/read.ts';
 export {
   best,
   bm25,
@@ -199,6 +199,7 @@ export { type TurnDeps, takeTurn, turnDueAt } from './turns/take-turn.ts';
 export { undoer } from './undo/undo.ts';
 export { type ExportPart, exportOf } from './views/export.ts';
 export {
+  coveredView,
   entityView,
   failuresView,
   failureView,

@@ -105,6 +105,8 @@ export interface FactOutcome {
   readonly reason: string;
   /** It is a wish to have something forgotten: the words that say it are hidden. Missing where the deletion was refused. */
   readonly wish?: true;
+  /** The memories that held and that a wish is about: its words are hidden while one of them is forgotten. Missing: none. */
+  readonly about?: readonly string[];
 }
 
 /** Something the model asked for that was refused or repaired, and why. */

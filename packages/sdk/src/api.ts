@@ -230,6 +230,8 @@ export type ContextResult = {
     readonly relations?: ContextSection | undefined;
     readonly pending?: ContextSection | undefined;
   };
+  /** Only if the summary is included: the first and the last message it was made of, and of how many. GET /v1/messages?around={message_id} shows the conversation there. */
+  readonly summary_covers?: CoveredMessages | undefined;
   readonly citations: readonly ({
     /** The citation mark used in the block: m1, m2, … */
     readonly ref: string;
@@ -274,8 +276,29 @@ export type ContextTurn = {
   readonly content: string;
 };
 
+export type CoveredMessages = {
+  readonly first_message_id: string;
+  readonly last_message_id: string;
+  readonly messages: number;
+};
+
 export type Deleted = {
   readonly deleted: number;
+};
+
+export type DeletedMemories = {
+  /** 0 for a dry run. */
+  readonly deleted: number;
+  readonly dry_run: boolean;
+  /** The number of memories that are deleted, or would be. */
+  readonly count: number;
+  /** The first 100 of them, each with the first 200 characters of its text. DELETE /v1/memories/{id}?dry_run=true shows what one of them takes with it. */
+  readonly memories: readonly {
+    readonly id: string;
+    readonly memory: string;
+  }[];
+  /** true: there are others that are not listed. */
+  readonly more: boolean;
 };
 
 export type Delivery = {
@@ -490,6 +513,12 @@ export type HistoryEvent = {
     /** null: an earlier rating was taken back. */
     readonly rating: 'positive' | 'negative' | 'very_negative' | null;
   } | undefined;
+  /** The messages it came from, and who said them; empty for explicit changes. GET /v1/messages?around={id of the event} shows them with the conversation around them. */
+  readonly sources: readonly ({
+    readonly message_id: string;
+    readonly role: 'user' | 'assistant' | 'system' | 'tool';
+    readonly name: string | null;
+  })[];
   readonly said_at: string;
   readonly created_at: string;
 };
@@ -649,6 +678,25 @@ export type MessageHit = {
   readonly utc_offset?: number | undefined;
   readonly score: number;
   readonly scores?: Scores | undefined;
+};
+
+export type MessageList = {
+  readonly results: readonly ({
+    readonly message_id: string;
+    readonly batch_id: string;
+    /** The message id set by the caller. */
+    readonly id: string | null;
+    readonly role: 'user' | 'assistant' | 'system' | 'tool';
+    readonly name: string | null;
+    readonly content: string;
+    /** Why there is no content: it was removed by retention, held personal data that is not stored, or says what is forgotten. */
+    readonly withheld?: 'retention' | 'personal_data' | 'forgotten' | undefined;
+    readonly said_at: string;
+    /** The speaker’s UTC offset in minutes, if known. */
+    readonly utc_offset?: number | undefined;
+    /** true: the message itself, or one that the event came from. */
+    readonly is_asked: boolean;
+  })[];
 };
 
 export type PatchEntity = {
@@ -2035,8 +2083,8 @@ export interface Operations {
   };
   /** Delete all memories of an owner. */
   'DELETE /v1/memories': {
-    query?: { user_id?: string | undefined; agent_id?: string | undefined; run_id?: string | undefined; app_id?: string | undefined; };
-    answer: Deleted;
+    query?: { user_id?: string | undefined; agent_id?: string | undefined; run_id?: string | undefined; app_id?: string | undefined; filters?: string | undefined; dry_run?: 'true' | 'false' | undefined; };
+    answer: DeletedMemories;
   };
   /** Get a memory. */
   'GET /v1/memories/{id}': {
@@ -2075,6 +2123,11 @@ export interface Operations {
   /** Get counts, and check that they add up. */
   'GET /v1/stats': {
     answer: Stats;
+  };
+  /** Get the conversation around a message, or around an event of a history. */
+  'GET /v1/messages': {
+    query: { around: string; before?: number | undefined; after?: number | undefined; };
+    answer: MessageList;
   };
   /** Get what an answer told. */
   'GET /v1/receipts/{id}': {

@@ -1,4 +1,10 @@
-import { type DeletedView, type HistoryEvent, type MemoryView, Metadata, type UserView } from '@slowwave/contracts';
+import {
+  type DeletedMemoriesView,
+  type HistoryEvent,
+  type MemoryView,
+  Metadata,
+  type UserView,
+} from '@slowwave/contracts';
 import { type App, countMore, type FastifyRequest, notFound, problem } from '@slowwave/http';
 import { z } from 'zod';
 import { type Ask, everything, unsupported } from './ask.ts';
@@ -70,7 +76,7 @@ export function deleteOfOwner(app: App, ask: Ask, at: string): void {
   app.delete(at, { schema: { querystring: OwnerQuery } }, async (request) => {
     const { user_id, agent_id, run_id, app_id } = request.query;
     const query = queryText({ user_id, agent_id, run_id, app_id });
-    const { deleted } = await ask<z.infer<typeof DeletedView>>(request, {
+    const { deleted } = await ask<DeletedMemoriesView>(request, {
       method: 'DELETE',
       path: `/v1/memories${query}`,
     });

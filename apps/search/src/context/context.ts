@@ -3,6 +3,8 @@ import {
   type AssembledContext,
   assembleContext,
   type ContextAsk,
+  type Covered,
+  coveredView,
   type Filter,
   isoOf,
   type Lane,
@@ -66,7 +68,7 @@ async function context(deps: SearchDeps, question: ContextQuestion): Promise<Con
   const began = performance.now();
   const { body } = question;
   const sections = SECTIONS.filter((name) => isWanted(name, body));
-  const [{ parts, more, rewritten, degraded }, known] = await Promise.all([
+  const [{ parts, more, covers, rewritten, degraded }, known] = await Promise.all([
     readParts(deps, question, sections),
     outcomeOf(() => question.living, body.timeout_ms),
   ]);
@@ -76,7 +78,7 @@ async function context(deps: SearchDeps, question: ContextQuestion): Promise<Con
   const receiptId = receiptFor(deps, asking, assembled.citations.map(toldFact));
   tell(deps, question, { told: assembled.told, receiptId });
   return {
-    ...contextView(assembled, { format: body.format, sections, more }),
+    ...contextView(assembled, { format: body.format, sections, more, covers }),
     ...(rewritten !== undefined && { rewritten_query: rewritten }),
     receipt_id: receiptId,
     took_ms: Math.round((performance.now() - began) * 10) / 10,
@@ -110,18 +112,21 @@ interface Shape {
   readonly sections: readonly SectionName[];
   /** The ledger has older pending messages than were read. */
   readonly more: boolean;
+  /** What the summary was made of. */
+  readonly covers: Covered | null;
 }
 
 /** A context as the API shows it. */
 function contextView(
   assembled: AssembledContext,
-  { format, sections, more }: Shape,
+  { format, sections, more, covers }: Shape,
 ): Omit<ContextResult, 'took_ms' | 'receipt_id' | 'degraded'> {
   const { citations, pending, tokens } = assembled;
   return {
     ...prompt(assembled, format),
     tokens,
     sections: Object.fromEntries(sections.map((name) => [name, sectionView(assembled.sections[name])])),
+    ...(covers !== null && assembled.sections.summary.shown > 0 && { summary_covers: coveredView(covers) }),
     citations: citations.map(({ ref, section, fact }) => ({
       ref,
       section,

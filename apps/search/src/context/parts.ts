@@ -3,6 +3,7 @@ import {
   asEngineError,
   type ContextParts,
   type Conversation,
+  type Covered,
   type KnownFact,
   type KnownRelation,
   queryOf,
@@ -27,6 +28,8 @@ interface ReadParts {
   readonly parts: ContextParts;
   /** There are older pending messages. */
   readonly more: boolean;
+  /** What the summary was made of; null: there is none. */
+  readonly covers: Covered | null;
   /** What was searched for in place of the query. */
   readonly rewritten?: string;
   /** What is missing, and why. */
@@ -62,6 +65,7 @@ export async function readParts(
       told: placed(readOf(told) ?? [], lasting, sections),
     },
     more: has('pending') && present?.more === true,
+    covers: has('summary') ? (present?.covers ?? null) : null,
     ...(asked?.rewritten !== undefined && { rewritten: asked.rewritten }),
     degraded: [
       ...(asked?.degraded ?? []),

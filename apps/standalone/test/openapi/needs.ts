@@ -66,6 +66,7 @@ export const NEEDS: Readonly<Record<string, Need>> = {
   postOutcome: ofReceipt,
   ...ofGraphs,
   getSources: async (world) => ({ params: { id: (await world.consolidated()).memory } }),
+  listMessages: async (world) => ({ query: { around: (await world.consolidated()).event } }),
   getConsolidation: ofConsolidation,
   getStudy: async (world) => {
     const { consolidation } = await world.consolidated();

@@ -29,6 +29,7 @@ interface Consolidated {
   readonly batch: string;
   readonly consolidation: string;
   readonly memory: string;
+  readonly event: string;
 }
 
 interface Related {
@@ -66,7 +67,8 @@ export function world(base: string, { key, receiver }: { key: string; receiver: 
     const messages = [{ role: 'user', content: 'I live in Lisbon.' }];
     const batch = await done('POST /v1/batches?wait=30000', { user_id: userId, messages, flush: true });
     const { id, consolidation_id, events } = batch;
-    return { user: userId, batch: id, consolidation: consolidation_id, memory: events[0]?.memory_id };
+    const { memory_id: memory, id: event } = events[0];
+    return { user: userId, batch: id, consolidation: consolidation_id, memory, event };
   };
 
   const webhook: World['webhook'] = async () =>

@@ -1,10 +1,11 @@
-import type { ContentStore, LookupStore, OwnedIds, Scope } from '@slowwave/engine';
+import type { ContentStore, KeptSummary, LookupStore, OwnedIds } from '@slowwave/engine';
 import { read, storeOf } from './access.ts';
 import { memoriesOfLane } from './memories.ts';
 import { type MessageRow, messageFrom } from './rows/batch.ts';
 import { type ScopeColumns, scopeFrom } from './rows/columns.ts';
 import { eventFrom } from './rows/memory.ts';
 import { all, allAs } from './script.ts';
+import { COVERED, type CoveredColumns, coveredFrom } from './summaries.ts';
 
 /** All that a lane holds, page by page. */
 export const contentStore = storeOf<ContentStore>('contents', {
@@ -16,14 +17,15 @@ export const contentStore = storeOf<ContentStore>('contents', {
   summaries: read((lane) => allAs(summaryFrom, SELECT_SUMMARIES, { lane })),
 });
 
-const summaryFrom = (row: ScopeColumns & { summary: string }): { scope: Scope; summary: string } => ({
+const summaryFrom = (row: ScopeColumns & CoveredColumns & { summary: string }): KeptSummary => ({
   scope: scopeFrom(row),
   summary: row.summary,
+  covers: coveredFrom(row),
 });
 
 const SELECT_SUMMARIES = `
-  SELECT user_id, agent_id, run_id, app_id, summary FROM scopes
-  WHERE lane = @lane AND summary IS NOT NULL ORDER BY id`;
+  SELECT s.user_id, s.agent_id, s.run_id, s.app_id, s.summary, ${COVERED} FROM scopes s
+  WHERE s.lane = @lane AND s.summary IS NOT NULL ORDER BY s.id`;
 
 /** What belongs to the memories and messages of an owner. */
 export const lookupStore = storeOf<LookupStore>('lookups', {
@@ -53,9 +55,11 @@ const SELECT_HISTORIES = `
     WHERE m.id IN :ids AND +m.lane = ${OWN_LANE}
   ) AS newest WHERE place <= @limit ORDER BY memory_id, revision`;
 
+/** What is undone is nobody's neighbour. */
 const SELECT_AROUND = `
   SELECT m.id AS asked, n.* FROM messages m
   JOIN messages n ON n.lane = m.lane AND n.seq BETWEEN m.seq - @before AND m.seq + @after
   JOIN scopes s ON s.id = n.scope
+  JOIN batches b ON b.id = n.batch_id AND (b.state <> 'undone' OR n.id = m.id)
   WHERE m.id IN :ids AND +m.lane = ${OWN_LANE} AND (@appId::text IS NULL OR s.app_id = @appId)
   ORDER BY n.seq`;

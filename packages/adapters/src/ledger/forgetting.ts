@@ -34,7 +34,7 @@ export function* forgetWith(changes: readonly MemoryChange[], by: { tenant: Tena
   for (const [lane, of] of turned) {
     const memoryIds = of.map(({ memory }) => memory.id);
     const [messageIds, consolidationIds] = yield* together(
-      idsOf(SELECT_SOURCES, { memoryIds }),
+      idsOf(SELECT_SAYING, { memoryIds }),
       idsOf(SELECT_CONSOLIDATIONS, { memoryIds }),
     );
     const folding = { ...by, lane };
@@ -50,18 +50,26 @@ export function* noteWishes(folding: Folding, consolidationId: string, wishes: r
   const { tenant, lane } = folding;
   yield* insert(
     'wishes',
-    wishes.map(({ messageId, quote }, number) => ({
+    wishes.map(({ messageId, quote, memoryId }, number) => ({
       consolidation_id: consolidationId,
       number,
       tenant,
       lane,
       message_id: messageId,
       quote,
+      memory_id: memoryId,
     })),
   );
   yield* showAgain(folding, [...new Set(wishes.map(({ messageId }) => messageId))]);
   yield* forgetSummaries(lane);
   yield* forgetBegunSummaries(lane);
+}
+
+/** What asked for the deletion of a memory that a person has decided on: whether the memory stays or not. */
+export function* showWishes(folding: Folding, of: { consolidationId: string; memoryId: string }): Script<void> {
+  const text =
+    'SELECT DISTINCT message_id AS id FROM wishes WHERE consolidation_id = @consolidationId AND memory_id = @memoryId';
+  yield* showAgain(folding, yield* idsOf(text, of));
 }
 
 /** What consolidations asked to have forgotten that are undone or count again, and what other memories no longer lean on, or do. */
@@ -87,7 +95,7 @@ function* showAgain({ lane, now }: Folding, ids: readonly string[]): Script<void
     const said = unhidden ?? content;
     const shown = shownOf(JSON.parse(said) as Content, {
       evidence: cameOf([id]),
-      wishes: (wished.get(id) ?? []).map(({ quote }) => quote),
+      wishes: (wished.get(id) ?? []).filter(({ hides }) => hides === 1).map(({ quote }) => quote),
     });
     if (canonical(shown ?? JSON.parse(said)) === canonical(JSON.parse(content))) return [];
     const next =
@@ -138,7 +146,7 @@ function* namesOf(lane: LaneId, statements: readonly Statement[]): Script<(entit
 export function* leaningOn(lane: LaneId, memoryId: string): Script<Leaning> {
   const memoryIds = [memoryId];
   const [messageIds, consolidationIds] = yield* together(
-    idsOf(SELECT_SOURCES, { memoryIds }),
+    idsOf(SELECT_SAYING, { memoryIds }),
     idsOf(SELECT_CONSOLIDATIONS, { memoryIds }),
   );
   const [messages, evidence, wishes, rows] = yield* together(
@@ -154,7 +162,9 @@ export function* leaningOn(lane: LaneId, memoryId: string): Script<Leaning> {
       id,
       content: JSON.parse(unhidden ?? content) as Content,
     })),
-    wishes: wishes.map((wish) => ({ messageId: wish.message_id, quote: wish.quote })),
+    wishes: wishes.map(({ message_id: messageId, quote, memory_id: about, hides }) => ({
+      ...{ messageId, quote, memoryId: about, hides: hides === 1 },
+    })),
     ...{ evidence, statements, nameOf: entities },
   });
 }
@@ -181,6 +191,8 @@ interface MessageRow {
 interface WishRow {
   readonly message_id: string;
   readonly quote: string | null;
+  readonly memory_id: string | null;
+  readonly hides: 0 | 1;
 }
 
 interface StandingRow {
@@ -203,11 +215,15 @@ const SELECT_SOURCES = `
   SELECT DISTINCT x.message_id AS id FROM events e JOIN event_sources x ON x.event_seq = e.seq
   WHERE e.memory_id IN :memoryIds`;
 
+/** What says a memory, or asks to have it forgotten. */
+const SELECT_SAYING = `
+  ${SELECT_SOURCES} UNION SELECT message_id AS id FROM wishes WHERE memory_id IN :memoryIds`;
+
 const SELECT_WISHED = 'SELECT DISTINCT message_id AS id FROM wishes WHERE consolidation_id IN :consolidationIds';
 
 /** The sources, where anything of the lane is forgotten. */
 const SELECT_BESIDE = `
-  ${SELECT_SOURCES} AND EXISTS (SELECT 1 FROM memories f WHERE f.lane = @lane AND f.forgotten_at IS NOT NULL)`;
+  SELECT id FROM (${SELECT_SAYING}) AS saying WHERE EXISTS (SELECT 1 FROM memories f WHERE f.lane = @lane AND f.forgotten_at IS NOT NULL)`;
 
 const SELECT_CONSOLIDATIONS = `
   SELECT DISTINCT e.consolidation_id AS id FROM events e WHERE e.memory_id IN :memoryIds AND e.consolidation_id IS NOT NULL`;
@@ -223,8 +239,21 @@ const SELECT_EVIDENCE = `
   WHERE x.message_id IN :ids AND e.kind IN ('ADD', 'UPDATE', 'NONE')
     AND EXISTS (SELECT 1 FROM versions v WHERE v.memory_id = m.id)`;
 
+/** The deletion that a wish asks for, while a person may approve of it. */
+const SELECT_AWAITED = `
+  SELECT 1 FROM reviews r
+  WHERE r.consolidation_id = w.consolidation_id AND r.memory_id = w.memory_id AND r.state = 'pending'
+    AND r.operation ->> 'kind' = 'DELETE'`;
+
 const SELECT_WISHES = `
-  SELECT w.message_id, w.quote FROM wishes w JOIN consolidations c ON c.id = w.consolidation_id AND c.state = 'applied'
+  SELECT w.message_id, w.quote, w.memory_id, CASE
+      WHEN m.id IS NULL OR m.forgotten_at IS NOT NULL OR NOT EXISTS (SELECT 1 FROM versions v WHERE v.memory_id = m.id)
+        OR EXISTS (${SELECT_AWAITED}) THEN 1
+      ELSE 0
+    END AS hides
+  FROM wishes w
+  JOIN consolidations c ON c.id = w.consolidation_id AND c.state = 'applied'
+  LEFT JOIN memories m ON m.id = w.memory_id
   WHERE w.message_id IN :ids`;
 
 const SELECT_STATEMENTS = `

@@ -10,6 +10,7 @@ import type {
   NamedIds,
   Proposal,
   Scope,
+  Speaker,
   TenantId,
   Tombstone,
   Turn,
@@ -34,7 +35,7 @@ import {
   memoryFrom,
   type VersionColumns,
 } from './rows/memory.ts';
-import { all, allAs, type Given, idsOf, type once, run, type Script } from './script.ts';
+import { all, allAs, firstAs, type Given, idsOf, type once, run, type Script } from './script.ts';
 import { laneOfTurn, lockLanes, requireOneLane, saveLane } from './turn.ts';
 import { activeWebhooks, noteDeliveries } from './webhooks.ts';
 
@@ -86,12 +87,18 @@ const scripted = storeOf<Omit<MemoryStore, 'laneOf' | 'get'>>('memories', {
     const { results, nextCursor } = pageOf(rows, page.limit, (row) => [row.revision]);
     return { results: results.map(eventFrom), nextCursor };
   }),
+  event: read((tenant, id) => firstAs(eventFrom, SELECT_EVENT, { tenant, id })),
   /** In lane order. */
   sources: read((tenant, id, around) => allAs(sourceFrom, SELECT_SOURCES, { tenant, id, ...around })),
   messages: read(function* (tenant, ids) {
     const text = `SELECT * FROM messages WHERE tenant = @tenant AND ${isStanding('lane')} AND id IN :ids`;
     const messages = yield* allAs(messageFrom, text, { tenant, ids });
     return new Map(messages.map((message) => [message.id, message]));
+  }),
+  speakers: read(function* (tenant, ids) {
+    const text = `SELECT id, role, name FROM messages WHERE tenant = @tenant AND ${isStanding('lane')} AND id IN :ids`;
+    const rows = yield* all<Speaker & { readonly id: string }>(text, { tenant, ids });
+    return new Map(rows.map(({ id, role, name }) => [id, { role, name }]));
   }),
 });
 
@@ -190,6 +197,10 @@ const tombstoneFrom = (row: TombstoneRow): Tombstone => ({
   deletedAt: { at: row.deleted_at, seq: row.deleted_seq },
 });
 
+const SELECT_EVENT = `
+  SELECT e.* FROM events e JOIN memories m ON m.id = e.memory_id
+  WHERE e.tenant = @tenant AND e.id = @id AND ${isStanding('m.lane')}`;
+
 const SELECT_HISTORY = `
   SELECT * FROM events
   WHERE tenant = @tenant AND memory_id = @id AND revision > @after
@@ -201,7 +212,7 @@ const sourceFrom = (row: MessageRow & { is_source: 0 | 1 }): { message: Message;
   isSource: row.is_source === 1,
 });
 
-/** A source named in another lane is none: what is said in another lane is another owner's. */
+/** A source named in another lane is none: what is said in another lane is another owner's. What is undone is nobody's neighbour. */
 const SELECT_SOURCES = `
   WITH sources AS (
     SELECT DISTINCT m.id, m.lane, m.seq
@@ -214,6 +225,7 @@ const SELECT_SOURCES = `
   SELECT m.*, max(CASE WHEN m.id = s.id THEN 1 ELSE 0 END) AS is_source
   FROM sources s
   JOIN messages m ON m.lane = s.lane AND m.seq BETWEEN s.seq - @before AND s.seq + @after
+  JOIN batches b ON b.id = m.batch_id AND (b.state <> 'undone' OR m.id = s.id)
   GROUP BY m.id ORDER BY m.seq`;
 
 /** Carries a plan out: everything or nothing. */
@@ -229,8 +241,8 @@ function* apply(turn: Turn, application: Application): Script<Applied> {
   const step = finish(changed, policy, now);
   const beside = [...ending(turn, application), saveLane(step.lane)];
   yield* writeChanges(application, { tenant, consolidationId: id, now, beside });
-  yield* noteWishes({ tenant, lane: lane.id, now }, id, application.wishes);
   yield* openReviews(turn, application);
+  yield* noteWishes({ tenant, lane: lane.id, now }, id, application.wishes);
   if (application.attacks.length > 0) {
     yield* noteDeliveries(yield* activeWebhooks(tenant), [attackNotice(turn, application)]);
   }

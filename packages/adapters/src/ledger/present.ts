@@ -5,6 +5,7 @@ import { saidUnder } from './memories.ts';
 import { clockFrom, type MessageRow } from './rows/batch.ts';
 import type { ColumnsOf } from './rows/columns.ts';
 import { all, allAs, first, run, together } from './script.ts';
+import { COVERED, type CoveredColumns, coveredFrom } from './summaries.ts';
 
 export const presentStore = storeOf<PresentStore>('present', {
   /** What waits before the summary: what gets into one in between is shown twice, instead of not at all. */
@@ -12,11 +13,12 @@ export const presentStore = storeOf<PresentStore>('present', {
     const owned = ownerAndIds(tenant, scope);
     const [rows, latest] = yield* together(
       all<PendingRow>(selectPending(scope), { ...owned, batches: BATCHES_MAX, limit: messages + 1, longest }),
-      first<{ summary: string }>(selectSummary(scope), owned),
+      first<CoveredColumns & { readonly summary: string }>(selectSummary(scope), owned),
     );
     const pending = rows.slice(0, messages).map(pendingFrom);
     return {
       summary: latest?.summary ?? null,
+      covers: latest === null ? null : coveredFrom(latest),
       pending: pending.sort((a, b) => compareSaid(a.saidAt, b.saidAt)),
       more: rows.length > messages,
     };
@@ -69,7 +71,7 @@ const selectPending = (scope: Scope): string => `
   FROM picked k JOIN messages m ON m.id = k.id ORDER BY k.backfill, m.seq DESC`;
 
 const selectSummary = (scope: Scope): string => `
-  SELECT s.summary FROM scopes s
+  SELECT s.summary, ${COVERED} FROM scopes s
   WHERE s.lane = ${LANE_OF_OWNER} AND s.summary IS NOT NULL${within(scope)}
   ORDER BY s.summary_upto DESC LIMIT 1`;
 

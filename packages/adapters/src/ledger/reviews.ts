@@ -13,6 +13,7 @@ import type {
 } from '@slowwave/engine';
 import { read, storeOf, write } from './access.ts';
 import { conflicts, openScopes, writeChanges } from './changes.ts';
+import { showWishes } from './forgetting.ts';
 import { isStanding, type Listing, laneOfUser, newestFirst } from './page.ts';
 import type { ColumnsOf } from './rows/columns.ts';
 import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from './rows/columns.ts';
@@ -28,7 +29,7 @@ export const reviewStore = storeOf<ReviewStore>('reviews', {
   /** Ends a pending review, and changes its memory when approved. */
   settle: write(function* (tenant, id, settlement) {
     const { state, now } = settlement;
-    const review = yield* first<{ lane: LaneId }>(SELECT_PENDING, { tenant, id });
+    const review = yield* first<PendingRow>(SELECT_PENDING, { tenant, id });
     if (review === null) return { kind: 'over' };
     const lanes = yield* lockLanes(state === 'approved' ? [review.lane, settlement.change.memory.lane] : [review.lane]);
     if ((yield* first(SELECT_PENDING, { tenant, id })) === null) return { kind: 'over' }; // settled while this one waited
@@ -40,6 +41,8 @@ export const reviewStore = storeOf<ReviewStore>('reviews', {
     }
     const note = state === 'stale' ? settlement.note : null;
     yield* run(SETTLE, { tenant, id, state, note, now });
+    const { lane, consolidation_id: consolidationId, memory_id: memoryId } = review;
+    if (consolidationId !== null) yield* showWishes({ tenant, lane, now }, { consolidationId, memoryId });
     return { kind: 'settled' };
   }),
 });
@@ -124,7 +127,15 @@ function* open(
   yield* insert('reviews', rows);
 }
 
-const SELECT_PENDING = "SELECT lane FROM reviews WHERE tenant = @tenant AND id = @id AND state = 'pending'";
+interface PendingRow {
+  readonly lane: LaneId;
+  /** null: a rating proposed it. */
+  readonly consolidation_id: string | null;
+  readonly memory_id: string;
+}
+
+const SELECT_PENDING = `
+  SELECT lane, consolidation_id, memory_id FROM reviews WHERE tenant = @tenant AND id = @id AND state = 'pending'`;
 
 const END_PROPOSALS = `
   UPDATE reviews SET state = 'stale', note = @note, settled_at = @now

@@ -58,8 +58,11 @@ CREATE TABLE scopes (
   agent_id text UNNOTED,
   run_id text UNNOTED,
   app_id text UNNOTED,
-  -- The rolling summary, up to which message it covers, and a number that goes up with its every change.
+  -- The rolling summary, from and up to which message it covers, of how many it was made, and a number that goes up with its
+  -- every change.
   summary text UNNOTED,
+  summary_from bigint,
+  summary_count bigint NOT NULL DEFAULT 0,
   summary_upto bigint NOT NULL DEFAULT 0,
   summary_revision bigint NOT NULL DEFAULT 0,
   UNIQUE (lane, key)
@@ -321,7 +324,7 @@ CREATE TABLE events (
 CREATE INDEX events_of_consolidation ON events (consolidation_id) WHERE consolidation_id IS NOT NULL;
 CREATE INDEX events_of_undo ON events (undo_id) WHERE undo_id IS NOT NULL;
 
--- The words of a message by which somebody asked to have something forgotten.
+-- The words of a message by which somebody asked to have something forgotten, for each memory that it is about; null: none.
 CREATE TABLE wishes (
   consolidation_id text COLLATE "C" NOT NULL REFERENCES consolidations (id),
   number bigint NOT NULL,
@@ -329,9 +332,11 @@ CREATE TABLE wishes (
   lane text COLLATE "C" NOT NULL,
   message_id text COLLATE "C" NOT NULL,
   quote text UNNOTED,
+  memory_id text COLLATE "C",
   PRIMARY KEY (consolidation_id, number)
 );
 CREATE INDEX wishes_of_message ON wishes (message_id);
+CREATE INDEX wishes_about ON wishes (memory_id) WHERE memory_id IS NOT NULL;
 
 CREATE TABLE event_sources (
   message_id text COLLATE "C" NOT NULL,

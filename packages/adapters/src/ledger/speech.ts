@@ -12,9 +12,9 @@ import type {
 } from '@slowwave/engine';
 import { sameCredits } from '@slowwave/engine/storing';
 import { lookup, read, storeOf } from './access.ts';
+import { creditsOf } from './receipts.ts';
 import { type MessageRow, messageFrom } from './rows/batch.ts';
 import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from './rows/columns.ts';
-import { creditsOf } from './receipts.ts';
 import { all, counted, first, type Given, idsOf, run, type Script, together } from './script.ts';
 
 /**

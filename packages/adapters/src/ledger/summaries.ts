@@ -20,6 +20,8 @@ export const summaryStore = storeOf<SummaryStore>('summaries', {
     return {
       tenant: scope.tenant,
       summary: scope.summary,
+      from: scope.summary_from,
+      count: scope.summary_count,
       messages: messages.filter((row) => row.forgotten === 0).map(messageFrom),
       upTo: last.seq,
       revision: scope.summary_revision,
@@ -27,13 +29,13 @@ export const summaryStore = storeOf<SummaryStore>('summaries', {
     };
   }),
   /** Takes the place of the summary it was made from, and of no other. Where it comes too late its call is counted all the same. */
-  store: statement(function* (refresh, { tenant, summary, upTo, revision, call }) {
+  store: statement(function* (refresh, { tenant, summary, from, count, upTo, revision, call }) {
     const { lane } = refresh;
     const id = Number(refresh.scope);
     const calls = call === undefined ? [] : [call];
     const isStored = yield* ifHeld(
       { text: SELECT_UNCHANGED, given: { id, lane, revision } },
-      run(REPLACE_SUMMARY, { id, summary, upTo }),
+      run(REPLACE_SUMMARY, { id, summary, from, count, upTo }),
       ...calls.flatMap((one) => counting({ tenant, lane, consolidationId: '' }, one)),
     );
     if (!isStored) for (const one of calls) yield* countCall(tenant, { lane }, one);
@@ -52,7 +54,8 @@ const SELECT_UNCHANGED = `
   WHERE s.id = @id AND s.lane = @lane AND s.summary_revision = @revision FOR NO KEY UPDATE OF s FOR KEY SHARE OF l`;
 
 const REPLACE_SUMMARY = `
-  UPDATE scopes SET summary = @summary, summary_upto = @upTo, summary_revision = summary_revision + 1
+  UPDATE scopes SET summary = @summary, summary_from = @from, summary_count = @count, summary_upto = @upTo,
+    summary_revision = summary_revision + 1
   WHERE id = @id AND :held`;
 
 /** For a lane that was erased in the meantime nothing is counted: its usage is gone too. */
@@ -75,8 +78,25 @@ export function* dueSummary({ consolidationId: id, lane }: Turn, every: number |
 interface SummaryRow extends TermsColumns {
   readonly tenant: TenantId;
   readonly summary: string | null;
+  readonly summary_from: number | null;
+  readonly summary_count: number;
   readonly summary_revision: number;
 }
+
+/** What tells which messages a summary covers. */
+export interface CoveredColumns {
+  readonly first_message: string | null;
+  readonly last_message: string | null;
+  readonly summary_count: number;
+}
+
+/** Of the scopes s. */
+export const COVERED = `
+  (SELECT f.id FROM messages f WHERE f.lane = s.lane AND f.seq = s.summary_from) AS first_message,
+  (SELECT t.id FROM messages t WHERE t.lane = s.lane AND t.seq = s.summary_upto) AS last_message, s.summary_count`;
+
+export const coveredFrom = ({ first_message: first, last_message: last, summary_count: messages }: CoveredColumns) =>
+  first === null || last === null ? null : { firstMessageId: first, lastMessageId: last, messages };
 
 /** A message that a summary does not cover. */
 interface SaidRow extends MessageRow {
@@ -93,7 +113,7 @@ interface DueRow {
 }
 
 const SELECT_SCOPE = `
-  SELECT l.tenant, s.summary, s.summary_revision, ${termsOf('l.tenant')}
+  SELECT l.tenant, s.summary, s.summary_from, s.summary_count, s.summary_revision, ${termsOf('l.tenant')}
   FROM scopes s JOIN lanes l ON l.id = s.lane WHERE s.id = @id AND s.lane = @lane`;
 
 /** Messages `m` that a summary can cover. */
@@ -127,7 +147,9 @@ export const forgetBegunSummaries = (lane: LaneId): Script<number> =>
 /** Summaries go back to covering nothing; refreshes under way no longer fit. */
 export function* forgetSummaries(lane: LaneId): Script<void> {
   yield* run(
-    `UPDATE scopes SET summary = NULL, summary_upto = 0, summary_revision = summary_revision + 1 WHERE lane = @lane`,
+    `UPDATE scopes SET summary = NULL, summary_from = NULL, summary_count = 0, summary_upto = 0,
+       summary_revision = summary_revision + 1
+     WHERE lane = @lane`,
     { lane },
   );
 }

@@ -282,10 +282,12 @@ const forgets = ({ events, outcomes }: Plan): boolean =>
 
 /** In each message that a wish came from; where its words do not stand there, all of the message says it. */
 function wishesOf({ facts, outcomes }: Plan): readonly WishToForget[] {
-  const wishes = new Set(outcomes.filter(({ wish }) => wish === true).map(({ fact }) => fact));
-  return facts
-    .filter(({ id }) => wishes.has(id))
-    .flatMap(({ quote, sourceIds }) => sourceIds.map((messageId) => ({ messageId, quote })));
+  const told = new Map(facts.map((fact) => [fact.id, fact]));
+  return outcomes.flatMap(({ fact, wish, about }) => {
+    const { quote = null, sourceIds = [] } = told.get(fact) ?? {};
+    const memoryIds = about ?? (wish === true ? [null] : []);
+    return sourceIds.flatMap((messageId) => memoryIds.map((memoryId) => ({ messageId, quote, memoryId })));
+  });
 }
 
 /** null: the memory is no longer the one that was decided on. */

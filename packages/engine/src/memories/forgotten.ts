@@ -166,7 +166,8 @@ function namedIn(statement: Statement, nameOf: NameOf): readonly string[] {
 interface Around {
   readonly messages: readonly { readonly id: string; readonly content: Content }[];
   readonly evidence: readonly Evidence[];
-  readonly wishes: readonly WishToForget[];
+  /** `hides`: their words are hidden already. */
+  readonly wishes: readonly (WishToForget & { readonly hides: boolean })[];
   readonly statements: readonly Statement[];
   readonly nameOf: NameOf;
 }
@@ -179,7 +180,8 @@ export function leaningIn(memoryId: string, { messages, evidence, wishes, statem
   return {
     messages: messages.flatMap(({ id, content }) => {
       const own = then([id]);
-      const quotes = wishes.filter(({ messageId }) => messageId === id).map(({ quote }) => quote);
+      const hiding = wishes.filter((wish) => wish.messageId === id && (wish.hides || wish.memoryId === memoryId));
+      const quotes = hiding.map(({ quote }) => quote);
       const shown = shownOf(content, { evidence: own, wishes: quotes });
       if (shown === null) return [];
       const others = own.filter(({ forgotten }) => !forgotten).map((one) => one.memoryId);

@@ -1,7 +1,7 @@
 import { echoExtract, engineBench, fakeChat, keyedDecide, NEVER } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
-import { sweepOutbox } from '../projection/project.ts';
 import { examine } from '../doctor/examine.ts';
+import { sweepOutbox } from '../projection/project.ts';
 import { undoer } from '../undo/undo.ts';
 import { DEFAULT_TENANT, type Memory, type Rating } from '../words.ts';
 import { liveVersion, ratingOf } from './evolve.ts';

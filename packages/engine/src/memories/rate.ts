@@ -1,5 +1,5 @@
-import type { HeldOperation } from '../plan.ts';
 import { ownerBitsOf } from '../ids.ts';
+import type { HeldOperation } from '../plan.ts';
 import type { MemoryChange, Proposal } from '../ports/ledger/memories.ts';
 import type { NewFeedback, Rater, WriteResult } from '../ports/writers.ts';
 import { shownVersion } from '../projection/make-points.ts';

@@ -214,13 +214,15 @@ function repeatsOf(
 async function over(deps: ReviewDeps, before: Review, settlement: Settlement): Promise<ReviewResult> {
   const { state, now } = settlement;
   const review = { ...before, state, note: state === 'stale' ? settlement.note : null, settledAt: now };
+  const { memoryIds, lanes } = changedBy(review);
   const searchable =
-    state !== 'approved' ||
-    (await projectNow(deps, changedBy(review), 'approved, but not yet found by meaning')) !== 'later';
+    memoryIds.length + lanes.length === 0 ||
+    (await projectNow(deps, { memoryIds, lanes }, `${state}, but the index is not up to date`)) !== 'later';
   return { kind: 'settled', review, searchable };
 }
 
-const changedBy = ({ lane, operation: { memoryId, forgets } }: Review) => ({
-  memoryIds: [memoryId],
-  ...(forgets && { lanes: [lane] }),
+/** A wish to forget is readable again where its deletion was not carried out. */
+const changedBy = ({ lane, state, operation: { memoryId, forgets } }: Review) => ({
+  memoryIds: state === 'approved' ? [memoryId] : [],
+  lanes: forgets === true ? [lane] : [],
 });

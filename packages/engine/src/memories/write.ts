@@ -2,9 +2,11 @@ import type { EngineDeps } from '../deps.ts';
 import { ownerBitsOf } from '../ids.ts';
 import { attacksIn } from '../messages/attacks.ts';
 import type { MemoryChange, Proposal } from '../ports/ledger/memories.ts';
+import { allOf } from '../ports/ledger/page.ts';
 import { portionsOf } from '../ports/tools.ts';
 import type { MemoryPatch, MemoryWriter, NewMemory, Refusal, RemoveAllResult, WriteResult } from '../ports/writers.ts';
 import { type ProjectDeps, projectNow } from '../projection/project.ts';
+import type { Filter } from '../search/filter/filter.ts';
 import { normaliseText } from '../text/normalise.ts';
 import {
   type Memory,
@@ -12,6 +14,7 @@ import {
   type MemoryVersion,
   ownerOf,
   type SaidAt,
+  type Scope,
   type TenantId,
   underOf,
   type VersionDetails,
@@ -48,9 +51,9 @@ export function memoryWriter(deps: WriteDeps): MemoryWriter {
       const memory = await deps.ledger.memories.get(tenant, id);
       return memory === null || liveVersion(memory) === null ? null : fallOf(deps, memory);
     },
-    removeAll: async (tenant, scope, { ownApp } = { ownApp: false }) => {
-      const ids = await deps.ledger.memories.liveIds(tenant, scope);
-      return removeAll(deps, tenant, { ids, appId: ownApp ? scope.appId : null });
+    removeAll: async (tenant, scope, { ownApp = false, where = null, dryRun = false, named = 0 } = {}) => {
+      const ids = await idsOf(deps, tenant, { scope, where });
+      return removeAll(deps, tenant, { ids, appId: ownApp ? scope.appId : null, dryRun, named });
     },
   };
 }
@@ -110,16 +113,52 @@ async function attempt(
   return { kind: 'conflict' };
 }
 
-async function removeAll(deps: WriteDeps, tenant: TenantId, { ids, appId }: Removing): Promise<RemoveAllResult> {
+/** Memories that were expired all along hold, too. */
+const BEFORE_ALL = -Number.MAX_SAFE_INTEGER;
+
+/** All that hold; where a filter is given, those that it is true of. */
+async function idsOf(
+  { ledger }: Pick<WriteDeps, 'ledger'>,
+  tenant: TenantId,
+  { scope, where }: { readonly scope: Scope; readonly where: Filter | null },
+): Promise<readonly string[]> {
+  if (where === null) return ledger.memories.liveIds(tenant, scope);
+  const found = await allOf((page) => ledger.filtered.list(tenant, { scope, where, now: BEFORE_ALL }, page));
+  return found.map(({ id }) => id);
+}
+
+async function removeAll(
+  deps: WriteDeps,
+  tenant: TenantId,
+  { ids, appId, dryRun, named }: Removing & { readonly dryRun: boolean; readonly named: number },
+): Promise<RemoveAllResult> {
   let count = 0;
   let unprojected = false;
+  const first: Memory[] = [];
   for (const slice of portionsOf(ids, SLICE)) {
-    const removedSlice = await removeSlice(deps, tenant, { ids: slice, appId });
+    const removing = { ids: slice, appId };
+    const removedSlice = dryRun ? await removable(deps, tenant, removing) : await removeSlice(deps, tenant, removing);
     if (removedSlice.kind === 'conflict') return removedSlice;
     if (removedSlice.kind === 'unprojected') unprojected = true;
     count += removedSlice.count;
+    first.push(...removedSlice.first.slice(0, named - first.length));
   }
-  return { kind: unprojected ? 'unprojected' : 'written', count };
+  return { kind: unprojected ? 'unprojected' : 'written', count, first };
+}
+
+/** What would go. */
+async function removable(deps: WriteDeps, tenant: TenantId, removing: Removing): Promise<RemoveAllResult> {
+  const live = await liveOf(deps, tenant, removing);
+  return { kind: 'written', count: live.length, first: live };
+}
+
+async function liveOf(
+  { ledger }: WriteDeps,
+  tenant: TenantId,
+  { ids, appId = null }: Removing,
+): Promise<readonly Memory[]> {
+  const memories = await ledger.memories.many(tenant, ids);
+  return memories.filter((memory) => liveVersion(memory) !== null && (appId === null || !isShared(memory, appId)));
 }
 
 interface Removing {
@@ -130,20 +169,15 @@ interface Removing {
 }
 
 /** Live ones of at most a slice of memories go; `by` is in their events. */
-export async function removeSlice(
-  deps: WriteDeps,
-  tenant: TenantId,
-  { ids, by = BY_API, appId = null }: Removing,
-): Promise<RemoveAllResult> {
+export async function removeSlice(deps: WriteDeps, tenant: TenantId, removing: Removing): Promise<RemoveAllResult> {
+  const { by = BY_API } = removing;
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
-    const live = (await deps.ledger.memories.many(tenant, ids)).filter(
-      (memory) => liveVersion(memory) !== null && (appId === null || !isShared(memory, appId)),
-    );
+    const live = await liveOf(deps, tenant, removing);
     const changes = live.map((memory) => removed(deps, memory, by));
     const written = await write(deps, tenant, { changes });
     // What is gone is found no more, with vectors or without.
     const kind = written.kind === 'words' ? 'written' : written.kind;
-    if (kind !== 'conflict') return { kind, count: live.length };
+    if (kind !== 'conflict') return { kind, count: live.length, first: live };
   }
   return { kind: 'conflict' };
 }

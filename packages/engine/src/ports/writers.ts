@@ -1,4 +1,5 @@
 import type { Entity, EntityKind, KeptRelation } from '../graph/words.ts';
+import type { Filter } from '../search/filter/filter.ts';
 import type { JsonObject, LaneId, Memory, Millis, Owner, Rating, Scope, TenantId, Trust } from '../words.ts';
 import type { Leaning } from './ledger/memories.ts';
 import type { Review, ReviewState, Undo } from './ledger/reviews.ts';
@@ -53,9 +54,26 @@ export type WriteResult =
   | { readonly kind: 'unprojected'; readonly memory: Memory }
   | Refusal;
 
+/** Which live memories of an owner are removed together. */
+export interface RemoveAllHow {
+  /** Who asks is kept to the app of the scope, and what others were told, too, stays. */
+  readonly ownApp?: boolean;
+  /** Those alone that this is true of; null: all. */
+  readonly where?: Filter | null;
+  /** Nothing is changed. */
+  readonly dryRun?: boolean;
+  /** How many of them the answer names. */
+  readonly named?: number;
+}
+
 export type RemoveAllResult =
-  | { readonly kind: 'written'; readonly count: number }
-  | { readonly kind: 'unprojected'; readonly count: number }
+  | {
+      readonly kind: 'written' | 'unprojected';
+      /** How many are removed, or would be. */
+      readonly count: number;
+      /** The first of them, as they were. */
+      readonly first: readonly Memory[];
+    }
   | { readonly kind: 'conflict' };
 
 /** What falls with a memory that is forgotten. */
@@ -90,8 +108,7 @@ export interface MemoryWriter {
   /** What would fall with a memory that were removed now; null: there is no such memory that holds. */
   fallOf(tenant: TenantId, id: string): Promise<Fall | null>;
   /** Every live memory of an owner that also fits the other ids of the scope. */
-  /** `ownApp`: who asks is kept to the app of the scope, and what others were told, too, stays. */
-  removeAll(tenant: TenantId, scope: Scope, how?: { readonly ownApp: boolean }): Promise<RemoveAllResult>;
+  removeAll(tenant: TenantId, scope: Scope, how?: RemoveAllHow): Promise<RemoveAllResult>;
 }
 
 /** Ratings: an event each, which changes where a memory is found and not what it says. */

@@ -7,7 +7,7 @@ import { afford, type Purse } from '../models/limits.ts';
 import { isObject, textOfString } from '../models/parse/listed.ts';
 import { SUMMARIZE, type SummarizeInput } from '../models/prompts/summarize.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
-import type { RefreshedSummary } from '../ports/ledger/summaries.ts';
+import type { RefreshedSummary, SummaryBasis } from '../ports/ledger/summaries.ts';
 import type { FollowUps, SummaryHandler, SummaryRefresh } from '../ports/schedule.ts';
 import { cleanText, estimateTokens, shorten } from '../text/normalise.ts';
 import type { Json, Message } from '../words.ts';
@@ -53,9 +53,16 @@ export const refreshSummary =
     const input: SummarizeInput = { summary: basis.summary, messages: toSummarize(basis.messages) };
     const apart = { deps, tenant, account: { lane: refresh.lane }, prices, cancel };
     const made = input.messages.length === 0 ? { summary: basis.summary } : await summarize(apart, input);
-    const { kind } = await summaries.store(refresh, { tenant, ...made, upTo, revision });
+    const refreshed = { tenant, ...made, ...extentOf(basis, made.summary), upTo, revision };
+    const { kind } = await summaries.store(refresh, refreshed);
     deps.log.info({ lane: refresh.lane, scope: refresh.scope, upTo, outcome: kind }, 'refreshed a summary');
   };
+
+/** From the first message of the summary before, if there was one. */
+function extentOf({ from, count, messages }: SummaryBasis, summary: string | null) {
+  const first = from ?? messages[0]?.saidAt.seq ?? null;
+  return summary === null ? { from: null, count: 0 } : { from: first, count: count + messages.length };
+}
 
 /** Asks, and once more for an answer of which nothing can be used or that broke off. A summary of null: nothing to say. */
 async function summarize(

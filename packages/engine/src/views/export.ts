@@ -5,7 +5,16 @@ import type { Ledger } from '../ports/ledger/ledger.ts';
 import { pages, slicesOf } from '../ports/ledger/page.ts';
 import { isoOf } from '../text/dates.ts';
 import type { LaneId, Memory, MemoryEvent, Message, TenantId } from '../words.ts';
-import { entityView, failureView, isoOrNull, memoryView, relationView, scopeView, statementView } from './views.ts';
+import {
+  coveredView,
+  entityView,
+  failureView,
+  isoOrNull,
+  memoryView,
+  relationView,
+  scopeView,
+  statementView,
+} from './views.ts';
 
 type ExportDeps = Pick<EngineDeps, 'ledger' | 'tools'>;
 
@@ -183,8 +192,8 @@ async function* reviews({ ledger }: ExportDeps, { tenant, userId, forgotten }: E
 }
 
 async function* summaries({ ledger }: ExportDeps, { lane }: ExportedUser): AsyncGenerator<ExportPart> {
-  for (const { scope, summary } of await ledger.contents.summaries(lane)) {
-    yield { type: 'summary', ...scopeView(scope), summary };
+  for (const { scope, summary, covers } of await ledger.contents.summaries(lane)) {
+    yield { type: 'summary', ...scopeView(scope), summary, covers: covers === null ? null : coveredView(covers) };
   }
 }
 

@@ -2,6 +2,7 @@ import type { EntityView, MemoryView, RelationView, StatementView } from '@sloww
 import type { SeenRelation } from '../graph/read/read-graph.ts';
 import { type Entity, type KeptRelation, relationText, type Statement } from '../graph/words.ts';
 import { isPinned, newest, ratingOf } from '../memories/evolve.ts';
+import type { Covered } from '../ports/ledger/summaries.ts';
 import { isoOf } from '../text/dates.ts';
 import type { Failure, Memory, MemoryVersion, Millis, Owner, Scope } from '../words.ts';
 
@@ -51,6 +52,13 @@ export const scopeView = (scope: Scope) => ({
   agent_id: scope.agentId,
   run_id: scope.runId,
   app_id: scope.appId,
+});
+
+/** Which messages a summary was made of. */
+export const coveredView = ({ firstMessageId, lastMessageId, messages }: Covered) => ({
+  first_message_id: firstMessageId,
+  last_message_id: lastMessageId,
+  messages,
 });
 
 /** The ids of an owner in the API's words. */

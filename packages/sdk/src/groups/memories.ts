@@ -17,6 +17,7 @@ type ListQuery = NonNullable<Given<'GET /v1/memories'>['query']>;
 type DeleteQuery = NonNullable<Given<'DELETE /v1/memories'>['query']>;
 type DeleteOneQuery = NonNullable<Given<'DELETE /v1/memories/{id}'>['query']>;
 type SourcesQuery = NonNullable<Given<'GET /v1/memories/{id}/sources'>['query']>;
+type NearQuery = Omit<NonNullable<Given<'GET /v1/messages'>['query']>, 'around'>;
 
 export const memoriesOf = (send: Send) => ({
   search: (body: PostSearch, options?: CallOptions) => send('POST /v1/search', { body, readsOnly: true }, options),
@@ -47,6 +48,9 @@ export const memoriesOf = (send: Send) => ({
   /** The messages a memory came from, and their neighbours if asked for. */
   sources: (id: string, query: SourcesQuery = {}, options?: CallOptions) =>
     send('GET /v1/memories/{id}/sources', { params: { id }, query }, options),
+  /** The conversation around a message, or around what an event of a history came from. */
+  messages: (around: string, query: NearQuery = {}, options?: CallOptions) =>
+    send('GET /v1/messages', { query: { ...query, around } }, options),
 });
 
 type ReceiptsQuery = NonNullable<Given<'GET /v1/memories/{id}/receipts'>['query']>;

@@ -232,15 +232,15 @@ describe('a deletion never costs a fact', () => {
   });
 });
 
-it('a deletion the user asked for that was refused says so, and its wish is not hidden', () => {
+it('a deletion the user asked for that was refused says so, and what a wish is about is named with it', () => {
   const immutable = { life: [[1, OSLO]], immutable: true } as const;
   const endOf = (...ids: string[]) => {
     const asked = ids.map((id) => ['f0', 'DELETE', id] as const);
     const [end] = playGuard({ memories: [immutable, TEA], facts: [forget('it')], asked }).outcomes;
-    return [end?.reason, end?.wish === true];
+    return [end?.reason, end?.wish === true, end?.about?.length ?? 0];
   };
-  expect(endOf('0')).toEqual(['the user asked to forget, but the deletion was refused', false]);
-  expect(endOf('1')).toEqual(['the user asked to forget', true]);
-  expect(endOf('0', '1')).toEqual(['the user asked to forget', true]);
-  expect(endOf('9')).toEqual(['the user asked to forget what is not remembered', true]);
+  expect(endOf('0')).toEqual(['the user asked to forget, but the deletion was refused', false, 1]);
+  expect(endOf('1')).toEqual(['the user asked to forget', true, 1]);
+  expect(endOf('0', '1')).toEqual(['the user asked to forget', true, 2]);
+  expect(endOf('9')).toEqual(['the user asked to forget what is not remembered', true, 0]);
 });

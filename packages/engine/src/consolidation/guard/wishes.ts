@@ -19,11 +19,15 @@ export function carryOutAll(bench: Bench, fact: Fact, wishes: readonly RawOperat
   }
   const mayForget = outcome === null && asksToForget(bench, fact, deletes);
   if (outcome === null && !mayForget) outcome = keepFact(bench, fact, wishes);
+  const about = aboutOf(
+    bench,
+    deletes.filter(({ keep }) => !keep),
+  );
   for (const wish of deletes) removeAsked(bench, fact, { ...wish, forgets: mayForget && !wish.keep });
   if (outcome !== null) return outcome;
   const isForgotten = deletes.some((wish) => !wish.keep && isGone(bench, fact, wish));
   return isForgotten
-    ? { fact: fact.id, outcome: 'DROPPED', reason: 'the user asked to forget', wish: true }
+    ? { fact: fact.id, outcome: 'DROPPED', reason: 'the user asked to forget', wish: true, ...about }
     : keepFact(bench, fact, wishes);
 }
 
@@ -38,9 +42,10 @@ function asksToForget(bench: Bench, fact: Fact, deletes: readonly RawOperation[]
 
 /**
  * Carries out a wish to have something forgotten: whatever becomes of it, the wish itself is not remembered. Its words are hidden
- * unless what it is about stays.
+ * unless what it is about stays, and for as long as it does.
  */
 export function forgetAsked(bench: Bench, fact: Fact, wishes: readonly RawOperation[]): FactOutcome {
+  const about = aboutOf(bench, wishes);
   for (const wish of wishes) {
     if (wish.event === 'DELETE') removeAsked(bench, fact, { ...wish, forgets: true });
     else refuse(bench, describe(wish), 'a request to forget may only delete');
@@ -49,9 +54,16 @@ export function forgetAsked(bench: Bench, fact: Fact, wishes: readonly RawOperat
   const isDone = known.some((wish) => isGone(bench, fact, wish));
   const dropped = { fact: fact.id, outcome: 'DROPPED' } as const;
   const asked = 'the user asked to forget';
-  if (isDone) return { ...dropped, reason: asked, wish: true };
+  if (isDone) return { ...dropped, reason: asked, wish: true, ...about };
   if (known.length === 0) return { ...dropped, reason: `${asked} what is not remembered`, wish: true };
-  return { ...dropped, reason: `${asked}, but the deletion was refused` };
+  return { ...dropped, reason: `${asked}, but the deletion was refused`, ...about };
+}
+
+/** The memories that hold before these wishes are carried out; of one that has ended nothing says whether it is hidden. */
+function aboutOf(bench: Bench, wishes: readonly RawOperation[]): Pick<FactOutcome, 'about'> {
+  const memories = wishes.flatMap(({ event, id }) => (event === 'DELETE' ? (bench.resolve(id) ?? []) : []));
+  const ids = memories.filter((memory) => liveVersion(memory) !== null).map(({ id }) => id);
+  return ids.length === 0 ? {} : { about: [...new Set(ids)] };
 }
 
 export const describe = ({ event, id, fact }: RawOperation): string =>

@@ -6,6 +6,7 @@ import type { LaneId, Memory, MemoryEvent, Message, Millis, Owner, SaidAt, Scope
 import type { Nudge } from '../schedule.ts';
 import type { DuePolicy, Fenced, Turn } from './lanes.ts';
 import type { Page, Paged } from './page.ts';
+import type { Covered } from './summaries.ts';
 
 /** A memory as it shall be, with the events that make it so from `expectedRevision`. */
 export interface MemoryChange {
@@ -45,6 +46,11 @@ export interface WishToForget {
   readonly messageId: string;
   /** null: all of it. */
   readonly quote: string | null;
+  /**
+   * What it is about: its words are hidden while that is forgotten, or its deletion waits for a person. null: nothing that was
+   * remembered, and they stay hidden.
+   */
+  readonly memoryId: string | null;
 }
 
 /** What a rating of what a memory says now does to its reviews: those of earlier ratings are over, and of a very bad one there is one. */
@@ -109,7 +115,9 @@ export interface MemoryStore {
   leaning(lane: LaneId, id: string): Promise<Leaning>;
   /** Oldest first. */
   history(tenant: TenantId, id: string, page: Page): Promise<Paged<MemoryEvent>>;
-  /** The messages behind a memory's versions, with neighbours of the same lane. */
+  /** One event, of whichever memory. */
+  event(tenant: TenantId, id: string): Promise<MemoryEvent | null>;
+  /** The messages behind a memory's versions, with neighbours of the same lane that are not undone. */
   sources(
     tenant: TenantId,
     id: string,
@@ -117,7 +125,12 @@ export interface MemoryStore {
   ): Promise<readonly { message: Message; isSource: boolean }[]>;
   /** Source messages of several memories at once, by message id. */
   messages(tenant: TenantId, ids: readonly string[]): Promise<ReadonlyMap<string, Message>>;
+  /** Who said these messages, by message id; without what they say. */
+  speakers(tenant: TenantId, ids: readonly string[]): Promise<ReadonlyMap<string, Speaker>>;
 }
+
+/** Who said a message. */
+export type Speaker = Pick<Message, 'role' | 'name'>;
 
 /** An id under which a memory was said or confirmed, and when for the first and the last time. */
 export interface SaidId {
@@ -157,7 +170,7 @@ export interface Reach {
 export interface LookupStore {
   /** The newest `limit` events of each memory, oldest first, by its id. */
   histories(of: OwnedIds, limit: number): Promise<ReadonlyMap<string, readonly MemoryEvent[]>>;
-  /** Each message with those said before and after it in its lane, in the order of arrival, by its id. */
+  /** Each message with those said before and after it in its lane, in the order of arrival, by its id. What is undone is no neighbour. */
   around(of: OwnedIds, reach: Reach): Promise<ReadonlyMap<string, readonly Message[]>>;
 }
 
@@ -175,6 +188,13 @@ export interface FilteredStore {
   list(tenant: TenantId, asked: FilteredList, page: Page): Promise<Paged<Memory>>;
 }
 
+/** The rolling summary of a scope. */
+export interface KeptSummary {
+  readonly scope: Scope;
+  readonly summary: string;
+  readonly covers: Covered | null;
+}
+
 /** What there is of one lane, page by page: for exports. */
 export interface ContentStore {
   /** In the order of arrival, those after a sequence. */
@@ -182,5 +202,5 @@ export interface ContentStore {
   /** In the order of their ids, deleted ones too. */
   memories(lane: LaneId, after: string | null, limit: number): Promise<readonly Memory[]>;
   /** The rolling summaries of its scopes, where there are any. */
-  summaries(lane: LaneId): Promise<readonly { readonly scope: Scope; readonly summary: string }[]>;
+  summaries(lane: LaneId): Promise<readonly KeptSummary[]>;
 }

@@ -4,8 +4,22 @@ import type { SummaryRefresh } from '../schedule.ts';
 import type { Terms } from './ledger.ts';
 import type { ModelCall } from './thoughts.ts';
 
+/** The messages that a summary was made of: the first, the last, and how many. Those between that were undone are none. */
+export interface Covered {
+  readonly firstMessageId: string;
+  readonly lastMessageId: string;
+  readonly messages: number;
+}
+
+/** Where a summary begins, and how many messages it was made of. */
+interface Extent {
+  /** The sequence of the first message; null: there is no summary. */
+  readonly from: number | null;
+  readonly count: number;
+}
+
 /** What a refresh starts from, with what holds for its tenant. */
-export interface SummaryBasis extends Terms {
+export interface SummaryBasis extends Terms, Extent {
   readonly tenant: TenantId;
   /** The summary so far; null where there is none, or it was forgotten. */
   readonly summary: string | null;
@@ -20,7 +34,7 @@ export interface SummaryBasis extends Terms {
   readonly revision: number;
 }
 
-export interface RefreshedSummary {
+export interface RefreshedSummary extends Extent {
   readonly tenant: TenantId;
   readonly summary: string | null;
   readonly upTo: number;
@@ -70,6 +84,8 @@ export interface PresentLimits {
 export interface Conversation {
   /** The newest rolling summary of the scopes that were asked for. */
   readonly summary: string | null;
+  /** null: there is no summary. */
+  readonly covers: Covered | null;
   /** The newest messages that wait or are being consolidated, each once, in the order they were said. */
   readonly pending: readonly PendingMessage[];
   /** There are older ones. */

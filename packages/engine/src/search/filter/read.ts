@@ -7,6 +7,18 @@ export function readFilter(json: unknown, path = 'filters'): Filter {
   return readNode(json, { path, depth: 0, budget: budget() });
 }
 
+/** The same of a filter in a query string, as JSON; null without one. */
+export const filterIn = (text: string | undefined): Filter | null =>
+  text === undefined ? null : readFilter(parsed(text));
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new FilterError('filters', 'an object as JSON, percent-encoded', 'text that is not JSON');
+  }
+}
+
 interface Place {
   readonly path: string;
   readonly depth: number;

@@ -130,11 +130,14 @@ describe('whose word a memory is', () => {
 
   it('inferred where no message says it, but not where the user says yes to what was asked', async () => {
     const b = await bench();
-    await b.heard(['I skip meat and fish'], [from(0, 'Person eats vegetarian')]);
+    await b.heard(
+      ['I eat vegetarian food', 'What rain today!', 'It never ends'],
+      [from(2, 'User eats vegetarian food')],
+    );
     const asked = { role: 'assistant' as const, content: 'Do you have a dog?' };
     await b.heard([asked, 'Yes!'], [from(1, 'User has a dog')]);
     expect(await b.trusts()).toEqual([
-      ['Person eats vegetarian', 'inferred'],
+      ['User eats vegetarian food', 'inferred'],
       ['User has a dog', 'user'],
     ]);
   });

@@ -24,7 +24,8 @@ export function maskSecrets(text: string): Masked {
   return { text: parts.join(''), kinds };
 }
 
-export const isMasked = (text: string): boolean => text.includes(MASK_BEGIN);
+/** Two characters are looked for several times as fast as nine. */
+export const isMasked = (text: string): boolean => text.includes('[s') && text.includes(MASK_BEGIN);
 
 function masked(text: string, kinds: SecretKind[]): string {
   const secrets = secretsIn(text);

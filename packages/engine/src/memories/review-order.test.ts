@@ -147,7 +147,7 @@ const wishOf = (fact: Wish['fact'], event: ReviewedKind, text: Wish['text']): Wi
 /** The addition of "chess" waits; what is known as "tea" comes to say "chess" later and is deleted. */
 const CHESS_TWICE: Told = {
   known: ['Oslo', 'tea'],
-  said: ['chess', 'tea', 'tea', 'tea'],
+  said: ['chess', 'tea or Oslo', 'tea or chess', 'tea'],
   wishes: [wishOf('f1', 'UPDATE', 'Oslo'), wishOf('f2', 'UPDATE', 'chess'), wishOf('f3', 'DELETE', null)],
   review: ['ADD'],
 };
@@ -155,10 +155,10 @@ const CHESS_TWICE: Told = {
 /** "chess" waits; the last fact says the same of what is known as "tea", which is merged into it, and asks to delete it. */
 const CONFIRMED_THEN_DELETED: Told = {
   known: ['Oslo', 'tea'],
-  said: ['cats', 'tea', 'tea'],
+  said: ['chess', 'tea', 'cats, not chess'],
   wishes: [
-    { ...wishOf('f0', 'ADD', 'chess'), id: null },
-    { ...wishOf('f2', 'ADD', 'cats'), id: null },
+    { ...wishOf('f0', 'ADD', null), id: null },
+    { ...wishOf('f2', 'ADD', null), id: null },
     wishOf('f2', 'UPDATE', 'chess'),
     { ...wishOf('f2', 'DELETE', null), id: 'f0' },
   ],

@@ -192,8 +192,15 @@ const factOf = (length: number, i: number) => ({
 
 const messageOf = (seq: number) => ({
   ...{ id: `message ${seq}`, batchId: 'batch', clientId: null, role: 'user' as const, name: null, resent: false },
-  ...{ content: words(PAGE, seq), saidAt: { at: seq, seq } },
+  ...{ content: `${words(PAGE, seq)} ${numbersOf(seq)}`, saidAt: { at: seq, seq } },
 });
+
+/** What the facts that name a message number. */
+const numbersOf = (seq: number): string =>
+  Array.from({ length: READ_FACTS / MESSAGES }, (_, i) => seq + i * MESSAGES).join(' or ');
+
+/** As many as are taken of an answer. */
+const THINGS = Array.from({ length: READ_FACTS }, (_, i) => `thing ${i}`).join(', ');
 
 const factsOf = (count: number, verb: string): string =>
   JSON.stringify({ facts: Array.from({ length: count }, (_, i) => `User ${verb} thing ${i}`) });
@@ -217,7 +224,7 @@ async function consolidate({ ledger, index }: Stage, said: Answers, userId: stri
   const bench = await engineBench({ chat, embedder, stores: { ledger, index }, meter: recordingMeter() });
   const { id, hash, breathe } = product.tools;
   Object.assign(bench.deps.tools, { id, hash, breathe });
-  await bench.post(['I have told a lot about what I own, and what became of it.'], { userId });
+  await bench.post([`I have told a lot about what I own, know and sold: ${THINGS}.`], { userId });
   const stretches = watch();
   const before = process.cpuUsage();
   await bench.run();

@@ -5,14 +5,15 @@ import { saysLiterally } from '../../models/parse/answer.ts';
 import { firstOfEach, type RawFact } from '../../models/parse/listed.ts';
 import type { Discard, Fact } from '../../plan.ts';
 import { atOnce, type Sliced } from '../../ports/tools.ts';
+import { FRAME } from '../../text/claims.ts';
 import { normaliseText } from '../../text/normalise.ts';
 import { once, termSet } from '../../text/terms.ts';
 import { compareSaid, type Message, type Role, type Trust } from '../../words.ts';
-import { lineageIn } from './lineage.ts';
+import { groundingIn } from './grounding.ts';
+import { lineageIn, lookingIn } from './lineage.ts';
 import {
   FACT_MAX,
   FORGET_CATEGORY,
-  FRAME,
   HEARD,
   isOwnWish,
   junkReason,
@@ -41,6 +42,10 @@ interface Admission {
   readonly ownOnly: boolean;
   /** What a model was shown from before the window. */
   readonly before: readonly Spoken[];
+  readonly summary?: string | null;
+  readonly instructions?: string | null;
+  /** The settings ask for facts in a language of their own. */
+  readonly isTranslated?: boolean;
 }
 
 export interface Admitted {
@@ -57,23 +62,18 @@ export function* admitting(found: readonly Found[], admission: Admission): Slice
   // Most models name their sources: then no message has to be taken apart.
   const attribute = found.some(leavesOpen) ? yield* attributing(window) : NOBODY;
   const judging: Judging = { ...admission, window, attribute, heard: heardIn(window) };
-  const lineage = admission.inferred
-    ? lineageIn(window, admission.before)
-    : ({ sources }: Pick<Sourced, 'sources'>) => leastOf(sources.map(trustOf));
+  const { sourcedOf, isPlain, whyUnsaid } = comparing(judging);
   const discards: Discard[] = [];
   const admitted: Candidate[] = [];
-  // Slices of one message overlap: what stands in two of them counts once.
-  const isNew = firstOfEach(({ raw, sourceIds }: Candidate) => ({ words: raw.words, from: sourceIds }));
+  const isNew = newAmong(found, attribute);
   for (const { raw, unread = [], json = null, shown } of found) {
     discards.push(...unread);
-    const suspects = yield* suspectsAmong(raw.flatMap(json !== null && saysLiterally(json) ? alteredTexts : textsOf));
+    const suspects = yield* suspectsAmong(alteredTexts(raw, json));
     const suspecting = { ...admission, suspects };
     for (const written of raw) {
       yield;
-      const sources = sourcesOf(written, shown, judging);
-      const trust = lineage({ texts: [written.text], quote: written.quote, sources });
-      const candidate = candidateOf(written, { sources, trust }, suspecting);
-      const reason = refusal(candidate, judging);
+      const candidate = candidateOf(written, sourcedOf(written, shown), suspecting);
+      const reason = refusal(candidate, judging) ?? (isPlain(candidate) ? null : yield* whyUnsaid(candidate));
       if (reason !== null) discards.push(discardOf(written, reason));
       else if (isNew(candidate)) admitted.push(candidate);
     }
@@ -81,11 +81,44 @@ export function* admitting(found: readonly Found[], admission: Admission): Slice
   return { facts: inOrder(admitted, window).map(factOf), discards };
 }
 
+/**
+ * Slices of one message overlap: what stands in two of them counts once. An answer alone was looked through when it was read,
+ * and names each message in one way.
+ */
+function newAmong(found: readonly Found[], attribute: Attribute): (candidate: Candidate) => boolean {
+  if (found.length === 1 && attribute === NOBODY) return () => true;
+  return firstOfEach(({ raw, sourceIds }: Candidate) => ({ words: raw.words, from: sourceIds }));
+}
+
+/** Facts of a model are held against what was said: whose word they are, and whether anybody said them. */
+function comparing(judging: Judging) {
+  const { inferred, window, before } = judging;
+  const looking = lookingIn(window, before);
+  const lineage = lineageIn(window, before, looking);
+  const grounding = groundingIn({ summary: null, instructions: null, isTranslated: false, ...judging }, looking);
+  return {
+    sourcedOf: (raw: RawFact, shown: ReadonlyMap<string, Spoken>): Sourced => {
+      const sources = sourcesOf(raw, shown, judging);
+      if (!inferred) return { sources, isExact: false, trust: leastOf(sources.map(trustOf)) };
+      const isExact = looking.saidIn(sources, raw.quote ?? '');
+      return { sources, isExact, trust: lineage({ texts: [raw.text], quote: raw.quote, sources, isExact }) };
+    },
+    /** A wish to forget is held against the user's own words instead. */
+    isPlain: (candidate: Candidate): boolean =>
+      !inferred || candidate.category === FORGET_CATEGORY || grounding.isPlain(candidate),
+    whyUnsaid: grounding.whyUnsaid,
+  };
+}
+
 const textsOf = ({ text, quote }: RawFact): readonly string[] => (quote === null ? [text] : [text, quote]);
 
 /** Those that do not stand in the answer just so, or have a mask. */
-const alteredTexts = (raw: RawFact): readonly string[] =>
-  raw.composed ? textsOf(raw) : textsOf(raw).filter((text) => isMasked(text) || ESCAPED.test(text));
+function alteredTexts(raw: readonly RawFact[], json: string | null): readonly string[] {
+  if (json === null || !saysLiterally(json)) return raw.flatMap(textsOf);
+  const composed = raw.filter((one) => one.composed).flatMap(textsOf);
+  if (!isMasked(json) && !json.includes('\\')) return composed;
+  return [...composed, ...raw.flatMap(textsOf).filter((text) => isMasked(text) || ESCAPED.test(text))];
+}
 
 /** What JSON puts a backslash before. */
 const ESCAPED = /["\\\p{Cc}]/u;
@@ -112,6 +145,8 @@ interface Suspecting extends Admission {
 
 interface Sourced {
   readonly sources: readonly Message[];
+  /** Its quote stands in one of them as it is. */
+  readonly isExact: boolean;
   readonly trust: Trust;
 }
 
@@ -137,6 +172,8 @@ const heardIn = (window: readonly Spoken[]): Window => {
 
 /** The messages a fact names; where it names none that exist, the one it most likely came from. */
 function sourcesOf(raw: RawFact, shown: ReadonlyMap<string, Spoken>, { attribute }: Judging): readonly Message[] {
+  const alone = raw.sourceIds.length === 1 ? shown.get(raw.sourceIds[0] ?? '')?.message : undefined;
+  if (alone !== undefined) return [alone];
   const named = new Set<Message>();
   for (const id of raw.sourceIds) {
     const message = shown.get(id)?.message;
@@ -152,7 +189,7 @@ function sourcesOf(raw: RawFact, shown: ReadonlyMap<string, Spoken>, { attribute
 }
 
 /** What the model calls the agent's own is the user's where only the user said it. */
-function candidateOf(raw: RawFact, { sources, trust }: Sourced, judging: Suspecting): Candidate {
+function candidateOf(raw: RawFact, { sources, isExact, trust }: Sourced, judging: Suspecting): Candidate {
   const { agent, inferred, categories, suspects } = judging;
   const { text, quote } = raw;
   // Nearly always there is none: then no text has to be looked up.
@@ -161,6 +198,7 @@ function candidateOf(raw: RawFact, { sources, trust }: Sourced, judging: Suspect
   return {
     raw,
     sources,
+    isExact,
     trust,
     sourceIds: sources.map(({ id }) => id),
     about: raw.about === 'agent' && (bySelf || !agent) ? 'agent' : 'user',
@@ -202,7 +240,8 @@ function discardOf({ text }: RawFact, reason: string): Discard {
   return { text: maskSecrets(text.slice(0, FACT_MAX)).text, reason };
 }
 
-interface Placed extends Candidate {
+interface Placed {
+  readonly one: Candidate;
   readonly last: Message;
   /** Of its first source. */
   readonly place: number;
@@ -212,11 +251,12 @@ interface Placed extends Candidate {
 function inOrder(candidates: readonly Candidate[], window: readonly Spoken[]): readonly Placed[] {
   const places = new Map(window.map(({ message }, i) => [message.id, i]));
   return candidates
-    .map((one) => ({ ...one, last: lastSaid(one.sources), place: places.get(one.sourceIds[0] ?? '') ?? 0 }))
+    .map((one) => ({ one, last: lastSaid(one.sources), place: places.get(one.sourceIds[0] ?? '') ?? 0 }))
     .sort((a, b) => compareSaid(a.last.saidAt, b.last.saidAt) || a.place - b.place);
 }
 
-function factOf({ raw, sourceIds, about, trust, category, quote, last }: Placed, place: number): Fact {
+function factOf({ one, last }: Placed, place: number): Fact {
+  const { raw, sourceIds, about, trust, category, quote } = one;
   return {
     id: `f${place}`,
     text: raw.text,

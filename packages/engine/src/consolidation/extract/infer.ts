@@ -12,6 +12,7 @@ import { cleanText, estimateTokens, shorten, surelyFits } from '../../text/norma
 import type { BatchSettings, Message } from '../../words.ts';
 import type { Extracted, GatheredTurn } from '../values.ts';
 import { admitting, type Found } from './admit.ts';
+import { asksForLanguage } from './grounding.ts';
 
 /** Finds the facts in what was said: one call, or one for each part of a window that is too long for one. */
 export async function infer(
@@ -41,7 +42,13 @@ export async function infer(
   const categories = rules.categories ?? DEFAULT_CATEGORIES;
   const ownOnly = rules.externalContent === 'ignore';
   const before = shownBefore(gathered, deps.settings.recentMessages);
-  const admission = { inferred: true, agent: turn.scope.agentId !== null, categories, ownOnly, before };
+  const instructions = instructionsOf(rules, turn.settings);
+  const admission = {
+    ...{ inferred: true, agent: turn.scope.agentId !== null, categories, ownOnly, before },
+    // Not the tenant's prompt: of its examples nothing is remembered.
+    ...{ summary: gathered.summary, instructions },
+    isTranslated: asksForLanguage([instructions, rules.prompts.extract]),
+  };
   const admitted = await inSlices(deps.tools, admitting(found, admission));
   return { ...admitted, prompts: [promptUse(deps, prompt)] };
 }

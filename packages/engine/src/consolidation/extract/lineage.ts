@@ -1,9 +1,9 @@
 import { leastOf, trustOf } from '../../memories/trust.ts';
 import type { Spoken } from '../../messages/messages.ts';
+import { FRAME } from '../../text/claims.ts';
 import { normaliseText } from '../../text/normalise.ts';
 import { containment, once, termSet } from '../../text/terms.ts';
 import type { Message, Trust } from '../../words.ts';
-import { FRAME } from './rules.ts';
 
 /** So much of a text's words stands in external content that it was read there… */
 const READ_THERE = 0.8;
@@ -16,6 +16,8 @@ interface Made {
   readonly texts: readonly string[];
   readonly quote: string | null;
   readonly sources: readonly Message[];
+  /** Its quote stands in one of its messages as it is; found out here where it is not said. */
+  readonly isExact?: boolean;
 }
 
 /**
@@ -23,19 +25,21 @@ interface Made {
  * elsewhere, also in what it is shown from before the window, and one that obeys a page says that the user has said it: what
  * stands in external content and in no message that is named is external.
  */
-export function lineageIn(window: readonly Spoken[], before: readonly Spoken[]): (made: Made) => Trust {
+export function lineageIn(
+  window: readonly Spoken[],
+  before: readonly Spoken[],
+  looking = lookingIn(window, before),
+): (made: Made) => Trust {
   const wordsOf = once((text: string) => normaliseText(text));
   const termsOf = once((text: string) => termSet(text));
   const external = [...before, ...window].filter(({ message }) => trustOf(message) === 'external');
-  const { saidIn, spokenBy } = lookingIn(window);
-  return ({ texts, quote, sources }) => {
+  return ({ texts, quote, sources, isExact = looking.saidIn(sources, quote ?? '') }) => {
     const named = leastOf(sources.map(trustOf));
     if (named === 'external') return named;
     // Most quotes stand there as they are. All that follows takes far longer than to look for them.
-    const isExact = saidIn(sources, quote ?? '');
     if (isExact && external.length === 0) return named;
     const asked = texts.map((text) => new Set([...termSet(text)].filter((term) => !FRAME.has(term))));
-    const own = spokenBy(sources);
+    const own = looking.spokenBy(sources);
     const quoted = normaliseText(quote ?? '');
     const holds = (spoken: Spoken): boolean => quoted !== '' && wordsOf(spoken.text).includes(quoted);
     const isQuoted = isExact || own.some(holds);
@@ -50,8 +54,10 @@ export function lineageIn(window: readonly Spoken[], before: readonly Spoken[]):
   };
 }
 
-/** Looks up what messages of a window say. */
-function lookingIn(window: readonly Spoken[]) {
+/** How it is looked up what messages of a window say. */
+export type Looking = ReturnType<typeof lookingIn>;
+
+export function lookingIn(window: readonly Spoken[], before: readonly Spoken[]) {
   const places = new Map<string, number[]>(); // several of a message that was cut into slices
   for (const [i, { message }] of window.entries()) {
     const known = places.get(message.id);
@@ -61,12 +67,18 @@ function lookingIn(window: readonly Spoken[]) {
   const placesOf = ({ id }: Message): readonly number[] => places.get(id) ?? [];
   return {
     /** Whether one of them has the words as they are. */
-    saidIn: (sources: readonly Message[], words: string): boolean =>
-      words !== '' && sources.some((source) => placesOf(source).some((place) => window[place]?.text.includes(words))),
+    saidIn: (sources: readonly Message[], words: string): boolean => {
+      if (words === '') return false;
+      for (const source of sources)
+        for (const place of placesOf(source)) if (window[place]?.text.includes(words)) return true;
+      return false;
+    },
+    textsOf: (sources: readonly Message[]): readonly string[] =>
+      sources.flatMap(placesOf).map((place) => window[place]?.text ?? ''),
     /** What they say, and what was said right before each of them: who says yes says what was asked. */
     spokenBy: (sources: readonly Message[]): readonly Spoken[] => {
       const own = sources.flatMap(placesOf).flatMap((place) => {
-        const [asked, said] = [window[place - 1], window[place]];
+        const [asked, said] = [place === 0 ? before.at(-1) : window[place - 1], window[place]];
         const isAsked = asked !== undefined && trustOf(asked.message) !== 'external';
         return [isAsked ? asked : undefined, said].filter((one) => one !== undefined);
       });

@@ -71,20 +71,30 @@ describe('a wish that is right is carried out', () => {
       'a memory that shall read as another one does goes up in it',
       {
         ...both,
-        facts: [BERGEN],
+        facts: ['User likes tea, too'],
         asked: [['f0', 'UPDATE', '0', TEA]],
         ends: ['NONE'],
         live: [TEA],
       },
     ],
     [
-      'ADD of what a memory says already confirms that one',
+      'ADD says what the fact says, whatever the model writes',
       {
         ...both,
         facts: [BERGEN],
         asked: [['f0', 'ADD', null, 'user likes TEA.']],
-        ends: ['NONE'],
-        live: [OSLO, TEA],
+        ends: ['ADD'],
+        live: [OSLO, TEA, BERGEN],
+      },
+    ],
+    [
+      'UPDATE works a detail of the fact into the memory',
+      {
+        memories: ['User likes cheese pizza'],
+        facts: ['User likes chicken pizza'],
+        asked: [['f0', 'UPDATE', '0', 'User likes cheese pizza and also chicken pizza']],
+        ends: ['UPDATE'],
+        live: ['User likes cheese pizza and also chicken pizza'],
       },
     ],
   ])('%s', (_name, given) => {
@@ -124,9 +134,8 @@ describe('a deletion never costs a fact', () => {
           ['f0', 'DELETE', '0'],
           ['f0', 'ADD', null, OSLO],
         ],
-        ends: ['NONE'],
-        live: [OSLO],
-        did: ['refused: the fact has already changed this memory'],
+        ends: ['ADD'],
+        live: [BERGEN],
       },
     ],
     [

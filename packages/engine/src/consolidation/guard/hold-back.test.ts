@@ -58,7 +58,7 @@ describe('a policy that lets operations wait for a person', () => {
     const merged = { ...wish('f1', 'UPDATE', '0'), text: 'lives in Oslo' };
     const wishes = [wish('f0', 'ADD', null), wish('f1', 'ADD', null), merged, wish('f1', 'DELETE', 'f0')];
     for (const review of [[], ['ADD', 'DELETE']] as const) {
-      const { events, held, remarks } = told(review, ['lives in Oslo', 'has a cat'], wishes);
+      const { events, held, remarks } = told(review, ['lives in Oslo', 'has a cat in Oslo'], wishes);
       const deletions = [...events, ...held].filter(({ kind }) => kind === 'DELETE');
       expect(deletions.map(({ memoryId }) => memoryId)).toEqual([memory.id]);
       expect(remarks).toMatchObject([{ did: 'refused: the fact has already changed this memory' }]);

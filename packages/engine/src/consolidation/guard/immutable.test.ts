@@ -3,7 +3,6 @@ import { describe, it } from 'vitest';
 
 const OSLO = 'User lives in Oslo';
 const BERGEN = 'User lives in Bergen';
-const ROME = 'User lives in Rome';
 const TEA = 'User likes tea';
 
 describe('an immutable memory', () => {
@@ -58,7 +57,7 @@ describe('an immutable memory', () => {
       {
         memories: [fixed, { life: [[1, BERGEN]], recalledBy: [] }],
         facts: [BERGEN],
-        asked: [['f0', 'UPDATE', '0', ROME]],
+        asked: [['f0', 'UPDATE', '0', 'User lives in Bergen']],
         ends: ['NONE'],
         live: [BERGEN, OSLO],
         did: [beside],

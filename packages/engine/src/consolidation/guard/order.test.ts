@@ -237,7 +237,7 @@ describe('what is told late', () => {
   it('is not merged into another memory for the sake of words that hold no longer', () => {
     expectCase({
       memories: [known([90, BERGEN]), OSLO],
-      facts: [late(ROME, 10)],
+      facts: [late('User has lived in Oslo', 10)],
       asked: [['f0', 'UPDATE', '0', OSLO]],
       ends: ['UPDATE'],
       live: [BERGEN, OSLO],

@@ -76,16 +76,39 @@ describe('a wish that is wrong is repaired or refused, with a remark', () => {
         { ends: ['UPDATE', 'ADD'], live: [TEA, BERGEN, CAT], did: ['repaired: used the text'] },
       ),
     ],
-    ['ADD of far too much', wrong({ event: 'ADD', text: 'x'.repeat(5_000) }, { did: ['repaired: used the text'] })],
+    [
+      'UPDATE of an unknown id to an invention',
+      wrong({ event: 'UPDATE', id: '12', text: 'User works on Mars' }, { did: ['repaired: added, because neither'] }),
+    ],
+    [
+      'UPDATE to a name that nobody said',
+      wrong(
+        { event: 'UPDATE', id: '0', text: 'User lives in Quito' },
+        {
+          ends: ['UPDATE', 'ADD'],
+          live: [TEA, BERGEN, CAT],
+          did: ['repaired: used the text of the fact, because its'],
+        },
+      ),
+    ],
+    [
+      'UPDATE to a word that nobody said',
+      wrong(
+        { event: 'UPDATE', id: '0', text: 'User lives in Bergen with a parrot' },
+        {
+          ends: ['UPDATE', 'ADD'],
+          live: [TEA, BERGEN, CAT],
+          did: ['repaired: used the text of the fact, because its'],
+        },
+      ),
+    ],
+    ['ADD of far too much', wrong({ event: 'ADD', text: 'x'.repeat(5_000) })],
     [
       'a later fact for an id',
       wrong(
         { event: 'UPDATE', id: 'f1' },
         {
-          did: [
-            'repaired: added, because neither this memory nor an earlier fact was shown',
-            'repaired: used the text',
-          ],
+          did: ['repaired: added, because neither this memory nor an earlier fact was shown'],
         },
       ),
     ],

@@ -1,6 +1,7 @@
 import { holdsAt, isDeletedAt, liveVersion, newest } from '../../memories/evolve.ts';
 import type { RawOperation } from '../../models/parse/listed.ts';
 import type { Fact, FactOutcome, Operation } from '../../plan.ts';
+import { isMadeOf } from '../../text/claims.ts';
 import { normaliseText } from '../../text/normalise.ts';
 import { containment, overlap } from '../../text/terms.ts';
 import { type EventKind, type Memory, saidBefore } from '../../words.ts';
@@ -84,10 +85,10 @@ function carryOut(bench: Bench, fact: Fact, wish: RawOperation): FactOutcome | n
   const how = { reason: reasonOf(wish), decidedBy: 'model' } as const;
   if (event !== 'UPDATE' && hasOutcome(bench, fact))
     return refuse(bench, describe(wish), 'the fact is already settled');
-  if (event === 'ADD') return add(bench, fact, { ...how, text: textOf(bench, fact, wish) });
+  if (event === 'ADD') return add(bench, fact, { ...how, text: fact.text });
   if (memory === undefined) return unknownTarget(bench, fact, { wish, event });
   if (hasChanged(bench, fact, memory)) return refuse(bench, describe(wish), 'the fact has already changed this memory');
-  if (event === 'UPDATE') return update(bench, fact, { ...how, memory, text: textOf(bench, fact, wish) });
+  if (event === 'UPDATE') return update(bench, fact, { ...how, memory, text: textOf(bench, fact, { wish, memory }) });
   if (isKnownBy(bench, fact, memory)) return say(bench, fact, { ...how, memory, text: newest(memory).text });
   repaired(bench, wish, 'added, because this memory was not recalled for the fact');
   return add(bench, fact, { text: fact.text, reason: 'confirms no recalled memory', decidedBy: 'guard' });
@@ -103,13 +104,25 @@ function eventOf(bench: Bench, wish: RawOperation, memory: Memory | undefined): 
 /** A text longer than this is not one memory. */
 const TEXT_MAX = 4_000;
 
-/** What the memory shall say: the model's text where it can be one, else the fact's. */
-function textOf(bench: Bench, fact: Fact, wish: RawOperation): string {
-  const { text, event } = wish;
-  if (text !== null && text.length <= TEXT_MAX && /[\p{L}\p{N}]/u.test(normaliseText(text))) return text;
-  const why = text === null ? 'there is no text' : 'its text is not usable as a memory';
-  if (text !== null || event === 'UPDATE') repaired(bench, wish, `used the text of the fact, because ${why}`);
+/** What a changed memory shall say: the model's text where that is made of the fact and of the memory, else the fact's. */
+function textOf(bench: Bench, fact: Fact, { wish, memory }: { wish: RawOperation; memory: Memory }): string {
+  const why = unusableText(bench, fact, { text: wish.text, memory });
+  if (why === null) return wish.text ?? fact.text;
+  repaired(bench, wish, `used the text of the fact, because ${why}`);
   return fact.text;
+}
+
+function unusableText(
+  bench: Bench,
+  fact: Fact,
+  { text, memory }: { readonly text: string | null; readonly memory: Memory },
+): string | null {
+  if (text === null) return 'there is no text';
+  if (text.length > TEXT_MAX || !/[\p{L}\p{N}]/u.test(normaliseText(text))) return 'its text is not usable as a memory';
+  if (text === fact.text) return null;
+  const shown = bench.shown.byMemory.get(memory.id)?.text ?? newest(memory).text;
+  const isMade = isMadeOf(text, [fact.text, shown, newest(memory).text], fact.saidAt.at);
+  return isMade ? null : 'its text says what neither the fact nor the memory does';
 }
 
 /** Words of the fact that stand in the memory already, or an index that found the one for the other. */
@@ -137,8 +150,7 @@ function unknownTarget(
     const text = newest(known).text;
     return say(bench, fact, { memory: known, text, reason: 'already known', decidedBy: 'guard' });
   }
-  const text = event === 'UPDATE' ? textOf(bench, fact, wish) : fact.text;
-  return add(bench, fact, { text, reason: 'the memory to change is unknown', decidedBy: 'guard' });
+  return add(bench, fact, { text: fact.text, reason: 'the memory to change is unknown', decidedBy: 'guard' });
 }
 
 /** A memory recalled for the fact in which every word of it stands. */

@@ -46,8 +46,7 @@ function readCutOff<T>(text: string, shape: Shape<T>): Reading<T> | null {
 }
 
 /** Whether texts stand in JSON letter by letter: none of them is spelt in another way, but for what a backslash alone stands before. */
-export const saysLiterally = (json: string): boolean =>
-  !json.includes('\\u') && !json.includes('\\/') && cleanText(json) === json;
+export const saysLiterally = (json: string): boolean => !json.includes('\\u') && !json.includes('\\/');
 
 /** What nothing of this stands behind broke off: to parse it would show no more. */
 const BEHIND_JSON: ReadonlySet<string> = new Set(['}', ']', '"']);

@@ -9,7 +9,7 @@ export interface RawFact {
   readonly text: string;
   /** The text as it is compared with others. */
   readonly words: Wording;
-  /** Put together here from several values of the answer. */
+  /** Not as it stands in the answer: put together from several values of it, or cleaned. */
   readonly composed: boolean;
   readonly sourceIds: readonly string[];
   readonly quote: string | null;
@@ -119,14 +119,15 @@ function factOf(item: Json): RawFact | null | { readonly refused: string } {
   const text = said ?? (isObject(item) ? (labelled(item) ?? triple(item)) : null);
   if (text === null) return null;
   if (text.length > FACT_MAX) return { refused: TOO_LONG };
-  const [words, composed] = [new Wording(text), said === null];
-  if (!isObject(item)) return { ...UNATTRIBUTED, text, words, composed };
+  const words = new Wording(text);
+  if (!isObject(item)) return { ...UNATTRIBUTED, text, words, composed: text !== item };
+  const quote = wordUpTo(FACT_MAX, item, 'quote');
   return {
     text,
     words,
-    composed,
+    composed: text !== item.text || (quote !== null && quote !== item.quote),
     sourceIds: wordsUnder(item, 'source_ids', SOURCES_MAX),
-    quote: wordUpTo(FACT_MAX, item, 'quote'),
+    quote,
     category: wordUpTo(WORD_MAX, item, 'category'),
     language: wordUpTo(WORD_MAX, item, 'language'),
     validFrom: wordUnder(item, 'valid_from'),

@@ -1,0 +1,209 @@
+import type { Spoken } from '../../messages/messages.ts';
+import type { RawFact } from '../../models/parse/listed.ts';
+import type { Sliced } from '../../ports/tools.ts';
+import {
+  besideNames,
+  type Claims,
+  claimsOf,
+  heldAgainst,
+  shareOf,
+  standsIn,
+  type Words,
+  wordCount,
+  wordsIn,
+} from '../../text/claims.ts';
+import { once } from '../../text/terms.ts';
+import type { Message, Millis } from '../../words.ts';
+import type { Looking } from './lineage.ts';
+
+/** What a model was given to find facts in. */
+interface Given {
+  readonly window: readonly Spoken[];
+  /** What it was shown from before the window. */
+  readonly before: readonly Spoken[];
+  /** What else it was shown of what was said: the summary. */
+  readonly summary: string | null;
+  /** What the settings say: a name may stand there, but nothing was said there. */
+  readonly instructions: string | null;
+  /** The settings ask for facts in a language of their own: words of another cannot be compared. */
+  readonly isTranslated: boolean;
+}
+
+interface Made {
+  readonly raw: Pick<RawFact, 'text' | 'quote'>;
+  readonly sources: readonly Message[];
+  /** Its quote stands in one of its messages as it is. */
+  readonly isExact: boolean;
+}
+
+/** A quote of so many words says by itself what a fact puts in others. */
+const QUOTE_WORDS = 3;
+/** Nobody says so much, in characters, without saying as many. */
+const QUOTE_LONG = 60;
+/** So much of a fact's own words stands there, beside a shorter quote… */
+const BESIDE_QUOTE = 0.34;
+/** …and this much where no quote is given, or where no name would show. */
+const ALONE = 0.5;
+
+export const UNSAID = {
+  name: 'it has a name that nobody said',
+  number: 'it has a number that nobody said',
+  date: 'it has a date that nobody said, and that follows from no timestamp',
+  quote: 'its quote is in no message, and its words are not in those that it names',
+  short: 'its quote is too short to say it, and its words are in no message',
+  words: 'its words are in no message',
+} as const;
+
+/**
+ * Why a fact was never said; null where it was. Models make facts of the examples of their prompt, of the words of a schema and
+ * of nothing. Each name, number and date has to stand in what the model was shown, and the rest in a quote, or in part in messages.
+ */
+export function groundingIn(given: Given, looking: Looking) {
+  const wordsOf = once(({ text }: Spoken) => wordsIn(text));
+  const countOf = once(wordCount);
+  const marksOf = once((source: Message) => looking.textsOf([source]).map(markedIn));
+  const marksIn = (sources: readonly Message[]): readonly ReadonlySet<string>[] => {
+    const [source] = sources;
+    return source !== undefined && sources.length === 1 ? marksOf(source) : sources.flatMap(marksOf);
+  };
+  const isLong = ({ raw: { quote } }: Made): boolean =>
+    quote !== null && (quote.length >= QUOTE_LONG || countOf(quote) >= QUOTE_WORDS);
+  let held: Held | null = null;
+  return {
+    /** Whether a fact was said without a doubt: found out at once, and true of nearly all. */
+    isPlain: (made: Made): boolean =>
+      made.isExact && isLong(made) && standsPlainly(made.raw.text, marksIn(made.sources)),
+    whyUnsaid: function* (made: Made): Sliced<string | null> {
+      held ??= yield* holding(given, wordsOf);
+      const claims = claimsOf(made.raw.text);
+      const own = looking.spokenBy(made.sources).map(wordsOf);
+      const isForeign = given.isTranslated && !own.some(({ isCased }) => isCased);
+      const stranger = strangerIn(claims, held, isForeign);
+      if (stranger !== null || given.isTranslated) return stranger;
+      const { isExact, raw } = made;
+      return unsupported(claims, {
+        ...raw,
+        quote: raw.quote ?? '',
+        isExact,
+        isLong: isLong(made),
+        own,
+        all: held.spoken,
+      });
+    },
+  };
+}
+
+interface Support {
+  readonly text: string;
+  readonly quote: string;
+  readonly isExact: boolean;
+  readonly isLong: boolean;
+  /** What the messages that it names say. */
+  readonly own: readonly Words[];
+  readonly all: readonly Words[];
+}
+
+function unsupported(claims: Claims, { text, quote, isExact, isLong, own, all }: Support): string | null {
+  if (all.some((words) => standsIn(text, words))) return null;
+  if (quote === '') return shareOf(claims, all) >= ALONE ? null : UNSAID.words;
+  const isQuoted = isExact || all.some((words) => standsIn(quote, words));
+  if (!isQuoted) return shareOf(besideNames(claims), own) > ALONE ? null : UNSAID.quote;
+  return claims.isCased && isLong ? null : besideQuote(claims, all);
+}
+
+function strangerIn(claims: Claims, held: Held, isForeign: boolean): string | null {
+  if (!held.hasNumbers(claims)) return UNSAID.number;
+  if (!held.hasDates(claims)) return UNSAID.date;
+  return isForeign || held.hasNames(claims) ? null : UNSAID.name;
+}
+
+/** Where no capital shows a name, half of what is said has to stand there: names are most of it. */
+const besideQuote = (claims: Claims, said: readonly Words[]): string | null =>
+  shareOf(claims, said) >= (claims.isCased ? BESIDE_QUOTE : ALONE) ? null : UNSAID.short;
+
+type Held = ReturnType<typeof heldAgainst> & { readonly spoken: readonly Words[] };
+
+function* holding({ window, before, summary, instructions }: Given, wordsOf: (spoken: Spoken) => Words): Sliced<Held> {
+  const spoken: Words[] = [];
+  for (const one of [...before, ...window]) {
+    yield;
+    spoken.push(wordsOf(one));
+  }
+  const named = [...before, ...window].flatMap(({ message: { name } }) => name ?? []);
+  if (summary !== null) spoken.push(wordsIn(summary));
+  const more = [instructions ?? '', [...new Set(named)].join('\n')].map(wordsIn);
+  yield;
+  return { ...heldAgainst([...spoken, ...more], [...before, ...window].map(localMoment)), spoken };
+}
+
+const localMoment = ({ message: { saidAt, clock } }: Spoken): Millis => saidAt.at + (clock?.offset ?? 0) * 60_000;
+
+/** What no name and no number has in it, read many times as fast as anything that looks for what they have. */
+const UNMARKED = /[^A-Z0-9\x7f-\uffff]*/y;
+/** How numbers begin that are written as words. */
+const MAY_BE_NUMBER = / (?:t(?:w[eo]|h[ir]|en)|fou|for|fi[fv]|six|sev|eig|nin|ele|hun|tho|doz)/;
+/** Nearly every fact is shorter. In characters. */
+const SENTENCE_MAX = 300;
+
+/**
+ * Whether each name and number of a fact in plain words stands letter by letter in what was said: nearly all do, and to
+ * find that out takes a fraction of what comparing words does.
+ */
+function standsPlainly(text: string, said: readonly ReadonlySet<string>[]): boolean {
+  if (!text.startsWith('User ') && !text.startsWith("User's ")) return false;
+  let hasDigits = false; // who writes a number in digits writes none as a word
+  for (let at = nextMark(text, 'User'.length); at < text.length; ) {
+    const end = endOfWord(text, at);
+    hasDigits ||= text.charCodeAt(at) < CAPITAL_FIRST;
+    if (end === at || !isAmong(said, text.slice(beginOfWord(text, at), end))) return false;
+    at = end === text.length ? end : nextMark(text, end);
+  }
+  return hasDigits || text.length > SENTENCE_MAX || !MAY_BE_NUMBER.test(text);
+}
+
+function isAmong(sets: readonly ReadonlySet<string>[], word: string): boolean {
+  for (const set of sets) if (set.has(word)) return true;
+  return false;
+}
+
+/** Where the next capital, digit or letter of another alphabet stands, or the end. */
+function nextMark(text: string, from: number): number {
+  UNMARKED.lastIndex = from;
+  UNMARKED.test(text);
+  return UNMARKED.lastIndex;
+}
+
+const CAPITAL_FIRST = 0x41;
+const isLetterOrDigit = (code: number): boolean =>
+  (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x5a);
+
+function beginOfWord(text: string, at: number): number {
+  let from = at;
+  while (from > 0 && isLetterOrDigit(text.charCodeAt(from - 1))) from -= 1;
+  return from;
+}
+
+/** The same place where no word goes on. */
+function endOfWord(text: string, at: number): number {
+  let end = at;
+  while (end < text.length && isLetterOrDigit(text.charCodeAt(end))) end += 1;
+  return end;
+}
+
+/** The words of a text that have a capital or a digit in them. */
+function markedIn(text: string): ReadonlySet<string> {
+  const marks = new Set<string>();
+  for (let at = nextMark(text, 0); at < text.length; ) {
+    const end = endOfWord(text, at);
+    if (end > at) marks.add(text.slice(beginOfWord(text, at), end));
+    at = nextMark(text, Math.max(end, at + 1));
+  }
+  return marks;
+}
+
+/** Whether settings say in which language facts are written. */
+export const asksForLanguage = (settings: readonly (string | null)[]): boolean =>
+  settings.some((text) => text !== null && LANGUAGE.test(text));
+
+const LANGUAGE =
+  /\btranslat|\b(?:in|into|to|using|use|write|always)\s+(?:plain\s+|simple\s+|only\s+)?(?:english|german|french|spanish|italian|portuguese|dutch|russian|chinese|mandarin|japanese|korean|arabic|hindi|turkish|polish|swedish|norwegian|danish|finnish|greek|czech|ukrainian|vietnamese|thai|indonesian)\b|\bauf (?:deutsch|englisch)|übersetz|\ben (?:español|inglés|francés|anglais|français)|tradui|traduc|\bin (?:italiano|inglese)|\bem (?:português|inglês)|(?:用|以|成|为)(?:简体|繁体)?(?:中文|英文|英语|汉语|日文|日语)|翻译|翻訳|(?:英語|日本語)で|영어로|한국어로|번역|на (?:русском|английском)|перевод|перевед/iu;

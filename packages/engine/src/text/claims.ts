@@ -1,0 +1,305 @@
+import { claimedIn, datesFrom, type Figures, figuresIn, hasNumber, isCalendarWord } from './figures.ts';
+import { once, STOP_WORDS, termSet } from './terms.ts';
+
+/** What one text says, as others are held against it. */
+export interface Words {
+  /** In order, with a space around each, in one spelling. */
+  readonly plain: string;
+  readonly words: ReadonlySet<string>;
+  readonly terms: ReadonlySet<string>;
+  /** The beginnings of longer words: what is bent or joined in another way begins alike. */
+  readonly begins: ReadonlySet<string>;
+  readonly figures: Figures;
+  /** Most of it is in a script with capital letters. */
+  readonly isCased: boolean;
+}
+
+const BEGIN = 5;
+
+export function wordsIn(text: string): Words {
+  const plain = plainOf(text);
+  const words = new Set(plain.split(' '));
+  words.delete('');
+  return {
+    plain,
+    words,
+    terms: termSet(text),
+    begins: new Set([...words].flatMap((word) => (word.length >= BEGIN ? [word.slice(0, BEGIN)] : []))),
+    figures: figuresIn(text),
+    isCased: casedShare(text) >= 0.5,
+  };
+}
+
+/** Letters and digits alone, in one case, without the accents that many people leave out. */
+const plainOf = (text: string): string => {
+  const unified = text.normalize('NFKC').toLowerCase();
+  const folded = PLAIN.test(unified) ? unified : unified.normalize('NFD').replace(ACCENTS, '$1').normalize('NFC');
+  const apart = UNSPACED.test(folded) ? folded.replace(RUNS, ' $& ') : folded;
+  return ` ${apart.replace(NOT_IN_WORDS, ' ').trim()} `;
+};
+
+const PLAIN = /^[\0-\x7f]*$/u;
+const ACCENTS = /(\p{Script=Latin})\p{M}+/gu;
+const NOT_IN_WORDS = /[^\p{L}\p{M}\p{N}]+/gu;
+
+function casedShare(text: string): number {
+  const letters = text.match(/\p{L}/gu)?.length ?? 0;
+  return letters === 0 ? 1 : (text.match(/[\p{Lu}\p{Ll}\p{Lt}]/gu)?.length ?? 0) / letters;
+}
+
+/** Whether a quote stands in a text; with an ellipsis in it, its pieces one after the other. */
+export function standsIn(quote: string, { plain }: Pick<Words, 'plain'>): boolean {
+  const pieces = quote
+    .split(ELLIPSIS)
+    .map(plainOf)
+    .filter((piece) => piece.trim() !== '');
+  let from = 0;
+  for (const piece of pieces) {
+    const sought = UNSPACED.test(piece) ? piece.trim() : piece;
+    const at = plain.indexOf(sought, from);
+    if (at === -1) return false;
+    from = at + sought.length - 1;
+  }
+  return pieces.length > 0;
+}
+
+const ELLIPSIS = /…|\.{3,}|\[\s*(?:…|\.{3})\s*\]/u;
+
+/** Scripts that put no spaces between words, and Hangul, where a part of a run is a word of its own. */
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+const RUNS = new RegExp(`${UNSPACED.source}+`, 'gu');
+
+/** What a text claims: everything in it that has to be found in what was said. */
+export interface Claims {
+  readonly names: readonly string[];
+  readonly figures: ReturnType<typeof claimedIn>;
+  /** Its words without those that any fact of its kind has. */
+  readonly words: readonly string[];
+  /** The same of scripts without spaces: what is left of each run. */
+  readonly runs: readonly string[];
+  readonly isCased: boolean;
+}
+
+export function claimsOf(text: string): Claims {
+  const terms = [...termSet(text)].filter(
+    (term) => !UNSPACED.test(term) && !/^\p{N}+$/u.test(term) && !isCalendarWord(term),
+  );
+  const words = terms.filter((term) => !COMMON.has(term));
+  const runs = (text.normalize('NFKC').match(RUNS) ?? []).flatMap(withoutCommon);
+  const isBare = words.length === 0 && runs.length === 0;
+  return {
+    names: namesIn(text),
+    figures: claimedIn(text),
+    words: isBare ? terms.filter((term) => !FRAME.has(term)) : words,
+    runs,
+    isCased: casedShare(text) >= 0.5,
+  };
+}
+
+const withoutCommon = (run: string): readonly string[] =>
+  run
+    .replace(COMMON_RUNS, ' ')
+    .split(/\s+/u)
+    .filter((part) => part !== '');
+
+/** Words of how facts are written, which say nothing of where they came from. */
+export const FRAME = termSet(
+  "user user's users assistant agent 用户 助手 nutzer nutzerin benutzer usuario usuaria utilisateur utilisatrice utente usuário usuária пользователь",
+);
+
+/** What facts of any kind say about anybody, and how they say that something changed. */
+const COMMON: ReadonlySet<string> = new Set([
+  ...FRAME,
+  ...termSet(
+    'live work like love enjoy prefer name named call called own want plan intend hope hobby favourite favorite interest interested age aged old year month week day ' +
+      'person people currently now former formerly previously anymore longer recently still also use used need try trying get gets got go goes going went make makes ' +
+      'feel feels think thinks believe believes say says said mention mentioned state stated tell told know knows known start started begin began become became ' +
+      'born come from move moved change changed instead time thing lot new take taking have having keep do does please wish forget forgotten remember mr mrs ms dr',
+  ),
+  ...termSet(
+    'der die das den dem des ein eine einen einem einer eines und oder aber ist sind war hat haben heißt heisst wohnt lebt arbeitet mag liebt isst trinkt spricht möchte will plant ' +
+      'seit jetzt früher nicht kein keine keinen mehr in im auf bei mit von vom zu zum zur aus als für an am sein seine seinen seiner ihr ihre ihren ihrer sich name jahr jahre alt gerne gern wurde nach um auch',
+  ),
+  ...termSet(
+    'el la los las un una unos unas y o pero es son era tiene vive trabaja gusta gustan encanta llama quiere planea desde ahora antes no ya en de del con por para a al se su sus que como más ' +
+      'años año nombre edad prefiere está nació',
+  ),
+  ...termSet(
+    'le la les un une des et ou mais est sont a ont habite vit travaille aime adore appelle veut prévoit depuis maintenant avant ne pas plus en de du au aux avec par pour à son sa ses se que qui comme ans an nom âge préfère né née',
+  ),
+  ...termSet(
+    'il lo gli uno e ha abita vive lavora piace ama chiama vuole di con per anni nome um uma o os as mora trabalha gosta chama quer tem há anos',
+  ),
+  ...termSet('и в на с по из живёт живет работает любит зовут хочет лет года имя есть у не больше теперь'),
+]);
+
+/** The same of Chinese, Japanese and Korean. */
+const COMMON_RUNS =
+  /用户|助手|名字|名叫|叫做|喜欢|喜爱|热爱|爱好|想要|希望|打算|计划|现在|目前|以前|之前|曾经|已经|不再|正在|住在|居住|来自|搬到|搬去|工作|职业|今年|养了|养着|自己|他们|她们|使用|需要|觉得|认为|[的是在了有和与叫姓岁年月日个只一不没也都很把被给对从到去来说做为于着过吗呢啊他她它其这那]|ユーザー|アシスタント|[ぁ-ん]+|사용자(?:는|의|가|이|에게)?|(?:은|는|이|가|을|를|에|에서|의|로|으로)(?=\s|$)/gu;
+
+/** Before a word with a capital these say that it is no name, in German. */
+const DETERMINERS: ReadonlySet<string> = new Set(
+  [
+    'der die das den dem des ein eine einen einem einer eines kein keine keinen keinem keiner mein meine meinen meinem meiner',
+  ]
+    .concat(
+      'sein seine seinen seinem seiner ihr ihre ihren ihrem ihrer unser unsere zwei drei vier fünf viel viele wenig mehr zum zur im am beim vom ins ans'.split(
+        ' ',
+      ),
+    )
+    .flatMap((words) => words.split(' ')),
+);
+/** With a capital in titles, at the head of a list or by custom, and no names. */
+const NOT_NAMES: ReadonlySet<string> = new Set(
+  'mr mrs ms dr prof herr frau monsieur madame señor señora sir ok okay pm am tv i'.split(' '),
+);
+/** What begins a sentence is a name where one of these goes on. */
+const SAYS_OF_ONE =
+  /^(?:['’]s?\s|\s+(?:is|was|has|had|lives|works|likes|loves|enjoys|prefers|speaks|plays|wants|plans|owns|moved|and|ist|hat|wohnt|lebt|arbeitet|mag|es|tiene|vive|trabaja|est|a|habite|travaille)\s)/u;
+const TOKEN = new RegExp(`(?:(?!${UNSPACED.source})[\\p{L}\\p{M}\\p{N}])+`, 'gu');
+const BEGINS_AFTER = /[.!?:;\n"“„«(]\s*$/u;
+
+interface Token {
+  readonly token: string;
+  readonly at: number;
+}
+
+/** Names, as far as capital letters show them. */
+function namesIn(text: string): readonly string[] {
+  if (!UPPER.test(text)) return [];
+  const tokens = [...text.matchAll(TOKEN)].map(({ 0: token, index: at }) => ({ token, at }));
+  if (isTitle(tokens)) return [];
+  const isMeant = (one: Token, i: number): boolean => {
+    const isFirst = i === 0 || BEGINS_AFTER.test(text.slice(0, one.at));
+    if (isFirst) return SAYS_OF_ONE.test(text.slice(one.at + one.token.length));
+    return !isNounAfter(tokens[i - 1]?.token.toLowerCase() ?? '', tokens);
+  };
+  return tokens.filter((one, i) => mayBeName(one) && isMeant(one, i)).map(({ token }) => plainOf(token).trim());
+}
+
+function mayBeName({ token }: Token): boolean {
+  const word = token.toLowerCase();
+  if (!UPPER.test(token) || [...token].length < 2) return false;
+  return !(
+    NOT_NAMES.has(word) ||
+    STOP_WORDS.has(word) ||
+    isCalendarWord(word) ||
+    [...termSet(word)].every((term) => FRAME.has(term))
+  );
+}
+
+/** German gives every noun a capital. */
+const isNounAfter = (previous: string, tokens: readonly Token[]): boolean =>
+  DETERMINERS.has(previous) || (/(?:e|en|er|es|em)$/u.test(previous) && isGerman(tokens));
+
+const UPPER = /[\p{Lu}\p{Lt}]/u;
+const GERMAN: ReadonlySet<string> = new Set(
+  'der die das nutzer nutzerin benutzer ist hat wohnt mag heißt arbeitet und nicht seit mit'.split(' '),
+);
+const isGerman = (tokens: readonly Token[]): boolean =>
+  tokens.filter(({ token }) => GERMAN.has(token.toLowerCase())).length >= 2;
+
+/** Where every word has a capital, it says nothing of any of them. */
+const isTitle = (tokens: readonly Token[]): boolean => {
+  const weighty = tokens.filter(({ token }) => /^\p{L}{2,}/u.test(token) && !STOP_WORDS.has(token.toLowerCase()));
+  return weighty.length >= 4 && weighty.every(({ token }) => UPPER.test(token.slice(0, 1)));
+};
+
+/** People and languages by another word than their country. */
+const DEMONYMS = new Map(
+  'french:france spanish:spain dutch:netherlands dutch:holland polish:poland danish:denmark swedish:sweden finnish:finland turkish:turkey greek:greece english:england irish:ireland scottish:scotland welsh:wales swiss:switzerland norwegian:norway british:britain thai:thailand portuguese:portugal'
+    .split(' ')
+    .flatMap((pair) => [pair.split(':') as [string, string], pair.split(':').toReversed() as [string, string]]),
+);
+const PEOPLE = /(?:ian|an|ese|ish|ic|i|n)$/u;
+
+const isPeopleOf = (people: string, place: string): boolean => {
+  if (!PEOPLE.test(people) || people.length < 5) return false;
+  const stems = ['ian', 'an', 'ese', 'ish', 'ic', 'i', 'n'].flatMap((end) =>
+    people.endsWith(end) ? [people.slice(0, -end.length)] : [],
+  );
+  return stems.some(
+    (stem) =>
+      stem.length >= 3 && (place === stem || (/^[aeiouy]$/u.test(place.slice(stem.length)) && place.startsWith(stem))),
+  );
+};
+
+/** Endings by which names are bent; in scripts and languages that bend them, a few letters at the end. */
+function isSameName(name: string, said: string): boolean {
+  if (name === said || name === `${said}s` || said === `${name}s`) return true;
+  if (DEMONYMS.get(name) === said || isPeopleOf(name, said) || isPeopleOf(said, name)) return true;
+  if (!/\p{Script=Cyrillic}|\p{Script=Greek}/u.test(name)) return false;
+  const shared = sharedBegin(name, said);
+  return shared >= 3 && name.length - shared <= 3 && said.length - shared <= 3;
+}
+
+function sharedBegin(a: string, b: string): number {
+  let at = 0;
+  while (at < a.length && a[at] === b[at]) at += 1;
+  return at;
+}
+
+/** How texts are held against what was said, and when. */
+export function heldAgainst(said: readonly Words[], moments: readonly number[]) {
+  const figures: Figures = {
+    numbers: new Set(said.flatMap((one) => [...one.figures.numbers])),
+    months: new Set(said.flatMap((one) => [...one.figures.months])),
+    weekdays: new Set(said.flatMap((one) => [...one.figures.weekdays])),
+  };
+  const dates = datesFrom(figures, moments);
+  const hasName = once(
+    (name: string): boolean =>
+      said.some(({ words }) => words.has(name)) ||
+      said.some(({ words }) => [...words].some((word) => isSameName(name, word))),
+  );
+  return {
+    hasNames: ({ names }: Claims): boolean => names.every(hasName),
+    hasNumbers: ({ figures: { numbers } }: Claims): boolean =>
+      numbers.every((number) => hasNumber(figures.numbers, number)),
+    hasDates: ({ figures: claimed }: Claims): boolean =>
+      claimed.dates.every(dates.has) && claimed.weekdays.every(dates.hasWeekday),
+  };
+}
+
+/** What a text says of what it names. */
+export function besideNames(claims: Claims): Pick<Claims, 'words' | 'runs'> {
+  const names = termSet(claims.names.join(' '));
+  const words = claims.words.filter((word) => !names.has(word));
+  return words.length === 0 ? claims : { words, runs: claims.runs };
+}
+
+/** How much of what a text says in particular stands in others, 0…1. Where it says nothing in particular: 0. */
+export function shareOf({ words, runs }: Pick<Claims, 'words' | 'runs'>, said: readonly Words[]): number {
+  let [all, found] = [words.length, words.filter((word) => said.some((one) => hasWord(one, word))).length];
+  for (const run of runs) {
+    const pairs = pairsOf(run);
+    all += pairs.length;
+    found += pairs.filter((pair) => said.some(({ plain }) => plain.includes(pair))).length;
+  }
+  return all === 0 ? 0 : found / all;
+}
+
+/** Whether a text says nothing that others do not say, but for how it says so: each name, number and word in particular. */
+export function isMadeOf(text: string, others: readonly string[], saidAt: number): boolean {
+  const claims = claimsOf(text);
+  const said = others.map(wordsIn);
+  const { hasNames, hasNumbers, hasDates } = heldAgainst(said, [saidAt]);
+  const isWhole = claims.words.length + claims.runs.length === 0 || shareOf(claims, said) === 1;
+  return isWhole && hasNames(claims) && hasNumbers(claims) && hasDates(claims);
+}
+
+const hasWord = ({ terms, words, begins }: Words, word: string): boolean =>
+  terms.has(word) || words.has(word) || (word.length >= BEGIN && begins.has(word.slice(0, BEGIN)));
+
+function pairsOf(run: string): readonly string[] {
+  const signs = [...run.toLowerCase()];
+  return signs.length < 2 ? signs : signs.slice(1).map((sign, i) => `${signs[i]}${sign}`);
+}
+
+/** How many words of a text say something; two signs count as a word where there are no spaces. */
+export function wordCount(text: string): number {
+  const spaced = [...termSet(text)].filter((term) => !UNSPACED.test(term)).length;
+  const signs = (text.match(RUNS) ?? []).join('').length;
+  return spaced + signs / 2;
+}

@@ -162,12 +162,13 @@ function* finish(
   return yield* all<Finished>(FINISH, { ids: consolidations.map(({ id }) => id), ...given });
 }
 
+/** The state is no condition that an index has: those of open batches are full of rows that were open a moment ago. */
 const FINISH = `
   WITH told AS (${TOLD})
   UPDATE batches SET state = outcome, stage = 'done', searchable_at = @now,
     projected_revision = coalesce((SELECT t.revision FROM told t WHERE t.id = batches.id), projected_revision),
     points = coalesce((SELECT t.points FROM told t WHERE t.id = batches.id), points)
-  WHERE consolidation_id IN :ids AND state = 'consolidating' AND outcome IS NOT NULL
+  WHERE consolidation_id IN :ids AND state || '' = 'consolidating' AND outcome IS NOT NULL
     AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.consolidation_id = batches.consolidation_id)
     AND NOT EXISTS (
       SELECT 1 FROM batches b

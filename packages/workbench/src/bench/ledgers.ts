@@ -200,7 +200,7 @@ function found(options: Options, runs: { readonly [Kind in Ledger]: readonly Run
       }),
     ],
     remarks: [
-      'The queue is in Redis and the model answers at once. Statements and commits are all of the server from the first due batch until all are searchable: sweeps, summaries and the last posts too.',
+      'The queue is in Redis and the model answers at once. Statements and commits are all of the server from the first due batch until all are searchable: sweeps, summaries and the last posts too. BEGIN and COMMIT are no statements here: pg_stat_statements does not list them.',
     ],
   };
 }

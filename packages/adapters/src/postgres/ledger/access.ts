@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
 import type { Access } from '../../ledger/access.ts';
+import { askAll } from './asking.ts';
 import { asLedgerError, isBroken, isLostRace, ofConnection, ofNoChange, UnusedConnectionError } from './errors.ts';
-import { runOnceBegun, runScript } from './script.ts';
-import { inOnePiece, type Sql, sqlOf } from './sql.ts';
+import { runScript } from './script.ts';
+import { askOf, type Sql, sqlOf } from './sql.ts';
 
 /** So often is something run that lost a race or its connection: more than a pool has connections that may be broken. */
 const RUNS_MAX = 12;
@@ -37,7 +38,7 @@ export function accessOf(pool: Pool, place: string): Access & { readonly own: Tr
   const own: Transactions = {
     read: (select) => readOnly((client) => select(sqlOf(client))),
     snapshot: (select) => readOnly((client) => onSnapshot(client, select)),
-    write: (change) => run((client) => transaction(client, (sql, begun) => begun.then(() => change(sql)))),
+    write: (change) => run((client) => transaction(client, change)),
     statement: (change) => run((client) => change(sqlOf(client))),
   };
   return {
@@ -45,12 +46,15 @@ export function accessOf(pool: Pool, place: string): Access & { readonly own: Tr
     write: ({ script, isStatement }, input) =>
       isStatement
         ? own.statement((sql) => runScript(sql, script(input)))
-        : run((client) => transaction(client, (sql, begun) => runOnceBegun(sql, script(input), begun))),
+        : own.write((sql) => runScript(sql, script(input))),
     own,
   };
 }
 
-const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
+const SNAPSHOT = askOf('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+const BEGIN = askOf('BEGIN');
+const COMMIT = askOf('COMMIT');
+const ROLLBACK = askOf('ROLLBACK');
 
 async function repeatedly<T>(run: () => Promise<T>): Promise<T> {
   for (let runs = 1; ; runs += 1) {
@@ -77,29 +81,21 @@ async function withClient<T>(pool: Pool, use: (client: PoolClient) => Promise<T>
   }
 }
 
-/** Only a connection that breaks during the commit leaves open what became of the transaction. */
-async function transaction<T>(client: PoolClient, work: (sql: Sql, begun: Promise<unknown>) => Promise<T>): Promise<T> {
-  const value = await uncommitted(client, () =>
-    inOnePiece(client, () => {
-      const begun = fromConnection(() => client.query('BEGIN'));
-      begun.catch(() => {}); // where the work fails before it waits for it
-      return work(sqlOf(client), begun);
-    }),
-  );
-  await fromConnection(() => client.query('COMMIT'));
+/**
+ * The BEGIN goes along with the first statements: were it to fail, the server would carry out none of them. Only a connection that
+ * breaks during the commit leaves open what became of the transaction.
+ */
+async function transaction<T>(client: PoolClient, work: (sql: Sql) => Promise<T>): Promise<T> {
+  const value = await uncommitted(client, () => work(sqlOf(client, [BEGIN])));
+  await sqlOf(client).ask([COMMIT]);
   return value;
 }
 
-/**
- * The first select goes along with the BEGIN: were that to fail, nothing would have happened. Nobody waits for the end of what
- * changes nothing: whatever else is asked over the connection stands behind it.
- */
+/** Nobody waits for the end of what changes nothing: whatever else is asked over the connection stands behind it. */
 async function onSnapshot<T>(client: PoolClient, select: (sql: Sql) => Promise<T>): Promise<T> {
   return uncommitted(client, async () => {
-    const [, value] = await inOnePiece(client, () =>
-      Promise.all([fromConnection(() => client.query(SNAPSHOT)), select(sqlOf(client))]),
-    );
-    client.query('COMMIT').catch(() => {}); // of a broken connection, as the next one to use it finds
+    const value = await select(sqlOf(client, [SNAPSHOT]));
+    askAll(client, [COMMIT]).catch(() => {}); // of a broken connection, as the next one to use it finds
     return value;
   });
 }
@@ -108,7 +104,7 @@ async function uncommitted<T>(client: PoolClient, work: () => Promise<T>): Promi
   try {
     return await work();
   } catch (error) {
-    if (!isBroken(error)) await fromConnection(() => client.query('ROLLBACK'));
+    if (!isBroken(error)) await sqlOf(client).ask([ROLLBACK]);
     throw ofNoChange(error);
   }
 }

@@ -3,7 +3,7 @@ import { append as appendTo } from '../../ledger/lane-life.ts';
 import { type NewLane, ownerOfBatch } from '../../ledger/lanes.ts';
 import { newBatchColumns, newMessageColumns } from '../../ledger/rows/batch.ts';
 import type { LaneRow } from '../../ledger/rows/lane.ts';
-import { insert } from '../../ledger/script.ts';
+import { insert, together } from '../../ledger/script.ts';
 import { saveLanes } from '../../ledger/turn.ts';
 import { count } from '../../ledger/usage.ts';
 import { answersOfKeys } from './append-keys.ts';
@@ -44,11 +44,10 @@ async function store(sql: Sql, group: readonly Append[]): Promise<Map<Append, Ap
   const rows: Rows = { batches: [], messages: [] };
   const answers = new Map<Append, Appended>();
   for (const [one, scope] of places) answers.set(one, place(one, { lanes, scope, seen, rows }));
-  await runScript(sql, insert('batches', rows.batches));
-  await runScript(sql, insert('messages', rows.messages));
-  await runScript(sql, saveLanes([...lanes.values()]));
   const counts = group.map(({ batch }) => ({ tenant: batch.tenant, name: 'accepted', value: 1 }) as const);
-  await runScript(sql, count(counts));
+  const { batches, messages } = rows;
+  const inserts = [insert('batches', batches), insert('messages', messages)] as const;
+  await runScript(sql, together(...inserts, saveLanes([...lanes.values()]), count(counts)));
   return answers;
 }
 

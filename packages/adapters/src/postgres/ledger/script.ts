@@ -10,46 +10,53 @@ import {
   toPostgres,
   type WriteStep,
 } from '../../ledger/script.ts';
-import type { Params, Sql } from './sql.ts';
+import type { Answer, Ask } from './asking.ts';
+import { askOf, askOnce, type Params, type Sql } from './sql.ts';
 
-/** Runs a script to its end, one statement after the other. */
+/** Runs a script to its end: what it asks for at once is sent in one piece. */
 export async function runScript<T>(sql: Sql, script: Script<T>): Promise<T> {
   let step = script.next();
-  while (step.done !== true) step = script.next(await answer(sql, step.value));
-  return step.value;
-}
-
-/** The same in a transaction that is about to begin. Selects go along with its BEGIN: were that to fail, nothing would have changed. */
-export async function runOnceBegun<T>(sql: Sql, script: Script<T>, begun: Promise<unknown>): Promise<T> {
-  let step = script.next();
-  if (step.done !== true && isSelect(step.value)) {
-    const [found] = await Promise.all([answer(sql, step.value), begun]);
-    step = script.next(found);
+  while (step.done !== true) {
+    const answers = await sql.ask(asksOf(step.value));
+    step = script.next(answerOf(step.value, answers.values()));
   }
-  await begun;
-  while (step.done !== true) step = script.next(await answer(sql, step.value));
   return step.value;
 }
 
-const isSelect = (step: Step): boolean =>
-  step.kind === 'all' || (step.kind === 'together' && step.steps.every(isSelect));
-
-function answer(sql: Sql, step: Step): Promise<unknown> {
+function asksOf(step: Step): readonly Ask[] {
   switch (step.kind) {
     case 'all':
-      return sql.all(statements.of(step.text), bound(step.given));
+      return [askOf(statements.of(step.text), bound(step.given))];
     case 'once':
-      return sql.once(toPostgres(step.text), bound(step.given));
+      return [askOnce(toPostgres(step.text), bound(step.given))];
     case 'run':
     case 'insert':
     case 'update': {
       const { text, params } = writeOf(step);
-      return sql.run(unconditional.of(text), params);
+      return [askOf(unconditional.of(text), params)];
     }
     case 'together':
-      return sql.inOnePiece(() => Promise.all(step.steps.map((one) => answer(sql, one))));
+      return step.steps.flatMap(asksOf);
     case 'inOne':
-      return inOne(sql, step);
+      return [askInOne(step)];
+  }
+}
+
+/** Takes as many of the answers as the step has asked for. */
+function answerOf(step: Step, answers: Iterator<Answer>): unknown {
+  if (step.kind === 'together') return step.steps.map((one) => answerOf(one, answers));
+  const { value, done } = answers.next();
+  if (done === true) throw new Error('a statement was left without an answer');
+  switch (step.kind) {
+    case 'all':
+    case 'once':
+      return value.rows;
+    case 'run':
+    case 'insert':
+    case 'update':
+      return value.count;
+    case 'inOne':
+      return (value.rows as readonly { readonly held: number }[]).some(({ held }) => held > 0);
   }
 }
 
@@ -69,14 +76,13 @@ function writeOf(step: WriteStep): Write {
 }
 
 /** One statement whose parts all see the same moment. The parameters of each have a prefix of their own. */
-async function inOne(sql: Sql, { steps, held }: { steps: readonly WriteStep[]; held: Held | null }): Promise<boolean> {
+function askInOne({ steps, held }: { steps: readonly WriteStep[]; held: Held | null }): Ask {
   const parts = steps.map(writeOf);
   const params: Record<string, Params[string]> = { ...(held !== null && bound(held.given)) };
   for (const [i, part] of parts.entries())
     for (const name in part.params) params[`${prefixOf(i)}${name}`] = part.params[name] as Params[string];
   const head = held === null ? 'SELECT 1' : statements.of(held.text);
-  const row = await sql.get<{ held: number }>(joinedOnce(head, parts), params);
-  return row !== null && row.held > 0;
+  return askOf(joinedOnce(head, parts), params);
 }
 
 /** Texts that were joined before, by the numbers of their parts: putting them together takes longer than to send them. */

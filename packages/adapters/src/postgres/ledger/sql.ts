@@ -1,8 +1,9 @@
-import type { Connection, PoolClient } from 'pg';
+import type { PoolClient } from 'pg';
+import { type Answer, type Ask, askAll } from './asking.ts';
 import { ofConnection } from './errors.ts';
 import { encodeJson, encodeText } from './text.ts';
 
-type Scalar = string | number | boolean | null | Buffer;
+type Scalar = string | number | boolean | null | Uint8Array;
 export type Params = Readonly<Record<string, Scalar | readonly Scalar[]>>;
 
 /**
@@ -11,44 +12,47 @@ export type Params = Readonly<Record<string, Scalar | readonly Scalar[]>>;
  */
 export interface Sql {
   get<Row>(text: string, params?: Params): Promise<Row | null>;
-  all<Row>(text: string, params?: Params): Promise<Row[]>;
-  /** Like `all`, of a statement that is as a caller's filter is: it is not kept. */
-  once<Row>(text: string, params?: Params): Promise<Row[]>;
+  all<Row>(text: string, params?: Params): Promise<readonly Row[]>;
   /** How many rows changed. */
   run(text: string, params?: Params): Promise<number>;
-  /** What is asked right away goes to the server in one piece: a call of the system instead of one for each statement. */
-  inOnePiece<T>(ask: () => Promise<T>): Promise<T>;
+  /** The answers to several statements that are sent in one piece, one by one. Where none is open they are one transaction. */
+  ask(asks: readonly Ask[]): Promise<readonly Answer[]>;
 }
 
-export function sqlOf(client: PoolClient): Sql {
-  const ask = async ({ sql, slots }: Parsed, params: Params, name: { readonly name?: string }) => {
+/** `opening`: what goes along with the first statements, ahead of them. */
+export function sqlOf(client: PoolClient, opening: readonly Ask[] = []): Sql {
+  let ahead = opening;
+  const ask = async (asks: readonly Ask[]): Promise<readonly Answer[]> => {
+    const first = ahead;
+    ahead = [];
     try {
-      return await client.query({ ...name, text: sql, values: slots.map((slot) => encoded(slot, params)) });
+      return (await askAll(client, [...first, ...asks])).slice(first.length);
     } catch (error) {
       throw ofConnection(error);
     }
   };
-  const query = (text: string, params: Params = {}) => {
-    const { name, ...parsed } = statementOf(text);
-    return ask(parsed, params, { name });
-  };
+  const one = async (text: string, params?: Params): Promise<Answer> =>
+    (await ask([askOf(text, params)]))[0] ?? NO_ANSWER;
   return {
-    get: async <Row>(text: string, params?: Params) => ((await query(text, params)).rows[0] as Row | undefined) ?? null,
-    all: async <Row>(text: string, params?: Params) => (await query(text, params)).rows as Row[],
-    once: async <Row>(text: string, params: Params = {}) => (await ask(parse(text), params, {})).rows as Row[],
-    run: async (text, params) => (await query(text, params)).rowCount ?? 0,
-    inOnePiece: (ask) => inOnePiece(client, ask),
+    get: async <Row>(text: string, params?: Params) => ((await one(text, params)).rows[0] as Row | undefined) ?? null,
+    all: async <Row>(text: string, params?: Params) => (await one(text, params)).rows as readonly Row[],
+    run: async (text, params) => (await one(text, params)).count,
+    ask,
   };
 }
 
-export function inOnePiece<T>(client: PoolClient, ask: () => Promise<T>): Promise<T> {
-  const { stream } = (client as PoolClient & { readonly connection: Connection }).connection;
-  stream.cork();
-  try {
-    return ask();
-  } finally {
-    stream.uncork();
-  }
+const NO_ANSWER: Answer = { rows: [], count: 0 };
+
+/** A statement that every connection keeps once it was asked. */
+export function askOf(text: string, params: Params = {}): Ask {
+  const { name, sql, slots } = statementOf(text);
+  return { name, text: sql, values: slots.map((slot) => encoded(slot, params)) };
+}
+
+/** One that is as a caller's filter is: it is not kept. */
+export function askOnce(text: string, params: Params): Ask {
+  const { sql, slots } = parse(text);
+  return { name: '', text: sql, values: slots.map((slot) => encoded(slot, params)) };
 }
 
 /** A parameter of a statement. */
@@ -88,10 +92,27 @@ function parse(text: string): Parsed {
   return { sql, slots };
 }
 
-function encoded({ name, json }: Slot, params: Params): unknown {
+function encoded({ name, json }: Slot, params: Params): string | Buffer | null {
   const value = params[name];
   if (value === undefined) throw new Error(`the statement needs a parameter named ${name}, and got none`);
   const encode = json ? encodeJson : encodeText;
-  if (typeof value === 'string') return encode(value);
-  return Array.isArray(value) ? value.map((one) => (typeof one === 'string' ? encode(one) : one)) : value;
+  if (Array.isArray(value)) return `{${value.map((one: Scalar) => elementOf(one, encode)).join()}}`;
+  return scalarOf(value as Scalar, encode);
 }
+
+type Encode = (text: string) => string;
+
+function scalarOf(value: Scalar, encode: Encode): string | Buffer | null {
+  if (typeof value === 'string') return encode(value);
+  if (value === null) return null;
+  return value instanceof Uint8Array ? bytesOf(value) : String(value);
+}
+
+/** A value in the text of an array. */
+function elementOf(value: Scalar, encode: Encode): string {
+  if (value === null) return 'NULL';
+  if (value instanceof Uint8Array) return `"\\\\x${bytesOf(value).toString('hex')}"`;
+  return typeof value === 'string' ? `"${encode(value).replace(/["\\]/g, '\\$&')}"` : String(value);
+}
+
+const bytesOf = (value: Uint8Array): Buffer => Buffer.from(value.buffer, value.byteOffset, value.byteLength);

@@ -36,6 +36,7 @@ async function downloadMissing({ files, folder, hub, onProgress, signal }: Downl
   const total = missing.reduce((sum, { bytes }) => sum + bytes, 0);
   let before = 0;
   await requireSpace(missing, folder);
+  onProgress(0, total); // a server may take its time to begin
   for (const file of missing) {
     const here = before;
     const url = new URL(file.from, hub.endsWith('/') ? hub : `${hub}/`);

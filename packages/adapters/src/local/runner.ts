@@ -19,6 +19,8 @@ interface RunnerOptions {
   /** Sees to it that the files are there and the right ones. Called before each try to load them. */
   readonly prepare: (onProgress: OnProgress, signal: AbortSignal) => Promise<void>;
   readonly log: Log;
+  /** The script of its thread. */
+  readonly thread?: URL;
 }
 
 /** A package of its own, because it is as large as all the others together: it is only installed where it is wanted. */
@@ -32,23 +34,40 @@ const THREAD = new URL('../../../local-embedder/src/local-embedder-thread.ts', i
  */
 type State =
   | { readonly kind: 'idle' }
-  | {
-      readonly kind: 'loading';
-      readonly done: Promise<Thread>;
-      progress: readonly [done: number, total: number] | null;
-    }
+  | ({ readonly kind: 'loading' } & Loading)
   | { readonly kind: 'loaded'; readonly thread: Thread }
   | { readonly kind: 'failed'; readonly error: EngineError; readonly until: number };
 
-export function localRunner({ model, prepare, log }: RunnerOptions): Runner {
+interface Loading {
+  readonly thread: Promise<Thread>;
+  /** Settles with the first step of a download. */
+  readonly download: PromiseWithResolvers<void>;
+  percent: number | null;
+}
+
+export function localRunner({ model, prepare, log, thread: script = THREAD }: RunnerOptions): Runner {
   const closing = new AbortController();
   const listeners = new Set<OnProgress>();
   let state: State = { kind: 'idle' };
 
-  const load = (): Promise<Thread> => {
-    const done = prepareAndStart();
-    state = { kind: 'loading', done, progress: null };
-    done.then(
+  /** Whoever listens is told of every step, the log of every tenth. */
+  const told = (loading: Loading, { done, total }: Record<'done' | 'total', number>): void => {
+    const percent = Math.floor((100 * done) / total);
+    if (Math.floor((loading.percent ?? -1) / 10) < Math.floor(percent / 10))
+      log.info({ model: model.name, percent }, 'downloading the embedding model');
+    loading.percent = percent;
+    loading.download.resolve();
+    for (const listener of listeners) listener(done, total);
+  };
+  const load = (): Loading => {
+    const download = Promise.withResolvers<void>();
+    const loading: Loading = {
+      thread: Promise.resolve().then(() => prepareAndStart((done, total) => told(loading, { done, total }))),
+      download,
+      percent: null,
+    };
+    state = Object.assign(loading, { kind: 'loading' as const });
+    loading.thread.then(
       (thread) => {
         state = { kind: 'loaded', thread };
         log.info({ model: model.name }, 'the embedding model is loaded');
@@ -58,71 +77,73 @@ export function localRunner({ model, prepare, log }: RunnerOptions): Runner {
       },
       (error: EngineError) => {
         state = { kind: 'failed', error, until: performance.now() + MISCONFIGURED.retryAfterMs };
-        if (!closing.signal.aborted)
-          log.error({ model: model.name, error: error.message }, 'the embedding model cannot be loaded');
+        if (closing.signal.aborted) return;
+        log.error({ model: model.name, error: error.message }, 'the embedding model cannot be loaded');
       },
     );
-    return done;
+    return loading;
   };
-  const prepareAndStart = async (): Promise<Thread> => {
+  const prepareAndStart = async (onProgress: OnProgress): Promise<Thread> => {
     try {
-      await prepare(progressed(), closing.signal);
-      if (closing.signal.aborted) throw new Error('it is being closed');
-      return await startThread(THREAD, model.init);
+      closing.signal.throwIfAborted();
+      await prepare(onProgress, closing.signal);
+      closing.signal.throwIfAborted();
+      return await startThread(script, model.init);
     } catch (error) {
       throw unloadable(model, error);
     }
   };
-  /** Whoever listens is told of every step, the log of every tenth. */
-  const progressed = (): OnProgress => {
-    let tenth = -1;
-    return (done, total) => {
-      if (state.kind === 'loading') state.progress = [done, total];
-      for (const listener of listeners) listener(done, total);
-      const now = Math.floor((10 * done) / total);
-      if (now > tenth) log.info({ model: model.name, percent: now * 10 }, 'downloading the embedding model');
-      tenth = now;
-    };
-  };
-  const thread = async (): Promise<Thread> => {
+  /** What is being loaded, or what was; loaded anew where that failed a while ago. */
+  const current = (): Loading | Thread => {
     if (state.kind === 'loaded') return state.thread;
     if (state.kind === 'failed' && performance.now() < state.until) throw state.error;
-    if (state.kind !== 'loading') return load();
-    if (state.progress !== null) throw downloading(model, state.progress);
-    return state.done;
+    return state.kind === 'loading' ? state : load();
   };
   const run = batches(async (texts) => {
-    const loaded = await thread();
+    const loaded = await threadOf(model, current());
     try {
       return await loaded.call<Awaited<ReturnType<LocalThreadMethods['embed']>>>('embed', texts);
     } catch (error) {
       throw broken(model, error);
     }
   });
+
   return {
     embed: run,
     ready: async (onProgress) => {
       listeners.add(onProgress);
-      await (state.kind === 'loading' ? state.done : thread()).finally(() => listeners.delete(onProgress));
+      try {
+        const now = current();
+        if ('download' in now) await now.thread;
+      } finally {
+        listeners.delete(onProgress);
+      }
     },
     close: async () => {
       closing.abort(new Error('it is being closed'));
-      if (state.kind === 'loading') await state.done.catch(() => {});
+      if (state.kind === 'loading') await state.thread.catch(() => {});
       if (state.kind === 'loaded') await state.thread.close();
     },
   };
 }
 
-function downloading({ name }: LocalModel, [done, total]: readonly [number, number]): EngineError {
-  const percent = Math.floor((100 * done) / total);
-  return new EngineError(
-    `the embedding model ${name} is being downloaded (${percent} %); words are used until it is there`,
+/** Waits while the model is loaded, and not while it is downloaded. */
+async function threadOf(model: LocalModel, now: Loading | Thread): Promise<Thread> {
+  if ('call' in now) return now;
+  const begun = now.download.promise.then(() => {
+    throw downloading(model, now.percent);
+  });
+  return Promise.race([now.thread, begun]);
+}
+
+const downloading = ({ name }: LocalModel, percent: number | null): EngineError =>
+  new EngineError(
+    `the embedding model ${name} is being downloaded (${percent ?? 0} %); words are used until it is there`,
     {
       ...MISCONFIGURED,
       retryAfterMs: DOWNLOAD_LOOK_MS,
     },
   );
-}
 
 /** How soon work looks again whether a download has ended. */
 const DOWNLOAD_LOOK_MS = 5_000;

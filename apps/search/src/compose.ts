@@ -22,7 +22,16 @@ import { countQueryVectors } from '@slowwave/adapters/metrics';
 import { createLog } from '@slowwave/adapters/pino';
 import { systemTools } from '@slowwave/adapters/system';
 import { o200kTokenizer as tokenizer } from '@slowwave/adapters/tokens';
-import type { ChatModel, Embedder, Ledger, Log, SearchIndex, Tokenizer, Tools } from '@slowwave/engine';
+import {
+  type ChatModel,
+  type Embedder,
+  type Ledger,
+  type Log,
+  type SearchIndex,
+  type Tokenizer,
+  type Tools,
+  withoutAsker,
+} from '@slowwave/engine';
 import { closeInOrder, createShell, drain, listen, type Service } from '@slowwave/http';
 import { searchRoutes } from './app.ts';
 import type { SearchDeps } from './deps.ts';
@@ -93,6 +102,7 @@ export function openSearch(config: Config, { observer, queryEmbedder, chat, ...p
     config.chatModel === null
       ? null
       : { ...parts, chat, meter: observer.meter, settings: { ceilings: config.ceilings } };
+  const vectors = config.embeddingModel === null ? 'hashed' : 'learnt';
   const deps: SearchDeps = {
     ledger: parts.ledger,
     index: parts.index,
@@ -102,8 +112,12 @@ export function openSearch(config: Config, { observer, queryEmbedder, chat, ...p
     reranker: openReranker(config, observer),
     reader,
     rewrite: reader && rewriting({ ...reader, tools: parts.tools }),
-    embedQuery: queryVectors({ embedder: hurriedEmbedder(queryEmbedder), shared, tools: parts.tools, count }),
-    vectors: config.embeddingModel === null ? 'hashed' : 'learnt',
+    embedQuery: queryVectors({
+      ...{ embedder: hurriedEmbedder(queryEmbedder), shared, tools: parts.tools, count },
+      // Hashed vectors have none of these words anyway.
+      ...(vectors === 'learnt' && { read: withoutAsker }),
+    }),
+    vectors,
     messagesInIndex: config.messagesInIndex,
     mayTell: besideRate(parts.tools),
     noteReceipt: receipts && ((answered) => receipts.note(answered)),

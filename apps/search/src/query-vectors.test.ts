@@ -5,7 +5,13 @@ import { queryVectors } from './query-vectors.ts';
 
 const NEVER = new AbortController().signal;
 
-function bench({ shared = null, keptMax = 2 }: { shared?: VectorCache | null; keptMax?: number } = {}) {
+interface Options {
+  readonly shared?: VectorCache | null;
+  readonly keptMax?: number;
+  readonly read?: (text: string) => string;
+}
+
+function bench({ shared = null, keptMax = 2, read = (text) => text }: Options = {}) {
   const asked: string[] = [];
   const counted: string[] = [];
   const signals: { readonly aborted: boolean }[] = [];
@@ -21,7 +27,14 @@ function bench({ shared = null, keptMax = 2 }: { shared?: VectorCache | null; ke
       return { vectors: [Float32Array.of(text.length)], usage: { promptTokens: 0, completionTokens: 0 } };
     },
   };
-  const embed = queryVectors({ embedder, shared, tools: fixedTools(), count: (from) => counted.push(from), keptMax });
+  const embed = queryVectors({
+    embedder,
+    shared,
+    tools: fixedTools(),
+    count: (from) => counted.push(from),
+    read,
+    keptMax,
+  });
   const vector = (text: string, { tenant = DEFAULT_TENANT, cancel = NEVER } = {}) => embed({ tenant, text }, cancel);
   const hold = () => {
     const held = Promise.withResolvers<void>();
@@ -46,6 +59,13 @@ function memoryCache(failing = false): VectorCache & { readonly keys: string[] }
 test('the same text at the same time is embedded once', async () => {
   const { asked, vector } = bench();
   await Promise.all([vector('a'), vector('a')]);
+  expect(asked).toEqual(['a']);
+});
+
+test('queries of which the same is read are embedded once', async () => {
+  const { asked, vector } = bench({ read: (text) => text.replace('my ', '') });
+  await vector('my a');
+  await vector('a');
   expect(asked).toEqual(['a']);
 });
 

@@ -18,6 +18,8 @@ interface Parts {
   /** The cache that processes share; null: none. */
   readonly shared: VectorCache | null;
   readonly tools: Pick<Tools, 'hash'>;
+  /** What of a query is embedded; default: all of it. */
+  readonly read?: (text: string) => string;
   /** Counts where vectors came from. */
   readonly count: (source: 'memory' | 'shared' | 'model') => void;
   readonly keptMax?: number;
@@ -27,7 +29,7 @@ interface Parts {
  * Embeds queries, the same one only once, also if it is sent several times at once. Vectors are cached per tenant: the
  * response time would otherwise reveal the queries of other tenants.
  */
-export function queryVectors({ embedder, shared, tools, count, keptMax = KEPT_MAX }: Parts): EmbedQuery {
+export function queryVectors({ embedder, shared, tools, count, read = whole, keptMax = KEPT_MAX }: Parts): EmbedQuery {
   const kept = lately<Float32Array>(keptMax);
   const fly = flights<Float32Array>();
   const find = async (key: string, text: string, signal: AbortSignal): Promise<Float32Array> => {
@@ -39,13 +41,16 @@ export function queryVectors({ embedder, shared, tools, count, keptMax = KEPT_MA
     if (!fits) shared?.put(key, vector);
     return vector;
   };
-  return async ({ tenant, text }, cancel) => {
+  return async ({ tenant, text: query }, cancel) => {
+    const text = read(query);
     const key = tools.hash(JSON.stringify([embedder.fingerprint, tenant, text]));
     const known = kept.get(key);
     if (known !== undefined) count('memory');
     return known ?? fly(key, cancel, (signal) => find(key, text, signal));
   };
 }
+
+const whole = (text: string): string => text;
 
 async function embedded(embedder: Embedder, text: string, signal: AbortSignal): Promise<Float32Array> {
   const { vectors } = await embedder.embed([text], signal);

@@ -188,6 +188,7 @@ export {
   type Retention,
   type TenantSettings,
 } from './settings.ts';
+export { withoutAsker } from './text/asked.ts';
 export { DAY_MS, dayOf, isoOf, localIsoOf, millisOf, shownIsoOf, writtenOffset, zoneClock } from './text/dates.ts';
 export { HASH_VECTOR_VERSION, hashVector } from './text/hash-vector.ts';
 export { canonical, cleanText, estimateTokens, normaliseText } from './text/normalise.ts';

@@ -12,6 +12,9 @@ type OfAny =
   | 'untold'
   | 'untoldWords';
 
+/** Of hashed vectors and of words alone these said nothing more. */
+const LINEAR = { veryNear: 0, veryFar: 0, ranked: 0, topicsNear: 0 } as const;
+
 /**
  * Weights of logistic regressions, for the log odds that a hit answers the question: of one seed of both worlds of ./scripts/bench
  * precision, the first one counted twice, and each question asked a second time of a fifth or half of the memories. The topics know
@@ -25,6 +28,7 @@ export const HIT: Readonly<Record<Calibration, Readonly<Record<keyof Trait, numb
     near: 2.24,
     further: -3.55,
     standsOut: 0,
+    ...LINEAR,
     topics: 3.79,
     alike: 2.89,
     odd: 0.29,
@@ -33,18 +37,22 @@ export const HIT: Readonly<Record<Calibration, Readonly<Record<keyof Trait, numb
     lacks: -2.38,
   },
   learnt: {
-    none: -4.12,
-    words: -1.23,
-    fewerWords: -1.07,
-    near: 6.83,
-    further: -8.45,
-    standsOut: 1.21,
-    topics: 3.43,
-    alike: 2.6,
-    odd: 0.5,
-    oddWords: 3.8,
-    others: -5.31,
-    lacks: -2.26,
+    none: -4.65,
+    words: -0.41,
+    fewerWords: -1.32,
+    near: 5.95,
+    further: -7.17,
+    standsOut: 2.66,
+    veryNear: -1.91,
+    veryFar: -1.03,
+    ranked: -0.46,
+    topics: 4.2,
+    alike: 2.3,
+    topicsNear: -3.71,
+    odd: 0.55,
+    oddWords: 3.54,
+    others: -5,
+    lacks: -2.1,
   },
   words: {
     none: -2.72,
@@ -53,6 +61,7 @@ export const HIT: Readonly<Record<Calibration, Readonly<Record<keyof Trait, numb
     near: 0,
     further: 0,
     standsOut: 0,
+    ...LINEAR,
     topics: 2.44,
     alike: 1.89,
     odd: 1.36,
@@ -77,16 +86,16 @@ export const ANY: Readonly<Record<Calibration, Readonly<Record<OfAny, number>>>>
     untoldWords: 1.19,
   },
   learnt: {
-    none: 0.57,
+    none: 0.58,
     best: 0.72,
-    bestWords: 2.05,
-    bestNear: 1.16,
-    others: -1.52,
-    odd: 0.1,
-    words: -1.76,
-    oddWords: -0.16,
-    untold: -1.16,
-    untoldWords: 1.64,
+    bestWords: 1.83,
+    bestNear: 0.8,
+    others: -1.75,
+    odd: 0.02,
+    words: -1.63,
+    oddWords: -0.23,
+    untold: -1.08,
+    untoldWords: 0.59,
   },
   words: {
     none: 1.54,
@@ -103,7 +112,7 @@ export const ANY: Readonly<Record<Calibration, Readonly<Record<OfAny, number>>>>
 };
 
 /** Less sure that anything answers, nothing is shown. */
-export const ANY_LEAST = 0.4;
+export const ANY_LEAST: Readonly<Record<Calibration, number>> = { hashed: 0.4, learnt: 0.38, words: 0.4 };
 /** What is less likely to answer is not shown, nor is what is this much less likely than the best hit. */
 export const HIT_LEAST = 0.03;
-export const HIT_LEAST_OF_BEST: Readonly<Record<Calibration, number>> = { hashed: 0.15, learnt: 0.2, words: 0.15 };
+export const HIT_LEAST_OF_BEST: Readonly<Record<Calibration, number>> = { hashed: 0.15, learnt: 0.15, words: 0.15 };

@@ -1,4 +1,3 @@
-import type { IndexHit } from '../ports/search-index.ts';
 import { overlap, termSet, terms } from '../text/terms.ts';
 import { ANY, ANY_LEAST, HIT, HIT_LEAST, HIT_LEAST_OF_BEST } from './calibration.ts';
 import { highest } from './hits.ts';
@@ -50,12 +49,11 @@ function withoutAsking(question: RankQuestion): RankQuestion | null {
 
 /** The hits that surely answer, and by what. */
 function answering(question: RankQuestion, ranked: readonly RankedHit[]) {
-  const hits = ranked.map(({ hit }) => hit);
-  const { calibration, traits, chances } = judged(question, hits);
+  const { calibration, traits, chances } = judged(question, ranked);
   const isSupportedAtAll = calibration === 'learnt' || traits.hits.some(isSupported(question));
   const answered = isSupportedAtAll ? sureOf(traits, { chances, calibration }) : 0;
   const least = {
-    answered: ANY_LEAST,
+    answered: ANY_LEAST[calibration],
     chance: Math.max(HIT_LEAST, HIT_LEAST_OF_BEST[calibration] * Math.max(...chances)),
   };
   const answers = (i: number): boolean => answered >= least.answered && (chances[i] ?? 0) >= least.chance;
@@ -78,10 +76,10 @@ function likeliestOfFew(question: RankQuestion, ranked: readonly RankedHit[]): r
 }
 
 /** How likely each hit answers the question, 0…1, and what that follows from. */
-function judged(question: RankQuestion, hits: readonly IndexHit[]) {
-  const near = question.mode !== 'keyword' && highest(hits.map((hit) => hit.vectorScore)) > 0;
+function judged(question: RankQuestion, ranked: readonly RankedHit[]) {
+  const near = question.mode !== 'keyword' && highest(ranked.map(({ hit }) => hit.vectorScore)) > 0;
   const calibration = near ? question.vectors : 'words';
-  const traits = traitsOf(question, hits, calibration);
+  const traits = traitsOf(question, ranked, calibration);
   return {
     calibration,
     traits,

@@ -3,7 +3,7 @@ import { termSet, terms } from '../text/terms.ts';
 import { topicsOf } from '../text/topics.ts';
 import type { VectorKind } from './hits.ts';
 import { aboutOthers, askedAbout, toldAbout } from './person.ts';
-import type { RankQuestion } from './rank.ts';
+import type { RankedHit, RankQuestion } from './rank.ts';
 import { lacksWanted } from './wanted.ts';
 
 /** How the vectors of a question's hits tell what is near; words: it had none. */
@@ -21,9 +21,16 @@ export interface Trait {
   readonly further: number;
   /** By how many standard deviations it is nearer than the hits are on average, a quarter of it. */
   readonly standsOut: number;
+  /** Squares of these: a vector that is twice as near is more than twice as likely to answer. */
+  readonly veryNear: number;
+  readonly veryFar: number;
+  /** How well it fits compared with the first, by all that orders the hits. */
+  readonly ranked: number;
   /** How much of what the question is about it is about, and how much of what either is about both are. */
   readonly topics: number;
   readonly alike: number;
+  /** The topics, as far as it is near. */
+  readonly topicsNear: number;
   /** No topic of the question is known. */
   readonly odd: number;
   readonly oddWords: number;
@@ -39,7 +46,12 @@ export interface Traits {
   readonly untold: number;
 }
 
-export function traitsOf(question: RankQuestion, hits: readonly IndexHit[], calibration: Calibration): Traits {
+export function traitsOf(
+  question: RankQuestion,
+  found: readonly Pick<RankedHit, 'hit' | 'relative'>[],
+  calibration: Calibration,
+): Traits {
+  const hits = found.map(({ hit }) => hit);
   const words = wordsOf(question, hits);
   const cosines = hits.map(({ vectorScore }) => (calibration === 'words' ? 0 : (vectorScore ?? 0)));
   const near = calibration === 'learnt' ? aboveTheMiddle(cosines) : cosines;
@@ -51,22 +63,31 @@ export function traitsOf(question: RankQuestion, hits: readonly IndexHit[], cali
   const odd = known ? 0 : 1;
   return {
     untold: known && topics.every((share) => share === 0) ? 1 : 0,
-    hits: hits.map(({ point }, i) => ({
-      none: 1,
-      words: words[i] ?? 0,
-      fewerWords: mostWords - (words[i] ?? 0),
-      near: near[i] ?? 0,
-      further: nearest - (near[i] ?? 0),
-      standsOut: standsOut[i] ?? 0,
-      topics: topics[i] ?? 0,
-      alike: alike[i] ?? 0,
-      odd,
-      oddWords: odd * (words[i] ?? 0),
-      others: isOther(point.text) ? 1 : 0,
-      lacks: lacks(withoutSubject(point.text)) ? 1 : 0,
-    })),
+    hits: found.map(({ hit: { point }, relative }, i) => {
+      const further = nearest - at(near, i);
+      return {
+        none: 1,
+        words: at(words, i),
+        fewerWords: mostWords - at(words, i),
+        near: at(near, i),
+        further,
+        standsOut: at(standsOut, i),
+        veryNear: at(near, i) ** 2,
+        veryFar: further ** 2,
+        ranked: relative,
+        topics: at(topics, i),
+        alike: at(alike, i),
+        topicsNear: at(topics, i) * at(near, i),
+        odd,
+        oddWords: odd * at(words, i),
+        others: isOther(point.text) ? 1 : 0,
+        lacks: lacks(withoutSubject(point.text)) ? 1 : 0,
+      };
+    }),
   };
 }
+
+const at = (numbers: readonly number[], i: number): number => numbers[i] ?? 0;
 
 /** "User's brother Tom lives in Porto" names Porto: that it is about Tom, or about whom ever the first word names, answers nothing. */
 function withoutSubject(text: string): string {

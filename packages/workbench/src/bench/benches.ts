@@ -16,6 +16,7 @@ import { precision } from './precision/precision.ts';
 import { provider } from './provider.ts';
 import { script } from './script/script.ts';
 import { search } from './search.ts';
+import { updates } from './updates.ts';
 import { worker } from './worker.ts';
 
 export const BENCHES: readonly Bench[] = [
@@ -29,6 +30,7 @@ export const BENCHES: readonly Bench[] = [
   search,
   precision,
   context,
+  updates,
   growth,
   graph,
   mixed,

@@ -24,6 +24,10 @@ export const context: Bench = {
     seed: { usual: '2', help: 'Which users are made up.' },
     users: { usual: '20', help: `Users, each with a conversation of ${TURNS} turns.` },
     tokens: { usual: '400', help: 'The budget of each context.' },
+    profile: {
+      usual: '6',
+      help: 'Facts of each user that are pinned, so that they are in every context; 0: no profile.',
+    },
   },
   run: async (given, progress) => {
     const options = optionsOf(given);
@@ -40,6 +44,7 @@ const optionsOf = (given: Given) => ({
   seed: given.number('seed'),
   users: given.number('users', { max: 1_000 }),
   tokens: given.number('tokens', { min: 100, max: 16_000 }),
+  profile: given.number('profile', { min: 0, max: 20 }),
 });
 
 type Options = ReturnType<typeof optionsOf>;
@@ -54,7 +59,7 @@ interface Turn {
 }
 
 async function measure(api: Api, options: Options, progress: Progress): Promise<Found> {
-  const { seed, users, tokens } = options;
+  const { seed, users, tokens, profile } = options;
   progress('saying the lives');
   const lives = Array.from({ length: users }, (_, n) => {
     const random = seededRandom(`context ${seed} ${n}`);
@@ -64,7 +69,7 @@ async function measure(api: Api, options: Options, progress: Progress): Promise<
     api,
     lives.map(({ life, random }) => ({ life, random: random.fork('sittings') })),
   );
-  await each(lives, ({ life }) => pinProfile(api, life.memories, ids));
+  await each(lives, ({ life }) => pinProfile(api, { memories: life.memories, ids, profile }));
   progress('asking');
   const conversations = async (conversation: string | undefined) =>
     each(lives, ({ life, random }) => {
@@ -79,7 +84,7 @@ async function measure(api: Api, options: Options, progress: Progress): Promise<
     ...Object.entries(anew).map(([what, value]) => ({ what: `each anew: ${what}`, value, unit: '' })),
   ];
   return {
-    title: `context: ${users} conversations of ${TURNS} turns with ${tokens} tokens each`,
+    title: `context: ${users} conversations of ${TURNS} turns with ${tokens} tokens each, ${profile} facts pinned`,
     figures: rows,
     verdicts: [
       {
@@ -96,16 +101,16 @@ async function measure(api: Api, options: Options, progress: Progress): Promise<
   };
 }
 
-/** Facts that are in every context, as a few are of everybody. */
-const PROFILE = 6;
+interface Pinning {
+  readonly memories: readonly SaidMemory[];
+  readonly ids: ReadonlyMap<SaidMemory, string>;
+  readonly profile: number;
+}
 
-async function pinProfile(
-  api: Api,
-  memories: readonly SaidMemory[],
-  ids: ReadonlyMap<SaidMemory, string>,
-): Promise<void> {
+/** Facts that are in every context, as a few are of everybody. */
+async function pinProfile(api: Api, { memories, ids, profile }: Pinning): Promise<void> {
   const own = memories.filter(({ person, place }) => person.relation === null && Object.keys(place).length === 0);
-  for (const memory of own.slice(0, PROFILE)) await api.patch(`/v1/memories/${ids.get(memory)}`, { pinned: true });
+  for (const memory of own.slice(0, profile)) await api.patch(`/v1/memories/${ids.get(memory)}`, { pinned: true });
   await untilQuiet(api, { withinMs: 600_000 });
 }
 

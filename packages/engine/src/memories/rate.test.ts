@@ -33,6 +33,14 @@ describe('a rating', () => {
     expect(await b.of(id)).toMatchObject({ updatedAt: (await b.of(id)).createdAt });
   });
 
+  it('that two send at the same time is one', async () => {
+    const b = await bench();
+    const id = await b.told('lives: in Oslo');
+    await Promise.all([b.rate(id, 'very_negative'), b.rate(id, 'very_negative'), b.rate(id, 'very_negative')]);
+    expect(await b.events(id)).toEqual(['ADD', 'FEEDBACK']);
+    expect(await b.waiting()).toHaveLength(1);
+  });
+
   it('is of one version: other words begin unrated, other details do not, and a former one keeps its own', async () => {
     const b = await bench();
     const id = await b.told('lives: in Oslo');

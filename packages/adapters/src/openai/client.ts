@@ -1,7 +1,16 @@
 import { type Cancellation, EngineError, type Log } from '@slowwave/engine';
 import OpenAI, { APIConnectionTimeoutError } from 'openai';
 import { patientFetch } from '../system/patient-fetch.ts';
-import { breakdown, type Complaint, cancelled, complaintIn, complaintOf, timedOut, unreadable } from './failure.ts';
+import {
+  breakdown,
+  type Complaint,
+  cancelled,
+  complaintIn,
+  complaintOf,
+  outOfList,
+  timedOut,
+  unreadable,
+} from './failure.ts';
 
 const OPENAI_URL = 'https://api.openai.com/v1';
 const NO_KEY = 'none'; // the library insists on a key; servers that need none ignore it
@@ -140,7 +149,7 @@ async function beginningOf({ body }: Response): Promise<string> {
 }
 
 function errorIn(text: string): unknown {
-  const body = parsed(text);
+  const body = outOfList(parsed(text));
   if (typeof body !== 'object' || body === null) return { message: text };
   if ('error' in body) return typeof body.error === 'string' ? { message: body.error } : body.error;
   return 'detail' in body ? { message: body.detail } : body;

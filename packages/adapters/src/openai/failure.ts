@@ -3,8 +3,20 @@ import { APIConnectionError, APIError } from 'openai';
 import { MISCONFIGURED } from '../misconfigured.ts';
 import type { Place } from './client.ts';
 
-const TOO_LONG =
-  /context.?length|context.?(window|size)|maximum (context|input|sequence)|too many tokens|(prompt|input) (is )?too (long|large)|reduce the length/iu;
+const TOO_LONG = new RegExp(
+  [
+    'context.?length|context.?(?:window|size)|exceed_context_size|maximum (?:context|input|sequence|prompt|model).?(?:length|len)?',
+    'too many (?:input )?tokens|(?:prompt|input|request) (?:is )?too (?:long|large)|reduce the length|maximum number of tokens',
+    'longer than the maximum|tokens? . `?max_new_tokens`? must be|`?inputs`? must have less than|exceeding max \\d+ tokens',
+    'input length \\d+ exceeds|too large for model with',
+  ].join('|'),
+  'iu',
+);
+const BAD_KEY =
+  /api.?key.{0,40}(?:not valid|invalid|expired|not found|missing)|(?:invalid|incorrect|missing|expired|no).{0,20}api.?key|authentication/iu;
+/** The server has thrown away what the model wrote. */
+const FAILED_ANSWER =
+  /json_validate_failed|failed to (?:generate|validate) json|tool_use_failed|failed to call a function/iu;
 const FILTERED = /content.?(filter|policy|management)/iu;
 const NO_MODEL = /model.{0,80}(not exist|not found|not available|unknown)|unknown model|invalid model/iu;
 const NO_MONEY = /insufficient.?(quota|balance|funds|credit)|billing|exceeded your current quota/iu;
@@ -61,6 +73,22 @@ const TOO_LONG_VERDICT: Verdict = {
   advice: 'send the model less at once, or use one with a longer context',
 };
 
+const FAILED_ANSWER_VERDICT: Verdict = {
+  code: 'model_output_unusable',
+  retryable: true,
+  advice:
+    'the model did not write the JSON it was asked for; it will be asked once more. If this persists, use another model',
+};
+
+/** Whether the model has failed, and not who asked it. */
+export const isFailedAnswer = ({ code, text }: Complaint): boolean => FAILED_ANSWER.test(`${code} ${text}`);
+
+/** Whether a server may have taken exception to the form that is asked for, and does not say so. */
+export const isUnexplained = (complaint: Complaint): boolean =>
+  [400, 422].includes(complaint.status) &&
+  verdictOn(complaint).code === 'model_rejected' &&
+  !FILTERED.test(complaint.text);
+
 function verdictOn(complaint: Complaint): Verdict {
   const { status, code, text } = complaint;
   const about = `${code} ${text}`;
@@ -68,8 +96,10 @@ function verdictOn(complaint: Complaint): Verdict {
     return misconfigured('redirects are not followed; set OPENAI_BASE_URL to the final address');
   const final = [200, 400, 413, 422, 500].includes(status);
   if (status === 413 || (final && TOO_LONG.test(about))) return TOO_LONG_VERDICT;
+  if (status < 500 && isFailedAnswer(complaint)) return FAILED_ANSWER_VERDICT;
   if (status < 500 && FILTERED.test(about))
     return verdict('model_rejected', false, 'its content filter rejects this input');
+  if ((status === 400 || status === 422) && BAD_KEY.test(about)) return misconfigured('correct OPENAI_API_KEY');
   if (status === 400 && NO_MODEL.test(about)) return misconfigured('correct the name of the model');
   return verdictOnStatus(status, about);
 }
@@ -144,7 +174,7 @@ export function complaintOf(thrown: unknown): Complaint | null {
 
 /** The complaint in the body of a success, as gateways send it; null when there is none. */
 export function complaintIn(body: object): Complaint | null {
-  const { error, object } = body as { error?: unknown; object?: unknown };
+  const { error, object } = outOfList(body) as { error?: unknown; object?: unknown };
   if (object !== 'error' && (error === undefined || error === null)) return null;
   const wire = error ?? body;
   return {
@@ -154,6 +184,9 @@ export function complaintIn(body: object): Complaint | null {
     cause: undefined,
   };
 }
+
+/** Google sends its errors as a list of one. */
+export const outOfList = (body: unknown): unknown => (Array.isArray(body) && body.length > 0 ? body[0] : body);
 
 /** The server sends whoever asks elsewhere, which nobody follows: the key and what was said would go with it. */
 const isRedirect = ({ status }: Complaint): boolean => status >= 300 && status < 400;

@@ -10,6 +10,8 @@ export interface ChatCall {
   readonly user: string;
   /** JSON schema of the answer: every key required, nullable where it may be missing. */
   readonly schema: JsonObject;
+  /** How often it was asked before without a usable answer; each time it is asked in another way. Missing: never. */
+  readonly again?: number;
   /** Addresses of images that stand in the user message: http(s) URLs, or data URLs. */
   readonly images?: readonly string[];
   /**

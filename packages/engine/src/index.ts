@@ -89,7 +89,8 @@ export { reviewer } from './memories/review.ts';
 export { idListsOf, KEY_OF, listsOfOne, saidIds } from './memories/said-ids.ts';
 export { memoryWriter } from './memories/write.ts';
 export { draftBatch, fromTheFuture, isWorthReading, type Posted, spokenOf } from './messages/messages.ts';
-export { ARE_YOU_THERE, callModel } from './models/ask.ts';
+export { ARE_YOU_THERE } from './models/away.ts';
+export { callModel } from './models/call-model.ts';
 export {
   admitCall,
   type Breaker,

@@ -1,5 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
-import { ask, inHalves, isLastOfTurn, promptUse } from '../models/ask.ts';
+import { ask, promptUse } from '../models/ask.ts';
+import { inHalves, isLastOfTurn } from '../models/halves.ts';
 import { operationsIn, type RawOperation } from '../models/parse/listed.ts';
 import { DECIDE, type DecideInput } from '../models/prompts/decide.ts';
 import { customPrompt, type Prompt } from '../models/prompts/prompt.ts';

@@ -4,7 +4,7 @@ import { spaceIn } from '../ids.ts';
 import { asEnded, deletedAt, inEffect, lastSaidAt, liveVersion, newest, newestOrNull } from '../memories/evolve.ts';
 import { isRemoved, reads } from '../memories/former.ts';
 import { isShared } from '../memories/in-app.ts';
-import { embedderAnswers, isLastTry } from '../models/ask.ts';
+import { embedderAnswers, isLastTry } from '../models/away.ts';
 import { askedBy, embedTexts } from '../models/embed.ts';
 import type { Candidate, Fact } from '../plan.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';

@@ -117,8 +117,9 @@ describe.each<readonly [string, Reply]>([...UNUSABLE, ...UNREADABLE, BROKEN_OFF]
     it('to read messages by: the batch is tried again, then parked with its messages', async () => {
       const { batch, live, chat } = await read(answer);
       expect(live).toEqual([]);
-      expect(batch).toMatchObject({ state: 'parked', attempts: 3, failure: { code: 'model_output_unusable' } });
-      expect(chat.calls).toHaveLength(6);
+      expect(batch).toMatchObject({ state: 'parked', attempts: 2, failure: { code: 'model_output_unusable' } });
+      expect(chat.calls).toHaveLength(4);
+      expect(new Set(chat.calls.map(({ user, again }) => `${again} ${user}`)).size).toBe(4);
     });
 
     it('and is repaired by another that is one', async () => {

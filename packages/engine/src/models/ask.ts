@@ -1,17 +1,16 @@
 import type { EngineDeps } from '../deps.ts';
-import { EngineError, type EngineErrorCode, FencedError, wasAsked } from '../errors.ts';
+import { EngineError, FencedError, wasAsked } from '../errors.ts';
 import { maskSecrets } from '../masking/secrets.ts';
 import type { PromptUse } from '../plan.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
 import type { Account, SummaryCall } from '../ports/ledger/summaries.ts';
-import type { Asked, ModelCall, StoredAnswer } from '../ports/ledger/thoughts.ts';
-import type { MeasuredCall, TurnIds } from '../ports/meter.ts';
+import type { Asked, StoredAnswer } from '../ports/ledger/thoughts.ts';
 import type { ChatAnswer, ChatCall, TokenUse } from '../ports/models.ts';
 import type { Cancellation, Tools } from '../ports/tools.ts';
-import type { ModelPrice } from '../settings.ts';
-import { cleanText, estimateTokens } from '../text/normalise.ts';
+import { cleanText } from '../text/normalise.ts';
 import type { TenantId } from '../words.ts';
-import { knownCost } from './limits.ts';
+import { type Caller, callModel, unanswered } from './call-model.ts';
+import { BrokenOffError } from './halves.ts';
 import { type Reading, readAnswer, type Shape } from './parse/answer.ts';
 import { type Prompt, type RepairInput, repairOf, userMessage } from './prompts/prompt.ts';
 
@@ -26,16 +25,15 @@ export interface Question<T> {
   readonly shape: Shape<T>;
 }
 
-/** How much of a broken answer a repair call is shown, in characters. */
-const BROKEN_SHOWN = 8_000;
-
-/** An answer broke off, and so did its repair: asked about less at once, the same model may come to an end. */
-class BrokenOffError extends EngineError {}
+/** How much of a broken answer a repair call is shown, in characters. A model in a loop is not shown all of its loop. */
+const BROKEN_SHOWN = 1_000;
+/** How often a question is asked for which no usable answer comes, each time with a repair: then the batch waits for a person. */
+const TRIES_MAX = 2;
 
 /**
  * The answer to a question, asked at most once: a stored answer is taken as it is, also that of an undone consolidation of
  * the same batches: other prompts, settings, models or memories make another question. An answer that cannot be used, or
- * broke off, is asked for once more with what was wrong; after that the try has failed, to be repeated later. What broke
+ * broke off, is asked for once more with what was wrong; after that the try has failed, to be repeated once later, in another way. What broke
  * off is never taken for the whole: nobody would know what is missing.
  */
 export const ask = async <T>(asking: Asking, question: Question<T>): Promise<T> =>
@@ -53,18 +51,44 @@ export async function readingOf<T>(asking: Asking, question: Question<T>): Promi
   }
 
   const { shape, step } = question;
-  const broken = { step, failedStep: `${step}:unusable:${turn.attempts}`, inputHash };
-  const first = await answerTo(asking, {
-    ...broken,
-    call: { ...callOf(question.prompt, question.ask, question.input), ...imagesOf(question) },
-    shape,
-  });
+  const before = await failedBefore(asking, question, inputHash);
+  if (before.length >= TRIES_MAX) throw unusable(question, { tries: before, isFinal: true });
+  const isFinal = before.length + 1 >= TRIES_MAX;
+  const broken = { step, failedStep: failedStep(step, turn.attempts), inputHash };
+  const again = 2 * before.length;
+  const call = { ...callOf(question.prompt, askedAgain(question.ask, again), question.input), ...imagesOf(question) };
+  const first = await answerTo(asking, { ...broken, call: { ...call, again }, shape });
   if (usable(first.reading)) return first.reading;
   const unrepaired = { ...broken, failedStep: `${step}:unrepaired:${turn.attempts}` };
-  const second = await answerTo(asking, { ...unrepaired, call: repairCall(question, first.answer), shape });
-  if (usable(second.reading)) return second.reading;
-  throw unusable(question, [first, second]);
+  const repair = { ...repairCall(question, first.answer, again), again: again + 1 };
+  const second = await answerTo(asking, { ...unrepaired, call: repair, shape }).catch((error: unknown) => {
+    // The question itself had room: what is too much is its broken answer.
+    if (error instanceof EngineError && error.code === 'context_too_long') return null;
+    throw error;
+  });
+  if (second !== null && usable(second.reading)) return second.reading;
+  throw unusable(question, { tries: second === null ? [first] : [first, second], isFinal });
 }
+
+const failedStep = (step: string, attempt: number): string => `${step}:unusable:${attempt}`;
+
+/** What was answered in earlier tries, and was no use. */
+async function failedBefore<T>(
+  { deps, turn }: Asking,
+  { step, shape }: Question<T>,
+  inputHash: string,
+): Promise<readonly Answered<T>[]> {
+  const failed: Answered<T>[] = [];
+  for (let attempt = 0; attempt < turn.attempts; attempt += 1) {
+    const answer = await deps.ledger.thoughts.answer(turn.consolidationId, failedStep(step, attempt), inputHash);
+    if (answer !== null) failed.push({ answer, reading: readAnswer(answer.text, shape) });
+  }
+  return failed;
+}
+
+/** A model that is asked in the same words makes the same mistake, also where its server takes no temperature. */
+const askedAgain = (text: string, again: number): string =>
+  again === 0 ? text : `${text} An earlier answer could not be used: answer with the JSON object alone.`;
 
 /** Who asks. */
 export interface Asking {
@@ -114,16 +138,25 @@ const callOf = (prompt: Prompt, text: string, input: object): ChatCall => ({
 });
 
 /** The same question with what was wrong with its first answer. */
-function repairCall(question: Question<unknown>, first: Answered<unknown>['answer']): ChatCall {
+function repairCall(question: Question<unknown>, first: Answered<unknown>['answer'], again = 0): ChatCall {
   const problem = first.truncated ? 'the answer broke off before its end' : 'the answer was not the JSON asked for';
   const input: RepairInput = {
     call: question.prompt.name,
     problem,
-    broken: cleanText(first.text.slice(0, BROKEN_SHOWN)),
+    broken: cleanText(withoutRepeats(first.text)).slice(0, BROKEN_SHOWN).toWellFormed(),
     input: question.input,
   };
-  return { ...callOf(repairOf(question.prompt), question.ask, input), ...imagesOf(question) };
+  return { ...callOf(repairOf(question.prompt), askedAgain(question.ask, again), input), ...imagesOf(question) };
 }
+
+/** A broken answer as far as it does not say the same again. */
+function withoutRepeats(text: string): string {
+  const begin = text.slice(0, BROKEN_SHOWN * 2);
+  return begin.replace(REPEATS, '$1$1…');
+}
+
+/** Something of at least eight characters, three times or more in a row. */
+const REPEATS = /(.{8,200}?)\1{2,}/gsu;
 
 interface Rung {
   readonly answer: ChatAnswer;
@@ -148,6 +181,11 @@ async function ring({ deps, turn, cancel }: Asking, question: ChatCall, asked: A
   } catch (error) {
     const [answer] = late;
     if (answer !== undefined) return { answer, isStored: true };
+    // The server threw away what the model wrote, or it was endless: an answer like any other that is of no use.
+    if (error instanceof EngineError && error.code === 'model_output_unusable') {
+      const { model, usage } = unanswered(deps, chatCall, error);
+      return { answer: { text: '', model, usage, truncated: false }, isStored: false };
+    }
     if (wasAsked(error, cancel)) await deps.ledger.thoughts.countFailedCall(turn, unanswered(deps, chatCall, error));
     throw error;
   }
@@ -161,108 +199,32 @@ async function keep({ deps, turn }: Asking, answer: StoredAnswer): Promise<void>
   if (stored.kind === 'fenced') throw new FencedError(turn.consolidationId);
 }
 
-function unusable({ prompt }: Question<unknown>, tries: readonly Answered<unknown>[]): EngineError {
+interface Failed {
+  readonly tries: readonly Answered<unknown>[];
+  /** It was asked often enough. */
+  readonly isFinal: boolean;
+}
+
+function unusable({ prompt }: Question<unknown>, { tries, isFinal }: Failed): EngineError {
   const brokeOff = tries.some(({ answer, reading }) => answer.truncated || reading?.complete === false);
-  const got = brokeOff ? 'a truncated answer, twice' : 'something else, twice';
   const message =
-    `expected ${prompt.name} to answer with the JSON of its schema, got ${got}; ` +
+    `expected ${prompt.name} to answer with the JSON of its schema, got ${gotIn(tries)}, twice; ` +
     'see the raw answers in the consolidation. If this persists, raise the output limit or use another model.';
-  const facts = { code: 'model_output_unusable', retryable: true } as const;
+  const facts = { code: 'model_output_unusable', retryable: !isFinal } as const;
   return brokeOff ? new BrokenOffError(message, facts) : new EngineError(message, facts);
 }
 
-/** A question about much at once, and how it is asked about less. */
-interface Halving<Part, Got> {
-  ask(part: Part, step: string): Promise<Got>;
-  /** null: it can be no smaller. */
-  halve(part: Part): Promise<readonly Part[] | null>;
-  /** Whether nothing else is left before what is asked about is parked. */
-  isLast(): Promise<boolean>;
-}
-
-/**
- * What is answered to a question, or to its halves: where all would be parked because the answer breaks off, it is asked
- * about less at once first, and the answers are shorter.
- */
-export async function inHalves<Part, Got>(
-  halving: Halving<Part, Got>,
-  part: Part,
-  step: string,
-): Promise<readonly Got[]> {
-  try {
-    return [await halving.ask(part, step)];
-  } catch (error) {
-    if (!(error instanceof BrokenOffError) || !(await halving.isLast())) throw error;
-    const halves = await halving.halve(part);
-    if (halves === null) throw error;
-    const got: Got[] = [];
-    for (const [i, half] of halves.entries()) got.push(...(await inHalves(halving, half, `${step}/${i + 1}`)));
-    return got;
+/** What came instead of an answer: each has a remedy of its own. */
+function gotIn(tries: readonly Answered<unknown>[]): string {
+  const [cutOff] = tries.filter(({ answer, reading }) => answer.truncated || reading?.complete === false);
+  if (cutOff !== undefined) {
+    const isEmpty = cutOff.answer.text.trim() === '';
+    return isEmpty ? 'nothing before its output limit (it may have thought until then)' : 'a truncated answer';
   }
-}
-
-/** Of a consolidation: before that its window is halved until a batch is alone. */
-export const isLastOfTurn = async (deps: EngineDeps, turn: Turn): Promise<boolean> =>
-  turn.batchIds.length === 1 && (await isLastTry(deps, turn));
-
-/** Who calls a model. */
-interface Caller {
-  readonly deps: Pick<EngineDeps, 'chat' | 'meter' | 'tools'>;
-  /** null: outside of a consolidation. */
-  readonly turn: TurnIds | null;
-  readonly prices: Readonly<Record<string, ModelPrice>>;
-  readonly cancel: Cancellation;
-}
-
-/**
- * Characters of one answer: twice what the longest outputs of models come to, 128,000 tokens of English. All of it is read at
- * once, while others who share the process wait.
- */
-const ANSWER_CHARS_MAX = 1_000_000;
-
-const tooLong = ({ text }: ChatAnswer, { name }: ChatCall): EngineError =>
-  new EngineError(
-    `expected ${name} to answer with at most ${ANSWER_CHARS_MAX} characters, got ${text.length}; the answer was discarded. ` +
-      'If this persists, lower the output limit or use another model.',
-    { code: 'model_output_unusable', retryable: true },
-  );
-
-/** One call of the chat model. The meter learns of every call that was really asked, answered or not. */
-export async function callModel({ deps, turn, prices, cancel }: Caller, call: ChatCall): Promise<ChatAnswer> {
-  const { chat, meter, tools } = deps;
-  const startedAt = tools.now();
-  const record = (model: string, ended: Pick<MeasuredCall, 'failure' | 'usage'>): void =>
-    meter.call(turn, {
-      ...ended,
-      kind: call.name,
-      model: chat.name, // as configured: a server may answer under any name
-      cost: knownCost([{ model, ...ended.usage }], prices),
-      startedAt,
-      endedAt: tools.now(),
-    });
-  try {
-    const answer = await chat.ask(call, cancel);
-    if (answer.text.length > ANSWER_CHARS_MAX) throw tooLong(answer, call);
-    record(answer.model, { failure: null, usage: answer.usage });
-    return answer;
-  } catch (error) {
-    const { usage } = unanswered(deps, call, error);
-    if (wasAsked(error, cancel)) record(chat.name, { failure: failureOf(error), usage });
-    throw error;
-  }
-}
-
-const failureOf = (error: unknown): MeasuredCall['failure'] => (error instanceof EngineError ? error.code : 'unknown');
-
-/** A call without an answer, as it is counted. A model that was too slow has read its prompt, and is paid for that. */
-function unanswered(
-  { chat, tools }: Pick<EngineDeps, 'chat' | 'tools'>,
-  { name, system, user }: ChatCall,
-  error: unknown,
-): ModelCall {
-  const wasRead = error instanceof EngineError && ['model_timeout', 'cancelled'].includes(error.code);
-  const promptTokens = wasRead ? estimateTokens(system) + estimateTokens(user) : 0;
-  return { step: name, model: chat.name, usage: { promptTokens, completionTokens: 0 }, at: tools.now() };
+  const [last] = tries.toReversed();
+  const text = last?.answer.text.trim() ?? '';
+  if (text === '') return 'an empty answer';
+  return /[[{]/u.test(text) ? 'JSON of another form' : 'prose without JSON';
 }
 
 /** Who asks outside of a consolidation, and to whom that is counted. */
@@ -298,7 +260,7 @@ export async function askUncounted<T>(apart: Apart, question: QuestionApart<T>):
     const reading = readAnswer(answer.text, question.shape);
     if (usable(reading)) return { value: reading.value, usage, call };
     await count(apart, call);
-    asking = repairCall({ ...question, step: question.prompt.name }, answer);
+    asking = { ...repairCall({ ...question, step: question.prompt.name }, answer), again: tries + 1 };
   }
   throw new EngineError(
     `expected ${question.prompt.name} to answer with the JSON of its schema, got something else, twice; if this persists, use another model`,
@@ -320,96 +282,9 @@ async function callApart(apart: Apart, chatCall: ChatCall) {
 }
 
 const count = (by: Apart, call: SummaryCall) => by.deps.ledger.summaries.countCall(by.tenant, by.account, call);
-
 /** Which prompt was used, as a plan records it. */
 export const promptUse = ({ tools }: { readonly tools: Pick<Tools, 'hash'> }, prompt: Prompt): PromptUse => ({
   name: prompt.name,
   version: prompt.version,
   hash: tools.hash(prompt.system),
 });
-
-/** As well the fault of a provider that is down as of an input that it cannot bear. */
-const DOUBTFUL: readonly EngineErrorCode[] = ['model_unreachable', 'model_timeout', 'model_server_error'];
-
-/** As small as a question can be: any model that is there answers it. */
-export const ARE_YOU_THERE: ChatCall = {
-  name: 'are_you_there',
-  system: 'are_you_there\nAnswer with the JSON object {"there": true} and nothing else.',
-  user: 'Are you there?\n{}',
-  schema: {
-    type: 'object',
-    properties: { there: { type: 'boolean' } },
-    required: ['there'],
-    additionalProperties: false,
-  },
-};
-
-/**
- * Whether a failure may say nothing of the batches, because the models are away. Asked only where the failure would
- * cost batches their last try: then a question that anything can answer distinguishes a provider that is down from an input it
- * cannot bear. `there`: now it answers; whether it did before is not known.
- */
-export async function doubt(
-  deps: EngineDeps,
-  { turn, failure }: { turn: Turn; failure: EngineError },
-  cancel: Cancellation,
-): Promise<'none' | 'there' | 'away'> {
-  if (!isDoubtful(failure) || !(await isLastTry(deps, turn))) return 'none';
-  return (await modelsAway(deps, turn, cancel)) ? 'away' : 'there';
-}
-
-export const isDoubtful = ({ code }: EngineError): boolean => DOUBTFUL.includes(code);
-
-/** Whether one of the models does not even answer what anything can. */
-export async function modelsAway(deps: EngineDeps, turn: Turn, cancel: Cancellation): Promise<boolean> {
-  const chats = deps.imageModel === null ? [deps.chat] : [deps.chat, deps.imageModel];
-  for (const chat of chats) if (await isAway(() => probe({ ...deps, chat }, turn, cancel))) return true;
-  return embedderIsAway(deps, cancel);
-}
-
-/** Whether it does not even answer what any embedder can. */
-export const embedderIsAway = ({ embedder }: Pick<EngineDeps, 'embedder'>, cancel: Cancellation): Promise<boolean> =>
-  isAway(() => embedder.embed([ARE_YOU_THERE.user], cancel));
-
-/** Whether it embeds what any embedder can: then what it fails on is the fault of the texts. */
-export async function embedderAnswers(
-  { embedder }: Pick<EngineDeps, 'embedder'>,
-  cancel: Cancellation,
-): Promise<boolean> {
-  try {
-    const { vectors } = await embedder.embed([ARE_YOU_THERE.user], cancel);
-    return (vectors[0] ?? null) !== null;
-  } catch {
-    return false;
-  }
-}
-
-/** As the ledger decides: a window has as many tries left as its least tried batch. */
-export async function isLastTry({ ledger, settings }: EngineDeps, turn: Turn): Promise<boolean> {
-  const batches = await Promise.all(turn.batchIds.map((id) => ledger.batches.get(turn.tenant, id)));
-  return Math.min(...batches.map((batch) => batch?.attempts ?? 0)) + 1 >= settings.maxAttempts;
-}
-
-/** A model that refuses, or answers anything, is there; one that may not be asked just now may be away as well. */
-async function isAway(ask: () => Promise<unknown>): Promise<boolean> {
-  try {
-    await ask();
-    return false;
-  } catch (error) {
-    return error instanceof EngineError && (DOUBTFUL.includes(error.code) || !error.countsAsTry);
-  }
-}
-
-/** The question counts as any other: it is paid for. */
-async function probe(deps: EngineDeps, turn: Turn, cancel: Cancellation): Promise<void> {
-  const { thoughts, settings } = deps.ledger;
-  const { prices } = await settings.get(turn.tenant);
-  try {
-    const answer = await callModel({ deps, turn, prices, cancel }, ARE_YOU_THERE);
-    const kept = { step: `probe:${turn.epoch}`, inputHash: ARE_YOU_THERE.name, ...answer, at: deps.tools.now() };
-    await thoughts.storeAnswer(turn, kept);
-  } catch (error) {
-    if (wasAsked(error, cancel)) await thoughts.countFailedCall(turn, unanswered(deps, ARE_YOU_THERE, error));
-    throw error;
-  }
-}

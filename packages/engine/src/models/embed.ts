@@ -3,7 +3,7 @@ import { asEngineError, type EngineErrorCode } from '../errors.ts';
 import type { Embedded, Embedder, TokenUse } from '../ports/models.ts';
 import { askedInSlices, type Cancellation } from '../ports/tools.ts';
 import type { LaneId } from '../words.ts';
-import { embedderAnswers } from './ask.ts';
+import { embedderAnswers } from './away.ts';
 
 interface Embedding {
   readonly lane: LaneId;

@@ -2,7 +2,7 @@ import type { EngineDeps, MessagesInIndex } from '../deps.ts';
 import { asEngineError, type EngineError, retryDelay } from '../errors.ts';
 import { laneOf, projectGraph } from '../graph/project.ts';
 import { spaceIn } from '../ids.ts';
-import { embedderIsAway, isDoubtful } from '../models/ask.ts';
+import { embedderIsAway, isDoubtful } from '../models/away.ts';
 import { askedBy, embedApart, withoutVectors } from '../models/embed.ts';
 import type { GraphItem } from '../ports/ledger/graph.ts';
 import type { Ledger } from '../ports/ledger/ledger.ts';

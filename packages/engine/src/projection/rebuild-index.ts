@@ -2,7 +2,7 @@ import type { EngineDeps } from '../deps.ts';
 import { asEngineError, EngineError } from '../errors.ts';
 import { type GraphPoints, idOf, laneOf, pointsInLane } from '../graph/project.ts';
 import { ratedAt } from '../memories/evolve.ts';
-import { embedderAnswers, isDoubtful } from '../models/ask.ts';
+import { embedderAnswers, isDoubtful } from '../models/away.ts';
 import { withoutVectors } from '../models/embed.ts';
 import type { GraphItem } from '../ports/ledger/graph.ts';
 import type { SpokenBatch } from '../ports/ledger/outbox.ts';

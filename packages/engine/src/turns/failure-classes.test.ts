@@ -22,14 +22,17 @@ interface Class {
   readonly countsAsTry?: boolean;
   /** What the model says when it is asked whether it is there. */
   readonly there?: boolean;
-  readonly becomes: 'parked at once' | 'parked in the end' | 'waits';
+  readonly becomes: 'parked at once' | 'parked after two tries' | 'parked in the end' | 'waits';
 }
 
 /** What each failure of a model means for a batch that always meets it. */
 const CLASSES: readonly (readonly [string, Class])[] = [
   ['transient, a server error', { code: 'model_server_error', retryable: true, becomes: 'parked in the end' }],
   ['transient, a timeout', { code: 'model_timeout', retryable: true, becomes: 'parked in the end' }],
-  ['transient, no usable answer', { code: 'model_output_unusable', retryable: true, becomes: 'parked in the end' }],
+  [
+    'transient, no usable answer',
+    { code: 'model_output_unusable', retryable: true, becomes: 'parked after two tries' },
+  ],
   ['transient, a mistake of ours', { code: 'internal', retryable: true, becomes: 'parked in the end' }],
   ['deterministic, too long', { code: 'context_too_long', retryable: false, becomes: 'parked at once' }],
   ['deterministic, refused', { code: 'model_rejected', retryable: false, becomes: 'parked at once' }],
@@ -50,6 +53,7 @@ const CLASSES: readonly (readonly [string, Class])[] = [
 
 const EXPECTED = {
   'parked at once': { state: 'parked', attempts: 1, outcomes: ['parked'] },
+  'parked after two tries': { state: 'parked', attempts: 2, outcomes: ['retry', 'parked'] },
   'parked in the end': { state: 'parked', attempts: MAX_ATTEMPTS, outcomes: ['retry', 'retry', 'parked'] },
 } as const;
 
@@ -170,6 +174,7 @@ async function benchOf({ code, retryable, countsAsTry = true, there = true }: Cl
   };
   const chat = fakeChat({
     extract_facts: extract,
+    repair_output: failure,
     decide_operations: () => ({ operations: [] }),
     are_you_there: () => (there || left <= 0 ? { there: true } : failure()),
   });

@@ -3,7 +3,7 @@ import type { EngineDeps } from '../deps.ts';
 import { asEngineError, EngineError, type EngineErrorCode, FencedError, retryDelay } from '../errors.ts';
 import { askForStudy } from '../graph/study/study-lane.ts';
 import { ownerBitsOfLane } from '../ids.ts';
-import { doubt } from '../models/ask.ts';
+import { doubt } from '../models/away.ts';
 import type { Claim, Turn } from '../ports/ledger/lanes.ts';
 import type { TurnOutcome } from '../ports/meter.ts';
 import type { FollowUps, TurnHandler, TurnName, Verdict } from '../ports/schedule.ts';

@@ -1,7 +1,8 @@
 import type { EngineDeps } from '../../deps.ts';
 import { maskSecrets } from '../../masking/secrets.ts';
 import { clockText, lastSaid, type Spoken, spokenOf } from '../../messages/messages.ts';
-import { inHalves, isLastOfTurn, promptUse, readingOf } from '../../models/ask.ts';
+import { promptUse, readingOf } from '../../models/ask.ts';
+import { type Halved, inHalves, isLastOfTurn } from '../../models/halves.ts';
 import { factsIn } from '../../models/parse/listed.ts';
 import { DEFAULT_CATEGORIES, EXTRACT, type ExtractInput } from '../../models/prompts/extract.ts';
 import { customPrompt, type Prompt } from '../../models/prompts/prompt.ts';
@@ -24,10 +25,10 @@ export async function infer(
   const prompt = promptOf(rules);
   const found: Found[] = [];
   const parts = await inSlices(deps.tools, cutIntoParts(spoken, partLimits(deps)));
-  const readPart = async ({ before, messages }: Part, step: string): Promise<Found> => {
+  const readPart = async ({ before, messages, knownTokens }: Part, step: string): Promise<Found> => {
     const shown = new Map(messages.map((message, n) => [`m${n}`, message]));
     const input: ExtractInput = {
-      context: contextOf(gathered, { spoken: messages, before, count: deps.settings.recentMessages }),
+      context: contextOf(gathered, { spoken: messages, before, count: deps.settings.recentMessages, knownTokens }),
       messages: [...shown].map(([id, spoken]) => messageShown(id, spoken)),
     };
     const { value, json } = await readingOf(
@@ -36,7 +37,12 @@ export async function infer(
     );
     return { raw: value.items, unread: value.unread, json, shown };
   };
-  const halving = { ask: readPart, halve: halvingParts(deps), isLast: () => isLastOfTurn(deps, turn) };
+  const halving = {
+    ask: readPart,
+    halve: halvingParts(deps),
+    isLast: () => isLastOfTurn(deps, turn),
+    ...smaller(deps),
+  };
   for (const [i, part] of parts.entries())
     found.push(...(await inHalves(halving, part, i === 0 ? 'extract' : `extract:${i + 1}`)));
   const categories = rules.categories ?? DEFAULT_CATEGORIES;
@@ -75,15 +81,23 @@ const KNOWN_TOKENS_MAX = 2_000;
 
 type Context = ExtractInput['context'];
 
+interface Beside extends Pick<Part, 'before'> {
+  readonly knownTokens?: number | undefined;
+  readonly spoken: readonly Spoken[];
+  readonly count: number;
+}
+
 /** What a call is given beside the new messages. The first part reads what was said before the window, others the part before. */
 export function contextOf(
   gathered: GatheredTurn,
-  { spoken, before, count }: { spoken: readonly Spoken[]; before: readonly Spoken[]; count: number },
+  { spoken, before, count, knownTokens = KNOWN_TOKENS_MAX }: Beside,
 ): Context {
   const { turn, rules } = gathered;
-  const known = before.length > 0 ? fitting(before) : shownBefore(gathered, count);
+  const known = fitting(before.length > 0 ? before : shownBefore(gathered, count), knownTokens);
+  const summary =
+    gathered.summary !== null && estimateTokens(gathered.summary) <= knownTokens ? gathered.summary : null;
   return {
-    summary: gathered.summary === null ? null : maskSecrets(gathered.summary).text,
+    summary: summary === null ? null : maskSecrets(summary).text,
     recent: known.map(({ message, text }) => ({ role: message.role, content: text })),
     // The conversation's own "now": a retry, or a replay a year later, asks the same question again.
     now: spoken.length === 0 ? isoOf(turn.claimedAt) : clockText(lastSaid(spoken.map(({ message }) => message))),
@@ -106,8 +120,8 @@ function knownMessages({ recent, messages }: GatheredTurn): readonly Message[] {
 const lastOf = <T>(items: readonly T[], count: number): readonly T[] => items.slice(Math.max(0, items.length - count));
 
 /** As many of the last ones as there is room for, oldest first. */
-function fitting(known: readonly Spoken[]): readonly Spoken[] {
-  let room = KNOWN_TOKENS_MAX;
+function fitting(known: readonly Spoken[], tokens = KNOWN_TOKENS_MAX): readonly Spoken[] {
+  let room = Math.min(tokens, KNOWN_TOKENS_MAX);
   const last: Spoken[] = [];
   for (const spoken of known.toReversed()) {
     const text = shorten(spoken.text, KNOWN_MESSAGE_TOKENS_MAX);
@@ -138,7 +152,7 @@ function instructionsOf(tenant: TenantSettings, batch: BatchSettings): string | 
 /** What a part repeats of the one before it, in tokens: the last exchange. */
 const OVERLAP_TOKENS = 500;
 /** A model that finds no end in so few tokens finds none in fewer. */
-const HALVED_TOKENS_MIN = 500;
+const HALVED_TOKENS_MIN: Readonly<Record<Halved, number>> = { broke_off: 500, too_long: 60 };
 
 /** How long the parts are that a model is shown of a window, each in one call. */
 export const partLimits = ({ settings, tokenizer }: EngineDeps, tokens = settings.partTokens): PartLimits => ({
@@ -150,17 +164,32 @@ export const partLimits = ({ settings, tokenizer }: EngineDeps, tokens = setting
 /** Cuts a part in two; null: it is too short. */
 export const halvingParts =
   (deps: EngineDeps) =>
-  async ({ before, messages }: Part): Promise<readonly Part[] | null> => {
-    const tokens = messages.reduce((sum, { text }) => sum + deps.tokenizer.count(text), 0);
-    if (tokens < HALVED_TOKENS_MIN) return null;
-    const halves = await inSlices(deps.tools, cutIntoParts(messages, partLimits(deps, Math.ceil(tokens / 2))));
-    return halves.length < 2 ? null : halves.map((half, i) => (i === 0 ? { ...half, before } : half));
+  async ({ before, messages, ...rest }: Part, why: Halved = 'broke_off'): Promise<readonly Part[] | null> => {
+    const tokens = tokensOf(deps, messages);
+    if (tokens < HALVED_TOKENS_MIN[why]) return null;
+    const half = Math.ceil(tokens / 2);
+    const known = why === 'too_long' ? { knownTokens: half } : rest;
+    const halves = await inSlices(deps.tools, cutIntoParts(messages, partLimits(deps, half)));
+    if (halves.length < 2)
+      return why === 'too_long' && rest.knownTokens !== 0 ? [{ before: [], messages, knownTokens: 0 }] : null;
+    return halves.map((part, i) => ({ ...part, ...known, ...(i === 0 && { before }) }));
   };
+
+/** What a model had no room for is remembered for the parts that follow. */
+const smaller = (deps: EngineDeps) => ({
+  sizeOf: ({ messages }: Part): number => tokensOf(deps, messages),
+  refused: { size: Number.POSITIVE_INFINITY },
+});
+
+const tokensOf = ({ tokenizer }: EngineDeps, messages: readonly Spoken[]): number =>
+  messages.reduce((sum, { text }) => sum + tokenizer.count(text), 0);
 
 /** What one call reads: new messages, and the end of the part before, to be understood and not read again. */
 export interface Part {
   readonly before: readonly Spoken[];
   readonly messages: readonly Spoken[];
+  /** What is shown beside them at most, for a model whose window is small; else as much as to any. */
+  readonly knownTokens?: number;
 }
 
 interface PartLimits {

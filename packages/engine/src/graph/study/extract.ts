@@ -15,7 +15,8 @@ import type { EngineDeps } from '../../deps.ts';
 import { EngineError } from '../../errors.ts';
 import { maskSecrets } from '../../masking/secrets.ts';
 import { beginOf, isWorthReading, lastSaid, type Spoken } from '../../messages/messages.ts';
-import { ask, inHalves } from '../../models/ask.ts';
+import { ask } from '../../models/ask.ts';
+import { inHalves } from '../../models/halves.ts';
 import { graphIn, type RawEntity, type RawGraph, type RawRelation } from '../../models/parse/graph.ts';
 import { EXTRACT_GRAPH, type ExtractGraphInput } from '../../models/prompts/extract-graph.ts';
 import type { Remark } from '../../plan.ts';
@@ -40,8 +41,9 @@ export async function extractGraph(deps: EngineDeps, read: Read, cancel: Cancell
     return { ...read, mentions: [], claims: [], remarks: [], asked: false };
   const known = knownOf(read);
   const halving = {
-    ask: async ({ before, messages }: Part, step: string): Promise<FoundGraph> => {
-      const context = contextOf(gathered, { spoken: messages, before, count: deps.settings.recentMessages });
+    ask: async ({ before, messages, knownTokens }: Part, step: string): Promise<FoundGraph> => {
+      const count = deps.settings.recentMessages;
+      const context = contextOf(gathered, { spoken: messages, before, count, knownTokens });
       const question = { step, prompt: EXTRACT_GRAPH, ask: 'Find the entities and relations.', shape: graphIn };
       const input = inputOf(read, { context, known, messages });
       const raw = await ask({ deps, turn: gathered.turn, cancel }, { ...question, input });

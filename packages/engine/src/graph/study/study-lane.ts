@@ -1,6 +1,6 @@
 import type { EngineDeps } from '../../deps.ts';
 import { asEngineError, EngineError, FencedError, retryDelay } from '../../errors.ts';
-import { isDoubtful, modelsAway } from '../../models/ask.ts';
+import { isDoubtful, modelsAway } from '../../models/away.ts';
 import { afford } from '../../models/limits.ts';
 import type { Study } from '../../ports/ledger/graph.ts';
 import type { Turn } from '../../ports/ledger/lanes.ts';

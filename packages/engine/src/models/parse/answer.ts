@@ -26,7 +26,7 @@ export type Shape<T> = (value: Json, ...more: Json[]) => T | null;
 export function readAnswer<T>(text: string, shape: Shape<T>): Reading<T> | null {
   const json = BEHIND_JSON.has(text.trimEnd().slice(-1)) ? parsed(text) : undefined;
   if (typeof json === 'string') return withoutJson(readText(json.trim(), shape));
-  if (json !== undefined) return wholeOf(shapedIn(json, shape), shape, text);
+  if (json !== undefined) return wholeOf(shapedIn(isSoleFact(json) ? [json] : json, shape), shape, text);
   const cutOff = readCutOff(text, shape);
   if (cutOff !== null) return cutOff;
   const clean = cleanText(text);
@@ -34,6 +34,9 @@ export function readAnswer<T>(text: string, shape: Shape<T>): Reading<T> | null 
   const isAsItStands = clean === text && !text.includes('<') && !text.trimStart().startsWith('"');
   return isAsItStands ? reading : withoutJson(reading);
 }
+
+/** One fact in the place of all: nothing else names its sources. Inside of what is broken it is one of several. */
+const isSoleFact = (json: Json): boolean => isObject(json) && 'source_ids' in json && typeof json.text === 'string';
 
 const withoutJson = <T>(reading: Reading<T> | null): Reading<T> | null => reading && { ...reading, json: null };
 

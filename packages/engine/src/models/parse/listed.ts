@@ -348,10 +348,13 @@ export const listUnder = (value: Json, keys: readonly string[]): readonly Item[]
 function listsUnder(value: Json, keys: readonly string[]): readonly (readonly Item[])[] {
   const places = isObject(value) ? keys.map((key) => value[key]) : Array.isArray(value) ? [value] : [];
   return places.flatMap((place) => {
-    const items = itemsOf(place);
+    const items = isSchema(place) ? null : itemsOf(place);
     return items === null ? [] : [items];
   });
 }
+
+/** The schema of a list, repeated where the list belongs. */
+const isSchema = (value: Json | undefined): boolean => isObject(value) && value.type === 'array';
 
 /** Texts in texts, at most. */
 const WRAPPED_MAX = 4;

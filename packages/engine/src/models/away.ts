@@ -1,0 +1,92 @@
+import type { EngineDeps } from '../deps.ts';
+import { EngineError, type EngineErrorCode, wasAsked } from '../errors.ts';
+import type { Turn } from '../ports/ledger/lanes.ts';
+import type { ChatCall } from '../ports/models.ts';
+import type { Cancellation } from '../ports/tools.ts';
+import { callModel, unanswered } from './call-model.ts';
+
+/** As well the fault of a provider that is down as of an input that it cannot bear. */
+const DOUBTFUL: readonly EngineErrorCode[] = ['model_unreachable', 'model_timeout', 'model_server_error'];
+
+/** As small as a question can be: any model that is there answers it. */
+export const ARE_YOU_THERE: ChatCall = {
+  name: 'are_you_there',
+  system: 'are_you_there\nAnswer with the JSON object {"there": true} and nothing else.',
+  user: 'Are you there?\n{}',
+  schema: {
+    type: 'object',
+    properties: { there: { type: 'boolean' } },
+    required: ['there'],
+    additionalProperties: false,
+  },
+};
+
+/**
+ * Whether a failure may say nothing of the batches, because the models are away. Asked only where the failure would
+ * cost batches their last try: then a question that anything can answer distinguishes a provider that is down from an input it
+ * cannot bear. `there`: now it answers; whether it did before is not known.
+ */
+export async function doubt(
+  deps: EngineDeps,
+  { turn, failure }: { turn: Turn; failure: EngineError },
+  cancel: Cancellation,
+): Promise<'none' | 'there' | 'away'> {
+  if (!isDoubtful(failure) || !(await isLastTry(deps, turn))) return 'none';
+  return (await modelsAway(deps, turn, cancel)) ? 'away' : 'there';
+}
+
+export const isDoubtful = ({ code }: EngineError): boolean => DOUBTFUL.includes(code);
+
+/** Whether one of the models does not even answer what anything can. */
+export async function modelsAway(deps: EngineDeps, turn: Turn, cancel: Cancellation): Promise<boolean> {
+  const chats = deps.imageModel === null ? [deps.chat] : [deps.chat, deps.imageModel];
+  for (const chat of chats) if (await isAway(() => probe({ ...deps, chat }, turn, cancel))) return true;
+  return embedderIsAway(deps, cancel);
+}
+
+/** Whether it does not even answer what any embedder can. */
+export const embedderIsAway = ({ embedder }: Pick<EngineDeps, 'embedder'>, cancel: Cancellation): Promise<boolean> =>
+  isAway(() => embedder.embed([ARE_YOU_THERE.user], cancel));
+
+/** Whether it embeds what any embedder can: then what it fails on is the fault of the texts. */
+export async function embedderAnswers(
+  { embedder }: Pick<EngineDeps, 'embedder'>,
+  cancel: Cancellation,
+): Promise<boolean> {
+  try {
+    const { vectors } = await embedder.embed([ARE_YOU_THERE.user], cancel);
+    return (vectors[0] ?? null) !== null;
+  } catch {
+    return false;
+  }
+}
+
+/** As the ledger decides: a window has as many tries left as its least tried batch. */
+export async function isLastTry({ ledger, settings }: EngineDeps, turn: Turn): Promise<boolean> {
+  const batches = await Promise.all(turn.batchIds.map((id) => ledger.batches.get(turn.tenant, id)));
+  return Math.min(...batches.map((batch) => batch?.attempts ?? 0)) + 1 >= settings.maxAttempts;
+}
+
+/** A model that refuses, or answers anything, is there; one that may not be asked just now may be away as well. */
+async function isAway(ask: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await ask();
+    return false;
+  } catch (error) {
+    return error instanceof EngineError && (DOUBTFUL.includes(error.code) || !error.countsAsTry);
+  }
+}
+
+/** The question counts as any other: it is paid for. */
+async function probe(deps: EngineDeps, turn: Turn, cancel: Cancellation): Promise<void> {
+  const { thoughts, settings } = deps.ledger;
+  const { prices } = await settings.get(turn.tenant);
+  try {
+    const answer = await callModel({ deps, turn, prices, cancel }, ARE_YOU_THERE);
+    const kept = { step: `probe:${turn.epoch}`, inputHash: ARE_YOU_THERE.name, ...answer, at: deps.tools.now() };
+    await thoughts.storeAnswer(turn, kept);
+  } catch (error) {
+    if (wasAsked(error, cancel)) await thoughts.countFailedCall(turn, unanswered(deps, ARE_YOU_THERE, error));
+    throw error;
+  }
+}

@@ -152,6 +152,36 @@ export function describeForgetting(bench: () => Bench): void {
       expect(left).toMatchObject({ confirmations: 0, messageIds });
     });
 
+    it('takes the quotes that span its words out of relations that stay, and brings them back', async () => {
+      const b = bench();
+      const { holds } = statementsBy(b.tools);
+      const text = 'I owe Bo ten euros and I like tea. I have a cat.';
+      const of = await heard(b, [text]);
+      const debt = rememberedFrom(b, of, { text: 'Owes Bo ten euros', quote: 'I owe Bo ten euros' });
+      const tea = rememberedFrom(b, of, { text: 'Ana likes tea', quote: 'I like tea' });
+      const cat = rememberedFrom(b, of, { text: 'Ana has cat', quote: 'I have a cat' });
+      await apply(b, of.turn, { changes: [debt, tea, cat], graph: true });
+      const study = await heldStudy(b, of.turn.lane);
+      const plan = graphPlan(of.turn.consolidationId, [
+        { ...holds('Ana likes tea', { messageIds: of.ids }), quote: 'Bo ten euros  and I like tea' },
+        { ...holds('Ana has cat', { messageIds: of.ids }), quote: 'i have a cat' },
+      ]);
+      expectKind(await b.ledger.graph.apply(study, plan, b.tools.now()), 'applied');
+      const quotes = async () => {
+        const around = await b.ledger.graph.around(of.turn.lane, { entities: ['Ana'], at: null, limit: 10 });
+        return around.map(({ quote }) => quote).sort();
+      };
+      const all = ['Bo ten euros  and I like tea', 'i have a cat'];
+      expect(await quotes()).toEqual(all);
+      const gone = deleted(b.tools, debt.memory, { forgets: true });
+      await write(b, gone);
+      expect(await quotes()).toEqual(['i have a cat', null]);
+      const said = await b.ledger.graph.statements(of.turn.lane, { entities: ['Ana'] });
+      expect(JSON.stringify(said)).not.toContain('euros');
+      await write(b, updated(b.tools, gone.memory, { text: 'Owes Bo ten euros' }));
+      expect(await quotes()).toEqual(all);
+    });
+
     it('keeps a study from bringing it back that had read its messages before', async () => {
       const b = bench();
       const { holds } = statementsBy(b.tools);

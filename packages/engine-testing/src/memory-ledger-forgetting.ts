@@ -1,5 +1,14 @@
 import type { Evidence, LaneId, Leaning, MemoryChange, Millis, WishToForget } from '@slowwave/engine';
-import { evidenceByMessage, forgottenAt, hasFallen, isOfForgotten, leaningIn, shownOf } from '@slowwave/engine/storing';
+import {
+  evidenceByMessage,
+  forgottenAt,
+  hasFallen,
+  isOfForgotten,
+  leaningIn,
+  quoteShown,
+  type ShownMessage,
+  shownOf,
+} from '@slowwave/engine/storing';
 import { hearersOf, reviseWithBeside } from './memory-ledger-speech.ts';
 import { rowOf, type State } from './memory-ledger-state.ts';
 import { forgetBegunSummaries, forgetSummaries } from './memory-ledger-summaries.ts';
@@ -16,17 +25,11 @@ export function forgetWith(state: State, changes: readonly MemoryChange[], now: 
 interface Noting {
   readonly lane: LaneId;
   readonly consolidationId: string;
-  readonly now: Millis;
 }
 
-export function noteWishes(
-  state: State,
-  { lane, consolidationId, now }: Noting,
-  wishes: readonly WishToForget[],
-): void {
+export function noteWishes(state: State, { lane, consolidationId }: Noting, wishes: readonly WishToForget[]): void {
   if (wishes.length === 0) return;
   state.wishes.push(...wishes.map((wish) => ({ ...wish, lane, consolidationId })));
-  showAgain(state, lane, now);
   forgetSummaries(state, lane);
   forgetBegunSummaries(state, lane);
 }
@@ -77,16 +80,28 @@ function isHiding(state: State, { consolidationId, memoryId }: State['wishes'][n
   );
 }
 
-/** Which statements of a lane's studies have fallen. The caller folds the graph again. */
+/** Which statements of a lane's studies have fallen, and what they quote. The caller folds the graph again. */
 export function standAgain(state: State, lane: LaneId): void {
   const cameOf = evidenceByMessage(evidenceOf(state, lane));
   const nameOf = (id: string): string => rowOf(state.graph.entities, id).name;
   for (const row of state.graph.statements.values()) {
     const { consolidationId } = row.statement;
     if (row.lane !== lane || consolidationId === null) continue;
+    const said = row.quoteSaid ?? row.statement.quote;
+    const quote = quoteShown(
+      said,
+      row.statement.messageIds.flatMap((id) => shownIn(state, id)),
+    );
+    row.statement = { ...row.statement, quote };
+    row.quoteSaid = quote === said ? null : said;
     row.fallen = hasFallen(row.statement, cameOf(row.statement.messageIds), nameOf);
     row.counts = !row.fallen && rowOf(state.consolidations, consolidationId).state !== 'undone';
   }
+}
+
+function shownIn(state: State, messageId: string): readonly ShownMessage[] {
+  const row = state.messages.get(messageId);
+  return row === undefined ? [] : [{ content: row.message.content, hidden: row.unhidden !== undefined }];
 }
 
 function evidenceOf(state: State, lane: LaneId): readonly Evidence[] {

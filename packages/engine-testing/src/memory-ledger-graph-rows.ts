@@ -27,9 +27,11 @@ export interface RelationRow extends Mutable<FoldedRelation>, Projected, Pick<Ke
 interface StatementRow extends Recorded {
   readonly tenant: TenantId;
   readonly lane: LaneId;
-  readonly statement: Statement;
+  statement: Statement;
   counts: boolean;
   fallen: boolean;
+  /** Its quote, while the statement does not show it. */
+  quoteSaid: string | null;
 }
 
 export interface StudyRow {

@@ -7,7 +7,7 @@ import {
   takenBackBy,
   withOneSelf,
 } from '@slowwave/engine/storing';
-import { standAgain } from './memory-ledger-forgetting.ts';
+import { showAgain, standAgain } from './memory-ledger-forgetting.ts';
 import { change as changeRow, rowOf, type State } from './memory-ledger-state.ts';
 
 /** Entities and statements that are not there yet, and all that follows. */
@@ -34,7 +34,16 @@ export function writeGraph(state: State, laneId: LaneId, change: GraphChange): v
   for (const statement of admitted.statements) {
     if (statements.has(statement.id)) continue;
     const { recordedAt } = statement;
-    const row = { tenant: lane.tenant, lane: laneId, statement, counts: true, fallen: false, recordedAt, undosBefore };
+    const row = {
+      tenant: lane.tenant,
+      lane: laneId,
+      statement,
+      counts: true,
+      fallen: false,
+      recordedAt,
+      undosBefore,
+      quoteSaid: null,
+    };
     statements.set(statement.id, row);
   }
   standAgain(state, laneId);
@@ -56,6 +65,13 @@ export function retakeGraph(state: State, { undo, undone, redone }: Undoing): vo
     changeRow(turn, { epoch: turn.epoch + 1, held: null, heldUntil: 0 });
   }
   refoldGraph(state, undo.lane, undo.at);
+}
+
+/** What is shown of a lane's messages, and of its graph with them. */
+export function showWithGraph(state: State, lane: LaneId, now: Millis): void {
+  showAgain(state, lane, now);
+  standAgain(state, lane);
+  refoldGraph(state, lane, now);
 }
 
 /** All of a lane anew: what the other ledgers do for the part that was touched must come to the same. */

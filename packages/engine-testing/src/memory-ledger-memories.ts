@@ -14,7 +14,7 @@ import {
 } from '@slowwave/engine';
 import { forgetWith, noteWishes } from './memory-ledger-forgetting.ts';
 import { openStudy } from './memory-ledger-graph-studies.ts';
-import { refoldGraph } from './memory-ledger-graph-writes.ts';
+import { refoldGraph, showWithGraph } from './memory-ledger-graph-writes.ts';
 import { memoryReads } from './memory-ledger-reads.ts';
 import { blankQuestions, retractionsOf } from './memory-ledger-receipts.ts';
 import { reviseSpeech } from './memory-ledger-speech.ts';
@@ -51,7 +51,8 @@ function apply(state: State, turn: Turn, application: Application): Applied {
   lane.updatedAt = Math.max(lane.updatedAt, application.now);
   forgetIn(state, application.changes, application.now);
   const { lane: laneId, consolidationId } = turn;
-  noteWishes(state, { lane: laneId, consolidationId, now: application.now }, application.wishes);
+  noteWishes(state, { lane: laneId, consolidationId }, application.wishes);
+  if (application.wishes.length > 0) showWithGraph(state, laneId, application.now);
   if (application.attacks.length > 0) notifyWebhooks(state, turn.tenant, [attackNotice(turn, application)]);
   if (application.graph) openStudy(state, consolidation, application.now);
   return { kind: 'applied', next: moveOn(state, lane, application) };

@@ -1,5 +1,5 @@
 import type { Review, ReviewStore, Settled, Settlement, TenantId } from '@slowwave/engine';
-import { showAgain } from './memory-ledger-forgetting.ts';
+import { showWithGraph } from './memory-ledger-graph-writes.ts';
 import { write } from './memory-ledger-memories.ts';
 import { pageOf } from './memory-ledger-page.ts';
 import { change, type State } from './memory-ledger-state.ts';
@@ -37,6 +37,6 @@ function settle(state: State, which: { tenant: TenantId; id: string }, settlemen
   }
   const note = settlement.state === 'stale' ? settlement.note : null;
   change(review, { state: settlement.state, note, settledAt: settlement.now });
-  showAgain(state, review.lane, settlement.now);
+  showWithGraph(state, review.lane, settlement.now);
   return { kind: 'settled' };
 }

@@ -9,8 +9,7 @@ import {
   type Undone,
   type UndoStore,
 } from '@slowwave/engine';
-import { showAgain } from './memory-ledger-forgetting.ts';
-import { retakeGraph } from './memory-ledger-graph-writes.ts';
+import { retakeGraph, showWithGraph } from './memory-ledger-graph-writes.ts';
 import { write as writeMemories } from './memory-ledger-memories.ts';
 import { pageOf } from './memory-ledger-page.ts';
 import { reviseSpeech } from './memory-ledger-speech.ts';
@@ -72,7 +71,7 @@ function write(state: State, tenant: TenantId, undoing: Undoing): Undone {
   forgetBegunSummaries(state, undo.lane);
   state.undos.push(undo);
   retakeGraph(state, undoing);
-  showAgain(state, undo.lane, undo.at);
+  showWithGraph(state, undo.lane, undo.at);
   return { kind: 'written' };
 }
 

@@ -19,7 +19,14 @@ export {
 } from './graph/fold.ts';
 export { digitsOf, ID_ALPHABET, numberOf, ofNoSpace, ownerBitsOf, ownerDigits, payerOf } from './ids.ts';
 export { forgottenAt, isOfForgotten, liveVersion, markOf, versionsOf } from './memories/evolve.ts';
-export { evidenceByMessage, hasFallen, leaningIn, shownOf } from './memories/forgotten.ts';
+export {
+  evidenceByMessage,
+  hasFallen,
+  leaningIn,
+  quoteShown,
+  type ShownMessage,
+  shownOf,
+} from './memories/forgotten.ts';
 export { foundVersions, historyFrom, sourcesOf, UNDONE_NOTE } from './memories/former.ts';
 export { KEY_OF, SAID_KINDS, saidIds } from './memories/said-ids.ts';
 export { countSaying, saidWhen } from './messages/messages.ts';

@@ -16,6 +16,8 @@ import {
   hasFallen,
   isOfForgotten,
   leaningIn,
+  quoteShown,
+  type ShownMessage,
   shownOf,
 } from '@slowwave/engine/storing';
 import { type Folding, refold } from './graph/refold.ts';
@@ -38,8 +40,8 @@ export function* forgetWith(changes: readonly MemoryChange[], by: { tenant: Tena
       idsOf(SELECT_CONSOLIDATIONS, { memoryIds }),
     );
     const folding = { ...by, lane };
-    yield* showAgain(folding, messageIds);
-    yield* standAgain(folding, consolidationIds);
+    const shown = yield* showAgain(folding, messageIds);
+    yield* standAgain(folding, [...new Set([...consolidationIds, ...shown])]);
     yield* forgetBegunSummaries(lane);
   }
 }
@@ -60,7 +62,7 @@ export function* noteWishes(folding: Folding, consolidationId: string, wishes: r
       memory_id: memoryId,
     })),
   );
-  yield* showAgain(folding, [...new Set(wishes.map(({ messageId }) => messageId))]);
+  yield* standAgain(folding, yield* showAgain(folding, [...new Set(wishes.map(({ messageId }) => messageId))]));
   yield* forgetSummaries(lane);
   yield* forgetBegunSummaries(lane);
 }
@@ -69,7 +71,7 @@ export function* noteWishes(folding: Folding, consolidationId: string, wishes: r
 export function* showWishes(folding: Folding, of: { consolidationId: string; memoryId: string }): Script<void> {
   const text =
     'SELECT DISTINCT message_id AS id FROM wishes WHERE consolidation_id = @consolidationId AND memory_id = @memoryId';
-  yield* showAgain(folding, yield* idsOf(text, of));
+  yield* standAgain(folding, yield* showAgain(folding, yield* idsOf(text, of)));
 }
 
 /** What consolidations asked to have forgotten that are undone or count again, and what other memories no longer lean on, or do. */
@@ -78,12 +80,12 @@ export function* showRetaken(
   of: { readonly consolidationIds: readonly string[]; readonly memoryIds: readonly string[] },
 ): Script<void> {
   const [wished, told] = yield* together(idsOf(SELECT_WISHED, of), idsOf(SELECT_BESIDE, { ...of, lane: folding.lane }));
-  yield* showAgain(folding, [...new Set([...wished, ...told])]);
+  yield* standAgain(folding, yield* showAgain(folding, [...new Set([...wished, ...told])]));
 }
 
-/** What is shown of these messages, by all that came of them. */
-function* showAgain({ lane, now }: Folding, ids: readonly string[]): Script<void> {
-  if (ids.length === 0) return;
+/** What is shown of these messages, by all that came of them. Answers with the consolidations of those that read otherwise now. */
+function* showAgain({ lane, now }: Folding, ids: readonly string[]): Script<readonly string[]> {
+  if (ids.length === 0) return [];
   const [messages, evidence, wishes] = yield* together(
     all<MessageRow>(SELECT_MESSAGES, { lane, ids }),
     evidenceOf(ids),
@@ -102,35 +104,61 @@ function* showAgain({ lane, now }: Folding, ids: readonly string[]): Script<void
       shown === null ? { content: said, unhidden: null } : { content: JSON.stringify(shown), unhidden: said };
     return [{ id, batchId, ...next }];
   });
-  if (changed.length === 0) return;
+  if (changed.length === 0) return [];
   const batchIds = [...new Set(changed.map(({ batchId }) => batchId))];
   yield* together(...changed.map(({ id, content, unhidden }) => run(SHOW, { id, content, unhidden })));
   yield* projectSpeechAgain(batchIds, now);
+  return yield* idsOf(SELECT_CONSOLIDATED, { batchIds });
 }
 
-/** Which statements of these consolidations' studies have fallen, and what follows from the others. */
+/** Which statements of these consolidations' studies have fallen, what they quote, and what follows from those that have not. */
 export function* standAgain(folding: Folding, consolidationIds: readonly string[]): Script<void> {
   const { lane } = folding;
   const rows = yield* all<StandingRow>(SELECT_STATEMENTS, { lane, ids: consolidationIds });
   if (rows.length === 0) return;
   const statements = rows.map((row) => ({ row, statement: statementFrom(row) }));
-  const [evidence, nameOf] = yield* together(
-    evidenceOf([...new Set(statements.flatMap(({ statement }) => statement.messageIds))]),
+  const messageIds = [...new Set(statements.flatMap(({ statement }) => statement.messageIds))];
+  const [evidence, messages, nameOf] = yield* together(
+    evidenceOf(messageIds),
+    all<MessageRow>(SELECT_MESSAGES, { lane, ids: messageIds }),
     namesOf(
       lane,
       statements.map(({ statement }) => statement),
     ),
   );
   const cameOf = evidenceByMessage(evidence);
+  const shown = new Map(messages.map((message) => [message.id, shownFrom(message)]));
   const weighed = statements.map(({ row, statement }) => {
     const fallen = hasFallen(statement, cameOf(statement.messageIds), nameOf) ? 1 : 0;
-    return { row, statement, fallen, counts: fallen === 1 || row.state === 'undone' ? 0 : 1 };
+    const said = row.quote_said === null ? statement.quote : (JSON.parse(row.quote_said) as string);
+    const quote = quoteShown(
+      said,
+      statement.messageIds.flatMap((id) => shown.get(id) ?? []),
+    );
+    const counts = fallen === 1 || row.state === 'undone' ? 0 : 1;
+    return { row, statement: { ...statement, quote }, was: statement.quote, said, fallen, counts };
   });
-  const changed = weighed.filter(({ row, fallen, counts }) => fallen !== row.fallen || counts !== row.counts);
-  const text = 'UPDATE graph_statements SET fallen = @fallen, counts = @counts WHERE id = @id';
-  yield* together(...changed.map(({ row, fallen, counts }) => run(text, { id: row.id, fallen, counts })));
+  const changed = weighed.filter(
+    ({ row, statement, was, fallen, counts }) =>
+      fallen !== row.fallen || counts !== row.counts || statement.quote !== was,
+  );
+  yield* together(
+    ...changed.map(({ row, statement, said, fallen, counts }) => {
+      const quoteSaid = statement.quote === said ? null : JSON.stringify(said);
+      return run(STAND, { id: row.id, fallen, counts, statement: JSON.stringify(statement), quoteSaid });
+    }),
+  );
   yield* refold(folding, { statements: changed.map(({ statement }) => statement), entities: [] });
 }
+
+const shownFrom = ({ content, unhidden }: MessageRow): ShownMessage => ({
+  content: JSON.parse(content) as Content,
+  hidden: unhidden !== null,
+});
+
+const STAND = `
+  UPDATE graph_statements SET fallen = @fallen, counts = @counts, statement = @statement, quote_said = @quoteSaid
+  WHERE id = @id`;
 
 /** What the entities are called that statements name. */
 function* namesOf(lane: LaneId, statements: readonly Statement[]): Script<(entity: string) => string> {
@@ -200,6 +228,7 @@ interface StandingRow {
   readonly statement: string;
   readonly counts: 0 | 1;
   readonly fallen: 0 | 1;
+  readonly quote_said: string | null;
   readonly state: string;
 }
 
@@ -227,6 +256,9 @@ const SELECT_BESIDE = `
 
 const SELECT_CONSOLIDATIONS = `
   SELECT DISTINCT e.consolidation_id AS id FROM events e WHERE e.memory_id IN :memoryIds AND e.consolidation_id IS NOT NULL`;
+
+const SELECT_CONSOLIDATED = `
+  SELECT DISTINCT consolidation_id AS id FROM batches WHERE id IN :batchIds AND consolidation_id IS NOT NULL`;
 
 const SELECT_MESSAGES = `
   SELECT id, batch_id, content, unhidden FROM messages WHERE id IN :ids AND +lane = @lane ORDER BY id`;
@@ -257,6 +289,6 @@ const SELECT_WISHES = `
   WHERE w.message_id IN :ids`;
 
 const SELECT_STATEMENTS = `
-  SELECT s.id, s.statement, s.counts, s.fallen, c.state
+  SELECT s.id, s.statement, s.counts, s.fallen, s.quote_said, c.state
   FROM graph_statements s JOIN consolidations c ON c.id = s.consolidation_id
   WHERE s.lane = @lane AND s.consolidation_id IN :ids`;

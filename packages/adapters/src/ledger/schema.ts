@@ -674,7 +674,9 @@ CREATE TABLE graph_statements (
   counts bigint NOT NULL,
   -- What it leans on is forgotten: it counts no longer, whatever else is said of its study.
   fallen bigint NOT NULL,
-  statement text COLLATE "C" UNNOTED NOT NULL
+  statement text COLLATE "C" UNNOTED NOT NULL,
+  -- Its quote as JSON, while the statement does not show it: words of it are hidden in its messages. null: it is shown.
+  quote_said text COLLATE "C" UNNOTED
 );
 CREATE INDEX graph_statements_of_lane ON graph_statements (lane, id);
 CREATE INDEX graph_statements_of_source ON graph_statements (lane, source, relationship, destination);

@@ -39,8 +39,7 @@ export function shownOf(
     ...forgotten.map(({ quote, text }) => ({ quote, text: text ?? '' })),
     ...wishes.map((quote) => ({ quote, text: quote ?? '' })),
   ];
-  const texts =
-    typeof content === 'string' ? [content] : content.map((part) => (part.type === 'text' ? part.text : ''));
+  const texts = textsOf(content);
   const spans = passages.map((passage) => texts.map((text) => spansOf(text, passage)));
   if (spans.some((found) => found.flat().length === 0)) return NOTHING_SHOWN;
   const shown = texts.map((text, i) =>
@@ -160,6 +159,30 @@ function namedIn(statement: Statement, nameOf: NameOf): readonly string[] {
   if (statement.kind === 'named') return [statement.name];
   const ends = 'destination' in statement ? [statement.source, statement.destination] : [statement.source];
   return ends.map(nameOf).filter((name) => !isSelfName(name) && normaliseText(name) !== '');
+}
+
+/** A message as it is shown. */
+export interface ShownMessage {
+  readonly content: Content;
+  /** Something of what was said is hidden. */
+  readonly hidden: boolean;
+}
+
+/**
+ * A statement's quote beside its messages: where something of them is hidden, it is shown only if one of them still shows all of its
+ * words. What is left of it otherwise could say the rest.
+ */
+export function quoteShown(quote: string | null, messages: readonly ShownMessage[]): string | null {
+  if (quote === null || !messages.some(({ hidden }) => hidden)) return quote;
+  const words = squeezed(quote);
+  return messages.some(({ content }) => textsOf(content).some((text) => squeezed(text).includes(words))) ? quote : null;
+}
+
+const squeezed = (text: string): string => text.replace(/\s+/gu, ' ').trim().toLowerCase();
+
+function textsOf(content: Content): readonly string[] {
+  if (isWithheld(content)) return [];
+  return typeof content === 'string' ? [content] : content.map((part) => (part.type === 'text' ? part.text : ''));
 }
 
 /** A lane's things that came of the messages of one memory. */

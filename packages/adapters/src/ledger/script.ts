@@ -6,6 +6,8 @@
  *   IN :name         one of a list of texts; of numbers it says so: IN :name::bigint
  *   :rows            a table of the rows given as `rows`: value ->> 'column'. Not for what users wrote: SQLite ends a text
  *                    that comes out of JSON at a character of zero
+ *   IN FEW (SELECT …;)   one of the few that a select finds: PostgreSQL looks each of them up, where its planner would read the
+ *                    whole of a young table, and go on so while it grows
  *   INDEXED BY name  the index SQLite has to take; PostgreSQL's planner finds it
  *   +column          a condition on it that SQLite must not look rows up by; PostgreSQL's planner knows
  *   :place           where a row lies until somebody changes it: CAST(:place AS text), and then :place IN :places::tid
@@ -156,6 +158,7 @@ const LOCKS = / FOR (?:NO KEY UPDATE|UPDATE|KEY SHARE|SHARE)(?: OF \w+)?(?: SKIP
 export const toSqlite = (text: string): string =>
   text
     .replace(/IN :(\w+)(?:::\w+)?/g, 'IN (SELECT value FROM json_each(@$1))')
+    .replace(/IN FEW \(([^;]+);\)/g, 'IN ($1)')
     .replace(/:rows\b/g, 'json_each(@rows)')
     .replace(/:place\b/g, 'rowid')
     .replace(/:slot\b/g, '0')
@@ -175,6 +178,7 @@ export const toSqlite = (text: string): string =>
 export const toPostgres = (text: string): string =>
   text
     .replace(/IN :(\w+)(?:::(\w+))?/g, (_, name: string, type = 'text') => `= ANY(@${name}::${type}[])`)
+    .replace(/IN FEW \(([^;]+);\)/g, '= ANY(ARRAY($1))')
     .replace(/:rows\b/g, '(SELECT value FROM unnest(@rows::jsonb[]) AS e (value))')
     .replace(/:place\b/g, 'ctid')
     .replace(/\bjson\(/g, '(')

@@ -108,13 +108,13 @@ const selectTalk = (condition: string): string => `
   WITH said AS MATERIALIZED (SELECT m.*, ${BEFORE}, ${NEXT} FROM messages m WHERE ${condition}),
     prior AS MATERIALIZED (
       SELECT m.*, ${BEFORE}, NULL::text AS next_id FROM messages m
-      WHERE m.id IN (SELECT before_id FROM said) AND NOT (m.id IN (SELECT id FROM said)))
+      WHERE m.id IN FEW (SELECT before_id FROM said;) AND NOT (m.id IN (SELECT id FROM said)))
   SELECT said.*, 1 AS asked FROM said
   UNION ALL
   SELECT prior.*, 0 FROM prior
   UNION ALL
   SELECT m.*, NULL::text, NULL::text, 0 FROM messages m
-  WHERE m.id IN (SELECT before_id FROM prior UNION SELECT next_id FROM said)
+  WHERE m.id IN FEW (SELECT before_id FROM prior UNION SELECT next_id FROM said;)
     AND NOT (m.id IN (SELECT id FROM said UNION ALL SELECT id FROM prior))`;
 
 /** A message, and the ids of those beside it. */

@@ -21,7 +21,7 @@ interface Pair {
 
 /** A denial and what it denies exclude each other; where one thing holds, an earlier denial of another says no more. */
 function opposition(fact: Statement, pairs: readonly Pair[]): Relation {
-  if (pairs.every(({ slot, known }) => meets(slot, known))) return 'contradicts';
+  if (pairs.every(({ slot, known }) => (fact.positive ? meets(known, slot) : meets(slot, known)))) return 'contradicts';
   return fact.positive && pairs.every(({ slot }) => slot.single) ? 'replaces' : 'apart';
 }
 
@@ -36,9 +36,17 @@ function agreement(fact: Statement, pairs: readonly Pair[]): Relation {
   return says ? 'extends' : 'same';
 }
 
-/** A denial meets what it denies: exactly, or by its gist where only one value can hold ("not married"). */
-function meets(a: Slot, b: Slot): boolean {
-  return equal(a, b) || (a.single && (within(a, b) || within(b, a)));
+/**
+ * A denial meets what it denies: exactly; by its gist where only one value can hold ("not married"); and what begins or ends
+ * with its words ("tennis" in "tennis every Tuesday", "Vespa" in "red Vespa"), likings apart: who hates milk may like milk rice.
+ */
+function meets(denied: Slot, held: Slot): boolean {
+  if (equal(denied, held) || (denied.single && (within(denied, held) || within(held, denied)))) return true;
+  if (/\p{Script=Han}/u.test(denied.value))
+    return !/^(?:liking|allergy)$/u.test(denied.attribute) && held.value.includes(denied.value);
+  const [some, all] = [wordsOf(denied.value), wordsOf(held.value)];
+  const covers = [all.slice(0, some.length), all.slice(-some.length)].some((part) => part.join(' ') === some.join(' '));
+  return !/^(?:liking|allergy)$/u.test(denied.attribute) && (some.length === 0 || covers || all.length === 0);
 }
 
 const equal = (a: Slot, b: Slot): boolean => wordsOf(a.value).join(' ') === wordsOf(b.value).join(' ');

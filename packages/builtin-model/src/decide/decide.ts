@@ -110,7 +110,10 @@ const CALLED: Readonly<Record<string, RegExp>> = {
   'marital state': /\b(?:marriage|marital status|relationship)$|^(?:婚姻|婚姻状况)$/iu,
 };
 
-const isAbout = (what: string, attribute: string): boolean => CALLED[attribute]?.test(what) ?? false;
+function isAbout(what: string, attribute: string): boolean {
+  const [, whose, kind] = /^User's (.+)'s (name|age|residence)$/u.exec(what) ?? [];
+  return attribute === `${kind} of ${whose}` || (CALLED[attribute]?.test(what) ?? false);
+}
 
 /** Every word of the thing is in the memory: "User's dog" in "User has a dog named Rex". */
 function holdsAll(what: string, memory: string): boolean {

@@ -1,5 +1,5 @@
 import { CHINESE_RELATION } from '../extract/chinese/rules.ts';
-import { RELATION } from '../extract/english/grammar.ts';
+import { OCCASION, RELATION } from '../extract/english/words.ts';
 import { lemmaOf } from '../extract/english/verbs.ts';
 
 /** One thing a statement says: which attribute has which value. */
@@ -23,27 +23,61 @@ export function statementOf(text: string): Statement {
 
 const DENIAL = /\b(?:never|no longer|cannot)\b|\b(?:is|are|was|can|has|have|does|do|am) not /iu;
 
-/** Who left Acme no longer works there; who left Oslo no longer lives there. */
-const LEAVABLE = ['employer', 'residence'];
+/** What ends with what somebody says: the attributes whose value that was; of some, any value. */
+const ENDINGS: readonly (readonly [pattern: RegExp, attributes: readonly string[], any?: readonly string[]])[] = [
+  [/^left (?<value>.+)$/iu, ['employer', 'residence']],
+  [/^no longer works in their last job$/iu, [], ['employer', 'job', 'field of work']],
+  [
+    /^broke up(?: with .+)?$/iu,
+    [],
+    ['marital state', ...['girlfriend', 'boyfriend', 'partner', 'fiancé', 'fiancée'].map((who) => `name of ${who}`)],
+  ],
+  [/^(?:sold|gave away|scrapped) (?:their |the |an? )?(?<value>.+?)(?: and .+)?$/iu, ['having']],
+  [
+    /^gave up (?:(?:drinking|eating|playing|learning) )?(?<value>.+)$/iu,
+    ['having', 'learning', 'subject', 'does play *', 'does eat *', 'does drink *', 'does do *', 'does practise *'],
+  ],
+  [/^'s (?<value>.+) was cancelled$/iu, [], ['of *']],
+  [/^(?:'s )?(?<value>\p{L}[\p{L}' -]*) died$/iu, ['having']],
+  [/^(?<value>.{1,6})(?:去世|过世|死|走丢)了$/u, ['having']],
+  [/^卖(?:掉)?了(?:我的|那[辆台个套])?(?<value>.+)$/u, ['having']],
+  [/^和.*分手了$/u, [], ['marital state', 'dating', 'name of 女朋友', 'name of 男朋友']],
+  [/^(?:辞职|失业|退休|离职)了$/u, [], ['employer', 'job']],
+];
 
 function english(text: string): Statement {
   const said = text
     .replace(/^(?:the )?user(?='s| )/iu, '')
-    .replace(/^\s*(?:I|my)\b/iu, (subject) => (/my/iu.test(subject) ? "'s" : ''))
+    .replace(/^\s*(?:I|my|the)\b/iu, (subject) => (/my|the/iu.test(subject) ? "'s" : ''))
     .replace(/(?:n't)\b/gu, ' not')
     .trim();
   const opinion =
     /^(?:(?:no longer|does not|do not) )?(?:hates?|dislikes?|detests?|likes?|loves?|enjoys?|adores?)\b/iu.test(said);
   if (opinion) return likingOf(said);
-  const left = /^left (?<value>.+)$/iu.exec(said)?.groups?.value?.toLowerCase();
-  if (left !== undefined)
-    return { slots: LEAVABLE.map((attribute) => ({ attribute, value: left, single: false })), positive: false };
+  const ended = endedBy(said);
+  if (ended.length > 0) return { slots: ended, positive: false };
   const positive = !DENIAL.test(said);
   const affirmed = said
     .replace(/\b(?:does|do) not (\w+)/iu, '$1')
     .replace(/\b(?:no longer|never|not) /iu, '')
     .replace(/\bcannot\b/iu, 'can');
   return { slots: englishSlots(inLemma(affirmed)), positive };
+}
+
+/** "does play *" is "does play" of "play tennis"; "of *" is "of flight to Rome". */
+function endedBy(said: string): readonly Slot[] {
+  for (const [pattern, attributes, any = []] of ENDINGS) {
+    const match = pattern.exec(said);
+    if (match === null) continue;
+    const value = (match.groups?.value ?? '').toLowerCase();
+    const slot = (attribute: string, of: string): Slot => ({
+      attribute: attribute.replace(/^of \*$/u, `of ${value}`).replace(/ \*$/u, ''),
+      value: attribute.endsWith(' *') && of !== '' ? `${attribute.split(' ')[1]} ${of}` : of,
+      single: false,
+    });
+    return [...attributes.map((attribute) => slot(attribute, value)), ...any.map((attribute) => slot(attribute, ''))];
+  }
+  return [];
 }
 
 /** Likes and dislikes are two sides of one attribute. */
@@ -63,6 +97,8 @@ function inLemma(text: string): string {
 
 function chinese(text: string): Statement {
   const said = text.replace(/^(?:用户|我)(?:的)?/u, '');
+  const ended = endedBy(said);
+  if (ended.length > 0) return { slots: ended, positive: false };
   const inner = said.replace(/^(对.+?)不(过敏)$/u, '$1$2');
   const denied = /^(?:不再|再也不|不是|不|没有)/u.exec(inner)?.[0] ?? '';
   const affirmed = inner.slice(denied === '不是' ? 1 : denied.length);
@@ -71,96 +107,66 @@ function chinese(text: string): Statement {
   return { slots: chineseSlots(affirmed), positive };
 }
 
-interface Shape {
-  readonly pattern: RegExp;
-  readonly attribute: string | ((groups: Readonly<Record<string, string | undefined>>) => string);
-  readonly single: boolean;
-}
+/** The form of a statement, the attribute it is about (with its `<kind>`), and whether that has one value at a time. */
+type Shape = readonly [pattern: RegExp, attribute: string, single: boolean];
 
 const FAMILY_STATE = 'married|engaged|single|divorced|widowed|separated|in a relationship';
 const DIET = 'vegetarian|vegan|pescatarian|pescetarian|flexitarian|omnivore|carnivore|fruitarian';
 
 /** The forms the extraction writes, and what each says. Verbs are in their plain form. */
 const SHAPES: readonly Shape[] = [
-  { pattern: /^(?:'s )?(?:full |first )?name is (?<value>.+)$/iu, attribute: 'name', single: true },
-  { pattern: /^(?:is )?(?<value>\d{1,3}) years? old$/iu, attribute: 'age', single: true },
-  { pattern: /^(?:'s )?age is (?<value>\d+).*$/iu, attribute: 'age', single: true },
-  { pattern: /^(?:'s )?(?:birthday|date of birth) is (?:on )?(?<value>.+)$/iu, attribute: 'birthday', single: true },
-  { pattern: /^was born on (?<value>.+)$/iu, attribute: 'birth date', single: true },
-  { pattern: /^was born in (?<value>(?:\w+ )?\d{4})$/iu, attribute: 'birth date', single: true },
-  { pattern: /^was born in (?<value>.+)$/iu, attribute: 'birthplace', single: true },
-  {
-    pattern:
-      /^(?:live|reside|is based|is living) (?:in|at|near|on|outside) (?<value>.+?)(?: \((?:moved )?from .+\))?$/iu,
-    attribute: 'residence',
-    single: true,
-  },
-  { pattern: /^(?:has )?moved to (?<value>.+?)(?: from .+)?$/iu, attribute: 'residence', single: true },
-  { pattern: /^(?:is|come) (?:originally )?from (?<value>.+)$/iu, attribute: 'origin', single: true },
-  { pattern: /^grew up in (?<value>.+)$/iu, attribute: 'grew up', single: true },
-  { pattern: /^is (?<value>[\d.,]+ ?\w+(?: \d+)?) tall$/iu, attribute: 'height', single: true },
-  { pattern: /^weigh (?<value>.+)$/iu, attribute: 'weight', single: true },
-  {
-    pattern: new RegExp(`^is (?<value>(?:${FAMILY_STATE})(?: to .+)?)$`, 'iu'),
-    attribute: 'marital state',
-    single: true,
-  },
-  { pattern: new RegExp(`^is (?:an? )?(?:strict )?(?<value>${DIET})$`, 'iu'), attribute: 'diet', single: true },
-  { pattern: /^is allergic to (?<value>.+)$/iu, attribute: 'allergy', single: false },
-  {
-    pattern:
-      /^(?:is )?(?:an? (?:\w+ )?(?:fan|lover) of|is (?:into|fond of|crazy about|mad about|keen on|passionate about|interested in)) (?<value>.+)$/iu,
-    attribute: 'liking',
-    single: false,
-  },
-  { pattern: /^is (?:an? (?:\w+ )?(?:fan|lover) of) (?<value>.+)$/iu, attribute: 'liking', single: false },
-  { pattern: /^speak (?<value>.+)$/iu, attribute: 'language', single: false },
-  {
-    pattern:
-      /^(?:'s )?(?:current |new )?(?:job|profession|occupation|position|role|job title) is (?:an? )?(?<value>.+)$/iu,
-    attribute: 'job',
-    single: true,
-  },
-  { pattern: /^(?:'s )?(?:employer|company) is (?<value>.+)$/iu, attribute: 'employer', single: true },
-  {
-    pattern:
-      /^have (?:(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|no|\d+) )?(?:(?:younger|older|little|big|small) )?(?<kind>kids|children|siblings|brothers|sisters|sons|daughters)$/iu,
-    attribute: ({ kind }) => `number of ${kind?.replace('kids', 'children')}`,
-    single: true,
-  },
-  { pattern: /^have (?<value>.+)$/iu, attribute: 'having', single: false },
-  {
-    pattern:
-      /^'s (?<kind>hobb(?:y|ies)|interests?|languages?|allerg(?:y|ies)|goals?|dreams?|passion) (?:is|are) (?<value>.+)$/iu,
-    attribute: ({ kind }) => `of ${kind}`,
-    single: false,
-  },
-  {
-    pattern: /^'s (?<kind>.+?) (?:is|are) (?:named |called )(?<value>.+)$/iu,
-    attribute: ({ kind }) => `name of ${kind}`,
-    single: true,
-  },
-  {
-    pattern: /^'s (?<kind>.+?) live in (?<value>.+)$/iu,
-    attribute: ({ kind }) => `residence of ${kind}`,
-    single: true,
-  },
-  {
-    pattern: /^'s (?<kind>.+?) is (?<value>\d+)(?: years old)?$/iu,
-    attribute: ({ kind }) => `age of ${kind}`,
-    single: true,
-  },
-  {
-    pattern: /^'s (?<kind>favou?rite .+?) (?:is|are) (?<value>.+)$/iu,
-    attribute: ({ kind }) => `${kind}`.replace('favour', 'favor'),
-    single: true,
-  },
-  {
-    pattern: new RegExp(`^'s (?<kind>(?:\\w+ )?${RELATION}(?: \\w+)?) (?:is|are) (?<value>.+)$`, 'iu'),
-    attribute: ({ kind }) => `of ${kind}`,
-    single: false,
-  },
-  { pattern: /^'s (?<kind>[\w -]+?) (?:is|are) (?<value>.+)$/iu, attribute: ({ kind }) => `of ${kind}`, single: true },
+  [/^(?:'s )?(?:full |first )?name is (?<value>.+)$/iu, 'name', true],
+  [/^(?:is )?(?<value>\d{1,3}) years? old$/iu, 'age', true],
+  [/^(?:'s )?age is (?<value>\d+).*$/iu, 'age', true],
+  [/^(?:'s )?(?:birthday|date of birth) is (?:on )?(?<value>.+)$/iu, 'birthday', true],
+  [/^was born on (?<value>.+)$/iu, 'birth date', true],
+  [/^was born in (?<value>(?:\w+ )?\d{4})$/iu, 'birth date', true],
+  [/^was born in (?<value>.+)$/iu, 'birthplace', true],
+  [
+    /^(?:live|reside|is based|is living) (?:in|at|near|on|outside) (?<value>.+?)(?: \((?:moved )?from .+\))?$/iu,
+    'residence',
+    true,
+  ],
+  [/^(?:has )?moved to (?<value>.+?)(?: from .+)?$/iu, 'residence', true],
+  [/^(?:is|come) (?:originally )?from (?<value>.+)$/iu, 'origin', true],
+  [/^grew up in (?<value>.+)$/iu, 'grew up', true],
+  [/^is (?<value>[\d.,]+ ?\w+(?: \d+)?) tall$/iu, 'height', true],
+  [/^weigh (?<value>.+)$/iu, 'weight', true],
+  [new RegExp(`^is (?<value>(?:${FAMILY_STATE})(?: to .+)?)$`, 'iu'), 'marital state', true],
+  [new RegExp(`^is (?:an? )?(?:strict )?(?<value>${DIET})$`, 'iu'), 'diet', true],
+  [/^is allergic to (?<value>.+)$/iu, 'allergy', false],
+  [
+    /^(?:is )?(?:an? (?:\w+ )?(?:fan|lover) of|is (?:into|fond of|crazy about|mad about|keen on|passionate about|interested in)) (?<value>.+)$/iu,
+    'liking',
+    false,
+  ],
+  [/^is (?:an? (?:\w+ )?(?:fan|lover) of) (?<value>.+)$/iu, 'liking', false],
+  [/^speak (?<value>.+)$/iu, 'language', false],
+  [
+    /^(?:'s )?(?:current |new )?(?:job|profession|occupation|position|role|job title) is (?:an? )?(?<value>.+)$/iu,
+    'job',
+    true,
+  ],
+  [/^(?:'s )?(?:employer|company) is (?<value>.+)$/iu, 'employer', true],
+  [
+    /^have (?:(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|no|\d+) )?(?:(?:younger|older|little|big|small) )?(?<kind>kids|children|siblings|brothers|sisters|sons|daughters)$/iu,
+    'number of <kind>',
+    true,
+  ],
+  [new RegExp(`^have an? (?<kind>${OCCASION}) (?<value>(?:on|in|around) \\d?.*\\d{4}.*)$`, 'iu'), 'of <kind>', true],
+  [/^(?:have|own|adopted|got|(?:drive|ride)(?= (?:an?|the|their) )) (?<value>.+)$/iu, 'having', false],
+  [/^(?:learn|is learning) (?<value>.+)$/iu, 'learning', false],
+  [
+    /^'s (?<kind>hobb(?:y|ies)|interests?|languages?|allerg(?:y|ies)|goals?|dreams?|passion) (?:is|are) (?<value>.+)$/iu,
+    'of <kind>',
+    false,
+  ],
+  [/^'s (?<kind>.+?) (?:is|are) (?:named |called )(?<value>.+)$/iu, 'name of <kind>', true],
+  [/^'s (?<kind>.+?) live in (?<value>.+)$/iu, 'residence of <kind>', true],
+  [/^'s (?<kind>.+?) is (?<value>\d+)(?: years old)?$/iu, 'age of <kind>', true],
+  [/^'s (?<kind>favou?rite .+?) (?:is|are) (?<value>.+)$/iu, '<kind>', true],
+  [new RegExp(`^'s (?<kind>(?:\\w+ )?${RELATION}(?: \\w+)?) (?:is|are) (?<value>.+)$`, 'iu'), 'of <kind>', false],
+  [/^'s (?<kind>[\w -]+?) (?:is|are) (?<value>.+)$/iu, 'of <kind>', true],
 ];
 
 /** What an affirmative English statement says, attribute by attribute. */
@@ -168,12 +174,19 @@ function englishSlots(text: string): readonly Slot[] {
   const said = text.replace(/^'s (\w+(?: \w+)?) lives in/iu, "'s $1 live in");
   const work = employment(said) ?? studies(said);
   if (work !== null) return work;
-  for (const { pattern, attribute, single } of SHAPES) {
+  if (/^eat (?:meat|fish|dairy|everything)\b/iu.test(said))
+    return [...slots({ diet: 'omnivore' }), { attribute: 'does eat', value: said.toLowerCase(), single: false }];
+  const idle = /^is (?<state>retired|unemployed)$/iu.exec(said)?.groups?.state;
+  if (idle !== undefined) return slots({ job: idle, employer: idle });
+  for (const [pattern, attribute, single] of SHAPES) {
     const match = pattern.exec(said);
     if (match === null) continue;
-    const groups = match.groups ?? {};
-    const name = typeof attribute === 'string' ? attribute : attribute(groups).toLowerCase();
-    return [{ attribute: name, value: (groups.value ?? match[0]).toLowerCase(), single }];
+    const { kind = '', value = match[0] } = match.groups ?? {};
+    const of = kind
+      .toLowerCase()
+      .replace('kids', 'children')
+      .replace(/(?<=fav|col)our/gu, 'or');
+    return [{ attribute: attribute.replace('<kind>', of), value: value.toLowerCase(), single }];
   }
   return [{ attribute: `does ${said.split(' ')[0]?.toLowerCase()}`, value: said.toLowerCase(), single: false }];
 }
@@ -199,10 +212,8 @@ function slots(values: Readonly<Record<string, string | undefined>>): readonly S
   );
 }
 
-type ChineseShape = readonly [pattern: RegExp, attribute: string, single: boolean];
-
 /** The forms the extraction writes, and what each says; attributes have the same names in both languages. */
-const CHINESE_SHAPES: readonly ChineseShape[] = [
+const CHINESE_SHAPES: readonly Shape[] = [
   [/^(?:名字|姓名)(?:是|叫)(?<value>.+)$|^叫(?<name>.+)$/u, 'name', true],
   [/^(?:今年)?(?<value>[\d一二三四五六七八九十百]+)岁$/u, 'age', true],
   [/^年龄是(?<value>\d+)岁?$/u, 'age', true],
@@ -221,6 +232,7 @@ const CHINESE_SHAPES: readonly ChineseShape[] = [
   [/^在(?<value>.+)(?:读书|上学)$|^是(?<of>.+)的学生$/u, 'school', true],
   [/^学(?<value>.+)$/u, 'subject', true],
   [/^(?:工作|职业|职位)是(?<value>.+)$/u, 'job', true],
+  [/^有(?<value>(?:女|男)(?:朋)?友)$/u, 'dating', true],
   [/^(?:有|养了?)(?<value>.+)$/u, 'having', false],
   [/^(?<kind>\p{Script=Han}{1,4}?)叫(?<value>.+)$/u, 'name of', true],
   [/^(?<kind>\p{Script=Han}{1,4}?)住在(?<value>.+)$/u, 'residence of', true],

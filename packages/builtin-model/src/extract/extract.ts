@@ -6,12 +6,14 @@ import { type Day, dayOf, dayTold } from './calendar.ts';
 import { categoryOf } from './category.ts';
 import { readChinese, type Subject } from './chinese/read.ts';
 import { readEnglish } from './english/read.ts';
-import { type Found, type Sentence, sentencesOf } from './sentences.ts';
+import { type Found, inARole, type Sentence, sentencesOf } from './sentences.ts';
 
 interface Spoken {
   readonly id: string;
   readonly content: string;
   readonly today: Day;
+  /** What the user said before. */
+  readonly before: readonly string[];
 }
 interface Extracted extends Found {
   readonly sources: readonly string[];
@@ -22,24 +24,40 @@ interface Extracted extends Found {
 export function extractFacts(input: JsonObject): JsonObject {
   const now = dayTold(objectOf(input.context).now) ?? dayOf(new Date(0));
   const facts: Extracted[] = [];
+  const recent = listOf(objectOf(input.context).recent).map(objectOf);
+  const said = recent.filter(({ role }) => role === 'user').map(({ content }) => textOf(content));
   for (const message of listOf(input.messages).map(objectOf)) {
     if (message.role !== 'user') continue;
+    const before = [...said];
+    said.push(textOf(message.content));
+    if (inARole(before)) continue;
     const today = dayTold(message.timestamp) ?? now;
-    for (const fact of factsOf({ id: textOf(message.id), content: textOf(message.content), today })) add(facts, fact);
+    for (const fact of factsOf({ id: textOf(message.id), content: textOf(message.content), today, before }))
+      add(facts, fact);
   }
   return { facts: facts.map(written) };
 }
 
-function factsOf({ id, content, today }: Spoken): readonly Extracted[] {
+function factsOf({ id, content, today, before }: Spoken): readonly Extracted[] {
   let subject: Subject = { kind: 'unsaid' };
   const facts = sentencesOf(content).flatMap((sentence) => {
-    const read = readSentence(sentence, { today, subject });
+    const read = readSentence(corrected(sentence, before), { today, subject });
     subject = read.subject;
     return read.found
       .filter(({ text }) => !SECRET.test(text))
       .map((found) => ({ ...found, sources: [id], quote: sentence.text }));
   });
   return withoutOverruled(facts);
+}
+
+/** "I meant Bruges, not Ghent": what was said of Ghent before is meant of Bruges. */
+function corrected(sentence: Sentence, before: readonly string[]): Sentence {
+  const { right, wrong } =
+    /\bI (?:meant|mean)(?: to say)? (?<right>[^,]{1,40}),? not (?<wrong>[^,]{1,40})$/u.exec(sentence.text)?.groups ??
+    {};
+  if (right === undefined || wrong === undefined) return sentence;
+  const meant = before.flatMap(sentencesOf).findLast(({ text, question }) => !question && text.includes(wrong));
+  return { text: meant?.text.replaceAll(wrong, right) ?? '', question: false };
 }
 
 /** Passwords, keys and card numbers are nobody's memory. */
@@ -90,9 +108,17 @@ function withoutOverruled<T extends { readonly text: string }>(facts: readonly T
 }
 
 const ENGLISH =
-  /^(?:(?:please|ok|okay|actually|and|hey|now|can you|could you|would you|i want you to|i would like you to|you can|you should)[\s,]+)*(?:(?:forget|do not remember|don't remember|stop remembering|no longer remember)|(?:delete|erase|remove)(?= (?:that i|the fact|my|what|everything|all)))(?: (?:about|the fact))*(?: (?:what|everything|all)(?: that)? (?:you know|i (?:said|told you)|you remember)(?: about)?| everything about)?(?: that| where| how| about)? (?<what>.+?)(?: (?:please|from your memory|now|ok))*$/iu;
+  /^(?:(?:please|ok|okay|actually|and|hey|now|can you|could you|would you|i want you to|i would like you to|you can|you should)[\s,]+)*(?:(?:forget|do not remember|don't remember|stop remembering|no longer remember)|(?:delete|erase|remove)(?= (?:that i|the fact|my|what|everything|all)))(?: (?:about|the fact))*(?: (?:what|everything|all)(?: that)? (?:you know|i (?:said|told you)|you remember)(?: about)?| everything about)?(?: that| about)? (?<what>.+?)(?: (?:please|from your memory|now|ok))*$/iu;
 const CHINESE =
   /^(?:请|麻烦|你|可以|能不能|帮我|把)*(?:忘记|忘掉|忘了|删除|删掉|不要再?记住|别再?记住?)(?:掉|了)?(?:关于)?(?<what>.+?)(?:这件事情?|的事情?|这一点|的信息|的记忆|吧|了|好吗|吗)*$/u;
+
+/** "Forget where I live" */
+const ASKED: readonly (readonly [RegExp, string])[] = [
+  [/^where I live$/iu, 'home'],
+  [/^(?:where I work|what I do)$/iu, 'work'],
+  [/^how old I am$/iu, 'age'],
+  [/^what I am called$/iu, 'name'],
+];
 
 /** A wish to forget, marked as such: the fact to forget, or the thing it is about. Null when the sentence is none. */
 export function wishToForget(sentence: string, read: (statement: string) => readonly Found[]): readonly Found[] | null {
@@ -102,7 +128,8 @@ export function wishToForget(sentence: string, read: (statement: string) => read
   const known = read(what);
   if (known.length > 0)
     return known.map((found) => ({ text: `${mark}${found.text}`, category: FORGET_CATEGORY, validFrom: null }));
-  const thing = /^(?:my|our|我的?)\s*(.{1,60})$/iu.exec(what)?.[1];
+  const asked = ASKED.find(([words]) => words.test(what))?.[1];
+  const thing = asked ?? /^(?:my|our|我的?)\s*(.{1,60})$/iu.exec(what)?.[1];
   if (thing === undefined) return [];
   return [{ text: `${mark}${mark === FORGET ? "User's " : ''}${thing}`, category: FORGET_CATEGORY, validFrom: null }];
 }

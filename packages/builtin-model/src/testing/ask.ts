@@ -13,15 +13,18 @@ export async function ask(name: string, input: JsonObject): Promise<JsonObject> 
   return JSON.parse(answer.text) as JsonObject;
 }
 
-export async function factsOf(content: string, role = 'user'): Promise<readonly JsonObject[]> {
-  const message = { id: 'm0', role, content, timestamp: NOW, name: null };
-  const context = { summary: null, recent: [], now: NOW, instructions: null };
+export async function factsOf(
+  content: string,
+  { role = 'user', at = NOW }: { readonly role?: string; readonly at?: string } = {},
+): Promise<readonly JsonObject[]> {
+  const message = { id: 'm0', role, content, timestamp: at, name: null };
+  const context = { summary: null, recent: [], now: at, instructions: null };
   const { facts } = await ask('extract_facts', { context, messages: [message] });
   return listOf(facts).map(objectOf);
 }
 
-export const textsOf = async (content: string): Promise<readonly string[]> =>
-  (await factsOf(content)).map(({ text }) => textOf(text));
+export const textsOf = async (content: string, at = NOW): Promise<readonly string[]> =>
+  (await factsOf(content, { at })).map(({ text }) => textOf(text));
 
 /** Operations in short: "f0 UPDATE 1". */
 export async function decided(facts: readonly string[], memories: readonly string[]): Promise<readonly string[]> {

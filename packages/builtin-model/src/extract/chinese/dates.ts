@@ -37,6 +37,7 @@ const PATTERNS: readonly Pattern[] = [
   },
   { pattern: /(?<which>前|去|今|明|后)年(?:(?<month>\d{1,2})月)?/u, resolve: yearNamed },
   { pattern: /(?<which>上|下|这|本)个?(?:周|星期|礼拜)(?<weekday>[一二三四五六日天末])?/u, resolve: inWeek },
+  { pattern: /(?<!每|每个|下|上|这|本)(?:周|星期|礼拜)(?<weekday>[一二三四五六日天])(?!都|常)/u, resolve: bareWeekday },
   {
     pattern: /(?<which>上|下|这|本)个?月/u,
     resolve: (asked) => inMonth(shifted(startOf(asked.today, 'month'), step(asked), 'month')),
@@ -60,7 +61,7 @@ const UNITS: Readonly<Record<string, Unit>> = {
 
 /** Takes the first date out of a clause, and resolves it against the day the clause was said. */
 export function datedChinese(raw: string, today: Day): Dated {
-  const ahead = /打算|计划|准备|要|想|会/u.test(raw);
+  const ahead = !/了|过|刚/u.test(raw);
   for (const { pattern, resolve } of [...PATTERNS, { pattern: LASTING, resolve: lasting }]) {
     const match = pattern.exec(raw);
     if (match === null) continue;
@@ -92,6 +93,13 @@ function inWeek(asked: Asked): Moment {
   const monday = weekdayFrom(shifted(asked.today, 1, 'day'), 1, -1);
   const weekday = said === '天' ? 0 : said === '末' ? 6 : WEEKDAYS.indexOf(said);
   return onDay(shifted(shifted(monday, step(asked), 'week'), (weekday + 6) % 7, 'day'));
+}
+
+/** "周五" is the one to come, or in a tale the one that has been. */
+function bareWeekday({ today, ahead, groups }: Asked): Moment {
+  return onDay(
+    weekdayFrom(today, '日一二三四五六'.indexOf((groups.weekday ?? '').replace('天', '日')), ahead ? 1 : -1),
+  );
 }
 
 function counted(asked: Asked): Moment {

@@ -57,6 +57,14 @@ function readClause(clause: string, state: { readonly today: Day; readonly subje
   const name = tidyChinese(named?.[1]);
   if (name !== null)
     return { found: [{ text: `名字是${name}`, category: 'personal_details', validFrom: null }], subject: SELF };
+  const dead = /^(?:我们?家?的?)?(?<who>\p{Script=Han}{1,6}?)(?:昨天|今天|已经|刚刚?)?(?:去世|过世|死)了$/u.exec(
+    dated.without,
+  )?.groups?.who;
+  if (dead !== undefined && !OTHERS.test(dead))
+    return {
+      found: [{ text: `${dead}去世了`, category: 'family', validFrom: dated.validFrom }],
+      subject: state.subject,
+    };
   const subject = subjectOf(dated.without, state.subject);
   if (subject.kind === 'other') return { found: [], subject };
   if (subject.kind === 'relative') return { found: ofRelative(dated, subject.who), subject };
@@ -77,9 +85,12 @@ function subjectOf(clause: string, last: Subject): Subject {
 
 /** "我的生日是…", "爱好是…" */
 function ownAttribute({ raw }: Dated): readonly Found[] {
-  const match = new RegExp(`^(?:我们?的?)?(${ATTRIBUTE})(?:是|在|为|：|:)(?!不是)(.+)$`, 'u').exec(raw);
+  const match = new RegExp(
+    `^(?:我们?的?)?(${ATTRIBUTE})(?:是|在|为|：|:)(?!不是|昨|今|明|后天|下|上|[周星礼])(.+)$`,
+    'u',
+  ).exec(raw);
   const value = tidyChinese(match?.[2]);
-  if (match === null || value === null) return [];
+  if (match === null || value === null || (/^(?:公司|学校|车)$/u.test(match[1] ?? '') && raw.includes('在'))) return [];
   if (/^(?:老家|家乡|籍贯)$/u.test(match[1] ?? '') && raw.includes('在')) return [found(`老家在${value}`)];
   return [found(`${match[1]}是${value}`)];
 }
@@ -87,7 +98,7 @@ function ownAttribute({ raw }: Dated): readonly Found[] {
 const found = (text: string, category = 'personal_details'): Found => ({ text, category, validFrom: null });
 
 const SUBJECT = /(?:我们|咱们|我|本人|俺)(?:自己|个人)?(?:家(?=养|有)|的(?=名字))?/u;
-const SOFT = /^(?:其实|现在|目前|如今|真的|也|还|已经|最近|刚刚?|就|又|终于)+(?=.{2})/u;
+const SOFT = /^(?:其实|现在|目前|如今|真的|也|还|已经|最近|刚刚?|就|又(?!(?:开始)?[吃喝抽])|终于)+(?=.{2})/u;
 
 function ofSelf(dated: Dated, options: { readonly plain: boolean }): readonly Found[] {
   const predicate = each(dated, (text) => tidyChinese(text.replace(SUBJECT, '').replace(SOFT, '')) ?? '');

@@ -44,7 +44,7 @@ const CHINESE: readonly ChineseRule[] = [
     ({ name = '' }) => (/^(?:小学|小孩|老师|老板|老人|老大|小时)/u.test(name) ? null : `名字是${name}`),
   ),
   state(
-    /^(?:刚刚?|又)?从(?<from>.+?)(?:搬|移居|移民)(?:家)?(?:到|去|来|回)(?<to>.+)$/u,
+    /^(?:刚刚?|又)?从(?<from>.+?)(?:搬|移居|移民)(?:家)?(?:到|去|来|回)了?(?<to>.+)$/u,
     'personal_details',
     ({ from, to }) => place(to, (name) => `住在${name}（从${from}搬来）`),
   ),
@@ -79,7 +79,7 @@ const CHINESE: readonly ChineseRule[] = [
   ),
   state(
     new RegExp(
-      `^${KIND}(?:就职于|任职于|供职于|入职了?|加入了?(?=.*公司)|在(?=.+(?:工作|上班|任职|就职|实习)))(?<at>.+?)(?:工作|上班|任职|就职|实习)?(?:的)?$`,
+      `^${KIND}(?:就职于|任职于|供职于|入职了?|跳槽(?:到|去)了?|加入了?(?=.*公司)|在(?=.+(?:工作|上班|任职|就职|实习)))(?<at>.+?)(?:工作|上班|任职|就职|实习)?(?:的)?$`,
       'u',
     ),
     'professional_details',
@@ -97,6 +97,13 @@ const CHINESE: readonly ChineseRule[] = [
   ),
   state(/^(?:学|读|学的是|读的是|主修)(?<what>.+?)专业?(?:的)?$/u, 'professional_details', ({ what = '' }) =>
     POINTING.test(what) || /^(?:了|过|书|会|习|完|到)/u.test(what) ? null : `学${what}`,
+  ),
+  state(/^(?<verb>卖(?:掉)?了)(?<what>(?:我的|那|一)?.+)$/u, 'misc', ({ verb, what }) =>
+    value(what, (text) => `${verb}${text}`),
+  ),
+  state(/^[和跟](?<who>.+?)分手了?$/u, 'family', ({ who }) => value(who, (text) => `和${text}分手了`)),
+  state(/^又(?:开始)?(?<verb>[吃喝抽])(?<what>.+)$/u, 'food', ({ verb, what }) =>
+    value(what, (text) => `${verb}${text}`),
   ),
   state(/^从(?<at>.+)(?:离职|辞职)$/u, 'professional_details', ({ at }) => value(at, (text) => `不再在${text}工作`)),
   state(/^姓(?<name>\p{Script=Han}{1,2})$/u, 'personal_details', ({ name }) => `姓${name}`),
@@ -162,7 +169,9 @@ const CHINESE: readonly ChineseRule[] = [
     reads: 'event',
     plain: true,
     says: ({ verb, what = '' }) =>
-      /问题|想法|疑问|请求|建议|事|主意|办法/u.test(what) ? null : value(what, (text) => `${verb}${text}`),
+      /问题|想法|疑问|请求|建议|事|主意|办法|个会$|喜讯|消息/u.test(what)
+        ? null
+        : value(what, (text) => `${verb}${text}`),
   },
   { pattern: /^(?<what>.+)$/u, category: 'misc', reads: 'event', plain: false, says: ({ what = '' }) => doing(what) },
 ];
@@ -212,7 +221,7 @@ function list(text: string | undefined, say: (item: string) => string): readonly
 function doing(what: string): string | null {
   const dateless = what.replace(/^\d{4}年(?:\d+月(?:\d+日)?)?(?:前后)?/u, '');
   if (!DOES.test(dateless) || TALK.test(what)) return null;
-  return value(what, (text) => (/^(?:辞职|失业|升职|退休|怀孕|毕业)$/u.test(text) ? `${text}了` : text));
+  return value(what, (text) => (/^(?:辞职|失业|升职|退休|怀孕|毕业|戒烟|戒酒)$/u.test(text) ? `${text}了` : text));
 }
 
 /** People and animals near the user. */
@@ -233,6 +242,6 @@ const POINTING = /^(?:你|您|他|她|它|这|那|什么|谁|哪|怎么|一下|�
 
 /** Verbs that says something when 我 does them. */
 const DOES =
-  /^(?:(?:每天|每周|每个?月|每年|每晚|每个周末|周末|经常|常常|常|通常|一般|平时|有时候?|总是|习惯|偶尔|从不|从来不)(?:都|会|要|喜欢)?.{1,}|(?:养|买|去|到|学|玩|打|练|开|骑|参加|毕业|考上|考|生|换|卖|做|写|画|弹|拉|跑|游|爬|踢|看完|读完|获得|得|失去|丢|搬|结识|认识|收养|领养|加入|创办|开始|完成|摔|骨折|受伤|住院|做手术|动手术|戒|辞|升|订)(?:过|了|着|完).+|(?:辞职|失业|升职|退休|毕业|怀孕|结婚|离婚|骨折|戒烟|戒酒)|从.+毕业.*|(?:参加|加入|毕业于|创办|负责|管理|收藏|收集|练习|练|弹|拉|踢|骑|抽烟|喝酒|信|用).{1,}|(?:开(?:着|一辆)|正在学|在学|学习?|打(?:篮球|网球|羽毛球|乒乓球|高尔夫|太极|鼓)|跑步|健身|游泳|爬山|骑车).*)$/u;
+  /^(?:(?:每天|每周|每个?月|每年|每晚|每个周末|周末|经常|常常|常|通常|一般|平时|有时候?|总是|习惯|偶尔|从不|从来不)(?:都|会|要|喜欢)?.{1,}|(?:养|买|去|到|学|玩|打|练|开|骑|参加|毕业|考上|考|生|换|卖|做|写|画|弹|拉|跑|游|爬|踢|看完|读完|获得|得|失去|丢|搬|结识|认识|收养|领养|加入|创办|开始|完成|摔|骨折|受伤|住院|做手术|动手术|戒|辞|升|订)(?:过|了|着|完).+|(?:辞职|失业|升职|退休|毕业|怀孕|结婚|离婚|骨折|戒烟|戒酒)|从.+毕业.*|(?:参加|加入|毕业于|创办|负责|管理|收藏|收集|练习|练|弹|拉|踢|骑|抽烟|喝酒|信|用).{1,}|(?:开(?:着|一辆)|正在学|在学(?!校|院)|学习?|打(?:篮球|网球|羽毛球|乒乓球|高尔夫|太极|鼓)|跑步|健身|游泳|爬山|骑车).*)$/u;
 /** Objects of those verbs that belong to the talk at hand. */
-const TALK = /(?:代码|报错|文件|函数|脚本|帮忙|这个|那个|一下|你|问题)/u;
+const TALK = /(?:很忙|很累|加班|上班|开会|代码|报错|文件|函数|脚本|帮忙|这个|那个|一下|你|问题)/u;

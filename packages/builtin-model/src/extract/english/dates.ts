@@ -50,10 +50,9 @@ const PATTERNS: readonly Pattern[] = [
     resolve: (asked) => about(weekdayFrom(asked.today, 6, direction(asked))),
   },
   {
-    source: `(?<which>last|next|this|on) (?<weekday>${WEEKDAYS.join('|')})`,
-    resolve: (asked) => onDay(weekdayFrom(asked.today, WEEKDAYS.indexOf(word(asked, 'weekday')), direction(asked))),
+    source: `(?:(?<which>last|next|this|this coming|on|by|since) (?:last )?(?<weekday>${WEEKDAYS.join('|')})|(?<bare>${WEEKDAYS.join('|')})(?= at|$| (?:morning|afternoon|evening|night)))(?: morning| afternoon| evening| night)?`,
+    resolve: weekday,
   },
-  { source: `since ${YEAR}`, resolve: (asked) => ({ ...inYear(yearDay(asked)), label: `since ${asked.groups.year}` }) },
   {
     source: `(?:on |by )?(?:the )?(?<date>\\d{1,2})(?:st|nd|rd|th)?(?: of)? ${MONTH}(?:,? ${YEAR})?`,
     resolve: (asked) => onDay(calendarDay(asked)),
@@ -63,22 +62,30 @@ const PATTERNS: readonly Pattern[] = [
     resolve: (asked) => onDay(calendarDay(asked)),
   },
   {
-    source: `(?:back )?(?:in|since|last|next) (?:early |late )?${MONTH}(?: ${YEAR})?`,
-    resolve: (asked) => inMonth(calendarDay(asked)),
+    source: `(?:back )?(?<which>in|since|last|next) (?:early |late )?${MONTH}(?: ${YEAR})?`,
+    resolve: (asked) => sinceOr(asked, inMonth(calendarDay(asked))),
   },
-  { source: `(?:back )?in (?:early |late )?${YEAR}`, resolve: (asked) => inYear(yearDay(asked)) },
+  {
+    source: `(?:back )?(?<which>in|since) (?:early |late )?${YEAR}`,
+    resolve: (asked) => sinceOr(asked, inYear(yearDay(asked))),
+  },
 ];
 
 const COMPILED = PATTERNS.map(({ source, resolve }) => ({
   resolve,
-  anywhere: new RegExp(`(?<![\\w-])(?:${source})(?![\\w-])`, 'iu'),
+  anywhere: new RegExp(`(?<![\\w-]|every |each )(?:${source})(?![\\w-])`, 'iu'),
 }));
 /** How long something has been so: only after "have", where it says when it began. */
 const FOR_YEARS = new RegExp(
   `(?<=\\bhave\\b.*) for (?:about |over |almost )?${COUNT} (?<unit>day|week|month|year)s?(?: now)?`,
   'iu',
 );
-const AHEAD = /\b(?:will|going to|plan|planning|want|next|hope|would like|flying|leaving|moving|am \w+ing)\b/iu;
+/** A clause in the past tense tells of a day that has been; any other, of one to come. */
+const PAST =
+  /^(?:\S+ ){1,4}?(?!(?:need|bed|red|married|engaged|scheduled|planned|excited|supposed)\b)(?:\w+ed|was|were|had|did|went|(?<!have )got|bought|sold|ran|won|met|flew|broke|came|left|saw|ate|took|made|gave|began|quit|lost|found|taught|told|became|grew|have been|has been)\b/iu;
+/** What is put off is to come all the same. */
+const PUT_OFF =
+  /\b(?:was|were|got|is|been|being) (?:moved|rescheduled|postponed|pushed back|brought forward) (?:to|for)\b/iu;
 
 /** Takes the first date out of a clause, and resolves it against the day the clause was said. */
 export function datedEnglish(raw: string, today: Day): Dated {
@@ -94,7 +101,7 @@ export function isOnlyDate(piece: string): boolean {
 }
 
 function firstDate(raw: string, today: Day): { readonly phrase: string; readonly moment: Moment } | null {
-  const ahead = AHEAD.test(raw);
+  const ahead = PUT_OFF.test(raw) || !PAST.test(raw);
   const lasting = FOR_YEARS.exec(raw);
   if (lasting !== null) {
     const asked = { today, ahead, groups: lasting.groups ?? {} };
@@ -137,9 +144,22 @@ function season(asked: Asked): Moment {
   return { day, label: `in ${name} ${day.year}` };
 }
 
+/** "On Friday" is the one to come, or the one that has been in a tale; "next Friday" is the Friday of next week. */
+function weekday(asked: Asked): Moment {
+  const day = WEEKDAYS.indexOf(word(asked, 'weekday') || word(asked, 'bare'));
+  if (word(asked, 'which') !== 'next') return sinceOr(asked, onDay(weekdayFrom(asked.today, day, direction(asked))));
+  return onDay(shifted(weekdayFrom(asked.today, 1, 1), (day + 6) % 7, 'day'));
+}
+
+/** What is so since a day says "since". */
+const sinceOr = (asked: Asked, { day, label }: Moment): Moment => ({
+  day,
+  label: word(asked, 'which') === 'since' ? label.replace(/^(?:on|in)/u, 'since') : label,
+});
+
 function direction(asked: Asked): -1 | 1 {
   const which = word(asked, 'which');
-  if (which === 'last') return -1;
+  if (/^(?:last|since)$/u.test(which)) return -1;
   return which === 'next' || asked.ahead ? 1 : -1;
 }
 
@@ -147,7 +167,7 @@ function calendarDay(asked: Asked): Day {
   const month = MONTHS.findIndex((name) => name.startsWith(word(asked, 'month').slice(0, 3)));
   const day = Number(asked.groups.date ?? 1);
   if (asked.groups.year !== undefined) return dayAt(Number(asked.groups.year), month, day);
-  return yearless(asked.today, month, { day, ahead: asked.ahead });
+  return yearless(asked.today, month, { day, ahead: direction(asked) === 1 });
 }
 
 function countOf(asked: Asked): number {

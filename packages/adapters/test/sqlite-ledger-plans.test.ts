@@ -7,7 +7,7 @@ import { scriptNamed } from '../src/ledger/access.ts';
 import type { Script } from '../src/ledger/script.ts';
 import { migrate } from '../src/sqlite/ledger/migrate.ts';
 import { ledgerOf, openReader, type Reader, startReader } from '../src/sqlite/ledger/open.ts';
-import { connectToRead, connectToWrite, type Sql, snapshotsOf } from '../src/sqlite/ledger/sql.ts';
+import { connectToRead, connectToWrite, noSteps, type Sql, snapshotsOf } from '../src/sqlite/ledger/sql.ts';
 import { writerOf } from '../src/sqlite/ledger/writer.ts';
 import { systemTools } from '../src/system/index.ts';
 import type { Thread } from '../src/system/thread.ts';
@@ -37,7 +37,7 @@ function noting(sql: Sql): Sql {
     return { all: (given: never) => all(text, given), run: (given: never) => run(text, given) };
   };
   const once = { db: sql.db, get: note(sql.get), all: note(sql.all), once: note(sql.once), run: note(sql.run) };
-  return { ...once, kept } as unknown as Sql;
+  return { ...once, kept, steps: noSteps() } as unknown as Sql;
 }
 
 /** The writer on this thread, so that its statements are noted, too. */

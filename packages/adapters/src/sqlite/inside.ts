@@ -2,7 +2,7 @@
 export type { Access } from '../ledger/access.ts';
 export { laneStore } from '../ledger/lanes.ts';
 export { memoryStore } from '../ledger/memories.ts';
-export type { Row, RowsStep, Script, Step } from '../ledger/script.ts';
+export { madeOnce, type Row, type RowsStep, type Script, type Step } from '../ledger/script.ts';
 export { append } from './ledger/append.ts';
 export { migrate } from './ledger/migrate.ts';
-export { connectToWrite, insertRows, runScript, type Sql } from './ledger/sql.ts';
+export { connectToWrite, insertRows, markedOf, noSteps, runScript, type Sql } from './ledger/sql.ts';

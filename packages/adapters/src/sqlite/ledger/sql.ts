@@ -1,6 +1,14 @@
 import Database from 'better-sqlite3';
 import { addFilterFunctions } from '../../filter-sql/sqlite.ts';
-import { type Given, type Row, type RowsStep, type Script, type Step, toSqlite } from '../../ledger/script.ts';
+import {
+  type Given,
+  madeOnce,
+  type Row,
+  type RowsStep,
+  type Script,
+  type Step,
+  toSqlite,
+} from '../../ledger/script.ts';
 
 /** How long a connection waits for another process's transaction; ours last milliseconds, so this is a broken peer. */
 export const BUSY_TIMEOUT_MS = 5_000;
@@ -26,8 +34,22 @@ export interface Sql {
   /** How many rows changed. Values in the order of their question marks cost half as much as values by name. */
   run(text: string, params?: Params | readonly Value[]): number;
   /** A statement that is prepared once, for who keeps it. */
-  kept(text: string): Database.Statement<[Params | readonly Value[]]>;
+  kept(text: string): Statement;
+  /** What it keeps of the steps of scripts that it has run. */
+  readonly steps: Steps;
 }
+
+type Statement = Database.Statement<[Params | readonly Value[]]>;
+
+/** Each step costs one look beside its statement: by its text, or by its table. */
+interface Steps {
+  readonly texts: Map<string, OfText>;
+  readonly inserts: Map<string, OfRows>;
+  readonly updates: Map<string, OfRows>;
+}
+
+/** Of a connection that has run none. Who listens to the statements of one gives it such, so that it is asked for each. */
+export const noSteps = (): Steps => ({ texts: new Map(), inserts: new Map(), updates: new Map() });
 
 /** A connection that writes. WAL: readers never wait; FULL: a commit is on the disk when it returns. */
 export function connectToWrite(path: string): Sql {
@@ -63,8 +85,8 @@ export function beginToWrite(sql: Sql): void {
 
 export function sqlOf(db: Database.Database): Sql {
   let filtered = false;
-  const prepared = new Map<string, Database.Statement<[Params | readonly Value[]]>>();
-  const statement = (text: string): Database.Statement<[Params | readonly Value[]]> => {
+  const prepared = new Map<string, Statement>();
+  const statement = (text: string): Statement => {
     const known = prepared.get(text);
     if (known !== undefined) return known;
     const made = db.prepare<[Params | readonly Value[]]>(text);
@@ -82,6 +104,7 @@ export function sqlOf(db: Database.Database): Sql {
     },
     run: (text, params = {}) => statement(text).run(params).changes,
     kept: statement,
+    steps: noSteps(),
   };
 }
 
@@ -116,56 +139,34 @@ export function snapshotsOf(sql: Sql): <T>(script: Script<T>) => T {
 
 /** Inserts rows inside the transaction that is open, as a script does. Returns how many. */
 export const insertRows = (sql: Sql, table: string, rows: readonly Row[]): number =>
-  eachRow(ofRows(keptOf(sql), { kind: 'insert', table, rows, onConflict: '' }), rows);
+  eachRow(sql, { kind: 'insert', table, rows, onConflict: '' });
 
 /** Runs a script to its end, inside the transaction that is open. */
 export function runScript<T>(sql: Sql, script: Script<T>): T {
-  const kept = keptOf(sql);
   let step = script.next();
-  while (step.done !== true) step = script.next(answer(kept, step.value));
+  while (step.done !== true) step = script.next(answer(sql, step.value));
   return step.value;
 }
 
-type Statement = Database.Statement<[Params | readonly Value[]]>;
-
-/** What a connection keeps of the steps it has run: each costs one look beside its statement. */
-interface Kept {
-  readonly sql: Sql;
-  readonly statements: Map<string, OfText>;
-  /** By their tables. */
-  readonly inserts: Map<string, OfRows>;
-  readonly updates: Map<string, OfRows>;
-}
-
-const connections = new WeakMap<Sql, Kept>();
-
-function keptOf(sql: Sql): Kept {
-  const known = connections.get(sql);
-  if (known !== undefined) return known;
-  const kept: Kept = { sql, statements: new Map(), inserts: new Map(), updates: new Map() };
-  connections.set(sql, kept);
-  return kept;
-}
-
-function answer(kept: Kept, step: Step): unknown {
+function answer(sql: Sql, step: Step): unknown {
   switch (step.kind) {
     case 'all':
-      return allOf(kept, step);
+      return allOf(sql, step);
     case 'once':
-      return kept.sql.once(toSqlite(step.text), byName(step.given));
+      return sql.once(toSqlite(step.text), byName(step.given));
     case 'run': {
-      const known = ofText(kept, step.text);
+      const known = ofText(sql, step.text);
       return known.statement.run(byPlace(step.given, known)).changes;
     }
     case 'insert':
     case 'update':
-      return eachRow(ofRows(kept, step), step.rows);
+      return eachRow(sql, step);
     case 'together':
-      return step.steps.map((one) => answer(kept, one));
+      return step.steps.map((one) => answer(sql, one));
     case 'inOne': {
       const { held, steps } = step;
-      if (held !== null && allOf(kept, held).length === 0) return false;
-      for (const one of steps) answer(kept, one);
+      if (held !== null && allOf(sql, held).length === 0) return false;
+      for (const one of steps) answer(sql, one);
       return true;
     }
   }
@@ -176,8 +177,8 @@ interface Asked {
   readonly given: Given;
 }
 
-function allOf(kept: Kept, { text, given }: Asked): readonly unknown[] {
-  const known = ofText(kept, text);
+function allOf(sql: Sql, { text, given }: Asked): readonly unknown[] {
+  const known = ofText(sql, text);
   return known.statement.all(byPlace(given, known));
 }
 
@@ -190,19 +191,33 @@ interface OfText {
   readonly values: Value[];
 }
 
-function ofText({ sql, statements }: Kept, text: string): OfText {
-  const known = statements.get(text);
+function ofText(sql: Sql, text: string): OfText {
+  const known = sql.steps.texts.get(text);
   if (known !== undefined) return known;
+  const { marked, names } = markedOnce.of(text);
+  const made = { statement: sql.kept(marked), names, values: [] };
+  sql.steps.texts.set(text, made);
+  return made;
+}
+
+interface Marked {
+  readonly marked: string;
+  readonly names: readonly string[];
+}
+
+/** A statement of a script as SQLite reads it, with question marks, and which value each of them stands for. */
+export function markedOf(text: string): Marked {
   const names: string[] = [];
   const marked = toSqlite(text).replace(/'[^']*'|@([a-z]\w*)/gi, (found, name?: string) => {
     if (name === undefined) return found; // in quotes
     names.push(name);
     return '?';
   });
-  const made = { statement: sql.kept(marked), names, values: [] };
-  statements.set(text, made);
-  return made;
+  return { marked, names };
 }
+
+/** For all connections of a thread. */
+const markedOnce = madeOnce(markedOf);
 
 function byPlace(given: Given, { names, values }: OfText): readonly Value[] {
   for (let place = 0; place < names.length; place += 1) values[place] = valueNamed(names[place] ?? '', given);
@@ -216,7 +231,7 @@ const byName = (given: Given): Params =>
 function valueNamed(name: string, given: Given): Value {
   const value = given[name];
   if (value === undefined) throw new Error(`the statement needs a parameter named ${name}, and got none`);
-  return Array.isArray(value) ? JSON.stringify(value) : (value as Value);
+  return typeof value === 'object' && Array.isArray(value) ? JSON.stringify(value) : (value as Value);
 }
 
 /** A statement for rows with these columns, with values by place: that costs less than to read them out of a list. */
@@ -225,19 +240,34 @@ interface OfRows {
   readonly onConflict: string;
   /** As the rows have them. */
   readonly columns: readonly string[];
-  /** In the order of the places. */
-  readonly places: readonly string[];
+  /** At which place the statement has each; null: as the rows have them. */
+  readonly places: readonly number[] | null;
   /** One row's, until the next. */
   readonly values: Value[];
 }
 
-function ofRows(kept: Kept, step: RowsStep): OfRows {
-  const tables = step.kind === 'insert' ? kept.inserts : kept.updates;
+function eachRow(sql: Sql, step: RowsStep): number {
+  const { rows } = step;
+  const first = rows[0];
+  if (first === undefined) return 0;
+  const of = ofRows(sql, step, first);
+  let changed = of.statement.run(of.values).changes;
+  for (let i = 1; i < rows.length; i += 1) {
+    const row = rows[i] ?? first;
+    if (!takeInOrder(row, of)) takeByName(row, of);
+    changed += of.statement.run(of.values).changes;
+  }
+  return changed;
+}
+
+/** The statement of rows with the columns of this one, with its values taken. */
+function ofRows(sql: Sql, step: RowsStep, row: Row): OfRows {
+  const tables = step.kind === 'insert' ? sql.steps.inserts : sql.steps.updates;
   const known = tables.get(step.table);
-  const row = step.rows[0] ?? {};
-  if (known !== undefined && known.onConflict === step.onConflict && hasColumns(row, known.columns)) return known;
-  const made = madeOfRows(kept.sql, step, Object.keys(row));
+  if (known !== undefined && known.onConflict === step.onConflict && takeInOrder(row, known)) return known;
+  const made = madeOfRows(sql, step, Object.keys(row));
   tables.set(step.table, made);
+  takeByName(row, made);
   return made;
 }
 
@@ -245,39 +275,25 @@ function madeOfRows(sql: Sql, { kind, table, onConflict }: RowsStep, columns: re
   if (kind === 'insert') {
     const marks = columns.map(() => '?').join(', ');
     const text = `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${marks}) ${toSqlite(onConflict)}`;
-    return { statement: sql.kept(text), onConflict, columns, places: columns, values: [] };
+    return { statement: sql.kept(text), onConflict, columns, places: null, values: [] };
   }
-  const changing = columns.filter((column) => column !== 'id');
-  const text = `UPDATE ${table} SET ${changing.map((column) => `${column} = ?`).join(', ')} WHERE id = ?`;
-  return { statement: sql.kept(text), onConflict, columns, places: [...changing, 'id'], values: [] };
-}
-
-function hasColumns(row: Row, columns: readonly string[]): boolean {
-  let place = 0;
-  for (const name in row) {
-    if (name !== columns[place]) return false;
-    place += 1;
-  }
-  return place === columns.length;
-}
-
-function eachRow({ statement, columns, places, values }: OfRows, rows: readonly Row[]): number {
-  let changed = 0;
-  for (const row of rows) {
-    const isTaken = places === columns && takeInOrder(row, columns, values);
-    if (!isTaken) for (const [place, name] of places.entries()) values[place] = row[name] as Value;
-    changed += statement.run(values).changes;
-  }
-  return changed;
+  const named = [...columns.filter((column) => column !== 'id'), 'id'];
+  const changes = named.slice(0, -1).map((column) => `${column} = ?`);
+  const statement = sql.kept(`UPDATE ${table} SET ${changes.join(', ')} WHERE id = ?`);
+  return { statement, onConflict, columns, places: columns.map((column) => named.indexOf(column)), values: [] };
 }
 
 /** Takes the values of a row whose columns are in this order, as nearly all are: that costs less than to look each up by its name. */
-function takeInOrder(row: Row, columns: readonly string[], values: Value[]): boolean {
-  let place = 0;
+function takeInOrder(row: Row, { columns, places, values }: OfRows): boolean {
+  let next = 0;
   for (const name in row) {
-    if (name !== columns[place]) return false;
-    values[place] = row[name] as Value;
-    place += 1;
+    if (name !== columns[next]) return false;
+    values[places === null ? next : (places[next] ?? 0)] = row[name] as Value;
+    next += 1;
   }
-  return place === columns.length;
+  return next === columns.length;
+}
+
+function takeByName(row: Row, { columns, places, values }: OfRows): void {
+  for (let i = 0; i < columns.length; i += 1) values[places?.[i] ?? i] = row[columns[i] ?? ''] as Value;
 }

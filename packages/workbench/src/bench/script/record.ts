@@ -2,7 +2,9 @@ import {
   type Access,
   append,
   laneStore,
+  madeOnce,
   memoryStore,
+  noSteps,
   type Row,
   type RowsStep,
   runScript,
@@ -25,8 +27,15 @@ export interface Operation {
 /** What one call of the writer asks: the scripts it runs and what it asks by itself, in order; and the statements alone. */
 export interface Recorded {
   readonly phase: Phase;
-  readonly parts: readonly (Operation | RowsStep | readonly Step[])[];
+  readonly parts: readonly Part[];
   readonly operations: readonly Operation[];
+}
+
+/** One of the three. All have the same fields, so that telling them apart costs nearly nothing: the writer knows what it asks. */
+export interface Part {
+  readonly asked: Operation | null;
+  readonly inserted: RowsStep | null;
+  readonly steps: readonly Step[];
 }
 
 export const PHASES = ['append', 'claim', 'apply'] as const;
@@ -105,7 +114,8 @@ function recorder(sql: Sql, calls: Recorded[]): Recorder {
   const called = <T>(phase: Phase, run: (heard: Sql, steps: Step[]) => T): T => {
     const [steps, operations]: [Step[], Operation[]] = [[], []];
     const result = run(hearing(sql, operations), steps);
-    const parts = steps.length > 0 ? [steps] : operations.map((one) => (one.scripted ? partOf(asStep(one)) : one));
+    const ofScript = { asked: null, inserted: null, steps };
+    const parts = steps.length > 0 ? [ofScript] : operations.map(partOf);
     calls.push({ phase, parts, operations });
     return result;
   };
@@ -138,6 +148,7 @@ function hearing(sql: Sql, operations: Operation[]): Sql {
   };
   return {
     ...sql,
+    steps: noSteps(),
     get: (text, params = {}) => {
       note({ kind: 'get', text, scripted: false }, params);
       return sql.get(text, params);
@@ -164,7 +175,13 @@ function hearing(sql: Sql, operations: Operation[]): Sql {
 }
 
 /** An append is no script: it inserts rows and asks by itself, and runs scripts of one step for the rest. */
-const partOf = (step: Step): RowsStep | readonly Step[] => (step.kind === 'insert' ? step : [step]);
+function partOf(operation: Operation): Part {
+  if (!operation.scripted) return { asked: operation, inserted: null, steps: [] };
+  const step = asStep(operation);
+  return step.kind === 'insert'
+    ? { asked: null, inserted: step, steps: [] }
+    : { asked: null, inserted: null, steps: [step] };
+}
 
 const INSERT = /^INSERT INTO (\w+) \(([^)]*)\) VALUES \([^)]*\) ?(.*)$/s;
 const UPDATE = /^UPDATE (\w+) SET (.*) WHERE id = \?$/s;
@@ -181,14 +198,18 @@ function asStep({ kind, text, params }: Operation): Step {
     const changing = changes.split(' = ?').map((name) => name.replace(', ', ''));
     return { kind: 'update', table: updated, rows: [rowOf([...changing.slice(0, -1), 'id'], values)], onConflict: '' };
   }
-  let place = 0;
-  const named = text.replace(/\?/g, () => `@v${place++}`);
   return {
     kind: kind === 'run' ? 'run' : 'all',
-    text: named,
+    text: named.of(text),
     given: Object.fromEntries(values.map((value, i) => [`v${i}`, value])),
   };
 }
+
+/** One text for each statement, as scripts have: looking up a copy would compare it letter by letter. */
+const named = madeOnce((text) => {
+  let place = 0;
+  return text.replace(/\?/g, () => `@v${place++}`);
+});
 
 const rowOf = (names: readonly string[], values: readonly Value[]): Row =>
   Object.fromEntries(names.map((name, i) => [name, values[i] ?? null]));

@@ -173,7 +173,7 @@ test('what was not stored is shown nowhere as if it had been said', () => {
   const room = { tokenizer: estimatingTokenizer, maxTokens: 1_000 };
   expect(pendingItems(room, worthShowing(pending, []), 'text').map(({ text }) => text)).toEqual(['I live in Oslo']);
   expect(toSummarize(messages).map(({ content }) => content)).toEqual(['I live in Oslo']);
-  const said = messages.map((message) => ({ message, before: null }));
+  const said = messages.map((message) => ({ message, before: null, earlier: null, next: null }));
   const spoken = { counts: true, messages: said, scope: {}, metadata: {} } as unknown as Parameters<
     typeof pointsOfBatch
   >[0];

@@ -32,7 +32,7 @@ export interface Recorded {
 }
 
 /** One of the three. All have the same fields, so that telling them apart costs nearly nothing: the writer knows what it asks. */
-export interface Part {
+interface Part {
   readonly asked: Operation | null;
   readonly inserted: RowsStep | null;
   readonly steps: readonly Step[];

@@ -3,7 +3,7 @@ import type { LocalVectors } from './protocol.ts';
 
 /** Texts that are computed together: more make it no faster. */
 const BATCH_TEXTS = 16;
-/** Tokens that are, with those that fill shorter texts up: about half a second, for which a question may have to wait. */
+/** Tokens that are, with those that fill shorter texts up: less than a second, for which a question may have to wait. */
 const BATCH_TOKENS = 1_024;
 
 type Run = (texts: readonly string[]) => Promise<LocalVectors>;

@@ -4,6 +4,7 @@ import { admit } from '../consolidation/extract/admit.ts';
 import { asksForLanguage, UNSAID } from '../consolidation/extract/grounding.ts';
 import { type Spoken, spokenOf } from '../messages/messages.ts';
 import { factsIn } from '../models/parse/listed.ts';
+import { EXTRACT } from '../models/prompts/extract.ts';
 import type { Role } from '../words.ts';
 
 const AT = 1_773_050_400_000; // 2026-03-09T10:00:00Z
@@ -56,6 +57,18 @@ describe('G21: what nobody said is not', () => {
 
   it.each(INVENTED)('$why: $text', ({ said, text, quote }) => {
     expect(reasons).toContain(refusedFor({ said: [{ role: 'user', content: said }], at: 0, text, quote }));
+  });
+
+  it('no fact of the examples of the prompt becomes a memory of who spoke of something else', () => {
+    const answers = [...EXTRACT.system.matchAll(/ gives (\{"facts":.*\})$/gmu)].map(([, json = '']) =>
+      JSON.parse(json),
+    );
+    const facts = answers.flatMap(({ facts }: { facts: Written[] }) => facts);
+    expect(facts.length).toBeGreaterThanOrEqual(3);
+    for (const { text, quote } of facts) {
+      const said = [{ role: 'user' as const, content: 'My daughter starts school on Monday' }];
+      expect(reasons).toContain(refusedFor({ said, at: 0, text, quote }));
+    }
   });
 
   it('no fact of one conversation is taken for another, in any language', () => {

@@ -9,7 +9,7 @@ export interface DecideInput {
 
 export const DECIDE: Prompt = {
   name: 'decide_operations',
-  version: '2',
+  version: '3',
   system: `decide_operations
 
 You keep a long-term memory true. New facts have come; you say for each what it does to the memories that are there.
@@ -30,7 +30,7 @@ Rules:
 - text stays in the language of the fact; names are never translated. No text for DELETE and NONE.
 - reason: a few words.
 
-Example: {"facts":[{"id":"f0","text":"User lives in Bergen","said_at":"2026-04-01T08:00:00Z"},{"id":"f1","text":"User has a cat","said_at":"2026-04-01T08:00:05Z"}],"memories":[{"id":"0","text":"User lives in Oslo","said_at":"2026-03-09T10:00:00Z"}]} gives {"operations":[{"fact":"f0","event":"UPDATE","id":"0","text":"User lives in Bergen","reason":"new home","keep":null},{"fact":"f1","event":"ADD","id":null,"text":"User has a cat","reason":"new","keep":null}]}
+Example, which shows the form alone: {"facts":[{"id":"f0","text":"User lives in Ushuaia","said_at":"2026-04-01T08:00:00Z"},{"id":"f1","text":"User keeps a heron","said_at":"2026-04-01T08:00:05Z"},{"id":"f2","text":"User plays the theremin","said_at":"2026-04-01T08:00:09Z"},{"id":"f3","text":"User no longer keeps newts","said_at":"2026-04-01T08:00:12Z"}],"memories":[{"id":"40","text":"User lives in Ittoqqortoormiit","said_at":"2026-03-09T10:00:00Z"},{"id":"41","text":"User plays the theremin","said_at":"2026-03-09T10:00:00Z"},{"id":"42","text":"User keeps newts","said_at":"2026-03-09T10:00:00Z"}]} gives {"operations":[{"fact":"f0","event":"UPDATE","id":"40","text":"User lives in Ushuaia","reason":"new home","keep":null},{"fact":"f1","event":"ADD","id":null,"text":"User keeps a heron","reason":"new","keep":null},{"fact":"f2","event":"NONE","id":"41","text":null,"reason":"known","keep":null},{"fact":"f3","event":"DELETE","id":"42","text":null,"reason":"over","keep":null}]}
 
 Answer with one JSON object {"operations":[…]} and nothing else.`,
   schema: objectSchema({

@@ -40,7 +40,7 @@ export interface ExtractInput {
 
 export const EXTRACT: Prompt = {
   name: 'extract_facts',
-  version: '4',
+  version: '5',
   system: `extract_facts
 
 You find what is worth remembering in a conversation, for a long-term memory.
@@ -71,7 +71,10 @@ How to write a fact:
 - category: the best of context.categories if given, else of: ${DEFAULT_CATEGORIES.join(', ')}.
 - language: ISO 639-1 code of the fact.
 
-Example: {"messages":[{"id":"m0","role":"user","content":"hi! I'm Ana and since last week I live in Oslo. What's the weather?","timestamp":"2026-03-09T10:00:00Z","name":null}]} gives {"facts":[{"text":"User's name is Ana","source_ids":["m0"],"quote":"I'm Ana","category":"personal_details","language":"en","valid_from":null,"about":"user"},{"text":"User lives in Oslo","source_ids":["m0"],"quote":"since last week I live in Oslo","category":"personal_details","language":"en","valid_from":"2026-03-02","about":"user"}]}
+Examples. They show the form alone: never take a word of them into an answer.
+{"messages":[{"id":"m0","role":"user","content":"hi! I'm Quillon and since last week I live in Ittoqqortoormiit. What's the weather?","timestamp":"2026-03-09T10:00:00Z","name":null}]} gives {"facts":[{"text":"User's name is Quillon","source_ids":["m0"],"quote":"I'm Quillon","category":"personal_details","language":"en","valid_from":null,"about":"user"},{"text":"User lives in Ittoqqortoormiit","source_ids":["m0"],"quote":"since last week I live in Ittoqqortoormiit","category":"personal_details","language":"en","valid_from":"2026-03-02","about":"user"}]}
+{"messages":[{"id":"m0","role":"user","content":"thanks, that helps! what is 17 times 23?","timestamp":"2026-03-09T10:05:00Z","name":null}]} gives {"facts":[]}
+{"messages":[{"id":"m0","role":"user","content":"Ich sammle keine Theremine mehr.","timestamp":"2026-03-09T10:10:00Z","name":null}]} gives {"facts":[{"text":"Nutzer sammelt keine Theremine mehr","source_ids":["m0"],"quote":"sammle keine Theremine mehr","category":"hobbies","language":"de","valid_from":null,"about":"user"}]}
 
 Answer with one JSON object {"facts":[…]} and nothing else. Nothing worth remembering: {"facts":[]}.`,
   schema: objectSchema({

@@ -18,7 +18,7 @@ const otherExtract: Script = (input, nth) => {
   const { facts } = echoExtract(input, nth) as unknown as { facts: { text: string }[] };
   const seen = facts.filter(({ text }) => !text.startsWith('pet'));
   return {
-    facts: seen.map((fact) => ({ ...fact, text: fact.text.replace('Rome', 'Rome in Italy') })),
+    facts: seen.map((fact) => ({ ...fact, text: fact.text.replace('Rome', 'Rome as home') })),
   } as unknown as JsonObject;
 };
 
@@ -61,7 +61,7 @@ test('a what-if tells what another model would have remembered, and life does no
   expect(done.changes).toEqual({ model: OTHER_MODEL });
   expect(done.result.memories).toEqual({ same: 0, added: 0, changed: 1, gone: 1 });
   expect(done.result.differences).toMatchObject([
-    { user_id: 'ann', life: 'home: Rome', what_if: 'home: Rome in Italy' },
+    { user_id: 'ann', life: 'home: Rome', what_if: 'home: Rome as home' },
     { user_id: 'ann', life: 'pet: a cat', what_if: null },
   ]);
   expect(done.result.life.operations).toEqual({ ADD: 2, UPDATE: 1, DELETE: 0, NONE: 0 });
@@ -97,7 +97,7 @@ test('it is readable by people', async () => {
   expect(text.headers['content-type']).toContain('text/plain');
   expect(text.body).toContain('With: model = other');
   expect(text.body).toContain('Memories: 0 added, 1 changed, 1 gone, 0 the same');
-  expect(text.body).toContain('user ann\n  ~ home: Rome\n    → home: Rome in Italy\n  - pet: a cat\n');
+  expect(text.body).toContain('user ann\n  ~ home: Rome\n    → home: Rome as home\n  - pet: a cat\n');
   expect(text.body).toMatch(/ADD\s+2\s+1\n/);
 });
 
@@ -110,7 +110,7 @@ test('what was there before the first of its batches is there in its space, and 
   expect(done.result.memories).toEqual({ same: 1, added: 0, changed: 0, gone: 1 });
   expect(done.result.differences).toMatchObject([{ life: 'pet: a cat', what_if: null }]);
   const last = await finish({ filter: { batch_ids: [ids[2]] }, model: OTHER_MODEL });
-  expect(last.result.differences).toMatchObject([{ life: 'home: Rome', what_if: 'home: Rome in Italy' }]);
+  expect(last.result.differences).toMatchObject([{ life: 'home: Rome', what_if: 'home: Rome as home' }]);
   expect(last.result.memories).toEqual({ same: 1, added: 0, changed: 1, gone: 0 });
   expect(last.result.what_if.operations, 'it found the memory to update').toMatchObject({ ADD: 0, UPDATE: 1 });
   expect(await engine.live()).toContain('home: Rome');

@@ -58,21 +58,7 @@ function within(a: Slot, b: Slot): boolean {
   return wordsOf(a.value).every((word) => words.has(word));
 }
 
-const IDLE = new Set([
-  'a',
-  'an',
-  'the',
-  'their',
-  'my',
-  'to',
-  'very',
-  'really',
-  'now',
-  'some',
-  'named',
-  'called',
-  'one',
-]);
+const IDLE = new Set('a an the their my to very really now some named called one'.split(' '));
 
 /** The words of a value that make it what it is, singular. */
 export function wordsOf(value: string): readonly string[] {

@@ -18,10 +18,7 @@ interface Asked {
   readonly ahead: boolean;
   readonly groups: Readonly<Record<string, string | undefined>>;
 }
-interface Pattern {
-  readonly source: string;
-  readonly resolve: (asked: Asked) => Moment;
-}
+type Pattern = readonly [source: string, resolve: (asked: Asked) => Moment];
 
 const onDay = (day: Day): Moment => ({ day, label: `on ${day.day} ${monthName(day)} ${day.year}` });
 const inMonth = (day: Day): Moment => ({ day, label: `in ${monthName(day)} ${day.year}` });
@@ -29,49 +26,34 @@ const inYear = (day: Day): Moment => ({ day, label: `in ${day.year}` });
 const about = (day: Day): Moment => ({ day, label: `around ${day.day} ${monthName(day)} ${day.year}` });
 
 const PATTERNS: readonly Pattern[] = [
-  { source: '(?:on )?(?<iso>(?:19|20)\\d\\d-\\d\\d-\\d\\d)', resolve: ({ groups }) => onDay(isoDay(groups.iso ?? '')) },
-  { source: 'the day before yesterday', resolve: ({ today }) => onDay(shifted(today, -2, 'day')) },
-  { source: 'the day after tomorrow', resolve: ({ today }) => onDay(shifted(today, 2, 'day')) },
-  {
-    source: 'yesterday(?: morning| afternoon| evening)?|last night',
-    resolve: ({ today }) => onDay(shifted(today, -1, 'day')),
-  },
-  {
-    source: 'tomorrow(?: morning| afternoon| evening| night)?',
-    resolve: ({ today }) => onDay(shifted(today, 1, 'day')),
-  },
-  { source: 'today|tonight|this (?:morning|afternoon|evening)', resolve: ({ today }) => onDay(today) },
-  { source: `${COUNT} (?<unit>day|week|month|year)s? ago`, resolve: (asked) => byUnit(asked, -countOf(asked)) },
-  { source: `in ${COUNT} (?<unit>day|week|month|year)s?(?: time)?`, resolve: (asked) => byUnit(asked, countOf(asked)) },
-  { source: '(?<which>last|next|this) (?<unit>week|month|year)', resolve: (asked) => whole(asked) },
-  { source: '(?<which>last|next|this) (?<season>spring|summer|autumn|fall|winter)', resolve: season },
-  {
-    source: '(?<which>last|next|this) weekend',
-    resolve: (asked) => about(weekdayFrom(asked.today, 6, direction(asked))),
-  },
-  {
-    source: `(?:(?<which>last|next|this|this coming|on|by|since) (?:last )?(?<weekday>${WEEKDAYS.join('|')})|(?<bare>${WEEKDAYS.join('|')})(?= at|$| (?:morning|afternoon|evening|night)))(?: morning| afternoon| evening| night)?`,
-    resolve: weekday,
-  },
-  {
-    source: `(?:on |by )?(?:the )?(?<date>\\d{1,2})(?:st|nd|rd|th)?(?: of)? ${MONTH}(?:,? ${YEAR})?`,
-    resolve: (asked) => onDay(calendarDay(asked)),
-  },
-  {
-    source: `(?:on |by )?${MONTH} (?<date>\\d{1,2})(?:st|nd|rd|th)?(?:,? ${YEAR})?`,
-    resolve: (asked) => onDay(calendarDay(asked)),
-  },
-  {
-    source: `(?:back )?(?<which>in|since|last|next) (?:early |late )?${MONTH}(?: ${YEAR})?`,
-    resolve: (asked) => sinceOr(asked, inMonth(calendarDay(asked))),
-  },
-  {
-    source: `(?:back )?(?<which>in|since) (?:early |late )?${YEAR}`,
-    resolve: (asked) => sinceOr(asked, inYear(yearDay(asked))),
-  },
+  ['(?:on )?(?<iso>(?:19|20)\\d\\d-\\d\\d-\\d\\d)', ({ groups }) => onDay(isoDay(groups.iso ?? ''))],
+  ['the day before yesterday', ({ today }) => onDay(shifted(today, -2, 'day'))],
+  ['the day after tomorrow', ({ today }) => onDay(shifted(today, 2, 'day'))],
+  ['yesterday(?: morning| afternoon| evening)?|last night', ({ today }) => onDay(shifted(today, -1, 'day'))],
+  ['tomorrow(?: morning| afternoon| evening| night)?', ({ today }) => onDay(shifted(today, 1, 'day'))],
+  ['today|tonight|this (?:morning|afternoon|evening)', ({ today }) => onDay(today)],
+  [`${COUNT} (?<unit>day|week|month|year)s? ago`, (asked) => byUnit(asked, -countOf(asked))],
+  [`in ${COUNT} (?<unit>day|week|month|year)s?(?: time)?`, (asked) => byUnit(asked, countOf(asked))],
+  ['(?<which>last|next|this) (?<unit>week|month|year)', (asked) => whole(asked)],
+  ['(?<which>last|next|this) (?<season>spring|summer|autumn|fall|winter)', season],
+  ['(?<which>last|next|this) weekend', (asked) => about(weekdayFrom(asked.today, 6, direction(asked)))],
+  [
+    `(?:(?<which>last|next|this|this coming|on|by|since) (?:last )?(?<weekday>${WEEKDAYS.join('|')})|(?<bare>${WEEKDAYS.join('|')})(?= at|$| (?:morning|afternoon|evening|night)))(?: morning| afternoon| evening| night)?`,
+    weekday,
+  ],
+  [
+    `(?:on |by )?(?:the )?(?<date>\\d{1,2})(?:st|nd|rd|th)?(?: of)? ${MONTH}(?:,? ${YEAR})?`,
+    (asked) => onDay(calendarDay(asked)),
+  ],
+  [`(?:on |by )?${MONTH} (?<date>\\d{1,2})(?:st|nd|rd|th)?(?:,? ${YEAR})?`, (asked) => onDay(calendarDay(asked))],
+  [
+    `(?:back )?(?<which>in|since|last|next) (?:early |late )?${MONTH}(?: ${YEAR})?`,
+    (asked) => sinceOr(asked, inMonth(calendarDay(asked))),
+  ],
+  [`(?:back )?(?<which>in|since) (?:early |late )?${YEAR}`, (asked) => sinceOr(asked, inYear(yearDay(asked)))],
 ];
 
-const COMPILED = PATTERNS.map(({ source, resolve }) => ({
+const COMPILED = PATTERNS.map(([source, resolve]) => ({
   resolve,
   anywhere: new RegExp(`(?<![\\w-]|every |each )(?:${source})(?![\\w-])`, 'iu'),
 }));

@@ -54,13 +54,13 @@ const LEAD_IN =
   /^(?:and|but|so|well|oh|ah|um+|hmm+|hi|hey|hello|yes|yeah|yep|no(?! longer)|nope|ok|okay|right|also|actually|anyway|besides|plus|fyi|btw|by the way|in fact|to be honest|honestly|unfortunately|sadly|luckily|fortunately|sorry|wait|thanks|thank you|then|now|currently|today|these days|nowadays|right now|at the moment|in case you wondered|just so you know|you know|as you know|as I said|I said(?: that)?|I told you(?: that)?|I mean(?:t)?|I think(?: that)?|I guess(?: that)?|I believe(?: that)?|I forgot to (?:say|mention|tell you)(?: that)?|I should (?:say|mention|add)(?: that)?|let me (?:correct|introduce) myself|correction|it turns out(?: that)?|turns out(?: that)?|good news|big news|(?:please )?(?:remember|note|keep in mind|be aware|don't forget|do not forget)(?: that)?|for (?:the record|your information)|the thing is|from now on|(?:where|since|because|although|though|that)(?= (?:I|my|we|our) ))(?![\w'-])[\s,:!.-]*(?=\S)/iu;
 
 function piecesOf(sentence: string): readonly Piece[] {
-  const parts = sentence.split(JOINT);
+  const parts = alone(sentence).split(JOINT);
   const pieces: Piece[] = [];
   for (let i = 0; i < parts.length; i += 2) {
     const text = inFirstPerson(withDateLast(withoutLeadIn((parts[i] ?? '').trim())));
     if (text !== '') pieces.push({ text, joint: (parts[i - 1] ?? '').trim().toLowerCase() });
   }
-  return joined(pieces);
+  return pieces;
 }
 
 function withoutLeadIn(piece: string): string {
@@ -90,27 +90,15 @@ const inFirstPerson = (text: string): string =>
       'I go by ',
     );
 
-/** "My wife and I moved" is one piece, and says that I did; with whom matters to couples only. */
-function joined(pieces: readonly Piece[]): readonly Piece[] {
-  return pieces.flatMap((piece, i) => {
-    const [before, after] = [pieces[i - 1], pieces[i + 1]];
-    const pair = (a: Piece | undefined, b: Piece | undefined) =>
-      a !== undefined &&
-      b?.joint === 'and' &&
-      /^I \w/u.test(b.text) &&
-      /^(?:\p{Lu}\p{L}+|[Mm]y \w+)$/u.test(a.text) &&
-      a.text !== 'I';
-    if (pair(piece, after)) return [];
-    return pair(before, piece)
-      ? [{ ...piece, joint: before?.joint ?? '', text: withPartner(piece.text, before?.text ?? '') }]
-      : [piece];
-  });
-}
-
-function withPartner(text: string, who: string): string {
-  if (/^I (?:broke|split) up\b/u.test(text)) return text.replace(/up\b/u, `up with ${who}`);
-  return /^\p{Lu}/u.test(who) ? text.replace(/^(I (?:got|are|am) (?:married|engaged))/u, `$1 to ${who}`) : text;
-}
+/** "My wife and I moved": I did; with whom matters to couples only. */
+const alone = (sentence: string): string =>
+  sentence
+    .replace(/^([Mm]y [\w-]+|\p{Lu}\p{L}+) and I ((?:broke|split) up)\b/u, 'I $2 with $1')
+    .replace(
+      /(?<=^|week |month |year |yesterday )(\p{Lu}\p{L}+) and I ((?:got|are|have got) (?:married|engaged))\b/u,
+      'I $2 to $1',
+    )
+    .replace(/(?<=^|week |month |year |yesterday )(?:[Mm]y [\w-]+|\p{Lu}\p{L}+) and I\b/u, 'I');
 
 /** A question without the part that asks: its last, unless that part is the reason for asking. */
 function asked(pieces: readonly Piece[], question: boolean): readonly Piece[] {

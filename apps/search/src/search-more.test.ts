@@ -139,7 +139,7 @@ test('a plain search reads the index, and of the ledger whose life is asked abou
   expect((await search({ ...question, include: ['scores'] })).json().results).toHaveLength(1);
   expect(calls.splice(0)).toEqual(['lanes']);
   await search({ ...question, include: ['sources', 'history'] });
-  expect(calls).toEqual(['lanes', 'lookups', 'lookups']);
+  expect(calls, 'and once for all who said it').toEqual(['lanes', 'lookups', 'lookups', 'memories']);
 });
 
 test.each([

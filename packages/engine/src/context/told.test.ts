@@ -96,7 +96,7 @@ describe('what was told', () => {
     expect(textsOf(tell({ asked: [moved] }))).toEqual([moved.text]);
   });
 
-  test('stays for twelve turns in which it is not asked for, and no longer', () => {
+  test('stays for ten turns in which it is not asked for, and no longer', () => {
     const tell = conversation();
     tell({ asked: [TEA] });
     for (let turn = 1; turn <= STALE_TURNS_MAX; turn += 1) {

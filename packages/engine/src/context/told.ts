@@ -22,7 +22,7 @@ export interface ToldFact extends ToldLine {
 }
 
 /** What is not asked for any more is noise in the end, however much its place in the cache is worth. */
-export const STALE_TURNS_MAX = 12;
+export const STALE_TURNS_MAX = 10;
 /** Lines in the order in which they were told, each with whether it is asked for now; null: it cannot be told again. */
 export type Retold = { readonly item: FactItem; readonly turns: number; readonly asked: boolean } | null;
 

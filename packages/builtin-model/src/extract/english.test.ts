@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { factsOf, textsOf } from '../testing/ask.ts';
+import { listOf, objectOf, textOf } from '../input.ts';
+import { ask, factsOf, NOW, textsOf } from '../testing/ask.ts';
 
 const TOLD: readonly (readonly [string, readonly string[]])[] = [
   [
@@ -155,6 +156,21 @@ describe('reading English', () => {
 
   it('takes nothing from assistants', async () => {
     expect(await factsOf('I live in Oslo', { role: 'assistant' })).toEqual([]);
+  });
+
+  it('leaves what is said in a role until the role ends', async () => {
+    const said = (content: string, i: number) => ({ id: `m${i}`, role: 'user', content, timestamp: NOW, name: null });
+    const messages = [
+      'I like figs.',
+      "Let's role play!",
+      'I live in a castle.',
+      'Enough of the role play.',
+      'I live in Oslo.',
+    ];
+    const { facts } = await ask('extract_facts', { messages: messages.map(said) });
+    expect(listOf(facts).map((fact) => textOf(objectOf(fact).text))).toEqual(['User likes figs', 'User lives in Oslo']);
+    const context = { recent: [{ role: 'user', content: 'Pretend we are knights.' }] };
+    expect(await ask('extract_facts', { context, messages: [said('I live in a castle.', 0)] })).toEqual({ facts: [] });
   });
 
   it('reads a long unbroken message in time', async () => {

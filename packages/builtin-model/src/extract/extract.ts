@@ -26,14 +26,17 @@ export function extractFacts(input: JsonObject): JsonObject {
   const facts: Extracted[] = [];
   const recent = listOf(objectOf(input.context).recent).map(objectOf);
   const said = recent.filter(({ role }) => role === 'user').map(({ content }) => textOf(content));
+  let playing = said.reduce(inARole, false);
   for (const message of listOf(input.messages).map(objectOf)) {
     if (message.role !== 'user') continue;
-    const before = [...said];
-    said.push(textOf(message.content));
-    if (inARole(before)) continue;
+    const content = textOf(message.content);
+    const before = said.slice(-REMEMBERED);
+    const inRole = playing;
+    playing = inARole(playing, content);
+    said.push(content);
+    if (inRole) continue;
     const today = dayTold(message.timestamp) ?? now;
-    for (const fact of factsOf({ id: textOf(message.id), content: textOf(message.content), today, before }))
-      add(facts, fact);
+    for (const fact of factsOf({ id: textOf(message.id), content, today, before })) add(facts, fact);
   }
   return { facts: facts.map(written) };
 }
@@ -49,6 +52,9 @@ function factsOf({ id, content, today, before }: Spoken): readonly Extracted[] {
   });
   return withoutOverruled(facts);
 }
+
+/** So many messages back a correction may reach. */
+const REMEMBERED = 10;
 
 /** "I meant Bruges, not Ghent": what was said of Ghent before is meant of Bruges. */
 function corrected(sentence: Sentence, before: readonly string[]): Sentence {

@@ -63,9 +63,9 @@ export function sentencesOf(content: string): readonly Sentence[] {
   return role < 0 ? sentences : sentences.slice(0, role);
 }
 
-/** Whether a user plays a role after what was said so far. */
-export const inARole = (before: readonly string[]): boolean =>
-  before.reduce((playing, text) => (BACK_TO_ONESELF.test(text) ? false : playing || IN_A_ROLE.test(text)), false);
+/** Whether a user plays a role after a text, having played one before it or not. */
+export const inARole = (before: boolean, text: string): boolean =>
+  !BACK_TO_ONESELF.test(text) && (before || IN_A_ROLE.test(text));
 
 /** Whether a Chinese clause asks something. */
 export const asksInChinese = (clause: string): boolean => CHINESE_QUESTION.test(clause);

@@ -67,7 +67,8 @@ export function world(base: string, { key, receiver }: { key: string; receiver: 
     const messages = [{ role: 'user', content: 'I live in Lisbon.' }];
     const batch = await done('POST /v1/batches?wait=30000', { user_id: userId, messages, flush: true });
     const { id, consolidation_id, events } = batch;
-    const { memory_id: memory, id: event } = events[0];
+    // What waits for a review has made no event yet.
+    const { memory_id: memory, id: event } = events[0] ?? {};
     return { user: userId, batch: id, consolidation: consolidation_id, memory, event };
   };
 

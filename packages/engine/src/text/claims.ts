@@ -1,4 +1,4 @@
-import { claimedIn, datesFrom, type Figures, figuresIn, hasNumber, isCalendarWord } from './figures.ts';
+import { claimedIn, datesFrom, type Figures, figuresIn, hasNumber, isCalendarWord, isNumberWord } from './figures.ts';
 import { once, STOP_WORDS, termSet } from './terms.ts';
 
 /** What one text says, as others are held against it. */
@@ -280,13 +280,35 @@ export function shareOf({ words, runs }: Pick<Claims, 'words' | 'runs'>, said: r
   return all === 0 ? 0 : found / all;
 }
 
-/** Whether a text says nothing that others do not say, but for how it says so: each name, number and word in particular. */
+/** Who merges two texts says some things in words of neither: what ended, what is left, what became of it. */
+const MERGED = 0.5;
+
+/**
+ * Whether a text says what others say, but for how it says so: each name, number and date, and more than half of its other words.
+ * A number that follows from counting what they say counts as said.
+ */
 export function isMadeOf(text: string, others: readonly string[], saidAt: number): boolean {
   const claims = claimsOf(text);
   const said = others.map(wordsIn);
   const { hasNames, hasNumbers, hasDates } = heldAgainst(said, [saidAt]);
-  const isWhole = claims.words.length + claims.runs.length === 0 || shareOf(claims, said) === 1;
-  return isWhole && hasNames(claims) && hasNumbers(claims) && hasDates(claims);
+  const isListed = (number: number): boolean => number <= claims.names.length;
+  const numbers = claims.figures.numbers.filter(({ whole }) => !isListed(whole) && !isCounted(whole, said));
+  const counted = { ...claims, figures: { ...claims.figures, numbers } };
+  if (!hasNames(claims) || !hasNumbers(counted) || !hasDates(claims)) return false;
+  const words = claims.words.filter((word) => !isNumberWord(word));
+  const isBare = words.length + claims.runs.length === 0;
+  return isBare || shareOf({ words, runs: claims.runs }, said) > MERGED;
+}
+
+/** Nobody counts further without being told a number. */
+const COUNTED_MAX = 12;
+
+/** Whether a small number comes of two that were said, or of one and another one: two children and a third, one cat less. */
+function isCounted(number: number, said: readonly Words[]): boolean {
+  if (number > COUNTED_MAX) return false;
+  const small = [1, ...said.flatMap(({ figures }) => [...figures.numbers])].filter((one) => one <= COUNTED_MAX);
+  const known = new Set(small);
+  return small.some((one) => known.has(number - one) || known.has(number + one));
 }
 
 const hasWord = ({ terms, words, begins }: Words, word: string): boolean =>

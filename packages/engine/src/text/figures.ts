@@ -210,7 +210,8 @@ const DOUBTFUL: ReadonlySet<string> = new Set(
 );
 
 /** Whether a word is surely a number, and more than one. */
-const isNumberWord = (word: string): boolean => !DOUBTFUL.has(word) && (VALUE_OF.get(word) ?? joined(word) ?? 0) > 1;
+export const isNumberWord = (word: string): boolean =>
+  !DOUBTFUL.has(word) && (VALUE_OF.get(word) ?? joined(word) ?? 0) > 1;
 
 /** The values of number words, and of tens with the ones that follow: twenty-five. */
 function spelt(words: readonly string[]): readonly number[] {

@@ -84,23 +84,26 @@ describe('a wish that is wrong is repaired or refused, with a remark', () => {
       'UPDATE to a name that nobody said',
       wrong(
         { event: 'UPDATE', id: '0', text: 'User lives in Quito' },
-        {
-          ends: ['UPDATE', 'ADD'],
-          live: [TEA, BERGEN, CAT],
-          did: ['repaired: used the text of the fact, because its'],
-        },
+        { did: ['repaired: added the fact beside the memory, because its'] },
       ),
     ],
     [
       'UPDATE to a word that nobody said',
       wrong(
         { event: 'UPDATE', id: '0', text: 'User lives in Bergen with a parrot' },
-        {
-          ends: ['UPDATE', 'ADD'],
-          live: [TEA, BERGEN, CAT],
-          did: ['repaired: used the text of the fact, because its'],
-        },
+        { did: ['repaired: added the fact beside the memory, because its'] },
       ),
+    ],
+    [
+      'UPDATE to a name that nobody said, of a memory that the fact says anyway',
+      {
+        memories: [OSLO, TEA],
+        facts: ['User lives in Oslo with Ana'],
+        asked: [['f0', 'UPDATE', '0', 'User lives in Oslo with Quentin']],
+        ends: ['UPDATE'],
+        live: [TEA, 'User lives in Oslo with Ana'],
+        did: ['repaired: used the text of the fact, because its'],
+      },
     ],
     ['ADD of far too much', wrong({ event: 'ADD', text: 'x'.repeat(5_000) })],
     [
@@ -203,5 +206,51 @@ describe('a wish that is wrong is repaired or refused, with a remark', () => {
       live: [OSLO, TEA, BERGEN],
       did: ['repaired: added, because neither this memory', 'refused: neither this memory'],
     });
+  });
+});
+
+const merges: readonly (readonly [memory: string, fact: string, merged: string])[] = [
+  ['User has two kids, Ana and Bo', 'User had a third child, Cy', 'User has three kids, Ana, Bo and Cy'],
+  ['User has kids named Ana and Bo', 'User had another child, Cy', 'User has three kids, Ana, Bo and Cy'],
+  ['User has 2 cats', 'User adopted another cat', 'User has 3 cats'],
+  ['User has a dog named Rex', "User's dog Rex turned 5", 'User has a 5-year-old dog named Rex'],
+  ['User plays the guitar and the piano', 'User sold their guitar', 'User plays the piano and sold their guitar'],
+  [
+    'User is allergic to peanuts and shellfish',
+    'User can eat shellfish again',
+    'User is allergic to peanuts but no longer to shellfish',
+  ],
+  [
+    'User works at Acme as an engineer',
+    'User was promoted to lead',
+    'User works at Acme as lead engineer after a promotion',
+  ],
+  [
+    'User has a trip to Rome planned for May',
+    "User's trip was postponed to June",
+    'User has a trip to Rome planned for June (postponed from May)',
+  ],
+  ['User likes tea, coffee and cocoa', 'User quit coffee', 'User likes tea and cocoa, and has stopped drinking coffee'],
+  ["User's wife Ann is a nurse", 'User and Ann divorced', "User's ex-wife Ann is a nurse"],
+  ['User lives in Oslo', 'User moved to Bergen', 'User used to live in Oslo and relocated to Bergen'],
+  ['用户喜欢茶和咖啡', '用户戒了咖啡', '用户喜欢茶,不再喝咖啡'],
+];
+
+describe('a memory and a fact in one text', () => {
+  const merging = (text: string, [memory, fact]: readonly string[], rest: Omit<Case, 'memories' | 'facts' | 'asked'>) =>
+    expectCase({ memories: [memory ?? ''], facts: [fact ?? ''], asked: [['f0', 'UPDATE', '0', text]], ...rest });
+
+  it.each(merges)('%s + %s = %s', (memory, fact, merged) => {
+    merging(merged, [memory, fact], { ends: ['UPDATE'], live: [merged], did: [] });
+  });
+
+  it.each([
+    ['a name', 'User has three kids, Ana, Bo and Dora'],
+    ['a count', 'User has nine kids, Ana, Bo and Cy'],
+    ['a number', 'User has kids, Ana, Bo and Cy, and 40 cats'],
+    ['a year', 'User has three kids, Ana, Bo and Cy, since 1997'],
+  ])('keeps the memory, and the fact beside it, where %s was never said', (_what, text) => {
+    const [[memory, fact] = ['', '']] = merges;
+    merging(text, [memory, fact], { ends: ['ADD'], live: [memory, fact], did: ['repaired: added the fact beside'] });
   });
 });

@@ -88,7 +88,7 @@ function carryOut(bench: Bench, fact: Fact, wish: RawOperation): FactOutcome | n
   if (event === 'ADD') return add(bench, fact, { ...how, text: fact.text });
   if (memory === undefined) return unknownTarget(bench, fact, { wish, event });
   if (hasChanged(bench, fact, memory)) return refuse(bench, describe(wish), 'the fact has already changed this memory');
-  if (event === 'UPDATE') return update(bench, fact, { ...how, memory, text: textOf(bench, fact, { wish, memory }) });
+  if (event === 'UPDATE') return changeAsked(bench, fact, { ...how, wish, memory });
   if (isKnownBy(bench, fact, memory)) return say(bench, fact, { ...how, memory, text: newest(memory).text });
   repaired(bench, wish, 'added, because this memory was not recalled for the fact');
   return add(bench, fact, { text: fact.text, reason: 'confirms no recalled memory', decidedBy: 'guard' });
@@ -104,25 +104,41 @@ function eventOf(bench: Bench, wish: RawOperation, memory: Memory | undefined): 
 /** A text longer than this is not one memory. */
 const TEXT_MAX = 4_000;
 
-/** What a changed memory shall say: the model's text where that is made of the fact and of the memory, else the fact's. */
-function textOf(bench: Bench, fact: Fact, { wish, memory }: { wish: RawOperation; memory: Memory }): string {
-  const why = unusableText(bench, fact, { text: wish.text, memory });
-  if (why === null) return wish.text ?? fact.text;
-  repaired(bench, wish, `used the text of the fact, because ${why}`);
-  return fact.text;
+/**
+ * The memory changes to the model's text where that is made of the fact and of the memory. Where it is not, the memory stays and
+ * the fact stands beside it: written over the memory it would take with it what it does not say itself.
+ */
+function changeAsked(bench: Bench, fact: Fact, how: Asked): FactOutcome | null {
+  const { wish, memory, reason, decidedBy } = how;
+  const change = (text: string): FactOutcome | null => update(bench, fact, { memory, text, reason, decidedBy });
+  const unusable = unusableText(wish.text);
+  if (unusable === null && isMade(bench, fact, how)) return change(wish.text ?? fact.text);
+  if (unusable !== null || containment(newest(memory).text, fact.text) === 1) {
+    repaired(bench, wish, `used the text of the fact, because ${unusable ?? MADE_UP}`);
+    return change(fact.text);
+  }
+  if (hasOutcome(bench, fact)) return refuse(bench, describe(wish), MADE_UP);
+  repaired(bench, wish, `added the fact beside the memory, because ${MADE_UP}`);
+  return add(bench, fact, { text: fact.text, reason: 'the text for the memory was made up', decidedBy: 'guard' });
 }
 
-function unusableText(
-  bench: Bench,
-  fact: Fact,
-  { text, memory }: { readonly text: string | null; readonly memory: Memory },
-): string | null {
+interface Asked extends Omit<Wording, 'text'> {
+  readonly wish: RawOperation;
+  readonly memory: Memory;
+}
+
+const MADE_UP = 'its text says what neither the fact nor the memory does';
+
+function unusableText(text: string | null): string | null {
   if (text === null) return 'there is no text';
-  if (text.length > TEXT_MAX || !/[\p{L}\p{N}]/u.test(normaliseText(text))) return 'its text is not usable as a memory';
-  if (text === fact.text) return null;
+  const isUsable = text.length <= TEXT_MAX && /[\p{L}\p{N}]/u.test(normaliseText(text));
+  return isUsable ? null : 'its text is not usable as a memory';
+}
+
+function isMade(bench: Bench, fact: Fact, { wish: { text }, memory }: Asked): boolean {
+  if (text === null || text === fact.text) return true;
   const shown = bench.shown.byMemory.get(memory.id)?.text ?? newest(memory).text;
-  const isMade = isMadeOf(text, [fact.text, shown, newest(memory).text], fact.saidAt.at);
-  return isMade ? null : 'its text says what neither the fact nor the memory does';
+  return isMadeOf(text, [fact.text, shown, newest(memory).text], fact.saidAt.at);
 }
 
 /** Words of the fact that stand in the memory already, or an index that found the one for the other. */

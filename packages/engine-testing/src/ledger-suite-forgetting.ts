@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { added, deleted, heldOperation, home, newMessage, updated } from './builders.ts';
 import { graphPlan, heldStudy, relationsOf } from './graph-bench.ts';
 import { statementsBy } from './graph-statements.ts';
-import { apply, type Bench, claimedBatch, expectKind, hear, TENANT, write } from './ledger-bench.ts';
+import { apply, type Bench, claimedBatch, clear, expectKind, hear, TENANT, write } from './ledger-bench.ts';
 
 /** What goes with a memory that is forgotten, and comes back with it. */
 export function describeForgetting(bench: () => Bench): void {
@@ -180,6 +180,45 @@ export function describeForgetting(bench: () => Bench): void {
       expect(JSON.stringify(said)).not.toContain('euros');
       await write(b, updated(b.tools, gone.memory, { text: 'Owes Bo ten euros' }));
       expect(await quotes()).toEqual(all);
+    });
+
+    it('stays out of the quotes of relations when retention has removed its messages, whatever else is forgotten or comes back', async () => {
+      const b = bench();
+      const { holds } = statementsBy(b.tools);
+      const of = await heard(b, ['I owe Bo ten euros and I like tea. I have a cat and a dog.']);
+      const debt = rememberedFrom(b, of, { text: 'Owes Bo ten euros', quote: 'I owe Bo ten euros' });
+      const tea = rememberedFrom(b, of, { text: 'Ana likes tea', quote: 'I like tea' });
+      const cat = rememberedFrom(b, of, { text: 'Ana has cat', quote: 'I have a cat' });
+      const dog = rememberedFrom(b, of, { text: 'Ana owns dog', quote: 'a dog' });
+      await apply(b, of.turn, { changes: [debt, tea, cat, dog], graph: true });
+      const study = await heldStudy(b, of.turn.lane);
+      const plan = graphPlan(of.turn.consolidationId, [
+        { ...holds('Ana likes tea', { messageIds: of.ids }), quote: 'Bo ten euros  and I like tea' },
+        { ...holds('Ana owns dog', { messageIds: of.ids }), quote: 'a cat and a dog' },
+      ]);
+      expectKind(await b.ledger.graph.apply(study, plan, b.tools.now()), 'applied');
+      const quotes = async () => {
+        const around = await b.ledger.graph.around(of.turn.lane, { entities: ['Ana'], at: null, limit: 10 });
+        return around.map(({ quote }) => quote).sort();
+      };
+      const gone = deleted(b.tools, debt.memory, { forgets: true });
+      await write(b, gone);
+      expect(await quotes()).toEqual(['a cat and a dog', null]);
+      const entries = await b.ledger.outbox.ofLane(of.turn.lane, 100);
+      await hear(b, await b.ledger.speech.unprojectedIn(of.turn.lane, 100));
+      await clear(
+        b,
+        entries.map(({ seq }) => seq),
+      );
+      b.tools.advance(1_000);
+      const now = b.tools.now();
+      expect(await b.ledger.retention.removeMessages(TENANT, now, { now, limit: 100 })).toBe(1);
+      const catGone = deleted(b.tools, cat.memory, { forgets: true });
+      await write(b, catGone);
+      expect(await quotes(), 'nobody can say what it spans').toEqual([null, null]);
+      await write(b, updated(b.tools, gone.memory, { text: 'Owes Bo ten euros' }));
+      await write(b, updated(b.tools, catGone.memory, { text: 'Ana has cat' }));
+      expect(await quotes()).toEqual([null, null]);
     });
 
     it('keeps a study from bringing it back that had read its messages before', async () => {

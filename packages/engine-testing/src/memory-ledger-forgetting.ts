@@ -1,9 +1,11 @@
 import type { Evidence, LaneId, Leaning, MemoryChange, Millis, WishToForget } from '@slowwave/engine';
 import {
+  besideQuote,
   evidenceByMessage,
   forgottenAt,
   hasFallen,
   isOfForgotten,
+  isQuoteKept,
   leaningIn,
   quoteShown,
   type ShownMessage,
@@ -88,20 +90,27 @@ export function standAgain(state: State, lane: LaneId): void {
     const { consolidationId } = row.statement;
     if (row.lane !== lane || consolidationId === null) continue;
     const said = row.quoteSaid ?? row.statement.quote;
-    const quote = quoteShown(
-      said,
-      row.statement.messageIds.flatMap((id) => shownIn(state, id)),
-    );
+    const beside = row.statement.messageIds.flatMap((id) => shownIn(state, id, cameOf([id])));
+    const quote = quoteShown(said, beside);
     row.statement = { ...row.statement, quote };
-    row.quoteSaid = quote === said ? null : said;
+    row.quoteSaid = quote === said || !isQuoteKept(beside) ? null : said;
     row.fallen = hasFallen(row.statement, cameOf(row.statement.messageIds), nameOf);
     row.counts = !row.fallen && rowOf(state.consolidations, consolidationId).state !== 'undone';
   }
 }
 
-function shownIn(state: State, messageId: string): readonly ShownMessage[] {
+function shownIn(state: State, messageId: string, evidence: readonly Evidence[]): readonly ShownMessage[] {
   const row = state.messages.get(messageId);
-  return row === undefined ? [] : [{ content: row.message.content, hidden: row.unhidden !== undefined }];
+  if (row === undefined) return [];
+  const wished = state.wishes.some((wish) => wish.messageId === messageId);
+  return [besideQuote({ content: row.message.content, unhidden: row.unhidden ?? null, wished, evidence })];
+}
+
+/** Messages are not kept any more: what they hid of quotes is gone with them. */
+export function loseQuotes(state: State, messageIds: ReadonlySet<string>): void {
+  for (const row of state.graph.statements.values()) {
+    if (row.statement.messageIds.some((id) => messageIds.has(id))) row.quoteSaid = null;
+  }
 }
 
 function evidenceOf(state: State, lane: LaneId): readonly Evidence[] {

@@ -10,6 +10,7 @@ import {
   readsOtherwise,
   type TenantId,
 } from '@slowwave/engine';
+import { loseQuotes } from './memory-ledger-forgetting.ts';
 import { conflictsOf, record } from './memory-ledger-memories.ts';
 import { hearersOf, reviseWithBeside } from './memory-ledger-speech.ts';
 import { change, type State } from './memory-ledger-state.ts';
@@ -54,6 +55,8 @@ export function memoryRetention(state: State): RetentionStore {
         }
       }
       const ids = new Set(picked.map(({ id }) => id));
+      const messages = [...state.messages.values()].filter(({ message }) => ids.has(message.batchId));
+      loseQuotes(state, new Set(messages.map(({ message }) => message.id)));
       for (const wish of state.wishes) {
         if (ids.has(state.messages.get(wish.messageId)?.message.batchId ?? '')) change(wish, { quote: null });
       }

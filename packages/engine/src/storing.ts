@@ -20,8 +20,10 @@ export {
 export { digitsOf, ID_ALPHABET, numberOf, ofNoSpace, ownerBitsOf, ownerDigits, payerOf } from './ids.ts';
 export { forgottenAt, isOfForgotten, liveVersion, markOf, versionsOf } from './memories/evolve.ts';
 export {
+  besideQuote,
   evidenceByMessage,
   hasFallen,
+  isQuoteKept,
   leaningIn,
   quoteShown,
   type ShownMessage,

@@ -10,11 +10,13 @@ import type {
   WishToForget,
 } from '@slowwave/engine';
 import {
+  besideQuote,
   canonical,
   endsOf,
   evidenceByMessage,
   hasFallen,
   isOfForgotten,
+  isQuoteKept,
   leaningIn,
   quoteShown,
   type ShownMessage,
@@ -127,34 +129,48 @@ export function* standAgain(folding: Folding, consolidationIds: readonly string[
     ),
   );
   const cameOf = evidenceByMessage(evidence);
-  const shown = new Map(messages.map((message) => [message.id, shownFrom(message)]));
+  const shown = new Map(messages.map((message) => [message.id, shownFrom(message, cameOf([message.id]))]));
   const weighed = statements.map(({ row, statement }) => {
     const fallen = hasFallen(statement, cameOf(statement.messageIds), nameOf) ? 1 : 0;
     const said = row.quote_said === null ? statement.quote : (JSON.parse(row.quote_said) as string);
-    const quote = quoteShown(
-      said,
-      statement.messageIds.flatMap((id) => shown.get(id) ?? []),
-    );
+    const beside = statement.messageIds.flatMap((id) => shown.get(id) ?? []);
+    const quote = quoteShown(said, beside);
+    const quoteSaid = quote === said || !isQuoteKept(beside) ? null : JSON.stringify(said);
     const counts = fallen === 1 || row.state === 'undone' ? 0 : 1;
-    return { row, statement: { ...statement, quote }, was: statement.quote, said, fallen, counts };
+    return { row, statement: { ...statement, quote }, was: statement.quote, quoteSaid, fallen, counts };
   });
   const changed = weighed.filter(
-    ({ row, statement, was, fallen, counts }) =>
-      fallen !== row.fallen || counts !== row.counts || statement.quote !== was,
+    ({ row, statement, was, quoteSaid, fallen, counts }) =>
+      fallen !== row.fallen || counts !== row.counts || statement.quote !== was || quoteSaid !== row.quote_said,
   );
   yield* together(
-    ...changed.map(({ row, statement, said, fallen, counts }) => {
-      const quoteSaid = statement.quote === said ? null : JSON.stringify(said);
-      return run(STAND, { id: row.id, fallen, counts, statement: JSON.stringify(statement), quoteSaid });
-    }),
+    ...changed.map(({ row, statement, quoteSaid, fallen, counts }) =>
+      run(STAND, { id: row.id, fallen, counts, statement: JSON.stringify(statement), quoteSaid }),
+    ),
   );
   yield* refold(folding, { statements: changed.map(({ statement }) => statement), entities: [] });
 }
 
-const shownFrom = ({ content, unhidden }: MessageRow): ShownMessage => ({
-  content: JSON.parse(content) as Content,
-  hidden: unhidden !== null,
-});
+const shownFrom = ({ content, unhidden, wished }: MessageRow, evidence: readonly Evidence[]): ShownMessage =>
+  besideQuote({
+    content: JSON.parse(content) as Content,
+    unhidden: unhidden === null ? null : (JSON.parse(unhidden) as Content),
+    wished: wished === 1,
+    evidence,
+  });
+
+/** Messages of batches are not kept any more: what they hid of quotes is gone with them. Needs the locks of their lanes. */
+export function* loseQuotes(batchIds: readonly string[]): Script<void> {
+  const rows = yield* all<{ id: string; statement: string }>(SELECT_HIDDEN_QUOTES, { batchIds });
+  if (rows.length === 0) return;
+  const lost = new Set(yield* idsOf('SELECT id FROM messages WHERE batch_id IN :batchIds', { batchIds }));
+  const ids = rows.filter((row) => statementFrom(row).messageIds.some((id) => lost.has(id))).map(({ id }) => id);
+  yield* run('UPDATE graph_statements SET quote_said = NULL WHERE id IN :ids', { ids });
+}
+
+const SELECT_HIDDEN_QUOTES = `
+  SELECT s.id, s.statement FROM graph_statements s
+  WHERE s.quote_said IS NOT NULL AND s.lane IN (SELECT lane FROM batches WHERE id IN :batchIds)`;
 
 const STAND = `
   UPDATE graph_statements SET fallen = @fallen, counts = @counts, statement = @statement, quote_said = @quoteSaid
@@ -214,6 +230,7 @@ interface MessageRow {
   readonly batch_id: string;
   readonly content: string;
   readonly unhidden: string | null;
+  readonly wished: 0 | 1;
 }
 
 interface WishRow {
@@ -261,7 +278,9 @@ const SELECT_CONSOLIDATED = `
   SELECT DISTINCT consolidation_id AS id FROM batches WHERE id IN :batchIds AND consolidation_id IS NOT NULL`;
 
 const SELECT_MESSAGES = `
-  SELECT id, batch_id, content, unhidden FROM messages WHERE id IN :ids AND +lane = @lane ORDER BY id`;
+  SELECT m.id, m.batch_id, m.content, m.unhidden,
+    CASE WHEN EXISTS (SELECT 1 FROM wishes w WHERE w.message_id = m.id) THEN 1 ELSE 0 END AS wished
+  FROM messages m WHERE m.id IN :ids AND +m.lane = @lane ORDER BY m.id`;
 
 const SHOW = 'UPDATE messages SET content = @content::jsonb, unhidden = @unhidden::jsonb WHERE id = @id';
 

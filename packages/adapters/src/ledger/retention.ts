@@ -1,9 +1,10 @@
-import type { HistoryRemoval, MemoryEvent, Millis, RetentionStore, TenantId } from '@slowwave/engine';
+import type { HistoryRemoval, LaneId, MemoryEvent, Millis, RetentionStore, TenantId } from '@slowwave/engine';
 import { NOT_KEPT, readsOtherwise } from '@slowwave/engine/storing';
 import { read, storeOf, write } from './access.ts';
 import { conflicts, queueForIndex, rewriteMemories } from './changes.ts';
+import { loseQuotes } from './forgetting.ts';
 import { eventColumns } from './rows/memory.ts';
-import { allAs, counted, idsOf, run, type Script, together, update } from './script.ts';
+import { all, allAs, counted, idsOf, run, type Script, together, update } from './script.ts';
 import { projectSpeechAgain } from './speech.ts';
 import { lockLanes } from './turn.ts';
 
@@ -18,7 +19,16 @@ export const retentionStore = storeOf<RetentionStore>('retention', {
   ),
   countMessages: read((tenant, before) => counted(`SELECT count(*) AS count ${MESSAGES}`, { tenant, before })),
   removeMessages: write(function* (tenant, before, { now, limit }) {
-    const ids = yield* picked(`SELECT id ${MESSAGES} ORDER BY accepted_at LIMIT @limit`, { tenant, before, limit });
+    const given = { tenant, before, limit };
+    const first = yield* all<{ lane: LaneId }>(`SELECT lane ${MESSAGES} ORDER BY accepted_at LIMIT @limit`, given);
+    const lanes = [...new Set(first.map(({ lane }) => lane))];
+    // Whoever forgets or recalls something at the same time would write back what was read of messages before.
+    yield* lockLanes(lanes);
+    const ids = yield* picked(`SELECT id ${MESSAGES} AND +lane IN :lanes ORDER BY accepted_at LIMIT @limit`, {
+      ...given,
+      lanes,
+    });
+    yield* loseQuotes(ids);
     yield* together(
       run('UPDATE messages SET content = @content::jsonb, unhidden = NULL, name = NULL WHERE batch_id IN :ids', {
         ids,
@@ -84,7 +94,12 @@ const EMPTY_WISHES = `
 /** What another sweep has just taken is left to it. */
 const picked = (
   text: string,
-  which: { readonly tenant: TenantId; readonly before: Millis; readonly limit: number },
+  which: {
+    readonly tenant: TenantId;
+    readonly before: Millis;
+    readonly limit: number;
+    readonly lanes?: readonly LaneId[];
+  },
 ): Script<string[]> => idsOf(`${text} FOR UPDATE SKIP LOCKED`, which);
 
 const placeFrom = (row: { id: string; history_from: Millis }) => ({ memoryId: row.id, from: row.history_from });

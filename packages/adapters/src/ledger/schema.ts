@@ -683,6 +683,7 @@ CREATE INDEX graph_statements_of_source ON graph_statements (lane, source, relat
 CREATE INDEX graph_statements_of_destination ON graph_statements (lane, destination) WHERE destination IS NOT NULL;
 CREATE INDEX graph_statements_single ON graph_statements (lane, source, relationship) WHERE single = 1;
 CREATE INDEX graph_statements_merging ON graph_statements (lane) WHERE kind IN ('same', 'apart');
+CREATE INDEX graph_statements_hiding ON graph_statements (lane, id) WHERE quote_said IS NOT NULL;
 CREATE INDEX graph_statements_of_consolidation ON graph_statements (lane, consolidation_id, recorded_at);
 
 CREATE TABLE graph_relations (

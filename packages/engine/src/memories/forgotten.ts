@@ -161,12 +161,31 @@ function namedIn(statement: Statement, nameOf: NameOf): readonly string[] {
   return ends.map(nameOf).filter((name) => !isSelfName(name) && normaliseText(name) !== '');
 }
 
-/** A message as it is shown. */
+/** A message as it is shown beside what quotes it. */
 export interface ShownMessage {
   readonly content: Content;
   /** Something of what was said is hidden. */
   readonly hidden: boolean;
 }
+
+/** What a message hides, as far as it is kept, and all that was to be forgotten of it. */
+interface Hiding {
+  readonly content: Content;
+  readonly unhidden: Content | null;
+  /** Something was to be forgotten by its words. */
+  readonly wished: boolean;
+  readonly evidence: readonly Evidence[];
+}
+
+/** A message that is not kept shows nothing. Whatever of it is forgotten is hidden, although nobody can say any more where it stood. */
+export function besideQuote({ content, unhidden, wished, evidence }: Hiding): ShownMessage {
+  const isForgotten = wished || evidence.some(({ forgotten }) => forgotten);
+  return { content, hidden: unhidden !== null || (isWithheld(content) && isForgotten) };
+}
+
+/** A quote that is hidden beside a message that is not kept is gone for good: nothing could tell any more that it may be shown. */
+export const isQuoteKept = (messages: readonly ShownMessage[]): boolean =>
+  !messages.some(({ content }) => isWithheld(content) && content.withheld === 'retention');
 
 /**
  * A statement's quote beside its messages: where something of them is hidden, it is shown only if one of them still shows all of its

@@ -136,10 +136,13 @@ function monthOf(day: number): { readonly year: number; readonly month: number }
 }
 
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;
-/** Digits with what groups them and parts them: 1,000 1.5 12:30 2026-03-02. */
-const GROUPED = /\d+(?:[.,:/'’-]\d+)*/gu;
+/**
+ * Digits with what groups them and parts them: 1,000 1.5 12:30 2026-03-02. A run is read from its beginning alone, and no further
+ * than any number goes: tried again from each of its digits, a long one would take the square of its length.
+ */
+const GROUPED = /(?<!\d)\d{1,40}(?:[.,:/'’-]\d{1,40}){0,15}/gu;
 const SCALED =
-  /(\d+(?:[.,]\d+)?)\s?(k|m|thousand|million|billion|tausend|millionen|mil|millones|mille|millions?|万|千|億|亿)(?!\p{L})/gu;
+  /(?<!\d[.,]?)(\d{1,15}(?:[.,]\d{1,15})?)\s?(k|m|thousand|million|billion|tausend|millionen|mil|millones|mille|millions?|万|千|億|亿)(?!\p{L})/gu;
 const SCALES: ReadonlyMap<string, number> = new Map([
   ...['k', 'thousand', 'tausend', 'mil', 'mille', '千'].map((word) => [word, 1e3] as const),
   ...['m', 'million', 'millions', 'millionen', 'millones'].map((word) => [word, 1e6] as const),
@@ -252,7 +255,7 @@ const QUARTERS: ReadonlySet<string> = new Set([
   'quart',
 ]);
 
-const HAN_NUMBER = /[〇零一二两三四五六七八九十百千万]+/gu;
+const HAN_NUMBER = /[〇零一二两三四五六七八九十百千万]{1,40}/gu;
 const HAN_DIGITS = '〇一二三四五六七八九';
 
 /** 三十五 is 35, 二〇二六 is 2026. */
@@ -322,15 +325,15 @@ const YEAR = '((?:1[89]|20|21)\\d{2})';
 /** Ways to write a date, the longest first. */
 const DATES: readonly { readonly form: RegExp; readonly read: (found: readonly string[]) => NamedDate | null }[] = [
   {
-    form: /(\d{4})-(\d{1,2})(?:-(\d{1,2})(?:t[\d:.+z-]*)?)?(?!\d)/gu,
+    form: /(?<!\d)(\d{4})-(\d{1,2})(?:-(\d{1,2})(?:t[\d:.+z-]*)?)?(?!\d)/gu,
     read: ([, year, month, day]) => dateOf(numberOr(year), numberOr(month), numberOr(day)),
   },
   {
-    form: /(\d{4})\s?年(?:\s?(\d{1,2})\s?月)?(?:\s?(\d{1,2})\s?[日号])?/gu,
+    form: /(?<!\d)(\d{4})\s?年(?:\s?(\d{1,2})\s?月)?(?:\s?(\d{1,2})\s?[日号])?/gu,
     read: ([, year, month, day]) => dateOf(numberOr(year), numberOr(month), numberOr(day)),
   },
   {
-    form: /(\d{1,2})\s?月(?:\s?(\d{1,2})\s?[日号])?/gu,
+    form: /(?<!\d)(\d{1,2})\s?月(?:\s?(\d{1,2})\s?[日号])?/gu,
     read: ([, month, day]) => dateOf(null, numberOr(month), numberOr(day)),
   },
   {

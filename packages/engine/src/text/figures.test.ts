@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { claimedIn, figuresIn, hasNumber } from './figures.ts';
+
+/** The numbers of a claim that a text does not say. */
+const unsaid = (claim: string, said: string): readonly number[] =>
+  claimedIn(claim)
+    .numbers.filter((number) => !hasNumber(figuresIn(said).numbers, number))
+    .map(({ whole }) => whole);
+
+describe('numbers however they are written', () => {
+  it.each([
+    ['60,000 a year', '60k a year'],
+    ['1,500,000', '1.5 million'],
+    ['IBAN 12345678901234567890', 'my IBAN is 12345678901234567890'],
+  ])('%s is said by %s', (claim, said) => {
+    expect(unsaid(claim, said)).toEqual([]);
+  });
+
+  it.each([
+    ['60 km', '6 km'],
+    ['1,250', '1.5 k'],
+    ['ID 12345678901234567890', 'my ID is 12345678901239999999'],
+  ])('%s is not said by %s', (claim, said) => {
+    expect(unsaid(claim, said)).not.toEqual([]);
+  });
+});
+
+describe('a text of nothing but digits', () => {
+  const LENGTH = 60_000;
+  const taken = (text: string): number => {
+    const from = performance.now();
+    figuresIn(text);
+    return performance.now() - from;
+  };
+  const filled = (piece: string): string => piece.repeat(LENGTH / piece.length);
+
+  it.each(['0', '7'.repeat(999).concat('\n'), '1.', '1,1', '2020-', '12:', '1/2/', '一', '十万', '9 ', '2020年', '1e'])(
+    'of %j over and over takes about as long as one of words',
+    (piece) => {
+      const words = Math.max(1, taken(filled('one word ')));
+      expect(taken(filled(piece)) / words).toBeLessThan(40);
+    },
+  );
+});

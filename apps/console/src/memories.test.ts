@@ -136,6 +136,26 @@ test('what would be deleted together is shown first, and is what a filter is tru
   expect((await send('DELETE', '/v1/memories?user_id=ann&filters=home')).json()).toMatchObject({ status: 400 });
 });
 
+test.each([
+  '{}',
+  '{"AND":[]}',
+  '{"metadata":{}}',
+  '{"NOT":[]}',
+  '{"NOT":{"OR":[]}}',
+  '{"OR":[{},{"categories":"food"}]}',
+  '{"categories":{"nin":[]}}',
+])('a filter that leaves out nothing deletes nothing: %s', async (filters) => {
+  const { send, engine } = await consoleBench();
+  await send('POST', '/v1/memories', berlin);
+  const which = `/v1/memories?user_id=ann&filters=${encodeURIComponent(filters)}`;
+  const detail =
+    'the filter is not valid: filters: expected at least one condition that can rule a memory out (to delete all ' +
+    'memories of the owner, omit filters), got a filter that matches every memory';
+  for (const address of [which, `${which}&dry_run=true`])
+    expect((await send('DELETE', address)).json()).toMatchObject({ status: 400, code: 'invalid_request', detail });
+  expect(await engine.live('ann')).toHaveLength(1);
+});
+
 test('an answer about very many deletions names the first, and no long texts', async () => {
   const { send } = await consoleBench();
   const long = 'tea '.repeat(900).trim();

@@ -13,7 +13,6 @@ import {
 } from '@slowwave/contracts';
 import {
   type Fall,
-  filterIn,
   inApp,
   type JsonObject,
   type Ledger,
@@ -23,6 +22,7 @@ import {
   maskSecrets,
   memoryView,
   metadataKept,
+  narrowingFilterIn,
   type NewMemory,
   newest,
   scopeOf,
@@ -143,13 +143,14 @@ export const memoryRoutes = [
     summary: 'Delete all memories of an owner',
     description:
       'The owner is the first of user_id, agent_id and run_id that is set; the other ids and filters only narrow it. A ' +
-      'key bound to an app does not delete what other apps were told as well. With dry_run=true, nothing is deleted.',
+      'filter that matches every memory, such as {}, is refused. A key bound to an app does not delete what other apps ' +
+      'were told as well. With dry_run=true, nothing is deleted.',
     query: DeleteMemoriesQuery,
     answer: { 200: DeletedMemoriesView, 202: DeletedMemoriesView },
     bounds: { by: 'query', apps: true },
     handle: async ({ writer }, { tenant, query, request, reply }) => {
       const dryRun = query.dry_run === 'true';
-      const which = { ownApp: isForOneApp(request), where: filterIn(query.filters) };
+      const which = { ownApp: isForOneApp(request), where: narrowingFilterIn(query.filters) };
       const result = await writer.removeAll(tenant, scopeOf(query), { ...which, dryRun, named: DELETED_LISTED });
       if (result.kind === 'conflict') throw overtaken();
       if (result.kind !== 'written') reply.code(202);

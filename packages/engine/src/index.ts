@@ -155,6 +155,7 @@ export { idsAsked, withBeyond } from './search/beyond.ts';
 export type * from './search/filter/filter.ts';
 export { type Filterable, filterableOf, fold, matches, sameFolded, scopeFromFilter } from './search/filter/filter.ts';
 export { FilterError } from './search/filter/mistake.ts';
+export { narrowingFilterIn } from './search/filter/narrowing.ts';
 export { filterIn, readFilter } from './search/filter/read.ts';
 export {
   best,

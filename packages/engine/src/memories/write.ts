@@ -2,13 +2,15 @@ import type { EngineDeps } from '../deps.ts';
 import { ownerBitsOf } from '../ids.ts';
 import { attacksIn } from '../messages/attacks.ts';
 import type { MemoryChange, Proposal } from '../ports/ledger/memories.ts';
-import { allOf } from '../ports/ledger/page.ts';
+import type { Paged } from '../ports/ledger/page.ts';
 import { portionsOf } from '../ports/tools.ts';
 import type { MemoryPatch, MemoryWriter, NewMemory, Refusal, RemoveAllResult, WriteResult } from '../ports/writers.ts';
 import { type ProjectDeps, projectNow } from '../projection/project.ts';
-import type { Filter } from '../search/filter/filter.ts';
+import { type Filter, filterableOf, matches } from '../search/filter/filter.ts';
 import { normaliseText } from '../text/normalise.ts';
 import {
+  besideOwner,
+  isUnder,
   type Memory,
   type MemoryEvent,
   type MemoryVersion,
@@ -23,7 +25,7 @@ import { evolve, type Home, inEffect, isOfForgotten, lastSaidAt, liveVersion, ne
 import { fallOf } from './fall.ts';
 import { isRemoved } from './former.ts';
 import { isShared } from './in-app.ts';
-import { saidIds } from './said-ids.ts';
+import { idListsOf, saidIds } from './said-ids.ts';
 
 /** What an explicit write works with: nothing that thinks. */
 export type WriteDeps = ProjectDeps & Pick<EngineDeps, 'log'>;
@@ -52,8 +54,8 @@ export function memoryWriter(deps: WriteDeps): MemoryWriter {
       return memory === null || liveVersion(memory) === null ? null : fallOf(deps, memory);
     },
     removeAll: async (tenant, scope, { ownApp = false, where = null, dryRun = false, named = 0 } = {}) => {
-      const ids = await idsOf(deps, tenant, { scope, where });
-      return removeAll(deps, tenant, { ids, appId: ownApp ? scope.appId : null, dryRun, named });
+      const wanted = { scope, where, appId: ownApp ? scope.appId : null };
+      return removeAll(deps, tenant, { wanted, dryRun, named });
     },
   };
 }
@@ -116,71 +118,109 @@ async function attempt(
 /** Memories that were expired all along hold, too. */
 const BEFORE_ALL = -Number.MAX_SAFE_INTEGER;
 
-/** All that hold; where a filter is given, those that it is true of. */
-async function idsOf(
+/** Which memories go: what is true of all of them in the moment in which they do. */
+interface Wanted {
+  readonly scope?: Scope;
+  readonly where?: Filter | null;
+  /** Those alone that nobody but this app was told; null: all. */
+  readonly appId?: string | null;
+}
+
+interface Owned {
+  readonly scope: Scope;
+}
+
+/** All that hold, or all that a filter is true of, slice by slice: an owner may have more than a process can hold. */
+async function* slicesOf(
   { ledger }: Pick<WriteDeps, 'ledger'>,
   tenant: TenantId,
-  { scope, where }: { readonly scope: Scope; readonly where: Filter | null },
-): Promise<readonly string[]> {
-  if (where === null) return ledger.memories.liveIds(tenant, scope);
-  const found = await allOf((page) => ledger.filtered.list(tenant, { scope, where, now: BEFORE_ALL }, page));
-  return found.map(({ id }) => id);
+  { scope, where = null }: Wanted & Owned,
+): AsyncGenerator<readonly Memory[]> {
+  if (where === null) {
+    const ids = await ledger.memories.liveIds(tenant, scope);
+    for (const slice of portionsOf(ids, SLICE)) yield await ledger.memories.many(tenant, slice);
+    return;
+  }
+  for (let cursor: string | null = null, more = true; more; ) {
+    const asked = { scope, where, now: BEFORE_ALL };
+    const page: Paged<Memory> = await ledger.filtered.list(tenant, asked, { limit: SLICE, cursor });
+    yield page.results;
+    cursor = page.nextCursor;
+    more = cursor !== null;
+  }
+}
+
+interface RemovingAll {
+  readonly wanted: Wanted & Owned;
+  readonly dryRun: boolean;
+  readonly named: number;
 }
 
 async function removeAll(
   deps: WriteDeps,
   tenant: TenantId,
-  { ids, appId, dryRun, named }: Removing & { readonly dryRun: boolean; readonly named: number },
+  { wanted, dryRun, named }: RemovingAll,
 ): Promise<RemoveAllResult> {
   let count = 0;
   let unprojected = false;
   const first: Memory[] = [];
-  for (const slice of portionsOf(ids, SLICE)) {
-    const removing = { ids: slice, appId };
-    const removedSlice = dryRun ? await removable(deps, tenant, removing) : await removeSlice(deps, tenant, removing);
-    if (removedSlice.kind === 'conflict') return removedSlice;
-    if (removedSlice.kind === 'unprojected') unprojected = true;
-    count += removedSlice.count;
-    first.push(...removedSlice.first.slice(0, named - first.length));
+  for await (const slice of slicesOf(deps, tenant, wanted)) {
+    const removed = dryRun ? removable(slice, wanted) : await removeRead(deps, tenant, { read: slice, wanted });
+    if (removed.kind === 'conflict') return removed;
+    if (removed.kind === 'unprojected') unprojected = true;
+    count += removed.count;
+    first.push(...removed.first.slice(0, named - first.length));
   }
   return { kind: unprojected ? 'unprojected' : 'written', count, first };
 }
 
 /** What would go. */
-async function removable(deps: WriteDeps, tenant: TenantId, removing: Removing): Promise<RemoveAllResult> {
-  const live = await liveOf(deps, tenant, removing);
-  return { kind: 'written', count: live.length, first: live };
+function removable(read: readonly Memory[], wanted: Wanted): RemoveAllResult {
+  const going = read.filter((memory) => isWanted(memory, wanted));
+  return { kind: 'written', count: going.length, first: going };
 }
 
-async function liveOf(
-  { ledger }: WriteDeps,
-  tenant: TenantId,
-  { ids, appId = null }: Removing,
-): Promise<readonly Memory[]> {
-  const memories = await ledger.memories.many(tenant, ids);
-  return memories.filter((memory) => liveVersion(memory) !== null && (appId === null || !isShared(memory, appId)));
-}
-
-interface Removing {
-  readonly ids: readonly string[];
-  readonly by?: By;
-  /** Those alone that nobody but this app was told; null: all. */
-  readonly appId?: string | null | undefined;
+function isWanted(memory: Memory, { scope, where = null, appId = null }: Wanted): boolean {
+  if (liveVersion(memory) === null || (appId !== null && isShared(memory, appId))) return false;
+  if (scope !== undefined && !isUnder(idListsOf(memory), besideOwner(scope))) return false;
+  return where === null || matches(where, filterableOf(memory));
 }
 
 /** Live ones of at most a slice of memories go; `by` is in their events. */
-export async function removeSlice(deps: WriteDeps, tenant: TenantId, removing: Removing): Promise<RemoveAllResult> {
-  const { by = BY_API } = removing;
+export async function removeSlice(
+  deps: WriteDeps,
+  tenant: TenantId,
+  { ids, by }: { readonly ids: readonly string[]; readonly by: By },
+): Promise<RemoveAllResult> {
+  return removeRead(deps, tenant, { read: await deps.ledger.memories.many(tenant, ids), wanted: {}, by });
+}
+
+interface Removing {
+  /** As they were read: of what was changed since, nothing goes before it is read again. */
+  readonly read: readonly Memory[];
+  readonly wanted: Wanted;
+  readonly by?: By;
+}
+
+async function removeRead(
+  deps: WriteDeps,
+  tenant: TenantId,
+  { read, wanted, by = BY_API }: Removing,
+): Promise<RemoveAllResult> {
+  let memories = read;
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
-    const live = await liveOf(deps, tenant, removing);
-    const changes = live.map((memory) => removed(deps, memory, by));
+    if (tries > 0) memories = await deps.ledger.memories.many(tenant, idsOf(read));
+    const going = memories.filter((memory) => isWanted(memory, wanted));
+    const changes = going.map((memory) => removed(deps, memory, by));
     const written = await write(deps, tenant, { changes });
     // What is gone is found no more, with vectors or without.
     const kind = written.kind === 'words' ? 'written' : written.kind;
-    if (kind !== 'conflict') return { kind, count: live.length, first: live };
+    if (kind !== 'conflict') return { kind, count: going.length, first: going };
   }
   return { kind: 'conflict' };
 }
+
+const idsOf = (memories: readonly Memory[]): readonly string[] => memories.map(({ id }) => id);
 
 const flagOf = (text: string): Pick<VersionDetails, 'flagged'> => (attacksIn(text).length > 0 ? { flagged: true } : {});
 

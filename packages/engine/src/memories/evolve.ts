@@ -347,25 +347,31 @@ function unretracted(timeline: readonly Mark[]): readonly Mark[] {
 
 export const isSpoken = (mark: Mark): mark is Spoken => mark.kind === 'said' || mark.kind === 'deleted';
 
+/** A mark that rates a version. */
+export type RatedMark = Extract<Mark, { kind: 'rated' }>;
+
 /**
- * The last rating of a version that counts. It is of the text: whatever is said the same in a row has it, and a version with another
- * text begins without. null: none, or it was taken back.
+ * The ratings that count of each version, by any of its marks, oldest first. They are of the text: whatever is said the same in a row
+ * has them, and a version with another text begins without. Worked out once for all versions.
  */
-export function ratingOf({ timeline }: Pick<Memory, 'timeline'>, version: number): Rating | null {
-  const ratings = timeline.filter((mark) => mark.kind === 'rated');
-  if (ratings.length === 0) return null;
-  const counting = new Set(unretracted(timeline).map(({ revision }) => revision));
-  const same = marksBeside(timeline, version);
-  const last = ratings.findLast((mark) => counting.has(mark.revision) && same.has(mark.version));
-  return last?.rating ?? null;
+export function ratingsOf({ timeline }: Pick<Memory, 'timeline'>): (version: number) => readonly RatedMark[] {
+  if (!timeline.some(isRated)) return () => [];
+  const ofMark = new Map<number, RatedMark[]>();
+  for (const stretch of stretchesOf(timeline)) {
+    const ratings: RatedMark[] = [];
+    if (stretch.kind === 'run') for (const { revision } of stretch.run) ofMark.set(revision, ratings);
+  }
+  for (const mark of unretracted(timeline)) if (isRated(mark)) ofMark.get(mark.version)?.push(mark);
+  return (version) => ofMark.get(version) ?? [];
 }
 
-/** The marks of the version that a mark is one of. */
-function marksBeside(timeline: readonly Mark[], revision: number): ReadonlySet<number> {
-  const runs = stretchesOf(timeline).flatMap((stretch) => (stretch.kind === 'run' ? [stretch.run] : []));
-  const own = runs.find((run) => run.some((mark) => mark.revision === revision)) ?? [];
-  return new Set(own.map((mark) => mark.revision));
-}
+const isRated = (mark: Mark): mark is RatedMark => mark.kind === 'rated';
+
+/** The last rating of a version that counts. null: none, or it was taken back. */
+export const ratingOf = (memory: Pick<Memory, 'timeline'>, version: number): Rating | null =>
+  lastRating(ratingsOf(memory)(version));
+
+export const lastRating = (ratings: readonly RatedMark[]): Rating | null => ratings.at(-1)?.rating ?? null;
 
 /** When it was rated last, whether that counts or not. */
 export const ratedAt = ({ timeline }: Pick<Memory, 'timeline'>): Millis | null =>

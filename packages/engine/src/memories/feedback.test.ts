@@ -32,8 +32,33 @@ describe('what is thought', () => {
     const tools = fixedTools();
     const { memory } = added(tools, home('lane' as LaneId));
     const of = rating === null ? memory : rated(tools, memory, { version: 1, rating }).memory;
-    expect(feedbackOf(of, 1, [{ memoryId: memory.id, version: 1, good, bad }])).toBeCloseTo(worth, 3);
-    expect(feedbackOf(of, 2, [{ memoryId: memory.id, version: 1, good, bad }])).toBe(0);
+    const feedback = feedbackOf(of, [{ memoryId: memory.id, version: 1, good, bad }]);
+    expect(feedback(1)).toBeCloseTo(worth, 3);
+    expect(feedback(2)).toBe(0);
+  });
+});
+
+describe('a memory of very many versions', () => {
+  it('has its timeline read as often with a rating of all of them as with none', () => {
+    const tools = fixedTools();
+    const { memory } = added(tools, home('lane' as LaneId), { text: 'Weighs 0 kg' });
+    const [said] = memory.timeline;
+    if (said?.kind !== 'said') throw new Error('expected what was said');
+    const reads = { count: 0 };
+    const marks = Array.from({ length: 300 }, (_, i) => {
+      const { text: _text, ...mark } = { ...said, revision: i + 1, saidAt: { at: i, seq: i } };
+      return Object.defineProperty({ ...mark, text: '' }, 'text', {
+        enumerable: true,
+        get: () => {
+          reads.count += 1;
+          return `Weighs ${i} kg`;
+        },
+      });
+    });
+    const last = { kind: 'rated', revision: 301, version: 300, rating: 'positive', recordedAt: 0 } as const;
+    const feedback = feedbackOf({ ...memory, timeline: [...marks, last] }, []);
+    expect(marks.map(({ revision }) => feedback(revision)).filter((worth) => worth !== 0)).toEqual([0.5]);
+    expect(reads.count).toBeLessThan(10 * marks.length);
   });
 });
 

@@ -5,6 +5,7 @@ import { sweepOutbox } from '../projection/project.ts';
 import { undoer } from '../undo/undo.ts';
 import { DEFAULT_TENANT, type Memory, type Rating } from '../words.ts';
 import { liveVersion, ratingOf } from './evolve.ts';
+import { inApp } from './in-app.ts';
 import { rater } from './rate.ts';
 import { reviewer } from './review.ts';
 import { memoryWriter } from './write.ts';
@@ -195,6 +196,65 @@ describe('a very negative rating', () => {
     await b.writer.remove(DEFAULT_TENANT, gone);
     const stale = { review: { state: 'stale', note: 'the memory it would delete is gone' } };
     expect(await b.reviewer.approve(DEFAULT_TENANT, other?.id ?? '')).toMatchObject(stale);
+  });
+});
+
+describe('a rating by an app', () => {
+  const rates = async (b: Awaited<ReturnType<typeof bench>>) => {
+    for (const appId of ['A', 'B']) {
+      await b.engine.post(['lives: in Oslo'], { scope: { appId } });
+      await b.engine.run();
+      b.engine.tools.advance(MINUTE);
+    }
+    const [memory] = await b.engine.memories('ann');
+    const id = memory?.id ?? '';
+    const seenBy = async (appId: string) => {
+      const known = inApp(await b.of(id), appId);
+      return known === null ? 'unknown' : ratingOf(known, known.versions[0]?.number ?? 0);
+    };
+    return {
+      id,
+      rate: (appId: string | null, rating: Rating | null, reason: string | null = null) =>
+        b.rater.rate(DEFAULT_TENANT, id, { rating, appId, reason }),
+      seen: async () => [await seenBy('A'), await seenBy('B')],
+    };
+  };
+
+  it('counts for it where another app has said the same, and is taken back by it alone', async () => {
+    const b = await bench();
+    const { id, rate, seen } = await rates(b);
+    await rate('A', 'positive');
+    expect(await seen()).toEqual(['positive', null]);
+    await rate('B', 'positive');
+    expect(await seen()).toEqual(['positive', 'positive']);
+    await rate('B', null);
+    expect(await seen()).toEqual(['positive', null]);
+    await rate('A', null);
+    expect(await seen()).toEqual([null, null]);
+    await rate('A', null);
+    expect((await b.events(id)).filter((kind) => kind === 'FEEDBACK')).toHaveLength(4);
+  });
+
+  it('is not that of who knows all, who may say the same', async () => {
+    const b = await bench();
+    const { id, rate } = await rates(b);
+    await rate('A', 'negative', 'in A');
+    await rate(null, 'negative');
+    await rate(null, 'negative');
+    await rate('A', 'negative', 'in A');
+    expect(await b.reasons(id)).toEqual(['in A', 'rated by API']);
+  });
+
+  it('has a reason of its own: the same one again says nothing, whatever was said since', async () => {
+    const b = await bench();
+    const { id, rate } = await rates(b);
+    await rate('A', 'negative', 'not Oslo');
+    await rate('B', 'negative', 'not Oslo');
+    await b.writer.change(DEFAULT_TENANT, id, { metadata: { seen: true } });
+    await rate('A', 'negative', 'not Oslo');
+    await rate('B', 'negative', 'never Oslo');
+    await rate('B', 'negative', 'never Oslo');
+    expect(await b.reasons(id)).toEqual(['not Oslo', 'not Oslo', 'never Oslo']);
   });
 });
 

@@ -4,7 +4,7 @@ import type { MemoryChange, Proposal } from '../ports/ledger/memories.ts';
 import type { NewFeedback, Rater, WriteResult } from '../ports/writers.ts';
 import { shownVersion } from '../projection/make-points.ts';
 import type { Memory, MemoryEvent, MemoryVersion, TenantId, Under } from '../words.ts';
-import { holdingMarks, liveVersion, ratingOf } from './evolve.ts';
+import { holdingMarks, lastRating, liveVersion, ratingsOf } from './evolve.ts';
 import { isRemoved } from './former.ts';
 import { inApp } from './in-app.ts';
 import { changeOf, eventOf, TRIES_MAX, type WriteDeps, write } from './write.ts';
@@ -51,14 +51,21 @@ interface Meant {
   readonly rating: Rating;
 }
 
-/** The same rating with another reason says something new; without any it does not. */
+/**
+ * Whether a rating changes nothing, for nobody: it is the last one of all, and the last one that its app has given. The same rating
+ * with another reason says something new; without any it does not.
+ */
 async function isSaid({ ledger }: WriteDeps, of: Meant & { readonly memory: Memory }): Promise<boolean> {
   const { memory, version, rating } = of;
-  if (ratingOf(memory, version.number) !== rating.rating) return false;
-  if (rating.reason === null || rating.rating === null) return true;
-  const events = await ledger.undos.events(memory.tenant, [memory.id]);
-  const last = events.findLast(({ rated }) => rated !== undefined && rated.version === version.number);
-  return last?.reason === rating.reason;
+  const ratings = ratingsOf(memory)(version.number);
+  const own = ratings.filter(({ under }) => (under?.appId ?? null) === rating.appId);
+  if (lastRating(ratings) !== rating.rating || lastRating(own) !== rating.rating) return false;
+  const last = own.at(-1);
+  if (rating.reason === null || rating.rating === null || last === undefined) return true;
+  const asked = { tenant: memory.tenant, owner: memory.owner, ids: [memory.id] };
+  const since = await ledger.lookups.histories(asked, memory.revision - last.revision + 1);
+  const event = since.get(memory.id)?.find(({ revision }) => revision === last.revision);
+  return event?.reason === rating.reason;
 }
 
 const WITHOUT_REASON = 'rated by API';

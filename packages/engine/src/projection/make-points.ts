@@ -234,13 +234,13 @@ export function pointsOf(memory: Memory, { vectorOf, said, credits = [] }: Makin
   const deleted = deletedAt(memory);
   const sight = sightOf(memory, deleted !== null);
   const toldLast = toldLastOf(memory);
-  const thought = (number: number) => feedbackPart(feedbackOf(memory, number, credits));
+  const feedback = feedbackOf(memory, credits);
   return foundVersions(memory).map((version) => ({
     ...placeOfMemory(memory),
     ...versionPart(version),
     ...sight(version),
     ...toldLast(version),
-    ...thought(version.number),
+    ...feedbackPart(feedback(version.number)),
     deletedAt: deleted,
     vector: vectorOf(version.text),
     terms: terms(version.text),

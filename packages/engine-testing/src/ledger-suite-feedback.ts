@@ -1,6 +1,6 @@
-import type { HeldOperation, Memory, NewReceipt, Rating } from '@slowwave/engine';
+import type { HeldOperation, Memory, MemoryChange, NewReceipt, Rating } from '@slowwave/engine';
 import { describe, expect, it } from 'vitest';
-import { added, heldOperation, home, rated, retracted, scope, updated, user } from './builders.ts';
+import { added, confirmed, deleted, heldOperation, home, rated, retracted, scope, updated, user } from './builders.ts';
 import {
   ALL,
   apply,
@@ -61,9 +61,36 @@ export function describeFeedback(bench: () => Bench): void {
       expect(await pending(b)).toEqual(['rev_1']);
       const second = await rate(b, first, { rating: 'very_negative', opens: proposed(b, first, 'rev_2') });
       expect(await pending(b)).toEqual(['rev_2']);
-      await rate(b, second, { rating: null, opens: null });
+      expect(await b.ledger.reviews.get(TENANT, 'rev_1')).toMatchObject({ state: 'stale', note: 'rated again' });
+      await rate(b, second, { rating: null });
       expect(await pending(b)).toEqual([]);
-      expect(await b.ledger.reviews.get(TENANT, 'rev_2')).toMatchObject({ state: 'stale', note: 'rated otherwise' });
+      expect(await b.ledger.reviews.get(TENANT, 'rev_2')).toMatchObject({
+        ...{ state: 'stale', note: 'the rating was changed or taken back', settledAt: b.tools.now() },
+      });
+    });
+
+    it('end their reviews with the rating or the text, whatever takes it away, and only then', async () => {
+      const b = bench();
+      const { lane } = await remembered(b);
+      const end = async (next: (memory: Memory) => MemoryChange) => {
+        const born = added(b.tools, home(lane));
+        await write(b, born);
+        const { memory } = born;
+        const once = await rate(b, memory, { rating: 'very_negative', opens: proposed(b, memory, `rev_${memory.id}`) });
+        await write(b, next(once));
+        const { state, note } = (await b.ledger.reviews.get(TENANT, `rev_${memory.id}`)) ?? {};
+        return [state, note];
+      };
+      expect(await end((memory) => retracted(b.tools, memory, { retracts: [2] }))).toEqual([
+        ...['stale', 'the rating was changed or taken back'],
+      ]);
+      expect(await end((memory) => updated(b.tools, memory, { text: 'Lives in Rome' }))).toEqual([
+        ...['stale', 'the memory has changed since it was rated'],
+      ]);
+      expect(await end((memory) => deleted(b.tools, memory))).toEqual([
+        ...['stale', 'the memory it would delete is gone'],
+      ]);
+      expect(await end((memory) => confirmed(b.tools, memory))).toEqual(['pending', null]);
     });
 
     it('leave the reviews of plans, of other memories and of what was decided as they are', async () => {
@@ -78,7 +105,7 @@ export function describeFeedback(bench: () => Bench): void {
       await rate(b, other.memory, { rating: 'very_negative', opens: proposed(b, other.memory, 'rev_other') });
       const once = await rate(b, memory, { rating: 'very_negative', opens: proposed(b, memory, 'rev_1') });
       await b.ledger.reviews.settle(TENANT, 'rev_1', { state: 'rejected', now: b.tools.now() });
-      await rate(b, once, { rating: 'positive', opens: null });
+      await rate(b, once, { rating: 'positive' });
       expect((await pending(b)).sort()).toEqual(['rev_other', 'rev_plan']);
       expect(await b.ledger.reviews.get(TENANT, 'rev_1')).toMatchObject({ state: 'rejected', note: null });
     });
@@ -163,12 +190,12 @@ const proposed = (b: Bench, memory: Memory, id: string): HeldOperation => ({
 
 interface GivenRating {
   readonly rating: Rating | null;
-  readonly opens: HeldOperation | null;
+  readonly opens?: HeldOperation;
 }
 
 async function rate(b: Bench, memory: Memory, { rating, opens }: GivenRating): Promise<Memory> {
   const change = rated(b.tools, memory, { version: 1, rating });
-  const proposal = { memoryId: memory.id, opens, note: 'rated otherwise' };
+  const proposal = opens && { memoryId: memory.id, opens, note: 'rated again' };
   const given = { changes: [change], tombstones: [], proposal, now: b.tools.now() };
   expect(await b.ledger.memories.write(TENANT, given)).toEqual({ kind: 'written' });
   return change.memory;

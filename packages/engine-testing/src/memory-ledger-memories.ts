@@ -12,6 +12,7 @@ import {
   type Turn,
   type Written,
 } from '@slowwave/engine';
+import { proposalOver } from '@slowwave/engine/storing';
 import { forgetWith, noteWishes } from './memory-ledger-forgetting.ts';
 import { openStudy } from './memory-ledger-graph-studies.ts';
 import { refoldGraph, showWithGraph } from './memory-ledger-graph-writes.ts';
@@ -40,6 +41,7 @@ function apply(state: State, turn: Turn, application: Application): Applied {
   const pinned = pinnedOf(state, turn.consolidationId);
   const outcomes = pinned.map((batch) => ({ batch, outcome: outcomeOf(application, batch) }));
   record(state, application.changes, turn.consolidationId);
+  endProposals(state, application.changes, application.now);
   for (const tombstone of application.tombstones) state.tombstones.push({ lane: turn.lane, tombstone });
   openReviews(state, turn, application);
   for (const { batch, outcome } of outcomes) {
@@ -89,6 +91,7 @@ export function write(
   const overtaken = conflictsOf(state, tenant, writing.changes);
   if (overtaken.length > 0) return { kind: 'conflict', memoryIds: overtaken };
   record(state, writing.changes, null);
+  endProposals(state, writing.changes, writing.now);
   for (const tombstone of writing.tombstones) {
     state.tombstones.push({ lane: laneOfMemory(state, tombstone.memoryId), tombstone });
   }
@@ -108,10 +111,20 @@ function propose(state: State, { memoryId, opens, note }: Proposal, now: number)
     const waits = review.operation.memoryId === memoryId && review.consolidationId === null;
     if (waits && review.state === 'pending') change(review, { state: 'stale', note, settledAt: now });
   }
-  if (opens === null) return;
   const pending = { state: 'pending', note: null, createdAt: now, settledAt: null } as const;
   const of = { tenant, lane, owner, scope, consolidationId: null, operation: opens };
   state.reviews.set(opens.id, { id: opens.id, ...of, ...pending });
+}
+
+/** Deletions that ratings proposed are over where their rating or the text they are about is gone. */
+function endProposals(state: State, changes: readonly MemoryChange[], now: number): void {
+  const changed = new Map(changes.map(({ memory }) => [memory.id, memory]));
+  for (const review of state.reviews.values()) {
+    const memory = changed.get(review.operation.memoryId);
+    if (memory === undefined || review.consolidationId !== null || review.state !== 'pending') continue;
+    const note = proposalOver(memory, review.operation.rated ?? 0);
+    if (note !== null) change(review, { state: 'stale', note, settledAt: now });
+  }
 }
 
 /** What goes with what is forgotten, or comes back with it. */

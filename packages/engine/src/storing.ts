@@ -30,6 +30,7 @@ export {
   shownOf,
 } from './memories/forgotten.ts';
 export { foundVersions, historyFrom, sourcesOf, UNDONE_NOTE } from './memories/former.ts';
+export { proposalOver } from './memories/proposals.ts';
 export { KEY_OF, SAID_KINDS, saidIds } from './memories/said-ids.ts';
 export { countSaying, saidWhen } from './messages/messages.ts';
 export { FAILURES_KEPT, replayPriority } from './ports/ledger/batches.ts';

@@ -99,6 +99,10 @@ const OF_MEMORIES: Readonly<Record<string, Make>> = {
   'characters of instructions, includes, excludes': (n) =>
     batch({ instructions: letters(n), includes: letters(n), excludes: letters(n) }),
   'characters of a memory written as it is': (n) => memory({ memory: letters(n) }),
+  'characters of the reason of a rating': (n, there) => ({
+    line: `POST /v1/memories/${there.memory}/feedback`,
+    body: { rating: 'positive', reason: letters(n) },
+  }),
   'categories of a memory': (n) => memory({ categories: many(n, (i) => `c${i}`) }),
   'characters of a category': (n) => memory({ categories: [letters(n)] }),
 };
@@ -118,6 +122,7 @@ const OF_QUESTIONS: Readonly<Record<string, Make>> = {
   'memories of each search of a recall': (n) => recall({ top_k: n }),
   'steps of a recall': (n) => recall({ max_steps: n }),
   'tokens of a recall': (n) => recall({ max_tokens: n }),
+  'messages before or after a message or event': (n) => ({ line: `GET /v1/messages?around=msg_x&before=${n}` }),
   'messages before a source': (n, there) => ({ line: `GET /v1/memories/${there.memory}/sources?before=${n}` }),
   'levels of a filter': (n) => filtered(many(n, (i) => i).reduce<object>((inner) => ({ NOT: inner }), { app_id: 'a' })),
   'characters of a filter, as JSON': (n) =>

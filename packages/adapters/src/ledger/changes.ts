@@ -10,6 +10,7 @@ import type {
 } from '@slowwave/engine';
 import { memoryNotices, versionsOf } from '@slowwave/engine/storing';
 import { forgetWith } from './forgetting.ts';
+import { endProposals } from './proposals.ts';
 import { blankQuestions, retractions } from './receipts.ts';
 import { scopeKey } from './rows/columns.ts';
 import type { LaneRow } from './rows/lane.ts';
@@ -87,6 +88,7 @@ export function* writeChanges({ changes, tombstones }: Changed, by: ChangeBy): S
   );
   yield* together(writing, noteSources(events));
   yield* forgetDeleted(changes);
+  yield* endProposals(changes, by);
   yield* forgetWith(changes, { tenant, now });
   if (listening.length > 0) {
     const told = listening.some((webhook) => webhook.events.includes('memory.retracted'));

@@ -92,7 +92,7 @@ export function* propose(tenant: TenantId, { changes, proposal, now }: Proposing
   if (proposal === undefined || memory === undefined) return;
   const { memoryId, note, opens } = proposal;
   yield* run(END_PROPOSALS, { tenant, memoryId, note, now });
-  if (opens !== null) yield* open(memory, { operations: [opens], consolidationId: null, now });
+  yield* open(memory, { operations: [opens], consolidationId: null, now });
 }
 
 interface Proposing {

@@ -81,17 +81,16 @@ function eventFor(deps: WriteDeps, memory: Memory, { version, rating }: Meant): 
   });
 }
 
-/** Whether a memory is to be deleted that somebody finds very bad, a person decides. What ended is not proposed. */
+/**
+ * Whether a memory is to be deleted that somebody finds very bad, a person decides. What ended is not proposed; a proposal ends by
+ * itself with its rating.
+ */
 function proposalOf(deps: WriteDeps, of: Meant & { readonly change: MemoryChange }): Proposal | undefined {
   const { version, rating, change } = of;
   const { memory } = change;
-  if (!holdingMarks(memory.timeline).includes(version.number)) return undefined;
-  const note = rating.rating === 'very_negative' ? 'it was rated again' : TAKEN_BACK;
-  return { memoryId: memory.id, note, opens: rating.rating === 'very_negative' ? deletionOf(deps, of) : null };
+  const isProposed = rating.rating === 'very_negative' && holdingMarks(memory.timeline).includes(version.number);
+  return isProposed ? { memoryId: memory.id, note: 'it was rated again', opens: deletionOf(deps, of) } : undefined;
 }
-
-/** Why a proposal is over, in the answers of reviews. */
-export const TAKEN_BACK = 'the rating was changed or taken back';
 
 function deletionOf(
   { tools }: WriteDeps,

@@ -9,16 +9,14 @@ import {
   blockedHash,
   deletedAt,
   evolve,
-  holdingMarks,
   holdsAt,
   inEffect,
   liveVersion,
   newestOrNull,
   previousOf,
-  ratingOf,
   tombstoneOf,
 } from './evolve.ts';
-import { TAKEN_BACK } from './rate.ts';
+import { GONE, proposalOver } from './proposals.ts';
 import { removed } from './write.ts';
 
 /** What a review works with: nothing that thinks. */
@@ -89,11 +87,9 @@ async function approval(deps: ReviewDeps, review: Review): Promise<Settlement | 
 async function deletion(deps: ReviewDeps, { tenant, operation }: Review, version: number): Promise<Settlement> {
   const now = deps.tools.now();
   const memory = await deps.ledger.memories.get(tenant, operation.memoryId);
-  if (memory === null || liveVersion(memory) === null)
-    return { state: 'stale', note: 'the memory it would delete is gone', now };
-  if (!holdingMarks(memory.timeline).includes(version))
-    return { state: 'stale', note: 'the memory has changed since it was rated', now };
-  if (ratingOf(memory, version) !== 'very_negative') return { state: 'stale', note: TAKEN_BACK, now };
+  if (memory === null) return { state: 'stale', note: GONE, now };
+  const note = proposalOver(memory, version);
+  if (note !== null) return { state: 'stale', note, now };
   const change = removed(deps, memory, { actor: 'review', reason: operation.reason });
   return {
     state: 'approved',

@@ -53,10 +53,10 @@ export interface WishToForget {
   readonly memoryId: string | null;
 }
 
-/** What a rating of what a memory says now does to its reviews: those of earlier ratings are over, and of a very bad one there is one. */
+/** What a very bad rating of what a memory says now does to its reviews: those of earlier ratings are over, and there is one of it. */
 export interface Proposal {
   readonly memoryId: string;
-  readonly opens: HeldOperation | null;
+  readonly opens: HeldOperation;
   /** Why the earlier ones are stale. */
   readonly note: string;
 }
@@ -83,6 +83,7 @@ export interface Leaning {
   readonly statements: readonly Statement[];
 }
 
+/** Whatever changes a memory also ends the proposals to delete it that its ratings do not make any more. */
 export interface MemoryStore {
   /** One transaction: events, versions, tombstones, reviews, batch states, outbox, study, and whether the lane has more. */
   apply(turn: Turn, application: Application): Promise<Applied>;

@@ -25,11 +25,12 @@ export async function extract(deps: EngineDeps, gathered: GatheredTurn, cancel: 
     ...gathered,
     facts: found.facts,
     discards: [...discards, ...uncounted(heard.spoken, discards)],
+    remarks: found.remarks,
     prompts: [...heard.prompts, ...found.prompts],
   };
 }
 
-type FoundFacts = Pick<Extracted, 'facts' | 'discards' | 'prompts'>;
+type FoundFacts = Pick<Extracted, 'facts' | 'discards' | 'remarks' | 'prompts'>;
 
 async function findFacts(
   deps: EngineDeps,
@@ -40,7 +41,7 @@ async function findFacts(
   if (settings.mode === 'procedural') return procedure(deps, what, cancel);
   if (settings.mode === 'verbatim') return { ...verbatim(what), prompts: [] };
   const idle = idleDiscards(what.spoken, { agent: scope.agentId !== null });
-  return idle === null ? infer(deps, what, cancel) : { facts: [], discards: idle, prompts: [] };
+  return idle === null ? infer(deps, what, cancel) : { facts: [], discards: idle, remarks: [], prompts: [] };
 }
 
 /** A window of which nothing can come is not asked about; null: something may. */
@@ -150,7 +151,7 @@ async function procedure(
   deps: EngineDeps,
   { gathered, spoken }: { gathered: GatheredTurn; spoken: readonly Spoken[] },
   cancel: Cancellation,
-): Promise<Pick<Extracted, 'facts' | 'discards' | 'prompts'>> {
+): Promise<FoundFacts> {
   const steps = spoken.filter(({ message }) => message.role !== 'system');
   const shown = new Map(steps.map((step, i) => [`m${i}`, step]));
   const summaries: string[] = [];

@@ -49,7 +49,7 @@ export async function judge(deps: EngineDeps, decided: Decided): Promise<Guarded
     { ...decided, addOnly: turn.settings.mode === 'verbatim' || turn.settings.mode === 'add_only' },
   );
   const verdicts = await inSlices(tools, work);
-  const remarks = [...verdicts.remarks, ...remarksOnTime(decided), ...attacks.map(remarkOn)];
+  const remarks = [...decided.remarks, ...verdicts.remarks, ...remarksOnTime(decided), ...attacks.map(remarkOn)];
   return { ...decided, ...verdicts, attacks, remarks };
 }
 

@@ -28,6 +28,7 @@ export interface GatheredTurn extends Gathered {
 export interface Extracted extends GatheredTurn {
   readonly facts: readonly Fact[];
   readonly discards: readonly Discard[];
+  readonly remarks: readonly Remark[];
   readonly prompts: readonly PromptUse[];
 }
 
@@ -54,7 +55,6 @@ export interface Guarded extends Decided {
   readonly operations: readonly Operation[];
   readonly held: readonly HeldOperation[];
   readonly outcomes: readonly FactOutcome[];
-  readonly remarks: readonly Remark[];
   readonly attacks: readonly SeenAttack[];
   readonly events: readonly MemoryEvent[];
 }

@@ -1,3 +1,4 @@
+import { aliasesIn } from './aliases.ts';
 import { claimedIn, datesFrom, type Figures, figuresIn, hasNumber, isCalendarWord, isNumberWord } from './figures.ts';
 import { once, STOP_WORDS, termSet } from './terms.ts';
 
@@ -20,10 +21,12 @@ export function wordsIn(text: string): Words {
   const plain = plainOf(text);
   const words = new Set(plain.split(' '));
   words.delete('');
+  const aliases = aliasesIn(text, plain, words).join(' ');
+  if (aliases !== '') for (const word of aliases.split(' ')) words.add(word);
   return {
     plain,
     words,
-    terms: termSet(text),
+    terms: aliases === '' ? termSet(text) : new Set([...termSet(text), ...termSet(aliases)]),
     begins: new Set([...words].flatMap((word) => (word.length >= BEGIN ? [word.slice(0, BEGIN)] : []))),
     figures: figuresIn(text),
     isCased: casedShare(text) >= 0.5,
@@ -324,4 +327,10 @@ export function wordCount(text: string): number {
   const spaced = [...termSet(text)].filter((term) => !UNSPACED.test(term)).length;
   const signs = (text.match(RUNS) ?? []).join('').length;
   return spaced + signs / 2;
+}
+
+/** How many words a text has, also those that say nothing by themselves. */
+export function spokenWords(text: string): number {
+  const spaced = (text.match(TOKEN) ?? []).length;
+  return spaced + (text.match(RUNS) ?? []).join('').length / 2;
 }

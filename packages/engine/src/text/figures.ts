@@ -31,11 +31,46 @@ export function figuresIn(text: string): Figures {
   const unified = text.normalize('NFKC').toLowerCase();
   const words = unified.match(WORD) ?? [];
   const numbers = new Set([...inDigits(unified), ...spelt(words), ...(unified.match(HAN_NUMBER) ?? []).map(hanNumber)]);
-  if (words.some((word) => QUARTERS.has(word))) for (const minutes of [15, 30, 45]) numbers.add(minutes);
+  for (const number of impliedIn(unified, words, numbers)) numbers.add(number);
   const months = new Set(words.flatMap((word) => MONTH_OF.get(word) ?? []));
   for (const number of numbers) if (number >= 1 && number <= 12) months.add(number);
   return { numbers, months, weekdays: new Set(weekdaysIn(unified, words)) };
 }
+
+/** What goes without saying: the minutes of a quarter, the hours of an evening, the number of a decade, the day of Christmas. */
+function impliedIn(unified: string, words: readonly string[], said: ReadonlySet<number>): readonly number[] {
+  const implied = IDIOMS.flatMap(({ form, numbers }) => (form.test(unified) ? numbers : []));
+  const hours = [...said].filter((number) => number >= 1 && number <= 12);
+  const isParted = words.some((word) => QUARTERS.has(word));
+  if (isParted) {
+    implied.push(15, 30, 45);
+    hours.push(...hours.map((hour) => hour - 1)); // a quarter to eight, halb acht
+  }
+  const after = LATE.test(unified) ? hours.filter((hour) => hour < 12).map((hour) => hour + 12) : [];
+  return [...implied, ...(isParted ? hours : []), ...after];
+}
+
+const LATE =
+  /(?<!\p{L})(?:evening|afternoon|night|tonight|abends?|nachmittags?|nachts?|soir|après-midi|tarde|noche|sera|pomeriggio|noite|вечера|дня)(?!\p{L})|晚上|下午|午後|夜/u;
+
+/** Numbers by other words, and days by their names. */
+const IDIOMS: readonly { readonly form: RegExp; readonly numbers: readonly number[] }[] = [
+  { form: /(?<!\p{L})(?:half a dozen|halbes dutzend|media docena|demi-douzaine)(?!\p{L})/u, numbers: [6] },
+  { form: /(?<!\p{L})(?:dozen|dutzend|docena|douzaine|dozzina|dúzia)(?!\p{L})/u, numbers: [12] },
+  { form: /(?<!\p{L})(?:decade|jahrzehnt|década|décennie|decennio)(?!\p{L})/u, numbers: [10] },
+  { form: /(?<!\p{L})(?:twins?|both|paar|zwillinge?|gemel[oa]s|jumeaux|jumelles)(?!\p{L})|双胞胎/u, numbers: [2] },
+  { form: /(?<!\p{L})(?:triplets|drillinge|trillizos)(?!\p{L})|三胞胎/u, numbers: [3] },
+  { form: /(?<!\p{L})fortnight(?!\p{L})/u, numbers: [2, 14] },
+  { form: /(?<!\p{L})(?:centur(?:y|ies)|jahrhundert|siglo|siècle)(?!\p{L})/u, numbers: [100] },
+  { form: /(?<!\p{L})valentine|valentinstag|san valentín|情人节/u, numbers: [2, 14] },
+  { form: /(?<!\p{L})(?:christmas eve|xmas eve|heiligabend|nochebuena)(?!\p{L})|平安夜/u, numbers: [12, 24] },
+  { form: /(?<!\p{L})(?:christmas|xmas|weihnachten|navidad|noël|natale|natal)(?!\p{L})|圣诞/u, numbers: [12, 25] },
+  { form: /(?<!\p{L})(?:new year['’]?s eve|silvester|nochevieja)(?!\p{L})/u, numbers: [12, 31] },
+  { form: /(?<!\p{L})(?:new year|neujahr|año nuevo|nouvel an)|元旦/u, numbers: [1] },
+  { form: /(?<!\p{L})halloween(?!\p{L})|万圣节/u, numbers: [10, 31] },
+  { form: /(?<!\p{L})(?:st\.?|saint) patrick/u, numbers: [3, 17] },
+  { form: /(?<!\p{L})(?:fourth of july|independence day)(?!\p{L})/u, numbers: [4, 7] },
+];
 
 const inDigits = (unified: string): readonly number[] => [
   ...(unified.match(GROUPED) ?? []).map(readingOf).flatMap(({ whole, runs }) => [whole, ...runs]),
@@ -43,6 +78,7 @@ const inDigits = (unified: string): readonly number[] => [
     Math.round(Number(digits.replace(',', '.')) * (SCALES.get(scale) ?? 1)),
   ),
   ...[...unified.matchAll(CLOCK)].map(([, hour = '', half]) => (Number(hour) % 12) + (half === 'p' ? 12 : 0)),
+  ...[...unified.matchAll(METRES)].map(([, metres = '', rest = '']) => Number(metres) * 100 + Number(rest)),
 ];
 
 /** What a text says in so many words. */
@@ -153,6 +189,8 @@ const SCALES: ReadonlyMap<string, number> = new Map([
     ['億', 1e8],
   ] as const),
 ]);
+/** 1m80 */
+const METRES = /(?<!\d)(\d)\s?m\s?(\d{2})(?!\d)/gu;
 const CLOCK = /(?<!\d)(\d{1,2})(?::\d{2})?\s?([ap])\.?m(?!\p{L})/gu;
 
 /** All digits without what groups them, and each run of them. */
@@ -216,17 +254,24 @@ const DOUBTFUL: ReadonlySet<string> = new Set(
 export const isNumberWord = (word: string): boolean =>
   !DOUBTFUL.has(word) && (VALUE_OF.get(word) ?? joined(word) ?? 0) > 1;
 
-/** The values of number words, and of tens with the ones that follow: twenty-five. */
+/** The values of number words, of tens with the ones that follow, twenty-five, and of so many hundreds. */
 function spelt(words: readonly string[]): readonly number[] {
   const found: number[] = [];
   let tens = 0;
+  let last = 0; // of the word before
   for (const word of words) {
-    const value = VALUE_OF.get(word) ?? joined(word);
-    if (value !== undefined) found.push(...(tens > 0 && value < 10 ? [tens + value, value] : [value]));
-    if (!/^(?:and|et|y|e)$/u.test(word)) tens = value !== undefined && value >= 20 && value < 100 ? value : 0;
+    const value = VALUE_OF.get(word) ?? joined(word) ?? 0;
+    if (value > 0) found.push(value);
+    if (value > 0 && value < 10 && tens > 0) found.push(tens + value);
+    if (value >= 100 && last > 1 && last < value) found.push(last * value);
+    if (!LINKS.has(word)) tens = tensOf(value);
+    last = value;
   }
   return found;
 }
+
+const tensOf = (value: number): number => (value >= 20 && value < 100 ? value : 0);
+const LINKS: ReadonlySet<string> = new Set(['and', 'et', 'y', 'e']);
 
 const ONES = 'ein zwei drei vier fünf sechs sieben acht neun'.split(' ');
 const JOINED = new RegExp(

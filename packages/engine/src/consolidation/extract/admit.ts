@@ -3,15 +3,15 @@ import { leastOf, trustOf } from '../../memories/trust.ts';
 import { beginOf, lastSaid, type Spoken } from '../../messages/messages.ts';
 import { saysLiterally } from '../../models/parse/answer.ts';
 import { firstOfEach, type RawFact } from '../../models/parse/listed.ts';
-import type { Discard, Fact } from '../../plan.ts';
+import type { Discard, Fact, Remark } from '../../plan.ts';
 import { atOnce, type Sliced } from '../../ports/tools.ts';
-import { FRAME } from '../../text/claims.ts';
-import { normaliseText } from '../../text/normalise.ts';
-import { once, termSet } from '../../text/terms.ts';
+import { Wording } from '../../text/normalise.ts';
 import { compareSaid, type Message, type Role, type Trust } from '../../words.ts';
+import { type Attribute, attributing } from './attribute.ts';
 import { groundingIn } from './grounding.ts';
 import { lineageIn, lookingIn } from './lineage.ts';
 import {
+  asksToForget,
   FACT_MAX,
   FORGET_CATEGORY,
   HEARD,
@@ -51,6 +51,8 @@ interface Admission {
 export interface Admitted {
   readonly facts: readonly Fact[];
   readonly discards: readonly Discard[];
+  /** What was made of facts that nobody said so. */
+  readonly remarks: readonly Remark[];
 }
 
 /**
@@ -62,8 +64,9 @@ export function* admitting(found: readonly Found[], admission: Admission): Slice
   // Most models name their sources: then no message has to be taken apart.
   const attribute = found.some(leavesOpen) ? yield* attributing(window) : NOBODY;
   const judging: Judging = { ...admission, window, attribute, heard: heardIn(window) };
-  const { sourcedOf, isPlain, whyUnsaid } = comparing(judging);
+  const { sourcedOf, judged } = comparing(judging);
   const discards: Discard[] = [];
+  const remarks: Remark[] = [];
   const admitted: Candidate[] = [];
   const isNew = newAmong(found, attribute);
   for (const { raw, unread = [], json = null, shown } of found) {
@@ -73,12 +76,13 @@ export function* admitting(found: readonly Found[], admission: Admission): Slice
     for (const written of raw) {
       yield;
       const candidate = candidateOf(written, sourcedOf(written, shown), suspecting);
-      const reason = refusal(candidate, judging) ?? (isPlain(candidate) ? null : yield* whyUnsaid(candidate));
-      if (reason !== null) discards.push(discardOf(written, reason));
-      else if (isNew(candidate)) admitted.push(candidate);
+      const { reason, kept } = yield* judged(candidate);
+      if (kept === null) discards.push(discardOf(written, reason ?? ''));
+      else if (isNew(kept)) admitted.push(kept);
+      if (kept !== null && reason !== null) remarks.push(remarkOn(written, reason));
     }
   }
-  return { facts: inOrder(admitted, window).map(factOf), discards };
+  return { facts: inOrder(admitted, window).map(factOf), discards, remarks };
 }
 
 /**
@@ -103,12 +107,39 @@ function comparing(judging: Judging) {
       const isExact = looking.saidIn(sources, raw.quote ?? '');
       return { sources, isExact, trust: lineage({ texts: [raw.text], quote: raw.quote, sources, isExact }) };
     },
-    /** A wish to forget is held against the user's own words instead. */
-    isPlain: (candidate: Candidate): boolean =>
-      !inferred || candidate.category === FORGET_CATEGORY || grounding.isPlain(candidate),
-    whyUnsaid: grounding.whyUnsaid,
+    judged: function* (candidate: Candidate): Sliced<Judged> {
+      const refused = refusal(candidate, judging);
+      if (refused !== null) return { kept: null, reason: refused };
+      // A wish to forget is held against the user's own words instead.
+      if (!inferred || candidate.category === FORGET_CATEGORY || grounding.isPlain(candidate))
+        return { kept: candidate, reason: null };
+      const reason = yield* grounding.whyUnsaid(candidate);
+      if (reason === null) return { kept: candidate, reason };
+      return { kept: quotedOf(candidate, grounding.inQuotesWords(candidate), judging), reason };
+    },
   };
 }
+
+interface Judged {
+  /** The fact, or what was said in its place; null: neither is kept. */
+  readonly kept: Candidate | null;
+  /** Why it is not kept as it was written. */
+  readonly reason: string | null;
+}
+
+/** What a user said, in place of what a model made of it; null where that is worth no memory. */
+function quotedOf(candidate: Candidate, text: string | null, judging: Judging): Candidate | null {
+  if (text === null || /[?？]$/u.test(text) || asksToForget(text)) return null;
+  // When it holds from is the model's word, too.
+  const raw = { ...candidate.raw, text, words: new Wording(text), composed: true, validFrom: null };
+  const said = { ...candidate, raw, secret: secretIn(text) };
+  return refusal(said, judging) === null ? said : null;
+}
+
+const remarkOn = (raw: RawFact, reason: string): Remark => ({
+  asked: discardOf(raw, reason).text,
+  did: `repaired: remembered the words of its quote instead, because ${reason}`,
+});
 
 const textsOf = ({ text, quote }: RawFact): readonly string[] => (quote === null ? [text] : [text, quote]);
 
@@ -296,107 +327,3 @@ const plain = (category: string): string =>
     .toLowerCase()
     .trim()
     .replaceAll(/[\s_-]+/gu, '_');
-
-/** What is known of where a fact came from. */
-interface Clue {
-  readonly text: string;
-  readonly quote: string | null;
-}
-
-/** Messages by how likely a fact came from them, likeliest first. */
-type Attribute = (clue: Clue, pool: readonly Spoken[]) => readonly Spoken[];
-
-/** How much the words of the message before count: an answer is understood by its question. */
-const BEFORE_WEIGHT = 0.3;
-/** A question seldom says anything of who asks it. */
-const QUESTION_WEIGHT = 0.8;
-/** Facts begin with what is known ("User lives in…") and end with what is new: their last word counts twice their first. */
-const END_WEIGHT = 2;
-/**
- * Finds the source of a fact that names none, among the messages of a window. Words that few messages have weigh most;
- * of two alike the later one comes first, because the last word on a matter is the one that counts.
- */
-export function* attributing(window: readonly Spoken[]): Sliced<Attribute> {
-  const heard = yield* wordsHeard(window);
-  const rarities = yield* raritiesIn([...heard.values()]);
-  const wordsOf = once((spoken: Spoken) => normaliseText(spoken.text));
-  return (clue, pool) => {
-    const asked = weighed(clue, rarities);
-    const quote = normaliseText(clue.quote ?? '');
-    const scored = pool.map((spoken) => ({
-      spoken,
-      quoted: quote !== '' && wordsOf(spoken).includes(quote),
-      score: scoreOf(asked, heard.get(spoken)),
-    }));
-    return scored.toSorted(likeliest).map(({ spoken }) => spoken);
-  };
-}
-
-/** What is looked for, with how much it counts; what no message says is not. */
-function weighed({ text, quote }: Clue, rarities: ReadonlyMap<string, number>): readonly Weighed[] {
-  const words = [...termSet(text)].filter((term) => !FRAME.has(term));
-  const weights = new Map([...termSet(quote ?? '')].map((term) => [term, 1]));
-  for (const [i, term] of words.entries()) weights.set(term, 1 + ((END_WEIGHT - 1) * i) / words.length);
-  return [...weights].flatMap(([term, weight]) => {
-    const rarity = rarities.get(term);
-    return rarity === undefined ? [] : [{ term, weight: weight * rarity }];
-  });
-}
-
-interface Weighed {
-  readonly term: string;
-  readonly weight: number;
-}
-
-/** The words of a message, and those of the one before it that it does not have itself. */
-interface Heard {
-  readonly own: ReadonlySet<string>;
-  readonly before: ReadonlySet<string>;
-  readonly weight: number;
-}
-
-function* wordsHeard(window: readonly Spoken[]): Sliced<ReadonlyMap<Spoken, Heard>> {
-  const heard = new Map<Spoken, Heard>();
-  let before = NO_WORDS;
-  for (const spoken of window) {
-    yield;
-    const own = termSet(spoken.text);
-    heard.set(spoken, { own, before, weight: /[?？]$/u.test(spoken.text.trimEnd()) ? QUESTION_WEIGHT : 1 });
-    before = own;
-  }
-  return heard;
-}
-
-const NO_WORDS: ReadonlySet<string> = new Set();
-
-function* raritiesIn(heard: readonly Heard[]): Sliced<ReadonlyMap<string, number>> {
-  const counts = new Map<string, number>();
-  for (const { own } of heard) {
-    yield;
-    for (const term of own) counts.set(term, (counts.get(term) ?? 0) + 1);
-  }
-  return new Map(
-    [...counts].map(([term, found]) => [term, Math.log(1 + (heard.length - found + 0.5) / (found + 0.5))]),
-  );
-}
-
-function scoreOf(asked: readonly Weighed[], heard: Heard | undefined): number {
-  if (heard === undefined) return 0;
-  let score = 0;
-  for (const { term, weight } of asked) {
-    if (heard.own.has(term)) score += weight;
-    else if (heard.before.has(term)) score += BEFORE_WEIGHT * weight;
-  }
-  return score * heard.weight;
-}
-
-interface Scored {
-  readonly spoken: Spoken;
-  readonly quoted: boolean;
-  readonly score: number;
-}
-
-const likeliest = (a: Scored, b: Scored): number =>
-  Number(b.quoted) - Number(a.quoted) ||
-  b.score - a.score ||
-  compareSaid(b.spoken.message.saidAt, a.spoken.message.saidAt);

@@ -1,3 +1,4 @@
+import { trustOf } from '../../memories/trust.ts';
 import type { Spoken } from '../../messages/messages.ts';
 import type { RawFact } from '../../models/parse/listed.ts';
 import type { Sliced } from '../../ports/tools.ts';
@@ -9,9 +10,11 @@ import {
   shareOf,
   standsIn,
   type Words,
+  spokenWords,
   wordCount,
   wordsIn,
 } from '../../text/claims.ts';
+import { figuresIn } from '../../text/figures.ts';
 import { once } from '../../text/terms.ts';
 import type { Message, Millis } from '../../words.ts';
 import type { Looking } from './lineage.ts';
@@ -68,8 +71,16 @@ export function groundingIn(given: Given, looking: Looking) {
   };
   const isLong = ({ raw: { quote } }: Made): boolean =>
     quote !== null && (quote.length >= QUOTE_LONG || countOf(quote) >= QUOTE_WORDS);
+  /** The sentence that it quotes of a user; null where it quotes none that says something. */
+  const inQuotesWords = ({ isExact, sources, raw: { quote } }: Made): string | null => {
+    if (!isExact || quote === null || !saysSomething(quote)) return null;
+    const own = sources.filter((source) => trustOf(source) === 'user');
+    const text = looking.textsOf(own).find((one) => one.includes(quote));
+    return text === undefined ? null : sentenceOf(quote, text);
+  };
   let held: Held | null = null;
   return {
+    inQuotesWords,
     /** Whether a fact was said without a doubt: found out at once, and true of nearly all. */
     isPlain: (made: Made): boolean =>
       made.isExact && isLong(made) && standsPlainly(made.raw.text, marksIn(made.sources)),
@@ -78,7 +89,7 @@ export function groundingIn(given: Given, looking: Looking) {
       const claims = claimsOf(made.raw.text);
       const own = looking.spokenBy(made.sources).map(wordsOf);
       const isForeign = given.isTranslated && !own.some(({ isCased }) => isCased);
-      const stranger = strangerIn(claims, held, isForeign);
+      const stranger = strangerIn(withoutSums(claims, made), held, isForeign);
       if (stranger !== null || given.isTranslated) return stranger;
       const { isExact, raw } = made;
       return unsupported(claims, {
@@ -92,6 +103,19 @@ export function groundingIn(given: Given, looking: Looking) {
     },
   };
 }
+
+/** Without what the numbers of its quote come to: two sons and one daughter are three. */
+function withoutSums(claims: Claims, { isExact, raw: { quote } }: Made): Claims {
+  if (!isExact || quote === null || claims.figures.numbers.length === 0) return claims;
+  const said = [...figuresIn(quote).numbers].slice(0, SUMMED_MAX);
+  const sums = new Set(said.flatMap((one, i) => said.slice(i + 1).map((other) => one + other)));
+  sums.add(said.reduce((sum, one) => sum + one, 0));
+  const numbers = claims.figures.numbers.filter(({ whole }) => !sums.has(whole));
+  return { ...claims, figures: { ...claims.figures, numbers } };
+}
+
+/** Who says more numbers than this does not count them together. */
+const SUMMED_MAX = 6;
 
 interface Support {
   readonly text: string;
@@ -120,6 +144,33 @@ function strangerIn(claims: Claims, held: Held, isForeign: boolean): string | nu
 /** Where no capital shows a name, half of what is said has to stand there: names are most of it. */
 const besideQuote = (claims: Claims, said: readonly Words[]): string | null =>
   shareOf(claims, said) >= (claims.isCased ? BESIDE_QUOTE : ALONE) ? null : UNSAID.short;
+
+/** So many words, common or not, can say something: "I like tea". Half as many signs where a sign is a word. */
+const SAYING_WORDS = 3;
+const saysSomething = (quote: string): boolean => spokenWords(quote) >= SAYING_WORDS && wordCount(quote) >= 1;
+
+/** A longer sentence is none: then the quote stands for itself. In characters. */
+const QUOTED_MAX = 400;
+
+/** The sentence of a text in which a quote stands: without it a quote can say the contrary. */
+function sentenceOf(quote: string, text: string): string {
+  const at = text.indexOf(quote);
+  const before = text.slice(Math.max(0, at - QUOTED_MAX), at);
+  const after = text.slice(at + quote.length, at + quote.length + QUOTED_MAX);
+  const from = [...before.matchAll(SENTENCE_ENDS)].at(-1);
+  const begin = from === undefined ? before : before.slice(from.index + from[0].length);
+  const end = ENDS_SENTENCE.test(quote) ? '' : after.slice(0, endOfSentence(after));
+  const sentence = `${begin}${quote}${end}`.trim();
+  return sentence.length > QUOTED_MAX ? quote.trim() : sentence;
+}
+
+const SENTENCE_ENDS = /[.!?…]+["”’)]*\s+|[。！？\n]/gu;
+const ENDS_SENTENCE = /(?:[.!?…]["”’)]*|[。！？\n])\s*$/u;
+
+function endOfSentence(text: string): number {
+  const found = /[.!?…]+["”’)]*(?=\s|$)|[。！？]|(?=\n)/u.exec(text);
+  return found === null ? text.length : found.index + found[0].length;
+}
 
 type Held = ReturnType<typeof heldAgainst> & { readonly spoken: readonly Words[] };
 

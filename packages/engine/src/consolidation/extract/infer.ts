@@ -20,7 +20,7 @@ export async function infer(
   deps: EngineDeps,
   { gathered, spoken }: { gathered: GatheredTurn; spoken: readonly Spoken[] },
   cancel: Cancellation,
-): Promise<Pick<Extracted, 'facts' | 'discards' | 'prompts'>> {
+): Promise<Pick<Extracted, 'facts' | 'discards' | 'remarks' | 'prompts'>> {
   const { turn, rules } = gathered;
   const prompt = promptOf(rules);
   const found: Found[] = [];

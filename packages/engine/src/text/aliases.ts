@@ -1,0 +1,68 @@
+/**
+ * Names that are said in one way and written in another: what is said by the first says the second, and the other way round.
+ * With capitals: said so alone, because in small letters it is a word of some language. Only those that nearly everybody uses:
+ * what is missing here is remembered in the words in which it was said.
+ */
+const LISTED = `
+nyc=new york city|nyc=new york|LA=los angeles|sf=san francisco|dc=washington|philly=philadelphia|vegas=las vegas|cali=california
+hk=hong kong|nz=new zealand|uk=united kingdom|US=united states|usa=united states of america|the states=united states|america=united states
+UN=united nations|EU=european union|uae=united arab emirates
+msft=microsoft|vw=volkswagen|fb=facebook|insta=instagram|yt=youtube|aws=amazon web services|gcp=google cloud platform|man u=manchester united
+js=javascript|ts=typescript|py=python|k8s=kubernetes|postgres=postgresql
+gsd=german shepherd|adhd=attention deficit hyperactivity disorder|t2d=type 2 diabetes|t1d=type 1 diabetes
+munchen=munich|koln=cologne|wien=vienna|nurnberg=nuremberg|genf=geneva|geneve=geneva|moskau=moscow|deutschland=germany|osterreich=austria|schweiz=switzerland
+londres=london|roma=rome|milano=milan|firenze=florence|venezia=venice|napoli=naples|torino=turin|lisboa=lisbon|sevilla=seville|praha=prague|warszawa=warsaw
+москва=moscow|москве=moscow|петербург=petersburg
+谷歌=google|微软=microsoft|苹果=apple|腾讯=tencent|北京=beijing|上海=shanghai|深圳=shenzhen|广州=guangzhou|杭州=hangzhou|成都=chengdu|香港=hong kong
+台北=taipei|东京=tokyo|東京=tokyo|伦敦=london|纽约=new york|巴黎=paris|柏林=berlin
+`;
+
+interface Alias {
+  readonly short: string;
+  readonly long: string;
+}
+
+const ALIASES: readonly Alias[] = LISTED.trim()
+  .split(/[|\n]/u)
+  .map((pair) => pair.split('='))
+  .map(([short = '', long = '']) => ({ short, long }));
+
+const HAN = /\p{Script=Han}/u;
+const isHan = ({ short }: Alias): boolean => HAN.test(short);
+const HAN_ALIASES = ALIASES.filter(isHan);
+/** By the words that either of the two begins with. */
+const BY_BEGIN: ReadonlyMap<string, readonly Alias[]> = byBegin();
+
+function byBegin(): Map<string, Alias[]> {
+  const known = new Map<string, Alias[]>();
+  for (const alias of ALIASES) {
+    for (const name of [alias.short, alias.long]) {
+      const begin = name.toLowerCase().split(' ')[0] ?? '';
+      const alike = known.get(begin);
+      if (alike === undefined) known.set(begin, [alias]);
+      else alike.push(alias);
+    }
+  }
+  return known;
+}
+
+/** The other names of what a text names. `plain`: its words in small letters without accents, with a space around each. */
+export function aliasesIn(text: string, plain: string, words: Iterable<string>): readonly string[] {
+  const found: string[] = [];
+  for (const word of words) {
+    for (const { short, long } of BY_BEGIN.get(word) ?? []) {
+      if (plain.includes(` ${short.toLowerCase()} `) && isMeant(short, text)) found.push(long);
+      if (plain.includes(` ${long} `)) found.push(short.toLowerCase());
+    }
+  }
+  const han = HAN.test(plain) ? HAN_ALIASES.filter(({ short }) => plain.includes(short)) : [];
+  return [...new Set([...found, ...han.map(({ long }) => long)])];
+}
+
+const CAPITALS: ReadonlyMap<string, RegExp> = new Map(
+  ALIASES.filter(({ short }) => short !== short.toLowerCase()).map(({ short }) => [
+    short,
+    new RegExp(`(?<![\\p{L}\\p{N}])${short}(?![\\p{L}\\p{N}])`, 'u'),
+  ]),
+);
+const isMeant = (short: string, text: string): boolean => CAPITALS.get(short)?.test(text) !== false;

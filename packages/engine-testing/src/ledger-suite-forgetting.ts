@@ -54,17 +54,17 @@ export function describeForgetting(bench: () => Bench): void {
       const gone = deleted(b.tools, debt.memory, { forgets: true });
       await write(b, gone);
       expect(await toProject(b, turn.lane)).toEqual([
-        ['Any debts?', undefined, 2],
-        [{ withheld: 'forgotten' }, 'Any debts?', 2],
-        ['He will not let it rest', { withheld: 'forgotten' }, 2],
+        ['Any debts?', undefined, 3],
+        [{ withheld: 'forgotten' }, 'Any debts?', 3],
+        ['He will not let it rest', { withheld: 'forgotten' }, 3],
         ['I like tea', 'He will not let it rest', 2],
       ]);
       await hear(b, await b.ledger.speech.unprojectedIn(turn.lane, 10));
       await write(b, updated(b.tools, gone.memory, { text: 'Owes Bo ten euros' }));
       expect(await toProject(b, turn.lane)).toEqual([
-        ['Any debts?', undefined, 3],
-        ['I owe Bo ten euros', 'Any debts?', 3],
-        ['He will not let it rest', 'I owe Bo ten euros', 3],
+        ['Any debts?', undefined, 4],
+        ['I owe Bo ten euros', 'Any debts?', 4],
+        ['He will not let it rest', 'I owe Bo ten euros', 4],
         ['I like tea', 'He will not let it rest', 3],
       ]);
     });

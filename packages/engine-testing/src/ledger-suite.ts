@@ -4,6 +4,7 @@ import { describeAppend } from './ledger-suite-append.ts';
 import { describeApply } from './ledger-suite-apply.ts';
 import { describeAudit } from './ledger-suite-audit.ts';
 import { describeBatches } from './ledger-suite-batches.ts';
+import { describeBeside } from './ledger-suite-beside.ts';
 import { describeClaim } from './ledger-suite-claim.ts';
 import { describeContents } from './ledger-suite-contents.ts';
 import { describeErasures } from './ledger-suite-erasures.ts';
@@ -76,6 +77,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describePresent(bench);
     describeSpeech(bench);
     describeSpokenBatches(bench);
+    describeBeside(bench);
     describeOverview(bench);
     describeAudit(bench);
     describeTenants(bench);

@@ -16,7 +16,7 @@ import {
 } from '@slowwave/engine';
 import { saidWhen } from '@slowwave/engine/storing';
 import { pageOf } from './memory-ledger-page.ts';
-import { reviseSpeech } from './memory-ledger-speech.ts';
+import { projectSpeechAgain } from './memory-ledger-speech.ts';
 import { type BatchRow, change, type LaneRow, rowOf, type State, scopeKey } from './memory-ledger-state.ts';
 import {
   dueAtOf,
@@ -175,20 +175,21 @@ export function replayBatches(state: State, { tenant, ids, states = ['parked', '
     .filter((batch) => matches(state, batch, { ids }) && states.includes(batch.state) && !state.stripped.has(batch.id))
     .toSorted((a, b) => a.position - b.position);
   const priority = replayPriority(replayed.length);
+  const undone = replayed.filter((batch) => batch.state === 'undone');
   for (const batch of replayed) {
-    if (batch.state === 'undone') forgetOutcome(batch, now);
+    if (batch.state === 'undone') forgetOutcome(batch);
     change(batch, { state: 'pending', stage: 'waiting', attempts: 0, failure: null, urgent: true });
     change(batch, { consolidationId: null, claimedAt: null, priority: priority ?? batch.priority });
   }
+  projectSpeechAgain(state, new Set(undone.map(({ id }) => id)), now);
   const lanes = new Set(replayed.map((batch) => rowOf(state.lanes, batch.lane)));
   const nudges = [...lanes].map((lane) => hasten(state, lane, now)).filter((nudge) => nudge !== null);
   return { replayed: replayed.map((batch) => batch.id), nudges };
 }
 
-function forgetOutcome(batch: BatchRow, now: Millis): void {
+function forgetOutcome(batch: BatchRow): void {
   const former = batch.consolidationId === null ? [] : [batch.consolidationId];
   change(batch, { outcome: null, appliedAt: null, searchableAt: null, formers: [...batch.formers, ...former] });
-  reviseSpeech(batch, now);
 }
 
 export function viewOf(row: BatchRow): Batch {

@@ -11,7 +11,7 @@ import {
   type ShownMessage,
   shownOf,
 } from '@slowwave/engine/storing';
-import { hearersOf, reviseWithBeside } from './memory-ledger-speech.ts';
+import { projectSpeechAgain } from './memory-ledger-speech.ts';
 import { rowOf, type State } from './memory-ledger-state.ts';
 import { forgetBegunSummaries, forgetSummaries } from './memory-ledger-summaries.ts';
 
@@ -55,13 +55,7 @@ export function showAgain(state: State, lane: LaneId, now: Millis): void {
     row.message = shown === null ? { ...message, content: said } : { ...message, content: shown, hidden: true };
     row.unhidden = shown === null ? undefined : said;
   }
-  reviseWithBeside(state, changed, now);
-  for (const memoryId of hearersOf(state, changed)) {
-    const { tenant } = rowOf(state.memories, memoryId);
-    state.counters.outboxSeq += 1;
-    const seq = state.counters.outboxSeq;
-    state.outbox.set(seq, { seq, memoryId, tenant, lane, consolidationId: null });
-  }
+  projectSpeechAgain(state, changed, now);
 }
 
 /** Those that count, and whether their words are hidden. */

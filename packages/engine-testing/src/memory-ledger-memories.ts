@@ -18,7 +18,7 @@ import { openStudy } from './memory-ledger-graph-studies.ts';
 import { refoldGraph, showWithGraph } from './memory-ledger-graph-writes.ts';
 import { memoryReads } from './memory-ledger-reads.ts';
 import { blankQuestions, retractionsOf } from './memory-ledger-receipts.ts';
-import { reviseSpeech } from './memory-ledger-speech.ts';
+import { findSpeech, reviseSpeech } from './memory-ledger-speech.ts';
 import { type BatchRow, change, rowOf, type State } from './memory-ledger-state.ts';
 import { forgetSummaries } from './memory-ledger-summaries.ts';
 import { ensureLane, heldBy, moveOn, pinnedOf } from './memory-ledger-turns.ts';
@@ -48,6 +48,7 @@ function apply(state: State, turn: Turn, application: Application): Applied {
     change(batch, { stage: 'project', appliedAt: application.now, failure: null, urgent: false, outcome });
     reviseSpeech(batch, null);
   }
+  findSpeech(state, new Set(pinned.map(({ id }) => id)), application.now);
   const consolidation = rowOf(state.consolidations, turn.consolidationId);
   change(consolidation, { state: 'applied', appliedAt: application.now, failure: null });
   lane.updatedAt = Math.max(lane.updatedAt, application.now);

@@ -12,7 +12,7 @@ import {
 } from '@slowwave/engine';
 import { loseQuotes } from './memory-ledger-forgetting.ts';
 import { conflictsOf, record } from './memory-ledger-memories.ts';
-import { hearersOf, reviseWithBeside } from './memory-ledger-speech.ts';
+import { projectSpeechAgain } from './memory-ledger-speech.ts';
 import { change, type State } from './memory-ledger-state.ts';
 
 const ENDED_BATCHES = ['consolidated', 'empty', 'undone'];
@@ -60,14 +60,7 @@ export function memoryRetention(state: State): RetentionStore {
       for (const wish of state.wishes) {
         if (ids.has(state.messages.get(wish.messageId)?.message.batchId ?? '')) change(wish, { quote: null });
       }
-      reviseWithBeside(state, ids, now);
-      const hearers = hearersOf(state, ids);
-      const memories = hearers.flatMap((id) => state.memories.get(id) ?? []);
-      record(
-        state,
-        memories.map((memory) => ({ memory, expectedRevision: memory.revision, events: [] })),
-        null,
-      );
+      projectSpeechAgain(state, ids, now);
       return picked.length;
     },
     countPlans: async (tenant, before) => consolidations(tenant, before).length,

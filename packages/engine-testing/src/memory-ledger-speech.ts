@@ -83,8 +83,8 @@ export function projectedSpeech(state: State, projected: readonly ProjectedBatch
 export const unprojectedIn = (state: State): BatchRow[] =>
   [...state.batches.values()].filter((row) => row.projectedRevision < row.speechRevision);
 
-/** What batches say has changed: they are projected again, with those of which a message is found by it. */
-export function reviseWithBeside(state: State, batchIds: ReadonlySet<string>, now: Millis): void {
+/** What batches say has changed: they are projected again, with all that is found by it. */
+export function projectSpeechAgain(state: State, batchIds: ReadonlySet<string>, now: Millis): void {
   if (batchIds.size === 0) return;
   const all = [...state.messages.values()].filter(({ message }) => batchIds.has(message.batchId));
   const beside = all.flatMap((row) => {
@@ -95,15 +95,43 @@ export function reviseWithBeside(state: State, batchIds: ReadonlySet<string>, no
     const batch = rowOf(state.batches, id);
     if (batch.speechRevision > 0) reviseSpeech(batch, now);
   }
+  queue(state, hearersOf(state, batchIds));
 }
 
-/** Memories whose points were made from these batches' messages. */
-export function hearersOf(state: State, batchIds: ReadonlySet<string>): string[] {
+/** What batches say is found from now on: by it the one before, whose last message is projected with them, and the two after. */
+export function findSpeech(state: State, batchIds: ReadonlySet<string>, now: Millis): void {
+  const rows = [...state.messages.values()].filter(({ message }) => batchIds.has(message.batchId));
+  const others = (some: readonly (MessageRow | undefined)[]): Set<string> =>
+    new Set(some.flatMap((row) => (row === undefined || batchIds.has(row.message.batchId) ? [] : row.message.batchId)));
+  const beside = rows.map((row) => besideOf(state, row));
+  const later = others(beside.flatMap(({ after }) => after.slice(0, 2)));
+  const prior = others(beside.map(({ before }) => before.at(-1)));
+  for (const id of new Set([...prior, ...later])) {
+    const batch = rowOf(state.batches, id);
+    if (batch.speechRevision === 0) continue;
+    const isProjected = batch.projectedRevision === batch.speechRevision;
+    reviseSpeech(batch, later.has(id) ? now : null);
+    if (isProjected && !later.has(id)) change(batch, { projectedRevision: batch.speechRevision });
+  }
+  queue(state, hearersOf(state, batchIds, true));
+}
+
+function queue(state: State, memoryIds: readonly string[]): void {
+  for (const memoryId of memoryIds) {
+    const { tenant, lane } = rowOf(state.memories, memoryId);
+    state.counters.outboxSeq += 1;
+    const seq = state.counters.outboxSeq;
+    state.outbox.set(seq, { seq, memoryId, tenant, lane, consolidationId: null });
+  }
+}
+
+/** Memories whose points were made from these batches' messages; `beside`: from what was said before their own alone. */
+function hearersOf(state: State, batchIds: ReadonlySet<string>, beside = false): string[] {
   const isAmong = (id: string): boolean => {
     const row = state.messages.get(id);
     if (row === undefined) return false;
-    const { message, before } = saidOf(state, row);
-    return [message, before].some((one) => one !== null && batchIds.has(one.batchId));
+    if (batchIds.has(row.message.batchId)) return !beside;
+    return batchIds.has(besideOf(state, row).before.at(-1)?.message.batchId ?? '');
   };
   const memories = [...state.memories.values()].filter(({ versions }) =>
     versions.some(({ details }) => details.sourceIds.some(isAmong)),
@@ -167,17 +195,17 @@ function besideOf(state: State, row: MessageRow): Record<'before' | 'after', rea
   };
 }
 
-/** Copies: retention empties the rows in place. */
-const copied = (row: MessageRow | undefined): Message | null => (row === undefined ? null : { ...row.message });
+/** What is said beside a message, if it is found. Copies: retention empties the rows in place. */
+const foundIn = (state: State, row: MessageRow | undefined): Message | null =>
+  row === undefined || !counts(state, rowOf(state.batches, row.message.batchId)) ? null : { ...row.message };
 
 function saidOf(state: State, row: MessageRow): SaidMessage {
-  return { message: { ...row.message }, before: copied(besideOf(state, row).before.at(-1)) };
+  return { message: { ...row.message }, before: foundIn(state, besideOf(state, row).before.at(-1)) };
 }
 
 function inTalk(state: State, row: MessageRow): SpokenMessage {
-  const { before, after } = besideOf(state, row);
-  const [next] = after;
-  const isFound = next !== undefined && counts(state, rowOf(state.batches, next.message.batchId));
-  const beside = { before: copied(before.at(-1)), earlier: copied(before.at(-2)), next: isFound ? copied(next) : null };
-  return { message: { ...row.message }, ...beside };
+  const talk = besideOf(state, row);
+  const before = foundIn(state, talk.before.at(-1));
+  const earlier = before === null ? null : foundIn(state, talk.before.at(-2));
+  return { message: { ...row.message }, before, earlier, next: foundIn(state, talk.after[0]) };
 }

@@ -12,7 +12,7 @@ import {
 import { retakeGraph, showWithGraph } from './memory-ledger-graph-writes.ts';
 import { write as writeMemories } from './memory-ledger-memories.ts';
 import { pageOf } from './memory-ledger-page.ts';
-import { reviseSpeech } from './memory-ledger-speech.ts';
+import { projectSpeechAgain } from './memory-ledger-speech.ts';
 import { change, rowOf, type State } from './memory-ledger-state.ts';
 import { forgetBegunSummaries, forgetSummaries } from './memory-ledger-summaries.ts';
 import { isOfUser, isStanding } from './memory-ledger-turns.ts';
@@ -65,8 +65,11 @@ function write(state: State, tenant: TenantId, undoing: Undoing): Undone {
   const kept = state.tombstones.filter(({ tombstone }) => !changed.has(tombstone.memoryId));
   const made = tombstones.map((tombstone) => ({ lane: undo.lane, tombstone }));
   state.tombstones.splice(0, state.tombstones.length, ...kept, ...made);
-  for (const id of undone) undoConsolidation(state, id, undo.at);
-  for (const id of redone) redoConsolidation(state, id, undo.at);
+  const turned = [
+    ...undone.flatMap((id) => undoConsolidation(state, id, undo.at)),
+    ...redone.flatMap((id) => redoConsolidation(state, id, undo.at)),
+  ];
+  projectSpeechAgain(state, new Set(turned), undo.at);
   forgetSummaries(state, undo.lane);
   forgetBegunSummaries(state, undo.lane);
   state.undos.push(undo);
@@ -91,28 +94,33 @@ function hasStray(state: State, { changes, undone }: Undoing): boolean {
   return state.events.some((event) => undone.includes(event.consolidationId ?? '') && !changed.has(event.memoryId));
 }
 
-function undoConsolidation(state: State, id: string, now: Millis): void {
+/** Answers with its batches. */
+function undoConsolidation(state: State, id: string, now: Millis): readonly string[] {
+  const turned: string[] = [];
   change(rowOf(state.consolidations, id), { state: 'undone' });
   for (const batch of state.batches.values()) {
     if (batch.consolidationId !== id || batch.outcome === null) continue;
     change(batch, { state: 'undone', stage: 'done' });
-    reviseSpeech(batch, now);
+    turned.push(batch.id);
   }
   for (const review of state.reviews.values()) {
     const waits = review.consolidationId === id && review.state === 'pending';
     if (waits) change(review, { state: 'stale', note: UNDONE_NOTE, settledAt: now });
   }
+  return turned;
 }
 
-function redoConsolidation(state: State, id: string, now: Millis): void {
+function redoConsolidation(state: State, id: string, now: Millis): readonly string[] {
+  const turned: string[] = [];
   change(rowOf(state.consolidations, id), { state: 'applied' });
   for (const batch of state.batches.values()) {
     if (batch.consolidationId !== id || batch.state !== 'undone' || batch.outcome === null) continue;
     change(batch, { state: batch.outcome, searchableAt: batch.searchableAt ?? now });
-    reviseSpeech(batch, now);
+    turned.push(batch.id);
   }
   for (const review of state.reviews.values()) {
     const waited = review.consolidationId === id && review.state === 'stale' && review.note === UNDONE_NOTE;
     if (waited) change(review, { state: 'pending', note: null, settledAt: null });
   }
+  return turned;
 }

@@ -6,7 +6,7 @@ import { askedFor, isStanding, type Listing, laneOfUser, newestFirst, where } fr
 import { type BatchRow, batchFrom, SELECT_BATCHES } from './rows/batch.ts';
 import { eventFrom } from './rows/memory.ts';
 import { all, allAs, firstAs, run, type Script, together } from './script.ts';
-import { REVISE } from './speech.ts';
+import { projectSpeechAgain } from './speech.ts';
 import { lockLanes, recounted, saveLane } from './turn.ts';
 import { activeWebhooks, noteDeliveries } from './webhooks.ts';
 
@@ -111,7 +111,10 @@ function* putBack(found: readonly ReplayableRow[], now: Millis): Script<void> {
     id,
     formers: JSON.stringify([...JSON.parse(formers), former]),
   }));
-  if (rows.length > 0) yield* run(FORGET_OUTCOME, { rows, now });
+  if (rows.length === 0) return;
+  yield* run(FORGET_OUTCOME, { rows });
+  const ids = rows.map(({ id }) => id);
+  yield* projectSpeechAgain(ids, now);
 }
 
 const WAIT = `
@@ -120,7 +123,7 @@ const WAIT = `
   WHERE id IN :ids`;
 
 const FORGET_OUTCOME = `
-  UPDATE batches SET outcome = NULL, applied_at = NULL, searchable_at = NULL, formers = n.formers::jsonb, ${REVISE}
+  UPDATE batches SET outcome = NULL, applied_at = NULL, searchable_at = NULL, formers = n.formers::jsonb
   FROM (SELECT value ->> 'id' AS id, value ->> 'formers' AS formers FROM :rows AS r) AS n
   WHERE batches.id = n.id`;
 

@@ -36,6 +36,7 @@ import {
   type VersionColumns,
 } from './rows/memory.ts';
 import { all, allAs, firstAs, type Given, idsOf, type once, run, type Script } from './script.ts';
+import { findSpeech } from './speech.ts';
 import { laneOfTurn, lockLanes, requireOneLane, saveLane } from './turn.ts';
 import { activeWebhooks, noteDeliveries } from './webhooks.ts';
 
@@ -257,7 +258,11 @@ function ending(turn: Turn, { batches, timings, now }: Application): readonly Sc
     if (outcome === undefined) throw new Error(`the application of ${id} says nothing of its batch ${batchId}`);
     return { id: batchId, outcome };
   });
-  return [run(END_BATCHES, { id, rows, now }), run(END_CONSOLIDATION, { id, timings: JSON.stringify(timings), now })];
+  return [
+    run(END_BATCHES, { id, rows, now }),
+    run(END_CONSOLIDATION, { id, timings: JSON.stringify(timings), now }),
+    ...findSpeech(turn.batchIds, now),
+  ];
 }
 
 const END_BATCHES = `

@@ -130,21 +130,21 @@ type FoundRow = { readonly stands: 0 | 1 } & (SaidRow | { readonly [Name in keyo
 const SPOKEN = `NOT p.resent AND p.role IN ('user', 'assistant')`;
 
 /** Of each message `m` the last earlier one of its scope that a user or an assistant said. */
-const BEFORE = `(
-    SELECT p.id FROM messages p WHERE p.scope = m.scope AND p.seq < m.seq AND ${SPOKEN} ORDER BY p.seq DESC LIMIT 1
-  ) AS before_id`;
+const PRIOR_SEQ = `(SELECT max(p.seq) FROM messages p WHERE p.scope = m.scope AND p.seq < m.seq AND ${SPOKEN})`;
 
-/** Of each message `m` the next one of its scope that a user or an assistant said. */
+/** The next one. */
 const NEXT_SEQ = `(SELECT min(p.seq) FROM messages p WHERE p.scope = m.scope AND p.seq > m.seq AND ${SPOKEN})`;
 
 /** What batches `b` say is found. */
 const COUNTS = `b.outcome IS NOT NULL AND b.state <> 'undone' AND b.stripped_at IS NULL`;
 
-/** The next one, where it is found. */
-const NEXT = `(
+/** What is said beside `m` at a place of its scope, if it is found: nothing is found by words of a batch that does not count. */
+const besideAt = (seq: string): string => `(
     SELECT p.id FROM messages p JOIN batches b ON b.id = p.batch_id
-    WHERE p.scope = m.scope AND p.seq = ${NEXT_SEQ} AND ${COUNTS}
-  ) AS next_id`;
+    WHERE p.scope = m.scope AND p.seq = ${seq} AND ${COUNTS}
+  )`;
+const BEFORE = `${besideAt(PRIOR_SEQ)} AS before_id`;
+const NEXT = `${besideAt(NEXT_SEQ)} AS next_id`;
 
 const SELECT_IN_LANE = `
   ${withSaid('m.id IN :ids AND +m.lane = @lane')}
@@ -269,7 +269,7 @@ export const notAside = (lane: string): string =>
   `NOT EXISTS (SELECT 1 FROM unprojected_lanes u WHERE u.lane = ${lane})`;
 
 /** What an index shows of a batch changes: it is projected again. */
-export const REVISE = 'speech_revision = speech_revision + 1, speech_revised_at = @now';
+const REVISE = 'speech_revision = speech_revision + 1, speech_revised_at = @now';
 
 /** Stands for a batch that was projected before the index was lost. */
 export const LOST = -1;
@@ -305,9 +305,6 @@ export function* projectSpeechAgain(batchIds: readonly string[], now: Millis): S
   );
 }
 
-/** Of each message `m` the one of its scope that a user or an assistant said before it. */
-const PRIOR_SEQ = `(SELECT max(p.seq) FROM messages p WHERE p.scope = m.scope AND p.seq < m.seq AND ${SPOKEN})`;
-
 /** The next but one. */
 const SECOND_SEQ = `(
     SELECT p.seq FROM messages p WHERE p.scope = m.scope AND p.seq > m.seq AND ${SPOKEN} ORDER BY p.seq LIMIT 1 OFFSET 1)`;
@@ -321,6 +318,35 @@ const REVISE_WITH_BESIDE = `
     SELECT n.batch_id FROM messages m JOIN messages n ON n.scope = m.scope
       AND n.seq IN (${PRIOR_SEQ}, ${NEXT_SEQ}, ${SECOND_SEQ})
     WHERE m.batch_id IN :batchIds)`;
+
+/**
+ * What batches say is found from now on. The one before is found by it: its last message is projected with them, at a revision of
+ * its own, so that whoever read it earlier writes nothing over it. The two after were applied before only if these are replayed:
+ * they are projected again, with the memories found by what these say.
+ */
+export const findSpeech = (batchIds: readonly string[], now: Millis): readonly Script<unknown>[] => [
+  run(RAISE_BESIDE, { batchIds, now }),
+  run(
+    `INSERT INTO outbox (memory_id, tenant, lane)
+     SELECT id, tenant, lane FROM memories
+     WHERE id IN (SELECT h.id FROM (${SELECT_HEARERS} AND NOT (n.batch_id IN :batchIds)) h) ORDER BY id`,
+    { batchIds },
+  ),
+];
+
+const RAISE_BESIDE = `
+  UPDATE batches SET speech_revision = speech_revision + 1,
+    speech_revised_at = CASE WHEN beside.later = 1 THEN @now ELSE speech_revised_at END,
+    projected_revision = CASE
+      WHEN beside.later = 0 AND projected_revision = speech_revision THEN speech_revision + 1 ELSE projected_revision
+    END
+  FROM (
+    SELECT n.batch_id AS id, max(CASE WHEN n.seq > m.seq THEN 1 ELSE 0 END) AS later
+    FROM messages m JOIN messages n ON n.scope = m.scope AND n.seq IN (${PRIOR_SEQ}, ${NEXT_SEQ}, ${SECOND_SEQ})
+    WHERE m.batch_id IN :batchIds AND NOT (n.batch_id IN :batchIds)
+    GROUP BY n.batch_id
+  ) AS beside
+  WHERE batches.id = beside.id AND speech_revision > 0`;
 
 /**
  * Memories that came from messages `m` of some batches, or from one up to the next that was said after one of them: that

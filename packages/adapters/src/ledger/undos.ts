@@ -9,7 +9,7 @@ import type { ColumnsOf } from './rows/columns.ts';
 import { type OwnerColumns, ownerFrom } from './rows/columns.ts';
 import { eventFrom } from './rows/memory.ts';
 import { all, allAs, first, firstAs, idsOf, run, type Script, together } from './script.ts';
-import { REVISE } from './speech.ts';
+import { projectSpeechAgain } from './speech.ts';
 import { forgetBegunSummaries, forgetSummaries } from './summaries.ts';
 import { lockLane, requireLane } from './turn.ts';
 
@@ -46,14 +46,16 @@ export const undoStore = storeOf<UndoStore>('undos', {
     if ((yield* conflicts(tenant, changes, [row])).length > 0) return { kind: 'conflict' };
     yield* run(DELETE_TOMBSTONES, { lane, changed: changedIn(undoing) });
     yield* writeChanges({ changes, tombstones }, { tenant, consolidationId: null, now });
+    const batchIds = yield* idsOf(SELECT_TURNED, { undone, redone });
     yield* together(
       run(UNDO_CONSOLIDATIONS, { ids: undone }),
-      run(UNDO_BATCHES, { ids: undone, now }),
+      run(UNDO_BATCHES, { ids: undone }),
       run(UNDO_REVIEWS, { ids: undone, note: UNDONE_NOTE, now }),
       run(REDO_CONSOLIDATIONS, { ids: redone }),
       run(REDO_BATCHES, { ids: redone, now }),
       run(REDO_REVIEWS, { ids: redone, note: UNDONE_NOTE }),
     );
+    yield* projectSpeechAgain(batchIds, now);
     yield* forgetSummaries(lane);
     yield* forgetBegunSummaries(lane);
     yield* run(INSERT_UNDO, undoColumns(undo, tenant));
@@ -141,8 +143,13 @@ const DELETE_TOMBSTONES = 'DELETE FROM tombstones WHERE lane = @lane AND memory_
 
 const UNDO_CONSOLIDATIONS = "UPDATE consolidations SET state = 'undone' WHERE id IN :ids";
 
+/** What their batches say counts no more, or again: nothing beside is found by it, or is. */
+const SELECT_TURNED = `
+  SELECT id FROM batches
+  WHERE (consolidation_id IN :undone AND outcome IS NOT NULL) OR (consolidation_id IN :redone AND state = 'undone')`;
+
 const UNDO_BATCHES = `
-  UPDATE batches SET state = 'undone', stage = 'done', ${REVISE}
+  UPDATE batches SET state = 'undone', stage = 'done'
   WHERE consolidation_id IN :ids AND outcome IS NOT NULL`;
 
 const UNDO_REVIEWS = `
@@ -152,7 +159,7 @@ const UNDO_REVIEWS = `
 const REDO_CONSOLIDATIONS = "UPDATE consolidations SET state = 'applied' WHERE id IN :ids";
 
 const REDO_BATCHES = `
-  UPDATE batches SET state = outcome, searchable_at = coalesce(searchable_at, @now), ${REVISE}
+  UPDATE batches SET state = outcome, searchable_at = coalesce(searchable_at, @now)
   WHERE consolidation_id IN :ids AND state = 'undone'`;
 
 const REDO_REVIEWS = `

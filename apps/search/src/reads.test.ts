@@ -1,5 +1,5 @@
 import { DEFAULT_TENANT, type Memory, sweepOutbox } from '@slowwave/engine';
-import { NEVER, updated } from '@slowwave/engine-testing';
+import { confirmed, NEVER, updated } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { searchBench } from './testing/bench.ts';
 
@@ -117,6 +117,38 @@ test('a history says who said what it came from, and leads to the conversation a
   const found = { user_id: 'ann', query: 'Berlin', cut: 'none', include: ['history'] };
   const { results } = (await app.inject({ method: 'POST', url: '/v1/search', payload: found })).json();
   expect(results[0].history[0].sources).toEqual(event.sources);
+});
+
+test('a conversation around a message is as long as one answer holds: the nearest of it, and whether there is more', async () => {
+  const { app, engine } = await searchBench();
+  const around = async (id: string, reach: string) => (await app.inject(`/v1/messages?around=${id}${reach}`)).json();
+  await engine.post(['first', 'x'.repeat(400_000), 'y'.repeat(400_000), 'middle', 'z'.repeat(400_000)]);
+  const { ledger, tools } = engine.deps;
+  const lane = await ledger.memories.laneOf(DEFAULT_TENANT, { kind: 'user', id: 'ann' }, tools.now());
+  const messages = await ledger.contents.messages(lane, 0, 10);
+  const middle = messages.find(({ content }) => content === 'middle')?.id ?? '';
+  const { results, more } = await around(middle, '&before=3&after=1');
+  expect([results.map((one: { content: string }) => one.content[0]), more]).toEqual([['y', 'm', 'z'], true]);
+  const few = await around(middle, '&before=1&after=0');
+  expect([few.results.length, few.more]).toEqual([2, false]);
+});
+
+test('an event of very many messages is shown with as many as one answer holds, each once', async () => {
+  const { app, engine } = await searchBench();
+  await engine.post(Array.from({ length: 230 }, (_, i) => `chat number ${i}`));
+  await engine.post(['Ann lives in Berlin']);
+  await engine.run();
+  const { ledger, tools } = engine.deps;
+  const [memory] = await engine.memories();
+  if (memory === undefined) throw new Error('expected a memory');
+  const sourceIds = (await ledger.contents.messages(memory.lane, 0, 230)).map(({ id }) => id);
+  const change = confirmed(tools, memory, { sourceIds });
+  await ledger.memories.write(DEFAULT_TENANT, { changes: [change], tombstones: [], now: tools.now() });
+  const { results, more } = (await app.inject(`/v1/messages?around=${change.events[0]?.id}`)).json();
+  expect([results.length, new Set(results.map((one: { message_id: string }) => one.message_id)).size, more]).toEqual([
+    ...[200, 200, true],
+  ]);
+  expect(results.every((one: { is_asked: boolean }) => one.is_asked)).toBe(true);
 });
 
 test('owners are listed with what they have', async () => {

@@ -87,6 +87,8 @@ export {
   MemoryView,
   MessageList,
   MessagesQuery,
+  NEAR_CHARACTERS_MAX,
+  NEAR_MAX,
   PatchMemory,
   PostFeedback,
   PostMemory,

@@ -167,6 +167,11 @@ export const MessagesQuery = z.strictObject({
   after: Nearby.meta({ description: 'How many messages to include after each of them.', examples: [5] }),
 });
 
+/** Messages of one answer. */
+export const NEAR_MAX = 200;
+/** Characters of all of them together. */
+export const NEAR_CHARACTERS_MAX = 1_000_000;
+
 export const MessageList = z
   .object({
     results: z.array(
@@ -174,6 +179,12 @@ export const MessageList = z
         is_asked: z.boolean().describe('true: the message itself, or one that the event came from.'),
       }),
     ),
+    more: z
+      .boolean()
+      .describe(
+        `true: more were requested than one answer holds, which is ${NEAR_MAX} messages of ${NEAR_CHARACTERS_MAX} ` +
+          'characters in total. The messages asked for and those nearest to them are kept.',
+      ),
   })
   .meta({ id: 'MessageList' });
 

@@ -45,6 +45,25 @@ export function describeLookups(bench: () => Bench): void {
       expect((await b.ledger.lookups.around(asked, { ...reach, appId: 'web' })).get(first)).toHaveLength(1);
     });
 
+    it('says in which scope each message was said, of one tenant, and of no owner who is being erased', async () => {
+      const b = bench();
+      const [first = ''] = await sixMessages(b);
+      const inWeb = scope({ userId: 'ann', runId: 'r1', appId: 'web' });
+      const [second, bobs] = [newMessage(b.tools, {}), newMessage(b.tools, {})];
+      await store(b, { scope: inWeb, messages: [second] });
+      await store(b, { scope: scope({ userId: 'bob' }), messages: [bobs] });
+      const ids = [first, second.id, bobs.id, 'msg_none'];
+      const scopes = await b.ledger.lookups.scopes(TENANT, ids);
+      expect(Object.fromEntries(scopes)).toEqual({
+        [first]: scope({ userId: 'ann' }),
+        [second.id]: inWeb,
+        [bobs.id]: scope({ userId: 'bob' }),
+      });
+      expect((await b.ledger.lookups.scopes(OTHER_TENANT, ids)).size).toBe(0);
+      await b.ledger.erasures.request(TENANT, ANN, { id: 'ers_1', ownerHash: 'hash', now: b.tools.now() });
+      expect([...(await b.ledger.lookups.scopes(TENANT, ids)).keys()]).toEqual([bobs.id]);
+    });
+
     it('brings nothing of another owner or tenant', async () => {
       const b = bench();
       const ids = await sixMessages(b);

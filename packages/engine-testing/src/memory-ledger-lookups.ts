@@ -1,6 +1,6 @@
 import type { LookupStore, Message, OwnedIds, Reach } from '@slowwave/engine';
 import { type MessageRow, rowOf, type State } from './memory-ledger-state.ts';
-import { findLane } from './memory-ledger-turns.ts';
+import { findLane, isStanding } from './memory-ledger-turns.ts';
 
 export function memoryLookups(state: State): LookupStore {
   return {
@@ -9,6 +9,13 @@ export function memoryLookups(state: State): LookupStore {
       const own = of.ids.filter((id) => lane !== null && state.memories.get(id)?.lane === lane.id);
       return new Map(own.map((id) => [id, state.events.filter(({ memoryId }) => memoryId === id).slice(-limit)]));
     },
+    scopes: async (tenant, messageIds) =>
+      new Map(
+        messageIds.flatMap((id) => {
+          const row = state.messages.get(id);
+          return row?.tenant === tenant && isStanding(state, row.lane) ? [[id, row.scope] as const] : [];
+        }),
+      ),
     /** What is undone is nobody's neighbour. */
     around: async (of, reach) => {
       const rows = rowsOf(state, of);

@@ -697,6 +697,8 @@ export type MessageList = {
     /** true: the message itself, or one that the event came from. */
     readonly is_asked: boolean;
   })[];
+  /** true: more were requested than one answer holds, which is 200 messages of 1000000 characters in total. The messages asked for and those nearest to them are kept. */
+  readonly more: boolean;
 };
 
 export type PatchEntity = {

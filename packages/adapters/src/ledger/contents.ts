@@ -1,6 +1,7 @@
 import type { ContentStore, KeptSummary, LookupStore, OwnedIds } from '@slowwave/engine';
 import { read, storeOf } from './access.ts';
 import { memoriesOfLane } from './memories.ts';
+import { isStanding } from './page.ts';
 import { type MessageRow, messageFrom } from './rows/batch.ts';
 import { type ScopeColumns, scopeFrom } from './rows/columns.ts';
 import { eventFrom } from './rows/memory.ts';
@@ -33,6 +34,10 @@ export const lookupStore = storeOf<LookupStore>('lookups', {
     const events = yield* allAs(eventFrom, SELECT_HISTORIES, { ...ownerParams(of), ids: of.ids, limit });
     return Map.groupBy(events, ({ memoryId }) => memoryId);
   }),
+  scopes: read(function* (tenant, messageIds) {
+    const rows = yield* all<ScopeColumns & { readonly id: string }>(SELECT_SCOPES, { tenant, messageIds });
+    return new Map(rows.map((row) => [row.id, scopeFrom(row)]));
+  }),
   around: read(function* (of, reach) {
     const rows = yield* all<NearRow>(SELECT_AROUND, { ...ownerParams(of), ids: of.ids, ...reach });
     const byAsked = Map.groupBy(rows, ({ asked }) => asked);
@@ -54,6 +59,10 @@ const SELECT_HISTORIES = `
     FROM memories m JOIN events e ON e.memory_id = m.id
     WHERE m.id IN :ids AND +m.lane = ${OWN_LANE}
   ) AS newest WHERE place <= @limit ORDER BY memory_id, revision`;
+
+const SELECT_SCOPES = `
+  SELECT m.id, s.user_id, s.agent_id, s.run_id, s.app_id FROM messages m JOIN scopes s ON s.id = m.scope
+  WHERE m.tenant = @tenant AND ${isStanding('m.lane')} AND m.id IN :messageIds`;
 
 /** What is undone is nobody's neighbour. */
 const SELECT_AROUND = `

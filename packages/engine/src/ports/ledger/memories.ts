@@ -171,6 +171,8 @@ export interface Reach {
 export interface LookupStore {
   /** The newest `limit` events of each memory, oldest first, by its id. */
   histories(of: OwnedIds, limit: number): Promise<ReadonlyMap<string, readonly MemoryEvent[]>>;
+  /** The scope that each of these messages was said in, by its id. */
+  scopes(tenant: TenantId, messageIds: readonly string[]): Promise<ReadonlyMap<string, Scope>>;
   /** Each message with those said before and after it in its lane, in the order of arrival, by its id. What is undone is no neighbour. */
   around(of: OwnedIds, reach: Reach): Promise<ReadonlyMap<string, readonly Message[]>>;
 }

@@ -216,6 +216,43 @@ describe('G21: what was said in other words', () => {
   });
 });
 
+describe('G21: many facts held against many messages', () => {
+  it('take about as long as few facts and few messages do together', () => {
+    const MESSAGES = 1_500;
+    const FACTS = 200;
+    const taken = (messages: number, facts: number): number => {
+      const shown = new Map(
+        Array.from({ length: messages }, (_, i) => [
+          `m${i}`,
+          spoken('user', `Today I did thing ${i} and then slept`, i),
+        ]),
+      );
+      const text = (i: number) => `User zork${i} blarg${i} ${'quux '.repeat(60)}and Vex${i.toString(36)}a`;
+      const raw = Array.from({ length: facts }, (_, i) => ({ text: text(i), quote: `xxxxx${i}`, source_ids: ['m0'] }));
+      const found = [{ raw: factsIn({ facts: raw })?.items ?? [], shown }];
+      const from = performance.now();
+      const { discards } = admit(found, { inferred: true, agent: false, categories: [], ownOnly: false, before: [] });
+      expect(discards).toHaveLength(facts);
+      return performance.now() - from;
+    };
+    taken(10, 10);
+    const apart = taken(MESSAGES, 1) + taken(1, FACTS);
+    expect(taken(MESSAGES, FACTS) / apart).toBeLessThan(5);
+  });
+
+  it.each([
+    ['a quote', 'moved to Porto we like'],
+    ['a quote with an ellipsis', 'we moved … like figs'],
+  ])('find %s in one message, not in two', (_what, quote) => {
+    const said = [
+      { role: 'user' as const, content: 'We moved to Porto' },
+      { role: 'user' as const, content: 'We like figs' },
+    ];
+    const text = 'User bought a boat';
+    expect(becameOf({ said, at: 0, text, quote })).toEqual({ reason: UNSAID.quote, text: null });
+  });
+});
+
 /** What makes a fact one of its own: what differs in it from other facts of its form. */
 const detailsOf = ({ text }: GroundedFact): readonly string[] => {
   const names = text.match(/(?<=\s)(?:\p{Lu}[\p{L}'-]+|[\d.,]+|[a-z0-9]+$)/gu) ?? [];

@@ -50,20 +50,48 @@ function casedShare(text: string): number {
   return letters === 0 ? 1 : (text.match(/[\p{Lu}\p{Ll}\p{Lt}]/gu)?.length ?? 0) / letters;
 }
 
-/** Whether a quote stands in a text; with an ellipsis in it, its pieces one after the other. */
+/** Between texts that were joined: no word, so that nothing stands in two of them. */
+const APART = '\n';
+
+/** Many texts as one, to be looked through at once: how long that takes follows from their length, not from their number. */
+export const joinedWords = (said: readonly Words[]): Words => ({
+  plain: said.map(({ plain }) => plain).join(APART),
+  words: new Set(said.flatMap(({ words }) => [...words])),
+  terms: new Set(said.flatMap(({ terms }) => [...terms])),
+  begins: new Set(said.flatMap(({ begins }) => [...begins])),
+  figures: {
+    numbers: new Set(said.flatMap(({ figures }) => [...figures.numbers])),
+    months: new Set(said.flatMap(({ figures }) => [...figures.months])),
+    weekdays: new Set(said.flatMap(({ figures }) => [...figures.weekdays])),
+  },
+  isCased: said.some(({ isCased }) => isCased),
+});
+
+/** Whether a quote stands in a text; with an ellipsis in it, its pieces one after the other. Of joined texts: in one of them. */
 export function standsIn(quote: string, { plain }: Pick<Words, 'plain'>): boolean {
-  const pieces = quote
+  const [first, ...others] = quote
     .split(ELLIPSIS)
     .map(plainOf)
-    .filter((piece) => piece.trim() !== '');
+    .filter((piece) => piece.trim() !== '')
+    .map((piece) => (UNSPACED.test(piece) ? piece.trim() : piece));
+  if (first === undefined) return false;
+  for (let at = plain.indexOf(first); at !== -1; ) {
+    const end = plain.indexOf(APART, at);
+    const rest = plain.slice(at + first.length - 1, end === -1 ? plain.length : end);
+    if (others.length === 0 || standInOrder(others, rest)) return true;
+    at = end === -1 ? -1 : plain.indexOf(first, end);
+  }
+  return false;
+}
+
+function standInOrder(pieces: readonly string[], text: string): boolean {
   let from = 0;
   for (const piece of pieces) {
-    const sought = UNSPACED.test(piece) ? piece.trim() : piece;
-    const at = plain.indexOf(sought, from);
+    const at = text.indexOf(piece, from);
     if (at === -1) return false;
-    from = at + sought.length - 1;
+    from = at + piece.length - 1;
   }
-  return pieces.length > 0;
+  return true;
 }
 
 const ELLIPSIS = /…|\.{3,}|\[\s*(?:…|\.{3})\s*\]/u;
@@ -244,18 +272,9 @@ function sharedBegin(a: string, b: string): number {
 }
 
 /** How texts are held against what was said, and when. */
-export function heldAgainst(said: readonly Words[], moments: readonly number[]) {
-  const figures: Figures = {
-    numbers: new Set(said.flatMap((one) => [...one.figures.numbers])),
-    months: new Set(said.flatMap((one) => [...one.figures.months])),
-    weekdays: new Set(said.flatMap((one) => [...one.figures.weekdays])),
-  };
+export function heldAgainst({ words, figures }: Pick<Words, 'words' | 'figures'>, moments: readonly number[]) {
   const dates = datesFrom(figures, moments);
-  const hasName = once(
-    (name: string): boolean =>
-      said.some(({ words }) => words.has(name)) ||
-      said.some(({ words }) => [...words].some((word) => isSameName(name, word))),
-  );
+  const hasName = namesAmong(words);
   return {
     hasNames: ({ names }: Claims): boolean => names.every(hasName),
     hasNumbers: ({ figures: { numbers } }: Claims): boolean =>
@@ -264,6 +283,20 @@ export function heldAgainst(said: readonly Words[], moments: readonly number[]) 
       claimed.dates.every(dates.has) && claimed.weekdays.every(dates.hasWeekday),
   };
 }
+
+/** Names that are said in another form begin alike, but for those of the table. Only words that do are compared. */
+function namesAmong(words: ReadonlySet<string>): (name: string) => boolean {
+  let alike: ReadonlyMap<string, readonly string[]> | null = null;
+  return once((name) => {
+    const forms = [name, `${name}s`, name.replace(/s$/u, ''), DEMONYMS.get(name) ?? name];
+    if (forms.some((form) => words.has(form))) return true;
+    alike ??= Map.groupBy(words, beginOf);
+    return alike.get(beginOf(name))?.some((word) => isSameName(name, word)) === true;
+  });
+}
+
+const NAME_BEGIN = 3;
+const beginOf = (word: string): string => word.slice(0, NAME_BEGIN);
 
 /** What a text says of what it names. */
 export function besideNames(claims: Claims): Pick<Claims, 'words' | 'runs'> {
@@ -292,8 +325,8 @@ const MERGED = 0.5;
  */
 export function isMadeOf(text: string, others: readonly string[], saidAt: number): boolean {
   const claims = claimsOf(text);
-  const said = others.map(wordsIn);
-  const { hasNames, hasNumbers, hasDates } = heldAgainst(said, [saidAt]);
+  const said = [joinedWords(others.map(wordsIn))] as const;
+  const { hasNames, hasNumbers, hasDates } = heldAgainst(said[0], [saidAt]);
   const isListed = (number: number): boolean => number <= claims.names.length;
   const numbers = claims.figures.numbers.filter(({ whole }) => !isListed(whole) && !isCounted(whole, said));
   const counted = { ...claims, figures: { ...claims.figures, numbers } };

@@ -27,18 +27,22 @@ describe('numbers however they are written', () => {
 
 describe('a text of nothing but digits', () => {
   const LENGTH = 60_000;
-  const taken = (text: string): number => {
-    const from = performance.now();
-    figuresIn(text);
-    return performance.now() - from;
-  };
   const filled = (piece: string): string => piece.repeat(LENGTH / piece.length);
+  /** The best of some: other work on the machine takes its time, too. */
+  const taken = (text: string): number =>
+    Math.min(
+      ...Array.from({ length: 3 }, () => {
+        const from = performance.now();
+        figuresIn(text);
+        return performance.now() - from;
+      }),
+    );
 
   it.each(['0', '7'.repeat(999).concat('\n'), '1.', '1,1', '2020-', '12:', '1/2/', '一', '十万', '9 ', '2020年', '1e'])(
-    'of %j over and over takes about as long as one of words',
+    'of %j over and over takes some times what one of words does, not the square of its length',
     (piece) => {
       const words = Math.max(1, taken(filled('one word ')));
-      expect(taken(filled(piece)) / words).toBeLessThan(40);
+      expect(taken(filled(piece)) / words).toBeLessThan(150);
     },
   );
 });

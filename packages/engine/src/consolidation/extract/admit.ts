@@ -64,25 +64,34 @@ export function* admitting(found: readonly Found[], admission: Admission): Slice
   // Most models name their sources: then no message has to be taken apart.
   const attribute = found.some(leavesOpen) ? yield* attributing(window) : NOBODY;
   const judging: Judging = { ...admission, window, attribute, heard: heardIn(window) };
-  const { sourcedOf, judged } = comparing(judging);
-  const discards: Discard[] = [];
-  const remarks: Remark[] = [];
-  const admitted: Candidate[] = [];
-  const isNew = newAmong(found, attribute);
+  const { sourcedOf, judgedPlainly, judged } = comparing(judging);
+  const settled: Settled = { discards: [], remarks: [], admitted: [], isNew: newAmong(found, attribute) };
   for (const { raw, unread = [], json = null, shown } of found) {
-    discards.push(...unread);
+    settled.discards.push(...unread);
     const suspects = yield* suspectsAmong(alteredTexts(raw, json));
     const suspecting = { ...admission, suspects };
     for (const written of raw) {
       yield;
       const candidate = candidateOf(written, sourcedOf(written, shown), suspecting);
-      const { reason, kept } = yield* judged(candidate);
-      if (kept === null) discards.push(discardOf(written, reason ?? ''));
-      else if (isNew(kept)) admitted.push(kept);
-      if (kept !== null && reason !== null) remarks.push(remarkOn(written, reason));
+      settle(written, judgedPlainly(candidate) ?? (yield* judged(candidate)), settled);
     }
   }
+  const { admitted, discards, remarks } = settled;
   return { facts: inOrder(admitted, window).map(factOf), discards, remarks };
+}
+
+/** What has become of the facts so far. */
+interface Settled {
+  readonly discards: Discard[];
+  readonly remarks: Remark[];
+  readonly admitted: Candidate[];
+  readonly isNew: (candidate: Candidate) => boolean;
+}
+
+function settle(raw: RawFact, { kept, reason }: Judged, { discards, remarks, admitted, isNew }: Settled): void {
+  if (kept === null) discards.push(discardOf(raw, reason ?? ''));
+  else if (isNew(kept)) admitted.push(kept);
+  if (kept !== null && reason !== null) remarks.push(remarkOn(raw, reason));
 }
 
 /**
@@ -107,12 +116,15 @@ function comparing(judging: Judging) {
       const isExact = looking.saidIn(sources, raw.quote ?? '');
       return { sources, isExact, trust: lineage({ texts: [raw.text], quote: raw.quote, sources, isExact }) };
     },
-    judged: function* (candidate: Candidate): Sliced<Judged> {
+    /** Nearly every fact is judged by this alone. */
+    judgedPlainly: (candidate: Candidate): Judged | null => {
       const refused = refusal(candidate, judging);
       if (refused !== null) return { kept: null, reason: refused };
       // A wish to forget is held against the user's own words instead.
-      if (!inferred || candidate.category === FORGET_CATEGORY || grounding.isPlain(candidate))
-        return { kept: candidate, reason: null };
+      const isPlain = !inferred || candidate.category === FORGET_CATEGORY || grounding.isPlain(candidate);
+      return isPlain ? { kept: candidate, reason: null } : null;
+    },
+    judged: function* (candidate: Candidate): Sliced<Judged> {
       const reason = yield* grounding.whyUnsaid(candidate);
       if (reason === null) return { kept: candidate, reason };
       return { kept: quotedOf(candidate, grounding.inQuotesWords(candidate), judging), reason };

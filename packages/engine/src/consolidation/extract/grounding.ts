@@ -7,6 +7,7 @@ import {
   type Claims,
   claimsOf,
   heldAgainst,
+  joinedWords,
   shareOf,
   standsIn,
   type Words,
@@ -124,15 +125,16 @@ interface Support {
   readonly isLong: boolean;
   /** What the messages that it names say. */
   readonly own: readonly Words[];
-  readonly all: readonly Words[];
+  /** What anybody says, joined. */
+  readonly all: Words;
 }
 
 function unsupported(claims: Claims, { text, quote, isExact, isLong, own, all }: Support): string | null {
-  if (all.some((words) => standsIn(text, words))) return null;
-  if (quote === '') return shareOf(claims, all) >= ALONE ? null : UNSAID.words;
-  const isQuoted = isExact || all.some((words) => standsIn(quote, words));
+  if (standsIn(text, all)) return null;
+  if (quote === '') return shareOf(claims, [all]) >= ALONE ? null : UNSAID.words;
+  const isQuoted = isExact || standsIn(quote, all);
   if (!isQuoted) return shareOf(besideNames(claims), own) > ALONE ? null : UNSAID.quote;
-  return claims.isCased && isLong ? null : besideQuote(claims, all);
+  return claims.isCased && isLong ? null : besideQuote(claims, [all]);
 }
 
 function strangerIn(claims: Claims, held: Held, isForeign: boolean): string | null {
@@ -172,7 +174,7 @@ function endOfSentence(text: string): number {
   return found === null ? text.length : found.index + found[0].length;
 }
 
-type Held = ReturnType<typeof heldAgainst> & { readonly spoken: readonly Words[] };
+type Held = ReturnType<typeof heldAgainst> & { readonly spoken: Words };
 
 function* holding({ window, before, summary, instructions }: Given, wordsOf: (spoken: Spoken) => Words): Sliced<Held> {
   const spoken: Words[] = [];
@@ -184,7 +186,9 @@ function* holding({ window, before, summary, instructions }: Given, wordsOf: (sp
   if (summary !== null) spoken.push(wordsIn(summary));
   const more = [instructions ?? '', [...new Set(named)].join('\n')].map(wordsIn);
   yield;
-  return { ...heldAgainst([...spoken, ...more], [...before, ...window].map(localMoment)), spoken };
+  const all = joinedWords([...spoken, ...more]);
+  yield;
+  return { ...heldAgainst(all, [...before, ...window].map(localMoment)), spoken: joinedWords(spoken) };
 }
 
 const localMoment = ({ message: { saidAt, clock } }: Spoken): Millis => saidAt.at + (clock?.offset ?? 0) * 60_000;

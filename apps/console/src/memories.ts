@@ -22,8 +22,8 @@ import {
   maskSecrets,
   memoryView,
   metadataKept,
-  narrowingFilterIn,
   type NewMemory,
+  narrowingFilterIn,
   newest,
   scopeOf,
   type TenantId,
@@ -258,7 +258,7 @@ function written(result: WriteResult, id: string | null, reply: FastifyReply): W
     case 'removed':
       throw problem(
         'removed_by_retention',
-        `that version of memory ${id} was removed by retention (history_days) and cannot be restored`,
+        `it is too late: that version of memory ${id} was removed by retention (history_days, forgotten_days)`,
       );
     case 'immutable':
       throw problem(

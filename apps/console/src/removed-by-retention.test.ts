@@ -66,3 +66,28 @@ test('a what-if fails, and says of what, where a memory held before its batches 
   expect(view).toMatchObject({ state: 'failed', result: null, error: { code: 'removed_by_retention' } });
   expect(view.error.message).toContain(id);
 });
+
+test('what was forgotten comes back for as long as the tenant says, and then it is too late', async () => {
+  const { app, send, engine } = await consoleBench();
+  await engine.post(['home: Oslo']);
+  await engine.run();
+  const [memory] = await engine.memories();
+  const id = memory?.id ?? '';
+  const forget = () => app.inject({ method: 'DELETE', url: `/v1/memories/${id}` });
+  const restore = () => send('POST', `/v1/memories/${id}/restore`, { version: 1 });
+  const preview = async () => (await send('POST', '/v1/retention/preview', {})).json().forgotten;
+  await send('PUT', '/v1/settings', { retention: { forgotten_days: 7 } });
+  await forget();
+  engine.tools.advance(6 * DAY_MS);
+  await sweepRetention(engine.deps, NEVER);
+  expect((await restore()).statusCode).toBe(200);
+  await forget();
+  engine.tools.advance(8 * DAY_MS);
+  expect(await preview()).toBe(1);
+  await sweepRetention(engine.deps, NEVER);
+  expect(await preview()).toBe(0);
+  const late = (await restore()).json();
+  expect(late).toMatchObject(refusal('too late'));
+  expect(late.detail).toContain('forgotten_days');
+  expect((await app.inject('/v1/users/ann/export')).body).not.toContain('Oslo');
+});

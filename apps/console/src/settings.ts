@@ -90,6 +90,7 @@ const settingsView = (settings: TenantSettings): SettingsView => {
       messages_days: settings.retention.messagesDays,
       plans_days: settings.retention.plansDays,
       history_days: settings.retention.historyDays,
+      forgotten_days: settings.retention.forgottenDays,
     },
     forgetting: {
       max_age_days: settings.forgetting.maxAgeDays,
@@ -137,6 +138,7 @@ const retentionFrom = (body: PutSettings['retention']): Retention => ({
   messagesDays: body.messages_days,
   plansDays: body.plans_days,
   historyDays: body.history_days,
+  forgottenDays: body.forgotten_days,
 });
 
 const forgettingFrom = (body: PutSettings['forgetting']): ForgettingPolicy => ({

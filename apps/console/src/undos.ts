@@ -119,7 +119,7 @@ function takenBack(
       throw problem(
         'removed_by_retention',
         `${kind} ${id} was not undone: it would restore texts of ${result.memoryIds.length} memories that retention ` +
-          `has removed (history_days): ${result.memoryIds.slice(0, NAMED).join(', ')}. Nothing was changed; change ` +
+          `has removed (history_days, forgotten_days): ${result.memoryIds.slice(0, NAMED).join(', ')}. Nothing was changed; change ` +
           'or delete these memories individually',
       );
     case 'conflict':

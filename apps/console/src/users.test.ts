@@ -183,12 +183,24 @@ test('what retention and forgetting would take is told before anything is taken'
   await engine.run();
   engine.tools.advance(10 * 86_400_000);
   const body = { retention: { messages_days: 5 }, forgetting: { max_age_days: 5 } };
-  const none = { batches: 0, consolidations: 0, histories: 0, memories: { age: 0, unconfirmed: 0, budget: 0 } };
+  const none = {
+    batches: 0,
+    consolidations: 0,
+    histories: 0,
+    forgotten: 0,
+    memories: { age: 0, unconfirmed: 0, budget: 0 },
+  };
   expect((await send('POST', '/v1/retention/preview', {})).json()).toEqual(none);
-  const wanted = { batches: 1, consolidations: 0, histories: 0, memories: { age: 1, unconfirmed: 0, budget: 0 } };
+  const wanted = {
+    batches: 1,
+    consolidations: 0,
+    histories: 0,
+    forgotten: 0,
+    memories: { age: 1, unconfirmed: 0, budget: 0 },
+  };
   expect((await send('POST', '/v1/retention/preview', body)).json()).toEqual(wanted);
   const chosen = (await send('PUT', '/v1/settings', body)).json();
-  expect(chosen.retention).toEqual({ messages_days: 5, plans_days: null, history_days: null });
+  expect(chosen.retention).toEqual({ messages_days: 5, plans_days: null, history_days: null, forgotten_days: 30 });
   expect(chosen.forgetting).toEqual({ max_age_days: 5, unconfirmed_days: null, max_memories: null });
   expect((await send('POST', '/v1/retention/preview', {})).json()).toEqual(wanted);
   expect(await engine.live()).toEqual(['home: Oslo']);

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
+  DAY_MS,
   type Erasure,
   type ErasureQueue,
   eraseOwner,
@@ -16,6 +17,8 @@ import {
   rater,
   requestErasure,
   type SearchIndex,
+  sweepOutbox,
+  sweepRetention,
   type TrailEntry,
   terms,
 } from '@slowwave/engine';
@@ -25,6 +28,7 @@ import {
   engineBench,
   fakeChat,
   fakeEmbedder,
+  graphPlan,
   keyedDecide,
   NEVER,
   newEntity,
@@ -205,4 +209,112 @@ export async function filesWithMarker(folder: string, isWanted: (path: string) =
       found.push(path.slice(folder.length + 1));
   }
   return found.sort();
+}
+
+/** What a user's deletions and wishes leave of the marker, in real stores, and what retention is to erase. */
+export async function forgottenLife(stores: { ledger: Ledger; index: SearchIndex }): Promise<EngineBench> {
+  const chat = fakeChat({
+    extract_facts: (input) => ({
+      facts: (input.messages as unknown as { id: string; content: string }[]).flatMap(factsOf),
+    }),
+    decide_operations: (input, nth) => {
+      const [fact] = input.facts as unknown as { id: string; text: string }[];
+      const debt = (input.memories as unknown as { id: string; text: string }[]).find(({ text }) =>
+        text.includes('debt:'),
+      );
+      if (fact?.text.startsWith('forget') !== true)
+        return keyedDecide((text) => text.split(':')[0] ?? text)(input, nth);
+      const wish = {
+        fact: fact.id,
+        event: 'DELETE',
+        id: debt?.id ?? null,
+        text: null,
+        reason: `${MARKER} asked`,
+        keep: null,
+      };
+      return { operations: [wish] };
+    },
+  });
+  const bench = await engineBench({ chat, stores, embedder: fakeEmbedder(64) });
+  await stores.ledger.webhooks.create(
+    {
+      ...{
+        id: 'whk_1',
+        tenant: TENANT,
+        name: '',
+        url: 'https://receiver/',
+        events: ['memory.added', 'memory.deleted'],
+      },
+      ...{ userId: null, appId: null, active: true, secret: 'whsec_1', createdAt: 1 },
+    },
+    1,
+  );
+  const say = async (...texts: readonly string[]): Promise<void> => {
+    await bench.post(texts, { settings: { graph: true } });
+    await bench.run();
+    bench.tools.advance(60_000);
+  };
+  await say(`tea: daily. debt: I owe ${MARKER} ten`);
+  await studied(bench, 'tea');
+  await say(`debt: I owe ${MARKER} eleven ${'and so on '.repeat(LONG / 20)}`);
+  for (let i = 0; i < 5; i += 1) await say(`debt: I owe ${MARKER} ${i}`, `plain ${i}: said`);
+  const [debt] = (await bench.memories()).filter((memory) => liveVersion(memory)?.text.includes('debt:') === true);
+  await rater(bench.deps).rate(TENANT, debt?.id ?? '', { rating: 'very_negative', reason: MARKER, appId: null });
+  await say(`forget that I owe ${MARKER}. pet: cat`);
+  await say(`forget ${MARKER} and all. sport: none`);
+  const writer = memoryWriter(bench.deps);
+  const added = await writer.add(TENANT, {
+    ...{ text: `secret: ${MARKER}`, metadata: { note: MARKER }, category: null, immutable: false },
+    ...{ validFrom: null, expiresAt: null, scope: { userId: 'ann', agentId: null, runId: null, appId: null } },
+  });
+  if (added.kind !== 'written') throw new Error('expected it to be written');
+  await writer.remove(TENANT, added.memory.id);
+  await sweepOutbox(bench.deps, NEVER);
+  return bench;
+}
+
+/** Each sentence is one; what asks to have something forgotten is a wish. */
+const factsOf = ({ id, content }: { readonly id: string; readonly content: string }) =>
+  content.split('. ').map((quote) => ({
+    ...{ text: quote, quote, source_ids: [id] },
+    ...(quote.startsWith('forget') && { category: 'forget' }),
+  }));
+
+/** A study of the user's first consolidation says something of the marker, and of something else. */
+async function studied({ deps: { ledger }, tools }: EngineBench, other: string): Promise<void> {
+  const lane = (await ledger.lanes.find(TENANT, { kind: 'user', id: 'ann' }))?.id;
+  if (lane === undefined) throw new Error('expected a lane');
+  const claim = await ledger.graph.claim(lane, { now: tools.now(), holdMs: 1 });
+  if (claim.kind !== 'claimed') throw new Error('expected a study');
+  const messages = await ledger.contents.messages(lane, 0, 10);
+  const of = { messageIds: messages.map(({ id }) => id) };
+  const { holds, named } = statementsBy(tools);
+  const statements = [
+    holds(`ent_1 owes ent_2`, { ...of, quote: `I owe ${MARKER}` }),
+    named('ent_2', `also ${MARKER}`, of),
+    holds(`ent_1 likes ent_3`, { ...of, quote: `daily. debt: I owe ${MARKER}` }),
+  ];
+  const entities = [
+    newEntity('ent_1', { name: 'Ann' }),
+    newEntity('ent_2', { name: MARKER }),
+    newEntity('ent_3', { name: other }),
+  ];
+  await ledger.graph.apply(
+    claim.study,
+    { ...graphPlan(claim.study.consolidationId, statements), entities },
+    tools.now(),
+  );
+}
+
+/** The time is over in which any of it could be restored. */
+export async function eraseForgotten({ deps, tools }: EngineBench): Promise<void> {
+  await sweepOutbox(deps, NEVER);
+  tools.advance(31 * DAY_MS);
+  await sweepRetention(deps, NEVER);
+}
+
+export async function relationsOfAnn({ deps: { ledger } }: EngineBench): Promise<readonly string[]> {
+  const owner = { kind: 'user', id: 'ann' } as const;
+  const { results } = await ledger.graph.listRelations(TENANT, owner, { at: 'ever' }, { limit: 100, cursor: null });
+  return results.map((one) => `${one.sourceName} ${one.relationship} ${one.destinationName}`);
 }

@@ -4,7 +4,15 @@ import { createMemoryIndex, describeErasedAndBack, type ErasedAndBackStores } fr
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ERASING, KEPT } from '../src/ledger/erasures.ts';
-import { eraseMarked, filesWithMarker, subjectsInTrail, twoLives } from './erased-life.ts';
+import {
+  eraseForgotten,
+  eraseMarked,
+  filesWithMarker,
+  forgottenLife,
+  relationsOfAnn,
+  subjectsInTrail,
+  twoLives,
+} from './erased-life.ts';
 import { type LedgerServer, ledgerServer } from './postgres-ledger-fixture.ts';
 
 describe('an erasure in PostgreSQL', () => {
@@ -35,6 +43,20 @@ describe('an erasure in PostgreSQL', () => {
     for (const set of ["actor = 'somebody else'", "subject_kind = 'erasure', status = 200", "subject_id = 'eve'"]) {
       await expect(shared.sql(`UPDATE slowwave.trail SET ${set}`)).rejects.toThrow('not changed');
     }
+  });
+
+  it('leaves no byte of what was forgotten for too long in any table or index', { timeout: 120_000 }, async () => {
+    await shared.empty();
+    const bench = await forgottenLife({ ledger: await shared.open(), index: createMemoryIndex() });
+    await shared.sql('ANALYZE; CHECKPOINT');
+    const [row] = await shared.sql('SHOW data_directory');
+    const inTables = () => filesWithMarker(String(row?.data_directory), (path) => /\/base\/|\/global\//.test(path));
+    expect(await inTables()).not.toEqual([]);
+    const before = await bench.live();
+    await eraseForgotten(bench);
+    expect(await inTables()).toEqual([]);
+    expect(await bench.live()).toEqual(before);
+    expect(await relationsOfAnn(bench)).toEqual(['Ann likes tea']);
   });
 
   it('knows every table there is', async () => {

@@ -6,7 +6,16 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { ERASING, KEPT } from '../src/ledger/erasures.ts';
 import { openSqliteIndex, openSqliteLedger } from '../src/sqlite/index.ts';
 import { systemTools } from '../src/system/index.ts';
-import { eraseMarked, filesWithMarker, goOn, subjectsInTrail, twoLives } from './erased-life.ts';
+import {
+  eraseForgotten,
+  eraseMarked,
+  filesWithMarker,
+  forgottenLife,
+  goOn,
+  relationsOfAnn,
+  subjectsInTrail,
+  twoLives,
+} from './erased-life.ts';
 
 const SPACE = { dimensions: 64, fingerprint: 'fake-64' };
 
@@ -43,12 +52,24 @@ describe('an erasure in SQLite files', () => {
     await folder.remove();
   });
 
-  const open = async () => {
+  const stores = async () => {
     const ledger = await openSqliteLedger({ path: join(folder.path, 'ledger.db'), tools: systemTools });
     const index = await openSqliteIndex({ path: join(folder.path, 'index.db'), ...SPACE });
     closing.push(ledger, index);
-    return twoLives({ ledger, index });
+    return { ledger, index };
   };
+  const open = async () => twoLives(await stores());
+
+  it('leaves no byte of what was forgotten for too long, and all else', { timeout: 120_000 }, async () => {
+    const bench = await forgottenLife(await stores());
+    expect(await filesWithMarker(folder.path)).toContain('ledger.db-wal');
+    const before = await bench.live();
+    expect(before).toContain('pet: cat');
+    await eraseForgotten(bench);
+    expect(await filesWithMarker(folder.path)).toEqual([]);
+    expect(await bench.live()).toEqual(before);
+    expect(await relationsOfAnn(bench)).toEqual(['Ann likes tea']);
+  });
 
   it('leaves no byte of the user in any file, and everything of others', { timeout: 120_000 }, async () => {
     const bench = await open();

@@ -56,12 +56,15 @@ export const RetentionBody = z
     history_days: Days.describe(
       'How long to keep former versions of memories and their events after they were replaced.',
     ),
+    forgotten_days: Days.default(30).describe(
+      'How long forgotten memories can be restored. Then they are erased, with everything that says what they said.',
+    ),
   })
   .meta({
     id: 'Retention',
     description:
-      'How many days to keep messages, plans and former versions of memories; null: for ever. Current ' +
-      'memories are kept.',
+      'How many days to keep messages, plans, former versions of memories and forgotten memories; null: for ever. ' +
+      'Current memories are kept.',
   });
 
 export const ForgettingBody = z
@@ -186,6 +189,7 @@ export const SettingsView = z
       messages_days: z.number().nullable(),
       plans_days: z.number().nullable(),
       history_days: z.number().nullable(),
+      forgotten_days: z.number().nullable(),
     }),
     forgetting: z.object({
       max_age_days: z.number().nullable(),

@@ -236,13 +236,13 @@ export function describeForgetting(bench: () => Bench): void {
   });
 }
 
-interface Heard {
+export interface Heard {
   readonly turn: Turn;
   readonly ids: readonly string[];
 }
 
 /** Messages of user ann, claimed, with their ids. */
-async function heard(b: Bench, texts: readonly string[]): Promise<Heard> {
+export async function heard(b: Bench, texts: readonly string[]): Promise<Heard> {
   const messages = texts.map((content) => newMessage(b.tools, { content }));
   const { turn } = await claimedBatch(b, { messages });
   return { turn, ids: messages.map(({ id }) => id) };
@@ -253,7 +253,7 @@ interface Words {
   readonly quote: string;
 }
 
-const rememberedFrom = (b: Bench, { turn, ids }: Heard, { text, quote }: Words): MemoryChange =>
+export const rememberedFrom = (b: Bench, { turn, ids }: Heard, { text, quote }: Words): MemoryChange =>
   added(b.tools, home(turn.lane), {
     ...{ text, sourceIds: ids, consolidationId: turn.consolidationId, actor: 'consolidation' },
     details: { quote },
@@ -266,7 +266,7 @@ interface Taught {
 }
 
 /** A memory of a message, and the statements of its study. */
-async function taught(
+export async function taught(
   b: Bench,
   words: Words,
   statements: (of: { readonly messageIds: readonly string[] }) => readonly Statement[],
@@ -288,12 +288,12 @@ const toProject = async (b: Bench, lane: LaneId): Promise<readonly unknown[]> =>
   );
 
 /** What anybody is shown of messages. */
-async function shown(b: Bench, ids: readonly string[]): Promise<readonly unknown[]> {
+export async function shown(b: Bench, ids: readonly string[]): Promise<readonly unknown[]> {
   const messages = await b.ledger.memories.messages(TENANT, ids);
   return ids.map((id) => messages.get(id)?.content);
 }
 
-const everything = async (b: Bench, lane: LaneId) => ({
+export const everything = async (b: Bench, lane: LaneId) => ({
   relations: await relationsOf(b, lane),
   statements: await b.ledger.graph.statements(lane, { entities: ['Ana', 'Bo', 'tea'] }),
   names: (await b.ledger.graph.named(lane, ['ana', 'bobby', 'tea'])).map(({ name, aliases }) => [name, aliases]),

@@ -13,7 +13,7 @@ const CHOSEN: TenantSettings = {
   review: ['DELETE', 'UPDATE'],
   due: { idleMs: 5 },
   prices: { 'a model': { prompt: 0.5, completion: 1.25 } },
-  retention: { messagesDays: 30, plansDays: null, historyDays: 365 },
+  retention: { messagesDays: 30, plansDays: null, historyDays: 365, forgottenDays: 7 },
   forgetting: { maxAgeDays: null, unconfirmedDays: 90, maxMemories: 1_000 },
   budgets: { tokensPerDay: 5_000, costPerDay: 0.25, userTokensPerDay: 0, userCostPerDay: null },
   personalData: 'mask',

@@ -7,6 +7,7 @@ import { describeBatches } from './ledger-suite-batches.ts';
 import { describeBeside } from './ledger-suite-beside.ts';
 import { describeClaim } from './ledger-suite-claim.ts';
 import { describeContents } from './ledger-suite-contents.ts';
+import { describeErasingForgotten } from './ledger-suite-erase-forgotten.ts';
 import { describeErasures } from './ledger-suite-erasures.ts';
 import { describeFailures } from './ledger-suite-failures.ts';
 import { describeFeedback } from './ledger-suite-feedback.ts';
@@ -58,6 +59,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeFailures(bench);
     describeFeedback(bench);
     describeForgetting(bench);
+    describeErasingForgotten(bench);
     describeThoughts(bench);
     describeSummaries(bench);
     describeApply(bench);

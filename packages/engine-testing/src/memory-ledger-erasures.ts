@@ -126,16 +126,16 @@ function takeBatches(state: State, lane: LaneId, limit: number): number {
   for (const [id, { message }] of state.messages) if (gone.has(message.batchId)) state.messages.delete(id);
   for (const [key, { batchId }] of state.keys) if (gone.has(batchId)) state.keys.delete(key);
   forgetInReplays(state, gone);
+  for (const { batchIds } of state.replays.values()) for (const id of gone) batchIds.delete(id);
   return gone.size;
 }
 
 /** What was found out with the batches goes, and so do the copies of a what-if. */
-function forgetInReplays(state: State, gone: ReadonlySet<string>): void {
+export function forgetInReplays(state: State, batchIds: ReadonlySet<string>): void {
   for (const row of state.replays.values()) {
-    if (![...row.batchIds].some((id) => gone.has(id))) continue;
+    if (![...row.batchIds].some((id) => batchIds.has(id))) continue;
     change(row, { result: null });
     if (row.kind === 'what_if' && row.state !== 'discarded') change(row, { state: 'discarding', dueAt: 0 });
-    for (const id of gone) row.batchIds.delete(id);
   }
 }
 
@@ -169,7 +169,7 @@ function forgetOwner(state: State, { id, lane }: Erasure): void {
   set(state, id, { state: 'compacting', owner: null, lane: null });
 }
 
-function drop<T>(rows: T[], isGone: (row: T) => boolean): void {
+export function drop<T>(rows: T[], isGone: (row: T) => boolean): void {
   const kept = rows.filter((row) => !isGone(row));
   rows.splice(0, rows.length, ...kept);
 }

@@ -59,7 +59,7 @@ export function showAgain(state: State, lane: LaneId, now: Millis): void {
 }
 
 /** Those that count, and whether their words are hidden. */
-const wishesOf = (state: State) =>
+export const wishesOf = (state: State) =>
   state.wishes
     .filter(({ consolidationId }) => state.consolidations.get(consolidationId)?.state === 'applied')
     .map((wish) => ({ ...wish, hides: isHiding(state, wish) }));
@@ -107,8 +107,9 @@ export function loseQuotes(state: State, messageIds: ReadonlySet<string>): void 
   }
 }
 
-function evidenceOf(state: State, lane: LaneId): readonly Evidence[] {
-  return state.events.flatMap(({ kind, memoryId, sourceIds, text, details }) => {
+export function evidenceOf(state: State, lane: LaneId): readonly Evidence[] {
+  return state.events.flatMap(({ kind, memoryId, revision, sourceIds, text, details }) => {
+    if (revision <= (state.erasedAt.get(memoryId) ?? 0)) return [];
     const memory = rowOf(state.memories, memoryId);
     const says = kind === 'ADD' || kind === 'UPDATE' || kind === 'NONE';
     if (!says || memory.lane !== lane || memory.versions.length === 0) return [];

@@ -167,6 +167,10 @@ export interface State {
   clockSeen: Millis;
   readonly counters: { outboxSeq: number; refilledTo: number };
   readonly erasures: Map<string, Erasure>;
+  /** Memories that were erased once they were forgotten, at which revision. */
+  readonly erasedAt: Map<string, number>;
+  /** How often that was, since it was last overwritten; 0: it is. */
+  uncompacted: number;
   /** Batches whose messages retention has removed. */
   readonly stripped: Set<string>;
   /** Batches that were erased, by tenant. */
@@ -210,6 +214,8 @@ export function emptyState(tools: Tools): State {
     clockSeen: 0,
     counters: { outboxSeq: 0, refilledTo: 0 },
     erasures: new Map(),
+    erasedAt: new Map(),
+    uncompacted: 0,
     stripped: new Set(),
     erased: new Map(),
   };

@@ -73,6 +73,7 @@ export {
   deletedAt,
   evolve,
   forgottenAt,
+  goneSince,
   type Home,
   holdsAt,
   liveVersion,
@@ -82,7 +83,15 @@ export {
   tombstoneOf,
 } from './memories/evolve.ts';
 export type { Evidence } from './memories/forgotten.ts';
-export { foundVersions, historyFrom, UNDONE_NOTE, undoneBy, undosInEffect, withoutFormer } from './memories/former.ts';
+export {
+  foundVersions,
+  historyFrom,
+  livesOf,
+  UNDONE_NOTE,
+  undoneBy,
+  undosInEffect,
+  withoutFormer,
+} from './memories/former.ts';
 export { eventsInApp, inApp, isShared } from './memories/in-app.ts';
 export { rater } from './memories/rate.ts';
 export { reviewer } from './memories/review.ts';

@@ -48,6 +48,8 @@ export interface Retention {
   readonly plansDays: number | null;
   /** Former versions of memories, and the events that mention them: since they stopped holding. */
   readonly historyDays: number | null;
+  /** What is forgotten or undone as a whole, and all that says it: since then. */
+  readonly forgottenDays: number | null;
 }
 
 export interface ForgettingPolicy {
@@ -92,7 +94,7 @@ export const DEFAULT_SETTINGS: TenantSettings = {
   due: {},
   prices: {},
   budgets: { tokensPerDay: null, costPerDay: null, userTokensPerDay: null, userCostPerDay: null },
-  retention: { messagesDays: null, plansDays: null, historyDays: null },
+  retention: { messagesDays: null, plansDays: null, historyDays: null, forgottenDays: 30 },
   forgetting: { maxAgeDays: null, unconfirmedDays: null, maxMemories: null },
   personalData: 'off',
   timezone: null,

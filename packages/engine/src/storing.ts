@@ -18,9 +18,10 @@ export {
   withOneSelf,
 } from './graph/fold.ts';
 export { digitsOf, ID_ALPHABET, numberOf, ofNoSpace, ownerBitsOf, ownerDigits, payerOf } from './ids.ts';
-export { forgottenAt, isOfForgotten, liveVersion, markOf, versionsOf } from './memories/evolve.ts';
+export { forgottenAt, goneSince, isOfForgotten, liveVersion, markOf, versionsOf } from './memories/evolve.ts';
 export {
   besideQuote,
+  cutOf,
   evidenceByMessage,
   hasFallen,
   isQuoteKept,
@@ -28,6 +29,7 @@ export {
   quoteShown,
   type ShownMessage,
   shownOf,
+  withoutWords,
 } from './memories/forgotten.ts';
 export { foundVersions, historyFrom, sourcesOf, UNDONE_NOTE } from './memories/former.ts';
 export { proposalOver } from './memories/proposals.ts';

@@ -1480,7 +1480,7 @@ export type ReplayedDeliveries = {
   readonly replayed: number;
 };
 
-/** How many days to keep messages, plans and former versions of memories; null: for ever. Current memories are kept. */
+/** How many days to keep messages, plans, former versions of memories and forgotten memories; null: for ever. Current memories are kept. */
 export type Retention = {
   /** How long to keep message content after consolidation. */
   readonly messages_days?: number | null | undefined;
@@ -1488,6 +1488,8 @@ export type Retention = {
   readonly plans_days?: number | null | undefined;
   /** How long to keep former versions of memories and their events after they were replaced. */
   readonly history_days?: number | null | undefined;
+  /** How long forgotten memories can be restored. Then they are erased, with everything that says what they said. */
+  readonly forgotten_days?: number | null | undefined;
 };
 
 export type RetentionPreview = {
@@ -1503,6 +1505,8 @@ export type RetentionPreview = {
     readonly unconfirmed: number;
     readonly budget: number;
   };
+  /** Forgotten memories that would be erased and could not be restored any more. */
+  readonly forgotten: number;
 };
 
 export type Review = {
@@ -1687,6 +1691,7 @@ export type Settings = {
     readonly messages_days: number | null;
     readonly plans_days: number | null;
     readonly history_days: number | null;
+    readonly forgotten_days: number | null;
   };
   readonly forgetting: {
     readonly max_age_days: number | null;

@@ -163,6 +163,13 @@ const pickPlaces = (table: string): string => pick(table, 'CAST(:place AS text)'
 /** Not by the place alone, which another row may have by now; and by no index of lanes, which would find all that is left. */
 const AT_PLACES = ":place IN :ids::tid AND lane || '' = @lane";
 
+/** What replays of these batches told goes. */
+export const FORGET_REPLAYS = `
+  UPDATE replays SET result = NULL,
+    due_at = CASE WHEN kind = 'what_if' AND state <> 'discarded' THEN 0 ELSE due_at END,
+    state = CASE WHEN kind = 'what_if' AND state <> 'discarded' THEN 'discarding' ELSE state END
+  WHERE id IN (SELECT replay_id FROM replay_batches WHERE batch_id IN :ids)`;
+
 /** Everything that carries a lane, in the order in which it goes: nothing refers to what is gone. */
 export const ERASING: readonly Erasing[] = [
   { pick: pick('webhook_deliveries'), deletes: [['webhook_deliveries', 'id IN :ids']] },
@@ -206,12 +213,7 @@ export const ERASING: readonly Erasing[] = [
   },
   {
     pick: pick('batches'),
-    changes: [
-      `UPDATE replays SET result = NULL,
-         due_at = CASE WHEN kind = 'what_if' AND state <> 'discarded' THEN 0 ELSE due_at END,
-         state = CASE WHEN kind = 'what_if' AND state <> 'discarded' THEN 'discarding' ELSE state END
-       WHERE id IN (SELECT replay_id FROM replay_batches WHERE batch_id IN :ids)`,
-    ],
+    changes: [FORGET_REPLAYS],
     deletes: [
       ['replay_batches', 'batch_id IN :ids'],
       ['messages', 'batch_id IN :ids'],

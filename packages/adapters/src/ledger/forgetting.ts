@@ -172,12 +172,12 @@ const SELECT_HIDDEN_QUOTES = `
   SELECT s.id, s.statement FROM graph_statements s
   WHERE s.quote_said IS NOT NULL AND s.lane IN (SELECT lane FROM batches WHERE id IN :batchIds)`;
 
-const STAND = `
+export const STAND = `
   UPDATE graph_statements SET fallen = @fallen, counts = @counts, statement = @statement, quote_said = @quoteSaid
   WHERE id = @id`;
 
 /** What the entities are called that statements name. */
-function* namesOf(lane: LaneId, statements: readonly Statement[]): Script<(entity: string) => string> {
+export function* namesOf(lane: LaneId, statements: readonly Statement[]): Script<(entity: string) => string> {
   const rows = yield* all<{ id: string; name: string }>(
     'SELECT id, name FROM graph_entities WHERE lane = @lane AND id IN :ids',
     { lane, ids: [...new Set(statements.flatMap(endsOf))] },
@@ -214,7 +214,7 @@ export function* leaningOn(lane: LaneId, memoryId: string): Script<Leaning> {
 }
 
 /** What came of these messages, but for what is undone as a whole. */
-function* evidenceOf(ids: readonly string[]): Script<readonly Evidence[]> {
+export function* evidenceOf(ids: readonly string[]): Script<readonly Evidence[]> {
   const rows = yield* all<EvidenceRow>(SELECT_EVIDENCE, { ids });
   return rows.map((row) => ({
     memoryId: row.memory_id,
@@ -225,7 +225,7 @@ function* evidenceOf(ids: readonly string[]): Script<readonly Evidence[]> {
   }));
 }
 
-interface MessageRow {
+export interface MessageRow {
   readonly id: string;
   readonly batch_id: string;
   readonly content: string;
@@ -233,14 +233,16 @@ interface MessageRow {
   readonly wished: 0 | 1;
 }
 
-interface WishRow {
+export interface WishRow {
+  readonly consolidation_id: string;
+  readonly number: number;
   readonly message_id: string;
   readonly quote: string | null;
   readonly memory_id: string | null;
   readonly hides: 0 | 1;
 }
 
-interface StandingRow {
+export interface StandingRow {
   readonly id: string;
   readonly statement: string;
   readonly counts: 0 | 1;
@@ -262,7 +264,7 @@ const SELECT_SOURCES = `
   WHERE e.memory_id IN :memoryIds`;
 
 /** What says a memory, or asks to have it forgotten. */
-const SELECT_SAYING = `
+export const SELECT_SAYING = `
   ${SELECT_SOURCES} UNION SELECT message_id AS id FROM wishes WHERE memory_id IN :memoryIds`;
 
 const SELECT_WISHED = 'SELECT DISTINCT message_id AS id FROM wishes WHERE consolidation_id IN :consolidationIds';
@@ -271,18 +273,18 @@ const SELECT_WISHED = 'SELECT DISTINCT message_id AS id FROM wishes WHERE consol
 const SELECT_BESIDE = `
   SELECT id FROM (${SELECT_SAYING}) AS saying WHERE EXISTS (SELECT 1 FROM memories f WHERE f.lane = @lane AND f.forgotten_at IS NOT NULL)`;
 
-const SELECT_CONSOLIDATIONS = `
+export const SELECT_CONSOLIDATIONS = `
   SELECT DISTINCT e.consolidation_id AS id FROM events e WHERE e.memory_id IN :memoryIds AND e.consolidation_id IS NOT NULL`;
 
-const SELECT_CONSOLIDATED = `
+export const SELECT_CONSOLIDATED = `
   SELECT DISTINCT consolidation_id AS id FROM batches WHERE id IN :batchIds AND consolidation_id IS NOT NULL`;
 
-const SELECT_MESSAGES = `
+export const SELECT_MESSAGES = `
   SELECT m.id, m.batch_id, m.content, m.unhidden,
     CASE WHEN EXISTS (SELECT 1 FROM wishes w WHERE w.message_id = m.id) THEN 1 ELSE 0 END AS wished
   FROM messages m WHERE m.id IN :ids AND +m.lane = @lane ORDER BY m.id`;
 
-const SHOW = 'UPDATE messages SET content = @content::jsonb, unhidden = @unhidden::jsonb WHERE id = @id';
+export const SHOW = 'UPDATE messages SET content = @content::jsonb, unhidden = @unhidden::jsonb WHERE id = @id';
 
 const SELECT_EVIDENCE = `
   SELECT DISTINCT e.seq, e.memory_id, e.source_ids, e.text, e.details, m.forgotten_at
@@ -296,8 +298,8 @@ const SELECT_AWAITED = `
   WHERE r.consolidation_id = w.consolidation_id AND r.memory_id = w.memory_id AND r.state = 'pending'
     AND r.operation ->> 'kind' = 'DELETE'`;
 
-const SELECT_WISHES = `
-  SELECT w.message_id, w.quote, w.memory_id, CASE
+export const SELECT_WISHES = `
+  SELECT w.consolidation_id, w.number, w.message_id, w.quote, w.memory_id, CASE
       WHEN m.id IS NULL OR m.forgotten_at IS NOT NULL OR NOT EXISTS (SELECT 1 FROM versions v WHERE v.memory_id = m.id)
         OR EXISTS (${SELECT_AWAITED}) THEN 1
       ELSE 0
@@ -307,7 +309,7 @@ const SELECT_WISHES = `
   LEFT JOIN memories m ON m.id = w.memory_id
   WHERE w.message_id IN :ids`;
 
-const SELECT_STATEMENTS = `
+export const SELECT_STATEMENTS = `
   SELECT s.id, s.statement, s.counts, s.fallen, s.quote_said, c.state
   FROM graph_statements s JOIN consolidations c ON c.id = s.consolidation_id
   WHERE s.lane = @lane AND s.consolidation_id IN :ids`;

@@ -2,14 +2,19 @@ import type { HistoryRemoval, LaneId, MemoryEvent, Millis, RetentionStore, Tenan
 import { NOT_KEPT, readsOtherwise } from '@slowwave/engine/storing';
 import { read, storeOf, write } from './access.ts';
 import { conflicts, queueForIndex, rewriteMemories } from './changes.ts';
+import { busyLanes, eraseWith } from './erase-forgotten.ts';
 import { loseQuotes } from './forgetting.ts';
 import { eventColumns } from './rows/memory.ts';
-import { all, allAs, counted, idsOf, run, type Script, together, update } from './script.ts';
+import { all, allAs, counted, firstAs, idsOf, run, type Script, together, update } from './script.ts';
 import { projectSpeechAgain } from './speech.ts';
 import { lockLanes } from './turn.ts';
 
 export const retentionStore = storeOf<RetentionStore>('retention', {
-  tenants: read(() => idsOf('SELECT tenant AS id FROM settings ORDER BY tenant')),
+  tenants: read(() =>
+    idsOf(
+      'SELECT tenant AS id FROM settings UNION SELECT tenant FROM memories WHERE gone_since IS NOT NULL UNION SELECT tenant FROM wishes WHERE memory_id IS NULL ORDER BY id',
+    ),
+  ),
   lanes: read((tenant, after, limit) =>
     idsOf('SELECT id FROM lanes WHERE tenant = @tenant AND erasure IS NULL AND id > @after ORDER BY id LIMIT @limit', {
       tenant,
@@ -74,6 +79,61 @@ export const retentionStore = storeOf<RetentionStore>('retention', {
     yield* queueForIndex(otherwise, { tenant, consolidationId: null, now: 0 });
     return standing.length;
   }),
+  forgotten: read((tenant, before, { after, limit }) => {
+    const place = { afterFrom: after?.from ?? -1, afterId: after?.memoryId ?? '' };
+    return allAs(gonePlaceFrom, SELECT_FORGOTTEN, { tenant, before, limit, ...place });
+  }),
+  eraseForgotten: write(function* (tenant, given, now) {
+    const locked = yield* lockLanes(given.map(({ memory }) => memory.lane));
+    const busy = yield* busyLanes(locked);
+    const removals = given.map((removal) => ({ ...removal, expectedRevision: removal.memory.revision }));
+    const changed = new Set(
+      yield* conflicts(
+        tenant,
+        removals,
+        locked.filter(({ id }) => !busy.has(id)),
+      ),
+    );
+    const standing = removals.filter(({ memory }) => !changed.has(memory.id));
+    for (const [lane, of] of Map.groupBy(standing, ({ memory }) => memory.lane)) {
+      const memoryIds = of.map(({ memory }) => memory.id);
+      yield* eraseWith({ tenant, lane, now }, { memoryIds, wishedIn: [] });
+    }
+    if (standing.length === 0) return 0;
+    yield* rewriteMemories(
+      standing.map(({ memory }) => memory),
+      tenant,
+    );
+    yield* emptyEvents(
+      standing.flatMap(({ events }) => events),
+      tenant,
+    );
+    yield* run('UPDATE memories SET gone_since = NULL WHERE id IN :ids', {
+      ids: standing.map(({ memory }) => memory.id),
+    });
+    yield* run(NOTE_UNCOMPACTED);
+    return standing.length;
+  }),
+  eraseWishes: write(function* (tenant, before, { limit, now }) {
+    const found = yield* all<WishedIn>(SELECT_WISHED, { tenant, before, limit });
+    const locked = yield* lockLanes(found.map(({ lane }) => lane));
+    const free = new Set(
+      locked.filter(({ erasure, state }) => erasure === null && state !== 'consolidating').map(({ id }) => id),
+    );
+    const standing = found.filter(({ lane }) => free.has(lane));
+    for (const [lane, of] of Map.groupBy(standing, (one) => one.lane)) {
+      const wishedIn = of.map((one) => one.message_id);
+      yield* eraseWith({ tenant, lane, now }, { memoryIds: [], wishedIn });
+    }
+    if (standing.length > 0) yield* run(NOTE_UNCOMPACTED);
+    return standing.length;
+  }),
+  uncompacted: read(() =>
+    firstAs(({ value }: { value: string }) => value, "SELECT value FROM meta WHERE key = 'uncompacted'"),
+  ),
+  compacted: write(function* (removal) {
+    yield* run("DELETE FROM meta WHERE key = 'uncompacted' AND value = @removal", { removal });
+  }),
   withoutMessages: read((tenant, ids) =>
     idsOf('SELECT id FROM batches WHERE +tenant = @tenant AND stripped_at IS NOT NULL AND id IN :ids', { tenant, ids }),
   ),
@@ -110,6 +170,30 @@ const SELECT_HISTORIES = `
   WHERE tenant = @tenant AND history_from IS NOT NULL AND history_from < @before
     AND (history_from, id) > (@afterFrom, @afterId)
   ORDER BY history_from, id LIMIT @limit`;
+
+const gonePlaceFrom = (row: { id: string; gone_since: Millis }) => ({ memoryId: row.id, from: row.gone_since });
+
+/** In the order of the index. */
+const SELECT_FORGOTTEN = `
+  SELECT id, gone_since FROM memories
+  WHERE tenant = @tenant AND gone_since IS NOT NULL AND gone_since < @before
+    AND (gone_since, id) > (@afterFrom, @afterId)
+  ORDER BY gone_since, id LIMIT @limit`;
+
+interface WishedIn {
+  readonly message_id: string;
+  readonly lane: LaneId;
+}
+
+const SELECT_WISHED = `
+  SELECT DISTINCT w.message_id, w.lane FROM wishes w
+  JOIN consolidations c ON c.id = w.consolidation_id AND c.state = 'applied' AND c.applied_at < @before
+  JOIN lanes l ON l.id = w.lane AND l.erasure IS NULL AND l.state <> 'consolidating'
+  WHERE w.tenant = @tenant AND w.memory_id IS NULL ORDER BY w.message_id LIMIT @limit`;
+
+const NOTE_UNCOMPACTED = `
+  INSERT INTO meta (key, value) VALUES ('uncompacted', '1')
+  ON CONFLICT (key) DO UPDATE SET value = (CAST(meta.value AS bigint) + 1)::text`;
 
 /** Of the tenant alone: events are written by their ids. */
 function* emptyEvents(events: readonly MemoryEvent[], tenant: TenantId): Script<void> {

@@ -237,6 +237,8 @@ CREATE TABLE memories (
   live boolean NOT NULL,
   -- When it was forgotten; null: it is not, whether it holds or no longer does.
   forgotten_at bigint,
+  -- Since when nobody finds anything of it, by when that was recorded; null: something is found, or all of it is erased.
+  gone_since bigint,
   expires_at bigint,
   -- Since when there is a former version to remove; null without one.
   history_from bigint,
@@ -251,6 +253,7 @@ CREATE INDEX memories_of_tenant ON memories (tenant, live, version_count);
 CREATE INDEX memories_of_lane ON memories (lane, id);
 CREATE INDEX memories_of_scope ON memories (scope);
 CREATE INDEX memories_forgotten ON memories (lane, forgotten_at) WHERE forgotten_at IS NOT NULL;
+CREATE INDEX memories_gone ON memories (tenant, gone_since, id) WHERE gone_since IS NOT NULL;
 CREATE INDEX memories_with_history ON memories (tenant, history_from, id) WHERE history_from IS NOT NULL;
 
 CREATE TABLE versions (
@@ -336,6 +339,7 @@ CREATE TABLE wishes (
   PRIMARY KEY (consolidation_id, number)
 );
 CREATE INDEX wishes_of_message ON wishes (message_id);
+CREATE INDEX wishes_about_nothing ON wishes (tenant, message_id) WHERE memory_id IS NULL;
 CREATE INDEX wishes_about ON wishes (memory_id) WHERE memory_id IS NOT NULL;
 
 CREATE TABLE event_sources (

@@ -122,6 +122,22 @@ export function forgottenAt({ timeline }: Pick<Memory, 'timeline'>): SaidAt | nu
   return since.find((mark) => mark.kind === 'deleted' && mark.forgets === true)?.saidAt ?? null;
 }
 
+/**
+ * Since when nobody finds anything of it, without a break: by when it was recorded that it is forgotten, or that nothing counts of
+ * what was said of it. null: something of it is found.
+ */
+export function goneSince({ timeline }: Pick<Memory, 'timeline'>): Millis | null {
+  let since: Millis | null = null;
+  for (const [i, { recordedAt }] of [...timeline.entries()].toReversed()) {
+    if (!isGone(timeline.slice(0, i + 1))) break;
+    since = recordedAt;
+  }
+  return since;
+}
+
+const isGone = (timeline: readonly Mark[]): boolean =>
+  forgottenAt({ timeline }) !== null || !inSaidOrder(timeline).some(({ kind }) => kind === 'said');
+
 /** Whether it is forgotten after a change, or was before. */
 export function isOfForgotten({ memory, expectedRevision }: MemoryChange): boolean {
   const before = memory.timeline.filter(({ revision }) => revision <= expectedRevision);

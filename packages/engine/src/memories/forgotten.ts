@@ -52,6 +52,51 @@ export function shownOf(
   return content.map((part, i) => (part.type === 'text' ? { ...part, text: shown[i] ?? '' } : part));
 }
 
+/** What a message shows and, where that is not all, what was said. */
+export interface Kept {
+  readonly content: Content;
+  readonly unhidden: Content | null;
+}
+
+/**
+ * What is kept of a message without what it said of some memories, which are not to come back; null: nothing goes. What is hidden
+ * for others stays behind what is shown, so that those still can.
+ */
+export function cutOf(
+  { content, unhidden }: Kept,
+  {
+    evidence,
+    wishes,
+    isErased,
+  }: {
+    readonly evidence: readonly Evidence[];
+    /** Those that hide their words. */
+    readonly wishes: readonly Pick<WishToForget, 'quote' | 'memoryId'>[];
+    /** null: what a wish is about that found nothing. */
+    readonly isErased: (memoryId: string | null) => boolean;
+  },
+): Kept | null {
+  if (unhidden === null) return null;
+  const goes = ({ memoryId }: { readonly memoryId: string | null }): boolean => isErased(memoryId);
+  const gone = wishes.filter(goes).map(({ quote }) => quote);
+  const left = { evidence: evidence.filter((one) => !goes(one)), wishes: withoutWords(wishes, gone) };
+  if (left.evidence.length + left.wishes.length === evidence.length + wishes.length) return null;
+  if (left.wishes.length === 0 && !left.evidence.some(({ forgotten }) => forgotten)) return { content, unhidden: null };
+  const said = shownOf(unhidden, {
+    evidence: evidence.map((one) => ({ ...one, forgotten: one.forgotten && goes(one) })),
+    wishes: gone,
+  });
+  if (said === null) return null;
+  const shown = shownOf(said, { ...left, wishes: left.wishes.map(({ quote }) => quote) });
+  return shown === null ? { content: said, unhidden: null } : { content: shown, unhidden: said };
+}
+
+/** Wishes of a message but for those that say these words: one sentence can ask for several memories. */
+export const withoutWords = <Wish extends Pick<WishToForget, 'quote'>>(
+  wishes: readonly Wish[],
+  gone: readonly (string | null)[],
+): readonly Wish[] => wishes.filter(({ quote }) => !gone.includes(quote));
+
 /** Words of a message, and what was made of them. */
 interface Passage {
   readonly quote: string | null;

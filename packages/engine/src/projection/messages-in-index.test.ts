@@ -221,7 +221,7 @@ describe('what was said, in the index', () => {
 
   describe('and removed by retention', () => {
     const remove = async (days = 31): Promise<void> => {
-      const retention = { messagesDays: 30, plansDays: null, historyDays: null };
+      const retention = { messagesDays: 30, plansDays: null, historyDays: null, forgottenDays: null };
       await bench.deps.ledger.settings.put(DEFAULT_TENANT, { ...DEFAULT_SETTINGS, retention });
       bench.tools.advance(days * DAY_MS);
       await sweepRetention(bench.deps, NEVER);

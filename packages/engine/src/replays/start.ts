@@ -138,7 +138,7 @@ export type PrepareDeps = ReplayDeps & Pick<EngineDeps, 'embedder' | 'settings'>
 export class RemovedError extends Error {
   constructor(memories: readonly string[]) {
     super(
-      `what ${memories.length} memories said before these batches was removed by retention (history_days): ` +
+      `what ${memories.length} memories said before these batches was removed by retention (history_days, forgotten_days): ` +
         `${memories.slice(0, EXAMPLES).join(', ')}; ask for a what-if of later batches`,
     );
     this.name = 'RemovedError';

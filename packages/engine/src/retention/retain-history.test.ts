@@ -11,7 +11,10 @@ import { previewRetention, sweepRetention } from './retain.ts';
 
 const TENANT = DEFAULT_TENANT;
 const NOW = { dryRun: false };
-const RULES = { ...DEFAULT_SETTINGS, retention: { messagesDays: null, plansDays: null, historyDays: 30 } };
+const RULES = {
+  ...DEFAULT_SETTINGS,
+  retention: { messagesDays: null, plansDays: null, historyDays: 30, forgottenDays: null },
+};
 
 describe('former versions and their events', () => {
   let b: UndoBench;

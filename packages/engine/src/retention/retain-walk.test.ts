@@ -18,7 +18,7 @@ it.each([1, 2, 3, 4, 5, 6, 7, 8])(
     const b = await undoBench();
     const { deps, tools } = b.engine;
     const { ledger } = deps;
-    const retention = { messagesDays: null, plansDays: null, historyDays: HISTORY_DAYS };
+    const retention = { messagesDays: null, plansDays: null, historyDays: HISTORY_DAYS, forgottenDays: null };
     await ledger.settings.put(TENANT, { ...DEFAULT_SETTINGS, retention });
     const random = seeded(seed);
     const one = oneOf(random);

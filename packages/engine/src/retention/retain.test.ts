@@ -53,7 +53,7 @@ describe('retention and forgetting', () => {
     await sweep();
     expect(await bench.live()).toEqual(['home: Oslo']);
     expect(await preview({})).toEqual({
-      ...{ batches: 0, consolidations: 0, histories: 0 },
+      ...{ batches: 0, consolidations: 0, histories: 0, forgotten: 0 },
       memories: { age: 0, unconfirmed: 0, budget: 0 },
     });
   });
@@ -62,7 +62,7 @@ describe('retention and forgetting', () => {
     await say('home: Oslo');
     days(40);
     await say('pet: cat');
-    const rules = { retention: { messagesDays: 30, plansDays: 30, historyDays: null } };
+    const rules = { retention: { messagesDays: 30, plansDays: 30, historyDays: null, forgottenDays: null } };
     expect(await preview(rules)).toMatchObject({ batches: 1, consolidations: 1 });
     await choose(rules);
     await sweep();

@@ -1,6 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
 import { spaceIn } from '../ids.ts';
-import { isPinned, liveVersion } from '../memories/evolve.ts';
+import { goneSince, isPinned, liveVersion } from '../memories/evolve.ts';
 import { formerSince, historyFrom, livesOf, withoutFormer } from '../memories/former.ts';
 import { SLICE as REMOVALS, removeSlice } from '../memories/write.ts';
 import { type HistoryPlace, type HistoryRemoval, readsOtherwise } from '../ports/ledger/erasures.ts';
@@ -26,6 +26,8 @@ export interface RetentionPreview {
   /** Memories whose former versions, and the events that mention them, lose their contents. */
   readonly histories: number;
   readonly memories: Readonly<Record<ForgettingCause, number>>;
+  /** Forgotten memories that are erased, and cannot be restored any more. */
+  readonly forgotten: number;
 }
 
 type Rules = Pick<TenantSettings, 'retention' | 'forgetting'>;
@@ -39,7 +41,7 @@ const REASONS: Readonly<Record<ForgettingCause, string>> = {
 /** What these rules would remove and forget now. Reads only. */
 export async function previewRetention(deps: ReadDeps, tenant: TenantId, rules: Rules): Promise<RetentionPreview> {
   const { ledger, tools } = deps;
-  const { messages, plans, history } = limits(rules, tools.now());
+  const { messages, plans, history, forgotten } = limits(rules, tools.now());
   const memories = { age: 0, unconfirmed: 0, budget: 0 };
   for await (const found of forgettableOf(deps, tenant, rules)) for (const { cause } of found) memories[cause] += 1;
   return {
@@ -47,6 +49,7 @@ export async function previewRetention(deps: ReadDeps, tenant: TenantId, rules: 
     consolidations: plans === null ? 0 : await ledger.retention.countPlans(tenant, plans),
     histories: history === null ? 0 : await countHistories(deps, tenant, history),
     memories,
+    forgotten: forgotten === null ? 0 : await countForgotten(deps, tenant, forgotten),
   };
 }
 
@@ -58,6 +61,7 @@ export async function sweepRetention(deps: RetainDeps, cancel: Cancellation): Pr
     await removeOld(deps, { tenant, rules, cancel });
     await forgetWeak(deps, { tenant, rules, cancel });
   }
+  await overwrite(deps);
 }
 
 interface Sweeping {
@@ -70,7 +74,7 @@ async function removeOld(deps: RetainDeps, { tenant, rules, cancel }: Sweeping):
   const { ledger, tools, log } = deps;
   const { retention } = ledger;
   const now = tools.now();
-  const { messages, plans, history } = limits(rules, now);
+  const { messages, plans, history, forgotten } = limits(rules, now);
   const how = { limit: SLICE, now };
   const all = async (remove: () => Promise<number>): Promise<number> => {
     let removed = 0;
@@ -80,8 +84,10 @@ async function removeOld(deps: RetainDeps, { tenant, rules, cancel }: Sweeping):
   const batches = messages === null ? 0 : await all(() => retention.removeMessages(tenant, messages, how));
   const consolidations = plans === null ? 0 : await all(() => retention.removePlans(tenant, plans, how));
   const histories = history === null ? 0 : await removeHistories(deps, { tenant, before: history, cancel });
-  if (batches + consolidations + histories > 0)
-    log.info({ tenant, batches, consolidations, histories }, 'removed by retention');
+  const erased = forgotten === null ? 0 : await eraseForgotten(deps, { tenant, before: forgotten, cancel });
+  if (forgotten !== null) await all(() => retention.eraseWishes(tenant, forgotten, how));
+  if (batches + consolidations + histories + erased > 0)
+    log.info({ tenant, batches, consolidations, histories, forgotten: erased }, 'removed by retention');
 }
 
 async function forgetWeak(deps: RetainDeps, { tenant, rules, cancel }: Sweeping): Promise<void> {
@@ -123,6 +129,7 @@ function limits({ retention }: Rules, now: Millis) {
     messages: before(retention.messagesDays),
     plans: before(retention.plansDays),
     history: before(retention.historyDays),
+    forgotten: before(retention.forgottenDays),
   };
 }
 
@@ -225,4 +232,44 @@ async function projectMemories(deps: HistoryDeps, ids: readonly string[], cancel
   } catch (error) {
     deps.log.warn({ error: String(error) }, 'removed by retention, but still in the index');
   }
+}
+
+const forgottenBefore = ({ retention }: HistoryDeps['ledger'], tenant: TenantId, before: Millis) =>
+  slicesOf<HistoryPlace>((after, limit) => retention.forgotten(tenant, before, { after, limit }), HISTORIES);
+
+async function countForgotten({ ledger }: Pick<HistoryDeps, 'ledger'>, tenant: TenantId, before: Millis) {
+  let count = 0;
+  for await (const places of forgottenBefore(ledger, tenant, before)) count += places.length;
+  return count;
+}
+
+/** Whatever of their versions is left goes, however young: nobody finds it. Answers with how many were erased. */
+async function eraseForgotten(
+  { ledger, tools }: HistoryDeps,
+  { tenant, before, cancel }: { tenant: TenantId; before: Millis; cancel: Cancellation },
+): Promise<number> {
+  let count = 0;
+  for await (const places of forgottenBefore(ledger, tenant, before)) {
+    if (cancel.aborted) break;
+    const gone = (await livesOf(ledger, tenant, idsOf(places))).filter(({ memory }) => {
+      const since = goneSince(memory);
+      return since !== null && since < before;
+    });
+    const removals = gone.map((life): HistoryRemoval => {
+      const { memory, events } = withoutFormer(tools, life, Number.POSITIVE_INFINITY) ?? { ...life, events: [] };
+      return { memory, events, textHashes: [] };
+    });
+    count += await ledger.retention.eraseForgotten(tenant, removals, tools.now());
+  }
+  return count;
+}
+
+/** Once for all that was erased; where somebody still reads what was there before, the next sweep does it. */
+async function overwrite({ ledger, index, log }: HistoryDeps): Promise<void> {
+  const removal = await ledger.retention.uncompacted();
+  if (removal === null) return;
+  const stores = [await ledger.erasures.compact(), await index.compact()];
+  if (!stores.every(({ done }) => done)) return;
+  await ledger.retention.compacted(removal);
+  log.info({ remains: stores.flatMap(({ remains }) => remains) }, 'overwrote what retention erased');
 }

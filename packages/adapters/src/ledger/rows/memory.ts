@@ -8,7 +8,15 @@ import type {
   Under,
   VersionDetails,
 } from '@slowwave/engine';
-import { forgottenAt, foundVersions, historyFrom, liveVersion, markOf, profileRank } from '@slowwave/engine/storing';
+import {
+  forgottenAt,
+  foundVersions,
+  goneSince,
+  historyFrom,
+  liveVersion,
+  markOf,
+  profileRank,
+} from '@slowwave/engine/storing';
 import { type ColumnsOf, type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from './columns.ts';
 
 export interface MemoryRow
@@ -92,6 +100,7 @@ export function memoryColumns(memory: Memory, given: { tenant: TenantId; scope: 
     version_count: foundVersions(memory).length,
     live: live === null ? 0 : 1,
     forgotten_at: forgottenAt(memory)?.at ?? null,
+    gone_since: goneSince(memory),
     expires_at: live?.details.expiresAt ?? null,
     history_from: historyFrom(memory),
     profile_rank: profileRank(memory),

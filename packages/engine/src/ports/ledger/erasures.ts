@@ -72,7 +72,7 @@ export const NOT_KEPT: Withheld = { withheld: 'retention' };
 
 /** What is not kept for ever, found and removed in slices. What still has to be consolidated is never part of it. */
 export interface RetentionStore {
-  /** Those who have chosen anything. */
+  /** Those who have chosen anything, or have something that is forgotten. */
   tenants(): Promise<readonly TenantId[]>;
   /** Standing lanes of a tenant, by id. */
   lanes(tenant: TenantId, after: LaneId | null, limit: number): Promise<readonly LaneId[]>;
@@ -98,6 +98,30 @@ export interface RetentionStore {
    * were not.
    */
   removeHistories(tenant: TenantId, removals: readonly HistoryRemoval[]): Promise<number>;
+  /**
+   * Memories that were forgotten before, or undone as a whole, and of which anything may be left, longest first; `from` is when.
+   * `after` is the last one of the page before.
+   */
+  forgotten(
+    tenant: TenantId,
+    before: Millis,
+    page: { readonly after: HistoryPlace | null; readonly limit: number },
+  ): Promise<readonly HistoryPlace[]>;
+  /**
+   * One transaction: what removeHistories does, and all else that says them goes: their words in messages, wishes, statements that
+   * fell and entities that nothing names any more, plans, answers, reviews, deliveries and vectors. One that was changed or
+   * found meanwhile, or whose lane is worked on or not projected, is left as it is. Answers with how many were not.
+   */
+  eraseForgotten(tenant: TenantId, removals: readonly HistoryRemoval[], now: Millis): Promise<number>;
+  /**
+   * The same of wishes to forget that found nothing, by consolidations that were applied before; nothing brings their words back. Answers
+   * with how many messages. Lanes that are worked on are left.
+   */
+  eraseWishes(tenant: TenantId, before: Millis, how: RemovalSlice): Promise<number>;
+  /** What names the last such removal whose bytes were not overwritten since; null: there is none. */
+  uncompacted(): Promise<string | null>;
+  /** They were. A removal since then stays noted. */
+  compacted(removal: string): Promise<void>;
   /** Those of these batches whose messages are removed. */
   withoutMessages(tenant: TenantId, batchIds: readonly string[]): Promise<readonly string[]>;
 }

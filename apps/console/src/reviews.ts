@@ -7,6 +7,7 @@ import {
   type ReviewResult,
   scopeView,
   type TenantId,
+  withShownQuotes,
 } from '@slowwave/engine';
 import { given, IdParams, listed, notFound, pageOf, problem } from '@slowwave/http';
 import { type ConsoleDeps, routesOf } from './deps.ts';
@@ -25,8 +26,8 @@ export const reviewRoutes = [
     handle: async ({ ledger }, { tenant, query }) => {
       const filter = given({ state: query.state, userId: query.user_id });
       const page = await ledger.reviews.list(tenant, filter, pageOf(query));
-      const forgotten = await forgottenAmong({ ledger }, tenant, page.results);
-      return listed(page, (review) => reviewView(review, forgotten));
+      const viewOf = await views({ ledger }, tenant, page.results);
+      return listed(page, viewOf);
     },
   }),
   route('POST /v1/reviews/:id', {
@@ -43,7 +44,7 @@ export const reviewRoutes = [
       const end = body.decision === 'approve' ? reviewer.approve : reviewer.reject;
       const { review, searchable } = settled(await end(tenant, params.id), params.id);
       if (!searchable) reply.code(202);
-      return reviewView(review, await forgottenAmong({ ledger }, tenant, [review]));
+      return (await views({ ledger }, tenant, [review]))(review);
     },
   }),
 ];
@@ -75,6 +76,21 @@ async function forgottenAmong(
   const memoryIds = new Set(reviews.map(({ operation }) => operation.memoryId));
   const memories = await ledger.memories.many(tenant, [...memoryIds]);
   return new Set(memories.filter((memory) => forgottenAt(memory) !== null).map(({ id }) => id));
+}
+
+/** How each of these reviews is shown: nothing of memories that are forgotten by now, and no quote of hidden words. */
+async function views(
+  deps: Pick<ConsoleDeps, 'ledger'>,
+  tenant: TenantId,
+  reviews: readonly Review[],
+): Promise<(review: Review) => ReviewView> {
+  const operations = reviews.map(({ operation }) => operation);
+  const [forgotten, shown] = await Promise.all([
+    forgottenAmong(deps, tenant, reviews),
+    withShownQuotes(deps, tenant, operations),
+  ]);
+  const byId = new Map(shown.map((operation) => [operation.id, operation]));
+  return (review) => reviewView({ ...review, operation: byId.get(review.operation.id) ?? review.operation }, forgotten);
 }
 
 function reviewView({ operation, ...review }: Review, forgotten: ReadonlySet<string>): ReviewView {

@@ -1,6 +1,13 @@
-import type { LaneId, Memory, MemoryChange, Statement, Turn } from '@slowwave/engine';
+import {
+  type LaneId,
+  type Memory,
+  type MemoryChange,
+  type Statement,
+  type Turn,
+  withShownQuotes,
+} from '@slowwave/engine';
 import { describe, expect, it } from 'vitest';
-import { added, deleted, heldOperation, home, newMessage, updated } from './builders.ts';
+import { added, deleted, details, heldOperation, home, newMessage, updated } from './builders.ts';
 import { graphPlan, heldStudy, relationsOf } from './graph-bench.ts';
 import { statementsBy } from './graph-statements.ts';
 import { apply, type Bench, claimedBatch, clear, expectKind, hear, TENANT, write } from './ledger-bench.ts';
@@ -219,6 +226,34 @@ export function describeForgetting(bench: () => Bench): void {
       await write(b, updated(b.tools, gone.memory, { text: 'Owes Bo ten euros' }));
       await write(b, updated(b.tools, catGone.memory, { text: 'Ana has cat' }));
       expect(await quotes()).toEqual([null, null]);
+    });
+
+    it('is in no quote of a review that spans its words, until the memory is there again', async () => {
+      const b = bench();
+      const { turn, ids } = await heard(b, ['I owe Bo ten euros and I like tea. I have a cat.']);
+      const of = { turn, ids };
+      const debt = rememberedFrom(b, of, { text: 'Owes Bo ten euros', quote: 'I owe Bo ten euros' });
+      const cat = rememberedFrom(b, of, { text: 'Has a cat', quote: 'I have a cat' });
+      await apply(b, turn, { changes: [debt, cat] });
+      const said = ['Bo ten euros and I like tea', 'i have  a cat'];
+      const operations = said.map((quote) => heldOperation(b.tools, { sourceIds: ids, details: details({ quote }) }));
+      const [first] = operations;
+      const repeat = first === undefined ? [] : [{ ...first, fact: 'f9' }];
+      const given = operations.map((operation) => ({ ...operation, repeats: repeat }));
+      const quotes = async () =>
+        (await withShownQuotes(b, TENANT, given)).map(({ details: own, repeats = [] }) =>
+          [own, ...repeats.map((one) => one.details)].map((one) => one?.quote),
+        );
+      const all = said.map((quote) => [quote, said[0]]);
+      expect(await quotes()).toEqual(all);
+      const gone = deleted(b.tools, debt.memory, { forgets: true });
+      await write(b, gone);
+      expect(await quotes()).toEqual([
+        [null, null],
+        [said[1], null],
+      ]);
+      await write(b, updated(b.tools, gone.memory, { text: 'Owes Bo ten euros' }));
+      expect(await quotes()).toEqual(all);
     });
 
     it('keeps a study from bringing it back that had read its messages before', async () => {

@@ -210,6 +210,7 @@ export { laneSweep, type QueueRebuilt, rebuildQueue } from './turns/sweep.ts';
 export { type TurnDeps, takeTurn, turnDueAt } from './turns/take-turn.ts';
 export { undoer } from './undo/undo.ts';
 export { type ExportPart, exportOf } from './views/export.ts';
+export { withShownQuotes } from './views/shown-quotes.ts';
 export {
   coveredView,
   entityView,

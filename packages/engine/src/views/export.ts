@@ -5,6 +5,7 @@ import type { Ledger } from '../ports/ledger/ledger.ts';
 import { pages, slicesOf } from '../ports/ledger/page.ts';
 import { isoOf } from '../text/dates.ts';
 import type { LaneId, Memory, MemoryEvent, Message, TenantId } from '../words.ts';
+import { withShownQuotes } from './shown-quotes.ts';
 import {
   coveredView,
   entityView,
@@ -186,7 +187,8 @@ async function* reviews({ ledger }: ExportDeps, { tenant, userId, forgotten }: E
   for await (const { id, operation, state, note, createdAt } of pages((page) =>
     ledger.reviews.list(tenant, { userId }, page),
   )) {
-    const told = forgotten.has(operation.memoryId) ? null : operation;
+    const [shown] = await withShownQuotes({ ledger }, tenant, [operation]);
+    const told = forgotten.has(operation.memoryId) ? null : shown;
     yield { type: 'review', id, operation: told, state, note, created_at: isoOf(createdAt) };
   }
 }

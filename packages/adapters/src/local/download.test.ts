@@ -118,9 +118,15 @@ test('a file that the disk has no room for is not begun', async () => {
 });
 
 test('two processes do not write the same file', async () => {
-  const [first, second] = await Promise.allSettled([fetched(), fetched()]);
-  expect(first.status).toBe('fulfilled');
-  expect(second).toMatchObject({ reason: { message: `process ${process.pid} is downloading it` } });
+  const asked = Promise.withResolvers<void>();
+  handler = (request, response) => void asked.promise.then(() => whole(request, response));
+  const both = [fetched(), fetched()];
+  // Whichever comes second ends while the other one waits for its first byte.
+  await expect(Promise.race(both)).rejects.toThrow(`process ${process.pid} is downloading it`);
+  asked.resolve();
+  const ended = await Promise.allSettled(both);
+  expect(ended.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  expect((await content()).equals(CONTENT)).toBe(true);
 });
 
 test('a folder that is not there yet is made', async () => {

@@ -290,12 +290,20 @@ interface Placed {
   readonly place: number;
 }
 
-/** As they were said, whatever the order of the answer. */
+/** As they were said, whatever the order of the answer. Few messages say much: they are put in order, not all that they say. */
 function inOrder(candidates: readonly Candidate[], window: readonly Spoken[]): readonly Placed[] {
   const places = new Map(window.map(({ message }, i) => [message.id, i]));
-  return candidates
-    .map((one) => ({ one, last: lastSaid(one.sources), place: places.get(one.sourceIds[0] ?? '') ?? 0 }))
-    .sort((a, b) => compareSaid(a.last.saidAt, b.last.saidAt) || a.place - b.place);
+  const byLast = new Map<Message, Placed[]>();
+  for (const one of candidates) {
+    const last = lastSaid(one.sources);
+    const placed = { one, last, place: places.get(one.sourceIds[0] ?? '') ?? 0 };
+    const others = byLast.get(last);
+    if (others === undefined) byLast.set(last, [placed]);
+    else others.push(placed);
+  }
+  return [...byLast]
+    .sort(([a], [b]) => compareSaid(a.saidAt, b.saidAt))
+    .flatMap(([, placed]) => placed.sort((a, b) => a.place - b.place));
 }
 
 function factOf({ one, last }: Placed, place: number): Fact {

@@ -4,6 +4,7 @@ import { read, storeOf, write } from './access.ts';
 import { conflicts, queueForIndex, rewriteMemories } from './changes.ts';
 import { busyLanes, eraseWith } from './erase-forgotten.ts';
 import { loseQuotes } from './forgetting.ts';
+import type { LaneRow } from './rows/lane.ts';
 import { eventColumns } from './rows/memory.ts';
 import { all, allAs, counted, firstAs, idsOf, run, type Script, together, update } from './script.ts';
 import { projectSpeechAgain } from './speech.ts';
@@ -57,57 +58,32 @@ export const retentionStore = storeOf<RetentionStore>('retention', {
     return ids.length;
   }),
   histories: read((tenant, before, { after, limit }) => {
-    const place = { afterFrom: after?.from ?? -1, afterId: after?.memoryId ?? '' };
-    return allAs(placeFrom, SELECT_HISTORIES, { tenant, before, limit, ...place });
+    return allAs(placeFrom, SELECT_HISTORIES, { tenant, before, limit, ...placeAfter(after) });
   }),
   removeHistories: write(function* (tenant, given) {
     const lanes = yield* lockLanes(given.map(({ memory }) => memory.lane));
-    const removals = given.map((removal) => ({ ...removal, expectedRevision: removal.memory.revision }));
-    const changed = new Set(yield* conflicts(tenant, removals, lanes));
-    const standing = removals.filter(({ memory }) => !changed.has(memory.id));
+    const standing = yield* unchanged(tenant, given, lanes);
     if (standing.length === 0) return 0;
-    yield* rewriteMemories(
-      standing.map(({ memory }) => memory),
-      tenant,
-    );
-    yield* emptyEvents(
-      standing.flatMap(({ events }) => events),
-      tenant,
-    );
+    yield* emptyPast(tenant, standing);
     yield* forgetVectors(standing);
     const otherwise = standing.filter(readsOtherwise).map((removal) => ({ ...removal, events: [] }));
     yield* queueForIndex(otherwise, { tenant, consolidationId: null, now: 0 });
     return standing.length;
   }),
   forgotten: read((tenant, before, { after, limit }) => {
-    const place = { afterFrom: after?.from ?? -1, afterId: after?.memoryId ?? '' };
-    return allAs(gonePlaceFrom, SELECT_FORGOTTEN, { tenant, before, limit, ...place });
+    return allAs(placeFrom, SELECT_FORGOTTEN, { tenant, before, limit, ...placeAfter(after) });
   }),
   eraseForgotten: write(function* (tenant, given, now) {
     const locked = yield* lockLanes(given.map(({ memory }) => memory.lane));
     const busy = yield* busyLanes(locked);
-    const removals = given.map((removal) => ({ ...removal, expectedRevision: removal.memory.revision }));
-    const changed = new Set(
-      yield* conflicts(
-        tenant,
-        removals,
-        locked.filter(({ id }) => !busy.has(id)),
-      ),
-    );
-    const standing = removals.filter(({ memory }) => !changed.has(memory.id));
+    const free = locked.filter(({ id }) => !busy.has(id));
+    const standing = yield* unchanged(tenant, given, free);
     for (const [lane, of] of Map.groupBy(standing, ({ memory }) => memory.lane)) {
       const memoryIds = of.map(({ memory }) => memory.id);
       yield* eraseWith({ tenant, lane, now }, { memoryIds, wishedIn: [] });
     }
     if (standing.length === 0) return 0;
-    yield* rewriteMemories(
-      standing.map(({ memory }) => memory),
-      tenant,
-    );
-    yield* emptyEvents(
-      standing.flatMap(({ events }) => events),
-      tenant,
-    );
+    yield* emptyPast(tenant, standing);
     yield* run('UPDATE memories SET gone_since = NULL WHERE id IN :ids', {
       ids: standing.map(({ memory }) => memory.id),
     });
@@ -162,20 +138,24 @@ const picked = (
   },
 ): Script<string[]> => idsOf(`${text} FOR UPDATE SKIP LOCKED`, which);
 
-const placeFrom = (row: { id: string; history_from: Millis }) => ({ memoryId: row.id, from: row.history_from });
+interface Place {
+  readonly memoryId: string;
+  readonly from: Millis;
+}
+
+const placeFrom = (row: { id: string; place: Millis }): Place => ({ memoryId: row.id, from: row.place });
+const placeAfter = (place: Place | null) => ({ afterFrom: place?.from ?? -1, afterId: place?.memoryId ?? '' });
 
 /** In the order of the index. */
 const SELECT_HISTORIES = `
-  SELECT id, history_from FROM memories
+  SELECT id, history_from AS place FROM memories
   WHERE tenant = @tenant AND history_from IS NOT NULL AND history_from < @before
     AND (history_from, id) > (@afterFrom, @afterId)
   ORDER BY history_from, id LIMIT @limit`;
 
-const gonePlaceFrom = (row: { id: string; gone_since: Millis }) => ({ memoryId: row.id, from: row.gone_since });
-
 /** In the order of the index. */
 const SELECT_FORGOTTEN = `
-  SELECT id, gone_since FROM memories
+  SELECT id, gone_since AS place FROM memories
   WHERE tenant = @tenant AND gone_since IS NOT NULL AND gone_since < @before
     AND (gone_since, id) > (@afterFrom, @afterId)
   ORDER BY gone_since, id LIMIT @limit`;
@@ -194,6 +174,29 @@ const SELECT_WISHED = `
 const NOTE_UNCOMPACTED = `
   INSERT INTO meta (key, value) VALUES ('uncompacted', '1')
   ON CONFLICT (key) DO UPDATE SET value = (CAST(meta.value AS bigint) + 1)::text`;
+
+/** Those whose memory has not changed since it was read, in these lanes. */
+function* unchanged<Removal extends Pick<HistoryRemoval, 'memory' | 'events'>>(
+  tenant: TenantId,
+  given: readonly Removal[],
+  lanes: readonly LaneRow[],
+) {
+  const removals = given.map((removal) => ({ ...removal, expectedRevision: removal.memory.revision }));
+  const changed = new Set(yield* conflicts(tenant, removals, lanes));
+  return removals.filter(({ memory }) => !changed.has(memory.id));
+}
+
+/** What memories and their events said is no longer there. */
+function* emptyPast(tenant: TenantId, removals: readonly Pick<HistoryRemoval, 'memory' | 'events'>[]): Script<void> {
+  yield* rewriteMemories(
+    removals.map(({ memory }) => memory),
+    tenant,
+  );
+  yield* emptyEvents(
+    removals.flatMap(({ events }) => events),
+    tenant,
+  );
+}
 
 /** Of the tenant alone: events are written by their ids. */
 function* emptyEvents(events: readonly MemoryEvent[], tenant: TenantId): Script<void> {

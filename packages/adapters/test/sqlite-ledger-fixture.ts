@@ -84,6 +84,9 @@ function following(current: () => Ledger): Ledger {
     get memories() {
       return current().memories;
     },
+    get models() {
+      return current().models;
+    },
     get saidIds() {
       return current().saidIds;
     },

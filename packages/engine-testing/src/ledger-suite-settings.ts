@@ -74,3 +74,22 @@ export function describeSettings(bench: () => Bench): void {
     });
   });
 }
+
+export function describeModels(bench: () => Bench): void {
+  describe('what is known of a model', () => {
+    it('is replaced as a whole, kept, and forgotten', async () => {
+      const b = bench();
+      const { models } = b.ledger;
+      expect(await models.get('ledger_id')).toBeNull();
+      await models.put('a', { refuses: ['temperature'], at: 1 });
+      await models.put('b', { said: "it's “語” ''\n" });
+      await models.put('a', { at: 2 });
+      const later = await b.reopened();
+      expect(await later.models.get('a')).toEqual({ at: 2 });
+      expect(await later.models.get('b')).toEqual({ said: "it's “語” ''\n" });
+      await later.models.put('a', null);
+      expect(await later.models.get('a')).toBeNull();
+      expect(await later.models.get('b')).not.toBeNull();
+    });
+  });
+}

@@ -34,7 +34,7 @@ import { describeReplays } from './ledger-suite-replays.ts';
 import { describeRetention } from './ledger-suite-retention.ts';
 import { describeReviews } from './ledger-suite-reviews.ts';
 import { describeSaidIds } from './ledger-suite-said-ids.ts';
-import { describeSettings } from './ledger-suite-settings.ts';
+import { describeModels, describeSettings } from './ledger-suite-settings.ts';
 import { describeSources } from './ledger-suite-sources.ts';
 import { describeSpeech, describeSpokenBatches } from './ledger-suite-speech.ts';
 import { describeSummaries } from './ledger-suite-summaries.ts';
@@ -68,6 +68,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeUndos(bench);
     describeUndoneAgain(bench);
     describeSettings(bench);
+    describeModels(bench);
     describeKeys(bench);
     describeOutbox(bench);
     describeMemories(bench);

@@ -1,4 +1,4 @@
-import { DEFAULT_SETTINGS, type SettingsStore, type TenantId, type Terms } from '@slowwave/engine';
+import { DEFAULT_SETTINGS, type ModelStore, type SettingsStore, type TenantId, type Terms } from '@slowwave/engine';
 import type { State } from './memory-ledger-state.ts';
 
 export function memorySettings(state: State): SettingsStore {
@@ -17,4 +17,12 @@ export function memorySettings(state: State): SettingsStore {
 export const termsIn = (state: State, tenant: TenantId): Terms => ({
   rules: state.settings.get(tenant) ?? DEFAULT_SETTINGS,
   ceilings: state.ceilings.get(tenant) ?? null,
+});
+
+export const memoryModels = ({ models }: State): ModelStore => ({
+  get: async (name) => structuredClone(models.get(name) ?? null),
+  put: async (name, known) => {
+    if (known === null) models.delete(name);
+    else models.set(name, structuredClone(known));
+  },
 });

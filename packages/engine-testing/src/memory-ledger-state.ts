@@ -8,6 +8,7 @@ import type {
   Credited,
   Delivery,
   Erasure,
+  JsonObject,
   Lane,
   LaneId,
   Memory,
@@ -153,6 +154,7 @@ export interface State {
   readonly undos: Undo[];
   readonly settings: Map<TenantId, TenantSettings>;
   readonly ceilings: Map<TenantId, Ceilings>;
+  readonly models: Map<string, JsonObject>;
   readonly apiKeys: Map<string, ApiKey>;
   readonly webhooks: Map<string, WebhookRow>;
   readonly deliveries: Map<string, DeliveryRow>;
@@ -202,6 +204,7 @@ export function emptyState(tools: Tools): State {
     undos: [],
     settings: new Map(),
     ceilings: new Map(),
+    models: new Map(),
     apiKeys: new Map(),
     webhooks: new Map(),
     deliveries: new Map(),

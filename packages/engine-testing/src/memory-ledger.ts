@@ -17,7 +17,7 @@ import { memoryReplays } from './memory-ledger-replays.ts';
 import { memoryRetention } from './memory-ledger-retention.ts';
 import { memoryReviews } from './memory-ledger-reviews.ts';
 import { memorySaidIds } from './memory-ledger-said-ids.ts';
-import { memorySettings } from './memory-ledger-settings.ts';
+import { memoryModels, memorySettings } from './memory-ledger-settings.ts';
 import { memorySpeech } from './memory-ledger-speech.ts';
 import { emptyState } from './memory-ledger-state.ts';
 import { memorySummaries } from './memory-ledger-summaries.ts';
@@ -44,6 +44,7 @@ export function createMemoryLedger({ tools }: { tools: Tools }): Ledger {
     replays: memoryReplays(state),
     undos: memoryUndos(state),
     settings: memorySettings(state),
+    models: memoryModels(state),
     keys: memoryKeys(state),
     outbox: memoryOutbox(state),
     overview: memoryOverview(state),

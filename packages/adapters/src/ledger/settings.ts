@@ -1,4 +1,4 @@
-import type { Ceilings, SettingsStore, TenantSettings, Terms } from '@slowwave/engine';
+import type { Ceilings, ModelStore, SettingsStore, TenantSettings, Terms } from '@slowwave/engine';
 import { DEFAULT_SETTINGS } from '@slowwave/engine/storing';
 import { lookup, storeOf, write } from './access.ts';
 import type { ColumnsOf } from './rows/columns.ts';
@@ -29,6 +29,25 @@ export const settingsStore = storeOf<SettingsStore>('settings', {
     else yield* run(PUT_CEILINGS, { tenant, tokens: ceilings.tokensPerDay, cost: ceilings.costPerDay });
   }),
 });
+
+/** In the ledger's own table of small values, where their names are apart from all others. */
+export const modelStore = storeOf<ModelStore>('models', {
+  get: lookup((name) =>
+    firstAs(({ value }: { value: string }) => JSON.parse(value), 'SELECT value FROM meta WHERE key = @key', {
+      key: MODEL + name,
+    }),
+  ),
+  put: write(function* (name, known) {
+    const key = MODEL + name;
+    if (known === null) yield* run('DELETE FROM meta WHERE key = @key', { key });
+    else yield* run(PUT_MODEL, { key, value: JSON.stringify(known) });
+  }),
+});
+
+const MODEL = 'model ';
+
+const PUT_MODEL = `
+  INSERT INTO meta (key, value) VALUES (@key, @value) ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
 
 const rulesOf = (tenant: string): string =>
   `(SELECT chosen.settings FROM settings chosen WHERE chosen.tenant = ${tenant})`;

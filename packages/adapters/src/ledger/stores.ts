@@ -19,7 +19,7 @@ import { retentionStore } from './retention.ts';
 import { reviewStore } from './reviews.ts';
 import { saidIdStore } from './said-ids.ts';
 import { first, run } from './script.ts';
-import { settingsStore } from './settings.ts';
+import { modelStore, settingsStore } from './settings.ts';
 import { speechStore } from './speech.ts';
 import { summaryStore } from './summaries.ts';
 import { thoughtStore } from './thoughts.ts';
@@ -52,6 +52,7 @@ export const storesOf = (access: Access, { append, around, compact, filtering, n
     lookups: lookupStore(access),
     lanes: laneStore(access),
     memories: memoryStore(access, newLaneId),
+    models: modelStore(access),
     outbox: outboxStore(access),
     overview: overviewStore(access),
     present: presentStore(access),

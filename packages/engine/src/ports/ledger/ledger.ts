@@ -1,5 +1,5 @@
 import type { Ceilings, TenantSettings } from '../../settings.ts';
-import type { TenantId } from '../../words.ts';
+import type { JsonObject, TenantId } from '../../words.ts';
 import type { BatchStore } from './batches.ts';
 import type { ErasureStore, RetentionStore } from './erasures.ts';
 import type { GraphStore } from './graph.ts';
@@ -49,6 +49,7 @@ export interface Ledger {
   readonly replays: ReplayStore;
   readonly undos: UndoStore;
   readonly settings: SettingsStore;
+  readonly models: ModelStore;
   readonly keys: KeyStore;
   readonly outbox: OutboxStore;
   readonly overview: OverviewStore;
@@ -84,4 +85,12 @@ export interface SettingsStore {
   /** What the operator has set for this tenant; null: nothing, and what holds for all counts. */
   ceilings(tenant: TenantId): Promise<Ceilings | null>;
   putCeilings(tenant: TenantId, ceilings: Ceilings | null): Promise<void>;
+}
+
+/** What was found out about models, so that no other process has to: each thing under a name that says of which model it is. */
+export interface ModelStore {
+  /** null: nothing is known. */
+  get(name: string): Promise<JsonObject | null>;
+  /** null: what was known no longer holds. */
+  put(name: string, known: JsonObject | null): Promise<void>;
 }

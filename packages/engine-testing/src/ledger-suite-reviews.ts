@@ -139,6 +139,29 @@ export function describeReviews(bench: () => Bench): void {
       expect(await b.ledger.overview.outbox()).toBe(1);
     });
 
+    it('read otherwise once they are decided and rewritten, and not while they wait', async () => {
+      const b = bench();
+      await held(b, [heldOperation(b.tools, { id: 'rev_1' }), heldOperation(b.tools, { id: 'rev_2' })]);
+      const { reviews } = b.ledger;
+      await reviews.settle(TENANT, 'rev_1', { state: 'stale', note: 'gone', now: b.tools.now() });
+      const read = ['rev_1', 'rev_2'].map((id) => ({
+        id,
+        operation: heldOperation(b.tools, { id, after: 'removed', factText: null }),
+        note: 'removed',
+      }));
+      await reviews.rewrite(OTHER_TENANT, read);
+      expect(await reviews.get(TENANT, 'rev_1')).toMatchObject({
+        note: 'gone',
+        operation: { after: 'Lives in Berlin' },
+      });
+      await reviews.rewrite(TENANT, read);
+      const later = await b.reopened();
+      expect(await later.reviews.get(TENANT, 'rev_1')).toMatchObject({ ...read[0], state: 'stale' });
+      expect(await later.reviews.get(TENANT, 'rev_2')).toMatchObject({
+        ...{ state: 'pending', note: null, operation: { after: 'Lives in Berlin' } },
+      });
+    });
+
     it('of one tenant are nothing to another', async () => {
       const b = bench();
       await held(b, [heldOperation(b.tools, { id: 'rev_1' })]);

@@ -24,6 +24,12 @@ export function memoryReviews(state: State): ReviewStore {
       return review?.tenant === tenant && isStanding(state, review.lane) ? { ...review } : null;
     },
     settle: async (tenant, id, settlement) => settle(state, { tenant, id }, settlement),
+    rewrite: async (tenant, reviews) => {
+      for (const { id, operation, note } of reviews) {
+        const review = state.reviews.get(id);
+        if (review?.tenant === tenant && review.state !== 'pending') change(review, { operation, note });
+      }
+    },
   };
 }
 

@@ -17,7 +17,7 @@ import { showWishes } from './forgetting.ts';
 import { isStanding, type Listing, laneOfUser, newestFirst } from './page.ts';
 import type { ColumnsOf } from './rows/columns.ts';
 import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from './rows/columns.ts';
-import { first, firstAs, insert, run, type Script } from './script.ts';
+import { first, firstAs, insert, run, type Script, together } from './script.ts';
 import { lockLanes } from './turn.ts';
 
 export const reviewStore = storeOf<ReviewStore>('reviews', {
@@ -44,6 +44,10 @@ export const reviewStore = storeOf<ReviewStore>('reviews', {
     const { lane, consolidation_id: consolidationId, memory_id: memoryId } = review;
     if (consolidationId !== null) yield* showWishes({ tenant, lane, now }, { consolidationId, memoryId });
     return { kind: 'settled' };
+  }),
+  rewrite: write(function* (tenant, reviews) {
+    const rows = reviews.map(({ id, operation, note }) => ({ id, tenant, operation: JSON.stringify(operation), note }));
+    yield* together(...rows.map((row) => run(REWRITE, row)));
   }),
 });
 
@@ -126,6 +130,10 @@ function* open(
   }));
   yield* insert('reviews', rows);
 }
+
+const REWRITE = `
+  UPDATE reviews SET operation = @operation::jsonb, note = @note
+  WHERE tenant = @tenant AND id = @id AND state <> 'pending'`;
 
 interface PendingRow {
   readonly lane: LaneId;

@@ -1,6 +1,6 @@
 import { REMOVED } from '../ports/ledger/erasures.ts';
 import type { Ledger } from '../ports/ledger/ledger.ts';
-import type { Undo } from '../ports/ledger/reviews.ts';
+import type { Review, RewrittenReview, Undo } from '../ports/ledger/reviews.ts';
 import type { Tools } from '../ports/tools.ts';
 import { canonical, fingerprint, normaliseText } from '../text/normalise.ts';
 import {
@@ -158,6 +158,29 @@ function emptyEvent(
   return canonical(emptied) === canonical(event) ? [] : [emptied];
 }
 
+/**
+ * What is left of a decided review once its time is over: the texts that its memory still says or that retention has not removed
+ * from it. What was never carried out its memory never said. null: nothing of it goes.
+ */
+export function withoutPast(review: Review, memory: Memory | null): RewrittenReview | null {
+  const { repeats: _, ...operation } = review.operation;
+  const said = new Set(memory?.timeline.filter(isClear).map(({ text }) => normaliseText(text)));
+  const left = (text: string | null) => (text === null || said.has(normaliseText(text)) ? text : REMOVED);
+  const [before, after] = [left(operation.before), left(operation.after)];
+  if (before === operation.before && after === operation.after) return null;
+  const { factText, details } = operation;
+  const isGone = (after ?? before) === REMOVED;
+  return {
+    id: review.id,
+    operation: {
+      ...{ ...operation, before, after, reason: REMOVED },
+      factText: isGone && factText !== null ? REMOVED : factText,
+      details: isGone && details !== null ? emptyDetails(details, operation.after ?? '') : details,
+    },
+    note: review.note === UNDONE_NOTE ? `${UNDONE_NOTE}; ${GONE_NOTE}` : review.note,
+  };
+}
+
 /** Something said, or what is left of it. */
 interface Wording {
   readonly text: string;
@@ -177,8 +200,9 @@ export function isHollow(memory: Memory): boolean {
   return live !== null && isRemoved(live);
 }
 
-/** Why a review is stale whose consolidation was undone; with the consolidation it comes back. */
+/** Why a review is stale whose consolidation was undone; with the consolidation it comes back, unless it has lost its texts. */
 export const UNDONE_NOTE = 'its consolidation was undone';
+const GONE_NOTE = 'what it said was removed by retention';
 
 /** The consolidations of a lane that are undone, by all its undos, oldest first. An undo takes earlier ones back only. */
 export function undoneBy(undos: readonly Undo[]): ReadonlySet<string> {

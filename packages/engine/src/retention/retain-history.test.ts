@@ -1,6 +1,7 @@
 import { done, expectTrue, NEVER, type UndoBench, undoBench, updated } from '@slowwave/engine-testing';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { examine } from '../doctor/examine.ts';
+import { reviewer } from '../memories/review.ts';
 import { REMOVED } from '../ports/ledger/erasures.ts';
 import { project } from '../projection/project.ts';
 import { DEFAULT_SETTINGS } from '../settings.ts';
@@ -11,6 +12,7 @@ import { previewRetention, sweepRetention } from './retain.ts';
 
 const TENANT = DEFAULT_TENANT;
 const NOW = { dryRun: false };
+const ALL = { limit: 100, cursor: null };
 const RULES = {
   ...DEFAULT_SETTINGS,
   retention: { messagesDays: null, plansDays: null, historyDays: 30, forgottenDays: null },
@@ -158,5 +160,87 @@ describe('former versions and their events', () => {
     await b.engine.run();
     expect(await b.engine.live()).toEqual([]);
     await sound();
+  });
+
+  describe('reviews', () => {
+    const settler = () => reviewer(b.engine.deps);
+    const reviews = async () => (await b.engine.deps.ledger.reviews.list(TENANT, {}, ALL)).results;
+    /** Says something that waits for a person, and answers with its review. */
+    const wait = async (text: string): Promise<string> => {
+      await b.engine.deps.ledger.settings.put(TENANT, { ...RULES, review: ['ADD', 'UPDATE', 'DELETE'] });
+      await b.say(text);
+      await b.engine.deps.ledger.settings.put(TENANT, RULES);
+      return (await reviews())[0]?.id ?? '';
+    };
+    const textsOf = async (id: string) => {
+      const { before, after, factText, reason, details } =
+        (await reviews()).find((review) => review.id === id)?.operation ?? {};
+      return { before, after, factText, reason, quote: details?.quote };
+    };
+
+    it('that were approved say what their memory still says, and lose the rest with its history', async () => {
+      await b.say('home: Oslo');
+      const id = await wait('home: Rome');
+      await settler().approve(TENANT, id);
+      days(20);
+      await sweep();
+      const { reason } = await textsOf(id);
+      expect(await textsOf(id)).toMatchObject({ before: 'home: Oslo', after: 'home: Rome', reason });
+      days(20);
+      await sweep();
+      expect(await textsOf(id)).toMatchObject({
+        before: REMOVED,
+        after: 'home: Rome',
+        factText: 'home: Rome',
+        reason: REMOVED,
+      });
+      await b.say('home: Bern');
+      days(40);
+      await sweep();
+      expect(JSON.stringify(await reviews())).not.toMatch(/Oslo|Rome/u);
+      expect((await examine(b.engine.deps, { depth: 'full', cancel: NEVER })).findings).toEqual([]);
+    });
+
+    it('that were rejected say nothing after that time, also where there never was a memory', async () => {
+      await b.say('home: Oslo');
+      const changed = await wait('home: Rome');
+      const added = await wait('pet: cat');
+      days(40);
+      await settler().reject(TENANT, changed);
+      await settler().reject(TENANT, added);
+      await sweep();
+      expect(await textsOf(changed)).toEqual({
+        ...{ before: 'home: Oslo', after: REMOVED, factText: REMOVED, reason: REMOVED, quote: null },
+      });
+      expect(await textsOf(added)).toEqual({
+        before: null,
+        after: REMOVED,
+        factText: REMOVED,
+        reason: REMOVED,
+        quote: null,
+      });
+      expect((await reviews()).map(({ state }) => state)).toEqual(['rejected', 'rejected']);
+    });
+
+    it('that wait keep what they need, whatever their age', async () => {
+      await b.say('home: Oslo');
+      const id = await wait('home: Rome');
+      days(400);
+      await sweep();
+      expect((await settler().approve(TENANT, id)).kind).toBe('settled');
+      expect(await b.engine.live()).toEqual(['home: Rome']);
+    });
+
+    it('that an undo ended say nothing after that time, and do not wait again with a redo', async () => {
+      await b.say('home: Oslo');
+      const id = await wait('home: Rome');
+      const consolidationId = (await reviews())[0]?.consolidationId ?? '';
+      const { undo } = done(await b.undoer.undo(TENANT, consolidationId, { cascade: true, dryRun: false }));
+      days(40);
+      await sweep();
+      expect(await textsOf(id)).toMatchObject({ after: REMOVED });
+      await b.undoer.redo(TENANT, undo?.id ?? '', NOW);
+      expect((await reviews())[0]).toMatchObject({ state: 'stale' });
+    });
   });
 });

@@ -1,10 +1,11 @@
 import type { EngineDeps } from '../deps.ts';
 import { spaceIn } from '../ids.ts';
 import { goneSince, isPinned, liveVersion } from '../memories/evolve.ts';
-import { formerSince, historyFrom, livesOf, withoutFormer } from '../memories/former.ts';
+import { formerSince, historyFrom, livesOf, withoutFormer, withoutPast } from '../memories/former.ts';
 import { SLICE as REMOVALS, removeSlice } from '../memories/write.ts';
 import { type HistoryPlace, type HistoryRemoval, readsOtherwise } from '../ports/ledger/erasures.ts';
-import { slicesOf } from '../ports/ledger/page.ts';
+import { PAGE, type Paged, slicesOf } from '../ports/ledger/page.ts';
+import { DECIDED, type Review } from '../ports/ledger/reviews.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { type ProjectDeps, project } from '../projection/project.ts';
 import type { ForgettingPolicy, TenantSettings } from '../settings.ts';
@@ -84,10 +85,11 @@ async function removeOld(deps: RetainDeps, { tenant, rules, cancel }: Sweeping):
   const batches = messages === null ? 0 : await all(() => retention.removeMessages(tenant, messages, how));
   const consolidations = plans === null ? 0 : await all(() => retention.removePlans(tenant, plans, how));
   const histories = history === null ? 0 : await removeHistories(deps, { tenant, before: history, cancel });
+  const reviews = history === null ? 0 : await emptyReviews(deps, { tenant, before: history, cancel });
   const erased = forgotten === null ? 0 : await eraseForgotten(deps, { tenant, before: forgotten, cancel });
   if (forgotten !== null) await all(() => retention.eraseWishes(tenant, forgotten, how));
-  if (batches + consolidations + histories + erased > 0)
-    log.info({ tenant, batches, consolidations, histories, forgotten: erased }, 'removed by retention');
+  if (batches + consolidations + histories + reviews + erased > 0)
+    log.info({ tenant, batches, consolidations, histories, reviews, forgotten: erased }, 'removed by retention');
 }
 
 async function forgetWeak(deps: RetainDeps, { tenant, rules, cancel }: Sweeping): Promise<void> {
@@ -200,6 +202,27 @@ async function removeHistories(
     const emptied = removals.filter(readsOtherwise).map(({ memory }) => memory.id);
     await projectMemories(deps, emptied, cancel);
     count += emptied.length;
+  }
+  return count;
+}
+
+/** What decided reviews that were opened before say goes as the history they are part of. Answers with how many lost something. */
+async function emptyReviews(
+  { ledger }: Pick<HistoryDeps, 'ledger'>,
+  { tenant, before, cancel }: { tenant: TenantId; before: Millis; cancel: Cancellation },
+): Promise<number> {
+  let count = 0;
+  for (const state of DECIDED) {
+    for (let cursor: string | null = null, more = true; more && !cancel.aborted; more = cursor !== null) {
+      const page: Paged<Review> = await ledger.reviews.list(tenant, { state }, { limit: PAGE, cursor });
+      const old = page.results.filter(({ createdAt }) => createdAt < before);
+      const memories = await ledger.memories.many(tenant, [...new Set(old.map(({ operation }) => operation.memoryId))]);
+      const byId = new Map(memories.map((memory) => [memory.id, memory]));
+      const emptied = old.flatMap((review) => withoutPast(review, byId.get(review.operation.memoryId) ?? null) ?? []);
+      if (emptied.length > 0) await ledger.reviews.rewrite(tenant, emptied);
+      count += emptied.length;
+      cursor = page.nextCursor;
+    }
   }
   return count;
 }

@@ -28,6 +28,9 @@ export interface Review {
   readonly settledAt: Millis | null;
 }
 
+/** The states of those that nobody has to decide any more. */
+export const DECIDED = ['approved', 'rejected', 'stale'] as const satisfies readonly ReviewState[];
+
 export interface ReviewFilter {
   readonly state?: ReviewState;
   readonly userId?: string;
@@ -52,11 +55,15 @@ export type Settled =
   /** The memory is not at the expected revision: nothing was changed. */
   | { readonly kind: 'conflict'; readonly memoryIds: readonly string[] };
 
+export type RewrittenReview = Pick<Review, 'id' | 'operation' | 'note'>;
+
 export interface ReviewStore {
   list(tenant: TenantId, filter: ReviewFilter, page: Page): Promise<Paged<Review>>;
   get(tenant: TenantId, id: string): Promise<Review | null>;
   /** Ends a pending review, and changes the memory with it when approved: both or nothing. An unknown one is over. */
   settle(tenant: TenantId, id: string, settlement: Settlement): Promise<Settled>;
+  /** Decided reviews read so from now on; those that wait are left as they are. */
+  rewrite(tenant: TenantId, reviews: readonly RewrittenReview[]): Promise<void>;
 }
 
 /**

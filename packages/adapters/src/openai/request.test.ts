@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { chatRequest, FULL_MANNERS } from './chat.ts';
+import { FULL_MANNERS } from './manners.ts';
+import { chatRequest } from './request.ts';
 
 const CALL = {
   name: 'describe_image',

@@ -1,0 +1,67 @@
+import { type ChatAnswer, EngineError, estimateTokens } from '@slowwave/engine';
+import type { Place } from './client.ts';
+import { unreadable } from './failure.ts';
+
+/** A chat completion as far as servers agree on it: any field may be missing. */
+interface Completion {
+  readonly model?: string | null;
+  readonly choices?: readonly Choice[] | null;
+  readonly usage?: { readonly prompt_tokens?: number; readonly completion_tokens?: number } | null;
+}
+
+interface Choice {
+  readonly finish_reason?: string | null;
+  readonly message?: {
+    readonly content?: string | readonly { readonly text?: string }[] | null;
+    readonly refusal?: string | null;
+    /** Where servers put what they take for thinking, and, with a parser that fits the model badly, all of an answer. */
+    readonly reasoning_content?: string | null;
+    readonly reasoning?: string | null;
+    readonly tool_calls?: readonly { readonly function?: { readonly arguments?: unknown } | null }[] | null;
+  } | null;
+}
+
+/** Reads an answer; `prompt` is what was asked, for servers that do not count tokens. */
+export function readChatAnswer(body: object, prompt: string, place: Place): ChatAnswer {
+  const { choices, model, usage } = body as Completion;
+  const choice = choices?.[0];
+  if (choice?.message === undefined || choice.message === null) throw unreadable('a body without an answer', place);
+  refuseRefusals(choice, place);
+  const text = textOf(choice);
+  return {
+    text,
+    model: model ?? place.model,
+    usage: {
+      promptTokens: usage?.prompt_tokens ?? estimateTokens(prompt),
+      completionTokens: usage?.completion_tokens ?? estimateTokens(text),
+    },
+    truncated: choice.finish_reason === 'length',
+  };
+}
+
+function refuseRefusals({ finish_reason: reason, message }: Choice, place: Place): void {
+  if (typeof message?.refusal === 'string' && message.refusal !== '') {
+    throw rejected(place, { got: 'a refusal', retryable: false });
+  }
+  if (reason === 'content_filter') throw rejected(place, { got: 'a stop by its content filter', retryable: false });
+  if (reason === 'error') throw rejected(place, { got: 'an answer that ended in an error', retryable: true });
+}
+
+function rejected(place: Place, { got, retryable }: { got: string; retryable: boolean }): EngineError {
+  const advice = retryable ? 'it will be retried' : 'retrying would not help; check what these messages are about';
+  const message = `expected an answer from ${place.baseUrl} (model ${place.model}), got ${got}; ${advice}`;
+  return new EngineError(message, { code: 'model_rejected', retryable });
+}
+
+/** What the model wrote: where there is no content, the arguments of its tool calls, or JSON among its thoughts. */
+function textOf({ message, finish_reason: reason }: Choice): string {
+  const content = message?.content ?? '';
+  const text = typeof content === 'string' ? content : content.map(({ text }) => text ?? '').join('');
+  if (text.trim() !== '') return text;
+  const calls = (message?.tool_calls ?? []).flatMap((call) => call.function?.arguments ?? []);
+  const called = calls.map((given) => (typeof given === 'string' ? given : JSON.stringify(given))).join('\n');
+  if (called !== '') return called;
+  const thoughts = message?.reasoning_content ?? message?.reasoning ?? '';
+  // What was cut off while it thought had not begun to answer.
+  return reason !== 'length' && typeof thoughts === 'string' && thoughts.includes('{') ? thoughts : text;
+}

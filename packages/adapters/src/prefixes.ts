@@ -7,6 +7,14 @@ export interface Prefixes {
   readonly document: string;
 }
 
+/** Prefixes that somebody has set; null: the model's own. */
+export type GivenPrefixes = { readonly [Use in keyof Prefixes]: string | null };
+
+export const chosenPrefixes = (own: Prefixes, given: GivenPrefixes): Prefixes => ({
+  query: given.query ?? own.query,
+  document: given.document ?? own.document,
+});
+
 /** An embedder that reads this before each text. */
 export const prefixed = (embedder: Embedder, prefix: string): Embedder =>
   prefix === ''

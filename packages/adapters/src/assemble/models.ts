@@ -1,6 +1,7 @@
 import { builtinChat, builtinEmbedder } from '@slowwave/builtin-model';
 import type { Breaker, ChatModel, Embedder, Limiter, Log, Reranker } from '@slowwave/engine';
 import type { Config } from '../config/index.ts';
+import { conventionsOf } from '../conventions.ts';
 import {
   type BreakingChat,
   breakingChat,
@@ -11,7 +12,7 @@ import {
 } from '../limits/index.ts';
 import type { OnProgress } from '../local/index.ts';
 import { countWaits, measureBreakers, meteredEmbedder, meteredReranker } from '../metrics.ts';
-import { digestOf, type Prefixes, prefixed } from '../prefixes.ts';
+import { chosenPrefixes, digestOf, type Prefixes, prefixed } from '../prefixes.ts';
 import { endpointReranker } from '../rerank.ts';
 import { systemTools } from '../system/index.ts';
 import type { Observer } from './observer.ts';
@@ -87,20 +88,31 @@ export function loadInBackground(embedder: Pick<OpenEmbedder, 'ready'>): void {
 }
 
 async function embedderOf(config: Config, log: Log): Promise<OpenEmbedder> {
-  const { embeddingModel, embeddingDimensions, embeddingPrefixes, localModel, dataDir, modelHub, openai } = config;
+  const { embeddingModel, embeddingDimensions, embeddingPrefixes, embeddingServer, localModel, dataDir, modelHub } =
+    config;
   if (embeddingModel === null) return alike(builtinEmbedder(systemTools, embeddingDimensions ?? undefined));
   if (localModel !== null) {
     const { openLocalEmbedder } = await import('../local/open.ts');
     return openLocalEmbedder({ source: localModel, prefixes: embeddingPrefixes, dataDir, hub: modelHub, log });
   }
   const { openaiEmbedder } = await servers();
-  const embedder = await openaiEmbedder({ ...openai, model: embeddingModel, dimensions: embeddingDimensions, log });
-  return alike(embedder, { query: embeddingPrefixes.query ?? '', document: embeddingPrefixes.document ?? '' });
+  const dimensions = embeddingDimensions;
+  const embedder = await openaiEmbedder({ ...embeddingServer, model: embeddingModel, dimensions, log });
+  const prefixes = chosenPrefixes(conventionsOf(embeddingModel).prefixes, embeddingPrefixes);
+  return alike(embedder, { ...prefixes, extraBody: embeddingServer.extraBody });
 }
 
+/** What vectors depend on, besides model and dimensions. */
+interface Reading extends Prefixes {
+  readonly extraBody: Readonly<Record<string, unknown>>;
+}
+
+const PLAIN: Reading = { query: '', document: '', extraBody: {} };
+
 /** One embedder for both, but for what it reads before each text. */
-function alike(embedder: Embedder, { query, document }: Prefixes = { query: '', document: '' }): OpenEmbedder {
-  const space = query + document === '' ? '' : `:${digestOf([query, document])}`;
+function alike(embedder: Embedder, { query, document, extraBody }: Reading = PLAIN): OpenEmbedder {
+  const more = Object.keys(extraBody).length === 0 ? [] : [extraBody];
+  const space = query + document === '' && more.length === 0 ? '' : `:${digestOf([query, document, ...more])}`;
   const named = { ...embedder, fingerprint: embedder.fingerprint + space };
   const closed = { ready: async () => {}, close: async () => {} };
   return { documents: prefixed(named, document), queries: prefixed(named, query), ...closed };

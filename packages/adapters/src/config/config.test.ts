@@ -99,7 +99,7 @@ describe('which models are used', () => {
 
   it('a model without a server is refused', () => {
     expect(problemsOf(() => standalone({ SLOWWAVE_EMBEDDING_MODEL: 'nomic' }))).toEqual([
-      '  - SLOWWAVE_EMBEDDING_MODEL: a model needs a server; set OPENAI_API_KEY or OPENAI_BASE_URL, or name it builtin or local',
+      '  - SLOWWAVE_EMBEDDING_MODEL: a model needs a server; set OPENAI_API_KEY, OPENAI_BASE_URL or SLOWWAVE_EMBEDDING_BASE_URL, or name it builtin or local',
     ]);
   });
 
@@ -117,6 +117,31 @@ describe('which models are used', () => {
     expect(problemsOf(() => standalone({ SLOWWAVE_EMBEDDING_MODEL: 'local:e5' }))[0]).toMatch(
       /SLOWWAVE_EMBEDDING_MODEL: must be .*local:multilingual-e5-small, local:paraphrase-.*, got "local:e5"/,
     );
+  });
+
+  it('embeddings are asked for where chat is, or at a server of their own with its own key', () => {
+    const own = { SLOWWAVE_EMBEDDING_BASE_URL: 'http://embed/v1', SLOWWAVE_EMBEDDING_MODEL: 'bge-m3' };
+    expect(standalone(key).embeddingServer).toMatchObject({ baseUrl: null, apiKey: 'key-of-the-model-server' });
+    expect(standalone({ ...key, ...own }).embeddingServer).toMatchObject({ baseUrl: 'http://embed/v1', apiKey: null });
+    expect(standalone({ ...key, SLOWWAVE_EMBEDDING_API_KEY: 'other' }).embeddingServer.apiKey).toBe('other');
+    expect(standalone(own)).toMatchObject({ chatModel: null, embeddingModel: 'bge-m3' });
+    expect(problemsOf(() => standalone({ ...key, SLOWWAVE_EMBEDDING_BASE_URL: 'http://embed/v1' }))).toEqual([
+      '  - SLOWWAVE_EMBEDDING_MODEL: an embedding server of its own needs the name of its model; set it',
+    ]);
+    expect(problemsOf(() => standalone({ ...own, SLOWWAVE_EMBEDDING_MODEL: 'local' }))).toEqual([
+      '  - SLOWWAVE_EMBEDDING_BASE_URL: does not apply to a local model; unset it',
+    ]);
+  });
+
+  it.each([
+    ['SLOWWAVE_EMBEDDING_EXTRA_BODY', '[1]', 'must be a JSON object'],
+    ['SLOWWAVE_EMBEDDING_EXTRA_BODY', '{"secret": ', 'must be a JSON object'],
+    ['SLOWWAVE_EMBEDDING_EXTRA_HEADERS', '{"secret": 1}', 'must be a JSON object of header names'],
+    ['SLOWWAVE_EMBEDDING_EXTRA_HEADERS', '{"a:secret": "x"}', 'must be a JSON object of header names'],
+  ])('%s=%s is refused, and not repeated', (name, text, expected) => {
+    const problems = problemsOf(() => standalone({ ...key, [name]: text }));
+    expect(problems).toEqual([expect.stringContaining(`${name}: ${expected}`)]);
+    expect(problems[0]).not.toContain('secret');
   });
 
   it('prefixes are taken as they are given, spaces included, and none is none', () => {

@@ -69,7 +69,7 @@ export const readStandaloneConfig = (flags: Given, environment: Given = process.
 export const environmentWith = (more: Given): Given => ({ ...process.env, ...more });
 
 /** Keys, and URLs that may hold a password, are never repeated. */
-const SECRET = /_(KEY|URL|ENDPOINT|HEADERS)$/;
+const SECRET = /_(KEY|URL|ENDPOINT|HEADERS|BODY)$/;
 
 function problemOf({ path, message }: z.core.$ZodIssue, given: Given): string {
   const name = path.join('.');
@@ -138,7 +138,8 @@ function modelsOf(env: Environment, { root }: Program) {
     tenantModels: listOf(env.SLOWWAVE_TENANT_MODELS),
     /** null: none; images are refused. */
     imageModel: env.SLOWWAVE_IMAGE_MODEL === 'none' ? null : env.SLOWWAVE_IMAGE_MODEL,
-    embeddingModel: modelOf(env.SLOWWAVE_EMBEDDING_MODEL, DEFAULT_EMBEDDING_MODEL, server),
+    embeddingModel: modelOf(env.SLOWWAVE_EMBEDDING_MODEL, DEFAULT_EMBEDDING_MODEL, hasEmbeddingServer(env)),
+    embeddingServer: embeddingServerOf(env),
     embeddingDimensions: env.SLOWWAVE_EMBEDDING_DIMENSIONS ?? null,
     /** Before what is embedded; null: as the model is used to. */
     embeddingPrefixes: {
@@ -155,6 +156,24 @@ function modelsOf(env: Environment, { root }: Program) {
     ceilings: {
       tokensPerDay: env.SLOWWAVE_TENANT_TOKENS_PER_DAY ?? null,
       costPerDay: env.SLOWWAVE_TENANT_COST_PER_DAY ?? null,
+    },
+  };
+}
+
+/** A key goes to the server that it was given for: that of the chat model to no other. */
+function embeddingServerOf(env: Environment) {
+  const own = env.SLOWWAVE_EMBEDDING_BASE_URL;
+  const ownKey = env.SLOWWAVE_EMBEDDING_API_KEY ?? (own === undefined ? undefined : null);
+  return {
+    baseUrl: own ?? env.OPENAI_BASE_URL ?? null,
+    apiKey: ownKey === undefined ? (env.OPENAI_API_KEY ?? null) : ownKey,
+    timeoutMs: env.SLOWWAVE_MODEL_TIMEOUT_MS,
+    extraBody: env.SLOWWAVE_EMBEDDING_EXTRA_BODY ?? {},
+    extraHeaders: env.SLOWWAVE_EMBEDDING_EXTRA_HEADERS ?? {},
+    /** Where it is set, for what is said when it is wrong. */
+    settings: {
+      baseUrl: own === undefined ? 'OPENAI_BASE_URL' : 'SLOWWAVE_EMBEDDING_BASE_URL',
+      apiKey: ownKey === undefined ? 'OPENAI_API_KEY' : 'SLOWWAVE_EMBEDDING_API_KEY',
     },
   };
 }
@@ -240,18 +259,38 @@ function rerankerWithoutUrl(given: Given): string[] {
     .map((name) => `${name}: only applies with a reranker; set SLOWWAVE_RERANK_URL, or unset this`);
 }
 
-/** The builtin embedder reads no prefix, and a local model has the length of vectors that it has. */
+/** The builtin embedder reads no prefix, and a local model has the length of vectors that it has. Neither is on a server. */
 function embedderWithout(given: Given): string[] {
-  const model = given.SLOWWAVE_EMBEDDING_MODEL ?? (hasServer(given) ? DEFAULT_EMBEDDING_MODEL : 'builtin');
+  const model = given.SLOWWAVE_EMBEDDING_MODEL ?? (hasEmbeddingServer(given) ? DEFAULT_EMBEDDING_MODEL : 'builtin');
   if (isLocal(model)) {
     const only = 'does not apply to a local model, whose vectors have the length they have; unset it';
-    return given.SLOWWAVE_EMBEDDING_DIMENSIONS === undefined ? [] : [`SLOWWAVE_EMBEDDING_DIMENSIONS: ${only}`];
+    return [
+      ...(given.SLOWWAVE_EMBEDDING_DIMENSIONS === undefined ? [] : [`SLOWWAVE_EMBEDDING_DIMENSIONS: ${only}`]),
+      ...setAmong(given, OF_A_SERVER).map((name) => `${name}: does not apply to a local model; unset it`),
+    ];
   }
-  if (model !== 'builtin') return [];
-  return ['SLOWWAVE_EMBEDDING_QUERY_PREFIX', 'SLOWWAVE_EMBEDDING_DOCUMENT_PREFIX']
-    .filter((name) => given[name] !== undefined)
-    .map((name) => `${name}: does not apply to the builtin embedder; set SLOWWAVE_EMBEDDING_MODEL, or unset this`);
+  if (model !== 'builtin') return withoutModel(given);
+  return setAmong(given, [...OF_A_MODEL, ...OF_A_SERVER]).map(
+    (name) => `${name}: does not apply to the builtin embedder; set SLOWWAVE_EMBEDDING_MODEL, or unset this`,
+  );
 }
+
+/** A server of somebody's own has no model that could be guessed. */
+function withoutModel({ SLOWWAVE_EMBEDDING_BASE_URL: own, SLOWWAVE_EMBEDDING_MODEL: model }: Given): string[] {
+  if (own === undefined || model !== undefined) return [];
+  return ['SLOWWAVE_EMBEDDING_MODEL: an embedding server of its own needs the name of its model; set it'];
+}
+
+const OF_A_MODEL = ['SLOWWAVE_EMBEDDING_QUERY_PREFIX', 'SLOWWAVE_EMBEDDING_DOCUMENT_PREFIX'];
+const OF_A_SERVER = [
+  'SLOWWAVE_EMBEDDING_BASE_URL',
+  'SLOWWAVE_EMBEDDING_API_KEY',
+  'SLOWWAVE_EMBEDDING_EXTRA_BODY',
+  'SLOWWAVE_EMBEDDING_EXTRA_HEADERS',
+];
+
+const setAmong = (given: Given, names: readonly string[]): string[] =>
+  names.filter((name) => given[name] !== undefined);
 
 function qdrantWithoutUrl(given: Given): string[] {
   if (given.QDRANT_URL !== undefined) return [];
@@ -261,25 +300,36 @@ function qdrantWithoutUrl(given: Given): string[] {
 }
 
 function modelsWithoutServer(given: Given): string[] {
-  if (hasServer(given)) return [];
-  return Object.entries(WITHOUT_SERVER).flatMap(([name, instead]) =>
-    (given[name] ?? instead) === instead || (name === 'SLOWWAVE_EMBEDDING_MODEL' && isLocal(given[name]))
-      ? []
-      : [
-          `${name}: a model needs a server; set OPENAI_API_KEY or OPENAI_BASE_URL, or name it ${instead}${name === 'SLOWWAVE_EMBEDDING_MODEL' ? ' or local' : ''}`,
-        ],
+  return Object.entries(WITHOUT_SERVER).flatMap(([name, { instead, has, remedy }]) =>
+    has(given) || (given[name] ?? instead) === instead ? [] : [`${name}: a model needs a server; set ${remedy}`],
   );
 }
 
-const hasServer = (given: Given): boolean => given.OPENAI_API_KEY !== undefined || given.OPENAI_BASE_URL !== undefined;
+const hasServer = (given: Given | Environment): boolean =>
+  given.OPENAI_API_KEY !== undefined || given.OPENAI_BASE_URL !== undefined;
+
+const hasEmbeddingServer = (given: Given | Environment): boolean =>
+  hasServer(given) || given.SLOWWAVE_EMBEDDING_BASE_URL !== undefined || given.SLOWWAVE_EMBEDDING_API_KEY !== undefined;
 
 const isLocal = (model: string | undefined): boolean => localSource(model ?? '') !== null;
 
 /** The models there are, and what each must be where there is no server. */
-const WITHOUT_SERVER: Readonly<Record<string, string>> = {
-  SLOWWAVE_CHAT_MODEL: 'builtin',
-  SLOWWAVE_IMAGE_MODEL: 'none',
-  SLOWWAVE_EMBEDDING_MODEL: 'builtin',
+const WITHOUT_SERVER = {
+  SLOWWAVE_CHAT_MODEL: {
+    instead: 'builtin',
+    has: hasServer,
+    remedy: 'OPENAI_API_KEY or OPENAI_BASE_URL, or name it builtin',
+  },
+  SLOWWAVE_IMAGE_MODEL: {
+    instead: 'none',
+    has: hasServer,
+    remedy: 'OPENAI_API_KEY or OPENAI_BASE_URL, or name it none',
+  },
+  SLOWWAVE_EMBEDDING_MODEL: {
+    instead: 'builtin',
+    has: (given: Given) => hasEmbeddingServer(given) || isLocal(given.SLOWWAVE_EMBEDDING_MODEL),
+    remedy: 'OPENAI_API_KEY, OPENAI_BASE_URL or SLOWWAVE_EMBEDDING_BASE_URL, or name it builtin or local',
+  },
 };
 
 /** What is missing where several processes share a queue. */

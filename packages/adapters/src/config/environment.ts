@@ -38,6 +38,31 @@ function headerOf(pair: string): [string, string] | null {
   }
 }
 
+/** A JSON object that goes out with each request. */
+const JsonObject = z.string().transform((text, context): z.infer<typeof AnyObject> => {
+  const parsed = AnyObject.safeParse(parsedJson(text));
+  if (parsed.success) return parsed.data;
+  context.addIssue('must be a JSON object, e.g. {"name": "value"}');
+  return z.NEVER;
+});
+const AnyObject = z.record(z.string(), z.json());
+
+const JsonHeaders = JsonObject.transform((object, context): Readonly<Record<string, string>> => {
+  const parsed = HeaderObject.safeParse(object);
+  if (parsed.success) return parsed.data;
+  context.addIssue('must be a JSON object of header names and their values, e.g. {"x-api-version": "2"}');
+  return z.NEVER;
+});
+const HeaderObject = z.record(z.string().regex(/^[\w!#$&'*+.^`|~-]+$/), z.string().regex(/^[\x20-\x7e]*$/));
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
 /** Addresses, ranges and names of hosts, with commas between them. */
 const Hosts = z
   .string()
@@ -187,12 +212,27 @@ export const ENVIRONMENT = z.object({
     .string()
     .optional()
     .describe(
-      'Text put before each question that is embedded, e.g. "query: ". none: nothing. Default: what a local model was trained with; for servers nothing.',
+      'Text put before each question that is embedded, e.g. "query: ". none: nothing. Default: what the family of the model was trained with.',
     ),
   SLOWWAVE_EMBEDDING_DOCUMENT_PREFIX: z
     .string()
     .optional()
     .describe('The same for each memory and message, e.g. "passage: ".'),
+  SLOWWAVE_EMBEDDING_BASE_URL: Url('http:', 'https:')
+    .optional()
+    .describe(
+      'Base URL of a server of its own for embeddings, e.g. http://127.0.0.1:8080/v1. Default: the server of the chat model.',
+    ),
+  SLOWWAVE_EMBEDDING_API_KEY: z
+    .string()
+    .optional()
+    .describe('API key of the embedding server. Default: OPENAI_API_KEY, which another base URL never receives.'),
+  SLOWWAVE_EMBEDDING_EXTRA_BODY: JsonObject.optional().describe(
+    'JSON object added to each embedding request, e.g. {"keep_alive": "1h"}. The index is rebuilt when it changes.',
+  ),
+  SLOWWAVE_EMBEDDING_EXTRA_HEADERS: JsonHeaders.optional().describe(
+    'JSON object of headers added to each embedding request.',
+  ),
   SLOWWAVE_MODEL_HUB_URL: Url('http:', 'https:')
     .default('https://huggingface.co')
     .describe('Where local models are downloaded from, once. Set it to use a mirror.'),

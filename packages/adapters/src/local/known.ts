@@ -1,4 +1,4 @@
-import { type Conventions, conventionsOf } from './conventions.ts';
+import { type Conventions, conventionsOf } from '../conventions.ts';
 
 /** A file as it was published, down to its last byte. */
 export interface PublishedFile {

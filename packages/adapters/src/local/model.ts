@@ -1,9 +1,9 @@
 import { access, readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import { digestOf, type Prefixes } from '../prefixes.ts';
+import { chosenPrefixes, digestOf, type GivenPrefixes, type Prefixes } from '../prefixes.ts';
 import { sha256Of } from './checksum.ts';
-import { conventionsOf } from './conventions.ts';
+import { conventionsOf } from '../conventions.ts';
 import type { KnownModel } from './known.ts';
 import type { LocalThreadInit, Pooling } from './protocol.ts';
 
@@ -16,15 +16,12 @@ export interface LocalModel {
   readonly init: LocalThreadInit;
 }
 
-/** Prefixes that somebody has set; null: the model's own. */
-export type GivenPrefixes = { readonly [Use in keyof Prefixes]: string | null };
-
 /** What a known model is, whether or not its files are there. */
 export function knownModel(known: KnownModel, folder: string, given: GivenPrefixes): LocalModel {
   return modelOf({
     ...known,
     hashes: [known.model.sha256, known.tokenizer.sha256],
-    prefixes: chosen(known.prefixes, given),
+    prefixes: chosenPrefixes(known.prefixes, given),
     files: { model: join(folder, known.model.name), tokenizer: join(folder, known.tokenizer.name) },
   });
 }
@@ -51,7 +48,7 @@ export async function modelInFolder(folder: string, given: GivenPrefixes): Promi
     dimensions: dimensionsIn(config, folder),
     pooling: (pooling && poolingIn(pooling)) ?? usual.pooling,
     maxTokens: Math.min(MAX_TOKENS, sentences?.max_seq_length ?? MAX_TOKENS, positionsIn(config)),
-    prefixes: chosen(own, given),
+    prefixes: chosenPrefixes(own, given),
   });
 }
 
@@ -73,11 +70,6 @@ function modelOf({ name, files, hashes, dimensions, pooling, maxTokens, prefixes
     init: { ...files, pooling, maxTokens, dimensions },
   };
 }
-
-const chosen = (own: Prefixes, given: GivenPrefixes): Prefixes => ({
-  query: given.query ?? own.query,
-  document: given.document ?? own.document,
-});
 
 /** Where exports have their ONNX file; the smaller one first, for it is nearly as good. */
 const ONNX_FILES = ['model.onnx', 'model_quantized.onnx', 'onnx/model_quantized.onnx', 'onnx/model.onnx'];

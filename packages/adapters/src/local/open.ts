@@ -1,10 +1,10 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Embedded, type Embedder, EngineError, type Log } from '@slowwave/engine';
-import { prefixed } from '../prefixes.ts';
+import { type GivenPrefixes, prefixed } from '../prefixes.ts';
 import { download, missingOf, type OnProgress } from './download.ts';
 import { KNOWN_MODELS } from './known.ts';
-import { type GivenPrefixes, knownModel, type LocalModel, modelInFolder } from './model.ts';
+import { knownModel, type LocalModel, modelInFolder } from './model.ts';
 import { localRunner, type Runner } from './runner.ts';
 
 /** Where a local model comes from: one that is known by its name, or whatever is in a folder. */

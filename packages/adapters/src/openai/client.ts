@@ -7,7 +7,9 @@ import {
   cancelled,
   complaintIn,
   complaintOf,
+  OPENAI_SETTINGS,
   outOfList,
+  type SettingNames,
   timedOut,
   unreadable,
 } from './failure.ts';
@@ -25,6 +27,9 @@ export interface OpenaiOptions {
   /** For one request, until its last byte. */
   readonly timeoutMs: number;
   readonly log: Log;
+  readonly extraHeaders?: Readonly<Record<string, string>>;
+  /** The settings that say where it is, for what is said when they are wrong. */
+  readonly settings?: SettingNames;
 }
 
 /** A model of a server, as error messages name it. */
@@ -33,6 +38,7 @@ export interface Place {
   readonly model: string;
   readonly timeoutMs: number;
   readonly secret: string | null;
+  readonly settings: SettingNames;
 }
 
 export interface Connection {
@@ -42,11 +48,11 @@ export interface Connection {
 
 /** A client that takes keys and addresses from us alone, writes nothing to the console and leaves retrying to us. */
 export function connect(options: OpenaiOptions): Connection {
-  const { model, timeoutMs } = options;
+  const { model, timeoutMs, settings = OPENAI_SETTINGS, extraHeaders = {} } = options;
   const apiKey = options.apiKey?.trim() || null;
   const baseUrl = options.baseUrl ?? OPENAI_URL;
-  if (!/^https?:$/u.test(URL.parse(baseUrl)?.protocol ?? '')) throw notAUrl(baseUrl);
-  if (apiKey !== null && !/^[!-~]+$/u.test(apiKey)) throw notAKey();
+  if (!/^https?:$/u.test(URL.parse(baseUrl)?.protocol ?? '')) throw notAUrl(baseUrl, settings);
+  if (apiKey !== null && !/^[!-~]+$/u.test(apiKey)) throw notAKey(settings);
   const client = new OpenAI({
     apiKey: apiKey ?? NO_KEY,
     baseURL: baseUrl,
@@ -54,23 +60,23 @@ export function connect(options: OpenaiOptions): Connection {
     maxRetries: 0,
     logLevel: 'off',
     fetch: fetchWithPlainErrors(),
+    defaultHeaders: extraHeaders,
     adminAPIKey: null,
     organization: null,
     project: null,
     webhookSecret: null,
   });
-  return { client, place: { baseUrl, model, timeoutMs, secret: apiKey } };
+  return { client, place: { baseUrl, model, timeoutMs, secret: apiKey, settings } };
 }
 
-function notAUrl(baseUrl: string): EngineError {
-  const message = `expected the model's base URL to look like http://host:port/v1, got "${baseUrl}"; correct OPENAI_BASE_URL`;
+function notAUrl(baseUrl: string, settings: SettingNames): EngineError {
+  const message = `expected the model's base URL to look like http://host:port/v1, got "${baseUrl}"; correct ${settings.baseUrl}`;
   return new EngineError(message, { code: 'model_misconfigured', retryable: false });
 }
 
 /** Says nothing of the key itself; what the library says of such a key quotes it. */
-function notAKey(): EngineError {
-  const message =
-    "expected the model's API key to be one word of ASCII characters, got other characters; correct OPENAI_API_KEY";
+function notAKey(settings: SettingNames): EngineError {
+  const message = `expected the model's API key to be one word of ASCII characters, got other characters; correct ${settings.apiKey}`;
   return new EngineError(message, { code: 'model_misconfigured', retryable: false });
 }
 

@@ -21,6 +21,8 @@ const NEVER: Cancellation = new AbortController().signal;
 export interface EmbedderOptions extends OpenaiOptions {
   /** null: as many as the model gives, asked once at the start. */
   readonly dimensions: number | null;
+  /** Goes out with each request. */
+  readonly extraBody?: Readonly<Record<string, unknown>>;
 }
 
 interface Server extends Connection {
@@ -137,11 +139,11 @@ async function requestInputs(server: Server, inputs: readonly string[], cancel: 
   const sized = client.withOptions({ fetch: fetchWithPlainErrors(bytesOf(inputs.length, server)) });
   for (;;) {
     const tried = server.manners;
-    const body = embeddingRequest(options.model, inputs, tried);
+    const body = { ...options.extraBody, ...embeddingRequest(options.model, inputs, tried) };
     const outcome = await exchange({ place, cancel }, (signal) => sized.embeddings.create(body, { signal }));
     if ('body' in outcome) return readVectors(outcome.body, inputs, place);
     const lesser = withoutRefused(tried, outcome.complaint);
-    if (lesser === null) throw rejection(outcome.complaint, place, inputs);
+    if (lesser === null) throw refusal(outcome.complaint, place, inputs);
     server.manners = lesser;
     const reason = unquoted(outcome.complaint, inputs).text;
     options.log.warn(
@@ -149,6 +151,19 @@ async function requestInputs(server: Server, inputs: readonly string[], cancel: 
       'the embedding model rejects a setting; continuing without it',
     );
   }
+}
+
+/** What a server says that has chat models alone, or only other embedding models. */
+const WITHOUT_EMBEDDINGS = [404, 405, 501];
+
+function refusal(complaint: Complaint, place: Place, inputs: readonly string[]): EngineError {
+  if (!WITHOUT_EMBEDDINGS.includes(complaint.status)) return rejection(complaint, place, inputs);
+  const { text } = unquoted(complaint, inputs);
+  const got = `status ${complaint.status}${text === '' ? '' : ` and "${text}"`}`;
+  const message =
+    `expected embeddings from ${place.baseUrl} (model ${place.model}), got ${got}; correct SLOWWAVE_EMBEDDING_MODEL, or, ` +
+    'if this server has no embeddings, set SLOWWAVE_EMBEDDING_BASE_URL to one that has, or SLOWWAVE_EMBEDDING_MODEL=local';
+  return new EngineError(message, { ...MISCONFIGURED, cause: complaint.cause });
 }
 
 /**

@@ -21,9 +21,17 @@ const FILTERED = /content.?(filter|policy|management)/iu;
 const NO_MODEL = /model.{0,80}(not exist|not found|not available|unknown)|unknown model|invalid model/iu;
 const NO_MONEY = /insufficient.?(quota|balance|funds|credit)|billing|exceeded your current quota/iu;
 
+/** The settings that say where a server is. */
+export interface SettingNames {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+}
+
+export const OPENAI_SETTINGS: SettingNames = { baseUrl: 'OPENAI_BASE_URL', apiKey: 'OPENAI_API_KEY' };
+
 /** Decides what a server's complaint about what it was sent means for the work at hand. */
 export function rejection(complaint: Complaint, place: Place, sent: readonly string[]): EngineError {
-  const { code, retryable, advice } = verdictOn(complaint);
+  const { code, retryable, advice } = verdictOn(complaint, place.settings);
   const { text, cause } = unquoted(complaint, sent);
   const where = `${place.baseUrl} (model ${place.model})`;
   const said = text === '' ? 'no explanation' : `"${withoutSecret(text, place.secret)}"`;
@@ -41,13 +49,13 @@ export function breakdown(thrown: unknown, place: Place): EngineError {
   // What breaks a connection is a cause below; without one the library could not read the body.
   const broken = thrown instanceof APIConnectionError || (thrown instanceof Error && thrown.cause instanceof Error);
   if (!broken) return unreadable(`a body that cannot be read (${detail})`, place, thrown);
-  const message = `expected an answer from ${place.baseUrl}, got ${lost} (${detail}); check that the server is running and OPENAI_BASE_URL is correct`;
+  const message = `expected an answer from ${place.baseUrl}, got ${lost} (${detail}); check that the server is running and ${place.settings.baseUrl} is correct`;
   return new EngineError(message, { code: 'model_unreachable', retryable: true, cause: thrown });
 }
 
 /** A success whose body is none. */
 export function unreadable(got: string, place: Place, cause?: unknown): EngineError {
-  const message = `expected an OpenAI-compatible answer from ${place.baseUrl} (model ${place.model}), got ${got}; check OPENAI_BASE_URL if this persists`;
+  const message = `expected an OpenAI-compatible answer from ${place.baseUrl} (model ${place.model}), got ${got}; check ${place.settings.baseUrl} if this persists`;
   return new EngineError(message, { code: 'model_server_error', retryable: true, cause });
 }
 
@@ -89,22 +97,22 @@ export const isUnexplained = (complaint: Complaint): boolean =>
   verdictOn(complaint).code === 'model_rejected' &&
   !FILTERED.test(complaint.text);
 
-function verdictOn(complaint: Complaint): Verdict {
+function verdictOn(complaint: Complaint, settings: SettingNames = OPENAI_SETTINGS): Verdict {
   const { status, code, text } = complaint;
   const about = `${code} ${text}`;
   if (isRedirect(complaint))
-    return misconfigured('redirects are not followed; set OPENAI_BASE_URL to the final address');
+    return misconfigured(`redirects are not followed; set ${settings.baseUrl} to the final address`);
   const final = [200, 400, 413, 422, 500].includes(status);
   if (status === 413 || (final && TOO_LONG.test(about))) return TOO_LONG_VERDICT;
   if (status < 500 && isFailedAnswer(complaint)) return FAILED_ANSWER_VERDICT;
   if (status < 500 && FILTERED.test(about))
     return verdict('model_rejected', false, 'its content filter rejects this input');
-  if ((status === 400 || status === 422) && BAD_KEY.test(about)) return misconfigured('correct OPENAI_API_KEY');
+  if ((status === 400 || status === 422) && BAD_KEY.test(about)) return misconfigured(`correct ${settings.apiKey}`);
   if (status === 400 && NO_MODEL.test(about)) return misconfigured('correct the name of the model');
-  return verdictOnStatus(status, about);
+  return verdictOnStatus(status, about, settings);
 }
 
-function verdictOnStatus(status: number, about: string): Verdict {
+function verdictOnStatus(status: number, about: string, settings: SettingNames): Verdict {
   if (status === 200) return verdict('model_rejected', true, 'it will be retried');
   if (status === 402 || (status === 429 && NO_MONEY.test(about))) {
     return verdict(
@@ -113,8 +121,8 @@ function verdictOnStatus(status: number, about: string): Verdict {
       'the account has no credit left; top it up (it will be retried until then)',
     );
   }
-  if (status === 401 || status === 403) return misconfigured('correct OPENAI_API_KEY or its permissions');
-  if (status === 404 || status === 405) return misconfigured('correct OPENAI_BASE_URL or the name of the model');
+  if (status === 401 || status === 403) return misconfigured(`correct ${settings.apiKey} or its permissions`);
+  if (status === 404 || status === 405) return misconfigured(`correct ${settings.baseUrl} or the name of the model`);
   if (status === 408) return verdict('model_timeout', true, 'it will be retried');
   if (status === 429) return verdict('model_overloaded', true, 'it will be retried when the server allows it');
   if (status >= 500 || status === 409 || status === 425)

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
 import { conventionsOf } from './conventions.ts';
-import { KNOWN_MODELS } from './known.ts';
+import { KNOWN_MODELS } from './local/known.ts';
+
+const SENTENCE = 'Represent this sentence for searching relevant passages: ';
+const INSTRUCTION = 'Instruct: Given a web search query, retrieve relevant passages that answer the query';
 
 test.each([
   ['intfloat/multilingual-e5-small', 'mean', 'query: ', 'passage: '],
@@ -13,6 +16,21 @@ test.each([
   ['paraphrase-multilingual-MiniLM-L12-v2', 'mean', '', ''],
   ['something-else', 'mean', '', ''],
   ['base5-large', 'mean', '', ''],
+  ['nomic-embed-text:v1.5', 'mean', 'search_query: ', 'search_document: '],
+  ['text-embedding-nomic-embed-text-v2-moe', 'mean', 'search_query: ', 'search_document: '],
+  ['Qwen/Qwen3-Embedding-0.6B', 'mean', `${INSTRUCTION}\nQuery:`, ''],
+  ['qwen3-embedding:4b', 'mean', `${INSTRUCTION}\nQuery:`, ''],
+  ['intfloat/multilingual-e5-large-instruct', 'mean', `${INSTRUCTION}\nQuery: `, ''],
+  ['e5-mistral-7b-instruct', 'mean', `${INSTRUCTION}\nQuery: `, ''],
+  ['Alibaba-NLP/gte-Qwen2-1.5B-instruct', 'mean', `${INSTRUCTION}\nQuery: `, ''],
+  ['mxbai-embed-large', 'cls', SENTENCE, ''],
+  ['Snowflake/snowflake-arctic-embed-m-v1.5', 'cls', SENTENCE, ''],
+  ['snowflake-arctic-embed:335m', 'cls', SENTENCE, ''],
+  ['snowflake-arctic-embed2', 'cls', 'query: ', ''],
+  ['Snowflake/snowflake-arctic-embed-l-v2.0', 'cls', 'query: ', ''],
+  ['bge-large:335m', 'cls', SENTENCE, ''],
+  ['embeddinggemma:300m', 'mean', 'task: search result | query: ', 'title: none | text: '],
+  ['text-embedding-3-small', 'mean', '', ''],
 ])('%s is pooled and prefixed as it was trained', (name, pooling, ...[query, document]) => {
   expect(conventionsOf(name)).toEqual({ pooling, prefixes: { query, document } });
 });

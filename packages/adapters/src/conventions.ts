@@ -1,0 +1,40 @@
+import type { Pooling } from './local/protocol.ts';
+import type { Prefixes } from './prefixes.ts';
+
+/** How a model was trained to be used. Where it is used otherwise nothing fails: it only finds worse. */
+export interface Conventions {
+  /** Of a model that runs in the process; servers pool themselves. */
+  readonly pooling: Pooling;
+  readonly prefixes: Prefixes;
+}
+
+const PLAIN: Conventions = { pooling: 'mean', prefixes: { query: '', document: '' } };
+
+const SENTENCE = 'Represent this sentence for searching relevant passages: ';
+const INSTRUCTION = 'Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:';
+
+/** Families of models by what their names have in common, as their model cards describe them; the first that fits counts. */
+const FAMILIES: readonly (readonly [RegExp, Conventions])[] = [
+  [/qwen3-embedding/i, mean(INSTRUCTION)],
+  [/gte-qwen2|e5-[\w-]*instruct/i, mean(`${INSTRUCTION} `)],
+  [/(^|[^a-z])e5-/i, mean('query: ', 'passage: ')],
+  [/nomic-embed-text/i, mean('search_query: ', 'search_document: ')],
+  [/embedding-?gemma/i, mean('task: search result | query: ', 'title: none | text: ')],
+  [/arctic-embed(2|-[a-z]+-v2)/i, cls('query: ')],
+  [/arctic-embed|mxbai-embed/i, cls(SENTENCE)],
+  [/bge-\w+-zh/i, cls('为这个句子生成表示以用于检索相关文章：')],
+  [/bge-(micro|small|base|large)/i, cls(SENTENCE)],
+  [/bge-|gte-(multilingual|modernbert)/i, cls('')],
+];
+
+function mean(query: string, document = ''): Conventions {
+  return { pooling: 'mean', prefixes: { query, document } };
+}
+
+function cls(query: string): Conventions {
+  return { pooling: 'cls', prefixes: { query, document: '' } };
+}
+
+/** The conventions of a model's family; those of most models, if its name tells nothing. */
+export const conventionsOf = (name: string): Conventions =>
+  FAMILIES.find(([pattern]) => pattern.test(name))?.[1] ?? PLAIN;

@@ -2,6 +2,7 @@ import type { ChatCall, Log } from '@slowwave/engine';
 import { type ModelServer, type Reply, startModelServer } from '@slowwave/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openaiChat } from '../src/openai/index.ts';
+import { o200kTokenizer } from '../src/tokens.ts';
 
 const CALL: ChatCall = {
   name: 'extract_facts',
@@ -278,6 +279,13 @@ describe('a window that is cut in silence', () => {
   test('is seen from what the server counts, and said', async () => {
     await ask(counted(2_050), sent);
     expect(warnings).toEqual([expect.stringContaining('read much less than it was sent')]);
+  });
+
+  test('is not suspected of a script that takes fewer tokens than is estimated', async () => {
+    const thai = 'ฉันย้ายจากลิสบอนมาออสโลเมื่อสัปดาห์ที่แล้ว '.repeat(200);
+    const call = { ...CALL, user: `Find.\n${JSON.stringify({ said: thai })}` };
+    await ask(counted(Math.ceil(o200kTokenizer.count(call.system + call.user) * 0.9)), call);
+    expect(warnings).toEqual([]);
   });
 
   test.each([0, 5_000, 9_000])('is not suspected where it counts %i tokens', async (tokens) => {

@@ -54,8 +54,8 @@ export async function openEngine(config: Config, log: Log, observer: Observer): 
   ]);
   const schedule = await openOn([connection, index, ledger, embedder], openSchedule({ connection, log }));
   const limits = openLimits(config, log, observer);
-  const chat = limits.of(await openChat(config, log));
-  const imageModel = await openImageModel(config, log);
+  const chat = limits.of(await openChat(config, { log, ledger }));
+  const imageModel = await openImageModel(config, { log, ledger });
   const urls = urlPolicy(config.allowedPrivateUrls);
   return {
     urls,
@@ -65,7 +65,7 @@ export async function openEngine(config: Config, log: Log, observer: Observer): 
       index,
       embedder: embedder.documents,
       chat,
-      otherChat: await otherChats(config, { chat, limits, log }),
+      otherChat: await otherChats(config, { chat, limits, log, ledger }),
       imageModel: imageModel && guardedImages(limits.of(imageModel), { policy: urls }),
       tokenizer: o200kTokenizer,
       tools: systemTools,

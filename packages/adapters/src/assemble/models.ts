@@ -1,5 +1,5 @@
 import { builtinChat, builtinEmbedder } from '@slowwave/builtin-model';
-import type { Breaker, ChatModel, Embedder, Limiter, Log, Reranker } from '@slowwave/engine';
+import type { Breaker, ChatModel, Embedder, Ledger, Limiter, Log, Reranker } from '@slowwave/engine';
 import type { Config } from '../config/index.ts';
 import { conventionsOf } from '../conventions.ts';
 import {
@@ -21,9 +21,18 @@ import { connectionShares } from './stores.ts';
 /** Loaded only where a server is asked: it is a tenth of all that a process would load. */
 const servers = () => import('../openai/index.ts');
 
-export async function openChat({ chatModel, openai }: Config, log: Log): Promise<ChatModel> {
-  return chatModel === null ? builtinChat() : (await servers()).openaiChat({ ...openai, model: chatModel, log });
+/** What the ledger remembers of models is read before their first question. */
+interface With {
+  readonly log: Log;
+  readonly ledger: Pick<Ledger, 'models'>;
 }
+
+export async function openChat({ chatModel, openai }: Config, { log, ledger }: With): Promise<ChatModel> {
+  if (chatModel === null) return builtinChat();
+  return (await servers()).profiledChat({ ...openai, model: chatModel, log }, keepingIn(ledger));
+}
+
+const keepingIn = ({ models }: With['ledger']) => ({ store: models, now: systemTools.now });
 
 /**
  * Other chat models at the same place, by name, each with a breaker of its own: one that nobody knows leaves the
@@ -31,28 +40,29 @@ export async function openChat({ chatModel, openai }: Config, log: Log): Promise
  */
 export async function otherChats(
   { openai }: Config,
-  { chat, limits, log }: Opened,
+  { chat, limits, log, ledger }: Opened,
 ): Promise<(model: string) => ChatModel | null> {
   const opened = new Map([chat, builtinChat()].map((known) => [known.name, known]));
   const server = openai.apiKey === null && openai.baseUrl === null ? null : await servers();
   return (model) => {
     const known = opened.get(model);
     if (known !== undefined || server === null) return known ?? null;
-    const other = limits.of(server.openaiChat({ ...openai, model, log }));
+    const other = limits.of(server.profiledChat({ ...openai, model, log }, keepingIn(ledger)));
     opened.set(model, other);
     return other;
   };
 }
 
-interface Opened {
+interface Opened extends With {
   /** The configured model. */
   readonly chat: ChatModel;
   readonly limits: Pick<Limits, 'of'>;
-  readonly log: Log;
 }
 
-export const openImageModel = async ({ imageModel, openai }: Config, log: Log): Promise<ChatModel | null> =>
-  imageModel === null ? null : (await servers()).openaiChat({ ...openai, model: imageModel, log });
+export async function openImageModel({ imageModel, openai }: Config, { log, ledger }: With): Promise<ChatModel | null> {
+  if (imageModel === null) return null;
+  return (await servers()).profiledChat({ ...openai, model: imageModel, log }, keepingIn(ledger));
+}
 
 /** A search does not wait longer for its results to be put in order. */
 const RERANK_LIMIT_MS = 10_000;

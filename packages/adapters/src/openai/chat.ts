@@ -1,4 +1,5 @@
 import { type Cancellation, type ChatAnswer, type ChatCall, type ChatModel, estimateTokens } from '@slowwave/engine';
+import { o200kTokenizer } from '../tokens.ts';
 import { readChatAnswer } from './answer.ts';
 import { connect, exchange, type OpenaiOptions } from './client.ts';
 import { type Complaint, isUnexplained, rejection, unquoted } from './failure.ts';
@@ -53,22 +54,34 @@ export function openaiChat(options: ChatOptions): ChatModel {
 
 const promptOf = ({ system, user }: ChatCall): string => system + user;
 
+/** How long the prompt of a call is, as well as that can be known beforehand. */
+export const promptTokens = (call: ChatCall): number => estimateTokens(promptOf(call));
+
 function logged({ log }: OpenaiOptions, call: ChatCall, answer: ChatAnswer): ChatAnswer {
   const { model, usage, truncated } = answer;
   log.debug({ call: call.name, model, usage, truncated }, 'the chat model answered');
-  const { promptTokens } = usage;
-  const expected = estimateTokens(promptOf(call));
-  if (promptTokens > 0 && promptTokens < expected * CUT_SHARE && expected - promptTokens > CUT_MIN) {
-    log.warn(
-      { call: call.name, model, promptTokens, expected },
-      'the chat model read much less than it was sent; its server may cut prompts without saying so: give it a larger context window (Ollama: num_ctx), or lower SLOWWAVE_PART_TOKENS',
-    );
-  }
+  const cut = cutIn(call, answer);
+  if (cut !== null) log.warn({ call: call.name, model, ...cut }, `the chat model ${CUT_ADVICE}`);
   return answer;
 }
 
-/** Estimates of tokens are wrong by a third, seldom by half. */
-const CUT_SHARE = 0.5;
+const ROOM_ADVICE = 'give it a larger context window (Ollama: num_ctx), or lower SLOWWAVE_PART_TOKENS';
+const CUT_ADVICE = `read much less than it was sent; its server may cut prompts without saying so: ${ROOM_ADVICE}`;
+
+/**
+ * How many tokens were sent, and how many the server says it has read, where these are far fewer. Estimates are too high by
+ * half for some scripts, so what looks cut is counted.
+ */
+export function cutIn(call: ChatCall, { usage }: ChatAnswer): { readonly sent: number; readonly read: number } | null {
+  const read = usage.promptTokens;
+  const isCut = (sent: number): boolean => read > 0 && read < sent * CUT_SHARE && sent - read > CUT_MIN;
+  if (!isCut(promptTokens(call))) return null;
+  const sent = o200kTokenizer.count(promptOf(call));
+  return isCut(sent) ? { sent, read } : null;
+}
+
+/** Tokenizers differ by a third, seldom by more. */
+const CUT_SHARE = 0.6;
 /** So many tokens may have been counted apart, because they were cached. */
 const CUT_MIN = 500;
 

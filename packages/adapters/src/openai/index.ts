@@ -1,3 +1,4 @@
 export { openaiChat } from './chat.ts';
 export type { OpenaiOptions } from './client.ts';
 export { type EmbedderOptions, openaiEmbedder } from './embedder.ts';
+export { profiledChat } from './profiled.ts';

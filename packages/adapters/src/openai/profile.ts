@@ -1,0 +1,98 @@
+import { EngineError, type EngineErrorCode, type JsonObject, type Log, type ModelStore } from '@slowwave/engine';
+import { digestOf } from '../prefixes.ts';
+import type { OpenaiOptions } from './client.ts';
+import type { Manners } from './manners.ts';
+
+/**
+ * What was found out about one model of one server. The ledger keeps it, so that neither the next start nor another process
+ * has to find it out again. Each part says when it was, in milliseconds.
+ */
+export interface Profile {
+  /** It takes no more than this. */
+  readonly takes?: { readonly at: number; readonly manners: Manners };
+  /** It had no room for a prompt of so many tokens, as Slowwave estimates them. */
+  readonly room?: { readonly at: number; readonly refused: number };
+  /** Its server read only so many tokens of a prompt, without saying so. */
+  readonly cut?: { readonly at: number; readonly sent: number; readonly read: number };
+  /** How long its vectors are. */
+  readonly dimensions?: { readonly at: number; readonly length: number };
+  /** How its last call ended. null: with an answer. */
+  readonly last?: { readonly at: number; readonly problem: Problem | null };
+}
+
+interface Problem {
+  readonly code: EngineErrorCode;
+  /** What was expected, what was received and what to do, in one sentence. */
+  readonly message: string;
+}
+
+export interface Keeping {
+  readonly store: ModelStore;
+  readonly now: () => number;
+}
+
+/** What a server does not take is asked for again by the first process that starts after this long. */
+const TAKES_HOLD_MS = 7 * 24 * 3_600_000;
+/** What is prone to change is said again when there was a call after this long. */
+const AGAIN_MS = 10 * 60_000;
+
+type Part = keyof Profile;
+type Found<P extends Part> = Omit<NonNullable<Profile[P]>, 'at'>;
+
+/** The profile of one model, as one process adds to it. */
+export interface ProfileBook {
+  /** Nothing is known where the ledger does not answer. */
+  known(): Promise<Profile>;
+  /** Nobody waits for it: what is not kept is found out once more. `gist`: what has the same one need not be written at once. */
+  note<P extends Part>(part: P, found: Found<P>, gist?: string): void;
+  /** How a call ended; null: it was answered. */
+  ended(error: unknown): void;
+}
+
+export function profileBook(name: string, { store, now, log }: Keeping & { readonly log: Log }): ProfileBook {
+  const said = new Map<Part, { readonly gist: string; readonly at: number }>();
+  let writing: Promise<unknown> = Promise.resolve();
+  const note: ProfileBook['note'] = (part, found, gist = '') => {
+    const [before, at] = [said.get(part), now()];
+    if (before?.gist === gist && at - before.at < AGAIN_MS) return;
+    said.set(part, { gist, at });
+    // Other processes add what they find out.
+    const merged = async () => store.put(name, { ...(await store.get(name)), [part]: { at, ...found } } as JsonObject);
+    writing = writing
+      .then(merged)
+      .catch((error: unknown) => log.debug({ error: String(error) }, 'what is known of a model was not kept'));
+  };
+  return {
+    note,
+    known: () => knownProfile(name, { store, now }).catch(() => ({})),
+    ended: (error) => {
+      if (error !== null && !showsProblem(error)) return;
+      const problem = error && { code: error.code, message: error.message };
+      note('last', { problem }, problem?.code ?? 'answered');
+    },
+  };
+}
+
+/** Without what may have changed. */
+export async function knownProfile(name: string, { store, now }: Keeping): Promise<Profile> {
+  const { takes, ...known } = ((await store.get(name)) ?? {}) as Profile;
+  return takes === undefined || now() - takes.at > TAKES_HOLD_MS ? known : { ...known, takes };
+}
+
+/** That the server, its settings or the way to it are at fault, rather than what was asked. */
+const showsProblem = (error: unknown): error is EngineError =>
+  error instanceof EngineError && TELLING.includes(error.code);
+
+const TELLING: readonly EngineErrorCode[] = [
+  'model_misconfigured',
+  'model_unreachable',
+  'model_timeout',
+  'model_server_error',
+  'model_overloaded',
+];
+
+/** Another server, another model or other settings have another profile. Neither a key nor the value of a header is in the name. */
+export function profileName(use: 'chat' | 'embedding', options: Omit<OpenaiOptions, 'log'>): string {
+  const { apiKey: _key, timeoutMs: _timeout, ...rest } = options;
+  return `${use} ${digestOf([rest])}`;
+}

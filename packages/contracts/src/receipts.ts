@@ -50,7 +50,7 @@ const Receipt = ScopeView.extend({
   filters: z
     .record(z.string(), z.json())
     .nullable()
-    .describe('null: none, longer than 200 characters, or removed with the question.'),
+    .describe('null: none, too long to be kept, or removed with the question.'),
   as_of: z.string().nullable().describe('null: the answer was about the present.'),
   position: z.int().describe('How many messages of the owner had been accepted when it was answered.'),
   outcome: Outcome.describe('null: nobody said what the answer led to.'),

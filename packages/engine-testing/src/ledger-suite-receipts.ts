@@ -130,6 +130,34 @@ export function describeReceipts(bench: () => Bench): void {
     });
   });
 
+  describe('a receipt of very much that was told', () => {
+    it('comes back whole, and is found, blanked, credited, retracted and dropped by the last of it as by the first', async () => {
+      const b = bench();
+      await create(b, { events: ['memory.retracted'] });
+      const [first, last] = [(await oneMemory(b)).memory, (await oneMemory(b)).memory];
+      const others: Receipt['told'] = Array.from({ length: 300 }, () => ({
+        ...{ kind: 'message', id: b.tools.id('msg', ownerBitsOfLane(first.lane)) },
+      }));
+      const told = [memoryTold(first), ...others, memoryTold(last, 300)];
+      const receipt = await append(b, first.lane, { told });
+      const { id } = await append(b, first.lane, { told: [memoryTold(first)] });
+      const { receipts } = b.ledger;
+      expect(await receipts.get(TENANT, receipt.id)).toEqual({ ...receipt, outcome: null });
+      expect(await receipts.ofMemory(TENANT, last.id, { limit: 1, cursor: null })).toEqual({
+        ...{ results: [{ ...receipt, outcome: null }], nextCursor: null },
+      });
+      expect(idsOf(await receipts.ofMemory(TENANT, first.id, ALL))).toEqual([id, receipt.id]);
+      expect((await receipts.judge(TENANT, receipt.id, { outcome: 'bad', now: 1 }))?.told).toEqual(told);
+      expect(await creditsOf(b, last)).toMatchObject([{ version: 300, bad: 387 }]);
+      await write(b, deleted(b.tools, last));
+      expect(await receipts.get(TENANT, receipt.id)).toMatchObject({ told, question: null });
+      expect((await receipts.get(TENANT, id))?.question).not.toBeNull();
+      expect((await notices(b)).map(({ data }) => data.receipt_ids)).toEqual([[receipt.id]]);
+      while ((await receipts.drop(b.tools.now() + 1, 5)) > 0);
+      expect(await receipts.get(TENANT, receipt.id)).toBeNull();
+    });
+  });
+
   describe('the question of a receipt', () => {
     const asked = { question: 'Does she have cancer?', filters: { metadata: { about: 'cancer' } } };
     const questionsOf = async ({ ledger }: Bench, ...receipts: readonly NewReceipt[]) => {

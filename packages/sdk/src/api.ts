@@ -1270,7 +1270,7 @@ export type Receipt = {
   readonly created_at: string;
   /** The beginning of the question, without secrets and personal data. null: none was asked, or something that the answer told was deleted or undone since. */
   readonly question: string | null;
-  /** null: none, longer than 200 characters, or removed with the question. */
+  /** null: none, too long to be kept, or removed with the question. */
   readonly filters: Readonly<Record<string, unknown>> | null;
   /** null: the answer was about the present. */
   readonly as_of: string | null;
@@ -1868,7 +1868,7 @@ export type ToldTo = {
   readonly created_at: string;
   /** The beginning of the question, without secrets and personal data. null: none was asked, or something that the answer told was deleted or undone since. */
   readonly question: string | null;
-  /** null: none, longer than 200 characters, or removed with the question. */
+  /** null: none, too long to be kept, or removed with the question. */
   readonly filters: Readonly<Record<string, unknown>> | null;
   /** null: the answer was about the present. */
   readonly as_of: string | null;

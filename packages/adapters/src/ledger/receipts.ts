@@ -7,6 +7,7 @@ import type {
   Owner,
   Receipt,
   ReceiptStore,
+  TenantId,
 } from '@slowwave/engine';
 import {
   besideOwner,
@@ -21,7 +22,7 @@ import { lookup, read, storeOf, write } from './access.ts';
 import { newestFirst } from './page.ts';
 import { type OwnerColumns, ownerFrom } from './rows/columns.ts';
 import { packedId, packedTold, unpackedTold } from './rows/told.ts';
-import { all, firstAs, idsOf, insert, run, type Script } from './script.ts';
+import { all, idsOf, insert, run, type Script } from './script.ts';
 import { lockLane } from './turn.ts';
 
 export const receiptStore = storeOf<ReceiptStore>('receipts', {
@@ -32,20 +33,21 @@ export const receiptStore = storeOf<ReceiptStore>('receipts', {
     if (lane === null || lane.erasure !== null) return;
     const ids = [...new Set(receipts.flatMap(memoriesIn))];
     const live = new Set(yield* idsOf('SELECT id FROM memories WHERE id IN :ids AND live', { ids }));
-    const rows = receipts.map((one) =>
-      columnsOf(memoriesIn(one).every((id) => live.has(id)) ? one : { ...one, ...BLANK }),
+    const rows = receipts.flatMap((one) =>
+      rowsOf(memoriesIn(one).every((id) => live.has(id)) ? one : { ...one, ...BLANK }),
     );
     yield* insert('receipts', rows, 'ON CONFLICT (id) DO NOTHING');
   }),
-  get: read((tenant, id) => firstAs(receiptFrom, SELECT_ONE, { tenant, id })),
-  ofMemory: read((tenant, memoryId, page) =>
-    newestFirst(OF_MEMORY, page, { tenant, memoryId, packed: packedId(memoryId) }),
-  ),
+  get: read((tenant, id) => one(tenant, id)),
+  ofMemory: read(function* (tenant, memoryId, page) {
+    const heads = yield* newestFirst(OF_MEMORY, page, { tenant, memoryId, packed: packedId(memoryId) });
+    return { ...heads, results: yield* whole(heads.results) };
+  }),
   judge: write(function* (tenant, id, { outcome, now }) {
-    const found = yield* firstAs(receiptFrom, SELECT_ONE, { tenant, id });
+    const found = yield* one(tenant, id);
     if (found === null) return null;
     yield* lockLane(found.lane);
-    const before = yield* firstAs(receiptFrom, SELECT_ONE, { tenant, id });
+    const before = yield* one(tenant, id);
     if (before === null || before.outcome === outcome) return before;
     const after = { ...before, outcome };
     yield* run('UPDATE receipts SET outcome = @outcome WHERE id = @id', { id, outcome });
@@ -82,18 +84,37 @@ const BLANK = { question: null, filters: null } as const;
 const SELECT = 'SELECT r.*, l.tenant, l.owner_kind, l.owner_id FROM receipts r CROSS JOIN lanes l';
 const OF_STANDING_LANE = 'l.id = r.lane AND l.erasure IS NULL';
 
-const SELECT_ONE = `${SELECT} WHERE r.id = @id AND ${OF_STANDING_LANE} AND l.tenant = @tenant`;
+function* one(tenant: TenantId, id: string): Script<Receipt | null> {
+  const [receipt = null] = yield* whole(yield* all<ReceiptRow>(SELECT_ONE, { tenant, id }));
+  return receipt;
+}
+
+/** Receipts with what they told beyond their first row. */
+function* whole(heads: readonly ReceiptRow[]): Script<Receipt[]> {
+  const ids = heads.flatMap(({ id, parts }) => Array.from({ length: parts }, (_, i) => partId(id, i + 1)));
+  const text = 'SELECT id, told FROM receipts WHERE id IN :ids ORDER BY id';
+  const parts = ids.length === 0 ? [] : yield* all<ToldRow>(text, { ids });
+  const ofHead = Map.groupBy(parts, ({ id }) => headOf(id));
+  return heads.map((head) => receiptFrom(head, ofHead.get(head.id) ?? []));
+}
+
+const SELECT_ONE = `${SELECT} WHERE r.id = @id AND r.parts >= 0 AND ${OF_STANDING_LANE} AND l.tenant = @tenant`;
+
+/** That a receipt told something, by a condition on `told` of one of its rows. */
+const inAnyPart = (receipt: string, told: (row: string) => string): string => `(${told(receipt)}
+  OR (${receipt}.parts > 0 AND EXISTS (
+    SELECT 1 FROM receipts p WHERE p.id > ${receipt}.id || '~' AND p.id < ${receipt}.id || '~~' AND ${told('p')})))`;
 
 const OF_MEMORY = {
   select: SELECT,
   by: ['r.at', 'r.id'] as const,
-  always: [OF_STANDING_LANE],
+  always: [OF_STANDING_LANE, 'r.parts >= 0'],
   asked: {
     tenant: 'l.tenant = @tenant',
     memoryId: 'r.lane = (SELECT m.lane FROM memories m WHERE m.id = @memoryId)',
-    packed: "position(decode(@packed, 'hex') IN r.told) > 0",
+    packed: inAnyPart('r', (row) => `position(decode(@packed, 'hex') IN ${row}.told) > 0`),
   },
-  make: receiptFrom,
+  make: (row: ReceiptRow) => row,
 };
 
 const ADD_CREDIT = `ON CONFLICT (memory_id, version) DO UPDATE SET
@@ -120,6 +141,7 @@ interface Columns {
   readonly as_of: number | null;
   readonly position: number;
   readonly told: Uint8Array;
+  readonly parts: number;
 }
 
 interface ReceiptRow extends Columns, OwnerColumns {
@@ -127,26 +149,32 @@ interface ReceiptRow extends Columns, OwnerColumns {
   readonly outcome: Receipt['outcome'];
 }
 
-function columnsOf(receipt: NewReceipt): Columns {
+/** A row has no more bytes than this, whatever was told, but for the ids of agent, run and app that were asked with. */
+const ROW_MAX = 400;
+/** What ids, times, numbers, an outcome and the row itself take at most, and the name of a part. */
+const ROW_REST = 160;
+const PART_DIGITS = 3;
+
+const partId = (id: string, part: number): string => `${id}~${String(part).padStart(PART_DIGITS, '0')}`;
+const headOf = (id: string): string => id.split('~', 1)[0] ?? id;
+
+/** One row, and further ones for what does not fit into it. */
+function rowsOf(receipt: NewReceipt): readonly Columns[] {
   const { agentId = null, runId = null, appId = null } = besideOwner(receipt.scope);
-  return {
-    id: receipt.id,
-    lane: receipt.lane,
-    at: receipt.at,
-    route: receipt.route,
-    agent_id: agentId,
-    run_id: runId,
-    app_id: appId,
-    own_app: receipt.ownApp ? 1 : 0,
-    question: receipt.question,
-    filters: receipt.filters === null ? null : JSON.stringify(receipt.filters),
-    as_of: receipt.asOf,
-    position: receipt.position,
-    told: packedTold(receipt.told),
+  const { id, lane, at, route, question, position } = receipt;
+  const filters = receipt.filters === null ? null : JSON.stringify(receipt.filters);
+  const next = ROW_MAX - ROW_REST;
+  const first = next - Buffer.byteLength(question ?? '') - Buffer.byteLength(filters ?? '');
+  const [told = Buffer.alloc(0), ...others] = packedTold(receipt.told, { first, next });
+  const head: Columns = {
+    ...{ id, lane, at, route, agent_id: agentId, run_id: runId, app_id: appId, own_app: receipt.ownApp ? 1 : 0 },
+    ...{ question, filters, as_of: receipt.asOf, position, told, parts: others.length },
   };
+  const part = { ...head, ...BLANK, agent_id: null, run_id: null, app_id: null, as_of: null, parts: -1 };
+  return [head, ...others.map((rest, i) => ({ ...part, id: partId(id, i + 1), told: rest }))];
 }
 
-function receiptFrom(row: ReceiptRow): Receipt {
+function receiptFrom(row: ReceiptRow, parts: readonly ToldRow[]): Receipt {
   return {
     id: row.id,
     tenant: row.tenant,
@@ -159,7 +187,7 @@ function receiptFrom(row: ReceiptRow): Receipt {
     filters: row.filters === null ? null : JSON.parse(row.filters),
     asOf: row.as_of,
     position: row.position,
-    told: unpackedTold(row.told),
+    told: [row, ...parts].flatMap(({ told }) => unpackedTold(told)),
     outcome: row.outcome,
   };
 }
@@ -172,8 +200,9 @@ const scopeFrom = ({ agent_id, run_id, app_id }: Columns, { kind, id }: Owner): 
   appId: app_id,
 });
 
-/** That one of the memories in `:rows` was told. */
-const TOLD_ANY = `EXISTS (SELECT 1 FROM :rows AS k WHERE position(decode(k.value ->> 'packed', 'hex') IN told) > 0)`;
+/** That a row says that one of the memories in `:rows` was told. */
+const toldAny = (row: string): string =>
+  `EXISTS (SELECT 1 FROM :rows AS k WHERE position(decode(k.value ->> 'packed', 'hex') IN ${row}.told) > 0)`;
 
 const packedOf = (memoryIds: readonly string[]) => memoryIds.map((id) => ({ packed: packedId(id) }));
 
@@ -182,7 +211,7 @@ export function* blankQuestions(changes: readonly MemoryChange[]): Script<void> 
   for (const [lane, memoryIds] of blankedBy(changes)) {
     yield* memoryIds === null
       ? run(BLANK_ALL, { lane })
-      : run(`${BLANK_ALL} AND ${TOLD_ANY}`, { lane, rows: packedOf(memoryIds) });
+      : run(`${BLANK_ALL} AND ${inAnyPart('receipts', toldAny)}`, { lane, rows: packedOf(memoryIds) });
   }
 }
 
@@ -190,7 +219,7 @@ const BLANK_ALL = `
   UPDATE receipts SET question = NULL, filters = NULL
   WHERE lane = @lane AND (question IS NOT NULL OR filters IS NOT NULL)`;
 
-/** Receipts of a lane that are looked through when something is retracted: a change must not wait for more. */
+/** Rows of a lane that are looked through when something is retracted: a change must not wait for more. */
 const LOOKED_THROUGH = 1_000;
 
 /** What webhooks are to be notified of where something was told that no longer holds: by the newest receipts of the lanes. */
@@ -200,10 +229,10 @@ export function* retractions(changes: readonly MemoryChange[]): Script<readonly 
     const newest = { lane, limit: LOOKED_THROUGH };
     const found = yield* some.length > LOOKED_FOR_MAX
       ? all<ToldRow>(selectTold(), newest)
-      : all<ToldRow>(selectTold(TOLD_ANY), { ...newest, rows: packedOf(some.map(({ memory }) => memory.id)) });
+      : all<ToldRow>(selectTold(toldAny('newest')), { ...newest, rows: packedOf(some.map(({ memory }) => memory.id)) });
     const told = found.flatMap((row) =>
       unpackedTold(row.told).flatMap((one) =>
-        one.kind === 'memory' ? [{ receipt: row.id, memory: one.id, version: one.version }] : [],
+        one.kind === 'memory' ? [{ receipt: headOf(row.id), memory: one.id, version: one.version }] : [],
       ),
     );
     const byMemory = Map.groupBy(told, ({ memory }) => memory);

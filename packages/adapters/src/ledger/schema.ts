@@ -564,6 +564,8 @@ CREATE TABLE receipts (
   as_of bigint,
   position bigint NOT NULL,
   told bytea UNNOTED NOT NULL,
+  -- How many further rows have the rest of what was told; -1: it is one of them.
+  parts bigint NOT NULL,
   outcome text CHECK (outcome IN ('good', 'bad'))
 ) WITHOUT ROWID;
 CREATE INDEX receipts_of_lane ON receipts (lane, at, id);

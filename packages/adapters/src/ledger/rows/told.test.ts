@@ -1,7 +1,9 @@
 import type { OwnerBits, Told } from '@slowwave/engine';
 import { expect, test } from 'vitest';
 import { systemTools } from '../../system/index.ts';
-import { packedId, packedTold, unpackedTold } from './told.ts';
+import { packedId, packedTold as packedInPieces, unpackedTold } from './told.ts';
+
+const packedTold = (told: readonly Told[]) => Buffer.concat(packedInPieces(told, { first: 1_000, next: 1_000 }));
 
 const BITS = 0xfedc as OwnerBits;
 const memory = (version = 1, id = systemTools.id('mem', BITS)): Told => ({ kind: 'memory', id, version });
@@ -33,4 +35,20 @@ test('a memory is found among what was told by its id in hex', () => {
   const told = [memory(5), message(), memory(6, 'mem_1')];
   const hex = Buffer.from(packedTold(told)).toString('hex');
   expect([...told, memory()].map(({ id }) => hex.includes(packedId(id)))).toEqual([true, true, true, false]);
+});
+
+test('what does not fit goes on in further pieces, none of them too large, and nothing of it is lost', () => {
+  const told = Array.from({ length: 400 }, (_, i) => (i % 3 === 0 ? message() : memory(i * 7)));
+  const pieces = packedInPieces(told, { first: 30, next: 250 });
+  expect(pieces[0]?.length).toBeLessThanOrEqual(30);
+  expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThanOrEqual(250);
+  expect(pieces.slice(1, -1).every(({ length }) => length > 250 - 20)).toBe(true);
+  expect(pieces.flatMap(unpackedTold)).toEqual(told);
+});
+
+test('an entry that is larger than the room has a piece of its own', () => {
+  const told = [memory(), memory(1, 'x'.repeat(300)), memory()];
+  const pieces = packedInPieces(told, { first: 10, next: 100 });
+  expect(pieces.map(unpackedTold)).toEqual(told.map((one) => [one]));
+  expect(packedInPieces([], { first: 10, next: 100 })).toEqual([Buffer.alloc(0)]);
 });

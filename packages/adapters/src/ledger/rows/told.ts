@@ -2,13 +2,27 @@ import type { Told } from '@slowwave/engine';
 import { ID_ALPHABET } from '@slowwave/engine/storing';
 
 /**
- * What an answer told, in as few bytes as ids need. Each entry:
+ * What an answer told, in as few bytes as ids need, in one piece or several. Each entry:
  *   a number in groups of 7 bits, the lowest first: version × 4 + form
  *   form 0, 1   the 26 digits of a memory's id, of a message's: 130 bits in 17 bytes
  *   form 2, 3   an id of any other shape, of a memory, of a message: its length in the same way, and its text
  */
-export function packedTold(told: readonly Told[]): Uint8Array {
-  return Buffer.concat(told.flatMap(packedOne));
+export function packedTold(told: readonly Told[], room: Room): Uint8Array[] {
+  const pieces: Uint8Array[][] = [[]];
+  let left = room.first;
+  for (const entry of told.map((one) => Buffer.concat(packedOne(one)))) {
+    const piece = pieces.at(-1) ?? [];
+    if (entry.length <= left || piece.length === 0) piece.push(entry);
+    else pieces.push([entry]);
+    left = (piece === pieces.at(-1) ? left : room.next) - entry.length;
+  }
+  return pieces.map((piece) => Buffer.concat(piece));
+}
+
+/** So many bytes may each piece have, and one entry anyway: the row of the first has more besides. */
+interface Room {
+  readonly first: number;
+  readonly next: number;
 }
 
 /** What an id is among the bytes of what was told, in hex. */

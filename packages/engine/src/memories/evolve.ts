@@ -381,6 +381,14 @@ export function ratingsOf({ timeline }: Pick<Memory, 'timeline'>): (version: num
   return (version) => ofMark.get(version) ?? [];
 }
 
+/** The revisions of the marks that make one version with a mark, that one among them; none where it does not count. */
+export function marksBeside({ timeline }: Pick<Memory, 'timeline'>, revision: number): readonly number[] {
+  const runs = stretchesOf(timeline).flatMap((stretch) =>
+    stretch.kind === 'run' ? [stretch.run.map((mark) => mark.revision)] : [],
+  );
+  return runs.find((run) => run.includes(revision)) ?? [];
+}
+
 const isRated = (mark: Mark): mark is RatedMark => mark.kind === 'rated';
 
 /** The last rating of a version that counts. null: none, or it was taken back. */

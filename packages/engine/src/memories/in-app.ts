@@ -1,6 +1,6 @@
 import { normaliseText } from '../text/normalise.ts';
 import type { Mark, Memory, MemoryEvent } from '../words.ts';
-import { confirmationsOf, inEffect, versionsOf } from './evolve.ts';
+import { confirmationsOf, inEffect, marksBeside, versionsOf } from './evolve.ts';
 
 /**
  * A memory as one app knows it, which is to see nothing that only others were told: versions, times and counts as if nothing
@@ -44,29 +44,40 @@ const isOthers = (mark: Mark, appId: string): boolean =>
 function ownMarks(timeline: readonly Mark[], appId: string): readonly Mark[] {
   const kept = new Set<number>();
   const shared = timeline.findIndex((mark) => isOthers(mark, appId));
-  return timeline.flatMap((mark, place) => {
-    const own = ownPart(mark, { appId, alone: shared === -1 || place < shared, kept });
+  const isOwn = (mark: Said, place: number): boolean =>
+    mark.under === undefined ? shared === -1 || place < shared : mark.under.appId === appId;
+  const said = new Set(
+    timeline.flatMap((mark, place) => (mark.kind === 'said' && isOwn(mark, place) ? [mark.revision] : [])),
+  );
+  const telling = { appId, said, kept, timeline };
+  return timeline.flatMap((mark) => {
+    const own = ownPart(mark, telling);
     if (own === null) return [];
     kept.add(own.revision);
     return [own];
   });
 }
 
+type Said = Extract<Mark, { kind: 'said' }>;
+
 interface Telling {
   readonly appId: string;
-  /** Nobody else was told the memory until then. */
-  readonly alone: boolean;
-  /** What of the timeline so far the app knows, by its revisions. */
+  /** What the app was told, by its revisions. */
+  readonly said: ReadonlySet<number>;
+  /** What of the timeline so far the app knows. */
   readonly kept: ReadonlySet<number>;
+  readonly timeline: readonly Mark[];
 }
 
 /** What an app knows of a mark; null: nothing. */
-function ownPart(mark: Mark, { appId, alone, kept }: Telling): Mark | null {
+function ownPart(mark: Mark, { appId, said, kept, timeline }: Telling): Mark | null {
   if (mark.kind === 'deleted') return mark;
-  if (mark.kind === 'said') return (mark.under === undefined ? alone : mark.under.appId === appId) ? mark : null;
+  if (mark.kind === 'said') return said.has(mark.revision) ? mark : null;
   if (mark.kind === 'rated') {
-    const isOwn = mark.under === undefined || mark.under.appId === appId;
-    return isOwn && kept.has(mark.version) ? mark : null;
+    if (mark.under !== undefined && mark.under.appId !== appId) return null;
+    // A rating under no app may name what another app was told first: it is of the text, which this one was told, too.
+    const version = [mark.version, ...marksBeside({ timeline }, mark.version)].find((revision) => said.has(revision));
+    return version === undefined ? null : { ...mark, version };
   }
   const retracts = mark.retracts.filter((one) => kept.has(one));
   if (retracts.length === 0) return null;
@@ -93,6 +104,7 @@ export function eventsInApp(known: Memory, events: readonly MemoryEvent[], appId
         reason: isOwn && (previous === null || knows) ? event.reason : ELSEWHERE,
         ...(retraction !== undefined &&
           mark.kind === 'retracted' && { retraction: { ...retraction, retracts: mark.retracts } }),
+        ...(event.rated !== undefined && mark.kind === 'rated' && { rated: { ...event.rated, version: mark.version } }),
       },
     ];
   });

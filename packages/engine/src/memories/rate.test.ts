@@ -239,6 +239,32 @@ describe('a rating by an app', () => {
     expect((await b.events(id)).filter((kind) => kind === 'FEEDBACK')).toHaveLength(4);
   });
 
+  it('does not hide one under no app, which every app that was told the text knows', async () => {
+    const b = await bench();
+    const { id, rate, seen } = await rates(b);
+    await rate(null, 'negative');
+    expect(await seen()).toEqual(['negative', 'negative']);
+    await rate('B', 'positive');
+    expect(await seen()).toEqual(['negative', 'positive']);
+    await rate(null, null);
+    expect(await seen()).toEqual([null, null]);
+    const inB = inApp(await b.of(id), 'B');
+    expect(inB?.timeline.flatMap((mark) => (mark.kind === 'rated' ? [mark.version] : []))).toEqual(
+      Array.from({ length: 3 }, () => inB?.versions[0]?.number),
+    );
+  });
+
+  it('under no app stays unknown to an app that was told another text', async () => {
+    const b = await bench();
+    const { id, rate, seen } = await rates(b);
+    await b.engine.post(['lives: in Bergen'], { scope: { appId: 'C' } });
+    await b.engine.run();
+    await rate(null, 'negative');
+    expect(await seen()).toEqual([null, null]);
+    const inC = inApp(await b.of(id), 'C');
+    expect(inC === null ? null : ratingOf(inC, inC.versions[0]?.number ?? 0)).toBe('negative');
+  });
+
   it('is not that of who knows all, who may say the same', async () => {
     const b = await bench();
     const { id, rate } = await rates(b);

@@ -34,7 +34,7 @@ export function wordsIn(text: string): Words {
 }
 
 /** Letters and digits alone, in one case, without the accents that many people leave out. */
-const plainOf = (text: string): string => {
+export const plainOf = (text: string): string => {
   const unified = text.normalize('NFKC').toLowerCase();
   const folded = PLAIN.test(unified) ? unified : unified.normalize('NFD').replace(ACCENTS, '$1').normalize('NFC');
   const apart = UNSPACED.test(folded) ? folded.replace(RUNS, ' $& ') : folded;
@@ -45,7 +45,8 @@ const PLAIN = /^[\0-\x7f]*$/u;
 const ACCENTS = /(\p{Script=Latin})\p{M}+/gu;
 const NOT_IN_WORDS = /[^\p{L}\p{M}\p{N}]+/gu;
 
-function casedShare(text: string): number {
+/** The share of its letters that are of a script with capital letters. */
+export function casedShare(text: string): number {
   const letters = text.match(/\p{L}/gu)?.length ?? 0;
   return letters === 0 ? 1 : (text.match(/[\p{Lu}\p{Ll}\p{Lt}]/gu)?.length ?? 0) / letters;
 }

@@ -9,13 +9,14 @@ import {
   heldAgainst,
   joinedWords,
   shareOf,
+  spokenWords,
   standsIn,
   type Words,
-  spokenWords,
   wordCount,
   wordsIn,
 } from '../../text/claims.ts';
 import { figuresIn } from '../../text/figures.ts';
+import { wordsInPieces } from '../../text/pieces.ts';
 import { once } from '../../text/terms.ts';
 import type { Message, Millis } from '../../words.ts';
 import type { Looking } from './lineage.ts';
@@ -63,7 +64,12 @@ export const UNSAID = {
  * of nothing. Each name, number and date has to stand in what the model was shown, and the rest in a quote, or in part in messages.
  */
 export function groundingIn(given: Given, looking: Looking) {
-  const wordsOf = once(({ text }: Spoken) => wordsIn(text));
+  const known = new Map<Spoken, Words>();
+  const wordsOf = (spoken: Spoken): Words => {
+    const words = known.get(spoken) ?? wordsIn(spoken.text);
+    known.set(spoken, words);
+    return words;
+  };
   const countOf = once(wordCount);
   const marksOf = once((source: Message) => looking.textsOf([source]).map(markedIn));
   const marksIn = (sources: readonly Message[]): readonly ReadonlySet<string>[] => {
@@ -86,7 +92,7 @@ export function groundingIn(given: Given, looking: Looking) {
     isPlain: (made: Made): boolean =>
       made.isExact && isLong(made) && standsPlainly(made.raw.text, marksIn(made.sources)),
     whyUnsaid: function* (made: Made): Sliced<string | null> {
-      held ??= yield* holding(given, wordsOf);
+      held ??= yield* holding(given, known);
       const claims = claimsOf(made.raw.text);
       const own = looking.spokenBy(made.sources).map(wordsOf);
       const isForeign = given.isTranslated && !own.some(({ isCased }) => isCased);
@@ -176,11 +182,14 @@ function endOfSentence(text: string): number {
 
 type Held = ReturnType<typeof heldAgainst> & { readonly spoken: Words };
 
-function* holding({ window, before, summary, instructions }: Given, wordsOf: (spoken: Spoken) => Words): Sliced<Held> {
+/** Notes what each message says in `known`. */
+function* holding({ window, before, summary, instructions }: Given, known: Map<Spoken, Words>): Sliced<Held> {
   const spoken: Words[] = [];
   for (const one of [...before, ...window]) {
     yield;
-    spoken.push(wordsOf(one));
+    const said = yield* wordsInPieces(one.text);
+    known.set(one, said);
+    spoken.push(said);
   }
   const named = [...before, ...window].flatMap(({ message: { name } }) => name ?? []);
   if (summary !== null) spoken.push(wordsIn(summary));

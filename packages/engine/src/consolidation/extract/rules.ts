@@ -2,9 +2,9 @@ import { trustOf } from '../../memories/trust.ts';
 import type { Spoken } from '../../messages/messages.ts';
 import type { RawFact } from '../../models/parse/listed.ts';
 import type { Fact } from '../../plan.ts';
+import { FRAME } from '../../text/claims.ts';
 import { millisOf } from '../../text/dates.ts';
 import { normaliseText } from '../../text/normalise.ts';
-import { FRAME } from '../../text/claims.ts';
 import { containment, once, termSet } from '../../text/terms.ts';
 import type { Role } from '../../words.ts';
 

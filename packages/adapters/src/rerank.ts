@@ -7,6 +7,9 @@ interface RerankOptions {
   /** null: the server has only one. */
   readonly model: string | null;
   readonly apiKey: string | null;
+  /** Goes out with each request. */
+  readonly extraBody?: Readonly<Record<string, unknown>>;
+  readonly extraHeaders?: Readonly<Record<string, string>>;
   /** For one request, until its last byte. */
   readonly timeoutMs: number;
 }
@@ -20,8 +23,8 @@ export function endpointReranker(options: RerankOptions): Reranker {
   const loading = import('./system/patient-fetch.ts');
   return {
     rerank: async ({ query, documents }, cancel) => {
-      const { model } = options;
-      const body = { ...(model !== null && { model }), query, documents, top_n: documents.length };
+      const { model, extraBody } = options;
+      const body = { ...(model !== null && { model }), query, documents, top_n: documents.length, ...extraBody };
       const text = JSON.stringify(body);
       const { patientFetch, ANSWER_BYTES_MAX } = await loading;
       const bytesMax = Math.max(ANSWER_BYTES_MAX, ESCAPED_BYTES * text.length);
@@ -59,9 +62,10 @@ async function exchange(options: RerankOptions, body: string, { cancel, fetch }:
   }
 }
 
-const headersOf = ({ apiKey }: RerankOptions): Record<string, string> => ({
+const headersOf = ({ apiKey, extraHeaders }: RerankOptions): Record<string, string> => ({
   'content-type': 'application/json',
   ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }),
+  ...extraHeaders,
 });
 
 const CODES: Readonly<Record<number, EngineErrorCode>> = {

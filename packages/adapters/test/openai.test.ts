@@ -146,3 +146,39 @@ test('a model that refuses a temperature is asked without, and still with its sc
   expect(server.calls.map(({ request }) => request.temperature)).toEqual([0, undefined, undefined]);
   expect(formats()).toEqual(['json_schema', 'json_schema', 'json_schema']);
 });
+
+describe('what an operator adds to requests', () => {
+  test('goes out with each, over what is sent anyway', async () => {
+    const extraBody = { temperature: 1, reasoning_effort: 'low', chat_template_kwargs: { enable_thinking: false } };
+    await connected({ extraBody }).ask(CALL, NEVER);
+    expect(server.calls[0]?.request).toMatchObject({ model: 'gpt-test', ...extraBody });
+  });
+
+  test('may be a header that takes the place of the key, and is told in no error or log', async () => {
+    const secret = 'other-secret';
+    const said: object[] = [];
+    const log = { ...QUIET, warn: (fields: object) => void said.push(fields) };
+    const extraHeaders = { authorization: `Bearer ${secret}` };
+    const refused = await connected({ extraHeaders }).ask(CALL, NEVER).catch(String);
+    expect(refused).toContain('got status 401');
+    const open = await startModelServer({
+      apiKey: secret,
+      script: picky(({ temperature, user }) =>
+        temperature === undefined && user === undefined ? null : { message: `temperature? ${secret}` },
+      ),
+    });
+    await connected({ apiKey: null, baseUrl: open.baseUrl, extraHeaders, log }).ask(CALL, NEVER);
+    const asked = connected({ apiKey: null, baseUrl: open.baseUrl, extraHeaders, extraBody: { user: 'x' }, log });
+    await expect(asked.ask(CALL, NEVER)).rejects.toThrow('temperature? [key]');
+    await open.close();
+    expect(said.length).toBeGreaterThan(1);
+    expect(JSON.stringify(said)).not.toContain(secret);
+  });
+
+  test('a dummy key is no secret: what a server says stays readable', async () => {
+    const open = await startModelServer({ script: () => refusal(400, { message: 'the request exceeds the context' }) });
+    const asked = connected({ apiKey: 'x', baseUrl: open.baseUrl }).ask(CALL, NEVER);
+    await expect(asked).rejects.toThrow('"the request exceeds the context"');
+    await open.close();
+  });
+});

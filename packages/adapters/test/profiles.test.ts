@@ -33,7 +33,7 @@ afterEach(() => server.close());
 
 const QUIET = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const options = (more: object = {}) => ({
-  apiKey: 'sk-1',
+  apiKey: 'sk-secret-1',
   baseUrl: server.baseUrl,
   model: 'm',
   timeoutMs: 5_000,
@@ -78,13 +78,15 @@ describe('what a server does not take', () => {
 
 describe('how a model is doing', () => {
   test('is written down with what to do, and no longer once it answers', async () => {
-    server.setScript(() => refusal(401, { message: 'Incorrect API key provided: sk-1.', code: 'invalid_api_key' }));
+    server.setScript(() =>
+      refusal(401, { message: 'Incorrect API key provided: sk-secret-1.', code: 'invalid_api_key' }),
+    );
     const chat = started();
     await callsOf(chat);
     await expect.poll(known).toMatchObject({ last: { problem: { code: 'model_misconfigured' } } });
     const { message } = (await known()).last?.problem ?? { message: '' };
     expect(message).toContain('correct OPENAI_API_KEY');
-    expect(message).not.toContain('sk-1');
+    expect(message).not.toContain('sk-secret-1');
     server.setScript(plain);
     await callsOf(chat);
     await expect.poll(known).toMatchObject({ last: { problem: null } });

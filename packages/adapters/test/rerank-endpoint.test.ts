@@ -14,9 +14,14 @@ beforeAll(async () => {
 beforeEach(() => server.setRerankScript(() => null));
 afterAll(() => server.close());
 
-function open(url = `${server.baseUrl}/rerank`) {
+function open(url = `${server.baseUrl}/rerank`, more: Readonly<Record<string, string>> = {}) {
   const meter = recordingMeter();
-  const settings = { SLOWWAVE_RERANK_URL: url, SLOWWAVE_RERANK_MODEL: 'judge', SLOWWAVE_RERANK_API_KEY: 'secret-key' };
+  const settings = {
+    ...more,
+    SLOWWAVE_RERANK_URL: url,
+    SLOWWAVE_RERANK_MODEL: 'judge',
+    SLOWWAVE_RERANK_API_KEY: 'secret-key',
+  };
   const reranker = openReranker(readStandaloneConfig(settings, {}), { meter });
   const rank = (cancel = new AbortController().signal) => (reranker as Reranker).rerank(QUESTION, cancel);
   return { rank, meter };
@@ -32,6 +37,15 @@ test('the question goes out as Cohere and Jina have it, and scores come back', a
     apiKey: 'secret-key',
   });
   expect(meter.recorded.calls).toMatchObject([{ kind: 'rerank', model: 'judge', failure: null }]);
+});
+
+test('what an operator adds goes out too', async () => {
+  const more = {
+    SLOWWAVE_RERANK_EXTRA_BODY: '{"truncate":"END"}',
+    SLOWWAVE_RERANK_EXTRA_HEADERS: '{"authorization":"Bearer other-key"}',
+  };
+  await open(undefined, more).rank();
+  expect(server.rerankCalls.at(-1)).toMatchObject({ request: { model: 'judge', truncate: 'END' } });
 });
 
 test.each([

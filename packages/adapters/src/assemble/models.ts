@@ -27,9 +27,9 @@ interface With {
   readonly ledger: Pick<Ledger, 'models'>;
 }
 
-export async function openChat({ chatModel, openai }: Config, { log, ledger }: With): Promise<ChatModel> {
+export async function openChat({ chatModel, chatServer }: Config, { log, ledger }: With): Promise<ChatModel> {
   if (chatModel === null) return builtinChat();
-  return (await servers()).profiledChat({ ...openai, model: chatModel, log }, keepingIn(ledger));
+  return (await servers()).profiledChat({ ...chatServer, model: chatModel, log }, keepingIn(ledger));
 }
 
 const keepingIn = ({ models }: With['ledger']) => ({ store: models, now: systemTools.now });
@@ -39,15 +39,15 @@ const keepingIn = ({ models }: With['ledger']) => ({ store: models, now: systemT
  * configured one alone. null where the place cannot be asked for another.
  */
 export async function otherChats(
-  { openai }: Config,
+  { chatServer }: Config,
   { chat, limits, log, ledger }: Opened,
 ): Promise<(model: string) => ChatModel | null> {
   const opened = new Map([chat, builtinChat()].map((known) => [known.name, known]));
-  const server = openai.apiKey === null && openai.baseUrl === null ? null : await servers();
+  const server = chatServer.apiKey === null && chatServer.baseUrl === null ? null : await servers();
   return (model) => {
     const known = opened.get(model);
     if (known !== undefined || server === null) return known ?? null;
-    const other = limits.of(server.profiledChat({ ...openai, model, log }, keepingIn(ledger)));
+    const other = limits.of(server.profiledChat({ ...chatServer, model, log }, keepingIn(ledger)));
     opened.set(model, other);
     return other;
   };
@@ -59,9 +59,12 @@ interface Opened extends With {
   readonly limits: Pick<Limits, 'of'>;
 }
 
-export async function openImageModel({ imageModel, openai }: Config, { log, ledger }: With): Promise<ChatModel | null> {
+export async function openImageModel(
+  { imageModel, imageServer }: Config,
+  { log, ledger }: With,
+): Promise<ChatModel | null> {
   if (imageModel === null) return null;
-  return (await servers()).profiledChat({ ...openai, model: imageModel, log }, keepingIn(ledger));
+  return (await servers()).profiledChat({ ...imageServer, model: imageModel, log }, keepingIn(ledger));
 }
 
 /** A search does not wait longer for its results to be put in order. */

@@ -93,7 +93,55 @@ describe('which models are used', () => {
     expect(standalone(key).imageModel).toBeNull();
     expect(standalone({ ...key, SLOWWAVE_IMAGE_MODEL: 'gpt-4.1-mini' }).imageModel).toBe('gpt-4.1-mini');
     expect(problemsOf(() => standalone({ SLOWWAVE_IMAGE_MODEL: 'llava' }))).toEqual([
-      '  - SLOWWAVE_IMAGE_MODEL: a model needs a server; set OPENAI_API_KEY or OPENAI_BASE_URL, or name it none',
+      '  - SLOWWAVE_IMAGE_MODEL: a model needs a server; set OPENAI_API_KEY, OPENAI_BASE_URL or SLOWWAVE_IMAGE_BASE_URL, or name it none',
+    ]);
+  });
+
+  it('images may have a server of their own, which is never sent the key of another', () => {
+    const image = { ...key, SLOWWAVE_IMAGE_MODEL: 'llava' };
+    const imageServer = (more: Readonly<Record<string, string>>) => standalone({ ...image, ...more }).imageServer;
+    const common = { apiKey: key.OPENAI_API_KEY, baseUrl: null };
+    expect(imageServer({})).toMatchObject({ ...common, settings: { baseUrl: 'OPENAI_BASE_URL' } });
+    expect(imageServer({ SLOWWAVE_IMAGE_API_KEY: 'other' })).toMatchObject({ ...common, apiKey: 'other' });
+    const own = { SLOWWAVE_IMAGE_BASE_URL: 'http://images:8000/v1' };
+    expect(imageServer(own)).toMatchObject({
+      ...{ baseUrl: own.SLOWWAVE_IMAGE_BASE_URL, apiKey: null },
+      settings: { baseUrl: 'SLOWWAVE_IMAGE_BASE_URL', apiKey: 'SLOWWAVE_IMAGE_API_KEY' },
+    });
+    expect(imageServer({ ...own, SLOWWAVE_IMAGE_API_KEY: 'other' })).toMatchObject({ apiKey: 'other' });
+    expect(standalone({ ...own, SLOWWAVE_IMAGE_MODEL: 'llava' })).toMatchObject({
+      chatModel: null,
+      imageModel: 'llava',
+    });
+  });
+
+  it('what is added to requests is JSON, and sets nothing that Slowwave decides', () => {
+    const body = { SLOWWAVE_CHAT_EXTRA_BODY: '{"reasoning_effort":"low","options":{"num_ctx":8192}}' };
+    const headers = { SLOWWAVE_CHAT_EXTRA_HEADERS: '{"api-key":"hunter2-hunter2"}' };
+    expect(standalone({ ...key, ...body, ...headers }).chatServer).toMatchObject({
+      extraBody: { reasoning_effort: 'low', options: { num_ctx: 8_192 } },
+      extraHeaders: { 'api-key': 'hunter2-hunter2' },
+    });
+    const problems = problemsOf(() =>
+      standalone({
+        ...key,
+        SLOWWAVE_CHAT_EXTRA_BODY: '{"stream":false,"user":"hunter2"}',
+        SLOWWAVE_CHAT_EXTRA_HEADERS: '{"content-length":"hunter2"}',
+        SLOWWAVE_RERANK_EXTRA_BODY: '["hunter2"]',
+        SLOWWAVE_IMAGE_EXTRA_HEADERS: '{"api-key":"hunter2\\n"}',
+      }),
+    );
+    expect(problems).toEqual([
+      expect.stringContaining('SLOWWAVE_CHAT_EXTRA_BODY: must not set model, messages'),
+      expect.stringContaining('SLOWWAVE_CHAT_EXTRA_HEADERS: must be a JSON object of header names'),
+      expect.stringContaining('SLOWWAVE_IMAGE_EXTRA_HEADERS: must be a JSON object of header names'),
+      expect.stringContaining('SLOWWAVE_RERANK_EXTRA_BODY: must be a JSON object, e.g.'),
+      expect.stringContaining('SLOWWAVE_RERANK_EXTRA_BODY: only applies with a reranker'),
+      expect.stringContaining('SLOWWAVE_IMAGE_EXTRA_HEADERS: only applies with an image model'),
+    ]);
+    expect(problems.join()).not.toContain('hunter2');
+    expect(problemsOf(() => standalone(body))).toEqual([
+      expect.stringContaining('SLOWWAVE_CHAT_EXTRA_BODY: only applies with a model server'),
     ]);
   });
 

@@ -1,87 +1,7 @@
 import { z } from 'zod';
 import { KNOWN_MODELS } from '../local/known.ts';
 import type { LocalSource } from '../local/open.ts';
-import { isRange } from '../net/url-policy.ts';
-
-const Count = (min: number, max: number) =>
-  z.coerce
-    .number(`must be a number from ${min} to ${max}`)
-    .refine(
-      (value) => Number.isInteger(value) && value >= min && value <= max,
-      `must be a whole number from ${min} to ${max}`,
-    );
-const Url = (...protocols: string[]) =>
-  z.string().refine((text) => protocols.includes(URL.parse(text)?.protocol ?? ''), {
-    message: `must be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
-  });
-
-const Flag = z
-  .enum(['true', 'false'], 'must be true or false')
-  .default('false')
-  .transform((value) => value === 'true');
-
-/** As OpenTelemetry has them: name=value pairs with commas between them, values percent-encoded. */
-const Headers = z
-  .string()
-  .transform((text) => text.split(',').map(headerOf))
-  .refine((pairs) => !pairs.includes(null), 'must be comma-separated name=value pairs')
-  .transform((pairs) => Object.fromEntries(pairs.filter((pair) => pair !== null)))
-  .optional();
-
-/** null: not a header. */
-function headerOf(pair: string): [string, string] | null {
-  const [, name = '', value = ''] = /^\s*([\w!#$&'*+.^`|~-]+)\s*=\s*([\x21-\x7e]*)\s*$/.exec(pair) ?? [];
-  try {
-    return name === '' ? null : [name, decodeURIComponent(value)];
-  } catch {
-    return null;
-  }
-}
-
-/** A JSON object that goes out with each request. */
-const JsonObject = z.string().transform((text, context): z.infer<typeof AnyObject> => {
-  const parsed = AnyObject.safeParse(parsedJson(text));
-  if (parsed.success) return parsed.data;
-  context.addIssue('must be a JSON object, e.g. {"name": "value"}');
-  return z.NEVER;
-});
-const AnyObject = z.record(z.string(), z.json());
-
-const JsonHeaders = JsonObject.transform((object, context): Readonly<Record<string, string>> => {
-  const parsed = HeaderObject.safeParse(object);
-  if (parsed.success) return parsed.data;
-  context.addIssue('must be a JSON object of header names and their values, e.g. {"x-api-version": "2"}');
-  return z.NEVER;
-});
-const HeaderObject = z.record(z.string().regex(/^[\w!#$&'*+.^`|~-]+$/), z.string().regex(/^[\x20-\x7e]*$/));
-
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
-
-/** Addresses, ranges and names of hosts, with commas between them. */
-const Hosts = z
-  .string()
-  .transform((text) => text.split(',').map((host) => host.trim()))
-  .refine(
-    (hosts) => hosts.every((host) => isRange(host) || HOST_NAME.test(host)),
-    'must be comma-separated addresses, ranges or host names, e.g. 10.0.0.0/8,receiver.internal',
-  )
-  .optional();
-
-/** With a letter, so that a slip in an address does not pass for a name. */
-const HOST_NAME = /^(?=.*[a-z])[a-z0-9_]([a-z0-9_.-]{0,251}[a-z0-9_])?$/i;
-
-/** Names of models, with commas between them. */
-const Models = z
-  .string()
-  .transform((text) => text.split(',').map((model) => model.trim()))
-  .refine((models) => !models.includes(''), 'must be comma-separated model names')
-  .optional();
+import { Count, Flag, Headers, Hosts, JsonHeaders, JsonObject, Models, Url } from './kinds.ts';
 
 const LOCAL = /^local(?::(?<what>.*))?$/u;
 const LOCAL_MODELS = KNOWN_MODELS.map(({ name }) => name);
@@ -94,6 +14,13 @@ export function localSource(model: string): LocalSource | 'unknown' | null {
   if (/[/\\]/.test(what)) return { folder: what };
   return LOCAL_MODELS.includes(what) ? { name: what } : 'unknown';
 }
+
+/** What a question is, and how its answer is read, is not for settings to say. */
+const DECIDED = ['model', 'messages', 'n', 'stream', 'stream_options', 'response_format'];
+const ExtraOfChat = JsonObject.refine(
+  (body) => !DECIDED.some((name) => name in body),
+  `must not set ${DECIDED.join(', ')}`,
+).optional();
 
 const HOUR_MS = 3_600_000;
 
@@ -188,6 +115,12 @@ export const ENVIRONMENT = z.object({
     .describe(
       'Chat model that extracts facts and decides. Default: gpt-4.1-mini; without a model server builtin, for trials only.',
     ),
+  SLOWWAVE_CHAT_EXTRA_BODY: ExtraOfChat.describe(
+    'JSON object added to each request to the chat model, over what Slowwave sends, e.g. {"reasoning_effort": "low"}.',
+  ),
+  SLOWWAVE_CHAT_EXTRA_HEADERS: JsonHeaders.optional().describe(
+    'JSON object of headers added to each request to the chat model, e.g. {"api-key": "…"}. Never logged.',
+  ),
   SLOWWAVE_TENANT_MODELS: Models.describe(
     'Further chat models that tenants may choose for what-if replays, comma-separated. Operators may choose any.',
   ),
@@ -195,6 +128,17 @@ export const ENVIRONMENT = z.object({
     .string()
     .default('none')
     .describe('Model that describes images in messages. none: messages with images are refused.'),
+  SLOWWAVE_IMAGE_BASE_URL: Url('http:', 'https:')
+    .optional()
+    .describe('Base URL of a server of its own for the image model. Default: the server of the chat model.'),
+  SLOWWAVE_IMAGE_API_KEY: z
+    .string()
+    .optional()
+    .describe('API key of the image server. Default: OPENAI_API_KEY, which another base URL never receives.'),
+  SLOWWAVE_IMAGE_EXTRA_BODY: ExtraOfChat.describe('JSON object added to each request to the image model.'),
+  SLOWWAVE_IMAGE_EXTRA_HEADERS: JsonHeaders.optional().describe(
+    'JSON object of headers added to each request to the image model.',
+  ),
   SLOWWAVE_EMBEDDING_MODEL: z
     .string()
     .refine(
@@ -243,6 +187,15 @@ export const ENVIRONMENT = z.object({
     ),
   SLOWWAVE_RERANK_MODEL: z.string().optional().describe('Reranking model, if the server has more than one.'),
   SLOWWAVE_RERANK_API_KEY: z.string().optional().describe('API key of the reranker.'),
+  SLOWWAVE_RERANK_EXTRA_BODY: JsonObject.refine(
+    (body) => !['model', 'query', 'documents'].some((name) => name in body),
+    'must not set model, query or documents',
+  )
+    .optional()
+    .describe('JSON object added to each request to the reranker, over what Slowwave sends.'),
+  SLOWWAVE_RERANK_EXTRA_HEADERS: JsonHeaders.optional().describe(
+    'JSON object of headers added to each request to the reranker.',
+  ),
   SLOWWAVE_MODEL_TIMEOUT_MS: Count(100, 120_000).default(60_000).describe('Timeout of one model call.'),
   SLOWWAVE_BATCH_TOKENS: Count(1, 100_000)
     .default(1_024)
@@ -321,6 +274,9 @@ export const ENVIRONMENT = z.object({
 
 export type Environment = z.infer<typeof ENVIRONMENT>;
 
+/** Settings by name, before they are checked. */
+export type Given = Readonly<Record<string, string | undefined>>;
+
 /** A server allows a hundred by default, for all processes. */
 const CONNECTIONS = 24;
 /** A queue in PostgreSQL holds some for as long as it runs. */
@@ -333,7 +289,7 @@ export const databaseConnectionsOf = ({
   REDIS_URL: redis,
 }: Environment): number => given ?? (redis === undefined ? CONNECTIONS : CONNECTIONS_OF_LEDGER);
 
-export function tooFewConnections(given: Readonly<Record<string, string | undefined>>): string[] {
+export function tooFewConnections(given: Given): string[] {
   const { SLOWWAVE_DATABASE_CONNECTIONS: count, REDIS_URL: redis, DATABASE_URL: database } = given;
   const isEnough = redis !== undefined || database === undefined || Number(count ?? CONNECTIONS) >= CONNECTIONS_MIN;
   const expected = `expected at least ${CONNECTIONS_MIN} with the queue in PostgreSQL`;

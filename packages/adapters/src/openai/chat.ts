@@ -19,7 +19,7 @@ export function openaiChat(options: ChatOptions): ChatModel {
   let hasAnswered = false;
 
   const sent = async (call: ChatCall, tried: Manners, cancel: Cancellation): Promise<ChatAnswer | Complaint> => {
-    const request = chatRequest(options.model, call, tried);
+    const request = { ...chatRequest(options.model, call, tried), ...options.extraBody };
     const outcome = await exchange({ place, cancel }, (signal) => client.chat.completions.create(request, { signal }));
     if ('complaint' in outcome) return outcome.complaint;
     const answer = readChatAnswer(outcome.body, promptOf(call), place);

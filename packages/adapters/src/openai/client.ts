@@ -12,6 +12,7 @@ import {
   type SettingNames,
   timedOut,
   unreadable,
+  withoutSecrets,
 } from './failure.ts';
 
 const OPENAI_URL = 'https://api.openai.com/v1';
@@ -27,6 +28,8 @@ export interface OpenaiOptions {
   /** For one request, until its last byte. */
   readonly timeoutMs: number;
   readonly log: Log;
+  /** Goes out with each request. */
+  readonly extraBody?: Readonly<Record<string, unknown>>;
   readonly extraHeaders?: Readonly<Record<string, string>>;
   /** The settings that say where it is, for what is said when they are wrong. */
   readonly settings?: SettingNames;
@@ -37,7 +40,8 @@ export interface Place {
   readonly baseUrl: string;
   readonly model: string;
   readonly timeoutMs: number;
-  readonly secret: string | null;
+  /** What no error repeats. */
+  readonly secrets: readonly string[];
   readonly settings: SettingNames;
 }
 
@@ -66,8 +70,12 @@ export function connect(options: OpenaiOptions): Connection {
     project: null,
     webhookSecret: null,
   });
-  return { client, place: { baseUrl, model, timeoutMs, secret: apiKey, settings } };
+  return { client, place: { baseUrl, model, timeoutMs, secrets: secretsIn(apiKey, extraHeaders), settings } };
 }
+
+/** Of a value of several words, such as "Bearer …", each: a server quotes what it likes. */
+const secretsIn = (apiKey: string | null, headers: Readonly<Record<string, string>>): readonly string[] =>
+  [apiKey ?? '', ...Object.values(headers)].flatMap((value) => value.split(/\s+/u));
 
 function notAUrl(baseUrl: string, settings: SettingNames): EngineError {
   const message = `expected the model's base URL to look like http://host:port/v1, got "${baseUrl}"; correct ${settings.baseUrl}`;
@@ -109,7 +117,7 @@ export async function exchange(
     if (abort.signal.aborted || thrown instanceof APIConnectionTimeoutError) throw timedOut(place, thrown);
     const complaint = complaintOf(thrown);
     if (complaint === null) throw breakdown(thrown, place);
-    return { complaint };
+    return { complaint: withoutSecrets(complaint, place.secrets) };
   } finally {
     clearTimeout(timer);
     cancel.removeEventListener('abort', hangUp);
@@ -121,7 +129,7 @@ function outcomeOf(body: unknown, place: Place): Outcome {
     throw unreadable(typeof body === 'string' ? 'text that is not JSON' : 'an empty body', place);
   }
   const complaint = complaintIn(body);
-  return complaint === null ? { body } : { complaint };
+  return complaint === null ? { body } : { complaint: withoutSecrets(complaint, place.secrets) };
 }
 
 /**

@@ -21,8 +21,6 @@ const NEVER: Cancellation = new AbortController().signal;
 export interface EmbedderOptions extends OpenaiOptions {
   /** null: as many as the model gives, asked once at the start. */
   readonly dimensions: number | null;
-  /** Goes out with each request. */
-  readonly extraBody?: Readonly<Record<string, unknown>>;
 }
 
 interface Server extends Connection {

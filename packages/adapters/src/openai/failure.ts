@@ -34,7 +34,7 @@ export function rejection(complaint: Complaint, place: Place, sent: readonly str
   const { code, retryable, advice } = verdictOn(complaint, place.settings);
   const { text, cause } = unquoted(complaint, sent);
   const where = `${place.baseUrl} (model ${place.model})`;
-  const said = text === '' ? 'no explanation' : `"${withoutSecret(text, place.secret)}"`;
+  const said = text === '' ? 'no explanation' : `"${text}"`;
   const message = `expected an answer from ${where}, got status ${complaint.status} and ${said}; ${advice}`;
   const later = complaint.retryAfterMs === null ? {} : { retryAfterMs: complaint.retryAfterMs };
   const waits = code === 'model_misconfigured' ? MISCONFIGURED : {};
@@ -138,11 +138,6 @@ function verdict(code: EngineErrorCode, retryable: boolean, advice: string): Ver
   return { code, retryable, advice };
 }
 
-/** Some servers quote the key they refuse. */
-function withoutSecret(text: string, secret: string | null): string {
-  return secret === null || secret === '' ? text : text.replaceAll(secret, '[key]');
-}
-
 /** The message at the bottom of a chain of causes: there stands ECONNREFUSED, at the top only "fetch failed". */
 function rootOf(thrown: unknown): string {
   let root = thrown;
@@ -231,6 +226,17 @@ function isNumber(value: string): boolean {
 
 function wholeMs(ms: number): number {
   return Math.max(0, Math.ceil(ms));
+}
+
+/** What is shorter is a dummy, like "none" or "ollama", and stands in other words. */
+const SECRET_MIN = 8;
+
+/** A complaint without the keys that some servers quote. The error of the library behind it quotes the same. */
+export function withoutSecrets(complaint: Complaint, secrets: readonly string[]): Complaint {
+  const text = secrets
+    .filter(({ length }) => length >= SECRET_MIN)
+    .reduce((masked, secret) => masked.replaceAll(secret, '[key]'), complaint.text);
+  return text === complaint.text ? complaint : { ...complaint, text, cause: undefined };
 }
 
 /** Shorter than this it may be the server's own words, which happen to stand in what it was sent. */

@@ -1,0 +1,180 @@
+import type { LocalSource } from '../local/open.ts';
+import { ENVIRONMENT, type Environment, type Given, localSource } from './environment.ts';
+import { pathOf } from './kinds.ts';
+
+const DEFAULT_CHAT_MODEL = 'gpt-4.1-mini';
+const DEFAULT_EMBEDDING_MODEL = 'text-embedding-3-small';
+
+/** Which models are used, and where they are. Relative paths begin at `root`. */
+export function modelsOf(env: Environment, root: string) {
+  return {
+    chatModel: modelOf(env.SLOWWAVE_CHAT_MODEL, DEFAULT_CHAT_MODEL, hasServer(env)),
+    chatServer: chatServerOf(env),
+    /** Chat models that tenants may name beside it. */
+    tenantModels: env.SLOWWAVE_TENANT_MODELS ?? [],
+    /** null: none; images are refused. */
+    imageModel: env.SLOWWAVE_IMAGE_MODEL === 'none' ? null : env.SLOWWAVE_IMAGE_MODEL,
+    imageServer: modelServerOf('IMAGE', env),
+    embeddingModel: modelOf(env.SLOWWAVE_EMBEDDING_MODEL, DEFAULT_EMBEDDING_MODEL, hasServerFor('EMBEDDING', env)),
+    embeddingServer: modelServerOf('EMBEDDING', env),
+    embeddingDimensions: env.SLOWWAVE_EMBEDDING_DIMENSIONS ?? null,
+    /** Before what is embedded; null: as the model is used to. */
+    embeddingPrefixes: {
+      query: prefixOf(env.SLOWWAVE_EMBEDDING_QUERY_PREFIX),
+      document: prefixOf(env.SLOWWAVE_EMBEDDING_DOCUMENT_PREFIX),
+    },
+    /** null: the embedding model does not run in this process. */
+    localModel: localModelOf(env, root),
+    modelHub: env.SLOWWAVE_MODEL_HUB_URL,
+    reranker: rerankerOf(env),
+    /** What the provider allows of each chat model, for all processes together; null: no limit known. */
+    limits: { requestsPerMinute: env.SLOWWAVE_RPM ?? null, tokensPerMinute: env.SLOWWAVE_TPM ?? null },
+    /** What a day of a tenant may use at most; null: no limit. */
+    ceilings: {
+      tokensPerDay: env.SLOWWAVE_TENANT_TOKENS_PER_DAY ?? null,
+      costPerDay: env.SLOWWAVE_TENANT_COST_PER_DAY ?? null,
+    },
+  };
+}
+
+/** The kinds of models that may have a server of their own. */
+type Kind = 'IMAGE' | 'EMBEDDING';
+
+/** A key goes to the server that it was given for: that of the chat model to no other. */
+function modelServerOf(kind: Kind, env: Environment) {
+  const ownUrl = env[`SLOWWAVE_${kind}_BASE_URL`];
+  const ownKey = env[`SLOWWAVE_${kind}_API_KEY`] ?? (ownUrl === undefined ? undefined : null);
+  const chat = chatServerOf(env);
+  return {
+    ...chat,
+    baseUrl: ownUrl ?? chat.baseUrl,
+    apiKey: ownKey === undefined ? chat.apiKey : ownKey,
+    extraBody: env[`SLOWWAVE_${kind}_EXTRA_BODY`] ?? {},
+    extraHeaders: env[`SLOWWAVE_${kind}_EXTRA_HEADERS`] ?? {},
+    settings: {
+      baseUrl: ownUrl === undefined ? chat.settings.baseUrl : `SLOWWAVE_${kind}_BASE_URL`,
+      apiKey: ownKey === undefined ? chat.settings.apiKey : `SLOWWAVE_${kind}_API_KEY`,
+    },
+  };
+}
+
+const chatServerOf = (env: Environment) => ({
+  baseUrl: env.OPENAI_BASE_URL ?? null,
+  apiKey: env.OPENAI_API_KEY ?? null,
+  timeoutMs: env.SLOWWAVE_MODEL_TIMEOUT_MS,
+  extraBody: env.SLOWWAVE_CHAT_EXTRA_BODY ?? {},
+  extraHeaders: env.SLOWWAVE_CHAT_EXTRA_HEADERS ?? {},
+  /** Where it is set, for what is said when it is wrong. */
+  settings: { baseUrl: 'OPENAI_BASE_URL', apiKey: 'OPENAI_API_KEY' },
+});
+
+const prefixOf = (given: string | undefined): string | null => (given === 'none' ? '' : (given ?? null));
+
+function localModelOf({ SLOWWAVE_EMBEDDING_MODEL: model = '' }: Environment, root: string): LocalSource | null {
+  const source = localSource(model);
+  if (source === null || source === 'unknown') return null;
+  return 'folder' in source ? { folder: pathOf(source.folder, root) } : source;
+}
+
+/** builtin where it is said, or where there is no server. */
+function modelOf(named: string | undefined, usual: string, server: boolean): string | null {
+  const model = named ?? (server ? usual : 'builtin');
+  return model === 'builtin' ? null : model;
+}
+
+function rerankerOf(env: Environment) {
+  const { SLOWWAVE_RERANK_URL: url, SLOWWAVE_RERANK_MODEL: model, SLOWWAVE_RERANK_API_KEY: apiKey } = env;
+  if (url === undefined) return null;
+  const { SLOWWAVE_RERANK_EXTRA_BODY: extraBody = {}, SLOWWAVE_RERANK_EXTRA_HEADERS: extraHeaders = {} } = env;
+  return { url, model: model ?? null, apiKey: apiKey ?? null, extraBody, extraHeaders };
+}
+
+/** Settings of models that only make sense with others, which are not set. */
+export const contradictionsOfModels = (given: Given): string[] => [
+  ...modelsWithoutServer(given),
+  ...embedderWithout(given),
+  ...(given.SLOWWAVE_RERANK_URL === undefined
+    ? needless(given, /^SLOWWAVE_RERANK_/, 'a reranker; set SLOWWAVE_RERANK_URL')
+    : []),
+  ...((given.SLOWWAVE_IMAGE_MODEL ?? 'none') === 'none'
+    ? needless(given, /^SLOWWAVE_IMAGE_(?!MODEL)/, 'an image model; set SLOWWAVE_IMAGE_MODEL')
+    : []),
+  ...(hasServer(given)
+    ? []
+    : needless(given, /^SLOWWAVE_CHAT_EXTRA_/, 'a model server; set OPENAI_API_KEY or OPENAI_BASE_URL')),
+];
+
+/** Those of these settings that are set, for nothing. */
+export const needless = (given: Given, names: RegExp, what: string): string[] =>
+  Object.keys(given)
+    .filter((name) => names.test(name) && name in ENVIRONMENT.shape)
+    .map((name) => `${name}: only applies with ${what}, or unset this`);
+
+function modelsWithoutServer(given: Given): string[] {
+  return Object.entries(WITHOUT_SERVER).flatMap(([name, { instead, has, remedy }]) =>
+    has(given) || (given[name] ?? instead) === instead ? [] : [`${name}: a model needs a server; set ${remedy}`],
+  );
+}
+
+const hasServer = (given: Given | Environment): boolean =>
+  given.OPENAI_API_KEY !== undefined || given.OPENAI_BASE_URL !== undefined;
+
+const hasServerFor = (kind: Kind, given: Given | Environment): boolean =>
+  hasServer(given) ||
+  given[`SLOWWAVE_${kind}_BASE_URL`] !== undefined ||
+  given[`SLOWWAVE_${kind}_API_KEY`] !== undefined;
+
+const isLocal = (model: string | undefined): boolean => localSource(model ?? '') !== null;
+
+/** The models there are, and what each must be where there is no server. */
+const WITHOUT_SERVER = {
+  SLOWWAVE_CHAT_MODEL: {
+    instead: 'builtin',
+    has: hasServer,
+    remedy: 'OPENAI_API_KEY or OPENAI_BASE_URL, or name it builtin',
+  },
+  SLOWWAVE_IMAGE_MODEL: {
+    instead: 'none',
+    has: (given: Given) => hasServerFor('IMAGE', given),
+    remedy: 'OPENAI_API_KEY, OPENAI_BASE_URL or SLOWWAVE_IMAGE_BASE_URL, or name it none',
+  },
+  SLOWWAVE_EMBEDDING_MODEL: {
+    instead: 'builtin',
+    has: (given: Given) => hasServerFor('EMBEDDING', given) || isLocal(given.SLOWWAVE_EMBEDDING_MODEL),
+    remedy: 'OPENAI_API_KEY, OPENAI_BASE_URL or SLOWWAVE_EMBEDDING_BASE_URL, or name it builtin or local',
+  },
+};
+
+/** The builtin embedder reads no prefix, and a local model has the length of vectors that it has. Neither is on a server. */
+function embedderWithout(given: Given): string[] {
+  const model =
+    given.SLOWWAVE_EMBEDDING_MODEL ?? (hasServerFor('EMBEDDING', given) ? DEFAULT_EMBEDDING_MODEL : 'builtin');
+  if (isLocal(model)) {
+    const only = 'does not apply to a local model, whose vectors have the length they have; unset it';
+    return [
+      ...(given.SLOWWAVE_EMBEDDING_DIMENSIONS === undefined ? [] : [`SLOWWAVE_EMBEDDING_DIMENSIONS: ${only}`]),
+      ...setAmong(given, OF_A_SERVER).map((name) => `${name}: does not apply to a local model; unset it`),
+    ];
+  }
+  if (model !== 'builtin') return withoutModel(given);
+  return setAmong(given, [...OF_A_MODEL, ...OF_A_SERVER]).map(
+    (name) => `${name}: does not apply to the builtin embedder; set SLOWWAVE_EMBEDDING_MODEL, or unset this`,
+  );
+}
+
+/** A server of somebody's own has no model that could be guessed. */
+function withoutModel({ SLOWWAVE_EMBEDDING_BASE_URL: own, SLOWWAVE_EMBEDDING_MODEL: model }: Given): string[] {
+  if (own === undefined || model !== undefined) return [];
+  return ['SLOWWAVE_EMBEDDING_MODEL: an embedding server of its own needs the name of its model; set it'];
+}
+
+const OF_A_MODEL = ['SLOWWAVE_EMBEDDING_QUERY_PREFIX', 'SLOWWAVE_EMBEDDING_DOCUMENT_PREFIX'];
+const OF_A_SERVER = [
+  'SLOWWAVE_EMBEDDING_BASE_URL',
+  'SLOWWAVE_EMBEDDING_API_KEY',
+  'SLOWWAVE_EMBEDDING_EXTRA_BODY',
+  'SLOWWAVE_EMBEDDING_EXTRA_HEADERS',
+];
+
+const setAmong = (given: Given, names: readonly string[]): string[] =>
+  names.filter((name) => given[name] !== undefined);

@@ -1,4 +1,5 @@
 import type { GraphStore } from '../ports/ledger/graph.ts';
+import { areAliases, areCalledAlike } from '../text/aliases.ts';
 import { cleanText, normaliseText } from '../text/normalise.ts';
 import { remembering } from '../text/terms.ts';
 import type { LaneId, TenantId } from '../words.ts';
@@ -146,7 +147,7 @@ export const MERGE_FROM = 0.9;
 /** From here on somebody is asked whether they are. */
 export const PROPOSE_FROM = 0.7;
 
-/** Worth a question, and no more. */
+/** Worth a question, and no more: also of vectors this near, where the words of two names differ and their numbers do not. */
 const ASK = 0.8;
 /** Of letters that differ: of a word of so many, one more may be a slip. */
 const LETTERS_PER_SLIP = 5;
@@ -174,9 +175,19 @@ const NOT_ASKED = PROPOSE_FROM - 0.01;
 export function likenessOf(a: string, b: string, { kind, cosine }: { kind: EntityKind; cosine: number }): number {
   const spelled = spelledAlike(a, b, kind);
   if (spelled >= PROPOSE_FROM) return spelled;
-  if (!areApart(a, b, kind)) return Math.max(spelled, cosine);
+  const known = isCalledAlike(wordsOf(a, kind), wordsOf(b, kind), kind) ? ASK : 0;
+  if (!areApart(a, b, kind)) return Math.max(spelled, known, cosine);
+  if (known > 0) return known;
   const sameNumbers = numbersOf(wordsOf(a, kind)) === numbersOf(wordsOf(b, kind));
-  return sameNumbers && cosine >= MERGE_FROM ? ASK : Math.min(spelled, cosine);
+  return sameNumbers && cosine >= ASK ? ASK : Math.min(spelled, cosine);
+}
+
+/** By what nearly everybody knows: "vw" and "volkswagen", "bob smith" and "robert smith". */
+function isCalledAlike(some: readonly string[], more: readonly string[], kind: EntityKind): boolean {
+  if (areAliases(some.join(' '), more.join(' '))) return true;
+  const [first = '', ...family] = some;
+  const [other = '', ...others] = more;
+  return kind === 'person' && areCalledAlike(first, other) && family.join(' ') === others.join(' ');
 }
 
 const wordsOf = (name: string, kind: EntityKind): string[] => aliasKey(name, kind).split(' ');

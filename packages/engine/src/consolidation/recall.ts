@@ -14,6 +14,7 @@ import { askedInSlices, type Cancellation, inSlices, type Sliced } from '../port
 import { NOTHING_SAID, pointsOf, textsOf, vectorTextsOfMessages } from '../projection/make-points.ts';
 import { markerOf, sameMarker } from '../projection/project.ts';
 import { cosine, scan } from '../search/hits.ts';
+import { FRAME } from '../text/claims.ts';
 import { normaliseText } from '../text/normalise.ts';
 import { once, overlap, termSet, terms } from '../text/terms.ts';
 import { type Memory, type Millis, saidBefore } from '../words.ts';
@@ -377,8 +378,12 @@ export function* nearEachOther(facts: readonly Fact[], isPairNear: PairNear): Sl
 /** Whether two facts might be about the same thing; what they are compared by is worked out once for each. */
 type PairNear = (one: Fact, other: Fact) => boolean;
 
+/** What every fact about a user begins with makes none of them like another. */
+const withoutFrame = (text: string): ReadonlySet<string> =>
+  new Set([...termSet(text)].filter((term) => !FRAME.has(term)));
+
 export function pairNear(vectorOf: (text: string) => Float32Array, near: NearThresholds): PairNear {
-  const comparable = once(({ text }: Fact) => ({ vector: vectorOf(text), terms: termSet(text) }));
+  const comparable = once(({ text }: Fact) => ({ vector: vectorOf(text), terms: withoutFrame(text) }));
   return (one, other) => {
     const [a, b] = [comparable(one), comparable(other)];
     return cosine(a.vector, b.vector) >= near.vector || overlap(a.terms, b.terms) >= near.overlap;

@@ -132,6 +132,9 @@ describe('facts are near each other', () => {
   it.each([
     ['by shared words', ['User lives in Oslo', 'User lives in Bergen'], true],
     ['not by nothing shared', ['Ana paints', 'Rex barks'], false],
+    ['not by being about the user', ['User paints', 'User smokes'], false],
+    ['not by being about the user in German', ['Nutzer malt', 'Nutzer raucht'], false],
+    ['not by being about the user in Chinese', ['用户画画', '用户抽烟'], false],
     ['not alone', ['User lives in Oslo'], false],
     ['not without facts', [], false],
     ['in Chinese', ['用户住在北京', '用户住在上海'], true],

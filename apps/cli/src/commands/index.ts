@@ -8,6 +8,7 @@ import { eraseCommand } from './erase.ts';
 import { graphCommand } from './graph.ts';
 import { importMem0Command } from './import.ts';
 import { ceilingsCommand, createKeyCommand, listKeysCommand, revokeKeyCommand, rotateKeyCommand } from './keys.ts';
+import { checkModelsCommand } from './models.ts';
 import { rebuildIndexCommand, rebuildQueueCommand } from './rebuild.ts';
 import { replayCommand, whatIfCommand } from './replay.ts';
 import { showCommand } from './show.ts';
@@ -34,6 +35,7 @@ export const COMMANDS: readonly Command[] = [
   ceilingsCommand,
   auditCommand,
   doctorCommand,
+  checkModelsCommand,
   loadEmbedderCommand,
   rebuildIndexCommand,
   rebuildQueueCommand,

@@ -7,6 +7,7 @@ export {
   openEmbedder,
   openLimits,
   openReranker,
+  unknownChat,
 } from './models.ts';
 export { type Audit, type Observer, observe, openAudit, openReceipts } from './observer.ts';
 export { engineSettings, kindsOf, runsOn } from './settings.ts';

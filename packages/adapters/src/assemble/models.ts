@@ -12,6 +12,7 @@ import {
 } from '../limits/index.ts';
 import type { OnProgress } from '../local/index.ts';
 import { countWaits, measureBreakers, meteredEmbedder, meteredReranker } from '../metrics.ts';
+import type { Manners } from '../openai/index.ts';
 import { chosenPrefixes, digestOf, type Prefixes, prefixed } from '../prefixes.ts';
 import { endpointReranker } from '../rerank.ts';
 import { systemTools } from '../system/index.ts';
@@ -30,6 +31,16 @@ interface With {
 export async function openChat({ chatModel, chatServer }: Config, { log, ledger }: With): Promise<ChatModel> {
   if (chatModel === null) return builtinChat();
   return (await servers()).profiledChat({ ...chatServer, model: chatModel, log }, keepingIn(ledger));
+}
+
+/** The chat model as if nothing were known of it, and what is found out. It is asked in no better form than this one. */
+export async function unknownChat(
+  { chatServer }: Config,
+  { model, format = 'json_schema', log }: { model: string; format?: Manners['format']; log: Log },
+): Promise<{ readonly chat: ChatModel; readonly takes: () => Manners }> {
+  const { FULL_MANNERS, knownManners, openaiChat } = await servers();
+  const manners = knownManners({ ...FULL_MANNERS, format });
+  return { chat: openaiChat({ ...chatServer, model, log, manners }), takes: manners.now };
 }
 
 const keepingIn = ({ models }: With['ledger']) => ({ store: models, now: systemTools.now });

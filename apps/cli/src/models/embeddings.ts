@@ -1,0 +1,85 @@
+import { type OpenEmbedder, observe, openEmbedder } from '@slowwave/adapters/assemble';
+import type { Config } from '@slowwave/adapters/config';
+import { cosine, EngineError, type Log } from '@slowwave/engine';
+import { attempt, limited, ok, type Trial } from './trial.ts';
+
+/** Tries all that the index and searches need of the embedding model. */
+export async function tryEmbeddings(config: Config, log: Log, cancel: AbortSignal): Promise<readonly Trial[]> {
+  const model = config.embeddingModel ?? 'builtin';
+  const observer = observe({ ...config, traces: null }, { log, service: 'slowwave-cli' });
+  let embedder: OpenEmbedder | null = null;
+  const first = await attempt({ model, tried: 'embeddings' }, async () => {
+    embedder = await openEmbedder(config, log, observer);
+    await embedder.ready(() => {});
+    return ok(`${embedder.documents.dimensions} dimensions`);
+  });
+  if (embedder === null) return [first];
+  const { documents, queries, close }: OpenEmbedder = embedder;
+  try {
+    if (first.verdict === 'failed') return [first];
+    const [text = ''] = ALIKE.flat();
+    return [
+      first,
+      await attempt({ model, tried: `${MANY} texts` }, async () => {
+        const texts = Array.from({ length: MANY }, (_, i) => `${text} (${i})`);
+        const { took } = await timed(() => documents.embed(texts, cancel));
+        return ok(`${Math.round((MANY * SECOND_MS) / took)} texts a second`);
+      }),
+      await attempt({ model, tried: 'queries' }, async () => {
+        const { took } = await timed(async () => {
+          for (let i = 0; i < QUERIES; i += 1) await queries.embed([`${text} ${i}?`], cancel);
+        });
+        const each = Math.round(took / QUERIES);
+        return each <= QUERY_MAX_MS ? ok(`${each} ms each`) : limited(`${each} ms each`, SLOW);
+      }),
+      await attempt({ model, tried: 'similarity' }, async () => {
+        const { vectors } = await documents.embed(ALIKE.flat(), cancel);
+        if (vectors.includes(null)) throw refusedText();
+        const near = nearest(vectors as Float32Array[]);
+        const came = `${near} of ${ALIKE.length} sentences are nearest to the same in other words`;
+        return near >= NEAR_MIN ? ok(came) : limited(came, WEAK);
+      }),
+    ];
+  } finally {
+    await close();
+  }
+}
+
+const MANY = 64;
+const QUERIES = 5;
+const SECOND_MS = 1_000;
+/** After two seconds a search goes on without a vector. */
+const QUERY_MAX_MS = 1_000;
+const SLOW = 'Searches wait for this, and after 2 s go by words alone; run the model nearer, or a smaller one.';
+const WEAK =
+  'It hardly knows meanings; choose another with SLOWWAVE_EMBEDDING_MODEL, for example local, and check the prefixes that it needs.';
+
+/** The same in other words. */
+const ALIKE = [
+  ['The user is allergic to peanuts', 'Nuts make her ill'],
+  ['The user lives in Oslo', 'Her home is in the capital of Norway'],
+  ['The user has a dog', 'She owns a puppy'],
+  ['The user works as a nurse', 'Her job is caring for patients in a hospital'],
+] as const;
+const NEAR_MIN = 3;
+
+/** How many first sentences are nearer to their own second one than to all others. */
+const nearest = (vectors: readonly Float32Array[]): number => {
+  const [firsts, seconds] = [0, 1].map((place) => vectors.filter((_, i) => i % 2 === place));
+  return (firsts ?? []).filter((one, i) => {
+    const near = (seconds ?? []).map((other) => cosine(one, other));
+    return near.indexOf(Math.max(...near)) === i;
+  }).length;
+};
+
+async function timed(work: () => Promise<unknown>): Promise<{ readonly took: number }> {
+  const startedAt = performance.now();
+  await work();
+  return { took: Math.max(1, performance.now() - startedAt) };
+}
+
+const refusedText = (): EngineError =>
+  new EngineError('expected a vector for each sentence, got none for one; choose another SLOWWAVE_EMBEDDING_MODEL', {
+    code: 'model_rejected',
+    retryable: false,
+  });

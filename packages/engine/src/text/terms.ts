@@ -8,8 +8,11 @@ export const TERMS_VERSION = 2;
  * forms by their base; names as they are and in parts; single characters and pairs where a script does not separate words.
  */
 export function terms(text: string): string[] {
-  return wordsOf(text).flatMap(termsOf);
+  return [...justRead(text, () => wordsOf(text).flatMap(termsOf))];
 }
+
+/** Up to four megabytes: a message is beside three others, which are found by its words as well, and all are read in a row. */
+const justRead = remembering<readonly string[]>({ max: 500, length: 2_000 });
 
 function termsOf(word: Word): string[] {
   if (word.kind === 'unspaced') return charactersAndPairs(word.text);
@@ -176,8 +179,12 @@ function sameSpelling(a: Comparable, b: Comparable): number {
  * The Porter stemmer (M. F. Porter, "An algorithm for suffix stripping", Program 14(3), 1980), with the two departures
  * its author recommends: -bli becomes -ble and -logi becomes -log. For lower-case words of a–z only.
  */
-export function porterStem(word: string): string {
-  if (word.length < 3) return word;
+export const porterStem = (word: string): string => (word.length < 3 ? word : stems(word, () => stemOf(word)));
+
+/** People use the same few thousand words. */
+const stems = remembering<string>({ max: 10_000, length: 64 });
+
+function stemOf(word: string): string {
   return [plural, pastAndGerund, finalY, doubleSuffix, ending, lastSuffix, finalE, doubleL].reduce(
     (stem, step) => step(stem),
     word,

@@ -58,13 +58,14 @@ export function describeOutbox(bench: () => Bench): void {
       expect(batches.map(({ id }) => id)).toEqual([batch.id]);
       expect(batches).toEqual(await b.ledger.speech.unprojectedOf([turn.consolidationId]));
       await project(b);
-      const nothing = { entries: [], memories: [], said: { stands: true, said: [] }, batches: [], summary: null };
+      const said = { stands: true, said: [] };
+      const nothing = { entries: [], memories: [], said, credits: [], batches: [], summary: null };
       expect(await b.ledger.outbox.ofConsolidation(turn, null)).toEqual(nothing);
       await store(b);
       const next = await nextTurn(b);
       await apply(b, next, { changes: Array.from({ length: 65 }, () => added(b.tools, home(next.lane))) });
       const many = await b.ledger.outbox.ofConsolidation(next, null);
-      expect([many.entries.length, many.memories, many.said]).toEqual([65, null, null]);
+      expect([many.entries.length, many.memories, many.said, many.credits]).toEqual([65, null, null, null]);
     });
 
     it('leaves what was just applied to whoever applied it, and nothing else', async () => {

@@ -1,10 +1,12 @@
 import { type LaneId, type Memory, type NewReceipt, type Owner, ownerBitsOfLane, type Receipt } from '@slowwave/engine';
 import { describe, expect, it } from 'vitest';
-import { confirmed, deleted, retracted, scope, updated, user } from './builders.ts';
+import { added, confirmed, deleted, home, retracted, scope, updated, user } from './builders.ts';
 import {
   ALL,
   ANN,
+  apply,
   type Bench,
+  claimedBatch,
   expectThere,
   laneOf,
   OTHER_TENANT,
@@ -265,6 +267,17 @@ export function describeReceipts(bench: () => Bench): void {
         { memoryId: memory.id, version: 2, good: 0, bad: 1_000 },
       ]);
       expect(await b.ledger.receipts.credits(['mem_none'])).toEqual([]);
+    });
+
+    it('is read with the memories that a consolidation left to project', async () => {
+      const b = bench();
+      const { turn } = await claimedBatch(b);
+      const { memory, ...born } = added(b.tools, home(turn.lane));
+      await apply(b, turn, { changes: [{ memory, ...born }] });
+      const { id } = await append(b, turn.lane, { told: [memoryTold(memory)] });
+      await b.ledger.receipts.judge(TENANT, id, { outcome: 'good', now: b.tools.now() });
+      const { credits } = await b.ledger.outbox.ofConsolidation(turn, null);
+      expect(credits).toMatchObject([{ memoryId: memory.id, version: 1, good: 1_000, bad: 0 }]);
     });
 
     it('is nobody’s of another tenant', async () => {

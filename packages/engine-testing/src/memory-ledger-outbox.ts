@@ -9,6 +9,7 @@ import {
   type Turn,
 } from '@slowwave/engine';
 import { countSaying, LEFT_MAX, sameCredits, sourcesOf } from '@slowwave/engine/storing';
+import { creditsOf } from './memory-ledger-receipts.ts';
 import {
   isWithin,
   LOST,
@@ -72,6 +73,12 @@ function leftOf(state: State, turn: Turn, summaryEvery: number | null): LeftToDo
     entries,
     memories: isMore ? null : memories,
     said: isMore ? null : saidInLane(state, lane, sourcesOf(memories)),
+    credits: isMore
+      ? null
+      : creditsOf(
+          state,
+          memories.map((memory) => memory.id),
+        ),
     batches: batches.map((row) => spokenOf(state, row)),
     summary: summaryEvery === null ? null : dueSummary(state, turn, summaryEvery),
   };
@@ -80,8 +87,7 @@ function leftOf(state: State, turn: Turn, summaryEvery: number | null): LeftToDo
 function clear(state: State, { seqs, batches, from }: Projected, now: Millis): Millis[] | null {
   const found = from === null ? null : saidInLane(state, from.lane, from.messageIds);
   if (from !== null && found !== null && (!found.stands || countSaying(found.said) < from.saying)) return null;
-  const credited = [...state.credits.values()].filter(({ memoryId }) => from?.memoryIds.includes(memoryId) === true);
-  if (from !== null && !sameCredits(credited, from.credits)) return null;
+  if (from !== null && !sameCredits(creditsOf(state, from.memoryIds), from.credits)) return null;
   const touched = new Set(projectedSpeech(state, batches));
   for (const seq of seqs) {
     const consolidationId = state.outbox.get(seq)?.consolidationId ?? null;

@@ -1,5 +1,6 @@
 import {
   blankedBy,
+  type Credited,
   creditChanges,
   isRetracting,
   type LaneId,
@@ -57,7 +58,7 @@ export function memoryReceipts(state: State): ReceiptStore {
       }
       return after;
     },
-    credits: async (ids) => [...credits.values()].filter(({ memoryId }) => ids.includes(memoryId)),
+    credits: async (ids) => creditsOf(state, ids),
     drop: async (before, limit) => {
       const old = [...receipts.values()].filter(({ at }) => at < before).slice(0, limit);
       for (const { id } of old) receipts.delete(id);
@@ -65,6 +66,9 @@ export function memoryReceipts(state: State): ReceiptStore {
     },
   };
 }
+
+export const creditsOf = ({ credits }: State, memoryIds: readonly string[]): readonly Credited[] =>
+  [...credits.values()].filter(({ memoryId }) => memoryIds.includes(memoryId));
 
 const memoriesIn = ({ told }: Pick<Receipt, 'told'>): readonly string[] =>
   told.flatMap((one) => (one.kind === 'memory' ? [one.id] : []));

@@ -14,6 +14,7 @@ import { type Access, lookup, read, snapshot, storeOf, write } from './access.ts
 import { notifyOfBatches } from './batches.ts';
 import { inSlices, type Refilled, type SliceAfter } from './in-slices.ts';
 import { loadMemories } from './memories.ts';
+import { creditsOf } from './receipts.ts';
 import { all, allAs, counted, first, type Given, idsOf, insert, run, type Script, together } from './script.ts';
 import {
   isAsMade,
@@ -107,13 +108,15 @@ function* leftOfConsolidation(turn: Turn, summaryEvery: number | null): Script<L
   return { entries: found, ...remembered, batches, summary };
 }
 
-type Remembered = Pick<LeftToDo, 'memories' | 'said'>;
+type Remembered = Pick<LeftToDo, 'memories' | 'said' | 'credits'>;
 
 function* rememberedIn(found: readonly OutboxEntry[], { consolidationId: id, lane }: Turn): Script<Remembered> {
-  if (found.length > LEFT_MAX) return { memories: null, said: null };
+  if (found.length > LEFT_MAX) return { memories: null, said: null, credits: null };
   const named = 'SELECT memory_id FROM outbox WHERE consolidation_id = @id';
   const memories = yield* loadMemories(`WHERE l.erasure IS NULL AND m.id IN (${named})`, { id });
-  return { memories, said: yield* saidInLane({ lane, ids: sourcesOf(memories) }) };
+  const memoryIds = memories.map((memory) => memory.id);
+  const [said, credits] = yield* together(saidInLane({ lane, ids: sourcesOf(memories) }), creditsOf(memoryIds));
+  return { memories, said, credits };
 }
 
 /**

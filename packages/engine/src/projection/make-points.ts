@@ -39,8 +39,9 @@ export interface LaneContents {
   readonly batches: readonly SpokenBatch[];
   /** Vectors of messages that were made before. */
   readonly made?: ReadonlyMap<string, Float32Array> | undefined;
-  /** What the memories came from, where it was read with them. */
+  /** What the memories came from, and what the outcomes of answers credit to them, where it was read with them. */
   readonly said?: SaidInLane | null | undefined;
+  readonly credits?: readonly Credit[] | null | undefined;
 }
 
 export interface Made {
@@ -64,7 +65,7 @@ export async function makePoints(deps: MakingDeps, contents: LaneContents, cance
   const memoryIds = memories.map(({ id }) => id);
   const [vectorOf, credited] = await Promise.all([
     embedTexts(deps, { lane, texts: memories.flatMap(textsOf), passing, made }, cancel),
-    creditsOf(deps, memoryIds),
+    contents.credits ?? creditsOf(deps, memoryIds),
   ]);
   const none = new Float32Array(deps.embedder.dimensions);
   const speaking = { vectorOf: isEmbedded ? vectorOf : () => none };

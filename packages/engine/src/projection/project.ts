@@ -7,6 +7,7 @@ import { askedBy, embedApart, withoutVectors } from '../models/embed.ts';
 import type { GraphItem } from '../ports/ledger/graph.ts';
 import type { Ledger } from '../ports/ledger/ledger.ts';
 import type { OutboxEntry, SaidInLane, SetAside, SpokenBatch } from '../ports/ledger/outbox.ts';
+import type { Credit } from '../ports/ledger/receipts.ts';
 import type { Embedder } from '../ports/models.ts';
 import type { IndexMarker } from '../ports/search-index.ts';
 import { askedInSlices, type Cancellation, portionsOf } from '../ports/tools.ts';
@@ -22,6 +23,8 @@ interface Unprojected {
   readonly memories?: readonly Memory[] | null;
   /** What those came from, where they are of one lane and it was read with them. */
   readonly said?: SaidInLane | null;
+  /** What the outcomes of answers credit to them, where that was read with them. */
+  readonly credits?: readonly Credit[] | null;
   readonly batches: readonly SpokenBatch[];
   /** Vectors of messages that were made before. */
   readonly made?: ReadonlyMap<string, Float32Array> | undefined;
@@ -33,9 +36,9 @@ interface Unprojected {
  */
 export async function project(deps: ProjectDeps, unprojected: Unprojected, cancel: Cancellation): Promise<Projected> {
   let byWords = false;
-  const { made, said = null } = unprojected;
+  const { made, said = null, credits = null } = unprojected;
   for (const group of byLane(unprojected))
-    byWords = (await projectLane(deps, { ...group, made, said }, cancel)) || byWords;
+    byWords = (await projectLane(deps, { ...group, made, said, credits }, cancel)) || byWords;
   return { byWords };
 }
 
@@ -47,10 +50,10 @@ interface Projected {
 /** Answers whether some memory that holds is found by its words alone. */
 async function projectLane(deps: ProjectDeps, group: LaneGroup, cancel: Cancellation): Promise<boolean> {
   const { ledger, tools, meter } = deps;
-  const { tenant, lane, entries, batches, made, said } = group;
+  const { tenant, lane, entries, batches, made, said, credits } = group;
   const ids = [...new Set(entries.map((entry) => entry.memoryId))];
   const memories = group.memories ?? (await askedInSlices(tools, ids, (some) => ledger.memories.many(tenant, some)));
-  const points = await makePoints(deps, { tenant, lane, memories, batches, made, said }, cancel);
+  const points = await makePoints(deps, { tenant, lane, memories, batches, made, said, credits }, cancel);
   await write(deps, points);
   const now = tools.now();
   const accepted = await clear(deps, { group, made: points, now });

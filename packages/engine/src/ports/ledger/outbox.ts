@@ -21,6 +21,8 @@ export interface LeftToDo {
   readonly memories: readonly Memory[] | null;
   /** What those memories came from, and whether their lane stands; null: they are more. */
   readonly said: SaidInLane | null;
+  /** What the outcomes of answers credit to those memories; null: they are more. */
+  readonly credits: readonly Credit[] | null;
   readonly batches: readonly SpokenBatch[];
   /** The refresh of the turn's scope, where enough messages were consolidated that its summary does not cover. */
   readonly summary: SummaryRefresh | null;

@@ -72,7 +72,7 @@ const CALLS_PER_SPARE_TURN = 2;
 
 /** Everything a worker does: turns of lanes, summaries, studies, erasures, and sweeps for what was missed. */
 export async function openWork(
-  { concurrency, takeOverMs, webhookDays, auditDays, receiptDays }: Config,
+  { concurrency, takeOverMs, chatServer, webhookDays, auditDays, receiptDays }: Config,
   { deps: given, connection, schedule, sender, loadEmbedder }: OpenEngine,
   metrics: Registry,
 ): Promise<{ close(): Promise<void> }> {
@@ -85,7 +85,7 @@ export async function openWork(
   const erasures = await openErasureQueue({ connection, log });
   const kept = { webhookDays, auditDays, receiptDays };
   const sweeps = startSweeps(deps, { schedule, followUps, erasures, sender, attempted, ...kept });
-  const on = { connection, takeOverMs, log };
+  const on = { connection, takeOverMs, modelTimeoutMs: chatServer.timeoutMs, log };
   const turns = concurrency + Math.floor(concurrency / CALLS_PER_SPARE_TURN);
   const summaries = Math.ceil(concurrency / TURNS_PER_SUMMARY);
   const studies = Math.ceil(concurrency / TURNS_PER_STUDY);

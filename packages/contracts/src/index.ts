@@ -99,7 +99,7 @@ export {
   UserView,
   WrittenMemory,
 } from './memories.ts';
-export { type Payload, QUEUES, type QueueName } from './queues.ts';
+export { jobTimeoutMs, type Payload, QUEUES, type QueueName } from './queues.ts';
 export { Citation, PostRecall, RecallResult } from './recall.ts';
 export { MemoryReceipts, PostOutcome, ReceiptView } from './receipts.ts';
 export { GetReplayQuery, ListReplaysQuery, PostReplay, ReplayList, ReplayRehearsal, ReplayView } from './replays.ts';

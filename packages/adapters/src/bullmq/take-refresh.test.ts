@@ -1,9 +1,13 @@
-import { QUEUES } from '@slowwave/contracts';
+import { jobTimeoutMs } from '@slowwave/contracts';
 import { EngineError, type SummaryHandler } from '@slowwave/engine';
 import { recordingLog } from '@slowwave/engine-testing';
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { workRefresh } from './take.ts';
+
+/** A model that is slow: with the default a job would have less time than two of its calls. */
+const MODEL_TIMEOUT_MS = 900_000;
+const TIMEOUT_MS = jobTimeoutMs('summarize', MODEL_TIMEOUT_MS);
 
 afterEach(() => {
   vi.useRealTimers();
@@ -17,7 +21,7 @@ function stage(handler: SummaryHandler, data: unknown = { lane: 'lane_a', scope:
   const run = (isClosing = false): Promise<void> =>
     workRefresh(
       { job, token: 'token', signal: closing.signal },
-      { handler, isClosing: () => isClosing, log: recordingLog() },
+      { handler, isClosing: () => isClosing, modelTimeoutMs: MODEL_TIMEOUT_MS, log: recordingLog() },
     );
   return { run, moved, closing };
 }
@@ -78,7 +82,7 @@ describe('one refresh', () => {
     vi.useFakeTimers({ now: 0 });
     const { run, moved } = stage(cancelled);
     const ended = expect(run()).rejects.toThrow('cancelled');
-    await vi.advanceTimersByTimeAsync(QUEUES.summarize.timeoutMs);
+    await vi.advanceTimersByTimeAsync(TIMEOUT_MS);
     await ended;
     expect(moved).toEqual([]);
   });

@@ -1,9 +1,13 @@
-import { QUEUES } from '@slowwave/contracts';
+import { jobTimeoutMs } from '@slowwave/contracts';
 import type { StudyHandler } from '@slowwave/engine';
 import { recordingLog } from '@slowwave/engine-testing';
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { workStudy } from './take.ts';
+
+/** A model that is slow: with the default a job would have less time than two of its calls. */
+const MODEL_TIMEOUT_MS = 900_000;
+const TIMEOUT_MS = jobTimeoutMs('study', MODEL_TIMEOUT_MS);
 
 afterEach(() => {
   vi.useRealTimers();
@@ -17,7 +21,7 @@ function stage(handler: StudyHandler, data: unknown = { lane: 'lane_a' }) {
   const run = (isClosing = false): Promise<void> =>
     workStudy(
       { job, token: 'token', signal: closing.signal },
-      { handler, isClosing: () => isClosing, log: recordingLog() },
+      { handler, isClosing: () => isClosing, modelTimeoutMs: MODEL_TIMEOUT_MS, log: recordingLog() },
     );
   return { run, moved, closing };
 }
@@ -57,9 +61,9 @@ describe('one job of studies', () => {
     vi.useFakeTimers({ now: 0 });
     const { run, moved } = stage(cancelled);
     const ended = expect(run()).rejects.toBeInstanceOf(DelayedError);
-    await vi.advanceTimersByTimeAsync(QUEUES.study.timeoutMs);
+    await vi.advanceTimersByTimeAsync(TIMEOUT_MS);
     await ended;
-    expect(moved).toEqual([QUEUES.study.timeoutMs + 5_000]);
+    expect(moved).toEqual([TIMEOUT_MS + 5_000]);
   });
 
   test.each([[null], [{}], [{ lane: '' }]])('with the payload %j fails', async (data) => {

@@ -1,4 +1,4 @@
-import { QUEUES } from '@slowwave/contracts';
+import { jobTimeoutMs } from '@slowwave/contracts';
 import { EngineError, type Nudge, type TurnHandler, type Verdict } from '@slowwave/engine';
 import { newNudge, recordingLog } from '@slowwave/engine-testing';
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
@@ -7,6 +7,10 @@ import { FRONT, UNPLACED } from './jobs.ts';
 import { type Place, workTurn } from './take.ts';
 
 const NEXT = newNudge('lane_a', { generation: 2 });
+
+/** A model that is slow: with the default a job would have less time than two of its calls. */
+const MODEL_TIMEOUT_MS = 900_000;
+const TIMEOUT_MS = jobTimeoutMs('consolidate', MODEL_TIMEOUT_MS);
 
 afterEach(() => {
   vi.useRealTimers();
@@ -37,6 +41,7 @@ function stage(handler: TurnHandler, data: unknown = { lane: 'lane_a', generatio
         place: () => (place === null ? Promise.reject(new Error('the server is away')) : Promise.resolve(place)),
         nudgeNext: async (next) => void nudged.push(next),
         isClosing: () => isClosing,
+        modelTimeoutMs: MODEL_TIMEOUT_MS,
         log,
       },
     );
@@ -106,9 +111,9 @@ describe('one turn', () => {
     vi.useFakeTimers({ now: 0 });
     const { run, moved, log } = stage(cancelled);
     const ended = expect(run()).rejects.toBeInstanceOf(DelayedError);
-    await vi.advanceTimersByTimeAsync(QUEUES.consolidate.timeoutMs);
+    await vi.advanceTimersByTimeAsync(TIMEOUT_MS);
     await ended;
-    expect(moved).toEqual([QUEUES.consolidate.timeoutMs + 5_000]);
+    expect(moved).toEqual([TIMEOUT_MS + 5_000]);
     expect(log.lines[0]?.message).toContain('the limit of one turn');
   });
 
@@ -117,7 +122,7 @@ describe('one turn', () => {
     const reasons: unknown[] = [];
     const listening: TurnHandler = (turn, cancel) => cancelled(turn, cancel).finally(() => reasons.push(cancel.reason));
     const timedOut = expect(stage(listening).run()).rejects.toBeInstanceOf(DelayedError);
-    await vi.advanceTimersByTimeAsync(QUEUES.consolidate.timeoutMs);
+    await vi.advanceTimersByTimeAsync(TIMEOUT_MS);
     await timedOut;
     const stopped = stage(listening);
     const running = expect(stopped.run()).rejects.toBeInstanceOf(DelayedError);

@@ -1,4 +1,4 @@
-import { QUEUES } from '@slowwave/contracts';
+import { jobTimeoutMs, QUEUES } from '@slowwave/contracts';
 import {
   EngineError,
   type ErasureHandler,
@@ -20,6 +20,8 @@ import { FRONT, roundOf, type TurnOrder, UNPLACED } from './jobs.ts';
 export interface Work<Handler> {
   readonly handler: Handler;
   isClosing(): boolean;
+  /** The timeout of one model call, which that of a job follows. */
+  readonly modelTimeoutMs: number;
   readonly log: Log;
 }
 
@@ -75,7 +77,8 @@ function parseTurn(job: Job): Turn {
 
 /** What the handler says; a handler that throws says "later". */
 async function judge(turn: Turn, taken: Taken, work: TurnWork): Promise<Verdict> {
-  const limit = limitOf(taken.signal, { timeoutMs: QUEUES.consolidate.timeoutMs, tooLong: TURN_TOO_LONG });
+  const timeoutMs = jobTimeoutMs('consolidate', work.modelTimeoutMs);
+  const limit = limitOf(taken.signal, { timeoutMs, tooLong: TURN_TOO_LONG });
   try {
     return await work.handler({ lane: turn.lane, generation: turn.generation }, limit.signal);
   } catch (error) {
@@ -84,14 +87,18 @@ async function judge(turn: Turn, taken: Taken, work: TurnWork): Promise<Verdict>
       work.log.info(fields, 'a cancelled turn goes back to the queue');
       return { kind: 'later', at: Date.now() };
     }
-    work.log.error(fields, limit.signal.aborted ? TURN_TOO_LONG : 'a turn failed unexpectedly; it will be retried');
+    work.log.error(
+      fields,
+      limit.signal.aborted ? TURN_TOO_LONG(timeoutMs) : 'a turn failed unexpectedly; it will be retried',
+    );
     return { kind: 'later', at: Date.now() + AFTER_THROW_MS };
   } finally {
     limit.clear();
   }
 }
 
-const TURN_TOO_LONG = `a turn was cancelled after ${QUEUES.consolidate.timeoutMs} ms, the limit of one turn; it will be retried`;
+const TURN_TOO_LONG = (ms: number): string =>
+  `a turn was cancelled after ${ms} ms, the limit of one turn; it will be retried`;
 
 /** What becomes of a turn that a worker has taken. */
 export type Place =
@@ -121,7 +128,10 @@ export async function workRefresh(taken: Taken, work: Work<SummaryHandler>): Pro
   const refresh = parseRefresh(taken.job);
   // Taken in the same moment as the close: nobody would cancel it.
   if (work.isClosing()) return handBack(taken, work.log, { at: Date.now() });
-  const limit = limitOf(taken.signal, { timeoutMs: QUEUES.summarize.timeoutMs, tooLong: REFRESH_TOO_LONG });
+  const limit = limitOf(taken.signal, {
+    timeoutMs: jobTimeoutMs('summarize', work.modelTimeoutMs),
+    tooLong: REFRESH_TOO_LONG,
+  });
   try {
     await work.handler(refresh, limit.signal);
   } catch (error) {
@@ -134,7 +144,7 @@ export async function workRefresh(taken: Taken, work: Work<SummaryHandler>): Pro
 /** When work comes too early and nobody says how much. */
 const WAIT_MS = 5_000;
 
-const REFRESH_TOO_LONG = `a refresh was cancelled after ${QUEUES.summarize.timeoutMs} ms, the limit of one refresh`;
+const REFRESH_TOO_LONG = (ms: number): string => `a refresh was cancelled after ${ms} ms, the limit of one refresh`;
 
 function parseRefresh(job: Job): SummaryRefresh {
   try {
@@ -164,14 +174,17 @@ async function endRefresh(
   throw error;
 }
 
-const STUDY_TOO_LONG = `a study was cancelled after ${QUEUES.study.timeoutMs} ms, the limit of one study`;
+const STUDY_TOO_LONG = (ms: number): string => `a study was cancelled after ${ms} ms, the limit of one study`;
 
 /** Works one job: it ends when its lane has no study left, and goes back to wait until then. */
-export async function workStudy(taken: Taken, { handler, isClosing, log }: Work<StudyHandler>): Promise<void> {
+export async function workStudy(
+  taken: Taken,
+  { handler, isClosing, modelTimeoutMs, log }: Work<StudyHandler>,
+): Promise<void> {
   const lane = laneOf(taken.job);
   // Taken in the same moment as the close: nobody would cancel it.
   if (isClosing()) return handBack(taken, log, { at: Date.now() });
-  const limit = limitOf(taken.signal, { timeoutMs: QUEUES.study.timeoutMs, tooLong: STUDY_TOO_LONG });
+  const limit = limitOf(taken.signal, { timeoutMs: jobTimeoutMs('study', modelTimeoutMs), tooLong: STUDY_TOO_LONG });
   let again: number | null;
   try {
     again = await handler(lane, limit.signal);
@@ -188,14 +201,17 @@ export async function workStudy(taken: Taken, { handler, isClosing, log }: Work<
 /** After a failure: long enough not to spin. There is no giving up: an erasure is tried until it is done. */
 const AFTER_FAILURE_MS = 10_000;
 
-const ERASURE_TOO_LONG = `an erasure was put back after ${QUEUES.erase.timeoutMs} ms; it goes on where it was`;
+const ERASURE_TOO_LONG = (ms: number): string => `an erasure was put back after ${ms} ms; it goes on where it was`;
 
 /** Works one job: it ends when the erasure is over, and goes back to wait until then. */
-export async function workErasure(taken: Taken, { handler, isClosing, log }: Work<ErasureHandler>): Promise<void> {
+export async function workErasure(
+  taken: Taken,
+  { handler, isClosing, modelTimeoutMs, log }: Work<ErasureHandler>,
+): Promise<void> {
   const erasure = erasureOf(taken.job);
   // Taken in the same moment as the close: nobody would cancel it.
   if (isClosing()) return handBack(taken, log, { at: Date.now() });
-  const limit = limitOf(taken.signal, { timeoutMs: QUEUES.erase.timeoutMs, tooLong: ERASURE_TOO_LONG });
+  const limit = limitOf(taken.signal, { timeoutMs: jobTimeoutMs('erase', modelTimeoutMs), tooLong: ERASURE_TOO_LONG });
   let again: number | null;
   try {
     again = await handler(erasure, limit.signal);
@@ -226,10 +242,10 @@ export interface Taken {
 /** Aborts with the given signal, or when a job has had all its time: the engine counts that as a failed try. */
 function limitOf(
   outer: AbortSignal | undefined,
-  { timeoutMs, tooLong }: { timeoutMs: number; tooLong: string },
+  { timeoutMs, tooLong }: { timeoutMs: number; tooLong: (ms: number) => string },
 ): { signal: AbortSignal; clear(): void } {
   const own = new AbortController();
-  const reason = () => new EngineError(tooLong, { code: 'model_timeout', retryable: true });
+  const reason = () => new EngineError(tooLong(timeoutMs), { code: 'model_timeout', retryable: true });
   const timer = setTimeout(() => own.abort(reason()), timeoutMs);
   const signal = outer === undefined ? own.signal : AbortSignal.any([outer, own.signal]);
   return { signal, clear: () => clearTimeout(timer) };

@@ -79,6 +79,8 @@ export interface JobWorkerOptions<Handler> {
   readonly log: Log;
   /** A worker that was silent this long is taken for dead, and its jobs are due again. */
   readonly takeOverMs?: number;
+  /** The timeout of one model call; a job has time for several. */
+  readonly modelTimeoutMs?: number;
   /** How long a close waits for running jobs to stop. */
   readonly handOverMs?: number;
 }
@@ -108,6 +110,7 @@ const GOODBYE_MS = 2_000;
  * process. What a job that runs on after losing its lock writes is refused by the ledger.
  */
 const TAKE_OVER_MS = 30_000;
+const MODEL_TIMEOUT_MS = 60_000;
 
 /** Of that time, how often locks are renewed, and how often the jobs of dead workers are looked for. */
 const QUARTER = 4;
@@ -122,12 +125,12 @@ const optionsOf = (takeOverMs: number): SharedWorkerOptions => ({
 
 /** Starts taking due jobs of a queue. Waits for a server that is away, and recovers when it comes back. */
 function startJobWorker<Handler>(options: JobWorkerOptions<Handler>, kind: Kind<Handler>): JobWorker {
-  const { connection, handler, log, takeOverMs = TAKE_OVER_MS } = options;
+  const { connection, handler, log, takeOverMs = TAKE_OVER_MS, modelTimeoutMs = MODEL_TIMEOUT_MS } = options;
   const { name } = QUEUES[kind.name];
   const queue = connection.openQueue(name);
   const running = new Set<Promise<void>>();
   let closed: Promise<void> | null = null;
-  const work: Work<Handler> = { handler, log, isClosing: () => closed !== null };
+  const work: Work<Handler> = { handler, modelTimeoutMs, log, isClosing: () => closed !== null };
   // The library hands the signal only to a function that declares three parameters.
   const process = (job: Job, token?: string, signal?: AbortSignal): Promise<void> => {
     const done = kind.run({ job, token, signal }, work, queue).finally(() => running.delete(done));

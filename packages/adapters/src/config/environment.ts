@@ -196,7 +196,9 @@ export const ENVIRONMENT = z.object({
   SLOWWAVE_RERANK_EXTRA_HEADERS: JsonHeaders.optional().describe(
     'JSON object of headers added to each request to the reranker.',
   ),
-  SLOWWAVE_MODEL_TIMEOUT_MS: Count(100, 120_000).default(60_000).describe('Timeout of one model call.'),
+  SLOWWAVE_MODEL_TIMEOUT_MS: Count(100, 900_000)
+    .default(60_000)
+    .describe('Timeout of one model call, until its last byte. Raise it for slow models, e.g. on a CPU.'),
   SLOWWAVE_BATCH_TOKENS: Count(1, 100_000)
     .default(1_024)
     .describe('An owner is consolidated as soon as this many tokens are waiting.'),

@@ -13,7 +13,13 @@ const KEPT_OPEN_MS = 30_000;
  */
 export const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
 
-const dispatcher = new Agent({ keepAliveTimeout: KEPT_OPEN_MS, keepAliveMaxTimeout: KEPT_OPEN_MS });
+const dispatcher = new Agent({
+  keepAliveTimeout: KEPT_OPEN_MS,
+  keepAliveMaxTimeout: KEPT_OPEN_MS,
+  // A model may think for longer than the five minutes of these; whoever asks has a timeout for every byte.
+  headersTimeout: 0,
+  bodyTimeout: 0,
+});
 
 /**
  * fetch that keeps its connections for longer. A model's server is not believed: a redirect is an answer like any other, and

@@ -192,6 +192,26 @@ describe('which models are used', () => {
     expect(problems[0]).not.toContain('secret');
   });
 
+  it('the key of a chat model that speaks as Anthropic does goes to nobody who has embeddings', () => {
+    const anthropic = { ...key, SLOWWAVE_CHAT_API: 'anthropic', SLOWWAVE_CHAT_MODEL: 'claude-m' };
+    expect(standalone(anthropic)).toMatchObject({
+      chatServer: { api: 'anthropic', apiKey: 'key-of-the-model-server' },
+      embeddingModel: null,
+      embeddingServer: { api: 'openai', baseUrl: null, apiKey: null },
+    });
+    const own = { SLOWWAVE_EMBEDDING_MODEL: 'small', SLOWWAVE_EMBEDDING_API_KEY: 'other' };
+    expect(standalone({ ...anthropic, ...own }).embeddingServer).toMatchObject({ baseUrl: null, apiKey: 'other' });
+    expect(problemsOf(() => standalone({ ...anthropic, SLOWWAVE_EMBEDDING_MODEL: 'small' }))).toEqual([
+      expect.stringContaining('SLOWWAVE_EMBEDDING_MODEL: a model needs a server'),
+    ]);
+    expect(problemsOf(() => standalone({ ...key, SLOWWAVE_CHAT_API: 'anthropic' }))).toEqual([
+      '  - SLOWWAVE_CHAT_MODEL: Anthropic has no model that is taken by default; name one',
+    ]);
+    expect(problemsOf(() => standalone({ SLOWWAVE_CHAT_API: 'anthropic' }))).toContainEqual(
+      expect.stringContaining('SLOWWAVE_CHAT_API: only applies with a model server'),
+    );
+  });
+
   it('prefixes are taken as they are given, spaces included, and none is none', () => {
     const given = { SLOWWAVE_EMBEDDING_QUERY_PREFIX: 'query: ', SLOWWAVE_EMBEDDING_DOCUMENT_PREFIX: 'none' };
     expect(standalone({ ...key, ...given }).embeddingPrefixes).toEqual({ query: 'query: ', document: '' });

@@ -115,6 +115,12 @@ export const ENVIRONMENT = z.object({
     .describe(
       'Chat model that extracts facts and decides. Default: gpt-4.1-mini; without a model server builtin, for trials only.',
     ),
+  SLOWWAVE_CHAT_API: z
+    .enum(['openai', 'anthropic'], 'must be openai or anthropic')
+    .default('openai')
+    .describe(
+      'What the model server speaks: openai (chat completions, as nearly all do) or anthropic (the Messages API; its key goes into OPENAI_API_KEY).',
+    ),
   SLOWWAVE_CHAT_EXTRA_BODY: ExtraOfChat.describe(
     'JSON object added to each request to the chat model, over what Slowwave sends, e.g. {"reasoning_effort": "low"}.',
   ),

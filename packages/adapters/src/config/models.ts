@@ -44,9 +44,10 @@ type Kind = 'IMAGE' | 'EMBEDDING';
 function modelServerOf(kind: Kind, env: Environment) {
   const ownUrl = env[`SLOWWAVE_${kind}_BASE_URL`];
   const ownKey = env[`SLOWWAVE_${kind}_API_KEY`] ?? (ownUrl === undefined ? undefined : null);
-  const chat = chatServerOf(env);
+  const chat = kind === 'EMBEDDING' ? withEmbeddings(chatServerOf(env)) : chatServerOf(env);
   return {
     ...chat,
+    api: ownUrl === undefined ? chat.api : 'openai',
     baseUrl: ownUrl ?? chat.baseUrl,
     apiKey: ownKey === undefined ? chat.apiKey : ownKey,
     extraBody: env[`SLOWWAVE_${kind}_EXTRA_BODY`] ?? {},
@@ -58,7 +59,12 @@ function modelServerOf(kind: Kind, env: Environment) {
   };
 }
 
+/** The chat model's server, where it may have embeddings: Anthropic has none, and its key goes to nobody else. */
+const withEmbeddings = (chat: ReturnType<typeof chatServerOf>): typeof chat =>
+  chat.api === 'anthropic' ? { ...chat, api: 'openai', baseUrl: null, apiKey: null } : chat;
+
 const chatServerOf = (env: Environment) => ({
+  api: env.SLOWWAVE_CHAT_API,
   baseUrl: env.OPENAI_BASE_URL ?? null,
   apiKey: env.OPENAI_API_KEY ?? null,
   timeoutMs: env.SLOWWAVE_MODEL_TIMEOUT_MS,
@@ -92,6 +98,9 @@ function rerankerOf(env: Environment) {
 /** Settings of models that only make sense with others, which are not set. */
 export const contradictionsOfModels = (given: Given): string[] => [
   ...modelsWithoutServer(given),
+  ...(given.SLOWWAVE_CHAT_API === 'anthropic' && given.SLOWWAVE_CHAT_MODEL === undefined
+    ? ['SLOWWAVE_CHAT_MODEL: Anthropic has no model that is taken by default; name one']
+    : []),
   ...embedderWithout(given),
   ...(given.SLOWWAVE_RERANK_URL === undefined
     ? needless(given, /^SLOWWAVE_RERANK_/, 'a reranker; set SLOWWAVE_RERANK_URL')
@@ -101,7 +110,7 @@ export const contradictionsOfModels = (given: Given): string[] => [
     : []),
   ...(hasServer(given)
     ? []
-    : needless(given, /^SLOWWAVE_CHAT_EXTRA_/, 'a model server; set OPENAI_API_KEY or OPENAI_BASE_URL')),
+    : needless(given, /^SLOWWAVE_CHAT_(?:EXTRA_|API$)/, 'a model server; set OPENAI_API_KEY or OPENAI_BASE_URL')),
 ];
 
 /** Those of these settings that are set, for nothing. */
@@ -120,7 +129,7 @@ const hasServer = (given: Given | Environment): boolean =>
   given.OPENAI_API_KEY !== undefined || given.OPENAI_BASE_URL !== undefined;
 
 const hasServerFor = (kind: Kind, given: Given | Environment): boolean =>
-  hasServer(given) ||
+  (hasServer(given) && (kind !== 'EMBEDDING' || given.SLOWWAVE_CHAT_API !== 'anthropic')) ||
   given[`SLOWWAVE_${kind}_BASE_URL`] !== undefined ||
   given[`SLOWWAVE_${kind}_API_KEY`] !== undefined;
 

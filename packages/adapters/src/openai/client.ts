@@ -14,20 +14,27 @@ import {
   unreadable,
   withoutSecrets,
 } from './failure.ts';
+import { throughMessages } from './messages.ts';
 
 const OPENAI_URL = 'https://api.openai.com/v1';
+const ANTHROPIC_URL = 'https://api.anthropic.com/v1';
 const NO_KEY = 'none'; // the library insists on a key; servers that need none ignore it
+
+/** What a server speaks: chat completions, or Anthropic's Messages API. */
+type ChatApi = 'openai' | 'anthropic';
 
 /** Where the model is. */
 export interface OpenaiOptions {
   /** null for servers that need none. */
   readonly apiKey: string | null;
-  /** null for OpenAI's own. */
+  /** null for OpenAI's own, or Anthropic's. */
   readonly baseUrl: string | null;
   readonly model: string;
   /** For one request, until its last byte. */
   readonly timeoutMs: number;
   readonly log: Log;
+  /** Missing: openai. */
+  readonly api?: ChatApi;
   /** Goes out with each request. */
   readonly extraBody?: Readonly<Record<string, unknown>>;
   readonly extraHeaders?: Readonly<Record<string, string>>;
@@ -52,9 +59,9 @@ export interface Connection {
 
 /** A client that takes keys and addresses from us alone, writes nothing to the console and leaves retrying to us. */
 export function connect(options: OpenaiOptions): Connection {
-  const { model, timeoutMs, settings = OPENAI_SETTINGS, extraHeaders = {} } = options;
+  const { model, timeoutMs, settings = OPENAI_SETTINGS, extraHeaders = {}, api = 'openai' } = options;
   const apiKey = options.apiKey?.trim() || null;
-  const baseUrl = options.baseUrl ?? OPENAI_URL;
+  const baseUrl = options.baseUrl ?? (api === 'anthropic' ? ANTHROPIC_URL : OPENAI_URL);
   if (!/^https?:$/u.test(URL.parse(baseUrl)?.protocol ?? '')) throw notAUrl(baseUrl, settings);
   if (apiKey !== null && !/^[!-~]+$/u.test(apiKey)) throw notAKey(settings);
   const client = new OpenAI({
@@ -63,7 +70,7 @@ export function connect(options: OpenaiOptions): Connection {
     timeout: timeoutMs,
     maxRetries: 0,
     logLevel: 'off',
-    fetch: fetchWithPlainErrors(),
+    fetch: api === 'anthropic' ? throughMessages(fetchWithPlainErrors()) : fetchWithPlainErrors(),
     defaultHeaders: extraHeaders,
     adminAPIKey: null,
     organization: null,

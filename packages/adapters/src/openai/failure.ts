@@ -20,6 +20,8 @@ const FAILED_ANSWER =
 const FILTERED = /content.?(filter|policy|management)/iu;
 const NO_MODEL = /model.{0,80}(not exist|not found|not available|unknown)|unknown model|invalid model/iu;
 const NO_MONEY = /insufficient.?(quota|balance|funds|credit)|billing|exceeded your current quota/iu;
+/** Anthropic says so with the status of a bad request. */
+const NO_CREDIT = /credit balance is too low/iu;
 
 /** The settings that say where a server is. */
 export interface SettingNames {
@@ -114,7 +116,7 @@ function verdictOn(complaint: Complaint, settings: SettingNames = OPENAI_SETTING
 
 function verdictOnStatus(status: number, about: string, settings: SettingNames): Verdict {
   if (status === 200) return verdict('model_rejected', true, 'it will be retried');
-  if (status === 402 || (status === 429 && NO_MONEY.test(about))) {
+  if (status === 402 || (status === 429 && NO_MONEY.test(about)) || (status === 400 && NO_CREDIT.test(about))) {
     return verdict(
       'model_overloaded',
       true,

@@ -30,7 +30,7 @@ const CHOSEN = {
   prompts: { extract: 'Sort into {{categories}}.', decide: 'Decide.' },
   review: ['DELETE', 'UPDATE'],
   external_content: 'ignore',
-  due: { tokens: 500, idle_ms: 0, max_age_ms: 1_000 },
+  due: { tokens: 500, exchanges: 3, idle_ms: 0, max_age_ms: 1_000 },
   prices: { 'my-model': { prompt: 0.15, completion: 0.6 } },
   budgets: { tokens_per_day: 500_000, cost_per_day: 2.5, user_tokens_per_day: 0, user_cost_per_day: 0.1 },
   retention: { messages_days: 90, plans_days: 30, history_days: 400, forgotten_days: 7 },
@@ -63,7 +63,7 @@ test('what is put reaches the engine', async () => {
   await send('PUT', '/v1/settings', CHOSEN);
   expect(await engine.deps.ledger.settings.get(DEFAULT_TENANT)).toMatchObject({
     decideInstructions: 'Keep both.',
-    due: { tokens: 500, idleMs: 0, maxAgeMs: 1_000 },
+    due: { tokens: 500, exchanges: 3, idleMs: 0, maxAgeMs: 1_000 },
     budgets: { tokensPerDay: 500_000, costPerDay: 2.5, userTokensPerDay: 0, userCostPerDay: 0.1 },
   });
 });

@@ -64,7 +64,7 @@ export function refuseUnusable(prompts: TenantSettings['prompts']): void {
 }
 
 const settingsView = (settings: TenantSettings): SettingsView => {
-  const { tokens, idleMs, maxAgeMs } = settings.due;
+  const { tokens, exchanges, idleMs, maxAgeMs } = settings.due;
   return {
     instructions: settings.instructions,
     includes: settings.includes,
@@ -76,6 +76,7 @@ const settingsView = (settings: TenantSettings): SettingsView => {
     external_content: settings.externalContent,
     due: {
       ...(tokens !== undefined && { tokens }),
+      ...(exchanges !== undefined && { exchanges }),
       ...(idleMs !== undefined && { idle_ms: idleMs }),
       ...(maxAgeMs !== undefined && { max_age_ms: maxAgeMs }),
     },
@@ -104,7 +105,7 @@ const settingsView = (settings: TenantSettings): SettingsView => {
 };
 
 const settingsFrom = (body: PutSettings): TenantSettings => {
-  const { tokens, idle_ms: idleMs, max_age_ms: maxAgeMs } = body.due;
+  const { tokens, exchanges, idle_ms: idleMs, max_age_ms: maxAgeMs } = body.due;
   return {
     instructions: body.instructions,
     includes: body.includes,
@@ -116,6 +117,7 @@ const settingsFrom = (body: PutSettings): TenantSettings => {
     externalContent: body.external_content,
     due: {
       ...(tokens !== undefined && { tokens }),
+      ...(exchanges !== undefined && { exchanges }),
       ...(idleMs !== undefined && { idleMs }),
       ...(maxAgeMs !== undefined && { maxAgeMs }),
     },

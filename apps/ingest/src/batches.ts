@@ -89,8 +89,8 @@ const batchRoutes = [
     id: 'postBatch',
     summary: 'Post messages to remember',
     description:
-      'The batch is stored before it is acknowledged, and consolidated in the background. With wait, the response is ' +
-      'the state of the batch once it is done or the time is up. If too many batches are already waiting, the ' +
+      'The batch is stored before it is acknowledged, and consolidated in the background. With wait, it is consolidated ' +
+      'now, and the response is the state of the batch once it is done or the time is up. If too many batches are already waiting, the ' +
       'response is 429 with Retry-After.',
     headers: KeyHeader,
     query: WaitQuery.strict(),
@@ -104,7 +104,8 @@ const batchRoutes = [
       checkImages(body.messages, deps.images);
       checkTimes(body, deps.tools.now());
       const { due, personalData, timezone } = await deps.policyOf(tenant);
-      const draft = draftBatch(deps.tools, { tenant, body, key, timezone, ownAppOnly: isForOneApp(request) });
+      const posted = draftBatch(deps.tools, { tenant, body, key, timezone, ownAppOnly: isForOneApp(request) });
+      const draft = { ...posted, flush: posted.flush || query.wait > 0 };
       const signal = query.wait === 0 ? null : waitSignal(reply);
 
       const stored = await append(deps, withPolicy(draft, personalData), due);
@@ -115,7 +116,9 @@ const batchRoutes = [
       reply.header('location', statusUrl(stored.id));
       reply.code(stored.repeated ? 200 : 202);
       if (signal === null) return accepted(stored);
-      const view = await outcome(deps.ledger, batchKey(request, stored.id), { waitMs: query.wait, signal });
+      const known = batchKey(request, stored.id);
+      if (stored.repeated) await hasten(deps, known);
+      const view = await outcome(deps.ledger, known, { waitMs: query.wait, signal });
       if (view.stage === 'done') reply.code(200);
       return view;
     },
@@ -123,13 +126,18 @@ const batchRoutes = [
   route('GET /v1/batches/:id', {
     id: 'getBatch',
     summary: 'Get the state of a batch',
-    description: 'With wait, the response is sent once the batch is done or the time is up.',
+    description:
+      'With wait, the batch is consolidated now, and the response is sent once it is done or the time is up.',
     params: IdParams,
     query: WaitQuery.strict(),
     answer: BatchView,
     bounds: { by: 'found', apps: true },
-    handle: async ({ ledger }, { params, query, request, reply }) =>
-      outcome(ledger, batchKey(request, params.id), { waitMs: query.wait, signal: waitSignal(reply) }),
+    handle: async (deps, { params, query, request, reply }) => {
+      const signal = waitSignal(reply);
+      const key = batchKey(request, params.id);
+      if (query.wait > 0) await hasten(deps, key);
+      return outcome(deps.ledger, key, { waitMs: query.wait, signal });
+    },
   }),
   route('GET /v1/batches', {
     id: 'listBatches',
@@ -269,6 +277,18 @@ export const batchKey = (request: FastifyRequest, id: string): BatchKey => ({
   mayKnow: (scope) => mayKnow(request, scope),
   app: ownApp(request),
 });
+
+/** Whoever waits for a batch is not kept waiting for its owner to be silent. */
+async function hasten(deps: IngestDeps, key: BatchKey): Promise<void> {
+  const { ledger, tools } = deps;
+  const { state, lane: id, scope } = await readBatch(ledger, key);
+  if (state !== 'pending') return;
+  const lane = await ledger.lanes.get(id);
+  const isDue = lane?.state === 'waiting' && (lane.dueAt ?? 0) <= tools.now();
+  if (isDue) return;
+  const { nudge } = await ledger.lanes.flush(key.tenant, ownerOf(scope), tools.now());
+  if (nudge !== null) scheduleTurns(deps, [nudge]);
+}
 
 /** A batch once it is done, or when the time is up. */
 export async function outcome(

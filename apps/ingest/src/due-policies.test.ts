@@ -38,3 +38,42 @@ test('many batches at once read the settings once, and a failed read is not kept
   expect(policies).toEqual([1, 2, 3].map(() => ({ due: settings.due, personalData: 'off', timezone: null })));
   expect(reads).toBe(2);
 });
+
+test.each([
+  ['with the end of the conversation', { ...hello, end_of_conversation: true }, ''],
+  ['with flush', { ...hello, flush: true }, ''],
+  ['by whoever waits', hello, '?wait=1'],
+])('a batch that is posted %s is due at once, with all that waits', async (_how, payload, query) => {
+  const { app, post, nudged, engine } = await ingestBench();
+  await post(hello);
+  engine.tools.advance(1);
+  await app.inject({ method: 'POST', url: `/v1/batches${query}`, payload });
+  const [lane] = await engine.deps.ledger.lanes.due(engine.tools.now(), 1);
+  expect(lane).toEqual(nudged.at(-1));
+  await engine.run();
+  const { results } = (await app.inject('/v1/batches')).json();
+  expect(results.map(({ state }: { state: string }) => state)).toEqual(['consolidated', 'consolidated']);
+});
+
+test.each([
+  ['asked for', { method: 'GET', url: (id: string) => `/v1/batches/${id}?wait=1` }],
+  ['posted again', { method: 'POST', url: () => '/v1/batches?wait=1' }],
+] as const)('a batch that was posted before is due once it is %s by whoever waits', async (_how, { method, url }) => {
+  const { app, post, nudged, engine } = await ingestBench();
+  const keyed = { ...hello, idempotency_key: 'k1' };
+  const { batch_id: id } = (await post(keyed)).json();
+  const ask = () => app.inject({ method, url: url(id), ...(method === 'POST' && { payload: keyed }) });
+  await app.inject(`/v1/batches/${id}`);
+  expect(await engine.deps.ledger.lanes.due(engine.tools.now(), 1)).toEqual([]);
+  for (let times = 0; times < 2; times += 1) await ask();
+  expect(nudged.map(({ generation }) => generation)).toEqual([1, 2]);
+  expect(await engine.deps.ledger.lanes.due(engine.tools.now(), 1)).toEqual([nudged[1]]);
+});
+
+test('a body that says that the conversation goes on is the same as one that says nothing', async () => {
+  const { post } = await ingestBench();
+  const keyed = { ...hello, idempotency_key: 'k1' };
+  const first = await post(keyed);
+  expect((await post({ ...keyed, end_of_conversation: false })).json()).toEqual(first.json());
+  expect((await post({ ...keyed, end_of_conversation: true })).statusCode).toBe(409);
+});

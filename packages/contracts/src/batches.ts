@@ -161,7 +161,14 @@ const makesSense = <T extends z.ZodType<Asked>>(body: T): T =>
 export const PostBatch = makesSense(
   z.strictObject({
     ...BatchFields,
-    flush: z.boolean().default(false),
+    flush: z
+      .boolean()
+      .default(false)
+      .describe('Consolidate everything that is waiting for this owner now, instead of when nothing more is posted.'),
+    end_of_conversation: z
+      .boolean()
+      .default(false)
+      .describe('Whether the conversation ends with these messages: nothing more is waited for.'),
     priority: z
       .enum(['live', 'backfill'])
       .default('live')

@@ -10,6 +10,7 @@ const PRICES_MAX = 100;
 /** Per million tokens; a higher price is in the wrong unit. */
 const PRICE_MAX = 100_000;
 const DUE_TOKENS_MAX = 1_000_000;
+const DUE_EXCHANGES_MAX = 1_000;
 const DUE_MS_MAX = 7 * 24 * 60 * 60 * 1_000;
 
 const Instructions = z.string().trim().min(1).max(INSTRUCTIONS_MAX).nullable().default(null);
@@ -125,6 +126,7 @@ export const PutSettings = z
     due: z
       .strictObject({
         tokens: z.int().min(1).max(DUE_TOKENS_MAX).optional(),
+        exchanges: z.int().min(1).max(DUE_EXCHANGES_MAX).optional(),
         idle_ms: DueMillis,
         max_age_ms: DueMillis,
       })
@@ -175,6 +177,7 @@ export const SettingsView = z
     external_content: ExternalContent,
     due: z.object({
       tokens: z.number().int().optional(),
+      exchanges: z.number().int().optional(),
       idle_ms: z.number().int().optional(),
       max_age_ms: z.number().int().optional(),
     }),

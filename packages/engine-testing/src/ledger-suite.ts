@@ -27,6 +27,7 @@ import { describeLookups } from './ledger-suite-lookups.ts';
 import { describeMemories } from './ledger-suite-memories.ts';
 import { describeOutbox } from './ledger-suite-outbox.ts';
 import { describeOverview } from './ledger-suite-overview.ts';
+import { describePace } from './ledger-suite-pace.ts';
 import { describePresent } from './ledger-suite-present.ts';
 import { describePriorities } from './ledger-suite-priorities.ts';
 import { describeReceipts } from './ledger-suite-receipts.ts';
@@ -55,6 +56,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeClaim(bench);
     describeLanes(bench);
     describeLateness(bench);
+    describePace(bench);
     describePriorities(bench);
     describeFailures(bench);
     describeFeedback(bench);

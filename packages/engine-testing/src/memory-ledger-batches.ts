@@ -14,7 +14,7 @@ import {
   replayPriority,
   type TenantId,
 } from '@slowwave/engine';
-import { saidWhen } from '@slowwave/engine/storing';
+import { exchangesIn, paceWith, saidWhen } from '@slowwave/engine/storing';
 import { pageOf } from './memory-ledger-page.ts';
 import { projectSpeechAgain } from './memory-ledger-speech.ts';
 import { type BatchRow, change, type LaneRow, rowOf, type State, scopeKey } from './memory-ledger-state.ts';
@@ -64,6 +64,9 @@ function append(state: State, batch: NewBatch, policy: DuePolicy): Appended {
   if (before !== null) return before;
   const lane = ensureLane(state, batch.tenant, { owner: ownerOf(batch.scope), now: batch.acceptedAt });
   for (const message of batch.messages) storeMessage(state, { lane, batch }, message);
+  lane.pace = paceWith(lane, batch, policy);
+  const waited = waitingOf(state, lane.id).length > 0;
+  lane.newestAt = waited ? Math.max(lane.newestAt ?? 0, batch.acceptedAt) : batch.acceptedAt;
   storeBatch(state, lane, batch);
   return { kind: 'stored', nudge: announce(state, lane, { policy, now: batch.acceptedAt }) };
 }
@@ -119,6 +122,7 @@ function storeBatch(state: State, lane: LaneRow, batch: NewBatch): void {
     failures: [],
     consolidationId: null,
     messageCount: batch.messages.length,
+    exchanges: exchangesIn(batch),
     claimedAt: null,
     appliedAt: null,
     searchableAt: null,
@@ -136,7 +140,7 @@ function storeBatch(state: State, lane: LaneRow, batch: NewBatch): void {
 /** What the arrival of a batch means for its lane. A later due time needs no nudge: the job asks again when it fires. */
 function announce(state: State, lane: LaneRow, how: { policy: DuePolicy; now: Millis }): Nudge | null {
   if (lane.state === 'consolidating') return null;
-  const dueAt = dueAtOf(waitingOf(state, lane.id), how.policy, how.now);
+  const dueAt = dueAtOf(state, lane, how);
   if (lane.state === 'idle' || lane.dueAt === null) return wake(state, lane, dueAt);
   if (dueAt < lane.dueAt) return wake(state, lane, dueAt);
   // Due at once means since the first batch that made it so, not since the last that arrived.
@@ -193,7 +197,17 @@ function forgetOutcome(batch: BatchRow): void {
 }
 
 export function viewOf(row: BatchRow): Batch {
-  const { tokens, urgent, outcome, formers, speechRevision, speechRevisedAt, projectedRevision, points, ...batch } =
-    row;
+  const {
+    tokens,
+    exchanges,
+    urgent,
+    outcome,
+    formers,
+    speechRevision,
+    speechRevisedAt,
+    projectedRevision,
+    points,
+    ...batch
+  } = row;
   return batch;
 }

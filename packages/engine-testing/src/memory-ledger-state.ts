@@ -46,6 +46,9 @@ export interface LaneRow extends Mutable<Omit<Lane, 'pending'>> {
   consolidationId: string | null;
   /** Most batches of the next window, set by a split. */
   windowLimit: number | null;
+  /** When the last batch was accepted, and how long the owner usually lets pass before saying something. */
+  newestAt: Millis | null;
+  pace: Millis | null;
   /** How the job of this generation was added. */
   nudged: Priority;
   /** The last position given out. */
@@ -56,6 +59,7 @@ export interface LaneRow extends Mutable<Omit<Lane, 'pending'>> {
 
 export interface BatchRow extends Mutable<Batch> {
   readonly tokens: number;
+  readonly exchanges: number;
   /** Due at once as soon as it waits: flushed, replayed or split. */
   urgent: boolean;
   /** What apply said it becomes once it is searchable. */

@@ -9,6 +9,7 @@ import {
   type TenantId,
   type Turn,
 } from '@slowwave/engine';
+import { silenceOf } from '@slowwave/engine/storing';
 import { type BatchRow, type LaneRow, rowOf, type State } from './memory-ledger-state.ts';
 
 /** The lane of an owner, made if missing. */
@@ -27,6 +28,8 @@ export function ensureLane(state: State, tenant: TenantId, how: { owner: Owner; 
     consolidationId: null,
     erasure: null,
     windowLimit: null,
+    newestAt: null,
+    pace: null,
     nudged: 'live',
     lastPosition: 0,
     lastMessage: 0,
@@ -63,11 +66,19 @@ export function waitingOf(state: State, lane: LaneId): BatchRow[] {
 }
 
 /** When waiting batches are due: at once when one is urgent or they fill a window, else when idle or too old. */
-export function dueAtOf(waiting: readonly BatchRow[], policy: DuePolicy, now: Millis): Millis {
+export function dueAtOf(
+  state: State,
+  { id, pace }: LaneRow,
+  { policy, now }: { policy: DuePolicy; now: Millis },
+): Millis {
+  const waiting = waitingOf(state, id);
   const tokens = waiting.reduce((sum, batch) => sum + batch.tokens, 0);
-  if (tokens >= policy.tokens || waiting.some((batch) => batch.urgent)) return now;
+  const exchanges = waiting.reduce((sum, batch) => sum + batch.exchanges, 0);
+  if (tokens >= policy.tokens || exchanges >= (policy.exchanges ?? Number.POSITIVE_INFINITY)) return now;
+  if (waiting.some((batch) => batch.urgent)) return now;
   const accepted = waiting.map((batch) => Math.min(batch.acceptedAt, now));
-  return Math.min(Math.max(...accepted) + policy.idleMs, Math.min(...accepted) + policy.maxAgeMs);
+  const silence = silenceOf({ pace, isLive: waiting.some(({ priority }) => priority === 'live') }, policy);
+  return Math.min(Math.max(...accepted) + silence, Math.min(...accepted) + policy.maxAgeMs);
 }
 
 export const nudgeOf = (state: State, lane: LaneRow): Nudge => ({
@@ -127,8 +138,7 @@ export function moveOn(state: State, lane: LaneRow, how: { policy: DuePolicy; no
   lane.consolidationId = null;
   lane.windowLimit = null;
   lane.attempts = 0;
-  const waiting = waitingOf(state, lane.id);
-  if (waiting.length > 0) return wake(state, lane, dueAtOf(waiting, how.policy, how.now));
+  if (waitingOf(state, lane.id).length > 0) return wake(state, lane, dueAtOf(state, lane, how));
   lane.state = 'idle';
   lane.dueAt = null;
   return null;

@@ -16,10 +16,10 @@ const IDLE_MS = 5_000;
 
 describe('when a tenant’s lanes are due', () => {
   it('is its own word where it has one, else that of the process', () => {
-    const process = { tokens: 1_000, idleMs: 60_000, maxAgeMs: 600_000 };
+    const process = { tokens: 1_000, idleMs: 60_000, paces: 3, maxAgeMs: 600_000 };
     expect(duePolicy(DEFAULT_SETTINGS, process)).toEqual(process);
     const due = { idleMs: IDLE_MS };
-    expect(duePolicy({ ...DEFAULT_SETTINGS, due }, process)).toEqual({ ...process, idleMs: IDLE_MS });
+    expect(duePolicy({ ...DEFAULT_SETTINGS, due }, process)).toEqual({ ...process, idleMs: IDLE_MS, paces: 0 });
   });
 
   it.each<[string, (facts: Reply) => Reply]>([

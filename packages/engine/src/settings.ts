@@ -19,7 +19,7 @@ export interface TenantSettings {
   /** What becomes of facts that rest on external content. */
   readonly externalContent: ExternalPolicy;
   /** When lanes are due, where it differs from the process's configuration. */
-  readonly due: Partial<DuePolicy>;
+  readonly due: Partial<Omit<DuePolicy, 'paces'>>;
   /** Price per million tokens by model, in any one currency; for the cost of a plan. */
   readonly prices: Readonly<Record<string, ModelPrice>>;
   /** What a day may cost. What comes later waits for the next one; nothing is dropped. */
@@ -101,8 +101,12 @@ export const DEFAULT_SETTINGS: TenantSettings = {
   graph: false,
 };
 
-/** When the tenant's lanes are due: its own word where it has one, else the process's. */
-export const duePolicy = ({ due }: TenantSettings, otherwise: DuePolicy): DuePolicy => ({ ...otherwise, ...due });
+/** When the tenant's lanes are due: its own word where it has one, else the process's. A silence that is named is that long. */
+export const duePolicy = ({ due }: TenantSettings, otherwise: DuePolicy): DuePolicy => ({
+  ...otherwise,
+  ...(due.idleMs !== undefined && { paces: 0 }),
+  ...due,
+});
 
 /**
  * Whether the graph has a study of what a turn consolidates. What is stored word for word reaches no model, and procedures

@@ -52,6 +52,7 @@ export { DEFAULT_SETTINGS } from './settings.ts';
 export { DAY_MS, dayOf } from './text/dates.ts';
 export { canonical, normaliseText } from './text/normalise.ts';
 export { TERMS_VERSION } from './text/terms.ts';
+export { exchangesIn, paceWith, silenceOf } from './turns/pace.ts';
 export {
   attackNotice,
   batchNotice,

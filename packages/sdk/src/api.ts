@@ -786,7 +786,10 @@ export type PostBatch = {
   /** The time zone of the speakers, like Asia/Tokyo; “yesterday” is resolved in it. Not needed if timestamps have an offset (+09:00). Defaults to the tenant’s setting, or UTC. */
   readonly timezone?: string | undefined;
   readonly expires_at?: string | undefined;
+  /** Consolidate everything that is waiting for this owner now, instead of when nothing more is posted. */
   readonly flush?: boolean | undefined;
+  /** Whether the conversation ends with these messages: nothing more is waited for. */
+  readonly end_of_conversation?: boolean | undefined;
   /** backfill: for importing old conversations. They are consolidated when no live batch is due, in order with new messages of the same owner. */
   readonly priority?: 'live' | 'backfill' | undefined;
   /** Whether to extract relations between people, places and things as well as memories. Defaults to the tenant’s setting. The modes verbatim and procedural have no relations. */
@@ -1197,6 +1200,7 @@ export type PutSettings = {
   /** When waiting batches are consolidated; overrides the configuration of the service. */
   readonly due?: {
     readonly tokens?: number | undefined;
+    readonly exchanges?: number | undefined;
     readonly idle_ms?: number | undefined;
     readonly max_age_ms?: number | undefined;
   } | undefined;
@@ -1674,6 +1678,7 @@ export type Settings = {
   readonly external_content: 'review' | 'remember' | 'ignore';
   readonly due: {
     readonly tokens?: number | undefined;
+    readonly exchanges?: number | undefined;
     readonly idle_ms?: number | undefined;
     readonly max_age_ms?: number | undefined;
   };

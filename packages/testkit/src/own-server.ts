@@ -22,6 +22,8 @@ export async function startOwnServer(settings: Readonly<Record<string, string>>)
     main: new URL('../../../apps/standalone/src/main.ts', import.meta.url),
     env: {
       ...COMPILE_CACHE,
+      // Programs post at no pace that anybody has.
+      SLOWWAVE_BATCH_IDLE_MS: '1000',
       ...settings,
       SLOWWAVE_PORT: String(port),
       SLOWWAVE_DATA_DIR: folder.path,

@@ -30,9 +30,17 @@ describe('without any setting', () => {
     });
   });
 
-  it('separate processes wait longer for an owner to go quiet than one that is tried out', () => {
-    expect(service(REDIS).due.idleMs).toBe(60_000);
-    expect(standalone({}).due.idleMs).toBe(1_000);
+  it('owners are waited for as their pace says, least where one person tries things out by rules that cost nothing', () => {
+    const tokens = 1_024;
+    expect(service(REDIS).due).toEqual({ tokens, idleMs: 60_000, paces: 3, maxAgeMs: 600_000 });
+    expect(standalone({ OPENAI_API_KEY: 'k' }).due).toEqual({ tokens, idleMs: 15_000, paces: 3, maxAgeMs: 120_000 });
+    expect(standalone({}).due).toEqual({ tokens, idleMs: 1_000, paces: 0, maxAgeMs: 120_000 });
+    expect(standalone({ OPENAI_API_KEY: 'k', SLOWWAVE_CHAT_MODEL: 'builtin' }).due.paces).toBe(0);
+  });
+
+  it('a silence that is set is that long, whatever the pace', () => {
+    const said = { OPENAI_API_KEY: 'k', SLOWWAVE_BATCH_IDLE_MS: '7', SLOWWAVE_BATCH_EXCHANGES: '4' };
+    expect(standalone(said).due).toMatchObject({ idleMs: 7, paces: 0, maxAgeMs: 120_000, exchanges: 4 });
   });
 });
 

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { DuePolicy } from '@slowwave/engine';
 import type { z } from 'zod';
 import { databaseConnectionsOf, ENVIRONMENT, type Environment, type Given, tooFewConnections } from './environment.ts';
 import { pathOf } from './kinds.ts';
@@ -7,7 +8,8 @@ import { contradictionsOfModels, modelsOf, needless } from './models.ts';
 /** What differs between the programs. */
 interface Program {
   readonly port: number;
-  readonly idleMs: number;
+  /** What an owner's silence and the wait of a batch are by default, with a model and with the builtin one. */
+  readonly waits: Record<'model' | 'builtin', Pick<DuePolicy, 'idleMs' | 'paces' | 'maxAgeMs'>>;
   /** Where relative paths begin: the root of the repository, wherever the program was started. */
   readonly root: string;
 }
@@ -33,8 +35,9 @@ function readConfig(program: Program, settings: Given): Config {
   return configOf(parsed.data, program);
 }
 
-/** An owner of a chat is left alone for this long before what was said is consolidated. */
-const SERVICE_IDLE_MS = 60_000;
+/** An owner of a chat is left alone for so many of the gaps that are usual between its posts: few of them are longer. */
+const PACES = 3;
+const SERVICE_WAIT = { idleMs: 60_000, paces: PACES, maxAgeMs: 600_000 };
 /** Proxies ask every few seconds whether a server is ready. */
 const DRAIN_MS = 5_000;
 /** Nobody elsewhere sends anything here; who does, asks more often. */
@@ -48,19 +51,22 @@ export function readServiceConfig(
   needs: { readonly queue: boolean } = { queue: true },
   environment: Given = process.env,
 ): Config {
-  const config = readConfig({ port, idleMs: SERVICE_IDLE_MS, root: ROOT }, environment);
+  const config = readConfig({ port, waits: { model: SERVICE_WAIT, builtin: SERVICE_WAIT }, root: ROOT }, environment);
   const problems = [...(needs.queue ? withoutQueue(config) : []), ...withoutIndex(config)];
   if (problems.length > 0) throw new ConfigError(problems);
   return config;
 }
 
 const STANDALONE_PORT = 7_070;
-/** One person trying things out should not wait. */
-const STANDALONE_IDLE_MS = 1_000;
+/** What a small installation says is to be found soon. Rules cost nothing, and one person trying things out should not wait. */
+const STANDALONE_WAITS = {
+  model: { idleMs: 15_000, paces: PACES, maxAgeMs: 120_000 },
+  builtin: { idleMs: 1_000, paces: 0, maxAgeMs: 120_000 },
+};
 
 /** The settings of the one process that does everything: from the environment, with flags of the command line over it. */
 export const readStandaloneConfig = (flags: Given, environment: Given = process.env): Config =>
-  readConfig({ port: STANDALONE_PORT, idleMs: STANDALONE_IDLE_MS, root: ROOT }, { ...environment, ...flags });
+  readConfig({ port: STANDALONE_PORT, waits: STANDALONE_WAITS, root: ROOT }, { ...environment, ...flags });
 
 /** For a program that is started: the environment of this one, and more. */
 export const environmentWith = (more: Given): Given => ({ ...process.env, ...more });
@@ -120,11 +126,7 @@ const storesOf = (env: Environment, program: Program) => ({
 });
 
 const workOf = (env: Environment, program: Program) => ({
-  due: {
-    tokens: env.SLOWWAVE_BATCH_TOKENS,
-    idleMs: env.SLOWWAVE_BATCH_IDLE_MS ?? program.idleMs,
-    maxAgeMs: env.SLOWWAVE_BATCH_MAX_AGE_MS,
-  },
+  due: dueOf(env, program),
   partTokens: env.SLOWWAVE_PART_TOKENS,
   decideTokens: env.SLOWWAVE_DECIDE_TOKENS,
   recallPerFact: env.SLOWWAVE_RECALL_PER_FACT,
@@ -142,6 +144,19 @@ const workOf = (env: Environment, program: Program) => ({
   maxAttempts: env.SLOWWAVE_MAX_ATTEMPTS,
   retryDelayMs: env.SLOWWAVE_RETRY_DELAY_MS,
 });
+
+/** A silence that is set is that long, whatever the pace. */
+function dueOf(env: Environment, program: Program): DuePolicy {
+  const { SLOWWAVE_BATCH_EXCHANGES: exchanges, SLOWWAVE_BATCH_IDLE_MS: idleMs } = env;
+  const usual = program.waits[modelsOf(env, program.root).chatModel === null ? 'builtin' : 'model'];
+  return {
+    ...usual,
+    tokens: env.SLOWWAVE_BATCH_TOKENS,
+    ...(exchanges !== undefined && { exchanges }),
+    ...(idleMs !== undefined && { idleMs, paces: 0 }),
+    maxAgeMs: env.SLOWWAVE_BATCH_MAX_AGE_MS ?? usual.maxAgeMs,
+  };
+}
 
 /** Where traces go; null: nowhere. */
 function tracesOf(env: Environment) {

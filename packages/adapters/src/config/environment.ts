@@ -208,12 +208,20 @@ export const ENVIRONMENT = z.object({
   SLOWWAVE_BATCH_TOKENS: Count(1, 100_000)
     .default(1_024)
     .describe('An owner is consolidated as soon as this many tokens are waiting.'),
+  SLOWWAVE_BATCH_EXCHANGES: Count(1, 1_000)
+    .optional()
+    .describe('An owner is consolidated as soon as this many user messages are waiting. Default: no limit.'),
   SLOWWAVE_BATCH_IDLE_MS: Count(0, HOUR_MS)
     .optional()
-    .describe('An owner is consolidated when nothing new has arrived for this long. Default: 60000, standalone 1000.'),
+    .describe(
+      'An owner is consolidated when nothing new has arrived for this long. Default: three times the owner’s usual gap ' +
+        'between posts, but at least 60000 (standalone 15000); standalone with the builtin model 1000.',
+    ),
   SLOWWAVE_BATCH_MAX_AGE_MS: Count(0, 24 * HOUR_MS)
-    .default(600_000)
-    .describe('An owner is consolidated when the oldest batch has waited this long.'),
+    .optional()
+    .describe(
+      'An owner is consolidated when the oldest batch has waited this long. Default: 600000, standalone 120000.',
+    ),
   SLOWWAVE_RECALL_PER_FACT: Count(1, 20)
     .default(10)
     .describe('Number of existing memories each new fact is compared with.'),

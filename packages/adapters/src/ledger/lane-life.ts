@@ -1,4 +1,5 @@
-import type { DuePolicy, Millis, Nudge, Priority } from '@slowwave/engine';
+import type { DuePolicy, Millis, NewBatch, Nudge } from '@slowwave/engine';
+import { exchangesIn, paceWith, silenceOf } from '@slowwave/engine/storing';
 import { type LaneRow, nudgeFrom, priorityOf } from './rows/lane.ts';
 
 /**
@@ -34,6 +35,7 @@ export interface Step {
 export interface Waiting {
   readonly pending: number;
   readonly pending_tokens: number;
+  readonly pending_exchanges: number;
   readonly pending_backfill: number;
   readonly oldest_at: Millis | null;
   readonly newest_at: Millis | null;
@@ -41,21 +43,19 @@ export interface Waiting {
 }
 
 /** One batch more waits. */
-export function append(
-  lane: LaneRow,
-  batch: { tokens: number; messages: number; acceptedAt: Millis; flush: boolean; priority: Priority },
-  policy: DuePolicy,
-): Step {
-  const { acceptedAt } = batch;
+export function append(lane: LaneRow, batch: NewBatch, policy: DuePolicy): Step {
+  const { acceptedAt, messages } = batch;
   const longer: LaneRow = {
     ...lane,
     next_position: lane.next_position + 1,
-    next_seq: lane.next_seq + batch.messages,
+    next_seq: lane.next_seq + messages.length,
     pending: lane.pending + 1,
     pending_tokens: lane.pending_tokens + batch.tokens,
+    pending_exchanges: lane.pending_exchanges + exchangesIn(batch),
     pending_backfill: lane.pending_backfill + (batch.priority === 'backfill' ? 1 : 0),
     oldest_at: lane.pending === 0 ? acceptedAt : Math.min(lane.oldest_at ?? acceptedAt, acceptedAt),
     newest_at: lane.pending === 0 ? acceptedAt : Math.max(lane.newest_at ?? acceptedAt, acceptedAt),
+    pace_ms: paceWith({ pace: lane.pace_ms, newestAt: lane.newest_at }, batch, policy),
     flush_through: batch.flush ? lane.next_position : lane.flush_through,
     updated_at: Math.max(lane.updated_at, acceptedAt),
   };
@@ -110,7 +110,8 @@ export function raise(lane: LaneRow): Step {
 /** Counters as the batches say. */
 export function recount(lane: LaneRow, { first_position, ...waiting }: Waiting): LaneRow {
   const flushed = first_position !== null && first_position <= lane.flush_through;
-  return { ...lane, ...waiting, flush_through: flushed ? lane.flush_through : 0 };
+  const newest_at = waiting.newest_at ?? lane.newest_at;
+  return { ...lane, ...waiting, newest_at, flush_through: flushed ? lane.flush_through : 0 };
 }
 
 /**
@@ -126,11 +127,13 @@ function schedule(lane: LaneRow, dueAt: Millis): Step {
 }
 
 function dueOf(lane: LaneRow, policy: DuePolicy, now: Millis): Millis {
-  const full = lane.flush_through > 0 || lane.pending_tokens >= policy.tokens;
+  const { tokens, exchanges = Number.POSITIVE_INFINITY, maxAgeMs } = policy;
+  const full = lane.flush_through > 0 || lane.pending_tokens >= tokens || lane.pending_exchanges >= exchanges;
   if (full) return atOnce(lane, now);
   // What was accepted later than now was accepted by a clock that was ahead: nobody waits for it to be right again.
   const by = (at: Millis | null): Millis => Math.min(at ?? now, now);
-  return Math.min(by(lane.newest_at) + policy.idleMs, by(lane.oldest_at) + policy.maxAgeMs);
+  const silence = silenceOf({ pace: lane.pace_ms, isLive: lane.pending > lane.pending_backfill }, policy);
+  return Math.min(by(lane.newest_at) + silence, by(lane.oldest_at) + maxAgeMs);
 }
 
 /** Now, or since when a waiting lane has been due already. */

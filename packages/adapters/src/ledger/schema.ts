@@ -33,11 +33,14 @@ CREATE TABLE lanes (
   next_seq bigint NOT NULL,
   pending bigint NOT NULL,
   pending_tokens bigint NOT NULL,
+  pending_exchanges bigint NOT NULL DEFAULT 0,
   -- Old conversations that are brought in go behind what is being said now.
   pending_backfill bigint NOT NULL,
   nudged_backfill boolean NOT NULL,
   oldest_at bigint,
   newest_at bigint,
+  -- How long the owner usually lets pass before saying something.
+  pace_ms bigint,
   flush_through bigint NOT NULL,
   window_limit bigint,
   attempts bigint NOT NULL,
@@ -77,6 +80,7 @@ CREATE TABLE batches (
   metadata jsonb UNNOTED NOT NULL,
   position bigint NOT NULL,
   tokens bigint NOT NULL,
+  exchanges bigint NOT NULL,
   backfill boolean NOT NULL,
   state text NOT NULL CHECK (state IN ('pending', 'consolidating', 'consolidated', 'empty', 'parked', 'undone')),
   stage text NOT NULL CHECK (stage IN ('waiting', 'extract', 'decide', 'apply', 'project', 'done')),

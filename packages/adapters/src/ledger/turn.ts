@@ -49,10 +49,12 @@ const changing = (lane: LaneRow) => ({
   next_seq: lane.next_seq,
   pending: lane.pending,
   pending_tokens: lane.pending_tokens,
+  pending_exchanges: lane.pending_exchanges,
   pending_backfill: lane.pending_backfill,
   nudged_backfill: lane.nudged_backfill,
   oldest_at: lane.oldest_at,
   newest_at: lane.newest_at,
+  pace_ms: lane.pace_ms,
   flush_through: lane.flush_through,
   window_limit: lane.window_limit,
   attempts: lane.attempts,
@@ -67,7 +69,8 @@ export function* recounted(lane: LaneRow, after = 0): Script<LaneRow> {
 }
 
 const COUNT_WAITING = `
-  SELECT count(*) AS pending, coalesce(sum(tokens), 0)::bigint AS pending_tokens, min(accepted_at) AS oldest_at,
+  SELECT count(*) AS pending, coalesce(sum(tokens), 0)::bigint AS pending_tokens, coalesce(sum(exchanges), 0)::bigint AS pending_exchanges,
+    min(accepted_at) AS oldest_at,
     max(accepted_at) AS newest_at, min(position) AS first_position,
     count(*) FILTER (WHERE backfill) AS pending_backfill
   FROM batches WHERE lane = @lane AND state = 'pending' AND position > @after`;

@@ -133,9 +133,12 @@ export function beginOf(named: string | null, { saidAt, clock }: Pick<Message, '
 
 const MINUTE_MS = 60_000;
 
+/** What a body need not say. */
+type Usual = 'flush' | 'end_of_conversation' | 'priority';
+
 export interface Posted {
   readonly tenant: TenantId;
-  readonly body: Omit<PostBatch, 'flush' | 'priority'> & Partial<Pick<PostBatch, 'flush' | 'priority'>>;
+  readonly body: Omit<PostBatch, Usual> & Partial<Pick<PostBatch, Usual>>;
   /** The idempotency key, wherever it stood. */
   readonly key: string | null;
   /** The tenant's, where the body names none. */
@@ -159,7 +162,7 @@ export function draftBatch(tools: Tools, { tenant, body, key, timezone, ownAppOn
     messages: body.messages.map((message) => newMessage(tools.id('msg', bits), message, timeOf(message))),
     tokens: body.messages.reduce((sum, { content }) => sum + estimateTokens(textOfContent(content)), 0),
     acceptedAt,
-    flush: body.flush ?? false,
+    flush: body.flush === true || body.end_of_conversation === true,
     priority: body.priority ?? 'live',
     idempotency: key === null ? null : { key, bodyHash: hashOf(tools, body) },
   };
@@ -203,9 +206,10 @@ const momentOf = (iso: string | undefined): Millis | null => (iso === undefined 
 
 /** Of everything but the key itself, which may come in the header one time and in the body another. */
 function hashOf(tools: Tools, body: Posted['body']): string {
-  const { idempotency_key: _key, priority, ...rest } = body;
+  const { idempotency_key: _key, priority, end_of_conversation, ...rest } = body;
   // The default means the same as none.
-  return tools.hash(canonical(priority === 'backfill' ? { ...rest, priority } : rest));
+  const said = { ...(priority === 'backfill' && { priority }), ...(end_of_conversation && { end_of_conversation }) };
+  return tools.hash(canonical({ ...rest, ...said }));
 }
 
 /** How many of them, and of those before each of them, still say all that was said. */

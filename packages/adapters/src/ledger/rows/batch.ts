@@ -8,7 +8,7 @@ import type {
   NewBatch,
   NewMessage,
 } from '@slowwave/engine';
-import { saidWhen } from '@slowwave/engine/storing';
+import { exchangesIn, saidWhen } from '@slowwave/engine/storing';
 import { type ColumnsOf, type ScopeColumns, scopeFrom } from './columns.ts';
 
 export interface BatchRow
@@ -76,6 +76,7 @@ export const newBatchColumns = (batch: NewBatch, place: { lane: LaneId; scope: n
   metadata: JSON.stringify(batch.metadata),
   position: place.position,
   tokens: batch.tokens,
+  exchanges: exchangesIn(batch),
   state: 'pending',
   stage: 'waiting',
   attempts: 0,

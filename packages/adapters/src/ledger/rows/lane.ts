@@ -20,12 +20,16 @@ export interface LaneRow extends OwnerColumns {
   /** Batches that wait, without the pinned ones. */
   readonly pending: number;
   readonly pending_tokens: number;
+  readonly pending_exchanges: number;
   /** Those of them that are backfill. */
   readonly pending_backfill: number;
   /** Whether the job of this generation was to run behind all that is live. */
   readonly nudged_backfill: 0 | 1;
   readonly oldest_at: Millis | null;
+  /** While none waits, of the last that did; null: there was none. */
   readonly newest_at: Millis | null;
+  /** How long its owner usually lets pass before saying something; null: nobody knows yet. */
+  readonly pace_ms: Millis | null;
   /** Batches up to this position are due at once; 0 when none of those waits. */
   readonly flush_through: number;
   /** How many batches the next window may pin, after a split. */

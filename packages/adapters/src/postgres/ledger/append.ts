@@ -72,9 +72,7 @@ function place(
     const place = { lane: lane.id, scope, seq: lane.next_seq + i, resent, seenUntil: lane.updated_at };
     rows.messages.push(newMessageColumns(message, batch, place));
   }
-  const { tokens, acceptedAt, flush, priority } = batch;
-  const messages = batch.messages.length;
-  const step = appendTo(lane, { tokens, messages, acceptedAt, flush, priority }, policy);
+  const step = appendTo(lane, batch, policy);
   lanes.set(key, step.lane);
   return { kind: 'stored', nudge: step.nudge };
 }

@@ -19,7 +19,7 @@ export interface Append {
 export function append(sql: Sql, { batch, policy, newLaneId }: Append): Appended {
   const before = answerOfKey(sql, batch);
   if (before !== null) return before;
-  const { tenant, acceptedAt, tokens, flush, priority } = batch;
+  const { tenant, acceptedAt } = batch;
   const lane = laneOf(sql, { ...ownerOfBatch(batch), newId: newLaneId, now: acceptedAt });
   const scope = openScope(sql, lane.id, batch.scope);
   const row = newBatchColumns(batch, { lane: lane.id, scope, position: lane.next_position });
@@ -29,8 +29,7 @@ export function append(sql: Sql, { batch, policy, newLaneId }: Append): Appended
   }
   rememberKey(sql, batch);
   runScript(sql, count([{ tenant, name: 'accepted', value: 1 }]));
-  const messages = batch.messages.length;
-  const step = appendTo(lane, { tokens, messages, acceptedAt, flush, priority }, policy);
+  const step = appendTo(lane, batch, policy);
   saveLonger(sql, lane, step.lane);
   return { kind: 'stored', nudge: step.nudge };
 }
@@ -100,9 +99,11 @@ const longerColumns = (lane: LaneRow): readonly Value[] => [
   lane.next_seq,
   lane.pending,
   lane.pending_tokens,
+  lane.pending_exchanges,
   lane.pending_backfill,
   lane.oldest_at,
   lane.newest_at,
+  lane.pace_ms,
   lane.flush_through,
   lane.due_at,
   lane.updated_at,
@@ -139,6 +140,6 @@ const SELECT_LANE = 'SELECT * FROM lanes WHERE tenant = @tenant AND owner_kind =
 
 const UPDATE_LONGER = `
   UPDATE lanes SET
-    next_position = ?, next_seq = ?, pending = ?, pending_tokens = ?, pending_backfill = ?, oldest_at = ?,
-    newest_at = ?, flush_through = ?, due_at = ?, updated_at = ?
+    next_position = ?, next_seq = ?, pending = ?, pending_tokens = ?, pending_exchanges = ?, pending_backfill = ?,
+    oldest_at = ?, newest_at = ?, pace_ms = ?, flush_through = ?, due_at = ?, updated_at = ?
   WHERE id = ?`;

@@ -45,7 +45,7 @@ const unusable = (message: string): EngineError =>
 
 /** What SQLite alone does in its own way: counting what waits in a lane reads nothing but the index. */
 const OWN = `
-CREATE INDEX batches_pending ON batches (lane, position, tokens, accepted_at, backfill) WHERE state = 'pending';
+CREATE INDEX batches_pending ON batches (lane, position, tokens, exchanges, accepted_at, backfill) WHERE state = 'pending';
 
 CREATE TRIGGER trail_is_append_only BEFORE UPDATE ON trail
 WHEN NEW.subject_kind IS NOT 'erasure'

@@ -5,7 +5,12 @@ import type { Gathered } from './thoughts.ts';
 /** When a lane with waiting batches is due. */
 export interface DuePolicy {
   readonly tokens: number;
+  /** That wait; none: however many. */
+  readonly exchanges?: number;
+  /** Of silence, at least. */
   readonly idleMs: number;
+  /** Of silence, where that is longer: so many times the owner's pace. none: idleMs, whatever the pace. */
+  readonly paces?: number;
   readonly maxAgeMs: number;
 }
 

@@ -1,4 +1,4 @@
-import type { ChatCall, Log } from '@slowwave/engine';
+import { type ChatCall, estimateTokens, type Log } from '@slowwave/engine';
 import { type ModelServer, type Reply, startModelServer } from '@slowwave/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openaiChat } from '../src/openai/index.ts';
@@ -291,5 +291,108 @@ describe('a window that is cut in silence', () => {
   test.each([0, 5_000, 9_000])('is not suspected where it counts %i tokens', async (tokens) => {
     await ask(counted(tokens), sent);
     expect(warnings).toEqual([]);
+  });
+});
+
+describe('how long an answer may be', () => {
+  const refused = (text: string): Reply => ({ status: 400, body: { error: { message: text } } });
+  const limits = () =>
+    server.calls.map(({ request: { max_completion_tokens: now, max_tokens: before } }) => [now, before]);
+  const most = estimateTokens(CALL.system + CALL.user) * 4 + 1_000;
+  const connected = (more: object = {}) =>
+    openaiChat({ apiKey: null, baseUrl: server.baseUrl, model: 'm', timeoutMs: 5_000, log: log(), ...more });
+  const askTwice = async (model = connected()) => {
+    await model.ask(CALL, NEVER);
+    await model.ask(CALL, NEVER);
+    return limits();
+  };
+
+  test.each<[string, object, (number | undefined)[]]>([
+    ['four times its question and some more', {}, [most, undefined]],
+    ['what an operator says', { maxOutputTokens: 9_000 }, [9_000, undefined]],
+    ['anything', { maxOutputTokens: null }, [undefined, undefined]],
+    ['what the extra body says', { extraBody: { max_tokens: 70 } }, [undefined, 70]],
+  ])('%s', async (_name, more, sent) => {
+    server.setScript(() => message({ content: FACTS }));
+    expect(await askTwice(connected(more))).toEqual([sent, sent]);
+  });
+
+  test('a long question asks for no longer an answer than most models write', async () => {
+    server.setScript(() => message({ content: FACTS }));
+    await connected().ask({ ...CALL, user: 'word '.repeat(20_000) }, NEVER);
+    expect(limits()).toEqual([[32_000, undefined]]);
+  });
+
+  test('is said by the older name to servers that refuse the newer one, and not at all where both are refused', async () => {
+    server.setScript(({ request }) => {
+      const name = ['max_completion_tokens', 'max_tokens'].find((known) => known in request);
+      return name === undefined
+        ? message({ content: FACTS })
+        : {
+            status: 422,
+            body: { detail: [{ loc: ['body', name], msg: 'Extra inputs are not permitted', input: 999 }] },
+          };
+    });
+    expect(await askTwice()).toEqual([
+      [most, undefined],
+      [undefined, most],
+      [undefined, undefined],
+      [undefined, undefined],
+    ]);
+  });
+
+  test.each([
+    [
+      'OpenAI',
+      'max_tokens is too large: 20000. This model supports at most 16384 completion tokens, whereas you provided 20000.',
+      16_384,
+    ],
+    [
+      'Anthropic',
+      'max_tokens: 20000 > 8192, which is the maximum allowed number of output tokens for claude-3-5-haiku-20241022',
+      8_192,
+    ],
+    [
+      'Groq',
+      '`max_completion_tokens` must be less than or equal to `8192`, the maximum value for `max_completion_tokens` is less than the `context_window` for this model',
+      8_192,
+    ],
+    ['DeepSeek', 'Invalid max_tokens value, the valid range of max_tokens is [1, 8192]', 8_192],
+    [
+      'Gemini',
+      'Unable to submit request because it has a maxOutputTokens value of 20000 but the supported range is from 1 (inclusive) to 8193 (exclusive).',
+      8_193,
+    ],
+  ])('shrinks to what the model allows, in the words of %s', async (_name, words, allowed) => {
+    server.setScript(({ request }) =>
+      Number(request.max_completion_tokens) >= allowed ? refused(words) : message({ content: FACTS }),
+    );
+    const model = connected({ maxOutputTokens: 20_000 });
+    expect((await askTwice(model)).map(([now]) => now)).toEqual([20_000, allowed - 1, allowed - 1]);
+  });
+
+  test.each([
+    "This model's maximum context length is 4096 tokens. However, you requested 5800 tokens (1200 in the messages, 4600 in the completion). Please reduce the length of the messages or completion.",
+    "'max_tokens' or 'max_completion_tokens' is too large: 4600. This model's maximum context length is 4096 tokens and your request has 1200 input tokens (4600 > 4096 - 1200).",
+  ])('is left open where the window has no room for a prompt and its limit: %s', async (words) => {
+    server.setScript(({ request }) =>
+      'max_completion_tokens' in request ? refused(words) : message({ content: FACTS }),
+    );
+    await askTwice();
+    expect(limits()).toEqual([
+      [most, undefined],
+      [undefined, undefined],
+      [most, undefined],
+      [undefined, undefined],
+    ]);
+  });
+
+  test('a prompt that has no room without it either is too long', async () => {
+    server.setScript(() => refused("This model's maximum context length is 4096 tokens."));
+    await expect(connected().ask(CALL, NEVER)).rejects.toMatchObject({ code: 'context_too_long' });
+    expect(limits()).toEqual([
+      [most, undefined],
+      [undefined, undefined],
+    ]);
   });
 });

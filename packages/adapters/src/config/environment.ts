@@ -121,6 +121,11 @@ export const ENVIRONMENT = z.object({
     .describe(
       'What the model server speaks: openai (chat completions, as nearly all do) or anthropic (the Messages API; its key goes into OPENAI_API_KEY).',
     ),
+  SLOWWAVE_CHAT_MAX_OUTPUT_TOKENS: Count(0, 1_000_000)
+    .optional()
+    .describe(
+      'Maximum tokens of one answer of a chat or image model, including its thinking. 0: no limit is sent. Default: 1,000 plus four times the tokens of the prompt, at most 32,000.',
+    ),
   SLOWWAVE_CHAT_EXTRA_BODY: ExtraOfChat.describe(
     'JSON object added to each request to the chat model, over what Slowwave sends, e.g. {"reasoning_effort": "low"}.',
   ),

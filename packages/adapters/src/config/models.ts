@@ -68,11 +68,17 @@ const chatServerOf = (env: Environment) => ({
   baseUrl: env.OPENAI_BASE_URL ?? null,
   apiKey: env.OPENAI_API_KEY ?? null,
   timeoutMs: env.SLOWWAVE_MODEL_TIMEOUT_MS,
+  ...outputLimitOf(env),
   extraBody: env.SLOWWAVE_CHAT_EXTRA_BODY ?? {},
   extraHeaders: env.SLOWWAVE_CHAT_EXTRA_HEADERS ?? {},
   /** Where it is set, for what is said when it is wrong. */
   settings: { baseUrl: 'OPENAI_BASE_URL', apiKey: 'OPENAI_API_KEY' },
 });
+
+/** Missing: as follows from each question. */
+function outputLimitOf({ SLOWWAVE_CHAT_MAX_OUTPUT_TOKENS: most }: Environment): { maxOutputTokens?: number | null } {
+  return most === undefined ? {} : { maxOutputTokens: most === 0 ? null : most };
+}
 
 const prefixOf = (given: string | undefined): string | null => (given === 'none' ? '' : (given ?? null));
 

@@ -2,9 +2,9 @@ import { type Cancellation, type ChatAnswer, type ChatCall, type ChatModel, esti
 import { o200kTokenizer } from '../tokens.ts';
 import { readChatAnswer } from './answer.ts';
 import { connect, exchange, type OpenaiOptions } from './client.ts';
-import { type Complaint, isUnexplained, rejection, unquoted } from './failure.ts';
+import { type Complaint, isTooLong, isUnexplained, rejection, unquoted } from './failure.ts';
 import { combine, type KnownManners, knownManners, type Manners, withLesserFormat, withoutRefused } from './manners.ts';
-import { chatRequest } from './request.ts';
+import { type Asked, chatRequest } from './request.ts';
 
 export interface ChatOptions extends OpenaiOptions {
   /** What the server is known to take. Missing: to be found out, once for the life of the process. */
@@ -18,8 +18,8 @@ export function openaiChat(options: ChatOptions): ChatModel {
   // What it refuses after an answer, it refuses for another reason than the form that is asked for.
   let hasAnswered = false;
 
-  const sent = async (call: ChatCall, tried: Manners, cancel: Cancellation): Promise<ChatAnswer | Complaint> => {
-    const request = { ...chatRequest(options.model, call, tried), ...options.extraBody };
+  const sent = async (call: ChatCall, asked: Asked, cancel: Cancellation): Promise<ChatAnswer | Complaint> => {
+    const request = { ...chatRequest(options.model, call, asked), ...options.extraBody };
     const outcome = await exchange({ place, cancel }, (signal) => client.chat.completions.create(request, { signal }));
     if ('complaint' in outcome) return outcome.complaint;
     const answer = readChatAnswer(outcome.body, promptOf(call), place);
@@ -28,8 +28,8 @@ export function openaiChat(options: ChatOptions): ChatModel {
   };
 
   // null: nothing less would do. A first question may be refused for its form without a word about it.
-  const lesserThan = (tried: Manners, said: Complaint, isFirst: boolean): Manners | null => {
-    const lesser = withoutRefused(tried, said);
+  const lesserThan = ({ manners: tried, limit }: Asked, said: Complaint, isFirst: boolean): Manners | null => {
+    const lesser = withoutRefused(tried, said, limit);
     if (lesser !== null) manners.learn(lesser);
     if (lesser !== null || hasAnswered || !isFirst || !isUnexplained(said)) return lesser;
     return withLesserFormat(tried);
@@ -37,19 +37,40 @@ export function openaiChat(options: ChatOptions): ChatModel {
 
   const ask: ChatModel['ask'] = async (call, cancel) => {
     let tried = manners.now();
+    let isLimited = true;
     for (let isFirst = true; ; isFirst = false) {
-      const said = await sent(call, tried, cancel);
+      const asked = { manners: tried, limit: isLimited ? outputLimit(options, call, tried) : null };
+      const said = await sent(call, asked, cancel);
       if (!('status' in said)) {
         manners.learn(tried);
         return said;
       }
-      const lesser = lesserThan(tried, said, isFirst);
+      const lesser = lesserThan(asked, said, isFirst);
+      // Some servers add the limit to the prompt: without it there may be room.
+      if (lesser === null && asked.limit !== null && isTooLong(said)) {
+        isLimited = false;
+        continue;
+      }
       if (lesser === null) throw rejection(said, place, [call.user]);
       warn(options, { tried, lesser, complaint: unquoted(said, [call.user]) });
       tried = combine(manners.now(), lesser);
     }
   };
   return { name: options.model, ask };
+}
+
+/** An answer is longer than its question only where a model is in a loop, or thinks. */
+const OUTPUT_PER_INPUT = 4;
+const OUTPUT_LEAST = 1_000;
+/** What most models can write at once. */
+const OUTPUT_MOST = 32_000;
+
+/** How many tokens an answer may have. null: no limit is sent, as there is none, or an operator sends one of their own. */
+function outputLimit({ maxOutputTokens, extraBody = {} }: ChatOptions, call: ChatCall, known: Manners): number | null {
+  if (known.limit === 'none' || 'max_completion_tokens' in extraBody || 'max_tokens' in extraBody) return null;
+  const usual = Math.min(OUTPUT_PER_INPUT * promptTokens(call) + OUTPUT_LEAST, OUTPUT_MOST);
+  const wanted = maxOutputTokens === undefined ? usual : maxOutputTokens;
+  return wanted === null ? null : Math.min(wanted, known.outputMax ?? wanted);
 }
 
 const promptOf = ({ system, user }: ChatCall): string => system + user;

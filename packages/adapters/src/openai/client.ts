@@ -35,7 +35,9 @@ export interface OpenaiOptions {
   readonly log: Log;
   /** Missing: openai. */
   readonly api?: ChatApi;
-  /** Goes out with each request. */
+  /** Of an answer, in tokens. null: no limit; missing: one that follows from the question. Embedders ignore it. */
+  readonly maxOutputTokens?: number | null;
+  /** Goes out with each request, over what is sent anyway. */
   readonly extraBody?: Readonly<Record<string, unknown>>;
   readonly extraHeaders?: Readonly<Record<string, string>>;
   /** The settings that say where it is, for what is said when they are wrong. */

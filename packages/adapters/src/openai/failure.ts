@@ -12,6 +12,8 @@ const TOO_LONG = new RegExp(
   ].join('|'),
   'iu',
 );
+/** Of limits on answers this speaks of what was asked as well. */
+const ABOUT_ROOM = /context.?length|model.?len|inputs?`? tokens|in the messages|prompt/iu;
 const BAD_KEY =
   /api.?key.{0,40}(?:not valid|invalid|expired|not found|missing)|(?:invalid|incorrect|missing|expired|no).{0,20}api.?key|authentication/iu;
 /** The server has thrown away what the model wrote. */
@@ -92,6 +94,12 @@ const FAILED_ANSWER_VERDICT: Verdict = {
 
 /** Whether the model has failed, and not who asked it. */
 export const isFailedAnswer = ({ code, text }: Complaint): boolean => FAILED_ANSWER.test(`${code} ${text}`);
+
+/** Whether there is no room for a question, or none for it and its answer. */
+export const isTooLong = (complaint: Complaint): boolean => verdictOn(complaint) === TOO_LONG_VERDICT;
+
+/** Whether the window of the model is full, not the answer too long for it. */
+export const isAboutRoom = ({ text }: Complaint): boolean => ABOUT_ROOM.test(text);
 
 /** Whether a server may have taken exception to the form that is asked for, and does not say so. */
 export const isUnexplained = (complaint: Complaint): boolean =>

@@ -1,4 +1,4 @@
-import { type Complaint, complainsAbout, isFailedAnswer } from './failure.ts';
+import { type Complaint, complainsAbout, isAboutRoom, isFailedAnswer } from './failure.ts';
 
 /** What each part of a request may be, best first. A server that refuses one is asked for the next. */
 const CHOICES = {
@@ -7,14 +7,25 @@ const CHOICES = {
   temperature: [true, false],
   /** false: instructions go into the user's message, as templates without a system role want it. */
   system: [true, false],
+  /** By which name the length of an answer is limited. */
+  limit: ['max_completion_tokens', 'max_tokens', 'none'],
 } as const;
 
 type Part = keyof typeof CHOICES;
 
 /** What a server is known to take: plain data, which may be saved and loaded. It starts with everything and only ever shrinks. */
-export type Manners = { readonly [part in Part]: (typeof CHOICES)[part][number] };
+export type Manners = { readonly [part in Part]: (typeof CHOICES)[part][number] } & {
+  /** The longest answer that may be asked for, in tokens. Missing or null: no maximum is known. */
+  readonly outputMax?: number | null;
+};
 
-export const FULL_MANNERS: Manners = { format: 'json_schema', temperature: true, system: true };
+export const FULL_MANNERS: Manners = {
+  format: 'json_schema',
+  temperature: true,
+  system: true,
+  limit: 'max_completion_tokens',
+  outputMax: null,
+};
 
 /** What is known of one model of one server. */
 export interface KnownManners {
@@ -39,16 +50,41 @@ const ABOUT_FORMAT =
 const ABOUT_TEMPERATURE = /temperature/iu;
 const ABOUT_SYSTEM = /system.{0,12}role.{0,20}not supported|only user and assistant roles|roles must alternate/iu;
 
-/** The same manners without what the server complains about; null when that is something else. */
-export function withoutRefused(manners: Manners, complaint: Complaint): Manners | null {
+const ABOUT_LIMIT = /max[_ ]?(?:completion|output|new)?[_ ]?tokens|number of output tokens/iu;
+
+/** The same manners without what the server complains about; null when that is something else. `limit`: of the answer, as it was asked for. */
+export function withoutRefused(manners: Manners, complaint: Complaint, limit: number | null = null): Manners | null {
   if (manners.temperature && complainsAbout(complaint, ABOUT_TEMPERATURE)) return { ...manners, temperature: false };
   if (manners.system && complainsAbout(complaint, ABOUT_SYSTEM)) return { ...manners, system: false };
+  if (limit !== null && complainsAbout(complaint, ABOUT_LIMIT) && !isAboutRoom(complaint)) {
+    // What is refused at the maximum that was named before is not refused for its size.
+    const outputMax = manners.outputMax ? null : maximumIn(complaint, limit);
+    return outputMax === null
+      ? { ...manners, limit: after(CHOICES.limit, manners.limit) ?? 'none' }
+      : { ...manners, outputMax };
+  }
   return complainsAbout(complaint, ABOUT_FORMAT) && !isFailedAnswer(complaint) ? withLesserFormat(manners) : null;
 }
 
 export function withLesserFormat(manners: Manners): Manners | null {
-  const format = CHOICES.format[CHOICES.format.indexOf(manners.format) + 1];
+  const format = after(CHOICES.format, manners.format);
   return format === undefined ? null : { ...manners, format };
+}
+
+const after = <T>(choices: readonly T[], choice: T): T | undefined => choices[choices.indexOf(choice) + 1];
+
+/** What servers say of fields that they do not know; numbers beside it are quoted from the request. */
+const ABOUT_NAME = /unsupported|not supported|unrecogni[sz]ed|unknown|unexpected|not permitted/iu;
+
+/** A model that writes less than this is of no use, and smaller numbers in a complaint are about something else. */
+const OUTPUT_MAX_MIN = 256;
+
+/** The longest answer that a complaint allows, below what was asked for. One less than it names: some name the first that is refused. */
+function maximumIn({ text }: Complaint, limit: number): number | null {
+  if (ABOUT_NAME.test(text)) return null;
+  const numbers = text.replaceAll(/(?<=\d),(?=\d{3})/gu, '').match(/(?<![\w.-])\d+(?![\w-])/gu) ?? [];
+  const below = numbers.map(Number).filter((number) => number > OUTPUT_MAX_MIN && number < limit);
+  return below.length === 0 ? null : Math.max(...below) - 1;
 }
 
 /** The least of both: what two calls learnt at the same time. */
@@ -56,6 +92,8 @@ export const combine = (a: Manners, b: Manners): Manners => ({
   format: lesser(CHOICES.format, a.format, b.format),
   temperature: a.temperature && b.temperature,
   system: a.system && b.system,
+  limit: lesser(CHOICES.limit, a.limit, b.limit),
+  outputMax: a.outputMax && b.outputMax ? Math.min(a.outputMax, b.outputMax) : (a.outputMax ?? b.outputMax ?? null),
 });
 
 const lesser = <T>(choices: readonly T[], a: T, b: T): T => (choices.indexOf(a) > choices.indexOf(b) ? a : b);

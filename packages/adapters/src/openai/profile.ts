@@ -93,6 +93,6 @@ const TELLING: readonly EngineErrorCode[] = [
 
 /** Another server, another model or other settings have another profile. Neither a key nor the value of a header is in the name. */
 export function profileName(use: 'chat' | 'embedding', options: Omit<OpenaiOptions, 'log'>): string {
-  const { apiKey: _key, timeoutMs: _timeout, extraHeaders = {}, ...rest } = options;
+  const { apiKey: _key, timeoutMs: _timeout, maxOutputTokens: _limit, extraHeaders = {}, ...rest } = options;
   return `${use} ${digestOf([rest, Object.keys(extraHeaders)])}`;
 }

@@ -10,12 +10,15 @@ const CALL = {
 };
 
 test('a question without images is plain text', () => {
-  expect(chatRequest('m', CALL, FULL_MANNERS).messages[1]).toEqual({ role: 'user', content: CALL.user });
+  expect(chatRequest('m', CALL, { manners: FULL_MANNERS, limit: null }).messages[1]).toEqual({
+    role: 'user',
+    content: CALL.user,
+  });
 });
 
 test('images stand before the text, which ends with the input', () => {
   const images = ['https://pictures.example/a.png', 'data:image/png;base64,AAAA'];
-  expect(chatRequest('m', { ...CALL, images }, FULL_MANNERS).messages[1]).toEqual({
+  expect(chatRequest('m', { ...CALL, images }, { manners: FULL_MANNERS, limit: null }).messages[1]).toEqual({
     role: 'user',
     content: [
       { type: 'image_url', image_url: { url: images[0] } },

@@ -6,7 +6,11 @@ import type {
 import { type Manners, withLesserFormat } from './manners.ts';
 
 /** The request for a call, in the manners of its server. A question that is asked again is asked in another way. */
-export function chatRequest(model: string, call: ChatCall, manners: Manners): ChatCompletionCreateParamsNonStreaming {
+export function chatRequest(
+  model: string,
+  call: ChatCall,
+  { manners, limit }: Asked,
+): ChatCompletionCreateParamsNonStreaming {
   const { again = 0 } = call;
   const asked = again > 1 ? (withLesserFormat(manners) ?? manners) : manners;
   const system = (asked.format === 'json_schema' ? call.system : withSchema(call)).toWellFormed();
@@ -19,8 +23,16 @@ export function chatRequest(model: string, call: ChatCall, manners: Manners): Ch
         ]
       : [{ role: 'user', content: userContent({ ...call, user: `${system}\n\n${call.user}` }) }],
     ...(asked.temperature ? { temperature: TEMPERATURES[again] ?? 1 } : {}),
+    ...(limit === null || asked.limit === 'none' ? {} : { [asked.limit]: limit }),
     ...formatOf(call, asked),
   };
+}
+
+/** How a call is asked. */
+export interface Asked {
+  readonly manners: Manners;
+  /** Of the answer, in tokens. null: none. */
+  readonly limit: number | null;
 }
 
 /** Of a first question, and of each that repeats it: at 0 a model makes the same mistake again. */

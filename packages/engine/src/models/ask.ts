@@ -207,25 +207,38 @@ interface Failed {
 
 function unusable({ prompt }: Question<unknown>, { tries, isFinal }: Failed): EngineError {
   const brokeOff = tries.some(({ answer, reading }) => answer.truncated || reading?.complete === false);
+  const { got, remedy } = gotIn(tries);
   const message =
-    `expected ${prompt.name} to answer with the JSON of its schema, got ${gotIn(tries)}, twice; ` +
-    'see the raw answers in the consolidation. If this persists, raise the output limit or use another model.';
+    `expected ${prompt.name} to answer with the JSON of its schema, got ${got}, twice; ` +
+    `see the raw answers in the consolidation. If this persists, ${remedy}.`;
   const facts = { code: 'model_output_unusable', retryable: !isFinal } as const;
   return brokeOff ? new BrokenOffError(message, facts) : new EngineError(message, facts);
 }
 
-/** What came instead of an answer: each has a remedy of its own. */
-function gotIn(tries: readonly Answered<unknown>[]): string {
+interface Got {
+  readonly got: string;
+  readonly remedy: string;
+}
+
+const MORE_ROOM = 'raise SLOWWAVE_CHAT_MAX_OUTPUT_TOKENS or the output limit of the server';
+
+/** What came instead of an answer, and what to do about it. */
+function gotIn(tries: readonly Answered<unknown>[]): Got {
   const [cutOff] = tries.filter(({ answer, reading }) => answer.truncated || reading?.complete === false);
   if (cutOff !== undefined) {
-    const isEmpty = cutOff.answer.text.trim() === '';
-    return isEmpty ? 'nothing before its output limit (it may have thought until then)' : 'a truncated answer';
+    return THINKING.test(cutOff.answer.text)
+      ? { got: 'nothing but thinking before its output limit', remedy: `let the model think less, or ${MORE_ROOM}` }
+      : { got: 'a truncated answer', remedy: `${MORE_ROOM}; a model that repeats itself must be replaced` };
   }
   const [last] = tries.toReversed();
   const text = last?.answer.text.trim() ?? '';
-  if (text === '') return 'an empty answer';
-  return /[[{]/u.test(text) ? 'JSON of another form' : 'prose without JSON';
+  if (text === '') return { got: 'an empty answer', remedy: 'look at the log of the server, or use another model' };
+  const got = /[[{]/u.test(text) ? 'JSON of another form' : 'prose without JSON';
+  return { got, remedy: 'use another model, or a server that enforces JSON schemas' };
 }
+
+/** Nothing at all, or thoughts that do not end: servers leave them out or mark them. */
+const THINKING = /^\s*(?:<think(?:ing)?>(?!.*<\/think)|$)/isu;
 
 /** Who asks outside of a consolidation, and to whom that is counted. */
 export interface Apart extends Omit<Caller, 'turn'> {

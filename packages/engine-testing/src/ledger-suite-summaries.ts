@@ -135,6 +135,23 @@ export function describeSummaries(bench: () => Bench): void {
       expect(await summaryRead(b)).toBe('so far');
     });
 
+    it('is read with the least sure of what summaries of its scope were ever made of', async () => {
+      const b = bench();
+      const due = await dueAfter(b, ['one', 'two', 'three']);
+      const basis = expectThere(await b.ledger.summaries.read(due, HOW));
+      expect(basis.trust).toBeNull();
+      await b.ledger.summaries.store(due, { ...basis, summary: 'so far', trust: 'external' });
+      await store(b, { messages: [newMessage(b.tools)] });
+      const turn = await nextTurn(b);
+      const later = await b.reopened();
+      const read = { summary: 'so far', summaryTrust: 'external' };
+      expect(await later.thoughts.gather(turn, 0)).toMatchObject(read);
+      expect(await later.thoughts.context(turn.lane, turn.scope, 0)).toMatchObject(read);
+      await b.ledger.summaries.forget(turn.lane);
+      expect(expectThere(await b.ledger.summaries.read(due, HOW))).toMatchObject({ summary: null, trust: 'external' });
+      expect(await b.ledger.thoughts.gather(turn, 0), 'a later try').toMatchObject(read);
+    });
+
     it('is read by a consolidation as it stood at its begin, also on a later try', async () => {
       const b = bench();
       const due = await dueAfter(b, ['one', 'two', 'three']);

@@ -91,12 +91,13 @@ export function describeThoughts(bench: () => Bench): void {
       await store(b, { messages: [newMessage(b.tools, { content: 'one' })] });
       const turn = await nextTurn(b);
       const context = () => b.ledger.thoughts.context(turn.lane, scope(), 10);
-      expect(await context()).toEqual({ summary: null, recent: [] });
+      expect(await context()).toEqual({ summary: null, summaryTrust: null, recent: [] });
       await apply(b, turn);
       await store(b, { messages: [newMessage(b.tools, { content: 'waits' })] });
       expect((await context()).recent.map((message) => message.content)).toEqual(['one']);
       const elsewhere = scope({ userId: 'ann', runId: 'r1' });
-      expect(await b.ledger.thoughts.context(turn.lane, elsewhere, 10)).toEqual({ summary: null, recent: [] });
+      const nothing = { summary: null, summaryTrust: null, recent: [] };
+      expect(await b.ledger.thoughts.context(turn.lane, elsewhere, 10)).toEqual(nothing);
     });
 
     it('has each message once, however often it was sent', async () => {

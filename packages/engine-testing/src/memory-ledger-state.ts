@@ -31,6 +31,7 @@ import type {
   Tombstone,
   Tools,
   TrailEntry,
+  Trust,
   Undo,
   Webhook,
   WishToForget,
@@ -116,6 +117,7 @@ export interface SummaryRow {
   summary: string | null;
   from: number | null;
   count: number;
+  trust: Trust | null;
   upTo: number;
   revision: number;
 }

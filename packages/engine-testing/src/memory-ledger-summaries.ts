@@ -52,6 +52,7 @@ export function summaryOf(state: State, lane: LaneId, scope: Scope): SummaryRow 
     summary: null,
     from: null,
     count: 0,
+    trust: null,
     upTo: 0,
     revision: 0,
   };
@@ -77,8 +78,8 @@ function read(state: State, refresh: SummaryRefresh, how: { every: number; limit
   if (row === null || upTo === undefined || since.length < how.every) return null;
   const messages = since.slice(-how.limit).filter((message) => !isForgotten(state, message));
   const { tenant } = rowOf(state.lanes, row.lane);
-  const { summary, from, count } = row;
-  return { tenant, summary, from, count, messages, upTo, revision: row.revision, ...termsIn(state, tenant) };
+  const { summary, from, count, trust } = row;
+  return { tenant, summary, from, count, trust, messages, upTo, revision: row.revision, ...termsIn(state, tenant) };
 }
 
 function store(state: State, refresh: SummaryRefresh, refreshed: RefreshedSummary): 'stored' | 'overtaken' {
@@ -86,8 +87,8 @@ function store(state: State, refresh: SummaryRefresh, refreshed: RefreshedSummar
   if (refreshed.call !== undefined) countCall(state, { lane }, refreshed.call);
   const row = rowOfRefresh(state, refresh);
   if (row === null || row.revision !== refreshed.revision) return 'overtaken';
-  const { summary, from, count, upTo } = refreshed;
-  Object.assign(row, { summary, from, count, upTo, revision: row.revision + 1 });
+  const { summary, from, count, trust, upTo } = refreshed;
+  Object.assign(row, { summary, from, count, trust, upTo, revision: row.revision + 1 });
   return 'stored';
 }
 

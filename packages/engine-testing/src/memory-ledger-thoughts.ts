@@ -22,6 +22,7 @@ export function memoryThoughts(state: State): ThoughtStore {
     gather: async (turn, recentCount) => gather(state, turn, recentCount),
     context: async (lane, scope, recentCount) => ({
       summary: summaryOf(state, lane, scope).summary,
+      summaryTrust: summaryOf(state, lane, scope).trust,
       recent: recentBefore(state, { lane, scope, before: Number.POSITIVE_INFINITY }, recentCount),
     }),
     answer: async (consolidationId, step, inputHash) => findAnswer(state, consolidationId, { step, inputHash }),
@@ -80,6 +81,7 @@ export function gather(state: State, turn: Turn, recentCount: number): Gathered 
     messages,
     metadata: new Map(pinned.map((batch) => [batch.id, batch.metadata])),
     summary: state.pinnedSummaries.get(turn.consolidationId) ?? null,
+    summaryTrust: summaryOf(state, turn.lane, turn.scope).trust,
     recent: recentBefore(state, { lane: turn.lane, scope: turn.scope, before: firstSeq }, recentCount),
     thought: {
       plan: newestPlan(state, turn.consolidationId),

@@ -68,6 +68,8 @@ CREATE TABLE scopes (
   summary_count bigint NOT NULL DEFAULT 0,
   summary_upto bigint NOT NULL DEFAULT 0,
   summary_revision bigint NOT NULL DEFAULT 0,
+  -- The least sure class of all that its summaries were ever made of.
+  summary_trust text,
   UNIQUE (lane, key)
 );
 

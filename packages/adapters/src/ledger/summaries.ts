@@ -1,4 +1,13 @@
-import type { Account, LaneId, SummaryCall, SummaryRefresh, SummaryStore, TenantId, Turn } from '@slowwave/engine';
+import type {
+  Account,
+  LaneId,
+  SummaryCall,
+  SummaryRefresh,
+  SummaryStore,
+  TenantId,
+  Trust,
+  Turn,
+} from '@slowwave/engine';
 import { snapshot, statement, storeOf, write } from './access.ts';
 import { type MessageRow, messageFrom } from './rows/batch.ts';
 import { all, first, ifHeld, run, type Script, together } from './script.ts';
@@ -22,6 +31,7 @@ export const summaryStore = storeOf<SummaryStore>('summaries', {
       summary: scope.summary,
       from: scope.summary_from,
       count: scope.summary_count,
+      trust: scope.summary_trust,
       messages: messages.filter((row) => row.forgotten === 0).map(messageFrom),
       upTo: last.seq,
       revision: scope.summary_revision,
@@ -29,13 +39,13 @@ export const summaryStore = storeOf<SummaryStore>('summaries', {
     };
   }),
   /** Takes the place of the summary it was made from, and of no other. Where it comes too late its call is counted all the same. */
-  store: statement(function* (refresh, { tenant, summary, from, count, upTo, revision, call }) {
+  store: statement(function* (refresh, { tenant, summary, from, count, trust, upTo, revision, call }) {
     const { lane } = refresh;
     const id = Number(refresh.scope);
     const calls = call === undefined ? [] : [call];
     const isStored = yield* ifHeld(
       { text: SELECT_UNCHANGED, given: { id, lane, revision } },
-      run(REPLACE_SUMMARY, { id, summary, from, count, upTo }),
+      run(REPLACE_SUMMARY, { id, summary, from, count, trust, upTo }),
       ...calls.flatMap((one) => counting({ tenant, lane, consolidationId: '' }, one)),
     );
     if (!isStored) for (const one of calls) yield* countCall(tenant, { lane }, one);
@@ -55,7 +65,7 @@ const SELECT_UNCHANGED = `
 
 const REPLACE_SUMMARY = `
   UPDATE scopes SET summary = @summary, summary_from = @from, summary_count = @count, summary_upto = @upTo,
-    summary_revision = summary_revision + 1
+    summary_trust = @trust, summary_revision = summary_revision + 1
   WHERE id = @id AND :held`;
 
 /** For a lane that was erased in the meantime nothing is counted: its usage is gone too. */
@@ -81,6 +91,7 @@ interface SummaryRow extends TermsColumns {
   readonly summary_from: number | null;
   readonly summary_count: number;
   readonly summary_revision: number;
+  readonly summary_trust: Trust | null;
 }
 
 /** What tells which messages a summary covers. */
@@ -113,7 +124,8 @@ interface DueRow {
 }
 
 const SELECT_SCOPE = `
-  SELECT l.tenant, s.summary, s.summary_from, s.summary_count, s.summary_revision, ${termsOf('l.tenant')}
+  SELECT l.tenant, s.summary, s.summary_from, s.summary_count, s.summary_revision, s.summary_trust,
+    ${termsOf('l.tenant')}
   FROM scopes s JOIN lanes l ON l.id = s.lane WHERE s.id = @id AND s.lane = @lane`;
 
 /** Messages `m` that a summary can cover. */
@@ -144,7 +156,7 @@ const COUNTED_FOR = `
 export const forgetBegunSummaries = (lane: LaneId): Script<number> =>
   run('UPDATE consolidations SET summary = NULL WHERE lane = @lane AND summary IS NOT NULL', { lane });
 
-/** Summaries go back to covering nothing; refreshes under way no longer fit. */
+/** Summaries go back to covering nothing; refreshes under way no longer fit. Consolidations that began with them still know whose word they were. */
 export function* forgetSummaries(lane: LaneId): Script<void> {
   yield* run(
     `UPDATE scopes SET summary = NULL, summary_from = NULL, summary_count = 0, summary_upto = 0,

@@ -12,6 +12,7 @@ import type {
   StoredAnswer,
   TenantId,
   ThoughtStore,
+  Trust,
   Turn,
 } from '@slowwave/engine';
 import { type Access, lookup, read, snapshot, statement, storeOf } from './access.ts';
@@ -109,6 +110,7 @@ export function* gather(turn: Turn, recentCount: number): Script<Gathered> {
     messages: heard(1),
     metadata: new Map(batches.map((row) => [row.id, JSON.parse(row.metadata)])),
     summary: head?.summary ?? null,
+    summaryTrust: head?.summary_trust ?? null,
     recent: heard(0),
     thought: {
       plan: head?.plan == null ? null : JSON.parse(head.plan),
@@ -129,6 +131,7 @@ interface PinnedRow extends TermsColumns {
   readonly formers: string;
   readonly is_first: 1 | null;
   readonly summary: string | null;
+  readonly summary_trust: Trust | null;
   readonly plan: string | null;
   readonly is_answered: 0 | 1 | null;
 }
@@ -144,36 +147,41 @@ const SELECT_USABLE = `
 /** An answer of a consolidation that was undone, for the one that follows it. */
 const formerFrom = (row: AnswerRow): StoredAnswer => ({ former: row.consolidation_id, ...answerFrom(row) });
 
+interface ScopeRow {
+  readonly id: number;
+  readonly tenant: TenantId;
+  readonly summary: string | null;
+  readonly summary_trust: Trust | null;
+}
+
 /** What a batch of a scope would be gathered with if it were claimed now. */
 function* contextOf(lane: LaneId, scope: Scope, recentCount: number): Script<ConversationContext> {
-  const row = yield* first<{ id: number; tenant: TenantId; summary: string | null }>(SELECT_SCOPE_OF_LANE, {
-    lane,
-    ...scope,
-  });
-  if (row === null) return { summary: null, recent: [] };
+  const row = yield* first<ScopeRow>(SELECT_SCOPE_OF_LANE, { lane, ...scope });
+  if (row === null) return { summary: null, summaryTrust: null, recent: [] };
   const recent = yield* all<MessageRow>(SELECT_RECENT, {
     tenant: row.tenant,
     scope: row.id,
     before: Number.MAX_SAFE_INTEGER,
     limit: recentCount,
   });
-  return { summary: row.summary, recent: recent.map(messageFrom).reverse() };
+  return { summary: row.summary, summaryTrust: row.summary_trust, recent: recent.map(messageFrom).reverse() };
 }
 
 const NEWEST_PLAN = 'SELECT p.plan FROM plans p WHERE p.consolidation_id = @id ORDER BY p.round DESC LIMIT 1';
 
 const SELECT_BATCHES = `
-  SELECT b.id, b.metadata, b.formers, f.is_first, f.summary, f.plan, f.is_answered, f.rules, f.ceilings
+  SELECT b.id, b.metadata, b.formers, f.is_first, f.summary, f.summary_trust, f.plan, f.is_answered, f.rules, f.ceilings
   FROM batches b
   LEFT JOIN (
     SELECT c.batch_ids->>0 AS id, 1 AS is_first, c.summary, (${NEWEST_PLAN}) AS plan,
+      (SELECT s.summary_trust FROM scopes s WHERE s.id = c.scope) AS summary_trust,
       EXISTS (SELECT 1 FROM answers a WHERE a.consolidation_id = c.id) AS is_answered, ${termsOf('c.tenant')}
     FROM consolidations c WHERE c.id = @id
   ) AS f ON f.id = b.id
   WHERE b.id IN :ids`;
 
 const SELECT_SCOPE_OF_LANE = `
-  SELECT s.id, l.tenant, s.summary FROM scopes s JOIN lanes l ON l.id = s.lane
+  SELECT s.id, l.tenant, s.summary, s.summary_trust FROM scopes s JOIN lanes l ON l.id = s.lane
   WHERE s.lane = @lane AND s.user_id IS NOT DISTINCT FROM @userId AND s.agent_id IS NOT DISTINCT FROM @agentId
     AND s.run_id IS NOT DISTINCT FROM @runId AND s.app_id IS NOT DISTINCT FROM @appId`;
 

@@ -55,7 +55,7 @@ const gatherFromLife =
     if (original === null || original.consolidationId === null) return own;
     const { id, lane, consolidationId } = original;
     const life = await ledger.thoughts.gather({ ...turn, tenant, lane, consolidationId, batchIds: [id] }, recentCount);
-    return { ...own, summary: life.summary, recent: life.recent };
+    return { ...own, summary: life.summary, summaryTrust: life.summaryTrust, recent: life.recent };
   };
 
 const paidCalls = (meter: Meter): Meter => ({

@@ -1,6 +1,7 @@
 import { SUMMARY_EVERY } from '../consolidation/consolidate.ts';
 import type { EngineDeps } from '../deps.ts';
 import { maskSecrets } from '../masking/secrets.ts';
+import { leastOf, trustOf } from '../memories/trust.ts';
 import { clockText, isWorthReading, textOfContent } from '../messages/messages.ts';
 import { type Apart, askUncounted } from '../models/ask.ts';
 import { afford, type Purse } from '../models/limits.ts';
@@ -10,7 +11,7 @@ import type { Turn } from '../ports/ledger/lanes.ts';
 import type { RefreshedSummary, SummaryBasis } from '../ports/ledger/summaries.ts';
 import type { FollowUps, SummaryHandler, SummaryRefresh } from '../ports/schedule.ts';
 import { cleanText, estimateTokens, shorten } from '../text/normalise.ts';
-import type { Json, Message } from '../words.ts';
+import type { Json, Message, Trust } from '../words.ts';
 
 /** More than there is room for in one call; older ones live on in the memories. */
 const MESSAGES_MAX = 200;
@@ -53,7 +54,7 @@ export const refreshSummary =
     const input: SummarizeInput = { summary: basis.summary, messages: toSummarize(basis.messages) };
     const apart = { deps, tenant, account: { lane: refresh.lane }, prices, cancel };
     const made = input.messages.length === 0 ? { summary: basis.summary } : await summarize(apart, input);
-    const refreshed = { tenant, ...made, ...extentOf(basis, made.summary), upTo, revision };
+    const refreshed = { tenant, ...made, ...extentOf(basis, made.summary), trust: trustIn(basis), upTo, revision };
     const { kind } = await summaries.store(refresh, refreshed);
     deps.log.info({ lane: refresh.lane, scope: refresh.scope, upTo, outcome: kind }, 'refreshed a summary');
   };
@@ -62,6 +63,11 @@ export const refreshSummary =
 function extentOf({ from, count, messages }: SummaryBasis, summary: string | null) {
   const first = from ?? messages[0]?.saidAt.seq ?? null;
   return summary === null ? { from: null, count: 0 } : { from: first, count: count + messages.length };
+}
+
+function trustIn({ trust, messages }: SummaryBasis): Trust | null {
+  const trusts = [...(trust === null ? [] : [trust]), ...messages.filter(isTold).map(trustOf)];
+  return trusts.length === 0 ? null : leastOf(trusts);
 }
 
 /** Asks, and once more for an answer of which nothing can be used or that broke off. A summary of null: nothing to say. */

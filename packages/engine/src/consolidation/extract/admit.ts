@@ -43,6 +43,7 @@ interface Admission {
   /** What a model was shown from before the window. */
   readonly before: readonly Spoken[];
   readonly summary?: string | null;
+  readonly summaryTrust?: Trust | null;
   readonly instructions?: string | null;
   /** The settings ask for facts in a language of their own. */
   readonly isTranslated?: boolean;
@@ -105,9 +106,9 @@ function newAmong(found: readonly Found[], attribute: Attribute): (candidate: Ca
 
 /** Facts of a model are held against what was said: whose word they are, and whether anybody said them. */
 function comparing(judging: Judging) {
-  const { inferred, window, before } = judging;
+  const { inferred, window, before, summary = null, summaryTrust } = judging;
   const looking = lookingIn(window, before);
-  const lineage = lineageIn(window, before, looking);
+  const lineage = lineageIn({ window, before, summary: summaryTrust === 'external' ? summary : null }, looking);
   const grounding = groundingIn({ summary: null, instructions: null, isTranslated: false, ...judging }, looking);
   return {
     sourcedOf: (raw: RawFact, shown: ReadonlyMap<string, Spoken>): Sourced => {

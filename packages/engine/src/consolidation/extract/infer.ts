@@ -52,7 +52,7 @@ export async function infer(
   const admission = {
     ...{ inferred: true, agent: turn.scope.agentId !== null, categories, ownOnly, before },
     // Not the tenant's prompt: of its examples nothing is remembered.
-    ...{ summary: gathered.summary, instructions },
+    ...{ summary: gathered.summary, summaryTrust: gathered.summaryTrust, instructions },
     isTranslated: asksForLanguage([instructions, rules.prompts.extract]),
   };
   const admitted = await inSlices(deps.tools, admitting(found, admission));

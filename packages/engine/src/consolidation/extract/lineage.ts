@@ -20,38 +20,70 @@ interface Made {
   readonly isExact?: boolean;
 }
 
+/** What a model was shown to find them in. */
+interface Shown {
+  readonly window: readonly Spoken[];
+  /** What was said before the window. */
+  readonly before: readonly Spoken[];
+  /** The summary, where external content is in it. */
+  readonly summary: string | null;
+}
+
 /**
  * Whose word facts and relations of a window are: the least of the messages that each of them names. A model may have read it
  * elsewhere, also in what it is shown from before the window, and one that obeys a page says that the user has said it: what
- * stands in external content and in no message that is named is external.
+ * stands in external content and in no message that is named is external. So is what a summary of such content says and no
+ * message does: it says it in words of its own, so that fewer of them have to stand there.
  */
 export function lineageIn(
-  window: readonly Spoken[],
-  before: readonly Spoken[],
+  { window, before, summary }: Shown,
   looking = lookingIn(window, before),
 ): (made: Made) => Trust {
   const wordsOf = once((text: string) => normaliseText(text));
   const termsOf = once((text: string) => termSet(text));
-  const external = [...before, ...window].filter(({ message }) => trustOf(message) === 'external');
-  return ({ texts, quote, sources, isExact = looking.saidIn(sources, quote ?? '') }) => {
-    const named = leastOf(sources.map(trustOf));
-    if (named === 'external') return named;
-    // Most quotes stand there as they are. All that follows takes far longer than to look for them.
-    if (isExact && external.length === 0) return named;
+  const isExternal = ({ message }: Spoken): boolean => trustOf(message) === 'external';
+  const external = [...before, ...window].filter(isExternal);
+  const others = [...before, ...window].filter((spoken) => !isExternal(spoken));
+  const holds = ({ text }: Told, quoted: string): boolean => quoted !== '' && wordsOf(text).includes(quoted);
+  const says = ({ text }: Told, one: ReadonlySet<string>, share: number): boolean =>
+    one.size > 0 && containment(one, termsOf(text)) >= share;
+  const standsIn = (told: Told, { quoted, asked, isQuoted, isSupported }: Sought, share: number): boolean =>
+    (!isQuoted && holds(told, quoted)) || (!isSupported && asked.every((one) => says(told, one, share)));
+  const soughtOf = ({ texts, quote, sources }: Made, isExact: boolean): Sought => {
     const asked = texts.map((text) => new Set([...termSet(text)].filter((term) => !FRAME.has(term))));
     const own = looking.spokenBy(sources);
     const quoted = normaliseText(quote ?? '');
-    const holds = (spoken: Spoken): boolean => quoted !== '' && wordsOf(spoken.text).includes(quoted);
-    const isQuoted = isExact || own.some(holds);
-    const says = (spoken: Spoken, one: ReadonlySet<string>, share: number): boolean =>
-      one.size > 0 && containment(one, termsOf(spoken.text)) >= share;
+    const isQuoted = isExact || own.some((spoken) => holds(spoken, quoted));
     const isSupported = asked.every((one) => own.some((spoken) => says(spoken, one, SUPPORTED)));
-    const isElsewhere = external.some(
-      (spoken) => (!isQuoted && holds(spoken)) || (!isSupported && asked.every((one) => says(spoken, one, READ_THERE))),
-    );
-    if (isElsewhere) return 'external';
-    return isQuoted || isSupported ? named : leastOf([named, 'inferred']);
+    return { quoted, asked, isQuoted, isSupported };
   };
+  const isOfSummary = (sought: Sought): boolean => {
+    const share = sought.isQuoted ? READ_THERE : SUPPORTED;
+    const isSummed = summary !== null && standsIn({ text: summary }, sought, share);
+    return isSummed && !others.some((spoken) => standsIn(spoken, sought, share));
+  };
+  return (made) => {
+    const { sources, quote, isExact = looking.saidIn(sources, quote ?? '') } = made;
+    const named = leastOf(sources.map(trustOf));
+    if (named === 'external') return named;
+    // Most quotes stand there as they are. All that follows takes far longer than to look for them.
+    if (isExact && external.length === 0 && summary === null) return named;
+    const sought = soughtOf(made, isExact);
+    if (external.some((spoken) => standsIn(spoken, sought, READ_THERE))) return 'external';
+    if (sought.isSupported) return named;
+    if (isOfSummary(sought)) return 'external';
+    return sought.isQuoted ? named : leastOf([named, 'inferred']);
+  };
+}
+
+type Told = Pick<Spoken, 'text'>;
+
+/** What is looked for of one fact, and whether its own messages have it. */
+interface Sought {
+  readonly quoted: string;
+  readonly asked: readonly ReadonlySet<string>[];
+  readonly isQuoted: boolean;
+  readonly isSupported: boolean;
 }
 
 /** How it is looked up what messages of a window say. */

@@ -168,10 +168,9 @@ type IsExternal = (raw: RawRelation, sources: readonly Spoken[]) => boolean;
 
 /** The owner says "I", not a name: a relation of the owner is looked for by its other end. */
 function externalIn(found: readonly FoundGraph[], before: readonly Spoken[]): IsExternal {
-  const lineage = lineageIn(
-    found.flatMap(({ shown }) => [...shown.values()]),
-    before,
-  );
+  const window = found.flatMap(({ shown }) => [...shown.values()]);
+  // Names stand in messages, or are not taken: the summary alone makes no relation.
+  const lineage = lineageIn({ window, before, summary: null });
   return ({ source, destination, quote }, sources) => {
     const texts = [source, destination].filter((name) => !isSelfName(name));
     return lineage({ texts, quote, sources: sources.map(({ message }) => message) }) === 'external';

@@ -1,5 +1,16 @@
 import type { ToldLine } from '../../context/told.ts';
-import type { Content, LaneId, Message, Millis, Owner, SaidAt, Scope, TenantId, UtcOffset } from '../../words.ts';
+import type {
+  Content,
+  LaneId,
+  Message,
+  Millis,
+  Owner,
+  SaidAt,
+  Scope,
+  TenantId,
+  Trust,
+  UtcOffset,
+} from '../../words.ts';
 import type { SummaryRefresh } from '../schedule.ts';
 import type { Terms } from './ledger.ts';
 import type { ModelCall } from './thoughts.ts';
@@ -11,11 +22,16 @@ export interface Covered {
   readonly messages: number;
 }
 
-/** Where a summary begins, and how many messages it was made of. */
+/** Where a summary begins, how many messages it was made of, and whose they are. */
 interface Extent {
   /** The sequence of the first message; null: there is no summary. */
   readonly from: number | null;
   readonly count: number;
+  /**
+   * The least sure of all that summaries of the scope were ever made of; null: of nothing. It outlasts the summary: what began
+   * with that one may still be at work.
+   */
+  readonly trust: Trust | null;
 }
 
 /** What a refresh starts from, with what holds for its tenant. */

@@ -1,5 +1,5 @@
 import type { Plan } from '../../plan.ts';
-import type { Failure, JsonObject, LaneId, Message, Millis, Scope, TenantId } from '../../words.ts';
+import type { Failure, JsonObject, LaneId, Message, Millis, Scope, TenantId, Trust } from '../../words.ts';
 import type { TokenUse } from '../models.ts';
 import type { Fenced, Turn } from './lanes.ts';
 import type { Terms } from './ledger.ts';
@@ -13,6 +13,8 @@ export interface Gathered extends Terms {
   readonly metadata: ReadonlyMap<string, JsonObject>;
   /** The scope's rolling summary, as it stood when the window was pinned. */
   readonly summary: string | null;
+  /** Whose word it is: of the least sure that summaries of the scope were ever made of. */
+  readonly summaryTrust: Trust | null;
   /** The scope's last messages before the pinned ones, oldest first, each once: without resent copies; already consolidated, and not undone. */
   readonly recent: readonly Message[];
   /** What the consolidation has thought so far. */
@@ -28,7 +30,7 @@ export interface Thought {
 }
 
 /** The part of it that does not depend on a turn. */
-export type ConversationContext = Pick<Gathered, 'summary' | 'recent'>;
+export type ConversationContext = Pick<Gathered, 'summary' | 'summaryTrust' | 'recent'>;
 
 export interface StoredAnswer {
   readonly step: string;

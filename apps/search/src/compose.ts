@@ -62,6 +62,7 @@ export async function compose(config: Config): Promise<Service> {
     metrics: observer.registry,
   });
   const limits = openLimits(config, log, observer);
+  limits.watch(embedder);
   const chat = limits.of(await openChat(config, { log, ledger }));
   const { deps, parts } = openSearch(config, {
     ...{ ledger, index, chat, tokenizer, tools, log, observer },

@@ -64,20 +64,17 @@ export async function compose(config: Config): Promise<Service> {
 const TURNS_PER_SUMMARY = 4;
 const TURNS_PER_STUDY = 2;
 
-/** A turn spends little time embedding; more concurrent calls would only queue at the embedder. */
-const TURNS_PER_EMBEDDING = 2;
-
 /** Between its model calls a turn reads and writes. Half as many turns again keep the models busy meanwhile. */
 const CALLS_PER_SPARE_TURN = 2;
 
 /** Everything a worker does: turns of lanes, summaries, studies, erasures, and sweeps for what was missed. */
 export async function openWork(
-  { concurrency, takeOverMs, chatServer, webhookDays, auditDays, receiptDays }: Config,
+  { concurrency, embeddingConcurrency, takeOverMs, chatServer, webhookDays, auditDays, receiptDays }: Config,
   { deps: given, connection, schedule, sender, loadEmbedder }: OpenEngine,
   metrics: Registry,
 ): Promise<{ close(): Promise<void> }> {
   const { attempted, studied } = measure(metrics, given, schedule);
-  const deps = { ...given, ...withSlots(given, concurrency), embedder: patient(given, concurrency) };
+  const deps = { ...given, ...withSlots(given, concurrency), embedder: patient(given, embeddingConcurrency) };
   loadEmbedder();
   await adoptIndex(deps);
   const { log } = deps;
@@ -114,11 +111,11 @@ function withSlots({ chat, imageModel }: EngineDeps, count: number): Pick<Engine
 }
 
 /**
- * Background work pauses when the embedder returns "too many requests", and limits its concurrent calls. Searches and
- * explicit writes, which somebody waits for, are not limited here.
+ * Background work pauses when the embedder returns "too many requests", and limits its concurrent calls: a server that computes
+ * one text at a time would only queue more of them, until all take too long. Searches and explicit writes, which somebody waits
+ * for, are not limited here.
  */
-function patient({ embedder, log }: EngineDeps, concurrency: number): Embedder {
+function patient({ embedder, log }: EngineDeps, count: number): Embedder {
   const limiter = memoryLimiter({ requestsPerMinute: null, tokensPerMinute: null });
-  const places = slots(Math.ceil(concurrency / TURNS_PER_EMBEDDING));
-  return slottedEmbedder(limitedEmbedder(embedder, { limiter, log }), places);
+  return slottedEmbedder(limitedEmbedder(embedder, { limiter, log }), slots(count));
 }

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 import { createGzip } from 'node:zlib';
-import type { ChatCall, Log } from '@slowwave/engine';
+import { type ChatCall, embedAll, type Log } from '@slowwave/engine';
 import { afterEach, describe, expect, test } from 'vitest';
 import { openaiChat, openaiEmbedder } from '../src/openai/index.ts';
 import { endpointReranker } from '../src/rerank.ts';
@@ -110,15 +111,17 @@ describe.each(ASKING)('the answer to %s', (_who, ask) => {
 });
 
 test('vectors for many texts may take more than one answer of a chat model may', async () => {
-  const dimensions = 1_536;
-  const texts = Array.from({ length: 256 }, (_, i) => `text ${i}`);
+  const dimensions = 4_096;
+  const texts = Array.from({ length: 112 }, (_, i) => `text ${i}`);
   const embedding = Array.from({ length: dimensions }, (_, i) => -0.012345678901234567 * (i + 1));
-  const body = JSON.stringify({ data: texts.map((_, index) => ({ index, embedding })) });
-  expect(body.length).toBeGreaterThan(LIMIT);
-  const url = await serve((request, response) => {
-    request.resume();
+  const bytes: number[] = [];
+  const url = await serve(async (request, response) => {
+    const { input } = (await json(request)) as { input: readonly string[] };
+    const body = JSON.stringify({ data: input.map((_, index) => ({ index, embedding })) });
+    bytes.push(body.length);
     response.writeHead(200, { 'content-type': 'application/json' }).end(body);
   });
   const embedder = await openaiEmbedder({ ...options(url), dimensions });
-  expect((await embedder.embed(texts, NEVER)).vectors).toHaveLength(texts.length);
+  expect(await embedAll(embedder, texts, NEVER)).toHaveLength(texts.length);
+  expect(Math.max(...bytes)).toBeGreaterThan(LIMIT);
 });

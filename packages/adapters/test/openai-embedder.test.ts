@@ -1,4 +1,4 @@
-import { type Embedder, EngineError, type Log } from '@slowwave/engine';
+import { type Embedder, EngineError, embedAll, type Log } from '@slowwave/engine';
 import { type EmbeddingCall, type ModelServer, type Raw, refusal, startModelServer } from '@slowwave/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openaiEmbedder } from '../src/openai/index.ts';
@@ -81,17 +81,17 @@ describe('texts', () => {
     expect(server.embeddingCalls[0]?.texts).toEqual([' ', ' ', 'cut �']);
   });
 
-  test('go in batches of at most 256', async () => {
-    const texts = Array.from({ length: 600 }, (_, i) => `text ${i}`);
-    const { vectors: found } = await (await connected()).embed(texts, NEVER);
-    expect(sizes()).toEqual([256, 256, 88]);
+  test('go in requests that grow from 16 to 64 while they are quick', async () => {
+    const texts = Array.from({ length: 300 }, (_, i) => `text ${i}`);
+    const found = await embedAll(await connected(), texts, NEVER);
+    expect(sizes()).toEqual([16, 32, 64, 64, 64, 60]);
     expect(server.embeddingCalls.flatMap(({ texts: sent }) => sent)).toEqual(texts);
-    expect(found).toHaveLength(600);
+    expect(found).toHaveLength(300);
   });
 
   test('that are long are cut to what models take, and go in smaller batches', async () => {
     const long = [...Array.from({ length: 13 }, () => 'word '.repeat(10_000)), '茶'.repeat(9000)];
-    await (await connected()).embed(long, NEVER);
+    await embedAll(await connected(), long, NEVER);
     expect(sizes()).toEqual([12, 2]);
     expect(server.embeddingCalls[1]?.texts.map(({ length }) => length)).toEqual([32_000, 8000]);
   });
@@ -107,14 +107,55 @@ describe('texts', () => {
     expect(taken.toSorted()).toEqual(['a'.repeat(1500), 'b'.repeat(1248), 'c']);
   });
 
-  test('too many for the server go in halves', async () => {
+  test('too many for the server go in halves, and how many it takes is learnt', async () => {
     const complaint: Raw = { status: 422, body: { error: 'batch size 5 > maximum allowed batch size 2' } };
     server.setEmbeddingScript(({ texts }) => (texts.length > 2 ? complaint : null));
-    const { vectors: found, usage } = await (await connected()).embed(['a', 'b', 'c', 'd', 'e'], NEVER);
+    const embedder = await connected();
+    const { vectors: found, usage } = await embedder.embed(['a', 'b', 'c', 'd', 'e'], NEVER);
     expect(sizes()).toEqual([5, 3, 2, 1, 2]);
     expect(found).toHaveLength(5);
     expect(usage.promptTokens).toBe(5);
+    await embedAll(embedder, ['f', 'g', 'h', 'i', 'j'], NEVER);
+    expect(sizes().slice(5)).toEqual([2, 2, 1]);
   });
+
+  test.each([10, 32, 100])('are sent at most %i at a time to a server that takes no more', async (most) => {
+    server.setEmbeddingScript(({ texts }) =>
+      texts.length > most ? { status: 400, body: { error: 'too many' } } : null,
+    );
+    const embedder = await connected();
+    const texts = Array.from({ length: 500 }, (_, i) => `text ${i}`);
+    expect(await embedAll(embedder, texts, NEVER)).toHaveLength(500);
+    const taken = server.embeddingCalls.filter((call) => call.texts.length <= most).flatMap((call) => call.texts);
+    expect(taken, 'each once, in order').toEqual(texts);
+    expect(sizes().filter((size) => size > most).length, 'refused requests').toBeLessThanOrEqual(2);
+  });
+
+  test('that were taken are not lost when what follows fails', async () => {
+    let calls = 0;
+    server.setEmbeddingScript(({ texts }) => {
+      calls += 1;
+      if (texts.length > 3) return { status: 413 };
+      return calls > 2 ? { status: 503 } : null;
+    });
+    const embedder = await connected();
+    expect((await embedder.embed(['a', 'b', 'c', 'd', 'e', 'f'], NEVER)).vectors).toHaveLength(3);
+    await expect(embedder.embed(['d', 'e', 'f'], NEVER)).rejects.toMatchObject({ code: 'model_server_error' });
+  });
+});
+
+test('a server that takes too long is sent half as much, which is no fault of the texts unless there is only one', async () => {
+  server.setEmbeddingScript(() => ({ timeout: true }));
+  const embedder = await connected({ timeoutMs: 100 });
+  const texts = Array.from({ length: 64 }, (_, i) => `text ${i}`);
+  const counted: boolean[] = [];
+  for (let i = 0; i < 6; i += 1) {
+    const error = await embedder.embed(texts, NEVER).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'model_timeout', retryable: true });
+    counted.push((error as EngineError).countsAsTry);
+  }
+  expect(sizes()).toEqual([16, 8, 4, 2, 1, 1]);
+  expect(counted).toEqual([false, false, false, false, true, true]);
 });
 
 describe('a text that the model refuses for good', () => {
@@ -137,9 +178,9 @@ describe('a text that the model refuses for good', () => {
   test('is found among hundreds by a few requests', async () => {
     refusing((text) => text === 'text 200');
     const texts = Array.from({ length: 256 }, (_, i) => `text ${i}`);
-    const { vectors: found } = await (await connected()).embed(texts, NEVER);
+    const found = await embedAll(await connected(), texts, NEVER);
     expect(found.flatMap((vector, i) => (vector === null ? [i] : []))).toEqual([200]);
-    expect(server.embeddingCalls.length).toBeLessThanOrEqual(17);
+    expect(server.embeddingCalls.length).toBeLessThanOrEqual(19);
   });
 
   test('is told from a model that takes nothing by one more question', async () => {

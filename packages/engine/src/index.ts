@@ -100,6 +100,7 @@ export { memoryWriter } from './memories/write.ts';
 export { draftBatch, fromTheFuture, isWorthReading, type Posted, spokenOf } from './messages/messages.ts';
 export { ARE_YOU_THERE } from './models/away.ts';
 export { callModel } from './models/call-model.ts';
+export { embedAll } from './models/embed.ts';
 export {
   admitCall,
   type Breaker,

@@ -8,6 +8,7 @@ export {
   type ExtractInput,
   echoExtractor,
   keyedDecider,
+  slowEmbedder,
 } from './model-server/ready-scripts.ts';
 export {
   type EmbeddingCall,

@@ -1,6 +1,6 @@
 import { type OpenEmbedder, observe, openEmbedder } from '@slowwave/adapters/assemble';
 import type { Config } from '@slowwave/adapters/config';
-import { cosine, EngineError, type Log } from '@slowwave/engine';
+import { cosine, EngineError, embedAll, type Log } from '@slowwave/engine';
 import { attempt, limited, ok, type Trial } from './trial.ts';
 
 /** Tries all that the index and searches need of the embedding model. */
@@ -22,7 +22,7 @@ export async function tryEmbeddings(config: Config, log: Log, cancel: AbortSigna
       first,
       await attempt({ model, tried: `${MANY} texts` }, async () => {
         const texts = Array.from({ length: MANY }, (_, i) => `${text} (${i})`);
-        const { took } = await timed(() => documents.embed(texts, cancel));
+        const { took } = await timed(() => embedAll(documents, texts, cancel));
         return ok(`${Math.round((MANY * SECOND_MS) / took)} texts a second`);
       }),
       await attempt({ model, tried: 'queries' }, async () => {
@@ -33,7 +33,7 @@ export async function tryEmbeddings(config: Config, log: Log, cancel: AbortSigna
         return each <= QUERY_MAX_MS ? ok(`${each} ms each`) : limited(`${each} ms each`, SLOW);
       }),
       await attempt({ model, tried: 'similarity' }, async () => {
-        const { vectors } = await documents.embed(ALIKE.flat(), cancel);
+        const vectors = await embedAll(documents, ALIKE.flat(), cancel);
         if (vectors.includes(null)) throw refusedText();
         const near = nearest(vectors as Float32Array[]);
         const came = `${near} of ${ALIKE.length} sentences are nearest to the same in other words`;

@@ -54,6 +54,7 @@ export async function openEngine(config: Config, log: Log, observer: Observer): 
   ]);
   const schedule = await openOn([connection, index, ledger, embedder], openSchedule({ connection, log }));
   const limits = openLimits(config, log, observer);
+  limits.watch(embedder);
   const chat = limits.of(await openChat(config, { log, ledger }));
   const imageModel = await openImageModel(config, { log, ledger });
   const urls = urlPolicy(config.allowedPrivateUrls);

@@ -3,8 +3,9 @@ import type { Breaker, ChatModel, Embedder, Ledger, Limiter, Log, Reranker } fro
 import type { Config } from '../config/index.ts';
 import { conventionsOf } from '../conventions.ts';
 import {
-  type BreakingChat,
+  type BreakingEmbedder,
   breakingChat,
+  breakingEmbedder,
   limitedChat,
   memoryLimiter,
   postgresLimiter,
@@ -91,6 +92,8 @@ export function openReranker({ reranker }: Config, { meter }: Pick<Observer, 'me
 export interface OpenEmbedder {
   readonly documents: Embedder;
   readonly queries: Embedder;
+  /** How its breaker stands; null: it has none, for it is in this process. */
+  readonly breaker: BreakingEmbedder['breaker'] | null;
   /** Loads a model of this process, downloaded before if need be. Rejects with the reason if it cannot be. */
   ready(onProgress: OnProgress): Promise<void>;
   close(): Promise<void>;
@@ -117,13 +120,15 @@ async function embedderOf(config: Config, log: Log): Promise<OpenEmbedder> {
   if (embeddingModel === null) return alike(builtinEmbedder(systemTools, embeddingDimensions ?? undefined));
   if (localModel !== null) {
     const { openLocalEmbedder } = await import('../local/open.ts');
-    return openLocalEmbedder({ source: localModel, prefixes: embeddingPrefixes, dataDir, hub: modelHub, log });
+    const source = { source: localModel, prefixes: embeddingPrefixes, dataDir, hub: modelHub, log };
+    return { ...(await openLocalEmbedder(source)), breaker: null };
   }
   const { openaiEmbedder } = await servers();
   const dimensions = embeddingDimensions;
   const embedder = await openaiEmbedder({ ...embeddingServer, model: embeddingModel, dimensions, log });
   const prefixes = chosenPrefixes(conventionsOf(embeddingModel).prefixes, embeddingPrefixes);
-  return alike(embedder, { ...prefixes, extraBody: embeddingServer.extraBody });
+  const breaking = breakingEmbedder(embedder, { log });
+  return { ...alike(breaking, { ...prefixes, extraBody: embeddingServer.extraBody }), breaker: breaking.breaker };
 }
 
 /** What vectors depend on, besides model and dimensions. */
@@ -138,7 +143,7 @@ function alike(embedder: Embedder, { query, document, extraBody }: Reading = PLA
   const more = Object.keys(extraBody).length === 0 ? [] : [extraBody];
   const space = query + document === '' && more.length === 0 ? '' : `:${digestOf([query, document, ...more])}`;
   const named = { ...embedder, fingerprint: embedder.fingerprint + space };
-  const closed = { ready: async () => {}, close: async () => {} };
+  const closed = { breaker: null, ready: async () => {}, close: async () => {} };
   return { documents: prefixed(named, document), queries: prefixed(named, query), ...closed };
 }
 
@@ -149,6 +154,8 @@ const TOKENS_SHARE = 0.95;
 export interface Limits {
   /** The model, held so. */
   of(chat: ChatModel): ChatModel;
+  /** The embedder holds itself so: only its breaker is shown with the others. */
+  watch(embedder: OpenEmbedder): void;
   /** How each model's breaker stands, by the model's name. */
   breakers(): Readonly<Record<string, Breaker['kind']>>;
   close(): Promise<void>;
@@ -161,7 +168,7 @@ export function openLimits(
   { registry, meter }: Pick<Observer, 'registry' | 'meter'>,
 ): Limits {
   const limiter = countWaits(limiterOf(config, log), registry);
-  const models: BreakingChat[] = [];
+  const models: { readonly name: string; breaker(): Breaker['kind'] }[] = [];
   const breakers = () => Object.fromEntries(models.map((model) => [model.name, model.breaker()]));
   measureBreakers(registry, { breakers });
   return {
@@ -169,6 +176,9 @@ export function openLimits(
       const model = breakingChat(limitedChat(chat, { limiter, log }), { log, meter });
       models.push(model);
       return model;
+    },
+    watch: ({ documents, breaker }) => {
+      if (breaker !== null) models.push({ name: documents.fingerprint, breaker });
     },
     breakers,
     close: () => limiter.close(),

@@ -139,6 +139,8 @@ const workOf = (env: Environment, program: Program) => ({
   },
   /** Calls of chat models at a time. */
   concurrency: env.SLOWWAVE_CONCURRENCY,
+  /** Requests of the embedder at a time, of work that nobody waits for. */
+  embeddingConcurrency: env.SLOWWAVE_EMBEDDING_CONCURRENCY,
   /** A worker that was silent this long is considered dead. */
   takeOverMs: env.SLOWWAVE_TAKE_OVER_MS,
   maxAttempts: env.SLOWWAVE_MAX_ATTEMPTS,

@@ -274,6 +274,11 @@ export const ENVIRONMENT = z.object({
   SLOWWAVE_CONCURRENCY: Count(1, 500)
     .default(20)
     .describe('Concurrent chat model calls per worker. It works on half as many owners again, to keep the model busy.'),
+  SLOWWAVE_EMBEDDING_CONCURRENCY: Count(1, 100)
+    .default(2)
+    .describe(
+      'Concurrent embedding requests of the background work of each worker. Searches and explicit writes are not limited.',
+    ),
   SLOWWAVE_TAKE_OVER_MS: Count(1_000, HOUR_MS)
     .default(30_000)
     .describe(

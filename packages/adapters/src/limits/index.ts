@@ -1,7 +1,6 @@
 export { besideRate } from './beside-rate.ts';
+export { type BreakingEmbedder, breakingChat, breakingEmbedder } from './breaking.ts';
 export {
-  type BreakingChat,
-  breakingChat,
   EMBEDDING_LIMIT_MS,
   hurriedEmbedder,
   limitedChat,

@@ -9,7 +9,8 @@ import {
   recordingMeter,
 } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
-import { breakingChat, limitedChat, slots, slottedChat } from './limited.ts';
+import { breakingChat } from './breaking.ts';
+import { limitedChat, slots, slottedChat } from './limited.ts';
 import { memoryLimiter } from './memory-limiter.ts';
 
 const CALL = { name: 'extract_facts', system: 'Find.', user: '{"messages":[]}', schema: {} };

@@ -1,28 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  ARE_YOU_THERE,
-  admitCall,
-  type Breaker,
-  type BreakerPolicy,
   type Cancellation,
   type ChatCall,
   type ChatModel,
-  CLOSED_BREAKER,
-  callFailed,
-  callModel,
-  callUndecided,
   type Embedded,
   type Embedder,
   EngineError,
-  type EngineErrorCode,
   estimateTokens,
-  FencedError,
   type Limiter,
   type Log,
-  type Meter,
 } from '@slowwave/engine';
-import { systemTools } from '../system/index.ts';
-import { steadyNow } from './memory-limiter.ts';
 
 /** Tokens an answer is thought to take before it is known. */
 const ANSWER_TOKENS = 400;
@@ -51,9 +38,8 @@ const estimateOf = ({ system, user, schema, images = [] }: ChatCall): number =>
   ANSWER_TOKENS;
 
 /** An embedder that is left alone for as long as its provider asks for. */
-export const limitedEmbedder = (embedder: Embedder, { limiter, log }: { limiter: Limiter; log: Log }): Embedder => ({
-  ...embedder,
-  embed: (texts, cancel) =>
+export const limitedEmbedder = (embedder: Embedder, { limiter, log }: { limiter: Limiter; log: Log }): Embedder =>
+  embeddingBy(embedder, (texts, cancel) =>
     limited(
       { model: embedder.fingerprint, limiter, log },
       {
@@ -63,7 +49,7 @@ export const limitedEmbedder = (embedder: Embedder, { limiter, log }: { limiter:
         used: ({ usage }) => usage.promptTokens,
       },
     ),
-});
+  );
 
 /** A shorter wait is slept through where the work stands; a longer one gives the worker's place to others. */
 const SLEEP_MAX_MS = 1_500;
@@ -196,9 +182,18 @@ export const slottedChat = (chat: ChatModel, places: Slots): ChatModel => ({
 });
 
 /** The same of an embedder. */
-export const slottedEmbedder = (embedder: Embedder, places: Slots): Embedder => ({
-  ...embedder,
-  embed: (texts, cancel) => inPlace(places, cancel, () => embedder.embed(texts, cancel)),
+export const slottedEmbedder = (embedder: Embedder, places: Slots): Embedder =>
+  embeddingBy(embedder, (texts, cancel) => inPlace(places, cancel, () => embedder.embed(texts, cancel)));
+
+/** An embedder that embeds in another way. Its space may become known later, so that it is asked for each time. */
+const embeddingBy = (embedder: Embedder, embed: Embedder['embed']): Embedder => ({
+  get fingerprint() {
+    return embedder.fingerprint;
+  },
+  get dimensions() {
+    return embedder.dimensions;
+  },
+  embed,
 });
 
 async function inPlace<T>(places: Slots, cancel: Cancellation, work: () => Promise<T>): Promise<T> {
@@ -233,128 +228,6 @@ const cancelled = (): EngineError =>
     retryable: true,
   });
 
-const POLICY: BreakerPolicy = {
-  // Several times the tries one batch has: a batch that its provider cannot bear parks alone and stops nobody else.
-  failures: 20,
-  windowMs: 60_000,
-  coolDownMs: 5_000,
-  // How late a provider that is well again is noticed.
-  coolDownMaxMs: 120_000,
-};
-
-/** The provider is away or broken, or refuses us whatever we ask. */
-const BROKEN: readonly EngineErrorCode[] = [
-  'model_unreachable',
-  'model_timeout',
-  'model_server_error',
-  'model_misconfigured',
-];
-/** Shows nothing of the provider: it was not asked, or the caller hung up. */
-const UNDECIDED: readonly EngineErrorCode[] = ['cancelled', 'rate_limited', 'queue_unavailable', 'ledger_unavailable'];
-
-/** A chat model that can be seen to be left alone. */
-export interface BreakingChat extends ChatModel {
-  /** How it stands with the questions that fail most. */
-  breaker(): Breaker['kind'];
-}
-
-interface BreakingOptions {
-  readonly log: Log;
-  readonly meter: Meter;
-  readonly policy?: BreakerPolicy;
-  readonly now?: () => number;
-}
-
-/**
- * A chat model that is left alone while it keeps failing, by all work of this process: work waits without losing
- * tries. The failure of a probe counts as any other.
- *
- * Each kind of question is left alone by itself, and none while the model answers the smallest question there is: then it
- * is there, and what it fails on is the fault of what it was asked. Else one owner's texts, or one kind of work that it
- * cannot do, would stop everybody's.
- */
-export function breakingChat(
-  chat: ChatModel,
-  { log, meter, policy = POLICY, now = steadyNow }: BreakingOptions,
-): BreakingChat {
-  const breakers = new Map<string, Breaker>();
-  const breakerOf = (name: string): Breaker => breakers.get(name) ?? CLOSED_BREAKER;
-  return {
-    ...chat,
-    breaker: () =>
-      STANDINGS.findLast((kind) => [...breakers.values()].some((breaker) => breaker.kind === kind)) ?? 'closed',
-    ask: async (call, cancel) => {
-      const { name } = call;
-      const before = breakerOf(name);
-      const admission = admitCall(before, now());
-      if (admission.kind === 'wait') throw leftAlone(chat.name, admission.ms);
-      breakers.set(name, admission.breaker);
-      const { probe } = admission;
-      try {
-        const answer = await chat.ask(call, cancel);
-        close(name);
-        return answer;
-      } catch (error) {
-        await failed(error, { name, probe, cancel });
-        throw error;
-      }
-    },
-  };
-
-  function close(name: string): void {
-    const { kind } = breakerOf(name);
-    breakers.set(name, CLOSED_BREAKER);
-    if (kind !== 'closed') log.info({ model: chat.name, call: name }, 'a model answers again');
-  }
-
-  async function failed(error: unknown, { name, probe, cancel }: FailedCall): Promise<void> {
-    const before = breakerOf(name);
-    const shown = shownBy(error);
-    if (shown === 'there') return close(name);
-    if (shown === 'nothing') return void breakers.set(name, callUndecided(before, { probe, now: now() }));
-    const after = callFailed(before, { probe, now: now() }, policy);
-    breakers.set(name, after);
-    if (after === before || after.kind !== 'open') return;
-    if (await answersAnything(cancel)) return void breakers.set(name, CLOSED_BREAKER);
-    log.warn({ model: chat.name, call: name, from: before.kind }, 'a model keeps failing; calls to it are paused');
-  }
-
-  /** A refusal is an answer. It is measured, and counted to nobody: whoever asked last is no more to blame than the others. */
-  async function answersAnything(cancel: Cancellation): Promise<boolean> {
-    try {
-      await callModel({ deps: { chat, meter, tools: systemTools }, turn: null, prices: {}, cancel }, ARE_YOU_THERE);
-      return true;
-    } catch (error) {
-      return shownBy(error) === 'there';
-    }
-  }
-}
-
-/** From the best to the worst. */
-const STANDINGS = ['closed', 'half_open', 'open'] as const satisfies readonly Breaker['kind'][];
-
-interface FailedCall {
-  readonly name: string;
-  readonly probe: boolean;
-  readonly cancel: Cancellation;
-}
-
-/** What an error shows of the provider; one that refuses is there. */
-function shownBy(error: unknown): 'broken' | 'nothing' | 'there' {
-  if (error instanceof FencedError) return 'nothing';
-  const code = error instanceof EngineError ? error.code : 'internal';
-  if (BROKEN.includes(code)) return 'broken';
-  return UNDECIDED.includes(code) ? 'nothing' : 'there';
-}
-
-const leftAlone = (model: string, ms: number): EngineError =>
-  new EngineError(`${model} keeps failing; calls to it are paused for ${Math.ceil(ms / 1000)} s; the work waits`, {
-    code: 'circuit_open',
-    retryable: true,
-    retryAfterMs: ms,
-    countsAsTry: false,
-  });
-
 /**
  * How long somebody who waits for an answer waits for vectors. A model that is there needs a tenth of it; what is asked or
  * written is found by its words without.
@@ -362,10 +235,8 @@ const leftAlone = (model: string, ms: number): EngineError =>
 export const EMBEDDING_LIMIT_MS = 2_000;
 
 /** An embedder for whoever stands and waits: what takes longer has failed. Work in bulk never stands before it. */
-export const hurriedEmbedder = (embedder: Embedder, limitMs: number = EMBEDDING_LIMIT_MS): Embedder => ({
-  ...embedder,
-  embed: (texts, cancel) => embedInTime(embedder, { texts, limitMs }, cancel),
-});
+export const hurriedEmbedder = (embedder: Embedder, limitMs: number = EMBEDDING_LIMIT_MS): Embedder =>
+  embeddingBy(embedder, (texts, cancel) => embedInTime(embedder, { texts, limitMs }, cancel));
 
 interface Hurry {
   readonly texts: readonly string[];

@@ -133,7 +133,7 @@ function verdictOnStatus(status: number, about: string, settings: SettingNames):
   }
   if (status === 401 || status === 403) return misconfigured(`correct ${settings.apiKey} or its permissions`);
   if (status === 404 || status === 405) return misconfigured(`correct ${settings.baseUrl} or the name of the model`);
-  if (status === 408) return verdict('model_timeout', true, 'it will be retried');
+  if (status === 408 || status === 504) return verdict('model_timeout', true, 'it will be retried');
   if (status === 429) return verdict('model_overloaded', true, 'it will be retried when the server allows it');
   if (status >= 500 || status === 409 || status === 425)
     return verdict('model_server_error', true, 'it will be retried');

@@ -1,7 +1,7 @@
 import type { EngineDeps } from '../deps.ts';
-import { asEngineError, type EngineErrorCode } from '../errors.ts';
+import { asEngineError, EngineError, type EngineErrorCode } from '../errors.ts';
 import type { Embedded, Embedder, TokenUse } from '../ports/models.ts';
-import { askedInSlices, type Cancellation } from '../ports/tools.ts';
+import { askedInSlices, type Cancellation, type Tools } from '../ports/tools.ts';
 import type { LaneId } from '../words.ts';
 import { embedderAnswers } from './away.ts';
 
@@ -16,11 +16,11 @@ interface Embedding {
 }
 
 /** Texts of one call of the embedder: what is done is kept, also where a later call fails. */
-const TEXTS_PER_CALL = 256;
+const TEXTS_PER_CALL = 64;
 
 /**
- * Embeds texts of a lane, each at most once, all that are new together. One that the model refuses for good has a vector of
- * zeros, which nothing is like: it is found by its words. The ledger remembers that, so that the model is not asked again.
+ * Embeds texts of a lane, each at most once. One that the model refuses for good has a vector of zeros, which nothing is like: it
+ * is found by its words. The ledger remembers that, so that the model is not asked again.
  */
 export async function embedTexts(
   deps: Pick<EngineDeps, 'ledger' | 'embedder' | 'tools'>,
@@ -28,25 +28,32 @@ export async function embedTexts(
   cancel: Cancellation,
 ): Promise<(text: string) => Float32Array> {
   const { ledger, embedder, tools } = deps;
+  const { fingerprint } = embedder;
   const lasting = new Set(texts);
-  const others = [...lasting, ...passing].filter((text) => !made.has(text));
+  const begun = passing.length === 0 ? [] : [...takeBegun(tools, `${lane} ${fingerprint}`)];
+  const vectors = new Map([...begun.filter(([text]) => !lasting.has(text)), ...made]);
+  const others = [...lasting, ...passing].filter((text) => !vectors.has(text));
   const hashes = new Map(others.map((text) => [text, tools.hash(text)]));
-  const ask = (some: readonly string[]) => ledger.thoughts.vectors(lane, embedder.fingerprint, some);
+  const ask = (some: readonly string[]) => ledger.thoughts.vectors(lane, fingerprint, some);
   const known = new Map(await askedInSlices(tools, [...hashes.values()], ask));
   const none = new Float32Array(embedder.dimensions);
-  const vectors = new Map(made);
   for (const [text, hash] of hashes) {
     const vector = known.get(hash);
     if (vector !== undefined) vectors.set(text, vector ?? none);
   }
   const missing = [...hashes.keys()].filter((text) => !vectors.has(text));
-  for (let at = 0; at < missing.length; at += TEXTS_PER_CALL) {
-    const found = await embedded(embedder, missing.slice(at, at + TEXTS_PER_CALL), cancel);
+  for (let at = 0; at < missing.length; ) {
+    const found = await embedded(embedder, missing.slice(at, at + TEXTS_PER_CALL), cancel).catch((error: unknown) => {
+      const left = passing.flatMap((text) => pair(text, made.has(text) ? undefined : vectors.get(text)));
+      keepBegun(tools, `${lane} ${fingerprint}`, new Map(left));
+      throw at === 0 ? error : whichWentOn(error);
+    });
     const kept = found.flatMap(([text, vector]) =>
       vector === null || lasting.has(text) ? pair(hashes.get(text), vector) : [],
     );
-    if (kept.length > 0) await ledger.thoughts.storeVectors(lane, embedder.fingerprint, new Map(kept));
+    if (kept.length > 0) await ledger.thoughts.storeVectors(lane, fingerprint, new Map(kept));
     for (const [text, vector] of found) vectors.set(text, vector ?? none);
+    at += found.length;
   }
   return (text) => {
     const vector = vectors.get(text);
@@ -55,17 +62,73 @@ export async function embedTexts(
   };
 }
 
+/** At least the first of the texts. */
 async function embedded(
   embedder: Embedder,
   texts: readonly string[],
   cancel: Cancellation,
 ): Promise<[string, Float32Array | null][]> {
   const { vectors } = await embedder.embed(texts, cancel);
-  return texts.flatMap((text, i) => pair(text, vectors[i]));
+  if (vectors.length > 0) return texts.flatMap((text, i) => pair(text, vectors[i]));
+  throw new EngineError(`expected vectors from ${embedder.fingerprint}, got none`, {
+    code: 'model_server_error',
+    retryable: true,
+  });
+}
+
+/** The next try asks for fewer texts, so that it is none of those that a batch has. */
+function whichWentOn(error: unknown): unknown {
+  const { message, code, retryable, retryAfterMs } = asEngineError(error);
+  return retryable
+    ? new EngineError(message, {
+        ...{ code, retryable, countsAsTry: false, cause: error },
+        ...(retryAfterMs === null ? {} : { retryAfterMs }),
+      })
+    : error;
+}
+
+/**
+ * Vectors of passing texts that were made before their call failed, by lane and space, for the next try of this process. Nobody
+ * else keeps them; those of the lanes that failed longest ago are given up first.
+ */
+const BEGUN = new WeakMap<Tools, Map<string, ReadonlyMap<string, Float32Array>>>();
+/** Of all vectors together: 32 MB. */
+const BEGUN_NUMBERS_MAX = 8_000_000;
+
+function takeBegun(tools: Tools, place: string): ReadonlyMap<string, Float32Array> {
+  const begun = BEGUN.get(tools)?.get(place) ?? new Map();
+  BEGUN.get(tools)?.delete(place);
+  return begun;
+}
+
+function keepBegun(tools: Tools, place: string, vectors: ReadonlyMap<string, Float32Array>): void {
+  if (vectors.size === 0) return;
+  const all = BEGUN.get(tools) ?? new Map<string, ReadonlyMap<string, Float32Array>>();
+  BEGUN.set(tools, all);
+  all.set(place, vectors);
+  let numbers = 0;
+  for (const [other, of] of [...all].reverse()) {
+    numbers += [...of.values()].reduce((sum, { length }) => sum + length, 0);
+    if (numbers > BEGUN_NUMBERS_MAX) all.delete(other);
+  }
 }
 
 const pair = <T>(key: string | undefined, value: T | undefined): [string, T][] =>
   key === undefined || value === undefined ? [] : [[key, value]];
+
+/** A vector for each of a few texts that are kept nowhere. */
+export async function embedAll(
+  embedder: Embedder,
+  texts: readonly string[],
+  cancel: Cancellation,
+): Promise<(Float32Array | null)[]> {
+  const all: (Float32Array | null)[] = [];
+  while (all.length < texts.length) {
+    const found = await embedded(embedder, texts.slice(all.length), cancel);
+    all.push(...found.map(([, vector]) => vector));
+  }
+  return all;
+}
 
 /** Nothing is embedded that was not before; what has no vector then goes by its words, and is not held to be refused. */
 export const withoutVectors = <Deps extends Pick<EngineDeps, 'ledger' | 'embedder'>>(deps: Deps): Deps => ({
@@ -102,11 +165,7 @@ async function apart(embedder: Embedder, texts: readonly string[], cancel: Cance
     const { code, countsAsTry } = asEngineError(error);
     if (cancel.aborted || !countsAsTry || !MAY_BE_OF_A_TEXT.includes(code)) throw error;
     if (!(await embedderAnswers({ embedder }, cancel))) throw error;
-    if (texts.length === 1) return { vectors: [null], usage: { promptTokens: 0, completionTokens: 0 } };
-    const middle = Math.ceil(texts.length / 2);
-    const left = await apart(embedder, texts.slice(0, middle), cancel);
-    const right = await apart(embedder, texts.slice(middle), cancel);
-    const promptTokens = left.usage.promptTokens + right.usage.promptTokens;
-    return { vectors: [...left.vectors, ...right.vectors], usage: { promptTokens, completionTokens: 0 } };
+    if (texts.length === 1) return { vectors: [null], usage: NO_USE };
+    return apart(embedder, texts.slice(0, Math.ceil(texts.length / 2)), cancel);
   }
 }

@@ -43,8 +43,8 @@ export interface ChatModel {
 
 export interface Embedded {
   /**
-   * One unit-length vector per text, in order. null: the model refuses this text for good, also when it is asked for nothing
-   * else, and takes others.
+   * One unit-length vector per text, in order, of as many as were embedded in one go: at least of the first. null: the model
+   * refuses this text for good, also when it is asked for nothing else, and takes others.
    */
   readonly vectors: readonly (Float32Array | null)[];
   readonly usage: TokenUse;
@@ -54,7 +54,10 @@ export interface Embedder {
   /** Names the vector space: model and dimensions. Vectors of two fingerprints are never compared. */
   readonly fingerprint: string;
   readonly dimensions: number;
-  /** Throws EngineError where the texts are not at fault: later the same ones may be embedded. */
+  /**
+   * Throws EngineError where the texts are not at fault: later the same ones may be embedded. What was embedded is never
+   * thrown away: whoever needs more vectors than came asks for the rest.
+   */
   embed(texts: readonly string[], cancel: Cancellation): Promise<Embedded>;
 }
 

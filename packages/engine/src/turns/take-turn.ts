@@ -86,13 +86,15 @@ async function runTurn(given: TurnDeps, { turn, gathered, sure }: Running, cance
 }
 
 /**
- * What an error means: a stop, an index that is away and what only comes too early cost no attempt; a turn that had
- * all its time has failed.
+ * What an error means: a stop, an index that is away, what only comes too early and what went on cost no attempt; a turn that
+ * had all its time has failed.
  */
 function ended(deps: EngineDeps, turn: Turn, { failure, cancel }: { failure: EngineError; cancel: Cancellation }) {
   const { reason } = cancel;
-  if (cancel.aborted) return reason instanceof EngineError ? failed(deps, turn, reason) : stopped(deps, turn);
+  const outOfTime = cancel.aborted && reason instanceof EngineError;
+  if (cancel.aborted && !outOfTime) return stopped(deps, turn);
   if (!failure.countsAsTry) return putOff(deps, turn, failure);
+  if (outOfTime) return failed(deps, turn, reason);
   const indexIsAway = failure.code === 'index_unavailable' && failure.retryable;
   if (!indexIsAway) return failed(deps, turn, failure);
   const fields = { lane: turn.lane, consolidation: turn.consolidationId, error: failure.message };

@@ -93,7 +93,7 @@ export async function answerEmbeddings(state: ModelState, request: JsonObject): 
   const call: EmbeddingCall = { texts, request, count: state.embeddingCalls.length + 1 };
   const prompt = texts.reduce((sum, text) => sum + countTokens(text), 0);
   state.embeddingCalls.push({ ...call, at: Date.now(), tokens: { prompt, completion: 0 } });
-  const raw = state.embeddingScript(call);
+  const raw = await state.embeddingScript(call);
   if (state.latencyMs > 0) await sleep(state.latencyMs);
   return raw ?? { status: 200, body: embeddings(request, texts, state.dimensions) };
 }

@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject } from '@slowwave/engine';
-import { refusal, type Script, type ScriptedCall } from './script.ts';
+import { type EmbeddingScript, refusal, type Script, type ScriptedCall } from './script.ts';
 
 export interface ExtractInput {
   readonly context: JsonObject;
@@ -48,6 +49,25 @@ export function answers(byName: Answers): Script {
     const answer = byName[call.name] ?? (call.name === 'are_you_there' ? there : undefined);
     if (answer === undefined) return refusal(500, { message: `the script has no answer for the call ${call.name}` });
     return { json: answer(call.input as never, call) };
+  };
+}
+
+/** An embedder that computes one text after the other, and does not notice when somebody hangs up. */
+export function slowEmbedder(msPerText: number): { readonly script: EmbeddingScript; workedMs(): number } {
+  let idle = Promise.resolve();
+  let workedMs = 0;
+  const compute = async (texts: number): Promise<void> => {
+    const startedAt = performance.now();
+    await sleep(texts * msPerText);
+    workedMs += performance.now() - startedAt;
+  };
+  return {
+    script: async ({ texts }) => {
+      idle = idle.then(() => compute(texts.length));
+      await idle;
+      return null;
+    },
+    workedMs: () => workedMs,
   };
 }
 

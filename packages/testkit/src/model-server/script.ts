@@ -60,7 +60,7 @@ export interface RerankCall {
 export type RerankScript = (call: RerankCall) => Raw | null;
 
 /** null lets the embedder answer with its vectors. */
-export type EmbeddingScript = (call: EmbeddingCall) => Raw | null;
+export type EmbeddingScript = (call: EmbeddingCall) => Raw | null | Promise<Raw | null>;
 
 /** The error body that OpenAI sends. */
 export function refusal(status: number, error: { message: string; code?: string; param?: string }): HttpReply {

@@ -1,34 +1,31 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type ModelServer, type RecordedCall, startModelServer } from '@slowwave/testkit';
-import { apiAt } from '../api.ts';
-import { untilQuiet } from '../fleet/quiet.ts';
+import { type Config, readServiceConfig, readStandaloneConfig } from '@slowwave/adapters/config';
+import { startModelServer, tempDir } from '@slowwave/testkit';
+import { seededRandom } from '../chaos/random.ts';
 import { fleetModel, userOf } from '../fleet/said.ts';
 import type { Bench, Given, Progress } from './bench.ts';
 import { conversation } from './conversation.ts';
 import { mem0Model, withMem0 } from './mem0/mem0.ts';
+import { consolidateInTime, type Post } from './moved-clock.ts';
 import { atMost, type Comparison } from './report.ts';
-import { withFleet } from './with-fleet.ts';
 
-const TARGET = 0.1;
+/** Nobody pays for more calls than with mem0; at the gap of most chats separate processes make a tenth of them. */
+const TARGET = 1;
+const TARGET_OF_CHATS = 0.1;
+const CHAT_GAP_S = 20;
+const GAPS_S = [2, 10, CHAT_GAP_S, 60];
 const SECOND_MS = 1_000;
-const WITHIN_MS = 300_000;
 const DIMENSIONS = 1_024;
 const SAID_AT_A_TURN = 2; // the user's message and the answer
-/** How long a batch waits by default: for silence, and at the most. */
-const IDLE_MS = 60_000;
-const MAX_AGE_MS = 600_000;
 /** Of mem0's release that decides with a second call, by its prompts; it is not measured here. */
 const TWO_CALLS = { calls: 2, tokens: 3_000 };
 
 /** What memories cost at the model. */
 export const cost: Bench = {
   name: 'cost',
-  what: 'Calls of the model and tokens of prompts per message, at the default settings, against mem0 with the same conversation.',
+  what: 'Calls of the model and tokens of prompts per message, at the default settings of every way to run it, against mem0 with the same conversation.',
   flags: {
-    users: { usual: '20', help: 'Users who talk at the same time.' },
+    users: { usual: '3', help: 'Users who talk at the same time.' },
     turns: { usual: '60', help: 'Turns of each: a message and its answer.' },
-    pause: { usual: '20', help: 'Seconds between two turns of a user.' },
-    faster: { usual: '50', help: 'How many times faster than in life everything goes, waits of batches too.' },
     add: {
       usual: 'exchange',
       help: 'What mem0 is given with one add(): an exchange (a message and its answer), or each message.',
@@ -37,59 +34,88 @@ export const cost: Bench = {
   },
   run: async (given, progress) => {
     const options = optionsOf(given);
-    const ours = await oursOf(options, progress);
-    const mem0 = options.mem0 ? await mem0Of(options, progress) : null;
-    return found(options, ours, mem0);
+    const ours: Cost[] = [];
+    for (const way of WAYS) {
+      for (const gap of GAPS_S) {
+        progress(`${way.name}, ${gap} s between turns`);
+        ours.push(await costOf(way, gap, options));
+      }
+    }
+    return found(options, ours, options.mem0 ? await mem0Of(options, progress) : null);
   },
 };
 
 const optionsOf = (given: Given) => ({
-  users: given.number('users', { max: 10_000 }),
+  users: given.number('users', { max: 1_000 }),
   turns: given.number('turns', { max: 10_000 }),
-  pause: given.number('pause', { max: 3_600 }),
-  faster: given.number('faster', { max: 1_000 }),
   add: given.choice('add', ['exchange', 'message']),
   mem0: given.choice('mem0', ['yes', 'no']) === 'yes',
 });
 
 type Options = ReturnType<typeof optionsOf>;
 
-/** Per message. */
-interface Cost {
-  readonly calls: number;
-  readonly tokens: number;
-  /** How often each kind of call was made. */
-  readonly kinds: string;
+interface Way {
+  readonly name: string;
+  /** The builtin model costs nothing. */
+  readonly isPaid: boolean;
+  readonly config: (environment: Readonly<Record<string, string>>) => Config;
 }
 
-async function oursOf({ users, turns, pause, faster }: Options, progress: Progress): Promise<Cost> {
-  const settings = {
-    SLOWWAVE_BATCH_IDLE_MS: String(Math.round(IDLE_MS / faster)),
-    SLOWWAVE_BATCH_MAX_AGE_MS: String(Math.round(MAX_AGE_MS / faster)),
-  };
-  const fleet = { ledger: 'sqlite', workers: 1, settings } as const;
-  return withFleet({ model: { script: fleetModel() }, fleet }, async ({ running, model }) => {
-    const api = apiAt(running.ingest, null);
-    const began = performance.now();
-    for (let turn = 0; turn < turns; turn += 1) {
-      progress(`said ${turn} of ${turns} turns`);
-      const dueAt = began + (turn * pause * SECOND_MS) / faster;
-      await sleep(Math.max(0, dueAt - performance.now()));
-      const posts = Array.from({ length: users }, (_, user) => {
-        const messages = conversation(user, turns)[turn];
-        return api.post('/v1/batches', { user_id: userOf(user), messages });
-      });
-      await Promise.all(posts);
-    }
-    await untilQuiet(apiAt(running.search, null), { withinMs: WITHIN_MS });
-    return perMessage(model, users * turns * SAID_AT_A_TURN);
+const INGEST_PORT = 7_071;
+const PROCESSES = 'separate processes';
+const WAYS: readonly Way[] = [
+  { name: 'standalone, builtin model', isPaid: false, config: (given) => readStandaloneConfig({}, given) },
+  { name: 'standalone', isPaid: true, config: (given) => readStandaloneConfig({}, given) },
+  { name: PROCESSES, isPaid: true, config: (given) => readServiceConfig(INGEST_PORT, { queue: false }, given) },
+];
+
+/** Per message. */
+interface Spending {
+  readonly calls: number;
+  readonly tokens: number;
+}
+
+interface Cost extends Spending {
+  readonly way: Way;
+  readonly gap: number;
+  /** Messages of one consolidation. */
+  readonly together: number;
+}
+
+async function costOf(way: Way, gap: number, { users, turns }: Options): Promise<Cost> {
+  const [folder, model] = await Promise.all([tempDir(), startModelServer({ script: fleetModel() })]);
+  try {
+    const config = way.config({
+      SLOWWAVE_DATA_DIR: folder.path,
+      SLOWWAVE_EMBEDDING_MODEL: 'builtin',
+      ...(way.isPaid && { OPENAI_BASE_URL: model.baseUrl }),
+    });
+    const messages = users * turns * SAID_AT_A_TURN;
+    const { calls, promptTokens, consolidations } = await consolidateInTime(config, postsOf({ users, turns, gap }));
+    return { way, gap, calls: calls / messages, tokens: promptTokens / messages, together: messages / consolidations };
+  } finally {
+    await model.close();
+    await folder.remove();
+  }
+}
+
+/** Everybody lets pass between half of the gap and one and a half of it. */
+function postsOf({ users, turns, gap }: { users: number; turns: number; gap: number }): readonly Post[] {
+  const posts = Array.from({ length: users }, (_, n) => {
+    const random = seededRandom(`gaps of ${n}`);
+    let at = 0;
+    return conversation(n, turns).map((messages) => {
+      at += random.between(gap * (SECOND_MS / 2), gap * (SECOND_MS + SECOND_MS / 2));
+      return { at, user: userOf(n), messages };
+    });
   });
+  return posts.flat().sort((a, b) => a.at - b.at);
 }
 
 /** Of fewer users: what an add() asks does not depend on how many there are. */
 const MEM0_USERS = 2;
 
-async function mem0Of({ turns, add }: Options, progress: Progress): Promise<Cost> {
+async function mem0Of({ turns, add }: Options, progress: Progress): Promise<Spending> {
   const model = await startModelServer({ script: mem0Model });
   try {
     return await withMem0({ modelUrl: model.baseUrl, dimensions: DIMENSIONS }, async (mem0) => {
@@ -100,56 +126,56 @@ async function mem0Of({ turns, add }: Options, progress: Progress): Promise<Cost
           for (const messages of adds) await mem0.add(userOf(user), messages);
         }
       }
-      return perMessage(model, MEM0_USERS * turns * SAID_AT_A_TURN);
+      const messages = MEM0_USERS * turns * SAID_AT_A_TURN;
+      const tokens = model.calls.reduce((sum, call) => sum + call.tokens.prompt, 0);
+      return { calls: model.calls.length / messages, tokens: tokens / messages };
     });
   } finally {
     await model.close();
   }
 }
 
-function perMessage({ calls }: ModelServer, messages: number): Cost {
-  const tokens = calls.reduce((sum, call) => sum + call.tokens.prompt, 0);
-  return { calls: calls.length / messages, tokens: tokens / messages, kinds: kindsIn(calls) };
-}
-
-const kindsIn = (calls: readonly RecordedCall[]): string =>
-  Object.entries(Object.groupBy(calls, ({ name }) => name))
-    .map(([name, all]) => `${all?.length} ${name}`)
-    .join(', ');
-
-function found({ users, turns, pause, faster, add }: Options, ours: Cost, mem0: Cost | null) {
+function found({ users, turns, add }: Options, ours: readonly Cost[], mem0: Spending | null) {
   const perAdd = add === 'exchange' ? SAID_AT_A_TURN : 1;
   const twoCalls = { calls: TWO_CALLS.calls / perAdd, tokens: TWO_CALLS.tokens / perAdd };
+  const paid = ours.filter(({ way }) => way.isPaid);
   return {
-    title: `cost: ${users} users, ${turns} turns each, ${pause} s between them, ${faster} times faster than in life`,
-    figures: [
-      { what: 'calls per message', value: ours.calls, unit: '' },
-      { what: 'prompt tokens per message', value: ours.tokens, unit: '' },
-      ...(mem0 === null ? [] : [{ what: "mem0's calls per message", value: mem0.calls, unit: '' }]),
-      ...(mem0 === null ? [] : [{ what: "mem0's prompt tokens per message", value: mem0.tokens, unit: '' }]),
-    ],
+    title: `cost: ${users} users, ${turns} turns each`,
+    figures: [...ours.flatMap(figuresOf), ...(mem0 === null ? [] : spendingOf('mem0', mem0))],
     verdicts: [],
     comparisons: [
-      ...(mem0 === null ? [] : against(ours, { name: 'mem0', ...mem0 })),
-      ...against(ours, { name: "mem0's release with two calls", ...twoCalls }),
+      ...(mem0 === null ? [] : paid.flatMap((one) => against(one, { name: 'mem0', ...mem0 }))),
+      ...paid.filter(isOfChats).flatMap((one) => against(one, { name: "mem0's release with two calls", ...twoCalls })),
     ],
     remarks: [
-      `Calls: ${ours.kinds}. A batch waits for 1,024 tokens, 60 s of silence or 10 minutes, as is the default.`,
-      `mem0 is given ${add === 'exchange' ? 'a message and its answer' : 'each message'} with one add(). Tokens of both are counted as a quarter of the characters.`,
-      `The release with two calls is not measured here: ${TWO_CALLS.calls} calls and about ${TWO_CALLS.tokens.toLocaleString('en')} tokens of prompts an add().`,
+      'The clock is moved from one event to the next, and models answer in no time. Gaps are drawn between half and one and a half of what is said; all settings are the defaults.',
+      `mem0 is given ${add === 'exchange' ? 'a message and its answer' : 'each message'} with one add(), whatever the gap. Tokens of both are counted as a quarter of the characters.`,
+      `The release with two calls is not measured here: ${TWO_CALLS.calls} calls and about ${TWO_CALLS.tokens.toLocaleString('en')} tokens of prompts an add(). The builtin model costs nothing.`,
     ],
   };
 }
 
-function against(
-  ours: Cost,
-  { name, ...theirs }: Pick<Cost, 'calls' | 'tokens'> & { readonly name: string },
-): Comparison[] {
+const titleOf = ({ way, gap }: Cost): string => `${way.name}, ${gap} s`;
+
+const isOfChats = ({ way, gap }: Cost): boolean => way.name === PROCESSES && gap === CHAT_GAP_S;
+
+const figuresOf = (one: Cost) => [
+  ...spendingOf(titleOf(one), one),
+  { what: `${titleOf(one)}: messages per consolidation`, value: one.together, unit: '' },
+];
+
+const spendingOf = (name: string, { calls, tokens }: Spending) => [
+  { what: `${name}: calls per message`, value: calls, unit: '' },
+  { what: `${name}: prompt tokens per message`, value: tokens, unit: '' },
+];
+
+function against(ours: Cost, { name, ...theirs }: Spending & { readonly name: string }): Comparison[] {
+  const target = isOfChats(ours) ? TARGET_OF_CHATS : TARGET;
   const one = (what: string, unit: string, part: 'calls' | 'tokens'): Comparison =>
-    atMost(TARGET, {
+    atMost(target, {
       what,
       unit,
-      ours: { name: 'Slowwave', value: ours[part] },
+      ours: { name: titleOf(ours), value: ours[part] },
       yardstick: { name, value: theirs[part] },
     });
   return [one('calls per message', 'calls', 'calls'), one('prompt tokens per message', 'tokens', 'tokens')];

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { cost } from '../src/bench/cost.ts';
+
+/** Of mem0: one for a message and its answer. */
+const MEM0_CALLS = 0.5;
+
+test('at the default settings no way with a model makes more calls than one for each exchange, whatever the gap', {
+  timeout: 300_000,
+}, async () => {
+  const options = { users: 1, turns: 40 };
+  const given = {
+    number: (flag: string) => options[flag as keyof typeof options],
+    choice: <const C extends string>(flag: string, [first, second]: readonly C[]) =>
+      (flag === 'mem0' ? second : first) as C,
+    url: () => null,
+  };
+  const { figures } = await cost.run(given, () => {});
+  const calls = figures.filter(({ what }) => what.endsWith('calls per message') && !what.includes('builtin'));
+  expect(calls).toHaveLength(8);
+  expect(calls.filter(({ value }) => value === 0 || value > MEM0_CALLS)).toEqual([]);
+});

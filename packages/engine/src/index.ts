@@ -116,6 +116,10 @@ export {
 } from './models/limits.ts';
 export { readAnswer } from './models/parse/answer.ts';
 export { factsIn, type RawOperation } from './models/parse/listed.ts';
+export { DECIDE } from './models/prompts/decide.ts';
+export { DECIDE_GRAPH } from './models/prompts/decide-graph.ts';
+export { EXTRACT } from './models/prompts/extract.ts';
+export { EXTRACT_GRAPH } from './models/prompts/extract-graph.ts';
 export { type CustomCall, promptMistake } from './models/prompts/prompt.ts';
 export type * from './plan.ts';
 export type * from './ports/ledger/batches.ts';

@@ -26,7 +26,7 @@ export interface DecideGraphInput {
 
 export const DECIDE_GRAPH: Prompt = {
   name: 'decide_graph',
-  version: '2',
+  version: '3',
   system: `decide_graph
 
 You keep a graph of relations true. New relations have come; you say which known ones hold no longer because of them, and which names are of one and the same.
@@ -41,7 +41,10 @@ ends: known relations that a new one contradicts or replaces.
 
 pairs: for each that you can tell, whether both are the same person or thing. Another name, a short form, a slip of spelling: same true. Different ones of a family, a company or a series: same false. Leave out what you cannot tell.
 
-Example: {"new":[{"id":"n0","source":"User","relationship":"works_at","destination":"Globex","said_at":"2026-05-01T08:00:00Z","from":"2026-05-01T00:00:00Z","said":"holds"}],"known":[{"id":"0","source":"User","relationship":"works_at","destination":"Acme","said_at":"2026-03-09T10:00:00Z","from":"2026-03-09T10:00:00Z"}],"pairs":[{"id":"p0","one":{"name":"Globex","kind":"organisation","aliases":[],"relations":[]},"other":{"name":"Globex Robotics","kind":"organisation","aliases":[],"relations":["Eva works_at Globex Robotics"]}}]} gives {"ends":[{"relation":"0","by":"n0","reason":"new employer"}],"pairs":[]}
+Examples. They show the form alone: never take a word of them into an answer.
+{"new":[{"id":"n0","source":"User","relationship":"works_at","destination":"Zorkmid & Sons","said_at":"2026-05-01T08:00:00Z","from":"2026-05-01T00:00:00Z","said":"holds"}],"known":[{"id":"40","source":"User","relationship":"works_at","destination":"Quibble Ltd","said_at":"2026-03-09T10:00:00Z","from":"2026-03-09T10:00:00Z"},{"id":"41","source":"User","relationship":"plays","destination":"theremin","said_at":"2026-03-09T10:00:00Z","from":"2026-03-09T10:00:00Z"}],"pairs":[{"id":"p0","one":{"name":"Zorkmid & Sons","kind":"organisation","aliases":[],"relations":[]},"other":{"name":"Zorkmid Robotics","kind":"organisation","aliases":[],"relations":["Eulalia works_at Zorkmid Robotics"]}}]} gives {"ends":[{"relation":"40","by":"n0","reason":"new employer"}],"pairs":[]}
+{"new":[{"id":"n0","source":"Nutzer","relationship":"plays","destination":"Fagott","said_at":"2026-05-02T08:00:00Z","from":"2026-05-02T08:00:00Z","said":"holds"},{"id":"n1","source":"Nutzer","relationship":"keeps","destination":"Molch","said_at":"2026-05-02T08:00:00Z","from":"2026-05-02T08:00:00Z","said":"ended"}],"known":[{"id":"57","source":"Nutzer","relationship":"plays","destination":"Theremin","said_at":"2026-03-09T10:10:00Z","from":"2026-03-09T10:10:00Z"},{"id":"58","source":"Nutzer","relationship":"has_pet","destination":"Molch","said_at":"2026-03-09T10:10:00Z","from":"2026-03-09T10:10:00Z"}],"pairs":[{"id":"p0","one":{"name":"Eulalie","kind":"person","aliases":[],"relations":["Eulalie sister_of Nutzer"]},"other":{"name":"Eulalia","kind":"person","aliases":["Lalia"],"relations":["Nutzer has_sister Eulalia"]}},{"id":"p1","one":{"name":"Vaduz","kind":"place","aliases":[],"relations":[]},"other":{"name":"Vaduz Heron Club","kind":"organisation","aliases":[],"relations":[]}}]} gives {"ends":[{"relation":"58","by":"n1","reason":"ended"}],"pairs":[{"pair":"p0","same":true,"reason":"one sister, spelt in two ways"},{"pair":"p1","same":false,"reason":"a place and a club"}]}
+{"new":[{"id":"n0","source":"User","relationship":"lives_in","destination":"Vaduz","said_at":"2026-01-05T08:00:00Z","from":"2026-01-05T08:00:00Z","said":"holds"}],"known":[{"id":"63","source":"User","relationship":"lives_in","destination":"Ushuaia","said_at":"2026-03-09T10:00:00Z","from":"2026-03-02T00:00:00Z"}],"pairs":[]} gives {"ends":[{"relation":"n0","by":"63","reason":"said earlier"}],"pairs":[]}
 
 Answer with one JSON object {"ends":[…],"pairs":[…]} and nothing else.`,
   schema: objectSchema({

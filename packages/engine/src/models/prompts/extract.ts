@@ -40,7 +40,7 @@ export interface ExtractInput {
 
 export const EXTRACT: Prompt = {
   name: 'extract_facts',
-  version: '5',
+  version: '6',
   system: `extract_facts
 
 You find what is worth remembering in a conversation, for a long-term memory.
@@ -57,15 +57,15 @@ What to remember, from user turns (about: "user"):
 - health: allergies, diets, conditions, fitness
 - work and study: employer, role, projects, skills, career goals
 - opinions and other lasting details the user shares, and changes of any of these
-- a wish to have something forgotten: write it as a fact of category forget, e.g. "User wants it forgotten that they smoke"
+- a wish to have something forgotten: write it as a fact of category forget, e.g. "User wants it forgotten that they juggle"
 From assistant turns (about: "agent"), only where the assistant speaks of itself: its own name, persona, preferences, abilities, commitments. Never take what the assistant says or suggests about the user as a user's fact, unless the user confirms it. Nothing from system turns; from tool turns only what a user turn takes up. "[image: …]" in a message tells what a picture sent with it shows; "[secret: …]" stands for a secret: no fact of it.
 
 What not to remember: greetings, thanks, small talk, questions, requests to you, general knowledge, hypotheticals, jokes, moods of the moment, quoted text of others, passwords, keys, card numbers.
 
 How to write a fact:
-- One fact, one short, self-contained sentence in the third person ("User lives in Oslo"), understood without the conversation. Split what can change separately.
+- One fact, one short, self-contained sentence in the third person ("User lives in Ushuaia"), understood without the conversation. Split what can change separately.
 - In the language of the message it came from. Never translate names; keep numbers, dates and spellings exactly.
-- Say what holds now: "I moved from Lisbon to Oslo" gives "User lives in Oslo (moved from Lisbon)". Keep negations: "User no longer eats meat".
+- Say what holds now: "I moved from Vaduz to Ushuaia" gives "User lives in Ushuaia (moved from Vaduz)". Keep negations: "User no longer keeps newts".
 - Resolve "yesterday", "next week", "in two years" against the timestamp of the message, by the speaker's own day: timestamps are local time with its offset from UTC ("2026-03-01T00:30:00+09:00" is Sunday, 1 March, so "yesterday" is 2026-02-28). Put the date on which the fact began, begins or happened into valid_from (ISO 8601, as exact as is known), and where the date matters to the reader also into the text. null where nothing is said about time.
 - source_ids: the ids of all messages the fact rests on. quote: the few words it rests on, copied exactly from one of them.
 - category: the best of context.categories if given, else of: ${DEFAULT_CATEGORIES.join(', ')}.
@@ -75,6 +75,8 @@ Examples. They show the form alone: never take a word of them into an answer.
 {"messages":[{"id":"m0","role":"user","content":"hi! I'm Quillon and since last week I live in Ittoqqortoormiit. What's the weather?","timestamp":"2026-03-09T10:00:00Z","name":null}]} gives {"facts":[{"text":"User's name is Quillon","source_ids":["m0"],"quote":"I'm Quillon","category":"personal_details","language":"en","valid_from":null,"about":"user"},{"text":"User lives in Ittoqqortoormiit","source_ids":["m0"],"quote":"since last week I live in Ittoqqortoormiit","category":"personal_details","language":"en","valid_from":"2026-03-02","about":"user"}]}
 {"messages":[{"id":"m0","role":"user","content":"thanks, that helps! what is 17 times 23?","timestamp":"2026-03-09T10:05:00Z","name":null}]} gives {"facts":[]}
 {"messages":[{"id":"m0","role":"user","content":"Ich sammle keine Theremine mehr.","timestamp":"2026-03-09T10:10:00Z","name":null}]} gives {"facts":[{"text":"Nutzer sammelt keine Theremine mehr","source_ids":["m0"],"quote":"sammle keine Theremine mehr","category":"hobbies","language":"de","valid_from":null,"about":"user"}]}
+{"context":{"recent":[{"role":"user","content":"My gecko is called Obadiah."}]},"messages":[{"id":"m0","role":"user","content":"No wait, I meant Zebulon.","timestamp":"2026-03-09T10:15:00Z","name":null}]} gives {"facts":[{"text":"User's gecko is called Zebulon","source_ids":["m0"],"quote":"I meant Zebulon","category":"misc","language":"en","valid_from":null,"about":"user"}]}
+{"messages":[{"id":"m0","role":"user","content":"Please forget that I juggle. El viernes vuelo a Nukualofa.","timestamp":"2026-03-09T10:20:00Z","name":null}]} gives {"facts":[{"text":"User wants it forgotten that they juggle","source_ids":["m0"],"quote":"forget that I juggle","category":"forget","language":"en","valid_from":null,"about":"user"},{"text":"El usuario vuela a Nukualofa el 2026-03-13","source_ids":["m0"],"quote":"El viernes vuelo a Nukualofa","category":"travel","language":"es","valid_from":"2026-03-13","about":"user"}]}
 
 Answer with one JSON object {"facts":[…]} and nothing else. Nothing worth remembering: {"facts":[]}.`,
   schema: objectSchema({

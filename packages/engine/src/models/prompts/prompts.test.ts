@@ -36,3 +36,15 @@ test.each(PROMPTS)(
 test.each(PROMPTS)('$name calls what it is given data or material, not instructions', ({ system }) => {
   expect(system).toMatch(/\bdata\b|\bmaterial\b|never (?:an )?instruction/i);
 });
+
+test.each(['extract_facts', 'decide_operations', 'extract_graph', 'decide_graph'])(
+  '%s has three examples or more, one of them in another language',
+  (name) => {
+    const examples = PROMPTS.find((prompt) => prompt.name === name)?.system.match(/^\{.*\} gives \{.*\}$/gmu) ?? [];
+    expect(examples.length).toBeGreaterThanOrEqual(3);
+    expect(examples.some((example) => /\b(?:Nutzer|El usuario)\b/u.test(example))).toBe(true);
+    for (const example of examples) {
+      for (const side of example.split(' gives ')) expect(() => JSON.parse(side)).not.toThrow();
+    }
+  },
+);

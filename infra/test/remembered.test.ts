@@ -24,7 +24,7 @@ test('the tests that turbo remembers of the engine are run again when anything t
   expect([...new Set(needed.flatMap((names) => [...names]))].sort()).toEqual(watched);
 });
 
-test('each unit test belongs to one of the two parts that turbo remembers', async () => {
+test('each unit test belongs to one of the parts: the gates, the rest of the engine, and the others', async () => {
   const { scripts } = JSON.parse(await textOf('package.json'));
   const { tasks } = JSON.parse(await textOf('turbo.json'));
   const { engine, others } = { engine: scripts['test:unit:engine'], others: scripts['test:unit:others'] };
@@ -32,4 +32,8 @@ test('each unit test belongs to one of the two parts that turbo remembers', asyn
   expect(ran.length).toBeGreaterThan(0);
   expect(ran).toEqual(listedIn(others));
   expect(ran).toEqual(listedIn(tasks['//#test:unit:engine'].inputs.join(' ')));
+  const [, left = ''] = /--exclude '\{apps,packages\}\/\*\*\/\{([\w,]+)\}\/\*\*'/.exec(engine) ?? [];
+  expect(others).toContain(`{${left}}`);
+  const gates = [...scripts['test:unit:gates'].matchAll(/ \/(\w+)\//g)].map(([, folder]) => folder);
+  expect(gates).toEqual(left.split(','));
 });

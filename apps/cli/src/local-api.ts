@@ -35,7 +35,8 @@ export async function localApi(config: Config, { writes }: { writes: boolean }):
   });
   const { due, maxPending } = config;
   await app.register(ingestRoutes({ ...manage, due, maxPending, acknowledged: () => {} }));
-  const reading = openSearch(config, { ...engine.deps, queryEmbedder: engine.queryEmbedder, observer });
+  const { queryEmbedder, calibration } = engine;
+  const reading = openSearch(config, { ...engine.deps, queryEmbedder, calibration, observer });
   await app.register(searchRoutes(reading.deps));
   await app.register(consoleRoutes(manage));
   return {

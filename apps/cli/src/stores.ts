@@ -8,13 +8,14 @@ import { CommandError, EXIT } from './exit.ts';
 /** What an offline command works on, opened as the settings say. */
 export interface Stores {
   readonly ledger: Ledger;
-  readonly embedder: Embedder;
-  readonly embedderReady: OpenEmbedder['ready'];
   readonly tools: Tools;
   readonly settings: EngineSettings;
   readonly log: Log;
-  /** Opened when it is asked for; closed with the rest. */
-  index(): Promise<SearchIndex>;
+  // What follows is opened when it is asked for, and closed with the rest.
+  /** For what has to be embedded: an embedding server has to be there. */
+  embedder(): Promise<OpenEmbedder>;
+  /** The index and the vectors in it, also while the embedding server is away. */
+  space(): Promise<{ readonly index: SearchIndex; readonly embedder: Embedder }>;
   close(): Promise<void>;
 }
 
@@ -31,31 +32,31 @@ export async function withStores<T>(config: Config, work: (stores: Stores) => Pr
 async function openStores(config: Config): Promise<Stores> {
   await requireLedger(config);
   // Loaded only where it is used: it brings every store and queue there is.
-  const { engineSettings, observe, openEmbedder, openIndex, openLedger, openOn } = await import(
-    '@slowwave/adapters/assemble'
-  );
+  const { engineSettings, observe, openEmbedder, openLedger, openSpace } = await import('@slowwave/adapters/assemble');
   const { systemTools } = await import('@slowwave/adapters/system');
   const log = await quietLog(config);
   const observer = observe({ ...config, traces: null }, { log, service: 'slowwave-cli' });
-  const embedder = await openEmbedder(config, log, observer);
-  const ledger = await openOn([embedder], openLedger(config, log, observer));
+  const ledger = await openLedger(config, log, observer);
+  const known = { meter: observer.meter, models: ledger.models };
   const opened: { close(): Promise<void> }[] = [];
+  const kept = async <O extends { close(): Promise<void> }>(opening: Promise<O>): Promise<O> => {
+    const one = await opening;
+    opened.push(one);
+    return one;
+  };
   return {
     ledger,
-    embedder: embedder.documents,
-    embedderReady: embedder.ready,
     tools: systemTools,
     settings: engineSettings(config),
     log,
-    index: async () => {
-      const index = await openIndex(config, embedder.documents, log);
-      opened.push(index);
-      return index;
+    embedder: () => kept(openEmbedder(config, log, known)),
+    space: async () => {
+      const { index, embedder } = await kept(openSpace(config, log, known));
+      return { index, embedder: embedder.documents };
     },
     close: async () => {
-      for (const index of opened) await index.close();
+      for (const one of opened) await one.close();
       await ledger.close();
-      await embedder.close();
     },
   };
 }

@@ -6,6 +6,8 @@ const STANDALONE = fileURLToPath(new URL('../../standalone/src/main.ts', import.
 /** A standalone server on a folder. */
 export interface TestServer extends Service {
   readonly url: string;
+  /** Posts what a user says, to be consolidated at once. */
+  post(userId: string, content: string): Promise<void>;
   /** Posts what a user says, and waits until it is consolidated. */
   say(userId: string, content: string): Promise<string>;
   /** What is remembered of a user. */
@@ -31,9 +33,15 @@ export async function startServer(folder: string, env: Readonly<Record<string, s
     'content-type': 'application/json',
     ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
   };
-  const say = async (userId: string, content: string): Promise<string> => {
+  const posted = (userId: string, content: string, query: string): Promise<Response> => {
     const body = JSON.stringify({ user_id: userId, flush: true, messages: [{ role: 'user', content }] });
-    const response = await fetch(`${url}/v1/batches?wait=30000`, { method: 'POST', headers, body });
+    return fetch(`${url}/v1/batches${query}`, { method: 'POST', headers, body });
+  };
+  const post = async (userId: string, content: string): Promise<void> => {
+    await (await posted(userId, content, '')).arrayBuffer();
+  };
+  const say = async (userId: string, content: string): Promise<string> => {
+    const response = await posted(userId, content, '?wait=30000');
     const { id, state } = (await response.json()) as { id: string; state: string };
     if (!['consolidated', 'empty'].includes(state)) throw new Error(`batch ${id} is ${state}`);
     return id;
@@ -42,5 +50,5 @@ export async function startServer(folder: string, env: Readonly<Record<string, s
     const response = await fetch(`${url}/v1/memories?user_id=${encodeURIComponent(userId)}`, { headers });
     return ((await response.json()) as { results: unknown[] }).results;
   };
-  return { ...service, url, say, memories };
+  return { ...service, url, post, say, memories };
 }

@@ -31,7 +31,12 @@ export async function compose(config: Config): Promise<Service> {
   const observer = observe(config, { log, service: 'slowwave-console' });
   const engine = await openEngine(config, log, observer);
   const manage = manageDeps(engine);
-  const reading = openSearch(config, { ...engine.deps, queryEmbedder: engine.queryEmbedder, observer });
+  const reading = openSearch(config, {
+    ...engine.deps,
+    queryEmbedder: engine.queryEmbedder,
+    calibration: engine.calibration,
+    observer,
+  });
   const { ledger, tools } = engine.deps;
   const auth = { apiKey: config.apiKey, keys: keyCheck({ keys: ledger.keys, tools, log }) };
   const audit = openAudit(config, { ledger, tools, log, observer });
@@ -60,7 +65,15 @@ export async function compose(config: Config): Promise<Service> {
 }
 
 /** The manage routes' dependencies over an open engine. */
-export function manageDeps({ deps, images, tenantModels, connection, schedule, urls }: OpenEngine): ConsoleDeps {
+export function manageDeps({
+  deps,
+  images,
+  tenantModels,
+  models,
+  connection,
+  schedule,
+  urls,
+}: OpenEngine): ConsoleDeps {
   const { ledger, tools, log, otherChat } = deps;
   // Writers wait for the response.
   const prompt = { ...deps, embedder: hurriedEmbedder(deps.embedder) };
@@ -71,6 +84,7 @@ export function manageDeps({ deps, images, tenantModels, connection, schedule, u
     log,
     otherChat,
     tenantModels,
+    models,
     ceilings: deps.settings.ceilings,
     nudge,
     newSecret,

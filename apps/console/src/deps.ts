@@ -1,3 +1,4 @@
+import type { ModelView } from '@slowwave/contracts';
 import type {
   Cancellation,
   Ceilings,
@@ -35,6 +36,8 @@ export interface ConsoleDeps {
   otherChat(model: string): ChatModel | null;
   /** Chat models that tenants may name; operators may name any. */
   readonly tenantModels: readonly string[];
+  /** What was found out about the models of servers, and how they are doing. */
+  models(): Promise<ModelView[]>;
   /** The daily limits of tenants without own ceilings. */
   readonly ceilings: Ceilings;
   /** Whether there is an image model, and which hosts images may be on. */

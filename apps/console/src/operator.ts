@@ -1,4 +1,11 @@
-import { CeilingsView, ExaminationView, GetDoctorQuery, PutCeilings, TenantParams } from '@slowwave/contracts';
+import {
+  CeilingsView,
+  ExaminationView,
+  GetDoctorQuery,
+  ModelList,
+  PutCeilings,
+  TenantParams,
+} from '@slowwave/contracts';
 import { isoOf, type TenantId } from '@slowwave/engine';
 import { type ConsoleDeps, routesOf } from './deps.ts';
 
@@ -23,6 +30,14 @@ export const operatorRoutes = [
         findings: findings.map((finding) => ({ ...finding, examples: [...finding.examples] })),
       };
     },
+  }),
+  route('GET /v1/models', {
+    id: 'listModels',
+    summary: 'List the models of servers, what they do not accept and how they are doing',
+    description:
+      'The chat, image and embedding models of the installation that are asked over HTTP. Calls none of them.',
+    answer: ModelList,
+    handle: async ({ models }) => ({ results: await models() }),
   }),
   ceilingsRoute('GET /v1/tenants/:id/ceilings', {
     id: 'getCeilings',

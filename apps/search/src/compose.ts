@@ -2,16 +2,18 @@ import {
   kindsOf,
   loadInBackground,
   type Observer,
+  type OpenCalibration,
   observe,
+  comingModels,
   openAll,
   openAudit,
+  openCalibration,
   openChat,
-  openEmbedder,
-  openIndex,
   openLedger,
   openLimits,
   openReceipts,
   openReranker,
+  openSpace,
   openVectorCache,
   runsOn,
 } from '@slowwave/adapters/assemble';
@@ -43,9 +45,10 @@ import { rewriting } from './rewrite.ts';
 export async function compose(config: Config): Promise<Service> {
   const log = createLog({ level: config.logLevel, name: 'search' });
   const observer = observe(config, { log, service: 'slowwave-search' });
-  const embedding = openEmbedder(config, log, observer);
-  const indexing = embedding.then(({ documents }) => openIndex(config, documents, log));
-  const [embedder, ledger, index] = await openAll([embedding, openLedger(config, log, observer), indexing]);
+  const opening = openLedger(config, log, observer);
+  const given = { meter: observer.meter, models: comingModels(opening) };
+  const [space, ledger] = await openAll([openSpace(config, log, given), opening]);
+  const { embedder, index } = space;
   loadInBackground(embedder);
   const tools = systemTools;
   const auth = { apiKey: config.apiKey, keys: keyCheck({ keys: ledger.keys, tools, log }) };
@@ -64,15 +67,16 @@ export async function compose(config: Config): Promise<Service> {
   const limits = openLimits(config, log, observer);
   limits.watch(embedder);
   const chat = limits.of(await openChat(config, { log, ledger }));
+  const calibration = openCalibration(config, { ledger, embedder, log });
   const { deps, parts } = openSearch(config, {
-    ...{ ledger, index, chat, tokenizer, tools, log, observer },
+    ...{ ledger, index, chat, tokenizer, tools, log, observer, calibration },
     queryEmbedder: embedder.queries,
   });
   await app.register(searchRoutes(deps));
   return {
     url: await listen(app, config, auth),
     drain: () => drain(app, config.drainMs),
-    close: () => closeInOrder(app, ...parts, limits, index, audit, ledger, embedder, observer),
+    close: () => closeInOrder(app, ...parts, limits, calibration, space, audit, ledger, observer),
   };
 }
 
@@ -80,6 +84,7 @@ interface Parts {
   readonly ledger: Ledger;
   readonly index: SearchIndex;
   readonly queryEmbedder: Embedder;
+  readonly calibration: Pick<OpenCalibration, 'vectors'>;
   readonly tokenizer: Tokenizer;
   readonly chat: ChatModel;
   readonly tools: Tools;
@@ -94,7 +99,10 @@ export interface OpenSearch {
 }
 
 /** The read routes' dependencies over open stores. */
-export function openSearch(config: Config, { observer, queryEmbedder, chat, ...parts }: Parts): OpenSearch {
+export function openSearch(
+  config: Config,
+  { observer, queryEmbedder, calibration, chat, ...parts }: Parts,
+): OpenSearch {
   const shared = openVectorCache(config, parts.log);
   const count = countQueryVectors(observer.registry);
   const receipts = openReceipts(config, { ...parts, observer });
@@ -103,7 +111,6 @@ export function openSearch(config: Config, { observer, queryEmbedder, chat, ...p
     config.chatModel === null
       ? null
       : { ...parts, chat, meter: observer.meter, settings: { ceilings: config.ceilings } };
-  const vectors = config.embeddingModel === null ? 'hashed' : 'learnt';
   const deps: SearchDeps = {
     ledger: parts.ledger,
     index: parts.index,
@@ -116,9 +123,11 @@ export function openSearch(config: Config, { observer, queryEmbedder, chat, ...p
     embedQuery: queryVectors({
       ...{ embedder: hurriedEmbedder(queryEmbedder), shared, tools: parts.tools, count },
       // Hashed vectors have none of these words anyway.
-      ...(vectors === 'learnt' && { read: withoutAsker }),
+      ...(config.embeddingModel !== null && { read: withoutAsker }),
     }),
-    vectors,
+    get vectors() {
+      return calibration.vectors();
+    },
     messagesInIndex: config.messagesInIndex,
     mayTell: besideRate(parts.tools),
     noteReceipt: receipts && ((answered) => receipts.note(answered)),

@@ -46,12 +46,13 @@ export function ranked(
 ): Ranked {
   const { threshold = 0 } = body;
   const question = rankQuestion(deps, body);
-  const inOrder = (hits: readonly IndexHit[]): RankedHit[] => (hits.length === 0 ? [] : rank(question, hits));
-  const all = boostRelated(inOrder(found.memories), relations);
+  const messages = { ...question, vectors: { ...deps.vectors, words: deps.vectors.wordsOfMessages } };
+  const inOrder = (of: RankQuestion, hits: readonly IndexHit[]) => (hits.length === 0 ? [] : rank(of, hits));
+  const all = boostRelated(inOrder(question, found.memories), relations);
   const cut = isCut(body) ? cutAt(question, all) : null;
   return {
     memories: (cut?.kept ?? all).filter(({ score }) => score >= threshold),
-    messages: inOrder(found.messages),
+    messages: inOrder(messages, found.messages),
     all,
     cut,
   };

@@ -6,12 +6,15 @@ import {
   isoOrNull,
   isWithheld,
   type JsonObject,
+  type KeptRelation,
   type Lane,
   liveVersion,
   type Memory,
   type Message,
+  type Millis,
   ownerOf,
   type Receipt,
+  relationCore,
   type ScopeIds,
   scopeOf,
   scopeView,
@@ -64,7 +67,7 @@ export const receiptRoutes = [
     id: 'getReceipt',
     summary: 'Get what an answer told',
     description:
-      'Shows the memories and messages that an answer of search, context or recall told, as the ledger has them: ' +
+      'Shows the memories, relations and messages that an answer of search, context or recall told, as the ledger has them: ' +
       'memories in the version that was told. What was deleted or undone since is only named. A key for one app finds ' +
       'receipts of answers to keys for that app.',
     params: IdParams,
@@ -143,22 +146,26 @@ const receiptView = (receipt: Receipt) => ({
 });
 
 /** A receipt with what it told, as the ledger has it now. */
-async function shown({ ledger }: SearchDeps, receipt: Receipt, app: string | null): Promise<ReceiptView> {
+async function shown({ ledger, tools }: SearchDeps, receipt: Receipt, app: string | null): Promise<ReceiptView> {
   const { tenant, scope, told } = receipt;
   const idsOf = (kind: Told['kind']) => [...new Set(told.flatMap((one) => (one.kind === kind ? [one.id] : [])))];
-  const [memories, messages] = await Promise.all([
+  const relationIds = idsOf('relation');
+  const [memories, messages, relations] = await Promise.all([
     ledger.memories.many(tenant, idsOf('memory')),
     ledger.lookups.around(
       { tenant, owner: ownerOf(scope), ids: idsOf('message') },
       { before: 0, after: 0, appId: scope.appId },
     ),
+    relationIds.length === 0 ? [] : ledger.graph.relations(tenant, relationIds),
   ]);
   const known = memories.flatMap((memory) => (app === null ? memory : (inApp(memory, app) ?? [])));
   const byId = new Map(known.filter(({ lane }) => lane === receipt.lane).map((memory) => [memory.id, memory]));
-  const view = (one: Told) =>
-    one.kind === 'memory'
-      ? memoryTold(byId.get(one.id), one.version)
-      : messageTold(messages.get(one.id)?.find(({ id }) => id === one.id));
+  const ofLane = new Map(relations.filter(({ lane }) => lane === receipt.lane).map((one) => [one.id, one]));
+  const view = (one: Told) => {
+    if (one.kind === 'memory') return memoryTold(byId.get(one.id), one.version);
+    if (one.kind === 'relation') return relationTold(ofLane.get(one.id), tools.now());
+    return messageTold(messages.get(one.id)?.find(({ id }) => id === one.id));
+  };
   return { ...receiptView(receipt), told: told.map((one) => view(one) ?? { id: one.id, forgotten: true }) };
 }
 
@@ -176,6 +183,13 @@ function memoryTold(memory: Memory | undefined, version: number) {
     invalid_at: isoOrNull(told.invalidAt),
     current: version === live.number,
   };
+}
+
+/** null: nothing says it any more. */
+function relationTold(relation: KeptRelation | undefined, now: Millis) {
+  if (relation?.counts !== true) return null;
+  const { memory_ids: _, ...core } = relationCore(relation);
+  return { kind: 'relation' as const, ...core, current: relation.invalidAt === null || relation.invalidAt > now };
 }
 
 function messageTold(message: Message | undefined) {

@@ -1,4 +1,4 @@
-import { DEFAULT_TENANT, EngineError, projectGraphNow, type SearchIndex } from '@slowwave/engine';
+import { DEFAULT_TENANT, EngineError, graphWriter, projectGraphNow, type SearchIndex } from '@slowwave/engine';
 import { type SaidRelation, sayGraph, user } from '@slowwave/engine-testing';
 import { describe, expect, test } from 'vitest';
 import type { SearchDeps } from './app.ts';
@@ -22,14 +22,18 @@ async function bench(relations: readonly SaidRelation[] = FAMILY, given: Partial
   const { lane } = await sayGraph(deps, relations);
   await projectGraphNow(deps, lane, 'not told');
   const { ledger, index, tools } = deps;
-  const { search } = await searchBench({ ledger, index, tools, ...given });
+  const { search, app } = await searchBench({ ledger, index, tools, ...given });
   const ask = async (query: string, more: object = {}) =>
     (await search({ query, user_id: 'ann', include: ['relations'], ...more })).json();
   const said = async (query: string, more: object = {}): Promise<string[]> =>
     ((await ask(query, more)).relations ?? []).map(
       ({ source, relationship, destination }: Relation) => `${source.name} ${relationship} ${destination.name}`,
     );
-  return { ...real, lane, ask, said, search };
+  const get = async (url: string) => (await app.inject({ method: 'GET', url })).json();
+  const context = async (body: object) =>
+    (await app.inject({ method: 'POST', url: '/v1/context', payload: { user_id: 'ann', ...body } })).json();
+  const deny = (id: string) => graphWriter(deps).remove(DEFAULT_TENANT, id);
+  return { ...real, lane, ask, said, search, get, context, deny };
 }
 
 const never = () => new Promise<never>(() => {});
@@ -51,6 +55,26 @@ describe('relations of a search', () => {
       memory_ids: [],
     });
     expect(relations[0].score).toBeGreaterThan(relations[1].score);
+  });
+
+  test('are in the receipt of a search and of a context, as they are now', async () => {
+    const { ask, context, get, deny } = await bench();
+    const { receipt_id, relations } = await ask(QUESTION, { top_k: 2 });
+    const core = relations.map(
+      ({ score: _, memory_ids: __, ...relation }: { score: number; memory_ids: string[] }) => ({
+        ...{ kind: 'relation', ...relation, current: true },
+      }),
+    );
+    expect((await get(`/v1/receipts/${receipt_id}`)).told).toEqual(core);
+    const { text, receipt_id: ofContext } = await context({ query: QUESTION, sections: ['relations'] });
+    const { told } = await get(`/v1/receipts/${ofContext}`);
+    const lines = told.map(
+      (one: { valid_from: string; text: string }) => `- ${one.valid_from.slice(0, 10)} ${one.text}`,
+    );
+    expect(lines.length).toBeGreaterThan(1);
+    expect(text).toContain(`# Relations\n${lines.join('\n')}\n# Today`);
+    await deny(relations[0].id);
+    expect((await get(`/v1/receipts/${receipt_id}`)).told).toEqual([{ id: relations[0].id, forgotten: true }, core[1]]);
   });
 
   test('are not in the answer of who did not ask, and are empty where there is no graph', async () => {

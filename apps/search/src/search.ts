@@ -40,8 +40,9 @@ export const postSearch = route('POST /v1/search', {
 
 type Result = Omit<z.infer<typeof SearchResult>, 'receipt_id'>;
 
-const toldIn = ({ results, messages = [] }: Result): readonly Told[] => [
+const toldIn = ({ results, relations = [], messages = [] }: Result): readonly Told[] => [
   ...results.map(({ id, version }) => ({ kind: 'memory', id, version }) as const),
+  ...relations.map(({ id }) => ({ kind: 'relation', id }) as const),
   ...messages.map(({ message_id: id }) => ({ kind: 'message', id }) as const),
 ];
 

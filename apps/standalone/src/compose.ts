@@ -39,7 +39,12 @@ export async function compose(config: Config): Promise<Service & Told> {
     metrics: observer.registry,
   };
   const { due, maxPending } = config;
-  const reading = openSearch(config, { ...engine.deps, queryEmbedder: engine.queryEmbedder, observer });
+  const reading = openSearch(config, {
+    ...engine.deps,
+    queryEmbedder: engine.queryEmbedder,
+    calibration: engine.calibration,
+    observer,
+  });
   const ours = [
     ingestRoutes({ ...manage, due, maxPending, acknowledged: observer.acknowledged }),
     searchRoutes(reading.deps),

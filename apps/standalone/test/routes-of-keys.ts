@@ -78,6 +78,7 @@ export const NEEDED: Readonly<Record<string, Needed>> = {
   'console POST /v1/keys/{id}/rotate': 'admin',
   'console GET /v1/audit': 'admin',
   'console GET /v1/doctor': 'operator',
+  'console GET /v1/models': 'operator',
   'console GET /v1/tenants/{id}/ceilings': 'operator',
   'console PUT /v1/tenants/{id}/ceilings': 'operator',
   'console DELETE /v1/tenants/{id}/ceilings': 'operator',

@@ -70,13 +70,14 @@ const CALLS_PER_SPARE_TURN = 2;
 /** Everything a worker does: turns of lanes, summaries, studies, erasures, and sweeps for what was missed. */
 export async function openWork(
   { concurrency, embeddingConcurrency, takeOverMs, chatServer, webhookDays, auditDays, receiptDays }: Config,
-  { deps: given, connection, schedule, sender, loadEmbedder }: OpenEngine,
+  { deps: given, connection, schedule, sender, loadEmbedder, adopt, calibration }: OpenEngine,
   metrics: Registry,
 ): Promise<{ close(): Promise<void> }> {
   const { attempted, studied } = measure(metrics, given, schedule);
   const deps = { ...given, ...withSlots(given, concurrency), embedder: patient(given, embeddingConcurrency) };
   loadEmbedder();
-  await adoptIndex(deps);
+  await adopt((space) => adoptIndex({ ...deps, ...space }));
+  calibration.measure();
   const { log } = deps;
   const followUps = await openFollowUps({ connection, log });
   const erasures = await openErasureQueue({ connection, log });

@@ -44,7 +44,7 @@ function parts(seed: number): ContextParts {
     content: text(),
     saidAt: { at: i * 60_000, seq: i },
   }));
-  const relations = facts(20, 'r').map(({ text: said, validFrom }) => ({ text: said, validFrom }));
+  const relations = facts(20, 'r').map(({ memoryId: id, text: said, validFrom }) => ({ id, text: said, validFrom }));
   return { profile: facts(20, 'p'), memories: facts(40, 'm'), relations, summary: text().repeat(9), pending, told: [] };
 }
 

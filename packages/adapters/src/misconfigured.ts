@@ -5,3 +5,7 @@ export const MISCONFIGURED = {
   countsAsTry: false,
   retryAfterMs: 30_000,
 } as const;
+
+/** What makes room for longer prompts. */
+export const ROOM_ADVICE =
+  'give it a context window of 16,384 tokens (Ollama: num_ctx; llama.cpp: --ctx-size; vLLM: --max-model-len), or lower SLOWWAVE_PART_TOKENS';

@@ -28,7 +28,10 @@ export function endpointReranker(options: RerankOptions): Reranker {
       const text = JSON.stringify(body);
       const { patientFetch, ANSWER_BYTES_MAX } = await loading;
       const bytesMax = Math.max(ANSWER_BYTES_MAX, ESCAPED_BYTES * text.length);
-      const answer = await exchange(options, text, { cancel, fetch: (url, init) => patientFetch(url, init, bytesMax) });
+      const answer = await exchange(options, text, {
+        cancel,
+        fetch: (url, init) => patientFetch(url, init, { bytesMax }),
+      });
       return readRelevance(answer, documents.length);
     },
   };

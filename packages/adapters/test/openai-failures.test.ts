@@ -134,6 +134,11 @@ describe.each(['supported', 'unsupported'] as const)('with structured output %s'
       { code: 'model_server_error', retryable: true },
     ],
     [
+      'text that repeats what was said',
+      { status: 200, headers: { 'content-type': 'application/json' }, body: 'you are ill' },
+      { code: 'model_server_error', cause: undefined, message: expect.not.stringContaining('ill') },
+    ],
+    [
       'broken JSON',
       { status: 200, headers: { 'content-type': 'application/json' }, body: '{"choices": [' },
       { code: 'model_server_error', retryable: true },

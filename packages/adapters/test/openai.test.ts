@@ -175,6 +175,16 @@ describe('what an operator adds to requests', () => {
     expect(JSON.stringify(said)).not.toContain(secret);
   });
 
+  test('may be a key in the body, at any depth, which is told in no error either', async () => {
+    const open = await startModelServer({
+      script: ({ request }) => refusal(400, { message: `cannot read ${JSON.stringify(request.gateway)}` }),
+    });
+    const gateway = { api_key: 'gateway-secret', auth: { values: ['other-secret'] }, route: 'the-nearest' };
+    const said = await connected({ baseUrl: open.baseUrl, extraBody: { gateway } }).ask(CALL, NEVER).catch(String);
+    await open.close();
+    expect(said).toContain('{"api_key":"[key]","auth":{"values":["[key]"]},"route":"the-nearest"}');
+  });
+
   test('a dummy key is no secret: what a server says stays readable', async () => {
     const open = await startModelServer({ script: () => refusal(400, { message: 'the request exceeds the context' }) });
     const asked = connected({ apiKey: 'x', baseUrl: open.baseUrl }).ask(CALL, NEVER);

@@ -16,7 +16,10 @@ afterEach(() => server.close());
 async function opened(settings: Readonly<Record<string, string>>) {
   const model = { SLOWWAVE_EMBEDDING_MODEL: 'emb', SLOWWAVE_EMBEDDING_DIMENSIONS: '16' };
   const config = readStandaloneConfig({ OPENAI_BASE_URL: server.baseUrl, ...model, ...settings }, {});
-  return openEmbedder(config, QUIET, observe(config, { log: QUIET, service: 'test' }));
+  return openEmbedder(config, QUIET, {
+    ...observe(config, { log: QUIET, service: 'test' }),
+    models: null,
+  });
 }
 
 const QUERY = { SLOWWAVE_EMBEDDING_QUERY_PREFIX: 'query: ' };
@@ -59,7 +62,7 @@ test('a server of its own gets the embedding requests, with its own key, headers
     const settings = {
       SLOWWAVE_EMBEDDING_BASE_URL: own.baseUrl,
       SLOWWAVE_EMBEDDING_API_KEY: 'own',
-      SLOWWAVE_EMBEDDING_EXTRA_BODY: '{"keep_alive":"1h","model":"other"}',
+      SLOWWAVE_EMBEDDING_EXTRA_BODY: '{"keep_alive":"1h"}',
     };
     const { documents } = await opened({ OPENAI_API_KEY: 'chat', ...settings });
     await documents.embed(['tea'], NEVER);

@@ -1,9 +1,18 @@
-import { type ChatCall, type ChatModel, EngineError, type ModelStore } from '@slowwave/engine';
-import { createMemoryLedger, fixedTools } from '@slowwave/engine-testing';
-import { type ModelServer, refusal, type Script, startModelServer } from '@slowwave/testkit';
+import {
+  type ChatCall,
+  type ChatModel,
+  type Embedder,
+  EngineError,
+  embedAll,
+  estimateTokens,
+  type ModelStore,
+} from '@slowwave/engine';
+import { createMemoryLedger, fixedTools, recordingLog } from '@slowwave/engine-testing';
+import { type EmbeddingScript, type ModelServer, refusal, type Script, startModelServer } from '@slowwave/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { profiledChat } from '../src/openai/index.ts';
+import { findingsIn, profiledChat, profiledEmbedder } from '../src/openai/index.ts';
 import { knownProfile, profileName } from '../src/openai/profile.ts';
+import type { EmbeddingManners } from '../src/openai/vectors.ts';
 
 const CALL: ChatCall = {
   name: 'extract_facts',
@@ -76,6 +85,81 @@ describe('what a server does not take', () => {
   });
 });
 
+/** Takes no base64, no dimensions, three texts at a time and none of more than 512 tokens. */
+const narrow: EmbeddingScript = ({ texts, request }) => {
+  if (request.dimensions !== undefined) return refusal(400, { message: 'dimensions are not supported' });
+  if (request.encoding_format === 'base64') return refusal(400, { message: 'encoding_format must be float' });
+  if (texts.length > 3) return refusal(422, { message: 'batch size > maximum allowed batch size 3' });
+  const isTooLong = texts.some((text) => estimateTokens(text) > 512);
+  return isTooLong ? refusal(400, { message: "This model's maximum context length is 512 tokens" }) : null;
+};
+
+describe('what an embedding server does not take', () => {
+  const TEXTS = [...Array.from({ length: 7 }, (_, i) => `text ${i}`), 'I like figs. '.repeat(400)];
+  const embedder = (more: object = {}): Promise<Embedder> =>
+    profiledEmbedder({ ...options(), dimensions: 16, log: QUIET, ...more }, { store, now: tools.now });
+  const knownOf = () => knownProfile(profileName('embedding', options({ dimensions: 16 })), { store, now: tools.now });
+  /** How many requests were refused while a process that starts now embedded the texts. */
+  const refusedOf = async (more: object = {}): Promise<number> => {
+    const before = server.embeddingCalls.length;
+    const vectors = await embedAll(await embedder(more), TEXTS, NEVER);
+    expect(vectors.map((vector) => vector?.length)).toEqual(TEXTS.map(() => 16));
+    return server.embeddingCalls.slice(before).filter((call) => narrow(call) !== null).length;
+  };
+  const isKept = () =>
+    expect
+      .poll(async () => (await knownOf()).embeds?.manners)
+      .toSatisfy((kept?: EmbeddingManners) => kept !== undefined && kept.texts <= 3 && kept.longest < 512);
+  beforeEach(async () => {
+    await server.close();
+    server = await startModelServer({ dimensions: 16 });
+    server.setEmbeddingScript(narrow);
+  });
+
+  test('is found out once, for this process and the next ones', async () => {
+    expect(await refusedOf()).toBeGreaterThan(4);
+    await isKept();
+    expect(await refusedOf()).toBe(0);
+    expect(await refusedOf({ apiKey: 'sk-2', timeoutMs: 9_000 })).toBe(0);
+  });
+
+  test('is found out anew for another model, for other dimensions, and after a week', async () => {
+    await refusedOf();
+    await isKept();
+    expect(await refusedOf({ model: 'other' })).toBeGreaterThan(4);
+    expect(await refusedOf({ dimensions: null })).toBeGreaterThan(3);
+    tools.advance(6 * DAY_MS);
+    expect(await refusedOf()).toBe(0);
+    tools.advance(2 * DAY_MS);
+    expect(await refusedOf()).toBeGreaterThan(4);
+  });
+
+  test('cuts no text that is shorter than those that were too long', async () => {
+    await refusedOf();
+    await isKept();
+    const { longest = 0 } = (await knownOf()).embeds?.manners ?? {};
+    const text = 'I like figs. '.repeat(120);
+    expect(estimateTokens(text)).toBeGreaterThan(longest);
+    await (await embedder()).embed([text], NEVER);
+    expect(server.embeddingCalls.at(-1)?.texts).toEqual([text]);
+  });
+
+  test('is shown with how its last call ended', async () => {
+    await refusedOf();
+    await expect.poll(knownOf).toMatchObject({ last: { problem: null } });
+    expect(findingsIn(await knownOf()).map(({ what }) => what)).toEqual([
+      'does not accept dimensions, so its vectors are as long as it makes them',
+      'does not accept base64, so vectors are sent as numbers',
+      expect.stringMatching(/^takes [1-3] texts in a request and refused more$/),
+      expect.stringMatching(/^refused a text of about \d+ tokens, so of such texts the first \d+ are embedded$/),
+    ]);
+    server.setEmbeddingScript(() => refusal(404, { message: 'not found' }));
+    await expect((await embedder()).embed(['tea'], NEVER)).rejects.toThrow(EngineError);
+    await expect.poll(knownOf).toMatchObject({ last: { problem: { code: 'model_misconfigured' } } });
+    expect((await knownOf()).last?.problem?.message).toContain('SLOWWAVE_EMBEDDING_BASE_URL');
+  });
+});
+
 describe('how a model is doing', () => {
   test('is written down with what to do, and no longer once it answers', async () => {
     server.setScript(() =>
@@ -90,6 +174,20 @@ describe('how a model is doing', () => {
     server.setScript(plain);
     await callsOf(chat);
     await expect.poll(known).toMatchObject({ last: { problem: null } });
+  });
+
+  test('is logged where somebody has to mend it, once and not with each call', async () => {
+    const log = recordingLog();
+    const warnings = () => log.lines.flatMap(({ level, fields }) => (level === 'warn' ? [fields] : []));
+    const chat = profiledChat({ ...options(), log }, { store, now: tools.now });
+    server.setScript(() => refusal(404, { message: "model 'm' not found" }));
+    for (let i = 0; i < 3; i += 1) await callsOf(chat);
+    expect(warnings()).toEqual([
+      expect.objectContaining({ error: expect.stringContaining('; correct the name of the model') }),
+    ]);
+    tools.advance(600_000);
+    await callsOf(chat);
+    expect(warnings()).toHaveLength(2);
   });
 
   test('says nothing of what was asked: an input that is refused is not the fault of the model', async () => {

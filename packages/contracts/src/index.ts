@@ -99,6 +99,7 @@ export {
   UserView,
   WrittenMemory,
 } from './memories.ts';
+export { ModelList, type ModelView } from './models.ts';
 export { jobTimeoutMs, type Payload, QUEUES, type QueueName } from './queues.ts';
 export { Citation, PostRecall, RecallResult } from './recall.ts';
 export { MemoryReceipts, PostOutcome, ReceiptView } from './receipts.ts';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { listOf, ScopeView } from './common.ts';
 import { OUTCOMES } from './examples.ts';
+import { RelationCore } from './graph.ts';
 import { MemoryView, SaidMessage } from './memories.ts';
 
 /** In answers of search, context and recall. */
@@ -31,6 +32,13 @@ const ToldMessage = SaidMessage.omit({ utc_offset: true })
   .extend({ kind: z.literal('message') })
   .meta({ id: 'ToldMessage' });
 
+const ToldRelation = RelationCore.omit({ memory_ids: true })
+  .extend({
+    kind: z.literal('relation'),
+    current: z.boolean().describe('Whether it holds now.'),
+  })
+  .meta({ id: 'ToldRelation' });
+
 const Forgotten = z
   .object({ id: z.string(), forgotten: z.literal(true) })
   .describe('It was deleted, undone or removed since.')
@@ -58,8 +66,8 @@ const Receipt = ScopeView.extend({
 
 export const ReceiptView = Receipt.extend({
   told: z
-    .array(z.union([ToldMemory, ToldMessage, Forgotten]))
-    .describe('Memories in the version that was told, and messages, in the order of the answer.'),
+    .array(z.union([ToldMemory, ToldRelation, ToldMessage, Forgotten]))
+    .describe('Memories in the version that was told, relations, and messages, in the order of the answer.'),
 }).meta({ id: 'Receipt' });
 export type ReceiptView = z.infer<typeof ReceiptView>;
 

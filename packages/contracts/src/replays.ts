@@ -44,9 +44,11 @@ const ChangeFields = {
     .optional(),
   recall_per_fact: z.int().min(1).max(50).optional(),
   near: z
-    .strictObject({ vector: Threshold, keyword: Threshold, overlap: Threshold })
+    .strictObject({ vector: Threshold, keyword: Threshold, pair: Threshold, overlap: Threshold })
     .optional()
-    .describe('The similarity from which a known memory is compared with a new fact.'),
+    .describe(
+      'The similarity from which a known memory is compared with a new fact; pair and overlap: two facts of one batch with each other.',
+    ),
 };
 
 export const PostReplay = z

@@ -15,6 +15,7 @@ const WebhookEventType = z.enum([
   'memory.deleted',
   'attack.detected',
   'memory.retracted',
+  'relation.retracted',
 ]);
 
 const Fields = {

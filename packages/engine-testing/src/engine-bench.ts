@@ -5,6 +5,7 @@ import {
   type Embedder,
   type EngineSettings,
   type FollowUps,
+  HASHED,
   type JsonObject,
   type Ledger,
   liveVersion,
@@ -90,8 +91,8 @@ const SETTINGS: EngineSettings = {
   retryDelayMs: 1_000,
   retryDelayMaxMs: 10_000,
   deletesPerConsolidation: 10,
-  vectors: 'hashed',
-  near: { vector: 0.1, keyword: 0.1, overlap: 0.1 },
+  vectors: HASHED,
+  near: { vector: 0.1, keyword: 0.1, pair: 0.1, overlap: 0.1 },
 };
 
 /** More turns than any scenario needs: a lane that never comes to rest fails the test instead of hanging it. */

@@ -1,3 +1,4 @@
+export { ARRANGED, MISARRANGED } from './arranged-talk.ts';
 export { aliasWorld } from './alias-world.ts';
 export { anyCharacter, anyMood, anyOperations, anyText } from './any-answers.ts';
 export {

@@ -2,10 +2,9 @@ import { evolve, livesOf, type Memory, type MemoryChange, type Plan, withoutForm
 import { describe, expect, it } from 'vitest';
 import { deleted, heldOperation, newPlan, storedAnswer, updated } from './builders.ts';
 import { relationsOf } from './graph-bench.ts';
-import { statementsBy } from './graph-statements.ts';
 import { apply, type Bench, expectThere, OTHER_TENANT, project, TENANT, write } from './ledger-bench.ts';
 import { create, notices } from './ledger-bench-webhooks.ts';
-import { everything, type Heard, heard, rememberedFrom, shown, taught } from './ledger-suite-forgetting.ts';
+import { everything, type Heard, heard, rememberedFrom, shown, taughtDebtAndTea } from './ledger-suite-forgetting.ts';
 
 /** What is forgotten for so long that it goes for good. */
 export function describeErasingForgotten(bench: () => Bench): void {
@@ -162,16 +161,8 @@ export function describeErasingForgotten(bench: () => Bench): void {
 
     it('takes the statements that lean on it alone, whom only they name, and leaves what others say', async () => {
       const b = bench();
-      const { holds, named } = statementsBy(b.tools);
-      const said = { text: 'Ana owes Bo ten euros', quote: 'Ana owes Bo' };
-      const first = await taught(b, said, ({ messageIds }) => [
-        holds('Ana owes Bo', { messageIds }),
-        named('Bo', 'Bobby', { messageIds }),
-      ]);
-      const { lane } = first;
-      const tea = { text: 'Ana likes tea', quote: 'likes tea' };
-      await taught(b, tea, ({ messageIds }) => [holds('Ana likes tea', { messageIds })]);
-      await forget(first.memory);
+      const { lane, memory } = await taughtDebtAndTea(b);
+      await forget(memory);
       const before = await everything(b, lane);
       await later();
       expect(await erase()).toBe(1);

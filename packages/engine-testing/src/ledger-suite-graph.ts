@@ -133,6 +133,9 @@ export function describeGraph(bench: () => Bench): void {
       const change = { entities: [newEntity('x')], statements: [], now: b.tools.now() };
       expect(await graph.write(OTHER_TENANT, lane, change)).toEqual({ kind: 'conflict' });
       expect(await graph.relation(OTHER_TENANT, one.id)).toBeNull();
+      expect(await graph.relations(OTHER_TENANT, [one.id])).toEqual([]);
+      const known = expectThere(await graph.relation(TENANT, one.id));
+      expect(await graph.relations(TENANT, [one.id, 'sta_none', one.id])).toEqual([known]);
       expect(await graph.entities(OTHER_TENANT, ['Ana'])).toEqual([]);
       expect((await graph.listRelations(OTHER_TENANT, ANN, { at: 'ever' }, ALL)).results).toEqual([]);
       expect((await graph.listEntities(OTHER_TENANT, ANN, {}, ALL)).results).toEqual([]);

@@ -371,7 +371,7 @@ function receiptOf({ tools }: Bench, lane: LaneId, given: Partial<NewReceipt> = 
   };
 }
 
-async function append(b: Bench, lane: LaneId, given: Partial<NewReceipt> = {}): Promise<NewReceipt> {
+export async function append(b: Bench, lane: LaneId, given: Partial<NewReceipt> = {}): Promise<NewReceipt> {
   const receipt = receiptOf(b, lane, given);
   await b.ledger.receipts.append([receipt]);
   return receipt;

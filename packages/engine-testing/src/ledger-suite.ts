@@ -31,6 +31,7 @@ import { describePace } from './ledger-suite-pace.ts';
 import { describePresent } from './ledger-suite-present.ts';
 import { describePriorities } from './ledger-suite-priorities.ts';
 import { describeReceipts } from './ledger-suite-receipts.ts';
+import { describeReceiptsOfRelations } from './ledger-suite-receipts-graph.ts';
 import { describeReplays } from './ledger-suite-replays.ts';
 import { describeRetention } from './ledger-suite-retention.ts';
 import { describeReviews } from './ledger-suite-reviews.ts';
@@ -98,6 +99,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeGraphWalks(bench);
     describeTrail(bench);
     describeReceipts(bench);
+    describeReceiptsOfRelations(bench);
     describeWalks(bench);
   });
 }

@@ -19,7 +19,16 @@ import { findLane } from './memory-ledger-turns.ts';
 
 type Reads = Pick<
   GraphStore,
-  'entities' | 'named' | 'self' | 'listEntities' | 'relation' | 'around' | 'listRelations' | 'statements' | 'proposals'
+  | 'entities'
+  | 'named'
+  | 'self'
+  | 'listEntities'
+  | 'relation'
+  | 'relations'
+  | 'around'
+  | 'listRelations'
+  | 'statements'
+  | 'proposals'
 >;
 
 export function graphReads(state: State): Reads {
@@ -28,6 +37,11 @@ export function graphReads(state: State): Reads {
   const relationsOf = (lane: LaneId | undefined): RelationRow[] =>
     [...graph.relations.values()].filter((one) => one.lane === lane && one.counts);
   const laneOf = (tenant: TenantId, owner: Owner): LaneId | undefined => findLane(state, tenant, owner)?.id;
+  const relationsWith = (tenant: TenantId, ids: readonly string[]): KeptRelation[] =>
+    [...new Set(ids)]
+      .flatMap((id) => graph.relations.get(id) ?? [])
+      .filter((row) => row.tenant === tenant && !isCutOff(state, row.lane))
+      .map((row) => relationOf(state, row));
   return {
     entities: async (tenant, ids) =>
       [...new Set(ids)].flatMap((id) => graph.entities.get(id) ?? []).flatMap((one) => ownOf(state, tenant, one)),
@@ -45,10 +59,8 @@ export function graphReads(state: State): Reads {
       const wanted = rows.filter((one) => like === undefined || namesOf(one).some((name) => name.includes(like)));
       return pageAscending(wanted.map(entityOf), (one) => [normaliseText(one.name), one.id], page);
     },
-    relation: async (tenant, id) => {
-      const row = graph.relations.get(id);
-      return row === undefined || row.tenant !== tenant || isCutOff(state, row.lane) ? null : relationOf(state, row);
-    },
+    relation: async (tenant, id) => relationsWith(tenant, [id])[0] ?? null,
+    relations: async (tenant, ids) => relationsWith(tenant, ids),
     around: async (lane, around) =>
       relationsOf(lane)
         .filter((one) => [one.source, one.destination].some((id) => around.entities.includes(id)))

@@ -3,11 +3,13 @@ import {
   changedEntities,
   changedRelations,
   graphOf,
+  lostRelations,
   requireKnownEnds,
   takenBackBy,
   withOneSelf,
 } from '@slowwave/engine/storing';
 import { showAgain, standAgain } from './memory-ledger-forgetting.ts';
+import { withdrawRelations } from './memory-ledger-receipts.ts';
 import { change as changeRow, rowOf, type State } from './memory-ledger-state.ts';
 
 /** Entities and statements that are not there yet, and all that follows. */
@@ -88,9 +90,13 @@ export function refoldGraph(state: State, lane: LaneId, now: Millis): void {
     entities.set(entity.id, { ...entity, unprojectedAt: entity.unprojectedAt ?? now });
   }
   const kept = [...relations.values()].filter((one) => one.lane === lane);
-  const { tenant } = rowOf(state.lanes, lane);
-  for (const relation of changedRelations(kept, next.relations, now)) {
+  const { tenant, owner } = rowOf(state.lanes, lane);
+  const changed = changedRelations(kept, next.relations, now);
+  for (const relation of changed) {
     const unprojectedAt = relations.get(relation.id)?.unprojectedAt ?? now;
     relations.set(relation.id, { ...relation, tenant, lane, unprojectedAt });
   }
+  const standing = (id: string): string => entities.get(id)?.mergedInto ?? id;
+  const lost = lostRelations({ kept, changed, next: next.relations, standing });
+  withdrawRelations(state, { tenant, lane, owner }, lost);
 }

@@ -2,19 +2,24 @@ import {
   blankedBy,
   type Credited,
   creditChanges,
+  type FoldedRelation,
   isRetracting,
   type LaneId,
+  LOOKED_FOR_MAX,
   laneOfReceipts,
   liveVersion,
   type MemoryChange,
   type Notice,
+  type Owner,
   type Receipt,
   type ReceiptStore,
+  relationNotice,
   retractionNotice,
   type TenantId,
 } from '@slowwave/engine';
 import { pageOf } from './memory-ledger-page.ts';
 import { putAgain, type State } from './memory-ledger-state.ts';
+import { notifyWebhooks } from './memory-ledger-webhooks.ts';
 
 export function memoryReceipts(state: State): ReceiptStore {
   const { receipts, credits, lanes, memories } = state;
@@ -27,13 +32,15 @@ export function memoryReceipts(state: State): ReceiptStore {
     const memory = memories.get(id);
     return memory !== undefined && liveVersion(memory) !== null;
   };
+  const isSaid = (id: string): boolean => state.graph.relations.get(id)?.counts === true;
   return {
     append: async (given) => {
       const lane = laneOfReceipts(given);
       if (lane === null || !stands(lane)) return;
       for (const receipt of given.filter(({ id }) => !receipts.has(id))) {
         const whole = { ...receipt, outcome: null };
-        receipts.set(receipt.id, memoriesIn(receipt).every(isLive) ? whole : { ...whole, ...BLANK });
+        const stands = memoriesIn(receipt).every(isLive) && relationsIn(receipt).every(isSaid);
+        receipts.set(receipt.id, stands ? whole : { ...whole, ...BLANK });
       }
     },
     get: async (tenant, id) => find(tenant, id),
@@ -73,22 +80,48 @@ export const creditsOf = ({ credits }: State, memoryIds: readonly string[]): rea
 const memoriesIn = ({ told }: Pick<Receipt, 'told'>): readonly string[] =>
   told.flatMap((one) => (one.kind === 'memory' ? [one.id] : []));
 
+const relationsIn = ({ told }: Pick<Receipt, 'told'>): readonly string[] =>
+  told.flatMap((one) => (one.kind === 'relation' ? [one.id] : []));
+
 const BLANK = { question: null, filters: null } as const;
 
-export function blankQuestions({ receipts }: State, changes: readonly MemoryChange[]): void {
-  for (const [lane, memoryIds] of blankedBy(changes)) {
-    for (const [id, receipt] of receipts) {
-      const told = memoryIds === null || memoriesIn(receipt).some((one) => memoryIds.includes(one));
-      if (receipt.lane === lane && told) receipts.set(id, { ...receipt, ...BLANK });
-    }
+export function blankQuestions(state: State, changes: readonly MemoryChange[]): void {
+  for (const [lane, memoryIds] of blankedBy(changes)) blankAnyOf(state, lane, memoryIds);
+}
+
+/** null: all questions of the lane. */
+function blankAnyOf({ receipts }: State, lane: LaneId, ids: readonly string[] | null): void {
+  for (const [id, receipt] of receipts) {
+    const told = ids === null || receipt.told.some((one) => ids.includes(one.id));
+    if (receipt.lane === lane && told) receipts.set(id, { ...receipt, ...BLANK });
   }
 }
 
+/** Relations that are no longer so, in the questions of answers that told them and to webhooks. */
+export function withdrawRelations(
+  state: State,
+  of: { readonly tenant: TenantId; readonly lane: LaneId; readonly owner: Owner },
+  lost: readonly FoldedRelation[],
+): void {
+  const gone = lost.filter(({ counts }) => !counts).map(({ id }) => id);
+  if (gone.length > 0) blankAnyOf(state, of.lane, gone.length > LOOKED_FOR_MAX ? null : gone);
+  const newest = newestOf(state);
+  const tellers = (id: string): string[] =>
+    newest.filter((receipt) => relationsIn(receipt).includes(id)).map((receipt) => receipt.id);
+  notifyWebhooks(
+    state,
+    of.tenant,
+    lost.flatMap((relation) => relationNotice(relation, of, tellers(relation.id))),
+  );
+}
+
+const newestOf = ({ receipts }: State): readonly Receipt[] =>
+  [...receipts.values()].sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1));
+
 /** Of receipts that told what no longer holds. */
-export function retractionsOf({ receipts }: State, change: MemoryChange): readonly Notice[] {
+export function retractionsOf(state: State, change: MemoryChange): readonly Notice[] {
   if (!isRetracting(change)) return [];
-  const newest = [...receipts.values()].sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1));
-  const told = newest.flatMap(({ id, told: all }) =>
+  const told = newestOf(state).flatMap(({ id, told: all }) =>
     all.flatMap((one) =>
       one.kind === 'memory' && one.id === change.memory.id ? [{ receipt: id, version: one.version }] : [],
     ),

@@ -4,7 +4,7 @@ import type { Meter } from './ports/meter.ts';
 import type { ChatModel, Embedder, Tokenizer } from './ports/models.ts';
 import type { SearchIndex } from './ports/search-index.ts';
 import type { Log, Tools } from './ports/tools.ts';
-import type { VectorKind } from './search/hits.ts';
+import type { Vectors } from './search/vectors.ts';
 import type { Ceilings } from './settings.ts';
 
 /** What the pipeline works with. */
@@ -28,7 +28,7 @@ export interface EngineSettings {
   readonly due: DuePolicy;
   readonly window: WindowPolicy;
   readonly recallPerFact: number;
-  readonly vectors: VectorKind;
+  readonly vectors: Vectors;
   readonly messagesInIndex: MessagesInIndex;
   /** Messages before the new ones that an extract call may read. */
   readonly recentMessages: number;
@@ -57,6 +57,8 @@ export type MessagesInIndex = 'hybrid' | 'keyword' | 'off';
 export interface NearThresholds {
   readonly vector: number;
   readonly keyword: number;
-  /** Between two facts, where no index can weigh words: shared terms, 0…1. */
+  /** Between two facts of one batch, on their vectors: most of them are said of the same person, and nothing else. */
+  readonly pair: number;
+  /** The same, where no index can weigh words: shared terms, 0…1. */
   readonly overlap: number;
 }

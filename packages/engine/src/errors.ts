@@ -30,6 +30,8 @@ interface Facts {
   readonly retryAfterMs?: number;
   /** false: nobody's fault, only too early. The work waits and no try is counted against it. */
   readonly countsAsTry?: boolean;
+  /** About how many tokens a model had written before it failed: they are paid for. */
+  readonly written?: number;
   readonly cause?: unknown;
 }
 
@@ -39,6 +41,7 @@ export class EngineError extends Error {
   readonly retryable: boolean;
   readonly retryAfterMs: number | null;
   readonly countsAsTry: boolean;
+  readonly written: number;
 
   constructor(message: string, facts: Facts) {
     super(message, { cause: facts.cause });
@@ -47,6 +50,7 @@ export class EngineError extends Error {
     this.retryable = facts.retryable;
     this.retryAfterMs = facts.retryAfterMs ?? null;
     this.countsAsTry = facts.countsAsTry ?? true;
+    this.written = facts.written ?? 0;
   }
 }
 

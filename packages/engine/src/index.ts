@@ -100,7 +100,15 @@ export { memoryWriter } from './memories/write.ts';
 export { draftBatch, fromTheFuture, isWorthReading, type Posted, spokenOf } from './messages/messages.ts';
 export { ARE_YOU_THERE } from './models/away.ts';
 export { callModel } from './models/call-model.ts';
+export {
+  type Calibration,
+  calibrate,
+  keepCalibration,
+  knownCalibration,
+  type LanguageCosines,
+} from './models/calibration/calibrate.ts';
 export { embedAll } from './models/embed.ts';
+export { REPEATED_SHOWS_IN, repeatedAtEnd } from './models/endless.ts';
 export {
   admitCall,
   type Breaker,
@@ -118,9 +126,9 @@ export { readAnswer } from './models/parse/answer.ts';
 export { factsIn, type RawOperation } from './models/parse/listed.ts';
 export { DECIDE } from './models/prompts/decide.ts';
 export { DECIDE_GRAPH } from './models/prompts/decide-graph.ts';
-export { EXTRACT } from './models/prompts/extract.ts';
+export { EXTRACT, type ExtractInput } from './models/prompts/extract.ts';
 export { EXTRACT_GRAPH } from './models/prompts/extract-graph.ts';
-export { type CustomCall, promptMistake } from './models/prompts/prompt.ts';
+export { type CustomCall, type Prompt, promptMistake, userMessage } from './models/prompts/prompt.ts';
 export type * from './plan.ts';
 export type * from './ports/ledger/batches.ts';
 export { FAILURES_KEPT, replayPriority } from './ports/ledger/batches.ts';
@@ -155,7 +163,7 @@ export type * from './ports/writers.ts';
 export { shownVersion } from './projection/make-points.ts';
 export { adoptIndex, markerOf, project, type SweepDeps, sameMarker, sweepOutbox } from './projection/project.ts';
 export { type Rebuilding, type RebuildProgress, type Rebuilt, rebuildIndex } from './projection/rebuild-index.ts';
-export { blankedBy } from './receipts/blanked.ts';
+export { blankedBy, LOOKED_FOR_MAX } from './receipts/blanked.ts';
 export { creditChanges, creditScore } from './receipts/credit.ts';
 export { kept, laneOfReceipts } from './receipts/kept.ts';
 export type { WhatIfChanges } from './replays/in-space.ts';
@@ -193,6 +201,7 @@ export {
 export { hitsInApp, queriesInApp } from './search/in-app.ts';
 export { nameOfHit, type RankedHit, type RankQuestion, rank, reasonsOf } from './search/rank.ts';
 export { type CutMade, cutAt } from './search/relevance.ts';
+export { HASHED, LEARNT, type Vectors } from './search/vectors.ts';
 export {
   type Budgets,
   type Ceilings,
@@ -238,6 +247,7 @@ export {
   isRetracting,
   isWanted,
   memoryNotices,
+  relationNotice,
   retractionNotice,
 } from './webhooks/notices.ts';
 export type * from './words.ts';

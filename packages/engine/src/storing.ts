@@ -9,6 +9,7 @@ export {
   foldRelations,
   graphOf,
   inOrder,
+  lostRelations,
   openProposals,
   requireKnownEnds,
   sameFollowing,
@@ -60,6 +61,7 @@ export {
   isRetracting,
   isWanted,
   memoryNotices,
+  relationNotice,
   retractionNotice,
 } from './webhooks/notices.ts';
 export { besideOwner, compareSaid, ownerOf } from './words.ts';

@@ -1,7 +1,7 @@
 import { copyFile, mkdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openLocalEmbedder } from '@slowwave/adapters/local';
-import type { Cancellation, Log } from '@slowwave/engine';
+import { type Cancellation, calibrate, LEARNT, type Log } from '@slowwave/engine';
 import { minilmFolder, type TempDir, tempDir } from '@slowwave/testkit';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 
@@ -96,6 +96,16 @@ async function expectVectors(
   const cosines = expected.map((vector, i) => cosine(vectors[i] ?? [], vector));
   for (const value of cosines) expect(value).toBeGreaterThan(0.999);
 }
+
+test('a model of English is calibrated by its English, and has the weight of a good one', async () => {
+  const { languages, near, pair, vectors } = await calibrate(await open(minilm ?? ''), NEVER);
+  expect(languages.filter(({ isKnown }) => isKnown).map(({ language }) => language)).toEqual(['English']);
+  expect(near).toBeCloseTo(0.28, 1);
+  expect(pair).toBeCloseTo(0.35, 1);
+  expect(vectors).toMatchObject({ words: 0.6, wordsOfMessages: 0.7 });
+  expect(vectors.questions.apart).toBeCloseTo(LEARNT.questions.apart, 1);
+  expect(vectors.questions.answer).toBeCloseTo(LEARNT.questions.answer, 1);
+});
 
 test('a model with WordPiece gives the vectors of its own Python, of short and of long texts, alone and together', async () => {
   const { documents } = await open(await modelFolder('all-MiniLM-L6-v2'));

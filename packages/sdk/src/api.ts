@@ -304,7 +304,7 @@ export type DeletedMemories = {
 export type Delivery = {
   readonly id: string;
   readonly event_id: string;
-  readonly type: 'batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted';
+  readonly type: 'batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted';
   readonly state: 'waiting' | 'delivered' | 'failed';
   readonly attempts: number;
   readonly next_attempt_at: string | null;
@@ -701,6 +701,31 @@ export type MessageList = {
   readonly more: boolean;
 };
 
+export type ModelList = {
+  readonly results: readonly ({
+    readonly use: 'chat' | 'images' | 'embeddings';
+    readonly model: string;
+    /** What its server does not accept, and other properties that were found out. */
+    readonly findings: readonly ({
+      /** When it was found out. */
+      readonly at: string;
+      readonly what: string;
+      /** null: Slowwave adapts to it; nothing to do. */
+      readonly remedy: string | null;
+    })[];
+    /** How the model is doing; null: it has not been called yet. Refused inputs do not count. */
+    readonly last_call: {
+      readonly at: string;
+      /** null: it answered. */
+      readonly problem: {
+        readonly code: string;
+        /** What was received and what to do. */
+        readonly message: string;
+      } | null;
+    } | null;
+  })[];
+};
+
 export type PatchEntity = {
   /** An additional name; the original name stays. */
   readonly alias: string;
@@ -753,7 +778,7 @@ export type PatchWebhook = {
   /** A public https URL, unless the operator lists its host in SLOWWAVE_ALLOW_PRIVATE_URLS. */
   readonly url?: string | undefined;
   /** The events to deliver. */
-  readonly events?: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted')[] | undefined;
+  readonly events?: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted')[] | undefined;
   /** A display name. */
   readonly name?: string | undefined;
   /** true also ends a pause and resets the failure count. */
@@ -1052,10 +1077,11 @@ export type PostReplay = {
     readonly decide?: string | undefined;
   } | undefined;
   readonly recall_per_fact?: number | undefined;
-  /** The similarity from which a known memory is compared with a new fact. */
+  /** The similarity from which a known memory is compared with a new fact; pair and overlap: two facts of one batch with each other. */
   readonly near?: {
     readonly vector?: number | undefined;
     readonly keyword?: number | undefined;
+    readonly pair?: number | undefined;
     readonly overlap?: number | undefined;
   } | undefined;
   /** true: only report how many and which batches match. */
@@ -1131,7 +1157,7 @@ export type PostWebhook = {
   /** A public https URL, unless the operator lists its host in SLOWWAVE_ALLOW_PRIVATE_URLS. */
   readonly url: string;
   /** The events to deliver. */
-  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted')[];
+  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted')[];
   /** A display name. */
   readonly name?: string | undefined;
   /** false: no events are recorded or sent. */
@@ -1282,8 +1308,8 @@ export type Receipt = {
   readonly position: number;
   /** null: nobody said what the answer led to. */
   readonly outcome: 'good' | 'bad' | null;
-  /** Memories in the version that was told, and messages, in the order of the answer. */
-  readonly told: readonly (ToldMemory | ToldMessage | ForgottenSince)[];
+  /** Memories in the version that was told, relations, and messages, in the order of the answer. */
+  readonly told: readonly (ToldMemory | ToldRelation | ToldMessage | ForgottenSince)[];
 };
 
 export type Relation = {
@@ -1863,6 +1889,28 @@ export type ToldMessage = {
   readonly kind: 'message';
 };
 
+export type ToldRelation = {
+  readonly id: string;
+  readonly source: {
+    readonly id: string;
+    readonly name: string;
+  };
+  /** A general, tenseless name, like works_at. */
+  readonly relationship: string;
+  readonly destination: {
+    readonly id: string;
+    readonly name: string;
+  };
+  /** The relation as text: "Ana works at Acme". */
+  readonly text: string;
+  readonly valid_from: string;
+  /** When it ended; null: it has not ended. */
+  readonly invalid_at: string | null;
+  readonly kind: 'relation';
+  /** Whether it holds now. */
+  readonly current: boolean;
+};
+
 export type ToldTo = {
   readonly user_id: string | null;
   readonly agent_id: string | null;
@@ -1950,7 +1998,7 @@ export type Webhook = {
   readonly id: string;
   readonly name: string;
   readonly url: string;
-  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted')[];
+  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted')[];
   readonly user_id: string | null;
   readonly app_id: string | null;
   readonly active: boolean;
@@ -1975,7 +2023,7 @@ export type WebhookWithSecret = {
   readonly id: string;
   readonly name: string;
   readonly url: string;
-  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted')[];
+  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted')[];
   readonly user_id: string | null;
   readonly app_id: string | null;
   readonly active: boolean;
@@ -2442,6 +2490,10 @@ export interface Operations {
   'GET /v1/doctor': {
     query?: { depth?: 'quick' | 'usual' | undefined; };
     answer: Examination;
+  };
+  /** List the models of servers, what they do not accept and how they are doing. */
+  'GET /v1/models': {
+    answer: ModelList;
   };
   /** Get a tenant's daily limits. */
   'GET /v1/tenants/{id}/ceilings': {

@@ -1,4 +1,5 @@
 export { COMPILE_CACHE } from './compile-cache.ts';
+export { minilmFolder } from './minilm.ts';
 export type { RecordedCall, RecordedEmbedding } from './model-server/endpoints.ts';
 export { type Fault, type FaultPlan, spoiled, withFaults } from './model-server/faults.ts';
 export {
@@ -13,6 +14,7 @@ export {
 export {
   type EmbeddingCall,
   type EmbeddingScript,
+  type EventReply,
   type HttpReply,
   type Raw,
   type Reply,
@@ -22,8 +24,8 @@ export {
   type Script,
   type ScriptedCall,
 } from './model-server/script.ts';
-export { minilmFolder } from './minilm.ts';
 export { type ModelServer, type ModelServerOptions, startModelServer } from './model-server/server.ts';
+export { delta, dripping } from './model-server/streaming.ts';
 export { type Strict, type StrictLimits, strict } from './model-server/strict.ts';
 export { type AnswerCheck, answerCheck } from './openapi/answers.ts';
 export { type Description, type Operation, type Parameter, resolved, type Schema } from './openapi/schema.ts';
@@ -32,6 +34,7 @@ export { freePort } from './ports.ts';
 export { startPostgres, type TestPostgres } from './postgres.ts';
 export { type Exit, type Service, type ServiceOptions, spawnService } from './process.ts';
 export { startRedis, type TestRedis, type TestRedisOptions } from './redis.ts';
+export { SMOLLM, type SmallModel, startSmolLm } from './smollm.ts';
 export { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 export { type TempDir, tempDir } from './temp.ts';
 export { type CollectedSpan, startTraceCollector, type TraceCollector } from './trace-collector.ts';

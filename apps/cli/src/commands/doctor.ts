@@ -1,4 +1,4 @@
-import type { ExaminationView, LiveView, ReadyView, StatsView } from '@slowwave/contracts';
+import type { ExaminationView, LiveView, ModelView, ReadyView, StatsView } from '@slowwave/contracts';
 import type { Examination } from '@slowwave/engine';
 import type { z } from 'zod';
 import { type Call, type Command, isOffline } from '../command.ts';
@@ -19,7 +19,9 @@ export const statusCommand: Command = {
     const ready = (await get('/readyz')) as Ready;
     const { runs_on } = await ask<Live>('GET', '/healthz');
     const stats = ready.checks.ledger?.ok === false ? null : await ask<Stats>('GET', '/v1/stats');
-    const value = { ready, runs_on, stats };
+    // Only operators see it.
+    const { results: models = [] } = stats === null ? {} : ((await get('/v1/models')) as { results?: ModelView[] });
+    const value = { ready, runs_on, stats, models };
     return { value, text: statusText(value), exit: ready.status === 'ok' ? EXIT.done : EXIT.unavailable };
   },
 };
@@ -29,9 +31,10 @@ interface Status {
   readonly runs_on: Live['runs_on'];
   /** null: the ledger does not respond. */
   readonly stats: Stats | null;
+  readonly models: readonly ModelView[];
 }
 
-function statusText({ ready, runs_on, stats }: Status): string {
+function statusText({ ready, runs_on, stats, models }: Status): string {
   const checks = Object.entries(ready.checks ?? {}).map(
     ([name, { ok, message }]) => [name, ok ? 'answers' : (message ?? 'does not answer')] as const,
   );
@@ -48,7 +51,17 @@ function statusText({ ready, runs_on, stats }: Status): string {
     ['model calls', usage.calls] as const,
     ['tokens', usage.prompt_tokens + usage.completion_tokens] as const,
   ];
-  return [...parts, pairs(counts)].join('\n\n');
+  return [...parts, pairs(counts), ...models.map(modelText)].join('\n\n');
+}
+
+function modelText({ use, model, findings, last_call }: ModelView): string {
+  const found = findings.map(({ at, what, remedy }) => `  ${what} (${at})${remedy === null ? '' : `; ${remedy}`}`);
+  return [`${use} model ${model} ${endOf(last_call)}`, ...found].join('\n');
+}
+
+function endOf(last: ModelView['last_call']): string {
+  if (last === null) return 'has not been called yet';
+  return last.problem === null ? `answered at ${last.at}` : `failed at ${last.at}: ${last.problem.message}`;
 }
 
 export const doctorCommand: Command = {
@@ -81,7 +94,7 @@ const offline = ({ config, given, out, cancel }: Call): Promise<ExaminationView>
       const depth = given.flag('full') ? 'full' : 'usual';
       const onProgress = (check: string, done: number, total: number): void => update(done, total, check);
       const { examine } = await import('@slowwave/engine');
-      return viewOf(await examine({ ...stores, index: await stores.index() }, { depth, cancel, onProgress }));
+      return viewOf(await examine({ ...stores, ...(await stores.space()) }, { depth, cancel, onProgress }));
     }),
   );
 

@@ -1,6 +1,7 @@
+import type { OpenEmbedder } from '@slowwave/adapters/assemble';
 import type { Command } from '../command.ts';
 import { type Output, tracked } from '../output.ts';
-import { quietLog, type Stores } from '../stores.ts';
+import { quietLog } from '../stores.ts';
 
 const MEGABYTE = 1_000_000;
 
@@ -19,7 +20,7 @@ there, and asked once. Stopped and run again, it continues. Servers do the same 
     const { observe, openEmbedder } = await import('@slowwave/adapters/assemble');
     const log = await quietLog(config);
     const observer = observe({ ...config, traces: null }, { log, service: 'slowwave-cli' });
-    const embedder = await openEmbedder(config, log, observer);
+    const embedder = await openEmbedder(config, log, { meter: observer.meter, models: null });
     try {
       await embedderLoaded(out, embedder.ready);
       const { fingerprint, dimensions } = embedder.documents;
@@ -31,7 +32,7 @@ there, and asked once. Stopped and run again, it continues. Servers do the same 
 };
 
 /** Waits until the embedder can be asked, and shows how far its download is. */
-export const embedderLoaded = (out: Output, ready: Stores['embedderReady']): Promise<void> =>
+export const embedderLoaded = (out: Output, ready: OpenEmbedder['ready']): Promise<void> =>
   tracked(out, { title: 'download the embedding model', unit: 'MB' }, ({ update }) =>
     ready((done, total) => update(Math.floor(done / MEGABYTE), Math.ceil(total / MEGABYTE))),
   );

@@ -2,6 +2,7 @@ import type { Command } from '../command.ts';
 import { auditCommand } from './audit.ts';
 import { backupCommand, restoreCommand } from './backup.ts';
 import { batchesCommand, flushCommand, tailCommand } from './batches.ts';
+import { calibrateModelsCommand } from './calibrate.ts';
 import { doctorCommand, statusCommand } from './doctor.ts';
 import { loadEmbedderCommand } from './embedder.ts';
 import { eraseCommand } from './erase.ts';
@@ -36,6 +37,7 @@ export const COMMANDS: readonly Command[] = [
   auditCommand,
   doctorCommand,
   checkModelsCommand,
+  calibrateModelsCommand,
   loadEmbedderCommand,
   rebuildIndexCommand,
   rebuildQueueCommand,

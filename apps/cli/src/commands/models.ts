@@ -1,7 +1,7 @@
 import type { Call, Command } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import type { Trial } from '../models/trial.ts';
-import { table } from '../output.ts';
+import { table, tracked } from '../output.ts';
 import { quietLog } from '../stores.ts';
 
 export const checkModelsCommand: Command = {
@@ -9,8 +9,8 @@ export const checkModelsCommand: Command = {
   on: 'stores',
   summary: 'Try the configured models, and say what to do about what they cannot.',
   about: `Needs no running server and no ledger: it reads the same settings as a server. Asks the
-models some ten questions, which takes about a minute with a slow one. Exits with 1 if a
-model does not work.`,
+models some fifteen questions, which takes about two minutes with a slow one. Exits with 1 if
+a model does not work.`,
   options: {
     chat: { value: null, about: 'Only the chat model.' },
     embeddings: { value: null, about: 'Only the embedding model.' },
@@ -22,16 +22,20 @@ model does not work.`,
   },
 };
 
-async function triedAs({ given, config, cancel }: Call): Promise<readonly Trial[]> {
+async function triedAs({ given, config, out, cancel }: Call): Promise<readonly Trial[]> {
   const all = given.flag('chat') === given.flag('embeddings');
   // The trials say themselves what a server would log.
   const log = await quietLog({ ...config, logLevel: 'error' });
-  const { tryChat } = await import('../models/chat.ts');
-  const { tryEmbeddings } = await import('../models/embeddings.ts');
-  return [
-    ...(all || given.flag('chat') ? await tryChat({ config, log, cancel }) : []),
-    ...(all || given.flag('embeddings') ? await tryEmbeddings(config, log, cancel) : []),
-  ];
+  const { CHAT_TRIALS, tryChat } = await import('../models/chat.ts');
+  const { EMBEDDING_TRIALS, tryEmbeddings } = await import('../models/embeddings.ts');
+  const [chat, embeddings] = [all || given.flag('chat'), all || given.flag('embeddings')];
+  return tracked(out, { title: 'models check', unit: 'trials' }, async ({ update }) => {
+    let begun = 0;
+    const most = (chat ? CHAT_TRIALS : 0) + (embeddings ? EMBEDDING_TRIALS : 0);
+    const begin = (): void => update(begun++, most);
+    const trying = { config, log, cancel, begin };
+    return [...(chat ? await tryChat(trying) : []), ...(embeddings ? await tryEmbeddings(trying) : [])];
+  });
 }
 
 function textOf(trials: readonly Trial[]): string {
@@ -44,6 +48,11 @@ function textOf(trials: readonly Trial[]): string {
     ],
     trials,
   );
-  const advice = trials.flatMap(({ tried, advice }) => (advice === null ? [] : [`${tried}: ${advice}`]));
-  return [list, ...advice].join('\n\n');
+  return [list, ...trials.flatMap(sentenceOn)].join('\n\n');
+}
+
+/** What came and what to do about it. An error says both itself. */
+function sentenceOn({ tried, verdict, came, advice }: Trial): readonly string[] {
+  if (advice === null) return [];
+  return [verdict === 'failed' ? `${tried}: ${advice}` : `${tried}: ${came}; ${advice}`];
 }

@@ -1,4 +1,4 @@
-import type { Finding, QueueRebuilt, Rebuilt } from '@slowwave/engine';
+import type { Embedder, Finding, QueueRebuilt, Rebuilt } from '@slowwave/engine';
 import type { Call, Command } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { tracked } from '../output.ts';
@@ -21,9 +21,10 @@ servers with them.`,
   },
   run: (call) =>
     withStores(call.config, async (stores) => {
-      await embedderLoaded(call.out, stores.embedderReady);
+      const { documents: embedder, ready } = await stores.embedder();
+      await embedderLoaded(call.out, ready);
       const began = performance.now();
-      const { memories, points, byWords, resumed } = await rebuildIndex(call, stores);
+      const { memories, points, byWords, resumed } = await rebuildIndex(call, { ...stores, embedder });
       const findings = call.given.flag('no-verify') ? [] : await verify(call, stores);
       const ms = Math.round(performance.now() - began);
       const went = resumed ? ' It continued an earlier run.' : '';
@@ -42,7 +43,10 @@ const ONLY_WORDS =
   'owners can only be found by keywords for now: the embedding model failed on some of their texts. A running worker ' +
   'embeds them.';
 
-const rebuildIndex = ({ config, out, cancel, given }: Call, { ledger, embedder, log }: Stores): Promise<Rebuilt> =>
+const rebuildIndex = (
+  { config, out, cancel, given }: Call,
+  { ledger, embedder, log }: Pick<Stores, 'ledger' | 'log'> & { readonly embedder: Embedder },
+): Promise<Rebuilt> =>
   tracked(out, { title: 'rebuild index', unit: 'memories' }, async ({ update }) => {
     const { rebuildOwnIndex } = await import('@slowwave/adapters/assemble');
     const total = await ledger.audit.memories();
@@ -64,7 +68,7 @@ const verify = ({ out, cancel }: Call, stores: Stores): Promise<readonly Finding
     const { examine } = await import('@slowwave/engine');
     const onProgress = (_check: string, done: number, total: number): void => update(done, total);
     const how = { depth: 'full', only: ['index'], cancel, onProgress } as const;
-    return (await examine({ ...stores, index: await stores.index() }, how)).findings;
+    return (await examine({ ...stores, ...(await stores.space()) }, how)).findings;
   });
 
 export const rebuildQueueCommand: Command = {

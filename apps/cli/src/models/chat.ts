@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { observe, openEngine, unknownChat } from '@slowwave/adapters/assemble';
-import type { Config } from '@slowwave/adapters/config';
 import { PostPreview } from '@slowwave/contracts';
 import {
   ARE_YOU_THERE,
@@ -10,32 +9,42 @@ import {
   type ChatCall,
   DEFAULT_TENANT,
   draftBatch,
-  EngineError,
-  estimateTokens,
-  type Log,
   type Plan,
   preview,
 } from '@slowwave/engine';
-import { attempt, limited, ok, type Trial } from './trial.ts';
+import { hasRoom, isLimited, SLOW, thinks } from './limits.ts';
+import { attempt, limited, ok, SECOND_MS, secondsSince, type Trial, type Trying, within } from './trial.ts';
 
-interface Trying {
-  readonly config: Config;
-  readonly log: Log;
-  readonly cancel: AbortSignal;
-}
+/** At most: the best form of answers that works is the last one that is tried. */
+export const CHAT_TRIALS = 8;
 
 /** Tries all that consolidations need of the chat model. One that does not answer is asked nothing else. */
 export async function tryChat(trying: Trying): Promise<readonly Trial[]> {
   const { chatModel } = trying.config;
   if (chatModel === null) return [{ model: 'builtin', tried: 'answer', ...ok('builtin rules, no model server') }];
   const model = chatModel;
-  const first = await attempt({ model, tried: 'answer' }, () => answers(trying, model));
+  const tried = (name: string, work: () => ReturnType<Parameters<typeof attempt>[2]>) =>
+    attempt(trying, { model, tried: name }, work);
+  const first = await tried('answer', () => answers(trying, model));
   if (first.verdict === 'failed') return [first];
-  const trials = [first];
-  for (const format of FORMATS)
-    trials.push(await attempt({ model, tried: format }, () => isAskedFor(trying, model, format)));
-  trials.push(await attempt({ model, tried: 'context window' }, () => hasRoom(trying, model)));
-  trials.push(await attempt({ model, tried: 'extraction' }, () => extracts(trying)));
+  return [
+    first,
+    ...(await formsOf(trying, model)),
+    await tried('output limit', () => isLimited(trying, model)),
+    await tried('thinking', () => thinks(trying, model)),
+    await tried('context window', () => hasRoom(trying, model)),
+    await tried('extraction', () => extracts(trying)),
+  ];
+}
+
+/** The best form that works is the one that is used. */
+async function formsOf(trying: Trying, model: string): Promise<readonly Trial[]> {
+  const trials: Trial[] = [];
+  for (const format of FORMATS) {
+    const trial = await attempt(trying, { model, tried: format }, () => isAskedFor(trying, model, format));
+    trials.push(trial);
+    if (trial.verdict === 'ok') break;
+  }
   return trials;
 }
 
@@ -43,8 +52,12 @@ async function answers({ config, log, cancel }: Trying, model: string) {
   const { chat, takes } = await unknownChat(config, { model, log });
   const startedAt = performance.now();
   await chat.ask(ARE_YOU_THERE, cancel);
-  const { temperature, system } = takes();
-  const refused = [...(temperature ? [] : ['temperature']), ...(system ? [] : ['the system role'])];
+  const { temperature, system, stream } = takes();
+  const refused = [
+    ...(temperature ? [] : ['temperature']),
+    ...(system ? [] : ['the system role']),
+    ...(stream === 'none' ? ['streaming, or does not count tokens with it'] : []),
+  ];
   const without = refused.length === 0 ? '' : `; refuses ${refused.join(' and ')}, so it is asked without`;
   return ok(`answered in ${secondsSince(startedAt)}${without}`);
 }
@@ -68,11 +81,11 @@ async function isAskedFor({ config, log, cancel }: Trying, model: string, format
   const { chat, takes } = await unknownChat(config, { model, format, log });
   const { text } = await chat.ask(COLOUR, cancel);
   const { format: taken } = takes();
-  if (taken !== format) return limited('refused', `Slowwave asks for ${taken} instead; nothing to do.`);
+  if (taken !== format) return limited('refused', `Slowwave asks for ${taken} instead; nothing to do`);
   if (isColour(text)) return ok('accepted and followed');
   return limited(
     'accepted, but not followed',
-    'Answers are read tolerantly; a server that enforces schemas is better.',
+    'its answers are read tolerantly, but a server that enforces schemas is better',
   );
 }
 
@@ -84,39 +97,6 @@ function isColour(text: string): boolean {
   }
 }
 
-/** Prompts of consolidations have up to so many tokens, unless one batch alone is longer. */
-const ROOM_WANTED = [2_000, 4_000, 9_000];
-/** The next prompt would take at least twice as long. */
-const ROOM_PATIENCE_MS = 15_000;
-
-async function hasRoom({ config, log, cancel }: Trying, model: string) {
-  const { chat } = await unknownChat(config, { model, log });
-  let known = 0;
-  for (const tokens of ROOM_WANTED) {
-    const call = { ...ARE_YOU_THERE, system: `${ARE_YOU_THERE.system}\n${fillerOf(tokens)}` };
-    const sent = estimateTokens(call.system + call.user);
-    const startedAt = performance.now();
-    const answer = await chat.ask(call, cancel).catch((error: unknown) => {
-      if (error instanceof EngineError && error.code === 'context_too_long') return null;
-      throw error;
-    });
-    if (answer === null) return limited(`refused a prompt of about ${sent} tokens`, ROOM_ADVICE);
-    const read = answer.usage.promptTokens;
-    if (read < sent * READ_SHARE)
-      return limited(`read only ${read} of about ${sent} tokens, without saying so`, ROOM_ADVICE);
-    known = read;
-    if (performance.now() - startedAt > ROOM_PATIENCE_MS) break;
-  }
-  return ok(`at least ${known} tokens`);
-}
-
-const READ_SHARE = 0.6;
-const ROOM_ADVICE =
-  'Give it a context window of 16,384 tokens (Ollama: num_ctx; llama.cpp: --ctx-size; vLLM: --max-model-len), or lower SLOWWAVE_PART_TOKENS.';
-
-const SENTENCE = 'The old harbour was quiet in the morning and the boats lay still. ';
-const fillerOf = (tokens: number): string => SENTENCE.repeat(Math.ceil(tokens / estimateTokens(SENTENCE)));
-
 /** What is said, and a word that what is remembered of it has to have; null: nothing is to be remembered. */
 const SAID: readonly (readonly [message: string, word: string | null])[] = [
   ["I'm Nadia and I moved to Porto in March.", 'Porto'],
@@ -126,20 +106,24 @@ const SAID: readonly (readonly [message: string, word: string | null])[] = [
   ['Thanks! What is 17 times 23?', null],
 ];
 const FOUND_MIN = 3;
+/** Nobody waits longer for a check. */
+const EXTRACTION_MOST_MS = 90_000;
 
 /** What is said goes through a consolidation of its own, of which nothing stays. */
 async function extracts(trying: Trying) {
   const startedAt = performance.now();
-  const { facts, discards, usage } = await planOf(trying);
+  const plan = await within(trying, EXTRACTION_MOST_MS, (signal) => planOf(trying, signal));
+  if (plan === null) return limited(`not done within ${EXTRACTION_MOST_MS / SECOND_MS} s`, SLOW);
+  const { facts, discards, usage } = plan;
   const wanted = SAID.flatMap(([, word]) => word ?? []);
   const found = wanted.filter((word) => facts.some(({ text }) => text.includes(word)));
   const took = `${secondsSince(startedAt)}, ${usage.promptTokens} + ${usage.completionTokens} tokens`;
   const came = `${found.length} of ${wanted.length} found, ${discards.length} discarded as unusable or made up; ${took}`;
   if (found.length >= FOUND_MIN && discards.length <= found.length) return ok(came);
-  return limited(came, 'This model is too weak to be relied on; choose a larger one with SLOWWAVE_CHAT_MODEL.');
+  return limited(came, 'this model is too weak to be relied on, so choose a larger one with SLOWWAVE_CHAT_MODEL');
 }
 
-async function planOf({ config, log, cancel }: Trying): Promise<Plan> {
+async function planOf({ config, log }: Trying, cancel: AbortSignal): Promise<Plan> {
   const dataDir = await mkdtemp(join(tmpdir(), 'slowwave-models-'));
   const apart = { ...config, dataDir, databaseUrl: null, redisUrl: null, qdrant: null };
   const embedder = { embeddingModel: null, localModel: null, embeddingDimensions: null };
@@ -163,6 +147,3 @@ async function planOf({ config, log, cancel }: Trying): Promise<Plan> {
     await rm(dataDir, { recursive: true, force: true });
   }
 }
-
-const SECOND_MS = 1_000;
-const secondsSince = (startedAt: number): string => `${((performance.now() - startedAt) / SECOND_MS).toFixed(1)} s`;

@@ -1,15 +1,18 @@
-import { type OpenEmbedder, observe, openEmbedder } from '@slowwave/adapters/assemble';
-import type { Config } from '@slowwave/adapters/config';
-import { cosine, EngineError, embedAll, type Log } from '@slowwave/engine';
-import { attempt, limited, ok, type Trial } from './trial.ts';
+import { knownModels, type OpenEmbedder, observe, openEmbedder } from '@slowwave/adapters/assemble';
+import { cosine, EngineError, embedAll, estimateTokens, type JsonObject, type ModelStore } from '@slowwave/engine';
+import { attempt, limited, ok, SECOND_MS, type Trial, type Trying } from './trial.ts';
+
+export const EMBEDDING_TRIALS = 6;
 
 /** Tries all that the index and searches need of the embedding model. */
-export async function tryEmbeddings(config: Config, log: Log, cancel: AbortSignal): Promise<readonly Trial[]> {
+export async function tryEmbeddings(trying: Trying): Promise<readonly Trial[]> {
+  const { config, log, cancel } = trying;
   const model = config.embeddingModel ?? 'builtin';
-  const observer = observe({ ...config, traces: null }, { log, service: 'slowwave-cli' });
+  const { meter } = observe({ ...config, traces: null }, { log, service: 'slowwave-cli' });
+  const models = unknownModels();
   let embedder: OpenEmbedder | null = null;
-  const first = await attempt({ model, tried: 'embeddings' }, async () => {
-    embedder = await openEmbedder(config, log, observer);
+  const first = await attempt(trying, { model, tried: 'embeddings' }, async () => {
+    embedder = await openEmbedder(config, log, { meter, models });
     await embedder.ready(() => {});
     return ok(`${embedder.documents.dimensions} dimensions`);
   });
@@ -20,24 +23,34 @@ export async function tryEmbeddings(config: Config, log: Log, cancel: AbortSigna
     const [text = ''] = ALIKE.flat();
     return [
       first,
-      await attempt({ model, tried: `${MANY} texts` }, async () => {
+      await attempt(trying, { model, tried: `${MANY} texts` }, async () => {
         const texts = Array.from({ length: MANY }, (_, i) => `${text} (${i})`);
-        const { took } = await timed(() => embedAll(documents, texts, cancel));
+        const took = await timed(() => embedAll(documents, texts, cancel));
         return ok(`${Math.round((MANY * SECOND_MS) / took)} texts a second`);
       }),
-      await attempt({ model, tried: 'queries' }, async () => {
-        const { took } = await timed(async () => {
+      await attempt(trying, { model, tried: 'queries' }, async () => {
+        const took = await timed(async () => {
           for (let i = 0; i < QUERIES; i += 1) await queries.embed([`${text} ${i}?`], cancel);
         });
         const each = Math.round(took / QUERIES);
         return each <= QUERY_MAX_MS ? ok(`${each} ms each`) : limited(`${each} ms each`, SLOW);
       }),
-      await attempt({ model, tried: 'similarity' }, async () => {
+      await attempt(trying, { model, tried: 'a long text' }, async () => {
+        const long = `${text}. `.repeat(Math.ceil(LONG_TOKENS / estimateTokens(`${text}. `)));
+        const took = await timed(() => embedAll(documents, [long], cancel));
+        return ok(`about ${LONG_TOKENS} tokens in ${(took / SECOND_MS).toFixed(1)} s`);
+      }),
+      await attempt(trying, { model, tried: 'similarity' }, async () => {
         const vectors = await embedAll(documents, ALIKE.flat(), cancel);
         if (vectors.includes(null)) throw refusedText();
         const near = nearest(vectors as Float32Array[]);
         const came = `${near} of ${ALIKE.length} sentences are nearest to the same in other words`;
         return near >= NEAR_MIN ? ok(came) : limited(came, WEAK);
+      }),
+      await attempt(trying, { model, tried: 'requests' }, async () => {
+        const known = await knownModels(config, { models });
+        const refused = known.flatMap(({ use, findings }) => (use === 'embeddings' ? findings : []));
+        return ok(refused.length === 0 ? 'nothing refused' : refused.map(({ what }) => what).join('; '));
       }),
     ];
   } finally {
@@ -45,14 +58,21 @@ export async function tryEmbeddings(config: Config, log: Log, cancel: AbortSigna
   }
 }
 
+/** Nothing is known of any model yet, and what is found out is forgotten. */
+function unknownModels(): ModelStore {
+  const found = new Map<string, JsonObject | null>();
+  return { get: async (name) => found.get(name) ?? null, put: async (name, known) => void found.set(name, known) };
+}
+
+/** As long as a long message. */
+const LONG_TOKENS = 2_000;
 const MANY = 64;
 const QUERIES = 5;
-const SECOND_MS = 1_000;
 /** After two seconds a search goes on without a vector. */
 const QUERY_MAX_MS = 1_000;
-const SLOW = 'Searches wait for this, and after 2 s go by words alone; run the model nearer, or a smaller one.';
+const SLOW = 'searches wait for this, and after 2 s go by words alone, so run the model nearer, or a smaller one';
 const WEAK =
-  'It hardly knows meanings; choose another with SLOWWAVE_EMBEDDING_MODEL, for example local, and check the prefixes that it needs.';
+  'it hardly knows meanings, so choose another with SLOWWAVE_EMBEDDING_MODEL, for example local, and check the prefixes that it needs';
 
 /** The same in other words. */
 const ALIKE = [
@@ -72,10 +92,11 @@ const nearest = (vectors: readonly Float32Array[]): number => {
   }).length;
 };
 
-async function timed(work: () => Promise<unknown>): Promise<{ readonly took: number }> {
+/** How many milliseconds it took, at least one. */
+async function timed(work: () => Promise<unknown>): Promise<number> {
   const startedAt = performance.now();
   await work();
-  return { took: Math.max(1, performance.now() - startedAt) };
+  return Math.max(1, performance.now() - startedAt);
 }
 
 const refusedText = (): EngineError =>

@@ -66,6 +66,7 @@ export async function consoleBench({
     log,
     otherChat: engine.deps.otherChat,
     tenantModels: ['scripted'],
+    models: async () => [],
     ceilings,
     images: false,
     preview: fewPreviews((batch, cancel) => preview(withCeilings, batch, cancel)),

@@ -75,7 +75,7 @@ async function context(deps: SearchDeps, question: ContextQuestion): Promise<Con
   const assembled = assembleContext(deps.tokenizer, parts, { ...askOf(body), now: momentOf(deps, question) });
   const lane = known.kind === 'done' ? known.value : null;
   const asking = { ...question, route: 'context', question: askedIn(body), lane } as const;
-  const receiptId = receiptFor(deps, asking, assembled.citations.map(toldFact));
+  const receiptId = receiptFor(deps, asking, toldIn(assembled));
   tell(deps, question, { told: assembled.told, receiptId });
   return {
     ...contextView(assembled, { format: body.format, sections, more, covers }),
@@ -86,11 +86,10 @@ async function context(deps: SearchDeps, question: ContextQuestion): Promise<Con
   };
 }
 
-const toldFact = ({ fact: { memoryId: id, version } }: AssembledContext['citations'][number]): Told => ({
-  kind: 'memory',
-  id,
-  version,
-});
+const toldIn = ({ citations, relations }: AssembledContext): readonly Told[] => [
+  ...citations.map(({ fact: { memoryId: id, version } }) => ({ kind: 'memory', id, version }) as const),
+  ...relations.map(({ id }) => ({ kind: 'relation', id }) as const),
+];
 
 function isWanted(name: SectionName, { sections, as_of, query, messages }: PostContext): boolean {
   if (sections !== undefined) return sections.includes(name);

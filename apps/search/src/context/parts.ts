@@ -132,7 +132,7 @@ async function found(
   }));
   return {
     facts: sections.includes('memories') ? facts : [],
-    relations: relations.map(({ text, valid_from }) => ({ text, validFrom: Date.parse(valid_from) })),
+    relations: relations.map(({ id, text, valid_from }) => ({ id, text, validFrom: Date.parse(valid_from) })),
     ...(rewritten !== undefined && { rewritten }),
     degraded,
   };

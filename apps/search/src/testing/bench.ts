@@ -1,4 +1,4 @@
-import { DEFAULT_TENANT, type MemoryWriter, memoryWriter, ownerBitsOfLane, scopeOf } from '@slowwave/engine';
+import { DEFAULT_TENANT, HASHED, type MemoryWriter, memoryWriter, ownerBitsOfLane, scopeOf } from '@slowwave/engine';
 import { echoExtract, engineBench, fakeChat, keyedDecide } from '@slowwave/engine-testing';
 import { type App, createShell, type KeyCheck, Registry } from '@slowwave/http';
 import { type SearchDeps, searchRoutes } from '../app.ts';
@@ -21,7 +21,7 @@ export async function searchBench({ keys = null, ...given }: Partial<SearchDeps>
     tokenizer,
     log,
     embedQuery,
-    vectors: 'hashed',
+    vectors: HASHED,
     messagesInIndex: 'hybrid',
     reranker: null,
     reader: null,

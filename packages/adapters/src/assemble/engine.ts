@@ -1,3 +1,4 @@
+import type { ModelView } from '@slowwave/contracts';
 import type { Embedder, EngineDeps, Log, WebhookSender } from '@slowwave/engine';
 import { type OpenedSchedule, openSchedule, type QueueConnection } from '../bullmq/index.ts';
 import type { Config } from '../config/index.ts';
@@ -5,18 +6,21 @@ import { guardedImages, type UrlPolicy, urlPolicy } from '../net/index.ts';
 import { systemTools } from '../system/index.ts';
 import { o200kTokenizer } from '../tokens.ts';
 import { webhookSender } from '../webhooks.ts';
+import { type OpenCalibration, openCalibration } from './calibration.ts';
 import {
+  comingModels,
+  knownModels,
   type Limits,
   loadInBackground,
   openChat,
-  openEmbedder,
   openImageModel,
   openLimits,
   otherChats,
 } from './models.ts';
 import type { Observer } from './observer.ts';
 import { engineSettings } from './settings.ts';
-import { openAll, openIndex, openLedger, openOn, openQueue } from './stores.ts';
+import { type OpenSpace, openSpace } from './space.ts';
+import { openAll, openLedger, openOn, openQueue } from './stores.ts';
 
 /** What a program that consolidates or decides works with, opened as the configuration says. */
 export interface OpenEngine {
@@ -25,10 +29,16 @@ export interface OpenEngine {
   readonly queryEmbedder: Embedder;
   /** Loads a model that runs in this process before anybody asks it. */
   readonly loadEmbedder: () => void;
+  /** Makes the index the own one, also one that replaces it. */
+  readonly adopt: OpenSpace['adopt'];
+  /** How its vectors read. */
+  readonly calibration: OpenCalibration;
   /** false: no model describes images; else where these may be. */
   readonly images: false | UrlPolicy;
   /** Chat models that tenants may name. */
   readonly tenantModels: readonly string[];
+  /** What was found out about the models of servers, and how they are doing. */
+  readonly models: () => Promise<ModelView[]>;
   /** Whether the models are asked; for metrics. */
   readonly limits: Limits;
   readonly connection: QueueConnection;
@@ -44,20 +54,20 @@ export interface OpenEngine {
 
 export async function openEngine(config: Config, log: Log, observer: Observer): Promise<OpenEngine> {
   const { meter } = observer;
-  const embedding = openEmbedder(config, log, observer);
-  const indexing = embedding.then(({ documents }) => openIndex(config, documents, log));
-  const [embedder, ledger, index, connection] = await openAll([
-    embedding,
-    openLedger(config, log, observer),
-    indexing,
+  const opening = openLedger(config, log, observer);
+  const [space, ledger, connection] = await openAll([
+    openSpace(config, log, { meter, models: comingModels(opening) }),
+    opening,
     openQueue(config, log),
   ]);
-  const schedule = await openOn([connection, index, ledger, embedder], openSchedule({ connection, log }));
+  const { embedder, index, adopt } = space;
+  const schedule = await openOn([connection, space, ledger], openSchedule({ connection, log }));
   const limits = openLimits(config, log, observer);
   limits.watch(embedder);
   const chat = limits.of(await openChat(config, { log, ledger }));
   const imageModel = await openImageModel(config, { log, ledger });
   const urls = urlPolicy(config.allowedPrivateUrls);
+  const calibration = openCalibration(config, { ledger, embedder, log });
   return {
     urls,
     sender: webhookSender(urls),
@@ -72,12 +82,15 @@ export async function openEngine(config: Config, log: Log, observer: Observer): 
       tools: systemTools,
       log,
       meter,
-      settings: engineSettings(config),
+      settings: engineSettings(config, calibration),
     },
     queryEmbedder: embedder.queries,
     loadEmbedder: () => loadInBackground(embedder),
+    adopt,
+    calibration,
     images: imageModel !== null && urls,
     tenantModels: [...new Set([chat.name, 'builtin', ...config.tenantModels])],
+    models: () => knownModels(config, ledger),
     limits,
     connection,
     schedule,
@@ -86,6 +99,6 @@ export async function openEngine(config: Config, log: Log, observer: Observer): 
       queue: () => schedule.check(),
       index: async () => void (await index.marker()),
     },
-    parts: [schedule, connection, limits, index, ledger, embedder],
+    parts: [schedule, connection, limits, calibration, space, ledger],
   };
 }

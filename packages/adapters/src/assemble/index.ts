@@ -1,5 +1,9 @@
+export { type OpenCalibration, openCalibration } from './calibration.ts';
+export { ROOM_ADVICE } from '../misconfigured.ts';
 export { type OpenEngine, openEngine } from './engine.ts';
 export {
+  comingModels,
+  knownModels,
   type Limits,
   loadInBackground,
   type OpenEmbedder,
@@ -11,9 +15,9 @@ export {
 } from './models.ts';
 export { type Audit, type Observer, observe, openAudit, openReceipts } from './observer.ts';
 export { engineSettings, kindsOf, runsOn } from './settings.ts';
+export { openSpace } from './space.ts';
 export {
   openAll,
-  openIndex,
   openLedger,
   openOn,
   openQueue,

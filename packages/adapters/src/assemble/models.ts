@@ -1,5 +1,16 @@
 import { builtinChat, builtinEmbedder } from '@slowwave/builtin-model';
-import type { Breaker, ChatModel, Embedder, Ledger, Limiter, Log, Reranker } from '@slowwave/engine';
+import type { ModelView } from '@slowwave/contracts';
+import {
+  type Breaker,
+  type ChatModel,
+  type Embedder,
+  isoOf,
+  type Ledger,
+  type Limiter,
+  type Log,
+  type ModelStore,
+  type Reranker,
+} from '@slowwave/engine';
 import type { Config } from '../config/index.ts';
 import { conventionsOf } from '../conventions.ts';
 import {
@@ -13,7 +24,7 @@ import {
 } from '../limits/index.ts';
 import type { OnProgress } from '../local/index.ts';
 import { countWaits, measureBreakers, meteredEmbedder, meteredReranker } from '../metrics.ts';
-import type { Manners } from '../openai/index.ts';
+import type { EmbedderOptions, Manners } from '../openai/index.ts';
 import { chosenPrefixes, digestOf, type Prefixes, prefixed } from '../prefixes.ts';
 import { endpointReranker } from '../rerank.ts';
 import { systemTools } from '../system/index.ts';
@@ -34,14 +45,22 @@ export async function openChat({ chatModel, chatServer }: Config, { log, ledger 
   return (await servers()).profiledChat({ ...chatServer, model: chatModel, log }, keepingIn(ledger));
 }
 
+interface Asked {
+  readonly model: string;
+  readonly format?: Manners['format'];
+  /** Of an answer, in tokens; missing: as usual. */
+  readonly maxOutputTokens?: number;
+  readonly log: Log;
+}
+
 /** The chat model as if nothing were known of it, and what is found out. It is asked in no better form than this one. */
 export async function unknownChat(
   { chatServer }: Config,
-  { model, format = 'json_schema', log }: { model: string; format?: Manners['format']; log: Log },
+  { format = 'json_schema', ...asked }: Asked,
 ): Promise<{ readonly chat: ChatModel; readonly takes: () => Manners }> {
   const { FULL_MANNERS, knownManners, openaiChat } = await servers();
   const manners = knownManners({ ...FULL_MANNERS, format });
-  return { chat: openaiChat({ ...chatServer, model, log, manners }), takes: manners.now };
+  return { chat: openaiChat({ ...chatServer, ...asked, manners }), takes: manners.now };
 }
 
 const keepingIn = ({ models }: With['ledger']) => ({ store: models, now: systemTools.now });
@@ -79,6 +98,39 @@ export async function openImageModel(
   return (await servers()).profiledChat({ ...imageServer, model: imageModel, log }, keepingIn(ledger));
 }
 
+/** A ledger that is still being opened. */
+export const comingModels = (ledger: Promise<With['ledger']>): ModelStore => ({
+  get: async (name) => (await ledger).models.get(name),
+  put: async (name, known) => (await ledger).models.put(name, known),
+});
+
+/** The models that servers are asked for, with what the ledger remembers of each. */
+export async function knownModels(config: Config, ledger: With['ledger']): Promise<ModelView[]> {
+  const views = serverModels(config).map(async ({ use, model, of, at }): Promise<ModelView[]> => {
+    if (model === null || model === 'builtin') return [];
+    const { findingsIn, knownProfile, profileName } = await servers();
+    const known = await knownProfile(profileName(of, { ...at, model }), keepingIn(ledger));
+    const { last } = known;
+    const called = last === undefined ? null : { at: isoOf(last.at), problem: last.problem };
+    return [{ use, model, findings: findingsIn(known), last_call: called }];
+  });
+  return (await Promise.all(views)).flat();
+}
+
+function serverModels(config: Config) {
+  const { chatModel, chatServer, tenantModels, imageModel, imageServer } = config;
+  const { embeddingModel, localModel, embeddingServer, embeddingDimensions: dimensions } = config;
+  const chats = [...new Set([chatModel, ...tenantModels])].map(
+    (model) => ({ use: 'chat', of: 'chat', model, at: chatServer }) as const,
+  );
+  const embedding = localModel === null ? embeddingModel : null;
+  return [
+    ...chats,
+    { use: 'images', of: 'chat', model: imageModel, at: imageServer } as const,
+    { use: 'embeddings', of: 'embedding', model: embedding, at: { ...embeddingServer, dimensions } } as const,
+  ];
+}
+
 /** A search does not wait longer for its results to be put in order. */
 const RERANK_LIMIT_MS = 10_000;
 
@@ -102,9 +154,9 @@ export interface OpenEmbedder {
 export async function openEmbedder(
   config: Config,
   log: Log,
-  { meter }: Pick<Observer, 'meter'>,
+  { meter, ...opening }: Pick<Observer, 'meter'> & Embedding,
 ): Promise<OpenEmbedder> {
-  const opened = await embedderOf(config, log);
+  const opened = await embedderOf(config, log, opening);
   const metered = (embedder: Embedder): Embedder => meteredEmbedder(embedder, { meter, tools: systemTools });
   return { ...opened, documents: metered(opened.documents), queries: metered(opened.queries) };
 }
@@ -114,7 +166,30 @@ export function loadInBackground(embedder: Pick<OpenEmbedder, 'ready'>): void {
   embedder.ready(() => {}).catch(() => {});
 }
 
-async function embedderOf(config: Config, log: Log): Promise<OpenEmbedder> {
+/** What is known of an embedding model before it is asked. */
+interface Embedding {
+  /** What is found out goes there; null: it is forgotten. */
+  readonly models: ModelStore | null;
+  /** Of its vectors, where it was asked before. */
+  readonly length?: number | null;
+}
+
+/** How long the vectors of a server are that has to be asked that; null: it is known, or there is none. */
+export async function vectorLength(
+  { embeddingModel: model, embeddingDimensions, embeddingServer, localModel }: Config,
+  { log, models, withinMs }: Pick<Embedding, 'models'> & { readonly log: Log; readonly withinMs: number },
+): Promise<number | null> {
+  if (model === null || localModel !== null || embeddingDimensions !== null) return null;
+  const timeoutMs = Math.min(withinMs, embeddingServer.timeoutMs);
+  return (await serverEmbedder({ ...embeddingServer, model, dimensions: null, timeoutMs, log }, models)).dimensions;
+}
+
+async function serverEmbedder(options: EmbedderOptions, models: ModelStore | null): Promise<Embedder> {
+  const { openaiEmbedder, profiledEmbedder } = await servers();
+  return models === null ? openaiEmbedder(options) : profiledEmbedder(options, keepingIn({ models }));
+}
+
+async function embedderOf(config: Config, log: Log, { models, length = null }: Embedding): Promise<OpenEmbedder> {
   const { embeddingModel, embeddingDimensions, embeddingPrefixes, embeddingServer, localModel, dataDir, modelHub } =
     config;
   if (embeddingModel === null) return alike(builtinEmbedder(systemTools, embeddingDimensions ?? undefined));
@@ -123,9 +198,8 @@ async function embedderOf(config: Config, log: Log): Promise<OpenEmbedder> {
     const source = { source: localModel, prefixes: embeddingPrefixes, dataDir, hub: modelHub, log };
     return { ...(await openLocalEmbedder(source)), breaker: null };
   }
-  const { openaiEmbedder } = await servers();
-  const dimensions = embeddingDimensions;
-  const embedder = await openaiEmbedder({ ...embeddingServer, model: embeddingModel, dimensions, log });
+  const vectors = { dimensions: embeddingDimensions, length };
+  const embedder = await serverEmbedder({ ...embeddingServer, ...vectors, model: embeddingModel, log }, models);
   const prefixes = chosenPrefixes(conventionsOf(embeddingModel).prefixes, embeddingPrefixes);
   const breaking = breakingEmbedder(embedder, { log });
   return { ...alike(breaking, { ...prefixes, extraBody: embeddingServer.extraBody }), breaker: breaking.breaker };
@@ -168,17 +242,17 @@ export function openLimits(
   { registry, meter }: Pick<Observer, 'registry' | 'meter'>,
 ): Limits {
   const limiter = countWaits(limiterOf(config, log), registry);
-  const models: { readonly name: string; breaker(): Breaker['kind'] }[] = [];
-  const breakers = () => Object.fromEntries(models.map((model) => [model.name, model.breaker()]));
+  const models: { readonly name: () => string; breaker(): Breaker['kind'] }[] = [];
+  const breakers = () => Object.fromEntries(models.map(({ name, breaker }) => [name(), breaker()]));
   measureBreakers(registry, { breakers });
   return {
     of: (chat) => {
       const model = breakingChat(limitedChat(chat, { limiter, log }), { log, meter });
-      models.push(model);
+      models.push({ name: () => model.name, breaker: model.breaker });
       return model;
     },
     watch: ({ documents, breaker }) => {
-      if (breaker !== null) models.push({ name: documents.fingerprint, breaker });
+      if (breaker !== null) models.push({ name: () => documents.fingerprint, breaker });
     },
     breakers,
     close: () => limiter.close(),

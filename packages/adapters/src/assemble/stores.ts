@@ -40,8 +40,11 @@ async function ledgerOf(config: Config, log: Log) {
 }
 
 /** The index of the configuration. A server that is configured and not there is an error, never a file instead. */
-export async function openIndex({ qdrant, dataDir }: Config, embedder: Embedder, log: Log): Promise<SearchIndex> {
-  const { fingerprint, dimensions } = embedder;
+export async function openIndex(
+  { qdrant, dataDir }: Config,
+  { fingerprint, dimensions }: Pick<Embedder, 'fingerprint' | 'dimensions'>,
+  log: Log,
+): Promise<SearchIndex> {
   if (qdrant !== null) {
     const { openQdrantIndex } = await import('../qdrant/index.ts');
     return openQdrantIndex({ ...qdrant, alias: qdrant.index, fingerprint, dimensions, log });

@@ -3,6 +3,7 @@ import { EngineError, type Nudge, type TurnHandler, type Verdict } from '@slowwa
 import { newNudge, recordingLog } from '@slowwave/engine-testing';
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { slots, slottedEmbedder } from '../limits/index.ts';
 import { FRONT, UNPLACED } from './jobs.ts';
 import { type Place, workTurn } from './take.ts';
 
@@ -16,6 +17,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+const NO_USE = { promptTokens: 0, completionTokens: 0 };
 const BEGINS: Place = { kind: 'begins' };
 
 /** One job and what becomes of it. */
@@ -115,6 +117,41 @@ describe('one turn', () => {
     await ended;
     expect(moved).toEqual([TIMEOUT_MS + 5_000]);
     expect(log.lines[0]?.message).toContain('the limit of one turn');
+  });
+
+  test('a turn that stands in line for a model has all its time still when it is served', async () => {
+    vi.useFakeTimers({ now: 0 });
+    const never = new AbortController().signal;
+    const ahead = Promise.withResolvers<{ vectors: []; usage: typeof NO_USE }>();
+    const asked: string[] = [];
+    const embedder = slottedEmbedder(
+      {
+        fingerprint: 'one',
+        dimensions: 1,
+        embed: ([text = ''], cancel) => {
+          asked.push(text);
+          const cutOff = new Promise<never>((_, reject) =>
+            cancel.addEventListener('abort', () => reject(new Error('cut off'))),
+          );
+          return text === 'ahead' ? ahead.promise : cutOff;
+        },
+      },
+      slots(1),
+    );
+    void embedder.embed(['ahead'], never);
+    const { run, moved } = stage(async (_turn, cancel) => {
+      await embedder.embed(['own'], cancel);
+      return { kind: 'done', next: null };
+    });
+    const ended = expect(run()).rejects.toBeInstanceOf(DelayedError);
+    await vi.advanceTimersByTimeAsync(3 * TIMEOUT_MS);
+    expect(moved, 'not cut off in the line').toEqual([]);
+    ahead.resolve({ vectors: [], usage: NO_USE });
+    await vi.advanceTimersByTimeAsync(TIMEOUT_MS - 1);
+    expect([asked, moved]).toEqual([['ahead', 'own'], []]);
+    await vi.advanceTimersByTimeAsync(1);
+    await ended;
+    expect(moved).toEqual([4 * TIMEOUT_MS + 5_000]);
   });
 
   test('the handler is told why: its time was up, or the worker stops', async () => {

@@ -13,6 +13,7 @@ import {
   type Verdict,
 } from '@slowwave/engine';
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
+import { timeLimit } from '../time-limit.ts';
 import { laneOf, refreshOf, type Turn, turnOf } from './add.ts';
 import { FRONT, roundOf, type TurnOrder, UNPLACED } from './jobs.ts';
 
@@ -78,7 +79,7 @@ function parseTurn(job: Job): Turn {
 /** What the handler says; a handler that throws says "later". */
 async function judge(turn: Turn, taken: Taken, work: TurnWork): Promise<Verdict> {
   const timeoutMs = jobTimeoutMs('consolidate', work.modelTimeoutMs);
-  const limit = limitOf(taken.signal, { timeoutMs, tooLong: TURN_TOO_LONG });
+  const limit = timeLimit(taken.signal, { timeoutMs, tooLong: TURN_TOO_LONG });
   try {
     return await work.handler({ lane: turn.lane, generation: turn.generation }, limit.signal);
   } catch (error) {
@@ -128,7 +129,7 @@ export async function workRefresh(taken: Taken, work: Work<SummaryHandler>): Pro
   const refresh = parseRefresh(taken.job);
   // Taken in the same moment as the close: nobody would cancel it.
   if (work.isClosing()) return handBack(taken, work.log, { at: Date.now() });
-  const limit = limitOf(taken.signal, {
+  const limit = timeLimit(taken.signal, {
     timeoutMs: jobTimeoutMs('summarize', work.modelTimeoutMs),
     tooLong: REFRESH_TOO_LONG,
   });
@@ -184,7 +185,7 @@ export async function workStudy(
   const lane = laneOf(taken.job);
   // Taken in the same moment as the close: nobody would cancel it.
   if (isClosing()) return handBack(taken, log, { at: Date.now() });
-  const limit = limitOf(taken.signal, { timeoutMs: jobTimeoutMs('study', modelTimeoutMs), tooLong: STUDY_TOO_LONG });
+  const limit = timeLimit(taken.signal, { timeoutMs: jobTimeoutMs('study', modelTimeoutMs), tooLong: STUDY_TOO_LONG });
   let again: number | null;
   try {
     again = await handler(lane, limit.signal);
@@ -211,7 +212,10 @@ export async function workErasure(
   const erasure = erasureOf(taken.job);
   // Taken in the same moment as the close: nobody would cancel it.
   if (isClosing()) return handBack(taken, log, { at: Date.now() });
-  const limit = limitOf(taken.signal, { timeoutMs: jobTimeoutMs('erase', modelTimeoutMs), tooLong: ERASURE_TOO_LONG });
+  const limit = timeLimit(taken.signal, {
+    timeoutMs: jobTimeoutMs('erase', modelTimeoutMs),
+    tooLong: ERASURE_TOO_LONG,
+  });
   let again: number | null;
   try {
     again = await handler(erasure, limit.signal);
@@ -237,18 +241,6 @@ export interface Taken {
   readonly job: Job;
   readonly token: string | undefined;
   readonly signal: AbortSignal | undefined;
-}
-
-/** Aborts with the given signal, or when a job has had all its time: the engine counts that as a failed try. */
-function limitOf(
-  outer: AbortSignal | undefined,
-  { timeoutMs, tooLong }: { timeoutMs: number; tooLong: (ms: number) => string },
-): { signal: AbortSignal; clear(): void } {
-  const own = new AbortController();
-  const reason = () => new EngineError(tooLong(timeoutMs), { code: 'model_timeout', retryable: true });
-  const timer = setTimeout(() => own.abort(reason()), timeoutMs);
-  const signal = outer === undefined ? own.signal : AbortSignal.any([outer, own.signal]);
-  return { signal, clear: () => clearTimeout(timer) };
 }
 
 /** Puts the job back to wait until `at`, with another priority if one is given. */

@@ -200,6 +200,14 @@ describe('which models are used', () => {
     expect(problems[0]).not.toContain('secret');
   });
 
+  it('how answers are streamed may be set for an image model alone', () => {
+    const images = { SLOWWAVE_IMAGE_MODEL: 'see', SLOWWAVE_IMAGE_BASE_URL: 'http://images:8000/v1' };
+    expect(standalone({ ...images, SLOWWAVE_CHAT_STREAM: 'off' })).toMatchObject({ imageServer: { stream: 'off' } });
+    expect(problemsOf(() => standalone({ SLOWWAVE_CHAT_STREAM: 'off' }))).toEqual([
+      expect.stringContaining('SLOWWAVE_CHAT_STREAM'),
+    ]);
+  });
+
   it('the key of a chat model that speaks as Anthropic does goes to nobody who has embeddings', () => {
     const anthropic = { ...key, SLOWWAVE_CHAT_API: 'anthropic', SLOWWAVE_CHAT_MODEL: 'claude-m' };
     expect(standalone(anthropic)).toMatchObject({
@@ -211,6 +219,9 @@ describe('which models are used', () => {
     expect(standalone({ ...anthropic, ...own }).embeddingServer).toMatchObject({ baseUrl: null, apiKey: 'other' });
     expect(problemsOf(() => standalone({ ...anthropic, SLOWWAVE_EMBEDDING_MODEL: 'small' }))).toEqual([
       expect.stringContaining('SLOWWAVE_EMBEDDING_MODEL: a model needs a server'),
+    ]);
+    expect(problemsOf(() => standalone({ ...anthropic, SLOWWAVE_CHAT_STREAM: 'on' }))).toEqual([
+      expect.stringContaining('SLOWWAVE_CHAT_STREAM'),
     ]);
     expect(problemsOf(() => standalone({ ...key, SLOWWAVE_CHAT_API: 'anthropic' }))).toEqual([
       '  - SLOWWAVE_CHAT_MODEL: Anthropic has no model that is taken by default; name one',

@@ -15,12 +15,10 @@ export function localSource(model: string): LocalSource | 'unknown' | null {
   return LOCAL_MODELS.includes(what) ? { name: what } : 'unknown';
 }
 
-/** What a question is, and how its answer is read, is not for settings to say. */
-const DECIDED = ['model', 'messages', 'n', 'stream', 'stream_options', 'response_format'];
-const ExtraOfChat = JsonObject.refine(
-  (body) => !DECIDED.some((name) => name in body),
-  `must not set ${DECIDED.join(', ')}`,
-).optional();
+/** Goes over what Slowwave sends. What a question is, and how its answer is read, is not for it to say. */
+const ExtraBody = (...decided: readonly string[]) =>
+  JsonObject.refine((body) => !decided.some((name) => name in body), `must not set ${decided.join(', ')}`).optional();
+const ExtraOfChat = ExtraBody('model', 'messages', 'n', 'stream', 'stream_options', 'response_format');
 
 const HOUR_MS = 3_600_000;
 
@@ -126,8 +124,19 @@ export const ENVIRONMENT = z.object({
     .describe(
       'Maximum tokens of one answer of a chat or image model, including its thinking. 0: no limit is sent. Default: 1,000 plus four times the tokens of the prompt, at most 32,000.',
     ),
+  SLOWWAVE_CHAT_STREAM: z
+    .enum(['auto', 'on', 'off'], 'must be auto, on or off')
+    .default('auto')
+    .describe(
+      'Whether answers of chat and image models are streamed. auto: where the server accepts that and counts tokens when it streams. on: also where it does not count them.',
+    ),
+  SLOWWAVE_CHAT_IDLE_TIMEOUT_MS: Count(100, 900_000)
+    .default(30_000)
+    .describe(
+      'How long a chat or image model may pause while it writes a streamed answer. The time before its first word does not count.',
+    ),
   SLOWWAVE_CHAT_EXTRA_BODY: ExtraOfChat.describe(
-    'JSON object added to each request to the chat model, over what Slowwave sends, e.g. {"reasoning_effort": "low"}.',
+    'JSON object added to each request to the chat model; replaces what Slowwave sends under the same names, e.g. {"reasoning_effort": "low"}.',
   ),
   SLOWWAVE_CHAT_EXTRA_HEADERS: JsonHeaders.optional().describe(
     'JSON object of headers added to each request to the chat model, e.g. {"api-key": "…"}. Never logged.',
@@ -146,7 +155,9 @@ export const ENVIRONMENT = z.object({
     .string()
     .optional()
     .describe('API key of the image server. Default: OPENAI_API_KEY, which another base URL never receives.'),
-  SLOWWAVE_IMAGE_EXTRA_BODY: ExtraOfChat.describe('JSON object added to each request to the image model.'),
+  SLOWWAVE_IMAGE_EXTRA_BODY: ExtraOfChat.describe(
+    'JSON object added to each request to the image model, in the same way.',
+  ),
   SLOWWAVE_IMAGE_EXTRA_HEADERS: JsonHeaders.optional().describe(
     'JSON object of headers added to each request to the image model.',
   ),
@@ -182,8 +193,8 @@ export const ENVIRONMENT = z.object({
     .string()
     .optional()
     .describe('API key of the embedding server. Default: OPENAI_API_KEY, which another base URL never receives.'),
-  SLOWWAVE_EMBEDDING_EXTRA_BODY: JsonObject.optional().describe(
-    'JSON object added to each embedding request, e.g. {"keep_alive": "1h"}. The index is rebuilt when it changes.',
+  SLOWWAVE_EMBEDDING_EXTRA_BODY: ExtraBody('model', 'input', 'encoding_format').describe(
+    'JSON object added to each embedding request, in the same way, e.g. {"keep_alive": "1h"}. The index is rebuilt when it changes.',
   ),
   SLOWWAVE_EMBEDDING_EXTRA_HEADERS: JsonHeaders.optional().describe(
     'JSON object of headers added to each embedding request.',
@@ -198,12 +209,9 @@ export const ENVIRONMENT = z.object({
     ),
   SLOWWAVE_RERANK_MODEL: z.string().optional().describe('Reranking model, if the server has more than one.'),
   SLOWWAVE_RERANK_API_KEY: z.string().optional().describe('API key of the reranker.'),
-  SLOWWAVE_RERANK_EXTRA_BODY: JsonObject.refine(
-    (body) => !['model', 'query', 'documents'].some((name) => name in body),
-    'must not set model, query or documents',
-  )
-    .optional()
-    .describe('JSON object added to each request to the reranker, over what Slowwave sends.'),
+  SLOWWAVE_RERANK_EXTRA_BODY: ExtraBody('model', 'query', 'documents').describe(
+    'JSON object added to each request to the reranker, in the same way.',
+  ),
   SLOWWAVE_RERANK_EXTRA_HEADERS: JsonHeaders.optional().describe(
     'JSON object of headers added to each request to the reranker.',
   ),

@@ -9,12 +9,12 @@ const DEFAULT_EMBEDDING_MODEL = 'text-embedding-3-small';
 export function modelsOf(env: Environment, root: string) {
   return {
     chatModel: modelOf(env.SLOWWAVE_CHAT_MODEL, DEFAULT_CHAT_MODEL, hasServer(env)),
-    chatServer: chatServerOf(env),
+    chatServer: { ...chatServerOf(env), ...streamingOf(env) },
     /** Chat models that tenants may name beside it. */
     tenantModels: env.SLOWWAVE_TENANT_MODELS ?? [],
     /** null: none; images are refused. */
     imageModel: env.SLOWWAVE_IMAGE_MODEL === 'none' ? null : env.SLOWWAVE_IMAGE_MODEL,
-    imageServer: modelServerOf('IMAGE', env),
+    imageServer: { ...modelServerOf('IMAGE', env), ...streamingOf(env) },
     embeddingModel: modelOf(env.SLOWWAVE_EMBEDDING_MODEL, DEFAULT_EMBEDDING_MODEL, hasServerFor('EMBEDDING', env)),
     embeddingServer: modelServerOf('EMBEDDING', env),
     embeddingDimensions: env.SLOWWAVE_EMBEDDING_DIMENSIONS ?? null,
@@ -75,6 +75,11 @@ const chatServerOf = (env: Environment) => ({
   settings: { baseUrl: 'OPENAI_BASE_URL', apiKey: 'OPENAI_API_KEY' },
 });
 
+const streamingOf = (env: Environment) => ({
+  stream: env.SLOWWAVE_CHAT_STREAM,
+  idleTimeoutMs: env.SLOWWAVE_CHAT_IDLE_TIMEOUT_MS,
+});
+
 /** Missing: as follows from each question. */
 function outputLimitOf({ SLOWWAVE_CHAT_MAX_OUTPUT_TOKENS: most }: Environment): { maxOutputTokens?: number | null } {
   return most === undefined ? {} : { maxOutputTokens: most === 0 ? null : most };
@@ -107,6 +112,9 @@ export const contradictionsOfModels = (given: Given): string[] => [
   ...(given.SLOWWAVE_CHAT_API === 'anthropic' && given.SLOWWAVE_CHAT_MODEL === undefined
     ? ['SLOWWAVE_CHAT_MODEL: Anthropic has no model that is taken by default; name one']
     : []),
+  ...(given.SLOWWAVE_CHAT_API === 'anthropic' && given.SLOWWAVE_CHAT_STREAM === 'on'
+    ? ['SLOWWAVE_CHAT_STREAM: answers of Anthropic’s API are not streamed; unset it']
+    : []),
   ...embedderWithout(given),
   ...(given.SLOWWAVE_RERANK_URL === undefined
     ? needless(given, /^SLOWWAVE_RERANK_/, 'a reranker; set SLOWWAVE_RERANK_URL')
@@ -114,10 +122,12 @@ export const contradictionsOfModels = (given: Given): string[] => [
   ...((given.SLOWWAVE_IMAGE_MODEL ?? 'none') === 'none'
     ? needless(given, /^SLOWWAVE_IMAGE_(?!MODEL)/, 'an image model; set SLOWWAVE_IMAGE_MODEL')
     : []),
-  ...(hasServer(given)
-    ? []
-    : needless(given, /^SLOWWAVE_CHAT_(?:EXTRA_|API$)/, 'a model server; set OPENAI_API_KEY or OPENAI_BASE_URL')),
+  ...(hasServer(given) ? [] : needless(given, /^SLOWWAVE_CHAT_(?:EXTRA_|API$)/, SERVER)),
+  // Image models stream their answers, too.
+  ...(hasServerFor('IMAGE', given) ? [] : needless(given, /^SLOWWAVE_CHAT_(?:STREAM|IDLE_TIMEOUT_MS)$/, SERVER)),
 ];
+
+const SERVER = 'a model server; set OPENAI_API_KEY or OPENAI_BASE_URL';
 
 /** Those of these settings that are set, for nothing. */
 export const needless = (given: Given, names: RegExp, what: string): string[] =>

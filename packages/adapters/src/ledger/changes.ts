@@ -7,6 +7,7 @@ import type {
   Scope,
   TenantId,
   Tombstone,
+  Webhook,
 } from '@slowwave/engine';
 import { memoryNotices, versionsOf } from '@slowwave/engine/storing';
 import { forgetWith } from './forgetting.ts';
@@ -26,11 +27,12 @@ export function* conflicts(
   changes: readonly MemoryChange[],
   locked: readonly LaneRow[],
 ): Script<readonly string[]> {
-  if (changes.length === 0) return [];
+  return conflictsWith(yield* standingOf(changes), { tenant, changes, locked });
+}
+
+/** The same where what stands is known. */
+export function conflictsWith(rows: readonly StandingRow[], { tenant, changes, locked }: Checking): readonly string[] {
   const lanes = new Set(locked.filter(({ erasure }) => erasure === null).map(({ id }) => id));
-  const rows = yield* all<StandingRow>('SELECT id, tenant, revision FROM memories WHERE id IN :ids', {
-    ids: changes.map(({ memory }) => memory.id),
-  });
   const standing = new Map(rows.map((row) => [row.id, row]));
   const stands = ({ memory, expectedRevision }: MemoryChange): boolean => {
     if (!lanes.has(memory.lane)) return false; // its owner is being erased
@@ -39,6 +41,20 @@ export function* conflicts(
     return row.tenant === tenant && row.revision === expectedRevision;
   };
   return changes.filter((change) => !stands(change)).map(({ memory }) => memory.id);
+}
+
+interface Checking {
+  readonly tenant: TenantId;
+  readonly changes: readonly MemoryChange[];
+  readonly locked: readonly LaneRow[];
+}
+
+/** At which revision the memories of changes stand. Needs the locks of their lanes. */
+export function* standingOf(changes: readonly MemoryChange[]): Script<readonly StandingRow[]> {
+  if (changes.length === 0) return [];
+  return yield* all<StandingRow>('SELECT id, tenant, revision FROM memories WHERE id IN :ids', {
+    ids: changes.map(({ memory }) => memory.id),
+  });
 }
 
 interface StandingRow {
@@ -53,6 +69,21 @@ export interface ChangeBy {
   readonly now: number;
   /** What is written with it; who changes the lane as well notes in it that it was updated. */
   readonly beside?: readonly Script<unknown>[];
+  /** Where it was looked up with the locks, what writing needs. */
+  readonly ready?: Ready;
+}
+
+/** What is looked up before changes are written. */
+export interface Ready {
+  /** The numbers of the scopes that are there. */
+  readonly scopes: ReadonlyMap<string, number>;
+  readonly listening: readonly Webhook[];
+}
+
+export function* readyFor(changes: readonly MemoryChange[], tenant: TenantId): Script<Ready> {
+  if (changes.length === 0) return { scopes: new Map(), listening: [] };
+  const [scopes, listening] = yield* together(scopeIds(memoriesOf(changes)), activeWebhooks(tenant));
+  return { scopes, listening };
 }
 
 interface Changed {
@@ -71,7 +102,8 @@ export function* writeChanges({ changes, tombstones }: Changed, by: ChangeBy): S
     yield* inOne(...(beside ?? []));
     return;
   }
-  const [scopeOf, listening] = yield* together(openScopes(memoriesOf(changes)), activeWebhooks(tenant));
+  const { scopes, listening } = by.ready ?? (yield* readyFor(changes, tenant));
+  const scopeOf = yield* openScopes(memoriesOf(changes), scopes);
   const events = changes.flatMap((change) => change.events);
   const writing = inOne(
     writeRows(memoriesOf(changes), { tenant, scopeOf }),
@@ -187,9 +219,12 @@ interface LaneScope {
 }
 
 /** The numbers of scopes in their lanes, given when they are first seen. Needs the locks of the lanes. */
-export function* openScopes(scopes: readonly LaneScope[]): Script<(of: LaneScope) => number> {
+export function* openScopes(
+  scopes: readonly LaneScope[],
+  known?: ReadonlyMap<string, number>,
+): Script<(of: LaneScope) => number> {
   const wanted = new Map(scopes.map((one) => [keyOf(one), one]));
-  const ids = yield* scopeIds([...wanted.values()]);
+  const ids = new Map(known ?? (yield* scopeIds([...wanted.values()])));
   const missing = [...wanted].filter(([key]) => !ids.has(key)).map(([, one]) => one);
   if (missing.length > 0) {
     yield* insert('scopes', missing.map(scopeColumns));

@@ -11,7 +11,7 @@ import type {
 } from '@slowwave/engine';
 import { FAILURES_KEPT } from '@slowwave/engine/storing';
 import { notifyOfBatches } from './batches.ts';
-import { finish, release as giveBack, retry, split, claim as take } from './lane-life.ts';
+import { finish, release as giveBack, NOTHING_WAITS, recount, retry, split, claim as take } from './lane-life.ts';
 import type { BatchRow } from './rows/batch.ts';
 import { ownerFrom, type ScopeColumns, scopeFrom } from './rows/columns.ts';
 import { type LaneRow, nudgeFrom } from './rows/lane.ts';
@@ -25,16 +25,19 @@ import { laneOfTurn, lockLane, recounted, saveLane } from './turn.ts';
  */
 export function* claim(job: TurnName, how: Parameters<LaneStore['claim']>[1]): Script<Claim> {
   const { now, window, newConsolidationId: id, recentCount } = how;
-  const lane = yield* lockLane(job.lane);
+  const [lane, waiting] = yield* together(
+    lockLane(job.lane),
+    all<WaitingBatch>(SELECT_WAITING, { lane: job.lane, limit: window.maxBatches }),
+  );
   if (lane === null || lane.erasure !== null || lane.paused === 1 || lane.state === 'idle') return { kind: 'stale' };
   if (lane.generation !== job.generation) return { kind: 'stale' };
   if (lane.due_at !== null && lane.due_at > now) return { kind: 'not_due', dueAt: lane.due_at };
   if (lane.consolidation_id !== null) return yield* resume(lane, lane.consolidation_id, recentCount);
-  const limit = windowLimit(lane, window);
-  const pinned = windowOf(yield* all<WaitingBatch>(SELECT_WAITING, { lane: lane.id, limit }), window);
+  const pinned = windowOf(waiting.slice(0, windowLimit(lane, window)), window);
   const [head, last] = [pinned[0], pinned.at(-1)];
   if (head === undefined || last === undefined) return { kind: 'stale' };
-  const taken = take(yield* recounted(lane, last.position), id);
+  const isAll = pinned.length === waiting.length && waiting.length < window.maxBatches;
+  const taken = take(isAll ? recount(lane, NOTHING_WAITS) : yield* recounted(lane, last.position), id);
   const turn = turnOf(taken, { ...head, batchIds: pinned.map((batch) => batch.id), pinnedAt: now });
   const pin = inOne(...pinning(lane, { id, pinned, now }), saveLane(taken));
   const [, gathered] = yield* together(pin, gatheredIf(turn, recentCount));

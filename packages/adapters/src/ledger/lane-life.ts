@@ -42,6 +42,16 @@ export interface Waiting {
   readonly first_position: number | null;
 }
 
+export const NOTHING_WAITS: Waiting = {
+  pending: 0,
+  pending_tokens: 0,
+  pending_exchanges: 0,
+  pending_backfill: 0,
+  oldest_at: null,
+  newest_at: null,
+  first_position: null,
+};
+
 /** One batch more waits. */
 export function append(lane: LaneRow, batch: NewBatch, policy: DuePolicy): Step {
   const { acceptedAt, messages } = batch;

@@ -18,7 +18,7 @@ import type {
 } from '@slowwave/engine';
 import { attackNotice, besideOwner, KEY_OF, ownerOf, SAID_KINDS } from '@slowwave/engine/storing';
 import { type Access, read, snapshot, storeOf, write } from './access.ts';
-import { conflicts, writeChanges } from './changes.ts';
+import { conflictsWith, readyFor, standingOf, writeChanges } from './changes.ts';
 import { leaningOn, noteWishes } from './forgetting.ts';
 import { openStudy } from './graph/studies.ts';
 import { finish } from './lane-life.ts';
@@ -35,7 +35,7 @@ import {
   memoryFrom,
   type VersionColumns,
 } from './rows/memory.ts';
-import { all, allAs, firstAs, type Given, idsOf, type once, run, type Script } from './script.ts';
+import { all, allAs, firstAs, type Given, idsOf, type once, run, type Script, together } from './script.ts';
 import { findSpeech } from './speech.ts';
 import { laneOfTurn, lockLanes, requireOneLane, saveLane } from './turn.ts';
 import { activeWebhooks, noteDeliveries } from './webhooks.ts';
@@ -231,17 +231,17 @@ const SELECT_SOURCES = `
 
 /** Carries a plan out: everything or nothing. */
 function* apply(turn: Turn, application: Application): Script<Applied> {
-  const lane = yield* laneOfTurn(turn);
-  if (lane === null) return { kind: 'fenced' };
   const { changes, now, policy } = application;
   requireOneLane(turn, changes);
   const { tenant, consolidationId: id } = turn;
-  const memoryIds = yield* conflicts(tenant, changes, [lane]);
+  const [lane, standing, ready] = yield* together(laneOfTurn(turn), standingOf(changes), readyFor(changes, tenant));
+  if (lane === null) return { kind: 'fenced' };
+  const memoryIds = conflictsWith(standing, { tenant, changes, locked: [lane] });
   if (memoryIds.length > 0) return { kind: 'conflict', memoryIds };
   const changed = changes.length > 0 ? { ...lane, updated_at: Math.max(lane.updated_at, now) } : lane;
   const step = finish(changed, policy, now);
   const beside = [...ending(turn, application), saveLane(step.lane)];
-  yield* writeChanges(application, { tenant, consolidationId: id, now, beside });
+  yield* writeChanges(application, { tenant, consolidationId: id, now, beside, ready });
   yield* openReviews(turn, application);
   yield* noteWishes({ tenant, lane: lane.id, now }, id, application.wishes);
   if (application.attacks.length > 0) {
@@ -285,10 +285,11 @@ interface Write {
 /** An explicit write: the same rows without a turn. */
 export function* writeExplicitly(tenant: TenantId, change: Write): Script<Written> {
   const { changes, now } = change;
-  const lanes = yield* lockLanes(changes.map(({ memory }) => memory.lane));
-  const memoryIds = yield* conflicts(tenant, changes, lanes);
+  const locking = lockLanes(changes.map(({ memory }) => memory.lane));
+  const [locked, standing, ready] = yield* together(locking, standingOf(changes), readyFor(changes, tenant));
+  const memoryIds = conflictsWith(standing, { tenant, changes, locked });
   if (memoryIds.length > 0) return { kind: 'conflict', memoryIds };
-  yield* writeChanges(change, { tenant, consolidationId: null, now });
+  yield* writeChanges(change, { tenant, consolidationId: null, now, ready });
   yield* propose(tenant, change);
   return { kind: 'written' };
 }

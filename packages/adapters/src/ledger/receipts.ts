@@ -1,5 +1,6 @@
 import type {
   Credited,
+  FoldedRelation,
   LaneId,
   MemoryChange,
   NewReceipt,
@@ -8,6 +9,8 @@ import type {
   Receipt,
   ReceiptStore,
   TenantId,
+  Told,
+  Webhook,
 } from '@slowwave/engine';
 import {
   besideOwner,
@@ -16,14 +19,16 @@ import {
   isRetracting,
   LOOKED_FOR_MAX,
   laneOfReceipts,
+  relationNotice,
   retractionNotice,
 } from '@slowwave/engine/storing';
 import { lookup, read, storeOf, write } from './access.ts';
 import { newestFirst } from './page.ts';
 import { type OwnerColumns, ownerFrom } from './rows/columns.ts';
 import { packedId, packedTold, unpackedTold } from './rows/told.ts';
-import { all, idsOf, insert, run, type Script } from './script.ts';
+import { all, first, idsOf, insert, run, type Script } from './script.ts';
 import { lockLane } from './turn.ts';
+import { activeWebhooks, noteDeliveries } from './webhooks.ts';
 
 export const receiptStore = storeOf<ReceiptStore>('receipts', {
   /** With the lock of the lane: what is forgotten is forgotten before or after this, and never in between. */
@@ -31,11 +36,13 @@ export const receiptStore = storeOf<ReceiptStore>('receipts', {
     const id = laneOfReceipts(receipts);
     const lane = id === null ? null : yield* lockLane(id);
     if (lane === null || lane.erasure !== null) return;
-    const ids = [...new Set(receipts.flatMap(memoriesIn))];
-    const live = new Set(yield* idsOf('SELECT id FROM memories WHERE id IN :ids AND live', { ids }));
-    const rows = receipts.flatMap((one) =>
-      rowsOf(memoriesIn(one).every((id) => live.has(id)) ? one : { ...one, ...BLANK }),
-    );
+    const [memories, relations] = [receipts.flatMap(memoriesIn), receipts.flatMap(relationsIn)];
+    const live = yield* idsOf('SELECT id FROM memories WHERE id IN :ids AND live', { ids: [...new Set(memories)] });
+    const said = relations.length === 0 ? [] : yield* idsOf(SELECT_SAID, { ids: [...new Set(relations)] });
+    const standing = new Set([...live, ...said]);
+    const stands = (one: NewReceipt): boolean =>
+      [...memoriesIn(one), ...relationsIn(one)].every((id) => standing.has(id));
+    const rows = receipts.flatMap((one) => rowsOf(stands(one) ? one : { ...one, ...BLANK }));
     yield* insert('receipts', rows, 'ON CONFLICT (id) DO NOTHING');
   }),
   get: read((tenant, id) => one(tenant, id)),
@@ -76,6 +83,11 @@ export const creditsOf = (memoryIds: readonly string[]): Script<readonly Credite
 
 const memoriesIn = ({ told }: Pick<Receipt, 'told'>): readonly string[] =>
   told.flatMap((one) => (one.kind === 'memory' ? [one.id] : []));
+
+const relationsIn = ({ told }: Pick<Receipt, 'told'>): readonly string[] =>
+  told.flatMap((one) => (one.kind === 'relation' ? [one.id] : []));
+
+const SELECT_SAID = 'SELECT id FROM graph_relations WHERE id IN :ids AND counts = 1';
 
 /** Where something was told that is forgotten since. */
 const BLANK = { question: null, filters: null } as const;
@@ -200,20 +212,54 @@ const scopeFrom = ({ agent_id, run_id, app_id }: Columns, { kind, id }: Owner): 
   appId: app_id,
 });
 
-/** That a row says that one of the memories in `:rows` was told. */
+/** That a row says that one of the ids in `:rows` was told. */
 const toldAny = (row: string): string =>
   `EXISTS (SELECT 1 FROM :rows AS k WHERE position(decode(k.value ->> 'packed', 'hex') IN ${row}.told) > 0)`;
 
-const packedOf = (memoryIds: readonly string[]) => memoryIds.map((id) => ({ packed: packedId(id) }));
+const packedOf = (ids: readonly string[]) => ids.map((id) => ({ packed: packedId(id) }));
 
 /** Questions go with what is forgotten by these changes. They do not come back when the memory does. */
 export function* blankQuestions(changes: readonly MemoryChange[]): Script<void> {
-  for (const [lane, memoryIds] of blankedBy(changes)) {
-    yield* memoryIds === null
-      ? run(BLANK_ALL, { lane })
-      : run(`${BLANK_ALL} AND ${inAnyPart('receipts', toldAny)}`, { lane, rows: packedOf(memoryIds) });
-  }
+  for (const [lane, memoryIds] of blankedBy(changes)) yield* blankAnyOf(lane, memoryIds);
 }
+
+/** null: all questions of the lane. */
+const blankAnyOf = (lane: LaneId, ids: readonly string[] | null): Script<number> =>
+  ids === null
+    ? run(BLANK_ALL, { lane })
+    : run(`${BLANK_ALL} AND ${inAnyPart('receipts', toldAny)}`, { lane, rows: packedOf(ids) });
+
+/**
+ * Relations that are no longer so: the questions of answers that told one which nothing says any more go with it, and webhooks
+ * are notified of the answers.
+ */
+export function* withdrawRelations(
+  { tenant, lane }: { readonly tenant: TenantId; readonly lane: LaneId },
+  lost: readonly FoldedRelation[],
+): Script<void> {
+  const gone = lost.filter(({ counts }) => !counts).map(({ id }) => id);
+  if (gone.length > 0) yield* blankAnyOf(lane, gone.length > LOOKED_FOR_MAX ? null : gone);
+  const listening = lost.length === 0 ? [] : (yield* activeWebhooks(tenant)).filter(hearsOfRelations);
+  if (listening.length === 0) return;
+  const owner = yield* first<OwnerColumns>('SELECT owner_kind, owner_id FROM lanes WHERE id = @lane', { lane });
+  if (owner === null) return;
+  const of = { lane, owner: ownerFrom(owner) };
+  const told = yield* newestTelling(
+    lane,
+    lost.map(({ id }) => id),
+  );
+  const byId = Map.groupBy(told, ({ one }) => one.id);
+  const notices = lost.flatMap((relation) =>
+    relationNotice(
+      relation,
+      of,
+      (byId.get(relation.id) ?? []).map(({ receipt }) => receipt),
+    ),
+  );
+  yield* noteDeliveries(listening, notices);
+}
+
+const hearsOfRelations = ({ events }: Webhook): boolean => events.includes('relation.retracted');
 
 const BLANK_ALL = `
   UPDATE receipts SET question = NULL, filters = NULL
@@ -226,19 +272,29 @@ const LOOKED_THROUGH = 1_000;
 export function* retractions(changes: readonly MemoryChange[]): Script<readonly Notice[]> {
   const notices: Notice[] = [];
   for (const [lane, some] of Map.groupBy(changes.filter(isRetracting), ({ memory }) => memory.lane)) {
-    const newest = { lane, limit: LOOKED_THROUGH };
-    const found = yield* some.length > LOOKED_FOR_MAX
-      ? all<ToldRow>(selectTold(), newest)
-      : all<ToldRow>(selectTold(toldAny('newest')), { ...newest, rows: packedOf(some.map(({ memory }) => memory.id)) });
-    const told = found.flatMap((row) =>
-      unpackedTold(row.told).flatMap((one) =>
-        one.kind === 'memory' ? [{ receipt: headOf(row.id), memory: one.id, version: one.version }] : [],
-      ),
+    const found = yield* newestTelling(
+      lane,
+      some.map(({ memory }) => memory.id),
+    );
+    const told = found.flatMap(({ receipt, one }) =>
+      one.kind === 'memory' ? [{ receipt, memory: one.id, version: one.version }] : [],
     );
     const byMemory = Map.groupBy(told, ({ memory }) => memory);
     notices.push(...some.flatMap((change) => retractionNotice(change, byMemory.get(change.memory.id) ?? [])));
   }
   return notices;
+}
+
+/** What the newest receipts of a lane told: those that told one of these, or all of them where these are many. */
+function* newestTelling(
+  lane: LaneId,
+  ids: readonly string[],
+): Script<readonly { readonly receipt: string; readonly one: Told }[]> {
+  const newest = { lane, limit: LOOKED_THROUGH };
+  const found = yield* ids.length > LOOKED_FOR_MAX
+    ? all<ToldRow>(selectTold(), newest)
+    : all<ToldRow>(selectTold(toldAny('newest')), { ...newest, rows: packedOf(ids) });
+  return found.flatMap((row) => unpackedTold(row.told).map((one) => ({ receipt: headOf(row.id), one })));
 }
 
 type ToldRow = Pick<Columns, 'id' | 'told'>;

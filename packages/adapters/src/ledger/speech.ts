@@ -162,7 +162,10 @@ interface SayingRow {
   readonly saying: number;
 }
 
-/** Whether the lane stands, its messages say as much as when points were made from them, and answers credit its memories the same. */
+/**
+ * Whether the lane stands, its messages say as much as when points were made from them, and answers credit its memories the same.
+ * Messages that say more by now have put what is found by them into the outbox again.
+ */
 export function* isAsMade(from: MadeFrom | null): Script<boolean> {
   if (from === null) return true;
   const { lane, messageIds, memoryIds } = from;
@@ -305,19 +308,39 @@ export function* projectSpeechAgain(batchIds: readonly string[], now: Millis): S
   );
 }
 
+/** No message has a later one. */
+const LAST_SEQ = '9223372036854775807';
+
 /** The next but one. */
 const SECOND_SEQ = `(
     SELECT p.seq FROM messages p WHERE p.scope = m.scope AND p.seq > m.seq AND ${SPOKEN} ORDER BY p.seq LIMIT 1 OFFSET 1)`;
 
-/** Batches, and those of which a message is found by what they say: the one before, and the two after. */
+/**
+ * The batches of messages beside those of some batches: the one before, and the two after; and whether one of them is later. Where
+ * they stand is worked out first: of a table without statistics PostgreSQL would read all that the scope ever said instead.
+ */
+const BESIDE = `
+    WITH said AS MATERIALIZED (
+      SELECT m.scope, ${PRIOR_SEQ} AS prior, ${NEXT_SEQ} AS next, ${SECOND_SEQ} AS second
+      FROM messages m WHERE m.batch_id IN :batchIds)
+    SELECT n.batch_id AS id, max(place.later) AS later
+    FROM (
+      SELECT scope, prior AS seq, 0 AS later FROM said
+      UNION SELECT scope, next, 1 FROM said
+      UNION SELECT scope, second, 1 FROM said
+    ) AS place
+    CROSS JOIN messages n
+    WHERE n.scope = place.scope AND n.seq = place.seq AND NOT (n.batch_id IN :batchIds)
+    GROUP BY n.batch_id`;
+
+/** Batches, and those of which a message is found by what they say. */
 const REVISE_WITH_BESIDE = `
   UPDATE batches SET ${REVISE}
   WHERE speech_revision > 0 AND id IN (
     SELECT b.id FROM batches b WHERE b.id IN :batchIds
     UNION
-    SELECT n.batch_id FROM messages m JOIN messages n ON n.scope = m.scope
-      AND n.seq IN (${PRIOR_SEQ}, ${NEXT_SEQ}, ${SECOND_SEQ})
-    WHERE m.batch_id IN :batchIds)`;
+    SELECT beside.id FROM (${BESIDE}
+    ) AS beside)`;
 
 /**
  * What batches say is found from now on. The one before is found by it: its last message is projected with them, at a revision of
@@ -340,11 +363,7 @@ const RAISE_BESIDE = `
     projected_revision = CASE
       WHEN beside.later = 0 AND projected_revision = speech_revision THEN speech_revision + 1 ELSE projected_revision
     END
-  FROM (
-    SELECT n.batch_id AS id, max(CASE WHEN n.seq > m.seq THEN 1 ELSE 0 END) AS later
-    FROM messages m JOIN messages n ON n.scope = m.scope AND n.seq IN (${PRIOR_SEQ}, ${NEXT_SEQ}, ${SECOND_SEQ})
-    WHERE m.batch_id IN :batchIds AND NOT (n.batch_id IN :batchIds)
-    GROUP BY n.batch_id
+  FROM (${BESIDE}
   ) AS beside
   WHERE batches.id = beside.id AND speech_revision > 0`;
 
@@ -355,7 +374,7 @@ const RAISE_BESIDE = `
 const SELECT_HEARERS = `
   SELECT DISTINCT e.memory_id AS id
   FROM messages m
-  JOIN messages n ON n.scope = m.scope AND n.seq >= m.seq AND n.seq <= coalesce(${NEXT_SEQ}, n.seq)
+  JOIN messages n ON n.scope = m.scope AND n.seq >= m.seq AND n.seq <= coalesce(${NEXT_SEQ}, ${LAST_SEQ})
   JOIN event_sources x ON x.message_id = n.id
   JOIN events e ON e.seq = x.event_seq
   WHERE m.batch_id IN :batchIds`;

@@ -10,6 +10,7 @@ import {
   type Limiter,
   type Log,
 } from '@slowwave/engine';
+import { inLine } from '../time-limit.ts';
 
 /** Tokens an answer is thought to take before it is known. */
 const ANSWER_TOKENS = 400;
@@ -148,7 +149,7 @@ export function slots(count: number): Slots {
   const line: (() => void)[] = [];
   return {
     take: async (cancel) => {
-      if (free === 0) return inLine(line, cancel);
+      if (free === 0) return inLine(cancel, placeIn(line, cancel));
       free -= 1;
     },
     giveBack: () => {
@@ -206,7 +207,7 @@ async function inPlace<T>(places: Slots, cancel: Cancellation, work: () => Promi
 }
 
 /** Resolves when a place is handed over; rejects, and leaves the line, when the work is cancelled before. */
-function inLine(line: (() => void)[], cancel: Cancellation): Promise<void> {
+function placeIn(line: (() => void)[], cancel: Cancellation): Promise<void> {
   return new Promise((resolve, reject) => {
     if (cancel.aborted) return reject(cancelled());
     const enter = (): void => {
@@ -222,10 +223,12 @@ function inLine(line: (() => void)[], cancel: Cancellation): Promise<void> {
   });
 }
 
+/** Nobody was asked: work whose time is up meanwhile has not failed. */
 const cancelled = (): EngineError =>
-  new EngineError('cancelled while waiting for others to finish', {
+  new EngineError('other work took all the calls that may be under way at a time; the work waits', {
     code: 'cancelled',
     retryable: true,
+    countsAsTry: false,
   });
 
 /**

@@ -21,6 +21,14 @@ interface Choice {
   } | null;
 }
 
+/** Why an answer has ended that was cut off because it said the same over and over. */
+export const LOOP = 'loop';
+
+const brokeOff = ({ finish_reason: reason }: Choice): boolean => reason === 'length' || reason === LOOP;
+
+/** Whether a server has said how many tokens an answer took. */
+export const isCounted = (body: object): boolean => typeof (body as Completion).usage?.completion_tokens === 'number';
+
 /** Reads an answer; `prompt` is what was asked, for servers that do not count tokens. */
 export function readChatAnswer(body: object, prompt: string, place: Place): ChatAnswer {
   const { choices, model, usage } = body as Completion;
@@ -33,9 +41,9 @@ export function readChatAnswer(body: object, prompt: string, place: Place): Chat
     model: model ?? place.model,
     usage: {
       promptTokens: usage?.prompt_tokens ?? estimateTokens(prompt),
-      completionTokens: usage?.completion_tokens ?? estimateTokens(text),
+      completionTokens: usage?.completion_tokens ?? estimateTokens(writtenIn(choice)),
     },
-    truncated: choice.finish_reason === 'length',
+    truncated: brokeOff(choice),
   };
 }
 
@@ -54,14 +62,29 @@ function rejected(place: Place, { got, retryable }: { got: string; retryable: bo
 }
 
 /** What the model wrote: where there is no content, the arguments of its tool calls, or JSON among its thoughts. */
-function textOf({ message, finish_reason: reason }: Choice): string {
-  const content = message?.content ?? '';
-  const text = typeof content === 'string' ? content : content.map(({ text }) => text ?? '').join('');
-  if (text.trim() !== '') return text;
-  const calls = (message?.tool_calls ?? []).flatMap((call) => call.function?.arguments ?? []);
-  const called = calls.map((given) => (typeof given === 'string' ? given : JSON.stringify(given))).join('\n');
+function textOf(choice: Choice): string {
+  const { content, called, thoughts } = partsOf(choice);
+  if (content.trim() !== '') return content;
   if (called !== '') return called;
-  const thoughts = message?.reasoning_content ?? message?.reasoning ?? '';
+  if (choice.finish_reason === LOOP) return `<think>${thoughts}`;
   // What was cut off while it thought had not begun to answer.
-  return reason !== 'length' && typeof thoughts === 'string' && thoughts.includes('{') ? thoughts : text;
+  return !brokeOff(choice) && thoughts.includes('{') ? thoughts : content;
+}
+
+/** All of it: thoughts are paid for as well. */
+const writtenIn = (choice: Choice): string => Object.values(partsOf(choice)).join('');
+
+function partsOf({ message }: Choice): {
+  readonly content: string;
+  readonly called: string;
+  readonly thoughts: string;
+} {
+  const content = message?.content ?? '';
+  const calls = (message?.tool_calls ?? []).flatMap((call) => call.function?.arguments ?? []);
+  const thoughts = message?.reasoning_content ?? message?.reasoning ?? '';
+  return {
+    content: typeof content === 'string' ? content : content.map(({ text }) => text ?? '').join(''),
+    called: calls.map((given) => (typeof given === 'string' ? given : JSON.stringify(given))).join('\n'),
+    thoughts: typeof thoughts === 'string' ? thoughts : '',
+  };
 }

@@ -1,51 +1,94 @@
-import { type Cancellation, type ChatAnswer, type ChatCall, type ChatModel, estimateTokens } from '@slowwave/engine';
+import {
+  type Cancellation,
+  type ChatAnswer,
+  type ChatCall,
+  type ChatModel,
+  estimateTokens,
+  repeatedAtEnd,
+} from '@slowwave/engine';
+import { ROOM_ADVICE } from '../misconfigured.ts';
 import { o200kTokenizer } from '../tokens.ts';
-import { readChatAnswer } from './answer.ts';
-import { connect, exchange, type OpenaiOptions } from './client.ts';
-import { type Complaint, isTooLong, isUnexplained, rejection, unquoted } from './failure.ts';
-import { combine, type KnownManners, knownManners, type Manners, withLesserFormat, withoutRefused } from './manners.ts';
+import { isCounted, readChatAnswer } from './answer.ts';
+import { connect, exchange, fetchWithPlainErrors, type OpenaiOptions } from './client.ts';
+import { type Complaint, inStream, isTooLong, isUnexplained, isUnreadable, rejection, unquoted } from './failure.ts';
+import {
+  combine,
+  type KnownManners,
+  knownManners,
+  type Manners,
+  unstreamed,
+  withLess,
+  withoutRefused,
+} from './manners.ts';
 import { type Asked, chatRequest } from './request.ts';
+import { streamedAnswer, Written } from './stream.ts';
 
 export interface ChatOptions extends OpenaiOptions {
   /** What the server is known to take. Missing: to be found out, once for the life of the process. */
   readonly manners?: KnownManners;
 }
 
+/** Of a stream: as the longest answer of a model, 128,000 tokens, with some four hundred bytes around each. */
+const STREAM_BYTES_MAX = 64 * 1024 * 1024;
+
 /** A chat model behind any OpenAI-compatible API. */
 export function openaiChat(options: ChatOptions): ChatModel {
   const { client, place } = connect(options);
-  const { manners = knownManners() } = options;
+  const streaming = {
+    client: client.withOptions({ fetch: fetchWithPlainErrors({ streamBytesMax: STREAM_BYTES_MAX }) }),
+    place,
+    idleTimeoutMs: options.idleTimeoutMs ?? options.timeoutMs,
+  };
+  const { stream: wanted = 'off', api, manners: known = knownManners() } = options;
+  // The events of Anthropic's API are others.
+  const manners = wanted === 'off' || api === 'anthropic' ? unstreamed(known) : known;
   // What it refuses after an answer, it refuses for another reason than the form that is asked for.
   let hasAnswered = false;
 
-  const sent = async (call: ChatCall, asked: Asked, cancel: Cancellation): Promise<ChatAnswer | Complaint> => {
+  const answered = async (call: ChatCall, asked: Asked, cancel: Cancellation): Promise<ChatAnswer | Complaint> => {
     const request = { ...chatRequest(options.model, call, asked), ...options.extraBody };
-    const outcome = await exchange({ place, cancel }, (signal) => client.chat.completions.create(request, { signal }));
+    const written = new Written();
+    const outcome = await exchange({ place, cancel, written: () => written.tokens() }, (signal) =>
+      request.stream === true
+        ? streamedAnswer(streaming, { request, prompt: promptOf(call), written }, signal)
+        : client.chat.completions.create(request, { signal }),
+    );
     if ('complaint' in outcome) return outcome.complaint;
     const answer = readChatAnswer(outcome.body, promptOf(call), place);
     hasAnswered = true;
+    // What cannot be counted cannot be paid for, and nobody sees that a prompt was cut.
+    if (wanted === 'auto' && !answer.truncated && !isCounted(outcome.body))
+      manners.learn({ ...asked.manners, stream: 'none' });
     return logged(options, call, answer);
   };
 
+  // Who has answered nothing yet and sends a stream that cannot be read may do better without.
+  const sent: typeof answered = (call, asked, cancel) =>
+    answered(call, asked, cancel).catch((error: unknown) => {
+      if (hasAnswered || asked.manners.stream === 'none' || !isUnreadable(error)) throw error;
+      return inStream(error);
+    });
+
   // null: nothing less would do. A first question may be refused for its form without a word about it.
-  const lesserThan = ({ manners: tried, limit }: Asked, said: Complaint, isFirst: boolean): Manners | null => {
+  const lesserThan = ({ manners: tried, limit }: Asked, said: Complaint, first: Manners): Manners | null => {
     const lesser = withoutRefused(tried, said, limit);
     if (lesser !== null) manners.learn(lesser);
-    if (lesser !== null || hasAnswered || !isFirst || !isUnexplained(said)) return lesser;
-    return withLesserFormat(tried);
+    if (lesser !== null || hasAnswered || tried.format !== first.format || !isUnexplained(said)) return lesser;
+    return withLess(tried);
   };
 
   const ask: ChatModel['ask'] = async (call, cancel) => {
-    let tried = manners.now();
+    const first = manners.now();
+    let tried = first;
     let isLimited = true;
-    for (let isFirst = true; ; isFirst = false) {
+    for (;;) {
       const asked = { manners: tried, limit: isLimited ? outputLimit(options, call, tried) : null };
       const said = await sent(call, asked, cancel);
       if (!('status' in said)) {
         manners.learn(tried);
         return said;
       }
-      const lesser = lesserThan(asked, said, isFirst);
+      const lesser = lesserThan(asked, said, first);
       // Some servers add the limit to the prompt: without it there may be room.
       if (lesser === null && asked.limit !== null && isTooLong(said)) {
         isLimited = false;
@@ -81,13 +124,15 @@ export const promptTokens = (call: ChatCall): number => estimateTokens(promptOf(
 function logged({ log }: OpenaiOptions, call: ChatCall, answer: ChatAnswer): ChatAnswer {
   const { model, usage, truncated } = answer;
   log.debug({ call: call.name, model, usage, truncated }, 'the chat model answered');
+  if (truncated && repeatedAtEnd(answer.text) !== null) {
+    log.warn({ call: call.name, model, usage }, 'the chat model says the same over and over; its answer was cut off');
+  }
   const cut = cutIn(call, answer);
   if (cut !== null) log.warn({ call: call.name, model, ...cut }, `the chat model ${CUT_ADVICE}`);
   return answer;
 }
 
-const ROOM_ADVICE = 'give it a larger context window (Ollama: num_ctx), or lower SLOWWAVE_PART_TOKENS';
-const CUT_ADVICE = `read much less than it was sent; its server may cut prompts without saying so: ${ROOM_ADVICE}`;
+const CUT_ADVICE = `read much less than it was sent, so its server may cut prompts without saying so; ${ROOM_ADVICE}`;
 
 /**
  * How many tokens were sent, and how many the server says it has read, where these are far fewer. Estimates are too high by

@@ -1,6 +1,6 @@
 import { type Cancellation, EngineError, type Log } from '@slowwave/engine';
 import OpenAI, { APIConnectionTimeoutError } from 'openai';
-import { patientFetch } from '../system/patient-fetch.ts';
+import { type Longest, patientFetch } from '../system/patient-fetch.ts';
 import {
   breakdown,
   type Complaint,
@@ -23,6 +23,9 @@ const NO_KEY = 'none'; // the library insists on a key; servers that need none i
 /** What a server speaks: chat completions, or Anthropic's Messages API. */
 type ChatApi = 'openai' | 'anthropic';
 
+/** Whether answers are sent while they are written. */
+type Streaming = 'auto' | 'on' | 'off';
+
 /** Where the model is. */
 export interface OpenaiOptions {
   /** null for servers that need none. */
@@ -37,6 +40,10 @@ export interface OpenaiOptions {
   readonly api?: ChatApi;
   /** Of an answer, in tokens. null: no limit; missing: one that follows from the question. Embedders ignore it. */
   readonly maxOutputTokens?: number | null;
+  /** Whether answers are sent while they are written. auto: where the server takes that, and counts tokens then, too. Missing: off. */
+  readonly stream?: Streaming;
+  /** Within this time a model that has begun to write goes on, where its answer is streamed. Missing: within that of the request. */
+  readonly idleTimeoutMs?: number;
   /** Goes out with each request, over what is sent anyway. */
   readonly extraBody?: Readonly<Record<string, unknown>>;
   readonly extraHeaders?: Readonly<Record<string, string>>;
@@ -61,7 +68,7 @@ export interface Connection {
 
 /** A client that takes keys and addresses from us alone, writes nothing to the console and leaves retrying to us. */
 export function connect(options: OpenaiOptions): Connection {
-  const { model, timeoutMs, settings = OPENAI_SETTINGS, extraHeaders = {}, api = 'openai' } = options;
+  const { model, timeoutMs, settings = OPENAI_SETTINGS, extraHeaders = {}, extraBody = {}, api = 'openai' } = options;
   const apiKey = options.apiKey?.trim() || null;
   const baseUrl = options.baseUrl ?? (api === 'anthropic' ? ANTHROPIC_URL : OPENAI_URL);
   if (!/^https?:$/u.test(URL.parse(baseUrl)?.protocol ?? '')) throw notAUrl(baseUrl, settings);
@@ -79,12 +86,22 @@ export function connect(options: OpenaiOptions): Connection {
     project: null,
     webhookSecret: null,
   });
-  return { client, place: { baseUrl, model, timeoutMs, secrets: secretsIn(apiKey, extraHeaders), settings } };
+  const secrets = [apiKey ?? '', ...Object.values(extraHeaders), ...secretsIn(extraBody)].flatMap(wordsOf);
+  return { client, place: { baseUrl, model, timeoutMs, secrets, settings } };
 }
 
 /** Of a value of several words, such as "Bearer …", each: a server quotes what it likes. */
-const secretsIn = (apiKey: string | null, headers: Readonly<Record<string, string>>): readonly string[] =>
-  [apiKey ?? '', ...Object.values(headers)].flatMap((value) => value.split(/\s+/u));
+const wordsOf = (value: string): readonly string[] => value.split(/\s+/u);
+
+/** Gateways take keys in the body as well; its other texts, such as "low", have to stay readable in what servers say. */
+const SECRET_NAME = /key|token|secret|password|credential|auth/iu;
+
+/** The texts that stand under the name of a secret. */
+function secretsIn(value: unknown, isSecret = false): readonly string[] {
+  if (typeof value === 'string') return isSecret ? [value] : [];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, one]) => secretsIn(one, isSecret || SECRET_NAME.test(name)));
+}
 
 function notAUrl(baseUrl: string, settings: SettingNames): EngineError {
   const message = `expected the model's base URL to look like http://host:port/v1, got "${baseUrl}"; correct ${settings.baseUrl}`;
@@ -103,6 +120,8 @@ type Outcome = { readonly body: object } | { readonly complaint: Complaint };
 interface Turn {
   readonly place: Place;
   readonly cancel: Cancellation;
+  /** How many tokens of the answer have come. Missing: it comes in one piece. */
+  readonly written?: () => number;
 }
 
 /**
@@ -110,7 +129,7 @@ interface Turn {
  * server did not answer at all.
  */
 export async function exchange(
-  { place, cancel }: Turn,
+  { place, cancel, written }: Turn,
   send: (signal: AbortSignal) => Promise<unknown>,
 ): Promise<Outcome> {
   if (cancel.aborted) throw cancelled();
@@ -122,8 +141,8 @@ export async function exchange(
   try {
     return outcomeOf(await send(abort.signal), place);
   } catch (thrown) {
-    if (cancel.aborted) throw cancelled(thrown);
-    if (abort.signal.aborted || thrown instanceof APIConnectionTimeoutError) throw timedOut(place, thrown);
+    if (cancel.aborted) throw cancelled(thrown, written?.());
+    if (abort.signal.aborted || thrown instanceof APIConnectionTimeoutError) throw timedOut(place, thrown, written?.());
     const complaint = complaintOf(thrown);
     if (complaint === null) throw breakdown(thrown, place);
     return { complaint: withoutSecrets(complaint, place.secrets) };
@@ -146,9 +165,9 @@ function outcomeOf(body: unknown, place: Place): Outcome {
  * plain text, of which the library would keep nothing.
  */
 export const fetchWithPlainErrors =
-  (bytesMax?: number): typeof fetch =>
+  (longest?: Longest): typeof fetch =>
   async (url, init) => {
-    const response = await patientFetch(url, init, bytesMax);
+    const response = await patientFetch(url, init, longest);
     if (response.ok) return response;
     const { status, headers } = response;
     return new Response(JSON.stringify({ error: errorIn(await beginningOf(response)) }), {

@@ -10,14 +10,15 @@ import { MISCONFIGURED } from '../misconfigured.ts';
 import { ANSWER_BYTES_MAX } from '../system/patient-fetch.ts';
 import { type Connection, connect, exchange, fetchWithPlainErrors, type OpenaiOptions, type Place } from './client.ts';
 import { type Complaint, rejection, unquoted } from './failure.ts';
+import type { KnownManners } from './manners.ts';
 import { type Pace, paceWithin } from './pace.ts';
 import {
   acceptable,
   checkDimensions,
   embeddingRequest,
-  FULL_MANNERS,
+  type EmbeddingManners,
   firstBatch,
-  type Manners,
+  knownEmbeddingManners,
   type RawVectors,
   readVectors,
   TEXT_TOKENS_MAX,
@@ -32,14 +33,18 @@ const NUMBER_BYTES_MAX = 2 * 24;
 const NEVER: Cancellation = new AbortController().signal;
 
 export interface EmbedderOptions extends OpenaiOptions {
-  /** null: as many as the model gives, asked once at the start. */
+  /** Asked for; null: as many as the model gives. */
   readonly dimensions: number | null;
+  /** How many the model gives, where that is known; else it is asked. */
+  readonly length?: number | null;
+  /** What the server is known to take. Missing: to be found out, once for the life of the process. */
+  readonly manners?: KnownManners<EmbeddingManners>;
 }
 
 interface Server extends Connection {
   readonly options: EmbedderOptions;
-  /** Learnt from refusals, kept for the life of the process. */
-  manners: Manners;
+  /** Learnt from refusals. */
+  readonly manners: KnownManners<EmbeddingManners>;
   readonly pace: Pace;
   /** null until the model was asked. */
   dimensions: number | null;
@@ -47,19 +52,24 @@ interface Server extends Connection {
 
 /** An embedder behind any OpenAI-compatible API. One call is one request of as many of the texts as the server bears at a time. */
 export async function openaiEmbedder(options: EmbedderOptions): Promise<Embedder> {
-  const manners = { ...FULL_MANNERS, dimensions: options.dimensions };
+  const { manners = knownEmbeddingManners() } = options;
   const server: Server = {
     ...connect(options),
-    ...{ options, manners, pace: paceWithin(options.timeoutMs), dimensions: options.dimensions },
+    ...{
+      options,
+      manners,
+      pace: paceWithin(options.timeoutMs),
+      dimensions: options.dimensions ?? options.length ?? null,
+    },
   };
-  const dimensions = options.dimensions ?? (await probe(server));
-  server.dimensions = dimensions;
+  server.dimensions ??= await probe(server);
+  const { dimensions } = server;
   return {
     fingerprint: `openai:${options.model}:${dimensions}`,
     dimensions,
     embed: async (texts, cancel) => {
       if (texts.length === 0) return { vectors: [], usage: NO_USE };
-      const some = firstBatch(texts, Math.min(server.pace.texts(), server.manners.texts));
+      const some = firstBatch(texts, Math.min(server.pace.texts(), server.manners.now().texts));
       const asking: Asking = { cancel, takes: false, refusals: 0 };
       const raw = await request(server, { texts: some, tokensMax: TEXT_TOKENS_MAX, asking });
       checkDimensions(raw, dimensions, server.place);
@@ -100,8 +110,8 @@ interface Batch {
  */
 async function request(server: Server, batch: Batch): Promise<RawVectors> {
   const { texts, tokensMax, asking } = batch;
-  if (texts.length > server.manners.texts) return halves(server, batch);
-  const inputs = texts.map((text) => acceptable(text, tokensMax));
+  if (texts.length > server.manners.now().texts) return halves(server, batch);
+  const inputs = texts.map((text) => acceptable(text, tokensMax, server.manners.now()));
   try {
     const taken = await inTime(server, inputs, asking.cancel);
     asking.takes = true;
@@ -111,13 +121,21 @@ async function request(server: Server, batch: Batch): Promise<RawVectors> {
     asking.refusals += 1;
     if (texts.length > 1) return halves(server, batch);
     if (error.code !== 'context_too_long' || tokensMax < TEXT_TOKENS_MIN) return refused(server, batch, error);
-    const shorter = Math.floor(Math.min(tokensMax, estimateTokens(inputs[0] ?? '')) / 2);
-    server.options.log.warn(
-      { model: server.options.model, tokensMax: shorter },
-      'a text is too long for the embedding model; only its beginning is embedded',
-    );
-    return request(server, { ...batch, tokensMax: shorter });
+    return shortened(server, batch, estimateTokens(inputs[0] ?? ''));
   }
+}
+
+/** A text that is taken when it is shorter was too long: from now on none of its length is tried. */
+async function shortened(server: Server, batch: Batch, tooLong: number): Promise<RawVectors> {
+  const { manners, options } = server;
+  const longest = Math.floor(Math.min(batch.tokensMax, tooLong) / 2);
+  options.log.warn(
+    { model: options.model, tokensMax: longest },
+    'a text is too long for the embedding model; only its beginning is embedded',
+  );
+  const raw = await request(server, { ...batch, tokensMax: longest });
+  if (!raw.vectors.includes(null)) manners.learn({ ...manners.now(), tooLong, longest });
+  return raw;
 }
 
 /** Fewer texts are sent next where these took too long. That is no fault of theirs, unless there was but one. */
@@ -169,7 +187,7 @@ async function halves(server: Server, batch: Batch): Promise<RawVectors> {
   if (left.vectors.length < middle) return left;
   try {
     const right = await request(server, { ...batch, texts: texts.slice(middle) });
-    if (asking.refusals === refusals && middle < server.manners.texts) learnTexts(server, middle);
+    if (asking.refusals === refusals && middle < server.manners.now().texts) learnTexts(server, middle);
     const promptTokens = left.usage.promptTokens + right.usage.promptTokens;
     return { vectors: [...left.vectors, ...right.vectors], usage: { promptTokens, completionTokens: 0 } };
   } catch {
@@ -179,7 +197,7 @@ async function halves(server: Server, batch: Batch): Promise<RawVectors> {
 
 function learnTexts(server: Server, texts: number): void {
   const { model, log } = server.options;
-  server.manners = { ...server.manners, texts };
+  server.manners.learn({ ...server.manners.now(), texts });
   log.info({ model, texts }, 'the embedding server takes no more texts in one request');
 }
 
@@ -189,15 +207,15 @@ const bytesOf = (texts: number, { dimensions }: Server): number =>
 
 async function requestInputs(server: Server, inputs: readonly string[], cancel: Cancellation): Promise<RawVectors> {
   const { client, place, options } = server;
-  const sized = client.withOptions({ fetch: fetchWithPlainErrors(bytesOf(inputs.length, server)) });
+  const sized = client.withOptions({ fetch: fetchWithPlainErrors({ bytesMax: bytesOf(inputs.length, server) }) });
   for (;;) {
-    const tried = server.manners;
-    const body = { ...options.extraBody, ...embeddingRequest(options.model, inputs, tried) };
+    const tried = server.manners.now();
+    const body = { ...embeddingRequest(options, inputs, tried), ...options.extraBody };
     const outcome = await exchange({ place, cancel }, (signal) => sized.embeddings.create(body, { signal }));
     if ('body' in outcome) return readVectors(outcome.body, inputs, place);
-    const lesser = withoutRefused(tried, outcome.complaint);
+    const lesser = withoutRefused(tried, outcome.complaint, options);
     if (lesser === null) throw refusal(outcome.complaint, place, inputs);
-    server.manners = lesser;
+    server.manners.learn(lesser);
     const reason = unquoted(outcome.complaint, inputs).text;
     options.log.warn(
       { model: options.model, tried, now: lesser, reason },

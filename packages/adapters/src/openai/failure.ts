@@ -1,6 +1,6 @@
 import { EngineError, type EngineErrorCode } from '@slowwave/engine';
 import { APIConnectionError, APIError } from 'openai';
-import { MISCONFIGURED } from '../misconfigured.ts';
+import { MISCONFIGURED, ROOM_ADVICE } from '../misconfigured.ts';
 import type { Place } from './client.ts';
 
 const TOO_LONG = new RegExp(
@@ -20,7 +20,7 @@ const BAD_KEY =
 const FAILED_ANSWER =
   /json_validate_failed|failed to (?:generate|validate) json|tool_use_failed|failed to call a function/iu;
 const FILTERED = /content.?(filter|policy|management)/iu;
-const NO_MODEL = /model.{0,80}(not exist|not found|not available|unknown)|unknown model|invalid model/iu;
+const NO_MODEL = /model.{0,80}(not.exist|not.found|not available|unknown)|unknown model|invalid model/iu;
 const NO_MONEY = /insufficient.?(quota|balance|funds|credit)|billing|exceeded your current quota/iu;
 /** Anthropic says so with the status of a bad request. */
 const NO_CREDIT = /credit balance is too low/iu;
@@ -48,6 +48,8 @@ export function rejection(complaint: Complaint, place: Place, sent: readonly str
 /** What it means that no answer came at all. */
 export function breakdown(thrown: unknown, place: Place): EngineError {
   if (thrown instanceof EngineError) return thrown;
+  // The error quotes the body: it may be what people have said.
+  if (thrown instanceof SyntaxError) return unreadable('a body that is not JSON', place);
   const detail = rootOf(thrown);
   const lost = thrown instanceof APIConnectionError ? 'no connection' : 'a broken connection';
   // What breaks a connection is a cause below; without one the library could not read the body.
@@ -63,14 +65,37 @@ export function unreadable(got: string, place: Place, cause?: unknown): EngineEr
   return new EngineError(message, { code: 'model_server_error', retryable: true, cause });
 }
 
-export function timedOut(place: Place, cause: unknown): EngineError {
-  const message = `expected an answer from ${place.baseUrl} (model ${place.model}) within ${place.timeoutMs} ms, got none; it will be retried later; a slow model needs a longer timeout`;
-  return new EngineError(message, { code: 'model_timeout', retryable: true, cause });
+export const isUnreadable = (error: unknown): error is EngineError =>
+  error instanceof EngineError && error.code === 'model_server_error';
+
+/** The same, as if the server had refused to stream. */
+export const inStream = (unreadable: EngineError): Complaint => ({
+  ...{ status: 200, code: '', param: 'stream', retryAfterMs: null },
+  text: unreadable.message,
+  cause: unreadable,
+});
+
+/** `written`: how many tokens of the answer had come, if any. */
+export function timedOut(place: Place, cause: unknown, written = 0): EngineError {
+  const got = written === 0 ? 'none' : `only its first ${written} tokens or so`;
+  const message = `expected an answer from ${place.baseUrl} (model ${place.model}) within ${place.timeoutMs} ms, got ${got}; it will be retried later; a slow model needs a longer SLOWWAVE_MODEL_TIMEOUT_MS`;
+  return new EngineError(message, { code: 'model_timeout', retryable: true, cause, written });
 }
 
-export function cancelled(cause?: unknown): EngineError {
+/** It had begun to write, and went on no more. */
+export function stalled(
+  place: Place,
+  { idleTimeoutMs, written }: { idleTimeoutMs: number; written: number },
+): EngineError {
+  const message =
+    `expected ${place.baseUrl} (model ${place.model}) to go on with its answer within ${idleTimeoutMs} ms, got nothing more after some ${written} tokens; ` +
+    'it will be retried later; check whether the server hangs. A model that pauses for longer needs a longer SLOWWAVE_CHAT_IDLE_TIMEOUT_MS';
+  return new EngineError(message, { code: 'model_timeout', retryable: true, written });
+}
+
+export function cancelled(cause?: unknown, written = 0): EngineError {
   const message = 'the model call was cancelled before it was answered; it will be repeated when the work resumes';
-  return new EngineError(message, { code: 'cancelled', retryable: true, cause });
+  return new EngineError(message, { code: 'cancelled', retryable: true, cause, written });
 }
 
 interface Verdict {
@@ -82,7 +107,7 @@ interface Verdict {
 const TOO_LONG_VERDICT: Verdict = {
   code: 'context_too_long',
   retryable: false,
-  advice: 'send the model less at once, or use one with a longer context',
+  advice: ROOM_ADVICE,
 };
 
 const FAILED_ANSWER_VERDICT: Verdict = {
@@ -118,7 +143,7 @@ function verdictOn(complaint: Complaint, settings: SettingNames = OPENAI_SETTING
   if (status < 500 && FILTERED.test(about))
     return verdict('model_rejected', false, 'its content filter rejects this input');
   if ((status === 400 || status === 422) && BAD_KEY.test(about)) return misconfigured(`correct ${settings.apiKey}`);
-  if (status === 400 && NO_MODEL.test(about)) return misconfigured('correct the name of the model');
+  if ((status === 400 || status === 404) && NO_MODEL.test(about)) return misconfigured('correct the name of the model');
   return verdictOnStatus(status, about, settings);
 }
 
@@ -180,9 +205,12 @@ interface WireError {
 
 /** The complaint behind an error of the library; null when no server spoke. */
 export function complaintOf(thrown: unknown): Complaint | null {
-  if (!(thrown instanceof APIError) || typeof thrown.status !== 'number') return null;
-  const { status, headers, error } = thrown;
-  return { ...read(error ?? {}), status, retryAfterMs: retryAfterMs(headers ?? new Headers()), cause: thrown };
+  if (!(thrown instanceof APIError)) return null;
+  const { headers, error } = thrown;
+  // In the middle of a stream there is no other status than that of its beginning.
+  const status: unknown = thrown.status ?? (error === undefined ? null : 200);
+  if (typeof status !== 'number') return null;
+  return { ...readAny(error ?? {}), status, retryAfterMs: retryAfterMs(headers ?? new Headers()), cause: thrown };
 }
 
 /** The complaint in the body of a success, as gateways send it; null when there is none. */
@@ -191,7 +219,7 @@ export function complaintIn(body: object): Complaint | null {
   if (object !== 'error' && (error === undefined || error === null)) return null;
   const wire = error ?? body;
   return {
-    ...read(typeof wire === 'object' ? wire : { message: wire }),
+    ...readAny(wire),
     status: 200,
     retryAfterMs: null,
     cause: undefined,
@@ -209,6 +237,9 @@ export function complainsAbout(complaint: Complaint, topic: RegExp): boolean {
   const final = complaint.status <= 501 && !isRedirect(complaint) && !PASSING.has(complaint.status);
   return final && (topic.test(complaint.param) || topic.test(complaint.text));
 }
+
+const readAny = (wire: unknown): ReturnType<typeof read> =>
+  read(typeof wire === 'object' && wire !== null ? wire : { message: wire });
 
 function read({ code, type, param, message }: WireError): Pick<Complaint, 'code' | 'param' | 'text'> {
   return { code: asText(code ?? type), param: asText(param), text: asText(message).slice(0, TEXT_MAX) };

@@ -1,5 +1,7 @@
 export { openaiChat } from './chat.ts';
 export type { OpenaiOptions } from './client.ts';
 export { type EmbedderOptions, openaiEmbedder } from './embedder.ts';
+export { findingsIn } from './findings.ts';
 export { FULL_MANNERS, knownManners, type Manners } from './manners.ts';
-export { profiledChat } from './profiled.ts';
+export { knownProfile, profileName } from './profile.ts';
+export { profiledChat, profiledEmbedder } from './profiled.ts';

@@ -9,6 +9,8 @@ const CHOICES = {
   system: [true, false],
   /** By which name the length of an answer is limited. */
   limit: ['max_completion_tokens', 'max_tokens', 'none'],
+  /** Whether an answer is sent while it is written: with its tokens at the end, without, or not at all. */
+  stream: ['counted', 'plain', 'none'],
 } as const;
 
 type Part = keyof typeof CHOICES;
@@ -24,23 +26,27 @@ export const FULL_MANNERS: Manners = {
   temperature: true,
   system: true,
   limit: 'max_completion_tokens',
+  stream: 'counted',
   outputMax: null,
 };
 
 /** What is known of one model of one server. */
-export interface KnownManners {
-  now(): Manners;
+export interface KnownManners<M = Manners> {
+  now(): M;
   /** It takes no more than this. */
-  learn(manners: Manners): void;
+  learn(manners: M): void;
 }
 
 /** Known for the life of the process: a server is asked once for what it does not take. */
-export function knownManners(before: Manners = FULL_MANNERS): KnownManners {
+export const knownManners = (before: Manners = FULL_MANNERS): KnownManners => shrinking(before, combine);
+
+/** Manners that only ever become fewer. `least` is what both of two take. */
+export function shrinking<M>(before: M, least: (a: M, b: M) => M): KnownManners<M> {
   let manners = before;
   return {
     now: () => manners,
     learn: (less) => {
-      manners = combine(manners, less);
+      manners = least(manners, less);
     },
   };
 }
@@ -51,6 +57,12 @@ const ABOUT_TEMPERATURE = /temperature/iu;
 const ABOUT_SYSTEM = /system.{0,12}role.{0,20}not supported|only user and assistant roles|roles must alternate/iu;
 
 const ABOUT_LIMIT = /max[_ ]?(?:completion|output|new)?[_ ]?tokens|number of output tokens/iu;
+
+const ABOUT_STREAM = /\bstream(?:s|ing|ed)?\b/iu;
+const ABOUT_COUNTING = /stream_options|include_usage/iu;
+/** A stream can fail for other reasons than that it was asked for. */
+const REFUSES =
+  /unsupported|(?:not|n't|cannot) (?:be )?(?:currently )?(?:used|combine|support|permit|allow|implement|available)|incompatible|unrecogni[sz]ed|unknown (?:field|param|arg|name|key)|\bunexpected\b|invalid|disabled/iu;
 
 /** The same manners without what the server complains about; null when that is something else. `limit`: of the answer, as it was asked for. */
 export function withoutRefused(manners: Manners, complaint: Complaint, limit: number | null = null): Manners | null {
@@ -63,8 +75,28 @@ export function withoutRefused(manners: Manners, complaint: Complaint, limit: nu
       ? { ...manners, limit: after(CHOICES.limit, manners.limit) ?? 'none' }
       : { ...manners, outputMax };
   }
+  const stream = lesserStream(manners, complaint);
+  if (stream !== undefined) return { ...manners, stream };
   return complainsAbout(complaint, ABOUT_FORMAT) && !isFailedAnswer(complaint) ? withLesserFormat(manners) : null;
 }
+
+/** Before the form of an answer: some servers have either of both, and say so of both. */
+function lesserStream({ stream }: Manners, complaint: Complaint): Manners['stream'] | undefined {
+  const isRefused = complaint.param !== '' || REFUSES.test(complaint.text);
+  if (stream === 'none' || !isRefused) return undefined;
+  if (stream === 'counted' && complainsAbout(complaint, ABOUT_COUNTING)) return 'plain';
+  return complainsAbout(complaint, ABOUT_STREAM) || complainsAbout(complaint, ABOUT_COUNTING) ? 'none' : undefined;
+}
+
+/** For who wants no streams: what is known of them stays as it is. */
+export const unstreamed = (known: KnownManners): KnownManners => ({
+  now: () => ({ ...known.now(), stream: 'none' }),
+  learn: (less) => known.learn({ ...less, stream: known.now().stream }),
+});
+
+/** What may be at fault where a server does not say what it refuses. */
+export const withLess = (manners: Manners): Manners | null =>
+  manners.stream === 'none' ? withLesserFormat(manners) : { ...manners, stream: 'none' };
 
 export function withLesserFormat(manners: Manners): Manners | null {
   const format = after(CHOICES.format, manners.format);
@@ -93,6 +125,7 @@ export const combine = (a: Manners, b: Manners): Manners => ({
   temperature: a.temperature && b.temperature,
   system: a.system && b.system,
   limit: lesser(CHOICES.limit, a.limit, b.limit),
+  stream: lesser(CHOICES.stream, a.stream, b.stream),
   outputMax: a.outputMax && b.outputMax ? Math.min(a.outputMax, b.outputMax) : (a.outputMax ?? b.outputMax ?? null),
 });
 

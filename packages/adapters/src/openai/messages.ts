@@ -46,8 +46,7 @@ function headersOf(headers: Headers): Headers {
 const OUTPUT_TOKENS = 8_192;
 
 function messagesRequest(asked: Asked): object {
-  const { messages, response_format: format, max_completion_tokens: limit, max_tokens, stream: _, ...rest } = asked;
-  const { stream_options: __, ...fields } = rest;
+  const { messages, response_format: format, max_completion_tokens: limit, max_tokens, ...fields } = asked;
   const system = messages.flatMap(({ role, content }) =>
     role === 'system' && typeof content === 'string' ? [content] : [],
   );

@@ -1,7 +1,8 @@
-import { EngineError, type EngineErrorCode, type JsonObject, type Log, type ModelStore } from '@slowwave/engine';
+import { EngineError, type EngineErrorCode, type JsonObject, type ModelStore } from '@slowwave/engine';
 import { digestOf } from '../prefixes.ts';
 import type { OpenaiOptions } from './client.ts';
 import type { Manners } from './manners.ts';
+import type { EmbeddingManners } from './vectors.ts';
 
 /**
  * What was found out about one model of one server. The ledger keeps it, so that neither the next start nor another process
@@ -10,12 +11,12 @@ import type { Manners } from './manners.ts';
 export interface Profile {
   /** It takes no more than this. */
   readonly takes?: { readonly at: number; readonly manners: Manners };
+  /** The same of an embedding model. */
+  readonly embeds?: { readonly at: number; readonly manners: EmbeddingManners };
   /** It had no room for a prompt of so many tokens, as Slowwave estimates them. */
   readonly room?: { readonly at: number; readonly refused: number };
   /** Its server read only so many tokens of a prompt, without saying so. */
   readonly cut?: { readonly at: number; readonly sent: number; readonly read: number };
-  /** How long its vectors are. */
-  readonly dimensions?: { readonly at: number; readonly length: number };
   /** How its last call ended. null: with an answer. */
   readonly last?: { readonly at: number; readonly problem: Problem | null };
 }
@@ -43,24 +44,31 @@ type Found<P extends Part> = Omit<NonNullable<Profile[P]>, 'at'>;
 export interface ProfileBook {
   /** Nothing is known where the ledger does not answer. */
   known(): Promise<Profile>;
-  /** Nobody waits for it: what is not kept is found out once more. `gist`: what has the same one need not be written at once. */
-  note<P extends Part>(part: P, found: Found<P>, gist?: string): void;
+  /**
+   * Whether that is news. Nobody waits for it: what is not kept is found out once more. `gist`: what has the same one need not be
+   * written at once.
+   */
+  note<P extends Part>(part: P, found: Found<P>, gist?: string): boolean;
   /** How a call ended; null: it was answered. */
   ended(error: unknown): void;
 }
 
-export function profileBook(name: string, { store, now, log }: Keeping & { readonly log: Log }): ProfileBook {
+export function profileBook(
+  name: string,
+  { store, now, log, model }: Keeping & Pick<OpenaiOptions, 'log' | 'model'>,
+): ProfileBook {
   const said = new Map<Part, { readonly gist: string; readonly at: number }>();
   let writing: Promise<unknown> = Promise.resolve();
   const note: ProfileBook['note'] = (part, found, gist = '') => {
     const [before, at] = [said.get(part), now()];
-    if (before?.gist === gist && at - before.at < AGAIN_MS) return;
+    if (before?.gist === gist && at - before.at < AGAIN_MS) return false;
     said.set(part, { gist, at });
     // Other processes add what they find out.
     const merged = async () => store.put(name, { ...(await store.get(name)), [part]: { at, ...found } } as JsonObject);
     writing = writing
       .then(merged)
       .catch((error: unknown) => log.debug({ error: String(error) }, 'what is known of a model was not kept'));
+    return true;
   };
   return {
     note,
@@ -68,15 +76,19 @@ export function profileBook(name: string, { store, now, log }: Keeping & { reado
     ended: (error) => {
       if (error !== null && !showsProblem(error)) return;
       const problem = error && { code: error.code, message: error.message };
-      note('last', { problem }, problem?.code ?? 'answered');
+      const isNew = note('last', { problem }, problem?.code ?? 'answered');
+      // Work that waits for it loses no tries, and warns of nothing.
+      if (isNew && problem?.code === 'model_misconfigured')
+        log.warn({ model, code: problem.code, error: problem.message }, 'a model is misconfigured');
     },
   };
 }
 
 /** Without what may have changed. */
 export async function knownProfile(name: string, { store, now }: Keeping): Promise<Profile> {
-  const { takes, ...known } = ((await store.get(name)) ?? {}) as Profile;
-  return takes === undefined || now() - takes.at > TAKES_HOLD_MS ? known : { ...known, takes };
+  const { takes, embeds, ...known } = ((await store.get(name)) ?? {}) as Profile;
+  const holds = (part?: { readonly at: number }): boolean => part !== undefined && now() - part.at <= TAKES_HOLD_MS;
+  return { ...known, ...(holds(takes) && { takes }), ...(holds(embeds) && { embeds }) };
 }
 
 /** That the server, its settings or the way to it are at fault, rather than what was asked. */
@@ -93,6 +105,7 @@ const TELLING: readonly EngineErrorCode[] = [
 
 /** Another server, another model or other settings have another profile. Neither a key nor the value of a header is in the name. */
 export function profileName(use: 'chat' | 'embedding', options: Omit<OpenaiOptions, 'log'>): string {
-  const { apiKey: _key, timeoutMs: _timeout, maxOutputTokens: _limit, extraHeaders = {}, ...rest } = options;
+  const { apiKey: _key, timeoutMs: _timeout, idleTimeoutMs: _idle, maxOutputTokens: _limit, ...request } = options;
+  const { extraHeaders = {}, ...rest } = request;
   return `${use} ${digestOf([rest, Object.keys(extraHeaders)])}`;
 }

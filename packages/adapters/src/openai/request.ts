@@ -1,16 +1,13 @@
 import type { ChatCall } from '@slowwave/engine';
 import type {
   ChatCompletionContentPart,
-  ChatCompletionCreateParamsNonStreaming,
+  ChatCompletionCreateParams,
+  ChatCompletionCreateParamsStreaming,
 } from 'openai/resources/chat/completions';
 import { type Manners, withLesserFormat } from './manners.ts';
 
 /** The request for a call, in the manners of its server. A question that is asked again is asked in another way. */
-export function chatRequest(
-  model: string,
-  call: ChatCall,
-  { manners, limit }: Asked,
-): ChatCompletionCreateParamsNonStreaming {
+export function chatRequest(model: string, call: ChatCall, { manners, limit }: Asked): ChatCompletionCreateParams {
   const { again = 0 } = call;
   const asked = again > 1 ? (withLesserFormat(manners) ?? manners) : manners;
   const system = (asked.format === 'json_schema' ? call.system : withSchema(call)).toWellFormed();
@@ -25,6 +22,7 @@ export function chatRequest(
     ...(asked.temperature ? { temperature: TEMPERATURES[again] ?? 1 } : {}),
     ...(limit === null || asked.limit === 'none' ? {} : { [asked.limit]: limit }),
     ...formatOf(call, asked),
+    ...streamOf(asked),
   };
 }
 
@@ -45,11 +43,18 @@ function userContent({ user, images = [] }: Pick<ChatCall, 'user' | 'images'>): 
   return [...images.map((url) => ({ type: 'image_url' as const, image_url: { url } })), { type: 'text', text }];
 }
 
-function formatOf(call: ChatCall, { format }: Manners): Partial<ChatCompletionCreateParamsNonStreaming> {
+function formatOf(call: ChatCall, { format }: Manners): Pick<ChatCompletionCreateParams, 'response_format'> {
   if (format === 'text') return {};
   if (format === 'json_object') return { response_format: { type: 'json_object' } };
   const { name, schema } = call;
   return { response_format: { type: 'json_schema', json_schema: { name, strict: true, schema } } };
+}
+
+function streamOf({
+  stream,
+}: Manners): Partial<Pick<ChatCompletionCreateParamsStreaming, 'stream' | 'stream_options'>> {
+  if (stream === 'none') return {};
+  return stream === 'plain' ? { stream: true } : { stream: true, stream_options: { include_usage: true } };
 }
 
 /** Without a schema in the request, the prompt has to carry it. Its first word is the call's name, by which it is known. */

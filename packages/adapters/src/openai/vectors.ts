@@ -3,6 +3,7 @@ import type { EmbeddingCreateParams } from 'openai/resources/embeddings';
 import { MISCONFIGURED } from '../misconfigured.ts';
 import type { Place } from './client.ts';
 import { type Complaint, complainsAbout, unreadable } from './failure.ts';
+import { type KnownManners, shrinking } from './manners.ts';
 
 /**
  * OpenAI's models take 8,191 tokens per text and refuse the whole request for one text that is longer. What a text is
@@ -12,30 +13,64 @@ export const TEXT_TOKENS_MAX = 8_000;
 const BATCH_TOKENS_MAX = 100_000; // a third of what OpenAI takes: ours is an estimate
 
 /** What a server is known to take: plain data, which may be saved and loaded. It only ever shrinks. */
-export interface Manners {
-  /** null: the model has only its own. */
-  readonly dimensions: number | null;
+export interface EmbeddingManners {
+  /** That so many dimensions are asked for; false: the model has only its own. */
+  readonly dimensions: boolean;
   /** Vectors in base64, a quarter of the size. */
   readonly base64: boolean;
   /** In one request. */
   readonly texts: number;
+  /** A text of so many tokens, as Slowwave estimates them, was refused for its length. */
+  readonly tooLong: number;
+  /** Texts that are too long are cut to so many tokens. */
+  readonly longest: number;
 }
 
-export const FULL_MANNERS: Manners = { dimensions: null, base64: true, texts: Number.MAX_SAFE_INTEGER };
+export const FULL_EMBEDDING_MANNERS: EmbeddingManners = {
+  dimensions: true,
+  base64: true,
+  texts: Number.MAX_SAFE_INTEGER,
+  tooLong: Number.MAX_SAFE_INTEGER,
+  longest: TEXT_TOKENS_MAX,
+};
+
+export const knownEmbeddingManners = (): KnownManners<EmbeddingManners> =>
+  shrinking(FULL_EMBEDDING_MANNERS, (a, b) => ({
+    dimensions: a.dimensions && b.dimensions,
+    base64: a.base64 && b.base64,
+    texts: Math.min(a.texts, b.texts),
+    tooLong: Math.min(a.tooLong, b.tooLong),
+    longest: Math.min(a.longest, b.longest),
+  }));
+
+/** What an embedder is asked by. */
+interface Asked {
+  readonly model: string;
+  /** null: as many as the model gives. */
+  readonly dimensions: number | null;
+}
 
 /** The same manners without what the server complains about; null when that is something else. */
-export function withoutRefused(manners: Manners, complaint: Complaint): Manners | null {
-  if (manners.dimensions !== null && complainsAbout(complaint, /dimension|matryoshka/iu))
-    return { ...manners, dimensions: null };
+export function withoutRefused(
+  manners: EmbeddingManners,
+  complaint: Complaint,
+  { dimensions }: Asked,
+): EmbeddingManners | null {
+  if (dimensions !== null && manners.dimensions && complainsAbout(complaint, /dimension|matryoshka/iu))
+    return { ...manners, dimensions: false };
   if (manners.base64 && complainsAbout(complaint, /encoding.?format|base64/iu)) return { ...manners, base64: false };
   return null;
 }
 
-export function embeddingRequest(model: string, texts: readonly string[], manners: Manners): EmbeddingCreateParams {
+export function embeddingRequest(
+  { model, dimensions }: Asked,
+  texts: readonly string[],
+  manners: EmbeddingManners,
+): EmbeddingCreateParams {
   return {
     model,
     input: [...texts],
-    ...(manners.dimensions === null ? {} : { dimensions: manners.dimensions }),
+    ...(dimensions !== null && manners.dimensions ? { dimensions } : {}),
     // Left out, the library asks for base64 and decodes it.
     ...(manners.base64 ? {} : { encoding_format: 'float' as const }),
   };
@@ -52,13 +87,16 @@ export function firstBatch(texts: readonly string[], textsMax: number): readonly
 }
 
 /** A text as a server takes it: never empty, never too long, no half characters. */
-export function acceptable(text: string, tokensMax: number): string {
-  return text.trim() === '' ? ' ' : firstTokens(text, tokensMax).toWellFormed();
+export function acceptable(text: string, tokensMax: number, { tooLong, longest }: EmbeddingManners): string {
+  if (text.trim() === '') return ' ';
+  // No character costs more than a token.
+  const isTooLong = text.length >= tooLong && estimateTokens(text) >= tooLong;
+  return firstTokens(text, isTooLong ? Math.min(tokensMax, longest) : tokensMax).toWellFormed();
 }
 
 /** The beginning of a text, up to about so many tokens. */
 function firstTokens(text: string, limit: number): string {
-  if (text.length <= limit || estimateTokens(text) <= limit) return text; // no character costs more than a token
+  if (text.length <= limit || estimateTokens(text) <= limit) return text;
   let fits = limit;
   let tooLong = text.length;
   while (tooLong - fits > 1) {

@@ -13,6 +13,14 @@ const KEPT_OPEN_MS = 30_000;
  */
 export const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
 
+/** How long answers may be, in bytes. */
+export interface Longest {
+  /** Missing: ANSWER_BYTES_MAX. */
+  readonly bytesMax?: number;
+  /** One that is sent while it is written: what stands around each word is many times as long. Missing: as any other. */
+  readonly streamBytesMax?: number;
+}
+
 const dispatcher = new Agent({
   keepAliveTimeout: KEPT_OPEN_MS,
   keepAliveMaxTimeout: KEPT_OPEN_MS,
@@ -28,14 +36,19 @@ const dispatcher = new Agent({
 export async function patientFetch(
   url: Parameters<typeof fetch>[0],
   init: Parameters<typeof fetch>[1],
-  bytesMax = ANSWER_BYTES_MAX,
+  { bytesMax = ANSWER_BYTES_MAX, streamBytesMax = bytesMax }: Longest = {},
 ): Promise<Response> {
   // Types of the version that Node has built in differ in what is not used here.
   const response = await fetch(url, { ...init, redirect: 'manual', dispatcher } as unknown as RequestInit);
   const { body, status, statusText, headers } = response;
   if (body === null) return response;
-  return new Response(body.pipeThrough(upTo(bytesMax)), { status, statusText, headers });
+  const limit = isStream(headers) ? streamBytesMax : bytesMax;
+  return new Response(body.pipeThrough(upTo(limit)), { status, statusText, headers });
 }
+
+/** Whether an answer comes as events, while it is written. */
+export const isStream = (headers: Headers): boolean =>
+  headers.get('content-type')?.startsWith('text/event-stream') === true;
 
 function upTo(bytesMax: number): TransformStream<Uint8Array, Uint8Array> {
   let bytes = 0;
@@ -48,7 +61,7 @@ function upTo(bytesMax: number): TransformStream<Uint8Array, Uint8Array> {
   });
 }
 
-const tooLong = (bytesMax: number): EngineError =>
+export const tooLong = (bytesMax: number): EngineError =>
   new EngineError(
     `expected an answer of at most ${bytesMax} bytes from the model's server, got more; the answer was discarded. ` +
       'If this persists, lower the output limit or use another model.',

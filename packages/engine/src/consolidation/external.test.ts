@@ -251,7 +251,7 @@ async function bench(externalContent: ExternalPolicy = 'review') {
     }),
   });
   // Everything is near everything: only the script decides what belongs together.
-  const engine = await summaryBench({ chat, settings: { near: { vector: -1, keyword: 0, overlap: 0 } } });
+  const engine = await summaryBench({ chat, settings: { near: { vector: -1, keyword: 0, pair: -1, overlap: 0 } } });
   const { ledger } = engine.deps;
   await ledger.settings.put(DEFAULT_TENANT, { ...DEFAULT_SETTINGS, externalContent });
   const waiting = async () => (await ledger.reviews.list(DEFAULT_TENANT, { state: 'pending' }, ALL)).results;

@@ -139,7 +139,7 @@ test('a memory with the rare words of a fact is shown, though many are nearer by
   const bench = await engineBench({
     chat,
     embedder,
-    settings: { recallPerFact: 3, near: { vector: 2, keyword: 0, overlap: 2 } },
+    settings: { recallPerFact: 3, near: { vector: 2, keyword: 0, pair: 2, overlap: 2 } },
   });
   await bench.post([...near, ...others, sure]);
   await bench.run();

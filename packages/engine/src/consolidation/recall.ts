@@ -386,6 +386,6 @@ export function pairNear(vectorOf: (text: string) => Float32Array, near: NearThr
   const comparable = once(({ text }: Fact) => ({ vector: vectorOf(text), terms: withoutFrame(text) }));
   return (one, other) => {
     const [a, b] = [comparable(one), comparable(other)];
-    return cosine(a.vector, b.vector) >= near.vector || overlap(a.terms, b.terms) >= near.overlap;
+    return cosine(a.vector, b.vector) >= near.pair || overlap(a.terms, b.terms) >= near.overlap;
   };
 }

@@ -113,7 +113,7 @@ function sceneOf(texts: readonly string[], memories: readonly Memory[], { recall
 
 const areNear = (facts: readonly Fact[], vectorOf: (text: string) => Float32Array): boolean =>
   atOnce(nearEachOther(facts, pairNear(vectorOf, NEAR)));
-const NEAR = { vector: 0.5, keyword: 2, overlap: 0.3 };
+const NEAR = { vector: 0.5, keyword: 2, pair: 0.5, overlap: 0.3 };
 
 describe('a memory is near a fact', () => {
   it.each([

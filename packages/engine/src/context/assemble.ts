@@ -16,6 +16,7 @@ import {
   markedLine,
   type PendingItem,
   pendingItems,
+  type RelationItem,
   type Room,
   relationItems,
   SECTIONS,
@@ -146,7 +147,7 @@ const isShownAlready = (item: ContextItem, taken: readonly ContextItem[]): boole
 const saysTheSame = (a: FactItem, b: FactItem): boolean =>
   a.fact.memoryId === b.fact.memoryId || saySame(a.prepared, b.prepared);
 
-type Rendered = Pick<AssembledContext, 'block' | 'turns' | 'citations' | 'pending' | 'told'>;
+type Rendered = Pick<AssembledContext, 'block' | 'turns' | 'citations' | 'relations' | 'pending' | 'told'>;
 
 interface Whole {
   readonly ask: ContextAsk;
@@ -161,13 +162,15 @@ function render(items: readonly ContextItem[], { ask, today, told }: Whole): Ren
   const lines: Record<SectionName, string[]> = { profile: [], memories: [], relations: [], summary: [], pending: [] };
   for (const { item, ref } of marked) lines[item.section].push(markedLine(`[${ref}] `, item.fact, item.line));
   for (const item of items) if (item.section === 'summary') lines.summary.push(summaryLine(item.line));
-  for (const item of items) if (item.section === 'relations') lines.relations.push(item.line);
+  const related = items.filter((item): item is RelationItem => item.section === 'relations');
+  lines.relations = related.map(({ line }) => line);
   if (ask.form === 'text') lines.pending = pending.map(({ line }) => line);
   const body = SECTIONS.map((name) => (lines[name].length === 0 ? '' : HEADINGS[name] + lines[name].join(''))).join('');
   return {
     block: body === '' ? '' : OPEN + body + today + CLOSE,
     turns: ask.form === 'turns' ? turnsOf(pending, ask.alternating) : [],
     citations: marked.map(({ item, ref }): Citation => ({ ref, section: item.section, fact: item.fact })),
+    relations: related.map(({ relation }) => relation),
     pending,
     told: toldBy(facts, told),
   };

@@ -50,11 +50,11 @@ export const summaryLine = (line: string): string => `> ${line}\n`;
 
 /** Relations as lines, as many as there could be room for. They are not cited: no memory says quite that. */
 export function relationItems(room: Room, relations: readonly KnownRelation[]): RelationItem[] {
-  return whileRoom(room, relations, ({ text, validFrom }) => {
-    const said = cutAtWord(room.tokenizer, onOneLine(text), partOf(room));
+  return whileRoom(room, relations, (relation) => {
+    const said = cutAtWord(room.tokenizer, onOneLine(relation.text), partOf(room));
     if (said === null || said === '') return null;
-    const line = `- ${dateTextOf(validFrom, undefined)} ${said}\n`;
-    return { section: 'relations', line, tokens: room.tokenizer.count(line) };
+    const line = `- ${dateTextOf(relation.validFrom, undefined)} ${said}\n`;
+    return { section: 'relations', line, tokens: room.tokenizer.count(line), relation };
   });
 }
 
@@ -209,6 +209,7 @@ export interface KnownFact {
 
 /** A relation of the graph that a prompt may be given. */
 export interface KnownRelation {
+  readonly id: string;
   /** How it reads: "Ana works at Acme". */
   readonly text: string;
   readonly validFrom: Millis;
@@ -258,7 +259,9 @@ export interface FactItem extends Line<'profile' | 'memories'> {
   readonly prepared: Prepared;
 }
 type SummaryItem = Line<'summary'>;
-type RelationItem = Line<'relations'>;
+export interface RelationItem extends Line<'relations'> {
+  readonly relation: KnownRelation;
+}
 export interface PendingItem extends Line<'pending'> {
   readonly message: PendingMessage;
   readonly text: string;
@@ -289,6 +292,8 @@ export interface AssembledContext {
   readonly turns: readonly ChatTurn[];
   readonly tokens: number;
   readonly citations: readonly Citation[];
+  /** Those that are shown. */
+  readonly relations: readonly KnownRelation[];
   readonly pending: readonly PendingItem[];
   /** The facts of the block, for the next one of the conversation. */
   readonly told: readonly ToldLine[];

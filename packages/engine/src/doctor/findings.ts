@@ -221,10 +221,10 @@ async function inGraph(
   const idsOn = (shelf: ShownPoint['shelf']) => shown.filter((one) => one.shelf === shelf).map((one) => one.memoryId);
   const [entities, relations] = [idsOn('entities'), idsOn('relations')];
   const known = entities.length === 0 ? [] : await graph.entities(tenant, entities);
-  const read = await Promise.all(relations.map((id) => graph.relation(tenant, id)));
+  const said = relations.length === 0 ? [] : await graph.relations(tenant, relations);
   return [
     ...known.map((entity) => ({ kind: 'entity' as const, entity })),
-    ...read.flatMap((relation) => (relation === null ? [] : [{ kind: 'relation' as const, relation }])),
+    ...said.map((relation) => ({ kind: 'relation' as const, relation })),
   ];
 }
 

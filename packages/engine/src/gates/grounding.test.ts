@@ -1,6 +1,15 @@
-import { engineBench, fakeChat, type GroundedFact, groundedFacts, INVENTED } from '@slowwave/engine-testing';
+import {
+  ARRANGED,
+  engineBench,
+  fakeChat,
+  type GroundedFact,
+  groundedFacts,
+  INVENTED,
+  MISARRANGED,
+} from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import { admit } from '../consolidation/extract/admit.ts';
+import { MISARRANGED as MISARRANGED_FOR } from '../consolidation/extract/arrangement.ts';
 import { asksForLanguage, UNSAID } from '../consolidation/extract/grounding.ts';
 import { type Spoken, spokenOf } from '../messages/messages.ts';
 import { factsIn } from '../models/parse/listed.ts';
@@ -101,6 +110,42 @@ describe('G21: what nobody said is not', () => {
         .map(({ said }) => `${fact.text} of ${said[0]?.content}`);
     });
     expect(taken).toEqual([]);
+  });
+});
+
+describe('G21: what was said is remembered as it was said', () => {
+  const written = ({ said, text }: (typeof ARRANGED)[number]): Written => ({
+    said: said.map(([role, content]) => ({ role, content })),
+    ...{ at: said.length - 1, text, quote: said.at(-1)?.[1] ?? '' },
+  });
+
+  it.each(ARRANGED)('$text', (arranged) => {
+    expect(refusedFor(written(arranged))).toBeNull();
+    expect(refusedFor({ ...written(arranged), quote: null })).toBeNull();
+  });
+
+  it.each(MISARRANGED)('$why: not $text', ({ why: _why, ...arranged }) => {
+    const { reason, text } = becameOf(written(arranged));
+    expect(Object.values<string>(MISARRANGED_FOR)).toContain(reason);
+    expect([null, ...arranged.said.map(([, content]) => content)]).toContain(text);
+  });
+
+  it.each([
+    ['User has a cat. 2026-03-09T10:00:00.000Z', 'User has a cat.'],
+    ['[2026-03-09T10:00:00.000Z] User has a cat', 'User has a cat'],
+  ])('%s is remembered without the time of its message', (stamped, text) => {
+    const said = [{ role: 'user' as const, content: 'I have a cat' }];
+    expect(becameOf({ said, at: 0, text: stamped, quote: 'I have a cat' })).toEqual({
+      reason: 'repaired: left out the time of its message, which it was stamped with',
+      text,
+    });
+  });
+
+  it('a time of day is a number to be said, and no name', () => {
+    const said = [{ role: 'user' as const, content: 'My flight to Oslo leaves on Thursday at 18:00' }];
+    const text = "User's flight to Oslo leaves at 2026-03-12T18:00:00Z";
+    const quote = 'leaves on Thursday at 18:00';
+    expect(refusedFor({ said, at: 0, text, quote })).toBeNull();
   });
 });
 

@@ -112,7 +112,7 @@ describe('an answer that is of no use', () => {
     ['only thoughts', '<think>hm, an allergy</think>', 'prose without JSON'],
     ['nothing before the limit of the output', new CutOff(''), 'nothing but thinking before its output limit'],
     ['thoughts up to the limit of the output', new CutOff('<think>hm, an all'), 'nothing but thinking before its'],
-    ['a loop', new CutOff(`{"facts":[{"text":"${"I'm not sure ".repeat(300)}`), 'a truncated answer'],
+    ['a loop', new CutOff(`{"facts":[{"text":"${"I'm not sure ".repeat(300)}`), 'an answer that repeats itself'],
     ['a list that breaks off', new CutOff(`{"facts":[${JSON.stringify(FACT)},{"te`), 'a truncated answer'],
     ['the schema alone', '{"type":"object","properties":{"facts":{"type":"array"}}}', 'JSON of another form'],
     ['the schema of the list', '{"facts":{"type":"array","items":{"type":"string"}}}', 'JSON of another form'],

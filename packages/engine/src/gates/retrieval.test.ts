@@ -13,6 +13,7 @@ import type { IndexHit, IndexPoint } from '../ports/search-index.ts';
 import { contextOf } from '../projection/make-points.ts';
 import { type SearchMode, scan } from '../search/hits.ts';
 import { FACTORS, type FactorName, rank, rankBy } from '../search/rank.ts';
+import { HASHED } from '../search/vectors.ts';
 import { hashVector } from '../text/hash-vector.ts';
 import { terms } from '../text/terms.ts';
 import type { Message } from '../words.ts';
@@ -95,7 +96,7 @@ function ask(options: TalkOptions, { of = 'messages', followUps = false }: How =
 
 function measure(asked: readonly Asked[], { mode = 'hybrid', factors = FACTORS }: Way = {}): Figures {
   const ranks = asked.map(({ text, gold, hits, at }) => {
-    const ranked = rankBy(factors, { text, terms: terms(text), mode, at, vectors: 'hashed' }, hits);
+    const ranked = rankBy(factors, { text, terms: terms(text), mode, at, vectors: HASHED }, hits);
     return ranked.findIndex(({ hit }) => hit.point.text === gold) + 1 || Number.POSITIVE_INFINITY;
   });
   const mean = (of: (rank: number) => number): number => ranks.reduce((sum, rank) => sum + of(rank), 0) / ranks.length;
@@ -210,7 +211,7 @@ describe('G7: what nobody said', () => {
   function surest(points: readonly IndexPoint[], text: string): { score: number; keyword: number } {
     const [words, vector] = [terms(text), hashVector(text)];
     const hits = scan(points, query({ vector, terms: words, wide: true, limit: LEG }));
-    const [first] = rank({ text, terms: words, mode: 'hybrid', at: NOON, vectors: 'hashed' }, hits);
+    const [first] = rank({ text, terms: words, mode: 'hybrid', at: NOON, vectors: HASHED }, hits);
     return { score: first?.score ?? 0, keyword: Math.max(0, ...hits.map(({ keywordScore }) => keywordScore ?? 0)) };
   }
 

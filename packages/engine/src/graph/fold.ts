@@ -248,6 +248,29 @@ function groupByEnds(statements: readonly Statement[]): ReadonlyMap<string, read
   return about;
 }
 
+interface Refolded {
+  readonly kept: readonly FoldedRelation[];
+  readonly changed: readonly FoldedRelation[];
+  readonly next: readonly Relation[];
+  readonly standing: Standing;
+}
+
+/**
+ * What was so before these changes and is no longer: relations that have ended with them, and those that nothing says any more. Where
+ * another one says in its place that it holds, it is so still.
+ */
+export function lostRelations({ kept, changed, next, standing }: Refolded): readonly FoldedRelation[] {
+  const said = ({ source, relationship, destination }: Relation): string =>
+    JSON.stringify([standing(source), relationship, standing(destination)]);
+  const before = new Map(kept.map((one) => [one.id, one]));
+  const holding = new Set(next.filter(({ invalidAt }) => invalidAt === null).map(said));
+  return changed.filter((one) => {
+    const was = before.get(one.id);
+    if (was?.counts !== true || holding.has(said(one))) return false;
+    return !one.counts || (was.invalidAt === null && one.invalidAt !== null);
+  });
+}
+
 /** What a ledger keeps of a relation beside what follows. */
 export type FoldedRelation = Relation & Pick<KeptRelation, 'revision' | 'counts' | 'recordedAt' | 'updatedAt'>;
 export type FoldedEntity = Pick<Entity, 'id' | 'revision'> & Following;

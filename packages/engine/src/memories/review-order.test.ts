@@ -96,7 +96,7 @@ async function benchAfter({ known, said, wishes }: Told, review: readonly Review
   const operations = wishes as unknown as JsonObject[];
   const chat = fakeChat({ extract_facts: echoExtract, decide_operations: () => ({ operations }) });
   // Everything is near everything: only the wishes decide what belongs together.
-  const bench = await engineBench({ chat, settings: { near: { vector: -1, keyword: 0, overlap: 0 } } });
+  const bench = await engineBench({ chat, settings: { near: { vector: -1, keyword: 0, pair: -1, overlap: 0 } } });
   await bench.post(known, { settings: { mode: 'add_only' } });
   await bench.run();
   await bench.deps.ledger.settings.put(DEFAULT_TENANT, { ...DEFAULT_SETTINGS, review });

@@ -278,7 +278,7 @@ type Bench = Awaited<ReturnType<typeof reviewBench>>;
 async function reviewBench(review: readonly ReviewedKind[], decide: Script = keyedDecide(keyOf)) {
   const chat = fakeChat({ extract_facts: echoExtract, decide_operations: decide });
   // Everything is near everything: only the script decides what belongs together.
-  const engine = await engineBench({ chat, settings: { near: { vector: -1, keyword: 0, overlap: 0 } } });
+  const engine = await engineBench({ chat, settings: { near: { vector: -1, keyword: 0, pair: -1, overlap: 0 } } });
   const { ledger } = engine.deps;
   await ledger.settings.put(DEFAULT_TENANT, { ...DEFAULT_SETTINGS, review });
   const reviews = reviewer(engine.deps);

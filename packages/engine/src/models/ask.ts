@@ -10,6 +10,7 @@ import type { Cancellation, Tools } from '../ports/tools.ts';
 import { cleanText } from '../text/normalise.ts';
 import type { TenantId } from '../words.ts';
 import { type Caller, callModel, unanswered } from './call-model.ts';
+import { repeatedAtEnd } from './endless.ts';
 import { BrokenOffError } from './halves.ts';
 import { type Reading, readAnswer, type Shape } from './parse/answer.ts';
 import { type Prompt, type RepairInput, repairOf, userMessage } from './prompts/prompt.ts';
@@ -139,7 +140,10 @@ const callOf = (prompt: Prompt, text: string, input: object): ChatCall => ({
 
 /** The same question with what was wrong with its first answer. */
 function repairCall(question: Question<unknown>, first: Answered<unknown>['answer'], again = 0): ChatCall {
-  const problem = first.truncated ? 'the answer broke off before its end' : 'the answer was not the JSON asked for';
+  const brokeOff = repeatsItself(first)
+    ? 'the answer said the same again and again'
+    : 'the answer broke off before its end';
+  const problem = first.truncated ? brokeOff : 'the answer was not the JSON asked for';
   const input: RepairInput = {
     call: question.prompt.name,
     problem,
@@ -148,6 +152,10 @@ function repairCall(question: Question<unknown>, first: Answered<unknown>['answe
   };
   return { ...callOf(repairOf(question.prompt), askedAgain(question.ask, again), input), ...imagesOf(question) };
 }
+
+/** What breaks off in a loop had no end. */
+const repeatsItself = ({ text, truncated }: Answered<unknown>['answer']): boolean =>
+  truncated && repeatedAtEnd(text) !== null;
 
 /** A broken answer as far as it does not say the same again. */
 function withoutRepeats(text: string): string {
@@ -222,8 +230,13 @@ interface Got {
 
 const MORE_ROOM = 'raise SLOWWAVE_CHAT_MAX_OUTPUT_TOKENS or the output limit of the server';
 
+const LESS_REPEATING =
+  'use another model, or make this one repeat itself less, for example with SLOWWAVE_CHAT_EXTRA_BODY={"frequency_penalty": 0.5}';
+
 /** What came instead of an answer, and what to do about it. */
 function gotIn(tries: readonly Answered<unknown>[]): Got {
+  if (tries.some(({ answer }) => repeatsItself(answer)))
+    return { got: 'an answer that repeats itself without an end', remedy: LESS_REPEATING };
   const [cutOff] = tries.filter(({ answer, reading }) => answer.truncated || reading?.complete === false);
   if (cutOff !== undefined) {
     return THINKING.test(cutOff.answer.text)

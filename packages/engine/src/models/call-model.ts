@@ -57,7 +57,7 @@ export async function callModel({ deps, turn, prices, cancel }: Caller, call: Ch
 
 const failureOf = (error: unknown): MeasuredCall['failure'] => (error instanceof EngineError ? error.code : 'unknown');
 
-/** A call without an answer, as it is counted. A model that was too slow has read its prompt, and is paid for that. */
+/** A call without an answer, as it is counted. A model that was too slow has read its prompt, and is paid for that and for what it wrote. */
 export function unanswered(
   { chat, tools }: Pick<EngineDeps, 'chat' | 'tools'>,
   { name, system, user }: ChatCall,
@@ -65,5 +65,6 @@ export function unanswered(
 ): ModelCall {
   const wasRead = error instanceof EngineError && ['model_timeout', 'cancelled'].includes(error.code);
   const promptTokens = wasRead ? estimateTokens(system) + estimateTokens(user) : 0;
-  return { step: name, model: chat.name, usage: { promptTokens, completionTokens: 0 }, at: tools.now() };
+  const completionTokens = error instanceof EngineError ? error.written : 0;
+  return { step: name, model: chat.name, usage: { promptTokens, completionTokens }, at: tools.now() };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { IndexHit } from '../ports/search-index.ts';
-import { fuse, type SearchMode, type VectorKind } from './hits.ts';
+import { fuse, type SearchMode } from './hits.ts';
+import { HASHED, LEARNT, type Vectors } from './vectors.ts';
 
 /** Named by memory, and version if it matters: 'a' or 'a 2'. */
 const hit = (name: string, vectorScore: number | null, keywordScore: number | null): IndexHit => ({
@@ -15,7 +16,8 @@ const pointOf = (name: string): IndexHit['point'] => {
 const shown = (hits: ReturnType<typeof fuse>): [string, number][] =>
   hits.map((fused) => [fused.hit.point.memoryId, Math.round(fused.score * 1_000) / 1_000]);
 
-const legs = (mode: SearchMode, vectors: VectorKind = 'learnt') => ({ mode, vectors });
+const legs = (mode: SearchMode, vectors: Vectors = FROM_ZERO) => ({ mode, vectors });
+const FROM_ZERO: Vectors = { ...LEARNT, questions: { ...LEARNT.questions, apart: 0 } };
 
 describe('fuse', () => {
   test('hybrid: six parts keyword and four parts vector, each relative to its best', () => {
@@ -29,7 +31,7 @@ describe('fuse', () => {
   });
 
   test('hybrid: of hashed vectors two parts, since they know little that words do not', () => {
-    expect(shown(fuse([hit('a', 0.8, 2), hit('b', 0.4, 4)], legs('hybrid', 'hashed')))).toEqual([
+    expect(shown(fuse([hit('a', 0.8, 2), hit('b', 0.4, 4)], legs('hybrid', HASHED)))).toEqual([
       ['b', 0.9],
       ['a', 0.6],
     ]);

@@ -1,6 +1,7 @@
 import { type IndexHit, type IndexPoint, type IndexQuery, shownPart, type Visibility } from '../ports/search-index.ts';
 import { isUnder, type Millis, type SaidAt, saidBefore } from '../words.ts';
 import { matches } from './filter/filter.ts';
+import type { Vectors } from './vectors.ts';
 
 /** What decides whether a query sees a point. */
 export type Sighted = Pick<
@@ -77,15 +78,6 @@ function keywordScores(seen: readonly IndexPoint[], { terms, wide }: IndexQuery)
   return bm25(keywordTable(texts), terms, () => true);
 }
 
-/** How vectors were made: by hashing, or by a model that has learnt what is near. */
-export type VectorKind = 'hashed' | 'learnt';
-
-/**
- * The keyword leg's share of a hybrid score. Learnt vectors find other wordings, and .6 keeps the best of both. Hashed ones
- * know little that words do not: with .6 of them R@5 on raw messages falls by 4 points.
- */
-const KEYWORD_SHARE: Readonly<Record<VectorKind, number>> = { learnt: 0.6, hashed: 0.8 };
-
 export type SearchMode = 'hybrid' | 'vector' | 'keyword';
 
 export interface FusedHit {
@@ -97,7 +89,7 @@ export interface FusedHit {
 /** How a question is asked, as far as its legs are weighed by it. */
 export interface Legs {
   readonly mode: SearchMode;
-  readonly vectors: VectorKind;
+  readonly vectors: Vectors;
 }
 
 /** What one question found, best first, by its legs alone: decisions recall by this, and searches begin with it. */
@@ -117,17 +109,20 @@ export function foundBy(mode: SearchMode, hit: IndexHit): boolean {
 
 /**
  * Both legs in one score, 0…1. Each is taken relative to its best of the question: BM25 has no upper end, and cosines of
- * one model stand closer together than those of another. Where one leg found nothing the other has the whole score. Alone, a
+ * one model stand closer together than those of another, and begin higher. Where one leg found nothing the other has the whole score. Alone, a
  * vector score is the cosine itself.
  */
 export function fusion({ mode, vectors }: Legs, hits: readonly IndexHit[]): readonly number[] {
   if (mode === 'vector') return hits.map(({ vectorScore }) => Math.min(1, Math.max(0, vectorScore ?? 0)));
   const keyword = shares(hits.map((hit) => hit.keywordScore));
-  const vector = shares(mode === 'keyword' ? [] : hits.map((hit) => hit.vectorScore));
+  const vector = shares(mode === 'keyword' ? [] : hits.map((hit) => above(vectors, hit)));
   if (vector === null || keyword === null) return keyword ?? vector ?? hits.map(() => 0);
-  const share = KEYWORD_SHARE[vectors];
-  return keyword.map((score, i) => share * score + (1 - share) * (vector[i] ?? 0));
+  return keyword.map((score, i) => vectors.words * score + (1 - vectors.words) * (vector[i] ?? 0));
 }
+
+/** What is no nearer than what has nothing to do with a question is not near at all. */
+const above = ({ questions }: Vectors, { vectorScore }: IndexHit): number | null =>
+  vectorScore === null ? null : vectorScore - questions.apart;
 
 /** null where none is above zero. What points away from the question is as far as what was not found. */
 function shares(scores: readonly (number | null)[]): readonly number[] | null {

@@ -5,6 +5,7 @@ import { type IndexHit, type ShownPoint, shownPart } from '../ports/search-index
 import { terms } from '../text/terms.ts';
 import { FACTORS, type FactorName, nameOfHit, type RankedHit, type RankQuestion, rank, rankBy } from './rank.ts';
 import { cutAt } from './relevance.ts';
+import { HASHED, LEARNT } from './vectors.ts';
 
 const DAY = 86_400_000;
 
@@ -20,7 +21,7 @@ const asked = (text: string, given: Partial<RankQuestion> = {}): RankQuestion =>
   terms: terms(text),
   mode: 'hybrid',
   at: NOON,
-  vectors: 'hashed',
+  vectors: HASHED,
   ...given,
 });
 
@@ -39,7 +40,7 @@ describe('the order of hits', () => {
   test('with learnt vectors nearness counts for more', () => {
     const hits = [hit('words', {}, { vectorScore: 0.1 }), hit('near', {}, { keywordScore: 2, vectorScore: 1 })];
     expect(idsOf(rankBy([], asked('tea'), hits))).toEqual(['words', 'near']);
-    const learnt = asked('tea', { vectors: 'learnt' });
+    const learnt = asked('tea', { vectors: LEARNT });
     const [first, second] = rankBy([], learnt, hits);
     expect((second?.relative ?? 0) / (first?.relative ?? 1)).toBeGreaterThan(0.9);
   });
@@ -207,24 +208,19 @@ describe('any hits', () => {
 
   test('are all there once, scores between 0 and 1 and falling, the same in any order of coming', async () => {
     await check(
-      property(
-        array(anyHit, { maxLength: 40 }),
-        anyQuestion,
-        constantFrom('hashed', 'learnt'),
-        (given, text, vectors) => {
-          const hits = [...new Map(given.map((one) => [one.id, one])).values()]
-            .map(({ id, text: said, speaker, at, seq, ...scores }) =>
-              hit(String(id), { text: said, speaker, saidAt: { at, seq } }, scores),
-            )
-            .filter(({ keywordScore, vectorScore }) => keywordScore !== null || vectorScore !== null);
-          const ranked = rank(asked(text, { vectors }), hits);
-          expect(idsOf(ranked).sort()).toEqual(hits.map(({ point: shown }) => shown.memoryId).sort());
-          const scores = ranked.map(({ score }) => score);
-          expect(scores).toEqual([...scores].sort((a, b) => b - a));
-          expect(scores.every((score) => score >= 0 && score <= 1)).toBe(true);
-          expect(idsOf(rank(asked(text, { vectors }), [...hits].reverse()))).toEqual(idsOf(ranked));
-        },
-      ),
+      property(array(anyHit, { maxLength: 40 }), anyQuestion, constantFrom(HASHED, LEARNT), (given, text, vectors) => {
+        const hits = [...new Map(given.map((one) => [one.id, one])).values()]
+          .map(({ id, text: said, speaker, at, seq, ...scores }) =>
+            hit(String(id), { text: said, speaker, saidAt: { at, seq } }, scores),
+          )
+          .filter(({ keywordScore, vectorScore }) => keywordScore !== null || vectorScore !== null);
+        const ranked = rank(asked(text, { vectors }), hits);
+        expect(idsOf(ranked).sort()).toEqual(hits.map(({ point: shown }) => shown.memoryId).sort());
+        const scores = ranked.map(({ score }) => score);
+        expect(scores).toEqual([...scores].sort((a, b) => b - a));
+        expect(scores.every((score) => score >= 0 && score <= 1)).toBe(true);
+        expect(idsOf(rank(asked(text, { vectors }), [...hits].reverse()))).toEqual(idsOf(ranked));
+      }),
     );
   });
 
@@ -290,7 +286,7 @@ describe('ratings', () => {
 
   test('of any hits move each by a fifth at most, and nothing else', async () => {
     await check(
-      property(anyLife, anyQuestion, constantFrom('hashed', 'learnt'), (given, text, vectors) => {
+      property(anyLife, anyQuestion, constantFrom(HASHED, LEARNT), (given, text, vectors) => {
         const { unrated, rated } = lives(given);
         const before = new Map(rank(asked(text, { vectors }), unrated).map((one) => [nameOfHit(one.hit), one]));
         const after = rank(asked(text, { vectors }), rated);
@@ -310,7 +306,7 @@ describe('ratings', () => {
 
   test('of any hits leave it to the question what is returned', async () => {
     await check(
-      property(anyLife, anyQuestion, constantFrom('hashed', 'learnt'), (given, text, vectors) => {
+      property(anyLife, anyQuestion, constantFrom(HASHED, LEARNT), (given, text, vectors) => {
         const { unrated, rated } = lives(given.slice(0, 12));
         const kept = (hits: readonly IndexHit[]) => {
           const question = asked(text, { vectors });
@@ -353,8 +349,7 @@ describe('the score', () => {
       Array.from({ length: 20 }, (_, i) =>
         hit(String(i), { text: 'a red car' }, { keywordScore: null, vectorScore: i === 0 ? best : 0.75 }),
       );
-    const score = (best: number): number =>
-      rank(asked('automobile', { vectors: 'learnt' }), crowd(best))[0]?.score ?? 0;
+    const score = (best: number): number => rank(asked('automobile', { vectors: LEARNT }), crowd(best))[0]?.score ?? 0;
     expect(score(0.95)).toBeGreaterThan(5 * score(0.77));
   });
 });

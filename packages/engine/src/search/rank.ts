@@ -231,6 +231,6 @@ function nearness({ vectors }: RankQuestion, hits: readonly IndexHit[]): number 
   const [best] = cosines;
   if (best === undefined) return null;
   const middle = cosines[Math.floor(cosines.length / 2)] ?? 0;
-  if (vectors === 'hashed' || cosines.length < BACKGROUND_MIN || middle >= 1) return Math.max(0, best);
+  if (vectors.kind === 'hashed' || cosines.length < BACKGROUND_MIN || middle >= 1) return Math.max(0, best);
   return Math.max(0, (best - middle) / (1 - middle));
 }

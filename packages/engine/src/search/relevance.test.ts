@@ -6,6 +6,7 @@ import { terms } from '../text/terms.ts';
 import { type SearchMode, scan } from './hits.ts';
 import { type RankedHit, type RankQuestion, rank } from './rank.ts';
 import { cutAt } from './relevance.ts';
+import { HASHED, LEARNT, type Vectors } from './vectors.ts';
 
 const LIFE = [
   'User works as a nurse at Harbour Clinic',
@@ -23,7 +24,7 @@ const LIFE = [
 ];
 
 const questionOf = (text: string, mode: SearchMode): RankQuestion => ({
-  ...{ text, terms: terms(text), mode, at: NOON, vectors: 'hashed' },
+  ...{ text, terms: terms(text), mode, at: NOON, vectors: HASHED },
 });
 
 /** All that is found, in its order. */
@@ -127,6 +128,29 @@ describe('what is relevant', () => {
     const unlike = ['Biscuit', 'Olga', 'Pickle'].map((name) => `User has a beagle called ${name}`);
     expect(shown('Which pets does he own?', { life: [...unlike, ...LIFE.slice(4)] })).toHaveLength(3);
   });
+
+  test.each([
+    ['Which conveyance gets him downtown?', { 'User takes the number 4 tram to the office': 0.46 }],
+    ['What did he give up?', { 'User quit smoking in 2019': 0.5, 'User lives in Bergen': 0.2 }],
+    ['What is her wifi password?', { 'User lives in Bergen': 0.1 }],
+  ])(
+    '%j is answered alike by a model whose cosines are all high',
+    (question, near: Readonly<Record<string, number>>) => {
+      const shownBy = (vectors: Vectors, cosine: (plain: number) => number): string[] => {
+        const asked = { ...questionOf(question, 'hybrid'), vectors };
+        const hits = found(question).map(({ hit }, i) => ({
+          ...hit,
+          vectorScore: cosine(near[hit.point.text] ?? (i % 5) / 50),
+        }));
+        return cutAt(asked, rank(asked, hits)).kept.map(({ hit }) => hit.point.text);
+      };
+      const high = (plain: number): number => 0.75 + 0.2 * plain;
+      const { apart, apartMost, answer } = LEARNT.questions;
+      const questions = { apart: high(apart), apartMost: high(apartMost), answer: high(answer) };
+      expect(shownBy({ ...LEARNT, questions }, high)).toEqual(shownBy(LEARNT, (plain) => plain));
+      expect(shownBy(LEARNT, (plain) => plain)).toEqual(Object.keys(near).filter((text) => (near[text] ?? 0) > 0.4));
+    },
+  );
 
   test('a pure vector search is not cut: its cosines are compared with a threshold', () => {
     const all = found('Which instrument does she play?', { mode: 'vector' });

@@ -78,7 +78,7 @@ function likeliestOfFew(question: RankQuestion, ranked: readonly RankedHit[]): r
 /** How likely each hit answers the question, 0…1, and what that follows from. */
 function judged(question: RankQuestion, ranked: readonly RankedHit[]) {
   const near = question.mode !== 'keyword' && highest(ranked.map(({ hit }) => hit.vectorScore)) > 0;
-  const calibration = near ? question.vectors : 'words';
+  const calibration = near ? question.vectors.kind : 'words';
   const traits = traitsOf(question, ranked, calibration);
   return {
     calibration,
@@ -111,14 +111,24 @@ function sureOf(
   const place = chances.indexOf(Math.max(...chances));
   const [best, chance] = [hits[place], chances[place]];
   if (best === undefined || chance === undefined) return 0;
-  const words = Math.max(...hits.map((trait) => trait.words));
+  const most = (name: keyof Trait): number => Math.max(...hits.map((trait) => trait[name]));
+  const words = most('words');
   return sigmoid(
     weighed(ANY[calibration], {
       none: 1,
       best: Math.log(chance / (1 - chance)),
       bestWords: best.words,
       bestNear: best.near,
+      bestMeasured: best.measured,
+      mostMeasured: most('measured'),
+      bestKeyword: best.keyword,
+      bestStrength: best.strength,
+      mostStrength: most('strength'),
+      bestTopics: best.topics,
+      bestAlike: best.alike,
+      bestRanked: best.ranked,
       others: best.others,
+      lacks: best.lacks,
       odd: best.odd,
       words,
       oddWords: best.odd * words,

@@ -1,13 +1,14 @@
 import type { IndexHit } from '../ports/search-index.ts';
 import { termSet, terms } from '../text/terms.ts';
 import { topicsOf } from '../text/topics.ts';
-import type { VectorKind } from './hits.ts';
+import { highest } from './hits.ts';
 import { aboutOthers, askedAbout, toldAbout } from './person.ts';
 import type { RankedHit, RankQuestion } from './rank.ts';
+import type { Vectors } from './vectors.ts';
 import { lacksWanted } from './wanted.ts';
 
 /** How the vectors of a question's hits tell what is near; words: it had none. */
-export type Calibration = VectorKind | 'words';
+export type Calibration = Vectors['kind'] | 'words';
 
 /** What tells whether one hit answers a question: numbers, mostly of 0 to 1. */
 export interface Trait {
@@ -16,6 +17,9 @@ export interface Trait {
   readonly words: number;
   /** How much less that is than the most of any hit. */
   readonly fewerWords: number;
+  /** What the keyword search gave it, compared with its best, and by itself: that counts what it came from, too. */
+  readonly keyword: number;
+  readonly strength: number;
   /** How near its vector is, and how much further than the nearest. */
   readonly near: number;
   readonly further: number;
@@ -24,6 +28,16 @@ export interface Trait {
   /** Squares of these: a vector that is twice as near is more than twice as likely to answer. */
   readonly veryNear: number;
   readonly veryFar: number;
+  /** How near it is by what was measured of the embedder: 0 as what has nothing to do with a question, 1 as an answer. */
+  readonly measured: number;
+  /** It has no word of the question; and how near and how far it is then. */
+  readonly wordless: number;
+  readonly wordlessMeasured: number;
+  readonly wordlessNear: number;
+  readonly wordlessFurther: number;
+  /** Nor is it about any of the topics that are known of the question; and how near it is then. */
+  readonly beside: number;
+  readonly besideMeasured: number;
   /** How well it fits compared with the first, by all that orders the hits. */
   readonly ranked: number;
   /** How much of what the question is about it is about, and how much of what either is about both are. */
@@ -54,26 +68,40 @@ export function traitsOf(
   const hits = found.map(({ hit }) => hit);
   const words = wordsOf(question, hits);
   const cosines = hits.map(({ vectorScore }) => (calibration === 'words' ? 0 : (vectorScore ?? 0)));
-  const near = calibration === 'learnt' ? aboveTheMiddle(cosines) : cosines;
+  const near = calibration === 'learnt' ? aboveTheMiddle(question.vectors, cosines) : cosines;
+  const measured = measuredBy(question.vectors, cosines);
   const standsOut = deviations(cosines);
   const { topics, alike, known } = topicsIn(question, hits);
   const isOther = aboutOthers(question.text);
   const lacks = lacksWanted(question.text);
+  const keywords = hits.map(({ keywordScore }) => keywordScore ?? 0);
+  const mostKeyword = Math.max(highest(keywords), Number.MIN_VALUE);
   const [mostWords, nearest] = [Math.max(...words), Math.max(...near)];
   const odd = known ? 0 : 1;
   return {
     untold: known && topics.every((share) => share === 0) ? 1 : 0,
     hits: found.map(({ hit: { point }, relative }, i) => {
       const further = nearest - at(near, i);
+      const wordless = at(words, i) === 0 ? 1 : 0;
+      const beside = known && at(topics, i) === 0 ? wordless : 0;
       return {
         none: 1,
         words: at(words, i),
         fewerWords: mostWords - at(words, i),
+        keyword: at(keywords, i) / mostKeyword,
+        strength: Math.min(1, at(keywords, i) / STRONG),
         near: at(near, i),
         further,
         standsOut: at(standsOut, i),
         veryNear: at(near, i) ** 2,
         veryFar: further ** 2,
+        measured: at(measured, i),
+        wordless,
+        wordlessMeasured: wordless * at(measured, i),
+        wordlessNear: wordless * at(near, i),
+        wordlessFurther: wordless * further,
+        beside,
+        besideMeasured: beside * at(measured, i),
         ranked: relative,
         topics: at(topics, i),
         alike: at(alike, i),
@@ -86,6 +114,9 @@ export function traitsOf(
     }),
   };
 }
+
+/** A keyword score of two or three rare words, in a store of some dozens of memories. */
+const STRONG = 10;
 
 const at = (numbers: readonly number[], i: number): number => numbers[i] ?? 0;
 
@@ -155,15 +186,34 @@ function beyondText(hits: readonly IndexHit[], own: readonly number[]): readonly
 
 const rarity = (having: number, of: number): number => Math.log(1 + (of - having + 0.5) / (having + 0.5));
 
-/** Of fewer hits the middle tells nothing; unlike texts are about as near as this to a small model. */
+/** Of fewer hits the middle tells nothing. */
 const BACKGROUND_MIN = 10;
-const BACKGROUND = 0.2;
 
-/** Any two texts are somewhat alike to a model, to one model more than to another: so it counts how far one is above the middle. */
-function aboveTheMiddle(cosines: readonly number[]): readonly number[] {
-  const sorted = cosines.toSorted((a, b) => b - a);
-  const middle = sorted.length < BACKGROUND_MIN ? BACKGROUND : (sorted[Math.floor(sorted.length / 2)] ?? 0);
-  return cosines.map((cosine) => (middle >= 1 ? 0 : (cosine - middle) / (1 - middle)));
+/** null: there are too few. */
+const middleOf = (cosines: readonly number[]): number | null =>
+  cosines.length < BACKGROUND_MIN ? null : (cosines.toSorted((a, b) => b - a)[Math.floor(cosines.length / 2)] ?? 0);
+
+/**
+ * Any two texts are somewhat alike to a model, to one model more than to another: so it counts how far one is above the middle,
+ * as a share of how far answers are from what has nothing to do with a question.
+ */
+function aboveTheMiddle({ questions: { apart, answer } }: Vectors, cosines: readonly number[]): readonly number[] {
+  const middle = middleOf(cosines) ?? (apart + answer) / 2;
+  return cosines.map((cosine) => (cosine - middle) / (answer - apart));
+}
+
+const MEASURED_LEAST = -1;
+const MEASURED_MOST = 2;
+
+/**
+ * On the scale that was measured of the embedder. Where nearly all is nearer than what has nothing to do with a question, as in a
+ * language that the model hardly knows, all of it counts as that much further away.
+ */
+function measuredBy({ questions: { apart, apartMost, answer } }: Vectors, cosines: readonly number[]) {
+  const over = Math.max(0, (middleOf(cosines) ?? 0) - apartMost);
+  return cosines.map((cosine) =>
+    Math.max(MEASURED_LEAST, Math.min(MEASURED_MOST, (cosine - apart - over) / (answer - apart))),
+  );
 }
 
 function deviations(cosines: readonly number[]): readonly number[] {

@@ -1,6 +1,6 @@
 import { aliasesIn } from './aliases.ts';
 import { claimedIn, datesFrom, type Figures, figuresIn, hasNumber, isCalendarWord, isNumberWord } from './figures.ts';
-import { once, STOP_WORDS, termSet } from './terms.ts';
+import { once, STOP_WORDS, termSet, UNSPACED as UNSPACED_SIGNS } from './terms.ts';
 
 /** What one text says, as others are held against it. */
 export interface Words {
@@ -35,11 +35,14 @@ export function wordsIn(text: string): Words {
 
 /** Letters and digits alone, in one case, without the accents that many people leave out. */
 export const plainOf = (text: string): string => {
-  const unified = text.normalize('NFKC').toLowerCase();
-  const folded = PLAIN.test(unified) ? unified : unified.normalize('NFD').replace(ACCENTS, '$1').normalize('NFC');
+  const folded = foldedOf(text.normalize('NFKC').toLowerCase());
   const apart = UNSPACED.test(folded) ? folded.replace(RUNS, ' $& ') : folded;
   return ` ${apart.replace(NOT_IN_WORDS, ' ').trim()} `;
 };
+
+/** Without accents. */
+export const foldedOf = (text: string): string =>
+  PLAIN.test(text) ? text : text.normalize('NFD').replace(ACCENTS, '$1').normalize('NFC');
 
 const PLAIN = /^[\0-\x7f]*$/u;
 const ACCENTS = /(\p{Script=Latin})\p{M}+/gu;
@@ -97,9 +100,7 @@ function standInOrder(pieces: readonly string[], text: string): boolean {
 
 const ELLIPSIS = /…|\.{3,}|\[\s*(?:…|\.{3})\s*\]/u;
 
-/** Scripts that put no spaces between words, and Hangul, where a part of a run is a word of its own. */
-const UNSPACED =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+export const UNSPACED = new RegExp(`[${UNSPACED_SIGNS}]`, 'u');
 const RUNS = new RegExp(`${UNSPACED.source}+`, 'gu');
 
 /** What a text claims: everything in it that has to be found in what was said. */
@@ -168,7 +169,7 @@ const COMMON: ReadonlySet<string> = new Set([
 
 /** The same of Chinese, Japanese and Korean. */
 const COMMON_RUNS =
-  /用户|助手|名字|名叫|叫做|喜欢|喜爱|热爱|爱好|想要|希望|打算|计划|现在|目前|以前|之前|曾经|已经|不再|正在|住在|居住|来自|搬到|搬去|工作|职业|今年|养了|养着|自己|他们|她们|使用|需要|觉得|认为|[的是在了有和与叫姓岁年月日个只一不没也都很把被给对从到去来说做为于着过吗呢啊他她它其这那]|ユーザー|アシスタント|[ぁ-ん]+|사용자(?:는|의|가|이|에게)?|(?:은|는|이|가|을|를|에|에서|의|로|으로)(?=\s|$)/gu;
+  /用户|助手|名字|名前|姓名|名叫|叫做|喜欢|喜爱|热爱|爱好|想要|希望|打算|计划|现在|目前|以前|之前|曾经|已经|不再|正在|住在|居住|来自|搬到|搬去|工作|职业|今年|养了|养着|自己|他们|她们|使用|需要|觉得|认为|[的是在了有和与叫姓岁年月日个只一不没也都很把被给对从到去来说做为于着过吗呢啊他她它其这那]|ユーザー|アシスタント|[ぁ-ん]+|사용자(?:는|의|가|이|에게)?|(?:은|는|이|가|을|를|에|에서|의|로|으로)(?=\s|$)/gu;
 
 /** Before a word with a capital these say that it is no name, in German. */
 const DETERMINERS: ReadonlySet<string> = new Set(
@@ -192,14 +193,18 @@ const SAYS_OF_ONE =
 const TOKEN = new RegExp(`(?:(?!${UNSPACED.source})[\\p{L}\\p{M}\\p{N}])+`, 'gu');
 const BEGINS_AFTER = /[.!?:;\n"“„«(]\s*$/u;
 
+/** 2026-03-09T10:00:00Z: what has a capital in it is no name. */
+const MOMENTS = /(?<=\d{4}-\d\d-\d\d)T\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?/gu;
+
 interface Token {
   readonly token: string;
   readonly at: number;
 }
 
 /** Names, as far as capital letters show them. */
-function namesIn(text: string): readonly string[] {
-  if (!UPPER.test(text)) return [];
+function namesIn(written: string): readonly string[] {
+  if (!UPPER.test(written)) return [];
+  const text = written.replaceAll(MOMENTS, ' ');
   const tokens = [...text.matchAll(TOKEN)].map(({ 0: token, index: at }) => ({ token, at }));
   if (isTitle(tokens)) return [];
   const isMeant = (one: Token, i: number): boolean => {
@@ -348,7 +353,7 @@ function isCounted(number: number, said: readonly Words[]): boolean {
   return small.some((one) => known.has(number - one) || known.has(number + one));
 }
 
-const hasWord = ({ terms, words, begins }: Words, word: string): boolean =>
+export const hasWord = ({ terms, words, begins }: Words, word: string): boolean =>
   terms.has(word) || words.has(word) || (word.length >= BEGIN && begins.has(word.slice(0, BEGIN)));
 
 function pairsOf(run: string): readonly string[] {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { dayText, dayTextHan, isoOf, millisOf } from './dates.ts';
+import { dayText, dayTextHan, isoOf, millisOf, withoutStamp } from './dates.ts';
 
 const FIRST = Date.parse('0001-01-01T00:00:00Z');
 const LAST = Date.parse('9999-12-31T23:59:59.999Z');
@@ -45,5 +45,34 @@ describe('a day in words', () => {
   ])('%s has its date, month and weekday', (moment, english, chinese) => {
     expect(dayText(at(moment))).toBe(english);
     expect(dayTextHan(at(moment))).toBe(chinese);
+  });
+});
+
+describe('a time that a sentence is stamped with', () => {
+  const SAID_AT = ['2026-03-09T10:00:30.757Z'];
+
+  it.each([
+    ['User has a dog. 2026-03-09T10:00:30.757Z', 'User has a dog.'],
+    ['User has a dog. 2026-03-09', 'User has a dog.'],
+    ['User has a dog (2026-03-09T10:00Z)', 'User has a dog'],
+    ['User has a dog – 2026-03-09 10:00:30', 'User has a dog'],
+    ['[2026-03-09T10:00:30Z] User has a dog', 'User has a dog'],
+    ['2026-03-09: User has a dog', 'User has a dog'],
+    ['用户有一只狗。2026-03-09', '用户有一只狗。'],
+  ])('is left out: %s', (text, without) => {
+    expect(withoutStamp(text, SAID_AT)).toBe(without);
+  });
+
+  it.each([
+    'User travels to Oslo on 2026-03-09',
+    'User ran a marathon (2026-03-09)',
+    'User has a dog. 2026-03-08',
+    'User lands at 2026-03-09T18:00:00Z',
+    'User lands at 2026-03-09T10:00:00Z',
+    'User has a dog (2026-03-09T18:00:00Z)',
+    '2026-03-09',
+    'User has 2 dogs',
+  ])('stays where it says something: %s', (text) => {
+    expect(withoutStamp(text, SAID_AT)).toBe(text);
   });
 });

@@ -165,3 +165,27 @@ export function writtenOffset(iso: string): UtcOffset | null {
   const size = Number(hours) * 60 + Number(minutes);
   return sign === '-' ? -size : size;
 }
+
+const STAMP = '(\\d{4}-\\d{2}-\\d{2}(?:[T ]\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d+)?)?\\s?(?:Z|[+-]\\d{2}:?\\d{2})?)?)';
+const STAMPED_BEFORE = new RegExp(`^([([]?)${STAMP}([)\\]:]{0,2}) ?(?:[–—-] ?)?(\\S.*)$`, 'su');
+const STAMPED_BEHIND = new RegExp(`^(.*[^\\s,;([–—-])([,;\\s([–—-]*)${STAMP}[)\\]]?[.!?]?$`, 'su');
+const [DATE, MINUTES] = ['yyyy-mm-dd'.length, 'yyyy-mm-ddThh:mm'.length];
+
+/**
+ * A sentence without a time that stands before or behind it and apart from it, where that is one of these ISO 8601 texts: a date
+ * alone only where nothing reads on to it.
+ */
+export function withoutStamp(text: string, times: readonly string[]): string {
+  if (!/\d{4}-\d\d-\d\d/u.test(text)) return text;
+  const isOne = (stamp: string, isApart: boolean): boolean => {
+    const length = stamp.length > DATE ? MINUTES : DATE;
+    const said = stamp.slice(0, length).replace(' ', 'T');
+    return (length > DATE || isApart) && times.some((time) => time.startsWith(said));
+  };
+  const [, open = '', first = '', close = '', rest = ''] = STAMPED_BEFORE.exec(text) ?? [];
+  if (isOne(first, open + close !== '')) return rest;
+  const [, said = '', between = '', last = ''] = STAMPED_BEHIND.exec(text) ?? [];
+  const endsSentence = /[.!?。！？]$/u.test(said);
+  const isApart = endsSentence || /[^\s]/u.test(between);
+  return isApart && isOne(last, endsSentence) ? said : text;
+}

@@ -48,7 +48,8 @@ export interface Word {
 /** Longest word kept, in UTF-16 units: beyond are encoded data and links, distinguished well enough by their beginning. */
 const LONGEST = 64;
 
-const UNSPACED =
+/** The signs of scripts that put no spaces between words, and Hangul, where a part of a run is a word of its own: what stands in brackets of a pattern. */
+export const UNSPACED =
   '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}\\p{Script=Bopomofo}\\u30fc' +
   '\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}';
 const LETTERS = `(?:(?![${UNSPACED}])[\\p{L}\\p{M}\\p{N}])+`;

@@ -28,6 +28,14 @@ describe('a turn that is cancelled', () => {
     expect(await take({ reason })).toMatchObject({ kind: 'parked' });
     expect(await batch(bench, id)).toMatchObject({ state: 'parked', attempts: 3, failure: { code: 'model_timeout' } });
   });
+
+  it('because its time was up while it stood in line has not failed: it waits as often as it takes', async () => {
+    const inLine = new EngineError('others go first', { code: 'cancelled', retryable: true, countsAsTry: false });
+    const { bench, id, take } = await oneBatch(inLine);
+    const reason = new EngineError('a turn was cancelled after 300 s', { code: 'model_timeout', retryable: true });
+    for (let tries = 0; tries < 10; tries += 1) expect(await take({ reason })).toMatchObject({ kind: 'later' });
+    expect(await batch(bench, id)).toMatchObject({ attempts: 0, failure: { message: 'others go first' } });
+  });
 });
 
 it('a turn goes on with what its claim has read, and reads it no second time', async () => {
@@ -110,8 +118,8 @@ type Bench = Awaited<ReturnType<typeof engineBench>>;
 const batch = (bench: Bench, id: string) => bench.deps.ledger.batches.get(DEFAULT_TENANT, id);
 
 /** One batch and a model that never answers, so that only a cancellation ends the turn. */
-async function oneBatch() {
-  const hanging: ChatModel = { name: 'hanging', ask: () => Promise.reject(cancelled) };
+async function oneBatch(error = cancelled) {
+  const hanging: ChatModel = { name: 'hanging', ask: () => Promise.reject(error) };
   const bench = await engineBench({ chat: hanging });
   const id = await bench.post(['lives: in Oslo']);
   const take = taker(bench);

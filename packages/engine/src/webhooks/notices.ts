@@ -1,3 +1,4 @@
+import type { FoldedRelation } from '../graph/fold.ts';
 import { deletedAt, liveVersion } from '../memories/evolve.ts';
 import type { Batch } from '../ports/ledger/batches.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
@@ -5,7 +6,7 @@ import type { Application, MemoryChange } from '../ports/ledger/memories.ts';
 import type { Notice, Webhook, WebhookEvent } from '../ports/ledger/webhooks.ts';
 import { isoOf } from '../text/dates.ts';
 import { withoutPlaces } from '../views/views.ts';
-import type { JsonObject, MemoryEvent, Millis, Scope } from '../words.ts';
+import type { JsonObject, LaneId, MemoryEvent, Millis, Owner, Scope } from '../words.ts';
 
 /** What is notified of changed memories: by what held before and what holds now, one notice per memory. */
 export function memoryNotices(changes: readonly MemoryChange[]): Notice[] {
@@ -63,6 +64,25 @@ export function retractionNotice(
   // The event itself has a notice of its own.
   const eventId = `${last.id}_retracted`;
   return [notice({ eventId, type: 'memory.retracted', subject: memory.id, at: last.recordedAt, data }, memory)];
+}
+
+type Lost = Pick<FoldedRelation, 'id' | 'revision' | 'counts' | 'updatedAt'>;
+
+/** The same of a relation that has ended, or that nothing says any more. Only its owner hears of it: no app has it to itself. */
+export function relationNotice(
+  { id, revision, counts, updatedAt: at }: Lost,
+  { lane, owner }: { readonly lane: LaneId; readonly owner: Owner },
+  receipts: readonly string[],
+): Notice[] {
+  const ids = [...new Set(receipts)];
+  if (ids.length === 0) return [];
+  const of = (kind: Owner['kind']): string | null => (owner.kind === kind ? owner.id : null);
+  const scope = { userId: of('user'), agentId: of('agent'), runId: of('run'), appId: null };
+  const why = counts ? 'ended' : 'removed';
+  const named = { receipt_ids: ids.slice(0, RECEIPTS_NAMED), more: ids.length > RECEIPTS_NAMED };
+  const data = { relation_id: id, revision, why, ...named, ...idsOf(scope) };
+  const eventId = `evt_${id}_${revision}_retracted`;
+  return [notice({ eventId, type: 'relation.retracted', subject: id, at, data }, { lane, scope })];
 }
 
 /** A batch that has just ended: searchable, or parked. */

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { cosine, hashVector, type JsonObject } from '@slowwave/engine';
 import type { HttpReply, Raw, Reply } from './script.ts';
+import { sendEvents } from './streaming.ts';
 
 const RERANK_DIMENSIONS = 256;
 const CHARS_PER_TOKEN = 4; // what English text comes to; usage only has to be plausible
@@ -60,8 +61,9 @@ export function relevance(query: string, documents: readonly string[]): object {
   return { model: 'scripted', results: results.sort((a, b) => b.relevance_score - a.relevance_score) };
 }
 
-export function send(response: ServerResponse, reply: Raw): void {
+export async function send(response: ServerResponse, reply: Raw): Promise<void> {
   if ('status' in reply) sendBody(response, reply);
+  else if ('events' in reply) await sendEvents(response, reply);
   else if ('drop' in reply) breakOff(response, reply.drop);
   else if (reply.timeout === 'midway') startOnly(response);
 }

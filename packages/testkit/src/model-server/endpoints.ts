@@ -16,6 +16,7 @@ import {
   type Script,
   type ScriptedCall,
 } from './script.ts';
+import { streamed } from './streaming.ts';
 
 /** One chat call as it went. */
 export interface RecordedCall extends ScriptedCall {
@@ -69,6 +70,7 @@ export async function answerChat(state: ModelState, { request, apiKey, response 
   if (state.latencyMs > 0) await sleep(state.latencyMs);
   const raw = 'json' in reply || 'text' in reply ? plainAnswer(recorded, reply) : reply;
   if ('status' in raw) recorded.status = raw.status;
+  if ('events' in raw) recorded.status = 200;
   return raw;
 }
 
@@ -117,11 +119,13 @@ function record(state: ModelState, request: JsonObject, apiKey: string | null): 
   return recorded;
 }
 
-function plainAnswer(recorded: ModelState['calls'][number], reply: Exclude<Reply, Raw>): HttpReply {
+function plainAnswer(recorded: ModelState['calls'][number], reply: Exclude<Reply, Raw>): Raw {
   const text = answerText(reply);
   const finish = ('finish' in reply ? reply.finish : undefined) ?? 'stop';
   recorded.tokens = { ...recorded.tokens, completion: countTokens(text) };
-  return { status: 200, body: completion(recorded.request, { text, finish, tokens: recorded.tokens }) };
+  const answer = { text, finish, tokens: recorded.tokens };
+  const { request } = recorded;
+  return request.stream === true ? streamed(request, answer) : { status: 200, body: completion(request, answer) };
 }
 
 function refusedSchema(state: ModelState, request: JsonObject): HttpReply | null {

@@ -24,6 +24,7 @@ export type Reply =
 /** Anything else that can come over a connection. */
 export type Raw =
   | HttpReply
+  | EventReply
   /** Silence: from the start, or after the headers. */
   | { readonly timeout: true | 'midway' }
   /** The connection breaks: before the answer, or in the middle of it. */
@@ -34,6 +35,14 @@ export interface HttpReply {
   readonly headers?: Readonly<Record<string, string>>;
   /** A string goes out as it is, anything else as JSON. */
   readonly body?: unknown;
+}
+
+/** Server-sent events, one after the other as they come. */
+export interface EventReply {
+  /** A string, or bytes, go out as they are, anything else as the data of an event. */
+  readonly events: Iterable<unknown> | AsyncIterable<unknown>;
+  /** How it ends. done: as OpenAI says so; bare: without a word; silent: not at all; drop: the connection breaks. */
+  readonly end?: 'done' | 'bare' | 'silent' | 'drop';
 }
 
 export type Script = (call: ScriptedCall) => Reply | Promise<Reply>;

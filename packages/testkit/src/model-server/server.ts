@@ -46,6 +46,8 @@ export interface ModelServer {
   readonly calls: readonly RecordedCall[];
   readonly embeddingCalls: readonly RecordedEmbedding[];
   readonly rerankCalls: readonly RerankCall[];
+  /** How many connections were made to it. */
+  connections(): number;
   setScript(script: Script): void;
   setEmbeddingScript(script: EmbeddingScript): void;
   setRerankScript(script: RerankScript): void;
@@ -63,10 +65,14 @@ interface Exchange {
 export async function startModelServer(options: ModelServerOptions = {}): Promise<ModelServer> {
   const state = initialState(options);
   const server = createServer((request, response) => {
-    answer(state, { request, response, apiKey: options.apiKey }).then(
-      (raw) => send(response, raw),
-      (error: unknown) => send(response, refusal(500, { message: `the script failed: ${String(error)}` })),
-    );
+    answer(state, { request, response, apiKey: options.apiKey })
+      .catch((error: unknown) => refusal(500, { message: `the script failed: ${String(error)}` }))
+      .then((raw) => send(response, raw))
+      .catch(() => response.destroy());
+  });
+  let connections = 0;
+  server.on('connection', () => {
+    connections += 1;
   });
   const url = await listen(server, options.port ?? 0);
   return {
@@ -75,6 +81,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     calls: state.calls,
     embeddingCalls: state.embeddingCalls,
     rerankCalls: state.rerankCalls,
+    connections: () => connections,
     setScript: (script) => {
       state.script = script;
     },

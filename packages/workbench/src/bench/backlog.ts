@@ -12,12 +12,14 @@ export async function postBacklog(
   await each(
     Array.from({ length: turns }, (_, user) => user),
     async (user) => {
-      // Two levels are near each other, so that the model decides about them; one stands alone.
-      const texts = Array.from({ length: calls }, (_, i) => `${userOf(user)} has reached level ${i}`);
-      const messages = texts.map((content) => ({ role: 'user', content }));
+      const messages = saidOf(user, calls).map((content) => ({ role: 'user', content }));
       await api.post('/v1/batches', { user_id: userOf(user), messages, flush: true });
       posted += 1;
       progress(`posted ${posted} of ${turns} batches`);
     },
   );
 }
+
+/** What is in the batch of one user. Two levels are near each other, so that the model decides about them; one stands alone. */
+export const saidOf = (user: number, calls: number): readonly string[] =>
+  Array.from({ length: calls }, (_, i) => `${userOf(user)} has reached level ${i}`);

@@ -1,6 +1,7 @@
 import { answers } from './answers.ts';
 import type { Bench } from './bench.ts';
 import { cost } from './cost.ts';
+import { embedders } from './embedders/embedders.ts';
 import { fleet } from './fleet.ts';
 import { flood } from './flood.ts';
 import { fresh } from './fresh.ts';
@@ -27,6 +28,7 @@ export const BENCHES: readonly Bench[] = [
   ingest,
   noisy,
   provider,
+  embedders,
   search,
   precision,
   context,

@@ -13,6 +13,8 @@ const TARGET = 1;
 const TARGET_OF_CHATS = 0.1;
 const CHAT_GAP_S = 20;
 const GAPS_S = [2, 10, CHAT_GAP_S, 60];
+/** Longer than standalone waits by default: each exchange is consolidated alone. */
+export const LONG_GAP_S = 300;
 const SECOND_MS = 1_000;
 const DIMENSIONS = 1_024;
 const SAID_AT_A_TURN = 2; // the user's message and the answer
@@ -36,7 +38,7 @@ export const cost: Bench = {
     const options = optionsOf(given);
     const ours: Cost[] = [];
     for (const way of WAYS) {
-      for (const gap of GAPS_S) {
+      for (const gap of [...GAPS_S, LONG_GAP_S]) {
         progress(`${way.name}, ${gap} s between turns`);
         ours.push(await costOf(way, gap, options));
       }
@@ -138,7 +140,7 @@ async function mem0Of({ turns, add }: Options, progress: Progress): Promise<Spen
 function found({ users, turns, add }: Options, ours: readonly Cost[], mem0: Spending | null) {
   const perAdd = add === 'exchange' ? SAID_AT_A_TURN : 1;
   const twoCalls = { calls: TWO_CALLS.calls / perAdd, tokens: TWO_CALLS.tokens / perAdd };
-  const paid = ours.filter(({ way }) => way.isPaid);
+  const paid = ours.filter(({ way, gap }) => way.isPaid && gap !== LONG_GAP_S);
   return {
     title: `cost: ${users} users, ${turns} turns each`,
     figures: [...ours.flatMap(figuresOf), ...(mem0 === null ? [] : spendingOf('mem0', mem0))],
@@ -149,6 +151,7 @@ function found({ users, turns, add }: Options, ours: readonly Cost[], mem0: Spen
     ],
     remarks: [
       'The clock is moved from one event to the next, and models answer in no time. Gaps are drawn between half and one and a half of what is said; all settings are the defaults.',
+      `${LONG_GAP_S} s is longer than standalone waits for more to be said: an exchange is consolidated alone, with a call that extracts and one that decides. It has no target.`,
       `mem0 is given ${add === 'exchange' ? 'a message and its answer' : 'each message'} with one add(), whatever the gap. Tokens of both are counted as a quarter of the characters.`,
       `The release with two calls is not measured here: ${TWO_CALLS.calls} calls and about ${TWO_CALLS.tokens.toLocaleString('en')} tokens of prompts an add(). The builtin model costs nothing.`,
     ],

@@ -1,23 +1,23 @@
 import { ServerError } from '../api.ts';
 import { UsageError } from '../arguments.ts';
+import type { Outputs } from '../terminal.ts';
 import type { Bench, Given } from './bench.ts';
 import { drawingOf } from './draw.ts';
 import { hostRemark, hostTimes } from './host.ts';
 import { EXIT, helpOf, readWish } from './options.ts';
 import { type Found, tableOf, verdictsOf } from './report.ts';
 
-/** Where things are said: results, and what a person watching wants to know. */
-export interface Outputs {
-  readonly result: (text: string) => void;
-  readonly note: (text: string) => void;
+interface BenchOutputs extends Outputs {
   /** Writes a file. */
   readonly save: (path: string, text: string) => Promise<void>;
-  /** Replaces the last progress; null takes it away. */
-  readonly progress: (text: string | null) => void;
 }
 
 /** The whole program; answers with its exit code. */
-export async function runBench(args: readonly string[], benches: readonly Bench[], outputs: Outputs): Promise<number> {
+export async function runBench(
+  args: readonly string[],
+  benches: readonly Bench[],
+  outputs: BenchOutputs,
+): Promise<number> {
   try {
     const wish = readWish(args, benches);
     if (wish.kind === 'help') {

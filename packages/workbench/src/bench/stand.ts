@@ -13,6 +13,8 @@ export interface Stand {
   /** Where the index is, see Fleet. */
   readonly index: readonly string[];
   readonly model: ModelServer;
+  /** Where what consolidates shows its metrics. */
+  workers(): readonly string[];
   /** Starts to consolidate; where one process does everything it always does. */
   startWorker(): Promise<void>;
 }
@@ -29,7 +31,8 @@ export async function withStand<T>(options: StandOptions, work: (stand: Stand) =
   if (processes === 'one') return withOneProcess(options, work);
   return withFleet({ model, fleet: { ...fleet, workers: 0 } }, ({ running, model: asked }) => {
     const { ingest, search, console, place, index, startWorker } = running;
-    return work({ ingest, search, console, place, index, startWorker, model: asked });
+    const workers = (): readonly string[] => running.workers;
+    return work({ ingest, search, console, place, index, startWorker, workers, model: asked });
   });
 }
 
@@ -54,6 +57,7 @@ async function withOneProcess<T>({ model, fleet }: StandOptions, work: (stand: S
         index,
         startWorker,
         model: asked,
+        workers: () => [url],
       });
     } finally {
       await server.close();

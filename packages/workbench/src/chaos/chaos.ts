@@ -1,18 +1,11 @@
 import { UsageError } from '../arguments.ts';
+import type { Outputs } from '../terminal.ts';
 import { faultsOf } from './faults/index.ts';
 import { EXIT, HELP, type Options, readOptions } from './options.ts';
 import { seededRandom } from './random.ts';
 import { type Report, reportOf, tableOf } from './report.ts';
 import { runRounds } from './rounds.ts';
 import { type Mode, openStage } from './stage.ts';
-
-/** Where things are said: results, and what a person watching wants to know. */
-export interface Outputs {
-  readonly result: (text: string) => void;
-  readonly note: (text: string) => void;
-  /** Replaces the last progress; null takes it away. */
-  readonly progress: (text: string | null) => void;
-}
 
 /** The whole program; answers with its exit code. */
 export async function chaos(args: readonly string[], outputs: Outputs): Promise<number> {

@@ -2,12 +2,13 @@ import { type ModelServer, type OwnServer, startModelServer, startOwnServer } fr
 import { apiAt, ServerError } from '../api.ts';
 import { UsageError } from '../arguments.ts';
 import { perfectModel } from '../perfect-model.ts';
+import type { Outputs } from '../terminal.ts';
 import { courseOf } from './course.ts';
 import { drive } from './drive.ts';
 import { gatherEvidence } from './evidence.ts';
 import { GATES } from './gates/index.ts';
 import { EXIT, HELP, type Options, readOptions } from './options.ts';
-import { type Outputs, readAs, untilReady, withExitCode } from './program.ts';
+import { readAs, untilReady, withExitCode } from './program.ts';
 import { type Report, tableOf } from './report.ts';
 import { readWorld } from './world.ts';
 

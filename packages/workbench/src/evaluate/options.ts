@@ -20,6 +20,7 @@ export const DEFAULT_TIMEOUT_S = 600;
 
 export const HELP = `Usage: ./scripts/evaluate FILE [options]
        ./scripts/evaluate retrieval FILE [options]     what searches find: has a --help of its own
+       ./scripts/evaluate prompts [options]            what a chat model makes of the prompts: has one as well
 
 Runs a conversation with a known outcome against a running server, through its HTTP API, and holds what comes out
 against the quality targets. The model is scripted and never errs, so that the engine is judged and not a model:

@@ -2,16 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Api, ServerError } from '../api.ts';
 import { UsageError } from '../arguments.ts';
+import type { Outputs } from '../terminal.ts';
 import { EXIT } from './options.ts';
 import { WorldError } from './shape.ts';
-
-/** Where things are said: results, and what a person watching wants to know. */
-export interface Outputs {
-  readonly result: (text: string) => void;
-  readonly note: (text: string) => void;
-  /** Replaces the last progress; null takes it away. */
-  readonly progress: (text: string | null) => void;
-}
 
 /** Runs a program; what is the caller's or the server's fault is said in a sentence and becomes an exit code. */
 export async function withExitCode(

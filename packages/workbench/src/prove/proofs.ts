@@ -4,6 +4,7 @@ import type { Mode } from '../chaos/stage.ts';
 import type { RetrievalReport } from '../evaluate/retrieval/report.ts';
 import { BUILTIN_MODELS } from '../evaluate/retrieval/retrieval.ts';
 import type { FuzzReport } from '../fuzz/fuzz.ts';
+import { figureOf, type RealModelsReport } from '../real-models/report.ts';
 import { benches } from './benches.ts';
 import type { Flag, Outcome, Proof, Tools } from './proof.ts';
 
@@ -91,6 +92,18 @@ const models: Proof = {
   },
 };
 
+const smallModels: Proof = {
+  name: 'small-models',
+  proves:
+    'Two small real models, run the whole way, leave nothing remembered that nobody said, nothing without a reason, and find what is asked for in other words.',
+  takes: '15 minutes',
+  flags: {},
+  run: async (_given, tools) => {
+    const report = (await tools.json(['scripts/real-models', '--json'])) as RealModelsReport;
+    return { figure: figureOf(report), failures: report.failures, report };
+  },
+};
+
 export const PROOFS: readonly Proof[] = [
   chaos('embedded', 'one process and nothing else'),
   chaos('sqlite', 'five processes on one ledger file and Redis'),
@@ -99,6 +112,7 @@ export const PROOFS: readonly Proof[] = [
   forgetting,
   qdrant,
   models,
+  smallModels,
   benches,
 ];
 

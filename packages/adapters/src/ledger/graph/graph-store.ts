@@ -77,6 +77,9 @@ const scripted = storeOf<GraphScripts>('graph', {
     const [relation] = yield* shownRelations([id]);
     return relation?.tenant === tenant ? relation : null;
   }),
+  relations: read(function* (tenant, ids) {
+    return (yield* shownRelations([...new Set(ids)])).filter((relation) => relation.tenant === tenant);
+  }),
   /** Those that began first come first. */
   listRelations: read(function* (...[tenant, owner, { at, relationship }, page]) {
     const after = readCursor(page.cursor, ['number', 'string']);

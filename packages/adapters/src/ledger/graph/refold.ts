@@ -5,9 +5,11 @@ import {
   changedRelations,
   endsOf,
   foldRelations,
+  lostRelations,
   normaliseText,
   standingOf,
 } from '@slowwave/engine/storing';
+import { withdrawRelations } from '../receipts.ts';
 import { all, insert, run, type Script, together } from '../script.ts';
 import {
   type EntityRow,
@@ -175,6 +177,7 @@ function* refoldRelations(
     changed.map((one) => ({ ...relationColumns(one), tenant, lane, unprojected_at: now })),
     REPLACE_RELATION,
   );
+  yield* withdrawRelations({ tenant, lane }, lostRelations({ kept, changed, next, standing }));
 }
 
 /** As their ends stand now, and as they stood before they moved. */

@@ -8,22 +8,30 @@ const packedTold = (told: readonly Told[]) => Buffer.concat(packedInPieces(told,
 const BITS = 0xfedc as OwnerBits;
 const memory = (version = 1, id = systemTools.id('mem', BITS)): Told => ({ kind: 'memory', id, version });
 const message = (id = systemTools.id('msg', BITS)): Told => ({ kind: 'message', id });
+const relation = (id = systemTools.id('sta', BITS)): Told => ({ kind: 'relation', id });
 
 test('what was told comes back as it was, in its order', () => {
   const versions = [1, 2, 31, 32, 127, 4_095, 4_096, 1_000_000];
-  const told = [...versions.map((version) => memory(version)), message(), memory(), message()];
+  const told = [...versions.map((version) => memory(version)), message(), memory(), relation(), message()];
   expect(unpackedTold(packedTold(told))).toEqual(told);
   expect(unpackedTold(packedTold([]))).toEqual([]);
 });
 
 test('ids of any other shape come back, too', () => {
-  const told = [memory(3, 'mem_1'), message('a message of elsewhere'), memory(2, `é${'x'.repeat(300)}`), memory()];
+  const told = [
+    memory(3, 'mem_1'),
+    message('a message of elsewhere'),
+    relation('sta_1'),
+    memory(2, `é${'x'.repeat(300)}`),
+    memory(),
+  ];
   expect(unpackedTold(packedTold(told))).toEqual(told);
 });
 
 test('an id takes 17 bytes, and a version mostly one', () => {
   const packed = packedTold(Array.from({ length: 10 }, () => memory(7)));
   expect(packed.length).toBe(180);
+  expect(packedTold([relation()]).length).toBe(18);
 });
 
 test('the highest and the lowest id come back', () => {

@@ -4,8 +4,9 @@ import { ID_ALPHABET } from '@slowwave/engine/storing';
 /**
  * What an answer told, in as few bytes as ids need, in one piece or several. Each entry:
  *   a number in groups of 7 bits, the lowest first: version × 4 + form
- *   form 0, 1   the 26 digits of a memory's id, of a message's: 130 bits in 17 bytes
- *   form 2, 3   an id of any other shape, of a memory, of a message: its length in the same way, and its text
+ *   form 0, 1   the 26 digits of a memory's id, of another one's: 130 bits in 17 bytes
+ *   form 2, 3   an id of any other shape, of a memory, of something else: its length in the same way, and its text
+ * What is no memory has no version, and its kind in place of it: 0 a message, 1 a relation.
  */
 export function packedTold(told: readonly Told[], room: Room): Uint8Array[] {
   const pieces: Uint8Array[][] = [[]];
@@ -37,10 +38,9 @@ export function unpackedTold(bytes: Uint8Array): Told[] {
     const form = head.value % FORMS;
     const length = form < LITERAL ? { value: PACKED_BYTES, next: head.next } : numberAt(all, head.next);
     at = length.next + length.value;
-    const id = idFrom(all.subarray(length.next, at), form);
-    told.push(
-      isMemory(form) ? { kind: 'memory', id, version: Math.floor(head.value / FORMS) } : { kind: 'message', id },
-    );
+    const id = idFrom(all.subarray(length.next, at), head.value);
+    const number = Math.floor(head.value / FORMS);
+    told.push(isMemory(form) ? { kind: 'memory', id, version: number } : { kind: OTHERS[number] ?? 'message', id });
   }
   return told;
 }
@@ -48,7 +48,7 @@ export function unpackedTold(bytes: Uint8Array): Told[] {
 const DIGITS = 26;
 const PACKED_BYTES = 17;
 const BASE = 32n;
-const DIGITS_OF_ID = new RegExp(`^(?:mem|msg)_([${ID_ALPHABET}]{${DIGITS}})$`);
+const DIGITS_OF_ID = new RegExp(`^(?:mem|msg|sta)_([${ID_ALPHABET}]{${DIGITS}})$`);
 
 /** The first form of ids that are no digits. */
 const LITERAL = 2;
@@ -56,11 +56,15 @@ const FORMS = 4;
 
 const isMemory = (form: number): boolean => form % 2 === 0;
 
+/** Kinds without versions, by their number, and how their ids begin. */
+const OTHERS = ['message', 'relation'] as const;
+const PREFIXES = ['msg', 'sta'] as const;
+
 function packedOne(told: Told): Uint8Array[] {
   const id = idBytes(told.id);
   const isDigits = DIGITS_OF_ID.test(told.id);
   const form = (isDigits ? 0 : LITERAL) + (told.kind === 'memory' ? 0 : 1);
-  const head = packedNumber((told.kind === 'memory' ? told.version : 0) * FORMS + form);
+  const head = packedNumber((told.kind === 'memory' ? told.version : OTHERS.indexOf(told.kind)) * FORMS + form);
   return isDigits ? [head, id] : [head, packedNumber(id.length), id];
 }
 
@@ -69,9 +73,11 @@ function idBytes(id: string): Buffer {
   return digits === undefined ? Buffer.from(id) : packedDigits(digits);
 }
 
-function idFrom(bytes: Buffer, form: number): string {
+function idFrom(bytes: Buffer, head: number): string {
+  const form = head % FORMS;
   if (form >= LITERAL) return bytes.toString();
-  return `${isMemory(form) ? 'mem' : 'msg'}_${unpackedDigits(bytes)}`;
+  const prefix = isMemory(form) ? 'mem' : (PREFIXES[Math.floor(head / FORMS)] ?? 'msg');
+  return `${prefix}_${unpackedDigits(bytes)}`;
 }
 
 const GROUP = 128;

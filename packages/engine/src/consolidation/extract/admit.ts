@@ -1,10 +1,11 @@
 import { isMasked, maskOf, maskSecrets, type SecretKind, secretIn, suspectsAmong } from '../../masking/secrets.ts';
 import { leastOf, trustOf } from '../../memories/trust.ts';
-import { beginOf, lastSaid, type Spoken } from '../../messages/messages.ts';
+import { beginOf, clockText, lastSaid, type Spoken } from '../../messages/messages.ts';
 import { saysLiterally } from '../../models/parse/answer.ts';
 import { firstOfEach, type RawFact } from '../../models/parse/listed.ts';
 import type { Discard, Fact, Remark } from '../../plan.ts';
 import { atOnce, type Sliced } from '../../ports/tools.ts';
+import { withoutStamp } from '../../text/dates.ts';
 import { Wording } from '../../text/normalise.ts';
 import { compareSaid, type Message, type Role, type Trust } from '../../words.ts';
 import { type Attribute, attributing } from './attribute.ts';
@@ -125,10 +126,12 @@ function comparing(judging: Judging) {
       const isPlain = !inferred || candidate.category === FORGET_CATEGORY || grounding.isPlain(candidate);
       return isPlain ? { kept: candidate, reason: null } : null;
     },
-    judged: function* (candidate: Candidate): Sliced<Judged> {
+    judged: function* (written: Candidate): Sliced<Judged> {
+      const candidate = unstamped(written);
       const reason = yield* grounding.whyUnsaid(candidate);
-      if (reason === null) return { kept: candidate, reason };
-      return { kept: quotedOf(candidate, grounding.inQuotesWords(candidate), judging), reason };
+      if (reason === null) return { kept: candidate, reason: candidate === written ? null : UNSTAMPED };
+      const kept = quotedOf(candidate, grounding.inQuotesWords(candidate), judging);
+      return { kept, reason: kept === null ? reason : `remembered the words of its quote instead, because ${reason}` };
     },
   };
 }
@@ -136,7 +139,7 @@ function comparing(judging: Judging) {
 interface Judged {
   /** The fact, or what was said in its place; null: neither is kept. */
   readonly kept: Candidate | null;
-  /** Why it is not kept as it was written. */
+  /** Why it is not kept, or what was done to it before. */
   readonly reason: string | null;
 }
 
@@ -151,8 +154,19 @@ function quotedOf(candidate: Candidate, text: string | null, judging: Judging): 
 
 const remarkOn = (raw: RawFact, reason: string): Remark => ({
   asked: discardOf(raw, reason).text,
-  did: `repaired: remembered the words of its quote instead, because ${reason}`,
+  did: `repaired: ${reason}`,
 });
+
+/** Without the time of one of its messages, which some models put before or behind a fact. */
+function unstamped(candidate: Candidate): Candidate {
+  const { raw, sources } = candidate;
+  const text = withoutStamp(raw.text, sources.map(clockText));
+  return text === raw.text
+    ? candidate
+    : { ...candidate, raw: { ...raw, text, words: new Wording(text), composed: true } };
+}
+
+const UNSTAMPED = 'left out the time of its message, which it was stamped with';
 
 const textsOf = ({ text, quote }: RawFact): readonly string[] => (quote === null ? [text] : [text, quote]);
 

@@ -6,6 +6,7 @@ import {
   besideNames,
   type Claims,
   claimsOf,
+  foldedOf,
   heldAgainst,
   joinedWords,
   shareOf,
@@ -15,10 +16,12 @@ import {
   wordCount,
   wordsIn,
 } from '../../text/claims.ts';
-import { figuresIn } from '../../text/figures.ts';
+import { figuresIn, isNumberWord } from '../../text/figures.ts';
+import { mayBeCalled } from '../../text/naming.ts';
 import { wordsInPieces } from '../../text/pieces.ts';
 import { once } from '../../text/terms.ts';
 import type { Message, Millis } from '../../words.ts';
+import { type Heard, mayBeMisarranged, whyMisarranged } from './arrangement.ts';
 import type { Looking } from './lineage.ts';
 
 /** What a model was given to find facts in. */
@@ -90,13 +93,16 @@ export function groundingIn(given: Given, looking: Looking) {
     inQuotesWords,
     /** Whether a fact was said without a doubt: found out at once, and true of nearly all. */
     isPlain: (made: Made): boolean =>
-      made.isExact && isLong(made) && standsPlainly(made.raw.text, marksIn(made.sources)),
+      made.isExact &&
+      isLong(made) &&
+      ((standsPlainly(made.raw.text, marksIn(made.sources)) && !mayBeMisarranged(made.raw.text)) ||
+        standsAsItIs(made.raw.text, looking.textsOf(made.sources))),
     whyUnsaid: function* (made: Made): Sliced<string | null> {
       held ??= yield* holding(given, known);
       const claims = claimsOf(made.raw.text);
       const own = looking.spokenBy(made.sources).map(wordsOf);
       const isForeign = given.isTranslated && !own.some(({ isCased }) => isCased);
-      const stranger = strangerIn(withoutSums(claims, made), held, isForeign);
+      const stranger = strangerIn(withoutSums(claims, made), held, isForeign) ?? whyMisarranged(made.raw.text, held);
       if (stranger !== null || given.isTranslated) return stranger;
       const { isExact, raw } = made;
       return unsupported(claims, {
@@ -180,7 +186,7 @@ function endOfSentence(text: string): number {
   return found === null ? text.length : found.index + found[0].length;
 }
 
-type Held = ReturnType<typeof heldAgainst> & { readonly spoken: Words };
+type Held = ReturnType<typeof heldAgainst> & Heard & { readonly spoken: Words };
 
 /** Notes what each message says in `known`. */
 function* holding({ window, before, summary, instructions }: Given, known: Map<Spoken, Words>): Sliced<Held> {
@@ -191,14 +197,26 @@ function* holding({ window, before, summary, instructions }: Given, known: Map<S
     known.set(one, said);
     spoken.push(said);
   }
-  const named = [...before, ...window].flatMap(({ message: { name } }) => name ?? []);
-  if (summary !== null) spoken.push(wordsIn(summary));
-  const more = [instructions ?? '', [...new Set(named)].join('\n')].map(wordsIn);
+  const shown = [...before, ...window];
+  const words = [...spoken];
+  const speakers = wordsIn([...new Set(shown.flatMap(({ message: { name } }) => name ?? []))].join('\n'));
+  const summed = wordsIn(summary ?? '');
+  if (summary !== null) spoken.push(summed);
   yield;
-  const all = joinedWords([...spoken, ...more]);
+  const all = joinedWords([...spoken, wordsIn(instructions ?? ''), speakers]);
   yield;
-  return { ...heldAgainst(all, [...before, ...window].map(localMoment)), spoken: joinedWords(spoken) };
+  return {
+    ...heldAgainst(all, shown.map(localMoment)),
+    ...{ spoken: joinedWords(spoken), words, summary: summed, known: new Set([...summed.words, ...speakers.words]) },
+    told: shown.map(({ message: { role }, text }, at) => ({
+      ...{ text: foldedOf(text), isAnswer: role === 'assistant' },
+      asked: shown[at - 1]?.message.role === 'assistant' ? foldedOf(shown[at - 1]?.text.slice(-ASKED_MAX) ?? '') : null,
+    })),
+  };
 }
+
+/** A question stands at the end of what is said with it. In characters. */
+const ASKED_MAX = 1_000;
 
 const localMoment = ({ message: { saidAt, clock } }: Spoken): Millis => saidAt.at + (clock?.offset ?? 0) * 60_000;
 
@@ -218,12 +236,30 @@ function standsPlainly(text: string, said: readonly ReadonlySet<string>[]): bool
   let hasDigits = false; // who writes a number in digits writes none as a word
   for (let at = nextMark(text, 'User'.length); at < text.length; ) {
     const end = endOfWord(text, at);
-    hasDigits ||= text.charCodeAt(at) < CAPITAL_FIRST;
-    if (end === at || !isAmong(said, text.slice(beginOfWord(text, at), end))) return false;
+    const isDigit = text.charCodeAt(at) < CAPITAL_FIRST;
+    hasDigits ||= isDigit;
+    const from = beginOfWord(text, at);
+    if (end === at || !isAmong(said, text.slice(from, end)) || (!isDigit && mayBeCalled(text, from))) return false;
     at = end === text.length ? end : nextMark(text, end);
   }
   return hasDigits || text.length > SENTENCE_MAX || !MAY_BE_NUMBER.test(text);
 }
+
+/** Whether a text stands word for word in what was said. Number words are left out: two of them can come to a third. */
+const standsAsItIs = (text: string, said: readonly string[]): boolean =>
+  said.some((one) => isWholeIn(one, text)) && !(text.toLowerCase().match(LETTERS) ?? []).some(isNumberWord);
+
+function isWholeIn(said: string, text: string): boolean {
+  const at = said.indexOf(text);
+  const end = at + text.length;
+  return (
+    at !== -1 && !ENDS_IN_WORD.test(said.slice(Math.max(0, at - 2), at)) && !BEGINS_WORD.test(said.slice(end, end + 2))
+  );
+}
+
+const LETTERS = /[\p{L}\p{M}]+/gu;
+const ENDS_IN_WORD = /[\p{L}\p{M}\p{N}]$/u;
+const BEGINS_WORD = /^[\p{L}\p{M}\p{N}]/u;
 
 function isAmong(sets: readonly ReadonlySet<string>[], word: string): boolean {
   for (const set of sets) if (set.has(word)) return true;

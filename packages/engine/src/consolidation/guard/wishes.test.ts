@@ -76,6 +76,51 @@ describe('a wish that is wrong is repaired or refused, with a remark', () => {
         { ends: ['UPDATE', 'ADD'], live: [TEA, BERGEN, CAT], did: ['repaired: used the text'] },
       ),
     ],
+    ...[
+      ['User likes tea and coffee', 'User likes green tea'],
+      ['User likes tea and coffee', 'User likes coffee most'],
+      ['User lives in Oslo and works at Acme', 'User works at Zorkmid'],
+      ['Nutzer mag Tee und Kaffee', 'Nutzer mag grünen Tee'],
+      ['用户喜欢红茶和咖啡', '用户喜欢绿茶'],
+    ].map(([memory = '', fact = '']): [string, Case] => [
+      `UPDATE without a text of what says more: ${memory}`,
+      {
+        memories: [memory, OSLO],
+        facts: [fact],
+        asked: [['f0', 'UPDATE', '0']],
+        ends: ['ADD'],
+        live: [memory, OSLO, fact],
+        did: ['repaired: added the fact beside the memory, because there is no text'],
+      },
+    ]),
+    [
+      'UPDATE without a text of what says more, by a fact that has its place',
+      {
+        memories: [OSLO, 'User likes tea and coffee'],
+        facts: ['User likes green tea'],
+        asked: [
+          ['f0', 'ADD'],
+          ['f0', 'UPDATE', '1'],
+        ],
+        ends: ['ADD'],
+        live: [OSLO, 'User likes tea and coffee', 'User likes green tea'],
+        did: ['refused: there is no text'],
+      },
+    ],
+    ...[
+      ['User likes tea and coffee', 'User likes green tea and black coffee'],
+      ['User is reading War and Peace', 'User finished War and Peace'],
+    ].map(([memory = '', fact = '']): [string, Case] => [
+      `UPDATE without a text by a fact that names all of it: ${memory}`,
+      {
+        memories: [memory, OSLO],
+        facts: [fact],
+        asked: [['f0', 'UPDATE', '0']],
+        ends: ['UPDATE'],
+        live: [OSLO, fact],
+        did: ['repaired: used the text'],
+      },
+    ]),
     [
       'UPDATE of an unknown id to an invention',
       wrong({ event: 'UPDATE', id: '12', text: 'User works on Mars' }, { did: ['repaired: added, because neither'] }),
@@ -251,6 +296,12 @@ describe('a memory and a fact in one text', () => {
     ['a year', 'User has three kids, Ana, Bo and Cy, since 1997'],
   ])('keeps the memory, and the fact beside it, where %s was never said', (_what, text) => {
     const [[memory, fact] = ['', '']] = merges;
+    merging(text, [memory, fact], { ends: ['ADD'], live: [memory, fact], did: ['repaired: added the fact beside'] });
+  });
+
+  it('keeps the memory, and the fact beside it, where the text ends in a loop', () => {
+    const [memory, fact] = ['User plays the violin', 'User plays the cello'];
+    const text = 'User plays the cello, not the violin, the cello, not the violin, the cello, not the…';
     merging(text, [memory, fact], { ends: ['ADD'], live: [memory, fact], did: ['repaired: added the fact beside'] });
   });
 });

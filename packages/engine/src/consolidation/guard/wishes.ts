@@ -1,7 +1,8 @@
 import { holdsAt, isDeletedAt, liveVersion, newest } from '../../memories/evolve.ts';
 import type { RawOperation } from '../../models/parse/listed.ts';
 import type { Fact, FactOutcome, Operation } from '../../plan.ts';
-import { isMadeOf } from '../../text/claims.ts';
+import { claimsOf, hasWord, isMadeOf, shareOf, wordsIn } from '../../text/claims.ts';
+import { loopIn } from '../../text/loops.ts';
 import { normaliseText } from '../../text/normalise.ts';
 import { containment, overlap } from '../../text/terms.ts';
 import { type EventKind, type Memory, saidBefore } from '../../words.ts';
@@ -106,21 +107,40 @@ const TEXT_MAX = 4_000;
 
 /**
  * The memory changes to the model's text where that is made of the fact and of the memory. Where it is not, the memory stays and
- * the fact stands beside it: written over the memory it would take with it what it does not say itself.
+ * the fact stands beside it: written over the memory it would take with it what it does not say itself. Without a text the fact is
+ * the new value of what the memory says, unless that is a list of which it leaves out a part.
  */
 function changeAsked(bench: Bench, fact: Fact, how: Asked): FactOutcome | null {
   const { wish, memory, reason, decidedBy } = how;
   const change = (text: string): FactOutcome | null => update(bench, fact, { memory, text, reason, decidedBy });
+  const known = newest(memory).text;
   const unusable = unusableText(wish.text);
   if (unusable === null && isMade(bench, fact, how)) return change(wish.text ?? fact.text);
-  if (unusable !== null || containment(newest(memory).text, fact.text) === 1) {
-    repaired(bench, wish, `used the text of the fact, because ${unusable ?? MADE_UP}`);
+  const problem = unusable ?? MADE_UP;
+  if (unusable === null ? containment(known, fact.text) === 1 : !isListBeyond(known, fact.text)) {
+    repaired(bench, wish, `used the text of the fact, because ${problem}`);
     return change(fact.text);
   }
-  if (hasOutcome(bench, fact)) return refuse(bench, describe(wish), MADE_UP);
-  repaired(bench, wish, `added the fact beside the memory, because ${MADE_UP}`);
-  return add(bench, fact, { text: fact.text, reason: 'the text for the memory was made up', decidedBy: 'guard' });
+  if (hasOutcome(bench, fact)) return refuse(bench, describe(wish), problem);
+  repaired(bench, wish, `added the fact beside the memory, because ${problem}`);
+  const because =
+    unusable === null ? 'the text for the memory was made up' : 'no text says it with the rest of the memory';
+  return add(bench, fact, { text: fact.text, reason: because, decidedBy: 'guard' });
 }
+
+/** Whether a memory lists several things, and a fact says nothing of one of them. */
+function isListBeyond(memory: string, fact: string): boolean {
+  const parts = memory.split(AND);
+  if (parts.length === 1) return false;
+  const said = wordsIn(fact);
+  return parts.map(claimsOf).some((part) => {
+    const saysSomething = part.words.length + part.runs.length > 0;
+    return saysSomething && shareOf(part, [said]) === 0 && !part.names.some((name) => hasWord(said, name));
+  });
+}
+
+/** What stands between the parts of a list. */
+const AND = /\s(?:and|und|et|y|e|и|&)\s|[和与及、]/u;
 
 interface Asked extends Omit<Wording, 'text'> {
   readonly wish: RawOperation;
@@ -138,7 +158,9 @@ function unusableText(text: string | null): string | null {
 function isMade(bench: Bench, fact: Fact, { wish: { text }, memory }: Asked): boolean {
   if (text === null || text === fact.text) return true;
   const shown = bench.shown.byMemory.get(memory.id)?.text ?? newest(memory).text;
-  return isMadeOf(text, [fact.text, shown, newest(memory).text], fact.saidAt.at);
+  const others = [fact.text, shown, newest(memory).text];
+  const isLoop = loopIn(text) !== null && !others.some((one) => loopIn(one) !== null);
+  return !isLoop && isMadeOf(text, others, fact.saidAt.at);
 }
 
 /** Words of the fact that stand in the memory already, or an index that found the one for the other. */

@@ -1,5 +1,6 @@
 import type { IndexHit } from '../../ports/search-index.ts';
-import { fuse, type VectorKind } from '../../search/hits.ts';
+import { fuse } from '../../search/hits.ts';
+import type { Vectors } from '../../search/vectors.ts';
 import { normaliseText } from '../../text/normalise.ts';
 import { once, STOP_WORDS, terms } from '../../text/terms.ts';
 import type { Entity } from '../words.ts';
@@ -157,7 +158,7 @@ export const selfSeed = (self: Entity, isNamed: boolean): Seed => ({
 });
 
 /** The entities whose names are like something in the question. */
-export const likeSeeds = (hits: readonly IndexHit[], vectors: VectorKind): readonly Seed[] =>
+export const likeSeeds = (hits: readonly IndexHit[], vectors: Vectors): readonly Seed[] =>
   fuse(hits, { mode: 'hybrid', vectors })
     .slice(0, LIKE_MAX)
     .filter(({ score }) => score > 0)

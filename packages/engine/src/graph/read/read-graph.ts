@@ -1,8 +1,9 @@
 import type { GraphStore } from '../../ports/ledger/graph.ts';
 import type { Ledger } from '../../ports/ledger/ledger.ts';
 import type { IndexHit, SearchIndex, ShownPoint, Visibility } from '../../ports/search-index.ts';
-import { fuse, type VectorKind } from '../../search/hits.ts';
+import { fuse } from '../../search/hits.ts';
 import type { RankedHit } from '../../search/rank.ts';
+import type { Vectors } from '../../search/vectors.ts';
 import { compareSaid, type LaneId, type Millis, type Owner, type TenantId } from '../../words.ts';
 import type { RelationDetails } from '../project.ts';
 import type { KeptRelation } from '../words.ts';
@@ -36,7 +37,7 @@ export interface GraphQuestion {
   /** null: there is none, and it is looked for by names and words alone. */
   readonly vector: Promise<Float32Array | null>;
   /** Hashed ones know hardly more than words do: they are compared with names alone, where the question names nobody. */
-  readonly vectors: VectorKind;
+  readonly vectors: Vectors;
   /** null: what holds now; a time: what held then. */
   readonly at: Millis | null;
   /** Everything that ever counted; of what began by `at`, where that is a time. */
@@ -73,7 +74,7 @@ export async function readGraph(deps: GraphDeps, question: GraphQuestion): Promi
 }
 
 async function relationHits({ index }: GraphDeps, question: GraphQuestion): Promise<readonly IndexHit[]> {
-  const vector = question.vectors === 'hashed' ? null : await question.vector;
+  const vector = question.vectors.kind === 'hashed' ? null : await question.vector;
   const [hits = []] = await index.search([
     {
       ...askedOf(question),
@@ -166,7 +167,7 @@ const LEAST = 0.05;
 
 interface Evidence {
   readonly question: readonly string[];
-  readonly vectors: VectorKind;
+  readonly vectors: Vectors;
   readonly wording: Wording;
   /** What was read around where the question begins. */
   readonly around: readonly SeenRelation[];

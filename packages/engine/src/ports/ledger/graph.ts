@@ -115,6 +115,8 @@ export interface GraphStore {
   /** What counts and stands for itself, by normalised name. `like`, normalised, is looked for in names and aliases. */
   listEntities(tenant: TenantId, owner: Owner, filter: { like?: string }, page: Page): Promise<Paged<Entity>>;
   relation(tenant: TenantId, id: string): Promise<KeptRelation | null>;
+  /** Existing ones of these ids, each once, any order, those that count no longer too. */
+  relations(tenant: TenantId, ids: readonly string[]): Promise<readonly KeptRelation[]>;
   around(lane: LaneId, around: Around): Promise<readonly KeptRelation[]>;
   /** Of an owner, those that began first come first. */
   listRelations(

@@ -1,10 +1,10 @@
 import type { JsonObject, LaneId, Millis, Scope, TenantId } from '../../words.ts';
 import type { Page, Paged } from './page.ts';
 
-/** What an answer told: a version of a memory, or a message as it was said. */
+/** What an answer told: a version of a memory, a message as it was said, or a relation, by the statement that began it. */
 export type Told =
   | { readonly kind: 'memory'; readonly id: string; readonly version: number }
-  | { readonly kind: 'message'; readonly id: string };
+  | { readonly kind: 'message' | 'relation'; readonly id: string };
 
 export type ReceiptOutcome = 'good' | 'bad';
 

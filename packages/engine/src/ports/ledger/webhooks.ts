@@ -9,6 +9,7 @@ export const WEBHOOK_EVENTS = [
   'memory.deleted',
   'attack.detected',
   'memory.retracted',
+  'relation.retracted',
 ] as const;
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 

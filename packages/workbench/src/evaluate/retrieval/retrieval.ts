@@ -1,7 +1,9 @@
+import { basename } from 'node:path';
 import { type OwnServer, startOwnServer } from '@slowwave/testkit';
 import { apiAt } from '../../api.ts';
+import type { Outputs } from '../../terminal.ts';
 import { EXIT } from '../options.ts';
-import { type Outputs, readAs, untilReady, withExitCode } from '../program.ts';
+import { readAs, untilReady, withExitCode } from '../program.ts';
 import { readCorpus } from './corpus.ts';
 import { RETRIEVAL_HELP, type RetrievalOptions, readRetrievalOptions } from './options.ts';
 import { question } from './question.ts';
@@ -79,7 +81,10 @@ function modelsIn({
   SLOWWAVE_CHAT_MODEL,
   SLOWWAVE_EMBEDDING_MODEL,
 }: Record<string, string>): string {
-  if (OPENAI_API_KEY === undefined && OPENAI_BASE_URL === undefined) return BUILTIN_MODELS;
+  if (OPENAI_API_KEY === undefined && OPENAI_BASE_URL === undefined) {
+    const isLocal = SLOWWAVE_EMBEDDING_MODEL?.startsWith('local') === true;
+    return isLocal ? `the builtin model and the embedder ${basename(SLOWWAVE_EMBEDDING_MODEL)}` : BUILTIN_MODELS;
+  }
   const named = [SLOWWAVE_CHAT_MODEL, SLOWWAVE_EMBEDDING_MODEL].filter((name) => name !== undefined);
   return `${named.length === 0 ? 'the default models' : named.join(' and ')} of ${OPENAI_BASE_URL ?? 'OpenAI'}`;
 }

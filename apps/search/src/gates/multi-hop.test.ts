@@ -2,9 +2,9 @@ import { builtinEmbedder } from '@slowwave/builtin-model';
 import { DEFAULT_TENANT, memoryWriter, projectGraphNow, scopeOf } from '@slowwave/engine';
 import { engineBench, fakeChat, fixedTools, sayGraph } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
-import { queryVectors } from './query-vectors.ts';
-import { searchBench } from './testing/bench.ts';
-import { families, type HopQuestion } from './testing/families.ts';
+import { queryVectors } from '../query-vectors.ts';
+import { searchBench } from '../testing/bench.ts';
+import { families, type HopQuestion } from '../testing/families.ts';
 
 const TOP = 5;
 /** The share of questions that relations have to answer, and what facts alone stay below. */

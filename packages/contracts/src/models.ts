@@ -1,0 +1,28 @@
+import { z } from 'zod';
+
+const ModelView = z.object({
+  use: z.enum(['chat', 'images', 'embeddings']),
+  model: z.string(),
+  findings: z
+    .array(
+      z.object({
+        at: z.string().describe('When it was found out.'),
+        what: z.string(),
+        remedy: z.string().nullable().describe('null: Slowwave adapts to it; nothing to do.'),
+      }),
+    )
+    .describe('What its server does not accept, and other properties that were found out.'),
+  last_call: z
+    .object({
+      at: z.string(),
+      problem: z
+        .object({ code: z.string(), message: z.string().describe('What was received and what to do.') })
+        .nullable()
+        .describe('null: it answered.'),
+    })
+    .nullable()
+    .describe('How the model is doing; null: it has not been called yet. Refused inputs do not count.'),
+});
+export type ModelView = z.infer<typeof ModelView>;
+
+export const ModelList = z.object({ results: z.array(ModelView) }).meta({ id: 'ModelList' });

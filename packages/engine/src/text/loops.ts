@@ -1,0 +1,95 @@
+import { plainOf, UNSPACED } from './claims.ts';
+
+/** So many words of a passage that is said twice or more without a word between: "no, no, no" is no loop. Two signs of scripts without spaces count as a word. */
+const ROUNDS_MIN = 6;
+/** An ending of so many words that stood there before, in whatever order, is one, too… */
+const ENDING_MIN = 8;
+/** …where it is so much of the text. */
+const ENDING_SHARE = 1 / 3;
+/** So many words in a row are known again. */
+const KNOWN_AGAIN = 3;
+
+/**
+ * The passage that a text ends with and had said before, as models do that have fallen into a loop: they end in it, because a
+ * limit ends them. null where it goes on to say something.
+ */
+export function loopIn(text: string): string | null {
+  const plain = plainOf(text);
+  const words = wordsAt(plain);
+  const endingOf = (count: number): string => plain.slice(words.at(-count)?.from).trim();
+  for (let length = 1; length <= words.length / 2; length += 1) {
+    const repeated = repeatedBy(words, length);
+    if (repeated < length) continue;
+    const isLoop = weightOf(words.slice(-repeated - length)) >= ROUNDS_MIN;
+    if (isLoop) return endingOf(length);
+  }
+  const ending = words.slice(words.length - saidBefore(words));
+  const isLoop = weightOf(ending) >= ENDING_MIN && ending.length >= words.length * ENDING_SHARE;
+  return isLoop ? endingOf(ending.length) : null;
+}
+
+/** In characters; other scripts say as much in fewer. */
+const LOOKED_FOR = 8;
+const LOOKED_FOR_FOREIGN = 4;
+/** A longer round is no loop that a model falls into. */
+const ROUND_MAX = 300;
+const FOREIGN_FIRST = 0x80;
+
+/** Whether a text may end in a loop: found out at once, and false of nearly all. */
+export function mayLoop(text: string): boolean {
+  let end = text.length;
+  while (end > 0 && !isLetterOrDigit(text.charCodeAt(end - 1))) end -= 1;
+  const from = end - (text.charCodeAt(end - 1) < FOREIGN_FIRST ? LOOKED_FOR : LOOKED_FOR_FOREIGN);
+  return from > 0 && text.slice(Math.max(0, from - ROUND_MAX), from).includes(text.slice(from, end));
+}
+
+const isLetterOrDigit = (code: number): boolean =>
+  (code >= 0x61 && code <= 0x7a) ||
+  (code >= 0x30 && code <= 0x39) ||
+  (code >= 0x41 && code <= 0x5a) ||
+  (code >= FOREIGN_FIRST && !FOREIGN_ENDS.has(code));
+
+const FOREIGN_ENDS: ReadonlySet<number> = new Set([...'…。，、！？”’»'].map((sign) => sign.charCodeAt(0)));
+
+interface PlainWord {
+  readonly word: string;
+  /** In the plain text. */
+  readonly from: number;
+  /** Half a word where it is a sign of a script without spaces. */
+  readonly weight: number;
+}
+
+function wordsAt(plain: string): readonly PlainWord[] {
+  return [...plain.matchAll(/\S+/gu)].flatMap(({ 0: word, index }) =>
+    UNSPACED.test(word)
+      ? [...word.matchAll(/./gu)].map((sign) => ({ word: sign[0], from: index + sign.index, weight: 0.5 }))
+      : [{ word, from: index, weight: 1 }],
+  );
+}
+
+const weightOf = (words: readonly PlainWord[]): number => words.reduce((sum, { weight }) => sum + weight, 0);
+
+/** How many words at the end are those that stand `length` words before them. */
+function repeatedBy(words: readonly PlainWord[], length: number): number {
+  let at = words.length - 1;
+  while (at >= length && words[at]?.word === words[at - length]?.word) at -= 1;
+  return words.length - 1 - at;
+}
+
+/** How many words at the end stand before it, some in a row each. */
+function saidBefore(words: readonly PlainWord[]): number {
+  const rows = words.map((_, at) =>
+    words
+      .slice(at, at + KNOWN_AGAIN)
+      .map(({ word }) => word)
+      .join(' '),
+  );
+  const first = new Map<string, number>();
+  for (const [at, row] of rows.entries()) if (!first.has(row)) first.set(row, at);
+  let from = words.length;
+  for (let at = words.length - KNOWN_AGAIN; at > 0; at -= 1) {
+    if ((first.get(rows[at] ?? '') ?? at) >= at) break;
+    from = at;
+  }
+  return words.length - from;
+}

@@ -25,7 +25,8 @@ it(
   'an embedding model is calibrated when it is first used, and not again at the next start',
   async () => {
     setup = await standalone({ SLOWWAVE_EMBEDDING_BASE_URL: model.baseUrl, SLOWWAVE_EMBEDDING_MODEL: 'emb' });
-    await expect.poll(measured, { timeout: WITHIN_MS }).toBe(1);
+    await setup.waitForLine(/the embedding model was calibrated/);
+    expect(measured()).toBe(1);
     await setup.stop();
     await setup.start();
     const written = await post(`${setup.console}/v1/memories`, { memory: 'User has a green bicycle', user_id: 'ana' });

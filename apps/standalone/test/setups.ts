@@ -15,6 +15,8 @@ export interface Setup {
   readonly ingest: string;
   readonly search: string;
   readonly console: string;
+  /** Resolves as soon as one of the processes has written a line that matches. */
+  waitForLine(pattern: RegExp): Promise<string>;
   /** Every process ends at once, as in a power cut. */
   crash(): Promise<void>;
   /** Every process is asked to end. */
@@ -97,6 +99,7 @@ async function open(
     ingest: urlOf('ingest'),
     search: urlOf('search'),
     console: urlOf('console'),
+    waitForLine: (pattern) => Promise.any(running.map((service) => service.waitForLine(pattern))),
     crash: () => endAll('kill'),
     stop: () => endAll('stop'),
     start,

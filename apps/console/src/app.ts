@@ -3,7 +3,7 @@ import { listAudit } from './audit.ts';
 import { consolidationRoutes } from './consolidations.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { graphRoutes } from './graph.ts';
-import { keyRoutes } from './keys.ts';
+import { keyRoutes, whoAmI } from './keys.ts';
 import { memoryRoutes } from './memories.ts';
 import { operatorRoutes } from './operator.ts';
 import { queuePages } from './queues.ts';
@@ -33,6 +33,7 @@ const manage = [
 export const consoleRoutes =
   (deps: ConsoleDeps): Routes =>
   async (app) => {
+    await app.register(group('any', deps, [whoAmI]));
     await app.register(group('manage', deps, manage));
     await app.register(group('admin', deps, [...replayRoutes, ...keyRoutes, listAudit]));
     await app.register(group('operator', deps, operatorRoutes));

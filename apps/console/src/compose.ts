@@ -22,6 +22,7 @@ import { consoleRoutes } from './app.ts';
 import { fewPreviews } from './consolidations.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { mem0Routes } from './mem0/routes.ts';
+import { consolePages } from './pages.ts';
 import { replayLane } from './replays.ts';
 
 /** Console as a process of its own. */
@@ -48,6 +49,7 @@ export async function compose(config: Config): Promise<Service> {
     ready: engine.ready,
     keyRate: config.keyRate,
     audit: audit.sink,
+    home: consolePages(),
     metrics: observer.registry,
   };
   const { due, maxPending } = config;

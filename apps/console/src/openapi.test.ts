@@ -6,6 +6,7 @@ const ROUTES = [
   '/v1/agents/{id}',
   '/v1/runs/{id}',
   '/v1/audit',
+  '/v1/session',
   '/v1/memories',
   '/v1/relations',
   '/v1/relations/{id}',

@@ -3,7 +3,7 @@ import type { Config } from '@slowwave/adapters/config';
 import { keyCheck } from '@slowwave/adapters/keys';
 import { createLog } from '@slowwave/adapters/pino';
 import { lockFolder } from '@slowwave/adapters/sqlite';
-import { consoleRoutes, manageDeps, mem0Routes } from '@slowwave/console';
+import { consolePages, consoleRoutes, manageDeps, mem0Routes } from '@slowwave/console';
 import { closeInOrder, createShell, drain, listen, type Service } from '@slowwave/http';
 import { ingestRoutes } from '@slowwave/ingest';
 import { openSearch, searchRoutes } from '@slowwave/search';
@@ -36,6 +36,7 @@ export async function compose(config: Config): Promise<Service & Told> {
     ready: engine.ready,
     keyRate: config.keyRate,
     audit: audit.sink,
+    home: consolePages(),
     metrics: observer.registry,
   };
   const { due, maxPending } = config;

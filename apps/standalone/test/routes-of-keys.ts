@@ -1,8 +1,10 @@
-type Needed = 'ingest' | 'search' | 'manage' | 'admin' | 'operator';
+/** any: every key, also one for a single user or app. */
+type Needed = 'any' | 'ingest' | 'search' | 'manage' | 'admin' | 'operator';
 type App = 'ingest' | 'search' | 'console';
 
 /** What every route needs of a key. */
 export const NEEDED: Readonly<Record<string, Needed>> = {
+  'console GET /v1/session': 'any',
   'ingest POST /v1/batches': 'ingest',
   'ingest GET /v1/batches': 'ingest',
   'ingest GET /v1/batches/{id}': 'ingest',

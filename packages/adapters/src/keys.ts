@@ -7,6 +7,9 @@ const BELIEVED_MS = 3_000;
 /** Keys that are kept at hand, about 5 MB; with more in use some are read again. */
 const KEPT_MAX = 10_000;
 
+/** Of the secret that sessions are sealed with. */
+const SEAL_BYTES = 32;
+
 /** How exactly the last use of a key is known: each note of it is a write. */
 const USE_NOTED_MS = 3_600_000;
 
@@ -38,6 +41,7 @@ export function keyCheck({ keys, tools, log, monotonic = () => performance.now()
       return { kind: 'taken' as const, principal: principalOf(key) };
     },
     any: anyOf(keys, monotonic),
+    seal: () => keys.seal(randomBytes(SEAL_BYTES).toString('base64url')),
   };
 }
 

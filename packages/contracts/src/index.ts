@@ -70,6 +70,7 @@ export {
   PostKey,
   RotateKey,
   TenantParams,
+  SessionView,
 } from './keys.ts';
 export {
   DELETED_LISTED,

@@ -71,4 +71,16 @@ export const KeyWithSecret = KeyView.extend({
   id: 'KeyWithSecret',
 });
 
+export const SessionView = z
+  .object({
+    key_id: z.string().nullable().describe('null: the static key of the server, or no key was needed.'),
+    tenant: z.string(),
+    scopes: z.array(KeyScope),
+    user_id: z.string().nullable(),
+    app_id: z.string().nullable(),
+    operator: z.boolean().describe('Whether it may manage the whole installation.'),
+    keyless: z.boolean().describe('Whether the server has no keys and answers its own machine without one.'),
+  })
+  .meta({ id: 'Session' });
+
 export const KeyList = listOf(KeyView).meta({ id: 'KeyList' });

@@ -1,6 +1,6 @@
-export { ARRANGED, MISARRANGED } from './arranged-talk.ts';
 export { aliasWorld } from './alias-world.ts';
 export { anyCharacter, anyMood, anyOperations, anyText } from './any-answers.ts';
+export { ARRANGED, MISARRANGED } from './arranged-talk.ts';
 export {
   added,
   bitsOf,

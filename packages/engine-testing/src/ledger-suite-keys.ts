@@ -61,6 +61,12 @@ export function describeKeys(bench: () => Bench): void {
       expect(await b.ledger.keys.find(id)).toMatchObject({ lastUsedAt: 42 });
     });
 
+    it('is sealed in sessions with the secret that was the first, whoever brings another one', async () => {
+      const { keys } = bench().ledger;
+      expect(await keys.seal('first')).toBe('first');
+      expect(await keys.seal('second')).toBe('first');
+    });
+
     it('of a user who is erased is revoked and forgets the user; others stay', async () => {
       const b = bench();
       const bound = await create(b, { name: 'phone of ann', userId: 'ann' });

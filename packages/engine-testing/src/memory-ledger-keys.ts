@@ -3,6 +3,7 @@ import { pageOf } from './memory-ledger-page.ts';
 import type { State } from './memory-ledger-state.ts';
 
 export function memoryKeys({ apiKeys }: State): KeyStore {
+  let seal: string | null = null;
   const get = (tenant: TenantId, id: string): ApiKey | null => {
     const key = apiKeys.get(id);
     return key?.tenant === tenant ? key : null;
@@ -32,6 +33,7 @@ export function memoryKeys({ apiKeys }: State): KeyStore {
     },
     used: async (id, at) => void change(apiKeys.get(id) ?? null, { lastUsedAt: at }),
     any: async () => apiKeys.size > 0,
+    seal: async (made) => (seal ??= made),
   };
 }
 

@@ -29,6 +29,8 @@ export interface KeyCheck {
   check(text: string): Promise<CheckedKey>;
   /** Whether a key was ever created: from then on every request needs one. Never becomes false again. */
   any(): Promise<boolean>;
+  /** A secret that all processes share, to seal sessions with; omitted: each process makes its own. */
+  seal?(): Promise<string>;
 }
 
 /** The tenant of the operator: its admins manage the whole installation. */

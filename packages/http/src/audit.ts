@@ -43,9 +43,9 @@ function whoIn({ principal, refusedKey }: FastifyRequest): { readonly tenant: st
   return { tenant: principal.tenant, by: principal.keyId ?? (principal === LOOPBACK ? 'loopback' : 'operator') };
 }
 
-/** Pages are opened by sessions if no key is sent. */
-const hasSession = ({ principal, headers, routeOptions }: FastifyRequest): boolean =>
-  routeOptions.config.page === true && principal !== null && principal !== LOOPBACK && keyIn(headers) === null;
+/** Somebody in a browser: known, although no key was sent. */
+const hasSession = ({ principal, headers }: FastifyRequest): boolean =>
+  principal !== null && principal !== LOOPBACK && keyIn(headers) === null;
 
 /** Codes with which the shell refuses a request before its route runs. */
 const REFUSALS: ReadonlySet<string> = new Set([

@@ -15,10 +15,12 @@ import { isLoopback } from './serve.ts';
 import {
   foreign,
   isForeign,
+  isOfOurScripts,
   isOwn,
   isPageView,
   type Known,
   loginRoutes,
+  ownSecret,
   type Sessions,
   sessions,
   toLogin,
@@ -29,7 +31,7 @@ import type { App, AuthOptions, HttpLog, Routes } from './types.ts';
 export function registerAuth(app: App, auth: AuthOptions, log: HttpLog): Routes {
   app.decorateRequest('principal', null);
   app.decorateRequest('refusedKey', null);
-  const begun = sessions(auth.apiKey);
+  const begun = sessions(secretOf(auth));
   const known = knowing(auth);
   const needsKey = async (): Promise<boolean> =>
     auth.apiKey !== null || (auth.keys !== null && (await auth.keys.any()));
@@ -49,6 +51,12 @@ export function registerAuth(app: App, auth: AuthOptions, log: HttpLog): Routes 
   return loginRoutes(begun, known, async (request) => {
     if (!(await needsKey())) fromHere(request);
   });
+}
+
+/** What sessions are sealed with: the static key, which all processes have, else what the ledger keeps for it. */
+function secretOf({ apiKey, keys }: AuthOptions): () => Promise<string> {
+  const own = ownSecret();
+  return async () => apiKey ?? (await keys?.seal?.()) ?? own;
 }
 
 interface Refused {
@@ -79,7 +87,7 @@ interface Asking extends AuthOptions {
 const asking =
   ({ keys, begun, known, needsKey, fromHere }: Asking) =>
   async (request: FastifyRequest): Promise<Principal> => {
-    const given = keyIn(request.headers) ?? sessionKeyOf(request, begun);
+    const given = keyIn(request.headers) ?? (await sessionKeyOf(request, begun));
     if (!(await needsKey())) return (await alreadyGiven(keys, given)) ?? withoutKey(request, fromHere);
     if (given === null) throw unauthorized(NO_KEY);
     return known(given, request);
@@ -127,10 +135,10 @@ function knowing({ apiKey, keys }: AuthOptions): Known {
   };
 }
 
-/** A session only opens pages: the API needs keys, so that no foreign page can use it through a browser. */
-function sessionKeyOf(request: FastifyRequest, begun: Sessions): string | null {
-  if (request.routeOptions.config.page !== true || !isOwn(request)) return null;
-  return begun.keyOf(request);
+/** A session opens pages, and the API to the scripts of these pages: no foreign page can use it through a browser. */
+async function sessionKeyOf(request: FastifyRequest, begun: Sessions): Promise<string | null> {
+  const allowed = request.routeOptions.config.page === true ? isOwn(request) : isOfOurScripts(request);
+  return allowed ? begun.keyOf(request) : null;
 }
 
 const UNKNOWN: CheckedKey = { kind: 'refused', reason: 'unknown' };

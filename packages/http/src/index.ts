@@ -27,7 +27,7 @@ export {
   sendProblem,
   translate,
 } from './errors.ts';
-export { allowPages } from './headers.ts';
+export { allowPages, CONSOLE_POLICY } from './headers.ts';
 export { longPoll, type Polled, waitSignal } from './long-poll.ts';
 export { checkImages, checkTimes, type ImagesTaken } from './messages.ts';
 export { countMore } from './rate-limit.ts';

@@ -8,7 +8,7 @@ import { allowPages } from './headers.ts';
 import type { App, Routes } from './types.ts';
 
 /** Collects the description of every route added after it, for /openapi.json and /docs. */
-export async function registerDocs(app: App, name: string): Promise<void> {
+export async function registerDocs(app: App, name: string, home: Routes = docsHome): Promise<void> {
   // One process that does everything is named after the product itself.
   const title = name === 'slowwave' ? 'Slowwave' : `Slowwave ${name}`;
   await app.register(swagger, {
@@ -26,6 +26,7 @@ export async function registerDocs(app: App, name: string): Promise<void> {
   const schema = { operationId: 'getDescription', tags: ['health'], summary: 'Get this description' };
   app.get('/openapi.json', { schema, config: { scope: 'any' } }, async () => app.swagger());
   await app.register(docsPages);
+  await app.register(home);
 }
 
 const docsPages: Routes = async (app) => {
@@ -36,7 +37,12 @@ const docsPages: Routes = async (app) => {
     uiConfig: { validatorUrl: null, deepLinking: true },
     theme: { title: 'Slowwave API', css: [{ filename: 'slowwave.css', content: WITHOUT_BAR }] },
   });
-  // People who open the server in a browser get the documentation.
+};
+
+/** People who open a server without pages of its own get the documentation. */
+const docsHome: Routes = async (app) => {
+  allowPages(app);
+  needScope(app, 'any');
   app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect('/docs/'));
 };
 

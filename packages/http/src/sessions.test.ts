@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { type KeyCheck, needScope } from './access.ts';
 import { allowPages } from './headers.ts';
-import { sealer, sessions } from './sessions.ts';
+import { ownSecret, sealer, sessions } from './sessions.ts';
 import { testShell } from './testing.ts';
 import type { App, Routes } from './types.ts';
 
@@ -70,7 +70,7 @@ test.each([['https://evil.example/'], ['//evil.example'], ['/\\evil.example'], [
   'after the login nobody is sent to %s',
   async (next) => {
     const { login } = await start();
-    expect((await login(KEY, OWN, next)).headers.location).toBe('/queues');
+    expect((await login(KEY, OWN, next)).headers.location).toBe('/');
   },
 );
 
@@ -89,10 +89,46 @@ test('pages of other sites can neither sign somebody in nor act with a session',
   expect((await act({ origin: 'http://localhost:7070', host: 'localhost:7070' })).statusCode).toBe(200);
 });
 
-test('a session opens pages, never the API', async () => {
+const SCRIPT = { 'x-slowwave-console': '1' };
+
+test.each<[string, number, Record<string, string>]>([
+  ['a script of our pages', 200, { ...OWN, ...SCRIPT }],
+  ['one in a browser that says only the origin', 200, { origin: 'http://here:7070', host: 'here:7070', ...SCRIPT }],
+  [
+    'one in a browser that says only the referrer',
+    200,
+    { referer: 'http://here:7070/users', host: 'here:7070', ...SCRIPT },
+  ],
+  ['a link or a form', 401, OWN],
+  ['a script of another site', 401, { 'sec-fetch-site': 'cross-site', ...SCRIPT }],
+  ['one of a sister site', 401, { 'sec-fetch-site': 'same-site', ...SCRIPT }],
+  ['one of another site, whose browser says only the referrer', 401, { referer: 'https://evil.example/', ...SCRIPT }],
+  ['a program that has stolen only the cookie', 401, SCRIPT],
+])('a session opens the API to scripts of our pages alone: %s gets %i', async (_, status, headers) => {
   const { app, cookie } = await start();
-  const answer = await app.inject({ url: '/v1/notes', headers: { cookie: await cookie(), ...OWN } });
-  expect(answer.statusCode).toBe(401);
+  const answer = await app.inject({ url: '/v1/notes', headers: { cookie: await cookie(), ...headers } });
+  expect(answer.statusCode).toBe(status);
+});
+
+test('a session counts at every process that shares the secret of the ledger', async () => {
+  const taken = { keyId: 'key_1', tenant: 'default', scopes: ['admin' as const], userId: null, appId: null };
+  const processOf = async (secret: string) => {
+    const keys: KeyCheck = {
+      any: async () => true,
+      check: async () => ({ kind: 'taken', principal: taken }),
+      seal: async () => secret,
+    };
+    const { app } = await testShell({ auth: { apiKey: null, keys } });
+    closing.push(app);
+    app.get('/v1/notes', async () => ({ notes: [] }));
+    return app;
+  };
+  const [first, second, stranger] = [await processOf('shared'), await processOf('shared'), await processOf('other')];
+  const login = { method: 'POST' as const, url: '/login', headers: { ...FORM, ...OWN }, payload: 'key=sw_given' };
+  const cookie = String((await first.inject(login)).headers['set-cookie']).split(';')[0] ?? '';
+  const read = async (app: App) =>
+    (await app.inject({ url: '/v1/notes', headers: { cookie, ...OWN, ...SCRIPT } })).statusCode;
+  expect([await read(first), await read(second), await read(stranger)]).toEqual([200, 200, 401]);
 });
 
 test('a session may no more than its key, and ends with it', async () => {
@@ -125,30 +161,32 @@ test('signing out takes the cookie away', async () => {
   expect((await app.inject({ method: 'POST', url: '/logout' })).statusCode).toBe(403);
 });
 
-test('a cookie that was changed, made elsewhere or is too old counts for nothing', () => {
+test('a cookie that was changed, made elsewhere or is too old counts for nothing', async () => {
   let now = 0;
-  const here = sessions(KEY, () => now);
+  const here = sessions(
+    async () => KEY,
+    () => now,
+  );
   const headers: Record<string, string> = {};
   const reply = {
     request: { protocol: 'http', headers: {} },
     header: (_: string, value: string) => (headers.cookie = value.split(';')[0] ?? ''),
   };
-  here.begin(reply as never, 'sw_mine');
+  await here.begin(reply as never, 'sw_mine');
   const keyIn = (cookie: string | undefined, by = here) => by.keyOf({ headers: { cookie } } as never);
-  expect(keyIn(headers.cookie)).toBe('sw_mine');
-  expect(keyIn(`${headers.cookie?.slice(0, -2)}xx`)).toBeNull();
-  expect(
-    keyIn(
-      headers.cookie,
-      sessions('another secret', () => now),
-    ),
-  ).toBeNull();
-  expect(keyIn('slowwave_session=')).toBeNull();
+  const elsewhere = sessions(
+    async () => 'another secret',
+    () => now,
+  );
+  expect(await keyIn(headers.cookie)).toBe('sw_mine');
+  expect(await keyIn(`${headers.cookie?.slice(0, -2)}xx`)).toBeNull();
+  expect(await keyIn(headers.cookie, elsewhere)).toBeNull();
+  expect(await keyIn('slowwave_session=')).toBeNull();
   now = 12 * 60 * 60 * 1_000;
-  expect(keyIn(headers.cookie)).toBeNull();
+  expect(await keyIn(headers.cookie)).toBeNull();
 });
 
-test('what one process seals others with the same key can read; without a key nobody else', () => {
+test('what one process seals others with the same secret can read, and nobody else', () => {
   expect(sealer(KEY).unseal(sealer(KEY).seal('小明'))).toBe('小明');
-  expect(sealer(null).unseal(sealer(null).seal('x'))).toBeNull();
+  expect(sealer(ownSecret()).unseal(sealer(ownSecret()).seal('x'))).toBeNull();
 });

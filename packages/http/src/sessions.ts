@@ -15,24 +15,26 @@ const SECOND_MS = 1_000;
 /** The cookie of a session: the encrypted key itself. A session therefore ends when the key ends. */
 export interface Sessions {
   /** The key of a request's session; null: it has no valid session. */
-  keyOf(request: FastifyRequest): string | null;
-  begin(reply: FastifyReply, key: string): void;
+  keyOf(request: FastifyRequest): Promise<string | null>;
+  begin(reply: FastifyReply, key: string): Promise<void>;
   end(reply: FastifyReply): void;
 }
 
-export function sessions(apiKey: string | null, now: () => number = Date.now): Sessions {
-  const { seal, unseal } = sealer(apiKey);
+/** Sealed with a secret that the processes share: a session begins at one and counts at all of them. */
+export function sessions(secret: () => Promise<string>, now: () => number = Date.now): Sessions {
+  let sealing: Sealer | null = null;
+  const sealed = async (): Promise<Sealer> => (sealing ??= sealer(await secret()));
   return {
-    keyOf: (request) => {
+    keyOf: async (request) => {
       const cookie = cookieOf(request);
-      const text = cookie === null ? null : unseal(cookie);
+      const text = cookie === null ? null : (await sealed()).unseal(cookie);
       if (text === null) return null;
       const { key, until } = JSON.parse(text) as { key: string; until: number };
       return now() < until ? key : null;
     },
-    begin: (reply, key) => {
-      const sealed = seal(JSON.stringify({ key, until: now() + LASTS_S * SECOND_MS }));
-      setCookie(reply, sealed, LASTS_S);
+    begin: async (reply, key) => {
+      const text = JSON.stringify({ key, until: now() + LASTS_S * SECOND_MS });
+      setCookie(reply, (await sealed()).seal(text), LASTS_S);
     },
     end: (reply) => setCookie(reply, '', 0),
   };
@@ -61,11 +63,24 @@ const READS = new Set(['GET', 'HEAD']);
  * Whether a browser sends this from our own page: a foreign page must not act with the session. Reads are allowed, because
  * foreign pages cannot see the response.
  */
-export function isOwn({ method, headers }: FastifyRequest): boolean {
-  if (READS.has(method)) return true;
-  const site = headers['sec-fetch-site'];
+export const isOwn = (request: FastifyRequest): boolean => READS.has(request.method) || comesFromUs(request);
+
+/** What scripts of our pages add to every call. Scripts of other sites may not, without being asked first whether they may. */
+const OF_OUR_SCRIPTS = 'x-slowwave-console';
+
+/**
+ * Whether a script of our own page sends this: reads, too, have to show where they come from, because an answer of the API is
+ * data and not only a page.
+ */
+export const isOfOurScripts = (request: FastifyRequest): boolean =>
+  request.headers[OF_OUR_SCRIPTS] !== undefined && comesFromUs(request);
+
+/** By what browsers alone can write. Without https some send no sec-fetch-site, and reads no origin: then the referrer counts. */
+function comesFromUs({ headers }: FastifyRequest): boolean {
+  const { 'sec-fetch-site': site, origin, referer, host } = headers;
   if (site !== undefined) return site === 'same-origin';
-  return headers.origin !== undefined && URL.canParse(headers.origin) && new URL(headers.origin).host === headers.host;
+  const from = origin ?? referer;
+  return from !== undefined && URL.canParse(from) && new URL(from).host === host;
 }
 
 /**
@@ -94,12 +109,12 @@ interface Sealer {
   unseal(sealed: string): string | null;
 }
 
-/** Uses a key derived from the static API key, which processes share; without one, a random key of this process. */
-export function sealer(apiKey: string | null): Sealer {
-  const key =
-    apiKey === null
-      ? randomBytes(KEY_BYTES)
-      : Buffer.from(hkdfSync('sha256', apiKey, '', 'slowwave session', KEY_BYTES));
+/** A secret of this process alone. */
+export const ownSecret = (): string => randomBytes(KEY_BYTES).toString('base64url');
+
+/** Uses a key derived from a secret. */
+export function sealer(secret: string): Sealer {
+  const key = Buffer.from(hkdfSync('sha256', secret, '', 'slowwave session', KEY_BYTES));
   return {
     seal: (text) => {
       const nonce = randomBytes(NONCE_BYTES);
@@ -127,7 +142,7 @@ export type Known = (key: string, request: FastifyRequest) => Promise<Principal>
 const LOGIN = '/login';
 const KEY_MAX = 500;
 const NEXT_MAX = 2_000;
-const Next = z.object({ next: z.string().max(NEXT_MAX).default('/queues') });
+const Next = z.object({ next: z.string().max(NEXT_MAX).default('/') });
 const Shown = Next.extend({ key: z.string().max(KEY_MAX) });
 
 /** Throws a problem if a request may not sign in at all. */
@@ -151,7 +166,11 @@ export const loginRoutes =
       done(null, Object.fromEntries(new URLSearchParams(body.toString()))),
     );
     app.get(LOGIN, { schema: { querystring: Next } }, async (request, reply) =>
-      page(reply, { next: here(request.query.next), refusal: null, signedIn: sessions.keyOf(request) !== null }),
+      page(reply, {
+        next: here(request.query.next),
+        refusal: null,
+        signedIn: (await sessions.keyOf(request)) !== null,
+      }),
     );
     app.post(LOGIN, { schema: { body: Shown }, config: { audited: true } }, async (request, reply) => {
       const next = here(request.body.next);
@@ -163,7 +182,7 @@ export const loginRoutes =
           refusal: refusal.message,
           signedIn: false,
         });
-      sessions.begin(reply, key);
+      await sessions.begin(reply, key);
       return reply.redirect(next, SEE_OTHER);
     });
     app.post('/logout', async (_request, reply) => {
@@ -194,7 +213,7 @@ async function refusalOf(
 }
 
 /** Only a path of this server: a link to the login must not lead elsewhere. */
-const here = (next: string): string => (/^\/(?![/\\])[\x21-\x7e]*$/.test(next) ? next : '/queues');
+const here = (next: string): string => (/^\/(?![/\\])[\x21-\x7e]*$/.test(next) ? next : '/');
 
 /** Redirects a person who opens a page without a session to the login page. */
 export function toLogin(request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -253,7 +272,7 @@ ${form(shown)}${shown.signedIn ? SIGN_OUT : ''}
 }
 
 const SIGNED_IN = `
-  <p>You are signed in: <a href="/queues">queues</a>, <a href="/docs/">API</a>.</p>`;
+  <p>You are signed in: <a href="/">console</a>, <a href="/queues">queues</a>, <a href="/docs/">API</a>.</p>`;
 
 const SIGN_OUT = `
   <form method="post" action="/logout"><button class="quiet">Sign out</button></form>`;

@@ -44,7 +44,7 @@ export async function createShell(options: ShellOptions): Promise<App> {
   registerBounds(app);
   registerErrors(app, options.log, allowed);
   await app.register(login);
-  await registerDocs(app, options.name);
+  await registerDocs(app, options.name, options.home);
   registerHealth(app, options);
   registerMetrics(app, options.name, options.metrics);
   return app;

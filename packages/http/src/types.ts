@@ -59,6 +59,8 @@ export interface ShellOptions {
   readonly keyRate: number | null;
   /** Where audit entries go; null or omitted: nowhere. */
   readonly audit?: AuditSink | null;
+  /** What people see who open the server in a browser; omitted: the documentation. */
+  readonly home?: Routes;
   /** How long a request may take to arrive; omitted: the default. */
   readonly arrival?: Arrival;
   /** Where request metrics are kept; callers add their own to the same registry. */

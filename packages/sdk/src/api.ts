@@ -1690,6 +1690,19 @@ export type SearchResult = {
   readonly degraded?: readonly string[] | undefined;
 };
 
+export type Session = {
+  /** null: the static key of the server, or no key was needed. */
+  readonly key_id: string | null;
+  readonly tenant: string;
+  readonly scopes: readonly ('ingest' | 'search' | 'manage' | 'admin')[];
+  readonly user_id: string | null;
+  readonly app_id: string | null;
+  /** Whether it may manage the whole installation. */
+  readonly operator: boolean;
+  /** Whether the server has no keys and answers its own machine without one. */
+  readonly keyless: boolean;
+};
+
 export type Settings = {
   readonly instructions: string | null;
   readonly includes: string | null;
@@ -2273,6 +2286,10 @@ export interface Operations {
   'GET /v1/relations/{id}/history': {
     params: { id: string; };
     answer: StatementList;
+  };
+  /** Get what the key of a request may do. */
+  'GET /v1/session': {
+    answer: Session;
   };
   /** Restore a version of a memory. */
   'POST /v1/memories/{id}/restore': {

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 
-export type { Page };
+export type { Browser, BrowserContext, BrowserContextOptions, Page };
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 /** It starts in a second; far longer on a machine that is busy. */

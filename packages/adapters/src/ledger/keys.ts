@@ -35,6 +35,12 @@ export const keyStore = storeOf<KeyStore>('keys', {
   any: lookup(function* () {
     return (yield* first('SELECT 1 AS one FROM api_keys LIMIT 1')) !== null;
   }),
+  seal: write(function* (made) {
+    yield* run(`INSERT INTO meta (key, value) VALUES ('seal', @made) ON CONFLICT (key) DO NOTHING`, { made });
+    return (
+      (yield* firstAs(({ value }: { value: string }) => value, "SELECT value FROM meta WHERE key = 'seal'")) ?? made
+    );
+  }),
 });
 
 function loadKey(tenant: TenantId, id: string): Script<ApiKey | null> {

@@ -50,4 +50,6 @@ export interface KeyStore {
   used(id: string, at: Millis): Promise<void>;
   /** Whether there has ever been one. */
   any(): Promise<boolean>;
+  /** The secret that all processes seal sessions with: the one that is kept, else this one from now on. */
+  seal(made: string): Promise<string>;
 }

@@ -1,0 +1,34 @@
+import { createSlowwave, type Operations, SlowwaveError } from '@slowwave/sdk';
+import { QueryClient, useQuery } from '@tanstack/react-query';
+
+/** The only way to the server. The cookie of the session goes with each call, and the header shows that a page of ours made it. */
+export const api = createSlowwave({ url: location.origin, headers: { 'x-slowwave-console': '1' }, retries: 1 });
+
+export type Session = Operations['GET /v1/session']['answer'];
+
+/** Shown as long as it is not older than this; then it is read again whenever somebody looks. */
+const FRESH_MS = 2_000;
+
+export const queries = new QueryClient({
+  // The client of the API retries by itself.
+  defaultOptions: { queries: { staleTime: FRESH_MS, retry: false }, mutations: { retry: false } },
+});
+
+const SESSION = ['session'] as const;
+
+/** Who looks at the page; asked again when somebody comes back to it, because keys end. */
+export const useSession = () =>
+  useQuery({ queryKey: SESSION, queryFn: ({ signal }) => api.send('GET /v1/session', {}, { signal }) });
+
+/** What a key needs for something: a scope, or to be the operator's. */
+export type Right = Session['scopes'][number] | 'operator';
+
+/** What a key may not do is not offered. */
+export const may = ({ scopes, operator }: Session, right: Right): boolean =>
+  right === 'operator' ? operator : scopes.includes(right) || scopes.includes('admin');
+
+export const isSignedOut = (error: unknown): boolean => error instanceof SlowwaveError && error.status === 401;
+
+/** Where somebody signs in, and comes back from. */
+export const signInAddress = (): string =>
+  `/login?${new URLSearchParams({ next: `${location.pathname}${location.search}` })}`;

@@ -1,0 +1,36 @@
+import { lazy, Suspense } from 'react';
+import { Route, Switch } from 'wouter';
+import { isSignedOut, signInAddress, useSession } from './api.ts';
+import { SessionContext } from './session.ts';
+import { Frame } from './ui/frame.tsx';
+import { Loading, Problem } from './ui/states.tsx';
+
+/** Each page is a file of its own, loaded when somebody first goes there. */
+const Overview = lazy(async () => ({ default: (await import('./pages/overview.tsx')).Overview }));
+const Users = lazy(async () => ({ default: (await import('./pages/users.tsx')).Users }));
+
+export function App() {
+  const session = useSession();
+  if (isSignedOut(session.error)) {
+    location.assign(signInAddress());
+    return <Loading />;
+  }
+  if (session.data === undefined)
+    return session.error === null ? <Loading /> : <Problem error={session.error} retry={() => session.refetch()} />;
+  return (
+    <SessionContext value={session.data}>
+      <Frame>
+        <Suspense fallback={<Loading />}>
+          <Switch>
+            <Route path="/" component={Overview} />
+            <Route path="/users" component={Users} />
+            <Route>
+              <h1>There is no such page</h1>
+              <p>The address may be misspelt, or the page may have moved.</p>
+            </Route>
+          </Switch>
+        </Suspense>
+      </Frame>
+    </SessionContext>
+  );
+}

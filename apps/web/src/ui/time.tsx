@@ -1,0 +1,23 @@
+const EXACT = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' });
+const AGO = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+
+const UNITS: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, ms: number])[] = [
+  ['year', 31_557_600_000],
+  ['month', 2_629_800_000],
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+];
+
+/** How long ago it was; exactly for those who point at it. */
+export const Moment = ({ iso }: { readonly iso: string }) => (
+  <time dateTime={iso} title={EXACT.format(new Date(iso))}>
+    {agoOf(Date.parse(iso), Date.now())}
+  </time>
+);
+
+function agoOf(at: number, now: number): string {
+  const passed = at - now;
+  const [unit, ms] = UNITS.find(([, ms]) => Math.abs(passed) >= ms) ?? ['second', 1_000];
+  return AGO.format(Math.round(passed / ms), unit);
+}

@@ -1,0 +1,124 @@
+import { createSlowwave, type Slowwave } from '@slowwave/sdk';
+import { COMPILE_CACHE, freePort, spawnService, tempDir } from '@slowwave/testkit';
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  type Page,
+  startBrowser,
+} from '@slowwave/testkit/browser';
+import axe from 'axe-core';
+import { afterAll, beforeAll, expect } from 'vitest';
+
+/** On a machine that does other things too. */
+export const WITHIN_MS = 60_000;
+const START_MS = 180_000;
+
+/** What somebody sees, in a browser of their own. */
+interface Visit {
+  readonly page: Page;
+  /** Opens a page of the console and waits until it has what it shows. */
+  open(path: string): Promise<void>;
+  /** Fails if the browser complained about anything, something was loaded from elsewhere, or the page is hard to use for somebody. */
+  expectClean(): Promise<void>;
+}
+
+interface Console {
+  readonly at: string;
+  /** The API, with the rights of the operator. */
+  readonly api: Slowwave;
+  visit(options?: BrowserContextOptions & { readonly key?: string }): Promise<Visit>;
+}
+
+/** A server with the console, and a browser, for all tests of a file. */
+export function consoleForTests(env: Readonly<Record<string, string>> = {}): Console {
+  const closing: (() => Promise<unknown>)[] = [];
+  const found: { at: string; api: Slowwave | null; browser: Browser | null } = { at: '', api: null, browser: null };
+  beforeAll(async () => {
+    const folder = await tempDir();
+    closing.push(() => folder.remove());
+    const port = await freePort();
+    found.at = `http://127.0.0.1:${port}`;
+    const service = await spawnService({
+      main: new URL('../../standalone/src/main.ts', import.meta.url),
+      env: { ...COMPILE_CACHE, SLOWWAVE_PORT: String(port), SLOWWAVE_DATA_DIR: folder.path, ...env },
+      ready: { url: `${found.at}/readyz` },
+      readyWithinMs: START_MS,
+    });
+    closing.push(() => service.stop());
+    found.api = createSlowwave({ url: found.at, apiKey: env.SLOWWAVE_API_KEY });
+    const browser = await startBrowser();
+    found.browser = browser;
+    closing.push(() => browser.close());
+  }, START_MS);
+  afterAll(async () => {
+    for (const close of closing.toReversed()) await close();
+  }, START_MS);
+  return {
+    get at() {
+      return found.at;
+    },
+    get api() {
+      if (found.api === null) throw new Error('expected the server to be started before it is asked');
+      return found.api;
+    },
+    visit: async ({ key, ...options } = {}) => {
+      const context = await found.browser?.newContext(options);
+      if (context === undefined) throw new Error('expected the browser to be started before it is used');
+      closing.push(() => context.close());
+      if (key !== undefined) await signIn(context, found.at, key);
+      return visitOf(await context.newPage(), found.at);
+    },
+  };
+}
+
+/** As somebody does it: types the key and presses the button. */
+async function signIn(context: BrowserContext, at: string, key: string): Promise<void> {
+  const page = await context.newPage();
+  await page.goto(`${at}/login`);
+  await page.fill('#key', key);
+  await Promise.all([page.waitForURL((url) => url.pathname !== '/login'), page.click('main button')]);
+  await page.close();
+}
+
+function visitOf(page: Page, at: string): Visit {
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('request', (request) => {
+    const url = request.url();
+    if (!url.startsWith(at) && !/^(data|blob):/.test(url)) complaints.push(`loaded from elsewhere: ${url}`);
+  });
+  return {
+    page,
+    open: async (path) => {
+      await page.goto(`${at}${path}`);
+      await page.locator('h1').first().waitFor({ timeout: WITHIN_MS });
+    },
+    expectClean: async () => {
+      expect(complaints).toEqual([]);
+      expect(await seriousIn(page)).toEqual([]);
+      const sideways = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+      expect(await page.evaluate(sideways)).toBeLessThanOrEqual(0);
+    },
+  };
+}
+
+interface Violation {
+  readonly id: string;
+  readonly impact: string;
+  readonly nodes: readonly { readonly html: string }[];
+}
+
+/** What keeps people from using the page: what axe calls serious or critical. */
+async function seriousIn(page: Page): Promise<string[]> {
+  // Into the page's own world, past its policy, which refuses every script that is not a file of ours.
+  await page.evaluate(axe.source);
+  const found = (await page.evaluate('axe.run(document, { resultTypes: ["violations"] })')) as {
+    violations: Violation[];
+  };
+  const serious = found.violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+  return serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+}

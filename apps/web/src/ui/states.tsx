@@ -1,5 +1,17 @@
 import { SlowwaveError } from '@slowwave/sdk';
+import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+
+interface Asked<T> {
+  readonly of: UseQueryResult<T>;
+  readonly children: (answer: T) => ReactNode;
+}
+
+/** What a query answered; until then that it is on its way, or what went wrong. */
+export function Answer<T>({ of: { data, error, refetch }, children }: Asked<T>) {
+  if (data !== undefined) return children(data);
+  return error === null ? <Loading /> : <Problem error={error} retry={refetch} />;
+}
 
 /** Shown while something is on its way; screen readers are told. */
 export const Loading = ({ what = 'Loading …' }: { readonly what?: string }) => (

@@ -7,10 +7,16 @@ interface Asked<T> {
   readonly children: (answer: T) => ReactNode;
 }
 
-/** What a query answered; until then that it is on its way, or what went wrong. */
+/** What a query answered; until then that it is on its way. What went wrong stands above what was known before, unless that is gone. */
 export function Answer<T>({ of: { data, error, refetch }, children }: Asked<T>) {
-  if (data !== undefined) return children(data);
-  return error === null ? <Loading /> : <Problem error={error} retry={refetch} />;
+  const isGone = error instanceof SlowwaveError && error.status === 404;
+  return (
+    <>
+      {error !== null && <Problem error={error} retry={refetch} />}
+      {data !== undefined && !isGone && children(data)}
+      {data === undefined && error === null && <Loading />}
+    </>
+  );
 }
 
 /** Shown while something is on its way; screen readers are told. */

@@ -13,6 +13,7 @@ interface Section {
 const SECTIONS: readonly Section[] = [
   { path: '/', name: 'Overview', right: 'search' },
   { path: '/users', name: 'Users', right: 'search' },
+  { path: '/playground', name: 'Playground', right: 'ingest' },
 ];
 
 /** Pages that are not of the console itself. */

@@ -41,7 +41,7 @@ export function Playground() {
               <Said key={line.key} line={line} />
             ))}
           </ol>
-          {lines.length === 0 && <Suggestions say={say} />}
+          <Suggestions lines={lines} say={say} />
           <Composer say={say} busy={busy} disabled={user.trim() === ''} />
         </section>
         <Remembered user={user} lines={lines} />
@@ -57,17 +57,18 @@ const Said = ({ line }: { readonly line: Line }) => (
   </li>
 );
 
-function Suggestions({ say }: { readonly say: (text: string) => void }) {
+/** The next of the suggestions, as long as nothing else was said. */
+function Suggestions({ lines, say }: { readonly lines: readonly Line[]; readonly say: (text: string) => void }) {
+  const next = SUGGESTIONS[lines.length];
+  if (next === undefined || lines.some(({ text }, i) => text !== SUGGESTIONS[i])) return null;
   return (
     <div className="empty">
-      <p>Say something worth remembering, as a user would say it to your assistant. For example:</p>
-      {SUGGESTIONS.map((text) => (
-        <p key={text}>
-          <button type="button" onClick={() => say(text)}>
-            {text}
-          </button>
-        </p>
-      ))}
+      {lines.length === 0 && (
+        <p>Say something worth remembering, as a user would say it to your assistant. For example:</p>
+      )}
+      <button type="button" onClick={() => say(next)}>
+        {next}
+      </button>
     </div>
   );
 }

@@ -65,8 +65,7 @@ function Change({ event: { event, memory, previous } }: { readonly event: BatchE
   const [name, look] = NAMES[event];
   return (
     <li>
-      <span className={look}>{name}</span> {memory}{' '}
-      {event === 'UPDATE' && previous !== null && <del className="quiet">{previous}</del>}
+      <span className={look}>{name}</span> {memory} {event === 'UPDATE' && previous !== null && <del>{previous}</del>}
     </li>
   );
 }

@@ -15,6 +15,7 @@ Slowwave is listening on ${url}
 
 ${parts.join('\n')}
 
+  console          ${url}/  (try ${url}/playground)
   API page         ${url}/docs
   queues           ${url}/queues
   health           ${url}/healthz  ${url}/readyz  ${url}/metrics

@@ -1,5 +1,5 @@
 import { createSlowwave, type Slowwave } from '@slowwave/sdk';
-import { COMPILE_CACHE, freePort, spawnService, tempDir } from '@slowwave/testkit';
+import { startOwnServer } from '@slowwave/testkit';
 import {
   type Browser,
   type BrowserContext,
@@ -35,17 +35,9 @@ export function consoleForTests(env: Readonly<Record<string, string>> = {}): Con
   const closing: (() => Promise<unknown>)[] = [];
   const found: { at: string; api: Slowwave | null; browser: Browser | null } = { at: '', api: null, browser: null };
   beforeAll(async () => {
-    const folder = await tempDir();
-    closing.push(() => folder.remove());
-    const port = await freePort();
-    found.at = `http://127.0.0.1:${port}`;
-    const service = await spawnService({
-      main: new URL('../../standalone/src/main.ts', import.meta.url),
-      env: { ...COMPILE_CACHE, SLOWWAVE_PORT: String(port), SLOWWAVE_DATA_DIR: folder.path, ...env },
-      ready: { url: `${found.at}/readyz` },
-      readyWithinMs: START_MS,
-    });
-    closing.push(() => service.stop());
+    const server = await startOwnServer(env);
+    closing.push(() => server.close());
+    found.at = server.url;
     found.api = createSlowwave({ url: found.at, apiKey: env.SLOWWAVE_API_KEY });
     const browser = await startBrowser();
     found.browser = browser;

@@ -79,7 +79,7 @@ export function manageDeps({
   const { ledger, tools, log, otherChat } = deps;
   // Writers wait for the response.
   const prompt = { ...deps, embedder: hurriedEmbedder(deps.embedder) };
-  const nudge = schedule.nudge;
+  const { nudge, forgetFailed } = schedule;
   return {
     ledger,
     tools,
@@ -89,6 +89,7 @@ export function manageDeps({
     models,
     ceilings: deps.settings.ceilings,
     nudge,
+    forgetFailed,
     newSecret,
     webhooks: { check: urls.check, newSecret: newWebhookSecret },
     writer: memoryWriter(prompt),
@@ -100,6 +101,6 @@ export function manageDeps({
     preview: fewPreviews((batch, cancel) => preview(deps, batch, cancel)),
     examine: (how) => examine(deps, how),
     queues: Object.values(QUEUES).map(({ name }) => queueFor(connection, name)),
-    replayLane: replayLane({ ledger, tools, log, nudge }),
+    replayLane: replayLane({ ledger, tools, log, nudge, forgetFailed }),
   };
 }

@@ -58,6 +58,8 @@ export interface ConsoleDeps {
   readonly queues: readonly Queue[];
   /** Schedules turns of lanes. Nobody waits for it: a sweep finds missing jobs. */
   nudge(nudges: readonly Nudge[]): Promise<void>;
+  /** Failed turns of these lanes are no longer shown at /queues. */
+  forgetFailed(lanes: readonly LaneId[]): Promise<void>;
   /** Replays the parked batches of a lane. Returns how many. */
   replayLane(lane: LaneId): Promise<number>;
 }

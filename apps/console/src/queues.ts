@@ -155,11 +155,11 @@ function queueOf(deps: ConsoleDeps, name: string): Queue {
   return queue;
 }
 
-/** Removes the failed job: its batches get a new turn, and it would otherwise be shown for ever. */
+/** The replay removes all failed jobs of the lane in a moment; whoever looks next should not see this one any more. */
 async function replay(deps: ConsoleDeps, job: Job): Promise<number> {
   const payload = QUEUES.consolidate.payload.safeParse(job.data);
   if (!payload.success) throw problem('conflict', `job ${job.id} is not a turn of a lane and cannot be retried`);
   const replayed = await deps.replayLane(payload.data.lane as LaneId);
-  if (replayed > 0) await job.remove();
+  if (replayed > 0) await queueOf(deps, job.queueName).remove(job.id ?? '');
   return replayed;
 }

@@ -61,7 +61,7 @@ test('a what-if fails, and says of what, where a memory held before its batches 
   const filter = { batch_ids: [said[2]?.batch] };
   const asked = await send('POST', '/v1/replays', { filter, model: OTHER_MODEL });
   expect(asked.statusCode).toBe(202);
-  await sweepReplays({ ...engine.deps, nudge: deps.nudge }, NEVER);
+  await sweepReplays({ ...engine.deps, nudge: deps.nudge, forgetFailed: deps.forgetFailed }, NEVER);
   const view = (await app.inject(`/v1/replays/${asked.json().id}`)).json();
   expect(view).toMatchObject({ state: 'failed', result: null, error: { code: 'removed_by_retention' } });
   expect(view.error.message).toContain(id);

@@ -11,7 +11,7 @@ async function parked(count: number) {
   for (let i = 0; i < count; i += 1) ids.push(await bench.engine.post([`home: street ${i}`], { userId: `user-${i}` }));
   await bench.engine.run();
   broken.now = false;
-  const sweep = () => sweepReplays({ ...bench.engine.deps, nudge: bench.deps.nudge }, NEVER);
+  const sweep = () => sweepReplays({ ...bench.engine.deps, ...bench.deps }, NEVER);
   return { ...bench, ids, broken, sweep };
 }
 
@@ -53,6 +53,18 @@ test('many are put back in slices by the workers, and what fails again is counte
   await engine.run();
   await sweep();
   expect(await view()).toMatchObject({ state: 'done', consolidated: first.replayed, parked: 600 - first.replayed });
+});
+
+test('turns that failed are no longer shown once nothing of their lane is parked', async () => {
+  const { send, engine, forgotten, ids, broken } = await parked(2);
+  broken.now = true;
+  const again = await engine.post(['home: street 9'], { userId: 'user-0' });
+  await engine.run();
+  const laneOf = async (id: string) => (await engine.deps.ledger.batches.get(DEFAULT_TENANT, id))?.lane;
+  await send('POST', '/v1/replays', { filter: { batch_ids: [again, ids[1] ?? ''] } });
+  expect(forgotten).toEqual([await laneOf(ids[1] ?? '')]);
+  await send('POST', '/v1/replays', { filter: {} });
+  expect(forgotten.at(-1)).toBe(await laneOf(again));
 });
 
 test('the same key is the same replay, and the same filter again finds nothing left to do', async () => {

@@ -38,7 +38,7 @@ async function lived() {
   };
   const sweep = async () => {
     engine.tools.advance(5 * MINUTE);
-    await sweepReplays({ ...engine.deps, nudge: deps.nudge }, NEVER);
+    await sweepReplays({ ...engine.deps, nudge: deps.nudge, forgetFailed: deps.forgetFailed }, NEVER);
   };
   const finish = async (body: object) => {
     const { id } = (await send('POST', '/v1/replays', { filter: { user_id: 'ann' }, ...body })).json();

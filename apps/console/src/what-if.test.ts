@@ -36,7 +36,7 @@ async function lived(otherScripts: Readonly<Record<string, Script>> = { extract_
   }
   const sweep = async () => {
     engine.tools.advance(5 * MINUTE);
-    await sweepReplays({ ...engine.deps, nudge: deps.nudge }, NEVER);
+    await sweepReplays({ ...engine.deps, nudge: deps.nudge, forgetFailed: deps.forgetFailed }, NEVER);
   };
   const view = async (id: string) => (await app.inject(`/v1/replays/${id}`)).json();
   const finish = async (body: object) => {

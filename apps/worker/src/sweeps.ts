@@ -49,7 +49,7 @@ export function startSweeps(deps: EngineDeps, place: Place): { close(): Promise<
   const sweeps: Readonly<Record<string, Sweep>> = {
     lanes: laneSweep(deps, schedule),
     outbox: () => untilNothing((signal) => sweepOutbox(deps, signal, { leftMs: PROJECTED_BY_TURNS_MS }), stopping),
-    replays: () => sweepReplays({ ...deps, nudge: (nudges) => schedule.nudge(nudges) }, stopping),
+    replays: () => sweepReplays({ ...deps, nudge: schedule.nudge, forgetFailed: schedule.forgetFailed }, stopping),
     erasures: () => sweepErasures(deps, erasures),
     studies: () => sweepStudies(deps, followUps),
     webhooks: webhooks.sweep,

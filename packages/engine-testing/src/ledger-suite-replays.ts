@@ -71,8 +71,24 @@ export function describeReplays(bench: () => Bench): void {
       expect(await b.ledger.replays.advance(id, { limit: 3, now: b.tools.now() })).toEqual({
         replayed: [],
         nudges: [],
+        cleared: [],
         more: false,
       });
+    });
+
+    it('says in which lanes nothing is parked any more', async () => {
+      const b = bench();
+      const [first = '', second = ''] = await park(b, 2);
+      const lane = (await laneOf(b)).id;
+      const [bobs = ''] = await park(b, 1, { userId: 'bob' });
+      const advance = async (ids: readonly string[]) => {
+        const { id } = await created(b, { filter: { states: PARKED, ids } });
+        return (await b.ledger.replays.advance(id, { limit: 10, now: b.tools.now() })).cleared;
+      };
+      const bob = (await batchOf(b, bobs)).lane;
+      expect(await advance([first, bobs])).toEqual([bob]);
+      expect(await advance([first])).toEqual([]);
+      expect(await advance([second])).toEqual([lane]);
     });
 
     it('leaves alone what is not parked any more', async () => {

@@ -1,5 +1,6 @@
 import {
   type BatchState,
+  type LaneId,
   type Memory,
   type Millis,
   type NewReplay,
@@ -92,7 +93,7 @@ function take(state: State, now: Millis, until: Millis): Replay | null {
 }
 
 function advance(state: State, row: ReplayRow, { limit, now }: { limit: number; now: Millis }) {
-  if (row.state !== 'preparing') return { replayed: [], nudges: [], more: false };
+  if (row.state !== 'preparing') return { replayed: [], nudges: [], cleared: [], more: false };
   const rest = matching(state, row.tenant, row.filter).filter((batch) => compare(batch, row.after) > 0);
   const slice = rest.slice(0, limit);
   const ids = slice.map((batch) => batch.id);
@@ -102,7 +103,13 @@ function advance(state: State, row: ReplayRow, { limit, now }: { limit: number; 
   if (last !== undefined) row.after = { at: last.acceptedAt, id: last.id };
   const more = rest.length > limit;
   if (!more) row.state = 'running';
-  return { replayed, nudges, more };
+  return { replayed, nudges, cleared: clearedBy(state, replayed), more };
+}
+
+function clearedBy(state: State, replayed: readonly string[]): LaneId[] {
+  const lanes = new Set(replayed.map((id) => rowOf(state.batches, id).lane));
+  for (const { lane, state: now } of state.batches.values()) if (now === 'parked') lanes.delete(lane);
+  return [...lanes];
 }
 
 function move(row: ReplayRow, { from, to, ...fields }: ReplayStep): boolean {

@@ -133,6 +133,18 @@ export function describeSchedule(name: string, open: () => Promise<ScheduleFixtu
       expect(timesOf(nudge('a', 1))).toBe(1);
     });
 
+    test('failed turns of a lane are forgotten, those of others and what waits are not', async () => {
+      start(async ({ generation }) => (generation < 3 ? { kind: 'parked', reason: 'poison', next: null } : DONE));
+      const failed = [nudge('a', 1), nudge('a', 2), nudge('ab', 1)];
+      await fixture.schedule.nudge(failed);
+      for (const turn of failed) await untilState(turn, 'finished');
+      const waits = nudge('a', 3, 30_000);
+      await fixture.schedule.nudge([waits]);
+      await fixture.schedule.forgetFailed([waits.lane]);
+      const states = await fixture.schedule.statesOf([...failed, waits]);
+      expect(states).toEqual(['absent', 'absent', 'finished', 'scheduled']);
+    });
+
     test('a turn whose handler throws is worked again', async () => {
       start(async () => {
         if (worked.length === 1) throw new Error('a bug');

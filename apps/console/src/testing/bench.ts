@@ -6,6 +6,7 @@ import {
   DEFAULT_TENANT,
   examine,
   graphWriter,
+  type LaneId,
   memoryWriter,
   type Nudge,
   preview,
@@ -55,6 +56,7 @@ export async function consoleBench({
   const ceilings = given.ceilings ?? engine.deps.settings.ceilings;
   const withCeilings = { ...engine.deps, settings: { ...engine.deps.settings, ceilings } };
   const nudged: Nudge[] = [];
+  const forgotten: LaneId[] = [];
   const deps: ConsoleDeps = {
     ledger,
     writer: memoryWriter(engine.deps),
@@ -75,6 +77,7 @@ export async function consoleBench({
     webhooks: { check: urlPolicy(['127.0.0.1']).check, newSecret: newWebhookSecret },
     queues: [],
     nudge: async (nudges) => void nudged.push(...nudges),
+    forgetFailed: async (lanes) => void forgotten.push(...lanes),
     replayLane: async () => 0,
     ...given,
   };
@@ -94,5 +97,5 @@ export async function consoleBench({
   const send = (method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', url: string, payload?: object) =>
     app.inject({ method, url, ...(payload !== undefined && { payload }) });
   const batchState = async (id: string) => (await ledger.batches.get(DEFAULT_TENANT, id))?.state;
-  return { app, engine, deps, nudged, send, batchState, written: async () => audit?.close() };
+  return { app, engine, deps, nudged, forgotten, send, batchState, written: async () => audit?.close() };
 }

@@ -33,6 +33,9 @@ export async function openSchedule(options: { connection: QueueConnection; log: 
     }),
     statesOf: (turns) => call((queue) => options.connection.jobStates(queue)(queue.name, turns.map(jobId))),
     hurry: (turn) => call((queue) => hurryTurn(queue, turn)),
+    forgetFailed: async (lanes) => {
+      if (lanes.length > 0) await call((queue) => forgetFailed(queue, new Set<string>(lanes)));
+    },
     jobs: () => call((queue) => queue.getJobCounts(...COUNTED)),
     check: () => call(async (queue) => void (await queue.isPaused())),
     close,
@@ -127,6 +130,11 @@ async function hurryTurn(queue: Queue, turn: TurnName): Promise<boolean> {
   return true;
 }
 
+/** Of failed jobs the ids alone are read: there may be thousands, of everybody. */
+async function forgetFailed(queue: Queue, lanes: ReadonlySet<string>): Promise<void> {
+  for (const id of await queue.getRanges(['failed'], 0, -1)) if (lanes.has(laneIn(id))) await queue.remove(id);
+}
+
 /** The turn a job is about; throws when its payload is none of ours. */
 export function turnOf(job: Job): Turn {
   const { lane, generation, tenant, backfill } = QUEUES.consolidate.payload.parse(job.data);
@@ -151,6 +159,8 @@ function jobOf(nudge: Nudge, { now, priority }: { now: number; priority: number 
 
 /** The name of a turn's job. '~' because the library refuses ':' in ids, and ids that are bare numbers. */
 const jobId = ({ lane, generation }: TurnName): string => `${lane}~${generation}`;
+
+const laneIn = (jobId: string): string => jobId.split('~')[0] ?? '';
 
 export interface OpenedFollowUps extends FollowUps {
   close(): Promise<void>;

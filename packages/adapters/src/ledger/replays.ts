@@ -1,4 +1,4 @@
-import type { BatchState, NewReplay, Replay, ReplayFilter, ReplayStep, ReplayStore, TenantId } from '@slowwave/engine';
+import type { BatchState, LaneId, NewReplay, Replay, ReplayFilter, ReplayStep, ReplayStore, TenantId } from '@slowwave/engine';
 import { withoutOwner } from '@slowwave/engine/storing';
 import { read, snapshot, storeOf, write } from './access.ts';
 import { waitAgain } from './batches.ts';
@@ -38,7 +38,7 @@ export const replayStore = storeOf<ReplayStore>('replays', {
   /** The next slice of a live replay's batches waits again. */
   advance: write(function* (id, { limit, now }) {
     const row = yield* first<ReplayRow>(LOCK_PREPARING, { id });
-    if (row === null) return { replayed: [], nudges: [], more: false };
+    if (row === null) return { replayed: [], nudges: [], cleared: [], more: false };
     const slice = yield* nextBatches(row, limit + 1);
     const taken = slice.slice(0, limit);
     const ids = taken.map((batch) => batch.id);
@@ -52,7 +52,8 @@ export const replayStore = storeOf<ReplayStore>('replays', {
       afterAt: last?.accepted_at ?? row.after_at,
       afterId: last?.id ?? row.after_id,
     });
-    return { replayed, nudges, more };
+    const cleared = yield* all<{ lane: LaneId }>(SELECT_CLEARED, { ids: replayed });
+    return { replayed, nudges, cleared: cleared.map(({ lane }) => lane), more };
   }),
   batches: read((id, limit) =>
     allAs(
@@ -142,6 +143,10 @@ function nextBatches(row: ReplayRow, limit: number): Script<readonly { id: strin
   const text = `SELECT b.id, b.accepted_at FROM batches b ${rest} ${OLDEST_FIRST}`;
   return all(text, { ...given, afterAt: row.after_at, afterId: row.after_id, limit });
 }
+
+const SELECT_CLEARED = `
+  SELECT DISTINCT b.lane FROM batches b
+  WHERE b.id IN :ids AND NOT EXISTS (SELECT 1 FROM batches p WHERE p.lane = b.lane AND p.state = 'parked')`;
 
 const COUNT_STATES = `
   SELECT b.state, count(*) AS batches FROM replay_batches r JOIN batches b ON b.id = r.batch_id

@@ -92,6 +92,7 @@ describe('MemOS: a message is acknowledged although its handler failed, and idle
         nudged.push(...nudges.map(({ generation }) => generation));
       },
       hurry: async () => false,
+      forgetFailed: async () => {},
       check: async () => {},
       close: async () => {},
     });

@@ -33,6 +33,8 @@ export interface Schedule {
   statesOf(turns: readonly TurnName[]): Promise<readonly TurnState[]>;
   /** A scheduled turn of backfill is taken next, before everything that waits. False when there is no such turn. */
   hurry(turn: TurnName): Promise<boolean>;
+  /** Turns of these lanes that were given up are no longer shown as failed. */
+  forgetFailed(lanes: readonly LaneId[]): Promise<void>;
   /** Throws when the queue cannot be reached. */
   check(): Promise<void>;
   close(): Promise<void>;

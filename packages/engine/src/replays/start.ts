@@ -18,6 +18,8 @@ import { asIfAll, type LaneInLife, livesBefore, messagesOf, seedGraph } from './
 export interface ReplayDeps extends Pick<EngineDeps, 'ledger' | 'tools' | 'log'> {
   /** Schedules turns of lanes; a sweep finds what was not scheduled. */
   nudge(nudges: readonly Nudge[]): Promise<void>;
+  /** Failed turns of these lanes are over: nobody needs to be shown them any more. */
+  forgetFailed(lanes: readonly LaneId[]): Promise<void>;
 }
 
 export interface AskedReplay {
@@ -109,11 +111,14 @@ export async function workLive(deps: ReplayDeps, replay: Replay, cancel: Cancell
 }
 
 /** One slice of its batches waits again. Answers whether there is more. */
-async function putBack({ ledger, tools, log, nudge }: ReplayDeps, id: string): Promise<boolean> {
-  const { replayed, nudges, more } = await ledger.replays.advance(id, { limit: SLICE, now: tools.now() });
+async function putBack({ ledger, tools, log, nudge, forgetFailed }: ReplayDeps, id: string): Promise<boolean> {
+  const { replayed, nudges, cleared, more } = await ledger.replays.advance(id, { limit: SLICE, now: tools.now() });
   if (replayed.length > 0) log.info({ replay: id, batches: replayed.length, more }, 'replayed batches wait again');
   nudge(nudges).catch((error: unknown) => {
     log.warn({ error: String(error), turns: nudges.length }, 'could not schedule replayed turns; the sweep will do it');
+  });
+  forgetFailed(cleared).catch((error: unknown) => {
+    log.warn({ error: String(error), lanes: cleared.length }, 'turns that failed before a replay are still shown');
   });
   return more;
 }

@@ -49,7 +49,7 @@ async function lived(other = modelOf(OTHERWISE)) {
     await bench.run();
     await bench.study();
   }
-  const replays = { ...deps, nudge: async () => {} };
+  const replays = { ...deps, nudge: async () => {}, forgetFailed: async () => {} };
   const sweep = async (): Promise<void> => {
     tools.advance(5 * 60_000);
     await sweepReplays(replays, NEVER);

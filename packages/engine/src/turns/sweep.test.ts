@@ -29,6 +29,7 @@ function scheduleOf(states: Readonly<Record<string, TurnState>> = {}) {
       hurried.push(lane);
       return true;
     },
+    forgetFailed: async () => {},
     check: async () => {},
     close: async () => {},
   };
@@ -249,6 +250,7 @@ function listSchedule(): Schedule & { readonly jobs: Map<string, { nudge: Nudge;
     },
     statesOf: async (turns) => turns.map((turn) => jobs.get(name(turn))?.state ?? 'absent'),
     hurry: async () => false,
+    forgetFailed: async () => {},
     check: async () => {},
     close: async () => {},
   };

@@ -85,6 +85,15 @@ export interface ReplayStep {
   readonly expiresAt?: Millis | null;
 }
 
+/** Batches of a live replay that wait again. */
+export interface ReplaySlice {
+  readonly replayed: readonly string[];
+  readonly nudges: readonly Nudge[];
+  /** Their lanes in which nothing is parked any more. */
+  readonly cleared: readonly LaneId[];
+  readonly more: boolean;
+}
+
 /** A memory with the events that made it, up to a moment. */
 export interface Life {
   readonly memory: Memory;
@@ -109,10 +118,7 @@ export interface ReplayStore {
    * transaction with the note of how far it is. Batches that are not parked any more are left alone, each is taken once.
    * After the last slice it is running.
    */
-  advance(
-    id: string,
-    how: { readonly limit: number; readonly now: Millis },
-  ): Promise<{ readonly replayed: readonly string[]; readonly nudges: readonly Nudge[]; readonly more: boolean }>;
+  advance(id: string, how: { readonly limit: number; readonly now: Millis }): Promise<ReplaySlice>;
   /** The batches of a replay as they are now; those of a what-if as they are in life. Oldest first. */
   batches(id: string, limit: number): Promise<readonly Batch[]>;
   /** How many batches of a replay are in each state now. */

@@ -22,6 +22,22 @@ test('a consolidation shows what was thought, decided and changed', async () => 
   expect(shown.answers[0].output).toContain('Ann lives in Berlin');
 });
 
+test('a consolidation shows the messages of its batches in their order, where that is asked for', async () => {
+  const { app, engine } = await consoleBench();
+  await engine.post(['Ann lives in Berlin', 'Ann has a dog']);
+  await engine.post(['Ann likes tea']);
+  await engine.run();
+  const [{ id }] = (await app.inject('/v1/consolidations')).json().results;
+  expect((await app.inject(`/v1/consolidations/${id}`)).json().messages).toBeUndefined();
+  const { messages, batch_ids: batches } = (await app.inject(`/v1/consolidations/${id}?include=messages`)).json();
+  expect(messages.map(({ content }: { content: string }) => content)).toEqual([
+    'Ann lives in Berlin',
+    'Ann has a dog',
+    'Ann likes tea',
+  ]);
+  expect(messages[2]).toMatchObject({ batch_id: batches[1], role: 'user', message_id: expect.stringMatching(/^msg_/) });
+});
+
 test('a consolidation costs what its model is priced at', async () => {
   const { app, send, engine } = await consoleBench();
   await send('PUT', '/v1/settings', { prices: { scripted: { prompt: 1, completion: 2 } } });

@@ -2,9 +2,11 @@ import { slotsOfEach } from '@slowwave/adapters/limits';
 import {
   ConsolidationList,
   ConsolidationView,
+  GetConsolidationQuery,
   ListConsolidationsQuery,
   PlanView,
   PostPreview,
+  type SaidMessage,
 } from '@slowwave/contracts';
 import {
   type Candidate,
@@ -16,11 +18,14 @@ import {
   isoOf,
   isoOrNull,
   type Json,
+  type Ledger,
   type MemoryEvent,
   type ModelUse,
+  messagesOf,
   type Operation,
   type Plan,
   type StoredAnswer,
+  saidView,
   scopeView,
   withPolicy,
 } from '@slowwave/engine';
@@ -57,12 +62,14 @@ export const consolidationRoutes = [
     id: 'getConsolidation',
     summary: 'Get a consolidation: what it read, decided and changed, and its cost',
     params: IdParams,
+    query: GetConsolidationQuery,
     answer: ConsolidationView,
-    handle: async ({ ledger }, { tenant, params: { id } }) => {
+    handle: async ({ ledger }, { tenant, params: { id }, query: { include } }) => {
       const consolidation = await ledger.thoughts.get(tenant, id);
       if (consolidation === null) throw notFound('consolidation', id);
       const [plan, answers] = await Promise.all([ledger.thoughts.plan(id), ledger.thoughts.answers(id)]);
-      return consolidationView(consolidation, plan, answers);
+      const view = consolidationView(consolidation, plan, answers);
+      return include === undefined ? view : { ...view, messages: await messagesRead(ledger, consolidation) };
     },
   }),
   route('POST /v1/consolidations/preview', {
@@ -84,6 +91,13 @@ export const consolidationRoutes = [
     },
   }),
 ];
+
+async function messagesRead(ledger: Ledger, { tenant, batchIds }: Consolidation): Promise<SaidMessage[]> {
+  const batches = await Promise.all(batchIds.map((id) => ledger.batches.get(tenant, id)));
+  const inOrder = batches.filter((batch) => batch !== null).sort((a, b) => a.position - b.position);
+  const messages = await Promise.all(inOrder.map((batch) => messagesOf({ ledger }, batch)));
+  return messages.flat().map(saidView);
+}
 
 const consolidationSummary = (consolidation: Consolidation) => ({
   id: consolidation.id,
@@ -141,6 +155,7 @@ const planView = (plan: Plan): Json => ({
   held: plan.held.map(heldView),
   outcomes: plan.outcomes.map(({ fact, outcome, reason }) => ({ fact, outcome, reason })),
   remarks: plan.remarks.map(({ asked, did }) => ({ asked, did })),
+  attacks: (plan.attacks ?? []).map(({ messageId, kinds }) => ({ message_id: messageId, kinds: [...kinds] })),
   events: plan.events.map(eventView),
   prompts: plan.prompts.map(({ name, version, hash }) => ({ name, version, hash })),
   models: { chat: plan.models.chat, embedder: plan.models.embedder },
@@ -162,6 +177,7 @@ const factView = (fact: Fact): Json => ({
   category: fact.category,
   language: fact.language,
   about: fact.about,
+  trust: fact.trust,
   said_at: isoOf(fact.saidAt.at),
   valid_from: isoOf(fact.validFrom),
 });

@@ -21,6 +21,7 @@ const ROUTES = [
   '/v1/consolidations/{id}/undo',
   '/v1/consolidations/{id}/graph',
   '/v1/consolidations/preview',
+  '/v1/parked',
   '/v1/doctor',
   '/v1/models',
   '/v1/replays',

@@ -1,4 +1,4 @@
-import type { ReplayView } from '@slowwave/contracts';
+import type { ParkedView, ReplayView } from '@slowwave/contracts';
 import {
   type Batch,
   type BatchState,
@@ -8,20 +8,31 @@ import {
   type JsonObject,
   type Ledger,
   type Owner,
+  type ParkedReason,
   type RelationDifference,
   type Replay,
+  remedyOf,
   type SideResult,
   scopeView,
   spaceOf,
   type TenantId,
   type Time,
   type WhatIfResult,
+  withoutPlaces,
 } from '@slowwave/engine';
 import { notFound } from '@slowwave/http';
 
 interface Deps {
   readonly ledger: Ledger;
 }
+
+export const parkedView = ({ example, oldestAt, newestAt, ...reason }: ParkedReason): ParkedView => ({
+  ...reason,
+  example: withoutPlaces(example),
+  remedy: remedyOf(reason.code),
+  oldest_at: isoOf(oldestAt),
+  newest_at: isoOf(newestAt),
+});
 
 export async function existingReplay({ ledger }: Deps, tenant: TenantId, id: string): Promise<Replay> {
   const replay = await ledger.replays.get(tenant, id);

@@ -55,6 +55,14 @@ test('many are put back in slices by the workers, and what fails again is counte
   expect(await view()).toMatchObject({ state: 'done', consolidated: first.replayed, parked: 600 - first.replayed });
 });
 
+test('the reasons for which batches are parked say how many there are and what to do', async () => {
+  const { app } = await parked(2);
+  const { results } = (await app.inject('/v1/parked')).json();
+  expect(results).toMatchObject([{ code: 'model_output_unusable', batches: 2, owners: 2 }]);
+  expect(results[0].remedy).toContain('Then replay.');
+  expect(results[0].example).toContain('expected');
+});
+
 test('turns that failed are no longer shown once nothing of their lane is parked', async () => {
   const { send, engine, forgotten, ids, broken } = await parked(2);
   broken.now = true;

@@ -1,6 +1,7 @@
 import {
   GetReplayQuery,
   ListReplaysQuery,
+  ParkedList,
   PostReplay,
   ReplayList,
   ReplayRehearsal,
@@ -30,13 +31,25 @@ import {
 } from '@slowwave/http';
 import { z } from 'zod';
 import { type ConsoleDeps, routesOf } from './deps.ts';
-import { existingReplay, rehearsalView, replayProgress, replaySummary, replayText } from './replay-view.ts';
+import { existingReplay, parkedView, rehearsalView, replayProgress, replaySummary, replayText } from './replay-view.ts';
 import { refuseUnusable } from './settings.ts';
 
 const route = routesOf('manage');
 
-/** Replays of parked and undone batches, and what-ifs of past ones. */
+/** Why batches are parked, replays of parked and undone ones, and what-ifs of past ones. */
 export const replayRoutes = [
+  route('GET /v1/parked', {
+    id: 'listParked',
+    summary: 'List why batches are parked, and what to do',
+    description:
+      'One entry for each error code, the most frequent first. GET /v1/batches lists the batches, POST /v1/replays ' +
+      'replays them: both take the error code.',
+    answer: ParkedList,
+    handle: async ({ ledger }, { tenant }) => {
+      const reasons = await ledger.batches.parkedReasons(tenant);
+      return { results: reasons.map(parkedView) };
+    },
+  }),
   route('POST /v1/replays', {
     id: 'postReplay',
     summary: 'Replay parked or undone batches, or try past ones with other settings',

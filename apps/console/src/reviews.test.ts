@@ -37,6 +37,37 @@ test('an approved operation is carried out, and its event tells who did it', asy
   expect(await waiting()).toEqual([]);
 });
 
+test('an operation is approved with another text, which is what is remembered; the review keeps what was proposed', async () => {
+  const { waiting, settle, engine } = await reviewBench('ADD');
+  const [review] = await waiting();
+  const answer = await settle(review.id, { decision: 'approve', memory: 'Ann lives in Bergen' });
+  expect(answer.json()).toMatchObject({ state: 'approved', after: 'Ann lives in Berlin' });
+  expect(await engine.live()).toEqual(['Ann lives in Bergen']);
+  const id = answer.json().memory_id;
+  const history = await engine.deps.ledger.memories.history('default' as never, id, { limit: 9, cursor: null });
+  expect(history.results[0]?.reason).toContain('the text is of who approved it');
+});
+
+test('a text is refused where nothing of it would be remembered, and what it holds of secrets never is', async () => {
+  const { waiting, settle, send, engine } = await reviewBench('ADD');
+  const [review] = await waiting();
+  const refused = await settle(review.id, { decision: 'reject', memory: 'Ann lives in Bergen' });
+  expect(refused.json()).toMatchObject({ status: 400, code: 'invalid_request', errors: [{ path: 'memory' }] });
+  await send('PUT', '/v1/settings', { personal_data: 'mask' });
+  await settle(review.id, { decision: 'approve', memory: 'Ann is ann@example.com' });
+  expect(String(await engine.live())).not.toContain('ann@example.com');
+});
+
+test('a deletion is approved without a text', async () => {
+  const { send, waiting, settle, engine } = await reviewBench('DELETE');
+  const [memory] = await engine.memories();
+  await send('POST', `/v1/memories/${memory?.id}/feedback`, { rating: 'very_negative' });
+  const [review] = await waiting();
+  const refused = await settle(review.id, { decision: 'approve', memory: 'Ann lives in Bergen' });
+  expect(refused.json()).toMatchObject({ status: 400, errors: [{ path: 'memory' }] });
+  expect(await waiting()).toHaveLength(1);
+});
+
 test('a rejected operation changes nothing', async () => {
   const { waiting, decide, engine, app } = await reviewBench('ADD');
   const [review] = await waiting();
@@ -135,5 +166,6 @@ async function reviewBench(kind: string, texts: readonly string[] = ['Ann lives 
     say,
     waiting: async () => (await app.inject('/v1/reviews?state=pending')).json().results,
     decide: (id: string, decision: string) => send('POST', `/v1/reviews/${id}`, { decision }),
+    settle: (id: string, body: object) => send('POST', `/v1/reviews/${id}`, body),
   };
 }

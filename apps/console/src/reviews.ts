@@ -11,7 +11,7 @@ import {
 } from '@slowwave/engine';
 import { given, IdParams, listed, notFound, pageOf, problem } from '@slowwave/http';
 import { type ConsoleDeps, routesOf } from './deps.ts';
-import { overtaken } from './memories.ts';
+import { overtaken, textKept } from './memories.ts';
 
 const route = routesOf('manage');
 
@@ -36,13 +36,17 @@ export const reviewRoutes = [
     description:
       'An approved operation is applied as of the time its fact was said; a deletion that a rating proposed takes effect ' +
       'now. If that is no longer possible, nothing is ' +
-      'changed: the state becomes stale and note says why. 202: done, searchable once the index is available again.',
+      'changed: the state becomes stale and note says why. With memory, that text is remembered instead of the ' +
+      'proposed one; the review keeps what was proposed. 202: done, searchable once the index is available again.',
     params: IdParams,
     body: PostReview,
     answer: { 200: ReviewView, 202: ReviewView },
     handle: async ({ ledger, reviewer }, { tenant, params, body, reply }) => {
-      const end = body.decision === 'approve' ? reviewer.approve : reviewer.reject;
-      const { review, searchable } = settled(await end(tenant, params.id), params.id);
+      const text = body.memory === undefined ? undefined : await textKept(ledger, tenant, body.memory);
+      const result = await (body.decision === 'approve'
+        ? reviewer.approve(tenant, params.id, text)
+        : reviewer.reject(tenant, params.id));
+      const { review, searchable } = settled(result, params.id);
       if (!searchable) reply.code(202);
       return (await views({ ledger }, tenant, [review]))(review);
     },
@@ -62,6 +66,10 @@ function settled(result: ReviewResult, id: string): Extract<ReviewResult, { kind
         'conflict',
         `review ${id} deletes what review ${result.first} would add; decide ${result.first} first`,
       );
+    case 'no_text':
+      throw problem('invalid_request', `review ${id} deletes a memory, so there is no text to change; remove memory`, {
+        errors: [{ path: 'memory', message: 'expected none for a deletion' }],
+      });
     case 'conflict':
       throw overtaken();
   }

@@ -146,7 +146,8 @@ const batchRoutes = [
     answer: BatchList,
     bounds: { by: 'query', apps: false },
     handle: async ({ ledger }, { tenant, query }) => {
-      const filter = given({ state: query.state, userId: query.user_id, since: momentOf(query.since) });
+      const { state, user_id: userId, lane, error_code: errorCode } = query;
+      const filter = given({ state, userId, lane, errorCode, since: momentOf(query.since) });
       return listed(await ledger.batches.list(tenant, filter, pageOf(query)), batchSummary);
     },
   }),
@@ -330,6 +331,7 @@ type BatchSummary = Omit<BatchView, 'events' | 'failures' | 'usage'>;
 
 const batchSummary = (batch: Batch): BatchSummary => ({
   id: batch.id,
+  lane: batch.lane,
   ...scopeView(batch.scope),
   state: batch.state,
   stage: batch.stage,

@@ -1,26 +1,24 @@
-import {
-  type HistoryEvent,
-  type MemoryView,
-  type MessageHit,
-  type MessageList,
-  type RelationHit,
-  type SourceView,
-  textOf,
-  type UserView,
+import type {
+  HistoryEvent,
+  MemoryView,
+  MessageHit,
+  MessageList,
+  RelationHit,
+  SourceView,
+  UserView,
 } from '@slowwave/contracts';
 import {
-  type Content,
   type FoundRelation,
   type IndexHit,
   isoOf,
   isoOrNull,
-  isWithheld,
   type MemoryEvent,
   type Message,
   type OwnerSummary,
   relationCore,
   type Scope,
   type Speaker,
+  saidView,
   scopeView,
   type TenantId,
 } from '@slowwave/engine';
@@ -48,33 +46,19 @@ export const hitView = (point: IndexHit['point']): MemoryView => ({
   updated_at: isoOf(point.updatedAt),
 });
 
-const contentView = (content: Content): Pick<z.infer<typeof SourceView>, 'content' | 'withheld'> =>
-  isWithheld(content)
-    ? { content: '', withheld: content.withheld }
-    : { content: textOf(typeof content === 'string' ? content : [...content]) };
-
 export const sourceView = (message: Message, isSource: boolean): z.infer<typeof SourceView> => ({
-  message_id: message.id,
-  batch_id: message.batchId,
-  id: message.clientId,
-  role: message.role,
-  name: message.name,
-  ...contentView(message.content),
-  said_at: isoOf(message.saidAt.at),
-  ...(message.clock !== undefined && { utc_offset: message.clock.offset }),
+  ...saidView(message),
   is_source: isSource,
 });
 
 /** A message near one that is asked for. */
 export function nearView(message: Message, isAsked: boolean): z.infer<typeof MessageList>['results'][number] {
-  const { is_source: _, ...view } = sourceView(message, isAsked);
-  return { ...view, is_asked: isAsked };
+  return { ...saidView(message), is_asked: isAsked };
 }
 
 /** A found message: like a source, with its scope. */
 export function messageHitView(message: Message, scope: Scope): Omit<z.infer<typeof MessageHit>, 'score' | 'scores'> {
-  const { is_source: _, ...view } = sourceView(message, true);
-  return { ...scopeView(scope), ...view };
+  return { ...scopeView(scope), ...saidView(message) };
 }
 
 /** Events with who said what they came from. */

@@ -51,6 +51,7 @@ export const NEEDED: Readonly<Record<string, Needed>> = {
   'console POST /v1/consolidations/preview': 'manage',
   'console GET /v1/reviews': 'manage',
   'console POST /v1/reviews/{id}': 'manage',
+  'console GET /v1/parked': 'admin',
   'console GET /v1/undos': 'manage',
   'console POST /v1/undos/{id}/redo': 'manage',
   'console DELETE /v1/users/{id}': 'manage',

@@ -222,6 +222,7 @@ const BatchEvent = z
 
 export const BatchView = ScopeView.extend({
   id: z.string(),
+  lane: z.string().describe('The line of its owner. Names of its jobs at /queues begin with it.'),
   state: BatchState,
   stage: BatchStage,
   attempts: z.number().int(),
@@ -246,15 +247,37 @@ export type BatchView = z.infer<typeof BatchView>;
 const BatchSummary = BatchView.omit({ events: true, failures: true, usage: true }).meta({ id: 'BatchSummary' });
 export const BatchList = listOf(BatchSummary).meta({ id: 'BatchList' });
 
+/** Longer than any id or code of this service. */
+const NAME_MAX = 128;
+
 export const ListBatchesQuery = z.strictObject({
   state: BatchState.optional(),
   user_id: ExternalId.optional(),
+  lane: z.string().min(1).max(NAME_MAX).optional().describe('Only batches of this line, see lane of a batch.'),
+  error_code: z.string().min(1).max(NAME_MAX).optional().describe('Only batches with this error code.'),
   since: Moment.optional().meta({
     description: 'Only batches accepted at or after this time.',
     examples: ['2026-03-01T09:30:00Z'],
   }),
   ...PageQuery,
 });
+
+/** Why batches are parked: one entry for each error code. */
+export const ParkedView = z
+  .object({
+    code: z.string(),
+    batches: z.int(),
+    owners: z.int().describe('How many users, agents and runs they belong to.'),
+    example: z.string().describe('The message of one of them.'),
+    remedy: z.string().describe('What to do.'),
+    oldest_at: z.string().describe('When the first of them was accepted.'),
+    newest_at: z.string(),
+  })
+  .meta({ id: 'Parked' });
+
+export type ParkedView = z.infer<typeof ParkedView>;
+
+export const ParkedList = z.object({ results: z.array(ParkedView) }).meta({ id: 'ParkedList' });
 
 export const PostFlush = z
   .strictObject({ user_id: ExternalId.optional(), agent_id: ExternalId.optional(), run_id: ExternalId.optional() })

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ExternalId, FailureView, listOf, PageQuery, ScopeView } from './common.ts';
+import { SaidMessage } from './memories.ts';
 
 export const ConsolidationState = z.enum(['thinking', 'planned', 'waiting', 'applied', 'split', 'parked', 'undone']);
 export type ConsolidationState = z.infer<typeof ConsolidationState>;
@@ -36,7 +37,13 @@ export const ConsolidationView = ConsolidationSummary.extend({
         ),
     }),
   ),
+  messages: z
+    .array(SaidMessage)
+    .optional()
+    .describe('Only with include=messages: those of its batches, in the order of arrival.'),
 }).meta({ id: 'Consolidation' });
+
+export const GetConsolidationQuery = z.strictObject({ include: z.enum(['messages']).optional() });
 
 export const ConsolidationList = listOf(ConsolidationSummary).meta({ id: 'ConsolidationList' });
 export const ListConsolidationsQuery = z.strictObject({

@@ -12,6 +12,8 @@ export {
   MESSAGES_MAX,
   MessageBody,
   PARTS_MAX,
+  ParkedList,
+  type ParkedView,
   PostBatch,
   PostFlush,
   PostPreview,
@@ -23,6 +25,7 @@ export {
   ConsolidationList,
   ConsolidationState,
   ConsolidationView,
+  GetConsolidationQuery,
   ListConsolidationsQuery,
   PlanView,
 } from './consolidations.ts';
@@ -69,8 +72,8 @@ export {
   ListKeysQuery,
   PostKey,
   RotateKey,
-  TenantParams,
   SessionView,
+  TenantParams,
 } from './keys.ts';
 export {
   DELETED_LISTED,
@@ -93,6 +96,7 @@ export {
   PatchMemory,
   PostFeedback,
   PostMemory,
+  type SaidMessage,
   SourceList,
   SourcesQuery,
   SourceView,

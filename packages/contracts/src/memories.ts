@@ -24,7 +24,7 @@ const Categories = z
   .array(z.string().min(1).max(CATEGORY_MAX))
   .max(CATEGORIES_MAX)
   .describe('The best matching category.');
-const MemoryText = z
+export const MemoryText = z
   .string()
   .max(MEMORY_TEXT_MAX)
   .regex(/\S/u, 'must not be blank')
@@ -106,6 +106,8 @@ export const SaidMessage = z.object({
   said_at: z.string(),
   utc_offset: UtcOffset,
 });
+
+export type SaidMessage = z.infer<typeof SaidMessage>;
 
 export const SourceView = SaidMessage.extend({
   is_source: z.boolean().describe('false: a neighbouring message requested with before or after.'),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ExternalId, listOf, PageQuery, ScopeView } from './common.ts';
+import { MemoryText } from './memories.ts';
 import { ReviewedEvent } from './settings.ts';
 
 export const ReviewState = z.enum(['pending', 'approved', 'rejected', 'stale']);
@@ -51,7 +52,18 @@ export const ListReviewsQuery = z.strictObject({
   ...PageQuery,
 });
 
-export const PostReview = z.strictObject({ decision: z.enum(['approve', 'reject']) }).meta({
-  id: 'PostReview',
-  examples: [{ decision: 'approve' }, { decision: 'reject' }],
-});
+export const PostReview = z
+  .strictObject({
+    decision: z.enum(['approve', 'reject']),
+    memory: MemoryText.optional().describe(
+      'Only with approve, and not for a deletion: the text to remember instead of the proposed one.',
+    ),
+  })
+  .refine(({ decision, memory }) => decision === 'approve' || memory === undefined, {
+    message: 'a text can only be approved; remove memory, or set decision to approve',
+    path: ['memory'],
+  })
+  .meta({
+    id: 'PostReview',
+    examples: [{ decision: 'approve' }, { decision: 'approve', memory: 'Lives in Bergen' }, { decision: 'reject' }],
+  });

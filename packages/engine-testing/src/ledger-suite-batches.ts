@@ -1,7 +1,18 @@
 import { InvalidCursorError } from '@slowwave/engine';
 import { describe, expect, it } from 'vitest';
 import { added, confirmed, home, newMessage, scope, updated, user } from './builders.ts';
-import { ALL, apply, type Bench, claimedBatch, nextTurn, SECOND, store, TENANT } from './ledger-bench.ts';
+import {
+  ALL,
+  apply,
+  type Bench,
+  claimedBatch,
+  fail,
+  nextTurn,
+  OTHER_TENANT,
+  SECOND,
+  store,
+  TENANT,
+} from './ledger-bench.ts';
 
 export function describeBatches(bench: () => Bench): void {
   describe('the list of batches', () => {
@@ -38,6 +49,46 @@ export function describeBatches(bench: () => Bench): void {
       expect(await idsOf({ userId: 'ann' })).toEqual([ann.id]);
       expect(await idsOf({ since: bob.acceptedAt })).toEqual([bob.id]);
       expect(await idsOf({ state: 'pending', userId: 'ann' })).toEqual([]);
+    });
+
+    it('filters by line and by why a batch is parked', async () => {
+      const b = bench();
+      const { batch: ann } = await parkedBatch(b, ['ann', 'model_rejected']);
+      const { batch: bob, lane } = await parkedBatch(b, ['bob', 'context_too_long']);
+      await parkedBatch(b, ['eve', 'model_rejected'], OTHER_TENANT);
+      const idsOf = async (filter: Parameters<typeof b.ledger.batches.list>[1]) =>
+        (await b.ledger.batches.list(TENANT, filter, ALL)).results.map((batch) => batch.id);
+      expect(await idsOf({ errorCode: 'model_rejected' })).toEqual([ann.id]);
+      expect(await idsOf({ lane })).toEqual([bob.id]);
+      expect(await idsOf({ lane, errorCode: 'model_rejected' })).toEqual([]);
+      expect(await idsOf({ lane: 'lane_none' })).toEqual([]);
+    });
+
+    it('tells for which reasons batches of a tenant are parked, the most frequent first', async () => {
+      const b = bench();
+      expect(await b.ledger.batches.parkedReasons(TENANT)).toEqual([]);
+      const { batch: first } = await parkedBatch(b, ['ann', 'context_too_long']);
+      for (const [userId, code] of [
+        ['ann', 'model_rejected'],
+        ['bob', 'model_rejected'],
+        ['ann', 'model_rejected'],
+      ] as const) {
+        b.tools.advance(SECOND);
+        await parkedBatch(b, [userId, code]);
+      }
+      await parkedBatch(b, ['eve', 'internal'], OTHER_TENANT);
+      const at = first.acceptedAt;
+      expect(await b.ledger.batches.parkedReasons(TENANT)).toEqual([
+        {
+          code: 'model_rejected',
+          batches: 3,
+          owners: 2,
+          example: 'the model was slow',
+          oldestAt: at + SECOND,
+          newestAt: at + 3 * SECOND,
+        },
+        { code: 'context_too_long', batches: 1, owners: 1, example: 'the model was slow', oldestAt: at, newestAt: at },
+      ]);
     });
 
     it('refuses a cursor it never gave out', async () => {
@@ -107,4 +158,12 @@ async function allPages(b: Bench, limit: number): Promise<string[][]> {
     cursor = page.nextCursor;
   } while (cursor !== null && pages.length < MANY_PAGES);
   return pages;
+}
+
+/** A batch of a user that was given up. */
+async function parkedBatch(b: Bench, [userId, code]: readonly [string, string], tenant = TENANT) {
+  const { batch } = await store(b, { scope: scope({ userId }), tenant, flush: true });
+  const turn = await nextTurn(b, { owner: user(userId), tenant });
+  await fail(b, turn, { code, retryable: false });
+  return { batch, lane: turn.lane };
 }

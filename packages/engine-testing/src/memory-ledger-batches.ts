@@ -11,6 +11,7 @@ import {
   type Nudge,
   ownerOf,
   type ParkedFilter,
+  type ParkedReason,
   replayPriority,
   type TenantId,
 } from '@slowwave/engine';
@@ -42,10 +43,17 @@ export function memoryBatches(state: State): BatchStore {
         (batch) =>
           (filter.state === undefined || batch.state === filter.state) &&
           isOfUser(state, batch.lane, filter.userId) &&
+          (filter.lane === undefined || batch.lane === filter.lane) &&
+          (filter.errorCode === undefined || batch.failure?.code === filter.errorCode) &&
           (filter.since === undefined || batch.acceptedAt >= filter.since),
       );
       const paged = pageOf(rows, (batch) => ({ order: batch.acceptedAt, id: batch.id }), page);
       return { ...paged, results: paged.results.map(viewOf) };
+    },
+    parkedReasons: async (tenant) => {
+      const parked = batchesOf(state, tenant).filter((batch) => batch.state === 'parked');
+      const reasons = [...Map.groupBy(parked, ({ failure }) => failure?.code ?? '')].map(reasonOf);
+      return reasons.sort((a, b) => b.batches - a.batches || (a.code < b.code ? -1 : 1));
     },
     events: async (tenant, id) => eventsOf(state, tenant, id),
     parked: async (tenant, filter, limit) => {
@@ -56,6 +64,19 @@ export function memoryBatches(state: State): BatchStore {
       return oldestFirst.slice(0, limit).map(viewOf);
     },
     replay: async (tenant, ids, now) => replayBatches(state, { tenant, ids }, now),
+  };
+}
+
+function reasonOf([code, batches]: [string, readonly BatchRow[]]): ParkedReason {
+  const accepted = batches.map(({ acceptedAt }) => acceptedAt);
+  return {
+    ...{ code, batches: batches.length, owners: new Set(batches.map(({ lane }) => lane)).size },
+    example:
+      batches
+        .map(({ failure }) => failure?.message ?? '')
+        .sort()
+        .at(-1) ?? '',
+    ...{ oldestAt: Math.min(...accepted), newestAt: Math.max(...accepted) },
   };
 }
 

@@ -99,7 +99,6 @@ export { idListsOf, KEY_OF, listsOfOne, saidIds } from './memories/said-ids.ts';
 export { memoryWriter } from './memories/write.ts';
 export { draftBatch, fromTheFuture, isWorthReading, type Posted, spokenOf } from './messages/messages.ts';
 export { ARE_YOU_THERE } from './models/away.ts';
-export { callModel } from './models/call-model.ts';
 export {
   type Calibration,
   calibrate,
@@ -107,6 +106,7 @@ export {
   knownCalibration,
   type LanguageCosines,
 } from './models/calibration/calibrate.ts';
+export { callModel } from './models/call-model.ts';
 export { embedAll } from './models/embed.ts';
 export { REPEATED_SHOWS_IN, repeatedAtEnd } from './models/endless.ts';
 export {
@@ -166,7 +166,9 @@ export { type Rebuilding, type RebuildProgress, type Rebuilt, rebuildIndex } fro
 export { blankedBy, LOOKED_FOR_MAX } from './receipts/blanked.ts';
 export { creditChanges, creditScore } from './receipts/credit.ts';
 export { kept, laneOfReceipts } from './receipts/kept.ts';
+export { remedyOf } from './remedies.ts';
 export type { WhatIfChanges } from './replays/in-space.ts';
+export { messagesOf } from './replays/lives.ts';
 export type { RelationDifference, RelationsResult, StudiesResult, Time } from './replays/relations.ts';
 export type { MemoryDifference, SideResult, WhatIfResult } from './replays/result.ts';
 export { type AskedReplay, type ReplayDeps, type StartedReplay, startReplay } from './replays/start.ts';
@@ -235,9 +237,11 @@ export {
   relationCore,
   relationView,
   type ScopeIds,
+  saidView,
   scopeOf,
   scopeView,
   statementView,
+  withoutPlaces,
 } from './views/views.ts';
 export { claimDeliveries, deliver, type WebhookPost, type WebhookSender } from './webhooks/deliver.ts';
 export {

@@ -36,6 +36,8 @@ export type Batch = {
   readonly run_id: string | null;
   readonly app_id: string | null;
   readonly id: string;
+  /** The line of its owner. Names of its jobs at /queues begin with it. */
+  readonly lane: string;
   readonly state: 'pending' | 'consolidating' | 'consolidated' | 'empty' | 'parked' | 'undone';
   readonly stage: 'waiting' | 'extract' | 'decide' | 'apply' | 'project' | 'done';
   readonly attempts: number;
@@ -80,6 +82,8 @@ export type BatchSummary = {
   readonly run_id: string | null;
   readonly app_id: string | null;
   readonly id: string;
+  /** The line of its owner. Names of its jobs at /queues begin with it. */
+  readonly lane: string;
   readonly state: 'pending' | 'consolidating' | 'consolidated' | 'empty' | 'parked' | 'undone';
   readonly stage: 'waiting' | 'extract' | 'decide' | 'apply' | 'project' | 'done';
   readonly attempts: number;
@@ -192,6 +196,21 @@ export type Consolidation = {
     /** The undone consolidation of the same batches that was asked the same question, and has paid for it. */
     readonly reused_from: string | null;
   })[];
+  /** Only with include=messages: those of its batches, in the order of arrival. */
+  readonly messages?: readonly ({
+    readonly message_id: string;
+    readonly batch_id: string;
+    /** The message id set by the caller. */
+    readonly id: string | null;
+    readonly role: 'user' | 'assistant' | 'system' | 'tool';
+    readonly name: string | null;
+    readonly content: string;
+    /** Why there is no content: it was removed by retention, held personal data that is not stored, or says what is forgotten. */
+    readonly withheld?: 'retention' | 'personal_data' | 'forgotten' | undefined;
+    readonly said_at: string;
+    /** The speaker’s UTC offset in minutes, if known. */
+    readonly utc_offset?: number | undefined;
+  })[] | undefined;
 };
 
 export type ConsolidationList = {
@@ -726,6 +745,24 @@ export type ModelList = {
   })[];
 };
 
+export type Parked = {
+  readonly code: string;
+  readonly batches: number;
+  /** How many users, agents and runs they belong to. */
+  readonly owners: number;
+  /** The message of one of them. */
+  readonly example: string;
+  /** What to do. */
+  readonly remedy: string;
+  /** When the first of them was accepted. */
+  readonly oldest_at: string;
+  readonly newest_at: string;
+};
+
+export type ParkedList = {
+  readonly results: readonly Parked[];
+};
+
 export type PatchEntity = {
   /** An additional name; the original name stays. */
   readonly alias: string;
@@ -1101,6 +1138,8 @@ export type PostRetentionPreview = {
 
 export type PostReview = {
   readonly decision: 'approve' | 'reject';
+  /** Only with approve, and not for a deletion: the text to remember instead of the proposed one. */
+  readonly memory?: string | undefined;
 };
 
 export type PostRollback = {
@@ -2115,7 +2154,7 @@ export interface Operations {
   };
   /** List batches, newest first. */
   'GET /v1/batches': {
-    query?: { state?: 'pending' | 'consolidating' | 'consolidated' | 'empty' | 'parked' | 'undone' | undefined; user_id?: string | undefined; since?: string | undefined; limit?: number | undefined; cursor?: string | undefined; };
+    query?: { state?: 'pending' | 'consolidating' | 'consolidated' | 'empty' | 'parked' | 'undone' | undefined; user_id?: string | undefined; lane?: string | undefined; error_code?: string | undefined; since?: string | undefined; limit?: number | undefined; cursor?: string | undefined; };
     answer: BatchList;
   };
   /** Get the state of a batch. */
@@ -2311,6 +2350,7 @@ export interface Operations {
   /** Get a consolidation: what it read, decided and changed, and its cost. */
   'GET /v1/consolidations/{id}': {
     params: { id: string; };
+    query?: { include?: 'messages' | undefined; };
     answer: Consolidation;
   };
   /** Preview what consolidating a batch would do. */
@@ -2454,6 +2494,10 @@ export interface Operations {
     params: { id: string; };
     body: PostSplit;
     answer: Entity;
+  };
+  /** List why batches are parked, and what to do. */
+  'GET /v1/parked': {
+    answer: ParkedList;
   };
   /** Replay parked or undone batches, or try past ones with other settings. */
   'POST /v1/replays': {

@@ -1,4 +1,4 @@
-import type { Batch, BatchState, BatchStore, LaneId, Millis, Nudge, TenantId } from '@slowwave/engine';
+import type { Batch, BatchState, BatchStore, LaneId, Millis, Nudge, ParkedReason, TenantId } from '@slowwave/engine';
 import { batchNotice, replayPriority } from '@slowwave/engine/storing';
 import { type Access, read, storeOf, write } from './access.ts';
 import { flush } from './lane-life.ts';
@@ -19,11 +19,12 @@ export const batchStore = (access: Access, append: BatchStore['append']): BatchS
 const scripted = storeOf<Omit<BatchStore, 'append'>>('batches', {
   get: read(getBatch),
   list: read((tenant, filter, page) => newestFirst(BATCHES_LISTED, page, { tenant, ...filter })),
+  parkedReasons: read((tenant) => all<ParkedReason>(SELECT_REASONS, { tenant })),
   /** The events that name one of its messages as a source, oldest first. */
   events: read((tenant, id) => allAs(eventFrom, SELECT_EVENTS, { tenant, id })),
   /** Oldest first. */
   parked: read((tenant, { ids, ...filter }, limit) => {
-    const { conditions, given } = askedFor(PARKED_ASKED, { tenant, ...filter });
+    const { conditions, given } = askedFor(ASKED, { tenant, ...filter });
     // Those that are named are found by their ids.
     const those = ids === undefined ? conditions : ['b.id IN :ids', ...conditions.map((one) => `+${one}`)];
     const condition = where(["b.state = 'parked'", isStanding('b.lane'), ...those]);
@@ -41,6 +42,8 @@ function getBatch(tenant: TenantId, id: string): Script<Batch | null> {
 const ASKED = {
   tenant: 'b.tenant = @tenant',
   userId: laneOfUser('b.lane'),
+  lane: 'b.lane = @lane',
+  errorCode: "b.failure->>'code' = @errorCode",
   since: 'b.accepted_at >= @since',
 };
 
@@ -52,7 +55,11 @@ const BATCHES_LISTED: Listing<BatchRow, Batch> = {
   make: batchFrom,
 };
 
-const PARKED_ASKED = { ...ASKED, lane: 'b.lane = @lane', errorCode: "b.failure->>'code' = @errorCode" };
+const SELECT_REASONS = `
+  SELECT b.failure->>'code' AS code, count(*) AS batches, count(DISTINCT b.lane) AS owners,
+    max(b.failure->>'message') AS example, min(b.accepted_at) AS "oldestAt", max(b.accepted_at) AS "newestAt"
+  FROM batches b WHERE b.tenant = @tenant AND b.state = 'parked' AND ${isStanding('b.lane')}
+  GROUP BY b.failure->>'code' ORDER BY count(*) DESC, b.failure->>'code'`;
 
 const SELECT_EVENTS = `
   SELECT e.* FROM (

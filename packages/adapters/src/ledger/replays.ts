@@ -1,4 +1,13 @@
-import type { BatchState, LaneId, NewReplay, Replay, ReplayFilter, ReplayStep, ReplayStore, TenantId } from '@slowwave/engine';
+import type {
+  BatchState,
+  LaneId,
+  NewReplay,
+  Replay,
+  ReplayFilter,
+  ReplayStep,
+  ReplayStore,
+  TenantId,
+} from '@slowwave/engine';
 import { withoutOwner } from '@slowwave/engine/storing';
 import { read, snapshot, storeOf, write } from './access.ts';
 import { waitAgain } from './batches.ts';

@@ -33,19 +33,31 @@ const SIBLINGS_MAX = 100;
  */
 export function reviewer(deps: ReviewDeps): Reviewer {
   return {
-    approve: (tenant, id) => attempt(deps, { tenant, id }, (review) => approval(deps, review)),
+    approve: (tenant, id, text) =>
+      attempt(deps, { tenant, id }, async (review) => {
+        if (text === undefined) return approval(deps, review);
+        return review.operation.kind === 'DELETE' ? { kind: 'no_text' } : approval(deps, reworded(review, text));
+      }),
     reject: (tenant, id) =>
       attempt(deps, { tenant, id }, async () => ({ state: 'rejected', now: deps.tools.now() }) as const),
   };
 }
 
-type Early = Extract<ReviewResult, { kind: 'early' }>;
+type NotNow = Extract<ReviewResult, { kind: 'early' | 'no_text' }>;
+
+/** What repeats it confirms the text of who approved it. */
+function reworded(review: Review, after: string): Review {
+  const { operation } = review;
+  const reason = `${operation.reason}; the text is of who approved it`;
+  const repeats = operation.repeats?.map((repeat) => ({ ...repeat, after }));
+  return { ...review, operation: { ...operation, after, reason, ...(repeats && { repeats }) } };
+}
 
 /** Decides how a pending review ends, and ends it; again where something else changed its memory in between. */
 async function attempt(
   deps: ReviewDeps,
   { tenant, id }: { tenant: TenantId; id: string },
-  decide: (review: Review) => Promise<Settlement | Early>,
+  decide: (review: Review) => Promise<Settlement | NotNow>,
 ): Promise<ReviewResult> {
   const { reviews } = deps.ledger;
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
@@ -60,7 +72,7 @@ async function attempt(
   return { kind: 'conflict' };
 }
 
-async function approval(deps: ReviewDeps, review: Review): Promise<Settlement | Early> {
+async function approval(deps: ReviewDeps, review: Review): Promise<Settlement | NotNow> {
   const { ledger, tools } = deps;
   const { tenant, operation } = review;
   if (operation.rated !== undefined) return deletion(deps, review, operation.rated);

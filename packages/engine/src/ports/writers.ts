@@ -192,13 +192,18 @@ export type ReviewResult =
   | { readonly kind: 'over'; readonly state: ReviewState }
   /** It deletes what another review would add: that one comes first. */
   | { readonly kind: 'early'; readonly first: string }
+  /** Another text was given for a deletion, which has none. */
+  | { readonly kind: 'no_text' }
   /** Something else kept changing the memory in between. */
   | { readonly kind: 'conflict' };
 
 /** A person's word on operations that wait. */
 export interface Reviewer {
-  /** Carries the operation out as if it had been when its fact was said. Too late for that: the review is stale. */
-  approve(tenant: TenantId, id: string): Promise<ReviewResult>;
+  /**
+   * Carries the operation out as if it had been when its fact was said, with another text where one is given. Too late for that: the
+   * review is stale.
+   */
+  approve(tenant: TenantId, id: string, text?: string): Promise<ReviewResult>;
   reject(tenant: TenantId, id: string): Promise<ReviewResult>;
 }
 

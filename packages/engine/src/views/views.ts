@@ -1,10 +1,27 @@
-import type { EntityView, MemoryView, RelationView, StatementView } from '@slowwave/contracts';
+import {
+  type EntityView,
+  type MemoryView,
+  type RelationView,
+  type SaidMessage,
+  type StatementView,
+  textOf,
+} from '@slowwave/contracts';
 import type { SeenRelation } from '../graph/read/read-graph.ts';
 import { type Entity, type KeptRelation, relationText, type Statement } from '../graph/words.ts';
 import { isPinned, newest, ratingOf } from '../memories/evolve.ts';
 import type { Covered } from '../ports/ledger/summaries.ts';
 import { isoOf } from '../text/dates.ts';
-import type { Failure, Memory, MemoryVersion, Millis, Owner, Scope } from '../words.ts';
+import {
+  type Content,
+  type Failure,
+  isWithheld,
+  type Memory,
+  type MemoryVersion,
+  type Message,
+  type Millis,
+  type Owner,
+  type Scope,
+} from '../words.ts';
 
 /** A memory as the API shows it: by what was said last, where nothing else is given. */
 export function memoryView(memory: Memory, version: MemoryVersion = newest(memory)): MemoryView {
@@ -31,6 +48,23 @@ export function memoryView(memory: Memory, version: MemoryVersion = newest(memor
     updated_at: isoOf(memory.updatedAt),
   };
 }
+
+/** A message as the API shows it. */
+export const saidView = (message: Message): SaidMessage => ({
+  message_id: message.id,
+  batch_id: message.batchId,
+  id: message.clientId,
+  role: message.role,
+  name: message.name,
+  ...contentView(message.content),
+  said_at: isoOf(message.saidAt.at),
+  ...(message.clock !== undefined && { utc_offset: message.clock.offset }),
+});
+
+const contentView = (content: Content): Pick<SaidMessage, 'content' | 'withheld'> =>
+  isWithheld(content)
+    ? { content: '', withheld: content.withheld }
+    : { content: textOf(typeof content === 'string' ? content : [...content]) };
 
 /** The ids of a scope in the API's words. */
 export interface ScopeIds {

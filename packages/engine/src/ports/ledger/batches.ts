@@ -84,9 +84,11 @@ export interface BatchStore {
   get(tenant: TenantId, id: string): Promise<Batch | null>;
   list(
     tenant: TenantId,
-    filter: { state?: BatchState; userId?: string; since?: Millis },
+    filter: { state?: BatchState; userId?: string; lane?: string; errorCode?: string; since?: Millis },
     page: Page,
   ): Promise<Paged<Batch>>;
+  /** Why batches of a tenant are parked, the most frequent reason first. */
+  parkedReasons(tenant: TenantId): Promise<readonly ParkedReason[]>;
   /** The events its messages led to, oldest first. */
   events(tenant: TenantId, id: string): Promise<readonly MemoryEvent[]>;
   /** Parked batches that match, oldest first. */
@@ -101,6 +103,18 @@ export interface BatchStore {
     ids: readonly string[],
     now: Millis,
   ): Promise<{ replayed: readonly string[]; nudges: readonly Nudge[] }>;
+}
+
+/** Parked batches with the same error code. */
+export interface ParkedReason {
+  readonly code: string;
+  readonly batches: number;
+  readonly owners: number;
+  /** The message of one of them. */
+  readonly example: string;
+  /** When the first and the last of them were accepted. */
+  readonly oldestAt: Millis;
+  readonly newestAt: Millis;
 }
 
 export interface ParkedFilter {

@@ -1,0 +1,36 @@
+import type { EngineErrorCode } from './errors.ts';
+
+/** What to do about batches that are parked for a reason. A code that is not known here is one of a later release. */
+export const remedyOf = (code: string): string =>
+  Object.hasOwn(REMEDIES, code) ? REMEDIES[code as EngineErrorCode] : REMEDIES.internal;
+
+const MODEL_AWAY = 'Check that the model server is running and has capacity. Then replay.';
+const BY_ITSELF = 'This passes by itself. Replay.';
+
+const REMEDIES: Readonly<Record<EngineErrorCode, string>> = {
+  model_unreachable: MODEL_AWAY,
+  model_server_error: MODEL_AWAY,
+  model_timeout:
+    'Give the model more time with SLOWWAVE_MODEL_TIMEOUT_MS, or less to read with SLOWWAVE_PART_TOKENS. Then replay.',
+  model_overloaded: 'Set SLOWWAVE_RPM and SLOWWAVE_TPM to what the provider allows. Then replay.',
+  model_rejected:
+    'The model refuses these messages, often because of a content filter. Use another model, or try a what-if with one. Then replay.',
+  model_misconfigured:
+    'Correct the key, the name or the address of the model; slowwave models check says which. Then replay.',
+  model_output_unusable:
+    'The model does not answer in the form it is asked for. Raise its output limit, switch off its thinking, or use another model. Then replay.',
+  context_too_long:
+    'Give the model a larger context window, or lower SLOWWAVE_PART_TOKENS so that it reads smaller parts. Then replay.',
+  rate_limited: BY_ITSELF,
+  circuit_open: MODEL_AWAY,
+  budget_exhausted: 'Raise the budget in the settings, or wait for the next day (UTC). Then replay.',
+  index_unavailable: 'Start the index. Then replay.',
+  ledger_unavailable: 'Start the database of the ledger. Then replay.',
+  queue_unavailable: 'Start the queue. Then replay.',
+  unsupported_content:
+    'The messages contain something that cannot be read, such as images without an image model. Configure one, then replay.',
+  cancelled: BY_ITSELF,
+  overtaken: BY_ITSELF,
+  internal:
+    'This is an unexpected error: the log of the worker has its cause. Replay, and report it if it fails again.',
+};

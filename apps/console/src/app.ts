@@ -6,6 +6,7 @@ import { graphRoutes } from './graph.ts';
 import { keyRoutes, whoAmI } from './keys.ts';
 import { memoryRoutes } from './memories.ts';
 import { operatorRoutes } from './operator.ts';
+import { getOverview } from './overview.ts';
 import { queuePages } from './queues.ts';
 import { replayRoutes } from './replays.ts';
 import { reviewRoutes } from './reviews.ts';
@@ -18,6 +19,7 @@ import { webhookRoutes } from './webhooks.ts';
 export type { ConsoleDeps } from './deps.ts';
 
 const manage = [
+  getOverview,
   ...memoryRoutes,
   ...consolidationRoutes,
   ...studyRoutes,

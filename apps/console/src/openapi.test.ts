@@ -24,6 +24,7 @@ const ROUTES = [
   '/v1/parked',
   '/v1/doctor',
   '/v1/models',
+  '/v1/overview',
   '/v1/replays',
   '/v1/replays/{id}',
   '/v1/keys',

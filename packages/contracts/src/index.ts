@@ -105,6 +105,7 @@ export {
   WrittenMemory,
 } from './memories.ts';
 export { ModelList, type ModelView } from './models.ts';
+export { OverviewQuery, OverviewView } from './overview.ts';
 export { jobTimeoutMs, type Payload, QUEUES, type QueueName } from './queues.ts';
 export { Citation, PostRecall, RecallResult } from './recall.ts';
 export { MemoryReceipts, PostOutcome, ReceiptView } from './receipts.ts';

@@ -13,6 +13,7 @@ import { describeFailures } from './ledger-suite-failures.ts';
 import { describeFeedback } from './ledger-suite-feedback.ts';
 import { describeFilters } from './ledger-suite-filters.ts';
 import { describeForgetting } from './ledger-suite-forgetting.ts';
+import { describeGlance } from './ledger-suite-glance.ts';
 import { describeGraph } from './ledger-suite-graph.ts';
 import { describeGraphIndex } from './ledger-suite-graph-index.ts';
 import { describeGraphNames } from './ledger-suite-graph-names.ts';
@@ -85,6 +86,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeSpokenBatches(bench);
     describeBeside(bench);
     describeOverview(bench);
+    describeGlance(bench);
     describeAudit(bench);
     describeTenants(bench);
     describeErasures(bench);

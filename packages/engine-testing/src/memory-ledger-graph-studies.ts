@@ -116,7 +116,7 @@ function storeAnswer(state: State, { tenant, lane, consolidationId }: Study, ans
   if (known.some((one) => one.step === step && one.inputHash === inputHash)) return;
   state.answers.set(consolidationId, [...known, answer]);
   if (answer.former === undefined) {
-    state.calls.push({ tenant, lane, consolidationId, model, failed: false, usage, at });
+    state.calls.push({ tenant, lane, consolidationId, step, model, failed: false, usage, at });
   }
 }
 

@@ -4,19 +4,26 @@ import {
   type BatchState,
   dayOf,
   foundVersions,
+  type Glance,
+  type HowToGlance,
+  type LaneId,
   liveVersion,
   type Memory,
+  type Millis,
   type OverviewStore,
   type OwnerSummary,
   payerOf,
   spaceIn,
   type TenantId,
+  type UsageOfStep,
+  type UsageStep,
   type UsageTotals,
+  usageStepOf,
 } from '@slowwave/engine';
 import { unprojectedOfGraph } from './memory-ledger-graph-items.ts';
 import { pageOf } from './memory-ledger-page.ts';
 import { unprojectedIn } from './memory-ledger-speech.ts';
-import type { CallRow, LaneRow, State } from './memory-ledger-state.ts';
+import type { BatchRow, CallRow, LaneRow, State } from './memory-ledger-state.ts';
 import { waitingOf } from './memory-ledger-turns.ts';
 
 export function memoryOverview(state: State): OverviewStore {
@@ -45,6 +52,7 @@ export function memoryOverview(state: State): OverviewStore {
       }));
       return byModel.sort((a, b) => (a.model < b.model ? -1 : 1));
     },
+    glance: async (tenant, how) => glance(state, tenant, how),
     usageOf: async (id) => totals(state.calls.filter((call) => call.consolidationId === id)),
     owners: async (tenant, page) => {
       const paged = pageOf(lanesOf(state, tenant), (lane) => ({ order: lane.createdAt, id: lane.id }), page);
@@ -73,6 +81,81 @@ function batchCounts(state: State, tenant: TenantId): BatchCounts {
     undone: count('undone'),
     erased: state.erased.get(tenant) ?? 0,
   };
+}
+
+function glance(state: State, tenant: TenantId, how: HowToGlance): Glance {
+  const { now, since, entriesMax, rowsMax } = how;
+  const batches = newestOf([...state.batches.values()].filter((batch) => batch.tenant === tenant));
+  const parked = batches.filter((batch) => batch.state === 'parked').slice(0, rowsMax);
+  const consolidated = batches.filter((batch) => batch.state === 'consolidated' && batch.acceptedAt >= since);
+  const took = consolidated
+    .slice(0, rowsMax)
+    .flatMap((batch) =>
+      batch.priority === 'backfill' || batch.searchableAt === null ? [] : batch.searchableAt - batch.acceptedAt,
+    );
+  const due = [...state.lanes.values()].flatMap((lane) => (lane.tenant === tenant ? (lane.dueAt ?? []) : []));
+  const reviews = [...state.reviews.values()].filter((one) => one.tenant === tenant && one.state === 'pending');
+  const answers = [...state.receipts.values()].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, rowsMax);
+  const mine = answers.filter((one) => one.tenant === tenant && one.at >= since && standsIn(state, one.lane));
+  const inState = (state: BatchState): number =>
+    Math.min(entriesMax, batches.filter((batch) => batch.state === state).length);
+  return {
+    open: { pending: inState('pending'), consolidating: inState('consolidating'), parked: inState('parked') },
+    ...acceptedIn(batches, how),
+    parked: countedBy(parked, (batch) => batch.failure?.code ?? 'unknown').map(([code, batches]) => ({
+      code,
+      batches,
+    })),
+    delays: took.sort((a, b) => a - b),
+    oldestDue: due.filter((dueAt) => dueAt <= now).sort((a, b) => a - b)[0] ?? null,
+    reviews: Math.min(reviews.length, entriesMax),
+    usage: usageByStep(state, tenant, how),
+    answers: countedBy(mine, (one) => one.route).map(([route, answers]) => ({ route, answers })),
+    answersSince: answers.length < rowsMax ? since : Math.max(since, answers.at(-1)?.at ?? since),
+  };
+}
+
+const newestOf = (batches: readonly BatchRow[]): BatchRow[] => batches.toSorted((a, b) => b.acceptedAt - a.acceptedAt);
+
+const standsIn = (state: State, lane: LaneId): boolean => state.lanes.get(lane)?.erasure === null;
+
+function countedBy<T, K extends string>(items: readonly T[], keyOf: (item: T) => K): (readonly [K, number])[] {
+  const counts = [...Map.groupBy(items, keyOf)].map(([key, found]) => [key, found.length] as const);
+  return counts.sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** Of each state the newest so many. Where there are more, the oldest stretch lacks some. */
+function acceptedIn(
+  batches: readonly BatchRow[],
+  { since, everyMs, entriesMax }: HowToGlance,
+): Pick<Glance, 'accepted' | 'acceptedSince'> {
+  const startOf = ({ acceptedAt }: BatchRow): Millis => acceptedAt - (acceptedAt % everyMs);
+  const lists = STATES.map((state) => ({
+    state,
+    found: batches.filter((one) => one.state === state && one.acceptedAt >= since).slice(0, entriesMax),
+  }));
+  const acceptedSince = Math.max(
+    ...lists.map(({ found }) => (found.length < entriesMax ? since : Math.min(...found.map(startOf)) + everyMs)),
+  );
+  const accepted = lists.flatMap(({ state, found }) =>
+    [...Map.groupBy(found, startOf)]
+      .map(([from, some]) => ({ from, state, batches: some.length }))
+      .sort((a, b) => a.from - b.from),
+  );
+  return { accepted: accepted.filter(({ from }) => from >= acceptedSince), acceptedSince };
+}
+
+const STATES: readonly BatchState[] = ['pending', 'consolidating', 'consolidated', 'empty', 'parked', 'undone'];
+
+function usageByStep(state: State, tenant: TenantId, { fromDay }: HowToGlance): UsageOfStep[] {
+  const mine = state.calls.filter((call) => payerOf(call.tenant) === tenant && dayOf(call.at) >= fromDay);
+  const keyOf = ({ at, model, step }: CallRow): string => JSON.stringify([dayOf(at), model, usageStepOf(step)]);
+  const groups = [...Map.groupBy(mine, keyOf)].map(([key, calls]): UsageOfStep => {
+    const [day, model, step] = JSON.parse(key) as [number, string, UsageStep];
+    return { day, step, model, ...totals(calls) };
+  });
+  const order = ({ day, model, step }: UsageOfStep): string => [String(day).padStart(6), model, step].join('\n');
+  return groups.sort((a, b) => (order(a) < order(b) ? -1 : 1));
 }
 
 const isLive = (memory: Memory): boolean => liveVersion(memory) !== null;

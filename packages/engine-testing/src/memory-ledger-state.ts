@@ -94,6 +94,7 @@ export interface CallRow {
   /** null: of an owner who has none. */
   readonly lane: LaneId | null;
   readonly consolidationId: string;
+  readonly step: string;
   readonly model: string;
   readonly failed: boolean;
   readonly usage: TokenUse;

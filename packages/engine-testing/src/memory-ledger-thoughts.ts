@@ -143,9 +143,9 @@ function storeAnswer(state: State, turn: Turn, answer: StoredAnswer): Stored {
   if (state.lanes.get(lane)?.consolidationId !== consolidationId) return stored;
   if (ownAnswer(state, consolidationId, answer) !== undefined) return stored;
   state.answers.set(consolidationId, [...(state.answers.get(consolidationId) ?? []), answer]);
-  const { model, usage, at } = answer;
+  const { step, model, usage, at } = answer;
   if (answer.former === undefined) {
-    state.calls.push({ tenant, lane, consolidationId, model, failed: false, usage, at });
+    state.calls.push({ tenant, lane, consolidationId, step, model, failed: false, usage, at });
   }
   if (answer.step === 'extract') {
     for (const batch of pinnedOf(state, consolidationId)) batch.stage = 'decide';

@@ -116,6 +116,7 @@ export {
   CLOSED_BREAKER,
   callFailed,
   callUndecided,
+  knownCost,
   recent,
   SECONDS_COUNTED,
   type SecondUse,
@@ -141,7 +142,7 @@ export type * from './ports/ledger/ledger.ts';
 export type * from './ports/ledger/memories.ts';
 export type * from './ports/ledger/outbox.ts';
 export type * from './ports/ledger/overview.ts';
-export { CONTRADICTIONS, ORPHAN_KINDS } from './ports/ledger/overview.ts';
+export { CONTRADICTIONS, ORPHAN_KINDS, USAGE_STEPS, usageStepOf } from './ports/ledger/overview.ts';
 export { InvalidCursorError, type Page, type Paged } from './ports/ledger/page.ts';
 export type * from './ports/ledger/receipts.ts';
 export type * from './ports/ledger/replays.ts';

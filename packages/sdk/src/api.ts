@@ -745,6 +745,79 @@ export type ModelList = {
   })[];
 };
 
+export type Overview = {
+  readonly at: string;
+  /** Batches that are not done yet, whenever they were accepted. Of each at most 50,000 are counted. */
+  readonly batches: {
+    readonly pending: number;
+    readonly consolidating: number;
+    readonly parked: number;
+  };
+  /** When the oldest due work became due. null: none is due. */
+  readonly oldest_due_at: string | null;
+  /** At most 50,000 are counted. */
+  readonly reviews_waiting: number;
+  /** Parked batches by error code. Only the newest 1,000 are counted. */
+  readonly parked: readonly {
+    readonly code: string;
+    readonly batches: number;
+  }[];
+  /** Batches by the hour in which they were accepted and by their present state. */
+  readonly history: {
+    /** Start of the first hour that is listed: of the period, or later if a state has more than 50,000 batches. */
+    readonly since: string;
+    readonly hours: readonly {
+      readonly at: string;
+      readonly pending: number;
+      readonly consolidating: number;
+      readonly consolidated: number;
+      readonly empty: number;
+      readonly parked: number;
+      readonly undone: number;
+    }[];
+  };
+  /** How long batches took from being accepted to being searchable: the newest 1,000 consolidated ones of the period, without backfill. null: there were none. */
+  readonly freshness: {
+    readonly batches: number;
+    readonly p50_ms: number | null;
+    readonly p95_ms: number | null;
+  };
+  /** Answers of which receipts are kept. since: start of the period, or later if there are more than 1,000 receipts. */
+  readonly answers: {
+    readonly since: string;
+    readonly search: number;
+    readonly context: number;
+    readonly recall: number;
+  };
+  /** Model use of the last seven days (UTC) by day, step and model, including what-if replays. */
+  readonly usage: readonly {
+    /** UTC day, like 2026-03-01. */
+    readonly day: string;
+    /** What the model was called for. */
+    readonly step: string;
+    readonly model: string;
+    readonly calls: number;
+    readonly failed_calls: number;
+    readonly prompt_tokens: number;
+    readonly completion_tokens: number;
+    /** Models without a price count as zero. */
+    readonly cost: number;
+  }[];
+  /** Model use of this UTC day and its limit: the lower of the budget and the limit set by the operator. */
+  readonly today: {
+    readonly tokens: {
+      readonly used: number;
+      /** null: no limit. */
+      readonly limit: number | null;
+    };
+    readonly cost: {
+      readonly used: number;
+      /** null: no limit. */
+      readonly limit: number | null;
+    };
+  };
+};
+
 export type Parked = {
   readonly code: string;
   readonly batches: number;
@@ -2329,6 +2402,11 @@ export interface Operations {
   /** Get what the key of a request may do. */
   'GET /v1/session': {
     answer: Session;
+  };
+  /** Get an overview of what happened lately and what waits for somebody. */
+  'GET /v1/overview': {
+    query?: { period?: 'day' | 'week' | undefined; };
+    answer: Overview;
   };
   /** Restore a version of a memory. */
   'POST /v1/memories/{id}/restore': {

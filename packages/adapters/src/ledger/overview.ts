@@ -1,6 +1,7 @@
 import type { BatchState, OverviewStore, OwnerSummary } from '@slowwave/engine';
 import { ofNoSpace } from '@slowwave/engine/storing';
 import { read, snapshot, storeOf } from './access.ts';
+import { glance } from './glance.ts';
 import { COUNT_UNPROJECTED_GRAPH } from './graph/items.ts';
 import { type Listing, newestFirst } from './page.ts';
 import type { ColumnsOf } from './rows/columns.ts';
@@ -51,6 +52,7 @@ export const overviewStore = storeOf<OverviewStore>('overview', {
   usage: read(usageOfTenant),
   usageOfDay: read(usageOfDay),
   usageOf: read(usageOfConsolidation),
+  glance: snapshot(glance),
   /** By when they were first heard of. */
   owners: read((tenant, page) => newestFirst(OWNERS, page, { tenant })),
   ownerCount: read((tenant) =>

@@ -454,18 +454,19 @@ CREATE TABLE usage (
 CREATE INDEX usage_of_consolidation ON usage (consolidation_id);
 CREATE INDEX usage_of_lane ON usage (lane, at);
 
--- A lane's own calls are few; a tenant's are added up by day. The use of a day is the sum over its slots, as the value of a
+-- A lane's own calls are few; a tenant's are added up by day and by what they were for. The use of a day is the sum over its slots, as the value of a
 -- counter is: on PostgreSQL writers of one tenant seldom wait for each other. SQLite has one writer and one slot.
 CREATE TABLE usage_days (
   tenant text COLLATE "C" NOT NULL,
   day int NOT NULL,
   model text COLLATE "C" NOT NULL,
+  step text COLLATE "C" NOT NULL,
   slot int NOT NULL,
   calls bigint NOT NULL,
   failed_calls bigint NOT NULL,
   prompt_tokens bigint NOT NULL,
   completion_tokens bigint NOT NULL,
-  PRIMARY KEY (tenant, day, model, slot)
+  PRIMARY KEY (tenant, day, model, step, slot)
 ) WITHOUT ROWID WITH (fillfactor = 50);
 
 CREATE TABLE counters (

@@ -1,5 +1,14 @@
-import type { Account, LaneId, Millis, SummaryCall, TenantId, UsageOfModel, UsageTotals } from '@slowwave/engine';
-import { DAY_MS, dayOf, payerOf } from '@slowwave/engine/storing';
+import type {
+  Account,
+  LaneId,
+  Millis,
+  SummaryCall,
+  TenantId,
+  UsageOfModel,
+  UsageOfStep,
+  UsageTotals,
+} from '@slowwave/engine';
+import { DAY_MS, dayOf, payerOf, usageStepOf } from '@slowwave/engine/storing';
 import { all, first, type Held, run, type Script } from './script.ts';
 
 /** What is counted per tenant because its rows may be gone (erased) or are too many to add up. */
@@ -64,7 +73,10 @@ export function counting(
       at,
       ...unless?.given,
     }),
-    run(addToDay(condition), { ...{ tenant: payer, day: dayOf(at), model, failed, ...usage }, ...unless?.given }),
+    run(addToDay(condition), {
+      ...{ tenant: payer, day: dayOf(at), model, step: usageStepOf(step), failed, ...usage },
+      ...unless?.given,
+    }),
     run(add(condition), { rows, ...unless?.given }),
   ];
 }
@@ -92,6 +104,10 @@ export function usageOfDay(of: { readonly tenant: TenantId } | Account, at: Mill
   return all(USAGE_OF_STRANGERS, { tenant: of.strangersOf, ...times });
 }
 
+/** What a tenant asked of models since the beginning of a day, by day and by what it was for. */
+export const usageSinceDay = (tenant: TenantId, fromDay: number): Script<readonly UsageOfStep[]> =>
+  all(USAGE_SINCE_DAY, { tenant, fromDay });
+
 const NO_USAGE: UsageTotals = { calls: 0, failedCalls: 0, promptTokens: 0, completionTokens: 0 };
 
 /** Rows are taken in one order, so that nobody waits in a circle. */
@@ -113,9 +129,9 @@ const insertUsage = (condition: string): string => `
 
 /** Each connection has its slot, as with counters. */
 const addToDay = (condition: string): string => `
-  INSERT INTO usage_days (tenant, day, model, slot, calls, failed_calls, prompt_tokens, completion_tokens)
-  SELECT @tenant, @day, @model, :slot, 1, @failed, @promptTokens, @completionTokens WHERE ${condition}
-  ON CONFLICT (tenant, day, model, slot) DO UPDATE SET
+  INSERT INTO usage_days (tenant, day, model, step, slot, calls, failed_calls, prompt_tokens, completion_tokens)
+  SELECT @tenant, @day, @model, @step, :slot, 1, @failed, @promptTokens, @completionTokens WHERE ${condition}
+  ON CONFLICT (tenant, day, model, step, slot) DO UPDATE SET
     calls = usage_days.calls + 1, failed_calls = usage_days.failed_calls + excluded.failed_calls,
     prompt_tokens = usage_days.prompt_tokens + excluded.prompt_tokens,
     completion_tokens = usage_days.completion_tokens + excluded.completion_tokens`;
@@ -139,3 +155,9 @@ const USAGE_OF_TENANT = `
   SELECT model, sum(calls)::bigint AS calls, sum(failed_calls)::bigint AS "failedCalls",
     sum(prompt_tokens)::bigint AS "promptTokens", sum(completion_tokens)::bigint AS "completionTokens"
   FROM usage_days WHERE tenant = @tenant AND day = @day GROUP BY model ORDER BY model COLLATE "C"`;
+
+const USAGE_SINCE_DAY = `
+  SELECT day, step, model, sum(calls)::bigint AS calls, sum(failed_calls)::bigint AS "failedCalls",
+    sum(prompt_tokens)::bigint AS "promptTokens", sum(completion_tokens)::bigint AS "completionTokens"
+  FROM usage_days WHERE tenant = @tenant AND day >= @fromDay
+  GROUP BY day, model, step ORDER BY day, model COLLATE "C", step COLLATE "C"`;

@@ -1,5 +1,6 @@
-import type { Millis, Owner, TenantId } from '../../words.ts';
+import type { BatchState, Millis, Owner, TenantId } from '../../words.ts';
 import type { Page, Paged } from './page.ts';
+import type { Receipt } from './receipts.ts';
 import type { Account } from './summaries.ts';
 
 /** accepted = pending + consolidating + consolidated + empty + parked + undone + erased, always. */
@@ -26,6 +27,97 @@ export interface UsageOfModel extends UsageTotals {
   readonly model: string;
 }
 
+/** What calls of models are counted for. */
+export const USAGE_STEPS = [
+  'extract',
+  'describe',
+  'procedure',
+  'decide',
+  'repair',
+  'graph',
+  'summary',
+  'recall',
+  'rewrite',
+  'rerank',
+  'probe',
+  'other',
+] as const;
+export type UsageStep = (typeof USAGE_STEPS)[number];
+
+/** Calls that are named by their prompt: those outside of consolidations, and those that were not answered. */
+const STEP_OF_PROMPT: Readonly<Record<string, UsageStep>> = {
+  extract_facts: 'extract',
+  describe_image: 'describe',
+  summarize_procedure: 'procedure',
+  decide_operations: 'decide',
+  repair_output: 'repair',
+  extract_graph: 'graph',
+  decide_graph: 'graph',
+  refresh_summary: 'summary',
+  recall_step: 'recall',
+  rewrite_question: 'rewrite',
+  rerank_memories: 'rerank',
+  are_you_there: 'probe',
+};
+
+/** What a call was for, by the name of its step, which also says which part and which try it was: decide:2/1, extract:unusable:3. */
+export function usageStepOf(step: string): UsageStep {
+  const [name = ''] = step.split(/[:/]/u, 1);
+  const known = Object.hasOwn(STEP_OF_PROMPT, name) ? STEP_OF_PROMPT[name] : USAGE_STEPS.find((one) => one === name);
+  return known ?? 'other';
+}
+
+/** What a model was asked for one purpose on one UTC day, numbered from 1970. */
+export interface UsageOfStep extends UsageOfModel {
+  readonly day: number;
+  readonly step: UsageStep;
+}
+
+/** How far back a glance looks, and how much it reads at most: it costs the same however much there is. */
+export interface HowToGlance {
+  readonly now: Millis;
+  readonly since: Millis;
+  /** Batches are counted by stretches of this length. */
+  readonly everyMs: Millis;
+  /** The first UTC day of the use of models. */
+  readonly fromDay: number;
+  /** Of what is counted from an index alone: of each state, the newest. */
+  readonly entriesMax: number;
+  /** Of what is read from rows: the newest. */
+  readonly rowsMax: number;
+}
+
+/** What happened to the batches of a stretch: how many of those accepted in it are in this state now. */
+export interface AcceptedBatches {
+  readonly from: Millis;
+  readonly state: BatchState;
+  readonly batches: number;
+}
+
+/** Batches that are not done, whenever they were accepted; of each no more than `entriesMax` are counted. */
+export type OpenBatches = Readonly<Record<'pending' | 'consolidating' | 'parked', number>>;
+
+export interface Glance {
+  readonly open: OpenBatches;
+  readonly accepted: readonly AcceptedBatches[];
+  /** From when on `accepted` has all there are: later than was asked for where one state has more than `entriesMax`. */
+  readonly acceptedSince: Millis;
+  /** Of the newest `rowsMax` parked batches, by the code of why they are. */
+  readonly parked: readonly Omit<ParkedBatches, 'tenant'>[];
+  /** How long the newest consolidated batches took from being accepted to being searchable, shortest first. Backfill is left out. */
+  readonly delays: readonly Millis[];
+  /** When the tenant's oldest due work became due. */
+  readonly oldestDue: Millis | null;
+  /** Operations that wait for a person; counts no further than `entriesMax`. */
+  readonly reviews: number;
+  /** With what the tenant's shadow spaces have used. */
+  readonly usage: readonly UsageOfStep[];
+  /** What was answered, by route, as the newest `rowsMax` receipts of the installation say. */
+  readonly answers: readonly { readonly route: Receipt['route']; readonly answers: number }[];
+  /** From when on `answers` has all there are. */
+  readonly answersSince: Millis;
+}
+
 export interface OwnerSummary {
   readonly owner: Owner;
   readonly memories: number;
@@ -44,6 +136,8 @@ export interface OverviewStore {
   usageOf(consolidationId: string): Promise<UsageTotals>;
   /** What each model was asked on the UTC day of `at`: for a whole tenant with its shadow spaces, or for one account. Ordered by model. */
   usageOfDay(of: { readonly tenant: TenantId } | Account, at: Millis): Promise<readonly UsageOfModel[]>;
+  /** What the overview of a tenant shows of now and lately. Cheap enough to be asked every few seconds. */
+  glance(tenant: TenantId, how: HowToGlance): Promise<Glance>;
   owners(tenant: TenantId, page: Page): Promise<Paged<OwnerSummary>>;
   ownerCount(tenant: TenantId): Promise<number>;
   /** How many memories and batches, and how much of graphs, is still to be projected. */

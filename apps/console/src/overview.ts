@@ -1,0 +1,119 @@
+import { OverviewQuery, OverviewView } from '@slowwave/contracts';
+import {
+  type Ceilings,
+  DAY_MS,
+  dayOf,
+  type Glance,
+  isoOf,
+  isoOrNull,
+  knownCost,
+  type Millis,
+  type TenantId,
+  type TenantSettings,
+  type UsageOfStep,
+} from '@slowwave/engine';
+import { type ConsoleDeps, routesOf } from './deps.ts';
+
+const route = routesOf('manage');
+
+const HOUR_MS = 3_600_000;
+const HOURS = { day: 24, week: 168 } as const;
+const USAGE_DAYS = 7;
+/** An index has them: they are counted in milliseconds. */
+const ENTRIES_MAX = 50_000;
+const ROWS_MAX = 1_000;
+
+export const getOverview = route('GET /v1/overview', {
+  id: 'getOverview',
+  summary: 'Get an overview of what happened lately and what waits for somebody',
+  description: 'Reads a limited amount of data, however much there is, and may be called every few seconds.',
+  query: OverviewQuery,
+  answer: OverviewView,
+  handle: async (deps, { tenant, query }) => {
+    const { ledger, tools } = deps;
+    const now = tools.now();
+    const since = now - (now % HOUR_MS) - (HOURS[query.period] - 1) * HOUR_MS;
+    const fromDay = dayOf(now) - USAGE_DAYS + 1;
+    const how = { now, since, everyMs: HOUR_MS, fromDay, entriesMax: ENTRIES_MAX, rowsMax: ROWS_MAX };
+    const [glance, settings, ceilings] = await Promise.all([
+      ledger.overview.glance(tenant, how),
+      ledger.settings.get(tenant),
+      ceilingsOf(deps, tenant),
+    ]);
+    return {
+      at: isoOf(now),
+      batches: glance.open,
+      oldest_due_at: isoOrNull(glance.oldestDue),
+      reviews_waiting: glance.reviews,
+      parked: [...glance.parked],
+      history: historyOf(glance, now),
+      freshness: freshnessOf(glance.delays),
+      answers: answersOf(glance),
+      usage: glance.usage.map((used) => usageView(used, settings)),
+      today: todayOf(
+        glance.usage.filter(({ day }) => day === dayOf(now)),
+        settings,
+        ceilings,
+      ),
+    };
+  },
+});
+
+const ceilingsOf = async ({ ledger, ceilings }: ConsoleDeps, tenant: TenantId): Promise<Ceilings> =>
+  (await ledger.settings.ceilings(tenant)) ?? ceilings;
+
+const NONE = { pending: 0, consolidating: 0, consolidated: 0, empty: 0, parked: 0, undone: 0 };
+
+/** Every hour is listed, also those in which nothing was accepted. */
+function historyOf({ accepted, acceptedSince }: Glance, now: Millis): OverviewView['history'] {
+  const byHour = Map.groupBy(accepted, ({ from }) => from);
+  const hours: OverviewView['history']['hours'] = [];
+  for (let at = acceptedSince; at <= now; at += HOUR_MS) {
+    const states = (byHour.get(at) ?? []).map(({ state, batches }) => [state, batches]);
+    hours.push({ at: isoOf(at), ...NONE, ...Object.fromEntries(states) });
+  }
+  return { since: isoOf(acceptedSince), hours };
+}
+
+const freshnessOf = (delays: Glance['delays']): OverviewView['freshness'] => ({
+  batches: delays.length,
+  p50_ms: quantileOf(delays, 0.5),
+  p95_ms: quantileOf(delays, 0.95),
+});
+
+/** The smallest of these that so large a share of them does not exceed. */
+const quantileOf = (sorted: readonly number[], share: number): number | null =>
+  sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? null;
+
+function answersOf({ answers, answersSince }: Glance): OverviewView['answers'] {
+  const counts = Object.fromEntries(answers.map(({ route: asked, answers: count }) => [asked, count]));
+  return { since: isoOf(answersSince), search: 0, context: 0, recall: 0, ...counts };
+}
+
+const usageView = (used: UsageOfStep, { prices }: TenantSettings): OverviewView['usage'][number] => ({
+  day: isoOf(used.day * DAY_MS).slice(0, 'YYYY-MM-DD'.length),
+  step: used.step,
+  model: used.model,
+  calls: used.calls,
+  failed_calls: used.failedCalls,
+  prompt_tokens: used.promptTokens,
+  completion_tokens: used.completionTokens,
+  cost: knownCost([used], prices),
+});
+
+const todayOf = (
+  used: readonly UsageOfStep[],
+  { budgets, prices }: TenantSettings,
+  ceilings: Ceilings,
+): OverviewView['today'] => ({
+  tokens: {
+    used: used.reduce((sum, { promptTokens, completionTokens }) => sum + promptTokens + completionTokens, 0),
+    limit: lower(budgets.tokensPerDay, ceilings.tokensPerDay),
+  },
+  cost: { used: knownCost(used, prices), limit: lower(budgets.costPerDay, ceilings.costPerDay) },
+});
+
+function lower(...limits: readonly (number | null)[]): number | null {
+  const given = limits.filter((limit) => limit !== null);
+  return given.length === 0 ? null : Math.min(...given);
+}

@@ -1,0 +1,72 @@
+import { z } from 'zod';
+
+const Count = z.number().int();
+
+const BatchStates = {
+  pending: Count,
+  consolidating: Count,
+  consolidated: Count,
+  empty: Count,
+  parked: Count,
+  undone: Count,
+};
+
+export const OverviewQuery = z.strictObject({
+  period: z.enum(['day', 'week']).default('day').describe('How far back to look.'),
+});
+
+const Used = z.object({ used: z.number(), limit: z.number().nullable().describe('null: no limit.') });
+
+/** How a tenant is doing, and what waits for somebody. */
+export const OverviewView = z
+  .object({
+    at: z.string(),
+    batches: z
+      .object({ pending: Count, consolidating: Count, parked: Count })
+      .describe('Batches that are not done yet, whenever they were accepted. Of each at most 50,000 are counted.'),
+    oldest_due_at: z.string().nullable().describe('When the oldest due work became due. null: none is due.'),
+    reviews_waiting: Count.describe('At most 50,000 are counted.'),
+    parked: z
+      .array(z.object({ code: z.string(), batches: Count }))
+      .describe('Parked batches by error code. Only the newest 1,000 are counted.'),
+    history: z
+      .object({
+        since: z
+          .string()
+          .describe(
+            'Start of the first hour that is listed: of the period, or later if a state has more than 50,000 batches.',
+          ),
+        hours: z.array(z.object({ at: z.string(), ...BatchStates })),
+      })
+      .describe('Batches by the hour in which they were accepted and by their present state.'),
+    freshness: z
+      .object({ batches: Count, p50_ms: z.number().nullable(), p95_ms: z.number().nullable() })
+      .describe(
+        'How long batches took from being accepted to being searchable: the newest 1,000 consolidated ones of the ' +
+          'period, without backfill. null: there were none.',
+      ),
+    answers: z
+      .object({ since: z.string(), search: Count, context: Count, recall: Count })
+      .describe(
+        'Answers of which receipts are kept. since: start of the period, or later if there are more than 1,000 receipts.',
+      ),
+    usage: z
+      .array(
+        z.object({
+          day: z.string().describe('UTC day, like 2026-03-01.'),
+          step: z.string().describe('What the model was called for.'),
+          model: z.string(),
+          calls: Count,
+          failed_calls: Count,
+          prompt_tokens: Count,
+          completion_tokens: Count,
+          cost: z.number().describe('Models without a price count as zero.'),
+        }),
+      )
+      .describe('Model use of the last seven days (UTC) by day, step and model, including what-if replays.'),
+    today: z
+      .object({ tokens: Used, cost: Used })
+      .describe('Model use of this UTC day and its limit: the lower of the budget and the limit set by the operator.'),
+  })
+  .meta({ id: 'Overview' });
+export type OverviewView = z.infer<typeof OverviewView>;

@@ -7,6 +7,7 @@ import { Loading, Problem } from './ui/states.tsx';
 
 /** Each page is a file of its own, loaded when somebody first goes there. */
 const Overview = lazy(async () => ({ default: (await import('./pages/overview.tsx')).Overview }));
+const GraphPage = lazy(async () => ({ default: (await import('./pages/graph.tsx')).GraphPage }));
 const MemoryPage = lazy(async () => ({ default: (await import('./pages/memory.tsx')).MemoryPage }));
 const Playground = lazy(async () => ({ default: (await import('./pages/playground.tsx')).Playground }));
 const Users = lazy(async () => ({ default: (await import('./pages/users.tsx')).Users }));
@@ -27,6 +28,7 @@ export function App() {
             <Route path="/" component={Overview} />
             <Route path="/users" component={Users} />
             <Route path="/memories/:id" component={MemoryPage} />
+            <Route path="/graph" component={GraphPage} />
             <Route path="/playground" component={Playground} />
             <Route>
               <h1>There is no such page</h1>

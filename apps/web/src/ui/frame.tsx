@@ -13,6 +13,7 @@ interface Section {
 const SECTIONS: readonly Section[] = [
   { path: '/', name: 'Overview', right: 'search' },
   { path: '/users', name: 'Users', right: 'search' },
+  { path: '/graph', name: 'Graph', right: 'search' },
   { path: '/playground', name: 'Playground', right: 'ingest' },
 ];
 

@@ -24,21 +24,26 @@ import {
   type Ledger,
   liveVersion,
   type Memory,
+  type MemoryVersion,
+  type Message,
   type Millis,
   matches,
   memoryView,
   type Page,
   type Paged,
+  quotedIn,
   type Scope,
   scopeOf,
   shownVersion,
   type TenantId,
+  versionAsOf,
 } from '@slowwave/engine';
 import {
   type FastifyRequest,
   IdParams,
   listed,
   mayKnow,
+  momentOf,
   notFound,
   ownApp,
   pageOf,
@@ -58,17 +63,18 @@ export const memoryRoutes = [
     summary: "List an owner's memories, newest first",
     description:
       'The owner is the first of user_id, agent_id and run_id that is set; the other ids only filter. Returns the ' +
-      'current version of each memory, as in search results; filters apply to the latest version.',
+      'current version of each memory, as in search results; filters apply to the latest version. With as_of, the version ' +
+      'that was true at that time, also of memories that have ended since; the order stays the same.',
     query: ListMemoriesQuery,
     answer: MemoryList,
     bounds: { by: 'query', apps: true },
     handle: async ({ ledger, tools }, { tenant, query, request }) => {
       const [scope, now, page] = [scopeOf(query), tools.now(), pageOf(query)];
       const where = filterIn(query.filters);
-      const app = ownApp(request);
-      if (app !== null) {
-        const known = await listInApp(ledger, { tenant, scope, now, page, where, app });
-        return listed(known, (memory: Memory) => memoryView(memory, shownVersion(memory, now)));
+      const [app, at] = [ownApp(request), momentOf(query.as_of) ?? null];
+      if (app !== null || at !== null) {
+        const known = await listByLooking(ledger, { tenant, scope, now, page, where, app, at });
+        return listed(known, ({ memory, version }: Shown) => memoryView(memory, version));
       }
       const memories =
         where === null
@@ -116,9 +122,9 @@ export const memoryRoutes = [
     answer: SourceList,
     bounds: { by: 'found', apps: false },
     handle: async ({ ledger }, { tenant, params, query, request }) => {
-      const { id } = await existing(ledger, request, params.id);
-      const sources = await ledger.memories.sources(tenant, id, query);
-      return { results: sources.map(({ message, isSource }) => sourceView(message, isSource)), next_cursor: null };
+      const memory = await existing(ledger, request, params.id);
+      const sources = await ledger.memories.sources(tenant, memory.id, query);
+      return { results: sources.map(quotedSource(memory)), next_cursor: null };
     },
   }),
   route('GET /v1/users', {
@@ -127,7 +133,10 @@ export const memoryRoutes = [
     query: ListUsersQuery,
     answer: UserList,
     handle: async ({ ledger }, { tenant, query }) =>
-      listed(await ledger.overview.owners(tenant, pageOf(query)), userView),
+      listed(
+        await ledger.overview.owners(tenant, pageOf(query), { idPrefix: query.id_prefix ?? '', order: query.order }),
+        userView,
+      ),
   }),
   route('GET /v1/stats', {
     id: 'getStats',
@@ -138,29 +147,62 @@ export const memoryRoutes = [
   }),
 ];
 
-interface InApp {
+/** A source with the words of it that the memory, in any version, rests on. */
+const quotedSource = (memory: Memory) => {
+  const said = memory.timeline.flatMap((mark) => (mark.kind === 'said' ? mark.details : []));
+  return ({ message, isSource }: { readonly message: Message; readonly isSource: boolean }) => {
+    const view = sourceView(message, isSource);
+    const quotes = said.filter(({ sourceIds }) => sourceIds.includes(message.id)).map(({ quote }) => quote);
+    return { ...view, quotes: [...quotedIn(view.content, quotes)] };
+  };
+};
+
+/** A memory in the version that a list shows. */
+interface Shown {
+  readonly memory: Memory;
+  readonly version: MemoryVersion;
+}
+
+interface Looking {
   readonly tenant: TenantId;
   readonly scope: Scope;
   readonly now: Millis;
   readonly page: Page;
   readonly where: Filter | null;
-  readonly app: string;
+  /** The list is as this app knows its memories; null: as they are known in all. */
+  readonly app: string | null;
+  /** The moment it is about; null: now. */
+  readonly at: Millis | null;
 }
 
 /** No memory has ended by then. */
 const BEFORE_ALL: Millis = -Number.MAX_SAFE_INTEGER;
 
-/** A list as one app knows its memories: a filter is asked of that, the other ids are, and whether they have ended. */
-async function listInApp(ledger: Ledger, { tenant, scope, now, page, where, app }: InApp): Promise<Paged<Memory>> {
+/**
+ * A list of which the memories themselves tell what belongs to it: what they said at another moment, or as one app knows them. A
+ * filter is asked of that, the other ids are, and whether they have ended.
+ */
+async function listByLooking(ledger: Ledger, looking: Looking): Promise<Paged<Shown>> {
+  const { tenant, scope, now, page, where, app, at } = looking;
   const ids = besideOwner(scope);
   const fits = (memory: Memory): boolean =>
     isUnder(idListsOf(memory), ids) && (where === null || matches(where, filterableOf(memory)));
-  const results: Memory[] = [];
+  const shownAt = (memory: Memory): MemoryVersion | null => {
+    if (at !== null) return versionAsOf(memory, at);
+    return isLiveAt(memory, now) ? shownVersion(memory, now) : null;
+  };
+  const results: Shown[] = [];
   for (let cursor = page.cursor; ; ) {
-    const limit = page.limit - results.length;
-    const some: Paged<Memory> = await ledger.memories.list(tenant, scope, BEFORE_ALL, { limit, cursor });
-    const known = some.results.flatMap((memory) => inApp(memory, app) ?? []);
-    results.push(...known.filter((memory) => isLiveAt(memory, now) && fits(memory)));
+    const more = { limit: page.limit - results.length, cursor };
+    const some: Paged<Memory> =
+      at === null
+        ? await ledger.memories.list(tenant, scope, BEFORE_ALL, more)
+        : await ledger.memories.around(tenant, { scope, at }, more);
+    const known = app === null ? some.results : some.results.flatMap((memory) => inApp(memory, app) ?? []);
+    for (const memory of known) {
+      const version = shownAt(memory);
+      if (version !== null && fits(memory)) results.push({ memory, version });
+    }
     cursor = some.nextCursor;
     if (cursor === null || results.length >= page.limit) return { results, nextCursor: cursor };
   }

@@ -1,5 +1,5 @@
-import { DEFAULT_TENANT, type Memory, sweepOutbox } from '@slowwave/engine';
-import { confirmed, NEVER, updated } from '@slowwave/engine-testing';
+import { DEFAULT_TENANT, type Memory, type MemoryChange, sweepOutbox } from '@slowwave/engine';
+import { confirmed, deleted, NEVER, updated } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { searchBench } from './testing/bench.ts';
 
@@ -54,6 +54,47 @@ test('of a change that is to come a list, a search and the memory itself show th
   expect(await shown()).toEqual(Array(3).fill(['Ann lives in Paris', 2, changes, null]));
 });
 
+test('a list as of a moment shows what a search as of it finds: former versions, what ended since, nothing deleted', async () => {
+  const { app, engine, writer, search, remember } = await searchBench();
+  const { deps, tools } = engine;
+  const write = async (change: MemoryChange) => {
+    await deps.ledger.memories.write(DEFAULT_TENANT, { changes: [change], tombstones: [], now: tools.now() });
+    tools.advance(1_000);
+  };
+  const known = async (id: string) => (await deps.ledger.memories.get(DEFAULT_TENANT, id)) as Memory;
+  const [home, left, gone] = [
+    await remember('Ann lives in Berlin'),
+    await remember('Ann works at Acme'),
+    await remember('Ann owes money'),
+  ];
+  const then = new Date(tools.now()).toISOString();
+  tools.advance(1_000);
+  await write(updated(tools, await known(home), { text: 'Ann lives in Paris' }));
+  await write(deleted(tools, await known(left)));
+  await writer.remove(DEFAULT_TENANT, gone);
+  await remember('Ann has a cat');
+  await sweepOutbox(deps, NEVER);
+  const listed = async (query: string): Promise<string[]> =>
+    (await app.inject(`/v1/memories?user_id=ann${query}`))
+      .json()
+      .results.map(({ memory }: { memory: string }) => memory);
+  const found = async (as_of: string): Promise<string[]> => {
+    const asked = { query: 'Ann lives works owes has', user_id: 'ann', cut: 'none', as_of };
+    return (await search(asked)).json().results.map(({ memory }: { memory: string }) => memory);
+  };
+  expect((await listed(`&as_of=${then}`)).sort()).toEqual(['Ann lives in Berlin', 'Ann works at Acme']);
+  expect((await found(then)).sort()).toEqual(['Ann lives in Berlin', 'Ann works at Acme']);
+  expect(await listed(`&as_of=${new Date(tools.now()).toISOString()}`)).toEqual(await listed(''));
+  expect(await listed('&as_of=2001-01-01T00:00:00Z')).toEqual([]);
+  const page = (await app.inject(`/v1/memories?user_id=ann&as_of=${then}&limit=1`)).json();
+  expect([page.results.length, await listed(`&as_of=${then}&limit=1&cursor=${page.next_cursor}`)]).toEqual([
+    ...[1, ['Ann lives in Berlin']],
+  ]);
+  expect(await listed(`&as_of=${then}&filters=${JSON.stringify({ memory: { contains: 'Acme' } })}`)).toEqual([
+    'Ann works at Acme',
+  ]);
+});
+
 test('what is to come is shown at once where nothing held before, by a list as by a search', async () => {
   const { app, engine, writer, search } = await searchBench();
   const given = { metadata: {}, category: null, immutable: false, expiresAt: null };
@@ -95,6 +136,25 @@ test('the sources of a memory come with their neighbours on request', async () =
     true,
     false,
   ]);
+});
+
+test('the sources of a memory show the words that it rests on as they stand there, and no others', async () => {
+  const { app, engine } = await searchBench();
+  await engine.post(['Well. Ann lives in Berlin, you know.', 'Ann likes tea']);
+  await engine.run();
+  const { ledger, tools } = engine.deps;
+  const [memory] = await engine.memories();
+  const [id = ''] = memory?.versions[0]?.details.sourceIds ?? [];
+  if (memory === undefined) throw new Error('expected a memory');
+  const quoting = (of: Memory, quote: string) =>
+    confirmed(tools, of, { sourceIds: [id], details: { quote, sourceIds: [id] } });
+  const first = quoting(memory, 'ann lives  in BERLIN');
+  const second = quoting(first.memory, 'owes money to Bob');
+  for (const change of [first, second]) {
+    await ledger.memories.write(DEFAULT_TENANT, { changes: [change], tombstones: [], now: tools.now() });
+  }
+  const { results } = (await app.inject(`/v1/memories/${memory.id}/sources?after=1`)).json();
+  expect(results.map(({ quotes }: { quotes: string[] }) => quotes)).toEqual([['Ann lives in Berlin'], []]);
 });
 
 test('a history says who said what it came from, and leads to the conversation around it', async () => {
@@ -164,6 +224,19 @@ test('owners are listed with what they have', async () => {
   );
 });
 
+test('owners are found by how their ids begin, the last active first if asked', async () => {
+  const { app, engine, remember } = await searchBench();
+  for (const user_id of ['ann', 'bob', 'anna', 'ann']) {
+    await remember(`likes tea ${engine.tools.now()}`, { user_id });
+    engine.tools.advance(1_000);
+  }
+  const ids = async (query: string): Promise<string[]> =>
+    (await app.inject(`/v1/users?${query}`)).json().results.map(({ id }: { id: string }) => id);
+  expect(await ids('id_prefix=ann')).toEqual(['anna', 'ann']);
+  expect(await ids('id_prefix=ann&order=updated')).toEqual(['ann', 'anna']);
+  expect(await ids('order=updated&limit=1')).toEqual(['ann']);
+});
+
 test('the counts add up', async () => {
   const { app, engine } = await searchBench();
   await engine.post(['Ann lives in Berlin']);
@@ -195,6 +268,9 @@ test.each([
   ['/v1/memories/mem_unknown/future', 404, 'route_not_found'],
   ['/v1/users?cursor=x', 400, 'invalid_cursor'],
   ['/v1/users?limit=0', 400, 'invalid_request'],
+  ['/v1/users?id_prefix=', 400, 'invalid_request'],
+  ['/v1/users?order=random', 400, 'invalid_request'],
+  ['/v1/memories?user_id=ann&as_of=yesterday', 400, 'invalid_request'],
   ['/v1/stats?all=1', 400, 'invalid_request'],
   ['/v1/search', 405, 'method_not_allowed'],
 ])('GET %s answers %i %s', async (url, status, code) => {

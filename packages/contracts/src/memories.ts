@@ -84,7 +84,12 @@ export type WrittenMemory = z.infer<typeof WrittenMemory>;
 
 export const MemoryList = listOf(MemoryView).meta({ id: 'MemoryList' });
 export const ListMemoriesQuery = z
-  .strictObject({ ...ScopeFields, filters: FiltersText.optional(), ...PageQuery })
+  .strictObject({
+    ...ScopeFields,
+    filters: FiltersText.optional(),
+    as_of: Moment.optional().describe('Return what was true at this time instead of now.'),
+    ...PageQuery,
+  })
   .refine(hasOwnerId, { message: OWNER_ID_MISSING, path: ['user_id'] });
 
 const Withheld = z
@@ -111,6 +116,10 @@ export type SaidMessage = z.infer<typeof SaidMessage>;
 
 export const SourceView = SaidMessage.extend({
   is_source: z.boolean().describe('false: a neighbouring message requested with before or after.'),
+  quotes: z
+    .array(z.string())
+    .optional()
+    .describe('The words of it that the memory rests on, as far as they are known. Not included in search results.'),
 }).meta({ id: 'Source' });
 
 export const HistoryEvent = z
@@ -323,4 +332,11 @@ export const UserView = z
   .meta({ id: 'User' });
 export type UserView = z.infer<typeof UserView>;
 export const UserList = listOf(UserView).meta({ id: 'UserList' });
-export const ListUsersQuery = z.strictObject(PageQuery);
+export const ListUsersQuery = z.strictObject({
+  id_prefix: ExternalId.optional().describe('Only those whose id begins with this.'),
+  order: z
+    .enum(['created', 'updated'])
+    .default('created')
+    .describe('created: last heard of for the first time first. updated: last active first.'),
+  ...PageQuery,
+});

@@ -1,4 +1,4 @@
-import { InvalidCursorError, type Memory, type MemoryChange, ownerOf, type Scope } from '@slowwave/engine';
+import { InvalidCursorError, type Memory, type MemoryChange, ownerOf, type Page, type Scope } from '@slowwave/engine';
 import { describe, expect, it } from 'vitest';
 import { added, bitsOf, confirmed, deleted, type Happening, home, retracted, scope, updated } from './builders.ts';
 import { ALL, ANN, type Bench, MINUTE, SECOND, TENANT, write } from './ledger-bench.ts';
@@ -125,6 +125,34 @@ export function describeMemories(bench: () => Bench): void {
       expect(await listed(b, scope({ userId: 'ann', appId: 'shop' }))).toEqual([full.memory.id]);
       expect(await listed(b, scope({ agentId: 'helper' }))).toEqual([agents.memory.id]);
       expect(await b.ledger.memories.liveIds(TENANT, scope({ userId: 'ann', runId: 'r1' }))).toEqual([full.memory.id]);
+    });
+
+    it('around a moment has what held then and ended since, but nothing that is forgotten', async () => {
+      const b = bench();
+      const changed = await writeNew(b);
+      const ended = await writeNew(b);
+      const forgotten = await writeNew(b);
+      const then = b.tools.now();
+      b.tools.advance(MINUTE);
+      await write(
+        b,
+        updated(b.tools, changed.memory, { text: 'Lives in Rome' }),
+        deleted(b.tools, ended.memory),
+        deleted(b.tools, forgotten.memory, { forgets: true }),
+      );
+      const later = await writeNew(b);
+      const around = async (at: number, inScope = scope(), page: Page = ALL) => {
+        const { results, nextCursor } = await b.ledger.memories.around(TENANT, { scope: inScope, at }, page);
+        return { ids: results.map(({ id }) => id), nextCursor };
+      };
+      const [first, second, third] = [changed, ended, later].map(({ memory }) => memory.id);
+      expect((await around(then)).ids).toEqual([second, first]);
+      expect((await around(b.tools.now())).ids).toEqual([third, first]);
+      expect((await around(then - MINUTE)).ids).toEqual([]);
+      expect((await around(then, scope({ userId: 'ann', runId: 'r2' }))).ids).toEqual([]);
+      const page = await around(then, scope(), { limit: 1, cursor: null });
+      expect(page.ids).toEqual([second]);
+      expect((await around(then, scope(), { limit: 1, cursor: page.nextCursor })).ids).toEqual([first]);
     });
 
     it('refuses a cursor it never gave out', async () => {

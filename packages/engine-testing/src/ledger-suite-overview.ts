@@ -1,4 +1,4 @@
-import { InvalidCursorError, spaceOf } from '@slowwave/engine';
+import { InvalidCursorError, type OwnersAsked, spaceOf } from '@slowwave/engine';
 import { describe, expect, it } from 'vitest';
 import { added, deleted, home, scope, storedAnswer, updated, user } from './builders.ts';
 import {
@@ -192,6 +192,45 @@ export function describeOverview(bench: () => Bench): void {
       expect(second.nextCursor).toBeNull();
       const nowhere = { limit: 2, cursor: 'no cursor at all' };
       await expect(b.ledger.overview.owners(TENANT, nowhere)).rejects.toThrow(InvalidCursorError);
+    });
+  });
+
+  describe('the list of some owners', () => {
+    const idsOf = async (b: Bench, asked: OwnersAsked, cursor: string | null = null) => {
+      const { results, nextCursor } = await b.ledger.overview.owners(TENANT, { limit: 2, cursor }, asked);
+      return { ids: results.map(({ owner }) => owner.id), nextCursor };
+    };
+
+    it('is of those whose ids begin as asked, of every kind and in any script', async () => {
+      const b = bench();
+      const last = '\u{10FFFF}';
+      const ids = ['ann', 'anna', 'Ann', 'bob', '安娜', '安', '宀', '\uD7FF', '\uE000', last, `${last}x`];
+      for (const userId of ids) await store(b, { scope: scope({ userId }) });
+      await store(b, { scope: scope({ agentId: 'annex' }) });
+      await store(b, { tenant: OTHER_TENANT, scope: scope({ userId: 'ann-elsewhere' }) });
+      const beginning = async (idPrefix: string) => {
+        const { results } = await b.ledger.overview.owners(TENANT, ALL, { idPrefix, order: 'created' });
+        return results.map(({ owner }) => owner.id).sort();
+      };
+      expect(await beginning('ann')).toEqual(['ann', 'anna', 'annex']);
+      expect(await beginning('A')).toEqual(['Ann']);
+      expect(await beginning('安')).toEqual(['安', '安娜']);
+      expect(await beginning('\uD7FF')).toEqual(['\uD7FF']);
+      expect(await beginning(last)).toEqual([last, `${last}x`]);
+      expect(await beginning('x')).toEqual([]);
+    });
+
+    it('begins with the last active ones where that is asked, page by page', async () => {
+      const b = bench();
+      for (const userId of ['ann', 'bob', 'cid', 'ann']) {
+        b.tools.advance(SECOND);
+        await store(b, { scope: scope({ userId }) });
+      }
+      const active = { idPrefix: '', order: 'updated' } as const;
+      const first = await idsOf(b, active);
+      expect(first.ids).toEqual(['ann', 'cid']);
+      expect(await idsOf(b, active, first.nextCursor)).toEqual({ ids: ['bob'], nextCursor: null });
+      expect((await idsOf(b, { idPrefix: '', order: 'created' })).ids).toEqual(['cid', 'bob']);
     });
   });
 

@@ -54,8 +54,9 @@ export function memoryOverview(state: State): OverviewStore {
     },
     glance: async (tenant, how) => glance(state, tenant, how),
     usageOf: async (id) => totals(state.calls.filter((call) => call.consolidationId === id)),
-    owners: async (tenant, page) => {
-      const paged = pageOf(lanesOf(state, tenant), (lane) => ({ order: lane.createdAt, id: lane.id }), page);
+    owners: async (tenant, page, { idPrefix, order } = { idPrefix: '', order: 'created' }) => {
+      const lanes = lanesOf(state, tenant).filter(({ owner }) => owner.id.startsWith(idPrefix));
+      const paged = pageOf(lanes, (lane) => ({ order: lane[`${order}At`], id: lane.id }), page);
       return { ...paged, results: paged.results.map((lane) => summaryOf(state, lane)) };
     },
     ownerCount: async (tenant) => lanesOf(state, tenant).length,

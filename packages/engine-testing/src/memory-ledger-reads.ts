@@ -33,6 +33,10 @@ export function memoryReads(state: State): Reads {
       const memories = liveOf(state, tenant, scope).filter((memory) => !isExpired(memory, now));
       return pageOf(memories, (memory) => ({ order: memory.createdAt, id: memory.id }), page);
     },
+    around: async (tenant, { scope, at }, page) => {
+      const memories = ofOwner(state, tenant, scope).filter((memory) => maySay(memory, at));
+      return pageOf(memories, (memory) => ({ order: memory.createdAt, id: memory.id }), page);
+    },
     liveIds: async (tenant, scope) => liveOf(state, tenant, scope).map((memory) => memory.id),
     every: async (after, limit) => {
       const standing = [...state.memories.values()].filter(({ lane }) => state.lanes.get(lane)?.erasure === null);
@@ -74,7 +78,10 @@ function unindexed(state: State, lane: LaneId, since: Millis): Memory[] {
 }
 
 /** Live memories of the scope's owner; the other ids of the scope only filter. */
-export function liveOf(state: State, tenant: TenantId, scope: Scope): Memory[] {
+export const liveOf = (state: State, tenant: TenantId, scope: Scope): Memory[] =>
+  ofOwner(state, tenant, scope).filter((memory) => liveVersion(memory) !== null);
+
+function ofOwner(state: State, tenant: TenantId, scope: Scope): Memory[] {
   const owner = ownerOf(scope);
   return [...state.memories.values()].filter(
     (memory) =>
@@ -82,10 +89,16 @@ export function liveOf(state: State, tenant: TenantId, scope: Scope): Memory[] {
       state.lanes.get(memory.lane)?.erasure === null &&
       memory.owner.kind === owner.kind &&
       memory.owner.id === owner.id &&
-      isUnder(idListsOf(memory), besideOwner(scope)) &&
-      liveVersion(memory) !== null,
+      isUnder(idListsOf(memory), besideOwner(scope)),
   );
 }
+
+const maySay = (memory: Memory, at: Millis): boolean =>
+  forgottenAt(memory) === null &&
+  memory.versions.some(
+    ({ validFrom, saidAt, invalidAt }) =>
+      Math.min(validFrom, saidAt.at) <= at && (invalidAt === null || invalidAt > at),
+  );
 
 export const isWithin = (scope: Scope, asked: Scope): boolean =>
   (asked.userId === null || asked.userId === scope.userId) &&

@@ -82,7 +82,7 @@ export {
   ratingOf,
   tombstoneOf,
 } from './memories/evolve.ts';
-export type { Evidence } from './memories/forgotten.ts';
+export { type Evidence, quotedIn } from './memories/forgotten.ts';
 export {
   foundVersions,
   historyFrom,
@@ -161,9 +161,9 @@ export { SHELVES, shownPart } from './ports/search-index.ts';
 export type * from './ports/tools.ts';
 export { atOnce } from './ports/tools.ts';
 export type * from './ports/writers.ts';
-export { shownVersion } from './projection/make-points.ts';
 export { adoptIndex, markerOf, project, type SweepDeps, sameMarker, sweepOutbox } from './projection/project.ts';
 export { type Rebuilding, type RebuildProgress, type Rebuilt, rebuildIndex } from './projection/rebuild-index.ts';
+export { shownVersion, versionAsOf } from './projection/sight.ts';
 export { blankedBy, LOOKED_FOR_MAX } from './receipts/blanked.ts';
 export { creditChanges, creditScore } from './receipts/credit.ts';
 export { kept, laneOfReceipts } from './receipts/kept.ts';

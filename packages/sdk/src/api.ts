@@ -167,6 +167,8 @@ export type CitedMessage = {
   readonly said_at: string;
   /** The speaker’s UTC offset in minutes, if known. */
   readonly utc_offset?: number | undefined;
+  /** The words of it that the memory rests on, as far as they are known. Not included in search results. */
+  readonly quotes?: readonly string[] | undefined;
   readonly kind: 'message';
 };
 
@@ -1874,6 +1876,8 @@ export type Source = {
   readonly utc_offset?: number | undefined;
   /** false: a neighbouring message requested with before or after. */
   readonly is_source: boolean;
+  /** The words of it that the memory rests on, as far as they are known. Not included in search results. */
+  readonly quotes?: readonly string[] | undefined;
 };
 
 export type SourceList = {
@@ -2258,7 +2262,7 @@ export interface Operations {
   };
   /** List an owner's memories, newest first. */
   'GET /v1/memories': {
-    query?: { user_id?: string | undefined; agent_id?: string | undefined; run_id?: string | undefined; app_id?: string | undefined; filters?: string | undefined; limit?: number | undefined; cursor?: string | undefined; };
+    query?: { user_id?: string | undefined; agent_id?: string | undefined; run_id?: string | undefined; app_id?: string | undefined; filters?: string | undefined; as_of?: string | undefined; limit?: number | undefined; cursor?: string | undefined; };
     answer: MemoryList;
   };
   /** Write a memory verbatim. */
@@ -2302,7 +2306,7 @@ export interface Operations {
   };
   /** List the users, agents and runs that own memories or have waiting batches. */
   'GET /v1/users': {
-    query?: { limit?: number | undefined; cursor?: string | undefined; };
+    query?: { id_prefix?: string | undefined; order?: 'created' | 'updated' | undefined; limit?: number | undefined; cursor?: string | undefined; };
     answer: UserList;
   };
   /** Get counts, and check that they add up. */

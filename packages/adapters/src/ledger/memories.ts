@@ -73,6 +73,13 @@ const scripted = storeOf<Omit<MemoryStore, 'laneOf' | 'get'>>('memories', {
     const memories = yield* loadMemories(condition, { ...owned.given, now, ...newest.params }, { order: NEWEST_FIRST });
     return pageOf(memories, page.limit, (memory) => [memory.createdAt, memory.id]);
   }),
+  around: read(function* (tenant, { scope, at }, page) {
+    const newest = newestPart(page, ['m.created_at', 'm.id']);
+    const owned = ownedBy(tenant, scope, OF_OWNER);
+    const condition = where([...owned.conditions, 'm.forgotten_at IS NULL', SAID_AROUND, newest.condition]);
+    const memories = yield* loadMemories(condition, { ...owned.given, at, ...newest.params }, { order: NEWEST_FIRST });
+    return pageOf(memories, page.limit, (memory) => [memory.createdAt, memory.id]);
+  }),
   liveIds: read((tenant, scope) => {
     const { conditions, given } = ownedBy(tenant, scope);
     const text = `SELECT m.id FROM memories m ${where(conditions)}`;
@@ -111,12 +118,22 @@ const SELECT_UNINDEXED = `
 export const memoriesOfLane = (of: { lane: LaneId; after: string; limit: number }): Script<readonly Memory[]> =>
   loadMemories('WHERE m.lane = @lane AND m.id > @after', of);
 
-/** Conditions on m (memories) for the live memories a scope means: its owner's, narrowed by its other ids. */
-export function ownedBy(tenant: TenantId, scope: Scope): { conditions: readonly (string | null)[]; given: Given } {
+/** What is to come is shown since it was said where nothing was known before. */
+const SAID_AROUND = `EXISTS (
+  SELECT 1 FROM versions v
+  WHERE v.memory_id = m.id AND (v.valid_from <= @at OR v.said_at <= @at) AND (v.invalid_at IS NULL OR v.invalid_at > @at))`;
+
+interface Owned {
+  readonly conditions: readonly (string | null)[];
+  readonly given: Given;
+}
+
+/** Conditions on m (memories) for the live memories a scope means, or all: its owner's, narrowed by its other ids. */
+export function ownedBy(tenant: TenantId, scope: Scope, of: string = LIVE_OF_OWNER): Owned {
   const owner = ownerOf(scope);
   const named = besideOwner(scope);
   return {
-    conditions: ['m.tenant = @tenant', LIVE_OF_OWNER, ...saidUnder(named)],
+    conditions: ['m.tenant = @tenant', of, ...saidUnder(named)],
     given: { tenant, ownerKind: owner.kind, ownerId: owner.id, ...named },
   };
 }
@@ -128,8 +145,9 @@ export const saidUnder = (named: NamedIds): readonly string[] =>
       SELECT 1 FROM memory_ids i WHERE i.memory_id = m.id AND i.kind = '${kind}' AND i.id = @${KEY_OF[kind]})`,
   );
 
-export const LIVE_OF_OWNER = `m.live
-  AND m.lane = (SELECT id FROM lanes WHERE tenant = @tenant AND owner_kind = @ownerKind AND owner_id = @ownerId)`;
+const OF_OWNER =
+  'm.lane = (SELECT id FROM lanes WHERE tenant = @tenant AND owner_kind = @ownerKind AND owner_id = @ownerId)';
+export const LIVE_OF_OWNER = `m.live AND ${OF_OWNER}`;
 
 export const UNEXPIRED = '(m.expires_at IS NULL OR m.expires_at > @now)';
 

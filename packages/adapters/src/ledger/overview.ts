@@ -1,4 +1,4 @@
-import type { BatchState, OverviewStore, OwnerSummary } from '@slowwave/engine';
+import type { BatchState, OverviewStore, OwnerSummary, OwnersAsked } from '@slowwave/engine';
 import { ofNoSpace } from '@slowwave/engine/storing';
 import { read, snapshot, storeOf } from './access.ts';
 import { glance } from './glance.ts';
@@ -53,8 +53,11 @@ export const overviewStore = storeOf<OverviewStore>('overview', {
   usageOfDay: read(usageOfDay),
   usageOf: read(usageOfConsolidation),
   glance: snapshot(glance),
-  /** By when they were first heard of. */
-  owners: read((tenant, page) => newestFirst(OWNERS, page, { tenant })),
+  owners: read((tenant, page, { idPrefix, order } = ALL_OWNERS) => {
+    const listing = { ...OWNERS, by: [`l.${order}_at`, 'l.id'] as const };
+    if (idPrefix === '') return newestFirst(listing, page, { tenant });
+    return newestFirst(listing, page, { tenant, idPrefix, afterPrefix: afterAll(idPrefix) });
+  }),
   ownerCount: read((tenant) =>
     counted('SELECT count(*) AS count FROM lanes WHERE tenant = @tenant AND erasure IS NULL', { tenant }),
   ),
@@ -85,13 +88,29 @@ const ownerSummaryFrom = (row: OwnerRow): OwnerSummary => ({
   updatedAt: row.updated_at,
 });
 
-const OWNERS: Listing<OwnerRow, OwnerSummary> = {
+const ALL_OWNERS: OwnersAsked = { idPrefix: '', order: 'created' };
+
+/** The ids of a tenant stand in an index by their kind. */
+const BEGINS = `l.owner_kind IN ('user', 'agent', 'run') AND l.owner_id >= @idPrefix`;
+
+const OWNERS: Omit<Listing<OwnerRow, OwnerSummary>, 'by'> = {
   select: `
     SELECT l.id, l.owner_kind, l.owner_id, l.pending, l.created_at, l.updated_at,
       (SELECT count(*) FROM memories m WHERE m.lane = l.id AND m.live) AS memories
     FROM lanes l`,
-  by: ['l.created_at', 'l.id'],
   always: ['l.erasure IS NULL'],
-  asked: { tenant: 'l.tenant = @tenant' },
+  asked: { tenant: 'l.tenant = @tenant', idPrefix: BEGINS, afterPrefix: 'l.owner_id < @afterPrefix' },
   make: ownerSummaryFrom,
 };
+
+/** Between these two there are halves of pairs, which no text has. */
+const [LAST_BEFORE_PAIRS, FIRST_AFTER_PAIRS, LAST] = [0xd7ff, 0xe000, 0x10ffff];
+
+/** The first text after all that begin with a prefix, in the order of code points; undefined: there is none. */
+function afterAll(prefix: string): string | undefined {
+  const points = Array.from(prefix, (one) => one.codePointAt(0) ?? 0);
+  while (points.at(-1) === LAST) points.pop();
+  const last = points.pop();
+  if (last === undefined) return undefined;
+  return String.fromCodePoint(...points, last === LAST_BEFORE_PAIRS ? FIRST_AFTER_PAIRS : last + 1);
+}

@@ -113,16 +113,30 @@ const SENTENCE_MAX = 2_000;
 
 /** Where the words stand, however they are spaced and capitalised. Takes linear time on any text. */
 function spansOf(text: string, { quote, text: made }: Passage): readonly Span[] {
-  if (quote === null || quote.trim() === '' || quote.length > QUOTE_MAX) return [];
-  const words = quote.trim().split(/\s+/u).map(plain).join('\\s+');
   const spans: Span[] = [];
-  for (const { index, 0: found } of text.matchAll(new RegExp(words, 'giu'))) {
-    const span = spans.length < PLACES_MAX ? reach(text, [index, index + found.length], made) : null;
+  for (const place of placesIn(text, quote)) {
+    const span = spans.length < PLACES_MAX ? reach(text, place, made) : null;
     if (span === null) return [[0, text.length]];
     spans.push(span);
   }
   return spans;
 }
+
+function* placesIn(text: string, quote: string | null): Generator<Span> {
+  if (quote === null || quote.trim() === '' || quote.length > QUOTE_MAX) return;
+  const words = quote.trim().split(/\s+/u).map(plain).join('\\s+');
+  for (const { index, 0: found } of text.matchAll(new RegExp(words, 'giu'))) yield [index, index + found.length];
+}
+
+/** Words that were quoted of a text, as they stand in it: nothing that it does not show. */
+export const quotedIn = (text: string, quotes: readonly (string | null)[]): readonly string[] => [
+  ...new Set(
+    quotes.flatMap((quote) => {
+      const [first] = placesIn(text, quote);
+      return first === undefined ? [] : text.slice(...first);
+    }),
+  ),
+];
 
 const plain = (word: string): string => word.replace(/[\\^$.*+?()[\]{}|/]/gu, '\\$&');
 

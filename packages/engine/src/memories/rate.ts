@@ -2,7 +2,7 @@ import { ownerBitsOf } from '../ids.ts';
 import type { HeldOperation } from '../plan.ts';
 import type { MemoryChange, Proposal } from '../ports/ledger/memories.ts';
 import type { NewFeedback, Rater, WriteResult } from '../ports/writers.ts';
-import { shownVersion } from '../projection/make-points.ts';
+import { shownVersion } from '../projection/sight.ts';
 import type { Memory, MemoryEvent, MemoryVersion, TenantId, Under } from '../words.ts';
 import { holdingMarks, lastRating, liveVersion, ratingsOf } from './evolve.ts';
 import { isRemoved } from './former.ts';

@@ -1,6 +1,6 @@
 import type { EngineDeps, EngineSettings } from '../deps.ts';
 import { spaceIn } from '../ids.ts';
-import { deletedAt, inOrder, newest } from '../memories/evolve.ts';
+import { deletedAt } from '../memories/evolve.ts';
 import { feedbackOf } from '../memories/feedback.ts';
 import { foundVersions, sourcesOf } from '../memories/former.ts';
 import { inApp, isShared } from '../memories/in-app.ts';
@@ -13,7 +13,6 @@ import type { MadeFrom, ProjectedBatch, SaidInLane, SaidMessage, SpokenBatch } f
 import type { Credit } from '../ports/ledger/receipts.ts';
 import type { IndexPoint, Withdrawal } from '../ports/search-index.ts';
 import type { Cancellation } from '../ports/tools.ts';
-import { saysAt } from '../search/hits.ts';
 import { dayText, dayTextHan } from '../text/dates.ts';
 import { cut, normaliseText } from '../text/normalise.ts';
 import { terms } from '../text/terms.ts';
@@ -26,6 +25,7 @@ import {
   type Millis,
   type TenantId,
 } from '../words.ts';
+import { sightOf } from './sight.ts';
 
 export type MakingDeps = Pick<EngineDeps, 'ledger' | 'embedder' | 'tools'> & {
   readonly settings: Pick<EngineSettings, 'messagesInIndex'>;
@@ -266,37 +266,6 @@ function toldLastOf(memory: Memory): (version: MemoryVersion) => Pick<IndexPoint
     return { toldLast: { alone: those(false), shared: those(true) } };
   };
 }
-
-/** What a memory that is not deleted says at a moment, as a search at that moment shows it. */
-export function shownVersion(memory: Memory, at: Millis): MemoryVersion {
-  const sight = sightOf(memory, false);
-  return (
-    foundVersions(memory).find((version) => saysAt({ ...sight(version), invalidAt: version.invalidAt }, at)) ??
-    newest(memory)
-  );
-}
-
-type Sight = Pick<IndexPoint, 'live'> & Partial<Pick<IndexPoint, 'shownFrom'>>;
-
-/**
- * Who says today what begins on Monday changes what holds on Monday: until then the version before is shown. Where there was
- * nothing before, what is to come is shown since it was said: it is all that is known.
- */
-function sightOf(memory: Memory, isDeleted: boolean): (version: MemoryVersion) => Sight {
-  const ordered = inOrder(memory);
-  const isLater = ({ validFrom, saidAt }: MemoryVersion): boolean => validFrom > saidAt.at;
-  return (version) => {
-    const place = ordered.indexOf(version);
-    const endsLater = ordered.slice(place + 1).some((next) => next.validFrom === version.invalidAt && isLater(next));
-    const live = !isDeleted && (version.supersededBy === null || endsLater);
-    if (!isLater(version)) return { live };
-    const isChange = ordered.slice(0, place).some((before) => holdsAfter(before, version.saidAt.at));
-    return { live, shownFrom: isChange ? version.validFrom : version.saidAt.at };
-  };
-}
-
-const holdsAfter = ({ validFrom, invalidAt }: MemoryVersion, at: number): boolean =>
-  invalidAt === null || (invalidAt > at && invalidAt > validFrom);
 
 /**
  * Versions an index may once have had and has no more: their numbers are those of marks, only what is undone takes a

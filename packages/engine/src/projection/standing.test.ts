@@ -4,7 +4,8 @@ import { liveVersion } from '../memories/evolve.ts';
 import type { IndexPoint } from '../ports/search-index.ts';
 import { visible } from '../search/hits.ts';
 import type { LaneId, Memory } from '../words.ts';
-import { NOTHING_SAID, pointsOf, shownVersion } from './make-points.ts';
+import { NOTHING_SAID, pointsOf } from './make-points.ts';
+import { shownVersion } from './sight.ts';
 
 const DAY = 86_400_000;
 const tools = fixedTools();

@@ -18,12 +18,18 @@ export function visible(point: Sighted, query: Pick<IndexQuery, 'visibility' | '
 export const saysAt = (point: Pick<Sighted, 'live' | 'shownFrom' | 'invalidAt'>, at: Millis): boolean =>
   point.live && holds(point, at);
 
+/** Whether it was what its memory said at a moment, by all that is known now. */
+export const saidAsOf = (
+  point: Pick<Sighted, 'validFrom' | 'shownFrom' | 'invalidAt' | 'expiresAt'>,
+  at: Millis,
+): boolean => held(point, at) && unexpired(point, at);
+
 function inSight(point: Sighted, visibility: Visibility): boolean {
   switch (visibility.kind) {
     case 'live':
       return saysAt(point, visibility.now) && unexpired(point, visibility.now);
     case 'as_of':
-      return held(point, visibility.at) && unexpired(point, visibility.at);
+      return saidAsOf(point, visibility.at);
     case 'every':
       return visibility.begunBy === null || point.validFrom <= visibility.begunBy;
     case 'told_last':
@@ -33,14 +39,17 @@ function inSight(point: Sighted, visibility: Visibility): boolean {
   }
 }
 
-const unexpired = ({ expiresAt }: Sighted, at: number): boolean => expiresAt === null || at < expiresAt;
+const unexpired = ({ expiresAt }: Pick<Sighted, 'expiresAt'>, at: number): boolean =>
+  expiresAt === null || at < expiresAt;
 
 /** What was said and has no time of its own to begin holds, by whatever clock. */
 const holds = ({ shownFrom, invalidAt }: Pick<Sighted, 'shownFrom' | 'invalidAt'>, now: number): boolean =>
   (shownFrom === undefined || shownFrom <= now) && (invalidAt === null || now < invalidAt);
 
-const held = ({ validFrom, shownFrom = validFrom, invalidAt }: Sighted, at: number): boolean =>
-  shownFrom <= at && (invalidAt === null || at < invalidAt);
+const held = (
+  { validFrom, shownFrom = validFrom, invalidAt }: Pick<Sighted, 'validFrom' | 'shownFrom' | 'invalidAt'>,
+  at: number,
+): boolean => shownFrom <= at && (invalidAt === null || at < invalidAt);
 
 const touchedAfter = ({ saidAt, deletedAt }: Sighted, after: SaidAt): boolean =>
   saidBefore(after, saidAt) || (deletedAt !== null && saidBefore(after, deletedAt));

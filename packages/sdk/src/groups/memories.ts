@@ -16,6 +16,7 @@ import { type Given, open, type Send } from '../send.ts';
 type ListQuery = NonNullable<Given<'GET /v1/memories'>['query']>;
 type DeleteQuery = NonNullable<Given<'DELETE /v1/memories'>['query']>;
 type DeleteOneQuery = NonNullable<Given<'DELETE /v1/memories/{id}'>['query']>;
+type UsersQuery = NonNullable<Given<'GET /v1/users'>['query']>;
 type SourcesQuery = NonNullable<Given<'GET /v1/memories/{id}/sources'>['query']>;
 type NearQuery = Omit<NonNullable<Given<'GET /v1/messages'>['query']>, 'around'>;
 
@@ -67,6 +68,8 @@ export const receiptsOf = (send: Send) => ({
 });
 
 export const usersOf = (send: Send, settings: Settings) => ({
+  /** One page of the users, agents and runs that own memories. */
+  list: (query: UsersQuery = {}, options?: CallOptions) => send('GET /v1/users', { query }, options),
   /** All users, agents and runs that own memories, page after page. */
   each: (options?: CallOptions) => everyPage((cursor) => send('GET /v1/users', { query: { cursor } }, options)),
   /** Permanently erases everything a user owns; returns where to see the progress. */

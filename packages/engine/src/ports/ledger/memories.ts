@@ -108,6 +108,11 @@ export interface MemoryStore {
   tombstones(lane: LaneId, textHashes: readonly string[]): Promise<readonly Tombstone[]>;
   /** Live memories of an owner, newest first. `now` leaves out the expired. */
   list(tenant: TenantId, scope: Scope, now: Millis, page: Page): Promise<Paged<Memory>>;
+  /**
+   * Memories of an owner that may have said something at a moment, whether they hold now or not, but not what is forgotten; newest
+   * first. Whether one did, its versions tell.
+   */
+  around(tenant: TenantId, asked: { readonly scope: Scope; readonly at: Millis }, page: Page): Promise<Paged<Memory>>;
   /** All memories of an owner that are live, without paging: for deleting them. */
   liveIds(tenant: TenantId, scope: Scope): Promise<readonly string[]>;
   /** Every memory of the tenant in id order, for rebuilding an index. */

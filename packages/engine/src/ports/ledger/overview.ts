@@ -126,6 +126,14 @@ export interface OwnerSummary {
   readonly updatedAt: Millis;
 }
 
+/** Which owners are listed, and how. */
+export interface OwnersAsked {
+  /** What their ids begin with; '': any. */
+  readonly idPrefix: string;
+  /** By when they were first heard of, or by when anything of theirs last changed. */
+  readonly order: 'created' | 'updated';
+}
+
 export interface OverviewStore {
   batches(tenant: TenantId): Promise<BatchCounts>;
   /** Batches that wait or are being consolidated, of one tenant or of all but shadow spaces; counts no further than `atMost`. */
@@ -138,7 +146,8 @@ export interface OverviewStore {
   usageOfDay(of: { readonly tenant: TenantId } | Account, at: Millis): Promise<readonly UsageOfModel[]>;
   /** What the overview of a tenant shows of now and lately. Cheap enough to be asked every few seconds. */
   glance(tenant: TenantId, how: HowToGlance): Promise<Glance>;
-  owners(tenant: TenantId, page: Page): Promise<Paged<OwnerSummary>>;
+  /** Without `asked` all of them, as they were first heard of. */
+  owners(tenant: TenantId, page: Page, asked?: OwnersAsked): Promise<Paged<OwnerSummary>>;
   ownerCount(tenant: TenantId): Promise<number>;
   /** How many memories and batches, and how much of graphs, is still to be projected. */
   outbox(): Promise<number>;

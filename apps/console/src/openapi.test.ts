@@ -39,6 +39,7 @@ const ROUTES = [
   '/v1/users/{id}',
   '/v1/users/{id}/export',
   '/v1/users/{id}/rollback',
+  '/v1/erasures',
   '/v1/erasures/{id}',
   '/v1/retention/preview',
   '/v1/webhooks',

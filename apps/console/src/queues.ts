@@ -16,7 +16,7 @@ import {
   report,
   translate,
 } from '@slowwave/http';
-import type { Job, Queue } from 'bullmq';
+import type { Job, JobType, Queue } from 'bullmq';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ConsoleDeps } from './deps.ts';
 
@@ -44,12 +44,30 @@ export const queuePages =
       String(reply.getHeader('content-type')).startsWith('text/html') ? withoutForeignLinks(payload) : payload,
     );
     await app.register(board(deps).registerPlugin(), { prefix: BASE_PATH });
+    app.get<{ Params: { lane: string } }>(`${BASE_PATH}/of/:lane`, { schema: { hide: true } }, async (request, reply) =>
+      reply.redirect(await newestOf(deps, request.params.lane), 303),
+    );
   };
+
+/** What may have become of a job, as an operator wants to see it: what failed comes first. */
+const STATES: readonly JobType[] = ['failed', 'active', 'waiting', 'prioritized', 'delayed', 'completed'];
+
+/** Where the board shows the turn of a lane. Without one it is idle, or its jobs are long gone: then where turns are listed. */
+async function newestOf(deps: ConsoleDeps, lane: string): Promise<string> {
+  const { name } = QUEUES.consolidate;
+  const queue = queueOf(deps, name);
+  await checkQueue(queue);
+  for (const state of STATES) {
+    const id = (await queue.getRanges([state], 0, -1)).find((job) => job.startsWith(`${lane}~`));
+    if (id !== undefined) return `${BASE_PATH}/queue/${name}/${encodeURIComponent(id)}`;
+  }
+  return `${BASE_PATH}/queue/${name}`;
+}
 
 function board(deps: ConsoleDeps): FastifyAdapter {
   const adapter = new FastifyAdapter();
   createBullBoard({
-    queues: deps.queues.map((queue) => new BullMQAdapter(queue)),
+    queues: deps.queues.map((queue) => new BullMQAdapter(queue, { externalJobUrl: batchesOf })),
     serverAdapter: adapter,
     options: { uiConfig: { boardTitle: 'Slowwave queues', hideDocsLink: true, ...BOARD } },
   });
@@ -60,6 +78,14 @@ function board(deps: ConsoleDeps): FastifyAdapter {
     return { status: failure.statusCode as 400 | 500, body: boardProblem(failure) };
   });
 }
+
+/** Where the console shows what a job is about. */
+const batchesOf = ({ data }: { readonly data: unknown }) => {
+  const lane = typeof data === 'object' && data !== null && 'lane' in data ? String(data.lane) : null;
+  return lane === null
+    ? { displayText: 'Work', href: '/work' }
+    : { displayText: 'Batches', href: `/work?${new URLSearchParams({ lane })}` };
+};
 
 /** The board's page loads a font from another host, which would learn who opens it. */
 function withoutForeignLinks(page: unknown): unknown {

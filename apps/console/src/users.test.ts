@@ -15,7 +15,10 @@ test('a user is erased in the background, and the status tells how far it is', a
   expect({ state, status_url }).toEqual({ state: 'requested', status_url: `/v1/erasures/${erasure_id}` });
   expect(answer.headers.location).toBe(status_url);
   expect((await app.inject(status_url)).json()).toMatchObject({ id: erasure_id, state: 'requested', erased_at: null });
+  const listed = async () => (await app.inject('/v1/erasures')).json().results;
+  expect(await listed()).toMatchObject([{ id: erasure_id, state: 'requested' }]);
   await eraseOwner({ ...engine.deps, queue, settleMs: 0 })(erasure_id, NEVER);
+  expect(await listed()).toEqual([]);
   const over = (await app.inject(status_url)).json();
   expect(over).toMatchObject({ state: 'erased', counts: { batches: 1, memories: 1 }, remains: [] });
   expect(Date.parse(over.erased_at)).toBeGreaterThanOrEqual(Date.parse(over.requested_at));

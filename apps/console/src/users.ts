@@ -1,10 +1,13 @@
 import { Readable } from 'node:stream';
-import { ErasureAccepted, ErasureView, ExportLine, OwnerParams } from '@slowwave/contracts';
+import { ErasureAccepted, ErasureList, ErasureView, ExportLine, OwnerParams } from '@slowwave/contracts';
 import { type Erasure, exportOf, isoOf, isoOrNull, type Owner, requestErasure } from '@slowwave/engine';
 import { IdParams, notFound } from '@slowwave/http';
 import { routesOf } from './deps.ts';
 
 const route = routesOf('manage');
+
+/** More erasures than are ever in progress at once, of all tenants. */
+const OPEN_MAX = 1_000;
 
 /** Every kind of owner can be erased. Apps are no owners. */
 const erase = (kind: Owner['kind'], about: string) =>
@@ -44,6 +47,15 @@ export const userRoutes = [
       'Batches and memories of a user or agent that name the run belong to them and stay unchanged, including the ' +
       'run_id. Erased',
   ),
+  route('GET /v1/erasures', {
+    id: 'listErasures',
+    summary: 'List erasures in progress, oldest first',
+    answer: ErasureList,
+    handle: async ({ ledger }, { tenant }) => {
+      const open = await ledger.erasures.open(OPEN_MAX);
+      return { results: open.filter((erasure) => erasure.tenant === tenant).map(viewOf) };
+    },
+  }),
   route('GET /v1/erasures/:id', {
     id: 'getErasure',
     summary: 'Get the progress of an erasure',

@@ -103,6 +103,20 @@ describe.each(PLACES)('the pages of queues %s', (_, open) => {
     expect((await get(`${jobs}/metrics`)).statusCode).toBe(200);
   });
 
+  test('a job leads to the batches of its lane, and a lane to its job: the failed one first', async () => {
+    await failed('lane_a', 'lane_b');
+    await queue.add(NAME, { lane: 'lane_a', generation: 2 }, { jobId: 'lane_a~2' });
+    await queue.add(NAME, { lane: 'lane_c', generation: 1 }, { jobId: 'lane_c~1' });
+    const { get } = await start();
+    const shown = (await get(`/api/queues/${NAME}/lane_a~1`)).json();
+    expect(shown.job.externalUrl).toMatchObject({ href: '/work?lane=lane_a' });
+    const where = async (lane: string) => (await get(`/of/${lane}`)).headers.location;
+    expect(await where('lane_a')).toBe(`/queues/queue/${NAME}/lane_a~1`);
+    expect(await where('lane_c')).toBe(`/queues/queue/${NAME}/lane_c~1`);
+    expect(await where('lane')).toBe(`/queues/queue/${NAME}`);
+    expect((await (await start()).app.inject('/queues/of/lane_a')).statusCode).toBe(401);
+  });
+
   test('trying a failed turn again replays what its lane left parked', async () => {
     await failed('lane_a');
     const { put, asked } = await start({ lane_a: 2 });

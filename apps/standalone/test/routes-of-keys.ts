@@ -60,6 +60,7 @@ export const NEEDED: Readonly<Record<string, Needed>> = {
   'console DELETE /v1/runs/{id}': 'manage',
   'console GET /v1/users/{id}/export': 'manage',
   'console POST /v1/users/{id}/rollback': 'manage',
+  'console GET /v1/erasures': 'manage',
   'console GET /v1/erasures/{id}': 'manage',
   'console POST /v1/retention/preview': 'manage',
   'console GET /v1/settings': 'manage',

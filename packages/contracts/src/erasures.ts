@@ -26,6 +26,8 @@ export const ErasureView = z
   .meta({ id: 'Erasure' });
 export type ErasureView = z.infer<typeof ErasureView>;
 
+export const ErasureList = z.object({ results: z.array(ErasureView) }).meta({ id: 'ErasureList' });
+
 /** One line of an export; its other keys depend on the type. */
 export const ExportLine = z
   .looseObject({

@@ -399,6 +399,10 @@ export type ErasureAccepted = {
   readonly status_url: string;
 };
 
+export type ErasureList = {
+  readonly results: readonly Erasure[];
+};
+
 export type Examination = {
   readonly at: string;
   readonly depth: 'quick' | 'usual' | 'full';
@@ -2498,6 +2502,10 @@ export interface Operations {
   'DELETE /v1/runs/{id}': {
     params: { id: string; };
     answer: ErasureAccepted;
+  };
+  /** List erasures in progress, oldest first. */
+  'GET /v1/erasures': {
+    answer: ErasureList;
   };
   /** Get the progress of an erasure. */
   'GET /v1/erasures/{id}': {

@@ -8,9 +8,16 @@ import { Loading, Problem } from './ui/states.tsx';
 /** Each page is a file of its own, loaded when somebody first goes there. */
 const Overview = lazy(async () => ({ default: (await import('./pages/overview.tsx')).Overview }));
 const GraphPage = lazy(async () => ({ default: (await import('./pages/graph.tsx')).GraphPage }));
+const Consolidations = lazy(async () => ({ default: (await import('./pages/consolidations.tsx')).Consolidations }));
+const ConsolidationPage = lazy(async () => ({
+  default: (await import('./pages/consolidation.tsx')).ConsolidationPage,
+}));
 const MemoryPage = lazy(async () => ({ default: (await import('./pages/memory.tsx')).MemoryPage }));
 const Playground = lazy(async () => ({ default: (await import('./pages/playground.tsx')).Playground }));
+const ReplayPage = lazy(async () => ({ default: (await import('./pages/replay.tsx')).ReplayPage }));
+const Reviews = lazy(async () => ({ default: (await import('./pages/reviews.tsx')).Reviews }));
 const Users = lazy(async () => ({ default: (await import('./pages/users.tsx')).Users }));
+const Work = lazy(async () => ({ default: (await import('./pages/work.tsx')).Work }));
 
 export function App() {
   const session = useSession();
@@ -29,6 +36,11 @@ export function App() {
             <Route path="/users" component={Users} />
             <Route path="/memories/:id" component={MemoryPage} />
             <Route path="/graph" component={GraphPage} />
+            <Route path="/consolidations" component={Consolidations} />
+            <Route path="/consolidations/:id" component={ConsolidationPage} />
+            <Route path="/work" component={Work} />
+            <Route path="/work/replays/:id" component={ReplayPage} />
+            <Route path="/reviews" component={Reviews} />
             <Route path="/playground" component={Playground} />
             <Route>
               <h1>There is no such page</h1>

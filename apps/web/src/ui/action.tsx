@@ -18,12 +18,24 @@ interface Looks {
   readonly disabled?: boolean | undefined;
 }
 
+interface Pressed extends Looks {
+  /** A single key that presses it, where its page listens to such keys. */
+  readonly shortcut?: string;
+  readonly children: ReactNode;
+}
+
 /** A button that runs one call, shows that it runs, and shows its problem. */
-export function Action<T>({ children, kind, disabled = false, ...call }: Call<T> & Looks & { children: ReactNode }) {
+export function Action<T>({ children, kind, disabled = false, shortcut, ...call }: Call<T> & Pressed) {
   const { mutate, isPending, error } = useCall(call);
   return (
     <>
-      <button type="button" className={kind} disabled={disabled || isPending} onClick={() => mutate()}>
+      <button
+        type="button"
+        className={kind}
+        disabled={disabled || isPending}
+        onClick={() => mutate()}
+        {...(shortcut !== undefined && { 'data-key': shortcut, 'aria-keyshortcuts': shortcut })}
+      >
         {children}
         {isPending && <Running />}
       </button>

@@ -14,6 +14,9 @@ const SECTIONS: readonly Section[] = [
   { path: '/', name: 'Overview', right: 'search' },
   { path: '/users', name: 'Users', right: 'search' },
   { path: '/graph', name: 'Graph', right: 'search' },
+  { path: '/consolidations', name: 'Consolidations', right: 'manage' },
+  { path: '/work', name: 'Work', right: 'ingest' },
+  { path: '/reviews', name: 'Reviews', right: 'manage' },
   { path: '/playground', name: 'Playground', right: 'ingest' },
 ];
 

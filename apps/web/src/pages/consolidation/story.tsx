@@ -1,0 +1,223 @@
+import { Link } from 'wouter';
+import { Diff } from '../../ui/diff.tsx';
+import { Empty } from '../../ui/states.tsx';
+import { Moment } from '../../ui/time.tsx';
+import { Wide } from '../../ui/wide.tsx';
+import { type Candidate, type Fact, type Message, numberOf, type Operation, type Plan, piecesOf } from './plan.ts';
+
+interface Told {
+  readonly plan: Plan | null;
+  readonly messages: readonly Message[];
+}
+
+/** What was said, with what became facts marked. */
+export const Messages = ({ plan, messages }: Told) => (
+  <section className="card" aria-label="Messages">
+    <h2>Messages</h2>
+    <ol className="lines">
+      {messages.map((message) => (
+        <li key={message.message_id} id={message.message_id}>
+          <p className="quiet">
+            {message.name ?? message.role} · <Moment iso={message.said_at} />{' '}
+            {attacksIn(plan, message.message_id).map((kind) => (
+              <span key={kind} className="tag bad">
+                addresses the model: {kind.replaceAll('_', ' ')}
+              </span>
+            ))}
+          </p>
+          {message.withheld === undefined ? (
+            <Quoted text={message.content} facts={factsFrom(plan, message.message_id)} />
+          ) : (
+            <p className="quiet">{WITHHELD[message.withheld]}</p>
+          )}
+        </li>
+      ))}
+    </ol>
+  </section>
+);
+
+const WITHHELD: Readonly<Record<NonNullable<Message['withheld']>, string>> = {
+  retention: 'Removed by retention.',
+  personal_data: 'Not stored, because it holds personal data.',
+  forgotten: 'Hidden, because it says what is forgotten.',
+};
+
+const factsFrom = (plan: Plan | null, message: string): readonly Fact[] =>
+  plan?.facts.filter(({ source_ids: sources }) => sources.includes(message)) ?? [];
+
+const attacksIn = (plan: Plan | null, message: string): readonly string[] =>
+  plan?.attacks?.find(({ message_id: id }) => id === message)?.kinds ?? [];
+
+function Quoted({ text, facts }: { readonly text: string; readonly facts: readonly Fact[] }) {
+  const pieces = piecesOf(text, facts);
+  const isLast = (fact: string, at: number) => !pieces.slice(at + 1).some((piece) => piece.facts.includes(fact));
+  return (
+    <p className="text">
+      {pieces.map((piece, at) =>
+        piece.facts.length === 0 ? (
+          piece.text
+        ) : (
+          <mark key={`${at} ${piece.text}`}>
+            {piece.text}
+            {piece.facts
+              .filter((fact) => isLast(fact, at))
+              .map((fact) => (
+                <a key={fact} className="note" href={`#${fact}`} aria-label={`fact ${numberOf(fact)}`}>
+                  {numberOf(fact)}
+                </a>
+              ))}
+          </mark>
+        ),
+      )}
+    </p>
+  );
+}
+
+/** What was found in the messages, what was known near it, and what was decided. */
+export const Decisions = ({ plan }: { readonly plan: Plan }) => (
+  <section aria-label="Facts and decisions">
+    <h2>Facts and decisions</h2>
+    {plan.facts.length === 0 && <Empty>Nothing in these messages was worth remembering.</Empty>}
+    {plan.facts.map((fact) => (
+      <Decision key={fact.id} fact={fact} plan={plan} />
+    ))}
+    <Rest plan={plan} />
+  </section>
+);
+
+function Decision({ fact, plan }: { readonly fact: Fact; readonly plan: Plan }) {
+  const done = plan.operations.filter((operation) => operation.fact === fact.id);
+  const held = plan.held.filter((operation) => operation.fact === fact.id);
+  const outcome = plan.outcomes.find((one) => one.fact === fact.id);
+  return (
+    <article className="card" id={fact.id}>
+      <h3>
+        <span className="note">{numberOf(fact.id)}</span> {fact.text}
+      </h3>
+      <p className="quiet">
+        {fact.category !== null && <span className="tag">{fact.category}</span>} about the {fact.about}, true from{' '}
+        <Moment iso={fact.valid_from} />
+      </p>
+      <Recalled fact={fact.id} candidates={plan.candidates} />
+      {done.length + held.length === 0 && outcome !== undefined && (
+        <p>
+          <span className="tag">{outcome.outcome}</span> {outcome.reason}
+        </p>
+      )}
+      {done.map((operation) => (
+        <Change key={`${operation.event} ${operation.memory_id}`} operation={operation} />
+      ))}
+      {held.map((operation) => (
+        <div key={operation.review_id}>
+          <Change operation={operation} />
+          <p>
+            <Link href="/reviews">It waits for somebody to approve it.</Link>
+          </p>
+        </div>
+      ))}
+    </article>
+  );
+}
+
+const LOOKS: Readonly<Record<Operation['event'], string>> = { ADD: 'good', UPDATE: 'wait', DELETE: 'bad', NONE: '' };
+
+const Change = ({
+  operation: { event, memory_id: id, before, after, reason, decided_by: by },
+}: {
+  operation: Operation;
+}) => (
+  <div className="change">
+    <p>
+      <span className={`tag ${LOOKS[event]}`}>{event}</span> {reason}{' '}
+      <span className="quiet">Decided by the {by}.</span>
+    </p>
+    {event === 'NONE' ? <p className="text">{after ?? before}</p> : <Diff from={before} to={after} />}
+    {id !== null && <Link href={`/memories/${id}`}>The memory now</Link>}
+  </div>
+);
+
+/** The memories that were compared with a fact, the nearest first. */
+function Recalled({ fact, candidates }: { readonly fact: string; readonly candidates: readonly Candidate[] }) {
+  const near = candidates
+    .flatMap(({ recalled_by: by, ...candidate }) => {
+      const score = by.find((one) => one.fact === fact);
+      return score === undefined ? [] : [{ ...candidate, vector: score.vector, keyword: score.keyword }];
+    })
+    .sort((a, b) => (b.vector ?? 0) - (a.vector ?? 0));
+  if (near.length === 0) return <p className="quiet">Nothing like it was known.</p>;
+  return (
+    <details>
+      <summary>
+        Compared with {near.length} {near.length === 1 ? 'memory' : 'memories'}
+      </summary>
+      <Wide name="Compared with">
+        <table>
+          <thead>
+            <tr>
+              <th>Memory</th>
+              <th className="number">By meaning</th>
+              <th className="number">By words</th>
+            </tr>
+          </thead>
+          <tbody>
+            {near.map(({ memory_id: id, text, standing, vector, keyword }) => (
+              <tr key={`${id} ${text}`}>
+                <td>
+                  <Link href={`/memories/${id}`}>{text}</Link>{' '}
+                  {standing !== 'live' && <span className="tag">{standing}</span>}
+                </td>
+                <td className="number">{vector === null ? '–' : <Score value={vector} />}</td>
+                <td className="number">{keyword === null ? '–' : keyword.toFixed(2)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Wide>
+    </details>
+  );
+}
+
+const Score = ({ value }: { readonly value: number }) => (
+  <>
+    <meter min={0} max={1} value={Math.max(0, value)} aria-hidden="true" /> {value.toFixed(2)}
+  </>
+);
+
+/** Operations of no fact, and what was read and not used. */
+function Rest({ plan: { operations, facts, discards, remarks } }: { readonly plan: Plan }) {
+  const ids = new Set(facts.map(({ id }) => id));
+  const others = operations.filter(({ fact }) => fact === null || !ids.has(fact));
+  return (
+    <>
+      {others.map((operation) => (
+        <article key={`${operation.event} ${operation.memory_id}`} className="card">
+          <Change operation={operation} />
+        </article>
+      ))}
+      {discards.length > 0 && (
+        <article className="card">
+          <h3>Discarded</h3>
+          <ul>
+            {discards.map(({ text, reason }, at) => (
+              <li key={`${at} ${text}`}>
+                {text} <span className="quiet">– {reason}</span>
+              </li>
+            ))}
+          </ul>
+        </article>
+      )}
+      {remarks.length > 0 && (
+        <article className="card">
+          <h3>Refused and repaired</h3>
+          <ul>
+            {remarks.map(({ asked, did }, at) => (
+              <li key={`${at} ${asked}`}>
+                {asked} <span className="quiet">– {did}</span>
+              </li>
+            ))}
+          </ul>
+        </article>
+      )}
+    </>
+  );
+}

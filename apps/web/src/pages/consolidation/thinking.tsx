@@ -1,0 +1,155 @@
+import type { Batch, Consolidation } from '@slowwave/sdk';
+import { Link } from 'wouter';
+import { Wide } from '../../ui/wide.tsx';
+import type { Plan } from './plan.ts';
+
+interface Told {
+  readonly consolidation: Consolidation;
+  readonly plan: Plan | null;
+  /** The first batch: when it came, and when it could be found. */
+  readonly batch: Batch | undefined;
+}
+
+interface Bar {
+  readonly name: string;
+  readonly fromMs: number;
+  readonly ms: number;
+}
+
+/** How long each step took, one after the other. */
+export function Times({ consolidation, plan, batch }: Told) {
+  const bars = barsOf(plan, batch?.timings ?? null, consolidation);
+  const whole = Math.max(1, ...bars.map(({ fromMs, ms }) => fromMs + ms));
+  if (bars.length === 0) return null;
+  return (
+    <section className="card" aria-label="Times">
+      <h2>Times</h2>
+      <dl className="bars">
+        {bars.map(({ name, fromMs, ms }) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              <span className="track" aria-hidden="true">
+                <span style={{ marginInlineStart: `${(100 * fromMs) / whole}%`, width: `${(100 * ms) / whole}%` }} />
+              </span>
+              <span className="number">{durationOf(ms)}</span>
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+/** The steps lie at the end of the time that the whole took; earlier attempts and waits come before them. */
+function barsOf(plan: Plan | null, batch: Batch['timings'] | null, { applied_at: applied }: Consolidation): Bar[] {
+  const steps = Object.entries(plan?.timings_ms ?? {});
+  const thought = steps.reduce((sum, [, ms]) => sum + ms, 0);
+  const accepted = batch === null ? null : Date.parse(batch.accepted_at);
+  const claimed = batch?.claimed_at ?? null;
+  const waited = accepted === null || claimed === null ? 0 : Math.max(0, Date.parse(claimed) - accepted);
+  const bars: Bar[] = waited === 0 ? [] : [{ name: 'waits for its turn', fromMs: 0, ms: waited }];
+  const until = accepted === null || applied === null ? waited + thought : Date.parse(applied) - accepted;
+  let at = Math.max(waited, until - thought);
+  for (const [name, ms] of steps) {
+    bars.push({ name, fromMs: at, ms });
+    at += ms;
+  }
+  const searchable = batch?.searchable_at ?? null;
+  if (accepted !== null && applied !== null && searchable !== null) {
+    bars.push({ name: 'made searchable', fromMs: at, ms: Math.max(0, Date.parse(searchable) - Date.parse(applied)) });
+  }
+  return bars;
+}
+
+const SECOND_MS = 1_000;
+
+const durationOf = (ms: number): string =>
+  ms < SECOND_MS ? `${Math.round(ms)} ms` : `${(ms / SECOND_MS).toLocaleString('en', { maximumFractionDigits: 1 })} s`;
+
+/** Which models were asked how often, and what that cost. */
+export const Usage = ({ plan: { usage, cost, prompts, models } }: { readonly plan: Plan }) => (
+  <section className="card" aria-label="Models">
+    <h2>Models</h2>
+    <Wide name="Usage">
+      <table>
+        <thead>
+          <tr>
+            <th>Model</th>
+            <th className="number">Calls</th>
+            <th className="number">Tokens read</th>
+            <th className="number">Tokens written</th>
+            <th className="number">Cost</th>
+          </tr>
+        </thead>
+        <tbody>
+          {usage.models.map((use) => (
+            <tr key={use.model}>
+              <td>{use.model}</td>
+              <td className="number">{use.calls}</td>
+              <td className="number">{use.prompt_tokens.toLocaleString('en')}</td>
+              <td className="number">{use.completion_tokens.toLocaleString('en')}</td>
+              <td className="number">{costOf(use.cost)}</td>
+            </tr>
+          ))}
+          {usage.models.length > 1 && (
+            <tr>
+              <th>All</th>
+              <td className="number">{usage.calls}</td>
+              <td className="number">{usage.prompt_tokens.toLocaleString('en')}</td>
+              <td className="number">{usage.completion_tokens.toLocaleString('en')}</td>
+              <td className="number">{costOf(cost)}</td>
+            </tr>
+          )}
+        </tbody>
+      </table>
+    </Wide>
+    <p className="quiet">
+      Compared by {models.embedder}. Prompts:{' '}
+      {prompts.map(({ name, version }) => `${name} (version ${version})`).join(', ') || 'none'}.
+    </p>
+  </section>
+);
+
+const COST_DIGITS = 6;
+
+/** Without a price nothing is known of it. */
+const costOf = (cost: number | null): string => (cost === null ? 'no price' : cost.toFixed(COST_DIGITS));
+
+/** What the models wrote, as it came. */
+export function Answers({ answers }: Pick<Consolidation, 'answers'>) {
+  if (answers.length === 0) return null;
+  return (
+    <section className="card" aria-label="Raw answers">
+      <h2>Raw answers</h2>
+      {answers.map(
+        ({ step, model, output, prompt_tokens: read, completion_tokens: wrote, at, reused_from: former }) => (
+          <details key={`${step} ${at}`}>
+            <summary>
+              {step}{' '}
+              <span className="quiet">
+                {model}, {read.toLocaleString('en')} tokens read, {wrote.toLocaleString('en')} written
+              </span>
+            </summary>
+            {former !== null && (
+              <p>
+                Reused from <Link href={`/consolidations/${former}`}>an undone consolidation</Link>, which paid for it.
+              </p>
+            )}
+            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}
+            <pre tabIndex={0}>{readable(output)}</pre>
+          </details>
+        ),
+      )}
+    </section>
+  );
+}
+
+/** JSON line by line; anything else as it is. */
+function readable(output: string): string {
+  try {
+    return JSON.stringify(JSON.parse(output), null, 2);
+  } catch {
+    return output;
+  }
+}

@@ -1,0 +1,143 @@
+import type { Replay, ReplayDifference, ReplaySide, WhatIfResult } from '@slowwave/sdk';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from 'wouter';
+import { api } from '../api.ts';
+import { Action } from '../ui/action.tsx';
+import { Diff } from '../ui/diff.tsx';
+import { Owner } from '../ui/owner.tsx';
+import { isOpenReplay, Progress } from '../ui/replay-progress.tsx';
+import { StateTag } from '../ui/state-tag.tsx';
+import { Answer, Empty } from '../ui/states.tsx';
+import { Moment } from '../ui/time.tsx';
+import { Wide } from '../ui/wide.tsx';
+
+const EVERY_MS = 1_000;
+
+/** How far a replay is, and what a what-if found out. */
+export function ReplayPage() {
+  const { id = '' } = useParams();
+  const replay = useQuery({
+    queryKey: ['replays', id],
+    queryFn: ({ signal }) => api.replays.get(id, { signal }),
+    refetchInterval: ({ state: { data } }) => data !== undefined && isOpenReplay(data) && EVERY_MS,
+  });
+  return (
+    <Answer of={replay}>
+      {(now) => (
+        <>
+          <h1>{now.kind === 'live' ? 'Replay' : 'What if'}</h1>
+          <Head replay={now} />
+          {now.result !== null && <Result result={now.result} />}
+        </>
+      )}
+    </Answer>
+  );
+}
+
+function Head({ replay }: { readonly replay: Replay }) {
+  const { id, kind, state, created_at: created, error, waiting_for: waitingFor, changes } = replay;
+  const changed = Object.entries((changes ?? {}) as Record<string, unknown>);
+  return (
+    <section className="card">
+      <div className="row">
+        <StateTag state={state} />
+        <span className="quiet">
+          asked for <Moment iso={created} />
+        </span>
+        {changed.map(([name, value]) => (
+          <span key={name} className="tag">
+            {name.replaceAll('_', ' ')}: {typeof value === 'string' ? value : JSON.stringify(value)}
+          </span>
+        ))}
+        <span className="push row">
+          <Link href="/work">All work</Link>
+          {kind === 'what_if' && !state.startsWith('discard') && (
+            <Action run={() => api.replays.discard(id)} touches={[['replays']]}>
+              Discard
+            </Action>
+          )}
+        </span>
+      </div>
+      <Progress replay={replay} />
+      {waitingFor !== null && <p className="quiet">It waits: {waitingFor.message}</p>}
+      {error !== null && <p className="problem">{error.message}</p>}
+    </section>
+  );
+}
+
+/** What would be different, and what it would have cost. */
+function Result({ result: { memories, differences, life, what_if: whatIf } }: { readonly result: WhatIfResult }) {
+  const { same, added, changed, gone } = memories;
+  return (
+    <>
+      <section className="card" aria-label="Memories">
+        <h2>Memories</h2>
+        <p>
+          <span className="tag good">{added} added</span> <span className="tag wait">{changed} changed</span>{' '}
+          <span className="tag bad">{gone} gone</span> <span className="tag">{same} the same</span>
+        </p>
+        {differences.length === 0 && <Empty>The same would be remembered.</Empty>}
+        <ul className="plain">
+          {differences.map((difference) => (
+            <Difference key={`${difference.memory_id} ${difference.what_if}`} difference={difference} />
+          ))}
+        </ul>
+        {differences.length < added + changed + gone && (
+          <p className="quiet">The first {differences.length} are shown.</p>
+        )}
+      </section>
+      <Compared life={life} whatIf={whatIf} />
+    </>
+  );
+}
+
+const Difference = ({ difference }: { readonly difference: ReplayDifference }) => (
+  <li>
+    <span className="quiet">
+      <Owner of={difference} />
+      {difference.memory_id !== null && (
+        <>
+          {' '}
+          · <Link href={`/memories/${difference.memory_id}`}>the memory</Link>
+        </>
+      )}
+    </span>
+    <Diff from={difference.life} to={difference.what_if} />
+  </li>
+);
+
+const COST_DIGITS = 4;
+
+const ROWS: readonly (readonly [name: string, of: (side: ReplaySide) => string | number])[] = [
+  ['Added', ({ operations }) => operations.ADD],
+  ['Changed', ({ operations }) => operations.UPDATE],
+  ['Deleted', ({ operations }) => operations.DELETE],
+  ['Known already', ({ operations }) => operations.NONE],
+  ['Model calls', ({ calls }) => calls],
+  ['Tokens read', ({ prompt_tokens: read }) => read.toLocaleString('en')],
+  ['Tokens written', ({ completion_tokens: wrote }) => wrote.toLocaleString('en')],
+  ['Cost', ({ cost }) => (cost === null ? 'no price' : cost.toFixed(COST_DIGITS))],
+];
+
+const Compared = ({ life, whatIf }: { readonly life: ReplaySide; readonly whatIf: ReplaySide }) => (
+  <Wide name="Compared" card>
+    <table>
+      <thead>
+        <tr>
+          <td />
+          <th className="number">In life</th>
+          <th className="number">What if</th>
+        </tr>
+      </thead>
+      <tbody>
+        {ROWS.map(([name, of]) => (
+          <tr key={name}>
+            <th>{name}</th>
+            <td className="number">{of(life)}</td>
+            <td className="number">{of(whatIf)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </Wide>
+);

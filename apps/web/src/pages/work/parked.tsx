@@ -1,0 +1,73 @@
+import type { Parked as Reason } from '@slowwave/sdk';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { api } from '../../api.ts';
+import { Answer, Empty } from '../../ui/states.tsx';
+import { Moment } from '../../ui/time.tsx';
+import { Replaying } from './replaying.tsx';
+
+const EVERY_MS = 3_000;
+
+/** Why batches are stuck, and what mends it. */
+export function Parked() {
+  const [replaying, setReplaying] = useState<string | null>(null);
+  const parked = useQuery({
+    queryKey: ['parked'],
+    queryFn: ({ signal }) => api.send('GET /v1/parked', {}, { signal }),
+    refetchInterval: EVERY_MS,
+  });
+  return (
+    <section aria-label="Parked">
+      <Answer of={parked}>
+        {({ results }) => (
+          <>
+            <div className="row">
+              <h2>Parked</h2>
+              {results.length > 1 && (
+                <button type="button" className="push" onClick={() => setReplaying('')}>
+                  Replay all …
+                </button>
+              )}
+            </div>
+            {results.length === 0 && (
+              <Empty>Nothing is parked: every batch was consolidated, or waits for its turn.</Empty>
+            )}
+            {results.map((reason) => (
+              <Stuck key={reason.code} reason={reason} replay={() => setReplaying(reason.code)} />
+            ))}
+          </>
+        )}
+      </Answer>
+      {replaying !== null && (
+        <Replaying filter={replaying === '' ? {} : { error_code: replaying }} close={() => setReplaying(null)} />
+      )}
+    </section>
+  );
+}
+
+const Stuck = ({ reason, replay }: { readonly reason: Reason; readonly replay: () => void }) => (
+  <article className="card">
+    <h3>
+      <code>{reason.code}</code>{' '}
+      <span className="tag bad">
+        {reason.batches.toLocaleString('en')} {reason.batches === 1 ? 'batch' : 'batches'}
+      </span>
+    </h3>
+    <p>{reason.remedy}</p>
+    <details>
+      <summary>What went wrong</summary>
+      <p className="text">{reason.example}</p>
+    </details>
+    <div className="row">
+      <button type="button" onClick={replay}>
+        Replay {reason.batches === 1 ? 'it' : 'them'} …
+      </button>
+      <Link href={`/work?${new URLSearchParams({ state: 'parked', reason: reason.code })}`}>Show</Link>
+      <span className="quiet">
+        of {reason.owners.toLocaleString('en')} {reason.owners === 1 ? 'owner' : 'owners'}, since{' '}
+        <Moment iso={reason.oldest_at} />
+      </span>
+    </div>
+  </article>
+);

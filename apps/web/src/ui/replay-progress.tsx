@@ -1,0 +1,18 @@
+import type { Replay } from '@slowwave/sdk';
+
+/** Whether it still changes by itself. */
+export const isOpenReplay = ({ state }: Pick<Replay, 'state'>): boolean =>
+  state === 'preparing' || state === 'running' || state === 'discarding';
+
+/** How many of its batches are through. */
+export function Progress({ replay: { matched, consolidated, parked, waiting } }: { readonly replay: Replay }) {
+  const through = consolidated + parked;
+  return (
+    <p>
+      <progress max={Math.max(1, matched)} value={matched === 0 ? 1 : through} aria-label="Batches that are through" />{' '}
+      {through.toLocaleString('en')} of {matched.toLocaleString('en')} {matched === 1 ? 'batch' : 'batches'}
+      {waiting > 0 && <span className="quiet">, {waiting.toLocaleString('en')} waiting</span>}
+      {parked > 0 && <span className="tag bad">{parked.toLocaleString('en')} parked again</span>}
+    </p>
+  );
+}

@@ -1,0 +1,95 @@
+import { answers, echoExtractor, keyedDecider, refusal, type Script, startModelServer } from '@slowwave/testkit';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { consoleForTests, WITHIN_MS } from './browsing.ts';
+
+const honest = answers({
+  extract_facts: echoExtractor(),
+  decide_operations: keyedDecider((text) => text.split(' is ')[0] ?? text),
+});
+/** Does not read of Oslo, and cannot read of whales, until it is mended. */
+const picky: Script = (asked) => {
+  const text = JSON.stringify(asked.input);
+  if (text.includes('Oslo')) return refusal(400, { message: 'not of Oslo' });
+  if (text.includes('whale')) return refusal(400, { message: 'too long', code: 'context_length_exceeded' });
+  return honest(asked);
+};
+
+const model = await startModelServer({ script: picky });
+afterAll(() => model.close());
+
+describe('the page of work', () => {
+  const at = consoleForTests({ OPENAI_BASE_URL: model.baseUrl, SLOWWAVE_EMBEDDING_MODEL: 'builtin' });
+  const say = async (user: string, content: string): Promise<string> => {
+    const { batch_id: id } = await at.api.batches.post({
+      user_id: user,
+      messages: [{ role: 'user', content }],
+      flush: true,
+    });
+    return (await at.api.batches.settled(id)).id;
+  };
+  const failedJobs = async (): Promise<number> => {
+    const answer = await fetch(`${at.at}/queues/api/queues?activeQueue=consolidate&status=failed&page=1`);
+    const { queues } = (await answer.json()) as { queues: { name: string; counts: { failed: number } }[] };
+    return queues.find(({ name }) => name === 'consolidate')?.counts.failed ?? -1;
+  };
+  beforeEach(() => model.setScript(picky));
+
+  it('groups what is parked by reason with what mends it, and replays one reason after it showed what that is', async () => {
+    await say('ana', 'home is Oslo');
+    await say('bob', 'home is Oslo');
+    await say('cyd', 'pet is a whale');
+    const { page, open, expectClean } = await at.visit();
+    await open('/work');
+    const parked = page.getByRole('region', { name: 'Parked' });
+    await parked.getByRole('heading', { name: 'model_rejected 2 batches' }).waitFor({ timeout: WITHIN_MS });
+    await parked.getByText('Use another model').waitFor();
+    await parked.getByRole('heading', { name: 'context_too_long 1 batch' }).waitFor();
+    await expectClean();
+    expect(await failedJobs()).toBe(3);
+
+    model.setScript(honest);
+    await parked.getByRole('button', { name: 'Replay them …' }).click();
+    await page.getByRole('dialog').getByText('2 batches are queued again').waitFor({ timeout: WITHIN_MS });
+    expect(await page.getByRole('dialog').getByRole('listitem').count()).toBe(2);
+    await expectClean();
+    await page.getByRole('button', { name: 'Replay', exact: true }).click();
+    await page.getByText('2 of 2 batches').waitFor({ timeout: WITHIN_MS });
+    await expectClean();
+    await expect.poll(failedJobs, { timeout: WITHIN_MS }).toBe(1);
+    await page.getByRole('link', { name: 'All work' }).click();
+    await page.getByRole('heading', { name: 'context_too_long 1 batch' }).waitFor({ timeout: WITHIN_MS });
+    expect(await page.getByRole('heading', { name: 'model_rejected' }).count()).toBe(0);
+  });
+
+  it('replays the batches that somebody picks, and leads to their job and to what was decided', async () => {
+    const id = await say('dan', 'home is Oslo');
+    await say('dan', 'pet is a whale');
+    const { page, open, expectClean } = await at.visit();
+    await open('/work?user=dan&reason=model_rejected');
+    await page.getByRole('link', { name: `The job of ${id}` }).waitFor({ timeout: WITHIN_MS });
+    expect(await page.getByRole('link', { name: /^The job of/ }).count()).toBe(1);
+    const job = await page.request.get(`${at.at}/queues/of/${(await at.api.batches.get(id)).lane}`);
+    expect(job.url()).toMatch(/\/queues\/queue\/consolidate\/lane_[^/]+$/);
+
+    model.setScript(honest);
+    await page.getByLabel(`Pick the batch ${id}`).check();
+    await page.getByRole('button', { name: 'Replay 1 parked …' }).click();
+    await page.getByRole('button', { name: 'Replay', exact: true }).click();
+    await page.getByText('1 of 1 batch').waitFor({ timeout: WITHIN_MS });
+    await open('/work?user=dan&state=consolidated');
+    await page.getByRole('link', { name: 'Why' }).click();
+    await page
+      .getByRole('region', { name: 'Facts and decisions' })
+      .getByText('home is Oslo')
+      .first()
+      .waitFor({ timeout: WITHIN_MS });
+    await expectClean();
+  });
+
+  it('fits a telephone in the dark, and says when there is nothing', async () => {
+    const { page, open, expectClean } = await at.visit({ viewport: { width: 390, height: 844 }, colorScheme: 'dark' });
+    await open('/work?user=nobody');
+    await page.getByText('No batch matches.').waitFor({ timeout: WITHIN_MS });
+    await expectClean();
+  });
+});

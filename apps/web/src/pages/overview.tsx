@@ -1,41 +1,91 @@
-import { useQuery } from '@tanstack/react-query';
-import { api } from '../api.ts';
-import { Loading, Problem } from '../ui/states.tsx';
+import type { Operations } from '@slowwave/sdk';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { lazy, Suspense, useState } from 'react';
+import { api, may } from '../api.ts';
+import { useWho } from '../session.ts';
+import { Choice } from '../ui/choice.tsx';
+import { live } from '../ui/live.ts';
+import { Empty, Loading, Problem } from '../ui/states.tsx';
+import { lasting } from '../ui/time.tsx';
+import { Needs } from './overview/needs.tsx';
+
+/** The charts are the larger part of this page, and the last to be looked at. */
+const Charts = lazy(async () => ({ default: (await import('./overview/charts.tsx')).Charts }));
 
 /** How often the figures are read again while somebody looks. */
 const EVERY_MS = 5_000;
 
-/** How everything is doing, and what needs somebody. */
+const PERIODS = { day: 'Last 24 hours', week: 'Last 7 days' } as const;
+type Period = keyof typeof PERIODS;
+
+/** How everything is doing, and first of all what needs somebody. */
 export function Overview() {
-  const stats = useQuery({
-    queryKey: ['stats'],
-    queryFn: ({ signal }) => api.stats({ signal }),
-    refetchInterval: EVERY_MS,
-  });
-  if (stats.data === undefined)
-    return stats.error === null ? <Loading /> : <Problem error={stats.error} retry={() => stats.refetch()} />;
-  const { batches, memories, owners, usage } = stats.data;
-  const waiting = batches.pending + batches.consolidating;
+  const who = useWho();
+  const sees = may(who, 'manage') && who.user_id === null && who.app_id === null;
   return (
     <>
       <h1>Overview</h1>
-      <div className="grid">
-        <Figure name="Batches accepted" value={batches.accepted} />
-        <Figure name="Waiting" value={waiting} />
-        <Figure name="Consolidated" value={batches.consolidated + batches.empty} />
-        <Figure name="Parked" value={batches.parked} />
-        <Figure name="Memories" value={memories.live} />
-        <Figure name="Owners" value={owners} />
-        <Figure name="Model calls" value={usage.calls} />
-        <Figure name="Tokens" value={usage.prompt_tokens + usage.completion_tokens} />
-      </div>
+      {sees ? (
+        <Whole />
+      ) : (
+        <Empty>Your key does not see how the whole installation is doing. Choose a page above.</Empty>
+      )}
     </>
   );
 }
 
-const Figure = ({ name, value }: { readonly name: string; readonly value: number }) => (
+function Whole() {
+  const [period, setPeriod] = useState<Period>('day');
+  const { data, error, refetch } = useQuery({
+    queryKey: ['overview', period],
+    queryFn: ({ signal }) => api.send('GET /v1/overview', { query: { period } }, { signal }),
+    placeholderData: keepPreviousData,
+    ...live(EVERY_MS),
+  });
+  if (data === undefined) return error === null ? <Loading /> : <Problem error={error} retry={refetch} />;
+  return (
+    <>
+      {error !== null && <Problem error={error} retry={refetch} />}
+      <Needs overview={data} />
+      <Choice name="Period" options={PERIODS} chosen={period} choose={setPeriod} />
+      <Figures overview={data} />
+      <Suspense fallback={<Loading />}>
+        <Charts overview={data} period={period} />
+      </Suspense>
+    </>
+  );
+}
+
+type Seen = Operations['GET /v1/overview']['answer'];
+
+function Figures({ overview }: { readonly overview: Seen }) {
+  const { batches, history, freshness, answers } = overview;
+  const done = history.hours.reduce((sum, hour) => sum + hour.consolidated + hour.empty, 0);
+  const accepted = history.hours.reduce((sum, { at: _, ...states }) => sum + sumOf(Object.values(states)), 0);
+  return (
+    <div className="grid figures">
+      <Figure name="Accepted" value={accepted.toLocaleString('en')} />
+      <Figure name="Waiting" value={batches.pending.toLocaleString('en')} />
+      <Figure name="Being consolidated" value={batches.consolidating.toLocaleString('en')} />
+      <Figure name="Consolidated" value={done.toLocaleString('en')} />
+      <Figure name="Parked" value={batches.parked.toLocaleString('en')} />
+      <Figure
+        name={`Median until searchable${freshness.p95_ms === null ? '' : `; 95 % within ${lasting(freshness.p95_ms)}`}`}
+        value={freshness.p50_ms === null ? '–' : lasting(freshness.p50_ms)}
+      />
+      <Figure
+        name={`Answers: ${answers.search} searches, ${answers.context} contexts, ${answers.recall} recalls`}
+        value={(answers.search + answers.context + answers.recall).toLocaleString('en')}
+      />
+    </div>
+  );
+}
+
+const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
+
+const Figure = ({ name, value }: { readonly name: string; readonly value: string }) => (
   <section className="card">
-    <span className="figure">{value.toLocaleString('en')}</span>
+    <span className="figure">{value}</span>
     <span className="quiet">{name}</span>
   </section>
 );

@@ -16,8 +16,21 @@ export const Moment = ({ iso }: { readonly iso: string }) => (
   </time>
 );
 
-function agoOf(at: number, now: number): string {
+export function agoOf(at: number, now: number): string {
   const passed = at - now;
   const [unit, ms] = UNITS.find(([, ms]) => Math.abs(passed) >= ms) ?? ['second', 1_000];
   return AGO.format(Math.round(passed / ms), unit);
 }
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+
+/** How long something takes, in the unit that people would say it in. */
+export function lasting(ms: number): string {
+  if (ms < SECOND_MS) return `${Math.round(ms)} ms`;
+  if (ms < MINUTE_MS) return `${inUnits(ms / SECOND_MS)} s`;
+  return ms < HOUR_MS ? `${inUnits(ms / MINUTE_MS)} min` : `${inUnits(ms / HOUR_MS)} h`;
+}
+
+const inUnits = (value: number): string => value.toLocaleString('en', { maximumFractionDigits: value < 10 ? 1 : 0 });

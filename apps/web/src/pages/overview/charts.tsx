@@ -1,0 +1,107 @@
+import type { Operations } from '@slowwave/sdk';
+import { Bars } from '../../ui/bars.tsx';
+
+type Overview = Operations['GET /v1/overview']['answer'];
+type Used = Overview['usage'][number];
+
+interface Shown {
+  readonly overview: Overview;
+  readonly period: 'day' | 'week';
+}
+
+/** What happened over time, and what it cost. */
+export function Charts({ overview, period }: Shown) {
+  return (
+    <div className="beside">
+      <section className="card">
+        <h2>Batches by the hour in which they were accepted</h2>
+        <Batches overview={overview} period={period} />
+      </section>
+      <section className="card">
+        <h2>Tokens by day (UTC)</h2>
+        <Tokens overview={overview} />
+        <Spent overview={overview} />
+      </section>
+    </div>
+  );
+}
+
+const HOUR = new Intl.DateTimeFormat('en', { weekday: 'short', hour: '2-digit', minute: '2-digit', hour12: false });
+const DAY = new Intl.DateTimeFormat('en', { weekday: 'short', month: 'short', day: 'numeric', timeZone: 'UTC' });
+
+function Batches({ overview: { history } }: Shown) {
+  const { hours } = history;
+  const values = (count: (hour: (typeof hours)[number]) => number) => hours.map(count);
+  return (
+    <Bars
+      name="Batches by the hour in which they were accepted, and what became of them"
+      times={hours.map(({ at }) => Date.parse(at))}
+      timeText={(at) => HOUR.format(at)}
+      parts={[
+        { name: 'Consolidated', color: '--good', values: values((hour) => hour.consolidated + hour.empty) },
+        { name: 'Being consolidated', color: '--act', values: values((hour) => hour.consolidating) },
+        { name: 'Waiting', color: '--wait', values: values((hour) => hour.pending) },
+        { name: 'Parked', color: '--bad', values: values((hour) => hour.parked) },
+        { name: 'Undone', color: '--quiet', values: values((hour) => hour.undone) },
+      ]}
+    />
+  );
+}
+
+const DAY_MS = 86_400_000;
+const DAYS = 7;
+const COLORS = ['--act', '--good', '--wait', '--quiet'] as const;
+
+function Tokens({ overview: { at, usage } }: Pick<Shown, 'overview'>) {
+  const today = Date.parse(at) - (Date.parse(at) % DAY_MS);
+  const times = Array.from({ length: DAYS }, (_, i) => today - (DAYS - 1 - i) * DAY_MS);
+  const steps = largestSteps(usage);
+  const named = (step: string): string => (steps.includes(step) ? step : 'others');
+  const names = [...steps, ...(usage.some(({ step }) => !steps.includes(step)) ? ['others'] : [])];
+  const values = (name: string) =>
+    times.map((time) => sumOf(usage.filter(({ day, step }) => Date.parse(day) === time && named(step) === name)));
+  return (
+    <Bars
+      name="Tokens of models by day and step"
+      times={times}
+      utc
+      timeText={(time) => DAY.format(time)}
+      parts={names.map((name, i) => ({ name, color: COLORS[i] ?? '--quiet', values: values(name) }))}
+    />
+  );
+}
+
+/** Those that used most; the others are shown together. */
+function largestSteps(usage: readonly Used[]): string[] {
+  const tokens = [...Map.groupBy(usage, ({ step }) => step)].map(([step, used]) => ({ step, tokens: sumOf(used) }));
+  const sorted = tokens.sort((a, b) => b.tokens - a.tokens).map(({ step }) => step);
+  return sorted.slice(0, COLORS.length - 1);
+}
+
+const sumOf = (used: readonly Used[]): number =>
+  used.reduce((sum, { prompt_tokens: prompt, completion_tokens: completion }) => sum + prompt + completion, 0);
+
+/** Today's use against its limits, and the calls of all days that are shown. */
+function Spent({ overview: { today, usage } }: Pick<Shown, 'overview'>) {
+  const calls = usage.reduce((sum, one) => sum + one.calls, 0);
+  const failed = usage.reduce((sum, one) => sum + one.failed_calls, 0);
+  const cost = usage.reduce((sum, one) => sum + one.cost, 0);
+  return (
+    <dl className="pairs">
+      <dt>Today</dt>
+      <dd>
+        {against(today.tokens, whole)} tokens; cost {against(today.cost, money)}
+      </dd>
+      <dt>Seven days</dt>
+      <dd>
+        {whole(calls)} calls, {whole(failed)} of them failed; cost {money(cost)}
+      </dd>
+    </dl>
+  );
+}
+
+const whole = (value: number): string => value.toLocaleString('en');
+const money = (value: number): string => value.toLocaleString('en', { maximumFractionDigits: 4 });
+
+const against = ({ used, limit }: Overview['today']['tokens'], text: (value: number) => string): string =>
+  limit === null ? text(used) : `${text(used)} of ${text(limit)}`;

@@ -1,0 +1,129 @@
+import type { Operations } from '@slowwave/sdk';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from 'wouter';
+import { api, may } from '../../api.ts';
+import { useWho } from '../../session.ts';
+import { live } from '../../ui/live.ts';
+import { agoOf } from '../../ui/time.tsx';
+
+type Overview = Operations['GET /v1/overview']['answer'];
+
+/** Something that somebody should look at, and where. */
+interface Need {
+  readonly tone: 'bad' | 'wait';
+  readonly what: string;
+  /** More of it, in the words of the server. */
+  readonly detail?: string;
+  readonly to: string;
+}
+
+const MODELS_EVERY_MS = 15_000;
+const DOCTOR_EVERY_MS = 60_000;
+
+/** What needs somebody, each leading to where it is mended. */
+export function Needs({ overview }: { readonly overview: Overview }) {
+  const found = [...modelNeeds(useModels()), ...workNeeds(overview), ...doctorNeeds(useDoctor())];
+  return (
+    <section className="card needs" aria-label="What needs somebody">
+      {found.length === 0 ? (
+        <p>
+          <span className="tag good">all well</span> Nothing needs you.
+        </p>
+      ) : (
+        <ul className="plain">
+          {found.map(({ tone, what, detail, to }) => (
+            <li key={what}>
+              <span className={`tag ${tone}`}>{tone === 'bad' ? 'act' : 'look'}</span> <Link href={to}>{what}</Link>
+              {detail !== undefined && <span className="quiet"> {detail}</span>}
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+/** The models and the doctor are the operator's. */
+function useModels() {
+  const enabled = may(useWho(), 'operator');
+  const queryFn = ({ signal }: { signal: AbortSignal }) => api.send('GET /v1/models', {}, { signal });
+  return useQuery({ queryKey: ['models'], queryFn, enabled, ...live(MODELS_EVERY_MS) }).data?.results ?? [];
+}
+
+function useDoctor() {
+  const enabled = may(useWho(), 'operator');
+  const queryFn = ({ signal }: { signal: AbortSignal }) =>
+    api.send('GET /v1/doctor', { query: { depth: 'quick' } }, { signal });
+  return useQuery({ queryKey: ['doctor', 'quick'], queryFn, enabled, ...live(DOCTOR_EVERY_MS) }).data?.findings ?? [];
+}
+
+const modelNeeds = (models: Operations['GET /v1/models']['answer']['results']): Need[] =>
+  models.flatMap(({ model, last_call: last }) =>
+    last?.problem == null
+      ? []
+      : [
+          {
+            tone: 'bad',
+            what: `${model} does not work`,
+            detail: last.problem.message,
+            to: '/settings/models',
+          } as const,
+        ],
+  );
+
+/** What is due waits for a worker; a worker takes it within seconds. */
+const LATE_MS = 120_000;
+
+function workNeeds({ at, oldest_due_at: due, parked, reviews_waiting: reviews, today, batches }: Overview): Need[] {
+  const now = Date.parse(at);
+  const isLate = due !== null && now - Date.parse(due) > LATE_MS;
+  const spent = [today.tokens, today.cost].some(({ used, limit }) => limit !== null && used >= limit);
+  return [
+    ...parked.map(
+      ({ code, batches: count }): Need => ({
+        tone: 'bad',
+        what: `${counted(count, 'batch is', 'batches are')} parked`,
+        detail: `(${code})`,
+        to: '/work',
+      }),
+    ),
+    ...(spent
+      ? [
+          {
+            tone: 'bad',
+            what: 'The limit of the day is reached',
+            detail: 'Batches wait for the next day (UTC) or a higher limit.',
+            to: '/settings/budgets',
+          } as const,
+        ]
+      : []),
+    ...(isLate
+      ? [
+          {
+            tone: 'wait',
+            what: `${counted(batches.pending + batches.consolidating, 'batch waits', 'batches wait')}`,
+            detail: `The oldest was due ${agoOf(Date.parse(due), now)}.`,
+            to: '/work',
+          } as const,
+        ]
+      : []),
+    ...(reviews === 0
+      ? []
+      : [
+          {
+            tone: 'wait',
+            what: `${counted(reviews, 'change waits', 'changes wait')} for review`,
+            to: '/reviews',
+          } as const,
+        ]),
+  ];
+}
+
+const doctorNeeds = (findings: Operations['GET /v1/doctor']['answer']['findings']): Need[] =>
+  // Parked batches and failing models are named above, with their reasons.
+  findings
+    .filter(({ check }) => check !== 'parked' && check !== 'models')
+    .map(({ severity, what }) => ({ tone: severity === 'error' ? 'bad' : 'wait', what, to: '/settings/health' }));
+
+const counted = (count: number, one: string, many: string): string =>
+  `${count.toLocaleString('en')} ${count === 1 ? one : many}`;

@@ -47,6 +47,7 @@ export async function compose(config: Config): Promise<Service> {
     log,
     runsOn: kindsOf(config),
     ready: engine.ready,
+    warnings: engine.warnings,
     keyRate: config.keyRate,
     audit: audit.sink,
     home: consolePages(),

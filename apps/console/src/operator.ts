@@ -3,6 +3,7 @@ import {
   ExaminationView,
   GetDoctorQuery,
   ModelList,
+  type ModelView,
   PutCeilings,
   TenantParams,
 } from '@slowwave/contracts';
@@ -20,14 +21,16 @@ export const operatorRoutes = [
     description: 'Checks the whole installation. Changes nothing and does not interrupt other work.',
     query: GetDoctorQuery,
     answer: ExaminationView,
-    handle: async ({ examine }, { query: { depth }, request }) => {
+    handle: async ({ examine, models }, { query: { depth }, request }) => {
       const { at, healthy, checks, findings } = await examine({ depth, cancel: request.server.stopping });
+      const known = await models();
+      const failing = known.flatMap(findingOf);
       return {
         at: isoOf(at),
         depth,
         healthy,
-        checks: [...checks],
-        findings: findings.map((finding) => ({ ...finding, examples: [...finding.examples] })),
+        checks: [...checks, { check: 'models', looked: known.length, findings: failing.length }],
+        findings: [...findings.map((finding) => ({ ...finding, examples: [...finding.examples] })), ...failing],
       };
     },
   }),
@@ -78,3 +81,15 @@ async function ceilingsOf({ ledger, ceilings }: ConsoleDeps, tenant: string): Pr
   const { tokensPerDay, costPerDay } = own ?? ceilings;
   return { tenant, tokens_per_day: tokensPerDay, cost_per_day: costPerDay, own: own !== null };
 }
+
+/** What is said about a failing model says what to do. Work waits for it, and nothing is lost: a warning. */
+const findingOf = ({ use, model, last_call: last }: ModelView): ExaminationView['findings'] =>
+  last?.problem == null
+    ? []
+    : [
+        {
+          ...{ check: 'models', severity: 'warning', count: 1, examples: [] },
+          what: `the last call of the ${use} model ${model} failed (${last.problem.code}); what needs it waits`,
+          remedy: last.problem.message,
+        },
+      ];

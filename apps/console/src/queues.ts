@@ -28,6 +28,7 @@ const BOARD = {
   hideRedisDetails: true,
   /** Other pages for people. */
   miscLinks: [
+    { text: 'What waits, and why', url: '/' },
     { text: 'API', url: '/docs/' },
     { text: 'Sign in or out', url: '/login' },
   ],

@@ -50,6 +50,7 @@ export async function compose(config: Config): Promise<Service> {
     log,
     runsOn: kindsOf(config),
     ready: engine.ready,
+    warnings: engine.warnings,
     // Silent connections are replaced. If that does not help, a restart may.
     alive: async () => {
       if (engine.connection.pulse.isSilent()) await engine.schedule.check();
@@ -70,12 +71,13 @@ const CALLS_PER_SPARE_TURN = 2;
 /** Everything a worker does: turns of lanes, summaries, studies, erasures, and sweeps for what was missed. */
 export async function openWork(
   { concurrency, embeddingConcurrency, takeOverMs, chatServer, webhookDays, auditDays, receiptDays }: Config,
-  { deps: given, connection, schedule, sender, loadEmbedder, adopt, calibration }: OpenEngine,
+  { deps: given, connection, schedule, sender, loadEmbedder, firstQuestion, adopt, calibration }: OpenEngine,
   metrics: Registry,
 ): Promise<{ close(): Promise<void> }> {
   const { attempted, studied } = measure(metrics, given, schedule);
   const deps = { ...given, ...withSlots(given, concurrency), embedder: patient(given, embeddingConcurrency) };
   loadEmbedder();
+  firstQuestion.ask();
   await adopt((space) => adoptIndex({ ...deps, ...space }));
   calibration.measure();
   const { log } = deps;

@@ -33,5 +33,9 @@ export const ReadyView = z
   .object({
     status: z.enum(['ok', 'unavailable']),
     checks: z.record(z.string(), z.object({ ok: z.boolean(), message: z.string().optional() })),
+    warnings: z
+      .array(z.string())
+      .optional()
+      .describe('What does not work although requests are served: models whose last call failed.'),
   })
   .meta({ id: 'Ready' });

@@ -126,14 +126,17 @@ function tidyUrl(url: string): string {
 const CHECK_LIMIT_MS = 2_000;
 
 /** /healthz: the process responds and needs no restart. /readyz: its dependencies respond, too. */
-function registerHealth(app: App, options: Pick<ShellOptions, 'runsOn' | 'alive' | 'ready' | 'log'>): void {
+function registerHealth(
+  app: App,
+  options: Pick<ShellOptions, 'runsOn' | 'alive' | 'ready' | 'warnings' | 'log'>,
+): void {
   const schema = {
     operationId: 'getHealth',
     tags: ['health'],
     response: { 200: LiveView },
     summary: 'Check whether the process is alive',
   };
-  const { alive = async () => {}, log } = options;
+  const { alive = async () => {}, warnings = async () => [], log } = options;
   const preHandler = async (_request: unknown, reply: Reply) => {
     const [, check] = await tried('process', alive, log);
     return check.ok ? undefined : reply.code(503).send({ status: 'unavailable', runs_on: { ...options.runsOn } });
@@ -154,7 +157,10 @@ function registerHealth(app: App, options: Pick<ShellOptions, 'runsOn' | 'alive'
     const names = Object.entries(options.ready);
     const checks = Object.fromEntries(await Promise.all(names.map(([name, check]) => tried(name, check, options.log))));
     const isReady = Object.values(checks).every(({ ok }) => ok);
-    return reply.code(isReady ? 200 : 503).send({ status: isReady ? 'ok' : 'unavailable', checks });
+    // A ledger that does not answer knows of none.
+    const found = isReady ? await warnings().catch(() => []) : [];
+    const besides = found.length === 0 ? {} : { warnings: [...found] };
+    return reply.code(isReady ? 200 : 503).send({ status: isReady ? 'ok' : 'unavailable', checks, ...besides });
   });
 }
 

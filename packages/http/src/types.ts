@@ -55,6 +55,8 @@ export interface ShellOptions {
   readonly alive?: () => Promise<void>;
   /** One check per dependency; it throws if the dependency does not respond. */
   readonly ready: Readonly<Record<string, () => Promise<void>>>;
+  /** What /readyz says besides: what does not work although requests are served. Anyone may read it. */
+  readonly warnings?: () => Promise<readonly string[]>;
   /** Requests per second that each key may send to this process; null: unlimited. */
   readonly keyRate: number | null;
   /** Where audit entries go; null or omitted: nowhere. */

@@ -1378,6 +1378,8 @@ export type Ready = {
     readonly ok: boolean;
     readonly message?: string | undefined;
   }>>;
+  /** What does not work although requests are served: models whose last call failed. */
+  readonly warnings?: readonly string[] | undefined;
 };
 
 export type RecallLook = {

@@ -38,8 +38,9 @@ function statusText({ ready, runs_on, stats, models }: Status): string {
   const checks = Object.entries(ready.checks ?? {}).map(
     ([name, { ok, message }]) => [name, ok ? 'answers' : (message ?? 'does not answer')] as const,
   );
+  const warnings = (ready.warnings ?? []).map((warning) => `warning: ${warning}`);
   const places = Object.entries(runs_on).map(([name, place]) => [name.replaceAll('_', ' '), place] as const);
-  const parts = [pairs(checks), pairs(places)];
+  const parts = [pairs(checks), ...warnings, pairs(places)];
   if (stats === null) return parts.join('\n\n');
   const { batches, memories, owners, outbox, usage } = stats;
   const counts = [

@@ -7,6 +7,7 @@ import { systemTools } from '../system/index.ts';
 import { o200kTokenizer } from '../tokens.ts';
 import { webhookSender } from '../webhooks.ts';
 import { type OpenCalibration, openCalibration } from './calibration.ts';
+import { type FirstQuestion, firstQuestion, rememberChat } from './first-question.ts';
 import {
   comingModels,
   knownModels,
@@ -27,6 +28,8 @@ export interface OpenEngine {
   readonly deps: EngineDeps;
   /** Embeds what is asked, as that of deps embeds what is stored. */
   readonly queryEmbedder: Embedder;
+  /** Shows whether the chat model is there. */
+  readonly firstQuestion: FirstQuestion;
   /** Loads a model that runs in this process before anybody asks it. */
   readonly loadEmbedder: () => void;
   /** Makes the index the own one, also one that replaces it. */
@@ -48,6 +51,8 @@ export interface OpenEngine {
   readonly sender: WebhookSender;
   /** One check per dependency; it throws when the dependency does not answer. */
   readonly ready: Readonly<Record<'ledger' | 'queue' | 'index', () => Promise<void>>>;
+  /** What does not work although requests are served; anybody may read it. */
+  readonly warnings: () => Promise<readonly string[]>;
   /** What is closed after everything that uses it, in this order. */
   readonly parts: readonly { close(): Promise<unknown> }[];
 }
@@ -60,6 +65,7 @@ export async function openEngine(config: Config, log: Log, observer: Observer): 
     opening,
     openQueue(config, log),
   ]);
+  await openOn([connection, space, ledger], rememberChat(config, ledger));
   const { embedder, index, adopt } = space;
   const schedule = await openOn([connection, space, ledger], openSchedule({ connection, log }));
   const limits = openLimits(config, log, observer);
@@ -67,6 +73,7 @@ export async function openEngine(config: Config, log: Log, observer: Observer): 
   const chat = limits.of(await openChat(config, { log, ledger }));
   const imageModel = await openImageModel(config, { log, ledger });
   const urls = urlPolicy(config.allowedPrivateUrls);
+  const question = firstQuestion(config, { chat, meter, tools: systemTools, log });
   const calibration = openCalibration(config, { ledger, embedder, log });
   return {
     urls,
@@ -85,6 +92,7 @@ export async function openEngine(config: Config, log: Log, observer: Observer): 
       settings: engineSettings(config, calibration),
     },
     queryEmbedder: embedder.queries,
+    firstQuestion: question,
     loadEmbedder: () => loadInBackground(embedder),
     adopt,
     calibration,
@@ -99,6 +107,15 @@ export async function openEngine(config: Config, log: Log, observer: Observer): 
       queue: () => schedule.check(),
       index: async () => void (await index.marker()),
     },
-    parts: [schedule, connection, limits, calibration, space, ledger],
+    warnings: async () => (await knownModels(config, ledger)).flatMap(warningOf),
+    parts: [question, schedule, connection, limits, calibration, space, ledger],
   };
 }
+
+/** No more than that: what the server of the model said is for those who run this one. */
+const warningOf = ({ use, last_call: last }: ModelView): readonly string[] =>
+  last?.problem == null
+    ? []
+    : [
+        `the last call of the ${use} model failed (${last.problem.code}); slowwave status says why, and what needs it waits`,
+      ];

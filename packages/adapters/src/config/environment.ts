@@ -119,6 +119,12 @@ export const ENVIRONMENT = z.object({
     .describe(
       'What the model server speaks: openai (chat completions, as nearly all do) or anthropic (the Messages API; its key goes into OPENAI_API_KEY).',
     ),
+  SLOWWAVE_CHAT_TRY: z
+    .enum(['on', 'off'], 'must be on or off')
+    .default('on')
+    .describe(
+      'on: each worker asks the chat model one tiny question when it starts, so that a wrong key shows before anything waits for it. The start does not wait for the answer.',
+    ),
   SLOWWAVE_CHAT_MAX_OUTPUT_TOKENS: Count(0, 1_000_000)
     .optional()
     .describe(

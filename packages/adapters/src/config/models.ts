@@ -9,6 +9,10 @@ const DEFAULT_EMBEDDING_MODEL = 'text-embedding-3-small';
 export function modelsOf(env: Environment, root: string) {
   return {
     chatModel: modelOf(env.SLOWWAVE_CHAT_MODEL, DEFAULT_CHAT_MODEL, hasServer(env)),
+    /** Somebody wants the stand-in for a model, and did not only forget a key. */
+    builtinNamed: env.SLOWWAVE_CHAT_MODEL === 'builtin',
+    /** A worker asks its chat model something when it starts. */
+    chatTried: env.SLOWWAVE_CHAT_TRY === 'on',
     chatServer: { ...chatServerOf(env), ...streamingOf(env) },
     /** Chat models that tenants may name beside it. */
     tenantModels: env.SLOWWAVE_TENANT_MODELS ?? [],

@@ -27,6 +27,9 @@ export type Right = Session['scopes'][number] | 'operator';
 export const may = ({ scopes, operator }: Session, right: Right): boolean =>
   right === 'operator' ? operator : scopes.includes(right) || scopes.includes('admin');
 
+/** A key for one user or app does not change memories by their ids. */
+export const mayChange = (who: Session): boolean => may(who, 'manage') && who.user_id === null && who.app_id === null;
+
 export const isSignedOut = (error: unknown): boolean => error instanceof SlowwaveError && error.status === 401;
 
 /** Where somebody signs in, and comes back from. */

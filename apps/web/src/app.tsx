@@ -16,6 +16,7 @@ const MemoryPage = lazy(async () => ({ default: (await import('./pages/memory.ts
 const Playground = lazy(async () => ({ default: (await import('./pages/playground.tsx')).Playground }));
 const ReplayPage = lazy(async () => ({ default: (await import('./pages/replay.tsx')).ReplayPage }));
 const Reviews = lazy(async () => ({ default: (await import('./pages/reviews.tsx')).Reviews }));
+const UserPage = lazy(async () => ({ default: (await import('./pages/user.tsx')).UserPage }));
 const Users = lazy(async () => ({ default: (await import('./pages/users.tsx')).Users }));
 const Work = lazy(async () => ({ default: (await import('./pages/work.tsx')).Work }));
 
@@ -34,6 +35,7 @@ export function App() {
           <Switch>
             <Route path="/" component={Overview} />
             <Route path="/users" component={Users} />
+            <Route path="/users/*" component={UserPage} />
             <Route path="/memories/:id" component={MemoryPage} />
             <Route path="/graph" component={GraphPage} />
             <Route path="/consolidations" component={Consolidations} />

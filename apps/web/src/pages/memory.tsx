@@ -1,140 +1,75 @@
-import type { Operations } from '@slowwave/sdk';
+import type { Memory } from '@slowwave/sdk';
+import { SlowwaveError } from '@slowwave/sdk';
 import { useQuery } from '@tanstack/react-query';
-import { useId, useState } from 'react';
-import { useParams } from 'wouter';
-import { api, may } from '../api.ts';
+import { Link, useParams } from 'wouter';
+import { api } from '../api.ts';
+import { ownerOf, pathOf } from '../owner.ts';
 import { useWho } from '../session.ts';
-import { Action, ActionForm } from '../ui/action.tsx';
-import { Confirm, Dialog } from '../ui/dialog.tsx';
-import { Diff } from '../ui/diff.tsx';
 import { Answer } from '../ui/states.tsx';
 import { Moment } from '../ui/time.tsx';
+import { Changes } from './memory/change.tsx';
+import { Marks } from './memory/marks.tsx';
+import { Related } from './memory/related.tsx';
+import { Sources } from './memory/sources.tsx';
+import { ToldTo } from './memory/told.tsx';
+import { Versions } from './memory/versions.tsx';
 
-type Memory = Operations['GET /v1/memories/{id}']['answer'];
-
-/** One memory: what it says, and how it came to say that. */
+/** One memory: what it says, who said so, how it came to say it, and who was told. */
 export function MemoryPage() {
   const { id = '' } = useParams();
-  const memory = useQuery({ queryKey: ['memory', id], queryFn: ({ signal }) => api.memories.get(id, { signal }) });
+  const who = useWho();
+  const memory = useQuery({
+    queryKey: ['memory', id, 'now'],
+    queryFn: ({ signal }) => api.memories.get(id, { signal }),
+  });
+  const isGone = memory.error instanceof SlowwaveError && memory.error.status === 404;
+  const now = isGone ? null : (memory.data ?? null);
   return (
     <>
       <h1>Memory</h1>
-      <Answer of={memory}>{(now) => <Now memory={now} />}</Answer>
-      <Versions id={id} />
+      <Answer of={memory}>{(found) => <Now memory={found} />}</Answer>
+      <div className="beside">
+        <Versions id={id} now={now} />
+        <div>
+          {now !== null && who.app_id === null && (
+            <section className="card">
+              <h2>What was said</h2>
+              <Sources id={id} />
+            </section>
+          )}
+          <ToldTo id={id} />
+          {now !== null && who.app_id === null && <Related memory={now} />}
+        </div>
+      </div>
     </>
   );
 }
 
 function Now({ memory }: { readonly memory: Memory }) {
-  const { id, memory: text, pinned = false, updated_at: at } = memory;
-  const mayWrite = may(useWho(), 'manage');
-  const [editing, setEditing] = useState(false);
-  const [deleting, setDeleting] = useState(false);
+  const owner = ownerOf(memory);
+  const { valid_from: from, invalid_at: until, categories } = memory;
   return (
-    <section className="card">
-      <p className="text">{text}</p>
-      <div className="row">
-        {pinned && <span className="tag good">pinned</span>}
-        <span className="quiet">
-          changed <Moment iso={at} />
+    <section className="card" aria-label="What it says now">
+      <p className="text said">{memory.memory}</p>
+      <p className="row quiet">
+        <Link href={pathOf(owner)}>{owner.id}</Link>
+        {categories.map((category) => (
+          <span key={category} className="tag">
+            {category.replaceAll('_', ' ')}
+          </span>
+        ))}
+        <Marks memory={memory} />
+        <span>
+          holds since <Moment iso={from} />
+          {until !== null && (
+            <>
+              {' '}
+              until <Moment iso={until} />
+            </>
+          )}
         </span>
-        {mayWrite && (
-          <>
-            <button type="button" onClick={() => setEditing(true)}>
-              Edit …
-            </button>
-            <Action run={() => api.memories.update(id, { pinned: !pinned })} touches={[['memory', id]]}>
-              {pinned ? 'Unpin' : 'Pin'}
-            </Action>
-            <button type="button" className="danger" onClick={() => setDeleting(true)}>
-              Delete …
-            </button>
-          </>
-        )}
-      </div>
-      {editing && <Edit memory={memory} close={() => setEditing(false)} />}
-      {deleting && <Deletion id={id} close={() => setDeleting(false)} />}
-    </section>
-  );
-}
-
-interface Opened {
-  readonly memory: Memory;
-  readonly close: () => void;
-}
-
-/** A new text, which becomes a new version. */
-function Edit({ memory: { id, memory: before, version }, close }: Opened) {
-  const [text, setText] = useState(before);
-  const field = useId();
-  return (
-    <Dialog title="Change what it says" close={close}>
-      <ActionForm
-        submit="Save"
-        cancel={close}
-        disabled={text.trim() === '' || text === before}
-        run={() => api.memories.update(id, { memory: text, version })}
-        touches={[['memory', id]]}
-        done={close}
-      >
-        <div>
-          <label htmlFor={field}>Text</label>
-          <textarea id={field} rows={4} value={text} onChange={({ target }) => setText(target.value)} />
-        </div>
-      </ActionForm>
-    </Dialog>
-  );
-}
-
-/** What falls with it, before it falls. */
-function Deletion({ id, close }: { readonly id: string; readonly close: () => void }) {
-  const fall = useQuery({
-    queryKey: ['memory', id, 'fall'],
-    queryFn: ({ signal }) => api.memories.delete(id, { dry_run: 'true' }, { signal }),
-  });
-  return (
-    <Confirm
-      title="Delete this memory?"
-      submit="Delete"
-      close={close}
-      disabled={fall.data === undefined}
-      run={() => api.memories.delete(id)}
-      touches={[['memory', id]]}
-    >
-      <Answer of={fall}>
-        {({ fell }) => (
-          <p>
-            With it, words in {fell.messages.length} messages and {fell.relations.length} relations can no longer be
-            found. Restoring the memory brings them back.
-          </p>
-        )}
-      </Answer>
-    </Confirm>
-  );
-}
-
-/** What was said before, and what each change changed. */
-function Versions({ id }: { readonly id: string }) {
-  const history = useQuery({
-    queryKey: ['memory', id, 'history'],
-    queryFn: ({ signal }) => api.memories.history(id, { signal }),
-  });
-  return (
-    <section className="card">
-      <h2>Versions</h2>
-      <Answer of={history}>
-        {({ results }) =>
-          results.toReversed().map(({ id: event, event: what, previous, memory, created_at: at }) => (
-            <article key={event}>
-              <div className="row">
-                <span className="tag">{what}</span>
-                <Moment iso={at} />
-              </div>
-              <Diff from={previous} to={memory} />
-            </article>
-          ))
-        }
-      </Answer>
+      </p>
+      <Changes memory={memory} />
     </section>
   );
 }

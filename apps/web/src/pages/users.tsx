@@ -1,53 +1,83 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
+import type { User } from '@slowwave/sdk';
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link, Redirect, useSearchParams } from 'wouter';
 import { api } from '../api.ts';
+import { pathOf } from '../owner.ts';
+import { useWho } from '../session.ts';
+import { useLater } from '../ui/later.ts';
 import { Empty, Loading, Problem } from '../ui/states.tsx';
 import { Moment } from '../ui/time.tsx';
+import { ErasureProgress } from './user/erasing.tsx';
 
 const PAGE = 100;
 
-/** Everybody who has memories. */
+/** Everybody who has memories, the last active first. A key for one user has its own page alone. */
 export function Users() {
+  const { user_id: own } = useWho();
+  return own === null ? <Everybody /> : <Redirect to={pathOf({ kind: 'user', id: own })} replace />;
+}
+
+function Everybody() {
+  const [typed, setTyped] = useState('');
+  const prefix = useLater(typed.trim());
+  const [search] = useSearchParams();
+  const erasure = search.get('erasure');
+  return (
+    <>
+      <div className="row">
+        <h1>Users</h1>
+        <Tally />
+      </div>
+      {erasure !== null && <ErasureProgress id={erasure} />}
+      <search className="card fields">
+        <label htmlFor="prefix">Find by the beginning of an id</label>
+        <input
+          id="prefix"
+          type="search"
+          value={typed}
+          autoComplete="off"
+          spellCheck={false}
+          onChange={({ target }) => setTyped(target.value)}
+        />
+      </search>
+      <Found prefix={prefix} />
+    </>
+  );
+}
+
+/** How many there are, and how much waits. */
+function Tally() {
+  const stats = useQuery({ queryKey: ['stats'], queryFn: ({ signal }) => api.stats({ signal }) });
+  if (stats.data === undefined) return null;
+  const { owners, batches } = stats.data;
+  const waiting = batches.pending + batches.consolidating;
+  return (
+    <span className="quiet push">
+      {owners.toLocaleString('en')} in total{waiting > 0 && `, ${waiting.toLocaleString('en')} batches waiting`}
+    </span>
+  );
+}
+
+function Found({ prefix }: { readonly prefix: string }) {
   const users = useInfiniteQuery({
-    queryKey: ['users'],
+    queryKey: ['users', prefix],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ signal, pageParam: cursor }) =>
-      api.send('GET /v1/users', { query: { limit: PAGE, cursor } }, { signal }),
+      api.users.list(
+        { id_prefix: prefix === '' ? undefined : prefix, order: 'updated', limit: PAGE, cursor },
+        { signal },
+      ),
     getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
+    placeholderData: keepPreviousData,
   });
   if (users.data === undefined)
     return users.error === null ? <Loading /> : <Problem error={users.error} retry={() => users.refetch()} />;
   const rows = users.data.pages.flatMap(({ results }) => results);
+  if (rows.length === 0) return <Nobody prefix={prefix} />;
   return (
     <>
-      <h1>Users</h1>
-      {rows.length === 0 ? (
-        <Empty>Nobody has memories yet. Post a conversation, and its user appears here.</Empty>
-      ) : (
-        <div className="scroll card">
-          <table>
-            <thead>
-              <tr>
-                <th>Kind</th>
-                <th>Id</th>
-                <th className="number">Memories</th>
-                <th>Last change</th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map(({ kind, id, memories, updated_at: at }) => (
-                <tr key={`${kind} ${id}`}>
-                  <td className="quiet">{kind}</td>
-                  <td>{id}</td>
-                  <td className="number">{memories.toLocaleString('en')}</td>
-                  <td>
-                    <Moment iso={at} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
+      <People rows={rows} />
       {users.hasNextPage && (
         <button type="button" disabled={users.isFetchingNextPage} onClick={() => void users.fetchNextPage()}>
           Show more
@@ -56,3 +86,49 @@ export function Users() {
     </>
   );
 }
+
+const Nobody = ({ prefix }: { readonly prefix: string }) => (
+  <Empty>
+    {prefix === '' ? (
+      <>
+        Nobody has memories yet. Post a conversation, or try it in the <Link href="/playground">playground</Link>, and
+        its user appears here.
+      </>
+    ) : (
+      <>No id begins with “{prefix}”. Capital letters count.</>
+    )}
+  </Empty>
+);
+
+const People = ({ rows }: { readonly rows: readonly User[] }) => (
+  <div className="scroll card">
+    <table>
+      <thead>
+        <tr>
+          <th>Id</th>
+          <th>Kind</th>
+          <th className="number">Memories</th>
+          <th className="number">Waiting</th>
+          <th>Last active</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((user) => (
+          <tr key={`${user.kind} ${user.id}`}>
+            <td className="text">
+              <Link href={pathOf(user)}>{user.id}</Link>
+            </td>
+            <td className="quiet">{user.kind}</td>
+            <td className="number">{user.memories.toLocaleString('en')}</td>
+            <td className="number">
+              {user.pending > 0 && <span className="tag wait">{user.pending.toLocaleString('en')}</span>}
+            </td>
+            <td>
+              <Moment iso={user.updated_at} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+);

@@ -18,20 +18,23 @@ interface Looks {
   readonly disabled?: boolean | undefined;
 }
 
-interface Pressed extends Looks {
+interface ActionButton<T> extends Call<T>, Looks {
+  /** Of one that switches something: whether it is on. */
+  readonly pressed?: boolean | undefined;
   /** A single key that presses it, where its page listens to such keys. */
   readonly shortcut?: string;
   readonly children: ReactNode;
 }
 
 /** A button that runs one call, shows that it runs, and shows its problem. */
-export function Action<T>({ children, kind, disabled = false, shortcut, ...call }: Call<T> & Pressed) {
+export function Action<T>({ children, kind, pressed, disabled = false, shortcut, ...call }: ActionButton<T>) {
   const { mutate, isPending, error } = useCall(call);
   return (
     <>
       <button
         type="button"
         className={kind}
+        aria-pressed={pressed}
         disabled={disabled || isPending}
         onClick={() => mutate()}
         {...(shortcut !== undefined && { 'data-key': shortcut, 'aria-keyshortcuts': shortcut })}

@@ -1,0 +1,85 @@
+import { Link, useSearchParams } from 'wouter';
+import { api, may } from '../api.ts';
+import { type Owner, pathOf, useOwner } from '../owner.ts';
+import { useWho } from '../session.ts';
+import { Action } from '../ui/action.tsx';
+import { Choice } from '../ui/choice.tsx';
+import { AddMemory } from './user/add.tsx';
+import { AsChatsGetIt } from './user/context.tsx';
+import { Erase } from './user/erasing.tsx';
+import { Remembered } from './user/remembered.tsx';
+import { Timeline } from './user/timeline.tsx';
+
+/** What is remembered of one user, agent or run, now and at any time. */
+export function UserPage() {
+  const owner = useOwner();
+  if (owner === null) return <h1>There is no such page</h1>;
+  return <OfOwner key={pathOf(owner)} owner={owner} />;
+}
+
+const VIEWS = { memories: 'Memories', context: 'What a chat gets' } as const;
+
+/** The address says at what time and which part, so that it can be sent to somebody. */
+function OfOwner({ owner }: { readonly owner: Owner }) {
+  const [search, setSearch] = useSearchParams();
+  const asOf = search.get('as_of');
+  const view = search.get('show') === 'context' ? 'context' : 'memories';
+  const show = (part: 'as_of' | 'show', value: string | null): void =>
+    setSearch(
+      (before) => {
+        const after = new URLSearchParams(before);
+        if (value === null) after.delete(part);
+        else after.set(part, value);
+        return after;
+      },
+      { replace: true },
+    );
+  return (
+    <>
+      <div className="row">
+        <h1>
+          {owner.kind !== 'user' && <span className="quiet">{owner.kind} </span>}
+          {owner.id}
+        </h1>
+        <Whole owner={owner} />
+      </div>
+      <Timeline owner={owner} asOf={asOf} move={(moment) => show('as_of', moment)} />
+      <Choice name="What is shown" options={VIEWS} chosen={view} choose={(part) => show('show', part)} />
+      {view === 'memories' ? <Remembered owner={owner} asOf={asOf} /> : <AsChatsGetIt owner={owner} asOf={asOf} />}
+    </>
+  );
+}
+
+/** What can be done with all of it. */
+function Whole({ owner }: { readonly owner: Owner }) {
+  const who = useWho();
+  const mayManage = may(who, 'manage');
+  const mayManageAll = mayManage && who.app_id === null && (who.user_id === null || owner.kind === 'user');
+  return (
+    <div className="row push">
+      {owner.kind === 'user' && (
+        <Link className="button" href={`/graph?${new URLSearchParams({ user: owner.id })}`}>
+          Graph
+        </Link>
+      )}
+      {mayManage && <AddMemory owner={owner} />}
+      {mayManageAll && owner.kind === 'user' && <Action run={() => download(owner.id)}>Export</Action>}
+      {mayManageAll && <Erase owner={owner} />}
+    </div>
+  );
+}
+
+/** Saves all data of a user as a file, one JSON object a line, once all of it has arrived. */
+async function download(id: string): Promise<void> {
+  const lines: string[] = [];
+  let isWhole = false;
+  for await (const line of api.users.export(id)) {
+    lines.push(`${JSON.stringify(line)}\n`);
+    isWhole = line.type === 'end';
+  }
+  if (!isWhole) throw new Error('the export broke off before its end; try again');
+  const address = URL.createObjectURL(new Blob(lines, { type: 'application/x-ndjson' }));
+  const link = Object.assign(document.createElement('a'), { href: address, download: `${id}.ndjson` });
+  link.click();
+  URL.revokeObjectURL(address);
+}

@@ -61,9 +61,10 @@ const error = (status: number, type: string, said: string) => ({
 });
 
 const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
-const ask = (call: ChatCall = CALL) =>
+const ask = (call: ChatCall = CALL, more: Partial<Parameters<typeof openaiChat>[0]> = {}) =>
   openaiChat({
     ...{ api: 'anthropic', apiKey: 'sk-ant-secret', baseUrl, model: 'claude-m', timeoutMs: 5_000, log: silent },
+    ...more,
   }).ask(call, NEVER);
 
 describe('a model behind the Messages API', () => {
@@ -97,7 +98,9 @@ describe('a model behind the Messages API', () => {
     ];
     answers = [{ status: 200, body: message('', { content }) }];
 
-    expect((await ask()).text).toBe('{"facts":[]}');
+    const places: string[] = [];
+    expect((await ask(CALL, { watch: { thought: (place) => places.push(place) } })).text).toBe('{"facts":[]}');
+    expect(places).toEqual(['thinking']);
   });
 
   test.each(['max_tokens', 'model_context_window_exceeded'])('is cut off by %s', async (reason) => {

@@ -8,7 +8,15 @@ import {
   type ModelStore,
 } from '@slowwave/engine';
 import { createMemoryLedger, fixedTools, recordingLog } from '@slowwave/engine-testing';
-import { type EmbeddingScript, type ModelServer, refusal, type Script, startModelServer } from '@slowwave/testkit';
+import {
+  delta,
+  type EmbeddingScript,
+  type ModelServer,
+  refusal,
+  type Reply,
+  type Script,
+  startModelServer,
+} from '@slowwave/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { findingsIn, profiledChat, profiledEmbedder } from '../src/openai/index.ts';
 import { knownProfile, profileName } from '../src/openai/profile.ts';
@@ -51,7 +59,7 @@ const options = (more: object = {}) => ({
 /** A model as a process that starts now has it. */
 const started = (more: object = {}): ChatModel =>
   profiledChat({ ...options(more), log: QUIET }, { store, now: tools.now });
-const known = () => knownProfile(profileName('chat', options()), { store, now: tools.now });
+const known = (more: object = {}) => knownProfile(profileName('chat', options(more)), { store, now: tools.now });
 const callsOf = async (chat: ChatModel, call = CALL): Promise<number> => {
   const before = server.calls.length;
   await chat.ask(call, NEVER).catch(() => {});
@@ -61,14 +69,16 @@ const callsOf = async (chat: ChatModel, call = CALL): Promise<number> => {
 describe('what a server does not take', () => {
   test('is found out once, for this process, the next ones, and those with another key', async () => {
     expect(await callsOf(started())).toBe(3);
-    await expect.poll(known).toMatchObject({ takes: { manners: { format: 'json_object', temperature: false } } });
+    await expect
+      .poll(() => known())
+      .toMatchObject({ takes: { manners: { format: 'json_object', temperature: false } } });
     expect(await callsOf(started())).toBe(1);
     expect(await callsOf(started({ apiKey: 'sk-2', timeoutMs: 9_000 }))).toBe(1);
   });
 
   test('is found out anew for another model, and after a week', async () => {
     await callsOf(started());
-    await expect.poll(known).toMatchObject({ takes: { manners: { temperature: false } } });
+    await expect.poll(() => known()).toMatchObject({ takes: { manners: { temperature: false } } });
     expect(await callsOf(started({ model: 'other' }))).toBe(3);
     tools.advance(6 * DAY_MS);
     expect(await callsOf(started())).toBe(1);
@@ -82,6 +92,47 @@ describe('what a server does not take', () => {
     const chat = started();
     expect(await callsOf(chat)).toBe(3);
     expect(await callsOf(chat)).toBe(1);
+  });
+});
+
+describe('where a model thinks', () => {
+  const FACTS = '{"facts":[]}';
+  const inOnePiece = (fields: object): Reply => ({ status: 200, body: { choices: [{ message: fields }] } });
+  const streamed = (fields: object): Reply => ({ events: [delta(fields), delta({}, 'stop')] });
+  const thoughts = async (more: object = {}) =>
+    findingsIn(await known(more)).find(({ property }) => property === 'thoughts')?.what;
+
+  test.each([
+    ['reasoning_content', { reasoning_content: 'Hm.', content: FACTS }, 'in reasoning_content'],
+    ['reasoning', { reasoning: 'Hm.', content: FACTS }, 'in reasoning'],
+    ['thinking', { thinking: 'Hm.', content: FACTS }, 'in thinking'],
+    ['tags', { content: `<think>Hm.</think>${FACTS}` }, 'between <think> tags in the text of the answer'],
+    ['a tag that was opened in the prompt', { content: `Hm.</think>${FACTS}` }, 'between <think> tags'],
+  ])('is found out from %s, streamed or not', async (_name, fields, place) => {
+    server.setScript(() => inOnePiece(fields));
+    await callsOf(started());
+    await expect.poll(() => thoughts()).toContain(place);
+    server.setScript(() => streamed(fields));
+    await callsOf(started({ stream: 'on' }));
+    await expect.poll(() => thoughts({ stream: 'on' })).toContain(place);
+  });
+
+  test('is not said of one that does not think, whatever its answer speaks of', async () => {
+    const said = '{"facts":[{"text":"User writes </think> at the end"}]}';
+    server.setScript(() => inOnePiece({ content: said, reasoning_content: '', reasoning: null }));
+    await callsOf(started());
+    await expect.poll(() => known()).toMatchObject({ last: { problem: null } });
+    expect(await thoughts()).toBeUndefined();
+  });
+
+  test('is forgotten a week after it thought the last time', async () => {
+    server.setScript(() => inOnePiece({ reasoning: 'Hm.', content: FACTS }));
+    await callsOf(started());
+    await expect.poll(() => thoughts()).toContain('in reasoning');
+    tools.advance(6 * DAY_MS);
+    expect(await thoughts()).toContain('in reasoning');
+    tools.advance(2 * DAY_MS);
+    expect(await thoughts()).toBeUndefined();
   });
 });
 
@@ -167,13 +218,13 @@ describe('how a model is doing', () => {
     );
     const chat = started();
     await callsOf(chat);
-    await expect.poll(known).toMatchObject({ last: { problem: { code: 'model_misconfigured' } } });
+    await expect.poll(() => known()).toMatchObject({ last: { problem: { code: 'model_misconfigured' } } });
     const { message } = (await known()).last?.problem ?? { message: '' };
     expect(message).toContain('correct OPENAI_API_KEY');
     expect(message).not.toContain('sk-secret-1');
     server.setScript(plain);
     await callsOf(chat);
-    await expect.poll(known).toMatchObject({ last: { problem: null } });
+    await expect.poll(() => known()).toMatchObject({ last: { problem: null } });
   });
 
   test('is logged where somebody has to mend it, once and not with each call', async () => {
@@ -193,7 +244,7 @@ describe('how a model is doing', () => {
   test('says nothing of what was asked: an input that is refused is not the fault of the model', async () => {
     const chat = started();
     await callsOf(chat);
-    await expect.poll(known).toMatchObject({ last: { problem: null } });
+    await expect.poll(() => known()).toMatchObject({ last: { problem: null } });
     server.setScript(() => refusal(400, { message: 'this content is against our content policy' }));
     await expect(chat.ask(CALL, NEVER)).rejects.toThrow(EngineError);
     tools.advance(DAY_MS);
@@ -203,7 +254,7 @@ describe('how a model is doing', () => {
   test('is not written with every call', async () => {
     const chat = started();
     await callsOf(chat);
-    await expect.poll(known).toMatchObject({ last: { problem: null } });
+    await expect.poll(() => known()).toMatchObject({ last: { problem: null } });
     const { at } = (await known()).last ?? {};
     tools.advance(60_000);
     await callsOf(chat);

@@ -41,6 +41,10 @@ describe('an answer that is sent while it is written', () => {
     ],
     ['with events of other kinds', { events: ['event: ping\ndata: null\n\n', ...written({ content: FACTS })] }],
     ['with its texts in lists', { events: written(...HALVES.map((text) => ({ content: [{ type: 'text', text }] }))) }],
+    ['with its texts in one part each', { events: written(...HALVES.map((text) => ({ content: { text } }))) }],
+    ['in an object', { events: written({ content: JSON.parse(FACTS) }) }],
+    ['in what a parser took for thinking', { events: written(...HALVES.map((thinking) => ({ thinking }))) }],
+    ['in a single call of a tool', { events: written({ tool_calls: { function: { arguments: FACTS } } }) }],
     ['behind thoughts', { events: written({ reasoning_content: 'Is {it} one?' }, { content: FACTS }) }],
     ['in what a parser took for thoughts', { events: written(...HALVES.map((reasoning) => ({ reasoning }))) }],
     [

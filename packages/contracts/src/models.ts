@@ -1,11 +1,29 @@
 import { z } from 'zod';
 
+/** What can be found out about a model: the first seven of a chat model, the others of an embedding model. */
+const PROPERTIES = [
+  'answer_form',
+  'temperature',
+  'system_role',
+  'output_limit',
+  'streaming',
+  'thoughts',
+  'window',
+  'dimensions',
+  'base64',
+  'texts_at_once',
+  'text_length',
+] as const;
+
 const ModelView = z.object({
   use: z.enum(['chat', 'images', 'embeddings']),
   model: z.string(),
   findings: z
     .array(
       z.object({
+        property: z
+          .enum(PROPERTIES)
+          .describe('What it is about. thoughts: it thinks before it answers; `what` names the field.'),
         at: z.string().describe('When it was found out.'),
         what: z.string(),
         remedy: z.string().nullable().describe('null: Slowwave adapts to it; nothing to do.'),

@@ -52,12 +52,22 @@ function statusText({ ready, runs_on, stats, models }: Status): string {
     ['model calls', usage.calls] as const,
     ['tokens', usage.prompt_tokens + usage.completion_tokens] as const,
   ];
-  return [...parts, pairs(counts), ...models.map(modelText)].join('\n\n');
+  return [...parts, pairs(counts), ...modelsText(models)].filter((part) => part !== '').join('\n\n');
 }
 
-function modelText({ use, model, findings, last_call }: ModelView): string {
-  const found = findings.map(({ at, what, remedy }) => `  ${what} (${at})${remedy === null ? '' : `; ${remedy}`}`);
-  return [`${use} model ${model} ${endOf(last_call)}`, ...found].join('\n');
+function modelsText(models: readonly ModelView[]): readonly string[] {
+  const found = models.flatMap(({ model, findings }) => findings.map((finding) => ({ model, ...finding })));
+  const known = table<(typeof found)[number]>(
+    [
+      { name: 'model', of: ({ model }) => model },
+      { name: 'property', of: ({ property }) => property.replaceAll('_', ' ') },
+      { name: 'since', of: ({ at }) => at },
+      { name: 'what is known', of: ({ what, remedy }) => (remedy === null ? what : `${what}; ${remedy}`) },
+    ],
+    found,
+  );
+  const ends = models.map(({ use, model, last_call }) => `${use} model ${model} ${endOf(last_call)}`).join('\n');
+  return [ends, ...(found.length === 0 ? [] : [known])];
 }
 
 function endOf(last: ModelView['last_call']): string {

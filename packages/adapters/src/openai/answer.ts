@@ -1,6 +1,7 @@
 import { type ChatAnswer, EngineError, estimateTokens } from '@slowwave/engine';
 import type { Place } from './client.ts';
 import { unreadable } from './failure.ts';
+import { type Message, type Said, saidIn, type ThoughtPlace } from './message.ts';
 
 /** A chat completion as far as servers agree on it: any field may be missing. */
 interface Completion {
@@ -11,14 +12,7 @@ interface Completion {
 
 interface Choice {
   readonly finish_reason?: string | null;
-  readonly message?: {
-    readonly content?: string | readonly { readonly text?: string }[] | null;
-    readonly refusal?: string | null;
-    /** Where servers put what they take for thinking, and, with a parser that fits the model badly, all of an answer. */
-    readonly reasoning_content?: string | null;
-    readonly reasoning?: string | null;
-    readonly tool_calls?: readonly { readonly function?: { readonly arguments?: unknown } | null }[] | null;
-  } | null;
+  readonly message?: Message | null;
 }
 
 /** Why an answer has ended that was cut off because it said the same over and over. */
@@ -29,21 +23,31 @@ const brokeOff = ({ finish_reason: reason }: Choice): boolean => reason === 'len
 /** Whether a server has said how many tokens an answer took. */
 export const isCounted = (body: object): boolean => typeof (body as Completion).usage?.completion_tokens === 'number';
 
+/** An answer as it is read. */
+export interface Read {
+  readonly answer: ChatAnswer;
+  readonly thoughts: ThoughtPlace | null;
+}
+
 /** Reads an answer; `prompt` is what was asked, for servers that do not count tokens. */
-export function readChatAnswer(body: object, prompt: string, place: Place): ChatAnswer {
+export function readChatAnswer(body: object, prompt: string, place: Place): Read {
   const { choices, model, usage } = body as Completion;
   const choice = choices?.[0];
   if (choice?.message === undefined || choice.message === null) throw unreadable('a body without an answer', place);
   refuseRefusals(choice, place);
-  const text = textOf(choice);
+  const said = saidIn(choice.message);
+  const written = said.content + said.called + said.thoughts; // thoughts are paid for as well
   return {
-    text,
-    model: model ?? place.model,
-    usage: {
-      promptTokens: usage?.prompt_tokens ?? estimateTokens(prompt),
-      completionTokens: usage?.completion_tokens ?? estimateTokens(writtenIn(choice)),
+    answer: {
+      text: textOf(choice, said),
+      model: model ?? place.model,
+      usage: {
+        promptTokens: usage?.prompt_tokens ?? estimateTokens(prompt),
+        completionTokens: usage?.completion_tokens ?? estimateTokens(written),
+      },
+      truncated: brokeOff(choice),
     },
-    truncated: brokeOff(choice),
+    thoughts: said.place,
   };
 }
 
@@ -62,29 +66,10 @@ function rejected(place: Place, { got, retryable }: { got: string; retryable: bo
 }
 
 /** What the model wrote: where there is no content, the arguments of its tool calls, or JSON among its thoughts. */
-function textOf(choice: Choice): string {
-  const { content, called, thoughts } = partsOf(choice);
+function textOf(choice: Choice, { content, called, thoughts }: Said): string {
   if (content.trim() !== '') return content;
   if (called !== '') return called;
   if (choice.finish_reason === LOOP) return `<think>${thoughts}`;
   // What was cut off while it thought had not begun to answer.
   return !brokeOff(choice) && thoughts.includes('{') ? thoughts : content;
-}
-
-/** All of it: thoughts are paid for as well. */
-const writtenIn = (choice: Choice): string => Object.values(partsOf(choice)).join('');
-
-function partsOf({ message }: Choice): {
-  readonly content: string;
-  readonly called: string;
-  readonly thoughts: string;
-} {
-  const content = message?.content ?? '';
-  const calls = (message?.tool_calls ?? []).flatMap((call) => call.function?.arguments ?? []);
-  const thoughts = message?.reasoning_content ?? message?.reasoning ?? '';
-  return {
-    content: typeof content === 'string' ? content : content.map(({ text }) => text ?? '').join(''),
-    called: calls.map((given) => (typeof given === 'string' ? given : JSON.stringify(given))).join('\n'),
-    thoughts: typeof thoughts === 'string' ? thoughts : '',
-  };
 }

@@ -20,12 +20,22 @@ import {
   withLess,
   withoutRefused,
 } from './manners.ts';
+import type { ThoughtPlace } from './message.ts';
 import { type Asked, chatRequest } from './request.ts';
 import { streamedAnswer, Written } from './stream.ts';
 
 export interface ChatOptions extends OpenaiOptions {
   /** What the server is known to take. Missing: to be found out, once for the life of the process. */
   readonly manners?: KnownManners;
+  /** Told of what an answer does not say. */
+  readonly watch?: Watch;
+}
+
+interface Watch {
+  /** The first words of an answer have come. Only where it is streamed. */
+  readonly begun?: () => void;
+  /** The model has thought before it answered, and here its thoughts stand. */
+  readonly thought?: (place: ThoughtPlace) => void;
 }
 
 /** Of a stream: as the longest answer of a model, 128,000 tokens, with some four hundred bytes around each. */
@@ -39,7 +49,7 @@ export function openaiChat(options: ChatOptions): ChatModel {
     place,
     idleTimeoutMs: options.idleTimeoutMs ?? options.timeoutMs,
   };
-  const { stream: wanted = 'off', api, manners: known = knownManners() } = options;
+  const { stream: wanted = 'off', api, manners: known = knownManners(), watch = {} } = options;
   // The events of Anthropic's API are others.
   const manners = wanted === 'off' || api === 'anthropic' ? unstreamed(known) : known;
   // What it refuses after an answer, it refuses for another reason than the form that is asked for.
@@ -47,15 +57,16 @@ export function openaiChat(options: ChatOptions): ChatModel {
 
   const answered = async (call: ChatCall, asked: Asked, cancel: Cancellation): Promise<ChatAnswer | Complaint> => {
     const request = { ...chatRequest(options.model, call, asked), ...options.extraBody };
-    const written = new Written();
+    const written = new Written(watch.begun);
     const outcome = await exchange({ place, cancel, written: () => written.tokens() }, (signal) =>
       request.stream === true
         ? streamedAnswer(streaming, { request, prompt: promptOf(call), written }, signal)
         : client.chat.completions.create(request, { signal }),
     );
     if ('complaint' in outcome) return outcome.complaint;
-    const answer = readChatAnswer(outcome.body, promptOf(call), place);
+    const { answer, thoughts } = readChatAnswer(outcome.body, promptOf(call), place);
     hasAnswered = true;
+    if (thoughts !== null) watch.thought?.(thoughts);
     // What cannot be counted cannot be paid for, and nobody sees that a prompt was cut.
     if (wanted === 'auto' && !answer.truncated && !isCounted(outcome.body))
       manners.learn({ ...asked.manners, stream: 'none' });

@@ -2,42 +2,67 @@ import type { ModelView } from '@slowwave/contracts';
 import { isoOf, type Millis } from '@slowwave/engine';
 import { ROOM_ADVICE } from '../misconfigured.ts';
 import type { Manners } from './manners.ts';
+import type { ThoughtPlace } from './message.ts';
 import type { Profile } from './profile.ts';
 import { type EmbeddingManners, FULL_EMBEDDING_MANNERS } from './vectors.ts';
 
 type Findings = ModelView['findings'];
+type Property = Findings[number]['property'];
+/** What is known of one property; null: nothing that would have to be said. */
+type Known = readonly [property: Property, what: string | null, remedy?: string];
 
 /** What is known of a model, for people. */
-export function findingsIn({ takes, embeds, room, cut }: Profile): Findings {
-  const parts: readonly (Findings | undefined)[] = [
-    takes && refusedBy(takes.manners).flatMap((what) => found(takes, what)),
-    embeds && refusedEmbedding(embeds.manners).flatMap((what) => found(embeds, what)),
-    room && found(room, `refused a prompt of about ${room.refused} tokens`, ROOM_ADVICE),
-    cut && found(cut, `read only ${cut.read} of ${cut.sent} tokens of a prompt, without saying so`, ROOM_ADVICE),
+export function findingsIn({ takes, embeds, thinks, room, cut }: Profile): Findings {
+  return [
+    ...found(takes, ({ manners }) => refusedBy(manners)),
+    ...found(thinks, ({ place }) => [['thoughts', thoughtsIn(place)]]),
+    ...found(embeds, ({ manners }) => refusedEmbedding(manners)),
+    ...found(room, ({ refused }) => [['window', `refused a prompt of about ${refused} tokens`, ROOM_ADVICE]]),
+    ...found(cut, ({ sent, read }) => [
+      ['window', `read only ${read} of ${sent} tokens of a prompt, without saying so`, ROOM_ADVICE],
+    ]),
   ];
-  return parts.flatMap((part) => part ?? []);
 }
 
-const found = ({ at }: { readonly at: Millis }, what: string, remedy: string | null = null): Findings => [
-  { at: isoOf(at), what, remedy },
-];
+function found<P extends { readonly at: Millis }>(part: P | undefined, known: (part: P) => readonly Known[]): Findings {
+  if (part === undefined) return [];
+  return known(part).flatMap(([property, what, remedy = null]) =>
+    what === null ? [] : [{ property, at: isoOf(part.at), what, remedy }],
+  );
+}
 
-const refusedBy = ({ format, temperature, system, limit, stream, outputMax }: Manners): readonly string[] => [
-  ...(format === 'json_schema' ? [] : [`does not accept json_schema, so it is asked for ${format}`]),
-  ...(temperature ? [] : ['does not accept temperature, so it is asked without']),
-  ...(system ? [] : ['does not accept the system role, so instructions are in the user message']),
-  ...(limit === 'max_completion_tokens' ? [] : [`does not accept max_completion_tokens, so ${LIMITS[limit]}`]),
-  ...(stream === 'none' ? ['does not stream answers, or does not count their tokens, so they are not streamed'] : []),
-  ...(outputMax ? [`writes at most ${outputMax} tokens`] : []),
+/** Where a model's thoughts stand, as a sentence goes on. */
+export const thoughtsIn = (place: ThoughtPlace): string =>
+  `thinks before it answers, ${place === '<think>' ? 'between <think> tags in the text of the answer' : `in ${place}`}`;
+
+const refusedBy = ({ format, temperature, system, limit, stream, outputMax }: Manners): readonly Known[] => [
+  ['answer_form', format === 'json_schema' ? null : `does not accept json_schema, so it is asked for ${format}`],
+  ['temperature', temperature ? null : 'does not accept temperature, so it is asked without'],
+  ['system_role', system ? null : 'does not accept the system role, so instructions are in the user message'],
+  [
+    'output_limit',
+    limit === 'max_completion_tokens' ? null : `does not accept max_completion_tokens, so ${LIMITS[limit]}`,
+  ],
+  ['output_limit', outputMax ? `writes at most ${outputMax} tokens` : null],
+  [
+    'streaming',
+    stream === 'none' ? 'does not stream answers, or does not count their tokens, so they are not streamed' : null,
+  ],
 ];
 
 const LIMITS = { max_tokens: 'answers are limited by max_tokens', none: 'answers are not limited' } as const;
 
-const refusedEmbedding = ({ dimensions, base64, texts, tooLong, longest }: EmbeddingManners): readonly string[] => [
-  ...(dimensions ? [] : ['does not accept dimensions, so its vectors are as long as it makes them']),
-  ...(base64 ? [] : ['does not accept base64, so vectors are sent as numbers']),
-  ...(texts === FULL_EMBEDDING_MANNERS.texts ? [] : [`takes ${texts} texts in a request and refused more`]),
-  ...(tooLong === FULL_EMBEDDING_MANNERS.tooLong
-    ? []
-    : [`refused a text of about ${tooLong} tokens, so of such texts the first ${longest} are embedded`]),
+const refusedEmbedding = ({ dimensions, base64, texts, tooLong, longest }: EmbeddingManners): readonly Known[] => [
+  ['dimensions', dimensions ? null : 'does not accept dimensions, so its vectors are as long as it makes them'],
+  ['base64', base64 ? null : 'does not accept base64, so vectors are sent as numbers'],
+  [
+    'texts_at_once',
+    texts === FULL_EMBEDDING_MANNERS.texts ? null : `takes ${texts} texts in a request and refused more`,
+  ],
+  [
+    'text_length',
+    tooLong === FULL_EMBEDDING_MANNERS.tooLong
+      ? null
+      : `refused a text of about ${tooLong} tokens, so of such texts the first ${longest} are embedded`,
+  ],
 ];

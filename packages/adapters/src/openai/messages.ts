@@ -79,7 +79,7 @@ function partOf(part: ChatCompletionContentPart): object {
 /** A message of this API, as far as it is read: any field may be missing. */
 interface Message {
   readonly model?: string;
-  readonly content?: readonly { readonly type?: string; readonly text?: string }[];
+  readonly content?: readonly { readonly type?: string; readonly text?: string; readonly thinking?: string }[];
   readonly stop_reason?: string | null;
   readonly usage?: Readonly<Record<string, unknown>>;
   readonly error?: unknown;
@@ -95,10 +95,13 @@ const FINISHED: Readonly<Record<string, string>> = {
 function completionOf(message: Message): object {
   const { model, content, stop_reason: reason, usage = {} } = message;
   if (!Array.isArray(content)) return message;
-  const text = content.flatMap((block) => (block.type === 'text' ? [block.text ?? ''] : [])).join('');
+  const all = (type: 'text' | 'thinking'): string =>
+    content.flatMap((block) => (block.type === type ? [block[type] ?? ''] : [])).join('');
   return {
     model,
-    choices: [{ message: { content: text }, finish_reason: FINISHED[reason ?? ''] ?? 'stop' }],
+    choices: [
+      { message: { content: all('text'), thinking: all('thinking') }, finish_reason: FINISHED[reason ?? ''] ?? 'stop' },
+    ],
     usage: { prompt_tokens: sumOf(usage, PROMPT), completion_tokens: sumOf(usage, ['output_tokens']) },
   };
 }

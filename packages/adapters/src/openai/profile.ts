@@ -2,6 +2,7 @@ import { EngineError, type EngineErrorCode, type JsonObject, type ModelStore } f
 import { digestOf } from '../prefixes.ts';
 import type { OpenaiOptions } from './client.ts';
 import type { Manners } from './manners.ts';
+import type { ThoughtPlace } from './message.ts';
 import type { EmbeddingManners } from './vectors.ts';
 
 /**
@@ -13,6 +14,8 @@ export interface Profile {
   readonly takes?: { readonly at: number; readonly manners: Manners };
   /** The same of an embedding model. */
   readonly embeds?: { readonly at: number; readonly manners: EmbeddingManners };
+  /** It thinks before it answers, and there its thoughts stand. */
+  readonly thinks?: { readonly at: number; readonly place: ThoughtPlace };
   /** It had no room for a prompt of so many tokens, as Slowwave estimates them. */
   readonly room?: { readonly at: number; readonly refused: number };
   /** Its server read only so many tokens of a prompt, without saying so. */
@@ -32,8 +35,8 @@ export interface Keeping {
   readonly now: () => number;
 }
 
-/** What a server does not take is asked for again by the first process that starts after this long. */
-const TAKES_HOLD_MS = 7 * 24 * 3_600_000;
+/** What a server does not take is asked for again by the first process that starts after this long; and it may think no more. */
+const HOLD_MS = 7 * 24 * 3_600_000;
 /** What is prone to change is said again when there was a call after this long. */
 const AGAIN_MS = 10 * 60_000;
 
@@ -86,9 +89,14 @@ export function profileBook(
 
 /** Without what may have changed. */
 export async function knownProfile(name: string, { store, now }: Keeping): Promise<Profile> {
-  const { takes, embeds, ...known } = ((await store.get(name)) ?? {}) as Profile;
-  const holds = (part?: { readonly at: number }): boolean => part !== undefined && now() - part.at <= TAKES_HOLD_MS;
-  return { ...known, ...(holds(takes) && { takes }), ...(holds(embeds) && { embeds }) };
+  const { takes, embeds, thinks, ...known } = ((await store.get(name)) ?? {}) as Profile;
+  const holds = (part?: { readonly at: number }): boolean => part !== undefined && now() - part.at <= HOLD_MS;
+  const passing = {
+    ...(holds(takes) && { takes }),
+    ...(holds(embeds) && { embeds }),
+    ...(holds(thinks) && { thinks }),
+  };
+  return { ...known, ...passing };
 }
 
 /** That the server, its settings or the way to it are at fault, rather than what was asked. */

@@ -4,6 +4,7 @@ import { cutIn, openaiChat, promptTokens } from './chat.ts';
 import type { OpenaiOptions } from './client.ts';
 import { type EmbedderOptions, openaiEmbedder } from './embedder.ts';
 import { type KnownManners, knownManners } from './manners.ts';
+import type { ThoughtPlace } from './message.ts';
 import { type Keeping, profileBook, profileName } from './profile.ts';
 import { knownEmbeddingManners } from './vectors.ts';
 
@@ -13,7 +14,8 @@ export function profiledChat(options: OpenaiOptions, keeping: Keeping): ChatMode
   const book = profileBook(profileName('chat', server), { ...keeping, log, model: server.model });
   const manners = knownManners();
   const noted = whenLess(manners, (less, gist) => book.note('takes', { manners: less }, gist));
-  const chat = openaiChat({ ...options, manners: noted });
+  const watch = { thought: (place: ThoughtPlace) => void book.note('thinks', { place }, place) };
+  const chat = openaiChat({ ...options, manners: noted, watch });
   const noteRoom = (refused: number): void => {
     if (book.note('room', { refused }))
       log.warn(

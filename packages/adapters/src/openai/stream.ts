@@ -6,6 +6,7 @@ import { ANSWER_BYTES_MAX, isStream, tooLong } from '../system/patient-fetch.ts'
 import { LOOP } from './answer.ts';
 import type { Place } from './client.ts';
 import { complaintIn, stalled } from './failure.ts';
+import { callsIn, type Message, TEXTS, textIn } from './message.ts';
 
 /** An event as far as servers agree on it: any field may be missing. */
 interface Chunk {
@@ -16,22 +17,9 @@ interface Chunk {
 
 interface Choice {
   readonly finish_reason?: string | null;
-  readonly delta?: Delta | null;
+  readonly delta?: Message | null;
   /** Where a server says all of it at once. */
-  readonly message?: Delta | null;
-}
-
-interface Delta {
-  readonly content?: string | readonly { readonly text?: string }[] | null;
-  readonly refusal?: string | null;
-  readonly reasoning_content?: string | null;
-  readonly reasoning?: string | null;
-  readonly tool_calls?: readonly ToolCall[] | null;
-}
-
-interface ToolCall {
-  readonly index?: number;
-  readonly function?: { readonly arguments?: unknown } | null;
+  readonly message?: Message | null;
 }
 
 /** How soon after its last event a stream is at its end. */
@@ -154,8 +142,6 @@ class Loops {
   }
 }
 
-const TEXTS = ['content', 'refusal', 'reasoning_content', 'reasoning'] as const;
-
 /** What a model has written so far. */
 export class Written {
   #bytes = 0;
@@ -166,6 +152,12 @@ export class Written {
   readonly #texts: { [name in (typeof TEXTS)[number]]?: string } = {};
   /** The arguments of each tool call. */
   readonly #calls = new Map<number, string>();
+  readonly #begun: () => void;
+
+  /** `begun`: its first words have come. */
+  constructor(begun: () => void = () => {}) {
+    this.#begun = begun;
+  }
 
   /** Some servers greet before a model has written a word. */
   get hasBegun(): boolean {
@@ -187,24 +179,21 @@ export class Written {
     this.#finish = choice.finish_reason || this.#finish;
     const delta = choice.delta ?? choice.message ?? {};
     const added = [...TEXTS.map((name) => this.#addText(name, delta)), ...this.#addCalls(delta)].join('');
+    if (this.#bytes === 0 && added !== '') this.#begun();
     this.#bytes += Buffer.byteLength(added);
     if (this.#bytes > ANSWER_BYTES_MAX) throw tooLong(ANSWER_BYTES_MAX);
     return added;
   }
 
-  #addText(name: (typeof TEXTS)[number], delta: Delta): string {
-    const value = delta[name] ?? '';
-    const text = typeof value === 'string' ? value : value.map((part) => part.text ?? '').join('');
+  #addText(name: (typeof TEXTS)[number], delta: Message): string {
+    const text = textIn(delta[name]);
     if (text !== '') this.#texts[name] = (this.#texts[name] ?? '') + text;
     return text;
   }
 
-  #addCalls({ tool_calls: calls }: Delta): readonly string[] {
-    return (calls ?? []).map(({ index, function: called }, place) => {
-      const given = called?.arguments ?? '';
-      const text = typeof given === 'string' ? given : JSON.stringify(given);
-      const key = index ?? place;
-      this.#calls.set(key, (this.#calls.get(key) ?? '') + text);
+  #addCalls({ tool_calls: calls }: Message): readonly string[] {
+    return callsIn(calls).map(({ index, text }) => {
+      this.#calls.set(index, (this.#calls.get(index) ?? '') + text);
       return text;
     });
   }

@@ -8,9 +8,14 @@ export interface PromptOptions {
   readonly server: { readonly baseUrl: string; readonly apiKey: string | null } | null;
   readonly model: string;
   readonly sentences: number;
+  readonly format: Format;
   readonly json: boolean;
   readonly write: boolean;
 }
+
+/** How the form of an answer is asked for, best first. */
+const FORMATS = ['json_schema', 'json_object', 'text'] as const;
+export type Format = (typeof FORMATS)[number];
 
 export const PROMPTS_HELP = `Usage: ./scripts/evaluate prompts (--base-url URL --model NAME | --small) [options]
 
@@ -23,6 +28,7 @@ Options:
   --model NAME        A chat model there.
   --small             In place of both: ${SMOLLM}, downloaded once and run here; takes a quarter of an hour.
   --sentences N       Only so many of the sentences, 1 to ${CONVERSATIONS.length}.
+  --format FORMAT     How the form of the answers is asked for: ${FORMATS.join(', ')}. Default: ${FORMATS[0]}.
   --write             Put the result into the table of docs/prompts.md.
   --json              Print each answer as JSON.
   --help, -h          Show this.
@@ -35,6 +41,7 @@ const FLAGS = {
   model: { type: 'string' },
   small: { type: 'boolean' },
   sentences: { type: 'string' },
+  format: { type: 'string', default: FORMATS[0] },
   write: { type: 'boolean' },
   json: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
@@ -52,7 +59,10 @@ export function readPromptOptions(args: readonly string[], apiKey: string | null
   if (!Number.isInteger(sentences) || sentences < 1 || sentences > CONVERSATIONS.length) {
     throw new UsageError(`expected --sentences to be 1 to ${CONVERSATIONS.length}, got ${values.sentences}`);
   }
-  const asked = { sentences, json, write };
+  const format = FORMATS.find((known) => known === values.format);
+  if (format === undefined)
+    throw new UsageError(`expected --format to be one of ${FORMATS.join(', ')}, got ${values.format}`);
+  const asked = { sentences, format, json, write };
   if (small) return { server: null, model: SMOLLM, ...asked };
   if (baseUrl === undefined || model === undefined) {
     throw new UsageError('expected --base-url and --model, or --small');

@@ -68,6 +68,13 @@ test('a few of the sentences are of several languages', async () => {
   expect((await run(() => ({ text: '' }), '--sentences', '25')).code).toBe(2);
 });
 
+test('a model may be asked for another form, and has rows of its own then', async () => {
+  const { result, calls } = await run(() => ({ json: { facts: [] } }), '--sentences', '1', '--format', 'text');
+  expect(calls.map(({ request }) => request.response_format)).toEqual([undefined, undefined, undefined]);
+  expect(result).toContain('| m, asked for text |');
+  expect((await run(() => ({ text: '' }), '--format', 'xml')).code).toBe(2);
+});
+
 test('an answer without facts is of no use; a server that is not there, and a wrong option, end the program', async () => {
   expect((await run(() => ({ text: 'Sure!' }))).result).toMatch(
     /\| as it is \| 24 \| 0 \| 0 \| 0 \| 0 \| 22 of 22 \| 24 \|/,

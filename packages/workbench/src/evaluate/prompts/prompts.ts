@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { openaiChat } from '@slowwave/adapters/openai';
+import { FULL_MANNERS, knownManners, openaiChat } from '@slowwave/adapters/openai';
 import { type ChatModel, EngineError } from '@slowwave/engine';
 import { startModelServer, startSmolLm } from '@slowwave/testkit';
 import { ServerError } from '../../api.ts';
@@ -28,7 +28,8 @@ export const prompts = (args: readonly string[], outputs: Outputs): Promise<numb
       outputs.result(PROMPTS_HELP);
       return EXIT.passed;
     }
-    const { model, server, sentences, json, write } = options;
+    const { server, sentences, json, write } = options;
+    const model = rowNameOf(options);
     const trial = {
       conversations: someOf(sentences),
       atOnce: server === null ? 1 : AT_ONCE,
@@ -42,9 +43,19 @@ export const prompts = (args: readonly string[], outputs: Outputs): Promise<numb
     return EXIT.passed;
   });
 
-async function withModel<T>({ server, model }: PromptOptions, work: (chat: ChatModel) => Promise<T>): Promise<T> {
+/** Under another form of answers a model is another one. */
+const rowNameOf = ({ model, format }: PromptOptions): string =>
+  format === 'json_schema' ? model : `${model}, asked for ${format}`;
+
+async function withModel<T>(
+  { server, model, format }: PromptOptions,
+  work: (chat: ChatModel) => Promise<T>,
+): Promise<T> {
   const at = (place: { readonly baseUrl: string; readonly apiKey: string | null }): ChatModel =>
-    openaiChat({ ...place, model, timeoutMs: TIMEOUT_MS, log: product.log });
+    openaiChat({
+      ...{ ...place, model, timeoutMs: TIMEOUT_MS, log: product.log },
+      manners: knownManners({ ...FULL_MANNERS, format }),
+    });
   if (server !== null) return work(at(server));
   const small = await startSmolLm();
   const own = await startModelServer({ script: small.script });

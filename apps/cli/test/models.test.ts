@@ -19,7 +19,6 @@ import { program, slowwave } from './slowwave.ts';
 const works = answers({
   extract_facts: echoExtractor(),
   decide_operations: () => ({ operations: [] }),
-  name_a_colour: () => ({ colour: 'blue' }),
   count: () => ({ numbers: [1, 2, 3] }),
   count_minutes: () => ({ minutes: 85 }),
 });
@@ -42,7 +41,7 @@ describe('models check', () => {
   it('tries all there is and exits with 0 where it works', async () => {
     const { code, json } = await check();
     expect(json().trials.map(({ tried }: { tried: string }) => tried)).toEqual([
-      ...['answer', 'json_schema', 'output limit', 'thinking', 'context window', 'extraction'],
+      ...['answer', 'json_schema', 'thinking', 'output limit', 'context window', 'extraction'],
       ...['embeddings', '64 texts', 'queries', 'a long text', 'similarity', 'requests'],
     ]);
     expect(json().trials).toContainEqual(
@@ -82,7 +81,7 @@ describe('models check --chat', () => {
       {
         tried: 'output limit',
         verdict: 'limited',
-        came: 'wrote 900 tokens at a limit of 64',
+        came: 'wrote 900 tokens at a limit of 32',
         advice: expect.stringContaining('SLOWWAVE_CHAT_EXTRA_BODY, such as {"max_tokens": 8000}'),
       },
     ],

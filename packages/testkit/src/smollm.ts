@@ -5,7 +5,8 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import type { JsonObject } from '@slowwave/engine';
-import { type HttpReply, refusal, type ScriptedCall } from './model-server/script.ts';
+import { type EventReply, type HttpReply, refusal, type ScriptedCall } from './model-server/script.ts';
+import { delta } from './model-server/streaming.ts';
 import { provideFromWheel } from './wheel.ts';
 
 export const SMOLLM = 'SmolLM2-135M-Instruct';
@@ -25,7 +26,7 @@ const ANSWER_MAX = 400;
 
 export interface SmallModel {
   /** Answers a chat call as a server of OpenAI's API does: for startModelServer. One call at a time. */
-  readonly script: (call: ScriptedCall) => Promise<HttpReply>;
+  readonly script: (call: ScriptedCall) => Promise<HttpReply | EventReply>;
   close(): Promise<void>;
 }
 
@@ -42,17 +43,20 @@ export async function startSmolLm(): Promise<SmallModel> {
   const model = await llama.loadModel({ modelPath: weights });
   const context = await model.createContext({ contextSize: WINDOW, threads: 1 });
   const chat = new LlamaChat({ contextSequence: context.getSequence() });
-  const answer = async (request: JsonObject): Promise<HttpReply> => {
+  const answer = async (request: JsonObject, writing: Writing = {}): Promise<HttpReply> => {
     const { messages = [], response_format: form, ...asked } = request as unknown as ChatRequest;
     const schema = form?.json_schema?.schema ?? (form?.type === 'json_object' ? { type: 'object' } : null);
     const history = [...messages.map(historyItem), { type: 'model', response: [] }];
-    const room = WINDOW - model.tokenize(messages.map(({ content }) => content).join('\n')).length;
     const maxTokens = Math.min(ANSWER_MAX, asked.max_completion_tokens ?? asked.max_tokens ?? ANSWER_MAX);
+    const room = WINDOW - model.tokenize(messages.map(({ content }) => content).join('\n')).length;
     if (room < maxTokens) return tooLong();
+    writing.begin?.();
     let completionTokens = 0;
     const { response, metadata } = await chat.generateResponse(history, {
       ...(schema !== null && { grammar: await llama.createGrammarForJsonSchema(schema) }),
       ...{ maxTokens, temperature: asked.temperature ?? 1, seed: 0, repeatPenalty: false },
+      ...(writing.hangUp !== undefined && { signal: writing.hangUp, stopOnAbortSignal: true }),
+      onTextChunk: (text) => writing.text?.(text),
       onToken: (tokens) => {
         completionTokens += tokens.length;
       },
@@ -64,17 +68,58 @@ export async function startSmolLm(): Promise<SmallModel> {
     });
   };
   let last: Promise<unknown> = Promise.resolve();
+  const inTurn = (work: () => Promise<HttpReply>): Promise<HttpReply> => {
+    const next = last.then(work);
+    last = next.catch(() => undefined);
+    return next;
+  };
   return {
-    script: ({ request }) => {
-      const next = last.then(() => answer(request));
-      last = next.catch(() => undefined);
-      return next;
-    },
+    script: ({ request }) =>
+      request.stream === true
+        ? streamed((writing) => inTurn(() => answer(request, writing)))
+        : inTurn(() => answer(request)),
     close: async () => {
       await last;
       await llama.dispose();
     },
   };
+}
+
+/** Who is told what the model writes. */
+interface Writing {
+  /** There is room for it: it will write. */
+  readonly begin?: () => void;
+  readonly text?: (text: string) => void;
+  /** Nobody listens any more. */
+  readonly hangUp?: AbortSignal;
+}
+
+/** An answer that is sent while it is written; what is refused is refused at once. */
+function streamed(write: (writing: Writing) => Promise<HttpReply>): Promise<HttpReply | EventReply> {
+  const hungUp = new AbortController();
+  const { readable, writable } = new TransformStream<object, object>();
+  const events = writable.getWriter();
+  const send = (event: object): void => void events.write(event).catch(() => hungUp.abort());
+  return new Promise((answer, fail) => {
+    write({
+      begin: () => answer({ events: readable }),
+      text: (content) => send(delta({ content })),
+      hangUp: hungUp.signal,
+    })
+      .then(({ status, ...reply }) => {
+        if (status !== 200) return answer({ status, ...reply });
+        const { choices, usage } = reply.body as Completed;
+        send(delta({}, choices[0].finish_reason));
+        send({ ...delta({}), choices: [], usage });
+        return events.close();
+      })
+      .catch(fail);
+  });
+}
+
+interface Completed {
+  readonly choices: readonly [{ readonly finish_reason: string }];
+  readonly usage: object;
 }
 
 interface ChatRequest {
@@ -133,6 +178,9 @@ interface Generation {
   readonly seed: number;
   readonly repeatPenalty: false;
   readonly onToken: (tokens: readonly number[]) => void;
+  readonly onTextChunk: (text: string) => void;
+  readonly signal?: AbortSignal;
+  readonly stopOnAbortSignal?: true;
 }
 
 interface Generated {

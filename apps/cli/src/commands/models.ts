@@ -1,5 +1,6 @@
-import type { Call, Command } from '../command.ts';
+import { type Call, type Command, countOf } from '../command.ts';
 import { EXIT } from '../exit.ts';
+import { budgetOf, MINUTE_MS, MINUTES_MAX, SYSTEM_CLOCK } from '../models/budget.ts';
 import type { Trial } from '../models/trial.ts';
 import { table, tracked } from '../output.ts';
 import { quietLog } from '../stores.ts';
@@ -8,12 +9,16 @@ export const checkModelsCommand: Command = {
   name: 'models check',
   on: 'stores',
   summary: 'Try the configured models, and say what to do about what they cannot.',
-  about: `Needs no running server and no ledger: it reads the same settings as a server. Asks the
-models some fifteen questions, which takes about two minutes with a slow one. Exits with 1 if
-a model does not work.`,
+  about: `Needs no running server, and changes nothing: it reads the same settings as a server.
+Asks the models some fifteen questions, in a minute at most: first what is quick or tells
+most. What a slow model had no time for is listed as not tried. What the ledger knows a
+server does not accept is not asked again, unless you add --fresh. Exits with 1 if a
+model does not work.`,
   options: {
     chat: { value: null, about: 'Only the chat model.' },
     embeddings: { value: null, about: 'Only the embedding model.' },
+    minutes: { value: 'N', about: `How long it may take, 1 to ${MINUTES_MAX}. Default: 1.` },
+    fresh: { value: null, about: 'Ask also what the ledger knows already.' },
   },
   run: async (call) => {
     const trials = await triedAs(call);
@@ -24,19 +29,24 @@ a model does not work.`,
 
 async function triedAs({ given, config, out, cancel }: Call): Promise<readonly Trial[]> {
   const all = given.flag('chat') === given.flag('embeddings');
+  const wanted = { chat: all || given.flag('chat'), embeddings: all || given.flag('embeddings') };
+  const minutes = countOf(given, 'minutes', { usual: 1, max: MINUTES_MAX });
   // The trials say themselves what a server would log.
   const log = await quietLog({ ...config, logLevel: 'error' });
-  const { CHAT_TRIALS, tryChat } = await import('../models/chat.ts');
-  const { EMBEDDING_TRIALS, tryEmbeddings } = await import('../models/embeddings.ts');
-  const [chat, embeddings] = [all || given.flag('chat'), all || given.flag('embeddings')];
-  return tracked(out, { title: 'models check', unit: 'trials' }, async ({ update }) => {
-    let begun = 0;
-    const most = (chat ? CHAT_TRIALS : 0) + (embeddings ? EMBEDDING_TRIALS : 0);
-    const begin = (): void => update(begun++, most);
-    const trying = { config, log, cancel, begin };
-    return [...(chat ? await tryChat(trying) : []), ...(embeddings ? await tryEmbeddings(trying) : [])];
-  });
+  const { openKnownModels } = await import('@slowwave/adapters/assemble');
+  const { tryModels } = await import('../models/check.ts');
+  const known = given.flag('fresh') ? NOTHING_KNOWN : await openKnownModels(config, log);
+  try {
+    return await tracked(out, { title: 'models check', unit: 'trials' }, ({ update }) => {
+      const budget = budgetOf(minutes * MINUTE_MS, { clock: SYSTEM_CLOCK, cancel });
+      return tryModels({ config, log, cancel, budget, known }, { ...wanted, progress: update });
+    });
+  } finally {
+    await known.close();
+  }
 }
+
+const NOTHING_KNOWN = { get: async () => null, close: async () => {} };
 
 function textOf(trials: readonly Trial[]): string {
   const list = table<Trial>(
@@ -51,7 +61,7 @@ function textOf(trials: readonly Trial[]): string {
   return [list, ...trials.flatMap(sentenceOn)].join('\n\n');
 }
 
-/** What came and what to do about it. An error says both itself. */
+/** What came and what to do about it, once for all trials of which that is to be said. An error says both itself. */
 function sentenceOn({ tried, verdict, came, advice }: Trial): readonly string[] {
   if (advice === null) return [];
   return [verdict === 'failed' ? `${tried}: ${advice}` : `${tried}: ${came}; ${advice}`];

@@ -1,73 +1,139 @@
 import { knownModels, type OpenEmbedder, observe, openEmbedder } from '@slowwave/adapters/assemble';
 import { cosine, EngineError, embedAll, estimateTokens, type JsonObject, type ModelStore } from '@slowwave/engine';
-import { attempt, limited, ok, SECOND_MS, type Trial, type Trying } from './trial.ts';
+import { SECOND_MS, secondsOf } from './budget.ts';
+import { type Candidate, limited, NO_TIME, ok, type Outcome, type Try, type Trying } from './trial.ts';
 
-export const EMBEDDING_TRIALS = 6;
-
-/** Tries all that the index and searches need of the embedding model. */
-export async function tryEmbeddings(trying: Trying): Promise<readonly Trial[]> {
-  const { config, log, cancel } = trying;
-  const model = config.embeddingModel ?? 'builtin';
-  const { meter } = observe({ ...config, traces: null }, { log, service: 'slowwave-cli' });
-  const models = unknownModels();
-  let embedder: OpenEmbedder | null = null;
-  const first = await attempt(trying, { model, tried: 'embeddings' }, async () => {
-    embedder = await openEmbedder(config, log, { meter, models });
-    await embedder.ready(() => {});
-    return ok(`${embedder.documents.dimensions} dimensions`);
+/** All that the index and searches need of the embedding model. */
+export function embeddingCandidate(trying: Trying): Candidate {
+  const { config } = trying;
+  const models = forgotten(trying.known);
+  const embedder = timedEmbedder(trying, models);
+  const { embed } = embedder;
+  const tried = (name: string, texts: readonly string[], work: () => Promise<Outcome | null>): Try => ({
+    tried: name,
+    needs: () => embedder.needs(texts),
+    run: async () => (await work()) ?? limited(embedder.reached(), SLOW),
   });
-  if (embedder === null) return [first];
-  const { documents, queries, close }: OpenEmbedder = embedder;
-  try {
-    if (first.verdict === 'failed') return [first];
-    const [text = ''] = ALIKE.flat();
-    return [
-      first,
-      await attempt(trying, { model, tried: `${MANY} texts` }, async () => {
-        const texts = Array.from({ length: MANY }, (_, i) => `${text} (${i})`);
-        const took = await timed(() => embedAll(documents, texts, cancel));
-        return ok(`${Math.round((MANY * SECOND_MS) / took)} texts a second`);
+  const [text = ''] = ALIKE.flat();
+  const many = Array.from({ length: MANY }, (_, i) => `${text} (${i})`);
+  const questions = Array.from({ length: QUERIES }, (_, i) => `${text} ${i}?`);
+  const long = `${text}. `.repeat(Math.ceil(LONG_TOKENS / estimateTokens(`${text}. `)));
+  return {
+    model: config.embeddingModel ?? 'builtin',
+    tries: [
+      tried('embeddings', [], async () => {
+        const { documents } = await embedder.opened();
+        return (await embed([text])) && ok(`${documents.dimensions} dimensions`);
       }),
-      await attempt(trying, { model, tried: 'queries' }, async () => {
-        const took = await timed(async () => {
-          for (let i = 0; i < QUERIES; i += 1) await queries.embed([`${text} ${i}?`], cancel);
-        });
-        const each = Math.round(took / QUERIES);
+      tried(`${MANY} texts`, many, async () => {
+        const embedded = await embed(many);
+        return embedded && ok(`${Math.round((MANY * SECOND_MS) / embedded.ms)} texts a second`);
+      }),
+      tried('queries', questions, async () => {
+        const { queries } = await embedder.opened();
+        const took = [];
+        for (const question of questions) took.push((await embed([question], queries))?.ms ?? Number.POSITIVE_INFINITY);
+        const each = Math.round(took.reduce((sum, ms) => sum + ms, 0) / QUERIES);
+        if (!Number.isFinite(each)) return null;
         return each <= QUERY_MAX_MS ? ok(`${each} ms each`) : limited(`${each} ms each`, SLOW);
       }),
-      await attempt(trying, { model, tried: 'a long text' }, async () => {
-        const long = `${text}. `.repeat(Math.ceil(LONG_TOKENS / estimateTokens(`${text}. `)));
-        const took = await timed(() => embedAll(documents, [long], cancel));
-        return ok(`about ${LONG_TOKENS} tokens in ${(took / SECOND_MS).toFixed(1)} s`);
+      tried('a long text', [long], async () => {
+        const embedded = await embed([long]);
+        return embedded && ok(`about ${LONG_TOKENS} tokens in ${secondsOf(embedded.ms)}`);
       }),
-      await attempt(trying, { model, tried: 'similarity' }, async () => {
-        const vectors = await embedAll(documents, ALIKE.flat(), cancel);
-        if (vectors.includes(null)) throw refusedText();
-        const near = nearest(vectors as Float32Array[]);
-        const came = `${near} of ${ALIKE.length} sentences are nearest to the same in other words`;
-        return near >= NEAR_MIN ? ok(came) : limited(came, WEAK);
+      tried('similarity', ALIKE.flat(), async () => {
+        const embedded = await embed(ALIKE.flat());
+        return embedded && similarity(embedded.vectors);
       }),
-      await attempt(trying, { model, tried: 'requests' }, async () => {
-        const known = await knownModels(config, { models });
-        const refused = known.flatMap(({ use, findings }) => (use === 'embeddings' ? findings : []));
-        return ok(refused.length === 0 ? 'nothing refused' : refused.map(({ what }) => what).join('; '));
-      }),
-    ];
-  } finally {
-    await close();
-  }
+      {
+        tried: 'requests',
+        needs: () => NO_TIME,
+        run: async () => {
+          const known = await knownModels(config, { models });
+          const refused = known.flatMap(({ use, findings }) => (use === 'embeddings' ? findings : []));
+          return ok(refused.length === 0 ? 'nothing refused' : refused.map(({ what }) => what).join('; '));
+        },
+      },
+    ],
+    pace: embedder.pace,
+    close: embedder.close,
+  };
 }
 
-/** Nothing is known of any model yet, and what is found out is forgotten. */
-function unknownModels(): ModelStore {
+/** What is known of the models, to which is added what is found out now; it is not kept. */
+function forgotten({ get }: Pick<ModelStore, 'get'>): ModelStore {
   const found = new Map<string, JsonObject | null>();
-  return { get: async (name) => found.get(name) ?? null, put: async (name, known) => void found.set(name, known) };
+  return {
+    get: async (name) => found.get(name) ?? (await get(name)),
+    put: async (name, known) => void found.set(name, known),
+  };
+}
+
+/** An embedder that is tried: its calls are timed, and end with the budget. */
+function timedEmbedder({ config, log, budget }: Trying, models: ModelStore) {
+  const { meter } = observe({ ...config, traces: null }, { log, service: 'slowwave-cli' });
+  const calls: { readonly tokens: number; ms: number; isWhole: boolean }[] = [];
+  const open = async (): Promise<OpenEmbedder> => {
+    const { embeddingServer } = config;
+    // Nothing else ends the question how long its vectors are.
+    const timeoutMs = Math.min(embeddingServer.timeoutMs, Math.max(1, Math.ceil(budget.left())));
+    const opening = { ...config, embeddingServer: { ...embeddingServer, timeoutMs } };
+    const embedder = await openEmbedder(opening, log, { meter, models });
+    // What has to be downloaded says nothing of how fast the model is.
+    await budget.outside(() => embedder.ready(() => {}));
+    return embedder;
+  };
+  let opening: Promise<OpenEmbedder> | null = null;
+  const opened = (): Promise<OpenEmbedder> => {
+    opening ??= open();
+    return opening;
+  };
+  /** null: there was not enough time. */
+  const embed = async (texts: readonly string[], by?: OpenEmbedder['documents']) => {
+    const embedder = by ?? (await opened()).documents;
+    const call = { tokens: tokensOf(texts), ms: 0, isWhole: false };
+    calls.push(call);
+    const startedAt = budget.clock.now();
+    const vectors = await budget.within((cancel) => embedAll(embedder, texts, cancel));
+    call.ms = Math.max(1, budget.clock.now() - startedAt);
+    call.isWhole = vectors !== null;
+    return vectors && { vectors, ms: call.ms };
+  };
+  const perToken = (): number => Math.min(...calls.flatMap(({ isWhole, ms, tokens }) => (isWhole ? ms / tokens : [])));
+  return {
+    opened,
+    embed,
+    needs: (texts: readonly string[]) => {
+      const ms = calls.some(({ isWhole }) => isWhole) ? perToken() * tokensOf(texts) : 0;
+      return { least: ms, likely: ms };
+    },
+    reached: () =>
+      calls
+        .slice(-1)
+        .map(({ tokens, ms }) => `no answer to about ${tokens} tokens within ${secondsOf(ms)}`)
+        .join(),
+    pace: () => `the embedding model answers in ${secondsOf(Math.min(...calls.map(({ ms }) => ms)))}`,
+    close: async () =>
+      void (await opening?.then(
+        ({ close }) => close(),
+        () => {},
+      )),
+  };
+}
+
+const tokensOf = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + estimateTokens(text), 0);
+
+function similarity(vectors: readonly (Float32Array | null)[]): Outcome {
+  if (vectors.includes(null)) throw refusedText();
+  const near = nearest(vectors as Float32Array[]);
+  const came = `${near} of ${ALIKE.length} sentences are nearest to the same in other words`;
+  return near >= NEAR_MIN ? ok(came) : limited(came, WEAK);
 }
 
 /** As long as a long message. */
 const LONG_TOKENS = 2_000;
 const MANY = 64;
-const QUERIES = 5;
+const QUERIES = 3;
 /** After two seconds a search goes on without a vector. */
 const QUERY_MAX_MS = 1_000;
 const SLOW = 'searches wait for this, and after 2 s go by words alone, so run the model nearer, or a smaller one';
@@ -91,13 +157,6 @@ const nearest = (vectors: readonly Float32Array[]): number => {
     return near.indexOf(Math.max(...near)) === i;
   }).length;
 };
-
-/** How many milliseconds it took, at least one. */
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const startedAt = performance.now();
-  await work();
-  return Math.max(1, performance.now() - startedAt);
-}
 
 const refusedText = (): EngineError =>
   new EngineError('expected a vector for each sentence, got none for one; choose another SLOWWAVE_EMBEDDING_MODEL', {

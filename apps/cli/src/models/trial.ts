@@ -1,12 +1,16 @@
 import type { Config } from '@slowwave/adapters/config';
-import { EngineError, type Log } from '@slowwave/engine';
+import { EngineError, type Log, type ModelStore } from '@slowwave/engine';
+import type { Budget } from './budget.ts';
 
 /** What was tried with a model, and what came of it. */
-export interface Trial {
+export interface Trial extends Outcome {
   readonly model: string;
   readonly tried: string;
+}
+
+export interface Outcome {
   /** limited: it works, but not as well as it could. */
-  readonly verdict: 'ok' | 'limited' | 'failed';
+  readonly verdict: 'ok' | 'limited' | 'failed' | 'not tried';
   readonly came: string;
   /** What to do about it; null: nothing. */
   readonly advice: string | null;
@@ -20,40 +24,44 @@ export interface Trying {
   readonly config: Config;
   readonly log: Log;
   readonly cancel: AbortSignal;
-  /** With each trial: some take long. */
-  readonly begin: () => void;
+  readonly budget: Budget;
+  /** What is known of models already. */
+  readonly known: Pick<ModelStore, 'get'>;
 }
 
-/** A trial, whatever comes of it. An error says in one sentence what was expected, what was received and what to do. */
-export async function attempt(
-  { begin }: Pick<Trying, 'begin'>,
-  of: Pick<Trial, 'model' | 'tried'>,
-  work: () => Promise<Omit<Trial, 'model' | 'tried'>>,
-): Promise<Trial> {
-  begin();
+/** Something to try. */
+export interface Try {
+  readonly tried: string;
+  /** How long it takes, as far as the calls before it show that. */
+  needs(): Needs;
+  /** An EngineError is a failure that says in one sentence what was expected, what was received and what to do. */
+  run(): Promise<Outcome>;
+}
+
+/** In milliseconds. */
+export interface Needs {
+  /** With less than this it is not worth a start. */
+  readonly least: number;
+  readonly likely: number;
+}
+
+export const NO_TIME: Needs = { least: 0, likely: 0 };
+
+/** A model and all that is tried with it, in the order in which it is shown. If the first try fails, the others are pointless. */
+export interface Candidate {
+  readonly model: string;
+  readonly tries: readonly Try[];
+  /** How fast it is, as far as that is known; for people. */
+  pace(): string;
+  close(): Promise<void>;
+}
+
+/** What comes of a try, whatever that is. */
+export async function outcomeOf({ run }: Try): Promise<Outcome> {
   try {
-    return { ...of, ...(await work()) };
+    return await run();
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;
-    return { ...of, verdict: 'failed', came: error.code, advice: error.message };
+    return { verdict: 'failed', came: error.code, advice: error.message };
   }
 }
-
-/** The answer of whoever is in time; null: it was not. */
-export async function within<T>(
-  { cancel }: Pick<Trying, 'cancel'>,
-  ms: number,
-  ask: (cancel: AbortSignal) => Promise<T>,
-): Promise<T | null> {
-  const late = AbortSignal.timeout(ms);
-  try {
-    return await ask(AbortSignal.any([cancel, late]));
-  } catch (error) {
-    if (late.aborted && !cancel.aborted) return null;
-    throw error;
-  }
-}
-
-export const SECOND_MS = 1_000;
-export const secondsSince = (startedAt: number): string =>
-  `${((performance.now() - startedAt) / SECOND_MS).toFixed(1)} s`;

@@ -1,7 +1,9 @@
 export { type OpenCalibration, openCalibration } from './calibration.ts';
 export { ROOM_ADVICE } from '../misconfigured.ts';
+export { placeOf, type ThoughtPlace } from '../openai/message.ts';
 export { type OpenEngine, openEngine } from './engine.ts';
 export {
+  chatOnTrial,
   comingModels,
   knownModels,
   type Limits,
@@ -11,13 +13,13 @@ export {
   openEmbedder,
   openLimits,
   openReranker,
-  unknownChat,
 } from './models.ts';
 export { type Audit, type Observer, observe, openAudit, openReceipts } from './observer.ts';
 export { engineSettings, kindsOf, runsOn } from './settings.ts';
 export { openSpace } from './space.ts';
 export {
   openAll,
+  openKnownModels,
   openLedger,
   openOn,
   openQueue,

@@ -24,7 +24,7 @@ import {
 } from '../limits/index.ts';
 import type { OnProgress } from '../local/index.ts';
 import { countWaits, measureBreakers, meteredEmbedder, meteredReranker } from '../metrics.ts';
-import type { EmbedderOptions, Manners } from '../openai/index.ts';
+import type { ChatOptions, EmbedderOptions } from '../openai/index.ts';
 import { chosenPrefixes, digestOf, type Prefixes, prefixed } from '../prefixes.ts';
 import { endpointReranker } from '../rerank.ts';
 import { systemTools } from '../system/index.ts';
@@ -45,22 +45,25 @@ export async function openChat({ chatModel, chatServer }: Config, { log, ledger 
   return (await servers()).profiledChat({ ...chatServer, model: chatModel, log }, keepingIn(ledger));
 }
 
-interface Asked {
+interface OnTrial {
   readonly model: string;
-  readonly format?: Manners['format'];
-  /** Of an answer, in tokens; missing: as usual. */
-  readonly maxOutputTokens?: number;
   readonly log: Log;
+  readonly known: Pick<ModelStore, 'get'>;
 }
 
-/** The chat model as if nothing were known of it, and what is found out. It is asked in no better form than this one. */
-export async function unknownChat(
-  { chatServer }: Config,
-  { format = 'json_schema', ...asked }: Asked,
-): Promise<{ readonly chat: ChatModel; readonly takes: () => Manners }> {
-  const { FULL_MANNERS, knownManners, openaiChat } = await servers();
-  const manners = knownManners({ ...FULL_MANNERS, format });
-  return { chat: openaiChat({ ...chatServer, ...asked, manners }), takes: manners.now };
+/** The chat model of the configuration, to be tried: it begins with what is known of it, and what is found out is only told. */
+export async function chatOnTrial({ chatServer }: Config, { known, ...asked }: OnTrial) {
+  const { knownManners, knownProfile, openaiChat, profileName } = await servers();
+  const name = profileName('chat', { ...chatServer, model: asked.model });
+  const { takes } = await knownProfile(name, { store: known, now: systemTools.now });
+  const manners = knownManners(takes?.manners);
+  return {
+    open: (more: Pick<ChatOptions, 'maxOutputTokens' | 'watch'>): ChatModel =>
+      openaiChat({ ...chatServer, ...asked, ...more, manners }),
+    takes: manners.now,
+    /** When it was found out what it does not take; null: nothing is known. */
+    since: takes === undefined ? null : isoOf(takes.at),
+  };
 }
 
 const keepingIn = ({ models }: With['ledger']) => ({ store: models, now: systemTools.now });

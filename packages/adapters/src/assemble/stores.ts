@@ -5,6 +5,7 @@ import {
   type IndexBuild,
   type Ledger,
   type Log,
+  type ModelStore,
   type Rebuilding,
   type Rebuilt,
   rebuildIndex,
@@ -25,6 +26,23 @@ export async function openLedger(config: Config, log: Log, { registry }: Pick<Ob
   const ledger = await ledgerOf(config, log);
   countCommits(registry, ledger);
   return ledger;
+}
+
+/** What the ledger knows of models, for who changes nothing. Where there is none yet, or it does not answer, nothing is known. */
+export async function openKnownModels(
+  config: Config,
+  log: Log,
+): Promise<Pick<ModelStore, 'get'> & { close(): Promise<void> }> {
+  const ledger = await knownLedger(config, log).catch(() => null);
+  return {
+    get: async (name) => (await ledger?.models.get(name)) ?? null,
+    close: async () => ledger?.close(),
+  };
+}
+
+async function knownLedger(config: Config, log: Log): Promise<Ledger> {
+  if (config.databaseUrl !== null) return ledgerOf(config, log);
+  return openSqliteLedger({ path: join(config.dataDir, 'ledger.db'), tools: systemTools, readOnly: true });
 }
 
 async function ledgerOf(config: Config, log: Log) {

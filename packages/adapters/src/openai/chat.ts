@@ -36,6 +36,14 @@ interface Watch {
   readonly begun?: () => void;
   /** The model has thought before it answered, and here its thoughts stand. */
   readonly thought?: (place: ThoughtPlace) => void;
+  /** Its server seems to have read only a part of the prompt. */
+  readonly cut?: (cut: Cut) => void;
+}
+
+/** In tokens. */
+export interface Cut {
+  readonly sent: number;
+  readonly read: number;
 }
 
 /** Of a stream: as the longest answer of a model, 128,000 tokens, with some four hundred bytes around each. */
@@ -132,14 +140,17 @@ const promptOf = ({ system, user }: ChatCall): string => system + user;
 /** How long the prompt of a call is, as well as that can be known beforehand. */
 export const promptTokens = (call: ChatCall): number => estimateTokens(promptOf(call));
 
-function logged({ log }: OpenaiOptions, call: ChatCall, answer: ChatAnswer): ChatAnswer {
+function logged({ log, watch = {} }: ChatOptions, call: ChatCall, answer: ChatAnswer): ChatAnswer {
   const { model, usage, truncated } = answer;
   log.debug({ call: call.name, model, usage, truncated }, 'the chat model answered');
   if (truncated && repeatedAtEnd(answer.text) !== null) {
     log.warn({ call: call.name, model, usage }, 'the chat model says the same over and over; its answer was cut off');
   }
   const cut = cutIn(call, answer);
-  if (cut !== null) log.warn({ call: call.name, model, ...cut }, `the chat model ${CUT_ADVICE}`);
+  if (cut !== null) {
+    log.warn({ call: call.name, model, ...cut }, `the chat model ${CUT_ADVICE}`);
+    watch.cut?.(cut);
+  }
   return answer;
 }
 
@@ -149,7 +160,7 @@ const CUT_ADVICE = `read much less than it was sent, so its server may cut promp
  * How many tokens were sent, and how many the server says it has read, where these are far fewer. Estimates are too high by
  * half for some scripts, so what looks cut is counted.
  */
-export function cutIn(call: ChatCall, { usage }: ChatAnswer): { readonly sent: number; readonly read: number } | null {
+function cutIn(call: ChatCall, { usage }: ChatAnswer): Cut | null {
   const read = usage.promptTokens;
   const isCut = (sent: number): boolean => read > 0 && read < sent * CUT_SHARE && sent - read > CUT_MIN;
   if (!isCut(promptTokens(call))) return null;

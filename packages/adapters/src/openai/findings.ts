@@ -2,7 +2,7 @@ import type { ModelView } from '@slowwave/contracts';
 import { isoOf, type Millis } from '@slowwave/engine';
 import { ROOM_ADVICE } from '../misconfigured.ts';
 import type { Manners } from './manners.ts';
-import type { ThoughtPlace } from './message.ts';
+import { placeOf } from './message.ts';
 import type { Profile } from './profile.ts';
 import { type EmbeddingManners, FULL_EMBEDDING_MANNERS } from './vectors.ts';
 
@@ -15,7 +15,7 @@ type Known = readonly [property: Property, what: string | null, remedy?: string]
 export function findingsIn({ takes, embeds, thinks, room, cut }: Profile): Findings {
   return [
     ...found(takes, ({ manners }) => refusedBy(manners)),
-    ...found(thinks, ({ place }) => [['thoughts', thoughtsIn(place)]]),
+    ...found(thinks, ({ place }) => [['thoughts', `thinks before it answers, ${placeOf(place)}`]]),
     ...found(embeds, ({ manners }) => refusedEmbedding(manners)),
     ...found(room, ({ refused }) => [['window', `refused a prompt of about ${refused} tokens`, ROOM_ADVICE]]),
     ...found(cut, ({ sent, read }) => [
@@ -30,10 +30,6 @@ function found<P extends { readonly at: Millis }>(part: P | undefined, known: (p
     what === null ? [] : [{ property, at: isoOf(part.at), what, remedy }],
   );
 }
-
-/** Where a model's thoughts stand, as a sentence goes on. */
-export const thoughtsIn = (place: ThoughtPlace): string =>
-  `thinks before it answers, ${place === '<think>' ? 'between <think> tags in the text of the answer' : `in ${place}`}`;
 
 const refusedBy = ({ format, temperature, system, limit, stream, outputMax }: Manners): readonly Known[] => [
   ['answer_form', format === 'json_schema' ? null : `does not accept json_schema, so it is asked for ${format}`],

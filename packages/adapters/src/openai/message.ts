@@ -14,6 +14,10 @@ const THOUGHTS = ['reasoning_content', 'reasoning', 'thinking'] as const;
 /** Where a model's thoughts stand: in a field of their own, or in the text of the answer. */
 export type ThoughtPlace = (typeof THOUGHTS)[number] | '<think>';
 
+/** The same for people, as a sentence goes on. */
+export const placeOf = (place: ThoughtPlace): string =>
+  place === '<think>' ? 'between <think> tags in the text of the answer' : `in ${place}`;
+
 export const TEXTS = ['content', 'refusal', ...THOUGHTS] as const;
 
 /** What a message says, in each of the places where that may stand. */

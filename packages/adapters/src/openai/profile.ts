@@ -87,8 +87,12 @@ export function profileBook(
   };
 }
 
+interface Reading extends Pick<Keeping, 'now'> {
+  readonly store: Pick<ModelStore, 'get'>;
+}
+
 /** Without what may have changed. */
-export async function knownProfile(name: string, { store, now }: Keeping): Promise<Profile> {
+export async function knownProfile(name: string, { store, now }: Reading): Promise<Profile> {
   const { takes, embeds, thinks, ...known } = ((await store.get(name)) ?? {}) as Profile;
   const holds = (part?: { readonly at: number }): boolean => part !== undefined && now() - part.at <= HOLD_MS;
   const passing = {

@@ -1,6 +1,6 @@
 import { type ChatCall, type ChatModel, type Embedder, EngineError } from '@slowwave/engine';
 import { ROOM_ADVICE } from '../misconfigured.ts';
-import { cutIn, openaiChat, promptTokens } from './chat.ts';
+import { type Cut, openaiChat, promptTokens } from './chat.ts';
 import type { OpenaiOptions } from './client.ts';
 import { type EmbedderOptions, openaiEmbedder } from './embedder.ts';
 import { type KnownManners, knownManners } from './manners.ts';
@@ -14,7 +14,10 @@ export function profiledChat(options: OpenaiOptions, keeping: Keeping): ChatMode
   const book = profileBook(profileName('chat', server), { ...keeping, log, model: server.model });
   const manners = knownManners();
   const noted = whenLess(manners, (less, gist) => book.note('takes', { manners: less }, gist));
-  const watch = { thought: (place: ThoughtPlace) => void book.note('thinks', { place }, place) };
+  const watch = {
+    thought: (place: ThoughtPlace) => void book.note('thinks', { place }, place),
+    cut: (cut: Cut) => void book.note('cut', cut),
+  };
   const chat = openaiChat({ ...options, manners: noted, watch });
   const noteRoom = (refused: number): void => {
     if (book.note('room', { refused }))
@@ -35,8 +38,6 @@ export function profiledChat(options: OpenaiOptions, keeping: Keeping): ChatMode
       await begun;
       try {
         const answer = await chat.ask(call, cancel);
-        const cut = cutIn(call, answer);
-        if (cut !== null) book.note('cut', cut);
         book.ended(null);
         return answer;
       } catch (error) {

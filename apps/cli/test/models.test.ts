@@ -150,7 +150,7 @@ const FAULTS: readonly (readonly [string, Fault])[] = [
     'a wrong name',
     {
       script: () => refusal(404, { message: "model 'm' not found" }),
-      sentence: /got status 404 and \\?"model 'm' not found\\?"; correct the name of the model/,
+      sentence: /got status 404 and \\?"model 'm' not found\\?"; correct SLOWWAVE_CHAT_MODEL; until/,
     },
   ],
   [

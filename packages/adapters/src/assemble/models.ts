@@ -78,14 +78,17 @@ export async function otherChats(
 ): Promise<(model: string) => ChatModel | null> {
   const opened = new Map([chat, builtinChat()].map((known) => [known.name, known]));
   const server = chatServer.apiKey === null && chatServer.baseUrl === null ? null : await servers();
+  const at = { ...chatServer, settings: { ...chatServer.settings, model: NAMED_MODEL } };
   return (model) => {
     const known = opened.get(model);
     if (known !== undefined || server === null) return known ?? null;
-    const other = limits.of(server.profiledChat({ ...chatServer, model, log }, keepingIn(ledger)));
+    const other = limits.of(server.profiledChat({ ...at, model, log }, keepingIn(ledger)));
     opened.set(model, other);
     return other;
   };
 }
+
+const NAMED_MODEL = 'the model that the tenant or the replay names';
 
 interface Opened extends With {
   /** The configured model. */

@@ -59,6 +59,7 @@ function modelServerOf(kind: Kind, env: Environment) {
     settings: {
       baseUrl: ownUrl === undefined ? chat.settings.baseUrl : `SLOWWAVE_${kind}_BASE_URL`,
       apiKey: ownKey === undefined ? chat.settings.apiKey : `SLOWWAVE_${kind}_API_KEY`,
+      model: `SLOWWAVE_${kind}_MODEL`,
     },
   };
 }
@@ -76,7 +77,7 @@ const chatServerOf = (env: Environment) => ({
   extraBody: env.SLOWWAVE_CHAT_EXTRA_BODY ?? {},
   extraHeaders: env.SLOWWAVE_CHAT_EXTRA_HEADERS ?? {},
   /** Where it is set, for what is said when it is wrong. */
-  settings: { baseUrl: 'OPENAI_BASE_URL', apiKey: 'OPENAI_API_KEY' },
+  settings: { baseUrl: 'OPENAI_BASE_URL', apiKey: 'OPENAI_API_KEY', model: 'SLOWWAVE_CHAT_MODEL' },
 });
 
 const streamingOf = (env: Environment) => ({

@@ -25,13 +25,18 @@ const NO_MONEY = /insufficient.?(quota|balance|funds|credit)|billing|exceeded yo
 /** Anthropic says so with the status of a bad request. */
 const NO_CREDIT = /credit balance is too low/iu;
 
-/** The settings that say where a server is. */
+/** The settings that say where a model is. */
 export interface SettingNames {
   readonly baseUrl: string;
   readonly apiKey: string;
+  readonly model: string;
 }
 
-export const OPENAI_SETTINGS: SettingNames = { baseUrl: 'OPENAI_BASE_URL', apiKey: 'OPENAI_API_KEY' };
+export const OPENAI_SETTINGS: SettingNames = {
+  baseUrl: 'OPENAI_BASE_URL',
+  apiKey: 'OPENAI_API_KEY',
+  model: 'the name of the model',
+};
 
 /** Decides what a server's complaint about what it was sent means for the work at hand. */
 export function rejection(complaint: Complaint, place: Place, sent: readonly string[]): EngineError {
@@ -143,7 +148,7 @@ function verdictOn(complaint: Complaint, settings: SettingNames = OPENAI_SETTING
   if (status < 500 && FILTERED.test(about))
     return verdict('model_rejected', false, 'its content filter rejects this input');
   if ((status === 400 || status === 422) && BAD_KEY.test(about)) return misconfigured(`correct ${settings.apiKey}`);
-  if ((status === 400 || status === 404) && NO_MODEL.test(about)) return misconfigured('correct the name of the model');
+  if ((status === 400 || status === 404) && NO_MODEL.test(about)) return misconfigured(`correct ${settings.model}`);
   return verdictOnStatus(status, about, settings);
 }
 
@@ -157,7 +162,7 @@ function verdictOnStatus(status: number, about: string, settings: SettingNames):
     );
   }
   if (status === 401 || status === 403) return misconfigured(`correct ${settings.apiKey} or its permissions`);
-  if (status === 404 || status === 405) return misconfigured(`correct ${settings.baseUrl} or the name of the model`);
+  if (status === 404 || status === 405) return misconfigured(`correct ${settings.baseUrl} or ${settings.model}`);
   if (status === 408 || status === 504) return verdict('model_timeout', true, 'it will be retried');
   if (status === 429) return verdict('model_overloaded', true, 'it will be retried when the server allows it');
   if (status >= 500 || status === 409 || status === 425)

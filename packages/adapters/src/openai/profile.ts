@@ -118,6 +118,6 @@ const TELLING: readonly EngineErrorCode[] = [
 /** Another server, another model or other settings have another profile. Neither a key nor the value of a header is in the name. */
 export function profileName(use: 'chat' | 'embedding', options: Omit<OpenaiOptions, 'log'>): string {
   const { apiKey: _key, timeoutMs: _timeout, idleTimeoutMs: _idle, maxOutputTokens: _limit, ...request } = options;
-  const { extraHeaders = {}, ...rest } = request;
+  const { extraHeaders = {}, settings: _names, ...rest } = request;
   return `${use} ${digestOf([rest, Object.keys(extraHeaders)])}`;
 }

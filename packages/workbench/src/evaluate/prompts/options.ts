@@ -15,7 +15,7 @@ export interface PromptOptions {
 
 /** How the form of an answer is asked for, best first. */
 const FORMATS = ['json_schema', 'json_object', 'text'] as const;
-export type Format = (typeof FORMATS)[number];
+type Format = (typeof FORMATS)[number];
 
 export const PROMPTS_HELP = `Usage: ./scripts/evaluate prompts (--base-url URL --model NAME | --small) [options]
 

@@ -1,6 +1,7 @@
 import {
   type ChatCall,
   type ChatModel,
+  copyingName,
   type Embedder,
   EngineError,
   embedAll,
@@ -18,6 +19,8 @@ import {
   startModelServer,
 } from '@slowwave/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { knownModels } from '../src/assemble/index.ts';
+import { readStandaloneConfig } from '../src/config/index.ts';
 import { findingsIn, profiledChat, profiledEmbedder } from '../src/openai/index.ts';
 import { knownProfile, profileName } from '../src/openai/profile.ts';
 import type { EmbeddingManners } from '../src/openai/vectors.ts';
@@ -93,6 +96,17 @@ describe('what a server does not take', () => {
     expect(await callsOf(chat)).toBe(3);
     expect(await callsOf(chat)).toBe(1);
   });
+});
+
+test('that a chat model copies examples is shown once it is asked without', async () => {
+  const config = readStandaloneConfig({}, { OPENAI_BASE_URL: server.baseUrl, SLOWWAVE_CHAT_MODEL: 'm' });
+  const shown = async () => (await knownModels(config, { models: store })).flatMap(({ findings }) => findings);
+  await store.put(copyingName('m'), { at: Date.now(), batches: 2 });
+  expect(await shown()).toEqual([]);
+  await store.put(copyingName('m'), { at: Date.now(), batches: 3 });
+  expect(await shown()).toMatchObject([{ property: 'examples', what: expect.stringContaining('without examples') }]);
+  await store.put(copyingName('m'), { at: Date.now() - 8 * DAY_MS, batches: 3 });
+  expect(await shown()).toEqual([]);
 });
 
 describe('where a model thinks', () => {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What can be found out about a model: the first seven of a chat model, the others of an embedding model. */
+/** What can be found out about a model: the first eight of a chat model, the others of an embedding model. */
 const PROPERTIES = [
   'answer_form',
   'temperature',
@@ -9,6 +9,7 @@ const PROPERTIES = [
   'streaming',
   'thoughts',
   'window',
+  'examples',
   'dimensions',
   'base64',
   'texts_at_once',

@@ -127,6 +127,7 @@ export { readAnswer } from './models/parse/answer.ts';
 export { factsIn, type RawOperation } from './models/parse/listed.ts';
 export { DECIDE } from './models/prompts/decide.ts';
 export { DECIDE_GRAPH } from './models/prompts/decide-graph.ts';
+export { copyingName, EXTRACT_PLAIN, isCopying, knownCopying } from './models/copying.ts';
 export { EXTRACT, type ExtractInput } from './models/prompts/extract.ts';
 export { EXTRACT_GRAPH } from './models/prompts/extract-graph.ts';
 export { type CustomCall, type Prompt, promptMistake, userMessage } from './models/prompts/prompt.ts';

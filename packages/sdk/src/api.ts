@@ -733,7 +733,7 @@ export type ModelList = {
     /** What its server does not accept, and other properties that were found out. */
     readonly findings: readonly ({
       /** What it is about. thoughts: it thinks before it answers; `what` names the field. */
-      readonly property: 'answer_form' | 'temperature' | 'system_role' | 'output_limit' | 'streaming' | 'thoughts' | 'window' | 'dimensions' | 'base64' | 'texts_at_once' | 'text_length';
+      readonly property: 'answer_form' | 'temperature' | 'system_role' | 'output_limit' | 'streaming' | 'thoughts' | 'window' | 'examples' | 'dimensions' | 'base64' | 'texts_at_once' | 'text_length';
       /** When it was found out. */
       readonly at: string;
       readonly what: string;

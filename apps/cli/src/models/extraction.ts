@@ -7,9 +7,11 @@ import {
   adoptIndex,
   type Cancellation,
   type ChatModel,
+  copyingName,
   DEFAULT_TENANT,
   draftBatch,
   EXTRACT,
+  EXTRACT_PLAIN,
   estimateTokens,
   type Plan,
   preview,
@@ -57,15 +59,18 @@ export const extractionTry = (chat: TimedChat, trying: Trying): Try => ({
 
 const WEAK = 'this model is too weak to be relied on, so choose a larger one with SLOWWAVE_CHAT_MODEL';
 
-function judged({ facts, discards, usage }: Plan, took: string): Outcome {
+function judged({ facts, discards, usage, prompts }: Plan, took: string): Outcome {
   const wanted = SAID.flatMap(([, word]) => word ?? []);
   const found = wanted.filter((word) => facts.some(({ text }) => text.includes(word)));
   const tokens = `${usage.promptTokens} + ${usage.completionTokens} tokens`;
-  const came = `${found.length} of ${wanted.length} found, ${discards.length} discarded as unusable or made up; ${took}, ${tokens}`;
+  const how = prompts.some(({ version }) => version === EXTRACT_PLAIN.version)
+    ? ', asked without examples, which it copies'
+    : '';
+  const came = `${found.length} of ${wanted.length} found, ${discards.length} discarded as unusable or made up; ${took}, ${tokens}${how}`;
   return found.length >= FOUND_MIN && discards.length <= found.length ? ok(came) : limited(came, WEAK);
 }
 
-async function planOf({ config, log }: Trying, chat: ChatModel, cancel: Cancellation): Promise<Plan> {
+async function planOf({ config, log, known }: Trying, chat: ChatModel, cancel: Cancellation): Promise<Plan> {
   const dataDir = await mkdtemp(join(tmpdir(), 'slowwave-models-'));
   const apart = { ...config, dataDir, databaseUrl: null, redisUrl: null, qdrant: null };
   const embedder = { embeddingModel: null, localModel: null, embeddingDimensions: null };
@@ -75,6 +80,8 @@ async function planOf({ config, log }: Trying, chat: ChatModel, cancel: Cancella
     try {
       const deps = { ...engine.deps, chat };
       await adoptIndex(deps);
+      // Asked as a server would ask it.
+      await deps.ledger.models.put(copyingName(chat.name), await known.get(copyingName(chat.name)));
       const messages = SAID.map(([content]) => ({ role: 'user', content }));
       const posted = {
         tenant: DEFAULT_TENANT,

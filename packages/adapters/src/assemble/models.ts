@@ -4,7 +4,9 @@ import {
   type Breaker,
   type ChatModel,
   type Embedder,
+  isCopying,
   isoOf,
+  knownCopying,
   type Ledger,
   type Limiter,
   type Log,
@@ -117,10 +119,19 @@ export async function knownModels(config: Config, ledger: With['ledger']): Promi
     const { findingsIn, knownProfile, profileName } = await servers();
     const known = await knownProfile(profileName(of, { ...at, model }), keepingIn(ledger));
     const { last } = known;
+    const copied = of === 'chat' ? await copiesOf(model, ledger) : [];
     const called = last === undefined ? null : { at: isoOf(last.at), problem: last.problem };
-    return [{ use, model, findings: findingsIn(known), last_call: called }];
+    return [{ use, model, findings: [...findingsIn(known), ...copied], last_call: called }];
   });
   return (await Promise.all(views)).flat();
+}
+
+/** What consolidations have found out of a chat model. */
+async function copiesOf(model: string, { models }: With['ledger']): Promise<ModelView['findings']> {
+  const known = await knownCopying(models, model);
+  if (!isCopying(known, systemTools.now())) return [];
+  const what = `copied the examples of its prompt in ${known.batches} batches in a row, so it is asked for facts without examples`;
+  return [{ property: 'examples', at: isoOf(known.at), what, remedy: 'a larger model finds more' }];
 }
 
 function serverModels(config: Config) {

@@ -2,6 +2,7 @@ import type { EngineDeps } from '../../deps.ts';
 import { maskSecrets } from '../../masking/secrets.ts';
 import { clockText, lastSaid, type Spoken, spokenOf } from '../../messages/messages.ts';
 import { promptUse, readingOf } from '../../models/ask.ts';
+import { extractPrompt, noteCopies } from '../../models/copying.ts';
 import { type Halved, inHalves, isLastOfTurn } from '../../models/halves.ts';
 import { factsIn } from '../../models/parse/listed.ts';
 import { DEFAULT_CATEGORIES, EXTRACT, type ExtractInput } from '../../models/prompts/extract.ts';
@@ -22,7 +23,7 @@ export async function infer(
   cancel: Cancellation,
 ): Promise<Pick<Extracted, 'facts' | 'discards' | 'remarks' | 'prompts'>> {
   const { turn, rules } = gathered;
-  const prompt = promptOf(rules);
+  const prompt = await promptOf(deps, rules);
   const found: Found[] = [];
   const parts = await inSlices(deps.tools, cutIntoParts(spoken, partLimits(deps)));
   const readPart = async ({ before, messages, knownTokens }: Part, step: string): Promise<Found> => {
@@ -56,12 +57,14 @@ export async function infer(
     isTranslated: asksForLanguage([instructions, rules.prompts.extract]),
   };
   const admitted = await inSlices(deps.tools, admitting(found, admission));
+  // A preview is of no batch.
+  if (turn.batchIds.length > 0) await noteCopies(deps, { prompt, ...admitted });
   return { ...admitted, prompts: [promptUse(deps, prompt)] };
 }
 
 /** The tenant's prompt in place of the product's, or the product's. */
-function promptOf({ prompts, categories }: TenantSettings): Prompt {
-  if (prompts.extract === null) return EXTRACT;
+async function promptOf(deps: EngineDeps, { prompts, categories }: TenantSettings): Promise<Prompt> {
+  if (prompts.extract === null) return extractPrompt(deps);
   return customPrompt(EXTRACT, prompts.extract, { categories: (categories ?? DEFAULT_CATEGORIES).join(', ') });
 }
 

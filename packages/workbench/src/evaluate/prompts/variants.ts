@@ -1,4 +1,4 @@
-import { EXTRACT, type Prompt } from '@slowwave/engine';
+import { EXTRACT, EXTRACT_PLAIN, type Prompt } from '@slowwave/engine';
 
 export interface Variant {
   readonly name: string;
@@ -11,7 +11,7 @@ const EXAMPLE = /^\{.*\} gives \{.*\}$/;
 
 /** The prompt that finds facts, with fewer examples and as it is. */
 export const VARIANTS: readonly Variant[] = [
-  { name: 'no example', prompt: withExamples(EXTRACT, 0) },
+  { name: 'no example', prompt: EXTRACT_PLAIN },
   { name: 'one example', prompt: withExamples(EXTRACT, 1) },
   { name: 'as it is', prompt: EXTRACT },
 ];

@@ -93,9 +93,9 @@ const entryFrom = ({ seq, memory_id: memoryId, tenant, lane }: EntryRow): Outbox
   ...{ seq, memoryId, tenant, lane },
 });
 
-const NOT_JUST_APPLIED = `NOT EXISTS (
-  SELECT 1 FROM consolidations c
-  WHERE c.id = outbox.consolidation_id AND c.applied_at > @after AND c.applied_at <= @upTo)`;
+/** Asked for each entry: joined, all consolidations would be read. */
+const NOT_JUST_APPLIED = `NOT coalesce((
+  SELECT c.applied_at > @after AND c.applied_at <= @upTo FROM consolidations c WHERE c.id = outbox.consolidation_id), false)`;
 
 function* leftOfConsolidation(turn: Turn, summaryEvery: number | null): Script<LeftToDo> {
   const id = turn.consolidationId;

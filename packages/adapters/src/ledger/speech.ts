@@ -316,31 +316,31 @@ const SECOND_SEQ = `(
     SELECT p.seq FROM messages p WHERE p.scope = m.scope AND p.seq > m.seq AND ${SPOKEN} ORDER BY p.seq LIMIT 1 OFFSET 1)`;
 
 /**
- * The batches of messages beside those of some batches: the one before, and the two after; and whether one of them is later. Where
- * they stand is worked out first: of a table without statistics PostgreSQL would read all that the scope ever said instead.
+ * The other batches of messages beside those of some batches: the one before, and the two after; and whether one of them is later.
+ * Each is looked up by its place alone: joined to a table without statistics, PostgreSQL would read all messages there are instead.
  */
 const BESIDE = `
     WITH said AS MATERIALIZED (
-      SELECT m.scope, ${PRIOR_SEQ} AS prior, ${NEXT_SEQ} AS next, ${SECOND_SEQ} AS second
-      FROM messages m WHERE m.batch_id IN :batchIds)
-    SELECT n.batch_id AS id, max(place.later) AS later
-    FROM (
+      SELECT m.scope, m.seq, ${PRIOR_SEQ} AS prior, ${NEXT_SEQ} AS next, ${SECOND_SEQ} AS second
+      FROM messages m WHERE m.batch_id IN :batchIds
+    ), place AS MATERIALIZED (
       SELECT scope, prior AS seq, 0 AS later FROM said
       UNION SELECT scope, next, 1 FROM said
       UNION SELECT scope, second, 1 FROM said
-    ) AS place
-    CROSS JOIN messages n
-    WHERE n.scope = place.scope AND n.seq = place.seq AND NOT (n.batch_id IN :batchIds)
-    GROUP BY n.batch_id`;
+    ), found AS MATERIALIZED (
+      SELECT (SELECT n.batch_id FROM messages n WHERE n.scope = place.scope AND n.seq = place.seq) AS id, later
+      FROM place WHERE (scope, seq) NOT IN (SELECT scope, seq FROM said)
+    )
+    SELECT id, max(later) AS later FROM found GROUP BY id`;
 
 /** Batches, and those of which a message is found by what they say. */
 const REVISE_WITH_BESIDE = `
   UPDATE batches SET ${REVISE}
-  WHERE speech_revision > 0 AND id IN (
+  WHERE speech_revision > 0 AND id IN FEW (
     SELECT b.id FROM batches b WHERE b.id IN :batchIds
     UNION
     SELECT beside.id FROM (${BESIDE}
-    ) AS beside)`;
+    ) AS beside;)`;
 
 /**
  * What batches say is found from now on. The one before is found by it: its last message is projected with them, at a revision of
@@ -357,15 +357,17 @@ export const findSpeech = (batchIds: readonly string[], now: Millis): readonly S
   ),
 ];
 
+const IS_LATER = `EXISTS (SELECT 1 FROM beside WHERE beside.id = batches.id AND beside.later = 1)`;
+
 const RAISE_BESIDE = `
+  WITH beside AS MATERIALIZED (${BESIDE}
+  )
   UPDATE batches SET speech_revision = speech_revision + 1,
-    speech_revised_at = CASE WHEN beside.later = 1 THEN @now ELSE speech_revised_at END,
+    speech_revised_at = CASE WHEN ${IS_LATER} THEN @now ELSE speech_revised_at END,
     projected_revision = CASE
-      WHEN beside.later = 0 AND projected_revision = speech_revision THEN speech_revision + 1 ELSE projected_revision
+      WHEN NOT ${IS_LATER} AND projected_revision = speech_revision THEN speech_revision + 1 ELSE projected_revision
     END
-  FROM (${BESIDE}
-  ) AS beside
-  WHERE batches.id = beside.id AND speech_revision > 0`;
+  WHERE id IN FEW (SELECT id FROM beside;) AND speech_revision > 0`;
 
 /**
  * Memories that came from messages `m` of some batches, or from one up to the next that was said after one of them: that

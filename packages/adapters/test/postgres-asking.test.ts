@@ -132,6 +132,36 @@ describe('a transaction', () => {
     expect(await stored()).toEqual([]);
   });
 
+  it('ends together with what it asks last, and writes nothing where that fails', async () => {
+    await own.write(async (sql) => {
+      await sql.run(INSERT, named(1));
+      expect(await sql.askLast([note(2), IDS])).toMatchObject([{ count: 1 }, { count: 2 }]);
+      expect(await stored()).toEqual([1, 2]);
+    });
+    const failing = own.write(async (sql) => {
+      await sql.run(INSERT, named(3));
+      await sql.askLast([note(4), note(1)]);
+    });
+    await expect(failing).rejects.toThrow(/duplicate key/);
+    expect(await own.read((sql) => sql.all('SELECT id FROM notes WHERE id > 2'))).toEqual([]);
+  });
+
+  it('asks what nobody waits for ahead of its next statements, or of its end, and writes nothing where that fails', async () => {
+    await own.write(async (sql) => {
+      sql.askLater([note(1)]);
+      expect(await sql.all('SELECT id FROM notes')).toEqual([{ id: 1 }]);
+      sql.askLater([note(2), note(3)]);
+    });
+    const failing = own.write(async (sql) => {
+      await sql.run(INSERT, named(4));
+      sql.askLater([note(1)]);
+    });
+    await expect(failing).rejects.toThrow(/duplicate key/);
+    expect(await stored()).toEqual([1, 2, 3]);
+    const outside = own.statement(async (sql) => sql.askLater([note(5)]));
+    await expect(outside).rejects.toThrow(/only a transaction/);
+  });
+
   it('that only reads sees one moment, and refuses to write', async () => {
     const seen = await own.snapshot(async (sql) => {
       const before = await sql.all('SELECT id FROM notes');

@@ -17,7 +17,7 @@ import { scopeKey } from './rows/columns.ts';
 import type { LaneRow } from './rows/lane.ts';
 import { eventColumns, memoryColumns, type VersionRow, versionColumns } from './rows/memory.ts';
 import { REPLACE_ID, takeIds, writtenIds } from './said-ids.ts';
-import { all, inOne, insert, run, type Script, together } from './script.ts';
+import { all, inOne, insert, run, type Script, together, unawaited } from './script.ts';
 import { forgetSummaries } from './summaries.ts';
 import { activeWebhooks, noteDeliveries } from './webhooks.ts';
 
@@ -99,7 +99,7 @@ export function* writeChanges({ changes, tombstones }: Changed, by: ChangeBy): S
   const { tenant, now, beside } = by;
   const lanes = changes.map(({ memory }) => memory.lane);
   if (changes.length === 0) {
-    yield* inOne(...(beside ?? []));
+    yield* unawaited(inOne(...(beside ?? [])));
     return;
   }
   const { scopes, listening } = by.ready ?? (yield* readyFor(changes, tenant));
@@ -118,7 +118,7 @@ export function* writeChanges({ changes, tombstones }: Changed, by: ChangeBy): S
     insert('outbox', outboxRows(changes, by)),
     ...(beside ?? [touch(lanes, now)]),
   );
-  yield* together(writing, noteSources(events));
+  yield* unawaited(writing, noteSources(events));
   yield* forgetDeleted(changes);
   yield* endProposals(changes, by);
   yield* forgetWith(changes, { tenant, now });

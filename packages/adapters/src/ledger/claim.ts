@@ -15,7 +15,7 @@ import { finish, release as giveBack, NOTHING_WAITS, recount, retry, split, clai
 import type { BatchRow } from './rows/batch.ts';
 import { ownerFrom, type ScopeColumns, scopeFrom } from './rows/columns.ts';
 import { type LaneRow, nudgeFrom } from './rows/lane.ts';
-import { all, first, inOne, run, type Script, together, update } from './script.ts';
+import { all, first, inOne, lastly, run, type Script, together, update } from './script.ts';
 import { gather } from './thoughts.ts';
 import { laneOfTurn, lockLane, recounted, saveLane } from './turn.ts';
 
@@ -40,7 +40,7 @@ export function* claim(job: TurnName, how: Parameters<LaneStore['claim']>[1]): S
   const taken = take(isAll ? recount(lane, NOTHING_WAITS) : yield* recounted(lane, last.position), id);
   const turn = turnOf(taken, { ...head, batchIds: pinned.map((batch) => batch.id), pinnedAt: now });
   const pin = inOne(...pinning(lane, { id, pinned, now }), saveLane(taken));
-  const [, gathered] = yield* together(pin, gatheredIf(turn, recentCount));
+  const [, gathered] = yield* lastly(together(pin, gatheredIf(turn, recentCount)));
   return { kind: 'claimed', turn, gathered };
 }
 

@@ -15,7 +15,7 @@ import { notifyOfBatches } from './batches.ts';
 import { inSlices, type Refilled, type SliceAfter } from './in-slices.ts';
 import { loadMemories } from './memories.ts';
 import { creditsOf } from './receipts.ts';
-import { all, allAs, counted, first, type Given, idsOf, insert, run, type Script, together } from './script.ts';
+import { all, allAs, counted, first, type Given, idsOf, insert, lastly, run, type Script, together } from './script.ts';
 import {
   isAsMade,
   LOST,
@@ -125,40 +125,43 @@ function* rememberedIn(found: readonly OutboxEntry[], { consolidationId: id, lan
  */
 function* clear({ seqs, batches, from }: Projected, now: Millis): Script<readonly Millis[] | null> {
   const [ended, isSo] = yield* together(
-    all<{ id: string }>(LOCK_CONSOLIDATIONS, { seqs, batches: batches.map(({ id }) => id) }),
+    all<Ended>(LOCK_CONSOLIDATIONS, { seqs, batches: batches.map(({ id }) => id) }),
     isAsMade(from),
   );
   if (!isSo) return null;
-  const [, finished] = yield* together(
+  const writing = together(
     run('DELETE FROM outbox WHERE seq IN :seqs::bigint', { seqs }),
     finish(ended, { rows: batches, now }),
     run(NOTE_TOLD, { rows: batches }), // of those that are not finished with
   );
-  yield* notifyOfBatches(
-    finished.filter((row) => row.is_heard === 1),
-    now,
-  );
+  const isHeard = ended.some((consolidation) => consolidation.is_heard === 1);
+  const [, finished] = yield* isHeard ? writing : lastly(writing);
+  if (isHeard) yield* notifyOfBatches(finished, now);
   return finished.map((row) => row.accepted_at);
 }
 
+interface Ended {
+  readonly id: string;
+  /** Its tenant has webhooks. */
+  readonly is_heard: 0 | 1;
+}
+
 const LOCK_CONSOLIDATIONS = `
-  SELECT id FROM consolidations
-  WHERE id IN (
+  SELECT id, EXISTS (SELECT 1 FROM webhooks w WHERE w.tenant = consolidations.tenant) AS is_heard FROM consolidations
+  WHERE id IN FEW (
     SELECT consolidation_id FROM outbox WHERE seq IN :seqs::bigint
-    UNION SELECT consolidation_id FROM batches WHERE id IN :batches)
+    UNION SELECT consolidation_id FROM batches WHERE id IN :batches;)
   ORDER BY id FOR NO KEY UPDATE`;
 
 interface Finished {
   readonly accepted_at: number;
   readonly id: string;
   readonly tenant: TenantId;
-  /** Its tenant has webhooks. */
-  readonly is_heard: 0 | 1;
 }
 
 /** Applied batches whose consolidation has nothing left to project become what apply said, and are noted to be projected. */
 function* finish(
-  consolidations: readonly { readonly id: string }[],
+  consolidations: readonly Ended[],
   given: { readonly rows: Projected['batches']; readonly now: Millis },
 ): Script<readonly Finished[]> {
   if (consolidations.length === 0) return [];
@@ -171,13 +174,13 @@ const FINISH = `
   UPDATE batches SET state = outcome, stage = 'done', searchable_at = @now,
     projected_revision = coalesce((SELECT t.revision FROM told t WHERE t.id = batches.id), projected_revision),
     points = coalesce((SELECT t.points FROM told t WHERE t.id = batches.id), points)
-  WHERE consolidation_id IN :ids AND state || '' = 'consolidating' AND outcome IS NOT NULL
+  WHERE consolidation_id IN :ids AND +state = 'consolidating' AND outcome IS NOT NULL
     AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.consolidation_id = batches.consolidation_id)
     AND NOT EXISTS (
       SELECT 1 FROM batches b
       WHERE b.consolidation_id = batches.consolidation_id AND b.outcome IS NOT NULL AND ${UNPROJECTED}
         AND b.id NOT IN (SELECT t.id FROM told t))
-  RETURNING accepted_at, id, tenant, EXISTS (SELECT 1 FROM webhooks w WHERE w.tenant = batches.tenant) AS is_heard`;
+  RETURNING accepted_at, id, tenant`;
 
 interface AsideRow {
   readonly lane: LaneId;

@@ -30,6 +30,10 @@ export type Step =
   | { readonly kind: 'all' | 'once'; readonly text: string; readonly given: Given }
   | WriteStep
   | { readonly kind: 'together'; readonly steps: readonly Step[] }
+  /** Answers as its step does. */
+  | { readonly kind: 'last'; readonly step: Step }
+  /** Answers nothing. */
+  | { readonly kind: 'unawaited'; readonly steps: readonly Step[] }
   /** Answers whether the row of `held` was found. */
   | { readonly kind: 'inOne'; readonly steps: readonly WriteStep[]; readonly held: Held | null };
 
@@ -108,6 +112,22 @@ export function* together<const Scripts extends readonly Script<unknown>[]>(
 }
 
 /**
+ * What a transaction asks for at its end: PostgreSQL gets the COMMIT along with it, so that nobody waits for one more round trip. What
+ * a script asks for even later sees what was committed, and stands outside the transaction.
+ */
+export function* lastly<T>(script: Script<T>): Script<T> {
+  let step = script.next();
+  while (step.done !== true) step = script.next(yield { kind: 'last', step: step.value });
+  return step.value;
+}
+
+/** Writes of one statement each whose answers nobody needs: PostgreSQL gets them along with what is asked next, or with the COMMIT. */
+export function* unawaited(...writes: readonly Script<unknown>[]): Script<void> {
+  const steps = stepsOf<Step>(writes);
+  if (steps.length > 0) yield { kind: 'unawaited', steps };
+}
+
+/**
  * Writes of which none needs or touches what another one writes: one statement on PostgreSQL. All of them see what was there
  * before; on SQLite, where they run in their order, the first must change nothing that a later one looks at.
  */
@@ -125,10 +145,10 @@ export function* ifHeld(held: Held, ...writes: readonly Script<unknown>[]): Scri
 }
 
 /** The one statement of each, if it has any. */
-function stepsOf(writes: readonly Script<unknown>[]): readonly WriteStep[] {
+function stepsOf<One extends Step = WriteStep>(writes: readonly Script<unknown>[]): readonly One[] {
   return writes.flatMap((write) => {
     const { done, value } = write.next();
-    return done === true ? [] : [value as WriteStep];
+    return done === true ? [] : [value as One];
   });
 }
 

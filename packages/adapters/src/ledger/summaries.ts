@@ -10,7 +10,7 @@ import type {
 } from '@slowwave/engine';
 import { snapshot, statement, storeOf, write } from './access.ts';
 import { type MessageRow, messageFrom } from './rows/batch.ts';
-import { all, first, ifHeld, run, type Script, together } from './script.ts';
+import { all, first, ifHeld, lastly, run, type Script, together } from './script.ts';
 import { type TermsColumns, termsFrom, termsOf } from './settings.ts';
 import { lockLane } from './turn.ts';
 import { counting, NO_LANE } from './usage.ts';
@@ -19,9 +19,11 @@ export const summaryStore = storeOf<SummaryStore>('summaries', {
   /** What a refresh starts from; null when none is due any more. */
   read: snapshot(function* (refresh, { every, limit }) {
     const of = { id: Number(refresh.scope), lane: refresh.lane };
-    const [scope, since] = yield* together(
-      first<SummaryRow>(SELECT_SCOPE, of),
-      all<SaidRow>(SELECT_SAID, { ...of, limit: Math.max(every, limit) }),
+    const [scope, since] = yield* lastly(
+      together(
+        first<SummaryRow>(SELECT_SCOPE, of),
+        all<SaidRow>(SELECT_SAID, { ...of, limit: Math.max(every, limit) }),
+      ),
     );
     const [last] = since;
     if (scope === null || last === undefined || since.length < every) return null;

@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
 import type { Access } from '../../ledger/access.ts';
-import { askAll } from './asking.ts';
 import { asLedgerError, isBroken, isLostRace, ofConnection, ofNoChange, UnusedConnectionError } from './errors.ts';
 import { runScript } from './script.ts';
-import { askOf, type Sql, sqlOf } from './sql.ts';
+import { askOf, type Frame, type Sql, sqlOf } from './sql.ts';
 
 /** So often is something run that lost a race or its connection: more than a pool has connections that may be broken. */
 const RUNS_MAX = 12;
@@ -59,6 +58,8 @@ const BEGIN = askOf('BEGIN');
  */
 const PLANNED_ONCE = askOf('SET LOCAL plan_cache_mode = force_generic_plan');
 const COMMIT = askOf('COMMIT');
+const CHANGING: Frame = { opening: [BEGIN, PLANNED_ONCE], closing: [COMMIT] };
+const READING: Frame = { opening: [SNAPSHOT], closing: [COMMIT] };
 const ROLLBACK = askOf('ROLLBACK');
 
 async function repeatedly<T>(run: () => Promise<T>): Promise<T> {
@@ -87,30 +88,34 @@ async function withClient<T>(pool: Pool, use: (client: PoolClient) => Promise<T>
 }
 
 /**
- * The BEGIN goes along with the first statements: were it to fail, the server would carry out none of them. Only a connection that
- * breaks during the commit leaves open what became of the transaction.
+ * The BEGIN goes along with the first statements, and often the COMMIT with the last: were one of them to fail, the server would carry
+ * out none behind it. Only a connection that breaks while the COMMIT is under way leaves open what became of the transaction.
  */
 async function transaction<T>(client: PoolClient, work: (sql: Sql) => Promise<T>): Promise<T> {
-  const value = await uncommitted(client, () => work(sqlOf(client, [BEGIN, PLANNED_ONCE])));
-  await sqlOf(client).ask([COMMIT]);
-  return value;
-}
-
-/** Nobody waits for the end of what changes nothing: whatever else is asked over the connection stands behind it. */
-async function onSnapshot<T>(client: PoolClient, select: (sql: Sql) => Promise<T>): Promise<T> {
-  return uncommitted(client, async () => {
-    const value = await select(sqlOf(client, [SNAPSHOT]));
-    askAll(client, [COMMIT]).catch(() => {}); // of a broken connection, as the next one to use it finds
+  const sql = sqlOf(client, CHANGING);
+  return orRolledBack(client, sql, async () => {
+    const value = await work(sql);
+    if (!sql.isEnding()) await sql.askLast([]);
     return value;
   });
 }
 
-async function uncommitted<T>(client: PoolClient, work: () => Promise<T>): Promise<T> {
+/** Nobody waits for the end of what changes nothing: whatever else is asked over the connection stands behind it. */
+async function onSnapshot<T>(client: PoolClient, select: (sql: Sql) => Promise<T>): Promise<T> {
+  const sql = sqlOf(client, READING);
+  return orRolledBack(client, sql, async () => {
+    const value = await select(sql);
+    if (!sql.isEnding()) sql.askLast([]).catch(() => {}); // of a broken connection, as the next one to use it finds
+    return value;
+  });
+}
+
+async function orRolledBack<T>(client: PoolClient, sql: Sql, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (!isBroken(error)) await sqlOf(client).ask([ROLLBACK]);
-    throw ofNoChange(error);
+    throw sql.isEnding() ? error : ofNoChange(error);
   }
 }
 

@@ -3,7 +3,7 @@ import { append as appendTo } from '../../ledger/lane-life.ts';
 import { type NewLane, ownerOfBatch } from '../../ledger/lanes.ts';
 import { newBatchColumns, newMessageColumns } from '../../ledger/rows/batch.ts';
 import type { LaneRow } from '../../ledger/rows/lane.ts';
-import { insert, together } from '../../ledger/script.ts';
+import { insert, lastly, together } from '../../ledger/script.ts';
 import { saveLanes } from '../../ledger/turn.ts';
 import { count } from '../../ledger/usage.ts';
 import { answersOfKeys } from './append-keys.ts';
@@ -47,7 +47,7 @@ async function store(sql: Sql, group: readonly Append[]): Promise<Map<Append, Ap
   const counts = group.map(({ batch }) => ({ tenant: batch.tenant, name: 'accepted', value: 1 }) as const);
   const { batches, messages } = rows;
   const inserts = [insert('batches', batches), insert('messages', messages)] as const;
-  await runScript(sql, together(...inserts, saveLanes([...lanes.values()]), count(counts)));
+  await runScript(sql, lastly(together(...inserts, saveLanes([...lanes.values()]), count(counts))));
   return answers;
 }
 

@@ -16,11 +16,15 @@ import { askOf, askOnce, type Params, type Sql } from './sql.ts';
 /** Runs a script to its end: what it asks for at once is sent in one piece. */
 export async function runScript<T>(sql: Sql, script: Script<T>): Promise<T> {
   let step = script.next();
-  while (step.done !== true) {
-    const answers = await sql.ask(asksOf(step.value));
-    step = script.next(answerOf(step.value, answers.values()));
-  }
+  while (step.done !== true) step = script.next(await answerTo(sql, step.value));
   return step.value;
+}
+
+async function answerTo(sql: Sql, step: Step): Promise<unknown> {
+  const asks = asksOf(step);
+  if (step.kind === 'unawaited') return sql.askLater(asks);
+  const answers = step.kind === 'last' ? await sql.askLast(asks) : await sql.ask(asks);
+  return answerOf(step, answers.values());
 }
 
 function asksOf(step: Step): readonly Ask[] {
@@ -36,7 +40,10 @@ function asksOf(step: Step): readonly Ask[] {
       return [askOf(unconditional.of(text), params)];
     }
     case 'together':
+    case 'unawaited':
       return step.steps.flatMap(asksOf);
+    case 'last':
+      return asksOf(step.step);
     case 'inOne':
       return [askInOne(step)];
   }
@@ -44,7 +51,12 @@ function asksOf(step: Step): readonly Ask[] {
 
 /** Takes as many of the answers as the step has asked for. */
 function answerOf(step: Step, answers: Iterator<Answer>): unknown {
+  if (step.kind === 'last') return answerOf(step.step, answers);
   if (step.kind === 'together') return step.steps.map((one) => answerOf(one, answers));
+  if (step.kind === 'unawaited') {
+    for (const one of step.steps) answerOf(one, answers);
+    return;
+  }
   const { value, done } = answers.next();
   if (done === true) throw new Error('a statement was left without an answer');
   switch (step.kind) {

@@ -17,27 +17,51 @@ export interface Sql {
   run(text: string, params?: Params): Promise<number>;
   /** The answers to several statements that are sent in one piece, one by one. Where none is open they are one transaction. */
   ask(asks: readonly Ask[]): Promise<readonly Answer[]>;
+  /** Sent with what is asked next, or with the end of the transaction. */
+  askLater(asks: readonly Ask[]): void;
+  /** The same as `ask`, with the end of the transaction. */
+  askLast(asks: readonly Ask[]): Promise<readonly Answer[]>;
+  /** Whether the end of the transaction was sent. */
+  isEnding(): boolean;
 }
 
-/** `opening`: what goes along with the first statements, ahead of them. */
-export function sqlOf(client: PoolClient, opening: readonly Ask[] = []): Sql {
+/** What a transaction begins and ends with; the first goes along with its first statements. */
+export interface Frame {
+  readonly opening: readonly Ask[];
+  readonly closing: readonly Ask[];
+}
+
+const UNFRAMED: Frame = { opening: [], closing: [] };
+
+export function sqlOf(client: PoolClient, { opening, closing }: Frame = UNFRAMED): Sql {
   let ahead = opening;
-  const ask = async (asks: readonly Ask[]): Promise<readonly Answer[]> => {
+  let isEnding = false;
+  const send = async (asks: readonly Ask[], behind: readonly Ask[] = []): Promise<readonly Answer[]> => {
     const first = ahead;
     ahead = [];
     try {
-      return (await askAll(client, [...first, ...asks])).slice(first.length);
+      return (await askAll(client, [...first, ...asks, ...behind])).slice(first.length, first.length + asks.length);
     } catch (error) {
       throw ofConnection(error);
     }
   };
   const one = async (text: string, params?: Params): Promise<Answer> =>
-    (await ask([askOf(text, params)]))[0] ?? NO_ANSWER;
+    (await send([askOf(text, params)]))[0] ?? NO_ANSWER;
   return {
     get: async <Row>(text: string, params?: Params) => ((await one(text, params)).rows[0] as Row | undefined) ?? null,
     all: async <Row>(text: string, params?: Params) => (await one(text, params)).rows as readonly Row[],
     run: async (text, params) => (await one(text, params)).count,
-    ask,
+    ask: (asks) => send(asks),
+    askLater: (asks) => {
+      if (closing.length === 0) throw new Error('only a transaction can ask later: it has an end to ask it with');
+      ahead = [...ahead, ...asks];
+    },
+    askLast: (asks) => {
+      const behind = isEnding ? [] : closing;
+      isEnding = true;
+      return send(asks, behind);
+    },
+    isEnding: () => isEnding,
   };
 }
 

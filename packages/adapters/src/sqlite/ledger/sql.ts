@@ -163,6 +163,11 @@ function answer(sql: Sql, step: Step): unknown {
       return eachRow(sql, step);
     case 'together':
       return step.steps.map((one) => answer(sql, one));
+    case 'last':
+      return answer(sql, step.step);
+    case 'unawaited':
+      for (const one of step.steps) answer(sql, one);
+      return;
     case 'inOne': {
       const { held, steps } = step;
       if (held !== null && allOf(sql, held).length === 0) return false;

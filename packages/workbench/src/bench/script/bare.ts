@@ -54,7 +54,10 @@ function sourcesOf(step: Step): readonly Source[] {
     case 'update':
       return step.rows.map((row) => ({ given: row, read: readerOf(namesOf(step, Object.keys(row)), () => false) }));
     case 'together':
+    case 'unawaited':
       return step.steps.flatMap(sourcesOf);
+    case 'last':
+      return sourcesOf(step.step);
     case 'inOne':
       return [
         ...(step.held === null ? [] : sourcesOf({ kind: 'all', ...step.held })),

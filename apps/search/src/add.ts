@@ -7,7 +7,7 @@ import {
   type Millis,
   type OwnedIds,
   ownerOf,
-  type RankedHit,
+  type ScoredHit,
   saysAt,
   scopeOf,
 } from '@slowwave/engine';
@@ -27,7 +27,7 @@ interface Asking {
 
 interface Best {
   readonly memories: readonly RerankedHit[];
-  readonly messages: readonly RankedHit[];
+  readonly messages: readonly ScoredHit[];
 }
 
 /** The results with everything in `include`. Each kind is read from the ledger in one call for all results. */
@@ -57,7 +57,7 @@ export async function addTo(deps: SearchDeps, asking: Asking, best: Best) {
 
 const isThere = <T>(read: T | typeof LATE | null): read is T => read !== null && read !== LATE;
 
-const idOf = ({ hit }: RankedHit): string => hit.point.memoryId;
+const idOf = ({ hit }: ScoredHit): string => hit.point.memoryId;
 
 type Said = ReadonlyMap<string, readonly Message[]>;
 
@@ -107,11 +107,11 @@ const basicView = ({ hit, score, relative, rerankScore }: RerankedHit, body: Pos
   ...scoresOf({ hit, relative }, body),
 });
 
-const scoresOf = ({ hit, relative }: Pick<RankedHit, 'hit' | 'relative'>, { include }: PostSearch) =>
+const scoresOf = ({ hit, relative }: Pick<ScoredHit, 'hit' | 'relative'>, { include }: PostSearch) =>
   include.includes('scores') ? { scores: { vector: hit.vectorScore, keyword: hit.keywordScore, relative } } : {};
 
 /** The sources of a version and their neighbours, each once, in order. */
-function sourcesIn(said: Said, { hit: { point } }: RankedHit) {
+function sourcesIn(said: Said, { hit: { point } }: ScoredHit) {
   const near = point.sourceIds.flatMap((id) => said.get(id) ?? []);
   const once = [...new Map(near.map((message) => [message.id, message])).values()];
   const sorted = once.sort((a, b) => a.saidAt.seq - b.saidAt.seq);
@@ -119,7 +119,7 @@ function sourcesIn(said: Said, { hit: { point } }: RankedHit) {
 }
 
 /** The found messages as in the ledger; deleted ones are omitted. */
-function messagesIn(said: Said, found: readonly RankedHit[], body: PostSearch) {
+function messagesIn(said: Said, found: readonly ScoredHit[], body: PostSearch) {
   return found.flatMap((ranked) => {
     const { hit, score } = ranked;
     const message = said.get(idOf(ranked))?.find(({ id }) => id === idOf(ranked));

@@ -51,7 +51,9 @@ test('says where the results end, and which memory is the first one below', asyn
   expect(results[0].explanation.chance).toBeGreaterThanOrEqual(explanation.chance_least);
   expect(OTHERS).toContain(explanation.below.memory);
   const uncut = await b.explain('Which tea does Ann drink?', { cut: 'none', top_k: 3 });
-  expect(uncut.explanation).toMatchObject({ cut: 'off', answered: null, chance_least: null });
+  expect(uncut.explanation).toMatchObject({ cut: 'off', answered_least: null, chance_least: null });
+  expect(uncut.explanation.answered).toBe(explanation.answered);
+  expect(uncut.results[0].explanation.chance).toBe(results[0].explanation.chance);
   expect(uncut.explanation.below.memory).toBe((await all(b))[3]);
 });
 

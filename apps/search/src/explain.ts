@@ -6,11 +6,12 @@ import {
   inApp,
   isoOf,
   isoOrNull,
+  type Judgement,
   type Memory,
   nameOfHit,
-  type RankedHit,
   reasonsOf,
   relationBoosts,
+  type ScoredHit,
 } from '@slowwave/engine';
 import type { z } from 'zod';
 import { type Deadline, LATE, lateNote } from './deadline.ts';
@@ -29,9 +30,10 @@ interface Answer {
   readonly found: Found;
   readonly relations: readonly FoundRelation[];
   /** In their order, before anything was left out. */
-  readonly all: readonly RankedHit[];
+  readonly all: readonly ScoredHit[];
+  readonly judged: Judgement;
   readonly cut: CutMade | null;
-  readonly shown: readonly RankedHit[];
+  readonly shown: readonly ScoredHit[];
 }
 
 /** Why the results are what they are: of each what it got, and where and why they end. */
@@ -39,20 +41,21 @@ export async function explained(
   deps: SearchDeps,
   answer: Answer,
 ): Promise<{ readonly answer: Explanation; readonly hits: readonly HitExplanation[]; readonly missing: string[] }> {
-  const { question, deadline, all, cut, shown } = answer;
+  const { question, deadline, all, judged, cut, shown } = answer;
   const why = reasoning(deps, answer);
   const read = await deadline.within(() => versionsBeside(deps, question, shown));
   const others = read === LATE ? () => [] : read;
   const results = new Set(shown.map(({ hit }) => nameOfHit(hit)));
+  const least = cut === null ? null : judged?.least;
   const below = all.find(({ hit }) => !results.has(nameOfHit(hit))) ?? null;
   return {
     missing: read === LATE ? [lateNote('versions passed over')] : [],
     hits: shown.map((ranked) => ({ ...why(ranked), passed_over: others(ranked) })),
     answer: {
       cut: cut?.by ?? 'off',
-      answered: cut?.answered ?? null,
-      answered_least: cut?.least?.answered ?? null,
-      chance_least: cut?.least?.chance ?? null,
+      answered: judged?.answered ?? null,
+      answered_least: least?.answered ?? null,
+      chance_least: least?.chance ?? null,
       threshold: question.body.threshold ?? null,
       found: all.length,
       below: below && {
@@ -67,15 +70,15 @@ export async function explained(
 }
 
 /** What each hit got. The cut and the reasons are of the order before reranking. */
-function reasoning(deps: SearchDeps, { question, found, relations, all, cut }: Answer) {
+function reasoning(deps: SearchDeps, { question, found, relations, all, judged }: Answer) {
   const reasons = reasonsOf(rankQuestion(deps, question.body), found.memories);
   const related = relationBoosts(relations);
-  const chances = new Map(all.map(({ hit }, i) => [nameOfHit(hit), cut?.chances?.[i] ?? null]));
+  const chances = new Map(all.map(({ hit }, i) => [nameOfHit(hit), judged?.chances[i] ?? null]));
   const legs = {
     keyword: ranksIn(all, ({ hit }) => hit.keywordScore),
     vector: ranksIn(all, ({ hit }) => hit.vectorScore),
   };
-  return ({ hit }: RankedHit): Omit<HitExplanation, 'passed_over'> => {
+  return ({ hit }: ScoredHit): Omit<HitExplanation, 'passed_over'> => {
     const name = nameOfHit(hit);
     const { fused = 0, boosts = {} } = reasons.get(name) ?? {};
     const relation = related.get(hit.point.memoryId);
@@ -90,7 +93,7 @@ function reasoning(deps: SearchDeps, { question, found, relations, all, cut }: A
 }
 
 /** The places that hits have in one search. */
-function ranksIn(all: readonly RankedHit[], scoreOf: (ranked: RankedHit) => number | null) {
+function ranksIn(all: readonly ScoredHit[], scoreOf: (ranked: ScoredHit) => number | null) {
   const scored = all.flatMap((ranked) => {
     const score = scoreOf(ranked);
     return score === null ? [] : [{ name: nameOfHit(ranked.hit), score }];
@@ -100,7 +103,7 @@ function ranksIn(all: readonly RankedHit[], scoreOf: (ranked: RankedHit) => numb
 }
 
 /** The versions of each result's memory that are not shown for it. */
-async function versionsBeside({ ledger }: SearchDeps, { tenant, app }: Question, shown: readonly RankedHit[]) {
+async function versionsBeside({ ledger }: SearchDeps, { tenant, app }: Question, shown: readonly ScoredHit[]) {
   const ids = [...new Set(shown.map(({ hit }) => hit.point.memoryId))];
   const memories = ids.length === 0 ? [] : await ledger.memories.many(tenant, ids);
   const known = memories.flatMap((memory): Memory[] => {
@@ -110,7 +113,7 @@ async function versionsBeside({ ledger }: SearchDeps, { tenant, app }: Question,
   const byId = new Map(
     known.map((memory) => [memory.id, foundVersions(memory).toSorted((a, b) => a.number - b.number)]),
   );
-  return ({ hit: { point } }: RankedHit): HitExplanation['passed_over'] =>
+  return ({ hit: { point } }: ScoredHit): HitExplanation['passed_over'] =>
     (byId.get(point.memoryId) ?? [])
       .filter(({ number }) => number !== point.version)
       .map(({ number: version, text: memory, validFrom, invalidAt }) => ({

@@ -5,15 +5,17 @@ import {
   type CutMade,
   cutAt,
   type FoundRelation,
-  type IndexHit,
+  type Judgement,
+  judge,
   modelReranker,
   ownerOf,
-  type RankedHit,
   type RankQuestion,
   type Relevance,
   type Reranker,
   rank,
+  type ScoredHit,
   scopeOf,
+  scored,
 } from '@slowwave/engine';
 import { problem } from '@slowwave/http';
 import { type Deadline, LATE, lateNote } from './deadline.ts';
@@ -22,10 +24,12 @@ import type { Found } from './find.ts';
 import { type Question, wordsOf } from './question.ts';
 
 interface Ranked {
-  readonly memories: readonly RankedHit[];
-  readonly messages: readonly RankedHit[];
+  readonly memories: readonly ScoredHit[];
+  readonly messages: readonly ScoredHit[];
   /** All memories that were found, in their order. */
-  readonly all: readonly RankedHit[];
+  readonly all: readonly ScoredHit[];
+  /** Whether they answer. */
+  readonly judged: Judgement;
   /** null: nothing was cut. */
   readonly cut: CutMade | null;
 }
@@ -46,16 +50,29 @@ export function ranked(
 ): Ranked {
   const { threshold = 0 } = body;
   const question = rankQuestion(deps, body);
-  const messages = { ...question, vectors: { ...deps.vectors, words: deps.vectors.wordsOfMessages } };
-  const inOrder = (of: RankQuestion, hits: readonly IndexHit[]) => (hits.length === 0 ? [] : rank(of, hits));
-  const all = boostRelated(inOrder(question, found.memories), relations);
-  const cut = isCut(body) ? cutAt(question, all) : null;
+  const inOrder = boostRelated(rank(question, found.memories), relations);
+  const judged = judge(question, inOrder);
+  const all = scored(question, inOrder, judged);
+  const cut = isCut(body) ? cutAt(question, all, judged) : null;
   return {
     memories: (cut?.kept ?? all).filter(({ score }) => score >= threshold),
-    messages: inOrder(messages, found.messages),
+    messages: ofMessages({ ...question, vectors: { ...deps.vectors, words: deps.vectors.wordsOfMessages } }, found),
     all,
+    judged,
     cut,
   };
+}
+
+/** Of a message so many characters are read to see whether it answers; the keyword search has read all of it. */
+const READ_MAX = 1_000;
+
+function ofMessages(question: RankQuestion, { messages }: Found): readonly ScoredHit[] {
+  const inOrder = rank(question, messages);
+  const read = inOrder.map(({ hit: { point, ...legs }, ...one }) => ({
+    ...one,
+    hit: { ...legs, point: { ...point, text: point.text.slice(0, READ_MAX) } },
+  }));
+  return scored(question, inOrder, judge(question, read));
 }
 
 /** A search as its hits are ranked by it. */
@@ -81,7 +98,7 @@ const QUERY_MAX = 4_000;
 const RERANK_LIMIT_MS = 10_000;
 
 /** A hit, with its score from the reranker if there is one. */
-export interface RerankedHit extends RankedHit {
+export interface RerankedHit extends ScoredHit {
   readonly rerankScore?: number;
 }
 
@@ -105,7 +122,7 @@ export function rerankerFor({ reranker, reader }: SearchDeps, { tenant, body }: 
 export async function reranked(
   deps: SearchDeps,
   { question, deadline, reranker }: { question: Question; deadline: Deadline; reranker: Reranker | null },
-  hits: readonly RankedHit[],
+  hits: readonly ScoredHit[],
 ): Promise<Reranked> {
   if (reranker === null || hits.length === 0) return { hits, missing: [] };
   const asked = hits.slice(0, Math.min(RERANKED_MAX, Math.max(RERANKED_MIN, question.body.top_k)));
@@ -126,7 +143,7 @@ export async function reranked(
   }
 }
 
-function reordered(hits: readonly RankedHit[], relevance: readonly Relevance[]): readonly RerankedHit[] {
+function reordered(hits: readonly ScoredHit[], relevance: readonly Relevance[]): readonly RerankedHit[] {
   const best = relevance.toSorted((a, b) => b.score - a.score || a.index - b.index);
   const first = best.flatMap(({ index, score }) => {
     const hit = hits[index];

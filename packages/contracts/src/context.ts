@@ -4,7 +4,7 @@ import { ExternalId, hasOwnerId, Moment, OWNER_ID_MISSING, ScopeFields, whole } 
 import { CONTEXTS } from './examples.ts';
 import { Filters } from './filters.ts';
 import { ReceiptId } from './receipts.ts';
-import { Cut, LatestTurns, QUERY_MAX, SearchMode, TIMEOUT_MAX_MS, TOP_K_MAX } from './search.ts';
+import { Cut, LatestTurns, QUERY_MAX, SearchMode, Threshold, TIMEOUT_MAX_MS, TOP_K_MAX } from './search.ts';
 
 /** Less than a tenth of a page is not useful. */
 const TOKENS_MIN = 100;
@@ -37,7 +37,7 @@ export const PostContext = z
       .default(TOKENS_DEFAULT)
       .describe('The token budget of the block, counted with o200k_base.'),
     top_k: whole(1, TOP_K_MAX).default(TOP_K_DEFAULT).describe('How many memories to consider for the block.'),
-    threshold: z.number().min(0).max(1).optional(),
+    threshold: Threshold,
     cut: Cut.optional(),
     mode: SearchMode.default('hybrid'),
     as_of: Moment.optional().describe(

@@ -22,6 +22,13 @@ export const Cut = z
       'Defaults to auto; with threshold or rerank, to none.',
   );
 
+export const Threshold = z
+  .number()
+  .min(0)
+  .max(1)
+  .optional()
+  .describe('Return only memories with at least this score. 0.5: what answers the query more likely than not.');
+
 const INCLUDES = ['sources', 'scores', 'history', 'messages', 'relations'] as const;
 
 /** The last turns; a transcript belongs in a batch. */
@@ -46,7 +53,7 @@ export const PostSearch = z
     ...ScopeFields,
     filters: Filters.optional(),
     top_k: z.int().min(1).max(TOP_K_MAX).default(TOP_K_DEFAULT),
-    threshold: z.number().min(0).max(1).optional(),
+    threshold: Threshold,
     cut: Cut.optional(),
     mode: SearchMode.default('hybrid'),
     as_of: Moment.optional().describe('Return what was true at this time instead of now.'),
@@ -114,7 +121,10 @@ const Found = z.object({
     .describe(
       'What was added to that, by factor: speaker, subject, topics, asking, time, shared, sitting, freshness, feedback, relations.',
     ),
-  chance: z.number().nullable().describe('How likely it answers, 0 to 1; null if nothing was cut by it.'),
+  chance: z
+    .number()
+    .nullable()
+    .describe('How likely it answers, 0 to 1; null if the query asks for all there is, or is a vector search.'),
 });
 
 const HitExplanation = Found.extend({
@@ -132,12 +142,17 @@ const SearchExplanation = z
           'share most words. everything: the query asks for all there is, or is a vector search. nothing: nothing answers. ' +
           'off: threshold, rerank or top_k decide.',
       ),
-    answered: z.number().nullable().describe('How likely anything answers, 0 to 1.'),
-    answered_least: z.number().nullable().describe('Below this nothing is returned.'),
+    answered: z
+      .number()
+      .nullable()
+      .describe('How likely anything answers, 0 to 1; null if the query asks for all there is, or is a vector search.'),
+    answered_least: z.number().nullable().describe('Below this nothing is returned; null if nothing was cut by it.'),
     chance_least: z
       .number()
       .nullable()
-      .describe('Memories with a lower chance are not returned, unless they have all words.'),
+      .describe(
+        'Memories with a lower chance are not returned, unless they have all words; null if nothing was cut by it.',
+      ),
     threshold: z.number().nullable(),
     found: z.number().int().describe('How many memories were ranked.'),
     below: Found.extend({ id: z.string(), version: z.number().int(), memory: z.string(), score: z.number() })
@@ -147,7 +162,7 @@ const SearchExplanation = z
   .meta({ id: 'SearchExplanation' });
 
 export const SearchHit = MemoryView.extend({
-  score: z.number().describe('0 to 1: confidence that this answers the query.'),
+  score: z.number().describe('0 to 1: how sure it is that this answers the query. Of a vector search the cosine.'),
   latest: z.boolean().optional().describe('Only with latest_only: false. true: this is the current version.'),
   rerank_score: z.number().optional().describe('Only with rerank: the score that determines the order.'),
   scores: Scores.optional(),
@@ -158,7 +173,7 @@ export const SearchHit = MemoryView.extend({
 
 export const MessageHit = ScopeView.extend({
   ...SaidMessage.shape,
-  score: z.number(),
+  score: z.number().describe('0 to 1: how sure it is that this message answers the query.'),
   scores: Scores.optional(),
 }).meta({ id: 'MessageHit' });
 

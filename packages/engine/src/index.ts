@@ -203,8 +203,9 @@ export {
   visible,
 } from './search/hits.ts';
 export { hitsInApp, queriesInApp } from './search/in-app.ts';
-export { nameOfHit, type RankedHit, type RankQuestion, rank, reasonsOf } from './search/rank.ts';
-export { type CutMade, cutAt } from './search/relevance.ts';
+export { nameOfHit, type RankQuestion, rank, reasonsOf } from './search/rank.ts';
+export { type CutMade, cutAt, type Judgement, judge } from './search/relevance.ts';
+export { type ScoredHit, scored } from './search/score.ts';
 export { HASHED, LEARNT, type Vectors } from './search/vectors.ts';
 export {
   type Budgets,

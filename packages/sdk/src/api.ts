@@ -565,7 +565,7 @@ export type HitExplanation = {
   readonly fused: number;
   /** What was added to that, by factor: speaker, subject, topics, asking, time, shared, sitting, freshness, feedback, relations. */
   readonly boosts: Readonly<Record<string, number>>;
-  /** How likely it answers, 0 to 1; null if nothing was cut by it. */
+  /** How likely it answers, 0 to 1; null if the query asks for all there is, or is a vector search. */
   readonly chance: number | null;
   /** Other versions of the memory, oldest first: they did not hold at the moment that was asked about. */
   readonly passed_over: readonly ({
@@ -701,6 +701,7 @@ export type MessageHit = {
   readonly said_at: string;
   /** The speaker’s UTC offset in minutes, if known. */
   readonly utc_offset?: number | undefined;
+  /** 0 to 1: how sure it is that this message answers the query. */
   readonly score: number;
   readonly scores?: Scores | undefined;
 };
@@ -956,6 +957,7 @@ export type PostContext = {
   readonly max_tokens?: number | undefined;
   /** How many memories to consider for the block. */
   readonly top_k?: number | undefined;
+  /** Return only memories with at least this score. 0.5: what answers the query more likely than not. */
   readonly threshold?: number | undefined;
   /** auto: return only what answers the query, and nothing if nothing does. none: return the best top_k, however bad they are. Defaults to auto; with threshold or rerank, to none. */
   readonly cut?: 'auto' | 'none' | undefined;
@@ -1238,6 +1240,7 @@ export type PostSearch = {
   readonly app_id?: string | undefined;
   readonly filters?: Filters | undefined;
   readonly top_k?: number | undefined;
+  /** Return only memories with at least this score. 0.5: what answers the query more likely than not. */
   readonly threshold?: number | undefined;
   /** auto: return only what answers the query, and nothing if nothing does. none: return the best top_k, however bad they are. Defaults to auto; with threshold or rerank, to none. */
   readonly cut?: 'auto' | 'none' | undefined;
@@ -1717,11 +1720,11 @@ export type Scores = {
 export type SearchExplanation = {
   /** likelihood: the results answer the query. few_known: nothing surely does, but few memories are known, and these share most words. everything: the query asks for all there is, or is a vector search. nothing: nothing answers. off: threshold, rerank or top_k decide. */
   readonly cut: 'likelihood' | 'few_known' | 'everything' | 'nothing' | 'off';
-  /** How likely anything answers, 0 to 1. */
+  /** How likely anything answers, 0 to 1; null if the query asks for all there is, or is a vector search. */
   readonly answered: number | null;
-  /** Below this nothing is returned. */
+  /** Below this nothing is returned; null if nothing was cut by it. */
   readonly answered_least: number | null;
-  /** Memories with a lower chance are not returned, unless they have all words. */
+  /** Memories with a lower chance are not returned, unless they have all words; null if nothing was cut by it. */
   readonly chance_least: number | null;
   readonly threshold: number | null;
   /** How many memories were ranked. */
@@ -1744,7 +1747,7 @@ export type SearchExplanation = {
     readonly fused: number;
     /** What was added to that, by factor: speaker, subject, topics, asking, time, shared, sitting, freshness, feedback, relations. */
     readonly boosts: Readonly<Record<string, number>>;
-    /** How likely it answers, 0 to 1; null if nothing was cut by it. */
+    /** How likely it answers, 0 to 1; null if the query asks for all there is, or is a vector search. */
     readonly chance: number | null;
     readonly id: string;
     readonly version: number;
@@ -1781,7 +1784,7 @@ export type SearchHit = {
   readonly confirmations: number;
   readonly created_at: string;
   readonly updated_at: string;
-  /** 0 to 1: confidence that this answers the query. */
+  /** 0 to 1: how sure it is that this answers the query. Of a vector search the cosine. */
   readonly score: number;
   /** Only with latest_only: false. true: this is the current version. */
   readonly latest?: boolean | undefined;

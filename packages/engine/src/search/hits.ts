@@ -89,6 +89,9 @@ function keywordScores(seen: readonly IndexPoint[], { terms, wide }: IndexQuery)
 
 export type SearchMode = 'hybrid' | 'vector' | 'keyword';
 
+/** The vector search has read all that there is to find; a search by words alone leaves out what shares none. */
+export const isAllKnown = (hits: readonly IndexHit[]): boolean => hits.every(({ vectorScore }) => vectorScore !== null);
+
 export interface FusedHit {
   readonly hit: IndexHit;
   /** 0…1. Orders the hits of one question; says little about whether any of them answers it: raw scores do. */

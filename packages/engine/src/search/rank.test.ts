@@ -3,8 +3,9 @@ import { array, assert as check, constantFrom, double, integer, option, property
 import { describe, expect, test } from 'vitest';
 import { type IndexHit, type ShownPoint, shownPart } from '../ports/search-index.ts';
 import { terms } from '../text/terms.ts';
-import { FACTORS, type FactorName, nameOfHit, type RankedHit, type RankQuestion, rank, rankBy } from './rank.ts';
-import { cutAt } from './relevance.ts';
+import { FACTORS, type FactorName, nameOfHit, type RankQuestion, rank, rankBy } from './rank.ts';
+import { cutAt, judge } from './relevance.ts';
+import { scored } from './score.ts';
 import { HASHED, LEARNT } from './vectors.ts';
 
 const DAY = 86_400_000;
@@ -53,11 +54,9 @@ describe('the order of hits', () => {
     expect(idsOf(rank(asked('tea', { mode: 'keyword' }), near))).toEqual([]);
   });
 
-  test('a pure vector search is ordered by the vectors alone, and its score is the cosine', () => {
+  test('a pure vector search is ordered by the vectors alone', () => {
     const hits = [hit('a', { speaker: 'Ann' }, { vectorScore: 0.4 }), hit('b', {}, { vectorScore: 0.6 })];
-    const ranked = rank(asked('What did Ann say?', { mode: 'vector' }), hits);
-    expect(ranked.map(({ score }) => score)).toEqual([0.6, 0.4]);
-    expect(idsOf(ranked)).toEqual(['b', 'a']);
+    expect(idsOf(rank(asked('What did Ann say?', { mode: 'vector' }), hits))).toEqual(['b', 'a']);
   });
 
   test('of two who talk about it the one that the question names comes first', () => {
@@ -206,7 +205,7 @@ describe('any hits', () => {
     'tea '.repeat(5_000),
   );
 
-  test('are all there once, scores between 0 and 1 and falling, the same in any order of coming', async () => {
+  test('are all there once, the best fitting first, the same in any order of coming', async () => {
     await check(
       property(array(anyHit, { maxLength: 40 }), anyQuestion, constantFrom(HASHED, LEARNT), (given, text, vectors) => {
         const hits = [...new Map(given.map((one) => [one.id, one])).values()]
@@ -216,9 +215,9 @@ describe('any hits', () => {
           .filter(({ keywordScore, vectorScore }) => keywordScore !== null || vectorScore !== null);
         const ranked = rank(asked(text, { vectors }), hits);
         expect(idsOf(ranked).sort()).toEqual(hits.map(({ point: shown }) => shown.memoryId).sort());
-        const scores = ranked.map(({ score }) => score);
-        expect(scores).toEqual([...scores].sort((a, b) => b - a));
-        expect(scores.every((score) => score >= 0 && score <= 1)).toBe(true);
+        const fits = ranked.map(({ relative }) => relative);
+        expect(fits).toEqual([...fits].sort((a, b) => b - a));
+        expect(fits.every((fit) => fit >= 0 && fit <= 1)).toBe(true);
         expect(idsOf(rank(asked(text, { vectors }), [...hits].reverse()))).toEqual(idsOf(ranked));
       }),
     );
@@ -246,15 +245,15 @@ describe('ratings', () => {
     expect(order(thought(-1, clear), thought(1, poor))).toEqual(['1', '2']);
   });
 
-  test('say nothing of what is not rated: its score is what it was', () => {
+  test('say nothing of what is not rated: it fits as it did', () => {
     const hits = [
       hit('1', {}, { keywordScore: 9 }),
       hit('2', {}, { keywordScore: 6 }),
       hit('3', {}, { keywordScore: 3 }),
     ];
-    const scores = (of: readonly IndexHit[]) =>
-      new Map(rank(asked('tea'), of).map((one) => [one.hit.point.memoryId, one.score]));
-    const [before, after] = [scores(hits), scores(hits.map((one, i) => (i === 0 ? thought(-1, one) : one)))];
+    const fits = (of: readonly IndexHit[]) =>
+      new Map(rank(asked('tea'), of).map((one) => [one.hit.point.memoryId, one.relative]));
+    const [before, after] = [fits(hits), fits(hits.map((one, i) => (i === 0 ? thought(-1, one) : one)))];
     expect([after.get('2'), after.get('3')]).toEqual([before.get('2'), before.get('3')]);
     expect(after.get('1')).toBeCloseTo(0.8 * (before.get('1') ?? 0));
   });
@@ -290,11 +289,11 @@ describe('ratings', () => {
         const { unrated, rated } = lives(given);
         const before = new Map(rank(asked(text, { vectors }), unrated).map((one) => [nameOfHit(one.hit), one]));
         const after = rank(asked(text, { vectors }), rated);
-        for (const [place, { hit: one, relative, score }] of after.entries()) {
+        for (const [place, { hit: one, relative, unrated: own }] of after.entries()) {
           const was = before.get(nameOfHit(one));
           const factor = 1 + 0.2 * (one.point.feedback ?? 0);
           expect(relative).toBeCloseTo(Math.min(1, (was?.relative ?? 0) * factor), 9);
-          expect(score).toBeCloseTo(Math.min(1, (was?.relative ?? 0) * factor) * sureOf(before), 9);
+          expect(own).toEqual(was?.unrated);
           for (const behind of after.slice(place + 1))
             expect(before.get(nameOfHit(behind.hit))?.relative ?? 0).toBeLessThanOrEqual(
               (was?.relative ?? 0) * 1.5 + 1e-9,
@@ -310,47 +309,14 @@ describe('ratings', () => {
         const { unrated, rated } = lives(given.slice(0, 12));
         const kept = (hits: readonly IndexHit[]) => {
           const question = asked(text, { vectors });
-          const { by: how, kept: shown } = cutAt(question, rank(question, hits));
+          const ranked = rank(question, hits);
+          const judged = judge(question, ranked);
+          const { by: how, kept: shown } = cutAt(question, scored(question, ranked, judged), judged);
           return { how, shown: idsOf(shown).sort() };
         };
         expect(kept(rated)).toEqual(kept(unrated));
       }),
     );
-  });
-
-  const sureOf = (ranked: ReadonlyMap<string, RankedHit>): number =>
-    Math.max(...[...ranked.values()].map(({ score, relative }) => (relative === 0 ? 0 : score / relative)));
-});
-
-describe('the score', () => {
-  const sure = (text: string, ...hits: IndexHit[]): number => rank(asked(text), hits)[0]?.score ?? 0;
-
-  test('is high where the words are there, in a small store too, and low where they are not', () => {
-    const text = 'Ann drinks green tea';
-    expect(
-      sure('What tea does Ann drink?', hit('a', { text }, { keywordScore: 3.5, vectorScore: 0.6 })),
-    ).toBeGreaterThan(0.5);
-    const other = hit('a', { text }, { keywordScore: 0.4, vectorScore: 0.08 });
-    expect(sure('Which insurance covers the broken window of the garage?', other)).toBeLessThan(0.1);
-  });
-
-  test('is not the same for the best of a good answer and the best of a bad one', () => {
-    const others = Array.from({ length: 60 }, (_, i) =>
-      hit(`o${i}`, { text: 'a blue house' }, { keywordScore: null, vectorScore: 0.05 }),
-    );
-    const good = hit('a', { text: 'green tea' }, { keywordScore: 12, vectorScore: 0.9 });
-    const bad = hit('a', { text: 'a red car' }, { keywordScore: 1, vectorScore: 0.1 });
-    expect(sure('green tea', good, ...others)).toBeGreaterThan(0.95);
-    expect(sure('green tea', bad, ...others)).toBeLessThan(0.1);
-  });
-
-  test('with learnt vectors a near one counts by how far it stands out', () => {
-    const crowd = (best: number): IndexHit[] =>
-      Array.from({ length: 20 }, (_, i) =>
-        hit(String(i), { text: 'a red car' }, { keywordScore: null, vectorScore: i === 0 ? best : 0.75 }),
-      );
-    const score = (best: number): number => rank(asked('automobile', { vectors: LEARNT }), crowd(best))[0]?.score ?? 0;
-    expect(score(0.95)).toBeGreaterThan(5 * score(0.77));
   });
 });
 

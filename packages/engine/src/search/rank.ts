@@ -1,8 +1,7 @@
 import type { IndexHit } from '../ports/search-index.ts';
-import { termSet } from '../text/terms.ts';
 import { compareSaid, type Millis } from '../words.ts';
 import { asking, freshness, shared, speaker, subject, time } from './factors.ts';
-import { compareIds, foundBy, fusion, highest, type Legs } from './hits.ts';
+import { compareIds, foundBy, fusion, type Legs } from './hits.ts';
 import { topicsIn } from './traits.ts';
 
 /** What was asked, as far as the order of its answers depends on it. */
@@ -16,13 +15,10 @@ export interface RankQuestion extends Legs {
 
 export interface RankedHit {
   readonly hit: IndexHit;
-  /**
-   * 0…1, falling: how sure it is that the question is answered at all, times how well this hit fits compared with the first.
-   * Of a pure vector search the cosine. What a threshold is held against.
-   */
-  readonly score: number;
   /** How well the hit fits compared with the one that fits best, 0…1; what was rated up or down a bit more or less. Orders; says nothing about whether anything answers. */
   readonly relative: number;
+  /** The same before ratings, and which place the hit has by it: a rating does not change how sure an answer is. */
+  readonly unrated: { readonly relative: number; readonly place: number };
 }
 
 /** What puts a hit before or behind others, beside the scores of the legs. Each was measured alone: docs/retrieval.md. */
@@ -46,16 +42,30 @@ export const rank = (question: RankQuestion, hits: readonly IndexHit[]): RankedH
 export function rankBy(factors: readonly FactorName[], question: RankQuestion, hits: readonly IndexHit[]): RankedHit[] {
   const found = inRankOrder(question, hits);
   const { sums, unrated } = sharesOf(new Set(factors), question, found);
-  const order = orderOf(sums);
-  const fitting = orderOf(unrated);
-  const top = unrated[fitting[0] ?? 0] ?? 0;
-  const sure = question.mode === 'vector' ? null : confidence(question, found, fitting);
-  return order.flatMap((i) => {
-    const hit = found[i];
-    if (hit === undefined) return [];
-    const relative = top <= 0 ? 0 : Math.min(1, Math.max(0, sums[i] ?? 0) / top);
-    return [{ hit, relative, score: sure === null ? cosineOf(hit) : sure * relative }];
-  });
+  return ordered(found.map((hit, i) => ({ hit, sum: sums[i] ?? 0, unrated: unrated[i] ?? 0, place: i })));
+}
+
+/** A hit by what it got; of equal ones the one with the lower place is first. */
+interface SummedHit {
+  readonly hit: IndexHit;
+  readonly sum: number;
+  readonly unrated: number;
+  readonly place: number;
+}
+
+/** Highest sum first, each compared with the best of those before ratings: so a rating moves one memory alone. */
+export function ordered(hits: readonly SummedHit[]): RankedHit[] {
+  const fitting = hits.toSorted((a, b) => b.unrated - a.unrated || a.place - b.place);
+  const places = new Map(fitting.map((one, place) => [one, place]));
+  const top = fitting[0]?.unrated ?? 0;
+  const share = (sum: number): number => (top <= 0 ? 0 : Math.min(1, Math.max(0, sum) / top));
+  return hits
+    .toSorted((a, b) => b.sum - a.sum)
+    .map((one) => ({
+      hit: one.hit,
+      relative: share(one.sum),
+      unrated: { relative: share(one.unrated), place: places.get(one) ?? 0 },
+    }));
 }
 
 /** What the hits of a question got, in their order: from both legs, and from each factor beside them. */
@@ -63,7 +73,7 @@ interface Shares {
   readonly fused: readonly number[];
   readonly factors: readonly (readonly [name: FactorName, added: readonly number[]])[];
   readonly sums: readonly number[];
-  /** The sums before ratings: what others are compared with, so that a rating moves one memory alone. */
+  /** The sums before ratings. */
   readonly unrated: readonly number[];
 }
 
@@ -119,16 +129,9 @@ export const nameOfHit = ({ point }: IndexHit): string => `${point.memoryId} ${p
 const inRankOrder = ({ mode }: RankQuestion, hits: readonly IndexHit[]): IndexHit[] =>
   hits.filter((hit) => foundBy(mode, hit)).sort(compareHits);
 
-/** Highest first; equal ones as they come. */
-const orderOf = (sums: readonly number[]): readonly number[] =>
-  sums.map((_, i) => i).sort((a, b) => (sums[b] ?? 0) - (sums[a] ?? 0) || a - b);
-
 /** Of equal ones the newest first; then by id, the same on every machine. */
 const compareHits = (a: IndexHit, b: IndexHit): number =>
   compareSaid(b.point.saidAt, a.point.saidAt) || compareIds(a.point, b.point);
-
-/** What points away is as far as what was not found. */
-const cosineOf = ({ vectorScore }: IndexHit): number => Math.min(1, Math.max(0, vectorScore ?? 0));
 
 /** How much of the score of what was said beside it a hit gets. More of it lifts whole sessions and costs R@1. */
 const NEIGHBOUR_SHARE = 0.15;
@@ -165,72 +168,12 @@ function sitting(hits: readonly IndexHit[], scores: readonly number[]): readonly
 const FEEDBACK = 0.2;
 
 const feedback = (hits: readonly IndexHit[], sums: readonly number[]): readonly number[] =>
-  hits.map(({ point }, i) => FEEDBACK * (point.feedback ?? 0) * Math.max(0, sums[i] ?? 0));
+  hits.map((hit, i) => ratingOf(hit) * Math.max(0, sums[i] ?? 0));
+
+/** The share of a sum, or of a score, that ratings add to it or take from it. */
+export const ratingOf = ({ point }: IndexHit): number => FEEDBACK * (point.feedback ?? 0);
 
 /** What is about what the question is about, also where they share no word. */
 const TOPICS = 0.3;
 
 const saidAt = (hits: readonly IndexHit[], i: number) => hits[i]?.point.saidAt ?? { at: 0, seq: 0 };
-
-/**
- * Weights of a logistic regression on 2,600 questions, half of them asked of somebody else's conversation with the names
- * exchanged. It separates these halves with an AUROC of .87 on raw messages and .90 on facts, and is right about as often
- * as it says: of the questions it gives .8 and more, 94 % are answered by what is there; of those below .2, 10 %.
- */
-const BOTH_LEGS = { none: -6.7, strength: 4.1, coverage: 1.9, nearness: 5.3 } as const;
-/** The same of the words alone, for questions without vectors. */
-const WORDS_ALONE = { none: -5.4, strength: 4.1, coverage: 2.9, nearness: 0 } as const;
-
-/** The hits whose words are looked at: whether the answer is there shows in the first few, or not at all. */
-const LOOKED_AT = 5;
-/** UTF-16 units of a text that are read. */
-const TEXT_MAX = 1_000;
-
-/**
- * How sure it is that something among the hits answers the question, 0…1. Rests on raw scores: those relative to the best
- * hit look the same whether it answers or not.
- */
-function confidence(question: RankQuestion, hits: readonly IndexHit[], order: readonly number[]): number {
-  const words = new Set(question.terms);
-  const top = highest(hits.map((hit) => hit.keywordScore));
-  const best = order.slice(0, LOOKED_AT).flatMap((i) => hits[i] ?? []);
-  const near = question.mode === 'keyword' ? null : nearness(question, hits);
-  const weights = near === null ? WORDS_ALONE : BOTH_LEGS;
-  const strength = top / Math.sqrt(Math.max(1, words.size)) / rarest(hits);
-  const coverage = highest(best.map(({ point }) => shareIn(point.text.slice(0, TEXT_MAX), words)));
-  const sum = weights.none + weights.strength * strength + weights.coverage * coverage + weights.nearness * (near ?? 0);
-  return 1 / (1 + Math.exp(-sum));
-}
-
-/** Of so many hits and more it is not known how many memories there are beside them: then as many as these are assumed. */
-const HITS_MANY = 50;
-const MEMORIES_ASSUMED = 150;
-
-/** What BM25 gives a word that one memory alone has: the more memories there are, the more. */
-function rarest(hits: readonly IndexHit[]): number {
-  const memories = hits.length < HITS_MANY ? Math.max(1, hits.length) : MEMORIES_ASSUMED;
-  return Math.log(1 + (memories - 0.5) / 1.5);
-}
-
-/** The share of the question's words that a text has. */
-function shareIn(text: string, words: ReadonlySet<string>): number {
-  if (words.size === 0) return 0;
-  const own = termSet(text);
-  return [...words].filter((word) => own.has(word)).length / words.size;
-}
-
-/** A background needs some hits that do not answer. */
-const BACKGROUND_MIN = 10;
-
-/**
- * How near the best vector is. Hashed ones of unlike texts are at right angles; with learnt ones any two texts are somewhat
- * alike, one model's more than another's, so there it counts how far the best stands out from the middle of the leg.
- */
-function nearness({ vectors }: RankQuestion, hits: readonly IndexHit[]): number | null {
-  const cosines = hits.flatMap(({ vectorScore }) => vectorScore ?? []).sort((a, b) => b - a);
-  const [best] = cosines;
-  if (best === undefined) return null;
-  const middle = cosines[Math.floor(cosines.length / 2)] ?? 0;
-  if (vectors.kind === 'hashed' || cosines.length < BACKGROUND_MIN || middle >= 1) return Math.max(0, best);
-  return Math.max(0, (best - middle) / (1 - middle));
-}

@@ -5,7 +5,8 @@ import { hashVector } from '../text/hash-vector.ts';
 import { terms } from '../text/terms.ts';
 import { type SearchMode, scan } from './hits.ts';
 import { type RankedHit, type RankQuestion, rank } from './rank.ts';
-import { cutAt } from './relevance.ts';
+import { cutAt, judge } from './relevance.ts';
+import { scored } from './score.ts';
 import { HASHED, LEARNT, type Vectors } from './vectors.ts';
 
 const LIFE = [
@@ -38,8 +39,13 @@ function found(
   return rank(questionOf(text, mode), scan(points, asked));
 }
 
+const cut = (question: RankQuestion, ranked: readonly RankedHit[]): readonly RankedHit[] => {
+  const judged = judge(question, ranked);
+  return cutAt(question, scored(question, ranked, judged), judged).kept;
+};
+const textsOf = (kept: readonly RankedHit[]): string[] => kept.map(({ hit }) => hit.point.text);
 const shown = (text: string, given: Parameters<typeof found>[1] = {}): string[] =>
-  cutAt(questionOf(text, given.mode ?? 'hybrid'), found(text, given)).kept.map(({ hit }) => hit.point.text);
+  textsOf(cut(questionOf(text, given.mode ?? 'hybrid'), found(text, given)));
 
 describe('what is relevant', () => {
   test.each([
@@ -142,7 +148,7 @@ describe('what is relevant', () => {
           ...hit,
           vectorScore: cosine(near[hit.point.text] ?? (i % 5) / 50),
         }));
-        return cutAt(asked, rank(asked, hits)).kept.map(({ hit }) => hit.point.text);
+        return textsOf(cut(asked, rank(asked, hits)));
       };
       const high = (plain: number): number => 0.75 + 0.2 * plain;
       const { apart, apartMost, answer } = LEARNT.questions;
@@ -154,7 +160,7 @@ describe('what is relevant', () => {
 
   test('a pure vector search is not cut: its cosines are compared with a threshold', () => {
     const all = found('Which instrument does she play?', { mode: 'vector' });
-    expect(cutAt(questionOf('Which instrument does she play?', 'vector'), all).kept).toEqual(all);
+    expect(textsOf(cut(questionOf('Which instrument does she play?', 'vector'), all))).toEqual(textsOf(all));
   });
 
   test('is some of what was found, in the same order, whatever is asked of whatever', () => {
@@ -163,8 +169,8 @@ describe('what is relevant', () => {
     return check(
       property(given, words, constantFrom<SearchMode>('hybrid', 'keyword', 'vector'), (life, question, mode) => {
         const all = found(question, { life, mode });
-        const some = cutAt(questionOf(question, mode), all).kept;
-        expect(all.filter((one) => some.includes(one))).toEqual(some);
+        const some = cut(questionOf(question, mode), all).map(({ hit }) => hit);
+        expect(all.map(({ hit }) => hit).filter((hit) => some.includes(hit))).toEqual(some);
       }),
     );
   });

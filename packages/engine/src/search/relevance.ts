@@ -1,8 +1,9 @@
 import { overlap, termSet, terms } from '../text/terms.ts';
 import { ANY, ANY_LEAST, HIT, HIT_LEAST, HIT_LEAST_OF_BEST } from './calibration.ts';
-import { highest } from './hits.ts';
+import { highest, isAllKnown } from './hits.ts';
 import { aboutOthers, askedAbout } from './person.ts';
 import type { RankedHit, RankQuestion } from './rank.ts';
+import type { ScoredHit } from './score.ts';
 import { type Calibration, type Trait, type Traits, traitsOf, USER } from './traits.ts';
 
 /**
@@ -14,25 +15,52 @@ type CutBy = 'likelihood' | 'few_known' | 'everything' | 'nothing';
 /** Where answers end, and why. */
 export interface CutMade {
   /** In their order; near-duplicates at most twice. */
-  readonly kept: readonly RankedHit[];
+  readonly kept: readonly ScoredHit[];
   readonly by: CutBy;
-  /** How likely anything answers, and each hit, 0…1; null: nobody asked. */
-  readonly answered: number | null;
-  readonly chances: readonly number[] | null;
+}
+
+/** Whether hits answer a question. null: it asks for all there is, or goes by vectors alone, or there are no hits. */
+export type Judgement = Judged | null;
+
+export interface Judged {
+  /** The question by what it asks for. */
+  readonly question: RankQuestion;
+  readonly calibration: Calibration;
+  readonly traits: Traits;
+  /** How likely anything answers, 0…1, and each hit, in the order of the hits. */
+  readonly answered: number;
+  readonly chances: readonly number[];
   /** The least that each of both has to be. */
-  readonly least: { readonly answered: number; readonly chance: number } | null;
+  readonly least: { readonly answered: number; readonly chance: number };
+}
+
+/** How likely it is that the hits answer the question. Ratings do not count. */
+export function judge(asked: RankQuestion, ranked: readonly RankedHit[]): Judgement {
+  if (ranked.length === 0 || asked.mode === 'vector') return null;
+  const question = withoutAsking(asked);
+  if (question === null) return null;
+  const near = question.mode !== 'keyword' && highest(ranked.map(({ hit }) => hit.vectorScore)) > 0;
+  const calibration = near ? question.vectors.kind : 'words';
+  const traits = traitsOf(question, ranked, calibration);
+  const chances = traits.hits.map((trait) => sigmoid(weighed(HIT[calibration], trait)));
+  const isSupportedAtAll = calibration === 'learnt' || traits.hits.some(isSupported(question));
+  const answered = isSupportedAtAll ? sureOf(traits, { chances, calibration }) : 0;
+  const least = {
+    answered: ANY_LEAST[calibration],
+    chance: Math.max(HIT_LEAST, HIT_LEAST_OF_BEST[calibration] * Math.max(...chances)),
+  };
+  return { question, calibration, traits, answered, chances, least };
 }
 
 /** The hits that answer the question, none where nothing does, and what was decided by. */
-export function cutAt(asked: RankQuestion, ranked: readonly RankedHit[]): CutMade {
-  const unasked = { answered: null, chances: null, least: null };
-  if (ranked.length === 0 || asked.mode === 'vector') return { kept: ranked, by: 'everything', ...unasked };
-  const question = withoutAsking(asked);
-  if (question === null) return { kept: withoutRepeats(ranked), by: 'everything', ...unasked };
-  const { sure, ...judgement } = answering(question, ranked);
-  const shown = sure.length > 0 ? sure : likeliestOfFew(question, ranked);
-  const by = sure.length > 0 ? 'likelihood' : shown.length > 0 ? 'few_known' : 'nothing';
-  return { kept: withoutRepeats(shown), by, ...judgement };
+export function cutAt({ mode }: RankQuestion, ranked: readonly ScoredHit[], judged: Judgement): CutMade {
+  if (judged === null) return { kept: mode === 'vector' ? ranked : withoutRepeats(ranked), by: 'everything' };
+  const { answered, chances, least, traits } = judged;
+  const answers = (i: number): boolean => answered >= least.answered && (chances[i] ?? 0) >= least.chance;
+  const sure = ranked.filter((_, i) => answers(i) || says(traits.hits[i]));
+  if (sure.length > 0) return { kept: withoutRepeats(sure), by: 'likelihood' };
+  const likeliest = likeliestOfFew(judged.question, ranked);
+  return { kept: withoutRepeats(likeliest), by: likeliest.length > 0 ? 'few_known' : 'nothing' };
 }
 
 /** Words that ask, and name nothing that is asked for: what do you know about …, tell me …, what happened in …. */
@@ -47,44 +75,17 @@ function withoutAsking(question: RankQuestion): RankQuestion | null {
   return left.length === 0 ? null : { ...question, text, terms: left };
 }
 
-/** The hits that surely answer, and by what. */
-function answering(question: RankQuestion, ranked: readonly RankedHit[]) {
-  const { calibration, traits, chances } = judged(question, ranked);
-  const isSupportedAtAll = calibration === 'learnt' || traits.hits.some(isSupported(question));
-  const answered = isSupportedAtAll ? sureOf(traits, { chances, calibration }) : 0;
-  const least = {
-    answered: ANY_LEAST[calibration],
-    chance: Math.max(HIT_LEAST, HIT_LEAST_OF_BEST[calibration] * Math.max(...chances)),
-  };
-  const answers = (i: number): boolean => answered >= least.answered && (chances[i] ?? 0) >= least.chance;
-  const sure = isSupportedAtAll ? ranked.filter((_, i) => answers(i) || says(traits.hits[i])) : [];
-  return { sure, answered, chances, least };
-}
-
 /** Of so few memories nobody knows which words are rare, or what goes unsaid. */
 const FEW = 10;
 
 /** Where few are known at all, those with the most words of the question, unless they are about somebody else. */
-function likeliestOfFew(question: RankQuestion, ranked: readonly RankedHit[]): readonly RankedHit[] {
-  const isAll = ranked.every(({ hit }) => hit.vectorScore !== null);
-  if (!isAll || ranked.length >= FEW) return [];
+function likeliestOfFew(question: RankQuestion, ranked: readonly ScoredHit[]): readonly ScoredHit[] {
+  if (!isAllKnown(ranked.map(({ hit }) => hit)) || ranked.length >= FEW) return [];
   const asked = new Set(question.terms.filter((term) => term !== USER));
   const shared = ranked.map(({ hit }) => [...termSet(hit.point.text)].filter((term) => asked.has(term)).length);
   const most = Math.max(...shared);
   const isOther = aboutOthers(question.text);
   return most === 0 ? [] : ranked.filter(({ hit }, i) => shared[i] === most && !isOther(hit.point.text));
-}
-
-/** How likely each hit answers the question, 0…1, and what that follows from. */
-function judged(question: RankQuestion, ranked: readonly RankedHit[]) {
-  const near = question.mode !== 'keyword' && highest(ranked.map(({ hit }) => hit.vectorScore)) > 0;
-  const calibration = near ? question.vectors.kind : 'words';
-  const traits = traitsOf(question, ranked, calibration);
-  return {
-    calibration,
-    traits,
-    chances: traits.hits.map((trait) => sigmoid(weighed(HIT[calibration], trait))),
-  } as const;
 }
 
 /** It has all the words of the question, and is not about another subject: whoever asks for a word finds what has it. */
@@ -149,8 +150,8 @@ const sigmoid = (odds: number): number => 1 / (1 + Math.exp(-odds));
 const SAME = 0.9;
 const SAME_MAX = 2;
 
-function withoutRepeats(ranked: readonly RankedHit[]): readonly RankedHit[] {
-  const kept: RankedHit[] = [];
+function withoutRepeats(ranked: readonly ScoredHit[]): readonly ScoredHit[] {
+  const kept: ScoredHit[] = [];
   for (const one of ranked) {
     const words = termSet(one.hit.point.text);
     const like = kept.filter(

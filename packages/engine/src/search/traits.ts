@@ -38,7 +38,7 @@ export interface Trait {
   /** Nor is it about any of the topics that are known of the question; and how near it is then. */
   readonly beside: number;
   readonly besideMeasured: number;
-  /** How well it fits compared with the first, by all that orders the hits. */
+  /** How well it fits compared with the first, by all that orders the hits except ratings. */
   readonly ranked: number;
   /** How much of what the question is about it is about, and how much of what either is about both are. */
   readonly topics: number;
@@ -62,7 +62,7 @@ export interface Traits {
 
 export function traitsOf(
   question: RankQuestion,
-  found: readonly Pick<RankedHit, 'hit' | 'relative'>[],
+  found: readonly Pick<RankedHit, 'hit' | 'unrated'>[],
   calibration: Calibration,
 ): Traits {
   const hits = found.map(({ hit }) => hit);
@@ -80,7 +80,7 @@ export function traitsOf(
   const odd = known ? 0 : 1;
   return {
     untold: known && topics.every((share) => share === 0) ? 1 : 0,
-    hits: found.map(({ hit: { point }, relative }, i) => {
+    hits: found.map(({ hit: { point }, unrated }, i) => {
       const further = nearest - at(near, i);
       const wordless = at(words, i) === 0 ? 1 : 0;
       const beside = known && at(topics, i) === 0 ? wordless : 0;
@@ -102,7 +102,7 @@ export function traitsOf(
         wordlessFurther: wordless * further,
         beside,
         besideMeasured: beside * at(measured, i),
-        ranked: relative,
+        ranked: unrated.relative,
         topics: at(topics, i),
         alike: at(alike, i),
         topicsNear: at(topics, i) * at(near, i),

@@ -2,7 +2,7 @@ import type { GraphStore } from '../../ports/ledger/graph.ts';
 import type { Ledger } from '../../ports/ledger/ledger.ts';
 import type { IndexHit, SearchIndex, ShownPoint, Visibility } from '../../ports/search-index.ts';
 import { fuse } from '../../search/hits.ts';
-import type { RankedHit } from '../../search/rank.ts';
+import { ordered, type RankedHit } from '../../search/rank.ts';
 import type { Vectors } from '../../search/vectors.ts';
 import { compareSaid, type LaneId, type Millis, type Owner, type TenantId } from '../../words.ts';
 import type { RelationDetails } from '../project.ts';
@@ -263,22 +263,16 @@ function seenIn(point: ShownPoint): SeenRelation {
 /** The most that belonging to a relation of the question can add: as much as the words that the best hits share. */
 const RELATED = 0.1;
 
-/**
- * Memories from which the found relations came come forward. How sure it is that anything answers stays as it was; a score
- * that is a cosine does too.
- */
+/** Memories from which the found relations came come forward. */
 export function boostRelated(hits: readonly RankedHit[], relations: readonly FoundRelation[]): readonly RankedHit[] {
   const boosts = relationBoosts(relations);
   if (!hits.some(({ hit }) => boosts.has(hit.point.memoryId))) return hits;
-  const sure = sureness(hits);
-  const sums = hits.map((one) => one.relative + (boosts.get(one.hit.point.memoryId) ?? 0));
-  const top = Math.max(1, ...sums); // the best may be rated down
-  return hits
-    .map((one, i) => {
-      const relative = (sums[i] ?? 0) / top;
-      return { ...one, relative, score: sure === null ? one.score : sure * relative };
-    })
-    .sort((a, b) => b.relative - a.relative);
+  return ordered(
+    hits.map(({ hit, relative, unrated }) => {
+      const boost = boosts.get(hit.point.memoryId) ?? 0;
+      return { hit, sum: relative + boost, unrated: unrated.relative + boost, place: unrated.place };
+    }),
+  );
 }
 
 /** What memories get by the best relation that came from each, beside the best of all. */
@@ -290,14 +284,3 @@ export function relationBoosts(relations: readonly FoundRelation[]): ReadonlyMap
     for (const id of memoryIds) boosts.set(id, Math.max(boosts.get(id) ?? 0, (RELATED * score) / top));
   return boosts;
 }
-
-/** What the scores are beside how well hits fit; null: they are something else. */
-function sureness(hits: readonly RankedHit[]): number | null {
-  const [first] = hits;
-  if (first === undefined || first.relative === 0) return null;
-  const sure = first.score / first.relative;
-  const isShare = hits.every(({ score, relative }) => Math.abs(score - sure * relative) < ROUNDING);
-  return isShare ? sure : null;
-}
-
-const ROUNDING = 1e-9;

@@ -4,10 +4,10 @@ import { shownPart } from '../../ports/search-index.ts';
 import type { RankedHit } from '../../search/rank.ts';
 import { boostRelated, type FoundRelation } from './read-graph.ts';
 
-const hit = (memoryId: string, relative: number, score: number): RankedHit => ({
-  hit: { point: shownPart(point({ memoryId })), vectorScore: score, keywordScore: 1 },
+const hit = (memoryId: string, relative: number, unrated: RankedHit['unrated']): RankedHit => ({
+  hit: { point: shownPart(point({ memoryId })), vectorScore: 0.5, keywordScore: 1 },
   relative,
-  score,
+  unrated,
 });
 
 const relation = (score: number, ...memoryIds: string[]): FoundRelation => ({
@@ -16,7 +16,7 @@ const relation = (score: number, ...memoryIds: string[]): FoundRelation => ({
 });
 
 const orderOf = (hits: readonly RankedHit[]): string[] => hits.map(({ hit: found }) => found.point.memoryId);
-const HITS = [hit('a', 1, 0.8), hit('b', 0.95, 0.76), hit('c', 0.2, 0.16)];
+const HITS = [1, 0.95, 0.2].map((relative, place) => hit('abc'.charAt(place), relative, { relative, place }));
 
 test('of memories that fit about equally well the related one comes first', () => {
   expect(orderOf(boostRelated(HITS, [relation(0.5, 'b')]))).toEqual(['b', 'a', 'c']);
@@ -26,18 +26,20 @@ test('what hardly fits stays behind, however related it is', () => {
   expect(orderOf(boostRelated(HITS, [relation(1, 'c')]))).toEqual(['a', 'b', 'c']);
 });
 
-test('the best relation brings forward the most, and how sure it is stays as it was', () => {
+test('the best relation brings forward the most, and all is compared with the best', () => {
   const boosted = boostRelated(HITS, [relation(0.9, 'a'), relation(0.09, 'b', 'gone')]);
   expect(orderOf(boosted)).toEqual(['a', 'b', 'c']);
-  expect(boosted[0]).toMatchObject({ relative: 1, score: 0.8 });
+  expect(boosted[0]).toMatchObject({ relative: 1, unrated: { relative: 1, place: 0 } });
   expect(boosted[1]?.relative).toBeCloseTo(0.96 / 1.1);
 });
 
-test('a score that is a cosine is not touched', () => {
-  const cosines = [hit('a', 1, 0.5), hit('b', 0.99, 0.1)];
-  const boosted = boostRelated(cosines, [relation(1, 'b')]);
+test('what was rated down comes forward from where it is, and is first without its rating as well', () => {
+  const rated = [hit('b', 0.95, { relative: 0.95, place: 1 }), hit('a', 0.8, { relative: 1, place: 0 })];
+  const boosted = boostRelated(rated, [relation(1, 'b')]);
   expect(orderOf(boosted)).toEqual(['b', 'a']);
-  expect(boosted.map(({ score }) => score)).toEqual([0.1, 0.5]);
+  expect(boosted.map(({ unrated }) => unrated.place)).toEqual([0, 1]);
+  expect(boosted[1]?.relative).toBeCloseTo(0.8 / 1.05);
+  expect(boosted[1]?.unrated.relative).toBeCloseTo(1 / 1.05);
 });
 
 test('without relations, or memories of theirs, nothing changes', () => {

@@ -17,7 +17,7 @@ const ANSWERS = [
 
 const NOTHING = ['What is her wifi password?', 'Which insurance does she have?', 'Which instrument does she play?'];
 
-/** Keeps what answers more likely than not. */
+/** Rather sure than not. */
 const EVEN = { threshold: 0.5 };
 
 interface Result {

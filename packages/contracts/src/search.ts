@@ -27,7 +27,7 @@ export const Threshold = z
   .min(0)
   .max(1)
   .optional()
-  .describe('Return only memories with at least this score. 0.5: what answers the query more likely than not.');
+  .describe('Return only memories with at least this score, in place of the cut.');
 
 const INCLUDES = ['sources', 'scores', 'history', 'messages', 'relations'] as const;
 

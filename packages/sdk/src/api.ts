@@ -957,7 +957,7 @@ export type PostContext = {
   readonly max_tokens?: number | undefined;
   /** How many memories to consider for the block. */
   readonly top_k?: number | undefined;
-  /** Return only memories with at least this score. 0.5: what answers the query more likely than not. */
+  /** Return only memories with at least this score, in place of the cut. */
   readonly threshold?: number | undefined;
   /** auto: return only what answers the query, and nothing if nothing does. none: return the best top_k, however bad they are. Defaults to auto; with threshold or rerank, to none. */
   readonly cut?: 'auto' | 'none' | undefined;
@@ -1240,7 +1240,7 @@ export type PostSearch = {
   readonly app_id?: string | undefined;
   readonly filters?: Filters | undefined;
   readonly top_k?: number | undefined;
-  /** Return only memories with at least this score. 0.5: what answers the query more likely than not. */
+  /** Return only memories with at least this score, in place of the cut. */
   readonly threshold?: number | undefined;
   /** auto: return only what answers the query, and nothing if nothing does. none: return the best top_k, however bad they are. Defaults to auto; with threshold or rerank, to none. */
   readonly cut?: 'auto' | 'none' | undefined;

@@ -117,7 +117,7 @@ export function Proposals({ user }: { readonly user: string }) {
       <ul className="plain">
         {pairs.map(({ source, destination }) => (
           <li key={`${source.id} ${destination.id}`} className="row">
-            <span className="push-right">
+            <span>
               {source.name} and {destination.name}
             </span>
             {mayChange && (

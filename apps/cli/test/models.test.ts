@@ -147,6 +147,14 @@ const FAULTS: readonly (readonly [string, Fault])[] = [
     },
   ],
   [
+    'no key',
+    {
+      env: { OPENAI_API_KEY: '' },
+      sentence:
+        /got status 401 and \\?"Incorrect API key provided\.\\?"; no key was sent, so set OPENAI_API_KEY; until/,
+    },
+  ],
+  [
     'a wrong name',
     {
       script: () => refusal(404, { message: "model 'm' not found" }),

@@ -58,6 +58,8 @@ export interface Place {
   readonly timeoutMs: number;
   /** What no error repeats. */
   readonly secrets: readonly string[];
+  /** A key goes out with each request, or a header that may hold one. */
+  readonly hasKey: boolean;
   readonly settings: SettingNames;
 }
 
@@ -87,7 +89,8 @@ export function connect(options: OpenaiOptions): Connection {
     webhookSecret: null,
   });
   const secrets = [apiKey ?? '', ...Object.values(extraHeaders), ...secretsIn(extraBody)].flatMap(wordsOf);
-  return { client, place: { baseUrl, model, timeoutMs, secrets, settings } };
+  const hasKey = apiKey !== null || Object.keys(extraHeaders).length > 0;
+  return { client, place: { baseUrl, model, timeoutMs, secrets, hasKey, settings } };
 }
 
 /** Of a value of several words, such as "Bearer …", each: a server quotes what it likes. */

@@ -40,7 +40,7 @@ export const OPENAI_SETTINGS: SettingNames = {
 
 /** Decides what a server's complaint about what it was sent means for the work at hand. */
 export function rejection(complaint: Complaint, place: Place, sent: readonly string[]): EngineError {
-  const { code, retryable, advice } = verdictOn(complaint, place.settings);
+  const { code, retryable, advice } = verdictOn(complaint, place);
   const { text, cause } = unquoted(complaint, sent);
   const where = `${place.baseUrl} (model ${place.model})`;
   const said = text === '' ? 'no explanation' : `"${text}"`;
@@ -137,8 +137,11 @@ export const isUnexplained = (complaint: Complaint): boolean =>
   verdictOn(complaint).code === 'model_rejected' &&
   !FILTERED.test(complaint.text);
 
-function verdictOn(complaint: Complaint, settings: SettingNames = OPENAI_SETTINGS): Verdict {
+type Asked = Pick<Place, 'settings' | 'hasKey'>;
+
+function verdictOn(complaint: Complaint, asked: Asked = { settings: OPENAI_SETTINGS, hasKey: true }): Verdict {
   const { status, code, text } = complaint;
+  const { settings } = asked;
   const about = `${code} ${text}`;
   if (isRedirect(complaint))
     return misconfigured(`redirects are not followed; set ${settings.baseUrl} to the final address`);
@@ -147,12 +150,13 @@ function verdictOn(complaint: Complaint, settings: SettingNames = OPENAI_SETTING
   if (status < 500 && isFailedAnswer(complaint)) return FAILED_ANSWER_VERDICT;
   if (status < 500 && FILTERED.test(about))
     return verdict('model_rejected', false, 'its content filter rejects this input');
-  if ((status === 400 || status === 422) && BAD_KEY.test(about)) return misconfigured(`correct ${settings.apiKey}`);
+  if ((status === 400 || status === 422) && BAD_KEY.test(about)) return misconfigured(keyAdvice(asked));
   if ((status === 400 || status === 404) && NO_MODEL.test(about)) return misconfigured(`correct ${settings.model}`);
-  return verdictOnStatus(status, about, settings);
+  return verdictOnStatus(status, about, asked);
 }
 
-function verdictOnStatus(status: number, about: string, settings: SettingNames): Verdict {
+function verdictOnStatus(status: number, about: string, asked: Asked): Verdict {
+  const { settings } = asked;
   if (status === 200) return verdict('model_rejected', true, 'it will be retried');
   if (status === 402 || (status === 429 && NO_MONEY.test(about)) || (status === 400 && NO_CREDIT.test(about))) {
     return verdict(
@@ -161,7 +165,7 @@ function verdictOnStatus(status: number, about: string, settings: SettingNames):
       'the account has no credit left; top it up (it will be retried until then)',
     );
   }
-  if (status === 401 || status === 403) return misconfigured(`correct ${settings.apiKey} or its permissions`);
+  if (status === 401 || status === 403) return misconfigured(keyAdvice(asked));
   if (status === 404 || status === 405) return misconfigured(`correct ${settings.baseUrl} or ${settings.model}`);
   if (status === 408 || status === 504) return verdict('model_timeout', true, 'it will be retried');
   if (status === 429) return verdict('model_overloaded', true, 'it will be retried when the server allows it');
@@ -169,6 +173,9 @@ function verdictOnStatus(status: number, about: string, settings: SettingNames):
     return verdict('model_server_error', true, 'it will be retried');
   return verdict('model_rejected', false, 'the server rejects this request; retrying would not help');
 }
+
+const keyAdvice = ({ settings, hasKey }: Asked): string =>
+  hasKey ? `correct ${settings.apiKey} or its permissions` : `no key was sent, so set ${settings.apiKey}`;
 
 function misconfigured(what: string): Verdict {
   return verdict('model_misconfigured', true, `${what}; until then the work waits`);

@@ -46,6 +46,36 @@ test('an admin sees who did what in the own tenant, and an operator in any', asy
   ]);
 });
 
+test('what only asked what it would do is told apart from what was done', async () => {
+  const { ask, make, log } = await audited();
+  const acme = await make({ tenant: 'acme' });
+  const { body: made } = await ask(acme.secret, 'POST /v1/memories', { user_id: 'ann', memory: 'Has a cat' });
+  for (const query of ['?dry_run=true', '?dry_run=false', ''])
+    await ask(acme.secret, `DELETE /v1/memories/${made.id}${query}`);
+  await ask(acme.secret, 'POST /v1/users/ann/rollback', { to: '2026-03-01T00:00:00Z', dry_run: true });
+  const { results } = await log(acme.secret);
+  expect(results.map(({ action }: { action: string }) => action)).toEqual([
+    'POST /v1/users/{id}/rollback?dry_run=true',
+    'DELETE /v1/memories/{id}',
+    'DELETE /v1/memories/{id}',
+    'DELETE /v1/memories/{id}?dry_run=true',
+    'POST /v1/memories',
+  ]);
+  const dry = encodeURIComponent('DELETE /v1/memories/{id}?dry_run=true');
+  expect((await log(acme.secret, `?action=${dry}`)).results).toHaveLength(1);
+});
+
+test('what is polled to see how the models are doing is listed only if it is refused', async () => {
+  const { ask, make, log } = await audited();
+  const acme = await make({ tenant: 'acme' });
+  for (const path of ['/v1/models', '/v1/doctor']) {
+    expect((await ask(STATIC, `GET ${path}`)).status).toBe(200);
+    expect((await ask(acme.secret, `GET ${path}`)).status).toBe(403);
+  }
+  expect((await log(STATIC, '?action=GET%20/v1/models')).results).toEqual([]);
+  expect((await log(acme.secret)).results).toMatchObject([{ action: 'GET /v1/doctor' }, { action: 'GET /v1/models' }]);
+});
+
 test('who erased which agent or run is told of the erasure alone, and who was not let, of which', async () => {
   const { ask, make, log, engine } = await audited();
   const acme = await make({ tenant: 'acme' });

@@ -99,7 +99,7 @@ export function manageDeps({
     reviewer: reviewer(prompt),
     undoer: undoer(prompt),
     images,
-    preview: fewPreviews((batch, cancel) => preview(deps, batch, cancel)),
+    preview: fewPreviews((asked, cancel) => preview(deps, asked, cancel)),
     examine: (how) => examine(deps, how),
     queues: Object.values(QUEUES).map(({ name }) => queueFor(connection, name)),
     replayLane: replayLane({ ledger, tools, log, nudge, forgetFailed }),

@@ -1,4 +1,4 @@
-import { DEFAULT_TENANT } from '@slowwave/engine';
+import { DEFAULT_SETTINGS, DEFAULT_TENANT } from '@slowwave/engine';
 import { expect, test } from 'vitest';
 import { consoleBench } from './testing/bench.ts';
 
@@ -74,6 +74,30 @@ test('a preview shows the whole decision and writes nothing', async () => {
     usage: { calls: 1 },
   });
   expect(await engine.memories('ann')).toEqual([]);
+});
+
+test('a preview tries settings that nobody has saved, but pays as those that are', async () => {
+  const { engine, send } = await consoleBench();
+  const preview = async (more: object = {}) =>
+    (await send('POST', '/v1/consolidations/preview', { ...batch, settings: { review: ['ADD'], ...more } })).json();
+  expect(await preview()).toMatchObject({ operations: [], held: [{ event: 'ADD', after: 'home: Berlin' }] });
+  const { prompts } = await preview({ prompts: { extract: 'Sort into {{categories}}.' } });
+  expect(prompts).toContainEqual(expect.objectContaining({ name: 'extract_facts', version: 'custom' }));
+  expect(await engine.deps.ledger.settings.get(DEFAULT_TENANT)).toEqual(DEFAULT_SETTINGS);
+  const mistakes = (await preview({ prompts: { extract: 'Sort.' } })).errors;
+  expect(mistakes).toMatchObject([{ path: 'settings.prompts.extract' }]);
+  expect(await preview({ budgets: { tokens_per_day: 1e9 } })).toMatchObject({ code: 'invalid_request' });
+});
+
+test('a preview for one user tries no settings, which hold for all', async () => {
+  const STATIC = 'the-key-of-the-operator';
+  const { app } = await consoleBench({ apiKey: STATIC, audited: true });
+  const ask = (key: string, url: string, payload: object) =>
+    app.inject({ method: 'POST', url, payload, headers: { authorization: `Bearer ${key}` } });
+  const { secret } = (await ask(STATIC, '/v1/keys', { name: 'k', scopes: ['manage'], user_id: 'ann' })).json();
+  const url = '/v1/consolidations/preview';
+  expect((await ask(secret, url, batch)).statusCode).toBe(200);
+  expect((await ask(secret, url, { ...batch, settings: {} })).json()).toMatchObject({ status: 403, code: 'key_bound' });
 });
 
 test('a preview takes no field that only makes sense for a batch that stays', async () => {

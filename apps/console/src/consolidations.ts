@@ -7,6 +7,7 @@ import {
   PlanView,
   PostPreview,
   type SaidMessage,
+  type TriedSettings,
 } from '@slowwave/contracts';
 import {
   type Candidate,
@@ -36,12 +37,16 @@ import {
   IdParams,
   isForOneApp,
   listed,
+  mayKnow,
   notFound,
   pageOf,
+  problem,
   waitSignal,
 } from '@slowwave/http';
+import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { type ConsoleDeps, routesOf } from './deps.ts';
+import { refuseUnusable, triedFrom } from './settings.ts';
 
 const route = routesOf('manage');
 
@@ -86,11 +91,25 @@ export const consolidationRoutes = [
       checkTimes(body, tools.now());
       const { personalData, timezone } = await ledger.settings.get(tenant);
       const ownAppOnly = isForOneApp(request);
-      const batch = draftBatch(tools, { tenant, body, key: null, timezone, ownAppOnly });
-      return planView(await preview(withPolicy(batch, personalData), waitSignal(reply)));
+      const { settings, ...said } = body;
+      const tried = settings === undefined ? {} : triedBy(request, settings);
+      const batch = draftBatch(tools, { tenant, body: said, key: null, timezone, ownAppOnly });
+      return planView(await preview({ batch: withPolicy(batch, personalData), tried }, waitSignal(reply)));
     },
   }),
 ];
+
+/** They hold for everybody: a key for one user or app neither has nor tries any. */
+function triedBy(request: FastifyRequest, settings: TriedSettings) {
+  if (!mayKnow(request, { userId: null, appId: null }))
+    throw problem(
+      'key_bound',
+      'this key may only be used for one user or app, and settings hold for all; omit settings',
+    );
+  const tried = triedFrom(settings);
+  refuseUnusable(tried.prompts, 'settings.prompts');
+  return tried;
+}
 
 async function messagesRead(ledger: Ledger, { tenant, batchIds }: Consolidation): Promise<SaidMessage[]> {
   const batches = await Promise.all(batchIds.map((id) => ledger.batches.get(tenant, id)));
@@ -142,7 +161,7 @@ type Preview = ConsoleDeps['preview'];
 /** Runs a few previews of a tenant at a time. Others wait in line, as long as their callers do. */
 export function fewPreviews(preview: Preview): Preview {
   const inPlace = slotsOfEach(AT_ONCE);
-  return (batch, cancel) => inPlace(batch.tenant, cancel, () => preview(batch, cancel));
+  return (asked, cancel) => inPlace(asked.batch.tenant, cancel, () => preview(asked, cancel));
 }
 
 /** A stored plan in the API's words. */

@@ -17,6 +17,7 @@ import type {
   Reviewer,
   TenantId,
   Tools,
+  TriedSettings,
   Undoer,
 } from '@slowwave/engine';
 import { type ImagesTaken, routesWith } from '@slowwave/http';
@@ -42,8 +43,8 @@ export interface ConsoleDeps {
   readonly ceilings: Ceilings;
   /** Whether there is an image model, and which hosts images may be on. */
   readonly images: ImagesTaken;
-  /** The plan of a batch, with nothing written. */
-  preview(batch: NewBatch, cancel: Cancellation): Promise<Plan>;
+  /** The plan of a batch, with nothing written; `tried` in the place of the tenant's own settings. */
+  preview(asked: { readonly batch: NewBatch; readonly tried: TriedSettings }, cancel: Cancellation): Promise<Plan>;
   /** Checks the consistency of all data. */
   examine(how: HowToExamine): Promise<Examination>;
   /** A secret for a new key, and its hash to store. */

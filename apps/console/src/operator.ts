@@ -21,6 +21,7 @@ export const operatorRoutes = [
     description: 'Checks the whole installation. Changes nothing and does not interrupt other work.',
     query: GetDoctorQuery,
     answer: ExaminationView,
+    audited: false,
     handle: async ({ examine, models }, { query: { depth }, request }) => {
       const { at, healthy, checks, findings } = await examine({ depth, cancel: request.server.stopping });
       const known = await models();
@@ -40,6 +41,7 @@ export const operatorRoutes = [
     description:
       'The chat, image and embedding models of the installation that are asked over HTTP. Calls none of them.',
     answer: ModelList,
+    audited: false,
     handle: async ({ models }) => ({ results: await models() }),
   }),
   ceilingsRoute('GET /v1/tenants/:id/ceilings', {

@@ -1,4 +1,10 @@
-import { PostRetentionPreview, PutSettings, RetentionPreview, SettingsView } from '@slowwave/contracts';
+import {
+  PostRetentionPreview,
+  PutSettings,
+  RetentionPreview,
+  SettingsView,
+  type TriedSettings,
+} from '@slowwave/contracts';
 import {
   type CustomCall,
   type ForgettingPolicy,
@@ -51,12 +57,12 @@ export const settingsRoutes = [
 ];
 
 /** Throws if custom prompts cannot be used, as mistakes in the body. */
-export function refuseUnusable(prompts: TenantSettings['prompts']): void {
+export function refuseUnusable(prompts: TenantSettings['prompts'], path = 'prompts'): void {
   const calls: readonly CustomCall[] = ['extract', 'decide'];
   const errors = calls.flatMap((call) => {
     const text = prompts[call];
     const message = text === null ? null : promptMistake(call, text);
-    return message === null ? [] : [{ path: `prompts.${call}`, message }];
+    return message === null ? [] : [{ path: `${path}.${call}`, message }];
   });
   const [first] = errors;
   if (first === undefined) return;
@@ -107,14 +113,7 @@ const settingsView = (settings: TenantSettings): SettingsView => {
 const settingsFrom = (body: PutSettings): TenantSettings => {
   const { tokens, exchanges, idle_ms: idleMs, max_age_ms: maxAgeMs } = body.due;
   return {
-    instructions: body.instructions,
-    includes: body.includes,
-    excludes: body.excludes,
-    decideInstructions: body.decide_instructions,
-    categories: body.categories,
-    prompts: body.prompts,
-    review: body.review,
-    externalContent: body.external_content,
+    ...triedFrom(body),
     due: {
       ...(tokens !== undefined && { tokens }),
       ...(exchanges !== undefined && { exchanges }),
@@ -135,6 +134,18 @@ const settingsFrom = (body: PutSettings): TenantSettings => {
     graph: body.graph,
   };
 };
+
+/** Those of them that decide what is remembered. */
+export const triedFrom = (body: TriedSettings) => ({
+  instructions: body.instructions,
+  includes: body.includes,
+  excludes: body.excludes,
+  decideInstructions: body.decide_instructions,
+  categories: body.categories,
+  prompts: body.prompts,
+  review: body.review,
+  externalContent: body.external_content,
+});
 
 const retentionFrom = (body: PutSettings['retention']): Retention => ({
   messagesDays: body.messages_days,

@@ -30,7 +30,11 @@ export const AuditEntryView = z
           'line, working directly on the ledger. nobody: no key, or an unknown one.',
       ),
     session: z.boolean().describe('true: sent from a browser session after signing in.'),
-    action: z.string().describe('Method and route, e.g. DELETE /v1/memories/{id}.'),
+    action: z
+      .string()
+      .describe(
+        'Method and route, e.g. DELETE /v1/memories/{id}; followed by ?dry_run=true if the request only asked what it would do.',
+      ),
     subject: z
       .object({ kind: z.string(), id: z.string() })
       .nullable()

@@ -15,6 +15,7 @@ import {
   UsageView,
 } from './common.ts';
 import { ACCEPTED, BATCHES, PREVIEWS } from './examples.ts';
+import { TriedSettings } from './settings.ts';
 
 /** Most messages in one POST; a longer transcript is sent as several batches. */
 export const MESSAGES_MAX = 2_000;
@@ -194,7 +195,14 @@ export const PostBatch = makesSense(
 export type PostBatch = z.infer<typeof PostBatch>;
 
 /** A batch whose consolidation is only previewed. */
-export const PostPreview = makesSense(z.strictObject(BatchFields)).meta({
+export const PostPreview = makesSense(
+  z.strictObject({
+    ...BatchFields,
+    settings: TriedSettings.optional().describe(
+      'Settings to try in place of those of the tenant; omitted ones have their default. Not for keys bound to a user or app.',
+    ),
+  }),
+).meta({
   id: 'PostPreview',
   examples: PREVIEWS,
 });

@@ -113,7 +113,7 @@ export { GetReplayQuery, ListReplaysQuery, PostReplay, ReplayList, ReplayRehears
 export { PostRetentionPreview, RetentionPreview } from './retention.ts';
 export { ListReviewsQuery, PostReview, ReviewList, ReviewState, ReviewView } from './reviews.ts';
 export { MessageHit, PostSearch, RelationHit, SearchHit, SearchMode, SearchResult } from './search.ts';
-export { CeilingsView, PutCeilings, PutSettings, ReviewedEvent, SettingsView } from './settings.ts';
+export { CeilingsView, PutCeilings, PutSettings, ReviewedEvent, SettingsView, TriedSettings } from './settings.ts';
 export { LiveView, ReadyView, StatsView } from './stats.ts';
 export {
   DependentView,

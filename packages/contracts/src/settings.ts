@@ -165,6 +165,19 @@ export const PutSettings = z
   .meta({ id: 'PutSettings', examples: SETTINGS });
 export type PutSettings = z.infer<typeof PutSettings>;
 
+/** Those that decide what is remembered, to be tried out. */
+export const TriedSettings = PutSettings.pick({
+  instructions: true,
+  includes: true,
+  excludes: true,
+  decide_instructions: true,
+  categories: true,
+  prompts: true,
+  review: true,
+  external_content: true,
+});
+export type TriedSettings = z.infer<typeof TriedSettings>;
+
 export const SettingsView = z
   .object({
     instructions: z.string().nullable(),

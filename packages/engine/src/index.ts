@@ -217,6 +217,7 @@ export {
   type PersonalPolicy,
   type Retention,
   type TenantSettings,
+  type TriedSettings,
 } from './settings.ts';
 export { withoutAsker } from './text/asked.ts';
 export { DAY_MS, dayOf, isoOf, localIsoOf, millisOf, shownIsoOf, writtenOffset, zoneClock } from './text/dates.ts';

@@ -101,6 +101,21 @@ export const DEFAULT_SETTINGS: TenantSettings = {
   graph: false,
 };
 
+/** What decides what is remembered. What it costs and who pays is not tried out. */
+export type TriedSettings = Partial<
+  Pick<
+    TenantSettings,
+    | 'instructions'
+    | 'includes'
+    | 'excludes'
+    | 'decideInstructions'
+    | 'categories'
+    | 'prompts'
+    | 'review'
+    | 'externalContent'
+  >
+>;
+
 /** When the tenant's lanes are due: its own word where it has one, else the process's. A silence that is named is that long. */
 export const duePolicy = ({ due }: TenantSettings, otherwise: DuePolicy): DuePolicy => ({
   ...otherwise,

@@ -11,7 +11,7 @@ export function registerAudit(app: App, sink: AuditSink): void {
     if (isRecorded(request, sink.what)) {
       const { method, problemCode: code } = request;
       const { tenant, by } = whoIn(request);
-      const action = `${method} ${templateOf(templates, request.routeOptions.url ?? '')}`;
+      const action = `${method} ${templateOf(templates, request.routeOptions.url ?? '')}${besidesRoute(request)}`;
       // Without a key, a sender could use ever new ids and fill the disk.
       const subject = request.principal === null ? null : subjectOf(request);
       const about = code === 'too_many_requests' ? '' : (subject?.id ?? '');
@@ -23,6 +23,10 @@ export function registerAudit(app: App, sink: AuditSink): void {
     done();
   });
 }
+
+/** A request that only asked what a change would do is told apart from one that did it. */
+const besidesRoute = ({ body, query }: FastifyRequest): string =>
+  [body, query].some((asked) => String(fieldOf(asked, 'dry_run')) === 'true') ? '?dry_run=true' : '';
 
 /** As in the OpenAPI description: {id}, not :id. */
 function templateOf(known: Map<string, string>, url: string): string {
@@ -68,9 +72,10 @@ function isRecorded({ routeOptions, method, problemCode, is404 }: FastifyRequest
   const { config, url } = routeOptions;
   const { scope = 'operator', open = false, audited } = config;
   if (is404 || url === undefined) return false;
-  if (audited !== undefined) return audited;
+  if (audited === true) return true;
   if (open) return false;
   if (isRefusal(problemCode)) return true;
+  if (audited === false) return false;
   if (scope === 'any') return false;
   const reads = READS.has(method);
   // Pages and metrics are polled again and again.

@@ -41,7 +41,7 @@ interface RouteNote<Deps, Tenant, P extends Schema, Q extends Schema, B extends 
   readonly answer: A;
   /** How the route limits a key for one user or app. Without it, such keys are refused. */
   readonly bounds?: Bounds;
-  /** true: always recorded in the audit log. */
+  /** true: always recorded in the audit log. false: only if it is refused, since it is polled. */
   readonly audited?: boolean;
   handle(deps: Deps, received: Received<Tenant, P, Q, B, H>): Promise<AnswerOf<A> | FastifyReply>;
 }

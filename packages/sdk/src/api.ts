@@ -9,7 +9,7 @@ export type AuditEntry = {
   readonly by: string;
   /** true: sent from a browser session after signing in. */
   readonly session: boolean;
-  /** Method and route, e.g. DELETE /v1/memories/{id}. */
+  /** Method and route, e.g. DELETE /v1/memories/{id}; followed by ?dry_run=true if the request only asked what it would do. */
   readonly action: string;
   /** What was affected: a user, agent, run, memory, batch, key, …. If the owner has been erased, this is the erasure. null: the whole tenant, or something that does not exist. */
   readonly subject: {
@@ -1104,6 +1104,29 @@ export type PostPreview = {
   /** The time zone of the speakers, like Asia/Tokyo; “yesterday” is resolved in it. Not needed if timestamps have an offset (+09:00). Defaults to the tenant’s setting, or UTC. */
   readonly timezone?: string | undefined;
   readonly expires_at?: string | undefined;
+  /** Settings to try in place of those of the tenant; omitted ones have their default. Not for keys bound to a user or app. */
+  readonly settings?: {
+    /** What to remember, in addition to the built-in rules. */
+    readonly instructions?: string | null | undefined;
+    /** Remember only this. */
+    readonly includes?: string | null | undefined;
+    /** Never remember this. */
+    readonly excludes?: string | null | undefined;
+    /** How new facts change known memories, in addition to the built-in rules. */
+    readonly decide_instructions?: string | null | undefined;
+    /** Replaces the built-in categories. */
+    readonly categories?: readonly string[] | null | undefined;
+    /** Replaces the built-in prompts. The answer format stays the same. */
+    readonly prompts?: {
+      /** Must contain {{categories}}. */
+      readonly extract?: string | null | undefined;
+      readonly decide?: string | null | undefined;
+    } | undefined;
+    /** Operations that need approval, see /v1/reviews. */
+    readonly review?: readonly ('ADD' | 'UPDATE' | 'DELETE')[] | undefined;
+    /** What becomes of facts that rest on external content: other systems’ output, web pages, pasted mails (see docs/security.md). review: they need approval, see /v1/reviews. remember: they are remembered like others. ignore: they are dropped. */
+    readonly external_content?: 'review' | 'remember' | 'ignore' | undefined;
+  } | undefined;
 };
 
 export type PostRecall = {

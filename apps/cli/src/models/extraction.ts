@@ -89,7 +89,8 @@ async function planOf({ config, log, known }: Trying, chat: ChatModel, cancel: C
         key: null,
         timezone: null,
       };
-      return await preview(deps, draftBatch(deps.tools, { ...posted, ownAppOnly: false }), cancel);
+      const batch = draftBatch(deps.tools, { ...posted, ownAppOnly: false });
+      return await preview(deps, { batch, tried: {} }, cancel);
     } finally {
       for (const part of engine.parts) await part.close();
     }

@@ -71,7 +71,7 @@ export async function consoleBench({
     models: async () => [],
     ceilings,
     images: false,
-    preview: fewPreviews((batch, cancel) => preview(withCeilings, batch, cancel)),
+    preview: fewPreviews((asked, cancel) => preview(withCeilings, asked, cancel)),
     examine: (how) => examine(engine.deps, how),
     newSecret,
     webhooks: { check: urlPolicy(['127.0.0.1']).check, newSecret: newWebhookSecret },

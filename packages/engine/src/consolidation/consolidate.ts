@@ -15,7 +15,7 @@ import type { MeasuredStep } from '../ports/meter.ts';
 import type { Nudge, SummaryRefresh } from '../ports/schedule.ts';
 import { askedInSlices, type Cancellation, type Tools } from '../ports/tools.ts';
 import { project, projectRest } from '../projection/project.ts';
-import { duePolicy, isStudied } from '../settings.ts';
+import { duePolicy, isStudied, type TriedSettings } from '../settings.ts';
 import { hasFacts, isWithheld, type LaneId, type Memory, type MemoryEvent, type Millis, ownerOf } from '../words.ts';
 import { decide } from './decide.ts';
 import { extract } from './extract.ts';
@@ -339,7 +339,11 @@ const NO_LANE = '' as LaneId;
  * What a batch would do if it were consolidated now: the whole plan, with nothing written. Its model calls are counted and
  * have to fit the budgets, as those of a consolidation.
  */
-export async function preview(deps: EngineDeps, batch: NewBatch, cancel: Cancellation): Promise<Plan> {
+export async function preview(
+  deps: EngineDeps,
+  { batch, tried }: { readonly batch: NewBatch; readonly tried: TriedSettings },
+  cancel: Cancellation,
+): Promise<Plan> {
   const watch = stopwatch(deps.tools, () => {});
   const terms = await deps.ledger.settings.terms(batch.tenant);
   const turn = await turnOf(deps, batch);
@@ -349,7 +353,8 @@ export async function preview(deps: EngineDeps, batch: NewBatch, cancel: Cancell
   const dry = { ...deps, ledger: { ...deps.ledger, thoughts: forgetful(deps, turn) } };
   const context = await deps.ledger.thoughts.context(turn.lane, batch.scope, deps.settings.recentMessages);
   const gathered = { turn, ...terms, ...context, ...newIn(batch), thought: { plan: null, answers: [], former: [] } };
-  const guarded = await guardedOf(dry, { gathered, watch }, cancel);
+  const rules = { ...terms.rules, ...tried };
+  const guarded = await guardedOf(dry, { gathered: { ...gathered, rules }, watch }, cancel);
   return draft(dry, guarded, { round: 1, timings: watch.timings() });
 }
 

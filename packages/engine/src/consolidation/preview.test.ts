@@ -26,7 +26,7 @@ describe('a preview', () => {
     const before = JSON.stringify([await bench.memories(), await ledger.overview.batches(DEFAULT_TENANT)]);
 
     const batch = newBatch(bench.tools, { messages: [newMessage(bench.tools, { content: 'lives: in Bergen' })] });
-    const plan = await preview(bench.deps, batch, NEVER);
+    const plan = await preview(bench.deps, { batch, tried: {} }, NEVER);
     expect(plan.operations).toMatchObject([{ event: 'UPDATE', before: 'lives: in Oslo', after: 'lives: in Bergen' }]);
     expect(plan.outcomes).toMatchObject([{ fact: 'f0', outcome: 'UPDATE' }]);
     expect(plan.usage.calls).toBe(2);
@@ -44,7 +44,7 @@ describe('a preview', () => {
   it('of somebody unknown adds what it finds', async () => {
     const bench = await engineBench({ chat: fakeChat({ extract_facts: echoExtract }) });
     const batch = newBatch(bench.tools, { messages: [newMessage(bench.tools, { content: 'pet: a cat' })] });
-    const plan = await preview(bench.deps, batch, NEVER);
+    const plan = await preview(bench.deps, { batch, tried: {} }, NEVER);
     expect(plan.operations).toMatchObject([{ event: 'ADD', before: null, after: 'pet: a cat' }]);
     expect(await bench.memories()).toEqual([]);
     const { lanes, overview } = bench.deps.ledger;
@@ -60,13 +60,15 @@ describe('a preview', () => {
     await bench.run();
     const { overview } = bench.deps.ledger;
     const before = await overview.usage(DEFAULT_TENANT);
-    await preview(bench.deps, of(bench, 'lives: in Bergen'), NEVER);
+    await preview(bench.deps, { batch: of(bench, 'lives: in Bergen'), tried: {} }, NEVER);
     const after = await overview.usage(DEFAULT_TENANT);
     expect(after.calls - before.calls).toBe(2);
     expect(after.promptTokens).toBeGreaterThan(before.promptTokens);
     const slow = new EngineError('too slow', { code: 'model_timeout', retryable: true });
     const failing = { ...fakeChat(scripts), ask: () => Promise.reject(slow) };
-    await expect(preview({ ...bench.deps, chat: failing }, of(bench, 'pet: a cat'), NEVER)).rejects.toThrow('too slow');
+    await expect(
+      preview({ ...bench.deps, chat: failing }, { batch: of(bench, 'pet: a cat'), tried: {} }, NEVER),
+    ).rejects.toThrow('too slow');
     expect(await overview.usage(DEFAULT_TENANT)).toMatchObject({ calls: after.calls + 1, failedCalls: 1 });
   });
 
@@ -74,12 +76,12 @@ describe('a preview', () => {
     const chat = fakeChat({ extract_facts: echoExtract });
     const bench = await engineBench({ chat });
     const { ledger } = bench.deps;
-    await preview(bench.deps, of(bench, 'pet: a cat'), NEVER);
+    await preview(bench.deps, { batch: of(bench, 'pet: a cat'), tried: {} }, NEVER);
     const asked = chat.calls.length;
     for (const limit of [{ tokensPerDay: 1 }, { userTokensPerDay: 1 }]) {
       const budgets = { ...DEFAULT_SETTINGS.budgets, ...limit };
       await ledger.settings.put(DEFAULT_TENANT, { ...DEFAULT_SETTINGS, budgets });
-      await expect(preview(bench.deps, of(bench, 'pet: a dog'), NEVER)).rejects.toMatchObject({
+      await expect(preview(bench.deps, { batch: of(bench, 'pet: a dog'), tried: {} }, NEVER)).rejects.toMatchObject({
         code: 'budget_exhausted',
       });
     }

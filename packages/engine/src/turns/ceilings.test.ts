@@ -39,7 +39,9 @@ test('what holds for all tenants stops one, whatever its own settings say, and p
       waited.resolve();
     },
   });
-  await expect(preview(bench.deps, newBatch(bench.tools), NEVER)).rejects.toMatchObject({ code: 'budget_exhausted' });
+  await expect(preview(bench.deps, { batch: newBatch(bench.tools), tried: {} }, NEVER)).rejects.toMatchObject({
+    code: 'budget_exhausted',
+  });
   expect(newCalls()).toBe(0);
   await bench.run(); // the clock goes on to the next day by itself
   await waited.promise;
@@ -61,7 +63,7 @@ test.each([
 ])('$what counts in place of what holds for all', async ({ own, all, goesOn }) => {
   const { bench, ledger, newCalls } = await used({ ceilings: all });
   await ledger.settings.putCeilings(DEFAULT_TENANT, own);
-  const asked = preview(bench.deps, newBatch(bench.tools), NEVER).then(
+  const asked = preview(bench.deps, { batch: newBatch(bench.tools), tried: {} }, NEVER).then(
     () => null,
     (error: { code: string }) => error.code,
   );
@@ -73,13 +75,13 @@ test('what it may cost is counted by the prices of the operator, not by its own'
   const { bench, ledger } = await used({ ceilings: { tokensPerDay: null, costPerDay: 0.000_001 } });
   const acme = { ...newBatch(bench.tools), tenant: 'acme' as typeof DEFAULT_TENANT };
   await ledger.settings.put(acme.tenant, LIMITLESS);
-  await preview(bench.deps, acme, NEVER);
-  await preview(bench.deps, acme, NEVER);
+  await preview(bench.deps, { batch: acme, tried: {} }, NEVER);
+  await preview(bench.deps, { batch: acme, tried: {} }, NEVER);
   const prices = { scripted: { prompt: 1, completion: 1 } };
   await ledger.settings.put(DEFAULT_TENANT, { ...DEFAULT_SETTINGS, prices });
-  await expect(preview(bench.deps, acme, NEVER)).rejects.toThrow('cost_per_day');
+  await expect(preview(bench.deps, { batch: acme, tried: {} }, NEVER)).rejects.toThrow('cost_per_day');
   bench.tools.advance(DAY_MS);
-  await preview(bench.deps, acme, NEVER);
+  await preview(bench.deps, { batch: acme, tried: {} }, NEVER);
 });
 
 test('a what-if may use what its tenant may use now, not what it might when it began', async () => {
@@ -87,9 +89,11 @@ test('a what-if may use what its tenant may use now, not what it might when it b
   const space = spaceOf({ tenant: DEFAULT_TENANT, replay: 'rpl_1' });
   const batch = { ...newBatch(bench.tools), tenant: space };
   await ledger.settings.put(space, LIMITLESS);
-  await preview(bench.deps, batch, NEVER);
+  await preview(bench.deps, { batch, tried: {} }, NEVER);
   await ledger.settings.put(DEFAULT_TENANT, { ...LIMITLESS, budgets: { ...LIMITLESS.budgets, tokensPerDay: 1 } });
-  await expect(preview(bench.deps, batch, NEVER)).rejects.toThrow('the budget is used up: tokens_per_day is 1');
+  await expect(preview(bench.deps, { batch, tried: {} }, NEVER)).rejects.toThrow(
+    'the budget is used up: tokens_per_day is 1',
+  );
   await ledger.settings.put(DEFAULT_TENANT, LIMITLESS);
-  await preview(bench.deps, batch, NEVER);
+  await preview(bench.deps, { batch, tried: {} }, NEVER);
 });

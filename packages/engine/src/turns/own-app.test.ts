@@ -87,7 +87,7 @@ describe('a batch posted with a key for one app', () => {
       settings: { ...newBatch(bench.tools).settings, ownAppOnly: true },
       messages: [newMessage(bench.tools, { content: 'sister: Zoe' })],
     });
-    const plan = await preview(bench.deps, batch, NEVER);
+    const plan = await preview(bench.deps, { batch, tried: {} }, NEVER);
     expect(plan.candidates.filter(({ text }) => text === 'sister: Eve')).toEqual([]);
     expect(plan.operations).toMatchObject([{ event: 'ADD', before: null, after: 'sister: Zoe' }]);
   });

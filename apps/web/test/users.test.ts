@@ -109,6 +109,23 @@ describe('the pages of users', () => {
     await page.getByText('former version', { exact: true }).waitFor(within);
   });
 
+  it('count all that is remembered, and draw few rows until more are asked for', async () => {
+    const numbers = Array.from({ length: 230 }, (_, i) => i);
+    await Promise.all(
+      numbers.map((i) =>
+        at.api.memories.add({ user_id: 'gus', memory: `Has note number ${i}`, categories: ['notes'] }),
+      ),
+    );
+    const { page, open, expectClean } = await at.visit();
+    await open('/users/user/gus');
+    await page.getByText('230 memories', { exact: true }).waitFor(within);
+    const rows = page.getByRole('button', { name: /^Has note number/ });
+    expect(await rows.count()).toBe(25);
+    await page.getByRole('button', { name: 'Show more of notes' }).click();
+    expect(await rows.count()).toBe(125);
+    await expectClean();
+  });
+
   it('export everything as a file, and erase it once the id is typed', async () => {
     await say('fay', 'I live in Oslo.');
     const { page, open, expectClean } = await at.visit();

@@ -1,5 +1,5 @@
 import type { Memory } from '@slowwave/sdk';
-import { type ReactNode, useState } from 'react';
+import { memo, type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
 import { useWho } from '../../session.ts';
 import { Moment } from '../../ui/time.tsx';
@@ -15,7 +15,7 @@ interface Shown {
 }
 
 /** A memory in one line, which opens to what it came from and what can be done with it. */
-export function Row({ memory, isPast, children }: Shown) {
+export const Row = memo(function Row({ memory, isPast, children }: Shown) {
   const [isOpen, setOpen] = useState(false);
   return (
     <li>
@@ -35,7 +35,7 @@ export function Row({ memory, isPast, children }: Shown) {
       {isOpen && <Opened memory={memory} isPast={isPast} />}
     </li>
   );
-}
+});
 
 function Opened({ memory, isPast }: Shown) {
   const who = useWho();

@@ -19,7 +19,7 @@ const EXACT = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeStyle: 'sho
  */
 export function Timeline({ owner, asOf, move }: Moving) {
   const { memories } = useMemories(owner, null);
-  const moments = useMemo(() => momentsOf(memories ?? []), [memories]);
+  const moments = useMemo(() => momentsOf(memories ?? [], new Date().toISOString()), [memories]);
   const [place, setPlace] = useState<number | null>(null);
   const asked = useLater(place);
   useEffect(() => {
@@ -52,9 +52,9 @@ export function Timeline({ owner, asOf, move }: Moving) {
 }
 
 /** When something began to hold or was said, in order. */
-const momentsOf = (memories: readonly Memory[]): readonly string[] =>
+const momentsOf = (memories: readonly Memory[], now: string): readonly string[] =>
   [...new Set(memories.flatMap(({ valid_from, created_at, updated_at }) => [valid_from, created_at, updated_at]))]
-    .filter((moment) => Date.parse(moment) <= Date.now())
+    .filter((moment) => moment <= now)
     .sort();
 
 function placeOf(moments: readonly string[], asOf: string | null): number {

@@ -32,9 +32,10 @@ describe('the page of reviews', () => {
     expect(await focused()).toContain('tea');
     await page.keyboard.press('r');
     await expect.poll(() => page.getByRole('article').count(), { timeout: WITHIN_MS }).toBe(2);
-    await page.keyboard.press('j');
+    // The next one has taken its place, and the focus.
     expect(await focused()).toContain('dog');
     await page.keyboard.press('j');
+    expect(await focused()).toContain('Oslo');
     await page.keyboard.press('k');
     await page.keyboard.press('e');
     const field = page.getByLabel('What to remember');
@@ -46,7 +47,7 @@ describe('the page of reviews', () => {
     await expectClean();
     await page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click();
     await expect.poll(() => page.getByRole('article').count(), { timeout: WITHIN_MS }).toBe(1);
-    await page.keyboard.press('j');
+    expect(await focused()).toContain('Oslo');
     await page.keyboard.press('a');
     await page.getByText('Nothing waits for you.').waitFor({ timeout: WITHIN_MS });
     expect((await states('ana')).map(({ state }) => state).sort()).toEqual(['approved', 'approved', 'rejected']);

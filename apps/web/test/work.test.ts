@@ -18,7 +18,13 @@ const model = await startModelServer({ script: picky });
 afterAll(() => model.close());
 
 describe('the page of work', () => {
-  const at = consoleForTests({ OPENAI_BASE_URL: model.baseUrl, SLOWWAVE_EMBEDDING_MODEL: 'builtin' });
+  const at = consoleForTests({
+    OPENAI_BASE_URL: model.baseUrl,
+    SLOWWAVE_EMBEDDING_MODEL: 'builtin',
+    // What is posted without a wish to hurry waits until somebody presses a button.
+    SLOWWAVE_BATCH_IDLE_MS: '600000',
+    SLOWWAVE_BATCH_MAX_AGE_MS: '600000',
+  });
   const say = async (user: string, content: string): Promise<string> => {
     const { batch_id: id } = await at.api.batches.post({
       user_id: user,
@@ -84,6 +90,19 @@ describe('the page of work', () => {
       .first()
       .waitFor({ timeout: WITHIN_MS });
     await expectClean();
+  });
+
+  it('lets what waits be consolidated now, and shows why something could not be', async () => {
+    const { batch_id: id } = await at.api.batches.post({
+      user_id: 'fay',
+      messages: [{ role: 'user', content: 'home is Oslo' }],
+    });
+    const { page, open } = await at.visit();
+    await open('/work?user=fay');
+    await page.getByRole('button', { name: 'Consolidate now' }).click({ timeout: WITHIN_MS });
+    await page.getByRole('region', { name: 'All batches' }).getByText('model_rejected').click({ timeout: WITHIN_MS });
+    await page.getByRole('region', { name: 'All batches' }).getByText('not of Oslo').waitFor();
+    expect((await at.api.batches.get(id)).state).toBe('parked');
   });
 
   it('fits a telephone in the dark, and says when there is nothing', async () => {

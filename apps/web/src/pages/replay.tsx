@@ -66,7 +66,11 @@ function Head({ replay }: { readonly replay: Replay }) {
 }
 
 /** What would be different, and what it would have cost. */
-function Result({ result: { memories, differences, life, what_if: whatIf } }: { readonly result: WhatIfResult }) {
+function Result({
+  result: { memories, differences, relations, life, what_if: whatIf },
+}: {
+  readonly result: WhatIfResult;
+}) {
   const { same, added, changed, gone } = memories;
   return (
     <>
@@ -86,6 +90,7 @@ function Result({ result: { memories, differences, life, what_if: whatIf } }: { 
           <p className="quiet">The first {differences.length} are shown.</p>
         )}
       </section>
+      {relations !== null && <Relations relations={relations} />}
       <Compared life={life} whatIf={whatIf} />
     </>
   );
@@ -105,6 +110,35 @@ const Difference = ({ difference }: { readonly difference: ReplayDifference }) =
     <Diff from={difference.life} to={difference.what_if} />
   </li>
 );
+
+type RelationsOf = NonNullable<WhatIfResult['relations']>;
+
+const Relations = ({ relations: { same, added, changed, gone, differences } }: { readonly relations: RelationsOf }) => (
+  <section className="card" aria-label="Relations">
+    <h2>Relations</h2>
+    <p>
+      <span className="tag good">{added} added</span> <span className="tag wait">{changed} changed</span>{' '}
+      <span className="tag bad">{gone} gone</span> <span className="tag">{same} the same</span>
+    </p>
+    <ul className="plain">
+      {differences.map((difference) => {
+        const { source, relationship, destination, life, what_if: whatIf } = difference;
+        const text = `${source} ${relationship.replaceAll('_', ' ')} ${destination}`;
+        const held = (time: typeof life) => (time === null ? null : `${text}, ${timeOf(time)}`);
+        return (
+          <li key={`${text} ${life?.valid_from} ${whatIf?.valid_from}`}>
+            <Diff from={held(life)} to={held(whatIf)} />
+          </li>
+        );
+      })}
+    </ul>
+  </section>
+);
+
+const DAY = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeZone: 'UTC' });
+
+const timeOf = ({ valid_from: from, invalid_at: until }: { valid_from: string; invalid_at: string | null }): string =>
+  `from ${DAY.format(new Date(from))}${until === null ? '' : ` until ${DAY.format(new Date(until))}`}`;
 
 const COST_DIGITS = 4;
 

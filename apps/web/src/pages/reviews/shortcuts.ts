@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 
 const MOVES: Readonly<Record<string, number>> = { j: 1, k: -1 };
 const KEPT_AS = 'slowwave.keys';
@@ -9,22 +9,17 @@ const KEPT_AS = 'slowwave.keys';
  * dialog is open.
  */
 export function useShortcuts() {
-  const list = useRef<HTMLOListElement>(null);
   const [isOn, setOn] = useState(() => localStorage.getItem(KEPT_AS) !== 'off');
+  const list = useFocusKept();
   useEffect(() => {
     if (!isOn) return;
-    // What was decided goes, and the focus with it: the next key goes on where it was.
-    let last = -1;
     const heard = (event: KeyboardEvent): void => {
       if (event.ctrlKey || event.metaKey || event.altKey || isBusy(event.target)) return;
-      const place = placeIn(list.current, last);
-      if (!(moves(event.key, place) || presses(event.key, place))) return;
-      last = place.at;
-      event.preventDefault();
+      if (moves(event.key, list.current) || presses(event.key, list.current)) event.preventDefault();
     };
     addEventListener('keydown', heard);
     return () => removeEventListener('keydown', heard);
-  }, [isOn]);
+  }, [isOn, list]);
   const turn = (on: boolean): void => {
     localStorage.setItem(KEPT_AS, on ? 'on' : 'off');
     setOn(on);
@@ -35,30 +30,48 @@ export function useShortcuts() {
 const isBusy = (target: EventTarget | null): boolean =>
   target instanceof Element && target.closest('input:not([type=checkbox]), textarea, select, dialog') !== null;
 
-interface Place {
-  readonly items: readonly HTMLElement[];
-  /** Of the item that has the focus, or took the place of the one that had it. -1: nobody was there yet. */
-  at: number;
-  readonly isFocused: boolean;
+type List = HTMLOListElement | null;
+
+const itemsIn = (list: List): readonly HTMLElement[] => [...(list?.querySelectorAll<HTMLElement>('article') ?? [])];
+
+const focusedIn = (items: readonly HTMLElement[]): number =>
+  items.findIndex((item) => item.contains(document.activeElement));
+
+/** What was decided goes, and the focus with it: whoever had it goes on with what took its place. */
+function useFocusKept() {
+  const list = useRef<HTMLOListElement>(null);
+  const held = useRef<{ readonly item: HTMLElement; readonly at: number } | null>(null);
+  useEffect(() => {
+    const element = list.current;
+    const note = (): void => {
+      const items = itemsIn(element);
+      const at = focusedIn(items);
+      const item = items[at];
+      if (item !== undefined) held.current = { item, at };
+    };
+    element?.addEventListener('focusin', note);
+    return () => element?.removeEventListener('focusin', note);
+  }, []);
+  useLayoutEffect(() => {
+    const isElsewhere = document.activeElement !== null && document.activeElement !== document.body;
+    if (held.current === null || held.current.item.isConnected || isElsewhere) return;
+    const items = itemsIn(list.current);
+    items[Math.min(held.current.at, items.length - 1)]?.focus();
+  });
+  return list;
 }
 
-function placeIn(list: HTMLElement | null, last: number): Place {
-  const items = [...(list?.querySelectorAll<HTMLElement>('article') ?? [])];
-  const focused = items.findIndex((item) => item.contains(document.activeElement));
-  return { items, at: focused >= 0 ? focused : Math.min(last, items.length - 1), isFocused: focused >= 0 };
-}
-
-function moves(key: string, place: Place): boolean {
+function moves(key: string, list: List): boolean {
   const step = MOVES[key];
-  if (step === undefined || place.items.length === 0) return false;
-  const next = place.isFocused || place.at < 0 ? place.at + step : place.at;
-  place.at = Math.max(0, Math.min(place.items.length - 1, next));
-  place.items[place.at]?.focus();
+  const items = itemsIn(list);
+  if (step === undefined || items.length === 0) return false;
+  items[Math.max(0, Math.min(items.length - 1, focusedIn(items) + step))]?.focus();
   return true;
 }
 
-function presses(key: string, { items, at }: Place): boolean {
-  const button = items[at]?.querySelector<HTMLButtonElement>(`[data-key="${CSS.escape(key)}"]`) ?? null;
+function presses(key: string, list: List): boolean {
+  const items = itemsIn(list);
+  const button = items[focusedIn(items)]?.querySelector<HTMLButtonElement>(`[data-key="${CSS.escape(key)}"]`) ?? null;
   button?.click();
   return button !== null;
 }

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { api, may } from '../../api.ts';
 import { useWho } from '../../session.ts';
+import { Action } from '../../ui/action.tsx';
 import { Exact, Filters, Select, useFilters } from '../../ui/filters.tsx';
 import { Owner } from '../../ui/owner.tsx';
 import { Pages, usePages } from '../../ui/pages.tsx';
@@ -31,7 +32,7 @@ export function Batches() {
     everyMs: EVERY_MS,
   });
   return (
-    <section aria-label="Batches">
+    <section id="batches" aria-label="Batches" tabIndex={-1}>
       <h2>Batches</h2>
       <Filters>
         <Select name="State" value={chosen.state} options={STATES} choose={(state) => choose({ state })} />
@@ -69,11 +70,13 @@ function Table({ rows }: { readonly rows: readonly BatchSummary[] }) {
     <>
       {mayReplay && (
         <div className="row picked">
-          {(['parked', 'undone'] as const).map((state) => (
-            <button key={state} type="button" disabled={ids(state).length === 0} onClick={() => setReplaying(state)}>
-              Replay {ids(state).length} {state} …
-            </button>
-          ))}
+          {(['parked', 'undone'] as const)
+            .filter((state) => rows.some((row) => row.state === state))
+            .map((state) => (
+              <button key={state} type="button" disabled={ids(state).length === 0} onClick={() => setReplaying(state)}>
+                Replay {ids(state).length} {state} …
+              </button>
+            ))}
         </div>
       )}
       <Wide name="All batches" card>
@@ -134,8 +137,16 @@ const Cells = ({ row, mayOpenJobs }: { readonly row: BatchSummary; readonly mayO
     </td>
     <td className="number">{row.messages}</td>
     <td className="number">{row.attempts}</td>
-    <td>{row.error !== null && <span title={row.error.message}>{row.error.code}</span>}</td>
+    <td>
+      {row.error !== null && (
+        <details>
+          <summary>{row.error.code}</summary>
+          {row.error.message}
+        </details>
+      )}
+    </td>
     <td className="nowrap">
+      {row.state === 'pending' && <Now owner={row} />}
       {row.consolidation_id !== null && <Link href={`/consolidations/${row.consolidation_id}`}>Why</Link>}{' '}
       {mayOpenJobs && (
         <a href={`/queues/of/${encodeURIComponent(row.lane)}`} aria-label={`The job of ${row.id}`}>
@@ -145,3 +156,13 @@ const Cells = ({ row, mayOpenJobs }: { readonly row: BatchSummary; readonly mayO
     </td>
   </>
 );
+
+/** All that waits for its owner is due at once. */
+function Now({ owner: { user_id: user, agent_id: agent, run_id: run } }: { readonly owner: BatchSummary }) {
+  const owner = { user_id: user ?? undefined, agent_id: agent ?? undefined, run_id: run ?? undefined };
+  return (
+    <Action run={() => api.flush(owner)} touches={[['batches']]}>
+      Consolidate now
+    </Action>
+  );
+}

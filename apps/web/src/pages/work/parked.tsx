@@ -22,10 +22,10 @@ export function Parked() {
       <Answer of={parked}>
         {({ results }) => (
           <>
-            <div className="row">
+            <div className="row heading">
               <h2>Parked</h2>
               {results.length > 1 && (
-                <button type="button" className="push" onClick={() => setReplaying('')}>
+                <button type="button" onClick={() => setReplaying('')}>
                   Replay all …
                 </button>
               )}
@@ -63,7 +63,12 @@ const Stuck = ({ reason, replay }: { readonly reason: Reason; readonly replay: (
       <button type="button" onClick={replay}>
         Replay {reason.batches === 1 ? 'it' : 'them'} …
       </button>
-      <Link href={`/work?${new URLSearchParams({ state: 'parked', reason: reason.code })}`}>Show</Link>
+      <Link
+        href={`/work?${new URLSearchParams({ state: 'parked', reason: reason.code })}`}
+        onClick={() => document.getElementById('batches')?.focus()}
+      >
+        Show
+      </Link>
       <span className="quiet">
         of {reason.owners.toLocaleString('en')} {reason.owners === 1 ? 'owner' : 'owners'}, since{' '}
         <Moment iso={reason.oldest_at} />

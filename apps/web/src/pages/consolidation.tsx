@@ -1,4 +1,4 @@
-import type { Consolidation } from '@slowwave/sdk';
+import type { Batch, Consolidation } from '@slowwave/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useParams } from 'wouter';
@@ -47,6 +47,7 @@ function Whole({ consolidation }: { readonly consolidation: Consolidation }) {
   return (
     <>
       <Head consolidation={consolidation} />
+      {batch.data !== undefined && batch.data.failures.length > 0 && <Failures failures={batch.data.failures} />}
       <Messages plan={plan} messages={messages} />
       {plan !== null && <Decisions plan={plan} />}
       {plan === null && (
@@ -58,6 +59,20 @@ function Whole({ consolidation }: { readonly consolidation: Consolidation }) {
     </>
   );
 }
+
+/** The last attempts that failed, also those before a replay. */
+const Failures = ({ failures }: Pick<Batch, 'failures'>) => (
+  <details className="card">
+    <summary>{failures.length === 1 ? 'One attempt' : `${failures.length} attempts`} failed</summary>
+    <ul>
+      {failures.map(({ code, message, at }) => (
+        <li key={at}>
+          <code>{code}</code> <Moment iso={at} />: {message}
+        </li>
+      ))}
+    </ul>
+  </details>
+);
 
 type Opened = 'undo' | 'redo' | 'what-if' | null;
 

@@ -71,15 +71,12 @@ function Result({
 }: {
   readonly result: WhatIfResult;
 }) {
-  const { same, added, changed, gone } = memories;
+  const { added, changed, gone } = memories;
   return (
     <>
       <section className="card" aria-label="Memories">
         <h2>Memories</h2>
-        <p>
-          <span className="tag good">{added} added</span> <span className="tag wait">{changed} changed</span>{' '}
-          <span className="tag bad">{gone} gone</span> <span className="tag">{same} the same</span>
-        </p>
+        <Counts of={memories} />
         {differences.length === 0 && <Empty>The same would be remembered.</Empty>}
         <ul className="plain">
           {differences.map((difference) => (
@@ -95,6 +92,13 @@ function Result({
     </>
   );
 }
+
+const Counts = ({ of: { same, added, changed, gone } }: { readonly of: WhatIfResult['memories'] }) => (
+  <p>
+    <span className="tag good">{added} added</span> <span className="tag wait">{changed} changed</span>{' '}
+    <span className="tag bad">{gone} gone</span> <span className="tag">{same} the same</span>
+  </p>
+);
 
 const Difference = ({ difference }: { readonly difference: ReplayDifference }) => (
   <li>
@@ -113,15 +117,12 @@ const Difference = ({ difference }: { readonly difference: ReplayDifference }) =
 
 type RelationsOf = NonNullable<WhatIfResult['relations']>;
 
-const Relations = ({ relations: { same, added, changed, gone, differences } }: { readonly relations: RelationsOf }) => (
+const Relations = ({ relations }: { readonly relations: RelationsOf }) => (
   <section className="card" aria-label="Relations">
     <h2>Relations</h2>
-    <p>
-      <span className="tag good">{added} added</span> <span className="tag wait">{changed} changed</span>{' '}
-      <span className="tag bad">{gone} gone</span> <span className="tag">{same} the same</span>
-    </p>
+    <Counts of={relations} />
     <ul className="plain">
-      {differences.map((difference) => {
+      {relations.differences.map((difference) => {
         const { source, relationship, destination, life, what_if: whatIf } = difference;
         const text = `${source} ${relationship.replaceAll('_', ' ')} ${destination}`;
         const held = (time: typeof life) => (time === null ? null : `${text}, ${timeOf(time)}`);

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { api, may } from '../api.ts';
 import { useWho } from '../session.ts';
+import { live } from '../ui/live.ts';
 import { Pages, usePages } from '../ui/pages.tsx';
 import { isOpenReplay, Progress } from '../ui/replay-progress.tsx';
 import { StateTag } from '../ui/state-tag.tsx';
@@ -22,7 +23,7 @@ export function Work() {
       <h1>Work</h1>
       {may(who, 'admin') && <Parked />}
       {may(who, 'admin') && <Replays />}
-      {may(who, 'manage') && <Erasures />}
+      {may(who, 'manage') && who.user_id === null && who.app_id === null && <Erasures />}
       <Batches />
     </>
   );
@@ -66,7 +67,7 @@ function Running({ id }: { readonly id: string }) {
   const replay = useQuery({
     queryKey: ['replays', id],
     queryFn: ({ signal }) => api.replays.get(id, { signal }),
-    refetchInterval: EVERY_MS,
+    ...live(EVERY_MS),
   });
   return <Answer of={replay}>{(now) => <Progress replay={now} />}</Answer>;
 }
@@ -76,7 +77,7 @@ function Erasures() {
   const erasures = useQuery({
     queryKey: ['erasures'],
     queryFn: ({ signal }) => api.send('GET /v1/erasures', {}, { signal }),
-    refetchInterval: EVERY_MS,
+    ...live(EVERY_MS),
   });
   if (erasures.data?.results.length === 0) return null;
   return (

@@ -1,11 +1,15 @@
 import { type ReactNode, useId } from 'react';
 import { useSearchParams } from 'wouter';
+import { useWho } from '../session.ts';
 
 /** What a list is narrowed to. It stands in the address, so that it can be bookmarked and sent to somebody. */
 export function useFilters<Name extends string>(names: readonly Name[]) {
   const [params, setParams] = useSearchParams();
+  // A key for one user may ask for nobody else.
+  const { user_id: bound } = useWho();
+  const chosenOf = (name: Name) => (name === 'user' && bound !== null ? bound : params.get(name));
   const chosen = Object.fromEntries(
-    names.flatMap((name) => (params.get(name) ? [[name, params.get(name)]] : [])),
+    names.flatMap((name) => (chosenOf(name) ? [[name, chosenOf(name)]] : [])),
   ) as Partial<Record<Name, string>>;
   const choose = (change: Partial<Record<Name, string>>): void => {
     const next = Object.entries({ ...chosen, ...change }).filter((entry): entry is [string, string] => !!entry[1]);

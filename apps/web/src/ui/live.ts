@@ -2,7 +2,7 @@
 const SLOWEST_MS = 60_000;
 
 interface Watched {
-  readonly state: { readonly dataUpdatedAt: number; readonly error: unknown };
+  readonly state: { readonly dataUpdatedAt: number; readonly error: Error | null };
 }
 
 /**

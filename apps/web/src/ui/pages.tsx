@@ -1,5 +1,6 @@
 import { type QueryKey, type UseInfiniteQueryResult, useInfiniteQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { live } from './live.ts';
 import { Loading, Problem } from './states.tsx';
 
 interface PageOf<T> {
@@ -30,7 +31,7 @@ export function usePages<T>({ queryKey, read, everyMs }: List<T>): Rows<T> {
     initialPageParam: undefined as string | undefined,
     queryFn: ({ signal, pageParam }) => read(pageParam, signal),
     getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
-    ...(everyMs !== undefined && { refetchInterval: everyMs }),
+    ...(everyMs !== undefined && live(everyMs)),
   });
   return { rows: query.data?.pages.flatMap(({ results }) => results), query };
 }

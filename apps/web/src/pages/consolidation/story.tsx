@@ -3,6 +3,7 @@ import { Diff } from '../../ui/diff.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { Moment } from '../../ui/time.tsx';
 import { Wide } from '../../ui/wide.tsx';
+import { WITHHELD } from '../../ui/withheld.ts';
 import { type Candidate, type Fact, type Message, numberOf, type Operation, type Plan, piecesOf } from './plan.ts';
 
 interface Told {
@@ -35,12 +36,6 @@ export const Messages = ({ plan, messages }: Told) => (
     </ol>
   </section>
 );
-
-const WITHHELD: Readonly<Record<NonNullable<Message['withheld']>, string>> = {
-  retention: 'Removed by retention.',
-  personal_data: 'Not stored, because it holds personal data.',
-  forgotten: 'Hidden, because it says what is forgotten.',
-};
 
 const factsFrom = (plan: Plan | null, message: string): readonly Fact[] =>
   plan?.facts.filter(({ source_ids: sources }) => sources.includes(message)) ?? [];

@@ -4,6 +4,7 @@ import { Fragment, useState } from 'react';
 import { api } from '../../api.ts';
 import { Answer } from '../../ui/states.tsx';
 import { Moment } from '../../ui/time.tsx';
+import { WITHHELD } from '../../ui/withheld.ts';
 
 /** So many messages before and after each, once somebody wants to read around it. */
 const AROUND = 3;
@@ -39,12 +40,6 @@ export function Sources({ id }: { readonly id: string }) {
     </section>
   );
 }
-
-const WITHHELD: Readonly<Record<NonNullable<Source['withheld']>, string>> = {
-  retention: 'Its text was removed after the time that messages are kept.',
-  personal_data: 'It held personal data, which is not stored here.',
-  forgotten: 'It says what is forgotten.',
-};
 
 function Said({ source }: { readonly source: Source }) {
   const { role, name, content, quotes = [], said_at: at, is_source: isSource, withheld } = source;

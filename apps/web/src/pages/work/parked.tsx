@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { api } from '../../api.ts';
+import { live } from '../../ui/live.ts';
 import { Answer, Empty } from '../../ui/states.tsx';
 import { Moment } from '../../ui/time.tsx';
 import { Replaying } from './replaying.tsx';
@@ -15,7 +16,7 @@ export function Parked() {
   const parked = useQuery({
     queryKey: ['parked'],
     queryFn: ({ signal }) => api.send('GET /v1/parked', {}, { signal }),
-    refetchInterval: EVERY_MS,
+    ...live(EVERY_MS),
   });
   return (
     <section aria-label="Parked">

@@ -1,6 +1,6 @@
 import { builtinEmbedder } from '@slowwave/builtin-model';
 import type { Embedder, NearThresholds } from '@slowwave/engine';
-import { echoExtract, engineBench, fakeChat, keyedDecide, LIFE_CHANGES } from '@slowwave/engine-testing';
+import { echoExtract, engineBench, fakeChat, keyedDecide, LIFE_CHANGES, MORE_CHANGES } from '@slowwave/engine-testing';
 import { minilmFolder, tempDir } from '@slowwave/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NEAR_HASHED, NEAR_LEARNT } from '../src/assemble/settings.ts';
@@ -55,13 +55,17 @@ describe('a first batch, with builtin vectors', () => {
     ['in Chinese neither', ['用户住在北京', '用户对花生过敏'], false],
     ['two that say something else of the same are', ['User lives in Oslo', 'User lives in Bergen'], true],
     ['two that end the same are', ['User has a dog named Rex', "User's dog Rex died"], true],
+    ['what became otherwise is, in whatever words', ['User is a nurse', 'User became a paramedic'], true],
+    ['so it is in German', ['Nutzer arbeitet im Büro', 'Nutzer ist jetzt Bergführer'], true],
   ])('%s', async (_what, facts, decided) => {
     expect(await isDecided(hashed, facts)).toBe(decided);
   });
 
-  it('of one in five pairs of unrelated facts at most is decided on, and of 33 in 34 changes', async () => {
+  it('of one in five pairs of unrelated facts at most is decided on, and of 66 in 69 changes', async () => {
     expect(await shareOf(hashed, PAIRS)).toBeLessThanOrEqual(0.2);
-    expect(await shareOf(hashed, LIFE_CHANGES)).toBeGreaterThanOrEqual(33 / 34);
+    const changes = [...LIFE_CHANGES, ...MORE_CHANGES];
+    expect(changes).toHaveLength(69);
+    expect(await shareOf(hashed, changes)).toBeGreaterThanOrEqual(66 / 69);
   });
 });
 

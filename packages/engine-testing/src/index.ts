@@ -52,7 +52,7 @@ export { INJECTIONS } from './injections.ts';
 export { expectConserved, type OpenedLedger, type OpenLedger } from './ledger-bench.ts';
 export { describeLedger } from './ledger-suite.ts';
 export { expectTrue } from './ledger-truths.ts';
-export { LIFE_CHANGES, LIFE_ELSEWHERE } from './life-changes.ts';
+export { LIFE_CHANGES, LIFE_ELSEWHERE, MORE_CHANGES } from './life-changes.ts';
 export { describeLimiter, type OpenLimiter } from './limiter-suite.ts';
 export { createMemoryBuild } from './memory-build.ts';
 export { createMemoryIndex, emptyIndex, type IndexState } from './memory-index.ts';

@@ -36,6 +36,45 @@ export const LIFE_CHANGES: readonly (readonly [before: string, after: string])[]
   ['用户养了一只猫', '用户的猫走丢了'],
 ];
 
+/** Others, of which many share no word. */
+export const MORE_CHANGES: readonly (readonly [before: string, after: string])[] = [
+  ['User is a bus driver', 'User retired from driving buses'],
+  ['User shares an office with Paul', 'User has an office to themselves now'],
+  ["User's son is learning to walk", "User's son walks on his own"],
+  ["User's laptop is broken", 'User got a new laptop'],
+  ['User is reading Dune', 'User has moved on to Foundation'],
+  ['User cannot swim', 'User learnt to swim last summer'],
+  ['User lives in Vienna', 'User relocated to Graz'],
+  ['User has two cats', 'User adopted a third cat'],
+  ['User likes horror films', 'User can no longer stand horror films'],
+  ['User is engaged', 'User married in August'],
+  ['User has a cold', 'User has recovered'],
+  ['User works night shifts', "User's shifts are in the morning now"],
+  ["User's favourite food is pizza", 'User prefers sushi to everything else these days'],
+  ['User is a fan of Liverpool', 'User supports Everton now'],
+  ['User is taking antibiotics', 'User finished the course of antibiotics'],
+  ['User earns 2,500 euros', 'User got a raise to 2,900 euros'],
+  ['User flies to Rome on 3 May', 'The flight to Rome was cancelled'],
+  ['User keeps a diary on paper', 'User writes the diary in an app now'],
+  ['User owns a boat', 'User sold the boat'],
+  ["User's neighbour is noisy", 'The noisy neighbour moved out'],
+  ['User has never been to Asia', 'User came back from a trip to Thailand'],
+  ['User plays the drums', 'User sold the drum kit and took up singing'],
+  ['User practises yoga on Mondays', "User's yoga class was moved to Wednesdays"],
+  ['User is 41', 'User turned 42 in October'],
+  ['User is a smoker', 'User has not smoked for a month'],
+  ['User lives with the parents', 'User got a place of their own'],
+  ['User is a nurse', 'User became a paramedic'],
+  ["User's dog weighs 12 kilos", "User's dog weighs 14 kilos now"],
+  ['User uses Gmail', 'User moved all mail to Proton'],
+  ['User sleeps badly', 'User sleeps well since the new mattress'],
+  ['Nutzer wohnt in Bremen', 'Nutzer ist nach Kiel umgezogen'],
+  ['Nutzer trinkt gern Kaffee', 'Nutzer trinkt nur noch Tee'],
+  ['Usuario trabaja en un banco', 'Usuario renunció al banco'],
+  ['Utilisateur fume', 'Utilisateur a arrêté de fumer'],
+  ['用户喜欢跑步', '用户因膝伤不再跑步'],
+];
+
 /** What has nothing to do with any of that. */
 export const LIFE_ELSEWHERE: readonly string[] = [
   'Their grandmother collects porcelain owls',

@@ -7,9 +7,10 @@ import { customPrompt, type Prompt } from '../models/prompts/prompt.ts';
 import type { Candidate, Fact } from '../plan.ts';
 import { type Cancellation, inSlices, type Sliced } from '../ports/tools.ts';
 import type { TenantSettings } from '../settings.ts';
+import { factTerms } from '../text/claims.ts';
 import { localIsoOf } from '../text/dates.ts';
 import { cleanText, surelyFits } from '../text/normalise.ts';
-import { overlap, termSet } from '../text/terms.ts';
+import { overlap } from '../text/terms.ts';
 import type { BatchSettings } from '../words.ts';
 import { candidatesByFact } from './recall.ts';
 import type { Decided, Recalled } from './values.ts';
@@ -189,10 +190,10 @@ function* nearEarlier(
   earlier: readonly Fact[],
   limits: Pick<GroupLimits, 'overlap'>,
 ): Sliced<readonly Fact[]> {
-  const words = earlier.map((fact) => ({ fact, terms: termSet(fact.text) }));
+  const words = earlier.map((fact) => ({ fact, terms: factTerms(fact.text) }));
   const near = new Set<Fact>();
   for (const { text } of group) {
-    const asked = termSet(text);
+    const asked = factTerms(text);
     const nearest = words
       .map(({ fact, terms }) => ({ fact, score: overlap(asked, terms) }))
       .filter(({ score }) => score >= limits.overlap)

@@ -1,6 +1,8 @@
 import type { EngineDeps } from '../deps.ts';
 import type { IndexHit } from '../ports/search-index.ts';
-import { fuse } from '../search/hits.ts';
+import { type FusedHit, fuse } from '../search/hits.ts';
+import { topicsIn } from '../search/traits.ts';
+import { withoutFrame } from '../text/frame.ts';
 import { normaliseText } from '../text/normalise.ts';
 
 /** One memory near a fact, with the raw scores that found it. */
@@ -17,7 +19,7 @@ export function nearest(
   { recallPerFact, vectors }: Pick<EngineDeps['settings'], 'recallPerFact' | 'vectors'>,
 ): Neighbour[] {
   const best = new Map<string, IndexHit>();
-  for (const { hit } of fuse(hits, { mode: 'hybrid', vectors })) {
+  for (const hit of byWordsAndTopics(text, fuse(hits, { mode: 'hybrid', vectors }))) {
     if (!best.has(hit.point.memoryId)) best.set(hit.point.memoryId, hit);
   }
   const kept = withAlike(text, [...best.values()], recallPerFact);
@@ -26,6 +28,17 @@ export function nearest(
     vector: vectorScore,
     keyword: keywordScore,
   }));
+}
+
+/** What a fact changes often shares no word with it, but what both are about: "became a teacher" and "works as a nurse". */
+const TOPICS = 0.3;
+
+function byWordsAndTopics(text: string, found: readonly FusedHit[]): readonly IndexHit[] {
+  const hits = found.map(({ hit }) => hit);
+  const { topics } = topicsIn({ text }, hits);
+  const sums = found.map(({ score }, i) => score + TOPICS * (topics[i] ?? 0));
+  const order = sums.map((_, i) => i).sort((a, b) => (sums[b] ?? 0) - (sums[a] ?? 0) || a - b);
+  return order.flatMap((i) => hits[i] ?? []);
 }
 
 /** One place in so many is for what begins like the fact, and is not among the nearest. */
@@ -39,10 +52,10 @@ const ALIKE_LEAST = 1 / 3;
  */
 function withAlike(text: string, hits: readonly IndexHit[], places: number): readonly IndexHit[] {
   const nearest = hits.slice(0, places - Math.floor(places / PLACES_PER_ALIKE));
-  const said = normaliseText(text);
+  const said = wordingOf(text);
   const alike = hits
     .slice(nearest.length)
-    .map((hit) => ({ hit, shared: sharedBeginning(said, normaliseText(hit.point.text)) }))
+    .map((hit) => ({ hit, shared: sharedBeginning(said, wordingOf(hit.point.text)) }))
     .filter(({ shared }) => shared >= ALIKE_LEAST * said.length)
     .sort((a, b) => b.shared - a.shared);
   return [...new Set([...nearest, ...alike.map(({ hit }) => hit).slice(0, places - nearest.length), ...hits])].slice(
@@ -50,6 +63,9 @@ function withAlike(text: string, hits: readonly IndexHit[], places: number): rea
     places,
   );
 }
+
+/** Any two facts about a user begin alike. */
+const wordingOf = (text: string): string => normaliseText(withoutFrame(text));
 
 /** In UTF-16 units. */
 function sharedBeginning(one: string, other: string): number {

@@ -14,9 +14,10 @@ import { askedInSlices, type Cancellation, inSlices, type Sliced } from '../port
 import { NOTHING_SAID, pointsOf, textsOf, vectorTextsOfMessages } from '../projection/make-points.ts';
 import { markerOf, sameMarker } from '../projection/project.ts';
 import { cosine, scan } from '../search/hits.ts';
-import { FRAME } from '../text/claims.ts';
+import { saysChange } from '../text/changes.ts';
+import { factTerms } from '../text/claims.ts';
 import { normaliseText } from '../text/normalise.ts';
-import { once, overlap, termSet, terms } from '../text/terms.ts';
+import { once, overlap, terms } from '../text/terms.ts';
 import { type Memory, type Millis, saidBefore } from '../words.ts';
 import { isWishToForget } from './extract/rules.ts';
 import { isProcedure, PROCEDURAL } from './extract.ts';
@@ -97,6 +98,8 @@ async function isUndecided({ tools, settings }: EngineDeps, facts: readonly Fact
   const { candidates, near } = ground;
   // What somebody wants forgotten need not share a word with the wish: whatever was recalled is looked at.
   if (candidates.length > 0 && facts.some(isWishToForget)) return true;
+  // Nor need what ended share one with what it became, be it remembered or said beside it.
+  if (candidates.length + facts.length > 1 && facts.some(({ text }) => saysChange(text))) return true;
   if (candidates.some(({ recalledBy }) => recalledBy.some((scores) => isNear(scores, settings.near)))) return true;
   return inSlices(tools, nearEachOther(facts, near));
 }
@@ -378,12 +381,8 @@ export function* nearEachOther(facts: readonly Fact[], isPairNear: PairNear): Sl
 /** Whether two facts might be about the same thing; what they are compared by is worked out once for each. */
 type PairNear = (one: Fact, other: Fact) => boolean;
 
-/** What every fact about a user begins with makes none of them like another. */
-const withoutFrame = (text: string): ReadonlySet<string> =>
-  new Set([...termSet(text)].filter((term) => !FRAME.has(term)));
-
 export function pairNear(vectorOf: (text: string) => Float32Array, near: NearThresholds): PairNear {
-  const comparable = once(({ text }: Fact) => ({ vector: vectorOf(text), terms: withoutFrame(text) }));
+  const comparable = once(({ text }: Fact) => ({ vector: vectorOf(text), terms: factTerms(text) }));
   return (one, other) => {
     const [a, b] = [comparable(one), comparable(other)];
     return cosine(a.vector, b.vector) >= near.pair || overlap(a.terms, b.terms) >= near.overlap;

@@ -39,19 +39,19 @@ const ANY_OF_LEARNT = {
  */
 export const HIT: Readonly<Record<Calibration, Readonly<Record<keyof Trait, number>>>> = {
   hashed: {
-    none: -3.96,
-    words: 0.9,
-    fewerWords: -0.75,
-    near: 2.24,
-    further: -3.55,
+    none: -4.24,
+    words: 1.02,
+    fewerWords: -0.63,
+    near: 2.51,
+    further: -3.34,
     standsOut: 0,
     ...OF_LEARNT,
-    topics: 3.79,
-    alike: 2.89,
-    odd: 0.29,
-    oddWords: 5.34,
-    others: -5.47,
-    lacks: -2.38,
+    topics: 3.84,
+    alike: 2.39,
+    odd: 0.33,
+    oddWords: 5.14,
+    others: -5.18,
+    lacks: -2.35,
   },
   learnt: {
     none: -4.41,
@@ -100,17 +100,17 @@ export const HIT: Readonly<Record<Calibration, Readonly<Record<keyof Trait, numb
 /** The same for the log odds that anything does: by the best hit, and by the words of all. */
 export const ANY: Readonly<Record<Calibration, Readonly<Record<OfAny, number>>>> = {
   hashed: {
-    none: 1.41,
-    best: 0.61,
-    bestWords: 0.8,
-    bestNear: 0.08,
+    none: 1.4,
+    best: 0.62,
+    bestWords: 0.62,
+    bestNear: -0.48,
     ...ANY_OF_LEARNT,
-    others: -1.61,
-    odd: 0.35,
-    words: -0.72,
-    oddWords: -0.29,
-    untold: -1.22,
-    untoldWords: 1.19,
+    others: -1.67,
+    odd: 0.29,
+    words: -0.15,
+    oddWords: -0.51,
+    untold: -1.43,
+    untoldWords: 1.69,
   },
   learnt: {
     none: -1.31,
@@ -149,7 +149,7 @@ export const ANY: Readonly<Record<Calibration, Readonly<Record<OfAny, number>>>>
 };
 
 /** Less sure that anything answers, nothing is shown. */
-export const ANY_LEAST: Readonly<Record<Calibration, number>> = { hashed: 0.4, learnt: 0.47, words: 0.4 };
+export const ANY_LEAST: Readonly<Record<Calibration, number>> = { hashed: 0.35, learnt: 0.47, words: 0.4 };
 /** What is less likely to answer is not shown, nor is what is this much less likely than the best hit. */
 export const HIT_LEAST = 0.03;
-export const HIT_LEAST_OF_BEST: Readonly<Record<Calibration, number>> = { hashed: 0.15, learnt: 0.155, words: 0.15 };
+export const HIT_LEAST_OF_BEST: Readonly<Record<Calibration, number>> = { hashed: 0.12, learnt: 0.155, words: 0.15 };

@@ -58,6 +58,18 @@ describe('what is relevant', () => {
     expect(shown(question)).toEqual([memory]);
   });
 
+  test('the word for the user finds nothing, and who asks for users finds what is about them', () => {
+    const table = 'User manages the users table of a database';
+    const life = [...LIFE, table];
+    expect(shown('users table', { life })).toEqual([table]);
+    expect(shown('Which table of users is there?', { life })).toEqual([table]);
+    expect(shown('user', { life })).toEqual([table]);
+    for (const question of ['What does the user like?', 'Is the user in a choir?', "What is the user's shoe size?"]) {
+      expect(shown(question, { life }), question).not.toContain(table);
+      expect(shown(question, { life, mode: 'keyword' }), question).not.toContain(table);
+    }
+  });
+
   test('a search by words alone is cut as well', () => {
     const question = 'In which town does she live?';
     expect(found(question, { mode: 'keyword' }).length).toBeGreaterThan(1);
@@ -128,7 +140,7 @@ describe('what is relevant', () => {
     const same = [
       'User has a beagle called Biscuit',
       'User has the beagle called Biscuit',
-      'A beagle called Biscuit user has',
+      'A beagle called Biscuit she has',
     ];
     expect(shown('Which dog called Biscuit?', { life: [...same, ...LIFE.slice(4)] })).toHaveLength(2);
     const unlike = ['Biscuit', 'Olga', 'Pickle'].map((name) => `User has a beagle called ${name}`);

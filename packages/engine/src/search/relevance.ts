@@ -4,7 +4,7 @@ import { highest, isAllKnown } from './hits.ts';
 import { aboutOthers, askedAbout } from './person.ts';
 import type { RankedHit, RankQuestion } from './rank.ts';
 import type { ScoredHit } from './score.ts';
-import { type Calibration, type Trait, type Traits, traitsOf, USER } from './traits.ts';
+import { type Calibration, type Trait, type Traits, traitsOf } from './traits.ts';
 
 /**
  * How the hits that are shown were chosen. likelihood: by how likely each answers; few_known: so few are known that those with most
@@ -81,7 +81,7 @@ const FEW = 10;
 /** Where few are known at all, those with the most words of the question, unless they are about somebody else. */
 function likeliestOfFew(question: RankQuestion, ranked: readonly ScoredHit[]): readonly ScoredHit[] {
   if (!isAllKnown(ranked.map(({ hit }) => hit)) || ranked.length >= FEW) return [];
-  const asked = new Set(question.terms.filter((term) => term !== USER));
+  const asked = new Set(question.terms);
   const shared = ranked.map(({ hit }) => [...termSet(hit.point.text)].filter((term) => asked.has(term)).length);
   const most = Math.max(...shared);
   const isOther = aboutOthers(question.text);
@@ -94,7 +94,7 @@ const says = (trait: Trait | undefined): boolean =>
 const ALL = 0.999;
 
 /** Hashed vectors are about as near as this by chance. */
-const BY_CHANCE = 0.15;
+const BY_CHANCE = 0.2;
 
 /**
  * Has a word of the question, is about it, or is spelled alike and not only by the name of whom both are about. Where nothing is, only

@@ -136,8 +136,6 @@ const LIGHT_WORDS: ReadonlySet<string> = new Set(
     call bring hold turn start begin work one two much many last first new old good big every day week month year time
     always never still usually often really something anything people person way kind sort name type`),
 );
-/** What every memory of a user may begin with. */
-export const USER = 'user';
 
 /** Who asks what somebody does for a living does not ask where they live. */
 const IDIOMS = /\b(?:for|makes?|made|making) a living\b/giu;
@@ -154,7 +152,7 @@ function wordsOf({ text, terms: asked }: RankQuestion, hits: readonly IndexHit[]
   const names = termSet(askedAbout(text)?.phrase ?? '');
   const idioms = new Set((text.match(IDIOMS) ?? []).flatMap(terms));
   const said = [...rarities.keys()].filter((term) => !idioms.has(term));
-  const content = said.filter((term) => term !== USER && !names.has(term));
+  const content = said.filter((term) => !names.has(term));
   const weights = new Map(
     (content.length === 0 ? said : content).map((term) => [
       term,

@@ -1,6 +1,7 @@
 import { aliasesIn } from './aliases.ts';
 import { claimedIn, datesFrom, type Figures, figuresIn, hasNumber, isCalendarWord, isNumberWord } from './figures.ts';
-import { once, STOP_WORDS, termSet, UNSPACED as UNSPACED_SIGNS } from './terms.ts';
+import { FRAME_WORDS } from './frame.ts';
+import { once, STOP_WORDS, termSet, terms, UNSPACED as UNSPACED_SIGNS } from './terms.ts';
 
 /** What one text says, as others are held against it. */
 export interface Words {
@@ -136,10 +137,12 @@ const withoutCommon = (run: string): readonly string[] =>
     .split(/\s+/u)
     .filter((part) => part !== '');
 
-/** Words of how facts are written, which say nothing of where they came from. */
-export const FRAME = termSet(
-  "user user's users assistant agent 用户 助手 nutzer nutzerin benutzer usuario usuaria utilisateur utilisatrice utente usuário usuária пользователь",
-);
+/** Words for whom facts are about, wherever they stand in them: they say nothing of where a fact came from. */
+const FRAME: ReadonlySet<string> = new Set([...FRAME_WORDS, 'assistant', 'agent', '助手'].flatMap(terms));
+
+/** The words by which a fact is held against what was said, and against other facts. */
+export const factTerms = (text: string): ReadonlySet<string> =>
+  new Set([...termSet(text)].filter((term) => !FRAME.has(term)));
 
 /** What facts of any kind say about anybody, and how they say that something changed. */
 const COMMON: ReadonlySet<string> = new Set([

@@ -28,6 +28,13 @@ describe('hashVector', () => {
     expect(same).toBeGreaterThan(near('User lives in Berlin', 'Bob plays chess on Sundays'));
   });
 
+  test('what only begins alike is not near, and what is said of users further on is', () => {
+    expect(near('User paints', 'User smokes')).toBeLessThan(0.1);
+    expect(near('Nutzer malt', 'Nutzer raucht')).toBeLessThan(0.1);
+    expect(near('用户画画', '用户抽烟')).toBeLessThan(0.1);
+    expect(near('users table', 'User manages the users table')).toBeGreaterThan(0.5);
+  });
+
   test('a slip of the pen stays near', () => {
     expect(near('vegetarian food', 'vegitarian food')).toBeGreaterThan(0.5);
   });

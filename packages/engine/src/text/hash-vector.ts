@@ -1,8 +1,9 @@
+import { withoutFrame } from './frame.ts';
 import { normaliseText } from './normalise.ts';
 import { charactersAndPairs, porterStem, STOP_WORDS, type Word, wordsOf } from './terms.ts';
 
 /** Goes up whenever the same text gives another vector: part of the fingerprint of a vector space. */
-export const HASH_VECTOR_VERSION = 1;
+export const HASH_VECTOR_VERSION = 2;
 
 const DIMENSIONS = 1_024;
 
@@ -16,7 +17,8 @@ type Add = (feature: string, weight: number) => void;
 
 /**
  * A vector of length 1 that needs no model: the words of a text, their pairs and their 3 to 5 letter parts, each hashed to one
- * signed dimension. The same on every machine. A text without words is known by its exact spelling alone.
+ * signed dimension. The frame of a fact is left out. The same on every machine. A text without words is known by its exact spelling
+ * alone.
  */
 export function hashVector(text: string, dimensions: number = DIMENSIONS): Float32Array {
   const sums = new Float64Array(dimensions);
@@ -33,7 +35,7 @@ export function hashVector(text: string, dimensions: number = DIMENSIONS): Float
 
 function addWords(text: string, add: Add): void {
   let before: string | null = null;
-  for (const word of wordsOf(text)) {
+  for (const word of wordsOf(withoutFrame(text))) {
     if (STOP_WORDS.has(word.text)) continue;
     if (word.kind === 'unspaced') {
       for (const part of charactersAndPairs(word.text)) add(`word ${part}`, WORD);

@@ -34,6 +34,19 @@ describe('terms', () => {
     expect(terms(text)).toEqual(expected);
   });
 
+  test.each([
+    ['User lives in Oslo', ['live', 'oslo']],
+    ["The user's dog is called Rex", ['dog', 'call', 'rex']],
+    ['What does the user like?', ['like']],
+    ['Nutzer wohnt in Halle', ['wohnt', 'hall']],
+    ['用户住北京', ['住', '北', '京', '住北', '北京']],
+    ['User manages the users table', ['manag', 'user', 'tabl']],
+    ['users table', ['user', 'tabl']],
+    ['user', ['user']],
+  ])('the frame of %j has none: %j', (text, expected) => {
+    expect(terms(text)).toEqual(expected);
+  });
+
   test('repeats are kept, for they count', () => {
     expect(terms('tea, tea and more tea')).toEqual(['tea', 'tea', 'tea']);
   });

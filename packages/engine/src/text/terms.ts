@@ -1,14 +1,16 @@
+import { withoutFrame } from './frame.ts';
 import { normaliseText } from './normalise.ts';
 
 /** Goes up whenever the same text gives other terms: an index made with another number has to be rebuilt. */
-export const TERMS_VERSION = 2;
+export const TERMS_VERSION = 3;
 
 /**
  * The terms of the keyword leg, in order and with repeats: stems of words without the commonest ones, irregular
  * forms by their base; names as they are and in parts; single characters and pairs where a script does not separate words.
+ * The frame of a fact has none.
  */
 export function terms(text: string): string[] {
-  return [...justRead(text, () => wordsOf(text).flatMap(termsOf))];
+  return [...justRead(text, () => wordsOf(withoutFrame(text)).flatMap(termsOf))];
 }
 
 /** Up to four megabytes: a message is beside three others, which are found by its words as well, and all are read in a row. */

@@ -1,6 +1,6 @@
 import type { Spoken } from '../../messages/messages.ts';
 import type { Sliced } from '../../ports/tools.ts';
-import { FRAME } from '../../text/claims.ts';
+import { factTerms } from '../../text/claims.ts';
 import { normaliseText } from '../../text/normalise.ts';
 import { once, termSet } from '../../text/terms.ts';
 import { compareSaid } from '../../words.ts';
@@ -42,7 +42,7 @@ export function* attributing(window: readonly Spoken[]): Sliced<Attribute> {
 
 /** What is looked for, with how much it counts; what no message says is not. */
 function weighed({ text, quote }: Clue, rarities: ReadonlyMap<string, number>): readonly Weighed[] {
-  const words = [...termSet(text)].filter((term) => !FRAME.has(term));
+  const words = [...factTerms(text)];
   const weights = new Map([...termSet(quote ?? '')].map((term) => [term, 1]));
   for (const [i, term] of words.entries()) weights.set(term, 1 + ((END_WEIGHT - 1) * i) / words.length);
   return [...weights].flatMap(([term, weight]) => {

@@ -1,6 +1,6 @@
 import { leastOf, trustOf } from '../../memories/trust.ts';
 import type { Spoken } from '../../messages/messages.ts';
-import { FRAME } from '../../text/claims.ts';
+import { factTerms } from '../../text/claims.ts';
 import { normaliseText } from '../../text/normalise.ts';
 import { containment, once, termSet } from '../../text/terms.ts';
 import type { Message, Trust } from '../../words.ts';
@@ -50,7 +50,7 @@ export function lineageIn(
   const standsIn = (told: Told, { quoted, asked, isQuoted, isSupported }: Sought, share: number): boolean =>
     (!isQuoted && holds(told, quoted)) || (!isSupported && asked.every((one) => says(told, one, share)));
   const soughtOf = ({ texts, quote, sources }: Made, isExact: boolean): Sought => {
-    const asked = texts.map((text) => new Set([...termSet(text)].filter((term) => !FRAME.has(term))));
+    const asked = texts.map(factTerms);
     const own = looking.spokenBy(sources);
     const quoted = normaliseText(quote ?? '');
     const isQuoted = isExact || own.some((spoken) => holds(spoken, quoted));

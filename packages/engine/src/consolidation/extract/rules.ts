@@ -2,7 +2,7 @@ import { trustOf } from '../../memories/trust.ts';
 import type { Spoken } from '../../messages/messages.ts';
 import type { RawFact } from '../../models/parse/listed.ts';
 import type { Fact } from '../../plan.ts';
-import { FRAME } from '../../text/claims.ts';
+import { factTerms } from '../../text/claims.ts';
 import { millisOf } from '../../text/dates.ts';
 import { normaliseText } from '../../text/normalise.ts';
 import { containment, once, termSet } from '../../text/terms.ts';
@@ -168,7 +168,7 @@ const SUPPORTED = 0.34;
 /** Whether a fact repeats the system prompt, and nobody in the conversation said it. */
 export function echoesSystem(fact: { readonly text: string; readonly quote: string | null }, window: Window): boolean {
   if (window.system.length === 0) return false;
-  const asked = new Set([...termSet(fact.text)].filter((term) => !FRAME.has(term)));
+  const asked = factTerms(fact.text);
   if (asked.size === 0) return false;
   const { system, heard, comparable } = window;
   if (!system.some((text) => containment(asked, comparable(text).terms) >= FROM_SYSTEM)) return false;

@@ -17,6 +17,7 @@ const Playground = lazy(async () => ({ default: (await import('./pages/playgroun
 const ReplayPage = lazy(async () => ({ default: (await import('./pages/replay.tsx')).ReplayPage }));
 const Reviews = lazy(async () => ({ default: (await import('./pages/reviews.tsx')).Reviews }));
 const UserPage = lazy(async () => ({ default: (await import('./pages/user.tsx')).UserPage }));
+const Settings = lazy(async () => ({ default: (await import('./pages/settings.tsx')).Settings }));
 const Users = lazy(async () => ({ default: (await import('./pages/users.tsx')).Users }));
 const Work = lazy(async () => ({ default: (await import('./pages/work.tsx')).Work }));
 
@@ -44,6 +45,7 @@ export function App() {
             <Route path="/work/replays/:id" component={ReplayPage} />
             <Route path="/reviews" component={Reviews} />
             <Route path="/playground" component={Playground} />
+            <Route path="/settings/:page?" component={Settings} />
             <Route>
               <h1>There is no such page</h1>
               <p>The address may be misspelt, or the page may have moved.</p>

@@ -18,6 +18,7 @@ const SECTIONS: readonly Section[] = [
   { path: '/work', name: 'Work', right: 'ingest' },
   { path: '/reviews', name: 'Reviews', right: 'manage' },
   { path: '/playground', name: 'Playground', right: 'ingest' },
+  { path: '/settings', name: 'Settings', right: 'manage' },
 ];
 
 /** Pages that are not of the console itself. */

@@ -1,0 +1,51 @@
+import { Link, useParams } from 'wouter';
+import type { Right } from '../api.ts';
+import { may } from '../api.ts';
+import { useWho } from '../session.ts';
+import { Empty } from '../ui/states.tsx';
+import { Audit } from './settings/audit.tsx';
+import { Health } from './settings/health.tsx';
+import { Keys } from './settings/keys.tsx';
+import { Rules } from './settings/rules.tsx';
+import { Webhooks } from './settings/webhooks.tsx';
+
+interface Page {
+  readonly path: string;
+  readonly name: string;
+  readonly right: Right;
+  readonly show: () => React.ReactNode;
+}
+
+const PAGES: readonly Page[] = [
+  { path: '', name: 'What is remembered', right: 'manage', show: () => <Rules of="remember" /> },
+  { path: 'review', name: 'Review', right: 'manage', show: () => <Rules of="review" /> },
+  { path: 'retention', name: 'Retention', right: 'manage', show: () => <Rules of="retention" /> },
+  { path: 'budgets', name: 'Budgets', right: 'manage', show: () => <Rules of="budgets" /> },
+  { path: 'keys', name: 'Keys', right: 'admin', show: () => <Keys /> },
+  { path: 'webhooks', name: 'Webhooks', right: 'manage', show: () => <Webhooks /> },
+  { path: 'audit', name: 'Audit log', right: 'admin', show: () => <Audit /> },
+  { path: 'models', name: 'Models', right: 'operator', show: () => <Health of="models" /> },
+  { path: 'health', name: 'Health', right: 'operator', show: () => <Health of="doctor" /> },
+];
+
+/** What holds for everybody of a tenant, who may come in, and how the installation is doing. */
+export function Settings() {
+  const { page = '' } = useParams<{ page?: string }>();
+  const who = useWho();
+  const isBound = who.user_id !== null || who.app_id !== null;
+  const offered = isBound ? [] : PAGES.filter(({ right }) => may(who, right));
+  const shown = offered.find(({ path }) => path === page);
+  return (
+    <>
+      <h1>Settings</h1>
+      <nav className="row tabs" aria-label="Settings">
+        {offered.map(({ path, name }) => (
+          <Link key={path} href={`/settings${path && `/${path}`}`} aria-current={path === page ? 'page' : undefined}>
+            {name}
+          </Link>
+        ))}
+      </nav>
+      {shown === undefined ? <Empty>Your key does not have this page. Choose another one above.</Empty> : shown.show()}
+    </>
+  );
+}

@@ -1,0 +1,105 @@
+import { useQuery } from '@tanstack/react-query';
+import { api } from '../../api.ts';
+import { Empty, Loading, Problem } from '../../ui/states.tsx';
+import { Moment } from '../../ui/time.tsx';
+
+/** How the models and the data of the installation are doing, and what to do about what is wrong. */
+export const Health = ({ of }: { readonly of: 'models' | 'doctor' }) => (of === 'models' ? <Models /> : <Doctor />);
+
+function Models() {
+  const { data, error, refetch } = useQuery({
+    queryKey: ['models'],
+    queryFn: ({ signal }) => api.send('GET /v1/models', {}, { signal }),
+  });
+  if (data === undefined) return error === null ? <Loading /> : <Problem error={error} retry={refetch} />;
+  if (data.results.length === 0)
+    return (
+      <Empty>
+        No model of a server is set up: simple rules stand in for one, for trials only. Set OPENAI_API_KEY or
+        OPENAI_BASE_URL, and start the server again.
+      </Empty>
+    );
+  return data.results.map(({ use, model, findings, last_call: last }) => (
+    <section key={`${use} ${model}`} className="card" aria-label={model}>
+      <h2>
+        {model} <span className="tag">{use}</span> {last === null && <span className="tag">not called yet</span>}
+        {last !== null && (
+          <span className={`tag ${last.problem === null ? 'good' : 'bad'}`}>{last.problem?.code ?? 'answers'}</span>
+        )}
+      </h2>
+      {last !== null && (
+        <p>
+          {last.problem?.message ?? 'Its last call was answered'} <Moment iso={last.at} />
+        </p>
+      )}
+      {findings.length > 0 && (
+        <ul>
+          {findings.map(({ at, what, remedy }) => (
+            <li key={`${at} ${what}`}>
+              {what}
+              {remedy !== null && <>. {remedy}</>}{' '}
+              <span className="quiet">
+                <Moment iso={at} />
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  ));
+}
+
+function Doctor() {
+  const { data, error, isFetching, refetch } = useQuery({
+    queryKey: ['doctor', 'usual'],
+    queryFn: ({ signal }) => api.send('GET /v1/doctor', { query: { depth: 'usual' } }, { signal }),
+    // It reads samples of everything.
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  if (data === undefined)
+    return error === null ? (
+      <Loading what="Checking samples of all data …" />
+    ) : (
+      <Problem error={error} retry={refetch} />
+    );
+  return (
+    <>
+      <p>
+        <span className={`tag ${data.healthy ? 'good' : 'bad'}`}>{data.healthy ? 'sound' : 'errors'}</span> Checked{' '}
+        <Moment iso={data.at} />{' '}
+        <button type="button" disabled={isFetching} onClick={() => void refetch()}>
+          Check again
+        </button>
+      </p>
+      {data.findings.map(({ check, severity, what, examples, remedy }) => (
+        <section key={`${check} ${what}`} className="card">
+          <h2>
+            <span className={`tag ${severity === 'error' ? 'bad' : 'wait'}`}>{severity}</span> {what}
+          </h2>
+          <p>{remedy}</p>
+          {examples.length > 0 && <p className="quiet">For example {examples.join(', ')}</p>}
+        </section>
+      ))}
+      <section className="card">
+        <table>
+          <thead>
+            <tr>
+              <th>Check</th>
+              <th className="number">Looked at</th>
+              <th className="number">Findings</th>
+            </tr>
+          </thead>
+          <tbody>
+            {data.checks.map(({ check, looked, findings }) => (
+              <tr key={check}>
+                <td>{check}</td>
+                <td className="number">{looked.toLocaleString('en')}</td>
+                <td className="number">{findings}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </>
+  );
+}

@@ -1,0 +1,241 @@
+import type { Settings } from '@slowwave/sdk';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api } from '../../api.ts';
+import { ActionForm } from '../../ui/action.tsx';
+import { Amount, Line, LongText, Select, Several } from '../../ui/fields.tsx';
+import { Loading, Problem } from '../../ui/states.tsx';
+import { Falling } from './falling.tsx';
+import { Trial } from './trial.tsx';
+
+type Part = 'remember' | 'review' | 'retention' | 'budgets';
+
+const SETTINGS = ['settings'];
+
+/** What holds for all consolidations of a tenant from the next one on. */
+export function Rules({ of }: { readonly of: Part }) {
+  const { data, error, refetch } = useQuery({
+    queryKey: SETTINGS,
+    queryFn: ({ signal }) => api.settings.get({ signal }),
+    // Somebody may be typing.
+    refetchOnWindowFocus: false,
+  });
+  if (data === undefined) return error === null ? <Loading /> : <Problem error={error} retry={refetch} />;
+  return <Editor key={JSON.stringify(data)} saved={data} of={of} />;
+}
+
+interface Editing {
+  readonly draft: Settings;
+  readonly change: (part: Partial<Settings>) => void;
+}
+
+function Editor({ saved, of }: { readonly saved: Settings; readonly of: Part }) {
+  const [draft, setDraft] = useState(saved);
+  const editing: Editing = { draft, change: (part) => setDraft({ ...draft, ...part }) };
+  const isChanged = JSON.stringify(draft) !== JSON.stringify(saved);
+  return (
+    <div className="beside">
+      <section className="card" aria-label="Settings of the tenant">
+        <ActionForm
+          submit="Save"
+          disabled={!isChanged}
+          run={() => api.settings.replace(draft)}
+          touches={[SETTINGS, ['overview']]}
+          cancel={isChanged ? () => setDraft(saved) : undefined}
+        >
+          {of === 'remember' && <Remember {...editing} />}
+          {of === 'review' && <Review {...editing} />}
+          {of === 'retention' && <Retention {...editing} />}
+          {of === 'budgets' && <Budgets {...editing} />}
+        </ActionForm>
+      </section>
+      {(of === 'remember' || of === 'review') && <Trial draft={draft} />}
+      {of === 'retention' && <Falling draft={draft} />}
+    </div>
+  );
+}
+
+function Remember({ draft, change }: Editing) {
+  return (
+    <>
+      <LongText
+        name="Instructions"
+        hint="What to remember, in addition to the built-in rules."
+        value={draft.instructions}
+        change={(instructions) => change({ instructions })}
+      />
+      <LongText name="Remember only" value={draft.includes} rows={2} change={(includes) => change({ includes })} />
+      <LongText name="Never remember" value={draft.excludes} rows={2} change={(excludes) => change({ excludes })} />
+      <LongText
+        name="How new facts change memories"
+        value={draft.decide_instructions}
+        rows={2}
+        change={(decide_instructions) => change({ decide_instructions })}
+      />
+      <Categories draft={draft} change={change} />
+      <details>
+        <summary>Prompts of your own</summary>
+        <div className="fields">
+          <LongText
+            name="Prompt that extracts facts"
+            hint="Must contain {{categories}}. The format of the answer stays the same."
+            value={draft.prompts.extract}
+            rows={8}
+            change={(extract) => change({ prompts: { ...draft.prompts, extract } })}
+          />
+          <LongText
+            name="Prompt that decides"
+            value={draft.prompts.decide}
+            rows={8}
+            change={(decide) => change({ prompts: { ...draft.prompts, decide } })}
+          />
+        </div>
+      </details>
+      <Select
+        name="Personal data"
+        hint="Applied before anything is stored."
+        value={draft.personal_data}
+        options={{ off: 'Stored as it is', mask: 'Masked', drop: 'Not stored' }}
+        change={(personal_data) => change({ personal_data })}
+      />
+      <Select
+        name="Relations"
+        value={draft.graph ? 'on' : 'off'}
+        options={{ on: 'Extracted from every batch', off: 'Only where a batch asks for them' }}
+        change={(on) => change({ graph: on === 'on' })}
+      />
+      <Line
+        name="Time zone of speakers"
+        hint="Like Europe/Oslo. Empty: UTC."
+        value={draft.timezone}
+        change={(timezone) => change({ timezone })}
+      />
+    </>
+  );
+}
+
+/** Typed as a line; what is typed is kept as it stands until it is a list of others. */
+function Categories({ draft, change }: Editing) {
+  const [typed, setTyped] = useState(draft.categories?.join(', ') ?? null);
+  return (
+    <Line
+      name="Categories"
+      hint="Separated by commas. Empty: the built-in ones."
+      value={typed}
+      change={(text) => {
+        setTyped(text);
+        const names = (text ?? '').split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim()]));
+        change({ categories: names.length === 0 ? null : names });
+      }}
+    />
+  );
+}
+
+const Review = ({ draft, change }: Editing) => (
+  <>
+    <Several
+      name="Operations that wait for a person"
+      hint="They wait under Reviews until somebody approves or rejects them."
+      value={draft.review}
+      options={['ADD', 'UPDATE', 'DELETE']}
+      change={(review) => change({ review })}
+    />
+    <Select
+      name="Facts that rest on external content"
+      hint="Other systems’ output, web pages, pasted mails."
+      value={draft.external_content}
+      options={{ review: 'Wait for a person', remember: 'Are remembered like others', ignore: 'Are dropped' }}
+      change={(external_content) => change({ external_content })}
+    />
+  </>
+);
+
+function Retention({ draft, change }: Editing) {
+  const { retention, forgetting } = draft;
+  const keep = (part: Partial<typeof retention>) => change({ retention: { ...retention, ...part } });
+  const forget = (part: Partial<typeof forgetting>) => change({ forgetting: { ...forgetting, ...part } });
+  return (
+    <>
+      <h2>Days that are kept</h2>
+      <p className="quiet">Empty: for ever.</p>
+      <Amount
+        name="Messages"
+        min={1}
+        value={retention.messages_days}
+        change={(messages_days) => keep({ messages_days })}
+      />
+      <Amount
+        name="Plans and answers of models"
+        min={1}
+        value={retention.plans_days}
+        change={(plans_days) => keep({ plans_days })}
+      />
+      <Amount
+        name="Former versions of memories"
+        min={1}
+        value={retention.history_days}
+        change={(history_days) => keep({ history_days })}
+      />
+      <Amount
+        name="Forgotten memories, until they are erased"
+        min={1}
+        value={retention.forgotten_days}
+        change={(forgotten_days) => keep({ forgotten_days })}
+      />
+      <h2>Memories that are forgotten</h2>
+      <p className="quiet">Pinned ones never are. Empty: none for this reason.</p>
+      <Amount
+        name="Days without a change"
+        min={1}
+        value={forgetting.max_age_days}
+        change={(max_age_days) => forget({ max_age_days })}
+      />
+      <Amount
+        name="Days without a change or a confirmation"
+        min={1}
+        value={forgetting.unconfirmed_days}
+        change={(unconfirmed_days) => forget({ unconfirmed_days })}
+      />
+      <Amount
+        name="Most memories of each user"
+        min={1}
+        value={forgetting.max_memories}
+        change={(max_memories) => forget({ max_memories })}
+      />
+    </>
+  );
+}
+
+function Budgets({ draft: { budgets }, change }: Editing) {
+  const limit = (part: Partial<typeof budgets>) => change({ budgets: { ...budgets, ...part } });
+  return (
+    <>
+      <p className="quiet">
+        Each day (UTC). Once a limit is reached, batches wait for the next day; nothing is dropped. Empty: no limit.
+      </p>
+      <Amount
+        name="Tokens of all users"
+        value={budgets.tokens_per_day}
+        change={(tokens_per_day) => limit({ tokens_per_day })}
+      />
+      <Amount
+        name="Cost of all users"
+        step="any"
+        hint="In the currency of the prices. Models without a price count as zero."
+        value={budgets.cost_per_day}
+        change={(cost_per_day) => limit({ cost_per_day })}
+      />
+      <Amount
+        name="Tokens of each user"
+        value={budgets.user_tokens_per_day}
+        change={(user_tokens_per_day) => limit({ user_tokens_per_day })}
+      />
+      <Amount
+        name="Cost of each user"
+        step="any"
+        value={budgets.user_cost_per_day}
+        change={(user_cost_per_day) => limit({ user_cost_per_day })}
+      />
+    </>
+  );
+}

@@ -1,0 +1,31 @@
+import { useState } from 'react';
+import { Dialog } from '../../ui/dialog.tsx';
+
+interface Shown {
+  readonly secret: string;
+  readonly close: () => void;
+}
+
+/** Shown once: nobody can read it again, this server neither. */
+export function Secret({ secret, close }: Shown) {
+  const [isCopied, setIsCopied] = useState(false);
+  return (
+    <Dialog title="The secret" close={close}>
+      <p>Copy it now. It is shown only once.</p>
+      <pre className="wrap">{secret}</pre>
+      <div className="row after">
+        {'clipboard' in navigator && (
+          <button
+            type="button"
+            onClick={() => void navigator.clipboard.writeText(secret).then(() => setIsCopied(true))}
+          >
+            {isCopied ? 'Copied' : 'Copy'}
+          </button>
+        )}
+        <button type="button" className="main" onClick={close}>
+          I have it
+        </button>
+      </div>
+    </Dialog>
+  );
+}

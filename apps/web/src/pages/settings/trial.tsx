@@ -1,0 +1,95 @@
+import type { Message, Settings } from '@slowwave/sdk';
+import { useState } from 'react';
+import { api } from '../../api.ts';
+import { ActionForm } from '../../ui/action.tsx';
+import { Diff } from '../../ui/diff.tsx';
+import { Line, LongText } from '../../ui/fields.tsx';
+import type { Plan } from '../consolidation/plan.ts';
+
+const EXAMPLE = 'I moved to Lisbon last week, and I am allergic to peanuts.\nassistant: Noted!';
+
+/** What a conversation would lead to with settings that are not saved yet. Nothing is stored but what the model used. */
+export function Trial({ draft }: { readonly draft: Settings }) {
+  const [transcript, setTranscript] = useState<string | null>(EXAMPLE);
+  const [user, setUser] = useState<string | null>('somebody');
+  const [plan, setPlan] = useState<Plan | null>(null);
+  return (
+    <section className="card" aria-label="Try on a transcript">
+      <h2>Try on a transcript</h2>
+      <ActionForm
+        submit="Try"
+        disabled={transcript === null || user === null}
+        run={() =>
+          api.consolidations.preview({
+            user_id: user ?? '',
+            messages: messagesOf(transcript ?? ''),
+            settings: triedOf(draft),
+          })
+        }
+        done={(answer) => setPlan(answer as Plan)}
+      >
+        <LongText
+          name="Conversation"
+          hint="A line for each message. One of the assistant begins with “assistant:”."
+          value={transcript}
+          rows={5}
+          change={setTranscript}
+        />
+        <Line name="User" hint="Whose memories it is compared with." value={user} change={setUser} />
+      </ActionForm>
+      {plan !== null && <Outcome plan={plan} />}
+    </section>
+  );
+}
+
+const ASSISTANT = /^assistant:\s*/iu;
+
+const messagesOf = (transcript: string): Message[] =>
+  transcript
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line) => ({ role: ASSISTANT.test(line) ? 'assistant' : 'user', content: line.replace(ASSISTANT, '') }));
+
+const triedOf = (draft: Settings) => ({
+  instructions: draft.instructions,
+  includes: draft.includes,
+  excludes: draft.excludes,
+  decide_instructions: draft.decide_instructions,
+  categories: draft.categories,
+  prompts: draft.prompts,
+  review: draft.review,
+  external_content: draft.external_content,
+});
+
+const TONES = { ADD: 'good', UPDATE: 'wait', DELETE: 'bad', NONE: '' } as const;
+
+function Outcome({ plan: { operations, held, discards, usage, cost } }: { readonly plan: Plan }) {
+  const all = [
+    ...operations.map((operation) => ({ ...operation, waits: false })),
+    ...held.map((operation) => ({ ...operation, waits: true })),
+  ];
+  return (
+    <div role="status">
+      {all.length === 0 && <p>Nothing would be remembered.</p>}
+      <ul className="plain">
+        {all.map(({ event, before, after, reason, fact, waits }) => (
+          <li key={`${fact} ${event} ${after}`}>
+            <span className={`tag ${TONES[event]}`}>{event}</span>{' '}
+            {waits && <span className="tag wait">waits for review</span>}
+            <Diff from={before} to={event === 'DELETE' ? null : after} />
+            <p className="quiet">{reason}</p>
+          </li>
+        ))}
+        {discards.map(({ text, reason }) => (
+          <li key={text}>
+            <span className="tag">dropped</span> {text} <span className="quiet">{reason}</span>
+          </li>
+        ))}
+      </ul>
+      <p className="quiet">
+        {usage.calls} calls, {(usage.prompt_tokens + usage.completion_tokens).toLocaleString('en')} tokens
+        {cost !== null && `, cost ${cost.toLocaleString('en', { maximumFractionDigits: 6 })}`}. Nothing was stored.
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,209 @@
+import type { Delivery, Webhook } from '@slowwave/sdk';
+import { useState } from 'react';
+import { api } from '../../api.ts';
+import { Action, ActionForm } from '../../ui/action.tsx';
+import { Confirm, Dialog } from '../../ui/dialog.tsx';
+import { Line, Several } from '../../ui/fields.tsx';
+import { Pages, usePages } from '../../ui/pages.tsx';
+import { Empty } from '../../ui/states.tsx';
+import { Moment } from '../../ui/time.tsx';
+import { Wide } from '../../ui/wide.tsx';
+import { Secret } from './secret.tsx';
+
+const WEBHOOKS = ['webhooks'];
+const DELIVERIES = ['deliveries'];
+
+const EVENTS = [
+  'batch.consolidated',
+  'batch.parked',
+  'memory.added',
+  'memory.updated',
+  'memory.deleted',
+  'attack.detected',
+  'memory.retracted',
+  'relation.retracted',
+] as const satisfies readonly Webhook['events'][number][];
+
+/** Who is notified of what, and whether that arrives. */
+export function Webhooks() {
+  const [isCreating, setIsCreating] = useState(false);
+  const [secret, setSecret] = useState<string | null>(null);
+  const list = usePages<Webhook>({
+    queryKey: WEBHOOKS,
+    read: (cursor, signal) => api.send('GET /v1/webhooks', { query: { cursor } }, { signal }),
+  });
+  return (
+    <>
+      <p>
+        <button type="button" className="main" onClick={() => setIsCreating(true)}>
+          Create a webhook
+        </button>
+      </p>
+      <Pages of={list}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty>Nobody is notified yet. Create a webhook, and each event is posted to its address.</Empty>
+          ) : (
+            rows.map((webhook) => <One key={webhook.id} webhook={webhook} show={setSecret} />)
+          )
+        }
+      </Pages>
+      {isCreating && <Create close={() => setIsCreating(false)} show={setSecret} />}
+      {secret !== null && <Secret secret={secret} close={() => setSecret(null)} />}
+    </>
+  );
+}
+
+interface Showing {
+  readonly show: (secret: string | null) => void;
+}
+
+function Create({ close, show }: Showing & { readonly close: () => void }) {
+  const [url, setUrl] = useState<string | null>(null);
+  const [name, setName] = useState<string | null>(null);
+  const [events, setEvents] = useState<readonly (typeof EVENTS)[number][]>([]);
+  return (
+    <Dialog title="Create a webhook" close={close}>
+      <ActionForm
+        submit="Create"
+        cancel={close}
+        disabled={url === null || events.length === 0}
+        touches={[WEBHOOKS]}
+        run={() => api.send('POST /v1/webhooks', { body: { url: url ?? '', name: name ?? '', events } })}
+        done={({ secret = null }) => {
+          close();
+          show(secret);
+        }}
+      >
+        <Line name="Address" type="url" hint="Begins with https://" value={url} change={setUrl} />
+        <Line name="Name" value={name} change={setName} />
+        <Several name="Events" value={events} options={EVENTS} change={setEvents} />
+      </ActionForm>
+    </Dialog>
+  );
+}
+
+function One({ webhook, show }: Showing & { readonly webhook: Webhook }) {
+  const { id, name, url, events, active, failures, last_error: error, paused_at: paused } = webhook;
+  const [isDeleting, setIsDeleting] = useState(false);
+  const [isOpen, setIsOpen] = useState(false);
+  const patch = (body: { active: boolean } | { rotate_secret: true }) =>
+    api.send('PATCH /v1/webhooks/{id}', { params: { id }, body });
+  return (
+    <section className="card" aria-label={name === '' ? url : name}>
+      <h2>
+        {name === '' ? url : name} <StateOf webhook={webhook} />
+      </h2>
+      <p className="quiet breaks">
+        {url} · {events.join(', ')}
+      </p>
+      {failures > 0 && (
+        <p>
+          {failures} attempts failed. {error}
+        </p>
+      )}
+      <div className="row">
+        <Action run={() => patch({ active: !active || paused !== null })} touches={[WEBHOOKS]}>
+          {active && paused === null ? 'Pause' : 'Go on'}
+        </Action>
+        <Action
+          run={() => patch({ rotate_secret: true })}
+          touches={[WEBHOOKS]}
+          done={(made) => show(made.secret ?? null)}
+        >
+          New secret
+        </Action>
+        <button type="button" className="danger" onClick={() => setIsDeleting(true)}>
+          Delete
+        </button>
+        <button type="button" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
+          Deliveries
+        </button>
+      </div>
+      {isOpen && <Deliveries id={id} />}
+      {isDeleting && (
+        <Confirm
+          title="Delete the webhook"
+          submit="Delete"
+          close={() => setIsDeleting(false)}
+          touches={[WEBHOOKS]}
+          run={() => api.send('DELETE /v1/webhooks/{id}', { params: { id } })}
+        >
+          <p>{url} is notified of nothing more, and its deliveries are deleted.</p>
+        </Confirm>
+      )}
+    </section>
+  );
+}
+
+function StateOf({ webhook: { active, paused_at: paused, failures } }: { readonly webhook: Webhook }) {
+  if (!active) return <span className="tag">off</span>;
+  if (paused !== null) return <span className="tag bad">paused</span>;
+  return failures > 0 ? <span className="tag wait">failing</span> : <span className="tag good">on</span>;
+}
+
+const TONES = { delivered: 'good', waiting: 'wait', failed: 'bad' } as const;
+
+function Deliveries({ id }: { readonly id: string }) {
+  const list = usePages<Delivery>({
+    queryKey: [...DELIVERIES, id],
+    read: (cursor, signal) =>
+      api.send('GET /v1/webhooks/{id}/deliveries', { params: { id }, query: { cursor } }, { signal }),
+  });
+  return (
+    <Pages of={list}>
+      {(rows) => (
+        <>
+          {rows.length === 0 && <p className="quiet">Nothing was sent yet.</p>}
+          {rows.some(({ state }) => state === 'failed') && (
+            <Action
+              run={() => api.send('POST /v1/webhooks/{id}/deliveries/replay', { params: { id } })}
+              touches={[[...DELIVERIES, id]]}
+            >
+              Send all failed ones again
+            </Action>
+          )}
+          {rows.length > 0 && <Sent id={id} deliveries={rows} />}
+        </>
+      )}
+    </Pages>
+  );
+}
+
+const Sent = ({ id, deliveries }: { readonly id: string; readonly deliveries: readonly Delivery[] }) => (
+  <Wide name="Deliveries">
+    <table>
+      <tbody>
+        {deliveries.map(
+          ({ id: one, type, state, attempts, created_at: at, last_status: status, last_error: error }) => (
+            <tr key={one}>
+              <td>
+                <Moment iso={at} />
+              </td>
+              <td>{type}</td>
+              <td>
+                <span className={`tag ${TONES[state]}`}>{state}</span>{' '}
+                <span className="quiet">{attempts} attempts</span>
+              </td>
+              <td className="quiet">{error ?? status}</td>
+              <td>
+                {state !== 'waiting' && (
+                  <Action
+                    run={() =>
+                      api.send('POST /v1/webhooks/{id}/deliveries/{delivery_id}/replay', {
+                        params: { id, delivery_id: one },
+                      })
+                    }
+                    touches={[[...DELIVERIES, id]]}
+                  >
+                    Send again
+                  </Action>
+                )}
+              </td>
+            </tr>
+          ),
+        )}
+      </tbody>
+    </table>
+  </Wide>
+);

@@ -1,0 +1,118 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { freePort } from '@slowwave/testkit';
+import { describe, expect, it } from 'vitest';
+import { consoleForTests, WITHIN_MS } from './browsing.ts';
+
+const KEY = 'a-key-of-enough-letters';
+const NARROW = { viewport: { width: 390, height: 844 }, colorScheme: 'dark' } as const;
+
+const PAGES = ['', '/review', '/retention', '/budgets', '/keys', '/webhooks', '/audit', '/models', '/health'];
+
+describe('the settings', () => {
+  const at = consoleForTests({ SLOWWAVE_API_KEY: KEY, SLOWWAVE_ALLOW_PRIVATE_URLS: '127.0.0.1' });
+
+  it('are usable by everybody, on a telephone in the dark', async () => {
+    const { page, open, expectClean } = await at.visit({ key: KEY, ...NARROW });
+    for (const path of PAGES) {
+      await open(`/settings${path}`);
+      await page
+        .getByRole('navigation', { name: 'Settings' })
+        .locator('[aria-current]')
+        .waitFor({ timeout: WITHIN_MS });
+      await page.waitForLoadState('networkidle');
+      await expectClean();
+    }
+  });
+
+  it('are tried on a transcript before they are saved, and saved as a whole', async () => {
+    const { page, open, expectClean } = await at.visit({ key: KEY });
+    await open('/settings/review');
+    await page.getByLabel('ADD').check();
+    const trial = page.getByRole('region', { name: 'Try on a transcript' });
+    await trial.getByLabel('Conversation').fill('I live in Lisbon.\nassistant: Noted!');
+    await trial.getByRole('button', { name: 'Try' }).click();
+    await trial.getByText('waits for review').waitFor({ timeout: WITHIN_MS });
+    expect((await at.api.settings.get()).review).toEqual([]);
+    await expectClean();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect.poll(async () => (await at.api.settings.get()).review, { timeout: WITHIN_MS }).toEqual(['ADD']);
+  });
+
+  it('show what retention would remove before it does', async () => {
+    const { page, open } = await at.visit({ key: KEY });
+    await at.api.memories.add({ user_id: 'old', memory: 'Has a cat' });
+    await at.api.memories.add({ user_id: 'old', memory: 'Has a dog' });
+    await open('/settings/retention');
+    await page.getByLabel('Most memories of each user').fill('1');
+    await page.getByRole('button', { name: 'Show it' }).click();
+    const row = page.locator('dl div', { hasText: 'because there are too many' });
+    await row.getByText('1', { exact: true }).waitFor({ timeout: WITHIN_MS });
+    expect((await at.api.settings.get()).forgetting.max_memories).toBeNull();
+  });
+
+  it('show the secret of a key once, and revoke it', async () => {
+    const { page, open, expectClean } = await at.visit({ key: KEY });
+    await open('/settings/keys');
+    await page.getByRole('button', { name: 'Create a key' }).click();
+    await page.getByLabel('Name').fill('for the chat');
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'The secret' });
+    const shown = dialog.locator('pre', { hasText: /^sw_/ });
+    await shown.waitFor({ timeout: WITHIN_MS });
+    const secret = (await shown.textContent()) ?? '';
+    await expectClean();
+    await dialog.getByRole('button', { name: 'I have it' }).click();
+    const row = page.getByRole('row', { name: /for the chat/ });
+    await row.getByText('valid').waitFor({ timeout: WITHIN_MS });
+    await row.getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+    await row.getByText('revoked').waitFor({ timeout: WITHIN_MS });
+    expect(await page.content()).not.toContain(secret);
+  });
+
+  it('list what was sent to a webhook, and send it again', async () => {
+    const received: string[] = [];
+    const port = await freePort();
+    const receiver = createServer((request, response) => {
+      received.push(String(request.url));
+      response.end();
+    });
+    await once(receiver.listen(port, '127.0.0.1'), 'listening');
+    try {
+      const { page, open } = await at.visit({ key: KEY });
+      await open('/settings/webhooks');
+      await page.getByRole('button', { name: 'Create a webhook' }).click();
+      await page.getByLabel('Address').fill(`http://127.0.0.1:${port}/told`);
+      await page.getByLabel('memory.added').check();
+      await page.getByRole('button', { name: 'Create', exact: true }).click();
+      await page.getByRole('button', { name: 'I have it' }).click();
+      await at.api.memories.add({ user_id: 'ana', memory: 'Plays chess' });
+      await expect.poll(() => received.length, { timeout: WITHIN_MS }).toBe(1);
+      await page.getByRole('button', { name: 'Deliveries' }).click();
+      await page.getByRole('button', { name: 'Send again' }).click();
+      await expect.poll(() => received.length, { timeout: WITHIN_MS }).toBe(2);
+    } finally {
+      receiver.close();
+      receiver.closeAllConnections();
+    }
+  });
+
+  it('tell a dry run in the audit log from what was done', async () => {
+    const { id } = await at.api.memories.add({ user_id: 'eve', memory: 'Likes tea' });
+    await at.api.send('DELETE /v1/memories/{id}', { params: { id }, query: { dry_run: 'true' } });
+    const { page, open } = await at.visit({ key: KEY });
+    await open('/settings/audit');
+    await page.getByLabel('About').fill(id);
+    const dry = page.getByRole('row', { name: /DELETE \/v1\/memories\/\{id\}/ });
+    await dry.getByText('dry run').waitFor({ timeout: WITHIN_MS });
+  });
+
+  it('offer a key only what it may change', async () => {
+    const { secret } = await at.api.keys.make({ name: 'manager', scopes: ['manage'] });
+    const { page, open } = await at.visit({ key: secret });
+    await open('/settings');
+    const offered = await page.getByRole('navigation', { name: 'Settings' }).getByRole('link').allTextContents();
+    expect(offered).toEqual(['What is remembered', 'Review', 'Retention', 'Budgets', 'Webhooks']);
+  });
+});

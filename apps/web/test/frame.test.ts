@@ -77,6 +77,7 @@ describe('a console with keys', () => {
     await open(path);
     await page.getByRole('link', { name: 'ana' }).first().waitFor({ timeout: WITHIN_MS });
     expect(await page.getByRole('link', { name: 'bob' }).count()).toBe(0);
+    expect(await page.locator('table a[href^="/consolidations/"]').count()).toBe(0);
     await expectClean();
   });
 

@@ -1,6 +1,6 @@
 import type { ConsolidationSummary } from '@slowwave/sdk';
-import { Link } from 'wouter';
 import { api } from '../api.ts';
+import { Decision } from '../ui/decision.tsx';
 import { Exact, Filters, Select, useFilters } from '../ui/filters.tsx';
 import { Owner } from '../ui/owner.tsx';
 import { Pages, usePages } from '../ui/pages.tsx';
@@ -70,9 +70,9 @@ const Table = ({ rows }: { readonly rows: readonly ConsolidationSummary[] }) => 
         {rows.map((row) => (
           <tr key={row.id}>
             <td>
-              <Link href={`/consolidations/${row.id}`}>
+              <Decision id={row.id} otherwise={<Moment iso={row.created_at} />}>
                 <Moment iso={row.created_at} />
-              </Link>
+              </Decision>
             </td>
             <td>
               <Owner of={row} />

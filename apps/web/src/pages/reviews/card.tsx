@@ -3,6 +3,7 @@ import { useId, useState } from 'react';
 import { Link } from 'wouter';
 import { api } from '../../api.ts';
 import { Action, ActionForm } from '../../ui/action.tsx';
+import { Decision } from '../../ui/decision.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Diff } from '../../ui/diff.tsx';
 import { Owner } from '../../ui/owner.tsx';
@@ -46,7 +47,7 @@ export function ReviewCard({ review, picked = false, pick }: Shown) {
       {note !== null && <p className="quiet">{note}</p>}
       <div className="row">
         {state === 'pending' && <Decisions review={review} />}
-        {why !== null && <Link href={`/consolidations/${why}`}>Why</Link>}
+        {why !== null && <Decision id={why}>Why</Decision>}
         {review.memory_id !== null && <Link href={`/memories/${review.memory_id}`}>The memory</Link>}
       </div>
     </article>

@@ -1,9 +1,9 @@
 import type { BatchSummary } from '@slowwave/sdk';
 import { useState } from 'react';
-import { Link } from 'wouter';
 import { api, may } from '../../api.ts';
 import { useWho } from '../../session.ts';
 import { Action } from '../../ui/action.tsx';
+import { Decision } from '../../ui/decision.tsx';
 import { Exact, Filters, Select, useFilters } from '../../ui/filters.tsx';
 import { Owner } from '../../ui/owner.tsx';
 import { Pages, usePages } from '../../ui/pages.tsx';
@@ -147,7 +147,7 @@ const Cells = ({ row, mayOpenJobs }: { readonly row: BatchSummary; readonly mayO
     </td>
     <td className="nowrap">
       {row.state === 'pending' && <Now owner={row} />}
-      {row.consolidation_id !== null && <Link href={`/consolidations/${row.consolidation_id}`}>Why</Link>}{' '}
+      {row.consolidation_id !== null && <Decision id={row.consolidation_id}>Why</Decision>}{' '}
       {mayOpenJobs && (
         <a href={`/queues/of/${encodeURIComponent(row.lane)}`} aria-label={`The job of ${row.id}`}>
           Job

@@ -34,7 +34,7 @@ describe('the pages of users', () => {
     await page.getByLabel('Find by the beginning of an id').fill('a/');
     await page.getByRole('link', { name: 'a/b%2F c' }).click();
     await page.getByRole('heading', { name: 'a/b%2F c' }).waitFor(within);
-    await page.getByText('1 memories').waitFor(within);
+    await page.getByText('1 memory', { exact: true }).waitFor(within);
     await page.reload();
     await page.getByRole('button', { name: 'Has a dog' }).waitFor(within);
   });

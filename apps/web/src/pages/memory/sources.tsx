@@ -48,7 +48,7 @@ function Said({ source }: { readonly source: Source }) {
       <p className="quiet">
         {name ?? role}, <Moment iso={at} />
       </p>
-      <blockquote className={isSource ? 'text' : 'text quiet'}>
+      <blockquote className={isSource ? 'text source' : 'text quiet'}>
         {withheld === undefined ? <Marked text={content} quotes={quotes} /> : <em>{WITHHELD[withheld]}</em>}
       </blockquote>
     </li>

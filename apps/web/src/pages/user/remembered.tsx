@@ -52,7 +52,8 @@ function ByCategory({ owner, asOf }: Shown) {
     <>
       {error !== null && <Problem error={error} retry={retry} />}
       <p className="quiet" role="status">
-        {memories.length.toLocaleString('en')} memories{isComing && ', reading on …'}
+        {memories.length.toLocaleString('en')} {memories.length === 1 ? 'memory' : 'memories'}
+        {isComing && ', reading on …'}
       </p>
       {memories.length === 0 && !isComing && (
         <Empty>

@@ -12,17 +12,12 @@ const PAGES = ['', '/review', '/retention', '/budgets', '/keys', '/webhooks', '/
 describe('the settings', () => {
   const at = consoleForTests({ SLOWWAVE_API_KEY: KEY, SLOWWAVE_ALLOW_PRIVATE_URLS: '127.0.0.1' });
 
-  it('are usable by everybody, on a telephone in the dark', async () => {
+  it.each(PAGES)('are usable by everybody at /settings%s, on a telephone in the dark', async (path) => {
     const { page, open, expectClean } = await at.visit({ key: KEY, ...NARROW });
-    for (const path of PAGES) {
-      await open(`/settings${path}`);
-      await page
-        .getByRole('navigation', { name: 'Settings' })
-        .locator('[aria-current]')
-        .waitFor({ timeout: WITHIN_MS });
-      await page.waitForLoadState('networkidle');
-      await expectClean();
-    }
+    await open(`/settings${path}`);
+    await page.getByRole('navigation', { name: 'Settings' }).locator('[aria-current]').waitFor({ timeout: WITHIN_MS });
+    await page.waitForLoadState('networkidle');
+    await expectClean();
   });
 
   it('are tried on a transcript before they are saved, and saved as a whole', async () => {

@@ -77,6 +77,8 @@ export const ARRANGED: readonly Arranged[] = [
     'Scrap that, I play the cello now, not the violin. It is my new instrument.',
   ),
   by("User's diet is not only vegan but also raw", 'my diet is not only vegan but also raw'),
+  by("User's diet is not a diet, but a way of life", 'my diet is not a diet, it is a way of life'),
+  by("User's car is a car from 1998", 'my car is from 1998'),
   by("User's diet is vegan and raw", 'my diet is not only vegan but also raw'),
   by('Die Schwester des Nutzers ist Ärztin', 'Meine Schwester ist Ärztin'),
   by('La hermana del usuario es enfermera', 'mi hermana es enfermera'),
@@ -135,6 +137,22 @@ export const MISARRANGED: readonly (Arranged & { readonly why: string })[] = [
     ...by('User plays the cello, the cello, the cello', 'Yes, I play the cello in a band'),
   },
   { why: 'a loop in Chinese', ...by('用户喜欢爬山，用户喜欢爬山，用户喜欢爬山', '我在上海工作，周末喜欢爬山') },
+  {
+    why: 'a thing that is itself',
+    ...by("User's diet is not a diet, it's a diet of snails", 'My diet is great, I eat snails every day'),
+  },
+  {
+    why: 'a thing that is itself, and more',
+    ...by("User's job is a job of a master", 'My job is to teach, I have a master'),
+  },
+  {
+    why: 'a thing that is itself in German',
+    ...by('Der Beruf des Nutzers ist ein Beruf', 'Mein Beruf macht mir Freude'),
+  },
+  {
+    why: 'a thing that is itself in French',
+    ...by("Le métier de l'utilisateur est un métier de santé", "J'ai un métier de santé"),
+  },
   {
     why: 'what was denied',
     ...by("User's instrument is the violin", 'My instrument is the cello now, not the violin.'),

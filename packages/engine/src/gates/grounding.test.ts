@@ -6,6 +6,7 @@ import {
   groundedFacts,
   INVENTED,
   MISARRANGED,
+  updatedFacts,
 } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import { admit } from '../consolidation/extract/admit.ts';
@@ -74,8 +75,50 @@ describe('G21: what was said is remembered', () => {
   });
 });
 
+describe('G21: what has changed, ended, or was said wrongly is remembered', () => {
+  const all = updatedFacts();
+  const families = new Map([
+    ...Map.groupBy(all, ({ kind }) => kind),
+    ['answers to questions', all.filter(({ said }) => said.length > 1)],
+    ['all', all],
+  ]);
+
+  it('as 500 facts of five languages tell, and translations', () => {
+    expect(all.length).toBeGreaterThanOrEqual(500);
+    expect(all.every(({ said, at, quote }) => said[at]?.content.includes(quote ?? '') === true)).toBe(true);
+  });
+
+  it.each([...families])(
+    '%s: at most 1 % of what a good model writes is lost or put in other words',
+    (_kind, facts) => {
+      const lost = facts.flatMap((fact) => {
+        const reason = refusedFor(fact, fact.kind === 'translated');
+        return reason === null ? [] : [`${fact.text} (${reason})`];
+      });
+      expect(lost.length / facts.length, `of ${facts.length}: ${lost.join(', ')}`).toBeLessThanOrEqual(0.01);
+    },
+  );
+
+  const tongues = Map.groupBy(
+    all.filter(({ kind, said }) => kind !== 'translated' && said.length === 1),
+    ({ kind }) => kind,
+  );
+
+  it.each([...tongues])('%s: at most 1 % of it is taken for what somebody else said', (_kind, own) => {
+    const others = own.flatMap((fact, i) =>
+      own.filter((other, at) => (at + i) % 12 === 0 && other !== fact).map((other) => ({ fact, other })),
+    );
+    const taken = others.filter(({ fact, other: { said } }) => {
+      const quote = said[0]?.content ?? '';
+      return refusedFor({ ...fact, said, quote }) === null;
+    });
+    const told = taken.map(({ fact, other }) => `${fact.text} of ${other.said[0]?.content}`);
+    expect(taken.length, `of ${others.length}: ${told.join(', ')}`).toBeLessThanOrEqual(others.length / 100);
+  });
+});
+
 describe('G21: what nobody said is not', () => {
-  const reasons: readonly string[] = Object.values(UNSAID);
+  const reasons: readonly string[] = [...Object.values(UNSAID), MISARRANGED_FOR.loop];
 
   it.each(INVENTED)('$why: $text', ({ said, text, quote }) => {
     const became = becameOf({ said: [{ role: 'user', content: said }], at: 0, text, quote });
@@ -182,6 +225,7 @@ const EVERYDAY: readonly (readonly [said: string, text: string])[] = [
   ['my dog is a gsd', 'User has a German Shepherd'],
   ['I drive a vw golf', 'User drives a Volkswagen Golf'],
   ['I have T2D', 'User has type 2 diabetes'],
+  ['I am 5\'11" tall', 'User is 5 feet 11 inches tall'],
   ['I have adhd', 'User has ADHD (Attention Deficit Hyperactivity Disorder)'],
 ];
 
@@ -189,7 +233,6 @@ const EVERYDAY: readonly (readonly [said: string, text: string])[] = [
 const WORLDLY: readonly (readonly [said: string, text: string])[] = [
   ['ich komme aus Köln', 'User is from Cologne, Germany'],
   ['Мой сын Иван учится в Москве', "User's son Ivan studies in Moscow"],
-  ['I am 5\'11" tall', 'User is 5 feet 11 inches tall'],
   ['I teach at the ETH since the summer', 'User teaches at the Swiss Federal Institute of Technology'],
   ['Nos casamos el día de la Mercè', 'User got married on September 24'],
 ];

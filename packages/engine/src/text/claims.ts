@@ -1,7 +1,9 @@
+import { phrasesIn, thingsOf } from './akin.ts';
 import { aliasesIn } from './aliases.ts';
-import { claimedIn, datesFrom, type Figures, figuresIn, hasNumber, isCalendarWord, isNumberWord } from './figures.ts';
+import { claimedIn, datesFrom, FIGURE_WORDS, type Figures, figuresIn, hasNumber, isCalendarWord } from './figures.ts';
 import { FRAME_WORDS } from './frame.ts';
-import { once, STOP_WORDS, termSet, terms, UNSPACED as UNSPACED_SIGNS } from './terms.ts';
+import { slightIn } from './slight.ts';
+import { once, STOP_WORDS, termSet, terms, termsOf, UNSPACED as UNSPACED_SIGNS, wordsOf } from './terms.ts';
 
 /** What one text says, as others are held against it. */
 export interface Words {
@@ -11,12 +13,15 @@ export interface Words {
   readonly terms: ReadonlySet<string>;
   /** The beginnings of longer words: what is bent or joined in another way begins alike. */
   readonly begins: ReadonlySet<string>;
+  /** What it is about, whatever word for it is used. */
+  readonly things: ReadonlySet<number>;
   readonly figures: Figures;
   /** Most of it is in a script with capital letters. */
   readonly isCased: boolean;
 }
 
-const BEGIN = 5;
+/** As many letters as the beginnings have that are known of a text. */
+export const BEGIN = 5;
 
 export function wordsIn(text: string): Words {
   const plain = plainOf(text);
@@ -24,11 +29,13 @@ export function wordsIn(text: string): Words {
   words.delete('');
   const aliases = aliasesIn(text, plain, words).join(' ');
   if (aliases !== '') for (const word of aliases.split(' ')) words.add(word);
+  const terms = aliases === '' ? termSet(text) : new Set([...termSet(text), ...termSet(aliases)]);
   return {
-    plain,
-    words,
-    terms: aliases === '' ? termSet(text) : new Set([...termSet(text), ...termSet(aliases)]),
-    begins: new Set([...words].flatMap((word) => (word.length >= BEGIN ? [word.slice(0, BEGIN)] : []))),
+    ...{ plain, words, terms },
+    begins: new Set(
+      [...words].flatMap((word) => (word.length >= BEGIN && !COMMON.has(word) ? [word.slice(0, BEGIN)] : [])),
+    ),
+    things: new Set([...[...words, ...terms].flatMap(thingsOf), ...phrasesIn(plain).map(({ thing }) => thing)]),
     figures: figuresIn(text),
     isCased: casedShare(text) >= 0.5,
   };
@@ -64,6 +71,7 @@ export const joinedWords = (said: readonly Words[]): Words => ({
   words: new Set(said.flatMap(({ words }) => [...words])),
   terms: new Set(said.flatMap(({ terms }) => [...terms])),
   begins: new Set(said.flatMap(({ begins }) => [...begins])),
+  things: new Set(said.flatMap(({ things }) => [...things])),
   figures: {
     numbers: new Set(said.flatMap(({ figures }) => [...figures.numbers])),
     months: new Set(said.flatMap(({ figures }) => [...figures.months])),
@@ -108,28 +116,39 @@ const RUNS = new RegExp(`${UNSPACED.source}+`, 'gu');
 export interface Claims {
   readonly names: readonly string[];
   readonly figures: ReturnType<typeof claimedIn>;
-  /** Its words without those that any fact of its kind has. */
+  /** Its words without those that any fact of its kind has, each as often as it stands there. */
   readonly words: readonly string[];
+  /** Those of them that say little by themselves; all, where they are what any fact has. */
+  readonly slight: ReadonlySet<string>;
+  readonly isBare: boolean;
   /** The same of scripts without spaces: what is left of each run. */
   readonly runs: readonly string[];
   readonly isCased: boolean;
 }
 
 export function claimsOf(text: string): Claims {
-  const terms = [...termSet(text)].filter(
-    (term) => !UNSPACED.test(term) && !/^\p{N}+$/u.test(term) && !isCalendarWord(term),
-  );
-  const words = terms.filter((term) => !COMMON.has(term));
+  const all = wordsOf(text).flatMap((word) => {
+    const found = termsOf(word).filter(
+      (term) => word.kind !== 'unspaced' && !/^\p{N}/u.test(term) && !FIGURE_TERMS.has(term),
+    );
+    return found.map((term) => ({ raw: word.text, term }));
+  });
+  const ofText = all.filter(({ term }) => !COMMON.has(term));
   const runs = (text.normalize('NFKC').match(RUNS) ?? []).flatMap(withoutCommon);
-  const isBare = words.length === 0 && runs.length === 0;
+  const isBare = ofText.length === 0 && runs.length === 0;
+  const words = isBare ? all.filter(({ term }) => !FRAME.has(term)) : ofText;
+  const isSlight = slightIn(text);
   return {
     names: namesIn(text),
     figures: claimedIn(text),
-    words: isBare ? terms.filter((term) => !FRAME.has(term)) : words,
-    runs,
+    words: words.map(({ term }) => term),
+    slight: new Set(words.flatMap(({ raw, term }) => (isBare || isSlight(raw) ? [term] : []))),
+    ...{ runs, isBare },
     isCased: casedShare(text) >= 0.5,
   };
 }
+
+const FIGURE_TERMS = termSet(FIGURE_WORDS.join(' '));
 
 const withoutCommon = (run: string): readonly string[] =>
   run
@@ -151,18 +170,19 @@ const COMMON: ReadonlySet<string> = new Set([
     'live work like love enjoy prefer name named call called own want plan intend hope hobby favourite favorite interest interested age aged old year month week day ' +
       'person people currently now former formerly previously anymore longer recently still also use used need try trying get gets got go goes going went make makes ' +
       'feel feels think thinks believe believes say says said mention mentioned state stated tell told know knows known start started begin began become became ' +
+      'since without within until consume disease illness condition last full nickname job ' +
       'born come from move moved change changed instead time thing lot new take taking have having keep do does please wish forget forgotten remember mr mrs ms dr',
   ),
   ...termSet(
     'der die das den dem des ein eine einen einem einer eines und oder aber ist sind war hat haben heißt heisst wohnt lebt arbeitet mag liebt isst trinkt spricht möchte will plant ' +
-      'seit jetzt früher nicht kein keine keinen mehr in im auf bei mit von vom zu zum zur aus als für an am sein seine seinen seiner ihr ihre ihren ihrer sich name jahr jahre alt gerne gern wurde nach um auch',
+      'seit jetzt früher nicht kein keine keinen mehr in im auf bei mit von vom zu zum zur aus als für an am sein seine seinen seiner ihr ihre ihren ihrer sich name jahr jahre alt gerne gern wurde nach um auch wegen ohne bis konsumiert krankheit erkrankung job muss soll kann darf',
   ),
   ...termSet(
     'el la los las un una unos unas y o pero es son era tiene vive trabaja gusta gustan encanta llama quiere planea desde ahora antes no ya en de del con por para a al se su sus que como más ' +
-      'años año nombre edad prefiere está nació',
+      'años año nombre edad prefiere está nació sin hasta causa consume enfermedad trabajo puede debe',
   ),
   ...termSet(
-    'le la les un une des et ou mais est sont a ont habite vit travaille aime adore appelle veut prévoit depuis maintenant avant ne pas plus en de du au aux avec par pour à son sa ses se que qui comme ans an nom âge préfère né née',
+    'le la les un une des et ou mais est sont a ont habite vit travaille aime adore appelle veut prévoit depuis maintenant avant ne pas plus en de du au aux avec par pour à son sa ses se que qui comme ans an nom âge préfère né née aux sans chez cause consomme ses maladie emploi doit peut',
   ),
   ...termSet(
     'il lo gli uno e ha abita vive lavora piace ama chiama vuole di con per anni nome um uma o os as mora trabalha gosta chama quer tem há anos',
@@ -172,7 +192,7 @@ const COMMON: ReadonlySet<string> = new Set([
 
 /** The same of Chinese, Japanese and Korean. */
 const COMMON_RUNS =
-  /用户|助手|名字|名前|姓名|名叫|叫做|喜欢|喜爱|热爱|爱好|想要|希望|打算|计划|现在|目前|以前|之前|曾经|已经|不再|正在|住在|居住|来自|搬到|搬去|工作|职业|今年|养了|养着|自己|他们|她们|使用|需要|觉得|认为|[的是在了有和与叫姓岁年月日个只一不没也都很把被给对从到去来说做为于着过吗呢啊他她它其这那]|ユーザー|アシスタント|[ぁ-ん]+|사용자(?:는|의|가|이|에게)?|(?:은|는|이|가|을|를|에|에서|의|로|으로)(?=\s|$)/gu;
+  /用户|助手|上个?月|下个?月|上周|下周|今天|昨[天晚]|明天|去年|明年|因为|名字|名前|姓名|名叫|叫做|喜欢|喜爱|热爱|爱好|想要|希望|打算|计划|现在|目前|以前|之前|曾经|已经|不再|正在|住在|居住|来自|搬到|搬去|工作|职业|今年|养了|养着|自己|他们|她们|使用|需要|觉得|认为|[的是在了有和与叫姓岁年月日个只一不没也都很把被给对从于自起将已到来说做为于着过吗呢啊他她它其这那]|去(?!世)|ユーザー|アシスタント|[ぁ-ん]+|사용자(?:는|의|가|이|에게)?|(?:은|는|이|가|을|를|에|에서|의|로|으로)(?=\s|$)/gu;
 
 /** Before a word with a capital these say that it is no name, in German. */
 const DETERMINERS: ReadonlySet<string> = new Set(
@@ -188,7 +208,7 @@ const DETERMINERS: ReadonlySet<string> = new Set(
 );
 /** With a capital in titles, at the head of a list or by custom, and no names. */
 const NOT_NAMES: ReadonlySet<string> = new Set(
-  'mr mrs ms dr prof herr frau monsieur madame señor señora sir ok okay pm am tv i'.split(' '),
+  'mr mrs ms dr prof herr frau monsieur madame señor señora sir ok okay pm am tv i uhr euro'.split(' '),
 );
 /** What begins a sentence is a name where one of these goes on. */
 const SAYS_OF_ONE =
@@ -215,7 +235,10 @@ function namesIn(written: string): readonly string[] {
     if (isFirst) return SAYS_OF_ONE.test(text.slice(one.at + one.token.length));
     return !isNounAfter(tokens[i - 1]?.token.toLowerCase() ?? '', tokens);
   };
-  return tokens.filter((one, i) => mayBeName(one) && isMeant(one, i)).map(({ token }) => plainOf(token).trim());
+  const isThing = isGerman(tokens) ? isGermanNoun : () => false;
+  return tokens
+    .filter((one, i) => mayBeName(one) && isMeant(one, i) && !isThing(one))
+    .map(({ token }) => plainOf(token).trim());
 }
 
 function mayBeName({ token }: Token): boolean {
@@ -229,7 +252,10 @@ function mayBeName({ token }: Token): boolean {
   );
 }
 
-/** German gives every noun a capital. */
+/** German gives every noun a capital: those that are known as words for things, and those that are made of other words, are no names. */
+const isGermanNoun = ({ token }: Token): boolean =>
+  /(?:ung|heit|keit|schaft|tät|tion|ismus)(?:en)?$/u.test(token) || thingsOf(plainOf(token).trim()).length > 0;
+
 const isNounAfter = (previous: string, tokens: readonly Token[]): boolean =>
   DETERMINERS.has(previous) || (/(?:e|en|er|es|em)$/u.test(previous) && isGerman(tokens));
 
@@ -238,6 +264,7 @@ const GERMAN: ReadonlySet<string> = new Set(
   'der die das nutzer nutzerin benutzer ist hat wohnt mag heißt arbeitet und nicht seit mit'.split(' '),
 );
 const isGerman = (tokens: readonly Token[]): boolean =>
+  tokens.some(({ token }) => /^(?:be)?nutzer(?:s|in)?$/iu.test(token)) ||
   tokens.filter(({ token }) => GERMAN.has(token.toLowerCase())).length >= 2;
 
 /** Where every word has a capital, it says nothing of any of them. */
@@ -306,63 +333,6 @@ function namesAmong(words: ReadonlySet<string>): (name: string) => boolean {
 
 const NAME_BEGIN = 3;
 const beginOf = (word: string): string => word.slice(0, NAME_BEGIN);
-
-/** What a text says of what it names. */
-export function besideNames(claims: Claims): Pick<Claims, 'words' | 'runs'> {
-  const names = termSet(claims.names.join(' '));
-  const words = claims.words.filter((word) => !names.has(word));
-  return words.length === 0 ? claims : { words, runs: claims.runs };
-}
-
-/** How much of what a text says in particular stands in others, 0…1. Where it says nothing in particular: 0. */
-export function shareOf({ words, runs }: Pick<Claims, 'words' | 'runs'>, said: readonly Words[]): number {
-  let [all, found] = [words.length, words.filter((word) => said.some((one) => hasWord(one, word))).length];
-  for (const run of runs) {
-    const pairs = pairsOf(run);
-    all += pairs.length;
-    found += pairs.filter((pair) => said.some(({ plain }) => plain.includes(pair))).length;
-  }
-  return all === 0 ? 0 : found / all;
-}
-
-/** Who merges two texts says some things in words of neither: what ended, what is left, what became of it. */
-const MERGED = 0.5;
-
-/**
- * Whether a text says what others say, but for how it says so: each name, number and date, and more than half of its other words.
- * A number that follows from counting what they say counts as said.
- */
-export function isMadeOf(text: string, others: readonly string[], saidAt: number): boolean {
-  const claims = claimsOf(text);
-  const said = [joinedWords(others.map(wordsIn))] as const;
-  const { hasNames, hasNumbers, hasDates } = heldAgainst(said[0], [saidAt]);
-  const isListed = (number: number): boolean => number <= claims.names.length;
-  const numbers = claims.figures.numbers.filter(({ whole }) => !isListed(whole) && !isCounted(whole, said));
-  const counted = { ...claims, figures: { ...claims.figures, numbers } };
-  if (!hasNames(claims) || !hasNumbers(counted) || !hasDates(claims)) return false;
-  const words = claims.words.filter((word) => !isNumberWord(word));
-  const isBare = words.length + claims.runs.length === 0;
-  return isBare || shareOf({ words, runs: claims.runs }, said) > MERGED;
-}
-
-/** Nobody counts further without being told a number. */
-const COUNTED_MAX = 12;
-
-/** Whether a small number comes of two that were said, or of one and another one: two children and a third, one cat less. */
-function isCounted(number: number, said: readonly Words[]): boolean {
-  if (number > COUNTED_MAX) return false;
-  const small = [1, ...said.flatMap(({ figures }) => [...figures.numbers])].filter((one) => one <= COUNTED_MAX);
-  const known = new Set(small);
-  return small.some((one) => known.has(number - one) || known.has(number + one));
-}
-
-export const hasWord = ({ terms, words, begins }: Words, word: string): boolean =>
-  terms.has(word) || words.has(word) || (word.length >= BEGIN && begins.has(word.slice(0, BEGIN)));
-
-function pairsOf(run: string): readonly string[] {
-  const signs = [...run.toLowerCase()];
-  return signs.length < 2 ? signs : signs.slice(1).map((sign, i) => `${signs[i]}${sign}`);
-}
 
 /** How many words of a text say something; two signs count as a word where there are no spaces. */
 export function wordCount(text: string): number {

@@ -205,8 +205,8 @@ export const hasNumber = (said: ReadonlySet<number>, { whole, runs }: Claimed['n
 
 const SPELT: Readonly<Record<number, string>> = {
   1: 'first einmal erste primero premier',
-  2: 'two second twice pair couple zwei zweite zweimal dos segundo segunda deux deuxième due secondo dois duas два две двое',
-  3: 'three third thrice drei dritte tres tercero tercera trois troisième tre terzo três три трое',
+  2: 'two second twice pair couple zwei zweite zweiter zweites zweiten zweimal dos segundo segunda deux deuxième due secondo dois duas два две двое',
+  3: 'three third thrice drei dritte dritter drittes dritten tres tercero tercera trois troisième tre terzo três три трое',
   4: 'four fourth vier vierte cuatro cuarto quatre quatrième quattro quatro четыре',
   5: 'five fifth fünf fünfte cinco quinto cinq cinquième cinque пять',
   6: 'six sixth sechs sechste seis sexto sei шесть',
@@ -288,17 +288,9 @@ function joined(word: string): number | undefined {
   return value === undefined ? undefined : 20 + value;
 }
 
-const QUARTERS: ReadonlySet<string> = new Set([
-  'half',
-  'quarter',
-  'halb',
-  'viertel',
-  'dreiviertel',
-  'media',
-  'cuarto',
-  'demie',
-  'quart',
-]);
+const QUARTERS: ReadonlySet<string> = new Set(
+  'half quarter halb viertel dreiviertel media cuarto demie quart'.split(' '),
+);
 
 const HAN_NUMBER = /[〇零一二两三四五六七八九十百千万]{1,40}/gu;
 const HAN_DIGITS = '〇一二三四五六七八九';
@@ -343,6 +335,11 @@ const WEEKDAY_OF = tableOf({
 
 /** Whether a word names a month or a day of the week. */
 export const isCalendarWord = (word: string): boolean => MONTH_OF.has(word) || WEEKDAY_OF.has(word);
+
+/** Words of numbers and dates, which are held against what was said by what they come to. */
+export const FIGURE_WORDS = [...VALUE_OF.keys(), ...MONTH_OF.keys(), ...WEEKDAY_OF.keys()].filter(
+  (word) => !DOUBTFUL.has(word),
+);
 
 const HAN_WEEKDAY = /(?:星期|周|礼拜)([一二三四五六日天])|([日月火水木金土])曜/gu;
 const HAN_WEEKDAYS: readonly string[] = ['日天日', '一月', '二火', '三水', '四木', '五金', '六土'];

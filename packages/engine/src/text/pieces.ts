@@ -12,6 +12,7 @@ export function* wordsInPieces(text: string): Sliced<Words> {
   if (text.length <= PIECE) return wordsIn(text);
   const plain: string[] = [];
   const [words, terms, begins] = [new Set<string>(), new Set<string>(), new Set<string>()];
+  const things = new Set<number>();
   const figures = { numbers: new Set<number>(), months: new Set<number>(), weekdays: new Set<number>() };
   for (let at = 0; at < text.length; ) {
     const end = endOfPiece(text, at);
@@ -20,6 +21,7 @@ export function* wordsInPieces(text: string): Sliced<Words> {
     addAll(words, piece.words);
     addAll(terms, piece.terms);
     addAll(begins, piece.begins);
+    addAll(things, piece.things);
     addAll(figures.numbers, piece.figures.numbers);
     addAll(figures.months, piece.figures.months);
     addAll(figures.weekdays, piece.figures.weekdays);
@@ -27,7 +29,7 @@ export function* wordsInPieces(text: string): Sliced<Words> {
     yield;
   }
   const isCased = casedShare(text) >= 0.5;
-  return { plain: ` ${plain.join('').trim()} `, words, terms, begins, figures, isCased };
+  return { plain: ` ${plain.join('').trim()} `, words, terms, begins, things, figures, isCased };
 }
 
 function endOfPiece(text: string, at: number): number {

@@ -16,7 +16,8 @@ export function terms(text: string): string[] {
 /** Up to four megabytes: a message is beside three others, which are found by its words as well, and all are read in a row. */
 const justRead = remembering<readonly string[]>({ max: 500, length: 2_000 });
 
-function termsOf(word: Word): string[] {
+/** Nothing of the commonest words. */
+export function termsOf(word: Word): string[] {
   if (word.kind === 'unspaced') return charactersAndPairs(word.text);
   if (word.kind !== 'plain') return [word.text];
   if (STOP_WORDS.has(word.text)) return [];

@@ -1,6 +1,7 @@
-import { claimsOf, foldedOf, hasWord, type Words } from '../../text/claims.ts';
+import { claimsOf, foldedOf, plainOf, type Words } from '../../text/claims.ts';
 import { loopIn, mayLoop } from '../../text/loops.ts';
 import { isGiven, mayCallUser, namingsIn, type Told } from '../../text/naming.ts';
+import { hasWord } from '../../text/support.ts';
 
 /** What was said, as it is held against how a fact puts its words together. */
 export interface Heard {
@@ -21,15 +22,17 @@ export const MISARRANGED = {
 } as const;
 
 /**
- * Why a fact was never said so, though all its words may have been: it ends in a loop; it takes other words for a name; it says
- * of one thing that it is another, and nobody who spoke of the one spoke of the other, or only to deny it. null where it was.
+ * Why a fact was never said so, though all its words may have been: it ends in a loop, or says of a thing that it is itself; it
+ * takes other words for a name; it says of one thing that it is another, and nobody who spoke of the one spoke of the other, or
+ * only to deny it. null where it was.
  */
 export function whyMisarranged(text: string, heard: Heard): string | null {
   const loop = mayLoop(text) ? loopIn(text) : null;
   if (loop !== null && !isLoopSaid(loop, heard)) return MISARRANGED.loop;
+  const predicate = predicateIn(text);
+  if (predicate !== null && saysItself(predicate, heard)) return MISARRANGED.loop;
   if (!namingsIn(text).every((naming) => isGiven(naming, heard.told, heard.known))) return MISARRANGED.naming;
-  const identity = identityIn(text);
-  return identity === null ? null : whyNoIdentity(identity, heard);
+  return predicate === null || DENIES.test(predicate.is) ? null : whyNoIdentity(predicate, heard);
 }
 
 /** Whether that has to be looked into where a fact begins with "User": found out at once, and false of most. */
@@ -40,27 +43,46 @@ export const mayBeMisarranged = (text: string): boolean =>
 const isLoopSaid = (passage: string, { words }: Heard): boolean =>
   words.some(({ plain }) => plain.indexOf(passage) !== plain.lastIndexOf(passage));
 
-interface Identity {
+interface Predicate {
   /** What is said to be something… */
-  readonly of: readonly string[];
+  readonly of: string;
   /** …and what. */
-  readonly is: readonly string[];
+  readonly is: string;
 }
 
 /** How facts of the prompts' languages say that something of the user's is something; without accents. */
-const IDENTITIES = [
+const PREDICATES = [
   /^(?:the )?(?:user['’]s|my) (.{1,60}?) (?:is|are) (.+)$/iu,
   /^(?:der|die|das) (.{1,60}?) (?:des|der) (?:nutzer|benutzer)(?:s|in)? (?:ist|sind) (.+)$/iu,
   /^(?:el|la|los|las|o|a|os|as|il|lo) (.{1,60}?) (?:del?(?: la)?|d[oa]|dell['’]) ?(?:usuari[oa]|utente) (?:e|es|son|sao) (.+)$/iu,
   /^(?:le|la|les|l['’]) ?(.{1,60}?) de l['’]utilisat(?:eur|rice) (?:est|sont) (.+)$/iu,
 ];
 
-function identityIn(text: string): Identity | null {
+function predicateIn(text: string): Predicate | null {
   const folded = foldedOf(text);
-  const [, of = '', is = ''] = IDENTITIES.map((form) => form.exec(folded)).find((found) => found !== null) ?? [];
-  if (of === '' || DENIES.test(is)) return null;
-  return { of: claimsOf(of).words, is: claimsOf(is).words.slice(0, SAID_TO_BE) };
+  const [, of = '', is = ''] = PREDICATES.map((form) => form.exec(folded)).find((found) => found !== null) ?? [];
+  return of === '' ? null : { of, is };
 }
+
+/** "… is not a diet, …", "… is a job of …": what may say of something only that it is itself. "A car from 1998" says more. */
+const SAYS_AGAIN =
+  /^(?:(?:not|no|nicht|pas) )?(?:(?:an?|kein\p{L}*|ein\p{L}*|une?|uma?|(?:the )?user['’]s|his|her|their) )?(\p{L}{3,})(?= (?:of|de|von) |[,.;:!]|$)/iu;
+
+/** Whether it says of something that it is, or is not, what it is called; somebody may have put it so. */
+function saysItself({ of, is }: Predicate, { words }: Heard): boolean {
+  const [begin = '', again = ''] = SAYS_AGAIN.exec(is) ?? [];
+  const name = of
+    .toLowerCase()
+    .split(' ')
+    .find((word) => word === again.toLowerCase());
+  return (
+    name !== undefined &&
+    !words.some(({ plain }) => plain.includes(`${plainOf(begin).trimEnd()} `) && hasTwice(plain, name))
+  );
+}
+
+const hasTwice = (plain: string, name: string): boolean =>
+  plain.indexOf(` ${name} `) !== plain.lastIndexOf(` ${name} `);
 
 /** So many words say what something is: each of them is looked for in all that was said. */
 const SAID_TO_BE = 30;
@@ -72,7 +94,8 @@ const DENIES =
 /** So many messages after each other speak of one thing. */
 const TOGETHER = 4;
 
-function whyNoIdentity({ of, is }: Identity, { words, summary }: Heard): string | null {
+function whyNoIdentity(predicate: Predicate, { words, summary }: Heard): string | null {
+  const [of, is] = [claimsOf(predicate.of).words, claimsOf(predicate.is).words.slice(0, SAID_TO_BE)];
   const isSaid = (word: string): boolean => words.some((one) => hasWord(one, word));
   const [saidOf, saidIs] = [of.filter(isSaid), is.filter(isSaid)];
   const isTogether = words.some((_, at) => {

@@ -3,13 +3,11 @@ import type { Spoken } from '../../messages/messages.ts';
 import type { RawFact } from '../../models/parse/listed.ts';
 import type { Sliced } from '../../ports/tools.ts';
 import {
-  besideNames,
   type Claims,
   claimsOf,
   foldedOf,
   heldAgainst,
   joinedWords,
-  shareOf,
   spokenWords,
   standsIn,
   type Words,
@@ -17,12 +15,13 @@ import {
   wordsIn,
 } from '../../text/claims.ts';
 import { figuresIn, isNumberWord } from '../../text/figures.ts';
-import { mayBeCalled } from '../../text/naming.ts';
 import { wordsInPieces } from '../../text/pieces.ts';
+import { besideNames, shareOf } from '../../text/support.ts';
 import { once } from '../../text/terms.ts';
 import type { Message, Millis } from '../../words.ts';
 import { type Heard, mayBeMisarranged, whyMisarranged } from './arrangement.ts';
 import type { Looking } from './lineage.ts';
+import { PlainText, standsPlainly } from './plainly.ts';
 
 /** What a model was given to find facts in. */
 interface Given {
@@ -44,22 +43,16 @@ interface Made {
   readonly isExact: boolean;
 }
 
-/** A quote of so many words says by itself what a fact puts in others. */
-const QUOTE_WORDS = 3;
-/** Nobody says so much, in characters, without saying as many. */
-const QUOTE_LONG = 60;
-/** So much of a fact's own words stands there, beside a shorter quote… */
-const BESIDE_QUOTE = 0.34;
-/** …and this much where no quote is given, or where no name would show. */
-const ALONE = 0.5;
+/** So much of what a fact says in particular stands there, whatever it quotes. */
+const SUPPORTED = 0.5;
 
 export const UNSAID = {
   name: 'it has a name that nobody said',
   number: 'it has a number that nobody said',
   date: 'it has a date that nobody said, and that follows from no timestamp',
   quote: 'its quote is in no message, and its words are not in those that it names',
-  short: 'its quote is too short to say it, and its words are in no message',
-  words: 'its words are in no message',
+  beside: 'its quote does not say it, and most of its words are in no message',
+  words: 'most of its words are in no message',
 } as const;
 
 /**
@@ -73,14 +66,11 @@ export function groundingIn(given: Given, looking: Looking) {
     known.set(spoken, words);
     return words;
   };
-  const countOf = once(wordCount);
-  const marksOf = once((source: Message) => looking.textsOf([source]).map(markedIn));
-  const marksIn = (sources: readonly Message[]): readonly ReadonlySet<string>[] => {
+  const plainOf = once((source: Message) => looking.textsOf([source]).map((text) => new PlainText(text)));
+  const plainOfAll = (sources: readonly Message[]): readonly PlainText[] => {
     const [source] = sources;
-    return source !== undefined && sources.length === 1 ? marksOf(source) : sources.flatMap(marksOf);
+    return source !== undefined && sources.length === 1 ? plainOf(source) : sources.flatMap(plainOf);
   };
-  const isLong = ({ raw: { quote } }: Made): boolean =>
-    quote !== null && (quote.length >= QUOTE_LONG || countOf(quote) >= QUOTE_WORDS);
   /** The sentence that it quotes of a user; null where it quotes none that says something. */
   const inQuotesWords = ({ isExact, sources, raw: { quote } }: Made): string | null => {
     if (!isExact || quote === null || !saysSomething(quote)) return null;
@@ -92,26 +82,22 @@ export function groundingIn(given: Given, looking: Looking) {
   return {
     inQuotesWords,
     /** Whether a fact was said without a doubt: found out at once, and true of nearly all. */
-    isPlain: (made: Made): boolean =>
-      made.isExact &&
-      isLong(made) &&
-      ((standsPlainly(made.raw.text, marksIn(made.sources)) && !mayBeMisarranged(made.raw.text)) ||
-        standsAsItIs(made.raw.text, looking.textsOf(made.sources))),
+    isPlain: ({ isExact, sources, raw: { text } }: Made): boolean =>
+      isExact &&
+      ((standsPlainly(text, plainOfAll(sources)) && !mayBeMisarranged(text)) ||
+        standsAsItIs(text, looking.textsOf(sources))),
     whyUnsaid: function* (made: Made): Sliced<string | null> {
       held ??= yield* holding(given, known);
-      const claims = claimsOf(made.raw.text);
+      const claims = withoutSums(claimsOf(made.raw.text), made);
       const own = looking.spokenBy(made.sources).map(wordsOf);
       const isForeign = given.isTranslated && !own.some(({ isCased }) => isCased);
-      const stranger = strangerIn(withoutSums(claims, made), held, isForeign) ?? whyMisarranged(made.raw.text, held);
+      const stranger = strangerIn(claims, held, isForeign) ?? whyMisarranged(made.raw.text, held);
       if (stranger !== null || given.isTranslated) return stranger;
       const { isExact, raw } = made;
       return unsupported(claims, {
         ...raw,
         quote: raw.quote ?? '',
-        isExact,
-        isLong: isLong(made),
-        own,
-        all: held.spoken,
+        ...{ isExact, own, all: held.spoken },
       });
     },
   };
@@ -123,7 +109,7 @@ function withoutSums(claims: Claims, { isExact, raw: { quote } }: Made): Claims 
   const said = [...figuresIn(quote).numbers].slice(0, SUMMED_MAX);
   const sums = new Set(said.flatMap((one, i) => said.slice(i + 1).map((other) => one + other)));
   sums.add(said.reduce((sum, one) => sum + one, 0));
-  const numbers = claims.figures.numbers.filter(({ whole }) => !sums.has(whole));
+  const numbers = claims.figures.numbers.filter(({ whole }) => !sums.has(whole) || said.includes(whole));
   return { ...claims, figures: { ...claims.figures, numbers } };
 }
 
@@ -134,19 +120,19 @@ interface Support {
   readonly text: string;
   readonly quote: string;
   readonly isExact: boolean;
-  readonly isLong: boolean;
   /** What the messages that it names say. */
   readonly own: readonly Words[];
   /** What anybody says, joined. */
   readonly all: Words;
 }
 
-function unsupported(claims: Claims, { text, quote, isExact, isLong, own, all }: Support): string | null {
+function unsupported(claims: Claims, { text, quote, isExact, own, all }: Support): string | null {
   if (standsIn(text, all)) return null;
-  if (quote === '') return shareOf(claims, [all]) >= ALONE ? null : UNSAID.words;
-  const isQuoted = isExact || standsIn(quote, all);
-  if (!isQuoted) return shareOf(besideNames(claims), own) > ALONE ? null : UNSAID.quote;
-  return claims.isCased && isLong ? null : besideQuote(claims, [all]);
+  const isQuoted = quote !== '' && (isExact || standsIn(quote, all));
+  if (quote !== '' && !isQuoted) return shareOf(besideNames(claims), own) > SUPPORTED ? null : UNSAID.quote;
+  const share = shareOf(claims, [all]);
+  if (share >= SUPPORTED) return null;
+  return isQuoted ? UNSAID.beside : UNSAID.words;
 }
 
 function strangerIn(claims: Claims, held: Held, isForeign: boolean): string | null {
@@ -154,10 +140,6 @@ function strangerIn(claims: Claims, held: Held, isForeign: boolean): string | nu
   if (!held.hasDates(claims)) return UNSAID.date;
   return isForeign || held.hasNames(claims) ? null : UNSAID.name;
 }
-
-/** Where no capital shows a name, half of what is said has to stand there: names are most of it. */
-const besideQuote = (claims: Claims, said: readonly Words[]): string | null =>
-  shareOf(claims, said) >= (claims.isCased ? BESIDE_QUOTE : ALONE) ? null : UNSAID.short;
 
 /** So many words, common or not, can say something: "I like tea". Half as many signs where a sign is a word. */
 const SAYING_WORDS = 3;
@@ -220,31 +202,6 @@ const ASKED_MAX = 1_000;
 
 const localMoment = ({ message: { saidAt, clock } }: Spoken): Millis => saidAt.at + (clock?.offset ?? 0) * 60_000;
 
-/** What no name and no number has in it, read many times as fast as anything that looks for what they have. */
-const UNMARKED = /[^A-Z0-9\x7f-\uffff]*/y;
-/** How numbers begin that are written as words. */
-const MAY_BE_NUMBER = / (?:t(?:w[eo]|h[ir]|en)|fou|for|fi[fv]|six|sev|eig|nin|ele|hun|tho|doz)/;
-/** Nearly every fact is shorter. In characters. */
-const SENTENCE_MAX = 300;
-
-/**
- * Whether each name and number of a fact in plain words stands letter by letter in what was said: nearly all do, and to
- * find that out takes a fraction of what comparing words does.
- */
-function standsPlainly(text: string, said: readonly ReadonlySet<string>[]): boolean {
-  if (!text.startsWith('User ') && !text.startsWith("User's ")) return false;
-  let hasDigits = false; // who writes a number in digits writes none as a word
-  for (let at = nextMark(text, 'User'.length); at < text.length; ) {
-    const end = endOfWord(text, at);
-    const isDigit = text.charCodeAt(at) < CAPITAL_FIRST;
-    hasDigits ||= isDigit;
-    const from = beginOfWord(text, at);
-    if (end === at || !isAmong(said, text.slice(from, end)) || (!isDigit && mayBeCalled(text, from))) return false;
-    at = end === text.length ? end : nextMark(text, end);
-  }
-  return hasDigits || text.length > SENTENCE_MAX || !MAY_BE_NUMBER.test(text);
-}
-
 /** Whether a text stands word for word in what was said. Number words are left out: two of them can come to a third. */
 const standsAsItIs = (text: string, said: readonly string[]): boolean =>
   said.some((one) => isWholeIn(one, text)) && !(text.toLowerCase().match(LETTERS) ?? []).some(isNumberWord);
@@ -260,46 +217,6 @@ function isWholeIn(said: string, text: string): boolean {
 const LETTERS = /[\p{L}\p{M}]+/gu;
 const ENDS_IN_WORD = /[\p{L}\p{M}\p{N}]$/u;
 const BEGINS_WORD = /^[\p{L}\p{M}\p{N}]/u;
-
-function isAmong(sets: readonly ReadonlySet<string>[], word: string): boolean {
-  for (const set of sets) if (set.has(word)) return true;
-  return false;
-}
-
-/** Where the next capital, digit or letter of another alphabet stands, or the end. */
-function nextMark(text: string, from: number): number {
-  UNMARKED.lastIndex = from;
-  UNMARKED.test(text);
-  return UNMARKED.lastIndex;
-}
-
-const CAPITAL_FIRST = 0x41;
-const isLetterOrDigit = (code: number): boolean =>
-  (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x5a);
-
-function beginOfWord(text: string, at: number): number {
-  let from = at;
-  while (from > 0 && isLetterOrDigit(text.charCodeAt(from - 1))) from -= 1;
-  return from;
-}
-
-/** The same place where no word goes on. */
-function endOfWord(text: string, at: number): number {
-  let end = at;
-  while (end < text.length && isLetterOrDigit(text.charCodeAt(end))) end += 1;
-  return end;
-}
-
-/** The words of a text that have a capital or a digit in them. */
-function markedIn(text: string): ReadonlySet<string> {
-  const marks = new Set<string>();
-  for (let at = nextMark(text, 0); at < text.length; ) {
-    const end = endOfWord(text, at);
-    if (end > at) marks.add(text.slice(beginOfWord(text, at), end));
-    at = nextMark(text, Math.max(end, at + 1));
-  }
-  return marks;
-}
 
 /** Whether settings say in which language facts are written. */
 export const asksForLanguage = (settings: readonly (string | null)[]): boolean =>

@@ -1,9 +1,10 @@
 import { holdsAt, isDeletedAt, liveVersion, newest } from '../../memories/evolve.ts';
 import type { RawOperation } from '../../models/parse/listed.ts';
 import type { Fact, FactOutcome, Operation } from '../../plan.ts';
-import { claimsOf, hasWord, isMadeOf, shareOf, wordsIn } from '../../text/claims.ts';
+import { claimsOf, wordsIn } from '../../text/claims.ts';
 import { loopIn } from '../../text/loops.ts';
 import { normaliseText } from '../../text/normalise.ts';
+import { hasWord, isMadeOf, shareOf } from '../../text/support.ts';
 import { containment, overlap } from '../../text/terms.ts';
 import { type EventKind, type Memory, saidBefore } from '../../words.ts';
 import type { Bench } from './bench.ts';

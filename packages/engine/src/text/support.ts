@@ -1,0 +1,108 @@
+import { phrasesIn, thingsOf } from './akin.ts';
+import { BEGIN, type Claims, claimsOf, heldAgainst, joinedWords, type Words, wordsIn } from './claims.ts';
+import { hasNumber } from './figures.ts';
+import { termSet } from './terms.ts';
+
+/** What is looked for of a text. */
+type Particulars = Pick<Claims, 'words' | 'slight' | 'runs'> & { readonly figures: Claims['figures'] };
+
+/**
+ * How much of what a text says in particular stands in others, 0…1: as often as it says it, because who repeats himself says no
+ * more. Another word for the same thing will do. Where it says nothing in particular: 0.
+ */
+export function shareOf(claims: Particulars, said: readonly Words[]): number {
+  let [all, found] = [0, 0];
+  const count = (weight: number, support: number): void => {
+    all += weight;
+    found += weight * support;
+  };
+  for (const word of claims.words) count(claims.slight.has(word) ? SLIGHTLY : 1, supportOf(word, said));
+  for (const isFound of figuresFound(claims.figures, said)) count(SLIGHTLY, isFound ? 1 : 0);
+  for (const run of claims.runs) for (const isFound of signsFound(run, said)) count(SIGN, isFound ? 1 : 0);
+  return all === 0 ? 0 : found / all;
+}
+
+/** What many speak of at any time, and numbers, which any count can give, say half as much of where a text came from. */
+const SLIGHTLY = 0.5;
+/** Two signs are a word. */
+const SIGN = 0.5;
+
+/** Which numbers were said. A date counts only where it was: one that follows from when something was said is no word of it. */
+function figuresFound({ numbers, dates, weekdays }: Claims['figures'], said: readonly Words[]): readonly boolean[] {
+  const has = (isSaid: (figures: Words['figures']) => boolean): boolean => said.some(({ figures }) => isSaid(figures));
+  const years = dates.flatMap(({ year }) => (year !== null && has((one) => one.numbers.has(year)) ? [true] : []));
+  const days = weekdays.flatMap((day) => (has((one) => one.weekdays.has(day)) ? [true] : []));
+  return [...numbers.map((number) => has((one) => hasNumber(one.numbers, number))), ...years, ...days];
+}
+
+/** How much a word of an English text counts by itself; one that any fact has: not at all. */
+export function weightOf(word: string): number {
+  const { words, slight, isBare } = claimsOf(word);
+  if (words.length === 0 || isBare) return 0;
+  return slight.size > 0 ? SLIGHTLY : 1;
+}
+
+/** Another word for the same thing may also be one for another. */
+const AKIN = 0.75;
+
+function supportOf(word: string, said: readonly Words[]): number {
+  if (said.some((one) => hasWord(one, word))) return 1;
+  const things = thingsOf(word);
+  return things.some((thing) => said.some((one) => one.things.has(thing))) ? AKIN : 0;
+}
+
+export const hasWord = ({ terms, words, begins }: Words, word: string): boolean =>
+  terms.has(word) || words.has(word) || (word.length >= BEGIN && begins.has(word.slice(0, BEGIN)));
+
+/** Which signs of a run were said, with one beside them where there are two. */
+function signsFound(run: string, said: readonly Words[]): readonly boolean[] {
+  const signs = [...run.toLowerCase()];
+  const stands = (part: string): boolean => said.some(({ plain }) => plain.includes(part));
+  if (signs.length < 2) return signs.map(stands);
+  const pairs = signs.slice(1).map((sign, i) => stands(`${signs[i]}${sign}`));
+  const found = signs.map((_, i) => pairs[i] === true || pairs[i - 1] === true);
+  const lower = signs.join('');
+  for (const { phrase, thing } of phrasesIn(lower)) {
+    if (!said.some(({ things }) => things.has(thing))) continue;
+    const at = [...lower.slice(0, lower.indexOf(phrase))].length;
+    found.fill(true, at, at + [...phrase].length);
+  }
+  return found;
+}
+
+/** What a text says of what it names. */
+export function besideNames(claims: Claims): Particulars {
+  const names = termSet(claims.names.join(' '));
+  const words = claims.words.filter((word) => !names.has(word));
+  return words.length === 0 ? claims : { ...claims, words };
+}
+
+/** Who merges two texts says some things in words of neither: what ended, what is left, what became of it. */
+const MERGED = 0.5;
+
+/**
+ * Whether a text says what others say, but for how it says so: each name, number and date, and more than half of its other words.
+ * A number that follows from counting what they say counts as said.
+ */
+export function isMadeOf(text: string, others: readonly string[], saidAt: number): boolean {
+  const claims = claimsOf(text);
+  const said = [joinedWords(others.map(wordsIn))] as const;
+  const { hasNames, hasNumbers, hasDates } = heldAgainst(said[0], [saidAt]);
+  const isListed = (number: number): boolean => number <= claims.names.length;
+  const numbers = claims.figures.numbers.filter(({ whole }) => !isListed(whole) && !isCounted(whole, said));
+  const counted = { ...claims, figures: { ...claims.figures, numbers } };
+  if (!hasNames(claims) || !hasNumbers(counted) || !hasDates(claims)) return false;
+  const isBare = claims.words.length + claims.runs.length === 0;
+  return isBare || shareOf({ ...claims, figures: { numbers: [], dates: [], weekdays: [] } }, said) > MERGED;
+}
+
+/** Nobody counts further without being told a number. */
+const COUNTED_MAX = 12;
+
+/** Whether a small number comes of two that were said, or of one and another one: two children and a third, one cat less. */
+function isCounted(number: number, said: readonly Words[]): boolean {
+  if (number > COUNTED_MAX) return false;
+  const small = [1, ...said.flatMap(({ figures }) => [...figures.numbers])].filter((one) => one <= COUNTED_MAX);
+  const known = new Set(small);
+  return small.some((one) => known.has(number - one) || known.has(number + one));
+}

@@ -71,9 +71,20 @@ const CALLS_PER_SPARE_TURN = 2;
 /** Everything a worker does: turns of lanes, summaries, studies, erasures, and sweeps for what was missed. */
 export async function openWork(
   { concurrency, embeddingConcurrency, takeOverMs, chatServer, webhookDays, auditDays, receiptDays }: Config,
-  { deps: given, connection, schedule, sender, loadEmbedder, firstQuestion, adopt, calibration }: OpenEngine,
+  {
+    deps: given,
+    connection,
+    schedule,
+    sender,
+    loadEmbedder,
+    rememberChat,
+    firstQuestion,
+    adopt,
+    calibration,
+  }: OpenEngine,
   metrics: Registry,
 ): Promise<{ close(): Promise<void> }> {
+  await rememberChat();
   const { attempted, studied } = measure(metrics, given, schedule);
   const deps = { ...given, ...withSlots(given, concurrency), embedder: patient(given, embeddingConcurrency) };
   loadEmbedder();

@@ -28,6 +28,8 @@ export interface OpenEngine {
   readonly deps: EngineDeps;
   /** Embeds what is asked, as that of deps embeds what is stored. */
   readonly queryEmbedder: Embedder;
+  /** For who consolidates: throws if the stand-in would take the place of a model that nobody took away. */
+  readonly rememberChat: () => Promise<void>;
   /** Shows whether the chat model is there. */
   readonly firstQuestion: FirstQuestion;
   /** Loads a model that runs in this process before anybody asks it. */
@@ -65,7 +67,6 @@ export async function openEngine(config: Config, log: Log, observer: Observer): 
     opening,
     openQueue(config, log),
   ]);
-  await openOn([connection, space, ledger], rememberChat(config, ledger));
   const { embedder, index, adopt } = space;
   const schedule = await openOn([connection, space, ledger], openSchedule({ connection, log }));
   const limits = openLimits(config, log, observer);
@@ -92,6 +93,7 @@ export async function openEngine(config: Config, log: Log, observer: Observer): 
       settings: engineSettings(config, calibration),
     },
     queryEmbedder: embedder.queries,
+    rememberChat: () => rememberChat(config, ledger),
     firstQuestion: question,
     loadEmbedder: () => loadInBackground(embedder),
     adopt,

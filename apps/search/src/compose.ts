@@ -1,10 +1,10 @@
 import {
+  comingModels,
   kindsOf,
   loadInBackground,
   type Observer,
   type OpenCalibration,
   observe,
-  comingModels,
   openAll,
   openAudit,
   openCalibration,

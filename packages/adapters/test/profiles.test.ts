@@ -13,8 +13,8 @@ import {
   delta,
   type EmbeddingScript,
   type ModelServer,
-  refusal,
   type Reply,
+  refusal,
   type Script,
   startModelServer,
 } from '@slowwave/testkit';

@@ -97,7 +97,15 @@ export { rater } from './memories/rate.ts';
 export { reviewer } from './memories/review.ts';
 export { idListsOf, KEY_OF, listsOfOne, saidIds } from './memories/said-ids.ts';
 export { memoryWriter } from './memories/write.ts';
-export { draftBatch, fromTheFuture, isWorthReading, type Posted, spokenOf } from './messages/messages.ts';
+export {
+  draftBatch,
+  fromTheFuture,
+  isWorthReading,
+  type Posted,
+  type ScopeIds,
+  scopeOf,
+  spokenOf,
+} from './messages/messages.ts';
 export { ARE_YOU_THERE } from './models/away.ts';
 export {
   type Calibration,
@@ -107,6 +115,7 @@ export {
   type LanguageCosines,
 } from './models/calibration/calibrate.ts';
 export { callModel } from './models/call-model.ts';
+export { copyingName, EXTRACT_PLAIN, isCopying, knownCopying } from './models/copying.ts';
 export { embedAll } from './models/embed.ts';
 export { REPEATED_SHOWS_IN, repeatedAtEnd } from './models/endless.ts';
 export {
@@ -127,7 +136,6 @@ export { readAnswer } from './models/parse/answer.ts';
 export { factsIn, type RawOperation } from './models/parse/listed.ts';
 export { DECIDE } from './models/prompts/decide.ts';
 export { DECIDE_GRAPH } from './models/prompts/decide-graph.ts';
-export { copyingName, EXTRACT_PLAIN, isCopying, knownCopying } from './models/copying.ts';
 export { EXTRACT, type ExtractInput } from './models/prompts/extract.ts';
 export { EXTRACT_GRAPH } from './models/prompts/extract-graph.ts';
 export { type CustomCall, type Prompt, promptMistake, userMessage } from './models/prompts/prompt.ts';
@@ -240,9 +248,7 @@ export {
   memoryView,
   relationCore,
   relationView,
-  type ScopeIds,
   saidView,
-  scopeOf,
   scopeView,
   statementView,
   withoutPlaces,

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
@@ -56,10 +57,15 @@ test.each([
   await app.close();
 });
 
-test('a caller who hangs up is no longer waited for', async () => {
+test.each([
+  ['while they are waited for', false],
+  ['before anybody waits for them', true],
+])('a caller who hangs up %s is no longer waited for', async (_, isGone) => {
   const { app } = await testShell();
-  const gone = Promise.withResolvers<void>();
+  const [arrived, gone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   app.get('/v1/slow', async (_request, reply) => {
+    arrived.resolve();
+    if (isGone) await once(reply.raw, 'close');
     await longPoll(async () => ({ done: false, value: null }), 60_000, waitSignal(reply));
     gone.resolve();
     return reply.send({});
@@ -67,7 +73,8 @@ test('a caller who hangs up is no longer waited for', async () => {
   const address = await listen(app, { host: '127.0.0.1', port: 0 }, NOBODY);
   const caller = new AbortController();
   const request = fetch(`${address}/v1/slow`, { signal: caller.signal });
-  setTimeout(() => caller.abort(), 50);
+  await arrived.promise;
+  caller.abort();
   await expect(request).rejects.toThrow();
   await expect(gone.promise).resolves.toBeUndefined();
   await app.close();

@@ -39,12 +39,15 @@ export function waitSignal(reply: FastifyReply): AbortSignal {
   if (others >= WAITING_MAX) throw tooManyWait();
   waiting.set(who, others + 1);
   const gone = new AbortController();
-  reply.raw.once('close', () => {
+  const leave = (): void => {
     gone.abort();
     const left = (waiting.get(who) ?? 1) - 1;
     if (left > 0) waiting.set(who, left);
     else waiting.delete(who);
-  });
+  };
+  // Whoever hung up before this was reached is not heard any more.
+  if (reply.raw.closed) leave();
+  else reply.raw.once('close', leave);
   return AbortSignal.any([gone.signal, reply.server.stopping]);
 }
 

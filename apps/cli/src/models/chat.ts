@@ -3,7 +3,7 @@ import { extractionTry } from './extraction.ts';
 import { formTries } from './forms.ts';
 import { limitTry, roomTry } from './limits.ts';
 import { type TimedChat, timedChat } from './timed-chat.ts';
-import { type Candidate, NO_TIME, ok, type Outcome, type Try, type Trying } from './trial.ts';
+import { type Candidate, NO_TIME, type Outcome, ok, type Try, type Trying } from './trial.ts';
 
 /** All that consolidations need of the chat model. */
 export async function chatCandidate(trying: Trying): Promise<Candidate> {

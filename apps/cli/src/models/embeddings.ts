@@ -1,7 +1,7 @@
 import { knownModels, type OpenEmbedder, observe, openEmbedder } from '@slowwave/adapters/assemble';
 import { cosine, EngineError, embedAll, estimateTokens, type JsonObject, type ModelStore } from '@slowwave/engine';
 import { SECOND_MS, secondsOf } from './budget.ts';
-import { type Candidate, limited, NO_TIME, ok, type Outcome, type Try, type Trying } from './trial.ts';
+import { type Candidate, limited, NO_TIME, type Outcome, ok, type Try, type Trying } from './trial.ts';
 
 /** All that the index and searches need of the embedding model. */
 export function embeddingCandidate(trying: Trying): Candidate {

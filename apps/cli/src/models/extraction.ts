@@ -19,7 +19,7 @@ import {
 import { secondsOf } from './budget.ts';
 import { SLOW } from './limits.ts';
 import type { TimedChat } from './timed-chat.ts';
-import { limited, ok, type Outcome, type Try, type Trying } from './trial.ts';
+import { limited, type Outcome, ok, type Try, type Trying } from './trial.ts';
 
 /** What is said, and a word that what is remembered of it has to have; null: nothing is to be remembered. */
 const SAID: readonly (readonly [message: string, word: string | null])[] = [

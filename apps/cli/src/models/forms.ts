@@ -2,7 +2,7 @@ import { placeOf } from '@slowwave/adapters/assemble';
 import { type ChatCall, estimateTokens } from '@slowwave/engine';
 import { SLOW } from './limits.ts';
 import { type Answered, promptOf, type TimedChat } from './timed-chat.ts';
-import { limited, NO_TIME, ok, type Outcome, type Try } from './trial.ts';
+import { limited, NO_TIME, type Outcome, ok, type Try } from './trial.ts';
 
 /** Easy, but worth a thought. Nothing but the schema says what form the answer shall have. */
 const MINUTES: ChatCall = {

@@ -4,10 +4,10 @@ import { Decision } from '../ui/decision.tsx';
 import { Exact, Filters, Select, useFilters } from '../ui/filters.tsx';
 import { Owner } from '../ui/owner.tsx';
 import { Pages, usePages } from '../ui/pages.tsx';
+import { StateTag } from '../ui/state-tag.tsx';
 import { Empty } from '../ui/states.tsx';
 import { Moment } from '../ui/time.tsx';
 import { Wide } from '../ui/wide.tsx';
-import { StateTag } from '../ui/state-tag.tsx';
 
 type State = ConsolidationSummary['state'];
 

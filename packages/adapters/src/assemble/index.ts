@@ -1,6 +1,6 @@
-export { type OpenCalibration, openCalibration } from './calibration.ts';
 export { ROOM_ADVICE } from '../misconfigured.ts';
 export { placeOf, type ThoughtPlace } from '../openai/message.ts';
+export { type OpenCalibration, openCalibration } from './calibration.ts';
 export { type OpenEngine, openEngine } from './engine.ts';
 export {
   chatOnTrial,

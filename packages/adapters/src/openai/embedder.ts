@@ -15,8 +15,8 @@ import { type Pace, paceWithin } from './pace.ts';
 import {
   acceptable,
   checkDimensions,
-  embeddingRequest,
   type EmbeddingManners,
+  embeddingRequest,
   firstBatch,
   knownEmbeddingManners,
   type RawVectors,

@@ -6,7 +6,6 @@ import type { SaidMessage } from '../ports/ledger/outbox.ts';
 import type { Tools } from '../ports/tools.ts';
 import { isDay, localIsoOf, millisOf, writtenOffset, zoneClock } from '../text/dates.ts';
 import { canonical, cleanText, estimateTokens } from '../text/normalise.ts';
-import { scopeOf } from '../views/views.ts';
 import {
   type BatchSettings,
   type Content,
@@ -16,19 +15,27 @@ import {
   type Message,
   type Millis,
   ownerOf,
+  type Scope,
   type SpeakersClock,
   type TenantId,
   type UtcOffset,
+  type Withheld,
 } from '../words.ts';
 
 /** The text of a message, parts joined by line breaks; an image by its description, or by a sign that it was there. */
 export const textOfContent = (content: Content, description: string | null = null): string => {
   if (typeof content === 'string') return content;
   if (isWithheld(content)) return '';
-  const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
   const shown = description === null ? imagesOf(content).map(() => '[image]') : [`[image: ${description}]`];
-  return [...texts, ...shown].join('\n');
+  return [...textsOf(content), ...shown].join('\n');
 };
+
+/** What is written in a message, without a sign for its images. */
+export const writtenIn = (content: Content): string =>
+  typeof content === 'string' ? content : isWithheld(content) ? '' : textsOf(content).join('\n');
+
+const textsOf = (parts: Exclude<Content, string | Withheld>): string[] =>
+  parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
 
 /** The addresses of the images in a message. */
 export const imagesOf = (content: Content): readonly string[] =>
@@ -146,6 +153,21 @@ export interface Posted {
   /** Whether the key it was posted with is for one app. */
   readonly ownAppOnly: boolean;
 }
+
+/** The ids of a scope in the API's words. */
+export interface ScopeIds {
+  readonly user_id?: string | undefined;
+  readonly agent_id?: string | undefined;
+  readonly run_id?: string | undefined;
+  readonly app_id?: string | undefined;
+}
+
+export const scopeOf = (ids: ScopeIds): Scope => ({
+  userId: ids.user_id ?? null,
+  agentId: ids.agent_id ?? null,
+  runId: ids.run_id ?? null,
+  appId: ids.app_id ?? null,
+});
 
 /** A posted batch as the ledger takes it. */
 export function draftBatch(tools: Tools, { tenant, body, key, timezone, ownAppOnly }: Posted): NewBatch {

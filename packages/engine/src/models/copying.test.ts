@@ -1,4 +1,4 @@
-import { echoExtract, type EngineBench, engineBench, fakeChat, keyedDecide } from '@slowwave/engine-testing';
+import { type EngineBench, echoExtract, engineBench, fakeChat, keyedDecide } from '@slowwave/engine-testing';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { DEFAULT_TENANT } from '../words.ts';
 import { EXTRACT_PLAIN } from './copying.ts';

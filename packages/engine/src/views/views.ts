@@ -1,14 +1,8 @@
-import {
-  type EntityView,
-  type MemoryView,
-  type RelationView,
-  type SaidMessage,
-  type StatementView,
-  textOf,
-} from '@slowwave/contracts';
+import type { EntityView, MemoryView, RelationView, SaidMessage, StatementView } from '@slowwave/contracts';
 import type { SeenRelation } from '../graph/read/read-graph.ts';
 import { type Entity, type KeptRelation, relationText, type Statement } from '../graph/words.ts';
 import { isPinned, newest, ratingOf } from '../memories/evolve.ts';
+import { writtenIn } from '../messages/messages.ts';
 import type { Covered } from '../ports/ledger/summaries.ts';
 import { isoOf } from '../text/dates.ts';
 import {
@@ -62,25 +56,9 @@ export const saidView = (message: Message): SaidMessage => ({
 });
 
 const contentView = (content: Content): Pick<SaidMessage, 'content' | 'withheld'> =>
-  isWithheld(content)
-    ? { content: '', withheld: content.withheld }
-    : { content: textOf(typeof content === 'string' ? content : [...content]) };
+  isWithheld(content) ? { content: '', withheld: content.withheld } : { content: writtenIn(content) };
 
 /** The ids of a scope in the API's words. */
-export interface ScopeIds {
-  readonly user_id?: string | undefined;
-  readonly agent_id?: string | undefined;
-  readonly run_id?: string | undefined;
-  readonly app_id?: string | undefined;
-}
-
-export const scopeOf = (ids: ScopeIds): Scope => ({
-  userId: ids.user_id ?? null,
-  agentId: ids.agent_id ?? null,
-  runId: ids.run_id ?? null,
-  appId: ids.app_id ?? null,
-});
-
 export const scopeView = (scope: Scope) => ({
   user_id: scope.userId,
   agent_id: scope.agentId,

@@ -6,7 +6,7 @@ import { atMost } from '../report.ts';
 import { scrape, total } from '../scrape.ts';
 import { type Stand, withStand } from '../stand.ts';
 import { alone, type Cost, computing, minilmModel, withMinilm } from './minilm.ts';
-import { takingLong, TROUBLES, watchedEmbedder } from './watched.ts';
+import { TROUBLES, takingLong, watchedEmbedder } from './watched.ts';
 import { batchFigures, batchVerdicts, begin, none, type Texts, textsOf, untilMeasured } from './work.ts';
 
 const TARGET = 1.3;

@@ -102,11 +102,11 @@ describe('the time that is given', () => {
     expect(of(trials, 'extraction')).toMatchObject({ verdict: 'ok', came: expect.stringContaining('4 of 4 found') });
   });
 
-  test('is enough for a fast model, which is asked six questions', async () => {
+  test('is enough for a fast model, which is asked seven questions', async () => {
     const trials = await check();
     expect(namesOf(trials, 'ok')).toHaveLength(6);
     expect(server.calls.map(({ name }) => name)).toEqual([
-      ...['are_you_there', 'count_minutes', 'count', 'extract_facts'],
+      ...['are_you_there', 'count_minutes', 'count', 'extract_facts', 'decide_operations'],
       ...['are_you_there', 'are_you_there'],
     ]);
   });

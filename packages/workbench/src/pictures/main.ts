@@ -38,7 +38,11 @@ interface Picture {
   readonly act?: (page: Page) => Promise<void>;
 }
 
-const PICTURES: readonly Picture[] = [{ name: 'playground', path: '/playground', act: playInPlayground }];
+const PICTURES: readonly Picture[] = [
+  { name: 'playground', path: '/playground', act: playInPlayground },
+  { name: 'consolidation', path: '/playground', act: askWhy },
+  { name: 'overview', path: '/' },
+];
 
 /** Says two things, of which the second changes the first. */
 async function playInPlayground(page: Page): Promise<void> {
@@ -46,7 +50,17 @@ async function playInPlayground(page: Page): Promise<void> {
   await page.getByText(/^Consolidated in/).waitFor();
   await page.getByRole('button', { name: 'I live in Bergen' }).click();
   await page.getByText('changed', { exact: true }).waitFor();
-  await page.getByText('version 2').waitFor();
+  await page
+    .getByText(/^version [2-9]/)
+    .first()
+    .waitFor();
+}
+
+/** Changes something and looks at the decision. */
+async function askWhy(page: Page): Promise<void> {
+  await playInPlayground(page);
+  await page.getByRole('link', { name: 'Why' }).last().click();
+  await page.getByText('Facts and decisions').waitFor();
 }
 
 const WIDTH = 1_280;

@@ -4,7 +4,9 @@ import { loopIn, mayLoop } from './loops.ts';
 describe('a text that ends in a loop', () => {
   it.each([
     ["User's cello is the violin, not the violin, user's cello is the violin, user's cello is…", 'user s cello is'],
+    ["User's cello is the violin, not the violin, user's cello is the violin, user's cello is… the", 'user s cello is'],
     ['User is a nurse, user is a nurse, user is a nurse', 'user is a nurse'],
+    ['Nutzer mag Tee und Nutzer mag Tee und ... Nutzer', 'nutzer mag tee und'],
     ["User's name is Ana. User's name is Ana.", 'user s name is ana'],
     ["I'm not sure I'm not sure I'm not", 'i m not sure'],
     ['User likes tea, tea, tea, tea, tea, tea', 'tea'],
@@ -26,6 +28,7 @@ describe('a text that ends in a loop', () => {
     "User's son is named Max and his dog is named Max",
     'User works at the University of California, and so did her father, at the University of California',
     'User says no, no, no',
+    'User waits for the bus... and for the bus… daily',
     'User likes tea, tea, tea and more tea',
     'User lives in Walla Walla',
     "User's favourite band is Duran Duran",

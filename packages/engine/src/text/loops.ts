@@ -14,7 +14,7 @@ const KNOWN_AGAIN = 3;
  * limit ends them. null where it goes on to say something.
  */
 export function loopIn(text: string): string | null {
-  const plain = plainOf(text);
+  const plain = plainOf(untilBrokenOff(text));
   const words = wordsAt(plain);
   const endingOf = (count: number): string => plain.slice(words.at(-count)?.from).trim();
   for (let length = 1; length <= words.length / 2; length += 1) {
@@ -35,8 +35,19 @@ const LOOKED_FOR_FOREIGN = 4;
 const ROUND_MAX = 300;
 const FOREIGN_FIRST = 0x80;
 
+/** Who breaks off with dots says at most another word. In characters. */
+const BROKEN_OFF_MAX = 24;
+
+/** A text without the dots it breaks off with, and without what comes behind them. */
+function untilBrokenOff(text: string): string {
+  const from = Math.max(0, text.length - BROKEN_OFF_MAX);
+  const at = Math.max(text.indexOf('…', from), text.indexOf('...', from));
+  return at > 0 ? text.slice(0, at) : text;
+}
+
 /** Whether a text may end in a loop: found out at once, and false of nearly all. */
-export function mayLoop(text: string): boolean {
+export function mayLoop(whole: string): boolean {
+  const text = untilBrokenOff(whole);
   let end = text.length;
   while (end > 0 && !isLetterOrDigit(text.charCodeAt(end - 1))) end -= 1;
   const from = end - (text.charCodeAt(end - 1) < FOREIGN_FIRST ? LOOKED_FOR : LOOKED_FOR_FOREIGN);

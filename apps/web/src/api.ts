@@ -27,7 +27,7 @@ export type Right = Session['scopes'][number] | 'operator';
 export const may = ({ scopes, operator }: Session, right: Right): boolean =>
   right === 'operator' ? operator : scopes.includes(right) || scopes.includes('admin');
 
-/** A key for one user or app does not change memories by their ids. */
+/** Whether it manages a whole tenant: a key for one user or app changes nothing by its id. */
 export const mayChange = (who: Session): boolean => may(who, 'manage') && who.user_id === null && who.app_id === null;
 
 export const isSignedOut = (error: unknown): boolean => error instanceof SlowwaveError && error.status === 401;

@@ -1,7 +1,7 @@
 import type { Operations } from '@slowwave/sdk';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
-import { api, may } from '../api.ts';
+import { api, mayChange } from '../api.ts';
 import { useWho } from '../session.ts';
 import { Choice } from '../ui/choice.tsx';
 import { live } from '../ui/live.ts';
@@ -21,7 +21,7 @@ type Period = keyof typeof PERIODS;
 /** How everything is doing, and first of all what needs somebody. */
 export function Overview() {
   const who = useWho();
-  const sees = may(who, 'manage') && who.user_id === null && who.app_id === null;
+  const sees = mayChange(who);
   return (
     <>
       <h1>Overview</h1>

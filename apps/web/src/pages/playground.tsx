@@ -4,7 +4,7 @@ import { Link } from 'wouter';
 import { api } from '../api.ts';
 import { useWho } from '../session.ts';
 import { Choice } from '../ui/choice.tsx';
-import { Problem } from '../ui/states.tsx';
+import { Answer } from '../ui/states.tsx';
 import { type Line, useConversation } from './playground/conversation.ts';
 import { Outcome } from './playground/outcome.tsx';
 
@@ -120,23 +120,32 @@ function Remembered({ user, lines }: { readonly user: string; readonly lines: re
 /** As many as a conversation here brings about, and more. */
 const SHOWN = 50;
 
+const NOTHING = <p className="quiet">Nothing is remembered of this user yet.</p>;
+
 function Memories({ user }: { readonly user: string }) {
   const memories = useQuery({
     queryKey: ['playground', 'memories', user],
     queryFn: ({ signal }) => api.memories.list({ user_id: user, limit: SHOWN }, { signal }),
     enabled: user.trim() !== '',
   });
-  if (memories.error !== null) return <Problem error={memories.error} retry={() => memories.refetch()} />;
-  const results = memories.data?.results ?? [];
-  if (results.length === 0) return <p className="quiet">Nothing is remembered of this user yet.</p>;
+  if (user.trim() === '') return NOTHING;
   return (
-    <ul className="plain">
-      {results.map(({ id, memory, version }) => (
-        <li key={id}>
-          <Link href={`/memories/${id}`}>{memory}</Link> {version > 1 && <span className="tag">version {version}</span>}
-        </li>
-      ))}
-    </ul>
+    <Answer of={memories}>
+      {({ results }) =>
+        results.length === 0 ? (
+          NOTHING
+        ) : (
+          <ul className="plain">
+            {results.map(({ id, memory, version }) => (
+              <li key={id}>
+                <Link href={`/memories/${id}`}>{memory}</Link>{' '}
+                {version > 1 && <span className="tag">version {version}</span>}
+              </li>
+            ))}
+          </ul>
+        )
+      }
+    </Answer>
   );
 }
 
@@ -148,15 +157,16 @@ function Context({ user, question }: { readonly user: string; readonly question:
     enabled: question !== '',
   });
   if (question === '') return <p className="quiet">Say something first: the block is made for the latest message.</p>;
-  if (context.error !== null) return <Problem error={context.error} retry={() => context.refetch()} />;
-  if (context.data === undefined) return <p className="quiet">…</p>;
-  const { text, tokens } = context.data;
   return (
-    <>
-      <p className="quiet">
-        POST /v1/context answers this for “{question}”, in {tokens} tokens. Put it into your prompt.
-      </p>
-      <pre className="wrap">{text === '' || text === undefined ? '(nothing that fits)' : text}</pre>
-    </>
+    <Answer of={context}>
+      {({ text = '', tokens }) => (
+        <>
+          <p className="quiet">
+            POST /v1/context answers this for “{question}”, in {tokens} tokens. Put it into your prompt.
+          </p>
+          <pre className="wrap">{text === '' ? '(nothing that fits)' : text}</pre>
+        </>
+      )}
+    </Answer>
   );
 }

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { api, may } from '../api.ts';
+import { api, may, mayChange } from '../api.ts';
 import { useWho } from '../session.ts';
 import { live } from '../ui/live.ts';
 import { Pages, usePages } from '../ui/pages.tsx';
@@ -23,7 +23,7 @@ export function Work() {
       <h1>Work</h1>
       {may(who, 'admin') && <Parked />}
       {may(who, 'admin') && <Replays />}
-      {may(who, 'manage') && who.user_id === null && who.app_id === null && <Erasures />}
+      {mayChange(who) && <Erasures />}
       <Batches />
     </>
   );

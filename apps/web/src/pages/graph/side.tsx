@@ -1,7 +1,7 @@
 import type { Entity, Relation } from '@slowwave/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { api, may } from '../../api.ts';
+import { api, mayChange } from '../../api.ts';
 import { useWho } from '../../session.ts';
 import { Action } from '../../ui/action.tsx';
 import { Problem } from '../../ui/states.tsx';
@@ -14,7 +14,7 @@ const GRAPH = ['graph'] as const;
 /** One entity: how it is called, and what it was merged with. */
 export function AboutEntity({ entity }: { readonly entity: Entity }) {
   const { id, name, kind, self, aliases } = entity;
-  const mayChange = may(useWho(), 'manage');
+  const isOffered = mayChange(useWho());
   return (
     <section className="card" aria-label={name}>
       <h2>
@@ -23,7 +23,7 @@ export function AboutEntity({ entity }: { readonly entity: Entity }) {
       {aliases.length > 0 && (
         <>
           <p>Also called {aliases.join(', ')}.</p>
-          {mayChange && !self && (
+          {isOffered && !self && (
             <Action run={() => api.graph.split(id)} touches={[GRAPH]}>
               Split from what it was merged with
             </Action>
@@ -56,7 +56,7 @@ export function RelationList({ shown }: { readonly shown: readonly Shown[] }) {
 /** Where a relation comes from, and how to put it right. */
 function Behind({ relation }: { readonly relation: Relation }) {
   const { id, quote, valid_from: from, invalid_at: until, memory_ids: memories, message_ids: messages } = relation;
-  const mayChange = may(useWho(), 'manage');
+  const isOffered = mayChange(useWho());
   return (
     <div className="behind">
       {quote !== null && <blockquote>{quote}</blockquote>}
@@ -75,7 +75,7 @@ function Behind({ relation }: { readonly relation: Relation }) {
             Its memory
           </Link>
         ))}
-        {mayChange && until === null && (
+        {isOffered && until === null && (
           <Action run={() => api.graph.delete(id)} touches={[GRAPH]} kind="danger">
             It was never true
           </Action>
@@ -103,7 +103,7 @@ function Message({ id }: { readonly id: string }) {
 
 /** Pairs of entities that may be one, for a person to decide. */
 export function Proposals({ user }: { readonly user: string }) {
-  const mayChange = may(useWho(), 'manage');
+  const isOffered = mayChange(useWho());
   const proposals = useQuery({
     queryKey: [...GRAPH, 'proposals', user],
     queryFn: ({ signal }) => api.graph.proposals({ user_id: user }, { signal }),
@@ -120,7 +120,7 @@ export function Proposals({ user }: { readonly user: string }) {
             <span>
               {source.name} and {destination.name}
             </span>
-            {mayChange && (
+            {isOffered && (
               <>
                 <Action run={() => api.graph.merge(source.id, { into: destination.id })} touches={[GRAPH]}>
                   The same

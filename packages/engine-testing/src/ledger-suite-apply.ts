@@ -195,11 +195,14 @@ export function describeApply(bench: () => Bench): void {
       const tombstone = { memoryId: born.memory.id, textHash: 'berlin', deletedAt: { at: b.tools.now(), seq: 9 } };
       await apply(b, turn, { changes: [born], tombstones: [tombstone] });
       expect(await b.ledger.memories.tombstones(turn.lane, ['paris', 'berlin'])).toEqual([tombstone]);
+      const besideIndex = { forgottenSince: b.tools.now() + 1, textHashes: ['paris', 'berlin'] };
+      expect(await b.ledger.memories.unindexed(turn.lane, besideIndex)).toMatchObject({ tombstones: [tombstone] });
       expect(await b.ledger.memories.tombstones(turn.lane, ['paris'])).toEqual([]);
       expect(await b.ledger.memories.tombstones(turn.lane, [])).toEqual([]);
       const { batch } = await store(b, { scope: scope({ userId: 'bob' }), messages: [newMessage(b.tools)] });
       const { lane } = await batchOf(b, batch.id);
       expect(await b.ledger.memories.tombstones(lane, ['berlin'])).toEqual([]);
+      expect(await b.ledger.memories.unindexed(lane, besideIndex)).toMatchObject({ tombstones: [] });
     });
 
     it('of an explicit deletion belong to the lane of the memory', async () => {

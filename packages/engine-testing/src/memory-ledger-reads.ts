@@ -12,6 +12,7 @@ import {
   ownerOf,
   type Scope,
   type TenantId,
+  type Tombstone,
 } from '@slowwave/engine';
 import { leaningOn } from './memory-ledger-forgetting.ts';
 import { pageOf } from './memory-ledger-page.ts';
@@ -24,11 +25,11 @@ export function memoryReads(state: State): Reads {
   return {
     get: async (tenant, id) => find(state, tenant, id),
     many: async (tenant, ids) => [...new Set(ids)].flatMap((id) => find(state, tenant, id) ?? []),
-    unindexed: async (lane, since) => unindexed(state, lane, since),
-    tombstones: async (lane, textHashes) => {
-      const rows = state.tombstones.filter((row) => row.lane === lane && textHashes.includes(row.tombstone.textHash));
-      return rows.map((row) => row.tombstone);
-    },
+    unindexed: async (lane, { forgottenSince, textHashes }) => ({
+      memories: unindexed(state, lane, forgottenSince),
+      tombstones: tombstonesOf(state, lane, textHashes),
+    }),
+    tombstones: async (lane, textHashes) => tombstonesOf(state, lane, textHashes),
     list: async (...[tenant, scope, now, page]) => {
       const memories = liveOf(state, tenant, scope).filter((memory) => !isExpired(memory, now));
       return pageOf(memories, (memory) => ({ order: memory.createdAt, id: memory.id }), page);
@@ -76,6 +77,11 @@ function unindexed(state: State, lane: LaneId, since: Millis): Memory[] {
     (memory) => ids.has(memory.id) || (memory.lane === lane && isForgotten(memory)),
   );
 }
+
+const tombstonesOf = ({ tombstones }: State, lane: LaneId, textHashes: readonly string[]): readonly Tombstone[] =>
+  tombstones.flatMap((row) =>
+    row.lane === lane && textHashes.includes(row.tombstone.textHash) ? [row.tombstone] : [],
+  );
 
 /** Live memories of the scope's owner; the other ids of the scope only filter. */
 export const liveOf = (state: State, tenant: TenantId, scope: Scope): Memory[] =>

@@ -59,13 +59,14 @@ const scripted = storeOf<Omit<MemoryStore, 'laneOf' | 'get'>>('memories', {
   many: read((tenant, ids) =>
     loadMemories('WHERE +m.tenant = @tenant AND l.erasure IS NULL AND m.id IN :ids', { tenant, ids }),
   ),
-  unindexed: read((lane, since) => loadMemories(`WHERE m.id IN (${SELECT_UNINDEXED})`, { lane, since })),
-  tombstones: read((lane, textHashes) =>
-    allAs(tombstoneFrom, 'SELECT * FROM tombstones WHERE lane = @lane AND text_hash IN :textHashes', {
-      lane,
-      textHashes,
-    }),
-  ),
+  unindexed: read(function* (lane, { forgottenSince: since, textHashes }) {
+    const [memories, tombstones] = yield* together(
+      loadMemories(`WHERE m.id IN (${SELECT_UNINDEXED})`, { lane, since }),
+      tombstonesOf(lane, textHashes),
+    );
+    return { memories, tombstones };
+  }),
+  tombstones: read(tombstonesOf),
   list: read(function* (...[tenant, scope, now, page]) {
     const newest = newestPart(page, ['m.created_at', 'm.id']);
     const owned = ownedBy(tenant, scope);
@@ -208,6 +209,11 @@ interface TombstoneRow {
   readonly text_hash: string;
   readonly deleted_at: number;
   readonly deleted_seq: number;
+}
+
+function tombstonesOf(lane: LaneId, textHashes: readonly string[]): Script<readonly Tombstone[]> {
+  const text = 'SELECT * FROM tombstones WHERE lane = @lane AND text_hash IN :textHashes';
+  return allAs(tombstoneFrom, text, { lane, textHashes });
 }
 
 const tombstoneFrom = (row: TombstoneRow): Tombstone => ({

@@ -8,9 +8,9 @@ import { embedderAnswers, isLastTry } from '../models/away.ts';
 import { askedBy, embedTexts } from '../models/embed.ts';
 import type { Candidate, Fact } from '../plan.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
-import type { Tombstone } from '../ports/ledger/memories.ts';
+import type { Tombstone, Unindexed } from '../ports/ledger/memories.ts';
 import type { IndexQuery } from '../ports/search-index.ts';
-import { askedInSlices, type Cancellation, inSlices, type Sliced } from '../ports/tools.ts';
+import { askedInSlices, type Cancellation, inSlices, type Sliced, type Tools } from '../ports/tools.ts';
 import { NOTHING_SAID, pointsOf, textsOf, vectorTextsOfMessages } from '../projection/make-points.ts';
 import { markerOf, sameMarker } from '../projection/project.ts';
 import { cosine, scan } from '../search/hits.ts';
@@ -33,7 +33,9 @@ export async function recall(deps: EngineDeps, extracted: Extracted, cancel: Can
   const passing = messageTexts(deps, extracted);
   const texts = facts.map((fact) => fact.text);
   const vectorOf = await vectorsFor(deps, { turn, texts, passing }, cancel);
-  const neighbours = await neighboursOf(deps, { extracted, vectorOf, cancel });
+  // Read before the index is asked: what is projected in between is then seen twice, never not at all.
+  const unindexed = await unindexedFor(deps, extracted);
+  const neighbours = await neighboursOf(deps, { extracted, vectorOf, unindexed: unindexed.memories, cancel });
   const { memories, shared } = await memoriesOf(deps, turn, neighbours);
   const candidates = candidatesOf(facts, neighbours, memories);
   const ground = { candidates, memories, near: pairNear(vectorOf, deps.settings.near) };
@@ -47,7 +49,7 @@ export async function recall(deps: EngineDeps, extracted: Extracted, cancel: Can
     memories,
     shared,
     repeats: await repeatsAmong(deps, facts, ground),
-    tombstones: await tombstonesOf(deps, extracted),
+    tombstones: await laterDeletions(deps, extracted, unindexed.tombstones),
     undecided: await isUndecided(deps, facts, ground),
   };
 }
@@ -113,12 +115,13 @@ const LEG_FACTOR = 3;
 interface Recalling {
   readonly extracted: Extracted;
   readonly vectorOf: (text: string) => Float32Array;
+  readonly unindexed: readonly Memory[];
   readonly cancel: Cancellation;
 }
 
 /** Per fact its nearest memories, nearest first, each once. */
 async function neighboursOf(deps: EngineDeps, recalling: Recalling): Promise<ReadonlyMap<string, Neighbour[]>> {
-  const { extracted, vectorOf, cancel } = recalling;
+  const { extracted, vectorOf, unindexed, cancel } = recalling;
   const { tenant, lane, owner } = extracted.turn;
   const limit = deps.settings.recallPerFact;
   const queries: IndexQuery[] = [];
@@ -139,8 +142,6 @@ async function neighboursOf(deps: EngineDeps, recalling: Recalling): Promise<Rea
     await deps.tools.breathe();
   }
   const appId = ownAppOf(extracted.turn);
-  // Read before the index is asked: what is projected in between is then seen twice, never not at all.
-  const unindexed = (await deps.ledger.memories.unindexed(lane, earliestOf(extracted.facts))).map(asEnded);
   const indexed = await (appId === null
     ? askIndex(deps, queries)
     : askIndexInApp(deps, { tenant, lane, queries, appId }));
@@ -159,6 +160,17 @@ async function neighboursOf(deps: EngineDeps, recalling: Recalling): Promise<Rea
   }
   return neighbours;
 }
+
+async function unindexedFor({ ledger, tools }: EngineDeps, { turn, facts }: Extracted): Promise<Unindexed> {
+  const textHashes = [...new Set(facts.map((fact) => hashOf(tools, fact)))];
+  const { memories, tombstones } = await ledger.memories.unindexed(turn.lane, {
+    forgottenSince: earliestOf(facts),
+    textHashes,
+  });
+  return { memories: memories.map(asEnded), tombstones };
+}
+
+const hashOf = (tools: Tools, { text }: Fact): string => tools.hash(normaliseText(text));
 
 const earliestOf = (facts: readonly Fact[]): Millis => Math.min(...facts.map(({ saidAt }) => saidAt.at));
 
@@ -252,16 +264,17 @@ function candidateOf(memory: Memory): Omit<Candidate, 'shortId'> {
 }
 
 /** Later deletions of exactly what the facts say, by fact. */
-async function tombstonesOf({ ledger, tools }: EngineDeps, extracted: Extracted): Promise<Map<string, Tombstone>> {
-  const hashes = new Map(extracted.facts.map((fact) => [fact.id, tools.hash(normaliseText(fact.text))]));
-  const { turn } = extracted;
-  const all = await ledger.memories.tombstones(turn.lane, [...new Set(hashes.values())]);
-  const stones = await ownTombstones(ledger, { turn, stones: all });
+async function laterDeletions(
+  { ledger, tools }: EngineDeps,
+  { turn, facts }: Extracted,
+  tombstones: readonly Tombstone[],
+): Promise<Map<string, Tombstone>> {
+  const stones = await ownTombstones(ledger, { turn, stones: tombstones });
+  if (stones.length === 0) return new Map();
   return new Map(
-    extracted.facts.flatMap((fact) => {
-      const later = stones.find(
-        (stone) => stone.textHash === hashes.get(fact.id) && saidBefore(fact.saidAt, stone.deletedAt),
-      );
+    facts.flatMap((fact) => {
+      const hash = hashOf(tools, fact);
+      const later = stones.find((stone) => stone.textHash === hash && saidBefore(fact.saidAt, stone.deletedAt));
       return later === undefined ? [] : [[fact.id, later] as const];
     }),
   );

@@ -1,7 +1,7 @@
 import { type EngineBench, echoExtract, engineBench, fakeChat, keyedDecide } from '@slowwave/engine-testing';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { DEFAULT_TENANT } from '../words.ts';
-import { EXTRACT_PLAIN } from './copying.ts';
+import { copyingName, EXTRACT_PLAIN } from './copying.ts';
 import { EXTRACT } from './prompts/extract.ts';
 
 const DAY_MS = 86_400_000;
@@ -59,6 +59,18 @@ describe('a model that copies the examples of its prompt', () => {
     bench.tools.advance(8 * DAY_MS);
     await say();
     expect(askedWith().at(-1)).toBe(EXTRACT.system);
+  });
+
+  it('is known to every process within ten seconds', async () => {
+    await say();
+    const { ledger } = bench.deps;
+    await ledger.models.put(copyingName(chat.name), { at: bench.tools.now(), batches: 3 }); // as another one does
+    bench.tools.advance(9_000);
+    await say();
+    expect(askedWith().at(-1)).toBe(EXTRACT.system);
+    bench.tools.advance(1_000);
+    await say();
+    expect(askedWith().at(-1)).toBe(EXTRACT_PLAIN.system);
   });
 
   it('is not known by copies that come now and then', async () => {

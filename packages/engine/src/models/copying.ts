@@ -30,6 +30,30 @@ export const copyingName = (model: string): string => `copying ${model}`;
 export const knownCopying = async (models: Pick<ModelStore, 'get'>, model: string): Promise<Copying | null> =>
   (await models.get(copyingName(model))) as Copying | null;
 
+/** So long a process goes by what it has read of its models: every batch asks, and hardly any learns something new. */
+const BELIEVED_MS = 10_000;
+
+interface Believed {
+  readonly known: Copying | null;
+  readonly readAt: Millis;
+}
+
+const BELIEVED = new WeakMap<ModelStore, Map<string, Believed>>();
+
+async function believedCopying({ chat, ledger: { models }, tools }: Deps): Promise<Copying | null> {
+  const now = tools.now();
+  const believed = BELIEVED.get(models)?.get(chat.name);
+  if (believed !== undefined && now >= believed.readAt && now - believed.readAt < BELIEVED_MS) return believed.known;
+  const known = await knownCopying(models, chat.name);
+  believe(models, chat.name, { known, readAt: now });
+  return known;
+}
+
+function believe(models: ModelStore, model: string, believed: Believed): void {
+  const all = BELIEVED.get(models) ?? new Map<string, Believed>();
+  BELIEVED.set(models, all.set(model, believed));
+}
+
 const EXAMPLE = /^\{.*\} gives \{.*\}$/u;
 const INTRODUCTION = /^Examples?\b/u;
 
@@ -46,8 +70,8 @@ export const EXTRACT_PLAIN: Prompt = {
 type Deps = Pick<EngineDeps, 'chat' | 'ledger' | 'tools' | 'log'>;
 
 /** The product's prompt for facts, as this model needs it. */
-export async function extractPrompt({ chat, ledger, tools }: Deps): Promise<Prompt> {
-  return isCopying(await knownCopying(ledger.models, chat.name), tools.now()) ? EXTRACT_PLAIN : EXTRACT;
+export async function extractPrompt(deps: Deps): Promise<Prompt> {
+  return isCopying(await believedCopying(deps), deps.tools.now()) ? EXTRACT_PLAIN : EXTRACT;
 }
 
 interface Answered {
@@ -57,24 +81,29 @@ interface Answered {
 }
 
 /** Notes whether the facts of a batch were copies of the examples it was shown. One that finds something has not copied all. */
-export async function noteCopies({ chat, ledger, tools, log }: Deps, answered: Answered): Promise<void> {
+export async function noteCopies(deps: Deps, answered: Answered): Promise<void> {
   const { prompt, facts, discards } = answered;
   const hasCopies = prompt === EXTRACT && discards.some(isCopy);
   if (prompt !== EXTRACT || (!hasCopies && facts.length === 0)) return;
-  const before = await knownCopying(ledger.models, chat.name);
   if (facts.length > 0) {
-    if (before !== null) await ledger.models.put(copyingName(chat.name), null);
+    if ((await believedCopying(deps)) !== null) await keep(deps, null);
     return;
   }
+  const { chat, ledger, tools, log } = deps;
+  const before = await knownCopying(ledger.models, chat.name); // others may have counted since
   const at = tools.now();
   const batches = 1 + (before !== null && holds(before, at) ? before.batches : 0);
-  const known: Copying = { at, batches };
-  await ledger.models.put(copyingName(chat.name), known as unknown as JsonObject);
+  await keep(deps, { at, batches });
   if (batches === BATCHES_MIN)
     log.warn(
       { model: chat.name, batches },
       'the chat model copies the examples of its prompt; from now on it is asked for facts without examples. A larger model finds more',
     );
+}
+
+async function keep({ chat, ledger: { models }, tools }: Deps, known: Copying | null): Promise<void> {
+  await models.put(copyingName(chat.name), known as JsonObject | null);
+  believe(models, chat.name, { known, readAt: tools.now() });
 }
 
 const isCopy = ({ text }: Discard): boolean => COPIED.some((example) => text.includes(example));

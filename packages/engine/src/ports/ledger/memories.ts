@@ -83,6 +83,20 @@ export interface Leaning {
   readonly statements: readonly Statement[];
 }
 
+/** For what the ledger is asked beside the index. */
+export interface BesideIndex {
+  readonly forgottenSince: Millis;
+  readonly textHashes: readonly string[];
+}
+
+/** What a lane has and the index does not, read at once. */
+export interface Unindexed {
+  /** With versions that the index does not have yet, or no more: those that were forgotten since. */
+  readonly memories: readonly Memory[];
+  /** For any of the text hashes. */
+  readonly tombstones: readonly Tombstone[];
+}
+
 /** Whatever changes a memory also ends the proposals to delete it that its ratings do not make any more. */
 export interface MemoryStore {
   /** One transaction: events, versions, tombstones, reviews, batch states, outbox, study, and whether the lane has more. */
@@ -102,8 +116,7 @@ export interface MemoryStore {
   get(tenant: TenantId, id: string): Promise<Memory | null>;
   /** Existing ones of these ids, any order. */
   many(tenant: TenantId, ids: readonly string[]): Promise<readonly Memory[]>;
-  /** Memories of a lane with versions that the index does not have yet, or no more: those that were forgotten since. */
-  unindexed(lane: LaneId, forgottenSince: Millis): Promise<readonly Memory[]>;
+  unindexed(lane: LaneId, asked: BesideIndex): Promise<Unindexed>;
   /** Tombstones of a lane for any of these text hashes. */
   tombstones(lane: LaneId, textHashes: readonly string[]): Promise<readonly Tombstone[]>;
   /** Live memories of an owner, newest first. `now` leaves out the expired. */

@@ -169,4 +169,16 @@ export const INVENTED: readonly (Pick<GroundedFact, 'text' | 'quote'> & {
     text: 'User talks about a diet, that is a diet of eating and eating',
     quote: 'I would never eat snails, not even in France.',
   },
+  {
+    why: 'what nobody said of a thing that was named',
+    said: 'My landlord keeps a parrot in the hallway.',
+    text: "User's landlord is not allowed.",
+    quote: 'My landlord keeps a parrot in the hallway.',
+  },
+  {
+    why: 'what nobody said of a thing, without a true quote',
+    said: 'My landlord keeps a parrot in the hallway.',
+    text: "User's parrots are forbidden",
+    quote: 'parrots are forbidden',
+  },
 ];

@@ -12,7 +12,7 @@ import { isoOf } from '../text/dates.ts';
 import { normaliseText } from '../text/normalise.ts';
 import { type Comparable, overlap, termSet } from '../text/terms.ts';
 import { type JsonObject, type Memory, type MemoryEvent, type Message, saidBefore } from '../words.ts';
-import { isOwnWish, isWishToForget } from './extract/rules.ts';
+import { isOwnWish, isWishToForget } from './extract/own-wish.ts';
 import { Bench, type GuardInput } from './guard/bench.ts';
 import { add, carryOutAll, describe, forgetAsked, say, type Wording } from './guard/wishes.ts';
 import type { Repeat } from './recall.ts';

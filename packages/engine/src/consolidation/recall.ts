@@ -19,7 +19,7 @@ import { factTerms } from '../text/claims.ts';
 import { normaliseText } from '../text/normalise.ts';
 import { once, overlap, terms } from '../text/terms.ts';
 import { type Memory, type Millis, saidBefore } from '../words.ts';
-import { isWishToForget } from './extract/rules.ts';
+import { isWishToForget } from './extract/own-wish.ts';
 import { isProcedure, PROCEDURAL } from './extract.ts';
 import { type Neighbour, nearest } from './nearest.ts';
 import { askIndex, askIndexInApp, knownTo, ownAppOf, ownTombstones } from './own-app.ts';

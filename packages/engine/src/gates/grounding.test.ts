@@ -192,6 +192,53 @@ describe('G21: what was said is remembered as it was said', () => {
   });
 });
 
+describe('G21: what users want forgotten is no fact', () => {
+  const told = (content: string): Written['said'][number] => ({ role: 'user', content });
+  const judged = (text: string, quote: string | null, ...said: readonly string[]): Became =>
+    becameOf({ said: said.map(told), at: said.length - 1, text, quote });
+
+  it.each([
+    ['Please forget that I used to gamble.', "User's gamble is not allowed."],
+    ['Please forget that I used to gamble.', 'User used to gamble'],
+    ['Please forget that I used to gamble.', 'I used to gamble'],
+    ['I moved to Ulm last week. Forget that I juggle on weekends!', 'User juggles on weekends'],
+    ['Bitte vergiss, dass ich früher geraucht habe.', 'Nutzer hat früher geraucht'],
+    ['Por favor, olvida que tengo un perro.', 'El usuario tiene un perro'],
+    ["Oublie que j'ai un chien", "L'utilisateur a un chien"],
+    ['请忘记我抽烟的事。', '用户抽烟'],
+  ])('%s: not %s', (said, text) => {
+    for (const quote of [said, null]) expect(judged(text, quote, said).text).toBeNull();
+  });
+
+  it('also where facts are written in another language', () => {
+    const said = 'Bitte vergiss, dass ich früher geraucht habe. Ich wohne in Ulm.';
+    const become = (text: string, quote: string): string | null =>
+      becameOf({ said: [told(said)], at: 0, text, quote }, true).text;
+    expect(become('User used to smoke', 'dass ich früher geraucht habe')).toBeNull();
+    expect(become('User lives in Ulm', 'Ich wohne in Ulm')).toBe('User lives in Ulm');
+  });
+
+  it('also where it was said before', () => {
+    const before = 'I gamble at weekends, mostly on horses.';
+    expect(judged('User gambles on horses', 'I gamble on horses', before, 'Forget that I gamble on horses.')).toEqual({
+      reason: UNSAID.wish,
+      text: null,
+    });
+  });
+
+  it.each([
+    ['Forget tea, I drink coffee now', 'User drinks coffee'],
+    ['Forget tea, I drink coffee now', 'User drinks coffee instead of tea'],
+    ['Please forget my old address. I live in Bergen now.', 'User lives in Bergen'],
+    ['Forget that I gamble. I like tea with milk.', 'User likes tea with milk'],
+    ['Please forget that I juggle.', 'User wants it forgotten that they juggle'],
+    ['My parents always forget my birthday', "User's parents always forget the user's birthday"],
+    ['Vergiss den Tee, ich trinke jetzt Kaffee', 'Nutzer trinkt jetzt Kaffee'],
+  ])('%s: but %s', (said, text) => {
+    expect(judged(text, said, said)).toEqual({ reason: null, text });
+  });
+});
+
 /** What people say, and what a good model makes of it. */
 const EVERYDAY: readonly (readonly [said: string, text: string])[] = [
   ["I'm from the States originally", 'User is originally from the United States'],

@@ -11,17 +11,8 @@ import { compareSaid, type Message, type Role, type Trust } from '../../words.ts
 import { type Attribute, attributing } from './attribute.ts';
 import { groundingIn } from './grounding.ts';
 import { lineageIn, lookingIn } from './lineage.ts';
-import {
-  asksToForget,
-  FACT_MAX,
-  FORGET_CATEGORY,
-  HEARD,
-  isOwnWish,
-  junkReason,
-  secretReason,
-  type Window,
-  windowOf,
-} from './rules.ts';
+import { asksToForget, FORGET_CATEGORY, isOwnWish } from './own-wish.ts';
+import { FACT_MAX, HEARD, junkReason, secretReason, type Window, windowOf } from './rules.ts';
 
 /** What one call found, and the messages it was shown under its own ids. */
 export interface Found {

@@ -1,7 +1,7 @@
 import { claimsOf, foldedOf, plainOf, type Words } from '../../text/claims.ts';
 import { loopIn, mayLoop } from '../../text/loops.ts';
 import { isGiven, mayCallUser, namingsIn, type Told } from '../../text/naming.ts';
-import { hasWord } from '../../text/support.ts';
+import { hasWord, shareOf } from '../../text/support.ts';
 
 /** What was said, as it is held against how a fact puts its words together. */
 export interface Heard {
@@ -37,7 +37,7 @@ export function whyMisarranged(text: string, heard: Heard): string | null {
 
 /** Whether that has to be looked into where a fact begins with "User": found out at once, and false of most. */
 export const mayBeMisarranged = (text: string): boolean =>
-  mayLoop(text) || (text.startsWith("User's ") ? text.includes(' is ') : mayCallUser(text));
+  mayLoop(text) || (text.startsWith("User's ") ? text.includes(' is ') || text.includes(' are ') : mayCallUser(text));
 
 /** Whether somebody said the same thing twice at once: a line of a song is a loop, too. */
 const isLoopSaid = (passage: string, { words }: Heard): boolean =>
@@ -83,6 +83,12 @@ function saysItself({ of, is }: Predicate, { words }: Heard): boolean {
 
 const hasTwice = (plain: string, name: string): boolean =>
   plain.indexOf(` ${name} `) !== plain.lastIndexOf(` ${name} `);
+
+/** Whether it says of a thing that it is, or is not, what nobody spoke of in any words: "User's gamble is not allowed". */
+export function saysUnsaidOf(text: string, said: Words): boolean {
+  const claims = claimsOf(predicateIn(text)?.is ?? '');
+  return claims.words.length > 0 && shareOf(claims, [said]) === 0;
+}
 
 /** So many words say what something is: each of them is looked for in all that was said. */
 const SAID_TO_BE = 30;

@@ -19,8 +19,9 @@ import { wordsInPieces } from '../../text/pieces.ts';
 import { besideNames, shareOf } from '../../text/support.ts';
 import { once } from '../../text/terms.ts';
 import type { Message, Millis } from '../../words.ts';
-import { type Heard, mayBeMisarranged, whyMisarranged } from './arrangement.ts';
+import { type Heard, mayBeMisarranged, saysUnsaidOf, whyMisarranged } from './arrangement.ts';
 import type { Looking } from './lineage.ts';
+import { speaksOfForgetting, withoutWishes } from './own-wish.ts';
 import { PlainText, standsPlainly } from './plainly.ts';
 
 /** What a model was given to find facts in. */
@@ -53,6 +54,8 @@ export const UNSAID = {
   quote: 'its quote is in no message, and its words are not in those that it names',
   beside: 'its quote does not say it, and most of its words are in no message',
   words: 'most of its words are in no message',
+  predicate: 'what it says of a thing nobody said of anything',
+  wish: 'most of it was said only to have it forgotten',
 } as const;
 
 /**
@@ -66,6 +69,7 @@ export function groundingIn(given: Given, looking: Looking) {
     known.set(spoken, words);
     return words;
   };
+  const wishes = wishesIn(looking);
   const plainOf = once((source: Message) => looking.textsOf([source]).map((text) => new PlainText(text)));
   const plainOfAll = (sources: readonly Message[]): readonly PlainText[] => {
     const [source] = sources;
@@ -82,24 +86,56 @@ export function groundingIn(given: Given, looking: Looking) {
   return {
     inQuotesWords,
     /** Whether a fact was said without a doubt: found out at once, and true of nearly all. */
-    isPlain: ({ isExact, sources, raw: { text } }: Made): boolean =>
-      isExact &&
-      ((standsPlainly(text, plainOfAll(sources)) && !mayBeMisarranged(text)) ||
-        standsAsItIs(text, looking.textsOf(sources))),
+    isPlain: ({ isExact, sources, raw: { text } }: Made): boolean => {
+      if (!isExact) return false;
+      const said = plainOfAll(sources);
+      if (standsPlainly(text, said) && !mayBeMisarranged(text))
+        return !said.some(({ mayAsk }) => mayAsk) || !wishes.areIn(sources);
+      return standsAsItIs(text, looking.textsOf(sources)) && !wishes.areIn(sources);
+    },
     whyUnsaid: function* (made: Made): Sliced<string | null> {
       held ??= yield* holding(given, known);
       const claims = withoutSums(claimsOf(made.raw.text), made);
       const own = looking.spokenBy(made.sources).map(wordsOf);
       const isForeign = given.isTranslated && !own.some(({ isCased }) => isCased);
       const stranger = strangerIn(claims, held, isForeign) ?? whyMisarranged(made.raw.text, held);
-      if (stranger !== null || given.isTranslated) return stranger;
       const { isExact, raw } = made;
-      return unsupported(claims, {
-        ...raw,
-        quote: raw.quote ?? '',
-        ...{ isExact, own, all: held.spoken },
-      });
+      const support = { ...raw, quote: raw.quote ?? '', ...{ isExact, own, all: held.spoken } };
+      const refused = stranger ?? (given.isTranslated ? null : unsupported(claims, support));
+      if (refused !== null || !wishes.areIn(made.sources) || speaksOfForgetting(raw.text)) return refused;
+      const isMeant = given.isTranslated ? wishes.isQuoteMeant(made) : yield* wishes.isMeant(made, claims);
+      return isMeant ? null : UNSAID.wish;
     },
+  };
+}
+
+/** What users say besides what they want forgotten: a fact that rests on the wish alone would keep it. */
+function wishesIn(looking: Looking) {
+  /** null: there is no wish in it. */
+  const textsMeantBy = once((message: Message): readonly string[] | null => {
+    const texts = trustOf(message) === 'user' ? looking.textsOf([message]) : [];
+    const meant = texts.map(withoutWishes);
+    return meant.some((text, at) => text !== texts[at]) ? meant : null;
+  });
+  const meantBy = (message: Message): readonly string[] => textsMeantBy(message) ?? looking.textsOf([message]);
+  const known = new Map<Message, readonly Words[]>();
+  const wordsMeantBy = function* (message: Message): Sliced<readonly Words[]> {
+    const words: Words[] = [];
+    for (const text of meantBy(message)) words.push(yield* wordsInPieces(text));
+    known.set(message, words);
+    return words;
+  };
+  return {
+    areIn: (sources: readonly Message[]): boolean => sources.some((source) => textsMeantBy(source) !== null),
+    /** Whether a fact is supported by what its messages say besides. */
+    isMeant: function* ({ sources, raw: { text } }: Made, claims: Claims): Sliced<boolean> {
+      const meant: Words[] = [];
+      for (const source of sources) meant.push(...(known.get(source) ?? (yield* wordsMeantBy(source))));
+      return standsIn(text, joinedWords(meant)) || shareOf(claims, meant) >= SUPPORTED;
+    },
+    /** The same of one in another language, which its quote alone can show. */
+    isQuoteMeant: ({ sources, isExact, raw: { quote } }: Made): boolean =>
+      !isExact || quote === null || sources.flatMap(meantBy).some((text) => text.includes(quote)),
   };
 }
 
@@ -129,9 +165,10 @@ interface Support {
 function unsupported(claims: Claims, { text, quote, isExact, own, all }: Support): string | null {
   if (standsIn(text, all)) return null;
   const isQuoted = quote !== '' && (isExact || standsIn(quote, all));
-  if (quote !== '' && !isQuoted) return shareOf(besideNames(claims), own) > SUPPORTED ? null : UNSAID.quote;
-  const share = shareOf(claims, [all]);
-  if (share >= SUPPORTED) return null;
+  const isMisquoted = quote !== '' && !isQuoted;
+  const isSaid = isMisquoted ? shareOf(besideNames(claims), own) > SUPPORTED : shareOf(claims, [all]) >= SUPPORTED;
+  if (isSaid) return saysUnsaidOf(text, all) ? UNSAID.predicate : null;
+  if (isMisquoted) return UNSAID.quote;
   return isQuoted ? UNSAID.beside : UNSAID.words;
 }
 
@@ -172,24 +209,22 @@ type Held = ReturnType<typeof heldAgainst> & Heard & { readonly spoken: Words };
 
 /** Notes what each message says in `known`. */
 function* holding({ window, before, summary, instructions }: Given, known: Map<Spoken, Words>): Sliced<Held> {
-  const spoken: Words[] = [];
-  for (const one of [...before, ...window]) {
-    yield;
-    const said = yield* wordsInPieces(one.text);
-    known.set(one, said);
-    spoken.push(said);
-  }
   const shown = [...before, ...window];
-  const words = [...spoken];
+  for (const one of shown) {
+    yield;
+    known.set(one, yield* wordsInPieces(one.text));
+  }
+  const words = shown.flatMap((one) => known.get(one) ?? []);
   const speakers = wordsIn([...new Set(shown.flatMap(({ message: { name } }) => name ?? []))].join('\n'));
   const summed = wordsIn(summary ?? '');
-  if (summary !== null) spoken.push(summed);
+  const spoken = summary === null ? words : [...words, summed];
   yield;
   const all = joinedWords([...spoken, wordsIn(instructions ?? ''), speakers]);
   yield;
   return {
     ...heldAgainst(all, shown.map(localMoment)),
-    ...{ spoken: joinedWords(spoken), words, summary: summed, known: new Set([...summed.words, ...speakers.words]) },
+    ...{ spoken: joinedWords(spoken), words, summary: summed },
+    known: new Set([...summed.words, ...speakers.words]),
     told: shown.map(({ message: { role }, text }, at) => ({
       ...{ text: foldedOf(text), isAnswer: role === 'assistant' },
       asked: shown[at - 1]?.message.role === 'assistant' ? foldedOf(shown[at - 1]?.text.slice(-ASKED_MAX) ?? '') : null,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { spokenOf } from '../../messages/messages.ts';
 import type { Message } from '../../words.ts';
-import { asksToForget, isOwnWish } from './rules.ts';
+import { asksToForget, isOwnWish, withoutWishes } from './own-wish.ts';
 
 describe('asks to have something forgotten', () => {
   it.each([
@@ -86,5 +86,48 @@ describe('a wish to forget is the user’s own', () => {
     ['but not where nothing stands behind it', { quote: null, sourceIds: [] }, false],
   ])('%s', (_where, claim, own) => {
     expect(isOwnWish(claim, [page, tea, wish])).toBe(own);
+  });
+});
+
+describe('what a text says besides wishes to forget', () => {
+  it.each([
+    'Please forget that I used to gamble.',
+    'Could you please forget my old address?',
+    "I'd like you to forget about Oslo, Bergen and Ulm.",
+    'I want it forgotten that I juggle',
+    'And forget what I earn, and what I said about Ulm.',
+    'Bitte vergiss, dass ich rauche.',
+    "S'il te plaît, oublie mon adresse",
+    'Por favor, olvida que tengo un perro.',
+    '请忘记我抽烟的事。',
+  ])('is nothing: %s', (text) => {
+    expect(withoutWishes(text)).toBe('');
+  });
+
+  it.each([
+    'Forget tea, I drink coffee now',
+    'Forget what I said about Oslo: my sister moved to Bergen',
+    'Forget Oslo – we live in Bergen now.',
+    'Delete my old number and save 555 1234 instead',
+    'Vergiss den Tee, ich trinke jetzt Kaffee',
+    'Olvida el té, ahora bebo café',
+    'My parents forget my birthday every year',
+    'I am going to remove all sugar from my diet',
+    "J'oublie toujours mes clés",
+    "Don't forget that I am allergic to nuts",
+    'I no longer remember my childhood',
+    'I like tea. It is good.',
+  ])('is all of it where it says something else: %s', (text) => {
+    expect(withoutWishes(text)).toBe(text);
+  });
+
+  it('are the sentences beside them', () => {
+    expect(withoutWishes('I moved to Ulm. Please forget that I gamble! I like tea.')).toBe(
+      'I moved to Ulm. I like tea.',
+    );
+  });
+
+  it.each(['…', 'please ', 'forget, ', 'and ', '请'])('comes to an end on 50,000 times %j', (unit) => {
+    expect(typeof withoutWishes(`${unit.repeat(50_000)} forget that I gamble`)).toBe('string');
   });
 });

@@ -1,6 +1,7 @@
 import { isCalendarWord, isNumberWord } from '../../text/figures.ts';
 import { mayBeCalled } from '../../text/naming.ts';
 import { weightOf } from '../../text/support.ts';
+import { mayAsk } from './own-wish.ts';
 
 /** Nearly every fact is shorter. In characters. */
 const SENTENCE_MAX = 300;
@@ -28,7 +29,7 @@ function foundInSentence(text: string, said: readonly PlainText[]): number {
     const weight = saidWeight(said, reader.number);
     const isMissed = weight === UNSAID;
     const counted = isMissed ? weighed(reader) : weight;
-    if (counted === UNCLEAR) return UNCLEAR;
+    if (counted < 0) return UNCLEAR;
     if (isMissed) missed += counted;
     else found += counted;
   }
@@ -56,6 +57,8 @@ const enough = (found: number, missed: number): number => (found >= missed ? fou
 /** Of numbers and names of days, which have to be worked out. */
 const UNCLEAR = -1;
 const UNSAID = -2;
+/** Of words with which users ask to have something forgotten. */
+const ASKING = -3;
 
 /** Whether a name or number was said. What has letters of other alphabets has to be compared. */
 function isMarkSaid(reader: Reader, said: readonly PlainText[]): boolean {
@@ -157,6 +160,8 @@ const APOSTROPHE = 0x27;
 export class PlainText {
   /** The words that have a capital or a digit in them, as they are written. */
   readonly marks: ReadonlySet<string>;
+  /** As far as it was read, a word stands in it with which users ask to have something forgotten: before what they want forgotten. */
+  mayAsk = false;
   readonly #reader: Reader;
   /** How much each word counts, as far as it was read, by their numbers. */
   readonly #weights = new Map<number, number>();
@@ -174,6 +179,7 @@ export class PlainText {
     const reader = this.#reader;
     while (reader.next()) {
       const weight = weighed(reader);
+      if (weight === ASKING) this.mayAsk = true;
       this.#weights.set(reader.number, weight);
       if (reader.number === number) return weight;
     }
@@ -191,8 +197,9 @@ const weighed = (reader: Reader): number => known.get(reader.number) ?? learn(re
 function learn({ word, number }: Reader): number {
   if (known.size === KNOWN_MAX) known.clear();
   const lower = word.toLowerCase();
+  const isUnclear = isNumberWord(lower) || isCalendarWord(lower);
   // Twice over, to be whole.
-  const weight = isNumberWord(lower) || isCalendarWord(lower) ? UNCLEAR : weightOf(lower) * 2;
+  const weight = mayAsk(lower) ? ASKING : isUnclear ? UNCLEAR : weightOf(lower) * 2;
   known.set(number, weight);
   return weight;
 }

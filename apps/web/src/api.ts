@@ -28,7 +28,10 @@ export const may = ({ scopes, operator }: Session, right: Right): boolean =>
   right === 'operator' ? operator : scopes.includes(right) || scopes.includes('admin');
 
 /** Whether it manages a whole tenant: a key for one user or app changes nothing by its id. */
-export const mayChange = (who: Session): boolean => may(who, 'manage') && who.user_id === null && who.app_id === null;
+export const mayChange = (who: Session): boolean => may(who, 'manage') && who.user_id === null && isOfAllApps(who);
+
+/** Whether it sees what was said in all apps: much of that cannot be told apart by app, and keys for one app do not see it. */
+export const isOfAllApps = ({ app_id: app }: Session): boolean => app === null;
 
 export const isSignedOut = (error: unknown): boolean => error instanceof SlowwaveError && error.status === 401;
 

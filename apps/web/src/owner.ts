@@ -18,7 +18,7 @@ export function useOwner(): Owner | null {
   return isKind(kind) && id !== '' ? { kind, id: decodeURIComponent(id) } : null;
 }
 
-type Ids = { readonly [Name in `${Owner['kind'] | 'app'}_id`]?: string };
+export type Ids = { readonly [Name in `${Owner['kind'] | 'app'}_id`]?: string };
 
 /** The ids by which an owner is asked about; a key for one app names that too. */
 export function useIds({ kind, id }: Owner): Ids {

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { useParams } from 'wouter';
 import { api, may } from '../api.ts';
 import { useWho } from '../session.ts';
-import { Owner } from '../ui/owner.tsx';
+import { Owner } from '../ui/links.tsx';
 import { StateTag } from '../ui/state-tag.tsx';
 import { Answer, Empty } from '../ui/states.tsx';
 import { Moment } from '../ui/time.tsx';

@@ -1,8 +1,7 @@
 import type { ConsolidationSummary } from '@slowwave/sdk';
 import { api } from '../api.ts';
-import { Decision } from '../ui/decision.tsx';
 import { Exact, Filters, Select, useFilters } from '../ui/filters.tsx';
-import { Owner } from '../ui/owner.tsx';
+import { Decision, Owner } from '../ui/links.tsx';
 import { Pages, usePages } from '../ui/pages.tsx';
 import { StateTag } from '../ui/state-tag.tsx';
 import { Empty } from '../ui/states.tsx';

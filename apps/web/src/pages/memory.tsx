@@ -2,7 +2,7 @@ import type { Memory } from '@slowwave/sdk';
 import { SlowwaveError } from '@slowwave/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from 'wouter';
-import { api } from '../api.ts';
+import { api, isOfAllApps } from '../api.ts';
 import { ownerOf, pathOf } from '../owner.ts';
 import { useWho } from '../session.ts';
 import { Answer } from '../ui/states.tsx';
@@ -31,14 +31,14 @@ export function MemoryPage() {
       <div className="beside">
         <Versions id={id} now={now} />
         <div>
-          {now !== null && who.app_id === null && (
+          {now !== null && isOfAllApps(who) && (
             <section className="card">
               <h2>What was said</h2>
               <Sources id={id} />
             </section>
           )}
           <ToldTo id={id} />
-          {now !== null && who.app_id === null && <Related memory={now} />}
+          {now !== null && isOfAllApps(who) && <Related memory={now} />}
         </div>
       </div>
     </>

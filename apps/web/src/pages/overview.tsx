@@ -1,9 +1,11 @@
 import type { Operations } from '@slowwave/sdk';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
+import { Redirect } from 'wouter';
 import { api, mayChange } from '../api.ts';
 import { useWho } from '../session.ts';
 import { Choice } from '../ui/choice.tsx';
+import { firstOffered } from '../ui/frame.tsx';
 import { live } from '../ui/live.ts';
 import { Empty, Loading, Problem } from '../ui/states.tsx';
 import { lasting } from '../ui/time.tsx';
@@ -18,17 +20,20 @@ const EVERY_MS = 5_000;
 const PERIODS = { day: 'Last 24 hours', week: 'Last 7 days' } as const;
 type Period = keyof typeof PERIODS;
 
-/** How everything is doing, and first of all what needs somebody. */
+/** How everything is doing, and first of all what needs somebody. Whoever may not see that begins with what they may. */
 export function Overview() {
   const who = useWho();
-  const sees = mayChange(who);
+  const first = firstOffered(who);
+  if (!mayChange(who) && first !== null) return <Redirect to={first} replace />;
   return (
     <>
       <h1>Overview</h1>
-      {sees ? (
+      {mayChange(who) ? (
         <Whole />
       ) : (
-        <Empty>Your key does not see how the whole installation is doing. Choose a page above.</Empty>
+        <Empty>
+          Your key is for programs: it opens no page here. <a href="/docs/">The API</a> says what it can do.
+        </Empty>
       )}
     </>
   );

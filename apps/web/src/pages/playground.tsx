@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { Link } from 'wouter';
 import { api } from '../api.ts';
+import { useIds } from '../owner.ts';
 import { useWho } from '../session.ts';
 import { Choice } from '../ui/choice.tsx';
 import { Answer } from '../ui/states.tsx';
@@ -19,7 +20,7 @@ const SUGGESTIONS = [
 export function Playground() {
   const { user_id: bound } = useWho();
   const [user, setUser] = useState(bound ?? 'playground');
-  const { lines, say, busy } = useConversation(user);
+  const { lines, say, busy } = useConversation(useIds({ kind: 'user', id: user }));
   return (
     <>
       <div className="row">
@@ -123,9 +124,10 @@ const SHOWN = 50;
 const NOTHING = <p className="quiet">Nothing is remembered of this user yet.</p>;
 
 function Memories({ user }: { readonly user: string }) {
+  const ids = useIds({ kind: 'user', id: user });
   const memories = useQuery({
     queryKey: ['playground', 'memories', user],
-    queryFn: ({ signal }) => api.memories.list({ user_id: user, limit: SHOWN }, { signal }),
+    queryFn: ({ signal }) => api.memories.list({ ...ids, limit: SHOWN }, { signal }),
     enabled: user.trim() !== '',
   });
   if (user.trim() === '') return NOTHING;
@@ -150,10 +152,10 @@ function Memories({ user }: { readonly user: string }) {
 }
 
 function Context({ user, question }: { readonly user: string; readonly question: string }) {
+  const ids = useIds({ kind: 'user', id: user });
   const context = useQuery({
     queryKey: ['playground', 'context', user, question],
-    queryFn: ({ signal }) =>
-      api.memories.context({ user_id: user, ...(question !== '' && { query: question }) }, { signal }),
+    queryFn: ({ signal }) => api.memories.context({ ...ids, ...(question !== '' && { query: question }) }, { signal }),
     enabled: question !== '',
   });
   if (question === '') return <p className="quiet">Say something first: the block is made for the latest message.</p>;

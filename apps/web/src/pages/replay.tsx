@@ -4,7 +4,7 @@ import { Link, useParams } from 'wouter';
 import { api } from '../api.ts';
 import { Action } from '../ui/action.tsx';
 import { Diff } from '../ui/diff.tsx';
-import { Owner } from '../ui/owner.tsx';
+import { Owner } from '../ui/links.tsx';
 import { isOpenReplay, Progress } from '../ui/replay-progress.tsx';
 import { StateTag } from '../ui/state-tag.tsx';
 import { Answer, Empty } from '../ui/states.tsx';

@@ -1,6 +1,6 @@
 import { Link, useParams } from 'wouter';
 import type { Right } from '../api.ts';
-import { may } from '../api.ts';
+import { may, mayChange } from '../api.ts';
 import { useWho } from '../session.ts';
 import { Empty } from '../ui/states.tsx';
 import { Audit } from './settings/audit.tsx';
@@ -32,8 +32,7 @@ const PAGES: readonly Page[] = [
 export function Settings() {
   const { page = '' } = useParams<{ page?: string }>();
   const who = useWho();
-  const isBound = who.user_id !== null || who.app_id !== null;
-  const offered = isBound ? [] : PAGES.filter(({ right }) => may(who, right));
+  const offered = mayChange(who) ? PAGES.filter(({ right }) => may(who, right)) : [];
   const shown = offered.find(({ path }) => path === page);
   return (
     <>
@@ -45,7 +44,7 @@ export function Settings() {
           </Link>
         ))}
       </nav>
-      {shown === undefined ? <Empty>Your key does not have this page. Choose another one above.</Empty> : shown.show()}
+      {shown === undefined ? <Empty>Your key does not have this page.</Empty> : shown.show()}
     </>
   );
 }

@@ -1,5 +1,5 @@
 import { Link, useSearchParams } from 'wouter';
-import { api, may } from '../api.ts';
+import { api, isOfAllApps, may } from '../api.ts';
 import { type Owner, pathOf, useOwner } from '../owner.ts';
 import { useWho } from '../session.ts';
 import { Action } from '../ui/action.tsx';
@@ -54,10 +54,10 @@ function OfOwner({ owner }: { readonly owner: Owner }) {
 function Whole({ owner }: { readonly owner: Owner }) {
   const who = useWho();
   const mayManage = may(who, 'manage');
-  const mayManageAll = mayManage && who.app_id === null && (who.user_id === null || owner.kind === 'user');
+  const mayManageAll = mayManage && isOfAllApps(who) && (who.user_id === null || owner.kind === 'user');
   return (
     <div className="row push">
-      {owner.kind === 'user' && (
+      {owner.kind === 'user' && isOfAllApps(who) && (
         <Link className="button" href={`/graph?${new URLSearchParams({ user: owner.id })}`}>
           Graph
         </Link>

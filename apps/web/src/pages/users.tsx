@@ -1,8 +1,8 @@
 import type { User } from '@slowwave/sdk';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
-import { Link, Redirect, useSearchParams } from 'wouter';
-import { api } from '../api.ts';
+import { type FormEvent, useId, useState } from 'react';
+import { Link, Redirect, useLocation, useSearchParams } from 'wouter';
+import { api, isOfAllApps } from '../api.ts';
 import { pathOf } from '../owner.ts';
 import { useWho } from '../session.ts';
 import { useLater } from '../ui/later.ts';
@@ -12,10 +12,35 @@ import { ErasureProgress } from './user/erasing.tsx';
 
 const PAGE = 100;
 
-/** Everybody who has memories, the last active first. A key for one user has its own page alone. */
+/** Everybody who has memories, the last active first. A key for one user has its own page alone, one for an app lists nobody. */
 export function Users() {
-  const { user_id: own } = useWho();
-  return own === null ? <Everybody /> : <Redirect to={pathOf({ kind: 'user', id: own })} replace />;
+  const who = useWho();
+  if (who.user_id !== null) return <Redirect to={pathOf({ kind: 'user', id: who.user_id })} replace />;
+  return isOfAllApps(who) ? <Everybody /> : <ByName />;
+}
+
+/** Users of an app are found by their whole id. */
+function ByName() {
+  const [, go] = useLocation();
+  const field = useId();
+  const show = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    const id = String(new FormData(event.currentTarget).get('id')).trim();
+    if (id !== '') go(pathOf({ kind: 'user', id }));
+  };
+  return (
+    <>
+      <h1>Users</h1>
+      <form className="card fields" onSubmit={show}>
+        <label htmlFor={field}>Id of a user</label>
+        <input id={field} name="id" autoComplete="off" spellCheck={false} required />
+        <p className="quiet">Your key is for one app. It lists no users, but shows of each what your app was told.</p>
+        <button type="submit" className="main">
+          Show
+        </button>
+      </form>
+    </>
+  );
 }
 
 function Everybody() {

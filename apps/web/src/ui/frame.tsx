@@ -1,31 +1,35 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
-import type { Right } from '../api.ts';
-import { may } from '../api.ts';
+import { isOfAllApps, may, mayChange, type Session } from '../api.ts';
 import { useWho } from '../session.ts';
 
 interface Section {
   readonly path: string;
   readonly name: string;
-  readonly right: Right;
+  /** Whether a key can use any of it. */
+  readonly isOffered: (who: Session) => boolean;
 }
 
 const SECTIONS: readonly Section[] = [
-  { path: '/', name: 'Overview', right: 'search' },
-  { path: '/users', name: 'Users', right: 'search' },
-  { path: '/graph', name: 'Graph', right: 'search' },
-  { path: '/consolidations', name: 'Consolidations', right: 'manage' },
-  { path: '/work', name: 'Work', right: 'ingest' },
-  { path: '/reviews', name: 'Reviews', right: 'manage' },
-  { path: '/playground', name: 'Playground', right: 'ingest' },
-  { path: '/settings', name: 'Settings', right: 'manage' },
+  { path: '/', name: 'Overview', isOffered: mayChange },
+  { path: '/users', name: 'Users', isOffered: (who) => may(who, 'search') },
+  { path: '/graph', name: 'Graph', isOffered: (who) => may(who, 'search') && isOfAllApps(who) },
+  { path: '/consolidations', name: 'Consolidations', isOffered: (who) => may(who, 'manage') && isOfAllApps(who) },
+  { path: '/work', name: 'Work', isOffered: (who) => may(who, 'ingest') && isOfAllApps(who) },
+  { path: '/reviews', name: 'Reviews', isOffered: (who) => may(who, 'manage') && isOfAllApps(who) },
+  { path: '/playground', name: 'Playground', isOffered: (who) => may(who, 'ingest') && may(who, 'search') },
+  { path: '/settings', name: 'Settings', isOffered: mayChange },
 ];
 
 /** Pages that are not of the console itself. */
 const ELSEWHERE: readonly Section[] = [
-  { path: '/queues', name: 'Queues', right: 'operator' },
-  { path: '/docs/', name: 'API', right: 'search' },
+  { path: '/queues', name: 'Queues', isOffered: (who) => may(who, 'operator') },
+  { path: '/docs/', name: 'API', isOffered: () => true },
 ];
+
+/** The first page that a key can use, other than the overview; null: it is for programs alone. */
+export const firstOffered = (who: Session): string | null =>
+  SECTIONS.find(({ path, isOffered }) => path !== '/' && isOffered(who))?.path ?? null;
 
 /** What stands around each page: where somebody is, where they can go, and who they are. */
 export function Frame({ children }: { readonly children: ReactNode }) {
@@ -37,7 +41,6 @@ export function Frame({ children }: { readonly children: ReactNode }) {
     if (path !== '') main.current?.focus();
     window.scrollTo(0, 0);
   }, [path]);
-  const offered = ({ right }: Section) => may(who, right);
   return (
     <>
       <a className="skip" href="#main">
@@ -48,12 +51,12 @@ export function Frame({ children }: { readonly children: ReactNode }) {
           Slowwave
         </Link>
         <nav aria-label="Console">
-          {SECTIONS.filter(offered).map(({ path: to, name }) => (
+          {SECTIONS.filter(({ isOffered }) => isOffered(who)).map(({ path: to, name }) => (
             <Link key={to} href={to} aria-current={isWithin(path, to) ? 'page' : undefined}>
               {name}
             </Link>
           ))}
-          {ELSEWHERE.filter(offered).map(({ path: to, name }) => (
+          {ELSEWHERE.filter(({ isOffered }) => isOffered(who)).map(({ path: to, name }) => (
             <a key={to} href={to}>
               {name}
             </a>

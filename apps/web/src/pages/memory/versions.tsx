@@ -1,11 +1,11 @@
 import type { HistoryEvent, Memory } from '@slowwave/sdk';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { Link } from 'wouter';
 import { api, mayChange } from '../../api.ts';
 import { touchedBy } from '../../owner.ts';
 import { useWho } from '../../session.ts';
 import { Action } from '../../ui/action.tsx';
 import { Diff } from '../../ui/diff.tsx';
+import { Decision } from '../../ui/links.tsx';
 import { Loading, Problem } from '../../ui/states.tsx';
 import { Moment } from '../../ui/time.tsx';
 
@@ -95,7 +95,13 @@ function By({ event: { actor, consolidation_id: consolidation, sources } }: { re
   const how = ACTORS[actor] ?? actor;
   return (
     <span className="quiet">
-      {consolidation === null ? how : <Link href={`/consolidations/${consolidation}`}>{how}</Link>}
+      {consolidation === null ? (
+        how
+      ) : (
+        <Decision id={consolidation} otherwise={how}>
+          {how}
+        </Decision>
+      )}
       {speakers.length > 0 && <>, from what {speakers.join(' and ')} said</>}
     </span>
   );

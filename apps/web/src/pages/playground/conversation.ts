@@ -1,6 +1,7 @@
 import type { Batch } from '@slowwave/sdk';
 import { useState } from 'react';
 import { api, queries } from '../../api.ts';
+import type { Ids } from '../../owner.ts';
 
 /** One message, and what became of it so far. */
 export interface Line {
@@ -19,14 +20,14 @@ interface Conversation {
 }
 
 /** Posts each message and follows it until it is consolidated. */
-export function useConversation(user: string): Conversation {
+export function useConversation(ids: Ids): Conversation {
   const [lines, setLines] = useState<readonly Line[]>([]);
   const change = (key: number, fields: Partial<Line>): void =>
     setLines((before) => before.map((line) => (line.key === key ? { ...line, ...fields } : line)));
   const follow = async (key: number, text: string): Promise<void> => {
     try {
       const accepted = await api.batches.post({
-        user_id: user,
+        ...ids,
         messages: [{ role: 'user', content: text }],
         flush: true,
       });

@@ -1,5 +1,5 @@
 import type { Batch, BatchEvent } from '@slowwave/sdk';
-import { Link } from 'wouter';
+import { Decision } from '../../ui/links.tsx';
 import { Problem } from '../../ui/states.tsx';
 import type { Line } from './conversation.ts';
 
@@ -10,8 +10,7 @@ export function Outcome({ line: { batch, error } }: { readonly line: Line }) {
   return (
     <div className="outcome">
       <p className="quiet">
-        {sentenceOf(batch)}{' '}
-        {batch.consolidation_id !== null && <Link href={`/consolidations/${batch.consolidation_id}`}>Why</Link>}
+        {sentenceOf(batch)} {batch.consolidation_id !== null && <Decision id={batch.consolidation_id}>Why</Decision>}
       </p>
       {batch.events.length > 0 && (
         <ul className="plain">

@@ -3,10 +3,9 @@ import { useId, useState } from 'react';
 import { Link } from 'wouter';
 import { api } from '../../api.ts';
 import { Action, ActionForm } from '../../ui/action.tsx';
-import { Decision } from '../../ui/decision.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Diff } from '../../ui/diff.tsx';
-import { Owner } from '../../ui/owner.tsx';
+import { Decision, Owner } from '../../ui/links.tsx';
 import { Moment } from '../../ui/time.tsx';
 
 interface Shown {

@@ -1,6 +1,7 @@
 import type { Memory } from '@slowwave/sdk';
 import { memo, type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
+import { isOfAllApps } from '../../api.ts';
 import { useWho } from '../../session.ts';
 import { Moment } from '../../ui/time.tsx';
 import { Changes } from '../memory/change.tsx';
@@ -48,7 +49,7 @@ function Opened({ memory, isPast }: Shown) {
           <Changes memory={memory} />
         </div>
       )}
-      {who.app_id === null && <Sources id={memory.id} />}
+      {isOfAllApps(who) && <Sources id={memory.id} />}
     </div>
   );
 }

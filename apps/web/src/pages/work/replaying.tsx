@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useLocation } from 'wouter';
 import { api } from '../../api.ts';
 import { Confirm } from '../../ui/dialog.tsx';
-import { Owner } from '../../ui/owner.tsx';
+import { Owner } from '../../ui/links.tsx';
 import { Answer } from '../../ui/states.tsx';
 import { Moment } from '../../ui/time.tsx';
 

@@ -70,6 +70,16 @@ test('an answer is not lost because it could not be counted', async () => {
   await expect(chat.ask(CALL, NEVER)).resolves.toMatchObject({ text: '{"facts"' });
 });
 
+test('an answer does not wait until it is counted: a server that is silent keeps nobody from storing it', async () => {
+  const silent = () => new Promise<never>(() => {});
+  const limiter: Limiter = { ...memoryLimiter({ requestsPerMinute: 2, tokensPerMinute: null }), correct: silent };
+  const chat = limitedChat(fakeChat({ extract_facts: () => ({ facts: [] }) }), { limiter, log });
+  await expect(chat.ask(CALL, NEVER)).resolves.toMatchObject({ text: '{"facts":[]}' });
+  await expect(limitedEmbedder(fakeEmbedder(), { limiter, log }).embed(['x'], NEVER)).resolves.toHaveProperty(
+    'vectors',
+  );
+});
+
 test('every other failure stays what it is', async () => {
   const broken = new EngineError('broken', { code: 'model_server_error', retryable: true });
   const limiter = memoryLimiter({ requestsPerMinute: null, tokensPerMinute: null });

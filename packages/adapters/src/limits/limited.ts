@@ -91,7 +91,8 @@ async function limited<T>({ model, limiter, log }: Limited, call: LimitedCall<T>
   }
   try {
     const answer = await call.ask();
-    await noted(limiter.correct(model, id, call.used(answer)));
+    // Nobody waits for it: until it is stored, an answer that was paid for is lost with this process.
+    void noted(limiter.correct(model, id, call.used(answer)));
     return answer;
   } catch (error) {
     const ms = pauseAfter(error);

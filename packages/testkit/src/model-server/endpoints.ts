@@ -122,7 +122,8 @@ function record(state: ModelState, request: JsonObject, apiKey: string | null): 
 function plainAnswer(recorded: ModelState['calls'][number], reply: Exclude<Reply, Raw>): Raw {
   const text = answerText(reply);
   const finish = ('finish' in reply ? reply.finish : undefined) ?? 'stop';
-  recorded.tokens = { ...recorded.tokens, completion: countTokens(text) };
+  const written = ('tokens' in reply ? reply.tokens : undefined) ?? countTokens(text);
+  recorded.tokens = { ...recorded.tokens, completion: written };
   const answer = { text, finish, tokens: recorded.tokens };
   const { request } = recorded;
   return request.stream === true ? streamed(request, answer) : { status: 200, body: completion(request, answer) };

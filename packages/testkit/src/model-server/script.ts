@@ -15,8 +15,8 @@ export interface ScriptedCall {
 
 /** What the scripted model does with one call. */
 export type Reply =
-  /** An answer: this value as JSON. */
-  | { readonly json: unknown }
+  /** An answer: this value as JSON, said to have so many tokens; as many as its text by default. */
+  | { readonly json: unknown; readonly tokens?: number }
   /** An answer in any form. */
   | { readonly text: string; readonly finish?: string }
   | Raw;

@@ -44,6 +44,8 @@ interface Border {
 }
 
 export interface AskedCall {
+  /** Among all calls. A sound answer is said to have as many tokens, so that whoever kept it shows which one it was. */
+  readonly number: number;
   readonly member: string;
   /** embed for the embedder. */
   readonly name: string;
@@ -58,6 +60,9 @@ export interface AskedCall {
 
 /** The share of calls that a storm hits. */
 const STORM_SHARE = 0.9;
+/** Failures that are answers, of no use: with the fourth of one question its batch waits for a person. */
+const USELESS: readonly Fault[] = ['malformed', 'truncated'];
+const USELESS_MAX = 3;
 const DIMENSIONS = 64; // enough to distinguish a few texts
 
 interface State {
@@ -66,6 +71,8 @@ interface State {
   readonly armed: Set<Armed>;
   /** By the user who is read oddly. */
   readonly odd: Map<string, Oddity>;
+  /** How many useless answers each question got. */
+  readonly useless: Map<string, number>;
   storm: Fault | null;
 }
 
@@ -80,7 +87,7 @@ interface Armed extends Border {
 }
 
 export async function startProvider(members: readonly string[], random: Random): Promise<Provider> {
-  const state: State = { random, asked: [], armed: new Set(), odd: new Map(), storm: null };
+  const state: State = { random, asked: [], armed: new Set(), odd: new Map(), useless: new Map(), storm: null };
   const servers = new Map<string, ModelServer>();
   for (const member of members) servers.set(member, await startFor(state, member));
   return {
@@ -119,16 +126,33 @@ interface Asked {
 
 function answerChat(state: State, { member, call, recorded }: Asked): Reply {
   const { name, request } = call;
-  const about = { member, name, hash: hashOf(request), texts: textsOf(call) };
+  const about = { ...numbered(state), member, name, hash: hashOf(request), texts: textsOf(call) };
   const entry: Noted = { ...about, askedAt: Date.now(), recorded, sound: false };
   state.asked.push(entry);
   if (reached(state, member, call.name) === 'before') return { drop: true };
   const reply = oddly(state, call) ?? answerOf(call);
   if (!('json' in reply)) return reply;
-  if (state.storm !== null && state.random.chance(STORM_SHARE)) return spoiled(state.storm, JSON.stringify(reply.json));
+  const { storm } = state;
+  if (storm !== null && state.random.chance(STORM_SHARE) && isBorne(state, storm, call))
+    return spoiled(storm, JSON.stringify(reply.json));
   entry.sound = true;
-  return reply;
+  return { ...reply, tokens: entry.number };
 }
+
+/** Whether this call may fail so: with useless answers a question has to get through in the end. */
+function isBorne({ useless }: State, storm: Fault, { name, input }: ScriptedCall): boolean {
+  if (!USELESS.includes(storm)) return true;
+  const repaired = name === 'repair_output' ? input : null;
+  const question = JSON.stringify([
+    repaired?.call ?? name,
+    textsOf({ input: (repaired?.input as JsonObject) ?? input }),
+  ]);
+  const times = 1 + (useless.get(question) ?? 0);
+  useless.set(question, times);
+  return times <= USELESS_MAX;
+}
+
+const numbered = ({ asked }: State): Pick<AskedCall, 'number'> => ({ number: asked.length + 1 });
 
 /** The answer to an extraction, or its repair, of what a user says who is read oddly; null for all others. */
 function oddly({ odd }: State, { name, input }: ScriptedCall): Reply | null {
@@ -143,7 +167,15 @@ function oddly({ odd }: State, { name, input }: ScriptedCall): Reply | null {
 const OF_EMBEDDINGS: readonly Fault[] = ['rate_limited', 'server_error', 'timeout', 'dropped', 'cut_off'];
 
 function answerEmbedding(state: State, member: string, { texts, request }: EmbeddingCall): Raw | null {
-  const noted = { member, name: 'embed', hash: hashOf(request), texts, askedAt: Date.now(), recorded: null };
+  const noted = {
+    ...numbered(state),
+    member,
+    name: 'embed',
+    hash: hashOf(request),
+    texts,
+    askedAt: Date.now(),
+    recorded: null,
+  };
   state.asked.push({ ...noted, sound: false });
   if (texts.some((text) => text.includes(UNEMBEDDABLE))) return REFUSED;
   if (reached(state, member, 'embed') === 'before') return { drop: true };
@@ -187,7 +219,7 @@ function askedCall({ recorded, sound, ...call }: Noted): AskedCall {
 const hashOf = (request: unknown): string => createHash('sha256').update(JSON.stringify(request)).digest('hex');
 
 /** The new messages of an extraction, or the facts of a decision. */
-function textsOf({ input }: ScriptedCall): string[] {
+function textsOf({ input }: Pick<ScriptedCall, 'input'>): string[] {
   const { messages = [], facts = [] } = (input ?? {}) as { messages?: Said[]; facts?: Said[] };
   return [...messages, ...facts].map(({ content, text }) => content ?? text ?? '');
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { read, readAll } from './api.ts';
 import type { Finding } from './checks/finding.ts';
 import { checkGraph } from './checks/graph.ts';
 import { checkPaid, type Disturbance } from './checks/paid.ts';
@@ -185,7 +186,22 @@ async function look(run: Run, talking: readonly Story[], invited: readonly Guest
   for (const { mishaps } of stage.members) {
     for (const what of mishaps.splice(0)) findings.push({ kind: 'process', what });
   }
-  findings.push(...checkPaid(stage.provider.asked(), disturbances).filter(isNewTo(findings)));
+  findings.push(...(await paidTwice(stage, disturbances)).filter(isNewTo(findings)));
+}
+
+/** What the ledger has is read only where it matters: where a question would have been paid twice had its answer been kept. */
+async function paidTwice({ provider, urls }: Stage, disturbances: readonly Disturbance[]): Promise<readonly Finding[]> {
+  const suspects = checkPaid(provider.asked(), { disturbances, isKept: () => true });
+  if (suspects.length === 0) return [];
+  const url = `${urls.console}/v1/consolidations`;
+  const kept = new Set<number>();
+  for (const { id } of await readAll<{ readonly id: string }>(url)) {
+    const { answers } = await read<{ readonly answers: readonly { readonly completion_tokens: number }[] }>(
+      `${url}/${id}`,
+    );
+    for (const { completion_tokens: number } of answers) kept.add(number);
+  }
+  return checkPaid(provider.asked(), { disturbances, isKept: ({ number }) => kept.has(number) });
 }
 
 /** What is still under way when the time is up is slow; whether something of it is lost nobody knows yet. */

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { AskedCall } from '../provider.ts';
-import { checkPaid, type Disturbance } from './paid.ts';
+import { checkPaid as check, type Disturbance } from './paid.ts';
 
 const extract = (askedAt: number, answeredAt: number | null, given: Partial<AskedCall> = {}): AskedCall => ({
+  number: 1,
   member: 'worker-1',
   name: 'extract_facts',
   hash: 'h1',
@@ -14,6 +15,9 @@ const extract = (askedAt: number, answeredAt: number | null, given: Partial<Aske
 const decide = (askedAt: number, given: Partial<AskedCall> = {}): AskedCall =>
   extract(askedAt, null, { name: 'decide_operations', hash: 'h2', ...given });
 const killed = (from: number, to: number): Disturbance => ({ kind: 'process killed', from, to });
+/** The ledger has the answers of these numbers. */
+const checkPaid = (calls: readonly AskedCall[], disturbances: readonly Disturbance[], kept = [1]) =>
+  check(calls, { disturbances, isKept: ({ number }) => kept.includes(number) });
 
 describe('a question that is asked twice', () => {
   it('was paid twice when nothing disturbed its answer', () => {
@@ -31,6 +35,18 @@ describe('a question that is asked twice', () => {
   it('was not when its process died before the answer could be stored, or before there was one', () => {
     expect(checkPaid([extract(0, 100), extract(5_000, 5_100)], [killed(150, 400)])).toEqual([]);
     expect(checkPaid([extract(0, null), extract(5_000, 5_100)], [])).toEqual([]);
+  });
+
+  it('was paid twice when its answer was kept, however much goes wrong afterwards', () => {
+    expect(checkPaid([extract(0, 100), extract(5_000, 5_100)], [killed(1_400, 1_600)])).toHaveLength(1);
+  });
+
+  it('was not when its process died before it had kept it, however late that was', () => {
+    expect(checkPaid([extract(0, 100), extract(5_000, 5_100)], [killed(1_400, 1_600)], [])).toEqual([]);
+    expect(checkPaid([extract(0, 100), extract(5_000, 5_100)], [], [])).toHaveLength(1);
+    expect(checkPaid([extract(0, 100), decide(120), extract(5_000, 5_100)], [killed(1_400, 1_600)], [])).toHaveLength(
+      1,
+    );
   });
 
   it('was paid twice all the same when the next step had begun', () => {

@@ -8,22 +8,24 @@ export interface Disturbance {
   readonly to: number;
 }
 
-/** Longer than it takes to store an answer, also on a busy machine. */
+/** An answer that was stored is so within this time, where nothing disturbs it. */
 const STORE_MS = 1_000;
 /** Which calls show that a step before them was finished. */
 const LATER: Readonly<Record<string, readonly string[]>> = { extract_facts: ['embed', 'decide_operations'] };
 
 /**
  * A question that was answered in full is not asked again, unless something went wrong before its answer was stored.
- * Stored it was when the next step was seen to begin, or nothing disturbed it for long enough.
+ * Stored it was when the next step was seen to begin, or when the ledger has it and nothing disturbed it at first. An answer that
+ * the ledger does not have was lost on its way: something has to have gone wrong then, however long a busy process was about it.
  */
-export function checkPaid(calls: readonly AskedCall[], disturbances: readonly Disturbance[]): Finding[] {
+export function checkPaid(calls: readonly AskedCall[], ground: Omit<Ground, 'calls'>): Finding[] {
+  const { disturbances } = ground;
   const answered = calls.filter(({ answeredAt }) => answeredAt !== null);
   const byQuestion = Map.groupBy(answered, ({ hash }) => hash);
   return [...byQuestion.values()].flatMap((asked) =>
     asked.slice(1).flatMap((again, i): Finding[] => {
       const first = asked[i];
-      if (first === undefined || !isFinished(first, again, { calls, disturbances })) return [];
+      if (first === undefined || !isFinished(first, again, { ...ground, calls })) return [];
       const after = again.askedAt - (first.answeredAt ?? 0);
       const what = `${again.name}, answered to ${first.member}, was asked again by ${again.member} ${after} ms later`;
       return [
@@ -49,10 +51,12 @@ function around({ answeredAt }: AskedCall, { askedAt }: AskedCall, disturbances:
 interface Ground {
   readonly calls: readonly AskedCall[];
   readonly disturbances: readonly Disturbance[];
+  /** Whether the ledger has this very answer. */
+  isKept(call: AskedCall): boolean;
 }
 
 /** Whether the first answer was stored when its question came again. */
-function isFinished(first: AskedCall, again: AskedCall, { calls, disturbances }: Ground): boolean {
+function isFinished(first: AskedCall, again: AskedCall, { calls, disturbances, isKept }: Ground): boolean {
   const { answeredAt, name, texts } = first;
   if (answeredAt === null || again.askedAt <= answeredAt) return false;
   const later = LATER[name] ?? [];
@@ -64,6 +68,7 @@ function isFinished(first: AskedCall, again: AskedCall, { calls, disturbances }:
       call.askedAt < again.askedAt &&
       call.texts.some((text) => texts.includes(text)),
   );
-  const disturbed = disturbances.some(({ from, to }) => from < answeredAt + STORE_MS && to > answeredAt - STORE_MS);
+  const until = isKept(first) ? answeredAt + STORE_MS : again.askedAt;
+  const disturbed = disturbances.some(({ from, to }) => from < until && to > answeredAt - STORE_MS);
   return wentOn || (!disturbed && again.askedAt > answeredAt + STORE_MS);
 }

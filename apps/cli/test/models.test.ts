@@ -36,12 +36,12 @@ const settings = () => ({
 });
 /** However slow this machine is, there is time for all; models-in-time.test.ts is about the time. */
 const CHECK = ['models', 'check', '--minutes', '60'];
-const check = (args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) =>
-  program([...CHECK, '--json', ...args], { ...settings(), SLOWWAVE_EMBEDDING_MODEL: 'e', ...env });
+const check = (args: readonly string[] = []) =>
+  slowwave([...CHECK, '--json', ...args], { ...settings(), SLOWWAVE_EMBEDDING_MODEL: 'e' });
 
 describe('models check', () => {
   it('tries all there is and exits with 0 where it works', async () => {
-    const { code, json } = await check();
+    const { code, json } = await program([...CHECK, '--json'], { ...settings(), SLOWWAVE_EMBEDDING_MODEL: 'e' });
     expect(json().trials.map(({ tried }: { tried: string }) => tried)).toEqual([
       ...['answer', 'json_schema', 'thinking', 'output limit', 'context window', 'extraction'],
       ...['embeddings', '64 texts', 'queries', 'a long text', 'similarity', 'requests'],
@@ -226,7 +226,7 @@ describe.each(FAULTS)('%s', (_name, { env: given = {}, script = works, embedding
   const env = () => ({ ...settings(), SLOWWAVE_EMBEDDING_MODEL: 'builtin', ...given });
 
   it('is named by models check, with what to do', async () => {
-    const { code, out } = await program(CHECK, env());
+    const { code, out } = await slowwave(CHECK, env());
     expect(out).toMatch(sentence);
     expect(out).not.toContain('wrong-key-here');
     expect(code).toBe(1);
@@ -256,7 +256,7 @@ const warningsIn = (output: string): readonly string[] =>
 
 describe('models calibrate', () => {
   const calibrate = (args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) =>
-    program(['models', 'calibrate', ...args], { ...settings(), SLOWWAVE_EMBEDDING_MODEL: 'e', ...env });
+    slowwave(['models', 'calibrate', ...args], { ...settings(), SLOWWAVE_EMBEDDING_MODEL: 'e', ...env });
 
   it('says how near the model puts texts in each language, and what follows from it', async () => {
     const { code, json } = await calibrate(['--json']);

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { takeTurn } from '@slowwave/engine';
 import { echoExtract, engineBench, fakeChat, NEVER, newNudge, recordingLog } from '@slowwave/engine-testing';
-import { startRedis, startTcpProxy, type TcpProxy, type TestRedis } from '@slowwave/testkit';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { startRedis, startTcpProxy } from '@slowwave/testkit';
+import { describe, expect, type TestContext, test, vi } from 'vitest';
 import {
   openFollowUps,
   openSchedule,
@@ -24,22 +24,22 @@ const NEW_ONES_SILENT_MS = 15_000;
 /** Longer than any test: a stop that waits for turns to be handed to a silent server fails. */
 const HAND_OVER_MS = 10 * WITHIN_MS;
 const log = recordingLog();
-let redis: TestRedis;
-let proxy: TcpProxy;
 
-beforeAll(async () => {
-  redis = await startRedis();
-});
-afterAll(() => redis.stop());
-beforeEach(async () => {
-  await redis.wipe();
-  proxy = await startTcpProxy({ to: redis.port });
-});
-afterEach(() => proxy.close());
+/** A Redis of its own for each test, behind a proxy: they wait most of the time, and do so side by side. */
+async function place({ onTestFinished }: Pick<TestContext, 'onTestFinished'>) {
+  const redis = await startRedis();
+  const proxy = await startTcpProxy({ to: redis.port });
+  onTestFinished(async () => {
+    await proxy.close();
+    await redis.stop();
+  });
+  return { proxy, url: `redis://127.0.0.1:${proxy.port}` };
+}
 
 /** A worker behind the proxy whose connections are all in use, and a user with something to remember. */
-async function scene() {
-  const connection = redisConnection(`redis://127.0.0.1:${proxy.port}`);
+async function scene(context: Pick<TestContext, 'onTestFinished'>) {
+  const { proxy, url } = await place(context);
+  const connection = redisConnection(url);
   const bench = await engineBench({ chat: fakeChat({ extract_facts: echoExtract }) });
   const schedule = await openSchedule({ connection, log });
   const begun: string[] = [];
@@ -75,28 +75,28 @@ async function scene() {
     await Promise.all([worker.close(), schedule.close()]);
     await connection.close();
   };
-  return { ...bench, connection, schedule, worker, begun, hold, post, untilRemembered, close };
+  return { ...bench, proxy, connection, schedule, worker, begun, hold, post, untilRemembered, close };
 }
 
-describe('a Redis whose connections fall silent', () => {
-  test.each(['nothing', 'questions'] as const)(
+describe.concurrent('a Redis whose connections fall silent', () => {
+  test.for(['nothing', 'questions'] as const)(
     'goes on being worked with on new connections, when %s gets through on the old',
-    async (passing) => {
-      const { connection, post, untilRemembered, schedule, close } = await scene();
+    { timeout: WITHIN_MS },
+    async (passing, context) => {
+      const { proxy, connection, post, untilRemembered, schedule, close } = await scene(context);
       proxy.silence(passing);
-      await expect.poll(() => connection.pulse.isSilent(), PATIENCE).toBe(true);
+      await context.expect.poll(() => connection.pulse.isSilent(), PATIENCE).toBe(true);
       await post('second');
       await untilRemembered('second');
       await vi.waitFor(() => schedule.check(), PATIENCE);
       expect(connection.pulse.isSilent()).toBe(false);
-      await expect.poll(() => proxy.silenced(), PATIENCE).toBe(0);
+      await context.expect.poll(() => proxy.silenced(), PATIENCE).toBe(0);
       await close();
     },
-    WITHIN_MS,
   );
 
-  test('a turn that runs meanwhile ends, once, and the next one begins', { timeout: WITHIN_MS }, async () => {
-    const { post, untilRemembered, hold, begun, close, deps, tools } = await scene();
+  test('a turn that runs meanwhile ends, once, and the next one begins', { timeout: WITHIN_MS }, async (context) => {
+    const { proxy, post, untilRemembered, hold, begun, close, deps, tools } = await scene(context);
     const go = hold();
     await post('second');
     await vi.waitFor(() => expect(begun).toHaveLength(2), PATIENCE);
@@ -109,20 +109,20 @@ describe('a Redis whose connections fall silent', () => {
     await close();
   });
 
-  test('comes back when new connections are silent too, and then are not', { timeout: WITHIN_MS }, async () => {
-    const { post, untilRemembered, schedule, connection, close } = await scene();
+  test('comes back when new connections are silent too, and then are not', { timeout: WITHIN_MS }, async (context) => {
+    const { proxy, post, untilRemembered, schedule, connection, close } = await scene(context);
     proxy.silence('nothing');
     proxy.silenceNew('nothing');
     setTimeout(() => proxy.silenceNew('all'), NEW_ONES_SILENT_MS);
-    await expect.poll(() => connection.pulse.isSilent(), PATIENCE).toBe(true);
+    await context.expect.poll(() => connection.pulse.isSilent(), PATIENCE).toBe(true);
     await expect(schedule.check()).rejects.toMatchObject({ code: 'queue_unavailable' });
     await post('second');
     await untilRemembered('second');
     await close();
   });
 
-  test('a limiter and a cache of vectors are answered again, too', { timeout: WITHIN_MS }, async () => {
-    const url = `redis://127.0.0.1:${proxy.port}`;
+  test('a limiter and a cache of vectors are answered again, too', { timeout: WITHIN_MS }, async (context) => {
+    const { proxy, url } = await place(context);
     const limiter = redisLimiter(url, { requestsPerMinute: 60, tokensPerMinute: null });
     const vectors = redisVectors(url, log);
     const found = async () => {
@@ -130,22 +130,23 @@ describe('a Redis whose connections fall silent', () => {
       return vectors.get('key');
     };
     const granted = () => limiter.reserve('model', 1);
-    await expect.poll(found, PATIENCE).toEqual(new Float32Array([1, 2]));
+    await context.expect.poll(found, PATIENCE).toEqual(new Float32Array([1, 2]));
     expect(await granted()).toMatchObject({ kind: 'granted' });
     proxy.silence('nothing');
     await vi.waitFor(async () => expect(await granted()).toMatchObject({ kind: 'granted' }), PATIENCE);
-    await expect.poll(found, PATIENCE).toEqual(new Float32Array([1, 2]));
+    await context.expect.poll(found, PATIENCE).toEqual(new Float32Array([1, 2]));
     await Promise.all([limiter.close(), vectors.close()]);
   });
 
-  test.each([
+  test.for([
     ['counts', { requestsPerMinute: 60, tokensPerMinute: null }],
     ['only looks', { requestsPerMinute: null, tokensPerMinute: null }],
-  ])(
+  ] as const)(
     'a call of a limiter that %s is answered on the connection after it',
     { timeout: WITHIN_MS },
-    async (_how, max) => {
-      const limiter = redisLimiter(`redis://127.0.0.1:${proxy.port}`, max);
+    async ([_how, max], context) => {
+      const { proxy, url } = await place(context);
+      const limiter = redisLimiter(url, max);
       expect(await limiter.reserve('one', 1)).toMatchObject({ kind: 'granted' });
       proxy.silence('nothing');
       expect(await limiter.reserve('another', 1)).toMatchObject({ kind: 'granted' });
@@ -155,9 +156,10 @@ describe('a Redis whose connections fall silent', () => {
 
   test('a question that is held up meanwhile is not asked when another worker has its answer', {
     timeout: WITHIN_MS,
-  }, async () => {
+  }, async (context) => {
     const unlimited = { requestsPerMinute: null, tokensPerMinute: null };
-    const limiter = redisLimiter(`redis://127.0.0.1:${proxy.port}`, unlimited);
+    const { proxy, url } = await place(context);
+    const limiter = redisLimiter(url, unlimited);
     const model = fakeChat({ extract_facts: echoExtract });
     const bench = await engineBench({ chat: limitedChat(model, { limiter, log }) });
     await limiter.reserve('some', 1);
@@ -169,7 +171,7 @@ describe('a Redis whose connections fall silent', () => {
     const first = limiter.reserve('another', 1).catch(() => null);
     await sleep(SENT_AFTER_MS);
     const late = takeTurn(bench.deps)(nudge, NEVER);
-    await expect.poll(async () => (await bench.deps.ledger.lanes.get(nudge.lane))?.epoch, PATIENCE).toBe(1);
+    await context.expect.poll(async () => (await bench.deps.ledger.lanes.get(nudge.lane))?.epoch, PATIENCE).toBe(1);
     const elsewhere = limitedChat(model, { limiter: memoryLimiter(unlimited), log });
     expect(await takeTurn({ ...bench.deps, chat: elsewhere })(nudge, NEVER)).toEqual({ kind: 'done', next: null });
     bench.tools.advance(HELD_UP_MS);
@@ -179,8 +181,10 @@ describe('a Redis whose connections fall silent', () => {
     await limiter.close();
   });
 
-  test('a worker that is told to stop meanwhile stops without waiting for it', { timeout: WITHIN_MS }, async () => {
-    const { connection, post, hold, begun, worker, schedule } = await scene();
+  test('a worker that is told to stop meanwhile stops without waiting for it', {
+    timeout: WITHIN_MS,
+  }, async (context) => {
+    const { proxy, connection, post, hold, begun, worker, schedule } = await scene(context);
     const followUps = await openFollowUps({ connection, log });
     const studies = startStudyWorker({ connection, concurrency: 1, handler: async () => null, log });
     const go = hold();
@@ -193,14 +197,13 @@ describe('a Redis whose connections fall silent', () => {
     go();
   });
 
-  test('one that refuses is not silent: to start anew would mend nothing', { timeout: WITHIN_MS }, async () => {
-    const { connection, schedule, worker } = await scene();
+  test('one that refuses is not silent: to start anew would mend nothing', { timeout: WITHIN_MS }, async (context) => {
+    const { proxy, connection, schedule, worker } = await scene(context);
     proxy.silence('nothing');
-    await expect.poll(() => connection.pulse.isSilent(), PATIENCE).toBe(true);
+    await context.expect.poll(() => connection.pulse.isSilent(), PATIENCE).toBe(true);
     await proxy.close();
-    await expect.poll(() => connection.pulse.isSilent(), PATIENCE).toBe(false);
+    await context.expect.poll(() => connection.pulse.isSilent(), PATIENCE).toBe(false);
     await expect(schedule.nudge([newNudge('lane_a')])).rejects.toMatchObject({ code: 'queue_unavailable' });
     await Promise.all([worker.close(), schedule.close()]);
-    proxy = await startTcpProxy({ to: redis.port });
   });
 });

@@ -69,7 +69,11 @@ test.each([
   ['a number as content', user({ content: 7 }), 'messages[0].content'],
   ['an unknown part', user({ content: [{ type: 'audio' }] }), 'messages[0].content[0].type'],
   ['an unknown role', withMessage({ role: 'robot', content: 'hi' }), 'messages[0].role'],
-  ['an unknown field of a message', user({ content: 'hi', mood: 'good' }), 'messages[0].mood'],
+  [
+    'a time before 1970, and nothing said',
+    withMessage({ role: 'user', content: null, timestamp: -1 }),
+    'messages[0].timestamp',
+  ],
   ['an unknown field', { ...hello, webhook: 'x' }, 'webhook'],
   ['a time without offset', { ...hello, timestamp: '2026-03-01 09:00' }, 'timestamp'],
   ['a day that does not exist', { ...hello, timestamp: '2026-02-30T09:00:00Z' }, 'timestamp'],

@@ -11,113 +11,20 @@ import {
   ScopeFields,
   ScopeView,
   TimeZone,
-  takenAtOnce,
   UsageView,
 } from './common.ts';
 import { ACCEPTED, BATCHES, PREVIEWS } from './examples.ts';
+import { hasImage, MESSAGES_MAX, type MessageBody, messagesUpTo, textOf } from './messages.ts';
 import { TriedSettings } from './settings.ts';
 
-/** Most messages in one POST; a longer transcript is sent as several batches. */
-export const MESSAGES_MAX = 2_000;
-/** Longest text of one message, in characters. */
-export const CONTENT_MAX = 500_000;
-export const PARTS_MAX = 100;
-/** A data URL of an image of about six megabytes. */
-const IMAGE_URL_MAX = 8_000_000;
 const INSTRUCTIONS_MAX = 4_000;
-
-export const Role = z.enum(['user', 'assistant', 'system', 'tool']);
-
-const TextPart = z
-  .strictObject({ type: z.literal('text'), text: z.string().max(CONTENT_MAX) })
-  .meta({ id: 'TextPart' });
-const ImagePart = z
-  .strictObject({
-    type: z.literal('image_url'),
-    image_url: z.strictObject({
-      url: z.string().min(1).max(IMAGE_URL_MAX).describe('A public URL or a data URL.'),
-      detail: z.enum(['auto', 'low', 'high']).optional(),
-    }),
-  })
-  .meta({ id: 'ImagePart' });
-
-const AnyMessage = z
-  .strictObject({
-    role: Role,
-    content: z.union([
-      z.string().max(CONTENT_MAX),
-      z
-        .array(z.discriminatedUnion('type', [TextPart, ImagePart]))
-        .min(1)
-        .max(PARTS_MAX),
-    ]),
-    name: ExternalId.optional().describe('The name of the speaker.'),
-    trust: z
-      .enum(['tool', 'external'])
-      .optional()
-      .describe(
-        'Where the content comes from, if the role does not say it. external: content nobody here answers for, like a ' +
-          'pasted mail. tool: output of a tool you answer for; other messages of the role tool count as external.',
-      ),
-    timestamp: Moment.optional().describe(
-      'When it was said. Defaults to the time the batch was accepted. Include the speaker’s UTC offset (+09:00) so ' +
-        'that dates resolve in their time zone.',
-    ),
-    id: ExternalId.optional().describe(
-      'Must be unique for the owner. A message sent again with the same id is not processed twice.',
-    ),
-  })
-  .meta({ id: 'Message' });
-export const MessageBody = takenAtOnce(AnyMessage, isPlain);
-export type MessageBody = z.infer<typeof MessageBody>;
-
-/** Whether a message is of the usual form: one text, ASCII ids, and not from the last days of a month. */
-function isPlain(message: unknown): boolean {
-  if (typeof message !== 'object' || message === null) return false;
-  const fields = message as Readonly<Record<string, unknown>>;
-  if (fields.role === undefined || fields.content === undefined) return false;
-  for (const field in fields) if (!isPlainField(field, fields[field])) return false;
-  return true;
-}
-
-const PLAIN_ID = /^[!-~][ -~]{0,255}$/u;
-const PLAIN_MOMENT =
-  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:0\d|1[0-4]):[0-5]\d)$/u;
-
-function isPlainField(field: string, value: unknown): boolean {
-  if (typeof value !== 'string') return false;
-  switch (field) {
-    case 'role':
-      return value === 'user' || value === 'assistant' || value === 'system' || value === 'tool';
-    case 'trust':
-      return value === 'tool' || value === 'external';
-    case 'content':
-      return value.length <= CONTENT_MAX;
-    case 'id':
-    case 'name':
-      return PLAIN_ID.test(value);
-    case 'timestamp':
-      return PLAIN_MOMENT.test(value);
-    default:
-      return false;
-  }
-}
-
-/** The plain text of a message's content, parts joined by line breaks. */
-export const textOf = (content: MessageBody['content']): string =>
-  typeof content === 'string'
-    ? content
-    : content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
-
-export const hasImage = (content: MessageBody['content']): boolean =>
-  typeof content !== 'string' && content.some((part) => part.type === 'image_url');
 
 const hasContent = (message: MessageBody): boolean =>
   textOf(message.content).trim() !== '' || hasImage(message.content);
 
 /** What to consolidate, and how. */
 const BatchFields = {
-  messages: z.array(MessageBody).min(1).max(MESSAGES_MAX),
+  messages: messagesUpTo(MESSAGES_MAX),
   ...ScopeFields,
   metadata: Metadata.optional(),
   mode: z
@@ -153,6 +60,7 @@ const makesSense = <T extends z.ZodType<Asked>>(body: T): T =>
     .refine((batch) => batch.messages.some(hasContent), {
       message: 'every message is empty; send at least one with text',
       path: ['messages'],
+      when: ({ issues }) => issues.length === 0, // until then they are as they were sent
     })
     .refine((batch) => batch.mode !== 'procedural' || (batch.agent_id ?? batch.run_id) !== undefined, {
       message: 'a procedural memory records what an agent did; set agent_id or run_id',

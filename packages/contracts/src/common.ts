@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** Longest id a caller may choose for a user, agent, run, app or message. */
-const ID_MAX = 256;
+export const ID_MAX = 256;
 
 /** A caller-chosen id: printable, not blank, at most 256 characters. */
 export const ExternalId = z

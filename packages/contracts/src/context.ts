@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { Role } from './batches.ts';
 import { ExternalId, hasOwnerId, Moment, OWNER_ID_MISSING, ScopeFields, whole } from './common.ts';
 import { CONTEXTS } from './examples.ts';
 import { Filters } from './filters.ts';
+import { Role } from './messages.ts';
 import { ReceiptId } from './receipts.ts';
-import { Cut, LatestTurns, QUERY_MAX, SearchMode, Threshold, TIMEOUT_MAX_MS, TOP_K_MAX } from './search.ts';
+import { Cut, latestTurns, QUERY_MAX, SearchMode, Threshold, TIMEOUT_MAX_MS, TOP_K_MAX } from './search.ts';
 
 /** Less than a tenth of a page is not useful. */
 const TOKENS_MIN = 100;
@@ -24,9 +24,7 @@ export const PostContext = z
       .regex(/\S/u, 'expected text, got none; omit query to get the profile, summary and pending messages')
       .optional()
       .describe('What the next answer is about. Defaults to the last user messages in messages.'),
-    messages: LatestTurns.describe(
-      'The latest turns, which are already in your prompt: the context does not repeat them.',
-    ),
+    messages: latestTurns('The latest turns, which are already in your prompt: the context does not repeat them.'),
     rewrite: z
       .boolean()
       .optional()

@@ -5,20 +5,13 @@ export {
   BatchStage,
   BatchState,
   BatchView,
-  CONTENT_MAX,
   FlushView,
-  hasImage,
   ListBatchesQuery,
-  MESSAGES_MAX,
-  MessageBody,
-  PARTS_MAX,
   ParkedList,
   type ParkedView,
   PostBatch,
   PostFlush,
   PostPreview,
-  Role,
-  textOf,
 } from './batches.ts';
 export { ExternalId, listOf, Metadata, Moment, PageQuery, ScopeView, WAIT_MAX_MS, WaitQuery } from './common.ts';
 export {
@@ -104,6 +97,7 @@ export {
   UserView,
   WrittenMemory,
 } from './memories.ts';
+export { CONTENT_MAX, hasImage, MESSAGES_MAX, type MessageBody, PARTS_MAX, Role, textOf } from './messages.ts';
 export { ModelList, type ModelView } from './models.ts';
 export { OverviewQuery, OverviewView } from './overview.ts';
 export { jobTimeoutMs, type Payload, QUEUES, type QueueName } from './queues.ts';

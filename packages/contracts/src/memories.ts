@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { Role } from './batches.ts';
 import {
   ExternalId,
   hasOwnerId,
@@ -14,6 +13,7 @@ import {
 } from './common.ts';
 import { FEEDBACKS, MEMORIES, PATCHES } from './examples.ts';
 import { FiltersText } from './filters.ts';
+import { Role } from './messages.ts';
 
 const MEMORY_TEXT_MAX = 8_000;
 /** Still a list, because memories are returned with one. */

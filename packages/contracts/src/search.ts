@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { MessageBody } from './batches.ts';
 import { hasOwnerId, Moment, OWNER_ID_MISSING, ScopeFields, ScopeView, whole } from './common.ts';
 import { SEARCHES } from './examples.ts';
 import { Filters } from './filters.ts';
 import { RelationCore } from './graph.ts';
 import { HistoryEvent, MemoryView, NEIGHBOURS_MAX, SaidMessage, SourceView } from './memories.ts';
+import { messagesUpTo } from './messages.ts';
 import { ReceiptId } from './receipts.ts';
 
 export const QUERY_MAX = 20_000;
@@ -34,11 +34,11 @@ const INCLUDES = ['sources', 'scores', 'history', 'messages', 'relations'] as co
 /** The last turns; a transcript belongs in a batch. */
 const MESSAGES_MAX = 50;
 
-export const LatestTurns = z.array(MessageBody).min(1).max(MESSAGES_MAX).optional();
+export const latestTurns = (what: string) => messagesUpTo(MESSAGES_MAX).optional().describe(what);
 
 /** For questions that only make sense after what was said before. */
 const LeaningFields = {
-  messages: LatestTurns.describe('The latest turns, which the query may refer to. Needs rewrite.'),
+  messages: latestTurns('The latest turns, which the query may refer to. Needs rewrite.'),
   rewrite: z
     .boolean()
     .optional()

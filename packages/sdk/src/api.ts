@@ -576,15 +576,6 @@ export type HitExplanation = {
   })[];
 };
 
-export type ImagePart = {
-  readonly type: 'image_url';
-  readonly image_url: {
-    /** A public URL or a data URL. */
-    readonly url: string;
-    readonly detail?: 'auto' | 'low' | 'high' | undefined;
-  };
-};
-
 export type Key = {
   readonly id: string;
   readonly tenant: string;
@@ -672,16 +663,29 @@ export type MemoryReceipts = {
 };
 
 export type Message = {
-  readonly role: 'user' | 'assistant' | 'system' | 'tool';
-  readonly content: string | readonly (TextPart | ImagePart)[];
+  /** Required, except for items of OpenAI’s Responses API that have none. */
+  readonly role?: 'user' | 'assistant' | 'system' | 'tool' | 'developer' | 'function' | undefined;
+  /** Required, except beside calls of tools. */
+  readonly content?: string | readonly MessagePart[] | null | undefined;
   /** The name of the speaker. */
-  readonly name?: string | undefined;
+  readonly name?: string | null | undefined;
   /** Where the content comes from, if the role does not say it. external: content nobody here answers for, like a pasted mail. tool: output of a tool you answer for; other messages of the role tool count as external. */
-  readonly trust?: 'tool' | 'external' | undefined;
-  /** When it was said. Defaults to the time the batch was accepted. Include the speaker’s UTC offset (+09:00) so that dates resolve in their time zone. */
-  readonly timestamp?: string | undefined;
+  readonly trust?: 'tool' | 'external' | null | undefined;
+  /** When it was said: ISO 8601, or Unix time in seconds or milliseconds. Defaults to the time the batch was accepted. Include the speaker’s UTC offset (+09:00) so that dates resolve in their time zone. */
+  readonly timestamp?: string | number | null | undefined;
   /** Must be unique for the owner. A message sent again with the same id is not processed twice. */
-  readonly id?: string | undefined;
+  readonly id?: string | null | undefined;
+  /** The calls of tools are kept as text. */
+  readonly tool_calls?: readonly unknown[] | null | undefined;
+  readonly function_call?: unknown | undefined;
+  readonly refusal?: string | null | undefined;
+  /** Only its transcript is read. */
+  readonly audio?: unknown | undefined;
+  /** The type of an item of OpenAI’s Responses API. */
+  readonly type?: string | null | undefined;
+  readonly arguments?: unknown | undefined;
+  readonly input?: unknown | undefined;
+  readonly output?: unknown | undefined;
 };
 
 export type MessageHit = {
@@ -725,6 +729,25 @@ export type MessageList = {
   })[];
   /** true: more were requested than one answer holds, which is 200 messages of 1000000 characters in total. The messages asked for and those nearest to them are kept. */
   readonly more: boolean;
+};
+
+export type MessagePart = {
+  /** text, image_url, or another type of part of OpenAI or Anthropic. */
+  readonly type: string;
+  readonly text?: string | null | undefined;
+  readonly image_url?: string | {
+    /** A public URL or a data URL. */
+    readonly url: string;
+    /** auto, low or high. */
+    readonly detail?: string | null | undefined;
+  } | null | undefined;
+  readonly refusal?: string | null | undefined;
+  readonly source?: unknown | undefined;
+  readonly content?: unknown | undefined;
+  readonly name?: string | null | undefined;
+  readonly arguments?: unknown | undefined;
+  readonly input?: unknown | undefined;
+  readonly output?: unknown | undefined;
 };
 
 export type ModelList = {
@@ -914,7 +937,7 @@ export type PatchWebhook = {
 export type Plan = unknown;
 
 export type PostBatch = {
-  readonly messages: readonly Message[];
+  readonly messages: string | readonly Message[];
   readonly user_id?: string | undefined;
   readonly agent_id?: string | undefined;
   readonly run_id?: string | undefined;
@@ -945,7 +968,7 @@ export type PostContext = {
   /** What the next answer is about. Defaults to the last user messages in messages. */
   readonly query?: string | undefined;
   /** The latest turns, which are already in your prompt: the context does not repeat them. */
-  readonly messages?: readonly Message[] | undefined;
+  readonly messages?: string | readonly Message[] | undefined;
   /** Has the chat model rewrite a query that refers to messages before memories are searched. */
   readonly rewrite?: boolean | undefined;
   readonly user_id?: string | undefined;
@@ -1088,7 +1111,7 @@ export type PostOutcome = {
 };
 
 export type PostPreview = {
-  readonly messages: readonly Message[];
+  readonly messages: string | readonly Message[];
   readonly user_id?: string | undefined;
   readonly agent_id?: string | undefined;
   readonly run_id?: string | undefined;
@@ -1283,7 +1306,7 @@ export type PostSearch = {
   /** Reranks the best results with a rerank endpoint or the chat model. true: whichever is configured. */
   readonly rerank?: boolean | 'endpoint' | 'model' | undefined;
   /** The latest turns, which the query may refer to. Needs rewrite. */
-  readonly messages?: readonly Message[] | undefined;
+  readonly messages?: string | readonly Message[] | undefined;
   /** Has the chat model rewrite a query that refers to messages, so that it can be searched for on its own. */
   readonly rewrite?: boolean | undefined;
   /** Whatever is not ready in time is omitted and listed in degraded. */
@@ -2020,11 +2043,6 @@ export type Study = {
     /** Any JSON value */
     readonly usage: unknown;
   } | null;
-};
-
-export type TextPart = {
-  readonly type: 'text';
-  readonly text: string;
 };
 
 export type ToldMemory = {

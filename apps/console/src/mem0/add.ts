@@ -22,7 +22,7 @@ export const AddBody = z.strictObject({
   messages: z.union([
     z.string().min(1).max(CONTENT_MAX),
     z
-      .array(z.looseObject({ role: z.string(), content: Content }))
+      .array(z.looseObject({ content: Content.nullish() }))
       .min(1)
       .max(MESSAGES_MAX),
   ]),
@@ -68,7 +68,7 @@ export function batchOf(given: AddBody): object {
   const { messages, metadata, custom_instructions, timestamp, expiration_date } = given;
   return {
     ...idsOf(given),
-    messages: typeof messages === 'string' ? [{ role: 'user', content: messages }] : messages.map(messageOf),
+    messages: typeof messages === 'string' ? messages : messages.map(messageOf),
     ...(metadata && { metadata }),
     ...(custom_instructions && { instructions: custom_instructions }),
     ...(given.includes && { includes: given.includes }),
@@ -101,9 +101,9 @@ const idsOf = ({ user_id, agent_id, run_id, app_id }: AddBody): object => ({
 
 /** An image may be sent alone instead of a list of parts. */
 function messageOf(message: Readonly<Record<string, unknown>>): object {
-  const { role, content, name } = message;
+  const { content } = message;
   const isPart = typeof content === 'object' && content !== null && !Array.isArray(content);
-  return { role, content: isPart ? [content] : content, ...(typeof name === 'string' && { name }) };
+  return { ...message, ...(isPart && { content: [content] }) };
 }
 
 const statusOf = ({ state }: Pick<BatchView, 'state'>): 'PENDING' | 'RUNNING' | 'SUCCEEDED' | 'FAILED' => {

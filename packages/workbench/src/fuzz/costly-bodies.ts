@@ -48,7 +48,7 @@ const LONG = onBatches({
 const MANY = onBatches({
   'metadata of 600,000 keys': json({ ...user, messages: [message], metadata: fields(600 * KB) }),
   'metadata of 90,000 keys': json({ ...user, messages: [message], metadata: fields(90 * KB) }),
-  'unknown fields of a message': json({ ...user, messages: [{ ...message, ...fields(90 * KB) }] }),
+  'unknown fields of a message': json({ ...user, messages: [{ ...message, role: 'nobody', ...fields(90 * KB) }] }),
   'one name 600,000 times': `{${'"user_id":1,'.repeat(600 * KB)}"user_id":1}`,
   'one name 90,000 times': `{${'"user_id":1,'.repeat(90 * KB)}"user_id":1}`,
   levels: '['.repeat(4 * MB),
@@ -63,9 +63,18 @@ const MANY = onBatches({
     messages: many(2_000, () => ({ ...message, name: '\u0007', id: '', timestamp: 'soon' })),
   }),
   'messages, and nobody they are of': json({ messages: many(2_000, (i) => ({ ...message, id: `m${i}` })) }),
-  'parts with unknown fields': json({
+  'parts that cannot be read': json({
     ...user,
-    messages: many(200, () => ({ role: 'user', content: many(100, () => ({ type: 'text', text: 'a', more: 1 })) })),
+    messages: many(200, () => ({ role: 'user', content: many(100, () => ({ type: 'noise', text: 'a', more: 1 })) })),
+  }),
+  'calls and results of tools, and nobody they are of': json({
+    messages: many(900, () => ({
+      role: 'user',
+      content: [
+        { type: 'tool_use', name: 'look', input: { at: many(20, (i) => i) } },
+        { type: 'tool_result', content: many(20, () => ({ type: 'text', text: 'a' })) },
+      ],
+    })),
   }),
 });
 

@@ -3,7 +3,7 @@ import { listAudit } from './audit.ts';
 import { consolidationRoutes } from './consolidations.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { graphRoutes } from './graph.ts';
-import { keyRoutes, whoAmI } from './keys.ts';
+import { keyRoutes } from './keys.ts';
 import { memoryRoutes } from './memories.ts';
 import { operatorRoutes } from './operator.ts';
 import { getOverview } from './overview.ts';
@@ -12,6 +12,7 @@ import { replayRoutes } from './replays.ts';
 import { reviewRoutes } from './reviews.ts';
 import { settingsRoutes } from './settings.ts';
 import { studyRoutes } from './studies.ts';
+import { sessionRoutes, subjectRoutes } from './subjects.ts';
 import { undoRoutes } from './undos.ts';
 import { userRoutes } from './users.ts';
 import { webhookRoutes } from './webhooks.ts';
@@ -26,6 +27,7 @@ const manage = [
   ...undoRoutes,
   ...reviewRoutes,
   ...userRoutes,
+  ...subjectRoutes,
   ...settingsRoutes,
   ...webhookRoutes,
   ...graphRoutes,
@@ -35,7 +37,7 @@ const manage = [
 export const consoleRoutes =
   (deps: ConsoleDeps): Routes =>
   async (app) => {
-    await app.register(group('any', deps, [whoAmI]));
+    await app.register(group('any', deps, sessionRoutes));
     await app.register(group('manage', deps, manage));
     await app.register(group('admin', deps, [...replayRoutes, ...keyRoutes, listAudit]));
     await app.register(group('operator', deps, operatorRoutes));

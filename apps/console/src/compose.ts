@@ -39,7 +39,7 @@ export async function compose(config: Config): Promise<Service> {
     observer,
   });
   const { ledger, tools } = engine.deps;
-  const auth = { apiKey: config.apiKey, keys: keyCheck({ keys: ledger.keys, tools, log }) };
+  const auth = { apiKey: config.apiKey, keys: keyCheck({ ledger, tools, log }) };
   const audit = openAudit(config, { ledger, tools, log, observer });
   const shell = {
     name: 'console',
@@ -50,7 +50,7 @@ export async function compose(config: Config): Promise<Service> {
     warnings: engine.warnings,
     keyRate: config.keyRate,
     audit: audit.sink,
-    home: consolePages(),
+    home: consolePages(config),
     metrics: observer.registry,
   };
   const { due, maxPending } = config;

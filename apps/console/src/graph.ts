@@ -26,6 +26,7 @@ import {
 import { type FastifyReply, given, IdParams, momentOf, notFound, problem } from '@slowwave/http';
 import { routesOf } from './deps.ts';
 import { textKept } from './memories.ts';
+import { refusePaused } from './subjects.ts';
 
 const route = routesOf('graph');
 
@@ -41,7 +42,9 @@ export const graphRoutes = [
     body: PostRelation,
     answer: { 201: RelationView, 202: RelationView },
     bounds: { by: 'body', apps: false },
-    handle: async ({ ledger, graphWriter }, { tenant, body, reply }) => {
+    handle: async (deps, { tenant, body, reply }) => {
+      const { ledger, graphWriter } = deps;
+      await refusePaused(deps, tenant, scopeOf(body));
       const kept = await wordsKept(ledger, tenant, body);
       const relation = changed(await graphWriter.relate(tenant, ownerOf(scopeOf(kept)), relationOf(kept)), reply);
       reply.header('location', `/v1/relations/${relation.id}`);

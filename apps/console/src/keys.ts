@@ -1,13 +1,4 @@
-import {
-  KeyList,
-  KeyQuery,
-  KeyView,
-  KeyWithSecret,
-  ListKeysQuery,
-  PostKey,
-  RotateKey,
-  SessionView,
-} from '@slowwave/contracts';
+import { KeyList, KeyQuery, KeyView, KeyWithSecret, ListKeysQuery, PostKey, RotateKey } from '@slowwave/contracts';
 import {
   type ApiKey,
   DEFAULT_TENANT,
@@ -33,22 +24,6 @@ import type { z } from 'zod';
 import { routesOf } from './deps.ts';
 
 const route = routesOf('keys');
-
-/** Who somebody is to the server: what a page may offer them. */
-export const whoAmI = route('GET /v1/session', {
-  id: 'getSession',
-  summary: 'Get what the key of a request may do',
-  answer: SessionView,
-  handle: async (_deps, { request }) => {
-    const principal = principalOf(request);
-    const { keyId, tenant, scopes, userId, appId } = principal;
-    return {
-      ...{ key_id: keyId, tenant, scopes: [...scopes], user_id: userId, app_id: appId },
-      operator: isOperator(principal),
-      keyless: isKeyless(request),
-    };
-  },
-});
 
 /** API keys. */
 export const keyRoutes = [

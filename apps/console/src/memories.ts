@@ -32,6 +32,7 @@ import {
 import {
   concerns,
   type FastifyReply,
+  type FastifyRequest,
   given,
   IdParams,
   isForOneApp,
@@ -40,10 +41,12 @@ import {
   notFound,
   ownApp,
   type ProblemError,
+  principalOf,
   problem,
 } from '@slowwave/http';
 import type { z } from 'zod';
 import { routesOf } from './deps.ts';
+import { refusePaused } from './subjects.ts';
 
 const route = routesOf('manage');
 
@@ -59,7 +62,9 @@ export const memoryRoutes = [
     body: PostMemory,
     answer: { 201: WrittenMemory, 202: WrittenMemory },
     bounds: { by: 'body', apps: true },
-    handle: async ({ ledger, writer }, { tenant, body, request, reply }) => {
+    handle: async (deps, { tenant, body, request, reply }) => {
+      const { ledger, writer } = deps;
+      await refusePaused(deps, tenant, scopeOf(body));
       const text = await textKept(ledger, tenant, body.memory);
       const metadata = await metadataAllowed(ledger, tenant, (body.metadata ?? {}) as JsonObject);
       const memory = written(await writer.add(tenant, newMemory({ ...body, memory: text, metadata })), null, reply);
@@ -75,7 +80,10 @@ export const memoryRoutes = [
     params: IdParams,
     body: PatchMemory,
     answer: { 200: WrittenMemory, 202: WrittenMemory },
-    handle: async ({ ledger, writer }, { tenant, params: { id }, body, reply }) => {
+    bounds: { by: 'found', apps: false },
+    subject: true,
+    handle: async ({ ledger, writer }, { tenant, params: { id }, body, request, reply }) => {
+      await requireKnown(ledger, request, id);
       const { memory: text, metadata, ...others } = body;
       const kept = {
         ...(text !== undefined && { memory: await textKept(ledger, tenant, text) }),
@@ -93,8 +101,12 @@ export const memoryRoutes = [
     params: IdParams,
     body: PostRestore,
     answer: { 200: WrittenMemory, 202: WrittenMemory },
-    handle: async ({ writer }, { tenant, params: { id }, body, reply }) =>
-      written(await writer.restore(tenant, id, body.version), id, reply),
+    bounds: { by: 'found', apps: false },
+    subject: true,
+    handle: async ({ ledger, writer }, { tenant, params: { id }, body, request, reply }) => {
+      await requireKnown(ledger, request, id);
+      return written(await writer.restore(tenant, id, body.version), id, reply);
+    },
   }),
   route('POST /v1/memories/:id/feedback', {
     id: 'postFeedback',
@@ -107,10 +119,8 @@ export const memoryRoutes = [
     answer: { 200: WrittenMemory, 202: WrittenMemory },
     bounds: { by: 'found', apps: true },
     handle: async ({ ledger, rater }, { tenant, params: { id }, body, request, reply }) => {
-      const memory = await ledger.memories.get(tenant, id);
+      await requireKnown(ledger, request, id);
       const appId = ownApp(request);
-      const known = memory === null || appId === null ? memory : inApp(memory, appId);
-      if (known === null || !mayKnow(request, known.scope)) throw notFound('memory', id);
       const { rating, reason, version } = body;
       const feedback = {
         rating: rating === 'none' ? null : rating,
@@ -130,7 +140,10 @@ export const memoryRoutes = [
     params: IdParams,
     query: DeleteMemoryQuery,
     answer: { 200: ForgottenView, 202: ForgottenView },
-    handle: async ({ writer }, { tenant, params: { id }, query, reply }) => {
+    bounds: { by: 'found', apps: false },
+    subject: true,
+    handle: async ({ ledger, writer }, { tenant, params: { id }, query, request, reply }) => {
+      await requireKnown(ledger, request, id);
       const fall = await writer.fallOf(tenant, id);
       if (fall === null) throw notFound('memory', id);
       const isDry = query.dry_run === 'true';
@@ -158,6 +171,15 @@ export const memoryRoutes = [
     },
   }),
 ];
+
+/** Throws unless the key may know of the memory: to one for another user or app it does not exist. */
+async function requireKnown(ledger: Pick<Ledger, 'memories'>, request: FastifyRequest, id: string): Promise<void> {
+  const { tenant, userId, appId } = principalOf(request);
+  if (userId === null && appId === null) return;
+  const memory = await ledger.memories.get(tenant as TenantId, id);
+  const known = memory === null || appId === null ? memory : inApp(memory, appId);
+  if (known === null || !mayKnow(request, known.scope)) throw notFound('memory', id);
+}
 
 const deletedList = ({ count, first }: { count: number; first: readonly Memory[] }) => ({
   count,

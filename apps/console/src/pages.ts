@@ -3,7 +3,7 @@ import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
-import { CONSOLE_POLICY, type FastifyReply, type FastifyRequest, type Routes } from '@slowwave/http';
+import { consolePolicy, type FastifyReply, type FastifyRequest, type Routes } from '@slowwave/http';
 
 /** Where apps/web is built to. */
 const BUILT = fileURLToPath(new URL('../../web/dist/', import.meta.url));
@@ -11,20 +11,36 @@ const BUILT = fileURLToPath(new URL('../../web/dist/', import.meta.url));
 /** What the address of a page begins with. All of them are one document, whose script reads the address. */
 const SECTIONS = ['users', 'memories', 'consolidations', 'work', 'reviews', 'graph', 'settings', 'playground'] as const;
 
+/** Where people see what is remembered of them: a document of its own, and the only one that may stand in a frame. */
+const OWN_PAGE = '/me';
+
+interface Pages {
+  /** Which sites may show people's own page in a frame. */
+  readonly frameAncestors: readonly string[];
+}
+
 /** The console in a browser. Anybody may load it: what it shows it asks the API for. */
-export const consolePages = (folder: string = BUILT): Routes => {
+export const consolePages = ({ frameAncestors }: Pages, folder: string = BUILT): Routes => {
   const files = filesIn(folder);
   return async (app) => {
     app.addHook('onRoute', (route) => {
       route.schema = { ...route.schema, hide: true };
       route.config = { ...route.config, open: true };
     });
-    const page = async (request: FastifyRequest, reply: FastifyReply) => {
-      const found = (await files()).get('/index.html');
+    const document = (name: string, policy: string) => async (request: FastifyRequest, reply: FastifyReply) => {
+      const found = (await files()).get(name);
       if (found === undefined) return reply.code(503).type('text/plain').send(NOT_BUILT);
-      reply.header('content-security-policy', CONSOLE_POLICY).header('referrer-policy', 'same-origin');
-      return send(found, request, reply.header('cache-control', 'no-cache'));
+      reply.header('content-security-policy', policy).header('cache-control', 'no-cache');
+      return send(found, request, reply);
     };
+    const page = document('/index.html', consolePolicy());
+    app.addHook('onRequest', async (_request, reply) => void reply.header('referrer-policy', 'same-origin'));
+    const own = document('/me.html', consolePolicy(frameAncestors));
+    app.get(OWN_PAGE, async (request, reply) => {
+      // The older header knows no list; browsers that know the policy go by that alone, and others show no frame.
+      if (frameAncestors.length > 0) reply.removeHeader('x-frame-options');
+      return own(request, reply.header('referrer-policy', 'no-referrer'));
+    });
     app.get('/', page);
     for (const section of SECTIONS) {
       app.get(`/${section}`, page);

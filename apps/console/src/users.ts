@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { ErasureAccepted, ErasureList, ErasureView, ExportLine, OwnerParams } from '@slowwave/contracts';
 import { type Erasure, exportOf, isoOf, isoOrNull, type Owner, requestErasure } from '@slowwave/engine';
-import { IdParams, notFound } from '@slowwave/http';
+import { IdParams, notFound, requireJustCome } from '@slowwave/http';
 import { routesOf } from './deps.ts';
 
 const route = routesOf('manage');
@@ -16,12 +16,15 @@ const erase = (kind: Owner['kind'], about: string) =>
     summary: `Erase ${kind === 'agent' ? 'an' : 'a'} ${kind}`,
     description:
       `${about}: batches, messages, plans, memories, their history, and the owner's own id. What is posted for the same ` +
-      'id later starts afresh. The erasure runs in the background; poll its status. Repeating the request while it ' +
+      'id later starts afresh. With a link or in a session for one user, it takes one that was begun in the last 15 ' +
+      'minutes. The erasure runs in the background; poll its status. Repeating the request while it ' +
       'runs returns the same erasure.',
     params: OwnerParams,
     answer: { 202: ErasureAccepted },
     bounds: { by: kind, apps: false },
-    handle: async (deps, { tenant, params, reply }) => {
+    ...(kind === 'user' && { subject: true as const }),
+    handle: async (deps, { tenant, params, request, reply }) => {
+      requireJustCome(request, deps.tools.now());
       const { id, state } = await requestErasure(deps, tenant, { kind, id: params.id });
       const status_url = `/v1/erasures/${id}`;
       reply.header('location', status_url);
@@ -81,6 +84,7 @@ export const userRoutes = [
       200: { description: 'The export', content: { 'application/x-ndjson': { schema: ExportLine } } },
     },
     bounds: { by: 'user', apps: false },
+    subject: true,
     audited: true,
     handle: async ({ ledger, tools, log }, { tenant, params, reply }) => {
       const userId = params.id;

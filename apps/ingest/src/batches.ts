@@ -120,7 +120,7 @@ const batchRoutes = [
       if (stored.repeated) await hasten(deps, known);
       const view = await outcome(deps.ledger, known, { waitMs: query.wait, signal });
       if (view.stage === 'done') reply.code(200);
-      return view;
+      return { ...view, ...pausedIn(stored) };
     },
   }),
   route('GET /v1/batches/:id', {
@@ -171,11 +171,14 @@ interface StoredBatch {
   readonly id: string;
   readonly state: BatchState;
   readonly repeated: boolean;
+  /** How much of it was said in a pause. */
+  readonly paused: 'none' | 'some' | 'all';
 }
 
 async function append(deps: IngestDeps, batch: NewBatch, due: DuePolicy): Promise<StoredBatch> {
   const appended = await deps.ledger.batches.append(batch, due);
-  if (appended.kind === 'repeated') return { id: appended.batchId, state: appended.state, repeated: true };
+  if (appended.kind === 'repeated')
+    return { id: appended.batchId, state: appended.state, repeated: true, paused: 'none' };
   if (appended.kind === 'conflict') {
     throw problem(
       'idempotency_conflict',
@@ -184,7 +187,7 @@ async function append(deps: IngestDeps, batch: NewBatch, due: DuePolicy): Promis
     );
   }
   if (appended.nudge !== null) scheduleTurns(deps, [appended.nudge]);
-  return { id: batch.id, state: 'pending', repeated: false };
+  return { id: batch.id, state: 'pending', repeated: false, paused: appended.paused };
 }
 
 interface Posted {
@@ -208,7 +211,12 @@ function report({ tools, acknowledged }: IngestDeps, { id, repeated }: StoredBat
 
 const statusUrl = (id: string): string => `/v1/batches/${id}`;
 
-const accepted = ({ id, state }: StoredBatch) => ({ batch_id: id, state, status_url: statusUrl(id) });
+const accepted = (stored: StoredBatch) => ({
+  ...{ batch_id: stored.id, state: stored.state, status_url: statusUrl(stored.id) },
+  ...pausedIn(stored),
+});
+
+const pausedIn = ({ paused }: StoredBatch): Pick<BatchView, 'paused'> => (paused === 'none' ? {} : { paused });
 
 /** The maximum age of settings: a change takes effect within this time, and few requests read them. */
 const SETTINGS_FRESH_MS = 1_000;
@@ -327,7 +335,7 @@ async function readBatch(ledger: Ledger, { tenant, id, mayKnow }: BatchKey): Pro
   return batch;
 }
 
-type BatchSummary = Omit<BatchView, 'events' | 'failures' | 'usage'>;
+type BatchSummary = Omit<BatchView, 'events' | 'failures' | 'usage' | 'paused'>;
 
 const batchSummary = (batch: Batch): BatchSummary => ({
   id: batch.id,

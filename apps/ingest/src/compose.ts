@@ -25,7 +25,7 @@ export async function compose(config: Config): Promise<Service> {
   const observer = observe(config, { log, service: 'slowwave-ingest' });
   const [ledger, connection] = await openAll([openLedger(config, log, observer), openQueue(config, log)]);
   const schedule = await openOn([connection, ledger], openSchedule({ connection, log }));
-  const auth = { apiKey: config.apiKey, keys: keyCheck({ keys: ledger.keys, tools: systemTools, log }) };
+  const auth = { apiKey: config.apiKey, keys: keyCheck({ ledger, tools: systemTools, log }) };
   const audit = openAudit(config, { ledger, tools: systemTools, log, observer });
   log.info(runsOn(config), 'effective configuration');
   const app = await createShell({

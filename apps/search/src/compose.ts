@@ -51,7 +51,7 @@ export async function compose(config: Config): Promise<Service> {
   const { embedder, index } = space;
   loadInBackground(embedder);
   const tools = systemTools;
-  const auth = { apiKey: config.apiKey, keys: keyCheck({ keys: ledger.keys, tools, log }) };
+  const auth = { apiKey: config.apiKey, keys: keyCheck({ ledger, tools, log }) };
   const audit = openAudit(config, { ledger, tools, log, observer });
   log.info(runsOn(config), 'effective configuration');
   const app = await createShell({

@@ -68,6 +68,7 @@ export const memoryRoutes = [
     query: ListMemoriesQuery,
     answer: MemoryList,
     bounds: { by: 'query', apps: true },
+    subject: true,
     handle: async ({ ledger, tools }, { tenant, query, request }) => {
       const [scope, now, page] = [scopeOf(query), tools.now(), pageOf(query)];
       const where = filterIn(query.filters);
@@ -92,6 +93,7 @@ export const memoryRoutes = [
     params: IdParams,
     answer: MemoryView,
     bounds: { by: 'found', apps: true },
+    subject: true,
     handle: async ({ ledger, tools }, { params: { id }, request }) => {
       const memory = await existing(ledger, request, id);
       if (liveVersion(memory) !== null) return memoryView(memory, shownVersion(memory, tools.now()));
@@ -106,6 +108,7 @@ export const memoryRoutes = [
     query: z.strictObject(PageQuery),
     answer: History,
     bounds: { by: 'found', apps: true },
+    subject: true,
     handle: async ({ ledger }, { tenant, params, query, request }) => {
       const memory = await existing(ledger, request, params.id);
       const events = await ledger.memories.history(tenant, memory.id, pageOf(query));
@@ -121,6 +124,7 @@ export const memoryRoutes = [
     query: SourcesQuery,
     answer: SourceList,
     bounds: { by: 'found', apps: false },
+    subject: true,
     handle: async ({ ledger }, { tenant, params, query, request }) => {
       const memory = await existing(ledger, request, params.id);
       const sources = await ledger.memories.sources(tenant, memory.id, query);

@@ -25,6 +25,7 @@ export const postSearch = route('POST /v1/search', {
   body: PostSearch,
   answer: SearchResult,
   bounds: { by: 'body', apps: true },
+  subject: true,
   handle: async (deps, { tenant, body, request }) => {
     if (body.query.trim() === '') throw emptyQuery();
     refuseWithoutRewriter(deps, body);

@@ -26,7 +26,7 @@ export async function compose(config: Config): Promise<Service & Told> {
   const { ledger, tools } = engine.deps;
   const work = await openWork(config, engine, observer.registry);
   const manage = manageDeps(engine);
-  const auth = { apiKey: config.apiKey, keys: keyCheck({ keys: ledger.keys, tools, log }) };
+  const auth = { apiKey: config.apiKey, keys: keyCheck({ ledger, tools, log }) };
   const audit = openAudit(config, { ledger, tools, log, observer });
   const shell = {
     name: 'slowwave',
@@ -37,7 +37,7 @@ export async function compose(config: Config): Promise<Service & Told> {
     warnings: engine.warnings,
     keyRate: config.keyRate,
     audit: audit.sink,
-    home: consolePages(),
+    home: consolePages(config),
     metrics: observer.registry,
   };
   const { due, maxPending } = config;

@@ -80,7 +80,11 @@ describe('the description of the API', { timeout: WITHIN_MS }, () => {
   const tried = async ({ method, path }: Named, { query, body }: Example, needed: Needed) => {
     const at = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(needed.params?.[name] ?? name));
     const made = body === undefined ? undefined : (needed.body ?? same)(body as object);
-    const answer = await there.send(`${method} ${at}`, { query: { ...needed.query, ...query }, body: made });
+    const answer = await there.send(`${method} ${at}`, {
+      query: { ...needed.query, ...query },
+      body: made,
+      key: needed.key,
+    });
     const text = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body);
     return { status: answer.status, type: answer.headers.get('content-type') ?? '', text };
   };

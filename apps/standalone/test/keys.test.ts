@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, call, said } from './client.ts';
-import { NEEDED, sampled } from './routes-of-keys.ts';
+import { attempts, NEEDED, SUBJECTS, sampled } from './routes-of-keys.ts';
 import { fourProcesses, type Setup } from './setups.ts';
 
 const STATIC = 'the-key-of-the-operator';
@@ -69,11 +69,26 @@ describe('keys, in separate processes', { timeout: 120_000 }, () => {
     expect((await call('GET', `${setup.console}/v1/keys`)).status).toBe(401);
   });
 
+  it('open to a person what people may do with their own memories, and to a link nothing before it is opened', async () => {
+    const ask = as((await make({ tenant: 'walk', scopes: ['subject'], user_id: 'ann' })).secret);
+    const link = await ask('console', 'POST /v1/users/ann/links', {});
+    expect(link.body.code, 'nobody makes links to their own page').toBe('scope_missing');
+    const { path } = (await operator('console', 'POST /v1/users/ann/links', {})).body;
+    const closed = as(path.replace('/me#', ''));
+    for (const [route, needed] of Object.entries(NEEDED)) {
+      const { app, line, body } = sampled(route);
+      const opens = needed === 'any' || SUBJECTS.has(route);
+      expect([route, (await ask(app, line, body)).body.code === 'scope_missing']).toEqual([route, !opens]);
+      if (needed !== 'any')
+        expect([route, (await closed(app, line, body)).body.code]).toEqual([route, 'scope_missing']);
+    }
+  });
+
   it('leave an entry in the audit log of every route that changes something', async () => {
     const { secret, id } = await make({ tenant: 'walked' });
     const ask = as(secret);
     const changing = Object.keys(NEEDED).filter(
-      (route) => !/ GET | \/v1\/(search|context|recall|graph\/query)$/.test(route),
+      (route) => !/ GET | \/v1\/(search|context|recall|graph\/query|session\/renew)$/.test(route),
     );
     for (const route of changing) {
       const { app, line, body } = sampled(route);
@@ -210,8 +225,6 @@ describe('keys, in separate processes', { timeout: 120_000 }, () => {
       ['search', 'GET /v1/users'],
       ['search', 'GET /v1/stats'],
       ['console', 'POST /v1/memories', { user_id: 'bob', memory: 'Bob lives in Paris' }],
-      ['console', `PATCH /v1/memories/${bobs.memory}`, { memory: 'Bob lives in Paris' }],
-      ['console', `DELETE /v1/memories/${bobs.memory}`],
       ['console', 'DELETE /v1/users/bob'],
       ['console', 'DELETE /v1/agents/ann'],
       ['console', 'DELETE /v1/runs/ann'],
@@ -228,9 +241,47 @@ describe('keys, in separate processes', { timeout: 120_000 }, () => {
       `messages?around=${bobs.event}`,
     ];
     for (const path of hidden) expect([path, (await ann('search', `GET /v1/${path}`)).status]).toEqual([path, 404]);
+    for (const line of ['PATCH', 'DELETE'].map((method) => `${method} /v1/memories/${bobs.memory}`)) {
+      const change = line.startsWith('PATCH') ? { memory: 'Bob lives in Paris' } : undefined;
+      expect([line, (await ann('console', line, change)).status]).toEqual([line, 404]);
+    }
     expect((await ann('ingest', `GET /v1/batches/${bobs.batch}`)).status).toBe(404);
     const refusal = await operator('console', 'POST /v1/keys', { name: 'k', scopes: ['admin'], user_id: 'ann' });
     expect(refusal).toMatchObject({ status: 400, body: { errors: [{ path: 'scopes' }] } });
+  });
+
+  it('that a link was exchanged for show and change nothing of anybody else, by any route and in any process', async () => {
+    const all = as((await make({ tenant: 'own-pages' })).secret);
+    const bobs = await remembered(all, 'bob', 'I live in Zanzibar');
+    await remembered(all, 'ann', 'I live in Oslo');
+    const relation = { source: { self: true }, relationship: 'lives_in', destination: { name: 'Zanzibar' } };
+    const { id: statement, destination } = (await all('console', 'POST /v1/relations', { user_id: 'bob', ...relation }))
+      .body;
+    const query = 'who lives in Zanzibar?';
+    const { receipt_id: receipt } = (await all('search', 'POST /v1/search', { user_id: 'bob', query })).body;
+    const { path } = (await all('console', 'POST /v1/users/ann/links', {})).body;
+    const opened = await as(path.replace('/me#', ''))('console', 'POST /v1/session');
+    const ann = as(opened.body.token);
+    for (const [of, route] of [
+      ['search', 'GET /v1/memories?user_id=ann'],
+      ['console', 'GET /v1/users/ann/export'],
+    ] as const)
+      expect(JSON.stringify((await ann(of, route)).body)).toContain('Oslo');
+    const ids = ['bob', bobs.memory, bobs.batch, bobs.consolidation, statement, destination.id, receipt];
+    const more = { query, memory: 'Changed', version: 1 };
+    for (const { app, line, body } of attempts({ ids, users: ['ann', 'bob'], more })) {
+      const answer = await ann(app, line, body);
+      expect([line, JSON.stringify(answer.body).includes('Zanzibar'), answer.status < 500]).toEqual([
+        line,
+        false,
+        true,
+      ]);
+    }
+    expect((await all('search', `GET /v1/memories/${bobs.memory}`)).body.memory).toContain('Zanzibar');
+    expect((await all('search', 'GET /v1/memories?user_id=ann')).body.results).toHaveLength(1);
+    const { results } = (await all('search', 'GET /v1/memories?user_id=bob')).body;
+    expect(JSON.stringify(results)).not.toContain('Changed');
+    expect((await all('console', 'GET /v1/users/bob/pause')).body.paused_at).toBeNull();
   });
 
   it('for one app see the newest version of a memory that was said in their app', async () => {

@@ -5,6 +5,8 @@ type App = 'ingest' | 'search' | 'console';
 /** What every route needs of a key. */
 export const NEEDED: Readonly<Record<string, Needed>> = {
   'console GET /v1/session': 'any',
+  'console POST /v1/session': 'any',
+  'console POST /v1/session/renew': 'any',
   'ingest POST /v1/batches': 'ingest',
   'ingest GET /v1/batches': 'ingest',
   'ingest GET /v1/batches/{id}': 'ingest',
@@ -59,6 +61,11 @@ export const NEEDED: Readonly<Record<string, Needed>> = {
   'console DELETE /v1/agents/{id}': 'manage',
   'console DELETE /v1/runs/{id}': 'manage',
   'console GET /v1/users/{id}/export': 'manage',
+  'console POST /v1/users/{id}/links': 'manage',
+  'console DELETE /v1/users/{id}/links': 'manage',
+  'console GET /v1/users/{id}/pause': 'manage',
+  'console PUT /v1/users/{id}/pause': 'manage',
+  'console DELETE /v1/users/{id}/pause': 'manage',
   'console POST /v1/users/{id}/rollback': 'manage',
   'console GET /v1/erasures': 'manage',
   'console GET /v1/erasures/{id}': 'manage',
@@ -89,9 +96,47 @@ export const NEEDED: Readonly<Record<string, Needed>> = {
   'console DELETE /v1/tenants/{id}/ceilings': 'operator',
 };
 
+/** What else opens to the scope subject: what people may do with their own memories. */
+export const SUBJECTS: ReadonlySet<string> = new Set([
+  'search POST /v1/search',
+  'search GET /v1/memories',
+  'search GET /v1/memories/{id}',
+  'search GET /v1/memories/{id}/history',
+  'search GET /v1/memories/{id}/sources',
+  'console PATCH /v1/memories/{id}',
+  'console DELETE /v1/memories/{id}',
+  'console POST /v1/memories/{id}/restore',
+  'console GET /v1/users/{id}/export',
+  'console GET /v1/users/{id}/pause',
+  'console PUT /v1/users/{id}/pause',
+  'console DELETE /v1/users/{id}/pause',
+  'console DELETE /v1/users/{id}',
+]);
+
 /** A request to a route that finds or changes nothing. */
 export function sampled(route: string): { app: App; line: string; body: unknown } {
   const [app, method, path = ''] = route.split(' ');
   const body = method === 'GET' || method === 'DELETE' ? undefined : {};
   return { app: app as App, line: `${method} ${path.replaceAll(/\{\w+\}/g, 'none')}`, body };
 }
+
+interface Attempts {
+  /** What stands in paths, one after the other. */
+  readonly ids: readonly string[];
+  readonly users: readonly string[];
+  /** What stands in every body besides. */
+  readonly more: object;
+}
+
+/** Every route, about each of these things and as each of these users. */
+export const attempts = ({ ids, users, more }: Attempts): ReturnType<typeof sampled>[] =>
+  Object.keys(NEEDED).flatMap((route) => {
+    const { app, line, body } = sampled(route);
+    const lines = line.includes('none') ? ids.map((id) => line.replaceAll('none', id)) : [line];
+    return lines.flatMap((at) =>
+      users.map((user_id) => {
+        const asked = line.startsWith('GET') ? `${at}?user_id=${user_id}` : at;
+        return { app, line: asked, body: body === undefined ? undefined : { ...more, user_id } };
+      }),
+    );
+  });

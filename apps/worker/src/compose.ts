@@ -41,7 +41,7 @@ export async function compose(config: Config): Promise<Service> {
   const work = await openWork(config, engine, observer.registry);
   const auth = {
     apiKey: config.apiKey,
-    keys: keyCheck({ keys: engine.deps.ledger.keys, tools: engine.deps.tools, log }),
+    keys: keyCheck({ ledger: engine.deps.ledger, tools: engine.deps.tools, log }),
   };
   log.info(runsOn(config), 'effective configuration');
   const app = await createShell({

@@ -7,7 +7,7 @@ const HOUR = 3_600_000;
 
 async function bench() {
   const tools = fixedTools();
-  const { keys } = createMemoryLedger({ tools });
+  const { keys, links } = createMemoryLedger({ tools });
   const time = { at: 0 };
   let reads = 0;
   const counted = {
@@ -17,7 +17,7 @@ async function bench() {
       return keys.find(id);
     },
   };
-  const check = keyCheck({ keys: counted, tools, log: recordingLog(), monotonic: () => time.at });
+  const check = keyCheck({ ledger: { keys: counted, links }, tools, log: recordingLog(), monotonic: () => time.at });
   const make = async (given: Partial<NewKey> = {}) => {
     const id = tools.id('key');
     const { secret, hash } = newSecret(id);
@@ -27,7 +27,7 @@ async function bench() {
     await keys.create({ id, tenant, name: 'k', hash, scopes, ...none, createdAt: tools.now(), ...given });
     return { id, secret, tenant };
   };
-  return { tools, keys, time, check, make, reads: () => reads };
+  return { tools, keys, links, time, check, make, reads: () => reads };
 }
 
 const refused = (reason: string, id?: string) => ({
@@ -107,13 +107,13 @@ test('mem0: every request waits 390 ms for bcrypt. Here its key costs one digest
 });
 
 test('a first key is noticed within seconds, and never forgotten', async () => {
-  const { check, make, time } = await bench();
+  const { check, make, time, links } = await bench();
   expect(await check.any()).toBe(false);
   await make();
   time.at += 5_000;
   expect(await check.any()).toBe(true);
   const gone = keyCheck({
-    keys: { ...(await bench()).keys, any: async () => time.at < 6_000 },
+    ledger: { links, keys: { ...(await bench()).keys, any: async () => time.at < 6_000 } },
     tools: fixedTools(),
     log: recordingLog(),
     monotonic: () => time.at,

@@ -1,5 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { ApiKey, KeyStore, Log, Millis, Tools } from '@slowwave/engine';
+import type { ApiKey, KeyStore, Ledger, Link, Log, Millis, Tools } from '@slowwave/engine';
 
 /** What is read is believed so long: a revocation is effective everywhere within it. */
 const BELIEVED_MS = 3_000;
@@ -14,16 +14,19 @@ const SEAL_BYTES = 32;
 const USE_NOTED_MS = 3_600_000;
 
 export interface KeyCheckOptions {
-  readonly keys: KeyStore;
+  readonly ledger: Pick<Ledger, 'keys' | 'links'>;
   readonly tools: Pick<Tools, 'now'>;
   readonly log: Log;
   /** A clock that nobody sets, in ms: what is at hand must not stay there because the time was changed. */
   readonly monotonic?: () => Millis;
 }
 
-/** Looks up what keys stand for in the ledger. What it knows already costs one digest. */
-export function keyCheck({ keys, tools, log, monotonic = () => performance.now() }: KeyCheckOptions) {
-  const known = atHand(keys, monotonic);
+/** Looks up what keys and links stand for in the ledger. What it knows already costs one digest. */
+export function keyCheck({ ledger, tools, log, monotonic = () => performance.now() }: KeyCheckOptions) {
+  const { keys, links } = ledger;
+  const known = atHand((id) => keys.find(id), { monotonic });
+  // One that is not open yet is read each time: its token counts from the moment on at which it is opened.
+  const opened = atHand((id) => links.find(id), { monotonic, isKept: ({ openedAt }: Link) => openedAt !== null });
   const noteUse = (key: ApiKey, now: Millis): void => {
     if (key.lastUsedAt !== null && now - key.lastUsedAt < USE_NOTED_MS) return;
     known.put({ ...key, lastUsedAt: now });
@@ -31,8 +34,16 @@ export function keyCheck({ keys, tools, log, monotonic = () => performance.now()
   };
   return {
     check: async (text: string) => {
-      const id = keyIdIn(text);
-      const key = id === null ? null : await known.get(id);
+      const [, id, kind] = FORM.exec(text) ?? [];
+      if (id === undefined) return refused('unknown');
+      if (kind === 'lnk') {
+        const digest = digestOf(text);
+        const checked = checkLink(await opened.get(id), digest, tools.now());
+        // It may have been renewed a moment ago, elsewhere.
+        const isOver = checked.kind === 'refused' && checked.reason === 'expired';
+        return isOver ? checkLink(await opened.read(id), digest, tools.now()) : checked;
+      }
+      const key = await known.get(id);
       if (key === null) return refused('unknown');
       const now = tools.now();
       const reason = refusalOf(key, digestOf(text), now);
@@ -45,10 +56,10 @@ export function keyCheck({ keys, tools, log, monotonic = () => performance.now()
   };
 }
 
-type Reason = 'unknown' | 'replaced' | 'expired' | 'revoked';
+type Reason = 'unknown' | 'replaced' | 'expired' | 'revoked' | 'opened';
 
 /** The key is named only where its secret was sent. */
-const refused = (reason: Reason, key?: ApiKey) => ({
+const refused = (reason: Reason, key?: Pick<ApiKey, 'id' | 'tenant'>) => ({
   kind: 'refused' as const,
   reason,
   ...(key !== undefined && reason !== 'unknown' && { key: { id: key.id, tenant: key.tenant } }),
@@ -64,30 +75,57 @@ function refusalOf({ hash, previous, revokedAt, expiresAt }: ApiKey, digest: Buf
   return expiresAt !== null && now >= expiresAt ? 'expired' : null;
 }
 
+/** Its secret does nothing but open it; what was given for the secret then counts like a key of the user. */
+function checkLink(link: Link | null, digest: Buffer, now: Millis) {
+  if (link === null) return refused('unknown');
+  const { id: keyId, tenant, userId, openedAt, token, hash, expiresAt } = link;
+  const subject = { keyId, tenant, userId, appId: null, came: { by: 'link', at: openedAt } as const };
+  if (token !== null && isSame(digest, token.hash)) {
+    if (now >= token.until) return refused('expired', link);
+    return { kind: 'taken' as const, principal: { ...subject, scopes: ['subject'] as const } };
+  }
+  if (!isSame(digest, hash)) return refused('unknown');
+  if (openedAt !== null) return refused('opened', link);
+  if (now >= expiresAt) return refused('expired', link);
+  return { kind: 'taken' as const, principal: { ...subject, scopes: [] } };
+}
+
 const principalOf = ({ id, tenant, scopes, userId, appId }: ApiKey) => ({ keyId: id, tenant, scopes, userId, appId });
 
+interface Kept<Key> {
+  readonly monotonic: () => Millis;
+  /** Which of them may be believed for a moment; omitted: all. */
+  isKept?(key: Key): boolean;
+}
+
 /** Keys as the ledger has them, or had a moment ago. Ids it does not know are not kept: anybody can send those. */
-function atHand(keys: KeyStore, monotonic: () => Millis) {
-  const kept = new Map<string, { readonly key: ApiKey; readonly readAt: Millis }>();
-  const keep = (key: ApiKey, readAt: Millis): void => {
+function atHand<Key extends { readonly id: string }>(
+  find: (id: string) => Promise<Key | null>,
+  { monotonic, isKept = () => true }: Kept<Key>,
+) {
+  const kept = new Map<string, { readonly key: Key; readonly readAt: Millis }>();
+  const keep = (key: Key, readAt: Millis): void => {
     kept.delete(key.id);
     kept.set(key.id, { key, readAt });
     const [oldest] = kept.keys();
     if (kept.size > KEPT_MAX && oldest !== undefined) kept.delete(oldest);
   };
+  const read = async (id: string): Promise<Key | null> => {
+    // Before it is asked for: what changes while the answer is on its way counts from then on.
+    const askedAt = monotonic();
+    const key = await find(id);
+    if (key !== null && isKept(key)) keep(key, askedAt);
+    else kept.delete(id);
+    return key;
+  };
   return {
-    get: async (id: string): Promise<ApiKey | null> => {
+    read,
+    get: async (id: string): Promise<Key | null> => {
       const found = kept.get(id);
-      // Before it is asked for: what changes while the answer is on its way counts from then on.
-      const askedAt = monotonic();
-      if (found !== undefined && askedAt - found.readAt < BELIEVED_MS) return found.key;
-      const key = await keys.find(id);
-      if (key === null) kept.delete(id);
-      else keep(key, askedAt);
-      return key;
+      return found !== undefined && monotonic() - found.readAt < BELIEVED_MS ? found.key : read(id);
     },
     /** Changes what is at hand, and not how long it is believed. */
-    put: (key: ApiKey): void => {
+    put: (key: Key): void => {
       const found = kept.get(key.id);
       if (found !== undefined) kept.set(key.id, { ...found, key });
     },
@@ -110,8 +148,8 @@ function anyOf(keys: KeyStore, monotonic: () => Millis): () => Promise<boolean> 
 /** 256 bits: nobody finds them by trying. */
 const RANDOM_BYTES = 32;
 
-/** The longest id of a key, with room. */
-const FORM = /^sw_(key_[0-9a-z]{1,40})_[\w-]{43}$/;
+/** The longest id of a key or link, with room. */
+const FORM = /^sw_((key|lnk)_[0-9a-z]{1,40})_[\w-]{43}$/;
 
 /** What is given to a caller once, and what is kept of it. */
 interface NewSecret {
@@ -119,14 +157,11 @@ interface NewSecret {
   readonly hash: string;
 }
 
-/** A secret for a key. It names the key, so that the key is found without comparing it with all of them. */
+/** A secret for a key or link. It names it, so that it is found without comparing it with all of them. */
 export function newSecret(id: string): NewSecret {
   const secret = `sw_${id}_${randomBytes(RANDOM_BYTES).toString('base64url')}`;
   return { secret, hash: digestOf(secret).toString('hex') };
 }
-
-/** The id of the key a text may be a secret of; null: of none. */
-const keyIdIn = (text: string): string | null => FORM.exec(text)?.[1] ?? null;
 
 /**
  * A fast digest is enough. Slow ones are for secrets that people choose and that can be guessed; here there are 256

@@ -108,6 +108,9 @@ function following(current: () => Ledger): Ledger {
     get keys() {
       return current().keys;
     },
+    get links() {
+      return current().links;
+    },
     get reviews() {
       return current().reviews;
     },

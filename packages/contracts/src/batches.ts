@@ -121,8 +121,17 @@ export type BatchState = z.infer<typeof BatchState>;
 /** The step of its consolidation that a batch is in. */
 export const BatchStage = z.enum(['waiting', 'extract', 'decide', 'apply', 'project', 'done']);
 
+/** Only in the answer to a POST. */
+const Paused = z
+  .enum(['some', 'all'])
+  .optional()
+  .describe(
+    'The user has paused remembering, or had when it was said: of some or all of these messages nothing is stored but that ' +
+      'they were sent.',
+  );
+
 export const BatchAccepted = z
-  .object({ batch_id: z.string(), state: BatchState, status_url: z.string() })
+  .object({ batch_id: z.string(), state: BatchState, status_url: z.string(), paused: Paused })
   .meta({ id: 'BatchAccepted', examples: ACCEPTED });
 export type BatchAccepted = z.infer<typeof BatchAccepted>;
 
@@ -157,10 +166,13 @@ export const BatchView = ScopeView.extend({
     searchable_at: z.string().nullable(),
   }),
   usage: UsageView.nullable(),
+  paused: Paused,
 }).meta({ id: 'Batch' });
 export type BatchView = z.infer<typeof BatchView>;
 
-const BatchSummary = BatchView.omit({ events: true, failures: true, usage: true }).meta({ id: 'BatchSummary' });
+const BatchSummary = BatchView.omit({ events: true, failures: true, usage: true, paused: true }).meta({
+  id: 'BatchSummary',
+});
 export const BatchList = listOf(BatchSummary).meta({ id: 'BatchList' });
 
 /** Longer than any id or code of this service. */

@@ -165,6 +165,8 @@ export const KEYS = [
   { name: 'admin of Acme', scopes: ['admin'], tenant: 'acme' },
 ];
 
+export const LINKS = [{}, { valid_seconds: 86_400 }];
+
 export const RELATIONS = [
   { user_id: 'ana', source: { self: true }, relationship: 'lives_in', destination: { name: 'Lisbon', kind: 'place' } },
   {

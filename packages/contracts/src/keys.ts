@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { ExternalId, listOf, Moment, PageQuery } from './common.ts';
-import { KEYS } from './examples.ts';
+import { KEYS, LINKS } from './examples.ts';
 
 const NAME_MAX = 100;
 /** The longest time that a replaced secret may stay valid: enough for a slow rollout. */
 const GRACE_MAX_S = 30 * 86_400;
 
-export const KeyScope = z.enum(['ingest', 'search', 'manage', 'admin']);
+export const KeyScope = z.enum(['ingest', 'search', 'manage', 'subject', 'admin']);
 export type KeyScope = z.infer<typeof KeyScope>;
 
 /** The name of a tenant. */
@@ -19,12 +19,20 @@ export const OfTenant = {
 /** In a path. */
 export const TenantParams = z.strictObject({ id: TenantName });
 
+const SUBJECT_UNBOUND =
+  'the scope subject is for what people may do with their own memories; set user_id, and no app_id';
 const BOUND_ADMIN = 'a key bound to one user or app cannot have the scope admin, which covers a whole tenant';
 
 export const PostKey = z
   .strictObject({
     name: z.string().trim().min(1).max(NAME_MAX).describe('A display name.'),
-    scopes: z.array(KeyScope).min(1).describe('What the key may do; admin includes all other scopes.'),
+    scopes: z
+      .array(KeyScope)
+      .min(1)
+      .describe(
+        'What the key may do; admin includes all other scopes. subject: what a person may do with their own memories ' +
+          '(see, search, correct, forget, export, pause, erase); only with user_id.',
+      ),
     ...OfTenant,
     user_id: ExternalId.optional().describe('Binds the key to this user.'),
     app_id: ExternalId.optional().describe(
@@ -36,6 +44,13 @@ export const PostKey = z
     path: ['scopes'],
     message: BOUND_ADMIN,
   })
+  .refine(
+    ({ scopes, user_id, app_id }) => !scopes.includes('subject') || (user_id !== undefined && app_id === undefined),
+    {
+      path: ['scopes'],
+      message: SUBJECT_UNBOUND,
+    },
+  )
   .meta({ id: 'PostKey', examples: KEYS });
 
 export const RotateKey = z
@@ -82,5 +97,54 @@ export const SessionView = z
     keyless: z.boolean().describe('Whether the server has no keys and answers its own machine without one.'),
   })
   .meta({ id: 'Session' });
+
+const MINUTE_S = 60;
+const HOUR_S = 60 * MINUTE_S;
+/** Long enough for a link in a mail. */
+const LINK_MAX_S = 7 * 24 * HOUR_S;
+
+export const PostLink = z
+  .strictObject({
+    valid_seconds: z
+      .int()
+      .min(MINUTE_S)
+      .max(LINK_MAX_S)
+      .default(HOUR_S)
+      .describe('How long the link can be opened, and the page stay open.'),
+  })
+  .meta({ id: 'PostLink', examples: LINKS });
+
+export const LinkView = z
+  .object({
+    id: z.string(),
+    user_id: z.string(),
+    path: z
+      .string()
+      .describe('The page with the secret of the link, to append to the address of this server. Returned only once.'),
+    expires_at: z.string(),
+  })
+  .meta({ id: 'Link' });
+
+export const EndedLinks = z.object({ ended: z.int().describe('How many links ended.') }).meta({ id: 'EndedLinks' });
+
+const TokenExpiry = z.string().describe('Until when the token is valid, unless it is renewed.');
+
+export const OpenedLink = SessionView.extend({
+  token: z.string().describe('Sent as a key (authorization: Bearer …). Returned only once.'),
+  token_expires_at: TokenExpiry,
+  link_expires_at: z.string().describe('Until when the token can be renewed.'),
+}).meta({ id: 'OpenedLink' });
+
+export const RenewedToken = z
+  .object({ token_expires_at: TokenExpiry, link_expires_at: z.string() })
+  .meta({ id: 'RenewedToken' });
+
+export const PauseView = z
+  .object({
+    user_id: z.string(),
+    paused_at: z.string().nullable().describe('Since when nothing new is remembered; null: not paused.'),
+  })
+  .meta({ id: 'Pause' });
+export type PauseView = z.infer<typeof PauseView>;
 
 export const KeyList = listOf(KeyView).meta({ id: 'KeyList' });

@@ -93,10 +93,11 @@ export const ListMemoriesQuery = z
   .refine(hasOwnerId, { message: OWNER_ID_MISSING, path: ['user_id'] });
 
 const Withheld = z
-  .enum(['retention', 'personal_data', 'forgotten'])
+  .enum(['retention', 'personal_data', 'forgotten', 'paused'])
   .optional()
   .describe(
-    'Why there is no content: it was removed by retention, held personal data that is not stored, or says what is forgotten.',
+    'Why there is no content: it was removed by retention, held personal data that is not stored, says what is forgotten, ' +
+      'or was said while the user had paused remembering.',
   );
 
 /** A message as it was said. */

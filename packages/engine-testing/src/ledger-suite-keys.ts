@@ -1,7 +1,8 @@
-import type { NewKey } from '@slowwave/engine';
+import type { NewKey, NewLink } from '@slowwave/engine';
+import { DAY_MS } from '@slowwave/engine/storing';
 import { describe, expect, it } from 'vitest';
 import { user } from './builders.ts';
-import { ALL, type Bench, OTHER_TENANT, SECOND, TENANT } from './ledger-bench.ts';
+import { ALL, type Bench, MINUTE, OTHER_TENANT, SECOND, TENANT } from './ledger-bench.ts';
 
 export function describeKeys(bench: () => Bench): void {
   describe('a key', () => {
@@ -82,6 +83,93 @@ export function describeKeys(bench: () => Bench): void {
       expect((await b.ledger.keys.list(TENANT, ALL)).results).toHaveLength(3);
     });
   });
+}
+
+export function describeLinks(bench: () => Bench): void {
+  const token = (until: number, hash = 'of a token') => ({ hash, until });
+
+  describe('a link to somebody’s own page', () => {
+    it('comes back as it was made, also later, and makes nobody need a key', async () => {
+      const b = bench();
+      const link = await createLink(b, { userId: 'a"ñn' });
+      const { links, keys } = await b.reopened();
+      expect(await links.find(link.id)).toEqual({ ...link, openedAt: null, token: null });
+      expect(await links.find('lnk_none')).toBeNull();
+      expect(await keys.any()).toBe(false);
+    });
+
+    it('is opened by one of all who try, and by nobody later or elsewhere', async () => {
+      const b = bench();
+      const { id, expiresAt } = await createLink(b);
+      const now = b.tools.now();
+      const hashes = Array.from({ length: 10 }, (_, i) => `token ${i}`);
+      const tries = hashes.map((hash) => b.ledger.links.open(id, token(now + MINUTE, hash), now));
+      const opened = await Promise.all(tries);
+      expect(opened.filter(Boolean)).toHaveLength(1);
+      const { links } = await b.reopened();
+      expect(await links.open(id, token(now + MINUTE, 'late'), now)).toBe(false);
+      expect(await links.open('lnk_none', token(now), now)).toBe(false);
+      expect(await links.find(id)).toMatchObject({
+        ...{ expiresAt, openedAt: now },
+        token: token(now + MINUTE, hashes[opened.indexOf(true)]),
+      });
+    });
+
+    it('is not opened from the moment on at which it expires', async () => {
+      const b = bench();
+      const { id, expiresAt } = await createLink(b);
+      expect(await b.ledger.links.open(id, token(expiresAt + MINUTE), expiresAt)).toBe(false);
+      expect(await b.ledger.links.open(id, token(expiresAt), expiresAt - 1)).toBe(true);
+    });
+
+    it('has its token prolonged while that counts, and never beyond its own end', async () => {
+      const b = bench();
+      const { links } = b.ledger;
+      const { id, expiresAt, createdAt } = await createLink(b);
+      expect(await links.prolong(id, createdAt + MINUTE, createdAt)).toBeNull();
+      await links.open(id, token(createdAt + MINUTE), createdAt);
+      const more = await links.prolong(id, createdAt + 2 * MINUTE, createdAt + SECOND);
+      expect(more?.token).toEqual(token(createdAt + 2 * MINUTE));
+      expect((await links.prolong(id, expiresAt + MINUTE, createdAt + MINUTE))?.token).toEqual(token(expiresAt));
+      expect(await links.prolong(id, expiresAt + MINUTE, expiresAt)).toBeNull();
+    });
+
+    it('ends with all of its user, and with the user; those of others stay', async () => {
+      const b = bench();
+      const others = [await createLink(b, { userId: 'bob' }), await createLink(b, { tenant: OTHER_TENANT })];
+      const anns = [await createLink(b), await createLink(b)];
+      expect(await b.ledger.links.end(TENANT, 'ann')).toBe(2);
+      expect(await b.ledger.links.end(TENANT, 'ann')).toBe(0);
+      const last = await createLink(b);
+      const now = b.tools.now();
+      await b.ledger.erasures.request(TENANT, user('ann'), { id: b.tools.id('ers'), ownerHash: 'h', now });
+      for (const { id } of [...anns, last]) expect(await b.ledger.links.find(id)).toBeNull();
+      for (const { id } of others) expect(await b.ledger.links.find(id)).not.toBeNull();
+    });
+
+    it('is forgotten a month after its end, when its user is given another one', async () => {
+      const b = bench();
+      const old = await createLink(b);
+      b.tools.advance(29 * DAY_MS);
+      const newer = await createLink(b);
+      expect(await b.ledger.links.find(old.id)).not.toBeNull();
+      b.tools.advance(2 * DAY_MS);
+      await createLink(b);
+      expect(await b.ledger.links.find(old.id)).toBeNull();
+      expect(await b.ledger.links.find(newer.id)).not.toBeNull();
+    });
+  });
+}
+
+const HOUR = 60 * MINUTE;
+
+async function createLink({ ledger, tools }: Bench, given: Partial<NewLink> = {}): Promise<NewLink> {
+  tools.advance(SECOND);
+  const id = tools.id('lnk');
+  const now = tools.now();
+  const link = { id, tenant: TENANT, userId: 'ann', hash: `of ${id}`, createdAt: now, expiresAt: now + HOUR, ...given };
+  await ledger.links.create(link);
+  return link;
 }
 
 const UNUSED = { previous: null, revokedAt: null, lastUsedAt: null };

@@ -15,7 +15,7 @@ import {
   replayPriority,
   type TenantId,
 } from '@slowwave/engine';
-import { exchangesIn, paceWith, saidWhen } from '@slowwave/engine/storing';
+import { exchangesIn, heard, paceWith, saidWhen } from '@slowwave/engine/storing';
 import { pageOf } from './memory-ledger-page.ts';
 import { projectSpeechAgain } from './memory-ledger-speech.ts';
 import { type BatchRow, change, type LaneRow, rowOf, type State, scopeKey } from './memory-ledger-state.ts';
@@ -80,16 +80,17 @@ function reasonOf([code, batches]: [string, readonly BatchRow[]]): ParkedReason 
   };
 }
 
-function append(state: State, batch: NewBatch, policy: DuePolicy): Appended {
-  const before = knownKey(state, batch);
+function append(state: State, posted: NewBatch, policy: DuePolicy): Appended {
+  const before = knownKey(state, posted);
   if (before !== null) return before;
-  const lane = ensureLane(state, batch.tenant, { owner: ownerOf(batch.scope), now: batch.acceptedAt });
+  const lane = ensureLane(state, posted.tenant, { owner: ownerOf(posted.scope), now: posted.acceptedAt });
+  const { batch, paused } = heard(posted, lane.pauses);
   for (const message of batch.messages) storeMessage(state, { lane, batch }, message);
   lane.pace = paceWith(lane, batch, policy);
   const waited = waitingOf(state, lane.id).length > 0;
   lane.newestAt = waited ? Math.max(lane.newestAt ?? 0, batch.acceptedAt) : batch.acceptedAt;
   storeBatch(state, lane, batch);
-  return { kind: 'stored', nudge: announce(state, lane, { policy, now: batch.acceptedAt }) };
+  return { kind: 'stored', nudge: announce(state, lane, { policy, now: batch.acceptedAt }), paused };
 }
 
 /** The answer to an idempotency key that came before, which is otherwise remembered. */

@@ -1,5 +1,5 @@
 import type { Erasure, ErasureStore, LaneId, NewErasure, Owner, TenantId } from '@slowwave/engine';
-import { forgetInKeys } from './memory-ledger-keys.ts';
+import { endLinks, forgetInKeys } from './memory-ledger-keys.ts';
 import { takeReceipts } from './memory-ledger-receipts.ts';
 import { change, rowOf, type State } from './memory-ledger-state.ts';
 import { findLane } from './memory-ledger-turns.ts';
@@ -27,6 +27,7 @@ function request(state: State, of: { tenant: TenantId; owner: Owner }, { id, own
   const { tenant, owner } = of;
   if (owner.kind === 'user') {
     forgetInKeys(state, { tenant, userId: owner.id, now });
+    endLinks(state, { tenant, userId: owner.id });
     forgetInWebhooks(state, tenant, owner.id);
   }
   const lane = findLane(state, tenant, owner);

@@ -14,7 +14,7 @@ import {
   type TurnName,
   type WindowPolicy,
 } from '@slowwave/engine';
-import { CLOCK_AHEAD_MS, CLOCK_NOTED_MS } from '@slowwave/engine/storing';
+import { CLOCK_AHEAD_MS, CLOCK_NOTED_MS, pausedAtOf, withPause } from '@slowwave/engine/storing';
 import {
   type BatchRow,
   change,
@@ -66,6 +66,12 @@ export function memoryLanes(state: State): LaneStore {
     },
     raise: async (nudge) => raise(state, nudge),
     flush: async (tenant, owner, now) => flush(state, { tenant, owner }, now),
+    pause: async (id, how) => {
+      const lane = state.lanes.get(id);
+      if (lane === undefined || lane.erasure !== null) return null;
+      lane.pauses = withPause(lane.pauses, how);
+      return viewOf(state, lane);
+    },
     clockSetBack: async (now, { all }) => {
       const isAhead = (lane: LaneRow): boolean =>
         waitingOf(state, lane.id).some(({ acceptedAt }) => acceptedAt > now + CLOCK_AHEAD_MS);
@@ -250,5 +256,6 @@ function viewOf(state: State, lane: LaneRow): Lane {
     attempts,
     lastMessage,
     pending: waitingOf(state, id).length,
+    pausedAt: pausedAtOf(lane.pauses),
   };
 }

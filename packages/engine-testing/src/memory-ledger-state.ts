@@ -11,11 +11,13 @@ import type {
   JsonObject,
   Lane,
   LaneId,
+  Link,
   Memory,
   MemoryEvent,
   Message,
   Millis,
   OutboxEntry,
+  Pause,
   Plan,
   Priority,
   Receipt,
@@ -40,7 +42,7 @@ import { emptyGraph, type GraphRows } from './memory-ledger-graph-rows.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-export interface LaneRow extends Mutable<Omit<Lane, 'pending'>> {
+export interface LaneRow extends Mutable<Omit<Lane, 'pending' | 'pausedAt'>> {
   /** The erasure that has cut it off from its owner. */
   erasure: string | null;
   /** The pinned consolidation, null unless the lane is consolidating. */
@@ -50,6 +52,7 @@ export interface LaneRow extends Mutable<Omit<Lane, 'pending'>> {
   /** When the last batch was accepted, and how long the owner usually lets pass before saying something. */
   newestAt: Millis | null;
   pace: Millis | null;
+  pauses: readonly Pause[];
   /** How the job of this generation was added. */
   nudged: Priority;
   /** The last position given out. */
@@ -163,6 +166,7 @@ export interface State {
   readonly ceilings: Map<TenantId, Ceilings>;
   readonly models: Map<string, JsonObject>;
   readonly apiKeys: Map<string, ApiKey>;
+  readonly links: Map<string, Link>;
   readonly webhooks: Map<string, WebhookRow>;
   readonly deliveries: Map<string, DeliveryRow>;
   readonly graph: GraphRows;
@@ -213,6 +217,7 @@ export function emptyState(tools: Tools): State {
     ceilings: new Map(),
     models: new Map(),
     apiKeys: new Map(),
+    links: new Map(),
     webhooks: new Map(),
     deliveries: new Map(),
     graph: emptyGraph(),

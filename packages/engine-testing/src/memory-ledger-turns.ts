@@ -30,6 +30,7 @@ export function ensureLane(state: State, tenant: TenantId, how: { owner: Owner; 
     windowLimit: null,
     newestAt: null,
     pace: null,
+    pauses: [],
     nudged: 'live',
     lastPosition: 0,
     lastMessage: 0,

@@ -5,7 +5,7 @@ import { memoryContents } from './memory-ledger-contents.ts';
 import { memoryErasures } from './memory-ledger-erasures.ts';
 import { memoryFiltered } from './memory-ledger-filtered.ts';
 import { memoryGraph } from './memory-ledger-graph.ts';
-import { memoryKeys } from './memory-ledger-keys.ts';
+import { memoryKeys, memoryLinks } from './memory-ledger-keys.ts';
 import { memoryLanes } from './memory-ledger-lanes.ts';
 import { memoryLookups } from './memory-ledger-lookups.ts';
 import { memoryMemories } from './memory-ledger-memories.ts';
@@ -46,6 +46,7 @@ export function createMemoryLedger({ tools }: { tools: Tools }): Ledger {
     settings: memorySettings(state),
     models: memoryModels(state),
     keys: memoryKeys(state),
+    links: memoryLinks(state),
     outbox: memoryOutbox(state),
     overview: memoryOverview(state),
     audit: memoryAudit(state),

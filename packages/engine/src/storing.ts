@@ -36,6 +36,7 @@ export { foundVersions, historyFrom, sourcesOf, UNDONE_NOTE } from './memories/f
 export { proposalOver } from './memories/proposals.ts';
 export { KEY_OF, SAID_KINDS, saidIds } from './memories/said-ids.ts';
 export { countSaying, saidWhen } from './messages/messages.ts';
+export { heard, pausedAtOf, withPause } from './messages/pauses.ts';
 export { FAILURES_KEPT, replayPriority } from './ports/ledger/batches.ts';
 export { NOT_KEPT, readsOtherwise } from './ports/ledger/erasures.ts';
 export { CLOCK_AHEAD_MS, CLOCK_NOTED_MS } from './ports/ledger/lanes.ts';

@@ -109,7 +109,7 @@ export type MarkedTrust = Extract<Trust, 'tool' | 'external'>;
 
 /** In place of a message's content, where nothing of it is kept. It is no text, since whatever somebody says is a text. */
 export interface Withheld {
-  readonly withheld: 'retention' | 'personal_data' | 'forgotten';
+  readonly withheld: 'retention' | 'personal_data' | 'forgotten' | 'paused';
   /** The kinds of personal data it held. */
   readonly kinds?: readonly string[];
 }

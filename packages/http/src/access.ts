@@ -12,13 +12,21 @@ export interface Principal {
   /** The user and the app that the key is bound to; null: not bound. */
   readonly userId: string | null;
   readonly appId: string | null;
+  /** How a person came who has sent no key: missing if a key was sent. */
+  readonly came?: Coming;
+}
+
+/** Somebody signed in, or opened a link, at that time; null: has not opened it yet. */
+interface Coming {
+  readonly by: 'session' | 'link';
+  readonly at: number | null;
 }
 
 export type CheckedKey =
   | { readonly kind: 'taken'; readonly principal: Principal }
   | {
       readonly kind: 'refused';
-      readonly reason: 'unknown' | 'replaced' | 'expired' | 'revoked';
+      readonly reason: 'unknown' | 'replaced' | 'expired' | 'revoked' | 'opened';
       /** The key that is no longer valid; missing if it is unknown. */
       readonly key?: { readonly id: string; readonly tenant: string };
     };
@@ -95,17 +103,21 @@ export function needScope(app: App, scope: RouteScope): void {
 
 /** Adds the scope to the OpenAPI description. */
 function describe(route: RouteOptions, scope: RouteScope): void {
-  route.schema = { ...route.schema, security: [{ key: scope === 'any' ? [] : [scope] }] };
+  const scopes = route.config?.subject === true ? [scope, 'subject'] : [scope];
+  const security = scope === 'any' ? [{ key: [] }] : scopes.map((one) => ({ key: [one] }));
+  route.schema = { ...route.schema, security };
 }
 
 /** Why a key does not have the scope of the route; null: it has. A route without a scope is for operators. */
 export function refusalOfScope(request: FastifyRequest, principal: Principal): ProblemError | null {
-  const { scope = 'operator' } = request.routeOptions.config;
+  const { scope = 'operator', subject = false } = request.routeOptions.config;
   if (request.is404 || scope === 'any') return null;
+  if (subject && principal.scopes.includes('subject')) return null;
   if (scope === 'operator') return isOperator(principal) ? null : operatorsOnly();
   const { scopes } = principal;
   if (scopes.includes(scope) || scopes.includes('admin')) return null;
-  return problem('scope_missing', `expected a key with the scope ${scope}, got one with ${scopes.join(', ')}`);
+  const got = scopes.length === 0 ? 'a link that is not opened yet' : `one with ${scopes.join(', ')}`;
+  return problem('scope_missing', `expected a key with the scope ${scope}, got ${got}`);
 }
 
 const operatorsOnly = (): ProblemError =>
@@ -147,6 +159,24 @@ function refusalOfBounds(request: FastifyRequest, principal: Principal): Problem
     (principal.userId !== null && named.user_id !== principal.userId) ||
     (principal.appId !== null && named.app_id !== principal.appId);
   return strays ? bound(principal, 'set exactly that in the request') : null;
+}
+
+/** How long somebody counts as having just shown who they are. */
+const JUST_NOW_MS = 15 * 60_000;
+
+/**
+ * Refuses people who act for one user and signed in, or opened their link, longer ago than that: what cannot be undone is for
+ * whoever has just shown who they are, and not for a page that was left open. A key that is sent shows it each time.
+ */
+export function requireJustCome(request: FastifyRequest, now: number): void {
+  const { userId, came } = principalOf(request);
+  if (userId === null || came === undefined) return;
+  if (came.at !== null && now - came.at < JUST_NOW_MS) return;
+  throw problem(
+    'sign_in_again',
+    'this cannot be undone, so it needs a link that was opened, or a sign-in, within the last 15 minutes; ' +
+      'open a new link, or sign in again',
+  );
 }
 
 /** Refuses a key for one app, for an option of a request that cannot be limited to one app. */
@@ -191,8 +221,12 @@ export interface RefusedKey {
 export class RefusedKeyError extends ProblemError {
   readonly key: RefusedKey | null;
 
-  constructor(detail: string, { key, headers }: { key: RefusedKey | null; headers: Readonly<Record<string, string>> }) {
-    super('unauthorized', detail, { headers });
+  constructor(
+    code: 'unauthorized' | 'link_opened',
+    detail: string,
+    { key, headers }: { key: RefusedKey | null; headers: Readonly<Record<string, string>> },
+  ) {
+    super(code, detail, { headers });
     this.name = 'RefusedKeyError';
     this.key = key;
   }

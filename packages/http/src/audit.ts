@@ -54,9 +54,11 @@ const hasSession = ({ principal, headers }: FastifyRequest): boolean =>
 /** Codes with which the shell refuses a request before its route runs. */
 const REFUSALS: ReadonlySet<string> = new Set([
   'unauthorized',
+  'link_opened',
   'forbidden',
   'scope_missing',
   'key_bound',
+  'sign_in_again',
   'too_many_requests',
 ]);
 
@@ -121,6 +123,7 @@ const KINDS: Readonly<Record<string, string>> = {
   ent: 'entity',
   ers: 'erasure',
   key: 'key',
+  lnk: 'link',
   mem: 'memory',
   rcp: 'receipt',
   rev: 'review',

@@ -21,6 +21,7 @@ import {
   type Known,
   loginRoutes,
   ownSecret,
+  type Session,
   type Sessions,
   sessions,
   toLogin,
@@ -87,10 +88,15 @@ interface Asking extends AuthOptions {
 const asking =
   ({ keys, begun, known, needsKey, fromHere }: Asking) =>
   async (request: FastifyRequest): Promise<Principal> => {
-    const given = keyIn(request.headers) ?? (await sessionKeyOf(request, begun));
+    const sent = keyIn(request.headers);
+    const session = sent === null ? await sessionOf(request, begun) : null;
+    const given = sent ?? session?.key ?? null;
+    // Also where no key is needed: a link that has ended must not become the right to do everything.
+    if (given?.startsWith(OF_LINK) === true) return known(given, request);
     if (!(await needsKey())) return (await alreadyGiven(keys, given)) ?? withoutKey(request, fromHere);
     if (given === null) throw unauthorized(NO_KEY);
-    return known(given, request);
+    const principal = await known(given, request);
+    return session === null ? principal : { ...principal, came: { by: 'session', at: session.begunAt } };
   };
 
 /** A browser on this machine also sends requests of pages of other sites. */
@@ -109,6 +115,8 @@ async function alreadyGiven(keys: AuthOptions['keys'], given: string | null): Pr
 
 /** The prefix of all keys of the ledger. */
 const GIVEN = 'sw_';
+/** That of links and of the tokens they are exchanged for. */
+const OF_LINK = `${GIVEN}lnk_`;
 
 /**
  * Finds the principal of a key. Only the operator's key can be short enough to guess, so comparisons with it are limited.
@@ -131,14 +139,22 @@ function knowing({ apiKey, keys }: AuthOptions): Known {
     if (checked.kind === 'taken') return checked.principal;
     // A key that is no longer valid is not a guess.
     if (checked.reason === 'unknown') tried.wrong(request, sent);
-    throw new RefusedKeyError(REFUSALS[checked.reason], { key: checked.key ?? null, headers: CHALLENGE });
+    throw refused(checked, given);
   };
 }
 
+/** What was sent says whether it was meant as a link. */
+function refused({ reason, key }: Extract<CheckedKey, { kind: 'refused' }>, given: string): RefusedKeyError {
+  const how = { key: key ?? null, headers: CHALLENGE };
+  if (reason === 'opened') return new RefusedKeyError('link_opened', REFUSALS_OF_LINKS.opened, how);
+  const detail = (given.startsWith(OF_LINK) ? REFUSALS_OF_LINKS : REFUSALS)[reason];
+  return new RefusedKeyError('unauthorized', detail, how);
+}
+
 /** A session opens pages, and the API to the scripts of these pages: no foreign page can use it through a browser. */
-async function sessionKeyOf(request: FastifyRequest, begun: Sessions): Promise<string | null> {
+async function sessionOf(request: FastifyRequest, begun: Sessions): Promise<Session | null> {
   const allowed = request.routeOptions.config.page === true ? isOwn(request) : isOfOurScripts(request);
-  return allowed ? begun.keyOf(request) : null;
+  return allowed ? begun.of(request) : null;
 }
 
 const UNKNOWN: CheckedKey = { kind: 'refused', reason: 'unknown' };
@@ -165,11 +181,22 @@ const digest = (key: string): Buffer => createHash('sha256').update(key).digest(
 
 const NO_KEY = 'expected a key, got none; send the header authorization: Bearer <key>';
 
-const REFUSALS: Readonly<Record<Extract<CheckedKey, { kind: 'refused' }>['reason'], string>> = {
+type Reason = Extract<CheckedKey, { kind: 'refused' }>['reason'];
+
+const REFUSALS: Readonly<Record<Exclude<Reason, 'opened'>, string>> = {
   unknown: 'unknown key; check the key you send, or SLOWWAVE_API_KEY on the server',
   replaced: 'this secret of the key has been replaced; use the new one',
   expired: 'this key has expired; request a new one',
   revoked: 'this key has been revoked; request a new one',
+};
+
+const ENDED_LINK = 'this link is not valid, or has been ended; ask for a new one';
+const REFUSALS_OF_LINKS: Readonly<Record<Reason, string>> = {
+  unknown: ENDED_LINK,
+  replaced: ENDED_LINK,
+  revoked: ENDED_LINK,
+  expired: 'this link has expired, or its page was left open for too long; ask for a new one',
+  opened: 'this link has been opened already, and each link opens once; ask for a new one',
 };
 
 const CHALLENGE = { 'www-authenticate': 'Bearer realm="slowwave"' };

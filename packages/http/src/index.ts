@@ -10,9 +10,11 @@ export {
   mayKnow,
   needScope,
   ownApp,
+  type Principal,
   principalOf,
   refuseForOneApp,
   requestTenant,
+  requireJustCome,
 } from './access.ts';
 export { type AuditSink, concerns } from './audit.ts';
 export { BODY_LIMITS } from './body.ts';
@@ -27,7 +29,7 @@ export {
   sendProblem,
   translate,
 } from './errors.ts';
-export { allowPages, CONSOLE_POLICY } from './headers.ts';
+export { allowPages, consolePolicy } from './headers.ts';
 export { longPoll, type Polled, waitSignal } from './long-poll.ts';
 export { checkImages, checkTimes, type ImagesTaken } from './messages.ts';
 export { countMore } from './rate-limit.ts';

@@ -92,6 +92,7 @@ const TAGS = [
   { name: 'graph', description: 'Entities and their relations.' },
   { name: 'webhooks', description: 'Notify other programs of events.' },
   { name: 'keys', description: 'API keys and what they may do.' },
+  { name: 'subjects', description: 'Links to people’s own pages, and pausing what is remembered of them.' },
   { name: 'audit', description: 'The audit log.' },
   { name: 'health', description: 'Health, metrics and this description.' },
 ];

@@ -41,6 +41,8 @@ interface RouteNote<Deps, Tenant, P extends Schema, Q extends Schema, B extends 
   readonly answer: A;
   /** How the route limits a key for one user or app. Without it, such keys are refused. */
   readonly bounds?: Bounds;
+  /** Whether the scope subject opens it, too: people may do that with their own memories. It needs bounds. */
+  readonly subject?: true;
   /** true: always recorded in the audit log. false: only if it is refused, since it is polled. */
   readonly audited?: boolean;
   handle(deps: Deps, received: Received<Tenant, P, Q, B, H>): Promise<AnswerOf<A> | FastifyReply>;
@@ -64,7 +66,7 @@ export const routesWith =
     note: RouteNote<Deps, Tenant, P, Q, B, H, A>,
   ): Route<Deps> =>
   (app, deps) => {
-    const { id, summary, description, params, query, body, headers, answer, bounds, audited } = note;
+    const { id, summary, description, params, query, body, headers, answer, bounds, audited, subject } = note;
     const [method = '', url = ''] = route.split(' ');
     const response = isSchema(answer) ? { 200: answer } : answer;
     const status = Number(Object.keys(response)[0]);
@@ -75,7 +77,7 @@ export const routesWith =
         ...{ operationId: id, tags: [tag], summary, description, response },
         ...{ params, querystring: query, body, headers },
       }),
-      config: given({ bounds, audited }),
+      config: given({ bounds, audited, subject }),
       handler: (request, reply) => {
         const { params, query, body, headers } = request;
         const tenant = requestTenant(request);

@@ -173,7 +173,8 @@ test('a cookie that was changed, made elsewhere or is too old counts for nothing
     header: (_: string, value: string) => (headers.cookie = value.split(';')[0] ?? ''),
   };
   await here.begin(reply as never, 'sw_mine');
-  const keyIn = (cookie: string | undefined, by = here) => by.keyOf({ headers: { cookie } } as never);
+  const keyIn = (cookie: string | undefined, by = here) =>
+    by.of({ headers: { cookie } } as never).then((session) => session?.key ?? null);
   const elsewhere = sessions(
     async () => 'another secret',
     () => now,

@@ -12,10 +12,16 @@ const NAME = 'slowwave_session';
 const LASTS_S = 12 * 60 * 60;
 const SECOND_MS = 1_000;
 
+/** Somebody who signed in with a key, at that time. */
+export interface Session {
+  readonly key: string;
+  readonly begunAt: number;
+}
+
 /** The cookie of a session: the encrypted key itself. A session therefore ends when the key ends. */
 export interface Sessions {
-  /** The key of a request's session; null: it has no valid session. */
-  keyOf(request: FastifyRequest): Promise<string | null>;
+  /** The session of a request; null: it has no valid one. */
+  of(request: FastifyRequest): Promise<Session | null>;
   begin(reply: FastifyReply, key: string): Promise<void>;
   end(reply: FastifyReply): void;
 }
@@ -25,12 +31,12 @@ export function sessions(secret: () => Promise<string>, now: () => number = Date
   let sealing: Sealer | null = null;
   const sealed = async (): Promise<Sealer> => (sealing ??= sealer(await secret()));
   return {
-    keyOf: async (request) => {
+    of: async (request) => {
       const cookie = cookieOf(request);
       const text = cookie === null ? null : (await sealed()).unseal(cookie);
       if (text === null) return null;
       const { key, until } = JSON.parse(text) as { key: string; until: number };
-      return now() < until ? key : null;
+      return now() < until ? { key, begunAt: until - LASTS_S * SECOND_MS } : null;
     },
     begin: async (reply, key) => {
       const text = JSON.stringify({ key, until: now() + LASTS_S * SECOND_MS });
@@ -169,7 +175,7 @@ export const loginRoutes =
       page(reply, {
         next: here(request.query.next),
         refusal: null,
-        signedIn: (await sessions.keyOf(request)) !== null,
+        signedIn: (await sessions.of(request)) !== null,
       }),
     );
     app.post(LOGIN, { schema: { body: Shown }, config: { audited: true } }, async (request, reply) => {
@@ -202,7 +208,9 @@ async function refusalOf(
   { request, key }: { request: FastifyRequest; key: string },
 ): Promise<ProblemError | null> {
   try {
-    request.principal = await known(key, request);
+    const principal = await known(key, request);
+    if (principal.came?.by === 'link') return problem('unauthorized', LINK_AS_KEY);
+    request.principal = principal;
     return null;
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error;
@@ -211,6 +219,8 @@ async function refusalOf(
     return error;
   }
 }
+
+const LINK_AS_KEY = 'this is a link and not a key; open it in a browser as it is';
 
 /** Only a path of this server: a link to the login must not lead elsewhere. */
 const here = (next: string): string => (/^\/(?![/\\])[\x21-\x7e]*$/.test(next) ? next : '/');

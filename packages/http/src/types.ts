@@ -77,6 +77,8 @@ declare module 'fastify' {
     page?: boolean;
     /** The scope that it needs. Default: operator. */
     scope?: RouteScope;
+    /** Whether the scope subject opens it, too. */
+    subject?: boolean;
     /** How it limits a key for one user or app. */
     bounds?: Bounds;
     /** true: always recorded in the audit log; false: never. */

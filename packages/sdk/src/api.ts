@@ -55,12 +55,16 @@ export type Batch = {
     readonly searchable_at: string | null;
   };
   readonly usage: Usage | null;
+  /** The user has paused remembering, or had when it was said: of some or all of these messages nothing is stored but that they were sent. */
+  readonly paused?: 'some' | 'all' | undefined;
 };
 
 export type BatchAccepted = {
   readonly batch_id: string;
   readonly state: 'pending' | 'consolidating' | 'consolidated' | 'empty' | 'parked' | 'undone';
   readonly status_url: string;
+  /** The user has paused remembering, or had when it was said: of some or all of these messages nothing is stored but that they were sent. */
+  readonly paused?: 'some' | 'all' | undefined;
 };
 
 export type BatchEvent = {
@@ -162,8 +166,8 @@ export type CitedMessage = {
   readonly role: 'user' | 'assistant' | 'system' | 'tool';
   readonly name: string | null;
   readonly content: string;
-  /** Why there is no content: it was removed by retention, held personal data that is not stored, or says what is forgotten. */
-  readonly withheld?: 'retention' | 'personal_data' | 'forgotten' | undefined;
+  /** Why there is no content: it was removed by retention, held personal data that is not stored, says what is forgotten, or was said while the user had paused remembering. */
+  readonly withheld?: 'retention' | 'personal_data' | 'forgotten' | 'paused' | undefined;
   readonly said_at: string;
   /** The speaker’s UTC offset in minutes, if known. */
   readonly utc_offset?: number | undefined;
@@ -207,8 +211,8 @@ export type Consolidation = {
     readonly role: 'user' | 'assistant' | 'system' | 'tool';
     readonly name: string | null;
     readonly content: string;
-    /** Why there is no content: it was removed by retention, held personal data that is not stored, or says what is forgotten. */
-    readonly withheld?: 'retention' | 'personal_data' | 'forgotten' | undefined;
+    /** Why there is no content: it was removed by retention, held personal data that is not stored, says what is forgotten, or was said while the user had paused remembering. */
+    readonly withheld?: 'retention' | 'personal_data' | 'forgotten' | 'paused' | undefined;
     readonly said_at: string;
     /** The speaker’s UTC offset in minutes, if known. */
     readonly utc_offset?: number | undefined;
@@ -348,6 +352,11 @@ export type Dependent = {
   readonly kind: 'consolidation' | 'write';
   readonly id: string;
   readonly memory_ids: readonly string[];
+};
+
+export type EndedLinks = {
+  /** How many links ended. */
+  readonly ended: number;
 };
 
 export type Entity = {
@@ -580,7 +589,7 @@ export type Key = {
   readonly id: string;
   readonly tenant: string;
   readonly name: string;
-  readonly scopes: readonly ('ingest' | 'search' | 'manage' | 'admin')[];
+  readonly scopes: readonly ('ingest' | 'search' | 'manage' | 'subject' | 'admin')[];
   readonly user_id: string | null;
   readonly app_id: string | null;
   readonly created_at: string;
@@ -601,7 +610,7 @@ export type KeyWithSecret = {
   readonly id: string;
   readonly tenant: string;
   readonly name: string;
-  readonly scopes: readonly ('ingest' | 'search' | 'manage' | 'admin')[];
+  readonly scopes: readonly ('ingest' | 'search' | 'manage' | 'subject' | 'admin')[];
   readonly user_id: string | null;
   readonly app_id: string | null;
   readonly created_at: string;
@@ -613,6 +622,14 @@ export type KeyWithSecret = {
   readonly previous_until: string | null;
   /** Returned only once; it cannot be retrieved later. */
   readonly secret: string;
+};
+
+export type Link = {
+  readonly id: string;
+  readonly user_id: string;
+  /** The page with the secret of the link, to append to the address of this server. Returned only once. */
+  readonly path: string;
+  readonly expires_at: string;
 };
 
 export type Live = {
@@ -700,8 +717,8 @@ export type MessageHit = {
   readonly role: 'user' | 'assistant' | 'system' | 'tool';
   readonly name: string | null;
   readonly content: string;
-  /** Why there is no content: it was removed by retention, held personal data that is not stored, or says what is forgotten. */
-  readonly withheld?: 'retention' | 'personal_data' | 'forgotten' | undefined;
+  /** Why there is no content: it was removed by retention, held personal data that is not stored, says what is forgotten, or was said while the user had paused remembering. */
+  readonly withheld?: 'retention' | 'personal_data' | 'forgotten' | 'paused' | undefined;
   readonly said_at: string;
   /** The speaker’s UTC offset in minutes, if known. */
   readonly utc_offset?: number | undefined;
@@ -719,8 +736,8 @@ export type MessageList = {
     readonly role: 'user' | 'assistant' | 'system' | 'tool';
     readonly name: string | null;
     readonly content: string;
-    /** Why there is no content: it was removed by retention, held personal data that is not stored, or says what is forgotten. */
-    readonly withheld?: 'retention' | 'personal_data' | 'forgotten' | undefined;
+    /** Why there is no content: it was removed by retention, held personal data that is not stored, says what is forgotten, or was said while the user had paused remembering. */
+    readonly withheld?: 'retention' | 'personal_data' | 'forgotten' | 'paused' | undefined;
     readonly said_at: string;
     /** The speaker’s UTC offset in minutes, if known. */
     readonly utc_offset?: number | undefined;
@@ -775,6 +792,25 @@ export type ModelList = {
       } | null;
     } | null;
   })[];
+};
+
+export type OpenedLink = {
+  /** null: the static key of the server, or no key was needed. */
+  readonly key_id: string | null;
+  readonly tenant: string;
+  readonly scopes: readonly ('ingest' | 'search' | 'manage' | 'subject' | 'admin')[];
+  readonly user_id: string | null;
+  readonly app_id: string | null;
+  /** Whether it may manage the whole installation. */
+  readonly operator: boolean;
+  /** Whether the server has no keys and answers its own machine without one. */
+  readonly keyless: boolean;
+  /** Sent as a key (authorization: Bearer …). Returned only once. */
+  readonly token: string;
+  /** Until when the token is valid, unless it is renewed. */
+  readonly token_expires_at: string;
+  /** Until when the token can be renewed. */
+  readonly link_expires_at: string;
 };
 
 export type Overview = {
@@ -933,6 +969,12 @@ export type PatchWebhook = {
   readonly app_id?: string | null | undefined;
 };
 
+export type Pause = {
+  readonly user_id: string;
+  /** Since when nothing new is remembered; null: not paused. */
+  readonly paused_at: string | null;
+};
+
 /** Any JSON value */
 export type Plan = unknown;
 
@@ -1069,8 +1111,8 @@ export type PostGraphQuery = {
 export type PostKey = {
   /** A display name. */
   readonly name: string;
-  /** What the key may do; admin includes all other scopes. */
-  readonly scopes: readonly ('ingest' | 'search' | 'manage' | 'admin')[];
+  /** What the key may do; admin includes all other scopes. subject: what a person may do with their own memories (see, search, correct, forget, export, pause, erase); only with user_id. */
+  readonly scopes: readonly ('ingest' | 'search' | 'manage' | 'subject' | 'admin')[];
   /** A tenant other than that of the key. Only for admins of the tenant default. */
   readonly tenant?: string | undefined;
   /** Binds the key to this user. */
@@ -1078,6 +1120,11 @@ export type PostKey = {
   /** Binds the key to this app: it sees what was said in the app, and nothing that was only said in others. */
   readonly app_id?: string | undefined;
   readonly expires_at?: string | undefined;
+};
+
+export type PostLink = {
+  /** How long the link can be opened, and the page stay open. */
+  readonly valid_seconds?: number | undefined;
 };
 
 export type PostMemory = {
@@ -1541,6 +1588,12 @@ export type RelationList = {
   readonly next_cursor: string | null;
 };
 
+export type RenewedToken = {
+  /** Until when the token is valid, unless it is renewed. */
+  readonly token_expires_at: string;
+  readonly link_expires_at: string;
+};
+
 export type Replay = {
   readonly id: string;
   readonly kind: 'live' | 'what_if';
@@ -1865,7 +1918,7 @@ export type Session = {
   /** null: the static key of the server, or no key was needed. */
   readonly key_id: string | null;
   readonly tenant: string;
-  readonly scopes: readonly ('ingest' | 'search' | 'manage' | 'admin')[];
+  readonly scopes: readonly ('ingest' | 'search' | 'manage' | 'subject' | 'admin')[];
   readonly user_id: string | null;
   readonly app_id: string | null;
   /** Whether it may manage the whole installation. */
@@ -1926,8 +1979,8 @@ export type Source = {
   readonly role: 'user' | 'assistant' | 'system' | 'tool';
   readonly name: string | null;
   readonly content: string;
-  /** Why there is no content: it was removed by retention, held personal data that is not stored, or says what is forgotten. */
-  readonly withheld?: 'retention' | 'personal_data' | 'forgotten' | undefined;
+  /** Why there is no content: it was removed by retention, held personal data that is not stored, says what is forgotten, or was said while the user had paused remembering. */
+  readonly withheld?: 'retention' | 'personal_data' | 'forgotten' | 'paused' | undefined;
   readonly said_at: string;
   /** The speaker’s UTC offset in minutes, if known. */
   readonly utc_offset?: number | undefined;
@@ -2064,8 +2117,8 @@ export type ToldMessage = {
   readonly role: 'user' | 'assistant' | 'system' | 'tool';
   readonly name: string | null;
   readonly content: string;
-  /** Why there is no content: it was removed by retention, held personal data that is not stored, or says what is forgotten. */
-  readonly withheld?: 'retention' | 'personal_data' | 'forgotten' | undefined;
+  /** Why there is no content: it was removed by retention, held personal data that is not stored, says what is forgotten, or was said while the user had paused remembering. */
+  readonly withheld?: 'retention' | 'personal_data' | 'forgotten' | 'paused' | undefined;
   readonly said_at: string;
   readonly kind: 'message';
 };
@@ -2459,6 +2512,14 @@ export interface Operations {
   'GET /v1/session': {
     answer: Session;
   };
+  /** Open a link, once. */
+  'POST /v1/session': {
+    answer: OpenedLink;
+  };
+  /** Renew the token of an open link. */
+  'POST /v1/session/renew': {
+    answer: RenewedToken;
+  };
   /** Get an overview of what happened lately and what waits for somebody. */
   'GET /v1/overview': {
     query?: { period?: 'day' | 'week' | undefined; };
@@ -2564,6 +2625,32 @@ export interface Operations {
   'GET /v1/users/{id}/export': {
     params: { id: string; };
     answer: unknown;
+  };
+  /** Make a link to a user’s own page. */
+  'POST /v1/users/{id}/links': {
+    params: { id: string; };
+    body: PostLink;
+    answer: Link;
+  };
+  /** End all links to a user’s own page. */
+  'DELETE /v1/users/{id}/links': {
+    params: { id: string; };
+    answer: EndedLinks;
+  };
+  /** Get whether remembering is paused for a user. */
+  'GET /v1/users/{id}/pause': {
+    params: { id: string; };
+    answer: Pause;
+  };
+  /** Pause remembering for a user. */
+  'PUT /v1/users/{id}/pause': {
+    params: { id: string; };
+    answer: Pause;
+  };
+  /** Resume remembering for a user. */
+  'DELETE /v1/users/{id}/pause': {
+    params: { id: string; };
+    answer: Pause;
   };
   /** Get a tenant's settings. */
   'GET /v1/settings': {

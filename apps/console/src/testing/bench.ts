@@ -81,7 +81,7 @@ export async function consoleBench({
     replayLane: async () => 0,
     ...given,
   };
-  const keys = audited ? keyCheck({ keys: ledger.keys, tools, log }) : null;
+  const keys = audited ? keyCheck({ ledger, tools, log }) : null;
   const audit = audited ? auditLog({ what: 'changes', ledger, tools, log, counted: () => {} }) : null;
   const app: App = await createShell({
     name: 'console',

@@ -148,6 +148,10 @@ const OF_REST: Readonly<Record<string, Make>> = {
     line: `POST /v1/keys/${there.key}/rotate`,
     body: { grace_seconds: n },
   }),
+  "seconds a link to a user's own page is valid": (n) => ({
+    line: 'POST /v1/users/limits/links',
+    body: { valid_seconds: n },
+  }),
   "characters of a webhook's address": (n) => webhook({ url: 'https://receiver.example/'.padEnd(n, 'a') }),
   "characters of a webhook's secret": (n) => webhook({ secret: letters(n) }),
   'batches a replay names': (n) => ({

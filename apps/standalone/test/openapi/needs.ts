@@ -5,6 +5,8 @@ export interface Needed {
   /** What stands in the path. */
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, unknown>>;
+  /** Sent in the place of the usual key. */
+  readonly key?: string;
   /** Puts real ids in the place of those that only show what an id looks like. */
   readonly body?: (example: object) => object;
   readonly after?: (answer: { readonly id: string }) => Promise<unknown>;
@@ -81,6 +83,15 @@ export const NEEDS: Readonly<Record<string, Need>> = {
   eraseAgent: ofOwnerOf('agent'),
   eraseRun: ofOwnerOf('run'),
   exportUser: ofUser,
+  openLink: async (world) => ({ key: await world.link() }),
+  renewToken: async (world) => ({
+    key: (await world.send('POST /v1/session', { key: await world.link() })).body.token,
+  }),
+  postLink: ofUser,
+  endLinks: ofUser,
+  getPause: ofUser,
+  pauseUser: ofUser,
+  resumeUser: ofUser,
   rollbackUser: ofUser,
   getErasure: async (world) => {
     const { user } = await world.consolidated();

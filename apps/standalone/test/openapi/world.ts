@@ -5,7 +5,7 @@ type Query = Readonly<Record<string, unknown>>;
 
 /** Who asks, and the things that examples are about: each made when it is needed, of a user of its own. */
 export interface World {
-  send(line: string, given?: { query?: Query; body?: unknown }): Promise<Answer>;
+  send(line: string, given?: { query?: Query; body?: unknown; key?: string | undefined }): Promise<Answer>;
   /** The same, of which success is expected. */
   done(line: string, body?: unknown): Promise<Answer['body']>;
   /** Something said and consolidated. */
@@ -18,6 +18,8 @@ export interface World {
   review(): Promise<string>;
   whatIf(): Promise<string>;
   key(): Promise<string>;
+  /** The secret of one that is not opened yet. */
+  link(): Promise<string>;
   webhook(): Promise<string>;
   delivery(): Promise<{ id: string; delivery_id: string }>;
   /** Nothing is under way any more. */
@@ -42,14 +44,14 @@ const OPEN = ['preparing', 'running', 'discarding'];
 const WITHIN = { timeout: 30_000, interval: 50 };
 
 export function world(base: string, { key, receiver }: { key: string; receiver: string }): World {
-  const headers = { authorization: `Bearer ${key}` };
   let users = 0;
   const newUser = (): string => {
     users += 1;
     return `user-${users}`;
   };
 
-  const send: World['send'] = (line, { query = {}, body } = {}) => {
+  const send: World['send'] = (line, { query = {}, body, key: sent = key } = {}) => {
+    const headers = { authorization: `Bearer ${sent}` };
     const [method = '', path = ''] = line.split(' ');
     const search = new URLSearchParams(
       Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
@@ -105,6 +107,7 @@ export function world(base: string, { key, receiver }: { key: string; receiver: 
         destination: { name: 'Bee' },
         valid_from: '2024-05-01T00:00:00Z',
       }),
+    link: async () => (await done(`POST /v1/users/${newUser()}/links`, {})).path.replace('/me#', ''),
     key: async () => (await done('POST /v1/keys', { name: 'k', scopes: ['search'] })).id,
     undo: async () => (await done(`POST /v1/consolidations/${(await consolidated()).consolidation}/undo`, {})).undo.id,
     review: async () => {

@@ -104,6 +104,8 @@ const serverOf = (env: Environment, program: Program) => ({
   drainMs: drainMsOf(env),
   /** What URLs that callers give may lead to beyond the public internet. */
   allowedPrivateUrls: env.SLOWWAVE_ALLOW_PRIVATE_URLS ?? [],
+  /** Origins that may show people's own page in a frame. */
+  frameAncestors: env.SLOWWAVE_FRAME_ANCESTORS ?? [],
   /** How long deliveries of webhooks are kept. */
   webhookDays: env.SLOWWAVE_WEBHOOK_DAYS,
   /** What the audit log records, and for how long. */

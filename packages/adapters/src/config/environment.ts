@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { KNOWN_MODELS } from '../local/known.ts';
 import type { LocalSource } from '../local/open.ts';
-import { Count, Flag, Headers, Hosts, JsonHeaders, JsonObject, Models, Url } from './kinds.ts';
+import { Count, Flag, Headers, Hosts, JsonHeaders, JsonObject, Models, Origins, Url } from './kinds.ts';
 
 const LOCAL = /^local(?::(?<what>.*))?$/u;
 const LOCAL_MODELS = KNOWN_MODELS.map(({ name }) => name);
@@ -52,6 +52,9 @@ export const ENVIRONMENT = z.object({
     ),
   SLOWWAVE_ALLOW_PRIVATE_URLS: Hosts.describe(
     'Addresses, ranges and hosts in your network that URLs from callers may point to, also over http. Comma-separated.',
+  ),
+  SLOWWAVE_FRAME_ANCESTORS: Origins.describe(
+    'Sites that may show the page at /me, where people see what is remembered of them, in a frame. Comma-separated origins. Default: none.',
   ),
   SLOWWAVE_WEBHOOK_DAYS: Count(1, 365)
     .default(14)

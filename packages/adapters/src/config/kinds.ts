@@ -85,6 +85,16 @@ export const Hosts = z
 /** With a letter, so that a slip in an address does not pass for a name. */
 const HOST_NAME = /^(?=.*[a-z])[a-z0-9_]([a-z0-9_.-]{0,251}[a-z0-9_])?$/i;
 
+/** Addresses of sites without a path, with commas between them. */
+export const Origins = z
+  .string()
+  .transform((text) => text.split(',').map((origin) => origin.trim()))
+  .refine(
+    (origins) => origins.every((origin) => /^https?:/.test(origin) && URL.parse(origin)?.origin === origin),
+    'must be comma-separated origins, e.g. https://app.example.com,http://127.0.0.1:3000',
+  )
+  .optional();
+
 /** Names of models, with commas between them. */
 export const Models = z
   .string()

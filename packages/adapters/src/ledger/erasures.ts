@@ -1,6 +1,6 @@
 import type { Compaction, Erasure, ErasureStore, OwnerKind, TenantId } from '@slowwave/engine';
 import { type Access, lookup, read, storeOf, write } from './access.ts';
-import { forgetUserInKeys } from './keys.ts';
+import { endLinks, forgetUserInKeys } from './keys.ts';
 import { lockOwner } from './lanes.ts';
 import type { ColumnsOf } from './rows/columns.ts';
 import { all, allAs, firstAs, idsOf, run, type Script } from './script.ts';
@@ -20,6 +20,7 @@ const scripted = storeOf<Omit<ErasureStore, 'compact'>>('erasures', {
     const { kind, id: ownerId } = owner;
     if (kind === 'user') {
       yield* forgetUserInKeys({ tenant, userId: ownerId, now });
+      yield* endLinks({ tenant, userId: ownerId });
       yield* forgetUserInWebhooks(tenant, ownerId);
     }
     const lane = yield* lockOwner({ tenant, owner });
@@ -239,6 +240,7 @@ export const KEPT = [
   'erasures',
   'replays',
   'api_keys',
+  'links',
   'webhooks',
   'trail',
 ] as const;

@@ -1,4 +1,5 @@
-import type { ApiKey, KeyScope, KeyStore, TenantId } from '@slowwave/engine';
+import type { ApiKey, KeyScope, KeyStore, Link, LinkStore, TenantId } from '@slowwave/engine';
+import { DAY_MS } from '@slowwave/engine/storing';
 import { lookup, read, storeOf, write } from './access.ts';
 import { type Listing, newestFirst } from './page.ts';
 import type { ColumnsOf } from './rows/columns.ts';
@@ -54,6 +55,62 @@ export const forgetUserInKeys = (of: { tenant: TenantId; userId: string; now: nu
      WHERE tenant = @tenant AND user_id = @userId`,
     of,
   );
+
+/** So long after its end a link is still told from one that never was. */
+const LINKS_KEPT_MS = 30 * DAY_MS;
+
+export const linkStore = storeOf<LinkStore>('links', {
+  create: write(function* ({ id, tenant, userId, hash, createdAt, expiresAt }) {
+    const forgotten = { tenant, userId, before: createdAt - LINKS_KEPT_MS };
+    yield* run('DELETE FROM links WHERE tenant = @tenant AND user_id = @userId AND expires_at < @before', forgotten);
+    yield* run(
+      `INSERT INTO links (id, tenant, user_id, hash, created_at, expires_at)
+       VALUES (@id, @tenant, @userId, @hash, @createdAt, @expiresAt)`,
+      { id, tenant, userId, hash, createdAt, expiresAt },
+    );
+  }),
+  find: lookup(findLink),
+  open: write(function* (id, { hash, until }, now) {
+    const opened = yield* run(
+      `UPDATE links SET opened_at = @now, token_hash = @hash, token_until = @until
+       WHERE id = @id AND opened_at IS NULL AND expires_at > @now`,
+      { id, hash, until, now },
+    );
+    return opened === 1;
+  }),
+  prolong: write(function* (id, until, now) {
+    const prolonged = yield* run(
+      `UPDATE links SET token_until = CASE WHEN expires_at < @until THEN expires_at ELSE @until END
+       WHERE id = @id AND token_until > @now`,
+      { id, until, now },
+    );
+    return prolonged === 1 ? yield* findLink(id) : null;
+  }),
+  end: write((tenant, userId) => endLinks({ tenant, userId })),
+});
+
+function findLink(id: string): Script<Link | null> {
+  return firstAs(linkFrom, 'SELECT * FROM links WHERE id = @id', { id });
+}
+
+export const endLinks = (of: { tenant: TenantId; userId: string }): Script<number> =>
+  run('DELETE FROM links WHERE tenant = @tenant AND user_id = @userId', of);
+
+interface LinkRow extends ColumnsOf<Omit<Link, 'token'>> {
+  readonly token_hash: string | null;
+  readonly token_until: number | null;
+}
+
+const linkFrom = ({ token_hash: hash, token_until: until, ...row }: LinkRow): Link => ({
+  id: row.id,
+  tenant: row.tenant,
+  userId: row.user_id,
+  hash: row.hash,
+  createdAt: row.created_at,
+  expiresAt: row.expires_at,
+  openedAt: row.opened_at,
+  token: hash === null || until === null ? null : { hash, until },
+});
 
 interface KeyRow extends ColumnsOf<Omit<ApiKey, 'previous' | 'scopes'>> {
   readonly previous_hash: string | null;

@@ -1,9 +1,9 @@
 import type { Lane, LaneId, LaneStore, Millis, NewBatch, Owner, TenantId } from '@slowwave/engine';
-import { CLOCK_AHEAD_MS, CLOCK_NOTED_MS, ownerOf } from '@slowwave/engine/storing';
+import { CLOCK_AHEAD_MS, CLOCK_NOTED_MS, ownerOf, withPause } from '@slowwave/engine/storing';
 import { type Access, lookup, read, storeOf, write } from './access.ts';
 import { claim, fail, release } from './claim.ts';
 import { flush as makeDue, raise as raiseLane } from './lane-life.ts';
-import { type LaneRow, laneFrom, NUDGE_COLUMNS, nudgeFrom } from './rows/lane.ts';
+import { type LaneRow, laneFrom, NUDGE_COLUMNS, nudgeFrom, pausesFrom } from './rows/lane.ts';
 import { allAs, first, firstAs, run, type Script } from './script.ts';
 import { lockLane, saveLane } from './turn.ts';
 
@@ -64,6 +64,13 @@ export const laneScripts = storeOf<LaneScripts>('lanes', {
     const step = makeDue(lane, lane.next_position - 1, now);
     yield* saveLane(step.lane);
     return { pending: lane.pending, nudge: step.nudge };
+  }),
+  pause: write(function* (id, how) {
+    const lane = yield* lockLane(id);
+    if (lane === null || lane.erasure !== null) return null;
+    const pauses = JSON.stringify(withPause(pausesFrom(lane), how));
+    yield* run('UPDATE lanes SET pauses = @pauses::jsonb WHERE id = @id', { id, pauses });
+    return laneFrom({ ...lane, pauses });
   }),
   /** The latest moment that a worker's clock has shown; null: none has shown any. */
   clockShown: lookup(() =>

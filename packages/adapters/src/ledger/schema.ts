@@ -41,6 +41,8 @@ CREATE TABLE lanes (
   newest_at bigint,
   -- How long the owner usually lets pass before saying something.
   pace_ms bigint,
+  -- When the owner wanted nothing remembered, oldest first; null: never.
+  pauses jsonb,
   flush_through bigint NOT NULL,
   window_limit bigint,
   attempts bigint NOT NULL,
@@ -516,6 +518,20 @@ CREATE TABLE api_keys (
 );
 CREATE INDEX api_keys_of_tenant ON api_keys (tenant, created_at, id);
 CREATE INDEX api_keys_of_user ON api_keys (tenant, user_id) WHERE user_id IS NOT NULL;
+
+-- Links to somebody's own page. Like keys, and each is opened once: from then on another secret counts, for a short time.
+CREATE TABLE links (
+  id text COLLATE "C" PRIMARY KEY,
+  tenant text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" UNNOTED NOT NULL,
+  hash text NOT NULL,
+  created_at bigint NOT NULL,
+  expires_at bigint NOT NULL,
+  opened_at bigint,
+  token_hash text,
+  token_until bigint
+);
+CREATE INDEX links_of_user ON links (tenant, user_id, expires_at);
 
 -- Who did what. On SQLite rows lie as they are listed. An erasure alone changes entries, and of them only whom they are about.
 CREATE TABLE trail (

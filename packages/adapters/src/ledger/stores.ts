@@ -7,7 +7,7 @@ import { erasureStore } from './erasures.ts';
 import { type Filtering, filteredStore } from './filtered.ts';
 import type { AroundStore } from './graph/graph-store.ts';
 import { graphStore } from './graph/graph-store.ts';
-import { keyStore } from './keys.ts';
+import { keyStore, linkStore } from './keys.ts';
 import { laneStore, type OwnedBy } from './lanes.ts';
 import { memoryStore } from './memories.ts';
 import { outboxStore } from './outbox.ts';
@@ -49,6 +49,7 @@ export const storesOf = (access: Access, { append, around, compact, filtering, n
     filtered: filteredStore(access, filtering),
     graph: graphStore(access, around),
     keys: keyStore(access),
+    links: linkStore(access),
     lookups: lookupStore(access),
     lanes: laneStore(access),
     memories: memoryStore(access, newLaneId),

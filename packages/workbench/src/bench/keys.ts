@@ -44,7 +44,7 @@ async function measure({ ledger, count }: Stage, progress: Progress) {
   progress(`making ${count} keys`);
   const secrets = await makeKeys({ ledger, count });
   const checkWith = (monotonic: () => number) =>
-    keyCheck({ keys: ledger.keys, tools: product.tools, log: product.log, monotonic }).check;
+    keyCheck({ ledger, tools: product.tools, log: product.log, monotonic }).check;
   let later = 0;
   progress('checking keys at hand');
   const cached = await timesOf(

@@ -1,4 +1,5 @@
-import type { Lane, LaneId, Millis, Nudge, Priority, TenantId } from '@slowwave/engine';
+import type { Lane, LaneId, Millis, Nudge, Pause, Priority, TenantId } from '@slowwave/engine';
+import { pausedAtOf } from '@slowwave/engine/storing';
 import { type OwnerColumns, ownerFrom } from './columns.ts';
 
 /** A lane as it is stored. */
@@ -30,6 +31,8 @@ export interface LaneRow extends OwnerColumns {
   readonly newest_at: Millis | null;
   /** How long its owner usually lets pass before saying something; null: nobody knows yet. */
   readonly pace_ms: Millis | null;
+  /** When its owner wanted nothing remembered, as JSON; null: never. */
+  readonly pauses: string | null;
   /** Batches up to this position are due at once; 0 when none of those waits. */
   readonly flush_through: number;
   /** How many batches the next window may pin, after a split. */
@@ -51,7 +54,11 @@ export const laneFrom = (row: LaneRow): Lane => ({
   dueAt: row.due_at,
   attempts: row.attempts,
   lastMessage: row.next_seq - 1,
+  pausedAt: pausedAtOf(pausesFrom(row)),
 });
+
+export const pausesFrom = ({ pauses }: Pick<LaneRow, 'pauses'>): readonly Pause[] =>
+  pauses === null ? [] : JSON.parse(pauses);
 
 /** What names the turn a lane with work waits for. */
 export const NUDGE_COLUMNS = 'id, tenant, state, generation, due_at, pending, pending_backfill, nudged_backfill';

@@ -5,7 +5,7 @@ import type { Append } from './append.ts';
 import { appendGroups } from './append-groups.ts';
 
 const tools = fixedTools();
-const STORED: Appended = { kind: 'stored', nudge: null };
+const STORED: Appended = { kind: 'stored', nudge: null, paused: 'none' };
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1);
 const appendOf = (content: string): Append => ({
   batch: newBatch(tools, { messages: [newMessage(tools, { content })] }),

@@ -1,8 +1,9 @@
 import { type Appended, type DuePolicy, type LaneId, type NewBatch, ownerOf } from '@slowwave/engine';
+import { heard } from '@slowwave/engine/storing';
 import { append as appendTo } from '../../ledger/lane-life.ts';
 import { type NewLane, ownerOfBatch } from '../../ledger/lanes.ts';
 import { newBatchColumns, newMessageColumns } from '../../ledger/rows/batch.ts';
-import type { LaneRow } from '../../ledger/rows/lane.ts';
+import { type LaneRow, pausesFrom } from '../../ledger/rows/lane.ts';
 import { insert, lastly, together } from '../../ledger/script.ts';
 import { saveLanes } from '../../ledger/turn.ts';
 import { count } from '../../ledger/usage.ts';
@@ -58,12 +59,13 @@ interface Rows {
 
 /** Gives one batch its position and its messages their numbers; `lanes`, `seen` and `rows` go on from there. */
 function place(
-  { batch, policy }: Append,
+  { batch: posted, policy }: Append,
   { lanes, scope, seen, rows }: { lanes: Map<string, LaneRow>; scope: number; seen: Set<string>; rows: Rows },
 ): Appended {
-  const key = ownerKeyOf(batch);
+  const key = ownerKeyOf(posted);
   const lane = lanes.get(key);
-  if (lane === undefined) throw new Error(`the lane of batch ${batch.id} is not locked`);
+  if (lane === undefined) throw new Error(`the lane of batch ${posted.id} is not locked`);
+  const { batch, paused } = heard(posted, pausesFrom(lane));
   rows.batches.push(newBatchColumns(batch, { lane: lane.id, scope, position: lane.next_position }));
   for (const [i, message] of batch.messages.entries()) {
     const clientId = message.clientId === null ? null : clientKey(scope, message.clientId);
@@ -74,7 +76,7 @@ function place(
   }
   const step = appendTo(lane, batch, policy);
   lanes.set(key, step.lane);
-  return { kind: 'stored', nudge: step.nudge };
+  return { kind: 'stored', nudge: step.nudge, paused };
 }
 
 /** Which client ids the scopes know already. */

@@ -1,9 +1,10 @@
 import type { Appended, DuePolicy, LaneId, NewBatch, NewMessage, Scope } from '@slowwave/engine';
+import { heard } from '@slowwave/engine/storing';
 import { append as appendTo } from '../../ledger/lane-life.ts';
 import { insertLane, type NewLane, ownerOfBatch } from '../../ledger/lanes.ts';
 import { newBatchColumns, newMessageColumns } from '../../ledger/rows/batch.ts';
 import { scopeKey } from '../../ledger/rows/columns.ts';
-import type { LaneRow } from '../../ledger/rows/lane.ts';
+import { type LaneRow, pausesFrom } from '../../ledger/rows/lane.ts';
 import { saveLane } from '../../ledger/turn.ts';
 import { count } from '../../ledger/usage.ts';
 import { insertRows, runScript, type Sql, type Value } from './sql.ts';
@@ -16,11 +17,12 @@ export interface Append {
 }
 
 /** Stores a batch at the end of its owner's lane. */
-export function append(sql: Sql, { batch, policy, newLaneId }: Append): Appended {
-  const before = answerOfKey(sql, batch);
+export function append(sql: Sql, { batch: posted, policy, newLaneId }: Append): Appended {
+  const before = answerOfKey(sql, posted);
   if (before !== null) return before;
-  const { tenant, acceptedAt } = batch;
-  const lane = laneOf(sql, { ...ownerOfBatch(batch), newId: newLaneId, now: acceptedAt });
+  const { tenant, acceptedAt } = posted;
+  const lane = laneOf(sql, { ...ownerOfBatch(posted), newId: newLaneId, now: acceptedAt });
+  const { batch, paused } = heard(posted, pausesFrom(lane));
   const scope = openScope(sql, lane.id, batch.scope);
   const row = newBatchColumns(batch, { lane: lane.id, scope, position: lane.next_position });
   insertRows(sql, 'batches', [row]);
@@ -31,7 +33,7 @@ export function append(sql: Sql, { batch, policy, newLaneId }: Append): Appended
   runScript(sql, count([{ tenant, name: 'accepted', value: 1 }]));
   const step = appendTo(lane, batch, policy);
   saveLonger(sql, lane, step.lane);
-  return { kind: 'stored', nudge: step.nudge };
+  return { kind: 'stored', nudge: step.nudge, paused };
 }
 
 /** What the same idempotency key led to, or null when it is new. */

@@ -47,7 +47,8 @@ export interface NewBatch {
 }
 
 export type Appended =
-  | { readonly kind: 'stored'; readonly nudge: Nudge | null }
+  /** `paused`: how many of its messages were said in a pause of their owner, and are not kept. */
+  | { readonly kind: 'stored'; readonly nudge: Nudge | null; readonly paused: 'none' | 'some' | 'all' }
   /** The same key with the same body came before. */
   | { readonly kind: 'repeated'; readonly batchId: string; readonly state: BatchState }
   /** The same key with another body came before. */

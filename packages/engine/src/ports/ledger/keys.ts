@@ -1,8 +1,8 @@
 import type { Millis, TenantId } from '../../words.ts';
 import type { Page, Paged } from './page.ts';
 
-/** What a key may be used for. admin stands for all of them. */
-export type KeyScope = 'ingest' | 'search' | 'manage' | 'admin';
+/** What a key may be used for. admin stands for all of them; subject for what people may do with their own memories. */
+export type KeyScope = 'ingest' | 'search' | 'manage' | 'subject' | 'admin';
 
 /**
  * A key of the API. Its secret is known to whoever it was given to and to nobody else. Rows are never deleted, so that a
@@ -35,6 +35,45 @@ export interface Rotation {
   readonly hash: string;
   /** How long the present secret is still taken; one before it is not any more. */
   readonly until: Millis;
+}
+
+/**
+ * A link that opens the page of one user, once. Its secret is then exchanged for a token, which counts for a short time and is
+ * prolonged while the page is open, though never beyond the link.
+ */
+export interface Link {
+  readonly id: string;
+  readonly tenant: TenantId;
+  readonly userId: string;
+  /** A digest of its secret. */
+  readonly hash: string;
+  readonly createdAt: Millis;
+  readonly expiresAt: Millis;
+  /** null: nobody has opened it yet. */
+  readonly openedAt: Millis | null;
+  /** null until it is opened. */
+  readonly token: LinkToken | null;
+}
+
+export interface LinkToken {
+  /** A digest of it. */
+  readonly hash: string;
+  readonly until: Millis;
+}
+
+export type NewLink = Omit<Link, 'openedAt' | 'token'>;
+
+export interface LinkStore {
+  /** What has long expired of this user goes. */
+  create(link: NewLink): Promise<void>;
+  /** Of whatever tenant: a link says whose it is. */
+  find(id: string): Promise<Link | null>;
+  /** Whether this opened it: of all who try, one does. */
+  open(id: string, token: LinkToken, now: Millis): Promise<boolean>;
+  /** Prolongs the token of an open link, if it still counts. The link as it is then; null: it does not count any more. */
+  prolong(id: string, until: Millis, now: Millis): Promise<Link | null>;
+  /** All links of a user end, opened or not. How many. */
+  end(tenant: TenantId, userId: string): Promise<number>;
 }
 
 export interface KeyStore {

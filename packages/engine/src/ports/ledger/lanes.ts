@@ -65,6 +65,14 @@ export interface Lane {
   readonly attempts: number;
   /** The number of its last message; 0: nothing was posted yet. */
   readonly lastMessage: number;
+  /** Since when its owner wants nothing remembered; null: everything is. */
+  readonly pausedAt: Millis | null;
+}
+
+/** A time of which an owner wants nothing remembered; until null: it goes on. */
+export interface Pause {
+  readonly from: Millis;
+  readonly until: Millis | null;
 }
 
 /** A place in the list of due lanes. */
@@ -107,6 +115,11 @@ export interface LaneStore {
   raise(turn: TurnName): Promise<Nudge | null>;
   /** Makes an owner's waiting batches due now. */
   flush(tenant: TenantId, owner: Owner, now: Millis): Promise<{ pending: number; nudge: Nudge | null }>;
+  /**
+   * From now on nothing that is posted is kept, or it is again. What was appended before is consolidated all the same. Twice
+   * the same changes nothing. The lane as it is then; null: it is cut off.
+   */
+  pause(id: LaneId, how: { paused: boolean; now: Millis }): Promise<Lane | null>;
   /**
    * What waits for a time that a clock named while it was ahead is due now: of the lanes those that took messages well after
    * now, or, where `all` is said, everything that waits for a later time, retries, studies and deliveries too. How many lanes.

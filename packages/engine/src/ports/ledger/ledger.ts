@@ -3,7 +3,7 @@ import type { JsonObject, TenantId } from '../../words.ts';
 import type { BatchStore } from './batches.ts';
 import type { ErasureStore, RetentionStore } from './erasures.ts';
 import type { GraphStore } from './graph.ts';
-import type { KeyStore } from './keys.ts';
+import type { KeyStore, LinkStore } from './keys.ts';
 import type { LaneStore } from './lanes.ts';
 import type { ContentStore, FilteredStore, LookupStore, MemoryStore, SaidIdStore } from './memories.ts';
 import type { OutboxStore, SpeechStore } from './outbox.ts';
@@ -51,6 +51,7 @@ export interface Ledger {
   readonly settings: SettingsStore;
   readonly models: ModelStore;
   readonly keys: KeyStore;
+  readonly links: LinkStore;
   readonly outbox: OutboxStore;
   readonly overview: OverviewStore;
   readonly audit: AuditStore;

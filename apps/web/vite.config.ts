@@ -7,6 +7,11 @@ const SERVER = 'http://127.0.0.1:7070';
 export default defineConfig({
   plugins: [react()],
   // Nothing inline: the policy of the pages allows only files.
-  build: { assetsInlineLimit: 0, modulePreload: { polyfill: false } },
+  build: {
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    // The console, and people's own page, which loads nothing of the console.
+    rolldownOptions: { input: ['index.html', 'me.html'] },
+  },
   server: { proxy: Object.fromEntries(['/v1', '/login', '/logout', '/docs', '/queues'].map((path) => [path, SERVER])) },
 });

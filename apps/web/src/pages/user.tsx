@@ -4,6 +4,7 @@ import { type Owner, pathOf, useOwner } from '../owner.ts';
 import { useWho } from '../session.ts';
 import { Action } from '../ui/action.tsx';
 import { Choice } from '../ui/choice.tsx';
+import { saveExport } from '../ui/export.ts';
 import { AddMemory } from './user/add.tsx';
 import { AsChatsGetIt } from './user/context.tsx';
 import { Erase } from './user/erasing.tsx';
@@ -63,23 +64,10 @@ function Whole({ owner }: { readonly owner: Owner }) {
         </Link>
       )}
       {mayManage && <AddMemory owner={owner} />}
-      {mayManageAll && owner.kind === 'user' && <Action run={() => download(owner.id)}>Export</Action>}
+      {mayManageAll && owner.kind === 'user' && (
+        <Action run={() => saveExport(api.users.export(owner.id), owner.id)}>Export</Action>
+      )}
       {mayManageAll && <Erase owner={owner} />}
     </div>
   );
-}
-
-/** Saves all data of a user as a file, one JSON object a line, once all of it has arrived. */
-async function download(id: string): Promise<void> {
-  const lines: string[] = [];
-  let isWhole = false;
-  for await (const line of api.users.export(id)) {
-    lines.push(`${JSON.stringify(line)}\n`);
-    isWhole = line.type === 'end';
-  }
-  if (!isWhole) throw new Error('the export broke off before its end; try again');
-  const address = URL.createObjectURL(new Blob(lines, { type: 'application/x-ndjson' }));
-  const link = Object.assign(document.createElement('a'), { href: address, download: `${id}.ndjson` });
-  link.click();
-  URL.revokeObjectURL(address);
 }

@@ -1,10 +1,9 @@
-import type { Source } from '@slowwave/sdk';
 import { useQuery } from '@tanstack/react-query';
-import { Fragment, useState } from 'react';
+import { useState } from 'react';
 import { api } from '../../api.ts';
+import { Said } from '../../ui/said.tsx';
 import { Answer } from '../../ui/states.tsx';
 import { Moment } from '../../ui/time.tsx';
-import { WITHHELD } from '../../ui/withheld.ts';
 
 /** So many messages before and after each, once somebody wants to read around it. */
 const AROUND = 3;
@@ -27,7 +26,12 @@ export function Sources({ id }: { readonly id: string }) {
             <>
               <ol className="lines">
                 {results.map((source) => (
-                  <Said key={source.message_id} source={source} />
+                  <Said
+                    key={source.message_id}
+                    source={source}
+                    by={source.name ?? source.role}
+                    at={<Moment iso={source.said_at} />}
+                  />
                 ))}
               </ol>
               <button type="button" aria-pressed={isWide} onClick={() => setWide(!isWide)}>
@@ -39,49 +43,4 @@ export function Sources({ id }: { readonly id: string }) {
       </Answer>
     </section>
   );
-}
-
-function Said({ source }: { readonly source: Source }) {
-  const { role, name, content, quotes = [], said_at: at, is_source: isSource, withheld } = source;
-  return (
-    <li>
-      <p className="quiet">
-        {name ?? role}, <Moment iso={at} />
-      </p>
-      <blockquote className={isSource ? 'text source' : 'text quiet'}>
-        {withheld === undefined ? <Marked text={content} quotes={quotes} /> : <em>{WITHHELD[withheld]}</em>}
-      </blockquote>
-    </li>
-  );
-}
-
-/** A text with words of it marked, wherever they stand. */
-function Marked({ text, quotes }: { readonly text: string; readonly quotes: readonly string[] }) {
-  return piecesOf(text, quotes).map(({ at, piece, isQuote }) =>
-    isQuote ? <mark key={at}>{piece}</mark> : <Fragment key={at}>{piece}</Fragment>,
-  );
-}
-
-interface Piece {
-  readonly at: number;
-  readonly piece: string;
-  readonly isQuote: boolean;
-}
-
-/** What several quotes have in common is marked once. */
-function piecesOf(text: string, quotes: readonly string[]): readonly Piece[] {
-  const isMarked = new Uint8Array(text.length);
-  for (const quote of quotes) {
-    const at = text.indexOf(quote);
-    if (at >= 0) isMarked.fill(1, at, at + quote.length);
-  }
-  const pieces: Piece[] = [];
-  for (let at = 0; at < text.length; ) {
-    const isQuote = isMarked[at] === 1;
-    const end = isMarked.indexOf(isQuote ? 0 : 1, at);
-    const next = end < 0 ? text.length : end;
-    pieces.push({ at, piece: text.slice(at, next), isQuote });
-    at = next;
-  }
-  return pieces;
 }

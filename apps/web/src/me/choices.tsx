@@ -1,0 +1,108 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Action } from '../ui/action.tsx';
+import { Confirm } from '../ui/dialog.tsx';
+import { saveExport } from '../ui/export.ts';
+import { Answer } from '../ui/states.tsx';
+import { leaveErased, useOwn } from './coming.ts';
+import { plainly, timeOf } from './plainly.ts';
+
+/** What somebody may decide about all of it. */
+export function Choices() {
+  return (
+    <>
+      <Pause />
+      <Download />
+      <Erase />
+    </>
+  );
+}
+
+const PAUSE = ['own', 'pause'] as const;
+
+function Pause() {
+  const { api, userId } = useOwn();
+  const params = { id: userId };
+  const pause = useQuery({
+    queryKey: PAUSE,
+    queryFn: ({ signal }) => plainly(api.send('GET /v1/users/{id}/pause', { params }, { signal })),
+  });
+  return (
+    <section className="card" aria-label="Pause">
+      <h2>Pause</h2>
+      <Answer of={pause}>
+        {({ paused_at: since }) =>
+          since === null ? (
+            <>
+              <p>
+                While it is paused, nothing you say is remembered, also not later. What is remembered already stays.
+                What you said just before you pause may still be added.
+              </p>
+              <Action run={() => plainly(api.send('PUT /v1/users/{id}/pause', { params }))} touches={[PAUSE]}>
+                Pause remembering
+              </Action>
+            </>
+          ) : (
+            <>
+              <p role="status">
+                <strong>Paused</strong> since {timeOf(since)}. Nothing you say is remembered.
+              </p>
+              <Action
+                kind="main"
+                run={() => plainly(api.send('DELETE /v1/users/{id}/pause', { params }))}
+                touches={[PAUSE]}
+              >
+                Resume remembering
+              </Action>
+            </>
+          )
+        }
+      </Answer>
+    </section>
+  );
+}
+
+function Download() {
+  const { api, userId } = useOwn();
+  return (
+    <section className="card" aria-label="Download">
+      <h2>Download</h2>
+      <p>Save everything that is kept about you as a file: your messages, what was made of them, and every change.</p>
+      <Action run={() => plainly(saveExport(api.users.export(userId), 'what-is-remembered'))}>
+        Download everything
+      </Action>
+    </section>
+  );
+}
+
+function Erase() {
+  const { api, userId } = useOwn();
+  const [asking, setAsking] = useState(false);
+  return (
+    <section className="card" aria-label="Erase">
+      <h2>Erase everything</h2>
+      <p>
+        Removes everything that is kept about you, for good. A pause ends with it: what you say afterwards is remembered
+        afresh, unless you pause again.
+      </p>
+      <button type="button" className="danger" onClick={() => setAsking(true)}>
+        Erase everything …
+      </button>
+      {asking && (
+        <Confirm
+          title="Erase everything about you?"
+          submit="Erase everything"
+          word="erase"
+          close={() => setAsking(false)}
+          run={() => plainly(api.users.erase(userId))}
+          done={leaveErased}
+        >
+          <p>
+            All your messages and everything that was made of them will be removed. Nobody can bring it back. If you
+            want a copy, download it first.
+          </p>
+        </Confirm>
+      )}
+    </section>
+  );
+}

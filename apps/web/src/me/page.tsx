@@ -1,0 +1,93 @@
+import { useEffect, useRef } from 'react';
+import { Loading } from '../ui/states.tsx';
+import { Choices } from './choices.tsx';
+import { type Coming, type Own, OwnContext, useComing, type Why } from './coming.ts';
+import { Memories } from './memories.tsx';
+
+/** Everything that is remembered about one person, for that person. */
+export function OwnPage() {
+  const coming = useComing();
+  const main = useRef<HTMLElement>(null);
+  const { kind } = coming;
+  // Those who hear the page are told that it has become another one.
+  useEffect(() => {
+    if (kind === 'away' || kind === 'erased') main.current?.focus();
+  }, [kind]);
+  return (
+    <main ref={main} tabIndex={-1} className="narrow">
+      <h1>What is remembered about you</h1>
+      <Shown coming={coming} />
+    </main>
+  );
+}
+
+function Shown({ coming }: { readonly coming: Coming }) {
+  switch (coming.kind) {
+    case 'coming':
+      return <Loading what="Opening your page …" />;
+    case 'here':
+      return <Here own={coming.own} />;
+    case 'away':
+      return <Away why={coming.why} />;
+    case 'erased':
+      return (
+        <div className="card" role="status">
+          <h2>Everything about you is being erased</h2>
+          <p>Nothing of it can be found any more, and in a short while all of it is gone for good.</p>
+          <p>You can close this page. Your link no longer works.</p>
+        </div>
+      );
+  }
+}
+
+function Here({ own }: { readonly own: Own }) {
+  return (
+    <OwnContext value={own}>
+      <p>
+        This is what has been kept from your conversations, so that you need not say it again. You can see where each
+        thing comes from, correct it, or have it forgotten.
+      </p>
+      <p className="quiet">
+        This page is for <span className="text">{own.userId}</span>.
+      </p>
+      <Memories />
+      {own.mayChange && <Choices />}
+    </OwnContext>
+  );
+}
+
+/** What happened, and what to do. */
+const WHYS: Readonly<Record<Why, readonly [what: string, then: string]>> = {
+  no_link: [
+    'You need a link to see this page',
+    'The app or service that remembers things about you can give you one. Each link opens once, so if you reloaded the page, please ask for a new one.',
+  ],
+  used: [
+    'This link has been used already',
+    'Each link opens once. Please ask for a new one where you got this one. If you did not open it yourself, tell them: somebody else may have.',
+  ],
+  ended: [
+    'This link no longer works',
+    'It has expired or has been ended, or its page was left open for too long. Please ask for a new one where you got it.',
+  ],
+  not_one_person: [
+    'This page is for one person',
+    'Whoever is signed in here sees more than one person. To see what a person would see, make a link for them (POST /v1/users/{id}/links) and open it.',
+  ],
+  unreachable: ['This page cannot be reached right now', 'Please try again in a few minutes.'],
+};
+
+function Away({ why }: { readonly why: Why }) {
+  const [what, then] = WHYS[why];
+  return (
+    <div className="card" role="alert">
+      <h2>{what}</h2>
+      <p>{then}</p>
+      {why === 'no_link' && window.self === window.top && (
+        <p>
+          If you were given a key, <a href="/login?next=%2Fme">sign in with it</a>.
+        </p>
+      )}
+    </div>
+  );
+}

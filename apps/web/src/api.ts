@@ -27,7 +27,13 @@ export type Right = Session['scopes'][number] | 'operator';
 export const may = ({ scopes, operator }: Session, right: Right): boolean =>
   right === 'operator' ? operator : scopes.includes(right) || scopes.includes('admin');
 
-/** Whether it manages a whole tenant: a key for one user or app changes nothing by its id. */
+/** Whether it changes memories by their ids: those of its user, if it is for one. What an app knows belongs to others too. */
+export const mayCorrect = (who: Session): boolean => may(who, 'manage') && isOfAllApps(who);
+
+/** Whether there is nothing for it in the console, but on the page of its user. */
+export const isSubject = ({ scopes }: Session): boolean => scopes.every((scope) => scope === 'subject');
+
+/** Whether it manages a whole tenant, and not only what is of one user or app. */
 export const mayChange = (who: Session): boolean => may(who, 'manage') && who.user_id === null && isOfAllApps(who);
 
 /** Whether it sees what was said in all apps: much of that cannot be told apart by app, and keys for one app do not see it. */

@@ -1,6 +1,6 @@
 import { lazy, Suspense } from 'react';
 import { Route, Switch } from 'wouter';
-import { isSignedOut, signInAddress, useSession } from './api.ts';
+import { isSignedOut, isSubject, signInAddress, useSession } from './api.ts';
 import { SessionContext } from './session.ts';
 import { Frame } from './ui/frame.tsx';
 import { Loading, Problem } from './ui/states.tsx';
@@ -29,6 +29,10 @@ export function App() {
   }
   if (session.data === undefined)
     return session.error === null ? <Loading /> : <Problem error={session.error} retry={() => session.refetch()} />;
+  if (isSubject(session.data)) {
+    location.assign('/me');
+    return <Loading />;
+  }
   return (
     <SessionContext value={session.data}>
       <Frame>

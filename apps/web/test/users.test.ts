@@ -165,11 +165,14 @@ describe('a key for one user', () => {
     await page.waitForURL(/\/users\/user\/ana$/, within);
     await page.getByRole('button', { name: 'User is called ana' }).click();
     await page.getByRole('button', { name: 'Very bad' }).waitFor(within);
-    expect(await page.getByRole('button', { name: 'Delete …' }).count()).toBe(0);
     expect(await page.getByRole('button', { name: 'Add a memory …' }).count()).toBe(1);
     await page.getByRole('link', { name: /^History/ }).click();
     await page.getByText('Remembered').waitFor(within);
     await expectClean();
+    await page.getByRole('button', { name: 'Delete …' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
+    const left = async () => (await at.api.memories.list({ user_id: 'ana' })).results;
+    await expect.poll(left, within).toEqual([]);
     await page.goto(`${at.at}/users/user/ben`);
     await page.getByRole('alert').first().waitFor(within);
     expect(await page.getByText('User is called ben').count()).toBe(0);

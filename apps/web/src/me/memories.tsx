@@ -61,7 +61,7 @@ function All({ forgot }: Listing) {
             {counted(memories.length, 'memory', 'memories')}
             {hasNextPage && ', and more'}
           </p>
-          <ul className="plain">
+          <ul className="lines">
             {memories.map((memory) => (
               <One key={memory.id} memory={memory} forgot={forgot} />
             ))}
@@ -92,7 +92,7 @@ function Found({ query, forgot }: Listing & { readonly query: string }) {
             <p className="quiet" role="status">
               {results.length === 0 ? 'Nothing found' : `${counted(results.length, 'memory', 'memories')} found`}
             </p>
-            <ul className="plain">
+            <ul className="lines">
               {results.map((memory) => (
                 <One key={memory.id} memory={memory} forgot={forgot} />
               ))}

@@ -33,7 +33,7 @@ const SAID = [
 
 interface Picture {
   readonly name: string;
-  readonly path: string;
+  readonly path: string | ((api: Api) => Promise<string>);
   /** What somebody does before the picture is taken. */
   readonly act?: (page: Page) => Promise<void>;
 }
@@ -42,6 +42,7 @@ const PICTURES: readonly Picture[] = [
   { name: 'playground', path: '/playground', act: playInPlayground },
   { name: 'consolidation', path: '/playground', act: askWhy },
   { name: 'overview', path: '/' },
+  { name: 'own-page', path: linkForAna, act: askWhereFrom },
 ];
 
 /** Says two things, of which the second changes the first. */
@@ -61,6 +62,16 @@ async function askWhy(page: Page): Promise<void> {
   await playInPlayground(page);
   await page.getByRole('link', { name: 'Why' }).last().click();
   await page.getByText('Facts and decisions').waitFor();
+}
+
+async function linkForAna(api: Api): Promise<string> {
+  return (await api.post<{ path: string }>('/v1/users/ana/links', {})).path;
+}
+
+/** Looks at the message behind the first memory. */
+async function askWhereFrom(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Where is this from?' }).first().click();
+  await page.locator('mark').first().waitFor();
 }
 
 const WIDTH = 1_280;
@@ -83,8 +94,9 @@ process.exitCode = await withExitCode({ outputs, command: './scripts/pictures' }
   await mkdir(folder, { recursive: true });
   const server = await startOwnServer({});
   try {
-    await converse(apiAt(server.url, null));
-    for (const path of await take(server.url, folder)) outputs.result(`${path}\n`);
+    const api = apiAt(server.url, null);
+    await converse(api);
+    for (const path of await take({ url: server.url, api, folder })) outputs.result(`${path}\n`);
   } finally {
     await server.close();
   }
@@ -102,14 +114,20 @@ async function converse(api: Api): Promise<void> {
   }
 }
 
+interface Taking {
+  readonly url: string;
+  readonly api: Api;
+  readonly folder: string;
+}
+
 /** Returns the paths of the pictures. */
-async function take(url: string, folder: string): Promise<string[]> {
+async function take({ url, api, folder }: Taking): Promise<string[]> {
   const browser = await startBrowser();
   try {
     const page = await browser.newPage({ viewport: { width: WIDTH, height: HEIGHT } });
     const paths: string[] = [];
     for (const { name, path: at, act } of PICTURES) {
-      await page.goto(`${url}${at}`, { waitUntil: 'networkidle' });
+      await page.goto(`${url}${typeof at === 'string' ? at : await at(api)}`, { waitUntil: 'networkidle' });
       await act?.(page);
       const path = join(folder, `console-${name}.png`);
       await page.screenshot({ path });

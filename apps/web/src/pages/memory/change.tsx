@@ -2,7 +2,7 @@ import type { ForgottenMemory, Memory } from '@slowwave/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { useId, useState } from 'react';
 import { Link } from 'wouter';
-import { api, may, mayChange } from '../../api.ts';
+import { api, may, mayCorrect } from '../../api.ts';
 import { touchedBy } from '../../owner.ts';
 import { useWho } from '../../session.ts';
 import { Action, ActionForm } from '../../ui/action.tsx';
@@ -35,7 +35,7 @@ export function Changes({ memory }: { readonly memory: Memory }) {
           ))}
         </fieldset>
       )}
-      {mayChange(who) && (
+      {mayCorrect(who) && (
         <div className="row">
           <button type="button" onClick={() => setDoing('edit')}>
             Edit …

@@ -1,6 +1,6 @@
 import type { HistoryEvent, Memory } from '@slowwave/sdk';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { api, mayChange } from '../../api.ts';
+import { api, mayCorrect } from '../../api.ts';
 import { touchedBy } from '../../owner.ts';
 import { useWho } from '../../session.ts';
 import { Action } from '../../ui/action.tsx';
@@ -112,7 +112,7 @@ function Restore({ event, now }: { readonly event: HistoryEvent; readonly now: M
   const who = useWho();
   const { memory_id: id, memory: text, version, event: what } = event;
   const said = what === 'ADD' || what === 'UPDATE';
-  if (!mayChange(who) || !said || text === null || text === now?.memory) return null;
+  if (!mayCorrect(who) || !said || text === null || text === now?.memory) return null;
   return (
     <span className="push">
       <Action run={() => api.memories.restore(id, version)} touches={touchedBy(id)}>

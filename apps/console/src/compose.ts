@@ -14,7 +14,7 @@ import { hurriedEmbedder } from '@slowwave/adapters/limits';
 import { createLog } from '@slowwave/adapters/pino';
 import { newWebhookSecret } from '@slowwave/adapters/webhooks';
 import { QUEUES } from '@slowwave/contracts';
-import { examine, graphWriter, memoryWriter, preview, rater, reviewer, undoer } from '@slowwave/engine';
+import { examine, graphWriter, memoryWriter, preview, questionsOf, rater, reviewer, undoer } from '@slowwave/engine';
 import { closeInOrder, createShell, drain, listen, type Service } from '@slowwave/http';
 import { ingestRoutes } from '@slowwave/ingest';
 import { openSearch, searchRoutes } from '@slowwave/search';
@@ -100,6 +100,7 @@ export function manageDeps({
     undoer: undoer(prompt),
     images,
     preview: fewPreviews((asked, cancel) => preview(deps, asked, cancel)),
+    questions: (thought, cancel) => questionsOf(deps, thought, cancel),
     examine: (how) => examine(deps, how),
     queues: Object.values(QUEUES).map(({ name }) => queueFor(connection, name)),
     replayLane: replayLane({ ledger, tools, log, nudge, forgetFailed }),

@@ -177,3 +177,19 @@ test('who hangs up leaves the line: a preview that nobody waits for is not made'
   expect(held).toBe(5);
   await app.close();
 });
+
+test('a consolidation shows what models were sent, until something of it is forgotten', async () => {
+  const { app, engine, send } = await consoleBench();
+  await engine.post(['Ann lives in Berlin']);
+  await engine.run();
+  const [{ id }] = (await app.inject('/v1/consolidations')).json().results;
+  const shown = async () => (await app.inject(`/v1/consolidations/${id}/prompts`)).json().results;
+  const [first, ...others] = await shown();
+  expect(others).toEqual([]);
+  expect(first.step).toBe('extract');
+  expect(first.prompt.system).toContain('extract_facts');
+  expect(first.prompt.user).toContain('Ann lives in Berlin');
+  const [memory] = await engine.memories();
+  expect((await send('DELETE', `/v1/memories/${memory?.id}`)).statusCode).toBe(200);
+  expect(await shown()).toMatchObject([{ step: 'extract', prompt: null }]);
+});

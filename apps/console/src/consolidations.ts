@@ -6,28 +6,23 @@ import {
   ListConsolidationsQuery,
   PlanView,
   PostPreview,
+  PromptList,
   type SaidMessage,
   type TriedSettings,
 } from '@slowwave/contracts';
 import {
-  type Candidate,
   type Consolidation,
   draftBatch,
-  type Fact,
   failureView,
-  type HeldOperation,
   isoOf,
   isoOrNull,
-  type Json,
   type Ledger,
-  type MemoryEvent,
-  type ModelUse,
   messagesOf,
-  type Operation,
-  type Plan,
   type StoredAnswer,
   saidView,
   scopeView,
+  type TenantId,
+  type ThoughtOf,
   withPolicy,
 } from '@slowwave/engine';
 import {
@@ -46,6 +41,7 @@ import {
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { type ConsoleDeps, routesOf } from './deps.ts';
+import { planView } from './plan-view.ts';
 import { refuseUnusable, triedFrom } from './settings.ts';
 
 const route = routesOf('manage');
@@ -70,11 +66,29 @@ export const consolidationRoutes = [
     query: GetConsolidationQuery,
     answer: ConsolidationView,
     handle: async ({ ledger }, { tenant, params: { id }, query: { include } }) => {
-      const consolidation = await ledger.thoughts.get(tenant, id);
-      if (consolidation === null) throw notFound('consolidation', id);
-      const [plan, answers] = await Promise.all([ledger.thoughts.plan(id), ledger.thoughts.answers(id)]);
-      const view = consolidationView(consolidation, plan, answers);
-      return include === undefined ? view : { ...view, messages: await messagesRead(ledger, consolidation) };
+      const thought = await thoughtOf(ledger, tenant, id);
+      const view = consolidationView(thought);
+      return include === undefined ? view : { ...view, messages: await messagesRead(ledger, thought.consolidation) };
+    },
+  }),
+  route('GET /v1/consolidations/:id/prompts', {
+    id: 'getPrompts',
+    summary: 'Get what models were sent for a consolidation',
+    description:
+      'One entry for each stored answer, in the same order, with the prompt word for word. Prompts are not stored: they are ' +
+      'rebuilt from the messages, the settings and the plan, and checked against the hash that is stored with the ' +
+      'answer. If one of those has changed since, or something was forgotten or removed, the prompt is null.',
+    params: IdParams,
+    answer: PromptList,
+    handle: async ({ ledger, questions }, { tenant, params: { id }, request }) => {
+      const thought = await thoughtOf(ledger, tenant, id);
+      const asked = await questions(thought, request.server.stopping);
+      const results = thought.answers.map((answer) => ({
+        step: answer.step,
+        at: isoOf(answer.at),
+        prompt: asked.get(answer) ?? null,
+      }));
+      return { results };
     },
   }),
   route('POST /v1/consolidations/preview', {
@@ -111,6 +125,13 @@ function triedBy(request: FastifyRequest, settings: TriedSettings) {
   return tried;
 }
 
+async function thoughtOf({ thoughts }: Ledger, tenant: TenantId, id: string): Promise<ThoughtOf> {
+  const consolidation = await thoughts.get(tenant, id);
+  if (consolidation === null) throw notFound('consolidation', id);
+  const [plan, answers] = await Promise.all([thoughts.plan(id), thoughts.answers(id)]);
+  return { consolidation, plan, answers };
+}
+
 async function messagesRead(ledger: Ledger, { tenant, batchIds }: Consolidation): Promise<SaidMessage[]> {
   const batches = await Promise.all(batchIds.map((id) => ledger.batches.get(tenant, id)));
   const inOrder = batches.filter((batch) => batch !== null).sort((a, b) => a.position - b.position);
@@ -130,11 +151,7 @@ const consolidationSummary = (consolidation: Consolidation) => ({
   removed_at: isoOrNull(consolidation.removedAt ?? null),
 });
 
-const consolidationView = (
-  consolidation: Consolidation,
-  plan: Plan | null,
-  answers: readonly StoredAnswer[],
-): z.infer<typeof ConsolidationView> => ({
+const consolidationView = ({ consolidation, plan, answers }: ThoughtOf): z.infer<typeof ConsolidationView> => ({
   ...consolidationSummary(consolidation),
   plan: plan && planView(plan),
   answers: answers.map(answerView),
@@ -163,91 +180,3 @@ export function fewPreviews(preview: Preview): Preview {
   const inPlace = slotsOfEach(AT_ONCE);
   return (asked, cancel) => inPlace(asked.batch.tenant, cancel, () => preview(asked, cancel));
 }
-
-/** A stored plan in the API's words. */
-const planView = (plan: Plan): Json => ({
-  round: plan.round,
-  facts: plan.facts.map(factView),
-  discards: plan.discards.map(({ text, reason }) => ({ text, reason })),
-  candidates: plan.candidates.map(candidateView),
-  operations: plan.operations.map(operationView),
-  held: plan.held.map(heldView),
-  outcomes: plan.outcomes.map(({ fact, outcome, reason }) => ({ fact, outcome, reason })),
-  remarks: plan.remarks.map(({ asked, did }) => ({ asked, did })),
-  attacks: (plan.attacks ?? []).map(({ messageId, kinds }) => ({ message_id: messageId, kinds: [...kinds] })),
-  events: plan.events.map(eventView),
-  prompts: plan.prompts.map(({ name, version, hash }) => ({ name, version, hash })),
-  models: { chat: plan.models.chat, embedder: plan.models.embedder },
-  usage: {
-    calls: plan.usage.calls,
-    prompt_tokens: plan.usage.promptTokens,
-    completion_tokens: plan.usage.completionTokens,
-    models: plan.usage.models.map(useView),
-  },
-  cost: plan.cost,
-  timings_ms: { ...plan.timings },
-});
-
-const factView = (fact: Fact): Json => ({
-  id: fact.id,
-  text: fact.text,
-  source_ids: [...fact.sourceIds],
-  quote: fact.quote,
-  category: fact.category,
-  language: fact.language,
-  about: fact.about,
-  trust: fact.trust,
-  said_at: isoOf(fact.saidAt.at),
-  valid_from: isoOf(fact.validFrom),
-});
-
-const candidateView = (candidate: Candidate): Json => ({
-  short_id: candidate.shortId,
-  memory_id: candidate.memoryId,
-  version: candidate.version,
-  text: candidate.text,
-  said_at: isoOf(candidate.saidAt.at),
-  standing: candidate.standing,
-  immutable: candidate.immutable,
-  recalled_by: candidate.recalledBy.map(({ fact, vector, keyword }) => ({ fact, vector, keyword })),
-});
-
-const operationView = (operation: Operation): Json => ({
-  fact: operation.fact,
-  event: operation.event,
-  memory_id: operation.memoryId,
-  before: operation.before,
-  after: operation.after,
-  reason: operation.reason,
-  decided_by: operation.decidedBy,
-});
-
-const eventView = (event: MemoryEvent): Json => ({
-  id: event.id,
-  memory_id: event.memoryId,
-  version: event.revision,
-  event: event.kind,
-  previous: event.previous,
-  memory: event.text,
-  reason: event.reason,
-});
-
-/** An operation that needs approval, by the id of its review. */
-const heldView = (held: HeldOperation): Json => ({
-  review_id: held.id,
-  fact: held.fact,
-  event: held.kind,
-  memory_id: held.kind === 'ADD' ? null : held.memoryId,
-  before: held.before,
-  after: held.after,
-  reason: held.reason,
-  decided_by: held.decidedBy,
-});
-
-const useView = (use: ModelUse): Json => ({
-  model: use.model,
-  calls: use.calls,
-  prompt_tokens: use.promptTokens,
-  completion_tokens: use.completionTokens,
-  cost: use.cost,
-});

@@ -13,9 +13,12 @@ import type {
   NewBatch,
   Nudge,
   Plan,
+  Question,
   Rater,
   Reviewer,
+  StoredAnswer,
   TenantId,
+  ThoughtOf,
   Tools,
   TriedSettings,
   Undoer,
@@ -45,6 +48,8 @@ export interface ConsoleDeps {
   readonly images: ImagesTaken;
   /** The plan of a batch, with nothing written; `tried` in the place of the tenant's own settings. */
   preview(asked: { readonly batch: NewBatch; readonly tried: TriedSettings }, cancel: Cancellation): Promise<Plan>;
+  /** What models were sent for a consolidation, by their answers. */
+  questions(thought: ThoughtOf, cancel: Cancellation): Promise<ReadonlyMap<StoredAnswer, Question>>;
   /** Checks the consistency of all data. */
   examine(how: HowToExamine): Promise<Examination>;
   /** A secret for a new key, and its hash to store. */

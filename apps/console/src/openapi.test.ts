@@ -21,6 +21,7 @@ const ROUTES = [
   '/v1/memories/{id}/restore',
   '/v1/consolidations',
   '/v1/consolidations/{id}',
+  '/v1/consolidations/{id}/prompts',
   '/v1/consolidations/{id}/undo',
   '/v1/consolidations/{id}/graph',
   '/v1/consolidations/preview',

@@ -9,6 +9,7 @@ import {
   type Ledger,
   type Owner,
   type ParkedReason,
+  type ParkedStudy,
   type RelationDifference,
   type Replay,
   remedyOf,
@@ -32,6 +33,14 @@ export const parkedView = ({ example, oldestAt, newestAt, ...reason }: ParkedRea
   remedy: remedyOf(reason.code),
   oldest_at: isoOf(oldestAt),
   newest_at: isoOf(newestAt),
+});
+
+export const parkedStudyView = ({ consolidationId, scope, failure, attempts, requestedAt }: ParkedStudy) => ({
+  consolidation_id: consolidationId,
+  ...scopeView(scope),
+  error: failureView(failure),
+  attempts,
+  requested_at: isoOf(requestedAt),
 });
 
 export async function existingReplay({ ledger }: Deps, tenant: TenantId, id: string): Promise<Replay> {

@@ -31,23 +31,37 @@ import {
 } from '@slowwave/http';
 import { z } from 'zod';
 import { type ConsoleDeps, routesOf } from './deps.ts';
-import { existingReplay, parkedView, rehearsalView, replayProgress, replaySummary, replayText } from './replay-view.ts';
+import {
+  existingReplay,
+  parkedStudyView,
+  parkedView,
+  rehearsalView,
+  replayProgress,
+  replaySummary,
+  replayText,
+} from './replay-view.ts';
 import { refuseUnusable } from './settings.ts';
 
 const route = routesOf('manage');
+
+/** More than anybody goes through by hand. */
+const STUDIES_MAX = 100;
 
 /** Why batches are parked, replays of parked and undone ones, and what-ifs of past ones. */
 export const replayRoutes = [
   route('GET /v1/parked', {
     id: 'listParked',
-    summary: 'List why batches are parked, and what to do',
+    summary: 'List why batches and updates of the graph are parked, and what to do',
     description:
       'One entry for each error code, the most frequent first. GET /v1/batches lists the batches, POST /v1/replays ' +
       'replays them: both take the error code.',
     answer: ParkedList,
     handle: async ({ ledger }, { tenant }) => {
-      const reasons = await ledger.batches.parkedReasons(tenant);
-      return { results: reasons.map(parkedView) };
+      const [reasons, studies] = await Promise.all([
+        ledger.batches.parkedReasons(tenant),
+        ledger.graph.parked(tenant, STUDIES_MAX),
+      ]);
+      return { results: reasons.map(parkedView), studies: studies.map(parkedStudyView) };
     },
   }),
   route('POST /v1/replays', {

@@ -120,7 +120,6 @@ const settingsFrom = (body: PutSettings): TenantSettings => {
       ...(idleMs !== undefined && { idleMs }),
       ...(maxAgeMs !== undefined && { maxAgeMs }),
     },
-    prices: body.prices,
     budgets: {
       tokensPerDay: body.budgets.tokens_per_day,
       costPerDay: body.budgets.cost_per_day,
@@ -145,6 +144,7 @@ export const triedFrom = (body: TriedSettings) => ({
   prompts: body.prompts,
   review: body.review,
   externalContent: body.external_content,
+  prices: body.prices,
 });
 
 const retentionFrom = (body: PutSettings['retention']): Retention => ({

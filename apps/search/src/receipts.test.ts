@@ -5,13 +5,21 @@ import { expect, test } from 'vitest';
 import type { SearchDeps } from './app.ts';
 import { searchBench } from './testing/bench.ts';
 
-/** Keys are called after what they are bound to: "user:ann", "app:shop", "all". */
+/** Keys are called after what they are bound to: "user:ann", "app:shop", "all"; "manager" may change memories, too. */
 const keys: KeyCheck = {
   any: async () => true,
   check: async (text) => {
     const [kind, id = null] = text.split(':');
     const bound = { userId: kind === 'user' ? id : null, appId: kind === 'app' ? id : null };
-    return { kind: 'taken', principal: { keyId: text, tenant: 'default', scopes: ['search'], ...bound } };
+    return {
+      kind: 'taken',
+      principal: {
+        keyId: text,
+        tenant: 'default',
+        scopes: kind === 'manager' ? ['search', 'manage'] : ['search'],
+        ...bound,
+      },
+    };
   },
 };
 
@@ -213,4 +221,31 @@ test('an answer does not wait for its receipt', async () => {
   const ids = [(await search()).receipt_id, (await context()).receipt_id];
   expect(ids.map((id) => id.slice(0, 4))).toEqual(['rcp_', 'rcp_']);
   expect((await get(`/v1/receipts/${ids[0]}`)).code).toBe('not_found');
+});
+
+test('whoever may change memories may look at them without a receipt, and no conversation remembers it', async () => {
+  const { as, context, get, said } = await bench();
+  await said('Ann lives in Berlin');
+  const manager = as('manager');
+  const looked = await manager.search({ receipt: false });
+  expect(looked.results).toHaveLength(1);
+  expect(looked.receipt_id).toBeNull();
+  const first = await manager.context({ receipt: false, conversation_id: 'c1' });
+  expect(first.receipt_id).toBeNull();
+  const { results } = await get(`/v1/memories/${looked.results[0].id}/receipts`);
+  expect(results).toEqual([]);
+  await said('Ann lives by the river');
+  const after = await context({ conversation_id: 'c1' });
+  const { text } = await context({ conversation_id: 'c2' });
+  expect(after.text).toBe(text);
+});
+
+test.each(['search', 'context', 'recall'])('a key that only reads leaves a receipt of each %s', async (path) => {
+  const { as, said } = await bench();
+  await said('Ann lives in Berlin');
+  for (const key of ['all', 'user:ann', 'app:shop']) {
+    const app = key === 'app:shop' ? { app_id: 'shop' } : {};
+    const body = { user_id: 'ann', query: 'Where does Ann live?', receipt: false, ...app };
+    expect(await as(key).post(`/v1/${path}`, body)).toMatchObject({ status: 403, code: 'scope_missing' });
+  }
 });

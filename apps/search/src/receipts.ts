@@ -21,7 +21,17 @@ import {
   type TenantId,
   type Told,
 } from '@slowwave/engine';
-import { type FastifyRequest, IdParams, listed, mayKnow, notFound, ownApp, pageOf } from '@slowwave/http';
+import {
+  type FastifyRequest,
+  IdParams,
+  listed,
+  mayKnow,
+  notFound,
+  ownApp,
+  pageOf,
+  principalOf,
+  problem,
+} from '@slowwave/http';
 import { z } from 'zod';
 import { routesOf, type SearchDeps } from './deps.ts';
 import { existing } from './memories.ts';
@@ -33,7 +43,11 @@ const route = routesOf('receipts');
 interface Answering {
   readonly route: Receipt['route'];
   readonly tenant: TenantId;
-  readonly body: ScopeIds & { readonly filters?: unknown; readonly as_of?: string | undefined };
+  readonly body: ScopeIds & {
+    readonly filters?: unknown;
+    readonly as_of?: string | undefined;
+    readonly receipt?: boolean | undefined;
+  };
   readonly question: string | null;
   /** The app that the key is bound to; null: none. */
   readonly app: string | null;
@@ -47,7 +61,7 @@ export function receiptFor(
   { lane, tenant, body, app, ...answering }: Answering,
   told: readonly Told[],
 ): string | null {
-  if (noteReceipt === null || lane === null) return null;
+  if (noteReceipt === null || lane === null || body.receipt === false) return null;
   return noteReceipt({
     route: answering.route,
     tenant,
@@ -60,6 +74,16 @@ export function receiptFor(
     position: lane.lastMessage,
     told,
   });
+}
+
+/** Whoever may change what is remembered may look at it without a trace; whoever is only told may not. */
+export function refuseUntraced(request: FastifyRequest, { receipt }: Pick<Answering['body'], 'receipt'>): void {
+  const { scopes } = principalOf(request);
+  if (receipt !== false || scopes.includes('manage') || scopes.includes('admin')) return;
+  throw problem(
+    'scope_missing',
+    `"receipt": false needs a key with the scope manage, got one with ${scopes.join(', ')}; omit it`,
+  );
 }
 
 export const receiptRoutes = [

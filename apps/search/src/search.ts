@@ -9,7 +9,7 @@ import { explained } from './explain.ts';
 import { find } from './find.ts';
 import { type Asked, emptyQuery, filterOf, livingLane, type Question } from './question.ts';
 import { ranked, reranked, rerankerFor } from './rank.ts';
-import { receiptFor } from './receipts.ts';
+import { receiptFor, refuseUntraced } from './receipts.ts';
 import { NO_RELATIONS, relationsFor } from './relations.ts';
 import { refuseWithoutRewriter, rewritten } from './rewrite.ts';
 import { relationHitView } from './views.ts';
@@ -28,6 +28,7 @@ export const postSearch = route('POST /v1/search', {
   subject: true,
   handle: async (deps, { tenant, body, request }) => {
     if (body.query.trim() === '') throw emptyQuery();
+    refuseUntraced(request, body);
     refuseWithoutRewriter(deps, body);
     if (body.include.includes('relations')) refuseForOneApp(request, NO_RELATIONS);
     const [where, app] = [filterOf(body.filters), ownApp(request)];

@@ -48,6 +48,7 @@ export const NEEDED: Readonly<Record<string, Needed>> = {
   'console POST /v1/entities/{id}/split': 'manage',
   'console GET /v1/consolidations': 'manage',
   'console GET /v1/consolidations/{id}': 'manage',
+  'console GET /v1/consolidations/{id}/prompts': 'manage',
   'console POST /v1/consolidations/{id}/undo': 'manage',
   'console GET /v1/consolidations/{id}/graph': 'manage',
   'console POST /v1/consolidations/{id}/graph': 'manage',

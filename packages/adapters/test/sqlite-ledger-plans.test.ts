@@ -136,6 +136,14 @@ it('every index is one that a statement of them takes', () => {
   expect(made.map(({ name }) => name).filter((name) => !taken.has(name))).toEqual([]);
 });
 
+it('whoever was active last is read from the end of an index, a page at a time', () => {
+  const pages = plans().filter(
+    ({ text }) => text.includes('ORDER BY l.updated_at DESC') && !text.includes('@idPrefix'),
+  );
+  expect(pages.map(({ detail }) => detail).join('\n')).toContain('lanes_by_activity (tenant=?');
+  expect(pages.filter(({ detail }) => detail.includes('TEMP B-TREE'))).toEqual([]);
+});
+
 it('what is named by its ids is found by them, not in all of a tenant or lane', () => {
   const byText = Map.groupBy(plans(), ({ text }) => text);
   const wrong = [...byText].filter(([text, lines]) => {

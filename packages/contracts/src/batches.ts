@@ -205,7 +205,24 @@ export const ParkedView = z
 
 export type ParkedView = z.infer<typeof ParkedView>;
 
-export const ParkedList = z.object({ results: z.array(ParkedView) }).meta({ id: 'ParkedList' });
+export const ParkedList = z
+  .object({
+    results: z.array(ParkedView),
+    studies: z
+      .array(
+        ScopeView.extend({
+          consolidation_id: z.string(),
+          error: FailureView.nullable(),
+          attempts: z.int(),
+          requested_at: z.string(),
+        }),
+      )
+      .describe(
+        'Consolidations of which the graph could not be updated, newest first, 100 at most. POST ' +
+          '/v1/consolidations/{id}/graph tries again.',
+      ),
+  })
+  .meta({ id: 'ParkedList' });
 
 export const PostFlush = z
   .strictObject({ user_id: ExternalId.optional(), agent_id: ExternalId.optional(), run_id: ExternalId.optional() })

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ExternalId, FailureView, listOf, PageQuery, ScopeView } from './common.ts';
-import { SaidMessage } from './memories.ts';
+import { SaidMessage, Trust } from './memories.ts';
 
 export const ConsolidationState = z.enum(['thinking', 'planned', 'waiting', 'applied', 'split', 'parked', 'undone']);
 export type ConsolidationState = z.infer<typeof ConsolidationState>;
@@ -16,11 +16,106 @@ const ConsolidationSummary = ScopeView.extend({
   removed_at: z.string().nullable().describe('When retention removed its plan and model answers.'),
 }).meta({ id: 'ConsolidationSummary' });
 
+const EventKind = z.enum(['ADD', 'UPDATE', 'DELETE', 'NONE']);
+
+const FactView = z.object({
+  id: z.string(),
+  text: z.string(),
+  source_ids: z.array(z.string()).describe('The messages it was found in.'),
+  quote: z.string().nullable().describe('The words it rests on.'),
+  category: z.string().nullable(),
+  language: z.string().nullable(),
+  about: z.enum(['user', 'agent']),
+  trust: Trust,
+  said_at: z.string(),
+  valid_from: z.string(),
+});
+
+const CandidateView = z
+  .object({
+    short_id: z.string(),
+    memory_id: z.string(),
+    version: z.number(),
+    text: z.string(),
+    said_at: z.string(),
+    standing: z.enum(['live', 'former', 'deleted']),
+    immutable: z.boolean(),
+    recalled_by: z.array(z.object({ fact: z.string(), vector: z.number().nullable(), keyword: z.number().nullable() })),
+  })
+  .describe('A memory that facts were compared with, and the scores by which each fact found it.');
+
+const operationOf = <Decider extends string>(deciders: readonly Decider[]) => ({
+  fact: z.string().nullable(),
+  event: EventKind,
+  memory_id: z.string().nullable(),
+  before: z.string().nullable(),
+  after: z.string().nullable(),
+  reason: z.string(),
+  decided_by: z.enum(deciders),
+});
+
+const DECIDERS = ['model', 'rule', 'guard'] as const;
+
+/** What models were asked, and what that cost. */
+const Used = { calls: z.number(), prompt_tokens: z.number(), completion_tokens: z.number() };
+
 /** A plan: what was read, thought, decided and changed, and its cost. */
-export const PlanView = z.json().meta({ id: 'Plan' });
+export const PlanView = z
+  .object({
+    round: z.number().describe('More than 1 if an explicit write changed the memories while they were decided on.'),
+    facts: z.array(FactView),
+    discards: z.array(z.object({ text: z.string(), reason: z.string() })),
+    candidates: z.array(CandidateView),
+    operations: z.array(z.object(operationOf(DECIDERS))),
+    held: z
+      .array(z.object({ review_id: z.string(), ...operationOf([...DECIDERS, 'feedback']) }))
+      .describe('Operations that wait for a review.'),
+    outcomes: z.array(
+      z.object({ fact: z.string(), outcome: z.enum(['ADD', 'UPDATE', 'NONE', 'DROPPED']), reason: z.string() }),
+    ),
+    remarks: z.array(z.object({ asked: z.string(), did: z.string() })),
+    attacks: z.array(z.object({ message_id: z.string(), kinds: z.array(z.string()) })),
+    events: z.array(
+      z.object({
+        id: z.string(),
+        memory_id: z.string(),
+        version: z.number(),
+        event: z.string(),
+        previous: z.string().nullable(),
+        memory: z.string().nullable(),
+        reason: z.string(),
+      }),
+    ),
+    prompts: z.array(z.object({ name: z.string(), version: z.string(), hash: z.string() })),
+    models: z.object({ chat: z.string(), embedder: z.string() }),
+    usage: z.object({
+      ...Used,
+      models: z.array(z.object({ model: z.string(), ...Used, cost: z.number().nullable() })),
+    }),
+    cost: z.number().nullable(),
+    timings_ms: z.record(z.string(), z.number()),
+  })
+  .meta({ id: 'Plan' });
+export type PlanView = z.infer<typeof PlanView>;
+
+/** What models were sent, one entry for each of their answers. */
+export const PromptList = z
+  .object({
+    results: z.array(
+      z.object({
+        step: z.string(),
+        at: z.string().describe('When it was answered.'),
+        prompt: z
+          .object({ system: z.string(), user: z.string() })
+          .nullable()
+          .describe('null: it cannot be rebuilt any more.'),
+      }),
+    ),
+  })
+  .meta({ id: 'PromptList' });
 
 export const ConsolidationView = ConsolidationSummary.extend({
-  plan: z.json().nullable().describe('What was read, extracted and decided; null until a plan is stored.'),
+  plan: PlanView.nullable().describe('What was read, extracted and decided; null until a plan is stored.'),
   answers: z.array(
     z.object({
       step: z.string(),

@@ -3,7 +3,7 @@ import { ExternalId, hasOwnerId, Moment, OWNER_ID_MISSING, ScopeFields, whole } 
 import { CONTEXTS } from './examples.ts';
 import { Filters } from './filters.ts';
 import { Role } from './messages.ts';
-import { ReceiptId } from './receipts.ts';
+import { Receipted, ReceiptId } from './receipts.ts';
 import { Cut, latestTurns, QUERY_MAX, SearchMode, Threshold, TIMEOUT_MAX_MS, TOP_K_MAX } from './search.ts';
 
 /** Less than a tenth of a page is not useful. */
@@ -57,6 +57,7 @@ export const PostContext = z
       'The receipt_id of the context before this one in the same conversation, instead of a conversation_id. One that is ' +
         'not known is ignored.',
     ),
+    receipt: Receipted,
     timeout_ms: whole(1, TIMEOUT_MAX_MS)
       .optional()
       .describe('Sections that are not ready in time are omitted and listed in degraded.'),

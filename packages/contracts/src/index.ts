@@ -21,6 +21,7 @@ export {
   GetConsolidationQuery,
   ListConsolidationsQuery,
   PlanView,
+  PromptList,
 } from './consolidations.ts';
 export { ContextResult, PostContext } from './context.ts';
 export { ExaminationView, GetDoctorQuery } from './doctor.ts';

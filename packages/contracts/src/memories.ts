@@ -35,7 +35,7 @@ export const MemoryText = z
 
 const UtcOffset = z.number().int().optional().describe('The speaker’s UTC offset in minutes, if known.');
 
-const Trust = z
+export const Trust = z
   .enum(['user', 'imported', 'agent', 'tool', 'inferred', 'external'])
   .describe(
     'Whose word it rests on. imported: written through the API. inferred: concluded, nobody said it. external: content ' +

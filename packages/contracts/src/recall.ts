@@ -3,7 +3,7 @@ import { hasOwnerId, Moment, OWNER_ID_MISSING, ScopeFields, UsageView, whole } f
 import { QUESTIONS } from './examples.ts';
 import { Filters } from './filters.ts';
 import { MemoryView, SourceView } from './memories.ts';
-import { ReceiptId } from './receipts.ts';
+import { Receipted, ReceiptId } from './receipts.ts';
 
 const QUERY_MAX = 4_000;
 const TOP_K_MAX = 50;
@@ -30,6 +30,7 @@ export const PostRecall = z
     max_tokens: whole(TOKENS_MIN, TOKENS_MAX)
       .default(TOKENS_DEFAULT)
       .describe('The approximate token budget of all these calls together.'),
+    receipt: Receipted,
     timeout_ms: whole(TIMEOUT_MIN_MS, TIMEOUT_MAX_MS)
       .default(TIMEOUT_DEFAULT_MS)
       .describe('After this time the answer is what has been found so far, and degraded says so.'),

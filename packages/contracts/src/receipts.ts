@@ -5,6 +5,14 @@ import { RelationCore } from './graph.ts';
 import { MemoryView, SaidMessage } from './memories.ts';
 
 /** In answers of search, context and recall. */
+/** For people who look at what is remembered: nothing was told to a model. */
+export const Receipted = z
+  .boolean()
+  .optional()
+  .describe(
+    'false: keep no receipt of this answer, and let no conversation remember what it told. Needs a key with the scope manage.',
+  );
+
 export const ReceiptId = z
   .string()
   .nullable()

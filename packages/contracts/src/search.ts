@@ -5,7 +5,7 @@ import { Filters } from './filters.ts';
 import { RelationCore } from './graph.ts';
 import { HistoryEvent, MemoryView, NEIGHBOURS_MAX, SaidMessage, SourceView } from './memories.ts';
 import { messagesUpTo } from './messages.ts';
-import { ReceiptId } from './receipts.ts';
+import { Receipted, ReceiptId } from './receipts.ts';
 
 export const QUERY_MAX = 20_000;
 export const TOP_K_MAX = 200;
@@ -80,6 +80,7 @@ export const PostSearch = z
       .optional()
       .describe('Reranks the best results with a rerank endpoint or the chat model. true: whichever is configured.'),
     ...LeaningFields,
+    receipt: Receipted,
     timeout_ms: whole(1, TIMEOUT_MAX_MS)
       .optional()
       .describe('Whatever is not ready in time is omitted and listed in degraded.'),

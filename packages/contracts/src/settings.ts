@@ -175,6 +175,7 @@ export const TriedSettings = PutSettings.pick({
   prompts: true,
   review: true,
   external_content: true,
+  prices: true,
 });
 export type TriedSettings = z.infer<typeof TriedSettings>;
 

@@ -99,6 +99,10 @@ export function describeGraphStudies(bench: () => Bench): void {
       const study = await heldStudy(b, first.lane);
       await graph.fail(study, { failure: failure(b.tools.now()), retryAt: null });
       expect(await graph.counts()).toEqual({ pending: 1, parked: 1 });
+      const { consolidationId } = study;
+      const parked = { consolidationId, scope: scope(), attempts: 1, failure: failure(b.tools.now()) };
+      expect(await graph.parked(TENANT, 10)).toMatchObject([parked]);
+      expect(await graph.parked(OTHER_TENANT, 10)).toEqual([]);
       const next = await heldStudy(b, first.lane);
       expect(next.consolidationId).toBe(second.consolidationId);
       await graph.apply(next, graphPlan(next.consolidationId, []), b.tools.now());
@@ -106,6 +110,7 @@ export function describeGraphStudies(bench: () => Bench): void {
       expect(await graph.request(OTHER_TENANT, study.consolidationId, b.tools.now())).toBeNull();
       expect(await graph.request(TENANT, study.consolidationId, b.tools.now())).toBe(first.lane);
       expect(await heldStudy(b, first.lane)).toMatchObject({ consolidationId: study.consolidationId, attempts: 0 });
+      expect(await graph.parked(TENANT, 10)).toEqual([]);
       expect(await graph.request(TENANT, study.consolidationId, b.tools.now())).toBeNull();
     });
 

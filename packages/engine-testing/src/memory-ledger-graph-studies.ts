@@ -16,7 +16,7 @@ import { change, rowOf, type State } from './memory-ledger-state.ts';
 
 type Studies = Pick<
   GraphStore,
-  'claim' | 'holds' | 'storeAnswer' | 'apply' | 'fail' | 'release' | 'due' | 'study' | 'request' | 'counts'
+  'claim' | 'holds' | 'storeAnswer' | 'apply' | 'fail' | 'release' | 'due' | 'study' | 'request' | 'parked' | 'counts'
 >;
 
 export function graphStudies(state: State): Studies {
@@ -54,6 +54,15 @@ export function graphStudies(state: State): Studies {
       return row?.tenant === tenant ? viewOf(row) : null;
     },
     request: async (tenant, consolidationId, now) => request(state, { tenant, consolidationId }, now),
+    parked: async (tenant, limit) =>
+      [...state.graph.studies.values()]
+        .filter((row) => row.tenant === tenant && row.state === 'parked' && counts(state, row))
+        .toReversed()
+        .slice(0, limit)
+        .map(({ consolidationId, attempts, failure, requestedAt }) => {
+          const { scope } = rowOf(state.consolidations, consolidationId);
+          return { consolidationId, scope, attempts, failure, requestedAt };
+        }),
     counts: async () => ({
       pending: [...state.graph.studies.values()].filter((row) => waits(state, row) && isInLife(row)).length,
       parked: [...state.graph.studies.values()].filter((row) => row.state === 'parked' && isInLife(row)).length,
@@ -78,10 +87,10 @@ const free = (state: State, lane: LaneId): void => change(turnOf(state, lane), {
 const isInLife = ({ tenant }: StudyRow): boolean => spaceIn(tenant) === null;
 
 /** Whether it waits to be made: not while its consolidation is undone. */
-const waits = (state: State, { state: at, lane, consolidationId }: StudyRow): boolean =>
-  at === 'pending' &&
-  state.lanes.get(lane)?.erasure === null &&
-  state.consolidations.get(consolidationId)?.state === 'applied';
+const waits = (state: State, row: StudyRow): boolean => row.state === 'pending' && counts(state, row);
+
+const counts = (state: State, { lane, consolidationId }: StudyRow): boolean =>
+  state.lanes.get(lane)?.erasure === null && state.consolidations.get(consolidationId)?.state === 'applied';
 
 const waitingOf = (state: State, lane: LaneId): StudyRow[] =>
   [...state.graph.studies.values()].filter((row) => row.lane === lane && waits(state, row));

@@ -2,6 +2,7 @@ export { preview } from './consolidation/consolidate.ts';
 export { admit } from './consolidation/extract/admit.ts';
 export { FORGET_CATEGORY } from './consolidation/extract/own-wish.ts';
 export { guard, type Verdicts } from './consolidation/judge.ts';
+export { type Question, questionsOf, type ThoughtOf } from './consolidation/questions.ts';
 export { repeatsOf } from './consolidation/recall.ts';
 export { assembleContext, queryOf } from './context/assemble.ts';
 export {

@@ -101,7 +101,7 @@ export const DEFAULT_SETTINGS: TenantSettings = {
   graph: false,
 };
 
-/** What decides what is remembered. What it costs and who pays is not tried out. */
+/** What decides what is remembered, and what that costs. Who pays is not tried out. */
 export type TriedSettings = Partial<
   Pick<
     TenantSettings,
@@ -113,6 +113,7 @@ export type TriedSettings = Partial<
     | 'prompts'
     | 'review'
     | 'externalContent'
+    | 'prices'
   >
 >;
 

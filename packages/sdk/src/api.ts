@@ -191,7 +191,7 @@ export type Consolidation = {
   /** When retention removed its plan and model answers. */
   readonly removed_at: string | null;
   /** What was read, extracted and decided; null until a plan is stored. */
-  readonly plan: unknown | null;
+  readonly plan: Plan | null;
   readonly answers: readonly ({
     readonly step: string;
     readonly model: string;
@@ -902,6 +902,17 @@ export type Parked = {
 
 export type ParkedList = {
   readonly results: readonly Parked[];
+  /** Consolidations of which the graph could not be updated, newest first, 100 at most. POST /v1/consolidations/{id}/graph tries again. */
+  readonly studies: readonly ({
+    readonly user_id: string | null;
+    readonly agent_id: string | null;
+    readonly run_id: string | null;
+    readonly app_id: string | null;
+    readonly consolidation_id: string;
+    readonly error: Failure | null;
+    readonly attempts: number;
+    readonly requested_at: string;
+  })[];
 };
 
 export type PatchEntity = {
@@ -975,8 +986,108 @@ export type Pause = {
   readonly paused_at: string | null;
 };
 
-/** Any JSON value */
-export type Plan = unknown;
+export type Plan = {
+  /** More than 1 if an explicit write changed the memories while they were decided on. */
+  readonly round: number;
+  readonly facts: readonly ({
+    readonly id: string;
+    readonly text: string;
+    /** The messages it was found in. */
+    readonly source_ids: readonly string[];
+    /** The words it rests on. */
+    readonly quote: string | null;
+    readonly category: string | null;
+    readonly language: string | null;
+    readonly about: 'user' | 'agent';
+    /** Whose word it rests on. imported: written through the API. inferred: concluded, nobody said it. external: content nobody here answers for. */
+    readonly trust: 'user' | 'imported' | 'agent' | 'tool' | 'inferred' | 'external';
+    readonly said_at: string;
+    readonly valid_from: string;
+  })[];
+  readonly discards: readonly {
+    readonly text: string;
+    readonly reason: string;
+  }[];
+  readonly candidates: readonly ({
+    readonly short_id: string;
+    readonly memory_id: string;
+    readonly version: number;
+    readonly text: string;
+    readonly said_at: string;
+    readonly standing: 'live' | 'former' | 'deleted';
+    readonly immutable: boolean;
+    readonly recalled_by: readonly ({
+      readonly fact: string;
+      readonly vector: number | null;
+      readonly keyword: number | null;
+    })[];
+  })[];
+  readonly operations: readonly ({
+    readonly fact: string | null;
+    readonly event: 'ADD' | 'UPDATE' | 'DELETE' | 'NONE';
+    readonly memory_id: string | null;
+    readonly before: string | null;
+    readonly after: string | null;
+    readonly reason: string;
+    readonly decided_by: 'model' | 'rule' | 'guard';
+  })[];
+  /** Operations that wait for a review. */
+  readonly held: readonly ({
+    readonly review_id: string;
+    readonly fact: string | null;
+    readonly event: 'ADD' | 'UPDATE' | 'DELETE' | 'NONE';
+    readonly memory_id: string | null;
+    readonly before: string | null;
+    readonly after: string | null;
+    readonly reason: string;
+    readonly decided_by: 'model' | 'rule' | 'guard' | 'feedback';
+  })[];
+  readonly outcomes: readonly ({
+    readonly fact: string;
+    readonly outcome: 'ADD' | 'UPDATE' | 'NONE' | 'DROPPED';
+    readonly reason: string;
+  })[];
+  readonly remarks: readonly {
+    readonly asked: string;
+    readonly did: string;
+  }[];
+  readonly attacks: readonly {
+    readonly message_id: string;
+    readonly kinds: readonly string[];
+  }[];
+  readonly events: readonly ({
+    readonly id: string;
+    readonly memory_id: string;
+    readonly version: number;
+    readonly event: string;
+    readonly previous: string | null;
+    readonly memory: string | null;
+    readonly reason: string;
+  })[];
+  readonly prompts: readonly {
+    readonly name: string;
+    readonly version: string;
+    readonly hash: string;
+  }[];
+  readonly models: {
+    readonly chat: string;
+    readonly embedder: string;
+  };
+  readonly usage: {
+    readonly calls: number;
+    readonly prompt_tokens: number;
+    readonly completion_tokens: number;
+    readonly models: readonly ({
+      readonly model: string;
+      readonly calls: number;
+      readonly prompt_tokens: number;
+      readonly completion_tokens: number;
+      readonly cost: number | null;
+    })[];
+  };
+  readonly cost: number | null;
+  readonly timings_ms: Readonly<Record<string, number>>;
+};
 
 export type PostBatch = {
   readonly messages: string | readonly Message[];
@@ -1036,6 +1147,8 @@ export type PostContext = {
   readonly conversation_id?: string | undefined;
   /** The receipt_id of the context before this one in the same conversation, instead of a conversation_id. One that is not known is ignored. */
   readonly after?: string | undefined;
+  /** false: keep no receipt of this answer, and let no conversation remember what it told. Needs a key with the scope manage. */
+  readonly receipt?: boolean | undefined;
   /** Sections that are not ready in time are omitted and listed in degraded. */
   readonly timeout_ms?: number | undefined;
 };
@@ -1196,6 +1309,11 @@ export type PostPreview = {
     readonly review?: readonly ('ADD' | 'UPDATE' | 'DELETE')[] | undefined;
     /** What becomes of facts that rest on external content: other systems’ output, web pages, pasted mails (see docs/security.md). review: they need approval, see /v1/reviews. remember: they are remembered like others. ignore: they are dropped. */
     readonly external_content?: 'review' | 'remember' | 'ignore' | undefined;
+    /** Price per million tokens by model, all in the same currency. */
+    readonly prices?: Readonly<Record<string, {
+      readonly prompt: number;
+      readonly completion: number;
+    }>> | undefined;
   } | undefined;
 };
 
@@ -1215,6 +1333,8 @@ export type PostRecall = {
   readonly max_steps?: number | undefined;
   /** The approximate token budget of all these calls together. */
   readonly max_tokens?: number | undefined;
+  /** false: keep no receipt of this answer, and let no conversation remember what it told. Needs a key with the scope manage. */
+  readonly receipt?: boolean | undefined;
   /** After this time the answer is what has been found so far, and degraded says so. */
   readonly timeout_ms?: number | undefined;
 };
@@ -1356,6 +1476,8 @@ export type PostSearch = {
   readonly messages?: string | readonly Message[] | undefined;
   /** Has the chat model rewrite a query that refers to messages, so that it can be searched for on its own. */
   readonly rewrite?: boolean | undefined;
+  /** false: keep no receipt of this answer, and let no conversation remember what it told. Needs a key with the scope manage. */
+  readonly receipt?: boolean | undefined;
   /** Whatever is not ready in time is omitted and listed in degraded. */
   readonly timeout_ms?: number | undefined;
 };
@@ -1399,6 +1521,19 @@ export type Problem = {
   }[] | undefined;
   /** Only with has_dependents: what would have to be undone as well. */
   readonly dependents?: readonly Dependent[] | undefined;
+};
+
+export type PromptList = {
+  readonly results: readonly ({
+    readonly step: string;
+    /** When it was answered. */
+    readonly at: string;
+    /** null: it cannot be rebuilt any more. */
+    readonly prompt: {
+      readonly system: string;
+      readonly user: string;
+    } | null;
+  })[];
 };
 
 export type ProposalList = {
@@ -2548,6 +2683,11 @@ export interface Operations {
     query?: { include?: 'messages' | undefined; };
     answer: Consolidation;
   };
+  /** Get what models were sent for a consolidation. */
+  'GET /v1/consolidations/{id}/prompts': {
+    params: { id: string; };
+    answer: PromptList;
+  };
   /** Preview what consolidating a batch would do. */
   'POST /v1/consolidations/preview': {
     body: PostPreview;
@@ -2720,7 +2860,7 @@ export interface Operations {
     body: PostSplit;
     answer: Entity;
   };
-  /** List why batches are parked, and what to do. */
+  /** List why batches and updates of the graph are parked, and what to do. */
   'GET /v1/parked': {
     answer: ParkedList;
   };

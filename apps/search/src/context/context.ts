@@ -17,7 +17,7 @@ import {
 import { ownApp, refuseForOneApp } from '@slowwave/http';
 import { routesOf, type SearchDeps } from '../deps.ts';
 import { filterOf, livingLane } from '../question.ts';
-import { mayReadReceipt, receiptFor } from '../receipts.ts';
+import { mayReadReceipt, receiptFor, refuseUntraced } from '../receipts.ts';
 import { NO_RELATIONS } from '../relations.ts';
 import { refuseWithoutRewriter } from '../rewrite.ts';
 import { momentOf, tell } from './known.ts';
@@ -37,6 +37,7 @@ export const postContext = route('POST /v1/context', {
   answer: ContextResult,
   bounds: { by: 'body', apps: true },
   handle: async (deps, { tenant, body, request }) => {
+    refuseUntraced(request, body);
     refuseWithoutRewriter(deps, body);
     if (body.sections?.includes('relations')) refuseForOneApp(request, NO_RELATIONS);
     const [where, app] = [filterOf(body.filters), ownApp(request)];
@@ -76,7 +77,7 @@ async function context(deps: SearchDeps, question: ContextQuestion): Promise<Con
   const lane = known.kind === 'done' ? known.value : null;
   const asking = { ...question, route: 'context', question: askedIn(body), lane } as const;
   const receiptId = receiptFor(deps, asking, toldIn(assembled));
-  tell(deps, question, { told: assembled.told, receiptId });
+  if (body.receipt !== false) tell(deps, question, { told: assembled.told, receiptId });
   return {
     ...contextView(assembled, { format: body.format, sections, more, covers }),
     ...(rewritten !== undefined && { rewritten_query: rewritten }),

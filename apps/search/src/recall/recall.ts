@@ -15,7 +15,7 @@ import type { z } from 'zod';
 import { type Deadline, deadlineOf } from '../deadline.ts';
 import { routesOf, type SearchDeps } from '../deps.ts';
 import { emptyQuery, filterOf, livingLane } from '../question.ts';
-import { receiptFor } from '../receipts.ts';
+import { receiptFor, refuseUntraced } from '../receipts.ts';
 import { libraryOf, type OwnLibrary } from './library.ts';
 
 const route = routesOf('search');
@@ -32,6 +32,7 @@ export const postRecall = route('POST /v1/recall', {
   bounds: { by: 'body', apps: true },
   handle: async (deps, { tenant, body, request, reply }) => {
     if (body.query.trim() === '') throw emptyQuery();
+    refuseUntraced(request, body);
     const where = filterOf(body.filters);
     return recall(deps, { tenant, body, where, app: ownApp(request), cancel: waitSignal(reply) });
   },

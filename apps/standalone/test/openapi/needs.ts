@@ -70,6 +70,7 @@ export const NEEDS: Readonly<Record<string, Need>> = {
   getSources: async (world) => ({ params: { id: (await world.consolidated()).memory } }),
   listMessages: async (world) => ({ query: { around: (await world.consolidated()).event } }),
   getConsolidation: ofConsolidation,
+  getPrompts: ofConsolidation,
   getStudy: async (world) => {
     const { consolidation } = await world.consolidated();
     await world.done(`POST /v1/consolidations/${consolidation}/graph`);

@@ -54,6 +54,7 @@ CREATE INDEX lanes_due ON lanes (due_at) WHERE state <> 'idle' AND NOT paused;
 CREATE INDEX lanes_with_work ON lanes (id) WHERE state <> 'idle' AND NOT paused;
 CREATE INDEX lanes_by_newest ON lanes (newest_at) WHERE state = 'waiting' AND NOT paused;
 CREATE INDEX lanes_of_tenant ON lanes (tenant, created_at, id);
+CREATE INDEX lanes_by_activity ON lanes (tenant, updated_at, id);
 
 CREATE TABLE scopes (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -762,7 +763,7 @@ CREATE TABLE graph_studies (
 );
 CREATE INDEX graph_studies_next ON graph_studies (seq) WHERE state = 'pending';
 CREATE INDEX graph_studies_pending ON graph_studies (lane, seq) WHERE state = 'pending';
-CREATE INDEX graph_studies_parked ON graph_studies (seq) WHERE state = 'parked';
+CREATE INDEX graph_studies_parked ON graph_studies (tenant, seq) WHERE state = 'parked';
 -- An erasure takes the lane's row last: what refers to it is looked for by an index.
 CREATE INDEX graph_studies_of_lane ON graph_studies (lane, seq);
 

@@ -22,6 +22,9 @@ const HOLDS_MS = 7 * 24 * 3_600_000;
 export const isCopying = (known: Copying | null, now: Millis): known is Copying =>
   known !== null && known.batches >= BATCHES_MIN && holds(known, now);
 
+/** What is known of a model that is asked for facts without examples. */
+export const seenCopying = (at: Millis): Copying => ({ at, batches: BATCHES_MIN });
+
 const holds = ({ at }: Copying, now: Millis): boolean => now - at <= HOLDS_MS;
 
 /** The ledger's name for what is known of a model's copying. */

@@ -1,4 +1,13 @@
-import type { GraphStore, LaneId, MergeProposal, Millis, Study, StudyState, TenantId } from '@slowwave/engine';
+import type {
+  GraphStore,
+  LaneId,
+  MergeProposal,
+  Millis,
+  ParkedStudy,
+  Study,
+  StudyState,
+  TenantId,
+} from '@slowwave/engine';
 import { ofNoSpace } from '@slowwave/engine/storing';
 import { lookup, read, storeOf, write } from '../access.ts';
 import { standAgain } from '../forgetting.ts';
@@ -10,7 +19,7 @@ import { changeGraph } from './changes.ts';
 
 export type StudyStore = Pick<
   GraphStore,
-  'claim' | 'holds' | 'storeAnswer' | 'apply' | 'fail' | 'release' | 'due' | 'study' | 'request' | 'counts'
+  'claim' | 'holds' | 'storeAnswer' | 'apply' | 'fail' | 'release' | 'due' | 'study' | 'request' | 'parked' | 'counts'
 >;
 
 export const studyStore = storeOf<StudyStore>('graph', {
@@ -87,6 +96,7 @@ export const studyStore = storeOf<StudyStore>('graph', {
     else yield* run(REOPEN_STUDY, { id, now });
     return found.lane;
   }),
+  parked: read((tenant, limit) => allAs(parkedFrom, SELECT_PARKED, { tenant, limit })),
   counts: read(function* () {
     const [pending, parked] = yield* together(counted(COUNT_WAITING), counted(COUNT_PARKED));
     return { pending, parked };
@@ -121,6 +131,18 @@ interface NextRow extends OwnerColumns, ScopeColumns {
   readonly attempts: number;
   readonly not_before: number;
 }
+
+interface ParkedRow extends ScopeColumns, Pick<StudyRow, 'attempts' | 'failure' | 'requested_at'> {
+  readonly consolidation_id: string;
+}
+
+const parkedFrom = (row: ParkedRow): ParkedStudy => ({
+  consolidationId: row.consolidation_id,
+  scope: scopeFrom(row),
+  attempts: row.attempts,
+  failure: parsed(row.failure),
+  requestedAt: row.requested_at,
+});
 
 interface TurnRow {
   readonly epoch: number;
@@ -188,6 +210,11 @@ const SELECT_DUE = `
   ORDER BY s.seq LIMIT @limit`;
 
 const SELECT_STUDY = 'SELECT * FROM graph_studies WHERE tenant = @tenant AND consolidation_id = @id';
+
+const SELECT_PARKED = `
+  SELECT s.consolidation_id, s.attempts, s.failure, s.requested_at, o.user_id, o.agent_id, o.run_id, o.app_id
+  FROM ${waiting()} JOIN scopes o ON o.id = c.scope
+  WHERE s.tenant = @tenant AND s.state = 'parked' ORDER BY s.seq DESC LIMIT @limit`;
 
 const COUNT_WAITING = `SELECT count(*) AS count FROM ${waiting()} WHERE s.state = 'pending' AND ${ofNoSpace('s.tenant')}`;
 const COUNT_PARKED = `

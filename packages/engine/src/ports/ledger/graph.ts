@@ -36,6 +36,12 @@ export interface StudyView {
   readonly appliedAt: Millis | null;
 }
 
+/** A study that could not be made, and whose it is. */
+export interface ParkedStudy extends Pick<StudyView, 'consolidationId' | 'attempts' | 'requestedAt'> {
+  readonly scope: Scope;
+  readonly failure: Failure | null;
+}
+
 export type StudyClaim =
   | { readonly kind: 'claimed'; readonly study: Study }
   /** Somebody else studies this lane; or the first one waits after a failure. */
@@ -92,6 +98,8 @@ export interface GraphStore {
    * is no such consolidation, or nothing to do.
    */
   request(tenant: TenantId, consolidationId: string, now: Millis): Promise<LaneId | null>;
+  /** The newest first. */
+  parked(tenant: TenantId, limit: number): Promise<readonly ParkedStudy[]>;
   /** How many studies wait and are parked, of all tenants, those of shadow spaces left out: for metrics. */
   counts(): Promise<Readonly<Record<'pending' | 'parked', number>>>;
 

@@ -1,0 +1,180 @@
+import type { EngineDeps } from '../deps.ts';
+import { EngineError } from '../errors.ts';
+import { type Copying, copyingName, EXTRACT_PLAIN, seenCopying } from '../models/copying.ts';
+import type { Plan } from '../plan.ts';
+import type { Turn } from '../ports/ledger/lanes.ts';
+import type { Asked, Consolidation, StoredAnswer } from '../ports/ledger/thoughts.ts';
+import type { Meter } from '../ports/meter.ts';
+import type { ChatCall, ChatModel } from '../ports/models.ts';
+import type { Cancellation } from '../ports/tools.ts';
+import { type JsonObject, ownerOf } from '../words.ts';
+import { gather } from './consolidate.ts';
+import { decide } from './decide.ts';
+import { extract } from './extract.ts';
+import type { GatheredTurn, Recalled } from './values.ts';
+
+/** What a model was sent, word for word. */
+export type Question = Pick<ChatCall, 'system' | 'user'>;
+
+/** By their answers. An answer without one: its question is another today. */
+type Questions = Map<StoredAnswer, Question>;
+
+/**
+ * What the models of a consolidation were asked. Questions are not kept, only their hashes: they are put together again from the
+ * messages, the settings and the plan, and count only if the hash is that of the answer. So nothing comes back through
+ * them that was forgotten, erased or removed since: then the question is another, and none is shown.
+ */
+export async function questionsOf(
+  deps: EngineDeps,
+  { consolidation, plan, answers }: ThoughtOf,
+  cancel: Cancellation,
+): Promise<ReadonlyMap<StoredAnswer, Question>> {
+  const found: Questions = new Map();
+  const turn = answers.length === 0 ? null : await turnOf(deps, consolidation);
+  if (turn === null) return found;
+  const again = rehearsing(deps, { plan, answers, found });
+  for (let attempts = 0; attempts <= lastTryOf(answers); attempts += 1) {
+    const gathered = await gather(again(attempts), { ...turn, attempts });
+    await asFarAsKnown(() => extract(again(attempts), gathered, cancel));
+    if (plan !== null && answers.some(({ step }) => step.startsWith('decide')))
+      for (const recalled of recalledFor(gathered, plan))
+        await asFarAsKnown(() => decide(again(attempts), recalled, cancel));
+  }
+  return found;
+}
+
+/** What is kept of what was thought of a consolidation. */
+export interface ThoughtOf {
+  readonly consolidation: Consolidation;
+  /** The newest. */
+  readonly plan: Plan | null;
+  readonly answers: readonly StoredAnswer[];
+}
+
+/** The turn as it was claimed; null: its batches are gone. */
+async function turnOf(
+  { ledger }: EngineDeps,
+  { id, tenant, lane, scope, batchIds, createdAt }: Consolidation,
+): Promise<Turn | null> {
+  const batch = await ledger.batches.get(tenant, batchIds[0] ?? '');
+  if (batch === null) return null;
+  const { settings } = batch;
+  const claim = { generation: 0, epoch: 0, attempts: 0, claimedAt: createdAt };
+  return { ...claim, tenant, lane, owner: ownerOf(scope), consolidationId: id, scope, settings, batchIds };
+}
+
+/** Answers that were no use are kept under the number of the try that they were given in. */
+const TRY = /:(?:unusable|unrepaired):(\d+)$/u;
+
+const tryOf = ({ step }: Pick<StoredAnswer, 'step'>): number | null => {
+  const [, number] = TRY.exec(step) ?? [];
+  return number === undefined ? null : Number(number);
+};
+
+/** The try after the last one that came to nothing. */
+const lastTryOf = (answers: readonly StoredAnswer[]): number =>
+  Math.max(0, ...answers.map((one) => (tryOf(one) ?? -1) + 1));
+
+/** The memories that facts were compared with, as the plan has them. What a rule had decided the model was not asked. */
+function recalledFor(gathered: GatheredTurn, { facts, discards, candidates, operations }: Plan): readonly Recalled[] {
+  const byRule = new Set(operations.filter(({ decidedBy }) => decidedBy === 'rule').map(({ fact }) => fact));
+  const open = facts.filter(({ id }) => !byRule.has(id));
+  return [open, facts].map((asked) => ({
+    ...gathered,
+    ...{ facts: asked, discards, candidates, remarks: [], prompts: [], undecided: true },
+    ...{ memories: new Map(), shared: new Set(), repeats: new Map(), tombstones: new Map() },
+  }));
+}
+
+interface Rehearsed {
+  readonly plan: Plan | null;
+  readonly answers: readonly StoredAnswer[];
+  readonly found: Questions;
+}
+
+/** Thinking once more with the answers at hand: whoever asks a model is given what was answered then, and nothing is written. */
+function rehearsing(deps: EngineDeps, { plan, answers, found }: Rehearsed): (attempt: number) => EngineDeps {
+  const { ledger, chat, imageModel } = deps;
+  const now: { asked: Asked } = { asked: { inputHash: '', steps: [] } };
+  const model = (name: string): ChatModel => ({
+    name,
+    ask: async (call) => {
+      await call.lastLook?.();
+      const answer = answerTo(answers, now.asked);
+      if (answer === undefined) throw notAnswered(answers, now.asked);
+      found.set(answer, { system: call.system, user: call.user });
+      return answer;
+    },
+  });
+  const copying = seenCopying(deps.tools.now());
+  const isPlain = plan?.prompts.some(({ version }) => version === EXTRACT_PLAIN.version) === true;
+  const chatName = plan?.models.chat ?? chat.name;
+  const known = async (name: string): Promise<JsonObject | null> =>
+    name === copyingName(chatName) && plan !== null ? (isPlain ? asJson(copying) : null) : ledger.models.get(name);
+  return (attempt) => ({
+    ...deps,
+    meter: SILENT,
+    chat: model(chatName),
+    imageModel: imageModel && model(imageModel.name),
+    ledger: {
+      ...ledger,
+      models: { ...ledger.models, get: known, put: async () => {} },
+      thoughts: {
+        ...ledger.thoughts,
+        answer: async (_, step, inputHash) => failedBefore(answers, { step, inputHash, attempt }),
+        lastLook: async (_, asked) => {
+          now.asked = asked;
+          return { holds: true, answer: null };
+        },
+        storeAnswer: async () => ({ kind: 'stored' }),
+        countFailedCall: async () => {},
+      },
+    },
+  });
+}
+
+const asJson = (copying: Copying) => copying as unknown as JsonObject;
+
+/** Of several names under which it may be kept, that of an answer which was no use comes first: it was given before. */
+const answerTo = (answers: readonly StoredAnswer[], { inputHash, steps }: Asked): StoredAnswer | undefined =>
+  steps
+    .toReversed()
+    .map((step) => answers.find((one) => one.step === step && one.inputHash === inputHash))
+    .find((answer) => answer !== undefined);
+
+interface Earlier {
+  readonly step: string;
+  readonly inputHash: string;
+  readonly attempt: number;
+}
+
+/** What was known at the beginning of a try: what came to nothing in those before it. */
+function failedBefore(answers: readonly StoredAnswer[], { step, inputHash, attempt }: Earlier): StoredAnswer | null {
+  const known = answers.find((one) => one.step === step && one.inputHash === inputHash);
+  const number = known === undefined ? null : tryOf(known);
+  return known !== undefined && number !== null && number < attempt ? known : null;
+}
+
+/** Nobody answered: it was too long, and asked about in halves; or it is not what was asked then. */
+const notAnswered = (answers: readonly StoredAnswer[], { steps }: Asked): EngineError =>
+  answers.some(({ step }) => step.startsWith(`${steps[0]}/`))
+    ? new EngineError('it was asked about in halves', { code: 'context_too_long', retryable: false })
+    : new EngineError('it is not what was asked then', { code: 'internal', retryable: false });
+
+/** What follows from a question that is not known is not known either, and neither is how a failed try would have gone on. */
+async function asFarAsKnown(rehearse: () => Promise<unknown>): Promise<void> {
+  try {
+    await rehearse();
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error;
+  }
+}
+
+const SILENT: Meter = {
+  step: () => {},
+  call: () => {},
+  turn: () => {},
+  facts: () => {},
+  attacks: () => {},
+  searchable: () => {},
+};

@@ -1,5 +1,5 @@
 import { createContext, use } from 'react';
-import type { Session } from './api.ts';
+import { may, type Session } from './api.ts';
 
 export const SessionContext = createContext<Session | null>(null);
 
@@ -9,3 +9,6 @@ export function useWho(): Session {
   if (session === null) throw new Error('expected to be inside the frame of the console');
   return session;
 }
+
+/** People who look are not chats that are told: where the key may ask for it, what they look at leaves no receipt. */
+export const useLooking = (): { readonly receipt?: false } => (may(useWho(), 'manage') ? { receipt: false } : {});

@@ -15,7 +15,7 @@ export const WITHIN_MS = 60_000;
 const START_MS = 180_000;
 
 /** What somebody sees, in a browser of their own. */
-interface Visit {
+export interface Visit {
   readonly page: Page;
   /** Opens a page of the console and waits until it has what it shows. */
   open(path: string): Promise<void>;

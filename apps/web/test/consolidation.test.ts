@@ -18,6 +18,14 @@ const gossip: Script = async (asked) => {
 const model = await startModelServer({ script: gossip });
 afterAll(() => model.close());
 
+/** All that the model was ever sent in a role. */
+const sentAs = (role: 'system' | 'user') =>
+  model.calls.flatMap(({ request }) =>
+    (request.messages as unknown as { role: string; content: string }[]).flatMap((one) =>
+      one.role === role ? [one.content] : [],
+    ),
+  );
+
 describe('the page of a consolidation', () => {
   const at = consoleForTests({ OPENAI_BASE_URL: model.baseUrl, SLOWWAVE_EMBEDDING_MODEL: 'builtin' });
   const said = async (user: string, content: string): Promise<string> => {
@@ -45,14 +53,21 @@ describe('the page of a consolidation', () => {
     await first.getByRole('link', { name: 'Home is Oslo.' }).waitFor();
     expect(await first.locator('ins').allTextContents()).toEqual(['Bergen']);
     await page.getByRole('region', { name: 'Times' }).getByText('extract').waitFor();
-    await page.getByRole('region', { name: 'Raw answers' }).locator('summary').first().click();
-    await page
-      .getByRole('region', { name: 'Raw answers' })
-      .locator('pre')
-      .first()
-      .getByText('Home is Bergen.')
-      .first()
-      .waitFor();
+    const exchanges = page.getByRole('region', { name: 'Prompts and answers' });
+    await exchanges.locator('summary').first().click();
+    await exchanges.getByRole('region', { name: 'Answer of extract' }).getByText('Home is Bergen.').waitFor();
+    for (const [part, role] of [
+      ['System prompt of extract', 'system'],
+      ['User message of extract', 'user'],
+    ] as const) {
+      const shown = await exchanges.getByRole('region', { name: part }).locator('pre').textContent();
+      expect(sentAs(role)).toContain(shown);
+    }
+    await at.api.settings.replace({ instructions: 'Nothing of pets.' });
+    await page.reload();
+    await exchanges.locator('summary').first().click();
+    await exchanges.getByText('cannot be rebuilt any more').waitFor();
+    await at.api.settings.replace({});
     await expectClean();
   });
 
@@ -92,6 +107,21 @@ describe('the page of a consolidation', () => {
     ]);
     await page.getByRole('button', { name: 'Discard' }).click();
     await page.getByText(/^discard/).waitFor({ timeout: WITHIN_MS });
+  });
+
+  it('tries another mode, which compares with nothing', async () => {
+    await said('eva', 'Home is Oslo.');
+    const id = await said('eva', 'Home is Bergen.');
+    const { page, open } = await at.visit();
+    await open(`/consolidations/${id}`);
+    await page.getByRole('button', { name: 'What if …' }).click();
+    await page.getByRole('combobox', { name: 'Mode' }).selectOption('add_only');
+    await page.getByRole('textbox', { name: 'Instructions' }).fill('Whatever is said.');
+    await page.getByRole('button', { name: 'Try it' }).click();
+    const memories = page.getByRole('region', { name: 'Memories' });
+    await memories.getByText('1 added').waitFor({ timeout: WITHIN_MS });
+    await memories.locator('ins', { hasText: 'Home is Bergen.' }).waitFor();
+    await page.getByText('mode: add_only').waitFor();
   });
 
   it('fits a telephone in the dark', async () => {

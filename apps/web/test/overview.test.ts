@@ -24,7 +24,11 @@ describe('the overview', () => {
     await open('/');
     const accepted = page.locator('section', { hasText: 'Accepted' }).locator('.figure');
     await accepted.getByText('0', { exact: true }).waitFor({ timeout: WITHIN_MS });
-    await at.api.settings.replace({ review: ['ADD'], budgets: { tokens_per_day: 1 } });
+    await at.api.settings.replace({
+      review: ['ADD'],
+      budgets: { tokens_per_day: 1 },
+      prices: { builtin: { prompt: 1_000, completion: 1_000 } },
+    });
     await at.api.send('POST /v1/batches', { body: said('ana', 'I live in Lisbon.'), query: { wait: 30_000 } });
     await accepted.getByText('1', { exact: true }).waitFor({ timeout: WITHIN_MS });
     const needs = page.getByRole('region', { name: 'What needs somebody' });
@@ -34,6 +38,9 @@ describe('the overview', () => {
     await needs.getByRole('link', { name: 'The limit of the day is reached' }).waitFor({ timeout: WITHIN_MS });
     const batches = page.getByRole('img', { name: /^Batches by the hour/ });
     expect(await batches.getAttribute('aria-label')).toContain('Consolidated: 1');
+    await page.getByRole('button', { name: 'Cost', exact: true }).click();
+    const cost = page.getByRole('img', { name: /^Cost of models by day and step/ });
+    expect(await cost.getAttribute('aria-label')).toMatch(/extract: \d+\.\d+/);
     await expectClean();
   });
 
@@ -70,7 +77,8 @@ describe('the overview of a server whose model does not work', async () => {
     const { secret } = await at.api.keys.make({ name: 'of ana', scopes: ['search'], user_id: 'ana' });
     const { page, open, expectClean } = await at.visit({ key: secret });
     await open('/');
-    await page.getByText('Your key does not see').waitFor({ timeout: WITHIN_MS });
+    await page.waitForURL(/\/users\/user\/ana$/, { timeout: WITHIN_MS });
+    await page.getByRole('heading', { name: 'ana' }).waitFor({ timeout: WITHIN_MS });
     await expectClean();
   });
 });

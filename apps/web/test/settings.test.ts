@@ -7,7 +7,7 @@ import { consoleForTests, WITHIN_MS } from './browsing.ts';
 const KEY = 'a-key-of-enough-letters';
 const NARROW = { viewport: { width: 390, height: 844 }, colorScheme: 'dark' } as const;
 
-const PAGES = ['', '/review', '/retention', '/budgets', '/keys', '/webhooks', '/audit', '/models', '/health'];
+const PAGES = ['', '/review', '/due', '/retention', '/budgets', '/keys', '/webhooks', '/audit', '/models', '/health'];
 
 describe('the settings', () => {
   const at = consoleForTests({ SLOWWAVE_API_KEY: KEY, SLOWWAVE_ALLOW_PRIVATE_URLS: '127.0.0.1' });
@@ -32,6 +32,44 @@ describe('the settings', () => {
     await expectClean();
     await page.getByRole('button', { name: 'Save' }).click();
     await expect.poll(async () => (await at.api.settings.get()).review, { timeout: WITHIN_MS }).toEqual(['ADD']);
+  });
+
+  it('say when what is said is consolidated, and what models cost, tried before it is saved', async () => {
+    const { page, open, expectClean } = await at.visit({ key: KEY });
+    await open('/settings/due');
+    await page.getByLabel('Seconds without a word').fill('1.5');
+    await page.getByLabel('Exchanges').fill('4');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect
+      .poll(async () => (await at.api.settings.get()).due, { timeout: WITHIN_MS })
+      .toEqual({ idle_ms: 1_500, exchanges: 4 });
+    await open('/settings/budgets');
+    await page.getByLabel('Model').fill('builtin');
+    await page.getByRole('button', { name: 'Add a price' }).click();
+    await page.getByLabel('Read').fill('1000');
+    await page.getByLabel('Written').fill('2000');
+    const trial = page.getByRole('region', { name: 'Try on a transcript' });
+    await trial.getByRole('button', { name: 'Try' }).click();
+    await trial.getByText(/cost \d/).waitFor({ timeout: WITHIN_MS });
+    await expectClean();
+    expect((await at.api.settings.get()).prices).toEqual({});
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect
+      .poll(async () => (await at.api.settings.get()).prices, { timeout: WITHIN_MS })
+      .toEqual({ builtin: { prompt: 1_000, completion: 2_000 } });
+    await page.getByRole('button', { name: 'Remove the price of builtin' }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect.poll(async () => (await at.api.settings.get()).prices, { timeout: WITHIN_MS }).toEqual({});
+  });
+
+  it('are tried in any mode that a batch may have', async () => {
+    const { page, open } = await at.visit({ key: KEY });
+    await open('/settings');
+    const trial = page.getByRole('region', { name: 'Try on a transcript' });
+    await trial.getByLabel('Conversation').fill('Whatever I say, word for word.');
+    await trial.getByLabel('Mode').selectOption('verbatim');
+    await trial.getByRole('button', { name: 'Try' }).click();
+    await trial.locator('ins', { hasText: 'Whatever I say, word for word.' }).waitFor({ timeout: WITHIN_MS });
   });
 
   it('show what retention would remove before it does', async () => {
@@ -108,6 +146,6 @@ describe('the settings', () => {
     const { page, open } = await at.visit({ key: secret });
     await open('/settings');
     const offered = await page.getByRole('navigation', { name: 'Settings' }).getByRole('link').allTextContents();
-    expect(offered).toEqual(['What is remembered', 'Review', 'Retention', 'Budgets', 'Webhooks']);
+    expect(offered).toEqual(['What is remembered', 'Review', 'Timing', 'Retention', 'Budgets and prices', 'Webhooks']);
   });
 });

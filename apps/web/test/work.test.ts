@@ -9,6 +9,7 @@ const honest = answers({
 /** Does not read of Oslo, and cannot read of whales, until it is mended. */
 const picky: Script = (asked) => {
   const text = JSON.stringify(asked.input);
+  if (asked.name === 'extract_graph') return refusal(400, { message: 'no graphs' });
   if (text.includes('Oslo')) return refusal(400, { message: 'not of Oslo' });
   if (text.includes('whale')) return refusal(400, { message: 'too long', code: 'context_length_exceeded' });
   return honest(asked);
@@ -96,6 +97,38 @@ describe('the page of work', () => {
       .first()
       .waitFor({ timeout: WITHIN_MS });
     await expectClean();
+  });
+
+  it('lists updates of the graph that failed, and tries them again', async () => {
+    const { batch_id: id } = await at.api.batches.post({
+      user_id: 'dora',
+      graph: true,
+      flush: true,
+      messages: [{ role: 'user', content: 'sister is a pilot' }],
+    });
+    await at.api.batches.settled(id);
+    const { page, open, expectClean } = await at.visit();
+    await open('/work');
+    const graph = page.getByRole('article', { name: 'Graph' });
+    await graph.getByRole('link', { name: 'dora' }).waitFor({ timeout: WITHIN_MS });
+    await graph.locator('summary').click();
+    await graph.getByText('no graphs').waitFor();
+    await expectClean();
+    model.setScript(async (asked) =>
+      asked.name === 'extract_graph' ? { json: { entities: [], statements: [] } } : honest(asked),
+    );
+    await graph.getByRole('button', { name: 'Try again' }).click();
+    await graph.waitFor({ state: 'detached', timeout: WITHIN_MS });
+    const { consolidation_id: consolidation } = await at.api.batches.get(id);
+    await expect
+      .poll(
+        async () =>
+          (await at.api.send('GET /v1/consolidations/{id}/graph', { params: { id: consolidation ?? '' } })).state,
+        {
+          timeout: WITHIN_MS,
+        },
+      )
+      .toBe('applied');
   });
 
   it('lets what waits be consolidated now, and shows why something could not be', async () => {

@@ -8,7 +8,6 @@ import { Owner } from '../ui/links.tsx';
 import { StateTag } from '../ui/state-tag.tsx';
 import { Answer, Empty } from '../ui/states.tsx';
 import { Moment } from '../ui/time.tsx';
-import { planOf } from './consolidation/plan.ts';
 import { Decisions, Messages } from './consolidation/story.tsx';
 import { Answers, Times, Usage } from './consolidation/thinking.tsx';
 import { Redo, Undo } from './consolidation/undoing.tsx';
@@ -36,8 +35,7 @@ export function ConsolidationPage() {
 }
 
 function Whole({ consolidation }: { readonly consolidation: Consolidation }) {
-  const { batch_ids: batchIds, messages = [], answers, removed_at: removed } = consolidation;
-  const plan = planOf(consolidation);
+  const { batch_ids: batchIds, messages = [], plan, answers, removed_at: removed } = consolidation;
   const [batchId = ''] = batchIds;
   const batch = useQuery({
     queryKey: ['batch', batchId],
@@ -55,7 +53,7 @@ function Whole({ consolidation }: { readonly consolidation: Consolidation }) {
       )}
       <Times consolidation={consolidation} plan={plan} batch={batch.data} />
       {plan !== null && <Usage plan={plan} />}
-      <Answers answers={answers} />
+      <Answers id={consolidation.id} answers={answers} />
     </>
   );
 }

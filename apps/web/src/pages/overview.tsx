@@ -64,13 +64,17 @@ function Whole() {
 type Seen = Operations['GET /v1/overview']['answer'];
 
 function Figures({ overview }: { readonly overview: Seen }) {
-  const { batches, history, freshness, answers } = overview;
+  const { at, batches, history, freshness, answers, oldest_due_at: due } = overview;
   const done = history.hours.reduce((sum, hour) => sum + hour.consolidated + hour.empty, 0);
   const accepted = history.hours.reduce((sum, { at: _, ...states }) => sum + sumOf(Object.values(states)), 0);
   return (
     <div className="grid figures">
       <Figure name="Accepted" value={accepted.toLocaleString('en')} />
       <Figure name="Waiting" value={batches.pending.toLocaleString('en')} />
+      <Figure
+        name="How long the oldest has been due"
+        value={due === null ? '–' : lasting(Math.max(0, Date.parse(at) - Date.parse(due)))}
+      />
       <Figure name="Being consolidated" value={batches.consolidating.toLocaleString('en')} />
       <Figure name="Consolidated" value={done.toLocaleString('en')} />
       <Figure name="Parked" value={batches.parked.toLocaleString('en')} />

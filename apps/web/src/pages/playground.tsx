@@ -3,7 +3,7 @@ import { type FormEvent, useState } from 'react';
 import { Link } from 'wouter';
 import { api } from '../api.ts';
 import { useIds } from '../owner.ts';
-import { useWho } from '../session.ts';
+import { useLooking, useWho } from '../session.ts';
 import { Choice } from '../ui/choice.tsx';
 import { Answer } from '../ui/states.tsx';
 import { type Line, useConversation } from './playground/conversation.ts';
@@ -153,9 +153,11 @@ function Memories({ user }: { readonly user: string }) {
 
 function Context({ user, question }: { readonly user: string; readonly question: string }) {
   const ids = useIds({ kind: 'user', id: user });
+  const looking = useLooking();
   const context = useQuery({
     queryKey: ['playground', 'context', user, question],
-    queryFn: ({ signal }) => api.memories.context({ ...ids, ...(question !== '' && { query: question }) }, { signal }),
+    queryFn: ({ signal }) =>
+      api.memories.context({ ...ids, ...looking, ...(question !== '' && { query: question }) }, { signal }),
     enabled: question !== '',
   });
   if (question === '') return <p className="quiet">Say something first: the block is made for the latest message.</p>;

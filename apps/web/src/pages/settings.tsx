@@ -19,8 +19,9 @@ interface Page {
 const PAGES: readonly Page[] = [
   { path: '', name: 'What is remembered', right: 'manage', show: () => <Rules of="remember" /> },
   { path: 'review', name: 'Review', right: 'manage', show: () => <Rules of="review" /> },
+  { path: 'due', name: 'Timing', right: 'manage', show: () => <Rules of="due" /> },
   { path: 'retention', name: 'Retention', right: 'manage', show: () => <Rules of="retention" /> },
-  { path: 'budgets', name: 'Budgets', right: 'manage', show: () => <Rules of="budgets" /> },
+  { path: 'budgets', name: 'Budgets and prices', right: 'manage', show: () => <Rules of="budgets" /> },
   { path: 'keys', name: 'Keys', right: 'admin', show: () => <Keys /> },
   { path: 'webhooks', name: 'Webhooks', right: 'manage', show: () => <Webhooks /> },
   { path: 'audit', name: 'Audit log', right: 'admin', show: () => <Audit /> },

@@ -20,16 +20,18 @@ interface Chart {
   readonly utc?: boolean;
   /** A moment, where somebody points at it. */
   readonly timeText: (at: number) => string;
+  /** What the bars should not exceed, as a line; null: nothing. */
+  readonly limit?: number | null;
 }
 
 const HEIGHT = 190;
 const SECOND_MS = 1_000;
 
 /** Bars over time, each made of parts. Below it: what the colours mean, and the figures where somebody points. */
-export function Bars({ name, times, parts, utc = false, timeText }: Chart) {
+export function Bars({ name, times, parts, utc = false, timeText, limit = null }: Chart) {
   const place = useRef<HTMLDivElement>(null);
   const [at, setAt] = useState<number | null>(null);
-  const drawn = usePlot(place, { parts, times, utc, setAt });
+  const drawn = usePlot(place, { parts, times, utc, limit, setAt });
   const pointed = at === null ? undefined : times[at];
   return (
     <figure className="chart" data-drawn={drawn}>
@@ -54,6 +56,7 @@ const sumOf = (values: readonly number[]): number => values.reduce((sum, value) 
 
 interface Drawing extends Pick<Chart, 'parts' | 'times'> {
   readonly utc: boolean;
+  readonly limit: number | null;
   readonly setAt: (at: number | null) => void;
 }
 
@@ -62,7 +65,7 @@ function usePlot(place: { readonly current: HTMLDivElement | null }, drawing: Dr
   const [drawn, setDrawn] = useState(false);
   const width = useWidth(place);
   const scheme = useScheme();
-  const shown = JSON.stringify([drawing.times, drawing.parts, scheme]);
+  const shown = JSON.stringify([drawing.times, drawing.parts, drawing.limit, scheme]);
   // Figures that are read again and are the same are not drawn again.
   useEffect(() => {
     const element = place.current;
@@ -110,10 +113,11 @@ function dataOf({ times, parts }: Drawing): Plot.AlignedData {
 /** So that the bars of the first and the last moment are not cut. */
 const HALF = 0.5;
 
-function optionsOf(element: HTMLElement, width: number, { times, parts, utc, setAt }: Drawing): Plot.Options {
+function optionsOf(element: HTMLElement, width: number, { times, parts, utc, limit, setAt }: Drawing): Plot.Options {
   const color = (name: string): string => colorOf(element, name);
   const [first = 0, second = first + SECOND_MS] = times;
   const margin = ((second - first) / SECOND_MS) * HALF;
+  const isWhole = parts.every(({ values }) => values.every(Number.isInteger));
   const axis = { stroke: color('--quiet'), grid: { stroke: color('--line'), width: 1 }, ticks: { show: false } };
   return {
     width,
@@ -123,11 +127,11 @@ function optionsOf(element: HTMLElement, width: number, { times, parts, utc, set
     cursor: { drag: { x: false, y: false }, points: { show: false } },
     scales: {
       x: { range: (_plot, from, to) => [from - margin, to + margin] },
-      y: { range: (_plot, _from, to) => [0, Math.max(1, to)] },
+      y: { range: (_plot, _from, to) => [0, topOf(to, limit)] },
     },
     axes: [
       { ...axis, grid: { show: false } },
-      { ...axis, size: 56, incrs: WHOLE, values: (_plot, values) => values.map(shortly) },
+      { ...axis, size: 56, ...(isWhole && { incrs: WHOLE }), values: (_plot, values) => values.map(shortly) },
     ],
     series: [
       {},
@@ -139,11 +143,37 @@ function optionsOf(element: HTMLElement, width: number, { times, parts, utc, set
         ...(Plot.paths.bars !== undefined && { paths: Plot.paths.bars({ size: [0.8, 40] }) }),
       })),
     ],
-    hooks: { setCursor: [({ cursor }) => setAt(cursor.idx ?? null)] },
+    hooks: {
+      setCursor: [({ cursor }) => setAt(cursor.idx ?? null)],
+      draw: [(plot) => limit !== null && drawLine(plot, limit, color('--bad'))],
+    },
   };
 }
 
+/** Steps of an axis of things that are counted. */
 const WHOLE = Array.from({ length: 13 }, (_, power) => [1, 2, 5].map((step) => step * 10 ** power)).flat();
+
+/** A limit that is far above all bars would leave nothing to see of them. */
+const LIMIT_SHOWN = 4;
+
+/** Where the axis ends: a little above the highest bar, and above the limit where that is near. */
+const topOf = (highest: number, limit: number | null): number =>
+  limit !== null && limit <= highest * LIMIT_SHOWN ? Math.max(highest, limit) * 1.05 : highest > 0 ? highest : 1;
+
+function drawLine(plot: Plot, value: number, color: string): void {
+  const { ctx, bbox } = plot;
+  const y = plot.valToPos(value, 'y', true);
+  if (y < bbox.top) return;
+  ctx.save();
+  ctx.strokeStyle = color;
+  ctx.lineWidth = 2;
+  ctx.setLineDash([6, 4]);
+  ctx.beginPath();
+  ctx.moveTo(bbox.left, y);
+  ctx.lineTo(bbox.left + bbox.width, y);
+  ctx.stroke();
+  ctx.restore();
+}
 
 const SHORT = new Intl.NumberFormat('en', { notation: 'compact' });
 const shortly = (value: number): string => SHORT.format(value);

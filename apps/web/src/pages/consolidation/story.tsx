@@ -1,10 +1,11 @@
+import type { Plan } from '@slowwave/sdk';
 import { Link } from 'wouter';
 import { Diff } from '../../ui/diff.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { Moment } from '../../ui/time.tsx';
 import { Wide } from '../../ui/wide.tsx';
 import { WITHHELD } from '../../ui/withheld.ts';
-import { type Candidate, type Fact, type Message, numberOf, type Operation, type Plan, piecesOf } from './plan.ts';
+import { type Candidate, type Fact, type Message, numberOf, type Operation, piecesOf } from './plan.ts';
 
 interface Told {
   readonly plan: Plan | null;
@@ -41,7 +42,7 @@ const factsFrom = (plan: Plan | null, message: string): readonly Fact[] =>
   plan?.facts.filter(({ source_ids: sources }) => sources.includes(message)) ?? [];
 
 const attacksIn = (plan: Plan | null, message: string): readonly string[] =>
-  plan?.attacks?.find(({ message_id: id }) => id === message)?.kinds ?? [];
+  plan?.attacks.find(({ message_id: id }) => id === message)?.kinds ?? [];
 
 function Quoted({ text, facts }: { readonly text: string; readonly facts: readonly Fact[] }) {
   const pieces = piecesOf(text, facts);

@@ -1,7 +1,10 @@
-import type { Batch, Consolidation } from '@slowwave/sdk';
+import type { Batch, Consolidation, Plan } from '@slowwave/sdk';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { Link } from 'wouter';
+import { api } from '../../api.ts';
+import { Answer } from '../../ui/states.tsx';
 import { Wide } from '../../ui/wide.tsx';
-import type { Plan } from './plan.ts';
 
 interface Told {
   readonly consolidation: Consolidation;
@@ -116,34 +119,83 @@ const COST_DIGITS = 6;
 /** Without a price nothing is known of it. */
 const costOf = (cost: number | null): string => (cost === null ? 'no price' : cost.toFixed(COST_DIGITS));
 
-/** What the models wrote, as it came. */
-export function Answers({ answers }: Pick<Consolidation, 'answers'>) {
+type Written = Consolidation['answers'][number];
+
+/** What the models were sent and what they wrote, as it went and came. */
+export function Answers({ id, answers }: Pick<Consolidation, 'id' | 'answers'>) {
   if (answers.length === 0) return null;
   return (
-    <section className="card" aria-label="Raw answers">
-      <h2>Raw answers</h2>
-      {answers.map(
-        ({ step, model, output, prompt_tokens: read, completion_tokens: wrote, at, reused_from: former }) => (
-          <details key={`${step} ${at}`}>
-            <summary>
-              {step}{' '}
-              <span className="quiet">
-                {model}, {read.toLocaleString('en')} tokens read, {wrote.toLocaleString('en')} written
-              </span>
-            </summary>
-            {former !== null && (
-              <p>
-                Reused from <Link href={`/consolidations/${former}`}>an undone consolidation</Link>, which paid for it.
-              </p>
-            )}
-            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}
-            <pre tabIndex={0}>{readable(output)}</pre>
-          </details>
-        ),
-      )}
+    <section className="card" aria-label="Prompts and answers">
+      <h2>Prompts and answers</h2>
+      {answers.map((answer, at) => (
+        <Exchange key={`${answer.step} ${answer.at}`} id={id} answer={answer} at={at} />
+      ))}
     </section>
   );
 }
+
+interface Place {
+  readonly id: string;
+  /** Which of the answers it is. */
+  readonly at: number;
+}
+
+function Exchange({ id, at, answer }: Place & { readonly answer: Written }) {
+  const { step, model, output, prompt_tokens: read, completion_tokens: wrote, reused_from: former } = answer;
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>
+        {step}{' '}
+        <span className="quiet">
+          {model}, {read.toLocaleString('en')} tokens read, {wrote.toLocaleString('en')} written
+        </span>
+      </summary>
+      {former !== null && (
+        <p>
+          Reused from <Link href={`/consolidations/${former}`}>an undone consolidation</Link>, which paid for it.
+        </p>
+      )}
+      {isOpen && <Sent id={id} at={at} />}
+      <h3>Answer</h3>
+      <Verbatim name={`Answer of ${step}`} text={readable(output)} />
+    </details>
+  );
+}
+
+/** Rebuilt by the server when somebody asks for it. */
+function Sent({ id, at }: Place) {
+  const prompts = useQuery({
+    queryKey: ['consolidation', id, 'prompts'],
+    queryFn: ({ signal }) => api.send('GET /v1/consolidations/{id}/prompts', { params: { id } }, { signal }),
+  });
+  return (
+    <Answer of={prompts}>
+      {({ results }) => {
+        const { step = '', prompt = null } = results[at] ?? {};
+        return prompt === null ? (
+          <p className="quiet">
+            The prompt is not stored, and cannot be rebuilt any more: the messages, the settings or what was known have
+            changed since, or something of it was forgotten.
+          </p>
+        ) : (
+          <>
+            <h3>System prompt</h3>
+            <Verbatim name={`System prompt of ${step}`} text={prompt.system} />
+            <h3>User message</h3>
+            <Verbatim name={`User message of ${step}`} text={prompt.user} />
+          </>
+        );
+      }}
+    </Answer>
+  );
+}
+
+const Verbatim = ({ name, text }: { readonly name: string; readonly text: string }) => (
+  <Wide name={name}>
+    <pre className="wrap">{text}</pre>
+  </Wide>
+);
 
 /** JSON line by line; anything else as it is. */
 function readable(output: string): string {

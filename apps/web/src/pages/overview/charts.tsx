@@ -1,5 +1,7 @@
 import type { Operations } from '@slowwave/sdk';
+import { useState } from 'react';
 import { Bars } from '../../ui/bars.tsx';
+import { Choice } from '../../ui/choice.tsx';
 
 type Overview = Operations['GET /v1/overview']['answer'];
 type Used = Overview['usage'][number];
@@ -17,11 +19,7 @@ export function Charts({ overview, period }: Shown) {
         <h2>Batches by the hour in which they were accepted</h2>
         <Batches overview={overview} period={period} />
       </section>
-      <section className="card">
-        <h2>Tokens by day (UTC)</h2>
-        <Tokens overview={overview} />
-        <Spent overview={overview} />
-      </section>
+      <Use overview={overview} />
     </div>
   );
 }
@@ -52,17 +50,45 @@ const DAY_MS = 86_400_000;
 const DAYS = 7;
 const COLORS = ['--act', '--good', '--wait', '--quiet'] as const;
 
-function Tokens({ overview: { at, usage } }: Pick<Shown, 'overview'>) {
+const MEASURES = { tokens: 'Tokens', cost: 'Cost' } as const;
+type Measure = keyof typeof MEASURES;
+
+const MEASURED: Readonly<Record<Measure, (used: Used) => number>> = {
+  tokens: ({ prompt_tokens: prompt, completion_tokens: completion }) => prompt + completion,
+  cost: ({ cost }) => cost,
+};
+
+/** What models used, day by day and by what they were asked for, against what a day may use. */
+function Use({ overview }: Pick<Shown, 'overview'>) {
+  const [measure, setMeasure] = useState<Measure>('tokens');
+  return (
+    <section className="card">
+      <div className="row heading">
+        <h2>{MEASURES[measure]} by day (UTC)</h2>
+        <Choice name="What is measured" options={MEASURES} chosen={measure} choose={setMeasure} />
+      </div>
+      <Days overview={overview} measure={measure} />
+      <Spent overview={overview} />
+    </section>
+  );
+}
+
+function Days({
+  overview: { at, usage, today: spent },
+  measure,
+}: Pick<Shown, 'overview'> & { readonly measure: Measure }) {
   const today = Date.parse(at) - (Date.parse(at) % DAY_MS);
   const times = Array.from({ length: DAYS }, (_, i) => today - (DAYS - 1 - i) * DAY_MS);
-  const steps = largestSteps(usage);
+  const sumOf = (used: readonly Used[]): number => used.reduce((sum, one) => sum + MEASURED[measure](one), 0);
+  const steps = largestSteps(usage, sumOf);
   const named = (step: string): string => (steps.includes(step) ? step : 'others');
   const names = [...steps, ...(usage.some(({ step }) => !steps.includes(step)) ? ['others'] : [])];
   const values = (name: string) =>
     times.map((time) => sumOf(usage.filter(({ day, step }) => Date.parse(day) === time && named(step) === name)));
   return (
     <Bars
-      name="Tokens of models by day and step"
+      name={`${MEASURES[measure]} of models by day and step`}
+      limit={spent[measure].limit}
       times={times}
       utc
       timeText={(time) => DAY.format(time)}
@@ -72,14 +98,11 @@ function Tokens({ overview: { at, usage } }: Pick<Shown, 'overview'>) {
 }
 
 /** Those that used most; the others are shown together. */
-function largestSteps(usage: readonly Used[]): string[] {
-  const tokens = [...Map.groupBy(usage, ({ step }) => step)].map(([step, used]) => ({ step, tokens: sumOf(used) }));
-  const sorted = tokens.sort((a, b) => b.tokens - a.tokens).map(({ step }) => step);
+function largestSteps(usage: readonly Used[], sumOf: (used: readonly Used[]) => number): string[] {
+  const sums = [...Map.groupBy(usage, ({ step }) => step)].map(([step, used]) => ({ step, sum: sumOf(used) }));
+  const sorted = sums.sort((a, b) => b.sum - a.sum).map(({ step }) => step);
   return sorted.slice(0, COLORS.length - 1);
 }
-
-const sumOf = (used: readonly Used[]): number =>
-  used.reduce((sum, { prompt_tokens: prompt, completion_tokens: completion }) => sum + prompt + completion, 0);
 
 /** Today's use against its limits, and the calls of all days that are shown. */
 function Spent({ overview: { today, usage } }: Pick<Shown, 'overview'>) {

@@ -5,10 +5,11 @@ import { api } from '../../api.ts';
 import { ActionForm } from '../../ui/action.tsx';
 import { Amount, Line, LongText, Select, Several } from '../../ui/fields.tsx';
 import { Loading, Problem } from '../../ui/states.tsx';
+import { Costs } from './costs.tsx';
 import { Falling } from './falling.tsx';
 import { Trial } from './trial.tsx';
 
-type Part = 'remember' | 'review' | 'retention' | 'budgets';
+type Part = 'remember' | 'review' | 'due' | 'retention' | 'budgets';
 
 const SETTINGS = ['settings'];
 
@@ -24,7 +25,7 @@ export function Rules({ of }: { readonly of: Part }) {
   return <Editor key={JSON.stringify(data)} saved={data} of={of} />;
 }
 
-interface Editing {
+export interface Editing {
   readonly draft: Settings;
   readonly change: (part: Partial<Settings>) => void;
 }
@@ -46,10 +47,11 @@ function Editor({ saved, of }: { readonly saved: Settings; readonly of: Part }) 
           {of === 'remember' && <Remember {...editing} />}
           {of === 'review' && <Review {...editing} />}
           {of === 'retention' && <Retention {...editing} />}
-          {of === 'budgets' && <Budgets {...editing} />}
+          {of === 'due' && <Due {...editing} />}
+          {of === 'budgets' && <Costs {...editing} />}
         </ActionForm>
       </section>
-      {(of === 'remember' || of === 'review') && <Trial draft={draft} />}
+      {(of === 'remember' || of === 'review' || of === 'budgets') && <Trial draft={draft} />}
       {of === 'retention' && <Falling draft={draft} />}
     </div>
   );
@@ -150,6 +152,42 @@ const Review = ({ draft, change }: Editing) => (
   </>
 );
 
+const SECOND_MS = 1_000;
+
+/** Empty: as the service is configured. */
+function Due({ draft: { due }, change }: Editing) {
+  const wait = (part: { readonly [Name in keyof typeof due]?: number | null }) => {
+    const next = Object.entries({ ...due, ...part }).filter(([, value]) => value !== null);
+    change({ due: Object.fromEntries(next) });
+  };
+  const seconds = (ms: number | undefined): number | null => (ms === undefined ? null : ms / SECOND_MS);
+  const millis = (value: number | null): number | null => (value === null ? null : Math.round(value * SECOND_MS));
+  return (
+    <>
+      <p className="quiet">
+        What somebody says is consolidated as soon as one of these is reached. Waiting longer costs fewer calls of the
+        model; until then it is found as it was said. Empty: as the service is configured.
+      </p>
+      <Amount
+        name="Seconds without a word"
+        hint="A conversation that pauses so long is over."
+        step="any"
+        value={seconds(due.idle_ms)}
+        change={(value) => wait({ idle_ms: millis(value) })}
+      />
+      <Amount
+        name="Seconds at most"
+        hint="However much more is said."
+        step="any"
+        value={seconds(due.max_age_ms)}
+        change={(value) => wait({ max_age_ms: millis(value) })}
+      />
+      <Amount name="Exchanges" min={1} value={due.exchanges ?? null} change={(exchanges) => wait({ exchanges })} />
+      <Amount name="Tokens" min={1} value={due.tokens ?? null} change={(tokens) => wait({ tokens })} />
+    </>
+  );
+}
+
 function Retention({ draft, change }: Editing) {
   const { retention, forgetting } = draft;
   const keep = (part: Partial<typeof retention>) => change({ retention: { ...retention, ...part } });
@@ -201,40 +239,6 @@ function Retention({ draft, change }: Editing) {
         min={1}
         value={forgetting.max_memories}
         change={(max_memories) => forget({ max_memories })}
-      />
-    </>
-  );
-}
-
-function Budgets({ draft: { budgets }, change }: Editing) {
-  const limit = (part: Partial<typeof budgets>) => change({ budgets: { ...budgets, ...part } });
-  return (
-    <>
-      <p className="quiet">
-        Each day (UTC). Once a limit is reached, batches wait for the next day; nothing is dropped. Empty: no limit.
-      </p>
-      <Amount
-        name="Tokens of all users"
-        value={budgets.tokens_per_day}
-        change={(tokens_per_day) => limit({ tokens_per_day })}
-      />
-      <Amount
-        name="Cost of all users"
-        step="any"
-        hint="In the currency of the prices. Models without a price count as zero."
-        value={budgets.cost_per_day}
-        change={(cost_per_day) => limit({ cost_per_day })}
-      />
-      <Amount
-        name="Tokens of each user"
-        value={budgets.user_tokens_per_day}
-        change={(user_tokens_per_day) => limit({ user_tokens_per_day })}
-      />
-      <Amount
-        name="Cost of each user"
-        step="any"
-        value={budgets.user_cost_per_day}
-        change={(user_cost_per_day) => limit({ user_cost_per_day })}
       />
     </>
   );

@@ -1,10 +1,9 @@
-import type { Message, Settings } from '@slowwave/sdk';
+import type { Message, Plan, Settings } from '@slowwave/sdk';
 import { useState } from 'react';
 import { api } from '../../api.ts';
 import { ActionForm } from '../../ui/action.tsx';
 import { Diff } from '../../ui/diff.tsx';
-import { Line, LongText } from '../../ui/fields.tsx';
-import type { Plan } from '../consolidation/plan.ts';
+import { Line, LongText, Select } from '../../ui/fields.tsx';
 
 const EXAMPLE = 'I moved to Lisbon last week, and I am allergic to peanuts.\nassistant: Noted!';
 
@@ -12,6 +11,7 @@ const EXAMPLE = 'I moved to Lisbon last week, and I am allergic to peanuts.\nass
 export function Trial({ draft }: { readonly draft: Settings }) {
   const [transcript, setTranscript] = useState<string | null>(EXAMPLE);
   const [user, setUser] = useState<string | null>('somebody');
+  const [mode, setMode] = useState<Mode>('decide');
   const [plan, setPlan] = useState<Plan | null>(null);
   return (
     <section className="card" aria-label="Try on a transcript">
@@ -23,10 +23,11 @@ export function Trial({ draft }: { readonly draft: Settings }) {
           api.consolidations.preview({
             user_id: user ?? '',
             messages: messagesOf(transcript ?? ''),
+            mode,
             settings: triedOf(draft),
           })
         }
-        done={(answer) => setPlan(answer as Plan)}
+        done={setPlan}
       >
         <LongText
           name="Conversation"
@@ -36,11 +37,21 @@ export function Trial({ draft }: { readonly draft: Settings }) {
           change={setTranscript}
         />
         <Line name="User" hint="Whose memories it is compared with." value={user} change={setUser} />
+        <Select name="Mode" hint="Each batch says how it is read." value={mode} change={setMode} options={MODES} />
       </ActionForm>
       {plan !== null && <Outcome plan={plan} />}
     </section>
   );
 }
+
+type Mode = 'decide' | 'add_only' | 'verbatim' | 'procedural';
+
+const MODES: Readonly<Record<Mode, string>> = {
+  decide: 'decide: facts, compared with what is known',
+  add_only: 'add only: facts, all of them kept',
+  verbatim: 'verbatim: messages as they are, without a model',
+  procedural: 'procedural: what an agent did, as one record',
+};
 
 const ASSISTANT = /^assistant:\s*/iu;
 
@@ -59,6 +70,7 @@ const triedOf = (draft: Settings) => ({
   prompts: draft.prompts,
   review: draft.review,
   external_content: draft.external_content,
+  prices: draft.prices,
 });
 
 const TONES = { ADD: 'good', UPDATE: 'wait', DELETE: 'bad', NONE: '' } as const;

@@ -4,6 +4,7 @@ import { type FormEvent, useId, useState } from 'react';
 import { Link } from 'wouter';
 import { api } from '../../api.ts';
 import { type Owner, useIds } from '../../owner.ts';
+import { useLooking } from '../../session.ts';
 import { Answer, Empty } from '../../ui/states.tsx';
 
 interface Shown {
@@ -14,13 +15,20 @@ interface Shown {
 /** What a chat is given for its prompt: the profile by itself, and more once somebody asks something. */
 export function AsChatsGetIt({ owner, asOf }: Shown) {
   const ids = useIds(owner);
+  const looking = useLooking();
   const [asked, ask] = useState({ question: '', tokens: 1_000 });
   const { question, tokens } = asked;
   const context = useQuery({
     queryKey: ['owner', owner.kind, owner.id, 'context', question, tokens, asOf],
     queryFn: ({ signal }) =>
       api.memories.context(
-        { ...ids, query: question === '' ? undefined : question, max_tokens: tokens, as_of: asOf ?? undefined },
+        {
+          ...ids,
+          ...looking,
+          query: question === '' ? undefined : question,
+          max_tokens: tokens,
+          as_of: asOf ?? undefined,
+        },
         { signal },
       ),
   });

@@ -2,6 +2,7 @@ import type { SearchHit, SearchResult } from '@slowwave/sdk';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { api } from '../../api.ts';
 import { type Owner, useIds } from '../../owner.ts';
+import { useLooking } from '../../session.ts';
 import { Answer, Empty } from '../../ui/states.tsx';
 import { Row } from './row.tsx';
 
@@ -15,11 +16,19 @@ interface Asked {
 /** What a search finds, in its order, with the reasons. */
 export function Found({ owner, asOf, query, isFormer }: Asked) {
   const ids = useIds(owner);
+  const looking = useLooking();
   const found = useQuery({
     queryKey: ['owner', owner.kind, owner.id, 'search', query, asOf, isFormer],
     queryFn: ({ signal }) =>
       api.memories.search(
-        { ...ids, query, explain: true, as_of: asOf ?? undefined, latest_only: isFormer ? false : undefined },
+        {
+          ...ids,
+          ...looking,
+          query,
+          explain: true,
+          as_of: asOf ?? undefined,
+          latest_only: isFormer ? false : undefined,
+        },
         { signal },
       ),
     placeholderData: keepPreviousData,

@@ -1,8 +1,10 @@
-import type { Parked as Reason } from '@slowwave/sdk';
+import type { ParkedList, Parked as Reason } from '@slowwave/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { api } from '../../api.ts';
+import { Action } from '../../ui/action.tsx';
+import { Owner } from '../../ui/links.tsx';
 import { live } from '../../ui/live.ts';
 import { Answer, Empty } from '../../ui/states.tsx';
 import { Moment } from '../../ui/time.tsx';
@@ -21,7 +23,7 @@ export function Parked() {
   return (
     <section aria-label="Parked">
       <Answer of={parked}>
-        {({ results }) => (
+        {({ results, studies }) => (
           <>
             <div className="row heading">
               <h2>Parked</h2>
@@ -31,12 +33,13 @@ export function Parked() {
                 </button>
               )}
             </div>
-            {results.length === 0 && (
+            {results.length + studies.length === 0 && (
               <Empty>Nothing is parked: every batch was consolidated, or waits for its turn.</Empty>
             )}
             {results.map((reason) => (
               <Stuck key={reason.code} reason={reason} replay={() => setReplaying(reason.code)} />
             ))}
+            {studies.length > 0 && <Studies studies={studies} />}
           </>
         )}
       </Answer>
@@ -46,6 +49,44 @@ export function Parked() {
     </section>
   );
 }
+
+/** What of the graph is missing, since it could not be read out of a consolidation. */
+const Studies = ({ studies }: Pick<ParkedList, 'studies'>) => (
+  <article className="card" aria-label="Graph">
+    <h3>
+      The graph is missing{' '}
+      <span className="tag bad">
+        {studies.length.toLocaleString('en')} {studies.length === 1 ? 'consolidation' : 'consolidations'}
+      </span>
+    </h3>
+    <ul className="plain">
+      {studies.map((study) => (
+        <li key={study.consolidation_id} className="row">
+          <Owner of={study} />
+          <Link href={`/consolidations/${study.consolidation_id}`}>
+            <Moment iso={study.requested_at} />
+          </Link>
+          {study.error !== null && (
+            <details>
+              <summary>
+                <code>{study.error.code}</code>
+              </summary>
+              <p className="text">{study.error.message}</p>
+            </details>
+          )}
+          <span className="push">
+            <Action
+              run={() => api.send('POST /v1/consolidations/{id}/graph', { params: { id: study.consolidation_id } })}
+              touches={[['parked']]}
+            >
+              Try again
+            </Action>
+          </span>
+        </li>
+      ))}
+    </ul>
+  </article>
+);
 
 const Stuck = ({ reason, replay }: { readonly reason: Reason; readonly replay: () => void }) => (
   <article className="card">

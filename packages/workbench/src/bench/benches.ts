@@ -12,6 +12,7 @@ import { keys } from './keys.ts';
 import { ledgers } from './ledgers.ts';
 import { mixed } from './mixed.ts';
 import { noisy } from './noisy.ts';
+import { pages } from './pages.ts';
 import { context } from './precision/context.ts';
 import { precision } from './precision/precision.ts';
 import { provider } from './provider.ts';
@@ -41,4 +42,5 @@ export const BENCHES: readonly Bench[] = [
   cost,
   keys,
   answers,
+  pages,
 ];

@@ -117,6 +117,7 @@ const changed: Work = { done: (answer) => numberIn(answer, 'changed') };
 export const WORK: Readonly<Record<string, Work>> = {
   'POST /v1/batches': messages,
   'POST /v1/consolidations/preview': messages,
+  'POST /mem0/v1/memories': messages,
   'POST /mem0/v3/memories/add': messages,
   'POST /mem0/memories': messages,
   'PUT /mem0/v1/batch': memories,

@@ -49,6 +49,7 @@ test.each([
   ['POST /v1/batches', { messages: many(50) }, 1],
   ['POST /v1/batches', { messages: many(2_000) }, 10],
   ['POST /mem0/v3/memories/add', { messages: many(2_000) }, 10],
+  ['POST /mem0/v1/memories', { messages: many(2_000) }, 10],
   ['POST /mem0/memories', { messages: many(401) }, 3],
   ['POST /v1/consolidations/preview', { messages: many(2_000) }, 10],
   ['PUT /mem0/v1/batch', { memories: many(300) }, 300],

@@ -32,11 +32,18 @@ class RefusedError extends Error {
   }
 }
 
+/** Whether our own API refused to rerank for want of a reranker. */
+export const isMissingReranker = (error: unknown): boolean =>
+  error instanceof RefusedError && error.code === 'not_configured' && error.message.includes('rerank');
+
+/** Whether our own API does not know it, or not any more. */
+export const isNotFound = (error: unknown): boolean => error instanceof RefusedError && error.statusCode === 404;
+
 /** The routes of this app, asked without a network in between. */
 export const asking =
   (open: () => Promise<App>): Ask =>
   async (request, { method, path, body }) => {
-    const { authorization, host } = request.headers;
+    const { authorization, host, 'x-api-key': apiKey } = request.headers;
     const rooms = await open();
     const answer = await rooms.inject({
       method,
@@ -46,6 +53,7 @@ export const asking =
         host: host ?? 'localhost',
         'x-request-id': request.id,
         ...(authorization !== undefined && { authorization }),
+        ...(apiKey !== undefined && { 'x-api-key': apiKey }),
       },
       ...(body !== undefined && { payload: body }),
     });
@@ -94,6 +102,11 @@ const tooMany = (path: string) =>
 
 /** Errors in mem0's format: one text, under both names that its clients read. */
 export function answerErrorsLikeMem0(app: App, log: HttpLog): void {
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?', 1)[0];
+    const message = `there is no ${request.method} ${path} here; docs/from-mem0.md lists mem0's routes that there are`;
+    return reply.code(404).send({ error: message, detail: message, code: 'not_found' });
+  });
   app.setErrorHandler((thrown, request, reply) => {
     const failure = thrown instanceof RefusedError ? thrown : report(thrown, request, log);
     const { message, code, statusCode, headers } = failure;

@@ -1,4 +1,4 @@
-import { FilterError, localIsoOf, readFilter, type Scope, scopeFromFilter, writtenOffset } from '@slowwave/engine';
+import { localIsoOf, writtenOffset } from '@slowwave/engine';
 import { problem } from '@slowwave/http';
 import { z } from 'zod';
 
@@ -10,31 +10,65 @@ export const Ids = {
   app_id: z.string().nullish(),
 };
 
-/** The same as parameters of a query. */
-export const QueryIds = {
-  user_id: z.string().optional(),
-  agent_id: z.string().optional(),
-  run_id: z.string().optional(),
-  app_id: z.string().optional(),
-};
+/** The ids that are given. */
+export const idsIn = (given: z.infer<z.ZodObject<typeof Ids>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.keys(Ids).flatMap((name) => {
+      const id = given[name as keyof typeof Ids];
+      return id ? [[name, id]] : [];
+    }),
+  );
 
 /** Fields for mem0's own service, which make no difference here. */
-export const Bookkeeping = {
-  output_format: z.string().nullish(),
-  version: z.string().nullish(),
-  org_id: z.string().nullish(),
-  project_id: z.string().nullish(),
-  source: z.string().nullish(),
-  enable_graph: z.boolean().nullish(),
-};
+const BOOKKEEPING: ReadonlySet<string> = new Set([
+  'org_id',
+  'project_id',
+  'org_name',
+  'project_name',
+  'source',
+  'version',
+  'api_version',
+  // Keywords are always searched, too, and events are always processed in order.
+  'keyword_search',
+  'temporal_reasoning',
+]);
+
+/** More than any client sends. */
+const FIELDS_MAX = 200;
+
+/** What mem0's clients send to say that an option is not wanted. */
+const isUnset = (value: unknown): boolean => value === null || value === false || value === 'false' || value === '';
+
+/**
+ * A body or query of mem0's. Clients send more than they mean: fields that only mem0's own service needs, and options that
+ * are off. These are dropped. Other unknown fields are refused, since ignoring them would be misleading.
+ */
+export function sent<Shape extends z.ZodRawShape>(shape: Shape) {
+  const meant = (value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+    if (Object.keys(value).length > FIELDS_MAX) return value; // it is refused as it is
+    const isMeant = ([name, one]: [string, unknown]): boolean =>
+      Object.hasOwn(shape, name) || !(BOOKKEEPING.has(name) || isUnset(one));
+    return Object.fromEntries(Object.entries(value).filter(isMeant));
+  };
+  return z.preprocess(meant, z.strictObject(shape));
+}
 
 const PAGES_MAX = 100_000;
-const SIZE_MAX = 1_000;
-const SIZE_USUAL = 100;
+const SIZE_MAX = 20_000;
+export const SIZE_USUAL = 100;
 
-export const PageFields = {
-  page: z.coerce.number().int().min(1).max(PAGES_MAX).default(1),
-  page_size: z.coerce.number().int().min(1).max(SIZE_MAX).default(SIZE_USUAL),
+const Page = z.coerce.number().int().min(1).max(PAGES_MAX);
+const Size = z.coerce.number().int().min(1).max(SIZE_MAX);
+
+export const PageFields = { page: Page.default(1), page_size: Size.default(SIZE_USUAL) };
+
+/** As many as asked for, or one page. */
+export const Extent = {
+  page: Page.nullish(),
+  page_size: Size.nullish(),
+  top_k: Size.nullish(),
+  limit: Size.nullish(),
 };
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
@@ -53,66 +87,6 @@ export function momentOf(given: number | string): string {
 const withOffset = (text: string): string => (/(z|[+-]\d{2}:?\d{2})$/i.test(text) ? text : `${text}Z`);
 
 export type Json = Readonly<Record<string, unknown>>;
-
-interface Scoped {
-  readonly scope: Readonly<Record<string, string>>;
-  /** In our own API's format. */
-  readonly filters: Json;
-}
-
-/** The owner in a mem0 filter: the ids that it always requires. */
-export function scopedBy(given: Json | undefined): Scoped {
-  const filters = spelt(given ?? {}) as Json;
-  const scope = read(filters);
-  if (scope === null) {
-    throw problem(
-      'invalid_request',
-      'filters must name one owner: user_id, agent_id or run_id with one value, on its own or inside AND; searching ' +
-        'several owners at once is not supported',
-    );
-  }
-  return { scope: idsOf(scope), filters };
-}
-
-function read(filters: Json) {
-  try {
-    return scopeFromFilter(readFilter(filters));
-  } catch (error) {
-    if (error instanceof FilterError) throw problem('invalid_request', error.message);
-    throw error;
-  }
-}
-
-/** Field names in our spelling; metadata is left unchanged. */
-const SPELLINGS: Readonly<Record<string, string>> = {
-  userId: 'user_id',
-  agentId: 'agent_id',
-  runId: 'run_id',
-  appId: 'app_id',
-  createdAt: 'created_at',
-  updatedAt: 'updated_at',
-  memoryIds: 'memory_ids',
-  and: 'AND',
-  or: 'OR',
-  not: 'NOT',
-};
-
-function spelt(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(spelt);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [SPELLINGS[key] ?? key, key === 'metadata' ? inner : spelt(inner)]),
-  );
-}
-
-function idsOf({ userId, agentId, runId, appId }: Scope): Record<string, string> {
-  return {
-    ...(userId !== null && { user_id: userId }),
-    ...(agentId !== null && { agent_id: agentId }),
-    ...(runId !== null && { run_id: runId }),
-    ...(appId !== null && { app_id: appId }),
-  };
-}
 
 /** Adds a condition. */
 export const also = (filters: Json, condition: Json | null): Json =>

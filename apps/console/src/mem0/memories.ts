@@ -7,13 +7,14 @@ import {
 } from '@slowwave/contracts';
 import { type App, countMore, type FastifyRequest, notFound, problem } from '@slowwave/http';
 import { z } from 'zod';
-import { type Ask, everything, unsupported } from './ask.ts';
-import { type Json, memoryPath, momentOf, PageFields, QueryIds, queryText, scopedBy } from './fields.ts';
+import { type Ask, everything, isNotFound, unsupported } from './ask.ts';
+import { also, Ids, idsIn, type Json, memoryPath, momentOf, PageFields, queryText, sent } from './fields.ts';
+import { LISTED_MAX, ownerIn, ownersIn } from './owners.ts';
 import { mem0Entity, mem0Event, mem0Memory, mem0Page } from './views.ts';
 
 const MemoryId = z.strictObject({ id: z.string() });
 
-const ChangeBody = z.strictObject({
+const ChangeBody = sent({
   text: z.string().optional(),
   metadata: Metadata.optional(),
   expiration_date: z.string().nullish(),
@@ -49,47 +50,65 @@ export function oneMemory(app: App, ask: Ask, at: string): void {
   app.get(`${at}/:id/history`, { schema: { params: MemoryId } }, async (request) => {
     const path = `${memoryPath(request.params.id)}/history`;
     const events = await everything<HistoryEvent>(ask, request, { path });
-    const { user_id } = await ask<MemoryView>(request, { method: 'GET', path: memoryPath(request.params.id) });
+    const userId = await userOf(ask, request);
     // mem0's histories have no ratings in them.
-    return events.filter(({ event }) => event !== 'FEEDBACK').map(mem0Event(user_id));
+    return events.filter(({ event }) => event !== 'FEEDBACK').map(mem0Event(userId));
   });
 }
 
-const OwnerQuery = z.strictObject({ ...QueryIds, org_id: z.string().optional(), project_id: z.string().optional() });
+/** Of a deleted memory only its history is left. */
+async function userOf(ask: Ask, request: FastifyRequest): Promise<string | null> {
+  const { id } = request.params as z.infer<typeof MemoryId>;
+  try {
+    return (await ask<MemoryView>(request, { method: 'GET', path: memoryPath(id) })).user_id;
+  } catch (error) {
+    if (isNotFound(error)) return null;
+    throw error;
+  }
+}
+
+const OwnerQuery = sent(Ids);
 const SEVERAL_MAX = 1_000;
 
-const Changes = z.strictObject({
+const Changes = sent({
   memories: z
-    .array(z.strictObject({ memory_id: z.string(), text: z.string() }))
+    .array(sent({ memory_id: z.string(), text: z.string().nullish(), metadata: Metadata.nullish() }))
     .min(1)
     .max(SEVERAL_MAX),
 });
-const Deletions = z.strictObject({
+const Deletions = sent({
   memories: z
     .array(z.strictObject({ memory_id: z.string() }))
     .min(1)
     .max(SEVERAL_MAX),
 });
 
-/** Everything of one owner. */
+/** Everything of one owner, or of all users, agents or runs. */
 export function deleteOfOwner(app: App, ask: Ask, at: string): void {
   app.delete(at, { schema: { querystring: OwnerQuery } }, async (request) => {
-    const { user_id, agent_id, run_id, app_id } = request.query;
-    const query = queryText({ user_id, agent_id, run_id, app_id });
-    const { deleted } = await ask<DeletedMemoriesView>(request, {
-      method: 'DELETE',
-      path: `/v1/memories${query}`,
-    });
-    countMore(request, deleted - 1);
-    return { message: `Memories deleted successfully! (${deleted})` };
+    const ids = idsIn(request.query);
+    const named = Object.fromEntries(Object.entries(ids).filter(([, id]) => id !== EVERYBODY));
+    const isOne = Object.keys(named).length === Object.keys(ids).length;
+    const owners = isOne ? [{ scope: {} }] : await ownersIn(ask, request, { filters: ids, most: LISTED_MAX });
+    let count = 0;
+    for (const { scope } of owners) {
+      const path = `/v1/memories${queryText({ ...named, ...scope })}`;
+      const { deleted } = await ask<DeletedMemoriesView>(request, { method: 'DELETE', path });
+      countMore(request, deleted - 1);
+      count += deleted;
+    }
+    return { message: `Memories deleted successfully! (${count})` };
   });
 }
+
+const EVERYBODY = '*';
 
 /** Several memories at once, each by its id. */
 export function severalMemories(app: App, ask: Ask): void {
   app.put('/v1/batch', { schema: { body: Changes } }, async (request) => {
-    for (const { memory_id, text } of request.body.memories) {
-      await ask<MemoryView>(request, { method: 'PATCH', path: memoryPath(memory_id), body: { memory: text } });
+    for (const { memory_id, text, metadata } of request.body.memories) {
+      const body = { ...(text != null && { memory: text }), ...(metadata != null && { metadata }) };
+      await ask<MemoryView>(request, { method: 'PATCH', path: memoryPath(memory_id), body });
     }
     return { message: `Successfully updated ${request.body.memories.length} memories` };
   });
@@ -138,12 +157,10 @@ const STAYS: Readonly<Record<string, string>> = {
 
 const RATINGS = { POSITIVE: 'positive', NEGATIVE: 'negative', VERY_NEGATIVE: 'very_negative' } as const;
 
-const FeedbackBody = z.strictObject({
+const FeedbackBody = sent({
   memory_id: z.string(),
   feedback: z.enum(['POSITIVE', 'NEGATIVE', 'VERY_NEGATIVE']).nullish(),
   feedback_reason: z.string().max(2_000).nullish(),
-  org_id: z.string().nullish(),
-  project_id: z.string().nullish(),
 });
 
 /** Feedback without a value takes back what was said before. */
@@ -158,8 +175,14 @@ export function feedback(app: App, ask: Ask): void {
 }
 
 const Filters = z.record(z.string(), z.unknown());
-const CreateExport = z.looseObject({ filters: Filters, schema: z.record(z.string(), z.unknown()) });
-const GetExport = z.looseObject({ memory_export_id: z.string().optional(), filters: Filters.optional() });
+/** The schema as an object, or as the text of one. */
+const CreateExport = sent({
+  ...Ids,
+  filters: Filters.nullish(),
+  schema: z.union([z.record(z.string(), z.unknown()), z.string()]).nullish(),
+  export_instructions: z.string().nullish(),
+});
+const GetExport = sent({ ...Ids, memory_export_id: z.string().nullish(), filters: Filters.nullish() });
 
 /**
  * An export is only its filters: it is created when it is fetched, from the current memories. No model converts them to
@@ -167,15 +190,17 @@ const GetExport = z.looseObject({ memory_export_id: z.string().optional(), filte
  */
 export function memoryExports(app: App, ask: Ask): void {
   app.post('/v1/exports', { schema: { body: CreateExport } }, async (request) => {
-    scopedBy(request.body.filters); // report mistakes now
+    const filters = also(idsIn(request.body), request.body.filters ?? null);
+    ownerIn(filters); // report mistakes now
     return {
       message: 'Memory export request received. The export will be ready when it is fetched.',
-      id: idOf(request.body.filters),
+      id: idOf(filters),
     };
   });
   app.post('/v1/exports/get', { schema: { body: GetExport } }, async (request) => {
     const { memory_export_id: id, filters } = request.body;
-    const { scope, filters: wanted } = scopedBy(id === undefined ? filters : filtersOf(id));
+    const given = id == null ? also(idsIn(request.body), filters ?? null) : filtersOf(id);
+    const { scope, filters: wanted } = ownerIn(given);
     const all = await everything<MemoryView>(ask, request, { path: '/v1/memories', query: scope, filters: wanted });
     return { memories: all.map(mem0Memory) };
   });

@@ -2,11 +2,12 @@ import type { SettingsView, WebhookList, WebhookView, WebhookWithSecret } from '
 import { type App, requestTenant } from '@slowwave/http';
 import { z } from 'zod';
 import { type Ask, unsupported } from './ask.ts';
+import { sent } from './fields.ts';
 
-const ChangeProject = z.strictObject({
+const ChangeProject = sent({
   custom_instructions: z.string().nullish(),
   custom_categories: z.array(z.record(z.string(), z.unknown())).nullish(),
-  version: z.unknown().optional(),
+  enable_graph: z.boolean().nullish(),
   agent_custom_instructions: z.unknown().optional(),
   memory_depth: z.unknown().optional(),
   usecase_setting: z.unknown().optional(),
@@ -29,12 +30,13 @@ export function project(app: App, ask: Ask): void {
   );
   app.patch(PATH, { schema: { params: OneProject, body: ChangeProject } }, async (request) => {
     refuse(request.body);
-    const { custom_instructions, custom_categories } = request.body;
+    const { custom_instructions, custom_categories, enable_graph } = request.body;
     const known = await ask<Settings>(request, { method: 'GET', path: '/v1/settings' });
     const body = {
       ...known,
-      ...(custom_instructions !== undefined && { instructions: custom_instructions }),
+      ...(custom_instructions !== undefined && { instructions: custom_instructions || null }),
       ...(custom_categories !== undefined && { categories: namesOf(custom_categories) }),
+      ...(enable_graph != null && { graph: enable_graph }),
     };
     await ask(request, { method: 'PUT', path: '/v1/settings', body });
     return { message: 'Updated custom instructions and categories' };
@@ -65,8 +67,8 @@ function refuse({
 }
 
 const EventTypes = z.array(z.enum(['memory_add', 'memory_update', 'memory_delete', 'memory_categorize'])).min(1);
-const CreateWebhook = z.strictObject({ name: z.string(), url: z.string(), event_types: EventTypes });
-const ChangeWebhook = z.strictObject({
+const CreateWebhook = sent({ name: z.string(), url: z.string(), event_types: EventTypes });
+const ChangeWebhook = sent({
   name: z.string().optional(),
   url: z.string().optional(),
   event_types: EventTypes.optional(),

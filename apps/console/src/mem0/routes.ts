@@ -12,7 +12,6 @@ import { type Ask, answerErrorsLikeMem0, asking } from './ask.ts';
 import { deleteOfOwner, entities, feedback, memoryExports, oneMemory, severalMemories } from './memories.ts';
 import { project, webhooks } from './project.ts';
 import { listMemories, searchMemories } from './search.ts';
-import { selfHosted } from './self-hosted.ts';
 
 /**
  * mem0's API, hosted and self-hosted, as a translation of ours: every route asks our own routes with the caller's key,
@@ -36,15 +35,17 @@ const routes =
     addMemories(app, ask);
     searchMemories(app, ask);
     listMemories(app, ask);
-    oneMemory(app, ask, '/v1/memories');
-    deleteOfOwner(app, ask, '/v1/memories');
+    // Of the hosted service, and of mem0's open-source server.
+    for (const at of ['/v1/memories', '/memories']) {
+      oneMemory(app, ask, at);
+      deleteOfOwner(app, ask, at);
+    }
     severalMemories(app, ask);
     entities(app, ask);
     events(app, ask);
     feedback(app, ask);
     memoryExports(app, ask);
     webhooks(app, ask);
-    selfHosted(app, ask);
   };
 
 /** mem0 documents these routes; docs/from-mem0.md lists the differences. */

@@ -125,9 +125,9 @@ function storeMessage(state: State, place: { lane: LaneRow; batch: NewBatch }, m
 /** Whether the scope already has a message with this client id. */
 function wasSent(state: State, place: { lane: LaneRow; batch: NewBatch }, clientId: string): boolean {
   const scope = scopeKey(place.batch.scope);
-  return [...state.messages.values()].some(
-    (row) => row.lane === place.lane.id && row.message.clientId === clientId && scopeKey(row.scope) === scope,
-  );
+  return state.messages
+    .ofLane(place.lane.id)
+    .some((row) => row.message.clientId === clientId && scopeKey(row.scope) === scope);
 }
 
 function storeBatch(state: State, lane: LaneRow, batch: NewBatch): void {

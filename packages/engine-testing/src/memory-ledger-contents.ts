@@ -5,7 +5,7 @@ import { coveredBy } from './memory-ledger-summaries.ts';
 export function memoryContents(state: State): ContentStore {
   return {
     messages: async (lane, after, limit) => {
-      const all = [...state.messages.values()].filter((row) => row.lane === lane).map((row) => row.message);
+      const all = state.messages.ofLane(lane).map((row) => row.message);
       const rest = all.filter(({ saidAt }) => saidAt.seq > after);
       return rest.sort((a, b) => a.saidAt.seq - b.saidAt.seq).slice(0, limit);
     },

@@ -121,7 +121,7 @@ function takeConsolidations(state: State, lane: LaneId, limit: number): number {
 }
 
 function takeBatches(state: State, lane: LaneId, limit: number): number {
-  const ids = [...state.batches.values()].filter((row) => row.lane === lane).map(({ id }) => id);
+  const ids = state.batches.ofLane(lane).map(({ id }) => id);
   const gone = new Set(ids.slice(0, limit));
   for (const id of gone) state.batches.delete(id);
   for (const [id, { message }] of state.messages) if (gone.has(message.batchId)) state.messages.delete(id);

@@ -41,8 +41,7 @@ export function showAgain(state: State, lane: LaneId, now: Millis): void {
   const cameOf = evidenceByMessage(evidenceOf(state, lane));
   const hiding = wishesOf(state).filter(({ hides }) => hides);
   const changed = new Set<string>();
-  for (const row of state.messages.values()) {
-    if (row.lane !== lane) continue;
+  for (const row of state.messages.ofLane(lane)) {
     const { id, content, batchId } = row.message;
     const said = row.unhidden ?? content;
     const shown = shownOf(said, {
@@ -125,7 +124,7 @@ export function leaningOn(state: State, lane: LaneId, memoryId: string): Leaning
     ...evidence.filter((one) => one.memoryId === memoryId).flatMap(({ messageIds }) => messageIds),
     ...wishes.filter((wish) => wish.memoryId === memoryId).map(({ messageId }) => messageId),
   ]);
-  const rows = [...state.messages.values()].filter((row) => row.lane === lane && own.has(row.message.id));
+  const rows = state.messages.ofLane(lane).filter((row) => own.has(row.message.id));
   const statements = [...state.graph.statements.values()].filter((row) => row.lane === lane && row.counts);
   return leaningIn(memoryId, {
     messages: rows.map(({ message, unhidden }) => ({ id: message.id, content: unhidden ?? message.content })),

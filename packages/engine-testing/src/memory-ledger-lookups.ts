@@ -33,7 +33,7 @@ export function memoryLookups(state: State): LookupStore {
 
 function rowsOf(state: State, { tenant, owner }: OwnedIds) {
   const lane = findLane(state, tenant, owner);
-  const rows = [...state.messages.values()].filter((row) => lane !== null && row.lane === lane.id);
+  const rows = lane === null ? [] : state.messages.ofLane(lane.id);
   return rows.sort(inLaneOrder);
 }
 

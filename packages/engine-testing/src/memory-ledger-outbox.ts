@@ -112,7 +112,7 @@ function reproject(state: State, lane: LaneId): void {
   for (const { seq, consolidationId, lane: of } of state.outbox.values())
     if (of === lane && consolidationId === null) state.outbox.delete(seq);
   for (const memory of state.memories.values()) if (memory.lane === lane) putAgain(state, memory);
-  for (const batch of state.batches.values()) if (batch.lane === lane) loseSpeech(batch);
+  for (const batch of state.batches.ofLane(lane)) loseSpeech(batch);
   for (const row of [...state.graph.entities.values(), ...state.graph.relations.values()]) {
     if (row.lane !== lane || !row.counts) continue;
     Object.assign(row, { unprojectedAt: row.unprojectedAt ?? 0, revision: row.revision + 1 });

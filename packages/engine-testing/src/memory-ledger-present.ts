@@ -62,9 +62,9 @@ function conversation(state: State, { tenant, scope }: Asked, limits: PresentLim
     (row) => row.lane === lane.id && row.summary !== null && isWithin(row.scope, scope),
   );
   const [latest] = summaries.sort((a, b) => b.upTo - a.upTo);
-  const waiting = [...state.messages.values()].filter(
-    (row) => row.lane === lane.id && isWithin(row.scope, scope) && !row.message.resent && isOpen(state, row.message),
-  );
+  const waiting = state.messages
+    .ofLane(lane.id)
+    .filter((row) => isWithin(row.scope, scope) && !row.message.resent && isOpen(state, row.message));
   const isBackfill = (row: (typeof waiting)[number]): number =>
     Number(rowOf(state.batches, row.message.batchId).priority === 'backfill');
   const newestFirst = waiting.sort(

@@ -125,7 +125,7 @@ function sources(
 ): { message: Message; isSource: boolean }[] {
   if (memory === null) return [];
   const sourceIds = new Set(memory.versions.flatMap((version) => version.details.sourceIds));
-  const lane = [...state.messages.values()].filter((row) => row.lane === memory.lane).map((row) => row.message);
+  const lane = state.messages.ofLane(memory.lane).map((row) => row.message);
   const seqs = lane.filter((message) => sourceIds.has(message.id)).map((message) => message.saidAt.seq);
   const isNear = (seq: number) => seqs.some((source) => seq >= source - around.before && seq <= source + around.after);
   return (

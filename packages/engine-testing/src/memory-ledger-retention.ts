@@ -147,7 +147,7 @@ function isStanding(state: State, tenant: TenantId, { memory }: HistoryRemoval):
   const unprojected = [...state.outbox.values(), ...state.graph.entities.values(), ...state.graph.relations.values()];
   if (unprojected.some((row) => row.lane === lane && !('unprojectedAt' in row && row.unprojectedAt === null)))
     return false;
-  return ![...state.batches.values()].some((row) => row.lane === lane && row.projectedRevision < row.speechRevision);
+  return !state.batches.ofLane(lane).some((row) => row.projectedRevision < row.speechRevision);
 }
 
 const byPlace = (a: HistoryPlace, b: HistoryPlace): number =>

@@ -174,8 +174,11 @@ const counts = (state: State, { id, outcome, state: at }: BatchRow): boolean =>
   outcome !== null && at !== 'undone' && !state.stripped.has(id);
 
 /** In the order of the lane. */
-const messagesOf = (state: State, batchId: string): MessageRow[] =>
-  [...state.messages.values()].filter(({ message }) => message.batchId === batchId).sort(bySeq);
+const messagesOf = ({ batches, messages }: State, batchId: string): MessageRow[] =>
+  messages
+    .ofLane(rowOf(batches, batchId).lane)
+    .filter(({ message }) => message.batchId === batchId)
+    .sort(bySeq);
 
 const seqOf = ({ message }: MessageRow): number => message.saidAt.seq;
 const bySeq = (a: MessageRow, b: MessageRow): number => seqOf(a) - seqOf(b);
@@ -186,9 +189,7 @@ const isSpoken = ({ message: { resent, role } }: MessageRow): boolean =>
 /** What users and assistants said in the scope of a row, before and after it. */
 function besideOf(state: State, row: MessageRow): Record<'before' | 'after', readonly MessageRow[]> {
   const key = scopeKey(row.scope);
-  const talk = [...state.messages.values()].filter(
-    (other) => other.lane === row.lane && isSpoken(other) && scopeKey(other.scope) === key,
-  );
+  const talk = state.messages.ofLane(row.lane).filter((other) => isSpoken(other) && scopeKey(other.scope) === key);
   return {
     before: talk.filter((other) => seqOf(other) < seqOf(row)).sort(bySeq),
     after: talk.filter((other) => seqOf(other) > seqOf(row)).sort(bySeq),

@@ -137,15 +137,37 @@ export interface DeliveryRow extends Mutable<Omit<Delivery, 'tries'>> {
   before: number;
 }
 
+/** Rows by their ids, with an index of those of each lane: else whatever reads a lane would read all of a long test. */
+export class LaneTable<Row extends { readonly lane: LaneId }> extends Map<string, Row> {
+  readonly #lanes = new Map<LaneId, Map<string, Row>>();
+
+  override set(id: string, row: Row): this {
+    const ofLane = this.#lanes.get(row.lane) ?? new Map<string, Row>();
+    this.#lanes.set(row.lane, ofLane.set(id, row));
+    return super.set(id, row);
+  }
+
+  override delete(id: string): boolean {
+    const lane = this.get(id)?.lane;
+    if (lane !== undefined) this.#lanes.get(lane)?.delete(id);
+    return super.delete(id);
+  }
+
+  /** In the order of insertion. */
+  ofLane(lane: LaneId): Row[] {
+    return [...(this.#lanes.get(lane)?.values() ?? [])];
+  }
+}
+
 /** All tables. Maps keep the order of insertion, which is the order of recording. */
 export interface State {
   readonly tools: Tools;
   readonly lanes: Map<LaneId, LaneRow>;
-  readonly batches: Map<string, BatchRow>;
+  readonly batches: LaneTable<BatchRow>;
   /** Every batch ever acknowledged, by tenant; counted apart from the batches, so that a lost one shows. */
   readonly accepted: Map<TenantId, number>;
   readonly keys: Map<string, { readonly bodyHash: string; readonly batchId: string }>;
-  readonly messages: Map<string, MessageRow>;
+  readonly messages: LaneTable<MessageRow>;
   readonly wishes: (WishToForget & { readonly lane: LaneId; readonly consolidationId: string })[];
   readonly consolidations: Map<string, Mutable<Consolidation>>;
   readonly summaries: SummaryRow[];
@@ -194,10 +216,10 @@ export function emptyState(tools: Tools): State {
   return {
     tools,
     lanes: new Map(),
-    batches: new Map(),
+    batches: new LaneTable(),
     accepted: new Map(),
     keys: new Map(),
-    messages: new Map(),
+    messages: new LaneTable(),
     wishes: [],
     consolidations: new Map(),
     summaries: [],
@@ -236,8 +258,14 @@ export function emptyState(tools: Tools): State {
   };
 }
 
-export const scopeKey = (scope: Scope): string =>
-  JSON.stringify([scope.userId, scope.agentId, scope.runId, scope.appId]);
+export function scopeKey(scope: Scope): string {
+  const key = SCOPE_KEYS.get(scope) ?? JSON.stringify([scope.userId, scope.agentId, scope.runId, scope.appId]);
+  SCOPE_KEYS.set(scope, key);
+  return key;
+}
+
+/** Rows are compared by it again and again. */
+const SCOPE_KEYS = new WeakMap<Scope, string>();
 
 /** Equal for settings that may share a consolidation. */
 export const settingsKey = (settings: BatchSettings): string =>

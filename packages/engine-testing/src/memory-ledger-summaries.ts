@@ -94,7 +94,7 @@ function store(state: State, refresh: SummaryRefresh, refreshed: RefreshedSummar
 
 /** Which messages it covers; null: none. */
 export function coveredBy(state: State, { lane, from, count, upTo }: SummaryRow): Covered | null {
-  const messages = [...state.messages.values()].filter((row) => row.lane === lane).map(({ message }) => message);
+  const messages = state.messages.ofLane(lane).map(({ message }) => message);
   const at = (seq: number | null) => messages.find(({ saidAt }) => saidAt.seq === seq)?.id;
   const [first, last] = [at(from), at(upTo)];
   return first === undefined || last === undefined
@@ -107,8 +107,9 @@ const rowOfRefresh = (state: State, { lane, scope }: SummaryRefresh): SummaryRow
 
 /** Consolidated messages the summary does not cover, each once, in the order of the lane. */
 function saidSince(state: State, { lane, scope, upTo }: SummaryRow): Message[] {
-  return [...state.messages.values()]
-    .filter((row) => row.lane === lane && scopeKey(row.scope) === scopeKey(scope))
+  return state.messages
+    .ofLane(lane)
+    .filter((row) => scopeKey(row.scope) === scopeKey(scope))
     .map((row) => row.message)
     .filter(({ batchId, resent, saidAt }) => {
       const { appliedAt, state: batchState } = rowOf(state.batches, batchId);

@@ -113,7 +113,7 @@ function messagesWhere(
   lane: LaneId,
   isWanted: (row: { message: Message; scope: Turn['scope'] }) => boolean,
 ): Message[] {
-  const rows = [...state.messages.values()].filter((row) => row.lane === lane && isWanted(row));
+  const rows = state.messages.ofLane(lane).filter(isWanted);
   return rows.map((row) => row.message).sort((a, b) => a.saidAt.seq - b.saidAt.seq);
 }
 

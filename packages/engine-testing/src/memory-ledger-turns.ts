@@ -61,8 +61,9 @@ export function isOfUser(state: State, lane: LaneId, userId: string | undefined)
 
 /** The lane's batches that wait, in order. */
 export function waitingOf(state: State, lane: LaneId): BatchRow[] {
-  return [...state.batches.values()]
-    .filter((batch) => batch.lane === lane && batch.state === 'pending')
+  return state.batches
+    .ofLane(lane)
+    .filter((batch) => batch.state === 'pending')
     .sort((a, b) => a.position - b.position);
 }
 

@@ -147,8 +147,9 @@ function following(current: () => Ledger): Ledger {
 export function emptyTables(path: string): void {
   const db = new Database(path);
   db.pragma('foreign_keys = OFF');
+  db.pragma('synchronous = OFF');
   const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'meta'").pluck().all();
-  for (const table of tables) db.exec(`DELETE FROM ${table}`);
-  db.exec("DELETE FROM meta WHERE key <> 'ledger_id'");
+  const deletes = tables.map((table) => `DELETE FROM ${table};`).join('');
+  db.exec(`BEGIN; ${deletes} DELETE FROM meta WHERE key <> 'ledger_id'; COMMIT;`);
   db.close();
 }

@@ -138,7 +138,7 @@ export interface DeliveryRow extends Mutable<Omit<Delivery, 'tries'>> {
 }
 
 /** Rows by their ids, with an index of those of each lane: else whatever reads a lane would read all of a long test. */
-export class LaneTable<Row extends { readonly lane: LaneId }> extends Map<string, Row> {
+class LaneTable<Row extends { readonly lane: LaneId }> extends Map<string, Row> {
   readonly #lanes = new Map<LaneId, Map<string, Row>>();
 
   override set(id: string, row: Row): this {

@@ -1,3 +1,4 @@
+import { DEFAULT_TENANT } from '@slowwave/engine';
 import { expect, test } from 'vitest';
 import { consoleBench } from './testing/bench.ts';
 
@@ -172,15 +173,18 @@ test('erasing everything takes a link that was opened just now, and ends all lin
 });
 
 test('while remembering is paused nothing new is written, memories stay, and it can be resumed', async () => {
-  const { engine, opened, send } = await subjectsBench();
+  const { engine, opened, send, batchState } = await subjectsBench();
   await engine.post(['home: Berlin']);
   await engine.run();
   const { ask } = await opened();
   expect((await ask('GET', '/v1/users/ann/pause')).body).toEqual({ user_id: 'ann', paused_at: null });
   const { paused_at } = (await ask('PUT', '/v1/users/ann/pause')).body;
   expect((await ask('PUT', '/v1/users/ann/pause')).body.paused_at).toBe(paused_at);
-  await engine.post(['pet: a cat']);
+  const calls = async () => (await engine.deps.ledger.overview.usage(DEFAULT_TENANT)).calls;
+  const before = await calls();
+  const during = await engine.post(['pet: a cat']);
   await engine.run();
+  expect([await batchState(during), await calls()]).toEqual(['empty', before]);
   const texts = async () =>
     (await engine.deps.ledger.memories.every(null, 10)).map(({ versions }) => versions.at(-1)?.text);
   expect(await texts()).toEqual(['home: Berlin']);

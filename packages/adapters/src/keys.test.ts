@@ -122,3 +122,53 @@ test('a first key is noticed within seconds, and never forgotten', async () => {
   time.at += 60_000;
   expect(await gone.any()).toBe(true);
 });
+
+test('the secret of a link does nothing but open it, and what it is exchanged for counts at once, for its time', async () => {
+  const { check, links, tools } = await bench();
+  const id = tools.id('lnk');
+  const [link, token] = [newSecret(id), newSecret(id)];
+  const now = tools.now();
+  const of = { tenant: 'acme' as TenantId, userId: 'ann' };
+  await links.create({ id, ...of, hash: link.hash, createdAt: now, expiresAt: now + HOUR });
+  const subject = { keyId: id, ...of, appId: null };
+  const taken = (scopes: readonly KeyScope[], at: number | null) => ({
+    kind: 'taken',
+    principal: { ...subject, scopes, came: { by: 'link', at } },
+  });
+  expect(await check.check(link.secret)).toEqual(taken([], null));
+  expect(await check.check(token.secret)).toEqual(refused('unknown'));
+  // As another process does it.
+  await links.open(id, { hash: token.hash, until: now + HOUR / 4 }, now);
+  expect(await check.check(token.secret)).toEqual(taken(['subject'], now));
+  expect(await check.check(link.secret)).toEqual(refused('opened', id));
+  expect(await check.check(newSecret(id).secret)).toEqual(refused('unknown'));
+  tools.advance(HOUR / 4 - 1);
+  await links.prolong(id, now + HOUR / 2, tools.now());
+  tools.advance(1);
+  expect((await check.check(token.secret)).kind, 'also where it was renewed elsewhere a moment ago').toBe('taken');
+  tools.advance(HOUR / 4);
+  expect(await check.check(token.secret)).toEqual(refused('expired', id));
+});
+
+test('links that are ended are unknown once what was known of them is old; one that is not opened, at once', async () => {
+  const { check, links, tools, time } = await bench();
+  const make = async () => {
+    const id = tools.id('lnk');
+    const [link, token] = [newSecret(id), newSecret(id)];
+    const now = tools.now();
+    const of = { tenant: 'acme' as TenantId, userId: 'ann', createdAt: now, expiresAt: now + HOUR };
+    await links.create({ id, ...of, hash: link.hash });
+    return {
+      link: link.secret,
+      token: token.secret,
+      open: () => links.open(id, { hash: token.hash, until: now + HOUR }, now),
+    };
+  };
+  const [opened, closed] = [await make(), await make()];
+  await opened.open();
+  for (const text of [opened.token, closed.link]) expect((await check.check(text)).kind).toBe('taken');
+  await links.end('acme' as TenantId, 'ann');
+  expect(await check.check(closed.link)).toEqual(refused('unknown'));
+  time.at += 5_000;
+  expect(await check.check(opened.token)).toEqual(refused('unknown'));
+});

@@ -1,7 +1,7 @@
 import type { KeyScope } from '@slowwave/contracts';
 import { afterEach, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type Bounds, mayKnow, needScope, type Principal, type RouteScope } from './access.ts';
+import { type Bounds, mayKnow, needScope, type Principal, type RouteScope, requireJustCome } from './access.ts';
 import { testShell } from './testing.ts';
 import type { App, Routes } from './types.ts';
 
@@ -46,6 +46,45 @@ test.each(SCOPES)('a key with the scope %s opens the routes of that scope and no
       ]);
     }
   }
+});
+
+test('the scope subject opens what is marked for it, of one user and to nobody who is not bound to one', async () => {
+  const routes: Routes = async (app) => {
+    needScope(app, 'manage');
+    const bounds: Bounds = { by: 'user', apps: false };
+    app.get('/v1/users/:id/own', { config: { subject: true, bounds } }, async () => ({}));
+    app.get('/v1/users/:id/other', { config: { bounds } }, async () => ({}));
+  };
+  const codes = async (given: Partial<Principal>) => {
+    const app = await start(given, routes);
+    const paths = ['ann/own', 'bob/own', 'ann/other'];
+    return Promise.all(paths.map(async (path) => (await ask(app, `/v1/users/${path}`)).json().code ?? 'ok'));
+  };
+  expect(await codes({ scopes: ['subject'], userId: 'ann' })).toEqual(['ok', 'key_bound', 'scope_missing']);
+  expect(await codes({ scopes: ['manage'], userId: 'ann' })).toEqual(['ok', 'key_bound', 'ok']);
+  expect(await codes({ scopes: ['subject'] })).toEqual(['scope_missing', 'scope_missing', 'scope_missing']);
+  expect(await codes({ scopes: [], userId: 'ann' })).toEqual(['scope_missing', 'scope_missing', 'scope_missing']);
+});
+
+test('what cannot be undone is for whoever has just come; a key that is sent shows itself each time', async () => {
+  const now = 1_000_000_000;
+  const routes: Routes = async (app) => {
+    needScope(app, 'any');
+    app.get('/v1/final', async (request) => {
+      requireJustCome(request, now);
+      return {};
+    });
+  };
+  const code = async (given: Partial<Principal>) =>
+    (await ask(await start(given, routes), '/v1/final')).json().code ?? 'ok';
+  const minutesAgo = (minutes: number) => now - minutes * 60_000;
+  for (const by of ['link', 'session'] as const) {
+    expect([by, await code({ userId: 'ann', came: { by, at: minutesAgo(14) } })]).toEqual([by, 'ok']);
+    expect([by, await code({ userId: 'ann', came: { by, at: minutesAgo(15) } })]).toEqual([by, 'sign_in_again']);
+    expect([by, await code({ userId: 'ann', came: { by, at: null } })]).toEqual([by, 'sign_in_again']);
+  }
+  expect(await code({ userId: 'ann' })).toBe('ok');
+  expect(await code({ came: { by: 'session', at: minutesAgo(60) } })).toBe('ok');
 });
 
 test('what concerns the whole installation, or says nothing of scopes, is for admins of the tenant default', async () => {

@@ -112,7 +112,7 @@ function describe(route: RouteOptions, scope: RouteScope): void {
 export function refusalOfScope(request: FastifyRequest, principal: Principal): ProblemError | null {
   const { scope = 'operator', subject = false } = request.routeOptions.config;
   if (request.is404 || scope === 'any') return null;
-  if (subject && principal.scopes.includes('subject')) return null;
+  if (subject && principal.userId !== null && principal.scopes.includes('subject')) return null;
   if (scope === 'operator') return isOperator(principal) ? null : operatorsOnly();
   const { scopes } = principal;
   if (scopes.includes(scope) || scopes.includes('admin')) return null;

@@ -51,6 +51,16 @@ test('who looks at a page without a key is sent to the login, and back to the pa
   expect(page.body).toBe('a page');
 });
 
+test('a link is nothing to sign in with: what it opens is never a cookie', async () => {
+  const subject = { keyId: 'lnk_1', tenant: 'acme', scopes: [], userId: 'ann', appId: null };
+  const principal = { ...subject, came: { by: 'link', at: null } } as const;
+  const { login } = await start({ any: async () => true, check: async () => ({ kind: 'taken', principal }) });
+  const answer = await login('sw_lnk_1_secret');
+  expect(answer.statusCode).toBe(401);
+  expect(answer.body).toContain('this is a link and not a key');
+  expect(answer.headers['set-cookie']).toBeUndefined();
+});
+
 test('behind https the cookie never travels without', async () => {
   const { login } = await start();
   const answer = await login(KEY, { ...OWN, 'x-forwarded-proto': 'https' });

@@ -25,8 +25,7 @@ describe('people’s own page', () => {
     await at.api.batches.settled(posted.batch_id);
     return posted;
   };
-  const linkFor = async (id: string): Promise<string> =>
-    (await at.api.send('POST /v1/users/{id}/links', { params: { id }, body: {} })).path;
+  const linkFor = async (id: string): Promise<string> => (await at.api.users.link(id)).path;
   const texts = async (user_id: string): Promise<string[]> =>
     (await at.api.send('GET /v1/memories', { query: { user_id } })).results.map(({ memory }) => memory).sort();
   /** A person who has opened their link. */

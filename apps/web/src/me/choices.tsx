@@ -7,14 +7,17 @@ import { Answer } from '../ui/states.tsx';
 import { leaveErased, useOwn } from './coming.ts';
 import { plainly, timeOf } from './plainly.ts';
 
+/** Where that is on the page. */
+export const CHOICES = 'choices';
+
 /** What somebody may decide about all of it. */
 export function Choices() {
   return (
-    <>
+    <section id={CHOICES} tabIndex={-1} aria-label="All of it">
       <Pause />
       <Download />
       <Erase />
-    </>
+    </section>
   );
 }
 
@@ -22,10 +25,9 @@ const PAUSE = ['own', 'pause'] as const;
 
 function Pause() {
   const { api, userId } = useOwn();
-  const params = { id: userId };
   const pause = useQuery({
     queryKey: PAUSE,
-    queryFn: ({ signal }) => plainly(api.send('GET /v1/users/{id}/pause', { params }, { signal })),
+    queryFn: ({ signal }) => plainly(api.users.paused(userId, { signal })),
   });
   return (
     <section className="card" aria-label="Pause">
@@ -38,7 +40,7 @@ function Pause() {
                 While it is paused, nothing you say is remembered, also not later. What is remembered already stays.
                 What you said just before you pause may still be added.
               </p>
-              <Action run={() => plainly(api.send('PUT /v1/users/{id}/pause', { params }))} touches={[PAUSE]}>
+              <Action run={() => plainly(api.users.pause(userId))} touches={[PAUSE]}>
                 Pause remembering
               </Action>
             </>
@@ -47,11 +49,7 @@ function Pause() {
               <p role="status">
                 <strong>Paused</strong> since {timeOf(since)}. Nothing you say is remembered.
               </p>
-              <Action
-                kind="main"
-                run={() => plainly(api.send('DELETE /v1/users/{id}/pause', { params }))}
-                touches={[PAUSE]}
-              >
+              <Action kind="main" run={() => plainly(api.users.resume(userId))} touches={[PAUSE]}>
                 Resume remembering
               </Action>
             </>

@@ -46,7 +46,7 @@ function All({ forgot }: Listing) {
     queryKey: [...SHOWN, 'all'],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam, signal }) =>
-      plainly(api.send('GET /v1/memories', { query: { user_id: userId, limit: PAGE, cursor: pageParam } }, { signal })),
+      plainly(api.memories.list({ user_id: userId, limit: PAGE, cursor: pageParam }, { signal })),
     getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
   });
   const memories = data?.pages.flatMap(({ results }) => results) ?? [];

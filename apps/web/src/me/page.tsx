@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react';
 import { Loading } from '../ui/states.tsx';
-import { Choices } from './choices.tsx';
+import { CHOICES, Choices } from './choices.tsx';
 import { type Coming, type Own, OwnContext, useComing, type Why } from './coming.ts';
 import { Memories } from './memories.tsx';
 
@@ -46,6 +46,12 @@ function Here({ own }: { readonly own: Own }) {
       <p>
         This is what has been kept from your conversations, so that you need not say it again. You can see where each
         thing comes from, correct it, or have it forgotten.
+        {own.mayChange && (
+          <>
+            {' '}
+            Further down you can <a href={`#${CHOICES}`}>pause, download or erase everything</a>.
+          </>
+        )}
       </p>
       <p className="quiet">
         This page is for <span className="text">{own.userId}</span>.

@@ -3,6 +3,7 @@ import type {
   PatchMemory,
   PostContext,
   PostFeedback,
+  PostLink,
   PostMemory,
   PostOutcome,
   PostRecall,
@@ -84,6 +85,16 @@ export const usersOf = (send: Send, settings: Settings) => ({
   /** Restores all memories of a user to an earlier time. */
   rollback: (id: string, body: PostRollback, options?: CallOptions) =>
     send('POST /v1/users/{id}/rollback', { params: { id }, body }, options),
+  /** A link to the user's own page, which opens once: append its path to the address of the server. */
+  link: (id: string, body: PostLink = {}, options?: CallOptions) =>
+    send('POST /v1/users/{id}/links', { params: { id }, body }, options),
+  /** Ends all links of a user, and the pages that they opened. */
+  endLinks: (id: string, options?: CallOptions) => send('DELETE /v1/users/{id}/links', { params: { id } }, options),
+  /** Since when nothing new is remembered of a user; null: it is. */
+  paused: (id: string, options?: CallOptions) => send('GET /v1/users/{id}/pause', { params: { id } }, options),
+  /** What is posted of a user from now on is never remembered. */
+  pause: (id: string, options?: CallOptions) => send('PUT /v1/users/{id}/pause', { params: { id } }, options),
+  resume: (id: string, options?: CallOptions) => send('DELETE /v1/users/{id}/pause', { params: { id } }, options),
 });
 
 async function* exported(settings: Settings, id: string, options: CallOptions): AsyncGenerator<ExportLine, void> {

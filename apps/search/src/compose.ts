@@ -64,7 +64,7 @@ export async function compose(config: Config): Promise<Service> {
     audit: audit.sink,
     metrics: observer.registry,
   });
-  const limits = openLimits(config, log, observer);
+  const limits = openLimits(config, { log, ledger }, observer);
   limits.watch(embedder);
   const chat = limits.of(await openChat(config, { log, ledger }));
   const calibration = openCalibration(config, { ledger, embedder, log });

@@ -41,6 +41,10 @@ const ModelView = z.object({
     })
     .nullable()
     .describe('How the model is doing; null: it has not been called yet. Refused inputs do not count.'),
+  paused_until: z
+    .string()
+    .nullable()
+    .describe('Chat models: calls wait until then because it kept failing. null: they do not.'),
 });
 export type ModelView = z.infer<typeof ModelView>;
 

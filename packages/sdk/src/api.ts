@@ -791,6 +791,8 @@ export type ModelList = {
         readonly message: string;
       } | null;
     } | null;
+    /** Chat models: calls wait until then because it kept failing. null: they do not. */
+    readonly paused_until: string | null;
   })[];
 };
 

@@ -69,7 +69,7 @@ export async function openEngine(config: Config, log: Log, observer: Observer): 
   ]);
   const { embedder, index, adopt } = space;
   const schedule = await openOn([connection, space, ledger], openSchedule({ connection, log }));
-  const limits = openLimits(config, log, observer);
+  const limits = openLimits(config, { log, ledger }, observer);
   limits.watch(embedder);
   const chat = limits.of(await openChat(config, { log, ledger }));
   const imageModel = await openImageModel(config, { log, ledger });

@@ -121,10 +121,25 @@ export async function knownModels(config: Config, ledger: With['ledger']): Promi
     const { last } = known;
     const copied = of === 'chat' ? await copiesOf(model, ledger) : [];
     const called = last === undefined ? null : { at: isoOf(last.at), problem: last.problem };
-    return [{ use, model, findings: [...findingsIn(known), ...copied], last_call: called }];
+    const paused = of === 'chat' ? await pausedUntil(model, ledger) : null;
+    return [{ use, model, findings: [...findingsIn(known), ...copied], last_call: called, paused_until: paused }];
   });
   return (await Promise.all(views)).flat();
 }
+
+const pausedName = (model: string): string => `paused ${model}`;
+
+/** Until when some process leaves a chat model alone; null: none does. One that was stopped meanwhile says no more. */
+async function pausedUntil(model: string, { models }: With['ledger']): Promise<string | null> {
+  const { until = 0 } = ((await models.get(pausedName(model))) ?? {}) as { readonly until?: number };
+  return until > systemTools.now() ? isoOf(until) : null;
+}
+
+/** Tells the other processes. Nobody waits for it, and a ledger that is away learns of it later. */
+const tellPaused =
+  (model: string, { models }: With['ledger']) =>
+  (ms: number | null) =>
+    void models.put(pausedName(model), ms === null ? null : { until: systemTools.now() + ms }).catch(() => {});
 
 /** What consolidations have found out of a chat model. */
 async function copiesOf(model: string, { models }: With['ledger']): Promise<ModelView['findings']> {
@@ -255,7 +270,7 @@ export interface Limits {
 /** All processes on one queue share what the provider allows; each finds out itself whether the provider answers. */
 export function openLimits(
   config: Config,
-  log: Log,
+  { log, ledger }: With,
   { registry, meter }: Pick<Observer, 'registry' | 'meter'>,
 ): Limits {
   const limiter = countWaits(limiterOf(config, log), registry);
@@ -264,7 +279,10 @@ export function openLimits(
   measureBreakers(registry, { breakers });
   return {
     of: (chat) => {
-      const model = breakingChat(limitedChat(chat, { limiter, log }), { log, meter });
+      const model = breakingChat(limitedChat(chat, { limiter, log }), {
+        ...{ log, meter },
+        paused: tellPaused(chat.name, ledger),
+      });
       models.push({ name: () => model.name, breaker: model.breaker });
       return model;
     },

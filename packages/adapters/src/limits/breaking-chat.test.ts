@@ -21,7 +21,8 @@ function bench(policy = POLICY) {
   });
   const log = recordingLog();
   const meter = recordingMeter();
-  const chat = breakingChat(model, { log, meter, policy, now: () => now });
+  const told: (number | null)[] = [];
+  const chat = breakingChat(model, { log, meter, policy, now: () => now, paused: (ms) => told.push(ms) });
   const ask = async (name = CALL.name): Promise<string> =>
     chat.ask({ ...CALL, name }, NEVER).then(
       () => 'answered',
@@ -32,6 +33,7 @@ function bench(policy = POLICY) {
     model,
     log,
     meter,
+    told,
     ask,
     asked: (name: string) => model.calls.filter((call) => call.name === name).length,
     be: (next: EngineErrorCode | null, on: string | null = null) => {
@@ -43,6 +45,20 @@ function bench(policy = POLICY) {
     },
   };
 }
+
+test('others are told for how long a model is left alone, and when it answers again', async () => {
+  const { told, ask, be, pass } = bench();
+  be('model_unreachable');
+  for (let i = 0; i < 3; i += 1) await ask();
+  expect(told).toEqual([5_000]);
+  pass(5_000);
+  await ask();
+  expect(told).toEqual([5_000, 10_000]);
+  be(null);
+  pass(10_000);
+  expect(await ask()).toBe('answered');
+  expect(told).toEqual([5_000, 10_000, null]);
+});
 
 test.each<EngineErrorCode>(['model_unreachable', 'model_timeout', 'model_server_error', 'model_misconfigured'])(
   'after %s again and again the model is left alone, and no try is lost by it',

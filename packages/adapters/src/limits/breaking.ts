@@ -15,6 +15,7 @@ import {
   FencedError,
   type Log,
   type Meter,
+  type Millis,
 } from '@slowwave/engine';
 import { systemTools } from '../system/index.ts';
 import { steadyNow } from './memory-limiter.ts';
@@ -43,6 +44,8 @@ interface BreakingOptions {
   readonly log: Log;
   readonly policy?: BreakerPolicy;
   readonly now?: () => number;
+  /** Learns for how long calls are paused, in ms; null: no longer. */
+  readonly paused?: (ms: Millis | null) => void;
 }
 
 /**
@@ -92,7 +95,7 @@ interface Breaking extends BreakingOptions {
  * is there, and what it fails on is the fault of what it was asked. Else one owner's texts, or one kind of work that it
  * cannot do, would stop everybody's.
  */
-function breaking({ model, log, policy, now = steadyNow, askAnything }: Breaking) {
+function breaking({ model, log, policy, now = steadyNow, askAnything, paused = () => {} }: Breaking) {
   const breakers = new Map<string, Breaker>();
   const breakerOf = (name: string): Breaker => breakers.get(name) ?? CLOSED_BREAKER;
 
@@ -114,7 +117,9 @@ function breaking({ model, log, policy, now = steadyNow, askAnything }: Breaking
   function close(name: string): void {
     const { kind } = breakerOf(name);
     breakers.set(name, CLOSED_BREAKER);
-    if (kind !== 'closed') log.info({ model, call: name }, 'a model answers again');
+    if (kind === 'closed') return;
+    log.info({ model, call: name }, 'a model answers again');
+    paused(null);
   }
 
   async function failed(error: unknown, { name, probe, cancel }: FailedCall): Promise<void> {
@@ -127,6 +132,7 @@ function breaking({ model, log, policy, now = steadyNow, askAnything }: Breaking
     if (after === before || after.kind !== 'open') return;
     if (await answersAnything(cancel)) return void breakers.set(name, CLOSED_BREAKER);
     log.warn({ model, call: name, from: before.kind }, 'a model keeps failing; calls to it are paused');
+    paused(after.coolDownMs);
   }
 
   /** A refusal is an answer. */

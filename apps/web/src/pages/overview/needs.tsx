@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { api, may } from '../../api.ts';
 import { useWho } from '../../session.ts';
-import { live } from '../../ui/live.ts';
+import { live } from '../../ui/reading.ts';
 import { agoOf } from '../../ui/time.tsx';
 
 type Overview = Operations['GET /v1/overview']['answer'];
@@ -58,13 +58,13 @@ function useDoctor() {
 }
 
 const modelNeeds = (models: Operations['GET /v1/models']['answer']['results']): Need[] =>
-  models.flatMap(({ model, last_call: last }) =>
+  models.flatMap(({ model, last_call: last, paused_until: paused }) =>
     last?.problem == null
       ? []
       : [
           {
             tone: 'bad',
-            what: `${model} does not work`,
+            what: paused === null ? `${model} does not work` : `${model} keeps failing, and calls to it are paused`,
             detail: last.problem.message,
             to: '/settings/models',
           } as const,

@@ -19,12 +19,17 @@ function Models() {
         OPENAI_BASE_URL, and start the server again.
       </Empty>
     );
-  return data.results.map(({ use, model, findings, last_call: last }) => (
+  return data.results.map(({ use, model, findings, last_call: last, paused_until: paused }) => (
     <section key={`${use} ${model}`} className="card" aria-label={model}>
       <h2>
         {model} <span className="tag">{use}</span> {last === null && <span className="tag">not called yet</span>}
         {last !== null && (
           <span className={`tag ${last.problem === null ? 'good' : 'bad'}`}>{last.problem?.code ?? 'answers'}</span>
+        )}{' '}
+        {paused !== null && (
+          <span className="tag wait">
+            paused, tried again <Moment iso={paused} />
+          </span>
         )}
       </h2>
       {last !== null && (

@@ -84,6 +84,20 @@ describe('the pages of users', () => {
     await expectClean();
   });
 
+  it('leave no receipt of what somebody looks at', async () => {
+    const { id } = await at.api.memories.add({ user_id: 'fay', memory: 'User lives in Bergen' });
+    const { page, open } = await at.visit();
+    await open('/users/user/fay');
+    await page.getByLabel('Search as a chat would').fill('where does the user live?');
+    await page.getByRole('region', { name: 'Search results' }).getByText('lives in Bergen').first().waitFor(within);
+    await page.getByRole('button', { name: 'What a chat gets' }).click();
+    await page.getByRole('region', { name: 'Block' }).getByText('User lives in Bergen').waitFor(within);
+    const { receipt_id: told } = await at.api.memories.search({ user_id: 'fay', query: 'where does the user live?' });
+    const receipts = async () => (await at.api.receipts.ofMemory(id)).results.map((receipt) => receipt.id);
+    // They are written in their order: what looking had left would be there before the last.
+    await expect.poll(receipts, within).toEqual([told]);
+  });
+
   it('add a memory, rate it, and find a former version', async () => {
     await at.api.memories.add({ user_id: 'eva', memory: 'User has a cat' });
     const { page, open, expectClean } = await at.visit(NARROW);

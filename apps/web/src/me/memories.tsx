@@ -2,7 +2,7 @@ import type { Memory } from '@slowwave/sdk';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useId, useState } from 'react';
 import { Action } from '../ui/action.tsx';
-import { useLater } from '../ui/later.ts';
+import { useLater } from '../ui/reading.ts';
 import { Said } from '../ui/said.tsx';
 import { Answer, Empty, Loading, Problem } from '../ui/states.tsx';
 import { Correct, Forget, SHOWN } from './changing.tsx';

@@ -5,7 +5,7 @@ import { useParams } from 'wouter';
 import { api, may } from '../api.ts';
 import { useWho } from '../session.ts';
 import { Owner } from '../ui/links.tsx';
-import { StateTag } from '../ui/state-tag.tsx';
+import { StateTag } from '../ui/standing.tsx';
 import { Answer, Empty } from '../ui/states.tsx';
 import { Moment } from '../ui/time.tsx';
 import { Decisions, Messages } from './consolidation/story.tsx';

@@ -3,7 +3,7 @@ import { api } from '../api.ts';
 import { Exact, Filters, Select, useFilters } from '../ui/filters.tsx';
 import { Decision, Owner } from '../ui/links.tsx';
 import { Pages, usePages } from '../ui/pages.tsx';
-import { StateTag } from '../ui/state-tag.tsx';
+import { StateTag } from '../ui/standing.tsx';
 import { Empty } from '../ui/states.tsx';
 import { Moment } from '../ui/time.tsx';
 import { Wide } from '../ui/wide.tsx';

@@ -4,7 +4,7 @@ import { Link } from 'wouter';
 import { api } from '../api.ts';
 import { useIds } from '../owner.ts';
 import { useLooking, useWho } from '../session.ts';
-import { Choice } from '../ui/choice.tsx';
+import { Choice } from '../ui/filters.tsx';
 import { Answer } from '../ui/states.tsx';
 import { type Line, useConversation } from './playground/conversation.ts';
 import { Outcome } from './playground/outcome.tsx';

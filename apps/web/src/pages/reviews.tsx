@@ -1,8 +1,7 @@
 import type { Review } from '@slowwave/sdk';
 import { useState } from 'react';
 import { api, queries } from '../api.ts';
-import { Choice } from '../ui/choice.tsx';
-import { Exact, Filters, useFilters } from '../ui/filters.tsx';
+import { Choice, Exact, Filters, useFilters } from '../ui/filters.tsx';
 import { Pages, usePages } from '../ui/pages.tsx';
 import { Empty, Problem } from '../ui/states.tsx';
 import { ReviewCard } from './reviews/card.tsx';

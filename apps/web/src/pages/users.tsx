@@ -5,7 +5,7 @@ import { Link, Redirect, useLocation, useSearchParams } from 'wouter';
 import { api, isOfAllApps } from '../api.ts';
 import { pathOf } from '../owner.ts';
 import { useWho } from '../session.ts';
-import { useLater } from '../ui/later.ts';
+import { useLater } from '../ui/reading.ts';
 import { Empty, Loading, Problem } from '../ui/states.tsx';
 import { Moment } from '../ui/time.tsx';
 import { ErasureProgress } from './user/erasing.tsx';

@@ -1,6 +1,6 @@
 import { type QueryKey, type UseInfiniteQueryResult, useInfiniteQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { live } from './live.ts';
+import { live } from './reading.ts';
 import { Loading, Problem } from './states.tsx';
 
 interface PageOf<T> {

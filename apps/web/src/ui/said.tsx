@@ -1,6 +1,13 @@
 import type { Source } from '@slowwave/sdk';
 import { Fragment, type ReactNode } from 'react';
-import { WITHHELD } from './withheld.ts';
+
+/** What is shown where the text of a message was. */
+export const WITHHELD: Readonly<Record<NonNullable<Source['withheld']>, string>> = {
+  retention: 'Its text was removed after the time that messages are kept.',
+  personal_data: 'It held personal data, which is not stored here.',
+  forgotten: 'It says what is forgotten.',
+  paused: 'It was said while remembering was paused.',
+};
 
 interface Message {
   readonly source: Source;

@@ -1,10 +1,10 @@
 import type { Plan } from '@slowwave/sdk';
 import { Link } from 'wouter';
 import { Diff } from '../../ui/diff.tsx';
+import { WITHHELD } from '../../ui/said.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { Moment } from '../../ui/time.tsx';
 import { Wide } from '../../ui/wide.tsx';
-import { WITHHELD } from '../../ui/withheld.ts';
 import { type Candidate, type Fact, type Message, numberOf, type Operation, piecesOf } from './plan.ts';
 
 interface Told {

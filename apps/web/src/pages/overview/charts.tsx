@@ -1,7 +1,7 @@
 import type { Operations } from '@slowwave/sdk';
 import { useState } from 'react';
 import { Bars } from '../../ui/bars.tsx';
-import { Choice } from '../../ui/choice.tsx';
+import { Choice } from '../../ui/filters.tsx';
 
 type Overview = Operations['GET /v1/overview']['answer'];
 type Used = Overview['usage'][number];

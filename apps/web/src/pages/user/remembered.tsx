@@ -1,7 +1,7 @@
 import type { Memory } from '@slowwave/sdk';
 import { useId, useMemo, useState } from 'react';
 import type { Owner } from '../../owner.ts';
-import { useLater } from '../../ui/later.ts';
+import { useLater } from '../../ui/reading.ts';
 import { Empty, Loading, Problem } from '../../ui/states.tsx';
 import { Found } from './found.tsx';
 import { useMemories } from './memories.ts';

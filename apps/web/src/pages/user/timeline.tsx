@@ -1,7 +1,7 @@
 import type { Memory } from '@slowwave/sdk';
 import { useEffect, useMemo, useState } from 'react';
 import type { Owner } from '../../owner.ts';
-import { useLater } from '../../ui/later.ts';
+import { useLater } from '../../ui/reading.ts';
 import { useMemories } from './memories.ts';
 
 interface Moving {

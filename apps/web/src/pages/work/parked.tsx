@@ -5,7 +5,7 @@ import { Link } from 'wouter';
 import { api } from '../../api.ts';
 import { Action } from '../../ui/action.tsx';
 import { Owner } from '../../ui/links.tsx';
-import { live } from '../../ui/live.ts';
+import { live } from '../../ui/reading.ts';
 import { Answer, Empty } from '../../ui/states.tsx';
 import { Moment } from '../../ui/time.tsx';
 import { Replaying } from './replaying.tsx';

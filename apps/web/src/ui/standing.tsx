@@ -1,4 +1,29 @@
-import type { Replay } from '@slowwave/sdk';
+import type { BatchSummary, ConsolidationSummary, Erasure, Replay } from '@slowwave/sdk';
+
+type State = ConsolidationSummary['state'] | BatchSummary['state'] | Replay['state'] | Erasure['state'];
+
+const LOOKS: Readonly<Partial<Record<State, string>>> = {
+  applied: 'good',
+  consolidated: 'good',
+  done: 'good',
+  parked: 'bad',
+  failed: 'bad',
+  split: 'wait',
+  thinking: 'wait',
+  planned: 'wait',
+  waiting: 'wait',
+  consolidating: 'wait',
+  preparing: 'wait',
+  requested: 'wait',
+  erasing: 'wait',
+  compacting: 'wait',
+  running: 'wait',
+};
+
+/** How something stands, in a word. */
+export const StateTag = ({ state }: { readonly state: State }) => (
+  <span className={`tag ${LOOKS[state] ?? ''}`}>{state}</span>
+);
 
 /** Whether it still changes by itself. */
 export const isOpenReplay = ({ state }: Pick<Replay, 'state'>): boolean =>

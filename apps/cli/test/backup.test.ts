@@ -52,6 +52,9 @@ describe('slowwave backup and restore', () => {
       busy = false;
       await Promise.all(load);
       expect(taken).toMatchObject({ code: 0 });
+      const { taken_at: at, bytes } = taken.json().manifest;
+      const examined = await fetch(`${server.url}/v1/doctor`);
+      expect(await examined.json()).toMatchObject({ last_backup: { at, bytes } });
       // What is said later is in the index, and must not be found after the restore.
       await server.say('ann', 'I moved to Bergen.');
       await server.stop();
@@ -63,6 +66,8 @@ describe('slowwave backup and restore', () => {
       server = await startServer(data());
       for (const id of before) expect((await fetch(`${server.url}/v1/batches/${id}`)).status, id).toBe(200);
       await untilHealthy(server);
+      const doctor = async () => (await (await fetch(`${server.url}/v1/doctor`)).json()) as { last_backup: unknown };
+      expect((await doctor()).last_backup).toBeNull();
       const headers = { 'content-type': 'application/json' };
       const body = JSON.stringify({ user_id: 'ann', query: 'where does she live' });
       const search = await fetch(`${server.url}/v1/search`, { method: 'POST', headers, body });

@@ -22,14 +22,15 @@ export const operatorRoutes = [
     query: GetDoctorQuery,
     answer: ExaminationView,
     audited: false,
-    handle: async ({ examine, models }, { query: { depth }, request }) => {
+    handle: async ({ ledger, examine, models }, { query: { depth }, request }) => {
       const { at, healthy, checks, findings } = await examine({ depth, cancel: request.server.stopping });
-      const known = await models();
+      const [known, backup] = await Promise.all([models(), ledger.overview.lastBackup()]);
       const failing = known.flatMap(findingOf);
       return {
         at: isoOf(at),
         depth,
         healthy,
+        last_backup: backup && { at: isoOf(backup.at), bytes: backup.bytes },
         checks: [...checks, { check: 'models', looked: known.length, findings: failing.length }],
         findings: [...findings.map((finding) => ({ ...finding, examples: [...finding.examples] })), ...failing],
       };

@@ -91,6 +91,8 @@ describe('the pages of users', () => {
     await page.getByLabel('Search as a chat would').fill('where does the user live?');
     await page.getByRole('region', { name: 'Search results' }).getByText('lives in Bergen').first().waitFor(within);
     await page.getByRole('button', { name: 'What a chat gets' }).click();
+    await page.getByLabel('What the user asks the chat').fill('where does the user live?');
+    await page.getByRole('button', { name: 'Show the block' }).click();
     await page.getByRole('region', { name: 'Block' }).getByText('User lives in Bergen').waitFor(within);
     const { receipt_id: told } = await at.api.memories.search({ user_id: 'fay', query: 'where does the user live?' });
     const receipts = async () => (await at.api.receipts.ofMemory(id)).results.map((receipt) => receipt.id);

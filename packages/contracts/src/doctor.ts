@@ -16,6 +16,10 @@ export const ExaminationView = z
     depth: z.enum(['quick', 'usual', 'full']),
     healthy: z.boolean().describe('true: all checks passed, possibly with warnings.'),
     checks: z.array(z.object({ check: z.string(), looked: z.number().int(), findings: z.number().int() })),
+    last_backup: z
+      .object({ at: z.string(), bytes: z.number() })
+      .nullable()
+      .describe('The last backup by `slowwave backup`. null: none is known.'),
     findings: z.array(
       z.object({
         check: z.string(),

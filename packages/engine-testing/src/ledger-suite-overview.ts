@@ -49,6 +49,7 @@ export function describeOverview(bench: () => Bench): void {
       expect(await ledger.overview.memories(TENANT)).toEqual({ live: 0, versions: 0 });
       expect(await ledger.overview.ownerCount(TENANT)).toBe(0);
       expect(await ledger.overview.outbox()).toBe(0);
+      expect(await ledger.overview.lastBackup()).toBeNull();
       expect(await ledger.overview.oldestDue(tools.now())).toBeNull();
     });
 

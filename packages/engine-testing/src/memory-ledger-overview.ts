@@ -59,6 +59,8 @@ export function memoryOverview(state: State): OverviewStore {
       const paged = pageOf(lanes, (lane) => ({ order: lane[`${order}At`], id: lane.id }), page);
       return { ...paged, results: paged.results.map((lane) => summaryOf(state, lane)) };
     },
+    // Only files are backed up.
+    lastBackup: async () => null,
     ownerCount: async (tenant) => lanesOf(state, tenant).length,
     outbox: async () => state.outbox.size + unprojectedIn(state).length + unprojectedOfGraph(state).length,
     oldestDue: async (now) => {

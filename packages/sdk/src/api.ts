@@ -422,6 +422,11 @@ export type Examination = {
     readonly looked: number;
     readonly findings: number;
   }[];
+  /** The last backup by `slowwave backup`. null: none is known. */
+  readonly last_backup: {
+    readonly at: string;
+    readonly bytes: number;
+  } | null;
   readonly findings: readonly ({
     readonly check: string;
     readonly severity: 'error' | 'warning';

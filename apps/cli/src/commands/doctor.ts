@@ -1,5 +1,5 @@
 import type { ExaminationView, LiveView, ModelView, ReadyView, StatsView } from '@slowwave/contracts';
-import type { Examination } from '@slowwave/engine';
+import type { Backup, Examination } from '@slowwave/engine';
 import type { z } from 'zod';
 import { type Call, type Command, isOffline } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
@@ -105,14 +105,16 @@ const offline = ({ config, given, out, cancel }: Call): Promise<ExaminationView>
       const depth = given.flag('full') ? 'full' : 'usual';
       const onProgress = (check: string, done: number, total: number): void => update(done, total, check);
       const { examine } = await import('@slowwave/engine');
-      return viewOf(await examine({ ...stores, ...(await stores.space()) }, { depth, cancel, onProgress }));
+      const examination = await examine({ ...stores, ...(await stores.space()) }, { depth, cancel, onProgress });
+      return viewOf(examination, await stores.ledger.overview.lastBackup());
     }),
   );
 
-const viewOf = ({ at, depth, healthy, checks, findings }: Examination): ExaminationView => ({
+const viewOf = ({ at, depth, healthy, checks, findings }: Examination, backup: Backup | null): ExaminationView => ({
   at: new Date(at).toISOString(),
   depth,
   healthy,
+  last_backup: backup && { at: new Date(backup.at).toISOString(), bytes: backup.bytes },
   checks: [...checks],
   findings: findings.map((finding) => ({ ...finding, examples: [...finding.examples] })),
 });

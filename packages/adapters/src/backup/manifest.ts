@@ -4,6 +4,7 @@ import { open, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EngineError } from '@slowwave/engine';
 import { z } from 'zod';
+import { LAST_BACKUP } from '../ledger/schema-numbers.ts';
 
 /** Goes up with every change of what a backup is made of. */
 const FORMAT = 1;
@@ -49,6 +50,14 @@ export async function writeManifest(folder: string, described: Described): Promi
   await synced(folder);
   return manifest;
 }
+
+/** What the ledger itself remembers of its last backup. A copy that was made before knows nothing of it. */
+export const notedOf = ({ taken_at: at, bytes }: Manifest): string => JSON.stringify({ at: Date.parse(at), bytes });
+
+/** As each dialect writes it. */
+export const noteBackup = (meta: string, value: '?' | '$1'): string => `
+  INSERT INTO ${meta} (key, value) VALUES ('${LAST_BACKUP}', ${value})
+  ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
 
 /** The manifest of a backup whose file is all there and unchanged. */
 export async function readManifest(folder: string, onBytes: OnBytes): Promise<Manifest> {

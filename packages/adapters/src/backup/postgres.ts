@@ -8,7 +8,17 @@ import { Client } from 'pg';
 import { environmentWith } from '../config/index.ts';
 import { refuseUnknownBackup } from '../ledger/schema-numbers.ts';
 import { MIGRATIONS, placeOf, SCHEMA_NAME } from '../postgres/index.ts';
-import { COUNTED, type Counts, held, type Manifest, PRIVATE_FILE, refused, writeManifest } from './manifest.ts';
+import {
+  COUNTED,
+  type Counts,
+  held,
+  type Manifest,
+  noteBackup,
+  notedOf,
+  PRIVATE_FILE,
+  refused,
+  writeManifest,
+} from './manifest.ts';
 import { requireCounts } from './sqlite.ts';
 
 const FILE = 'ledger.dump';
@@ -36,7 +46,10 @@ export async function backUpPostgres({ url, folder, tools, cancel }: PostgresBac
     const args = ['--format=custom', `--schema=${SCHEMA_NAME}`, '--no-owner', '--no-privileges'];
     await program('pg_dump', [...args, `--snapshot=${snapshot}`, `--file=${file}`], { url, cancel });
     await chmod(file, PRIVATE_FILE);
-    return writeManifest(folder, { kind: 'postgres', ...taken, schema, file: FILE, counts });
+    const manifest = await writeManifest(folder, { kind: 'postgres', ...taken, schema, file: FILE, counts });
+    await client.query('COMMIT');
+    await client.query(noteBackup(`${SCHEMA_NAME}.meta`, '$1'), [notedOf(manifest)]);
+    return manifest;
   });
 }
 

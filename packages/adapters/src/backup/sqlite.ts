@@ -9,6 +9,8 @@ import {
   type Counts,
   held,
   type Manifest,
+  noteBackup,
+  notedOf,
   type OnBytes,
   PRIVATE_FILE,
   refused,
@@ -44,7 +46,11 @@ export async function backUpSqlite({ path, folder, tools, cancel, onBytes }: Sql
         return PAGES_AT_ONCE;
       },
     });
-    return await writeManifest(folder, { kind: 'sqlite', ...taken, file: FILE, counts: await alone(target) });
+    const counts = await alone(target);
+    const manifest = await writeManifest(folder, { kind: 'sqlite', ...taken, file: FILE, counts });
+    source.exec('COMMIT');
+    source.prepare(noteBackup('meta', '?')).run(notedOf(manifest));
+    return manifest;
   } finally {
     source.close();
   }

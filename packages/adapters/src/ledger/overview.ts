@@ -1,12 +1,13 @@
-import type { BatchState, OverviewStore, OwnerSummary, OwnersAsked } from '@slowwave/engine';
+import type { Backup, BatchState, OverviewStore, OwnerSummary, OwnersAsked } from '@slowwave/engine';
 import { ofNoSpace } from '@slowwave/engine/storing';
-import { read, snapshot, storeOf } from './access.ts';
+import { lookup, read, snapshot, storeOf } from './access.ts';
 import { glance } from './glance.ts';
 import { COUNT_UNPROJECTED_GRAPH } from './graph/items.ts';
 import { type Listing, newestFirst } from './page.ts';
 import type { ColumnsOf } from './rows/columns.ts';
 import { type OwnerColumns, ownerFrom } from './rows/columns.ts';
-import { all, counted, first, together } from './script.ts';
+import { LAST_BACKUP } from './schema-numbers.ts';
+import { all, counted, first, firstAs, together } from './script.ts';
 import { COUNT_UNPROJECTED } from './speech.ts';
 import { countersOf, usageOfConsolidation, usageOfDay, usageOfTenant } from './usage.ts';
 
@@ -58,6 +59,12 @@ export const overviewStore = storeOf<OverviewStore>('overview', {
     if (idPrefix === '') return newestFirst(listing, page, { tenant });
     return newestFirst(listing, page, { tenant, idPrefix, afterPrefix: afterAll(idPrefix) });
   }),
+  lastBackup: lookup(() =>
+    firstAs(
+      ({ value }: { value: string }) => JSON.parse(value) as Backup,
+      `SELECT value FROM meta WHERE key = '${LAST_BACKUP}'`,
+    ),
+  ),
   ownerCount: read((tenant) =>
     counted('SELECT count(*) AS count FROM lanes WHERE tenant = @tenant AND erasure IS NULL', { tenant }),
   ),

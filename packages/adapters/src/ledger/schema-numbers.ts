@@ -40,3 +40,6 @@ export function refuseUnknownBackup(schema: number, migrations: readonly string[
     { code: 'ledger_unavailable', retryable: false },
   );
 }
+
+/** Under which a ledger's table of small values says when it was backed up. */
+export const LAST_BACKUP = 'last_backup';

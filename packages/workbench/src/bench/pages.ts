@@ -163,6 +163,7 @@ async function visited(browser: Browser, url: string): Promise<Visited> {
   try {
     const page = await context.newPage();
     const work = await workOf(page);
+    await page.addInitScript(NOTE_HEADING);
     await page.goto(url);
     await page.locator('h1').first().waitFor({ timeout: WITHIN_MS });
     const scripts = (await page.evaluate(SCRIPTS)) as Pick<Visited, 'scriptBytes' | 'sentBytes'>;
@@ -176,8 +177,17 @@ async function visited(browser: Browser, url: string): Promise<Visited> {
   }
 }
 
+/** When the page said what it is. Charts and the like come after that. */
+const NOTE_HEADING = `new MutationObserver((_, watch) => {
+  if (document.querySelector('h1') === null) return;
+  window.headingAt = performance.now();
+  watch.disconnect();
+}).observe(document, { childList: true, subtree: true })`;
+
 const SCRIPTS = `(() => {
-  const scripts = performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('.js'));
+  const scripts = performance
+    .getEntriesByType('resource')
+    .filter(({ name, responseEnd }) => name.endsWith('.js') && responseEnd <= window.headingAt);
   const sum = (of) => scripts.reduce((total, one) => total + one[of], 0);
   return { scriptBytes: sum('decodedBodySize'), sentBytes: sum('encodedBodySize') };
 })()`;

@@ -54,6 +54,8 @@ function Models() {
   ));
 }
 
+const BYTES_OF_MB = 1_000_000;
+
 function Doctor() {
   const { data, error, isFetching, refetch } = useQuery({
     queryKey: ['doctor', 'usual'],
@@ -67,6 +69,7 @@ function Doctor() {
     ) : (
       <Problem error={error} retry={refetch} />
     );
+  const { last_backup: backup } = data;
   return (
     <>
       <p>
@@ -85,6 +88,18 @@ function Doctor() {
           {examples.length > 0 && <p className="quiet">For example {examples.join(', ')}</p>}
         </section>
       ))}
+      <section className="card" aria-label="Backup">
+        <h2>Backup</h2>
+        {backup === null ? (
+          <p>
+            None was made of this ledger. <code>./scripts/slowwave backup FOLDER</code> makes one while servers run.
+          </p>
+        ) : (
+          <p>
+            The last one was made <Moment iso={backup.at} />, of {(backup.bytes / BYTES_OF_MB).toFixed(1)} MB.
+          </p>
+        )}
+      </section>
       <section className="card">
         <table>
           <thead>

@@ -134,6 +134,13 @@ export interface OwnersAsked {
   readonly order: 'created' | 'updated';
 }
 
+/** The last copy of the ledger that was made as a whole. */
+export interface Backup {
+  /** The moment whose state it is. */
+  readonly at: Millis;
+  readonly bytes: number;
+}
+
 export interface OverviewStore {
   batches(tenant: TenantId): Promise<BatchCounts>;
   /** Batches that wait or are being consolidated, of one tenant or of all but shadow spaces; counts no further than `atMost`. */
@@ -149,6 +156,8 @@ export interface OverviewStore {
   /** Without `asked` all of them, as they were first heard of. */
   owners(tenant: TenantId, page: Page, asked?: OwnersAsked): Promise<Paged<OwnerSummary>>;
   ownerCount(tenant: TenantId): Promise<number>;
+  /** null: none is known. */
+  lastBackup(): Promise<Backup | null>;
   /** How many memories and batches, and how much of graphs, is still to be projected. */
   outbox(): Promise<number>;
   /** When the oldest due work became due; null when none is. Across tenants, without shadow spaces: a health figure. */

@@ -1,22 +1,27 @@
 import { DEFAULT_TENANT } from '@slowwave/engine';
 import { fakeChat, silentMeter } from '@slowwave/engine-testing';
-import type { KeyCheck } from '@slowwave/http';
+import type { KeyCheck, Principal } from '@slowwave/http';
 import { expect, test } from 'vitest';
 import type { SearchDeps } from './app.ts';
 import { searchBench } from './testing/bench.ts';
 
-/** Keys are called after what they are bound to: "user:ann", "app:shop", "all"; "manager" may change memories, too. */
+const SCOPES: Readonly<Record<string, Principal['scopes']>> = { manager: ['search', 'manage'], subject: ['subject'] };
+
+/**
+ * Keys are called after what they are bound to: "user:ann", "app:shop", "all"; "manager" may change memories, too, and
+ * "subject:ann" is Ann herself.
+ */
 const keys: KeyCheck = {
   any: async () => true,
   check: async (text) => {
-    const [kind, id = null] = text.split(':');
-    const bound = { userId: kind === 'user' ? id : null, appId: kind === 'app' ? id : null };
+    const [kind = '', id = null] = text.split(':');
+    const bound = { userId: kind === 'app' ? null : id, appId: kind === 'app' ? id : null };
     return {
       kind: 'taken',
       principal: {
         keyId: text,
         tenant: 'default',
-        scopes: kind === 'manager' ? ['search', 'manage'] : ['search'],
+        scopes: SCOPES[kind] ?? ['search'],
         ...bound,
       },
     };
@@ -238,6 +243,13 @@ test('whoever may change memories may look at them without a receipt, and no con
   const after = await context({ conversation_id: 'c1' });
   const { text } = await context({ conversation_id: 'c2' });
   expect(after.text).toBe(text);
+});
+
+test('whoever memories are about looks at them without a receipt', async () => {
+  const { as, said } = await bench();
+  await said('Ann lives in Berlin');
+  const { results, receipt_id } = await as('subject:ann').search({ receipt: false });
+  expect([results.length, receipt_id]).toEqual([1, null]);
 });
 
 test.each(['search', 'context', 'recall'])('a key that only reads leaves a receipt of each %s', async (path) => {

@@ -76,13 +76,16 @@ export function receiptFor(
   });
 }
 
+/** The scopes of who may change what is remembered. */
+const CHANGING = ['manage', 'subject', 'admin'] as const;
+
 /** Whoever may change what is remembered may look at it without a trace; whoever is only told may not. */
 export function refuseUntraced(request: FastifyRequest, { receipt }: Pick<Answering['body'], 'receipt'>): void {
   const { scopes } = principalOf(request);
-  if (receipt !== false || scopes.includes('manage') || scopes.includes('admin')) return;
+  if (receipt !== false || CHANGING.some((scope) => scopes.includes(scope))) return;
   throw problem(
     'scope_missing',
-    `"receipt": false needs a key with the scope manage, got one with ${scopes.join(', ')}; omit it`,
+    `"receipt": false needs a key with the scope manage or subject, got one with ${scopes.join(', ')}; omit it`,
   );
 }
 

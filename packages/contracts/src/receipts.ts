@@ -10,7 +10,7 @@ export const Receipted = z
   .boolean()
   .optional()
   .describe(
-    'false: keep no receipt of this answer, and let no conversation remember what it told. Needs a key with the scope manage.',
+    'false: keep no receipt of this answer, and let no conversation remember what it told. Needs a key with the scope manage or subject.',
   );
 
 export const ReceiptId = z

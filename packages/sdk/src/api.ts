@@ -1154,7 +1154,7 @@ export type PostContext = {
   readonly conversation_id?: string | undefined;
   /** The receipt_id of the context before this one in the same conversation, instead of a conversation_id. One that is not known is ignored. */
   readonly after?: string | undefined;
-  /** false: keep no receipt of this answer, and let no conversation remember what it told. Needs a key with the scope manage. */
+  /** false: keep no receipt of this answer, and let no conversation remember what it told. Needs a key with the scope manage or subject. */
   readonly receipt?: boolean | undefined;
   /** Sections that are not ready in time are omitted and listed in degraded. */
   readonly timeout_ms?: number | undefined;
@@ -1340,7 +1340,7 @@ export type PostRecall = {
   readonly max_steps?: number | undefined;
   /** The approximate token budget of all these calls together. */
   readonly max_tokens?: number | undefined;
-  /** false: keep no receipt of this answer, and let no conversation remember what it told. Needs a key with the scope manage. */
+  /** false: keep no receipt of this answer, and let no conversation remember what it told. Needs a key with the scope manage or subject. */
   readonly receipt?: boolean | undefined;
   /** After this time the answer is what has been found so far, and degraded says so. */
   readonly timeout_ms?: number | undefined;
@@ -1483,7 +1483,7 @@ export type PostSearch = {
   readonly messages?: string | readonly Message[] | undefined;
   /** Has the chat model rewrite a query that refers to messages, so that it can be searched for on its own. */
   readonly rewrite?: boolean | undefined;
-  /** false: keep no receipt of this answer, and let no conversation remember what it told. Needs a key with the scope manage. */
+  /** false: keep no receipt of this answer, and let no conversation remember what it told. Needs a key with the scope manage or subject. */
   readonly receipt?: boolean | undefined;
   /** Whatever is not ready in time is omitted and listed in degraded. */
   readonly timeout_ms?: number | undefined;

@@ -78,10 +78,12 @@ function All({ forgot }: Listing) {
 }
 
 function Found({ query, forgot }: Listing & { readonly query: string }) {
-  const { api, userId } = useOwn();
+  const { api, userId, mayChange } = useOwn();
   const found = useQuery({
     queryKey: [...SHOWN, 'found', query],
-    queryFn: ({ signal }) => plainly(api.memories.search({ user_id: userId, query }, { signal })),
+    queryFn: (
+      { signal }, // No model is told what somebody looks up for themselves.
+    ) => plainly(api.memories.search({ user_id: userId, query, ...(mayChange && { receipt: false }) }, { signal })),
     placeholderData: keepPreviousData,
   });
   return (

@@ -36,12 +36,26 @@ test.each([
   ['-h in place of its arguments', ['show', '-h'], 'show'],
 ])('%s asks for help', (_name, args, name) => {
   const asked = parse(args, COMMANDS);
-  expect(asked.kind).toBe('help');
+  if (asked.kind !== 'help') return expect.unreachable();
   expect(asked.command?.name ?? null).toBe(name);
 });
 
+test('the help of a first word is that of the commands that begin with it', () => {
+  for (const args of [
+    ['rebuild', '--help'],
+    ['rebuild', '-h'],
+    ['help', 'rebuild'],
+  ]) {
+    const asked = parse(args, COMMANDS);
+    if (asked.kind !== 'help' || asked.command !== null) return expect.unreachable();
+    expect(asked.group.map(({ name }) => name)).toEqual(['rebuild index', 'rebuild queue']);
+  }
+});
+
 test.each([
-  ['an unknown command', ['shwo'], 'expected a command; got "shwo"'],
+  ['an unknown command', ['shwo'], 'expected a command; got "shwo"; did you mean show?'],
+  ['a command like no other', ['paint'], 'expected a command; got "paint"\n'],
+  ['a slip in an option', ['rebuild', 'queue', '--slwo'], 'did you mean --slow?'],
   ['half of a command', ['rebuild'], 'expected one of: rebuild index, rebuild queue; got "rebuild"'],
   ['another second word', ['rebuild', 'all'], 'got "rebuild all"'],
   ['an unknown option', ['show', 'x', '--colour'], "'--colour'"],

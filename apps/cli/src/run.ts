@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { readStandaloneConfig } from '@slowwave/adapters/config';
+import { nearest, readStandaloneConfig } from '@slowwave/adapters/config';
 import { EngineError } from '@slowwave/engine/storing';
 import { type Asking, openApi } from './api.ts';
 import { argumentsOf, type Call, type Command, type Given, type OptionNote, optionsOf, present } from './command.ts';
@@ -25,7 +25,11 @@ export async function run(
   try {
     const asked = parse(args, commands);
     if (asked.kind === 'help') {
-      around.stdout.write(asked.command === null ? programHelp(commands) : commandHelp(asked.command));
+      around.stdout.write(asked.command === null ? programHelp(asked.group) : commandHelp(asked.command));
+      return EXIT.done;
+    }
+    if (asked.kind === 'version') {
+      around.stdout.write(`${await version()}\n`);
       return EXIT.done;
     }
     const { command, given } = asked;
@@ -69,15 +73,22 @@ function exitCodeOf(error: unknown): number {
 
 /** What a command line asks for. */
 type Asked =
-  /** null: the help of the whole program. */
-  | { readonly kind: 'help'; readonly command: Command | null }
+  /** null: the help of the whole program, or of the commands that begin with a word. */
+  | { readonly kind: 'help'; readonly command: Command }
+  | { readonly kind: 'help'; readonly command: null; readonly group: readonly Command[] }
+  | { readonly kind: 'version' }
   | { readonly kind: 'run'; readonly command: Command; readonly given: Given };
 
 /** Reads a command line: the words of a command first, then its options and arguments in any order. */
 export function parse(args: readonly string[], commands: readonly Command[]): Asked {
   const [first] = args;
-  if (first === undefined || first === '--help' || first === '-h') return { kind: 'help', command: null };
-  if (first === 'help') return { kind: 'help', command: args.length === 1 ? null : commandOf(args.slice(1), commands) };
+  if (first === undefined || isHelp(first)) return { kind: 'help', command: null, group: commands };
+  if (first === '--version') return { kind: 'version' };
+  if (first === 'help') return parse([...args.slice(1), '--help'], commands);
+  const group = commands.filter(({ name }) => name.startsWith(`${first} `));
+  if (args.length === 2 && isHelp(args[1] ?? '') && group.length > 1 && !commands.some(({ name }) => name === first)) {
+    return { kind: 'help', command: null, group };
+  }
   const command = commandOf(args, commands);
   const rest = args.slice(command.name.split(' ').length);
   const { values, positionals } = parseRest(rest, command);
@@ -86,6 +97,8 @@ export function parse(args: readonly string[], commands: readonly Command[]): As
   if (positionals.length < least || positionals.length > most) throw wrongWords(command, positionals.length);
   return { kind: 'run', command, given: givenOf(values, positionals) };
 }
+
+const isHelp = (word: string): boolean => word === '--help' || word === '-h';
 
 /** The command with the most words that the line begins with. */
 function commandOf(args: readonly string[], commands: readonly Command[]): Command {
@@ -96,7 +109,18 @@ function commandOf(args: readonly string[], commands: readonly Command[]): Comma
   const near = commands.filter(({ name }) => name.startsWith(`${first} `)).map(({ name }) => name);
   const instead = near.length > 0 ? `one of: ${near.join(', ')}` : 'a command';
   const words = args.filter((arg) => !arg.startsWith('-')).slice(0, 2);
-  throw new UsageError(`expected ${instead}; got "${words.join(' ') || first}"`, null);
+  const meant = nearest(
+    first,
+    commands.map(({ name }) => name),
+  );
+  const advice = near.length > 0 || meant === null ? '' : `; did you mean ${meant}?`;
+  throw new UsageError(`expected ${instead}; got "${words.join(' ') || first}"${advice}`, null);
+}
+
+/** That of the release; the packages have the same. */
+async function version(): Promise<string> {
+  const { default: about } = await import('../package.json', { with: { type: 'json' } });
+  return about.version;
 }
 
 type Values = Readonly<Record<string, string | boolean | undefined>>;
@@ -111,8 +135,16 @@ function parseRest(args: readonly string[], command: Command): { values: Values;
     return parseArgs({ args: [...args], options: { ...options, help }, allowPositionals: true });
   } catch (error) {
     const [problem = ''] = (error instanceof Error ? error.message : String(error)).split('. To specify a positional');
-    throw new UsageError(problem, command.name);
+    throw new UsageError(`${problem}${meantBy(args, notes)}`, command.name);
   }
+}
+
+function meantBy(args: readonly string[], options: readonly (readonly [string, unknown])[]): string {
+  const names = options.map(([name]) => name);
+  const flags = args.filter((arg) => arg.startsWith('--')).map((arg) => arg.slice('--'.length).replace(/=.*$/s, ''));
+  const unknown = flags.find((flag) => flag !== 'help' && !names.includes(flag));
+  const meant = unknown === undefined ? null : nearest(unknown, names);
+  return meant === null ? '' : `; did you mean --${meant}?`;
 }
 
 const givenOf = (values: Values, words: readonly string[]): Given => ({

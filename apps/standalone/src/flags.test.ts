@@ -24,11 +24,12 @@ test('help lists every setting with its default, and keeps names and texts apart
 });
 
 test.each([
-  ['an unknown flag', ['--prot', '7000'], '--prot'],
+  ['a slip', ['--prot', '7000'], 'there is no option --prot; did you mean --port?'],
+  ['an unknown flag', ['--colour=green'], 'there is no option --colour\n'],
   ['a flag without its value', ['--port'], '--port'],
   ['a word that is no flag', ['7000'], '7000'],
-])('%s is refused with the flags there are', (_name, args, named) => {
+])('%s is refused, with where the flags are', (_name, args, named) => {
   expect(() => readFlags(args)).toThrow(FlagError);
   expect(() => readFlags(args)).toThrow(named);
-  expect(() => readFlags(args)).toThrow('--data-dir');
+  expect(() => readFlags(args)).toThrow('./scripts/start --help');
 });

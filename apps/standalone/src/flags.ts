@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { flagOf, SETTINGS, type SettingNote, settingsByHeading } from '@slowwave/adapters/config';
+import { flagOf, nearest, SETTINGS, type SettingNote, settingsByHeading } from '@slowwave/adapters/config';
 
 /** Settings of the environment as flags: SLOWWAVE_DATA_DIR is --data-dir, REDIS_URL is --redis-url. */
 const NAMES = new Map(SETTINGS.filter(isOurs).map(({ name }) => [flagOf(name), name]));
@@ -15,7 +15,7 @@ export class FlagError extends Error {
   readonly exitCode = 2;
 
   constructor(problem: string) {
-    super(`${problem}\nThe options are --${[...NAMES.keys()].join(', --')}; ./scripts/start --help explains them.`);
+    super(`${problem}\n./scripts/start --help lists the options.`);
     this.name = 'FlagError';
   }
 }
@@ -37,8 +37,17 @@ function parse(args: readonly string[]): Readonly<Record<string, string | boolea
   try {
     return parseArgs({ args: [...args], options: { ...options, help: { type: 'boolean', short: 'h' } } }).values;
   } catch (error) {
-    throw new FlagError(error instanceof Error ? error.message : String(error));
+    throw new FlagError(problemOf(args) ?? (error instanceof Error ? error.message : String(error)));
   }
+}
+
+/** An option that there is not, and the one that was probably meant. */
+function problemOf(args: readonly string[]): string | null {
+  const given = args.map((arg) => arg.replace(/=.*$/s, '')).filter((arg) => arg.startsWith('--'));
+  const unknown = given.map((arg) => arg.slice('--'.length)).find((flag) => flag !== 'help' && !NAMES.has(flag));
+  if (unknown === undefined) return null;
+  const meant = nearest(unknown, [...NAMES.keys()]);
+  return `there is no option --${unknown}${meant === null ? '' : `; did you mean --${meant}?`}`;
 }
 
 const COLUMN = Math.max(...[...NAMES.keys()].map((flag) => `--${flag}  `.length));

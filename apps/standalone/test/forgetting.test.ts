@@ -4,7 +4,7 @@ import { type Setup, standalone, standaloneOnPostgres } from './setups.ts';
 
 /** Small lives with something to forget: every way of forgetting. `./scripts/prove forgetting` takes a thousand. */
 // biome-ignore lint/style/noProcessEnv: how many is said on the command line of a proof
-const LIVES = Number(process.env.SLOWWAVE_TEST_LIVES ?? 8);
+const LIVES = Number(process.env.FORGETTING_LIVES ?? 8);
 /** They have nothing to do with each other. */
 const AT_ONCE = 4;
 /** Of many lives that go wrong the first show what it is. */

@@ -46,7 +46,7 @@ describe('after one batch, /metrics', () => {
     expect(figure('slowwave_breaker_open{model="builtin"}')).toBe(0);
     expect(figure('slowwave_queue_jobs{state="delayed"}')).toBeGreaterThanOrEqual(0);
     expect(figure('slowwave_ledger_group_commits_total')).toBeGreaterThan(0);
-    expect(figure('slowwave_event_loop_delay_seconds{quantile="0.99"}')).toBeGreaterThan(0);
+    expect(figure('slowwave_event_loop_delay_seconds{percentile="0.99"}')).toBeGreaterThan(0);
   });
 
   test('names nobody, and nothing that was said', () => {

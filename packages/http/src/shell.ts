@@ -228,12 +228,12 @@ function watchEventLoop(app: App, registry: Registry): void {
   const gauge = new Gauge({
     name: 'slowwave_event_loop_delay_seconds',
     help: 'Event loop delay since the last scrape',
-    labelNames: ['quantile'] as const,
+    labelNames: ['percentile'] as const,
     registers: [registry],
     collect: () => {
       for (const percentile of [50, 99])
-        gauge.set({ quantile: `0.${percentile}` }, delay.percentile(percentile) / NANOSECONDS);
-      gauge.set({ quantile: '1' }, delay.max / NANOSECONDS);
+        gauge.set({ percentile: `0.${percentile}` }, delay.percentile(percentile) / NANOSECONDS);
+      gauge.set({ percentile: '1' }, delay.max / NANOSECONDS);
       delay.reset();
     },
   });

@@ -9,6 +9,15 @@ import { eraseCommand } from './erase.ts';
 import { graphCommand } from './graph.ts';
 import { importMem0Command } from './import.ts';
 import { ceilingsCommand, createKeyCommand, listKeysCommand, revokeKeyCommand, rotateKeyCommand } from './keys.ts';
+import {
+  addCommand,
+  contextCommand,
+  exportCommand,
+  historyCommand,
+  memoriesCommand,
+  searchCommand,
+  usersCommand,
+} from './memories.ts';
 import { checkModelsCommand } from './models.ts';
 import { rebuildIndexCommand, rebuildQueueCommand } from './rebuild.ts';
 import { replayCommand, whatIfCommand } from './replay.ts';
@@ -17,6 +26,13 @@ import { redoCommand, rollbackCommand, undoCommand } from './undo.ts';
 
 /** Everything the program can do, in the order of its help. */
 export const COMMANDS: readonly Command[] = [
+  addCommand,
+  searchCommand,
+  contextCommand,
+  usersCommand,
+  memoriesCommand,
+  historyCommand,
+  exportCommand,
   statusCommand,
   tailCommand,
   batchesCommand,

@@ -336,3 +336,23 @@ describe('where a setting comes from', () => {
     expect(standalone({ SLOWWAVE_PORT: '', SLOWWAVE_API_KEY: '' })).toMatchObject({ port: 7_070, apiKey: null });
   });
 });
+
+describe('settings that there are not', () => {
+  it.each([
+    ['SLOWWAVE_CHATMODEL', 'did you mean SLOWWAVE_CHAT_MODEL?'],
+    ['SLOWWAVE_BATCH_IDLE', 'did you mean SLOWWAVE_BATCH_IDLE_MS?'],
+    ['SLOWWAVE_CAHT_MODEL', 'did you mean SLOWWAVE_CHAT_MODEL?'],
+    ['SLOWWAVE_COLOUR_OF_THE_SEA', 'docs/settings.md lists them all'],
+  ])('%s is refused: %s', (name, said) => {
+    const [problem] = problemsOf(() => standalone({ [name]: 'a secret' }));
+    expect(problem).toContain(`${name}: there is no such setting; ${said}`);
+    expect(problem).not.toContain('secret');
+    expect(() => service({ ...REDIS, QDRANT_URL: 'http://127.0.0.1:6333', [name]: 'x' })).toThrow(name);
+  });
+
+  it('an empty one counts as not set, and what Kubernetes says of services is no setting', () => {
+    const names = ['SLOWWAVE_INGEST_SERVICE_HOST', 'SLOWWAVE_INGEST_PORT', 'SLOWWAVE_INGEST_PORT_7071_TCP_ADDR'];
+    const services = Object.fromEntries(names.map((name) => [name, 'tcp://10.0.0.1:7071']));
+    expect(standalone({ SLOWWAVE_CHATMODEL: '', ...services })).toMatchObject({ chatModel: null });
+  });
+});

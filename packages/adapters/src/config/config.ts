@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import { databaseConnectionsOf, ENVIRONMENT, type Environment, type Given, tooFewConnections } from './environment.ts';
 import { pathOf } from './kinds.ts';
 import { contradictionsOfModels, modelsOf, needless } from './models.ts';
+import { nearest } from './nearest.ts';
 
 /** What differs between the programs. */
 interface Program {
@@ -30,9 +31,24 @@ function readConfig(program: Program, settings: Given): Config {
   const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined && value !== ''));
   const parsed = ENVIRONMENT.safeParse(given);
   const problems = parsed.success ? [] : parsed.error.issues.map((issue) => problemOf(issue, given));
-  problems.push(...contradictions(given));
+  problems.push(...unknownIn(given), ...contradictions(given));
   if (!parsed.success || problems.length > 0) throw new ConfigError(problems);
   return configOf(parsed.data, program);
+}
+
+/** Kubernetes tells every container about services by names like SLOWWAVE_INGEST_SERVICE_HOST and …_PORT_7071_TCP_ADDR. */
+const OF_A_SERVICE = /_(?:SERVICE_(?:HOST|PORT(?:_\w+)?)|PORT|PORT_\d+_(?:TCP|UDP)(?:_\w+)?)$/;
+
+/** A name that is spelt wrong would leave a default in place that nobody asked for. */
+function unknownIn(given: Given): string[] {
+  const names = Object.keys(ENVIRONMENT.shape);
+  const unknown = Object.keys(given).filter((name) => name.startsWith('SLOWWAVE_') && !names.includes(name));
+  return unknown
+    .filter((name) => !OF_A_SERVICE.test(name))
+    .map((name) => {
+      const meant = nearest(name, names);
+      return `${name}: there is no such setting; ${meant === null ? 'docs/settings.md lists them all' : `did you mean ${meant}?`}`;
+    });
 }
 
 /** An owner of a chat is left alone for so many of the gaps that are usual between its posts: few of them are longer. */

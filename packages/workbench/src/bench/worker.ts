@@ -174,7 +174,7 @@ function breakdown(window: Window) {
   const delay = (quantile: string): number =>
     Math.max(
       ...window.after
-        .filter(({ name, labels }) => name === 'slowwave_event_loop_delay_seconds' && labels.quantile === quantile)
+        .filter(({ name, labels }) => name === 'slowwave_event_loop_delay_seconds' && labels.percentile === quantile)
         .map(({ value }) => value),
     ) * SECOND_MS;
   return [

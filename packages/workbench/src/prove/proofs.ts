@@ -60,7 +60,7 @@ const forgetting: Proof = {
   takes: '40 minutes',
   flags: { lives: { help: 'How many lives, on each ledger.', usual: '1000' } },
   run: async ({ lives = '' }, tools) => {
-    const tests = await suites(tools, { SLOWWAVE_TEST_LIVES: lives }, ['apps/standalone/test/forgetting.test.ts']);
+    const tests = await suites(tools, { FORGETTING_LIVES: lives }, ['apps/standalone/test/forgetting.test.ts']);
     const each = `${count(Number(lives))} lives on each of SQLite and PostgreSQL, by DELETE, wish, undo and rollback`;
     return { ...tests, figure: `${each}: ${tests.failures.length === 0 ? 'found nowhere' : tests.figure}` };
   },

@@ -143,6 +143,31 @@ describe('people’s own page', () => {
     await first.page.getByRole('heading', { name: 'This link no longer works' }).waitFor(within);
   });
 
+  it('opens with a link that an operator makes in the console', async () => {
+    await say('nora', 'I live in Ghent.');
+    const operators = await at.visit({ key: KEY });
+    await operators.open('/users/user/nora');
+    await operators.page.getByRole('button', { name: 'Link for the user' }).click();
+    const link = (await operators.page.getByRole('dialog').locator('pre').textContent(within)) ?? '';
+    await operators.expectClean();
+    const { page, open } = await at.visit();
+    await open(link.replace(at.at, ''));
+    await page.getByText(/lives in Ghent/).waitFor(within);
+  });
+
+  it('loads at most 300 KB of script', async () => {
+    const { page, open } = await at.visit();
+    const scripts: Promise<number>[] = [];
+    page.on('response', (answer) => {
+      if (/\.js$/.test(answer.url())) scripts.push(answer.body().then(({ length }) => length));
+    });
+    await open(await linkFor('ole'));
+    await page.getByText('Nothing is remembered about you.').waitFor(within);
+    const sizes = await Promise.all(scripts);
+    expect(sizes.length).toBeGreaterThan(0);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(300_000);
+  });
+
   it('takes a new link where it stands', async () => {
     await say('hugo', 'I live in Lund.');
     const { page, open } = await at.visit();

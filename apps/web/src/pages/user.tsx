@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import { api, isOfAllApps, may } from '../api.ts';
 import { type Owner, pathOf, useOwner } from '../owner.ts';
@@ -5,6 +6,7 @@ import { useWho } from '../session.ts';
 import { Action } from '../ui/action.tsx';
 import { saveExport } from '../ui/export.ts';
 import { Choice } from '../ui/filters.tsx';
+import { Secret } from '../ui/secret.tsx';
 import { AddMemory } from './user/add.tsx';
 import { AsChatsGetIt } from './user/context.tsx';
 import { Erase } from './user/erasing.tsx';
@@ -67,7 +69,28 @@ function Whole({ owner }: { readonly owner: Owner }) {
       {mayManageAll && owner.kind === 'user' && (
         <Action run={() => saveExport(api.users.export(owner.id), owner.id)}>Export</Action>
       )}
+      {mayManageAll && owner.kind === 'user' && <OwnPage id={owner.id} />}
       {mayManageAll && <Erase owner={owner} />}
     </div>
+  );
+}
+
+/** Makes a link for the user themselves. */
+function OwnPage({ id }: { readonly id: string }) {
+  const [path, setPath] = useState<string | null>(null);
+  return (
+    <>
+      <Action run={() => api.users.link(id)} done={(link) => setPath(link.path)}>
+        Link for the user
+      </Action>
+      {path !== null && (
+        <Secret title="A link to the user’s own page" secret={`${location.origin}${path}`} close={() => setPath(null)}>
+          <p>
+            Whoever opens it sees what is remembered of {id}, and may correct, forget, pause and erase it. It opens
+            once, within an hour: send it to the user and to nobody else.
+          </p>
+        </Secret>
+      )}
+    </>
   );
 }

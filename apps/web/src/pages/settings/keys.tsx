@@ -6,10 +6,10 @@ import { ActionForm } from '../../ui/action.tsx';
 import { Confirm, Dialog } from '../../ui/dialog.tsx';
 import { Amount, Line, Select, Several } from '../../ui/fields.tsx';
 import { Pages, usePages } from '../../ui/pages.tsx';
+import { Secret } from '../../ui/secret.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { Moment } from '../../ui/time.tsx';
 import { Wide } from '../../ui/wide.tsx';
-import { Secret } from './secret.tsx';
 
 const KEYS = ['keys'];
 const SCOPES = ['ingest', 'search', 'manage', 'admin'] as const;

@@ -5,10 +5,10 @@ import { Action, ActionForm } from '../../ui/action.tsx';
 import { Confirm, Dialog } from '../../ui/dialog.tsx';
 import { Line, Several } from '../../ui/fields.tsx';
 import { Pages, usePages } from '../../ui/pages.tsx';
+import { Secret } from '../../ui/secret.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { Moment } from '../../ui/time.tsx';
 import { Wide } from '../../ui/wide.tsx';
-import { Secret } from './secret.tsx';
 
 const WEBHOOKS = ['webhooks'];
 const DELIVERIES = ['deliveries'];

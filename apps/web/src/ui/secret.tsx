@@ -1,16 +1,20 @@
-import { useState } from 'react';
-import { Dialog } from '../../ui/dialog.tsx';
+import { type ReactNode, useState } from 'react';
+import { Dialog } from './dialog.tsx';
 
 interface Shown {
   readonly secret: string;
+  readonly title?: string;
+  /** What else there is to know about it. */
+  readonly children?: ReactNode;
   readonly close: () => void;
 }
 
 /** Shown once: nobody can read it again, this server neither. */
-export function Secret({ secret, close }: Shown) {
+export function Secret({ secret, title = 'The secret', close, children }: Shown) {
   const [isCopied, setIsCopied] = useState(false);
   return (
-    <Dialog title="The secret" close={close}>
+    <Dialog title={title} close={close}>
+      {children}
       <p>Copy it now. It is shown only once.</p>
       <pre className="wrap">{secret}</pre>
       <div className="row after">

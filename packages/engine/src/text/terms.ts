@@ -123,7 +123,9 @@ export const STOP_WORDS: ReadonlySet<string> = new Set(STOP_WORDS_LISTED.trim().
 export function once<Thing, Made>(make: (thing: Thing) => Made): (thing: Thing) => Made {
   const known = new Map<Thing, Made>();
   return (thing) => {
-    const made = known.get(thing) ?? make(thing);
+    const before = known.get(thing);
+    if (before !== undefined) return before;
+    const made = make(thing);
     known.set(thing, made);
     return made;
   };

@@ -93,6 +93,12 @@ it.each([
   '早上好~',
   '您好！有什么可以帮您的吗？',
   '再见👋',
+  'Merci beaucoup, à demain !',
+  'Vielen Dank, bis morgen!',
+  'Guten Morgen',
+  '¡Muchas gracias, hasta luego!',
+  'Bom dia! Muito obrigada.',
+  'Grazie mille, ciao',
 ])('%s only greets or thanks', (text) => {
   expect(isGreeting(text)).toBe(true);
 });

@@ -137,6 +137,15 @@ const ENGLISH = [
   'is there anything else i can (?:help|do)(?: you with| for you)?(?: today)?',
   'let me know if (?:you need anything(?: else)?|there is anything else)',
 ].join('|');
+/** The same of German, French, Spanish, Portuguese and Italian. */
+const EUROPEAN = [
+  'hallo|moin|servus|grüß gott|guten (?:morgen|tag|abend)|gute nacht|auf wiedersehen|tschüss?|bis (?:bald|morgen|später)',
+  '(?:vielen|herzlichen|besten) dank|danke(?: dir| ihnen)?(?: schön| sehr| vielmals)?|dankeschön',
+  "bonjour|bonsoir|bonne (?:nuit|journée|soirée)|salut|coucou|au revoir|à (?:demain|bientôt|plus(?: tard)?)|merci(?: beaucoup| bien| d'avance)?",
+  '(?:muy )?buen[oa]s (?:días|tardes|noches)|hola|adiós|hasta (?:luego|mañana|pronto)|(?:muchas |mil )?gracias',
+  'olá|oi|bom dia|boa (?:tarde|noite)|tchau|até (?:logo|amanhã|breve)|(?:muito )?obrigad[oa]',
+  'ciao|buon(?:giorno|asera|anotte)|arrivederci|a (?:domani|presto)|(?:mille |molte )?grazie(?: mille)?',
+].join('|');
 const CHINESE = [
   '(?:你|您|大家)们?好[呀啊哦吗]?',
   '嗨|哈[喽啰罗]|在吗|早上好|早安|早[呀啊]|中午好|下午好|晚上好|晚安|午安',
@@ -144,9 +153,9 @@ const CHINESE = [
   '不客气|不用谢|辛苦[了啦]|再见|拜拜|回头见|明天见|祝你?好运',
   '(?:请问)?有什么(?:可以|能|需要)?(?:帮|为|帮助|协助)(?:到|助)?(?:你|您)?(?:的|做的|效劳的)?吗?',
 ].join('|');
-const PHRASES = new RegExp(`(?<![\\p{L}\\p{N}'])(?:${ENGLISH})(?![\\p{L}\\p{N}'])|${CHINESE}`, 'gu');
+const PHRASES = new RegExp(`(?<![\\p{L}\\p{N}'])(?:${ENGLISH}|${EUROPEAN})(?![\\p{L}\\p{N}'])|${CHINESE}`, 'gu');
 /** A greeting begins with one of them: other texts are not looked through for more. */
-const FIRST = new RegExp(`^[^\\p{L}\\p{N}]*(?:${ENGLISH.replaceAll("'", "['’]")}|${CHINESE})`, 'u');
+const FIRST = new RegExp(`^[^\\p{L}\\p{N}]*(?:${`${ENGLISH}|${EUROPEAN}`.replaceAll("'", "['’]")}|${CHINESE})`, 'u');
 
 /** Whose words can bring a fact, or a relation. Tools report; assistants and systems do not know. */
 export const HEARD: ReadonlySet<Role> = new Set<Role>(['user', 'tool']);

@@ -8,7 +8,7 @@ import {
   startBrowser,
 } from '@slowwave/testkit/browser';
 import axe from 'axe-core';
-import { afterAll, beforeAll, expect } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 
 /** On a machine that does other things too. */
 export const WITHIN_MS = 60_000;
@@ -35,16 +35,17 @@ export function consoleForTests(env: Readonly<Record<string, string>> = {}): Con
   const closing: (() => Promise<unknown>)[] = [];
   const found: { at: string; api: Slowwave | null; browser: Browser | null } = { at: '', api: null, browser: null };
   beforeAll(async () => {
-    const server = await startOwnServer(env);
-    closing.push(() => server.close());
+    const closes = <Part extends { close(): Promise<unknown> }>(part: Part): Part => {
+      closing.push(() => part.close());
+      return part;
+    };
+    const [server, browser] = await Promise.all([startOwnServer(env).then(closes), startBrowser().then(closes)]);
     found.at = server.url;
     found.api = createSlowwave({ url: found.at, apiKey: env.SLOWWAVE_API_KEY });
-    const browser = await startBrowser();
     found.browser = browser;
-    closing.push(() => browser.close());
   }, START_MS);
   afterAll(async () => {
-    for (const close of closing.toReversed()) await close();
+    await Promise.all(closing.map((close) => close()));
   }, START_MS);
   return {
     get at() {
@@ -57,7 +58,8 @@ export function consoleForTests(env: Readonly<Record<string, string>> = {}): Con
     visit: async ({ key, ...options } = {}) => {
       const context = await found.browser?.newContext(options);
       if (context === undefined) throw new Error('expected the browser to be started before it is used');
-      closing.push(() => context.close());
+      context.setDefaultNavigationTimeout(WITHIN_MS);
+      onTestFinished(() => context.close()); // an open page keeps asking, and takes time from the tests after it
       if (key !== undefined) await signIn(context, found.at, key);
       return visitOf(await context.newPage(), found.at);
     },

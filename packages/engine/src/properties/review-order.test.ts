@@ -1,12 +1,12 @@
 import { type EngineBench, echoExtract, engineBench, fakeChat } from '@slowwave/engine-testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { inOrder } from '../memories/evolve.ts';
+import { reviewer } from '../memories/review.ts';
+import { memoryWriter } from '../memories/write.ts';
 import type { ReviewedKind } from '../plan.ts';
 import { DEFAULT_SETTINGS } from '../settings.ts';
 import { DEFAULT_TENANT, type JsonObject } from '../words.ts';
-import { inOrder } from './evolve.ts';
-import { reviewer } from './review.ts';
-import { memoryWriter } from './write.ts';
 
 const WORDS = ['tea', 'cats', 'Oslo', 'chess', 'rain'];
 const KINDS: readonly ReviewedKind[] = ['ADD', 'UPDATE', 'DELETE'];

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { maskSecrets, secretIn } from '../../masking/secrets.ts';
-import { spokenOf } from '../../messages/messages.ts';
-import { readAnswer } from '../../models/parse/answer.ts';
-import { factsIn } from '../../models/parse/listed.ts';
-import type { Json, Message } from '../../words.ts';
-import { admit } from './admit.ts';
+import { admit } from '../consolidation/extract/admit.ts';
+import { maskSecrets, secretIn } from '../masking/secrets.ts';
+import { spokenOf } from '../messages/messages.ts';
+import { readAnswer } from '../models/parse/answer.ts';
+import { factsIn } from '../models/parse/listed.ts';
+import type { Json, Message } from '../words.ts';
 
 const message = { id: 'msg', role: 'user', name: null, content: 'all of it', saidAt: { at: 0, seq: 0 } } as Message;
 const shown = new Map([['m0', spokenOf(message)]]);

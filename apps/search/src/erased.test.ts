@@ -1,5 +1,5 @@
-import { DEFAULT_TENANT, EngineError, requestErasure } from '@slowwave/engine';
-import { fakeChat, silentMeter } from '@slowwave/engine-testing';
+import { DEFAULT_TENANT, EngineError, requestErasure, silentMeter } from '@slowwave/engine';
+import { fakeChat } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { searchBench } from './testing/bench.ts';
 

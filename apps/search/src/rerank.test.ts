@@ -1,5 +1,5 @@
-import { EngineError, type Reranker } from '@slowwave/engine';
-import { fakeChat, silentMeter } from '@slowwave/engine-testing';
+import { EngineError, type Reranker, silentMeter } from '@slowwave/engine';
+import { fakeChat } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { searchBench } from './testing/bench.ts';
 

@@ -1,5 +1,5 @@
-import { EngineError } from '@slowwave/engine';
-import { fakeChat, type Script, silentMeter } from '@slowwave/engine-testing';
+import { EngineError, silentMeter } from '@slowwave/engine';
+import { fakeChat, type Script } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { rewriting } from './rewrite.ts';
 import { searchBench } from './testing/bench.ts';

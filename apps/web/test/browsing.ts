@@ -27,6 +27,8 @@ interface Console {
   readonly at: string;
   /** The API, with the rights of the operator. */
   readonly api: Slowwave;
+  /** Posts messages of a user as one batch, and waits until they are consolidated. */
+  say(user: string, ...messages: readonly string[]): Promise<void>;
   visit(options?: BrowserContextOptions & { readonly key?: string }): Promise<Visit>;
 }
 
@@ -47,13 +49,21 @@ export function consoleForTests(env: Readonly<Record<string, string>> = {}): Con
   afterAll(async () => {
     await Promise.all(closing.map((close) => close()));
   }, START_MS);
+  const api = (): Slowwave => {
+    if (found.api === null) throw new Error('expected the server to be started before it is asked');
+    return found.api;
+  };
   return {
     get at() {
       return found.at;
     },
     get api() {
-      if (found.api === null) throw new Error('expected the server to be started before it is asked');
-      return found.api;
+      return api();
+    },
+    say: async (user, ...messages) => {
+      const said = messages.map((content) => ({ role: 'user', content }) as const);
+      const { batch_id: id } = await api().batches.post({ user_id: user, flush: true, messages: said });
+      await api().batches.settled(id);
     },
     visit: async ({ key, ...options } = {}) => {
       const context = await found.browser?.newContext(options);

@@ -8,15 +8,6 @@ const NARROW = { viewport: { width: 390, height: 844 } };
 describe('the pages of users', () => {
   const at = consoleForTests();
 
-  const say = async (user: string, ...messages: string[]): Promise<void> => {
-    const { batch_id: id } = await at.api.batches.post({
-      user_id: user,
-      flush: true,
-      messages: messages.map((content) => ({ role: 'user', content })),
-    });
-    await at.api.batches.settled(id);
-  };
-
   it('are found by the beginning of an id, the last active first', async () => {
     for (const user_id of ['ana', 'ben', 'anatol', 'a/b%2F c'])
       await at.api.memories.add({ user_id, memory: 'Has a dog' });
@@ -40,7 +31,7 @@ describe('the pages of users', () => {
   });
 
   it('lead from a search to the message behind an answer, with the words it rests on and why it stands there', async () => {
-    await say('cleo', 'Hello there. I live in Oslo, since you ask.', 'I play tennis every Sunday.');
+    await at.say('cleo', 'Hello there. I live in Oslo, since you ask.', 'I play tennis every Sunday.');
     const { page, open, expectClean } = await at.visit();
     await open('/users/user/cleo');
     await page.getByLabel('Search as a chat would').fill('where do I live?');
@@ -143,7 +134,7 @@ describe('the pages of users', () => {
   });
 
   it('export everything as a file, and erase it once the id is typed', async () => {
-    await say('fay', 'I live in Oslo.');
+    await at.say('fay', 'I live in Oslo.');
     const { page, open, expectClean } = await at.visit();
     await open('/users/user/fay');
     const download = page.waitForEvent('download', within);

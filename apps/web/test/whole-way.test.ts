@@ -10,19 +10,11 @@ const STOPS_MAX = 150;
 describe('the whole way from a question to what was decided', () => {
   const at = consoleForTests({ SLOWWAVE_API_KEY: KEY });
 
-  const say = async (user: string, ...messages: string[]): Promise<void> => {
-    const { batch_id: id } = await at.api.batches.post({
-      user_id: user,
-      flush: true,
-      messages: messages.map((content) => ({ role: 'user', content })),
-    });
-    await at.api.batches.settled(id);
-  };
   const remembered = async (user: string) =>
     (await at.api.memories.list({ user_id: user })).results.map(({ memory }) => memory).sort();
 
   it('is gone by keyboard alone, and the focus is always seen', async () => {
-    await say('ana', 'Hello there. I live in Oslo, since you ask.', 'I play tennis every Sunday.');
+    await at.say('ana', 'Hello there. I live in Oslo, since you ask.', 'I play tennis every Sunday.');
     const { page } = await at.visit();
     const { press, type, to } = keyboardOf(page);
     await page.goto(`${at.at}/users`);
@@ -72,7 +64,7 @@ describe('the whole way from a question to what was decided', () => {
   });
 
   it('is gone on a telephone', async () => {
-    await say('ben', 'I live in Bergen.');
+    await at.say('ben', 'I live in Bergen.');
     const { page, open, expectClean } = await at.visit({
       key: KEY,
       viewport: { width: 390, height: 844 },

@@ -1,5 +1,6 @@
 import type { ChatCall, ChatModel, Log } from '@slowwave/engine';
-import { createMemoryLedger, fixedTools, silentMeter } from '@slowwave/engine-testing';
+import { silentMeter } from '@slowwave/engine';
+import { createMemoryLedger, fixedTools } from '@slowwave/engine-testing';
 import { type ModelServer, startModelServer } from '@slowwave/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openEmbedder, openReranker } from '../src/assemble/index.ts';

@@ -20,6 +20,7 @@ import {
   type Priority,
   type Scope,
   type SearchIndex,
+  silentMeter,
   type TurnDeps,
   takeTurn,
   type Verdict,
@@ -30,7 +31,6 @@ import { fakeEmbedder } from './fake-models.ts';
 import { type FixedTools, fixedTools, recordingLog } from './fixed-tools.ts';
 import { createMemoryIndex } from './memory-index.ts';
 import { createMemoryLedger } from './memory-ledger.ts';
-import { silentMeter } from './meters.ts';
 
 /** The engine with nothing real around it: in-memory stores unless others are given, a scripted model, a clock that is set by hand. */
 export interface EngineBench {

@@ -58,7 +58,7 @@ export { describeLimiter, type OpenLimiter } from './limiter-suite.ts';
 export { createMemoryBuild } from './memory-build.ts';
 export { createMemoryIndex, emptyIndex, type IndexState } from './memory-index.ts';
 export { createMemoryLedger } from './memory-ledger.ts';
-export { type Recorded, recordingMeter, silentMeter } from './meters.ts';
+export { type Recorded, recordingMeter } from './meters.ts';
 export { moodyModel } from './moody-model.ts';
 export { mortal, watched } from './mortal.ts';
 export { saidFacts } from './said-facts.ts';

@@ -1,15 +1,5 @@
 import type { MeasuredCall, MeasuredStep, MeasuredTurn, Meter, Millis } from '@slowwave/engine';
 
-/** Measures nothing. */
-export const silentMeter: Meter = {
-  step: () => {},
-  call: () => {},
-  turn: () => {},
-  facts: () => {},
-  attacks: () => {},
-  searchable: () => {},
-};
-
 /** What a recording meter recorded, in order. */
 export interface Recorded {
   readonly steps: MeasuredStep[];

@@ -164,6 +164,7 @@ export { FIRST_FAILED_STATUS, outcomeOf, REFUSED_STATUSES } from './ports/ledger
 export type * from './ports/ledger/webhooks.ts';
 export { WEBHOOK_EVENTS } from './ports/ledger/webhooks.ts';
 export type * from './ports/meter.ts';
+export { silentMeter } from './ports/meter.ts';
 export type * from './ports/models.ts';
 export type * from './ports/schedule.ts';
 export type * from './ports/search-index.ts';

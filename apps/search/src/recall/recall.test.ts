@@ -1,5 +1,5 @@
-import { DEFAULT_TENANT, EngineError } from '@slowwave/engine';
-import { fakeChat, type Script, silentMeter } from '@slowwave/engine-testing';
+import { DEFAULT_TENANT, EngineError, silentMeter } from '@slowwave/engine';
+import { fakeChat, type Script } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import type { SearchDeps } from '../app.ts';
 import { searchBench } from '../testing/bench.ts';

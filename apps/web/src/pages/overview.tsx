@@ -72,7 +72,7 @@ function Figures({ overview }: { readonly overview: Seen }) {
       <Figure name="Accepted" value={accepted.toLocaleString('en')} />
       <Figure name="Waiting" value={batches.pending.toLocaleString('en')} />
       <Figure
-        name="How long the oldest has been due"
+        name="Due for the longest"
         value={due === null ? '–' : lasting(Math.max(0, Date.parse(at) - Date.parse(due)))}
       />
       <Figure name="Being consolidated" value={batches.consolidating.toLocaleString('en')} />

@@ -26,7 +26,7 @@ const PAGES: readonly Page[] = [
   { path: 'webhooks', name: 'Webhooks', right: 'manage', show: () => <Webhooks /> },
   { path: 'audit', name: 'Audit log', right: 'admin', show: () => <Audit /> },
   { path: 'models', name: 'Models', right: 'operator', show: () => <Health of="models" /> },
-  { path: 'health', name: 'Health', right: 'operator', show: () => <Health of="doctor" /> },
+  { path: 'health', name: 'Health and backup', right: 'operator', show: () => <Health of="doctor" /> },
 ];
 
 /** What holds for everybody of a tenant, who may come in, and how the installation is doing. */

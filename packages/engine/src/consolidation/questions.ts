@@ -4,7 +4,7 @@ import { type Copying, copyingName, EXTRACT_PLAIN, seenCopying } from '../models
 import type { Plan } from '../plan.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
 import type { Asked, Consolidation, StoredAnswer } from '../ports/ledger/thoughts.ts';
-import type { Meter } from '../ports/meter.ts';
+import { silentMeter } from '../ports/meter.ts';
 import type { ChatCall, ChatModel } from '../ports/models.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { type JsonObject, ownerOf } from '../words.ts';
@@ -113,7 +113,7 @@ function rehearsing(deps: EngineDeps, { plan, answers, found }: Rehearsed): (att
     name === copyingName(chatName) && plan !== null ? (isPlain ? asJson(copying) : null) : ledger.models.get(name);
   return (attempt) => ({
     ...deps,
-    meter: SILENT,
+    meter: silentMeter,
     chat: model(chatName),
     imageModel: imageModel && model(imageModel.name),
     ledger: {
@@ -169,12 +169,3 @@ async function asFarAsKnown(rehearse: () => Promise<unknown>): Promise<void> {
     if (!(error instanceof EngineError)) throw error;
   }
 }
-
-const SILENT: Meter = {
-  step: () => {},
-  call: () => {},
-  turn: () => {},
-  facts: () => {},
-  attacks: () => {},
-  searchable: () => {},
-};

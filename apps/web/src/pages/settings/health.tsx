@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from 'wouter';
 import { api } from '../../api.ts';
 import { Empty, Loading, Problem } from '../../ui/states.tsx';
 import { Moment } from '../../ui/time.tsx';
@@ -99,6 +100,9 @@ function Doctor() {
             The last one was made <Moment iso={backup.at} />, of {(backup.bytes / BYTES_OF_MB).toFixed(1)} MB.
           </p>
         )}
+        <p className="quiet">
+          The data of one user is exported on <Link href="/users">their page</Link>.
+        </p>
       </section>
       <section className="card">
         <table>

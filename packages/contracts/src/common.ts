@@ -3,6 +3,13 @@ import { z } from 'zod';
 /** Longest id a caller may choose for a user, agent, run, app or message. */
 export const ID_MAX = 256;
 
+/** Like a pattern, but not part of the description: few generators know look-ahead and the classes of Unicode. */
+export function formedAs(pattern: RegExp, message: string) {
+  return ({ value, issues }: z.core.ParsePayload<string>): void => {
+    if (!pattern.test(value)) issues.push({ code: 'invalid_format', format: 'regex', message, input: value });
+  };
+}
+
 /** A caller-chosen id: printable, not blank, at most 256 characters. */
 export const ExternalId = z
   .string()
@@ -10,7 +17,7 @@ export const ExternalId = z
   // Too long texts are reported at once: the expression below would read megabytes.
   .max(ID_MAX, { abort: true })
   // Linear on any input; half of a surrogate pair is refused because stores would make different ids equal.
-  .regex(/^(?=\s*\S)[^\p{Cc}\p{Cs}]+$/u, 'must contain a visible character and no control characters');
+  .check(formedAs(/^(?=\s*\S)[^\p{Cc}\p{Cs}]+$/u, 'must contain a visible character and no control characters'));
 
 /** Longer than any time with a fraction of a second and an offset. */
 const MOMENT_MAX = 64;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { listOf, Moment, PageQuery, whole } from './common.ts';
+import { formedAs, listOf, Moment, PageQuery, whole } from './common.ts';
 import { GRAPH_QUERIES } from './examples.ts';
 import { EntityView, GraphOwner, hasOneOwner, ONE_OWNER, ONE_TIME, oneTime, RelationView } from './graph.ts';
 
@@ -16,7 +16,7 @@ export const EntityName = z.string().max(ENTITY_NAME_MAX).regex(/\S/u, 'must not
 export const RelationshipName = z
   .string()
   .max(RELATIONSHIP_MAX)
-  .regex(/^(?=.*\p{L})[^\p{Cc}\p{Cs}]+$/u, 'must contain a letter and no control characters');
+  .check(formedAs(/^(?=.*\p{L})[^\p{Cc}\p{Cs}]+$/u, 'must contain a letter and no control characters'));
 /** An id that this service generated. */
 export const GivenId = z.string().max(ENTITY_NAME_MAX).regex(/^\w+$/, 'must be an id like ent_0198c1a2');
 
@@ -42,7 +42,10 @@ export const KnownEntity = z.strictObject(EntityNaming).refine(isNamedOnce, { me
 export type KnownEntity = z.infer<typeof KnownEntity>;
 
 const Term = z
-  .union([z.string().regex(/^\?[\p{L}_][\p{L}\p{N}_]{0,30}$/u, 'expected a variable like "?who"'), KnownEntity])
+  .union([
+    z.string().check(formedAs(/^\?[\p{L}_][\p{L}\p{N}_]{0,30}$/u, 'expected a variable like "?who"')),
+    KnownEntity,
+  ])
   .describe('A variable like "?who", or an entity: {"name"}, {"id"} or {"self": true}. Omit it to match any entity.');
 
 const Pattern = z.strictObject({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ExternalId, listOf, Moment, PageQuery, ScopeView } from './common.ts';
+import { ExternalId, formedAs, listOf, Moment, PageQuery, ScopeView } from './common.ts';
 
 /** The owner of a graph. */
 export const GraphOwner = {
@@ -136,7 +136,7 @@ export const ListRelationsQuery = z
     relationship: z
       .string()
       .max(LIKE_MAX)
-      .regex(/^[\p{L}\p{M}\p{N}_]+$/u, 'must be a relationship name like works_at')
+      .check(formedAs(/^[\p{L}\p{M}\p{N}_]+$/u, 'must be a relationship name like works_at'))
       .optional(),
     ...PageQuery,
   })

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { lookedAtFirst, TimeZone } from './common.ts';
+import { formedAs, lookedAtFirst, TimeZone } from './common.ts';
 import { CEILINGS, SETTINGS } from './examples.ts';
 
 const INSTRUCTIONS_MAX = 4_000;
@@ -23,9 +23,11 @@ const Category = z
   .toLowerCase()
   .min(1)
   .max(64)
-  .regex(
-    /^[\p{L}\p{N}][\p{L}\p{M}\p{N} _-]*$/u,
-    'expected a name of letters, digits, spaces, _ and - that starts with a letter or digit',
+  .check(
+    formedAs(
+      /^[\p{L}\p{N}][\p{L}\p{M}\p{N} _-]*$/u,
+      'expected a name of letters, digits, spaces, _ and - that starts with a letter or digit',
+    ),
   );
 
 const isUnique = (items: readonly string[]): boolean => new Set(items).size === items.length;

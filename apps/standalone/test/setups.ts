@@ -65,7 +65,7 @@ async function open(
   for (const app of Object.keys(apps)) ports.set(app, await freePort());
   let running: Service[] = [];
   const start = async (): Promise<void> => {
-    running = await Promise.all(
+    const begun = await Promise.allSettled(
       [...ports].map(([app, port]) =>
         spawnService({
           main: main(app),
@@ -83,6 +83,11 @@ async function open(
         }),
       ),
     );
+    running = begun.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    const failed = begun.find((one) => one.status === 'rejected');
+    if (failed === undefined) return;
+    await endAll('kill'); // else the others would outlive the test
+    throw failed.reason;
   };
   const urlOf = (role: Role): string => {
     const app = Object.keys(apps).find((name) => apps[name]?.includes(role)) ?? '';

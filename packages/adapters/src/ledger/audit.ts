@@ -113,7 +113,7 @@ const CONTRADICTORY: Readonly<Record<Exclude<Contradiction, typeof FOLDED>, Audi
 /** Longest due first would need a sort of its own; ids are in the order in which lanes were made. */
 const OVERDUE: Audit = {
   id: 'x.id',
-  from: `lanes x WHERE x.state <> 'idle' AND NOT x.paused AND x.due_at < @before`,
+  from: `lanes x WHERE x.state <> 'idle' AND x.due_at < @before`,
 };
 
 const LANES_PER_PAGE = 200;

@@ -29,7 +29,7 @@ export function* claim(job: TurnName, how: Parameters<LaneStore['claim']>[1]): S
     lockLane(job.lane),
     all<WaitingBatch>(SELECT_WAITING, { lane: job.lane, limit: window.maxBatches }),
   );
-  if (lane === null || lane.erasure !== null || lane.paused === 1 || lane.state === 'idle') return { kind: 'stale' };
+  if (lane === null || lane.erasure !== null || lane.state === 'idle') return { kind: 'stale' };
   if (lane.generation !== job.generation) return { kind: 'stale' };
   if (lane.due_at !== null && lane.due_at > now) return { kind: 'not_due', dueAt: lane.due_at };
   if (lane.consolidation_id !== null) return yield* resume(lane, lane.consolidation_id, recentCount);

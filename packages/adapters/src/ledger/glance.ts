@@ -89,7 +89,7 @@ const TOOK = `
 
 const OLDEST_DUE = `
   SELECT due_at FROM lanes
-  WHERE state <> 'idle' AND NOT paused AND due_at <= @now AND tenant = @tenant ORDER BY due_at LIMIT 1`;
+  WHERE state <> 'idle' AND due_at <= @now AND tenant = @tenant ORDER BY due_at LIMIT 1`;
 
 const REVIEWS = `
   SELECT count(*) AS count FROM (

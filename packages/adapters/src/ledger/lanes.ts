@@ -125,18 +125,18 @@ const laneOfOwner = ({ tenant, owner }: OwnedBy, lock: string): Script<LaneRow |
 
 const SELECT_DUE = `
   SELECT ${NUDGE_COLUMNS} FROM lanes
-  WHERE state <> 'idle' AND NOT paused AND due_at <= @now AND (due_at, id) > (@afterDue, @afterLane)
+  WHERE state <> 'idle' AND due_at <= @now AND (due_at, id) > (@afterDue, @afterLane)
   ORDER BY due_at, id LIMIT @limit`;
 
 const SELECT_LATE = `
   SELECT tenant FROM lanes
-  WHERE state <> 'idle' AND NOT paused AND due_at < @dueBefore
+  WHERE state <> 'idle' AND due_at < @dueBefore
     AND (pending > pending_backfill OR (state = 'consolidating' AND NOT nudged_backfill))
   GROUP BY tenant HAVING count(*) >= @lanes ORDER BY tenant`;
 
 const SELECT_WITH_WORK = `
   SELECT ${NUDGE_COLUMNS} FROM lanes
-  WHERE state <> 'idle' AND NOT paused AND id > @after ORDER BY id LIMIT @limit`;
+  WHERE state <> 'idle' AND id > @after ORDER BY id LIMIT @limit`;
 
 /** The lane of an owner of whom nothing was known. */
 export interface NewLane extends OwnedBy {
@@ -163,12 +163,12 @@ export function* insertLane({ tenant, owner, newId, now }: NewLane): Script<void
 
 const INSERT_LANE = `
   INSERT INTO lanes (
-    id, tenant, owner_kind, owner_id, state, generation, epoch, paused, next_position, next_seq,
+    id, tenant, owner_kind, owner_id, state, generation, epoch, next_position, next_seq,
     pending, pending_tokens, pending_backfill, nudged_backfill, flush_through, attempts, created_at, updated_at
-  ) VALUES (@id, @tenant, @kind, @ownerId, 'idle', 0, 0, false, 1, 1, 0, 0, 0, false, 0, 0, @now, @now)
+  ) VALUES (@id, @tenant, @kind, @ownerId, 'idle', 0, 0, 1, 1, 0, 0, 0, false, 0, 0, @now, @now)
   ON CONFLICT (tenant, owner_kind, owner_id) DO NOTHING`;
 
-const LATER_LANES = `state <> 'idle' AND NOT paused AND due_at > @now`;
+const LATER_LANES = `state <> 'idle' AND due_at > @now`;
 
 /** Lanes that took messages from a clock that was ahead. */
 const LANES_AHEAD = `${LATER_LANES} AND state = 'waiting' AND newest_at > @ahead`;

@@ -80,7 +80,7 @@ export const overviewStore = storeOf<OverviewStore>('overview', {
   oldestDue: read(function* (now) {
     const text = `
       SELECT due_at FROM lanes
-      WHERE state <> 'idle' AND NOT paused AND due_at <= @now AND ${ofNoSpace('tenant')} ORDER BY due_at LIMIT 1`;
+      WHERE state <> 'idle' AND due_at <= @now AND ${ofNoSpace('tenant')} ORDER BY due_at LIMIT 1`;
     return (yield* first<{ due_at: number }>(text, { now }))?.due_at ?? null;
   }),
 });

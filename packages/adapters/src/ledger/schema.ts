@@ -4,8 +4,7 @@
  *
  * Times are milliseconds since 1970. Every table carries the tenant, or a lane or id which does. What is jsonb is read as a
  * whole, but for what an index or a condition below names. Ids compare byte by byte ("C"), so that lists have one order on
- * every server. SQLite uses a partial index only for statements that write its condition as it stands here: `NOT paused`,
- * `live`.
+ * every server. SQLite uses a partial index only for statements that write its condition as it stands here, like `live`.
  *
  * It is written as PostgreSQL reads it, with these words for one dialect:
  *   UNNOTED         the server keeps no notes on this column: they quote values of it, and no erasure gets there
@@ -28,7 +27,6 @@ CREATE TABLE lanes (
   epoch bigint NOT NULL,
   consolidation_id text COLLATE "C",
   due_at bigint,
-  paused boolean NOT NULL,
   next_position bigint NOT NULL,
   next_seq bigint NOT NULL,
   pending bigint NOT NULL,
@@ -50,9 +48,9 @@ CREATE TABLE lanes (
   updated_at bigint NOT NULL,
   UNIQUE (tenant, owner_kind, owner_id)
 ) WITH (fillfactor = 70); -- each batch changes its lane: the new row finds room beside the old one
-CREATE INDEX lanes_due ON lanes (due_at) WHERE state <> 'idle' AND NOT paused;
-CREATE INDEX lanes_with_work ON lanes (id) WHERE state <> 'idle' AND NOT paused;
-CREATE INDEX lanes_by_newest ON lanes (newest_at) WHERE state = 'waiting' AND NOT paused;
+CREATE INDEX lanes_due ON lanes (due_at) WHERE state <> 'idle';
+CREATE INDEX lanes_with_work ON lanes (id) WHERE state <> 'idle';
+CREATE INDEX lanes_by_newest ON lanes (newest_at) WHERE state = 'waiting';
 CREATE INDEX lanes_of_tenant ON lanes (tenant, created_at, id);
 CREATE INDEX lanes_by_activity ON lanes (tenant, updated_at, id);
 

@@ -13,7 +13,6 @@ export interface LaneRow extends OwnerColumns {
   readonly consolidation_id: string | null;
   /** No claim before this; null while idle. */
   readonly due_at: Millis | null;
-  readonly paused: 0 | 1;
   /** The erasure that has cut it off from its owner; null while it stands. */
   readonly erasure: string | null;
   readonly next_position: number;

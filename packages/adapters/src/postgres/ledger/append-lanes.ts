@@ -29,10 +29,10 @@ const ownersOf = (owned: readonly { tenant: TenantId; owner: Owner }[]) => ({
 
 const INSERT_LANES = `
   INSERT INTO lanes (
-    id, tenant, owner_kind, owner_id, state, generation, epoch, paused, next_position, next_seq,
+    id, tenant, owner_kind, owner_id, state, generation, epoch, next_position, next_seq,
     pending, pending_tokens, pending_backfill, nudged_backfill, flush_through, attempts, created_at, updated_at
   )
-  SELECT n.id, n.tenant, n.kind, n.owner_id, 'idle', 0, 0, false, 1, 1, 0, 0, 0, false, 0, 0, n.now, n.now
+  SELECT n.id, n.tenant, n.kind, n.owner_id, 'idle', 0, 0, 1, 1, 0, 0, 0, false, 0, 0, n.now, n.now
   FROM unnest(@ids::text[], @tenants::text[], @kinds::text[], @ownerIds::text[], @nows::bigint[])
     AS n (id, tenant, kind, owner_id, now)
   WHERE NOT EXISTS (

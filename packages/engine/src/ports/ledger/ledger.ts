@@ -28,7 +28,7 @@ import type { WebhookStore } from './webhooks.ts';
  *                  whether more waits (→ waiting, generation + 1, nudge) or not (→ idle). A failed try stays here,
  *                  with `notBefore` set.
  * Invariants: at most one consolidation per lane; positions of a lane have no gaps; a claim for any but the
- * current generation is stale and changes nothing; a paused lane is never claimed.
+ * current generation is stale and changes nothing.
  */
 export interface Ledger {
   /**

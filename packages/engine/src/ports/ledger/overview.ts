@@ -218,7 +218,7 @@ export interface AuditStore {
   sample(limit: number): Promise<readonly { readonly tenant: TenantId; readonly id: string }[]>;
   orphans(kind: OrphanKind): Promise<Suspects>;
   contradictions(kind: Contradiction): Promise<Suspects>;
-  /** Lanes that should have been worked on since before this moment, and are not paused. */
+  /** Lanes that should have been worked on since before this moment. */
   overdue(before: Millis): Promise<Suspects>;
   /** Not those in shadow spaces: a what-if counts them. */
   parked(): Promise<readonly ParkedBatches[]>;

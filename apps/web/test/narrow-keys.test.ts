@@ -31,6 +31,7 @@ const KEYS = {
     knows: ['shop', 'health', 'bob', 'hidden'],
   },
   'for posting alone': { given: { scopes: ['ingest'] }, knows: ['shop', 'health', 'bob', 'hidden'] },
+  'of the person themself': { given: { user_id: 'ana', scopes: ['subject'] }, knows: ['shop', 'health'] },
   'of another tenant': { given: { tenant: 'abroad', scopes: ['admin'] }, knows: ['eve', 'abroad'] },
 } as const satisfies Record<string, { given: object; knows: readonly Secret[] }>;
 type KeyName = keyof typeof KEYS;

@@ -21,8 +21,8 @@ type Questions = Map<StoredAnswer, Question>;
 
 /**
  * What the models of a consolidation were asked. Questions are not kept, only their hashes: they are put together again from the
- * messages, the settings and the plan, and count only if the hash is that of the answer. So nothing comes back through
- * them that was forgotten, erased or removed since: then the question is another, and none is shown.
+ * messages, the settings and the plan, and count only if the hash is that of the answer. So no message comes back through
+ * them that was hidden, removed or erased since: then the question is another, and none is shown.
  */
 export async function questionsOf(
   deps: EngineDeps,

@@ -3,6 +3,7 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { RouteOptions } from 'fastify';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
+import { z } from 'zod';
 import { needScope } from './access.ts';
 import { allowPages } from './headers.ts';
 import type { App, Routes } from './types.ts';
@@ -122,7 +123,9 @@ function tidy<D extends object>(document: D): D {
   const usedTags = new Set(Object.values(operations).flatMap((methods) => Object.values(methods).flatMap(tagsOf)));
   const { schemas = {} } = components;
   const used = reachable({ ...complete, schemas: {}, operations }, schemas);
-  const kept = Object.entries(schemas).filter(([name]) => used.has(name));
+  const kept = Object.entries(schemas)
+    .filter(([name]) => used.has(name))
+    .map(([name, one]) => [name, withExamples(name, one as object)] as const);
   const all = {
     ...rest,
     tags: tags.filter(({ name }) => usedTags.has(name)),
@@ -130,6 +133,13 @@ function tidy<D extends object>(document: D): D {
     components: { ...complete, schemas: Object.fromEntries(kept.map(([name, one]) => [plain(name, used), one])) },
   };
   return withReferences(all, (reference) => ({ $ref: SCHEMAS + plain(reference.slice(SCHEMAS.length), used) })) as D;
+}
+
+/** Zod drops the examples of a body of which anything is transformed as it is read. They show what is sent, as the others do. */
+function withExamples(name: string, schema: object): object {
+  const source = z.globalRegistry._idmap.get(name) ?? z.globalRegistry._idmap.get(name.replace(/Input$/, ''));
+  const examples = source === undefined ? undefined : z.globalRegistry.get(source)?.examples;
+  return examples === undefined || 'examples' in schema ? schema : { ...schema, examples };
 }
 
 /** A request schema keeps the suffix Input only if there is a response schema of the same name. */

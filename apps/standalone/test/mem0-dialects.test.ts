@@ -178,6 +178,12 @@ test('an export takes its schema as text, and its owner beside it', async () => 
   expect((await mem0('POST', '/v1/exports/get/', { user_id: 'eli' })).body.memories).toHaveLength(1);
 });
 
+test('a summary says what is known of one owner', async () => {
+  await mem0('POST', '/v1/memories/', { user_id: 'sam', messages: said('My name is Sam'), async_mode: false });
+  const { body } = await mem0('POST', '/v1/summary/', { filters: { user_id: 'sam' } });
+  expect(body.summary).toContain("User's name is Sam");
+});
+
 test('a project is changed by clients that name it in the body, too', async () => {
   const at = '/api/v1/orgs/organizations/default/projects/default/';
   const change = { org_id: 'default', project_id: 'default', custom_instructions: 'Remember hobbies.' };

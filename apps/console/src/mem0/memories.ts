@@ -1,4 +1,5 @@
 import {
+  type ContextResult,
   type DeletedMemoriesView,
   type HistoryEvent,
   type MemoryView,
@@ -203,6 +204,12 @@ export function memoryExports(app: App, ask: Ask): void {
     const { scope, filters: wanted } = ownerIn(given);
     const all = await everything<MemoryView>(ask, request, { path: '/v1/memories', query: scope, filters: wanted });
     return { memories: all.map(mem0Memory) };
+  });
+  app.post('/v1/summary', { schema: { body: GetExport } }, async (request) => {
+    const { scope } = ownerIn(also(idsIn(request.body), request.body.filters ?? null));
+    const body = { ...scope, sections: ['profile', 'summary'], format: 'text' };
+    const { text } = await ask<z.infer<typeof ContextResult>>(request, { method: 'POST', path: '/v1/context', body });
+    return { summary: text };
   });
 }
 

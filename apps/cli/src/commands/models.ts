@@ -31,16 +31,17 @@ async function triedAs({ given, config, out, cancel }: Call): Promise<readonly T
   const all = given.flag('chat') === given.flag('embeddings');
   const wanted = { chat: all || given.flag('chat'), embeddings: all || given.flag('embeddings') };
   const minutes = countOf(given, 'minutes', { usual: 1, max: MINUTES_MAX });
+  // What is loaded and opened first takes of the time, too: on a busy machine that is seconds.
+  const budget = budgetOf(minutes * MINUTE_MS, { clock: SYSTEM_CLOCK, cancel });
   // The trials say themselves what a server would log.
   const log = await quietLog({ ...config, logLevel: 'error' });
   const { openKnownModels } = await import('@slowwave/adapters/assemble');
   const { tryModels } = await import('../models/check.ts');
   const known = given.flag('fresh') ? NOTHING_KNOWN : await openKnownModels(config, log);
   try {
-    return await tracked(out, { title: 'models check', unit: 'trials' }, ({ update }) => {
-      const budget = budgetOf(minutes * MINUTE_MS, { clock: SYSTEM_CLOCK, cancel });
-      return tryModels({ config, log, cancel, budget, known }, { ...wanted, progress: update });
-    });
+    return await tracked(out, { title: 'models check', unit: 'trials' }, ({ update }) =>
+      tryModels({ config, log, cancel, budget, known }, { ...wanted, progress: update }),
+    );
   } finally {
     await known.close();
   }

@@ -1,5 +1,5 @@
 import type { Log, VectorCache } from '@slowwave/engine';
-import { Redis } from 'ioredis';
+import { newRedis } from './redis.ts';
 
 /** Long enough for people who ask the same again; short, for this server is the queue's and drops nothing by itself. */
 const KEPT_MS = 600_000;
@@ -17,7 +17,7 @@ const KEEP_ALIVE_MS = 10_000;
 
 /** Vectors of questions on Redis, for all processes that search. Keys are hashes; nothing that was asked is stored. */
 export function redisVectors(url: string, log: Log): VectorCache {
-  const redis = new Redis(url, {
+  const redis = newRedis(url, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     commandTimeout: ANSWER_LIMIT_MS,

@@ -1,6 +1,7 @@
 import { EngineError } from '@slowwave/engine';
 import { Queue, type RedisQueueBackend, Worker } from 'bullmq';
-import { Redis, type RedisOptions } from 'ioredis';
+import type { Redis, RedisOptions } from 'ioredis';
+import { newRedis } from '../redis.ts';
 import { newPulse, type Pulse, QUEUE_OPTIONS, type QueueConnection, unavailable } from './connection.ts';
 import { redisJobStates, redisJobsOfLane, redisTurnOrder, redisWaiting } from './redis-scripts.ts';
 
@@ -140,7 +141,7 @@ async function checkRedis(url: string, place: string): Promise<void> {
 }
 
 async function askInfo(url: string, place: string): Promise<string> {
-  const redis = new Redis(url, {
+  const redis = newRedis(url, {
     lazyConnect: true,
     connectTimeout: CONNECT_LIMIT_MS,
     commandTimeout: CONNECT_LIMIT_MS,

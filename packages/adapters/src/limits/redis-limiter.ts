@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { EngineError, type Limiter, type ModelLimits, type Reservation, SECONDS_COUNTED } from '@slowwave/engine';
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
+import { newRedis } from '../redis.ts';
 import { reservationId, reservedIn } from './memory-limiter.ts';
 
 interface Script {
@@ -94,7 +95,7 @@ const KEEP_ALIVE_MS = 10_000;
 
 /** A limiter that all workers on one Redis share. Redis away: no room, for nobody can say how much there is. */
 export function redisLimiter(url: string, limits: ModelLimits): Limiter {
-  const redis = new Redis(url, {
+  const redis = newRedis(url, {
     maxRetriesPerRequest: 1,
     commandTimeout: COMMAND_LIMIT_MS,
     socketTimeout: SILENCE_MS,

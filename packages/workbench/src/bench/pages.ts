@@ -6,7 +6,7 @@ import type { Bench, Progress } from './bench.ts';
 import { median } from './quantile.ts';
 import type { Verdict } from './report.ts';
 
-/** Of its own work: scripts, styles and layout, in ms of the browser's thread. What else the machine does is hardly counted. */
+/** Of its own work: scripts, styles and layout, in ms that its thread had the processor. What else the machine does is not counted. */
 const WORK_TARGET_MS = 200;
 /** Until something of the page is seen by somebody who has never been there, in ms. */
 const PAINT_TARGET_MS = 1_000;
@@ -119,7 +119,9 @@ async function measure({ browser, url, memories, visits }: Stage, at: Lived, pro
         misses: [],
       },
     ],
-    remarks: ['Own work is scripts, styles and layout on the thread of the page, until nothing is asked for any more.'],
+    remarks: [
+      'Own work is the processor time of scripts, styles and layout on the thread of the page, until nothing is asked for any more.',
+    ],
   };
 }
 
@@ -197,7 +199,7 @@ const COUNTED = ['ScriptDuration', 'LayoutDuration', 'RecalcStyleDuration'];
 
 async function workOf(page: Page): Promise<() => Promise<number>> {
   const devtools = await page.context().newCDPSession(page);
-  await devtools.send('Performance.enable');
+  await devtools.send('Performance.enable', { timeDomain: 'threadTicks' });
   return async () => {
     const { metrics } = await devtools.send('Performance.getMetrics');
     const seconds = metrics.reduce((sum, { name, value }) => sum + (COUNTED.includes(name) ? value : 0), 0);

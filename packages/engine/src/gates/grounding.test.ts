@@ -201,6 +201,7 @@ describe('G21: what users want forgotten is no fact', () => {
     ['Please forget that I used to gamble.', "User's gamble is not allowed."],
     ['Please forget that I used to gamble.', 'User used to gamble'],
     ['Please forget that I used to gamble.', 'I used to gamble'],
+    ['I want my gambling habit forgotten.', "User's gambling habit"],
     ['I moved to Ulm last week. Forget that I juggle on weekends!', 'User juggles on weekends'],
     ['Bitte vergiss, dass ich früher geraucht habe.', 'Nutzer hat früher geraucht'],
     ['Por favor, olvida que tengo un perro.', 'El usuario tiene un perro'],

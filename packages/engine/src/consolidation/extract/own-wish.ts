@@ -82,9 +82,9 @@ export const mayAsk = (text: string): boolean => ASKED_WITH.test(text);
 /** The verbs of the forms by what they begin with. */
 const FORGETTING =
   /forg[eo]t|unlearn|eras|delet|remov|vergess|vergiss|lösch|oubli|efface|supprim|olv[ií]d|borr|elimin|esque[cç]|apag|dimentic|cancell|vergeet|verwijder|glöm|glem|slett|zapomn|usuń|заб[ыу]|удал|сотр|unut|忘|删|刪|抹|清除|移除|削除|消して|잊|삭제|지워|انس|احذف|امسح|भूल|हटा|मिटा/iu;
-/** Who asks not to remember says so by what else is done with things. */
+/** Who asks not to remember says so by what else is done with things; who wants something forgotten names it first. */
 const ASKED_WITH = new RegExp(
-  `${FORGETTING.source}|remember|stor|sav|keep|mention|wip|purg|scrub|clear|wis |slet |radera|sil|[清记記保留提]`,
+  `${FORGETTING.source}|want|remember|stor|sav|keep|mention|wip|purg|scrub|clear|wis |slet |radera|sil|[清记記保留提]`,
   'iu',
 );
 

@@ -12,7 +12,7 @@ import { Moment } from '../../ui/time.tsx';
 import { Wide } from '../../ui/wide.tsx';
 
 const KEYS = ['keys'];
-const SCOPES = ['ingest', 'search', 'manage', 'admin'] as const;
+const SCOPES = ['ingest', 'search', 'manage', 'admin', 'subject'] as const;
 
 type Asked =
   | { readonly kind: 'create' }
@@ -152,7 +152,7 @@ function Create({ tenant, close, made }: Making & { readonly tenant: string | nu
         <Line name="Name" value={name} change={setName} />
         <Several
           name="May"
-          hint="ingest: post messages. search: read. manage: change memories and settings. admin: all of it, and keys."
+          hint="ingest: post messages. search: read. manage: change memories and settings. admin: all of it, and keys. subject: what a person may do with their own memories; name the user."
           value={scopes}
           options={SCOPES}
           change={setScopes}

@@ -76,6 +76,13 @@ export const SINCE: OptionNote = {
 export const UNTIL: OptionNote = { value: 'MOMENT', about: 'Only batches accepted before this time.' };
 export const TENANT: OptionNote = { value: 'NAME', about: 'The tenant, if different from that of the key in use.' };
 
+/** Whose something is: one of these, see ownerOf. */
+export const OWNER: Readonly<Record<string, OptionNote>> = {
+  user: { value: 'ID', about: 'The owner: a user,' },
+  agent: { value: 'ID', about: 'or an agent,' },
+  run: { value: 'ID', about: 'or a run.' },
+};
+
 const FOR_SERVERS: Readonly<Record<string, OptionNote>> = {
   server: {
     value: 'URL',

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type BatchList, BatchState, type ConsolidationList } from '@slowwave/contracts';
 import type { z } from 'zod';
 import { withQuery } from '../api.ts';
-import { type Call, type Command, momentOf, oneOf, ownerOf, SINCE, USER } from '../command.ts';
+import { type Call, type Command, momentOf, OWNER, oneOf, ownerOf, SINCE, USER } from '../command.ts';
 import { type Column, LIMIT, listing } from '../output.ts';
 
 type Batch = z.infer<typeof BatchList>['results'][number];
@@ -49,11 +49,7 @@ export const flushCommand: Command = {
   name: 'flush',
   summary: 'Make the waiting batches of an owner due now.',
   writes: true,
-  options: {
-    user: { value: 'ID', about: 'The user that owns them,' },
-    agent: { value: 'ID', about: 'or the agent,' },
-    run: { value: 'ID', about: 'or the run.' },
-  },
+  options: OWNER,
   run: async ({ ask, given }) => {
     const { pending } = await ask<{ pending: number }>('POST', '/v1/flush', ownerOf(given));
     return { value: { pending }, text: `${pending} waiting batches are due now.` };

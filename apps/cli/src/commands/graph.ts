@@ -1,6 +1,6 @@
 import type { GraphView, RelationView } from '@slowwave/contracts';
 import { withQuery } from '../api.ts';
-import { type Command, countOf, momentOf, oneOf, ownerOf } from '../command.ts';
+import { type Command, countOf, momentOf, OWNER, oneOf, ownerOf } from '../command.ts';
 import { type Column, MORE, table } from '../output.ts';
 
 const FORMATS = ['table', 'dot', 'mermaid', 'svg'] as const;
@@ -14,9 +14,7 @@ export const graphCommand: Command = {
   about: `slowwave graph --user ann --format svg > ann.svg draws it; dot is for Graphviz, mermaid for
 Markdown.`,
   options: {
-    user: { value: 'ID', about: 'The user whose graph it is,' },
-    agent: { value: 'ID', about: 'or the agent,' },
-    run: { value: 'ID', about: 'or the run.' },
+    ...OWNER,
     format: { value: 'FORMAT', about: `${FORMATS.join(', ')}. Default: table.` },
     'as-of': { value: 'MOMENT', about: 'What was true at this time, e.g. 2026-03-01T09:30:00Z or 30d.' },
     ended: { value: null, about: 'Also relations that have ended.' },

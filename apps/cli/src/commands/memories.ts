@@ -1,25 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import type { BatchView, ContextResult, HistoryEvent, MemoryView, SearchResult, UserList } from '@slowwave/contracts';
 import type { z } from 'zod';
-import {
-  type Command,
-  countOf,
-  type Given,
-  momentOf,
-  type OptionNote,
-  ownerOf,
-  pathWord,
-  present,
-} from '../command.ts';
+import { type Command, countOf, type Given, momentOf, OWNER, ownerOf, pathWord, present } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { type Column, LIMIT, listing, table } from '../output.ts';
-
-/** Whose memories they are. */
-const OWNER: Readonly<Record<string, OptionNote>> = {
-  user: { value: 'ID', about: 'The user they belong to,' },
-  agent: { value: 'ID', about: 'or the agent,' },
-  run: { value: 'ID', about: 'or the run.' },
-};
 
 const WAIT_MS = 60_000;
 
@@ -91,7 +75,7 @@ export const searchCommand: Command = {
   options: {
     ...OWNER,
     limit: { value: 'N', about: `Maximum number of results. Default: ${TOP_K_USUAL}.` },
-    'as-of': { value: 'MOMENT', about: 'What was true then, e.g. 2026-03-01T09:30:00Z or 30d ago.' },
+    'as-of': { value: 'MOMENT', about: 'What was true then, e.g. 2026-03-01T09:30:00Z or 30d.' },
   },
   run: async ({ given, ask }) => {
     const top_k = countOf(given, 'limit', { usual: TOP_K_USUAL, max: TOP_K_MAX });

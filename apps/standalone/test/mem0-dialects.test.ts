@@ -200,6 +200,19 @@ test('"*" deletes the memories of everybody of the kind, and of nobody else', as
   expect(textsOf(await mem0('GET', '/v1/memories/?user_id=keeper'))).toEqual(['Kept.']);
 });
 
+test('"*" beside an owner deletes of it only what has such an id', async () => {
+  await added({ user_id: 'nia' }, 'Nia reads.');
+  await added({ user_id: 'nia', agent_id: 'coach' }, 'Nia runs.');
+  expect((await mem0('DELETE', '/v1/memories/?user_id=nia&agent_id=*')).body.message).toContain('(1)');
+  expect(textsOf(await mem0('GET', '/v1/memories/?user_id=nia'))).toEqual(['Nia reads.']);
+});
+
+test('a blank id deletes nothing of whoever is named beside it', async () => {
+  await added({ run_id: 'blank' }, 'In blank.');
+  expect(await mem0('DELETE', '/v1/memories/?user_id=&run_id=blank')).toMatchObject({ status: 400 });
+  expect(textsOf(await mem0('GET', '/v1/memories/?run_id=blank'))).toEqual(['In blank.']);
+});
+
 test('adds are listed as events, and routes that there are not are refused as by mem0', async () => {
   const id = (await mem0('POST', '/v1/memories/', { messages: said('I paint'), user_id: 'eva' })).body[0].event_id;
   expect((await mem0('GET', '/v1/events/?page=1')).body.results).toContainEqual(expect.objectContaining({ id }));

@@ -68,7 +68,9 @@ async function userOf(ask: Ask, request: FastifyRequest): Promise<string | null>
   }
 }
 
-const OwnerQuery = sent(Ids);
+/** A blank id is a mistake here: without it somebody else's memories would be meant. */
+const Named = z.string().min(1).nullish();
+const OwnerQuery = sent({ user_id: Named, agent_id: Named, run_id: Named, app_id: Named });
 const SEVERAL_MAX = 1_000;
 
 const Changes = sent({
@@ -88,12 +90,13 @@ const Deletions = sent({
 export function deleteOfOwner(app: App, ask: Ask, at: string): void {
   app.delete(at, { schema: { querystring: OwnerQuery } }, async (request) => {
     const ids = idsIn(request.query);
-    const named = Object.fromEntries(Object.entries(ids).filter(([, id]) => id !== EVERYBODY));
-    const isOne = Object.keys(named).length === Object.keys(ids).length;
-    const owners = isOne ? [{ scope: {} }] : await ownersIn(ask, request, { filters: ids, most: LISTED_MAX });
+    const isOne = !Object.values(ids).includes(EVERYBODY);
+    const owners = isOne
+      ? [{ scope: ids, filters: null }]
+      : await ownersIn(ask, request, { filters: ids, most: LISTED_MAX });
     let count = 0;
-    for (const { scope } of owners) {
-      const path = `/v1/memories${queryText({ ...named, ...scope })}`;
+    for (const { scope, filters } of owners) {
+      const path = `/v1/memories${queryText({ ...scope, ...(filters && { filters: JSON.stringify(filters) }) })}`;
       const { deleted } = await ask<DeletedMemoriesView>(request, { method: 'DELETE', path });
       countMore(request, deleted - 1);
       count += deleted;

@@ -3,6 +3,7 @@ import { listAudit } from './audit.ts';
 import { consolidationRoutes } from './consolidations.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { graphRoutes } from './graph.ts';
+import { withdrawMemories } from './ids.ts';
 import { keyRoutes } from './keys.ts';
 import { memoryRoutes } from './memories.ts';
 import { operatorRoutes } from './operator.ts';
@@ -22,6 +23,7 @@ export type { ConsoleDeps } from './deps.ts';
 const manage = [
   getOverview,
   ...memoryRoutes,
+  withdrawMemories,
   ...consolidationRoutes,
   ...studyRoutes,
   ...undoRoutes,

@@ -14,7 +14,17 @@ import { hurriedEmbedder } from '@slowwave/adapters/limits';
 import { createLog } from '@slowwave/adapters/pino';
 import { newWebhookSecret } from '@slowwave/adapters/webhooks';
 import { QUEUES } from '@slowwave/contracts';
-import { examine, graphWriter, memoryWriter, preview, questionsOf, rater, reviewer, undoer } from '@slowwave/engine';
+import {
+  examine,
+  graphWriter,
+  memoryWriter,
+  preview,
+  questionsOf,
+  rater,
+  reviewer,
+  undoer,
+  withdrawer,
+} from '@slowwave/engine';
 import { closeInOrder, createShell, drain, listen, type Service } from '@slowwave/http';
 import { ingestRoutes } from '@slowwave/ingest';
 import { openSearch, searchRoutes } from '@slowwave/search';
@@ -59,7 +69,7 @@ export async function compose(config: Config): Promise<Service> {
   log.info(runsOn(config), 'effective configuration');
   const app = await createShell(shell);
   await app.register(managing);
-  await app.register(mem0Routes(shell, [posting, searchRoutes(reading.deps), managing]));
+  await app.register(mem0Routes(shell, [posting, searchRoutes(reading.deps), managing], { reset: config.mem0Reset }));
   return {
     url: await listen(app, config, auth),
     drain: () => drain(app, config.drainMs),
@@ -98,6 +108,7 @@ export function manageDeps({
     rater: rater(prompt),
     reviewer: reviewer(prompt),
     undoer: undoer(prompt),
+    withdrawer: withdrawer(prompt),
     images,
     preview: fewPreviews((asked, cancel) => preview(deps, asked, cancel)),
     questions: (thought, cancel) => questionsOf(deps, thought, cancel),

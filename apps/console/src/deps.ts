@@ -22,6 +22,7 @@ import type {
   Tools,
   TriedSettings,
   Undoer,
+  Withdrawer,
 } from '@slowwave/engine';
 import { type ImagesTaken, routesWith } from '@slowwave/http';
 import type { Queue } from 'bullmq';
@@ -34,6 +35,7 @@ export interface ConsoleDeps {
   readonly graphWriter: GraphWriter;
   readonly reviewer: Reviewer;
   readonly undoer: Undoer;
+  readonly withdrawer: Withdrawer;
   readonly tools: Tools;
   readonly log: Log;
   /** Another chat model by its name, for what-ifs; null: there is no model server. */

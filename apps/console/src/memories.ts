@@ -183,8 +183,14 @@ async function requireKnown(ledger: Pick<Ledger, 'memories'>, request: FastifyRe
 
 const deletedList = ({ count, first }: { count: number; first: readonly Memory[] }) => ({
   count,
-  memories: first.map((memory) => ({ id: memory.id, memory: newest(memory).text.slice(0, DELETED_TEXT_MAX) })),
+  memories: first.map(deletedView),
   more: count > first.length,
+});
+
+/** A memory that is gone, as it was. */
+export const deletedView = (memory: Memory): { id: string; memory: string } => ({
+  id: memory.id,
+  memory: newest(memory).text.slice(0, DELETED_TEXT_MAX),
 });
 
 const fallView = ({

@@ -11,6 +11,7 @@ const ROUTES = [
   '/v1/users/{id}/links',
   '/v1/users/{id}/pause',
   '/v1/memories',
+  '/v1/ids/memories',
   '/v1/relations',
   '/v1/relations/{id}',
   '/v1/entities/{id}',

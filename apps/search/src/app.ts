@@ -2,6 +2,7 @@ import { group, type Routes } from '@slowwave/http';
 import { postContext } from './context/context.ts';
 import type { SearchDeps } from './deps.ts';
 import { graphRoutes } from './graph/graph.ts';
+import { idRoutes } from './ids.ts';
 import { memoryRoutes } from './memories.ts';
 import { messageRoutes } from './messages.ts';
 import { postRecall } from './recall/recall.ts';
@@ -17,6 +18,7 @@ export const searchRoutes = (deps: SearchDeps): Routes =>
     postContext,
     postRecall,
     ...memoryRoutes,
+    ...idRoutes,
     ...messageRoutes,
     ...receiptRoutes,
     ...graphRoutes,

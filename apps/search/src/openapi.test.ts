@@ -15,6 +15,8 @@ const ROUTES = [
   '/v1/receipts/{id}',
   '/v1/receipts/{id}/outcome',
   '/v1/users',
+  '/v1/ids',
+  '/v1/ids/memories',
   '/v1/stats',
   '/v1/graph',
   '/v1/graph/query',

@@ -54,7 +54,7 @@ export async function compose(config: Config): Promise<Service & Told> {
   ];
   const app = await createShell(shell);
   for (const routes of ours) await app.register(routes);
-  await app.register(mem0Routes(shell, ours));
+  await app.register(mem0Routes(shell, ours, { reset: config.mem0Reset }));
   const parts = [...manage.queues, ...reading.parts, audit, ...engine.parts];
   const close = () => closeInOrder(app, work, ...parts, observer, lock);
   const keyed = config.apiKey !== null || (await auth.keys.any());

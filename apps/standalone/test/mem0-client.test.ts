@@ -63,7 +63,7 @@ async function erasesEntities({ ingest, search, console }: Setup): Promise<void>
     expect([kind, await found()]).toEqual([kind, 0]);
     expect([kind, (await get(`${ingest}/v1/batches/${batch.id}`)).status]).toEqual([kind, 404]);
   }
-  expect(await send('DELETE', `${console}/mem0/v2/entities/app/shop/`)).toMatchObject({ status: 400 });
+  expect(await send('DELETE', `${console}/mem0/v2/entities/team/shop/`)).toMatchObject({ status: 404 });
 }
 
 /** What a client of mem0 changes is told of once, as the route of ours that does it. */

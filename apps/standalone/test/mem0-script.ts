@@ -117,7 +117,9 @@ async function exportsMemories(client: MemoryClient): Promise<void> {
 
 async function isToldMistakes(client: MemoryClient): Promise<void> {
   await expect(client.get('mem_nobody')).rejects.toMatchObject({ name: 'MemoryNotFoundError' });
-  await expect(client.search('home', { filters: { app_id: 'shop' } })).rejects.toThrow(/whose memories are meant/);
+  await expect(client.search('home', { filters: { memory: { contains: 'shop' } } })).rejects.toThrow(
+    /whose memories are meant/,
+  );
   await expect(client.search('home', { filters: { user_id: 'bob', nope: 1 } })).rejects.toThrow(/nope/);
   await expect(client.deleteAll({})).rejects.toThrow(/user_id/);
 }

@@ -143,7 +143,8 @@ export const whole = (min: number, max: number) => z.int().min(min).max(max);
 
 const PAGE_MAX = 200;
 const PAGE_DEFAULT = 50;
-const CURSOR_MAX = 512;
+/** A cursor may hold an id of any letters. */
+const CURSOR_MAX = 2_048;
 
 /** Query parameters every list takes. */
 export const PageQuery = {

@@ -58,6 +58,15 @@ export {
   PostSplit,
 } from './graph-writes.ts';
 export {
+  ListIdsQuery,
+  ListMemoriesOfIdsQuery,
+  UsedIdList,
+  type UsedIdView,
+  WITHDRAWN_MAX,
+  WithdrawnView,
+  WithdrawQuery,
+} from './ids.ts';
+export {
   EndedLinks,
   KeyList,
   KeyQuery,

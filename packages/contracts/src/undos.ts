@@ -33,7 +33,7 @@ export const DependentView = z
   .meta({ id: 'Dependent' });
 export type DependentView = z.infer<typeof DependentView>;
 
-const UndoKind = z.enum(['undo', 'rollback', 'redo']);
+const UndoKind = z.enum(['undo', 'rollback', 'withdrawal', 'redo']);
 
 export const UndoView = ScopeView.pick({ user_id: true, agent_id: true, run_id: true })
   .extend({

@@ -1,4 +1,15 @@
-import { type LaneId, type MemoryChange, type SaidId, saidIds, type Under } from '@slowwave/engine';
+import {
+  type LaneId,
+  type Memory,
+  type MemoryChange,
+  type NamedIds,
+  ownerOf,
+  type Paged,
+  type SaidId,
+  saidIds,
+  type Under,
+  type UsedId,
+} from '@slowwave/engine';
 import { describe, expect, it } from 'vitest';
 import { added, confirmed, deleted, home, retracted, scope, updated } from './builders.ts';
 import { ANN, type Bench, OTHER_TENANT, SECOND, TENANT, write } from './ledger-bench.ts';
@@ -114,6 +125,83 @@ export function describeSaidIds(bench: () => Bench): void {
       expect(await beyond(b.ledger, 'r0', 'r1')).toEqual([{ ...first, id: 'r1' }]);
       expect(await b.ledger.saidIds.of(TENANT, born.memory.id)).toHaveLength(RUNS + 1);
       expect(await stored(b, last)).toEqual(namesOf(saidIds(last.memory)));
+    });
+  });
+
+  describe('an id', () => {
+    /** Written for ann, for bob, and by an agent for itself. */
+    async function spread(b: Bench) {
+      const owners = [{ userId: 'ann' }, { userId: 'bob' }, { agentId: 'bot' }];
+      const born: MemoryChange[] = [];
+      for (const owner of owners) {
+        const of = scope({ ...owner, runId: 'r1' });
+        const lane = await b.ledger.memories.laneOf(TENANT, ownerOf(of), b.tools.now());
+        const one = added(b.tools, home(lane, { scope: of }));
+        await write(b, one);
+        born.push(one);
+        b.tools.advance(SECOND);
+      }
+      return born;
+    }
+
+    const found = async (b: Bench, named: NamedIds, tenant = TENANT) => {
+      const asked = { named, now: b.tools.now() };
+      const ids: string[] = [];
+      for (let cursor: string | null = null, more = true; more; more = cursor !== null) {
+        const page: Paged<Memory> = await b.ledger.saidIds.memories(tenant, asked, { limit: 2, cursor });
+        ids.push(...page.results.map(({ id }) => id));
+        cursor = page.nextCursor;
+      }
+      return ids;
+    };
+
+    const used = async (b: Bench, tenant = TENANT) => {
+      const names: string[] = [];
+      for (let cursor: string | null = null, more = true; more; more = cursor !== null) {
+        const page: Paged<UsedId> = await b.ledger.saidIds.list(tenant, { limit: 1, cursor });
+        names.push(...page.results.map(({ kind, id, memories }) => `${kind} ${id} ${memories}`));
+        cursor = page.nextCursor;
+      }
+      return names;
+    };
+
+    it('leads to the memories of all owners that were said under it, page by page', async () => {
+      const b = bench();
+      const born = await spread(b);
+      const ids = born.map(({ memory }) => memory.id).sort();
+      expect(await found(b, { runId: 'r1' })).toEqual(ids);
+      expect(await found(b, { runId: 'r1', agentId: 'bot' })).toEqual([born[2]?.memory.id]);
+      expect(await found(b, { runId: 'r1', appId: 'web' })).toEqual([]);
+      expect(await found(b, { runId: 'r1' }, OTHER_TENANT)).toEqual([]);
+      await expect(found(b, {})).rejects.toThrow('none');
+    });
+
+    it('is listed with how many memories hold under it, and when it was said', async () => {
+      const b = bench();
+      const [first, , last] = await spread(b);
+      expect(await used(b)).toEqual(['agent bot 1', 'run r1 3']);
+      expect(await used(b, OTHER_TENANT)).toEqual([]);
+      const { results } = await b.ledger.saidIds.list(TENANT, { limit: 9, cursor: null });
+      const [from, to] = [first?.events[0]?.saidAt.at, last?.events[0]?.saidAt.at];
+      expect(results[1]).toEqual({ kind: 'run', id: 'r1', memories: 3, first: from, last: to });
+    });
+
+    it('leads to nothing that was deleted, undone or is being erased, or has expired', async () => {
+      const b = bench();
+      const [anns, bobs, bots] = await spread(b);
+      if (!anns || !bobs || !bots) throw new Error('three were written');
+      await write(b, deleted(b.tools, anns.memory));
+      await write(b, retracted(b.tools, bobs.memory, { retracts: [1] }));
+      expect(await found(b, { runId: 'r1' })).toEqual([bots.memory.id]);
+      await b.ledger.erasures.request(TENANT, bots.memory.owner, { id: 'ers_1', ownerHash: 'h', now: b.tools.now() });
+      expect([await found(b, { runId: 'r1' }), await used(b)]).toEqual([[], []]);
+      const soon = added(b.tools, home(await annsLane(b), { scope: scope({ userId: 'ann', runId: 'r1' }) }), {
+        details: { expiresAt: b.tools.now() + SECOND },
+      });
+      await write(b, soon);
+      expect(await found(b, { runId: 'r1' })).toEqual([soon.memory.id]);
+      b.tools.advance(2 * SECOND);
+      expect(await found(b, { runId: 'r1' })).toEqual([]);
     });
   });
 }

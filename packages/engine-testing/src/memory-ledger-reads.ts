@@ -112,7 +112,7 @@ export const isWithin = (scope: Scope, asked: Scope): boolean =>
   (asked.runId === null || asked.runId === scope.runId) &&
   (asked.appId === null || asked.appId === scope.appId);
 
-function isExpired(memory: Memory, now: Millis): boolean {
+export function isExpired(memory: Memory, now: Millis): boolean {
   const expiresAt = liveVersion(memory)?.details.expiresAt ?? null;
   return expiresAt !== null && expiresAt <= now;
 }

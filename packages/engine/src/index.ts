@@ -102,6 +102,7 @@ export {
   draftBatch,
   fromTheFuture,
   isWorthReading,
+  namedIdsIn,
   type Posted,
   type ScopeIds,
   scopeOf,
@@ -239,6 +240,7 @@ export { refreshSummary } from './turns/summarize.ts';
 export { laneSweep, type QueueRebuilt, rebuildQueue } from './turns/sweep.ts';
 export { type TurnDeps, takeTurn, turnDueAt } from './turns/take-turn.ts';
 export { undoer } from './undo/undo.ts';
+export { withdrawer } from './undo/withdraw.ts';
 export { type ExportPart, exportOf } from './views/export.ts';
 export { withShownQuotes } from './views/shown-quotes.ts';
 export {

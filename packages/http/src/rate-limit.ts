@@ -124,6 +124,7 @@ export const WORK: Readonly<Record<string, Work>> = {
   'DELETE /mem0/v1/batch': memories,
   'POST /v1/replays': { sent: ({ filter }) => listIn(fieldsOf(filter), 'batch_ids').length },
   'DELETE /v1/memories': { done: (answer) => numberIn(answer, 'deleted') },
+  'DELETE /v1/ids/memories': { done: (answer) => numberIn(answer, 'deleted') + numberIn(answer, 'kept') },
   'POST /v1/webhooks/:id/deliveries/replay': { done: (answer) => things(numberIn(answer, 'replayed')) },
   'POST /v1/consolidations/:id/undo': changed,
   'POST /v1/undos/:id/redo': changed,

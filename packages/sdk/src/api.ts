@@ -2314,7 +2314,7 @@ export type Undo = {
   readonly agent_id: string | null;
   readonly run_id: string | null;
   readonly id: string;
-  readonly kind: 'undo' | 'rollback' | 'redo';
+  readonly kind: 'undo' | 'rollback' | 'withdrawal' | 'redo';
   /** Only for a rollback: the time it rolled back to. */
   readonly to: string | null;
   /** The consolidations it undid. */
@@ -2354,6 +2354,20 @@ export type Usage = {
   readonly calls: number;
   readonly prompt_tokens: number;
   readonly completion_tokens: number;
+};
+
+export type UsedId = {
+  readonly kind: 'agent' | 'run' | 'app';
+  readonly id: string;
+  /** How many current memories were said or confirmed under it, of all owners. */
+  readonly memories: number;
+  readonly first_said_at: string;
+  readonly last_said_at: string;
+};
+
+export type UsedIdList = {
+  readonly results: readonly UsedId[];
+  readonly next_cursor: string | null;
 };
 
 export type User = {
@@ -2434,6 +2448,21 @@ export type WhatIfResult = {
   readonly relations: ReplayRelations | null;
   readonly life: ReplaySide;
   readonly what_if: ReplaySide;
+};
+
+export type Withdrawn = {
+  /** Memories that were said nowhere else: they are deleted. */
+  readonly deleted: number;
+  /** Memories that were said elsewhere as well: they are as they were said there. */
+  readonly kept: number;
+  readonly dry_run: boolean;
+  /** The first 100 of the deleted, each with the first 200 characters of its text. */
+  readonly memories: readonly {
+    readonly id: string;
+    readonly memory: string;
+  }[];
+  /** true: there are others; repeat the request. */
+  readonly more: boolean;
 };
 
 export type WrittenMemory = {
@@ -2559,6 +2588,21 @@ export interface Operations {
   /** Get counts, and check that they add up. */
   'GET /v1/stats': {
     answer: Stats;
+  };
+  /** List the agents, runs and apps under which memories were said. */
+  'GET /v1/ids': {
+    query?: { limit?: number | undefined; cursor?: string | undefined; };
+    answer: UsedIdList;
+  };
+  /** List the memories of all owners that were said under an agent, run or app. */
+  'GET /v1/ids/memories': {
+    query?: { agent_id?: string | undefined; run_id?: string | undefined; app_id?: string | undefined; filters?: string | undefined; limit?: number | undefined; cursor?: string | undefined; };
+    answer: MemoryList;
+  };
+  /** Withdraw what was said under an agent, run or app. */
+  'DELETE /v1/ids/memories': {
+    query?: { agent_id?: string | undefined; run_id?: string | undefined; app_id?: string | undefined; dry_run?: 'true' | 'false' | undefined; };
+    answer: Withdrawn;
   };
   /** Get the conversation around a message, or around an event of a history. */
   'GET /v1/messages': {

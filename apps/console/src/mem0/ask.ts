@@ -71,7 +71,8 @@ interface Listed<T> {
   readonly next_cursor: string | null;
 }
 
-const PAGE = 200;
+/** Entries of a page. */
+export const PAGE = 200;
 /** mem0 returns the total of every list, so all of it is read; reading more would take too long. */
 const MOST = 20_000;
 
@@ -82,19 +83,27 @@ interface Wanted {
 }
 
 /** A whole list of our own API. */
-export async function everything<T>(ask: Ask, request: FastifyRequest, { path, query, filters }: Wanted): Promise<T[]> {
+export async function everything<T>(ask: Ask, request: FastifyRequest, wanted: Wanted): Promise<T[]> {
   const all: T[] = [];
   let cursor: string | undefined;
   do {
-    const filter = filters === undefined ? {} : { filters: JSON.stringify(filters) };
-    const at = `${path}${queryText({ ...query, ...filter, limit: PAGE, ...(cursor !== undefined && { cursor }) })}`;
-    const page: Listed<T> = await ask(request, { method: 'GET', path: at });
+    const page: Listed<T> = await pageOf(ask, request, { ...wanted, cursor });
     all.push(...page.results);
-    if (all.length > MOST) throw tooMany(path);
+    if (all.length > MOST) throw tooMany(wanted.path);
     cursor = page.next_cursor ?? undefined;
-    if (cursor !== undefined) countMore(request, 1);
   } while (cursor !== undefined);
   return all;
+}
+
+/** A page of it; each but the first counts as a further request. */
+export async function pageOf<T>(
+  ask: Ask,
+  request: FastifyRequest,
+  { path, query, filters, cursor }: Wanted & { readonly cursor: string | undefined },
+): Promise<Listed<T>> {
+  const filter = filters === undefined ? {} : { filters: JSON.stringify(filters) };
+  if (cursor !== undefined) countMore(request, 1);
+  return ask(request, { method: 'GET', path: `${path}${queryText({ ...query, ...filter, limit: PAGE, cursor })}` });
 }
 
 const tooMany = (path: string) =>

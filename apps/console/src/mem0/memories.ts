@@ -1,17 +1,10 @@
-import {
-  type ContextResult,
-  type DeletedMemoriesView,
-  type HistoryEvent,
-  type MemoryView,
-  Metadata,
-  type UserView,
-} from '@slowwave/contracts';
-import { type App, countMore, type FastifyRequest, notFound, problem } from '@slowwave/http';
+import { type ContextResult, type HistoryEvent, type MemoryView, Metadata } from '@slowwave/contracts';
+import { type App, type FastifyRequest, problem } from '@slowwave/http';
 import { z } from 'zod';
 import { type Ask, everything, isNotFound, unsupported } from './ask.ts';
-import { also, Ids, idsIn, type Json, memoryPath, momentOf, PageFields, queryText, sent } from './fields.ts';
-import { LISTED_MAX, ownerIn, ownersIn } from './owners.ts';
-import { mem0Entity, mem0Event, mem0Memory, mem0Page } from './views.ts';
+import { also, Ids, idsIn, type Json, memoryPath, momentOf, sent } from './fields.ts';
+import { LISTED_MAX, memoriesOf, ownerIn, ownersIn } from './owners.ts';
+import { mem0Event, mem0Memory } from './views.ts';
 
 const MemoryId = z.strictObject({ id: z.string() });
 
@@ -68,9 +61,6 @@ async function userOf(ask: Ask, request: FastifyRequest): Promise<string | null>
   }
 }
 
-/** A blank id is a mistake here: without it somebody else's memories would be meant. */
-const Named = z.string().min(1).nullish();
-const OwnerQuery = sent({ user_id: Named, agent_id: Named, run_id: Named, app_id: Named });
 const SEVERAL_MAX = 1_000;
 
 const Changes = sent({
@@ -85,27 +75,6 @@ const Deletions = sent({
     .min(1)
     .max(SEVERAL_MAX),
 });
-
-/** Everything of one owner, or of all users, agents or runs. */
-export function deleteOfOwner(app: App, ask: Ask, at: string): void {
-  app.delete(at, { schema: { querystring: OwnerQuery } }, async (request) => {
-    const ids = idsIn(request.query);
-    const isOne = !Object.values(ids).includes(EVERYBODY);
-    const owners = isOne
-      ? [{ scope: ids, filters: null }]
-      : await ownersIn(ask, request, { filters: ids, most: LISTED_MAX });
-    let count = 0;
-    for (const { scope, filters } of owners) {
-      const path = `/v1/memories${queryText({ ...scope, ...(filters && { filters: JSON.stringify(filters) }) })}`;
-      const { deleted } = await ask<DeletedMemoriesView>(request, { method: 'DELETE', path });
-      countMore(request, deleted - 1);
-      count += deleted;
-    }
-    return { message: `Memories deleted successfully! (${count})` };
-  });
-}
-
-const EVERYBODY = '*';
 
 /** Several memories at once, each by its id. */
 export function severalMemories(app: App, ask: Ask): void {
@@ -122,42 +91,6 @@ export function severalMemories(app: App, ask: Ask): void {
     return { message: `Successfully deleted ${request.body.memories.length} memories` };
   });
 }
-
-const NamedEntity = z.strictObject({ type: z.string(), id: z.string() });
-const ENTITIES_PATH = '/mem0/v1/entities/';
-
-/** Users, agents and runs: who has memories, and everything of one gone. */
-export function entities(app: App, ask: Ask): void {
-  app.get('/v1/entities', { schema: { querystring: z.looseObject(PageFields) } }, async (request) => {
-    const { page, page_size: size } = request.query;
-    const all = await everything<UserView>(ask, request, { path: '/v1/users' });
-    return mem0Page(all.map(mem0Entity), { page, size, path: ENTITIES_PATH });
-  });
-  for (const path of ['/v1/entities/:type/:id', '/v2/entities/:type/:id']) {
-    app.delete(path, { schema: { params: NamedEntity } }, async (request) => {
-      await erase(ask, request, request.params);
-      return { message: `Entity deleted successfully!${STAYS[request.params.type] ?? ''}` };
-    });
-  }
-}
-
-/** Takes effect at once; rows are deleted in the background. */
-async function erase(ask: Ask, request: FastifyRequest, { type, id }: z.infer<typeof NamedEntity>): Promise<void> {
-  if (type === 'app') {
-    throw problem(
-      'invalid_request',
-      'an app does not own memories here; delete its users, or their memories with app_id',
-    );
-  }
-  if (type !== 'user' && type !== 'agent' && type !== 'run') throw notFound('kind of entity', type);
-  await ask(request, { method: 'DELETE', path: `/v1/${type}s/${encodeURIComponent(id)}` });
-}
-
-/** mem0 would also delete memories that only name them. */
-const STAYS: Readonly<Record<string, string>> = {
-  agent: ' What users said to it belongs to them and is kept.',
-  run: ' What users or agents said in it belongs to them and is kept.',
-};
 
 const RATINGS = { POSITIVE: 'positive', NEGATIVE: 'negative', VERY_NEGATIVE: 'very_negative' } as const;
 
@@ -195,7 +128,7 @@ const GetExport = sent({ ...Ids, memory_export_id: z.string().nullish(), filters
 export function memoryExports(app: App, ask: Ask): void {
   app.post('/v1/exports', { schema: { body: CreateExport } }, async (request) => {
     const filters = also(idsIn(request.body), request.body.filters ?? null);
-    ownerIn(filters); // report mistakes now
+    await ownersIn(ask, request, { filters, most: LISTED_MAX }); // reports mistakes now
     return {
       message: 'Memory export request received. The export will be ready when it is fetched.',
       id: idOf(filters),
@@ -204,9 +137,12 @@ export function memoryExports(app: App, ask: Ask): void {
   app.post('/v1/exports/get', { schema: { body: GetExport } }, async (request) => {
     const { memory_export_id: id, filters } = request.body;
     const given = id == null ? also(idsIn(request.body), filters ?? null) : filtersOf(id);
-    const { scope, filters: wanted } = ownerIn(given);
-    const all = await everything<MemoryView>(ask, request, { path: '/v1/memories', query: scope, filters: wanted });
-    return { memories: all.map(mem0Memory) };
+    const owners = await ownersIn(ask, request, { filters: given, most: LISTED_MAX });
+    const all = new Map<string, object>();
+    for (const one of owners) {
+      for (const memory of await memoriesOf(ask, request, one)) all.set(memory.id, mem0Memory(memory));
+    }
+    return { memories: [...all.values()] };
   });
   app.post('/v1/summary', { schema: { body: GetExport } }, async (request) => {
     const { scope } = ownerIn(also(idsIn(request.body), request.body.filters ?? null));

@@ -1,23 +1,24 @@
-import type { UserView } from '@slowwave/contracts';
+import type { MemoryView, UsedIdView, UserView } from '@slowwave/contracts';
 import { FilterError, readFilter, type Scope, scopeFromFilter } from '@slowwave/engine';
-import { countMore, type FastifyRequest, problem } from '@slowwave/http';
-import { type Ask, everything } from './ask.ts';
+import { countMore, type FastifyRequest, principalOf, problem } from '@slowwave/http';
+import { type Ask, everything, PAGE, pageOf } from './ask.ts';
 import type { Json } from './fields.ts';
 
 /**
  * Whose memories a filter of mem0's is about. mem0 stores users, agents and runs apart, so its filters name several owners at
  * once, in an OR or a list, or all of a kind as "*". Here each request is about one owner: it becomes as many requests, and
- * what they find is put together.
+ * what they find is put together. An agent, run or app that is named without a user also means what users' memories were said
+ * under it.
  */
 
-/** One owner, and which of its memories: a filter of our own API. */
+/** One owner, or an app alone, and which of its memories: a filter of our own API. */
 export interface Scoped {
   readonly scope: Readonly<Record<string, string>>;
   readonly filters: Json;
 }
 
 /** Most owners of one search. */
-export const SEARCHED_MAX = 20;
+const SEARCHED_MAX = 20;
 /** Most owners of one list. */
 export const LISTED_MAX = 1_000;
 
@@ -32,6 +33,62 @@ export async function ownersIn(ask: Ask, request: FastifyRequest, { filters, mos
   }
   countMore(request, found.length - 1);
   return found;
+}
+
+/** The same for a search, which is about owners: in the place of an id without a user those who have memories said under it. */
+export async function searchedOwners(ask: Ask, request: FastifyRequest, filters: Json): Promise<readonly Scoped[]> {
+  const named = await ownersIn(ask, request, { filters, most: SEARCHED_MAX });
+  const found = new Map<string, Scoped>();
+  for (const one of named) {
+    const owners = meansOthers(request, one) ? await ownersUnder(ask, request, one) : [];
+    for (const scope of [...(hasOwner(one) ? [one.scope] : []), ...owners]) {
+      found.set(JSON.stringify([scope, one.filters]), { scope, filters: one.filters });
+    }
+    if (found.size > SEARCHED_MAX) throw tooMany(SEARCHED_MAX);
+  }
+  countMore(request, found.size - named.length);
+  return [...found.values()];
+}
+
+/** As many memories tell who owns what was said under an id. */
+const LOOKED_AT = 2_000;
+
+async function ownersUnder(ask: Ask, request: FastifyRequest, { scope, filters }: Scoped) {
+  const owners = new Map<string, Scoped['scope']>();
+  let cursor: string | undefined;
+  for (let looked = 0; looked === 0 || cursor !== undefined; looked += PAGE) {
+    if (looked >= LOOKED_AT || owners.size > SEARCHED_MAX) throw tooMany(SEARCHED_MAX);
+    const page = await pageOf<MemoryView>(ask, request, { path: UNDER, query: scope, filters, cursor });
+    for (const memory of page.results) {
+      const owner = OWNERS.find((id) => memory[id] !== null) ?? 'user_id';
+      owners.set(`${owner} ${memory[owner]}`, { [owner]: memory[owner] ?? '' });
+    }
+    cursor = page.next_cursor ?? undefined;
+  }
+  return owners.values();
+}
+
+/** All memories that are meant: the owner's, and what others' were said under. */
+export async function memoriesOf(ask: Ask, request: FastifyRequest, one: Scoped): Promise<readonly MemoryView[]> {
+  const { scope: query, filters } = one;
+  const own = hasOwner(one) ? await everything<MemoryView>(ask, request, { path: '/v1/memories', query, filters }) : [];
+  if (!meansOthers(request, one)) return own;
+  return [...own, ...(await everything<MemoryView>(ask, request, { path: UNDER, query, filters }))];
+}
+
+/** What was said under an agent, run or app. */
+export const UNDER = '/v1/ids/memories';
+
+export const hasOwner = ({ scope }: Pick<Scoped, 'scope'>): boolean => OWNERS.some((id) => scope[id] !== undefined);
+
+/** Whether an agent, run or app is named without a user, by a key that may see all users. */
+export const meansOthers = (request: FastifyRequest, { scope }: Pick<Scoped, 'scope'>): boolean =>
+  scope.user_id === undefined && !isBound(request);
+
+/** Whether the key is for one user or app alone. */
+function isBound(request: FastifyRequest): boolean {
+  const { userId, appId } = principalOf(request);
+  return userId !== null || appId !== null;
 }
 
 /** The one owner that a filter names. */
@@ -53,27 +110,46 @@ function scoped(filters: Json): Scoped | null {
 
 /** The kinds of owners: a memory belongs to the first that is set. */
 const OWNERS = ['user_id', 'agent_id', 'run_id'] as const;
-type OwnerId = (typeof OWNERS)[number];
-const isOwnerId = (name: string): name is OwnerId => OWNERS.some((id) => id === name);
+/** What memories are found by. */
+const IDS = [...OWNERS, 'app_id'] as const;
+type Id = (typeof IDS)[number];
+const isId = (name: string): name is Id => IDS.some((id) => id === name);
 
-/** The owner that a filter without choices names, or all owners of a kind, if it says "*" of it. */
+/** The owner that a filter without choices names, an app alone, or all of a kind, if it says "*" of it. */
 async function ownersOf(ask: Ask, request: FastifyRequest, filters: Json): Promise<Scoped[]> {
   const one = scoped(filters);
-  const wild = new Set<string>(wildIn(filters));
-  const name = OWNERS.find((id) => one?.scope[id] !== undefined || wild.has(id));
-  if (name === undefined) throw nobody();
+  const said = new Map(saidIn(filters));
+  const name = IDS.find((id) => one?.scope[id] !== undefined || said.has(id));
+  if (name === undefined || (name === 'app_id' && isBound(request))) throw nobody();
   if (one?.scope[name] !== undefined) return [one];
-  const all = await everything<UserView>(ask, request, { path: '/v1/users' });
-  return all.filter(({ kind }) => name === `${kind}_id`).map(({ id }) => ({ scope: { [name]: id }, filters }));
+  const id = said.get(name) ?? '';
+  const all = id === EVERYBODY ? await allOf(ask, request, name) : [id];
+  return all.map((one) => ({ scope: { [name]: one }, filters }));
 }
 
-function wildIn(filters: unknown): readonly OwnerId[] {
-  if (Array.isArray(filters)) return filters.flatMap(wildIn);
+/** What "*" means of an id: every owner of the kind, and what memories were said under. */
+async function allOf(ask: Ask, request: FastifyRequest, name: Id): Promise<readonly string[]> {
+  const owners = await everything<UserView>(ask, request, { path: '/v1/users' });
+  const used = isBound(request) ? [] : await everything<UsedIdView>(ask, request, { path: '/v1/ids' });
+  return [...new Set([...owners, ...used].filter(({ kind }) => name === `${kind}_id`).map(({ id }) => id))];
+}
+
+export const EVERYBODY = '*';
+
+/** The ids that must be as they are said, or anything. */
+function saidIn(filters: unknown): readonly (readonly [Id, string])[] {
+  if (Array.isArray(filters)) return filters.flatMap(saidIn);
   if (typeof filters !== 'object' || filters === null) return [];
   return Object.entries(filters).flatMap(([name, inner]) => {
-    if (isOwnerId(name)) return inner === '*' ? [name] : [];
-    return name === 'AND' ? wildIn(inner) : [];
+    if (isId(name)) return said(inner).map((id) => [name, id] as const);
+    return name === 'AND' ? saidIn(inner) : [];
   });
+}
+
+function said(given: unknown): readonly string[] {
+  if (typeof given === 'string') return [given];
+  const { eq } = (given ?? {}) as { readonly eq?: unknown };
+  return typeof eq === 'string' ? [eq] : [];
 }
 
 /** Conditions that must all be true. */
@@ -89,10 +165,10 @@ function alternatives(filter: unknown, most: number): readonly Conditions[] {
         most,
       );
     }
-    if (name === 'OR' && Array.isArray(inner) && inner.some(namesOwner)) {
+    if (name === 'OR' && Array.isArray(inner) && inner.some(namesId)) {
       return inner.flatMap((one) => alternatives(one, most));
     }
-    return isOwnerId(name) ? valuesOf(inner).map((value) => [{ [name]: value }]) : [[{ [name]: inner }]];
+    return isId(name) ? valuesOf(inner).map((value) => [{ [name]: value }]) : [[{ [name]: inner }]];
   });
   return together(choices, most);
 }
@@ -107,12 +183,12 @@ const together = (choices: readonly (readonly Conditions[])[], most: number): re
     [[]],
   );
 
-const namesOwner = (filter: unknown): boolean =>
+const namesId = (filter: unknown): boolean =>
   Array.isArray(filter)
-    ? filter.some(namesOwner)
+    ? filter.some(namesId)
     : typeof filter === 'object' &&
       filter !== null &&
-      Object.entries(filter).some(([name, inner]) => isOwnerId(name) || namesOwner(inner));
+      Object.entries(filter).some(([name, inner]) => isId(name) || namesId(inner));
 
 function valuesOf(given: unknown): readonly unknown[] {
   const list = Array.isArray(given) ? given : (given as { readonly in?: unknown } | null)?.in;
@@ -122,7 +198,7 @@ function valuesOf(given: unknown): readonly unknown[] {
 const nobody = () =>
   problem(
     'invalid_request',
-    'filters must say whose memories are meant: a user_id, agent_id or run_id, several in an OR or as a list, or "*" for all ' +
+    'filters must say whose memories are meant: a user_id, agent_id, run_id or app_id, several in an OR or as a list, or "*" for all ' +
       'of a kind',
   );
 

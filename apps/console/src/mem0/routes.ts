@@ -9,7 +9,8 @@ import {
 } from '@slowwave/http';
 import { addMemories, events } from './add.ts';
 import { type Ask, answerErrorsLikeMem0, asking } from './ask.ts';
-import { deleteOfOwner, entities, feedback, memoryExports, oneMemory, severalMemories } from './memories.ts';
+import { deleteOfOwner, entities, resetTenant } from './deletions.ts';
+import { feedback, memoryExports, oneMemory, severalMemories } from './memories.ts';
 import { project, webhooks } from './project.ts';
 import { listMemories, searchMemories } from './search.ts';
 
@@ -18,15 +19,20 @@ import { listMemories, searchMemories } from './search.ts';
  * so that what is allowed, limited and checked there is so here.
  */
 export const mem0Routes =
-  (shell: ShellOptions, ours: readonly Routes[]): Routes =>
+  (shell: ShellOptions, ours: readonly Routes[], allowed: Allowed): Routes =>
   async (app) => {
     const rooms = roomsInside(shell, ours);
     app.addHook('onClose', rooms.close);
-    await app.register(routes(asking(rooms.open), shell.log), { prefix: '/mem0' });
+    await app.register(routes(asking(rooms.open), shell.log, allowed), { prefix: '/mem0' });
   };
 
+/** What the operator's settings allow. */
+interface Allowed {
+  readonly reset: boolean;
+}
+
 const routes =
-  (ask: Ask, log: HttpLog): Routes =>
+  (ask: Ask, log: HttpLog, { reset }: Allowed): Routes =>
   async (app) => {
     needScope(app, 'any');
     hideFromDescription(app);
@@ -46,6 +52,11 @@ const routes =
     feedback(app, ask);
     memoryExports(app, ask);
     webhooks(app, ask);
+    // Whoever may not do all of it on our own routes is refused before any of it is done.
+    await app.register(async (admins) => {
+      needScope(admins, 'admin');
+      resetTenant(admins, ask, reset);
+    });
   };
 
 /** mem0 documents these routes; docs/from-mem0.md lists the differences. */

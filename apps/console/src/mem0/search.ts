@@ -1,9 +1,9 @@
 import { Filters, type GraphView, type MemoryView, Metadata, type SearchResult } from '@slowwave/contracts';
 import type { App, FastifyRequest } from '@slowwave/http';
 import { z } from 'zod';
-import { type Ask, everything, isMissingReranker, unsupported } from './ask.ts';
+import { type Ask, isMissingReranker, unsupported } from './ask.ts';
 import { also, Extent, Ids, idsIn, type Json, momentOf, SIZE_USUAL, sent } from './fields.ts';
-import { LISTED_MAX, ownersIn, type Scoped, SEARCHED_MAX } from './owners.ts';
+import { hasOwner, LISTED_MAX, memoriesOf, ownersIn, type Scoped, searchedOwners } from './owners.ts';
 import { mem0Memory, mem0Page, mem0Relation } from './views.ts';
 
 /** The owner may be named beside the filters or in them. */
@@ -54,7 +54,7 @@ interface Answer {
 }
 
 async function search(ask: Ask, request: FastifyRequest, given: SearchBody): Promise<Answer> {
-  const owners = await ownersIn(ask, request, { filters: wanted(given), most: SEARCHED_MAX });
+  const owners = await searchedOwners(ask, request, wanted(given));
   const answers: Reranked[] = [];
   for (const owner of owners) answers.push(await searchOf(ask, request, questionOf(given, owner)));
   const found = answers.flatMap(({ results }) => results).sort((a, b) => b.score - a.score);
@@ -174,16 +174,21 @@ async function list(ask: Ask, request: FastifyRequest, given: ListBody): Promise
   const owners = await ownersIn(ask, request, { filters: wanted(given), most: LISTED_MAX });
   const memories: MemoryView[] = [];
   for (const { scope, filters } of owners) {
-    const narrowed = { path: '/v1/memories', query: scope, filters: narrowedBy(filters, given) };
-    memories.push(...(await everything<MemoryView>(ask, request, narrowed)));
+    memories.push(...(await memoriesOf(ask, request, { scope, filters: narrowedBy(filters, given) })));
   }
-  if (owners.length > 1) memories.sort((a, b) => (a.created_at < b.created_at ? 1 : -1));
+  memories.sort(newestFirst);
   const results = shown(memories, given);
   if (given.enable_graph !== true) return { results };
   const relations = [];
-  for (const { scope } of owners) relations.push(...(await relationsOf(ask, request, scope)));
+  for (const { scope } of owners.filter(hasOwner)) relations.push(...(await relationsOf(ask, request, scope)));
   return { results, relations };
 }
+
+/** What is of one moment stays as our own lists have it. */
+const newestFirst = (a: MemoryView, b: MemoryView): number => {
+  if (a.created_at === b.created_at) return 0;
+  return a.created_at < b.created_at ? 1 : -1;
+};
 
 /** As many as fit in one response. The graph belongs to the owner: other ids only filter memories. */
 async function relationsOf(ask: Ask, request: FastifyRequest, scope: Scoped['scope']) {

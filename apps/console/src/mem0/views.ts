@@ -1,4 +1,4 @@
-import type { HistoryEvent, MemoryView, RelationView, UserView } from '@slowwave/contracts';
+import type { HistoryEvent, MemoryView, RelationView, UsedIdView, UserView } from '@slowwave/contracts';
 
 /** One of our memories; it has at most one category, in a list as in mem0. */
 export const mem0Memory = (memory: MemoryView & { readonly score?: number }) => ({
@@ -43,7 +43,12 @@ export const mem0Event = (userId: string | null) => (event: HistoryEvent) => ({
   updated_at: event.created_at,
 });
 
-export const mem0Entity = ({ kind, id, memories, created_at, updated_at }: UserView) => ({
+/** Whoever memories belong to, or under what they were said. */
+type Entity = Pick<UserView, 'id' | 'memories' | 'created_at' | 'updated_at'> & {
+  readonly kind: UsedIdView['kind'] | 'user';
+};
+
+export const mem0Entity = ({ kind, id, memories, created_at, updated_at }: Entity) => ({
   id,
   name: id,
   type: kind,

@@ -14,6 +14,7 @@ import {
   rater,
   reviewer,
   undoer,
+  withdrawer,
 } from '@slowwave/engine';
 import { echoExtract, engineBench, fakeChat, keyedDecide, type Script } from '@slowwave/engine-testing';
 import { type App, createShell, Registry } from '@slowwave/http';
@@ -65,6 +66,7 @@ export async function consoleBench({
     rater: rater(engine.deps),
     reviewer: reviewer(engine.deps),
     undoer: undoer(engine.deps),
+    withdrawer: withdrawer(engine.deps),
     tools,
     log,
     otherChat: engine.deps.otherChat,

@@ -57,6 +57,8 @@ export const NEEDS: Readonly<Record<string, Need>> = {
   getBatch: async (world) => ({ params: { id: (await world.consolidated()).batch } }),
   listMemories: async () => ({ query: { user_id: 'ana' } }),
   deleteMemories: async () => ({ query: { user_id: 'nobody' } }),
+  listMemoriesOfIds: async () => ({ query: { app_id: 'web' } }),
+  withdrawMemories: async () => ({ query: { run_id: 'nobody' } }),
   getMemory: ofMemory,
   patchMemory: ofMemory,
   deleteMemory: ofMemory,

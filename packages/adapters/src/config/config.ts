@@ -122,6 +122,8 @@ const serverOf = (env: Environment, program: Program) => ({
   allowedPrivateUrls: env.SLOWWAVE_ALLOW_PRIVATE_URLS ?? [],
   /** Origins that may show people's own page in a frame. */
   frameAncestors: env.SLOWWAVE_FRAME_ANCESTORS ?? [],
+  /** Whether mem0's /reset erases everybody of a tenant. */
+  mem0Reset: env.SLOWWAVE_MEM0_RESET,
   /** How long deliveries of webhooks are kept. */
   webhookDays: env.SLOWWAVE_WEBHOOK_DAYS,
   /** What the audit log records, and for how long. */

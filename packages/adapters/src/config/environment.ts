@@ -56,6 +56,9 @@ export const ENVIRONMENT = z.object({
   SLOWWAVE_FRAME_ANCESTORS: Origins.describe(
     'Sites that may show the page at /me, where people see what is remembered of them, in a frame. Comma-separated origins. Default: none.',
   ),
+  SLOWWAVE_MEM0_RESET: Flag.describe(
+    'true: admins may erase every user, agent and run of their tenant at once with POST /mem0/reset.',
+  ),
   SLOWWAVE_WEBHOOK_DAYS: Count(1, 365)
     .default(14)
     .describe('Retention of webhook deliveries in days, including those still waiting.'),

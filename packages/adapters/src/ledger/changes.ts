@@ -16,7 +16,7 @@ import { blankQuestions, retractions } from './receipts.ts';
 import { scopeKey } from './rows/columns.ts';
 import type { LaneRow } from './rows/lane.ts';
 import { eventColumns, memoryColumns, type VersionRow, versionColumns } from './rows/memory.ts';
-import { REPLACE_ID, takeIds, writtenIds } from './said-ids.ts';
+import { REPLACE_ID, takeIds, writtenIds } from './rows/said-ids.ts';
 import { all, inOne, insert, run, type Script, together, unawaited } from './script.ts';
 import { forgetSummaries } from './summaries.ts';
 import { activeWebhooks, noteDeliveries } from './webhooks.ts';

@@ -1,8 +1,10 @@
-import type { LaneId, Mark, MemoryChange, SaidId, SaidIdStore, TenantId } from '@slowwave/engine';
-import { saidIds } from '@slowwave/engine/storing';
-import { lookup, read, storeOf } from './access.ts';
-import { isStanding } from './page.ts';
-import { all, run, type Script } from './script.ts';
+import type { LaneId, SaidId, SaidIdStore, TenantId, UsedId } from '@slowwave/engine';
+import { KEY_OF, SAID_KINDS } from '@slowwave/engine/storing';
+import { lookup, read, snapshot, storeOf } from './access.ts';
+import { loadMemories, saidUnder, UNEXPIRED } from './memories.ts';
+import { isStanding, pageOf, readCursor } from './page.ts';
+import type { IdRow } from './rows/said-ids.ts';
+import { all, idsOf } from './script.ts';
 
 export const saidIdStore = storeOf<SaidIdStore>('saidIds', {
   of: read(function* (tenant: TenantId, memoryId: string) {
@@ -17,54 +19,41 @@ export const saidIdStore = storeOf<SaidIdStore>('saidIds', {
     }
     return found;
   }),
+  memories: snapshot(function* (tenant, { named, now }, page) {
+    const [kind] = SAID_KINDS.filter((one) => named[KEY_OF[one]] !== undefined);
+    if (kind === undefined) throw new Error('expected an agent, run or app, got none');
+    const after = readCursor(page.cursor, ['string'])?.[0] ?? '';
+    const asked = { tenant, now, kind, ...named, after, limit: page.limit + 1 };
+    const ids = yield* idsOf(
+      `${SELECT_UNDER} i.id = @${KEY_OF[kind]} AND ${saidUnder(named).join(' AND ')} ${IN_ORDER}`,
+      asked,
+    );
+    const { results, nextCursor } = pageOf(ids, page.limit, (id) => [id]);
+    return { results: yield* loadMemories('WHERE m.id IN :ids', { ids: results }), nextCursor };
+  }),
+  list: read(function* (tenant, page) {
+    const [kind = '', id = ''] = readCursor(page.cursor, ['string', 'string']) ?? [];
+    const rows = yield* all<UsedId>(SELECT_USED, { tenant, kind, id, limit: page.limit + 1 });
+    return pageOf(rows, page.limit, (row) => [row.kind, row.id]);
+  }),
 });
+
+/** By one of the ids: the index has them in the order of the memories, so that a page costs a page. */
+const SELECT_UNDER = `
+  SELECT i.memory_id AS id FROM memory_ids i CROSS JOIN memories m
+  WHERE i.tenant = @tenant AND i.kind = @kind AND i.memory_id > @after AND m.id = i.memory_id
+    AND m.live AND ${UNEXPIRED} AND ${isStanding('m.lane')} AND`;
+
+const IN_ORDER = 'ORDER BY i.memory_id LIMIT @limit';
+
+const SELECT_USED = `
+  SELECT i.kind, i.id, count(*) AS memories, min(i.first) AS first, max(i.last) AS last
+  FROM memory_ids i CROSS JOIN memories m
+  WHERE i.tenant = @tenant AND (i.kind, i.id) > (@kind, @id) AND m.id = i.memory_id AND m.live AND ${isStanding('m.lane')}
+  GROUP BY i.kind, i.id ORDER BY i.kind, i.id LIMIT @limit`;
 
 const SELECT_IDS = `
   SELECT i.* FROM memories m JOIN memory_ids i ON i.memory_id = m.id
   WHERE m.id = @memoryId AND m.tenant = @tenant AND ${isStanding('m.lane')}`;
 
 const SELECT_BEYOND = 'SELECT memory_id, id FROM memory_ids WHERE beyond = @lane AND kind = @kind AND id IN :ids';
-
-interface IdRow {
-  readonly memory_id: string;
-  readonly kind: SaidId['kind'];
-  readonly id: string;
-  readonly first: number;
-  readonly last: number;
-  readonly beyond: string | null;
-}
-
-/** Those that are new, or were said earlier, later or less often than was known. */
-export function writtenIds(change: MemoryChange): readonly IdRow[] {
-  const before = new Set(idsBefore(change).map((row) => JSON.stringify(row)));
-  return rowsOf(change, change.memory.timeline).filter((row) => !before.has(JSON.stringify(row)));
-}
-
-/** Under which nothing counts any more. */
-export function takeIds(changes: readonly MemoryChange[]): readonly Script<unknown>[] {
-  const rows = changes.flatMap((change) => {
-    const kept = new Set(saidIds(change.memory).map(nameOf));
-    const taken = idsBefore(change).filter((row) => !kept.has(nameOf(row)));
-    return taken.map(({ memory_id, kind, id }) => ({ memory_id, kind, id }));
-  });
-  return rows.length === 0 ? [] : [run(TAKE_IDS, { rows })];
-}
-
-const TAKE_IDS = `
-  DELETE FROM memory_ids
-  WHERE (memory_id, kind, id) IN (SELECT value ->> 'memory_id', value ->> 'kind', value ->> 'id' FROM :rows AS r)`;
-
-const nameOf = ({ kind, id }: Pick<SaidId, 'kind' | 'id'>): string => `${kind} ${id}`;
-
-/** The rows that are stored: they follow from what was said until the revision that the change expects. */
-const idsBefore = (change: MemoryChange): readonly IdRow[] =>
-  rowsOf(
-    change,
-    change.memory.timeline.filter(({ revision }) => revision <= change.expectedRevision),
-  );
-
-const rowsOf = ({ memory: { id: memory_id, lane } }: MemoryChange, timeline: readonly Mark[]): readonly IdRow[] =>
-  saidIds({ timeline }).map(({ indexed, ...said }) => ({ memory_id, ...said, beyond: indexed ? null : lane }));
-
-export const REPLACE_ID = `ON CONFLICT (memory_id, kind, id) DO UPDATE SET
-  first = excluded.first, last = excluded.last, beyond = excluded.beyond`;

@@ -280,6 +280,7 @@ CREATE TABLE versions (
 -- The ids (agent, run, app) under which a memory was said or confirmed, and when for the first and the last time.
 CREATE TABLE memory_ids (
   memory_id text COLLATE "C" NOT NULL REFERENCES memories (id),
+  tenant text COLLATE "C" NOT NULL,
   kind text COLLATE "C" NOT NULL CHECK (kind IN ('agent', 'run', 'app')),
   id text COLLATE "C" UNNOTED NOT NULL,
   first bigint NOT NULL,
@@ -289,6 +290,7 @@ CREATE TABLE memory_ids (
   PRIMARY KEY (memory_id, kind, id)
 ) WITHOUT ROWID;
 CREATE INDEX memory_ids_beyond ON memory_ids (beyond, kind, id) WHERE beyond IS NOT NULL;
+CREATE INDEX memory_ids_of_tenant ON memory_ids (tenant, kind, id, memory_id);
 
 CREATE TABLE tombstones (
   lane text COLLATE "C" NOT NULL REFERENCES lanes (id),
@@ -361,7 +363,7 @@ CREATE TABLE undos (
   tenant text COLLATE "C" NOT NULL,
   lane text COLLATE "C" NOT NULL REFERENCES lanes (id),
   number bigint NOT NULL,
-  kind text NOT NULL CHECK (kind IN ('undo', 'rollback', 'redo')),
+  kind text NOT NULL CHECK (kind IN ('undo', 'rollback', 'redo', 'withdrawal')),
   leads_to bigint,
   consolidations jsonb NOT NULL,
   undos jsonb NOT NULL,

@@ -14,6 +14,7 @@ import {
   type Memory,
   type MemoryEvent,
   type MemoryVersion,
+  type NamedIds,
   ownerOf,
   type SaidAt,
   type Scope,
@@ -26,6 +27,7 @@ import { fallOf } from './fall.ts';
 import { isRemoved } from './former.ts';
 import { isShared } from './in-app.ts';
 import { idListsOf, saidIds } from './said-ids.ts';
+import { fallsWithout } from './withdrawn.ts';
 
 /** What an explicit write works with: nothing that thinks. */
 export type WriteDeps = ProjectDeps & Pick<EngineDeps, 'log'>;
@@ -116,7 +118,7 @@ async function attempt(
 }
 
 /** Memories that were expired all along hold, too. */
-const BEFORE_ALL = -Number.MAX_SAFE_INTEGER;
+export const BEFORE_ALL = -Number.MAX_SAFE_INTEGER;
 
 /** Which memories go: what is true of all of them in the moment in which they do. */
 interface Wanted {
@@ -124,6 +126,8 @@ interface Wanted {
   readonly where?: Filter | null;
   /** Those alone that nobody but this app was told; null: all. */
   readonly appId?: string | null;
+  /** Those alone of which nothing is left without what was said under these ids. */
+  readonly without?: NamedIds;
 }
 
 interface Owned {
@@ -180,8 +184,9 @@ function removable(read: readonly Memory[], wanted: Wanted): RemoveAllResult {
   return { kind: 'written', count: going.length, first: going };
 }
 
-function isWanted(memory: Memory, { scope, where = null, appId = null }: Wanted): boolean {
+function isWanted(memory: Memory, { scope, where = null, appId = null, without }: Wanted): boolean {
   if (liveVersion(memory) === null || (appId !== null && isShared(memory, appId))) return false;
+  if (without !== undefined && !fallsWithout(memory, without)) return false;
   if (scope !== undefined && !isUnder(idListsOf(memory), besideOwner(scope))) return false;
   return where === null || matches(where, filterableOf(memory));
 }
@@ -190,9 +195,9 @@ function isWanted(memory: Memory, { scope, where = null, appId = null }: Wanted)
 export async function removeSlice(
   deps: WriteDeps,
   tenant: TenantId,
-  { ids, by }: { readonly ids: readonly string[]; readonly by: By },
+  { ids, by, ...wanted }: { readonly ids: readonly string[]; readonly by: By } & Pick<Wanted, 'without'>,
 ): Promise<RemoveAllResult> {
-  return removeRead(deps, tenant, { read: await deps.ledger.memories.many(tenant, ids), wanted: {}, by });
+  return removeRead(deps, tenant, { read: await deps.ledger.memories.many(tenant, ids), wanted, by });
 }
 
 interface Removing {

@@ -14,6 +14,7 @@ import {
   type JsonObject,
   type Message,
   type Millis,
+  type NamedIds,
   ownerOf,
   type Scope,
   type SpeakersClock,
@@ -167,6 +168,13 @@ export const scopeOf = (ids: ScopeIds): Scope => ({
   agentId: ids.agent_id ?? null,
   runId: ids.run_id ?? null,
   appId: ids.app_id ?? null,
+});
+
+/** The ids of a request for what was said under them. */
+export const namedIdsIn = ({ agent_id, run_id, app_id }: Omit<ScopeIds, 'user_id'>): NamedIds => ({
+  ...(agent_id !== undefined && { agentId: agent_id }),
+  ...(run_id !== undefined && { runId: run_id }),
+  ...(app_id !== undefined && { appId: app_id }),
 });
 
 /** A posted batch as the ledger takes it. */

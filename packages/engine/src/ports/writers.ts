@@ -1,6 +1,6 @@
 import type { Entity, EntityKind, KeptRelation } from '../graph/words.ts';
 import type { Filter } from '../search/filter/filter.ts';
-import type { JsonObject, LaneId, Memory, Millis, Owner, Rating, Scope, TenantId, Trust } from '../words.ts';
+import type { JsonObject, LaneId, Memory, Millis, NamedIds, Owner, Rating, Scope, TenantId, Trust } from '../words.ts';
 import type { Leaning } from './ledger/memories.ts';
 import type { Review, ReviewState, Undo } from './ledger/reviews.ts';
 import type { Cancellation } from './tools.ts';
@@ -109,6 +109,33 @@ export interface MemoryWriter {
   fallOf(tenant: TenantId, id: string): Promise<Fall | null>;
   /** Every live memory of an owner that also fits the other ids of the scope. */
   removeAll(tenant: TenantId, scope: Scope, how?: RemoveAllHow): Promise<RemoveAllResult>;
+}
+
+/** How what was said under some ids is withdrawn. */
+export interface WithdrawHow {
+  /** Nothing is changed, and all of it is counted. */
+  readonly dryRun: boolean;
+  /** About how many memories are changed at most. */
+  readonly most: number;
+  /** How many of those that go the answer names. */
+  readonly listed: number;
+}
+
+export interface Withdrawn {
+  /** Memories that nobody said elsewhere: they are forgotten. */
+  readonly deleted: number;
+  /** Those that were said elsewhere, too: they stay as they were said there. */
+  readonly kept: number;
+  /** The first of the deleted, as they were. */
+  readonly first: readonly Memory[];
+  /** There are others: whoever asks again goes on. */
+  readonly more: boolean;
+  readonly searchable: boolean;
+}
+
+export interface Withdrawer {
+  /** Takes back what was said under all of these ids, at least one. */
+  withdraw(tenant: TenantId, named: NamedIds, how: WithdrawHow): Promise<Withdrawn>;
 }
 
 /** Ratings: an event each, which changes where a memory is found and not what it says. */

@@ -13,7 +13,7 @@ import { isoOf } from '../text/dates.ts';
 import type { LaneId, Memory, MemoryEvent, Millis, Owner, TenantId } from '../words.ts';
 
 /** What undoing works with: nothing that thinks. */
-type UndoDeps = ProjectDeps & Pick<EngineDeps, 'log'>;
+export type UndoDeps = ProjectDeps & Pick<EngineDeps, 'log'>;
 
 /** Others may change a memory between reading and writing it; after this many times the caller gets a conflict. */
 const TRIES_MAX = 5;
@@ -21,15 +21,15 @@ const TRIES_MAX = 5;
 export function undoer(deps: UndoDeps): Undoer {
   const { ledger } = deps;
   return {
-    undo: (tenant, id, how) => attempt(deps, { tenant, ...how }, () => decideUndo(ledger, { tenant, id }, how)),
+    undo: (tenant, id, how) => takeBack(deps, { tenant, ...how }, () => decideUndo(ledger, { tenant, id }, how)),
     rollback: (tenant, owner, { to, dryRun }) =>
-      attempt(deps, { tenant, dryRun }, () => decideRollback(ledger, { tenant, owner }, to)),
-    redo: (tenant, id, how) => attempt(deps, { tenant, ...how }, () => decideRedo(ledger, tenant, id)),
+      takeBack(deps, { tenant, dryRun }, () => decideRollback(ledger, { tenant, owner }, to)),
+    redo: (tenant, id, how) => takeBack(deps, { tenant, ...how }, () => decideRedo(ledger, tenant, id)),
   };
 }
 
 /** Decides what is taken back and does it; again where something else was changed in between. */
-async function attempt(
+export async function takeBack(
   deps: UndoDeps,
   { tenant, dryRun }: { tenant: TenantId; dryRun: boolean },
   decide: () => Promise<Decision | UndoResult>,
@@ -304,13 +304,13 @@ async function decideRedo(ledger: Ledger, tenant: TenantId, id: string): Promise
     lives: takenBack(lives, ({ retraction }) => retraction?.undoId === id),
     statements: 0,
     dependents: [],
-    actor: undo.kind,
+    actor: undo.kind === 'rollback' ? 'rollback' : 'undo',
     reason: `${undo.kind} ${id} was taken back`,
   };
 }
 
 /** What is to be taken back. */
-interface Decision {
+export interface Decision {
   readonly lane: LaneId;
   /** The undos of the lane so far, oldest first: it was decided on no others. */
   readonly earlier: readonly Undo[];
@@ -321,7 +321,7 @@ interface Decision {
   /** How many explicit statements of the graph count no longer; the ledger finds them itself. */
   readonly statements: number;
   readonly dependents: readonly Dependent[];
-  readonly actor: 'undo' | 'rollback';
+  readonly actor: 'undo' | 'rollback' | 'api';
   readonly reason: string;
 }
 
@@ -330,7 +330,7 @@ interface TakenBack extends Life {
 }
 
 /** The lives in which something is taken back. */
-const takenBack = (lives: readonly Life[], isMeant: (event: MemoryEvent) => boolean): readonly TakenBack[] =>
+export const takenBack = (lives: readonly Life[], isMeant: (event: MemoryEvent) => boolean): readonly TakenBack[] =>
   lives
     .map((life) => ({ ...life, retracts: life.events.filter(isMeant).map(({ revision }) => revision) }))
     .filter(({ retracts }) => retracts.length > 0);

@@ -17,6 +17,8 @@ import { type Given, open, type Send } from '../send.ts';
 type ListQuery = NonNullable<Given<'GET /v1/memories'>['query']>;
 type DeleteQuery = NonNullable<Given<'DELETE /v1/memories'>['query']>;
 type DeleteOneQuery = NonNullable<Given<'DELETE /v1/memories/{id}'>['query']>;
+type UnderQuery = NonNullable<Given<'GET /v1/ids/memories'>['query']>;
+type WithdrawQuery = NonNullable<Given<'DELETE /v1/ids/memories'>['query']>;
 type UsersQuery = NonNullable<Given<'GET /v1/users'>['query']>;
 type SourcesQuery = NonNullable<Given<'GET /v1/memories/{id}/sources'>['query']>;
 type NearQuery = Omit<NonNullable<Given<'GET /v1/messages'>['query']>, 'around'>;
@@ -41,6 +43,11 @@ export const memoriesOf = (send: Send) => ({
     send('DELETE /v1/memories/{id}', { params: { id }, query }, options),
   /** Deletes all memories of an owner. They can be restored; see users.erase for what cannot. */
   deleteAll: (query: DeleteQuery, options?: CallOptions) => send('DELETE /v1/memories', { query }, options),
+  /** Memories of all owners that were said under an agent, run or app. */
+  eachUnder: (query: Omit<UnderQuery, 'cursor'>, options?: CallOptions) =>
+    everyPage((cursor) => send('GET /v1/ids/memories', { query: { ...query, cursor } }, options)),
+  /** Takes back what was said under an agent, run or app: what was said elsewhere as well stays. Repeat it while `more` is true. */
+  withdraw: (query: WithdrawQuery, options?: CallOptions) => send('DELETE /v1/ids/memories', { query }, options),
   restore: (id: string, version: number, options?: CallOptions) =>
     send('POST /v1/memories/{id}/restore', { params: { id }, body: { version } }, options),
   /** Rates a memory, which moves it among the results of searches; `none` takes it back. */

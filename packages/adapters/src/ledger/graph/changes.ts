@@ -72,7 +72,8 @@ export function* retakeGraph(
   const gone = new Set(undone);
   const wanted = rows.map((row) => ({ row, counts: gone.has(row.consolidation_id ?? '') || row.fallen === 1 ? 0 : 1 }));
   // Explicit ones go with rollbacks, and come back with what takes those back.
-  const explicit = undo.kind === 'undo' ? [] : yield* all<RetakenRow>(SELECT_EXPLICIT, { lane });
+  const explicit =
+    undo.kind === 'undo' || undo.kind === 'withdrawal' ? [] : yield* all<RetakenRow>(SELECT_EXPLICIT, { lane });
   const isTakenBack = takenBackBy(undos);
   const written = explicit.map((row) => ({ row, counts: isTakenBack(recorded(row)) ? 0 : 1 }));
   const changed = [...wanted, ...written].filter(({ row, counts }) => row.counts !== counts);

@@ -2,7 +2,18 @@ import type { Statement } from '../../graph/words.ts';
 import type { SaidKind } from '../../memories/said-ids.ts';
 import type { HeldOperation, SeenAttack } from '../../plan.ts';
 import type { Filter } from '../../search/filter/filter.ts';
-import type { LaneId, Memory, MemoryEvent, Message, Millis, Owner, SaidAt, Scope, TenantId } from '../../words.ts';
+import type {
+  LaneId,
+  Memory,
+  MemoryEvent,
+  Message,
+  Millis,
+  NamedIds,
+  Owner,
+  SaidAt,
+  Scope,
+  TenantId,
+} from '../../words.ts';
 import type { Nudge } from '../schedule.ts';
 import type { DuePolicy, Fenced, Turn } from './lanes.ts';
 import type { Page, Paged } from './page.ts';
@@ -169,6 +180,19 @@ export interface SaidIdStore {
     lane: LaneId,
     ids: readonly Pick<SaidId, 'kind' | 'id'>[],
   ): Promise<readonly (Pick<SaidId, 'kind' | 'id'> & { readonly memoryId: string })[]>;
+  /** Live memories of whichever owners that stand under all of these ids, in the order of their own. `now` leaves out the expired. */
+  memories(
+    tenant: TenantId,
+    asked: { readonly named: NamedIds; readonly now: Millis },
+    page: Page,
+  ): Promise<Paged<Memory>>;
+  /** The ids that live memories of a tenant stand under, by kind and id. */
+  list(tenant: TenantId, page: Page): Promise<Paged<UsedId>>;
+}
+
+/** An id under which live memories were said: of how many, and when for the first and the last time. */
+export interface UsedId extends Pick<SaidId, 'kind' | 'id' | 'first' | 'last'> {
+  readonly memories: number;
 }
 
 /** Ids of things of one owner; what another owner has is not there, whatever id it is asked for by. */

@@ -77,8 +77,8 @@ export interface Undo {
   readonly owner: Owner;
   /** 1 for the first undo of a lane, without gaps. */
   readonly number: number;
-  /** undo: of consolidations; rollback: to a time; redo: of an undo or a rollback. */
-  readonly kind: 'undo' | 'rollback' | 'redo';
+  /** undo: of consolidations; rollback: to a time; withdrawal: of what was said under some ids; redo: of any of these. */
+  readonly kind: 'undo' | 'rollback' | 'withdrawal' | 'redo';
   /** Of a rollback: the time it leads back to. */
   readonly to: Millis | null;
   readonly consolidations: readonly string[];

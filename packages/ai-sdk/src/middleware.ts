@@ -1,0 +1,79 @@
+import type { Message } from '@slowwave/sdk';
+import type { LanguageModelMiddleware } from 'ai';
+import { contextOf } from './context.ts';
+import { answerOf, type Content, messagesOf, type Prompt, splitAtLastAnswer } from './messages.ts';
+import { callSettingsIn, type MiddlewareOptions, ownerOf, type Scope, scopeOf } from './options.ts';
+import { poster } from './post.ts';
+import { collected } from './stream.ts';
+
+/**
+ * Gives a language model the memory of a user: before a call, what is known is added to the prompt; after it, the
+ * exchange is posted. Neither delays an answer for long, and neither ever breaks one.
+ */
+export function memoryMiddleware(options: MiddlewareOptions): LanguageModelMiddleware {
+  if (typeof options.onError !== 'function') {
+    throw new TypeError(`expected onError to be a function, which is told of failures, got ${typeof options.onError}`);
+  }
+  const context = contextOf(options);
+  const post = poster(options);
+  const postAnswer = (call: Call, content: Content): void => {
+    // A model that said nothing will be asked again, with the same words of the user.
+    if (call.posts && content.length > 0) post(call.scope, { ...saidIn(call.prompt), answer: answerOf(content) });
+  };
+  return {
+    specificationVersion: 'v4',
+    transformParams: async ({ params }) => {
+      const { scope, adds, prompt } = callOf(options, params);
+      if (!adds) return params;
+      const block = await context(ownerOf(scope), { prompt, signal: params.abortSignal });
+      return block === '' ? params : { ...params, prompt: withBlock(prompt, block) };
+    },
+    wrapGenerate: async ({ doGenerate, params }) => {
+      const result = await doGenerate();
+      postAnswer(callOf(options, params), result.content);
+      return result;
+    },
+    wrapStream: async ({ doStream, params }) => {
+      const { stream, ...result } = await doStream();
+      return { ...result, stream: collected(stream, (content) => postAnswer(callOf(options, params), content)) };
+    },
+  };
+}
+
+interface Call {
+  readonly scope: Scope;
+  readonly adds: boolean;
+  readonly posts: boolean;
+  readonly prompt: Prompt;
+}
+
+type Params = Parameters<NonNullable<LanguageModelMiddleware['transformParams']>>[0]['params'];
+
+function callOf(options: MiddlewareOptions, { prompt, providerOptions }: Params): Call {
+  const ofCall = callSettingsIn(providerOptions?.slowwave ?? {});
+  const scope = scopeOf({
+    userId: ofCall.userId ?? options.userId,
+    agentId: ofCall.agentId ?? options.agentId,
+    runId: ofCall.runId ?? options.runId,
+    appId: ofCall.appId ?? options.appId,
+  });
+  ownerOf(scope); // a call of nobody is a mistake of the program, and is told at once
+  return {
+    scope,
+    adds: options.context !== false && ofCall.context !== false,
+    posts: options.post !== false && ofCall.post !== false,
+    prompt,
+  };
+}
+
+const saidIn = (prompt: Prompt): { readonly before: readonly Message[]; readonly added: readonly Message[] } => {
+  const { before, added } = splitAtLastAnswer(prompt);
+  return { before: messagesOf(before), added: messagesOf(added) };
+};
+
+/** After the program's own instructions, whose words stay where prompt caches look for them. */
+function withBlock(prompt: Prompt, block: string): Prompt {
+  const instructions = prompt.findIndex(({ role }) => role !== 'system');
+  const at = instructions === -1 ? prompt.length : instructions;
+  return prompt.toSpliced(at, 0, { role: 'system', content: block });
+}

@@ -3,7 +3,8 @@ import { dirname, join, matchesGlob } from 'node:path';
 import { expect, test } from 'vitest';
 import { filesBelow, pathOf, textOf } from './files.ts';
 
-const FOLDERS = ['docs', 'infra/docker', 'infra/k8s', 'examples/chat-backend', 'packages/sdk'];
+const PACKAGES = ['packages/sdk', 'packages/ai-sdk', 'packages/langgraph'];
+const FOLDERS = ['docs', 'infra/docker', 'infra/k8s', 'examples/chat-backend', ...PACKAGES];
 const AT_ROOT = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md'];
 
 test('every link of a page leads to a file, and to a heading there', async () => {

@@ -1,0 +1,1 @@
+export { SlowwaveStore, type StoreOptions } from './store.ts';

@@ -22,7 +22,7 @@ export default defineConfig({
       {
         test: {
           name: 'integration',
-          include: ['{apps,packages}/*/test/**/*.test.ts'],
+          include: ['{apps,packages}/*/test/**/*.test.ts', 'infra/npm/*.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
           // Each file starts servers and processes of its own, and waits for them much of its time: two would leave cores

@@ -1,3 +1,4 @@
+import { join, normalize } from 'node:path';
 import { ENVIRONMENT } from '@slowwave/adapters/config';
 import { expect, test } from 'vitest';
 import { parseCompose, readCompose, type Service } from './compose-file.ts';
@@ -32,7 +33,7 @@ test('every program runs, is asked on its own port, and is left longer to stop t
   const limit = await stopSeconds();
   for (const { name, port } of await programs()) {
     const service = compose.services[name];
-    expect(service?.command).toEqual(['node', `apps/${name}/src/main.ts`]);
+    expect(service?.command).toEqual(['node', 'bin/slowwave.cjs', 'start', name]);
     expect(service?.healthcheck.test.at(-1)).toContain(`http://127.0.0.1:${port}/readyz`);
     expect(Number.parseInt(service?.stop_grace_period ?? '', 10)).toBeGreaterThan(limit);
   }
@@ -100,5 +101,16 @@ test('every volume that is named is there, and what must last is on one', () => 
 test('the image is built on a pinned one, and is not root', async () => {
   const dockerfile = await textOf('infra/docker/Dockerfile');
   expect(dockerfile).toMatch(/\nUSER node\n/);
-  for (const [, image] of dockerfile.matchAll(/^FROM (\S+)/gm)) expect(image).toMatch(PINNED);
+  const stages = [...dockerfile.matchAll(/^FROM \S+ AS (\S+)$/gm)].map(([, name]) => name);
+  const images = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);
+  for (const image of images.filter((name) => !stages.includes(name))) expect(image).toMatch(PINNED);
+});
+
+test('the image is built from files that reach it: what is copied, and what the console in the browser is built by', async () => {
+  const dockerfile = await textOf('infra/docker/Dockerfile');
+  const reaching = (await textOf('infra/docker/Dockerfile.dockerignore')).match(/(?<=^!).*$/gm) ?? [];
+  const copied = [...dockerfile.matchAll(/^COPY (?!--)(.*) \S+$/gm)].flatMap(([, names = '']) => names.split(' '));
+  for (const name of copied) expect(reaching.some((path) => path === name || path.startsWith(`${name}/`))).toBe(true);
+  const { extends: base } = JSON.parse(await textOf('apps/web/tsconfig.json'));
+  expect(copied).toContain(normalize(join('apps/web', base)));
 });

@@ -67,7 +67,7 @@ test('every program runs on its own port, with its settings, and is asked where 
   for (const { name, port } of await programs()) {
     const { container } = programOf(name);
     expect(container).toMatchObject({
-      command: ['node', `apps/${name}/src/main.ts`],
+      command: ['node', 'bin/slowwave.cjs', 'start', name],
       ports: [{ name: 'http', containerPort: port }],
       envFrom: [{ configMapRef: { name: 'slowwave' } }, { secretRef: { name: 'slowwave' } }],
       startupProbe: { httpGet: { path: '/healthz', port: 'http' } },

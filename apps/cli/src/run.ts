@@ -1,10 +1,11 @@
 import { parseArgs } from 'node:util';
-import { nearest, readStandaloneConfig } from '@slowwave/adapters/config';
+import { CALLED_BY, nearest, readStandaloneConfig } from '@slowwave/adapters/config';
 import { EngineError } from '@slowwave/engine/storing';
 import { type Asking, openApi } from './api.ts';
 import { argumentsOf, type Call, type Command, type Given, type OptionNote, optionsOf, present } from './command.ts';
 import { EXIT, UsageError } from './exit.ts';
 import { output, type Stream } from './output.ts';
+import { START_HELP } from './start.ts';
 
 /** What a run has of the world around it. */
 interface Surroundings {
@@ -119,7 +120,7 @@ function commandOf(args: readonly string[], commands: readonly Command[]): Comma
 
 /** That of the release; the packages have the same. */
 async function version(): Promise<string> {
-  const { default: about } = await import('../package.json', { with: { type: 'json' } });
+  const { default: about } = await import('../../../package.json', { with: { type: 'json' } });
   return about.version;
 }
 
@@ -167,11 +168,12 @@ function wrongWords(command: Command, got: number): UsageError {
 const COLUMN = 24;
 
 /** The help of the whole program. */
-export const programHelp = (commands: readonly Command[]): string => `Usage: ./scripts/slowwave <command> [options]
+export const programHelp = (commands: readonly Command[]): string => `Usage: ${CALLED_BY} <command> [options]
 
 Manages a Slowwave server or its data.
 
 Commands:
+${START_HELP.map(([name, summary]) => line(name, summary)).join('\n')}
 ${commands.map(({ name, summary }) => line(name, summary)).join('\n')}
 
 Every command has --help, and --json for programs. Commands use the server of --server
@@ -187,7 +189,7 @@ docs/cli.md.
 /** The help of one command. */
 export function commandHelp(command: Command): string {
   const { name, usage = '', about = '', summary } = command;
-  return `Usage: ./scripts/slowwave ${[name, usage, '[options]'].filter((part) => part !== '').join(' ')}
+  return `Usage: ${CALLED_BY} ${[name, usage, '[options]'].filter((part) => part !== '').join(' ')}
 
 ${summary}
 ${about === '' ? '' : `\n${about}\n`}

@@ -1,7 +1,6 @@
-import { fileURLToPath } from 'node:url';
-import { COMPILE_CACHE, freePort, type Service, spawnService } from '@slowwave/testkit';
+import { COMPILE_CACHE, freePort, programFile, type Service, spawnService } from '@slowwave/testkit';
 
-const STANDALONE = fileURLToPath(new URL('../../standalone/src/main.ts', import.meta.url));
+const STANDALONE = programFile('standalone');
 
 /** A standalone server on a folder. */
 export interface TestServer extends Service {

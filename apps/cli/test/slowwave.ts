@@ -2,16 +2,15 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { openSqliteLedger } from '@slowwave/adapters/sqlite';
 import { systemTools } from '@slowwave/adapters/system';
 import { DEFAULT_TENANT, type Ledger } from '@slowwave/engine';
 import { added, home, scope, user } from '@slowwave/engine-testing';
-import { COMPILE_CACHE } from '@slowwave/testkit';
+import { COMPILE_CACHE, programFile } from '@slowwave/testkit';
 import { COMMANDS } from '../src/commands/index.ts';
 import { run } from '../src/run.ts';
 
-export const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+export const MAIN = programFile('cli');
 
 export interface Ended {
   readonly code: number | null;

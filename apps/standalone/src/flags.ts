@@ -1,5 +1,13 @@
 import { parseArgs } from 'node:util';
-import { flagOf, nearest, SETTINGS, type SettingNote, settingsByHeading } from '@slowwave/adapters/config';
+import {
+  flagOf,
+  INSTALLED,
+  nearest,
+  SETTINGS,
+  type SettingNote,
+  STARTED_BY,
+  settingsByHeading,
+} from '@slowwave/adapters/config';
 
 /** Settings of the environment as flags: SLOWWAVE_DATA_DIR is --data-dir, REDIS_URL is --redis-url. */
 const NAMES = new Map(SETTINGS.filter(isOurs).map(({ name }) => [flagOf(name), name]));
@@ -15,7 +23,7 @@ export class FlagError extends Error {
   readonly exitCode = 2;
 
   constructor(problem: string) {
-    super(`${problem}\n./scripts/start --help lists the options.`);
+    super(`${problem}\n${STARTED_BY} --help lists the options.`);
     this.name = 'FlagError';
   }
 }
@@ -52,15 +60,18 @@ function problemOf(args: readonly string[]): string | null {
 
 const COLUMN = Math.max(...[...NAMES.keys()].map((flag) => `--${flag}  `.length));
 
+/** Read by what starts this program. */
+const FILE = INSTALLED ? 'slowwave.env in the current folder' : '.env in the root of the repository';
+
 export function helpText(): string {
   const sections = settingsByHeading(SETTINGS.filter(isOurs)).map(
     ({ heading, settings }) => `${heading}:\n${settings.map(lineOf).join('\n')}`,
   );
-  return `Usage: ./scripts/start [options]
+  return `Usage: ${STARTED_BY} [options]
 
 Starts Slowwave in one process: ingest, worker, search and console on one port.
-Every option can also be set in the environment, or in a file .env in the root of
-the repository, under the name in brackets. Options override the environment, the
+Every option can also be set in the environment, under the name in brackets, or in a
+file ${FILE}. Options override the environment, the
 environment overrides the file.
 
 ${sections.join('\n\n')}

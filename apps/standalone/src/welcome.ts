@@ -10,24 +10,21 @@ export function welcome({
 }): string {
   const key = keyed ? ` -H "authorization: Bearer $SLOWWAVE_API_KEY"` : '';
   const parts = Object.entries(runsOn).map(([part, place]) => `  ${part.replaceAll('_', ' ').padEnd(16)} ${place}`);
+  const json = ` -H 'content-type: application/json'`;
   return `
 Slowwave is listening on ${url}
 
 ${parts.join('\n')}
 
-  console          ${url}/  (try ${url}/playground)
+  console          ${url}/
   API page         ${url}/docs
   queues           ${url}/queues
   health           ${url}/healthz  ${url}/readyz  ${url}/metrics
 
-Try it:
+Ctrl-C stops it; the data stays. To begin with:
 
-  curl -s '${url}/v1/batches?wait=5000'${key} -H 'content-type: application/json' \\
-    -d '{"user_id":"ana","flush":true,"messages":[{"role":"user","content":"I am Ana and I moved from Lisbon to Oslo."}]}'
-
-  curl -s ${url}/v1/search${key} -H 'content-type: application/json' \\
-    -d '{"user_id":"ana","query":"where does she live?"}'
-
-Ctrl-C stops it; the data stays.
+  see it work      ${url}/playground
+  say something    curl -s '${url}/v1/batches?wait=5000'${key}${json} -d '{"user_id":"ana","flush":true,"messages":"I am Ana and I moved from Lisbon to Oslo."}'
+  ask for it       curl -s ${url}/v1/search${key}${json} -d '{"user_id":"ana","query":"where does she live?"}'
 `;
 }

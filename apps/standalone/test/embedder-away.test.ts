@@ -1,4 +1,4 @@
-import { freePort, type ModelServer, spawnService, startModelServer, tempDir } from '@slowwave/testkit';
+import { freePort, type ModelServer, programFile, spawnService, startModelServer, tempDir } from '@slowwave/testkit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { get, post, quiet, said } from './client.ts';
 import { fourProcesses, type OpenSetup, type Setup, standalone } from './setups.ts';
@@ -118,7 +118,7 @@ it('a server without embeddings ends the first start with one sentence that says
   const folder = await tempDir();
   try {
     const service = await spawnService({
-      main: new URL('../src/main.ts', import.meta.url),
+      main: programFile('standalone'),
       env: {
         SLOWWAVE_PORT: String(await freePort()),
         SLOWWAVE_DATA_DIR: folder.path,

@@ -1,8 +1,8 @@
-import { fileURLToPath } from 'node:url';
 import {
   answers,
   COMPILE_CACHE,
   type ModelServer,
+  programFile,
   spawnService,
   startModelServer,
   type TempDir,
@@ -11,7 +11,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { get } from './client.ts';
 
-const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const MAIN = programFile('standalone');
 const KEY = 'the-key-of-the-model-server';
 /** Two starts, on a machine that is busy. */
 const TIMEOUT_MS = 180_000;

@@ -1,4 +1,12 @@
-import { COMPILE_CACHE, freePort, refusal, spawnService, startModelServer, tempDir } from '@slowwave/testkit';
+import {
+  COMPILE_CACHE,
+  freePort,
+  programFile,
+  refusal,
+  spawnService,
+  startModelServer,
+  tempDir,
+} from '@slowwave/testkit';
 import { expect, it } from 'vitest';
 import { call, post } from './client.ts';
 
@@ -18,7 +26,7 @@ it(
         count === 1 ? { text: `no JSON of ${MARK}` } : refusal(400, { message: `cannot read "I met ${MARK} at noon"` }),
     });
     const service = await spawnService({
-      main: new URL('../src/main.ts', import.meta.url),
+      main: programFile('standalone'),
       ready: { url: `${at}/readyz` },
       readyWithinMs: WITHIN_MS,
       env: {

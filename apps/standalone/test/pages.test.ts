@@ -1,4 +1,4 @@
-import { COMPILE_CACHE, freePort, spawnService, tempDir } from '@slowwave/testkit';
+import { COMPILE_CACHE, freePort, programFile, spawnService, tempDir } from '@slowwave/testkit';
 import { type Page, startBrowser } from '@slowwave/testkit/browser';
 import { expect, it } from 'vitest';
 
@@ -29,7 +29,7 @@ it(
       SLOWWAVE_DATA_DIR: folder.path,
       SLOWWAVE_API_KEY: KEY,
     };
-    const main = new URL('../src/main.ts', import.meta.url);
+    const main = programFile('standalone');
     const service = await spawnService({ main, env, ready: { url: `${at}/readyz` }, readyWithinMs: WITHIN_MS });
     onTestFinished(async () => void (await service.stop()));
     const browser = await startBrowser();

@@ -2,10 +2,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import {
   COMPILE_CACHE,
   type ModelServer,
+  programFile,
   type Service,
   spawnService,
   startModelServer,
@@ -17,7 +17,7 @@ import { call, found, get, post, quiet, said } from './client.ts';
 
 /** How other memory servers leak, lock up and break, as their code and threads tell. None of it happens here. */
 
-const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const MAIN = programFile('standalone');
 const RECORDER = new URL('record-connections.ts', import.meta.url);
 
 let folder: TempDir;

@@ -1,6 +1,8 @@
 import {
   COMPILE_CACHE,
   freePort,
+  type Program,
+  programFile,
   type Service,
   spawnService,
   startPostgres,
@@ -29,8 +31,6 @@ export interface Setup {
 
 export type OpenSetup = (env?: Readonly<Record<string, string>>) => Promise<Setup>;
 
-const main = (app: string): URL => new URL(`../../${app}/src/main.ts`, import.meta.url);
-
 /** One process, queue in process. */
 export const standalone: OpenSetup = (env = {}) => open(env, { standalone: ['ingest', 'search', 'console'] }, {});
 
@@ -57,18 +57,19 @@ type Role = 'ingest' | 'search' | 'console';
 
 async function open(
   env: Readonly<Record<string, string>>,
-  apps: Readonly<Record<string, readonly Role[]>>,
+  apps: Readonly<Partial<Record<Program, readonly Role[]>>>,
   servers: Servers,
 ): Promise<Setup> {
   const folder: TempDir = await tempDir();
-  const ports = new Map<string, number>();
-  for (const app of Object.keys(apps)) ports.set(app, await freePort());
+  const programs = Object.keys(apps) as Program[];
+  const ports = new Map<Program, number>();
+  for (const program of programs) ports.set(program, await freePort());
   let running: Service[] = [];
   const start = async (): Promise<void> => {
     const begun = await Promise.allSettled(
-      [...ports].map(([app, port]) =>
+      [...ports].map(([program, port]) =>
         spawnService({
-          main: main(app),
+          main: programFile(program),
           ready: { url: `http://127.0.0.1:${port}/readyz` },
           readyWithinMs: 60_000,
           env: {
@@ -90,8 +91,8 @@ async function open(
     throw failed.reason;
   };
   const urlOf = (role: Role): string => {
-    const app = Object.keys(apps).find((name) => apps[name]?.includes(role)) ?? '';
-    return `http://127.0.0.1:${ports.get(app)}`;
+    const port = programs.filter((program) => apps[program]?.includes(role)).map((program) => ports.get(program));
+    return `http://127.0.0.1:${port[0]}`;
   };
   const endAll = async (how: 'kill' | 'stop'): Promise<void> => {
     const ending = running;

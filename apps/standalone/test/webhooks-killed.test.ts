@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { openSqliteLedger } from '@slowwave/adapters/sqlite';
 import { systemTools } from '@slowwave/adapters/system';
-import { COMPILE_CACHE, freePort, spawnService, startRedis, tempDir } from '@slowwave/testkit';
+import { COMPILE_CACHE, freePort, programFile, spawnService, startRedis, tempDir } from '@slowwave/testkit';
 import { expect, it } from 'vitest';
 import { post } from './client.ts';
 
@@ -61,7 +61,7 @@ it(
     const ports = { console: await freePort(), worker: await freePort() };
     const start = async (app: keyof typeof ports) => {
       const service = await spawnService({
-        main: new URL(`../../${app}/src/main.ts`, import.meta.url),
+        main: programFile(app),
         ready: { url: `http://127.0.0.1:${ports[app]}/readyz` },
         readyWithinMs: WITHIN_MS,
         env: {

@@ -5,6 +5,7 @@ import {
   COMPILE_CACHE,
   echoExtractor,
   keyedDecider,
+  programFile,
   spawnService,
   startModelServer,
   startRedis,
@@ -111,7 +112,7 @@ describe('the index wiped', () => {
     for await (const file of glob(join(dataDir, 'index.db*'))) await rm(file);
   };
   const rebuild = async (dataDir: string): Promise<void> => {
-    const main = new URL('../../cli/src/main.ts', import.meta.url);
+    const main = programFile('cli');
     const command = await spawnService({ main, args: ['rebuild', 'index', '--data-dir', dataDir], env: COMPILE_CACHE });
     expect(await command.waitForExit()).toEqual({ code: 0, signal: null });
   };

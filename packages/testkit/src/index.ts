@@ -33,6 +33,7 @@ export { type OwnServer, startOwnServer } from './own-server.ts';
 export { freePort } from './ports.ts';
 export { startPostgres, type TestPostgres } from './postgres.ts';
 export { type Exit, type Service, type ServiceOptions, spawnService } from './process.ts';
+export { type Program, programFile } from './programs.ts';
 export { startRedis, type TestRedis, type TestRedisOptions } from './redis.ts';
 export { SMOLLM, type SmallModel, startSmolLm } from './smollm.ts';
 export { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { COMPILE_CACHE } from './compile-cache.ts';
 import { freePort } from './ports.ts';
 import { spawnService } from './process.ts';
+import { programFile } from './programs.ts';
 import { tempDir } from './temp.ts';
 
 export interface OwnServer {
@@ -19,7 +20,7 @@ export async function startOwnServer(settings: Readonly<Record<string, string>>)
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const service = await spawnService({
-    main: new URL('../../../apps/standalone/src/main.ts', import.meta.url),
+    main: programFile('standalone'),
     env: {
       ...COMPILE_CACHE,
       // Programs post at no pace that anybody has.

@@ -1,7 +1,7 @@
-import { resolve } from 'node:path';
 import type { DuePolicy } from '@slowwave/engine';
 import type { z } from 'zod';
 import { databaseConnectionsOf, ENVIRONMENT, type Environment, type Given, tooFewConnections } from './environment.ts';
+import { ROOT } from './installed.ts';
 import { pathOf } from './kinds.ts';
 import { contradictionsOfModels, modelsOf, needless } from './models.ts';
 import { nearest } from './nearest.ts';
@@ -59,7 +59,6 @@ const DRAIN_MS = 5_000;
 /** Nobody elsewhere sends anything here; who does, asks more often. */
 const DRAIN_LOCAL_MS = 1_000;
 const LOOPBACK = ['127.0.0.1', '::1', 'localhost'];
-const ROOT = resolve(import.meta.dirname, '../../../..');
 
 /** The settings of one of several processes, which share a queue. */
 export function readServiceConfig(

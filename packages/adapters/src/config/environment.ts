@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { KNOWN_MODELS } from '../local/known.ts';
 import type { LocalSource } from '../local/open.ts';
+import { USUAL_FOLDER } from './installed.ts';
 import { Count, Flag, Headers, Hosts, JsonHeaders, JsonObject, Models, Origins, Url } from './kinds.ts';
 
 const LOCAL = /^local(?::(?<what>.*))?$/u;
@@ -38,13 +39,15 @@ export const ENVIRONMENT = z.object({
     ),
   SLOWWAVE_DATA_DIR: z
     .string()
-    .default('.slowwave')
-    .describe('Directory of the ledger and the index. A relative path starts at the root of the repository.'),
+    .default(USUAL_FOLDER)
+    .describe(
+      'Directory of the ledger and the index. A relative path starts at the root of the repository. Installed from npm, it starts at the current folder, and the default is ~/.slowwave.',
+    ),
   SLOWWAVE_API_KEY: z
     .string()
     .min(16, 'must have at least 16 characters')
     .optional()
-    .describe('Operator key, sent as "Authorization: Bearer …". ./scripts/slowwave keys creates further keys.'),
+    .describe('Operator key, sent as "Authorization: Bearer …". slowwave keys creates further keys.'),
   SLOWWAVE_KEY_RATE: Count(0, 1_000_000)
     .default(500)
     .describe(
@@ -74,7 +77,7 @@ export const ENVIRONMENT = z.object({
     .describe('Retention in days of receipts: which memories each answer told. 0: none are kept.'),
   SLOWWAVE_URL: Url('http:', 'https:')
     .optional()
-    .describe('Server that ./scripts/slowwave talks to. Default: the standalone server on this machine.'),
+    .describe('Server that the command line talks to. Default: the standalone server on this machine.'),
   SLOWWAVE_LOG_LEVEL: z
     .enum(['debug', 'info', 'warn', 'error', 'silent'], 'must be one of debug, info, warn, error, silent')
     .default('info')
@@ -278,7 +281,7 @@ export const ENVIRONMENT = z.object({
     .min(0, 'must not be below 0')
     .optional()
     .describe(
-      'Maximum chat model cost per tenant and day, at the prices set for the tenant default. ./scripts/slowwave tenants ceilings overrides both for one tenant.',
+      'Maximum chat model cost per tenant and day, at the prices set for the tenant default. slowwave tenants ceilings overrides both for one tenant.',
     ),
   SLOWWAVE_MAX_PENDING: Count(1, 1_000_000_000)
     .default(100_000)

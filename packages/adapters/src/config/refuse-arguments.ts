@@ -1,3 +1,4 @@
+import { STARTED_BY } from './installed.ts';
 import { flagOf, SETTINGS } from './settings-list.ts';
 
 /** A program that takes no arguments was given some. */
@@ -10,7 +11,7 @@ export class ArgumentError extends Error {
     const flags = args.filter((arg) => arg.startsWith('-')).map((arg) => arg.replace(/=.*$/s, ''));
     super(
       `expected no arguments, got ${flags.length === 0 ? args.length : flags.join(', ')}: this program is configured by ` +
-        `settings in the environment${adviceFor(flags)}. docs/settings.md lists them; only ./scripts/start takes them as options`,
+        `settings in the environment${adviceFor(flags)}. docs/settings.md lists them; only ${STARTED_BY} takes them as options`,
     );
     this.name = 'ArgumentError';
   }

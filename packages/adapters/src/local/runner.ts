@@ -1,4 +1,5 @@
 import { type Cancellation, EngineError, type Log } from '@slowwave/engine';
+import { INSTALLED } from '../config/installed.ts';
 import { MISCONFIGURED } from '../misconfigured.ts';
 import { startThread, type Thread } from '../system/index.ts';
 import { batches } from './batches.ts';
@@ -148,6 +149,11 @@ const downloading = ({ name }: LocalModel, percent: number | null): EngineError 
 /** How soon work looks again whether a download has ended. */
 const DOWNLOAD_LOOK_MS = 5_000;
 
+const HOW_TO_INSTALL = INSTALLED
+  ? 'start once with npx -p slowwave -p onnxruntime-node -p @huggingface/tokenizers slowwave start, or install them as slowwave was'
+  : 'start with ./scripts/start --embedding-model local once, which installs them, or run: ' +
+    'npx pnpm install --filter "@slowwave/local-embedder..."';
+
 /** Codes of what is not installed. */
 const MISSING = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND'];
 
@@ -155,8 +161,7 @@ const MISSING = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND'];
 function unloadable({ name, init }: LocalModel, cause: unknown): EngineError {
   const [code, text] = [codeOf(cause), cause instanceof Error ? rootOf(cause) : String(cause)];
   const problem = MISSING.includes(code)
-    ? 'the packages that run it are not installed; start with ./scripts/start --embedding-model local once, which ' +
-      'installs them, or run: npx pnpm install --filter "@slowwave/local-embedder..."'
+    ? `the packages that run it are not installed; ${HOW_TO_INSTALL}`
     : code === 'ERR_DLOPEN_FAILED'
       ? `onnxruntime-node does not run on this machine (${text}); use an embedding model on a server`
       : NO_SPACE.includes(code)

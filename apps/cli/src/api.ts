@@ -17,7 +17,7 @@ export function openApi(
   { given, config, cancel }: Pick<Call, 'given' | 'config' | 'cancel'>,
   writes: boolean,
 ): Asking & { close(): Promise<void> } {
-  const server = { url: config.serverUrl, apiKey: config.apiKey };
+  const server = { url: config.serverUrl ?? config.localUrl, apiKey: config.apiKey };
   let opened: Promise<Api> | null = null;
   const open = (): Promise<Api> =>
     isOffline({ given }) ? openLocal(config, { writes }) : Promise.resolve(serverApi(server, cancel));

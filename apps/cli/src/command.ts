@@ -50,8 +50,8 @@ export interface Command {
   /** The rest of its help. */
   readonly about?: string;
   readonly options?: Readonly<Record<string, OptionNote>>;
-  /** stores: works directly on the configured stores, never through a server. */
-  readonly on?: 'stores';
+  /** stores: works directly on the configured stores, never through a server. server: never on the stores. */
+  readonly on?: 'stores' | 'server';
   /** Whether it changes anything, so that offline no standalone server may use the folder. */
   readonly writes?: true;
   /** null: it has printed everything itself. */
@@ -83,11 +83,14 @@ export const OWNER: Readonly<Record<string, OptionNote>> = {
   run: { value: 'ID', about: 'or a run.' },
 };
 
-const FOR_SERVERS: Readonly<Record<string, OptionNote>> = {
+const SERVER: Readonly<Record<string, OptionNote>> = {
   server: {
     value: 'URL',
     about: 'Server to connect to (SLOWWAVE_URL; default: the standalone server on this machine).',
   },
+};
+
+const OFFLINE: Readonly<Record<string, OptionNote>> = {
   offline: { value: null, about: 'Work directly on the ledger, without a server.' },
 };
 
@@ -100,7 +103,8 @@ const FOR_ALL: Readonly<Record<string, OptionNote>> = {
 /** All options of a command, its own first. */
 export const optionsOf = ({ options = {}, on }: Command): Readonly<Record<string, OptionNote>> => ({
   ...options,
-  ...(on === 'stores' ? {} : FOR_SERVERS),
+  ...(on === 'stores' ? {} : SERVER),
+  ...(on === undefined ? OFFLINE : {}),
   ...FOR_ALL,
 });
 

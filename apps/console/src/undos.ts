@@ -18,7 +18,7 @@ import {
   type Undo,
   type UndoResult,
 } from '@slowwave/engine';
-import { type FastifyReply, given, IdParams, listed, notFound, pageOf, problem } from '@slowwave/http';
+import { type FastifyReply, given, IdParams, listed, mayKnow, notFound, pageOf, problem } from '@slowwave/http';
 import { routesOf } from './deps.ts';
 import { overtaken } from './memories.ts';
 
@@ -37,7 +37,10 @@ export const undoRoutes = [
     params: IdParams,
     body: PostUndo,
     answer: { 200: UndoReport, 202: UndoReport },
-    handle: async ({ undoer }, { tenant, params, body, reply }) => {
+    bounds: { by: 'found', apps: false },
+    handle: async ({ ledger, undoer }, { tenant, params, body, request, reply }) => {
+      const found = await ledger.thoughts.get(tenant, params.id);
+      if (found === null || !mayKnow(request, found.scope)) throw notFound('consolidation', params.id);
       const how = { cascade: body.cascade, dryRun: body.dry_run };
       return takenBack(await undoer.undo(tenant, params.id, how), { kind: 'consolidation', id: params.id, reply });
     },

@@ -38,6 +38,7 @@ import { closeInOrder, createShell, drain, listen, type Service } from '@slowwav
 import { searchRoutes } from './app.ts';
 import type { SearchDeps } from './deps.ts';
 import { indexState } from './index-state.ts';
+import { mcpRoutes } from './mcp.ts';
 import { queryVectors } from './query-vectors.ts';
 import { rewriting } from './rewrite.ts';
 
@@ -73,6 +74,7 @@ export async function compose(config: Config): Promise<Service> {
     queryEmbedder: embedder.queries,
   });
   await app.register(searchRoutes(deps));
+  await app.register(mcpRoutes({ log, elsewhere: config.serverUrl }));
   return {
     url: await listen(app, config, auth),
     drain: () => drain(app, config.drainMs),

@@ -4,9 +4,10 @@ import { keyCheck } from '@slowwave/adapters/keys';
 import { createLog } from '@slowwave/adapters/pino';
 import { lockFolder } from '@slowwave/adapters/sqlite';
 import { consolePages, consoleRoutes, manageDeps, mem0Routes } from '@slowwave/console';
+import type { Log } from '@slowwave/engine';
 import { closeInOrder, createShell, drain, listen, type Service } from '@slowwave/http';
 import { ingestRoutes } from '@slowwave/ingest';
-import { openSearch, searchRoutes } from '@slowwave/search';
+import { mcpRoutes, openSearch, searchRoutes } from '@slowwave/search';
 import { openWork } from '@slowwave/worker';
 
 /** What a started server shows. */
@@ -17,8 +18,7 @@ interface Told {
 }
 
 /** Everything in one process. */
-export async function compose(config: Config): Promise<Service & Told> {
-  const log = createLog({ level: config.logLevel, name: 'slowwave' });
+export async function compose(config: Config, log: Log = logOf(config)): Promise<Service & Told> {
   // A queue in process is not shared: two processes on one folder would both work every lane.
   const lock = await lockFolder(config.dataDir, config.redisUrl ?? config.databaseUrl);
   const observer = observe(config, { log, service: 'slowwave' });
@@ -55,9 +55,17 @@ export async function compose(config: Config): Promise<Service & Told> {
   const app = await createShell(shell);
   for (const routes of ours) await app.register(routes);
   await app.register(mem0Routes(shell, ours, { reset: config.mem0Reset }));
+  await app.register(mcpRoutes({ log, elsewhere: null }));
   const parts = [...manage.queues, ...reading.parts, audit, ...engine.parts];
   const close = () => closeInOrder(app, work, ...parts, observer, lock);
   const keyed = config.apiKey !== null || (await auth.keys.any());
   const drained = () => drain(app, config.drainMs);
-  return { url: await listen(app, config, auth), drain: drained, close, keyed, runsOn: runsOn(config) };
+  const url = await listen(app, config, auth).catch(async (error: unknown) => {
+    // Whoever tries again, in this process, needs the folder.
+    await close();
+    throw error;
+  });
+  return { url, drain: drained, close, keyed, runsOn: runsOn(config) };
 }
+
+const logOf = ({ logLevel }: Config): Log => createLog({ level: logLevel, name: 'slowwave' });

@@ -154,6 +154,37 @@ test('a key for one user is kept to that user, and out of routes that say nothin
   });
 });
 
+test('a request that names its user in a header is kept to that user, whatever its key may do', async () => {
+  const free = await start({ scopes: ['search', 'subject'] }, bounded(false));
+  const codeOf = async (app: App, url: string, user: string) => {
+    const answer = await app.inject({ url, headers: { ...headers, 'x-slowwave-user': user } });
+    return answer.json().code ?? 'ok';
+  };
+  expect(await codeOf(free, '/v1/query?user_id=ann', 'ann')).toBe('ok');
+  expect(await codeOf(free, '/v1/query?user_id=bob', 'ann')).toBe('key_bound');
+  expect(await codeOf(free, '/v1/silent', 'ann')).toBe('key_bound');
+  expect(await codeOf(free, `/v1/query?user_id=${encodeURIComponent('Анна')}`, encodeURIComponent('Анна'))).toBe('ok');
+  for (const broken of ['%', '', '%00']) {
+    expect([broken, await codeOf(free, '/v1/query', broken)]).toEqual([broken, 'invalid_request']);
+  }
+  const bound = await start({ scopes: ['search'], userId: 'ann' }, bounded(false));
+  expect(await codeOf(bound, '/v1/query?user_id=ann', 'ann')).toBe('ok');
+  expect(await codeOf(bound, '/v1/query?user_id=bob', 'bob')).toBe('key_bound');
+});
+
+test('naming a user in a header opens nothing that the key does not open', async () => {
+  const routes: Routes = async (app) => {
+    needScope(app, 'manage');
+    const bounds: Bounds = { by: 'user', apps: false };
+    app.get('/v1/users/:id/own', { config: { subject: true, bounds } }, async () => ({}));
+  };
+  const app = await start({ scopes: ['subject'] }, routes);
+  const named = { ...headers, 'x-slowwave-user': 'ann' };
+  expect((await app.inject({ url: '/v1/users/ann/own', headers: named })).json()).toMatchObject({
+    code: 'scope_missing',
+  });
+});
+
 test('a key for one app is kept to that app where a route can be', async () => {
   const fitting = await start({ scopes: ['search'], appId: 'diary' }, bounded(true));
   expect((await ask(fitting, '/v1/query?app_id=diary&user_id=bob')).statusCode).toBe(200);

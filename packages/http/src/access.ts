@@ -1,4 +1,4 @@
-import type { KeyScope } from '@slowwave/contracts';
+import { ExternalId, type KeyScope } from '@slowwave/contracts';
 import type { FastifyRequest, RouteOptions } from 'fastify';
 import { ProblemError, problem } from './errors.ts';
 import type { App } from './types.ts';
@@ -14,6 +14,8 @@ export interface Principal {
   readonly appId: string | null;
   /** How a person came who has sent no key: missing if a key was sent. */
   readonly came?: Coming;
+  /** No key was sent, and none was needed. */
+  readonly keyless?: true;
 }
 
 /** Somebody signed in, or opened a link, at that time; null: has not opened it yet. */
@@ -53,11 +55,44 @@ export const OPERATOR: Principal = {
   appId: null,
 };
 
-/** Requests that need no key: the same rights, as another object. */
-export const LOOPBACK: Principal = { ...OPERATOR };
+/** Requests that need no key: the same rights. */
+export const LOOPBACK: Principal = { ...OPERATOR, keyless: true };
 
 /** Whether a request was let in without a key. */
-export const isKeyless = (request: FastifyRequest): boolean => request.principal === LOOPBACK;
+export const isKeyless = ({ principal }: Pick<FastifyRequest, 'principal'>): boolean => principal?.keyless === true;
+
+/** Names the user that a request is about. */
+export const USER_HEADER = 'x-slowwave-user';
+
+/**
+ * Keeps a request to the user whom its header names, as if its key were bound to that user. So a program with a key for all
+ * users can pass on what somebody else decides, such as the calls of a model, and need not check it.
+ */
+export function narrowed(principal: Principal, headers: FastifyRequest['headers']): Principal {
+  const userId = idIn(headers, USER_HEADER);
+  if (userId === null || userId === principal.userId) return principal;
+  if (principal.userId !== null) throw bound(principal, `${USER_HEADER} names another user; remove it`);
+  // Only shrinks rights: a scope that needs a bound key must not begin to count.
+  return { ...principal, scopes: principal.scopes.filter((scope) => scope !== 'subject'), userId };
+}
+
+/** An id in a header, percent-encoded because headers are ASCII; null: there is none. */
+export function idIn(headers: FastifyRequest['headers'], name: string): string | null {
+  const sent = headers[name];
+  if (sent === undefined) return null;
+  const id = ExternalId.safeParse(decoded(String(sent)));
+  if (id.success) return id.data;
+  throw problem('invalid_request', `expected an id in the header ${name}, percent-encoded, got something else`);
+}
+
+/** null: it is not encoded rightly. */
+function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}
 
 /** An admin of the operator's tenant. */
 export const isOperator = ({ tenant, scopes }: Principal): boolean =>

@@ -1,6 +1,6 @@
 import { ExternalId } from '@slowwave/contracts';
 import type { FastifyRequest } from 'fastify';
-import { keyIn, LOOPBACK, OPERATOR_TENANT, OWNER_KINDS } from './access.ts';
+import { isKeyless, keyIn, OPERATOR_TENANT, OWNER_KINDS } from './access.ts';
 import type { App } from './types.ts';
 
 /** Records who did what after the response is sent: nobody waits for it. */
@@ -38,18 +38,19 @@ function templateOf(known: Map<string, string>, url: string): string {
 }
 
 /** A key that is no longer valid is named, because its sender had the secret. */
-function whoIn({ principal, refusedKey }: FastifyRequest): { readonly tenant: string; readonly by: string } {
+function whoIn(request: FastifyRequest): { readonly tenant: string; readonly by: string } {
+  const { principal, refusedKey } = request;
   if (principal === null) {
     return refusedKey === null
       ? { tenant: OPERATOR_TENANT, by: 'nobody' }
       : { tenant: refusedKey.tenant, by: refusedKey.id };
   }
-  return { tenant: principal.tenant, by: principal.keyId ?? (principal === LOOPBACK ? 'loopback' : 'operator') };
+  return { tenant: principal.tenant, by: principal.keyId ?? (isKeyless(request) ? 'loopback' : 'operator') };
 }
 
 /** Somebody in a browser: known, although no key was sent. */
-const hasSession = ({ principal, headers }: FastifyRequest): boolean =>
-  principal !== null && principal !== LOOPBACK && keyIn(headers) === null;
+const hasSession = (request: FastifyRequest): boolean =>
+  request.principal !== null && !isKeyless(request) && keyIn(request.headers) === null;
 
 /** Codes with which the shell refuses a request before its route runs. */
 const REFUSALS: ReadonlySet<string> = new Set([

@@ -5,6 +5,7 @@ import {
   type CheckedKey,
   keyIn,
   LOOPBACK,
+  narrowed,
   OPERATOR,
   type Principal,
   RefusedKeyError,
@@ -42,7 +43,7 @@ export function registerAuth(app: App, auth: AuthOptions, log: HttpLog): Routes 
     if (request.routeOptions.config.open === true) return;
     // Sent here and not thrown: pages of libraries bring their own error handlers.
     try {
-      request.principal = await whoAsks(request);
+      request.principal = narrowed(await whoAsks(request), request.headers);
     } catch (error) {
       return refuse(error, { request, reply, log });
     }

@@ -43,6 +43,7 @@ export const BODY_LIMITS: Readonly<Record<string, number>> = {
   'POST /v1/batches': CONVERSATION,
   'POST /v1/consolidations/preview': CONVERSATION,
   'POST /v1/context': CONVERSATION,
+  'POST /mcp': CONVERSATION,
   'POST /mem0/v1/memories': CONVERSATION,
   'POST /mem0/v3/memories/add': CONVERSATION,
   'POST /mem0/memories': CONVERSATION,

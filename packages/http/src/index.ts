@@ -3,6 +3,7 @@ export { Counter, Gauge, Histogram, Registry } from 'prom-client';
 export {
   type Bounds,
   type CheckedKey,
+  idIn,
   isForOneApp,
   isKeyless,
   isOperator,
@@ -15,6 +16,7 @@ export {
   refuseForOneApp,
   requestTenant,
   requireJustCome,
+  USER_HEADER,
 } from './access.ts';
 export { type AuditSink, concerns } from './audit.ts';
 export { BODY_LIMITS } from './body.ts';

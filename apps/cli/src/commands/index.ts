@@ -9,6 +9,7 @@ import { eraseCommand } from './erase.ts';
 import { graphCommand } from './graph.ts';
 import { importMem0Command } from './import.ts';
 import { ceilingsCommand, createKeyCommand, listKeysCommand, revokeKeyCommand, rotateKeyCommand } from './keys.ts';
+import { mcpCommand } from './mcp.ts';
 import {
   addCommand,
   contextCommand,
@@ -33,6 +34,7 @@ export const COMMANDS: readonly Command[] = [
   memoriesCommand,
   historyCommand,
   exportCommand,
+  mcpCommand,
   statusCommand,
   tailCommand,
   batchesCommand,

@@ -1,5 +1,14 @@
 import type { Problem } from '@slowwave/contracts';
-import { type App, countMore, type FastifyRequest, type HttpLog, problem, readToTheEnd, report } from '@slowwave/http';
+import {
+  type App,
+  countMore,
+  type FastifyRequest,
+  type HttpLog,
+  problem,
+  readToTheEnd,
+  report,
+  USER_HEADER,
+} from '@slowwave/http';
 import { type Json, queryText } from './fields.ts';
 
 /** A request to our own API. */
@@ -43,7 +52,7 @@ export const isNotFound = (error: unknown): boolean => error instanceof RefusedE
 export const asking =
   (open: () => Promise<App>): Ask =>
   async (request, { method, path, body }) => {
-    const { authorization, host, 'x-api-key': apiKey } = request.headers;
+    const { authorization, host, 'x-api-key': apiKey, [USER_HEADER]: user } = request.headers;
     const rooms = await open();
     const answer = await rooms.inject({
       method,
@@ -54,6 +63,7 @@ export const asking =
         'x-request-id': request.id,
         ...(authorization !== undefined && { authorization }),
         ...(apiKey !== undefined && { 'x-api-key': apiKey }),
+        ...(user !== undefined && { [USER_HEADER]: user }),
       },
       ...(body !== undefined && { payload: body }),
     });

@@ -130,8 +130,10 @@ const serverOf = (env: Environment, program: Program) => ({
   auditDays: env.SLOWWAVE_AUDIT_DAYS,
   /** For how long it is kept what answers told; 0: not at all. */
   receiptDays: env.SLOWWAVE_RECEIPT_DAYS,
-  /** The server that the command line talks to. */
-  serverUrl: env.SLOWWAVE_URL ?? `http://127.0.0.1:${env.SLOWWAVE_PORT ?? program.port}`,
+  /** Where all routes are, for programs that have none or not all of them; null: not said. */
+  serverUrl: env.SLOWWAVE_URL ?? null,
+  /** Where this program listens, as seen from this machine. */
+  localUrl: `http://127.0.0.1:${env.SLOWWAVE_PORT ?? program.port}`,
 });
 
 const storesOf = (env: Environment, program: Program) => ({

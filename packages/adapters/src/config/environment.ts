@@ -77,7 +77,10 @@ export const ENVIRONMENT = z.object({
     .describe('Retention in days of receipts: which memories each answer told. 0: none are kept.'),
   SLOWWAVE_URL: Url('http:', 'https:')
     .optional()
-    .describe('Server that the command line talks to. Default: the standalone server on this machine.'),
+    .describe(
+      'Address of the whole API. The command line talks to it (default: the standalone server on this machine), and a separate ' +
+        'search process sends there what tools at /mcp change.',
+    ),
   SLOWWAVE_LOG_LEVEL: z
     .enum(['debug', 'info', 'warn', 'error', 'silent'], 'must be one of debug, info, warn, error, silent')
     .default('info')

@@ -68,11 +68,11 @@ export function localServer({ config, cancel, out }: Pick<Call, 'config' | 'canc
 }
 
 /** Nobody listens there, so nothing was sent. */
-const isRefused = (error: unknown): boolean =>
-  error instanceof Error &&
-  error.cause instanceof Error &&
-  'code' in error.cause &&
-  error.cause.code === 'ECONNREFUSED';
+const isRefused = (error: unknown): boolean => codeOf(error) === 'ECONNREFUSED';
+
+/** The code of the system's error behind one. */
+const codeOf = (error: unknown): unknown =>
+  error instanceof Error && error.cause instanceof Error && 'code' in error.cause ? error.cause.code : undefined;
 
 /** Another process has the folder or the port. */
 const isTaken = (error: unknown): boolean =>

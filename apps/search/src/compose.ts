@@ -38,7 +38,7 @@ import { closeInOrder, createShell, drain, listen, type Service } from '@slowwav
 import { searchRoutes } from './app.ts';
 import type { SearchDeps } from './deps.ts';
 import { indexState } from './index-state.ts';
-import { mcpRoutes } from './mcp.ts';
+import { mcpRoutes } from './mcp/route.ts';
 import { queryVectors } from './query-vectors.ts';
 import { rewriting } from './rewrite.ts';
 

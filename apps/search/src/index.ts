@@ -1,3 +1,3 @@
 export { searchRoutes } from './app.ts';
 export { type OpenSearch, openSearch } from './compose.ts';
-export { mcpRoutes } from './mcp.ts';
+export { mcpRoutes } from './mcp/route.ts';

@@ -1,70 +1,47 @@
-import { Readable } from 'node:stream';
 import {
   type App,
-  type FastifyReply,
   type FastifyRequest,
   type HttpLog,
   idIn,
-  needScope,
   principalOf,
   problem,
   problemBody,
-  type Routes,
   USER_HEADER,
 } from '@slowwave/http';
 import { type Connection, createMcpHandler, type Ids, memoryServer } from '@slowwave/mcp';
 import { createSlowwave } from '@slowwave/sdk';
 
-interface McpDeps {
+export interface McpDeps {
   readonly log: HttpLog;
   /** Where the routes are that this process does not have; null: it has all, or nobody has said. */
   readonly elsewhere: string | null;
 }
 
+interface Asked extends McpDeps {
+  readonly app: App;
+  readonly request: FastifyRequest;
+}
+
 /**
- * The memory as tools for models, over MCP's streamable HTTP. Tools ask our own routes with the key of the caller, so that
- * what is allowed, limited, counted and recorded there is so here. Nothing is kept between requests.
+ * Answers a message of MCP. Tools ask our own routes with the key of the caller, so that what is allowed, limited, counted and
+ * recorded there is so here.
  */
-export const mcpRoutes =
-  (deps: McpDeps): Routes =>
-  async (app) => {
-    needScope(app, 'any');
-    app.post('/mcp', { schema: { hide: true } }, async (request, reply) => {
-      const connection = connectionOf(app, request, deps);
-      const handler = createMcpHandler(() => memoryServer(connection), {
-        // Nothing changes that could be subscribed to, and a stream without an end would hold up a stop.
-        maxSubscriptions: 0,
-        onerror: (err) => deps.log.debug({ err, request: request.id }, 'a message of MCP was refused'),
-      });
-      return sent(reply, await handler.fetch(asWebRequest(request, reply), { parsedBody: request.body }));
-    });
-  };
-
-/** The headers that MCP knows. */
-const PROTOCOL_HEADERS = /^(accept|content-type|mcp-.*)$/;
-
-/** Its body is passed on parsed. The request aborts when the caller leaves. */
-function asWebRequest(request: FastifyRequest, reply: FastifyReply): Request {
-  const left = new AbortController();
-  reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) left.abort();
+export function answerMcp(asked: Asked, message: Request): Promise<Response> {
+  const connection = connectionOf(asked);
+  const handler = createMcpHandler(() => memoryServer(connection), {
+    // Nothing changes that could be subscribed to, and a stream without an end would hold up a stop.
+    maxSubscriptions: 0,
+    onerror: (err) => asked.log.debug({ err, request: asked.request.id }, 'a message of MCP was refused'),
   });
-  const headers = new Headers();
-  for (const [name, value] of Object.entries(request.headers))
-    if (PROTOCOL_HEADERS.test(name)) headers.set(name, String(value));
-  return new Request('http://localhost/mcp', { method: 'POST', headers, signal: left.signal });
+  return handler.fetch(message, { parsedBody: asked.request.body });
 }
 
-function sent(reply: FastifyReply, answer: Response): FastifyReply {
-  reply.code(answer.status).headers(Object.fromEntries(answer.headers));
-  return answer.body === null ? reply.send() : reply.send(Readable.fromWeb(answer.body));
-}
-
-function connectionOf(app: App, request: FastifyRequest, { log, elsewhere }: McpDeps): Connection {
+function connectionOf(asked: Asked): Connection {
+  const { log, request } = asked;
   const fixed = fixedBy(request);
   return {
     // Whoever waits is a model, which may try again itself.
-    slowwave: createSlowwave({ url: INSIDE, fetch: asking({ app, request, elsewhere }), retries: 0 }),
+    slowwave: createSlowwave({ url: INSIDE, fetch: asking(asked), retries: 0 }),
     fixed: async () => fixed,
     report: (err) => log.error({ err, request: request.id }, 'a tool failed'),
   };
@@ -85,18 +62,12 @@ function fixedBy(request: FastifyRequest): Ids {
   };
 }
 
-interface Asking {
-  readonly app: App;
-  readonly request: FastifyRequest;
-  readonly elsewhere: string | null;
-}
-
 /** What an inner request takes over from its caller: the key, the user, and by what it is found in logs and traces. */
 const TAKEN_OVER = ['authorization', 'x-api-key', USER_HEADER, 'traceparent'];
 
 /** The routes of this process without a network in between, and those of other processes through it. */
 const asking =
-  ({ app, request, elsewhere }: Asking): typeof fetch =>
+  ({ app, request, elsewhere }: Asked): typeof fetch =>
   async (input, init = {}) => {
     const path = String(input).slice(INSIDE.length);
     const taken = TAKEN_OVER.flatMap((name) => {

@@ -1,10 +1,12 @@
 import { type McpServer, ProtocolError, ProtocolErrorCode, ResourceTemplate } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { type Connection, ownerIn } from './connection.ts';
-import { DATA, ID_FIELDS } from './fields.ts';
+import { type Connection, type Ids, ownerIn } from './connection.ts';
+import { DATA, ID_FIELDS, lineOf, linesOr } from './fields.ts';
 import { sentenceOn } from './tool.ts';
 
 const PROFILE_TOKENS = 2_000;
+/** How many memories are told beside the profile, which holds only what lasts. */
+const NEWEST = 20;
 
 const profileUri = (userId: string): string => `slowwave://users/${encodeURIComponent(userId)}/profile`;
 
@@ -19,7 +21,7 @@ export function addProfile(server: McpServer, connection: Connection): void {
   };
   const note = {
     title: 'Profile of a user',
-    description: `The summary and the most important memories of a user. ${DATA}`,
+    description: `The summary, the most important and the newest memories of a user. ${DATA}`,
     mimeType,
   };
   const template = new ResourceTemplate('slowwave://users/{user_id}/profile', { list });
@@ -43,7 +45,7 @@ export function addPrompts(server: McpServer, connection: Connection): void {
       }),
     },
     async ({ topic, user_id }) => {
-      const text = await answered(connection, () => known(connection, { user_id, query: topic }));
+      const text = await answered(connection, () => known(connection, { user_id, topic }));
       return said(`This is what you remember about me from earlier conversations. ${DATA} Use it where it helps, and do not \
 recite it.\n\n${text}`);
     },
@@ -66,16 +68,19 @@ const said = (text: string) => ({
   messages: [{ role: 'user' as const, content: { type: 'text' as const, text } }],
 });
 
+/** What is known about a topic; without one the profile, the summary, and what was heard last. */
 async function known(
   connection: Connection,
-  { user_id, query }: { readonly user_id?: string | undefined; readonly query?: string | undefined },
+  { topic, ...given }: { topic?: string | undefined } & Ids,
 ): Promise<string> {
-  const asked = { max_tokens: PROFILE_TOKENS, ...(query !== undefined && { query }) };
-  const { text = '' } = await connection.slowwave.memories.context({
-    ...(await ownerIn(connection, { user_id })),
-    ...asked,
-  });
-  return text === '' ? 'Nothing is known yet.' : text;
+  const { memories } = connection.slowwave;
+  const owner = await ownerIn(connection, given);
+  const asked = { max_tokens: PROFILE_TOKENS, ...(topic !== undefined && { query: topic }) };
+  const { text = '', memory_ids } = await memories.context({ ...owner, ...asked });
+  const newest = topic === undefined ? (await memories.list({ ...owner, limit: NEWEST })).results : [];
+  const others = newest.filter(({ id }) => !memory_ids.includes(id)).map(lineOf);
+  const parts = [text, others.length === 0 ? '' : ['# Newest', ...others].join('\n')].filter((part) => part !== '');
+  return linesOr('Nothing is known yet.', parts);
 }
 
 /** Resources and prompts are asked for by hosts, which are told of failures as errors of the protocol. */

@@ -1,5 +1,5 @@
 import { McpServer } from '@modelcontextprotocol/server';
-import about from '../package.json' with { type: 'json' };
+import about from '../../../package.json' with { type: 'json' };
 import type { Connection } from './connection.ts';
 import { addProfile, addPrompts } from './resources.ts';
 import type { Tool } from './tool.ts';

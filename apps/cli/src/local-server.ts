@@ -11,8 +11,8 @@ export interface Reached {
   close(): Promise<void>;
 }
 
-/** How long another program may take to start the server, or to stop it. */
-const WITHIN_MS = 20_000;
+/** How long another program may take to start the server, or to stop it: a call waits for that. */
+const WITHIN_MS = 10_000;
 const PAUSE_MS = 250;
 
 /**

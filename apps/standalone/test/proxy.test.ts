@@ -1,26 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { get } from './client.ts';
+import { readRules } from './proxy-rules.ts';
 import { fourProcesses, type Setup } from './setups.ts';
-
-/** The proxy of docker-compose.yml: which program answers what. Its first matching line wins. */
-interface Rule {
-  readonly pattern: RegExp;
-  readonly program: string;
-}
-
-const fileOf = (path: string): Promise<string> => readFile(new URL(`../../../${path}`, import.meta.url), 'utf8');
-
-async function readRules(): Promise<(request: string) => string> {
-  const text = await fileOf('infra/docker/nginx.conf');
-  const map = /map "\$request_method \$uri" \$program \{(.*?)\n\}/s.exec(text)?.[1] ?? '';
-  const rules: Rule[] = [...map.matchAll(/"~([^"]+)" +([a-z]+):\d+;/g)].map(([, pattern = '', program = '']) => ({
-    pattern: new RegExp(pattern),
-    program,
-  }));
-  const usual = /default +([a-z]+):\d+;/.exec(map)?.[1] ?? '';
-  return (request) => rules.find(({ pattern }) => pattern.test(request))?.program ?? usual;
-}
 
 let setup: Setup;
 beforeAll(async () => {

@@ -7,8 +7,8 @@ import {
   startModelServer,
   startOwnServer,
 } from '@slowwave/testkit';
+import { type Host, type Kind, overHttp, overStdio, tryTo, use } from '@slowwave/testkit/mcp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Host, type Kind, overHttp, overStdio, tryTo, use } from './hosts.ts';
 
 const WITHIN_MS = 120_000;
 

@@ -43,7 +43,9 @@ async function serve(call: Call, reached: Reached): Promise<void> {
   const { given, config, out, cancel } = call;
   const user = given.text('user');
   const slowwave = createSlowwave({
-    ...{ url: reached.url, fetch: reached.fetch, apiKey: config.apiKey ?? undefined, retries: 1 },
+    ...{ url: reached.url, fetch: reached.fetch, apiKey: config.apiKey ?? undefined },
+    // Whoever waits is a model, which may try again itself.
+    retries: 0,
     headers: user === null ? {} : { 'x-slowwave-user': encodeURIComponent(user) },
   });
   const report = (error: unknown): void =>

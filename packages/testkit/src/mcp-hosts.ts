@@ -1,13 +1,11 @@
-import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Client as FormerClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as FormerStdio } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport as FormerHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport as FormerTransport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { COMPILE_CACHE } from '@slowwave/testkit';
-
-const CLI = fileURLToPath(new URL('../../../apps/cli/src/main.ts', import.meta.url));
+import { COMPILE_CACHE } from './compile-cache.ts';
+import { programFile } from './programs.ts';
 
 /** What tests use of the clients, which is the same in both generations. */
 export type Host = Pick<
@@ -43,7 +41,7 @@ export async function overStdio(
   env: Readonly<Record<string, string>> = {},
 ): Promise<Host> {
   const program = {
-    ...{ command: process.execPath, args: [CLI, 'mcp', ...args] },
+    ...{ command: process.execPath, args: [programFile('cli'), 'mcp', ...args] },
     ...{ env: { ...COMPILE_CACHE, ...env }, stderr: 'ignore' as const },
   };
   if (kind === 'former') return former(new FormerStdio(program));

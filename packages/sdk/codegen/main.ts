@@ -1,8 +1,9 @@
 import { writeFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import { ownDescription } from './description.ts';
-import { typesOf } from './types-of.ts';
+import { generated } from './generated.ts';
 
-const file = fileURLToPath(new URL('../src/api.ts', import.meta.url));
-await writeFile(file, typesOf(await ownDescription()));
-process.stdout.write(`wrote ${file}\n`);
+const description = await ownDescription();
+for (const { file, text } of generated) {
+  await writeFile(file, await text(description));
+  process.stdout.write(`wrote ${file.pathname}\n`);
+}

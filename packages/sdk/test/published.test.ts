@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { type OwnServer, startOwnServer, type TempDir, tempDir } from '@slowwave/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describedBy } from '../codegen/description.ts';
-import { typesOf } from '../codegen/types-of.ts';
+import { generated } from '../codegen/generated.ts';
 
 const run = promisify(execFile);
 const HERE = fileURLToPath(new URL('..', import.meta.url));
@@ -24,9 +24,9 @@ afterAll(async () => {
   await folder.remove();
 });
 
-test('the types are those of the API as it is', async () => {
-  const written = await readFile(join(HERE, 'src/api.ts'), 'utf8');
-  expect(written, 'run ./scripts/sdk-types').toBe(typesOf(await describedBy(server.url)));
+test.each(generated)('$file.pathname is what follows from the API as it is', async ({ file, text }) => {
+  const written = await readFile(file, 'utf8');
+  expect(written, 'run ./scripts/sdk-types').toBe(await text(await describedBy(server.url)));
 });
 
 test(

@@ -1,0 +1,19 @@
+import { readFile } from 'node:fs/promises';
+import { pythonOf } from './python.ts';
+import { syncOf } from './python-sync.ts';
+import { type Description, typesOf } from './types-of.ts';
+
+const PYTHON = new URL('../../../clients/python/src/slowwave/', import.meta.url);
+
+interface Generated {
+  readonly file: URL;
+  /** What belongs into it. */
+  readonly text: (description: Description) => string | Promise<string>;
+}
+
+/** The files of the clients that are written by ./scripts/sdk-types. */
+export const generated: readonly Generated[] = [
+  { file: new URL('../src/api.ts', import.meta.url), text: typesOf },
+  { file: new URL('api.py', PYTHON), text: pythonOf },
+  { file: new URL('_sync.py', PYTHON), text: async () => syncOf(await readFile(new URL('_async.py', PYTHON), 'utf8')) },
+];

@@ -3,7 +3,7 @@ import { dirname, join, matchesGlob } from 'node:path';
 import { expect, test } from 'vitest';
 import { filesBelow, pathOf, textOf } from './files.ts';
 
-const PACKAGES = ['packages/sdk', 'packages/ai-sdk', 'packages/langgraph'];
+const PACKAGES = ['packages/sdk', 'packages/ai-sdk', 'packages/langgraph', 'clients/python'];
 const FOLDERS = ['docs', 'infra/docker', 'infra/k8s', 'examples/chat-backend', ...PACKAGES];
 const AT_ROOT = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md'];
 
@@ -147,11 +147,11 @@ const headingsOf = (text: string): string[] =>
       .replaceAll(' ', '-'),
   );
 
-const ROOMS = ['apps', 'packages', 'infra', 'docs', 'scripts', 'examples'];
+const ROOMS = ['apps', 'packages', 'clients', 'infra', 'docs', 'scripts', 'examples'];
 
 /** Names of files, and paths that begin in a room or lead into a package; in code alone, as prose has slashes too. */
 const PATH =
-  /^(?:[\w./{},*-]+\.(?:ts|mjs|md)|(?:apps|packages|infra|docs|scripts|examples)\/[\w./{},*-]+|[a-z-]+\/(?:src|test)\/[\w./{},*-]+)$/;
+  /^(?:[\w./{},*-]+\.(?:ts|mjs|md)|(?:apps|packages|clients|infra|docs|scripts|examples)\/[\w./{},*-]+|[a-z-]+\/(?:src|test)\/[\w./{},*-]+)$/;
 
 const pathsIn = (text: string): string[] =>
   [...text.matchAll(/```[\s\S]*?```|`[^`\n]+`/g)]

@@ -6,6 +6,7 @@ import { type Description, typesOf } from './types-of.ts';
 const PYTHON = new URL('../../../clients/python/src/slowwave/', import.meta.url);
 
 interface Generated {
+  readonly name: string;
   readonly file: URL;
   /** What belongs into it. */
   readonly text: (description: Description) => string | Promise<string>;
@@ -13,7 +14,11 @@ interface Generated {
 
 /** The files of the clients that are written by ./scripts/sdk-types. */
 export const generated: readonly Generated[] = [
-  { file: new URL('../src/api.ts', import.meta.url), text: typesOf },
-  { file: new URL('api.py', PYTHON), text: pythonOf },
-  { file: new URL('_sync.py', PYTHON), text: async () => syncOf(await readFile(new URL('_async.py', PYTHON), 'utf8')) },
+  { name: 'types for TypeScript', file: new URL('../src/api.ts', import.meta.url), text: typesOf },
+  { name: 'types for Python', file: new URL('api.py', PYTHON), text: pythonOf },
+  {
+    name: 'the Python client that waits',
+    file: new URL('_sync.py', PYTHON),
+    text: async () => syncOf(await readFile(new URL('_async.py', PYTHON), 'utf8')),
+  },
 ];

@@ -24,7 +24,7 @@ afterAll(async () => {
   await folder.remove();
 });
 
-test.each(generated)('$file.pathname is what follows from the API as it is', async ({ file, text }) => {
+test.each(generated)('$name: what is there follows from the API as it is', async ({ file, text }) => {
   const written = await readFile(file, 'utf8');
   expect(written, 'run ./scripts/sdk-types').toBe(await text(await describedBy(server.url)));
 });

@@ -66,12 +66,15 @@ class AsyncSlowwave:
 
     async def add(
         self,
-        messages: str | Sequence[api.Message],
+        messages: str | Sequence[api.Message] | Sequence[Mapping[str, Any]],
         *,
         idempotency_key: str | None = None,
         **options: Unpack[api.AddOptions],
     ) -> api.BatchAccepted:
-        """Posts messages to remember; returns once they are stored. Retries are safe and automatic."""
+        """Posts messages to remember; returns once they are stored. Retries are safe and automatic.
+
+        messages: as your chat backend has them, or one text of the user.
+        """
         body = {"messages": messages, **options}
         call = Call("POST", "/v1/batches", body=body, idempotency_key=idempotency_key or new_key())
         return cast(api.BatchAccepted, accepted_of(await self._send(call)))

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 
 
@@ -380,7 +380,7 @@ class Message(TypedDict):
     # Required, except for items of OpenAI’s Responses API that have none.
     role: NotRequired[Literal['user', 'assistant', 'system', 'tool', 'developer', 'function']]
     # Required, except beside calls of tools.
-    content: NotRequired[str | Sequence[MessagePart] | None]
+    content: NotRequired[str | Sequence[MessagePart] | Sequence[Mapping[str, Any]] | None]
     # The name of the speaker.
     name: NotRequired[str | None]
     # Where the content comes from, if the role does not say it. external: content nobody here answers for, like a pasted mail. tool: output of a tool you answer for; other messages of the role tool count as external.
@@ -766,7 +766,7 @@ class SearchOptions(TypedDict):
     # Reranks the best results with a rerank endpoint or the chat model. true: whichever is configured.
     rerank: NotRequired[Literal['endpoint', 'model'] | bool]
     # The latest turns, which the query may refer to. Needs rewrite.
-    messages: NotRequired[str | Sequence[Message]]
+    messages: NotRequired[str | Sequence[Message] | Sequence[Mapping[str, Any]]]
     # Has the chat model rewrite a query that refers to messages, so that it can be searched for on its own.
     rewrite: NotRequired[bool]
     # false: keep no receipt of this answer, and let no conversation remember what it told. Needs a key with the scope manage or subject.
@@ -777,7 +777,7 @@ class SearchOptions(TypedDict):
 
 class ContextOptions(TypedDict):
     # The latest turns, which are already in your prompt: the context does not repeat them.
-    messages: NotRequired[str | Sequence[Message]]
+    messages: NotRequired[str | Sequence[Message] | Sequence[Mapping[str, Any]]]
     # Has the chat model rewrite a query that refers to messages before memories are searched.
     rewrite: NotRequired[bool]
     user_id: NotRequired[str]

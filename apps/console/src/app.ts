@@ -1,5 +1,6 @@
 import { group, type Routes } from '@slowwave/http';
 import { listAudit } from './audit.ts';
+import { bundleRoutes } from './bundle.ts';
 import { consolidationRoutes } from './consolidations.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { graphRoutes } from './graph.ts';
@@ -42,6 +43,6 @@ export const consoleRoutes =
     await app.register(group('any', deps, sessionRoutes));
     await app.register(group('manage', deps, manage));
     await app.register(group('admin', deps, [...replayRoutes, ...keyRoutes, listAudit]));
-    await app.register(group('operator', deps, operatorRoutes));
+    await app.register(group('operator', deps, [...operatorRoutes, ...bundleRoutes]));
     await app.register(queuePages(deps));
   };

@@ -80,6 +80,7 @@ export async function compose(config: Config): Promise<Service> {
 /** The manage routes' dependencies over an open engine. */
 export function manageDeps({
   deps,
+  bundles,
   images,
   tenantModels,
   models,
@@ -93,6 +94,7 @@ export function manageDeps({
   const { nudge, forgetFailed } = schedule;
   return {
     ledger,
+    bundles,
     tools,
     log,
     otherChat,

@@ -1,5 +1,6 @@
 import type { ModelView } from '@slowwave/contracts';
 import type {
+  BundleStore,
   Cancellation,
   Ceilings,
   ChatModel,
@@ -30,6 +31,8 @@ import type { Queue } from 'bullmq';
 /** What the manage routes work with. */
 export interface ConsoleDeps {
   readonly ledger: Ledger;
+  /** Owners as they travel from one ledger to another. */
+  readonly bundles: BundleStore;
   readonly writer: MemoryWriter;
   readonly rater: Rater;
   readonly graphWriter: GraphWriter;

@@ -69,7 +69,7 @@ export function refuseUnusable(prompts: TenantSettings['prompts'], path = 'promp
   throw problem('invalid_request', `the body is not valid: ${first.path}: ${first.message}`, { errors });
 }
 
-const settingsView = (settings: TenantSettings): SettingsView => {
+export const settingsView = (settings: TenantSettings): SettingsView => {
   const { tokens, exchanges, idleMs, maxAgeMs } = settings.due;
   return {
     instructions: settings.instructions,
@@ -110,7 +110,7 @@ const settingsView = (settings: TenantSettings): SettingsView => {
   };
 };
 
-const settingsFrom = (body: PutSettings): TenantSettings => {
+export const settingsFrom = (body: PutSettings): TenantSettings => {
   const { tokens, exchanges, idle_ms: idleMs, max_age_ms: maxAgeMs } = body.due;
   return {
     ...triedFrom(body),

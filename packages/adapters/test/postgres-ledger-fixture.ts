@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Ledger } from '@slowwave/engine';
+import type { Ledger, StoredLedger } from '@slowwave/engine';
 import { type OpenedLedger, recordingLog } from '@slowwave/engine-testing';
 import { startPostgres, type TestPostgres } from '@slowwave/testkit';
 import { Client } from 'pg';
@@ -12,7 +12,7 @@ export interface LedgerServer {
   /** Of the database that the ledgers share. */
   readonly url: string;
   /** One more ledger on the same database, as another process has it; closed with the server at the latest. */
-  open(): Promise<Ledger>;
+  open(): Promise<StoredLedger>;
   /** Deletes every row but the ledger's id. */
   empty(): Promise<void>;
   /** Another database, without a ledger. */

@@ -24,6 +24,8 @@ export const ERROR_STATUS = {
   has_dependents: 409,
   removed_by_retention: 409,
   paused: 409,
+  owner_exists: 409,
+  owner_erased: 409,
   body_too_large: 413,
   unsupported_media_type: 415,
   immutable_memory: 422,

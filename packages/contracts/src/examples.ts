@@ -122,6 +122,23 @@ export const RETENTIONS = [
   { retention: { messages_days: 30 }, forgetting: { max_age_days: 365, max_memories: 1_000 } },
 ];
 
+export const BUNDLED_ERASURES = [
+  {
+    erasures: [
+      {
+        ...{ id: 'ers_0198c1a2', owner_hash: '9f2c5a1e' },
+        ...{ requested_at: '2026-03-01T09:30:00Z', erased_at: '2026-03-01T09:31:00Z' },
+      },
+    ],
+  },
+];
+export const BUNDLED_SETTINGS = [{ tenant: 'acme', settings: { timezone: 'Europe/Oslo' } }];
+export const IMPORTS = [
+  {
+    ...{ format: 1, ledger_id: 'led_0198c1a2', kind: 'user', id: 'moved-here', read_at: '2026-03-01T09:30:00Z' },
+    ...{ lines: 2, sum: '0123456789abcdef0123456789abcdef' },
+  },
+];
 export const CEILINGS = [{ tokens_per_day: 2_000_000, cost_per_day: 5 }, { tokens_per_day: 2_000_000 }];
 
 export const SETTINGS = [

@@ -13,6 +13,22 @@ export {
   PostFlush,
   PostPreview,
 } from './batches.ts';
+export {
+  BundledErasureList,
+  BundledOwnerList,
+  BundleLines,
+  BundleView,
+  GetBundleQuery,
+  GetLinesQuery,
+  ImportView,
+  ListBundledQuery,
+  PostErasures,
+  PostImport,
+  PostLines,
+  PutBundledSettings,
+  TakenErasures,
+  TakenSettings,
+} from './bundle.ts';
 export { ExternalId, listOf, Metadata, Moment, PageQuery, ScopeView, WAIT_MAX_MS, WaitQuery } from './common.ts';
 export {
   ConsolidationList,

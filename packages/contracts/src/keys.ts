@@ -10,7 +10,7 @@ export const KeyScope = z.enum(['ingest', 'search', 'manage', 'subject', 'admin'
 export type KeyScope = z.infer<typeof KeyScope>;
 
 /** The name of a tenant. */
-const TenantName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, 'must be 1 to 63 of a-z, 0-9, ".", "_", "-"');
+export const TenantName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, 'must be 1 to 63 of a-z, 0-9, ".", "_", "-"');
 
 export const OfTenant = {
   tenant: TenantName.optional().describe('A tenant other than that of the key. Only for admins of the tenant default.'),

@@ -1,3 +1,4 @@
+export { BUNDLE_FORMAT } from './bundle/lines.ts';
 export { preview } from './consolidation/consolidate.ts';
 export { admit } from './consolidation/extract/admit.ts';
 export { FORGET_CATEGORY } from './consolidation/extract/own-wish.ts';
@@ -143,6 +144,7 @@ export { EXTRACT_GRAPH } from './models/prompts/extract-graph.ts';
 export { type CustomCall, type Prompt, promptMistake, userMessage } from './models/prompts/prompt.ts';
 export type * from './plan.ts';
 export type * from './ports/ledger/batches.ts';
+export type * from './ports/ledger/bundles.ts';
 export { FAILURES_KEPT, replayPriority } from './ports/ledger/batches.ts';
 export type * from './ports/ledger/erasures.ts';
 export { NOT_KEPT, REMOVED, readsOtherwise } from './ports/ledger/erasures.ts';

@@ -1,3 +1,4 @@
+export { BUNDLE_FORMAT, FIRST_SUM, opened, sealed } from './bundle/lines.ts';
 export { profileRank } from './context/profile-rank.ts';
 export { withoutErased } from './erasure/request.ts';
 export { EngineError } from './errors.ts';

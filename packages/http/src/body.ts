@@ -22,6 +22,9 @@ const LONG = MIB;
 /** A transcript of some hundred thousand tokens; or a thousand memories. */
 const CONVERSATION = 8 * MIB;
 
+/** Lines of a bundle, of which one has a message as large as a conversation may be. */
+const LINES = 4 * CONVERSATION;
+
 /** The largest body of each route, in bytes, unless it is the default. */
 export const BODY_LIMITS: Readonly<Record<string, number>> = {
   'POST /login': FORM,
@@ -48,6 +51,9 @@ export const BODY_LIMITS: Readonly<Record<string, number>> = {
   'POST /mem0/v3/memories/add': CONVERSATION,
   'POST /mem0/memories': CONVERSATION,
   'PUT /mem0/v1/batch': CONVERSATION,
+  'POST /v1/bundle/erasures': MEMORY,
+  'PUT /v1/bundle/settings': LONG,
+  'POST /v1/bundle/imports/:id/lines': LINES,
 };
 
 /** Sets the body limit of every route that is added from now on. Larger bodies are refused before they are read. */

@@ -28,6 +28,11 @@ const decide = keyedDecide((text) => text.split(':')[0] ?? text);
 /** The model that what-ifs may ask for. */
 export const OTHER_MODEL = 'other';
 
+/** A ledger in memory keeps no rows that could travel: the tests of the command line have those that do. */
+const noBundles = new Proxy({} as ConsoleDeps['bundles'], {
+  get: () => () => Promise.reject(new Error('the ledger of this bench is in memory')),
+});
+
 interface BenchOptions extends Partial<ConsoleDeps> {
   /** What the other model answers differently. */
   readonly otherScripts?: Readonly<Record<string, Script>>;
@@ -61,6 +66,7 @@ export async function consoleBench({
   const forgotten: LaneId[] = [];
   const deps: ConsoleDeps = {
     ledger,
+    bundles: noBundles,
     writer: memoryWriter(engine.deps),
     graphWriter: graphWriter(engine.deps),
     rater: rater(engine.deps),

@@ -1,5 +1,5 @@
 import type { ModelView } from '@slowwave/contracts';
-import type { Embedder, EngineDeps, Log, WebhookSender } from '@slowwave/engine';
+import type { BundleStore, Embedder, EngineDeps, Log, WebhookSender } from '@slowwave/engine';
 import { type OpenedSchedule, openSchedule, type QueueConnection } from '../bullmq/index.ts';
 import type { Config } from '../config/index.ts';
 import { guardedImages, type UrlPolicy, urlPolicy } from '../net/index.ts';
@@ -26,6 +26,8 @@ import { openAll, openLedger, openOn, openQueue } from './stores.ts';
 /** What a program that consolidates or decides works with, opened as the configuration says. */
 export interface OpenEngine {
   readonly deps: EngineDeps;
+  /** Owners as they travel from one ledger to another. */
+  readonly bundles: BundleStore;
   /** Embeds what is asked, as that of deps embeds what is stored. */
   readonly queryEmbedder: Embedder;
   /** For who consolidates: throws if the stand-in would take the place of a model that nobody took away. */
@@ -77,6 +79,7 @@ export async function openEngine(config: Config, log: Log, observer: Observer): 
   const question = firstQuestion(config, { chat, meter, tools: systemTools, log });
   const calibration = openCalibration(config, { ledger, embedder, log });
   return {
+    bundles: ledger.bundles,
     urls,
     sender: webhookSender(urls),
     deps: {

@@ -227,6 +227,7 @@ export const ERASING: readonly Erasing[] = [
   { pick: pick('unprojected_lanes', 'lane'), deletes: [['unprojected_lanes', 'lane = @lane AND lane IN :ids']] },
   { pick: pick('undos'), deletes: [['undos', 'id IN :ids']] },
   { pick: pickPlaces('tellings'), deletes: [['tellings', AT_PLACES]] },
+  { pick: pick('imports'), deletes: [['imports', 'id IN :ids']] },
   { pick: pickPlaces('scopes'), deletes: [['scopes', AT_PLACES]] },
 ];
 
@@ -246,4 +247,4 @@ export const KEPT = [
 ] as const;
 
 /** No caller can choose such an id: it begins with a control character. It is unique, like the erasure. */
-const cutOffOwner = (erasureId: string): string => `\u0001${erasureId}`;
+export const cutOffOwner = (erasureId: string): string => `\u0001${erasureId}`;

@@ -257,7 +257,7 @@ function* refillSpeech(slice: SliceAfter): Script<Refilled> {
 const FORGET_TOLD = `UPDATE batches SET projected_revision = ${LOST}, speech_revision = speech_revision + 1`;
 
 /** All of a lane again. Entries get new numbers: one that was read before may still be projected, and cleared. */
-function* reproject(lane: LaneId): Script<void> {
+export function* reproject(lane: LaneId): Script<void> {
   const locked = yield* lockLane(lane);
   if (locked === null || locked.erasure !== null) return;
   yield* run('DELETE FROM outbox WHERE lane = @lane AND consolidation_id IS NULL', { lane });

@@ -572,6 +572,31 @@ CREATE TABLE erasures (
 CREATE INDEX erasures_open ON erasures (requested_at, id) WHERE state <> 'erased';
 CREATE INDEX erasures_of_owner ON erasures (owner_hash);
 
+-- Owners of a bundle that arrive, or have arrived. Until the last line is taken the lane is hidden as one that is erased is: it
+-- has this id in the place of an erasure's, and its owner another name.
+CREATE TABLE imports (
+  id text COLLATE "C" PRIMARY KEY,
+  tenant text COLLATE "C" NOT NULL,
+  lane text COLLATE "C" NOT NULL REFERENCES lanes (id),
+  owner_kind text NOT NULL,
+  owner_id text COLLATE "C" UNNOTED NOT NULL,
+  -- Where and when the lines were read, as digests that its erasures may have, and a moment.
+  owner_hashes jsonb NOT NULL,
+  read_at bigint NOT NULL,
+  -- Of all lines: how many, and the checksum of the last.
+  lines bigint NOT NULL,
+  last_sum text NOT NULL,
+  -- Of those that are taken.
+  taken bigint NOT NULL,
+  sum text NOT NULL,
+  -- What the lane goes on with.
+  life jsonb,
+  created_at bigint NOT NULL,
+  finished_at bigint
+);
+CREATE INDEX imports_of_owner ON imports (tenant, owner_kind, owner_id);
+CREATE INDEX imports_of_lane ON imports (lane);
+
 -- What answers told to whom, and what became of it. No text of a memory: told holds packed ids with versions. Rows lie in the
 -- order of their ids, which rise with time: what is old is one piece at the beginning.
 CREATE TABLE receipts (
@@ -794,13 +819,27 @@ const TABLES = new Map(
   [...STATEMENTS.matchAll(/CREATE TABLE (\w+) \(([^;]*)/g)].map(([, table = '', lines = '']) => [table, lines]),
 );
 
+export interface Column {
+  readonly name: string;
+  /** On PostgreSQL. */
+  readonly type: string;
+  readonly nullable: boolean;
+  /** The database numbers its rows. */
+  readonly counted: boolean;
+}
+
+export const columnsOf = (table: string): readonly Column[] =>
+  [
+    ...(TABLES.get(table) ?? '').matchAll(
+      /^ +([a-z_]+) (text|bigint|int|boolean|jsonb|bytea|double precision)\b(.*)/gm,
+    ),
+  ].map(([, name = '', type = '', rest = '']) => ({
+    ...{ name, type, nullable: !/NOT NULL|PRIMARY KEY/.test(rest), counted: rest.includes('IDENTITY') },
+  }));
+
 /** The types of a table's columns on PostgreSQL. */
 export const typesOf = (table: string): ReadonlyMap<string, string> =>
-  new Map(
-    [
-      ...(TABLES.get(table) ?? '').matchAll(/^ +([a-z_]+) (text|bigint|int|boolean|jsonb|bytea|double precision)\b/gm),
-    ].map(([, column = '', type = '']) => [column, type]),
-  );
+  new Map(columnsOf(table).map(({ name, type }) => [name, type]));
 
 export const POSTGRES_SCHEMA_100 = [
   STATEMENTS.replace(/ UNNOTED| WITHOUT ROWID| AUTOINCREMENT/g, ''),

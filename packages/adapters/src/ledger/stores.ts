@@ -1,7 +1,8 @@
-import type { BatchStore, Compaction, LaneId, Ledger, Millis } from '@slowwave/engine';
+import type { BatchStore, Compaction, LaneId, Millis, StoredLedger } from '@slowwave/engine';
 import { type Access, read, storeOf, write } from './access.ts';
 import { auditStore } from './audit.ts';
 import { batchStore } from './batches.ts';
+import { bundleStore } from './bundle/bundles.ts';
 import { contentStore, lookupStore } from './contents.ts';
 import { erasureStore } from './erasures.ts';
 import { type Filtering, filteredStore } from './filtered.ts';
@@ -44,6 +45,7 @@ export const storesOf = (access: Access, { append, around, compact, filtering, n
   ({
     audit: auditStore(access),
     batches: batchStore(access, append),
+    bundles: bundleStore(access),
     contents: contentStore(access),
     erasures: erasureStore(access, compact),
     filtered: filteredStore(access, filtering),
@@ -69,7 +71,7 @@ export const storesOf = (access: Access, { append, around, compact, filtering, n
     trail: trailStore(access),
     undos: undoStore(access),
     webhooks: webhookStore(access),
-  }) satisfies Partial<Ledger>;
+  }) satisfies Partial<StoredLedger>;
 
 interface Proving {
   /** Reads one row, which only a ledger that is there can. */

@@ -1,4 +1,4 @@
-import type { LaneId, Ledger, Log, Tools } from '@slowwave/engine';
+import type { LaneId, Log, StoredLedger, Tools } from '@slowwave/engine';
 import { ownerBitsOf } from '@slowwave/engine/storing';
 import type { Pool } from 'pg';
 import { postgresDialect } from '../../filter-sql/postgres.ts';
@@ -27,7 +27,7 @@ export interface PostgresLedgerOptions {
 /** Where nobody says how many: transactions take milliseconds. */
 const CONNECTIONS_MAX = 10;
 
-export interface PostgresLedger extends Ledger {
+export interface PostgresLedger extends StoredLedger {
   /** How many appends shared how many commits of this process so far. */
   committed(): Promise<{ readonly commits: number; readonly calls: number }>;
 }

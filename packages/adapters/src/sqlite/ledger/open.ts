@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Compaction, LaneId, Ledger, Tools } from '@slowwave/engine';
+import type { Compaction, LaneId, StoredLedger, Tools } from '@slowwave/engine';
 import { EngineError, InvalidCursorError, ownerBitsOf } from '@slowwave/engine/storing';
 import { sqliteDialect } from '../../filter-sql/sqlite.ts';
 import type { Access } from '../../ledger/access.ts';
@@ -25,7 +25,7 @@ export interface SqliteLedgerOptions {
   readonly readOnly?: boolean;
 }
 
-export interface SqliteLedger extends Ledger {
+export interface SqliteLedger extends StoredLedger {
   /** How many calls shared how many commits so far. */
   committed(): Promise<Committed>;
 }

@@ -1,6 +1,7 @@
 import type { Ceilings, TenantSettings } from '../../settings.ts';
 import type { JsonObject, TenantId } from '../../words.ts';
 import type { BatchStore } from './batches.ts';
+import type { BundleStore } from './bundles.ts';
 import type { ErasureStore, RetentionStore } from './erasures.ts';
 import type { GraphStore } from './graph.ts';
 import type { KeyStore, LinkStore } from './keys.ts';
@@ -66,6 +67,11 @@ export interface Ledger {
   /** Throws when the ledger cannot be read and written. */
   check(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** One whose owners can travel to another ledger: rows do, so that it keeps some. */
+export interface StoredLedger extends Ledger {
+  readonly bundles: BundleStore;
 }
 
 /** All that holds for a tenant. */

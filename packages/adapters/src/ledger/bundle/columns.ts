@@ -1,0 +1,81 @@
+import { type Column, columnsOf } from '../schema.ts';
+import type { Value } from '../script.ts';
+import type { Kind } from './kinds.ts';
+
+/** A value of a row as a line has it, and back. */
+interface Form {
+  shown(stored: Value): unknown;
+  /** undefined: it is of another form. */
+  stored(shown: unknown): Value | undefined;
+  /** What is expected, for people. */
+  readonly expected: string;
+}
+
+const TEXT: Form = {
+  shown: (stored) => stored,
+  stored: (shown) => (typeof shown === 'string' ? shown : undefined),
+  expected: 'a text',
+};
+const NUMBER: Form = {
+  shown: (stored) => stored,
+  stored: (shown) => (Number.isSafeInteger(shown) ? (shown as number) : undefined),
+  expected: 'a whole number',
+};
+const FLOAT: Form = {
+  ...NUMBER,
+  stored: (shown) => (typeof shown === 'number' && Number.isFinite(shown) ? shown : undefined),
+  expected: 'a number',
+};
+const FLAG: Form = {
+  shown: (stored) => stored === 1,
+  stored: (shown) => (typeof shown === 'boolean' ? Number(shown) : undefined),
+  expected: 'true or false',
+};
+const JSON_TEXT: Form = {
+  shown: (stored) => sorted(JSON.parse(String(stored))),
+  stored: (shown) => JSON.stringify(shown),
+  expected: 'a JSON value',
+};
+const BYTES: Form = {
+  shown: (stored) => Buffer.from(stored as Uint8Array).toString('base64'),
+  stored: (shown) => (typeof shown === 'string' ? Buffer.from(shown, 'base64') : undefined),
+  expected: 'bytes as base64',
+};
+
+const FORMS: Readonly<Record<string, Form>> = {
+  ...{ text: TEXT, bigint: NUMBER, int: NUMBER, boolean: FLAG, jsonb: JSON_TEXT, bytea: BYTES },
+  'double precision': FLOAT,
+};
+
+/** One order of keys, whatever the ledger has made of it: PostgreSQL keeps none. */
+export function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(fields.map(([name, inner]) => [name, sorted(inner)]));
+}
+
+export interface Carried extends Column {
+  readonly form: Form;
+}
+
+/** Filled in by the ledger in which a line arrives. */
+const FILLED = new Set(['tenant', 'lane', 'key of scopes', 'beyond of memory_ids']);
+
+/** The columns of a table that lines have, with their forms. */
+export const carriedOf = (table: string, without: Readonly<Record<string, unknown>> = {}): readonly Carried[] =>
+  columnsOf(table).flatMap((column) => {
+    const { name, type, counted } = column;
+    const isFilled = FILLED.has(name) || FILLED.has(`${name} of ${table}`);
+    const form = FORMS[type];
+    if (form === undefined) throw new Error(`no line can have the type ${type} of ${table}.${name}`);
+    return counted || isFilled || name in without ? [] : [{ ...column, form }];
+  });
+
+export const carriedBy = ({ table, own }: Kind): readonly Carried[] => carriedOf(table, own);
+
+/** As a line shows a column of a row. */
+export const shown = ({ name, form }: Carried, row: Readonly<Record<string, Value>>): unknown => {
+  const stored = row[name] ?? null;
+  return stored === null ? null : form.shown(stored);
+};

@@ -1,0 +1,211 @@
+import { createHash } from 'node:crypto';
+import type { BundlePage, LaneId, Owner, TenantId } from '@slowwave/engine';
+import { FIRST_SUM, InvalidCursorError, sealed } from '@slowwave/engine/storing';
+import type { LaneRow } from '../rows/lane.ts';
+import { all, first, type Given, type Row, type Script, type Value } from '../script.ts';
+import { carriedBy, carriedOf, shown } from './columns.ts';
+import { DERIVED, KINDS, type Kind, LANE_COLUMNS, LIFE_COLUMNS } from './kinds.ts';
+
+export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** Rows that are read at a time: SQLite hands none of them out before it has all. */
+const ROWS_AT_ONCE = 500;
+/** Characters of a page, give or take those of one read. */
+const PAGE_CHARACTERS = 1_000_000;
+
+/** How far the lines of an owner are read. */
+interface Place {
+  /** Of KINDS. */
+  readonly kind: number;
+  /** What the last row was in order by; null: none of the kind is read. */
+  readonly after: readonly Value[] | null;
+  readonly lines: number;
+  readonly sum: string;
+  /** The checksum before what is derived; null: that is not reached. */
+  readonly state: string | null;
+  /** What the lane was when the first line was read. */
+  readonly stamp: string;
+}
+
+/** The next lines of an owner. */
+export function* linesOf(tenant: TenantId, owner: Owner, cursor: string | null): Script<BundlePage> {
+  const lane = yield* laneOf(tenant, owner);
+  if (lane === null || lane.erasure !== null) return { kind: 'gone' };
+  const pen = penAt(cursor === null ? null : placeIn(cursor));
+  if (cursor === null) pen.begin(ownerLine(lane), yield* stampOf(lane));
+  const isOver = yield* writeKinds(pen, lane.id);
+  if (!isOver) return { kind: 'page', lines: pen.lines(), nextCursor: cursorOf(pen.place()) };
+  if ((yield* stampOf(lane)) !== pen.place().stamp) return { kind: 'changed' };
+  pen.end();
+  return { kind: 'page', lines: pen.lines(), nextCursor: null };
+}
+
+/** One kind after the other until a page is full. Returns whether there are no more. */
+function* writeKinds(pen: Pen, lane: LaneId): Script<boolean> {
+  const scopes = yield* scopeNumbers(lane);
+  for (;;) {
+    const kind = KINDS[pen.place().kind];
+    if (kind === undefined) return true;
+    if (pen.written() > PAGE_CHARACTERS) return false;
+    const rows = yield* rowsOf(kind, lane, pen.place().after);
+    const sources = kind.type === 'event' ? yield* sourcesOf(rows) : null;
+    for (const row of rows) pen.write(lineOf(kind, row, { scopes, sources }), keyOf(kind, row));
+    if (rows.length < ROWS_AT_ONCE) pen.nextKind();
+  }
+}
+
+/** Without a lock: nobody waits for a reader. */
+const laneOf = (tenant: TenantId, owner: Owner): Script<LaneRow | null> =>
+  first<LaneRow>('SELECT * FROM lanes WHERE tenant = @tenant AND owner_kind = @kind AND owner_id = @id', {
+    tenant,
+    ...owner,
+  });
+
+type Pen = ReturnType<typeof penAt>;
+
+/** Writes lines one under the other, each with its checksum. */
+function penAt(from: Place | null) {
+  let place: Place = from ?? { kind: 0, after: null, lines: 0, sum: FIRST_SUM, state: null, stamp: '' };
+  let written = 0;
+  const lines: string[] = [];
+  const add = (line: object): void => {
+    const next = sealed(sha256, place.sum, JSON.stringify(line));
+    place = { ...place, lines: place.lines + 1, sum: next.sum };
+    written += next.line.length;
+    lines.push(next.line);
+  };
+  return {
+    place: () => place,
+    written: () => written,
+    lines: () => lines,
+    begin: (line: object, stamp: string): void => {
+      place = { ...place, stamp };
+      add(line);
+    },
+    write: (line: object, after: readonly Value[]): void => {
+      add(line);
+      place = { ...place, after };
+    },
+    nextKind: (): void => {
+      const kind = place.kind + 1;
+      const isDerived = KINDS[kind]?.type === DERIVED;
+      place = { ...place, kind, after: null, state: isDerived ? place.sum : place.state };
+    },
+    end: (): void => add({ type: 'end', lines: place.lines + 1, state: place.state }),
+  };
+}
+
+const cursorOf = (place: Place): string => Buffer.from(JSON.stringify(place)).toString('base64url');
+
+function placeIn(cursor: string): Place {
+  try {
+    const place = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as Place;
+    if (Number.isSafeInteger(place.kind) && Number.isSafeInteger(place.lines)) return place;
+  } catch {
+    // as below
+  }
+  throw new InvalidCursorError();
+}
+
+const CARRIED_BY_LANE = carriedOf('lanes').filter(({ name }) =>
+  ([...LANE_COLUMNS, ...LIFE_COLUMNS] as readonly string[]).includes(name),
+);
+
+const ownerLine = (lane: LaneRow): object => ({
+  type: 'owner',
+  ...{ kind: lane.owner_kind, id: lane.owner_id },
+  ...Object.fromEntries(CARRIED_BY_LANE.map((column) => [column.name, shown(column, lane as unknown as Row)])),
+});
+
+/** Scopes are numbered by each ledger: lines count those of their owner. */
+function* scopeNumbers(lane: LaneId): Script<ReadonlyMap<Value, number>> {
+  const rows = yield* all<{ id: number }>('SELECT id FROM scopes WHERE lane = @lane ORDER BY id', { lane });
+  return new Map(rows.map(({ id }, i) => [id, i + 1]));
+}
+
+function* rowsOf(kind: Kind, lane: LaneId, after: readonly Value[] | null): Script<readonly Row[]> {
+  const keys = kind.order.map((column, i) => `${column} AS after${i}`).join(', ');
+  const given: Given = Object.fromEntries((after ?? [0]).map((value, i) => [`after${i}`, value]));
+  const names = kind.order.map((_, i) => `@after${i}`);
+  const later = `AND ${kind.order[0]} >= @after0 AND (${kind.order.join(', ')}) > (${names.join(', ')})`;
+  const text = `
+    SELECT x.*, ${keys} FROM ${kind.from} ${after === null ? '' : later}
+    ORDER BY ${kind.order.join(', ')} LIMIT @limit`;
+  return yield* all<Row>(text, { lane, limit: ROWS_AT_ONCE, ...given });
+}
+
+const keyOf = ({ order }: Kind, row: Row): readonly Value[] => order.map((_, i) => row[`after${i}`] ?? null);
+
+/** The messages that events came from. */
+function* sourcesOf(events: readonly Row[]): Script<ReadonlyMap<Value, readonly string[]>> {
+  const rows = yield* all<{ event_seq: number; message_id: string }>(
+    'SELECT event_seq, message_id FROM event_sources WHERE event_seq IN :seqs::bigint ORDER BY event_seq, message_id',
+    { seqs: events.map(({ seq }) => Number(seq)) },
+  );
+  return new Map(
+    [...Map.groupBy(rows, ({ event_seq }) => event_seq)].map(([seq, of]) => [seq, of.map((row) => row.message_id)]),
+  );
+}
+
+interface Beside {
+  readonly scopes: ReadonlyMap<Value, number>;
+  readonly sources: ReadonlyMap<Value, readonly string[]> | null;
+}
+
+function lineOf(kind: Kind, row: Row, { scopes, sources }: Beside): object {
+  const fields = Object.fromEntries(carriedBy(kind).map((column) => [column.name, shown(column, row)]));
+  const line = { type: kind.type, ...fields };
+  switch (kind.table) {
+    case 'scopes':
+    case 'usage':
+      return line;
+    case 'memory_ids':
+      return { ...line, beyond: row.beyond !== null };
+    case 'events':
+      return { ...line, sources: sources?.get(row.seq ?? null) ?? [] };
+    case 'batches':
+      return { ...line, ...ended(row), scope: scopes.get(row.scope ?? null) };
+    default:
+      return 'scope' in row ? { ...line, scope: scopes.get(row.scope ?? null) } : line;
+  }
+}
+
+/** What is applied and not yet projected is projected where it arrives. */
+const ended = (row: Row): object =>
+  row.state === 'consolidating' && row.outcome !== null
+    ? { state: row.outcome, stage: 'done', searchable_at: row.searchable_at ?? row.applied_at }
+    : {};
+
+/**
+ * Goes up with all that is written to what travels of a lane. Read with the first line and again with the last: what lies between them is of
+ * one moment if it is the same.
+ */
+function* stampOf(lane: LaneRow): Script<string> {
+  const counts: unknown[] = [];
+  for (const text of STAMPS) counts.push(yield* first(text, { lane: lane.id }));
+  return sha256(JSON.stringify([lane.epoch, lane.generation, ownerLine(lane), counts])).slice(0, 16);
+}
+
+const STAMPS: readonly string[] = [
+  `SELECT count(*) AS n, sum(attempts) AS tries, sum(length(formers::text)) AS formers, count(stripped_at) AS stripped,
+     count(outcome) AS applied FROM batches WHERE lane = @lane`,
+  'SELECT sum(length(content::text)) AS said, count(unhidden) AS hidden FROM messages WHERE lane = @lane',
+  `SELECT count(*) AS n, sum(attempts) AS tries, count(applied_at) AS applied, count(stripped_at) AS stripped, count(summary) AS summaries
+   FROM consolidations WHERE lane = @lane`,
+  `SELECT count(*) AS n, max(x.seq) AS last FROM consolidations p JOIN answers x ON x.consolidation_id = p.id WHERE p.lane = @lane`,
+  'SELECT count(*) AS n, sum(x.round) AS rounds FROM consolidations p JOIN plans x ON x.consolidation_id = p.id WHERE p.lane = @lane',
+  `SELECT count(*) AS n, sum(revision) AS revisions, sum(confirmations) AS confirmed, max(updated_at) AS last, count(gone_since) AS gone,
+     count(history_from) AS former, count(expires_at) AS expiring FROM memories WHERE lane = @lane`,
+  `SELECT count(*) AS n, sum(length(x.text)) AS said FROM memories p JOIN versions x ON x.memory_id = p.id WHERE p.lane = @lane`,
+  `SELECT count(*) AS n, max(x.seq) AS last, sum(length(x.text)) AS said FROM memories p JOIN events x ON x.memory_id = p.id
+   WHERE p.lane = @lane`,
+  `SELECT sum(x.good) AS good, sum(x.bad) AS bad FROM memories p JOIN credits x ON x.memory_id = p.id WHERE p.lane = @lane`,
+  'SELECT count(*) AS n FROM tombstones WHERE lane = @lane',
+  'SELECT count(*) AS n, count(settled_at) AS settled FROM reviews WHERE lane = @lane',
+  'SELECT count(*) AS n FROM undos WHERE lane = @lane',
+  'SELECT count(*) AS n, sum(summary_revision) AS summaries FROM scopes WHERE lane = @lane',
+  'SELECT count(*) AS n, sum(counts) AS counting, sum(fallen) AS fallen FROM graph_statements WHERE lane = @lane',
+  'SELECT count(*) AS n, sum(revision) AS revisions FROM graph_entities WHERE lane = @lane',
+  'SELECT count(*) AS n, sum(revision) AS revisions FROM graph_relations WHERE lane = @lane',
+  'SELECT count(*) AS n, sum(attempts) AS tries, count(applied_at) AS applied FROM graph_studies WHERE lane = @lane',
+];

@@ -1,0 +1,196 @@
+import type { LaneId, Owner, Scope, TenantId } from '@slowwave/engine';
+import { scopeFrom, scopeKey } from '../rows/columns.ts';
+import { columnsOf } from '../schema.ts';
+import { all, idsOf, insert, type Row, run, type Script, type Value } from '../script.ts';
+import { count } from '../usage.ts';
+import { type Carried, carriedBy, carriedOf } from './columns.ts';
+import { KINDS, type Kind, LANE_COLUMNS, LIFE_COLUMNS } from './kinds.ts';
+
+/** The import that lines are of. */
+export interface Import {
+  readonly id: string;
+  readonly tenant: TenantId;
+  readonly lane: LaneId;
+  readonly owner: Owner;
+}
+
+export interface RefusedLine {
+  readonly line: number;
+  readonly problem: string;
+}
+
+/** A line, read. */
+interface Read {
+  readonly line: number;
+  readonly kind: Kind;
+  readonly fields: Fields;
+  readonly row: Row;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Stores what whole lines say. Everything is looked at first: where one cannot be stored, none is. */
+export function* storeLines(of: Import, from: number, texts: readonly string[]): Script<RefusedLine | null> {
+  const reads: Read[] = [];
+  let life: Fields | null = null;
+  for (const [i, text] of texts.entries()) {
+    const line = from + i + 1;
+    const fields: Fields = JSON.parse(text);
+    const read = readLine(of, line, fields);
+    if (typeof read === 'string') return { line, problem: read };
+    if (read === OWNER) life = fields;
+    else if (read !== END) reads.push(read);
+  }
+  const groups = [...Map.groupBy(reads, ({ kind }) => kind)];
+  for (const [kind, group] of groups) {
+    const refused = (yield* knownElsewhere(kind, group)) ?? (yield* withoutParent(of, { kind, group, reads }));
+    if (refused !== null) return refused;
+  }
+  if (life !== null) yield* storeLife(of, life);
+  for (const [kind, group] of groups) yield* storeRows(of, kind, group);
+  return null;
+}
+
+const OWNER = Symbol('the line of the owner');
+const END = Symbol('the last line');
+const BY_TYPE = new Map(KINDS.map((kind) => [kind.type, kind]));
+
+/** What a line says; a text: why it cannot be taken over. */
+function readLine(of: Import, line: number, fields: Fields): Read | typeof OWNER | typeof END | string {
+  const { type } = fields;
+  if ((type === 'owner') !== (line === 1))
+    return `expected the owner in the first line and nowhere else, got "${type}"`;
+  if (type === 'owner') {
+    const { kind, id } = of.owner;
+    const isSame = fields.kind === kind && fields.id === id;
+    const mistake = rowOf(LANE, fields, new Set(['kind', 'id']));
+    if (typeof mistake === 'string') return mistake;
+    return isSame ? OWNER : `expected the ${kind} ${id}, got the ${fields.kind} ${fields.id}`;
+  }
+  if (type === 'end')
+    return fields.lines === line ? END : `expected ${fields.lines} lines before and with the last, got ${line}`;
+  const kind = BY_TYPE.get(String(type));
+  if (kind === undefined) return `this release does not know the type "${type}"; a newer one has written it`;
+  const row = rowOf(carriedBy(kind), fields, MORE);
+  return typeof row === 'string' ? row : { line, kind, fields, row };
+}
+
+/** What lines have beside columns. */
+const MORE = new Set(['sources', 'beyond']);
+
+/** The columns of a line as they are stored; a text: what is wrong with one. */
+function rowOf(columns: readonly Carried[], fields: Fields, more: ReadonlySet<string>): Row | string {
+  const row: Record<string, Value> = {};
+  for (const { name, nullable, form } of columns) {
+    const shown = fields[name];
+    if (shown === undefined) continue; // what a later release has added has a default
+    const stored = shown === null ? null : form.stored(shown);
+    if (stored === undefined || (stored === null && !nullable)) {
+      return `${name}: expected ${form.expected}, got ${JSON.stringify(shown)?.slice(0, 80)}`;
+    }
+    row[name] = stored;
+  }
+  const known = new Set(columns.map(({ name }) => name));
+  const strange = Object.keys(fields).find((name) => name !== 'type' && !known.has(name) && !more.has(name));
+  return strange === undefined ? row : `this release does not know the field "${strange}"; a newer one has written it`;
+}
+
+const LANE: readonly Carried[] = carriedOf('lanes').filter(({ name }) =>
+  ([...LANE_COLUMNS, ...LIFE_COLUMNS] as readonly string[]).includes(name),
+);
+
+/** Ids are nobody else's: the same thing cannot be in a ledger twice. */
+function* knownElsewhere({ table }: Kind, group: readonly Read[]): Script<RefusedLine | null> {
+  if (!hasOwnIds(table)) return null;
+  const [taken] = yield* idsOf(`SELECT id FROM ${table} WHERE id IN :ids LIMIT 1`, {
+    ids: group.map(({ row }) => String(row.id)),
+  });
+  const read = group.find(({ row }) => row.id === taken);
+  if (read === undefined) return null;
+  const problem = `${taken} is in this ledger already, with another owner or tenant; a bundle can be here only once`;
+  return { line: read.line, problem };
+}
+
+const hasOwnIds = (table: string): boolean =>
+  table !== 'memory_ids' &&
+  columnsOf(table).some(({ name, type, nullable }) => name === 'id' && type === 'text' && !nullable);
+
+interface Grouped {
+  readonly kind: Kind;
+  readonly group: readonly Read[];
+  readonly reads: readonly Read[];
+}
+
+/** What a thing hangs on is of the same owner. */
+function* withoutParent({ lane }: Import, { kind, group, reads }: Grouped): Script<RefusedLine | null> {
+  const { parent } = kind;
+  if (parent === undefined) return null;
+  const near = new Set(reads.flatMap(({ kind: { table }, row }) => (table === parent.table ? [row.id] : [])));
+  const far = group.filter(({ row }) => !near.has(row[parent.column] ?? null));
+  if (far.length === 0) return null;
+  const found = new Set<Value>(
+    yield* idsOf(`SELECT x.id FROM ${parent.table} x WHERE x.id IN :ids AND +x.lane = @lane`, {
+      ...{ lane, ids: [...new Set(far.map(({ row }) => String(row[parent.column])))] },
+    }),
+  );
+  const read = far.find(({ row }) => !found.has(row[parent.column] ?? null));
+  if (read === undefined) return null;
+  return { line: read.line, problem: `expected ${read.row[parent.column]} in an earlier line, got none` };
+}
+
+function* storeLife({ id, lane }: Import, fields: Fields): Script<void> {
+  const row = rowOf(LANE, fields, new Set(['kind', 'id']));
+  if (typeof row === 'string') throw new Error(row);
+  const changes = LANE_COLUMNS.map((name) => `${name} = ${CAST[name] ?? `@${name}`}`);
+  const given = Object.fromEntries(LANE_COLUMNS.map((name) => [name, row[name] ?? null]));
+  yield* run(`UPDATE lanes SET ${changes.join(', ')} WHERE id = @lane`, { ...given, lane });
+  const life = JSON.stringify(Object.fromEntries(LIFE_COLUMNS.map((name) => [name, fields[name] ?? null])));
+  yield* run('UPDATE imports SET life = @life::jsonb WHERE id = @id', { life, id });
+}
+
+const CAST: Readonly<Record<string, string>> = {
+  pauses: '@pauses::jsonb',
+  nudged_backfill: '@nudged_backfill::int::boolean',
+};
+
+function* storeRows(of: Import, kind: Kind, group: readonly Read[]): Script<void> {
+  const { table, own = {}, onConflict = '' } = kind;
+  const columns = new Set(columnsOf(table).map(({ name }) => name));
+  const scopes = columns.has('scope') ? yield* scopesOf(of.lane) : [];
+  const filled = (read: Read): Row => ({
+    ...read.row,
+    ...own,
+    ...(columns.has('tenant') && { tenant: of.tenant }),
+    ...(columns.has('lane') && { lane: of.lane }),
+    ...(columns.has('scope') && { scope: scopes[Number(read.row.scope) - 1] ?? null }),
+    ...(table === 'scopes' && { key: scopeKey(scopeOf(read.row)) }),
+    ...(table === 'memory_ids' && { beyond: read.fields.beyond === true ? of.lane : null }),
+  });
+  const rows = group.map(filled);
+  // Rows of one statement have the same columns.
+  for (const [, alike] of Map.groupBy(rows, (row) => Object.keys(row).join())) yield* insert(table, alike, onConflict);
+  if (table === 'batches') yield* count([{ tenant: of.tenant, name: 'accepted', value: rows.length }]);
+  if (table === 'events') yield* storeSources(group);
+}
+
+const scopeOf = (row: Row): Scope => scopeFrom(row as unknown as Parameters<typeof scopeFrom>[0]);
+
+/** As lines count them. */
+const scopesOf = function* (lane: LaneId): Script<readonly number[]> {
+  return (yield* all<{ id: number }>('SELECT id FROM scopes WHERE lane = @lane ORDER BY id', { lane })).map(
+    ({ id }) => id,
+  );
+};
+
+function* storeSources(group: readonly Read[]): Script<void> {
+  const ids = group.map(({ row }) => String(row.id));
+  const rows = yield* all<{ id: string; seq: number }>('SELECT id, seq FROM events WHERE id IN :ids', { ids });
+  const seqs = new Map(rows.map(({ id, seq }) => [id, seq]));
+  const sources = group.flatMap(({ row, fields }) =>
+    (fields.sources as readonly string[]).map((message_id) => ({
+      message_id,
+      event_seq: seqs.get(String(row.id)) ?? 0,
+    })),
+  );
+  yield* insert('event_sources', sources);
+}

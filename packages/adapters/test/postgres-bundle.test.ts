@@ -1,0 +1,49 @@
+import { join } from 'node:path';
+import type { StoredLedger } from '@slowwave/engine';
+import { createMemoryIndex, user } from '@slowwave/engine-testing';
+import { type TempDir, tempDir } from '@slowwave/testkit';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openSqliteLedger } from '../src/sqlite/index.ts';
+import { systemTools } from '../src/system/index.ts';
+import { forgottenLife, MARKER, twoLives } from './erased-life.ts';
+import { type LedgerServer, ledgerServer } from './postgres-ledger-fixture.ts';
+import { importLines, linesOf } from './travelling.ts';
+
+let folder: TempDir;
+let server: LedgerServer;
+const opened: StoredLedger[] = [];
+
+async function file(): Promise<StoredLedger> {
+  const ledger = await openSqliteLedger({ path: join(folder.path, `${opened.length}.db`), tools: systemTools });
+  opened.push(ledger);
+  return ledger;
+}
+
+beforeAll(async () => {
+  folder = await tempDir();
+  server = await ledgerServer();
+});
+afterAll(async () => {
+  for (const ledger of opened) await ledger.close();
+  await server.stop();
+  await folder.remove();
+});
+
+it.each([
+  ['much was said to', twoLives, user(`${MARKER}-user`)],
+  ['wanted things forgotten', forgottenLife, user('ann')],
+])(
+  'an owner who %s travels from a file to PostgreSQL and on to a file, line by line',
+  { timeout: 120_000 },
+  async (_, live, owner) => {
+    const from = await file();
+    await live({ ledger: from, index: createMemoryIndex() });
+    const lines = await linesOf(from, owner);
+    const [hosted, to] = [await server.open(), await file()];
+    await importLines(hosted, owner, lines);
+    const served = await linesOf(hosted, owner);
+    expect(served).toEqual(lines);
+    await importLines(to, owner, served);
+    expect(await linesOf(to, owner)).toEqual(lines);
+  },
+);

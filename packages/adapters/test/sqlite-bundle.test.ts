@@ -1,0 +1,151 @@
+import { join } from 'node:path';
+import { DEFAULT_TENANT, examine, requestErasure, type StoredLedger, undoer } from '@slowwave/engine';
+import {
+  added,
+  createMemoryIndex,
+  engineBench,
+  fakeChat,
+  home,
+  NEVER,
+  scope,
+  stateHash,
+  user,
+} from '@slowwave/engine-testing';
+import { type TempDir, tempDir } from '@slowwave/testkit';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { KINDS } from '../src/ledger/bundle/kinds.ts';
+import { openSqliteLedger } from '../src/sqlite/index.ts';
+import { systemTools } from '../src/system/index.ts';
+import { MARKER, twoLives } from './erased-life.ts';
+import { beginWith, importLines, linesOf } from './travelling.ts';
+
+const OWNER = user(`${MARKER}-user`);
+
+let folder: TempDir;
+let from: StoredLedger;
+let lines: string[];
+let ledgers = 0;
+const opened: StoredLedger[] = [];
+
+async function empty(): Promise<StoredLedger> {
+  ledgers += 1;
+  const ledger = await openSqliteLedger({ path: join(folder.path, `${ledgers}.db`), tools: systemTools });
+  opened.push(ledger);
+  return ledger;
+}
+
+beforeAll(async () => {
+  folder = await tempDir();
+  from = await empty();
+  const bench = await twoLives({ ledger: from, index: createMemoryIndex() });
+  const applied = await from.thoughts.list(
+    DEFAULT_TENANT,
+    { userId: OWNER.id, state: 'applied' },
+    { limit: 1, cursor: null },
+  );
+  await undoer(bench.deps).undo(DEFAULT_TENANT, applied.results[0]?.id ?? '', { cascade: true, dryRun: false });
+  lines = await linesOf(from, OWNER);
+}, 120_000);
+afterAll(async () => {
+  for (const ledger of opened) await ledger.close();
+  await folder.remove();
+});
+
+const memoriesOf = async (ledger: StoredLedger) =>
+  (await ledger.memories.every(null, 10_000)).filter(({ owner }) => owner.id === OWNER.id);
+
+it('an owner that travels is the same in the other ledger, line by line', async () => {
+  const types = new Set(lines.map((line) => (JSON.parse(line) as { type: string }).type));
+  expect(KINDS.map(({ type }) => type).filter((type) => !types.has(type))).toEqual(['key', 'wish']);
+  const to = await empty();
+  await importLines(to, OWNER, lines, 37);
+  expect(await linesOf(to, OWNER)).toEqual(lines);
+  expect(stateHash(await memoriesOf(to))).toBe(stateHash(await memoriesOf(from)));
+});
+
+it('what waits goes on in the other ledger, and nothing there is found to be wrong', async () => {
+  const to = await empty();
+  await importLines(to, OWNER, lines);
+  const bench = await engineBench({ chat: fakeChat({}), stores: { ledger: to, index: createMemoryIndex() } });
+  const { findings } = await examine(bench.deps, { depth: 'quick', cancel: NEVER });
+  expect(findings.filter(({ severity }) => severity === 'error')).toEqual([]);
+  expect(await to.lanes.find(DEFAULT_TENANT, OWNER)).toMatchObject({ state: 'waiting', pending: 1 });
+  expect(await to.outbox.pending(1)).toHaveLength(1);
+});
+
+it('nobody sees anything of an owner before the last line is there', async () => {
+  const to = await empty();
+  const begun = await beginWith(to, OWNER, lines);
+  if (begun.kind !== 'import') throw new Error(begun.kind);
+  await to.bundles.take(begun.id, 0, lines.slice(0, -1));
+  expect(await memoriesOf(to)).toEqual([]);
+  expect(await to.lanes.find(DEFAULT_TENANT, OWNER)).toBeNull();
+  expect(await to.bundles.finish(begun.id, systemTools.now())).toMatchObject({ kind: 'incomplete' });
+  // Somebody speaks meanwhile.
+  await to.memories.laneOf(DEFAULT_TENANT, OWNER, systemTools.now());
+  await to.bundles.take(begun.id, lines.length - 1, lines.slice(-1));
+  expect(await to.bundles.finish(begun.id, systemTools.now())).toEqual({ kind: 'exists' });
+});
+
+it('lines that are sent twice are stored once, and the import goes on where it was', async () => {
+  const to = await empty();
+  const begun = await beginWith(to, OWNER, lines);
+  if (begun.kind !== 'import') throw new Error(begun.kind);
+  expect(await to.bundles.take(begun.id, 0, lines.slice(0, 50))).toEqual({ kind: 'taken', taken: 50 });
+  expect(await to.bundles.take(begun.id, 0, lines.slice(0, 50))).toEqual({ kind: 'elsewhere', taken: 50 });
+  expect(await beginWith(to, OWNER, lines)).toMatchObject({ kind: 'import', id: begun.id, taken: 50 });
+  await importLines(to, OWNER, lines);
+  expect(await linesOf(to, OWNER)).toEqual(lines);
+  expect(await beginWith(to, OWNER, lines)).toMatchObject({ kind: 'import', finished: true });
+});
+
+it('a line that is damaged, missing or strange is named, and nothing of its neighbours is stored', async () => {
+  const to = await empty();
+  const begun = await beginWith(to, OWNER, lines);
+  if (begun.kind !== 'import') throw new Error(begun.kind);
+  const damaged = lines.with(6, (lines[6] ?? '').replace(MARKER, 'Other'));
+  expect(await to.bundles.take(begun.id, 0, damaged.slice(0, 9))).toMatchObject({
+    ...{ kind: 'damaged', line: 7, expected: expect.stringMatching(/^[0-9a-f]{32}$/) },
+  });
+  expect(await to.bundles.take(begun.id, 0, lines.toSpliced(3, 1))).toMatchObject({ kind: 'damaged', line: 4 });
+  expect(await to.bundles.take(begun.id, 0, ['{}'])).toMatchObject({ kind: 'damaged', line: 1 });
+  expect(await to.bundles.take(begun.id, 0, lines.slice(0, 9))).toEqual({ kind: 'taken', taken: 9 });
+});
+
+it('the same things cannot be in one ledger twice', async () => {
+  const begun = await beginWith(from, user('somebody else'), lines);
+  if (begun.kind !== 'import') throw new Error(begun.kind);
+  expect(await from.bundles.take(begun.id, 0, lines.slice(0, 9))).toMatchObject({ kind: 'refused', line: 1 });
+  expect(await beginWith(from, OWNER, lines)).toEqual({ kind: 'exists' });
+});
+
+it('what was erased after it was read does not come back, and what was read after it does', async () => {
+  const to = await empty();
+  await importLines(to, OWNER, lines);
+  const deps = { ledger: to, tools: systemTools };
+  const readBefore = systemTools.now() - 1;
+  await requestErasure(deps, DEFAULT_TENANT, OWNER);
+  expect(await beginWith(to, OWNER, lines, readBefore)).toEqual({ kind: 'erased' });
+  expect(await beginWith(to, OWNER, lines, systemTools.now() + 1_000)).toMatchObject({ kind: 'import', taken: 0 });
+});
+
+it('an owner that changes between two pages is not taken for one that is whole', async () => {
+  const ledger = await empty();
+  const lane = await ledger.memories.laneOf(DEFAULT_TENANT, OWNER, systemTools.now());
+  const write = (text: string) =>
+    ledger.memories.write(DEFAULT_TENANT, {
+      ...{
+        changes: [added(systemTools, home(lane, { scope: scope({ userId: OWNER.id }) }), { text })],
+        tombstones: [],
+      },
+      now: systemTools.now(),
+    });
+  for (let i = 0; i < 150; i += 1) await write(`${i} ${'and so on '.repeat(800)}`);
+  let page = await ledger.bundles.lines(DEFAULT_TENANT, OWNER, null);
+  await write('One more');
+  while (page.kind === 'page' && page.nextCursor !== null) {
+    page = await ledger.bundles.lines(DEFAULT_TENANT, OWNER, page.nextCursor);
+  }
+  expect(page.kind).toBe('changed');
+  expect(await linesOf(ledger, OWNER)).toHaveLength(1 + 1 + 151 * 3 + 1);
+});

@@ -1,0 +1,53 @@
+import {
+  type BundlePage,
+  DEFAULT_TENANT,
+  type LaneId,
+  type Owner,
+  ownerBitsOf,
+  ownerHashOf,
+  type StoredLedger,
+} from '@slowwave/engine';
+import { systemTools } from '../src/system/index.ts';
+
+const tenant = DEFAULT_TENANT;
+
+/** All lines of an owner, page after page. */
+export async function linesOf({ bundles }: StoredLedger, owner: Owner): Promise<string[]> {
+  const lines: string[] = [];
+  for (let cursor: string | null = null; ; ) {
+    const page: BundlePage = await bundles.lines(tenant, owner, cursor);
+    if (page.kind !== 'page') throw new Error(`expected a page of ${owner.id}, got ${page.kind}`);
+    lines.push(...page.lines);
+    if (page.nextCursor === null) return lines;
+    cursor = page.nextCursor;
+  }
+}
+
+const sumOf = (line: string | undefined): string => (JSON.parse(line ?? '{}') as { sum: string }).sum;
+
+/** Begins to import an owner's lines, as a bundle that was made from another ledger. */
+export const beginWith = (ledger: StoredLedger, owner: Owner, lines: readonly string[], readAt = systemTools.now()) =>
+  ledger.bundles.begin({
+    ...{ tenant, owner, readAt, lines: lines.length, sum: sumOf(lines.at(-1)), now: systemTools.now() },
+    id: systemTools.id('imp'),
+    lane: systemTools.id('lane', ownerBitsOf(systemTools, { tenant, owner })) as LaneId,
+    ownerHashes: [ownerHashOf(systemTools, { ledgerId: ledger.id, tenant, owner })],
+  });
+
+/** Imports an owner, some lines at a time. */
+export async function importLines(
+  ledger: StoredLedger,
+  owner: Owner,
+  lines: readonly string[],
+  atOnce = 100,
+): Promise<void> {
+  const begun = await beginWith(ledger, owner, lines);
+  if (begun.kind !== 'import') throw new Error(`expected an import of ${owner.id}, got ${begun.kind}`);
+  for (let taken = begun.taken; taken < lines.length; ) {
+    const next = await ledger.bundles.take(begun.id, taken, lines.slice(taken, taken + atOnce));
+    if (next.kind !== 'taken') throw new Error(`expected lines to be taken, got ${JSON.stringify(next)}`);
+    taken = next.taken;
+  }
+  const finished = await ledger.bundles.finish(begun.id, systemTools.now());
+  if (finished.kind !== 'finished') throw new Error(`expected the import to finish, got ${finished.kind}`);
+}

@@ -1,0 +1,99 @@
+import type { LaneId, Millis, Owner, TenantId } from '../../words.ts';
+import type { Nudge } from '../schedule.ts';
+
+/**
+ * Owners as they travel from one ledger to another. What is read is lines (engine/src/bundle/lines.ts): first the owner, then each
+ * kind of thing in the order in which things refer to each other, last how many lines there are.
+ */
+export interface BundleStore {
+  /** Standing owners, by the ids of their lanes. */
+  owners(tenant: TenantId, after: LaneId | null, limit: number): Promise<readonly BundledOwner[]>;
+  /** The next lines of an owner; from the first with null. */
+  lines(tenant: TenantId, owner: Owner, cursor: string | null): Promise<BundlePage>;
+  /** Erasures that are over, by id: what they erased is not to come back by an older bundle. */
+  erasures(tenant: TenantId, after: string | null, limit: number): Promise<readonly BundledErasure[]>;
+  /** Takes over those of another ledger that are not known. Returns how many there were. */
+  takeErasures(tenant: TenantId, erasures: readonly BundledErasure[]): Promise<number>;
+
+  /** Begins to take an owner over, or goes on with it. Nobody sees anything of the owner before `finish`. */
+  begin(arriving: Arriving): Promise<Begun>;
+  /** Takes the next lines over, all or none; `from`: how many were taken before. */
+  take(id: string, from: number, lines: readonly string[]): Promise<Taken>;
+  /** From now on the owner is there, and what it waits for goes on. */
+  finish(id: string, now: Millis): Promise<Finished>;
+  /** What is known of an import; null: there is none. */
+  find(id: string): Promise<ImportState | null>;
+}
+
+export interface BundledOwner {
+  readonly lane: LaneId;
+  readonly owner: Owner;
+}
+
+export type BundlePage =
+  | { readonly kind: 'page'; readonly lines: readonly string[]; readonly nextCursor: string | null }
+  /** There is no such owner. */
+  | { readonly kind: 'gone' }
+  /** Something was written to the owner since the first line was read: the lines are of no one moment. */
+  | { readonly kind: 'changed' };
+
+export interface BundledErasure {
+  readonly id: string;
+  readonly ownerHash: string;
+  readonly requestedAt: Millis;
+  readonly erasedAt: Millis;
+}
+
+/** An owner of a bundle. */
+export interface Arriving {
+  readonly tenant: TenantId;
+  readonly owner: Owner;
+  /** For a new import, and its lane. */
+  readonly id: string;
+  readonly lane: LaneId;
+  /** By which an erasure of the owner would be known, in this ledger or in that of the bundle. */
+  readonly ownerHashes: readonly string[];
+  /** When its lines were read. */
+  readonly readAt: Millis;
+  readonly lines: number;
+  /** The checksum of the last line. */
+  readonly sum: string;
+  readonly now: Millis;
+}
+
+export type Begun =
+  | ({ readonly kind: 'import' } & ImportState)
+  /** The owner has said something here that is not of this bundle. */
+  | { readonly kind: 'exists' }
+  /** The owner was erased after the bundle was made. */
+  | { readonly kind: 'erased' }
+  /** Another bundle with this owner has not arrived completely. */
+  | { readonly kind: 'other'; readonly id: string };
+
+export interface ImportState {
+  readonly id: string;
+  readonly tenant: TenantId;
+  readonly owner: Owner;
+  /** How the owner is named until all of it has arrived. */
+  readonly hidden: Owner;
+  readonly finished: boolean;
+  /** How many lines are taken. */
+  readonly taken: number;
+  readonly lines: number;
+}
+
+export type Taken =
+  | { readonly kind: 'taken'; readonly taken: number }
+  /** Lines are expected from another place on. */
+  | { readonly kind: 'elsewhere'; readonly taken: number }
+  | { readonly kind: 'damaged'; readonly line: number; readonly expected: string; readonly got: string }
+  /** The line is whole, and cannot be taken over. */
+  | { readonly kind: 'refused'; readonly line: number; readonly problem: string }
+  | { readonly kind: 'gone' };
+
+export type Finished =
+  | { readonly kind: 'finished'; readonly nudge: Nudge | null }
+  | { readonly kind: 'incomplete'; readonly taken: number; readonly lines: number }
+  | { readonly kind: 'exists' }
+  | { readonly kind: 'erased' }
+  | { readonly kind: 'gone' };

@@ -38,14 +38,14 @@ test('what is said is remembered, found, looked back at and exported', async () 
   expect((await run('context', 'where does she live', '--user', 'dee')).out).toContain('Bergen');
   const history = await run('history', results[0].id);
   expect(history.out).toMatch(/ADD.*Oslo\n.*UPDATE.*Oslo.*Bergen/);
-  const lines = (await run('export', 'dee')).out.trimEnd().split('\n');
+  const lines = (await run('export', 'user', 'dee')).out.trimEnd().split('\n');
   expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ type: 'end' });
-  expect((await run('export', 'dee', '--json')).json()).toHaveLength(lines.length);
+  expect((await run('export', 'user', 'dee', '--json')).json()).toHaveLength(lines.length);
 });
 
 test('what nobody knows ends with 4, and what cannot be meant with 2', async () => {
   expect(await run('history', 'mem_nobody')).toMatchObject({ code: 4, out: '' });
-  expect(await run('export', 'nobody')).toMatchObject({ code: 4, out: '' });
+  expect(await run('export', 'user', 'nobody')).toMatchObject({ code: 4, out: '' });
   expect(await run('add', 'said by nobody')).toMatchObject({ code: 2, err: expect.stringContaining('--user') });
   expect(await run('add', '--user', 'dee')).toMatchObject({ code: 2, err: expect.stringContaining('--file') });
   expect((await run('search', 'paint', '--user', 'nobody')).out).toBe('Nothing that is remembered answers this.\n');

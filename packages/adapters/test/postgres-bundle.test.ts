@@ -40,10 +40,10 @@ it.each([
     await live({ ledger: from, index: createMemoryIndex() });
     const lines = await linesOf(from, owner);
     const [hosted, to] = [await server.open(), await file()];
-    await importLines(hosted, owner, lines);
+    await importLines(hosted, { owner, lines });
     const served = await linesOf(hosted, owner);
     expect(served).toEqual(lines);
-    await importLines(to, owner, served);
+    await importLines(to, { owner, lines: served });
     expect(await linesOf(to, owner)).toEqual(lines);
   },
 );

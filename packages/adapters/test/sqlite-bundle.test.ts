@@ -58,14 +58,14 @@ it('an owner that travels is the same in the other ledger, line by line', async 
   const types = new Set(lines.map((line) => (JSON.parse(line) as { type: string }).type));
   expect(KINDS.map(({ type }) => type).filter((type) => !types.has(type))).toEqual(['key', 'wish']);
   const to = await empty();
-  await importLines(to, OWNER, lines, 37);
+  await importLines(to, { owner: OWNER, lines }, 37);
   expect(await linesOf(to, OWNER)).toEqual(lines);
   expect(stateHash(await memoriesOf(to))).toBe(stateHash(await memoriesOf(from)));
 });
 
 it('what waits goes on in the other ledger, and nothing there is found to be wrong', async () => {
   const to = await empty();
-  await importLines(to, OWNER, lines);
+  await importLines(to, { owner: OWNER, lines });
   const bench = await engineBench({ chat: fakeChat({}), stores: { ledger: to, index: createMemoryIndex() } });
   const { findings } = await examine(bench.deps, { depth: 'quick', cancel: NEVER });
   expect(findings.filter(({ severity }) => severity === 'error')).toEqual([]);
@@ -75,7 +75,7 @@ it('what waits goes on in the other ledger, and nothing there is found to be wro
 
 it('nobody sees anything of an owner before the last line is there', async () => {
   const to = await empty();
-  const begun = await beginWith(to, OWNER, lines);
+  const begun = await beginWith(to, { owner: OWNER, lines });
   if (begun.kind !== 'import') throw new Error(begun.kind);
   await to.bundles.take(begun.id, 0, lines.slice(0, -1));
   expect(await memoriesOf(to)).toEqual([]);
@@ -89,19 +89,19 @@ it('nobody sees anything of an owner before the last line is there', async () =>
 
 it('lines that are sent twice are stored once, and the import goes on where it was', async () => {
   const to = await empty();
-  const begun = await beginWith(to, OWNER, lines);
+  const begun = await beginWith(to, { owner: OWNER, lines });
   if (begun.kind !== 'import') throw new Error(begun.kind);
   expect(await to.bundles.take(begun.id, 0, lines.slice(0, 50))).toEqual({ kind: 'taken', taken: 50 });
   expect(await to.bundles.take(begun.id, 0, lines.slice(0, 50))).toEqual({ kind: 'elsewhere', taken: 50 });
-  expect(await beginWith(to, OWNER, lines)).toMatchObject({ kind: 'import', id: begun.id, taken: 50 });
-  await importLines(to, OWNER, lines);
+  expect(await beginWith(to, { owner: OWNER, lines })).toMatchObject({ kind: 'import', id: begun.id, taken: 50 });
+  await importLines(to, { owner: OWNER, lines });
   expect(await linesOf(to, OWNER)).toEqual(lines);
-  expect(await beginWith(to, OWNER, lines)).toMatchObject({ kind: 'import', finished: true });
+  expect(await beginWith(to, { owner: OWNER, lines })).toMatchObject({ kind: 'import', finished: true });
 });
 
 it('a line that is damaged, missing or strange is named, and nothing of its neighbours is stored', async () => {
   const to = await empty();
-  const begun = await beginWith(to, OWNER, lines);
+  const begun = await beginWith(to, { owner: OWNER, lines });
   if (begun.kind !== 'import') throw new Error(begun.kind);
   const damaged = lines.with(6, (lines[6] ?? '').replace(MARKER, 'Other'));
   expect(await to.bundles.take(begun.id, 0, damaged.slice(0, 9))).toMatchObject({
@@ -113,20 +113,23 @@ it('a line that is damaged, missing or strange is named, and nothing of its neig
 });
 
 it('the same things cannot be in one ledger twice', async () => {
-  const begun = await beginWith(from, user('somebody else'), lines);
+  const begun = await beginWith(from, { owner: user('somebody else'), lines });
   if (begun.kind !== 'import') throw new Error(begun.kind);
   expect(await from.bundles.take(begun.id, 0, lines.slice(0, 9))).toMatchObject({ kind: 'refused', line: 1 });
-  expect(await beginWith(from, OWNER, lines)).toEqual({ kind: 'exists' });
+  expect(await beginWith(from, { owner: OWNER, lines })).toEqual({ kind: 'exists' });
 });
 
 it('what was erased after it was read does not come back, and what was read after it does', async () => {
   const to = await empty();
-  await importLines(to, OWNER, lines);
+  await importLines(to, { owner: OWNER, lines });
   const deps = { ledger: to, tools: systemTools };
   const readBefore = systemTools.now() - 1;
   await requestErasure(deps, DEFAULT_TENANT, OWNER);
-  expect(await beginWith(to, OWNER, lines, readBefore)).toEqual({ kind: 'erased' });
-  expect(await beginWith(to, OWNER, lines, systemTools.now() + 1_000)).toMatchObject({ kind: 'import', taken: 0 });
+  expect(await beginWith(to, { owner: OWNER, lines, readAt: readBefore })).toEqual({ kind: 'erased' });
+  expect(await beginWith(to, { owner: OWNER, lines, readAt: systemTools.now() + 1_000 })).toMatchObject({
+    kind: 'import',
+    taken: 0,
+  });
 });
 
 it('an owner that changes between two pages is not taken for one that is whole', async () => {

@@ -2,6 +2,7 @@ import {
   type BundlePage,
   DEFAULT_TENANT,
   type LaneId,
+  type Millis,
   type Owner,
   ownerBitsOf,
   ownerHashOf,
@@ -25,8 +26,14 @@ export async function linesOf({ bundles }: StoredLedger, owner: Owner): Promise<
 
 const sumOf = (line: string | undefined): string => (JSON.parse(line ?? '{}') as { sum: string }).sum;
 
-/** Begins to import an owner's lines, as a bundle that was made from another ledger. */
-export const beginWith = (ledger: StoredLedger, owner: Owner, lines: readonly string[], readAt = systemTools.now()) =>
+/** An owner with its lines, as another ledger wrote them. */
+interface Travelling {
+  readonly owner: Owner;
+  readonly lines: readonly string[];
+  readonly readAt?: Millis;
+}
+
+export const beginWith = (ledger: StoredLedger, { owner, lines, readAt = systemTools.now() }: Travelling) =>
   ledger.bundles.begin({
     ...{ tenant, owner, readAt, lines: lines.length, sum: sumOf(lines.at(-1)), now: systemTools.now() },
     id: systemTools.id('imp'),
@@ -35,13 +42,9 @@ export const beginWith = (ledger: StoredLedger, owner: Owner, lines: readonly st
   });
 
 /** Imports an owner, some lines at a time. */
-export async function importLines(
-  ledger: StoredLedger,
-  owner: Owner,
-  lines: readonly string[],
-  atOnce = 100,
-): Promise<void> {
-  const begun = await beginWith(ledger, owner, lines);
+export async function importLines(ledger: StoredLedger, of: Travelling, atOnce = 100): Promise<void> {
+  const { owner, lines } = of;
+  const begun = await beginWith(ledger, of);
   if (begun.kind !== 'import') throw new Error(`expected an import of ${owner.id}, got ${begun.kind}`);
   for (let taken = begun.taken; taken < lines.length; ) {
     const next = await ledger.bundles.take(begun.id, taken, lines.slice(taken, taken + atOnce));

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ExternalId, Moment } from './common.ts';
-import { BUNDLED_ERASURES, BUNDLED_SETTINGS, IMPORTS } from './examples.ts';
+import { BUNDLED_ERASURES, BUNDLED_SETTINGS, IMPORTS, LINES } from './examples.ts';
 import { TenantName } from './keys.ts';
 import { PutSettings, SettingsView } from './settings.ts';
 
@@ -107,4 +107,4 @@ export const PostLines = z
     from: z.int().min(0).describe('How many lines come before these.'),
     lines: z.array(z.string()).min(1).max(LINES_AT_ONCE),
   })
-  .meta({ id: 'PostLines' });
+  .meta({ id: 'PostLines', examples: LINES });

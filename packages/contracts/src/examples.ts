@@ -136,7 +136,17 @@ export const BUNDLED_SETTINGS = [{ tenant: 'acme', settings: { timezone: 'Europe
 export const IMPORTS = [
   {
     ...{ format: 1, ledger_id: 'led_0198c1a2', kind: 'user', id: 'moved-here', read_at: '2026-03-01T09:30:00Z' },
-    ...{ lines: 2, sum: '0123456789abcdef0123456789abcdef' },
+    ...{ lines: 2, sum: '45728b8c9e2a4df9ca7a30276dc13748' },
+  },
+];
+/** All lines of somebody who has not said anything. */
+export const LINES = [
+  {
+    from: 0,
+    lines: [
+      '{"type":"owner","kind":"user","id":"moved-here","state":"idle","consolidation_id":null,"due_at":null,"next_position":1,"next_seq":1,"nudged_backfill":false,"oldest_at":null,"newest_at":null,"pace_ms":null,"pauses":null,"flush_through":0,"window_limit":null,"attempts":0,"created_at":1772357400000,"updated_at":1772357400000,"sum":"2091aa7d2de96fb0c987b7684696f52d"}',
+      '{"type":"end","lines":2,"state":"2091aa7d2de96fb0c987b7684696f52d","sum":"45728b8c9e2a4df9ca7a30276dc13748"}',
+    ],
   },
 ];
 export const CEILINGS = [{ tokens_per_day: 2_000_000, cost_per_day: 5 }, { tokens_per_day: 2_000_000 }];

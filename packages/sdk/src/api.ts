@@ -103,6 +103,41 @@ export type BatchSummary = {
   };
 };
 
+export type Bundle = {
+  /** The format of lines. */
+  readonly format: number;
+  readonly ledger_id: string;
+  readonly tenant: string;
+  readonly settings: Settings;
+};
+
+export type BundleLines = {
+  /** When the lines were read. */
+  readonly read_at: string;
+  /** Lines of a bundle: JSON objects that end with a checksum. */
+  readonly lines: readonly string[];
+  readonly next_cursor: string | null;
+};
+
+export type BundledErasureList = {
+  readonly results: readonly {
+    readonly id: string;
+    /** A digest of ledger, tenant and owner. */
+    readonly owner_hash: string;
+    readonly requested_at: string;
+    readonly erased_at: string;
+  }[];
+  readonly next_cursor: string | null;
+};
+
+export type BundledOwnerList = {
+  readonly results: readonly ({
+    readonly kind: 'user' | 'agent' | 'run';
+    readonly id: string;
+  })[];
+  readonly next_cursor: string | null;
+};
+
 export type Ceilings = {
   readonly tenant: string;
   readonly tokens_per_day: number | null;
@@ -588,6 +623,14 @@ export type HitExplanation = {
     readonly valid_from: string;
     readonly invalid_at: string | null;
   })[];
+};
+
+export type Import = {
+  readonly import_id: string;
+  readonly state: 'open' | 'finished';
+  /** How many lines are taken; the next one is sent next. */
+  readonly taken: number;
+  readonly lines: number;
 };
 
 export type Key = {
@@ -1160,6 +1203,17 @@ export type PostContext = {
   readonly timeout_ms?: number | undefined;
 };
 
+export type PostErasures = {
+  readonly tenant?: string | undefined;
+  readonly erasures: readonly {
+    readonly id: string;
+    /** A digest of ledger, tenant and owner. */
+    readonly owner_hash: string;
+    readonly requested_at: string;
+    readonly erased_at: string;
+  }[];
+};
+
 export type PostFeedback = {
   /** none: takes back what was said before. */
   readonly rating: 'positive' | 'negative' | 'very_negative' | 'none';
@@ -1228,6 +1282,21 @@ export type PostGraphQuery = {
   readonly cursor?: string | undefined;
 };
 
+export type PostImport = {
+  readonly tenant?: string | undefined;
+  readonly format: number;
+  /** The ledger the lines come from. */
+  readonly ledger_id: string;
+  readonly kind: 'user' | 'agent' | 'run';
+  readonly id: string;
+  /** When the lines were read there. */
+  readonly read_at: string;
+  /** How many lines the owner has. */
+  readonly lines: number;
+  /** The checksum of the last line. */
+  readonly sum: string;
+};
+
 export type PostKey = {
   /** A display name. */
   readonly name: string;
@@ -1240,6 +1309,12 @@ export type PostKey = {
   /** Binds the key to this app: it sees what was said in the app, and nothing that was only said in others. */
   readonly app_id?: string | undefined;
   readonly expires_at?: string | undefined;
+};
+
+export type PostLines = {
+  /** How many lines come before these. */
+  readonly from: number;
+  readonly lines: readonly string[];
 };
 
 export type PostLink = {
@@ -1551,6 +1626,13 @@ export type ProposalList = {
     readonly likeness: number;
   }[];
   readonly next_cursor: string | null;
+};
+
+export type PutBundledSettings = {
+  readonly tenant?: string | undefined;
+  readonly settings: PutSettings;
+  /** Whether settings that the tenant has chosen are replaced. */
+  readonly replace?: boolean | undefined;
 };
 
 export type PutCeilings = {
@@ -2238,6 +2320,15 @@ export type Study = {
     /** Any JSON value */
     readonly usage: unknown;
   } | null;
+};
+
+export type TakenErasures = {
+  readonly taken: number;
+};
+
+export type TakenSettings = {
+  /** kept: the tenant has others, which stay. */
+  readonly settings: 'same' | 'taken' | 'kept';
 };
 
 export type ToldMemory = {
@@ -2987,5 +3078,56 @@ export interface Operations {
   'DELETE /v1/tenants/{id}/ceilings': {
     params: { id: string; };
     answer: Ceilings;
+  };
+  /** Get what a bundle of a tenant begins with. */
+  'GET /v1/bundle': {
+    query?: { tenant?: string | undefined; };
+    answer: Bundle;
+  };
+  /** List all users, agents and runs of a tenant, oldest first. */
+  'GET /v1/bundle/owners': {
+    query?: { tenant?: string | undefined; limit?: number | undefined; cursor?: string | undefined; };
+    answer: BundledOwnerList;
+  };
+  /** Get the next lines of an owner. */
+  'GET /v1/bundle/lines': {
+    query: { tenant?: string | undefined; kind: 'user' | 'agent' | 'run'; id: string; cursor?: string | undefined; };
+    answer: BundleLines;
+  };
+  /** List the finished erasures of a tenant. */
+  'GET /v1/bundle/erasures': {
+    query?: { tenant?: string | undefined; limit?: number | undefined; cursor?: string | undefined; };
+    answer: BundledErasureList;
+  };
+  /** Take over finished erasures of another ledger. */
+  'POST /v1/bundle/erasures': {
+    body: PostErasures;
+    answer: TakenErasures;
+  };
+  /** Take over the settings of a tenant. */
+  'PUT /v1/bundle/settings': {
+    body: PutBundledSettings;
+    answer: TakenSettings;
+  };
+  /** Begin to import an owner, or go on with it. */
+  'POST /v1/bundle/imports': {
+    body: PostImport;
+    answer: Import;
+  };
+  /** Send the next lines of an import. */
+  'POST /v1/bundle/imports/{id}/lines': {
+    params: { id: string; };
+    body: PostLines;
+    answer: Import;
+  };
+  /** Finish an import. */
+  'POST /v1/bundle/imports/{id}/finish': {
+    params: { id: string; };
+    answer: Import;
+  };
+  /** Throw away an import that is not finished. */
+  'DELETE /v1/bundle/imports/{id}': {
+    params: { id: string; };
+    answer: Import;
   };
 }

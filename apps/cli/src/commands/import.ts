@@ -1,8 +1,19 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import type { Call, Command } from '../command.ts';
 import { CommandError, EXIT, UsageError } from '../exit.ts';
 import { tracked } from '../output.ts';
+import { BUNDLE_OPTIONS, importBundle } from './bundle.ts';
+
+export const importCommand: Command = {
+  name: 'import',
+  usage: '<folder>',
+  writes: true,
+  summary: 'Import a bundle that export wrote.',
+  options: BUNDLE_OPTIONS,
+  run: (call) => importBundle(call, resolve(call.given.words[0] ?? '')),
+};
 
 export const importMem0Command: Command = {
   name: 'import mem0',

@@ -2,18 +2,19 @@ import type { Command } from '../command.ts';
 import { auditCommand } from './audit.ts';
 import { backupCommand, restoreCommand } from './backup.ts';
 import { batchesCommand, flushCommand, tailCommand } from './batches.ts';
+import { exportCommand } from './bundle.ts';
 import { calibrateModelsCommand } from './calibrate.ts';
 import { doctorCommand, statusCommand } from './doctor.ts';
 import { loadEmbedderCommand } from './embedder.ts';
 import { eraseCommand } from './erase.ts';
 import { graphCommand } from './graph.ts';
-import { importMem0Command } from './import.ts';
+import { importCommand, importMem0Command } from './import.ts';
 import { ceilingsCommand, createKeyCommand, listKeysCommand, revokeKeyCommand, rotateKeyCommand } from './keys.ts';
 import { mcpCommand } from './mcp.ts';
 import {
   addCommand,
   contextCommand,
-  exportCommand,
+  exportUserCommand,
   historyCommand,
   memoriesCommand,
   searchCommand,
@@ -33,7 +34,7 @@ export const COMMANDS: readonly Command[] = [
   usersCommand,
   memoriesCommand,
   historyCommand,
-  exportCommand,
+  exportUserCommand,
   mcpCommand,
   statusCommand,
   tailCommand,
@@ -61,5 +62,7 @@ export const COMMANDS: readonly Command[] = [
   rebuildQueueCommand,
   backupCommand,
   restoreCommand,
+  exportCommand,
+  importCommand,
   importMem0Command,
 ];

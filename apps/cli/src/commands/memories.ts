@@ -172,8 +172,8 @@ const HISTORY: readonly Column<HistoryEvent>[] = [
   { name: 'after', of: ({ memory }) => memory },
 ];
 
-export const exportCommand: Command = {
-  name: 'export',
+export const exportUserCommand: Command = {
+  name: 'export user',
   usage: '<user id>',
   summary: 'Print everything that is kept of a user, one JSON object per line.',
   run: async (call) => {

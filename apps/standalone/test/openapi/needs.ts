@@ -106,6 +106,15 @@ export const NEEDS: Readonly<Record<string, Need>> = {
   },
   getReplay: ofWhatIf,
   discardReplay: ofWhatIf,
+  getBundleLines: async (world) => ({ query: { kind: 'user', id: (await world.consolidated()).user } }),
+  postImportLines: async (world) => ({ params: { id: await world.importOf('moved-here') } }),
+  finishImport: async (world) => {
+    const id = await world.importOf('moved-here');
+    const { components } = await world.done('GET /openapi.json');
+    await world.done(`POST /v1/bundle/imports/${id}/lines`, components.schemas.PostLines.examples[0]);
+    return { params: { id } };
+  },
+  deleteImport: async (world) => ({ params: { id: await world.importOf('half-moved') } }),
   getCeilings: ofTenant,
   putCeilings: ofTenant,
   deleteCeilings: ofTenant,

@@ -22,6 +22,8 @@ export interface World {
   link(): Promise<string>;
   webhook(): Promise<string>;
   delivery(): Promise<{ id: string; delivery_id: string }>;
+  /** Begun, or gone on with, for a user of a bundle. */
+  importOf(id: string): Promise<string>;
   /** Nothing is under way any more. */
   quiet(): Promise<void>;
 }
@@ -39,6 +41,12 @@ interface Related {
   readonly source: { readonly id: string };
   readonly destination: { readonly id: string };
 }
+
+/** As the examples of the description have it. */
+const BEGUN = {
+  ...{ format: 1, ledger_id: 'led_0198c1a2', kind: 'user', read_at: '2026-03-01T09:30:00Z', lines: 2 },
+  sum: '45728b8c9e2a4df9ca7a30276dc13748',
+};
 
 const OPEN = ['preparing', 'running', 'discarding'];
 const WITHIN = { timeout: 30_000, interval: 50 };
@@ -92,6 +100,7 @@ export function world(base: string, { key, receiver }: { key: string; receiver: 
     consolidated,
     webhook,
     quiet,
+    importOf: async (id) => (await done('POST /v1/bundle/imports', { ...BEGUN, id })).import_id,
     memory: async () => (await done('POST /v1/memories', { user_id: newUser(), memory: 'Lives in Lisbon' })).id,
     receipt: async () => {
       const { user } = await consolidated();

@@ -48,7 +48,7 @@ const FORMS: Readonly<Record<string, Form>> = {
 };
 
 /** One order of keys, whatever the ledger has made of it: PostgreSQL keeps none. */
-export function sorted(value: unknown): unknown {
+function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;
   const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));

@@ -1,0 +1,190 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { appendFile, mkdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+import { BUNDLE_FORMAT, FIRST_SUM, opened, sealed } from '@slowwave/engine/storing';
+import { z } from 'zod';
+import { CommandError, EXIT } from '../exit.ts';
+
+/** The files of a bundle; docs/bundle.md describes them. */
+const MANIFEST = 'manifest.json';
+export const OWNERS = 'owners.jsonl';
+export const ERASURES = 'erasures.jsonl';
+
+/** As Tools has it. */
+const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** How many lines a file has, and the checksum of the last. */
+const Sums = z.object({ lines: z.int(), sum: z.string() });
+
+const Manifest = z.object({
+  format: z.int(),
+  ledger_id: z.string(),
+  tenant: z.string(),
+  made_at: z.string(),
+  settings: z.record(z.string(), z.unknown()),
+  /** Of what the owners have, all together. */
+  lines: z.int(),
+  owners: Sums,
+  erasures: Sums,
+});
+export type Manifest = z.infer<typeof Manifest>;
+
+const OwnerEntry = z.object({
+  kind: z.enum(['user', 'agent', 'run']),
+  id: z.string(),
+  file: z.string().regex(/^owners\/\d+\/\d+\.jsonl\.gz$/),
+  read_at: z.string(),
+  lines: z.int(),
+  /** The checksum of the last of them: the line itself has one, too. */
+  last_sum: z.string(),
+  /** The checksum before what can be derived: equal for owners that are the same. */
+  state: z.string().nullable(),
+});
+export type OwnerEntry = z.infer<typeof OwnerEntry>;
+
+const damaged = (where: string, what: string): CommandError =>
+  new CommandError(`the bundle is damaged: ${where}: ${what}; make it again, or restore it from a copy`, EXIT.failed);
+
+/** A manifest is written last: without one the bundle is not complete. null: there is none. */
+export async function manifestIn(folder: string): Promise<Manifest | null> {
+  const text = await readFile(join(folder, MANIFEST), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
+    throw error;
+  });
+  if (text === null) return null;
+  const value = parsed(text);
+  const { format } = z.object({ format: z.int() }).safeParse(value).data ?? {};
+  if (format !== undefined && format > BUNDLE_FORMAT) {
+    const message = `expected a bundle of format ${BUNDLE_FORMAT} or older in ${folder}, got format ${format}; use a newer release`;
+    throw new CommandError(message, EXIT.failed);
+  }
+  const read = Manifest.safeParse(value);
+  if (!read.success) throw damaged(MANIFEST, z.prettifyError(read.error).replaceAll('\n', ' '));
+  return read.data;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+export const writeManifest = (folder: string, manifest: Manifest): Promise<void> =>
+  atomically(join(folder, MANIFEST), (path) => writeFile(path, `${JSON.stringify(manifest, null, 2)}\n`));
+
+/** A file is there as a whole or not at all. */
+async function atomically(path: string, write: (path: string) => Promise<void>): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await write(`${path}.part`);
+  await rename(`${path}.part`, path);
+}
+
+/** Files of a folder: more would make it slow to list. */
+const FILES_PER_FOLDER = 1_000;
+
+export const fileOf = (number: number): string =>
+  `owners/${String(Math.floor(number / FILES_PER_FOLDER)).padStart(3, '0')}/${String(number).padStart(6, '0')}.jsonl.gz`;
+
+export const writeLines = (folder: string, file: string, lines: AsyncIterable<string>): Promise<void> =>
+  atomically(join(folder, file), async (path) => {
+    await pipeline(Readable.from(withEnds(lines)), createGzip(), createWriteStream(path));
+  });
+
+async function* withEnds(lines: AsyncIterable<string>): AsyncGenerator<string> {
+  for await (const line of lines) yield `${line}\n`;
+}
+
+/** A line of a file that is whole, from the first on. */
+export interface WholeLine {
+  readonly line: string;
+  readonly text: string;
+  readonly sum: string;
+  /** From 1. */
+  readonly number: number;
+}
+
+/** The lines of a file one after the other, each checked against the one before. `sums`: what the last has to be. */
+export async function* linesIn(
+  folder: string,
+  file: string,
+  sums: z.infer<typeof Sums> | null,
+): AsyncGenerator<WholeLine> {
+  let [number, sum] = [0, FIRST_SUM];
+  for await (const line of rawLines(folder, file)) {
+    number += 1;
+    const read = opened(hash, sum, line);
+    if (read.kind === 'damaged')
+      throw damaged(`${file}, line ${number}`, `expected checksum ${read.expected}, got ${read.got}`);
+    sum = read.sum;
+    yield { line, number, text: read.text, sum };
+  }
+  if (sums !== null && (number !== sums.lines || sum !== sums.sum)) {
+    throw damaged(file, `expected ${sums.lines} lines that end with checksum ${sums.sum}, got ${number} and ${sum}`);
+  }
+}
+
+async function* rawLines(folder: string, file: string): AsyncGenerator<string> {
+  const bytes = createReadStream(join(folder, file));
+  const text = file.endsWith('.gz') ? bytes.pipe(createGunzip()) : bytes;
+  // An error of the file does not reach what it is piped to.
+  bytes.once('error', (error) => text.destroy(error));
+  let number = 0;
+  try {
+    for await (const line of createInterface({ input: text, crlfDelay: Number.POSITIVE_INFINITY })) {
+      number += 1;
+      yield line;
+    }
+  } catch (error) {
+    throw damaged(file, `after line ${number}: ${error instanceof Error ? error.message : String(error)}`);
+  } finally {
+    bytes.destroy();
+  }
+}
+
+/** What the owners of a bundle are, one after the other. */
+export async function* ownersIn(folder: string, sums: z.infer<typeof Sums> | null): AsyncGenerator<OwnerEntry> {
+  for await (const { text, number } of linesIn(folder, OWNERS, sums)) yield ownerIn(text, `${OWNERS}, line ${number}`);
+}
+
+function ownerIn(text: string, where: string): OwnerEntry {
+  const read = OwnerEntry.safeParse(parsed(text));
+  if (!read.success) throw damaged(where, z.prettifyError(read.error).replaceAll('\n', ' '));
+  return read.data;
+}
+
+/** A list that grows line by line, and of which a last line that is torn is dropped when it is opened again. */
+export async function growingList(folder: string, file: string) {
+  const path = join(folder, file);
+  await mkdir(folder, { recursive: true });
+  let [sum, lines] = [FIRST_SUM, 0];
+  const texts: string[] = [];
+  const before = await readFile(path, 'utf8').catch(() => '');
+  let kept = 0;
+  for (const line of before.split('\n').slice(0, -1)) {
+    const read = opened(hash, sum, line);
+    if (read.kind === 'damaged') break;
+    [sum, lines] = [read.sum, lines + 1];
+    kept += Buffer.byteLength(line) + 1;
+    texts.push(read.text);
+  }
+  if (before !== '') await truncate(path, kept);
+  return {
+    /** What was there when it was opened. */
+    texts,
+    sums: () => ({ lines, sum }),
+    add: async (value: object): Promise<void> => {
+      const next = sealed(hash, sum, JSON.stringify(value));
+      await appendFile(path, `${next.line}\n`);
+      [sum, lines] = [next.sum, lines + 1];
+    },
+  };
+}
+
+export const removeFile = (folder: string, file: string): Promise<void> => rm(join(folder, file), { force: true });

@@ -1,0 +1,153 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BundledErasureList, BundledOwnerList, BundleLines, BundleView } from '@slowwave/contracts';
+import type { z } from 'zod';
+import { type Asking, withQuery } from '../api.ts';
+import { CommandError, EXIT } from '../exit.ts';
+import {
+  ERASURES,
+  fileOf,
+  growingList,
+  type Manifest,
+  manifestIn,
+  OWNERS,
+  type OwnerEntry,
+  removeFile,
+  writeLines,
+  writeManifest,
+} from './folder.ts';
+
+type Owner = z.infer<typeof BundledOwnerList>['results'][number];
+
+interface Saving {
+  readonly folder: string;
+  readonly tenant: string;
+  /** Only this one; null: all. */
+  readonly only: Owner | null;
+  readonly cancel: AbortSignal;
+  /** How many owners are written, of how many that are known of. */
+  readonly onOwner: (done: number, known: number) => void;
+}
+
+/** Writes a bundle into a folder; what an earlier run has written of it stays. */
+export async function save(asking: Asking, saving: Saving): Promise<Manifest> {
+  const { folder, tenant } = saving;
+  if ((await manifestIn(folder)) !== null) {
+    throw new CommandError(`${folder} has a complete bundle already; name another folder`, EXIT.failed);
+  }
+  const { format, ledger_id, settings } = await asking.ask<BundleView>('GET', withQuery('/v1/bundle', { tenant }));
+  const owners = await saveOwners(asking, saving);
+  const erasures = await saveErasures(asking, saving);
+  const made_at = new Date().toISOString();
+  const manifest: Manifest = { format, ledger_id, tenant, made_at, settings: { ...settings }, ...owners, erasures };
+  await writeManifest(folder, manifest);
+  return manifest;
+}
+
+async function saveOwners(asking: Asking, saving: Saving): Promise<Pick<Manifest, 'owners' | 'lines'>> {
+  const { folder, tenant, cancel, onOwner } = saving;
+  const list = await growingList(folder, OWNERS);
+  const written = list.texts.map((text) => JSON.parse(text) as OwnerEntry);
+  const known = new Set(written.map(nameOf));
+  let lines = written.reduce((sum, entry) => sum + entry.lines, 0);
+  for await (const { owner, seen } of ownersOf(asking, saving)) {
+    cancel.throwIfAborted();
+    if (!known.has(nameOf(owner))) {
+      const entry = await saveOwner(asking, { folder, tenant, owner, file: fileOf(list.sums().lines), cancel });
+      if (entry !== null) await list.add(entry);
+      lines += entry?.lines ?? 0;
+    }
+    onOwner(list.sums().lines, Math.max(seen, list.sums().lines));
+  }
+  return { owners: list.sums(), lines };
+}
+
+const nameOf = ({ kind, id }: Owner): string => `${kind} ${id}`;
+
+/** Every owner, with how many are known of so far. */
+async function* ownersOf({ ask }: Asking, { tenant, only }: Saving): AsyncGenerator<{ owner: Owner; seen: number }> {
+  if (only !== null) {
+    yield { owner: only, seen: 1 };
+    return;
+  }
+  let seen = 0;
+  for (let cursor: string | null = null; ; ) {
+    const page: z.infer<typeof BundledOwnerList> = await ask('GET', withQuery('/v1/bundle/owners', { tenant, cursor }));
+    seen += page.results.length;
+    for (const owner of page.results) yield { owner, seen };
+    if (page.next_cursor === null) return;
+    cursor = page.next_cursor;
+  }
+}
+
+interface Writing {
+  readonly folder: string;
+  readonly tenant: string;
+  readonly owner: Owner;
+  readonly file: string;
+  readonly cancel: AbortSignal;
+}
+
+/** An owner to whom something is written all the time would be read for ever. */
+const TRIES = 8;
+const PAUSE_MS = 250;
+
+/** Writes an owner as of one moment; null: there is none any more. */
+async function saveOwner(asking: Asking, writing: Writing): Promise<OwnerEntry | null> {
+  const { folder, file, owner, cancel } = writing;
+  for (let tries = 1; ; tries += 1) {
+    const read = { read_at: '', lines: 0, last: '' };
+    try {
+      await writeLines(folder, file, noted(linesOf(asking, writing), read));
+      const { sum, state } = JSON.parse(read.last) as { sum: string; state: string | null };
+      return { ...owner, file, read_at: read.read_at, lines: read.lines, last_sum: sum, state };
+    } catch (error) {
+      await removeFile(folder, `${file}.part`);
+      if (!(error instanceof CommandError)) throw error;
+      if (error.exitCode === EXIT.notFound) return null;
+      if (error.code !== 'conflict' || tries === TRIES) throw error;
+      await sleep(PAUSE_MS * tries, null, { signal: cancel });
+    }
+  }
+}
+
+interface Page {
+  readonly read_at: string;
+  readonly lines: readonly string[];
+}
+
+async function* linesOf({ ask }: Asking, { tenant, owner, cancel }: Writing): AsyncGenerator<Page> {
+  for (let cursor: string | null = null; ; ) {
+    cancel.throwIfAborted();
+    const page: BundleLines = await ask('GET', withQuery('/v1/bundle/lines', { tenant, ...owner, cursor }));
+    yield page;
+    if (page.next_cursor === null) return;
+    cursor = page.next_cursor;
+  }
+}
+
+/** The lines of pages, and what is to be known of them. */
+async function* noted(pages: AsyncIterable<Page>, read: { read_at: string; lines: number; last: string }) {
+  for await (const { read_at, lines } of pages) {
+    if (read.read_at === '') read.read_at = read_at;
+    read.lines += lines.length;
+    read.last = lines.at(-1) ?? read.last;
+    yield* lines;
+  }
+}
+
+/** Erasures of all owners: they say nothing of any to who does not know them. */
+async function saveErasures({ ask }: Asking, { folder, tenant }: Saving): Promise<Manifest['erasures']> {
+  await removeFile(folder, ERASURES);
+  const list = await growingList(folder, ERASURES);
+  for (let cursor: string | null = null; ; ) {
+    const page: z.infer<typeof BundledErasureList> = await ask(
+      'GET',
+      withQuery('/v1/bundle/erasures', { tenant, cursor }),
+    );
+    for (const erasure of page.results) await list.add(erasure);
+    if (page.next_cursor === null) break;
+    cursor = page.next_cursor;
+  }
+  // A list without lines is a file, too.
+  return list.sums();
+}

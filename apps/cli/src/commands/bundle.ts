@@ -1,0 +1,112 @@
+import { resolve } from 'node:path';
+import { manifestIn } from '../bundle/folder.ts';
+import { check, type Loaded, load, loadErasures, loadSettings } from '../bundle/load.ts';
+import { save } from '../bundle/save.ts';
+import { type Call, type Command, type Given, OWNER } from '../command.ts';
+import { CommandError, EXIT, UsageError } from '../exit.ts';
+import { table, tracked } from '../output.ts';
+
+const TENANT = { value: 'NAME', about: 'The tenant. Default: default.' };
+const tenantOf = (given: Given): string => given.text('tenant') ?? 'default';
+
+export const exportCommand: Command = {
+  name: 'export',
+  usage: '<folder>',
+  summary: 'Write everything that is kept of all owners into a folder, to import it elsewhere.',
+  about: `The folder is a bundle: owners with messages, memories and their versions, decisions, graph and
+vectors, each with checksums. Each owner is as of one moment; servers keep running. Stopped and
+started again, it goes on. The folder contains what users said: keep it private. It takes an
+operator's key. What is kept of one user, for that user: slowwave export user <id>.`,
+  options: { ...OWNER, tenant: TENANT },
+  run: async (call) => {
+    const { given, out, cancel } = call;
+    const folder = resolve(given.words[0] ?? '');
+    const manifest = await tracked(out, { title: 'export', unit: 'owners' }, ({ update }) =>
+      save(call, { folder, tenant: tenantOf(given), only: onlyOf(given), cancel, onOwner: update }),
+    );
+    const { owners, lines } = manifest;
+    if (owners.lines === 0) throw new CommandError('there is nobody to export', EXIT.notFound);
+    return {
+      value: { folder, owners: owners.lines, lines, erasures: manifest.erasures.lines },
+      text: `Wrote ${owners.lines} owners in ${lines} lines to ${folder}.`,
+    };
+  },
+};
+
+/** One owner, or all: null. */
+function onlyOf(given: Given): { readonly kind: 'user' | 'agent' | 'run'; readonly id: string } | null {
+  const kinds = ['user', 'agent', 'run'] as const;
+  const named = kinds.flatMap((kind) => {
+    const id = given.text(kind);
+    return id === null ? [] : [{ kind, id }];
+  });
+  if (named.length > 1) throw new UsageError('expected at most one of --user, --agent, --run', null);
+  return named[0] ?? null;
+}
+
+export const BUNDLE_OPTIONS = {
+  ...OWNER,
+  tenant: TENANT,
+  'replace-settings': { value: null, about: 'Replace settings that the tenant has chosen here.' },
+  check: { value: null, about: 'Only check that the bundle is whole.' },
+} as const;
+
+/** Imports a bundle. */
+export async function importBundle(call: Call, folder: string) {
+  const { given, out, cancel } = call;
+  const manifest = await manifestIn(folder);
+  if (manifest === null) {
+    const message = `expected a bundle in ${folder}, got no manifest.json; for a file of another system name it with --from`;
+    throw new CommandError(message, EXIT.notFound);
+  }
+  const only = onlyOf(given);
+  const total = manifest.lines;
+  const isChecking = given.flag('check');
+  const loaded = await tracked(out, { title: isChecking ? 'check' : 'import', unit: 'lines' }, async ({ update }) => {
+    const loading = {
+      folder,
+      manifest,
+      tenant: tenantOf(given),
+      only,
+      cancel,
+      onLines: (done: number) => update(done, total),
+    };
+    if (isChecking) return check(loading);
+    await loadErasures(call, loading);
+    const owners = await load(call, loading);
+    if (only !== null) return { ...owners, settings: 'kept' as const };
+    return { ...owners, ...(await loadSettings(call, { ...loading, replace: given.flag('replace-settings') })) };
+  });
+  const { lines: owners } = manifest.owners;
+  if (loaded === undefined) {
+    return {
+      value: { folder, owners, lines: total },
+      text: `The bundle is whole: ${owners} owners in ${total} lines.`,
+    };
+  }
+  const { imported, known, left, settings } = loaded;
+  return {
+    value: { folder, owners, imported, known, left, settings },
+    text: `${counts(loaded)}\nSettings: ${SETTINGS[settings]}${left.length === 0 ? '' : `\n${table(LEFT, left)}`}`,
+    exit: left.length === 0 ? EXIT.done : EXIT.findings,
+  };
+}
+
+const SETTINGS = {
+  same: 'the same here.',
+  taken: 'taken over.',
+  kept: 'those here stay (--replace-settings takes those of the bundle).',
+} as const;
+
+const counts = ({ imported, known, left }: Loaded): string =>
+  [
+    `${imported} owners are imported`,
+    ...(known === 0 ? [] : [`${known} were here already`]),
+    ...(left.length === 0 ? [] : [`${left.length} cannot be imported`]),
+  ].join(', ') + (imported === 0 ? '.' : '; what they remember can be searched shortly.');
+
+const LEFT = [
+  { name: 'kind', of: ({ kind }: Loaded['left'][number]) => kind },
+  { name: 'id', of: ({ id }: Loaded['left'][number]) => id },
+  { name: 'why', of: ({ message }: Loaded['left'][number]) => message },
+];

@@ -1,0 +1,167 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { COMPILE_CACHE, type TempDir, tempDir } from '@slowwave/testkit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startServer, type TestServer } from './server.ts';
+import { MAIN, openLedgerIn, slowwave, writeMemories } from './slowwave.ts';
+
+const MANY = 4_000;
+const FIRST = 'owners/000/000000.jsonl.gz';
+
+let folder: TempDir;
+let from: TestServer;
+let to: TestServer;
+const at = (name: string): string => join(folder.path, name);
+
+beforeAll(async () => {
+  folder = await tempDir();
+  for (const name of ['from', 'to']) {
+    const ledger = await openLedgerIn(at(name));
+    if (name === 'from') await writeMemories(ledger, MANY, 'many');
+    await ledger.close();
+  }
+  [from, to] = await Promise.all([startServer(at('from')), startServer(at('to'))]);
+  for (const said of ['I live in Oslo.', 'I am allergic to peanuts.', 'Actually I live in Bergen now.'])
+    await from.say('ana', said);
+  await from.say('bob', 'I work as a nurse.');
+}, 120_000);
+afterAll(async () => {
+  await from.stop();
+  await to.stop();
+  await folder.remove();
+});
+
+const run = (server: TestServer, ...args: string[]) => slowwave([...args, '--server', server.url]);
+
+async function asked(server: TestServer, path: string, body?: object): Promise<unknown> {
+  const sent = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+  return (await fetch(`${server.url}${path}`, body === undefined ? {} : sent)).json();
+}
+
+/** What is told of a memory, without what no other server can say. */
+const answersOf = async (server: TestServer, asOf?: string): Promise<unknown> => {
+  const body = { user_id: 'ana', query: 'where does she live?', ...(asOf !== undefined && { as_of: asOf }) };
+  const { results } = (await asked(server, '/v1/search', body)) as { results: object[] };
+  return results;
+};
+
+test('what is exported and imported is the same there, can be undone, and is imported once', {
+  timeout: 120_000,
+}, async () => {
+  const middle = new Date().toISOString();
+  const bundle = at('one');
+  const written = await run(from, 'export', bundle, '--user', 'ana');
+  expect([written.code, written.out]).toEqual([0, expect.stringMatching(/^Wrote 1 owners in \d+ lines/)]);
+  expect(await run(to, 'import', bundle)).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('1 owners are imported'),
+  });
+  await expect.poll(() => answersOf(to), { timeout: 30_000 }).toEqual(await answersOf(from));
+  expect(await answersOf(to, middle)).toEqual(await answersOf(from, middle));
+  expect((await run(to, 'import', bundle, '--json')).json()).toMatchObject({ imported: 0, known: 1, left: [] });
+  expect((await run(to, 'doctor')).code).toBe(0);
+
+  const [latest] = ((await asked(to, '/v1/consolidations?user_id=ana')) as { results: { id: string }[] }).results;
+  const undone = await run(to, 'undo', latest?.id ?? '');
+  expect([undone.code, undone.out]).toEqual([0, expect.stringContaining('User lives in Oslo')]);
+  // It is another owner now than that of the bundle made next.
+  await from.say('ana', 'I play the cello.');
+  await run(from, 'export', at('later'), '--user', 'ana');
+  const refused = await run(to, 'import', at('later'), '--json');
+  expect(refused.code).toBe(3);
+  expect(refused.json()).toMatchObject({ imported: 0, left: [{ kind: 'user', id: 'ana', code: 'owner_exists' }] });
+});
+
+test('an import that is killed goes on where it was: nothing is there twice, and nothing is missing', {
+  timeout: 180_000,
+}, async () => {
+  const bundle = at('many');
+  await run(from, 'export', bundle, '--user', 'many');
+  const [entry = '{}'] = (await readFile(join(bundle, 'owners.jsonl'), 'utf8')).split('\n');
+  const { kind, id, lines, last_sum: sum, read_at } = JSON.parse(entry);
+  const { ledger_id } = JSON.parse(await readFile(join(bundle, 'manifest.json'), 'utf8'));
+  const taken = async () => {
+    const body = { format: 1, ledger_id, kind, id, read_at, lines, sum };
+    return ((await asked(to, '/v1/bundle/imports', body)) as { taken: number }).taken;
+  };
+  expect(await taken()).toBe(0);
+  const killed = spawn(process.execPath, [MAIN, 'import', bundle, '--server', to.url], {
+    env: { ...COMPILE_CACHE },
+    stdio: 'ignore',
+  });
+  while ((await taken()) === 0);
+  killed.kill('SIGKILL');
+  await once(killed, 'close');
+  expect(await taken()).toBeLessThan(lines);
+  expect(await to.memories('many')).toEqual([]);
+  expect(await run(to, 'import', bundle)).toMatchObject({ code: 0 });
+  const again = at('many-again');
+  expect((await run(to, 'export', again, '--user', 'many')).code).toBe(0);
+  const state = async (of: string) => JSON.parse((await readFile(join(of, 'owners.jsonl'), 'utf8')).trim()).state;
+  expect(await state(again)).toBe(await state(bundle));
+});
+
+test('an export that was stopped goes on, and one that is complete is not written over', async () => {
+  const bundle = at('all');
+  expect((await run(from, 'export', bundle, '--json')).json()).toMatchObject({ owners: 3 });
+  const { made_at: _, ...whole } = JSON.parse(await readFile(join(bundle, 'manifest.json'), 'utf8'));
+  expect(await run(from, 'export', bundle)).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('complete bundle already'),
+  });
+  // As a kill leaves it: no manifest, and the last line half written.
+  const stopped = at('stopped');
+  const owners = (await readFile(join(bundle, 'owners.jsonl'), 'utf8')).split('\n');
+  await run(from, 'export', stopped, '--user', 'many');
+  const { rm } = await import('node:fs/promises');
+  await rm(join(stopped, 'manifest.json'));
+  await writeFile(
+    join(stopped, 'owners.jsonl'),
+    `${await readFile(join(stopped, 'owners.jsonl'), 'utf8')}${owners[1]?.slice(0, 40)}`,
+  );
+  expect((await run(from, 'export', stopped, '--json')).json()).toMatchObject({ owners: 3, lines: whole.lines });
+  expect((await slowwave(['import', stopped, '--check'])).out).toMatch(/^The bundle is whole: 3 owners/);
+});
+
+test('a damaged bundle is named by file and line with both checksums, and nothing of its owner is seen', async () => {
+  const bundle = at('damaged');
+  await run(from, 'export', bundle, '--user', 'bob');
+  const file = join(bundle, FIRST);
+  const text = gunzipSync(await readFile(file)).toString();
+  await writeFile(file, gzipSync(text.replace('User works as a nurse', 'User works as a judge')));
+  const expected = /owners\/000\/000000\.jsonl\.gz, line \d+: expected checksum [0-9a-f]{32}, got [0-9a-f]{32}/;
+  expect(await slowwave(['import', bundle, '--check'])).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(expected),
+  });
+  expect(await run(to, 'import', bundle)).toMatchObject({ code: 1, err: expect.stringMatching(expected) });
+  expect(await to.memories('bob')).toEqual([]);
+  await writeFile(file, gzipSync(text).subarray(0, 200));
+  expect(await slowwave(['import', bundle, '--check'])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('after line'),
+  });
+  const manifest = join(bundle, 'manifest.json');
+  await writeFile(manifest, (await readFile(manifest, 'utf8')).replace('"format": 1', '"format": 2'));
+  expect(await run(to, 'import', bundle)).toMatchObject({ code: 1, err: expect.stringContaining('got format 2') });
+  expect(await run(to, 'import', at('nothing'))).toMatchObject({
+    code: 4,
+    err: expect.stringContaining('manifest.json'),
+  });
+});
+
+test('who is erased after a bundle was made does not come back by it', { timeout: 60_000 }, async () => {
+  const bundle = at('erased');
+  await run(from, 'export', bundle, '--user', 'bob');
+  expect((await run(to, 'import', bundle)).code).toBe(0);
+  expect((await run(to, 'erase', 'bob', '--yes')).code).toBe(0);
+  const refused = await run(to, 'import', bundle);
+  expect(refused).toMatchObject({ code: 3, out: expect.stringContaining('does not come back') });
+  // The erasure travels: neither does the older bundle bring the user to a third place.
+  const newer = at('newer');
+  await run(to, 'export', newer);
+  expect(JSON.parse(await readFile(join(newer, 'manifest.json'), 'utf8')).erasures.lines).toBeGreaterThan(0);
+});

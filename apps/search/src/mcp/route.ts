@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { type FastifyReply, type FastifyRequest, needScope, type Routes } from '@slowwave/http';
+import { type FastifyReply, type FastifyRequest, needScope, problem, type Routes } from '@slowwave/http';
 import type { McpDeps } from './answer.ts';
 
 /**
@@ -11,6 +11,9 @@ export const mcpRoutes =
   async (app) => {
     needScope(app, 'any');
     app.post('/mcp', { schema: { hide: true } }, async (request, reply) => {
+      // Only a former version of the protocol had them, and thousands of calls may fit one body.
+      if (Array.isArray(request.body))
+        throw problem('invalid_request', 'expected one message, got a list; send each alone');
       const { answerMcp } = await import('./answer.ts');
       const message = asWebRequest(request, reply);
       return sent(reply, await answerMcp({ ...deps, app, request }, message));

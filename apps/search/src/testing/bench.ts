@@ -2,6 +2,7 @@ import { DEFAULT_TENANT, HASHED, type MemoryWriter, memoryWriter, ownerBitsOfLan
 import { echoExtract, engineBench, fakeChat, keyedDecide } from '@slowwave/engine-testing';
 import { type App, createShell, type KeyCheck, Registry } from '@slowwave/http';
 import { type SearchDeps, searchRoutes } from '../app.ts';
+import { mcpRoutes } from '../mcp/route.ts';
 import { queryVectors } from '../query-vectors.ts';
 
 /** Two texts are about the same thing when they share their first three words. */
@@ -9,7 +10,11 @@ const keyOf = (text: string): string => text.split(' ').slice(0, 3).join(' ');
 const scripts = { extract_facts: echoExtract, decide_operations: keyedDecide(keyOf) };
 
 /** The read routes over stores in memory, and a writer to fill them. */
-export async function searchBench({ keys = null, ...given }: Partial<SearchDeps> & { keys?: KeyCheck | null } = {}) {
+export async function searchBench({
+  keys = null,
+  keyRate = null,
+  ...given
+}: Partial<SearchDeps> & { keys?: KeyCheck | null; keyRate?: number | null } = {}) {
   const engine = await engineBench({ chat: fakeChat(scripts) });
   const { ledger, index, tools, tokenizer, log, embedder } = engine.deps;
   const writer = memoryWriter(engine.deps);
@@ -41,11 +46,12 @@ export async function searchBench({ keys = null, ...given }: Partial<SearchDeps>
     log,
     runsOn: {},
     ready: {},
-    keyRate: null,
+    keyRate,
     metrics: new Registry(),
   });
   const deps = { ...reading, ...given };
   await app.register(searchRoutes(deps));
+  await app.register(mcpRoutes({ log, elsewhere: null }));
   const search = (body: object) => app.inject({ method: 'POST', url: '/v1/search', payload: body });
   return { app, deps, engine, embedder, writer, search, remember: remembering(writer) };
 }

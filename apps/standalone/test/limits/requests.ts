@@ -62,7 +62,7 @@ function messagesOf(values: number): object[] {
 }
 
 const OF_REQUESTS: Readonly<Record<string, Make>> = {
-  "bytes of the body of a batch, a preview, a context, an add of mem0's": (n) => padded(batch({}), n),
+  "bytes of the body of a batch, a preview, a context, an add of mem0's, a message of MCP": (n) => padded(batch({}), n),
   'bytes of the body of a search, a recall, settings, a replay': (n) => padded(search({}), n),
   'bytes of the body of a memory': (n) => padded(memory({}), n),
   'bytes of any other body': (n) => padded({ line: 'POST /v1/flush', body: { user_id } }, n),

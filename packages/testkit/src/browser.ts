@@ -3,7 +3,7 @@ import { type Browser, type BrowserContext, type BrowserContextOptions, chromium
 
 export type { Browser, BrowserContext, BrowserContextOptions, Page };
 
-const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
+const NAMES = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'];
 /** It starts in a second; far longer on a machine that is busy. */
 const START_LIMIT_MS = 60_000;
 

@@ -228,7 +228,7 @@ function requestsOf(path: string, { user, ids }: About): readonly Request[] {
   const [, , kind = ''] = path.split('/');
   const named = { users: user, tenants: 'abroad', webhooks: 'none', erasures: 'none' }[kind] ?? ids[kind as keyof Ids];
   const place = path.replace('{id}', named ?? 'none');
-  const queries = place === path ? ['', `?user_id=${user}`, `?around=${ids.messages}`] : [''];
+  const queries = place === path ? ['', `?user_id=${user}`, '?app_id=shop', `?around=${ids.messages}`] : [''];
   return queries.map((query) => ({ path: `${place}${query}`, body: null }));
 }
 

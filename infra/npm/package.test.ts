@@ -1,6 +1,8 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { freePort, spawnService, type TempDir, tempDir } from '@slowwave/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -45,6 +47,23 @@ describe('the package that npm installs', () => {
     expect(stdout).toContain('Oslo');
     expect(await (await fetch(`${url}/playground`)).text()).toContain('<script type="module"');
     await service.stop();
+  });
+
+  it('is the memory of a model by itself, over standard input and output', async () => {
+    const home = await mkdtemp(join(folder.path, 'home-'));
+    const env = { HOME: home, SLOWWAVE_PORT: String(await freePort()) };
+    const child = spawn(process.execPath, [command, 'mcp', '--user', 'ana'], { env, cwd: home });
+    const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+    const asked = async (id: number, method: string, params: object): Promise<unknown> => {
+      child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
+      return JSON.parse(String((await lines.next()).value));
+    };
+    const clientInfo = { name: 'test', version: '1' };
+    await asked(1, 'initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo });
+    const said = { name: 'add_memory', arguments: { text: 'I live in Oslo', wait_seconds: 45 } };
+    expect(JSON.stringify(await asked(2, 'tools/call', said))).toContain('User lives in Oslo');
+    child.stdin.end();
+    expect(await once(child, 'close')).toEqual([0, null]);
   });
 
   it.each(['ingest', 'worker', 'search', 'console'])('starts %s, one of several processes', async (name) => {

@@ -1,6 +1,6 @@
 import { type McpServer, ProtocolError, ProtocolErrorCode, ResourceTemplate } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { type Connection, type Ids, ownerIn } from './connection.ts';
+import { type Connection, type Ids, ownerIn, ToolError } from './connection.ts';
 import { DATA, ID_FIELDS, lineOf, linesOr } from './fields.ts';
 import { sentenceOn } from './tool.ts';
 
@@ -14,7 +14,7 @@ const profileUri = (userId: string): string => `slowwave://users/${encodeURIComp
 export function addProfile(server: McpServer, connection: Connection): void {
   const mimeType = 'text/markdown';
   const list = async () => {
-    const { user_id } = await connection.fixed();
+    const { user_id } = await answered(connection, () => connection.fixed());
     const resources =
       user_id === undefined ? [] : [{ uri: profileUri(user_id), name: `Profile of ${user_id}`, mimeType }];
     return { resources };
@@ -26,10 +26,18 @@ export function addProfile(server: McpServer, connection: Connection): void {
   };
   const template = new ResourceTemplate('slowwave://users/{user_id}/profile', { list });
   server.registerResource('profile', template, note, async ({ href }, variables) => {
-    const user_id = decodeURIComponent(String(variables.user_id));
-    const text = await answered(connection, () => known(connection, { user_id }));
+    const text = await answered(connection, () => known(connection, { user_id: userIn(variables.user_id) }));
     return { contents: [{ uri: href, mimeType, text }] };
   });
+}
+
+/** Protocols leave variables as they stand in the address. */
+function userIn(variable: string | string[] | undefined): string {
+  try {
+    return decodeURIComponent(String(variable));
+  } catch {
+    throw new ToolError('expected a percent-encoded user id in the address of the profile');
+  }
 }
 
 /** Prompts for the beginning and the end of a conversation. */

@@ -60,7 +60,7 @@ const WAYS = [
 ];
 
 describe.each(WAYS)('a client: $name', { timeout: WITHIN_MS }, ({ name, bound, open }) => {
-  const user = `user ${name}`;
+  const user = `50 % ${name}`;
   const whose = bound ? {} : { user_id: user };
   const called = new Set<string>();
   let host: Host;
@@ -127,6 +127,7 @@ describe.each(WAYS)('a client: $name', { timeout: WITHIN_MS }, ({ name, bound, o
     expect((await host.readResource({ uri })).contents).toMatchObject([
       { uri, text: expect.stringContaining('cocoa') },
     ]);
+    await expect(host.readResource({ uri: 'slowwave://users/%/profile' })).rejects.toThrow('percent-encoded');
     expect((await host.listPrompts()).prompts.map((one) => one.name)).toEqual(['load_memory', 'save_memory']);
     const loaded = await host.getPrompt({ name: 'load_memory', arguments: { topic: 'cocoa', ...whose } });
     expect(JSON.stringify(loaded.messages)).toContain('I like cocoa');

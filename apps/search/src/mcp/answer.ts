@@ -78,6 +78,8 @@ const asking =
       ...(init.headers as Record<string, string>),
       ...Object.fromEntries(taken),
       'x-request-id': request.id,
+      // Wrong keys are counted by where they come from.
+      'x-forwarded-for': [request.headers['x-forwarded-for'] ?? [], request.ip].flat().join(', '),
     };
     const here = await inject(app, path, { ...init, headers: { ...headers, host: request.host } });
     if (!(await isElsewhere(here))) return here;

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EngineError } from '@slowwave/engine/storing';
 import { ToolError } from '@slowwave/mcp';
-import type { Call } from './command.ts';
-import { quietLog } from './stores.ts';
+import type { Call } from '../command.ts';
+import { quietLog } from '../stores.ts';
 
 /** A server, and how it is reached. */
 export interface Reached {

@@ -1,3 +1,3 @@
 export { memoryMiddleware } from './middleware.ts';
-export type { CallSettings, MiddlewareOptions, Whose } from './options.ts';
+export type { CallSettings, MiddlewareOptions } from './options.ts';
 export { type MemoryTools, memoryTools, type ToolOptions } from './tools.ts';

@@ -1,6 +1,5 @@
-import type { Message } from '@slowwave/sdk';
+import { CHAT_TOOLS, type Message } from '@slowwave/sdk';
 import type { LanguageModelMiddleware } from 'ai';
-import { OWN_TOOLS } from './tools.ts';
 
 type Wrap = Parameters<NonNullable<LanguageModelMiddleware['wrapGenerate']>>[0];
 export type Prompt = Wrap['params']['prompt'];
@@ -46,7 +45,7 @@ function messagesIn(message: PromptMessage): Message[] {
 
 function spoken(parts: readonly Part[]): Message[] {
   const content = textOf(parts);
-  const calls = parts.flatMap((part) => (part.type === 'tool-call' && !OWN_TOOLS.has(part.toolName) ? [part] : []));
+  const calls = parts.flatMap((part) => (part.type === 'tool-call' && !CHAT_TOOLS.has(part.toolName) ? [part] : []));
   if (content === '' && calls.length === 0) return [];
   const tool_calls = calls.map(({ toolCallId, toolName, input }) => ({
     id: toolCallId,
@@ -59,7 +58,7 @@ function spoken(parts: readonly Part[]): Message[] {
 /** What tools printed. What this package's own tools found is remembered already. */
 function results(parts: readonly Part[]): Message[] {
   return parts.flatMap((part): Message[] => {
-    if (part.type !== 'tool-result' || OWN_TOOLS.has(part.toolName)) return [];
+    if (part.type !== 'tool-result' || CHAT_TOOLS.has(part.toolName)) return [];
     const content = 'output' in part ? outputOf(part.output) : printed(part.result);
     return content === '' ? [] : [{ role: 'tool', name: part.toolName, content }];
   });

@@ -1,9 +1,15 @@
-import type { Message } from '@slowwave/sdk';
+import { createChatMemory, ownerOf, type Scope, scopeOf } from '@slowwave/sdk';
 import type { LanguageModelMiddleware } from 'ai';
-import { contextOf } from './context.ts';
-import { answerOf, type Content, messagesOf, type Prompt, splitAtLastAnswer } from './messages.ts';
-import { callSettingsIn, type MiddlewareOptions, ownerOf, type Scope, scopeOf } from './options.ts';
-import { poster } from './post.ts';
+import {
+  answerOf,
+  type Content,
+  isContinued,
+  messagesOf,
+  type Prompt,
+  splitAtLastAnswer,
+  upToLastSaid,
+} from './messages.ts';
+import { callSettingsIn, type MiddlewareOptions } from './options.ts';
 import { collected } from './stream.ts';
 
 /**
@@ -11,21 +17,24 @@ import { collected } from './stream.ts';
  * exchange is posted. Neither delays an answer for long, and neither ever breaks one.
  */
 export function memoryMiddleware(options: MiddlewareOptions): LanguageModelMiddleware {
-  if (typeof options.onError !== 'function') {
-    throw new TypeError(`expected onError to be a function, which is told of failures, got ${typeof options.onError}`);
-  }
-  const context = contextOf(options);
-  const post = poster(options);
-  const postAnswer = (call: Call, content: Content): void => {
+  const memory = createChatMemory(options);
+  const postAnswer = ({ posts, scope, prompt }: Call, content: Content): void => {
     // A model that said nothing will be asked again, with the same words of the user.
-    if (call.posts && content.length > 0) post(call.scope, { ...saidIn(call.prompt), answer: answerOf(content) });
+    if (!posts || content.length === 0) return;
+    const { before, added } = splitAtLastAnswer(prompt);
+    memory.post(scope, { before: messagesOf(before), added: messagesOf(added), answer: answerOf(content) });
   };
   return {
     specificationVersion: 'v4',
     transformParams: async ({ params }) => {
-      const { scope, adds, prompt } = callOf(options, params);
+      const { adds, scope, prompt } = callOf(options, params);
       if (!adds) return params;
-      const block = await context(ownerOf(scope), { prompt, signal: params.abortSignal });
+      const block = await memory.context(scope, {
+        messages: messagesOf(prompt),
+        upToLastSaid: messagesOf(upToLastSaid(prompt)),
+        isContinued: isContinued(prompt),
+        signal: params.abortSignal,
+      });
       return block === '' ? params : { ...params, prompt: withBlock(prompt, block) };
     },
     wrapGenerate: async ({ doGenerate, params }) => {
@@ -60,16 +69,11 @@ function callOf(options: MiddlewareOptions, { prompt, providerOptions }: Params)
   ownerOf(scope); // a call of nobody is a mistake of the program, and is told at once
   return {
     scope,
-    adds: options.context !== false && ofCall.context !== false,
-    posts: options.post !== false && ofCall.post !== false,
+    adds: ofCall.context !== false,
+    posts: ofCall.post !== false,
     prompt,
   };
 }
-
-const saidIn = (prompt: Prompt): { readonly before: readonly Message[]; readonly added: readonly Message[] } => {
-  const { before, added } = splitAtLastAnswer(prompt);
-  return { before: messagesOf(before), added: messagesOf(added) };
-};
 
 /** After the program's own instructions, whose words stay where prompt caches look for them. */
 function withBlock(prompt: Prompt, block: string): Prompt {

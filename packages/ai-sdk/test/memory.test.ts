@@ -4,13 +4,17 @@ import { promisify } from 'node:util';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { createSlowwave, type Slowwave } from '@slowwave/sdk';
 import {
+  allRemembered,
   delta,
   type ModelServer,
   type OwnServer,
+  oneByOne,
   type Reply,
-  type ScriptedCall,
+  type SentMessage,
+  saidOf,
   startModelServer,
   startOwnServer,
+  toolCall,
 } from '@slowwave/testkit';
 import { generateText, isStepCount, jsonSchema, streamText, tool, wrapLanguageModel } from 'ai';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -42,55 +46,10 @@ function remembering(options: Partial<MiddlewareOptions>) {
 }
 
 /** The model answers so, one answer after the other; returns the messages that it was sent each time. */
-function script(...replies: readonly Reply[]): readonly (readonly Sent[])[] {
-  const sent: (readonly Sent[])[] = [];
-  chat.setScript(({ request }: ScriptedCall) => {
-    sent.push(request.messages as unknown as readonly Sent[]);
-    return replies[Math.min(sent.length, replies.length) - 1] ?? { text: 'Yes.' };
-  });
+function script(...replies: readonly Reply[]): readonly (readonly SentMessage[])[] {
+  const { sent, script: next } = oneByOne(...replies);
+  chat.setScript(next);
   return sent;
-}
-
-interface Sent {
-  readonly role: string;
-  readonly content: string | null;
-}
-
-const calling = (name: string, input: object): Reply => ({
-  status: 200,
-  body: {
-    id: 'x',
-    object: 'chat.completion',
-    created: 0,
-    model: 'scripted',
-    choices: [
-      {
-        index: 0,
-        finish_reason: 'tool_calls',
-        message: {
-          role: 'assistant',
-          content: null,
-          tool_calls: [{ id: `call_${name}`, type: 'function', function: { name, arguments: JSON.stringify(input) } }],
-        },
-      },
-    ],
-    usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
-  },
-});
-
-/** Everything that was posted of a user, in order. */
-async function storedOf(userId: string): Promise<string[]> {
-  const stored: string[] = [];
-  for await (const line of slowwave.users.export(userId)) {
-    const { role, content } = line as { role?: string; content?: string };
-    if (line.type === 'message') stored.push(`${role}: ${content}`);
-  }
-  return stored;
-}
-
-async function consolidated(userId: string): Promise<void> {
-  await slowwave.flush({ user_id: userId });
-  for await (const { id } of slowwave.batches.each({ user_id: userId })) await slowwave.batches.settled(id);
 }
 
 const weather = tool({
@@ -105,7 +64,7 @@ test('what was said in one conversation is in the prompt of the next, after the 
   const { text } = await generateText({ model: first.model, prompt: 'I am Ana and I live in Oslo.' });
   expect(text).toBe('Nice to meet you, Ana.');
   await first.posted();
-  await consolidated('ana');
+  await allRemembered(server.url, 'ana');
   const second = remembering({ userId: 'ana', runId: 'tuesday' });
   await generateText({ model: second.model, instructions: 'Be brief.', prompt: 'Do I need a coat?' });
   await second.posted();
@@ -120,7 +79,7 @@ test('what was said in one conversation is in the prompt of the next, after the 
 });
 
 test('a loop of tools posts each message once, and asks once what is known', async () => {
-  script(calling('weather', { city: 'Oslo' }), { text: 'It is cold.' }, { text: 'You are welcome.' });
+  script(toolCall('weather', { city: 'Oslo' }), { text: 'It is cold.' }, { text: 'You are welcome.' });
   let contexts = 0;
   const counting = {
     ...slowwave,
@@ -141,7 +100,7 @@ test('a loop of tools posts each message once, and asks once what is known', asy
   await posted();
   expect(contexts).toBe(2);
   expect(failures).toEqual([]);
-  expect(await storedOf('bob')).toEqual([
+  expect(await saidOf(server.url, 'bob')).toEqual([
     'user: How cold is it in Oslo?',
     'assistant: [called weather({"city":"Oslo"})]',
     'tool: {"city":"Oslo","degrees":-3}',
@@ -162,7 +121,7 @@ test('an answer that is made again does not make its question said twice', async
   for (const _ of ['first', 'again']) {
     await generateText({ model, messages: [...messages] });
     await posted();
-    await consolidated('cleo');
+    await allRemembered(server.url, 'cleo');
   }
   const { results } = await slowwave.memories.list({ user_id: 'cleo' });
   expect(results.map(({ memory, confirmations }) => [memory, confirmations])).toEqual([['User lives in Lima', 0]]);
@@ -174,7 +133,7 @@ test('the same words in two calls without a history are said twice', async () =>
   for (const _ of ['first', 'again']) {
     await generateText({ model, prompt: 'I live in Lima.' });
     await posted();
-    await consolidated('dora');
+    await allRemembered(server.url, 'dora');
   }
   const { results } = await slowwave.memories.list({ user_id: 'dora' });
   expect(results.map(({ memory, confirmations }) => [memory, confirmations])).toEqual([['User lives in Lima', 1]]);
@@ -188,7 +147,7 @@ test('a streamed answer arrives piece by piece and is posted whole', async () =>
   await posted();
   expect(pieces.length).toBeGreaterThan(1);
   expect(pieces.join('')).toBe('What a lovely name, Eve!');
-  expect(await storedOf('eve')).toEqual(['user: I am Eve.', 'assistant: What a lovely name, Eve!']);
+  expect(await saidOf(server.url, 'eve')).toEqual(['user: I am Eve.', 'assistant: What a lovely name, Eve!']);
   expect(failures).toEqual([]);
 });
 
@@ -199,7 +158,7 @@ test('of a stream that the reader leaves, what came is posted', async () => {
   const { fullStream } = streamText({ model, prompt: 'A story, please.', abortSignal: leaving.signal });
   for await (const part of fullStream) if (part.type === 'text-delta' && part.text === ' a time') leaving.abort();
   await posted();
-  expect(await storedOf('finn')).toEqual(['user: A story, please.', 'assistant: Once upon a time']);
+  expect(await saidOf(server.url, 'finn')).toEqual(['user: A story, please.', 'assistant: Once upon a time']);
 });
 
 test('a model that fails says nothing to remember', async () => {
@@ -207,7 +166,7 @@ test('a model that fails says nothing to remember', async () => {
   const { model, posted } = remembering({ userId: 'gus' });
   await expect(generateText({ model, prompt: 'I am Gus.', maxRetries: 0 })).rejects.toThrow('overloaded');
   await posted();
-  await expect(storedOf('gus')).rejects.toThrow('there is no user "gus"');
+  await expect(saidOf(server.url, 'gus')).rejects.toThrow('there is no user');
 });
 
 test('an answer comes all the same where the memory is away, or never answers', async () => {
@@ -247,7 +206,7 @@ test('one model serves many users, who are named with each call', async () => {
     ...of('ida', { context: false, post: false }),
   });
   await posted();
-  await consolidated('ida');
+  await allRemembered(server.url, 'ida');
   await generateText({ model, prompt: 'Where do I live?', ...of('jon') });
   await generateText({ model, prompt: 'Where do I live?', ...of('ida') });
   await posted();
@@ -256,8 +215,8 @@ test('one model serves many users, who are named with each call', async () => {
     false,
     true,
   ]);
-  expect((await storedOf('ida')).filter((said) => said.includes('title'))).toEqual([]);
-  await expect(generateText({ model, prompt: 'Hi' })).rejects.toThrow('expected userId, agentId or runId');
+  expect((await saidOf(server.url, 'ida')).filter((said) => said.includes('title'))).toEqual([]);
+  await expect(generateText({ model, prompt: 'Hi' })).rejects.toThrow('expected the id of a user, agent or run');
   const wrong = { providerOptions: { slowwave: { user: 'ida' } } };
   await expect(generateText({ model, prompt: 'Hi', ...wrong })).rejects.toThrow('got user: "ida"');
 });
@@ -267,10 +226,10 @@ test('a model searches, remembers and forgets with tools, of one owner alone', a
   const foreign = await slowwave.memories.add({ user_id: 'leo', agent_id: 'kim', memory: 'Leo plays the drums' });
   const tools = memoryTools({ slowwave, userId: 'kim' });
   const sent = script(
-    calling('searchMemories', { query: 'Which instrument does she play?' }),
-    calling('rememberThis', { memory: 'Kim rehearses on Mondays' }),
-    calling('forgetMemory', { id: own.id }),
-    calling('forgetMemory', { id: foreign.id }),
+    toolCall('searchMemories', { query: 'Which instrument does she play?' }),
+    toolCall('rememberThis', { memory: 'Kim rehearses on Mondays' }),
+    toolCall('forgetMemory', { id: own.id }),
+    toolCall('forgetMemory', { id: foreign.id }),
     { text: 'Done.' },
   );
   const { model, posted } = remembering({ userId: 'kim', context: false });
@@ -287,7 +246,7 @@ test('a model searches, remembers and forgets with tools, of one owner alone', a
     '{"forgotten":"Kim plays the cello"}',
     expect.stringContaining(`memory ${foreign.id} was not found`),
   ]);
-  expect(await storedOf('kim')).toEqual([`user: ${prompt}`, 'assistant: Done.']);
+  expect(await saidOf(server.url, 'kim')).toEqual([`user: ${prompt}`, 'assistant: Done.']);
   expect((await slowwave.memories.get(foreign.id)).memory).toBe('Leo plays the drums');
   await expect(slowwave.memories.get(own.id)).rejects.toMatchObject({ code: 'not_found' });
 });
@@ -295,7 +254,7 @@ test('a model searches, remembers and forgets with tools, of one owner alone', a
 test('who does not say what becomes of failures, or whose memory it is, is told so', () => {
   const onError = undefined as unknown as MiddlewareOptions['onError'];
   expect(() => memoryMiddleware({ slowwave, userId: 'ana', onError })).toThrow('expected onError to be a function');
-  expect(() => memoryTools({ slowwave })).toThrow('expected userId, agentId or runId');
+  expect(() => memoryTools({ slowwave })).toThrow('expected the id of a user, agent or run');
 });
 
 test('the example knows its user in the next conversation', async () => {
@@ -314,7 +273,7 @@ test('the example knows its user in the next conversation', async () => {
   expect(await chatWith('I am Nia and I live in Bergen.')).toBe(
     'you: I am Nia and I live in Bergen.\nbot: Hello, Nia.\n',
   );
-  await consolidated('nia');
+  await allRemembered(server.url, 'nia');
   expect(await chatWith('Where do I live?')).toBe('you: Where do I live?\nbot: In Bergen.\n');
   expect(sent[1]?.[0]?.content).toContain('lives in Bergen');
 });

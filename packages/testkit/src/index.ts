@@ -1,4 +1,5 @@
 export { COMPILE_CACHE } from './compile-cache.ts';
+export { allRemembered, saidOf } from './conversation.ts';
 export { minilmFolder } from './minilm.ts';
 export type { RecordedCall, RecordedEmbedding } from './model-server/endpoints.ts';
 export { type Fault, type FaultPlan, spoiled, withFaults } from './model-server/faults.ts';
@@ -9,7 +10,10 @@ export {
   type ExtractInput,
   echoExtractor,
   keyedDecider,
+  oneByOne,
+  type SentMessage,
   slowEmbedder,
+  toolCall,
 } from './model-server/ready-scripts.ts';
 export {
   type EmbeddingCall,

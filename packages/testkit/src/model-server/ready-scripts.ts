@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject } from '@slowwave/engine';
-import { type EmbeddingScript, refusal, type Script, type ScriptedCall } from './script.ts';
+import { type EmbeddingScript, type Reply, refusal, type Script, type ScriptedCall } from './script.ts';
 
 export interface ExtractInput {
   readonly context: JsonObject;
@@ -132,4 +133,39 @@ function plain(text: string): string {
     .replace(/\s+/gu, ' ')
     .trim()
     .replace(/[.!?。！？]+$/u, '');
+}
+
+/** An answer that calls one tool, under an id of its own. */
+export const toolCall = (name: string, input: object): Reply => ({
+  status: 200,
+  body: {
+    id: 'chatcmpl-scripted',
+    object: 'chat.completion',
+    created: 0,
+    model: 'scripted',
+    choices: [{ index: 0, finish_reason: 'tool_calls', message: calling(name, input) }],
+    usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+  },
+});
+
+const calling = (name: string, input: object) => ({
+  role: 'assistant',
+  content: null,
+  tool_calls: [{ id: `call_${randomUUID()}`, type: 'function', function: { name, arguments: JSON.stringify(input) } }],
+});
+
+/** A message as a model is sent it. */
+export interface SentMessage {
+  readonly role: string;
+  readonly content: string | null;
+}
+
+/** These answers, one after the other, the last for ever; `sent` has the messages of each call. */
+export function oneByOne(...replies: readonly Reply[]) {
+  const sent: (readonly SentMessage[])[] = [];
+  const script: Script = ({ request }) => {
+    sent.push(request.messages as unknown as readonly SentMessage[]);
+    return replies[Math.min(sent.length, replies.length) - 1] ?? { text: '' };
+  };
+  return { sent: sent as readonly (readonly SentMessage[])[], script };
 }

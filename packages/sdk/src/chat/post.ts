@@ -1,18 +1,11 @@
-import type { Message } from '@slowwave/sdk';
+import type { Message } from '../api.ts';
 import { digestOf } from './digest.ts';
-import type { MiddlewareOptions, Scope } from './options.ts';
+import type { ChatMemoryOptions, Exchange, Scope } from './options.ts';
 
 const WITHIN_MS = 30_000;
 
-interface Exchange {
-  /** What was posted by former calls. */
-  readonly before: readonly Message[];
-  readonly added: readonly Message[];
-  readonly answer: readonly Message[];
-}
-
 /** Posts exchanges beside the answers: nobody waits for it, and those of one owner arrive in order. */
-export function poster(options: MiddlewareOptions): (scope: Scope, exchange: Exchange) => void {
+export function postsOf(options: ChatMemoryOptions): (scope: Scope, exchange: Exchange) => void {
   const last = new Map<string, Promise<void>>();
   return (scope, exchange) => {
     const owner = JSON.stringify(scope);
@@ -27,7 +20,7 @@ export function poster(options: MiddlewareOptions): (scope: Scope, exchange: Exc
   };
 }
 
-async function post(options: MiddlewareOptions, scope: Scope, exchange: Exchange): Promise<void> {
+async function post(options: ChatMemoryOptions, scope: Scope, exchange: Exchange): Promise<void> {
   const { slowwave, onError, postWithinMs = WITHIN_MS } = options;
   try {
     const messages = await withIds(scope, exchange);

@@ -1,6 +1,5 @@
 import { digestOf } from './digest.ts';
-import { isContinued, messagesOf, type Prompt, upToLastSaid } from './messages.ts';
-import type { MiddlewareOptions, Scope } from './options.ts';
+import { type ChatMemoryOptions, ownerOf, type Prompted, type Scope } from './options.ts';
 
 const WITHIN_MS = 1_000;
 /** The share of that time which the server gets to answer; the rest is for the way. */
@@ -10,18 +9,14 @@ const TURNS_READ = 10;
 /** The turns whose block is kept until their loop of tools ends. */
 const KEPT_MAX = 200;
 
-interface Asked {
-  readonly prompt: Prompt;
-  readonly signal: AbortSignal | undefined;
-}
-
 /** What is known of an owner, as a block for the prompt; empty where nothing is, or where it could not be had in time. */
-export function contextOf(options: MiddlewareOptions): (owner: Scope, asked: Asked) => Promise<string> {
+export function contextsOf(options: ChatMemoryOptions): (scope: Scope, prompted: Prompted) => Promise<string> {
   const kept = new Map<string, string>();
-  return async (owner, { prompt, signal }) => {
-    const turn = await digestOf([owner, messagesOf(upToLastSaid(prompt))]);
-    const before = isContinued(prompt) ? kept.get(turn) : undefined;
-    const block = before ?? (await fetched(options, owner, { prompt, signal }));
+  return async (scope, prompted) => {
+    const owner = ownerOf(scope);
+    const turn = await digestOf([owner, prompted.upToLastSaid]);
+    const before = prompted.isContinued ? kept.get(turn) : undefined;
+    const block = before ?? (await fetched(options, owner, prompted));
     kept.delete(turn); // added again as the youngest
     kept.set(turn, block);
     for (const oldest of kept.keys()) if (kept.size > KEPT_MAX) kept.delete(oldest);
@@ -29,9 +24,9 @@ export function contextOf(options: MiddlewareOptions): (owner: Scope, asked: Ask
   };
 }
 
-async function fetched(options: MiddlewareOptions, owner: Scope, { prompt, signal }: Asked): Promise<string> {
+async function fetched(options: ChatMemoryOptions, owner: Scope, { messages, signal }: Prompted): Promise<string> {
   const { slowwave, onError, contextWithinMs = WITHIN_MS } = options;
-  const turns = messagesOf(prompt).slice(-TURNS_READ);
+  const turns = messages.slice(-TURNS_READ);
   const body = {
     ...(options.context === false ? {} : options.context),
     ...owner,

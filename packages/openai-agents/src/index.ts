@@ -1,0 +1,2 @@
+export { type RememberingOptions, rememberingModel } from './model.ts';
+export { memoryTools, type ToolOptions } from './tools.ts';

@@ -137,6 +137,29 @@ test('an owner may stand in the filters of an add, and options that are off are 
   });
 });
 
+test('categories of one add are those of its memories, and filters are taken in all of mem0’s words', async () => {
+  const custom_categories = [{ Sport: 'what they do' }, { misc: 'all else' }];
+  const add = { messages: said('I play chess'), user_id: 'cora', async_mode: false, custom_categories };
+  expect(await mem0('POST', '/v3/memories/add/', add)).toMatchObject({ status: 200, body: { status: 'SUCCEEDED' } });
+  const [{ categories }] = (await mem0('POST', '/v3/memories/', { filters: { user_id: 'cora' } })).body.results;
+  expect(['sport', 'misc']).toContain(categories[0]);
+  const today = new Date().toISOString().slice(0, 10);
+  const kept = [{ text: 'CHESS' }, { keywords_search: 'chess' }, { created_at: { in: ['2020-01-01', today] } }];
+  for (const one of kept)
+    expect(textsOf(await mem0('POST', '/v3/memories/', { filters: { user_id: 'cora', ...one } }))).toHaveLength(1);
+  const left = { user_id: 'cora', created_at: { in: ['2020-01-01'] } };
+  expect(textsOf(await mem0('POST', '/v3/memories/', { filters: left }))).toEqual([]);
+});
+
+test('typed clients delete by filters, which may hold ids alone', async () => {
+  await added({ user_id: 'ted' }, 'Ted rows.');
+  const deletion = (filters: string) => mem0('DELETE', `/v1/memories/?filters=${encodeURIComponent(filters)}`);
+  const narrowed = await deletion('{"user_id": "ted", "metadata": {"a": 1}}');
+  expect(narrowed).toMatchObject({ status: 400, body: { error: expect.stringContaining('only ids') } });
+  expect((await deletion("{'user_id': 'ted'}")).body).toMatchObject({ deleted: 1 });
+  expect((await deletion('{"user_id": "ted"}')).body).toMatchObject({ deleted: 0 });
+});
+
 test('rerank without a reranker answers in the order of the search, and says so', async () => {
   await added({ user_id: 'rita' }, 'Rita rows.');
   const found = await mem0('POST', '/v3/memories/search/', {

@@ -15,7 +15,7 @@ import {
 } from './common.ts';
 import { ACCEPTED, BATCHES, PREVIEWS } from './examples.ts';
 import { hasImage, MESSAGES_MAX, type MessageBody, messagesUpTo, textOf } from './messages.ts';
-import { TriedSettings } from './settings.ts';
+import { Categories, TriedSettings } from './settings.ts';
 
 const INSTRUCTIONS_MAX = 4_000;
 
@@ -41,6 +41,9 @@ const BatchFields = {
   timezone: TimeZone.optional().describe(
     'The time zone of the speakers, like Asia/Tokyo; “yesterday” is resolved in it. Not needed if timestamps have ' +
       'an offset (+09:00). Defaults to the tenant’s setting, or UTC.',
+  ),
+  categories: Categories.optional().describe(
+    'Replaces the categories of the tenant, or the built-in ones, for these messages.',
   ),
   expires_at: Moment.optional(),
 };

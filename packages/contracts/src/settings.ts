@@ -33,6 +33,8 @@ const Category = z
 const isUnique = (items: readonly string[]): boolean => new Set(items).size === items.length;
 const TWICE = { message: 'expected no duplicates' };
 
+export const Categories = z.array(Category).min(1).max(CATEGORIES_MAX).refine(isUnique, TWICE);
+
 export const ReviewedEvent = z.enum(['ADD', 'UPDATE', 'DELETE']);
 
 const ExternalContent = z.enum(['review', 'remember', 'ignore']);
@@ -99,14 +101,7 @@ export const PutSettings = z
     decide_instructions: Instructions.describe(
       'How new facts change known memories, in addition to the built-in rules.',
     ),
-    categories: z
-      .array(Category)
-      .min(1)
-      .max(CATEGORIES_MAX)
-      .refine(isUnique, TWICE)
-      .nullable()
-      .default(null)
-      .describe('Replaces the built-in categories.'),
+    categories: Categories.nullable().default(null).describe('Replaces the built-in categories.'),
     prompts: z
       .strictObject({
         extract: PromptText.describe('Must contain {{categories}}.'),

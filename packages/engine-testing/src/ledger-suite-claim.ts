@@ -37,17 +37,20 @@ export function describeClaim(bench: () => Bench): void {
       expect(await laneOf(b)).toMatchObject({ state: 'consolidating', epoch: 1, pending: 0 });
     });
 
-    it('takes batches of a key for one app apart from those of a key for all', async () => {
+    it.each([
+      { of: 'a key for one app', from: 'a key for all', own: { ownAppOnly: true } as const },
+      { of: 'categories of their own', from: 'others', own: { categories: ['Sport', "any 'thing'"] } },
+    ])('takes batches of $of apart from those of $from', async ({ own }) => {
       const b = bench();
       const first = await store(b);
-      const second = await store(b, { settings: { ...settings(), ownAppOnly: true } });
-      const third = await store(b, { settings: { ...settings(), ownAppOnly: true } });
+      const second = await store(b, { settings: { ...settings(), ...own } });
+      const third = await store(b, { settings: { ...settings(), ...own } });
       const turn = await nextTurn(b);
       expect(turn.batchIds).toEqual([first.batch.id]);
       await apply(b, turn);
       const next = await nextTurn(b);
       expect(next.batchIds).toEqual([second.batch.id, third.batch.id]);
-      expect(next.settings).toEqual({ ...settings(), ownAppOnly: true });
+      expect(next.settings).toEqual({ ...settings(), ...own });
     });
 
     it('brings what the turn gathers, of a new window as of one that is pinned, where that is asked for', async () => {

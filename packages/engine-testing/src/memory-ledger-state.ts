@@ -277,6 +277,7 @@ export const settingsKey = (settings: BatchSettings): string =>
     settings.expiresAt,
     settings.graph ?? null,
     settings.ownAppOnly ?? false,
+    settings.categories ?? null,
   ]);
 
 /** The row, which must exist: another row of the state names it. */

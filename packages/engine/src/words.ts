@@ -149,6 +149,8 @@ export interface BatchSettings {
   readonly includes: string | null;
   readonly excludes: string | null;
   readonly expiresAt: Millis | null;
+  /** What its facts are sorted into. Missing: as the tenant's settings say. */
+  readonly categories?: readonly string[];
   /** Whether relations are kept of it. Missing: as the tenant's settings say. */
   readonly graph?: boolean;
   /** Posted with a key for one app: its consolidation sees and changes memories of that app alone. */

@@ -1155,6 +1155,8 @@ export type PostBatch = {
   readonly timestamp?: string | undefined;
   /** The time zone of the speakers, like Asia/Tokyo; “yesterday” is resolved in it. Not needed if timestamps have an offset (+09:00). Defaults to the tenant’s setting, or UTC. */
   readonly timezone?: string | undefined;
+  /** Replaces the categories of the tenant, or the built-in ones, for these messages. */
+  readonly categories?: readonly string[] | undefined;
   readonly expires_at?: string | undefined;
   /** Consolidate everything that is waiting for this owner now, instead of when nothing more is posted. */
   readonly flush?: boolean | undefined;
@@ -1368,6 +1370,8 @@ export type PostPreview = {
   readonly timestamp?: string | undefined;
   /** The time zone of the speakers, like Asia/Tokyo; “yesterday” is resolved in it. Not needed if timestamps have an offset (+09:00). Defaults to the tenant’s setting, or UTC. */
   readonly timezone?: string | undefined;
+  /** Replaces the categories of the tenant, or the built-in ones, for these messages. */
+  readonly categories?: readonly string[] | undefined;
   readonly expires_at?: string | undefined;
   /** Settings to try in place of those of the tenant; omitted ones have their default. Not for keys bound to a user or app. */
   readonly settings?: {

@@ -14,6 +14,7 @@ import { z } from 'zod';
 import { type Ask, unsupported } from './ask.ts';
 import { Ids, idsIn, momentOf, PageFields, sent } from './fields.ts';
 import { ownerIn } from './owners.ts';
+import { CustomCategories, namesOf } from './project.ts';
 import { mem0Page } from './views.ts';
 
 /** How long a synchronous add may take, in ms. */
@@ -48,8 +49,8 @@ const AddBody = sent({
   // Of mem0's open-source server.
   prompt: z.string().nullish(),
   observation_date: z.union([z.number(), z.string()]).nullish(),
+  custom_categories: CustomCategories.nullish(),
   // The following fields are refused if they are set.
-  custom_categories: z.unknown().optional(),
   agent_custom_instructions: z.unknown().optional(),
   structured_data_schema: z.unknown().optional(),
   immutable: z.boolean().nullish(),
@@ -99,6 +100,7 @@ const notDone = ({ id, state, error }: BatchView) =>
 function batchOf(given: AddBody): object {
   refuse(given);
   const { messages, metadata, filters, expiration_date } = given;
+  const categories = namesOf(given.custom_categories ?? []);
   const instructions = given.custom_instructions || given.prompt;
   const timestamp = given.timestamp ?? given.observation_date;
   return {
@@ -112,6 +114,7 @@ function batchOf(given: AddBody): object {
     ...(timestamp != null && { timestamp: momentOf(timestamp) }),
     ...(given.timezone && { timezone: given.timezone }),
     ...(expiration_date && { expires_at: momentOf(expiration_date) }),
+    ...(categories.length > 0 && { categories }),
     ...(given.enable_graph != null && { graph: given.enable_graph }),
     mode: modeOf(given),
   };
@@ -122,8 +125,7 @@ function modeOf({ infer, memory_type }: AddBody): PostBatch['mode'] {
   return infer === false ? 'verbatim' : 'decide';
 }
 
-function refuse({ custom_categories, agent_custom_instructions, structured_data_schema, ...given }: AddBody): void {
-  if (custom_categories != null) throw unsupported('custom_categories of one add', 'set them for the project');
+function refuse({ agent_custom_instructions, structured_data_schema, ...given }: AddBody): void {
   if (agent_custom_instructions != null) throw unsupported('agent_custom_instructions', 'use custom_instructions');
   if (structured_data_schema != null) throw unsupported('structured_data_schema', 'remove it');
   if (given.immutable === true) throw unsupported('immutable of one add', 'use POST /v1/memories');

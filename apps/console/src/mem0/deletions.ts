@@ -8,12 +8,20 @@ import { mem0Entity, mem0Page } from './views.ts';
 
 /** A blank id is a mistake here: without it somebody else's memories would be meant. */
 const Named = z.string().min(1).nullish();
-const OwnerQuery = sent({ user_id: Named, agent_id: Named, run_id: Named, app_id: Named });
+const OwnerQuery = sent({
+  user_id: Named,
+  agent_id: Named,
+  run_id: Named,
+  app_id: Named,
+  filters: z.string().nullish(),
+});
+const NamedIds = z.strictObject({ user_id: Named, agent_id: Named, run_id: Named, app_id: Named });
 
 /** Everything of one owner, or of all users, agents or runs, and what was said under an agent, run or app. */
 export function deleteOfOwner(app: App, ask: Ask, at: string): void {
   app.delete(at, { schema: { querystring: OwnerQuery } }, async (request) => {
-    const ids = idsIn(request.query);
+    const { filters, ...named } = request.query;
+    const ids = { ...(filters != null && idsIn(idsInText(filters))), ...idsIn(named) };
     const isOne = !Object.values(ids).includes(EVERYBODY);
     const owners = isOne
       ? [{ scope: ids, filters: null }]
@@ -27,6 +35,20 @@ export function deleteOfOwner(app: App, ask: Ask, at: string): void {
     return { message: `Memories deleted successfully! ${countsOf(done)}`, ...done };
   });
 }
+
+/** The ids as JSON, or as mem0's typed Python client puts a dict into a query. */
+function idsInText(text: string): z.infer<typeof NamedIds> {
+  try {
+    return NamedIds.parse(JSON.parse(PYTHON_DICT.test(text) ? text.replaceAll("'", '"') : text));
+  } catch {
+    throw problem(
+      'invalid_request',
+      'filters of a deletion: expected only ids, like {"user_id": "ana"}; other filters do not narrow it',
+    );
+  }
+}
+
+const PYTHON_DICT = /^\{('\w+': '[^'"\\]*'(, )?)+\}$/;
 
 const isAppAlone = (one: Owned): boolean => one.scope.app_id !== undefined && !hasOwner(one);
 

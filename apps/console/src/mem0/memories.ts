@@ -32,12 +32,9 @@ export function oneMemory(app: App, ask: Ask, at: string): void {
     };
     return mem0Memory(await ask<MemoryView>(request, { method: 'PATCH', path: memoryPath(request.params.id), body }));
   });
-  const deletion = {
-    params: MemoryId,
-    querystring: z.looseObject({ delete_linked: z.enum(['true', 'false']).optional() }),
-  };
+  // What a memory superseded are versions of it here, so that linked ones go with it in any case.
+  const deletion = { params: MemoryId, querystring: sent({ delete_linked: z.enum(['true', 'false']).nullish() }) };
   app.delete(`${at}/:id`, { schema: deletion }, async (request) => {
-    if (request.query.delete_linked === 'true') throw unsupported('delete_linked', 'delete each memory by its id');
     await ask(request, { method: 'DELETE', path: memoryPath(request.params.id) });
     return { message: 'Memory deleted successfully!' };
   });

@@ -3,6 +3,7 @@ import { FilterError, readFilter, type Scope, scopeFromFilter } from '@slowwave/
 import { countMore, type FastifyRequest, principalOf, problem } from '@slowwave/http';
 import { type Ask, everything, PAGE, pageOf } from './ask.ts';
 import type { Json } from './fields.ts';
+import { spelt } from './filters.ts';
 
 /**
  * Whose memories a filter of mem0's is about. mem0 stores users, agents and runs apart, so its filters name several owners at
@@ -23,7 +24,7 @@ const SEARCHED_MAX = 20;
 export const LISTED_MAX = 1_000;
 
 export async function ownersIn(ask: Ask, request: FastifyRequest, { filters, most }: { filters: Json; most: number }) {
-  const spelled = spelt(filters) as Json;
+  const spelled = spelt(filters);
   const whole = scoped(spelled);
   if (whole?.scope.user_id !== undefined) return [whole];
   const found: Scoped[] = [];
@@ -93,7 +94,7 @@ function isBound(request: FastifyRequest): boolean {
 
 /** The one owner that a filter names. */
 export function ownerIn(filters: Json): Scoped {
-  const one = scoped(spelt(filters) as Json);
+  const one = scoped(spelt(filters));
   if (one === null) throw nobody();
   return one;
 }
@@ -204,32 +205,6 @@ const nobody = () =>
 
 const tooMany = (most: number) =>
   problem('invalid_request', `filters mean more than ${most} owners; name at most ${most}, and ask several times`);
-
-/** Field names in our spelling; metadata is left unchanged. */
-const SPELLINGS: Readonly<Record<string, string>> = {
-  userId: 'user_id',
-  agentId: 'agent_id',
-  runId: 'run_id',
-  appId: 'app_id',
-  createdAt: 'created_at',
-  updatedAt: 'updated_at',
-  memoryIds: 'memory_ids',
-  expiration_date: 'expires_at',
-  and: 'AND',
-  or: 'OR',
-  not: 'NOT',
-  $and: 'AND',
-  $or: 'OR',
-  $not: 'NOT',
-};
-
-function spelt(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(spelt);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [SPELLINGS[key] ?? key, key === 'metadata' ? inner : spelt(inner)]),
-  );
-}
 
 function idsOf({ userId, agentId, runId, appId }: Scope): Record<string, string> {
   return {

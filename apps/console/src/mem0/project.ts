@@ -4,9 +4,12 @@ import { z } from 'zod';
 import { type Ask, unsupported } from './ask.ts';
 import { sent } from './fields.ts';
 
+/** Names with their descriptions. */
+export const CustomCategories = z.array(z.record(z.string(), z.unknown()));
+
 const ChangeProject = sent({
   custom_instructions: z.string().nullish(),
-  custom_categories: z.array(z.record(z.string(), z.unknown())).nullish(),
+  custom_categories: CustomCategories.nullish(),
   enable_graph: z.boolean().nullish(),
   agent_custom_instructions: z.unknown().optional(),
   memory_depth: z.unknown().optional(),
@@ -35,7 +38,7 @@ export function project(app: App, ask: Ask): void {
     const body = {
       ...known,
       ...(custom_instructions !== undefined && { instructions: custom_instructions || null }),
-      ...(custom_categories !== undefined && { categories: namesOf(custom_categories) }),
+      ...(custom_categories !== undefined && { categories: custom_categories && namesOf(custom_categories) }),
       ...(enable_graph != null && { graph: enable_graph }),
     };
     await ask(request, { method: 'PUT', path: '/v1/settings', body });
@@ -48,8 +51,8 @@ const projectView = ({ instructions, categories }: Settings) => ({
   custom_categories: categories?.map((name) => ({ [name]: '' })) ?? null,
 });
 
-const namesOf = (categories: readonly Readonly<Record<string, unknown>>[] | null): readonly string[] | null =>
-  categories === null ? null : categories.flatMap((category) => Object.keys(category));
+export const namesOf = (categories: z.infer<typeof CustomCategories>): readonly string[] =>
+  categories.flatMap((category) => Object.keys(category));
 
 function refuse({
   agent_custom_instructions,

@@ -34,6 +34,7 @@ const settingsKept = (settings: BatchSettings): BatchSettings => ({
   instructions: masked(settings.instructions),
   includes: masked(settings.includes),
   excludes: masked(settings.excludes),
+  ...(settings.categories && { categories: settings.categories.map((one) => maskPersonal(one).text) }),
 });
 
 /** What stands beside the contents is masked under both policies: there is no message to drop for it. */

@@ -204,6 +204,7 @@ const settingsOf = (body: Posted['body']): BatchSettings => ({
   includes: body.includes ?? null,
   excludes: body.excludes ?? null,
   expiresAt: momentOf(body.expires_at),
+  ...(body.categories !== undefined && { categories: body.categories }),
   ...(body.graph !== undefined && { graph: body.graph }),
 });
 

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { Report as ChaosReport } from '../chaos/report.ts';
 import type { Mode } from '../chaos/stage.ts';
+import { type ClientsReport, failuresOf as clientsFailures, figureOf as clientsFigure } from '../clients/report.ts';
 import type { RetrievalReport } from '../evaluate/retrieval/report.ts';
 import { BUILTIN_MODELS } from '../evaluate/retrieval/retrieval.ts';
 import type { FuzzReport } from '../fuzz/fuzz.ts';
@@ -104,6 +105,19 @@ const smallModels: Proof = {
   },
 };
 
+const clients: Proof = {
+  name: 'clients',
+  proves:
+    'mem0’s own clients and integrations, as their registries have them, work with nothing but another host: at least 95 % of the calls of each.',
+  takes: '10 minutes',
+  flags: { only: { help: 'Which clients, separated by commas (./scripts/clients --help).' } },
+  run: async ({ only }, tools) => {
+    const names = only === undefined ? [] : ['--only', only];
+    const report = (await tools.json(['scripts/clients', '--json', ...names])) as ClientsReport;
+    return { figure: clientsFigure(report), failures: clientsFailures(report), report };
+  },
+};
+
 export const PROOFS: readonly Proof[] = [
   chaos('embedded', 'one process and nothing else'),
   chaos('sqlite', 'five processes on one ledger file and Redis'),
@@ -113,6 +127,7 @@ export const PROOFS: readonly Proof[] = [
   qdrant,
   models,
   smallModels,
+  clients,
   benches,
 ];
 

@@ -62,6 +62,7 @@ const settingsText = (settings: BatchSettings): string =>
     includes: settings.includes,
     excludes: settings.excludes,
     expiresAt: settings.expiresAt,
+    ...(settings.categories !== undefined && { categories: settings.categories }),
     ...(settings.graph !== undefined && { graph: settings.graph }),
     ...(settings.ownAppOnly && { ownAppOnly: settings.ownAppOnly }),
   } satisfies BatchSettings);

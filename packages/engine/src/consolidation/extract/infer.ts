@@ -23,7 +23,8 @@ export async function infer(
   cancel: Cancellation,
 ): Promise<Pick<Extracted, 'facts' | 'discards' | 'remarks' | 'prompts'>> {
   const { turn, rules } = gathered;
-  const prompt = await promptOf(deps, rules);
+  const categories = categoriesOf(gathered);
+  const prompt = await promptOf(deps, rules, categories);
   const found: Found[] = [];
   const parts = await inSlices(deps.tools, cutIntoParts(spoken, partLimits(deps)));
   const readPart = async ({ before, messages, knownTokens }: Part, step: string): Promise<Found> => {
@@ -46,12 +47,12 @@ export async function infer(
   };
   for (const [i, part] of parts.entries())
     found.push(...(await inHalves(halving, part, i === 0 ? 'extract' : `extract:${i + 1}`)));
-  const categories = rules.categories ?? DEFAULT_CATEGORIES;
   const ownOnly = rules.externalContent === 'ignore';
   const before = shownBefore(gathered, deps.settings.recentMessages);
   const instructions = instructionsOf(rules, turn.settings);
   const admission = {
-    ...{ inferred: true, agent: turn.scope.agentId !== null, categories, ownOnly, before },
+    ...{ inferred: true, agent: turn.scope.agentId !== null, ownOnly, before },
+    categories: categories ?? DEFAULT_CATEGORIES,
     // Not the tenant's prompt: of its examples nothing is remembered.
     ...{ summary: gathered.summary, summaryTrust: gathered.summaryTrust, instructions },
     isTranslated: asksForLanguage([instructions, rules.prompts.extract]),
@@ -62,8 +63,13 @@ export async function infer(
   return { ...admitted, prompts: [promptUse(deps, prompt)] };
 }
 
+type Categories = TenantSettings['categories'];
+
+/** Those of the batch, else the tenant's; null: the built-in ones. */
+const categoriesOf = ({ turn, rules }: GatheredTurn): Categories => turn.settings.categories ?? rules.categories;
+
 /** The tenant's prompt in place of the product's, or the product's. */
-async function promptOf(deps: EngineDeps, { prompts, categories }: TenantSettings): Promise<Prompt> {
+async function promptOf(deps: EngineDeps, { prompts }: TenantSettings, categories: Categories): Promise<Prompt> {
   if (prompts.extract === null) return extractPrompt(deps);
   return customPrompt(EXTRACT, prompts.extract, { categories: (categories ?? DEFAULT_CATEGORIES).join(', ') });
 }
@@ -96,6 +102,7 @@ export function contextOf(
   { spoken, before, count, knownTokens = KNOWN_TOKENS_MAX }: Beside,
 ): Context {
   const { turn, rules } = gathered;
+  const categories = categoriesOf(gathered);
   const known = fitting(before.length > 0 ? before : shownBefore(gathered, count), knownTokens);
   const summary =
     gathered.summary !== null && estimateTokens(gathered.summary) <= knownTokens ? gathered.summary : null;
@@ -105,7 +112,7 @@ export function contextOf(
     // The conversation's own "now": a retry, or a replay a year later, asks the same question again.
     now: spoken.length === 0 ? isoOf(turn.claimedAt) : clockText(lastSaid(spoken.map(({ message }) => message))),
     instructions: instructionsOf(rules, turn.settings),
-    ...(rules.categories === null ? {} : { categories: rules.categories }),
+    ...(categories === null ? {} : { categories }),
   };
 }
 

@@ -35,6 +35,14 @@ describe('what a tenant and a batch say about remembering', () => {
     expect(call.system).toBe(EXTRACT.system);
   });
 
+  it('categories of a batch take the place of the tenant’s, for the model and for what it answers', async () => {
+    const settings = { categories: ['Sport', 'misc'] };
+    const script: Script = () => ({ facts: [{ text: 'User likes figs', category: 'sport' }] });
+    const { context, plan } = await extracted({ categories: ['pets'] }, { settings }, script);
+    expect(context.categories).toEqual(['Sport', 'misc']);
+    expect(plan.facts.map(({ category }) => category)).toEqual(['Sport']);
+  });
+
   it.each([
     ['one of the product', null, 'food', 'food'],
     ['another spelling of one', null, ' User Preferences', 'user_preferences'],

@@ -1,0 +1,83 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { startOwnServer } from '@slowwave/testkit';
+import { argumentsIn, UsageError } from '../arguments.ts';
+import { EXIT } from '../evaluate/options.ts';
+import { withExitCode } from '../evaluate/program.ts';
+import { openTerminal } from '../terminal.ts';
+import { CLIENTS } from './clients.ts';
+import { tryClient } from './install.ts';
+import { type ClientReport, type ClientsReport, failuresOf, figureOf, tableOf, withTables } from './report.ts';
+
+const HELP = `Usage: ./scripts/clients [options]
+
+Installs mem0's clients and integrations from PyPI and npm, each in a temporary folder, and calls every method of theirs
+against a server of its own with the builtin models. Nothing of them is changed but the host. Takes 10 minutes.
+
+Options:
+  --only NAMES    Some of ${CLIENTS.map(({ id }) => id).join(', ')}, separated by commas.
+  --write         Put the tables into docs/from-mem0.md.
+  --json          Print every call as JSON.
+  --help, -h      Show this.
+
+Exit code: ${EXIT.passed} of every client at least 95 % of the calls that make sense work, ${EXIT.below} of some fewer, or one could not be
+installed, ${EXIT.usage} wrong use.
+`;
+
+const FLAGS = {
+  only: { type: 'string' },
+  write: { type: 'boolean' },
+  json: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
+const PAGE = resolve(import.meta.dirname, '../../../../docs/from-mem0.md');
+const KEY = 'clients-with-this-key-0123456789';
+
+const outputs = openTerminal();
+process.exitCode = await withExitCode({ outputs, command: './scripts/clients' }, async () => {
+  const { values } = argumentsIn(process.argv.slice(2), FLAGS);
+  if (values.help === true) {
+    outputs.result(HELP);
+    return EXIT.passed;
+  }
+  if (values.write === true && values.only !== undefined) {
+    throw new UsageError('--write is for all clients: leave out --only');
+  }
+  const report = await tryAll(wanted(values.only));
+  const failures = failuresOf(report);
+  if (values.write === true) await writeFile(PAGE, withTables(await readFile(PAGE, 'utf8'), tableOf(report)));
+  const text = [tableOf(report), '', ...failures, figureOf(report), ''].join('\n');
+  outputs.result(values.json === true ? `${JSON.stringify(report, null, 2)}\n` : text);
+  return failures.length === 0 ? EXIT.passed : EXIT.below;
+});
+
+function wanted(only: string | undefined) {
+  const ids = only?.split(',') ?? CLIENTS.map(({ id }) => id);
+  return ids.map((id) => {
+    const client = CLIENTS.find((one) => one.id === id);
+    if (client === undefined)
+      throw new UsageError(`expected some of ${CLIENTS.map((one) => one.id).join(', ')}, got ${id}`);
+    return client;
+  });
+}
+
+/** One after the other, each on a server of its own: the last call of most deletes everything. */
+async function tryAll(clients: ReturnType<typeof wanted>): Promise<ClientsReport> {
+  const done: ClientReport[] = [];
+  const skipped: string[] = [];
+  for (const client of clients) {
+    outputs.note(`${client.name} (${client.packages.join(', ')} from ${client.registry}) …`);
+    const server = await startOwnServer({ SLOWWAVE_API_KEY: KEY });
+    try {
+      done.push(await tryClient(client, { url: `${server.url}/mem0`, key: KEY }));
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      skipped.push(`SKIPPED ${client.name}: ${why}`);
+      outputs.note(`SKIPPED ${client.name}: ${why}`);
+    } finally {
+      await server.close();
+    }
+  }
+  return { clients: done, skipped };
+}

@@ -31,6 +31,17 @@ export default defineConfig({
           sequence: { groupOrder: 1 }, // after the unit tests, which run as many at a time as there are cores
         },
       },
+      {
+        // What takes too long for every change: ./scripts/prove runs them, ./scripts/test does not.
+        test: {
+          name: 'proofs',
+          include: ['packages/*/proofs/*.test.ts'],
+          testTimeout: 300_000,
+          hookTimeout: 60_000,
+          maxWorkers: 1,
+          sequence: { groupOrder: 2 },
+        },
+      },
     ],
   },
 });

@@ -27,8 +27,6 @@ async function found(...args: string[]): Promise<Found & { code: number; svg: st
 // The others start what these start.
 test.each([
   ['search', '--memories', '20', '--users', '2', '--questions', '3'],
-  ['growth', '--memories', '20', '--users', '4', '--small', '2', '--questions', '3'],
-  ['embedders', '--owners', '2', '--messages', '20', '--ms', '1', '--beside', '2', '--embedder', 'small'],
   ['mixed', '--memories', '20', '--users', '2', '--rate', '20', '--seconds', '1', '--lanes', '2', '--processes', 'one'],
 ])(
   '%s measures both sides, says which is which, and draws them',

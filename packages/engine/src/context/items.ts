@@ -122,7 +122,13 @@ const ELLIPSIS = '…';
 /** Prose has four characters to a token, rarely eight: what is longer is cut before it is counted, which takes time. */
 const CHARACTERS_PER_TOKEN_MAX = 8;
 
-const words = new Intl.Segmenter(undefined, { granularity: 'word' });
+let segmenter: Intl.Segmenter | null = null;
+
+/** Made when first asked for: it loads dictionaries, and would delay the start of every process. */
+function words(): Intl.Segmenter {
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: 'word' });
+  return segmenter;
+}
 
 /**
  * A text of at most so many tokens: as it is, or its beginning up to the end of a word, with an ellipsis. null where not
@@ -146,7 +152,7 @@ export function cutAtWord(tokenizer: Tokenizer, text: string, maxTokens: number)
 /** Where words end that are whole for certain: the last one may go on behind the beginning that is looked at. */
 function endsOfWords(beginning: string): number[] {
   const ends: number[] = [];
-  for (const { index, segment, isWordLike } of words.segment(beginning)) {
+  for (const { index, segment, isWordLike } of words().segment(beginning)) {
     if (isWordLike === true) ends.push(index + segment.length);
   }
   return ends.filter((end) => end < beginning.length);

@@ -123,7 +123,13 @@ interface Things {
 const BEGIN = 3;
 const HAN = /\p{Script=Han}/u;
 
-const THINGS: Things = readThings();
+let read: Things | null = null;
+
+/** Read when first asked for: few threads of a process ever do, and it would delay the start of each. */
+function listed(): Things {
+  read ??= readThings();
+  return read;
+}
 
 function readThings(): Things {
   const entries = LISTED.trim()
@@ -158,11 +164,11 @@ const remembered = remembering<readonly number[]>({ max: 10_000, length: 64 });
 export const thingsOf = (word: string): readonly number[] => remembered(word, () => findThings(word));
 
 function findThings(word: string): readonly number[] {
-  const begun = THINGS.begins.get(word.slice(0, BEGIN)) ?? [];
+  const begun = listed().begins.get(word.slice(0, BEGIN)) ?? [];
   const found = begun.flatMap(({ begin, thing }) => (word.startsWith(begin) ? [thing] : []));
-  return [...(THINGS.whole.get(word) ?? []), ...found];
+  return [...(listed().whole.get(word) ?? []), ...found];
 }
 
 /** What the phrases in a text are about; `plain`: in one spelling, with a space around each word. */
 export const phrasesIn = (plain: string): readonly { readonly phrase: string; readonly thing: number }[] =>
-  THINGS.phrases.filter(({ phrase, isHan }) => plain.includes(isHan ? phrase : ` ${phrase} `));
+  listed().phrases.filter(({ phrase, isHan }) => plain.includes(isHan ? phrase : ` ${phrase} `));

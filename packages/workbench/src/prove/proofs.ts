@@ -67,6 +67,29 @@ const forgetting: Proof = {
   },
 };
 
+/** Tests that take too long for every change. */
+const tests = (name: string, { proves, takes, path }: { proves: string; takes: string; path: string }): Proof => ({
+  name,
+  proves,
+  takes,
+  flags: {},
+  run: (_given, tools) => suites(tools, {}, [path]),
+});
+
+const fleet = tests('fleet', {
+  proves:
+    'Of two workers on Redis one is killed: nothing is lost or done twice, and every lane stays in order, with the ledger in SQLite and in PostgreSQL.',
+  takes: '2 minutes',
+  path: 'packages/workbench/proofs/fleet.test.ts',
+});
+
+const calls = tests('calls', {
+  proves:
+    'At the default settings no setup asks the model more often than once per exchange, where people pause no longer than it waits.',
+  takes: 'a minute',
+  path: 'packages/workbench/proofs/cost.test.ts',
+});
+
 const models: Proof = {
   name: 'models',
   proves:
@@ -122,6 +145,8 @@ export const PROOFS: readonly Proof[] = [
   chaos('embedded', 'one process and nothing else'),
   chaos('sqlite', 'five processes on one ledger file and Redis'),
   chaos('postgres', 'one process on PostgreSQL and Redis'),
+  fleet,
+  calls,
   fuzz,
   forgetting,
   qdrant,
@@ -158,7 +183,15 @@ interface TestReport {
   }[];
 }
 
-const VITEST = ['node_modules/.bin/node', 'node_modules/vitest/vitest.mjs', 'run', '--project', 'integration'];
+const VITEST = [
+  'node_modules/.bin/node',
+  'node_modules/vitest/vitest.mjs',
+  'run',
+  '--project',
+  'integration',
+  '--project',
+  'proofs',
+];
 
 async function suites(tools: Tools, env: Record<string, string>, paths: readonly string[]): Promise<Outcome> {
   const how = { env, fileOption: '--outputFile' };

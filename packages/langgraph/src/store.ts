@@ -98,9 +98,9 @@ export class SlowwaveStore extends BaseStore {
       });
       for (const memory of results) add(memory);
     } else {
-      for await (const memory of this.#slowwave.memories.each(listOf(owner, conditions))) {
-        if (found.size >= limit + offset) break;
+      for await (const memory of this.#slowwave.memories.each(listOf(owner, conditions, limit + offset))) {
         add(memory);
+        if (found.size >= limit + offset) break;
       }
     }
     return [...found.values()].slice(offset, offset + limit);
@@ -194,10 +194,11 @@ function itemOf({ metadata, created_at, updated_at }: Memory): Item {
 
 const nameOf = ({ namespace, key }: Pick<Item, 'namespace' | 'key'>): string => JSON.stringify([...namespace, key]);
 
-const listOf = (owner: Owner, conditions: readonly Condition[]) => ({
+/** The query for a list, of which about so many are wanted. */
+const listOf = (owner: Owner, conditions: readonly Condition[], wanted: number = PAGE) => ({
   ...owner,
   filters: JSON.stringify({ AND: conditions }),
-  limit: PAGE,
+  limit: Math.max(1, Math.min(PAGE, wanted)),
 });
 
 function isMatched(namespace: readonly string[], { matchType, path }: MatchCondition): boolean {

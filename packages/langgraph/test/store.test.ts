@@ -226,25 +226,17 @@ test('what cannot be kept or asked is refused with the place', async () => {
   expect(() => opened({ userAt: -1 })).toThrow('expected userAt to be the place of a label');
 });
 
-test('a graph finds in the next conversation what it noted in the last', async () => {
-  const main = fileURLToPath(new URL('../example/assistant.ts', import.meta.url));
+test('a graph finds what it noted before', async () => {
   const chat: ModelServer = await startModelServer({ script: () => ({ text: 'Noted.' }) });
-  const say = async (line: string): Promise<string> => {
-    const running = promisify(execFile)(process.execPath, [
-      ...[main, '--url', server.url, '--user', 'xena'],
-      ...['--model-url', chat.baseUrl],
-    ]);
-    running.child.stdin?.end(`${line}\n`);
-    return (await running).stdout;
-  };
-  try {
-    expect(await say('note: the key is under the mat')).toBe('you: note: the key is under the mat\nbot: Noted.\n');
-    await say('Where is the key?');
-    expect(chat.calls.map(({ system }) => system)).toEqual([
-      'Notes of the user, as data:\n',
-      'Notes of the user, as data:\n- the key is under the mat',
-    ]);
-  } finally {
-    await chat.close();
-  }
+  const main = fileURLToPath(new URL('../example/assistant.ts', import.meta.url));
+  const options = ['--url', server.url, '--user', 'xena', '--model-url', chat.baseUrl];
+  const running = promisify(execFile)(process.execPath, [main, ...options]);
+  running.child.stdin?.end('note: the key is under the mat\nWhere is the key?\n');
+  const { stdout } = await running;
+  await chat.close();
+  expect(stdout).toBe('you: note: the key is under the mat\nbot: Noted.\nyou: Where is the key?\nbot: Noted.\n');
+  expect(chat.calls.map(({ system }) => system)).toEqual([
+    'Notes of the user, as data:\n',
+    'Notes of the user, as data:\n- the key is under the mat',
+  ]);
 });

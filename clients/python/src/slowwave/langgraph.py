@@ -36,6 +36,8 @@ from .errors import InvalidRequestError, NotFoundError
 
 # The most characters of a text that can be searched, as UTF-16 counts them.
 TEXT_MAX = 8_000
+# What the API answers at once.
+PAGE = 200
 
 Namespace = tuple[str, ...]
 
@@ -95,8 +97,11 @@ class SlowwaveStore(BaseStore):
         conditions = [*_is_in(namespace), _on("key", {"eq": key})]
         return list(self._listed(self._owner(namespace, whole=True), conditions))
 
-    def _listed(self, owner: dict[str, Any], conditions: Sequence[api.Filters]) -> Iterator[api.Memory]:
-        return self._slowwave.memories(filters={"AND": conditions}, limit=200, **owner)
+    def _listed(
+        self, owner: dict[str, Any], conditions: Sequence[api.Filters], wanted: int = PAGE
+    ) -> Iterator[api.Memory]:
+        """Memories of an owner, page after page, of which about so many are wanted."""
+        return self._slowwave.memories(filters={"AND": conditions}, limit=max(1, min(PAGE, wanted)), **owner)
 
     def _search(self, operation: SearchOp) -> list[SearchItem]:
         owner = self._owner(operation.namespace_prefix, whole=False)
@@ -111,13 +116,13 @@ class SlowwaveStore(BaseStore):
             filters: api.Filters = {"AND": [*conditions, _on("indexed", True)]}
             memories = self._slowwave.search(operation.query, cut="none", filters=filters, top_k=end, **owner)["results"]
         else:
-            memories = self._listed(owner, conditions)
+            memories = self._listed(owner, conditions, end)
         found: dict[str, SearchItem] = {}
         for memory in memories:
-            if len(found) >= end:
-                break
             item = _item_of(memory)
             found.setdefault(_name_of(item.namespace, item.key), _found(item, memory.get("score")))
+            if len(found) >= end:
+                break
         return list(found.values())[operation.offset : end]
 
     def _namespaces(self, operation: ListNamespacesOp) -> list[Namespace]:

@@ -138,9 +138,13 @@ class SlowwaveStore(BaseStore):
             try:
                 self._write(put)
             except InvalidRequestError as error:
-                place = f"item {put.key!r} in {put.namespace!r}, whose value is kept as metadata"
-                facts = {"status": error.status, "code": error.code, "request_id": error.request_id}
-                raise InvalidRequestError(f"{place}: {error}", errors=error.errors, **cast(Any, facts)) from error
+                raise InvalidRequestError(
+                    f"item {put.key!r} in {put.namespace!r}, whose value is kept as metadata: {error}",
+                    status=error.status,
+                    code=error.code,
+                    errors=error.errors,
+                    request_id=error.request_id,
+                ) from error
 
     def _write(self, put: PutOp) -> None:
         kept = self._kept(put.namespace, put.key)

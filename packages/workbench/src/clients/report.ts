@@ -1,5 +1,5 @@
 /** One call of a client; without an error it worked. */
-export interface Call {
+interface Call {
   readonly call: string;
   readonly error?: string;
 }

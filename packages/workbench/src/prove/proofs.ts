@@ -7,7 +7,9 @@ import { BUILTIN_MODELS } from '../evaluate/retrieval/retrieval.ts';
 import type { FuzzReport } from '../fuzz/fuzz.ts';
 import { figureOf, type RealModelsReport } from '../real-models/report.ts';
 import { benches } from './benches.ts';
+import { npmPackage } from './package.ts';
 import type { Flag, Outcome, Proof, Tools } from './proof.ts';
+import { suites } from './suites.ts';
 
 const SEED: Flag = { help: 'Repeats the run with this seed (any).' };
 const QDRANT_URL: Flag = { help: 'The Qdrant to use, e.g. http://127.0.0.1:6333.', required: true };
@@ -147,6 +149,7 @@ export const PROOFS: readonly Proof[] = [
   chaos('postgres', 'one process on PostgreSQL and Redis'),
   fleet,
   calls,
+  npmPackage,
   fuzz,
   forgetting,
   qdrant,
@@ -168,42 +171,6 @@ async function chaosRun(tools: Tools, args: readonly string[]): Promise<Outcome>
     failures: findings.map(({ kind, what }) => `${kind}: ${what}`),
     report,
   };
-}
-
-interface TestReport {
-  readonly numPassedTests: number;
-  readonly testResults: readonly {
-    readonly name: string;
-    readonly message?: string;
-    readonly assertionResults: readonly {
-      readonly fullName: string;
-      readonly status: string;
-      readonly failureMessages?: readonly string[];
-    }[];
-  }[];
-}
-
-const VITEST = [
-  'node_modules/.bin/node',
-  'node_modules/vitest/vitest.mjs',
-  'run',
-  '--project',
-  'integration',
-  '--project',
-  'proofs',
-];
-
-async function suites(tools: Tools, env: Record<string, string>, paths: readonly string[]): Promise<Outcome> {
-  const how = { env, fileOption: '--outputFile' };
-  const report = (await tools.json([...VITEST, '--reporter=json', ...paths], how)) as TestReport;
-  const failures = report.testResults.flatMap(({ name, message = '', assertionResults }) => {
-    if (assertionResults.length === 0) return [`${name}: ${message || 'no test ran'}`];
-    const failed = assertionResults.filter(
-      ({ status, fullName }) => status !== 'passed' || fullName.includes('did NOT run'),
-    );
-    return failed.map(({ fullName, failureMessages = [] }) => [fullName, ...failureMessages].join(': '));
-  });
-  return { figure: `${report.numPassedTests} tests passed, ${failures.length} failed`, failures, report };
 }
 
 const count = (number: number): string => number.toLocaleString('en');

@@ -1,0 +1,96 @@
+import { execFile, spawn } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { freePort } from '@slowwave/testkit';
+import type { Outcome, Proof, Tools } from './proof.ts';
+import { suites } from './suites.ts';
+
+const run = promisify(execFile);
+const A_MINUTE = 60;
+const GIVES_UP_MS = 300_000;
+const POLL_MS = 200;
+
+/** The package as strangers get it: installed by npm into an empty folder, from an empty cache. */
+export const npmPackage: Proof = {
+  name: 'package',
+  proves:
+    'The npm package, in an empty folder with an empty cache, has its first memory within a minute, and passes the integration tests of the programs.',
+  takes: '15 minutes',
+  flags: {},
+  run: async (_given, tools) => {
+    const folder = await mkdtemp(join(tmpdir(), 'slowwave-installed-'));
+    try {
+      return await proved(folder, tools);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  },
+};
+
+async function proved(folder: string, tools: Tools): Promise<Outcome> {
+  const { archives } = (await tools.json(['scripts/pack', '--out', join(folder, 'archives'), '--json'])) as {
+    archives: readonly string[];
+  };
+  const archive = archives.find((path) => /slowwave-\d[^/]*$/.test(path)) ?? '';
+  const seconds = await firstMemory(folder, archive);
+  await writeFile(join(folder, 'package.json'), '{"private":true}');
+  await run('npm', ['install', '--no-audit', '--no-fund', archive], { cwd: folder, env: npmIn(folder) });
+  const env = { SLOWWAVE_TESTED_PACKAGE: join(folder, 'node_modules/slowwave') };
+  const tests = await suites(tools, env, ['apps/standalone/test', 'apps/cli/test', 'infra/npm']);
+  return {
+    figure: `first memory after ${seconds.toFixed(0)} s; ${tests.figure}`,
+    failures: [
+      ...(seconds > A_MINUTE ? [`the first memory took ${seconds.toFixed(0)} s, expected at most ${A_MINUTE}`] : []),
+      ...tests.failures,
+    ],
+    report: { seconds, tests: tests.report },
+  };
+}
+
+/** npm has downloaded nothing yet, and Slowwave has no data. */
+const npmIn = (folder: string): NodeJS.ProcessEnv => ({
+  // biome-ignore lint/style/noProcessEnv: npm is given what this program was given
+  ...process.env,
+  SLOWWAVE_DATA_DIR: join(folder, 'data'),
+  npm_config_cache: join(folder, 'cache'),
+});
+
+/** Seconds from npx to a memory that is found. */
+async function firstMemory(folder: string, archive: string): Promise<number> {
+  const cwd = join(folder, 'empty');
+  await mkdir(cwd);
+  const port = await freePort();
+  const began = performance.now();
+  const args = ['-y', archive, 'start', '--port', String(port)];
+  // A group of its own: npx does not hand on what ends it.
+  const child = spawn('npx', args, { cwd, env: npmIn(folder), detached: true, stdio: ['ignore', 'ignore', 'inherit'] });
+  try {
+    for (;;) {
+      if (child.exitCode !== null) throw new Error(`expected npx to start the server, got exit code ${child.exitCode}`);
+      if (await remembers(`http://127.0.0.1:${port}`)) return (performance.now() - began) / 1_000;
+      if (performance.now() - began > GIVES_UP_MS) throw new Error('expected a memory within five minutes, got none');
+      await sleep(POLL_MS);
+    }
+  } finally {
+    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid);
+  }
+}
+
+async function remembers(url: string): Promise<boolean> {
+  const said = { user_id: 'ana', flush: true, messages: 'I moved from Lisbon to Oslo.' };
+  const asked = { user_id: 'ana', query: 'where does she live?' };
+  try {
+    await answerOf(`${url}/v1/batches?wait=5000`, said);
+    return JSON.stringify(await answerOf(`${url}/v1/search`, asked)).includes('Oslo');
+  } catch {
+    return false; // not listening yet
+  }
+}
+
+async function answerOf(url: string, body: object): Promise<unknown> {
+  const headers = { 'content-type': 'application/json' };
+  return (await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })).json();
+}

@@ -23,7 +23,11 @@ import type { Observer } from './observer.ts';
 import { engineSettings } from './settings.ts';
 
 /** The ledger of the configuration. A server that is configured and not there is an error, never a file instead. */
-export async function openLedger(config: Config, log: Log, { registry }: Pick<Observer, 'registry'>): Promise<StoredLedger> {
+export async function openLedger(
+  config: Config,
+  log: Log,
+  { registry }: Pick<Observer, 'registry'>,
+): Promise<StoredLedger> {
   const ledger = await ledgerOf(config, log);
   countCommits(registry, ledger);
   return ledger;

@@ -70,6 +70,17 @@ describe('slowwave mcp', { timeout: WITHIN_MS }, () => {
     await server.stop();
   });
 
+  it('needs the key of a server that has one, and says where to put it', async () => {
+    const key = 'a-secret-of-some-length';
+    const server = await startServer(folder.path, { SLOWWAVE_API_KEY: key });
+    const args = ['--server', server.url, '--user', 'ana'];
+    const refused = await tryTo(await started(args), 'get_memories');
+    expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('SLOWWAVE_API_KEY') });
+    env.SLOWWAVE_API_KEY = key;
+    expect(await listed(await started(args))).toBe('Nothing is remembered.');
+    await server.stop();
+  });
+
   it('writes nothing but the protocol to standard output, and ends with its input', async () => {
     const child = spawn(process.execPath, [MAIN, 'mcp', '--user', 'ana'], {
       env: { ...COMPILE_CACHE, ...env, SLOWWAVE_LOG_LEVEL: 'debug' },

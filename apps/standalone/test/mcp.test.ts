@@ -113,6 +113,18 @@ describe('tools of models, in separate processes', { timeout: WITHIN_MS }, () =>
     expect(await refusalOf(contrary, { 'x-slowwave-user': 'bob' })).toMatch(/"ann".*x-slowwave-user/);
   });
 
+  it('are not the only ones kept to the user of the header: so is every route, mem0’s too', async () => {
+    const headers = { ...operator, 'x-slowwave-user': 'ann' };
+    const asked: readonly [string, object][] = [
+      ['/v1/search', { user_id: 'bob', query: 'live' }],
+      ['/mem0/v3/memories/search', { filters: { user_id: 'bob' }, query: 'live' }],
+    ];
+    for (const [path, body] of asked) {
+      const answer = await call('POST', `${proxy.url}${path}`, { body, headers });
+      expect([path, answer.status, answer.body.code]).toEqual([path, 403, 'key_bound']);
+    }
+  });
+
   it('may do what the scopes of the key are for, and nothing else', async () => {
     const all = await withKey({ tenant: 'scoped' });
     const memory_id = await remembered(all, 'ann', 'I live in Oslo');

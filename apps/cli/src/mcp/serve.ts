@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type Connection, type Ids, memoryServer, ToolError } from '@slowwave/mcp';
 import { serveStdio } from '@slowwave/mcp/stdio';
-import { createSlowwave, type Slowwave } from '@slowwave/sdk';
+import { createSlowwave, type Slowwave, SlowwaveError } from '@slowwave/sdk';
 import type { Call, Given } from '../command.ts';
 import { localServer, type Reached } from './local-server.ts';
 
@@ -45,7 +45,7 @@ function fixedBy({ send }: Slowwave, given: Given): () => Promise<Ids> {
   let known: Ids | null = null;
   return async () => {
     if (known !== null) return known;
-    const { user_id, app_id } = await send('GET /v1/session', {});
+    const { user_id, app_id } = await send('GET /v1/session', {}).catch(withHint);
     if (option('user') !== undefined && option('user') !== user_id)
       throw new ToolError('the server does not keep to the user of --user; tell the person to update the server');
     known = {
@@ -54,4 +54,10 @@ function fixedBy({ send }: Slowwave, given: Given): () => Promise<Ids> {
     };
     return known;
   };
+}
+
+/** Where a host says what key there is: the model can tell the person. */
+function withHint(error: unknown): never {
+  if (!(error instanceof SlowwaveError) || error.code !== 'unauthorized') throw error;
+  throw new ToolError(`${error.message}; here it is SLOWWAVE_API_KEY in the environment of slowwave mcp`);
 }

@@ -12,7 +12,7 @@ export interface Reached {
 }
 
 /** How long another program may take to start the server, or to stop it: a call waits for that. */
-const WITHIN_MS = 10_000;
+const WITHIN_MS = 20_000;
 const PAUSE_MS = 250;
 
 /**

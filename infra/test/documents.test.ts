@@ -3,7 +3,14 @@ import { dirname, join, matchesGlob } from 'node:path';
 import { expect, test } from 'vitest';
 import { filesBelow, pathOf, textOf } from './files.ts';
 
-const PACKAGES = ['packages/sdk', 'packages/ai-sdk', 'packages/openai-agents', 'packages/langgraph', 'clients/python'];
+const PACKAGES = [
+  'packages/sdk',
+  'packages/adk',
+  'packages/ai-sdk',
+  'packages/openai-agents',
+  'packages/langgraph',
+  'clients/python',
+];
 const FOLDERS = ['docs', 'infra/docker', 'infra/k8s', 'examples/chat-backend', ...PACKAGES];
 const AT_ROOT = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md'];
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { COMPILE_CACHE, type TempDir, tempDir } from '@slowwave/testkit';
@@ -8,7 +8,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startServer, type TestServer } from './server.ts';
 import { MAIN, openLedgerIn, slowwave, writeMemories } from './slowwave.ts';
 
-const MANY = 4_000;
+/** `./scripts/prove bundle` takes more of both. */
+// biome-ignore lint/style/noProcessEnv: how many is said on the command line of a proof
+const { BUNDLE_MEMORIES = '4000', BUNDLE_QUESTIONS = '60' } = process.env;
+const MANY = Number(BUNDLE_MEMORIES);
+/** Written at a time. */
+const SOME = 2_000;
+/** What the proof with a hundred thousand memories may take. */
+const LONG = 1_200_000;
 const FIRST = 'owners/000/000000.jsonl.gz';
 
 let folder: TempDir;
@@ -20,14 +27,15 @@ beforeAll(async () => {
   folder = await tempDir();
   for (const name of ['from', 'to']) {
     const ledger = await openLedgerIn(at(name));
-    if (name === 'from') await writeMemories(ledger, MANY, 'many');
+    if (name === 'from') for (let i = 0; i < MANY; i += SOME) await writeMemories(ledger, SOME, 'many');
     await ledger.close();
   }
   [from, to] = await Promise.all([startServer(at('from')), startServer(at('to'))]);
   for (const said of ['I live in Oslo.', 'I am allergic to peanuts.', 'Actually I live in Bergen now.'])
     await from.say('ana', said);
   await from.say('bob', 'I work as a nurse.');
-}, 120_000);
+  for (const one of LIVES) await live(one);
+}, LONG);
 afterAll(async () => {
   await from.stop();
   await to.stop();
@@ -41,6 +49,58 @@ async function asked(server: TestServer, path: string, body?: object): Promise<u
   return (await fetch(`${server.url}${path}`, body === undefined ? {} : sent)).json();
 }
 
+/** Whoever moves and changes work is asked about now and then. */
+const QUESTIONS = [
+  'where does she live?',
+  'what is her job?',
+  'what can she not eat?',
+  'what does she play?',
+  'tell me about Oslo',
+];
+const MOMENTS = [null, '2026-01-15T00:00:00Z', '2026-02-15T00:00:00Z', '2026-03-15T00:00:00Z'];
+const LIVES = Array.from(
+  { length: Math.ceil(Number(BUNDLE_QUESTIONS) / (QUESTIONS.length * MOMENTS.length)) },
+  (_, i) => `life-${i}`,
+);
+const TOWNS = ['Oslo', 'Bergen', 'Lisbon', 'Porto', 'Turin', 'Leeds', 'Graz'];
+const WORK = ['a nurse', 'a pilot', 'a baker', 'a judge', 'an actor'];
+
+async function live(user: string): Promise<void> {
+  const nth = Number(user.slice('life-'.length));
+  const said = [
+    ['2026-01-01T10:00:00Z', `I live in ${TOWNS[nth % TOWNS.length]}. I work as ${WORK[nth % WORK.length]}.`],
+    ['2026-02-01T10:00:00Z', `I moved to ${TOWNS[(nth + 1) % TOWNS.length]}. I am allergic to peanuts.`],
+    ['2026-03-01T10:00:00Z', `I live in ${TOWNS[(nth + 3) % TOWNS.length]} now. I play the cello.`],
+  ];
+  for (const [timestamp, content] of said) {
+    const body = { user_id: user, flush: true, messages: [{ role: 'user', content, timestamp }] };
+    await asked(from, '/v1/batches?wait=30000', body);
+  }
+}
+
+/** What every question is answered with, in the order of questions. */
+async function answersTo(server: TestServer): Promise<string[]> {
+  const answers: string[] = [];
+  for (const user_id of LIVES)
+    for (const query of QUESTIONS)
+      for (const as_of of MOMENTS) {
+        const { results } = (await asked(server, '/v1/search', {
+          user_id,
+          query,
+          ...(as_of !== null && { as_of }),
+        })) as {
+          results: object[];
+        };
+        answers.push(JSON.stringify(results));
+      }
+  return answers;
+}
+
+const statesIn = async (bundle: string): Promise<ReadonlyMap<string, string>> => {
+  const lines = (await readFile(join(bundle, 'owners.jsonl'), 'utf8')).trimEnd().split('\n');
+  return new Map(lines.map((line) => JSON.parse(line)).map(({ id, state }) => [id, state]));
+};
+
 /** What is told of a memory, without what no other server can say. */
 const answersOf = async (server: TestServer, asOf?: string): Promise<unknown> => {
   const body = { user_id: 'ana', query: 'where does she live?', ...(asOf !== undefined && { as_of: asOf }) };
@@ -48,8 +108,29 @@ const answersOf = async (server: TestServer, asOf?: string): Promise<unknown> =>
   return results;
 };
 
+test('all owners are in the same state there, and every question is answered the same, also as of earlier', {
+  timeout: LONG,
+}, async () => {
+  const [bundle, back] = [at('lives'), at('lives-back')];
+  expect((await run(from, 'export', bundle)).code).toBe(0);
+  const third = await startServer(at('third'));
+  try {
+    const imported = await run(third, 'import', bundle, '--json');
+    expect(imported.json()).toMatchObject({ imported: LIVES.length + 3, known: 0, left: [] });
+    await expect.poll(() => asked(third, '/v1/stats'), { timeout: LONG, interval: 500 }).toMatchObject({ outbox: 0 });
+    const expected = await answersTo(from);
+    expect(new Set(expected).size).toBeGreaterThan(LIVES.length);
+    expect(await answersTo(third)).toEqual(expected);
+    expect((await run(third, 'export', back)).code).toBe(0);
+    expect(await statesIn(back)).toEqual(await statesIn(bundle));
+    expect((await run(third, 'doctor')).code).toBe(0);
+  } finally {
+    await third.stop();
+  }
+});
+
 test('what is exported and imported is the same there, can be undone, and is imported once', {
-  timeout: 120_000,
+  timeout: LONG,
 }, async () => {
   const middle = new Date().toISOString();
   const bundle = at('one');
@@ -76,7 +157,7 @@ test('what is exported and imported is the same there, can be undone, and is imp
 });
 
 test('an import that is killed goes on where it was: nothing is there twice, and nothing is missing', {
-  timeout: 180_000,
+  timeout: LONG,
 }, async () => {
   const bundle = at('many');
   await run(from, 'export', bundle, '--user', 'many');
@@ -100,13 +181,12 @@ test('an import that is killed goes on where it was: nothing is there twice, and
   expect(await run(to, 'import', bundle)).toMatchObject({ code: 0 });
   const again = at('many-again');
   expect((await run(to, 'export', again, '--user', 'many')).code).toBe(0);
-  const state = async (of: string) => JSON.parse((await readFile(join(of, 'owners.jsonl'), 'utf8')).trim()).state;
-  expect(await state(again)).toBe(await state(bundle));
+  expect(await statesIn(again)).toEqual(await statesIn(bundle));
 });
 
 test('an export that was stopped goes on, and one that is complete is not written over', async () => {
   const bundle = at('all');
-  expect((await run(from, 'export', bundle, '--json')).json()).toMatchObject({ owners: 3 });
+  expect((await run(from, 'export', bundle, '--json')).json()).toMatchObject({ owners: LIVES.length + 3 });
   const { made_at: _, ...whole } = JSON.parse(await readFile(join(bundle, 'manifest.json'), 'utf8'));
   expect(await run(from, 'export', bundle)).toMatchObject({
     code: 1,
@@ -116,14 +196,16 @@ test('an export that was stopped goes on, and one that is complete is not writte
   const stopped = at('stopped');
   const owners = (await readFile(join(bundle, 'owners.jsonl'), 'utf8')).split('\n');
   await run(from, 'export', stopped, '--user', 'many');
-  const { rm } = await import('node:fs/promises');
   await rm(join(stopped, 'manifest.json'));
   await writeFile(
     join(stopped, 'owners.jsonl'),
     `${await readFile(join(stopped, 'owners.jsonl'), 'utf8')}${owners[1]?.slice(0, 40)}`,
   );
-  expect((await run(from, 'export', stopped, '--json')).json()).toMatchObject({ owners: 3, lines: whole.lines });
-  expect((await slowwave(['import', stopped, '--check'])).out).toMatch(/^The bundle is whole: 3 owners/);
+  expect((await run(from, 'export', stopped, '--json')).json()).toMatchObject({
+    owners: LIVES.length + 3,
+    lines: whole.lines,
+  });
+  expect((await slowwave(['import', stopped, '--check'])).out).toMatch(/^The bundle is whole/);
 });
 
 test('a damaged bundle is named by file and line with both checksums, and nothing of its owner is seen', async () => {

@@ -1,17 +1,19 @@
 import { join } from 'node:path';
-import { describeLedger } from '@slowwave/engine-testing';
+import { DEFAULT_TENANT } from '@slowwave/engine';
+import { describeLedger, user } from '@slowwave/engine-testing';
 import { tempDir } from '@slowwave/testkit';
 import { afterAll, expect, it } from 'vitest';
 import { addFilterFunctions } from '../src/filter-sql/sqlite.ts';
 import { scriptNamed } from '../src/ledger/access.ts';
 import type { Script } from '../src/ledger/script.ts';
 import { migrate } from '../src/sqlite/ledger/migrate.ts';
-import { ledgerOf, openReader, type Reader, startReader } from '../src/sqlite/ledger/open.ts';
+import { ledgerOf, openReader, openSqliteLedger, type Reader, startReader } from '../src/sqlite/ledger/open.ts';
 import { connectToRead, connectToWrite, noSteps, type Sql, snapshotsOf } from '../src/sqlite/ledger/sql.ts';
 import { writerOf } from '../src/sqlite/ledger/writer.ts';
 import { systemTools } from '../src/system/index.ts';
 import type { Thread } from '../src/system/thread.ts';
 import { emptyTables } from './sqlite-ledger-fixture.ts';
+import { importLines, linesOf } from './travelling.ts';
 
 type Given = Parameters<Sql['run']>[1];
 
@@ -89,6 +91,18 @@ afterAll(async () => {
 describeLedger('SQLite, statement by statement,', async () => {
   emptyTables(path);
   return { ledger, reopen: async () => ledger, close: async () => {} };
+});
+
+it('takes owners over that come from elsewhere', async () => {
+  const elsewhere = await openSqliteLedger({ path: join(folder.path, 'elsewhere.db'), tools: systemTools });
+  const tenant = DEFAULT_TENANT;
+  await elsewhere.memories.laneOf(tenant, user('ana'), systemTools.now());
+  const lines = await linesOf(elsewhere, user('ana'));
+  await elsewhere.close();
+  emptyTables(path);
+  await importLines(ledger, { owner: user('ana'), lines });
+  expect(await linesOf(ledger, user('ana'))).toEqual(lines);
+  expect(await ledger.bundles.owners(tenant, null, 1)).toHaveLength(1);
 });
 
 /** Read as a whole: what is seldom long, or seldom read. */

@@ -92,6 +92,26 @@ const calls = tests('calls', {
   path: 'packages/workbench/proofs/cost.test.ts',
 });
 
+const bundle: Proof = {
+  name: 'bundle',
+  proves:
+    'Owners that are exported and imported are in the same state and answer every search the same, also as of earlier; an import that is killed goes on, with nothing twice.',
+  takes: '10 minutes',
+  flags: {
+    memories: { help: 'How many memories the import has that is killed.', usual: '100000' },
+    questions: { help: 'How many searches, half of them and more as of a moment.', usual: '1000' },
+  },
+  run: async ({ memories = '', questions = '' }, tools) => {
+    const env = { BUNDLE_MEMORIES: memories, BUNDLE_QUESTIONS: questions };
+    const ran = await suites(tools, env, ['apps/cli/test/bundle.test.ts']);
+    const each = `${count(Number(questions))} searches, a killed import of ${count(Number(memories))} memories`;
+    return {
+      ...ran,
+      figure: `${each}: ${ran.failures.length === 0 ? 'all the same, nothing twice' : ran.figure}`,
+    };
+  },
+};
+
 const models: Proof = {
   name: 'models',
   proves:
@@ -152,6 +172,7 @@ export const PROOFS: readonly Proof[] = [
   npmPackage,
   fuzz,
   forgetting,
+  bundle,
   qdrant,
   models,
   smallModels,

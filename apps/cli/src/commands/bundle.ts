@@ -5,6 +5,7 @@ import { save } from '../bundle/save.ts';
 import { type Call, type Command, type Given, OWNER } from '../command.ts';
 import { CommandError, EXIT, UsageError } from '../exit.ts';
 import { table, tracked } from '../output.ts';
+import { FROM_OPTIONS, importFrom, originOf } from './import-from.ts';
 
 const TENANT = { value: 'NAME', about: 'The tenant. Default: default.' };
 const tenantOf = (given: Given): string => given.text('tenant') ?? 'default';
@@ -33,6 +34,31 @@ operator's key. What is kept of one user, for that user: slowwave export user <i
   },
 };
 
+export const importCommand: Command = {
+  name: 'import',
+  usage: '<folder or file>',
+  writes: true,
+  summary: 'Import a bundle that export wrote, or with --from a file of another system.',
+  about: `A bundle needs an operator's key and goes on where an earlier run was. Files of other systems are
+posted as your own program would: their facts verbatim with their times, their conversations to
+be read by the model. A report says what came over and what did not. You can run it again:
+nothing is imported twice.`,
+  options: {
+    ...OWNER,
+    user: { value: 'ID', about: 'Only this owner of a bundle; with --from, whose memories these are:' },
+    agent: { value: 'ID', about: 'a user, or of a bundle an agent' },
+    tenant: TENANT,
+    'replace-settings': { value: null, about: 'Replace settings that the tenant has chosen here.' },
+    check: { value: null, about: 'Only check that the bundle is whole.' },
+    ...FROM_OPTIONS,
+  },
+  run: (call) => {
+    const path = resolve(call.given.words[0] ?? '');
+    const origin = originOf(call);
+    return origin === null ? importBundle(call, path) : importFrom(call, origin, path);
+  },
+};
+
 /** One owner, or all: null. */
 function onlyOf(given: Given): { readonly kind: 'user' | 'agent' | 'run'; readonly id: string } | null {
   const kinds = ['user', 'agent', 'run'] as const;
@@ -44,15 +70,8 @@ function onlyOf(given: Given): { readonly kind: 'user' | 'agent' | 'run'; readon
   return named[0] ?? null;
 }
 
-export const BUNDLE_OPTIONS = {
-  ...OWNER,
-  tenant: TENANT,
-  'replace-settings': { value: null, about: 'Replace settings that the tenant has chosen here.' },
-  check: { value: null, about: 'Only check that the bundle is whole.' },
-} as const;
-
 /** Imports a bundle. */
-export async function importBundle(call: Call, folder: string) {
+async function importBundle(call: Call, folder: string) {
   const { given, out, cancel } = call;
   const manifest = await manifestIn(folder);
   if (manifest === null) {

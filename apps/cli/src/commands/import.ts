@@ -1,19 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import type { Call, Command } from '../command.ts';
 import { CommandError, EXIT, UsageError } from '../exit.ts';
 import { tracked } from '../output.ts';
-import { BUNDLE_OPTIONS, importBundle } from './bundle.ts';
-
-export const importCommand: Command = {
-  name: 'import',
-  usage: '<folder>',
-  writes: true,
-  summary: 'Import a bundle that export wrote.',
-  options: BUNDLE_OPTIONS,
-  run: (call) => importBundle(call, resolve(call.given.words[0] ?? '')),
-};
 
 export const importMem0Command: Command = {
   name: 'import mem0',
@@ -35,7 +24,13 @@ can run it as often as you like.`,
     const memories = memoriesOf(await itemsOf(call), call.given.text('user'));
     const found = memories.length;
     if (call.given.flag('dry-run')) return { value: { found }, text: `${found} memories can be imported.` };
-    const known = await post(call, memories);
+    const known = await tracked(call.out, { title: 'import', unit: 'memories' }, ({ update }) => {
+      let done = 0;
+      return postMemories(call, memories, () => {
+        done += 1;
+        update(done, found);
+      });
+    });
     const imported = found - known;
     const again = known === 0 ? '' : `, ${known} were known already`;
     return {
@@ -56,17 +51,20 @@ function itemsOf({ given, cancel }: Call): Promise<readonly unknown[]> {
 }
 
 /** Posts each memory as a batch of its own. Returns how many were known already. */
-const post = ({ out, cancel, ask }: Call, memories: readonly ImportedMemory[]): Promise<number> =>
-  tracked(out, { title: 'import', unit: 'memories' }, async ({ update }) => {
-    let known = 0;
-    for (const [i, memory] of memories.entries()) {
-      cancel.throwIfAborted();
-      const { state } = await ask<{ state: string }>('POST', '/v1/batches', batchOf(memory));
-      if (state !== 'pending') known += 1;
-      update(i + 1, memories.length);
-    }
-    return known;
-  });
+export async function postMemories(
+  { cancel, ask }: Pick<Call, 'cancel' | 'ask'>,
+  memories: readonly ImportedMemory[],
+  step: () => void,
+): Promise<number> {
+  let known = 0;
+  for (const memory of memories) {
+    cancel.throwIfAborted();
+    const { state } = await ask<{ state: string }>('POST', '/v1/batches', batchOf(memory));
+    if (state !== 'pending') known += 1;
+    step();
+  }
+  return known;
+}
 
 /** Verbatim. The key is derived from the memory, so it is stored once however often it is sent. */
 const batchOf = (memory: ImportedMemory): object => ({
@@ -85,7 +83,7 @@ const keyOf = ({ id, text, ids, saidAt }: ImportedMemory): string =>
     .digest('hex');
 
 /** The items of a file: a JSON list, an object with a list in it, or one JSON value a line. */
-async function itemsInFile(path: string): Promise<readonly unknown[]> {
+export async function itemsInFile(path: string): Promise<readonly unknown[]> {
   const text = await readFile(path, 'utf8').catch((cause: Error) => {
     throw new CommandError(`could not read the file: ${cause.message}`, EXIT.notFound);
   });

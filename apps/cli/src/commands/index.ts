@@ -2,13 +2,13 @@ import type { Command } from '../command.ts';
 import { auditCommand } from './audit.ts';
 import { backupCommand, restoreCommand } from './backup.ts';
 import { batchesCommand, flushCommand, tailCommand } from './batches.ts';
-import { exportCommand } from './bundle.ts';
+import { exportCommand, importCommand } from './bundle.ts';
 import { calibrateModelsCommand } from './calibrate.ts';
 import { doctorCommand, statusCommand } from './doctor.ts';
 import { loadEmbedderCommand } from './embedder.ts';
 import { eraseCommand } from './erase.ts';
 import { graphCommand } from './graph.ts';
-import { importCommand, importMem0Command } from './import.ts';
+import { importMem0Command } from './import.ts';
 import { ceilingsCommand, createKeyCommand, listKeysCommand, revokeKeyCommand, rotateKeyCommand } from './keys.ts';
 import { mcpCommand } from './mcp.ts';
 import {

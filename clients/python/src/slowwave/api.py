@@ -728,6 +728,8 @@ class AddOptions(TypedDict):
     timestamp: NotRequired[str]
     # The time zone of the speakers, like Asia/Tokyo; “yesterday” is resolved in it. Not needed if timestamps have an offset (+09:00). Defaults to the tenant’s setting, or UTC.
     timezone: NotRequired[str]
+    # Replaces the categories of the tenant, or the built-in ones, for these messages.
+    categories: NotRequired[Sequence[str]]
     expires_at: NotRequired[str]
     # Consolidate everything that is waiting for this owner now, instead of when nothing more is posted.
     flush: NotRequired[bool]

@@ -58,7 +58,9 @@ export const tool =
         const { text, data } = await run({ slowwave, signal, ids, owner }, args as z.output<Input>);
         return { content: [{ type: 'text', text }], structuredContent: data };
       } catch (error) {
-        return { content: [{ type: 'text', text: sentenceOn(error, connection) }], isError: true };
+        // Nobody reads the answer of a call that was given up, and nothing went wrong.
+        const text = signal.aborted ? 'cancelled' : sentenceOn(error, connection);
+        return { content: [{ type: 'text', text }], isError: true };
       }
     });
   };

@@ -23,8 +23,17 @@ import {
 import { checkModelsCommand } from './models.ts';
 import { rebuildIndexCommand, rebuildQueueCommand } from './rebuild.ts';
 import { replayCommand, whatIfCommand } from './replay.ts';
+import { approveCommand, rejectCommand, reviewsCommand } from './reviews.ts';
+import { setSettingCommand, settingsCommand } from './settings.ts';
 import { showCommand } from './show.ts';
 import { redoCommand, rollbackCommand, undoCommand } from './undo.ts';
+import {
+  createWebhookCommand,
+  deleteWebhookCommand,
+  listDeliveriesCommand,
+  listWebhooksCommand,
+  replayWebhookCommand,
+} from './webhooks.ts';
 
 /** Everything the program can do, in the order of its help. */
 export const COMMANDS: readonly Command[] = [
@@ -48,6 +57,16 @@ export const COMMANDS: readonly Command[] = [
   rollbackCommand,
   redoCommand,
   eraseCommand,
+  settingsCommand,
+  setSettingCommand,
+  reviewsCommand,
+  approveCommand,
+  rejectCommand,
+  listWebhooksCommand,
+  createWebhookCommand,
+  deleteWebhookCommand,
+  listDeliveriesCommand,
+  replayWebhookCommand,
   listKeysCommand,
   createKeyCommand,
   revokeKeyCommand,

@@ -1,0 +1,109 @@
+import type { DeliveryView, WebhookView, WebhookWithSecret } from '@slowwave/contracts';
+import type { z } from 'zod';
+import { withQuery } from '../api.ts';
+import { type Command, pathWord, present, TENANT } from '../command.ts';
+import { type Column, LIMIT, listing, pairs } from '../output.ts';
+
+export const listWebhooksCommand: Command = {
+  name: 'webhooks list',
+  summary: 'List webhooks, newest first, and how they are doing.',
+  options: { tenant: TENANT, limit: LIMIT },
+  run: async (call) => {
+    const query = { tenant: call.given.text('tenant') };
+    const { items: webhooks, more, text } = await listing(call, { path: '/v1/webhooks', query, columns: COLUMNS });
+    return { value: { webhooks, more }, text: webhooks.length === 0 ? 'There are no webhooks.' : text };
+  },
+};
+
+export const createWebhookCommand: Command = {
+  name: 'webhooks create',
+  usage: '<url>',
+  summary: 'Create a webhook. The secret that signs its deliveries is shown once.',
+  options: {
+    events: { value: 'LIST', about: 'Events, separated by commas, e.g. memory.added,batch.parked. Required.' },
+    name: { value: 'TEXT', about: 'A display name.' },
+    user: { value: 'ID', about: 'Only events of this user.' },
+    app: { value: 'ID', about: 'Only events of this app.' },
+    tenant: TENANT,
+  },
+  run: async ({ given, ask }) => {
+    const bound = { user_id: given.text('user'), app_id: given.text('app'), name: given.text('name') };
+    const events = (given.text('events') ?? '').split(',').filter((event) => event !== '');
+    const path = withQuery('/v1/webhooks', { tenant: given.text('tenant') });
+    const webhook = await ask<z.infer<typeof WebhookWithSecret>>('POST', path, {
+      url: given.words[0],
+      events,
+      ...present(bound),
+    });
+    return {
+      value: webhook,
+      text: pairs([
+        ['webhook', webhook.id],
+        ['secret', webhook.secret ?? null],
+      ]),
+    };
+  },
+};
+
+export const deleteWebhookCommand: Command = {
+  name: 'webhooks delete',
+  usage: '<webhook>',
+  summary: 'Delete a webhook and its deliveries, also those still waiting.',
+  options: { tenant: TENANT },
+  run: async (call) => {
+    const path = withQuery(`/v1/webhooks/${pathWord(call)}`, { tenant: call.given.text('tenant') });
+    const webhook = await call.ask<z.infer<typeof WebhookView>>('DELETE', path);
+    return { value: webhook, text: `Webhook ${webhook.id} is deleted.` };
+  },
+};
+
+export const listDeliveriesCommand: Command = {
+  name: 'webhooks deliveries',
+  usage: '<webhook>',
+  summary: 'List the deliveries of a webhook, newest first.',
+  options: {
+    state: { value: 'STATE', about: 'Only those that are waiting, delivered or failed.' },
+    tenant: TENANT,
+    limit: LIMIT,
+  },
+  run: async (call) => {
+    const { given } = call;
+    const path = `/v1/webhooks/${pathWord(call)}/deliveries`;
+    const query = { state: given.text('state'), tenant: given.text('tenant') };
+    const { items: deliveries, more, text } = await listing(call, { path, query, columns: DELIVERIES });
+    return { value: { deliveries, more }, text: deliveries.length === 0 ? 'No deliveries found.' : text };
+  },
+};
+
+export const replayWebhookCommand: Command = {
+  name: 'webhooks replay',
+  usage: '<webhook>',
+  summary: 'Send all failed deliveries of a webhook again.',
+  options: { tenant: TENANT },
+  run: async (call) => {
+    const path = withQuery(`/v1/webhooks/${pathWord(call)}/deliveries/replay`, { tenant: call.given.text('tenant') });
+    const answer = await call.ask<{ readonly replayed: number }>('POST', path);
+    return { value: answer, text: `Deliveries sent again: ${answer.replayed}.` };
+  },
+};
+
+const COLUMNS: readonly Column<z.infer<typeof WebhookView>>[] = [
+  { name: 'id', of: ({ id }) => id },
+  { name: 'name', of: ({ name }) => name },
+  { name: 'url', of: ({ url }) => url },
+  { name: 'events', of: ({ events }) => events.join(',') },
+  { name: 'state', of: ({ active, paused_at }) => (paused_at !== null ? 'paused' : active ? 'active' : 'off') },
+  { name: 'last error', of: ({ last_error }) => last_error },
+];
+
+const DELIVERIES: readonly Column<z.infer<typeof DeliveryView>>[] = [
+  { name: 'at', of: ({ created_at }) => created_at },
+  { name: 'id', of: ({ id }) => id },
+  { name: 'event', of: ({ type }) => type },
+  { name: 'state', of: ({ state }) => state },
+  { name: 'attempts', of: ({ attempts }) => String(attempts) },
+  {
+    name: 'last',
+    of: ({ last_status, last_error }) => last_error ?? (last_status === null ? null : String(last_status)),
+  },
+];

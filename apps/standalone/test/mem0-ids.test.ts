@@ -80,15 +80,32 @@ test('of a run in which several spoke, all of it goes', async () => {
   expect(await listed({ run_id: 'shared' })).toEqual([]);
 });
 
-test('a search by an id under which more than twenty people spoke says to name them', async () => {
+test('a search by an id under which more than twenty people spoke finds what it owns itself, and says to name them', async () => {
   const crowd = Array.from({ length: 21 }, (_, i) => `fan-${i}`);
-  for (const user_id of crowd) {
-    const body = { user_id, app_id: 'arena', messages: [{ role: 'user', content: 'We won.' }], infer: false };
+  for (const owner of [...crowd.map((user_id) => ({ user_id })), {}]) {
+    const body = {
+      ...owner,
+      app_id: 'arena',
+      agent_id: 'host',
+      messages: [{ role: 'user', content: 'We won.' }],
+      infer: false,
+    };
     expect((await mem0('POST', '/v3/memories/add/', body)).status).toBe(200);
   }
-  expect(await listed({ app_id: 'arena' })).toHaveLength(21);
+  expect(await listed({ app_id: 'arena' })).toHaveLength(22);
+  expect(await mem0('POST', '/v3/memories/search/', { query: 'won', filters: { agent_id: 'host' } })).toMatchObject({
+    body: { results: [{ agent_id: 'host', user_id: null }], warning: expect.stringContaining('name a user_id') },
+  });
   expect(await mem0('POST', '/v3/memories/search/', { query: 'won', filters: { app_id: 'arena' } })).toMatchObject({
     status: 400,
     body: { error: expect.stringContaining('more than 20 owners') },
   });
+});
+
+test('"*" for each of the four ids deletes all that there is', async () => {
+  await say({ user_id: 'zoe', app_id: 'last' }, 'I have a cat');
+  const { status, body } = await mem0('DELETE', '/v1/memories/?user_id=*&agent_id=*&app_id=*&run_id=*');
+  expect({ status, body }).toMatchObject({ status: 200, body: { deleted: expect.any(Number), kept: 0 } });
+  expect(body.deleted).toBeGreaterThan(1);
+  for (const kind of ['user_id', 'agent_id', 'run_id', 'app_id']) expect(await listed({ [kind]: '*' })).toEqual([]);
 });

@@ -3,7 +3,7 @@ import { type App, countMore, type FastifyRequest, notFound, problem } from '@sl
 import { z } from 'zod';
 import { type Ask, everything, pageOf, unsupported } from './ask.ts';
 import { idsIn, type Json, PageFields, queryText, sent } from './fields.ts';
-import { EVERYBODY, hasOwner, LISTED_MAX, meansOthers, ownersIn, UNDER } from './owners.ts';
+import { EVERYBODY, hasOwner, IDS, LISTED_MAX, meansOthers, OWNERS, ownersIn, UNDER } from './owners.ts';
 import { mem0Entity, mem0Page } from './views.ts';
 
 /** A blank id is a mistake here: without it somebody else's memories would be meant. */
@@ -22,19 +22,35 @@ export function deleteOfOwner(app: App, ask: Ask, at: string): void {
   app.delete(at, { schema: { querystring: OwnerQuery } }, async (request) => {
     const { filters, ...named } = request.query;
     const ids = { ...(filters != null && idsIn(idsInText(filters))), ...idsIn(named) };
-    const isOne = !Object.values(ids).includes(EVERYBODY);
-    const owners = isOne
-      ? [{ scope: ids, filters: null }]
-      : await ownersIn(ask, request, { filters: ids, most: LISTED_MAX });
-    let done: Deletion = NOTHING;
-    for (const one of owners) {
+    let done = NOTHING;
+    for (const one of await deletedOwners(ask, request, ids)) {
       const others = meansOthers(request, one);
       if (!(others && isAppAlone(one))) done = sumOf(done, await deleteOwned(ask, request, one));
-      if (others) done = sumOf(done, await withdraw(ask, request, { ...ids, ...one.scope }));
+      if (others) done = sumOf(done, await withdraw(ask, request, { ...one.ids, ...one.scope }));
     }
     return { message: `Memories deleted successfully! ${countsOf(done)}`, ...done };
   });
 }
+
+interface Deleted extends Owned {
+  /** As they were asked for. */
+  readonly ids: Ids;
+}
+
+/** Whose memories ids mean. "*" for each of the four is mem0's word for all that there is. */
+async function deletedOwners(ask: Ask, request: FastifyRequest, ids: Ids): Promise<readonly Deleted[]> {
+  const wild = Object.values(ids).filter((id) => id === EVERYBODY).length;
+  if (wild === 0) return [{ scope: ids, filters: null, ids }];
+  const asked = wild < IDS.length ? [ids] : OWNERS.map((kind) => ({ [kind]: EVERYBODY }));
+  const found: Deleted[] = [];
+  for (const one of asked) {
+    const owners = await ownersIn(ask, request, { filters: one, most: LISTED_MAX });
+    found.push(...owners.map((owner) => ({ ...owner, ids: one })));
+  }
+  return found;
+}
+
+type Ids = Readonly<Record<string, string>>;
 
 /** The ids as JSON, or as mem0's typed Python client puts a dict into a query. */
 function idsInText(text: string): z.infer<typeof NamedIds> {
@@ -64,7 +80,7 @@ const countsOf = ({ deleted, kept }: Deletion): string =>
   kept === 0 ? `(${deleted})` : `(${deleted} deleted, ${kept} kept, which were said elsewhere as well)`;
 
 interface Owned {
-  readonly scope: Readonly<Record<string, string>>;
+  readonly scope: Ids;
   readonly filters: Json | null;
 }
 
@@ -76,7 +92,7 @@ async function deleteOwned(ask: Ask, request: FastifyRequest, { scope, filters }
 }
 
 /** Takes what was said under all of these ids out of everybody's memories, as often as there is more. */
-async function withdraw(ask: Ask, request: FastifyRequest, ids: Readonly<Record<string, string>>): Promise<Deletion> {
+async function withdraw(ask: Ask, request: FastifyRequest, ids: Ids): Promise<Deletion> {
   if (Object.values(ids).includes(EVERYBODY)) {
     throw unsupported('"*" beside another id of what is to be deleted', 'name each of them');
   }

@@ -36,37 +36,47 @@ export async function ownersIn(ask: Ask, request: FastifyRequest, { filters, mos
   return found;
 }
 
+interface Searched {
+  readonly owners: readonly Scoped[];
+  /** An agent or run of which only what it owns itself is searched: too many others have something from it. */
+  readonly alone: readonly Scoped[];
+}
+
 /** The same for a search, which is about owners: in the place of an id without a user those who have memories said under it. */
-export async function searchedOwners(ask: Ask, request: FastifyRequest, filters: Json): Promise<readonly Scoped[]> {
+export async function searchedOwners(ask: Ask, request: FastifyRequest, filters: Json): Promise<Searched> {
   const named = await ownersIn(ask, request, { filters, most: SEARCHED_MAX });
   const found = new Map<string, Scoped>();
+  const alone: Scoped[] = [];
   for (const one of named) {
-    const owners = meansOthers(request, one) ? await ownersUnder(ask, request, one) : [];
-    for (const scope of [...(hasOwner(one) ? [one.scope] : []), ...owners]) {
-      found.set(JSON.stringify([scope, one.filters]), { scope, filters: one.filters });
-    }
-    if (found.size > SEARCHED_MAX) throw tooMany(SEARCHED_MAX);
+    const own = hasOwner(one) ? [one.scope] : [];
+    const others = meansOthers(request, one) ? await ownersUnder(ask, request, one) : [];
+    if (others === null) alone.push(one);
+    const { filters } = one;
+    for (const scope of [...own, ...(others ?? [])]) found.set(JSON.stringify([scope, filters]), { scope, filters });
   }
+  if (found.size > SEARCHED_MAX || !alone.every(hasOwner)) throw tooMany(SEARCHED_MAX);
   countMore(request, found.size - named.length);
-  return [...found.values()];
+  return { owners: [...found.values()], alone };
 }
 
 /** As many memories tell who owns what was said under an id. */
 const LOOKED_AT = 2_000;
 
+/** null: more than can be searched, or too many memories to tell. */
 async function ownersUnder(ask: Ask, request: FastifyRequest, { scope, filters }: Scoped) {
   const owners = new Map<string, Scoped['scope']>();
   let cursor: string | undefined;
   for (let looked = 0; looked === 0 || cursor !== undefined; looked += PAGE) {
-    if (looked >= LOOKED_AT || owners.size > SEARCHED_MAX) throw tooMany(SEARCHED_MAX);
+    if (looked >= LOOKED_AT) return null;
     const page = await pageOf<MemoryView>(ask, request, { path: UNDER, query: scope, filters, cursor });
     for (const memory of page.results) {
       const owner = OWNERS.find((id) => memory[id] !== null) ?? 'user_id';
       owners.set(`${owner} ${memory[owner]}`, { [owner]: memory[owner] ?? '' });
     }
+    if (owners.size > SEARCHED_MAX) return null;
     cursor = page.next_cursor ?? undefined;
   }
-  return owners.values();
+  return [...owners.values()];
 }
 
 /** All memories that are meant: the owner's, and what others' were said under. */
@@ -110,9 +120,9 @@ function scoped(filters: Json): Scoped | null {
 }
 
 /** The kinds of owners: a memory belongs to the first that is set. */
-const OWNERS = ['user_id', 'agent_id', 'run_id'] as const;
+export const OWNERS = ['user_id', 'agent_id', 'run_id'] as const;
 /** What memories are found by. */
-const IDS = [...OWNERS, 'app_id'] as const;
+export const IDS = [...OWNERS, 'app_id'] as const;
 type Id = (typeof IDS)[number];
 const isId = (name: string): name is Id => IDS.some((id) => id === name);
 
@@ -204,7 +214,10 @@ const nobody = () =>
   );
 
 const tooMany = (most: number) =>
-  problem('invalid_request', `filters mean more than ${most} owners; name at most ${most}, and ask several times`);
+  problem(
+    'invalid_request',
+    `filters mean more than ${most} owners, or an app with too many memories to tell whose they are; name at most ${most} users`,
+  );
 
 function idsOf({ userId, agentId, runId, appId }: Scope): Record<string, string> {
   return {

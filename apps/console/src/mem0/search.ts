@@ -54,7 +54,7 @@ interface Answer {
 }
 
 async function search(ask: Ask, request: FastifyRequest, given: SearchBody): Promise<Answer> {
-  const owners = await searchedOwners(ask, request, wanted(given));
+  const { owners, alone } = await searchedOwners(ask, request, wanted(given));
   const answers: Reranked[] = [];
   for (const owner of owners) answers.push(await searchOf(ask, request, questionOf(given, owner)));
   const found = answers.flatMap(({ results }) => results).sort((a, b) => b.score - a.score);
@@ -63,11 +63,20 @@ async function search(ask: Ask, request: FastifyRequest, given: SearchBody): Pro
   return {
     results: shown(found, given).slice(0, most),
     ...(given.enable_graph === true && { relations: relations.map(mem0Relation) }),
-    ...(answers.some(({ unranked }) => unranked) && { warning: UNRANKED }),
+    ...warningOf([
+      ...(answers.some(({ unranked }) => unranked) ? [UNRANKED] : []),
+      ...(alone.length > 0 ? [ALONE] : []),
+    ]),
   };
 }
 
+const warningOf = (warnings: readonly string[]): Pick<Answer, 'warning'> =>
+  warnings.length === 0 ? {} : { warning: warnings.join('; ') };
+
 type Reranked = Found & { readonly unranked?: boolean };
+
+const ALONE =
+  'more users spoke with this agent or in this run than one search can read, so only its own memories are searched; name a user_id';
 
 const UNRANKED = 'no reranker is configured, so the results are ordered as without rerank';
 

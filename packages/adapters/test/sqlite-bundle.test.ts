@@ -14,6 +14,7 @@ import {
 import { type TempDir, tempDir } from '@slowwave/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { KINDS } from '../src/ledger/bundle/kinds.ts';
+import { ERASING } from '../src/ledger/erasures.ts';
 import { openSqliteLedger } from '../src/sqlite/index.ts';
 import { systemTools } from '../src/system/index.ts';
 import { MARKER, twoLives } from './erased-life.ts';
@@ -61,6 +62,17 @@ it('an owner that travels is the same in the other ledger, line by line', async 
   await importLines(to, { owner: OWNER, lines }, 37);
   expect(await linesOf(to, OWNER)).toEqual(lines);
   expect(stateHash(await memoriesOf(to))).toBe(stateHash(await memoriesOf(from)));
+});
+
+it('every table with something of an owner travels, or is known to stay', () => {
+  const travelling = new Set(['event_sources', ...KINDS.map(({ table }) => table)]);
+  const staying = ERASING.flatMap(({ deletes }) => deletes.map(([table]) => table)).filter(
+    (one) => !travelling.has(one),
+  );
+  expect([...new Set(staying)].sort()).toEqual([
+    ...['graph_turns', 'imports', 'outbox', 'receipts', 'replay_batches', 'tellings', 'unprojected_lanes'],
+    'webhook_deliveries',
+  ]);
 });
 
 it('what waits goes on in the other ledger, and nothing there is found to be wrong', async () => {

@@ -22,8 +22,8 @@ const LONG = MIB;
 /** A transcript of some hundred thousand tokens; or a thousand memories. */
 const CONVERSATION = 8 * MIB;
 
-/** Lines of a bundle, of which one has a message as large as a conversation may be. */
-const LINES = 4 * CONVERSATION;
+/** Lines of a bundle, of which one may have what a conversation has, escaped once more. As much as a proxy lets by. */
+const LINES = 2 * CONVERSATION;
 
 /** The largest body of each route, in bytes, unless it is the default. */
 export const BODY_LIMITS: Readonly<Record<string, number>> = {

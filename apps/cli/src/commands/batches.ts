@@ -25,7 +25,7 @@ export const batchesCommand: Command = {
       since: momentOf(given, 'since'),
     };
     const { items: batches, more, text } = await listing(call, { path: '/v1/batches', query, columns: COLUMNS });
-    return { value: { batches, more }, text };
+    return { value: { batches, more }, text: batches.length === 0 ? 'No batches found.' : text };
   },
 };
 

@@ -110,6 +110,21 @@ test('a loop of tools posts each message once, and asks once what is known', asy
   ]);
 });
 
+test('a tool that prints more than a message may have does not cost what the user said', async () => {
+  script(toolCall('print', {}), { text: 'Long.' });
+  const print = tool({
+    description: 'Prints',
+    inputSchema: jsonSchema<object>({ type: 'object', properties: {} }),
+    execute: () => 'x'.repeat(600_000),
+  });
+  const { model, posted, failures } = remembering({ userId: 'bea' });
+  await generateText({ model, prompt: 'I am Bea. Print!', tools: { print }, stopWhen: isStepCount(2) });
+  await posted();
+  expect(failures).toEqual([]);
+  const said = (await saidOf(server.url, 'bea')).map((text) => text.slice(0, 20));
+  expect(said).toEqual(['user: I am Bea. Prin', 'assistant: [called p', 'tool: xxxxxxxxxxxxxx', 'assistant: Long.']);
+});
+
 test('an answer that is made again does not make its question said twice', async () => {
   script({ text: 'Tea?' }, { text: 'Coffee, then?' });
   const { model, posted } = remembering({ userId: 'cleo', runId: 'chat' });

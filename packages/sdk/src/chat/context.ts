@@ -1,5 +1,5 @@
 import { digestOf } from './digest.ts';
-import { type ChatMemoryOptions, ownerOf, type Prompted, type Scope } from './options.ts';
+import { type ChatMemoryOptions, ownerOf, type Prompted, type Scope, shortened } from './options.ts';
 
 const WITHIN_MS = 1_000;
 /** The share of that time which the server gets to answer; the rest is for the way. */
@@ -26,7 +26,7 @@ export function contextsOf(options: ChatMemoryOptions): (scope: Scope, prompted:
 
 async function fetched(options: ChatMemoryOptions, owner: Scope, { messages, signal }: Prompted): Promise<string> {
   const { slowwave, onError, contextWithinMs = WITHIN_MS } = options;
-  const turns = messages.slice(-TURNS_READ);
+  const turns = shortened(messages.slice(-TURNS_READ));
   const body = {
     ...(options.context === false ? {} : options.context),
     ...owner,

@@ -68,3 +68,13 @@ export interface Exchange {
   readonly added: readonly Message[];
   readonly answer: readonly Message[];
 }
+
+/** More of what a tool printed says little, and a message beyond the limit of the API would fail its whole exchange. */
+const PRINTED_MAX = 100_000;
+
+export const shortened = (messages: readonly Message[]): Message[] =>
+  messages.map((message) =>
+    message.role === 'tool' && typeof message.content === 'string'
+      ? { ...message, content: message.content.slice(0, PRINTED_MAX) }
+      : message,
+  );

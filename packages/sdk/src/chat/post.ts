@@ -1,6 +1,6 @@
 import type { Message } from '../api.ts';
 import { digestOf } from './digest.ts';
-import type { ChatMemoryOptions, Exchange, Scope } from './options.ts';
+import { type ChatMemoryOptions, type Exchange, type Scope, shortened } from './options.ts';
 
 const WITHIN_MS = 30_000;
 
@@ -38,7 +38,7 @@ async function post(options: ChatMemoryOptions, scope: Scope, exchange: Exchange
  * made again does not make its question said twice. Elsewhere the same words may be said anew, and count anew.
  */
 async function withIds(scope: Scope, { before, added, answer }: Exchange): Promise<Message[]> {
-  const messages = [...added, ...answer];
+  const messages = shortened([...added, ...answer]);
   if (scope.run_id === undefined || before.length === 0) return messages;
   return Promise.all(
     messages.map(async (message, index) => ({

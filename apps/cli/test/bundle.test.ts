@@ -231,6 +231,8 @@ test('a damaged bundle is named by file and line with both checksums, and nothin
   const manifest = join(bundle, 'manifest.json');
   await writeFile(manifest, (await readFile(manifest, 'utf8')).replace('"format": 1', '"format": 2'));
   expect(await run(to, 'import', bundle)).toMatchObject({ code: 1, err: expect.stringContaining('got format 2') });
+  expect(await run(to, 'export', at('nobody'), '--user', 'nobody')).toMatchObject({ code: 4 });
+  expect(await run(to, 'import', at('one'), '--user', 'nobody')).toMatchObject({ code: 4 });
   expect(await run(to, 'import', at('nothing'))).toMatchObject({
     code: 4,
     err: expect.stringContaining('manifest.json'),

@@ -36,6 +36,7 @@ export async function save(asking: Asking, saving: Saving): Promise<Manifest> {
   }
   const { format, ledger_id, settings } = await asking.ask<BundleView>('GET', withQuery('/v1/bundle', { tenant }));
   const owners = await saveOwners(asking, saving);
+  if (owners.owners.lines === 0) throw new CommandError('there is nobody to export', EXIT.notFound);
   const erasures = await saveErasures(asking, saving);
   const made_at = new Date().toISOString();
   const manifest: Manifest = { format, ledger_id, tenant, made_at, settings: { ...settings }, ...owners, erasures };

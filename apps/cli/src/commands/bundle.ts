@@ -26,7 +26,6 @@ operator's key. What is kept of one user, for that user: slowwave export user <i
       save(call, { folder, tenant: tenantOf(given), only: onlyOf(given), cancel, onOwner: update }),
     );
     const { owners, lines } = manifest;
-    if (owners.lines === 0) throw new CommandError('there is nobody to export', EXIT.notFound);
     return {
       value: { folder, owners: owners.lines, lines, erasures: manifest.erasures.lines },
       text: `Wrote ${owners.lines} owners in ${lines} lines to ${folder}.`,
@@ -104,6 +103,9 @@ async function importBundle(call: Call, folder: string) {
     };
   }
   const { imported, known, left, settings } = loaded;
+  if (only !== null && imported + known + left.length === 0) {
+    throw new CommandError(`there is no ${only.kind} ${only.id} in ${folder}`, EXIT.notFound);
+  }
   return {
     value: { folder, owners, imported, known, left, settings },
     text: `${counts(loaded)}\nSettings: ${SETTINGS[settings]}${left.length === 0 ? '' : `\n${table(LEFT, left)}`}`,

@@ -25,6 +25,8 @@ export default defineConfig({
           include: ['{apps,packages}/*/test/**/*.test.ts', 'infra/npm/*.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
+          // They share no state but modules either, and loading those anew for each file would take a minute and a half of a core.
+          isolate: false,
           // Each file starts servers and processes of its own, and waits for them much of its time: two would leave cores
           // idle, more than three starve each other on two cores.
           maxWorkers: 3,

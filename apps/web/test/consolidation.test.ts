@@ -42,7 +42,7 @@ describe('the page of a consolidation', () => {
     const id = await said('ana', 'Home is Bergen. Pet is a cat.');
     const { page, open, expectClean } = await at.visit();
     await open('/consolidations?user=ana');
-    expect(await page.getByRole('row').count()).toBe(3);
+    await expect.poll(() => page.getByRole('row').count(), { timeout: WITHIN_MS }).toBe(3);
     await expectClean();
     await open(`/consolidations/${id}`);
     const messages = page.getByRole('region', { name: 'Messages' });

@@ -9,6 +9,9 @@ import { openSqliteIndex, openSqliteLedger } from '../src/sqlite/index.ts';
 import { systemTools } from '../src/system/index.ts';
 import { o200kTokenizer } from '../src/tokens.ts';
 
+/** It computes for a quarter of a minute, and longer on a machine that does other things too. */
+const WITHIN_MS = 180_000;
+
 describe('G2: a large world on the embedded stores', () => {
   let folder: TempDir;
   beforeEach(async () => {
@@ -16,24 +19,28 @@ describe('G2: a large world on the embedded stores', () => {
   });
   afterEach(() => folder.remove());
 
-  it('2,310 facts, 837 of them updates, ten candidates each: nothing lost, one of 1,473 outdated at the most', async () => {
-    const large = world({ seed: 1, facts: 2_310, updates: 837 });
-    const embedder = builtinEmbedder(systemTools);
-    const { fingerprint, dimensions } = embedder;
-    const ledger = await openSqliteLedger({ path: join(folder.path, 'ledger.db'), tools: systemTools });
-    const index = await openSqliteIndex({ path: join(folder.path, 'index.db'), fingerprint, dimensions });
-    const chat = perfectChat(large);
-    const settings = { recallPerFact: 10, near: NEAR_HASHED };
-    const bench = await engineBench({ chat, embedder, stores: { ledger, index }, settings });
-    await play(bench, batchesOf(large, 60));
-    const live = await bench.live();
-    const [holds, gold] = [new Set(live), new Set(large.gold)];
-    expect(large.gold.filter((text) => !holds.has(text))).toEqual([]);
-    expect(live.filter((text) => !gold.has(text)).length).toBeLessThanOrEqual(1);
-    expect(live.length).toBeLessThanOrEqual(gold.size + 1);
-    expect(await ledger.overview.batches(DEFAULT_TENANT)).toMatchObject({ pending: 0, parked: 0, empty: 0 });
-    await Promise.all([index.close(), ledger.close()]);
-  });
+  it(
+    '2,310 facts, 837 of them updates, ten candidates each: nothing lost, one of 1,473 outdated at the most',
+    async () => {
+      const large = world({ seed: 1, facts: 2_310, updates: 837 });
+      const embedder = builtinEmbedder(systemTools);
+      const { fingerprint, dimensions } = embedder;
+      const ledger = await openSqliteLedger({ path: join(folder.path, 'ledger.db'), tools: systemTools });
+      const index = await openSqliteIndex({ path: join(folder.path, 'index.db'), fingerprint, dimensions });
+      const chat = perfectChat(large);
+      const settings = { recallPerFact: 10, near: NEAR_HASHED };
+      const bench = await engineBench({ chat, embedder, stores: { ledger, index }, settings });
+      await play(bench, batchesOf(large, 60));
+      const live = await bench.live();
+      const [holds, gold] = [new Set(live), new Set(large.gold)];
+      expect(large.gold.filter((text) => !holds.has(text))).toEqual([]);
+      expect(live.filter((text) => !gold.has(text)).length).toBeLessThanOrEqual(1);
+      expect(live.length).toBeLessThanOrEqual(gold.size + 1);
+      expect(await ledger.overview.batches(DEFAULT_TENANT)).toMatchObject({ pending: 0, parked: 0, empty: 0 });
+      await Promise.all([index.close(), ledger.close()]);
+    },
+    WITHIN_MS,
+  );
 });
 
 describe('G17: what a model is told at each call', () => {

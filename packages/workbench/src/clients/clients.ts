@@ -15,6 +15,23 @@ type Named = Pick<Client, 'id' | 'name' | 'packages'>;
 const python = (client: Named): Client => ({ ...client, registry: 'PyPI', harness: 'mem0_client.py' });
 const node = (harness: string, client: Named): Client => ({ ...client, registry: 'npm', harness });
 
+/** Tests of mem0's repository, which no registry has: they are run where a checkout of it is given. */
+export const SUITE: Client = node('mem0-suite.mjs', {
+  id: 'suite',
+  name: "mem0's own integration tests for JavaScript",
+  packages: [
+    ...[
+      'jest@29.7.0',
+      'ts-jest@29.2.6',
+      'typescript@5.5.4',
+      '@types/jest@29.5.14',
+      '@types/node@22.7.6',
+      '@types/uuid@9.0.8',
+    ],
+    ...['dotenv@16.4.5', 'axios@1', 'openai@4', 'uuid@11', 'zod@3'],
+  ],
+});
+
 export const CLIENTS: readonly Client[] = [
   python({ id: 'python-2', name: 'mem0ai for Python', packages: ['mem0ai'] }),
   python({ id: 'python-1', name: 'mem0ai for Python, version 1', packages: ['mem0ai==1.0.11'] }),

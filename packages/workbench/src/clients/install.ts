@@ -17,6 +17,8 @@ const OUTPUT_MAX = 16 * 1024 * 1024; // bytes
 export interface Host {
   readonly url: string;
   readonly key: string;
+  /** Where mem0's repository is checked out, for its own tests. */
+  readonly checkout?: string | undefined;
 }
 
 /** Work with a client that is installed in a folder of its own, which is gone afterwards. */
@@ -24,7 +26,14 @@ export async function tryClient(client: Client, host: Host): Promise<ClientRepor
   const folder = await mkdtemp(join(tmpdir(), 'slowwave-client-'));
   try {
     const program = await (client.registry === 'PyPI' ? inVenv : withNpm)(folder, client);
-    const env = { ...inherited(), HOME: folder, MEM0_HOST: host.url, MEM0_API_KEY: host.key, MEM0_TELEMETRY: 'false' };
+    const env = {
+      ...inherited(),
+      HOME: folder,
+      MEM0_HOST: host.url,
+      MEM0_API_KEY: host.key,
+      MEM0_TELEMETRY: 'false',
+      MEM0_CHECKOUT: host.checkout,
+    };
     const [file, ...args] = program;
     const { stdout } = await run(file, args, { cwd: folder, env, timeout: CALLS_MS, maxBuffer: OUTPUT_MAX });
     return reportIn(client.name, stdout);

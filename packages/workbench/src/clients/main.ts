@@ -5,7 +5,7 @@ import { argumentsIn, UsageError } from '../arguments.ts';
 import { EXIT } from '../evaluate/options.ts';
 import { withExitCode } from '../evaluate/program.ts';
 import { openTerminal } from '../terminal.ts';
-import { CLIENTS } from './clients.ts';
+import { CLIENTS, type Client, SUITE } from './clients.ts';
 import { tryClient } from './install.ts';
 import { type ClientReport, type ClientsReport, failuresOf, figureOf, tableOf, withTables } from './report.ts';
 
@@ -16,6 +16,7 @@ against a server of its own with the builtin models. Nothing of them is changed 
 
 Options:
   --only NAMES    Some of ${CLIENTS.map(({ id }) => id).join(', ')}, separated by commas.
+  --mem0 FOLDER   Run mem0's own integration tests too, from a checkout of its repository.
   --write         Put the tables into docs/from-mem0.md.
   --json          Print every call as JSON.
   --help, -h      Show this.
@@ -26,6 +27,7 @@ installed, ${EXIT.usage} wrong use.
 
 const FLAGS = {
   only: { type: 'string' },
+  mem0: { type: 'string' },
   write: { type: 'boolean' },
   json: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
@@ -44,7 +46,8 @@ process.exitCode = await withExitCode({ outputs, command: './scripts/clients' },
   if (values.write === true && values.only !== undefined) {
     throw new UsageError('--write is for all clients: leave out --only');
   }
-  const report = await tryAll(wanted(values.only));
+  const checkout = values.mem0 === undefined ? undefined : resolve(values.mem0);
+  const report = await tryAll(wanted(values.only, checkout), checkout);
   const failures = failuresOf(report);
   if (values.write === true) await writeFile(PAGE, withTables(await readFile(PAGE, 'utf8'), tableOf(report)));
   const text = [tableOf(report), '', ...failures, figureOf(report), ''].join('\n');
@@ -52,25 +55,26 @@ process.exitCode = await withExitCode({ outputs, command: './scripts/clients' },
   return failures.length === 0 ? EXIT.passed : EXIT.below;
 });
 
-function wanted(only: string | undefined) {
-  const ids = only?.split(',') ?? CLIENTS.map(({ id }) => id);
+function wanted(only: string | undefined, checkout: string | undefined): readonly Client[] {
+  const all = checkout === undefined ? CLIENTS : [...CLIENTS, SUITE];
+  const ids = only?.split(',') ?? all.map(({ id }) => id);
   return ids.map((id) => {
-    const client = CLIENTS.find((one) => one.id === id);
+    const client = all.find((one) => one.id === id);
     if (client === undefined)
-      throw new UsageError(`expected some of ${CLIENTS.map((one) => one.id).join(', ')}, got ${id}`);
+      throw new UsageError(`expected some of ${all.map((one) => one.id).join(', ')}, got ${id}`);
     return client;
   });
 }
 
 /** One after the other, each on a server of its own: the last call of most deletes everything. */
-async function tryAll(clients: ReturnType<typeof wanted>): Promise<ClientsReport> {
+async function tryAll(clients: readonly Client[], checkout: string | undefined): Promise<ClientsReport> {
   const done: ClientReport[] = [];
   const skipped: string[] = [];
   for (const client of clients) {
     outputs.note(`${client.name} (${client.packages.join(', ')} from ${client.registry}) …`);
     const server = await startOwnServer({ SLOWWAVE_API_KEY: KEY });
     try {
-      done.push(await tryClient(client, { url: `${server.url}/mem0`, key: KEY }));
+      done.push(await tryClient(client, { url: `${server.url}/mem0`, key: KEY, checkout }));
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       skipped.push(`SKIPPED ${client.name}: ${why}`);

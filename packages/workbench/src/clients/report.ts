@@ -37,6 +37,14 @@ const APART: readonly { readonly of: RegExp; readonly error?: RegExp; readonly w
   },
 ];
 
+/** Tests that expect something else, and say no more than that. */
+const EXPECTED: readonly { readonly of: RegExp; readonly why: string }[] = [
+  {
+    of: /^get with invalid ID/,
+    why: 'An id that no memory has is 404 here (MemoryNotFoundError). At mem0 ids are UUIDs, and anything else is 400 (ValidationError)',
+  },
+];
+
 const bare = ({ call }: Call): string => call.replace(/^async /, '');
 
 const apartOf = (call: Call) =>
@@ -94,7 +102,10 @@ function reasonsIn(calls: readonly Call[]): string[][] {
     refused.flatMap(({ call, error }) => (isMute(error) ? [] : [[bare(call), sentenceIn(error)] as const])),
   );
   const reasonOf = ({ call, error }: (typeof refused)[number]): string =>
-    apartOf(call)?.why ?? sentences.get(bare(call)) ?? sentenceIn(error);
+    apartOf(call)?.why ??
+    EXPECTED.find(({ of }) => of.test(bare(call)))?.why ??
+    sentences.get(bare(call)) ??
+    sentenceIn(error);
   const groups = Map.groupBy(refused, reasonOf);
   return [...groups].map(([why, some]) => [
     [...new Set(some.map(({ call }) => `\`${bare(call)}\``))].sort().join(', '),

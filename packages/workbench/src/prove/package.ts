@@ -1,7 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freePort } from '@slowwave/testkit';
@@ -64,7 +64,8 @@ async function firstMemory(folder: string, archive: string): Promise<number> {
   await mkdir(cwd);
   const port = await freePort();
   const began = performance.now();
-  const args = ['-y', archive, 'start', '--port', String(port)];
+  // npx takes a path from the root on for a command.
+  const args = ['-y', relative(cwd, archive), 'start', '--port', String(port)];
   // A group of its own: npx does not hand on what ends it.
   const child = spawn('npx', args, { cwd, env: npmIn(folder), detached: true, stdio: ['ignore', 'ignore', 'inherit'] });
   try {

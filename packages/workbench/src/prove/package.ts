@@ -1,7 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { delimiter, dirname, join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freePort } from '@slowwave/testkit';
@@ -54,6 +54,9 @@ async function proved(folder: string, tools: Tools): Promise<Outcome> {
 const npmIn = (folder: string): NodeJS.ProcessEnv => ({
   // biome-ignore lint/style/noProcessEnv: npm is given what this program was given
   ...process.env,
+  // With the Node.js that runs this.
+  // biome-ignore lint/style/noProcessEnv: it is found first
+  PATH: [dirname(process.execPath), process.env.PATH].join(delimiter),
   SLOWWAVE_DATA_DIR: join(folder, 'data'),
   npm_config_cache: join(folder, 'cache'),
 });

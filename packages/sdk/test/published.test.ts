@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -29,24 +29,25 @@ test.each(generated)('$name: what is there follows from the API as it is', async
   expect(written, 'run ./scripts/sdk-types').toBe(await text(await describedBy(server.url)));
 });
 
-test(
-  'what is published installs without anything else, compiles in strict projects, and works',
-  async () => {
+test.each(['pnpm', 'npm'])(
+  'what %s packs installs without anything else, compiles in strict projects, and works',
+  async (packer) => {
+    const cwd = join(folder.path, packer);
+    await mkdir(cwd);
+    const manifest = await readFile(join(HERE, 'package.json'), 'utf8');
     const { packageManager } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
-    await run('npx', ['-y', packageManager, 'pack', '--pack-destination', folder.path], { cwd: HERE });
-    const [archive = ''] = (await readdir(folder.path)).filter((name) => name.endsWith('.tgz'));
-    await writeFile(join(folder.path, 'package.json'), '{"name":"user","private":true,"type":"module"}');
-    await run('npm', ['install', '--offline', '--no-audit', '--no-fund', join(folder.path, archive)], {
-      cwd: folder.path,
-    });
-    expect(await readdir(join(folder.path, 'node_modules'))).toEqual(['.package-lock.json', '@slowwave']);
-    await writeFile(join(folder.path, 'user.ts'), USER);
+    const [program = '', ...first] = packer === 'npm' ? ['npm'] : ['npx', '-y', packageManager];
+    await run(program, [...first, 'pack', '--pack-destination', cwd], { cwd: HERE });
+    expect(await readFile(join(HERE, 'package.json'), 'utf8')).toBe(manifest);
+    const [archive = ''] = await readdir(cwd);
+    await writeFile(join(cwd, 'package.json'), '{"name":"user","private":true,"type":"module"}');
+    await run('npm', ['install', '--offline', '--no-audit', '--no-fund', join(cwd, archive)], { cwd });
+    expect(await readdir(join(cwd, 'node_modules'))).toEqual(['.package-lock.json', '@slowwave']);
+    await writeFile(join(cwd, 'user.ts'), USER);
     const strict = ['--strict', '--exactOptionalPropertyTypes', '--module', 'nodenext', '--target', 'es2022'];
-    const lib = ['--lib', 'es2022,dom', '--types', '', '--outDir', folder.path];
-    await run(join(ROOT, 'node_modules/.bin/tsc'), [...strict, ...lib, join(folder.path, 'user.ts')], {
-      cwd: folder.path,
-    });
-    const { stdout } = await run(process.execPath, [join(folder.path, 'user.js'), server.url], { cwd: folder.path });
+    const lib = ['--lib', 'es2022,dom', '--types', '', '--outDir', cwd];
+    await run(join(ROOT, 'node_modules/.bin/tsc'), [...strict, ...lib, join(cwd, 'user.ts')], { cwd });
+    const { stdout } = await run(process.execPath, [join(cwd, 'user.js'), server.url], { cwd });
     expect(JSON.parse(stdout)).toEqual({ state: 'consolidated', found: 'User lives in Oslo' });
   },
   WITHIN_MS,

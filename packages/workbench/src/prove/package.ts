@@ -9,6 +9,9 @@ import type { Outcome, Proof, Tools } from './proof.ts';
 import { suites } from './suites.ts';
 
 const run = promisify(execFile);
+/** The tests that start programs. */
+const PROGRAMS = ['apps/standalone/test', 'apps/cli/test', 'infra/npm'];
+const NEEDS_QDRANT = '**/import-qdrant.test.ts';
 const A_MINUTE = 60;
 const GIVES_UP_MS = 300_000;
 const POLL_MS = 200;
@@ -39,7 +42,7 @@ async function proved(folder: string, tools: Tools): Promise<Outcome> {
   await writeFile(join(folder, 'package.json'), '{"private":true}');
   await run('npm', ['install', '--no-audit', '--no-fund', archive], { cwd: folder, env: npmIn(folder) });
   const env = { SLOWWAVE_TESTED_PACKAGE: join(folder, 'node_modules/slowwave') };
-  const tests = await suites(tools, env, ['apps/standalone/test', 'apps/cli/test', 'infra/npm']);
+  const tests = await suites(tools, env, [...PROGRAMS, '--exclude', NEEDS_QDRANT]);
   return {
     figure: `first memory after ${seconds.toFixed(0)} s; ${tests.figure}`,
     failures: [

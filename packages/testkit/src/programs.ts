@@ -3,10 +3,10 @@ import { join, resolve } from 'node:path';
 export type Program = 'cli' | 'console' | 'ingest' | 'search' | 'standalone' | 'worker';
 
 // biome-ignore lint/style/noProcessEnv: whoever starts the tests says what they test
-const INSTALLED = process.env.SLOWWAVE_TESTED_PACKAGE;
+const INSTALLED = process.env.TESTED_PACKAGE;
 
 /**
- * The script of a program: of the repository or, with SLOWWAVE_TESTED_PACKAGE, of the package that npm installed in this folder,
+ * The script of a program: of the repository or, with TESTED_PACKAGE, of the package that npm installed in this folder,
  * which has the same scripts as JavaScript.
  */
 export const programFile = (program: Program): string =>

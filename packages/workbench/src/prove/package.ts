@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -40,8 +40,8 @@ async function proved(folder: string, tools: Tools): Promise<Outcome> {
   const archive = archives.find((path) => /slowwave-\d[^/]*$/.test(path)) ?? '';
   const seconds = await firstMemory(folder, archive);
   await writeFile(join(folder, 'package.json'), '{"private":true}');
-  await run('npm', ['install', '--no-audit', '--no-fund', archive], { cwd: folder, env: npmIn(folder) });
-  const env = { SLOWWAVE_TESTED_PACKAGE: join(folder, 'node_modules/slowwave') };
+  const installed = await install(folder, archive);
+  const env = { TESTED_PACKAGE: installed };
   const tests = await suites(tools, env, [...PROGRAMS, '--exclude', NEEDS_QDRANT]);
   return {
     figure: `first memory after ${seconds.toFixed(0)} s; ${tests.figure}`,
@@ -51,6 +51,22 @@ async function proved(folder: string, tools: Tools): Promise<Outcome> {
     ],
     report: { seconds, tests: tests.report },
   };
+}
+
+/** With what runs a local embedding model, which some tests need and npm leaves to whoever wants it. */
+async function install(folder: string, archive: string): Promise<string> {
+  const npm = (...packages: readonly string[]) =>
+    run('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', ...packages], {
+      cwd: folder,
+      env: npmIn(folder),
+    });
+  await npm(archive);
+  const installed = join(folder, 'node_modules/slowwave');
+  const { peerDependencies } = JSON.parse(await readFile(join(installed, 'package.json'), 'utf8')) as {
+    peerDependencies: Record<string, string>;
+  };
+  await npm(...Object.entries(peerDependencies).map(([name, version]) => `${name}@${version}`));
+  return installed;
 }
 
 /** npm has downloaded nothing yet, and Slowwave has no data. */

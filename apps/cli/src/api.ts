@@ -101,6 +101,20 @@ export async function listUpTo<Item>(
   }
 }
 
+/** A list of the API page by page, to its end. */
+export async function* pagesOf<Page extends { readonly next_cursor: string | null }>(
+  { ask }: Pick<Asking, 'ask'>,
+  path: string,
+  query: Readonly<Record<string, string | null>>,
+): AsyncGenerator<Page> {
+  for (let cursor: string | null = null; ; ) {
+    const page: Page = await ask('GET', withQuery(path, { ...query, cursor }));
+    yield page;
+    if (page.next_cursor === null) return;
+    cursor = page.next_cursor;
+  }
+}
+
 /** A question to the HTTP API. */
 interface Question {
   readonly method: Method;
@@ -127,6 +141,10 @@ export function withQuery(path: string, query: Readonly<Record<string, string | 
   for (const [name, value] of Object.entries(query)) if (value !== null) given.set(name, String(value));
   return given.size === 0 ? path : `${path}?${given}`;
 }
+
+/** A route about the tenant that --tenant names. */
+export const ofTenant = (path: string, { given }: Pick<Call, 'given'>): string =>
+  withQuery(path, { tenant: given.text('tenant') });
 
 /** Longer than any route takes that does not wait on purpose. */
 const ANSWER_WITHIN_MS = 120_000;

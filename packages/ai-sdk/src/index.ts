@@ -1,3 +1,2 @@
-export { memoryMiddleware } from './middleware.ts';
-export type { CallSettings, MiddlewareOptions } from './options.ts';
+export { type CallSettings, type MiddlewareOptions, memoryMiddleware } from './middleware.ts';
 export { type MemoryTools, memoryTools, type ToolOptions } from './tools.ts';

@@ -1,4 +1,4 @@
-import { createChatMemory, ownerOf, type Scope, scopeOf } from '@slowwave/sdk';
+import { type ChatMemoryOptions, createChatMemory, ownerOf, type Scope, scopeOf, type Whose } from '@slowwave/sdk';
 import type { LanguageModelMiddleware } from 'ai';
 import {
   answerOf,
@@ -9,8 +9,15 @@ import {
   splitAtLastAnswer,
   upToLastSaid,
 } from './messages.ts';
-import { callSettingsIn, type MiddlewareOptions } from './options.ts';
 import { collected } from './stream.ts';
+
+export type MiddlewareOptions = ChatMemoryOptions & Whose;
+
+/** What one call of a model is to be remembered under, and whether. */
+export interface CallSettings extends Whose {
+  readonly context?: false | undefined;
+  readonly post?: false | undefined;
+}
 
 /**
  * Gives a language model the memory of a user: before a call, what is known is added to the prompt; after it, the
@@ -80,4 +87,20 @@ function withBlock(prompt: Prompt, block: string): Prompt {
   const instructions = prompt.findIndex(({ role }) => role !== 'system');
   const at = instructions === -1 ? prompt.length : instructions;
   return prompt.toSpliced(at, 0, { role: 'system', content: block });
+}
+
+const IDS: readonly string[] = ['userId', 'agentId', 'runId', 'appId'] satisfies (keyof Whose)[];
+const OFF: readonly string[] = ['context', 'post'];
+
+/** `providerOptions.slowwave` of a call. Throws a TypeError for what it cannot mean. */
+function callSettingsIn(given: Readonly<Record<string, unknown>>): CallSettings {
+  for (const [name, value] of Object.entries(given)) {
+    const isId = IDS.includes(name) && (value === undefined || typeof value === 'string');
+    const isOff = OFF.includes(name) && (value === undefined || value === false);
+    if (!(isId || isOff)) {
+      const expected = 'userId, agentId, runId or appId as a text, or context or post as false';
+      throw new TypeError(`providerOptions.slowwave: expected ${expected}, got ${name}: ${JSON.stringify(value)}`);
+    }
+  }
+  return given;
 }

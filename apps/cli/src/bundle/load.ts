@@ -1,6 +1,6 @@
 import type { BundleLines, ImportView, TakenErasures, TakenSettings } from '@slowwave/contracts';
 import type { z } from 'zod';
-import { type Asking, withQuery } from '../api.ts';
+import { type Asking, pagesOf } from '../api.ts';
 import { CommandError } from '../exit.ts';
 import { ERASURES, linesIn, type Manifest, type OwnerEntry, ownersIn } from './folder.ts';
 
@@ -114,14 +114,11 @@ async function sendLines(
 }
 
 /** Whether the owner that is here is that of the bundle: vectors and what was asked since are no difference. */
-async function isSameHere({ ask }: Asking, { entry, tenant }: LoadingOwner): Promise<boolean> {
+async function isSameHere(asking: Asking, { entry, tenant }: LoadingOwner): Promise<boolean> {
   const { kind, id, state } = entry;
   let last = '';
-  for (let cursor: string | null = null; ; ) {
-    const page: BundleLines = await ask('GET', withQuery('/v1/bundle/lines', { tenant, kind, id, cursor }));
-    last = page.lines.at(-1) ?? last;
-    if (page.next_cursor === null) break;
-    cursor = page.next_cursor;
+  for await (const { lines } of pagesOf<BundleLines>(asking, '/v1/bundle/lines', { tenant, kind, id })) {
+    last = lines.at(-1) ?? last;
   }
   return state !== null && (JSON.parse(last) as { state: string | null }).state === state;
 }

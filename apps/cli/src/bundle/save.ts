@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BundledErasureList, BundledOwnerList, BundleLines, BundleView } from '@slowwave/contracts';
 import type { z } from 'zod';
-import { type Asking, withQuery } from '../api.ts';
+import { type Asking, pagesOf, withQuery } from '../api.ts';
 import { CommandError, EXIT } from '../exit.ts';
 import {
   ERASURES,
@@ -65,18 +65,15 @@ async function saveOwners(asking: Asking, saving: Saving): Promise<Pick<Manifest
 const nameOf = ({ kind, id }: Owner): string => `${kind} ${id}`;
 
 /** Every owner, with how many are known of so far. */
-async function* ownersOf({ ask }: Asking, { tenant, only }: Saving): AsyncGenerator<{ owner: Owner; seen: number }> {
+async function* ownersOf(asking: Asking, { tenant, only }: Saving): AsyncGenerator<{ owner: Owner; seen: number }> {
   if (only !== null) {
     yield { owner: only, seen: 1 };
     return;
   }
   let seen = 0;
-  for (let cursor: string | null = null; ; ) {
-    const page: z.infer<typeof BundledOwnerList> = await ask('GET', withQuery('/v1/bundle/owners', { tenant, cursor }));
-    seen += page.results.length;
-    for (const owner of page.results) yield { owner, seen };
-    if (page.next_cursor === null) return;
-    cursor = page.next_cursor;
+  for await (const { results } of pagesOf<z.infer<typeof BundledOwnerList>>(asking, '/v1/bundle/owners', { tenant })) {
+    seen += results.length;
+    for (const owner of results) yield { owner, seen };
   }
 }
 
@@ -116,13 +113,11 @@ interface Page {
   readonly lines: readonly string[];
 }
 
-async function* linesOf({ ask }: Asking, { tenant, owner, cancel }: Writing): AsyncGenerator<Page> {
-  for (let cursor: string | null = null; ; ) {
-    cancel.throwIfAborted();
-    const page: BundleLines = await ask('GET', withQuery('/v1/bundle/lines', { tenant, ...owner, cursor }));
+async function* linesOf(asking: Asking, { tenant, owner, cancel }: Writing): AsyncGenerator<Page> {
+  cancel.throwIfAborted();
+  for await (const page of pagesOf<BundleLines>(asking, '/v1/bundle/lines', { tenant, ...owner })) {
     yield page;
-    if (page.next_cursor === null) return;
-    cursor = page.next_cursor;
+    cancel.throwIfAborted();
   }
 }
 
@@ -137,18 +132,11 @@ async function* noted(pages: AsyncIterable<Page>, read: { read_at: string; lines
 }
 
 /** Erasures of all owners: they say nothing of any to who does not know them. */
-async function saveErasures({ ask }: Asking, { folder, tenant }: Saving): Promise<Manifest['erasures']> {
+async function saveErasures(asking: Asking, { folder, tenant }: Saving): Promise<Manifest['erasures']> {
   await removeFile(folder, ERASURES);
   const list = await growingList(folder, ERASURES);
-  for (let cursor: string | null = null; ; ) {
-    const page: z.infer<typeof BundledErasureList> = await ask(
-      'GET',
-      withQuery('/v1/bundle/erasures', { tenant, cursor }),
-    );
-    for (const erasure of page.results) await list.add(erasure);
-    if (page.next_cursor === null) break;
-    cursor = page.next_cursor;
-  }
+  const pages = pagesOf<z.infer<typeof BundledErasureList>>(asking, '/v1/bundle/erasures', { tenant });
+  for await (const { results } of pages) for (const erasure of results) await list.add(erasure);
   // A list without lines is a file, too.
   return list.sums();
 }

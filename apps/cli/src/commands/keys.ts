@@ -1,6 +1,6 @@
 import { type CeilingsView, KeyScope, type KeyView, type KeyWithSecret } from '@slowwave/contracts';
 import type { z } from 'zod';
-import { listUpTo, withQuery } from '../api.ts';
+import { listUpTo, ofTenant } from '../api.ts';
 import { type Command, countOf, type Given, type Outcome, pathWord, present, TENANT } from '../command.ts';
 import { UsageError } from '../exit.ts';
 import { pairs, table } from '../output.ts';
@@ -54,7 +54,7 @@ export const revokeKeyCommand: Command = {
   summary: 'Revoke a key permanently. Takes effect in every process within 5 s.',
   options: { tenant: TENANT },
   run: async (call) => {
-    const path = withQuery(`/v1/keys/${pathWord(call)}`, { tenant: call.given.text('tenant') });
+    const path = ofTenant(`/v1/keys/${pathWord(call)}`, call);
     const key = await call.ask<KeyView>('DELETE', path);
     return { value: key, text: `Key ${key.id} is revoked.` };
   },

@@ -1,5 +1,5 @@
 import { ReviewState, type ReviewView } from '@slowwave/contracts';
-import { withQuery } from '../api.ts';
+import { ofTenant } from '../api.ts';
 import { type Command, oneOf, pathWord, present, TENANT } from '../command.ts';
 import { type Column, LIMIT, listing } from '../output.ts';
 
@@ -40,7 +40,7 @@ export const rejectCommand: Command = {
 };
 
 async function decide(call: Parameters<Command['run']>[0], body: object) {
-  const path = withQuery(`/v1/reviews/${pathWord(call)}`, { tenant: call.given.text('tenant') });
+  const path = ofTenant(`/v1/reviews/${pathWord(call)}`, call);
   const review = await call.ask<ReviewView>('POST', path, body);
   return {
     value: review,

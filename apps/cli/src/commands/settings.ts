@@ -1,5 +1,5 @@
 import type { SettingsView } from '@slowwave/contracts';
-import { withQuery } from '../api.ts';
+import { ofTenant } from '../api.ts';
 import { type Command, type Given, TENANT } from '../command.ts';
 import { UsageError } from '../exit.ts';
 
@@ -9,8 +9,8 @@ export const settingsCommand: Command = {
   name: 'settings',
   summary: 'Show the settings of a tenant, as JSON.',
   options: { tenant: TENANT },
-  run: async ({ given, ask }) => {
-    const settings = await ask<SettingsView>('GET', pathFor(given));
+  run: async (call) => {
+    const settings = await call.ask<SettingsView>('GET', ofTenant('/v1/settings', call));
     return { value: settings, text: JSON.stringify(settings, null, INDENT) };
   },
 };
@@ -23,18 +23,17 @@ export const setSettingCommand: Command = {
 budgets.tokens_per_day=100000, 'review=["DELETE"]', includes=null. slowwave settings shows
 what there is.`,
   options: { tenant: TENANT },
-  run: async ({ given, ask }) => {
-    const { names, value } = assignmentIn(given);
-    const before = await ask<SettingsView>('GET', pathFor(given));
-    const after = await ask<SettingsView>('PUT', pathFor(given), changed(before, names, value));
+  run: async (call) => {
+    const { names, value } = assignmentIn(call.given);
+    const path = ofTenant('/v1/settings', call);
+    const before = await call.ask<SettingsView>('GET', path);
+    const after = await call.ask<SettingsView>('PUT', path, changed(before, names, value));
     return {
       value: after,
       text: `${names.join('.')} is ${JSON.stringify(value)} now. It takes effect with the next consolidation.`,
     };
   },
 };
-
-const pathFor = (given: Given): string => withQuery('/v1/settings', { tenant: given.text('tenant') });
 
 interface Assignment {
   /** From the outside in. */

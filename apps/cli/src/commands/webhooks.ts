@@ -1,6 +1,6 @@
 import type { DeliveryView, WebhookView, WebhookWithSecret } from '@slowwave/contracts';
 import type { z } from 'zod';
-import { withQuery } from '../api.ts';
+import { ofTenant } from '../api.ts';
 import { type Command, pathWord, present, TENANT } from '../command.ts';
 import { type Column, LIMIT, listing, pairs } from '../output.ts';
 
@@ -26,11 +26,11 @@ export const createWebhookCommand: Command = {
     app: { value: 'ID', about: 'Only events of this app.' },
     tenant: TENANT,
   },
-  run: async ({ given, ask }) => {
+  run: async (call) => {
+    const { given, ask } = call;
     const bound = { user_id: given.text('user'), app_id: given.text('app'), name: given.text('name') };
     const events = (given.text('events') ?? '').split(',').filter((event) => event !== '');
-    const path = withQuery('/v1/webhooks', { tenant: given.text('tenant') });
-    const webhook = await ask<z.infer<typeof WebhookWithSecret>>('POST', path, {
+    const webhook = await ask<z.infer<typeof WebhookWithSecret>>('POST', ofTenant('/v1/webhooks', call), {
       url: given.words[0],
       events,
       ...present(bound),
@@ -51,7 +51,7 @@ export const deleteWebhookCommand: Command = {
   summary: 'Delete a webhook and its deliveries, also those still waiting.',
   options: { tenant: TENANT },
   run: async (call) => {
-    const path = withQuery(`/v1/webhooks/${pathWord(call)}`, { tenant: call.given.text('tenant') });
+    const path = ofTenant(`/v1/webhooks/${pathWord(call)}`, call);
     const webhook = await call.ask<z.infer<typeof WebhookView>>('DELETE', path);
     return { value: webhook, text: `Webhook ${webhook.id} is deleted.` };
   },
@@ -81,7 +81,7 @@ export const replayWebhookCommand: Command = {
   summary: 'Send all failed deliveries of a webhook again.',
   options: { tenant: TENANT },
   run: async (call) => {
-    const path = withQuery(`/v1/webhooks/${pathWord(call)}/deliveries/replay`, { tenant: call.given.text('tenant') });
+    const path = ofTenant(`/v1/webhooks/${pathWord(call)}/deliveries/replay`, call);
     const answer = await call.ask<{ readonly replayed: number }>('POST', path);
     return { value: answer, text: `Deliveries sent again: ${answer.replayed}.` };
   },

@@ -21,7 +21,7 @@ export const npmPackage: Proof = {
   name: 'package',
   proves:
     'The npm package, in an empty folder with an empty cache, has its first memory within a minute, and passes the integration tests of the programs.',
-  takes: '15 minutes',
+  takes: '10 minutes',
   flags: {},
   run: async (_given, tools) => {
     const folder = await mkdtemp(join(tmpdir(), 'slowwave-installed-'));

@@ -96,7 +96,7 @@ const bundle: Proof = {
   name: 'bundle',
   proves:
     'Owners that are exported and imported are in the same state and answer every search the same, also as of earlier; an import that is killed goes on, with nothing twice.',
-  takes: 'half an hour',
+  takes: '5 minutes',
   flags: {
     memories: { help: 'How many memories the import has that is killed.', usual: '100000' },
     questions: { help: 'How many searches, half of them and more as of a moment.', usual: '1000' },

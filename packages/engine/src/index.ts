@@ -24,6 +24,27 @@ export { CHECKS, type CheckName, type Depth, type Finding } from './doctor/findi
 export { eraseOwner, sweepErasures } from './erasure/erase.ts';
 export { type ErasedOwner, forgetSubject, requestErasure, withoutErased } from './erasure/request.ts';
 export { asEngineError, EngineError, type EngineErrorCode, FencedError } from './errors.ts';
+export {
+  type Comparison,
+  compare,
+  compareTallies,
+  type FigureVerdict,
+  type Interval,
+  type OwnerFigures,
+  verdictOf,
+} from './figures/compare.ts';
+export {
+  addFigures,
+  FIGURE_NAMES,
+  FIGURES,
+  type FigureName,
+  type Figures,
+  figureValue,
+  type Margin,
+  type Tally,
+} from './figures/figures.ts';
+export { figuresOf, type MeasuredConsolidation } from './figures/measure.ts';
+export { measuredIn } from './figures/measured.ts';
 export type * from './graph/fold.ts';
 export {
   type FoldedRelation,
@@ -144,8 +165,8 @@ export { EXTRACT_GRAPH } from './models/prompts/extract-graph.ts';
 export { type CustomCall, type Prompt, promptMistake, userMessage } from './models/prompts/prompt.ts';
 export type * from './plan.ts';
 export type * from './ports/ledger/batches.ts';
-export type * from './ports/ledger/bundles.ts';
 export { FAILURES_KEPT, replayPriority } from './ports/ledger/batches.ts';
+export type * from './ports/ledger/bundles.ts';
 export type * from './ports/ledger/erasures.ts';
 export { NOT_KEPT, REMOVED, readsOtherwise } from './ports/ledger/erasures.ts';
 export type * from './ports/ledger/graph.ts';

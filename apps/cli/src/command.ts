@@ -109,7 +109,7 @@ export const optionsOf = ({ options = {}, on }: Command): Readonly<Record<string
 });
 
 /** An option with a value that cannot be used. */
-class OptionError extends Error {
+export class OptionError extends Error {
   readonly exitCode = EXIT.misused;
 
   constructor(option: string, expected: string, got: string) {

@@ -41,6 +41,7 @@ import {
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { type ConsoleDeps, routesOf } from './deps.ts';
+import { namedIn, refuseModels } from './named-models.ts';
 import { planView } from './plan-view.ts';
 import { refuseUnusable, triedFrom } from './settings.ts';
 
@@ -100,13 +101,14 @@ export const consolidationRoutes = [
     body: PostPreview,
     answer: PlanView,
     bounds: { by: 'body', apps: true },
-    handle: async ({ ledger, tools, images, preview }, { tenant, body, request, reply }) => {
+    handle: async (deps, { tenant, body, request, reply }) => {
+      const { ledger, tools, images, preview } = deps;
       checkImages(body.messages, images);
       checkTimes(body, tools.now());
       const { personalData, timezone } = await ledger.settings.get(tenant);
       const ownAppOnly = isForOneApp(request);
       const { settings, ...said } = body;
-      const tried = settings === undefined ? {} : triedBy(request, settings);
+      const tried = settings === undefined ? {} : triedBy(deps, request, settings);
       const batch = draftBatch(tools, { tenant, body: said, key: null, timezone, ownAppOnly });
       return planView(await preview({ batch: withPolicy(batch, personalData), tried }, waitSignal(reply)));
     },
@@ -114,7 +116,7 @@ export const consolidationRoutes = [
 ];
 
 /** They hold for everybody: a key for one user or app neither has nor tries any. */
-function triedBy(request: FastifyRequest, settings: TriedSettings) {
+function triedBy(deps: ConsoleDeps, request: FastifyRequest, settings: TriedSettings) {
   if (!mayKnow(request, { userId: null, appId: null }))
     throw problem(
       'key_bound',
@@ -122,6 +124,7 @@ function triedBy(request: FastifyRequest, settings: TriedSettings) {
     );
   const tried = triedFrom(settings);
   refuseUnusable(tried.prompts, 'settings.prompts');
+  refuseModels(deps, request, namedIn(tried.models, 'settings.models'));
   return tried;
 }
 

@@ -3,7 +3,7 @@ import type {
   BundleStore,
   Cancellation,
   Ceilings,
-  ChatModel,
+  EngineDeps,
   Examination,
   GraphWriter,
   HowToExamine,
@@ -41,8 +41,8 @@ export interface ConsoleDeps {
   readonly withdrawer: Withdrawer;
   readonly tools: Tools;
   readonly log: Log;
-  /** Another chat model by its name, for what-ifs; null: there is no model server. */
-  otherChat(model: string): ChatModel | null;
+  /** Another chat model by its name, for what-ifs and for steps; null: there is no model server. */
+  readonly otherChat: EngineDeps['otherChat'];
   /** Chat models that tenants may name; operators may name any. */
   readonly tenantModels: readonly string[];
   /** What was found out about the models of servers, and how they are doing. */

@@ -92,7 +92,7 @@ const findingOf = ({ use, model, last_call: last }: ModelView): ExaminationView[
     : [
         {
           ...{ check: 'models', severity: 'warning', count: 1, examples: [] },
-          what: `the last call of the ${use} model ${model} failed (${last.problem.code}); what needs it waits`,
+          what: `the last call of the ${use} model ${model} failed (${last.problem.code}); what needs it waits, unless it has a fallback`,
           remedy: last.problem.message,
         },
       ];

@@ -23,7 +23,7 @@ export const planView = (plan: Plan): PlanView => ({
   attacks: (plan.attacks ?? []).map(({ messageId, kinds }) => ({ message_id: messageId, kinds: [...kinds] })),
   events: plan.events.map(eventView),
   prompts: plan.prompts.map(({ name, version, hash }) => ({ name, version, hash })),
-  models: { chat: plan.models.chat, embedder: plan.models.embedder },
+  models: { ...plan.models },
   usage: {
     calls: plan.usage.calls,
     prompt_tokens: plan.usage.promptTokens,

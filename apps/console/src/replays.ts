@@ -16,21 +16,10 @@ import {
   startReplay,
   type WhatIfChanges,
 } from '@slowwave/engine';
-import {
-  concerns,
-  given,
-  IdParams,
-  idempotencyOf,
-  isOperator,
-  KeyHeader,
-  listed,
-  momentOf,
-  pageOf,
-  principalOf,
-  problem,
-} from '@slowwave/http';
+import { concerns, given, IdParams, idempotencyOf, KeyHeader, listed, momentOf, pageOf, problem } from '@slowwave/http';
 import { z } from 'zod';
-import { type ConsoleDeps, routesOf } from './deps.ts';
+import { routesOf } from './deps.ts';
+import { namedIn, refuseModels } from './named-models.ts';
 import {
   existingReplay,
   parkedStudyView,
@@ -83,8 +72,7 @@ export const replayRoutes = [
     handle: async (deps, { tenant, body, headers, request, reply }) => {
       const changes = changesOf(body);
       const filter = filterOf(body.filter, changes);
-      refuseUnknownModel(deps, changes);
-      if (!isOperator(principalOf(request))) refuseForbiddenModel(deps, changes);
+      refuseModels(deps, request, namedBy(changes ?? {}));
       if (body.dry_run) return rehearsalView(await deps.ledger.replays.match(tenant, filter, SAMPLE));
       const key = idempotencyOf(headers['idempotency-key'], body.idempotency_key);
       const started = await startReplay(deps, { tenant, filter, changes, key });
@@ -146,11 +134,12 @@ const SAMPLE = 20;
 /** null: nothing is done otherwise, and parked or undone batches are consolidated again in life. */
 function changesOf(body: PostReplay): WhatIfChanges | null {
   const { filter: _filter, dry_run: _dry, idempotency_key: _key, shadow, ...fields } = body;
-  const { decide_instructions, recall_per_fact, prompts, ...rest } = fields;
+  const { decide_instructions, recall_per_fact, prompts, models, ...rest } = fields;
   refuseUnusable({ extract: prompts?.extract ?? null, decide: prompts?.decide ?? null });
   const changes = given({
     ...rest,
     prompts,
+    models: models && given(models),
     decideInstructions: decide_instructions,
     recallPerFact: recall_per_fact,
   });
@@ -183,29 +172,11 @@ function statesOf(state: BatchState | undefined, changes: WhatIfChanges | null):
   );
 }
 
-/** The operator pays for the models, so tenants may only use those on the operator's list. */
-function refuseForbiddenModel({ tenantModels }: ConsoleDeps, changes: WhatIfChanges | null): void {
-  const { model } = changes ?? {};
-  if (model === undefined || tenantModels.includes(model)) return;
-  const expected = `expected one of ${tenantModels.join(', ')}`;
-  throw problem(
-    'invalid_request',
-    `the model ${JSON.stringify(model)} is not allowed for tenants: ${expected}; or ask the operator to add it to ` +
-      'SLOWWAVE_TENANT_MODELS',
-    { errors: [{ path: 'model', message: expected }] },
-  );
-}
-
-function refuseUnknownModel({ otherChat }: ConsoleDeps, changes: WhatIfChanges | null): void {
-  const { model } = changes ?? {};
-  if (model === undefined || otherChat(model) !== null) return;
-  throw problem(
-    'invalid_request',
-    `the model ${JSON.stringify(model)} cannot be used: no model server is configured; set OPENAI_BASE_URL or ` +
-      'OPENAI_API_KEY',
-    { errors: [{ path: 'model', message: 'expected builtin' }] },
-  );
-}
+/** The models that a what-if names. */
+const namedBy = ({ model, models = {} }: WhatIfChanges) => [
+  ...(model === undefined ? [] : [{ path: 'model', model }]),
+  ...namedIn(models),
+];
 
 const otherReplay = (key: string | null) =>
   problem(

@@ -1,6 +1,6 @@
-import { DEFAULT_TENANT } from '@slowwave/engine';
+import { DEFAULT_SETTINGS, DEFAULT_TENANT, type TenantId } from '@slowwave/engine';
 import { expect, test } from 'vitest';
-import { consoleBench } from './testing/bench.ts';
+import { consoleBench, OTHER_MODEL } from './testing/bench.ts';
 
 const DEFAULTS = {
   instructions: null,
@@ -9,6 +9,7 @@ const DEFAULTS = {
   decide_instructions: null,
   categories: null,
   prompts: { extract: null, decide: null },
+  models: {},
   review: [],
   external_content: 'review',
   due: {},
@@ -28,6 +29,7 @@ const CHOSEN = {
   decide_instructions: 'Keep both.',
   categories: ['drinks', '飲み物'],
   prompts: { extract: 'Sort into {{categories}}.', decide: 'Decide.' },
+  models: { decide: OTHER_MODEL },
   review: ['DELETE', 'UPDATE'],
   external_content: 'ignore',
   due: { tokens: 500, exchanges: 3, idle_ms: 0, max_age_ms: 1_000 },
@@ -48,6 +50,31 @@ test('settings are the defaults until they are put, then what was put', async ()
   const shown = (await app.inject('/v1/settings')).json();
   expect(shown).toEqual(CHOSEN);
   expect((await send('PUT', '/v1/settings', shown)).json()).toEqual(CHOSEN);
+});
+
+test('a tenant may choose the models that the operator allows, and keep one that the operator chose', async () => {
+  const STATIC = 'the-key-of-the-operator';
+  const { app, engine } = await consoleBench({ apiKey: STATIC, audited: true, tenantModels: ['scripted'] });
+  const ask = async (key: string, payload: object, url = '/v1/settings') =>
+    app.inject({
+      ...{ method: url === '/v1/settings' ? 'PUT' : 'POST', url, payload },
+      headers: { authorization: `Bearer ${key}` },
+    });
+  const made = await ask(STATIC, { name: 'k', scopes: ['admin'], tenant: 'acme' }, '/v1/keys');
+  const acme = made.json().secret;
+  const chosen = { models: { decide: OTHER_MODEL } };
+  expect((await ask(acme, chosen)).json()).toMatchObject({
+    status: 400,
+    detail: expect.stringMatching(/expected one of scripted; .*SLOWWAVE_TENANT_MODELS/),
+    errors: [{ path: 'models.decide' }],
+  });
+  expect((await ask(STATIC, { models: { summary: 'nobody' } })).json()).toMatchObject({
+    status: 400,
+    errors: [{ path: 'models.summary', message: 'expected builtin' }],
+  });
+  const { settings } = engine.deps.ledger;
+  await settings.put('acme' as TenantId, { ...DEFAULT_SETTINGS, ...chosen });
+  expect((await ask(acme, { ...chosen, includes: 'drinks' })).json()).toMatchObject(chosen);
 });
 
 test('putting settings replaces all of them', async () => {

@@ -13,8 +13,9 @@ import {
   type Retention,
   type TenantSettings,
 } from '@slowwave/engine';
-import { problem } from '@slowwave/http';
+import { given, problem } from '@slowwave/http';
 import { routesOf } from './deps.ts';
+import { namedIn, refuseModels } from './named-models.ts';
 
 const route = routesOf('manage');
 
@@ -32,9 +33,13 @@ export const settingsRoutes = [
     description: 'Omitted settings are reset to their defaults. Takes effect for future consolidations.',
     body: PutSettings,
     answer: SettingsView,
-    handle: async ({ ledger }, { tenant, body }) => {
+    handle: async (deps, { tenant, body, request }) => {
+      const { ledger } = deps;
       const settings = settingsFrom(body);
       refuseUnusable(settings.prompts);
+      const { models } = await ledger.settings.get(tenant);
+      const chosen = namedIn(settings.models).filter(({ model }) => !Object.values(models).includes(model));
+      refuseModels(deps, request, chosen);
       await ledger.settings.put(tenant, settings);
       return settingsView(settings);
     },
@@ -78,6 +83,7 @@ export const settingsView = (settings: TenantSettings): SettingsView => {
     decide_instructions: settings.decideInstructions,
     categories: settings.categories && [...settings.categories],
     prompts: { ...settings.prompts },
+    models: { ...settings.models },
     review: [...settings.review],
     external_content: settings.externalContent,
     due: {
@@ -142,6 +148,7 @@ export const triedFrom = (body: TriedSettings) => ({
   decideInstructions: body.decide_instructions,
   categories: body.categories,
   prompts: body.prompts,
+  models: given(body.models),
   review: body.review,
   externalContent: body.external_content,
   prices: body.prices,

@@ -191,9 +191,23 @@ test('one that is discarded while it is set up comes to nothing', async () => {
   expect(await view(id)).toMatchObject({ state: 'discarded', result: null, waiting: 0 });
 });
 
+test('a what-if changes the model of one step alone', async () => {
+  const { finish, engine } = await lived();
+  const { settings } = engine.deps.ledger;
+  await settings.put(DEFAULT_TENANT, { ...(await settings.get(DEFAULT_TENANT)), models: { decide: OTHER_MODEL } });
+  const filter = { user_id: 'ann' };
+  const asInLife = await finish({ filter, shadow: true });
+  expect(asInLife.result.memories).toEqual({ same: 2, added: 0, changed: 0, gone: 0 });
+  const done = await finish({ filter, models: { extract: OTHER_MODEL } });
+  expect(done.changes).toEqual({ models: { extract: OTHER_MODEL } });
+  expect(done.result.memories).toEqual({ same: 0, added: 0, changed: 1, gone: 1 });
+});
+
 test.each([
   [{ filter: { state: 'consolidated' } }, /cannot be replayed live/],
   [{ filter: {}, model: 'unknown' }, /cannot be used/],
+  [{ filter: {}, models: { decide: 'unknown' } }, /cannot be used/],
+  [{ filter: {}, models: { think: OTHER_MODEL } }, /think/],
   [{ filter: {}, prompts: { extract: 'no placeholder' } }, /prompts.extract/],
   [{ filter: {}, temperature: 2 }, /temperature/],
 ] as const)('%j is refused with what to do', async (body, told) => {

@@ -8,7 +8,7 @@ import {
   openAll,
   openAudit,
   openCalibration,
-  openChat,
+  openChats,
   openLedger,
   openLimits,
   openReceipts,
@@ -25,8 +25,8 @@ import { createLog } from '@slowwave/adapters/pino';
 import { systemTools } from '@slowwave/adapters/system';
 import { o200kTokenizer as tokenizer } from '@slowwave/adapters/tokens';
 import {
-  type ChatModel,
   type Embedder,
+  type EngineDeps,
   type Ledger,
   type Log,
   type SearchIndex,
@@ -67,10 +67,10 @@ export async function compose(config: Config): Promise<Service> {
   });
   const limits = openLimits(config, { log, ledger }, observer);
   limits.watch(embedder);
-  const chat = limits.of(await openChat(config, { log, ledger }));
+  const { chat, chats, otherChat } = await openChats(config, { log, ledger, limits });
   const calibration = openCalibration(config, { ledger, embedder, log });
   const { deps, parts } = openSearch(config, {
-    ...{ ledger, index, chat, tokenizer, tools, log, observer, calibration },
+    ...{ ledger, index, chat, chats, otherChat, tokenizer, tools, log, observer, calibration },
     queryEmbedder: embedder.queries,
   });
   await app.register(searchRoutes(deps));
@@ -82,13 +82,12 @@ export async function compose(config: Config): Promise<Service> {
   };
 }
 
-interface Parts {
+interface Parts extends Pick<EngineDeps, 'chat' | 'chats' | 'otherChat'> {
   readonly ledger: Ledger;
   readonly index: SearchIndex;
   readonly queryEmbedder: Embedder;
   readonly calibration: Pick<OpenCalibration, 'vectors'>;
   readonly tokenizer: Tokenizer;
-  readonly chat: ChatModel;
   readonly tools: Tools;
   readonly log: Log;
   readonly observer: Pick<Observer, 'registry' | 'meter'>;
@@ -101,18 +100,14 @@ export interface OpenSearch {
 }
 
 /** The read routes' dependencies over open stores. */
-export function openSearch(
-  config: Config,
-  { observer, queryEmbedder, calibration, chat, ...parts }: Parts,
-): OpenSearch {
+export function openSearch(config: Config, { observer, queryEmbedder, calibration, ...parts }: Parts): OpenSearch {
   const shared = openVectorCache(config, parts.log);
   const count = countQueryVectors(observer.registry);
   const receipts = openReceipts(config, { ...parts, observer });
   // The builtin model consists of rules, which cannot judge or answer.
+  const { name } = parts.chats.recall ?? parts.chat;
   const reader =
-    config.chatModel === null
-      ? null
-      : { ...parts, chat, meter: observer.meter, settings: { ceilings: config.ceilings } };
+    name === 'builtin' ? null : { ...parts, meter: observer.meter, settings: { ceilings: config.ceilings } };
   const deps: SearchDeps = {
     ledger: parts.ledger,
     index: parts.index,

@@ -1,5 +1,5 @@
 import { DEFAULT_TENANT, EngineError, requestErasure, silentMeter } from '@slowwave/engine';
-import { fakeChat } from '@slowwave/engine-testing';
+import { fakeChat, ONE_CHAT } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { searchBench } from './testing/bench.ts';
 
@@ -76,7 +76,7 @@ test('a recall in which somebody is erased answers nobody, and reads nothing of 
     ledger,
     index,
     tools,
-    reader: { ledger, tools, settings: engine.deps.settings, chat: acting, meter: silentMeter },
+    reader: { ledger, tools, settings: engine.deps.settings, chat: acting, meter: silentMeter, ...ONE_CHAT },
   });
   const payload = { query: 'where does Ann live', user_id: 'ann' };
   const answer = await app.inject({ method: 'POST', url: '/v1/recall', payload });

@@ -1,5 +1,5 @@
 import { DEFAULT_TENANT, silentMeter } from '@slowwave/engine';
-import { fakeChat } from '@slowwave/engine-testing';
+import { fakeChat, ONE_CHAT } from '@slowwave/engine-testing';
 import type { KeyCheck, Principal } from '@slowwave/http';
 import { expect, test } from 'vitest';
 import type { SearchDeps } from './app.ts';
@@ -103,7 +103,7 @@ test('a recall tells what it cites', async () => {
       cites: (memories as unknown as { id: string }[]).map(({ id }) => id),
     }),
   });
-  const reader = { ledger, tools, settings, chat, meter: silentMeter };
+  const reader = { ledger, tools, settings, chat, meter: silentMeter, ...ONE_CHAT };
   const { post, get } = await bench({ ledger, index, reader });
   const { receipt_id, citations } = await post('/v1/recall', { user_id: 'ann', query: 'where does Ann live' });
   expect(await get(`/v1/receipts/${receipt_id}`)).toMatchObject({

@@ -1,5 +1,5 @@
 import { EngineError, type Reranker, silentMeter } from '@slowwave/engine';
-import { fakeChat } from '@slowwave/engine-testing';
+import { fakeChat, ONE_CHAT } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { searchBench } from './testing/bench.ts';
 
@@ -89,7 +89,7 @@ test('the chat model judges on the account of who asks', async () => {
   const real = await searchBench();
   const { ledger, index, tools, settings } = real.engine.deps;
   for (const city of CITIES) await real.remember(`Ann has been to ${city}`);
-  const reader = { ledger, tools, settings, chat, meter: silentMeter };
+  const reader = { ledger, tools, settings, chat, meter: silentMeter, ...ONE_CHAT };
   const { search } = await searchBench({ index, ledger, reader });
   const answer = (await search({ ...question, rerank: 'model' })).json();
   expect(textsOf(answer)[0]).toBe('Oslo');

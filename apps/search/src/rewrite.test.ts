@@ -1,5 +1,5 @@
 import { EngineError, silentMeter } from '@slowwave/engine';
-import { fakeChat, type Script } from '@slowwave/engine-testing';
+import { fakeChat, ONE_CHAT, type Script } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { rewriting } from './rewrite.ts';
 import { searchBench } from './testing/bench.ts';
@@ -18,7 +18,7 @@ async function bench(rewrite: Script) {
   await real.remember('Ida works at Fjord Robotics');
   await real.remember('Ann likes figs');
   const { ledger, index, tools, settings } = real.engine.deps;
-  const reader = { ledger, tools, settings, chat, meter: silentMeter };
+  const reader = { ledger, tools, settings, chat, meter: silentMeter, ...ONE_CHAT };
   const { app } = await searchBench({ index, ledger, reader, rewrite: rewriting(reader) });
   const ask = async (url: string, body: object) => (await app.inject({ method: 'POST', url, payload: body })).json();
   return { chat, ask, stats: async () => (await real.app.inject('/v1/stats')).json() };

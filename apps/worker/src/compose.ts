@@ -20,6 +20,7 @@ import { limitedEmbedder, memoryLimiter, slots, slottedChat, slottedEmbedder } f
 import { createLog } from '@slowwave/adapters/pino';
 import {
   adoptIndex,
+  type ChatModel,
   type Embedder,
   type EngineDeps,
   eraseOwner,
@@ -118,10 +119,18 @@ export async function openWork(
   };
 }
 
-/** Turns and summaries share a number of concurrent model calls. */
-function withSlots({ chat, imageModel }: EngineDeps, count: number): Pick<EngineDeps, 'chat' | 'imageModel'> {
+type Chats = Pick<EngineDeps, 'chat' | 'chats' | 'otherChat' | 'imageModel'>;
+
+/** All that ask chat models share a number of concurrent calls. */
+function withSlots({ chat, chats, otherChat, imageModel }: Chats, count: number): Chats {
   const places = slots(count);
-  return { chat: slottedChat(chat, places), imageModel: imageModel && slottedChat(imageModel, places) };
+  const slotted = <C extends ChatModel | null>(model: C) => model && slottedChat(model, places);
+  return {
+    chat: slottedChat(chat, places),
+    chats: Object.fromEntries(Object.entries(chats).map(([step, model]) => [step, slottedChat(model, places)])),
+    otherChat: (model, use) => slotted(otherChat(model, use)),
+    imageModel: slotted(imageModel),
+  };
 }
 
 /**

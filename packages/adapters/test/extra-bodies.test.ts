@@ -2,9 +2,9 @@ import type { ChatCall, ChatModel, Log } from '@slowwave/engine';
 import { silentMeter } from '@slowwave/engine';
 import { createMemoryLedger, fixedTools } from '@slowwave/engine-testing';
 import { type ModelServer, startModelServer } from '@slowwave/testkit';
+import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openEmbedder, openReranker } from '../src/assemble/index.ts';
-import { openChat, openImageModel } from '../src/assemble/models.ts';
+import { openChats, openEmbedder, openLimits, openReranker } from '../src/assemble/index.ts';
 import { type Config, readStandaloneConfig } from '../src/config/index.ts';
 
 const NEVER = new AbortController().signal;
@@ -18,16 +18,20 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const models = () => ({ log: QUIET, ledger: createMemoryLedger({ tools: fixedTools() }) });
+const chats = (config: Config) => {
+  const limits = openLimits(config, models(), { registry: new Registry(), meter: silentMeter });
+  return openChats(config, { ...models(), limits });
+};
 const asked = (chat: ChatModel | null) => chat?.ask(CALL, NEVER);
 
 /** How a model of each kind is asked, and what it was sent last. */
 const KINDS = {
   CHAT: {
-    ask: async (config: Config) => asked(await openChat(config, models())),
+    ask: async (config: Config) => asked((await chats(config)).chat),
     sent: () => server.calls.at(-1)?.request,
   },
   IMAGE: {
-    ask: async (config: Config) => asked(await openImageModel(config, models())),
+    ask: async (config: Config) => asked((await chats(config)).imageModel),
     sent: () => server.calls.at(-1)?.request,
   },
   EMBEDDING: {

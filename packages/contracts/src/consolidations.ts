@@ -87,7 +87,11 @@ export const PlanView = z
       }),
     ),
     prompts: z.array(z.object({ name: z.string(), version: z.string(), hash: z.string() })),
-    models: z.object({ chat: z.string(), embedder: z.string() }),
+    models: z
+      .object({ chat: z.string(), extract: z.string().optional(), decide: z.string().optional(), embedder: z.string() })
+      .describe(
+        'As configured; extract and decide only where they differ from chat. Which fallback answered is in usage.',
+      ),
     usage: z.object({
       ...Used,
       models: z.array(z.object({ model: z.string(), ...Used, cost: z.number().nullable() })),

@@ -1,5 +1,19 @@
 import { z } from 'zod';
 
+/** The steps that may have a chat model of their own. */
+export const CHAT_STEPS = ['extract', 'decide', 'graph', 'summary', 'recall'] as const;
+
+const ModelName = z.string().trim().min(1).max(256);
+
+/** Chat models by step. */
+export const StepModels = z.strictObject({
+  extract: ModelName.optional(),
+  decide: ModelName.optional(),
+  graph: ModelName.optional(),
+  summary: ModelName.optional(),
+  recall: ModelName.optional(),
+});
+
 /** What can be found out about a model: the first eight of a chat model, the others of an embedding model. */
 const PROPERTIES = [
   'answer_form',
@@ -45,6 +59,19 @@ const ModelView = z.object({
     .string()
     .nullable()
     .describe('Chat models: calls wait until then because it kept failing. null: they do not.'),
+  steps: z
+    .array(
+      z.object({
+        step: z.enum([...CHAT_STEPS, 'images']),
+        place: z
+          .int()
+          .describe('1: the model of the step. From 2 on: its fallbacks, in the order in which they are asked.'),
+        asked: z
+          .boolean()
+          .describe('Whether it is the one that is asked now. A fallback is while those before it are paused.'),
+      }),
+    )
+    .describe('What a chat or image model is asked for. Empty: only what tenants choose it for.'),
 });
 export type ModelView = z.infer<typeof ModelView>;
 

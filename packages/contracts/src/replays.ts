@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { BatchState } from './batches.ts';
 import { ExternalId, FailureView, listOf, Moment, PageQuery, ScopeView } from './common.ts';
 import { REPLAYS } from './examples.ts';
+import { StepModels } from './models.ts';
 
 /** Most batches one request may name. */
 const IDS_MAX = 1_000;
@@ -29,7 +30,14 @@ const Threshold = z.number().min(0).max(100).optional();
 
 /** What a what-if changes. */
 const ChangeFields = {
-  model: z.string().trim().min(1).max(256).optional().describe('Another chat model on the same model server.'),
+  model: z
+    .string()
+    .trim()
+    .min(1)
+    .max(256)
+    .optional()
+    .describe('Another chat model, for all steps. One that is not configured is asked on the same model server.'),
+  models: StepModels.optional().describe('Other chat models by step.'),
   mode: z.enum(['decide', 'add_only']).optional().describe('Overrides the mode of the batches.'),
   graph: z.boolean().optional().describe('Whether to extract relations; overrides batches and settings.'),
   instructions: Instructions.describe('Like the next five fields, overrides the settings.'),

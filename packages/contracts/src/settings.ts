@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { formedAs, lookedAtFirst, TimeZone } from './common.ts';
 import { CEILINGS, SETTINGS } from './examples.ts';
+import { StepModels } from './models.ts';
 
 const INSTRUCTIONS_MAX = 4_000;
 /** Several times the built-in prompts: longer ones cost more per call than they help. */
@@ -109,6 +110,9 @@ export const PutSettings = z
       })
       .prefault({})
       .describe('Replaces the built-in prompts. The answer format stays the same.'),
+    models: StepModels.prefault({}).describe(
+      'Chat models in place of the configured ones, by step. Tenants may choose among those that the operator allows.',
+    ),
     review: z
       .array(ReviewedEvent)
       .max(ReviewedEvent.options.length)
@@ -170,6 +174,7 @@ export const TriedSettings = PutSettings.pick({
   decide_instructions: true,
   categories: true,
   prompts: true,
+  models: true,
   review: true,
   external_content: true,
   prices: true,
@@ -184,6 +189,7 @@ export const SettingsView = z
     decide_instructions: z.string().nullable(),
     categories: z.array(z.string()).nullable(),
     prompts: z.object({ extract: z.string().nullable(), decide: z.string().nullable() }),
+    models: StepModels,
     review: z.array(ReviewedEvent),
     external_content: ExternalContent,
     due: z.object({

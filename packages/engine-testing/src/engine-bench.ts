@@ -15,11 +15,13 @@ import {
   markerOf,
   type NewMessage,
   type Nudge,
+  type OtherUse,
   ownerOf,
   type Plan,
   type Priority,
   type Scope,
   type SearchIndex,
+  type StepChats,
   silentMeter,
   type TurnDeps,
   takeTurn,
@@ -61,8 +63,10 @@ export interface PostOptions {
 
 export interface BenchOptions {
   readonly chat: ChatModel;
+  /** No step has a model of its own, unless given. */
+  readonly chats?: StepChats;
   /** None, unless given. */
-  readonly otherChat?: (model: string) => ChatModel | null;
+  readonly otherChat?: (model: string, use: OtherUse) => ChatModel | null;
   readonly embedder?: Embedder;
   /** In memory, unless given. */
   readonly stores?: { readonly ledger: Ledger; readonly index: SearchIndex };
@@ -74,6 +78,9 @@ export interface BenchOptions {
   /** What consolidations leave for later; nothing becomes of it unless said otherwise. */
   readonly followUps?: FollowUps;
 }
+
+/** No step has a chat model of its own, and none can be asked by name. */
+export const ONE_CHAT = { chats: {}, otherChat: () => null };
 
 /** No cancellation ever comes. */
 export const NEVER = { aborted: false, addEventListener: () => {}, removeEventListener: () => {} };
@@ -106,7 +113,8 @@ export async function engineBench(options: BenchOptions): Promise<EngineBench> {
     ledger,
     index,
     chat: options.chat,
-    otherChat: options.otherChat ?? (() => null),
+    chats: options.chats ?? ONE_CHAT.chats,
+    otherChat: options.otherChat ?? ONE_CHAT.otherChat,
     imageModel: options.imageModel ?? null,
     tokenizer: estimatingTokenizer,
     embedder,

@@ -23,7 +23,7 @@ export {
 } from './builders.ts';
 export { asRead, dataOf } from './data-of-call.ts';
 export { doomed, type Fate } from './dying-deps.ts';
-export { type BenchOptions, type EngineBench, engineBench, NEVER, type PostOptions } from './engine-bench.ts';
+export { type BenchOptions, type EngineBench, engineBench, NEVER, ONE_CHAT, type PostOptions } from './engine-bench.ts';
 export { describeErasedAndBack, ERASED_AND_BACK_SPACE, type ErasedAndBackStores } from './erased-and-back.ts';
 export { estimatingTokenizer } from './estimating-tokenizer.ts';
 export {

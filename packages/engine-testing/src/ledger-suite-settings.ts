@@ -9,6 +9,7 @@ const CHOSEN: TenantSettings = {
   decideInstructions: 'keep both',
   categories: ['drinks', '飲み物'],
   prompts: { extract: 'find {{categories}}', decide: null },
+  models: { decide: 'careful' },
   externalContent: 'ignore',
   review: ['DELETE', 'UPDATE'],
   due: { idleMs: 5 },

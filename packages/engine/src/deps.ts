@@ -1,3 +1,4 @@
+import type { OtherUse, StepChats } from './models/steps.ts';
 import type { DuePolicy, WindowPolicy } from './ports/ledger/lanes.ts';
 import type { Ledger } from './ports/ledger/ledger.ts';
 import type { Meter } from './ports/meter.ts';
@@ -11,9 +12,11 @@ import type { Ceilings } from './settings.ts';
 export interface EngineDeps {
   readonly ledger: Ledger;
   readonly index: SearchIndex;
+  /** Asked wherever a step has no model of its own. */
   readonly chat: ChatModel;
-  /** Another chat model at the same place, for what-ifs; null: there is none to be asked by name. */
-  readonly otherChat: (model: string) => ChatModel | null;
+  readonly chats: StepChats;
+  /** Another chat model, by its name: of the configuration, or at the same place. null: there is none to be asked by name. */
+  readonly otherChat: (model: string, use: OtherUse) => ChatModel | null;
   /** Describes images; null: none is configured, and messages with images are refused at the door. */
   readonly imageModel: ChatModel | null;
   readonly tokenizer: Tokenizer;

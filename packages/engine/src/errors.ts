@@ -32,6 +32,8 @@ interface Facts {
   readonly countsAsTry?: boolean;
   /** About how many tokens a model had written before it failed: they are paid for. */
   readonly written?: number;
+  /** Which model failed, where it is not the one whose name the work knows. */
+  readonly model?: string;
   readonly cause?: unknown;
 }
 
@@ -42,6 +44,7 @@ export class EngineError extends Error {
   readonly retryAfterMs: number | null;
   readonly countsAsTry: boolean;
   readonly written: number;
+  readonly model: string | null;
 
   constructor(message: string, facts: Facts) {
     super(message, { cause: facts.cause });
@@ -51,6 +54,7 @@ export class EngineError extends Error {
     this.retryAfterMs = facts.retryAfterMs ?? null;
     this.countsAsTry = facts.countsAsTry ?? true;
     this.written = facts.written ?? 0;
+    this.model = facts.model ?? null;
   }
 }
 

@@ -23,7 +23,7 @@ export { type Examination, examine, type HowToExamine } from './doctor/examine.t
 export { CHECKS, type CheckName, type Depth, type Finding } from './doctor/findings.ts';
 export { eraseOwner, sweepErasures } from './erasure/erase.ts';
 export { type ErasedOwner, forgetSubject, requestErasure, withoutErased } from './erasure/request.ts';
-export { asEngineError, EngineError, type EngineErrorCode, FencedError } from './errors.ts';
+export { asEngineError, EngineError, type EngineErrorCode, FencedError, wasAsked } from './errors.ts';
 export {
   type Comparison,
   compare,
@@ -163,6 +163,7 @@ export { DECIDE_GRAPH } from './models/prompts/decide-graph.ts';
 export { EXTRACT, type ExtractInput } from './models/prompts/extract.ts';
 export { EXTRACT_GRAPH } from './models/prompts/extract-graph.ts';
 export { type CustomCall, type Prompt, promptMistake, userMessage } from './models/prompts/prompt.ts';
+export { CHAT_STEPS, type ChatStep, type OtherUse, type StepChats, type StepModels } from './models/steps.ts';
 export type * from './plan.ts';
 export type * from './ports/ledger/batches.ts';
 export { FAILURES_KEPT, replayPriority } from './ports/ledger/batches.ts';

@@ -135,6 +135,15 @@ export interface ModelUse extends TokenUse {
   readonly cost: number | null;
 }
 
+/** The configured models. Which of their fallbacks answered stands in the answers, and in what was used. */
+export interface PlanModels {
+  readonly chat: string;
+  /** Where it is another one than `chat`. */
+  readonly extract?: string;
+  readonly decide?: string;
+  readonly embedder: string;
+}
+
 /** The stored outcome of thinking: everything needed to apply it, to explain it, and to undo it. */
 export interface Plan {
   readonly consolidationId: string;
@@ -153,7 +162,7 @@ export interface Plan {
   /** Ready to apply, in order; each names the revision it makes. */
   readonly events: readonly MemoryEvent[];
   readonly prompts: readonly PromptUse[];
-  readonly models: { readonly chat: string; readonly embedder: string };
+  readonly models: PlanModels;
   readonly usage: TokenUse & { readonly calls: number; readonly models: readonly ModelUse[] };
   /** In the currency of the tenant's prices; null when a model that was asked has no price. */
   readonly cost: number | null;

@@ -1,3 +1,4 @@
+import type { StepModels } from './models/steps.ts';
 import type { ReviewedKind } from './plan.ts';
 import type { DuePolicy, Turn } from './ports/ledger/lanes.ts';
 import { hasFacts } from './words.ts';
@@ -14,6 +15,8 @@ export interface TenantSettings {
   readonly categories: readonly string[] | null;
   /** Whole prompts instead of the product's, with their placeholders filled in at each call. */
   readonly prompts: { readonly extract: string | null; readonly decide: string | null };
+  /** Chat models in place of the configured ones, by step. */
+  readonly models: StepModels;
   /** Operations of these kinds wait for a person. */
   readonly review: readonly ReviewedKind[];
   /** What becomes of facts that rest on external content. */
@@ -89,6 +92,7 @@ export const DEFAULT_SETTINGS: TenantSettings = {
   decideInstructions: null,
   categories: null,
   prompts: { extract: null, decide: null },
+  models: {},
   review: [],
   externalContent: 'review',
   due: {},
@@ -111,6 +115,7 @@ export type TriedSettings = Partial<
     | 'decideInstructions'
     | 'categories'
     | 'prompts'
+    | 'models'
     | 'review'
     | 'externalContent'
     | 'prices'

@@ -841,6 +841,14 @@ export type ModelList = {
     } | null;
     /** Chat models: calls wait until then because it kept failing. null: they do not. */
     readonly paused_until: string | null;
+    /** What a chat or image model is asked for. Empty: only what tenants choose it for. */
+    readonly steps: readonly ({
+      readonly step: 'extract' | 'decide' | 'graph' | 'summary' | 'recall' | 'images';
+      /** 1: the model of the step. From 2 on: its fallbacks, in the order in which they are asked. */
+      readonly place: number;
+      /** Whether it is the one that is asked now. A fallback is while those before it are paused. */
+      readonly asked: boolean;
+    })[];
   })[];
 };
 
@@ -1119,8 +1127,11 @@ export type Plan = {
     readonly version: string;
     readonly hash: string;
   }[];
+  /** As configured; extract and decide only where they differ from chat. Which fallback answered is in usage. */
   readonly models: {
     readonly chat: string;
+    readonly extract?: string | undefined;
+    readonly decide?: string | undefined;
     readonly embedder: string;
   };
   readonly usage: {
@@ -1391,6 +1402,14 @@ export type PostPreview = {
       readonly extract?: string | null | undefined;
       readonly decide?: string | null | undefined;
     } | undefined;
+    /** Chat models in place of the configured ones, by step. Tenants may choose among those that the operator allows. */
+    readonly models?: {
+      readonly extract?: string | undefined;
+      readonly decide?: string | undefined;
+      readonly graph?: string | undefined;
+      readonly summary?: string | undefined;
+      readonly recall?: string | undefined;
+    } | undefined;
     /** Operations that need approval, see /v1/reviews. */
     readonly review?: readonly ('ADD' | 'UPDATE' | 'DELETE')[] | undefined;
     /** What becomes of facts that rest on external content: other systems’ output, web pages, pasted mails (see docs/security.md). review: they need approval, see /v1/reviews. remember: they are remembered like others. ignore: they are dropped. */
@@ -1480,8 +1499,16 @@ export type PostReplay = {
   };
   /** true: replay into a shadow space even if nothing is changed. */
   readonly shadow?: boolean | undefined;
-  /** Another chat model on the same model server. */
+  /** Another chat model, for all steps. One that is not configured is asked on the same model server. */
   readonly model?: string | undefined;
+  /** Other chat models by step. */
+  readonly models?: {
+    readonly extract?: string | undefined;
+    readonly decide?: string | undefined;
+    readonly graph?: string | undefined;
+    readonly summary?: string | undefined;
+    readonly recall?: string | undefined;
+  } | undefined;
   /** Overrides the mode of the batches. */
   readonly mode?: 'decide' | 'add_only' | undefined;
   /** Whether to extract relations; overrides batches and settings. */
@@ -1662,6 +1689,14 @@ export type PutSettings = {
     /** Must contain {{categories}}. */
     readonly extract?: string | null | undefined;
     readonly decide?: string | null | undefined;
+  } | undefined;
+  /** Chat models in place of the configured ones, by step. Tenants may choose among those that the operator allows. */
+  readonly models?: {
+    readonly extract?: string | undefined;
+    readonly decide?: string | undefined;
+    readonly graph?: string | undefined;
+    readonly summary?: string | undefined;
+    readonly recall?: string | undefined;
   } | undefined;
   /** Operations that need approval, see /v1/reviews. */
   readonly review?: readonly ('ADD' | 'UPDATE' | 'DELETE')[] | undefined;
@@ -2164,6 +2199,13 @@ export type Settings = {
   readonly prompts: {
     readonly extract: string | null;
     readonly decide: string | null;
+  };
+  readonly models: {
+    readonly extract?: string | undefined;
+    readonly decide?: string | undefined;
+    readonly graph?: string | undefined;
+    readonly summary?: string | undefined;
+    readonly recall?: string | undefined;
   };
   readonly review: readonly ('ADD' | 'UPDATE' | 'DELETE')[];
   readonly external_content: 'review' | 'remember' | 'ignore';

@@ -66,8 +66,18 @@ function modelsText(models: readonly ModelView[]): readonly string[] {
     ],
     found,
   );
-  const ends = models.map(({ use, model, last_call }) => `${use} model ${model} ${endOf(last_call)}`).join('\n');
+  const ends = models
+    .map(({ use, model, steps, last_call }) => `${use} model ${model}${usesText(steps)} ${endOf(last_call)}`)
+    .join('\n');
   return [ends, ...(found.length === 0 ? [] : [known])];
+}
+
+/** What it is asked for, also in place of others. */
+function usesText(steps: ModelView['steps']): string {
+  const uses = steps.map(({ step, place, asked }) =>
+    place === 1 ? `${step}${asked ? '' : ': not now'}` : `fallback ${place - 1} of ${step}${asked ? ': now' : ''}`,
+  );
+  return uses.length === 0 ? '' : ` (${uses.join(', ')})`;
 }
 
 function endOf(last: ModelView['last_call']): string {

@@ -5,6 +5,7 @@ import {
   type Command,
   isOffline,
   momentOf,
+  OptionError,
   type Outcome,
   oneOf,
   present,
@@ -73,7 +74,8 @@ is shown. Requires a running worker.`,
     user: USER,
     since: SINCE,
     until: UNTIL,
-    model: { value: 'NAME', about: 'Another chat model on the same model server.' },
+    model: { value: 'NAME', about: 'Another chat model, for all steps.' },
+    models: { value: 'STEP=NAME,…', about: 'Other chat models by step, e.g. decide=gpt-4.1,summary=gpt-4.1-nano.' },
     mode: { value: 'MODE', about: 'decide or add_only; overrides the mode of the batches.' },
     instructions: { value: 'TEXT', about: 'Overrides the settings.' },
     keep: { value: null, about: 'Keep the shadow space for inspection.' },
@@ -83,6 +85,7 @@ is shown. Requires a running worker.`,
     const { given, ask, get } = call;
     const changes = present({
       model: given.text('model'),
+      models: modelsIn(given),
       mode: oneOf(given, 'mode', ['decide', 'add_only']),
       instructions: given.text('instructions'),
     });
@@ -94,6 +97,14 @@ is shown. Requires a running worker.`,
     return { value: done, text, exit: done.state === 'done' ? EXIT.done : EXIT.failed };
   },
 };
+
+function modelsIn(given: Call['given']): Readonly<Record<string, string>> | null {
+  const text = given.text('models');
+  if (text === null) return null;
+  const pairs = text.split(',').map((pair) => /^\s*(\w+)=(.+?)\s*$/u.exec(pair)?.slice(1) ?? null);
+  if (pairs.includes(null)) throw new OptionError('models', 'STEP=NAME pairs with commas between them', text);
+  return Object.fromEntries(pairs.filter((pair) => pair !== null));
+}
 
 /** The worker of a queue in process is in the standalone server, which cannot run while the folder is used here. */
 function requireWorker(call: Call): void {

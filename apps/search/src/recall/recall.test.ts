@@ -1,5 +1,5 @@
 import { DEFAULT_TENANT, EngineError, silentMeter } from '@slowwave/engine';
-import { fakeChat, type Script } from '@slowwave/engine-testing';
+import { fakeChat, ONE_CHAT, type Script } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import type { SearchDeps } from '../app.ts';
 import { searchBench } from '../testing/bench.ts';
@@ -25,7 +25,7 @@ async function bench(script: Script | null, given: Partial<SearchDeps> = {}) {
   await engine.run();
   const { ledger, index, tools, settings } = engine.deps;
   const chat = fakeChat(script === null ? {} : { recall_step: script });
-  const reader = script === null ? null : { ledger, tools, settings, chat, meter: silentMeter };
+  const reader = script === null ? null : { ledger, tools, settings, chat, meter: silentMeter, ...ONE_CHAT };
   const { app } = await searchBench({ ledger, index, reader, ...given });
   const ask = async (more: object = {}) =>
     (await app.inject({ method: 'POST', url: '/v1/recall', payload: { ...question, ...more } })).json();
@@ -144,6 +144,7 @@ test('when the time is up the answer is what was found until then', async () => 
     settings: engine.deps.settings,
     chat: { name: 'slow', ask: never },
     meter: silentMeter,
+    ...ONE_CHAT,
   };
   const { ask } = await bench(null, { reader });
   const answer = await ask({ timeout_ms: 100 });

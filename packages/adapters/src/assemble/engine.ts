@@ -7,17 +7,10 @@ import { systemTools } from '../system/index.ts';
 import { o200kTokenizer } from '../tokens.ts';
 import { webhookSender } from '../webhooks.ts';
 import { type OpenCalibration, openCalibration } from './calibration.ts';
+import { openChats } from './chats.ts';
 import { type FirstQuestion, firstQuestion, rememberChat } from './first-question.ts';
-import {
-  comingModels,
-  knownModels,
-  type Limits,
-  loadInBackground,
-  openChat,
-  openImageModel,
-  openLimits,
-  otherChats,
-} from './models.ts';
+import { knownModels } from './known-models.ts';
+import { comingModels, type Limits, loadInBackground, openLimits } from './models.ts';
 import type { Observer } from './observer.ts';
 import { engineSettings } from './settings.ts';
 import { type OpenSpace, openSpace } from './space.ts';
@@ -73,10 +66,9 @@ export async function openEngine(config: Config, log: Log, observer: Observer): 
   const schedule = await openOn([connection, space, ledger], openSchedule({ connection, log }));
   const limits = openLimits(config, { log, ledger }, observer);
   limits.watch(embedder);
-  const chat = limits.of(await openChat(config, { log, ledger }));
-  const imageModel = await openImageModel(config, { log, ledger });
+  const { chat, chats, otherChat, imageModel, each } = await openChats(config, { log, ledger, limits });
   const urls = urlPolicy(config.allowedPrivateUrls);
-  const question = firstQuestion(config, { chat, meter, tools: systemTools, log });
+  const question = firstQuestion(config, { each, meter, tools: systemTools, log });
   const calibration = openCalibration(config, { ledger, embedder, log });
   return {
     bundles: ledger.bundles,
@@ -87,8 +79,9 @@ export async function openEngine(config: Config, log: Log, observer: Observer): 
       index,
       embedder: embedder.documents,
       chat,
-      otherChat: await otherChats(config, { chat, limits, log, ledger }),
-      imageModel: imageModel && guardedImages(limits.of(imageModel), { policy: urls }),
+      chats,
+      otherChat,
+      imageModel: imageModel && guardedImages(imageModel, { policy: urls }),
       tokenizer: o200kTokenizer,
       tools: systemTools,
       log,
@@ -102,7 +95,7 @@ export async function openEngine(config: Config, log: Log, observer: Observer): 
     adopt,
     calibration,
     images: imageModel !== null && urls,
-    tenantModels: [...new Set([chat.name, 'builtin', ...config.tenantModels])],
+    tenantModels: [...new Set([...each.map(({ name }) => name), 'builtin', ...config.tenantModels])],
     models: () => knownModels(config, ledger),
     limits,
     connection,
@@ -122,5 +115,5 @@ const warningOf = ({ use, last_call: last }: ModelView): readonly string[] =>
   last?.problem == null
     ? []
     : [
-        `the last call of the ${use} model failed (${last.problem.code}); slowwave status says why, and what needs it waits`,
+        `the last call of the ${use} model failed (${last.problem.code}); slowwave status says why, and what needs it waits, unless it has a fallback`,
       ];

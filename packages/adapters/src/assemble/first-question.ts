@@ -1,5 +1,6 @@
 import {
   ARE_YOU_THERE,
+  type ChatModel,
   callModel,
   type EngineDeps,
   EngineError,
@@ -9,25 +10,25 @@ import {
 } from '@slowwave/engine';
 import { type Config, ConfigError } from '../config/index.ts';
 
-/** The chat model, asked once at the start: else a wrong key shows only when something waits for it. */
+/** The chat models, each asked once at the start: else a wrong key shows only when something waits for it. */
 export interface FirstQuestion {
   /** Nobody waits for the answer. What comes of it is kept with the model, and logged if it is bad. */
   ask(): void;
   close(): Promise<void>;
 }
 
-type Asking = Pick<EngineDeps, 'chat' | 'meter' | 'tools' | 'log'>;
+type Asking = Pick<EngineDeps, 'meter' | 'tools' | 'log'> & { readonly each: readonly ChatModel[] };
 
-export function firstQuestion({ chatModel, chatTried }: Config, deps: Asking): FirstQuestion {
+export function firstQuestion({ chatTried }: Config, { each, ...deps }: Asking): FirstQuestion {
   const stopped = new AbortController();
-  let running = Promise.resolve();
+  let running: Promise<unknown> = Promise.resolve();
+  const asked = (chat: ChatModel): Promise<unknown> =>
+    callModel({ deps: { ...deps, chat }, turn: null, prices: {}, cancel: stopped.signal }, ARE_YOU_THERE).catch(
+      (error: unknown) => tell(deps.log, { model: chat.name, error }),
+    );
   return {
     ask: () => {
-      if (chatModel === null || !chatTried) return;
-      running = callModel({ deps, turn: null, prices: {}, cancel: stopped.signal }, ARE_YOU_THERE).then(
-        () => {},
-        (error: unknown) => tell(deps.log, { model: chatModel, error }),
-      );
+      if (chatTried) running = Promise.all(each.filter(({ name }) => name !== 'builtin').map(asked));
     },
     close: async () => {
       stopped.abort();
@@ -46,7 +47,7 @@ const AWAY: readonly EngineErrorCode[] = [
 
 function tell(log: Log, { model, error }: { readonly model: string; readonly error: unknown }): void {
   if (error instanceof EngineError && AWAY.includes(error.code))
-    log.warn({ model, code: error.code, error: error.message }, 'the chat model does not answer; batches wait for it');
+    log.warn({ model, code: error.code, error: error.message }, 'the chat model does not answer; what needs it waits');
 }
 
 const LAST_CHAT = 'last chat';

@@ -1,15 +1,15 @@
 export { ROOM_ADVICE } from '../misconfigured.ts';
 export { placeOf, type ThoughtPlace } from '../openai/message.ts';
 export { type OpenCalibration, openCalibration } from './calibration.ts';
+export { openChats } from './chats.ts';
 export { type OpenEngine, openEngine } from './engine.ts';
+export { knownModels } from './known-models.ts';
 export {
   chatOnTrial,
   comingModels,
-  knownModels,
   type Limits,
   loadInBackground,
   type OpenEmbedder,
-  openChat,
   openEmbedder,
   openLimits,
   openReranker,

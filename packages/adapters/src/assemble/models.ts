@@ -1,24 +1,23 @@
-import { builtinChat, builtinEmbedder } from '@slowwave/builtin-model';
-import type { ModelView } from '@slowwave/contracts';
+import { builtinEmbedder } from '@slowwave/builtin-model';
 import {
   type Breaker,
   type ChatModel,
   type Embedder,
-  isCopying,
   isoOf,
-  knownCopying,
   type Ledger,
   type Limiter,
   type Log,
   type ModelStore,
   type Reranker,
 } from '@slowwave/engine';
-import type { Config } from '../config/index.ts';
+import type { Config, ModelAt } from '../config/index.ts';
 import { conventionsOf } from '../conventions.ts';
 import {
+  type BreakingChat,
   type BreakingEmbedder,
   breakingChat,
   breakingEmbedder,
+  FALLBACK_POLICY,
   limitedChat,
   memoryLimiter,
   postgresLimiter,
@@ -34,17 +33,12 @@ import type { Observer } from './observer.ts';
 import { connectionShares } from './stores.ts';
 
 /** Loaded only where a server is asked: it is a tenth of all that a process would load. */
-const servers = () => import('../openai/index.ts');
+export const servers = () => import('../openai/index.ts');
 
 /** What the ledger remembers of models is read before their first question. */
 interface With {
   readonly log: Log;
   readonly ledger: Pick<Ledger, 'models'>;
-}
-
-export async function openChat({ chatModel, chatServer }: Config, { log, ledger }: With): Promise<ChatModel> {
-  if (chatModel === null) return builtinChat();
-  return (await servers()).profiledChat({ ...chatServer, model: chatModel, log }, keepingIn(ledger));
 }
 
 interface OnTrial {
@@ -68,43 +62,7 @@ export async function chatOnTrial({ chatServer }: Config, { known, ...asked }: O
   };
 }
 
-const keepingIn = ({ models }: With['ledger']) => ({ store: models, now: systemTools.now });
-
-/**
- * Other chat models at the same place, by name, each with a breaker of its own: one that nobody knows leaves the
- * configured one alone. null where the place cannot be asked for another.
- */
-export async function otherChats(
-  { chatServer }: Config,
-  { chat, limits, log, ledger }: Opened,
-): Promise<(model: string) => ChatModel | null> {
-  const opened = new Map([chat, builtinChat()].map((known) => [known.name, known]));
-  const server = chatServer.apiKey === null && chatServer.baseUrl === null ? null : await servers();
-  const at = { ...chatServer, settings: { ...chatServer.settings, model: NAMED_MODEL } };
-  return (model) => {
-    const known = opened.get(model);
-    if (known !== undefined || server === null) return known ?? null;
-    const other = limits.of(server.profiledChat({ ...at, model, log }, keepingIn(ledger)));
-    opened.set(model, other);
-    return other;
-  };
-}
-
-const NAMED_MODEL = 'the model that the tenant or the replay names';
-
-interface Opened extends With {
-  /** The configured model. */
-  readonly chat: ChatModel;
-  readonly limits: Pick<Limits, 'of'>;
-}
-
-export async function openImageModel(
-  { imageModel, imageServer }: Config,
-  { log, ledger }: With,
-): Promise<ChatModel | null> {
-  if (imageModel === null) return null;
-  return (await servers()).profiledChat({ ...imageServer, model: imageModel, log }, keepingIn(ledger));
-}
+export const keepingIn = ({ models }: With['ledger']) => ({ store: models, now: systemTools.now });
 
 /** A ledger that is still being opened. */
 export const comingModels = (ledger: Promise<With['ledger']>): ModelStore => ({
@@ -112,56 +70,13 @@ export const comingModels = (ledger: Promise<With['ledger']>): ModelStore => ({
   put: async (name, known) => (await ledger).models.put(name, known),
 });
 
-/** The models that servers are asked for, with what the ledger remembers of each. */
-export async function knownModels(config: Config, ledger: With['ledger']): Promise<ModelView[]> {
-  const views = serverModels(config).map(async ({ use, model, of, at }): Promise<ModelView[]> => {
-    if (model === null || model === 'builtin') return [];
-    const { findingsIn, knownProfile, profileName } = await servers();
-    const known = await knownProfile(profileName(of, { ...at, model }), keepingIn(ledger));
-    const { last } = known;
-    const copied = of === 'chat' ? await copiesOf(model, ledger) : [];
-    const called = last === undefined ? null : { at: isoOf(last.at), problem: last.problem };
-    const paused = of === 'chat' ? await pausedUntil(model, ledger) : null;
-    return [{ use, model, findings: [...findingsIn(known), ...copied], last_call: called, paused_until: paused }];
-  });
-  return (await Promise.all(views)).flat();
-}
-
-const pausedName = (model: string): string => `paused ${model}`;
-
-/** Until when some process leaves a chat model alone; null: none does. One that was stopped meanwhile says no more. */
-async function pausedUntil(model: string, { models }: With['ledger']): Promise<string | null> {
-  const { until = 0 } = ((await models.get(pausedName(model))) ?? {}) as { readonly until?: number };
-  return until > systemTools.now() ? isoOf(until) : null;
-}
+export const pausedName = (key: string): string => `paused ${key}`;
 
 /** Tells the other processes. Nobody waits for it, and a ledger that is away learns of it later. */
 const tellPaused =
-  (model: string, { models }: With['ledger']) =>
+  (key: string, { models }: With['ledger']) =>
   (ms: number | null) =>
-    void models.put(pausedName(model), ms === null ? null : { until: systemTools.now() + ms }).catch(() => {});
-
-/** What consolidations have found out of a chat model. */
-async function copiesOf(model: string, { models }: With['ledger']): Promise<ModelView['findings']> {
-  const known = await knownCopying(models, model);
-  if (!isCopying(known, systemTools.now())) return [];
-  const what = `copied the examples of its prompt in ${known.batches} batches in a row, so it is asked for facts without examples`;
-  return [{ property: 'examples', at: isoOf(known.at), what, remedy: 'a larger model finds more' }];
-}
-
-function serverModels(config: Config) {
-  const { chatModel, chatServer, tenantModels, imageModel, imageServer } = config;
-  const { embeddingModel, localModel, embeddingServer, embeddingDimensions: dimensions } = config;
-  const chats = [...new Set([chatModel, ...tenantModels])].map(
-    (model) => ({ use: 'chat', of: 'chat', model, at: chatServer }) as const,
-  );
-  const embedding = localModel === null ? embeddingModel : null;
-  return [
-    ...chats,
-    { use: 'images', of: 'chat', model: imageModel, at: imageServer } as const,
-    { use: 'embeddings', of: 'embedding', model: embedding, at: { ...embeddingServer, dimensions } } as const,
-  ];
-}
+    void models.put(pausedName(key), ms === null ? null : { until: systemTools.now() + ms }).catch(() => {});
 
 /** A search does not wait longer for its results to be put in order. */
 const RERANK_LIMIT_MS = 10_000;
@@ -256,10 +171,23 @@ function alike(embedder: Embedder, { query, document, extraBody }: Reading = PLA
 /** Of the tokens a provider allows; the rest is for answers that turn out longer than was thought when they were asked for. */
 const TOKENS_SHARE = 0.95;
 
+interface Held {
+  /** What it shares its limits under, with other processes. */
+  readonly key: string;
+  /** Others take its place soon. */
+  readonly hasFallbacks: boolean;
+}
+
+/** By this name a model is known to its limits: one of the same name on another server has limits of its own. */
+export const limitKey = ({ chatServer }: Config, { model, server: { baseUrl } }: ModelAt): string =>
+  model === null || baseUrl === chatServer.baseUrl
+    ? (model ?? 'builtin')
+    : `${model} at ${baseUrl === null ? 'the provider' : new URL(baseUrl).host}`;
+
 /** Holds what is asked of models to what their providers allow and bear. */
 export interface Limits {
   /** The model, held so. */
-  of(chat: ChatModel): ChatModel;
+  of(chat: ChatModel, how: Held): BreakingChat;
   /** The embedder holds itself so: only its breaker is shown with the others. */
   watch(embedder: OpenEmbedder): void;
   /** How each model's breaker stands, by the model's name. */
@@ -278,12 +206,12 @@ export function openLimits(
   const breakers = () => Object.fromEntries(models.map(({ name, breaker }) => [name(), breaker()]));
   measureBreakers(registry, { breakers });
   return {
-    of: (chat) => {
-      const model = breakingChat(limitedChat(chat, { limiter, log }), {
-        ...{ log, meter },
-        paused: tellPaused(chat.name, ledger),
+    of: (chat, { key, hasFallbacks }) => {
+      const model = breakingChat(limitedChat(chat, { limiter, log, as: key }), {
+        ...{ log, meter, ...(hasFallbacks && { policy: FALLBACK_POLICY }) },
+        paused: tellPaused(key, ledger),
       });
-      models.push({ name: () => model.name, breaker: model.breaker });
+      models.push({ name: () => key, breaker: model.breaker });
       return model;
     },
     watch: ({ documents, breaker }) => {

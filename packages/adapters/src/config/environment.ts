@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { KNOWN_MODELS } from '../local/known.ts';
 import type { LocalSource } from '../local/open.ts';
 import { USUAL_FOLDER } from './installed.ts';
-import { Count, Flag, Headers, Hosts, JsonHeaders, JsonObject, Models, Origins, Url } from './kinds.ts';
+import { Count, ExtraBody, ExtraOfChat, Flag, Headers, Hosts, JsonHeaders, Models, Origins, Url } from './kinds.ts';
+import { FALLBACK_SETTINGS, STEP_SETTINGS } from './step-settings.ts';
 
 const LOCAL = /^local(?::(?<what>.*))?$/u;
 const LOCAL_MODELS = KNOWN_MODELS.map(({ name }) => name);
@@ -15,11 +16,6 @@ export function localSource(model: string): LocalSource | 'unknown' | null {
   if (/[/\\]/.test(what)) return { folder: what };
   return LOCAL_MODELS.includes(what) ? { name: what } : 'unknown';
 }
-
-/** Goes over what Slowwave sends. What a question is, and how its answer is read, is not for it to say. */
-const ExtraBody = (...decided: readonly string[]) =>
-  JsonObject.refine((body) => !decided.some((name) => name in body), `must not set ${decided.join(', ')}`).optional();
-const ExtraOfChat = ExtraBody('model', 'messages', 'n', 'stream', 'stream_options', 'response_format');
 
 const HOUR_MS = 3_600_000;
 
@@ -153,14 +149,14 @@ export const ENVIRONMENT = z.object({
     .describe(
       'How long a chat or image model may pause while it writes a streamed answer. The time before its first word does not count.',
     ),
-  SLOWWAVE_CHAT_EXTRA_BODY: ExtraOfChat.describe(
+  SLOWWAVE_CHAT_EXTRA_BODY: ExtraOfChat.optional().describe(
     'JSON object added to each request to the chat model; replaces what Slowwave sends under the same names, e.g. {"reasoning_effort": "low"}.',
   ),
   SLOWWAVE_CHAT_EXTRA_HEADERS: JsonHeaders.optional().describe(
     'JSON object of headers added to each request to the chat model, e.g. {"api-key": "…"}. Never logged.',
   ),
-  SLOWWAVE_TENANT_MODELS: Models.describe(
-    'Further chat models that tenants may choose for what-if replays, comma-separated. Operators may choose any.',
+  SLOWWAVE_TENANT_MODELS: Models.optional().describe(
+    'Further chat models that tenants may choose for steps and what-if replays, comma-separated. Operators may choose any.',
   ),
   SLOWWAVE_IMAGE_MODEL: z
     .string()
@@ -173,7 +169,7 @@ export const ENVIRONMENT = z.object({
     .string()
     .optional()
     .describe('API key of the image server. Default: OPENAI_API_KEY, which another base URL never receives.'),
-  SLOWWAVE_IMAGE_EXTRA_BODY: ExtraOfChat.describe(
+  SLOWWAVE_IMAGE_EXTRA_BODY: ExtraOfChat.optional().describe(
     'JSON object added to each request to the image model, in the same way.',
   ),
   SLOWWAVE_IMAGE_EXTRA_HEADERS: JsonHeaders.optional().describe(
@@ -211,9 +207,11 @@ export const ENVIRONMENT = z.object({
     .string()
     .optional()
     .describe('API key of the embedding server. Default: OPENAI_API_KEY, which another base URL never receives.'),
-  SLOWWAVE_EMBEDDING_EXTRA_BODY: ExtraBody('model', 'input', 'encoding_format').describe(
-    'JSON object added to each embedding request, in the same way, e.g. {"keep_alive": "1h"}. The index is rebuilt when it changes.',
-  ),
+  SLOWWAVE_EMBEDDING_EXTRA_BODY: ExtraBody('model', 'input', 'encoding_format')
+    .optional()
+    .describe(
+      'JSON object added to each embedding request, in the same way, e.g. {"keep_alive": "1h"}. The index is rebuilt when it changes.',
+    ),
   SLOWWAVE_EMBEDDING_EXTRA_HEADERS: JsonHeaders.optional().describe(
     'JSON object of headers added to each embedding request.',
   ),
@@ -227,15 +225,17 @@ export const ENVIRONMENT = z.object({
     ),
   SLOWWAVE_RERANK_MODEL: z.string().optional().describe('Reranking model, if the server has more than one.'),
   SLOWWAVE_RERANK_API_KEY: z.string().optional().describe('API key of the reranker.'),
-  SLOWWAVE_RERANK_EXTRA_BODY: ExtraBody('model', 'query', 'documents').describe(
-    'JSON object added to each request to the reranker, in the same way.',
-  ),
+  SLOWWAVE_RERANK_EXTRA_BODY: ExtraBody('model', 'query', 'documents')
+    .optional()
+    .describe('JSON object added to each request to the reranker, in the same way.'),
   SLOWWAVE_RERANK_EXTRA_HEADERS: JsonHeaders.optional().describe(
     'JSON object of headers added to each request to the reranker.',
   ),
   SLOWWAVE_MODEL_TIMEOUT_MS: Count(100, 900_000)
     .default(60_000)
     .describe('Timeout of one model call, until its last byte. Raise it for slow models, e.g. on a CPU.'),
+  ...FALLBACK_SETTINGS,
+  ...STEP_SETTINGS,
   SLOWWAVE_BATCH_TOKENS: Count(1, 100_000)
     .default(1_024)
     .describe('An owner is consolidated as soon as this many tokens are waiting.'),

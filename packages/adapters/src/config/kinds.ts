@@ -39,13 +39,18 @@ function headerOf(pair: string): [string, string] | null {
 }
 
 /** A JSON object that goes out with each request. */
-export const JsonObject = z.string().transform((text, context): z.infer<typeof AnyObject> => {
+const JsonObject = z.string().transform((text, context): z.infer<typeof AnyObject> => {
   const parsed = AnyObject.safeParse(parsedJson(text));
   if (parsed.success) return parsed.data;
   context.addIssue('must be a JSON object, e.g. {"name": "value"}');
   return z.NEVER;
 });
 const AnyObject = z.record(z.string(), z.json());
+
+/** Goes over what Slowwave sends. What a question is, and how its answer is read, is not for it to say. */
+export const ExtraBody = (...decided: readonly string[]) =>
+  JsonObject.refine((body) => !decided.some((name) => name in body), `must not set ${decided.join(', ')}`);
+export const ExtraOfChat = ExtraBody('model', 'messages', 'n', 'stream', 'stream_options', 'response_format');
 
 export const JsonHeaders = JsonObject.transform((object, context): Readonly<Record<string, string>> => {
   const parsed = HeaderObject.safeParse(object);
@@ -99,8 +104,7 @@ export const Origins = z
 export const Models = z
   .string()
   .transform((text) => text.split(',').map((model) => model.trim()))
-  .refine((models) => !models.includes(''), 'must be comma-separated model names')
-  .optional();
+  .refine((models) => !models.includes(''), 'must be comma-separated model names');
 
 /** A relative path begins at `root`. */
 export function pathOf(given: string, root: string): string {

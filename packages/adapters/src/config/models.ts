@@ -1,6 +1,8 @@
+import type { ChatStep } from '@slowwave/engine';
 import type { LocalSource } from '../local/open.ts';
 import { ENVIRONMENT, type Environment, type Given, localSource } from './environment.ts';
 import { pathOf } from './kinds.ts';
+import { NO_FALLBACK, STEP_NAMES, type StepName } from './step-settings.ts';
 
 const DEFAULT_CHAT_MODEL = 'gpt-4.1-mini';
 const DEFAULT_EMBEDDING_MODEL = 'text-embedding-3-small';
@@ -19,6 +21,10 @@ export function modelsOf(env: Environment, root: string) {
     /** null: none; images are refused. */
     imageModel: env.SLOWWAVE_IMAGE_MODEL === 'none' ? null : env.SLOWWAVE_IMAGE_MODEL,
     imageServer: { ...modelServerOf('IMAGE', env), ...streamingOf(env) },
+    imageFallbacks: fallbacksOf('IMAGE', env, modelServerOf('IMAGE', env)),
+    chatFallbacks: fallbacksOf('CHAT', env),
+    /** The models of steps that differ from the chat model, each in the order in which they are asked. */
+    stepModels: stepModelsOf(env),
     embeddingModel: modelOf(env.SLOWWAVE_EMBEDDING_MODEL, DEFAULT_EMBEDDING_MODEL, hasServerFor('EMBEDDING', env)),
     embeddingServer: modelServerOf('EMBEDDING', env),
     embeddingDimensions: env.SLOWWAVE_EMBEDDING_DIMENSIONS ?? null,
@@ -42,13 +48,54 @@ export function modelsOf(env: Environment, root: string) {
 }
 
 /** The kinds of models that may have a server of their own. */
-type Kind = 'IMAGE' | 'EMBEDDING';
+type Kind = 'IMAGE' | 'EMBEDDING' | 'FALLBACK' | StepName;
+
+type ChatServer = ReturnType<typeof chatServerOf>;
+
+/** A chat model at its server; null: the builtin one. */
+export interface ModelAt {
+  readonly model: string | null;
+  readonly server: ChatServer & ReturnType<typeof streamingOf>;
+}
+
+/** A step with a setting of its own; what it does not say is as for the chat model. */
+function stepModelsOf(env: Environment): Readonly<Partial<Record<ChatStep, readonly [ModelAt, ...ModelAt[]]>>> {
+  const own = STEP_NAMES.filter((step) => Object.keys(env).some((name) => name.startsWith(`SLOWWAVE_${step}_`)));
+  return Object.fromEntries(own.map((step) => [step.toLowerCase(), stepModelOf(step, env)]));
+}
+
+function stepModelOf(step: StepName, env: Environment): readonly [ModelAt, ...ModelAt[]] {
+  const named = env[`SLOWWAVE_${step}_MODEL`];
+  const own = modelServerOf(step, env);
+  const { extraBody, extraHeaders, settings } = chatServerOf(env);
+  const asChat = {
+    extraBody: env[`SLOWWAVE_${step}_EXTRA_BODY`] ?? extraBody,
+    extraHeaders: env[`SLOWWAVE_${step}_EXTRA_HEADERS`] ?? extraHeaders,
+    settings: { ...own.settings, model: settings.model },
+  };
+  const server = { ...own, ...(named === undefined && asChat) };
+  const model = modelOf(named ?? env.SLOWWAVE_CHAT_MODEL, DEFAULT_CHAT_MODEL, hasServerFor(step, env));
+  return [{ model, server: { ...server, ...streamingOf(env) } }, ...fallbacksOf(step, env, server)];
+}
+
+type Replaced = 'CHAT' | 'IMAGE' | StepName;
+
+/** On the server of the model whose place they take, or on their own. A step without a list has that of the chat model. */
+function fallbacksOf(of: Replaced, env: Environment, instead: ChatServer = chatServerOf(env)): readonly ModelAt[] {
+  const models = env[`SLOWWAVE_${of}_FALLBACK`];
+  if (models === undefined) return of === 'CHAT' || of === 'IMAGE' ? [] : fallbacksOf('CHAT', env);
+  const { settings, ...server } = modelServerOf('FALLBACK', env, instead);
+  const named = { ...settings, model: `SLOWWAVE_${of}_FALLBACK` };
+  return models
+    .filter((model) => model !== NO_FALLBACK)
+    .map((model) => ({ model, server: { ...server, settings: named, ...streamingOf(env) } }));
+}
 
 /** A key goes to the server that it was given for: that of the chat model to no other. */
-function modelServerOf(kind: Kind, env: Environment) {
+function modelServerOf(kind: Kind, env: Environment, usual: ChatServer = chatServerOf(env)): ChatServer {
   const ownUrl = env[`SLOWWAVE_${kind}_BASE_URL`];
   const ownKey = env[`SLOWWAVE_${kind}_API_KEY`] ?? (ownUrl === undefined ? undefined : null);
-  const chat = kind === 'EMBEDDING' ? withEmbeddings(chatServerOf(env)) : chatServerOf(env);
+  const chat = kind === 'EMBEDDING' ? withEmbeddings(usual) : usual;
   return {
     ...chat,
     api: ownUrl === undefined ? chat.api : 'openai',
@@ -127,6 +174,8 @@ export const contradictionsOfModels = (given: Given): string[] => [
   ...((given.SLOWWAVE_IMAGE_MODEL ?? 'none') === 'none'
     ? needless(given, /^SLOWWAVE_IMAGE_(?!MODEL)/, 'an image model; set SLOWWAVE_IMAGE_MODEL')
     : []),
+  ...stepsWithoutModel(given),
+  ...fallbacksWithoutServer(given),
   ...(hasServer(given) ? [] : needless(given, /^SLOWWAVE_CHAT_(?:EXTRA_|API$)/, SERVER)),
   // Image models stream their answers, too.
   ...(hasServerFor('IMAGE', given) ? [] : needless(given, /^SLOWWAVE_CHAT_(?:STREAM|IDLE_TIMEOUT_MS)$/, SERVER)),
@@ -139,6 +188,37 @@ export const needless = (given: Given, names: RegExp, what: string): string[] =>
   Object.keys(given)
     .filter((name) => names.test(name) && name in ENVIRONMENT.shape)
     .map((name) => `${name}: only applies with ${what}, or unset this`);
+
+/** A server of somebody's own has no model that could be guessed, and no server has no model. */
+function stepsWithoutModel(given: Given): string[] {
+  return STEP_NAMES.flatMap((step) => {
+    const [model, own] = [`SLOWWAVE_${step}_MODEL`, `SLOWWAVE_${step}_BASE_URL`];
+    const there = ['API_KEY', 'EXTRA_BODY', 'EXTRA_HEADERS', 'FALLBACK'].filter(
+      (part) => given[`SLOWWAVE_${step}_${part}`] !== undefined,
+    );
+    if (given[own] !== undefined && given[model] === undefined)
+      return [`${model}: a server of its own needs the name of its model; set it`];
+    if (hasServerFor(step, given)) return [];
+    if ((given[model] ?? 'builtin') !== 'builtin')
+      return [`${model}: a model needs a server; set OPENAI_API_KEY, OPENAI_BASE_URL or ${own}`];
+    return there.map((part) => `SLOWWAVE_${step}_${part}: only applies with ${SERVER}, or unset this`);
+  });
+}
+
+/** Lists of fallbacks that no server has, or that rules are on; and the server of fallbacks where there are none. */
+function fallbacksWithoutServer(given: Given): string[] {
+  const lists = Object.keys(given).filter((name) => /^SLOWWAVE_[A-Z]+_FALLBACK$/u.test(name));
+  const isThere = hasServer(given) || hasServerFor('FALLBACK', given);
+  return [
+    ...lists
+      .filter((name) => given[name]?.split(',').some((model) => model.trim() === 'builtin') === true)
+      .map((name) => `${name}: rules never take the place of a model; name models of a server`),
+    ...(isThere || given.SLOWWAVE_CHAT_FALLBACK === undefined
+      ? []
+      : [`SLOWWAVE_CHAT_FALLBACK: only applies with ${SERVER}, or unset this`]),
+    ...(lists.length > 0 ? [] : needless(given, /^SLOWWAVE_FALLBACK_/, 'fallbacks; set SLOWWAVE_CHAT_FALLBACK')),
+  ];
+}
 
 function modelsWithoutServer(given: Given): string[] {
   return Object.entries(WITHOUT_SERVER).flatMap(([name, { instead, has, remedy }]) =>

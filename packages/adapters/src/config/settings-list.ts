@@ -21,6 +21,7 @@ const HEADINGS: Readonly<Record<string, string>> = {
   SLOWWAVE_HOST: 'Server',
   REDIS_URL: 'Queue, ledger and index',
   OPENAI_API_KEY: 'Models',
+  SLOWWAVE_CHAT_FALLBACK: 'Fallbacks and models by step',
   SLOWWAVE_BATCH_TOKENS: 'Consolidation',
   SLOWWAVE_RPM: 'Limits',
   SLOWWAVE_CONCURRENCY: 'Workers',

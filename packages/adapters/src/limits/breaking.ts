@@ -28,6 +28,8 @@ const POLICY: BreakerPolicy = {
   // How late a provider that is well again is noticed.
   coolDownMaxMs: 120_000,
 };
+/** Of a model that has fallbacks: a batch that fails has another try left for the next of them. */
+export const FALLBACK_POLICY: BreakerPolicy = { ...POLICY, failures: 3, coolDownMaxMs: 60_000 };
 /** A question costs next to nothing, and until it is asked searches go by words. */
 const EMBEDDER_POLICY: BreakerPolicy = { ...POLICY, coolDownMaxMs: 20_000 };
 
@@ -37,7 +39,10 @@ interface Breakable {
   breaker(): Breaker['kind'];
 }
 
-interface BreakingChat extends ChatModel, Breakable {}
+export interface BreakingChat extends ChatModel, Breakable {
+  /** Whether questions of this name are not asked now. */
+  isLeftAlone(name: string): boolean;
+}
 export interface BreakingEmbedder extends Embedder, Breakable {}
 
 interface BreakingOptions {
@@ -57,11 +62,12 @@ export function breakingChat(
   { meter, policy = POLICY, ...options }: BreakingOptions & { readonly meter: Meter },
 ): BreakingChat {
   const deps = { chat, meter, tools: systemTools };
-  const { guarded, breaker } = breaking({
+  const { guarded, breaker, isLeftAlone } = breaking({
     ...{ ...options, policy, model: chat.name },
     askAnything: (cancel) => callModel({ deps, turn: null, prices: {}, cancel }, ARE_YOU_THERE),
   });
-  return { ...chat, breaker, ask: (call, cancel) => guarded(call.name, cancel, () => chat.ask(call, cancel)) };
+  const ask: ChatModel['ask'] = (call, cancel) => guarded(call.name, cancel, () => chat.ask(call, cancel));
+  return { ...chat, breaker, isLeftAlone, ask };
 }
 
 /** The same of an embedder. */
@@ -148,7 +154,7 @@ function breaking({ model, log, policy, now = steadyNow, askAnything, paused = (
   const breaker = (): Breaker['kind'] =>
     STANDINGS.findLast((kind) => [...breakers.values()].some((one) => one.kind === kind)) ?? 'closed';
 
-  return { guarded, breaker };
+  return { guarded, breaker, isLeftAlone: (name: string): boolean => breakerOf(name).kind !== 'closed' };
 }
 
 /** From the best to the worst. */

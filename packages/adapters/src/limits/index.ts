@@ -1,5 +1,12 @@
 export { besideRate } from './beside-rate.ts';
-export { type BreakingEmbedder, breakingChat, breakingEmbedder } from './breaking.ts';
+export {
+  type BreakingChat,
+  type BreakingEmbedder,
+  breakingChat,
+  breakingEmbedder,
+  FALLBACK_POLICY,
+} from './breaking.ts';
+export { fallbackChat } from './fallback.ts';
 export {
   EMBEDDING_LIMIT_MS,
   hurriedEmbedder,

@@ -10,6 +10,7 @@ import {
 } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { breakingChat } from './breaking.ts';
+import { fallbackChat } from './fallback.ts';
 import { limitedChat, slots, slottedChat } from './limited.ts';
 import { memoryLimiter } from './memory-limiter.ts';
 
@@ -144,6 +145,24 @@ test('a model that keeps failing is not seen to answer by a question that nobody
   await late;
   expect(failing.calls.map(({ name }) => name)).toEqual(['extract_facts', 'are_you_there']);
   expect(breaker()).not.toBe('closed');
+});
+
+test('a question that passes on to a fallback while another worker gets its answer is not asked again', async () => {
+  const gone = new Error('refused', { cause: Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }) });
+  const away = () => new EngineError('away', { code: 'model_unreachable', retryable: true, cause: gone });
+  const model = fakeChat({ extract_facts: echoExtract });
+  const { limiter, waiting, letGo } = slowAtFirst(2);
+  const held = (chat: ChatModel) =>
+    breakingChat(limitedChat(chat, { limiter, log }), { log, meter: recordingMeter(), now: () => 0 });
+  const first = { ...fakeChat({ extract_facts: away, are_you_there: away }), name: 'first' };
+  const bench = await twoWorkers(model, (chat) => fallbackChat([held(first), held(chat)], { log }));
+  const late = bench.take();
+  await waiting;
+  expect(await bench.take({ ...direct(model), name: 'first' })).toEqual({ kind: 'done', next: null });
+  bench.tools.advance(A_WHILE_MS);
+  letGo();
+  expect(await late).toEqual({ kind: 'done', next: null });
+  expect(model.calls.filter(({ name }) => name === 'extract_facts')).toHaveLength(1);
 });
 
 /** A model that is asked through a limiter that never makes anybody wait. */

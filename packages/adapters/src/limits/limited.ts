@@ -18,11 +18,14 @@ const ANSWER_TOKENS = 400;
 const IMAGE_TOKENS = 1_000;
 
 /** A chat model that all workers together ask no more often than its provider allows. */
-export const limitedChat = (chat: ChatModel, { limiter, log }: { limiter: Limiter; log: Log }): ChatModel => ({
+export const limitedChat = (
+  chat: ChatModel,
+  { limiter, log, as = chat.name }: { limiter: Limiter; log: Log; as?: string },
+): ChatModel => ({
   ...chat,
   ask: (call, cancel) =>
     limited(
-      { model: chat.name, limiter, log },
+      { model: as, limiter, log },
       {
         tokens: estimateOf(call),
         cancel,

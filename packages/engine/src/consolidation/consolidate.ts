@@ -4,7 +4,8 @@ import { ownerBitsOf } from '../ids.ts';
 import { evolve, tombstoneOf } from '../memories/evolve.ts';
 import type { Attack } from '../messages/attacks.ts';
 import { saidWhen } from '../messages/messages.ts';
-import { accountOf, afford, costOf, usesOf } from '../models/limits.ts';
+import { accountOf, afford, costOf, usageOf, usesOf } from '../models/limits.ts';
+import { plannedModels } from '../models/steps.ts';
 import type { Plan } from '../plan.ts';
 import type { NewBatch } from '../ports/ledger/batches.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
@@ -217,13 +218,8 @@ async function draft(deps: EngineDeps, guarded: Guarded, attempt: Attempt): Prom
     ...{ consolidationId: turn.consolidationId, round: attempt.round },
     ...{ facts, discards, candidates, operations, held, outcomes, remarks, events, prompts },
     ...(attacks.length > 0 && { attacks }),
-    models: { chat: deps.chat.name, embedder: deps.embedder.fingerprint },
-    usage: {
-      calls: models.reduce((sum, use) => sum + use.calls, 0),
-      promptTokens: models.reduce((sum, use) => sum + use.promptTokens, 0),
-      completionTokens: models.reduce((sum, use) => sum + use.completionTokens, 0),
-      models,
-    },
+    models: plannedModels(deps, rules),
+    usage: usageOf(models),
     cost: costOf(models),
     timings: attempt.timings,
     ...(isStudied(turn, rules) && { graph: true }),

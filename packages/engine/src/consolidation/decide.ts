@@ -4,6 +4,7 @@ import { inHalves, isLastOfTurn } from '../models/halves.ts';
 import { operationsIn, type RawOperation } from '../models/parse/listed.ts';
 import { DECIDE, type DecideInput } from '../models/prompts/decide.ts';
 import { customPrompt, type Prompt } from '../models/prompts/prompt.ts';
+import { forStep } from '../models/steps.ts';
 import type { Candidate, Fact } from '../plan.ts';
 import { type Cancellation, inSlices, type Sliced } from '../ports/tools.ts';
 import type { TenantSettings } from '../settings.ts';
@@ -19,8 +20,9 @@ import type { Decided, Recalled } from './values.ts';
  * Asks what the facts do to their neighbours; not at all where nothing is near, or all is a repeat. One call, unless
  * there is more to decide than one call can take.
  */
-export async function decide(deps: EngineDeps, recalled: Recalled, cancel: Cancellation): Promise<Decided> {
+export async function decide(given: EngineDeps, recalled: Recalled, cancel: Cancellation): Promise<Decided> {
   const { turn, repeats, undecided, rules } = recalled;
+  const deps = forStep(given, 'decide', rules);
   const open = recalled.facts.filter((fact) => !repeats.has(fact.id));
   if (open.length === 0 || !undecided || isByRule(turn.settings)) return { ...recalled, asked: null };
   const prompt = promptOf(rules);

@@ -7,6 +7,7 @@ import { type Asking, ask, promptUse } from '../models/ask.ts';
 import { textUnderKeys } from '../models/parse/answer.ts';
 import { DESCRIBE_IMAGE, type DescribeInput } from '../models/prompts/describe-image.ts';
 import { PROCEDURE, type ProcedureInput } from '../models/prompts/procedure.ts';
+import { forStep } from '../models/steps.ts';
 import type { Discard, PromptUse } from '../plan.ts';
 import { type Cancellation, inSlices } from '../ports/tools.ts';
 import { Wording } from '../text/normalise.ts';
@@ -17,7 +18,8 @@ import { idleReason, secretReason } from './extract/rules.ts';
 import type { Extracted, GatheredTurn } from './values.ts';
 
 /** Makes facts of the new messages, the way their batch asks for. */
-export async function extract(deps: EngineDeps, gathered: GatheredTurn, cancel: Cancellation): Promise<Extracted> {
+export async function extract(given: EngineDeps, gathered: GatheredTurn, cancel: Cancellation): Promise<Extracted> {
+  const deps = forStep(given, 'extract', gathered.rules);
   const heard = await hear(deps, gathered, cancel);
   const found = await findFacts(deps, { gathered, spoken: heard.spoken }, cancel);
   const discards = [...heard.discards, ...found.discards];

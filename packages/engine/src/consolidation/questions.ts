@@ -94,7 +94,7 @@ interface Rehearsed {
 
 /** Thinking once more with the answers at hand: whoever asks a model is given what was answered then, and nothing is written. */
 function rehearsing(deps: EngineDeps, { plan, answers, found }: Rehearsed): (attempt: number) => EngineDeps {
-  const { ledger, chat, imageModel } = deps;
+  const { ledger, chat, chats, imageModel } = deps;
   const now: { asked: Asked } = { asked: { inputHash: '', steps: [] } };
   const model = (name: string): ChatModel => ({
     name,
@@ -108,13 +108,19 @@ function rehearsing(deps: EngineDeps, { plan, answers, found }: Rehearsed): (att
   });
   const copying = seenCopying(deps.tools.now());
   const isPlain = plan?.prompts.some(({ version }) => version === EXTRACT_PLAIN.version) === true;
-  const chatName = plan?.models.chat ?? chat.name;
+  const planned = (step: 'extract' | 'decide') => plan?.models[step] ?? plan?.models.chat;
+  const copier = planned('extract');
   const known = async (name: string): Promise<JsonObject | null> =>
-    name === copyingName(chatName) && plan !== null ? (isPlain ? asJson(copying) : null) : ledger.models.get(name);
+    copier !== undefined && name === copyingName(copier) ? (isPlain ? asJson(copying) : null) : ledger.models.get(name);
+  const asThen = (step: 'extract' | 'decide', today: string): ChatModel => model(planned(step) ?? today);
   return (attempt) => ({
     ...deps,
     meter: silentMeter,
-    chat: model(chatName),
+    chats: {
+      extract: asThen('extract', (chats.extract ?? chat).name),
+      decide: asThen('decide', (chats.decide ?? chat).name),
+    },
+    otherChat: (today, use) => asThen(use === 'decide' ? use : 'extract', today),
     imageModel: imageModel && model(imageModel.name),
     ledger: {
       ...ledger,

@@ -5,7 +5,8 @@ import { askApart, type Question } from '../models/ask.ts';
 import { accountOf, afford, type Purse } from '../models/limits.ts';
 import { isObject, textOfString, wordsUnder } from '../models/parse/listed.ts';
 import { RECALL_STEP, type RecallInput } from '../models/prompts/recall-step.ts';
-import type { ChatModel, TokenUse } from '../ports/models.ts';
+import { forStep } from '../models/steps.ts';
+import type { TokenUse } from '../ports/models.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { millisOf } from '../text/dates.ts';
 import { cleanText, estimateTokens, shorten } from '../text/normalise.ts';
@@ -91,7 +92,7 @@ const nothingLeft = (tokensMax: number): EngineError =>
 
 /** Who asks a model while memories are read, outside of any consolidation. */
 export interface Reader {
-  readonly deps: Purse & Pick<EngineDeps, 'meter'> & { readonly chat: ChatModel };
+  readonly deps: Purse & Pick<EngineDeps, 'chat' | 'chats' | 'otherChat' | 'meter'>;
   /** Whose day it is counted to, and whose budget it has to fit. */
   readonly tenant: TenantId;
   readonly owner: Owner;
@@ -105,7 +106,8 @@ export async function askReading<T>(
 ): Promise<{ readonly value: T; readonly usage: TokenUse }> {
   const [account, terms] = await Promise.all([accountOf(deps, tenant, owner), deps.ledger.settings.terms(tenant)]);
   await afford(deps, { tenant, account, terms });
-  return askApart({ deps, tenant, account, prices: terms.rules.prices, cancel }, question);
+  const recalling = forStep(deps, 'recall', terms.rules);
+  return askApart({ deps: recalling, tenant, account, prices: terms.rules.prices, cancel }, question);
 }
 
 /** More than this of one step is left out. */

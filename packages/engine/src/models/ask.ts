@@ -181,7 +181,11 @@ async function ring({ deps, turn, cancel }: Asking, question: ChatCall, asked: A
     if (holds && answer !== null) late.push(answer);
     if (!holds || answer !== null) throw new FencedError(turn.consolidationId);
   };
-  const chatCall: ChatCall = { ...question, lastLook };
+  const chatCall: ChatCall = {
+    ...question,
+    lastLook,
+    passedOn: (error) => deps.ledger.thoughts.countFailedCall(turn, unanswered(deps, question, error)),
+  };
   try {
     const answer = await callModel({ deps, turn, prices, cancel }, chatCall);
     // What is kept of an answer, and of what follows from it, gives no secret away.
@@ -297,12 +301,13 @@ export async function askUncounted<T>(apart: Apart, question: QuestionApart<T>):
 /** An answer with its call, which is not counted yet. A call without an answer is counted here. */
 async function callApart(apart: Apart, chatCall: ChatCall) {
   const { deps } = apart;
+  const countFailed = (error: unknown) => count(apart, { ...unanswered(deps, chatCall, error), failed: true });
   try {
-    const answer = await callModel({ ...apart, turn: null }, chatCall);
+    const answer = await callModel({ ...apart, turn: null }, { ...chatCall, passedOn: countFailed });
     const { model, usage } = answer;
     return { answer, call: { step: chatCall.name, model, failed: false, usage, at: deps.tools.now() } };
   } catch (error) {
-    if (wasAsked(error, apart.cancel)) await count(apart, { ...unanswered(deps, chatCall, error), failed: true });
+    if (wasAsked(error, apart.cancel)) await countFailed(error);
     throw error;
   }
 }

@@ -4,6 +4,7 @@ import type { Turn } from '../ports/ledger/lanes.ts';
 import type { ChatCall } from '../ports/models.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { callModel, unanswered } from './call-model.ts';
+import { type ChatStep, chatsOf } from './steps.ts';
 
 /** As well the fault of a provider that is down as of an input that it cannot bear. */
 const DOUBTFUL: readonly EngineErrorCode[] = ['model_unreachable', 'model_timeout', 'model_server_error'];
@@ -32,14 +33,21 @@ export async function doubt(
   cancel: Cancellation,
 ): Promise<'none' | 'there' | 'away'> {
   if (!isDoubtful(failure) || !(await isLastTry(deps, turn))) return 'none';
-  return (await modelsAway(deps, turn, cancel)) ? 'away' : 'there';
+  return (await modelsAway(deps, { turn, steps: ['extract', 'decide'] }, cancel)) ? 'away' : 'there';
 }
 
 export const isDoubtful = ({ code }: EngineError): boolean => DOUBTFUL.includes(code);
 
+interface Doubted {
+  readonly turn: Turn;
+  /** What the turn asks chat models for. */
+  readonly steps: readonly ChatStep[];
+}
+
 /** Whether one of the models does not even answer what anything can. */
-export async function modelsAway(deps: EngineDeps, turn: Turn, cancel: Cancellation): Promise<boolean> {
-  const chats = deps.imageModel === null ? [deps.chat] : [deps.chat, deps.imageModel];
+export async function modelsAway(deps: EngineDeps, { turn, steps }: Doubted, cancel: Cancellation): Promise<boolean> {
+  const rules = await deps.ledger.settings.get(turn.tenant);
+  const chats = [...chatsOf(deps, steps, rules), ...(deps.imageModel === null ? [] : [deps.imageModel])];
   for (const chat of chats) if (await isAway(() => probe({ ...deps, chat }, turn, cancel))) return true;
   return embedderIsAway(deps, cancel);
 }

@@ -34,23 +34,31 @@ const tooLong = ({ text }: ChatAnswer, { name }: ChatCall): EngineError =>
 export async function callModel({ deps, turn, prices, cancel }: Caller, call: ChatCall): Promise<ChatAnswer> {
   const { chat, meter, tools } = deps;
   const startedAt = tools.now();
-  const record = (model: string, ended: Pick<MeasuredCall, 'failure' | 'usage'>): void =>
+  // As configured: a server may answer under any name.
+  const record = (asked: string, model: string, ended: Pick<MeasuredCall, 'failure' | 'usage'>): void =>
     meter.call(turn, {
       ...ended,
       kind: call.name,
-      model: chat.name, // as configured: a server may answer under any name
+      model: asked,
       cost: knownCost([{ model, ...ended.usage }], prices),
       startedAt,
       endedAt: tools.now(),
     });
+  const recordFailed = (error: unknown): void => {
+    const { model, usage } = unanswered(deps, call, error);
+    record(model, model, { failure: failureOf(error), usage });
+  };
+  const passedOn = async (error: EngineError): Promise<void> => {
+    recordFailed(error);
+    await call.passedOn?.(error);
+  };
   try {
-    const answer = await chat.ask(call, cancel);
+    const answer = await chat.ask({ ...call, passedOn }, cancel);
     if (answer.text.length > ANSWER_CHARS_MAX) throw tooLong(answer, call);
-    record(answer.model, { failure: null, usage: answer.usage });
+    record(answer.asked ?? chat.name, answer.model, { failure: null, usage: answer.usage });
     return answer;
   } catch (error) {
-    const { usage } = unanswered(deps, call, error);
-    if (wasAsked(error, cancel)) record(chat.name, { failure: failureOf(error), usage });
+    if (wasAsked(error, cancel)) recordFailed(error);
     throw error;
   }
 }
@@ -65,6 +73,7 @@ export function unanswered(
 ): ModelCall {
   const wasRead = error instanceof EngineError && ['model_timeout', 'cancelled'].includes(error.code);
   const promptTokens = wasRead ? estimateTokens(system) + estimateTokens(user) : 0;
-  const completionTokens = error instanceof EngineError ? error.written : 0;
-  return { step: name, model: chat.name, usage: { promptTokens, completionTokens }, at: tools.now() };
+  const { written = 0, model } = error instanceof EngineError ? error : {};
+  const usage = { promptTokens, completionTokens: written };
+  return { step: name, model: model ?? chat.name, usage, at: tools.now() };
 }

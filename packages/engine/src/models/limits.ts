@@ -1,7 +1,7 @@
 import type { EngineDeps, EngineSettings } from '../deps.ts';
 import { EngineError } from '../errors.ts';
 import { payerOf } from '../ids.ts';
-import type { ModelUse } from '../plan.ts';
+import type { ModelUse, Plan } from '../plan.ts';
 import type { Terms } from '../ports/ledger/ledger.ts';
 import type { UsageOfModel } from '../ports/ledger/overview.ts';
 import type { Account } from '../ports/ledger/summaries.ts';
@@ -144,6 +144,14 @@ export function usesOf(
     return { model, calls: group.length, promptTokens, completionTokens, cost };
   });
 }
+
+/** All of them together. */
+export const usageOf = (models: readonly ModelUse[]): Plan['usage'] => ({
+  calls: models.reduce((sum, use) => sum + use.calls, 0),
+  promptTokens: models.reduce((sum, use) => sum + use.promptTokens, 0),
+  completionTokens: models.reduce((sum, use) => sum + use.completionTokens, 0),
+  models,
+});
 
 /** null when one of them has no price: a part of the cost would look like all of it. */
 export const costOf = (uses: readonly ModelUse[]): number | null =>

@@ -1,3 +1,4 @@
+import type { EngineError } from '../errors.ts';
 import type { JsonObject, Millis } from '../words.ts';
 import type { Cancellation } from './tools.ts';
 
@@ -19,6 +20,10 @@ export interface ChatCall {
    * had its answer. Where it throws nobody is asked.
    */
   readonly lastLook?: () => Promise<void>;
+  /** Whether a model may answer in place of the one that is asked, while that is away. Missing: any may. */
+  readonly mayStandIn?: (model: string) => Promise<boolean>;
+  /** Told of a model that was asked and is away, before the next one is asked. */
+  readonly passedOn?: (error: EngineError) => Promise<void>;
 }
 
 export interface TokenUse {
@@ -28,8 +33,10 @@ export interface TokenUse {
 
 export interface ChatAnswer {
   readonly text: string;
-  /** The model that answered. */
+  /** The model that answered, as its server calls it. */
   readonly model: string;
+  /** The model that was asked, as it is configured. Missing: the one whose name the work knows. */
+  readonly asked?: string;
   readonly usage: TokenUse;
   /** The model stopped because it ran out of output, not because it was done. */
   readonly truncated: boolean;

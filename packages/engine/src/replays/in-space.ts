@@ -1,10 +1,9 @@
 import type { EngineDeps, EngineSettings, NearThresholds } from '../deps.ts';
-import { EngineError } from '../errors.ts';
 import { originOf, spaceIn } from '../ids.ts';
+import { chatNamed, type StepModels } from '../models/steps.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
 import type { ThoughtStore } from '../ports/ledger/thoughts.ts';
 import type { Meter } from '../ports/meter.ts';
-import type { ChatModel } from '../ports/models.ts';
 import type { TenantSettings } from '../settings.ts';
 import type { TurnDeps } from '../turns/take-turn.ts';
 import { type BatchSettings, hasFacts, type JsonObject, type TenantId } from '../words.ts';
@@ -28,22 +27,13 @@ export async function depsInSpace(deps: EngineDeps, tenant: TenantId): Promise<E
   const changes = changesFrom(replay?.changes ?? {});
   return {
     ...deps,
-    chat: changes.model === undefined ? deps.chat : chatNamed(deps, changes.model),
+    ...(changes.model !== undefined && { chat: chatNamed(deps, changes.model, null), chats: {} }),
+    otherChat: (model) => deps.otherChat(model, null),
     settings: changedSettings(settings, changes),
     ledger: { ...ledger, thoughts: { ...ledger.thoughts, gather: gatherFromLife(deps) } },
     meter: paidCalls(deps.meter),
   };
 }
-
-/** Where none can be asked by name any more, the batches say so and wait. */
-const chatNamed = ({ otherChat }: EngineDeps, model: string): ChatModel =>
-  otherChat(model) ?? { name: model, ask: () => Promise.reject(nobodyFor(model)) };
-
-const nobodyFor = (model: string): EngineError =>
-  new EngineError(
-    `expected a model server for the model ${model}, got none; set OPENAI_BASE_URL or OPENAI_API_KEY, or discard the replay`,
-    { code: 'model_misconfigured', retryable: true, countsAsTry: false },
-  );
 
 /** Only the messages of the window are copies; what was said before them is read where it was said. */
 const gatherFromLife =
@@ -69,8 +59,10 @@ const paidCalls = (meter: Meter): Meter => ({
 
 /** What a what-if does otherwise than was done. What is left out is as it is now. */
 export interface WhatIfChanges {
-  /** Another chat model at the same place. */
+  /** Another chat model, for all steps. */
   readonly model?: string;
+  /** Other chat models, by step. */
+  readonly models?: StepModels;
   /** In place of what the batches asked for. */
   readonly mode?: 'decide' | 'add_only';
   /** Whether relations are read, in place of what the batches and the tenant ask for. */
@@ -92,7 +84,7 @@ export const changesFrom = (stored: JsonObject): WhatIfChanges => stored as What
 
 /** What the tenant has chosen, as a what-if has it. Nothing waits for a person in a space that nobody lives in. */
 export function changedRules(rules: TenantSettings, changes: WhatIfChanges): TenantSettings {
-  const { instructions, includes, excludes, decideInstructions, prompts } = changes;
+  const { model, models, instructions, includes, excludes, decideInstructions, prompts } = changes;
   return {
     ...rules,
     instructions: instructions ?? rules.instructions,
@@ -100,6 +92,7 @@ export function changedRules(rules: TenantSettings, changes: WhatIfChanges): Ten
     excludes: excludes ?? rules.excludes,
     decideInstructions: decideInstructions ?? rules.decideInstructions,
     prompts: { ...rules.prompts, ...prompts },
+    models: { ...(model === undefined && rules.models), ...models },
     review: [],
   };
 }

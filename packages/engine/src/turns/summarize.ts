@@ -7,6 +7,7 @@ import { type Apart, askUncounted } from '../models/ask.ts';
 import { afford, type Purse } from '../models/limits.ts';
 import { isObject, textOfString } from '../models/parse/listed.ts';
 import { SUMMARIZE, type SummarizeInput } from '../models/prompts/summarize.ts';
+import { forStep } from '../models/steps.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
 import type { RefreshedSummary, SummaryBasis } from '../ports/ledger/summaries.ts';
 import type { FollowUps, SummaryHandler, SummaryRefresh } from '../ports/schedule.ts';
@@ -36,7 +37,7 @@ export async function askForSummary(
   }
 }
 
-type SummaryDeps = Purse & Pick<EngineDeps, 'chat' | 'log' | 'meter'>;
+type SummaryDeps = Purse & Pick<EngineDeps, 'chat' | 'chats' | 'otherChat' | 'log' | 'meter'>;
 
 /**
  * What a worker does with one refresh: one model call, from the summary before and what was said since. It reads what
@@ -52,7 +53,13 @@ export const refreshSummary =
     await afford(deps, { tenant, account: { lane: refresh.lane }, terms: basis });
     const { prices } = basis.rules;
     const input: SummarizeInput = { summary: basis.summary, messages: toSummarize(basis.messages) };
-    const apart = { deps, tenant, account: { lane: refresh.lane }, prices, cancel };
+    const apart = {
+      deps: forStep(deps, 'summary', basis.rules),
+      tenant,
+      account: { lane: refresh.lane },
+      prices,
+      cancel,
+    };
     const made = input.messages.length === 0 ? { summary: basis.summary } : await summarize(apart, input);
     const refreshed = { tenant, ...made, ...extentOf(basis, made.summary), trust: trustIn(basis), upTo, revision };
     const { kind } = await summaries.store(refresh, refreshed);

@@ -1,3 +1,4 @@
+import type { Operations } from '@slowwave/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { api } from '../../api.ts';
@@ -20,8 +21,8 @@ function Models() {
         OPENAI_BASE_URL, and start the server again.
       </Empty>
     );
-  return data.results.map(({ use, model, findings, last_call: last, paused_until: paused }) => (
-    <section key={`${use} ${model}`} className="card" aria-label={model}>
+  return data.results.map(({ use, model, findings, last_call: last, paused_until: paused, steps }, i) => (
+    <section key={`${use} ${model} ${i}`} className="card" aria-label={model}>
       <h2>
         {model} <span className="tag">{use}</span> {last === null && <span className="tag">not called yet</span>}
         {last !== null && (
@@ -33,6 +34,7 @@ function Models() {
           </span>
         )}
       </h2>
+      {steps.length > 0 && <p>{steps.map(stepText).join(', ')}</p>}
       {last !== null && (
         <p>
           {last.problem?.message ?? 'Its last call was answered'} <Moment iso={last.at} />
@@ -54,6 +56,13 @@ function Models() {
     </section>
   ));
 }
+
+type Step = Operations['GET /v1/models']['answer']['results'][number]['steps'][number];
+
+const stepText = ({ step, place, asked }: Step): string =>
+  place === 1
+    ? `${step}${asked ? '' : ' (not asked now)'}`
+    : `fallback ${place - 1} of ${step}${asked ? ' (asked now)' : ''}`;
 
 const BYTES_OF_MB = 1_000_000;
 

@@ -7,6 +7,7 @@ import { Amount, Line, LongText, Select, Several } from '../../ui/fields.tsx';
 import { Loading, Problem } from '../../ui/states.tsx';
 import { Costs } from './costs.tsx';
 import { Falling } from './falling.tsx';
+import { StepModels } from './step-models.tsx';
 import { Trial } from './trial.tsx';
 
 type Part = 'remember' | 'review' | 'due' | 'retention' | 'budgets';
@@ -93,6 +94,7 @@ function Remember({ draft, change }: Editing) {
           />
         </div>
       </details>
+      <StepModels draft={draft} change={change} />
       <Select
         name="Personal data"
         hint="Applied before anything is stored."

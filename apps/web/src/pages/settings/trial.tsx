@@ -68,6 +68,7 @@ const triedOf = (draft: Settings) => ({
   decide_instructions: draft.decide_instructions,
   categories: draft.categories,
   prompts: draft.prompts,
+  models: draft.models,
   review: draft.review,
   external_content: draft.external_content,
   prices: draft.prices,

@@ -2,6 +2,7 @@ import type { EngineDeps } from '../../deps.ts';
 import { asEngineError, EngineError, FencedError, retryDelay } from '../../errors.ts';
 import { isDoubtful, modelsAway } from '../../models/away.ts';
 import { afford } from '../../models/limits.ts';
+import { forStep } from '../../models/steps.ts';
 import type { Study } from '../../ports/ledger/graph.ts';
 import type { Turn } from '../../ports/ledger/lanes.ts';
 import type { FollowUps, StudyHandler } from '../../ports/schedule.ts';
@@ -170,8 +171,8 @@ async function failed(deps: StudyDeps, claimed: Study, error: EngineError): Prom
  * crash is not asked again: answers are kept with those of the consolidation.
  */
 async function study(given: EngineDeps, claimed: Study, cancel: Cancellation): Promise<GraphPlan> {
-  const deps = studying(given, claimed);
-  const terms = await deps.ledger.settings.terms(claimed.tenant);
+  const terms = await given.ledger.settings.terms(claimed.tenant);
+  const deps = studying(forStep(given, 'graph', terms.rules), claimed);
   await afford(deps, { tenant: claimed.tenant, account: { lane: claimed.lane }, terms });
   const found = await read(deps, claimed, cancel);
   const admitted = await extractGraph(deps, found, cancel);
@@ -189,7 +190,7 @@ async function study(given: EngineDeps, claimed: Study, cancel: Cancellation): P
 /** Whether a study failed only because the models are away: asked before its last try is counted. */
 async function isAway(given: EngineDeps, claimed: Study, cancel: Cancellation): Promise<boolean> {
   const deps = studying(given, claimed);
-  return modelsAway(deps, await turnOf(deps, claimed), cancel);
+  return modelsAway(deps, { turn: await turnOf(deps, claimed), steps: ['graph'] }, cancel);
 }
 
 const LATER = 'a study is applied, but not in the index yet; the sweep will write it';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** The steps that may have a chat model of their own. */
-export const CHAT_STEPS = ['extract', 'decide', 'graph', 'summary', 'recall'] as const;
+const CHAT_STEPS = ['extract', 'decide', 'graph', 'summary', 'recall'] as const;
 
 const ModelName = z.string().trim().min(1).max(256);
 

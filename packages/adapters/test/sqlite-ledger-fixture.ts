@@ -102,6 +102,9 @@ function following(current: () => Ledger): Ledger {
     get replays() {
       return current().replays;
     },
+    get suites() {
+      return current().suites;
+    },
     get undos() {
       return current().undos;
     },

@@ -87,7 +87,7 @@ const ReplayState = z.enum(['preparing', 'running', 'done', 'failed', 'discardin
 const ReplaySummary = z
   .object({
     id: z.string(),
-    kind: z.enum(['live', 'what_if']),
+    kind: z.enum(['live', 'what_if', 'suite']),
     state: ReplayState,
     filter: z.json(),
     changes: z.json().describe('What a what-if changes.'),

@@ -21,7 +21,7 @@ import {
 
 const FINGERPRINT = 'suite';
 
-const request = (bench: Bench, owner: Owner = ANN): Promise<Erasure> =>
+export const request = (bench: Bench, owner: Owner = ANN): Promise<Erasure> =>
   bench.ledger.erasures.request(TENANT, owner, {
     id: bench.tools.id('ers'),
     ownerHash: `hash of ${owner.kind === 'user' ? '' : `${owner.kind} `}${owner.id}`,
@@ -29,7 +29,7 @@ const request = (bench: Bench, owner: Owner = ANN): Promise<Erasure> =>
   });
 
 /** Takes slices until nothing is left. Answers with how many it took. */
-async function eraseAll(bench: Bench, id: string, limit = 2): Promise<number> {
+export async function eraseAll(bench: Bench, id: string, limit = 2): Promise<number> {
   for (let slices = 0; slices < 1_000; slices += 1) {
     const { more } = await bench.ledger.erasures.slice(id, limit);
     if (!more) return slices;

@@ -41,6 +41,7 @@ import { describeSaidIds } from './ledger-suite-said-ids.ts';
 import { describeModels, describeSettings } from './ledger-suite-settings.ts';
 import { describeSources } from './ledger-suite-sources.ts';
 import { describeSpeech, describeSpokenBatches } from './ledger-suite-speech.ts';
+import { describeSuites } from './ledger-suite-suites.ts';
 import { describeSummaries } from './ledger-suite-summaries.ts';
 import { describeTenants } from './ledger-suite-tenants.ts';
 import { describeThoughts } from './ledger-suite-thoughts.ts';
@@ -71,6 +72,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeApply(bench);
     describeReviews(bench);
     describeReplays(bench);
+    describeSuites(bench);
     describeUndos(bench);
     describeUndoneAgain(bench);
     describeSettings(bench);

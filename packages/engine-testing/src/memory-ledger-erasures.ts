@@ -2,6 +2,7 @@ import type { Erasure, ErasureStore, LaneId, NewErasure, Owner, TenantId } from 
 import { endLinks, forgetInKeys } from './memory-ledger-keys.ts';
 import { takeReceipts } from './memory-ledger-receipts.ts';
 import { change, rowOf, type State } from './memory-ledger-state.ts';
+import { takeCases } from './memory-ledger-suites.ts';
 import { findLane } from './memory-ledger-turns.ts';
 import { forgetInWebhooks, takeDeliveries } from './memory-ledger-webhooks.ts';
 
@@ -75,6 +76,7 @@ const TAKES = {
   batches: takeBatches,
   vectors: takeVectors,
   undos: takeUndos,
+  suite_cases: takeCases,
 };
 
 function takeMemories(state: State, lane: LaneId, limit: number): number {

@@ -42,6 +42,12 @@ export function memoryReplays(state: State): ReplayStore {
       return counts;
     },
     move: async (id, step) => move(rowOf(state.replays, id), step),
+    spend: async (id, { tokens, budget }) => {
+      const row = rowOf(state.replays, id);
+      if (row.spent + tokens > budget) return false;
+      row.spent += tokens;
+      return true;
+    },
     forget: async (tenant, owner) => {
       for (const row of state.replays.values()) {
         const rest = row.tenant === tenant ? withoutOwner(row, owner) : null;
@@ -67,6 +73,7 @@ function create(state: State, replay: NewReplay): ReplayCreated {
   state.replays.set(id, {
     ...{ id, tenant, kind, filter, changes, matched, key: idempotency, createdAt: now, dueAt: now },
     state: 'preparing',
+    spent: 0,
     failure: null,
     result: null,
     finishedAt: null,
@@ -148,6 +155,6 @@ const batchesOf = (state: State, id: string): BatchRow[] =>
 const eventsOf = (state: State, memory: Memory, before: Millis) =>
   state.events.filter((event) => event.memoryId === memory.id && event.recordedAt < before);
 
-function replayOf({ key, batchIds, dueAt, after, ...replay }: ReplayRow): Replay {
+export function replayOf({ key, batchIds, dueAt, after, ...replay }: ReplayRow): Replay {
   return replay;
 }

@@ -26,6 +26,8 @@ import type {
   Scope,
   SetAside,
   StoredAnswer,
+  Suite,
+  SuiteCase,
   Telling,
   TenantId,
   TenantSettings,
@@ -183,6 +185,8 @@ export interface State {
   readonly tombstones: { readonly lane: LaneId; readonly tombstone: Tombstone }[];
   readonly reviews: Map<string, Mutable<Review>>;
   readonly replays: Map<string, ReplayRow>;
+  readonly suites: Map<string, Suite>;
+  readonly suiteCases: Map<string, SuiteCase>;
   readonly undos: Undo[];
   readonly settings: Map<TenantId, TenantSettings>;
   readonly ceilings: Map<TenantId, Ceilings>;
@@ -234,6 +238,8 @@ export function emptyState(tools: Tools): State {
     tombstones: [],
     reviews: new Map(),
     replays: new Map(),
+    suites: new Map(),
+    suiteCases: new Map(),
     undos: [],
     settings: new Map(),
     ceilings: new Map(),

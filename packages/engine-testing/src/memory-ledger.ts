@@ -20,6 +20,7 @@ import { memorySaidIds } from './memory-ledger-said-ids.ts';
 import { memoryModels, memorySettings } from './memory-ledger-settings.ts';
 import { memorySpeech } from './memory-ledger-speech.ts';
 import { emptyState } from './memory-ledger-state.ts';
+import { memorySuites } from './memory-ledger-suites.ts';
 import { memorySummaries } from './memory-ledger-summaries.ts';
 import { memoryThoughts } from './memory-ledger-thoughts.ts';
 import { memoryTrail } from './memory-ledger-trail.ts';
@@ -42,6 +43,7 @@ export function createMemoryLedger({ tools }: { tools: Tools }): Ledger {
     speech: memorySpeech(state),
     reviews: memoryReviews(state),
     replays: memoryReplays(state),
+    suites: memorySuites(state),
     undos: memoryUndos(state),
     settings: memorySettings(state),
     models: memoryModels(state),

@@ -182,6 +182,7 @@ export { InvalidCursorError, type Page, type Paged } from './ports/ledger/page.t
 export type * from './ports/ledger/receipts.ts';
 export type * from './ports/ledger/replays.ts';
 export type * from './ports/ledger/reviews.ts';
+export type * from './ports/ledger/suites.ts';
 export type * from './ports/ledger/summaries.ts';
 export type * from './ports/ledger/thoughts.ts';
 export type * from './ports/ledger/trail.ts';

@@ -227,6 +227,7 @@ export const ERASING: readonly Erasing[] = [
   { pick: pick('unprojected_lanes', 'lane'), deletes: [['unprojected_lanes', 'lane = @lane AND lane IN :ids']] },
   { pick: pick('undos'), deletes: [['undos', 'id IN :ids']] },
   { pick: pickPlaces('tellings'), deletes: [['tellings', AT_PLACES]] },
+  { pick: pick('suite_cases'), deletes: [['suite_cases', 'id IN :ids']] },
   { pick: pick('imports'), deletes: [['imports', 'id IN :ids']] },
   { pick: pickPlaces('scopes'), deletes: [['scopes', AT_PLACES]] },
 ];
@@ -240,6 +241,7 @@ export const KEPT = [
   'usage_days',
   'erasures',
   'replays',
+  'suites',
   'api_keys',
   'links',
   'webhooks',

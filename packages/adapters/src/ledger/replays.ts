@@ -9,7 +9,7 @@ import type {
   TenantId,
 } from '@slowwave/engine';
 import { withoutOwner } from '@slowwave/engine/storing';
-import { read, snapshot, storeOf, write } from './access.ts';
+import { read, snapshot, statement, storeOf, write } from './access.ts';
 import { waitAgain } from './batches.ts';
 import { loadMemories } from './memories.ts';
 import { askedFor, type Listing, laneOfUser, newestFirst, where } from './page.ts';
@@ -77,6 +77,9 @@ export const replayStore = storeOf<ReplayStore>('replays', {
   }),
   move: write(function* (id, step) {
     return (yield* run(MOVE, { id, ...stepColumns(step) })) === 1;
+  }),
+  spend: statement(function* (id, call) {
+    return (yield* run(SPEND, { id, ...call })) === 1;
   }),
   /** Tenants have few replays that name anybody. */
   forget: write(function* (tenant, owner) {
@@ -167,6 +170,8 @@ const MOVE = `
     expires_at = CASE WHEN @setsExpiry = 1 THEN @expiresAt ELSE expires_at END
   WHERE id = @id AND state = @from`;
 
+const SPEND = 'UPDATE replays SET spent = spent + @tokens WHERE id = @id AND spent + @tokens <= @budget';
+
 const SELECT_NAMING = `
   SELECT * FROM replays WHERE tenant = @tenant AND (result IS NOT NULL OR filter ->> 'userId' IS NOT NULL)
   ORDER BY id FOR UPDATE`;
@@ -192,6 +197,7 @@ const replayFrom = (row: ReplayRow): Replay => ({
   failure: row.failure === null ? null : JSON.parse(row.failure),
   result: row.result === null ? null : JSON.parse(row.result),
   createdAt: row.created_at,
+  spent: row.spent,
   finishedAt: row.finished_at,
   expiresAt: row.expires_at,
 });
@@ -232,4 +238,9 @@ const REPLAYS: Listing<ReplayRow, Replay> = {
   by: ['created_at', 'id'],
   asked: { tenant: 'tenant = @tenant' },
   make: replayFrom,
+};
+
+export const RUNS_OF_SUITE: Listing<ReplayRow, Replay> = {
+  ...REPLAYS,
+  asked: { ...REPLAYS.asked, suiteId: "filter ->> 'suite' = @suiteId" },
 };

@@ -412,7 +412,7 @@ CREATE INDEX vectors_refused ON vectors (fingerprint) WHERE length(vector) = 0;
 CREATE TABLE replays (
   id text COLLATE "C" PRIMARY KEY,
   tenant text COLLATE "C" NOT NULL,
-  kind text NOT NULL CHECK (kind IN ('live', 'what_if')),
+  kind text NOT NULL CHECK (kind IN ('live', 'what_if', 'suite')),
   state text NOT NULL CHECK (state IN ('preparing', 'running', 'done', 'failed', 'discarding', 'discarded')),
   filter jsonb UNNOTED NOT NULL,
   changes jsonb NOT NULL,
@@ -427,6 +427,7 @@ CREATE TABLE replays (
   due_at bigint,
   created_at bigint NOT NULL,
   finished_at bigint,
+  spent bigint NOT NULL DEFAULT 0,
   expires_at bigint,
   UNIQUE (tenant, key)
 );
@@ -439,6 +440,33 @@ CREATE TABLE replay_batches (
   PRIMARY KEY (replay_id, batch_id)
 ) WITHOUT ROWID;
 CREATE INDEX replays_of_batch ON replay_batches (batch_id);
+
+-- Suites
+
+CREATE TABLE suites (
+  id text COLLATE "C" PRIMARY KEY,
+  tenant text COLLATE "C" NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  origin text NOT NULL CHECK (origin IN ('production', 'file')),
+  masked bigint NOT NULL,
+  margins jsonb NOT NULL,
+  created_at bigint NOT NULL,
+  UNIQUE (tenant, name)
+);
+CREATE INDEX suites_of_tenant ON suites (tenant, created_at, id);
+
+CREATE TABLE suite_cases (
+  id text COLLATE "C" PRIMARY KEY,
+  suite_id text COLLATE "C" NOT NULL REFERENCES suites (id),
+  place bigint NOT NULL,
+  -- Null for cases from files: they are of nobody here.
+  lane text COLLATE "C",
+  owner_kind text NOT NULL CHECK (owner_kind IN ('user', 'agent', 'run')),
+  owner_id text UNNOTED NOT NULL,
+  content jsonb UNNOTED NOT NULL,
+  UNIQUE (suite_id, place)
+);
+CREATE INDEX suite_cases_of_lane ON suite_cases (lane);
 
 -- What was asked of models
 

@@ -22,6 +22,7 @@ import { saidIdStore } from './said-ids.ts';
 import { first, run } from './script.ts';
 import { modelStore, settingsStore } from './settings.ts';
 import { speechStore } from './speech.ts';
+import { suiteStore } from './suites.ts';
 import { summaryStore } from './summaries.ts';
 import { thoughtStore } from './thoughts.ts';
 import { trailStore } from './trail.ts';
@@ -66,6 +67,7 @@ export const storesOf = (access: Access, { append, around, compact, filtering, n
     saidIds: saidIdStore(access),
     settings: settingsStore(access),
     speech: speechStore(access),
+    suites: suiteStore(access),
     summaries: summaryStore(access),
     thoughts: thoughtStore(access),
     trail: trailStore(access),

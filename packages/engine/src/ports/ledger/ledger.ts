@@ -12,6 +12,7 @@ import type { AuditStore, OverviewStore } from './overview.ts';
 import type { ReceiptStore } from './receipts.ts';
 import type { ReplayStore } from './replays.ts';
 import type { ReviewStore, UndoStore } from './reviews.ts';
+import type { SuiteStore } from './suites.ts';
 import type { PresentStore, SummaryStore } from './summaries.ts';
 import type { ThoughtStore } from './thoughts.ts';
 import type { TrailStore } from './trail.ts';
@@ -48,6 +49,7 @@ export interface Ledger {
   readonly speech: SpeechStore;
   readonly reviews: ReviewStore;
   readonly replays: ReplayStore;
+  readonly suites: SuiteStore;
   readonly undos: UndoStore;
   readonly settings: SettingsStore;
   readonly models: ModelStore;

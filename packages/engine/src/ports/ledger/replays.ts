@@ -19,6 +19,8 @@ export interface ReplayFilter {
   readonly ids?: readonly string[];
   readonly lane?: LaneId;
   readonly userId?: string;
+  /** Of the run of a suite alone: which one it is of. */
+  readonly suite?: string;
   /** Of the failure a batch shows. */
   readonly errorCode?: string;
   /** By when a batch was accepted: since, and before. */
@@ -38,8 +40,11 @@ export interface ReplayFilter {
  */
 export type ReplayState = 'preparing' | 'running' | 'done' | 'failed' | 'discarding' | 'discarded';
 
-/** live: parked batches wait again. what_if: copies of batches are consolidated in a space of their own. */
-export type ReplayKind = 'live' | 'what_if';
+/**
+ * live: parked batches wait again. what_if: copies of batches are consolidated in a space of their own. suite: the cases of a
+ * suite are, and what comes of them is held against what was stored.
+ */
+export type ReplayKind = 'live' | 'what_if' | 'suite';
 
 export interface Replay {
   readonly id: string;
@@ -51,6 +56,8 @@ export interface Replay {
   readonly changes: JsonObject;
   /** Batches that matched when it was asked for. */
   readonly matched: number;
+  /** Tokens that the run of a suite has used, with what its open calls may use. */
+  readonly spent: number;
   readonly failure: Failure | null;
   readonly result: JsonObject | null;
   readonly createdAt: Millis;
@@ -125,6 +132,8 @@ export interface ReplayStore {
   states(id: string): Promise<Readonly<Partial<Record<BatchState, number>>>>;
   /** false: it is not in that state. */
   move(id: string, step: ReplayStep): Promise<boolean>;
+  /** Counts tokens of a run, unless that would pass its budget; fewer than none are given back. false: it would. */
+  spend(id: string, call: { readonly tokens: number; readonly budget: number }): Promise<boolean>;
   /** Filters no longer name the owner, and results no longer mention it. */
   forget(tenant: TenantId, owner: Owner): Promise<void>;
   /** Memories of a lane with what was recorded of them before a moment, by id; `after` is the last one's. */

@@ -1,0 +1,91 @@
+import type { OwnerKind, Suite, SuiteCase, SuiteStore } from '@slowwave/engine';
+import { lookup, read, statement, storeOf, write } from './access.ts';
+import { type Listing, newestFirst } from './page.ts';
+import { RUNS_OF_SUITE } from './replays.ts';
+import type { ColumnsOf } from './rows/columns.ts';
+import { all, allAs, firstAs, insert, run } from './script.ts';
+
+export const suiteStore = storeOf<SuiteStore>('suites', {
+  create: write(function* (suite, cases) {
+    if ((yield* run(INSERT_SUITE, suiteColumns(suite))) === 0) return false;
+    const lanes = [...new Set(cases.flatMap(({ lane }) => lane ?? []))];
+    // Whoever erases one of them meanwhile finds its cases.
+    const standing = yield* all<{ id: string }>(LOCK_STANDING, { lanes });
+    const known = new Set(standing.map(({ id }) => id));
+    const kept = cases.filter(({ lane }) => lane === null || known.has(lane));
+    yield* insert(
+      'suite_cases',
+      kept.map(({ id, place, owner, lane, content }) => ({
+        ...{ id, suite_id: suite.id, place, owner_kind: owner.kind, owner_id: owner.id, lane },
+        content: JSON.stringify(content),
+      })),
+    );
+    return true;
+  }),
+  find: lookup((tenant, name) => firstAs(suiteFrom, `${SELECT_SUITES} AND name = @name`, { tenant, name })),
+  get: lookup((tenant, id) => firstAs(suiteFrom, `${SELECT_SUITES} AND id = @id`, { tenant, id })),
+  list: read((tenant, page) => newestFirst(SUITES, page, { tenant })),
+  cases: read((suiteId, { after, limit }) => allAs(caseFrom, SELECT_CASES, { suiteId, after, limit })),
+  setMargins: statement(function* (...[tenant, id, margins]) {
+    const text = 'UPDATE suites SET margins = @margins::jsonb WHERE id = @id AND tenant = @tenant';
+    return (yield* run(text, { tenant, id, margins: JSON.stringify(margins) })) === 1;
+  }),
+  remove: write(function* (tenant, id) {
+    yield* run('DELETE FROM suite_cases WHERE suite_id = (SELECT id FROM suites WHERE id = @id AND tenant = @tenant)', {
+      tenant,
+      id,
+    });
+    return (yield* run('DELETE FROM suites WHERE id = @id AND tenant = @tenant', { tenant, id })) === 1;
+  }),
+  runs: read((...[tenant, suiteId, page]) => newestFirst(RUNS_OF_SUITE, page, { tenant, suiteId })),
+});
+
+const INSERT_SUITE = `
+  INSERT INTO suites (id, tenant, name, origin, masked, margins, created_at)
+  VALUES (@id, @tenant, @name, @origin, @masked, @margins::jsonb, @createdAt) ON CONFLICT (tenant, name) DO NOTHING`;
+
+const LOCK_STANDING = 'SELECT id FROM lanes WHERE id IN :lanes AND erasure IS NULL ORDER BY id FOR NO KEY UPDATE';
+
+const SELECT_SUITES = 'SELECT * FROM suites WHERE tenant = @tenant';
+
+const SELECT_CASES =
+  'SELECT * FROM suite_cases WHERE suite_id = @suiteId AND place > @after ORDER BY place LIMIT @limit';
+
+const SUITES: Listing<SuiteRow, Suite> = {
+  select: 'SELECT * FROM suites',
+  by: ['created_at', 'id'],
+  asked: { tenant: 'tenant = @tenant' },
+  make: (row) => suiteFrom(row),
+};
+
+type SuiteRow = ColumnsOf<Suite, 'margins'>;
+
+const suiteColumns = (suite: Suite) => ({
+  ...suite,
+  masked: suite.masked ? 1 : 0,
+  margins: JSON.stringify(suite.margins),
+});
+
+const suiteFrom = (row: SuiteRow): Suite => ({
+  id: row.id,
+  tenant: row.tenant,
+  name: row.name,
+  origin: row.origin,
+  masked: row.masked === 1,
+  margins: JSON.parse(row.margins),
+  createdAt: row.created_at,
+});
+
+interface CaseRow extends ColumnsOf<Omit<SuiteCase, 'owner'>, 'content'> {
+  readonly owner_kind: OwnerKind;
+  readonly owner_id: string;
+}
+
+const caseFrom = (row: CaseRow): SuiteCase => ({
+  id: row.id,
+  suiteId: row.suite_id,
+  place: row.place,
+  owner: { kind: row.owner_kind, id: row.owner_id },
+  lane: row.lane,
+  content: JSON.parse(row.content),
+});

@@ -1,0 +1,94 @@
+import type { LaneId, Suite, SuiteCase } from '@slowwave/engine';
+import { describe, expect, it } from 'vitest';
+import { ALL, ANN, type Bench, laneOf, OTHER_TENANT, SECOND, store, TENANT } from './ledger-bench.ts';
+import { eraseAll, request } from './ledger-suite-erasures.ts';
+
+const SUITE = { origin: 'file', masked: false, margins: { facts_kept: { by: 0.1 } } } as const;
+
+function suiteOf(b: Bench, name: string): Suite {
+  return { ...SUITE, id: b.tools.id('sui'), tenant: TENANT, name, createdAt: b.tools.now() };
+}
+
+const caseOf = (b: Bench, place: number, lane: LaneId | null = null): Omit<SuiteCase, 'suiteId'> => ({
+  ...{ id: b.tools.id('sca'), place, lane, owner: ANN },
+  content: { said: `case ${place}` },
+});
+
+export function describeSuites(bench: () => Bench): void {
+  describe('a suite', () => {
+    it('has a name of its own, belongs to one tenant, and is listed newest first', async () => {
+      const b = bench();
+      const first = suiteOf(b, 'daily');
+      expect(await b.ledger.suites.create(first, [])).toBe(true);
+      expect(await b.ledger.suites.create({ ...suiteOf(b, 'daily'), masked: true }, [caseOf(b, 0)])).toBe(false);
+      expect(await b.ledger.suites.create({ ...suiteOf(b, 'daily'), tenant: OTHER_TENANT }, [])).toBe(true);
+      b.tools.advance(SECOND);
+      const second = { ...suiteOf(b, 'weekly'), origin: 'production', masked: true } as const;
+      await b.ledger.suites.create(second, []);
+      expect(await b.ledger.suites.find(TENANT, 'daily')).toEqual(first);
+      expect(await b.ledger.suites.get(TENANT, second.id)).toEqual(second);
+      expect(await b.ledger.suites.get(OTHER_TENANT, second.id)).toBeNull();
+      expect(await b.ledger.suites.find(OTHER_TENANT, 'weekly')).toBeNull();
+      const page = await b.ledger.suites.list(TENANT, { limit: 1, cursor: null });
+      expect(page.results).toEqual([second]);
+      expect((await b.ledger.suites.list(TENANT, { limit: 1, cursor: page.nextCursor })).results).toEqual([first]);
+    });
+
+    it('gives its cases in their order, page by page, and takes them with it', async () => {
+      const b = bench();
+      const suite = suiteOf(b, 'daily');
+      const cases = [0, 1, 2].map((place) => caseOf(b, place));
+      await b.ledger.suites.create(suite, cases);
+      const [first, second] = await b.ledger.suites.cases(suite.id, { after: -1, limit: 2 });
+      expect([first, second]).toEqual(cases.slice(0, 2).map((one) => ({ ...one, suiteId: suite.id })));
+      expect(await b.ledger.suites.cases(suite.id, { after: 1, limit: 2 })).toMatchObject([{ place: 2 }]);
+      expect(await b.ledger.suites.setMargins(OTHER_TENANT, suite.id, {})).toBe(false);
+      expect(await b.ledger.suites.setMargins(TENANT, suite.id, { stale: null })).toBe(true);
+      expect((await b.ledger.suites.get(TENANT, suite.id))?.margins).toEqual({ stale: null });
+      expect(await b.ledger.suites.remove(OTHER_TENANT, suite.id)).toBe(false);
+      expect(await b.ledger.suites.cases(suite.id, { after: -1, limit: 9 })).toHaveLength(3);
+      expect(await b.ledger.suites.remove(TENANT, suite.id)).toBe(true);
+      expect(await b.ledger.suites.cases(suite.id, { after: -1, limit: 9 })).toEqual([]);
+    });
+
+    it('loses the cases of an owner who is erased, and takes no others of them meanwhile', async () => {
+      const b = bench();
+      await store(b);
+      const lane = (await laneOf(b)).id;
+      const suite = suiteOf(b, 'daily');
+      await b.ledger.suites.create(suite, [caseOf(b, 0, lane), caseOf(b, 1)]);
+      await eraseAll(b, (await request(b)).id);
+      expect(await b.ledger.suites.cases(suite.id, { after: -1, limit: 9 })).toMatchObject([{ place: 1 }]);
+      const later = suiteOf(b, 'later');
+      await b.ledger.suites.create(later, [caseOf(b, 0, lane)]);
+      expect(await b.ledger.suites.cases(later.id, { after: -1, limit: 9 })).toEqual([]);
+    });
+
+    it('has runs, which spend no more than they may', async () => {
+      const b = bench();
+      const suite = suiteOf(b, 'daily');
+      await b.ledger.suites.create(suite, []);
+      const run = async (id: string | undefined): Promise<string> => {
+        const replay = b.tools.id('rpl');
+        const filter = { states: [], ...(id !== undefined && { suite: id }) };
+        await b.ledger.replays.create({
+          ...{ id: replay, tenant: TENANT, kind: 'suite', filter, changes: {}, matched: 1, batchIds: [] },
+          ...{ idempotency: null, now: b.tools.now() },
+        });
+        b.tools.advance(SECOND);
+        return replay;
+      };
+      const [first, second] = [await run(suite.id), await run(suite.id)];
+      await run('sui_other');
+      const { results } = await b.ledger.suites.runs(TENANT, suite.id, ALL);
+      expect(results.map(({ id }) => id)).toEqual([second, first]);
+      expect((await b.ledger.suites.runs(OTHER_TENANT, suite.id, ALL)).results).toEqual([]);
+      expect(await b.ledger.replays.spend(first, { tokens: 60, budget: 100 })).toBe(true);
+      expect(await b.ledger.replays.spend(first, { tokens: 60, budget: 100 })).toBe(false);
+      expect(await b.ledger.replays.spend(first, { tokens: -20, budget: 100 })).toBe(true);
+      expect(await b.ledger.replays.spend(first, { tokens: 60, budget: 100 })).toBe(true);
+      expect(await b.ledger.replays.get(TENANT, first)).toMatchObject({ kind: 'suite', spent: 100 });
+      expect(await b.ledger.replays.get(TENANT, second)).toMatchObject({ spent: 0 });
+    });
+  });
+}

@@ -1,0 +1,61 @@
+import type { LaneId, SuiteCase, SuiteStore } from '@slowwave/engine';
+import { pageOf } from './memory-ledger-page.ts';
+import { replayOf } from './memory-ledger-replays.ts';
+import type { State } from './memory-ledger-state.ts';
+
+export function memorySuites(state: State): SuiteStore {
+  return {
+    create: async (suite, cases) => {
+      const isTaken = [...state.suites.values()].some((one) => one.tenant === suite.tenant && one.name === suite.name);
+      if (isTaken) return false;
+      state.suites.set(suite.id, suite);
+      for (const one of cases) {
+        if (one.lane !== null && state.lanes.get(one.lane)?.erasure !== null) continue;
+        state.suiteCases.set(one.id, { ...one, suiteId: suite.id });
+      }
+      return true;
+    },
+    find: async (tenant, name) =>
+      [...state.suites.values()].find((suite) => suite.tenant === tenant && suite.name === name) ?? null,
+    get: async (tenant, id) => {
+      const suite = state.suites.get(id);
+      return suite?.tenant === tenant ? suite : null;
+    },
+    list: async (tenant, page) =>
+      pageOf(
+        [...state.suites.values()].filter((suite) => suite.tenant === tenant),
+        ({ createdAt, id }) => ({ order: createdAt, id }),
+        page,
+      ),
+    cases: async (suiteId, { after, limit }) =>
+      casesOf(state, suiteId)
+        .filter(({ place }) => place > after)
+        .slice(0, limit),
+    setMargins: async (...[tenant, id, margins]) => {
+      const suite = state.suites.get(id);
+      if (suite?.tenant !== tenant) return false;
+      state.suites.set(id, { ...suite, margins });
+      return true;
+    },
+    remove: async (tenant, id) => {
+      if (state.suites.get(id)?.tenant !== tenant) return false;
+      for (const one of casesOf(state, id)) state.suiteCases.delete(one.id);
+      return state.suites.delete(id);
+    },
+    runs: async (...[tenant, suiteId, page]) => {
+      const rows = [...state.replays.values()].filter((row) => row.tenant === tenant && row.filter.suite === suiteId);
+      const paged = pageOf(rows, (row) => ({ order: row.createdAt, id: row.id }), page);
+      return { ...paged, results: paged.results.map(replayOf) };
+    },
+  };
+}
+
+const casesOf = (state: State, suiteId: string): SuiteCase[] =>
+  [...state.suiteCases.values()].filter((one) => one.suiteId === suiteId).sort((a, b) => a.place - b.place);
+
+/** They go with their owner. */
+export function takeCases(state: State, lane: LaneId, limit: number): number {
+  const gone = [...state.suiteCases.values()].filter((one) => one.lane === lane).slice(0, limit);
+  for (const { id } of gone) state.suiteCases.delete(id);
+  return gone.length;
+}

@@ -74,6 +74,7 @@ export { type SummaryBench, summaryBench } from './summary-bench.ts';
 export { type Talk, type TalkOptions, type Turn, talk } from './talk/talk.ts';
 export { reordered, type TimedBatch, timedBatches, timedDecide, timedExtract } from './timed-world.ts';
 export { describeTokenizer } from './tokenizer-suite.ts';
+export { REGRESSIONS, type Spoiled, type ToldLife, toldLives, toldModel } from './told-lives.ts';
 export { done, type UndoBench, undoBench } from './undo-bench.ts';
 export { walkUndos } from './undo-walk.ts';
 export { updatedFacts } from './updated-talk/updates.ts';

@@ -283,6 +283,7 @@ export const settingsKey = (settings: BatchSettings): string =>
     settings.expiresAt,
     settings.graph ?? null,
     settings.ownAppOnly ?? false,
+    settings.window ?? null,
     settings.categories ?? null,
   ]);
 

@@ -255,6 +255,10 @@ export {
   type TenantSettings,
   type TriedSettings,
 } from './settings.ts';
+export { type CaseContent, contentOf } from './suites/content.ts';
+export { type FileCase, importSuite, recordSuite, type RecordedSuite } from './suites/record.ts';
+export { type SuiteReport, saysOf } from './suites/report.ts';
+export { casesOf, type Estimate, estimateRun, startRun, usualBudget } from './suites/run.ts';
 export { withoutAsker } from './text/asked.ts';
 export { DAY_MS, dayOf, isoOf, localIsoOf, millisOf, shownIsoOf, writtenOffset, zoneClock } from './text/dates.ts';
 export { HASH_VECTOR_VERSION, hashVector } from './text/hash-vector.ts';

@@ -153,6 +153,8 @@ export interface BatchSettings {
   readonly categories?: readonly string[];
   /** Whether relations are kept of it. Missing: as the tenant's settings say. */
   readonly graph?: boolean;
+  /** Copies of what was not consolidated together are not either. Missing: it may be with what is alike. */
+  readonly window?: number;
   /** Posted with a key for one app: its consolidation sees and changes memories of that app alone. */
   readonly ownAppOnly?: true;
 }

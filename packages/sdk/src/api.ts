@@ -1859,7 +1859,7 @@ export type RenewedToken = {
 
 export type Replay = {
   readonly id: string;
-  readonly kind: 'live' | 'what_if';
+  readonly kind: 'live' | 'what_if' | 'suite';
   readonly state: 'preparing' | 'running' | 'done' | 'failed' | 'discarding' | 'discarded';
   /** Any JSON value */
   readonly filter: unknown;
@@ -1977,7 +1977,7 @@ export type ReplaySide = {
 
 export type ReplaySummary = {
   readonly id: string;
-  readonly kind: 'live' | 'what_if';
+  readonly kind: 'live' | 'what_if' | 'suite';
   readonly state: 'preparing' | 'running' | 'done' | 'failed' | 'discarding' | 'discarded';
   /** Any JSON value */
   readonly filter: unknown;

@@ -66,7 +66,7 @@ export const FIGURES = {
   targets_nearest: share('lower', points(15), 'of all updates and deletions, those of the most similar memory'),
   repaired: share('higher', points(8), 'of all questions, those asked again for an answer of no use'),
   unusable: share('higher', points(5), 'of all questions, those without any answer of use'),
-  remarks: mean('higher', percent(60), 'corrections of a fact by the guard'),
+  remarks: mean('higher', points(15), 'corrections by the guard, for each fact'),
   calls: mean('higher', percent(25), 'calls of models for a message'),
   prompt_tokens: mean('higher', percent(25), 'prompt tokens for a message'),
   completion_tokens: mean('higher', percent(35), 'answer tokens for a message'),

@@ -4,7 +4,7 @@ import type { EventKind } from '../words.ts';
 import type { Figures, Tally } from './figures.ts';
 
 /** A fact as it is held against another one. */
-interface GoldFact {
+export interface GoldFact {
   readonly text: string;
   readonly quote: string | null;
   readonly language: string | null;
@@ -13,7 +13,7 @@ interface GoldFact {
 }
 
 /** What became of a memory that was known. */
-interface GoldChange {
+export interface GoldChange {
   readonly event: Extract<EventKind, 'UPDATE' | 'DELETE'>;
   readonly before: string;
 }

@@ -5,6 +5,7 @@ import type { Turn } from '../ports/ledger/lanes.ts';
 import type { ThoughtStore } from '../ports/ledger/thoughts.ts';
 import type { Meter } from '../ports/meter.ts';
 import type { TenantSettings } from '../settings.ts';
+import { chatsWithinBudget } from '../suites/budget.ts';
 import type { TurnDeps } from '../turns/take-turn.ts';
 import { type BatchSettings, hasFacts, type JsonObject, type TenantId } from '../words.ts';
 
@@ -25,12 +26,16 @@ export async function depsInSpace(deps: EngineDeps, tenant: TenantId): Promise<E
   const { ledger, settings } = deps;
   const replay = await ledger.replays.get(space.tenant, space.replay);
   const changes = changesFrom(replay?.changes ?? {});
-  return {
+  const isSuite = replay?.kind === 'suite';
+  const inSpace = {
     ...deps,
     ...(changes.model !== undefined && { chat: chatNamed(deps, changes.model, null), chats: {} }),
-    otherChat: (model) => deps.otherChat(model, null),
+    otherChat: (model: string) => deps.otherChat(model, null),
+  };
+  return {
+    ...(isSuite ? chatsWithinBudget(inSpace, replay) : inSpace),
     settings: changedSettings(settings, changes),
-    ledger: { ...ledger, thoughts: { ...ledger.thoughts, gather: gatherFromLife(deps) } },
+    ledger: isSuite ? ledger : { ...ledger, thoughts: { ...ledger.thoughts, gather: gatherFromLife(deps) } },
     meter: paidCalls(deps.meter),
   };
 }
@@ -72,6 +77,7 @@ export interface WhatIfChanges {
   readonly includes?: string;
   readonly excludes?: string;
   readonly decideInstructions?: string;
+  readonly categories?: readonly string[];
   readonly prompts?: { readonly extract?: string; readonly decide?: string };
   readonly recallPerFact?: number;
   readonly near?: Partial<NearThresholds>;
@@ -84,13 +90,14 @@ export const changesFrom = (stored: JsonObject): WhatIfChanges => stored as What
 
 /** What the tenant has chosen, as a what-if has it. Nothing waits for a person in a space that nobody lives in. */
 export function changedRules(rules: TenantSettings, changes: WhatIfChanges): TenantSettings {
-  const { model, models, instructions, includes, excludes, decideInstructions, prompts } = changes;
+  const { model, models, instructions, includes, excludes, decideInstructions, categories, prompts } = changes;
   return {
     ...rules,
     instructions: instructions ?? rules.instructions,
     includes: includes ?? rules.includes,
     excludes: excludes ?? rules.excludes,
     decideInstructions: decideInstructions ?? rules.decideInstructions,
+    categories: categories ?? rules.categories,
     prompts: { ...rules.prompts, ...prompts },
     models: { ...(model === undefined && rules.models), ...models },
     review: [],

@@ -84,7 +84,10 @@ export async function resultOf(deps: ResultDeps, replay: Replay, batches: readon
 }
 
 /** What holds after the batches, had nothing else happened since the first of them. `known`: what was there before. */
-async function heldInLife(deps: ResultDeps, lane: LaneInLife): Promise<{ held: Held[]; known: ReadonlySet<string> }> {
+export async function heldInLife(
+  deps: ResultDeps,
+  lane: LaneInLife,
+): Promise<{ held: Held[]; known: ReadonlySet<string> }> {
   const own = Map.groupBy(lane.own.values(), (event) => event.memoryId);
   const held: Held[] = [];
   const known = new Set<string>();
@@ -108,7 +111,7 @@ function heldOf(home: Home & { readonly id: string }, events: readonly MemoryEve
   return viewOf(memory, origin);
 }
 
-function viewOf(memory: Memory, origin: string | null): Held[] {
+export function viewOf(memory: Memory, origin: string | null): Held[] {
   const version = liveVersion(memory);
   if (version === null || isRemoved(version)) return [];
   return [{ origin, id: memory.id, text: version.text, sources: new Set(version.details.sourceIds.map(originOf)) }];

@@ -4,6 +4,10 @@ import { spaceOf } from '../ids.ts';
 import type { Replay } from '../ports/ledger/replays.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { DEFAULT_SETTINGS } from '../settings.ts';
+import { isOutOfBudget } from '../suites/budget.ts';
+import type { QuestionDeps } from '../suites/questions.ts';
+import { reportOf } from '../suites/report.ts';
+import { prepareCases } from '../suites/run.ts';
 import type { JsonObject, Millis, TenantId } from '../words.ts';
 import { lanesInLife } from './lives.ts';
 import { hasStudiesToMake } from './relations.ts';
@@ -39,15 +43,15 @@ const LOOK_AGAIN_MS = 2_000;
 const SLICE = 50;
 const OWNERS = 100;
 
-type WhatIfDeps = PrepareDeps & Pick<EngineDeps, 'index'>;
+type WhatIfDeps = PrepareDeps & QuestionDeps;
 
-/** What a worker does with a what-if that is due. */
+/** What a worker does with a what-if or the run of a suite that is due. */
 async function workWhatIf(deps: WhatIfDeps, replay: Replay, cancel: Cancellation): Promise<void> {
   switch (replay.state) {
     case 'preparing':
       return prepare(deps, replay, cancel);
     case 'running':
-      return lookWhether(deps, replay);
+      return lookWhether(deps, replay, cancel);
     case 'done':
     case 'failed':
       return void (await discardSpace(deps, replay));
@@ -72,47 +76,67 @@ async function prepare(deps: WhatIfDeps, replay: Replay, cancel: Cancellation): 
   const go = (to: 'preparing' | 'running', dueAt: Millis): Promise<boolean> =>
     ledger.replays.move(replay.id, { from: 'preparing', to, dueAt });
   await prepareRules(deps, replay);
-  const batches = await ledger.replays.batches(replay.id, WHAT_IF_MAX);
   // Somebody may have discarded it meanwhile.
   const goOn = async (): Promise<boolean> => !cancel.aborted && (await go('preparing', tools.now() + LEASE_MS));
+  if (replay.kind === 'suite') {
+    if (await prepareCases(deps, { replay, goOn })) await go('running', tools.now());
+    return;
+  }
+  const batches = await ledger.replays.batches(replay.id, WHAT_IF_MAX);
   try {
     for (const life of await lanesInLife(deps, batches, replay.createdAt)) {
       if (!(await prepareLane(deps, { replay, life, goOn }))) return;
     }
   } catch (error) {
     if (!(error instanceof RemovedError)) throw error;
-    return fail(deps, replay, error);
+    return fail(deps, replay, { code: 'removed_by_retention', message: error.message });
   }
   await go('running', tools.now());
 }
 
 /** For good: what it would need is gone. */
-async function fail({ ledger, tools }: WhatIfDeps, { id }: Replay, { message }: RemovedError): Promise<void> {
+async function fail(
+  { ledger, tools }: WhatIfDeps,
+  { id, state }: Replay,
+  why: Omit<NonNullable<Replay['failure']>, 'at'>,
+): Promise<void> {
   const now = tools.now();
-  const failure = { code: 'removed_by_retention', message, at: now };
   const expiresAt = now + KEPT_MS;
   await ledger.replays.move(id, {
-    ...{ from: 'preparing', to: 'failed', dueAt: expiresAt, expiresAt, finishedAt: now, failure },
+    ...{ from: state, to: 'failed', dueAt: expiresAt, expiresAt, finishedAt: now, failure: { ...why, at: now } },
   });
 }
 
-async function lookWhether(deps: WhatIfDeps, replay: Replay): Promise<void> {
+async function lookWhether(deps: WhatIfDeps, replay: Replay, cancel: Cancellation): Promise<void> {
   const { ledger, tools, log } = deps;
   const { pending, consolidating } = await ledger.overview.batches(spaceFor(replay));
   const now = tools.now();
+  if (replay.kind === 'suite' && consolidating > 0 && (await isOutOfBudget(deps, replay)))
+    return fail(deps, replay, outOfBudget(replay));
   if (pending + consolidating > 0 || (await hasStudiesToMake(deps, spaceFor(replay)))) {
     await ledger.replays.move(replay.id, { from: 'running', to: 'running', dueAt: now + LOOK_AGAIN_MS });
     return;
   }
-  const result = await resultOf(deps, replay, await ledger.replays.batches(replay.id, WHAT_IF_MAX));
+  const result = replay.kind === 'suite' ? await suiteReport(deps, replay, cancel) : await whatIfResult(deps, replay);
+  if (result === null) return fail(deps, replay, { code: 'suite_removed', message: 'its suite was removed' });
   const expiresAt = now + KEPT_MS;
   const done = { from: 'running', to: 'done', dueAt: expiresAt, expiresAt, finishedAt: now } as const;
   await ledger.replays.move(replay.id, { ...done, result: JSON.parse(JSON.stringify(result)) as JsonObject });
-  log.info(
-    { replay: replay.id, added: result.added, changed: result.changed, gone: result.gone },
-    'a what-if replay is done',
-  );
+  log.info({ replay: replay.id }, replay.kind === 'suite' ? 'a run of a suite is done' : 'a what-if replay is done');
 }
+
+const whatIfResult = async (deps: WhatIfDeps, replay: Replay) =>
+  resultOf(deps, replay, await deps.ledger.replays.batches(replay.id, WHAT_IF_MAX));
+
+async function suiteReport(deps: WhatIfDeps, replay: Replay, cancel: Cancellation) {
+  const suite = await deps.ledger.suites.get(replay.tenant, replay.filter.suite ?? '');
+  return suite === null ? null : reportOf(deps, { replay, suite }, cancel);
+}
+
+const outOfBudget = ({ spent, filter }: Replay) => ({
+  code: 'budget_exhausted',
+  message: `${spent} of the ${filter.budget} tokens of its budget are used, and it is not done; run it again with a higher budget`,
+});
 
 /** Every lane of it is erased as an owner's would be; when none is left, the space is gone. */
 async function removeSpace(deps: WhatIfDeps, replay: Replay): Promise<void> {

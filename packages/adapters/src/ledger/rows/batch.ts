@@ -64,6 +64,7 @@ const settingsText = (settings: BatchSettings): string =>
     expiresAt: settings.expiresAt,
     ...(settings.categories !== undefined && { categories: settings.categories }),
     ...(settings.graph !== undefined && { graph: settings.graph }),
+    ...(settings.window !== undefined && { window: settings.window }),
     ...(settings.ownAppOnly && { ownAppOnly: settings.ownAppOnly }),
   } satisfies BatchSettings);
 

@@ -256,7 +256,7 @@ export {
   type TriedSettings,
 } from './settings.ts';
 export { type CaseContent, contentOf } from './suites/content.ts';
-export { type FileCase, importSuite, recordSuite, type RecordedSuite } from './suites/record.ts';
+export { type FileCase, importSuite, type RecordedSuite, recordSuite } from './suites/record.ts';
 export { type SuiteReport, saysOf } from './suites/report.ts';
 export { casesOf, type Estimate, estimateRun, startRun, usualBudget } from './suites/run.ts';
 export { withoutAsker } from './text/asked.ts';

@@ -3,7 +3,7 @@ import { fakeChat, type Reply } from './fake-models.ts';
 import { pick } from './worlds.ts';
 
 /** Something that is said, the one fact it holds, and what that is about: a later fact of the same slot replaces it. */
-export interface ToldLine {
+interface ToldLine {
   readonly says: string;
   readonly fact: string;
   readonly slot: string;

@@ -43,7 +43,7 @@ export interface CaseBatch {
   readonly messages: readonly CaseMessage[];
 }
 
-export interface CaseMessage {
+interface CaseMessage {
   readonly id: string;
   readonly clientId: string | null;
   readonly role: Role;
@@ -54,7 +54,7 @@ export interface CaseMessage {
   readonly trust?: MarkedTrust;
 }
 
-export interface MeasuredCase {
+interface MeasuredCase {
   readonly figures: Figures;
   readonly calls: number;
   readonly tokens: number;

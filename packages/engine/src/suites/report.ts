@@ -32,7 +32,7 @@ import { answered, type QuestionDeps } from './questions.ts';
 import { casesOf } from './run.ts';
 
 /** A figure of a run with what it was held against. */
-export interface HeldFigure extends Comparison {
+interface HeldFigure extends Comparison {
   /** Of the facts in one language alone; null: of all. */
   readonly language: string | null;
   /** null: it is only shown. */
@@ -55,7 +55,7 @@ export interface SuiteReport {
   readonly relations: null;
 }
 
-export interface CaseReport {
+interface CaseReport {
   readonly place: number;
   readonly figures: Figures;
   readonly keptByLanguage: Readonly<Record<string, Tally>>;

@@ -35,6 +35,7 @@ describe('the metrics of the engine', () => {
       failure: 'model_timeout',
       usage,
       cost: 0.5,
+      cause: null,
     } as const;
     engineMetrics(registry).call(turn, call);
     const text = await registry.metrics();
@@ -48,7 +49,16 @@ describe('the metrics of the engine', () => {
     const registry = new Registry();
     const meter = engineMetrics(registry);
     const usage = { promptTokens: Number.NaN, completionTokens: -5 };
-    meter.call(null, { startedAt: 9, endedAt: 1, kind: 'k', model: 'm', failure: null, usage, cost: Number.NaN });
+    meter.call(null, {
+      startedAt: 9,
+      endedAt: 1,
+      kind: 'k',
+      model: 'm',
+      failure: null,
+      usage,
+      cost: Number.NaN,
+      cause: null,
+    });
     meter.searchable([-5]);
     const text = await registry.metrics();
     expect(text).toContain('slowwave_model_tokens_total{kind="k",model="m",direction="completion"} 0');

@@ -275,7 +275,7 @@ function measuring({ meter, tools }: Metering, called: Pick<MeasuredCall, 'kind'
   return async <T>(call: () => Promise<T>, usageOf: (answer: T) => MeasuredCall['usage']): Promise<T> => {
     const startedAt = tools.now();
     const count = (ended: Pick<MeasuredCall, 'failure' | 'usage'>): void =>
-      meter.call(null, { ...ended, ...called, cost: 0, startedAt, endedAt: tools.now() });
+      meter.call(null, { ...ended, ...called, cause: null, cost: 0, startedAt, endedAt: tools.now() });
     try {
       const answer = await call();
       count({ failure: null, usage: usageOf(answer) });

@@ -57,6 +57,9 @@ function following(current: () => Ledger): Ledger {
     get id() {
       return current().id;
     },
+    get usage() {
+      return current().usage;
+    },
     get batches() {
       return current().batches;
     },

@@ -19,6 +19,8 @@ import {
   type Plan,
   type Rated,
   type Scope,
+  type SentCall,
+  type SettledCall,
   type StoredAnswer,
   type Tools,
   type Turn,
@@ -193,6 +195,25 @@ export const storedAnswer = (tools: Tools, given: Partial<StoredAnswer> = {}): S
   at: tools.now(),
   ...given,
 });
+
+/** A call of the consolidation of a turn that was answered, and never noted before. */
+export const settledCall = (
+  tools: Tools,
+  { tenant, lane, consolidationId }: Pick<Turn, 'tenant' | 'lane' | 'consolidationId'>,
+  given: Partial<SettledCall> = {},
+): SettledCall => ({
+  id: tools.id('cal'),
+  ...{ tenant, lane, consolidationId, appId: null, keyId: null, step: 'extract', cause: 'live', model: 'scripted' },
+  usage: { promptTokens: 100, completionTokens: 20 },
+  ...{ cost: 0.5, at: tools.now(), outcome: 'answered', noted: null, tookMs: 10 },
+  ...given,
+});
+
+/** A call of the consolidation of a turn that has just been sent. */
+export function sentCall(tools: Tools, turn: Turn, given: Partial<SentCall> = {}): SentCall {
+  const { outcome: _, noted: __, tookMs: ___, ...call } = settledCall(tools, turn);
+  return { ...call, usage: { promptTokens: 7, completionTokens: 0 }, ...given };
+}
 
 /** A plan that decides nothing. */
 export const newPlan = (turn: Turn, given: Partial<Plan> = {}): Plan => ({

@@ -1,6 +1,6 @@
 import type { Erasure, LaneId, Owner } from '@slowwave/engine';
 import { describe, expect, it } from 'vitest';
-import { added, deleted, home, newPlan, scope, storedAnswer, user } from './builders.ts';
+import { added, deleted, home, newPlan, scope, settledCall, storedAnswer, user } from './builders.ts';
 import {
   ALL,
   ANN,
@@ -46,7 +46,7 @@ async function aLife(bench: Bench, owner: Owner = ANN): Promise<{ batchId: strin
   });
   const turn = await nextTurn(bench, { owner });
   const { ledger, tools } = bench;
-  await ledger.thoughts.storeAnswer(turn, storedAnswer(tools));
+  await ledger.thoughts.storeAnswer(turn, storedAnswer(tools), settledCall(tools, turn));
   await ledger.thoughts.storePlan(turn, newPlan(turn));
   const change = added(tools, { ...home(turn.lane), owner, scope: given.scope });
   await apply(bench, turn, { changes: [change] });

@@ -1,6 +1,6 @@
-import type { HowToGlance } from '@slowwave/engine';
+import { type HowToGlance, usageStepOf } from '@slowwave/engine';
 import { describe, expect, it } from 'vitest';
-import { added, heldOperation, home, scope, storedAnswer, user } from './builders.ts';
+import { added, heldOperation, home, scope, sentCall, settledCall, user } from './builders.ts';
 import {
   apply,
   type Bench,
@@ -119,17 +119,17 @@ export function describeGlance(bench: () => Bench): void {
 
     it('adds up what models were asked by day and purpose, whichever part or try it was', async () => {
       const b = bench();
-      const { thoughts, summaries } = b.ledger;
       const { turn } = await claimedBatch(b);
       const at = b.tools.now();
       for (const step of ['extract', 'extract/1', 'decide:2', 'extract:unusable:1', 'of a later release'])
-        await thoughts.storeAnswer(turn, storedAnswer(b.tools, { step }));
-      const call = { model: 'scripted', usage: { promptTokens: 7, completionTokens: 1 }, at };
-      await thoughts.countFailedCall(turn, { ...call, step: 'extract_facts' });
-      await summaries.countCall(TENANT, { lane: turn.lane }, { ...call, step: 'refresh_summary', failed: false });
+        await b.ledger.usage.settle([settledCall(b.tools, turn, { step: usageStepOf(step), at })]);
+      const small = { usage: { promptTokens: 7, completionTokens: 1 }, at };
+      await b.ledger.usage.note(sentCall(b.tools, turn, small));
+      await b.ledger.usage.settle([settledCall(b.tools, turn, { ...small, step: 'summary' })]);
       const { usage } = await glance(b);
       const day = Math.floor(at / DAY);
-      const used = { day, model: 'scripted', calls: 1, failedCalls: 0, promptTokens: 100, completionTokens: 20 };
+      const answered = { failedCalls: 0, promptTokens: 100, cachedTokens: 0, completionTokens: 20 };
+      const used = { day, model: 'scripted', calls: 1, ...answered };
       expect(usage).toEqual([
         { ...used, step: 'decide' },
         { ...used, step: 'extract', calls: 4, failedCalls: 1, promptTokens: 307, completionTokens: 61 },

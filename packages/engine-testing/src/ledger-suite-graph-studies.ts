@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { scope, storedAnswer, user } from './builders.ts';
+import { scope, settledCall, storedAnswer, user } from './builders.ts';
 import { claimStudy, graphPlan, HOLD_MS, heldStudy, relationsOf, studied, toStudy } from './graph-bench.ts';
 import { statementsBy } from './graph-statements.ts';
 import { ANN, apply, type Bench, claimedBatch, failure, OTHER_TENANT, SECOND, TENANT } from './ledger-bench.ts';
@@ -65,10 +65,13 @@ export function describeGraphStudies(bench: () => Bench): void {
       const study = await heldStudy(b, turn.lane);
       const answer = storedAnswer(b.tools, { step: 'extract_graph' });
       const { graph, thoughts, overview } = b.ledger;
-      for (const _ of [1, 2]) expect(await graph.storeAnswer(study, answer)).toEqual({ kind: 'stored' });
+      const call = settledCall(b.tools, turn, { step: 'graph', cause: 'graph' });
+      for (const _ of [1, 2]) expect(await graph.storeAnswer(study, answer, call)).toEqual({ kind: 'stored' });
       expect(await thoughts.answer(turn.consolidationId, 'extract_graph', answer.inputHash)).toEqual(answer);
       expect((await overview.usage(TENANT)).calls).toBe(1);
-      expect(await graph.storeAnswer({ ...study, epoch: 9 }, answer)).toEqual({ kind: 'fenced' });
+      const late = graph.storeAnswer({ ...study, epoch: 9 }, answer, settledCall(b.tools, turn));
+      expect(await late).toEqual({ kind: 'fenced' });
+      expect((await overview.usage(TENANT)).calls).toBe(2);
       expect(await graph.holds(study)).toBe(true);
       expect(await graph.holds({ ...study, epoch: 9 })).toBe(false);
     });

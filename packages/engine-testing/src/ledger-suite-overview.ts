@@ -1,6 +1,6 @@
-import { InvalidCursorError, type OwnersAsked, spaceOf } from '@slowwave/engine';
+import { InvalidCursorError, type OwnersAsked, spaceOf, type Turn } from '@slowwave/engine';
 import { describe, expect, it } from 'vitest';
-import { added, deleted, home, scope, storedAnswer, updated, user } from './builders.ts';
+import { added, deleted, home, scope, sentCall, settledCall, storedAnswer, updated, user } from './builders.ts';
 import {
   ALL,
   ANN,
@@ -34,13 +34,6 @@ const NO_BATCHES = {
 const DAY = 24 * 60 * MINUTE;
 
 /** Its prompt was read, but no answer came. */
-const failedCall = (at: number) => ({
-  step: 'decide',
-  model: 'scripted',
-  usage: { promptTokens: 7, completionTokens: 0 },
-  at,
-});
-
 export function describeOverview(bench: () => Bench): void {
   describe('the counts', () => {
     it('are all zero in a new ledger', async () => {
@@ -99,13 +92,15 @@ export function describeOverview(bench: () => Bench): void {
     it('is counted per consolidation and in total, failed calls too', async () => {
       const b = bench();
       const { turn } = await claimedBatch(b);
-      await b.ledger.thoughts.storeAnswer(turn, storedAnswer(b.tools));
-      await b.ledger.thoughts.storeAnswer(turn, storedAnswer(b.tools, { step: 'decide' }));
-      await b.ledger.thoughts.countFailedCall(turn, failedCall(b.tools.now()));
+      const answered = (of: Turn, step = 'extract') =>
+        b.ledger.thoughts.storeAnswer(of, storedAnswer(b.tools, { step }), settledCall(b.tools, of));
+      await answered(turn);
+      await answered(turn, 'decide');
+      await b.ledger.usage.note(sentCall(b.tools, turn));
       await apply(b, turn);
       const { turn: next } = await claimedBatch(b);
-      await b.ledger.thoughts.storeAnswer(next, storedAnswer(b.tools));
-      const first = { calls: 3, failedCalls: 1, promptTokens: 207, completionTokens: 40 };
+      await answered(next);
+      const first = { calls: 3, failedCalls: 1, promptTokens: 207, cachedTokens: 0, completionTokens: 40 };
       expect(await b.ledger.overview.usageOf(turn.consolidationId)).toEqual(first);
       expect(await b.ledger.overview.usage(TENANT)).toEqual({
         ...first,
@@ -117,16 +112,20 @@ export function describeOverview(bench: () => Bench): void {
 
     it('is counted per model and UTC day, for a tenant and for each of its lanes, summaries included', async () => {
       const b = bench();
-      const { thoughts, overview, summaries } = b.ledger;
+      const { overview, usage } = b.ledger;
       const { turn } = await claimedBatch(b);
-      await thoughts.storeAnswer(turn, storedAnswer(b.tools));
-      await thoughts.countFailedCall(turn, { ...failedCall(b.tools.now()), model: 'other' });
+      await usage.note(sentCall(b.tools, turn, { model: 'other' }));
       await store(b, { scope: scope({ userId: 'bob' }) });
       const bobs = await nextTurn(b, { owner: user('bob') });
-      await thoughts.storeAnswer(bobs, storedAnswer(b.tools));
-      await summaries.countCall(TENANT, { lane: bobs.lane }, { ...failedCall(b.tools.now()), failed: false });
-      const one = { model: 'scripted', calls: 1, failedCalls: 0, promptTokens: 100, completionTokens: 20 };
-      const other = { model: 'other', calls: 1, failedCalls: 1, promptTokens: 7, completionTokens: 0 };
+      const small = { usage: { promptTokens: 7, completionTokens: 0 }, step: 'summary', cause: 'summary' } as const;
+      await usage.settle([
+        settledCall(b.tools, turn),
+        settledCall(b.tools, bobs),
+        settledCall(b.tools, { ...bobs, consolidationId: '' }, small),
+      ]);
+      const answered = { failedCalls: 0, promptTokens: 100, cachedTokens: 0, completionTokens: 20 };
+      const one = { model: 'scripted', calls: 1, ...answered };
+      const other = { ...one, model: 'other', failedCalls: 1, promptTokens: 7, completionTokens: 0 };
       const now = b.tools.now();
       expect(await overview.usageOfDay({ lane: turn.lane }, now)).toEqual([other, one]);
       const both = { ...one, calls: 2, promptTokens: 107 };
@@ -142,14 +141,14 @@ export function describeOverview(bench: () => Bench): void {
 
     it('for owners who have no lane is counted together, for the tenant, and makes nobody known', async () => {
       const b = bench();
-      const { overview, summaries } = b.ledger;
+      const { overview, usage } = b.ledger;
       const now = b.tools.now();
-      for (const tenant of [TENANT, TENANT, OTHER_TENANT]) {
-        await summaries.countCall(tenant, { strangersOf: tenant }, { ...failedCall(now), failed: false });
-      }
-      const [lane] = [(await claimedBatch(b)).turn.lane];
-      await summaries.countCall(TENANT, { lane }, { ...failedCall(now), failed: false });
-      const used = { model: 'scripted', failedCalls: 0 };
+      const { turn } = await claimedBatch(b);
+      const small = { usage: { promptTokens: 7, completionTokens: 0 }, at: now };
+      for (const tenant of [TENANT, TENANT, OTHER_TENANT])
+        await usage.settle([settledCall(b.tools, { ...turn, tenant }, { ...small, lane: null })]);
+      await usage.settle([settledCall(b.tools, turn, small)]);
+      const used = { model: 'scripted', failedCalls: 0, cachedTokens: 0 };
       const ofStrangers = [{ ...used, calls: 2, promptTokens: 14, completionTokens: 0 }];
       expect(await overview.usageOfDay({ strangersOf: TENANT }, now)).toEqual(ofStrangers);
       expect(await overview.usageOfDay({ tenant: TENANT }, now)).toMatchObject([{ calls: 3 }]);
@@ -159,7 +158,7 @@ export function describeOverview(bench: () => Bench): void {
     });
 
     it('is zero for a consolidation without calls', async () => {
-      const none = { calls: 0, failedCalls: 0, promptTokens: 0, completionTokens: 0 };
+      const none = { calls: 0, failedCalls: 0, promptTokens: 0, cachedTokens: 0, completionTokens: 0 };
       expect(await bench().ledger.overview.usageOf('con_none')).toEqual(none);
     });
   });
@@ -275,7 +274,7 @@ export function describeOverview(bench: () => Bench): void {
       const b = bench();
       await store(b, { tenant: SPACE, flush: true });
       const turn = await nextTurn(b, { tenant: SPACE });
-      await b.ledger.thoughts.storeAnswer(turn, storedAnswer(b.tools));
+      await b.ledger.thoughts.storeAnswer(turn, storedAnswer(b.tools), settledCall(b.tools, turn));
       const { calls, promptTokens } = await b.ledger.overview.usageOf(turn.consolidationId);
       expect(calls).toBe(1);
       expect(await b.ledger.overview.usage(TENANT)).toMatchObject({ calls: 1, promptTokens });

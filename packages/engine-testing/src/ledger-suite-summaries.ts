@@ -1,6 +1,6 @@
 import { DEFAULT_SETTINGS, type LaneId, type SummaryBasis, type SummaryRefresh, type Turn } from '@slowwave/engine';
 import { describe, expect, it } from 'vitest';
-import { added, deleted, home, newMessage, scope } from './builders.ts';
+import { added, deleted, home, newMessage, scope, settledCall } from './builders.ts';
 import {
   apply,
   type Bench,
@@ -220,26 +220,16 @@ export function describeSummaries(bench: () => Bench): void {
     });
   });
 
-  it('a summary call counts for its tenant', async () => {
-    const b = bench();
-    const { lane } = await dueAfter(b, ['one', 'two', 'three']);
-    const call = { step: 'refresh_summary', model: 'scripted', at: b.tools.now() };
-    const usage = { promptTokens: 100, completionTokens: 10 };
-    const nothing = { promptTokens: 0, completionTokens: 0 };
-    await b.ledger.summaries.countCall(TENANT, { lane }, { ...call, failed: false, usage });
-    await b.ledger.summaries.countCall(TENANT, { lane }, { ...call, failed: true, usage: nothing });
-    expect(await b.ledger.overview.usage(TENANT)).toEqual({ calls: 2, failedCalls: 1, ...usage });
-  });
-
   it('the call that made a summary counts when it is stored, and when another refresh was faster', async () => {
     const b = bench();
     const due = await dueAfter(b, ['one', 'two', 'three']);
     const basis = expectThere(await b.ledger.summaries.read(due, HOW));
     const usage = { promptTokens: 100, completionTokens: 10 };
-    const call = { step: 'refresh_summary', model: 'scripted', at: b.tools.now(), failed: false, usage };
+    const call = () =>
+      settledCall(b.tools, { tenant: TENANT, lane: due.lane, consolidationId: '' }, { step: 'summary', usage });
     const stored = [
-      await b.ledger.summaries.store(due, { ...basis, summary: 'first', call }),
-      await b.ledger.summaries.store(due, { ...basis, summary: 'second', call }),
+      await b.ledger.summaries.store(due, { ...basis, summary: 'first', call: call() }),
+      await b.ledger.summaries.store(due, { ...basis, summary: 'second', call: call() }),
     ];
     expect(stored).toEqual([{ kind: 'stored' }, { kind: 'overtaken' }]);
     expect(await summaryRead(b)).toBe('first');

@@ -1,6 +1,6 @@
-import { DEFAULT_SETTINGS, type LaneId } from '@slowwave/engine';
+import { DEFAULT_SETTINGS, type LaneId, type Turn } from '@slowwave/engine';
 import { describe, expect, it } from 'vitest';
-import { newMessage, newPlan, scope, storedAnswer, user } from './builders.ts';
+import { newMessage, newPlan, scope, sentCall, settledCall, storedAnswer, user } from './builders.ts';
 import {
   ALL,
   ANN,
@@ -127,14 +127,20 @@ export function describeThoughts(bench: () => Bench): void {
       expect((await batchOf(b, batch.id)).stage).toBe('decide');
     });
 
-    it('is never replaced, and paid for once', async () => {
+    it('is never replaced, and each call for it counts once', async () => {
       const b = bench();
       const { turn } = await claimedBatch(b);
-      const first = storedAnswer(b.tools, { text: 'first' });
-      await b.ledger.thoughts.storeAnswer(turn, first);
-      expect(await b.ledger.thoughts.storeAnswer(turn, { ...first, text: 'second' })).toEqual({ kind: 'stored' });
-      expect(await b.ledger.thoughts.answers(turn.consolidationId)).toEqual([first]);
+      const first = storedAnswer(b.tools, {
+        text: 'first',
+        usage: { promptTokens: 9, cachedTokens: 4, completionTokens: 1 },
+      });
+      const call = settledCall(b.tools, turn);
+      for (const _ of [1, 2]) await b.ledger.thoughts.storeAnswer(turn, first, call);
       expect((await b.ledger.overview.usageOf(turn.consolidationId)).calls).toBe(1);
+      const second = b.ledger.thoughts.storeAnswer(turn, { ...first, text: 'second' }, settledCall(b.tools, turn));
+      expect(await second).toEqual({ kind: 'stored' });
+      expect(await b.ledger.thoughts.answers(turn.consolidationId)).toEqual([first]);
+      expect((await b.ledger.overview.usageOf(turn.consolidationId)).calls).toBe(2);
     });
 
     it('is listed with the others in the order they came', async () => {
@@ -149,31 +155,37 @@ export function describeThoughts(bench: () => Bench): void {
       const b = bench();
       const { turn } = await claimedBatch(b);
       const asked = { inputHash: 'input-1', steps: ['extract', 'extract:unusable:0'] };
-      expect(await b.ledger.thoughts.lastLook(turn, asked)).toEqual({ holds: true, answer: null });
+      const look = (of: Turn, about = asked, call = sentCall(b.tools, of)) =>
+        b.ledger.thoughts.lastLook(of, about, call);
+      const sent = sentCall(b.tools, turn);
+      expect(await look(turn, asked, sent)).toEqual({ holds: true, answer: null });
       const now = await claim(b, turn);
-      expect(await b.ledger.thoughts.lastLook(turn, asked)).toEqual({ holds: false, answer: null });
+      expect(await look(turn)).toEqual({ holds: false, answer: null });
       const answer = storedAnswer(b.tools);
-      expect(await b.ledger.thoughts.storeAnswer(turn, answer)).toEqual({ kind: 'fenced' });
-      expect(await b.ledger.thoughts.storeAnswer(turn, { ...answer, text: 'again' })).toEqual({ kind: 'fenced' });
-      expect(await b.ledger.thoughts.answers(turn.consolidationId)).toEqual([answer]);
-      expect((await b.ledger.overview.usage(TENANT)).calls).toBe(1);
+      const { thoughts, overview } = b.ledger;
+      const call = settledCall(b.tools, turn, { id: sent.id, noted: sent });
+      expect(await thoughts.storeAnswer(turn, answer, call)).toEqual({ kind: 'fenced' });
+      expect(await thoughts.storeAnswer(turn, { ...answer, text: 'again' }, call)).toEqual({ kind: 'fenced' });
+      expect(await thoughts.answers(turn.consolidationId)).toEqual([answer]);
+      expect(await overview.usage(TENANT), 'nobody was asked without its lane').toMatchObject({
+        ...{ calls: 1, failedCalls: 0, promptTokens: 100 },
+      });
       if (now.kind !== 'claimed') return expect.unreachable('the lane is due');
-      expect(await b.ledger.thoughts.lastLook(now.turn, asked)).toEqual({ holds: true, answer });
-      expect(await b.ledger.thoughts.lastLook(now.turn, { ...asked, inputHash: 'input-2' })).toMatchObject({
-        answer: null,
-      });
-      expect(await b.ledger.thoughts.lastLook(now.turn, { ...asked, steps: ['decide'] })).toMatchObject({
-        answer: null,
-      });
+      expect(await look(now.turn)).toEqual({ holds: true, answer });
+      expect((await overview.usage(TENANT)).calls, 'nor where there is an answer').toBe(1);
+      expect(await look(now.turn, { ...asked, inputHash: 'input-2' })).toMatchObject({ answer: null });
+      expect(await look(now.turn, { ...asked, steps: ['decide'] })).toMatchObject({ answer: null });
+      expect(await overview.usage(TENANT)).toMatchObject({ calls: 3, failedCalls: 2, promptTokens: 114 });
     });
 
-    it('that comes after its consolidation is over, is kept for nobody', async () => {
+    it('that comes after its consolidation is over, is kept for nobody, and was paid for all the same', async () => {
       const b = bench();
       const { turn } = await claimedBatch(b);
       await apply(b, turn);
-      expect(await b.ledger.thoughts.storeAnswer(turn, storedAnswer(b.tools))).toEqual({ kind: 'fenced' });
+      const late = b.ledger.thoughts.storeAnswer(turn, storedAnswer(b.tools), settledCall(b.tools, turn));
+      expect(await late).toEqual({ kind: 'fenced' });
       expect(await b.ledger.thoughts.answers(turn.consolidationId)).toEqual([]);
-      expect((await b.ledger.overview.usage(TENANT)).calls).toBe(0);
+      expect((await b.ledger.overview.usage(TENANT)).calls).toBe(1);
     });
 
     it('outlives failed tries, new claims and a restart', async () => {

@@ -48,6 +48,7 @@ import { describeThoughts } from './ledger-suite-thoughts.ts';
 import { describeTrail } from './ledger-suite-trail.ts';
 import { describeUndoneAgain } from './ledger-suite-undone-again.ts';
 import { describeUndos } from './ledger-suite-undos.ts';
+import { describeUsage } from './ledger-suite-usage.ts';
 import { describeWalks } from './ledger-suite-walks.ts';
 import { describeWebhooks } from './ledger-suite-webhooks.ts';
 
@@ -92,6 +93,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeBeside(bench);
     describeOverview(bench);
     describeGlance(bench);
+    describeUsage(bench);
     describeAudit(bench);
     describeTenants(bench);
     describeErasures(bench);

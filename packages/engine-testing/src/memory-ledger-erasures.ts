@@ -166,7 +166,7 @@ function forgetOwner(state: State, { id, lane }: Erasure): void {
     state.graph.turns.delete(lane);
     drop(state.summaries, (summary) => summary.lane === lane);
     state.calls.forEach((call, i) => {
-      if (call.lane === lane) state.calls[i] = { ...call, lane: '' as LaneId, consolidationId: '' };
+      if (call.lane === lane) state.calls[i] = { ...call, lane: '' as LaneId, consolidationId: null, kept: false };
     });
   }
   set(state, id, { state: 'compacting', owner: null, lane: null });

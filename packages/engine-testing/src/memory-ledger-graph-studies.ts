@@ -13,6 +13,7 @@ import {
 import type { GraphTurnRow, StudyRow } from './memory-ledger-graph-rows.ts';
 import { writeGraph } from './memory-ledger-graph-writes.ts';
 import { change, rowOf, type State } from './memory-ledger-state.ts';
+import { settle } from './memory-ledger-usage.ts';
 
 type Studies = Pick<
   GraphStore,
@@ -23,7 +24,8 @@ export function graphStudies(state: State): Studies {
   return {
     claim: async (lane, how) => claim(state, lane, how),
     holds: async (study) => heldStudy(state, study) !== null,
-    storeAnswer: async (study, answer) => {
+    storeAnswer: async (study, answer, call = null) => {
+      if (call !== null) settle(state, call);
       if (heldStudy(state, study) === null) return { kind: 'fenced' };
       storeAnswer(state, study, answer);
       return { kind: 'stored' };
@@ -119,14 +121,11 @@ function claim(state: State, laneId: LaneId, { now, holdMs }: { now: Millis; hol
   };
 }
 
-function storeAnswer(state: State, { tenant, lane, consolidationId }: Study, answer: StoredAnswer): void {
-  const { step, inputHash, model, usage, at } = answer;
+function storeAnswer(state: State, { consolidationId }: Study, answer: StoredAnswer): void {
+  const { step, inputHash } = answer;
   const known = state.answers.get(consolidationId) ?? [];
   if (known.some((one) => one.step === step && one.inputHash === inputHash)) return;
   state.answers.set(consolidationId, [...known, answer]);
-  if (answer.former === undefined) {
-    state.calls.push({ tenant, lane, consolidationId, step, model, failed: false, usage, at });
-  }
 }
 
 function apply(state: State, { row, plan, now }: { row: StudyRow; plan: GraphPlan; now: Millis }): void {

@@ -18,7 +18,6 @@ import {
   type UsageOfStep,
   type UsageStep,
   type UsageTotals,
-  usageStepOf,
 } from '@slowwave/engine';
 import { unprojectedOfGraph } from './memory-ledger-graph-items.ts';
 import { pageOf } from './memory-ledger-page.ts';
@@ -152,7 +151,7 @@ const STATES: readonly BatchState[] = ['pending', 'consolidating', 'consolidated
 
 function usageByStep(state: State, tenant: TenantId, { fromDay }: HowToGlance): UsageOfStep[] {
   const mine = state.calls.filter((call) => payerOf(call.tenant) === tenant && dayOf(call.at) >= fromDay);
-  const keyOf = ({ at, model, step }: CallRow): string => JSON.stringify([dayOf(at), model, usageStepOf(step)]);
+  const keyOf = ({ at, model, step }: CallRow): string => JSON.stringify([dayOf(at), model, step]);
   const groups = [...Map.groupBy(mine, keyOf)].map(([key, calls]): UsageOfStep => {
     const [day, model, step] = JSON.parse(key) as [number, string, UsageStep];
     return { day, step, model, ...totals(calls) };
@@ -165,14 +164,15 @@ const isLive = (memory: Memory): boolean => liveVersion(memory) !== null;
 
 function isOf({ tenant, lane }: CallRow, of: { readonly tenant: TenantId } | Account): boolean {
   if ('tenant' in of) return payerOf(tenant) === of.tenant;
-  return 'lane' in of ? lane === of.lane : lane === null && tenant === of.strangersOf;
+  return 'lane' in of ? lane === of.lane : lane === null && payerOf(tenant) === payerOf(of.strangersOf);
 }
 
 function totals(calls: readonly CallRow[]): UsageTotals {
   return {
     calls: calls.length,
-    failedCalls: calls.filter((call) => call.failed).length,
+    failedCalls: calls.filter((call) => call.state !== 'answered').length,
     promptTokens: calls.reduce((sum, call) => sum + call.usage.promptTokens, 0),
+    cachedTokens: calls.reduce((sum, call) => sum + (call.usage.cachedTokens ?? 0), 0),
     completionTokens: calls.reduce((sum, call) => sum + call.usage.completionTokens, 0),
   };
 }

@@ -24,6 +24,7 @@ import type {
   Replay,
   Review,
   Scope,
+  SentCall,
   SetAside,
   StoredAnswer,
   Suite,
@@ -31,7 +32,6 @@ import type {
   Telling,
   TenantId,
   TenantSettings,
-  TokenUse,
   Tombstone,
   Tools,
   TrailEntry,
@@ -94,16 +94,11 @@ export interface OutboxRow extends OutboxEntry {
 }
 
 /** One model call that was paid for. */
-export interface CallRow {
-  readonly tenant: TenantId;
-  /** null: of an owner who has none. */
-  readonly lane: LaneId | null;
-  readonly consolidationId: string;
-  readonly step: string;
-  readonly model: string;
-  readonly failed: boolean;
-  readonly usage: TokenUse;
-  readonly at: Millis;
+export interface CallRow extends SentCall {
+  readonly state: 'sent' | 'answered' | 'refused';
+  readonly tookMs: Millis;
+  /** Whether more than its day is known. */
+  readonly kept: boolean;
 }
 
 export interface ReplayRow extends Mutable<Replay> {

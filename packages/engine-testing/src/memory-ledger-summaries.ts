@@ -1,5 +1,4 @@
 import {
-  type Account,
   type Covered,
   type LaneId,
   liveVersion,
@@ -7,19 +6,18 @@ import {
   type RefreshedSummary,
   type Scope,
   type SummaryBasis,
-  type SummaryCall,
   type SummaryRefresh,
   type SummaryStore,
   type Turn,
 } from '@slowwave/engine';
 import { termsIn } from './memory-ledger-settings.ts';
 import { rowOf, type State, type SummaryRow, scopeKey } from './memory-ledger-state.ts';
+import { settle } from './memory-ledger-usage.ts';
 
 export function memorySummaries(state: State): SummaryStore {
   return {
     read: async (refresh, how) => read(state, refresh, how),
     store: async (refresh, refreshed) => ({ kind: store(state, refresh, refreshed) }),
-    countCall: async (_tenant, account, call) => countCall(state, account, call),
     forget: async (lane) => forgetSummaries(state, lane),
   };
 }
@@ -29,16 +27,6 @@ export function dueSummary(state: State, turn: Turn, every: number): SummaryRefr
   const since = saidSince(state, row);
   const upTo = since.at(-1)?.saidAt.seq;
   return since.length < every || upTo === undefined ? null : { lane: row.lane, scope: row.id, upTo };
-}
-
-/** Of an owner who was erased meanwhile nothing is counted any more. */
-function countCall(state: State, account: Account, call: SummaryCall): void {
-  if ('strangersOf' in account) {
-    state.calls.push({ ...call, tenant: account.strangersOf, lane: null, consolidationId: '' });
-    return;
-  }
-  const lane = state.lanes.get(account.lane);
-  if (lane !== undefined) state.calls.push({ ...call, tenant: lane.tenant, lane: lane.id, consolidationId: '' });
 }
 
 /** The summary of a scope; an empty one where nobody has asked for it before. */
@@ -83,8 +71,7 @@ function read(state: State, refresh: SummaryRefresh, how: { every: number; limit
 }
 
 function store(state: State, refresh: SummaryRefresh, refreshed: RefreshedSummary): 'stored' | 'overtaken' {
-  const { lane } = refresh;
-  if (refreshed.call !== undefined) countCall(state, { lane }, refreshed.call);
+  if (refreshed.call !== undefined) settle(state, refreshed.call);
   const row = rowOfRefresh(state, refresh);
   if (row === null || row.revision !== refreshed.revision) return 'overtaken';
   const { summary, from, count, trust, upTo } = refreshed;

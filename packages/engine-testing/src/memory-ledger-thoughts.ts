@@ -16,6 +16,7 @@ import { termsIn } from './memory-ledger-settings.ts';
 import { rowOf, type State, scopeKey } from './memory-ledger-state.ts';
 import { summaryOf } from './memory-ledger-summaries.ts';
 import { heldBy, isOfUser, isStanding, pinnedOf } from './memory-ledger-turns.ts';
+import { note, settle } from './memory-ledger-usage.ts';
 
 export function memoryThoughts(state: State): ThoughtStore {
   return {
@@ -26,16 +27,18 @@ export function memoryThoughts(state: State): ThoughtStore {
       recent: recentBefore(state, { lane, scope, before: Number.POSITIVE_INFINITY }, recentCount),
     }),
     answer: async (consolidationId, step, inputHash) => findAnswer(state, consolidationId, { step, inputHash }),
-    lastLook: async (turn, { inputHash, steps }) => {
+    lastLook: async (turn, { inputHash, steps }, call) => {
       const holds = heldBy(state, turn) !== null;
       const found = steps.flatMap((step) => ownAnswer(state, turn.consolidationId, { step, inputHash }) ?? []);
-      return { holds, answer: holds ? (found[0] ?? null) : null };
+      const answer = holds ? (found[0] ?? null) : null;
+      if (holds && answer === null) note(state, call);
+      return { holds, answer };
     },
-    storeAnswer: async (turn, answer) => storeAnswer(state, turn, answer),
+    storeAnswer: async (turn, answer, call = null) => {
+      if (call !== null) settle(state, call);
+      return storeAnswer(state, turn, answer);
+    },
     answers: async (consolidationId) => [...(state.answers.get(consolidationId) ?? [])],
-    countFailedCall: async ({ tenant, lane, consolidationId }, call) => {
-      state.calls.push({ ...call, tenant, lane, consolidationId, failed: true });
-    },
     storePlan: async (turn, plan) => {
       if (heldBy(state, turn) === null) return { kind: 'fenced' };
       state.plans.set(turn.consolidationId, [...(state.plans.get(turn.consolidationId) ?? []), plan]);
@@ -138,15 +141,11 @@ function formerAnswers(state: State, id: string): readonly StoredAnswer[] {
 }
 
 function storeAnswer(state: State, turn: Turn, answer: StoredAnswer): Stored {
-  const { tenant, lane, consolidationId } = turn;
+  const { lane, consolidationId } = turn;
   const stored: Stored = { kind: heldBy(state, turn) === null ? 'fenced' : 'stored' };
   if (state.lanes.get(lane)?.consolidationId !== consolidationId) return stored;
   if (ownAnswer(state, consolidationId, answer) !== undefined) return stored;
   state.answers.set(consolidationId, [...(state.answers.get(consolidationId) ?? []), answer]);
-  const { step, model, usage, at } = answer;
-  if (answer.former === undefined) {
-    state.calls.push({ tenant, lane, consolidationId, step, model, failed: false, usage, at });
-  }
   if (answer.step === 'extract') {
     for (const batch of pinnedOf(state, consolidationId)) batch.stage = 'decide';
   }

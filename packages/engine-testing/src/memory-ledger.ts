@@ -25,6 +25,7 @@ import { memorySummaries } from './memory-ledger-summaries.ts';
 import { memoryThoughts } from './memory-ledger-thoughts.ts';
 import { memoryTrail } from './memory-ledger-trail.ts';
 import { memoryUndos } from './memory-ledger-undos.ts';
+import { memoryUsage } from './memory-ledger-usage.ts';
 import { memoryWebhooks } from './memory-ledger-webhooks.ts';
 
 /** A ledger in memory: the reference for what the others must do. Atomic because no method waits midway. */
@@ -60,6 +61,7 @@ export function createMemoryLedger({ tools }: { tools: Tools }): Ledger {
     graph: memoryGraph(state),
     trail: memoryTrail(state),
     receipts: memoryReceipts(state),
+    usage: memoryUsage(state),
     check: async () => {},
     close: async () => {},
   };

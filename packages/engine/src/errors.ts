@@ -34,8 +34,20 @@ interface Facts {
   readonly written?: number;
   /** Which model failed, where it is not the one whose name the work knows. */
   readonly model?: string;
+  /** Whether a model may have read what it was asked, and be paid for it, where the code alone does not say. */
+  readonly read?: boolean;
   readonly cause?: unknown;
 }
+
+/** The provider answered with an error, and asks no money for it. */
+const UNREAD: readonly EngineErrorCode[] = [
+  'model_overloaded',
+  'model_server_error',
+  'model_rejected',
+  'model_misconfigured',
+  'context_too_long',
+  'unsupported_content',
+];
 
 /** Every failure of a step or a port. Messages say what was expected, what was got, what to do. */
 export class EngineError extends Error {
@@ -45,6 +57,7 @@ export class EngineError extends Error {
   readonly countsAsTry: boolean;
   readonly written: number;
   readonly model: string | null;
+  readonly read: boolean;
 
   constructor(message: string, facts: Facts) {
     super(message, { cause: facts.cause });
@@ -55,6 +68,7 @@ export class EngineError extends Error {
     this.countsAsTry = facts.countsAsTry ?? true;
     this.written = facts.written ?? 0;
     this.model = facts.model ?? null;
+    this.read = facts.read ?? !UNREAD.includes(facts.code);
   }
 }
 

@@ -1,8 +1,8 @@
 export { BUNDLE_FORMAT } from './bundle/lines.ts';
-export { preview } from './consolidation/consolidate.ts';
 export { admit } from './consolidation/extract/admit.ts';
 export { FORGET_CATEGORY } from './consolidation/extract/own-wish.ts';
 export { guard, type Verdicts } from './consolidation/judge.ts';
+export { preview } from './consolidation/preview.ts';
 export { type Question, questionsOf, type ThoughtOf } from './consolidation/questions.ts';
 export { repeatsOf } from './consolidation/recall.ts';
 export { assembleContext, queryOf } from './context/assemble.ts';
@@ -131,6 +131,7 @@ export {
   spokenOf,
 } from './messages/messages.ts';
 export { ARE_YOU_THERE } from './models/away.ts';
+export type { Book } from './models/book.ts';
 export {
   type Calibration,
   calibrate,
@@ -187,6 +188,8 @@ export type * from './ports/ledger/summaries.ts';
 export type * from './ports/ledger/thoughts.ts';
 export type * from './ports/ledger/trail.ts';
 export { FIRST_FAILED_STATUS, outcomeOf, REFUSED_STATUSES } from './ports/ledger/trail.ts';
+export type * from './ports/ledger/usage.ts';
+export { CALLS_KEPT_MS, CAUSES, HOURLY_GROUPS, USAGE_GROUPS } from './ports/ledger/usage.ts';
 export type * from './ports/ledger/webhooks.ts';
 export { WEBHOOK_EVENTS } from './ports/ledger/webhooks.ts';
 export type * from './ports/meter.ts';

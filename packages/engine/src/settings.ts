@@ -82,6 +82,8 @@ export interface Ceilings {
 
 export interface ModelPrice {
   readonly prompt: number;
+  /** For tokens of the prompt that the provider had in its cache; missing: as for the others. */
+  readonly cached?: number;
   readonly completion: number;
 }
 

@@ -23,9 +23,10 @@ export function firstQuestion({ chatTried }: Config, { each, ...deps }: Asking):
   const stopped = new AbortController();
   let running: Promise<unknown> = Promise.resolve();
   const asked = (chat: ChatModel): Promise<unknown> =>
-    callModel({ deps: { ...deps, chat }, turn: null, prices: {}, cancel: stopped.signal }, ARE_YOU_THERE).catch(
-      (error: unknown) => tell(deps.log, { model: chat.name, error }),
-    );
+    callModel(
+      { deps: { ...deps, chat }, turn: null, prices: {}, book: null, cancel: stopped.signal },
+      ARE_YOU_THERE,
+    ).catch((error: unknown) => tell(deps.log, { model: chat.name, error }));
   return {
     ask: () => {
       if (chatTried) running = Promise.all(each.filter(({ name }) => name !== 'builtin').map(asked));

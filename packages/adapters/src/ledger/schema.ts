@@ -195,6 +195,7 @@ CREATE TABLE answers (
   truncated boolean NOT NULL,
   model text NOT NULL,
   prompt_tokens bigint NOT NULL,
+  cached_tokens bigint NOT NULL,
   completion_tokens bigint NOT NULL,
   at bigint NOT NULL,
   -- The undone consolidation that it was given to, where it serves again.
@@ -470,34 +471,53 @@ CREATE INDEX suite_cases_of_lane ON suite_cases (lane);
 
 -- What was asked of models
 
+-- Single calls, for 35 days. Money is in billionths; null: the model has no price.
 CREATE TABLE usage (
-  seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  id text COLLATE "C" PRIMARY KEY,
   tenant text COLLATE "C" NOT NULL,
   lane text COLLATE "C" NOT NULL,
   consolidation_id text COLLATE "C" NOT NULL,
-  step text NOT NULL,
-  model text NOT NULL,
-  failed boolean NOT NULL,
+  app_id text COLLATE "C",
+  key_id text COLLATE "C",
+  step text COLLATE "C" NOT NULL,
+  cause text COLLATE "C" NOT NULL,
+  model text COLLATE "C" NOT NULL,
+  state text NOT NULL CHECK (state IN ('sent', 'answered', 'refused')),
   prompt_tokens bigint NOT NULL,
+  cached_tokens bigint NOT NULL,
   completion_tokens bigint NOT NULL,
+  cost bigint,
+  took_ms bigint NOT NULL,
   at bigint NOT NULL
 );
 CREATE INDEX usage_of_consolidation ON usage (consolidation_id);
 CREATE INDEX usage_of_lane ON usage (lane, at);
+CREATE INDEX usage_of_tenant ON usage (tenant, at);
+CREATE INDEX usage_by_time ON usage (at);
 
--- A lane's own calls are few; a tenant's are added up by day and by what they were for. The use of a day is the sum over its slots, as the value of a
--- counter is: on PostgreSQL writers of one tenant seldom wait for each other. SQLite has one writer and one slot.
+-- For ever. The use of a day is the sum over its slots, as the value of a counter is: on PostgreSQL writers of one tenant seldom wait for
+-- each other. SQLite has one writer and one slot.
 CREATE TABLE usage_days (
   tenant text COLLATE "C" NOT NULL,
   day int NOT NULL,
   model text COLLATE "C" NOT NULL,
   step text COLLATE "C" NOT NULL,
+  cause text COLLATE "C" NOT NULL,
   slot int NOT NULL,
   calls bigint NOT NULL,
-  failed_calls bigint NOT NULL,
   prompt_tokens bigint NOT NULL,
+  cached_tokens bigint NOT NULL,
   completion_tokens bigint NOT NULL,
-  PRIMARY KEY (tenant, day, model, step, slot)
+  cost bigint NOT NULL,
+  unpriced bigint NOT NULL,
+  took_ms bigint NOT NULL,
+  refused bigint NOT NULL,
+  unanswered_calls bigint NOT NULL,
+  unanswered_prompt_tokens bigint NOT NULL,
+  unanswered_completion_tokens bigint NOT NULL,
+  unanswered_cost bigint NOT NULL,
+  unanswered_unpriced bigint NOT NULL,
+  PRIMARY KEY (tenant, day, model, step, cause, slot)
 ) WITHOUT ROWID WITH (fillfactor = 50);
 
 CREATE TABLE counters (

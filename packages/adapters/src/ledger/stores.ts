@@ -27,6 +27,7 @@ import { summaryStore } from './summaries.ts';
 import { thoughtStore } from './thoughts.ts';
 import { trailStore } from './trail.ts';
 import { undoStore } from './undos.ts';
+import { usageStore } from './usage.ts';
 import { webhookStore } from './webhooks.ts';
 
 /** What each ledger does in its own way. */
@@ -72,6 +73,7 @@ export const storesOf = (access: Access, { append, around, compact, filtering, n
     thoughts: thoughtStore(access),
     trail: trailStore(access),
     undos: undoStore(access),
+    usage: usageStore(access),
     webhooks: webhookStore(access),
   }) satisfies Partial<StoredLedger>;
 

@@ -1,19 +1,10 @@
-import type {
-  Account,
-  LaneId,
-  SummaryCall,
-  SummaryRefresh,
-  SummaryStore,
-  TenantId,
-  Trust,
-  Turn,
-} from '@slowwave/engine';
+import type { LaneId, SummaryRefresh, SummaryStore, TenantId, Trust, Turn } from '@slowwave/engine';
 import { snapshot, statement, storeOf, write } from './access.ts';
 import { type MessageRow, messageFrom } from './rows/batch.ts';
 import { all, first, ifHeld, lastly, run, type Script, together } from './script.ts';
 import { type TermsColumns, termsFrom, termsOf } from './settings.ts';
 import { lockLane } from './turn.ts';
-import { counting, NO_LANE } from './usage.ts';
+import { settle, settling } from './usage.ts';
 
 export const summaryStore = storeOf<SummaryStore>('summaries', {
   /** What a refresh starts from; null when none is due any more. */
@@ -40,20 +31,19 @@ export const summaryStore = storeOf<SummaryStore>('summaries', {
       ...termsFrom(scope),
     };
   }),
-  /** Takes the place of the summary it was made from, and of no other. Where it comes too late its call is counted all the same. */
-  store: statement(function* (refresh, { tenant, summary, from, count, trust, upTo, revision, call }) {
+  /** Takes the place of the summary it was made from, and of no other. Where it comes too late its call is settled all the same. */
+  store: statement(function* (refresh, { summary, from, count, trust, upTo, revision, call }) {
     const { lane } = refresh;
     const id = Number(refresh.scope);
     const calls = call === undefined ? [] : [call];
     const isStored = yield* ifHeld(
       { text: SELECT_UNCHANGED, given: { id, lane, revision } },
       run(REPLACE_SUMMARY, { id, summary, from, count, trust, upTo }),
-      ...calls.flatMap((one) => counting({ tenant, lane, consolidationId: '' }, one)),
+      ...calls.flatMap(settling),
     );
-    if (!isStored) for (const one of calls) yield* countCall(tenant, { lane }, one);
+    if (!isStored) for (const one of calls) yield* settle(one);
     return { kind: isStored ? 'stored' : 'overtaken' };
   }),
-  countCall: statement(countCall),
   forget: write(function* (lane) {
     yield* lockLane(lane);
     yield* forgetSummaries(lane);
@@ -69,12 +59,6 @@ const REPLACE_SUMMARY = `
   UPDATE scopes SET summary = @summary, summary_from = @from, summary_count = @count, summary_upto = @upTo,
     summary_trust = @trust, summary_revision = summary_revision + 1
   WHERE id = @id AND :held`;
-
-/** For a lane that was erased in the meantime nothing is counted: its usage is gone too. */
-function* countCall(tenant: TenantId, account: Account, call: SummaryCall): Script<void> {
-  const lane = 'lane' in account ? account.lane : NO_LANE;
-  yield* ifHeld({ text: COUNTED_FOR, given: { lane } }, ...counting({ tenant, lane, consolidationId: '' }, call));
-}
 
 type Due = Script<SummaryRefresh | null>;
 
@@ -150,9 +134,6 @@ const SELECT_SAID = `
   ) AS forgotten ${SAID} AND m.scope = @id
     AND m.seq > (SELECT s.summary_upto FROM scopes s WHERE s.id = @id AND s.lane = @lane)
   ORDER BY m.seq DESC LIMIT @limit`;
-
-const COUNTED_FOR = `
-  SELECT 1 AS found WHERE @lane = '' OR EXISTS (SELECT 1 FROM lanes WHERE id = @lane FOR KEY SHARE)`;
 
 /** Those that consolidations of a lane began with: prompts of later tries, of studies and of what-ifs have them. */
 export const forgetBegunSummaries = (lane: LaneId): Script<number> =>

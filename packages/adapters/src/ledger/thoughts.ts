@@ -8,6 +8,8 @@ import type {
   LastLook,
   Plan,
   Scope,
+  SentCall,
+  SettledCall,
   Stored,
   StoredAnswer,
   TenantId,
@@ -25,19 +27,19 @@ import {
   consolidationFrom,
   SELECT_CONSOLIDATIONS,
 } from './rows/consolidation.ts';
-import { all, allAs, first, firstAs, ifHeld, inOne, insert, run, type Script, together } from './script.ts';
+import { all, allAs, first, firstAs, ifHeld, insert, run, type Script, together } from './script.ts';
 import { type TermsColumns, termsFrom, termsOf } from './settings.ts';
 import { HELD, laneAt, laneHeldBy } from './turn.ts';
-import { type Caller, counting } from './usage.ts';
+import { noting, settle, settling } from './usage.ts';
 import { bytesOf, countRefused, vectorsFrom } from './vectors.ts';
 
 export function thoughtStore(access: Access): ThoughtStore {
   const { keepLate, ...store } = scripted(access);
   return {
     ...store,
-    storeAnswer: async (turn, answer) => {
-      const stored = await store.storeAnswer(turn, answer);
-      if (stored.kind === 'fenced') await keepLate(turn, answer);
+    storeAnswer: async (turn, answer, call = null) => {
+      const stored = await store.storeAnswer(turn, answer, call);
+      if (stored.kind === 'fenced') await keepLate(turn, answer, call);
       return stored;
     },
   };
@@ -45,20 +47,21 @@ export function thoughtStore(access: Access): ThoughtStore {
 
 interface ThoughtScripts extends ThoughtStore {
   /** The answer of a turn that has lost its lane, for whoever has it now: it was paid for. */
-  keepLate(turn: Turn, answer: StoredAnswer): Promise<void>;
+  keepLate(turn: Turn, answer: StoredAnswer, call: SettledCall | null): Promise<void>;
 }
 
 const scripted = storeOf<ThoughtScripts>('thoughts', {
   gather: snapshot(gather),
   context: snapshot(contextOf),
   answer: lookup(findAnswer),
-  lastLook: lookup(lastLook),
-  /** Keeps a model answer and counts its usage; the same answer twice is kept and counted once. */
-  storeAnswer: statement(function* (turn, answer) {
-    return storedIf(yield* ifHeld(laneHeldBy(turn), ...keeping(turn, answer)));
+  lastLook: statement(lastLook),
+  /** Keeps a model answer, and settles its call; both once. */
+  storeAnswer: statement(function* (turn, answer, call) {
+    return storedIf(yield* ifHeld(laneHeldBy(turn), ...keeping(turn, answer, call)));
   }),
-  keepLate: statement(function* (turn, answer) {
-    yield* ifHeld(laneAt(turn), ...keeping(turn, answer));
+  keepLate: statement(function* (turn, answer, call) {
+    const isKept = yield* ifHeld(laneAt(turn), ...keeping(turn, answer, call));
+    if (!isKept && call !== null) yield* settle(call);
   }),
   /** In the order they came. */
   answers: read((consolidationId) =>
@@ -66,8 +69,6 @@ const scripted = storeOf<ThoughtScripts>('thoughts', {
       consolidationId,
     }),
   ),
-  /** Counts whoever asked: the call was made, even by a turn that has lost its lane. */
-  countFailedCall: statement((turn, call) => inOne(...counting(turn, { ...call, failed: true }))),
   /** A plan is stored before anything changes. */
   storePlan: statement(function* (turn, plan) {
     const id = turn.consolidationId;
@@ -207,10 +208,19 @@ const SELECT_HEARD = `
 /** A row where the turn has its lane; with nulls where nothing is answered. */
 type LookRow = AnswerRow | { readonly [Name in keyof AnswerRow]: null };
 
-function* lastLook({ tenant, lane, epoch, consolidationId }: Turn, asked: Asked): Script<LastLook> {
-  const row = yield* first<LookRow>(SELECT_LOOK, { tenant, lane, epoch, consolidationId, ...asked });
+function* lastLook({ tenant, lane, epoch, consolidationId }: Turn, asked: Asked, call: SentCall): Script<LastLook> {
+  const given = { tenant, lane, epoch, consolidationId, ...asked };
+  if (yield* ifHeld({ text: SELECT_UNANSWERED, given }, ...noting(call))) return { holds: true, answer: null };
+  const row = yield* first<LookRow>(SELECT_LOOK, given);
   return { holds: row !== null, answer: row === null || row.step === null ? null : answerFrom(row) };
 }
+
+/** The lane stays until its call is noted. */
+const SELECT_UNANSWERED = `
+  SELECT 1 AS found FROM lanes l
+  WHERE ${HELD} AND NOT EXISTS (
+    SELECT 1 FROM answers a WHERE a.consolidation_id = l.consolidation_id AND a.input_hash = @inputHash AND a.step IN :steps)
+  FOR KEY SHARE OF l`;
 
 const SELECT_LOOK = `
   SELECT a.* FROM lanes l
@@ -232,25 +242,23 @@ const SELECT_ANSWER = `
     WHERE b.consolidation_id = @consolidationId)
   ORDER BY CASE WHEN consolidation_id = @consolidationId THEN 0 ELSE 1 END, seq DESC LIMIT 1`;
 
-/** Counts before it keeps: what is there is not counted again, nor is what an undone consolidation has paid for. */
-export function keeping(by: Caller, answer: StoredAnswer): readonly Script<unknown>[] {
+/** Keeps an answer once, and settles the call that brought it. */
+export function keeping(
+  { consolidationId: id }: Pick<Turn, 'consolidationId'>,
+  answer: StoredAnswer,
+  call: SettledCall | null = null,
+): readonly Script<unknown>[] {
   const { usage, truncated, former = null, ...columns } = answer;
-  const { step, model, at, inputHash } = answer;
-  const id = by.consolidationId;
-  const keep = run(INSERT_ANSWER, { ...columns, ...usage, id, truncated: truncated ? 1 : 0, former });
-  if (former !== null) return [keep];
-  const kept = { text: SELECT_KEPT, given: { keptId: id, keptStep: step, keptHash: inputHash } };
-  return [...counting(by, { step, model, failed: false, usage, at }, kept), keep];
+  const { promptTokens, cachedTokens = 0, completionTokens } = usage;
+  const row = { ...columns, promptTokens, cachedTokens, completionTokens, id, truncated: truncated ? 1 : 0, former };
+  return [...(call === null ? [] : settling(call)), run(INSERT_ANSWER, row)];
 }
-
-const SELECT_KEPT =
-  'SELECT 1 FROM answers WHERE consolidation_id = @keptId AND step = @keptStep AND input_hash = @keptHash';
 
 const INSERT_ANSWER = `
   INSERT INTO answers (
-    consolidation_id, step, input_hash, text, truncated, model, prompt_tokens, completion_tokens, at, former
+    consolidation_id, step, input_hash, text, truncated, model, prompt_tokens, cached_tokens, completion_tokens, at, former
   )
-  SELECT @id, @step, @inputHash, @text, @truncated::boolean, @model, @promptTokens, @completionTokens, @at, @former
+  SELECT @id, @step, @inputHash, @text, @truncated::boolean, @model, @promptTokens, @cachedTokens, @completionTokens, @at, @former
   WHERE :held
   ON CONFLICT (consolidation_id, step, input_hash) DO NOTHING`;
 

@@ -2,17 +2,23 @@ import type {
   Account,
   LaneId,
   Millis,
-  SummaryCall,
+  SentCall,
+  SettledCall,
   TenantId,
+  UsageAsked,
+  UsageGroup,
   UsageOfModel,
   UsageOfStep,
+  UsageRow,
+  UsageStore,
   UsageTotals,
 } from '@slowwave/engine';
-import { DAY_MS, dayOf, payerOf, usageStepOf } from '@slowwave/engine/storing';
-import { all, first, type Held, run, type Script } from './script.ts';
+import { DAY_MS, dayOf, HOURLY_GROUPS, payerOf } from '@slowwave/engine/storing';
+import { read, statement, storeOf, write } from './access.ts';
+import { all, first, type Given, type Held, ifHeld, inOne, once, run, type Script } from './script.ts';
 
 /** What is counted per tenant because its rows may be gone (erased) or are too many to add up. */
-type CounterName = 'accepted' | 'erased' | 'calls' | 'failed_calls' | 'prompt_tokens' | 'completion_tokens';
+type CounterName = 'accepted' | 'erased';
 
 interface Count {
   readonly tenant: TenantId;
@@ -35,64 +41,145 @@ export function* countersOf(tenant: TenantId): Script<Counters> {
   return (name) => values.get(name) ?? 0;
 }
 
+const HOUR_MS = DAY_MS / 24;
+
 /** In the place of a lane, for calls of owners who have none. */
-export const NO_LANE = '' as LaneId;
+const NO_LANE = '' as LaneId;
 
-export interface Caller {
-  readonly tenant: TenantId;
-  readonly lane: LaneId;
-  /** Empty for a call that belongs to none. */
-  readonly consolidationId: string;
-}
+export const usageStore = storeOf<UsageStore>('usage', {
+  note: statement(function* (call) {
+    yield* ifHeld(countedFor(call), ...noting(call));
+  }),
+  settle: write(function* (calls) {
+    for (const call of calls) yield* settle(call);
+  }),
+  report: read(report),
+  drop: write((before, limit) => run(DROP, { before, limit })),
+});
 
-/** Counts one call of a model, and what it used. `unless`: a select that finds it was counted before. */
-export function counting(
-  { tenant, lane, consolidationId }: Caller,
-  call: SummaryCall,
-  unless: Held | null = null,
-): readonly Script<unknown>[] {
-  const { step, model, usage, at } = call;
-  const failed = call.failed ? 1 : 0;
-  const payer = payerOf(tenant);
-  const condition = unless === null ? ':held' : `:held AND NOT EXISTS (${unless.text})`;
-  const rows = [
-    { tenant: payer, name: 'calls', value: 1 },
-    { tenant: payer, name: 'failed_calls', value: failed },
-    { tenant: payer, name: 'prompt_tokens', value: usage.promptTokens },
-    { tenant: payer, name: 'completion_tokens', value: usage.completionTokens },
-  ].filter(({ value }) => value !== 0);
+/** The call counts as unanswered, unless it was noted before. */
+export function noting(call: SentCall): readonly Script<unknown>[] {
+  const given = { callId: call.id };
   return [
-    run(insertUsage(condition), {
-      tenant,
-      lane,
-      consolidationId,
-      step,
-      model,
-      failed,
-      ...usage,
-      at,
-      ...unless?.given,
-    }),
-    run(addToDay(condition), {
-      ...{ tenant: payer, day: dayOf(at), model, step: usageStepOf(step), failed, ...usage },
-      ...unless?.given,
-    }),
-    run(add(condition), { rows, ...unless?.given }),
+    run(addToDays(`:held AND NOT EXISTS (${KNOWN})`), { rows: [dayRow(call, 'unanswered', 1)], ...given }),
+    run(insertCall(':held', 'ON CONFLICT (id) DO NOTHING'), columnsOf(call, { state: 'sent', tookMs: 0 })),
   ];
 }
 
-export function* usageOfTenant(tenant: TenantId): Script<UsageTotals> {
-  const counters = yield* countersOf(tenant);
-  return {
-    calls: counters('calls'),
-    failedCalls: counters('failed_calls'),
-    promptTokens: counters('prompt_tokens'),
-    completionTokens: counters('completion_tokens'),
-  };
+/** It counts as what it was, and not as unanswered any more. A call that was settled before changes nothing. */
+export function settling(call: SettledCall): readonly Script<unknown>[] {
+  const given = { callId: call.id };
+  return [
+    run(addToDays(`:held AND NOT EXISTS (${KNOWN} AND state <> 'sent')`), { rows: settledRows(call), ...given }),
+    run(insertCall(':held', SETTLE), columnsOf(call, { state: call.outcome, tookMs: call.tookMs })),
+  ];
 }
 
+/** Of an owner who was erased meanwhile the figures of the day remain. */
+export function* settle(call: SettledCall): Script<void> {
+  const isHeld = yield* ifHeld(countedFor(call), ...settling(call));
+  if (!isHeld) yield* inOne(run(addToDays('true'), { rows: settledRows(call) }));
+}
+
+/** The lane stays until its call is counted. */
+const countedFor = ({ lane }: SentCall): Held => ({
+  text: `SELECT 1 AS found WHERE @lane = '' OR EXISTS (SELECT 1 FROM lanes WHERE id = @lane FOR KEY SHARE)`,
+  given: { lane: lane ?? NO_LANE },
+});
+
+function settledRows(call: SettledCall): readonly object[] {
+  const { outcome, noted } = call;
+  const settled = dayRow(call, outcome, 1);
+  if (noted === null) return [settled];
+  const before = dayRow({ ...call, ...noted }, 'unanswered', -1);
+  if (before.model !== settled.model) return [before, settled];
+  return [{ ...before, ...settled, ...UNANSWERED.reduce((sums, name) => ({ ...sums, [name]: before[name] }), {}) }];
+}
+
+type Figures = Readonly<Record<(typeof FIGURES)[number], number>>;
+
+const ANSWERED = [
+  'calls',
+  'prompt_tokens',
+  'cached_tokens',
+  'completion_tokens',
+  'cost',
+  'unpriced',
+  'took_ms',
+] as const;
+const UNANSWERED = [
+  'unanswered_calls',
+  'unanswered_prompt_tokens',
+  'unanswered_completion_tokens',
+  'unanswered_cost',
+  'unanswered_unpriced',
+] as const;
+const FIGURES = [...ANSWERED, 'refused', ...UNANSWERED] as const;
+
+/** What one call adds to its day, or takes away again. */
+function dayRow(
+  call: SentCall & { readonly tookMs?: Millis },
+  outcome: SettledCall['outcome'] | 'unanswered',
+  times: 1 | -1,
+): Figures & { readonly model: string } {
+  const { tenant, step, cause, model, usage, cost, at, tookMs = 0 } = call;
+  const unpriced = cost === null ? 1 : 0;
+  const figures: Figures = {
+    ...(Object.fromEntries(FIGURES.map((name) => [name, 0])) as Figures),
+    ...(outcome === 'answered' && {
+      calls: 1,
+      prompt_tokens: usage.promptTokens,
+      cached_tokens: usage.cachedTokens ?? 0,
+      completion_tokens: usage.completionTokens,
+      cost: inBillionths(cost),
+      unpriced,
+      took_ms: tookMs,
+    }),
+    ...(outcome === 'refused' && { refused: 1 }),
+    ...(outcome === 'unanswered' && {
+      unanswered_calls: times,
+      unanswered_prompt_tokens: times * usage.promptTokens,
+      unanswered_completion_tokens: times * usage.completionTokens,
+      unanswered_cost: times * inBillionths(cost),
+      unanswered_unpriced: times * unpriced,
+    }),
+  };
+  return { ...{ tenant: payerOf(tenant), day: dayOf(at), model: modelIn(model), step, cause }, ...figures };
+}
+
+/** Sums of whole numbers are the same in any order. */
+const BILLIONTHS = 1_000_000_000;
+const inBillionths = (cost: number | null): number => Math.round((cost ?? 0) * BILLIONTHS);
+
+/** A server says what model it is: no ledger keeps a text with a character of zero. */
+const modelIn = (model: string): string => model.replaceAll('\0', '');
+
+const columnsOf = (call: SentCall, ended: { readonly state: string; readonly tookMs: Millis }): Given => ({
+  id: call.id,
+  tenant: payerOf(call.tenant),
+  lane: call.lane ?? NO_LANE,
+  consolidationId: call.consolidationId ?? '',
+  appId: call.appId,
+  keyId: call.keyId,
+  step: call.step,
+  cause: call.cause,
+  model: modelIn(call.model),
+  promptTokens: call.usage.promptTokens,
+  cachedTokens: call.usage.cachedTokens ?? 0,
+  completionTokens: call.usage.completionTokens,
+  cost: call.cost === null ? null : inBillionths(call.cost),
+  at: call.at,
+  ...ended,
+});
+
+export function* usageOfTenant(tenant: TenantId): Script<UsageTotals> {
+  return (yield* first<UsageTotals>(SUM_OF_TENANT, { tenant })) ?? NO_USAGE;
+}
+
+/** What single calls say; where they are too old, what its answers say. */
 export function* usageOfConsolidation(id: string): Script<UsageTotals> {
-  return (yield* first<UsageTotals>(SUM_USAGE, { id })) ?? NO_USAGE;
+  const used = (yield* first<UsageTotals>(SUM_USAGE, { id })) ?? NO_USAGE;
+  return used.calls > 0 ? used : ((yield* first<UsageTotals>(SUM_ANSWERS, { id })) ?? NO_USAGE);
 }
 
 /** The use of models on the day of a moment. */
@@ -101,63 +188,201 @@ export function usageOfDay(of: { readonly tenant: TenantId } | Account, at: Mill
   if ('tenant' in of) return all(USAGE_OF_TENANT, { tenant: of.tenant, day });
   const times = { from: day * DAY_MS, to: (day + 1) * DAY_MS };
   if ('lane' in of) return all(USAGE_OF_LANE, { lane: of.lane, ...times });
-  return all(USAGE_OF_STRANGERS, { tenant: of.strangersOf, ...times });
+  return all(USAGE_OF_STRANGERS, { tenant: payerOf(of.strangersOf), ...times });
 }
 
 /** What a tenant asked of models since the beginning of a day, by day and by what it was for. */
 export const usageSinceDay = (tenant: TenantId, fromDay: number): Script<readonly UsageOfStep[]> =>
   all(USAGE_SINCE_DAY, { tenant, fromDay });
 
-const NO_USAGE: UsageTotals = { calls: 0, failedCalls: 0, promptTokens: 0, completionTokens: 0 };
+type Groups = Readonly<Partial<Record<UsageGroup, string | number | null>>>;
+
+function* report(
+  tenant: TenantId,
+  asked: UsageAsked,
+  page: { readonly limit: number; readonly offset: number },
+): Script<readonly UsageRow[]> {
+  const { groups, from, to, userId, appId, keyId, step, model, cause } = asked;
+  const isHourly =
+    groups.some((group) => HOURLY_GROUPS.some((one) => one === group)) ||
+    [userId, appId, keyId].some((one) => one !== undefined) ||
+    [from, to].some((time) => time % DAY_MS !== 0);
+  const source = isHourly ? CALLS : DAYS;
+  const given = {
+    ...{ tenant, from, to, fromDay: Math.floor(from / DAY_MS), toDay: Math.ceil(to / DAY_MS), ...page },
+    ...{ userId, appId, keyId, step, model, cause },
+  };
+  const wanted = (Object.keys(FILTERS) as (keyof typeof FILTERS)[]).filter((name) => given[name] !== undefined);
+  const where = [source.times, ...wanted.map((name) => FILTERS[name])].join(' AND ');
+  const named = groups.map((group) => `${source.groups[group] ?? 'NULL'} AS "${group}"`);
+  const order = groups.map((_, i) => i + 1).join(', ');
+  const text = `
+    SELECT ${[...named, source.sums].join(', ')} FROM ${source.from} WHERE u.tenant = @tenant AND ${where}
+    ${groups.length === 0 ? '' : `GROUP BY ${order}`} HAVING count(*) > 0
+    ${groups.length === 0 ? '' : `ORDER BY ${order}`} LIMIT @limit OFFSET @offset`;
+  const rows = yield* once<ReportRow>(text, Object.fromEntries(Object.entries(given).filter(isGiven)));
+  return rows.map((row) => reported(row, groups));
+}
+
+const isGiven = (entry: [string, string | number | undefined]): entry is [string, string | number] =>
+  entry[1] !== undefined;
+
+type ReportRow = Readonly<Record<(typeof FIGURES)[number], number>> & Groups;
+
+const reported = (row: ReportRow, groups: readonly UsageGroup[]): UsageRow => ({
+  group: Object.fromEntries(
+    groups.map((group) => [group, group === 'day' ? Number(row.day) * DAY_MS : (row[group] ?? null)]),
+  ),
+  answered: {
+    calls: row.calls,
+    promptTokens: row.prompt_tokens,
+    cachedTokens: row.cached_tokens,
+    completionTokens: row.completion_tokens,
+    cost: row.cost / BILLIONTHS,
+    unpriced: row.unpriced,
+    tookMs: row.took_ms,
+  },
+  refused: row.refused,
+  unanswered: {
+    calls: row.unanswered_calls,
+    promptTokens: row.unanswered_prompt_tokens,
+    cachedTokens: 0,
+    completionTokens: row.unanswered_completion_tokens,
+    cost: row.unanswered_cost / BILLIONTHS,
+    unpriced: row.unanswered_unpriced,
+  },
+});
+
+interface Source {
+  readonly from: string;
+  readonly times: string;
+  readonly groups: Readonly<Partial<Record<UsageGroup, string>>>;
+  readonly sums: string;
+}
+
+/** For ever, and by day alone. */
+const DAYS: Source = {
+  from: 'usage_days u',
+  times: 'u.day >= @fromDay AND u.day < @toDay',
+  groups: { day: 'u.day', step: 'u.step COLLATE "C"', model: 'u.model COLLATE "C"', cause: 'u.cause COLLATE "C"' },
+  sums: FIGURES.map((name) => `sum(u.${name})::bigint AS ${name}`).join(', '),
+};
+
+const sumIf = (state: string, value: string, name: string): string =>
+  `coalesce(sum(${value}) FILTER (WHERE u.state = '${state}'), 0)::bigint AS ${name}`;
+
+const sumsOf = (state: string, prefix: string): readonly string[] => [
+  `count(*) FILTER (WHERE u.state = '${state}') AS ${prefix}calls`,
+  sumIf(state, 'u.prompt_tokens', `${prefix}prompt_tokens`),
+  sumIf(state, 'u.completion_tokens', `${prefix}completion_tokens`),
+  sumIf(state, 'u.cost', `${prefix}cost`),
+  `count(*) FILTER (WHERE u.state = '${state}' AND u.cost IS NULL) AS ${prefix}unpriced`,
+];
+
+/** Single calls, for as long as they are kept. */
+const CALLS: Source = {
+  from: 'usage u LEFT JOIN lanes l ON l.id = u.lane',
+  times: 'u.at >= @from AND u.at < @to',
+  groups: {
+    ...DAYS.groups,
+    day: `(u.at / ${DAY_MS})`,
+    hour: `(u.at - u.at % ${HOUR_MS})`,
+    user: `(CASE WHEN l.owner_kind = 'user' THEN l.owner_id END)`,
+    app: 'u.app_id COLLATE "C"',
+    key: 'u.key_id COLLATE "C"',
+  },
+  sums: [
+    ...sumsOf('answered', ''),
+    sumIf('answered', 'u.cached_tokens', 'cached_tokens'),
+    sumIf('answered', 'u.took_ms', 'took_ms'),
+    "count(*) FILTER (WHERE u.state = 'refused') AS refused",
+    ...sumsOf('sent', 'unanswered_'),
+  ].join(', '),
+};
+
+const FILTERS = {
+  userId: `u.lane IN (SELECT o.id FROM lanes o WHERE o.tenant = @tenant AND o.owner_kind = 'user' AND o.owner_id = @userId)`,
+  appId: 'u.app_id = @appId',
+  keyId: 'u.key_id = @keyId',
+  step: 'u.step = @step',
+  model: 'u.model = @model',
+  cause: 'u.cause = @cause',
+};
+
+const NO_USAGE: UsageTotals = { calls: 0, failedCalls: 0, promptTokens: 0, cachedTokens: 0, completionTokens: 0 };
 
 /** Rows are taken in one order, so that nobody waits in a circle. */
-const add = (condition: string): string => `
+const ADD = `
   INSERT INTO counters (tenant, name, slot, value)
   SELECT value ->> 'tenant' AS tenant, value ->> 'name' AS name, :slot, sum((value ->> 'value')::bigint)
-  FROM :rows AS r WHERE ${condition} GROUP BY 1, 2 ORDER BY 1, 2
+  FROM :rows AS r WHERE true GROUP BY 1, 2 ORDER BY 1, 2
   ON CONFLICT (tenant, name, slot) DO UPDATE SET value = counters.value + excluded.value`;
-
-const ADD = add('true');
 
 const SUM_COUNTERS = 'SELECT name, sum(value)::bigint AS value FROM counters WHERE tenant = @tenant GROUP BY name';
 
-const insertUsage = (condition: string): string => `
-  INSERT INTO usage (tenant, lane, consolidation_id, step, model, failed, prompt_tokens, completion_tokens, at)
-  SELECT @tenant, coalesce((SELECT id FROM lanes WHERE id = @lane), ''), @consolidationId, @step, @model,
-    @failed::boolean, @promptTokens, @completionTokens, @at
-  WHERE ${condition}`;
+const KNOWN = 'SELECT 1 FROM usage WHERE id = @callId';
 
 /** Each connection has its slot, as with counters. */
-const addToDay = (condition: string): string => `
-  INSERT INTO usage_days (tenant, day, model, step, slot, calls, failed_calls, prompt_tokens, completion_tokens)
-  SELECT @tenant, @day, @model, @step, :slot, 1, @failed, @promptTokens, @completionTokens WHERE ${condition}
-  ON CONFLICT (tenant, day, model, step, slot) DO UPDATE SET
-    calls = usage_days.calls + 1, failed_calls = usage_days.failed_calls + excluded.failed_calls,
-    prompt_tokens = usage_days.prompt_tokens + excluded.prompt_tokens,
-    completion_tokens = usage_days.completion_tokens + excluded.completion_tokens`;
+const addToDays = (condition: string): string => `
+  INSERT INTO usage_days (tenant, day, model, step, cause, slot, ${FIGURES.join(', ')})
+  SELECT value ->> 'tenant' AS tenant, (value ->> 'day')::int AS day, value ->> 'model' AS model, value ->> 'step' AS step,
+    value ->> 'cause' AS cause, :slot, ${FIGURES.map((name) => `(value ->> '${name}')::bigint`).join(', ')}
+  FROM :rows AS r WHERE ${condition} ORDER BY 1, 2, 3, 4, 5
+  ON CONFLICT (tenant, day, model, step, cause, slot) DO UPDATE SET
+    ${FIGURES.map((name) => `${name} = usage_days.${name} + excluded.${name}`).join(', ')}`;
+
+const insertCall = (condition: string, onConflict: string): string => `
+  INSERT INTO usage (
+    id, tenant, lane, consolidation_id, app_id, key_id, step, cause, model, state, prompt_tokens, cached_tokens,
+    completion_tokens, cost, took_ms, at)
+  SELECT @id, @tenant, @lane, @consolidationId, @appId, @keyId, @step, @cause, @model, @state, @promptTokens,
+    @cachedTokens, @completionTokens, @cost, @tookMs, @at
+  WHERE ${condition} ${onConflict}`;
+
+const SETTLE = `ON CONFLICT (id) DO UPDATE SET
+  model = excluded.model, state = excluded.state, prompt_tokens = excluded.prompt_tokens,
+  cached_tokens = excluded.cached_tokens, completion_tokens = excluded.completion_tokens, cost = excluded.cost,
+  took_ms = excluded.took_ms
+  WHERE usage.state = 'sent'`;
+
+const DROP = `
+  DELETE FROM usage WHERE :place IN (SELECT :place FROM usage WHERE at < @before ORDER BY at LIMIT @limit)`;
 
 const SUM_USAGE = `
-  SELECT count(*) AS calls, count(*) FILTER (WHERE failed) AS "failedCalls",
-    coalesce(sum(prompt_tokens), 0)::bigint AS "promptTokens",
+  SELECT count(*) AS calls, count(*) FILTER (WHERE state <> 'answered') AS "failedCalls",
+    coalesce(sum(prompt_tokens), 0)::bigint AS "promptTokens", coalesce(sum(cached_tokens), 0)::bigint AS "cachedTokens",
     coalesce(sum(completion_tokens), 0)::bigint AS "completionTokens"
   FROM usage WHERE consolidation_id = @id`;
 
+const SUM_ANSWERS = `
+  SELECT count(*) AS calls, 0 AS "failedCalls", coalesce(sum(prompt_tokens), 0)::bigint AS "promptTokens",
+    0 AS "cachedTokens", coalesce(sum(completion_tokens), 0)::bigint AS "completionTokens"
+  FROM answers WHERE consolidation_id = @id AND former IS NULL`;
+
 const usageWhere = (whose: string): string => `
-  SELECT model, count(*) AS calls, count(*) FILTER (WHERE failed) AS "failedCalls",
-    sum(prompt_tokens)::bigint AS "promptTokens", sum(completion_tokens)::bigint AS "completionTokens"
+  SELECT model, count(*) AS calls, count(*) FILTER (WHERE state <> 'answered') AS "failedCalls",
+    sum(prompt_tokens)::bigint AS "promptTokens", sum(cached_tokens)::bigint AS "cachedTokens",
+    sum(completion_tokens)::bigint AS "completionTokens"
   FROM usage WHERE ${whose} AND at >= @from AND at < @to GROUP BY model ORDER BY model COLLATE "C"`;
 
 const USAGE_OF_LANE = usageWhere('lane = @lane');
 /** The same index has them, those of all tenants together. */
 const USAGE_OF_STRANGERS = usageWhere("lane = '' AND tenant = @tenant");
 
+/** What was not answered counts by estimate: it may have been paid for. */
+const TOTALS = `
+  coalesce(sum(calls + refused + unanswered_calls), 0)::bigint AS calls,
+  coalesce(sum(refused + unanswered_calls), 0)::bigint AS "failedCalls",
+  coalesce(sum(prompt_tokens + unanswered_prompt_tokens), 0)::bigint AS "promptTokens",
+  coalesce(sum(cached_tokens), 0)::bigint AS "cachedTokens",
+  coalesce(sum(completion_tokens + unanswered_completion_tokens), 0)::bigint AS "completionTokens"`;
+
+const SUM_OF_TENANT = `SELECT ${TOTALS} FROM usage_days WHERE tenant = @tenant`;
+
 const USAGE_OF_TENANT = `
-  SELECT model, sum(calls)::bigint AS calls, sum(failed_calls)::bigint AS "failedCalls",
-    sum(prompt_tokens)::bigint AS "promptTokens", sum(completion_tokens)::bigint AS "completionTokens"
-  FROM usage_days WHERE tenant = @tenant AND day = @day GROUP BY model ORDER BY model COLLATE "C"`;
+  SELECT model, ${TOTALS} FROM usage_days WHERE tenant = @tenant AND day = @day GROUP BY model ORDER BY model COLLATE "C"`;
 
 const USAGE_SINCE_DAY = `
-  SELECT day, step, model, sum(calls)::bigint AS calls, sum(failed_calls)::bigint AS "failedCalls",
-    sum(prompt_tokens)::bigint AS "promptTokens", sum(completion_tokens)::bigint AS "completionTokens"
+  SELECT day, step, model, ${TOTALS}
   FROM usage_days WHERE tenant = @tenant AND day >= @fromDay
   GROUP BY day, model, step ORDER BY day, model COLLATE "C", step COLLATE "C"`;

@@ -64,7 +64,7 @@ export function breakingChat(
   const deps = { chat, meter, tools: systemTools };
   const { guarded, breaker, isLeftAlone } = breaking({
     ...{ ...options, policy, model: chat.name },
-    askAnything: (cancel) => callModel({ deps, turn: null, prices: {}, cancel }, ARE_YOU_THERE),
+    askAnything: (cancel) => callModel({ deps, turn: null, prices: {}, book: null, cancel }, ARE_YOU_THERE),
   });
   const ask: ChatModel['ask'] = (call, cancel) => guarded(call.name, cancel, () => chat.ask(call, cancel));
   return { ...chat, breaker, isLeftAlone, ask };

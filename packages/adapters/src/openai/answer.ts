@@ -1,4 +1,4 @@
-import { type ChatAnswer, EngineError, estimateTokens } from '@slowwave/engine';
+import { type ChatAnswer, EngineError, estimateTokens, type TokenUse } from '@slowwave/engine';
 import type { Place } from './client.ts';
 import { unreadable } from './failure.ts';
 import { type Message, type Said, saidIn, type ThoughtPlace } from './message.ts';
@@ -7,7 +7,15 @@ import { type Message, type Said, saidIn, type ThoughtPlace } from './message.ts
 interface Completion {
   readonly model?: string | null;
   readonly choices?: readonly Choice[] | null;
-  readonly usage?: { readonly prompt_tokens?: number; readonly completion_tokens?: number } | null;
+  readonly usage?: Usage | null;
+}
+
+interface Usage {
+  readonly prompt_tokens?: number;
+  readonly completion_tokens?: number;
+  readonly prompt_tokens_details?: { readonly cached_tokens?: number } | null;
+  /** DeepSeek's name for the same. */
+  readonly prompt_cache_hit_tokens?: number;
 }
 
 interface Choice {
@@ -44,11 +52,17 @@ export function readChatAnswer(body: object, prompt: string, place: Place): Read
       usage: {
         promptTokens: usage?.prompt_tokens ?? estimateTokens(prompt),
         completionTokens: usage?.completion_tokens ?? estimateTokens(written),
+        ...cachedIn(usage),
       },
       truncated: brokeOff(choice),
     },
     thoughts: said.place,
   };
+}
+
+function cachedIn(usage: Usage | null | undefined): Pick<TokenUse, 'cachedTokens'> {
+  const cachedTokens = usage?.prompt_tokens_details?.cached_tokens ?? usage?.prompt_cache_hit_tokens ?? 0;
+  return cachedTokens > 0 ? { cachedTokens } : {};
 }
 
 function refuseRefusals({ finish_reason: reason, message }: Choice, place: Place): void {
@@ -62,7 +76,7 @@ function refuseRefusals({ finish_reason: reason, message }: Choice, place: Place
 function rejected(place: Place, { got, retryable }: { got: string; retryable: boolean }): EngineError {
   const advice = retryable ? 'it will be retried' : 'retrying would not help; check what these messages are about';
   const message = `expected an answer from ${place.baseUrl} (model ${place.model}), got ${got}; ${advice}`;
-  return new EngineError(message, { code: 'model_rejected', retryable });
+  return new EngineError(message, { code: 'model_rejected', retryable, read: true });
 }
 
 /** What the model wrote: where there is no content, the arguments of its tool calls, or JSON among its thoughts. */

@@ -61,13 +61,21 @@ export function breakdown(thrown: unknown, place: Place): EngineError {
   const broken = thrown instanceof APIConnectionError || (thrown instanceof Error && thrown.cause instanceof Error);
   if (!broken) return unreadable(`a body that cannot be read (${detail})`, place, thrown);
   const message = `expected an answer from ${place.baseUrl}, got ${lost} (${detail}); check that the server is running and ${place.settings.baseUrl} is correct`;
-  return new EngineError(message, { code: 'model_unreachable', retryable: true, cause: thrown });
+  return new EngineError(message, {
+    code: 'model_unreachable',
+    retryable: true,
+    cause: thrown,
+    read: !NO_ONE_THERE.test(detail),
+  });
 }
+
+/** No connection came about: nothing was sent. */
+const NO_ONE_THERE = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|CONNECT_TIMEOUT/u;
 
 /** A success whose body is none. */
 export function unreadable(got: string, place: Place, cause?: unknown): EngineError {
   const message = `expected an OpenAI-compatible answer from ${place.baseUrl} (model ${place.model}), got ${got}; check ${place.settings.baseUrl} if this persists`;
-  return new EngineError(message, { code: 'model_server_error', retryable: true, cause });
+  return new EngineError(message, { code: 'model_server_error', retryable: true, cause, read: true });
 }
 
 export const isUnreadable = (error: unknown): error is EngineError =>

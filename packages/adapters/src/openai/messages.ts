@@ -102,7 +102,11 @@ function completionOf(message: Message): object {
     choices: [
       { message: { content: all('text'), thinking: all('thinking') }, finish_reason: FINISHED[reason ?? ''] ?? 'stop' },
     ],
-    usage: { prompt_tokens: sumOf(usage, PROMPT), completion_tokens: sumOf(usage, ['output_tokens']) },
+    usage: {
+      prompt_tokens: sumOf(usage, PROMPT),
+      completion_tokens: sumOf(usage, ['output_tokens']),
+      prompt_tokens_details: { cached_tokens: sumOf(usage, ['cache_read_input_tokens']) },
+    },
   };
 }
 

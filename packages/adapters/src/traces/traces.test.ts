@@ -23,7 +23,7 @@ describe('the trace of a batch', () => {
   it('goes from its post over the try to its steps and calls, in whatever process they are', () => {
     const [posted] = collected((add) => traceIngest({ add })(post));
     const usage = { promptTokens: 3, completionTokens: 4 };
-    const call = { ...times, kind: 'extract_facts', model: 'small', failure: null, usage, cost: 1 };
+    const call = { ...times, kind: 'extract_facts', model: 'small', failure: null, usage, cost: 1, cause: null };
     const [step, called, turn] = collected((add) => {
       const meter = traceEngine({ add });
       meter.step(turnOf('bat_a'), { ...times, step: 'extract', failed: false });

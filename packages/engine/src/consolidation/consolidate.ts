@@ -1,23 +1,20 @@
 import type { EngineDeps } from '../deps.ts';
 import { EngineError, FencedError } from '../errors.ts';
-import { ownerBitsOf } from '../ids.ts';
 import { evolve, tombstoneOf } from '../memories/evolve.ts';
 import type { Attack } from '../messages/attacks.ts';
-import { saidWhen } from '../messages/messages.ts';
-import { accountOf, afford, costOf, usageOf, usesOf } from '../models/limits.ts';
+import { afford, costOf, usageOf, usesOf } from '../models/limits.ts';
 import { plannedModels } from '../models/steps.ts';
 import type { Plan } from '../plan.ts';
-import type { NewBatch } from '../ports/ledger/batches.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
 import type { MemoryChange, WishToForget } from '../ports/ledger/memories.ts';
-import type { SummaryCall } from '../ports/ledger/summaries.ts';
-import type { Gathered, StoredAnswer, ThoughtStore } from '../ports/ledger/thoughts.ts';
+import type { Gathered, LastLook, StoredAnswer } from '../ports/ledger/thoughts.ts';
+import type { SentCall } from '../ports/ledger/usage.ts';
 import type { MeasuredStep } from '../ports/meter.ts';
 import type { Nudge, SummaryRefresh } from '../ports/schedule.ts';
 import { askedInSlices, type Cancellation, type Tools } from '../ports/tools.ts';
 import { project, projectRest } from '../projection/project.ts';
-import { duePolicy, isStudied, type TriedSettings } from '../settings.ts';
-import { hasFacts, isWithheld, type LaneId, type Memory, type MemoryEvent, type Millis, ownerOf } from '../words.ts';
+import { duePolicy, isStudied } from '../settings.ts';
+import { hasFacts, isWithheld, type Memory, type MemoryEvent, type Millis } from '../words.ts';
 import { decide } from './decide.ts';
 import { extract } from './extract.ts';
 import { judge } from './judge.ts';
@@ -108,6 +105,13 @@ async function guardedOf(
   return guarded;
 }
 
+/** The whole plan of what was gathered, which is stored nowhere. */
+export async function planOf(deps: EngineDeps, gathered: GatheredTurn, cancel: Cancellation): Promise<Plan> {
+  const watch = stopwatch(deps.tools, () => {});
+  const guarded = await guardedOf(deps, { gathered, watch }, cancel);
+  return draft(deps, guarded, { round: 1, timings: watch.timings() });
+}
+
 /**
  * An index that is down delays what is searchable and nothing else: the outbox is caught up later. Answers with the summary that is
  * due. Turns that read none ask for none: messages stored word for word reach no model at all.
@@ -177,16 +181,16 @@ function withGathered(deps: EngineDeps, { gathered: { turn, rules, thought }, se
         ...thoughts,
         answer: async (_, step, inputHash) => answerTo(step, inputHash),
         answers: async () => answers,
-        lastLook: async (of, asked) => {
+        lastLook: async (of, asked, call) => {
           const now = tools.now();
-          if (now >= seen && now < seen + SEEN_MS) return { holds: true, answer: null };
-          const look = await thoughts.lastLook(of, asked);
+          if (now >= seen && now < seen + SEEN_MS) return notedBy(ledger, call);
+          const look = await thoughts.lastLook(of, asked, call);
           if (look.answer !== null) answers.push(look.answer);
           return look;
         },
-        storeAnswer: async (of, answer) => {
+        storeAnswer: async (of, answer, call) => {
           const now = tools.now();
-          const stored = await thoughts.storeAnswer(of, answer);
+          const stored = await thoughts.storeAnswer(of, answer, call);
           if (stored.kind === 'fenced') return stored;
           seen = now;
           if (!answers.some((one) => isSame(one, answer))) answers.push(answer);
@@ -195,6 +199,11 @@ function withGathered(deps: EngineDeps, { gathered: { turn, rules, thought }, se
       },
     },
   };
+}
+
+export async function notedBy({ usage }: EngineDeps['ledger'], call: SentCall): Promise<LastLook> {
+  await usage.note(call);
+  return { holds: true, answer: null };
 }
 
 /** Whether both answer the same question. */
@@ -325,81 +334,5 @@ function stopwatch(tools: Pick<Tools, 'now'>, ended: (step: MeasuredStep) => voi
       }
     },
     timings: () => Object.fromEntries(spent),
-  };
-}
-
-/** Names the lane of an owner who has none yet. No ledger gives such an id, so nothing is found under it. */
-const NO_LANE = '' as LaneId;
-
-/**
- * What a batch would do if it were consolidated now: the whole plan, with nothing written. Its model calls are counted and
- * have to fit the budgets, as those of a consolidation.
- */
-export async function preview(
-  deps: EngineDeps,
-  { batch, tried }: { readonly batch: NewBatch; readonly tried: TriedSettings },
-  cancel: Cancellation,
-): Promise<Plan> {
-  const watch = stopwatch(deps.tools, () => {});
-  const terms = await deps.ledger.settings.terms(batch.tenant);
-  const turn = await turnOf(deps, batch);
-  const { tenant } = turn;
-  if (turn.settings.mode !== 'verbatim')
-    await afford(deps, { tenant, account: await accountOf(deps, tenant, turn.owner), terms });
-  const dry = { ...deps, ledger: { ...deps.ledger, thoughts: forgetful(deps, turn) } };
-  const context = await deps.ledger.thoughts.context(turn.lane, batch.scope, deps.settings.recentMessages);
-  const gathered = { turn, ...terms, ...context, ...newIn(batch), thought: { plan: null, answers: [], former: [] } };
-  const rules = { ...terms.rules, ...tried };
-  const guarded = await guardedOf(dry, { gathered: { ...gathered, rules }, watch }, cancel);
-  return draft(dry, guarded, { round: 1, timings: watch.timings() });
-}
-
-/** A turn that nobody claimed. */
-async function turnOf({ ledger, tools }: EngineDeps, batch: NewBatch): Promise<Turn> {
-  const owner = ownerOf(batch.scope);
-  const lane = await ledger.lanes.find(batch.tenant, owner);
-  return {
-    tenant: batch.tenant,
-    lane: lane?.id ?? NO_LANE,
-    owner,
-    generation: 0,
-    epoch: 0,
-    consolidationId: tools.id('con', ownerBitsOf(tools, { tenant: batch.tenant, owner })),
-    scope: batch.scope,
-    settings: batch.settings,
-    batchIds: [],
-    attempts: 0,
-    claimedAt: batch.acceptedAt,
-  };
-}
-
-/** The previewed messages in the place of pinned ones. */
-function newIn(batch: NewBatch): Pick<GatheredTurn, 'messages' | 'metadata'> {
-  const { acceptedAt } = batch;
-  const messages = batch.messages.map((message, i) => {
-    const { at: _at, clock: _clock, ...rest } = message;
-    const { at: saidAt, ...when } = saidWhen(message, { acceptedAt, seenUntil: 0 });
-    return { ...rest, batchId: batch.id, saidAt: { at: saidAt, seq: i }, ...when, resent: false };
-  });
-  return { messages, metadata: new Map([[batch.id, batch.metadata]]) };
-}
-
-/** Thoughts that are kept for as long as the preview takes; of its calls the ledger learns what they have used. */
-function forgetful({ ledger }: EngineDeps, { tenant, owner }: Turn): ThoughtStore {
-  const answers: StoredAnswer[] = [];
-  const count = async (call: SummaryCall): Promise<void> =>
-    ledger.summaries.countCall(tenant, await accountOf({ ledger }, tenant, owner), call);
-  return {
-    ...ledger.thoughts,
-    answer: async () => null,
-    answers: async () => answers,
-    lastLook: async () => ({ holds: true, answer: null }), // nobody else has it
-    storeAnswer: async (_turn, answer) => {
-      answers.push(answer);
-      await count({ step: answer.step, model: answer.model, usage: answer.usage, at: answer.at, failed: false });
-      return { kind: 'stored' };
-    },
-    countFailedCall: (_turn, call) => count({ ...call, failed: true }),
-    storeVectors: async () => {},
   };
 }

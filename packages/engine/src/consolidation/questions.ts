@@ -133,8 +133,8 @@ function rehearsing(deps: EngineDeps, { plan, answers, found }: Rehearsed): (att
           return { holds: true, answer: null };
         },
         storeAnswer: async () => ({ kind: 'stored' }),
-        countFailedCall: async () => {},
       },
+      usage: { ...ledger.usage, note: async () => {}, settle: async () => {} },
     },
   });
 }

@@ -1,7 +1,7 @@
 import type { EngineDeps } from '../deps.ts';
 import { EngineError } from '../errors.ts';
 import { maskSecrets } from '../masking/secrets.ts';
-import { askApart, type Question } from '../models/ask.ts';
+import { type Apart, askApart, type Question } from '../models/ask.ts';
 import { accountOf, afford, type Purse } from '../models/limits.ts';
 import { isObject, textOfString, wordsUnder } from '../models/parse/listed.ts';
 import { RECALL_STEP, type RecallInput } from '../models/prompts/recall-step.ts';
@@ -97,17 +97,19 @@ export interface Reader {
   readonly tenant: TenantId;
   readonly owner: Owner;
   readonly cancel: Cancellation;
+  readonly asker?: Apart['asker'];
 }
 
 /** Asks within the budgets. */
 export async function askReading<T>(
-  { deps, tenant, owner, cancel }: Reader,
+  { deps, tenant, owner, cancel, asker }: Reader,
   question: Omit<Question<T>, 'step'>,
 ): Promise<{ readonly value: T; readonly usage: TokenUse }> {
   const [account, terms] = await Promise.all([accountOf(deps, tenant, owner), deps.ledger.settings.terms(tenant)]);
   await afford(deps, { tenant, account, terms });
   const recalling = forStep(deps, 'recall', terms.rules);
-  return askApart({ deps: recalling, tenant, account, prices: terms.rules.prices, cancel }, question);
+  const { prices } = terms.rules;
+  return askApart({ deps: recalling, tenant, account, prices, cancel, purpose: 'recall', asker }, question);
 }
 
 /** More than this of one step is left out. */

@@ -1,15 +1,18 @@
 import type { EngineDeps } from '../deps.ts';
-import { EngineError, FencedError, wasAsked } from '../errors.ts';
+import { EngineError, FencedError } from '../errors.ts';
 import { maskSecrets } from '../masking/secrets.ts';
 import type { PromptUse } from '../plan.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
-import type { Account, SummaryCall } from '../ports/ledger/summaries.ts';
+import { usageStepOf } from '../ports/ledger/overview.ts';
+import type { Account } from '../ports/ledger/summaries.ts';
 import type { Asked, StoredAnswer } from '../ports/ledger/thoughts.ts';
+import type { CallFor, SentCall, SettledCall } from '../ports/ledger/usage.ts';
 import type { ChatAnswer, ChatCall, TokenUse } from '../ports/models.ts';
 import type { Cancellation, Tools } from '../ports/tools.ts';
 import { cleanText } from '../text/normalise.ts';
 import type { TenantId } from '../words.ts';
-import { type Caller, callModel, unanswered } from './call-model.ts';
+import { type Book, callOfTurn, causeOf, type Purpose } from './book.ts';
+import { type Called, type Caller, callModel } from './call-model.ts';
 import { repeatedAtEnd } from './endless.ts';
 import { BrokenOffError } from './halves.ts';
 import { type Reading, readAnswer, type Shape } from './parse/answer.ts';
@@ -117,10 +120,17 @@ async function answerTo<T>(asking: Asking, { call, shape, inputHash, ...names }:
   const { deps, turn } = asking;
   const before = await deps.ledger.thoughts.answer(turn.consolidationId, names.failedStep, inputHash);
   if (before !== null) return { answer: before, reading: readAnswer(before.text, shape) };
-  const { answer, isStored } = await ring(asking, call, { inputHash, steps: [names.step, names.failedStep] });
+  const {
+    answer,
+    call: paid,
+    isStored,
+  } = await ring(asking, call, { inputHash, steps: [names.step, names.failedStep] });
   await deps.tools.breathe();
   const reading = readAnswer(answer.text, shape);
-  if (!isStored) await store(asking, { step: usable(reading) ? names.step : names.failedStep, inputHash, answer });
+  if (!isStored) {
+    const kept = { ...answer, step: usable(reading) ? names.step : names.failedStep, inputHash };
+    await keep(asking, { ...kept, at: deps.tools.now() }, paid);
+  }
   return { answer, reading };
 }
 
@@ -166,48 +176,42 @@ function withoutRepeats(text: string): string {
 /** Something of at least eight characters, three times or more in a row. */
 const REPEATS = /(.{8,200}?)\1{2,}/gsu;
 
-interface Rung {
-  readonly answer: ChatAnswer;
+interface Rung extends Called {
   /** It came meanwhile, to a worker that had the turn before: nobody was asked. */
   readonly isStored: boolean;
 }
 
 async function ring({ deps, turn, cancel }: Asking, question: ChatCall, asked: Asked): Promise<Rung> {
   const { prices } = await deps.ledger.settings.get(turn.tenant);
+  const { thoughts, usage } = deps.ledger;
   const late: StoredAnswer[] = [];
   // It may wait long for its place, by the limits or for a queue server that is silent: whoever has the turn by then asks.
-  const lastLook = async (): Promise<void> => {
-    const { holds, answer } = await deps.ledger.thoughts.lastLook(turn, asked);
+  const note = async (sent: SentCall): Promise<void> => {
+    const { holds, answer } = await thoughts.lastLook(turn, asked, sent);
     if (holds && answer !== null) late.push(answer);
     if (!holds || answer !== null) throw new FencedError(turn.consolidationId);
   };
-  const chatCall: ChatCall = {
-    ...question,
-    lastLook,
-    passedOn: (error) => deps.ledger.thoughts.countFailedCall(turn, unanswered(deps, question, error)),
-  };
+  const [step = ''] = asked.steps;
+  const book: Book = { of: callOfTurn(turn, usageStepOf(step), question.again), usage, note };
   try {
-    const answer = await callModel({ deps, turn, prices, cancel }, chatCall);
+    const { answer, call } = await callModel({ deps, turn, prices, cancel, book }, question);
     // What is kept of an answer, and of what follows from it, gives no secret away.
-    return { answer: { ...answer, text: maskSecrets(answer.text).text }, isStored: false };
+    return { answer: { ...answer, text: maskSecrets(answer.text).text }, call, isStored: false };
   } catch (error) {
     const [answer] = late;
-    if (answer !== undefined) return { answer, isStored: true };
+    if (answer !== undefined) return { answer, call: null, isStored: true };
     // The server threw away what the model wrote, or it was endless: an answer like any other that is of no use.
     if (error instanceof EngineError && error.code === 'model_output_unusable') {
-      const { model, usage } = unanswered(deps, chatCall, error);
-      return { answer: { text: '', model, usage, truncated: false }, isStored: false };
+      const wrote = { promptTokens: 0, completionTokens: error.written };
+      const nothing = { text: '', model: deps.chat.name, usage: wrote, truncated: false };
+      return { answer: nothing, call: null, isStored: false };
     }
-    if (wasAsked(error, cancel)) await deps.ledger.thoughts.countFailedCall(turn, unanswered(deps, chatCall, error));
     throw error;
   }
 }
 
-const store = (asking: Asking, { answer, ...names }: { step: string; inputHash: string; answer: ChatAnswer }) =>
-  keep(asking, { ...names, ...answer, at: asking.deps.tools.now() });
-
-async function keep({ deps, turn }: Asking, answer: StoredAnswer): Promise<void> {
-  const stored = await deps.ledger.thoughts.storeAnswer(turn, answer);
+async function keep({ deps, turn }: Asking, answer: StoredAnswer, call: SettledCall | null = null): Promise<void> {
+  const stored = await deps.ledger.thoughts.storeAnswer(turn, answer, call);
   if (stored.kind === 'fenced') throw new FencedError(turn.consolidationId);
 }
 
@@ -258,10 +262,13 @@ function gotIn(tries: readonly Answered<unknown>[]): Got {
 const THINKING = /^\s*(?:<think(?:ing)?>(?!.*<\/think)|$)/isu;
 
 /** Who asks outside of a consolidation, and to whom that is counted. */
-export interface Apart extends Omit<Caller, 'turn'> {
+export interface Apart extends Omit<Caller, 'turn' | 'book'> {
   readonly deps: Caller['deps'] & Pick<EngineDeps, 'ledger'>;
   readonly tenant: TenantId;
   readonly account: Account;
+  readonly purpose: Purpose;
+  /** As a request says. */
+  readonly asker?: Partial<Pick<CallFor, 'appId' | 'keyId'>> | undefined;
 }
 
 type QuestionApart<T> = Omit<Question<T>, 'step' | 'images'>;
@@ -269,27 +276,30 @@ type QuestionApart<T> = Omit<Question<T>, 'step' | 'images'>;
 interface AnsweredApart<T> {
   readonly value: T;
   readonly usage: TokenUse;
-  readonly call: SummaryCall;
+  readonly call: SettledCall | null;
 }
 
-/** Asks outside of a consolidation, and once more for an answer that cannot be used. Every call is counted; nothing is kept. */
+/** Asks outside of a consolidation, and once more for an answer that cannot be used. Nothing is kept but what the calls used. */
 export async function askApart<T>(apart: Apart, question: QuestionApart<T>): Promise<AnsweredApart<T>> {
   const answered = await askUncounted(apart, question);
-  await count(apart, answered.call);
+  await settle(apart, answered.call);
   return answered;
 }
 
-/** The same, but for the call that brought the value: whoever stores that counts the call with it. */
+/** The same, but for the call that brought the value: whoever stores that settles the call with it. */
 export async function askUncounted<T>(apart: Apart, question: QuestionApart<T>): Promise<AnsweredApart<T>> {
   const usage = { promptTokens: 0, completionTokens: 0 };
-  let asking = callOf(question.prompt, question.ask, question.input);
+  let asking: ChatCall = callOf(question.prompt, question.ask, question.input);
   for (let tries = 0; tries < 2; tries += 1) {
-    const { answer, call } = await callApart(apart, asking);
-    usage.promptTokens += call.usage.promptTokens;
-    usage.completionTokens += call.usage.completionTokens;
+    const { answer, call } = await callModel(
+      { ...apart, turn: null, book: bookApart(apart, question, asking) },
+      asking,
+    );
+    usage.promptTokens += answer.usage.promptTokens;
+    usage.completionTokens += answer.usage.completionTokens;
     const reading = readAnswer(answer.text, question.shape);
     if (usable(reading)) return { value: reading.value, usage, call };
-    await count(apart, call);
+    await settle(apart, call);
     asking = { ...repairCall({ ...question, step: question.prompt.name }, answer), again: tries + 1 };
   }
   throw new EngineError(
@@ -298,21 +308,24 @@ export async function askUncounted<T>(apart: Apart, question: QuestionApart<T>):
   );
 }
 
-/** An answer with its call, which is not counted yet. A call without an answer is counted here. */
-async function callApart(apart: Apart, chatCall: ChatCall) {
-  const { deps } = apart;
-  const countFailed = (error: unknown) => count(apart, { ...unanswered(deps, chatCall, error), failed: true });
-  try {
-    const answer = await callModel({ ...apart, turn: null }, { ...chatCall, passedOn: countFailed });
-    const { model, usage } = answer;
-    return { answer, call: { step: chatCall.name, model, failed: false, usage, at: deps.tools.now() } };
-  } catch (error) {
-    if (wasAsked(error, apart.cancel)) await countFailed(error);
-    throw error;
-  }
+function bookApart(apart: Apart, { prompt }: QuestionApart<unknown>, { again }: ChatCall): Book {
+  const { deps, tenant, account, purpose, asker } = apart;
+  const { usage } = deps.ledger;
+  const of: CallFor = {
+    tenant,
+    lane: 'lane' in account ? account.lane : null,
+    consolidationId: null,
+    appId: asker?.appId ?? null,
+    keyId: asker?.keyId ?? null,
+    step: usageStepOf(prompt.name),
+    cause: causeOf({ tenant, purpose, again }),
+  };
+  return { of, usage, note: (call) => usage.note(call) };
 }
 
-const count = (by: Apart, call: SummaryCall) => by.deps.ledger.summaries.countCall(by.tenant, by.account, call);
+const settle = async ({ deps }: Apart, call: SettledCall | null): Promise<void> =>
+  call === null ? undefined : deps.ledger.usage.settle([call]);
+
 /** Which prompt was used, as a plan records it. */
 export const promptUse = ({ tools }: { readonly tools: Pick<Tools, 'hash'> }, prompt: Prompt): PromptUse => ({
   name: prompt.name,

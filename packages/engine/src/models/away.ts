@@ -1,9 +1,11 @@
 import type { EngineDeps } from '../deps.ts';
-import { EngineError, type EngineErrorCode, wasAsked } from '../errors.ts';
+import { EngineError, type EngineErrorCode } from '../errors.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
+import type { SentCall } from '../ports/ledger/usage.ts';
 import type { ChatCall } from '../ports/models.ts';
 import type { Cancellation } from '../ports/tools.ts';
-import { callModel, unanswered } from './call-model.ts';
+import { callOfTurn } from './book.ts';
+import { callModel } from './call-model.ts';
 import { type ChatStep, chatsOf } from './steps.ts';
 
 /** As well the fault of a provider that is down as of an input that it cannot bear. */
@@ -87,14 +89,10 @@ async function isAway(ask: () => Promise<unknown>): Promise<boolean> {
 
 /** The question counts as any other: it is paid for. */
 async function probe(deps: EngineDeps, turn: Turn, cancel: Cancellation): Promise<void> {
-  const { thoughts, settings } = deps.ledger;
+  const { thoughts, settings, usage } = deps.ledger;
+  const book = { of: callOfTurn(turn, 'probe'), usage, note: (call: SentCall) => usage.note(call) };
   const { prices } = await settings.get(turn.tenant);
-  try {
-    const answer = await callModel({ deps, turn, prices, cancel }, ARE_YOU_THERE);
-    const kept = { step: `probe:${turn.epoch}`, inputHash: ARE_YOU_THERE.name, ...answer, at: deps.tools.now() };
-    await thoughts.storeAnswer(turn, kept);
-  } catch (error) {
-    if (wasAsked(error, cancel)) await thoughts.countFailedCall(turn, unanswered(deps, ARE_YOU_THERE, error));
-    throw error;
-  }
+  const { answer, call } = await callModel({ deps, turn, prices, cancel, book }, ARE_YOU_THERE);
+  const kept = { step: `probe:${turn.epoch}`, inputHash: ARE_YOU_THERE.name, ...answer, at: deps.tools.now() };
+  await thoughts.storeAnswer(turn, kept, call);
 }

@@ -10,6 +10,7 @@ const use = (model: string, promptTokens: number, completionTokens = 0) => ({
   calls: 1,
   failedCalls: 0,
   promptTokens,
+  cachedTokens: 0,
   completionTokens,
 });
 const settings = (budgets: object) => ({

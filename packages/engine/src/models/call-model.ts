@@ -1,12 +1,12 @@
 import type { EngineDeps } from '../deps.ts';
 import { EngineError, wasAsked } from '../errors.ts';
-import type { ModelCall } from '../ports/ledger/thoughts.ts';
+import type { SentCall, SettledCall } from '../ports/ledger/usage.ts';
 import type { MeasuredCall, TurnIds } from '../ports/meter.ts';
-import type { ChatAnswer, ChatCall } from '../ports/models.ts';
+import type { ChatAnswer, ChatCall, TokenUse } from '../ports/models.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import type { ModelPrice } from '../settings.ts';
-import { estimateTokens } from '../text/normalise.ts';
-import { knownCost } from './limits.ts';
+import { type Book, mayUse } from './book.ts';
+import { costOfUse } from './limits.ts';
 
 /** Who calls a model. */
 export interface Caller {
@@ -15,6 +15,14 @@ export interface Caller {
   readonly turn: TurnIds | null;
   readonly prices: Readonly<Record<string, ModelPrice>>;
   readonly cancel: Cancellation;
+  /** null: counted to nobody. */
+  readonly book: Book | null;
+}
+
+export interface Called {
+  readonly answer: ChatAnswer;
+  /** To be settled with what the answer is stored with; null: counted to nobody. */
+  readonly call: SettledCall | null;
 }
 
 /**
@@ -30,50 +38,99 @@ const tooLong = ({ text }: ChatAnswer, { name }: ChatCall): EngineError =>
     { code: 'model_output_unusable', retryable: true },
   );
 
-/** One call of the chat model. The meter learns of every call that was really asked, answered or not. */
-export async function callModel({ deps, turn, prices, cancel }: Caller, call: ChatCall): Promise<ChatAnswer> {
+/**
+ * One call of the chat model. It is noted right before it is sent, and the meter learns of every call that was really asked, answered
+ * or not. What failed is counted here; an answer is counted by whoever stores it.
+ */
+export async function callModel(caller: Caller, call: ChatCall): Promise<Called> {
+  const { deps, turn, prices, cancel, book } = caller;
   const { chat, meter, tools } = deps;
   const startedAt = tools.now();
+  const entry = entryOf(caller, call);
   // As configured: a server may answer under any name.
-  const record = (asked: string, model: string, ended: Pick<MeasuredCall, 'failure' | 'usage'>): void =>
+  const record = (model: string, ended: Pick<MeasuredCall, 'failure' | 'usage' | 'cost'>): void =>
     meter.call(turn, {
       ...ended,
       kind: call.name,
-      model: asked,
-      cost: knownCost([{ model, ...ended.usage }], prices),
+      model,
+      cause: book?.of.cause ?? null,
       startedAt,
       endedAt: tools.now(),
     });
   const recordFailed = (error: unknown): void => {
-    const { model, usage } = unanswered(deps, call, error);
-    record(model, model, { failure: failureOf(error), usage });
+    const model = error instanceof EngineError ? error.model : null;
+    record(model ?? chat.name, {
+      failure: failureOf(error),
+      usage: mayBePaid(error) ? mayUse(call) : NOTHING,
+      cost: 0,
+    });
   };
   const passedOn = async (error: EngineError): Promise<void> => {
     recordFailed(error);
+    await entry.failed(error, true);
     await call.passedOn?.(error);
   };
   try {
-    const answer = await chat.ask({ ...call, passedOn }, cancel);
+    const answer = await chat.ask({ ...call, lastLook: entry.note, passedOn }, cancel);
     if (answer.text.length > ANSWER_CHARS_MAX) throw tooLong(answer, call);
-    record(answer.asked ?? chat.name, answer.model, { failure: null, usage: answer.usage });
-    return answer;
+    const spent = withCost(answer.model, answer.usage, prices);
+    record(answer.asked ?? chat.name, { failure: null, usage: spent.usage, cost: spent.cost ?? 0 });
+    return { answer, call: entry.settled('answered', { model: answer.model, ...spent }) };
   } catch (error) {
-    if (wasAsked(error, cancel)) recordFailed(error);
+    const asked = wasAsked(error, cancel);
+    if (asked) recordFailed(error);
+    await entry.failed(error, asked);
     throw error;
   }
 }
 
-const failureOf = (error: unknown): MeasuredCall['failure'] => (error instanceof EngineError ? error.code : 'unknown');
-
-/** A call without an answer, as it is counted. A model that was too slow has read its prompt, and is paid for that and for what it wrote. */
-export function unanswered(
-  { chat, tools }: Pick<EngineDeps, 'chat' | 'tools'>,
-  { name, system, user }: ChatCall,
-  error: unknown,
-): ModelCall {
-  const wasRead = error instanceof EngineError && ['model_timeout', 'cancelled'].includes(error.code);
-  const promptTokens = wasRead ? estimateTokens(system) + estimateTokens(user) : 0;
-  const { written = 0, model } = error instanceof EngineError ? error : {};
-  const usage = { promptTokens, completionTokens: written };
-  return { step: name, model: model ?? chat.name, usage, at: tools.now() };
+/** Where one call stands in its book. */
+interface Entry {
+  note(): Promise<void>;
+  /** null: there is no book. */
+  settled(outcome: SettledCall['outcome'], used: Pick<SentCall, 'model' | 'usage' | 'cost'>): SettledCall | null;
+  failed(error: unknown, asked: boolean): Promise<void>;
 }
+
+function entryOf({ deps, prices, book }: Caller, call: ChatCall): Entry {
+  const { chat, tools } = deps;
+  const look = async (): Promise<void> => call.lastLook?.();
+  if (book === null) return { note: look, settled: () => null, failed: async () => {} };
+  const model = chat.name;
+  const estimate = { model, ...withCost(model, mayUse(call), prices) };
+  const next = (): SentCall => ({ ...book.of, ...estimate, id: tools.id('cal'), at: tools.now() });
+  let sent = next();
+  let isNoted = false;
+  const settled = (outcome: SettledCall['outcome'], used: Pick<SentCall, 'model' | 'usage' | 'cost'>): SettledCall => {
+    const tookMs = Math.max(0, tools.now() - sent.at);
+    return { ...sent, ...used, outcome, noted: isNoted ? estimate : null, tookMs };
+  };
+  return {
+    note: async () => {
+      await look();
+      await book.note(sent);
+      isNoted = true;
+    },
+    settled,
+    failed: async (error, asked) => {
+      if (!asked && !isNoted) return;
+      // What it may have read stays as it was noted: nobody says what it cost.
+      if (mayBePaid(error)) await book.usage.note(sent);
+      else await book.usage.settle([settled('refused', { model, usage: NOTHING, cost: 0 })]);
+      // A model that stands in is asked by a call of its own.
+      sent = next();
+      isNoted = false;
+    },
+  };
+}
+
+const withCost = (model: string, usage: TokenUse, prices: Caller['prices']) => ({
+  usage,
+  cost: costOfUse(model, usage, prices),
+});
+
+const NOTHING: TokenUse = { promptTokens: 0, completionTokens: 0 };
+
+const mayBePaid = (error: unknown): boolean => !(error instanceof EngineError) || error.read;
+
+const failureOf = (error: unknown): MeasuredCall['failure'] => (error instanceof EngineError ? error.code : 'unknown');

@@ -140,8 +140,9 @@ export function usesOf(
   return [...Map.groupBy(paid, (answer) => answer.model)].map(([model, group]) => {
     const promptTokens = group.reduce((sum, { usage }) => sum + usage.promptTokens, 0);
     const completionTokens = group.reduce((sum, { usage }) => sum + usage.completionTokens, 0);
-    const cost = costAt(priceOf(model, own), { promptTokens, completionTokens });
-    return { model, calls: group.length, promptTokens, completionTokens, cost };
+    const cachedTokens = group.reduce((sum, { usage }) => sum + (usage.cachedTokens ?? 0), 0);
+    const used = { promptTokens, completionTokens, ...(cachedTokens > 0 && { cachedTokens }) };
+    return { model, calls: group.length, ...used, cost: costAt(priceOf(model, own), used) };
   });
 }
 
@@ -159,14 +160,20 @@ export const costOf = (uses: readonly ModelUse[]): number | null =>
 
 /** What is known to have been spent: models without a price add nothing. */
 export const knownCost = (
-  uses: readonly Pick<ModelUse, 'model' | 'promptTokens' | 'completionTokens'>[],
+  uses: readonly Pick<ModelUse, 'model' | 'promptTokens' | 'cachedTokens' | 'completionTokens'>[],
   own: Readonly<Record<string, ModelPrice>>,
 ): number => uses.reduce((sum, use) => sum + (costAt(priceOf(use.model, own), use) ?? 0), 0);
 
-const costAt = (price: ModelPrice | null, use: TokenUse): number | null =>
-  price === null
-    ? null
-    : (use.promptTokens * price.prompt + use.completionTokens * price.completion) / TOKENS_PER_PRICE;
+/** What one call has cost; null: the model has no price. */
+export const costOfUse = (model: string, use: TokenUse, own: Readonly<Record<string, ModelPrice>>): number | null =>
+  costAt(priceOf(model, own), use);
+
+function costAt(price: ModelPrice | null, use: TokenUse): number | null {
+  if (price === null) return null;
+  const cached = Math.min(use.cachedTokens ?? 0, use.promptTokens);
+  const prompt = (use.promptTokens - cached) * price.prompt + cached * (price.cached ?? price.prompt);
+  return (prompt + use.completionTokens * price.completion) / TOKENS_PER_PRICE;
+}
 
 /** Servers answer with the dated name of the model they were asked for by its plain name. */
 const DATE = /-\d{4}-?\d{2}-?\d{2}$/u;

@@ -3,6 +3,7 @@ import type { Attack } from '../messages/attacks.ts';
 import type { FactOutcome } from '../plan.ts';
 import type { Millis } from '../words.ts';
 import type { Turn } from './ledger/lanes.ts';
+import type { Cause } from './ledger/usage.ts';
 import type { TokenUse } from './models.ts';
 
 /** What a measured thing belongs to: ids only. */
@@ -23,6 +24,8 @@ export interface MeasuredCall extends Measured {
   /** What it was asked for, e.g. extract_facts. */
   readonly kind: string;
   readonly model: string;
+  /** null: counted to nobody. */
+  readonly cause: Cause | null;
   /** null: answered. */
   readonly failure: EngineErrorCode | 'unknown' | null;
   readonly usage: TokenUse;

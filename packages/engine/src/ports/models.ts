@@ -29,6 +29,8 @@ export interface ChatCall {
 export interface TokenUse {
   readonly promptTokens: number;
   readonly completionTokens: number;
+  /** Of the prompt's tokens, those the provider had in its cache; missing: none, or it does not say. */
+  readonly cachedTokens?: number;
 }
 
 export interface ChatAnswer {

@@ -59,6 +59,7 @@ export const refreshSummary =
       account: { lane: refresh.lane },
       prices,
       cancel,
+      purpose: 'summary' as const,
     };
     const made = input.messages.length === 0 ? { summary: basis.summary } : await summarize(apart, input);
     const refreshed = { tenant, ...made, ...extentOf(basis, made.summary), trust: trustIn(basis), upTo, revision };
@@ -78,13 +79,13 @@ function trustIn({ trust, messages }: SummaryBasis): Trust | null {
 }
 
 /** Asks, and once more for an answer of which nothing can be used or that broke off. A summary of null: nothing to say. */
-async function summarize(
-  apart: Apart,
-  input: SummarizeInput,
-): Promise<Required<Pick<RefreshedSummary, 'summary' | 'call'>>> {
+async function summarize(apart: Apart, input: SummarizeInput): Promise<Pick<RefreshedSummary, 'summary' | 'call'>> {
   const question = { prompt: SUMMARIZE, ask: 'Refresh the summary.', input, shape: summaryIn };
   const { value, call } = await askUncounted(apart, question);
-  return { summary: value === '' ? null : shorten(maskSecrets(value).text, SUMMARY_TOKENS_MAX), call };
+  return {
+    summary: value === '' ? null : shorten(maskSecrets(value).text, SUMMARY_TOKENS_MAX),
+    ...(call !== null && { call }),
+  };
 }
 
 function summaryIn(value: Json): string | null {

@@ -101,7 +101,6 @@ export const KINDS: readonly Kind[] = [
     order: ['x.consolidation_id', 'x.source', 'x.destination'],
     parent: OF_CONSOLIDATION,
   },
-  { type: 'usage', table: 'usage', from: ofLane('usage'), order: ['x.at', 'x.seq'] },
   { type: 'vector', table: 'vectors', from: ofLane('vectors'), order: ['x.fingerprint', 'x.text_hash'] },
 ];
 

@@ -157,7 +157,6 @@ function lineOf(kind: Kind, row: Row, { scopes, sources }: Beside): object {
   const line = { type: kind.type, ...fields };
   switch (kind.table) {
     case 'scopes':
-    case 'usage':
       return line;
     case 'memory_ids':
       return { ...line, beyond: row.beyond !== null };

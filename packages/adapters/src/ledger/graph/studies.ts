@@ -15,6 +15,7 @@ import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from '../r
 import { allAs, counted, first, inOne, insert, run, type Script, together } from '../script.ts';
 import { keeping } from '../thoughts.ts';
 import { lockLane } from '../turn.ts';
+import { settle } from '../usage.ts';
 import { changeGraph } from './changes.ts';
 
 export type StudyStore = Pick<
@@ -39,9 +40,12 @@ export const studyStore = storeOf<StudyStore>('graph', {
   }),
   holds: lookup(holdsStudy),
   /** Keeps the answer of a study among those of its consolidation. */
-  storeAnswer: write(function* (study, answer) {
-    if (!(yield* keepsStudy(study))) return { kind: 'fenced' };
-    yield* inOne(...keeping(study, answer));
+  storeAnswer: write(function* (study, answer, call = null) {
+    if (!(yield* keepsStudy(study))) {
+      if (call !== null) yield* settle(call);
+      return { kind: 'fenced' };
+    }
+    yield* inOne(...keeping(study, answer, call));
     return { kind: 'stored' };
   }),
   apply: write(function* (study, plan, now) {

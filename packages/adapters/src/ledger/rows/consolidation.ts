@@ -41,6 +41,7 @@ export interface AnswerRow {
   readonly truncated: 0 | 1;
   readonly model: string;
   readonly prompt_tokens: number;
+  readonly cached_tokens: number;
   readonly completion_tokens: number;
   readonly at: number;
   readonly former: string | null;
@@ -52,7 +53,11 @@ export const answerFrom = (row: AnswerRow): StoredAnswer => ({
   text: row.text,
   truncated: row.truncated === 1,
   model: row.model,
-  usage: { promptTokens: row.prompt_tokens, completionTokens: row.completion_tokens },
+  usage: {
+    promptTokens: row.prompt_tokens,
+    completionTokens: row.completion_tokens,
+    ...(row.cached_tokens > 0 && { cachedTokens: row.cached_tokens }),
+  },
   at: row.at,
   ...(row.former !== null && { former: row.former }),
 });

@@ -200,8 +200,12 @@ function studying(deps: EngineDeps, claimed: Study): EngineDeps {
   const { ledger, meter } = deps;
   const thoughts: EngineDeps['ledger']['thoughts'] = {
     ...ledger.thoughts,
-    lastLook: async () => ({ holds: await ledger.graph.holds(claimed), answer: null }),
-    storeAnswer: (_turn, answer) => ledger.graph.storeAnswer(claimed, answer),
+    lastLook: async (_turn, _asked, call) => {
+      const holds = await ledger.graph.holds(claimed);
+      if (holds) await ledger.usage.note(call);
+      return { holds, answer: null };
+    },
+    storeAnswer: (_turn, answer, call) => ledger.graph.storeAnswer(claimed, answer, call),
   };
   return {
     ...deps,

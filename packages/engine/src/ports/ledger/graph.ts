@@ -4,6 +4,7 @@ import type { Failure, LaneId, Millis, Owner, Scope, TenantId } from '../../word
 import type { Fenced } from './lanes.ts';
 import type { Page, Paged } from './page.ts';
 import type { StoredAnswer } from './thoughts.ts';
+import type { SettledCall } from './usage.ts';
 
 /**
  * A study's life: pending (stored with the apply of its consolidation, in the same transaction) → applied, or parked when
@@ -82,8 +83,12 @@ export interface GraphStore {
   claim(lane: LaneId, how: { now: Millis; holdMs: number }): Promise<StudyClaim>;
   /** Whether no later claim has taken the study: then what it stores now is kept. */
   holds(study: Study): Promise<boolean>;
-  /** Stores the answer among those of the consolidation and counts its usage, once. */
-  storeAnswer(study: Study, answer: StoredAnswer): Promise<{ readonly kind: 'stored' } | Fenced>;
+  /** Stores the answer among those of the consolidation, once. The call that brought it is settled in any case. */
+  storeAnswer(
+    study: Study,
+    answer: StoredAnswer,
+    call?: SettledCall | null,
+  ): Promise<{ readonly kind: 'stored' } | Fenced>;
   /** The plan with all it changes, applied, and the lane given free: one transaction. */
   apply(study: Study, plan: GraphPlan, now: Millis): Promise<{ readonly kind: 'applied' } | Fenced>;
   /** One try more, at `retryAt`, or parked with null; the lane is given free. */

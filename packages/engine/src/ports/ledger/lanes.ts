@@ -1,3 +1,4 @@
+import type { Purpose } from '../../models/book.ts';
 import type { BatchSettings, Failure, LaneId, Millis, Owner, Scope, TenantId } from '../../words.ts';
 import type { Nudge, TurnName } from '../schedule.ts';
 import type { Gathered } from './thoughts.ts';
@@ -34,6 +35,10 @@ export interface Turn {
   /** Failed tries of this window so far. */
   readonly attempts: number;
   readonly claimedAt: Millis;
+  /** The API key that posted the first of its batches; missing: none that is known. */
+  readonly keyId?: string;
+  /** Missing: a consolidation. */
+  readonly purpose?: Purpose;
 }
 
 export type Claim =

@@ -16,6 +16,7 @@ import type { SuiteStore } from './suites.ts';
 import type { PresentStore, SummaryStore } from './summaries.ts';
 import type { ThoughtStore } from './thoughts.ts';
 import type { TrailStore } from './trail.ts';
+import type { UsageStore } from './usage.ts';
 import type { WebhookStore } from './webhooks.ts';
 
 /**
@@ -66,6 +67,7 @@ export interface Ledger {
   readonly graph: GraphStore;
   readonly trail: TrailStore;
   readonly receipts: ReceiptStore;
+  readonly usage: UsageStore;
   /** Throws when the ledger cannot be read and written. */
   check(): Promise<void>;
   close(): Promise<void>;

@@ -19,6 +19,8 @@ export interface UsageTotals {
   readonly calls: number;
   readonly failedCalls: number;
   readonly promptTokens: number;
+  /** Of those, the ones the provider had in its cache. */
+  readonly cachedTokens: number;
   readonly completionTokens: number;
 }
 
@@ -39,6 +41,7 @@ export const USAGE_STEPS = [
   'recall',
   'rewrite',
   'rerank',
+  'embed',
   'probe',
   'other',
 ] as const;

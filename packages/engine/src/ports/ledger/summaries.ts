@@ -13,7 +13,7 @@ import type {
 } from '../../words.ts';
 import type { SummaryRefresh } from '../schedule.ts';
 import type { Terms } from './ledger.ts';
-import type { ModelCall } from './thoughts.ts';
+import type { SettledCall } from './usage.ts';
 
 /** The messages that a summary was made of: the first, the last, and how many. Those between that were undone are none. */
 export interface Covered {
@@ -56,17 +56,12 @@ export interface RefreshedSummary extends Extent {
   readonly upTo: number;
   /** Of the basis. */
   readonly revision: number;
-  /** The call that made it, and is not counted yet; missing: no model was asked. */
-  readonly call?: SummaryCall;
+  /** The call that made it, and is not settled yet; missing: no model was asked. */
+  readonly call?: SettledCall;
 }
 
 /** Whom a call is counted to: a lane, or all of a tenant's owners together who have none. */
 export type Account = { readonly lane: LaneId } | { readonly strangersOf: TenantId };
-
-/** One model call that belongs to no consolidation: for a summary, a preview, a question. */
-export interface SummaryCall extends ModelCall {
-  readonly failed: boolean;
-}
 
 /**
  * The rolling summary of a scope: what later messages need to be understood. A consolidation reads the one that stood
@@ -75,10 +70,8 @@ export interface SummaryCall extends ModelCall {
 export interface SummaryStore {
   /** null: none is due any more. */
   read(refresh: SummaryRefresh, how: { every: number; limit: number }): Promise<SummaryBasis | null>;
-  /** Stored only where the summary still is what it was read as: of two refreshes at once the first one counts. Its call is counted in any case. */
+  /** Stored only where the summary still is what it was read as: of two refreshes at once the first one counts. Its call is settled in any case. */
   store(refresh: SummaryRefresh, refreshed: RefreshedSummary): Promise<{ readonly kind: 'stored' | 'overtaken' }>;
-  /** The account is one of the tenant's. Of an owner who was erased meanwhile nothing is counted any more. */
-  countCall(tenant: TenantId, account: Account, call: SummaryCall): Promise<void>;
   /** What a lane's summaries say may no longer hold: they go, and are made anew from the messages. Deletions do the same. */
   forget(lane: LaneId): Promise<void>;
 }

@@ -4,6 +4,7 @@ import type { TokenUse } from '../models.ts';
 import type { Fenced, Turn } from './lanes.ts';
 import type { Terms } from './ledger.ts';
 import type { Page, Paged } from './page.ts';
+import type { SentCall, SettledCall } from './usage.ts';
 
 /** What a consolidation reads of the conversation, with what holds for its tenant. */
 export interface Gathered extends Terms {
@@ -42,14 +43,6 @@ export interface StoredAnswer {
   readonly at: Millis;
   /** The undone consolidation that it was given to, and that has paid for it. */
   readonly former?: string;
-}
-
-/** One call of a model, as it is counted. */
-export interface ModelCall {
-  readonly step: string;
-  readonly model: string;
-  readonly usage: TokenUse;
-  readonly at: Millis;
 }
 
 export type Stored = { readonly kind: 'stored' } | Fenced;
@@ -91,16 +84,15 @@ export interface ThoughtStore {
   context(lane: LaneId, scope: Scope, recentCount: number): Promise<ConversationContext>;
   /** Its own, else that of an undone consolidation of the same batches (`former`). */
   answer(consolidationId: string, step: string, inputHash: string): Promise<StoredAnswer | null>;
-  /** Looked at right before a model is asked. */
-  lastLook(turn: Turn, asked: Asked): Promise<LastLook>;
+  /** Looked at right before a model is asked. Where it will be asked the call is noted. */
+  lastLook(turn: Turn, asked: Asked, call: SentCall): Promise<LastLook>;
   /**
-   * Stores the answer and counts its usage, once; of a former one there is nothing left to count. That of a turn whose lane was claimed again is kept as well while the lane is
-   * at the same consolidation: it was paid for, and whoever has the turn by now takes it.
+   * Stores the answer and settles the call that brought it; a former one was paid for by its own consolidation. That of a turn whose lane
+   * was claimed again is kept as well while the lane is at the same consolidation: whoever has the turn by now takes it. The call is
+   * settled in any case.
    */
-  storeAnswer(turn: Turn, answer: StoredAnswer): Promise<Stored>;
+  storeAnswer(turn: Turn, answer: StoredAnswer, call?: SettledCall | null): Promise<Stored>;
   answers(consolidationId: string): Promise<readonly StoredAnswer[]>;
-  /** A model call that brought no answer still counts as one, with what it is thought to have used. */
-  countFailedCall(turn: Pick<Turn, 'tenant' | 'lane' | 'consolidationId'>, call: ModelCall): Promise<void>;
   storePlan(turn: Turn, plan: Plan): Promise<Stored>;
   /** The newest round, or null. */
   plan(consolidationId: string): Promise<Plan | null>;

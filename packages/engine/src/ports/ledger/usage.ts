@@ -1,0 +1,108 @@
+import type { LaneId, Millis, TenantId } from '../../words.ts';
+import type { TokenUse } from '../models.ts';
+import type { UsageStep } from './overview.ts';
+
+/** Why a model is asked; `causeOf` says which of them it is. */
+export const CAUSES = [
+  'live',
+  'retry',
+  'repair',
+  'summary',
+  'graph',
+  'sleep',
+  'what-if',
+  'suite',
+  'recall',
+  'preview',
+] as const;
+export type Cause = (typeof CAUSES)[number];
+
+/** For whom a call is made, and why. */
+export interface CallFor {
+  /** A shadow space's own: its calls are counted to the tenant whose space it is. */
+  readonly tenant: TenantId;
+  /** null: of an owner who has none, or of nobody in particular. */
+  readonly lane: LaneId | null;
+  readonly consolidationId: string | null;
+  readonly appId: string | null;
+  /** The API key that asked, or posted what is consolidated; null: the operator's, or none. */
+  readonly keyId: string | null;
+  readonly step: UsageStep;
+  readonly cause: Cause;
+}
+
+/** A call as it is noted before it is sent, with what it is thought to use: what is never settled counts as unanswered. */
+export interface SentCall extends CallFor {
+  readonly id: string;
+  /** As configured; of a settled call as it answered. */
+  readonly model: string;
+  readonly usage: TokenUse;
+  /** In the currency of the tenant's prices, as they are now; null: the model has no price. */
+  readonly cost: number | null;
+  readonly at: Millis;
+}
+
+/** What became of it. Refused: the provider answered with an error, and has read nothing. */
+export interface SettledCall extends SentCall {
+  readonly outcome: 'answered' | 'refused';
+  /** As it was noted; null: it was not. */
+  readonly noted: Pick<SentCall, 'model' | 'usage' | 'cost'> | null;
+  readonly tookMs: Millis;
+}
+
+/** What calls are told apart by. Those of HOURLY are known for 35 days and until their owner is erased, the others for ever. */
+export const HOURLY_GROUPS = ['hour', 'user', 'app', 'key'] as const;
+export const USAGE_GROUPS = ['day', 'step', 'model', 'cause', ...HOURLY_GROUPS] as const;
+export type UsageGroup = (typeof USAGE_GROUPS)[number];
+
+/** How long single calls are kept. */
+export const CALLS_KEPT_MS = 35 * 86_400_000;
+
+export interface UsageAsked {
+  readonly groups: readonly UsageGroup[];
+  readonly from: Millis;
+  readonly to: Millis;
+  readonly userId?: string;
+  readonly appId?: string;
+  readonly keyId?: string;
+  readonly step?: UsageStep;
+  readonly model?: string;
+  readonly cause?: Cause;
+}
+
+/** What calls took together. */
+export interface UsageSums {
+  readonly calls: number;
+  readonly promptTokens: number;
+  /** Of those, the ones the provider had in its cache. */
+  readonly cachedTokens: number;
+  readonly completionTokens: number;
+  /** Of the calls that have a price. */
+  readonly cost: number;
+  readonly unpriced: number;
+}
+
+export interface UsageRow {
+  /** The start of the day or hour, or a name; null: there is none, or it is not known any more. */
+  readonly group: Readonly<Partial<Record<UsageGroup, string | number | null>>>;
+  readonly answered: UsageSums & { readonly tookMs: Millis };
+  readonly refused: number;
+  /** Sent, and not answered yet or never: by estimate. */
+  readonly unanswered: UsageSums;
+}
+
+/** What models were asked, call by call and added up by day. */
+export interface UsageStore {
+  /** Counts a call as unanswered. One that was noted before is not counted again. */
+  note(call: SentCall): Promise<void>;
+  /** Each call once, whether it was noted or not. Of an owner who was erased meanwhile only the day's figures are kept. */
+  settle(calls: readonly SettledCall[]): Promise<void>;
+  /** What a tenant asked, in the order of its groups. `offset`: so many rows are left out. */
+  report(
+    tenant: TenantId,
+    asked: UsageAsked,
+    page: { readonly limit: number; readonly offset: number },
+  ): Promise<readonly UsageRow[]>;
+  /** Removes single calls of before; the figures of days stay. Returns how many. */
+  drop(before: Millis, limit: number): Promise<number>;
+}

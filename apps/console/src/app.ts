@@ -16,6 +16,7 @@ import { settingsRoutes } from './settings.ts';
 import { studyRoutes } from './studies.ts';
 import { sessionRoutes, subjectRoutes } from './subjects.ts';
 import { undoRoutes } from './undos.ts';
+import { getUsage } from './usage.ts';
 import { userRoutes } from './users.ts';
 import { webhookRoutes } from './webhooks.ts';
 
@@ -23,6 +24,7 @@ export type { ConsoleDeps } from './deps.ts';
 
 const manage = [
   getOverview,
+  getUsage,
   ...memoryRoutes,
   withdrawMemories,
   ...consolidationRoutes,

@@ -39,6 +39,7 @@ const ROUTES = [
   '/v1/doctor',
   '/v1/models',
   '/v1/overview',
+  '/v1/usage',
   '/v1/replays',
   '/v1/replays/{id}',
   '/v1/keys',

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Attempted,
+  CALLS_KEPT_MS,
   claimDeliveries,
   DAY_MS,
   deliver,
@@ -60,6 +61,9 @@ export function startSweeps(deps: EngineDeps, place: Place): { close(): Promise<
     audit: hourly(() => dropOld(deps, { days: auditDays, drop: (...old) => ledger.trail.drop(...old), stopping })),
     tellings: hourly(() =>
       dropOld(deps, { days: TOLD_DAYS, drop: (...old) => ledger.present.forgetTold(...old), stopping }),
+    ),
+    calls: hourly(() =>
+      dropOld(deps, { days: CALLS_KEPT_MS / DAY_MS, drop: (...old) => ledger.usage.drop(...old), stopping }),
     ),
     receipts: hourly(() =>
       dropOld(deps, { days: receiptDays, drop: (...old) => ledger.receipts.drop(...old), stopping }),

@@ -152,6 +152,7 @@ export {
   UndoReport,
   UndoView,
 } from './undos.ts';
+export { UsageCause, UsageGroup, UsageQuery, UsageReport, UsageRowView } from './usage.ts';
 export {
   DeliveryList,
   DeliveryView,

@@ -44,7 +44,11 @@ const DueMillis = z.int().min(0).max(DUE_MS_MAX).optional();
 const Price = z.number().min(0).max(PRICE_MAX);
 /** null: no limit. */
 const DayLimit = z.number().min(0).nullable().default(null);
-const ModelPrice = z.strictObject({ prompt: Price, completion: Price });
+const ModelPrice = z.strictObject({
+  prompt: Price,
+  cached: Price.optional().describe('For tokens of the prompt that were in the provider’s cache. Omitted: as prompt.'),
+  completion: Price,
+});
 
 function tooManyPrices(prices: unknown): string | null {
   const { length } = Object.keys(Object(prices));
@@ -198,7 +202,10 @@ export const SettingsView = z
       idle_ms: z.number().int().optional(),
       max_age_ms: z.number().int().optional(),
     }),
-    prices: z.record(z.string(), z.object({ prompt: z.number(), completion: z.number() })),
+    prices: z.record(
+      z.string(),
+      z.object({ prompt: z.number(), cached: z.number().optional(), completion: z.number() }),
+    ),
     budgets: z.object({
       tokens_per_day: z.number().nullable(),
       cost_per_day: z.number().nullable(),

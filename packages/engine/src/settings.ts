@@ -83,7 +83,7 @@ export interface Ceilings {
 export interface ModelPrice {
   readonly prompt: number;
   /** For tokens of the prompt that the provider had in its cache; missing: as for the others. */
-  readonly cached?: number;
+  readonly cached?: number | undefined;
   readonly completion: number;
 }
 

@@ -1417,6 +1417,8 @@ export type PostPreview = {
     /** Price per million tokens by model, all in the same currency. */
     readonly prices?: Readonly<Record<string, {
       readonly prompt: number;
+      /** For tokens of the prompt that were in the provider’s cache. Omitted: as prompt. */
+      readonly cached?: number | undefined;
       readonly completion: number;
     }>> | undefined;
   } | undefined;
@@ -1712,6 +1714,8 @@ export type PutSettings = {
   /** Price per million tokens by model, all in the same currency. */
   readonly prices?: Readonly<Record<string, {
     readonly prompt: number;
+    /** For tokens of the prompt that were in the provider’s cache. Omitted: as prompt. */
+    readonly cached?: number | undefined;
     readonly completion: number;
   }>> | undefined;
   /** Daily limits on model use (UTC). Once reached, batches wait for the next day; nothing is dropped. */
@@ -2217,6 +2221,7 @@ export type Settings = {
   };
   readonly prices: Readonly<Record<string, {
     readonly prompt: number;
+    readonly cached?: number | undefined;
     readonly completion: number;
   }>>;
   readonly budgets: {
@@ -2491,6 +2496,53 @@ export type Usage = {
   readonly calls: number;
   readonly prompt_tokens: number;
   readonly completion_tokens: number;
+};
+
+export type UsageReport = {
+  readonly from: string;
+  /** Not included. */
+  readonly to: string;
+  readonly results: readonly UsageRow[];
+  readonly next_cursor: string | null;
+};
+
+export type UsageRow = {
+  /** UTC day, like 2026-03-01. */
+  readonly day?: string | undefined;
+  /** Start of the hour. */
+  readonly hour?: string | undefined;
+  readonly step?: string | undefined;
+  readonly model?: string | undefined;
+  readonly cause?: 'live' | 'retry' | 'repair' | 'summary' | 'graph' | 'sleep' | 'what-if' | 'suite' | 'recall' | 'preview' | undefined;
+  /** null: no user, or unknown. */
+  readonly user_id?: string | null | undefined;
+  /** null: no app. */
+  readonly app_id?: string | null | undefined;
+  /** null: no key of a tenant, or unknown. */
+  readonly key_id?: string | null | undefined;
+  readonly calls: number;
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  /** By the price list at the time of each call. Calls of models without a price add nothing. */
+  readonly cost: number;
+  /** Calls of models that had no price. */
+  readonly unpriced_calls: number;
+  /** The prompt tokens that were in the provider’s cache; part of prompt_tokens. */
+  readonly cached_tokens: number;
+  /** How long the calls took together. */
+  readonly time_ms: number;
+  /** Calls that the provider answered with an error. They cost nothing. */
+  readonly refused_calls: number;
+  /** Calls that were sent and not answered, or not yet, by estimate. The provider may charge for them: its bill lies between the sum without and the sum with these. */
+  readonly unanswered: {
+    readonly calls: number;
+    readonly prompt_tokens: number;
+    readonly completion_tokens: number;
+    /** By the price list at the time of each call. Calls of models without a price add nothing. */
+    readonly cost: number;
+    /** Calls of models that had no price. */
+    readonly unpriced_calls: number;
+  };
 };
 
 export type UsedId = {
@@ -2847,6 +2899,11 @@ export interface Operations {
   'GET /v1/overview': {
     query?: { period?: 'day' | 'week' | undefined; };
     answer: Overview;
+  };
+  /** Get what model calls used and cost. */
+  'GET /v1/usage': {
+    query?: { tenant?: string | undefined; group_by?: string | undefined; from?: string | undefined; to?: string | undefined; user_id?: string | undefined; app_id?: string | undefined; key_id?: string | undefined; step?: string | undefined; model?: string | undefined; cause?: 'live' | 'retry' | 'repair' | 'summary' | 'graph' | 'sleep' | 'what-if' | 'suite' | 'recall' | 'preview' | undefined; format?: 'json' | 'csv' | undefined; limit?: number | undefined; cursor?: string | undefined; };
+    answer: UsageReport;
   };
   /** Restore a version of a memory. */
   'POST /v1/memories/{id}/restore': {

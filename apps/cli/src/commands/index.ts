@@ -27,6 +27,7 @@ import { approveCommand, rejectCommand, reviewsCommand } from './reviews.ts';
 import { setSettingCommand, settingsCommand } from './settings.ts';
 import { showCommand } from './show.ts';
 import { redoCommand, rollbackCommand, undoCommand } from './undo.ts';
+import { usageCommand } from './usage.ts';
 import {
   createWebhookCommand,
   deleteWebhookCommand,
@@ -73,6 +74,7 @@ export const COMMANDS: readonly Command[] = [
   rotateKeyCommand,
   ceilingsCommand,
   auditCommand,
+  usageCommand,
   doctorCommand,
   checkModelsCommand,
   calibrateModelsCommand,

@@ -93,7 +93,7 @@ function settledRows(call: SettledCall): readonly object[] {
   if (noted === null) return [settled];
   const before = dayRow({ ...call, ...noted }, 'unanswered', -1);
   if (before.model !== settled.model) return [before, settled];
-  return [{ ...before, ...settled, ...UNANSWERED.reduce((sums, name) => ({ ...sums, [name]: before[name] }), {}) }];
+  return [{ ...settled, ...Object.fromEntries(UNANSWERED.map((name) => [name, before[name]])) }];
 }
 
 type Figures = Readonly<Record<(typeof FIGURES)[number], number>>;

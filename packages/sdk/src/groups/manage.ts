@@ -45,6 +45,8 @@ export const replaysOf = (send: Send) => ({
 
 type AuditQuery = NonNullable<Given<'GET /v1/audit'>['query']>;
 
+type UsageQuery = NonNullable<Given<'GET /v1/usage'>['query']>;
+
 export const settingsGroupOf = (send: Send) => ({
   get: (options?: CallOptions) => send('GET /v1/settings', {}, options),
   replace: (body: PutSettings, options?: CallOptions) => send('PUT /v1/settings', { body }, options),
@@ -70,4 +72,7 @@ export const wholeOf = (send: Send) => ({
   /** Makes the waiting batches of an owner due now. */
   flush: (body: PostFlush, options?: CallOptions) => send('POST /v1/flush', { body, readsOnly: true }, options),
   stats: (options?: CallOptions) => send('GET /v1/stats', {}, options),
+  /** What model calls used and cost, group by group. */
+  usage: (query: Omit<UsageQuery, 'cursor' | 'format'> = {}, options?: CallOptions) =>
+    everyPage((cursor) => send('GET /v1/usage', { query: { ...query, format: 'json', cursor } }, options)),
 });

@@ -1,0 +1,143 @@
+import { UsageQuery, UsageReport, type UsageRowView } from '@slowwave/contracts';
+import {
+  CALLS_KEPT_MS,
+  DAY_MS,
+  HOURLY_GROUPS,
+  isoOf,
+  type Millis,
+  type UsageAsked,
+  type UsageGroup,
+  type UsageRow,
+  type UsageStep,
+  type UsageSums,
+} from '@slowwave/engine';
+import { given, momentOf, problem } from '@slowwave/http';
+import { z } from 'zod';
+import { routesOf } from './deps.ts';
+import { tenantNamed } from './keys.ts';
+
+const route = routesOf('manage');
+
+const HOUR_MS = 3_600_000;
+const USUAL_DAYS = 7;
+/** A file has more rows than a page. */
+const CSV_ROWS_MAX = 100_000;
+
+export const getUsage = route('GET /v1/usage', {
+  id: 'getUsage',
+  summary: 'Get what model calls used and cost',
+  description:
+    'Adds up every call of a chat or embedding model: tokens as the provider counted them, money by the price list at that time, and time. ' +
+    'Days are kept for ever. format=csv returns all rows at once. See docs/costs.md.',
+  query: UsageQuery,
+  answer: {
+    200: {
+      description: 'The sums of each group',
+      content: { 'application/json': { schema: UsageReport }, 'text/csv': { schema: z.string() } },
+    },
+  },
+  bounds: { by: 'query', apps: true },
+  handle: async ({ ledger, tools }, { query, request, reply }) => {
+    const tenant = tenantNamed(request, query.tenant);
+    const asked = askedBy(query, tools.now());
+    const times = { from: isoOf(asked.from), to: isoOf(asked.to) };
+    if (query.format === 'csv') {
+      const rows = await ledger.usage.report(tenant, asked, { limit: CSV_ROWS_MAX, offset: 0 });
+      return reply
+        .type('text/csv; charset=utf-8')
+        .header('content-disposition', 'attachment; filename="usage.csv"')
+        .serializer((text: unknown) => String(text))
+        .send(csvOf(rows.map(rowView), asked.groups));
+    }
+    const { limit } = query;
+    const offset = offsetIn(query.cursor);
+    const rows = await ledger.usage.report(tenant, asked, { limit: limit + 1, offset });
+    const next_cursor = rows.length > limit ? String(offset + limit) : null;
+    return { ...times, results: rows.slice(0, limit).map(rowView), next_cursor };
+  },
+});
+
+function askedBy(query: z.infer<typeof UsageQuery>, now: Millis): UsageAsked {
+  const { group_by: groups, user_id: userId, app_id: appId, key_id: keyId, step, model, cause } = query;
+  const isByCall =
+    [userId, appId, keyId].some((one) => one !== undefined) ||
+    groups.some((group) => HOURLY_GROUPS.some((one) => one === group));
+  const unit = groups.includes('hour') ? HOUR_MS : DAY_MS;
+  const to = Math.ceil((momentOf(query.to) ?? now + 1) / unit) * unit;
+  const from = Math.floor((momentOf(query.from) ?? to - USUAL_DAYS * DAY_MS) / unit) * unit;
+  if (from >= to) throw problem('invalid_request', `from: expected a time before to, got ${isoOf(from)}`);
+  const since = Math.floor((now - CALLS_KEPT_MS) / DAY_MS) * DAY_MS;
+  if (isByCall && from < since) {
+    throw problem(
+      'invalid_request',
+      `from: calls by hour, user, app and key are kept for 35 days; expected a time from ${isoOf(since)} on, got ${isoOf(from)}`,
+    );
+  }
+  const filter = given({ userId, appId, keyId, model, cause, step: step as UsageStep | undefined });
+  return { groups: [...new Set(groups)], from, to, ...filter };
+}
+
+const OFFSET = /^\d{1,9}$/u;
+
+function offsetIn(cursor: string | undefined): number {
+  if (cursor === undefined) return 0;
+  if (!OFFSET.test(cursor)) throw problem('invalid_request', 'cursor: expected next_cursor of the previous page');
+  return Number(cursor);
+}
+
+const sumsView = ({ calls, promptTokens, completionTokens, cost, unpriced }: UsageSums) => ({
+  calls,
+  prompt_tokens: promptTokens,
+  completion_tokens: completionTokens,
+  cost,
+  unpriced_calls: unpriced,
+});
+
+/** How a group is called where it is returned. */
+const GROUP_NAMES = {
+  ...{ day: 'day', hour: 'hour', step: 'step', model: 'model', cause: 'cause' },
+  ...{ user: 'user_id', app: 'app_id', key: 'key_id' },
+} as const satisfies Record<UsageGroup, keyof UsageRowView>;
+
+function groupText(group: UsageGroup, value: string | number | null): string | null {
+  if (typeof value !== 'number') return value;
+  return group === 'day' ? isoOf(value).slice(0, 'YYYY-MM-DD'.length) : isoOf(value);
+}
+
+const rowView = ({ group, answered, refused, unanswered }: UsageRow): UsageRowView => ({
+  ...Object.fromEntries(
+    Object.entries(group).map(([name, value]) => [
+      GROUP_NAMES[name as UsageGroup],
+      groupText(name as UsageGroup, value),
+    ]),
+  ),
+  ...sumsView(answered),
+  cached_tokens: answered.cachedTokens,
+  time_ms: answered.tookMs,
+  refused_calls: refused,
+  unanswered: sumsView(unanswered),
+});
+
+/** Spreadsheets read these as the beginning of a formula. */
+const FORMULA = /^[=+\-@\t\r]/u;
+
+function cell(value: string | number | null | undefined): string {
+  if (typeof value === 'number') return String(value);
+  const text = (value ?? '').replace(FORMULA, "'$&");
+  return /[",\n\r]/u.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+function csvOf(rows: readonly UsageRowView[], groups: readonly UsageGroup[]): string {
+  const named = groups.map((group) => GROUP_NAMES[group]);
+  const sums = ['calls', 'prompt_tokens', 'completion_tokens', 'cost', 'unpriced_calls'] as const;
+  const others = ['cached_tokens', 'time_ms', 'refused_calls'] as const;
+  const head = [...named, ...sums, ...others, ...sums.map((name) => `unanswered_${name}`)];
+  const lines = rows.map((row) => [
+    ...named.map((name) => row[name]),
+    ...[...sums, ...others].map((name) => row[name]),
+    ...sums.map((name) => row.unanswered[name]),
+  ]);
+  return [head, ...lines]
+    .map((line) => `${line.map((one) => cell(one as string | number | null)).join(',')}\r\n`)
+    .join('');
+}

@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import { ExternalId, Moment, PageQuery } from './common.ts';
+import { OfTenant } from './keys.ts';
+
+/** What model calls can be grouped by. */
+export const UsageGroup = z.enum(['day', 'hour', 'step', 'model', 'cause', 'user', 'app', 'key']);
+/** Why models are called. */
+export const UsageCause = z.enum([
+  'live',
+  'retry',
+  'repair',
+  'summary',
+  'graph',
+  'sleep',
+  'what-if',
+  'suite',
+  'recall',
+  'preview',
+]);
+
+const GROUPS_MAX = 200;
+const NAME_MAX = 256;
+
+export const UsageQuery = z.strictObject({
+  ...OfTenant,
+  group_by: z
+    .string()
+    .max(GROUPS_MAX)
+    .transform((text) => text.split(','))
+    .pipe(z.array(UsageGroup))
+    .default(['day'])
+    .meta({ type: 'string', example: 'day,step' })
+    .describe(
+      `A comma-separated list of ${UsageGroup.options.join(', ')}. Calls by hour, user, app and key are kept for 35 days, or until the ` +
+        'user is erased.',
+    ),
+  from: Moment.optional().describe(
+    'Default: seven days before the end. Rounded down to a UTC day, with hours to an hour.',
+  ),
+  to: Moment.optional().describe('Not included. Default: the end of this day. Rounded up like from.'),
+  user_id: ExternalId.optional(),
+  app_id: ExternalId.optional(),
+  key_id: z.string().min(1).max(NAME_MAX).optional(),
+  step: z.string().min(1).max(NAME_MAX).optional(),
+  model: z.string().min(1).max(NAME_MAX).optional(),
+  cause: UsageCause.optional(),
+  format: z.enum(['json', 'csv']).default('json'),
+  ...PageQuery,
+});
+
+const Sums = {
+  calls: z.int(),
+  prompt_tokens: z.int(),
+  completion_tokens: z.int(),
+  cost: z.number().describe('By the price list at the time of each call. Calls of models without a price add nothing.'),
+  unpriced_calls: z.int().describe('Calls of models that had no price.'),
+};
+
+export const UsageRowView = z
+  .object({
+    day: z.string().optional().describe('UTC day, like 2026-03-01.'),
+    hour: z.string().optional().describe('Start of the hour.'),
+    step: z.string().optional(),
+    model: z.string().optional(),
+    cause: UsageCause.optional(),
+    user_id: z.string().nullable().optional().describe('null: no user, or unknown.'),
+    app_id: z.string().nullable().optional().describe('null: no app.'),
+    key_id: z.string().nullable().optional().describe('null: no key of a tenant, or unknown.'),
+    ...Sums,
+    cached_tokens: z.int().describe('The prompt tokens that were in the provider’s cache; part of prompt_tokens.'),
+    time_ms: z.int().describe('How long the calls took together.'),
+    refused_calls: z.int().describe('Calls that the provider answered with an error. They cost nothing.'),
+    unanswered: z
+      .object(Sums)
+      .describe(
+        'Calls that were sent and not answered, or not yet, by estimate. The provider may charge for them: its bill lies between the sum ' +
+          'without and the sum with these.',
+      ),
+  })
+  .meta({ id: 'UsageRow' });
+export type UsageRowView = z.infer<typeof UsageRowView>;
+
+export const UsageReport = z
+  .object({
+    from: z.string(),
+    to: z.string().describe('Not included.'),
+    results: z.array(UsageRowView),
+    next_cursor: z.string().nullable(),
+  })
+  .meta({ id: 'UsageReport' });
+export type UsageReport = z.infer<typeof UsageReport>;

@@ -15,6 +15,7 @@ import { reviewRoutes } from './reviews.ts';
 import { settingsRoutes } from './settings.ts';
 import { studyRoutes } from './studies.ts';
 import { sessionRoutes, subjectRoutes } from './subjects.ts';
+import { suiteRoutes } from './suites.ts';
 import { undoRoutes } from './undos.ts';
 import { getUsage } from './usage.ts';
 import { userRoutes } from './users.ts';
@@ -44,7 +45,7 @@ export const consoleRoutes =
   async (app) => {
     await app.register(group('any', deps, sessionRoutes));
     await app.register(group('manage', deps, manage));
-    await app.register(group('admin', deps, [...replayRoutes, ...keyRoutes, listAudit]));
+    await app.register(group('admin', deps, [...replayRoutes, ...suiteRoutes, ...keyRoutes, listAudit]));
     await app.register(group('operator', deps, [...operatorRoutes, ...bundleRoutes]));
     await app.register(queuePages(deps));
   };

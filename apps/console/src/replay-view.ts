@@ -74,7 +74,8 @@ export async function replayProgress({ ledger }: Deps, replay: Replay): Promise<
     consolidated: consolidated + empty,
     parked,
     waiting_for: waiting === 0 ? null : await waitingFor(ledger, replay),
-    result: replay.result === null ? null : resultView(replay.result as unknown as WhatIfResult),
+    result:
+      replay.result === null || replay.kind === 'suite' ? null : resultView(replay.result as unknown as WhatIfResult),
   };
 }
 
@@ -125,14 +126,21 @@ function filterView({ filter }: Replay): JsonObject {
 }
 
 /** In the API's words. */
-function changesView({ changes }: Replay): JsonObject {
-  const { decideInstructions, recallPerFact, ...rest } = changes;
+export function changesView({ changes }: Replay): JsonObject {
+  const { decideInstructions, recallPerFact, rules, ...rest } = changes;
   return {
     ...rest,
+    ...(rules !== undefined && { settings: rulesView(rules as JsonObject) }),
     ...(decideInstructions !== undefined && { decide_instructions: decideInstructions }),
     ...(recallPerFact !== undefined && { recall_per_fact: recallPerFact }),
   };
 }
+
+const rulesView = ({ decideInstructions = null, externalContent = null, ...rest }: JsonObject): JsonObject => ({
+  ...rest,
+  decide_instructions: decideInstructions,
+  external_content: externalContent,
+});
 
 const resultView = ({ relations, ...result }: WhatIfResult) => ({
   batches: result.batches,
@@ -162,7 +170,7 @@ const relationView = ({ owner, source, relationship, destination, life, whatIf }
 const timeView = (time: Time | null) =>
   time && { valid_from: isoOf(time.validFrom), invalid_at: isoOrNull(time.invalidAt) };
 
-const ownerView = ({ kind, id }: Owner) => ({
+export const ownerView = ({ kind, id }: Owner) => ({
   user_id: kind === 'user' ? id : null,
   agent_id: kind === 'agent' ? id : null,
   run_id: kind === 'run' ? id : null,

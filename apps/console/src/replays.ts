@@ -134,16 +134,23 @@ const SAMPLE = 20;
 /** null: nothing is done otherwise, and parked or undone batches are consolidated again in life. */
 function changesOf(body: PostReplay): WhatIfChanges | null {
   const { filter: _filter, dry_run: _dry, idempotency_key: _key, shadow, ...fields } = body;
+  const changes = changesIn(fields);
+  return shadow || Object.keys(changes).length > 0 ? changes : null;
+}
+
+type ChangeFields = Omit<PostReplay, 'filter' | 'dry_run' | 'idempotency_key' | 'shadow'>;
+
+/** What is done otherwise than was done, as a body says it. */
+export function changesIn(fields: ChangeFields): WhatIfChanges {
   const { decide_instructions, recall_per_fact, prompts, models, ...rest } = fields;
   refuseUnusable({ extract: prompts?.extract ?? null, decide: prompts?.decide ?? null });
-  const changes = given({
+  return given({
     ...rest,
     prompts,
     models: models && given(models),
     decideInstructions: decide_instructions,
     recallPerFact: recall_per_fact,
-  });
-  return shadow || Object.keys(changes).length > 0 ? (changes as WhatIfChanges) : null;
+  }) as WhatIfChanges;
 }
 
 function filterOf(filter: PostReplay['filter'], changes: WhatIfChanges | null): ReplayFilter {
@@ -173,7 +180,7 @@ function statesOf(state: BatchState | undefined, changes: WhatIfChanges | null):
 }
 
 /** The models that a what-if names. */
-const namedBy = ({ model, models = {} }: WhatIfChanges) => [
+export const namedBy = ({ model, models = {} }: WhatIfChanges) => [
   ...(model === undefined ? [] : [{ path: 'model', model }]),
   ...namedIn(models),
 ];

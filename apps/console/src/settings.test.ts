@@ -20,6 +20,7 @@ const DEFAULTS = {
   personal_data: 'off',
   timezone: null,
   graph: false,
+  gate: null,
 };
 
 const CHOSEN = {
@@ -39,6 +40,7 @@ const CHOSEN = {
   personal_data: 'drop',
   timezone: 'Asia/Tokyo',
   graph: true,
+  gate: null,
   forgetting: { max_age_days: null, unconfirmed_days: 365, max_memories: 5_000 },
 };
 

@@ -1,6 +1,7 @@
 import {
   PostRetentionPreview,
   PutSettings,
+  PutSettingsQuery,
   RetentionPreview,
   SettingsView,
   type TriedSettings,
@@ -11,10 +12,13 @@ import {
   previewRetention,
   promptMistake,
   type Retention,
+  type TenantId,
   type TenantSettings,
+  whyGated,
 } from '@slowwave/engine';
-import { given, problem } from '@slowwave/http';
-import { routesOf } from './deps.ts';
+import { concerns, given, isOperator, principalOf, problem } from '@slowwave/http';
+import type { z } from 'zod';
+import { type ConsoleDeps, routesOf } from './deps.ts';
 import { namedIn, refuseModels } from './named-models.ts';
 
 const route = routesOf('manage');
@@ -31,15 +35,18 @@ export const settingsRoutes = [
     id: 'putSettings',
     summary: 'Replace all settings',
     description: 'Omitted settings are reset to their defaults. Takes effect for future consolidations.',
+    query: PutSettingsQuery,
     body: PutSettings,
     answer: SettingsView,
-    handle: async (deps, { tenant, body, request }) => {
+    handle: async (deps, { tenant, body, query, request }) => {
       const { ledger } = deps;
       const settings = settingsFrom(body);
       refuseUnusable(settings.prompts);
-      const { models } = await ledger.settings.get(tenant);
+      const before = await ledger.settings.get(tenant);
+      const { models } = before;
       const chosen = namedIn(settings.models).filter(({ model }) => !Object.values(models).includes(model));
       refuseModels(deps, request, chosen);
+      await passGate(deps, request, { tenant, before, now: settings, query });
       await ledger.settings.put(tenant, settings);
       return settingsView(settings);
     },
@@ -60,6 +67,29 @@ export const settingsRoutes = [
     },
   }),
 ];
+
+interface Changing {
+  readonly tenant: TenantId;
+  readonly before: TenantSettings;
+  readonly now: TenantSettings;
+  readonly query: z.infer<typeof PutSettingsQuery>;
+}
+
+/** Throws if the tenant's gate keeps these settings out. What they passed with stands in the audit log. */
+async function passGate(
+  deps: ConsoleDeps,
+  request: Parameters<typeof principalOf>[0],
+  { tenant, before, now, query }: Changing,
+): Promise<void> {
+  const { gate_run: named, override } = query;
+  const runId = named ?? null;
+  if (override && !isOperator(principalOf(request)))
+    throw problem('forbidden', 'only an operator may change settings without a passed run; remove override');
+  const why = await whyGated(deps, tenant, { before, now, runId });
+  if (why === null) return runId === null ? undefined : concerns(request, { kind: 'gate_run', id: runId });
+  if (!override) throw problem('gate_not_passed', `the settings were not changed: ${why}`);
+  concerns(request, { kind: 'gate_override', id: tenant });
+}
 
 /** Throws if custom prompts cannot be used, as mistakes in the body. */
 export function refuseUnusable(prompts: TenantSettings['prompts'], path = 'prompts'): void {
@@ -113,6 +143,7 @@ export const settingsView = (settings: TenantSettings): SettingsView => {
     personal_data: settings.personalData,
     timezone: settings.timezone,
     graph: settings.graph,
+    gate: settings.gate && { ...settings.gate },
   };
 };
 
@@ -137,6 +168,7 @@ export const settingsFrom = (body: PutSettings): TenantSettings => {
     personalData: body.personal_data,
     timezone: body.timezone,
     graph: body.graph,
+    gate: body.gate,
   };
 };
 

@@ -147,6 +147,15 @@ const PAGE_DEFAULT = 50;
 const CURSOR_MAX = 2_048;
 
 /** Query parameters every list takes. */
+/** What a tenant calls a suite. */
+export const SuiteName = z
+  .string()
+  .min(1)
+  .max(64)
+  .check(
+    formedAs(/^[a-zA-Z0-9][a-zA-Z0-9._-]*$/u, 'expected letters, digits, ., _ and -, beginning with a letter or digit'),
+  );
+
 export const PageQuery = {
   limit: z.coerce.number().int().min(1).max(PAGE_MAX).default(PAGE_DEFAULT),
   cursor: z

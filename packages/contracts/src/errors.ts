@@ -24,6 +24,7 @@ export const ERROR_STATUS = {
   has_dependents: 409,
   removed_by_retention: 409,
   paused: 409,
+  gate_not_passed: 409,
   owner_exists: 409,
   owner_erased: 409,
   body_too_large: 413,

@@ -117,6 +117,28 @@ export const REPLAYS = [
   { filter: { batch_ids: ['bat_0198c1a2'] }, shadow: true, idempotency_key: 'what-if-1' },
 ];
 
+export const SUITES = [
+  { name: 'daily', record: { owners: 50, mask: true } },
+  {
+    name: 'pets',
+    file: {
+      format: 'slowwave-suite',
+      version: 1,
+      cases: [
+        {
+          name: 'ana',
+          memories: [{ text: 'User has a dog' }],
+          batches: [{ messages: [{ id: 'm1', role: 'user', content: 'I live in Oslo.' }] }],
+          expected: { facts: [{ text: 'User lives in Oslo', quote: 'I live in Oslo', messages: ['m1'] }] },
+          questions: [{ query: 'Where does she live?', expects: ['User lives in Oslo'] }],
+        },
+      ],
+    },
+  },
+];
+
+export const SUITE_RUNS = [{}, { dry_run: true }, { instructions: 'Remember allergies.', budget_tokens: 100_000 }];
+
 export const RETENTIONS = [
   {},
   { retention: { messages_days: 30 }, forgetting: { max_age_days: 365, max_memories: 1_000 } },

@@ -139,8 +139,32 @@ export { GetReplayQuery, ListReplaysQuery, PostReplay, ReplayList, ReplayRehears
 export { PostRetentionPreview, RetentionPreview } from './retention.ts';
 export { ListReviewsQuery, PostReview, ReviewList, ReviewState, ReviewView } from './reviews.ts';
 export { MessageHit, PostSearch, RelationHit, SearchHit, SearchMode, SearchResult } from './search.ts';
-export { CeilingsView, PutCeilings, PutSettings, ReviewedEvent, SettingsView, TriedSettings } from './settings.ts';
+export {
+  CeilingsView,
+  PutCeilings,
+  PutSettings,
+  PutSettingsQuery,
+  ReviewedEvent,
+  SettingsView,
+  TriedSettings,
+} from './settings.ts';
 export { LiveView, ReadyView, StatsView } from './stats.ts';
+export {
+  GetSuiteRunQuery,
+  PostSuite,
+  PostSuiteRun,
+  PutSuiteMargins,
+  SuiteExport,
+  type SuiteFile,
+  SuiteList,
+  SuitePageQuery,
+  SuiteParams,
+  SuiteRunEstimate,
+  SuiteRunList,
+  SuiteRunParams,
+  SuiteRunView,
+  SuiteView,
+} from './suites.ts';
 export {
   DependentView,
   ListUndosQuery,

@@ -3,6 +3,7 @@ import { BatchState } from './batches.ts';
 import { ExternalId, FailureView, listOf, Moment, PageQuery, ScopeView } from './common.ts';
 import { REPLAYS } from './examples.ts';
 import { StepModels } from './models.ts';
+import { Categories } from './settings.ts';
 
 /** Most batches one request may name. */
 const IDS_MAX = 1_000;
@@ -29,7 +30,7 @@ const Instructions = z.string().trim().min(1).max(INSTRUCTIONS_MAX).optional();
 const Threshold = z.number().min(0).max(100).optional();
 
 /** What a what-if changes. */
-const ChangeFields = {
+export const ChangeFields = {
   model: z
     .string()
     .trim()
@@ -40,10 +41,11 @@ const ChangeFields = {
   models: StepModels.optional().describe('Other chat models by step.'),
   mode: z.enum(['decide', 'add_only']).optional().describe('Overrides the mode of the batches.'),
   graph: z.boolean().optional().describe('Whether to extract relations; overrides batches and settings.'),
-  instructions: Instructions.describe('Like the next five fields, overrides the settings.'),
+  instructions: Instructions.describe('Like the next six fields, overrides the settings.'),
   includes: Instructions,
   excludes: Instructions,
   decide_instructions: Instructions,
+  categories: Categories.optional(),
   prompts: z
     .strictObject({
       extract: z.string().trim().min(1).max(PROMPT_MAX).optional(),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { formedAs, lookedAtFirst, TimeZone } from './common.ts';
+import { formedAs, lookedAtFirst, SuiteName, TimeZone } from './common.ts';
 import { CEILINGS, SETTINGS } from './examples.ts';
 import { StepModels } from './models.ts';
 
@@ -97,6 +97,9 @@ export const ForgettingBody = z
 
 const PersonalData = z.enum(['off', 'mask', 'drop']);
 
+const GATE_DAYS = 14;
+const GATE_DAYS_MAX = 365;
+
 /** All settings of a tenant: omitted ones have their default. */
 export const PutSettings = z
   .strictObject({
@@ -166,9 +169,33 @@ export const PutSettings = z
       .boolean()
       .default(false)
       .describe('Whether to extract relations between people, places and things by default; a batch can override it.'),
+    gate: z
+      .strictObject({
+        suite: SuiteName,
+        days: z.int().min(1).max(GATE_DAYS_MAX).default(GATE_DAYS).describe('A run counts for so many days.'),
+      })
+      .nullable()
+      .default(null)
+      .describe(
+        'A suite that prompts, instructions, categories and models have to pass before they are changed: name its passed run with ' +
+          'gate_run. Only an operator can change or lift a gate.',
+      ),
   })
   .meta({ id: 'PutSettings', examples: SETTINGS });
 export type PutSettings = z.infer<typeof PutSettings>;
+
+export const PutSettingsQuery = z.strictObject({
+  gate_run: z
+    .string()
+    .min(1)
+    .max(128)
+    .optional()
+    .describe('A passed run of the suite of the gate, with just these settings.'),
+  override: z
+    .stringbool()
+    .default(false)
+    .describe('Operators only: change settings without a passed run. The audit log says so.'),
+});
 
 /** Those that decide what is remembered, to be tried out. */
 export const TriedSettings = PutSettings.pick({
@@ -226,6 +253,7 @@ export const SettingsView = z
     personal_data: PersonalData,
     timezone: z.string().nullable(),
     graph: z.boolean(),
+    gate: z.object({ suite: z.string(), days: z.number().int() }).nullable(),
   })
   .meta({ id: 'Settings' });
 export type SettingsView = z.infer<typeof SettingsView>;

@@ -20,6 +20,7 @@ const CHOSEN: TenantSettings = {
   personalData: 'mask',
   timezone: 'Asia/Tokyo',
   graph: true,
+  gate: { suite: 'daily', days: 14 },
 };
 
 export function describeSettings(bench: () => Bench): void {

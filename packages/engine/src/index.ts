@@ -129,6 +129,7 @@ export {
   type ScopeIds,
   scopeOf,
   spokenOf,
+  writtenIn,
 } from './messages/messages.ts';
 export { ARE_YOU_THERE } from './models/away.ts';
 export type { Book } from './models/book.ts';
@@ -249,6 +250,7 @@ export { HASHED, LEARNT, type Vectors } from './search/vectors.ts';
 export {
   type Budgets,
   type Ceilings,
+  DECIDING,
   DEFAULT_SETTINGS,
   duePolicy,
   type ForgettingPolicy,
@@ -259,6 +261,7 @@ export {
   type TriedSettings,
 } from './settings.ts';
 export { type CaseContent, contentOf } from './suites/content.ts';
+export { hasPassed, whyGated } from './suites/gate.ts';
 export { type FileCase, importSuite, type RecordedSuite, recordSuite } from './suites/record.ts';
 export { type SuiteReport, saysOf } from './suites/report.ts';
 export { casesOf, type Estimate, estimateRun, startRun, usualBudget } from './suites/run.ts';

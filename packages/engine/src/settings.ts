@@ -37,7 +37,29 @@ export interface TenantSettings {
   readonly timezone: string | null;
   /** Relations are kept of batches that do not say themselves whether. */
   readonly graph: boolean;
+  /** A suite that what decides what is remembered has to pass before it is changed. null: none. */
+  readonly gate: GateSetting | null;
 }
+
+export interface GateSetting {
+  /** Its name. */
+  readonly suite: string;
+  /** A run counts so long. */
+  readonly days: number;
+}
+
+/** The settings that decide what is remembered. */
+export const DECIDING = [
+  'instructions',
+  'includes',
+  'excludes',
+  'decideInstructions',
+  'categories',
+  'prompts',
+  'models',
+  'externalContent',
+  'graph',
+] as const satisfies readonly (keyof TenantSettings)[];
 
 /** review: it waits for a person. remember: it is remembered as what anybody else says. ignore: nothing is made of it. */
 export type ExternalPolicy = 'review' | 'remember' | 'ignore';
@@ -105,6 +127,7 @@ export const DEFAULT_SETTINGS: TenantSettings = {
   personalData: 'off',
   timezone: null,
   graph: false,
+  gate: null,
 };
 
 /** What decides what is remembered, and what that costs. Who pays is not tried out. */

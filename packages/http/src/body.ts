@@ -36,6 +36,8 @@ export const BODY_LIMITS: Readonly<Record<string, number>> = {
   'DELETE /mem0/v1/batch': MEMORY,
   'PUT /v1/settings': LONG,
   'POST /v1/replays': LONG,
+  'POST /v1/suites': LINES,
+  'POST /v1/suites/:name/runs': LONG,
   'PATCH /mem0/api/v1/orgs/organizations/:org/projects/:project': LONG,
   'POST /v1/search': LONG,
   'POST /v1/recall': LONG,

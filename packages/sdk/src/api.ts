@@ -562,6 +562,31 @@ export type GraphMatches = {
   readonly truncated: boolean;
 };
 
+export type HeldFigure = {
+  readonly figure: string;
+  readonly says: string;
+  /** Only facts in this language; null: all. */
+  readonly language: string | null;
+  readonly baseline: number | null;
+  readonly variant: number | null;
+  /** With its 99 % interval; null: too few cases to tell. */
+  readonly difference: {
+    readonly value: number;
+    readonly low: number;
+    readonly high: number;
+  } | null;
+  readonly margin: {
+    readonly by: number;
+    readonly relative?: true | undefined;
+  } | null;
+  readonly n: {
+    readonly baseline: number;
+    readonly variant: number;
+  };
+  /** worse: beyond the margin, and not by chance. unclear: too little to tell. shown: without a margin. */
+  readonly verdict: 'fine' | 'worse' | 'unclear' | 'shown';
+};
+
 export type History = {
   readonly results: readonly HistoryEvent[];
   readonly next_cursor: string | null;
@@ -1515,11 +1540,12 @@ export type PostReplay = {
   readonly mode?: 'decide' | 'add_only' | undefined;
   /** Whether to extract relations; overrides batches and settings. */
   readonly graph?: boolean | undefined;
-  /** Like the next five fields, overrides the settings. */
+  /** Like the next six fields, overrides the settings. */
   readonly instructions?: string | undefined;
   readonly includes?: string | undefined;
   readonly excludes?: string | undefined;
   readonly decide_instructions?: string | undefined;
+  readonly categories?: readonly string[] | undefined;
   readonly prompts?: {
     readonly extract?: string | undefined;
     readonly decide?: string | undefined;
@@ -1598,6 +1624,129 @@ export type PostSearch = {
 };
 
 export type PostSplit = Readonly<Record<string, unknown>>;
+
+export type PostSuite = {
+  readonly name: string;
+  /** Record it from what was consolidated. */
+  readonly record?: {
+    /** How many, chosen by hash among those who differ most. */
+    readonly owners?: number | undefined;
+    /** The newest ones. */
+    readonly batches_per_owner?: number | undefined;
+    /** Mask personal data, as the setting personal_data does. */
+    readonly mask?: boolean | undefined;
+  } | undefined;
+  /** Or take it from a file. */
+  readonly file?: {
+    readonly format: 'slowwave-suite';
+    readonly version: 1;
+    readonly masked?: boolean | undefined;
+    /** By figure; the others have the margins of docs/suites.md. */
+    readonly margins?: Readonly<Record<string, {
+      readonly by: number;
+      /** true: of the value of the baseline. */
+      readonly relative?: true | undefined;
+    } | null>> | undefined;
+    readonly cases: readonly ({
+      /** Of the user whose conversation it is; no two cases have the same. */
+      readonly name: string;
+      readonly language?: string | null | undefined;
+      /** What is known before. */
+      readonly memories?: readonly ({
+        readonly text: string;
+        readonly said_at?: string | undefined;
+        readonly category?: string | null | undefined;
+        readonly language?: string | null | undefined;
+      })[] | undefined;
+      readonly batches: readonly ({
+        readonly mode?: 'decide' | 'add_only' | undefined;
+        /** Batches with the same number are consolidated together. */
+        readonly window?: number | undefined;
+        readonly messages: readonly ({
+          /** A name within the case, to which facts refer. */
+          readonly id?: string | undefined;
+          readonly role: 'user' | 'assistant' | 'system' | 'tool';
+          readonly content: string;
+          readonly name?: string | null | undefined;
+          readonly timestamp?: string | undefined;
+        })[];
+      })[];
+      /** What should come of it. null: only figures that need no model answer are measured. */
+      readonly expected?: {
+        readonly facts?: readonly ({
+          readonly text: string;
+          readonly quote?: string | null | undefined;
+          readonly language?: string | null | undefined;
+          /** The ids of the messages it comes from. */
+          readonly messages?: readonly string[] | undefined;
+        })[] | undefined;
+        /** Known memories, by their text, that are replaced or end. */
+        readonly changes?: readonly ({
+          readonly event: 'UPDATE' | 'DELETE';
+          readonly before: string;
+        })[] | undefined;
+        /** What holds at the end. */
+        readonly memories?: readonly string[] | undefined;
+      } | null | undefined;
+      /** Searches, each with memories that answer it; without any: nothing should be found. */
+      readonly questions?: readonly ({
+        readonly query: string;
+        readonly expects?: readonly string[] | undefined;
+      })[] | undefined;
+      /** How it went where it was recorded. */
+      readonly measured?: {
+        readonly figures: Readonly<Record<string, {
+          readonly part: number;
+          readonly of: number;
+        }>>;
+        readonly calls: number;
+        readonly tokens: number;
+      } | null | undefined;
+    })[];
+  } | undefined;
+};
+
+export type PostSuiteRun = {
+  /** Another chat model, for all steps. One that is not configured is asked on the same model server. */
+  readonly model?: string | undefined;
+  /** Other chat models by step. */
+  readonly models?: {
+    readonly extract?: string | undefined;
+    readonly decide?: string | undefined;
+    readonly graph?: string | undefined;
+    readonly summary?: string | undefined;
+    readonly recall?: string | undefined;
+  } | undefined;
+  /** Overrides the mode of the batches. */
+  readonly mode?: 'decide' | 'add_only' | undefined;
+  /** Whether to extract relations; overrides batches and settings. */
+  readonly graph?: boolean | undefined;
+  /** Like the next six fields, overrides the settings. */
+  readonly instructions?: string | undefined;
+  readonly includes?: string | undefined;
+  readonly excludes?: string | undefined;
+  readonly decide_instructions?: string | undefined;
+  readonly categories?: readonly string[] | undefined;
+  readonly prompts?: {
+    readonly extract?: string | undefined;
+    readonly decide?: string | undefined;
+  } | undefined;
+  readonly recall_per_fact?: number | undefined;
+  /** The similarity from which a known memory is compared with a new fact; pair and overlap: two facts of one batch with each other. */
+  readonly near?: {
+    readonly vector?: number | undefined;
+    readonly keyword?: number | undefined;
+    readonly pair?: number | undefined;
+    readonly overlap?: number | undefined;
+  } | undefined;
+  /** Try these settings, as PUT /v1/settings would take them. */
+  readonly settings?: PutSettings | undefined;
+  /** The run never uses more tokens. */
+  readonly budget_tokens?: number | undefined;
+  /** true: only estimate. */
+  readonly dry_run?: boolean | undefined;
+  readonly idempotency_key?: string | undefined;
+};
 
 export type PostUndo = {
   /** true: also undo later changes that depend on it. */
@@ -1735,6 +1884,21 @@ export type PutSettings = {
   readonly timezone?: string | null | undefined;
   /** Whether to extract relations between people, places and things by default; a batch can override it. */
   readonly graph?: boolean | undefined;
+  /** A suite that prompts, instructions, categories and models have to pass before they are changed: name its passed run with gate_run. Only an operator can change or lift a gate. */
+  readonly gate?: {
+    readonly suite: string;
+    /** A run counts for so many days. */
+    readonly days?: number | undefined;
+  } | null | undefined;
+};
+
+export type PutSuiteMargins = {
+  /** By figure; the others have the margins of docs/suites.md. */
+  readonly margins: Readonly<Record<string, {
+    readonly by: number;
+    /** true: of the value of the baseline. */
+    readonly relative?: true | undefined;
+  } | null>>;
 };
 
 export type Ready = {
@@ -2244,6 +2408,10 @@ export type Settings = {
   readonly personal_data: 'off' | 'mask' | 'drop';
   readonly timezone: string | null;
   readonly graph: boolean;
+  readonly gate: {
+    readonly suite: string;
+    readonly days: number;
+  } | null;
 };
 
 export type Source = {
@@ -2371,6 +2539,174 @@ export type Study = {
     /** Any JSON value */
     readonly usage: unknown;
   } | null;
+};
+
+export type Suite = {
+  readonly name: string;
+  readonly origin: 'production' | 'file';
+  readonly masked: boolean;
+  /** Any JSON value */
+  readonly margins: unknown;
+  readonly created_at: string;
+  /** What a run takes. */
+  readonly estimate: {
+    readonly cases: number;
+    readonly batches: number;
+    /** Calls of chat models. */
+    readonly calls: number;
+    /** About so many, … */
+    readonly tokens: number;
+    /** … give or take so many. */
+    readonly spread: number;
+    /** The budget of a run that names none. */
+    readonly budget_tokens: number;
+  };
+};
+
+export type SuiteExport = {
+  readonly format: 'slowwave-suite';
+  readonly version: 1;
+  readonly masked: boolean;
+  /** By figure; the others have the margins of docs/suites.md. */
+  readonly margins: Readonly<Record<string, {
+    readonly by: number;
+    /** true: of the value of the baseline. */
+    readonly relative?: true | undefined;
+  } | null>>;
+  readonly cases: readonly ({
+    /** Of the user whose conversation it is; no two cases have the same. */
+    readonly name: string;
+    readonly language: string | null;
+    /** What is known before. */
+    readonly memories: readonly ({
+      readonly text: string;
+      readonly said_at?: string | undefined;
+      readonly category: string | null;
+      readonly language: string | null;
+    })[];
+    readonly batches: readonly ({
+      readonly mode: 'decide' | 'add_only';
+      /** Batches with the same number are consolidated together. */
+      readonly window?: number | undefined;
+      readonly messages: readonly ({
+        /** A name within the case, to which facts refer. */
+        readonly id?: string | undefined;
+        readonly role: 'user' | 'assistant' | 'system' | 'tool';
+        readonly content: string;
+        readonly name: string | null;
+        readonly timestamp?: string | undefined;
+      })[];
+    })[];
+    /** What should come of it. null: only figures that need no model answer are measured. */
+    readonly expected: {
+      readonly facts: readonly ({
+        readonly text: string;
+        readonly quote: string | null;
+        readonly language: string | null;
+        /** The ids of the messages it comes from. */
+        readonly messages: readonly string[];
+      })[];
+      /** Known memories, by their text, that are replaced or end. */
+      readonly changes: readonly ({
+        readonly event: 'UPDATE' | 'DELETE';
+        readonly before: string;
+      })[];
+      /** What holds at the end. */
+      readonly memories: readonly string[];
+    } | null;
+    /** Searches, each with memories that answer it; without any: nothing should be found. */
+    readonly questions: readonly {
+      readonly query: string;
+      readonly expects: readonly string[];
+    }[];
+    /** How it went where it was recorded. */
+    readonly measured: {
+      readonly figures: Readonly<Record<string, {
+        readonly part: number;
+        readonly of: number;
+      }>>;
+      readonly calls: number;
+      readonly tokens: number;
+    } | null;
+  })[];
+};
+
+export type SuiteList = {
+  readonly results: readonly ({
+    readonly name: string;
+    readonly origin: 'production' | 'file';
+    readonly masked: boolean;
+    /** Any JSON value */
+    readonly margins: unknown;
+    readonly created_at: string;
+  })[];
+  readonly next_cursor: string | null;
+};
+
+export type SuiteRun = {
+  readonly id: string;
+  readonly suite: string;
+  readonly state: 'preparing' | 'running' | 'done' | 'failed' | 'discarding' | 'discarded';
+  /** Any JSON value */
+  readonly changes: unknown;
+  readonly created_at: string;
+  readonly finished_at: string | null;
+  readonly error: Failure | null;
+  /** null: it is not over. */
+  readonly passed: boolean | null;
+  readonly budget_tokens: number;
+  readonly spent_tokens: number;
+  readonly batches: {
+    readonly total: number;
+    readonly done: number;
+    readonly parked: number;
+  };
+  readonly report: {
+    /** The run without changes it is compared with; null: what was stored. */
+    readonly baseline_run: string | null;
+    readonly tokens: number;
+    readonly figures: readonly HeldFigure[];
+    /** Expected facts that were not found. */
+    readonly lost: number;
+    readonly lost_facts: readonly ({
+      readonly user_id: string | null;
+      readonly agent_id: string | null;
+      readonly run_id: string | null;
+      readonly text: string;
+    })[];
+  } | null;
+};
+
+export type SuiteRunEstimate = {
+  readonly dry_run: true;
+  readonly cases: number;
+  readonly batches: number;
+  /** Calls of chat models. */
+  readonly calls: number;
+  /** About so many, … */
+  readonly tokens: number;
+  /** … give or take so many. */
+  readonly spread: number;
+  /** The budget of a run that names none. */
+  readonly budget_tokens: number;
+};
+
+export type SuiteRunList = {
+  readonly results: readonly ({
+    readonly id: string;
+    readonly suite: string;
+    readonly state: 'preparing' | 'running' | 'done' | 'failed' | 'discarding' | 'discarded';
+    /** Any JSON value */
+    readonly changes: unknown;
+    readonly created_at: string;
+    readonly finished_at: string | null;
+    readonly error: Failure | null;
+    /** null: it is not over. */
+    readonly passed: boolean | null;
+    readonly budget_tokens: number;
+    readonly spent_tokens: number;
+  })[];
+  readonly next_cursor: string | null;
 };
 
 export type TakenErasures = {
@@ -3043,6 +3379,7 @@ export interface Operations {
   };
   /** Replace all settings. */
   'PUT /v1/settings': {
+    query?: { gate_run?: string | undefined; override?: string | undefined; };
     body: PutSettings;
     answer: Settings;
   };
@@ -3129,6 +3466,55 @@ export interface Operations {
   'DELETE /v1/replays/{id}': {
     params: { id: string; };
     answer: Replay;
+  };
+  /** Record a suite from production, or take one from a file. */
+  'POST /v1/suites': {
+    body: PostSuite;
+    answer: Suite;
+  };
+  /** List suites, newest first. */
+  'GET /v1/suites': {
+    query?: { limit?: number | undefined; cursor?: string | undefined; };
+    answer: SuiteList;
+  };
+  /** Get a suite, and what a run of it takes. */
+  'GET /v1/suites/{name}': {
+    params: { name: string; };
+    answer: Suite;
+  };
+  /** Delete a suite with its cases. */
+  'DELETE /v1/suites/{name}': {
+    params: { name: string; };
+    answer: Suite;
+  };
+  /** Replace the margins of a suite. */
+  'PUT /v1/suites/{name}/margins': {
+    params: { name: string; };
+    body: PutSuiteMargins;
+    answer: Suite;
+  };
+  /** Export a suite as a file for a repository. */
+  'GET /v1/suites/{name}/export': {
+    params: { name: string; };
+    answer: SuiteExport;
+  };
+  /** Run a suite with other prompts, settings or models. */
+  'POST /v1/suites/{name}/runs': {
+    params: { name: string; };
+    body: PostSuiteRun;
+    answer: SuiteRunEstimate | SuiteRun;
+  };
+  /** List the runs of a suite, newest first. */
+  'GET /v1/suites/{name}/runs': {
+    params: { name: string; };
+    query?: { limit?: number | undefined; cursor?: string | undefined; };
+    answer: SuiteRunList;
+  };
+  /** Get the progress and the report of a run. */
+  'GET /v1/suites/{name}/runs/{id}': {
+    params: { name: string; id: string; };
+    query?: { format?: 'json' | 'text' | 'markdown' | 'junit' | undefined; };
+    answer: SuiteRun;
   };
   /** Create a key. */
   'POST /v1/keys': {

@@ -2,6 +2,7 @@ import { batchesOf } from './groups/batches.ts';
 import { graphOf } from './groups/graph.ts';
 import { auditOf, consolidationsOf, keysOf, replaysOf, reviewsOf, settingsGroupOf, wholeOf } from './groups/manage.ts';
 import { memoriesOf, receiptsOf, usersOf } from './groups/memories.ts';
+import { suitesOf } from './groups/suites.ts';
 import { type SlowwaveOptions, settingsOf } from './options.ts';
 import { sender } from './send.ts';
 
@@ -19,6 +20,7 @@ export function createSlowwave(options: SlowwaveOptions) {
     consolidations: consolidationsOf(send),
     reviews: reviewsOf(send),
     replays: replaysOf(send),
+    suites: suitesOf(send),
     settings: settingsGroupOf(send),
     keys: keysOf(send),
     audit: auditOf(send),

@@ -3,6 +3,7 @@ import { keyCheck, newSecret } from '@slowwave/adapters/keys';
 import { urlPolicy } from '@slowwave/adapters/net';
 import { newWebhookSecret } from '@slowwave/adapters/webhooks';
 import {
+  type ChatModel,
   DEFAULT_TENANT,
   examine,
   graphWriter,
@@ -34,6 +35,9 @@ const noBundles = new Proxy({} as ConsoleDeps['bundles'], {
 });
 
 interface BenchOptions extends Partial<ConsoleDeps> {
+  /** Asked in the place of the scripted model; and others, by name. */
+  readonly chat?: ChatModel;
+  readonly others?: Readonly<Record<string, ChatModel>>;
   /** What the other model answers differently. */
   readonly otherScripts?: Readonly<Record<string, Script>>;
   /** What the model answers otherwise, or as well. */
@@ -52,13 +56,15 @@ export async function consoleBench({
   otherScripts,
   scripts: own,
   audited = false,
+  chat,
+  others = {},
   ...given
 }: BenchOptions = {}) {
   const extract: Script = (input, nth) => (broken?.now === true ? BROKEN(input, nth) : echoExtract(input, nth));
   const scripts = { extract_facts: extract, repair_output: BROKEN, decide_operations: decide, ...own };
   const other = { ...fakeChat({ ...scripts, ...otherScripts }), name: OTHER_MODEL };
-  const otherChat = (model: string) => (model === OTHER_MODEL ? other : null);
-  const engine = await engineBench({ chat: fakeChat(scripts), otherChat });
+  const otherChat = (model: string) => (model === OTHER_MODEL ? other : (others[model] ?? null));
+  const engine = await engineBench({ chat: chat ?? fakeChat(scripts), otherChat });
   const { ledger, tools, log } = engine.deps;
   const ceilings = given.ceilings ?? engine.deps.settings.ceilings;
   const withCeilings = { ...engine.deps, settings: { ...engine.deps.settings, ceilings } };

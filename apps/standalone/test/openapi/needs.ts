@@ -9,7 +9,7 @@ export interface Needed {
   readonly key?: string;
   /** Puts real ids in the place of those that only show what an id looks like. */
   readonly body?: (example: object) => object;
-  readonly after?: (answer: { readonly id: string }) => Promise<unknown>;
+  readonly after?: (answer: { readonly id: string; readonly name?: string }) => Promise<unknown>;
 }
 
 type Need = (world: World) => Promise<Needed>;
@@ -25,6 +25,7 @@ const ofOwnerOf =
   };
 const ofReceipt: Need = async (world) => ({ params: { id: await world.receipt() } });
 const ofWhatIf: Need = async (world) => ({ params: { id: await world.whatIf() } });
+const ofSuite: Need = async (world) => ({ params: { name: await world.suite() } });
 const ofKey: Need = async (world) => ({ params: { id: await world.key() } });
 const ofTenant: Need = async () => ({ params: { id: 'acme' } });
 const ofWebhook: Need = async (world) => ({ params: { id: await world.webhook() } });
@@ -103,6 +104,20 @@ export const NEEDS: Readonly<Record<string, Need>> = {
   postReplay: async (world) => {
     const { batch } = await world.consolidated('ana');
     return { body: (example) => JSON.parse(JSON.stringify(example).replace('bat_0198c1a2', batch)) };
+  },
+  postSuite: async (world) => {
+    await world.consolidated();
+    return { after: ({ name = '' }) => world.done(`DELETE /v1/suites/${name}`) };
+  },
+  getSuite: ofSuite,
+  putSuiteMargins: ofSuite,
+  deleteSuite: ofSuite,
+  exportSuite: ofSuite,
+  postSuiteRun: ofSuite,
+  listSuiteRuns: ofSuite,
+  getSuiteRun: async (world) => {
+    const name = await world.suite();
+    return { params: { name, id: (await world.done(`POST /v1/suites/${name}/runs`, {})).id } };
   },
   getReplay: ofWhatIf,
   discardReplay: ofWhatIf,

@@ -17,6 +17,8 @@ export interface World {
   undo(): Promise<string>;
   review(): Promise<string>;
   whatIf(): Promise<string>;
+  /** Its name. */
+  suite(): Promise<string>;
   key(): Promise<string>;
   /** The secret of one that is not opened yet. */
   link(): Promise<string>;
@@ -128,6 +130,11 @@ export function world(base: string, { key, receiver }: { key: string; receiver: 
     whatIf: async () => {
       const { user } = await consolidated();
       return (await done('POST /v1/replays', { filter: { user_id: user }, shadow: true })).id;
+    },
+    suite: async () => {
+      const { components } = await done('GET /openapi.json');
+      const [, { file }] = components.schemas.PostSuite.examples;
+      return (await done('POST /v1/suites', { name: newUser().replaceAll(/[^a-z0-9]/gu, '-'), file })).name;
     },
     delivery: async () => {
       const id = await webhook();

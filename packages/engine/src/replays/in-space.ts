@@ -4,7 +4,7 @@ import { chatNamed, type StepModels } from '../models/steps.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
 import type { ThoughtStore } from '../ports/ledger/thoughts.ts';
 import type { Meter } from '../ports/meter.ts';
-import type { TenantSettings } from '../settings.ts';
+import type { DECIDING, TenantSettings } from '../settings.ts';
 import { chatsWithinBudget } from '../suites/budget.ts';
 import type { TurnDeps } from '../turns/take-turn.ts';
 import { type BatchSettings, hasFacts, type JsonObject, type TenantId } from '../words.ts';
@@ -72,6 +72,8 @@ export interface WhatIfChanges {
   readonly mode?: 'decide' | 'add_only';
   /** Whether relations are read, in place of what the batches and the tenant ask for. */
   readonly graph?: boolean;
+  /** All settings that decide what is remembered, in place of the tenant's; what follows comes on top. */
+  readonly rules?: Pick<TenantSettings, (typeof DECIDING)[number]>;
   /** In place of the tenant's settings. */
   readonly instructions?: string;
   readonly includes?: string;
@@ -89,7 +91,8 @@ export const storedChanges = (changes: WhatIfChanges): JsonObject => JSON.parse(
 export const changesFrom = (stored: JsonObject): WhatIfChanges => stored as WhatIfChanges;
 
 /** What the tenant has chosen, as a what-if has it. Nothing waits for a person in a space that nobody lives in. */
-export function changedRules(rules: TenantSettings, changes: WhatIfChanges): TenantSettings {
+export function changedRules(before: TenantSettings, changes: WhatIfChanges): TenantSettings {
+  const rules = { ...before, ...changes.rules };
   const { model, models, instructions, includes, excludes, decideInstructions, categories, prompts } = changes;
   return {
     ...rules,

@@ -15,6 +15,7 @@ import { canonical, estimateTokens } from '../text/normalise.ts';
 import { type MemoryEvent, type TenantId, underOf } from '../words.ts';
 import { ROOM_FOR_ANSWER } from './budget.ts';
 import { type CaseBatch, contentOf, type KnownMemory } from './content.ts';
+import { decidedInRun } from './gate.ts';
 
 /** What running a suite is thought to take. */
 export interface Estimate {
@@ -87,7 +88,8 @@ export async function startRun(
 ): Promise<StartedRun> {
   const { tenant } = suite;
   const id = tools.id('rpl');
-  const filter = { states: [], suite: suite.id, budget };
+  const decided = await decidedInRun({ ledger, tools }, tenant, changes);
+  const filter = { states: [], suite: suite.id, budget, decided };
   const created = await ledger.replays.create({
     ...{ id, tenant, kind: 'suite', filter, changes: storedChanges(changes), matched, now: tools.now() },
     batchIds: [],

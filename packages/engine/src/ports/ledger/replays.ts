@@ -21,6 +21,8 @@ export interface ReplayFilter {
   readonly userId?: string;
   /** Of the run of a suite alone: which one it is of. */
   readonly suite?: string;
+  /** What decides what is remembered in this run: see suites/gate.ts. */
+  readonly decided?: string;
   /** The tokens that this run may use. */
   readonly budget?: number;
   /** Of the failure a batch shows. */

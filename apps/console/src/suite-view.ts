@@ -1,0 +1,68 @@
+import type { SuiteRunView, SuiteView } from '@slowwave/contracts';
+import {
+  type Estimate,
+  failureView,
+  isoOf,
+  isoOrNull,
+  type Ledger,
+  type Replay,
+  type Suite,
+  type SuiteReport,
+  saysOf,
+  spaceOf,
+  usualBudget,
+} from '@slowwave/engine';
+import { changesView, ownerView } from './replay-view.ts';
+
+export const suiteSummary = ({ name, origin, masked, margins, createdAt }: Suite) => ({
+  ...{ name, origin, masked, margins },
+  created_at: isoOf(createdAt),
+});
+
+export const estimateView = (estimate: Estimate): SuiteView['estimate'] => ({
+  ...estimate,
+  budget_tokens: usualBudget(estimate),
+});
+
+const reportIn = ({ result }: Replay): SuiteReport | null => result as unknown as SuiteReport | null;
+
+export const runSummary = (suite: Suite, run: Replay) => ({
+  id: run.id,
+  suite: suite.name,
+  state: run.state,
+  changes: changesView(run),
+  created_at: isoOf(run.createdAt),
+  finished_at: isoOrNull(run.finishedAt),
+  error: failureView(run.failure),
+  passed: reportIn(run)?.passed ?? null,
+  budget_tokens: run.filter.budget ?? 0,
+  spent_tokens: run.spent,
+});
+
+export async function runView(
+  { ledger }: { readonly ledger: Ledger },
+  suite: Suite,
+  run: Replay,
+): Promise<SuiteRunView> {
+  const report = reportIn(run);
+  const states = report?.batches ?? (await ledger.overview.batches(spaceOf({ tenant: run.tenant, replay: run.id })));
+  const { consolidated, empty, parked } = states;
+  return {
+    ...runSummary(suite, run),
+    batches: { total: run.matched, done: consolidated + empty + parked, parked },
+    report: report && reportView(report),
+  };
+}
+
+const reportView = ({ baseline, tokens, figures, lost, differences }: SuiteReport) => ({
+  baseline_run: baseline,
+  tokens,
+  figures: figures.map(({ figure, margin, ...one }) => ({
+    ...one,
+    figure,
+    says: saysOf(figure),
+    margin: margin && { ...margin },
+  })),
+  lost,
+  lost_facts: differences.map(({ owner, life }) => ({ ...ownerView(owner), text: life ?? '' })),
+});

@@ -1,0 +1,232 @@
+import {
+  GetSuiteRunQuery,
+  PostSuite,
+  PostSuiteRun,
+  PutSuiteMargins,
+  SuiteExport,
+  SuiteList,
+  SuitePageQuery,
+  SuiteParams,
+  SuiteRunEstimate,
+  SuiteRunList,
+  SuiteRunParams,
+  SuiteRunView,
+  SuiteView,
+} from '@slowwave/contracts';
+import {
+  DECIDING,
+  estimateRun,
+  FIGURES,
+  importSuite,
+  type JsonObject,
+  type Replay,
+  recordSuite,
+  type Suite,
+  startRun,
+  type TenantId,
+  usualBudget,
+  type WhatIfChanges,
+} from '@slowwave/engine';
+import { concerns, idempotencyOf, KeyHeader, listed, notFound, pageOf, problem } from '@slowwave/http';
+import { z } from 'zod';
+import { type ConsoleDeps, routesOf } from './deps.ts';
+import { refuseModels } from './named-models.ts';
+import { changesIn, namedBy } from './replays.ts';
+import { settingsFrom } from './settings.ts';
+import { contentsOf, fileOf } from './suite-file.ts';
+import { junitReport, markdownReport, textReport } from './suite-report.ts';
+import { estimateView, runSummary, runView, suiteSummary } from './suite-view.ts';
+
+const route = routesOf('manage');
+
+/** Suites of recorded conversations, and their runs. */
+export const suiteRoutes = [
+  route('POST /v1/suites', {
+    id: 'postSuite',
+    summary: 'Record a suite from production, or take one from a file',
+    description:
+      'A suite holds conversations, what was known before them and what was made of them. Owners are chosen by the hash of ' +
+      'their ids, so that languages, lengths and kinds of change are all among them. Erasing an owner removes its cases.',
+    body: PostSuite,
+    answer: { 201: SuiteView },
+    handle: async (deps, { tenant, body, request, reply }) => {
+      refuseUnknownFigures(body.file?.margins ?? {});
+      const suite = await makeSuite(deps, tenant, body);
+      concerns(request, { kind: 'suite', id: suite.name });
+      reply.code(201).header('location', `/v1/suites/${suite.name}`);
+      return suiteView(deps, suite);
+    },
+  }),
+  route('GET /v1/suites', {
+    id: 'listSuites',
+    summary: 'List suites, newest first',
+    query: SuitePageQuery,
+    answer: SuiteList,
+    handle: async ({ ledger }, { tenant, query }) =>
+      listed(await ledger.suites.list(tenant, pageOf(query)), suiteSummary),
+  }),
+  route('GET /v1/suites/:name', {
+    id: 'getSuite',
+    summary: 'Get a suite, and what a run of it takes',
+    params: SuiteParams,
+    answer: SuiteView,
+    handle: async (deps, { tenant, params }) => suiteView(deps, await existing(deps, tenant, params.name)),
+  }),
+  route('PUT /v1/suites/:name/margins', {
+    id: 'putSuiteMargins',
+    summary: 'Replace the margins of a suite',
+    description: 'Later runs are held against them.',
+    params: SuiteParams,
+    body: PutSuiteMargins,
+    answer: SuiteView,
+    handle: async (deps, { tenant, params, body }) => {
+      refuseUnknownFigures(body.margins);
+      const suite = await existing(deps, tenant, params.name);
+      await deps.ledger.suites.setMargins(tenant, suite.id, body.margins as JsonObject);
+      return suiteView(deps, await existing(deps, tenant, params.name));
+    },
+  }),
+  route('DELETE /v1/suites/:name', {
+    id: 'deleteSuite',
+    summary: 'Delete a suite with its cases',
+    description: 'Its runs can still be read as replays.',
+    params: SuiteParams,
+    answer: SuiteView,
+    handle: async (deps, { tenant, params }) => {
+      const suite = await existing(deps, tenant, params.name);
+      const view = await suiteView(deps, suite);
+      await deps.ledger.suites.remove(tenant, suite.id);
+      return view;
+    },
+  }),
+  route('GET /v1/suites/:name/export', {
+    id: 'exportSuite',
+    summary: 'Export a suite as a file for a repository',
+    description: 'The file names no users; unless the suite is masked, it holds what they said.',
+    params: SuiteParams,
+    answer: SuiteExport,
+    handle: async (deps, { tenant, params }) => fileOf(deps, await existing(deps, tenant, params.name)),
+  }),
+  route('POST /v1/suites/:name/runs', {
+    id: 'postSuiteRun',
+    summary: 'Run a suite with other prompts, settings or models',
+    description:
+      'Its cases are consolidated in a shadow space, and what comes of them is compared with what was stored, or with the newest ' +
+      'run that changed nothing. With dry_run it only says what that takes. A run never uses more tokens than its budget.',
+    params: SuiteParams,
+    headers: KeyHeader,
+    body: PostSuiteRun,
+    answer: { 200: z.union([SuiteRunEstimate, SuiteRunView]), 202: SuiteRunView },
+    handle: async (deps, { tenant, params, body, headers, request, reply }) => {
+      const suite = await existing(deps, tenant, params.name);
+      const changes = runChanges(body);
+      refuseModels(deps, request, namedBy(changes));
+      const estimate = await estimateRun(deps, suite);
+      if (body.dry_run) return { dry_run: true as const, ...estimateView(estimate) };
+      const budget = body.budget_tokens ?? usualBudget(estimate);
+      const key = idempotencyOf(headers['idempotency-key'], body.idempotency_key);
+      const started = await startRun(deps, { suite, changes, budget, matched: estimate.batches, key });
+      if (started.kind === 'conflict')
+        throw problem(
+          'idempotency_conflict',
+          `the idempotency key ${JSON.stringify(key)} was already used with a different body`,
+        );
+      concerns(request, { kind: 'replay', id: started.run.id });
+      reply.code(started.kind === 'repeated' ? 200 : 202);
+      return runView(deps, suite, started.run);
+    },
+  }),
+  route('GET /v1/suites/:name/runs', {
+    id: 'listSuiteRuns',
+    summary: 'List the runs of a suite, newest first',
+    params: SuiteParams,
+    query: SuitePageQuery,
+    answer: SuiteRunList,
+    handle: async (deps, { tenant, params, query }) => {
+      const suite = await existing(deps, tenant, params.name);
+      return listed(await deps.ledger.suites.runs(tenant, suite.id, pageOf(query)), (run) => runSummary(suite, run));
+    },
+  }),
+  route('GET /v1/suites/:name/runs/:id', {
+    id: 'getSuiteRun',
+    summary: 'Get the progress and the report of a run',
+    params: SuiteRunParams,
+    query: GetSuiteRunQuery,
+    answer: {
+      200: {
+        description: 'The run',
+        content: { 'application/json': { schema: SuiteRunView }, 'text/plain': { schema: z.string() } },
+      },
+    },
+    handle: async (deps, { tenant, params, query, reply }) => {
+      const suite = await existing(deps, tenant, params.name);
+      const view = await runView(deps, suite, await existingRun(deps, suite, params.id));
+      if (query.format === 'json') return view;
+      return reply
+        .type('text/plain; charset=utf-8')
+        .serializer((text: unknown) => String(text))
+        .send(REPORTS[query.format](view));
+    },
+  }),
+];
+
+const REPORTS = { text: textReport, markdown: markdownReport, junit: junitReport };
+
+async function suiteView(deps: ConsoleDeps, suite: Suite): Promise<SuiteView> {
+  return { ...suiteSummary(suite), estimate: estimateView(await estimateRun(deps, suite)) };
+}
+
+async function makeSuite(deps: ConsoleDeps, tenant: TenantId, { name, record, file }: PostSuite): Promise<Suite> {
+  if (file !== undefined) {
+    const { masked, margins } = file;
+    const suite = { tenant, name, masked, margins: margins as JsonObject };
+    const created = await importSuite(deps, suite, contentsOf(file, deps.tools.now()));
+    if (created === null) throw nameTaken(name);
+    return created;
+  }
+  const { owners = 1, batches_per_owner: batchesPerOwner = 1, mask: masked = false } = record ?? {};
+  const recorded = await recordSuite(deps, { tenant, name, owners, batchesPerOwner, masked });
+  if (recorded.kind === 'recorded') return recorded.suite;
+  if (recorded.kind === 'name_taken') throw nameTaken(name);
+  throw problem('conflict', 'there is nothing to record: no owner has consolidated batches with all their messages');
+}
+
+const nameTaken = (name: string) =>
+  problem('conflict', `there is a suite ${JSON.stringify(name)} already; delete it, or choose another name`);
+
+async function existing({ ledger }: ConsoleDeps, tenant: TenantId, name: string): Promise<Suite> {
+  const suite = await ledger.suites.find(tenant, name);
+  if (suite === null) throw notFound('suite', name);
+  return suite;
+}
+
+async function existingRun({ ledger }: ConsoleDeps, suite: Suite, id: string): Promise<Replay> {
+  const run = await ledger.replays.get(suite.tenant, id);
+  if (run === null || run.filter.suite !== suite.id) throw notFound('run', id);
+  return run;
+}
+
+function refuseUnknownFigures(margins: object): void {
+  const unknown = Object.keys(margins).filter((name) => !Object.hasOwn(FIGURES, name));
+  if (unknown.length === 0) return;
+  throw problem('invalid_request', `there are no figures ${unknown.join(', ')}; docs/suites.md lists them`, {
+    errors: unknown.map((name) => ({ path: `margins.${name}`, message: 'expected a figure' })),
+  });
+}
+
+/** What a run does otherwise. Of settings only those count that decide what is remembered. */
+function runChanges({
+  settings,
+  budget_tokens: _budget,
+  dry_run: _dry,
+  idempotency_key: _key,
+  ...fields
+}: PostSuiteRun): WhatIfChanges {
+  const changes = changesIn(fields);
+  if (settings === undefined) return changes;
+  const all = settingsFrom(settings);
+  return {
+    ...changes,
+    rules: Object.fromEntries(DECIDING.map((name) => [name, all[name]])) as NonNullable<WhatIfChanges['rules']>,
+  };
+}

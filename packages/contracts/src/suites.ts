@@ -1,0 +1,230 @@
+import { z } from 'zod';
+import { ExternalId, FailureView, listOf, Moment, PageQuery, ScopeView, SuiteName } from './common.ts';
+import { SUITE_RUNS, SUITES } from './examples.ts';
+import { ChangeFields } from './replays.ts';
+import { PutSettings } from './settings.ts';
+
+const OWNERS_MAX = 200;
+const BATCHES_MAX = 50;
+const CASES_MAX = 1_000;
+const TEXT_MAX = 20_000;
+const LIST_MAX = 2_000;
+const TOKENS_MAX = 1_000_000_000;
+
+const Text = z.string().min(1).max(TEXT_MAX);
+const Name = z.string().min(1).max(128);
+const Language = z.string().min(1).max(35).nullable().default(null);
+
+const Margin = z
+  .strictObject({
+    by: z.number().min(0).max(1_000),
+    relative: z.literal(true).optional().describe('true: of the value of the baseline.'),
+  })
+  .nullable()
+  .describe('How much worse a figure may get. null: it is shown and blocks nothing.');
+
+const Margins = z
+  .record(z.string().max(64), Margin)
+  .describe('By figure; the others have the margins of docs/suites.md.');
+
+const CaseMessage = z.strictObject({
+  id: Name.optional().describe('A name within the case, to which facts refer.'),
+  role: z.enum(['user', 'assistant', 'system', 'tool']),
+  content: z.string().max(TEXT_MAX),
+  name: Name.nullable().default(null),
+  timestamp: Moment.optional(),
+});
+
+const CaseMemory = z.strictObject({
+  text: Text,
+  said_at: Moment.optional(),
+  category: Name.nullable().default(null),
+  language: Language,
+});
+
+const ExpectedFact = z.strictObject({
+  text: Text,
+  quote: Text.nullable().default(null),
+  language: Language,
+  messages: z.array(Name).max(LIST_MAX).default([]).describe('The ids of the messages it comes from.'),
+});
+
+const Tally = z.strictObject({ part: z.number(), of: z.number() });
+
+const SuiteCase = z.strictObject({
+  name: ExternalId.describe('Of the user whose conversation it is; no two cases have the same.'),
+  language: Language,
+  memories: z.array(CaseMemory).max(LIST_MAX).default([]).describe('What is known before.'),
+  batches: z
+    .array(
+      z.strictObject({
+        mode: z.enum(['decide', 'add_only']).default('decide'),
+        window: z
+          .int()
+          .min(0)
+          .max(LIST_MAX)
+          .optional()
+          .describe('Batches with the same number are consolidated together.'),
+        messages: z.array(CaseMessage).min(1).max(LIST_MAX),
+      }),
+    )
+    .min(1)
+    .max(LIST_MAX),
+  expected: z
+    .strictObject({
+      facts: z.array(ExpectedFact).max(LIST_MAX).default([]),
+      changes: z
+        .array(z.strictObject({ event: z.enum(['UPDATE', 'DELETE']), before: Text }))
+        .max(LIST_MAX)
+        .default([])
+        .describe('Known memories, by their text, that are replaced or end.'),
+      memories: z.array(Text).max(LIST_MAX).default([]).describe('What holds at the end.'),
+    })
+    .nullable()
+    .default(null)
+    .describe('What should come of it. null: only figures that need no model answer are measured.'),
+  questions: z
+    .array(z.strictObject({ query: Text, expects: z.array(Text).max(LIST_MAX).default([]) }))
+    .max(LIST_MAX)
+    .default([])
+    .describe('Searches, each with memories that answer it; without any: nothing should be found.'),
+  measured: z
+    .strictObject({ figures: z.record(z.string().max(64), Tally), calls: z.int().min(0), tokens: z.int().min(0) })
+    .nullable()
+    .default(null)
+    .describe('How it went where it was recorded.'),
+});
+
+export const SuiteFile = z.strictObject({
+  format: z.literal('slowwave-suite'),
+  version: z.literal(1),
+  masked: z.boolean().default(false),
+  margins: Margins.default({}),
+  cases: z.array(SuiteCase).min(1).max(CASES_MAX),
+});
+export const SuiteExport = SuiteFile.meta({ id: 'SuiteExport' });
+export type SuiteFile = z.infer<typeof SuiteFile>;
+
+export const PostSuite = z
+  .strictObject({
+    name: SuiteName,
+    record: z
+      .strictObject({
+        owners: z
+          .int()
+          .min(1)
+          .max(OWNERS_MAX)
+          .default(50)
+          .describe('How many, chosen by hash among those who differ most.'),
+        batches_per_owner: z.int().min(1).max(BATCHES_MAX).default(10).describe('The newest ones.'),
+        mask: z.boolean().default(false).describe('Mask personal data, as the setting personal_data does.'),
+      })
+      .optional()
+      .describe('Record it from what was consolidated.'),
+    file: SuiteFile.optional().describe('Or take it from a file.'),
+  })
+  .refine(({ record, file }) => (record === undefined) !== (file === undefined), {
+    message: 'expected either record or file',
+  })
+  .meta({ id: 'PostSuite', examples: SUITES });
+export type PostSuite = z.infer<typeof PostSuite>;
+
+export const PutSuiteMargins = z.strictObject({ margins: Margins }).meta({ id: 'PutSuiteMargins' });
+
+export const SuiteParams = z.strictObject({ name: SuiteName });
+export const SuiteRunParams = z.strictObject({ name: SuiteName, id: z.string().min(1) });
+
+const Estimate = {
+  cases: z.number().int(),
+  batches: z.number().int(),
+  calls: z.number().int().describe('Calls of chat models.'),
+  tokens: z.number().int().describe('About so many, …'),
+  spread: z.number().int().describe('… give or take so many.'),
+  budget_tokens: z.number().int().describe('The budget of a run that names none.'),
+};
+
+const SuiteSummary = z.object({
+  name: z.string(),
+  origin: z.enum(['production', 'file']),
+  masked: z.boolean(),
+  margins: z.json(),
+  created_at: z.string(),
+});
+
+export const SuiteView = SuiteSummary.extend({ estimate: z.object(Estimate).describe('What a run takes.') }).meta({
+  id: 'Suite',
+});
+export type SuiteView = z.infer<typeof SuiteView>;
+export const SuiteList = listOf(SuiteSummary).meta({ id: 'SuiteList' });
+
+export const PostSuiteRun = z
+  .strictObject({
+    ...ChangeFields,
+    settings: PutSettings.optional().describe('Try these settings, as PUT /v1/settings would take them.'),
+    budget_tokens: z.int().min(1).max(TOKENS_MAX).optional().describe('The run never uses more tokens.'),
+    dry_run: z.boolean().default(false).describe('true: only estimate.'),
+    idempotency_key: z.string().min(1).max(256).optional(),
+  })
+  .meta({ id: 'PostSuiteRun', examples: SUITE_RUNS });
+export type PostSuiteRun = z.infer<typeof PostSuiteRun>;
+
+export const SuiteRunEstimate = z.object({ dry_run: z.literal(true), ...Estimate }).meta({ id: 'SuiteRunEstimate' });
+export type SuiteRunEstimate = z.infer<typeof SuiteRunEstimate>;
+
+const HeldFigure = z
+  .object({
+    figure: z.string(),
+    says: z.string(),
+    language: z.string().nullable().describe('Only facts in this language; null: all.'),
+    baseline: z.number().nullable(),
+    variant: z.number().nullable(),
+    difference: z
+      .object({ value: z.number(), low: z.number(), high: z.number() })
+      .nullable()
+      .describe('With its 99 % interval; null: too few cases to tell.'),
+    margin: z.object({ by: z.number(), relative: z.literal(true).optional() }).nullable(),
+    n: z.object({ baseline: z.number(), variant: z.number() }),
+    verdict: z
+      .enum(['fine', 'worse', 'unclear', 'shown'])
+      .describe('worse: beyond the margin, and not by chance. unclear: too little to tell. shown: without a margin.'),
+  })
+  .meta({ id: 'HeldFigure' });
+
+const SuiteRunSummary = z.object({
+  id: z.string(),
+  suite: z.string(),
+  state: z.enum(['preparing', 'running', 'done', 'failed', 'discarding', 'discarded']),
+  changes: z.json(),
+  created_at: z.string(),
+  finished_at: z.string().nullable(),
+  error: FailureView.nullable(),
+  passed: z.boolean().nullable().describe('null: it is not over.'),
+  budget_tokens: z.number().int(),
+  spent_tokens: z.number().int(),
+});
+
+export const SuiteRunView = SuiteRunSummary.extend({
+  batches: z.object({ total: z.number().int(), done: z.number().int(), parked: z.number().int() }),
+  report: z
+    .object({
+      baseline_run: z
+        .string()
+        .nullable()
+        .describe('The run without changes it is compared with; null: what was stored.'),
+      tokens: z.number().int(),
+      figures: z.array(HeldFigure),
+      lost: z.number().int().describe('Expected facts that were not found.'),
+      lost_facts: z.array(z.object({ ...ScopeView.omit({ app_id: true }).shape, text: z.string() })),
+    })
+    .nullable(),
+}).meta({ id: 'SuiteRun' });
+export type SuiteRunView = z.infer<typeof SuiteRunView>;
+export const SuiteRunList = listOf(SuiteRunSummary).meta({ id: 'SuiteRunList' });
+
+export const GetSuiteRunQuery = z.strictObject({
+  format: z
+    .enum(['json', 'text', 'markdown', 'junit'])
+    .default('json')
+    .describe('The report as text, as Markdown for a pull request, or as JUnit XML.'),
+});
+export const SuitePageQuery = z.strictObject(PageQuery);

@@ -1,0 +1,67 @@
+import type { EngineDeps } from '../deps.ts';
+import { pages } from '../ports/ledger/page.ts';
+import type { Replay } from '../ports/ledger/replays.ts';
+import { changedRules, changesFrom, type WhatIfChanges } from '../replays/in-space.ts';
+import { DECIDING, type GateSetting, type TenantSettings } from '../settings.ts';
+import { DAY_MS } from '../text/dates.ts';
+import { canonical } from '../text/normalise.ts';
+import type { TenantId } from '../words.ts';
+import type { SuiteReport } from './report.ts';
+
+type Deps = Pick<EngineDeps, 'ledger' | 'tools'>;
+
+/** Names what decides what is remembered: equal for equal prompts, instructions and models alone. */
+export function decidedBy(
+  { tools }: Pick<Deps, 'tools'>,
+  rules: TenantSettings,
+  changes: Pick<WhatIfChanges, 'model'> = {},
+): string {
+  const deciding = Object.fromEntries(DECIDING.map((name) => [name, rules[name]]));
+  return tools.hash(canonical([deciding, changes.model ?? null]));
+}
+
+/** The same of the run of a suite, as it is started now. */
+export async function decidedInRun(deps: Deps, tenant: TenantId, changes: WhatIfChanges): Promise<string> {
+  return decidedBy(deps, changedRules(await deps.ledger.settings.get(tenant), changes), changes);
+}
+
+/** What is missing before settings may be taken over; null: nothing. */
+export async function whyGated(
+  deps: Deps,
+  tenant: TenantId,
+  { now: settings, before, runId }: { now: TenantSettings; before: TenantSettings; runId: string | null },
+): Promise<string | null> {
+  const { gate } = before;
+  if (gate === null) return null;
+  const wanted = decidedBy(deps, settings);
+  if (canonical(settings.gate) !== canonical(gate)) return 'only an operator may change or lift a gate';
+  if (wanted === decidedBy(deps, before)) return null;
+  const run = `suite ${JSON.stringify(gate.suite)}`;
+  if (runId === null) return `these settings need a passed run of the ${run}; name it with gate_run`;
+  const replay = await deps.ledger.replays.get(tenant, runId);
+  const suite = await deps.ledger.suites.find(tenant, gate.suite);
+  if (replay === null || suite === null || replay.filter.suite !== suite.id) return `${runId} is no run of the ${run}`;
+  if (!isPassed(replay)) return `the run ${runId} has not passed`;
+  if (isOld(deps, replay, gate)) return `the run ${runId} is older than ${gate.days} days; run the suite again`;
+  return replay.filter.decided === wanted ? null : `the run ${runId} is of other settings; run the suite with these`;
+}
+
+const isPassed = ({ state, result }: Replay): boolean =>
+  state !== 'failed' && (result as unknown as SuiteReport | null)?.passed === true;
+
+const isOld = ({ tools }: Deps, { finishedAt }: Replay, { days }: GateSetting): boolean =>
+  finishedAt === null || finishedAt < tools.now() - days * DAY_MS;
+
+/** Whether a model has passed the tenant's gate in the place of another; true where there is no gate. */
+export async function hasPassed(deps: Deps, tenant: TenantId, model: string): Promise<boolean> {
+  const { gate } = await deps.ledger.settings.get(tenant);
+  if (gate === null) return true;
+  const suite = await deps.ledger.suites.find(tenant, gate.suite);
+  if (suite === null) return false;
+  for await (const run of pages((page) => deps.ledger.suites.runs(tenant, suite.id, page))) {
+    const { model: all, models = {} } = changesFrom(run.changes);
+    const isOf = all === model || Object.values(models).includes(model);
+    if (isOf && isPassed(run) && !isOld(deps, run, gate)) return true;
+  }
+  return false;
+}

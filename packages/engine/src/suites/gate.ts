@@ -11,7 +11,7 @@ import type { SuiteReport } from './report.ts';
 type Deps = Pick<EngineDeps, 'ledger' | 'tools'>;
 
 /** Names what decides what is remembered: equal for equal prompts, instructions and models alone. */
-export function decidedBy(
+function decidedBy(
   { tools }: Pick<Deps, 'tools'>,
   rules: TenantSettings,
   changes: Pick<WhatIfChanges, 'model'> = {},

@@ -3,13 +3,13 @@ import { join, resolve } from 'node:path';
 export type Program = 'cli' | 'console' | 'ingest' | 'search' | 'standalone' | 'worker';
 
 // biome-ignore lint/style/noProcessEnv: whoever starts the tests says what they test
-const INSTALLED = process.env.TESTED_PACKAGE;
+const COMPILED = process.env.TESTED_PROGRAMS;
 
 /**
- * The script of a program: of the repository or, with TESTED_PACKAGE, of the package that npm installed in this folder,
- * which has the same scripts as JavaScript.
+ * The script of a program: its source or, with TESTED_PROGRAMS, the same as JavaScript in this folder, as ./scripts/test
+ * bundles it and as npm installs it.
  */
 export const programFile = (program: Program): string =>
-  INSTALLED === undefined
+  COMPILED === undefined
     ? resolve(import.meta.dirname, '../../../apps', program, 'src/main.ts')
-    : join(INSTALLED, 'apps', program, 'src/main.js');
+    : join(COMPILED, 'apps', program, 'src/main.js');

@@ -41,7 +41,7 @@ async function proved(folder: string, tools: Tools): Promise<Outcome> {
   const seconds = await firstMemory(folder, archive);
   await writeFile(join(folder, 'package.json'), '{"private":true}');
   const installed = await install(folder, archive);
-  const env = { TESTED_PACKAGE: installed };
+  const env = { TESTED_PROGRAMS: installed };
   const tests = await suites(tools, env, [...PROGRAMS, '--exclude', NEEDS_QDRANT]);
   return {
     figure: `first memory after ${seconds.toFixed(0)} s; ${tests.figure}`,

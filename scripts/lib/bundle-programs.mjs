@@ -2,6 +2,7 @@
 // some hundred times, and from a few files each is up with a third of the processor time. What is neither bundled nor
 // imported stands where it stood: the bundle belongs to this checkout, and is no product.
 import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
@@ -17,7 +18,7 @@ const bundle = await rolldown({
   input: Object.fromEntries(programs.map((name) => [`apps/${name}/src/main`, mainOf(name)])),
   platform: 'node',
   logLevel: 'silent',
-  plugins: [{ name: 'in-place', resolveId: { order: 'pre', handler: external }, transform: inPlace }],
+  plugins: [{ name: 'in-place', resolveId: { order: 'pre', handler: external }, load: asDefault, transform: inPlace }],
 });
 await bundle.write({ dir: folder, format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' });
 
@@ -29,6 +30,12 @@ async function external(specifier, importer) {
   if (!LEFT_AS_THEY_ARE.some((name) => specifier === name || specifier.startsWith(`${name}/`))) return null;
   const found = await this.resolve(specifier, importer, { skipSelf: true });
   return found && { id: pathToFileURL(found.id).href, external: true };
+}
+
+/** The bundler would also export every key by its name, and trips over "private". */
+async function asDefault(id) {
+  if (id !== resolve(ROOT, 'package.json')) return null;
+  return { code: `export default ${await readFile(id, 'utf8')}`, moduleType: 'js' };
 }
 
 /** A module still knows where its file is. Scripts of threads become files of the bundle. */

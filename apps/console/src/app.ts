@@ -3,6 +3,7 @@ import { listAudit } from './audit.ts';
 import { bundleRoutes } from './bundle.ts';
 import { consolidationRoutes } from './consolidations.ts';
 import type { ConsoleDeps } from './deps.ts';
+import { getDrift } from './drift.ts';
 import { graphRoutes } from './graph.ts';
 import { withdrawMemories } from './ids.ts';
 import { keyRoutes } from './keys.ts';
@@ -26,6 +27,7 @@ export type { ConsoleDeps } from './deps.ts';
 const manage = [
   getOverview,
   getUsage,
+  getDrift,
   ...memoryRoutes,
   withdrawMemories,
   ...consolidationRoutes,

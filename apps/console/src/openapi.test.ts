@@ -38,6 +38,7 @@ const ROUTES = [
   '/v1/bundle/imports/{id}/finish',
   '/v1/doctor',
   '/v1/models',
+  '/v1/drift',
   '/v1/overview',
   '/v1/usage',
   '/v1/replays',

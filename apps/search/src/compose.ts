@@ -114,6 +114,7 @@ export function openSearch(config: Config, { observer, queryEmbedder, calibratio
     tools: parts.tools,
     tokenizer: parts.tokenizer,
     log: parts.log,
+    meter: observer.meter,
     reranker: openReranker(config, observer),
     reader,
     rewrite: reader && rewriting({ ...reader, tools: parts.tools }),

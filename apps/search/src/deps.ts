@@ -2,6 +2,7 @@ import type {
   Ledger,
   Log,
   MessagesInIndex,
+  Meter,
   NewReceipt,
   RankQuestion,
   Reader,
@@ -23,6 +24,7 @@ export interface SearchDeps {
   /** Counts the tokens of a context. */
   readonly tokenizer: Tokenizer;
   readonly log: Log;
+  readonly meter: Pick<Meter, 'opinions'>;
   /** Whether the index has messages, and whether they have vectors. */
   readonly messagesInIndex: MessagesInIndex;
   readonly embedQuery: EmbedQuery;

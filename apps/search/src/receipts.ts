@@ -128,6 +128,8 @@ export const receiptRoutes = [
           ? await receipts.judge(tenant, id, { outcome, now: tools.now() })
           : null;
       if (judged === null) throw notFound('receipt', id);
+      if (outcome !== null && outcome !== found?.outcome)
+        deps.meter.opinions(tenant, 'outcome', [outcome === 'good' ? 'for' : 'against']);
       return shown(deps, judged, ownApp(request));
     },
   }),

@@ -35,6 +35,7 @@ export const NEEDED: Readonly<Record<string, Needed>> = {
   'search GET /v1/relations': 'search',
   'search GET /v1/relations/{id}': 'search',
   'search GET /v1/relations/{id}/history': 'search',
+  'console GET /v1/drift': 'manage',
   'console GET /v1/overview': 'manage',
   'console GET /v1/usage': 'manage',
   'console POST /v1/memories': 'manage',

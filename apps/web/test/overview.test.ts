@@ -41,6 +41,12 @@ describe('the overview', () => {
     await page.getByRole('button', { name: 'Cost', exact: true }).click();
     const cost = page.getByRole('img', { name: /^Cost of models by day and step/ });
     expect(await cost.getAttribute('aria-label')).toMatch(/extract: \d+\.\d+/);
+    await page.reload();
+    const drift = page.getByRole('region', { name: 'Drift' });
+    await drift.getByText('No figure is worse').waitFor({ timeout: WITHIN_MS });
+    await drift.getByText('All figures').click();
+    const stand = drift.getByRole('row', { name: /^quotes stand – 100 %/ });
+    await stand.waitFor({ timeout: WITHIN_MS });
     await expectClean();
   });
 

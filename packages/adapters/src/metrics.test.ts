@@ -1,4 +1,4 @@
-import { EngineError, type TurnIds } from '@slowwave/engine';
+import { EngineError, type TenantId, type TurnIds } from '@slowwave/engine';
 import { echoExtract, engineBench, fakeChat, fakeEmbedder, fixedTools, NEVER } from '@slowwave/engine-testing';
 import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
@@ -23,6 +23,22 @@ describe('the metrics of the engine', () => {
     expect(text).toContain('slowwave_model_calls_total{kind="extract_facts",model="scripted",outcome="answered"} 1');
     expect(text).toContain('slowwave_searchable_delay_seconds_count 1');
     expect(text).not.toMatch(/Oslo|ann|bat_|lane_|con_/);
+  });
+
+  it('count figures by tenant and model, of the first tenants apart and of all others together', async () => {
+    const registry = new Registry();
+    const meter = engineMetrics(registry);
+    const figures = { adds: { part: 3, of: 4 }, cost: { part: 0.5, of: 4 }, updates: { part: 0, of: 0 } };
+    for (let i = 0; i < 30; i += 1) meter.figures(`tenant ${i}` as TenantId, { model: 'small', figures });
+    meter.figures('tenant 0' as TenantId, { model: 'small', figures });
+    meter.opinions('tenant 29' as TenantId, 'undo', ['against', 'against', 'for']);
+    const text = await registry.metrics();
+    expect(text).toContain('slowwave_figure_parts_total{tenant="tenant 0",model="small",figure="adds"} 6');
+    expect(text).toContain('slowwave_figure_wholes_total{tenant="tenant 0",model="small",figure="cost"} 8');
+    expect(text).toContain('slowwave_figure_wholes_total{tenant="(others)",model="small",figure="adds"} 20');
+    expect(text).toContain('slowwave_opinions_total{tenant="(others)",kind="undo",opinion="against"} 2');
+    expect(text).not.toContain('updates');
+    expect(text.match(/slowwave_figure_parts_total\{[^}]*figure="adds"/g)).toHaveLength(26);
   });
 
   it('count a failed call by its failure, with its time in seconds', async () => {

@@ -2,6 +2,7 @@ import {
   type Acknowledged,
   type Embedder,
   EngineError,
+  FIGURE_NAMES,
   type Limiter,
   type MeasuredCall,
   type Meter,
@@ -16,7 +17,7 @@ const WORK_BUCKETS_S = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5,
 /** From a flush without a model to the next day's budget, in seconds. */
 const WAIT_BUCKETS_S = [0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600, 21_600, 86_400];
 
-/** What the engine does, for Prometheus. Labels are kinds and models: never ids, of which there is no end. */
+/** What the engine does, for Prometheus. Labels are kinds, models and a few tenants: never ids, of which there is no end. */
 export function engineMetrics(registry: Registry): Meter {
   const registers = [registry];
   const steps = new Histogram({
@@ -51,6 +52,7 @@ export function engineMetrics(registry: Registry): Meter {
     registers,
   });
   const call = callMetrics(registry);
+  const quality = qualityMetrics(registry);
   return {
     step: (_turn, { step, failed, ...times }) =>
       steps.observe({ step, outcome: failed ? 'failed' : 'done' }, secondsOf(times)),
@@ -62,8 +64,47 @@ export function engineMetrics(registry: Registry): Meter {
     attacks: (kinds) => {
       for (const kind of kinds) attacks.inc({ kind });
     },
+    ...quality,
     searchable: (waited) => {
       for (const ms of waited) searchable.observe(Math.max(0, ms) / SECOND_MS);
+    },
+  };
+}
+
+/** Tenants of which a process counts apart; those that it sees later are counted together. */
+const TENANTS_MAX = 25;
+const OTHERS = '(others)';
+
+/** How well consolidations go, and what people and outcomes say of it: sums, so that shares and means are one divided by the other. */
+function qualityMetrics(registry: Registry): Pick<Meter, 'figures' | 'opinions'> {
+  const registers = [registry];
+  const counted = (name: string, help: string) =>
+    new Counter({ name, help, labelNames: ['tenant', 'model', 'figure'] as const, registers });
+  const parts = counted('slowwave_figure_parts_total', 'Of applied plans, by figure: what is counted, or the sum');
+  const wholes = counted('slowwave_figure_wholes_total', 'Of applied plans, by figure: what it is a part or a mean of');
+  const opinions = new Counter({
+    name: 'slowwave_opinions_total',
+    help: 'Reviews settled, consolidations undone or redone, ratings and outcomes, for or against what is remembered',
+    labelNames: ['tenant', 'kind', 'opinion'] as const,
+    registers,
+  });
+  const seen = new Set<string>();
+  const nameOf = (tenant: string): string => {
+    if (seen.size < TENANTS_MAX) seen.add(tenant);
+    return seen.has(tenant) ? tenant : OTHERS;
+  };
+  return {
+    figures: (tenant, { model, figures }) => {
+      for (const figure of FIGURE_NAMES) {
+        const tally = figures[figure];
+        if (tally === undefined || tally.of === 0) continue;
+        const labels = { tenant: nameOf(tenant), model, figure };
+        parts.inc(labels, amountOf(tally.part));
+        wholes.inc(labels, amountOf(tally.of));
+      }
+    },
+    opinions: (tenant, kind, given) => {
+      for (const opinion of given) opinions.inc({ tenant: nameOf(tenant), kind, opinion });
     },
   };
 }

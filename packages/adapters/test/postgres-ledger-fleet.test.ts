@@ -117,7 +117,16 @@ async function workOff(ledger: Ledger): Promise<{ turn: Turn; outcome: string }[
     if (claim.kind !== 'claimed') return [];
     const { turn } = claim;
     const batches = new Map(turn.batchIds.map((id) => [id, 'empty'] as const));
-    const nothing = { changes: [], tombstones: [], reviews: [], wishes: [], attacks: [], graph: false, timings: {} };
+    const nothing = {
+      changes: [],
+      tombstones: [],
+      reviews: [],
+      wishes: [],
+      attacks: [],
+      graph: false,
+      timings: {},
+      measured: null,
+    };
     const applied = await ledger.memories.apply(turn, { ...nothing, batches, now: Date.now(), policy: POLICY });
     return [{ turn, outcome: applied.kind }];
   });
@@ -173,6 +182,7 @@ describe('two processes that project one consolidation', () => {
           attacks: [],
           graph: false,
           timings: {},
+          measured: null,
           now: Date.now(),
           policy: POLICY,
         },

@@ -44,7 +44,16 @@ async function goOn(ledger: Ledger, { userId, times, speech = USUAL }: Speaking)
     const claimed = await ledger.lanes.claim(job, { now, window, newConsolidationId: tools.id('con', bitsOf(tools)) });
     if (claimed.kind !== 'claimed') throw new Error(`expected a turn, got ${claimed.kind}`);
     const batches = new Map(claimed.turn.batchIds.map((id) => [id, 'empty'] as const));
-    const nothing = { changes: [], tombstones: [], reviews: [], attacks: [], wishes: [], graph: false, timings: {} };
+    const nothing = {
+      changes: [],
+      tombstones: [],
+      reviews: [],
+      attacks: [],
+      wishes: [],
+      graph: false,
+      timings: {},
+      measured: null,
+    };
     expect(await ledger.memories.apply(claimed.turn, { ...nothing, batches, now, policy: POLICY })).toMatchObject({
       kind: 'applied',
     });

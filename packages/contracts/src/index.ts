@@ -41,6 +41,7 @@ export {
 } from './consolidations.ts';
 export { ContextResult, PostContext } from './context.ts';
 export { ExaminationView, GetDoctorQuery } from './doctor.ts';
+export { DriftQuery, DriftView } from './drift.ts';
 export { ErasureAccepted, ErasureList, ErasureState, ErasureView, ExportLine, OwnerParams } from './erasures.ts';
 export { ERROR_STATUS, type ErrorCode, Problem } from './errors.ts';
 export { Filters } from './filters.ts';

@@ -166,6 +166,7 @@ export function applyOnly(bench: Bench, turn: Turn, given: Partial<Application> 
     batches: new Map(turn.batchIds.map((id) => [id, outcome])),
     graph: false,
     timings: {},
+    measured: null,
     now: bench.tools.now(),
     policy: POLICY,
     ...given,

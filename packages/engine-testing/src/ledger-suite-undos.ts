@@ -272,7 +272,7 @@ async function applied(b: Bench, reviews: readonly ReturnType<typeof heldOperati
   return { batch, turn, born };
 }
 
-const undoOf = (b: Bench, lane: LaneId, given: Partial<Undo> = {}): Undo => ({
+export const undoOf = (b: Bench, lane: LaneId, given: Partial<Undo> = {}): Undo => ({
   id: b.tools.id('und', bitsOf(b.tools)),
   tenant: TENANT,
   lane,

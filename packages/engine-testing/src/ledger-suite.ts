@@ -25,6 +25,7 @@ import { describeKeys, describeLinks } from './ledger-suite-keys.ts';
 import { describeLanes } from './ledger-suite-lanes.ts';
 import { describeLateness } from './ledger-suite-lateness.ts';
 import { describeLookups } from './ledger-suite-lookups.ts';
+import { describeMeasured } from './ledger-suite-measured.ts';
 import { describeMemories } from './ledger-suite-memories.ts';
 import { describeOutbox } from './ledger-suite-outbox.ts';
 import { describeOverview } from './ledger-suite-overview.ts';
@@ -94,6 +95,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeOverview(bench);
     describeGlance(bench);
     describeUsage(bench);
+    describeMeasured(bench);
     describeAudit(bench);
     describeTenants(bench);
     describeErasures(bench);

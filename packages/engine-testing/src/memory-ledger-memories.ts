@@ -51,6 +51,7 @@ function apply(state: State, turn: Turn, application: Application): Applied {
   findSpeech(state, new Set(pinned.map(({ id }) => id)), application.now);
   const consolidation = rowOf(state.consolidations, turn.consolidationId);
   change(consolidation, { state: 'applied', appliedAt: application.now, failure: null });
+  if (application.measured !== null) state.figures.set(turn.consolidationId, application.measured);
   lane.updatedAt = Math.max(lane.updatedAt, application.now);
   forgetIn(state, application.changes, application.now);
   const { lane: laneId, consolidationId } = turn;

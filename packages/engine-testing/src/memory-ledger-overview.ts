@@ -6,14 +6,17 @@ import {
   foundVersions,
   type Glance,
   type HowToGlance,
+  type HowToMeasure,
   type LaneId,
   liveVersion,
+  type MeasuredStretch,
   type Memory,
   type Millis,
   type OverviewStore,
   type OwnerSummary,
   payerOf,
   spaceIn,
+  type Tally,
   type TenantId,
   type UsageOfStep,
   type UsageStep,
@@ -22,7 +25,7 @@ import {
 import { unprojectedOfGraph } from './memory-ledger-graph-items.ts';
 import { pageOf } from './memory-ledger-page.ts';
 import { unprojectedIn } from './memory-ledger-speech.ts';
-import type { BatchRow, CallRow, LaneRow, State } from './memory-ledger-state.ts';
+import { type BatchRow, type CallRow, type LaneRow, rowOf, type State } from './memory-ledger-state.ts';
 import { waitingOf } from './memory-ledger-turns.ts';
 
 export function memoryOverview(state: State): OverviewStore {
@@ -52,6 +55,7 @@ export function memoryOverview(state: State): OverviewStore {
       return byModel.sort((a, b) => (a.model < b.model ? -1 : 1));
     },
     glance: async (tenant, how) => glance(state, tenant, how),
+    measured: async (tenant, how) => measured(state, tenant, how),
     usageOf: async (id) => totals(state.calls.filter((call) => call.consolidationId === id)),
     owners: async (tenant, page, { idPrefix, order } = { idPrefix: '', order: 'created' }) => {
       const lanes = lanesOf(state, tenant).filter(({ owner }) => owner.id.startsWith(idPrefix));
@@ -114,6 +118,47 @@ function glance(state: State, tenant: TenantId, how: HowToGlance): Glance {
     usage: usageByStep(state, tenant, how),
     answers: countedBy(mine, (one) => one.route).map(([route, answers]) => ({ route, answers })),
     answersSince: answers.length < rowsMax ? since : Math.max(since, answers.at(-1)?.at ?? since),
+  };
+}
+
+function measured(state: State, tenant: TenantId, { from, to, rowsMax }: HowToMeasure): MeasuredStretch {
+  const newest = <T>(rows: Iterable<T>, at: (row: T) => Millis): T[] =>
+    [...rows]
+      .filter((row) => at(row) >= from && at(row) < to)
+      .sort((a, b) => at(b) - at(a))
+      .slice(0, rowsMax);
+  const ofTenant = <T extends { readonly tenant: TenantId }>(rows: Iterable<T>): T[] =>
+    [...rows].filter((row) => row.tenant === tenant);
+  const tally = <T>(rows: readonly T[], isAgainst: (row: T) => boolean): Tally => ({
+    part: rows.filter(isAgainst).length,
+    of: rows.length,
+  });
+  const reviews = ofTenant(state.reviews.values()).filter((one) => ['approved', 'rejected'].includes(one.state));
+  const rated = ofTenant([...state.memories.values()]).flatMap((memory) =>
+    state.events.filter((event) => event.memoryId === memory.id && (event.rated?.rating ?? null) !== null),
+  );
+  const judged = ofTenant(state.receipts.values()).filter((one) => one.outcome !== null);
+  const found = ofTenant(state.consolidations.values()).filter(({ id }) => state.figures.has(id));
+  return {
+    consolidations: newest(found, (one) => one.createdAt).map(({ id, lane, state: standing }) => ({
+      ...rowOf(state.figures, id),
+      lane,
+      undone: standing === 'undone',
+    })),
+    opinions: {
+      reviews: tally(
+        newest(reviews, (one) => one.createdAt),
+        (one) => one.state === 'rejected',
+      ),
+      ratings: tally(
+        newest(rated, (event) => event.recordedAt),
+        (event) => event.rated?.rating !== 'positive',
+      ),
+      outcomes: tally(
+        newest(judged, (one) => one.at),
+        (one) => one.outcome === 'bad',
+      ),
+    },
   };
 }
 

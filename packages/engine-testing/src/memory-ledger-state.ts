@@ -8,6 +8,7 @@ import type {
   Credited,
   Delivery,
   Erasure,
+  FiguresOfModel,
   JsonObject,
   Lane,
   LaneId,
@@ -167,6 +168,8 @@ export interface State {
   readonly messages: LaneTable<MessageRow>;
   readonly wishes: (WishToForget & { readonly lane: LaneId; readonly consolidationId: string })[];
   readonly consolidations: Map<string, Mutable<Consolidation>>;
+  /** Of consolidations. */
+  readonly figures: Map<string, FiguresOfModel>;
   readonly summaries: SummaryRow[];
   /** What stood when a consolidation's window was pinned. */
   readonly pinnedSummaries: Map<string, string | null>;
@@ -221,6 +224,7 @@ export function emptyState(tools: Tools): State {
     messages: new LaneTable(),
     wishes: [],
     consolidations: new Map(),
+    figures: new Map(),
     summaries: [],
     pinnedSummaries: new Map(),
     tellings: [],

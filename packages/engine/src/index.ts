@@ -33,12 +33,14 @@ export {
   type OwnerFigures,
   verdictOf,
 } from './figures/compare.ts';
+export { type Drift, type DriftedFigure, type DriftedOpinion, driftOf } from './figures/drift.ts';
 export {
   addFigures,
   FIGURE_NAMES,
   FIGURES,
   type FigureName,
   type Figures,
+  type FiguresOfModel,
   figureValue,
   type Margin,
   type Tally,

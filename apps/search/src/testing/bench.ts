@@ -16,7 +16,7 @@ export async function searchBench({
   ...given
 }: Partial<SearchDeps> & { keys?: KeyCheck | null; keyRate?: number | null } = {}) {
   const engine = await engineBench({ chat: fakeChat(scripts) });
-  const { ledger, index, tools, tokenizer, log, embedder } = engine.deps;
+  const { ledger, index, tools, tokenizer, log, meter, embedder } = engine.deps;
   const writer = memoryWriter(engine.deps);
   const embedQuery = queryVectors({ embedder, shared: null, tools, count: () => {} });
   const reading: SearchDeps = {
@@ -25,6 +25,7 @@ export async function searchBench({
     tools,
     tokenizer,
     log,
+    meter,
     embedQuery,
     vectors: HASHED,
     messagesInIndex: 'hybrid',

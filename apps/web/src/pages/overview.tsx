@@ -9,6 +9,7 @@ import { firstOffered } from '../ui/frame.tsx';
 import { live } from '../ui/reading.ts';
 import { Empty, Loading, Problem } from '../ui/states.tsx';
 import { lasting } from '../ui/time.tsx';
+import { Drift } from './overview/drift.tsx';
 import { Needs } from './overview/needs.tsx';
 
 /** The charts are the larger part of this page, and the last to be looked at. */
@@ -57,6 +58,7 @@ function Whole() {
       <Suspense fallback={<Loading />}>
         <Charts overview={data} period={period} />
       </Suspense>
+      <Drift />
     </>
   );
 }

@@ -54,6 +54,14 @@ const both = (one: Meter, other: Meter): Meter => ({
     one.attacks(kinds);
     other.attacks(kinds);
   },
+  figures: (tenant, measured) => {
+    one.figures(tenant, measured);
+    other.figures(tenant, measured);
+  },
+  opinions: (tenant, kind, given) => {
+    one.opinions(tenant, kind, given);
+    other.opinions(tenant, kind, given);
+  },
   searchable: (waited) => {
     one.searchable(waited);
     other.searchable(waited);

@@ -275,7 +275,7 @@ function* apply(turn: Turn, application: Application): Script<Applied> {
   return { kind: 'applied', next: step.nudge };
 }
 
-function ending(turn: Turn, { batches, timings, now }: Application): readonly Script<unknown>[] {
+function ending(turn: Turn, { batches, timings, measured, now }: Application): readonly Script<unknown>[] {
   const id = turn.consolidationId;
   const rows = turn.batchIds.map((batchId) => {
     const outcome = batches.get(batchId);
@@ -284,7 +284,12 @@ function ending(turn: Turn, { batches, timings, now }: Application): readonly Sc
   });
   return [
     run(END_BATCHES, { id, rows, now }),
-    run(END_CONSOLIDATION, { id, timings: JSON.stringify(timings), now }),
+    run(END_CONSOLIDATION, {
+      id,
+      timings: JSON.stringify(timings),
+      figures: measured === null ? null : JSON.stringify(measured),
+      now,
+    }),
     ...findSpeech(turn.batchIds, now),
   ];
 }
@@ -296,7 +301,8 @@ const END_BATCHES = `
   WHERE batches.id = n.id AND consolidation_id = @id`;
 
 const END_CONSOLIDATION = `
-  UPDATE consolidations SET state = 'applied', timings = @timings::jsonb, applied_at = @now, failure = NULL
+  UPDATE consolidations SET state = 'applied', timings = @timings::jsonb, figures = @figures::jsonb,
+    applied_at = @now, failure = NULL
   WHERE id = @id`;
 
 interface Write {

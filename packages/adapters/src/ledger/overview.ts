@@ -3,6 +3,7 @@ import { ofNoSpace } from '@slowwave/engine/storing';
 import { lookup, read, snapshot, storeOf } from './access.ts';
 import { glance } from './glance.ts';
 import { COUNT_UNPROJECTED_GRAPH } from './graph/items.ts';
+import { measured } from './measured.ts';
 import { type Listing, newestFirst } from './page.ts';
 import type { ColumnsOf } from './rows/columns.ts';
 import { type OwnerColumns, ownerFrom } from './rows/columns.ts';
@@ -54,6 +55,7 @@ export const overviewStore = storeOf<OverviewStore>('overview', {
   usageOfDay: read(usageOfDay),
   usageOf: read(usageOfConsolidation),
   glance: snapshot(glance),
+  measured: snapshot(measured),
   owners: read((tenant, page, { idPrefix, order } = ALL_OWNERS) => {
     const listing = { ...OWNERS, by: [`l.${order}_at`, 'l.id'] as const };
     if (idPrefix === '') return newestFirst(listing, page, { tenant });

@@ -172,6 +172,8 @@ CREATE TABLE consolidations (
   attempts bigint NOT NULL,
   failure jsonb UNNOTED,
   timings jsonb,
+  -- What was measured of it as it was applied, and the chat model it was made by; null: nothing.
+  figures jsonb,
   -- The summary it began with.
   summary text UNNOTED,
   created_at bigint NOT NULL,
@@ -336,6 +338,7 @@ CREATE TABLE events (
 );
 CREATE INDEX events_of_consolidation ON events (consolidation_id) WHERE consolidation_id IS NOT NULL;
 CREATE INDEX events_of_undo ON events (undo_id) WHERE undo_id IS NOT NULL;
+CREATE INDEX events_of_feedback ON events (tenant, recorded_at) WHERE kind = 'FEEDBACK';
 
 -- The words of a message by which somebody asked to have something forgotten, for each memory that it is about; null: none.
 CREATE TABLE wishes (
@@ -666,6 +669,7 @@ CREATE TABLE receipts (
   outcome text CHECK (outcome IN ('good', 'bad'))
 ) WITHOUT ROWID;
 CREATE INDEX receipts_of_lane ON receipts (lane, at, id);
+CREATE INDEX receipts_judged ON receipts (at) WHERE outcome IS NOT NULL;
 
 -- What answers led to that told a version, in thousandths of an answer.
 CREATE TABLE credits (

@@ -198,6 +198,8 @@ export function traceEngine({ add }: Pick<SpanExporter, 'add'>): Meter {
     },
     facts: () => {},
     attacks: () => {},
+    figures: () => {},
+    opinions: () => {},
     searchable: () => {},
   };
 }

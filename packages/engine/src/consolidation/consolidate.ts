@@ -1,5 +1,7 @@
 import type { EngineDeps } from '../deps.ts';
 import { EngineError, FencedError } from '../errors.ts';
+import type { FiguresOfModel } from '../figures/figures.ts';
+import { measuredOf } from '../figures/measured.ts';
 import { evolve, tombstoneOf } from '../memories/evolve.ts';
 import type { Attack } from '../messages/attacks.ts';
 import { afford, costOf, usageOf, usesOf } from '../models/limits.ts';
@@ -56,6 +58,7 @@ export async function consolidate(given: EngineDeps, begun: BegunTurn, cancel: C
     if (applied.kind === 'applied') {
       deps.meter.facts(planned.plan.outcomes);
       deps.meter.attacks(kindsOf(planned.plan));
+      if (applied.measured !== null) deps.meter.figures(turn.tenant, applied.measured);
       const summary = await projectNow(deps, { planned, watch }, cancel);
       return { next: applied.next, studied: planned.plan.graph === true, summary };
     }
@@ -241,7 +244,7 @@ interface Attempt {
 }
 
 type AppliedTurn =
-  | { readonly kind: 'applied'; readonly next: Nudge | null }
+  | { readonly kind: 'applied'; readonly next: Nudge | null; readonly measured: FiguresOfModel | null }
   /** Explicit writes came between: the plan no longer fits, and nothing was changed. */
   | { readonly kind: 'overtaken' };
 
@@ -265,6 +268,8 @@ async function apply(deps: EngineDeps, planned: Planned): Promise<AppliedTurn> {
     await tools.breathe();
   }
   if (changes.includes(null)) return { kind: 'overtaken' };
+  const measured = await measuredOf(deps, planned);
+  await tools.breathe();
   const applied = await ledger.memories.apply(turn, {
     changes: changes.filter((change) => change !== null),
     tombstones: events.flatMap((event) => tombstoneOf(tools, event)),
@@ -274,11 +279,12 @@ async function apply(deps: EngineDeps, planned: Planned): Promise<AppliedTurn> {
     attacks: plan.attacks ?? [],
     graph: plan.graph === true,
     timings: plan.timings,
+    measured,
     now,
     policy: duePolicy(rules, settings.due),
   });
   if (applied.kind === 'fenced') throw new FencedError(turn.consolidationId);
-  return applied.kind === 'conflict' ? { kind: 'overtaken' } : applied;
+  return applied.kind === 'conflict' ? { kind: 'overtaken' } : { ...applied, measured };
 }
 
 /** What is forgotten takes what other consolidations made with it. */

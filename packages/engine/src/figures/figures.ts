@@ -80,6 +80,12 @@ export const FIGURE_NAMES = Object.keys(FIGURES) as readonly FigureName[];
 /** What is missing was not measured. */
 export type Figures = Readonly<Partial<Record<FigureName, Tally>>>;
 
+/** Those of consolidations that one chat model has made. */
+export interface FiguresOfModel {
+  readonly model: string;
+  readonly figures: Figures;
+}
+
 export const kindOf = (name: FigureName): Kind => FIGURES[name];
 
 export function addFigures(all: readonly Figures[]): Figures {

@@ -1,3 +1,4 @@
+import type { EngineDeps } from '../deps.ts';
 import { ownerBitsOf } from '../ids.ts';
 import type { HeldOperation } from '../plan.ts';
 import type { MemoryChange, Proposal } from '../ports/ledger/memories.ts';
@@ -9,7 +10,9 @@ import { isRemoved } from './former.ts';
 import { inApp } from './in-app.ts';
 import { changeOf, eventOf, TRIES_MAX, type WriteDeps, write } from './write.ts';
 
-export const rater = (deps: WriteDeps): Rater => ({
+type RateDeps = WriteDeps & Pick<EngineDeps, 'meter'>;
+
+export const rater = (deps: RateDeps): Rater => ({
   rate: (tenant, id, feedback) => rate(deps, { ...feedback, tenant, id }),
 });
 
@@ -19,7 +22,7 @@ interface Rating extends NewFeedback {
 }
 
 /** Somebody rates a version of a memory: one more event of its history, which leaves what it says as it is. */
-async function rate(deps: WriteDeps, rating: Rating): Promise<WriteResult> {
+async function rate(deps: RateDeps, rating: Rating): Promise<WriteResult> {
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
     const memory = await deps.ledger.memories.get(rating.tenant, rating.id);
     const known = memory === null ? null : asKnown(memory, rating);
@@ -31,9 +34,15 @@ async function rate(deps: WriteDeps, rating: Rating): Promise<WriteResult> {
     const change = changeOf(memory, memory, eventFor(deps, memory, { version, rating }));
     const proposal = proposalOf(deps, { change, version, rating });
     const written = await write(deps, rating.tenant, { changes: [change], proposal });
-    if (written.kind !== 'conflict') return { kind: written.kind, memory: asKnown(change.memory, rating) ?? known };
+    if (written.kind === 'conflict') continue;
+    noteOpinion(deps, rating);
+    return { kind: written.kind, memory: asKnown(change.memory, rating) ?? known };
   }
   return { kind: 'conflict' };
+}
+
+function noteOpinion({ meter }: RateDeps, { tenant, rating }: Rating): void {
+  if (rating !== null) meter.opinions(tenant, 'rating', [rating === 'positive' ? 'for' : 'against']);
 }
 
 const asKnown = (memory: Memory, { appId }: Rating): Memory | null => (appId === null ? memory : inApp(memory, appId));

@@ -20,7 +20,7 @@ import { GONE, proposalOver } from './proposals.ts';
 import { removed } from './write.ts';
 
 /** What a review works with: nothing that thinks. */
-type ReviewDeps = ProjectDeps & Pick<EngineDeps, 'log'>;
+type ReviewDeps = ProjectDeps & Pick<EngineDeps, 'log' | 'meter'>;
 
 /** A consolidation may change the memory between reading and writing it; after this many times the caller gets a conflict. */
 const TRIES_MAX = 5;
@@ -222,6 +222,7 @@ function repeatsOf(
 async function over(deps: ReviewDeps, before: Review, settlement: Settlement): Promise<ReviewResult> {
   const { state, now } = settlement;
   const review = { ...before, state, note: state === 'stale' ? settlement.note : null, settledAt: now };
+  if (state !== 'stale') deps.meter.opinions(review.tenant, 'review', [state === 'approved' ? 'for' : 'against']);
   const { memoryIds, lanes } = changedBy(review);
   const searchable =
     memoryIds.length + lanes.length === 0 ||

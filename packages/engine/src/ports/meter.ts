@@ -1,7 +1,8 @@
 import type { EngineErrorCode } from '../errors.ts';
+import type { FiguresOfModel } from '../figures/figures.ts';
 import type { Attack } from '../messages/attacks.ts';
 import type { FactOutcome } from '../plan.ts';
-import type { Millis } from '../words.ts';
+import type { Millis, TenantId } from '../words.ts';
 import type { Turn } from './ledger/lanes.ts';
 import type { Cause } from './ledger/usage.ts';
 import type { TokenUse } from './models.ts';
@@ -53,6 +54,10 @@ export interface Acknowledged extends Measured {
   readonly fromTheFuture: number;
 }
 
+/** A review that was settled, a consolidation that was undone, a rating, the outcome of an answer. */
+export type OpinionKind = 'review' | 'undo' | 'rating' | 'outcome';
+export type OpinionGiven = 'for' | 'against';
+
 /**
  * Learns what the engine did, for metrics and traces: ids, counts and times, never contents. It never throws, and
  * nobody waits for it.
@@ -66,6 +71,10 @@ export interface Meter {
   facts(outcomes: readonly FactOutcome[]): void;
   /** What messages of an applied plan tried that address the model. */
   attacks(kinds: readonly Attack[]): void;
+  /** What was measured of an applied plan. Never of a shadow space. */
+  figures(tenant: TenantId, measured: FiguresOfModel): void;
+  /** What somebody, or an outcome, said of what is remembered. */
+  opinions(tenant: TenantId, kind: OpinionKind, given: readonly OpinionGiven[]): void;
   /** How long batches took from their acceptance to the search, one figure per batch. */
   searchable(waited: readonly Millis[]): void;
 }
@@ -77,5 +86,7 @@ export const silentMeter: Meter = {
   turn: () => {},
   facts: () => {},
   attacks: () => {},
+  figures: () => {},
+  opinions: () => {},
   searchable: () => {},
 };

@@ -59,6 +59,8 @@ const paidCalls = (meter: Meter): Meter => ({
   turn: () => {},
   facts: () => {},
   attacks: () => {},
+  figures: () => {},
+  opinions: () => {},
   searchable: () => {},
 });
 

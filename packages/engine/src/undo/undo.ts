@@ -13,7 +13,7 @@ import { isoOf } from '../text/dates.ts';
 import type { LaneId, Memory, MemoryEvent, Millis, Owner, TenantId } from '../words.ts';
 
 /** What undoing works with: nothing that thinks. */
-export type UndoDeps = ProjectDeps & Pick<EngineDeps, 'log'>;
+export type UndoDeps = ProjectDeps & Pick<EngineDeps, 'log' | 'meter'>;
 
 /** Others may change a memory between reading and writing it; after this many times the caller gets a conflict. */
 const TRIES_MAX = 5;
@@ -65,6 +65,10 @@ async function carryOut(
   if (lives.length > MEMORIES_MAX) return { kind: 'refused', why: tooLarge(lives.length) };
   const written = await ledger.undos.write(tenant, undoing);
   if (written.kind === 'conflict') return written;
+  deps.meter.opinions(tenant, 'undo', [
+    ...undoing.undone.map(() => 'against' as const),
+    ...undoing.redone.map(() => 'for' as const),
+  ]);
   const { id, kind, lane, memories, consolidations } = undoing.undo;
   const ids = undoing.changes.map(({ memory }) => memory.id);
   log.info({ undo: id, kind, lane, memories, consolidations: consolidations.length }, 'taken back');

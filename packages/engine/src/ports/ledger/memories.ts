@@ -1,3 +1,4 @@
+import type { FiguresOfModel } from '../../figures/figures.ts';
 import type { Statement } from '../../graph/words.ts';
 import type { SaidKind } from '../../memories/said-ids.ts';
 import type { HeldOperation, SeenAttack } from '../../plan.ts';
@@ -48,6 +49,8 @@ export interface Application {
   /** A study of it is wanted: pending from this transaction on. */
   readonly graph: boolean;
   readonly timings: Readonly<Record<string, number>>;
+  /** null: it was not measured. */
+  readonly measured: FiguresOfModel | null;
   readonly now: Millis;
   readonly policy: DuePolicy;
 }

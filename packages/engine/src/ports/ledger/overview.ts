@@ -1,4 +1,5 @@
-import type { BatchState, Millis, Owner, TenantId } from '../../words.ts';
+import type { FiguresOfModel, Tally } from '../../figures/figures.ts';
+import type { BatchState, LaneId, Millis, Owner, TenantId } from '../../words.ts';
 import type { Page, Paged } from './page.ts';
 import type { Receipt } from './receipts.ts';
 import type { Account } from './summaries.ts';
@@ -121,6 +122,36 @@ export interface Glance {
   readonly answersSince: Millis;
 }
 
+/** A stretch of time, and how much of it is read at most: the newest. */
+export interface HowToMeasure {
+  readonly from: Millis;
+  /** Before this. */
+  readonly to: Millis;
+  readonly rowsMax: number;
+}
+
+/** An applied consolidation of which figures were kept. */
+export interface MeasuredRow extends FiguresOfModel {
+  readonly lane: LaneId;
+  /** It was taken back since. */
+  readonly undone: boolean;
+}
+
+/** What people, and what came of answers, said of a tenant's memory in a stretch: how many of all were against it. */
+export interface Opinions {
+  /** Reviews that were opened in it and are settled: the rejected ones. */
+  readonly reviews: Tally;
+  /** Ratings: the negative ones. */
+  readonly ratings: Tally;
+  /** Outcomes of answers of the stretch: the bad ones. */
+  readonly outcomes: Tally;
+}
+
+export interface MeasuredStretch {
+  readonly consolidations: readonly MeasuredRow[];
+  readonly opinions: Opinions;
+}
+
 export interface OwnerSummary {
   readonly owner: Owner;
   readonly memories: number;
@@ -157,6 +188,8 @@ export interface OverviewStore {
   /** What the overview of a tenant shows of now and lately. Cheap enough to be asked every few seconds. */
   glance(tenant: TenantId, how: HowToGlance): Promise<Glance>;
   /** Without `asked` all of them, as they were first heard of. */
+  /** Consolidations by when they were begun. Reads at most `rowsMax` rows of each kind. */
+  measured(tenant: TenantId, how: HowToMeasure): Promise<MeasuredStretch>;
   owners(tenant: TenantId, page: Page, asked?: OwnersAsked): Promise<Paged<OwnerSummary>>;
   ownerCount(tenant: TenantId): Promise<number>;
   /** null: none is known. */

@@ -78,6 +78,7 @@ export async function recorded(sql: Sql, users: number): Promise<readonly Record
         wishes: [],
         graph: false,
         timings: {},
+        measured: null,
         now: tools.now(),
         policy: POLICY,
       },

@@ -90,8 +90,8 @@ function Compared({ drift, model, choose }: Choosing) {
               {figures.map((one) => (
                 <tr key={one.figure}>
                   <td>{nameOf(one.figure)}</td>
-                  <td className="number">{valueOf(one, one.before)}</td>
-                  <td className="number">{valueOf(one, one.recent)}</td>
+                  <td className="number">{shownValue(one, one.before)}</td>
+                  <td className="number">{shownValue(one, one.recent)}</td>
                   <td>
                     <span className={`tag ${TONES[one.verdict]}`}>{one.verdict}</span>
                   </td>
@@ -113,7 +113,7 @@ const shareOf = ({ against, of }: { against: number; of: number }): string =>
 
 const percentOf = (share: number): string => `${(share * 100).toLocaleString('en', { maximumFractionDigits: 1 })} %`;
 
-function valueOf({ kind }: Figure, value: number | null): string {
+function shownValue({ kind }: Figure, value: number | null): string {
   if (value === null) return '–';
   return kind === 'share' ? percentOf(value) : value.toLocaleString('en', { maximumSignificantDigits: 3 });
 }

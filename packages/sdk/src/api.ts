@@ -389,6 +389,62 @@ export type Dependent = {
   readonly memory_ids: readonly string[];
 };
 
+export type Drift = {
+  /** The 28 days before the recent ones. */
+  readonly before: {
+    readonly from: string;
+    readonly to: string;
+  };
+  /** The last seven days. */
+  readonly recent: {
+    readonly from: string;
+    readonly to: string;
+  };
+  /** Consolidations that were read by chat model; only the newest 1,000 of each period are. */
+  readonly models: readonly {
+    readonly model: string;
+    readonly before: number;
+    readonly recent: number;
+  }[];
+  readonly figures: readonly ({
+    readonly figure: string;
+    /** What it is a share or mean of. */
+    readonly says: string;
+    readonly kind: 'share' | 'mean';
+    /** In which direction it becomes worse. */
+    readonly worse: 'lower' | 'higher' | 'either';
+    /** A share, or a mean per message, fact or question. null: nothing was measured. */
+    readonly before: number | null;
+    /** A share, or a mean per message, fact or question. null: nothing was measured. */
+    readonly recent: number | null;
+    /** How many messages, facts, … were counted. */
+    readonly n: {
+      readonly before: number;
+      readonly recent: number;
+    };
+    /** Recent less before, with an interval that is 99 % sure. null: there are too few owners to tell. */
+    readonly difference: {
+      readonly value: number;
+      readonly low: number;
+      readonly high: number;
+    } | null;
+    /** worse: by more than the margin of this figure, and not by chance. */
+    readonly verdict: 'fine' | 'worse' | 'unclear';
+  })[];
+  /** How many were undone, rejected, negative or bad, of all consolidations, settled reviews, ratings and judged answers. */
+  readonly opinions: readonly ({
+    readonly of: 'consolidations' | 'reviews' | 'ratings' | 'outcomes';
+    readonly before: {
+      readonly against: number;
+      readonly of: number;
+    };
+    readonly recent: {
+      readonly against: number;
+      readonly of: number;
+    };
+  })[];
+};
+
 export type EndedLinks = {
   /** How many links ended. */
   readonly ended: number;
@@ -3240,6 +3296,11 @@ export interface Operations {
   'GET /v1/usage': {
     query?: { tenant?: string | undefined; group_by?: string | undefined; from?: string | undefined; to?: string | undefined; user_id?: string | undefined; app_id?: string | undefined; key_id?: string | undefined; step?: string | undefined; model?: string | undefined; cause?: 'live' | 'retry' | 'repair' | 'summary' | 'graph' | 'sleep' | 'what-if' | 'suite' | 'recall' | 'preview' | undefined; format?: 'json' | 'csv' | undefined; limit?: number | undefined; cursor?: string | undefined; };
     answer: UsageReport;
+  };
+  /** Compare how consolidations went in the last seven days with the 28 days before. */
+  'GET /v1/drift': {
+    query?: { model?: string | undefined; };
+    answer: Drift;
   };
   /** Restore a version of a memory. */
   'POST /v1/memories/{id}/restore': {

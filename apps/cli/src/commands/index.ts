@@ -26,6 +26,15 @@ import { replayCommand, whatIfCommand } from './replay.ts';
 import { approveCommand, rejectCommand, reviewsCommand } from './reviews.ts';
 import { setSettingCommand, settingsCommand } from './settings.ts';
 import { showCommand } from './show.ts';
+import {
+  ciSuiteCommand,
+  exportSuiteCommand,
+  importSuiteCommand,
+  listSuitesCommand,
+  recordSuiteCommand,
+  runSuiteCommand,
+  showSuiteCommand,
+} from './suites.ts';
 import { redoCommand, rollbackCommand, undoCommand } from './undo.ts';
 import { usageCommand } from './usage.ts';
 import {
@@ -54,6 +63,13 @@ export const COMMANDS: readonly Command[] = [
   flushCommand,
   replayCommand,
   whatIfCommand,
+  recordSuiteCommand,
+  listSuitesCommand,
+  showSuiteCommand,
+  runSuiteCommand,
+  exportSuiteCommand,
+  importSuiteCommand,
+  ciSuiteCommand,
   undoCommand,
   rollbackCommand,
   redoCommand,

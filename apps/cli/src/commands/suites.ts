@@ -1,0 +1,317 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { SettingsView, SuiteFile, SuiteRunEstimate, SuiteRunView, SuiteView } from '@slowwave/contracts';
+import { ofTenant, withQuery } from '../api.ts';
+import { type Call, type Command, countOf, type Outcome, pathWord, present, TENANT } from '../command.ts';
+import { CommandError, EXIT, UsageError } from '../exit.ts';
+import { type Column, LIMIT, listing, pairs, tracked } from '../output.ts';
+
+const OWNERS = { usual: 50, max: 200 };
+const BATCHES = { usual: 10, max: 50 };
+
+export const recordSuiteCommand: Command = {
+  name: 'suite record',
+  usage: '<name>',
+  writes: true,
+  summary: 'Record a suite: what owners said, what was known before, and what was made of it.',
+  about: `Owners are chosen by the hash of their ids, so that languages, lengths and kinds of change are all
+among them. A suite holds what they said; --mask leaves out personal data. Erasing an owner
+removes its case.`,
+  options: {
+    from: { value: 'WHERE', about: 'production, which is the default.' },
+    owners: { value: 'N', about: `How many. Default: ${OWNERS.usual}.` },
+    batches: { value: 'N', about: `The newest of each owner. Default: ${BATCHES.usual}.` },
+    mask: { value: null, about: 'Mask personal data, as the setting personal_data does.' },
+    tenant: TENANT,
+  },
+  run: async (call) => {
+    const { given, ask } = call;
+    const from = given.text('from') ?? 'production';
+    if (from !== 'production')
+      throw new UsageError(
+        `--from: expected production, got "${from}"; a file is imported with suite import`,
+        'suite record',
+      );
+    const record = {
+      owners: countOf(given, 'owners', OWNERS),
+      batches_per_owner: countOf(given, 'batches', BATCHES),
+      mask: given.flag('mask'),
+    };
+    const suite = await ask<SuiteView>('POST', ofTenant('/v1/suites', call), { name: given.words[0], record });
+    return {
+      value: suite,
+      text: `Recorded the suite ${suite.name} of ${suite.estimate.cases} owners. ${takes(suite.estimate)}`,
+    };
+  },
+};
+
+export const importSuiteCommand: Command = {
+  name: 'suite import',
+  usage: '<file>',
+  writes: true,
+  summary: 'Import a suite from a file that suite export wrote, or that you wrote by hand.',
+  about: 'docs/suites.md describes the file.',
+  options: {
+    name: { value: 'NAME', about: 'What to call it. Default: the name of the file.' },
+    replace: { value: null, about: 'Replace a suite of this name.' },
+    tenant: TENANT,
+  },
+  run: async (call) => {
+    const suite = await imported(call, call.given.flag('replace'));
+    return {
+      value: suite,
+      text: `Imported the suite ${suite.name} of ${suite.estimate.cases} cases. ${takes(suite.estimate)}`,
+    };
+  },
+};
+
+async function imported(call: Call, replaces: boolean): Promise<SuiteView> {
+  const [path = ''] = call.given.words;
+  const file = await jsonIn(path);
+  const name = call.given.text('name') ?? nameOfFile(path);
+  if (replaces) await removed(call, name);
+  return call.ask<SuiteView>('POST', ofTenant('/v1/suites', call), { name, file });
+}
+
+const nameOfFile = (path: string): string => (path.split('/').at(-1) ?? '').replace(/(?:\.suite)?\.jsonl?$/u, '');
+
+async function removed(call: Call, name: string): Promise<void> {
+  try {
+    await call.ask('DELETE', ofTenant(`/v1/suites/${encodeURIComponent(name)}`, call));
+  } catch (error) {
+    if (!(error instanceof CommandError) || error.exitCode !== EXIT.notFound) throw error;
+  }
+}
+
+/** As a whole, or as its head with one case a line. */
+async function jsonIn(path: string): Promise<object> {
+  const text = await readFile(path, 'utf8').catch((cause: Error) => {
+    throw new CommandError(`could not read the file: ${cause.message}`, EXIT.notFound);
+  });
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const [head = '', ...cases] = text.split('\n').filter((line) => line.trim() !== '');
+    try {
+      return { ...JSON.parse(head), cases: cases.map((line) => JSON.parse(line)) };
+    } catch {
+      throw new CommandError(
+        `expected JSON in ${path}, as a whole or per line: ${(error as Error).message}`,
+        EXIT.failed,
+      );
+    }
+  }
+}
+
+export const exportSuiteCommand: Command = {
+  name: 'suite export',
+  usage: '<name>',
+  summary: 'Write a suite as a file for a repository: one case a line.',
+  about: 'It names no users, but holds what they said, unless the suite was recorded with --mask.',
+  options: { file: { value: 'FILE', about: 'Where to. Default: standard output.' }, tenant: TENANT },
+  run: async (call) => {
+    const { cases, ...head } = await call.ask<SuiteFile>('GET', ofTenant(`/v1/suites/${pathWord(call)}/export`, call));
+    const text = `${[head, ...cases].map((line) => JSON.stringify(line)).join('\n')}\n`;
+    const path = call.given.text('file');
+    if (path === null) return { value: { ...head, cases }, text };
+    await writeFile(path, text);
+    return { value: { file: path, cases: cases.length }, text: `Wrote ${cases.length} cases to ${path}.` };
+  },
+};
+
+export const listSuitesCommand: Command = {
+  name: 'suite list',
+  summary: 'List suites, newest first.',
+  options: { tenant: TENANT, limit: LIMIT },
+  run: async (call) => {
+    const query = { tenant: call.given.text('tenant') };
+    const { items: suites, more, text } = await listing(call, { path: '/v1/suites', query, columns: SUITES });
+    return { value: { suites, more }, text: suites.length === 0 ? 'There are no suites.' : text };
+  },
+};
+
+type Suite = Omit<SuiteView, 'estimate'>;
+const SUITES: readonly Column<Suite>[] = [
+  { name: 'name', of: ({ name }) => name },
+  { name: 'from', of: ({ origin }) => origin },
+  { name: 'masked', of: ({ masked }) => (masked ? 'yes' : 'no') },
+  { name: 'created', of: ({ created_at }) => created_at },
+];
+
+type RunSummary = Omit<SuiteRunView, 'batches' | 'report'>;
+const RUNS: readonly Column<RunSummary>[] = [
+  { name: 'run', of: ({ id }) => id },
+  { name: 'created', of: ({ created_at }) => created_at },
+  { name: 'state', of: ({ state }) => state },
+  { name: 'passed', of: ({ passed }) => (passed === null ? null : passed ? 'yes' : 'no') },
+  { name: 'tokens', of: ({ spent_tokens }) => spent_tokens },
+  { name: 'changes', of: ({ changes }) => JSON.stringify(changes) },
+];
+
+export const showSuiteCommand: Command = {
+  name: 'suite show',
+  usage: '<name or run>',
+  summary: 'Show a suite with its runs, or the report of a run.',
+  options: { suite: { value: 'NAME', about: 'Of a run: its suite.' }, tenant: TENANT, limit: LIMIT },
+  run: async (call) => {
+    const suite = call.given.text('suite');
+    if (suite !== null) return reported(call, { suite, id: call.given.words[0] ?? '' });
+    const path = `/v1/suites/${pathWord(call)}`;
+    const query = { tenant: call.given.text('tenant') };
+    const view = await call.ask<SuiteView>('GET', ofTenant(path, call));
+    const { items: runs, more, text } = await listing(call, { path: `${path}/runs`, query, columns: RUNS });
+    const about = pairs([
+      ['suite', view.name],
+      ['from', view.origin],
+      ['cases', view.estimate.cases],
+      ['a run', takes(view.estimate)],
+    ]);
+    return {
+      value: { ...view, runs, more },
+      text: runs.length === 0 ? `${about}\nIt was not run yet.` : `${about}\n\n${text}`,
+    };
+  },
+};
+
+const RUN_OPTIONS = {
+  model: { value: 'NAME', about: 'Another chat model for all steps.' },
+  prompts: { value: 'FILE', about: 'Prompts as JSON: {"extract": "…", "decide": "…"}.' },
+  settings: {
+    value: 'FILE',
+    about: 'Settings as JSON, as slowwave settings prints them: those that decide what is remembered are tried.',
+  },
+  embedder: { value: 'NAME', about: 'The embedding model that must be in use: one process has one.' },
+  budget: { value: 'TOKENS', about: 'The run never uses more. Default: about twice what it is thought to take.' },
+  report: { value: 'LIST', about: 'Also write reports, e.g. junit=report.xml,markdown=report.md,json=report.json.' },
+  yes: { value: null, about: 'Do not stop to say what it takes.' },
+  tenant: TENANT,
+} as const;
+
+export const runSuiteCommand: Command = {
+  name: 'suite run',
+  usage: '<name>',
+  on: 'server',
+  writes: true,
+  summary: 'Run a suite with another model, other prompts or settings, and hold the result against what was stored.',
+  about: `It runs in a shadow space; live memories are not changed. Requires a running worker. Says what it takes
+first, and only starts with --yes. Stopped with Ctrl-C it goes on in the worker: suite show shows it.
+Exits with 0 if it passed, and with 1 if it is blocked.`,
+  options: RUN_OPTIONS,
+  run: (call) => run(call, { name: call.given.words[0] ?? '', yes: call.given.flag('yes') }),
+};
+
+export const ciSuiteCommand: Command = {
+  name: 'suite ci',
+  usage: '<file>',
+  on: 'server',
+  writes: true,
+  summary: 'For CI: import a suite from a file, run it, and exit with 1 if it is blocked.',
+  about: `As suite import --replace and suite run --yes. With --baseline it is run without changes first, so that
+both runs have the same model server and the same noise.`,
+  options: {
+    ...RUN_OPTIONS,
+    name: { value: 'NAME', about: 'What to call it. Default: the name of the file.' },
+    baseline: { value: null, about: 'Run it without changes first.' },
+  },
+  run: async (call) => {
+    reportsIn(call);
+    const { name } = await imported(call, true);
+    if (call.given.flag('baseline')) await followed(call, await started(call, name, {}));
+    return run(call, { name, yes: true });
+  },
+};
+
+async function run(call: Call, { name, yes }: { readonly name: string; readonly yes: boolean }): Promise<Outcome> {
+  const { given } = call;
+  const reports = reportsIn(call);
+  await checkEmbedder(call);
+  const changes = await changesOf(call);
+  const path = ofTenant(`/v1/suites/${encodeURIComponent(name)}/runs`, call);
+  const estimate = await call.ask<SuiteRunEstimate>('POST', path, { ...changes, dry_run: true });
+  const budget =
+    given.text('budget') === null ? estimate.budget_tokens : countOf(given, 'budget', { usual: 1, max: 1_000_000_000 });
+  const said = `${takes(estimate)} It will use at most ${budget} tokens.`;
+  if (!yes) return { value: { ...estimate, budget_tokens: budget }, text: `${said}\nStart it with --yes.` };
+  call.out.say(said);
+  const done = await followed(call, await started(call, name, { ...changes, budget_tokens: budget }));
+  for (const { format, path } of reports)
+    await writeFile(path, `${await reportAs(call, { suite: name, id: done.id }, format)}\n`);
+  return reported(call, { suite: name, id: done.id });
+}
+
+const takes = ({ cases, calls, tokens, spread }: SuiteView['estimate']): string =>
+  `A run of ${cases} cases takes about ${calls} calls and ${tokens} ± ${spread} tokens.`;
+
+/** An embedding model belongs to the index of a process: another one cannot be tried beside it. */
+async function checkEmbedder(call: Call): Promise<void> {
+  const wanted = call.given.text('embedder');
+  if (wanted === null) return;
+  const { results } = await call.ask<{ results: readonly { kind?: string; name?: string; model?: string }[] }>(
+    'GET',
+    '/v1/models',
+  );
+  const names = results.flatMap(({ name, model }) => name ?? model ?? []);
+  if (names.includes(wanted)) return;
+  throw new CommandError(
+    `the server does not embed with ${wanted} (${names.join(', ')}): a server has one embedding model; start one with SLOWWAVE_EMBEDDING_MODEL=${wanted}, import the suite there, and run it`,
+    EXIT.misused,
+  );
+}
+
+async function changesOf({ given }: Call): Promise<Record<string, unknown>> {
+  const [prompts, settings] = [given.text('prompts'), given.text('settings')];
+  return present({
+    model: given.text('model'),
+    prompts: prompts === null ? null : await jsonIn(prompts),
+    settings: settings === null ? null : ((await jsonIn(settings)) as SettingsView),
+  });
+}
+
+const started = (call: Call, name: string, body: object): Promise<SuiteRunView> =>
+  call.ask<SuiteRunView>('POST', ofTenant(`/v1/suites/${encodeURIComponent(name)}/runs`, call), body);
+
+const POLL_MS = 500;
+const OVER: readonly SuiteRunView['state'][] = ['done', 'failed', 'discarding', 'discarded'];
+
+const followed = (call: Call, begun: SuiteRunView): Promise<SuiteRunView> =>
+  tracked(call.out, { title: `suite ${begun.suite}`, unit: 'batches' }, async ({ update }) => {
+    const path = ofTenant(`/v1/suites/${encodeURIComponent(begun.suite)}/runs/${begun.id}`, call);
+    for (let one = begun; ; ) {
+      update(one.batches.done, one.batches.total, one.state);
+      if (OVER.includes(one.state)) return one;
+      await sleep(POLL_MS, null, { signal: call.cancel });
+      one = await call.ask<SuiteRunView>('GET', path);
+    }
+  });
+
+const FORMATS = ['text', 'json', 'markdown', 'junit'];
+
+/** Looked at before anything is run. */
+const reportsIn = ({ given }: Call): readonly { readonly format: string; readonly path: string }[] =>
+  (given.text('report') ?? '')
+    .split(',')
+    .filter((one) => one !== '')
+    .map((report) => {
+      const [format = '', path = ''] = report.split(/=(.*)/su);
+      if (FORMATS.includes(format) && path !== '') return { format, path };
+      const expected = `expected a list like junit=FILE of ${FORMATS.join(', ')}, got "${report}"`;
+      throw new UsageError(`--report: ${expected}`, 'suite run');
+    });
+
+interface RunName {
+  readonly suite: string;
+  readonly id: string;
+}
+
+async function reportAs(call: Call, { suite, id }: RunName, format: string): Promise<string> {
+  const path = `/v1/suites/${encodeURIComponent(suite)}/runs/${encodeURIComponent(id)}`;
+  const body = await call.get(withQuery(path, { format, tenant: call.given.text('tenant') }));
+  return typeof body === 'string' ? body : JSON.stringify(body, null, 2);
+}
+
+async function reported(call: Call, named: RunName): Promise<Outcome> {
+  const path = `/v1/suites/${encodeURIComponent(named.suite)}/runs/${encodeURIComponent(named.id)}`;
+  const value = await call.ask<SuiteRunView>('GET', ofTenant(path, call));
+  const text = await reportAs(call, named, 'text');
+  return { value, text, exit: value.passed === true || !OVER.includes(value.state) ? EXIT.done : EXIT.failed };
+}

@@ -1,0 +1,68 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { answers, echoExtractor, type ModelServer, startModelServer, type TempDir, tempDir } from '@slowwave/testkit';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startServer, type TestServer } from './server.ts';
+import { program, slowwave } from './slowwave.ts';
+
+const CITIES = ['Oslo', 'Lisbon', 'Turin', 'Graz', 'Lyon', 'Porto', 'Utrecht', 'Bergen'];
+
+let folder: TempDir;
+let server: TestServer;
+let model: ModelServer;
+
+beforeAll(async () => {
+  folder = await tempDir();
+  const echo = echoExtractor();
+  const forgetful = answers({ extract_facts: () => ({ facts: [] }) });
+  const works = answers({ extract_facts: echo });
+  model = await startModelServer({
+    script: (call) => (call.request.model === 'forgetful' ? forgetful(call) : works(call)),
+  });
+  server = await startServer(folder.path, {
+    OPENAI_BASE_URL: model.baseUrl,
+    SLOWWAVE_CHAT_MODEL: 'scripted',
+    SLOWWAVE_EMBEDDING_MODEL: 'builtin',
+  });
+  for (const city of CITIES) await server.say(`from ${city}`, `I live in ${city} and I like the harbour there.`);
+});
+afterAll(async () => {
+  await server.stop();
+  await model.close();
+  await folder.remove();
+});
+
+const run = (...args: string[]) => slowwave([...args, '--server', server.url]);
+
+it('a suite is recorded, says what a run takes, and passes as long as nothing is changed', async () => {
+  const made = await run('suite', 'record', 'daily', '--from', 'production', '--owners', '8', '--json');
+  expect(made.json()).toMatchObject({ name: 'daily', origin: 'production', estimate: { cases: 8, batches: 8 } });
+  const asked = await run('suite', 'run', 'daily');
+  expect(asked).toMatchObject({ code: 0 });
+  expect(asked.out).toMatch(
+    /^A run of 8 cases takes about \d+ calls and \d+ ± \d+ tokens\. .*\nStart it with --yes\.\n$/u,
+  );
+  const done = await run('suite', 'run', 'daily', '--yes');
+  expect(done, done.err).toMatchObject({ code: 0 });
+  expect(done.out).toMatch(/^Suite daily: passed/u);
+  expect((await run('suite', 'show', 'daily')).out).toMatch(/ yes /u);
+});
+
+it('a worse model is blocked in CI, with reports and exit code 1', async () => {
+  const [file, junit, markdown] = ['daily.jsonl', 'junit.xml', 'report.md'].map((name) => join(folder.path, name));
+  expect(await run('suite', 'export', 'daily', '--file', file ?? '')).toMatchObject({ code: 0 });
+  const lines = (await readFile(file ?? '', 'utf8')).trim().split('\n');
+  expect(lines).toHaveLength(1 + CITIES.length);
+  expect(lines.join('\n'), 'nobody is named').not.toContain('from Oslo');
+  const report = `junit=${junit},markdown=${markdown}`;
+  const options = ['--name', 'ci', '--server', server.url, '--report', report];
+  const blocked = await program(['suite', 'ci', file ?? '', '--model', 'forgetful', ...options]);
+  expect(blocked.code, blocked.err).toBe(1);
+  expect(blocked.out).toMatch(/^Suite ci: blocked[\s\S]*worse +facts_kept +1\.000 +0\.000/u);
+  expect(await readFile(junit ?? '', 'utf8')).toMatch(/name="facts_kept"><failure/u);
+  expect(await readFile(markdown ?? '', 'utf8')).toMatch(/^### Suite ci: blocked/u);
+  const passed = await program(['suite', 'ci', file ?? '', '--baseline', ...options]);
+  expect(passed.code, passed.err).toBe(0);
+  const misused = await program(['suite', 'run', 'ci', '--yes', '--report', 'pdf=x', '--server', server.url]);
+  expect(misused.code).toBe(2);
+});

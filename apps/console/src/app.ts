@@ -1,6 +1,7 @@
 import { group, type Routes } from '@slowwave/http';
 import { listAudit } from './audit.ts';
 import { bundleRoutes } from './bundle.ts';
+import { canaryRoutes } from './canaries.ts';
 import { consolidationRoutes } from './consolidations.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { getDrift } from './drift.ts';
@@ -47,7 +48,9 @@ export const consoleRoutes =
   async (app) => {
     await app.register(group('any', deps, sessionRoutes));
     await app.register(group('manage', deps, manage));
-    await app.register(group('admin', deps, [...replayRoutes, ...suiteRoutes, ...keyRoutes, listAudit]));
+    await app.register(
+      group('admin', deps, [...replayRoutes, ...suiteRoutes, ...canaryRoutes, ...keyRoutes, listAudit]),
+    );
     await app.register(group('operator', deps, [...operatorRoutes, ...bundleRoutes]));
     await app.register(queuePages(deps));
   };

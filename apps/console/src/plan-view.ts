@@ -31,6 +31,7 @@ export const planView = (plan: Plan): PlanView => ({
     models: plan.usage.models.map(useView),
   },
   cost: plan.cost,
+  variant: plan.variant ?? null,
   timings_ms: { ...plan.timings },
 });
 

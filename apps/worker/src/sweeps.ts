@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Attempted,
   CALLS_KEPT_MS,
+  canarySweep,
   claimDeliveries,
   DAY_MS,
   deliver,
@@ -46,11 +47,13 @@ export function startSweeps(deps: EngineDeps, place: Place): { close(): Promise<
   const { schedule, followUps, erasures, webhookDays, auditDays, receiptDays } = place;
   const ending = new AbortController();
   const stopping = ending.signal;
+  const canaries = canarySweep({ ...deps, nudge: schedule.nudge });
   const webhooks = webhookDeliveries({ ...deps, ...place, stopping });
   const sweeps: Readonly<Record<string, Sweep>> = {
     lanes: laneSweep(deps, schedule),
     outbox: () => untilNothing((signal) => sweepOutbox(deps, signal, { leftMs: PROJECTED_BY_TURNS_MS }), stopping),
     replays: () => sweepReplays({ ...deps, nudge: schedule.nudge, forgetFailed: schedule.forgetFailed }, stopping),
+    canaries: () => canaries(stopping),
     erasures: () => sweepErasures(deps, erasures),
     studies: () => sweepStudies(deps, followUps),
     webhooks: webhooks.sweep,

@@ -70,7 +70,7 @@ it('every table with something of an owner travels, or is known to stay', () => 
     (one) => !travelling.has(one),
   );
   expect([...new Set(staying)].sort()).toEqual([
-    ...['graph_turns', 'imports', 'outbox', 'receipts', 'replay_batches', 'suite_cases', 'tellings'],
+    ...['canary_lanes', 'graph_turns', 'imports', 'outbox', 'receipts', 'replay_batches', 'suite_cases', 'tellings'],
     ...['unprojected_lanes', 'usage', 'webhook_deliveries'],
   ]);
 });

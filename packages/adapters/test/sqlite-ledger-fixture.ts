@@ -108,6 +108,9 @@ function following(current: () => Ledger): Ledger {
     get suites() {
       return current().suites;
     },
+    get canaries() {
+      return current().canaries;
+    },
     get undos() {
       return current().undos;
     },

@@ -97,6 +97,7 @@ export const PlanView = z
       models: z.array(z.object({ model: z.string(), ...Used, cost: z.number().nullable() })),
     }),
     cost: z.number().nullable(),
+    variant: z.string().nullable().describe('The canary whose changes it was made with; null: none.'),
     timings_ms: z.record(z.string(), z.number()),
   })
   .meta({ id: 'Plan' });

@@ -139,6 +139,20 @@ export const SUITES = [
 
 export const SUITE_RUNS = [{}, { dry_run: true }, { instructions: 'Remember allergies.', budget_tokens: 100_000 }];
 
+export const CANARIES = [
+  { changes: { instructions: 'Remember allergies above all.' } },
+  {
+    changes: { decide_instructions: 'Keep both addresses of people who move often.', recall_per_fact: 15 },
+    steps: [
+      { share: 10, min_seconds: 3_600, min_consolidations: 100 },
+      { share: 100, min_seconds: 86_400, min_consolidations: 500 },
+    ],
+    bounds: { negations_kept: 0.05 },
+    undo: 'manual',
+    budget: { tokens: 5_000_000 },
+  },
+];
+
 export const RETENTIONS = [
   {},
   { retention: { messages_days: 30 }, forgetting: { max_age_days: 365, max_memories: 1_000 } },

@@ -29,6 +29,16 @@ export {
   TakenErasures,
   TakenSettings,
 } from './bundle.ts';
+export {
+  CanaryList,
+  CanaryRehearsal,
+  type CanarySummary,
+  CanaryView,
+  ListCanariesQuery,
+  PostCanary,
+  PostCanaryPromotion,
+  PostCanaryUndo,
+} from './canaries.ts';
 export { ExternalId, listOf, Metadata, Moment, PageQuery, ScopeView, WAIT_MAX_MS, WaitQuery } from './common.ts';
 export {
   ConsolidationList,

@@ -29,7 +29,7 @@ const PROMPT_MAX = 20_000;
 const Instructions = z.string().trim().min(1).max(INSTRUCTIONS_MAX).optional();
 const Threshold = z.number().min(0).max(100).optional();
 
-/** What a what-if changes. */
+/** What a what-if or a canary changes. */
 export const ChangeFields = {
   model: z
     .string()

@@ -16,6 +16,10 @@ const WebhookEventType = z.enum([
   'attack.detected',
   'memory.retracted',
   'relation.retracted',
+  'canary.step',
+  'canary.halted',
+  'canary.undone',
+  'canary.promoted',
 ]);
 
 const Fields = {

@@ -21,6 +21,7 @@ export {
   updated,
   user,
 } from './builders.ts';
+export { type CanaryBench, type CanaryTalk, canaryBench } from './canary-bench.ts';
 export { asRead, dataOf } from './data-of-call.ts';
 export { doomed, type Fate } from './dying-deps.ts';
 export { type BenchOptions, type EngineBench, engineBench, NEVER, ONE_CHAT, type PostOptions } from './engine-bench.ts';
@@ -68,6 +69,13 @@ export { echoExtract, keyedDecide } from './scripts.ts';
 export { describeSearchIndex, type SearchIndexFixture } from './search-index-suite.ts';
 export { NOON, point as indexPoint, query as indexQuery, SUITE_SPACE } from './search-index-suite-points.ts';
 export type { KeywordStatistics } from './search-index-suite-statistics.ts';
+export {
+  TALK_REGRESSIONS,
+  type TalkBatch,
+  type TalkRegression,
+  talkInRounds,
+  talkModel,
+} from './seeded-regressions.ts';
 export { stateHash } from './state-hash.ts';
 export { studyBench } from './study-bench.ts';
 export { type SummaryBench, summaryBench } from './summary-bench.ts';

@@ -269,6 +269,7 @@ export function describeThoughts(bench: () => Bench): void {
       expect(await b.ledger.thoughts.get(TENANT, turn.consolidationId)).toEqual({
         id: turn.consolidationId,
         tenant: TENANT,
+        variant: null,
         lane: turn.lane,
         scope: scope(),
         state: 'applied',

@@ -5,6 +5,7 @@ import { describeApply } from './ledger-suite-apply.ts';
 import { describeAudit } from './ledger-suite-audit.ts';
 import { describeBatches } from './ledger-suite-batches.ts';
 import { describeBeside } from './ledger-suite-beside.ts';
+import { describeCanaries } from './ledger-suite-canaries.ts';
 import { describeClaim } from './ledger-suite-claim.ts';
 import { describeContents } from './ledger-suite-contents.ts';
 import { describeErasingForgotten } from './ledger-suite-erase-forgotten.ts';
@@ -77,6 +78,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeSuites(bench);
     describeUndos(bench);
     describeUndoneAgain(bench);
+    describeCanaries(bench);
     describeSettings(bench);
     describeModels(bench);
     describeKeys(bench);

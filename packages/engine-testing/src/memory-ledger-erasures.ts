@@ -77,6 +77,7 @@ const TAKES = {
   vectors: takeVectors,
   undos: takeUndos,
   suite_cases: takeCases,
+  canary_lanes: takeCanaryLanes,
 };
 
 function takeMemories(state: State, lane: LaneId, limit: number): number {
@@ -155,6 +156,12 @@ function takeUndos(state: State, lane: LaneId): number {
   const before = state.undos.length;
   drop(state.undos, (undo) => undo.lane === lane);
   return before - state.undos.length;
+}
+
+function takeCanaryLanes(state: State, lane: LaneId): number {
+  const gone = [...state.canaryLanes].filter(([, row]) => row.lane === lane);
+  for (const [key] of gone) state.canaryLanes.delete(key);
+  return gone.length;
 }
 
 /** What was paid stays counted, without saying for whom. */

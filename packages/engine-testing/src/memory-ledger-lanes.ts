@@ -14,7 +14,8 @@ import {
   type TurnName,
   type WindowPolicy,
 } from '@slowwave/engine';
-import { CLOCK_AHEAD_MS, CLOCK_NOTED_MS, pausedAtOf, withPause } from '@slowwave/engine/storing';
+import { CLOCK_AHEAD_MS, CLOCK_NOTED_MS, isInShare, pausedAtOf, withPause } from '@slowwave/engine/storing';
+import { canaryInForce } from './memory-ledger-canaries.ts';
 import {
   type BatchRow,
   change,
@@ -111,7 +112,8 @@ function hastenOthers(state: State, now: Millis): void {
 
 function claim(state: State, job: TurnName, how: ClaimHow): Claim {
   const lane = state.lanes.get(job.lane);
-  if (lane === undefined || lane.state === 'idle' || lane.generation !== job.generation) return { kind: 'stale' };
+  if (lane === undefined || lane.held !== null || lane.state === 'idle') return { kind: 'stale' };
+  if (lane.generation !== job.generation) return { kind: 'stale' };
   if (dueOf(lane) > how.now) return { kind: 'not_due', dueAt: dueOf(lane) };
   const id = lane.consolidationId ?? pin(state, lane, how);
   lane.state = 'consolidating';
@@ -138,7 +140,9 @@ function pin(state: State, lane: LaneRow, how: ClaimHow): string {
   const batchIds = window.map((batch) => batch.id);
   const { tenant, scope } = first;
   const beginning = { state: 'thinking', attempts: 0, failure: null, createdAt: how.now, appliedAt: null } as const;
-  state.consolidations.set(id, { id, tenant, lane: lane.id, scope, batchIds, ...beginning });
+  const canary = canaryInForce(state, tenant);
+  const variant = canary !== null && isInShare(canary, lane.owner) ? canary.id : null;
+  state.consolidations.set(id, { id, tenant, lane: lane.id, scope, batchIds, variant, ...beginning });
   state.pinnedSummaries.set(id, summaryOf(state, lane.id, scope).summary);
   lane.consolidationId = id;
   return id;
@@ -164,7 +168,7 @@ const alike = (a: BatchRow, b: BatchRow): boolean =>
 
 /** The turn says when its window was pinned, so that a resumed one asks its model the same question. */
 function turnOf(state: State, lane: LaneRow, consolidationId: string): Turn {
-  const { batchIds, scope, createdAt } = rowOf(state.consolidations, consolidationId);
+  const { batchIds, scope, createdAt, variant } = rowOf(state.consolidations, consolidationId);
   const { settings } = rowOf(state.batches, batchIds[0] ?? '');
   return {
     tenant: lane.tenant,
@@ -176,6 +180,7 @@ function turnOf(state: State, lane: LaneRow, consolidationId: string): Turn {
     scope,
     settings,
     batchIds,
+    variant,
     attempts: lane.attempts,
     claimedAt: createdAt,
   };
@@ -241,7 +246,9 @@ const dueOf = (lane: LaneRow): Millis => lane.dueAt ?? 0;
 
 const byDue = (a: DueMark, b: DueMark): number => a.dueAt - b.dueAt || (a.lane < b.lane ? -1 : Number(a.lane > b.lane));
 
-const busyLanes = (state: State): LaneRow[] => [...state.lanes.values()].filter((lane) => lane.state !== 'idle');
+/** Those that are held are nobody's to work on. */
+const busyLanes = (state: State): LaneRow[] =>
+  [...state.lanes.values()].filter((lane) => lane.state !== 'idle' && lane.held === null);
 
 function viewOf(state: State, lane: LaneRow): Lane {
   const { id, tenant, owner, generation, epoch, dueAt, attempts, lastMessage } = lane;

@@ -2,6 +2,8 @@ import type {
   ApiKey,
   Batch,
   BatchSettings,
+  Canary,
+  CanaryLane,
   Ceilings,
   Consolidation,
   Content,
@@ -52,6 +54,8 @@ export interface LaneRow extends Mutable<Omit<Lane, 'pending' | 'pausedAt'>> {
   consolidationId: string | null;
   /** Most batches of the next window, set by a split. */
   windowLimit: number | null;
+  /** The canary for whose undo no turn is claimed. */
+  held: string | null;
   /** When the last batch was accepted, and how long the owner usually lets pass before saying something. */
   newestAt: Millis | null;
   pace: Millis | null;
@@ -111,6 +115,17 @@ export interface ReplayRow extends Mutable<Replay> {
   after: { readonly at: Millis; readonly id: string };
 }
 
+export interface CanaryRow extends Mutable<Canary> {
+  /** When somebody should look at it; null: never again. */
+  dueAt: Millis | null;
+}
+
+export interface CanaryLaneRow extends Mutable<CanaryLane> {
+  readonly canary: string;
+  /** The position of the last batch that waits again. */
+  through: number;
+}
+
 /** The rolling summary of a scope. Covers nothing until it is made, and again once it is forgotten. */
 export interface SummaryRow {
   readonly id: string;
@@ -130,7 +145,7 @@ export interface WebhookRow extends Mutable<Webhook> {
 
 export interface DeliveryRow extends Mutable<Omit<Delivery, 'tries'>> {
   readonly subject: string;
-  readonly lane: LaneId;
+  readonly lane: LaneId | null;
   /** Attempts before the last replay. */
   before: number;
 }
@@ -186,6 +201,8 @@ export interface State {
   readonly suites: Map<string, Suite>;
   readonly suiteCases: Map<string, SuiteCase>;
   readonly undos: Undo[];
+  readonly canaries: Map<string, CanaryRow>;
+  readonly canaryLanes: Map<string, CanaryLaneRow>;
   readonly settings: Map<TenantId, TenantSettings>;
   readonly ceilings: Map<TenantId, Ceilings>;
   readonly models: Map<string, JsonObject>;
@@ -240,6 +257,8 @@ export function emptyState(tools: Tools): State {
     suites: new Map(),
     suiteCases: new Map(),
     undos: [],
+    canaries: new Map(),
+    canaryLanes: new Map(),
     settings: new Map(),
     ceilings: new Map(),
     models: new Map(),

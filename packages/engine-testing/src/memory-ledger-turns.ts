@@ -28,6 +28,7 @@ export function ensureLane(state: State, tenant: TenantId, how: { owner: Owner; 
     consolidationId: null,
     erasure: null,
     windowLimit: null,
+    held: null,
     newestAt: null,
     pace: null,
     pauses: [],

@@ -53,7 +53,7 @@ function isBy(state: State, event: MemoryEvent, by: Touched): boolean {
   return rowOf(state.memories, event.memoryId).lane === by.lane && event.recordedAt > by.after;
 }
 
-function write(state: State, tenant: TenantId, undoing: Undoing): Undone {
+export function write(state: State, tenant: TenantId, undoing: Undoing): Undone {
   const { undo, changes, tombstones, undone, redone } = undoing;
   const next = state.undos.filter(({ lane }) => lane === undo.lane).length + 1;
   const isStanding = state.lanes.get(undo.lane)?.erasure === null;
@@ -89,9 +89,14 @@ function replayedOf(state: State, tenant: TenantId, ids: readonly string[]): rea
 }
 
 /** An undone consolidation has changed more than what is undone. */
-function hasStray(state: State, { changes, undone }: Undoing): boolean {
+function hasStray(state: State, { changes, undone, keepsReviews }: Undoing): boolean {
   const changed = new Set(changes.map(({ memory }) => memory.id));
-  return state.events.some((event) => undone.includes(event.consolidationId ?? '') && !changed.has(event.memoryId));
+  return state.events.some(
+    ({ consolidationId, memoryId, actor }) =>
+      undone.includes(consolidationId ?? '') &&
+      !changed.has(memoryId) &&
+      !(keepsReviews === true && actor === 'review'),
+  );
 }
 
 /** Answers with its batches. */

@@ -1,6 +1,7 @@
 import type { Ledger, Tools } from '@slowwave/engine';
 import { memoryAudit } from './memory-ledger-audit.ts';
 import { memoryBatches } from './memory-ledger-batches.ts';
+import { memoryCanaries } from './memory-ledger-canaries.ts';
 import { memoryContents } from './memory-ledger-contents.ts';
 import { memoryErasures } from './memory-ledger-erasures.ts';
 import { memoryFiltered } from './memory-ledger-filtered.ts';
@@ -46,6 +47,7 @@ export function createMemoryLedger({ tools }: { tools: Tools }): Ledger {
     replays: memoryReplays(state),
     suites: memorySuites(state),
     undos: memoryUndos(state),
+    canaries: memoryCanaries(state),
     settings: memorySettings(state),
     models: memoryModels(state),
     keys: memoryKeys(state),

@@ -20,6 +20,7 @@ export type EngineErrorCode =
   | 'unsupported_content'
   | 'cancelled'
   | 'overtaken'
+  | 'canary_halted'
   | 'internal';
 
 interface Facts {

@@ -1,4 +1,20 @@
 export { BUNDLE_FORMAT } from './bundle/lines.ts';
+export { type ConfiguredChange, configuredIn } from './canaries/promote.ts';
+export { isInShare } from './canaries/share.ts';
+export { addSpent, NOTHING_SPENT } from './canaries/spent.ts';
+export {
+  type AskedCanary,
+  CANARY_STEPS,
+  NO_BUDGET,
+  type PromotedCanary,
+  promoteCanary,
+  startCanary,
+  stopCanary,
+  undoCanary,
+} from './canaries/start.ts';
+export { type CanaryDeps, canarySweep } from './canaries/sweep.ts';
+export { estimateUndo, type UndoEstimate } from './canaries/take-back.ts';
+export { type Watched, type WatchedFigure, watchedFrom } from './canaries/watch.ts';
 export { admit } from './consolidation/extract/admit.ts';
 export { FORGET_CATEGORY } from './consolidation/extract/own-wish.ts';
 export { guard, type Verdicts } from './consolidation/judge.ts';
@@ -172,6 +188,8 @@ export type * from './plan.ts';
 export type * from './ports/ledger/batches.ts';
 export { FAILURES_KEPT, replayPriority } from './ports/ledger/batches.ts';
 export type * from './ports/ledger/bundles.ts';
+export type * from './ports/ledger/canaries.ts';
+export { OPEN_CANARY_STATES } from './ports/ledger/canaries.ts';
 export type * from './ports/ledger/erasures.ts';
 export { NOT_KEPT, REMOVED, readsOtherwise } from './ports/ledger/erasures.ts';
 export type * from './ports/ledger/graph.ts';
@@ -182,7 +200,7 @@ export type * from './ports/ledger/memories.ts';
 export type * from './ports/ledger/outbox.ts';
 export type * from './ports/ledger/overview.ts';
 export { CONTRADICTIONS, ORPHAN_KINDS, USAGE_STEPS, usageStepOf } from './ports/ledger/overview.ts';
-export { InvalidCursorError, type Page, type Paged } from './ports/ledger/page.ts';
+export { InvalidCursorError, type Page, type Paged, slicesOf } from './ports/ledger/page.ts';
 export type * from './ports/ledger/receipts.ts';
 export type * from './ports/ledger/replays.ts';
 export type * from './ports/ledger/reviews.ts';
@@ -298,6 +316,7 @@ export { claimDeliveries, deliver, type WebhookPost, type WebhookSender } from '
 export {
   attackNotice,
   batchNotice,
+  canaryNotice,
   deliveryIdOf,
   isRetracting,
   isWanted,

@@ -167,6 +167,8 @@ export interface Plan {
   /** In the currency of the tenant's prices; null when a model that was asked has no price. */
   readonly cost: number | null;
   readonly timings: Readonly<Record<string, number>>;
+  /** The canary whose changes it was made with. Missing: none. */
+  readonly variant?: string;
   /** Whether the graph has a study of it to make, once it is applied. Missing: no. */
   readonly graph?: boolean;
 }

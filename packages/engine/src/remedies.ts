@@ -31,6 +31,7 @@ const REMEDIES: Readonly<Record<EngineErrorCode, string>> = {
     'The messages contain something that cannot be read, such as images without an image model. Configure one, then replay.',
   cancelled: BY_ITSELF,
   overtaken: BY_ITSELF,
+  canary_halted: BY_ITSELF,
   internal:
     'This is an unexpected error: the log of the worker has its cause. Replay, and report it if it fails again.',
 };

@@ -1,4 +1,6 @@
 export { BUNDLE_FORMAT, FIRST_SUM, opened, sealed } from './bundle/lines.ts';
+export { isInShare } from './canaries/share.ts';
+export { addSpent, NOTHING_SPENT } from './canaries/spent.ts';
 export { profileRank } from './context/profile-rank.ts';
 export { withoutErased } from './erasure/request.ts';
 export { EngineError } from './errors.ts';
@@ -39,6 +41,7 @@ export { KEY_OF, SAID_KINDS, saidIds } from './memories/said-ids.ts';
 export { countSaying, saidWhen } from './messages/messages.ts';
 export { heard, pausedAtOf, withPause } from './messages/pauses.ts';
 export { FAILURES_KEPT, replayPriority } from './ports/ledger/batches.ts';
+export { OPEN_CANARY_STATES } from './ports/ledger/canaries.ts';
 export { NOT_KEPT, readsOtherwise } from './ports/ledger/erasures.ts';
 export { CLOCK_AHEAD_MS, CLOCK_NOTED_MS } from './ports/ledger/lanes.ts';
 export { LEFT_MAX } from './ports/ledger/outbox.ts';
@@ -60,6 +63,7 @@ export { exchangesIn, paceWith, silenceOf } from './turns/pace.ts';
 export {
   attackNotice,
   batchNotice,
+  canaryNotice,
   deliveryIdOf,
   isRetracting,
   isWanted,

@@ -38,6 +38,7 @@ export const BODY_LIMITS: Readonly<Record<string, number>> = {
   'POST /v1/replays': LONG,
   'POST /v1/suites': LINES,
   'POST /v1/suites/:name/runs': LONG,
+  'POST /v1/canaries': LONG,
   'PATCH /mem0/api/v1/orgs/organizations/:org/projects/:project': LONG,
   'POST /v1/search': LONG,
   'POST /v1/recall': LONG,

@@ -138,6 +138,143 @@ export type BundledOwnerList = {
   readonly next_cursor: string | null;
 };
 
+export type Canary = {
+  readonly id: string;
+  /** done: it has passed its last step and waits to be promoted or stopped. */
+  readonly state: 'running' | 'done' | 'halted' | 'undoing' | 'undone' | 'promoted' | 'stopped';
+  /** Any JSON value */
+  readonly changes: unknown;
+  /** Percent of the owners that have the changes. */
+  readonly share: number;
+  /** Its step, from 1. */
+  readonly step: number;
+  readonly steps: readonly {
+    /** Percent of the owners. */
+    readonly share: number;
+    /** The least time before the next step. */
+    readonly min_seconds: number;
+    /** The least number of consolidations with the changes before the next step. */
+    readonly min_consolidations: number;
+  }[];
+  /** Why it halted; the code is the figure. */
+  readonly halt: Failure | null;
+  readonly created_at: string;
+  readonly finished_at: string | null;
+  readonly step_since: string;
+  readonly bounds: Readonly<Record<string, number>>;
+  readonly undo: 'automatic' | 'manual';
+  readonly budget: {
+    readonly calls: number | null;
+    readonly tokens: number | null;
+    /** In the currency of the prices in the settings. */
+    readonly cost: number | null;
+  };
+  /** Owners of the tenant. */
+  readonly owners: number;
+  /** Owners of whom something was consolidated with the changes. */
+  readonly owners_touched: number;
+  /** Consolidations with the changes. */
+  readonly consolidations: number;
+  /** null: not looked at yet. */
+  readonly watched: {
+    /** others: owners without the changes, in the same time. before: consolidations without the changes. */
+    readonly beside: 'others' | 'before';
+    /** Consolidations compared. */
+    readonly canary: number;
+    readonly rest: number;
+    readonly figures: readonly CanaryFigure[];
+  } | null;
+  /** null: nothing was held or undone. */
+  readonly undoing: {
+    /** Why it waits, such as a budget that is used up. */
+    readonly waiting: Failure | null;
+    /** Owners by how far they are. */
+    readonly owners: {
+      /** Their batches wait. */
+      readonly held: number;
+      /** Undone; their batches are being consolidated again. */
+      readonly replayed: number;
+      readonly done: number;
+      /** Unchanged: retention has removed what an undo needs. */
+      readonly left: number;
+    };
+    /** Undone consolidations. */
+    readonly consolidations: number;
+    /** Batches that were queued again. */
+    readonly batches: number;
+    /** What the undone consolidations had used. */
+    readonly expected: CanarySpent;
+    /** What consolidating again has used so far. */
+    readonly used: CanarySpent;
+  } | null;
+};
+
+export type CanaryFigure = {
+  readonly figure: string;
+  readonly says: string;
+  readonly canary: number | null;
+  readonly rest: number | null;
+  /** null: too few owners to tell. */
+  readonly difference: CanaryInterval | null;
+  /** How much worse it may be. */
+  readonly margin: number;
+  /** true: the margin is relative to the value of the others. */
+  readonly relative: boolean;
+  readonly verdict: 'fine' | 'worse' | 'unclear';
+};
+
+/** 99.9 % interval of the difference, canary less the others. */
+export type CanaryInterval = {
+  readonly value: number;
+  readonly low: number;
+  readonly high: number;
+};
+
+export type CanaryList = {
+  readonly results: readonly CanarySummary[];
+  readonly next_cursor: string | null;
+};
+
+export type CanaryRehearsal = {
+  readonly dry_run: true;
+  readonly owners: number;
+  readonly consolidations: number;
+  readonly batches: number;
+  /** What consolidating again will use, going by what it has used the first time. */
+  readonly expected: CanarySpent;
+};
+
+export type CanarySpent = {
+  readonly calls: number;
+  readonly tokens: number;
+  /** null: a model has no price. */
+  readonly cost: number | null;
+};
+
+export type CanarySummary = {
+  readonly id: string;
+  /** done: it has passed its last step and waits to be promoted or stopped. */
+  readonly state: 'running' | 'done' | 'halted' | 'undoing' | 'undone' | 'promoted' | 'stopped';
+  /** Any JSON value */
+  readonly changes: unknown;
+  /** Percent of the owners that have the changes. */
+  readonly share: number;
+  /** Its step, from 1. */
+  readonly step: number;
+  readonly steps: readonly {
+    /** Percent of the owners. */
+    readonly share: number;
+    /** The least time before the next step. */
+    readonly min_seconds: number;
+    /** The least number of consolidations with the changes before the next step. */
+    readonly min_consolidations: number;
+  }[];
+  /** Why it halted; the code is the figure. */
+  readonly halt: Failure | null;
+  readonly created_at: string;
+  readonly finished_at: string | null;
+};
+
 export type Ceilings = {
   readonly tenant: string;
   readonly tokens_per_day: number | null;
@@ -364,7 +501,7 @@ export type DeletedMemories = {
 export type Delivery = {
   readonly id: string;
   readonly event_id: string;
-  readonly type: 'batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted';
+  readonly type: 'batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted' | 'canary.step' | 'canary.halted' | 'canary.undone' | 'canary.promoted';
   readonly state: 'waiting' | 'delivered' | 'failed';
   readonly attempts: number;
   readonly next_attempt_at: string | null;
@@ -1106,7 +1243,7 @@ export type PatchWebhook = {
   /** A public https URL, unless the operator lists its host in SLOWWAVE_ALLOW_PRIVATE_URLS. */
   readonly url?: string | undefined;
   /** The events to deliver. */
-  readonly events?: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted')[] | undefined;
+  readonly events?: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted' | 'canary.step' | 'canary.halted' | 'canary.undone' | 'canary.promoted')[] | undefined;
   /** A display name. */
   readonly name?: string | undefined;
   /** true also ends a pause and resets the failure count. */
@@ -1228,6 +1365,8 @@ export type Plan = {
     })[];
   };
   readonly cost: number | null;
+  /** The canary whose changes it was made with; null: none. */
+  readonly variant: string | null;
   readonly timings_ms: Readonly<Record<string, number>>;
 };
 
@@ -1259,6 +1398,81 @@ export type PostBatch = {
   /** Whether to extract relations between people, places and things as well as memories. Defaults to the tenant’s setting. The modes verbatim and procedural have no relations. */
   readonly graph?: boolean | undefined;
   readonly idempotency_key?: string | undefined;
+};
+
+export type PostCanary = {
+  /** What is tried, in the words of a what-if. */
+  readonly changes: {
+    /** Another chat model, for all steps. One that is not configured is asked on the same model server. */
+    readonly model?: string | undefined;
+    /** Other chat models by step. */
+    readonly models?: {
+      readonly extract?: string | undefined;
+      readonly decide?: string | undefined;
+      readonly graph?: string | undefined;
+      readonly summary?: string | undefined;
+      readonly recall?: string | undefined;
+    } | undefined;
+    /** Overrides the mode of the batches. */
+    readonly mode?: 'decide' | 'add_only' | undefined;
+    /** Whether to extract relations; overrides batches and settings. */
+    readonly graph?: boolean | undefined;
+    /** Like the next six fields, overrides the settings. */
+    readonly instructions?: string | undefined;
+    readonly includes?: string | undefined;
+    readonly excludes?: string | undefined;
+    readonly decide_instructions?: string | undefined;
+    readonly categories?: readonly string[] | undefined;
+    readonly prompts?: {
+      readonly extract?: string | undefined;
+      readonly decide?: string | undefined;
+    } | undefined;
+    readonly recall_per_fact?: number | undefined;
+    /** The similarity from which a known memory is compared with a new fact; pair and overlap: two facts of one batch with each other. */
+    readonly near?: {
+      readonly vector?: number | undefined;
+      readonly keyword?: number | undefined;
+      readonly pair?: number | undefined;
+      readonly overlap?: number | undefined;
+    } | undefined;
+  };
+  /** Defaults to 1, 10, 50 and 100 % over at least 44 hours. */
+  readonly steps?: readonly {
+    /** Percent of the owners. */
+    readonly share: number;
+    /** The least time before the next step. */
+    readonly min_seconds: number;
+    /** The least number of consolidations with the changes before the next step. */
+    readonly min_consolidations: number;
+  }[] | undefined;
+  /** By figure: how much worse it may become, as a share (0.05 is five points) or, for averages, relative to the others. Figures without a bound have their usual one. */
+  readonly bounds?: Readonly<Record<string, number>> | undefined;
+  /** automatic: a halted canary is undone at once. manual: its owners wait until you undo or stop it. */
+  readonly undo?: 'automatic' | 'manual' | undefined;
+  /** What consolidating again after an undo may use. Default: no limit. */
+  readonly budget?: {
+    readonly calls?: number | null | undefined;
+    readonly tokens?: number | null | undefined;
+    /** In the currency of the prices in the settings. */
+    readonly cost?: number | null | undefined;
+  } | undefined;
+};
+
+export type PostCanaryPromotion = {
+  /** true: you have configured what the settings of a tenant cannot hold (mode, recall_per_fact, near). */
+  readonly already_set?: boolean | undefined;
+};
+
+export type PostCanaryUndo = {
+  /** true: only report what would be undone, and what that would use. */
+  readonly dry_run?: boolean | undefined;
+  /** Replaces the budget of the canary. */
+  readonly budget?: {
+    readonly calls?: number | null | undefined;
+    readonly tokens?: number | null | undefined;
+    /** In the currency of the prices in the settings. */
+    readonly cost?: number | null | undefined;
+  } | undefined;
 };
 
 export type PostContext = {
@@ -1815,7 +2029,7 @@ export type PostWebhook = {
   /** A public https URL, unless the operator lists its host in SLOWWAVE_ALLOW_PRIVATE_URLS. */
   readonly url: string;
   /** The events to deliver. */
-  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted')[];
+  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted' | 'canary.step' | 'canary.halted' | 'canary.undone' | 'canary.promoted')[];
   /** A display name. */
   readonly name?: string | undefined;
   /** false: no events are recorded or sent. */
@@ -2969,7 +3183,7 @@ export type Webhook = {
   readonly id: string;
   readonly name: string;
   readonly url: string;
-  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted')[];
+  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted' | 'canary.step' | 'canary.halted' | 'canary.undone' | 'canary.promoted')[];
   readonly user_id: string | null;
   readonly app_id: string | null;
   readonly active: boolean;
@@ -2994,7 +3208,7 @@ export type WebhookWithSecret = {
   readonly id: string;
   readonly name: string;
   readonly url: string;
-  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted')[];
+  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted' | 'canary.step' | 'canary.halted' | 'canary.undone' | 'canary.promoted')[];
   readonly user_id: string | null;
   readonly app_id: string | null;
   readonly active: boolean;
@@ -3576,6 +3790,38 @@ export interface Operations {
     params: { name: string; id: string; };
     query?: { format?: 'json' | 'text' | 'markdown' | 'junit' | undefined; };
     answer: SuiteRun;
+  };
+  /** Roll out a change to a growing share of the owners. */
+  'POST /v1/canaries': {
+    body: PostCanary;
+    answer: Canary;
+  };
+  /** List canaries, newest first. */
+  'GET /v1/canaries': {
+    query?: { limit?: number | undefined; cursor?: string | undefined; };
+    answer: CanaryList;
+  };
+  /** Get a canary with its figures, and how far its undo is. */
+  'GET /v1/canaries/{id}': {
+    params: { id: string; };
+    answer: Canary;
+  };
+  /** Stop a canary and keep what it wrote. */
+  'POST /v1/canaries/{id}/stop': {
+    params: { id: string; };
+    answer: Canary;
+  };
+  /** Make the changes of a canary the settings of the tenant. */
+  'POST /v1/canaries/{id}/promote': {
+    params: { id: string; };
+    body: PostCanaryPromotion;
+    answer: Canary;
+  };
+  /** Undo what a canary wrote and consolidate it again without the changes. */
+  'POST /v1/canaries/{id}/undo': {
+    params: { id: string; };
+    body: PostCanaryUndo;
+    answer: CanaryRehearsal | Canary;
   };
   /** Create a key. */
   'POST /v1/keys': {

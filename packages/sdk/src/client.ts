@@ -1,6 +1,15 @@
 import { batchesOf } from './groups/batches.ts';
 import { graphOf } from './groups/graph.ts';
-import { auditOf, consolidationsOf, keysOf, replaysOf, reviewsOf, settingsGroupOf, wholeOf } from './groups/manage.ts';
+import {
+  auditOf,
+  canariesOf,
+  consolidationsOf,
+  keysOf,
+  replaysOf,
+  reviewsOf,
+  settingsGroupOf,
+  wholeOf,
+} from './groups/manage.ts';
 import { memoriesOf, receiptsOf, usersOf } from './groups/memories.ts';
 import { suitesOf } from './groups/suites.ts';
 import { type SlowwaveOptions, settingsOf } from './options.ts';
@@ -21,6 +30,7 @@ export function createSlowwave(options: SlowwaveOptions) {
     reviews: reviewsOf(send),
     replays: replaysOf(send),
     suites: suitesOf(send),
+    canaries: canariesOf(send),
     settings: settingsGroupOf(send),
     keys: keysOf(send),
     audit: auditOf(send),

@@ -4,6 +4,14 @@ import { backupCommand, restoreCommand } from './backup.ts';
 import { batchesCommand, flushCommand, tailCommand } from './batches.ts';
 import { exportCommand, importCommand } from './bundle.ts';
 import { calibrateModelsCommand } from './calibrate.ts';
+import {
+  listCanariesCommand,
+  promoteCanaryCommand,
+  showCanaryCommand,
+  startCanaryCommand,
+  stopCanaryCommand,
+  undoCanaryCommand,
+} from './canary.ts';
 import { doctorCommand, statusCommand } from './doctor.ts';
 import { loadEmbedderCommand } from './embedder.ts';
 import { eraseCommand } from './erase.ts';
@@ -70,6 +78,12 @@ export const COMMANDS: readonly Command[] = [
   exportSuiteCommand,
   importSuiteCommand,
   ciSuiteCommand,
+  startCanaryCommand,
+  listCanariesCommand,
+  showCanaryCommand,
+  stopCanaryCommand,
+  promoteCanaryCommand,
+  undoCanaryCommand,
   undoCommand,
   rollbackCommand,
   redoCommand,

@@ -158,6 +158,13 @@ const OF_REST: Readonly<Record<string, Make>> = {
     line: 'POST /v1/replays',
     body: { filter: { batch_ids: many(n, (i) => `bat_${i}`) }, dry_run: true },
   }),
+  'steps of a canary': (n) => ({
+    line: 'POST /v1/canaries',
+    body: {
+      changes: { instructions: 'Remember allergies.' },
+      steps: many(n, (i) => ({ share: (100 * (i + 1)) / n, min_seconds: 0, min_consolidations: 0 })),
+    },
+  }),
 };
 
 const graphQuery = (fields: object): Sent => ({ line: 'POST /v1/graph/query', body: { user_id, ...fields } });

@@ -26,6 +26,7 @@ const ofOwnerOf =
 const ofReceipt: Need = async (world) => ({ params: { id: await world.receipt() } });
 const ofWhatIf: Need = async (world) => ({ params: { id: await world.whatIf() } });
 const ofSuite: Need = async (world) => ({ params: { name: await world.suite() } });
+const ofCanary: Need = async (world) => ({ params: { id: await world.canary() } });
 const ofKey: Need = async (world) => ({ params: { id: await world.key() } });
 const ofTenant: Need = async () => ({ params: { id: 'acme' } });
 const ofWebhook: Need = async (world) => ({ params: { id: await world.webhook() } });
@@ -121,6 +122,14 @@ export const NEEDS: Readonly<Record<string, Need>> = {
   },
   getReplay: ofWhatIf,
   discardReplay: ofWhatIf,
+  postCanary: async (world) => {
+    await world.noCanary();
+    return {};
+  },
+  getCanary: ofCanary,
+  stopCanary: ofCanary,
+  promoteCanary: ofCanary,
+  undoCanary: ofCanary,
   getBundleLines: async (world) => ({ query: { kind: 'user', id: (await world.consolidated()).user } }),
   postImportLines: async (world) => ({ params: { id: await world.importOf('moved-here') } }),
   finishImport: async (world) => {

@@ -19,6 +19,9 @@ export interface World {
   whatIf(): Promise<string>;
   /** Its name. */
   suite(): Promise<string>;
+  /** No canary is open any more. */
+  noCanary(): Promise<void>;
+  canary(): Promise<string>;
   key(): Promise<string>;
   /** The secret of one that is not opened yet. */
   link(): Promise<string>;
@@ -96,10 +99,25 @@ export function world(base: string, { key, receiver }: { key: string; receiver: 
     await vi.waitFor(async () => expect(await waiting()).toBe(0), WITHIN);
   };
 
+  const noCanary: World['noCanary'] = async () => {
+    for (const { id, finished_at } of (await done('GET /v1/canaries')).results)
+      if (finished_at === null) await send(`POST /v1/canaries/${id}/stop`, {});
+    const open = async () =>
+      (await done('GET /v1/canaries')).results.filter(
+        (one: { finished_at: string | null }) => one.finished_at === null,
+      );
+    await expect.poll(open, WITHIN).toEqual([]);
+  };
+
   return {
     send,
     done,
     consolidated,
+    noCanary,
+    canary: async () => {
+      await noCanary();
+      return (await done('POST /v1/canaries', { changes: { instructions: 'Remember allergies.' } })).id;
+    },
     webhook,
     quiet,
     importOf: async (id) => (await done('POST /v1/bundle/imports', { ...BEGUN, id })).import_id,

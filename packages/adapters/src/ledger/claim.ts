@@ -9,8 +9,9 @@ import type {
   TurnName,
   WindowPolicy,
 } from '@slowwave/engine';
-import { FAILURES_KEPT } from '@slowwave/engine/storing';
+import { FAILURES_KEPT, isInShare } from '@slowwave/engine/storing';
 import { notifyOfBatches } from './batches.ts';
+import { canaryInForce } from './canaries.ts';
 import { finish, release as giveBack, NOTHING_WAITS, recount, retry, split, claim as take } from './lane-life.ts';
 import type { BatchRow } from './rows/batch.ts';
 import { ownerFrom, type ScopeColumns, scopeFrom } from './rows/columns.ts';
@@ -25,11 +26,12 @@ import { laneOfTurn, lockLane, recounted, saveLane } from './turn.ts';
  */
 export function* claim(job: TurnName, how: Parameters<LaneStore['claim']>[1]): Script<Claim> {
   const { now, window, newConsolidationId: id, recentCount } = how;
-  const [lane, waiting] = yield* together(
+  const [lane, waiting, canary] = yield* together(
     lockLane(job.lane),
     all<WaitingBatch>(SELECT_WAITING, { lane: job.lane, limit: window.maxBatches }),
+    canaryInForce(job.lane),
   );
-  if (lane === null || lane.erasure !== null || lane.state === 'idle') return { kind: 'stale' };
+  if (lane === null || lane.erasure !== null || lane.held !== null || lane.state === 'idle') return { kind: 'stale' };
   if (lane.generation !== job.generation) return { kind: 'stale' };
   if (lane.due_at !== null && lane.due_at > now) return { kind: 'not_due', dueAt: lane.due_at };
   if (lane.consolidation_id !== null) return yield* resume(lane, lane.consolidation_id, recentCount);
@@ -38,8 +40,9 @@ export function* claim(job: TurnName, how: Parameters<LaneStore['claim']>[1]): S
   if (head === undefined || last === undefined) return { kind: 'stale' };
   const isAll = pinned.length === waiting.length && waiting.length < window.maxBatches;
   const taken = take(isAll ? recount(lane, NOTHING_WAITS) : yield* recounted(lane, last.position), id);
-  const turn = turnOf(taken, { ...head, batchIds: pinned.map((batch) => batch.id), pinnedAt: now });
-  const pin = inOne(...pinning(lane, { id, pinned, now }), saveLane(taken));
+  const variant = canary !== null && isInShare(canary, ownerFrom(lane)) ? canary.id : null;
+  const turn = turnOf(taken, { ...head, batchIds: pinned.map((batch) => batch.id), pinnedAt: now, variant });
+  const pin = inOne(...pinning(lane, { id, pinned, now, variant }), saveLane(taken));
   const [, gathered] = yield* lastly(together(pin, gatheredIf(turn, recentCount)));
   return { kind: 'claimed', turn, gathered };
 }
@@ -82,20 +85,22 @@ interface Starting {
   readonly id: string;
   readonly pinned: readonly WaitingBatch[];
   readonly now: number;
+  readonly variant: string | null;
 }
 
-function pinning({ tenant, id: lane }: LaneRow, { id, pinned, now }: Starting): readonly Script<number>[] {
+function pinning({ tenant, id: lane }: LaneRow, { id, pinned, now, variant }: Starting): readonly Script<number>[] {
   const ids = pinned.map((batch) => batch.id);
   const scope = pinned[0]?.scope ?? null;
   return [
-    run(INSERT_CONSOLIDATION, { id, tenant, lane, scope, batchIds: JSON.stringify(ids), now }),
+    run(INSERT_CONSOLIDATION, { id, tenant, lane, scope, batchIds: JSON.stringify(ids), now, variant }),
     run(PIN, { id, ids, now }),
   ];
 }
 
 const INSERT_CONSOLIDATION = `
-  INSERT INTO consolidations (id, tenant, lane, scope, state, batch_ids, attempts, created_at, summary)
-  SELECT @id, @tenant, @lane, s.id, 'thinking', @batchIds::jsonb, 0, @now, s.summary FROM scopes s WHERE s.id = @scope`;
+  INSERT INTO consolidations (id, tenant, lane, scope, state, batch_ids, attempts, created_at, summary, variant)
+  SELECT @id, @tenant, @lane, s.id, 'thinking', @batchIds::jsonb, 0, @now, s.summary, @variant
+  FROM scopes s WHERE s.id = @scope`;
 
 const PIN = `
   UPDATE batches SET state = 'consolidating', stage = 'extract', claimed_at = @now, consolidation_id = @id
@@ -120,6 +125,7 @@ function* resume(lane: LaneRow, id: string, recentCount: number | undefined): Sc
 interface Window extends ScopeColumns {
   readonly settings: string;
   readonly pinnedAt: number;
+  readonly variant: string | null;
 }
 
 interface WindowRow extends Window {
@@ -127,7 +133,7 @@ interface WindowRow extends Window {
 }
 
 const SELECT_WINDOW = `
-  SELECT c.batch_ids, c.created_at AS "pinnedAt", b.settings, s.user_id, s.agent_id, s.run_id, s.app_id
+  SELECT c.batch_ids, c.created_at AS "pinnedAt", c.variant, b.settings, s.user_id, s.agent_id, s.run_id, s.app_id
   FROM consolidations c
   JOIN batches b ON b.id = c.batch_ids->>0
   JOIN scopes s ON s.id = c.scope
@@ -146,6 +152,7 @@ function turnOf(lane: LaneRow, window: Window & { readonly batchIds: readonly st
     scope: scopeFrom(window),
     settings: JSON.parse(window.settings),
     batchIds: window.batchIds,
+    variant: window.variant,
     attempts: lane.attempts,
     claimedAt: window.pinnedAt,
   };

@@ -22,7 +22,9 @@ import { type LaneRow, nudgeFrom, priorityOf } from './rows/lane.ts';
  *                  raise                     → consolidating, generation + 1
  *                  apply, park               → waiting, generation + 1, nudge; or idle when nothing waits
  *                  split                     → waiting, due now, generation + 1, nudge, window_limit set
+ *                  unpin                     → waiting, due now, generation + 1, epoch + 1
  *
+ * A lane can be held besides, for the undo of a canary: it goes on as above, but no claim finds it, and it is never due.
  * Invariants: consolidation_id is set exactly while consolidating. `generation` and `epoch` never fall. Of two claims
  * only the one with the higher epoch may write. flush_through > 0 exactly while a flushed batch waits.
  */
@@ -108,6 +110,12 @@ export function finish(lane: LaneRow, policy: DuePolicy, now: Millis): Step {
 export function split(lane: LaneRow, { limit, through, now }: { limit: number; through: number; now: Millis }): Step {
   const free: LaneRow = { ...lane, state: 'idle', consolidation_id: null, attempts: 0, window_limit: limit };
   return flush(free, through, now);
+}
+
+/** The pinned window, up to position `through`, goes back to those that wait; whoever works on it may write no more. */
+export function unpin(lane: LaneRow, { through, now }: { through: number; now: Millis }): LaneRow {
+  const free: LaneRow = { ...lane, state: 'idle', epoch: lane.epoch + 1, consolidation_id: null, attempts: 0 };
+  return flush(free, through, now).lane;
 }
 
 /** The job of the current generation is gone; another one takes its place. */

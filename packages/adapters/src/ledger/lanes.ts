@@ -125,18 +125,18 @@ const laneOfOwner = ({ tenant, owner }: OwnedBy, lock: string): Script<LaneRow |
 
 const SELECT_DUE = `
   SELECT ${NUDGE_COLUMNS} FROM lanes
-  WHERE state <> 'idle' AND due_at <= @now AND (due_at, id) > (@afterDue, @afterLane)
+  WHERE state <> 'idle' AND held IS NULL AND due_at <= @now AND (due_at, id) > (@afterDue, @afterLane)
   ORDER BY due_at, id LIMIT @limit`;
 
 const SELECT_LATE = `
   SELECT tenant FROM lanes
-  WHERE state <> 'idle' AND due_at < @dueBefore
+  WHERE state <> 'idle' AND held IS NULL AND due_at < @dueBefore
     AND (pending > pending_backfill OR (state = 'consolidating' AND NOT nudged_backfill))
   GROUP BY tenant HAVING count(*) >= @lanes ORDER BY tenant`;
 
 const SELECT_WITH_WORK = `
   SELECT ${NUDGE_COLUMNS} FROM lanes
-  WHERE state <> 'idle' AND id > @after ORDER BY id LIMIT @limit`;
+  WHERE state <> 'idle' AND held IS NULL AND id > @after ORDER BY id LIMIT @limit`;
 
 /** The lane of an owner of whom nothing was known. */
 export interface NewLane extends OwnedBy {

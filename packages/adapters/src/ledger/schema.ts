@@ -44,6 +44,8 @@ CREATE TABLE lanes (
   flush_through bigint NOT NULL,
   window_limit bigint,
   attempts bigint NOT NULL,
+  -- The canary for whose undo no turn is claimed.
+  held text COLLATE "C",
   created_at bigint NOT NULL,
   updated_at bigint NOT NULL,
   UNIQUE (tenant, owner_kind, owner_id)
@@ -176,6 +178,8 @@ CREATE TABLE consolidations (
   figures jsonb,
   -- The summary it began with.
   summary text UNNOTED,
+  -- The canary whose changes it is made with.
+  variant text COLLATE "C",
   created_at bigint NOT NULL,
   applied_at bigint,
   stripped_at bigint
@@ -185,6 +189,7 @@ CREATE INDEX consolidations_by_state ON consolidations (tenant, state, created_a
 CREATE INDEX consolidations_of_lane ON consolidations (lane, created_at, id);
 CREATE INDEX consolidations_with_summary ON consolidations (lane) WHERE summary IS NOT NULL;
 CREATE INDEX consolidations_of_scope ON consolidations (scope);
+CREATE INDEX consolidations_of_variant ON consolidations (variant, lane, created_at) WHERE variant IS NOT NULL;
 CREATE INDEX consolidations_to_strip ON consolidations (tenant, created_at)
   WHERE stripped_at IS NULL AND state IN ('applied', 'split', 'undone');
 
@@ -471,6 +476,46 @@ CREATE TABLE suite_cases (
   UNIQUE (suite_id, place)
 );
 CREATE INDEX suite_cases_of_lane ON suite_cases (lane);
+
+-- Canaries
+
+CREATE TABLE canaries (
+  id text COLLATE "C" PRIMARY KEY,
+  tenant text COLLATE "C" NOT NULL,
+  state text NOT NULL
+    CHECK (state IN ('running', 'done', 'halted', 'undoing', 'undone', 'promoted', 'stopped')),
+  changes jsonb NOT NULL,
+  steps jsonb NOT NULL,
+  step bigint NOT NULL,
+  step_at bigint NOT NULL,
+  bounds jsonb NOT NULL,
+  undo text NOT NULL CHECK (undo IN ('automatic', 'manual')),
+  budget jsonb NOT NULL,
+  watched jsonb,
+  halt jsonb UNNOTED,
+  waiting jsonb UNNOTED,
+  -- Null once nobody needs to look at it again.
+  due_at bigint,
+  created_at bigint NOT NULL,
+  finished_at bigint
+);
+CREATE INDEX canaries_of_tenant ON canaries (tenant, created_at, id);
+CREATE INDEX canaries_due ON canaries (due_at) WHERE due_at IS NOT NULL;
+CREATE UNIQUE INDEX canaries_open ON canaries (tenant) WHERE finished_at IS NULL;
+
+CREATE TABLE canary_lanes (
+  canary text COLLATE "C" NOT NULL REFERENCES canaries (id),
+  lane text COLLATE "C" NOT NULL REFERENCES lanes (id),
+  state text NOT NULL CHECK (state IN ('held', 'replayed', 'done', 'left')),
+  consolidations bigint NOT NULL,
+  batches bigint NOT NULL,
+  -- The position of the last batch that waits again.
+  through bigint NOT NULL,
+  expected jsonb NOT NULL,
+  used jsonb NOT NULL,
+  PRIMARY KEY (canary, lane)
+) WITHOUT ROWID;
+CREATE INDEX canary_lanes_of_lane ON canary_lanes (lane);
 
 -- What was asked of models
 

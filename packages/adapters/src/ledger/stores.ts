@@ -3,6 +3,7 @@ import { type Access, read, storeOf, write } from './access.ts';
 import { auditStore } from './audit.ts';
 import { batchStore } from './batches.ts';
 import { bundleStore } from './bundle/bundles.ts';
+import { canaryStore } from './canaries.ts';
 import { contentStore, lookupStore } from './contents.ts';
 import { erasureStore } from './erasures.ts';
 import { type Filtering, filteredStore } from './filtered.ts';
@@ -48,6 +49,7 @@ export const storesOf = (access: Access, { append, around, compact, filtering, n
     audit: auditStore(access),
     batches: batchStore(access, append),
     bundles: bundleStore(access),
+    canaries: canaryStore(access),
     contents: contentStore(access),
     erasures: erasureStore(access, compact),
     filtered: filteredStore(access, filtering),

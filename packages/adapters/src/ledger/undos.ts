@@ -1,4 +1,4 @@
-import type { LaneId, ReplayedBatch, TenantId, Touched, Undo, Undoing, UndoStore } from '@slowwave/engine';
+import type { LaneId, ReplayedBatch, TenantId, Touched, Undo, Undoing, Undone, UndoStore } from '@slowwave/engine';
 import { UNDONE_NOTE } from '@slowwave/engine/storing';
 import { read, storeOf, write } from './access.ts';
 import { conflicts, writeChanges } from './changes.ts';
@@ -36,35 +36,37 @@ export const undoStore = storeOf<UndoStore>('undos', {
   replayed: read((tenant, ids) =>
     all<ReplayedBatch>(`${SELECT_REPLAYED} AND +c.tenant = @tenant ORDER BY b.id`, { tenant, ids }),
   ),
-  /** Takes back what an undo says: everything or nothing. */
-  write: write(function* (tenant, undoing) {
-    const { undo, changes, tombstones, undone, redone } = undoing;
-    requireLane(undo, changes);
-    const { lane, at: now } = undo;
-    const row = yield* lockLane(lane);
-    if (row === null || row.erasure !== null || !(yield* follows(undoing))) return { kind: 'conflict' };
-    if ((yield* conflicts(tenant, changes, [row])).length > 0) return { kind: 'conflict' };
-    yield* run(DELETE_TOMBSTONES, { lane, changed: changedIn(undoing) });
-    yield* writeChanges({ changes, tombstones }, { tenant, consolidationId: null, now });
-    const batchIds = yield* idsOf(SELECT_TURNED, { undone, redone });
-    yield* together(
-      run(UNDO_CONSOLIDATIONS, { ids: undone }),
-      run(UNDO_BATCHES, { ids: undone }),
-      run(UNDO_REVIEWS, { ids: undone, note: UNDONE_NOTE, now }),
-      run(REDO_CONSOLIDATIONS, { ids: redone }),
-      run(REDO_BATCHES, { ids: redone, now }),
-      run(REDO_REVIEWS, { ids: redone, note: UNDONE_NOTE }),
-    );
-    yield* projectSpeechAgain(batchIds, now);
-    yield* forgetSummaries(lane);
-    yield* forgetBegunSummaries(lane);
-    yield* run(INSERT_UNDO, undoColumns(undo, tenant));
-    yield* retakeGraph(tenant, undoing, yield* undosOfLane(lane));
-    const retaken = { consolidationIds: [...undone, ...redone], memoryIds: changedIn(undoing) };
-    yield* showRetaken({ tenant, lane, now }, retaken);
-    return { kind: 'written' };
-  }),
+  write: write(writeUndo),
 });
+
+/** Takes back what an undo says: everything or nothing. */
+export function* writeUndo(tenant: TenantId, undoing: Undoing): Script<Undone> {
+  const { undo, changes, tombstones, undone, redone } = undoing;
+  requireLane(undo, changes);
+  const { lane, at: now } = undo;
+  const row = yield* lockLane(lane);
+  if (row === null || row.erasure !== null || !(yield* follows(undoing))) return { kind: 'conflict' };
+  if ((yield* conflicts(tenant, changes, [row])).length > 0) return { kind: 'conflict' };
+  yield* run(DELETE_TOMBSTONES, { lane, changed: changedIn(undoing) });
+  yield* writeChanges({ changes, tombstones }, { tenant, consolidationId: null, now });
+  const batchIds = yield* idsOf(SELECT_TURNED, { undone, redone });
+  yield* together(
+    run(UNDO_CONSOLIDATIONS, { ids: undone }),
+    run(UNDO_BATCHES, { ids: undone }),
+    run(UNDO_REVIEWS, { ids: undone, note: UNDONE_NOTE, now }),
+    run(REDO_CONSOLIDATIONS, { ids: redone }),
+    run(REDO_BATCHES, { ids: redone, now }),
+    run(REDO_REVIEWS, { ids: redone, note: UNDONE_NOTE }),
+  );
+  yield* projectSpeechAgain(batchIds, now);
+  yield* forgetSummaries(lane);
+  yield* forgetBegunSummaries(lane);
+  yield* run(INSERT_UNDO, undoColumns(undo, tenant));
+  yield* retakeGraph(tenant, undoing, yield* undosOfLane(lane));
+  const retaken = { consolidationIds: [...undone, ...redone], memoryIds: changedIn(undoing) };
+  yield* showRetaken({ tenant, lane, now }, retaken);
+  return { kind: 'written' };
+}
 
 /** Oldest first. */
 function undosOfLane(lane: LaneId): Script<readonly Undo[]> {
@@ -121,7 +123,7 @@ const BY_TIME = `
 function* follows({ undo: { lane, number }, undone, redone, ...undoing }: Undoing): Script<boolean> {
   const [last, stray, replayed] = yield* together(
     first<{ number: number | null }>('SELECT max(number) AS number FROM undos WHERE lane = @lane', { lane }),
-    first(SELECT_STRAY, { undone, changed: changedIn(undoing) }),
+    first(SELECT_STRAY, { undone, changed: changedIn(undoing), keepsReviews: undoing.keepsReviews === true ? 1 : 0 }),
     first(`${SELECT_REPLAYED} LIMIT 1`, { ids: redone }),
   );
   return number === (last?.number ?? 0) + 1 && stray === null && replayed === null;
@@ -131,7 +133,8 @@ const changedIn = ({ changes }: Pick<Undoing, 'changes'>): readonly string[] => 
 
 /** An undone consolidation has changed more than what is undone. */
 const SELECT_STRAY = `
-  SELECT 1 AS stray FROM events WHERE consolidation_id IN :undone AND NOT (memory_id IN :changed) LIMIT 1`;
+  SELECT 1 AS stray FROM events
+  WHERE consolidation_id IN :undone AND NOT (memory_id IN :changed) AND (@keepsReviews = 0 OR actor <> 'review') LIMIT 1`;
 
 /** Batches of consolidations that belong to them no more. */
 const SELECT_REPLAYED = `

@@ -177,7 +177,7 @@ const newDelivery = ({ id: webhook, tenant }: Webhook, { eventId, lane, subject,
   id: deliveryIdOf(webhook, eventId),
   webhook,
   tenant,
-  lane,
+  lane: lane ?? NO_LANE,
   subject,
   event_id: eventId,
   type,
@@ -186,6 +186,9 @@ const newDelivery = ({ id: webhook, tenant }: Webhook, { eventId, lane, subject,
   due_at: at,
   created_at: at,
 });
+
+/** Of what is about no single owner. No lane has such an id. */
+const NO_LANE = '';
 
 /** A delivery as it is stored. */
 interface DeliveryRow extends ColumnsOf<Omit<Delivery, 'webhookId' | 'tries'>> {

@@ -234,6 +234,7 @@ async function draft(deps: EngineDeps, guarded: Guarded, attempt: Attempt): Prom
     usage: usageOf(models),
     cost: costOf(models),
     timings: attempt.timings,
+    ...(turn.variant !== null && { variant: turn.variant }),
     ...(isStudied(turn, rules) && { graph: true }),
   };
 }

@@ -50,6 +50,7 @@ async function turnOf({ ledger, tools }: EngineDeps, batch: NewBatch): Promise<T
     scope: batch.scope,
     settings: batch.settings,
     batchIds: [],
+    variant: null,
     attempts: 0,
     claimedAt: batch.acceptedAt,
     purpose: 'preview',

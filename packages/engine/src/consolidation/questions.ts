@@ -1,3 +1,4 @@
+import { variantAsItWas } from '../canaries/variant.ts';
 import type { EngineDeps } from '../deps.ts';
 import { EngineError } from '../errors.ts';
 import { type Copying, copyingName, EXTRACT_PLAIN, seenCopying } from '../models/copying.ts';
@@ -30,9 +31,10 @@ export async function questionsOf(
   cancel: Cancellation,
 ): Promise<ReadonlyMap<StoredAnswer, Question>> {
   const found: Questions = new Map();
-  const turn = answers.length === 0 ? null : await turnOf(deps, consolidation);
-  if (turn === null) return found;
-  const again = rehearsing(deps, { plan, answers, found });
+  const claimed = answers.length === 0 ? null : await turnOf(deps, consolidation);
+  if (claimed === null) return found;
+  const { deps: varied, turn } = await variantAsItWas(deps, claimed);
+  const again = rehearsing(varied, { plan, answers, found });
   for (let attempts = 0; attempts <= lastTryOf(answers); attempts += 1) {
     const gathered = await gather(again(attempts), { ...turn, attempts });
     await asFarAsKnown(() => extract(again(attempts), gathered, cancel));
@@ -54,13 +56,13 @@ export interface ThoughtOf {
 /** The turn as it was claimed; null: its batches are gone. */
 async function turnOf(
   { ledger }: EngineDeps,
-  { id, tenant, lane, scope, batchIds, createdAt }: Consolidation,
+  { id, tenant, lane, scope, batchIds, variant, createdAt }: Consolidation,
 ): Promise<Turn | null> {
   const batch = await ledger.batches.get(tenant, batchIds[0] ?? '');
   if (batch === null) return null;
   const { settings } = batch;
   const claim = { generation: 0, epoch: 0, attempts: 0, claimedAt: createdAt };
-  return { ...claim, tenant, lane, owner: ownerOf(scope), consolidationId: id, scope, settings, batchIds };
+  return { ...claim, tenant, lane, owner: ownerOf(scope), consolidationId: id, scope, settings, batchIds, variant };
 }
 
 /** Answers that were no use are kept under the number of the try that they were given in. */

@@ -23,22 +23,24 @@ export async function depsOf(deps: TurnDeps, { tenant }: Pick<Turn, 'tenant'>): 
 export async function depsInSpace(deps: EngineDeps, tenant: TenantId): Promise<EngineDeps | null> {
   const space = spaceIn(tenant);
   if (space === null) return null;
-  const { ledger, settings } = deps;
+  const { ledger } = deps;
   const replay = await ledger.replays.get(space.tenant, space.replay);
   const changes = changesFrom(replay?.changes ?? {});
   const isSuite = replay?.kind === 'suite';
-  const inSpace = {
-    ...deps,
-    ...(changes.model !== undefined && { chat: chatNamed(deps, changes.model, null), chats: {} }),
-    otherChat: (model: string) => deps.otherChat(model, null),
-  };
+  const inSpace = { ...withChanges(deps, changes), otherChat: (model: string) => deps.otherChat(model, null) };
   return {
     ...(isSuite ? chatsWithinBudget(inSpace, replay) : inSpace),
-    settings: changedSettings(settings, changes),
     ledger: isSuite ? ledger : { ...ledger, thoughts: { ...ledger.thoughts, gather: gatherFromLife(deps) } },
     meter: paidCalls(deps.meter),
   };
 }
+
+/** What is configured for the process, as the changes have it. A model that is tried has no fallbacks. */
+export const withChanges = <Deps extends EngineDeps>(deps: Deps, changes: WhatIfChanges): Deps => ({
+  ...deps,
+  ...(changes.model !== undefined && { chat: chatNamed(deps, changes.model, null), chats: {} }),
+  settings: changedSettings(deps.settings, changes),
+});
 
 /** Only the messages of the window are copies; what was said before them is read where it was said. */
 const gatherFromLife =
@@ -64,7 +66,7 @@ const paidCalls = (meter: Meter): Meter => ({
   searchable: () => {},
 });
 
-/** What a what-if does otherwise than was done. What is left out is as it is now. */
+/** What a what-if or a canary does otherwise. What is left out is as it is now. */
 export interface WhatIfChanges {
   /** Another chat model, for all steps. */
   readonly model?: string;
@@ -92,7 +94,7 @@ export const storedChanges = (changes: WhatIfChanges): JsonObject => JSON.parse(
 
 export const changesFrom = (stored: JsonObject): WhatIfChanges => stored as WhatIfChanges;
 
-/** What the tenant has chosen, as a what-if has it. Nothing waits for a person in a space that nobody lives in. */
+/** What the tenant has chosen, with the changes. */
 export function changedRules(before: TenantSettings, changes: WhatIfChanges): TenantSettings {
   const rules = { ...before, ...changes.rules };
   const { model, models, instructions, includes, excludes, decideInstructions, categories, prompts } = changes;
@@ -105,7 +107,6 @@ export function changedRules(before: TenantSettings, changes: WhatIfChanges): Te
     categories: categories ?? rules.categories,
     prompts: { ...rules.prompts, ...prompts },
     models: { ...(model === undefined && rules.models), ...models },
-    review: [],
   };
 }
 

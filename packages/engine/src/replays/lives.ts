@@ -84,7 +84,7 @@ export async function messagesOf({ ledger }: Pick<EngineDeps, 'ledger'>, batch: 
   const turn = {
     ...{ tenant: batch.tenant, lane: batch.lane, owner: ownerOf(batch.scope), scope: batch.scope },
     ...{ settings: batch.settings, batchIds: [batch.id], consolidationId: batch.consolidationId ?? '' },
-    ...{ generation: 0, epoch: 0, attempts: 0, claimedAt: batch.acceptedAt },
+    ...{ variant: null, generation: 0, epoch: 0, attempts: 0, claimedAt: batch.acceptedAt },
   };
   return (await ledger.thoughts.gather(turn, 0)).messages;
 }

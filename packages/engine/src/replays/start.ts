@@ -165,7 +165,8 @@ interface Setup {
 export async function prepareRules({ ledger }: PrepareDeps, replay: Replay): Promise<void> {
   const rules = await ledger.settings.get(replay.tenant);
   const space = spaceOf({ tenant: replay.tenant, replay: replay.id });
-  await ledger.settings.put(space, changedRules(rules, changesFrom(replay.changes)));
+  // Nothing waits for a person in a space that nobody lives in.
+  await ledger.settings.put(space, { ...changedRules(rules, changesFrom(replay.changes)), review: [] });
 }
 
 /**

@@ -1,3 +1,4 @@
+import { variantOf } from '../canaries/variant.ts';
 import { type BegunTurn, consolidate } from '../consolidation/consolidate.ts';
 import type { EngineDeps } from '../deps.ts';
 import { asEngineError, EngineError, type EngineErrorCode, FencedError, retryDelay } from '../errors.ts';
@@ -61,9 +62,10 @@ async function runTurn(given: TurnDeps, { turn, gathered, sure }: Running, cance
   let deps = given;
   try {
     deps = await depsOf(given, turn);
-    // A shadow space gathers elsewhere.
-    const begun = { turn, gathered: deps === given ? gathered : null };
-    const { next, studied, summary } = await consolidate(deps, begun, cancel);
+    const varied = await variantOf(deps, turn);
+    // A shadow space and a canary gather otherwise.
+    const begun = { turn: varied.turn, gathered: varied.deps === given ? gathered : null };
+    const { next, studied, summary } = await consolidate(varied.deps, begun, cancel);
     deps.log.info({ ...fields, ms: deps.tools.now() - turn.claimedAt }, 'consolidated');
     measure(deps, turn, { outcome: 'applied' });
     // Nobody waits for what comes later.

@@ -94,6 +94,7 @@ function undoingOf({ tools }: UndoDeps, decision: Decision, tenant: TenantId): U
     tombstones: lives.flatMap((life, i) => tombstonesOf(tools, life, changes[i])),
     undone: [...after].filter((one) => !before.has(one)),
     redone: [...before].filter((one) => !after.has(one)),
+    ...(decision.keepsReviews === true && { keepsReviews: true }),
   };
 }
 
@@ -215,7 +216,7 @@ async function spread(ledger: Ledger, tenant: TenantId, id: string): Promise<Spr
   return { lives: [...lives.values()], units, dependents: grouped(found) };
 }
 
-async function livesTouchedBy(
+export async function livesTouchedBy(
   ledger: Ledger,
   tenant: TenantId,
   consolidations: readonly string[],
@@ -325,6 +326,8 @@ export interface Decision {
   /** How many explicit statements of the graph count no longer; the ledger finds them itself. */
   readonly statements: number;
   readonly dependents: readonly Dependent[];
+  /** What people approved of it stays. Missing: it goes. */
+  readonly keepsReviews?: true;
   readonly actor: 'undo' | 'rollback' | 'api';
   readonly reason: string;
 }

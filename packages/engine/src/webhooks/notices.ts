@@ -1,6 +1,7 @@
 import type { FoldedRelation } from '../graph/fold.ts';
 import { deletedAt, liveVersion } from '../memories/evolve.ts';
 import type { Batch } from '../ports/ledger/batches.ts';
+import type { CanaryNews } from '../ports/ledger/canaries.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
 import type { Application, MemoryChange } from '../ports/ledger/memories.ts';
 import type { Notice, Webhook, WebhookEvent } from '../ports/ledger/webhooks.ts';
@@ -103,6 +104,12 @@ export function attackNotice(turn: Turn, { attacks, now: at }: Pick<Application,
   const data = { consolidation_id: consolidationId, attacks: seen, ...idsOf(scope) };
   const eventId = `evt_${consolidationId}_attacks`;
   return notice({ eventId, type: 'attack.detected', subject: consolidationId, at, data }, { lane, scope });
+}
+
+/** A canary has come to its next step or its end: of no user, and of no app. */
+export function canaryNotice(id: string, { type, at, data }: CanaryNews): Notice {
+  const body = JSON.stringify({ event_id: `evt_${id}_${type}_${at}`, type, created_at: isoOf(at), data });
+  return { eventId: `evt_${id}_${type}_${at}`, type, subject: id, lane: null, userId: null, appId: null, at, body };
 }
 
 type Happened = Pick<Notice, 'eventId' | 'type' | 'subject' | 'at'> & { readonly data: JsonObject };

@@ -1,4 +1,7 @@
 import type {
+  PostCanary,
+  PostCanaryPromotion,
+  PostCanaryUndo,
   PostFlush,
   PostKey,
   PostPreview,
@@ -41,6 +44,19 @@ export const replaysOf = (send: Send) => ({
     send('POST /v1/replays', { body, idempotencyKey: body.idempotency_key ?? newKey() }, options),
   get: (id: string, options?: CallOptions) => send('GET /v1/replays/{id}', { params: { id } }, options),
   discard: (id: string, options?: CallOptions) => send('DELETE /v1/replays/{id}', { params: { id } }, options),
+});
+
+export const canariesOf = (send: Send) => ({
+  /** Rolls a change out to a growing share of the owners. */
+  start: (body: PostCanary, options?: CallOptions) => send('POST /v1/canaries', { body }, options),
+  each: (options?: CallOptions) => everyPage((cursor) => send('GET /v1/canaries', { query: { cursor } }, options)),
+  get: (id: string, options?: CallOptions) => send('GET /v1/canaries/{id}', { params: { id } }, options),
+  stop: (id: string, options?: CallOptions) => send('POST /v1/canaries/{id}/stop', { params: { id } }, options),
+  promote: (id: string, body: PostCanaryPromotion = {}, options?: CallOptions) =>
+    send('POST /v1/canaries/{id}/promote', { params: { id }, body }, options),
+  /** Undoes what it wrote and consolidates it again; with dry_run it only reports. */
+  undo: (id: string, body: PostCanaryUndo = {}, options?: CallOptions) =>
+    send('POST /v1/canaries/{id}/undo', { params: { id }, body }, options),
 });
 
 type AuditQuery = NonNullable<Given<'GET /v1/audit'>['query']>;

@@ -73,6 +73,7 @@ const PREFIXES: Readonly<Record<string, string>> = {
   consolidations: 'con',
   reviews: 'rev',
   replays: 'rpl',
+  canaries: 'cny',
   undos: 'und',
   keys: 'key',
   erasures: 'ers',

@@ -22,6 +22,10 @@ const EVENTS = [
   'attack.detected',
   'memory.retracted',
   'relation.retracted',
+  'canary.step',
+  'canary.halted',
+  'canary.undone',
+  'canary.promoted',
 ] as const satisfies readonly Webhook['events'][number][];
 
 /** Who is notified of what, and whether that arrives. */

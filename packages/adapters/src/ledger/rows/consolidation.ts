@@ -7,6 +7,7 @@ export interface ConsolidationRow extends ScopeColumns {
   readonly lane: LaneId;
   readonly state: Consolidation['state'];
   readonly batch_ids: string;
+  readonly variant: string | null;
   readonly attempts: number;
   readonly failure: string | null;
   readonly created_at: number;
@@ -26,6 +27,7 @@ export const consolidationFrom = (row: ConsolidationRow): Consolidation => ({
   scope: scopeFrom(row),
   state: row.state,
   batchIds: JSON.parse(row.batch_ids),
+  variant: row.variant,
   attempts: row.attempts,
   failure: row.failure === null ? null : JSON.parse(row.failure),
   createdAt: row.created_at,

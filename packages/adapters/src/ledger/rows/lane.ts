@@ -38,6 +38,8 @@ export interface LaneRow extends OwnerColumns {
   readonly window_limit: number | null;
   /** Failed tries of the pinned window. */
   readonly attempts: number;
+  /** The canary for whose undo no turn is claimed; null: turns are. */
+  readonly held: string | null;
   readonly created_at: Millis;
   readonly updated_at: Millis;
 }

@@ -126,7 +126,7 @@ export async function turnOf({ ledger }: EngineDeps, study: Study): Promise<Turn
   const settings = await settingsOf(ledger, consolidation);
   return {
     ...{ tenant, lane, owner, scope, consolidationId, epoch, attempts, batchIds, settings },
-    ...{ generation: 0, claimedAt: createdAt, purpose: 'graph' as const },
+    ...{ variant: null, generation: 0, claimedAt: createdAt, purpose: 'graph' as const },
   };
 }
 

@@ -32,6 +32,8 @@ export interface Turn {
   readonly scope: Scope;
   readonly settings: BatchSettings;
   readonly batchIds: readonly string[];
+  /** The canary whose changes it is consolidated with, from the first claim of the window on; null: none. */
+  readonly variant: string | null;
   /** Failed tries of this window so far. */
   readonly attempts: number;
   readonly claimedAt: Millis;

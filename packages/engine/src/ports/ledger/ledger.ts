@@ -2,6 +2,7 @@ import type { Ceilings, TenantSettings } from '../../settings.ts';
 import type { JsonObject, TenantId } from '../../words.ts';
 import type { BatchStore } from './batches.ts';
 import type { BundleStore } from './bundles.ts';
+import type { CanaryStore } from './canaries.ts';
 import type { ErasureStore, RetentionStore } from './erasures.ts';
 import type { GraphStore } from './graph.ts';
 import type { KeyStore, LinkStore } from './keys.ts';
@@ -52,6 +53,7 @@ export interface Ledger {
   readonly replays: ReplayStore;
   readonly suites: SuiteStore;
   readonly undos: UndoStore;
+  readonly canaries: CanaryStore;
   readonly settings: SettingsStore;
   readonly models: ModelStore;
   readonly keys: KeyStore;

@@ -98,6 +98,8 @@ export interface Undoing {
   /** Consolidations that are undone by it, and those that count again. Their batches and reviews go with them. */
   readonly undone: readonly string[];
   readonly redone: readonly string[];
+  /** What people approved of the undone consolidations stays. Missing: it goes with them. */
+  readonly keepsReviews?: true;
 }
 
 export type Undone =

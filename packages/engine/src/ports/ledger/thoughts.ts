@@ -67,6 +67,8 @@ export interface Consolidation {
   readonly scope: Scope;
   readonly state: 'thinking' | 'planned' | 'waiting' | 'applied' | 'split' | 'parked' | 'undone';
   readonly batchIds: readonly string[];
+  /** The canary whose changes it is made with; null: none. */
+  readonly variant: string | null;
   readonly attempts: number;
   readonly failure: Failure | null;
   readonly createdAt: Millis;

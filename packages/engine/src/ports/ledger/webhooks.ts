@@ -10,6 +10,10 @@ export const WEBHOOK_EVENTS = [
   'attack.detected',
   'memory.retracted',
   'relation.retracted',
+  'canary.step',
+  'canary.halted',
+  'canary.undone',
+  'canary.promoted',
 ] as const;
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 
@@ -82,7 +86,8 @@ export interface Notice {
   readonly type: WebhookEvent;
   /** The batch or memory; notices about one of them are sent in order. */
   readonly subject: string;
-  readonly lane: LaneId;
+  /** null: it is about no single owner. */
+  readonly lane: LaneId | null;
   readonly userId: string | null;
   readonly appId: string | null;
   readonly at: Millis;

@@ -1,0 +1,186 @@
+import { readFile } from 'node:fs/promises';
+import type { CanaryRehearsal, CanarySummary, CanaryView } from '@slowwave/contracts';
+import type { z } from 'zod';
+import { type Call, type Command, type Given, type Outcome, oneOf, pathWord, present } from '../command.ts';
+import { EXIT, UsageError } from '../exit.ts';
+import { type Column, LIMIT, listing, pairs, table } from '../output.ts';
+
+export const startCanaryCommand: Command = {
+  name: 'canary start',
+  summary: 'Roll out a change of memory to a growing share of the owners, and watch it.',
+  about: 'Name at least one change. It halts by itself if memory gets worse, and undoes what it wrote.',
+  writes: true,
+  options: {
+    model: { value: 'NAME', about: 'Another chat model on the same model server.' },
+    mode: { value: 'MODE', about: 'decide or add_only; overrides the mode of the batches.' },
+    instructions: { value: 'TEXT', about: 'Instead of the instructions in the settings.' },
+    changes: { value: 'FILE', about: 'A JSON file with these and all other changes, as POST /v1/canaries takes them.' },
+    manual: { value: null, about: 'Once it halts, wait for you instead of undoing at once.' },
+  },
+  run: async ({ given, ask }) => {
+    const changes = {
+      ...(await changesIn(given.text('changes'))),
+      ...present({
+        model: given.text('model'),
+        mode: oneOf(given, 'mode', ['decide', 'add_only']),
+        instructions: given.text('instructions'),
+      }),
+    };
+    const undo = given.flag('manual') ? 'manual' : 'automatic';
+    const canary = await ask<CanaryView>('POST', '/v1/canaries', { changes, undo });
+    return { value: canary, text: `Canary ${canary.id} has begun with ${canary.share} % of ${canary.owners} owners.` };
+  },
+};
+
+async function changesIn(file: string | null): Promise<object> {
+  if (file === null) return {};
+  try {
+    return JSON.parse(await readFile(file, 'utf8')) as object;
+  } catch (error) {
+    throw new UsageError(`expected a JSON file with changes at --changes: ${String(error)}`, 'canary start');
+  }
+}
+
+export const listCanariesCommand: Command = {
+  name: 'canary list',
+  summary: 'List canaries, newest first.',
+  options: { limit: LIMIT },
+  run: async (call) => {
+    const { items: canaries, more, text } = await listing(call, { path: '/v1/canaries', query: {}, columns: COLUMNS });
+    return { value: { canaries, more }, text: canaries.length === 0 ? 'There are no canaries.' : text };
+  },
+};
+
+export const showCanaryCommand: Command = {
+  name: 'canary show',
+  usage: '<canary>',
+  summary: 'Show a canary: its figures beside those of the others, and how far an undo is.',
+  about: 'Exits with 3 if it has halted or is being undone.',
+  run: async (call) => shown(await call.ask<CanaryView>('GET', `/v1/canaries/${pathWord(call)}`)),
+};
+
+export const stopCanaryCommand: Command = {
+  name: 'canary stop',
+  usage: '<canary>',
+  summary: 'Stop a canary and keep what it wrote. You can undo it later.',
+  writes: true,
+  run: (call) => ended(call, 'stop', {}),
+};
+
+export const promoteCanaryCommand: Command = {
+  name: 'canary promote',
+  usage: '<canary>',
+  summary: 'Make the changes of a canary the settings of the tenant.',
+  writes: true,
+  options: {
+    'already-set': { value: null, about: 'You have configured the changes that no setting of a tenant holds.' },
+  },
+  run: (call) => ended(call, 'promote', { already_set: call.given.flag('already-set') }),
+};
+
+export const undoCanaryCommand: Command = {
+  name: 'canary undo',
+  usage: '<canary>',
+  summary: 'Undo what a canary wrote, and consolidate the same batches again without its changes.',
+  writes: true,
+  options: {
+    'dry-run': { value: null, about: 'Only report what would be undone, and the calls and tokens to expect.' },
+    calls: { value: 'N', about: 'The most model calls that consolidating again may use.' },
+    tokens: { value: 'N', about: 'The most tokens.' },
+    cost: { value: 'N', about: 'The most money, in the currency of the prices in the settings.' },
+  },
+  run: async (call) => {
+    const { given, ask } = call;
+    const budget = present({
+      calls: numberIn(given, 'calls'),
+      tokens: numberIn(given, 'tokens'),
+      cost: numberIn(given, 'cost'),
+    });
+    const body = { ...(Object.keys(budget).length > 0 && { budget }) };
+    if (!given.flag('dry-run')) return ended(call, 'undo', body);
+    const path = `/v1/canaries/${pathWord(call)}/undo`;
+    const { owners, consolidations, batches, expected } = await ask<z.infer<typeof CanaryRehearsal>>('POST', path, {
+      ...body,
+      dry_run: true,
+    });
+    return {
+      value: { owners, consolidations, batches, expected },
+      text: pairs([
+        ['owners', owners],
+        ['consolidations to undo', consolidations],
+        ['batches to consolidate again', batches],
+        ['calls to expect', expected.calls],
+        ['tokens to expect', expected.tokens],
+        ['cost to expect', expected.cost],
+      ]),
+    };
+  },
+};
+
+function numberIn(given: Given, option: string): number | null {
+  const text = given.text(option);
+  if (text === null) return null;
+  const number = Number(text);
+  if (Number.isFinite(number) && number >= 0) return number;
+  throw new UsageError(`--${option}: expected a number from 0, got "${text}"`, 'canary undo');
+}
+
+async function ended(call: Call, what: string, body: object): Promise<Outcome> {
+  const canary = await call.ask<CanaryView>('POST', `/v1/canaries/${pathWord(call)}/${what}`, body);
+  return { value: canary, text: `Canary ${canary.id} is ${canary.state}.` };
+}
+
+const TROUBLED: readonly CanarySummary['state'][] = ['halted', 'undoing'];
+
+function shown(canary: CanaryView): Outcome {
+  const { id, state, share, step, steps, owners, owners_touched, consolidations, halt, watched, undoing } = canary;
+  const head = pairs([
+    ['canary', id],
+    ['state', state],
+    ['share', `${share} % (step ${step} of ${steps.length})`],
+    ['owners with its changes', `${owners_touched} of ${owners}`],
+    ['consolidations', consolidations],
+    ...(halt === null ? [] : ([['halted', halt.message]] as const)),
+    ...(undoing === null ? [] : undoingIn(undoing)),
+  ]);
+  const figures = watched === null || watched.figures.length === 0 ? [] : [table(FIGURES, watched.figures)];
+  return {
+    value: canary,
+    text: [head, ...figures].join('\n\n'),
+    exit: TROUBLED.includes(state) ? EXIT.findings : EXIT.done,
+  };
+}
+
+function undoingIn({ owners, batches, used, expected, waiting }: NonNullable<CanaryView['undoing']>) {
+  const { held, replayed, done, left } = owners;
+  return [
+    ['owners held / again / done / left', `${held} / ${replayed} / ${done} / ${left}`],
+    ['batches queued again', batches],
+    ['tokens used / expected', `${used.tokens} / ${expected.tokens}`],
+    ...(waiting === null ? [] : ([['waiting', waiting.message]] as const)),
+  ] as const;
+}
+
+const COLUMNS: readonly Column<CanarySummary>[] = [
+  { name: 'id', of: ({ id }) => id },
+  { name: 'state', of: ({ state }) => state },
+  { name: 'share', of: ({ share }) => share },
+  { name: 'changes', of: ({ changes }) => JSON.stringify(changes) },
+  { name: 'halted for', of: ({ halt }) => halt?.code ?? null },
+  { name: 'begun', of: ({ created_at }) => created_at },
+];
+
+type Figure = NonNullable<CanaryView['watched']>['figures'][number];
+
+const DIGITS = 3;
+const short = (value: number | null): number | null => (value === null ? null : Number(value.toPrecision(DIGITS)));
+
+const FIGURES: readonly Column<Figure>[] = [
+  { name: 'figure', of: ({ figure }) => figure },
+  { name: 'canary', of: ({ canary }) => short(canary) },
+  { name: 'others', of: ({ rest }) => short(rest) },
+  { name: 'difference', of: ({ difference }) => short(difference?.value ?? null) },
+  { name: 'from', of: ({ difference }) => short(difference?.low ?? null) },
+  { name: 'to', of: ({ difference }) => short(difference?.high ?? null) },
+  { name: 'verdict', of: ({ verdict }) => verdict },
+];

@@ -1,0 +1,165 @@
+import { z } from 'zod';
+import { FailureView, listOf, PageQuery } from './common.ts';
+import { CANARIES } from './examples.ts';
+import { ChangeFields } from './replays.ts';
+
+const STEPS_MAX = 10;
+const DAY_SECONDS = 86_400;
+const WAIT_MAX = 30 * DAY_SECONDS;
+const CONSOLIDATIONS_MAX = 1_000_000;
+
+const Step = z.strictObject({
+  share: z.number().gt(0).max(100).describe('Percent of the owners.'),
+  min_seconds: z.int().min(0).max(WAIT_MAX).describe('The least time before the next step.'),
+  min_consolidations: z
+    .int()
+    .min(0)
+    .max(CONSOLIDATIONS_MAX)
+    .describe('The least number of consolidations with the changes before the next step.'),
+});
+
+const Steps = z
+  .array(Step)
+  .min(1)
+  .max(STEPS_MAX)
+  .refine((steps) => steps.every(({ share }, i) => share > (steps[i - 1]?.share ?? 0)), 'shares must rise')
+  .refine((steps) => steps.at(-1)?.share === 100, 'the last share must be 100');
+
+const Amount = z.number().min(0).nullable();
+const Budget = z.strictObject({
+  calls: Amount.default(null),
+  tokens: Amount.default(null),
+  cost: Amount.default(null).describe('In the currency of the prices in the settings.'),
+});
+
+export const PostCanary = z
+  .strictObject({
+    changes: z.strictObject(ChangeFields).describe('What is tried, in the words of a what-if.'),
+    steps: Steps.optional().describe('Defaults to 1, 10, 50 and 100 % over at least 44 hours.'),
+    bounds: z
+      .record(z.string().min(1).max(64), z.number().min(0).max(1_000))
+      .default({})
+      .describe(
+        'By figure: how much worse it may become, as a share (0.05 is five points) or, for averages, relative to the ' +
+          'others. Figures without a bound have their usual one.',
+      ),
+    undo: z
+      .enum(['automatic', 'manual'])
+      .default('automatic')
+      .describe('automatic: a halted canary is undone at once. manual: its owners wait until you undo or stop it.'),
+    budget: Budget.optional().describe('What consolidating again after an undo may use. Default: no limit.'),
+  })
+  .meta({ id: 'PostCanary', examples: CANARIES });
+export type PostCanary = z.infer<typeof PostCanary>;
+
+export const PostCanaryUndo = z
+  .strictObject({
+    dry_run: z.boolean().default(false).describe('true: only report what would be undone, and what that would use.'),
+    budget: Budget.optional().describe('Replaces the budget of the canary.'),
+  })
+  .meta({ id: 'PostCanaryUndo', examples: [{ dry_run: true }, {}, { budget: { tokens: 2_000_000 } }] });
+
+export const PostCanaryPromotion = z
+  .strictObject({
+    already_set: z
+      .boolean()
+      .default(false)
+      .describe('true: you have configured what the settings of a tenant cannot hold (mode, recall_per_fact, near).'),
+  })
+  .meta({ id: 'PostCanaryPromotion', examples: [{}, { already_set: true }] });
+
+const Spent = z
+  .object({
+    calls: z.number().int(),
+    tokens: z.number().int(),
+    cost: z.number().nullable().describe('null: a model has no price.'),
+  })
+  .meta({ id: 'CanarySpent' });
+
+const Interval = z
+  .object({ value: z.number(), low: z.number(), high: z.number() })
+  .describe('99.9 % interval of the difference, canary less the others.')
+  .meta({ id: 'CanaryInterval' });
+
+const Figure = z
+  .object({
+    figure: z.string(),
+    says: z.string(),
+    canary: z.number().nullable(),
+    rest: z.number().nullable(),
+    difference: Interval.nullable().describe('null: too few owners to tell.'),
+    margin: z.number().describe('How much worse it may be.'),
+    relative: z.boolean().describe('true: the margin is relative to the value of the others.'),
+    verdict: z.enum(['fine', 'worse', 'unclear']),
+  })
+  .meta({ id: 'CanaryFigure' });
+
+const CanaryState = z.enum(['running', 'done', 'halted', 'undoing', 'undone', 'promoted', 'stopped']);
+
+const CanarySummary = z
+  .object({
+    id: z.string(),
+    state: CanaryState.describe('done: it has passed its last step and waits to be promoted or stopped.'),
+    changes: z.json(),
+    share: z.number().describe('Percent of the owners that have the changes.'),
+    step: z.number().int().describe('Its step, from 1.'),
+    steps: z.array(Step),
+    halt: FailureView.nullable().describe('Why it halted; the code is the figure.'),
+    created_at: z.string(),
+    finished_at: z.string().nullable(),
+  })
+  .meta({ id: 'CanarySummary' });
+export type CanarySummary = z.infer<typeof CanarySummary>;
+
+export const CanaryView = CanarySummary.extend({
+  step_since: z.string(),
+  bounds: z.record(z.string(), z.number()),
+  undo: z.enum(['automatic', 'manual']),
+  budget: Budget,
+  owners: z.number().int().describe('Owners of the tenant.'),
+  owners_touched: z.number().int().describe('Owners of whom something was consolidated with the changes.'),
+  consolidations: z.number().int().describe('Consolidations with the changes.'),
+  watched: z
+    .object({
+      beside: z
+        .enum(['others', 'before'])
+        .describe('others: owners without the changes, in the same time. before: consolidations without the changes.'),
+      canary: z.number().int().describe('Consolidations compared.'),
+      rest: z.number().int(),
+      figures: z.array(Figure),
+    })
+    .nullable()
+    .describe('null: not looked at yet.'),
+  undoing: z
+    .object({
+      waiting: FailureView.nullable().describe('Why it waits, such as a budget that is used up.'),
+      owners: z
+        .object({
+          held: z.number().int().describe('Their batches wait.'),
+          replayed: z.number().int().describe('Undone; their batches are being consolidated again.'),
+          done: z.number().int(),
+          left: z.number().int().describe('Unchanged: retention has removed what an undo needs.'),
+        })
+        .describe('Owners by how far they are.'),
+      consolidations: z.number().int().describe('Undone consolidations.'),
+      batches: z.number().int().describe('Batches that were queued again.'),
+      expected: Spent.describe('What the undone consolidations had used.'),
+      used: Spent.describe('What consolidating again has used so far.'),
+    })
+    .nullable()
+    .describe('null: nothing was held or undone.'),
+}).meta({ id: 'Canary' });
+export type CanaryView = z.infer<typeof CanaryView>;
+
+export const CanaryRehearsal = z
+  .object({
+    dry_run: z.literal(true),
+    owners: z.number().int(),
+    consolidations: z.number().int(),
+    batches: z.number().int(),
+    expected: Spent.describe('What consolidating again will use, going by what it has used the first time.'),
+  })
+  .meta({ id: 'CanaryRehearsal' });
+
+export const CanaryList = listOf(CanarySummary).meta({ id: 'CanaryList' });
+export const ListCanariesQuery = z.strictObject(PageQuery);

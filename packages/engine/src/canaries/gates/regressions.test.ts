@@ -1,0 +1,28 @@
+import { canaryBench, TALK_REGRESSIONS } from '@slowwave/engine-testing';
+import { expect, it } from 'vitest';
+
+const TALK = { users: 40, rounds: 12, seed: 7, before: 2, every: 10 };
+const CONSOLIDATIONS_MAX = 200;
+
+it.each(TALK_REGRESSIONS)(
+  'a canary halts within 200 consolidations where the model %s, and leaves nothing behind',
+  async (how) => {
+    const bench = await canaryBench(TALK);
+    const said = await bench.talkUntilHalted(() => bench.start(how));
+    const { id, halt, watched } = await bench.canary();
+    expect(halt, JSON.stringify(watched)).not.toBeNull();
+    expect(await bench.deps.ledger.canaries.appliedSince(id, 0)).toBeLessThanOrEqual(CONSOLIDATIONS_MAX);
+    await bench.until('undone');
+    expect(await bench.canary()).toMatchObject({ state: 'undone', waiting: null });
+    const without = await canaryBench(TALK);
+    await without.talk(said);
+    expect(await bench.hashes()).toEqual(await without.hashes());
+  },
+);
+
+it.each([1, 2, 3])('a canary of a change that changes nothing does not halt: %s', async (seed) => {
+  const bench = await canaryBench({ ...TALK, rounds: 6, seed, before: 1, every: 20 });
+  await bench.talkUntilHalted(() => bench.start(null));
+  const { state, halt } = await bench.canary();
+  expect({ state, halt }).toEqual({ state: 'running', halt: null });
+});

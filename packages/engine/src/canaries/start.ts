@@ -1,0 +1,81 @@
+import type { EngineDeps } from '../deps.ts';
+import type { Canary, CanaryStep, NewCanary, UndoBudget } from '../ports/ledger/canaries.ts';
+import { storedChanges, type WhatIfChanges } from '../replays/in-space.ts';
+import type { TenantId } from '../words.ts';
+import { type ConfiguredChange, configuredIn, promote } from './promote.ts';
+
+type Deps = Pick<EngineDeps, 'ledger' | 'tools'>;
+
+const HOUR_MS = 3_600_000;
+
+/** A day and a half until everybody has the changes, where enough is said. */
+export const CANARY_STEPS: readonly CanaryStep[] = [
+  { share: 1, minMs: 2 * HOUR_MS, minConsolidations: 50 },
+  { share: 10, minMs: 6 * HOUR_MS, minConsolidations: 200 },
+  { share: 50, minMs: 12 * HOUR_MS, minConsolidations: 500 },
+  { share: 100, minMs: 24 * HOUR_MS, minConsolidations: 500 },
+];
+
+export const NO_BUDGET: UndoBudget = { calls: null, tokens: null, cost: null };
+
+export interface AskedCanary extends Pick<NewCanary, 'tenant' | 'steps' | 'bounds' | 'undo' | 'budget'> {
+  readonly changes: WhatIfChanges;
+}
+
+/** null: the tenant has one that is open. */
+export async function startCanary({ ledger, tools }: Deps, { changes, ...asked }: AskedCanary): Promise<Canary | null> {
+  const id = tools.id('cny');
+  const canary = { ...asked, id, changes: storedChanges(changes), createdAt: tools.now() };
+  return (await ledger.canaries.create(canary)) ? ledger.canaries.get(asked.tenant, id) : null;
+}
+
+type Ended =
+  | { readonly kind: 'done'; readonly canary: Canary }
+  | { readonly kind: 'not_found' }
+  /** It is in a state in which that cannot be done. */
+  | { readonly kind: 'refused'; readonly canary: Canary };
+
+interface Which {
+  readonly tenant: TenantId;
+  readonly id: string;
+}
+
+/** Nothing is consolidated with its changes any more, and what it wrote stays. */
+export const stopCanary = (deps: Deps, which: Which): Promise<Ended> =>
+  ended(deps, which, ({ id, state }) => {
+    if (state !== 'running' && state !== 'done' && state !== 'halted') return Promise.resolve(false);
+    const now = deps.tools.now();
+    return deps.ledger.canaries.move(id, { from: state, to: 'stopped', dueAt: now, finishedAt: now });
+  });
+
+export type PromotedCanary = Ended | { readonly kind: 'to_set'; readonly changes: readonly ConfiguredChange[] };
+
+/** `isSet`: what no setting of the tenant has is configured already. */
+export async function promoteCanary(deps: Deps, which: Which, isSet: boolean): Promise<PromotedCanary> {
+  const canary = await deps.ledger.canaries.get(which.tenant, which.id);
+  const changes = canary === null ? [] : configuredIn(canary.changes);
+  if (changes.length > 0 && !isSet) return { kind: 'to_set', changes };
+  return ended(deps, which, (found) =>
+    found.state === 'running' || found.state === 'done' ? promote(deps, found) : Promise.resolve(false),
+  );
+}
+
+/** What it wrote is undone and consolidated again. One that is being undone, or waits for its budget, gets this budget. */
+export const undoCanary = (deps: Deps, which: Which, budget: UndoBudget | null): Promise<Ended> =>
+  ended(deps, which, ({ id, state }) => {
+    if (state === 'undone' || state === 'promoted') return Promise.resolve(false);
+    const how = { dueAt: deps.tools.now(), finishedAt: null, ...(budget !== null && { budget }) };
+    return deps.ledger.canaries.move(id, { from: state, to: 'undoing', ...how, waiting: null });
+  });
+
+async function ended(
+  { ledger }: Deps,
+  { tenant, id }: Which,
+  end: (canary: Canary) => Promise<boolean>,
+): Promise<Ended> {
+  const canary = await ledger.canaries.get(tenant, id);
+  if (canary === null) return { kind: 'not_found' };
+  const isDone = await end(canary);
+  const after = (await ledger.canaries.get(tenant, id)) ?? canary;
+  return { kind: isDone ? 'done' : 'refused', canary: after };
+}

@@ -1,0 +1,249 @@
+import type { Canary, CanaryLane, CanaryMove, CanaryNews, Spent } from '../ports/ledger/canaries.ts';
+import { slicesOf } from '../ports/ledger/page.ts';
+import type { Nudge } from '../ports/schedule.ts';
+import type { Cancellation } from '../ports/tools.ts';
+import type { UndoDeps } from '../undo/undo.ts';
+import type { Failure, LaneId } from '../words.ts';
+import { isSettable, promote } from './promote.ts';
+import { addSpent, NOTHING_SPENT } from './spent.ts';
+import { estimateLane, spentOn, takeBackLane } from './take-back.ts';
+import { canaryWatch, pastBounds, storedWatched, type Watched } from './watch.ts';
+
+export interface CanaryDeps extends UndoDeps {
+  /** Schedules turns of lanes; a sweep finds what was not scheduled. */
+  nudge(nudges: readonly Nudge[]): Promise<void>;
+}
+
+/** Longer than a canary is silent while it is worked on; a worker that dies keeps others away so long. */
+const LEASE_MS = 30_000;
+/** How often a canary's figures are looked at, and how far its undo is. */
+const LOOK_AGAIN_MS = 5_000;
+const UNDO_AGAIN_MS = 1_000;
+/** Lanes that are held in one transaction. */
+const LANES = 50;
+/** Lanes of an undo whose batches wait again at a time: what they use counts for its budget before it is known. */
+const OPEN_LANES = 20;
+
+/**
+ * Goes on with every canary that is due, one after the other; each belongs to one worker at a time. All of this can be done
+ * again: what a worker that died has left half done, the next one ends. Answers with how many there were.
+ */
+export function canarySweep(deps: CanaryDeps): (cancel: Cancellation) => Promise<number> {
+  const watch = canaryWatch(deps);
+  return async (cancel) => {
+    const { ledger, tools, log } = deps;
+    for (let count = 0; ; count += 1) {
+      const now = tools.now();
+      const canary: Canary | null = cancel.aborted ? null : await ledger.canaries.take(now, now + LEASE_MS);
+      if (canary === null) return count;
+      await work(deps, { canary, watch, cancel }).catch((error: unknown) => {
+        if (!cancel.aborted)
+          log.warn({ canary: canary.id, error: String(error) }, 'a canary cannot go on; it will be tried again');
+      });
+    }
+  };
+}
+
+interface Working {
+  readonly canary: Canary;
+  readonly watch: (canary: Canary) => Promise<Watched>;
+  readonly cancel: Cancellation;
+}
+
+async function work(deps: CanaryDeps, working: Working): Promise<void> {
+  const { canary, watch } = working;
+  switch (canary.state) {
+    case 'running':
+    case 'done':
+      return look(deps, canary, await watch(canary));
+    case 'halted':
+      return settle(deps, working);
+    case 'undoing':
+      return undo(deps, working);
+    case 'stopped':
+      return release(deps, working);
+    case 'undone':
+    case 'promoted':
+      return;
+  }
+}
+
+interface Move extends Omit<CanaryMove, 'from'> {
+  readonly news?: CanaryNews;
+}
+
+const move = ({ ledger }: CanaryDeps, { id, state }: Canary, { news, ...how }: Move): Promise<boolean> =>
+  ledger.canaries.move(id, { from: state, ...how }, news);
+
+/** Past a bound it halts; within all of them it goes on to its next step once that is due. */
+async function look(deps: CanaryDeps, canary: Canary, seen: Watched): Promise<void> {
+  const { tools, log } = deps;
+  const now = tools.now();
+  const watched = storedWatched(seen);
+  const [worst] = pastBounds(seen);
+  if (worst !== undefined) {
+    const halt = { code: worst.figure, message: explain(seen), at: now };
+    log.warn({ canary: canary.id, figures: halt.message }, 'a canary has halted');
+    const data = { canary_id: canary.id, ...shareOf(canary), figures: pastBounds(seen).map(({ figure }) => figure) };
+    const news = { type: 'canary.halted', at: now, data } as const;
+    await move(deps, canary, { to: 'halted', dueAt: now, watched, halt, news });
+    return;
+  }
+  if (canary.state === 'done' || !(await isStepOver(deps, canary))) {
+    await move(deps, canary, { to: canary.state, dueAt: now + LOOK_AGAIN_MS, watched });
+    return;
+  }
+  const next = canary.steps[canary.step + 1];
+  if (next === undefined) return end(deps, canary, watched);
+  const step = { number: canary.step + 1, at: now };
+  log.info({ canary: canary.id, share: next.share }, 'a canary has come to its next step');
+  const news = { type: 'canary.step', at: now, data: { canary_id: canary.id, share: next.share } } as const;
+  await move(deps, canary, { to: 'running', dueAt: now + LOOK_AGAIN_MS, watched, step, news });
+}
+
+const shareOf = ({ steps, step }: Canary) => ({ share: steps[step]?.share ?? 0 });
+
+const explain = (seen: Watched): string =>
+  pastBounds(seen)
+    .map(({ figure, baseline, variant }) => `${figure} is ${rounded(variant)}, for the rest ${rounded(baseline)}`)
+    .join('; ');
+
+const rounded = (value: number | null): string => (value === null ? 'unknown' : String(Number(value.toPrecision(3))));
+
+async function isStepOver({ ledger, tools }: CanaryDeps, { id, steps, step, stepAt }: Canary): Promise<boolean> {
+  const now = steps[step];
+  if (now === undefined) return false;
+  if (tools.now() < stepAt + now.minMs) return false;
+  return (await ledger.canaries.appliedSince(id, stepAt)) >= now.minConsolidations;
+}
+
+/** Everybody has had the changes for long enough: they become the tenant's settings, or wait for who can set them. */
+async function end(deps: CanaryDeps, canary: Canary, watched: ReturnType<typeof storedWatched>): Promise<void> {
+  const { tools, log } = deps;
+  if (isSettable(canary.changes)) {
+    await promote(deps, canary);
+    log.info({ canary: canary.id }, 'a canary has become the settings of its tenant');
+    return;
+  }
+  log.info({ canary: canary.id }, 'a canary has passed its last step, and waits to be promoted');
+  await move(deps, canary, { to: 'done', dueAt: tools.now() + LOOK_AGAIN_MS, watched });
+}
+
+/** Its lanes are held, and then undone if nobody wanted to be asked. */
+async function settle(deps: CanaryDeps, { canary, cancel }: Working): Promise<void> {
+  await holdAll(deps, canary, cancel);
+  const now = deps.tools.now();
+  if (canary.undo === 'automatic') await move(deps, canary, { to: 'undoing', dueAt: now });
+  // Whoever was claiming a turn when it halted may have done so a moment later.
+  else await move(deps, canary, { to: 'halted', dueAt: now + LOOK_AGAIN_MS });
+}
+
+async function holdAll({ ledger, tools }: CanaryDeps, { id }: Canary, cancel: Cancellation): Promise<void> {
+  const how = { pinned: false, limit: LANES };
+  while (!cancel.aborted && (await ledger.canaries.hold(id, { ...how, now: tools.now() })).length === LANES);
+}
+
+/** Somebody has stopped it: what it wrote stays, and what is under way begins anew without its changes. */
+async function release(deps: CanaryDeps, { canary, cancel }: Working): Promise<void> {
+  const { ledger, tools } = deps;
+  const how = { pinned: true, limit: LANES };
+  while (!cancel.aborted && (await ledger.canaries.hold(canary.id, { ...how, now: tools.now() })).length > 0);
+  for await (const lane of lanesIn(deps, canary, 'held')) await letGo(deps, canary, lane.lane);
+  if (!cancel.aborted) await move(deps, canary, { to: 'stopped', dueAt: null });
+}
+
+async function letGo({ ledger, tools, nudge, log }: CanaryDeps, { id }: Canary, lane: LaneId): Promise<void> {
+  const next = await ledger.canaries.letGo(id, lane, tools.now());
+  if (next === null) return;
+  await nudge([next]).catch((error: unknown) => {
+    log.warn({ canary: id, lane, error: String(error) }, 'could not schedule a turn; the sweep will do it');
+  });
+}
+
+async function* lanesIn(
+  { ledger }: CanaryDeps,
+  { id }: Canary,
+  state?: CanaryLane['state'],
+): AsyncGenerator<CanaryLane> {
+  const read = (last: CanaryLane | null, limit: number) =>
+    ledger.canaries.lanes(id, {
+      limit,
+      ...(state !== undefined && { state }),
+      ...(last !== null && { after: last.lane }),
+    });
+  for await (const slice of slicesOf(read)) yield* slice;
+}
+
+/** One lane after the other: undone, then let go so that its batches are consolidated again. */
+async function undo(deps: CanaryDeps, { canary, cancel }: Working): Promise<void> {
+  const { ledger, tools, log } = deps;
+  await holdAll(deps, canary, cancel);
+  let standing = await standingOf(deps, canary);
+  let waiting: Failure | null = null;
+  while (!cancel.aborted && standing.open < OPEN_LANES) {
+    const [next] = await ledger.canaries.lanes(canary.id, { state: 'held', limit: 1 });
+    if (next === undefined) break;
+    const { expected } = await estimateLane(ledger, canary.id, next.lane);
+    // What is undone already is finished, whatever it costs.
+    const begun = next.batches > 0;
+    waiting = begun ? null : beyond(canary, addSpent(standing.spent, expected), tools.now());
+    if (waiting !== null) break;
+    await move(deps, canary, { to: 'undoing', dueAt: tools.now() + LEASE_MS });
+    await undoLane(deps, canary, next.lane);
+    standing = { open: standing.open + 1, spent: addSpent(standing.spent, expected), left: standing.left };
+  }
+  const isOver = standing.open === 0 && waiting === null && !cancel.aborted;
+  if (!isOver) {
+    await move(deps, canary, { to: 'undoing', dueAt: tools.now() + UNDO_AGAIN_MS, waiting });
+    return;
+  }
+  const now = tools.now();
+  log.info({ canary: canary.id, left: standing.left }, 'a canary is undone');
+  const data = { canary_id: canary.id, owners_left: standing.left };
+  const news = { type: 'canary.undone', at: now, data } as const;
+  await move(deps, canary, { to: 'undone', dueAt: null, waiting: null, finishedAt: now, news });
+}
+
+async function undoLane(deps: CanaryDeps, canary: Canary, lane: LaneId): Promise<void> {
+  const isUndone = await takeBackLane(deps, canary, lane);
+  await deps.ledger.canaries.mark(canary.id, lane, { state: isUndone ? 'replayed' : 'left' });
+  await letGo(deps, canary, lane);
+}
+
+interface Standing {
+  /** Lanes whose batches wait again or are worked on. */
+  readonly open: number;
+  /** By the second consolidation so far; of open lanes what is expected of them, if that is more. */
+  readonly spent: Spent;
+  /** Lanes that stay as they are. */
+  readonly left: number;
+}
+
+async function standingOf(deps: CanaryDeps, canary: Canary): Promise<Standing> {
+  const { ledger } = deps;
+  let standing: Standing = { open: 0, spent: NOTHING_SPENT, left: 0 };
+  for await (const lane of lanesIn(deps, canary)) {
+    const { open, spent, left } = standing;
+    if (lane.state === 'left') standing = { open, spent, left: left + 1 };
+    if (lane.state === 'done') standing = { open, spent: addSpent(spent, lane.used), left };
+    if (lane.state !== 'replayed') continue;
+    const again = await ledger.canaries.again(canary.id, lane.lane);
+    const used = await spentOn(ledger, again.consolidations);
+    const isOpen = again.open > 0;
+    await ledger.canaries.mark(canary.id, lane.lane, { state: isOpen ? 'replayed' : 'done', used });
+    const counted = isOpen && used.tokens < lane.expected.tokens ? lane.expected : used;
+    standing = { open: open + (isOpen ? 1 : 0), spent: addSpent(spent, counted), left };
+  }
+  return standing;
+}
+
+/** Why the next lane has to wait for a larger budget; null: it need not. */
+function beyond({ budget }: Canary, { calls, tokens, cost }: Spent, now: number): Failure | null {
+  const reached =
+    (budget.calls !== null && calls > budget.calls && `${budget.calls} calls`) ||
+    (budget.tokens !== null && tokens > budget.tokens && `${budget.tokens} tokens`) ||
+    (budget.cost !== null && (cost ?? Number.POSITIVE_INFINITY) > budget.cost && `a cost of ${budget.cost}`);
+  if (!reached) return null;
+  const message = `the next owner would take the undo beyond its budget of ${reached}; start the undo again with a larger one`;
+  return { code: 'budget_exhausted', message, at: now };
+}

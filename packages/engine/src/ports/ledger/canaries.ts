@@ -1,0 +1,180 @@
+import type { Failure, JsonObject, LaneId, Millis, TenantId } from '../../words.ts';
+import type { Nudge } from '../schedule.ts';
+import type { Page, Paged } from './page.ts';
+import type { Undoing, Undone } from './reviews.ts';
+
+/**
+ * A canary's life:
+ *   running   owners in its share are consolidated with its changes, and its figures are watched.
+ *   done      it has passed its last step: its changes hold for everybody until somebody promotes or stops it.
+ *   halted    a figure went past its bound, or somebody asked for the undo: nothing is consolidated with its changes any
+ *             more, and its lanes are held.
+ *   undoing   what was consolidated with its changes, and everything after that in the same lanes, is undone and waits
+ *             again in its old order.
+ *   undone    all of that is consolidated again.
+ *   promoted  its changes are the tenant's settings, or whoever operates the service has set them.
+ *   stopped   somebody ended it; what it wrote stays.
+ */
+export type CanaryState = 'running' | 'done' | 'halted' | 'undoing' | 'undone' | 'promoted' | 'stopped';
+
+/** In these states it has a tenant to itself. */
+export const OPEN_CANARY_STATES: readonly CanaryState[] = ['running', 'done', 'halted', 'undoing'];
+
+export interface CanaryStep {
+  /** Of the owners, in percent. */
+  readonly share: number;
+  /** The next step comes no sooner than after both. */
+  readonly minMs: Millis;
+  readonly minConsolidations: number;
+}
+
+/** What the second consolidation of an undo may use. null: no limit. */
+export interface UndoBudget {
+  readonly calls: number | null;
+  readonly tokens: number | null;
+  /** In the currency of the tenant's prices. */
+  readonly cost: number | null;
+}
+
+export interface Canary {
+  readonly id: string;
+  readonly tenant: TenantId;
+  readonly state: CanaryState;
+  /** What it does otherwise; read by those who carry it out. */
+  readonly changes: JsonObject;
+  readonly steps: readonly CanaryStep[];
+  /** The place of its step in the list. */
+  readonly step: number;
+  readonly stepAt: Millis;
+  /** By figure: how much worse than the rest it may be. */
+  readonly bounds: Readonly<Record<string, number>>;
+  /** Whether what it wrote is undone as soon as it halts. */
+  readonly undo: 'automatic' | 'manual';
+  readonly budget: UndoBudget;
+  /** The figures of both sides when they were last looked at. */
+  readonly watched: JsonObject | null;
+  /** Why it halted. */
+  readonly halt: Failure | null;
+  /** Why the undo waits. */
+  readonly waiting: Failure | null;
+  readonly createdAt: Millis;
+  readonly finishedAt: Millis | null;
+}
+
+export type NewCanary = Pick<
+  Canary,
+  'id' | 'tenant' | 'changes' | 'steps' | 'bounds' | 'undo' | 'budget' | 'createdAt'
+>;
+
+/** A move from one state to the next. What is left out stays as it is. */
+export interface CanaryMove {
+  readonly from: CanaryState;
+  readonly to: CanaryState;
+  /** When somebody should look at it again; null: never. */
+  readonly dueAt: Millis | null;
+  readonly step?: { readonly number: number; readonly at: Millis };
+  readonly budget?: UndoBudget;
+  readonly watched?: JsonObject;
+  readonly halt?: Failure;
+  readonly waiting?: Failure | null;
+  readonly finishedAt?: Millis | null;
+}
+
+/** Tells webhooks of a move, in its transaction. */
+export interface CanaryNews {
+  readonly type: 'canary.halted' | 'canary.undone' | 'canary.promoted' | 'canary.step';
+  readonly at: Millis;
+  readonly data: JsonObject;
+}
+
+/**
+ * held: nothing of it is consolidated. replayed: its batches wait again, or are worked on. done: they are consolidated.
+ * left: it stays as it is, since retention has removed what an undo would need.
+ */
+export type CanaryLaneState = 'held' | 'replayed' | 'done' | 'left';
+
+/** A lane that an undo has to do with, and what was undone in it. */
+export interface CanaryLane {
+  readonly lane: LaneId;
+  readonly state: CanaryLaneState;
+  readonly consolidations: number;
+  readonly batches: number;
+  /** What was undone had asked of models: so much is expected of the second consolidation. */
+  readonly expected: Spent;
+  /** What the second consolidation has asked of them so far. */
+  readonly used: Spent;
+}
+
+/** What consolidations have asked of models. */
+export interface Spent {
+  readonly calls: number;
+  readonly tokens: number;
+  /** null: a price is missing. */
+  readonly cost: number | null;
+}
+
+/** A consolidation that ended, as it is watched. */
+export interface WatchedConsolidation {
+  readonly id: string;
+  readonly lane: LaneId;
+  readonly batchIds: readonly string[];
+}
+
+/** What an undo takes back of a lane, newest first. */
+export interface CanaryWork {
+  readonly consolidations: readonly { readonly id: string; readonly batchIds: readonly string[] }[];
+  /** Batches that were parked with the changes of the canary. */
+  readonly parked: readonly string[];
+}
+
+export interface CanaryStore {
+  /** false: the tenant has an open one already. */
+  create(canary: NewCanary): Promise<boolean>;
+  get(tenant: TenantId, id: string): Promise<Canary | null>;
+  list(tenant: TenantId, page: Page): Promise<Paged<Canary>>;
+  /** One that is due, of any tenant, longest due first: nobody else gets it before `until`. */
+  take(now: Millis, until: Millis): Promise<Canary | null>;
+  /** false: it is not in that state, or would be open beside another one. */
+  move(id: string, move: CanaryMove, news?: CanaryNews): Promise<boolean>;
+  /** The newest ones that were begun since a moment and have ended: with the changes of a canary, or with those of none. */
+  watched(
+    tenant: TenantId,
+    canary: string | null,
+    how: { readonly since: Millis; readonly limit: number },
+  ): Promise<readonly WatchedConsolidation[]>;
+  /** How many were applied with the changes of a canary since a moment. */
+  appliedSince(canary: string, since: Millis): Promise<number>;
+  /** How many owners of the tenant there are, and in how many lanes something was consolidated with the changes of a canary. */
+  reach(tenant: TenantId, canary: string): Promise<{ readonly owners: number; readonly touched: number }>;
+  /** Lanes in which a canary's changes were used, by id, whether anything of it is undone or not. */
+  touched(canary: string, page: { readonly after: LaneId | null; readonly limit: number }): Promise<readonly LaneId[]>;
+  /**
+   * The next lanes in which a canary's changes were, or are being, used are held, each in the order of their ids: no turn is
+   * claimed in them, and whoever works on one may write no more; its batches wait again. `pinned`: only where they are being used.
+   */
+  hold(
+    canary: string,
+    how: { readonly pinned: boolean; readonly limit: number; readonly now: Millis },
+  ): Promise<readonly LaneId[]>;
+  /** Turns of a lane are claimed again; one in which nothing was undone is no lane of the undo any more. null: nothing waits. */
+  letGo(canary: string, lane: LaneId, now: Millis): Promise<Nudge | null>;
+  /** The lanes of an undo, by id. */
+  lanes(
+    canary: string,
+    filter: { readonly state?: CanaryLaneState; readonly after?: LaneId; readonly limit: number },
+  ): Promise<readonly CanaryLane[]>;
+  /** What is left to take back in a lane: consolidations with the canary's changes, and all that were applied after the first of them. */
+  work(canary: string, lane: LaneId, limit: number): Promise<CanaryWork>;
+  /** Writes an undo and lets its batches wait again at their old positions, in one transaction with the note of it. */
+  takeBack(canary: string, undoing: Undoing, expected: Spent): Promise<Undone>;
+  /** Parked batches of a held lane wait again. */
+  replay(
+    canary: string,
+    lane: LaneId,
+    how: { readonly batchIds: readonly string[]; readonly now: Millis },
+  ): Promise<void>;
+  /** Consolidations of the batches that wait again, as far as they are applied; `open`: batches that are not through. */
+  again(canary: string, lane: LaneId): Promise<{ readonly open: number; readonly consolidations: readonly string[] }>;
+  /** The lane goes on in its undo. */
+  mark(canary: string, lane: LaneId, how: { readonly state: CanaryLaneState; readonly used?: Spent }): Promise<void>;
+}

@@ -16,6 +16,9 @@ const MemoryPage = lazy(async () => ({ default: (await import('./pages/memory.ts
 const Playground = lazy(async () => ({ default: (await import('./pages/playground.tsx')).Playground }));
 const ReplayPage = lazy(async () => ({ default: (await import('./pages/replay.tsx')).ReplayPage }));
 const Reviews = lazy(async () => ({ default: (await import('./pages/reviews.tsx')).Reviews }));
+const Suites = lazy(async () => ({ default: (await import('./pages/suites.tsx')).Suites }));
+const SuitePage = lazy(async () => ({ default: (await import('./pages/suites.tsx')).SuitePage }));
+const SuiteRunPage = lazy(async () => ({ default: (await import('./pages/suites.tsx')).SuiteRunPage }));
 const UserPage = lazy(async () => ({ default: (await import('./pages/user.tsx')).UserPage }));
 const Settings = lazy(async () => ({ default: (await import('./pages/settings.tsx')).Settings }));
 const Users = lazy(async () => ({ default: (await import('./pages/users.tsx')).Users }));
@@ -47,6 +50,9 @@ export function App() {
             <Route path="/consolidations/:id" component={ConsolidationPage} />
             <Route path="/work" component={Work} />
             <Route path="/work/replays/:id" component={ReplayPage} />
+            <Route path="/suites" component={Suites} />
+            <Route path="/suites/:name" component={SuitePage} />
+            <Route path="/suites/:name/:id" component={SuiteRunPage} />
             <Route path="/reviews" component={Reviews} />
             <Route path="/playground" component={Playground} />
             <Route path="/settings/:page?" component={Settings} />

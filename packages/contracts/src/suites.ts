@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ExternalId, FailureView, listOf, Moment, PageQuery, ScopeView, SuiteName } from './common.ts';
-import { SUITE_RUNS, SUITES } from './examples.ts';
+import { SUITE_MARGINS, SUITE_RUNS, SUITES } from './examples.ts';
 import { ChangeFields } from './replays.ts';
 import { PutSettings } from './settings.ts';
 
@@ -129,7 +129,9 @@ export const PostSuite = z
   .meta({ id: 'PostSuite', examples: SUITES });
 export type PostSuite = z.infer<typeof PostSuite>;
 
-export const PutSuiteMargins = z.strictObject({ margins: Margins }).meta({ id: 'PutSuiteMargins' });
+export const PutSuiteMargins = z
+  .strictObject({ margins: Margins })
+  .meta({ id: 'PutSuiteMargins', examples: SUITE_MARGINS });
 
 export const SuiteParams = z.strictObject({ name: SuiteName });
 export const SuiteRunParams = z.strictObject({ name: SuiteName, id: z.string().min(1) });

@@ -78,6 +78,7 @@ export {
 } from './seeded-regressions.ts';
 export { stateHash } from './state-hash.ts';
 export { studyBench } from './study-bench.ts';
+export { type SuiteBench, suiteBench, worseIn } from './suite-bench.ts';
 export { type SummaryBench, summaryBench } from './summary-bench.ts';
 export { type Talk, type TalkOptions, type Turn, talk } from './talk/talk.ts';
 export { reordered, type TimedBatch, timedBatches, timedDecide, timedExtract } from './timed-world.ts';

@@ -24,7 +24,7 @@ export function ReplayPage() {
     <Answer of={replay}>
       {(now) => (
         <>
-          <h1>{now.kind === 'live' ? 'Replay' : 'What if'}</h1>
+          <h1>{now.kind === 'live' ? 'Replay' : now.kind === 'suite' ? 'Run of a suite' : 'What if'}</h1>
           <Head replay={now} />
           {now.result !== null && <Result result={now.result} />}
         </>

@@ -13,6 +13,7 @@ import { Parked } from './work/parked.tsx';
 /** How often it is read again while somebody looks. */
 const EVERY_MS = 3_000;
 const SHOWN = 5;
+const REPLAY_NAMES = { live: 'Replay', what_if: 'What if', suite: 'Run of a suite' } as const;
 
 /** What waits, what is stuck and why, and what is being done about it. */
 export function Work() {
@@ -28,7 +29,7 @@ export function Work() {
   );
 }
 
-/** The last replays and what-ifs. */
+/** The last replays and what-ifs, and runs of suites. */
 function Replays() {
   const list = usePages({
     queryKey: ['replays'],
@@ -45,7 +46,7 @@ function Replays() {
             {rows.map((replay) => (
               <li key={replay.id}>
                 <div className="row">
-                  <Link href={`/work/replays/${replay.id}`}>{replay.kind === 'live' ? 'Replay' : 'What if'}</Link>
+                  <Link href={`/work/replays/${replay.id}`}>{REPLAY_NAMES[replay.kind]}</Link>
                   <StateTag state={replay.state} />
                   <span className="quiet">
                     {replay.matched.toLocaleString('en')} {replay.matched === 1 ? 'batch' : 'batches'},{' '}

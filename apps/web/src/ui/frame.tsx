@@ -16,6 +16,7 @@ const SECTIONS: readonly Section[] = [
   { path: '/graph', name: 'Graph', isOffered: (who) => may(who, 'search') && isOfAllApps(who) },
   { path: '/consolidations', name: 'Consolidations', isOffered: (who) => may(who, 'manage') && isOfAllApps(who) },
   { path: '/work', name: 'Work', isOffered: (who) => may(who, 'ingest') && isOfAllApps(who) },
+  { path: '/suites', name: 'Suites', isOffered: (who) => may(who, 'admin') },
   { path: '/reviews', name: 'Reviews', isOffered: (who) => may(who, 'manage') && isOfAllApps(who) },
   { path: '/playground', name: 'Playground', isOffered: (who) => may(who, 'ingest') && may(who, 'search') },
   { path: '/settings', name: 'Settings', isOffered: mayChange },

@@ -92,6 +92,19 @@ const calls = tests('calls', {
   path: 'packages/workbench/proofs/cost.test.ts',
 });
 
+const gate: Proof = {
+  name: 'gate',
+  proves:
+    'A suite blocks twelve ways in which a model gets worse, and of 200 runs of one that is as good as before, with five noisy answers in a hundred, at most one.',
+  takes: '15 minutes',
+  flags: { runs: { help: 'How many noisy runs.', usual: '200' } },
+  run: async ({ runs = '' }, tools) => {
+    const ran = await suites(tools, { GATE_RUNS: runs }, ['packages/workbench/proofs/gate.test.ts']);
+    const each = `12 regressions, ${count(Number(runs))} noisy runs`;
+    return { ...ran, figure: `${each}: ${ran.failures.length === 0 ? 'all blocked, and at most one' : ran.figure}` };
+  },
+};
+
 const bundle: Proof = {
   name: 'bundle',
   proves:
@@ -172,6 +185,7 @@ export const PROOFS: readonly Proof[] = [
   npmPackage,
   fuzz,
   forgetting,
+  gate,
   bundle,
   qdrant,
   models,

@@ -1,0 +1,224 @@
+import type { SuiteRun } from '@slowwave/sdk';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from 'wouter';
+import { api } from '../api.ts';
+import { Owner } from '../ui/links.tsx';
+import { Pages, usePages } from '../ui/pages.tsx';
+import { StateTag } from '../ui/standing.tsx';
+import { Answer, Empty } from '../ui/states.tsx';
+import { Moment } from '../ui/time.tsx';
+import { Wide } from '../ui/wide.tsx';
+
+const EVERY_MS = 3_000;
+
+/** The suites of the tenant. */
+export function Suites() {
+  const list = usePages({
+    queryKey: ['suites'],
+    read: (cursor, signal) => api.send('GET /v1/suites', { query: { cursor } }, { signal }),
+  });
+  return (
+    <>
+      <h1>Suites</h1>
+      <section className="card" aria-label="Suites">
+        <p className="quiet">
+          Recorded conversations, to try other prompts, settings and models with. Record one with{' '}
+          <code>slowwave suite record daily</code>.
+        </p>
+        <Pages of={list}>
+          {(rows) => (
+            <ul className="plain">
+              {rows.map(({ name, origin, masked, created_at: created }) => (
+                <li key={name} className="row">
+                  <Link href={`/suites/${name}`}>{name}</Link>
+                  <span className="tag">{origin === 'production' ? 'recorded' : 'from a file'}</span>
+                  {masked && <span className="tag">masked</span>}
+                  <span className="quiet">
+                    <Moment iso={created} />
+                  </span>
+                </li>
+              ))}
+            </ul>
+          )}
+        </Pages>
+        {list.rows?.length === 0 && <Empty>There are no suites yet.</Empty>}
+      </section>
+    </>
+  );
+}
+
+/** One suite with its runs. */
+export function SuitePage() {
+  const { name = '' } = useParams();
+  const suite = useQuery({
+    queryKey: ['suites', name],
+    queryFn: ({ signal }) => api.suites.get(name, { signal }),
+  });
+  const runs = usePages({
+    queryKey: ['suites', name, 'runs'],
+    read: (cursor, signal) =>
+      api.send('GET /v1/suites/{name}/runs', { params: { name }, query: { cursor } }, { signal }),
+    everyMs: EVERY_MS,
+  });
+  return (
+    <Answer of={suite}>
+      {({ estimate }) => (
+        <>
+          <h1>Suite {name}</h1>
+          <section className="card" aria-label="Runs">
+            <p className="quiet">
+              A run of {estimate.cases} cases takes about {estimate.calls.toLocaleString('en')} calls and{' '}
+              {estimate.tokens.toLocaleString('en')} ± {estimate.spread.toLocaleString('en')} tokens.
+            </p>
+            <Pages of={runs}>
+              {(rows) => (
+                <ul className="plain">
+                  {rows.map((run) => (
+                    <li key={run.id} className="row">
+                      <Link href={`/suites/${name}/${run.id}`}>{changesText(run.changes)}</Link>
+                      <Outcome run={run} />
+                      <span className="quiet">
+                        <Moment iso={run.created_at} />
+                      </span>
+                    </li>
+                  ))}
+                </ul>
+              )}
+            </Pages>
+            {runs.rows?.length === 0 && <Empty>It was not run yet.</Empty>}
+          </section>
+        </>
+      )}
+    </Answer>
+  );
+}
+
+/** The report of a run. */
+export function SuiteRunPage() {
+  const { name = '', id = '' } = useParams();
+  const run = useQuery({
+    queryKey: ['suites', name, 'runs', id],
+    queryFn: ({ signal }) => api.suites.getRun(name, id, { signal }) as Promise<SuiteRun>,
+    refetchInterval: ({ state: { data } }) => data?.passed === null && data.error === null && EVERY_MS,
+  });
+  return (
+    <Answer of={run}>
+      {(now) => (
+        <>
+          <h1>Run of {name}</h1>
+          <section className="card" aria-label="Run">
+            <div className="row">
+              <Outcome run={now} />
+              <span>{changesText(now.changes)}</span>
+              <span className="push row">
+                <Link href={`/suites/${name}`}>All runs</Link>
+              </span>
+            </div>
+            <p className="quiet">
+              {now.batches.done} of {now.batches.total} batches; {now.spent_tokens.toLocaleString('en')} of{' '}
+              {now.budget_tokens.toLocaleString('en')} tokens.
+            </p>
+            {now.error !== null && <p className="problem">{now.error.message}</p>}
+          </section>
+          {now.report !== null && <Report report={now.report} />}
+        </>
+      )}
+    </Answer>
+  );
+}
+
+type ReportOf = NonNullable<SuiteRun['report']>;
+type Figure = ReportOf['figures'][number];
+
+function changesText(changes: unknown): string {
+  const all = Object.entries((changes ?? {}) as Record<string, unknown>);
+  if (all.length === 0) return 'Nothing changed';
+  return all.map(([name, value]) => `${name}: ${typeof value === 'string' ? value : '…'}`).join(', ');
+}
+
+function Outcome({ run }: { readonly run: Pick<SuiteRun, 'passed' | 'state'> }) {
+  if (run.passed === null) return <StateTag state={run.state} />;
+  return run.passed ? <span className="tag good">passed</span> : <span className="tag bad">blocked</span>;
+}
+
+const ORDER = ['worse', 'unclear', 'fine', 'shown'];
+const TAGS: Readonly<Record<Figure['verdict'], string>> = {
+  worse: 'tag bad',
+  unclear: 'tag wait',
+  fine: 'tag good',
+  shown: 'tag',
+};
+
+function Report({ report }: { readonly report: ReportOf }) {
+  const figures = report.figures.toSorted((a, b) => ORDER.indexOf(a.verdict) - ORDER.indexOf(b.verdict));
+  return (
+    <>
+      <Wide name="Figures" card>
+        <table>
+          <thead>
+            <tr>
+              <th>Figure</th>
+              <td />
+              <th className="number">{report.baseline_run === null ? 'As stored' : 'Unchanged'}</th>
+              <th className="number">This run</th>
+              <th className="number">Difference</th>
+              <th className="number">Margin</th>
+            </tr>
+          </thead>
+          <tbody>
+            {figures.map((figure) => (
+              <tr key={`${figure.figure} ${figure.language}`}>
+                <th title={figure.says}>
+                  {figure.figure.replaceAll('_', ' ')}
+                  {figure.language !== null && ` (${figure.language})`}
+                </th>
+                <td>
+                  <span className={TAGS[figure.verdict]}>{figure.verdict}</span>
+                </td>
+                <td className="number">{numberText(figure.baseline)}</td>
+                <td className="number">{numberText(figure.variant)}</td>
+                <td className="number">{differenceText(figure)}</td>
+                <td className="number">{marginText(figure)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Wide>
+      {report.lost > 0 && <Lost report={report} />}
+    </>
+  );
+}
+
+const Lost = ({ report }: { readonly report: ReportOf }) => (
+  <section className="card" aria-label="Lost facts">
+    <h2>Facts that were not found again</h2>
+    <ul className="plain">
+      {report.lost_facts.map((fact) => (
+        <li key={`${fact.user_id} ${fact.agent_id} ${fact.run_id} ${fact.text}`}>
+          <span className="quiet">
+            <Owner of={fact} />
+          </span>{' '}
+          {fact.text}
+        </li>
+      ))}
+    </ul>
+    {report.lost_facts.length < report.lost && (
+      <p className="quiet">
+        The first {report.lost_facts.length} of {report.lost} are shown.
+      </p>
+    )}
+  </section>
+);
+
+const LARGE = 100;
+const PERCENT = 100;
+const numberText = (value: number | null): string =>
+  value === null ? '–' : Math.abs(value) >= LARGE ? Math.round(value).toLocaleString('en') : value.toFixed(3);
+
+const differenceText = ({ difference }: Figure): string =>
+  difference === null
+    ? 'too few cases'
+    : `${numberText(difference.value)} (${numberText(difference.low)} … ${numberText(difference.high)})`;
+
+const marginText = ({ margin }: Figure): string =>
+  margin === null ? '–' : margin.relative === true ? `${Math.round(margin.by * PERCENT)} %` : numberText(margin.by);

@@ -1,0 +1,44 @@
+import { answers, echoExtractor, keyedDecider, startModelServer } from '@slowwave/testkit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { consoleForTests, WITHIN_MS } from './browsing.ts';
+
+const CITIES = ['Oslo', 'Lisbon', 'Turin', 'Graz', 'Lyon', 'Porto', 'Utrecht'];
+const works = answers({
+  extract_facts: echoExtractor(),
+  decide_operations: keyedDecider((text) => text.split(' is ')[0] ?? text),
+});
+const forgetful = answers({ extract_facts: () => ({ facts: [] }) });
+
+const model = await startModelServer({
+  script: (asked) => (asked.request.model === 'forgetful' ? forgetful(asked) : works(asked)),
+});
+afterAll(() => model.close());
+
+describe('the pages of suites', () => {
+  const at = consoleForTests({ OPENAI_BASE_URL: model.baseUrl, SLOWWAVE_EMBEDDING_MODEL: 'builtin' });
+
+  beforeAll(async () => {
+    for (const city of CITIES) await at.say(`from ${city}`, `home is ${city}`);
+    await at.api.suites.make({ name: 'daily', record: { owners: CITIES.length, batches_per_owner: 5, mask: false } });
+    const run = await at.api.suites.run('daily', { model: 'forgetful' });
+    if ('dry_run' in run) throw new Error('expected a run, got an estimate');
+    const passed = async () => (await at.api.suites.getRun('daily', run.id)) as { readonly passed: boolean | null };
+    await expect.poll(async () => (await passed()).passed, { timeout: WITHIN_MS }).toBe(false);
+  }, 2 * WITHIN_MS);
+
+  it('lead from the list to a run that is blocked, with its figures and the facts that were lost', async () => {
+    const { page, open, expectClean } = await at.visit();
+    await open('/suites');
+    await expectClean();
+    await page.getByRole('link', { name: 'daily' }).click({ timeout: WITHIN_MS });
+    await page.getByText(/^A run of 7 cases takes about/u).waitFor({ timeout: WITHIN_MS });
+    await page.getByText('blocked').waitFor({ timeout: WITHIN_MS });
+    await expectClean();
+    await page.getByRole('link', { name: 'model: forgetful' }).click();
+    await page.getByRole('row', { name: /^facts kept worse 1\.000 0\.000/u }).waitFor({ timeout: WITHIN_MS });
+    const lost = page.getByRole('region', { name: 'Lost facts' });
+    expect(await lost.getByRole('listitem').count()).toBe(CITIES.length);
+    await lost.getByText('home is Oslo').waitFor();
+    await expectClean();
+  });
+});

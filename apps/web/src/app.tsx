@@ -12,6 +12,7 @@ const Consolidations = lazy(async () => ({ default: (await import('./pages/conso
 const ConsolidationPage = lazy(async () => ({
   default: (await import('./pages/consolidation.tsx')).ConsolidationPage,
 }));
+const Costs = lazy(async () => ({ default: (await import('./pages/costs.tsx')).Costs }));
 const MemoryPage = lazy(async () => ({ default: (await import('./pages/memory.tsx')).MemoryPage }));
 const Playground = lazy(async () => ({ default: (await import('./pages/playground.tsx')).Playground }));
 const ReplayPage = lazy(async () => ({ default: (await import('./pages/replay.tsx')).ReplayPage }));
@@ -53,6 +54,7 @@ export function App() {
             <Route path="/suites" component={Suites} />
             <Route path="/suites/:name" component={SuitePage} />
             <Route path="/suites/:name/:id" component={SuiteRunPage} />
+            <Route path="/costs" component={Costs} />
             <Route path="/reviews" component={Reviews} />
             <Route path="/playground" component={Playground} />
             <Route path="/settings/:page?" component={Settings} />

@@ -56,8 +56,8 @@ describe('the metrics of the engine', () => {
     engineMetrics(registry).call(turn, call);
     const text = await registry.metrics();
     expect(text).toContain('slowwave_model_calls_total{kind="extract_facts",model="small",outcome="model_timeout"} 1');
-    expect(text).toContain('slowwave_model_tokens_total{kind="extract_facts",model="small",direction="prompt"} 40');
-    expect(text).toContain('slowwave_model_cost_total{kind="extract_facts",model="small"} 0.5');
+    expect(text).toContain('slowwave_model_tokens_total{kind="extract_facts",model="small",cause="none",direction="prompt"} 40');
+    expect(text).toContain('slowwave_model_cost_total{kind="extract_facts",model="small",cause="none"} 0.5');
     expect(text).toContain('slowwave_model_call_duration_seconds_sum{kind="extract_facts",model="small"} 0.25');
   });
 
@@ -77,7 +77,7 @@ describe('the metrics of the engine', () => {
     });
     meter.searchable([-5]);
     const text = await registry.metrics();
-    expect(text).toContain('slowwave_model_tokens_total{kind="k",model="m",direction="completion"} 0');
+    expect(text).toContain('slowwave_model_tokens_total{kind="k",model="m",cause="none",direction="completion"} 0');
     expect(text).toContain('slowwave_searchable_delay_seconds_sum 0');
   });
 });
@@ -93,7 +93,7 @@ describe('an embedder that is metered', () => {
     const text = await registry.metrics();
     expect(text).toContain('slowwave_model_calls_total{kind="embed",model="fake-256",outcome="answered"} 1');
     expect(text).toContain('slowwave_model_calls_total{kind="embed",model="fake-256",outcome="model_unreachable"} 1');
-    expect(text).toContain('slowwave_model_tokens_total{kind="embed",model="fake-256",direction="prompt"} 1');
+    expect(text).toContain('slowwave_model_tokens_total{kind="embed",model="fake-256",cause="none",direction="prompt"} 1');
   });
 });
 

@@ -126,23 +126,25 @@ function callMetrics(registry: Registry): (call: MeasuredCall) => void {
   });
   const tokens = new Counter({
     name: 'slowwave_model_tokens_total',
-    help: 'Tokens of model calls, including failed calls where known',
-    labelNames: ['kind', 'model', 'direction'] as const,
+    help: 'Tokens of model calls, by estimate where a call that may be paid for was not answered; cached is a part of prompt',
+    labelNames: ['kind', 'model', 'cause', 'direction'] as const,
     registers,
   });
   const cost = new Counter({
     name: 'slowwave_model_cost_total',
     help: "Known cost of model calls in the currency of the tenant's prices: US dollars at list prices",
-    labelNames: ['kind', 'model'] as const,
+    labelNames: ['kind', 'model', 'cause'] as const,
     registers,
   });
-  return ({ kind, model, failure, usage, cost: spent, ...times }) => {
+  return ({ kind, model, cause, failure, usage, cost: spent, ...times }) => {
     const labels = { kind, model };
+    const paid = { ...labels, cause: cause ?? 'none' };
     duration.observe(labels, secondsOf(times));
     calls.inc({ ...labels, outcome: failure ?? 'answered' });
-    tokens.inc({ ...labels, direction: 'prompt' }, amountOf(usage.promptTokens));
-    tokens.inc({ ...labels, direction: 'completion' }, amountOf(usage.completionTokens));
-    cost.inc(labels, amountOf(spent));
+    tokens.inc({ ...paid, direction: 'prompt' }, amountOf(usage.promptTokens));
+    tokens.inc({ ...paid, direction: 'cached' }, amountOf(usage.cachedTokens ?? 0));
+    tokens.inc({ ...paid, direction: 'completion' }, amountOf(usage.completionTokens));
+    cost.inc(paid, amountOf(spent));
   };
 }
 

@@ -149,7 +149,7 @@ export {
   spokenOf,
   writtenIn,
 } from './messages/messages.ts';
-export { ARE_YOU_THERE } from './models/away.ts';
+export { ARE_YOU_THERE, type Wondering, wonder } from './models/away.ts';
 export type { Book } from './models/book.ts';
 export {
   type Calibration,

@@ -68,7 +68,7 @@ export async function openEngine(config: Config, log: Log, observer: Observer): 
   limits.watch(embedder);
   const { chat, chats, otherChat, imageModel, each } = await openChats(config, { log, ledger, limits });
   const urls = urlPolicy(config.allowedPrivateUrls);
-  const question = firstQuestion(config, { each, meter, tools: systemTools, log });
+  const question = firstQuestion(config, { each, ledger, meter, tools: systemTools, log });
   const calibration = openCalibration(config, { ledger, embedder, log });
   return {
     bundles: ledger.bundles,

@@ -1,12 +1,11 @@
 import {
-  ARE_YOU_THERE,
   type ChatModel,
-  callModel,
   type EngineDeps,
   EngineError,
   type EngineErrorCode,
   type Ledger,
   type Log,
+  wonder,
 } from '@slowwave/engine';
 import { type Config, ConfigError } from '../config/index.ts';
 
@@ -17,16 +16,13 @@ export interface FirstQuestion {
   close(): Promise<void>;
 }
 
-type Asking = Pick<EngineDeps, 'meter' | 'tools' | 'log'> & { readonly each: readonly ChatModel[] };
+type Asking = Pick<EngineDeps, 'ledger' | 'meter' | 'tools' | 'log'> & { readonly each: readonly ChatModel[] };
 
 export function firstQuestion({ chatTried }: Config, { each, ...deps }: Asking): FirstQuestion {
   const stopped = new AbortController();
   let running: Promise<unknown> = Promise.resolve();
   const asked = (chat: ChatModel): Promise<unknown> =>
-    callModel(
-      { deps: { ...deps, chat }, turn: null, prices: {}, book: null, cancel: stopped.signal },
-      ARE_YOU_THERE,
-    ).catch((error: unknown) => tell(deps.log, { model: chat.name, error }));
+    wonder({ ...deps, chat }, stopped.signal).catch((error: unknown) => tell(deps.log, { model: chat.name, error }));
   return {
     ask: () => {
       if (chatTried) running = Promise.all(each.filter(({ name }) => name !== 'builtin').map(asked));

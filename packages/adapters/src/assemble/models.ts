@@ -198,7 +198,7 @@ export interface Limits {
 /** All processes on one queue share what the provider allows; each finds out itself whether the provider answers. */
 export function openLimits(
   config: Config,
-  { log, ledger }: With,
+  { log, ledger }: With & { readonly ledger: Pick<Ledger, 'usage' | 'settings'> },
   { registry, meter }: Pick<Observer, 'registry' | 'meter'>,
 ): Limits {
   const limiter = countWaits(limiterOf(config, log), registry);
@@ -208,7 +208,7 @@ export function openLimits(
   return {
     of: (chat, { key, hasFallbacks }) => {
       const model = breakingChat(limitedChat(chat, { limiter, log, as: key }), {
-        ...{ log, meter, ...(hasFallbacks && { policy: FALLBACK_POLICY }) },
+        ...{ log, meter, ledger, ...(hasFallbacks && { policy: FALLBACK_POLICY }) },
         paused: tellPaused(key, ledger),
       });
       models.push({ name: () => key, breaker: model.breaker });

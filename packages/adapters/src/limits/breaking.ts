@@ -7,15 +7,15 @@ import {
   type ChatModel,
   CLOSED_BREAKER,
   callFailed,
-  callModel,
   callUndecided,
   type Embedder,
   EngineError,
   type EngineErrorCode,
   FencedError,
   type Log,
-  type Meter,
   type Millis,
+  type Wondering,
+  wonder,
 } from '@slowwave/engine';
 import { systemTools } from '../system/index.ts';
 import { steadyNow } from './memory-limiter.ts';
@@ -54,17 +54,21 @@ interface BreakingOptions {
 }
 
 /**
- * A chat model that is left alone while it keeps failing. What finds out whether it is there is measured, and counted to nobody:
- * whoever asked last is no more to blame than the others.
+ * A chat model that is left alone while it keeps failing.
  */
 export function breakingChat(
   chat: ChatModel,
-  { meter, policy = POLICY, ...options }: BreakingOptions & { readonly meter: Meter },
+  {
+    meter,
+    ledger = null,
+    policy = POLICY,
+    ...options
+  }: BreakingOptions & Pick<Wondering, 'meter'> & Partial<Pick<Wondering, 'ledger'>>,
 ): BreakingChat {
-  const deps = { chat, meter, tools: systemTools };
+  const deps = { chat, meter, ledger, tools: systemTools };
   const { guarded, breaker, isLeftAlone } = breaking({
     ...{ ...options, policy, model: chat.name },
-    askAnything: (cancel) => callModel({ deps, turn: null, prices: {}, book: null, cancel }, ARE_YOU_THERE),
+    askAnything: (cancel) => wonder(deps, cancel),
   });
   const ask: ChatModel['ask'] = (call, cancel) => guarded(call.name, cancel, () => chat.ask(call, cancel));
   return { ...chat, breaker, isLeftAlone, ask };

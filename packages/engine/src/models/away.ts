@@ -4,7 +4,8 @@ import type { Turn } from '../ports/ledger/lanes.ts';
 import type { SentCall } from '../ports/ledger/usage.ts';
 import type { ChatCall } from '../ports/models.ts';
 import type { Cancellation } from '../ports/tools.ts';
-import { callOfTurn } from './book.ts';
+import { DEFAULT_TENANT } from '../words.ts';
+import { callOfTurn, causeOf } from './book.ts';
 import { callModel } from './call-model.ts';
 import { type ChatStep, chatsOf } from './steps.ts';
 
@@ -85,6 +86,27 @@ async function isAway(ask: () => Promise<unknown>): Promise<boolean> {
   } catch (error) {
     return error instanceof EngineError && (DOUBTFUL.includes(error.code) || !error.countsAsTry);
   }
+}
+
+/** What it takes to ask a model whether it is there, for nobody in particular. */
+export interface Wondering extends Pick<EngineDeps, 'chat' | 'meter' | 'tools'> {
+  /** null: nobody counts it. */
+  readonly ledger: Pick<EngineDeps['ledger'], 'usage' | 'settings'> | null;
+}
+
+/** Asks a model whether it is there. Whoever asked it last is no more to blame than others: it is counted to the operator's tenant. */
+export async function wonder({ ledger, ...deps }: Wondering, cancel: Cancellation): Promise<void> {
+  if (ledger === null) {
+    await callModel({ deps, turn: null, prices: {}, book: null, cancel }, ARE_YOU_THERE);
+    return;
+  }
+  const { usage, settings } = ledger;
+  const { prices } = await settings.get(DEFAULT_TENANT);
+  const nobody = { tenant: DEFAULT_TENANT, lane: null, consolidationId: null, appId: null, keyId: null } as const;
+  const of = { ...nobody, step: 'probe', cause: causeOf(nobody) } as const;
+  const book = { of, usage, note: (call: SentCall) => usage.note(call) };
+  const { call } = await callModel({ deps, turn: null, prices, book, cancel }, ARE_YOU_THERE);
+  if (call !== null) await usage.settle([call]);
 }
 
 /** The question counts as any other: it is paid for. */

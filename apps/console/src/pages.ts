@@ -9,7 +9,9 @@ import { consolePolicy, type FastifyReply, type FastifyRequest, type Routes } fr
 const BUILT = fileURLToPath(new URL('../../web/dist/', import.meta.url));
 
 /** What the address of a page begins with. All of them are one document, whose script reads the address. */
-const SECTIONS = ['users', 'memories', 'consolidations', 'work', 'reviews', 'graph', 'settings', 'playground'] as const;
+const SECTIONS = [
+  ...['users', 'memories', 'consolidations', 'work', 'reviews', 'graph', 'costs', 'settings', 'playground'],
+] as const;
 
 /** Where people see what is remembered of them: a document of its own, and the only one that may stand in a frame. */
 const OWN_PAGE = '/me';

@@ -56,7 +56,9 @@ describe('the metrics of the engine', () => {
     engineMetrics(registry).call(turn, call);
     const text = await registry.metrics();
     expect(text).toContain('slowwave_model_calls_total{kind="extract_facts",model="small",outcome="model_timeout"} 1');
-    expect(text).toContain('slowwave_model_tokens_total{kind="extract_facts",model="small",cause="none",direction="prompt"} 40');
+    expect(text).toContain(
+      'slowwave_model_tokens_total{kind="extract_facts",model="small",cause="none",direction="prompt"} 40',
+    );
     expect(text).toContain('slowwave_model_cost_total{kind="extract_facts",model="small",cause="none"} 0.5');
     expect(text).toContain('slowwave_model_call_duration_seconds_sum{kind="extract_facts",model="small"} 0.25');
   });
@@ -93,7 +95,9 @@ describe('an embedder that is metered', () => {
     const text = await registry.metrics();
     expect(text).toContain('slowwave_model_calls_total{kind="embed",model="fake-256",outcome="answered"} 1');
     expect(text).toContain('slowwave_model_calls_total{kind="embed",model="fake-256",outcome="model_unreachable"} 1');
-    expect(text).toContain('slowwave_model_tokens_total{kind="embed",model="fake-256",cause="none",direction="prompt"} 1');
+    expect(text).toContain(
+      'slowwave_model_tokens_total{kind="embed",model="fake-256",cause="none",direction="prompt"} 1',
+    );
   });
 });
 

@@ -8,6 +8,8 @@ import { Loading, Problem } from './ui/states.tsx';
 /** Each page is a file of its own, loaded when somebody first goes there. */
 const Overview = lazy(async () => ({ default: (await import('./pages/overview.tsx')).Overview }));
 const GraphPage = lazy(async () => ({ default: (await import('./pages/graph.tsx')).GraphPage }));
+const Canaries = lazy(async () => ({ default: (await import('./pages/canaries.tsx')).Canaries }));
+const CanaryPage = lazy(async () => ({ default: (await import('./pages/canary.tsx')).CanaryPage }));
 const Consolidations = lazy(async () => ({ default: (await import('./pages/consolidations.tsx')).Consolidations }));
 const ConsolidationPage = lazy(async () => ({
   default: (await import('./pages/consolidation.tsx')).ConsolidationPage,
@@ -56,6 +58,8 @@ export function App() {
             <Route path="/suites/:name/:id" component={SuiteRunPage} />
             <Route path="/costs" component={Costs} />
             <Route path="/reviews" component={Reviews} />
+            <Route path="/canaries" component={Canaries} />
+            <Route path="/canaries/:id" component={CanaryPage} />
             <Route path="/playground" component={Playground} />
             <Route path="/settings/:page?" component={Settings} />
             <Route>

@@ -145,7 +145,18 @@ describe('the console with a key', () => {
   }
 
   const GENERAL = [
-    ...['/', '/users', '/graph', '/consolidations', '/work', '/reviews', '/playground', '/costs', '/settings'],
+    ...[
+      '/',
+      '/users',
+      '/graph',
+      '/consolidations',
+      '/work',
+      '/reviews',
+      '/canaries',
+      '/playground',
+      '/costs',
+      '/settings',
+    ],
     ...['review', 'retention', 'budgets', 'keys', 'webhooks', 'audit', 'models', 'health'].map((p) => `/settings/${p}`),
   ];
   const pagesOf = ({ user, ids: { memories, consolidations, replays } }: About): readonly string[] => [

@@ -7,6 +7,7 @@ import {
   type Examination,
   examine,
   type Ledger,
+  OPEN_CANARY_STATES,
   oldestUnprojected,
   payerOf,
   type StudyOutcome,
@@ -24,6 +25,7 @@ interface Counting {
 export function measure(metrics: Registry, deps: EngineDeps, schedule: Counting) {
   measureLedger(metrics, deps);
   measureDoctor(metrics, deps);
+  measureCanaries(metrics, deps);
   measureQueue(metrics, schedule);
   return { attempted: measureWebhooks(metrics, deps), studied: measureStudies(metrics, deps) };
 }
@@ -85,6 +87,24 @@ function measureLedger(metrics: Registry, { ledger, tools, embedder }: Deps): vo
     metrics,
     ['slowwave_oldest_due_seconds', 'How long the oldest due lane has been waiting: whether workers make progress.'],
     async () => ageOf(await ledger.overview.oldestDue(tools.now()), tools),
+  );
+}
+
+function measureCanaries(metrics: Registry, { ledger }: Deps): void {
+  new Gauge({
+    name: 'slowwave_canaries',
+    help: 'Open canaries by state; one that has halted waits for somebody, or is being undone.',
+    labelNames: ['state'],
+    registers: [metrics],
+    async collect() {
+      const { open } = await ledger.canaries.counts();
+      for (const state of OPEN_CANARY_STATES) this.set({ state }, open[state] ?? 0);
+    },
+  });
+  gauge(
+    metrics,
+    ['slowwave_lanes_held', 'Owners whose batches wait because a canary has halted.'],
+    async () => (await ledger.canaries.counts()).held,
   );
 }
 

@@ -121,8 +121,10 @@ export function describeCanaries(bench: () => Bench): void {
       const b = bench();
       const { id } = await started(b);
       const { batch, turn } = await claimedBatch(b);
+      expect(await b.ledger.canaries.counts()).toEqual({ open: { running: 1 }, held: 0 });
       expect(await hold(b, id)).toEqual([turn.lane]);
       expect(await hold(b, id)).toEqual([]);
+      expect(await b.ledger.canaries.counts()).toEqual({ open: { running: 1 }, held: 1 });
       expect((await apply(b, turn)).kind).toBe('fenced');
       const lane = await laneOf(b);
       expect(lane).toMatchObject({ state: 'waiting', pending: 1 });
@@ -135,8 +137,10 @@ export function describeCanaries(bench: () => Bench): void {
       expect(await batchOf(b, batch.id)).toMatchObject({ state: 'pending', consolidationId: null });
       await expectConserved(b.ledger, TENANT);
       await over(b, { id });
-      expect(await b.ledger.canaries.letGo('cny_other', lane.id, b.tools.now())).toBeNull();
-      expect(await b.ledger.canaries.letGo(id, lane.id, b.tools.now())).toMatchObject({ lane: lane.id });
+      expect(await b.ledger.canaries.letGo('cny_other', lane.id, { state: null, now: b.tools.now() })).toBeNull();
+      expect(await b.ledger.canaries.letGo(id, lane.id, { state: null, now: b.tools.now() })).toMatchObject({
+        lane: lane.id,
+      });
       expect((await nextTurn(b)).variant).toBeNull();
       expect(await b.ledger.canaries.lanes(id, { limit: 10 }), 'nothing of it was undone').toEqual([]);
     });
@@ -148,7 +152,9 @@ export function describeCanaries(bench: () => Bench): void {
       expect(await hold(b, id, true)).toEqual([]);
       await claimedBatch(b);
       expect(await hold(b, id, true)).toHaveLength(1);
-      expect(await b.ledger.canaries.letGo(id, (await laneOf(b)).id, b.tools.now())).not.toBeNull();
+      expect(
+        await b.ledger.canaries.letGo(id, (await laneOf(b)).id, { state: null, now: b.tools.now() }),
+      ).not.toBeNull();
     });
   });
 
@@ -177,8 +183,7 @@ export function describeCanaries(bench: () => Bench): void {
       ]);
       expect(await b.ledger.thoughts.get(TENANT, before.id)).toMatchObject({ state: 'applied' });
       expect(await b.ledger.canaries.again(id, lane)).toEqual({ open: 2, consolidations: [] });
-      await b.ledger.canaries.mark(id, lane, { state: 'replayed' });
-      await b.ledger.canaries.letGo(id, lane, b.tools.now());
+      await b.ledger.canaries.letGo(id, lane, { state: 'replayed', now: b.tools.now() });
       const turn = await nextTurn(b);
       expect(turn.batchIds).toEqual([...first.batchIds, ...second.batchIds, fresh.batch.id]);
       expect(turn.variant).toBeNull();

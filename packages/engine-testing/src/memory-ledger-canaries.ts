@@ -62,6 +62,12 @@ export function memoryCanaries(state: State): CanaryStore {
       owners: [...state.lanes.values()].filter((lane) => lane.tenant === tenant && lane.erasure === null).length,
       touched: new Set(ofVariant(state, canary).map(({ lane }) => lane)).size,
     }),
+    counts: async () => {
+      const open: Partial<Record<Canary['state'], number>> = {};
+      for (const row of state.canaries.values())
+        if (row.finishedAt === null) open[row.state] = (open[row.state] ?? 0) + 1;
+      return { open, held: [...state.lanes.values()].filter(({ held }) => held !== null).length };
+    },
     touched: async (canary, { after, limit }) =>
       inOrder(ofVariant(state, canary).map(({ lane }) => lane))
         .filter((lane) => after === null || lane > after)
@@ -71,7 +77,7 @@ export function memoryCanaries(state: State): CanaryStore {
       for (const lane of lanes) hold(state, { canary, lane }, now);
       return lanes;
     },
-    letGo: async (canary, lane, now) => letGo(state, { canary, lane }, now),
+    letGo: async (canary, lane, how) => letGo(state, { canary, lane }, how),
     lanes: async (canary, { state: wanted, after, limit }) =>
       lanesOf(state, canary)
         .filter((row) => (wanted === undefined || row.state === wanted) && row.lane > (after ?? ''))
@@ -198,11 +204,16 @@ function hold(state: State, of: Of, now: Millis): void {
   wake(state, lane, now);
 }
 
-function letGo(state: State, of: Of, now: Millis): Nudge | null {
+function letGo(
+  state: State,
+  of: Of,
+  { state: next, now }: { readonly state: CanaryLane['state'] | null; readonly now: Millis },
+): Nudge | null {
   const lane = state.lanes.get(of.lane);
   if (lane?.held !== of.canary) return null;
   lane.held = null;
-  if (state.canaryLanes.get(keyOf(of))?.state === 'held') state.canaryLanes.delete(keyOf(of));
+  if (next === null) state.canaryLanes.delete(keyOf(of));
+  else change(rowOf(state.canaryLanes, keyOf(of)), { state: next });
   if (lane.state === 'idle') return null;
   lane.dueAt = Math.min(lane.dueAt ?? now, now);
   return raised(state, lane);

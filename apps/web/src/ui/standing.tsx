@@ -1,6 +1,6 @@
-import type { BatchSummary, ConsolidationSummary, Erasure, Replay } from '@slowwave/sdk';
+import type { BatchSummary, CanarySummary, ConsolidationSummary, Erasure, Replay } from '@slowwave/sdk';
 
-type State = ConsolidationSummary['state'] | BatchSummary['state'] | Replay['state'] | Erasure['state'];
+type State = (ConsolidationSummary | BatchSummary | Replay | Erasure | CanarySummary)['state'];
 
 const LOOKS: Readonly<Partial<Record<State, string>>> = {
   applied: 'good',
@@ -18,6 +18,9 @@ const LOOKS: Readonly<Partial<Record<State, string>>> = {
   erasing: 'wait',
   compacting: 'wait',
   running: 'wait',
+  undoing: 'wait',
+  halted: 'bad',
+  promoted: 'good',
 };
 
 /** How something stands, in a word. */

@@ -52,6 +52,13 @@ export const canaryStore = storeOf<CanaryStore>('canaries', {
     const touched = 'SELECT count(DISTINCT lane) AS count FROM consolidations WHERE variant = @canary';
     return { owners: yield* counted(owners, { tenant }), touched: yield* counted(touched, { canary }) };
   }),
+  counts: read(function* () {
+    const rows = yield* all<{ state: Canary['state']; count: number }>(
+      'SELECT state, count(*) AS count FROM canaries WHERE finished_at IS NULL GROUP BY state',
+    );
+    const held = yield* counted('SELECT count(*) AS count FROM lanes WHERE held IS NOT NULL');
+    return { open: Object.fromEntries(rows.map(({ state, count }) => [state, count])), held };
+  }),
   touched: read((canary, { after, limit }) => {
     const text = `SELECT DISTINCT lane AS id FROM consolidations
       WHERE variant = @canary AND lane > @after ORDER BY lane LIMIT @limit`;
@@ -65,11 +72,11 @@ export const canaryStore = storeOf<CanaryStore>('canaries', {
     for (const id of lanes) yield* holdLane(canary, id, now);
     return lanes;
   }),
-  letGo: write(function* (canary, id, now) {
+  letGo: write(function* (canary, id, { state, now }) {
     const lane = yield* lockLane(id);
     if (lane === null || lane.held !== canary) return null;
     yield* run('UPDATE lanes SET held = NULL WHERE id = @id', { id });
-    yield* run("DELETE FROM canary_lanes WHERE canary = @canary AND lane = @id AND state = 'held'", { canary, id });
+    yield* run(state === null ? LEAVE_UNDO : GO_ON, { canary, id, ...(state !== null && { state }) });
     if (lane.state === 'idle') return null;
     const { lane: raised, nudge } = raise({ ...lane, due_at: Math.min(lane.due_at ?? now, now) });
     yield* saveLane(raised);
@@ -111,9 +118,8 @@ export const canaryStore = storeOf<CanaryStore>('canaries', {
     return { open: rows.filter(({ is_open }) => is_open === 1).length, consolidations: [...ids] };
   }),
   mark: write(function* (canary, lane, { state, used }) {
-    const text =
-      'UPDATE canary_lanes SET state = @state, used = coalesce(@used::jsonb, used) WHERE canary = @canary AND lane = @lane';
-    yield* run(text, { canary, lane, state, used: jsonOf(used) });
+    const text = 'UPDATE canary_lanes SET state = @state, used = @used::jsonb WHERE canary = @canary AND lane = @lane';
+    yield* run(text, { canary, lane, state, used: JSON.stringify(used) });
   }),
 });
 
@@ -124,6 +130,9 @@ export function* canaryInForce(lane: LaneId): Script<{ readonly id: string; read
   const steps: Canary['steps'] = JSON.parse(row.steps);
   return { id: row.id, share: steps[row.step]?.share ?? 0 };
 }
+
+const LEAVE_UNDO = 'DELETE FROM canary_lanes WHERE canary = @canary AND lane = @id';
+const GO_ON = 'UPDATE canary_lanes SET state = @state WHERE canary = @canary AND lane = @id';
 
 const SELECT_IN_FORCE = `
   SELECT id, steps, step FROM canaries

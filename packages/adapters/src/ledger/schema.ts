@@ -53,6 +53,7 @@ CREATE TABLE lanes (
 CREATE INDEX lanes_due ON lanes (due_at) WHERE state <> 'idle';
 CREATE INDEX lanes_with_work ON lanes (id) WHERE state <> 'idle';
 CREATE INDEX lanes_by_newest ON lanes (newest_at) WHERE state = 'waiting';
+CREATE INDEX lanes_held ON lanes (held) WHERE held IS NOT NULL;
 CREATE INDEX lanes_of_tenant ON lanes (tenant, created_at, id);
 CREATE INDEX lanes_by_activity ON lanes (tenant, updated_at, id);
 

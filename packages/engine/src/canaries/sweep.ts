@@ -19,6 +19,8 @@ const LEASE_MS = 30_000;
 /** How often a canary's figures are looked at, and how far its undo is. */
 const LOOK_AGAIN_MS = 5_000;
 const UNDO_AGAIN_MS = 1_000;
+/** Whoever claims a turn when a canary is stopped has done so after this. */
+const CLAIMED_MS = 60_000;
 /** Lanes that are held in one transaction. */
 const LANES = 50;
 /** Lanes of an undo whose batches wait again at a time: what they use counts for its budget before it is known. */
@@ -148,12 +150,18 @@ async function release(deps: CanaryDeps, { canary, cancel }: Working): Promise<v
   const { ledger, tools } = deps;
   const how = { pinned: true, limit: LANES };
   while (!cancel.aborted && (await ledger.canaries.hold(canary.id, { ...how, now: tools.now() })).length > 0);
-  for await (const lane of lanesIn(deps, canary, 'held')) await letGo(deps, canary, lane.lane);
-  if (!cancel.aborted) await move(deps, canary, { to: 'stopped', dueAt: null });
+  for await (const lane of lanesIn(deps, canary, 'held')) await letGo(deps, canary, { lane: lane.lane, state: null });
+  const now = tools.now();
+  const isOver = now > (canary.finishedAt ?? now) + CLAIMED_MS;
+  if (!cancel.aborted) await move(deps, canary, { to: 'stopped', dueAt: isOver ? null : now + LOOK_AGAIN_MS });
 }
 
-async function letGo({ ledger, tools, nudge, log }: CanaryDeps, { id }: Canary, lane: LaneId): Promise<void> {
-  const next = await ledger.canaries.letGo(id, lane, tools.now());
+async function letGo(
+  { ledger, tools, nudge, log }: CanaryDeps,
+  { id }: Canary,
+  { lane, state }: { readonly lane: LaneId; readonly state: CanaryLane['state'] | null },
+): Promise<void> {
+  const next = await ledger.canaries.letGo(id, lane, { state, now: tools.now() });
   if (next === null) return;
   await nudge([next]).catch((error: unknown) => {
     log.warn({ canary: id, lane, error: String(error) }, 'could not schedule a turn; the sweep will do it');
@@ -206,8 +214,7 @@ async function undo(deps: CanaryDeps, { canary, cancel }: Working): Promise<void
 
 async function undoLane(deps: CanaryDeps, canary: Canary, lane: LaneId): Promise<void> {
   const isUndone = await takeBackLane(deps, canary, lane);
-  await deps.ledger.canaries.mark(canary.id, lane, { state: isUndone ? 'replayed' : 'left' });
-  await letGo(deps, canary, lane);
+  await letGo(deps, canary, { lane, state: isUndone ? 'replayed' : 'left' });
 }
 
 interface Standing {

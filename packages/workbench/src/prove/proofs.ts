@@ -105,6 +105,13 @@ const gate: Proof = {
   },
 };
 
+const canary = tests('canary', {
+  proves:
+    'A canary of each of twelve models that make memory worse halts within 200 consolidations, and its undo leaves every owner as if there had been none; of a model that does not, it goes on.',
+  takes: '5 minutes',
+  path: 'packages/workbench/proofs/canary.test.ts',
+});
+
 const bundle: Proof = {
   name: 'bundle',
   proves:
@@ -182,6 +189,7 @@ export const PROOFS: readonly Proof[] = [
   chaos('postgres', 'one process on PostgreSQL and Redis'),
   fleet,
   calls,
+  canary,
   npmPackage,
   fuzz,
   forgetting,

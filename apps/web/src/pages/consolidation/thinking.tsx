@@ -71,7 +71,7 @@ const durationOf = (ms: number): string =>
   ms < SECOND_MS ? `${Math.round(ms)} ms` : `${(ms / SECOND_MS).toLocaleString('en', { maximumFractionDigits: 1 })} s`;
 
 /** Which models were asked how often, and what that cost. */
-export const Usage = ({ plan: { usage, cost, prompts, models } }: { readonly plan: Plan }) => (
+export const Usage = ({ plan: { usage, cost, prompts, models, variant } }: { readonly plan: Plan }) => (
   <section className="card" aria-label="Models">
     <h2>Models</h2>
     <Wide name="Usage">
@@ -110,6 +110,12 @@ export const Usage = ({ plan: { usage, cost, prompts, models } }: { readonly pla
     <p className="quiet">
       Compared by {models.embedder}. Prompts:{' '}
       {prompts.map(({ name, version }) => `${name} (version ${version})`).join(', ') || 'none'}.
+      {variant !== null && (
+        <>
+          {' '}
+          Made with the changes of <Link href={`/canaries/${variant}`}>a canary</Link>.
+        </>
+      )}
     </p>
   </section>
 );

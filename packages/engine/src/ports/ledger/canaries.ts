@@ -146,6 +146,8 @@ export interface CanaryStore {
   appliedSince(canary: string, since: Millis): Promise<number>;
   /** How many owners of the tenant there are, and in how many lanes something was consolidated with the changes of a canary. */
   reach(tenant: TenantId, canary: string): Promise<{ readonly owners: number; readonly touched: number }>;
+  /** Open canaries of all tenants by their state, and the lanes that are held for one. */
+  counts(): Promise<{ readonly open: Readonly<Partial<Record<CanaryState, number>>>; readonly held: number }>;
   /** Lanes in which a canary's changes were used, by id, whether anything of it is undone or not. */
   touched(canary: string, page: { readonly after: LaneId | null; readonly limit: number }): Promise<readonly LaneId[]>;
   /**
@@ -156,8 +158,12 @@ export interface CanaryStore {
     canary: string,
     how: { readonly pinned: boolean; readonly limit: number; readonly now: Millis },
   ): Promise<readonly LaneId[]>;
-  /** Turns of a lane are claimed again; one in which nothing was undone is no lane of the undo any more. null: nothing waits. */
-  letGo(canary: string, lane: LaneId, now: Millis): Promise<Nudge | null>;
+  /** Turns of a lane are claimed again, and its undo goes on as `state`; null: it is no lane of an undo. Answers null where nothing waits. */
+  letGo(
+    canary: string,
+    lane: LaneId,
+    how: { readonly state: CanaryLaneState | null; readonly now: Millis },
+  ): Promise<Nudge | null>;
   /** The lanes of an undo, by id. */
   lanes(
     canary: string,
@@ -176,5 +182,5 @@ export interface CanaryStore {
   /** Consolidations of the batches that wait again, as far as they are applied; `open`: batches that are not through. */
   again(canary: string, lane: LaneId): Promise<{ readonly open: number; readonly consolidations: readonly string[] }>;
   /** The lane goes on in its undo. */
-  mark(canary: string, lane: LaneId, how: { readonly state: CanaryLaneState; readonly used?: Spent }): Promise<void>;
+  mark(canary: string, lane: LaneId, how: { readonly state: CanaryLaneState; readonly used: Spent }): Promise<void>;
 }

@@ -10,7 +10,7 @@ const BUILT = fileURLToPath(new URL('../../web/dist/', import.meta.url));
 
 /** What the address of a page begins with. All of them are one document, whose script reads the address. */
 const SECTIONS = [
-  ...['users', 'memories', 'consolidations', 'work', 'reviews', 'graph', 'suites', 'costs', 'settings'],
+  ...['users', 'memories', 'consolidations', 'work', 'reviews', 'graph', 'suites', 'canaries', 'costs', 'settings'],
   'playground',
 ] as const;
 

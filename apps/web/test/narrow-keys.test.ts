@@ -151,6 +151,7 @@ describe('the console with a key', () => {
       '/graph',
       '/consolidations',
       '/work',
+      '/suites',
       '/reviews',
       '/canaries',
       '/playground',

@@ -1,5 +1,5 @@
 import { answers, echoExtractor, keyedDecider, startModelServer } from '@slowwave/testkit';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { consoleForTests, WITHIN_MS } from './browsing.ts';
 
 const CITIES = ['Oslo', 'Lisbon', 'Turin', 'Graz', 'Lyon', 'Porto', 'Utrecht'];
@@ -23,7 +23,7 @@ describe('the pages of suites', () => {
     const run = await at.api.suites.run('daily', { model: 'forgetful' });
     if ('dry_run' in run) throw new Error('expected a run, got an estimate');
     const passed = async () => (await at.api.suites.getRun('daily', run.id)) as { readonly passed: boolean | null };
-    await expect.poll(async () => (await passed()).passed, { timeout: WITHIN_MS }).toBe(false);
+    await vi.waitUntil(async () => (await passed()).passed === false, { timeout: WITHIN_MS, interval: 200 });
   }, 2 * WITHIN_MS);
 
   it('lead from the list to a run that is blocked, with its figures and the facts that were lost', async () => {

@@ -101,87 +101,84 @@ const GATE_DAYS = 14;
 const GATE_DAYS_MAX = 365;
 
 /** All settings of a tenant: omitted ones have their default. */
-export const PutSettings = z
-  .strictObject({
-    instructions: Instructions.describe('What to remember, in addition to the built-in rules.'),
-    includes: Instructions.describe('Remember only this.'),
-    excludes: Instructions.describe('Never remember this.'),
-    decide_instructions: Instructions.describe(
-      'How new facts change known memories, in addition to the built-in rules.',
+export const AllSettings = z.strictObject({
+  instructions: Instructions.describe('What to remember, in addition to the built-in rules.'),
+  includes: Instructions.describe('Remember only this.'),
+  excludes: Instructions.describe('Never remember this.'),
+  decide_instructions: Instructions.describe('How new facts change known memories, in addition to the built-in rules.'),
+  categories: Categories.nullable().default(null).describe('Replaces the built-in categories.'),
+  prompts: z
+    .strictObject({
+      extract: PromptText.describe('Must contain {{categories}}.'),
+      decide: PromptText,
+    })
+    .prefault({})
+    .describe('Replaces the built-in prompts. The answer format stays the same.'),
+  models: StepModels.prefault({}).describe(
+    'Chat models in place of the configured ones, by step. Tenants may choose among those that the operator allows.',
+  ),
+  review: z
+    .array(ReviewedEvent)
+    .max(ReviewedEvent.options.length)
+    .refine(isUnique, TWICE)
+    .default([])
+    .describe('Operations that need approval, see /v1/reviews.'),
+  external_content: ExternalContent.default('review').describe(
+    'What becomes of facts that rest on external content: other systems’ output, web pages, pasted mails (see ' +
+      'docs/security.md). review: they need approval, see /v1/reviews. remember: they are remembered like others. ignore: they are ' +
+      'dropped.',
+  ),
+  due: z
+    .strictObject({
+      tokens: z.int().min(1).max(DUE_TOKENS_MAX).optional(),
+      exchanges: z.int().min(1).max(DUE_EXCHANGES_MAX).optional(),
+      idle_ms: DueMillis,
+      max_age_ms: DueMillis,
+    })
+    .prefault({})
+    .describe('When waiting batches are consolidated; overrides the configuration of the service.'),
+  prices: lookedAtFirst(tooManyPrices, z.record(z.string().min(1).max(256), ModelPrice))
+    .default({})
+    .describe('Price per million tokens by model, all in the same currency.'),
+  budgets: z
+    .strictObject({
+      tokens_per_day: DayLimit,
+      cost_per_day: DayLimit.describe('In the currency of the prices; models without a price count as zero.'),
+      user_tokens_per_day: DayLimit.describe('Per user, agent or run.'),
+      user_cost_per_day: DayLimit,
+    })
+    .prefault({})
+    .describe('Daily limits on model use (UTC). Once reached, batches wait for the next day; nothing is dropped.'),
+  retention: RetentionBody.prefault({}),
+  forgetting: ForgettingBody.prefault({}),
+  personal_data: PersonalData.default('off').describe(
+    'Applied before anything is stored. mask replaces personal data with placeholders like “[email]”. drop does ' +
+      'not store messages that contain personal data, and rejects such memories. Both mask speaker names, ' +
+      'metadata and instructions. Takes effect within a second.',
+  ),
+  timezone: TimeZone.nullable()
+    .default(null)
+    .describe(
+      'The default time zone of speakers, like Europe/Oslo, if neither the batch nor the timestamp has ' +
+        'one; null: UTC.',
     ),
-    categories: Categories.nullable().default(null).describe('Replaces the built-in categories.'),
-    prompts: z
-      .strictObject({
-        extract: PromptText.describe('Must contain {{categories}}.'),
-        decide: PromptText,
-      })
-      .prefault({})
-      .describe('Replaces the built-in prompts. The answer format stays the same.'),
-    models: StepModels.prefault({}).describe(
-      'Chat models in place of the configured ones, by step. Tenants may choose among those that the operator allows.',
+  graph: z
+    .boolean()
+    .default(false)
+    .describe('Whether to extract relations between people, places and things by default; a batch can override it.'),
+  gate: z
+    .strictObject({
+      suite: SuiteName,
+      days: z.int().min(1).max(GATE_DAYS_MAX).default(GATE_DAYS).describe('A run counts for so many days.'),
+    })
+    .nullable()
+    .default(null)
+    .describe(
+      'A suite that prompts, instructions, categories and models have to pass before they are changed: name its passed run with ' +
+        'gate_run. Only an operator can change or lift a gate.',
     ),
-    review: z
-      .array(ReviewedEvent)
-      .max(ReviewedEvent.options.length)
-      .refine(isUnique, TWICE)
-      .default([])
-      .describe('Operations that need approval, see /v1/reviews.'),
-    external_content: ExternalContent.default('review').describe(
-      'What becomes of facts that rest on external content: other systems’ output, web pages, pasted mails (see ' +
-        'docs/security.md). review: they need approval, see /v1/reviews. remember: they are remembered like others. ignore: they are ' +
-        'dropped.',
-    ),
-    due: z
-      .strictObject({
-        tokens: z.int().min(1).max(DUE_TOKENS_MAX).optional(),
-        exchanges: z.int().min(1).max(DUE_EXCHANGES_MAX).optional(),
-        idle_ms: DueMillis,
-        max_age_ms: DueMillis,
-      })
-      .prefault({})
-      .describe('When waiting batches are consolidated; overrides the configuration of the service.'),
-    prices: lookedAtFirst(tooManyPrices, z.record(z.string().min(1).max(256), ModelPrice))
-      .default({})
-      .describe('Price per million tokens by model, all in the same currency.'),
-    budgets: z
-      .strictObject({
-        tokens_per_day: DayLimit,
-        cost_per_day: DayLimit.describe('In the currency of the prices; models without a price count as zero.'),
-        user_tokens_per_day: DayLimit.describe('Per user, agent or run.'),
-        user_cost_per_day: DayLimit,
-      })
-      .prefault({})
-      .describe('Daily limits on model use (UTC). Once reached, batches wait for the next day; nothing is dropped.'),
-    retention: RetentionBody.prefault({}),
-    forgetting: ForgettingBody.prefault({}),
-    personal_data: PersonalData.default('off').describe(
-      'Applied before anything is stored. mask replaces personal data with placeholders like “[email]”. drop does ' +
-        'not store messages that contain personal data, and rejects such memories. Both mask speaker names, ' +
-        'metadata and instructions. Takes effect within a second.',
-    ),
-    timezone: TimeZone.nullable()
-      .default(null)
-      .describe(
-        'The default time zone of speakers, like Europe/Oslo, if neither the batch nor the timestamp has ' +
-          'one; null: UTC.',
-      ),
-    graph: z
-      .boolean()
-      .default(false)
-      .describe('Whether to extract relations between people, places and things by default; a batch can override it.'),
-    gate: z
-      .strictObject({
-        suite: SuiteName,
-        days: z.int().min(1).max(GATE_DAYS_MAX).default(GATE_DAYS).describe('A run counts for so many days.'),
-      })
-      .nullable()
-      .default(null)
-      .describe(
-        'A suite that prompts, instructions, categories and models have to pass before they are changed: name its passed run with ' +
-          'gate_run. Only an operator can change or lift a gate.',
-      ),
-  })
-  .meta({ id: 'PutSettings', examples: SETTINGS });
+});
+export const PutSettings = AllSettings.meta({ id: 'PutSettings', examples: SETTINGS });
 export type PutSettings = z.infer<typeof PutSettings>;
 
 export const PutSettingsQuery = z.strictObject({

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ExternalId, FailureView, listOf, Moment, PageQuery, ScopeView, SuiteName } from './common.ts';
 import { SUITE_MARGINS, SUITE_RUNS, SUITES } from './examples.ts';
 import { ChangeFields } from './replays.ts';
-import { PutSettings } from './settings.ts';
+import { AllSettings } from './settings.ts';
 
 const OWNERS_MAX = 200;
 const BATCHES_MAX = 50;
@@ -162,7 +162,7 @@ export const SuiteList = listOf(SuiteSummary).meta({ id: 'SuiteList' });
 export const PostSuiteRun = z
   .strictObject({
     ...ChangeFields,
-    settings: PutSettings.optional().describe('Try these settings, as PUT /v1/settings would take them.'),
+    settings: AllSettings.optional().describe('Try these settings, as PUT /v1/settings would take them.'),
     budget_tokens: z.int().min(1).max(TOKENS_MAX).optional().describe('The run never uses more tokens.'),
     dry_run: z.boolean().default(false).describe('true: only estimate.'),
     idempotency_key: z.string().min(1).max(256).optional(),

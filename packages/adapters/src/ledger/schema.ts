@@ -526,7 +526,7 @@ CREATE TABLE usage (
   tenant text COLLATE "C" NOT NULL,
   lane text COLLATE "C" NOT NULL,
   consolidation_id text COLLATE "C" NOT NULL,
-  app_id text COLLATE "C",
+  app_id text COLLATE "C" UNNOTED,
   key_id text COLLATE "C",
   step text COLLATE "C" NOT NULL,
   cause text COLLATE "C" NOT NULL,

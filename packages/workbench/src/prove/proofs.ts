@@ -96,7 +96,7 @@ const gate: Proof = {
   name: 'gate',
   proves:
     'A suite blocks twelve ways in which a model gets worse, and of 200 runs of one that is as good as before, with five noisy answers in a hundred, at most one.',
-  takes: '15 minutes',
+  takes: '8 minutes',
   flags: { runs: { help: 'How many noisy runs.', usual: '200' } },
   run: async ({ runs = '' }, tools) => {
     const ran = await suites(tools, { GATE_RUNS: runs }, ['packages/workbench/proofs/gate.test.ts']);

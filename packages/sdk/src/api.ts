@@ -2010,7 +2010,73 @@ export type PostSuiteRun = {
     readonly overlap?: number | undefined;
   } | undefined;
   /** Try these settings, as PUT /v1/settings would take them. */
-  readonly settings?: PutSettings | undefined;
+  readonly settings?: {
+    /** What to remember, in addition to the built-in rules. */
+    readonly instructions?: string | null | undefined;
+    /** Remember only this. */
+    readonly includes?: string | null | undefined;
+    /** Never remember this. */
+    readonly excludes?: string | null | undefined;
+    /** How new facts change known memories, in addition to the built-in rules. */
+    readonly decide_instructions?: string | null | undefined;
+    /** Replaces the built-in categories. */
+    readonly categories?: readonly string[] | null | undefined;
+    /** Replaces the built-in prompts. The answer format stays the same. */
+    readonly prompts?: {
+      /** Must contain {{categories}}. */
+      readonly extract?: string | null | undefined;
+      readonly decide?: string | null | undefined;
+    } | undefined;
+    /** Chat models in place of the configured ones, by step. Tenants may choose among those that the operator allows. */
+    readonly models?: {
+      readonly extract?: string | undefined;
+      readonly decide?: string | undefined;
+      readonly graph?: string | undefined;
+      readonly summary?: string | undefined;
+      readonly recall?: string | undefined;
+    } | undefined;
+    /** Operations that need approval, see /v1/reviews. */
+    readonly review?: readonly ('ADD' | 'UPDATE' | 'DELETE')[] | undefined;
+    /** What becomes of facts that rest on external content: other systems’ output, web pages, pasted mails (see docs/security.md). review: they need approval, see /v1/reviews. remember: they are remembered like others. ignore: they are dropped. */
+    readonly external_content?: 'review' | 'remember' | 'ignore' | undefined;
+    /** When waiting batches are consolidated; overrides the configuration of the service. */
+    readonly due?: {
+      readonly tokens?: number | undefined;
+      readonly exchanges?: number | undefined;
+      readonly idle_ms?: number | undefined;
+      readonly max_age_ms?: number | undefined;
+    } | undefined;
+    /** Price per million tokens by model, all in the same currency. */
+    readonly prices?: Readonly<Record<string, {
+      readonly prompt: number;
+      /** For tokens of the prompt that were in the provider’s cache. Omitted: as prompt. */
+      readonly cached?: number | undefined;
+      readonly completion: number;
+    }>> | undefined;
+    /** Daily limits on model use (UTC). Once reached, batches wait for the next day; nothing is dropped. */
+    readonly budgets?: {
+      readonly tokens_per_day?: number | null | undefined;
+      /** In the currency of the prices; models without a price count as zero. */
+      readonly cost_per_day?: number | null | undefined;
+      /** Per user, agent or run. */
+      readonly user_tokens_per_day?: number | null | undefined;
+      readonly user_cost_per_day?: number | null | undefined;
+    } | undefined;
+    readonly retention?: Retention | undefined;
+    readonly forgetting?: Forgetting | undefined;
+    /** Applied before anything is stored. mask replaces personal data with placeholders like “[email]”. drop does not store messages that contain personal data, and rejects such memories. Both mask speaker names, metadata and instructions. Takes effect within a second. */
+    readonly personal_data?: 'off' | 'mask' | 'drop' | undefined;
+    /** The default time zone of speakers, like Europe/Oslo, if neither the batch nor the timestamp has one; null: UTC. */
+    readonly timezone?: string | null | undefined;
+    /** Whether to extract relations between people, places and things by default; a batch can override it. */
+    readonly graph?: boolean | undefined;
+    /** A suite that prompts, instructions, categories and models have to pass before they are changed: name its passed run with gate_run. Only an operator can change or lift a gate. */
+    readonly gate?: {
+      readonly suite: string;
+      /** A run counts for so many days. */
+      readonly days?: number | undefined;
+    } | null | undefined;
+  } | undefined;
   /** The run never uses more tokens. */
   readonly budget_tokens?: number | undefined;
   /** true: only estimate. */

@@ -133,8 +133,8 @@ export const PutSuiteMargins = z
   .strictObject({ margins: Margins })
   .meta({ id: 'PutSuiteMargins', examples: SUITE_MARGINS });
 
-export const SuiteParams = z.strictObject({ name: SuiteName });
-export const SuiteRunParams = z.strictObject({ name: SuiteName, id: z.string().min(1) });
+export const SuiteParams = z.strictObject({ name: z.string().min(1) });
+export const SuiteRunParams = z.strictObject({ name: z.string().min(1), id: z.string().min(1) });
 
 const Estimate = {
   cases: z.number().int(),

@@ -29,7 +29,7 @@ export const UsageQuery = z.strictObject({
     .transform((text) => text.split(','))
     .pipe(z.array(UsageGroup))
     .default(['day'])
-    .meta({ type: 'string', example: 'day,step' })
+    .meta({ type: 'string', examples: ['day,step'] })
     .describe(
       `A comma-separated list of ${UsageGroup.options.join(', ')}. Calls by hour, user, app and key are kept for 35 days, or until the ` +
         'user is erased.',

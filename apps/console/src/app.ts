@@ -9,6 +9,7 @@ import { graphRoutes } from './graph.ts';
 import { withdrawMemories } from './ids.ts';
 import { keyRoutes } from './keys.ts';
 import { memoryRoutes } from './memories.ts';
+import { nightRoutes } from './nights.ts';
 import { operatorRoutes } from './operator.ts';
 import { getOverview } from './overview.ts';
 import { queuePages } from './queues.ts';
@@ -34,6 +35,7 @@ const manage = [
   ...consolidationRoutes,
   ...studyRoutes,
   ...undoRoutes,
+  ...nightRoutes,
   ...reviewRoutes,
   ...userRoutes,
   ...subjectRoutes,

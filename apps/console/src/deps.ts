@@ -12,6 +12,7 @@ import type {
   Log,
   MemoryWriter,
   NewBatch,
+  NightSettler,
   Nudge,
   Plan,
   Question,
@@ -38,6 +39,7 @@ export interface ConsoleDeps {
   readonly graphWriter: GraphWriter;
   readonly reviewer: Reviewer;
   readonly undoer: Undoer;
+  readonly nightSettler: NightSettler;
   readonly withdrawer: Withdrawer;
   readonly tools: Tools;
   readonly log: Log;

@@ -39,6 +39,8 @@ const ROUTES = [
   '/v1/doctor',
   '/v1/models',
   '/v1/drift',
+  '/v1/nights',
+  '/v1/nights/{id}',
   '/v1/overview',
   '/v1/usage',
   '/v1/replays',

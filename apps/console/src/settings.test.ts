@@ -21,6 +21,14 @@ const DEFAULTS = {
   timezone: null,
   graph: false,
   gate: null,
+  sleep: {
+    mode: 'off',
+    idle_hours: 6,
+    window: null,
+    share_of_budget: 0.15,
+    acts: { age: true, merge: true, contradictions: true, fade: true },
+    limits: { calls: 20, tokens: 50_000, operations: 50, share: 0.3 },
+  },
 };
 
 const CHOSEN = {
@@ -42,6 +50,14 @@ const CHOSEN = {
   graph: true,
   gate: null,
   forgetting: { max_age_days: null, unconfirmed_days: 365, max_memories: 5_000 },
+  sleep: {
+    mode: 'preview',
+    idle_hours: 1.5,
+    window: { from: '22:00', to: '06:00', timezone: 'Asia/Tokyo' },
+    share_of_budget: 0.2,
+    acts: { age: true, merge: false, contradictions: true, fade: false },
+    limits: { calls: 5, tokens: 9_000, operations: 7, share: 0.5 },
+  },
 };
 
 test('settings are the defaults until they are put, then what was put', async () => {

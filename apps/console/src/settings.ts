@@ -12,6 +12,7 @@ import {
   previewRetention,
   promptMistake,
   type Retention,
+  type SleepSettings,
   type TenantId,
   type TenantSettings,
   whyGated,
@@ -144,6 +145,7 @@ export const settingsView = (settings: TenantSettings): SettingsView => {
     timezone: settings.timezone,
     graph: settings.graph,
     gate: settings.gate && { ...settings.gate },
+    sleep: sleepView(settings.sleep),
   };
 };
 
@@ -169,8 +171,24 @@ export const settingsFrom = (body: PutSettings): TenantSettings => {
     timezone: body.timezone,
     graph: body.graph,
     gate: body.gate,
+    sleep: sleepFrom(body.sleep),
   };
 };
+
+const sleepView = ({ mode, idleHours, window, shareOfBudget, acts, limits }: SleepSettings): SettingsView['sleep'] => ({
+  mode,
+  idle_hours: idleHours,
+  window,
+  share_of_budget: shareOfBudget,
+  acts: { ...acts },
+  limits: { ...limits },
+});
+
+const sleepFrom = ({ idle_hours, share_of_budget, ...sleep }: PutSettings['sleep']): SleepSettings => ({
+  ...sleep,
+  idleHours: idle_hours,
+  shareOfBudget: share_of_budget,
+});
 
 /** Those of them that decide what is remembered. */
 export const triedFrom = (body: TriedSettings) => ({

@@ -10,6 +10,7 @@ import {
   openErasureQueue,
   openFollowUps,
   startErasureWorker,
+  startSleepWorker,
   startStudyWorker,
   startSummaryWorker,
   startTurnWorker,
@@ -25,6 +26,7 @@ import {
   type EngineDeps,
   eraseOwner,
   refreshSummary,
+  sleepLane,
   studyLane,
   takeTurn,
   turnDueAt,
@@ -69,7 +71,7 @@ const TURNS_PER_STUDY = 2;
 /** Between its model calls a turn reads and writes. Half as many turns again keep the models busy meanwhile. */
 const CALLS_PER_SPARE_TURN = 2;
 
-/** Everything a worker does: turns of lanes, summaries, studies, erasures, and sweeps for what was missed. */
+/** Everything a worker does: turns of lanes, summaries, studies, nights, erasures, and sweeps for what was missed. */
 export async function openWork(
   { concurrency, embeddingConcurrency, takeOverMs, chatServer, webhookDays, auditDays, receiptDays }: Config,
   {
@@ -86,7 +88,7 @@ export async function openWork(
   metrics: Registry,
 ): Promise<{ close(): Promise<void> }> {
   await rememberChat();
-  const { attempted, studied } = measure(metrics, given, schedule);
+  const { attempted, studied, slept } = measure(metrics, given, schedule);
   const deps = { ...given, ...withSlots(given, concurrency), embedder: patient(given, embeddingConcurrency) };
   loadEmbedder();
   firstQuestion.ask();
@@ -106,6 +108,8 @@ export async function openWork(
     startTurnWorker({ ...on, concurrency: turns, handler: takeTurn({ ...deps, followUps }), dueAt: turnDueAt(deps) }),
     startSummaryWorker({ ...on, concurrency: summaries, handler: refreshSummary(deps) }),
     startStudyWorker({ ...on, concurrency: studies, handler: study }),
+    // One at a time: nobody waits for the end of a night.
+    startSleepWorker({ ...on, concurrency: 1, handler: sleepLane({ ...deps, slept, takeOverMs }) }),
     // One at a time: several erasures may be compacted together.
     startErasureWorker({ ...on, concurrency: 1, handler: eraseOwner({ ...deps, queue: erasures }) }),
   ];

@@ -7,6 +7,7 @@ import {
   type Examination,
   examine,
   type Ledger,
+  type NightOutcome,
   OPEN_CANARY_STATES,
   oldestUnprojected,
   payerOf,
@@ -21,13 +22,17 @@ interface Counting {
   jobs(): Promise<Readonly<Record<string, number>>>;
 }
 
-/** Registers figures that are read when metrics are scraped. Returns counters of webhook attempts and study attempts. */
+/** Registers figures that are read when metrics are scraped. Returns counters of attempts: webhooks, studies, nights. */
 export function measure(metrics: Registry, deps: EngineDeps, schedule: Counting) {
   measureLedger(metrics, deps);
   measureDoctor(metrics, deps);
   measureCanaries(metrics, deps);
   measureQueue(metrics, schedule);
-  return { attempted: measureWebhooks(metrics, deps), studied: measureStudies(metrics, deps) };
+  return {
+    attempted: measureWebhooks(metrics, deps),
+    studied: measureStudies(metrics, deps),
+    slept: measureNights(metrics),
+  };
 }
 
 type Deps = Pick<EngineDeps, 'ledger' | 'tools' | 'embedder'>;
@@ -183,6 +188,17 @@ function measureStudies(metrics: Registry, { ledger }: Pick<EngineDeps, 'ledger'
     registers,
   });
   return (outcome) => tries.inc({ outcome });
+}
+
+/** Returns a counter of nights by how they ended. */
+function measureNights(metrics: Registry): (outcome: NightOutcome) => void {
+  const nights = new Counter({
+    name: 'slowwave_nights_total',
+    help: 'Attempts at nights by outcome: applied, waiting, rested, retry, failed, given_back, fenced.',
+    labelNames: ['outcome'],
+    registers: [metrics],
+  });
+  return (outcome) => nights.inc({ outcome });
 }
 
 /** Figures of webhooks. Returns a counter of attempts. */

@@ -12,6 +12,7 @@ import {
   laneSweep,
   type Schedule,
   sweepErasures,
+  sweepNights,
   sweepOutbox,
   sweepReplays,
   sweepRetention,
@@ -27,6 +28,9 @@ const PROJECTED_BY_TURNS_MS = 3_000;
 
 /** Retention is counted in days and not urgent, and a sweep reads every memory of a tenant that forgets. */
 const HOUR_MS = 3_600_000;
+
+/** Idle owners are waited for by the hour, and looking for them reads all owners of a tenant. */
+const NIGHTS_MS = 10_000;
 
 interface Place {
   readonly schedule: Schedule;
@@ -56,19 +60,22 @@ export function startSweeps(deps: EngineDeps, place: Place): { close(): Promise<
     canaries: () => canaries(stopping),
     erasures: () => sweepErasures(deps, erasures),
     studies: () => sweepStudies(deps, followUps),
+    nights: every(NIGHTS_MS, () => sweepNights(deps, followUps)),
     webhooks: webhooks.sweep,
-    retention: hourly(() => sweepRetention(deps, stopping)),
-    deliveries: hourly(() =>
+    retention: every(HOUR_MS, () => sweepRetention(deps, stopping)),
+    deliveries: every(HOUR_MS, () =>
       dropOld(deps, { days: webhookDays, drop: (...old) => ledger.webhooks.forget(...old), stopping }),
     ),
-    audit: hourly(() => dropOld(deps, { days: auditDays, drop: (...old) => ledger.trail.drop(...old), stopping })),
-    tellings: hourly(() =>
+    audit: every(HOUR_MS, () =>
+      dropOld(deps, { days: auditDays, drop: (...old) => ledger.trail.drop(...old), stopping }),
+    ),
+    tellings: every(HOUR_MS, () =>
       dropOld(deps, { days: TOLD_DAYS, drop: (...old) => ledger.present.forgetTold(...old), stopping }),
     ),
-    calls: hourly(() =>
+    calls: every(HOUR_MS, () =>
       dropOld(deps, { days: CALLS_KEPT_MS / DAY_MS, drop: (...old) => ledger.usage.drop(...old), stopping }),
     ),
-    receipts: hourly(() =>
+    receipts: every(HOUR_MS, () =>
       dropOld(deps, { days: receiptDays, drop: (...old) => ledger.receipts.drop(...old), stopping }),
     ),
   };
@@ -93,13 +100,13 @@ async function repeat({ log }: EngineDeps, stopping: AbortSignal, [name, sweep]:
   }
 }
 
-/** Runs a task at once and then hourly; after a failure, at once again. */
-function hourly(task: () => Promise<void>): () => Promise<void> {
+/** Runs a task at once and then after each pause; after a failure, at once again. */
+function every(pauseMs: number, task: () => Promise<unknown>): () => Promise<void> {
   let next = 0;
   return async () => {
     if (performance.now() < next) return;
     await task();
-    next = performance.now() + HOUR_MS;
+    next = performance.now() + pauseMs;
   };
 }
 

@@ -114,6 +114,9 @@ function following(current: () => Ledger): Ledger {
     get undos() {
       return current().undos;
     },
+    get nights() {
+      return current().nights;
+    },
     get keys() {
       return current().keys;
     },

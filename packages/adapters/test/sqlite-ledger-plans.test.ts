@@ -106,7 +106,15 @@ it('takes owners over that come from elsewhere', async () => {
 });
 
 /** Read as a whole: what is seldom long, or seldom read. */
-const READ_WHOLE = new Set(['outbox', 'unprojected_lanes', 'graph_turns', 'api_keys', 'webhooks', 'settings']);
+const READ_WHOLE = new Set([
+  'outbox',
+  'unprojected_lanes',
+  'graph_turns',
+  'sleeps',
+  'api_keys',
+  'webhooks',
+  'settings',
+]);
 
 /** How SQLite goes about each statement, line by line. */
 function plans(): { readonly text: string; readonly detail: string }[] {

@@ -11,6 +11,7 @@ import { decideOperations } from './decide/decide.ts';
 import { extractFacts } from './extract/extract.ts';
 import { decideGraph, extractGraph } from './graph/graph.ts';
 import { inputOf, objectOf, textOf } from './input.ts';
+import { judgeNeighbours } from './neighbours.ts';
 import { refreshSummary, summarizeProcedure } from './summary.ts';
 
 const NAME = 'builtin';
@@ -23,6 +24,7 @@ const ANSWERS: ReadonlyMap<string, Answer> = new Map<string, Answer>([
   ['decide_operations', decideOperations],
   ['extract_graph', extractGraph],
   ['decide_graph', decideGraph],
+  ['judge_neighbours', judgeNeighbours],
   ['refresh_summary', refreshSummary],
   ['summarize_procedure', summarizeProcedure],
   ['repair_output', repair],

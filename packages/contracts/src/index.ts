@@ -142,6 +142,14 @@ export {
 } from './memories.ts';
 export { CONTENT_MAX, hasImage, MESSAGES_MAX, type MessageBody, PARTS_MAX, Role, textOf } from './messages.ts';
 export { ModelList, type ModelView } from './models.ts';
+export {
+  type ActView,
+  ListNightsQuery,
+  NightList,
+  type NightSummary,
+  NightView,
+  PostNight,
+} from './nights.ts';
 export { OverviewQuery, OverviewView } from './overview.ts';
 export { jobTimeoutMs, type Payload, QUEUES, type QueueName } from './queues.ts';
 export { Citation, PostRecall, RecallResult } from './recall.ts';

@@ -34,6 +34,13 @@ export const QUEUES = {
     modelCalls: 3,
     besideMs: 120_000,
   },
+  sleep: {
+    name: 'sleep',
+    payload: z.object({ lane: z.string().min(1) }),
+    /** As many as most nights ask; one with more goes on with the next job. */
+    modelCalls: 10,
+    besideMs: 120_000,
+  },
   erase: {
     name: 'erase',
     payload: z.object({ erasure: z.string().min(1) }),

@@ -122,7 +122,7 @@ export async function engineBench(options: BenchOptions): Promise<EngineBench> {
     log: recordingLog(),
     meter: options.meter ?? silentMeter,
     settings: { ...SETTINGS, ...options.settings },
-    followUps: options.followUps ?? { summarize: async () => {}, study: async () => {} },
+    followUps: options.followUps ?? { summarize: async () => {}, study: async () => {}, sleep: async () => {} },
   };
   await index.stamp(markerOf(deps));
   const memories = async (userId = 'ann'): Promise<readonly Memory[]> => {

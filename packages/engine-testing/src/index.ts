@@ -62,6 +62,7 @@ export { createMemoryLedger } from './memory-ledger.ts';
 export { type Recorded, recordingMeter } from './meters.ts';
 export { moodyModel } from './moody-model.ts';
 export { mortal, watched } from './mortal.ts';
+export { type NightBench, nightBench } from './night-bench.ts';
 export { saidFacts } from './said-facts.ts';
 export { type SaidRelation, sayGraph } from './said-graph.ts';
 export { describeSchedule, type ScheduleFixture } from './schedule-suite.ts';

@@ -21,6 +21,14 @@ const CHOSEN: TenantSettings = {
   timezone: 'Asia/Tokyo',
   graph: true,
   gate: { suite: 'daily', days: 14 },
+  sleep: {
+    mode: 'preview',
+    idleHours: 2,
+    window: { from: '22:00', to: '06:30', timezone: 'Europe/Oslo' },
+    shareOfBudget: 0.1,
+    acts: { age: true, merge: false, contradictions: true, fade: false },
+    limits: { calls: 3, tokens: 1_000, operations: 7, share: 0.5 },
+  },
 };
 
 export function describeSettings(bench: () => Bench): void {

@@ -28,6 +28,7 @@ import { describeLateness } from './ledger-suite-lateness.ts';
 import { describeLookups } from './ledger-suite-lookups.ts';
 import { describeMeasured } from './ledger-suite-measured.ts';
 import { describeMemories } from './ledger-suite-memories.ts';
+import { describeNights } from './ledger-suite-nights.ts';
 import { describeOutbox } from './ledger-suite-outbox.ts';
 import { describeOverview } from './ledger-suite-overview.ts';
 import { describePace } from './ledger-suite-pace.ts';
@@ -77,6 +78,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeReplays(bench);
     describeSuites(bench);
     describeUndos(bench);
+    describeNights(bench);
     describeUndoneAgain(bench);
     describeCanaries(bench);
     describeSettings(bench);

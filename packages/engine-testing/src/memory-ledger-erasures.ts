@@ -117,8 +117,8 @@ function takeConsolidations(state: State, lane: LaneId, limit: number): number {
   const gone = new Set(ids.slice(0, limit));
   for (const id of gone) {
     state.graph.studies.delete(id);
-    const { consolidations, figures, answers, plans, pinnedSummaries } = state;
-    for (const table of [consolidations, figures, answers, plans, pinnedSummaries]) table.delete(id);
+    const { consolidations, figures, answers, plans, pinnedSummaries, nights } = state;
+    for (const table of [consolidations, figures, answers, plans, pinnedSummaries, nights]) table.delete(id);
   }
   for (const [id, review] of state.reviews) if (gone.has(review.consolidationId ?? '')) state.reviews.delete(id);
   return gone.size;

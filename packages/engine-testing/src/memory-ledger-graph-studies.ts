@@ -27,7 +27,7 @@ export function graphStudies(state: State): Studies {
     storeAnswer: async (study, answer, call = null) => {
       if (call !== null) settle(state, call);
       if (heldStudy(state, study) === null) return { kind: 'fenced' };
-      storeAnswer(state, study, answer);
+      storeAnswerOf(state, study, answer);
       return { kind: 'stored' };
     },
     apply: async (study, plan, now) => {
@@ -121,7 +121,12 @@ function claim(state: State, laneId: LaneId, { now, holdMs }: { now: Millis; hol
   };
 }
 
-function storeAnswer(state: State, { consolidationId }: Study, answer: StoredAnswer): void {
+/** Keeps an answer among those of a consolidation whose turn is over, once. */
+export function storeAnswerOf(
+  state: State,
+  { consolidationId }: Pick<Study, 'consolidationId'>,
+  answer: StoredAnswer,
+): void {
   const { step, inputHash } = answer;
   const known = state.answers.get(consolidationId) ?? [];
   if (known.some((one) => one.step === step && one.inputHash === inputHash)) return;

@@ -6,6 +6,7 @@ import {
   type MemoryChange,
   type MemoryStore,
   memoryNotices,
+  type NightChanges,
   type Proposal,
   type TenantId,
   type Tombstone,
@@ -62,8 +63,25 @@ function apply(state: State, turn: Turn, application: Application): Applied {
   return { kind: 'applied', next: moveOn(state, lane, application) };
 }
 
+/** What a night changes. It is no activity of its owner. */
+export function carryOutNight(
+  state: State,
+  of: Pick<Turn, 'tenant' | 'lane' | 'owner' | 'scope' | 'consolidationId'>,
+  night: NightChanges & { readonly now: number },
+): void {
+  record(state, night.changes, of.consolidationId);
+  endProposals(state, night.changes, night.now);
+  for (const tombstone of night.tombstones) state.tombstones.push({ lane: of.lane, tombstone });
+  openReviews(state, of, night);
+  forgetIn(state, night.changes, night.now);
+}
+
 /** Operations of an applied plan begin to wait. */
-function openReviews(state: State, turn: Turn, { reviews, now }: Application): void {
+function openReviews(
+  state: State,
+  turn: Pick<Turn, 'tenant' | 'lane' | 'owner' | 'scope' | 'consolidationId'>,
+  { reviews, now }: Pick<Application, 'reviews' | 'now'>,
+): void {
   const { tenant, lane, owner, scope, consolidationId } = turn;
   for (const operation of reviews) {
     const { id } = operation;

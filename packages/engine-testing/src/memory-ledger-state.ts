@@ -19,6 +19,7 @@ import type {
   MemoryEvent,
   Message,
   Millis,
+  NightRecord,
   OutboxEntry,
   Pause,
   Plan,
@@ -150,6 +151,20 @@ export interface DeliveryRow extends Mutable<Omit<Delivery, 'tries'>> {
   before: number;
 }
 
+/** What its consolidation says of a night is not said again. */
+export type NightRow = Mutable<Omit<NightRecord, 'scope' | 'owner' | 'undone' | 'failure'>>;
+
+/** Who works on the night of a lane, and what its nights have judged. */
+export interface SleepRow {
+  epoch: number;
+  held: string | null;
+  heldUntil: Millis;
+  notBefore: Millis;
+  lookedAt: Millis;
+  nextAt: Millis | null;
+  seen: readonly string[];
+}
+
 /** Rows by their ids, with an index of those of each lane: else whatever reads a lane would read all of a long test. */
 class LaneTable<Row extends { readonly lane: LaneId }> extends Map<string, Row> {
   readonly #lanes = new Map<LaneId, Map<string, Row>>();
@@ -203,6 +218,8 @@ export interface State {
   readonly undos: Undo[];
   readonly canaries: Map<string, CanaryRow>;
   readonly canaryLanes: Map<string, CanaryLaneRow>;
+  readonly nights: Map<string, NightRow>;
+  readonly sleeps: Map<LaneId, SleepRow>;
   readonly settings: Map<TenantId, TenantSettings>;
   readonly ceilings: Map<TenantId, Ceilings>;
   readonly models: Map<string, JsonObject>;
@@ -259,6 +276,8 @@ export function emptyState(tools: Tools): State {
     undos: [],
     canaries: new Map(),
     canaryLanes: new Map(),
+    nights: new Map(),
+    sleeps: new Map(),
     settings: new Map(),
     ceilings: new Map(),
     models: new Map(),

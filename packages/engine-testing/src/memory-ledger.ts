@@ -10,6 +10,7 @@ import { memoryKeys, memoryLinks } from './memory-ledger-keys.ts';
 import { memoryLanes } from './memory-ledger-lanes.ts';
 import { memoryLookups } from './memory-ledger-lookups.ts';
 import { memoryMemories } from './memory-ledger-memories.ts';
+import { memoryNights } from './memory-ledger-nights.ts';
 import { memoryOutbox } from './memory-ledger-outbox.ts';
 import { memoryOverview } from './memory-ledger-overview.ts';
 import { memoryPresent } from './memory-ledger-present.ts';
@@ -50,6 +51,7 @@ export function createMemoryLedger({ tools }: { tools: Tools }): Ledger {
     canaries: memoryCanaries(state),
     settings: memorySettings(state),
     models: memoryModels(state),
+    nights: memoryNights(state),
     keys: memoryKeys(state),
     links: memoryLinks(state),
     outbox: memoryOutbox(state),

@@ -16,7 +16,10 @@ export async function summaryBench(options: Omit<BenchOptions, 'followUps'>): Pr
     asked.push(refresh);
     waiting.push(refresh);
   };
-  const bench = await engineBench({ ...options, followUps: { summarize, study: async () => {} } });
+  const bench = await engineBench({
+    ...options,
+    followUps: { summarize, study: async () => {}, sleep: async () => {} },
+  });
   const refresh = refreshSummary(bench.deps);
   const settled = async (): Promise<void> => {
     await turnsOfTheLoop();

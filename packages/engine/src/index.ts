@@ -197,6 +197,7 @@ export type * from './ports/ledger/keys.ts';
 export type * from './ports/ledger/lanes.ts';
 export type * from './ports/ledger/ledger.ts';
 export type * from './ports/ledger/memories.ts';
+export type * from './ports/ledger/nights.ts';
 export type * from './ports/ledger/outbox.ts';
 export type * from './ports/ledger/overview.ts';
 export { CONTRADICTIONS, ORPHAN_KINDS, USAGE_STEPS, usageStepOf } from './ports/ledger/overview.ts';
@@ -277,9 +278,15 @@ export {
   type ModelPrice,
   type PersonalPolicy,
   type Retention,
+  SLEEP_ACTS,
+  type SleepAct,
+  type SleepMode,
+  type SleepSettings,
   type TenantSettings,
   type TriedSettings,
 } from './settings.ts';
+export { nightSettler } from './sleep/settle.ts';
+export { type NightOutcome, type SleepDeps, sleepLane, sweepNights } from './sleep/sleep-lane.ts';
 export { type CaseContent, contentOf } from './suites/content.ts';
 export { hasPassed, whyGated } from './suites/gate.ts';
 export { type FileCase, importSuite, type RecordedSuite, recordSuite } from './suites/record.ts';

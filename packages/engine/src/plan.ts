@@ -1,5 +1,6 @@
 import type { Attack } from './messages/attacks.ts';
 import type { TokenUse } from './ports/models.ts';
+import type { SleepAct } from './settings.ts';
 import type { EventKind, MemoryEvent, Millis, SaidAt, Trust, UtcOffset, VersionDetails } from './words.ts';
 
 /** A candidate memory the model found in the messages. */
@@ -171,4 +172,31 @@ export interface Plan {
   readonly variant?: string;
   /** Whether the graph has a study of it to make, once it is applied. Missing: no. */
   readonly graph?: boolean;
+  /** Of a night alone: what it does, and which of it is done by now. */
+  readonly night?: NightPlan;
+}
+
+/** One thing that a night does, with the memories that it rests on. */
+export interface Act {
+  readonly act: SleepAct;
+  readonly memoryId: string;
+  readonly before: string;
+  /** null: it no longer holds. */
+  readonly after: string | null;
+  /** Other memories. */
+  readonly evidence: readonly { readonly memoryId: string; readonly text: string }[];
+  readonly reason: string;
+  readonly decidedBy: 'model' | 'rule';
+  /** A person is asked; nothing is changed. */
+  readonly asks: boolean;
+}
+
+export interface NightPlan {
+  readonly acts: readonly Act[];
+  /** What it has judged, by hash, whatever came of it. */
+  readonly seen: readonly string[];
+  /** When there is more to do without news; null: with news alone. */
+  readonly nextAt: Millis | null;
+  /** How many memories held when it was made. */
+  readonly memories: number;
 }

@@ -39,6 +39,8 @@ export interface TenantSettings {
   readonly graph: boolean;
   /** A suite that what decides what is remembered has to pass before it is changed. null: none. */
   readonly gate: GateSetting | null;
+  /** What is done with memories while their owner is away. */
+  readonly sleep: SleepSettings;
 }
 
 export interface GateSetting {
@@ -102,6 +104,34 @@ export interface Ceilings {
   readonly costPerDay: number | null;
 }
 
+/** off: nothing. preview: every plan of a night waits for a person. auto: plans are carried out, but those that change too much. */
+export type SleepMode = 'off' | 'preview' | 'auto';
+
+/** What a night may do, each by itself. */
+export const SLEEP_ACTS = ['age', 'merge', 'contradictions', 'fade'] as const;
+export type SleepAct = (typeof SLEEP_ACTS)[number];
+
+export interface SleepSettings {
+  readonly mode: SleepMode;
+  /** Since anything of the owner was said or changed. */
+  readonly idleHours: number;
+  /** When nights are begun: times of the day in a time zone, 22:00 to 06:00. null: at any time. */
+  readonly window: { readonly from: string; readonly to: string; readonly timezone: string } | null;
+  /** Of the tenant's tokens per day, 0…1: what all its nights may use together. Without such a budget it limits nothing. */
+  readonly shareOfBudget: number;
+  readonly acts: Readonly<Record<SleepAct, boolean>>;
+  readonly limits: SleepLimits;
+}
+
+/** Of one owner and night. */
+export interface SleepLimits {
+  readonly calls: number;
+  readonly tokens: number;
+  readonly operations: number;
+  /** Of the owner's memories, 0…1: a night that would change more waits for a person. */
+  readonly share: number;
+}
+
 export interface ModelPrice {
   readonly prompt: number;
   /** For tokens of the prompt that the provider had in its cache; missing: as for the others. */
@@ -128,6 +158,14 @@ export const DEFAULT_SETTINGS: TenantSettings = {
   timezone: null,
   graph: false,
   gate: null,
+  sleep: {
+    mode: 'off',
+    idleHours: 6,
+    window: null,
+    shareOfBudget: 0.15,
+    acts: { age: true, merge: true, contradictions: true, fade: true },
+    limits: { calls: 20, tokens: 50_000, operations: 50, share: 0.3 },
+  },
 };
 
 /** What decides what is remembered, and what that costs. Who pays is not tried out. */

@@ -209,6 +209,8 @@ export interface VersionDetails {
   readonly sourceIds: readonly string[];
   readonly metadata: JsonObject;
   readonly immutable: boolean;
+  /** A night found that nobody needs it: it ranks lower until it is said again. Missing: it did not. */
+  readonly faded?: true;
   /** No policy forgets it. Said by who writes explicitly; where it is not said, what was said before counts. */
   readonly pinned?: boolean;
   readonly expiresAt: Millis | null;
@@ -285,9 +287,9 @@ export interface Memory {
 
 /**
  * The actor of an event: a consolidation, an explicit write by API, a person who approved what a consolidation wished, an
- * undo, a rollback, or a tenant's policy of forgetting.
+ * undo, a rollback, a tenant's policy of forgetting, or a night.
  */
-export type Actor = 'consolidation' | 'api' | 'review' | 'undo' | 'rollback' | 'policy';
+export type Actor = 'consolidation' | 'api' | 'review' | 'undo' | 'rollback' | 'policy' | 'sleep';
 
 /** What an event takes back: earlier events of the same memory, by their revisions. */
 export interface Retraction {

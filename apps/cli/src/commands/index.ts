@@ -29,6 +29,7 @@ import {
   usersCommand,
 } from './memories.ts';
 import { checkModelsCommand } from './models.ts';
+import { nightCommands, nightsCommand } from './nights.ts';
 import { rebuildIndexCommand, rebuildQueueCommand } from './rebuild.ts';
 import { replayCommand, whatIfCommand } from './replay.ts';
 import { approveCommand, rejectCommand, reviewsCommand } from './reviews.ts';
@@ -93,6 +94,8 @@ export const COMMANDS: readonly Command[] = [
   reviewsCommand,
   approveCommand,
   rejectCommand,
+  nightsCommand,
+  ...nightCommands,
   listWebhooksCommand,
   createWebhookCommand,
   deleteWebhookCommand,

@@ -24,6 +24,7 @@ const ofOwnerOf =
     return { params: { id: `erased-${kind}` } };
   };
 const ofReceipt: Need = async (world) => ({ params: { id: await world.receipt() } });
+const ofNight: Need = async (world) => ({ params: { id: await world.night() } });
 const ofWhatIf: Need = async (world) => ({ params: { id: await world.whatIf() } });
 const ofSuite: Need = async (world) => ({ params: { name: await world.suite() } });
 const ofCanary: Need = async (world) => ({ params: { id: await world.canary() } });
@@ -82,6 +83,8 @@ export const NEEDS: Readonly<Record<string, Need>> = {
   },
   postStudy: ofConsolidation,
   undoConsolidation: ofConsolidation,
+  getNight: ofNight,
+  decideNight: ofNight,
   redo: async (world) => ({ params: { id: await world.undo() } }),
   settleReview: async (world) => ({ params: { id: await world.review() } }),
   eraseUser: ofUser,

@@ -16,6 +16,8 @@ export interface World {
   relation(): Promise<Related>;
   undo(): Promise<string>;
   review(): Promise<string>;
+  /** One whose plan waits. */
+  night(): Promise<string>;
   whatIf(): Promise<string>;
   /** Its name. */
   suite(): Promise<string>;
@@ -144,6 +146,15 @@ export function world(base: string, { key, receiver }: { key: string; receiver: 
       const { user } = await consolidated();
       await done('PUT /v1/settings', {});
       return (await done(`GET /v1/reviews?user_id=${user}`)).results[0].id;
+    },
+    night: async () => {
+      await done('PUT /v1/settings', { sleep: { mode: 'preview', idle_hours: 0 } });
+      const user = newUser();
+      for (const memory of ['Likes tea', 'Likes green tea']) await done('POST /v1/memories', { user_id: user, memory });
+      const waiting = async () => (await done(`GET /v1/nights?user_id=${user}&state=waiting`)).results[0]?.id ?? null;
+      await expect.poll(waiting, WITHIN).not.toBeNull();
+      await done('PUT /v1/settings', {});
+      return waiting();
     },
     whatIf: async () => {
       const { user } = await consolidated();

@@ -169,12 +169,15 @@ export interface OpenedFollowUps extends FollowUps {
 /** Opens the queues of what consolidations leave for later; throws when the server is away. */
 export async function openFollowUps(options: { connection: QueueConnection; log: Log }): Promise<OpenedFollowUps> {
   const open = (name: string) => openToWrite(options.connection, { name, log: options.log });
-  const [summaries, studies] = await Promise.all([open(QUEUES.summarize.name), open(QUEUES.study.name)]);
+  const names = [QUEUES.summarize.name, QUEUES.study.name, QUEUES.sleep.name] as const;
+  const [summaries, studies, nights] = await Promise.all([open(names[0]), open(names[1]), open(names[2])]);
+  const { jobStates } = options.connection;
   return {
     summarize: (refresh) => summaries.call((queue) => addRefresh(queue, refresh)),
-    study: (lanes) => studies.call((queue) => addStudies(queue, lanes, options.connection.jobStates(queue))),
+    study: (lanes) => studies.call((queue) => addOfLanes(queue, { name: STUDY, lanes }, jobStates(queue))),
+    sleep: (lanes) => nights.call((queue) => addOfLanes(queue, { name: NIGHT, lanes }, jobStates(queue))),
     close: async () => {
-      await Promise.all([summaries.close(), studies.close()]);
+      await Promise.all([summaries.close(), studies.close(), nights.close()]);
     },
   };
 }
@@ -205,8 +208,9 @@ export function refreshOf(job: Job): SummaryRefresh {
   return { lane: lane as LaneId, scope, upTo };
 }
 
-/** What a study is called in operators' views of the queue. */
+/** What a study and a night are called in operators' views of the queue. */
 const STUDY = 'study';
+const NIGHT = 'night';
 
 /** Of jobs under names that come again. */
 const UNKEPT_OPTIONS = {
@@ -218,12 +222,16 @@ const UNKEPT_OPTIONS = {
 } as const satisfies JobsOptions;
 
 /** Adds a job per lane that has none. */
-async function addStudies(queue: Queue, lanes: readonly LaneId[], statesOf: JobStates): Promise<void> {
-  const jobs = lanes.map((lane) => ({ name: STUDY, data: { lane }, opts: { ...UNKEPT_OPTIONS, jobId: lane } }));
+async function addOfLanes(
+  queue: Queue,
+  { name, lanes }: { readonly name: string; readonly lanes: readonly LaneId[] },
+  statesOf: JobStates,
+): Promise<void> {
+  const jobs = lanes.map((lane) => ({ name, data: { lane }, opts: { ...UNKEPT_OPTIONS, jobId: lane } }));
   await addDue(queue, jobs, statesOf);
 }
 
-/** The lane a job is about. A payload of another program or release fails, for an operator to see; the ledger knows its studies anyway. */
+/** The lane a job is about. A payload of another program or release fails, for an operator to see; the ledger knows its studies and nights anyway. */
 export function laneOf(job: Job): LaneId {
   const payload = QUEUES.study.payload.safeParse(job.data);
   if (payload.success) return payload.data.lane as LaneId;
@@ -244,7 +252,9 @@ export async function openErasureQueue(options: {
 }): Promise<OpenedErasureQueue> {
   const { connection, log } = options;
   const open = (name: string): Promise<OpenedQueue> => openToWrite(connection, { name, log });
-  const names = [QUEUES.erase, QUEUES.consolidate, QUEUES.summarize, QUEUES.study].map(({ name }) => name);
+  const names = [QUEUES.erase, QUEUES.consolidate, QUEUES.summarize, QUEUES.study, QUEUES.sleep].map(
+    ({ name }) => name,
+  );
   const queues = await Promise.all(names.map(open));
   const [erasures, ...ofLanes] = queues;
   return {

@@ -12,6 +12,7 @@ export { postgresConnection } from './postgres.ts';
 export { redisConnection } from './redis.ts';
 export {
   startErasureWorker,
+  startSleepWorker,
   startStudyWorker,
   startSummaryWorker,
   startTurnWorker,

@@ -5,6 +5,7 @@ import {
   type Log,
   type Millis,
   type Nudge,
+  type SleepHandler,
   type StudyHandler,
   type SummaryHandler,
   type SummaryRefresh,
@@ -175,23 +176,37 @@ async function endRefresh(
   throw error;
 }
 
-const STUDY_TOO_LONG = (ms: number): string => `a study was cancelled after ${ms} ms, the limit of one study`;
+/** Work of a lane that goes back to wait until the lane has none left. */
+interface LaneWork {
+  readonly queue: 'study' | 'sleep';
+  /** What one is called. */
+  readonly what: string;
+}
 
 /** Works one job: it ends when its lane has no study left, and goes back to wait until then. */
-export async function workStudy(
+export const workStudy = (taken: Taken, work: Work<StudyHandler>): Promise<void> =>
+  workLane(taken, work, { queue: 'study', what: 'a study' });
+
+/** The same of nights. */
+export const workNight = (taken: Taken, work: Work<SleepHandler>): Promise<void> =>
+  workLane(taken, work, { queue: 'sleep', what: 'a night' });
+
+async function workLane(
   taken: Taken,
-  { handler, isClosing, modelTimeoutMs, log }: Work<StudyHandler>,
+  { handler, isClosing, modelTimeoutMs, log }: Work<StudyHandler | SleepHandler>,
+  { queue, what }: LaneWork,
 ): Promise<void> {
   const lane = laneOf(taken.job);
   // Taken in the same moment as the close: nobody would cancel it.
   if (isClosing()) return handBack(taken, log, { at: Date.now() });
-  const limit = timeLimit(taken.signal, { timeoutMs: jobTimeoutMs('study', modelTimeoutMs), tooLong: STUDY_TOO_LONG });
+  const tooLong = (ms: number): string => `${what} was cancelled after ${ms} ms, the limit of one`;
+  const limit = timeLimit(taken.signal, { timeoutMs: jobTimeoutMs(queue, modelTimeoutMs), tooLong });
   let again: number | null;
   try {
     again = await handler(lane, limit.signal);
   } catch (error) {
     if (taken.signal?.aborted === true) return await handBack(taken, log, { at: Date.now() });
-    log.warn({ lane, error: messageOf(error) }, 'a study failed unexpectedly; it will be retried');
+    log.warn({ lane, error: messageOf(error) }, `${what} failed unexpectedly; it will be retried`);
     return await handBack(taken, log, { at: Date.now() + AFTER_THROW_MS });
   } finally {
     limit.clear();

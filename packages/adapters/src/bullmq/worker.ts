@@ -4,6 +4,7 @@ import type {
   Log,
   Millis,
   Nudge,
+  SleepHandler,
   StudyHandler,
   SummaryHandler,
   TurnHandler,
@@ -21,7 +22,7 @@ import {
   type SharedWorkerOptions,
 } from './connection.ts';
 import { placeWaiting } from './jobs.ts';
-import { findPlace, type Taken, type Work, workErasure, workRefresh, workStudy, workTurn } from './take.ts';
+import { findPlace, type Taken, type Work, workErasure, workNight, workRefresh, workStudy, workTurn } from './take.ts';
 
 export interface TurnWorkerOptions extends JobWorkerOptions<TurnHandler> {
   /** When the lane is due, as the ledger says: a turn that comes too early takes nobody's place. */
@@ -55,6 +56,10 @@ export const startSummaryWorker = (options: JobWorkerOptions<SummaryHandler>): J
 /** Takes studies of lanes. */
 export const startStudyWorker = (options: JobWorkerOptions<StudyHandler>): JobWorker =>
   startJobWorker(options, { name: 'study', run: workStudy });
+
+/** Takes nights of lanes. */
+export const startSleepWorker = (options: JobWorkerOptions<SleepHandler>): JobWorker =>
+  startJobWorker(options, { name: 'sleep', run: workNight });
 
 /** Takes erasures. */
 export const startErasureWorker = (options: JobWorkerOptions<ErasureHandler>): JobWorker =>

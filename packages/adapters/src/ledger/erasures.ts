@@ -185,6 +185,7 @@ export const ERASING: readonly Erasing[] = [
     ],
   },
   { pick: pick('graph_turns', 'lane'), deletes: [['graph_turns', 'lane = @lane AND lane IN :ids']] },
+  { pick: pick('sleeps', 'lane'), deletes: [['sleeps', 'lane = @lane AND lane IN :ids']] },
   {
     pick: pick('memories'),
     deletes: [
@@ -209,6 +210,7 @@ export const ERASING: readonly Erasing[] = [
       ['reviews', 'consolidation_id IN :ids'],
       ['wishes', 'consolidation_id IN :ids'],
       ['usage', 'consolidation_id IN :ids'],
+      ['nights', 'consolidation_id IN :ids'],
       ['consolidations', 'id IN :ids'],
     ],
   },

@@ -87,7 +87,7 @@ const REVIEWS_LISTED: Listing<ReviewRow, Review> = {
 
 /** Operations of an applied plan begin to wait. */
 export function* openReviews(turn: Turn, { reviews, now }: Application): Script<void> {
-  if (reviews.length > 0) yield* open(turn, { operations: reviews, consolidationId: turn.consolidationId, now });
+  if (reviews.length > 0) yield* openHeld(turn, { operations: reviews, consolidationId: turn.consolidationId, now });
 }
 
 /** What a rating proposes begins to wait in the place of what earlier ones did. Needs the lock of the memory's lane. */
@@ -96,7 +96,7 @@ export function* propose(tenant: TenantId, { changes, proposal, now }: Proposing
   if (proposal === undefined || memory === undefined) return;
   const { memoryId, note, opens } = proposal;
   yield* run(END_PROPOSALS, { tenant, memoryId, note, now });
-  yield* open(memory, { operations: [opens], consolidationId: null, now });
+  yield* openHeld(memory, { operations: [opens], consolidationId: null, now });
 }
 
 interface Proposing {
@@ -111,7 +111,8 @@ interface Opening {
   readonly now: Millis;
 }
 
-function* open(
+/** Needs the lock of the lane. */
+export function* openHeld(
   place: Pick<Memory, 'tenant' | 'lane' | 'scope'>,
   { operations, consolidationId, now }: Opening,
 ): Script<void> {

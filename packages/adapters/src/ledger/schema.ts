@@ -194,6 +194,35 @@ CREATE INDEX consolidations_of_variant ON consolidations (variant, lane, created
 CREATE INDEX consolidations_to_strip ON consolidations (tenant, created_at)
   WHERE stripped_at IS NULL AND state IN ('applied', 'split', 'undone');
 
+-- Consolidations of memories instead of messages.
+CREATE TABLE nights (
+  consolidation_id text COLLATE "C" PRIMARY KEY REFERENCES consolidations (id),
+  tenant text COLLATE "C" NOT NULL,
+  lane text COLLATE "C" NOT NULL REFERENCES lanes (id),
+  state text NOT NULL CHECK (state IN ('thinking', 'waiting', 'applied', 'discarded', 'stale', 'failed')),
+  -- Why its plan waits, or waited, for a person.
+  why text CHECK (why IN ('preview', 'share')),
+  operations bigint NOT NULL DEFAULT 0,
+  memories bigint NOT NULL DEFAULT 0,
+  created_at bigint NOT NULL,
+  ended_at bigint
+);
+CREATE INDEX nights_open ON nights (lane) WHERE state IN ('thinking', 'waiting');
+CREATE INDEX nights_of_lane ON nights (lane, created_at, consolidation_id);
+CREATE INDEX nights_of_tenant ON nights (tenant, created_at, consolidation_id);
+
+-- Who works on the night of a lane, when it was looked at last, and what its nights have judged, by hash.
+CREATE TABLE sleeps (
+  lane text COLLATE "C" PRIMARY KEY REFERENCES lanes (id),
+  epoch bigint NOT NULL,
+  held text COLLATE "C",
+  held_until bigint NOT NULL,
+  not_before bigint NOT NULL DEFAULT 0,
+  looked_at bigint NOT NULL DEFAULT 0,
+  next_at bigint,
+  seen jsonb NOT NULL DEFAULT '[]'
+);
+
 CREATE TABLE answers (
   seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   consolidation_id text COLLATE "C" NOT NULL REFERENCES consolidations (id),

@@ -12,6 +12,7 @@ import { graphStore } from './graph/graph-store.ts';
 import { keyStore, linkStore } from './keys.ts';
 import { laneStore, type OwnedBy } from './lanes.ts';
 import { memoryStore } from './memories.ts';
+import { nightStore } from './nights.ts';
 import { outboxStore } from './outbox.ts';
 import { overviewStore } from './overview.ts';
 import { presentStore } from './present.ts';
@@ -60,6 +61,7 @@ export const storesOf = (access: Access, { append, around, compact, filtering, n
     lanes: laneStore(access),
     memories: memoryStore(access, newLaneId),
     models: modelStore(access),
+    nights: nightStore(access),
     outbox: outboxStore(access),
     overview: overviewStore(access),
     present: presentStore(access),

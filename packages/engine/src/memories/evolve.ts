@@ -164,7 +164,8 @@ function step(home: Home, memory: Memory | null, event: MemoryEvent): Memory {
   }
   const before = memory ?? born(home, event);
   const timeline = [...before.timeline, markOf(event)];
-  const isAsItWas = event.kind === 'NONE' || event.kind === 'FEEDBACK';
+  // Who fades it says nothing of it, and a policy of forgetting still counts from the last that did.
+  const isAsItWas = event.kind === 'NONE' || event.kind === 'FEEDBACK' || event.details?.faded === true;
   const updatedAt = isAsItWas ? before.updatedAt : event.recordedAt;
   return { ...before, revision, timeline, ...confirmationsOf(timeline), updatedAt };
 }
@@ -278,9 +279,10 @@ function versionOf(run: readonly Said[]): MemoryVersion {
   if (first === undefined || giver === undefined) throw new Error('a version needs at least one mark');
   const details = (run.findLast((mark) => !mark.confirms) ?? first).details;
   const clear = run.find((mark) => mark.details.removed === undefined);
-  const { removed, ...rest } = details;
+  const { removed, faded: _, ...rest } = details;
   const sourceIds = [...new Set(run.flatMap((mark) => mark.details.sourceIds))];
   const flagged = run.some((mark) => mark.details.flagged) ? { flagged: true as const } : {};
+  const faded = run.at(-1)?.details.faded === true ? { faded: true as const } : {};
   const trust = bestOf(run.map((mark) => mark.details.trust));
   return {
     number: giver.revision,
@@ -289,7 +291,13 @@ function versionOf(run: readonly Said[]): MemoryVersion {
     validFrom: first.validFrom,
     invalidAt: null,
     supersededBy: null,
-    details: { ...(clear === undefined && removed !== undefined ? details : rest), ...flagged, sourceIds, trust },
+    details: {
+      ...(clear === undefined && removed !== undefined ? { ...rest, removed } : rest),
+      ...flagged,
+      ...faded,
+      sourceIds,
+      trust,
+    },
     recordedAt: giver.recordedAt,
   };
 }

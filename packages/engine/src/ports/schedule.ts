@@ -62,6 +62,8 @@ export interface FollowUps {
   summarize(refresh: SummaryRefresh): Promise<void>;
   /** The graph's studies of these lanes. Idempotent per lane while it has a job. */
   study(lanes: readonly LaneId[]): Promise<void>;
+  /** Nights of the owners of these lanes. Idempotent per lane while it has a job. */
+  sleep(lanes: readonly LaneId[]): Promise<void>;
 }
 
 /** Throws when the refresh should be tried again; an EngineError that is not retryable ends it. */
@@ -69,6 +71,9 @@ export type SummaryHandler = (refresh: SummaryRefresh, cancel: Cancellation) => 
 
 /** Makes a lane's next study. Answers when to come back; null: nothing is left to do. Whatever it throws, it will be retried. */
 export type StudyHandler = (lane: LaneId, cancel: Cancellation) => Promise<Millis | null>;
+
+/** Makes a night of a lane's owner. Answers when to come back; null: nothing is left to do. Whatever it throws, it will be retried. */
+export type SleepHandler = (lane: LaneId, cancel: Cancellation) => Promise<Millis | null>;
 
 export type TurnHandler = (turn: TurnName, cancel: Cancellation) => Promise<Verdict>;
 

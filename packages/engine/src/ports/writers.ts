@@ -2,6 +2,7 @@ import type { Entity, EntityKind, KeptRelation } from '../graph/words.ts';
 import type { Filter } from '../search/filter/filter.ts';
 import type { JsonObject, LaneId, Memory, Millis, NamedIds, Owner, Rating, Scope, TenantId, Trust } from '../words.ts';
 import type { Leaning } from './ledger/memories.ts';
+import type { NightRecord, NightState } from './ledger/nights.ts';
 import type { Review, ReviewState, Undo } from './ledger/reviews.ts';
 import type { Cancellation } from './tools.ts';
 
@@ -232,6 +233,20 @@ export interface Reviewer {
    */
   approve(tenant: TenantId, id: string, text?: string): Promise<ReviewResult>;
   reject(tenant: TenantId, id: string): Promise<ReviewResult>;
+}
+
+export type NightResult =
+  /** It is over now: applied, discarded or stale. Not searchable: in the ledger, and found once the index is back. */
+  | { readonly kind: 'settled'; readonly night: NightRecord; readonly searchable: boolean }
+  | { readonly kind: 'not_found' }
+  /** It does not wait any more, or never did; nothing was changed. */
+  | { readonly kind: 'over'; readonly state: NightState };
+
+/** A person's word on the plan of a night that waits. */
+export interface NightSettler {
+  /** Carries it out as it was planned. Too late for that, since its memories have changed: the night is stale. */
+  apply(tenant: TenantId, id: string): Promise<NightResult>;
+  discard(tenant: TenantId, id: string): Promise<NightResult>;
 }
 
 /** A memory that does not hold what it held before; null: nothing. */

@@ -7,13 +7,14 @@ import type { Meter } from '../ports/meter.ts';
 import type { DECIDING, TenantSettings } from '../settings.ts';
 import { chatsWithinBudget } from '../suites/budget.ts';
 import type { TurnDeps } from '../turns/take-turn.ts';
-import { type BatchSettings, hasFacts, type JsonObject, type TenantId } from '../words.ts';
+import { type BatchSettings, hasFacts, type JsonObject, type LaneId, type TenantId } from '../words.ts';
 
-/** What a turn works with. In a shadow space studies follow it, and no summaries. */
+/** What a turn works with. In a shadow space studies follow it, and neither summaries nor nights. */
 export async function depsOf(deps: TurnDeps, { tenant }: Pick<Turn, 'tenant'>): Promise<TurnDeps> {
   const inSpace = await depsInSpace(deps, tenant);
   if (inSpace === null) return deps;
-  return { ...inSpace, followUps: { summarize: async () => {}, study: (lanes) => deps.followUps.study(lanes) } };
+  const study = (lanes: readonly LaneId[]) => deps.followUps.study(lanes);
+  return { ...inSpace, followUps: { summarize: async () => {}, study, sleep: async () => {} } };
 }
 
 /**

@@ -118,7 +118,8 @@ async function* forgettableOf(
     for (const lane of lanes) yield forgettable(await memoriesOf({ ledger }, lane), forgetting, tools.now());
 }
 
-async function memoriesOf({ ledger }: Pick<ReadDeps, 'ledger'>, lane: LaneId): Promise<readonly Memory[]> {
+/** All memories of a lane. */
+export async function memoriesOf({ ledger }: Pick<ReadDeps, 'ledger'>, lane: LaneId): Promise<readonly Memory[]> {
   const all: Memory[] = [];
   const memories = (last: Memory | null, limit: number) => ledger.contents.memories(lane, last?.id ?? null, limit);
   for await (const slice of slicesOf(memories)) all.push(...slice);

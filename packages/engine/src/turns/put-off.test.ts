@@ -107,7 +107,7 @@ describe('a budget that is used up', () => {
     const refreshes: SummaryRefresh[] = [];
     const chat = fakeChat({ extract_facts: () => ({ facts: [] }), refresh_summary: () => ({ summary: 'chat' }) });
     const summarize = async (refresh: SummaryRefresh): Promise<void> => void refreshes.push(refresh);
-    const bench = await engineBench({ chat, followUps: { summarize, study: async () => {} } });
+    const bench = await engineBench({ chat, followUps: { summarize, study: async () => {}, sleep: async () => {} } });
     await bench.post(Array.from({ length: 25 }, (_, i) => `chat ${i}`));
     await bench.run();
     await choose(bench, { tokensPerDay: 1 });

@@ -91,14 +91,14 @@ describe('the summary of a scope', () => {
   it('is not waited for by the turn that asks for it, and does not fail it', async () => {
     const never = await engineBench({
       chat: model(),
-      followUps: { summarize: () => new Promise(() => {}), study: async () => {} },
+      followUps: { summarize: () => new Promise(() => {}), study: async () => {}, sleep: async () => {} },
     });
     await never.post(small(25));
     expect(await never.run()).toEqual([{ kind: 'done', next: null }]);
     const down = new EngineError('the queue is away', { code: 'queue_unavailable', retryable: true });
     const failing = await engineBench({
       chat: model(),
-      followUps: { summarize: () => Promise.reject(down), study: async () => {} },
+      followUps: { summarize: () => Promise.reject(down), study: async () => {}, sleep: async () => {} },
     });
     await failing.post(small(25));
     expect(await failing.run()).toEqual([{ kind: 'done', next: null }]);

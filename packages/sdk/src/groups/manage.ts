@@ -4,6 +4,7 @@ import type {
   PostCanaryUndo,
   PostFlush,
   PostKey,
+  PostNight,
   PostPreview,
   PostReplay,
   PostReview,
@@ -16,6 +17,7 @@ import { everyPage } from '../pages.ts';
 import { type Given, newKey, type Send } from '../send.ts';
 
 type ConsolidationsQuery = NonNullable<Given<'GET /v1/consolidations'>['query']>;
+type NightsQuery = NonNullable<Given<'GET /v1/nights'>['query']>;
 type ReviewsQuery = NonNullable<Given<'GET /v1/reviews'>['query']>;
 
 export const consolidationsOf = (send: Send) => ({
@@ -36,6 +38,15 @@ export const reviewsOf = (send: Send) => ({
     everyPage((cursor) => send('GET /v1/reviews', { query: { ...query, cursor } }, options)),
   settle: (id: string, body: PostReview, options?: CallOptions) =>
     send('POST /v1/reviews/{id}', { params: { id }, body }, options),
+});
+
+export const nightsOf = (send: Send) => ({
+  get: (id: string, options?: CallOptions) => send('GET /v1/nights/{id}', { params: { id } }, options),
+  each: (query: Omit<NightsQuery, 'cursor'> = {}, options?: CallOptions) =>
+    everyPage((cursor) => send('GET /v1/nights', { query: { ...query, cursor } }, options)),
+  /** Applies or discards a night that waits. A night is undone as the consolidation it is. */
+  decide: (id: string, body: PostNight, options?: CallOptions) =>
+    send('POST /v1/nights/{id}', { params: { id }, body }, options),
 });
 
 export const replaysOf = (send: Send) => ({

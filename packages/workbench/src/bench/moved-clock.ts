@@ -51,7 +51,7 @@ async function run({ deps: opened }: OpenEngine, posts: readonly Post[]): Promis
   const summarize = async (refresh: Parameters<ReturnType<typeof refreshSummary>>[0]): Promise<void> => {
     refreshes.push(refreshSummary(deps)(refresh, NEVER));
   };
-  const take = takeTurn({ ...deps, followUps: { summarize, study: async () => {} } });
+  const take = takeTurn({ ...deps, followUps: { summarize, study: async () => {}, sleep: async () => {} } });
   let consolidations = 0;
   /** Every lane that falls due until then has its turn when it does. */
   const goOnTo = async (end: Millis): Promise<void> => {

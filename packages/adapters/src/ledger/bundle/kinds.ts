@@ -54,6 +54,10 @@ export const KINDS: readonly Kind[] = [
     ...{ type: 'plan', table: 'plans', from: ofConsolidations('plans'), parent: OF_CONSOLIDATION },
     order: ['p.created_at', 'p.id', 'x.round'],
   },
+  {
+    ...{ type: 'night', table: 'nights', from: ofLane('nights'), parent: OF_CONSOLIDATION },
+    order: ['x.created_at', 'x.consolidation_id'],
+  },
   { type: 'memory', table: 'memories', from: ofLane('memories'), order: ['x.id'] },
   {
     ...{ type: 'version', table: 'versions', from: ofMemories('versions'), parent: OF_MEMORY },

@@ -8,6 +8,7 @@ import type { GraphStore } from './graph.ts';
 import type { KeyStore, LinkStore } from './keys.ts';
 import type { LaneStore } from './lanes.ts';
 import type { ContentStore, FilteredStore, LookupStore, MemoryStore, SaidIdStore } from './memories.ts';
+import type { NightStore } from './nights.ts';
 import type { OutboxStore, SpeechStore } from './outbox.ts';
 import type { AuditStore, OverviewStore } from './overview.ts';
 import type { ReceiptStore } from './receipts.ts';
@@ -67,6 +68,7 @@ export interface Ledger {
   readonly erasures: ErasureStore;
   readonly webhooks: WebhookStore;
   readonly graph: GraphStore;
+  readonly nights: NightStore;
   readonly trail: TrailStore;
   readonly receipts: ReceiptStore;
   readonly usage: UsageStore;

@@ -1,0 +1,81 @@
+import type { NightSummary, NightView } from '@slowwave/contracts';
+import { ofTenant } from '../api.ts';
+import { type Command, oneOf, pathWord, TENANT } from '../command.ts';
+import { type Column, LIMIT, listing, pairs, table } from '../output.ts';
+
+const STATES = ['thinking', 'waiting', 'applied', 'discarded', 'stale', 'failed'] as const;
+
+export const nightsCommand: Command = {
+  name: 'nights',
+  usage: '[night]',
+  summary: 'List nights, newest first, or show what one did or would do.',
+  about: 'To undo a night, use slowwave undo with its id.',
+  options: {
+    state: { value: 'STATE', about: `Only those in this state: ${STATES.join(', ')}.` },
+    user: { value: 'ID', about: 'Only those of this user.' },
+    tenant: TENANT,
+    limit: LIMIT,
+  },
+  run: async (call) => {
+    const { given } = call;
+    if (given.words.length > 0) return shown(await call.ask('GET', ofTenant(`/v1/nights/${pathWord(call)}`, call)));
+    const query = {
+      state: oneOf(given, 'state', STATES),
+      user_id: given.text('user'),
+      tenant: given.text('tenant'),
+    };
+    const { items: nights, more, text } = await listing(call, { path: '/v1/nights', query, columns: COLUMNS });
+    return { value: { nights, more }, text: nights.length === 0 ? 'There is no such night.' : text };
+  },
+};
+
+export const nightCommands: readonly Command[] = (['apply', 'discard'] as const).map((decision) => ({
+  name: `nights ${decision}`,
+  usage: '<night>',
+  writes: true,
+  summary: decision === 'apply' ? 'Apply the plan of a night that waits.' : 'Discard the plan of a night that waits.',
+  options: { tenant: TENANT },
+  run: async (call) => {
+    const path = ofTenant(`/v1/nights/${pathWord(call)}`, call);
+    const night = await call.ask<NightView>('POST', path, { decision });
+    return { value: night, text: `Night ${night.id} is ${night.state}.` };
+  },
+}));
+
+const COLUMNS: readonly Column<NightSummary>[] = [
+  { name: 'id', of: ({ id }) => id },
+  { name: 'user', of: ({ user_id, agent_id, run_id }) => user_id ?? agent_id ?? run_id },
+  { name: 'state', of: ({ state }) => state },
+  { name: 'acts', of: ({ acts }) => acts },
+  { name: 'memories', of: ({ memories }) => memories },
+  { name: 'created', of: ({ created_at }) => created_at },
+];
+
+function shown(night: NightView) {
+  const { plan } = night;
+  const head = pairs([
+    ['night', night.id],
+    ['state', night.why === null ? night.state : `${night.state} (${night.why})`],
+    ['calls', plan?.calls ?? 0],
+    ['tokens', plan?.tokens ?? 0],
+  ]);
+  const acts = table(
+    [
+      { name: 'act', of: ({ act, asks }) => (asks ? `${act}, asks` : act) },
+      { name: 'before', of: ({ before }) => before },
+      { name: 'after', of: ({ after }) => after },
+      { name: 'because of', of: ({ evidence }) => evidence.map(({ memory }) => memory).join('; ') },
+      { name: 'reason', of: ({ reason }) => reason },
+    ],
+    plan?.acts ?? [],
+  );
+  const refused = table(
+    [
+      { name: 'refused', of: ({ asked }) => asked },
+      { name: 'why', of: ({ why }) => why },
+    ],
+    plan?.refused ?? [],
+  );
+  const parts = [head, ...(plan?.acts.length ? [acts] : []), ...(plan?.refused.length ? [refused] : [])];
+  return { value: night, text: parts.join('\n\n') };
+}

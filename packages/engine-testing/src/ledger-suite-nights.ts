@@ -1,0 +1,183 @@
+import type { LaneId, Night, NightEnd, Plan } from '@slowwave/engine';
+import { describe, expect, it } from 'vitest';
+import { added, bitsOf, home, newBatch, newPlan, scope, settings, storedAnswer, user } from './builders.ts';
+import { ALL, ANN, type Bench, expectKind, failure, laneOf, MINUTE, OTHER_TENANT, TENANT } from './ledger-bench.ts';
+
+const HOLD_MS = MINUTE;
+const HOUR = 60 * MINUTE;
+
+/** Nights of owners. */
+export function describeNights(bench: () => Bench): void {
+  describe('a night', () => {
+    it('is due for who has news and was quiet, until it was looked at', async () => {
+      const b = bench();
+      const lane = await quietLane(b);
+      const at = b.tools.now();
+      const due = (quietSince: number, tenant = TENANT) =>
+        b.ledger.nights.due(tenant, { quietSince, now: b.tools.now(), limit: 10 });
+      expect(await due(at - 1)).toEqual([]);
+      expect(await due(at)).toEqual([lane]);
+      expect(await due(at, OTHER_TENANT)).toEqual([]);
+      b.tools.advance(HOUR);
+      const night = await claimed(b, lane);
+      expect(await due(b.tools.now())).toEqual([]);
+      await b.ledger.nights.end(night, restsIn(b, b.tools.now() + HOUR));
+      expect(await due(b.tools.now())).toEqual([]);
+      b.tools.advance(HOUR);
+      expect(await due(b.tools.now())).toEqual([lane]);
+      expect((await claimed(b, lane)).seen).toEqual(['a', 'b']);
+    });
+
+    it('is claimed by one at a time, goes on where it was, and fences who had it before', async () => {
+      const b = bench();
+      const lane = await quietLane(b);
+      const { nights, thoughts } = b.ledger;
+      const late = await claimed(b, lane);
+      const later = await nights.claim(lane, { id: idOf(b), now: b.tools.now(), holdMs: HOLD_MS });
+      expect(later).toEqual({ kind: 'later', at: b.tools.now() + HOLD_MS });
+      const answer = storedAnswer(b.tools, { step: 'sleep:0' });
+      for (const _ of [1, 2]) expect(await nights.storeAnswer(late, answer)).toEqual({ kind: 'stored' });
+      await nights.storePlan(late, planOf(late));
+      b.tools.advance(HOLD_MS);
+      const night = await claimed(b, lane);
+      const { consolidationId } = late;
+      expect(night).toMatchObject({ consolidationId, epoch: 2, attempts: 0, plan: planOf(late), scope: scope() });
+      expect(await thoughts.answers(consolidationId)).toEqual([answer]);
+      expect([await nights.holds(late), await nights.holds(night)]).toEqual([false, true]);
+      const fenced = { kind: 'fenced' };
+      expect(await nights.storeAnswer(late, answer)).toEqual(fenced);
+      expect(await nights.storePlan(late, planOf(late))).toEqual(fenced);
+      expect(await nights.end(late, restsIn(b))).toEqual(fenced);
+      expect(await nights.fail(late, { failure: failure(b.tools.now()), retryAt: null })).toEqual(fenced);
+      expect(await nights.spent(TENANT, b.tools.now() - HOUR)).toBe(
+        answer.usage.promptTokens + answer.usage.completionTokens,
+      );
+      expect(await nights.spent(TENANT, b.tools.now() + 1)).toBe(0);
+    });
+
+    it('that finds nothing leaves nothing, unless it asked', async () => {
+      const b = bench();
+      const lane = await quietLane(b);
+      const { nights, thoughts } = b.ledger;
+      const silent = await claimed(b, lane);
+      await nights.storePlan(silent, planOf(silent));
+      await nights.end(silent, restsIn(b));
+      expect(await nights.get(TENANT, silent.consolidationId)).toBeNull();
+      expect(await thoughts.get(TENANT, silent.consolidationId)).toBeNull();
+      const asking = await claimed(b, lane);
+      await nights.storeAnswer(asking, storedAnswer(b.tools, { step: 'sleep:0' }));
+      await nights.end(asking, restsIn(b));
+      expect(await nights.get(TENANT, asking.consolidationId)).toMatchObject({ state: 'applied', operations: 0 });
+    });
+
+    it('is applied with its memories at once, or not at all', async () => {
+      const b = bench();
+      const lane = await quietLane(b);
+      const night = await claimed(b, lane);
+      const change = added(b.tools, home(lane));
+      const stale = { ...change, expectedRevision: 3 };
+      const applies = { kind: 'applies', tombstones: [], reviews: [], operations: 1 } as const;
+      const { nights, memories } = b.ledger;
+      expect(await nights.end(night, { ...restsIn(b), outcome: { ...applies, changes: [stale] } })).toEqual({
+        kind: 'conflict',
+      });
+      expect(await nights.end(night, { ...restsIn(b), outcome: { ...applies, changes: [change] } })).toEqual({
+        kind: 'ended',
+      });
+      expect((await memories.get(TENANT, change.memory.id))?.versions).toHaveLength(1);
+      const kept = { state: 'applied', undone: false, operations: 1, memories: 1, endedAt: b.tools.now() };
+      const again = await b.reopened();
+      expect(await again.nights.get(TENANT, night.consolidationId)).toMatchObject(kept);
+      expect(await again.nights.get(OTHER_TENANT, night.consolidationId)).toBeNull();
+      const { results } = await again.nights.list(TENANT, { userId: 'ann', state: 'applied' }, ALL);
+      expect(results.map(({ id }) => id)).toEqual([night.consolidationId]);
+      expect((await again.nights.list(TENANT, { userId: 'bob' }, ALL)).results).toEqual([]);
+      expect((await again.nights.list(TENANT, { state: 'waiting' }, ALL)).results).toEqual([]);
+    });
+
+    it('whose plan waits is decided once, and holds up the next', async () => {
+      const b = bench();
+      const lane = await quietLane(b);
+      const { nights } = b.ledger;
+      const waits = { kind: 'waits', why: 'preview', memories: 1, operations: 2 } as const;
+      const first = await claimed(b, lane);
+      await nights.storePlan(first, planOf(first));
+      await nights.end(first, { ...restsIn(b), outcome: waits });
+      expect(await nights.get(TENANT, first.consolidationId)).toMatchObject({ state: 'waiting', why: 'preview' });
+      const how = { id: idOf(b), now: b.tools.now(), holdMs: HOLD_MS };
+      expect(await nights.claim(lane, how)).toEqual({ kind: 'none' });
+      b.tools.advance(HOUR);
+      const now = b.tools.now();
+      const { id } = { id: first.consolidationId };
+      expect(await nights.decide(OTHER_TENANT, id, { state: 'discarded', now })).toEqual({ kind: 'over' });
+      expect(await nights.decide(TENANT, id, { state: 'discarded', now })).toEqual({ kind: 'ended' });
+      expect(await nights.decide(TENANT, id, { state: 'stale', now })).toEqual({ kind: 'over' });
+      const second = await claimed(b, lane);
+      expect(second.seen).toEqual(['a', 'b']);
+      await nights.end(second, { ...restsIn(b), outcome: waits });
+      const change = added(b.tools, home(lane));
+      const applied = { state: 'applied', now, tombstones: [], reviews: [], operations: 2 } as const;
+      const bad = { ...applied, changes: [{ ...change, expectedRevision: 1 }] };
+      expect(await nights.decide(TENANT, second.consolidationId, bad)).toEqual({ kind: 'conflict' });
+      const good = { ...applied, changes: [change] };
+      expect(await nights.decide(TENANT, second.consolidationId, good)).toEqual({ kind: 'ended' });
+      const third = await claimed(b, lane);
+      await nights.end(third, { ...restsIn(b), outcome: waits });
+      await nights.decide(TENANT, third.consolidationId, { state: 'stale', now });
+      expect((await claimed(b, lane)).seen).toEqual([]);
+    });
+
+    it('that fails waits for its time, and ends once its tries are used up', async () => {
+      const b = bench();
+      const lane = await quietLane(b);
+      const { nights } = b.ledger;
+      const night = await claimed(b, lane);
+      const retryAt = b.tools.now() + HOUR;
+      await nights.fail(night, { failure: failure(b.tools.now()), retryAt });
+      const how = () => ({ id: idOf(b), now: b.tools.now(), holdMs: HOLD_MS });
+      expect(await nights.claim(lane, how())).toEqual({ kind: 'later', at: retryAt });
+      b.tools.advance(HOUR);
+      const again = await claimed(b, lane);
+      expect(again).toMatchObject({ consolidationId: night.consolidationId, attempts: 1 });
+      await nights.release(again, b.tools.now());
+      const last = await claimed(b, lane);
+      expect(last.attempts).toBe(1);
+      await nights.fail(last, { failure: failure(b.tools.now()), retryAt: null });
+      const record = await nights.get(TENANT, night.consolidationId);
+      expect(record).toMatchObject({ state: 'failed', failure: { code: 'model_timeout' } });
+    });
+
+    it('is not begun while messages wait, nor for nobody', async () => {
+      const b = bench();
+      const lane = await quietLane(b);
+      await b.ledger.batches.append(newBatch(b.tools), { tokens: 1_000, idleMs: 1, maxAgeMs: 1 });
+      const how = { id: idOf(b), now: b.tools.now(), holdMs: HOLD_MS };
+      expect(await b.ledger.nights.claim(lane, how)).toEqual({ kind: 'none' });
+      expect(await b.ledger.nights.claim('lane_none' as LaneId, how)).toEqual({ kind: 'none' });
+      expect(await b.ledger.nights.due(TENANT, { quietSince: b.tools.now(), now: b.tools.now(), limit: 5 })).toEqual(
+        [],
+      );
+    });
+  });
+}
+
+const idOf = ({ tools }: Bench): string => tools.id('con', bitsOf(tools, ANN));
+
+/** A lane of an owner for whom nothing waits. */
+async function quietLane(b: Bench): Promise<LaneId> {
+  await b.ledger.memories.laneOf(TENANT, user('ann'), b.tools.now());
+  return (await laneOf(b)).id;
+}
+
+async function claimed(b: Bench, lane: LaneId): Promise<Night> {
+  const claim = await b.ledger.nights.claim(lane, { id: idOf(b), now: b.tools.now(), holdMs: HOLD_MS });
+  return expectKind(claim, 'claimed').night;
+}
+
+const planOf = (night: Night): Plan =>
+  newPlan({ ...night, generation: 0, batchIds: [], variant: null, settings: settings() });
+
+const restsIn = ({ tools }: Bench, nextAt: number | null = null): NightEnd => ({
+  ...{ seen: ['a', 'b'], nextAt, now: tools.now() },
+  outcome: { kind: 'rests' },
+});

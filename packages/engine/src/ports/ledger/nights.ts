@@ -1,0 +1,129 @@
+import type { HeldOperation, Plan } from '../../plan.ts';
+import type { Failure, LaneId, Millis, Owner, Scope, TenantId } from '../../words.ts';
+import type { Fenced } from './lanes.ts';
+import type { MemoryChange, Tombstone } from './memories.ts';
+import type { Page, Paged } from './page.ts';
+import type { StoredAnswer } from './thoughts.ts';
+import type { SettledCall } from './usage.ts';
+
+/**
+ * A night's life: thinking from its claim on, until it ends once and for ever as
+ *   applied    its plan was carried out; it is undone and redone like any consolidation
+ *   waiting    its plan waits for a person, who ends it as applied or
+ *   discarded  not wanted
+ *   stale      approved too late: something else changed its memories
+ *   failed     its tries are used up
+ * One that finds nothing to do, and asked no model, leaves nothing but that its owner was looked at.
+ */
+export type NightState = 'thinking' | 'waiting' | 'applied' | 'discarded' | 'stale' | 'failed';
+
+/** Why a plan waits: the tenant previews nights, or it would change too many of the owner's memories. */
+export type NightWaits = 'preview' | 'share';
+
+/** One claimed night. Its fence goes with every write. */
+export interface Night {
+  readonly tenant: TenantId;
+  readonly lane: LaneId;
+  readonly owner: Owner;
+  /** Of the owner alone. */
+  readonly scope: Scope;
+  readonly consolidationId: string;
+  /** Of the lane's nights, apart from that of its turns. */
+  readonly epoch: number;
+  /** Failed tries so far. */
+  readonly attempts: number;
+  readonly claimedAt: Millis;
+  /** What earlier nights have judged, by hash: that is not judged again. */
+  readonly seen: readonly string[];
+  /** Where it was stored before a crash. */
+  readonly plan: Plan | null;
+}
+
+export type NightClaim =
+  | { readonly kind: 'claimed'; readonly night: Night }
+  /** Somebody else works on it; or it waits after a failure. */
+  | { readonly kind: 'later'; readonly at: Millis }
+  /** There is no such owner, messages of theirs wait to be consolidated, or a plan waits for a person. */
+  | { readonly kind: 'none' };
+
+/** What becomes of a night. */
+export interface NightEnd {
+  readonly seen: readonly string[];
+  /** When the owner is looked at again without news; null: with news alone. */
+  readonly nextAt: Millis | null;
+  readonly now: Millis;
+  readonly outcome:
+    | { readonly kind: 'rests' }
+    | { readonly kind: 'waits'; readonly why: NightWaits; readonly memories: number; readonly operations: number }
+    | ({ readonly kind: 'applies' } & NightChanges);
+}
+
+export interface NightChanges {
+  readonly changes: readonly MemoryChange[];
+  readonly tombstones: readonly Tombstone[];
+  readonly reviews: readonly HeldOperation[];
+  readonly operations: number;
+}
+
+export type NightEnded =
+  | { readonly kind: 'ended' }
+  /** A memory is not at the expected revision: nothing was changed. */
+  | { readonly kind: 'conflict' }
+  | Fenced;
+
+/** A person's word on a plan that waits. */
+export type NightDecision =
+  | ({ readonly state: 'applied'; readonly now: Millis } & NightChanges)
+  | { readonly state: 'discarded' | 'stale'; readonly now: Millis };
+
+/** A night as it is shown. */
+export interface NightRecord {
+  /** Of its consolidation. */
+  readonly id: string;
+  readonly tenant: TenantId;
+  readonly lane: LaneId;
+  readonly owner: Owner;
+  readonly scope: Scope;
+  readonly state: NightState;
+  /** Applied, and taken back since. */
+  readonly undone: boolean;
+  readonly why: NightWaits | null;
+  /** What it did, or would do, and to how many memories. */
+  readonly operations: number;
+  readonly memories: number;
+  readonly failure: Failure | null;
+  readonly createdAt: Millis;
+  readonly endedAt: Millis | null;
+}
+
+export interface NightStore {
+  /** Lanes of a tenant with news since their last night, quiet since a moment, that no night waits in; longest quiet first. */
+  due(tenant: TenantId, how: { quietSince: Millis; now: Millis; limit: number }): Promise<readonly LaneId[]>;
+  /** Begins a night under `id`, or goes on with the one that was begun. Held for `holdMs` against others; a later claim fences it. */
+  claim(lane: LaneId, how: { id: string; now: Millis; holdMs: number }): Promise<NightClaim>;
+  holds(night: Night): Promise<boolean>;
+  /** Stores the answer among those of its consolidation, once. The call that brought it is settled in any case. */
+  storeAnswer(
+    night: Night,
+    answer: StoredAnswer,
+    call?: SettledCall | null,
+  ): Promise<{ readonly kind: 'stored' } | Fenced>;
+  /** Before anything changes. */
+  storePlan(night: Night, plan: Plan): Promise<{ readonly kind: 'stored' } | Fenced>;
+  /** All that follows from it in one transaction, and the lane is given free. */
+  end(night: Night, end: NightEnd): Promise<NightEnded>;
+  /** One try more at `retryAt`, or none with null; the lane is given free. */
+  fail(night: Night, how: { failure: Failure; retryAt: Millis | null }): Promise<{ readonly kind: 'noted' } | Fenced>;
+  /** Given back unharmed: no try is counted. */
+  release(night: Night, notBefore: Millis): Promise<void>;
+  /** Ends one that waits, and changes memories with it where it is applied: both or nothing. */
+  decide(
+    tenant: TenantId,
+    id: string,
+    decision: NightDecision,
+  ): Promise<{ readonly kind: 'ended' | 'conflict' | 'over' }>;
+  get(tenant: TenantId, id: string): Promise<NightRecord | null>;
+  list(tenant: TenantId, filter: { state?: NightState; userId?: string }, page: Page): Promise<Paged<NightRecord>>;
+  /** Tokens that nights of a tenant have used since a moment. */
+  spent(tenant: TenantId, since: Millis): Promise<number>;
+}

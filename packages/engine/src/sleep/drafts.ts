@@ -1,0 +1,169 @@
+import { ownerBitsOf } from '../ids.ts';
+import { evolve, holdingMarks, inEffect, lastSaidAt, liveVersion, previousOf } from '../memories/evolve.ts';
+import type { Act, HeldOperation } from '../plan.ts';
+import type { Tools } from '../ports/tools.ts';
+import type { SaidAt } from '../words.ts';
+import { type Mark, type Memory, type MemoryEvent, type MemoryVersion, TRUSTS } from '../words.ts';
+
+type Said = Extract<Mark, { kind: 'said' }>;
+
+/** An act with what it changes. */
+export interface Draft {
+  readonly act: Act;
+  readonly events: readonly MemoryEvent[];
+  readonly held: readonly HeldOperation[];
+}
+
+/** A memory that holds, with what it says. */
+export interface Live {
+  readonly memory: Memory;
+  readonly version: MemoryVersion;
+}
+
+export const liveOf = (memory: Memory): Live[] => {
+  const version = liveVersion(memory);
+  return version === null ? [] : [{ memory, version }];
+};
+
+/** What a night works out its acts with. Memories are as the acts before leave them. */
+export class Desk {
+  readonly #memories: Map<string, Memory>;
+  readonly #tools: Tools;
+  readonly #consolidationId: string;
+  readonly drafts: Draft[] = [];
+
+  constructor(tools: Tools, consolidationId: string, memories: readonly Memory[]) {
+    this.#tools = tools;
+    this.#consolidationId = consolidationId;
+    this.#memories = new Map(memories.map((memory) => [memory.id, memory]));
+  }
+
+  memory(id: string): Memory {
+    const memory = this.#memories.get(id);
+    if (memory === undefined) throw new Error(`memory ${id} is none of this night`);
+    return memory;
+  }
+
+  /** Reads otherwise from a moment on. Nobody says it anew: whatever was said later still comes later. */
+  reword(of: Live, { text, from, reason }: { text: string; from: number; reason: string }): void {
+    const { memory, version } = of;
+    const event = this.#event(memory, {
+      ...{ kind: 'UPDATE', text, reason, saidAt: lastSaidAt(memory), validFrom: Math.max(from, version.validFrom) },
+      details: { ...version.details, sourceIds: [] },
+    });
+    const act = { act: 'age', memoryId: memory.id, before: version.text, after: text, evidence: [], reason } as const;
+    this.#add({ act: { ...act, decidedBy: 'rule', asks: false }, events: [event], held: [] });
+  }
+
+  fade({ memory, version }: Live, reason: string): void {
+    const event = this.#event(memory, {
+      ...{ kind: 'UPDATE', text: version.text, reason, saidAt: lastSaidAt(memory), validFrom: version.validFrom },
+      details: { ...version.details, sourceIds: [], faded: true },
+    });
+    const { text } = version;
+    const act = { act: 'fade', memoryId: memory.id, before: text, after: text, evidence: [], reason } as const;
+    this.#add({ act: { ...act, decidedBy: 'rule', asks: false }, events: [event], held: [] });
+  }
+
+  /** One says all that the other does: it is confirmed by whatever said the other, when that was said, and the other ends. */
+  merge(kept: Live, dropped: Live, reason: string): void {
+    const memory = this.memory(kept.memory.id);
+    const confirmed = sayingsOf(dropped.memory).reduce<{ memory: Memory; events: MemoryEvent[] }>(
+      (so, { saidAt, validFrom, details, under }) => {
+        const { faded: _, pinned: __, ...rest } = details;
+        const event = this.#event(so.memory, {
+          ...{ kind: 'NONE', text: kept.version.text, reason, saidAt, validFrom },
+          details: { ...rest, immutable: kept.version.details.immutable },
+          ...(under !== undefined && { under }),
+          sourceIds: details.sourceIds,
+        });
+        return { memory: evolve(so.memory, so.memory, [event]), events: [...so.events, event] };
+      },
+      { memory, events: [] },
+    );
+    const ended = this.#ending(dropped, lastSaidAt(dropped.memory), reason);
+    const act = { act: 'merge', memoryId: dropped.memory.id, before: dropped.version.text, after: null } as const;
+    const evidence = [evidenceOf(kept)];
+    this.#add({
+      act: { ...act, evidence, reason, decidedBy: 'model', asks: false },
+      events: [...confirmed.events, ended],
+      held: [],
+    });
+  }
+
+  /** What was said later holds: the other ended when that was said. */
+  overrule(newer: Live, older: Live, reason: string): void {
+    const act = { act: 'contradictions', memoryId: older.memory.id, before: older.version.text, after: null } as const;
+    this.#add({
+      act: { ...act, evidence: [evidenceOf(newer)], reason, decidedBy: 'model', asks: false },
+      events: [this.#ending(older, newer.version.saidAt, reason)],
+      held: [],
+    });
+  }
+
+  /** A person is asked whether it still holds, or is to be forgotten. */
+  ask(act: Pick<Act, 'act' | 'reason' | 'decidedBy'>, of: Live, evidence: readonly Live[]): void {
+    const { memory, version } = of;
+    const held: HeldOperation = {
+      ...{ id: this.#tools.id('rev', ownerBitsOf(this.#tools, memory)), kind: 'DELETE', fact: null, factText: null },
+      ...{ memoryId: memory.id, before: version.text, after: null, reason: act.reason, decidedBy: act.decidedBy },
+      ...{ saidAt: lastSaidAt(memory), validFrom: this.#tools.now(), details: null },
+      sourceIds: evidence.flatMap((one) => one.version.details.sourceIds),
+      ...(act.act === 'fade' && { forgets: true }),
+    };
+    const asked = { memoryId: memory.id, before: version.text, after: null, evidence: evidence.map(evidenceOf) };
+    this.#add({ act: { ...act, ...asked, asks: true }, events: [], held: [held] });
+  }
+
+  #ending({ memory }: Live, saidAt: SaidAt, reason: string): MemoryEvent {
+    const said = { kind: 'DELETE', text: null, details: null, reason, saidAt, validFrom: saidAt.at } as const;
+    return this.#event(this.memory(memory.id), said);
+  }
+
+  #event(
+    memory: Memory,
+    said: Pick<MemoryEvent, 'kind' | 'text' | 'details' | 'saidAt' | 'validFrom' | 'reason'> & {
+      kind: 'UPDATE' | 'NONE' | 'DELETE';
+    } & Partial<Pick<MemoryEvent, 'under' | 'sourceIds'>>,
+  ): MemoryEvent {
+    return {
+      sourceIds: [],
+      ...said,
+      id: this.#tools.id('evt', ownerBitsOf(this.#tools, memory)),
+      memoryId: memory.id,
+      revision: memory.revision + 1,
+      actor: 'sleep',
+      consolidationId: this.#consolidationId,
+      factId: null,
+      previous: previousOf(memory, said.kind, said.saidAt),
+      recordedAt: this.#tools.now(),
+    };
+  }
+
+  #add(draft: Draft): void {
+    for (const event of draft.events) {
+      const before = this.memory(event.memoryId);
+      this.#memories.set(event.memoryId, evolve(before, before, [event]));
+    }
+    this.drafts.push(draft);
+  }
+}
+
+const evidenceOf = ({ memory, version }: Live): Act['evidence'][number] => ({
+  memoryId: memory.id,
+  text: version.text,
+});
+
+/** Of one memory: who says something a hundred times confirms it no better by the last ninety. */
+const SAYINGS_MAX = 10;
+
+/** What says that a memory holds, newest first. */
+function sayingsOf(memory: Memory): readonly Said[] {
+  const holding = new Set(holdingMarks(memory.timeline));
+  const said = inEffect(memory.timeline).filter((mark) => mark.kind === 'said' && holding.has(mark.revision));
+  return (said as readonly Said[]).toReversed().slice(0, SAYINGS_MAX);
+}
+
+/** Whether one version is at least as sure as another. */
+export const isAsSure = (one: MemoryVersion, other: MemoryVersion): boolean =>
+  TRUSTS.indexOf(one.details.trust) <= TRUSTS.indexOf(other.details.trust);

@@ -1,0 +1,232 @@
+import { asEngineError } from '../errors.ts';
+import { isPinned, lastSaidAt } from '../memories/evolve.ts';
+import { idListsOf } from '../memories/said-ids.ts';
+import { type Asking, ask } from '../models/ask.ts';
+import { embedTexts } from '../models/embed.ts';
+import { pairsIn, type RawPair } from '../models/parse/neighbours.ts';
+import { JUDGE_NEIGHBOURS, type NeighboursInput } from '../models/prompts/judge-neighbours.ts';
+import type { Remark } from '../plan.ts';
+import { cosine } from '../search/hits.ts';
+import type { SleepSettings } from '../settings.ts';
+import { saysChange } from '../text/changes.ts';
+import { wordsIn } from '../text/claims.ts';
+import { dateTextOf } from '../text/dates.ts';
+import { claimedIn } from '../text/figures.ts';
+import { isMadeOf } from '../text/support.ts';
+import { overlap } from '../text/terms.ts';
+import { type MemoryVersion, saidBefore } from '../words.ts';
+import { type Desk, isAsSure, type Live } from './drafts.ts';
+import { actKey, type Sight } from './sight.ts';
+
+/** Memories of one question. */
+const GROUP = 8;
+/** Texts that share this much of their words are near each other, whatever their vectors. */
+const ALIKE = 0.34;
+/** What is said of one thing shares this much. */
+const ABOUT_THE_SAME = 0.1;
+
+interface Judging {
+  readonly asking: Asking;
+  readonly desk: Desk;
+  readonly lives: readonly Live[];
+  readonly sight: Sight;
+  readonly sleep: SleepSettings;
+}
+
+export interface Judged {
+  /** What a model said of which nothing was made, and why. */
+  readonly remarks: readonly Remark[];
+  /** Some are still to be judged: the limits of a night were reached. */
+  readonly more: boolean;
+}
+
+/** Asks about memories that are near each other where one of them is new, and makes what holds of the answers. */
+export async function judgeNeighbours({ asking, desk, lives, sight, sleep }: Judging): Promise<Judged> {
+  const { deps } = asking;
+  const news = lives.filter((live) => !sight.has(actKey('neighbours', live)));
+  if (news.length === 0 || !(sleep.acts.merge || sleep.acts.contradictions)) return { remarks: [], more: false };
+  const newIds = new Set(news.map(({ memory }) => memory.id));
+  const isNew = ({ memory }: Live): boolean => newIds.has(memory.id);
+  const nearTo = await nearness(asking, lives);
+  const remarks: Remark[] = [];
+  const asked: ReadonlySet<string>[] = [];
+  const { calls, tokens, operations } = sleep.limits;
+  for (const seed of news) {
+    await deps.tools.breathe();
+    const group = [seed, ...nearTo(seed)];
+    const ids = new Set(group.map(({ memory }) => memory.id));
+    const isAsked = asked.some((other) => [...ids].every((id) => other.has(id)));
+    if (group.length > 1 && !isAsked) {
+      if (desk.drafts.length >= operations || (await isSpent(asking, asked.length, { calls, tokens })))
+        return { remarks, more: true };
+      asked.push(ids);
+      remarks.push(...(await judge({ asking, desk, sleep, isNew }, { group, nth: asked.length })));
+    }
+    sight.judge(actKey('neighbours', seed));
+  }
+  return { remarks, more: false };
+}
+
+/** An answer that cannot be read is asked for once more. */
+const CALLS_OF_ONE = 2;
+
+/** Whether the questions before have used so much that another one might be too much. The same before a crash and after it. */
+async function isSpent(
+  { deps, turn }: Asking,
+  before: number,
+  { calls, tokens }: Pick<SleepSettings['limits'], 'calls' | 'tokens'>,
+): Promise<boolean> {
+  const answers = await deps.ledger.thoughts.answers(turn.consolidationId);
+  const used = answers.filter(({ step }) => Number(step.split(':')[1]) <= before);
+  const spent = used.reduce((sum, { usage }) => sum + usage.promptTokens + usage.completionTokens, 0);
+  return used.length + CALLS_OF_ONE > calls || spent >= tokens;
+}
+
+/** The nearest to a memory among all. */
+async function nearness(
+  { deps, turn, cancel }: Asking,
+  lives: readonly Live[],
+): Promise<(seed: Live) => readonly Live[]> {
+  const texts = lives.map(({ version }) => version.text);
+  const vectorOf = await embedTexts(deps, { lane: turn.lane, texts }, cancel);
+  const { near } = deps.settings;
+  return (seed) => {
+    const vector = vectorOf(seed.version.text);
+    return lives
+      .filter(
+        ({ memory, version }) => memory.id !== seed.memory.id && version.details.about === seed.version.details.about,
+      )
+      .map((live) => ({
+        live,
+        like: cosine(vector, vectorOf(live.version.text)),
+        words: overlap(seed.version.text, live.version.text),
+      }))
+      .filter(({ like, words }) => like >= near.pair || words >= ALIKE)
+      .sort((a, b) => b.like + b.words - a.like - a.words || (a.live.memory.id < b.live.memory.id ? -1 : 1))
+      .slice(0, GROUP - 1)
+      .map(({ live }) => live);
+  };
+}
+
+async function judge(
+  { asking, desk, sleep, isNew }: Pick<Judging, 'asking' | 'desk' | 'sleep'> & { isNew(live: Live): boolean },
+  { group, nth }: { readonly group: readonly Live[]; readonly nth: number },
+): Promise<readonly Remark[]> {
+  const ordered = [...group].sort((a, b) => (saidBefore(lastSaidAt(a.memory), lastSaidAt(b.memory)) ? -1 : 1));
+  const pairs = await pairsOf(asking, { ordered, nth });
+  if ('failed' in pairs) return [{ asked: 'judge memories that are near each other', did: pairs.failed }];
+  const done = new Set<string>();
+  return pairs.flatMap((pair): Remark[] => {
+    const [kept, dropped] = [pair.keep, pair.drop].map((id) => (/^\d+$/u.test(id) ? ordered[Number(id)] : undefined));
+    const asked = `${pair.kind} ${pair.keep} ${pair.drop}: ${pair.reason}`;
+    if (kept === undefined || dropped === undefined || kept === dropped)
+      return [{ asked, did: 'refused: it names memories that it was not shown, or one twice' }];
+    const isDone = [kept, dropped].some(({ memory }) => done.has(memory.id)) || isChanged(desk, [kept, dropped]);
+    const refusal = isDone
+      ? 'refused: something else was made of one of them tonight'
+      : isNew(kept) || isNew(dropped)
+        ? carryOut({ desk, sleep }, { pair, kept, dropped })
+        : 'refused: they were judged before';
+    if (refusal === null) done.add(dropped.memory.id);
+    return refusal === null ? [] : [{ asked, did: refusal }];
+  });
+}
+
+/** What ended or reads otherwise by now; one that was confirmed alone says what it said. */
+const isChanged = ({ drafts }: Desk, lives: readonly Live[]): boolean =>
+  lives.some(({ memory }) => drafts.some(({ act }) => act.memoryId === memory.id));
+
+async function pairsOf(
+  asking: Asking,
+  { ordered, nth }: { readonly ordered: readonly Live[]; readonly nth: number },
+): Promise<readonly RawPair[] | { readonly failed: string }> {
+  const input: NeighboursInput = {
+    memories: ordered.map(({ memory, version }, i) => ({
+      id: String(i),
+      text: version.text,
+      said_at: dateTextOf(lastSaidAt(memory).at, version.details.utcOffset),
+    })),
+  };
+  try {
+    const question = {
+      step: `sleep:${nth}`,
+      prompt: JUDGE_NEIGHBOURS,
+      ask: 'Which of these say the same, which contradict?',
+    };
+    return (await ask(asking, { ...question, input, shape: pairsIn })).pairs;
+  } catch (error) {
+    const { code, message, retryable } = asEngineError(error);
+    if (code !== 'model_output_unusable' || retryable) throw error;
+    return { failed: `left as they are: ${message}` };
+  }
+}
+
+interface Wish {
+  readonly pair: RawPair;
+  readonly kept: Live;
+  readonly dropped: Live;
+}
+
+/** Why not; null: it is done, or a person is asked. */
+function carryOut({ desk, sleep }: Pick<Judging, 'desk' | 'sleep'>, { pair, kept, dropped }: Wish): string | null {
+  if (pair.kind === 'same') {
+    const refusal = sleep.acts.merge ? mergeRefused(kept, dropped) : 'refused: merging is off';
+    if (refusal === null) desk.merge(kept, dropped, `${kept.memory.id} says the same: ${pair.reason}`);
+    return refusal;
+  }
+  if (!sleep.acts.contradictions) return 'refused: contradictions are off';
+  const isInOrder = saidBefore(lastSaidAt(dropped.memory), lastSaidAt(kept.memory));
+  const [newer, older] = isInOrder ? [kept, dropped] : [dropped, kept];
+  if (!isAboutTheSame(newer, older)) return 'refused: they are not about the same';
+  if (isDecided(newer, older)) desk.overrule(newer, older, `${newer.memory.id} was said later: ${pair.reason}`);
+  else {
+    const reason = `it may contradict ${newer.memory.id}, “${newer.version.text}”: ${pair.reason}. Does it no longer hold?`;
+    desk.ask({ act: 'contradictions', reason, decidedBy: 'model' }, older, [newer]);
+  }
+  return null;
+}
+
+/** What would be lost or made surer by it is refused, whatever a model says. */
+function mergeRefused(kept: Live, dropped: Live): string | null {
+  const [stays, goes] = [kept.version, dropped.version];
+  if (goes.details.immutable || isPinned(dropped.memory)) return 'refused: it is immutable or pinned';
+  if (!isAsSure(stays, goes)) return 'refused: the one that would stay is less sure';
+  if (stays.details.flagged || goes.details.flagged) return 'refused: one of them addresses the model';
+  if (stays.details.expiresAt !== null || goes.details.expiresAt !== null) return 'refused: one of them expires';
+  if (JSON.stringify(stays.details.metadata) !== JSON.stringify(goes.details.metadata))
+    return 'refused: they have different metadata';
+  const apps = [kept, dropped].map(({ memory }) => [...idListsOf(memory).appId].sort().join('\n'));
+  if (apps[0] !== apps[1]) return 'refused: they were said in different apps';
+  return isSaidBy(goes, stays) ? null : 'refused: one of them says what the other does not';
+}
+
+/** Whether a text has all that another one says: each number and date as it stands there, and nothing denied. */
+function isSaidBy(part: MemoryVersion, whole: MemoryVersion): boolean {
+  const claims = [part, whole].map(({ text }) => claimedIn(text));
+  const [figures, known] = claims.map(({ numbers, dates }) => [
+    ...numbers.map(({ whole: number }) => String(number)),
+    ...dates.map((date) => JSON.stringify(date)),
+  ]);
+  const hasFigures = figures?.every((figure) => known?.includes(figure)) === true;
+  return (
+    hasFigures && isDenied(part.text) === isDenied(whole.text) && isMadeOf(part.text, [whole.text], whole.saidAt.at)
+  );
+}
+
+/** Words that turn what is said into its opposite. */
+const DENIALS =
+  /(?<!\p{L})(?:not|no|never|none|without|hates?|dislikes?|avoids?|isn['’]t|doesn['’]t|don['’]t|can['’]t|won['’]t|no longer|nicht|kein\p{L}*|nie|ohne|ne|pas|jamais|sans|nunca|sin|non|senza|não|sem)(?!\p{L})|不|没|無|ない/iu;
+
+const isDenied = (text: string): boolean => DENIALS.test(text);
+
+function isAboutTheSame({ version: { text: one } }: Live, { version: { text: other } }: Live): boolean {
+  const { things } = wordsIn(other);
+  return overlap(one, other) >= ABOUT_THE_SAME || [...wordsIn(one).things].some((thing) => things.has(thing));
+}
+
+/** Order and evidence decide: it was said later, by somebody as sure, and says that something became otherwise. */
+function isDecided(newer: Live, older: Live): boolean {
+  const isLater = lastSaidAt(older.memory).at < newer.version.saidAt.at;
+  const isFree = !older.version.details.immutable && !isPinned(older.memory);
+  return isLater && isFree && isAsSure(newer.version, older.version) && saysChange(newer.version.text);
+}

@@ -1,0 +1,157 @@
+import type { EngineDeps } from '../deps.ts';
+import { asEngineError } from '../errors.ts';
+import { lastSaidAt } from '../memories/evolve.ts';
+import { type Asking, promptUse } from '../models/ask.ts';
+import { afford, costOf, usesOf } from '../models/limits.ts';
+import { JUDGE_NEIGHBOURS } from '../models/prompts/judge-neighbours.ts';
+import { plannedModels } from '../models/steps.ts';
+import type { Candidate, NightPlan, Operation, Plan, Remark } from '../plan.ts';
+import type { Terms } from '../ports/ledger/ledger.ts';
+import type { Night } from '../ports/ledger/nights.ts';
+import { askedInSlices } from '../ports/tools.ts';
+import { memoriesOf } from '../retention/retain.ts';
+import type { SleepSettings } from '../settings.ts';
+import { DAY_MS, dayOf } from '../text/dates.ts';
+import { compareSaid, type Memory, type Millis } from '../words.ts';
+import { actByRule } from './by-rule.ts';
+import { Desk, type Draft, type Live, liveOf } from './drafts.ts';
+import { type Judged, judgeNeighbours } from './neighbours.ts';
+import { actKey, Sight } from './sight.ts';
+
+/** Of larger owners, those that were said last. */
+const MEMORIES_MAX = 5_000;
+/** When there is more to do than one night may. */
+const NEXT_NIGHT_MS = DAY_MS / 2;
+
+export interface Planning {
+  readonly night: Night;
+  readonly terms: Terms;
+  readonly asking: Asking;
+  readonly round: number;
+}
+
+/** All that a night would do, and why. Nothing is changed by it. */
+export async function planNight(deps: EngineDeps, planning: Planning): Promise<Plan> {
+  const { night, terms, asking } = planning;
+  const { sleep } = terms.rules;
+  const now = deps.tools.now();
+  const memories = newestFirst(await memoriesOf(deps, night.lane)).slice(0, MEMORIES_MAX);
+  const lives = memories.flatMap(liveOf).filter(({ version: { details } }) => !isOver(details.expiresAt, now));
+  const sight = new Sight(deps.tools, night.seen);
+  const desk = new Desk(deps.tools, night.consolidationId, memories);
+  const most = sleep.limits.operations;
+  const ids = sleep.acts.fade ? lives.map(({ memory }) => memory.id) : [];
+  const credits = await askedInSlices(deps.tools, ids, (some) => deps.ledger.receipts.credits(some));
+  const nextPlanAt = actByRule({ desk, lives, acts: sleep.acts, sight, credits, now, most });
+  // Nobody compares what reads otherwise since this night: its own output is never its input.
+  const changed = new Set(desk.drafts.map(({ act }) => act.memoryId));
+  const left = lives.filter(({ memory }) => !changed.has(memory.id));
+  const isAffordable = await mayAsk(deps, planning, sleep);
+  const judged: Judged = isAffordable
+    ? await judgeNeighbours({ asking, desk, lives: left, sight, sleep })
+    : { remarks: [], more: true };
+  const made = lives.flatMap(({ memory }) => liveOf(desk.memory(memory.id)));
+  for (const live of made) if (changed.has(live.memory.id)) sight.judge(actKey('neighbours', live));
+  const isMore = judged.more || desk.drafts.length >= most;
+  const nextAt = isMore ? Math.min(now + NEXT_NIGHT_MS, nextPlanAt ?? Number.POSITIVE_INFINITY) : nextPlanAt;
+  const seen = sight.kept([...lives, ...made]);
+  const notes = { seen, nextAt, memories: lives.length };
+  return draftOf(deps, { planning, drafts: desk.drafts, lives, remarks: judged.remarks, notes });
+}
+
+const isOver = (expiresAt: Millis | null, now: Millis): boolean => expiresAt !== null && expiresAt <= now;
+
+const newestFirst = (memories: readonly Memory[]): readonly Memory[] =>
+  memories
+    .filter((memory) => liveOf(memory).length > 0)
+    .sort((a, b) => compareSaid(lastSaidAt(b), lastSaidAt(a)) || (a.id < b.id ? -1 : 1));
+
+/** Whether the budgets of the tenant leave room for questions; what needs no model goes on without. */
+async function mayAsk(
+  deps: EngineDeps,
+  { night, terms }: Planning,
+  { shareOfBudget }: SleepSettings,
+): Promise<boolean> {
+  const { tenant, lane } = night;
+  const { tokensPerDay } = terms.rules.budgets;
+  const since = dayOf(deps.tools.now()) * DAY_MS;
+  const isShareLeft =
+    tokensPerDay === null || (await deps.ledger.nights.spent(tenant, since)) < shareOfBudget * tokensPerDay;
+  if (!isShareLeft) return false;
+  try {
+    await afford(deps, { tenant, account: { lane }, terms });
+    return true;
+  } catch (error) {
+    if (asEngineError(error).code === 'budget_exhausted') return false;
+    throw error;
+  }
+}
+
+interface Drafting {
+  readonly planning: Planning;
+  readonly drafts: readonly Draft[];
+  readonly lives: readonly Live[];
+  readonly remarks: readonly Remark[];
+  readonly notes: Omit<NightPlan, 'acts'>;
+}
+
+/** As a plan of messages, so that it is shown, undone, kept and erased in the same ways. */
+async function draftOf(deps: EngineDeps, { planning, drafts, lives, remarks, notes }: Drafting): Promise<Plan> {
+  const { night, terms, round } = planning;
+  const models = usesOf(await deps.ledger.thoughts.answers(night.consolidationId), terms.rules.prices);
+  const touched = new Set(
+    drafts.flatMap(({ act, events }) => [
+      act.memoryId,
+      ...act.evidence.map(({ memoryId }) => memoryId),
+      ...events.map(({ memoryId }) => memoryId),
+    ]),
+  );
+  return {
+    consolidationId: night.consolidationId,
+    round,
+    facts: [],
+    discards: [],
+    candidates: lives.filter(({ memory }) => touched.has(memory.id)).map(candidateOf),
+    operations: drafts.flatMap(operationsOf),
+    held: drafts.flatMap(({ held }) => held),
+    outcomes: [],
+    remarks,
+    events: drafts.flatMap(({ events }) => events),
+    prompts: models.length === 0 ? [] : [promptUse(deps, JUDGE_NEIGHBOURS)],
+    models: plannedModels(deps, terms.rules),
+    usage: {
+      calls: models.reduce((sum, use) => sum + use.calls, 0),
+      promptTokens: models.reduce((sum, use) => sum + use.promptTokens, 0),
+      completionTokens: models.reduce((sum, use) => sum + use.completionTokens, 0),
+      models,
+    },
+    cost: costOf(models),
+    timings: {},
+    night: { acts: drafts.map(({ act }) => act), ...notes },
+  };
+}
+
+const candidateOf = ({ memory, version }: Live, i: number): Candidate => ({
+  shortId: String(i),
+  memoryId: memory.id,
+  version: version.number,
+  revision: memory.revision,
+  text: version.text,
+  saidAt: version.saidAt,
+  ...(version.details.utcOffset !== undefined && { utcOffset: version.details.utcOffset }),
+  standing: 'live',
+  immutable: version.details.immutable,
+  recalledBy: [],
+});
+
+const operationsOf = ({ act, events }: Draft, i: number): readonly Operation[] =>
+  events.map(({ kind, memoryId, revision, previous, text, reason }) => ({
+    fact: `n${i}`,
+    event: kind === 'UPDATE' || kind === 'DELETE' ? kind : 'NONE',
+    memoryId,
+    revision: revision - 1,
+    before: previous,
+    after: text,
+    reason,
+    decidedBy: act.decidedBy,
+  }));

@@ -1,0 +1,83 @@
+import type { EngineDeps } from '../deps.ts';
+import { evolve, tombstoneOf } from '../memories/evolve.ts';
+import type { Plan } from '../plan.ts';
+import type { MemoryChange } from '../ports/ledger/memories.ts';
+import type { NightChanges, NightRecord } from '../ports/ledger/nights.ts';
+import { askedInSlices } from '../ports/tools.ts';
+import type { NightResult, NightSettler } from '../ports/writers.ts';
+import { type ProjectDeps, projectNow } from '../projection/project.ts';
+import type { TenantId } from '../words.ts';
+
+type ReadDeps = Pick<EngineDeps, 'ledger' | 'tools'>;
+
+/** What a plan changes as of now; null: one of its memories is no longer as it was decided on. */
+export async function changesOf(
+  { ledger, tools }: ReadDeps,
+  tenant: TenantId,
+  plan: Plan,
+): Promise<NightChanges | null> {
+  const now = tools.now();
+  const events = plan.events.map((event) => ({ ...event, recordedAt: now }));
+  const byMemory = Map.groupBy(events, ({ memoryId }) => memoryId);
+  const known = await askedInSlices(tools, [...byMemory.keys()], (some) => ledger.memories.many(tenant, some));
+  const changes = known.flatMap((memory): MemoryChange[] => {
+    const own = byMemory.get(memory.id) ?? [];
+    if (own[0]?.revision !== memory.revision + 1) return [];
+    return [{ memory: evolve(memory, memory, own), expectedRevision: memory.revision, events: own }];
+  });
+  if (changes.length < byMemory.size) return null;
+  const tombstones = events.flatMap((event) => tombstoneOf(tools, event));
+  return { changes, tombstones, reviews: plan.held, operations: plan.night?.acts.length ?? 0 };
+}
+
+/** A person's word on plans that wait. */
+export function nightSettler(deps: ProjectDeps & Pick<EngineDeps, 'log'>): NightSettler {
+  const { ledger, tools } = deps;
+  return {
+    apply: (tenant, id) => settle(deps, { tenant, id }),
+    discard: async (tenant, id) => {
+      const night = await ledger.nights.get(tenant, id);
+      if (night === null) return { kind: 'not_found' };
+      const { kind } = await ledger.nights.decide(tenant, id, { state: 'discarded', now: tools.now() });
+      return kind === 'ended' ? settledAs(deps, { tenant, id }, true) : { kind: 'over', state: night.state };
+    },
+  };
+}
+
+async function settle(
+  deps: ProjectDeps & Pick<EngineDeps, 'log'>,
+  { tenant, id }: { readonly tenant: TenantId; readonly id: string },
+): Promise<NightResult> {
+  const { ledger, tools } = deps;
+  const [night, plan] = await Promise.all([ledger.nights.get(tenant, id), ledger.thoughts.plan(id)]);
+  if (night === null) return { kind: 'not_found' };
+  if (night.state !== 'waiting' || plan === null) return { kind: 'over', state: night.state };
+  const now = tools.now();
+  const changes = await changesOf(deps, tenant, plan);
+  const applied =
+    changes === null ? null : await ledger.nights.decide(tenant, id, { state: 'applied', now, ...changes });
+  if (applied?.kind === 'over') return { kind: 'over', state: night.state };
+  if (applied?.kind !== 'ended') {
+    const { kind } = await ledger.nights.decide(tenant, id, { state: 'stale', now });
+    return kind === 'ended' ? settledAs(deps, { tenant, id }, true) : { kind: 'over', state: night.state };
+  }
+  return settledAs(deps, { tenant, id }, await projectNight(deps, changes?.changes ?? []));
+}
+
+async function settledAs(
+  { ledger }: Pick<ReadDeps, 'ledger'>,
+  { tenant, id }: { readonly tenant: TenantId; readonly id: string },
+  searchable: boolean,
+): Promise<NightResult> {
+  const night: NightRecord | null = await ledger.nights.get(tenant, id);
+  return night === null ? { kind: 'not_found' } : { kind: 'settled', night, searchable };
+}
+
+/** Whether all of it is in the index now. */
+export async function projectNight(
+  deps: ProjectDeps & Pick<EngineDeps, 'log'>,
+  changes: readonly MemoryChange[],
+): Promise<boolean> {
+  const memoryIds = changes.map(({ memory }) => memory.id);
+  return (await projectNow(deps, { memoryIds }, 'a night is applied, but not in the index yet')) !== 'later';
+}

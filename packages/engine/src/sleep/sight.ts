@@ -1,0 +1,51 @@
+import type { Tools } from '../ports/tools.ts';
+import type { SleepAct } from '../settings.ts';
+import { normaliseText } from '../text/normalise.ts';
+import type { Live } from './drafts.ts';
+
+/** Enough of a hash to distinguish what one owner has. */
+const KEY_LENGTH = 16;
+
+/** What is judged of a memory: an act by rule, a proposal to forget it, or what it has to do with its neighbours. */
+export type Judged = SleepAct | 'forget' | 'neighbours';
+
+type KeyOf = (tools: Pick<Tools, 'hash'>) => string;
+
+/** Of what a memory says: said otherwise, it is judged anew. */
+export const actKey =
+  (act: Judged, { memory, version }: Live): KeyOf =>
+  ({ hash }) =>
+    hash(JSON.stringify([act, memory.id, normaliseText(version.text)])).slice(0, KEY_LENGTH);
+
+const ALL: readonly Judged[] = ['age', 'fade', 'forget', 'neighbours'];
+
+/**
+ * What nights have judged, whatever came of it. Nothing is judged twice, so that nights without news change nothing and ask
+ * nobody, and what somebody undid or did not want is not done again.
+ */
+export class Sight {
+  readonly #seen: Set<string>;
+  readonly #tools: Pick<Tools, 'hash'>;
+
+  constructor(tools: Pick<Tools, 'hash'>, seen: readonly string[]) {
+    this.#tools = tools;
+    this.#seen = new Set(seen);
+  }
+
+  has(key: KeyOf): boolean {
+    return this.#seen.has(key(this.#tools));
+  }
+
+  /** Notes that it is judged. Whether it was not before. */
+  judge(key: KeyOf): boolean {
+    const isNew = !this.has(key);
+    this.#seen.add(key(this.#tools));
+    return isNew;
+  }
+
+  /** What is still of use: of memories that hold, as they were and as a night leaves them. */
+  kept(lives: readonly Live[]): readonly string[] {
+    const keys = lives.flatMap((live) => ALL.map((act) => actKey(act, live)(this.#tools)));
+    return [...new Set(keys)].filter((key) => this.#seen.has(key));
+  }
+}

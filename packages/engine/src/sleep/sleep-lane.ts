@@ -1,0 +1,214 @@
+import type { EngineDeps } from '../deps.ts';
+import { asEngineError, EngineError, FencedError, retryDelay } from '../errors.ts';
+import { ownerBitsOf, spaceIn } from '../ids.ts';
+import { forStep } from '../models/steps.ts';
+import type { Plan } from '../plan.ts';
+import type { Turn } from '../ports/ledger/lanes.ts';
+import type { Terms } from '../ports/ledger/ledger.ts';
+import type { Night, NightEnd, NightWaits } from '../ports/ledger/nights.ts';
+import type { FollowUps, SleepHandler } from '../ports/schedule.ts';
+import type { Cancellation } from '../ports/tools.ts';
+import type { TenantSettings } from '../settings.ts';
+import { failureOf } from '../views/views.ts';
+import type { LaneId, Millis } from '../words.ts';
+import { isNight } from './hours.ts';
+import { planNight } from './plan-night.ts';
+import { changesOf, projectNight } from './settle.ts';
+
+/** How one try at a night ended. */
+export type NightOutcome = 'applied' | 'waiting' | 'rested' | 'given_back' | 'retry' | 'failed' | 'fenced';
+
+export interface SleepDeps extends EngineDeps {
+  readonly slept: (outcome: NightOutcome) => void;
+  /** How long a worker may be silent before it is taken for dead. */
+  readonly takeOverMs: Millis;
+}
+
+/** As with studies: this counts only where a worker died or lost its job. */
+const SILENCES = 2;
+/** Owners of one tenant in one pass of the sweep: those of others come in between. */
+const OWNERS_PER_TENANT = 20;
+const HOUR_MS = 3_600_000;
+/** So many of an owner's memories may change in any night: of few memories, a share is less than one merge. */
+const CHANGES_LEAST = 5;
+/** Explicit writes may overtake a plan; after this many in one try the night waits. */
+const OVERTAKEN_MAX = 5;
+const OVERTAKEN_PAUSE_MS = 60_000;
+
+/** Asks for the nights that are due, the owners of each tenant in turn. Answers how many. */
+export async function sweepNights(
+  { ledger, tools }: Pick<EngineDeps, 'ledger' | 'tools'>,
+  followUps: Pick<FollowUps, 'sleep'>,
+): Promise<number> {
+  const now = tools.now();
+  const due: (readonly LaneId[])[] = [];
+  for (const tenant of await ledger.retention.tenants()) {
+    if (spaceIn(tenant) !== null) continue; // a what-if is looked at as it is
+    const { sleep } = await ledger.settings.get(tenant);
+    if (sleep.mode === 'off' || !isNight(sleep, now)) continue;
+    const quietSince = now - sleep.idleHours * HOUR_MS;
+    due.push(await ledger.nights.due(tenant, { quietSince, now, limit: OWNERS_PER_TENANT }));
+  }
+  const inTurn = Array.from({ length: OWNERS_PER_TENANT }, (_, i) => due.flatMap((lanes) => lanes[i] ?? [])).flat();
+  if (inTurn.length > 0) await followUps.sleep(inTurn);
+  return inTurn.length;
+}
+
+/** What a worker does with one job. Tries and waits are the ledger's. Answers when to come back; null: nothing is left. */
+export const sleepLane =
+  (deps: SleepDeps): SleepHandler =>
+  async (id, cancel) => {
+    const { ledger, tools } = deps;
+    const lane = await ledger.lanes.get(id);
+    if (lane === null) return null;
+    const terms = await ledger.settings.terms(lane.tenant);
+    if (terms.rules.sleep.mode === 'off') return null;
+    const how = { id: tools.id('con', ownerBitsOf(tools, lane)), now: tools.now(), holdMs: SILENCES * deps.takeOverMs };
+    const claim = await ledger.nights.claim(id, how);
+    if (claim.kind === 'none') return null;
+    if (claim.kind === 'later') return claim.at;
+    return makeNight(deps, { night: claim.night, terms }, cancel);
+  };
+
+interface Sleeping {
+  readonly night: Night;
+  readonly terms: Terms;
+}
+
+const fieldsOf = ({ lane, consolidationId: consolidation }: Night) => ({ lane, consolidation });
+
+async function makeNight(deps: SleepDeps, sleeping: Sleeping, cancel: Cancellation): Promise<Millis | null> {
+  const { night } = sleeping;
+  const fields = fieldsOf(night);
+  try {
+    const outcome = await sleep(deps, sleeping, cancel);
+    deps.log.info({ ...fields, outcome }, 'a night is over');
+    deps.slept(outcome);
+    return null;
+  } catch (error) {
+    if (error instanceof FencedError) {
+      deps.log.warn(fields, error.message);
+      deps.slept('fenced');
+      return null;
+    }
+    return ended(deps, night, { error: asEngineError(error), cancel });
+  }
+}
+
+/** A stop and what only comes too early cost no try; a night that had all its time has failed. */
+async function ended(
+  deps: SleepDeps,
+  night: Night,
+  { error, cancel }: { readonly error: EngineError; readonly cancel: Cancellation },
+): Promise<Millis | null> {
+  const { ledger, tools } = deps;
+  const known = cancel.aborted && cancel.reason instanceof EngineError ? cancel.reason : error;
+  const isStopped = cancel.aborted && !(cancel.reason instanceof EngineError);
+  if (isStopped || !known.countsAsTry) {
+    const at = tools.now() + (isStopped ? 0 : (known.retryAfterMs ?? OVERTAKEN_PAUSE_MS));
+    await ledger.nights.release(night, at);
+    deps.slept('given_back');
+    return at;
+  }
+  const now = tools.now();
+  const left = known.retryable && night.attempts + 1 < deps.settings.maxAttempts;
+  const retryAt = left ? now + retryDelay(deps, night.attempts, known) : null;
+  const { kind } = await ledger.nights.fail(night, { failure: failureOf(known, now), retryAt });
+  const outcome = kind === 'fenced' ? 'fenced' : left ? 'retry' : 'failed';
+  deps.log.warn({ ...fieldsOf(night), code: known.code, error: known.message, outcome }, 'a night failed');
+  deps.slept(outcome);
+  return retryAt;
+}
+
+/** A night from memories to what becomes of them. What was answered or planned before a crash is taken from the ledger. */
+async function sleep(given: SleepDeps, { night, terms }: Sleeping, cancel: Cancellation): Promise<NightOutcome> {
+  const deps = forStep(asleep(given, night), 'decide', terms.rules);
+  const asking = { deps, turn: turnOf(night), cancel };
+  let plan = night.plan ?? (await think({ night, terms, round: 1 }));
+  for (let overtaken = 0; overtaken < OVERTAKEN_MAX; overtaken += 1) {
+    const outcome = await settle(deps, { night, plan, rules: terms.rules });
+    if (outcome !== null) return outcome;
+    plan = await think({ night, terms, round: plan.round + 1 });
+  }
+  throw new EngineError('explicit writes kept changing the memories of a night; it will be retried', {
+    code: 'overtaken',
+    ...{ retryable: true, retryAfterMs: OVERTAKEN_PAUSE_MS, countsAsTry: false },
+  });
+
+  async function think(of: Sleeping & { readonly round: number }): Promise<Plan> {
+    const made = await planNight(deps, { ...of, asking });
+    const stored = await deps.ledger.nights.storePlan(night, made);
+    if (stored.kind === 'fenced') throw new FencedError(night.consolidationId);
+    return made;
+  }
+}
+
+interface Settling {
+  readonly night: Night;
+  readonly plan: Plan;
+  readonly rules: TenantSettings;
+}
+
+/** null: its memories are no longer as they were decided on. */
+async function settle(deps: EngineDeps, { night, plan, rules }: Settling): Promise<NightOutcome | null> {
+  const { seen, nextAt } = plan.night ?? { seen: [], nextAt: null };
+  const end = async (outcome: NightEnd['outcome']) => {
+    const ended = await deps.ledger.nights.end(night, { seen, nextAt, now: deps.tools.now(), outcome });
+    if (ended.kind === 'fenced') throw new FencedError(night.consolidationId);
+    return ended.kind;
+  };
+  const acts = plan.night?.acts ?? [];
+  if (acts.length === 0) {
+    await end({ kind: 'rests' });
+    return 'rested';
+  }
+  const why = whyItWaits(plan, rules);
+  if (why !== null) {
+    await end({ kind: 'waits', why, memories: memoriesIn(plan), operations: acts.length });
+    return 'waiting';
+  }
+  const changes = await changesOf(deps, night.tenant, plan);
+  if (changes === null || (await end({ kind: 'applies', ...changes })) === 'conflict') return null;
+  await projectNight(deps, changes.changes);
+  return 'applied';
+}
+
+const memoriesIn = ({ events }: Plan): number => new Set(events.map(({ memoryId }) => memoryId)).size;
+
+/** What a tenant wants a person to look at, and what changes more than a night is trusted with. */
+function whyItWaits(plan: Plan, { sleep, review }: TenantSettings): NightWaits | null {
+  if (sleep.mode === 'preview') return 'preview';
+  if (plan.events.some(({ kind }) => review.some((reviewed) => reviewed === kind))) return 'preview';
+  const most = Math.max(CHANGES_LEAST, Math.floor(sleep.limits.share * (plan.night?.memories ?? 0)));
+  return memoriesIn(plan) > most ? 'share' : null;
+}
+
+/** Questions of a night are asked as those of a turn are. */
+const turnOf = ({ claimedAt, ...night }: Night): Turn => ({
+  ...night,
+  claimedAt,
+  generation: 0,
+  batchIds: [],
+  variant: null,
+  purpose: 'sleep',
+  settings: { mode: 'decide', instructions: null, includes: null, excludes: null, expiresAt: null },
+});
+
+/** Answers are fenced by the night; its calls are no part of a turn's trace. */
+function asleep<D extends EngineDeps>(deps: D, night: Night): D {
+  const { ledger, meter } = deps;
+  const thoughts: EngineDeps['ledger']['thoughts'] = {
+    ...ledger.thoughts,
+    lastLook: async (_turn, _asked, call) => {
+      const holds = await ledger.nights.holds(night);
+      if (holds) await ledger.usage.note(call);
+      return { holds, answer: null };
+    },
+    storeAnswer: (_turn, answer, call) => ledger.nights.storeAnswer(night, answer, call),
+  };
+  return {
+    ...deps,
+    ledger: { ...ledger, thoughts },
+    meter: { ...meter, call: (_turn: unknown, call: Parameters<typeof meter.call>[1]) => meter.call(null, call) },
+  };
+}

@@ -109,7 +109,7 @@ const OPERATIONS_MAX = 500;
 /** 30 days. */
 const IDLE_HOURS_MAX = 720;
 
-export const SleepBody = z
+const SleepBody = z
   .strictObject({
     mode: SleepMode.default('off').describe(
       'off: memories are left alone. preview: every night waits for approval, see /v1/nights. auto: nights are applied, ' +

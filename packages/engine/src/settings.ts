@@ -124,7 +124,7 @@ export interface SleepSettings {
 }
 
 /** Of one owner and night. */
-export interface SleepLimits {
+interface SleepLimits {
   readonly calls: number;
   readonly tokens: number;
   readonly operations: number;

@@ -36,7 +36,7 @@ export async function canaryBench(
   { users, rounds, seed, before, every }: CanaryTalk,
   given: Partial<BenchOptions> = {},
 ): Promise<CanaryBench> {
-  const bench = await engineBench({ ...given, chat: talkModel(), otherChat });
+  const bench = await engineBench({ otherChat, ...given, chat: talkModel() });
   const { deps, tools } = bench;
   const talk = talkInRounds({ users, rounds, seed });
   const canaries: CanaryDeps = { ...deps, nudge: async () => {} };

@@ -106,6 +106,10 @@ export function describeCanaries(bench: () => Bench): void {
       const watched = (canary: string | null, from = 0) =>
         b.ledger.canaries.watched(TENANT, canary, { since: from, limit: 10 });
       expect(await watched(id), 'it is still being thought').toEqual([]);
+      const stuck = (before: number) => b.ledger.canaries.stuck(TENANT, id, before);
+      expect(await stuck(b.tools.now() + 1)).toEqual({ canary: 1, rest: 0 });
+      expect(await stuck(b.tools.now())).toEqual({ canary: 0, rest: 0 });
+      expect(await b.ledger.canaries.stuck(TENANT, 'cny_other', b.tools.now() + 1)).toEqual({ canary: 0, rest: 0 });
       await apply(b, turn);
       expect(await watched(id)).toEqual([{ id: turn.consolidationId, lane: turn.lane, batchIds: turn.batchIds }]);
       expect(await watched(null)).toHaveLength(1);

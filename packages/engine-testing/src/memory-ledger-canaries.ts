@@ -56,6 +56,13 @@ export function memoryCanaries(state: State): CanaryStore {
         .slice(0, limit)
         .map(({ id, lane, batchIds }) => ({ id, lane, batchIds }));
     },
+    stuck: async (tenant, canary, before) => {
+      const open = [...state.consolidations.values()].filter(
+        (row) => row.tenant === tenant && PINNED.includes(row.state) && row.createdAt < before,
+      );
+      const of = (variant: string | null): number => open.filter((row) => row.variant === variant).length;
+      return { canary: of(canary), rest: of(null) };
+    },
     appliedSince: async (canary, since) =>
       ofVariant(state, canary).filter(({ appliedAt }) => appliedAt !== null && appliedAt >= since).length,
     reach: async (tenant, canary) => ({

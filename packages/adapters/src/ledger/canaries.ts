@@ -41,6 +41,10 @@ export const canaryStore = storeOf<CanaryStore>('canaries', {
   watched: read((tenant, canary, how) =>
     allAs(watchedFrom, canary === null ? SELECT_REST : SELECT_VARIANT, { tenant, canary, ...how }),
   ),
+  stuck: read(function* (tenant, canary, before) {
+    const row = yield* first<{ canary: number; rest: number }>(COUNT_STUCK, { tenant, canary, before });
+    return { canary: row?.canary ?? 0, rest: row?.rest ?? 0 };
+  }),
   appliedSince: read((canary, since) =>
     counted('SELECT count(*) AS count FROM consolidations WHERE variant = @canary AND applied_at >= @since', {
       canary,
@@ -229,6 +233,11 @@ const SELECT_VARIANT = `
 const SELECT_REST = `
   ${WATCHED} WHERE c.tenant = @tenant AND c.variant IS NULL AND c.created_at >= @since AND ${ENDED}
   ORDER BY c.created_at DESC, c.id DESC LIMIT @limit`;
+
+const COUNT_STUCK = `
+  SELECT count(*) FILTER (WHERE variant = @canary) AS canary, count(*) FILTER (WHERE variant IS NULL) AS rest
+  FROM consolidations
+  WHERE tenant = @tenant AND state IN ('thinking', 'planned', 'waiting') AND created_at < @before`;
 
 interface WatchedRow {
   readonly id: string;

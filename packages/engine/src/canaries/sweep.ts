@@ -82,10 +82,9 @@ async function look(deps: CanaryDeps, canary: Canary, seen: Watched): Promise<vo
   const { tools, log } = deps;
   const now = tools.now();
   const watched = storedWatched(seen);
-  const [worst] = pastBounds(seen);
-  if (worst !== undefined) {
-    const halt = { code: worst.figure, message: explain(seen), at: now };
-    log.warn({ canary: canary.id, figures: halt.message }, 'a canary has halted');
+  const halt = await reasonToHalt(deps, canary, seen);
+  if (halt !== null) {
+    log.warn({ canary: canary.id, why: halt.message }, 'a canary has halted');
     const data = { canary_id: canary.id, ...shareOf(canary), figures: pastBounds(seen).map(({ figure }) => figure) };
     const news = { type: 'canary.halted', at: now, data } as const;
     await move(deps, canary, { to: 'halted', dueAt: now, watched, halt, news });
@@ -101,6 +100,25 @@ async function look(deps: CanaryDeps, canary: Canary, seen: Watched): Promise<vo
   log.info({ canary: canary.id, share: next.share }, 'a canary has come to its next step');
   const news = { type: 'canary.step', at: now, data: { canary_id: canary.id, share: next.share } } as const;
   await move(deps, canary, { to: 'running', dueAt: now + LOOK_AGAIN_MS, watched, step, news });
+}
+
+/** A window that takes longer is stuck: no model takes so long, but one that is not there. */
+const STUCK_MS = 15 * 60_000;
+const STUCK_MIN = 5;
+
+async function reasonToHalt(
+  { ledger, tools }: CanaryDeps,
+  { id, tenant }: Canary,
+  seen: Watched,
+): Promise<Failure | null> {
+  const now = tools.now();
+  const [worst] = pastBounds(seen);
+  if (worst !== undefined) return { code: worst.figure, message: explain(seen), at: now };
+  const stuck = await ledger.canaries.stuck(tenant, id, now - STUCK_MS);
+  // Where the others wait as well, it is for something else.
+  if (stuck.canary < STUCK_MIN || stuck.rest > 0) return null;
+  const message = `${stuck.canary} consolidations with its changes have been waiting for more than 15 minutes, and no others`;
+  return { code: 'stuck', message, at: now };
 }
 
 const shareOf = ({ steps, step }: Canary) => ({ share: steps[step]?.share ?? 0 });

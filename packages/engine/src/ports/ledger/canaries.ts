@@ -142,6 +142,8 @@ export interface CanaryStore {
     canary: string | null,
     how: { readonly since: Millis; readonly limit: number },
   ): Promise<readonly WatchedConsolidation[]>;
+  /** How many windows that were pinned before a moment have not ended yet: with the changes of a canary, and with those of none. */
+  stuck(tenant: TenantId, canary: string, before: Millis): Promise<{ readonly canary: number; readonly rest: number }>;
   /** How many were applied with the changes of a canary since a moment. */
   appliedSince(canary: string, since: Millis): Promise<number>;
   /** How many owners of the tenant there are, and in how many lanes something was consolidated with the changes of a canary. */

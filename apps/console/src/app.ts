@@ -5,6 +5,7 @@ import { canaryRoutes } from './canaries.ts';
 import { consolidationRoutes } from './consolidations.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { getDrift } from './drift.ts';
+import { postForecast } from './forecast.ts';
 import { graphRoutes } from './graph.ts';
 import { withdrawMemories } from './ids.ts';
 import { keyRoutes } from './keys.ts';
@@ -29,6 +30,7 @@ export type { ConsoleDeps } from './deps.ts';
 const manage = [
   getOverview,
   getUsage,
+  postForecast,
   getDrift,
   ...memoryRoutes,
   withdrawMemories,

@@ -43,6 +43,7 @@ const ROUTES = [
   '/v1/nights/{id}',
   '/v1/overview',
   '/v1/usage',
+  '/v1/usage/forecast',
   '/v1/replays',
   '/v1/replays/{id}',
   '/v1/suites',

@@ -1,3 +1,5 @@
+import { estimateTokens } from '@slowwave/engine';
+import { newBatch, newMessage, scope } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { consoleBench } from './testing/bench.ts';
 
@@ -66,4 +68,42 @@ test('a key for one user sees the use of that user alone', async () => {
   expect(await calls('/v1/usage?step=extract', as(STATIC))).toBe(2);
   for (const url of ['/v1/usage', '/v1/usage?user_id=bob'])
     expect((await app.inject({ ...own, url })).json(), url).toMatchObject({ code: 'key_bound' });
+});
+
+test('a forecast goes by the own past, and comes true', async () => {
+  const { app, engine, send } = await consoleBench();
+  await send('PUT', '/v1/settings', { prices: { scripted: { prompt: 1_000, completion: 1_000 } } });
+  const ask = async (body: object) => (await send('POST', '/v1/usage/forecast', body)).json();
+  expect(await ask({ messages: 10 })).toMatchObject({ basis: { owners: 0 }, cost: null });
+  expect((await send('POST', '/v1/usage/forecast', {})).statusCode).toBe(400);
+  const lives = (from: number, count: number) => Array.from({ length: count }, (_, i) => from + i);
+  const talk = (user: number) =>
+    Array.from({ length: 2 + (user % 5) }, (_, i) => `thing ${i}: ${'of some length '.repeat(1 + ((user + i) % 7))}`);
+  const tokensOf = (texts: readonly string[]) => texts.reduce((sum, text) => sum + estimateTokens(text), 0);
+  const said = async (users: readonly number[]): Promise<void> => {
+    const { deps, tools } = engine;
+    for (const user of users) {
+      const inScope = scope({ userId: `user ${user}` });
+      const messages = talk(user).map((content) => newMessage(tools, { content }));
+      const batch = newBatch(tools, { scope: inScope, messages, tokens: tokensOf(talk(user)), flush: true });
+      await deps.ledger.batches.append(batch, deps.settings.due);
+    }
+    await engine.run();
+  };
+  const used = async () => {
+    const [row] = (await app.inject('/v1/usage?group_by=cause&cause=live')).json().results;
+    return { tokens: row.prompt_tokens + row.completion_tokens, cost: row.cost };
+  };
+  await said(lives(0, 12));
+  const before = await used();
+  const held = lives(100, 12);
+  const tokens = tokensOf(held.flatMap(talk));
+  const told = await ask({ tokens, owners: held.length, live: true });
+  await said(held);
+  const after = await used();
+  const [truth, money] = [after.tokens - before.tokens, after.cost - before.cost];
+  expect(told.basis.owners).toBe(12);
+  expect(Math.abs(told.tokens.about - truth) / truth).toBeLessThan(0.1);
+  expect(Math.abs(told.cost.about - money) / money).toBeLessThan(0.1);
+  expect(Math.abs(told.tokens.about - truth)).toBeLessThanOrEqual(told.tokens.plus_minus);
 });

@@ -38,6 +38,7 @@ export const NEEDED: Readonly<Record<string, Needed>> = {
   'console GET /v1/drift': 'manage',
   'console GET /v1/overview': 'manage',
   'console GET /v1/usage': 'manage',
+  'console POST /v1/usage/forecast': 'manage',
   'console POST /v1/memories': 'manage',
   'console PATCH /v1/memories/{id}': 'manage',
   'console DELETE /v1/memories/{id}': 'manage',

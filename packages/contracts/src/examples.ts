@@ -85,6 +85,11 @@ export const QUESTIONS = [
   { user_id: 'ana', query: 'Where did Ana live before?', max_steps: 2, max_tokens: 8_000, timeout_ms: 10_000 },
 ];
 
+export const FORECASTS = [
+  { tokens: 1_200_000, owners: 40 },
+  { messages: 5_000, live: true },
+];
+
 export const OUTCOMES = [{ outcome: 'good' }, { outcome: null }];
 
 export const MEMORIES = [

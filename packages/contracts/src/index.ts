@@ -195,7 +195,15 @@ export {
   UndoReport,
   UndoView,
 } from './undos.ts';
-export { UsageCause, UsageGroup, UsageQuery, UsageReport, UsageRowView } from './usage.ts';
+export {
+  ForecastView,
+  PostForecast,
+  UsageCause,
+  UsageGroup,
+  UsageQuery,
+  UsageReport,
+  UsageRowView,
+} from './usage.ts';
 export {
   DeliveryList,
   DeliveryView,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ExternalId, Moment, PageQuery } from './common.ts';
+import { FORECASTS } from './examples.ts';
 import { OfTenant } from './keys.ts';
 
 /** What model calls can be grouped by. */
@@ -89,3 +90,40 @@ export const UsageReport = z
   })
   .meta({ id: 'UsageReport' });
 export type UsageReport = z.infer<typeof UsageReport>;
+
+const AMOUNT_MAX = 1_000_000_000_000;
+const Amount = z.int().min(0).max(AMOUNT_MAX);
+
+/** What is to be consolidated: an import, a backfill. */
+export const PostForecast = z
+  .strictObject({
+    ...OfTenant,
+    tokens: Amount.optional().describe('Of all messages.'),
+    characters: Amount.optional().describe('Of all messages; used where tokens are not given.'),
+    messages: Amount.optional().describe('How many; used where neither tokens nor characters are given.'),
+    owners: z.int().min(1).max(AMOUNT_MAX).default(1).describe('How many users, agents or runs they belong to.'),
+    live: z.boolean().default(false).describe('true: said now, and not posted as backfill.'),
+  })
+  .refine(({ tokens, characters, messages }) => [tokens, characters, messages].some((one) => one !== undefined), {
+    message: 'expected tokens, characters or messages',
+  })
+  .meta({ id: 'PostForecast', examples: FORECASTS });
+
+const About = z.object({
+  about: z.number(),
+  plus_minus: z.number().describe('19 of 20 times the truth lies within this of about.'),
+});
+
+export const ForecastView = z
+  .object({
+    consolidations: z.int(),
+    prompt_tokens: About,
+    completion_tokens: About,
+    tokens: About.describe('Both together.'),
+    cost: About.nullable().describe('null: a model without a price was called, or there is no past to go by.'),
+    basis: z
+      .object({ owners: z.int(), consolidations: z.int() })
+      .describe('The consolidations of the last 35 days that this follows from. 0: none, so that it is a guess.'),
+  })
+  .meta({ id: 'Forecast' });
+export type ForecastView = z.infer<typeof ForecastView>;

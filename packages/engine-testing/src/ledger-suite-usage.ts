@@ -1,7 +1,7 @@
 import { CALLS_KEPT_MS, spaceOf, type UsageAsked, type UsageRow } from '@slowwave/engine';
 import { describe, expect, it } from 'vitest';
 import { scope, sentCall, settledCall, user } from './builders.ts';
-import { type Bench, claimedBatch, nextTurn, OTHER_TENANT, store, TENANT } from './ledger-bench.ts';
+import { apply, type Bench, claimedBatch, nextTurn, OTHER_TENANT, store, TENANT } from './ledger-bench.ts';
 
 const SPACE = spaceOf({ tenant: TENANT, replay: 'rpl_1' });
 const HOUR = 3_600_000;
@@ -115,6 +115,35 @@ export function describeUsage(bench: () => Bench): void {
       expect(await b.ledger.usage.drop(now() + 1, 10)).toBe(1);
       expect(await report(b, { groups: ['hour'] })).toEqual([]);
       expect(await report(b, { groups: ['day'] })).toMatchObject([{ answered: { calls: 2 } }]);
+    });
+
+    it('is known by owner for what was consolidated, live and as backfill apart', async () => {
+      const b = bench();
+      const past = (backfill: boolean, limit = 10) =>
+        b.ledger.usage.past(TENANT, { since: b.tools.now() - DAY, backfill, limit });
+      expect(await past(false)).toEqual([]);
+      for (const priority of ['live', 'live', 'backfill'] as const) {
+        await store(b, { priority, tokens: 50 });
+        const turn = await nextTurn(b);
+        await b.ledger.usage.settle([settledCall(b.tools, turn), settledCall(b.tools, turn, { cost: null })]);
+        await b.ledger.usage.note(sentCall(b.tools, turn));
+        await apply(b, turn);
+      }
+      await claimedBatch(b);
+      const once = {
+        consolidations: 1,
+        saidTokens: 50,
+        promptTokens: 200,
+        completionTokens: 40,
+        cost: 0.5,
+        unpriced: 1,
+      };
+      expect(await past(true)).toEqual([once]);
+      expect(await past(false)).toEqual([
+        Object.fromEntries(Object.entries(once).map(([name, sum]) => [name, 2 * sum])),
+      ]);
+      expect(await past(false, 1)).toEqual([]);
+      expect(await b.ledger.usage.past(OTHER_TENANT, { since: 0, backfill: false, limit: 10 })).toEqual([]);
     });
 
     it('of an owner who was erased meanwhile is counted to the day, and names nobody', async () => {

@@ -21,6 +21,34 @@ export function memoryUsage(state: State): UsageStore {
       for (const call of calls) settle(state, call);
     },
     report: async (tenant, asked, { limit, offset }) => report(state, tenant, asked).slice(offset, offset + limit),
+    past: async (tenant, { since, backfill, limit }) => {
+      const applied = [...state.consolidations.values()]
+        .filter((one) => one.tenant === tenant && one.state === 'applied' && one.createdAt >= since)
+        .sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1))
+        .slice(0, limit);
+      const uses = applied.flatMap((one) => {
+        const batches = [...state.batches.values()].filter((batch) => batch.consolidationId === one.id);
+        const said = batches.filter(({ priority }) => (priority === 'backfill') === backfill);
+        const saidTokens = said.reduce((sum, { tokens }) => sum + tokens, 0);
+        const calls = state.calls.filter((call) => call.consolidationId === one.id && call.state === 'answered');
+        const used = sumsOf(calls);
+        return saidTokens > 0 && used.promptTokens > 0 ? [{ lane: one.lane, saidTokens, ...used }] : [];
+      });
+      return [...Map.groupBy(uses, ({ lane }) => lane)]
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([, some]) => {
+          const sum = (of: (use: (typeof some)[number]) => number): number =>
+            some.reduce((all, use) => all + of(use), 0);
+          return {
+            consolidations: some.length,
+            saidTokens: sum((use) => use.saidTokens),
+            promptTokens: sum((use) => use.promptTokens),
+            completionTokens: sum((use) => use.completionTokens),
+            cost: sum((use) => use.cost),
+            unpriced: sum((use) => use.unpriced),
+          };
+        });
+    },
     drop: async (before, limit) => {
       const old = state.calls.filter(({ kept, at }) => kept && at < before).slice(0, limit);
       for (const call of old) Object.assign(call, { kept: false });

@@ -701,6 +701,37 @@ export type Flush = {
   readonly pending: number;
 };
 
+export type Forecast = {
+  readonly consolidations: number;
+  readonly prompt_tokens: {
+    readonly about: number;
+    /** 19 of 20 times the truth lies within this of about. */
+    readonly plus_minus: number;
+  };
+  readonly completion_tokens: {
+    readonly about: number;
+    /** 19 of 20 times the truth lies within this of about. */
+    readonly plus_minus: number;
+  };
+  /** Both together. */
+  readonly tokens: {
+    readonly about: number;
+    /** 19 of 20 times the truth lies within this of about. */
+    readonly plus_minus: number;
+  };
+  /** null: a model without a price was called, or there is no past to go by. */
+  readonly cost: {
+    readonly about: number;
+    /** 19 of 20 times the truth lies within this of about. */
+    readonly plus_minus: number;
+  } | null;
+  /** The consolidations of the last 35 days that this follows from. 0: none, so that it is a guess. */
+  readonly basis: {
+    readonly owners: number;
+    readonly consolidations: number;
+  };
+};
+
 /** Which memories are forgotten automatically; pinned ones never are. Forgetting is a deletion and can be undone. */
 export type Forgetting = {
   /** Forget memories that have not changed for this long. */
@@ -1611,6 +1642,21 @@ export type PostFlush = {
   readonly user_id?: string | undefined;
   readonly agent_id?: string | undefined;
   readonly run_id?: string | undefined;
+};
+
+export type PostForecast = {
+  /** A tenant other than that of the key. Only for admins of the tenant default. */
+  readonly tenant?: string | undefined;
+  /** Of all messages. */
+  readonly tokens?: number | undefined;
+  /** Of all messages; used where tokens are not given. */
+  readonly characters?: number | undefined;
+  /** How many; used where neither tokens nor characters are given. */
+  readonly messages?: number | undefined;
+  /** How many users, agents or runs they belong to. */
+  readonly owners?: number | undefined;
+  /** true: said now, and not posted as backfill. */
+  readonly live?: boolean | undefined;
 };
 
 export type PostGraphQuery = {
@@ -3714,6 +3760,11 @@ export interface Operations {
   'GET /v1/usage': {
     query?: { tenant?: string | undefined; group_by?: string | undefined; from?: string | undefined; to?: string | undefined; user_id?: string | undefined; app_id?: string | undefined; key_id?: string | undefined; step?: string | undefined; model?: string | undefined; cause?: 'live' | 'retry' | 'repair' | 'summary' | 'graph' | 'sleep' | 'what-if' | 'suite' | 'recall' | 'preview' | undefined; format?: 'json' | 'csv' | undefined; limit?: number | undefined; cursor?: string | undefined; };
     answer: UsageReport;
+  };
+  /** Forecast what consolidating messages will use and cost. */
+  'POST /v1/usage/forecast': {
+    body: PostForecast;
+    answer: Forecast;
   };
   /** Compare how consolidations went in the last seven days with the 28 days before. */
   'GET /v1/drift': {

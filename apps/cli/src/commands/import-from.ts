@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { RelationView } from '@slowwave/contracts';
+import type { ForecastView, RelationView } from '@slowwave/contracts';
 import { listUpTo } from '../api.ts';
 import { type Call, type Outcome, oneOf } from '../command.ts';
 import { CommandError, EXIT, UsageError } from '../exit.ts';
@@ -28,7 +28,8 @@ export async function importFrom(call: Call, origin: Origin, path: string): Prom
   const wanted: Found = isAsked ? found : { ...found, talks: [], left: [...found.left, ...unread(found)] };
   if (given.flag('dry-run'))
     return { value: { origin, ...counted(wanted), sent: null }, text: reportOf(wanted, 'would come over') };
-  if (isAsked && !given.flag('yes')) throw new UsageError(`expected --yes: ${costOf(found.talks)}`, 'import');
+  if (isAsked && !given.flag('yes'))
+    throw new UsageError(`expected --yes: ${await costOf(call, found.talks)}`, 'import');
   const sent = await send(call, origin, wanted);
   return { value: { origin, ...counted(wanted), sent }, text: `${reportOf(wanted, 'came over')}\n${sentText(sent)}` };
 }
@@ -150,24 +151,37 @@ function reportOf(found: Found, verb: string): string {
   ].join('\n');
 }
 
-/** Characters of a token, about. */
-const TOKEN = 4;
-/** Of each of the two questions of a batch, beside its messages. */
-const PROMPT_TOKENS = 2_500;
-const CALLS_PER_BATCH = 2;
-
-function costOf(talks: readonly Talk[]): string {
-  const characters = talks.reduce(
-    (sum, { messages }) => sum + messages.reduce((all, { text }) => all + text.length, 0),
+/** What the model will read, and what it will use for that, as the server forecasts it. */
+async function costOf(call: Call, talks: readonly Talk[]): Promise<string> {
+  const { estimateTokens } = await import('@slowwave/engine');
+  const tokens = talks.reduce(
+    (sum, { messages }) => sum + messages.reduce((all, { text }) => all + estimateTokens(text), 0),
     0,
   );
-  const calls = talks.reduce((sum, talk) => sum + partsOf(talk).length, 0) * CALLS_PER_BATCH;
-  const tokens = Math.ceil(characters / TOKEN) + calls * PROMPT_TOKENS;
+  const owners = new Set(talks.map(({ ids }) => JSON.stringify(ids))).size;
+  const use = await call.ask<ForecastView>('POST', '/v1/usage/forecast', { tokens, owners });
   return (
-    `the model reads ${talks.length} conversations with ${messagesIn(talks)} messages, in at most about ${calls} calls and ` +
-    `${tokens.toLocaleString('en')} tokens, within the budgets of the tenant and behind what is said now`
+    `the model reads ${talks.length} conversations with ${messagesIn(talks)} messages. This takes ${forecastText(use)}, within the ` +
+    'budgets of the tenant and behind what is said now'
   );
 }
+
+/** "about 120,000 ± 9,000 tokens". */
+export function forecastText({ tokens, cost, basis }: ForecastView): string {
+  const used = `about ${rounded(tokens.about)} ± ${rounded(tokens.plus_minus)} tokens`;
+  const money =
+    cost === null ? '' : ` and ${amount(cost.about)} ± ${amount(cost.plus_minus)} in the currency of the prices`;
+  const from =
+    basis.owners === 0
+      ? ' (a guess: there are no consolidations to go by)'
+      : ` (from ${basis.consolidations} consolidations of ${basis.owners} owners)`;
+  return `${used}${money}${from}`;
+}
+
+/** To two places: more would look surer than it is. */
+const PLACES = 2;
+const rounded = (tokens: number): string => Number(tokens.toPrecision(PLACES)).toLocaleString('en');
+const amount = (cost: number): string => cost.toLocaleString('en', { maximumSignificantDigits: PLACES });
 
 interface Sent {
   readonly memories: number;

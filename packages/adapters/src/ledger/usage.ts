@@ -2,6 +2,7 @@ import type {
   Account,
   LaneId,
   Millis,
+  PastUse,
   SentCall,
   SettledCall,
   TenantId,
@@ -15,7 +16,7 @@ import type {
 } from '@slowwave/engine';
 import { DAY_MS, dayOf, HOURLY_GROUPS, payerOf } from '@slowwave/engine/storing';
 import { read, statement, storeOf, write } from './access.ts';
-import { all, first, type Given, type Held, ifHeld, inOne, once, run, type Script } from './script.ts';
+import { all, allAs, first, type Given, type Held, ifHeld, inOne, once, run, type Script } from './script.ts';
 
 /** What is counted per tenant because its rows may be gone (erased) or are too many to add up. */
 type CounterName = 'accepted' | 'erased';
@@ -54,6 +55,12 @@ export const usageStore = storeOf<UsageStore>('usage', {
     for (const call of calls) yield* settle(call);
   }),
   report: read(report),
+  past: read((tenant, { since, backfill, limit }) =>
+    allAs(({ lane: _, cost, ...use }: PastUse & { lane: LaneId }) => ({ ...use, cost: cost / BILLIONTHS }), PAST, {
+      ...{ tenant, since, limit },
+      backfill: backfill ? 1 : 0,
+    }),
+  ),
   drop: write((before, limit) => run(DROP, { before, limit })),
 });
 
@@ -344,6 +351,22 @@ const SETTLE = `ON CONFLICT (id) DO UPDATE SET
   cached_tokens = excluded.cached_tokens, completion_tokens = excluded.completion_tokens, cost = excluded.cost,
   took_ms = excluded.took_ms
   WHERE usage.state = 'sent'`;
+
+const PAST = `
+  SELECT s.lane, count(*) AS consolidations, sum(s.said)::bigint AS "saidTokens",
+    sum(s.prompt_tokens)::bigint AS "promptTokens", sum(s.completion_tokens)::bigint AS "completionTokens",
+    sum(s.cost)::bigint AS cost, sum(s.unpriced)::bigint AS unpriced
+  FROM (
+    SELECT c.lane,
+      (SELECT sum(b.tokens) FROM batches b WHERE b.consolidation_id = c.id AND b.backfill = @backfill::boolean) AS said,
+      (SELECT sum(u.prompt_tokens) FROM usage u WHERE u.consolidation_id = c.id AND u.state = 'answered') AS prompt_tokens,
+      (SELECT sum(u.completion_tokens) FROM usage u WHERE u.consolidation_id = c.id AND u.state = 'answered') AS completion_tokens,
+      (SELECT coalesce(sum(u.cost), 0) FROM usage u WHERE u.consolidation_id = c.id AND u.state = 'answered') AS cost,
+      (SELECT count(*) FROM usage u WHERE u.consolidation_id = c.id AND u.state = 'answered' AND u.cost IS NULL) AS unpriced
+    FROM consolidations c
+    WHERE c.tenant = @tenant AND c.state = 'applied' AND c.created_at >= @since
+    ORDER BY c.created_at DESC, c.id DESC LIMIT @limit
+  ) AS s WHERE s.said > 0 AND s.prompt_tokens > 0 GROUP BY s.lane ORDER BY s.lane`;
 
 const DROP = `
   DELETE FROM usage WHERE :place IN (SELECT :place FROM usage WHERE at < @before ORDER BY at LIMIT @limit)`;

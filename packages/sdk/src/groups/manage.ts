@@ -3,6 +3,7 @@ import type {
   PostCanaryPromotion,
   PostCanaryUndo,
   PostFlush,
+  PostForecast,
   PostKey,
   PostNight,
   PostPreview,
@@ -99,6 +100,9 @@ export const wholeOf = (send: Send) => ({
   /** Makes the waiting batches of an owner due now. */
   flush: (body: PostFlush, options?: CallOptions) => send('POST /v1/flush', { body, readsOnly: true }, options),
   stats: (options?: CallOptions) => send('GET /v1/stats', {}, options),
+  /** What consolidating so much will use and cost. */
+  forecast: (body: PostForecast, options?: CallOptions) =>
+    send('POST /v1/usage/forecast', { body, readsOnly: true }, options),
   /** What model calls used and cost, group by group. */
   usage: (query: Omit<UsageQuery, 'cursor' | 'format'> = {}, options?: CallOptions) =>
     everyPage((cursor) => send('GET /v1/usage', { query: { ...query, format: 'json', cursor } }, options)),

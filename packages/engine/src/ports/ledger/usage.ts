@@ -91,6 +91,17 @@ export interface UsageRow {
   readonly unanswered: UsageSums;
 }
 
+/** What the applied consolidations of one owner have said and used; calls that were not answered are left out. */
+export interface PastUse {
+  readonly consolidations: number;
+  /** As batches count them. */
+  readonly saidTokens: number;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  readonly cost: number;
+  readonly unpriced: number;
+}
+
 /** What models were asked, call by call and added up by day. */
 export interface UsageStore {
   /** Counts a call as unanswered. One that was noted before is not counted again. */
@@ -103,6 +114,11 @@ export interface UsageStore {
     asked: UsageAsked,
     page: { readonly limit: number; readonly offset: number },
   ): Promise<readonly UsageRow[]>;
+  /** By owner, of the newest consolidations since a moment: at most `limit` of them. Those of `backfill`, or those that are live. */
+  past(
+    tenant: TenantId,
+    of: { readonly since: Millis; readonly backfill: boolean; readonly limit: number },
+  ): Promise<readonly PastUse[]>;
   /** Removes single calls of before; the figures of days stay. Returns how many. */
   drop(before: Millis, limit: number): Promise<number>;
 }

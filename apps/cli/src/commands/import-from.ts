@@ -167,7 +167,7 @@ async function costOf(call: Call, talks: readonly Talk[]): Promise<string> {
 }
 
 /** "about 120,000 ± 9,000 tokens". */
-export function forecastText({ tokens, cost, basis }: ForecastView): string {
+function forecastText({ tokens, cost, basis }: ForecastView): string {
   const used = `about ${rounded(tokens.about)} ± ${rounded(tokens.plus_minus)} tokens`;
   const money =
     cost === null ? '' : ` and ${amount(cost.about)} ± ${amount(cost.plus_minus)} in the currency of the prices`;

@@ -201,7 +201,7 @@ export const triedFrom = (body: TriedSettings) => ({
   models: given(body.models),
   review: body.review,
   externalContent: body.external_content,
-  prices: body.prices,
+  prices: Object.fromEntries(Object.entries(body.prices).map(([model, price]) => [model, given(price)])),
 });
 
 const retentionFrom = (body: PutSettings['retention']): Retention => ({

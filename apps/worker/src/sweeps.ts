@@ -11,6 +11,7 @@ import {
   type FollowUps,
   laneSweep,
   type Schedule,
+  sweepBulk,
   sweepErasures,
   sweepNights,
   sweepOutbox,
@@ -55,6 +56,8 @@ export function startSweeps(deps: EngineDeps, place: Place): { close(): Promise<
   const webhooks = webhookDeliveries({ ...deps, ...place, stopping });
   const sweeps: Readonly<Record<string, Sweep>> = {
     lanes: laneSweep(deps, schedule),
+    bulk: () => sweepBulk({ ...deps, nudge: schedule.nudge }, stopping),
+    bulkOver: hourly(() => dropOld(deps, { days: BULK_DAYS, drop: (...old) => ledger.bulk.drop(...old), stopping })),
     outbox: () => untilNothing((signal) => sweepOutbox(deps, signal, { leftMs: PROJECTED_BY_TURNS_MS }), stopping),
     replays: () => sweepReplays({ ...deps, nudge: schedule.nudge, forgetFailed: schedule.forgetFailed }, stopping),
     canaries: () => canaries(stopping),
@@ -116,6 +119,9 @@ async function untilNothing(sweep: (stopping: AbortSignal) => Promise<number>, s
 
 /** A conversation that is taken up later begins anew: no provider keeps its prompt for so long. */
 const TOLD_DAYS = 2;
+
+/** What a job asked is known to be asked as long as its consolidation may still be tried. */
+const BULK_DAYS = 7;
 
 /** Rows per transaction, which then takes a few milliseconds. */
 const SLICE = 1_000;

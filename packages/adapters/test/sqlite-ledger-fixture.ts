@@ -63,6 +63,9 @@ function following(current: () => Ledger): Ledger {
     get batches() {
       return current().batches;
     },
+    get bulk() {
+      return current().bulk;
+    },
     get lanes() {
       return current().lanes;
     },

@@ -48,6 +48,7 @@ const ModelPrice = z.strictObject({
   prompt: Price,
   cached: Price.optional().describe('For tokens of the prompt that were in the provider’s cache. Omitted: as prompt.'),
   completion: Price,
+  batch: z.number().min(0).max(1).optional().describe('What a batch job costs, as a share of the others. Default: 0.5.'),
 });
 
 function tooManyPrices(prices: unknown): string | null {
@@ -286,7 +287,12 @@ export const SettingsView = z
     }),
     prices: z.record(
       z.string(),
-      z.object({ prompt: z.number(), cached: z.number().optional(), completion: z.number() }),
+      z.object({
+        prompt: z.number(),
+        cached: z.number().optional(),
+        completion: z.number(),
+        batch: z.number().optional(),
+      }),
     ),
     budgets: z.object({
       tokens_per_day: z.number().nullable(),

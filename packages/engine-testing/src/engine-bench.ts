@@ -1,5 +1,6 @@
 import {
   type BatchSettings,
+  type BulkProvider,
   type ChatModel,
   DEFAULT_TENANT,
   type Embedder,
@@ -71,6 +72,8 @@ export interface BenchOptions {
   /** In memory, unless given. */
   readonly stores?: { readonly ledger: Ledger; readonly index: SearchIndex };
   /** None, unless given. */
+  readonly bulk?: BulkProvider;
+  /** None, unless given. */
   readonly imageModel?: ChatModel;
   readonly settings?: Partial<EngineSettings>;
   /** Nothing is measured, unless given. */
@@ -115,6 +118,7 @@ export async function engineBench(options: BenchOptions): Promise<EngineBench> {
     chat: options.chat,
     chats: options.chats ?? ONE_CHAT.chats,
     otherChat: options.otherChat ?? ONE_CHAT.otherChat,
+    bulk: options.bulk ?? null,
     imageModel: options.imageModel ?? null,
     tokenizer: estimatingTokenizer,
     embedder,

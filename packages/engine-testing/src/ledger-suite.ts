@@ -6,6 +6,7 @@ import { describeAudit } from './ledger-suite-audit.ts';
 import { describeBatches } from './ledger-suite-batches.ts';
 import { describeBeside } from './ledger-suite-beside.ts';
 import { describeCanaries } from './ledger-suite-canaries.ts';
+import { describeBulk } from './ledger-suite-bulk.ts';
 import { describeClaim } from './ledger-suite-claim.ts';
 import { describeContents } from './ledger-suite-contents.ts';
 import { describeErasingForgotten } from './ledger-suite-erase-forgotten.ts';
@@ -61,6 +62,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     const bench = useBench(open);
     describeAppend(bench);
     describeBatches(bench);
+    describeBulk(bench);
     describeClaim(bench);
     describeLanes(bench);
     describeLateness(bench);

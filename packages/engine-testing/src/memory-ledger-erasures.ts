@@ -1,4 +1,5 @@
 import type { Erasure, ErasureStore, LaneId, NewErasure, Owner, TenantId } from '@slowwave/engine';
+import { dropBulk } from './memory-ledger-bulk.ts';
 import { endLinks, forgetInKeys } from './memory-ledger-keys.ts';
 import { takeReceipts } from './memory-ledger-receipts.ts';
 import { change, rowOf, type State } from './memory-ledger-state.ts';
@@ -170,6 +171,7 @@ function forgetOwner(state: State, { id, lane }: Erasure): void {
     const left = [...state.batches.values(), ...state.memories.values(), ...state.consolidations.values()];
     if (left.some((row) => row.lane === lane)) throw new Error(`rows of lane ${lane} are left`);
     state.lanes.delete(lane);
+    dropBulk(state, lane);
     state.aside.delete(lane);
     state.graph.turns.delete(lane);
     drop(state.summaries, (summary) => summary.lane === lane);

@@ -106,6 +106,7 @@ function hastenOthers(state: State, now: Millis): void {
     if (row.dueAt !== null) row.dueAt = Math.min(row.dueAt, now);
   for (const study of state.graph.studies.values()) study.notBefore = Math.min(study.notBefore, now);
   for (const turn of state.graph.turns.values()) turn.heldUntil = Math.min(turn.heldUntil, now);
+  for (const [id, job] of state.bulkJobs) state.bulkJobs.set(id, { ...job, dueAt: Math.min(job.dueAt, now) });
   for (const [lane, aside] of state.aside)
     state.aside.set(lane, { ...aside, notBefore: Math.min(aside.notBefore, now) });
 }

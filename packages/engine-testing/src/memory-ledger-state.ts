@@ -4,6 +4,8 @@ import type {
   BatchSettings,
   Canary,
   CanaryLane,
+  BulkJob,
+  BulkQuestion,
   Ceilings,
   Consolidation,
   Content,
@@ -165,6 +167,18 @@ export interface SleepRow {
   seen: readonly string[];
 }
 
+export interface BulkJobRow extends BulkJob {
+  readonly dueAt: Millis;
+  readonly erasing: boolean;
+}
+
+export interface BulkQuestionRow extends BulkQuestion {
+  readonly consolidationId: string;
+  readonly askedAt: Millis;
+  state: 'open' | 'taken_back' | 'answered' | 'failed';
+  job: string | null;
+}
+
 /** Rows by their ids, with an index of those of each lane: else whatever reads a lane would read all of a long test. */
 class LaneTable<Row extends { readonly lane: LaneId }> extends Map<string, Row> {
   readonly #lanes = new Map<LaneId, Map<string, Row>>();
@@ -196,6 +210,8 @@ export interface State {
   readonly accepted: Map<TenantId, number>;
   readonly keys: Map<string, { readonly bodyHash: string; readonly batchId: string }>;
   readonly messages: LaneTable<MessageRow>;
+  readonly bulkJobs: Map<string, BulkJobRow>;
+  readonly bulkQuestions: Map<string, BulkQuestionRow>;
   readonly wishes: (WishToForget & { readonly lane: LaneId; readonly consolidationId: string })[];
   readonly consolidations: Map<string, Mutable<Consolidation>>;
   /** Of consolidations. */
@@ -256,6 +272,8 @@ export function emptyState(tools: Tools): State {
     accepted: new Map(),
     keys: new Map(),
     messages: new LaneTable(),
+    bulkJobs: new Map(),
+    bulkQuestions: new Map(),
     wishes: [],
     consolidations: new Map(),
     figures: new Map(),

@@ -2,6 +2,7 @@ import type { Ledger, Tools } from '@slowwave/engine';
 import { memoryAudit } from './memory-ledger-audit.ts';
 import { memoryBatches } from './memory-ledger-batches.ts';
 import { memoryCanaries } from './memory-ledger-canaries.ts';
+import { memoryBulk } from './memory-ledger-bulk.ts';
 import { memoryContents } from './memory-ledger-contents.ts';
 import { memoryErasures } from './memory-ledger-erasures.ts';
 import { memoryFiltered } from './memory-ledger-filtered.ts';
@@ -36,6 +37,7 @@ export function createMemoryLedger({ tools }: { tools: Tools }): Ledger {
   return {
     id: tools.id('led'),
     batches: memoryBatches(state),
+    bulk: memoryBulk(state),
     lanes: memoryLanes(state),
     thoughts: memoryThoughts(state),
     summaries: memorySummaries(state),

@@ -2,7 +2,7 @@ import type { OtherUse, StepChats } from './models/steps.ts';
 import type { DuePolicy, WindowPolicy } from './ports/ledger/lanes.ts';
 import type { Ledger } from './ports/ledger/ledger.ts';
 import type { Meter } from './ports/meter.ts';
-import type { ChatModel, Embedder, Tokenizer } from './ports/models.ts';
+import type { BulkProvider, ChatModel, Embedder, Tokenizer } from './ports/models.ts';
 import type { SearchIndex } from './ports/search-index.ts';
 import type { Log, Tools } from './ports/tools.ts';
 import type { Vectors } from './search/vectors.ts';
@@ -17,6 +17,8 @@ export interface EngineDeps {
   readonly chats: StepChats;
   /** Another chat model, by its name: of the configuration, or at the same place. null: there is none to be asked by name. */
   readonly otherChat: (model: string, use: OtherUse) => ChatModel | null;
+  /** Answers backfill at a lower price; null: it is asked as all else. */
+  readonly bulk: BulkProvider | null;
   /** Describes images; null: none is configured, and messages with images are refused at the door. */
   readonly imageModel: ChatModel | null;
   readonly tokenizer: Tokenizer;

@@ -11,6 +11,7 @@ export type EngineErrorCode =
   | 'rate_limited'
   | 'circuit_open'
   | 'budget_exhausted'
+  | 'waits_for_batch'
   | 'model_misconfigured'
   | 'model_output_unusable'
   | 'context_too_long'
@@ -86,6 +87,7 @@ const UNASKED: readonly EngineErrorCode[] = [
   'rate_limited',
   'circuit_open',
   'budget_exhausted',
+  'waits_for_batch',
   'queue_unavailable',
   'ledger_unavailable',
 ];

@@ -1,3 +1,4 @@
+export { type BulkDeps, sweepBulk } from './bulk/sweep.ts';
 export { BUNDLE_FORMAT } from './bundle/lines.ts';
 export { type ConfiguredChange, configuredIn } from './canaries/promote.ts';
 export { isInShare } from './canaries/share.ts';
@@ -188,6 +189,7 @@ export { CHAT_STEPS, type ChatStep, type OtherUse, type StepChats, type StepMode
 export type * from './plan.ts';
 export type * from './ports/ledger/batches.ts';
 export { FAILURES_KEPT, replayPriority } from './ports/ledger/batches.ts';
+export type * from './ports/ledger/bulk.ts';
 export type * from './ports/ledger/bundles.ts';
 export type * from './ports/ledger/canaries.ts';
 export { OPEN_CANARY_STATES } from './ports/ledger/canaries.ts';

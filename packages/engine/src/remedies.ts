@@ -23,6 +23,8 @@ const REMEDIES: Readonly<Record<EngineErrorCode, string>> = {
     'Give the model a larger context window, or lower SLOWWAVE_PART_TOKENS so that it reads smaller parts. Then replay.',
   rate_limited: BY_ITSELF,
   circuit_open: MODEL_AWAY,
+  waits_for_batch:
+    'Nothing: the provider answers within a day. A live message of the owner, or SLOWWAVE_CHAT_BATCHES=off, takes it back.',
   budget_exhausted: 'Raise the budget in the settings, or wait for the next day (UTC). Then replay.',
   index_unavailable: 'Start the index. Then replay.',
   ledger_unavailable: 'Start the database of the ledger. Then replay.',

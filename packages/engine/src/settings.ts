@@ -137,6 +137,8 @@ export interface ModelPrice {
   /** For tokens of the prompt that the provider had in its cache; missing: as for the others. */
   readonly cached?: number | undefined;
   readonly completion: number;
+  /** Of both, as a share, what a provider's batch job costs. Missing: half. */
+  readonly batch?: number;
 }
 
 export const DEFAULT_SETTINGS: TenantSettings = {

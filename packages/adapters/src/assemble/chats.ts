@@ -1,11 +1,11 @@
 import { builtinChat } from '@slowwave/builtin-model';
-import type { ChatModel, EngineDeps, Ledger, Log, OtherUse, StepChats } from '@slowwave/engine';
+import type { BulkProvider, ChatModel, EngineDeps, Ledger, Log, OtherUse, StepChats } from '@slowwave/engine';
 import type { Config, ModelAt } from '../config/index.ts';
 import { type BreakingChat, fallbackChat } from '../limits/index.ts';
 import { keepingIn, type Limits, limitKey, servers } from './models.ts';
 
 /** The chat models of the configuration, each held to its limits. */
-export interface OpenChats extends Pick<EngineDeps, 'chat' | 'chats' | 'otherChat'> {
+export interface OpenChats extends Pick<EngineDeps, 'chat' | 'chats' | 'otherChat' | 'bulk'> {
   /** Describes images; null: none is configured. */
   readonly imageModel: ChatModel | null;
   /** Each model that a step asks, and each fallback, by itself. */
@@ -32,6 +32,7 @@ export async function openChats(config: Config, opening: Opening): Promise<OpenC
     chat: usual,
     chats,
     each,
+    bulk: await openBulk(config, opening),
     imageModel: images && inOrder(images),
     // Kept, as each remembers which of its models is away.
     otherChat: (model, use) => {
@@ -89,6 +90,19 @@ async function opener(config: Config, { log, ledger, limits }: Opening): Promise
     opened.set(key, held);
     return held;
   };
+}
+
+/** The batch API at the server of the model that extracts; null: it is not wanted, or that server has none. */
+async function openBulk(config: Config, { log, ledger }: Opening): Promise<BulkProvider | null> {
+  const { chat, steps } = listsOf(config);
+  const [{ model, server }] = steps.extract ?? chat;
+  if (!config.chatBatches || model === null || server.api !== 'openai') return null;
+  const { knownManners, knownProfile, openaiBulk, profileName } = await servers();
+  const name = profileName('chat', { ...server, model });
+  return openaiBulk({ ...server, model, log }, async () => {
+    const { takes } = await knownProfile(name, keepingIn(ledger));
+    return knownManners(takes?.manners);
+  });
 }
 
 const hasServer = ({ chatServer: { apiKey, baseUrl } }: Config): boolean => apiKey !== null || baseUrl !== null;

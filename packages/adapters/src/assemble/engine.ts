@@ -66,7 +66,7 @@ export async function openEngine(config: Config, log: Log, observer: Observer): 
   const schedule = await openOn([connection, space, ledger], openSchedule({ connection, log }));
   const limits = openLimits(config, { log, ledger }, observer);
   limits.watch(embedder);
-  const { chat, chats, otherChat, imageModel, each } = await openChats(config, { log, ledger, limits });
+  const { chat, chats, otherChat, bulk, imageModel, each } = await openChats(config, { log, ledger, limits });
   const urls = urlPolicy(config.allowedPrivateUrls);
   const question = firstQuestion(config, { each, ledger, meter, tools: systemTools, log });
   const calibration = openCalibration(config, { ledger, embedder, log });
@@ -81,6 +81,7 @@ export async function openEngine(config: Config, log: Log, observer: Observer): 
       chat,
       chats,
       otherChat,
+      bulk,
       imageModel: imageModel && guardedImages(imageModel, { policy: urls }),
       tokenizer: o200kTokenizer,
       tools: systemTools,

@@ -155,6 +155,12 @@ export const ENVIRONMENT = z.object({
   SLOWWAVE_CHAT_EXTRA_HEADERS: JsonHeaders.optional().describe(
     'JSON object of headers added to each request to the chat model, e.g. {"api-key": "…"}. Never logged.',
   ),
+  SLOWWAVE_CHAT_BATCHES: z
+    .enum(['off', 'backfill'], 'must be off or backfill')
+    .default('off')
+    .describe(
+      'backfill: facts of owners with nothing but backfill are extracted by the batch API of OpenAI, at half the price and within a day. A live message of the owner takes its part back.',
+    ),
   SLOWWAVE_TENANT_MODELS: Models.optional().describe(
     'Further chat models that tenants may choose for steps and what-if replays, comma-separated. Operators may choose any.',
   ),

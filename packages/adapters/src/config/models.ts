@@ -16,6 +16,8 @@ export function modelsOf(env: Environment, root: string) {
     /** A worker asks its chat model something when it starts. */
     chatTried: env.SLOWWAVE_CHAT_TRY === 'on',
     chatServer: { ...chatServerOf(env), ...streamingOf(env) },
+    /** Backfill is extracted by the provider's batch API. */
+    chatBatches: env.SLOWWAVE_CHAT_BATCHES === 'backfill',
     /** Chat models that tenants may name beside it. */
     tenantModels: env.SLOWWAVE_TENANT_MODELS ?? [],
     /** null: none; images are refused. */
@@ -167,6 +169,7 @@ export const contradictionsOfModels = (given: Given): string[] => [
   ...(given.SLOWWAVE_CHAT_API === 'anthropic' && given.SLOWWAVE_CHAT_STREAM === 'on'
     ? ['SLOWWAVE_CHAT_STREAM: answers of Anthropic’s API are not streamed; unset it']
     : []),
+  ...batchesWithout(given),
   ...embedderWithout(given),
   ...(given.SLOWWAVE_RERANK_URL === undefined
     ? needless(given, /^SLOWWAVE_RERANK_/, 'a reranker; set SLOWWAVE_RERANK_URL')
@@ -188,6 +191,15 @@ export const needless = (given: Given, names: RegExp, what: string): string[] =>
   Object.keys(given)
     .filter((name) => names.test(name) && name in ENVIRONMENT.shape)
     .map((name) => `${name}: only applies with ${what}, or unset this`);
+
+/** Only OpenAI's API has batches as Slowwave knows them. */
+function batchesWithout(given: Given): string[] {
+  if ((given.SLOWWAVE_CHAT_BATCHES ?? 'off') !== 'backfill') return [];
+  if (!hasServerFor('EXTRACT', given)) return [`SLOWWAVE_CHAT_BATCHES: only applies with ${SERVER}, or unset this`];
+  return given.SLOWWAVE_CHAT_API === 'anthropic' && given.SLOWWAVE_EXTRACT_BASE_URL === undefined
+    ? ['SLOWWAVE_CHAT_BATCHES: Slowwave uses the batch API of OpenAI alone; unset it']
+    : [];
+}
 
 /** A server of somebody's own has no model that could be guessed, and no server has no model. */
 function stepsWithoutModel(given: Given): string[] {

@@ -205,6 +205,7 @@ export const ERASING: readonly Erasing[] = [
     deletes: [
       ['graph_proposals', 'consolidation_id IN :ids'],
       ['graph_studies', 'consolidation_id IN :ids'],
+      ['bulk_questions', 'consolidation_id IN :ids'],
       ['answers', 'consolidation_id IN :ids'],
       ['plans', 'consolidation_id IN :ids'],
       ['reviews', 'consolidation_id IN :ids'],
@@ -238,6 +239,7 @@ export const ERASING: readonly Erasing[] = [
 /** Tables of the ledger whose rows an erasure does not delete: they say nothing of an owner, or forget it. */
 export const KEPT = [
   'meta',
+  'bulk_jobs',
   'settings',
   'ceilings',
   'counters',

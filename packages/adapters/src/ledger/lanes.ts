@@ -187,5 +187,6 @@ const HASTEN_OTHERS: readonly string[] = [
   // The space of one that is over waits to be thrown away, and for that it is too early.
   `UPDATE replays SET due_at = @now WHERE state NOT IN ('done', 'failed') AND due_at > @now`,
   'UPDATE unprojected_lanes SET not_before = @now WHERE not_before > @now',
+  'UPDATE bulk_jobs SET due_at = @now WHERE due_at > @now',
   `UPDATE meta SET value = @shown WHERE key = 'clock_seen'`,
 ];

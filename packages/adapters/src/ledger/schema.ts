@@ -698,6 +698,40 @@ CREATE TABLE erasures (
 CREATE INDEX erasures_open ON erasures (requested_at, id) WHERE state <> 'erased';
 CREATE INDEX erasures_of_owner ON erasures (owner_hash);
 
+-- Questions of backfill that a provider is asked together, at a lower price.
+CREATE TABLE bulk_jobs (
+  id text COLLATE "C" PRIMARY KEY,
+  state text NOT NULL CHECK (state IN ('created', 'submitted', 'cancelling', 'cleaning')),
+  -- Somebody in it was erased.
+  erasing boolean NOT NULL,
+  -- How the provider calls it and its files.
+  remote jsonb,
+  tries bigint NOT NULL,
+  due_at bigint NOT NULL,
+  created_at bigint NOT NULL
+);
+CREATE INDEX bulk_jobs_due ON bulk_jobs (due_at);
+CREATE INDEX bulk_jobs_erasing ON bulk_jobs (id) WHERE erasing;
+
+CREATE TABLE bulk_questions (
+  id text COLLATE "C" PRIMARY KEY,
+  lane text COLLATE "C" NOT NULL REFERENCES lanes (id),
+  consolidation_id text COLLATE "C" NOT NULL REFERENCES consolidations (id),
+  step text NOT NULL,
+  input_hash text NOT NULL,
+  attempts bigint NOT NULL,
+  call jsonb UNNOTED NOT NULL,
+  chars bigint NOT NULL,
+  state text NOT NULL CHECK (state IN ('open', 'taken_back', 'answered', 'failed')),
+  job text COLLATE "C",
+  asked_at bigint NOT NULL,
+  UNIQUE (consolidation_id, step, input_hash)
+);
+CREATE INDEX bulk_questions_of_lane ON bulk_questions (lane);
+CREATE INDEX bulk_questions_of_job ON bulk_questions (job) WHERE job IS NOT NULL;
+CREATE INDEX bulk_questions_open ON bulk_questions (asked_at) WHERE state = 'open';
+CREATE INDEX bulk_questions_over ON bulk_questions (asked_at) WHERE state <> 'open';
+
 -- Owners of a bundle that arrive, or have arrived. Until the last line is taken the lane is hidden as one that is erased is: it
 -- has this id in the place of an erasure's, and its owner another name.
 CREATE TABLE imports (

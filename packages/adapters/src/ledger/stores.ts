@@ -2,6 +2,7 @@ import type { BatchStore, Compaction, LaneId, Millis, StoredLedger } from '@slow
 import { type Access, read, storeOf, write } from './access.ts';
 import { auditStore } from './audit.ts';
 import { batchStore } from './batches.ts';
+import { bulkStore } from './bulk.ts';
 import { bundleStore } from './bundle/bundles.ts';
 import { canaryStore } from './canaries.ts';
 import { contentStore, lookupStore } from './contents.ts';
@@ -49,6 +50,7 @@ export const storesOf = (access: Access, { append, around, compact, filtering, n
   ({
     audit: auditStore(access),
     batches: batchStore(access, append),
+    bulk: bulkStore(access),
     bundles: bundleStore(access),
     canaries: canaryStore(access),
     contents: contentStore(access),

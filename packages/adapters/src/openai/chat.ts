@@ -128,7 +128,11 @@ const OUTPUT_LEAST = 1_000;
 const OUTPUT_MOST = 32_000;
 
 /** How many tokens an answer may have. null: no limit is sent, as there is none, or an operator sends one of their own. */
-function outputLimit({ maxOutputTokens, extraBody = {} }: ChatOptions, call: ChatCall, known: Manners): number | null {
+export function outputLimit(
+  { maxOutputTokens, extraBody = {} }: ChatOptions,
+  call: ChatCall,
+  known: Manners,
+): number | null {
   if (known.limit === 'none' || 'max_completion_tokens' in extraBody || 'max_tokens' in extraBody) return null;
   const usual = Math.min(OUTPUT_PER_INPUT * promptTokens(call) + OUTPUT_LEAST, OUTPUT_MOST);
   const wanted = maxOutputTokens === undefined ? usual : maxOutputTokens;

@@ -1,3 +1,4 @@
+export { openaiBulk } from './bulk.ts';
 export { type ChatOptions, openaiChat } from './chat.ts';
 export type { OpenaiOptions } from './client.ts';
 export { type EmbedderOptions, openaiEmbedder } from './embedder.ts';

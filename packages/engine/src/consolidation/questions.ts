@@ -118,6 +118,7 @@ function rehearsing(deps: EngineDeps, { plan, answers, found }: Rehearsed): (att
   return (attempt) => ({
     ...deps,
     meter: silentMeter,
+    bulk: null,
     chats: {
       extract: asThen('extract', (chats.extract ?? chat).name),
       decide: asThen('decide', (chats.decide ?? chat).name),

@@ -14,6 +14,11 @@ const COMPACT_AGAIN_MS = 2_000;
 /** Erasures that run at the same time are compacted together, but none waits longer than this for the others. */
 const TOGETHER_MS = 60_000;
 
+/** For so long a provider is waited for that has a batch job with words of who is erased. */
+const PROVIDER_MS = 10 * 60_000;
+const AT_PROVIDER =
+  'the model provider still has a file of a batch job; Slowwave deletes it as soon as the provider has ended the job';
+
 /**
  * How long an index may still be written to by who read the ledger before the lane was cut off. Who writes later takes it
  * back; only who dies right between the two would leave something, and this is longer than one write takes.
@@ -43,6 +48,7 @@ export const eraseOwner =
     if (owner !== null && lane !== null) {
       await deps.index.forget({ tenant, owner, lane });
       await forgetInReplays(deps, tenant, owner);
+      await ledger.bulk.cancel(lane, tools.now());
       await eraseRows(deps, id, cancel);
       await queue.forgetLane(lane);
       const settled = erasure.requestedAt + settleMs;
@@ -78,10 +84,12 @@ async function compact({ ledger, index, tools, log }: ErasureDeps, mine: Erasure
   const open = await ledger.erasures.open(OPEN_MAX);
   const othersGo = open.some(({ id, state }) => id !== mine.id && state !== 'compacting');
   if (othersGo && now < mine.requestedAt + TOGETHER_MS) return now + COMPACT_AGAIN_MS;
+  const atProvider = await ledger.bulk.erasing();
+  if (atProvider > 0 && now < mine.requestedAt + PROVIDER_MS) return now + COMPACT_AGAIN_MS;
   const stores = [await ledger.erasures.compact(), await index.compact()];
   if (!stores.every(({ done }) => done)) return tools.now() + COMPACT_AGAIN_MS;
   const ids = open.filter(({ state }) => state === 'compacting').map(({ id }) => id);
-  const remains = stores.flatMap((store) => store.remains);
+  const remains = [...stores.flatMap((store) => store.remains), ...(atProvider > 0 ? [AT_PROVIDER] : [])];
   await ledger.erasures.finish(ids, { remains, now: tools.now() });
   log.info({ erasures: ids, remains }, 'erased');
   return null;

@@ -1,3 +1,4 @@
+import { waitForBulk } from '../bulk/wait.ts';
 import type { EngineDeps } from '../deps.ts';
 import { EngineError, FencedError } from '../errors.ts';
 import { maskSecrets } from '../masking/secrets.ts';
@@ -24,6 +25,8 @@ export interface Question<T> {
   readonly prompt: Prompt;
   readonly ask: string;
   readonly input: object;
+  /** Where it is backfill it may wait for a job of the provider. */
+  readonly isBulk?: boolean;
   /** Addresses of images that go with the question. */
   readonly images?: readonly string[];
   readonly shape: Shape<T>;
@@ -61,6 +64,7 @@ export async function readingOf<T>(asking: Asking, question: Question<T>): Promi
   const broken = { step, failedStep: failedStep(step, turn.attempts), inputHash };
   const again = 2 * before.length;
   const call = { ...callOf(question.prompt, askedAgain(question.ask, again), question.input), ...imagesOf(question) };
+  if (question.isBulk === true && before.length === 0) await waitForBulk(asking, { step, inputHash, call });
   const first = await answerTo(asking, { ...broken, call: { ...call, again }, shape });
   if (usable(first.reading)) return first.reading;
   const unrepaired = { ...broken, failedStep: `${step}:unrepaired:${turn.attempts}` };
@@ -74,7 +78,8 @@ export async function readingOf<T>(asking: Asking, question: Question<T>): Promi
   throw unusable(question, { tries: second === null ? [first] : [first, second], isFinal });
 }
 
-const failedStep = (step: string, attempt: number): string => `${step}:unusable:${attempt}`;
+/** Under which an answer is kept that is of no use. */
+export const failedStep = (step: string, attempt: number): string => `${step}:unusable:${attempt}`;
 
 /** What was answered in earlier tries, and was no use. */
 async function failedBefore<T>(

@@ -178,7 +178,14 @@ function costAt(price: ModelPrice | null, use: TokenUse): number | null {
 /** Servers answer with the dated name of the model they were asked for by its plain name. */
 const DATE = /-\d{4}-?\d{2}-?\d{2}$/u;
 
+/** What was answered in a job of the provider has a price of its own, so it is counted under a name of its own. */
+export const batched = (model: string): string => `${model}${IN_BATCH}`;
+const IN_BATCH = ' (batch)';
+/** Of the usual price, where the tenant does not say. */
+const BATCH_SHARE = 0.5;
+
 function priceOf(model: string, own: Readonly<Record<string, ModelPrice>>): ModelPrice | null {
+  if (model.endsWith(IN_BATCH)) return inBatch(priceOf(model.slice(0, -IN_BATCH.length), own));
   const undated = model.replace(DATE, '');
   const names = [model, undated];
   for (const prices of [own, LIST_PRICES]) {
@@ -186,6 +193,12 @@ function priceOf(model: string, own: Readonly<Record<string, ModelPrice>>): Mode
     if (named !== undefined) return prices[named] ?? null;
   }
   return null;
+}
+
+function inBatch(price: ModelPrice | null): ModelPrice | null {
+  if (price === null) return null;
+  const { batch = BATCH_SHARE, prompt, completion } = price;
+  return { prompt: prompt * batch, completion: completion * batch };
 }
 
 /**

@@ -50,6 +50,34 @@ export interface ChatModel {
   ask(call: ChatCall, cancel: Cancellation): Promise<ChatAnswer>;
 }
 
+/** An answer of a job; null: the provider gave none to this question. */
+export interface BulkAnswer {
+  readonly id: string;
+  readonly answer: ChatAnswer | null;
+}
+
+/**
+ * A provider that answers many questions together within a day, at a lower price. How it calls a job and its files is its own
+ * business, kept by whoever asks. Throws EngineError.
+ */
+export interface BulkProvider {
+  /** The chat model that is asked. */
+  readonly model: string;
+  /** Hands a job in, once: one that was handed in under this id before is found again. */
+  submit(
+    job: { readonly id: string; readonly questions: readonly { readonly id: string; readonly call: ChatCall }[] },
+    cancel: Cancellation,
+  ): Promise<JsonObject>;
+  /** A job that may have been handed in under this id; null: it was not. */
+  find(id: string, cancel: Cancellation): Promise<JsonObject | null>;
+  /** Whether nothing more will be answered: it is done, failed, expired or cancelled. */
+  look(remote: JsonObject, cancel: Cancellation): Promise<{ readonly remote: JsonObject; readonly isOver: boolean }>;
+  answers(remote: JsonObject, cancel: Cancellation): Promise<readonly BulkAnswer[]>;
+  cancel(remote: JsonObject, cancel: Cancellation): Promise<void>;
+  /** Deletes the files of a job. */
+  remove(remote: JsonObject, cancel: Cancellation): Promise<void>;
+}
+
 export interface Embedded {
   /**
    * One unit-length vector per text, in order, of as many as were embedded in one go: at least of the first. null: the model

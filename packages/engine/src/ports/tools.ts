@@ -19,7 +19,9 @@ export interface Tools {
 export type OwnedKind = 'bat' | 'msg' | 'lane' | 'con' | 'mem' | 'evt' | 'rev' | 'und' | 'ent' | 'sta' | 'rcp';
 
 /** What has none, or several; and erasures, since what stays of one must not say whose it was. */
-export type FreeKind = 'led' | 'ers' | 'imp' | 'rpl' | 'cny' | 'sui' | 'sca' | 'key' | 'lnk' | 'whk' | 'aud' | 'cal';
+export type FreeKind =
+  | ('led' | 'ers' | 'imp' | 'rpl' | 'cny' | 'sui' | 'sca' | 'key' | 'lnk' | 'whk' | 'aud' | 'cal')
+  | ('blk' | 'ask');
 
 export type IdKind = OwnedKind | FreeKind;
 

@@ -113,7 +113,8 @@ async function putOff(deps: EngineDeps, turn: Turn, error: EngineError): Promise
   const { code, message, retryAfterMs } = error;
   const now = deps.tools.now();
   const at = now + (retryAfterMs ?? retryDelay(deps, Math.max(turn.attempts, SOME_ATTEMPTS), error));
-  await deps.ledger.lanes.release(turn, at, failureOf(error, now));
+  // Whoever wrote down that it waits has put it off, too.
+  if (code !== 'waits_for_batch') await deps.ledger.lanes.release(turn, at, failureOf(error, now));
   const fields = { lane: turn.lane, consolidation: turn.consolidationId, code, error: message, until: at };
   deps.log.info(fields, 'a consolidation is waiting');
   measure(deps, turn, { outcome: 'waits', reason: code });

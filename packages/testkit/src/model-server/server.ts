@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { JsonObject } from '@slowwave/engine';
 import { send } from './answering.ts';
+import { type Batches, batchApi } from './batches.ts';
 import {
   answerChat,
   answerEmbeddings,
@@ -46,6 +47,7 @@ export interface ModelServer {
   readonly calls: readonly RecordedCall[];
   readonly embeddingCalls: readonly RecordedEmbedding[];
   readonly rerankCalls: readonly RerankCall[];
+  readonly batches: Batches;
   /** How many connections were made to it. */
   connections(): number;
   setScript(script: Script): void;
@@ -59,13 +61,15 @@ interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly apiKey: string | undefined;
+  readonly batches: ReturnType<typeof batchApi>['answer'];
 }
 
 /** Starts a scripted model on the loopback interface. */
 export async function startModelServer(options: ModelServerOptions = {}): Promise<ModelServer> {
   const state = initialState(options);
+  const batches = batchApi(() => state.script);
   const server = createServer((request, response) => {
-    answer(state, { request, response, apiKey: options.apiKey })
+    answer(state, { request, response, apiKey: options.apiKey, batches: batches.answer })
       .catch((error: unknown) => refusal(500, { message: `the script failed: ${String(error)}` }))
       .then((raw) => send(response, raw))
       .catch(() => response.destroy());
@@ -81,6 +85,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     calls: state.calls,
     embeddingCalls: state.embeddingCalls,
     rerankCalls: state.rerankCalls,
+    batches: batches.api,
     connections: () => connections,
     setScript: (script) => {
       state.script = script;
@@ -119,10 +124,13 @@ function noScript({ name }: ScriptedCall): HttpReply {
 
 async function answer(state: ModelState, exchange: Exchange): Promise<Raw> {
   const { request, response, apiKey } = exchange;
-  const body = await readBody(request);
+  const raw = await readBody(request);
   if (apiKey !== undefined && request.headers.authorization !== `Bearer ${apiKey}`) {
     return refusal(401, { message: 'Incorrect API key provided.', code: 'invalid_api_key' });
   }
+  const ofBatches = await exchange.batches(request, raw);
+  if (ofBatches !== null) return ofBatches;
+  const body = raw.length === 0 ? {} : (JSON.parse(raw.toString('utf8')) as JsonObject);
   switch (`${request.method} ${request.url}`) {
     case 'GET /v1/models':
       return { status: 200, body: { object: 'list', data: [{ id: 'scripted', object: 'model', owned_by: 'test' }] } };
@@ -140,11 +148,10 @@ async function answer(state: ModelState, exchange: Exchange): Promise<Raw> {
 const keyIn = ({ headers }: IncomingMessage): string | null =>
   /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1] ?? null;
 
-async function readBody(request: IncomingMessage): Promise<JsonObject> {
+async function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
-  const text = Buffer.concat(chunks).toString('utf8');
-  return text === '' ? {} : (JSON.parse(text) as JsonObject);
+  return Buffer.concat(chunks);
 }
 
 async function listen(server: Server, port: number): Promise<string> {

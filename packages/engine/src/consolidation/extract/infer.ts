@@ -35,7 +35,7 @@ export async function infer(
     };
     const { value, json } = await readingOf(
       { deps, turn, cancel },
-      { step, prompt, ask: 'Find the facts.', input, shape: factsIn },
+      { step, prompt, ask: 'Find the facts.', input, shape: factsIn, isBulk: true },
     );
     return { raw: value.items, unread: value.unread, json, shown };
   };

@@ -1,6 +1,7 @@
 import type { Ceilings, TenantSettings } from '../../settings.ts';
 import type { JsonObject, TenantId } from '../../words.ts';
 import type { BatchStore } from './batches.ts';
+import type { BulkStore } from './bulk.ts';
 import type { BundleStore } from './bundles.ts';
 import type { CanaryStore } from './canaries.ts';
 import type { ErasureStore, RetentionStore } from './erasures.ts';
@@ -42,6 +43,7 @@ export interface Ledger {
    */
   readonly id: string;
   readonly batches: BatchStore;
+  readonly bulk: BulkStore;
   readonly lanes: LaneStore;
   readonly thoughts: ThoughtStore;
   readonly summaries: SummaryStore;

@@ -48,7 +48,12 @@ const ModelPrice = z.strictObject({
   prompt: Price,
   cached: Price.optional().describe('For tokens of the prompt that were in the provider’s cache. Omitted: as prompt.'),
   completion: Price,
-  batch: z.number().min(0).max(1).optional().describe('What a batch job costs, as a share of the others. Default: 0.5.'),
+  batch: z
+    .number()
+    .min(0)
+    .max(1)
+    .optional()
+    .describe('What a batch job costs, as a share of the others. Default: 0.5.'),
 });
 
 function tooManyPrices(prices: unknown): string | null {

@@ -1,4 +1,4 @@
-import type { BulkJob, Millis, NewBulkQuestion, StoredAnswer, Turn } from '@slowwave/engine';
+import type { BulkAnswered, BulkCounted, BulkJob, Millis, NewBulkQuestion, StoredAnswer, Turn } from '@slowwave/engine';
 import { describe, expect, it } from 'vitest';
 import { scope, user } from './builders.ts';
 import {
@@ -80,7 +80,7 @@ export function describeBulk(bench: () => Bench): void {
       expect(await b.ledger.bulk.open('blk_1')).toHaveLength(2);
       await gather('blk_2', { charsMax: 1 });
       expect(await b.ledger.bulk.open('blk_2')).toMatchObject([
-        { step: 'extract', inputHash: 'h', attempts: 0, call: CALL },
+        { step: 'extract', inputHash: 'h', attempts: 0, call: CALL, counted: COUNTED },
       ]);
       expect(await gather('blk_3', {})).toBeNull();
     });
@@ -107,9 +107,9 @@ export function describeBulk(bench: () => Bench): void {
       const id = await asked(b, turn);
       await job(b);
       const before = await laneOf(b);
-      const nudge = expectThere(await b.ledger.bulk.answer(id, answer(b), b.tools.now()));
+      const nudge = expectThere(await b.ledger.bulk.answer(id, answered(b, turn, id), b.tools.now()));
       expect(nudge).toMatchObject({ lane: turn.lane, generation: before.generation + 1, dueAt: b.tools.now() });
-      expect(await b.ledger.bulk.answer(id, answer(b), b.tools.now())).toBeNull();
+      expect(await b.ledger.bulk.answer(id, answered(b, turn, id), b.tools.now())).toBeNull();
       expect(await b.ledger.bulk.open('blk_1')).toEqual([]);
       const again = await nextTurn(b);
       expect(await b.ledger.thoughts.answer(again.consolidationId, 'extract', 'h')).toMatchObject({ text: '{}' });
@@ -138,14 +138,14 @@ export function describeBulk(bench: () => Bench): void {
       const own = await nextTurn(b);
       expect(own.consolidationId).toBe(turn.consolidationId);
       expect(await ask(b, own)).toEqual({ kind: 'ask' });
-      await b.ledger.thoughts.storeAnswer(own, answer(b));
+      await b.ledger.thoughts.storeAnswer(own, answer(b), null);
       await apply(b, own);
       const lane = await laneOf(b);
-      expect(await b.ledger.bulk.answer(id, answer(b), b.tools.now())).toBeNull();
+      expect(await b.ledger.bulk.answer(id, answered(b, turn, id), b.tools.now())).toBeNull();
       expect(await laneOf(b)).toEqual(lane);
       const kept = await b.ledger.thoughts.answers(own.consolidationId);
       expect(kept.map(({ step }) => step)).toEqual(['extract', 'extract:late']);
-      expect(await b.ledger.overview.usage(TENANT)).toMatchObject({ calls: 2 });
+      expect(await b.ledger.overview.usage(TENANT)).toMatchObject({ calls: 1, promptTokens: 7 });
     });
   });
 
@@ -173,7 +173,7 @@ export function describeBulk(bench: () => Bench): void {
     // The worker that has the job notes what it is called there, for whoever deletes it.
     expect(await move(b, taken, { state: 'submitted', remote: { file: 'f' } })).toBe(false);
     while ((await b.ledger.erasures.slice('ers_1', 10)).more);
-    expect(await b.ledger.bulk.answer(id, answer(b), now)).toBeNull();
+    expect(await b.ledger.bulk.answer(id, answered(b, turn, id), now)).toBeNull();
     expect(await b.ledger.bulk.erasing()).toBe(1);
     expect(await b.ledger.bulk.take(now, now)).toMatchObject({ state: 'cancelling', remote: { file: 'f' } });
     await b.ledger.bulk.move({ id: 'blk_1', state: 'cancelling' }, null);
@@ -188,7 +188,7 @@ async function backfill(b: Bench, userId = 'ann') {
 }
 
 const questionOf = (b: Bench): NewBulkQuestion => ({
-  ...{ id: b.tools.id('ask'), step: 'extract', inputHash: 'h', call: CALL, now: b.tools.now() },
+  ...{ id: b.tools.id('ask'), step: 'extract', inputHash: 'h', call: CALL, counted: COUNTED, now: b.tools.now() },
   until: b.tools.now() + 25 * HOUR,
   why: failure(b.tools.now(), 'w'),
 });
@@ -212,5 +212,20 @@ function move(b: Bench, of: BulkJob, step: { state: BulkJob['state']; remote?: B
 
 const answer = (b: Bench): StoredAnswer => ({
   ...{ step: 'extract', inputHash: 'h', text: '{}', truncated: false, model: 'm', at: b.tools.now() },
-  usage: { promptTokens: 7, completionTokens: 1 },
+  usage: USED,
+});
+
+const USED = { promptTokens: 7, completionTokens: 1 };
+
+const COUNTED: BulkCounted = {
+  ...{ tenant: TENANT, lane: null, consolidationId: null, appId: null, keyId: null },
+  ...{ step: 'extract', cause: 'live', model: 'm', usage: USED, cost: null },
+};
+
+const answered = (b: Bench, { lane, consolidationId }: Turn, id: string): BulkAnswered => ({
+  answer: answer(b),
+  call: {
+    ...{ ...COUNTED, lane, consolidationId, id, at: b.tools.now() },
+    ...{ outcome: 'answered', noted: null, tookMs: 0 },
+  },
 });

@@ -1,6 +1,7 @@
-import type { BulkJob, BulkStore, LaneId, Millis, NewBulkQuestion, Nudge, StoredAnswer, Turn } from '@slowwave/engine';
+import type { BulkAnswered, BulkJob, BulkStore, LaneId, Millis, NewBulkQuestion, Nudge, Turn } from '@slowwave/engine';
 import { type BulkJobRow, type BulkQuestionRow, change, type State } from './memory-ledger-state.ts';
 import { heldBy, pinnedOf, raised, waitingOf } from './memory-ledger-turns.ts';
+import { settle as settleCall } from './memory-ledger-usage.ts';
 
 export function memoryBulk(state: State): BulkStore {
   const { bulkJobs: jobs, bulkQuestions: questions } = state;
@@ -37,12 +38,12 @@ export function memoryBulk(state: State): BulkStore {
       jobs.set(id, isAsKnown ? { ...job, ...step } : { ...job, remote: step.remote ?? job.remote });
       return isAsKnown;
     },
-    answer: async (id, answer, now) => {
+    answer: async (id, answered, now) => {
       const asked = questions.get(id);
       if (asked === undefined || asked.state === 'answered' || asked.state === 'failed') return null;
       const wakes = asked.state === 'open';
-      if (answer !== null) keepAnswer(state, asked, answer);
-      return settle(state, [asked], { to: answer === null ? 'failed' : 'answered', wakes, now })[0] ?? null;
+      if (answered !== null) keepAnswer(state, asked, answered);
+      return settle(state, [asked], { to: answered === null ? 'failed' : 'answered', wakes, now })[0] ?? null;
     },
     takeBack: async (now, limit) => {
       const isLively = ({ lane }: BulkQuestionRow) =>
@@ -95,15 +96,13 @@ function ask(
   return { kind: 'waits' };
 }
 
-function keepAnswer(state: State, { lane, consolidationId }: BulkQuestionRow, answer: StoredAnswer): void {
-  const consolidation = state.consolidations.get(consolidationId);
-  if (consolidation === undefined) return;
+function keepAnswer(state: State, { consolidationId }: BulkQuestionRow, { answer, call }: BulkAnswered): void {
+  if (!state.consolidations.has(consolidationId)) return;
+  settleCall(state, call);
   const answers = state.answers.get(consolidationId) ?? [];
   const isLate = answers.some(({ step, inputHash }) => step === answer.step && inputHash === answer.inputHash);
   const kept = { ...answer, ...(isLate && { step: `${answer.step}:late` }) };
   state.answers.set(consolidationId, [...answers, kept]);
-  const { step, model, usage, at } = kept;
-  state.calls.push({ tenant: consolidation.tenant, lane, consolidationId, step, model, failed: false, usage, at });
 }
 
 interface Settling {

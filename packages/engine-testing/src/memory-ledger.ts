@@ -1,8 +1,8 @@
 import type { Ledger, Tools } from '@slowwave/engine';
 import { memoryAudit } from './memory-ledger-audit.ts';
 import { memoryBatches } from './memory-ledger-batches.ts';
-import { memoryCanaries } from './memory-ledger-canaries.ts';
 import { memoryBulk } from './memory-ledger-bulk.ts';
+import { memoryCanaries } from './memory-ledger-canaries.ts';
 import { memoryContents } from './memory-ledger-contents.ts';
 import { memoryErasures } from './memory-ledger-erasures.ts';
 import { memoryFiltered } from './memory-ledger-filtered.ts';

@@ -1841,6 +1841,8 @@ export type PostPreview = {
       /** For tokens of the prompt that were in the provider’s cache. Omitted: as prompt. */
       readonly cached?: number | undefined;
       readonly completion: number;
+      /** What a batch job costs, as a share of the others. Default: 0.5. */
+      readonly batch?: number | undefined;
     }>> | undefined;
   } | undefined;
 };
@@ -2329,6 +2331,8 @@ export type PutSettings = {
     /** For tokens of the prompt that were in the provider’s cache. Omitted: as prompt. */
     readonly cached?: number | undefined;
     readonly completion: number;
+    /** What a batch job costs, as a share of the others. Default: 0.5. */
+    readonly batch?: number | undefined;
   }>> | undefined;
   /** Daily limits on model use (UTC). Once reached, batches wait for the next day; nothing is dropped. */
   readonly budgets?: {
@@ -2851,6 +2855,7 @@ export type Settings = {
     readonly prompt: number;
     readonly cached?: number | undefined;
     readonly completion: number;
+    readonly batch?: number | undefined;
   }>>;
   readonly budgets: {
     readonly tokens_per_day: number | null;

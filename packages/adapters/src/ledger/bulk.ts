@@ -1,12 +1,12 @@
-import type { BulkJob, BulkQuestion, BulkStore, LaneId, Millis, Nudge, StoredAnswer, TenantId } from '@slowwave/engine';
+import type { BulkAnswered, BulkJob, BulkQuestion, BulkStore, LaneId, Millis, Nudge } from '@slowwave/engine';
 import { read, storeOf, write } from './access.ts';
 import { raise } from './lane-life.ts';
-import { all, allAs, counted, first, firstAs, ifHeld, run, type Script } from './script.ts';
+import { all, allAs, counted as countOf, first, firstAs, ifHeld, run, type Script } from './script.ts';
 import { keeping } from './thoughts.ts';
 import { laneOfTurn, lockLane, lockLanes, saveLane } from './turn.ts';
 
 export const bulkStore = storeOf<BulkStore>('bulk', {
-  ask: write(function* (turn, { id, step, inputHash, call, now, until, why }) {
+  ask: write(function* (turn, { id, step, inputHash, call, counted, now, until, why }) {
     const lane = yield* laneOfTurn(turn);
     if (lane === null) return { kind: 'fenced' };
     const asked = { consolidationId: turn.consolidationId, step, inputHash };
@@ -14,10 +14,17 @@ export const bulkStore = storeOf<BulkStore>('bulk', {
     const waitsAlready = known?.state === 'open' && known.asked_at + (until - now) > now;
     if (known !== null && !waitsAlready) return { kind: 'ask' };
     if (known === null) {
-      const isLive = lane.pending > lane.pending_backfill || (yield* counted(COUNT_LIVE, { ids: turn.batchIds })) > 0;
+      const isLive = lane.pending > lane.pending_backfill || (yield* countOf(COUNT_LIVE, { ids: turn.batchIds })) > 0;
       if (isLive) return { kind: 'ask' };
       const { attempts } = turn;
-      yield* run(INSERT_QUESTION, { id, ...asked, lane: turn.lane, call: JSON.stringify(call), attempts, now });
+      yield* run(INSERT_QUESTION, {
+        id,
+        ...asked,
+        lane: turn.lane,
+        call: JSON.stringify({ call, counted }),
+        attempts,
+        now,
+      });
     }
     const showing = 'UPDATE batches SET failure = @why::jsonb WHERE consolidation_id = @consolidationId';
     yield* run(showing, { consolidationId: turn.consolidationId, why: JSON.stringify(why) });
@@ -50,10 +57,10 @@ export const bulkStore = storeOf<BulkStore>('bulk', {
     });
     return false;
   }),
-  answer: write(function* (id, answer, now) {
+  answer: write(function* (id, answered, now) {
     const asked = yield* first<AskedRow>(SELECT_ASKED, { id });
     if (asked === null) return null;
-    return yield* answered(asked, answer, now);
+    return yield* ended(asked, answered, now);
   }),
   takeBack: write(function* (now, limit) {
     const rows = yield* all<AskedRow>(SELECT_LIVELY, { limit });
@@ -66,7 +73,7 @@ export const bulkStore = storeOf<BulkStore>('bulk', {
   cancel: write(function* (lane, now) {
     yield* run(CANCEL, { lane, now });
   }),
-  erasing: read(() => counted('SELECT count(*) AS count FROM bulk_jobs WHERE erasing')),
+  erasing: read(() => countOf('SELECT count(*) AS count FROM bulk_jobs WHERE erasing')),
   drop: write((before, limit) => run(DROP, { before, limit })),
 });
 
@@ -76,20 +83,19 @@ type QuestionState = 'open' | 'taken_back' | 'answered' | 'failed';
 interface AskedRow {
   readonly id: string;
   readonly lane: LaneId;
-  readonly tenant: TenantId;
   readonly consolidation_id: string;
 }
 
 /** Under the lane's lock: its window may be taken back at the same time. */
-function* answered(asked: AskedRow, answer: StoredAnswer | null, now: Millis): Script<Nudge | null> {
+function* ended(asked: AskedRow, answered: BulkAnswered | null, now: Millis): Script<Nudge | null> {
   yield* lockLane(asked.lane);
   const found = yield* first<{ state: QuestionState }>('SELECT state FROM bulk_questions WHERE id = @id', {
     id: asked.id,
   });
   if (found === null || found.state === 'answered' || found.state === 'failed') return null;
-  if (answer !== null) yield* keepAnswer(asked, answer);
+  if (answered !== null) yield* keepAnswer(asked, answered);
   const [nudge] = yield* settle([asked], {
-    state: answer === null ? 'failed' : 'answered',
+    state: answered === null ? 'failed' : 'answered',
     wakes: found.state === 'open',
     now,
   });
@@ -97,15 +103,12 @@ function* answered(asked: AskedRow, answer: StoredAnswer | null, now: Millis): S
 }
 
 /** It was paid for, also where somebody asked in the meantime. */
-function* keepAnswer(
-  { tenant, lane, consolidation_id: consolidationId }: AskedRow,
-  answer: StoredAnswer,
-): Script<void> {
+function* keepAnswer({ consolidation_id: consolidationId }: AskedRow, { answer, call }: BulkAnswered): Script<void> {
   const { step, inputHash } = answer;
-  const isLate = (yield* counted(COUNT_ANSWERS, { consolidationId, step, inputHash })) > 0;
+  const isLate = (yield* countOf(COUNT_ANSWERS, { consolidationId, step, inputHash })) > 0;
   const kept = { ...answer, ...(isLate && { step: `${step}:late` }) };
   const held = { text: SELECT_CONSOLIDATION, given: { consolidationId } };
-  yield* ifHeld(held, ...keeping({ tenant, lane, consolidationId }, kept));
+  yield* ifHeld(held, ...keeping({ consolidationId }, kept, call));
 }
 
 interface Settling {
@@ -117,9 +120,10 @@ interface Settling {
 
 /** Questions nobody waits for any more. Their lanes go on at once, each under a new generation. */
 function* settle(rows: readonly AskedRow[], { state, wakes, now }: Settling): Script<readonly Nudge[]> {
-  yield* run('UPDATE bulk_questions SET state = @state WHERE id IN :ids', { state, ids: rows.map(({ id }) => id) });
-  const nudges: Nudge[] = [];
+  // Lanes first, as everybody does.
   const lanes = wakes ? yield* lockLanes(rows.map(({ lane }) => lane)) : [];
+  yield* run(SETTLE, { state, ids: rows.map(({ id }) => id) });
+  const nudges: Nudge[] = [];
   const pinned = new Set(rows.map(({ consolidation_id: id }) => id));
   for (const lane of lanes) {
     if (lane.erasure !== null || !pinned.has(lane.consolidation_id ?? '')) continue;
@@ -164,7 +168,7 @@ interface QuestionRow {
 
 const questionFrom = ({ input_hash: inputHash, call, ...row }: QuestionRow): BulkQuestion => ({
   ...{ id: row.id, lane: row.lane, step: row.step, inputHash, attempts: row.attempts },
-  call: JSON.parse(call),
+  ...(JSON.parse(call) as Pick<BulkQuestion, 'call' | 'counted'>),
 });
 
 const SELECT_KNOWN = `
@@ -184,6 +188,9 @@ const SELECT_WAITING = `
   SELECT id, chars FROM bulk_questions WHERE state = 'open' AND job IS NULL
   ORDER BY asked_at LIMIT @limit FOR UPDATE SKIP LOCKED`;
 
+const SETTLE = `
+  UPDATE bulk_questions SET state = @state WHERE id IN :ids AND +state IN ('open', 'taken_back')`;
+
 const INSERT_JOB = `
   INSERT INTO bulk_jobs (id, state, erasing, tries, due_at, created_at)
   VALUES (@id, 'created', false, 0, @now, @now)`;
@@ -201,7 +208,7 @@ const MOVE = `
   WHERE id = @id AND state = @from`;
 
 const ASKED = `
-  SELECT q.id, q.lane, l.tenant, q.consolidation_id FROM bulk_questions q JOIN lanes l ON l.id = q.lane`;
+  SELECT q.id, q.lane, q.consolidation_id FROM bulk_questions q JOIN lanes l ON l.id = q.lane`;
 
 const SELECT_ASKED = `${ASKED} WHERE q.id = @id`;
 const SELECT_ANY = `${ASKED} WHERE q.state = 'open' LIMIT @limit`;

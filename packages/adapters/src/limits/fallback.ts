@@ -132,6 +132,7 @@ const named = (error: EngineError, { name }: BreakingChat): EngineError =>
     ...(error.retryAfterMs !== null && { retryAfterMs: error.retryAfterMs }),
     countsAsTry: error.countsAsTry,
     written: error.written,
+    read: error.read,
     model: name,
     cause: error.cause,
   });

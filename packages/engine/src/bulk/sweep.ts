@@ -2,11 +2,11 @@ import type { EngineDeps } from '../deps.ts';
 import { asEngineError } from '../errors.ts';
 import { maskSecrets } from '../masking/secrets.ts';
 import { failedStep } from '../models/ask.ts';
-import { batched, knownCost } from '../models/limits.ts';
+import { batched, costOfUse } from '../models/limits.ts';
 import { readAnswer } from '../models/parse/answer.ts';
 import { factsIn } from '../models/parse/listed.ts';
-import type { BulkJob, BulkQuestion, BulkState } from '../ports/ledger/bulk.ts';
-import type { StoredAnswer } from '../ports/ledger/thoughts.ts';
+import type { BulkAnswered, BulkJob, BulkQuestion, BulkState } from '../ports/ledger/bulk.ts';
+import type { SettledCall } from '../ports/ledger/usage.ts';
 import type { BulkProvider, ChatAnswer } from '../ports/models.ts';
 import type { Nudge } from '../ports/schedule.ts';
 import type { Cancellation } from '../ports/tools.ts';
@@ -89,9 +89,11 @@ async function putOff({ deps }: Working, job: BulkJob, retryable: boolean): Prom
 }
 
 const STEPS: Readonly<Record<BulkState, (working: Working, job: BulkJob) => Promise<Stepped>>> = {
-  created: async ({ deps, provider, cancel }, { id }) => {
+  created: async ({ deps, provider, cancel }, job) => {
+    const { id } = job;
     const questions = await deps.ledger.bulk.open(id);
     if (questions.length === 0) return { state: 'cancelling', remote: null, waitMs: 0 };
+    for (const question of questions) await deps.ledger.usage.note({ ...question.counted, ...sentIn(job, question) });
     const remote = await provider.submit({ id, questions }, cancel);
     return { state: 'submitted', remote, waitMs: POLL_MIN_MS };
   },
@@ -134,30 +136,19 @@ const pollMs = ({ tools }: BulkDeps, { createdAt }: BulkJob): Millis =>
 async function collected({ deps, provider, cancel }: Working, job: BulkJob, remote: JsonObject): Promise<Stepped> {
   const { ledger, tools, log } = deps;
   const answers = await provider.answers(remote, cancel);
-  const asked = new Map((await ledger.bulk.asked(job.id)).map((question) => [question.id, question]));
-  for (const { id, answer } of answers) {
-    const question = asked.get(id);
-    if (question === undefined || answer === null) continue;
-    await nudgeNow(deps, [await ledger.bulk.answer(id, await kept(deps, question, answer), tools.now())]);
-    measure(deps, job, { question, answer });
+  const byId = new Map(answers.map(({ id, answer }) => [id, answer]));
+  const asked = await ledger.bulk.asked(job.id);
+  for (const question of asked) {
+    const answer = byId.get(question.id) ?? null;
+    if (answer === null) continue;
+    const answered = await answeredAs(deps, job, { question, answer });
+    await nudgeNow(deps, [await ledger.bulk.answer(question.id, answered, tools.now())]);
     await tools.breathe();
   }
   const answered = answers.filter(({ answer }) => answer !== null).length;
-  log.info({ job: job.id, questions: asked.size, answered }, 'the answers of a batch job are stored');
-  await giveUp(deps, job);
+  log.info({ job: job.id, questions: asked.length, answered }, 'the answers of a batch job are stored');
+  await giveUp(deps, job, byId);
   return { state: 'cleaning', remote, waitMs: 0 };
-}
-
-/** Under the name that whoever asks by itself would keep it under: where it is of no use, as such. */
-async function kept({ tools }: BulkDeps, question: BulkQuestion, answer: ChatAnswer): Promise<StoredAnswer> {
-  const { step, inputHash, attempts } = question;
-  const text = maskSecrets(answer.text).text;
-  const isUsable = readAnswer(text, factsIn)?.complete === true;
-  const { model, usage, truncated } = answer;
-  return {
-    ...{ inputHash, text, usage, truncated, model: batched(model), at: tools.now() },
-    step: isUsable ? step : failedStep(step, attempts),
-  };
 }
 
 interface Answered {
@@ -165,20 +156,54 @@ interface Answered {
   readonly answer: ChatAnswer;
 }
 
-function measure({ meter, tools }: BulkDeps, { createdAt }: BulkJob, { question, answer }: Answered): void {
-  const model = batched(answer.model);
+/** Under the name that whoever asks by itself would keep it under: where it is of no use, as such. */
+async function answeredAs(deps: BulkDeps, job: BulkJob, { question, answer }: Answered): Promise<BulkAnswered> {
+  const { ledger, tools, meter } = deps;
+  const { step, inputHash, attempts, counted } = question;
+  const { prices } = await ledger.settings.get(counted.tenant);
+  const text = maskSecrets(answer.text).text;
+  const isUsable = readAnswer(text, factsIn)?.complete === true;
+  const { usage, truncated } = answer;
+  const used = { model: batched(answer.model), usage, cost: costOfUse(batched(answer.model), usage, prices) };
   meter.call(null, {
-    ...{ kind: question.call.name, model, failure: null, usage: answer.usage },
-    cost: knownCost([{ model, ...answer.usage }], {}),
-    ...{ startedAt: createdAt, endedAt: tools.now() },
+    ...{ kind: question.call.name, model: counted.model, cause: counted.cause, failure: null, usage },
+    ...{ cost: used.cost ?? 0, startedAt: job.createdAt, endedAt: tools.now() },
   });
+  return {
+    answer: {
+      ...{ inputHash, text, usage, truncated, model: used.model, at: tools.now() },
+      step: isUsable ? step : failedStep(step, attempts),
+    },
+    call: settled(job, question, { ...used, outcome: 'answered' }),
+  };
 }
 
+/** Counted to the time at which the job was made, whenever it goes out and is over. */
+const sentIn = ({ createdAt: at }: BulkJob, { id }: BulkQuestion) => ({ id, at });
+
+function settled(
+  job: BulkJob,
+  question: BulkQuestion,
+  how: Pick<SettledCall, 'model' | 'usage' | 'cost' | 'outcome'>,
+): SettledCall {
+  const { model, usage, cost } = question.counted;
+  return { ...question.counted, ...sentIn(job, question), ...how, noted: { model, usage, cost }, tookMs: 0 };
+}
+
+/** What a provider does not answer in a batch it does not bill. */
+const UNBILLED = { usage: { promptTokens: 0, completionTokens: 0 }, cost: 0, outcome: 'refused' } as const;
+
 /** What is still open is asked by itself. */
-async function giveUp(deps: BulkDeps, { id }: BulkJob): Promise<void> {
+async function giveUp(
+  deps: BulkDeps,
+  job: BulkJob,
+  answered: ReadonlyMap<string, ChatAnswer | null> = new Map(),
+): Promise<void> {
   const { ledger, tools } = deps;
-  for (const question of await ledger.bulk.open(id))
-    await nudgeNow(deps, [await ledger.bulk.answer(question.id, null, tools.now())]);
+  const left = (await ledger.bulk.asked(job.id)).filter((question) => (answered.get(question.id) ?? null) === null);
+  const calls = left.map((question) => settled(job, question, { model: question.counted.model, ...UNBILLED }));
+  if (calls.length > 0) await ledger.usage.settle(calls);
+  for (const question of left) await nudgeNow(deps, [await ledger.bulk.answer(question.id, null, tools.now())]);
 }
 
 /** A lost nudge is made up for by the sweep of lanes. */

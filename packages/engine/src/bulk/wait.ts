@@ -1,5 +1,8 @@
 import { EngineError, FencedError } from '../errors.ts';
 import type { Asking } from '../models/ask.ts';
+import { callOfTurn, mayUse } from '../models/book.ts';
+import { batched, costOfUse } from '../models/limits.ts';
+import { usageStepOf } from '../ports/ledger/overview.ts';
 import type { ChatCall } from '../ports/models.ts';
 import { failureOf } from '../views/views.ts';
 
@@ -29,8 +32,20 @@ export async function waitForBulk(
     { code: 'waits_for_batch', retryable: true, retryAfterMs: UNTIL_MS, countsAsTry: false },
   );
   const { name, system, user, schema } = call;
+  const model = batched(bulk.model);
+  const usage = mayUse(call);
+  const { prices } = await ledger.settings.get(turn.tenant);
+  const counted = { ...callOfTurn(turn, usageStepOf(step)), model, usage, cost: costOfUse(model, usage, prices) };
   const { kind } = await ledger.bulk.ask(turn, {
-    ...{ id: tools.id('ask'), step, inputHash, call: { name, system, user, schema }, now, until: now + UNTIL_MS },
+    ...{
+      id: tools.id('ask'),
+      step,
+      inputHash,
+      call: { name, system, user, schema },
+      counted,
+      now,
+      until: now + UNTIL_MS,
+    },
     why: failureOf(waits, now),
   });
   if (kind === 'fenced') throw new FencedError(turn.consolidationId);

@@ -3,6 +3,7 @@ import type { ChatCall } from '../models.ts';
 import type { Nudge } from '../schedule.ts';
 import type { Fenced, Turn } from './lanes.ts';
 import type { StoredAnswer } from './thoughts.ts';
+import type { CallFor, SentCall, SettledCall } from './usage.ts';
 
 /** A question that may be asked with others, in a job of the provider. */
 export interface NewBulkQuestion {
@@ -11,12 +12,16 @@ export interface NewBulkQuestion {
   readonly step: string;
   readonly inputHash: string;
   readonly call: BulkCall;
+  readonly counted: BulkCounted;
   readonly now: Millis;
   /** When the turn comes back by itself, whatever became of the job. */
   readonly until: Millis;
   /** Shown on the batches that wait. */
   readonly why: Failure;
 }
+
+/** For whom it is counted, and what it is thought to use. */
+export type BulkCounted = CallFor & Pick<SentCall, 'model' | 'usage' | 'cost'>;
 
 /** What is kept of a call until it is answered. */
 export type BulkCall = Pick<ChatCall, 'name' | 'system' | 'user' | 'schema'>;
@@ -29,6 +34,13 @@ export interface BulkQuestion {
   /** Failed tries of its window when it was asked. */
   readonly attempts: number;
   readonly call: BulkCall;
+  readonly counted: BulkCounted;
+}
+
+/** An answer, and its call. */
+export interface BulkAnswered {
+  readonly answer: StoredAnswer;
+  readonly call: SettledCall;
 }
 
 /**
@@ -77,11 +89,11 @@ export interface BulkStore {
   /** null: the job is over. A job that somebody has cancelled meanwhile stays so: false. */
   move(job: Pick<BulkJob, 'id' | 'state'>, step: BulkStep | null): Promise<boolean>;
   /**
-   * What the provider answered is kept with the other answers of the consolidation, and its usage counted; null: it gave none, and
+   * What the provider answered is kept with the other answers of the consolidation, and its call settled; null: it gave none, and
    * the question is asked by itself. The lane is due now, unless the window was taken back: then the answer is only kept, under
    * a name of its own where somebody else's was there before.
    */
-  answer(id: string, answer: StoredAnswer | null, now: Millis): Promise<Nudge | null>;
+  answer(id: string, answered: BulkAnswered | null, now: Millis): Promise<Nudge | null>;
   /** The first live message of an owner takes its window back from the job. */
   takeBack(now: Millis, limit: number): Promise<readonly Nudge[]>;
   /** Whatever waits for jobs is asked by itself: there is nobody to give them to any more. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Attempted,
+  bulkSweep,
   CALLS_KEPT_MS,
   canarySweep,
   claimDeliveries,
@@ -11,7 +12,6 @@ import {
   type FollowUps,
   laneSweep,
   type Schedule,
-  sweepBulk,
   sweepErasures,
   sweepNights,
   sweepOutbox,
@@ -52,12 +52,15 @@ export function startSweeps(deps: EngineDeps, place: Place): { close(): Promise<
   const { schedule, followUps, erasures, webhookDays, auditDays, receiptDays } = place;
   const ending = new AbortController();
   const stopping = ending.signal;
+  const bulk = bulkSweep({ ...deps, nudge: schedule.nudge });
   const canaries = canarySweep({ ...deps, nudge: schedule.nudge });
   const webhooks = webhookDeliveries({ ...deps, ...place, stopping });
   const sweeps: Readonly<Record<string, Sweep>> = {
     lanes: laneSweep(deps, schedule),
-    bulk: () => sweepBulk({ ...deps, nudge: schedule.nudge }, stopping),
-    bulkOver: hourly(() => dropOld(deps, { days: BULK_DAYS, drop: (...old) => ledger.bulk.drop(...old), stopping })),
+    bulk: () => bulk(stopping),
+    bulkOver: every(HOUR_MS, () =>
+      dropOld(deps, { days: BULK_DAYS, drop: (...old) => ledger.bulk.drop(...old), stopping }),
+    ),
     outbox: () => untilNothing((signal) => sweepOutbox(deps, signal, { leftMs: PROJECTED_BY_TURNS_MS }), stopping),
     replays: () => sweepReplays({ ...deps, nudge: schedule.nudge, forgetFailed: schedule.forgetFailed }, stopping),
     canaries: () => canaries(stopping),

@@ -1,4 +1,4 @@
-export { type BulkDeps, sweepBulk } from './bulk/sweep.ts';
+export { bulkSweep } from './bulk/sweep.ts';
 export { BUNDLE_FORMAT } from './bundle/lines.ts';
 export { type ConfiguredChange, configuredIn } from './canaries/promote.ts';
 export { isInShare } from './canaries/share.ts';

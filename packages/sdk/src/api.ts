@@ -2180,6 +2180,8 @@ export type PostSuiteRun = {
       /** For tokens of the prompt that were in the provider’s cache. Omitted: as prompt. */
       readonly cached?: number | undefined;
       readonly completion: number;
+      /** What a batch job costs, as a share of the others. Default: 0.5. */
+      readonly batch?: number | undefined;
     }>> | undefined;
     /** Daily limits on model use (UTC). Once reached, batches wait for the next day; nothing is dropped. */
     readonly budgets?: {

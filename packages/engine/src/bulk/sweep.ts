@@ -31,17 +31,34 @@ const JOBS_AT_ONCE = 20;
  * Gives questions that wait to the provider, looks what became of them, keeps what was answered and takes back what somebody has
  * begun to wait for. All state is the ledger's: any worker goes on where another one stopped.
  */
-export async function sweepBulk(deps: BulkDeps, cancel: Cancellation): Promise<void> {
-  const { ledger, tools, bulk: provider } = deps;
+export function bulkSweep(deps: BulkDeps): (cancel: Cancellation) => Promise<void> {
+  const { bulk: provider } = deps;
+  return provider === null ? abandoning(deps) : (cancel) => sweep({ deps, provider, cancel });
+}
+
+/** Without a provider nothing begins to wait: once nothing does, there is nothing to look for. */
+function abandoning(deps: BulkDeps): () => Promise<void> {
+  const { ledger, tools } = deps;
+  let mayWait = true;
+  return async () => {
+    if (!mayWait) return;
+    const nudges = await ledger.bulk.abandon(tools.now(), AT_ONCE);
+    await nudgeNow(deps, nudges);
+    mayWait = nudges.length > 0;
+  };
+}
+
+async function sweep(working: Working): Promise<void> {
+  const { deps, cancel } = working;
+  const { ledger, tools } = deps;
   await nudgeNow(deps, await ledger.bulk.takeBack(tools.now(), AT_ONCE));
-  if (provider === null) return nudgeNow(deps, await ledger.bulk.abandon(tools.now(), AT_ONCE));
   const now = tools.now();
   const gathering = { before: now - GATHER_MS, limit: QUESTIONS_MAX, charsMax: CHARS_MAX, now };
   await ledger.bulk.gather({ id: tools.id('blk'), ...gathering });
   for (let worked = 0; worked < JOBS_AT_ONCE && !cancel.aborted; worked += 1) {
     const job = await ledger.bulk.take(tools.now(), tools.now() + LEASE_MS);
     if (job === null) return;
-    await workOn({ deps, provider, cancel }, job);
+    await workOn(working, job);
   }
 }
 

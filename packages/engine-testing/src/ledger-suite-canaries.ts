@@ -232,8 +232,11 @@ export function describeCanaries(bench: () => Bench): void {
       const { id } = await started(b);
       const { turn } = await claimedBatch(b);
       await hold(b, id);
+      await b.ledger.canaries.letGo(id, turn.lane, { state: null, now: b.tools.now() });
+      await nextTurn(b);
       const request = { id: b.tools.id('ers'), ownerHash: 'hash', now: b.tools.now() };
       const erasure = await b.ledger.erasures.request(TENANT, ANN, request);
+      expect(await hold(b, id), 'its lane is cut off').toEqual([]);
       while ((await b.ledger.erasures.slice(erasure.id, 100)).more);
       await b.ledger.erasures.forgetOwner(erasure.id);
       expect(await b.ledger.canaries.lanes(id, { limit: 10 })).toEqual([]);

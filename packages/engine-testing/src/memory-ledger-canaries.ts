@@ -17,7 +17,7 @@ import {
 import { replayBatches } from './memory-ledger-batches.ts';
 import { pageOf } from './memory-ledger-page.ts';
 import { type CanaryLaneRow, type CanaryRow, change, rowOf, type State } from './memory-ledger-state.ts';
-import { pinnedOf, raised, wake } from './memory-ledger-turns.ts';
+import { isStanding, pinnedOf, raised, wake } from './memory-ledger-turns.ts';
 import { write as writeUndo } from './memory-ledger-undos.ts';
 import { notifyWebhooks } from './memory-ledger-webhooks.ts';
 
@@ -168,15 +168,22 @@ const ofVariant = (state: State, canary: string) =>
 
 const inOrder = (lanes: Iterable<LaneId>): LaneId[] => [...new Set(lanes)].sort();
 
+const standing = (state: State, lanes: readonly LaneId[]): LaneId[] =>
+  inOrder(lanes.filter((lane) => isStanding(state, lane)));
+
 const touchedBy = (state: State, canary: string): LaneId[] =>
-  inOrder(
+  standing(
+    state,
     ofVariant(state, canary).flatMap(({ lane, state: at }) =>
       at === 'split' || at === 'undone' || state.canaryLanes.has(keyOf({ canary, lane })) ? [] : lane,
     ),
   );
 
 const pinnedBy = (state: State, canary: string): LaneId[] =>
-  inOrder(ofVariant(state, canary).flatMap(({ lane, state: at }) => (PINNED.includes(at) ? lane : [])));
+  standing(
+    state,
+    ofVariant(state, canary).flatMap(({ lane, state: at }) => (PINNED.includes(at) ? lane : [])),
+  );
 
 interface Of {
   readonly canary: string;

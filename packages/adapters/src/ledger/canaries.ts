@@ -13,7 +13,7 @@ import { addSpent, canaryNotice, NOTHING_SPENT, OPEN_CANARY_STATES } from '@slow
 import { read, snapshot, storeOf, write } from './access.ts';
 import { waitAgain } from './batches.ts';
 import { raise, unpin } from './lane-life.ts';
-import { type Listing, newestFirst } from './page.ts';
+import { isStanding, type Listing, newestFirst } from './page.ts';
 import type { ColumnsOf } from './rows/columns.ts';
 import type { LaneRow } from './rows/lane.ts';
 import { all, allAs, counted, first, firstAs, idsOf, run, type Script } from './script.ts';
@@ -253,13 +253,14 @@ const watchedFrom = (row: WatchedRow): WatchedConsolidation => ({
 
 const SELECT_TOUCHED = `
   SELECT DISTINCT c.lane FROM consolidations c
-  WHERE c.variant = @canary AND c.state NOT IN ('split', 'undone')
+  WHERE c.variant = @canary AND c.state NOT IN ('split', 'undone') AND ${isStanding('c.lane')}
     AND NOT EXISTS (SELECT 1 FROM canary_lanes x WHERE x.canary = @canary AND x.lane = c.lane)
   ORDER BY c.lane LIMIT @limit`;
 
 const SELECT_PINNED = `
   SELECT DISTINCT c.lane FROM consolidations c
-  WHERE c.variant = @canary AND c.state IN ('thinking', 'planned', 'waiting') ORDER BY c.lane LIMIT @limit`;
+  WHERE c.variant = @canary AND c.state IN ('thinking', 'planned', 'waiting') AND ${isStanding('c.lane')}
+  ORDER BY c.lane LIMIT @limit`;
 
 function* holdLane(canary: string, id: LaneId, now: number): Script<void> {
   const lane = yield* lockLane(id);

@@ -1,5 +1,5 @@
 import type { SettingsView } from '@slowwave/contracts';
-import { ofTenant } from '../api.ts';
+import { ofTenant, withQuery } from '../api.ts';
 import { type Command, type Given, TENANT } from '../command.ts';
 import { UsageError } from '../exit.ts';
 
@@ -22,12 +22,19 @@ export const setSettingCommand: Command = {
   about: `The value is JSON, or a text as it stands, e.g. timezone=Europe/Oslo, graph=true,
 budgets.tokens_per_day=100000, 'review=["DELETE"]', includes=null. slowwave settings shows
 what there is.`,
-  options: { tenant: TENANT },
+  options: {
+    'gate-run': {
+      value: 'RUN',
+      about: 'Where a gate is set: the run that just these settings passed (docs/suites.md).',
+    },
+    tenant: TENANT,
+  },
   run: async (call) => {
     const { names, value } = assignmentIn(call.given);
     const path = ofTenant('/v1/settings', call);
     const before = await call.ask<SettingsView>('GET', path);
-    const after = await call.ask<SettingsView>('PUT', path, changed(before, names, value));
+    const to = withQuery('/v1/settings', { tenant: call.given.text('tenant'), gate_run: call.given.text('gate-run') });
+    const after = await call.ask<SettingsView>('PUT', to, changed(before, names, value));
     return {
       value: after,
       text: `${names.join('.')} is ${JSON.stringify(value)} now. It takes effect with the next consolidation.`,

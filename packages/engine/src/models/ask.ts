@@ -1,6 +1,7 @@
 import { waitForBulk } from '../bulk/wait.ts';
 import type { EngineDeps } from '../deps.ts';
 import { EngineError, FencedError } from '../errors.ts';
+import { payerOf } from '../ids.ts';
 import { maskSecrets } from '../masking/secrets.ts';
 import type { PromptUse } from '../plan.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
@@ -10,6 +11,7 @@ import type { Asked, StoredAnswer } from '../ports/ledger/thoughts.ts';
 import type { CallFor, SentCall, SettledCall } from '../ports/ledger/usage.ts';
 import type { ChatAnswer, ChatCall, TokenUse } from '../ports/models.ts';
 import type { Cancellation, Tools } from '../ports/tools.ts';
+import { hasPassed } from '../suites/gate.ts';
 import { cleanText } from '../text/normalise.ts';
 import type { TenantId } from '../words.ts';
 import { type Book, callOfTurn, causeOf, type Purpose } from './book.ts';
@@ -199,7 +201,8 @@ async function ring({ deps, turn, cancel }: Asking, question: ChatCall, asked: A
   const [step = ''] = asked.steps;
   const book: Book = { of: callOfTurn(turn, usageStepOf(step), question.again), usage, note };
   try {
-    const { answer, call } = await callModel({ deps, turn, prices, cancel, book }, question);
+    const gated = { ...question, mayStandIn: passedGate(deps, turn.tenant) };
+    const { answer, call } = await callModel({ deps, turn, prices, cancel, book }, gated);
     // What is kept of an answer, and of what follows from it, gives no secret away.
     return { answer: { ...answer, text: maskSecrets(answer.text).text }, call, isStored: false };
   } catch (error) {
@@ -214,6 +217,12 @@ async function ring({ deps, turn, cancel }: Asking, question: ChatCall, asked: A
     throw error;
   }
 }
+
+/** A fallback has passed the gate of whoever pays for it, where there is one. */
+const passedGate =
+  (deps: Pick<EngineDeps, 'ledger' | 'tools'>, tenant: TenantId): NonNullable<ChatCall['mayStandIn']> =>
+  (model) =>
+    hasPassed(deps, payerOf(tenant), model);
 
 async function keep({ deps, turn }: Asking, answer: StoredAnswer, call: SettledCall | null = null): Promise<void> {
   const stored = await deps.ledger.thoughts.storeAnswer(turn, answer, call);
@@ -294,11 +303,12 @@ export async function askApart<T>(apart: Apart, question: QuestionApart<T>): Pro
 /** The same, but for the call that brought the value: whoever stores that settles the call with it. */
 export async function askUncounted<T>(apart: Apart, question: QuestionApart<T>): Promise<AnsweredApart<T>> {
   const usage = { promptTokens: 0, completionTokens: 0 };
+  const mayStandIn = passedGate(apart.deps, apart.tenant);
   let asking: ChatCall = callOf(question.prompt, question.ask, question.input);
   for (let tries = 0; tries < 2; tries += 1) {
     const { answer, call } = await callModel(
       { ...apart, turn: null, book: bookApart(apart, question, asking) },
-      asking,
+      { ...asking, mayStandIn },
     );
     usage.promptTokens += answer.usage.promptTokens;
     usage.completionTokens += answer.usage.completionTokens;

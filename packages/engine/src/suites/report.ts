@@ -165,21 +165,22 @@ type Cases = readonly (CaseReport & { readonly content: CaseContent })[];
 /** Fewer facts of a language say nothing of how it goes with it. */
 const FACTS_OF_LANGUAGE = 10;
 
+/** How long something takes follows from what else a machine does: nobody is blocked for it unless the suite says so. */
+const ONLY_SHOWN: readonly FigureName[] = ['thinking_ms'];
+
 function held(cases: Cases, baseline: SuiteReport | null, suite: Suite): readonly HeldFigure[] {
   const before = baseline === null ? storedSide(cases) : sideOf(baseline.cases);
   const margins = suite.margins as unknown as Readonly<Partial<Record<FigureName, Margin | null>>>;
   const holding = (comparison: Comparison, language: string | null): HeldFigure => {
-    const margin =
-      comparison.figure in margins ? (margins[comparison.figure] ?? null) : kindOf(comparison.figure).margin;
-    const verdict = margin === null || !isHeld(comparison, baseline) ? 'shown' : verdictOf(comparison, margin);
+    const { figure } = comparison;
+    const usual = ONLY_SHOWN.includes(figure) ? null : kindOf(figure).margin;
+    const margin = figure in margins ? (margins[figure] ?? null) : usual;
+    const verdict = margin === null || comparison.baseline === null ? 'shown' : verdictOf(comparison, margin);
     return { ...comparison, language, margin, verdict };
   };
   const all = compare(before, sideOf(cases)).map((one) => holding(one, null));
   return [...all, ...languagesOf(cases, baseline).map(([language, one]) => holding(one, language))];
 }
-
-/** Without a run to compare with, only what was stored is known. */
-const isHeld = ({ baseline }: Comparison, run: SuiteReport | null): boolean => run !== null || baseline !== null;
 
 const sideOf = (cases: readonly Pick<CaseReport, 'place' | 'figures'>[]): readonly OwnerFigures[] =>
   cases.map(({ place, figures }) => ({ owner: String(place), figures }));

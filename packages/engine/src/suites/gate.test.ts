@@ -1,0 +1,48 @@
+import { engineBench, REGRESSIONS, suiteBench, toldLives, toldModel } from '@slowwave/engine-testing';
+import { expect, test } from 'vitest';
+import type { ChatCall } from '../ports/models.ts';
+import { DEFAULT_SETTINGS } from '../settings.ts';
+import { DEFAULT_TENANT } from '../words.ts';
+import { hasPassed } from './gate.ts';
+
+const DAY = 24 * 60 * 60_000;
+
+test('a model has passed that a run of the gate’s suite let pass, until that is too old', async () => {
+  const { bench, perform } = await suiteBench(15, { good: {}, bad: { spoiled: REGRESSIONS['halves recall'] ?? {} } });
+  const { ledger } = bench.deps;
+  const passed = (model: string) => hasPassed(bench.deps, DEFAULT_TENANT, model);
+  expect(await passed('bad'), 'there is no gate').toBe(true);
+  await ledger.settings.put(DEFAULT_TENANT, { ...DEFAULT_SETTINGS, gate: { suite: 'daily', days: 14 } });
+  expect(await passed('good'), 'it was not tried').toBe(false);
+  await perform({ model: 'good' });
+  await perform({ models: { decide: 'bad', extract: 'bad' } });
+  await perform({ model: 'bad' });
+  expect([await passed('good'), await passed('bad'), await passed('unknown')]).toEqual([true, false, false]);
+  bench.tools.advance(15 * DAY);
+  expect(await passed('good')).toBe(false);
+  await ledger.settings.put(DEFAULT_TENANT, { ...DEFAULT_SETTINGS, gate: { suite: 'another', days: 14 } });
+  expect(await passed('good')).toBe(false);
+});
+
+test('questions say which models may stand in for the one that is asked', async () => {
+  const lives = toldLives(1);
+  const model = toldModel(lives);
+  const calls: ChatCall[] = [];
+  const chat = {
+    ...model,
+    ask: (...[call, cancel]: Parameters<typeof model.ask>) => {
+      calls.push(call);
+      return model.ask(call, cancel);
+    },
+  };
+  const bench = await engineBench({ chat });
+  const says = lives[0]?.sittings[0]?.map((line) => line.says) ?? [];
+  await bench.post(says);
+  await bench.run();
+  expect(await calls[0]?.mayStandIn?.('any')).toBe(true);
+  const gate = { suite: 'daily', days: 14 };
+  await bench.deps.ledger.settings.put(DEFAULT_TENANT, { ...DEFAULT_SETTINGS, gate });
+  await bench.post(says, { userId: 'bob' });
+  await bench.run();
+  expect(await calls.at(-1)?.mayStandIn?.('any')).toBe(false);
+});

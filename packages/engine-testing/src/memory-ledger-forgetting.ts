@@ -4,6 +4,7 @@ import {
   evidenceByMessage,
   forgottenAt,
   hasFallen,
+  isMerged,
   isOfForgotten,
   isQuoteKept,
   leaningIn,
@@ -112,6 +113,7 @@ export function evidenceOf(state: State, lane: LaneId): readonly Evidence[] {
     const memory = rowOf(state.memories, memoryId);
     const says = kind === 'ADD' || kind === 'UPDATE' || kind === 'NONE';
     if (!says || memory.lane !== lane || memory.versions.length === 0) return [];
+    if (isMerged(memory)) return [];
     const forgotten = forgottenAt(memory) !== null;
     return [{ memoryId, messageIds: sourceIds, text, quote: details?.quote ?? null, forgotten }];
   });

@@ -2,6 +2,7 @@ import {
   besideOwner,
   forgottenAt,
   idListsOf,
+  isMerged,
   isUnder,
   type LaneId,
   liveVersion,
@@ -101,6 +102,7 @@ function ofOwner(state: State, tenant: TenantId, scope: Scope): Memory[] {
 
 const maySay = (memory: Memory, at: Millis): boolean =>
   forgottenAt(memory) === null &&
+  !isMerged(memory) &&
   memory.versions.some(
     ({ validFrom, saidAt, invalidAt }) =>
       Math.min(validFrom, saidAt.at) <= at && (invalidAt === null || invalidAt > at),

@@ -119,6 +119,7 @@ export {
   goneSince,
   type Home,
   holdsAt,
+  isMerged,
   liveVersion,
   newest,
   newestOrNull,

@@ -22,7 +22,7 @@ export {
   withOneSelf,
 } from './graph/fold.ts';
 export { digitsOf, ID_ALPHABET, numberOf, ofNoSpace, ownerBitsOf, ownerDigits, payerOf } from './ids.ts';
-export { forgottenAt, goneSince, isOfForgotten, liveVersion, markOf, versionsOf } from './memories/evolve.ts';
+export { forgottenAt, goneSince, isMerged, isOfForgotten, liveVersion, markOf, versionsOf } from './memories/evolve.ts';
 export {
   besideQuote,
   cutOf,

@@ -249,6 +249,7 @@ export type Mark =
       readonly saidAt: SaidAt;
       readonly recordedAt: Millis;
       readonly forgets?: true;
+      readonly merged?: true;
     }
   /** Changes nothing of what the memory says. */
   | ({
@@ -328,4 +329,6 @@ export interface MemoryEvent {
   readonly rated?: Rated;
   /** Of DELETE alone: nobody is to find again what it ends. Missing: it no longer holds, but did. */
   readonly forgets?: true;
+  /** Of DELETE alone: another memory has all of its sayings, and alone is found. */
+  readonly merged?: true;
 }

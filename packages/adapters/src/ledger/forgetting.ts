@@ -290,7 +290,9 @@ const SELECT_EVIDENCE = `
   SELECT DISTINCT e.seq, e.memory_id, e.source_ids, e.text, e.details, m.forgotten_at
   FROM event_sources x JOIN events e ON e.seq = x.event_seq JOIN memories m ON m.id = e.memory_id
   WHERE x.message_id IN :ids AND e.kind IN ('ADD', 'UPDATE', 'NONE')
-    AND EXISTS (SELECT 1 FROM versions v WHERE v.memory_id = m.id)`;
+    AND EXISTS (SELECT 1 FROM versions v WHERE v.memory_id = m.id)
+    -- What was merged into another memory is forgotten with that one.
+    AND (m.gone_since IS NULL OR m.forgotten_at IS NOT NULL)`;
 
 /** The deletion that a wish asks for, while a person may approve of it. */
 const SELECT_AWAITED = `

@@ -77,7 +77,7 @@ const scripted = storeOf<Omit<MemoryStore, 'laneOf' | 'get'>>('memories', {
   around: read(function* (tenant, { scope, at }, page) {
     const newest = newestPart(page, ['m.created_at', 'm.id']);
     const owned = ownedBy(tenant, scope, OF_OWNER);
-    const condition = where([...owned.conditions, 'm.forgotten_at IS NULL', SAID_AROUND, newest.condition]);
+    const condition = where([...owned.conditions, FOUND, SAID_AROUND, newest.condition]);
     const memories = yield* loadMemories(condition, { ...owned.given, at, ...newest.params }, { order: NEWEST_FIRST });
     return pageOf(memories, page.limit, (memory) => [memory.createdAt, memory.id]);
   }),
@@ -118,6 +118,9 @@ const SELECT_UNINDEXED = `
 /** All of a lane, in id order. */
 export const memoriesOfLane = (of: { lane: LaneId; after: string; limit: number }): Script<readonly Memory[]> =>
   loadMemories('WHERE m.lane = @lane AND m.id > @after', of);
+
+/** Neither forgotten nor merged into another one. */
+const FOUND = 'm.forgotten_at IS NULL AND m.gone_since IS NULL';
 
 /** What is to come is shown since it was said where nothing was known before. */
 const SAID_AROUND = `EXISTS (

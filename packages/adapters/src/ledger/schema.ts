@@ -365,7 +365,7 @@ CREATE TABLE events (
   source_ids jsonb NOT NULL,
   -- The ids (agent, run, app) under which it was said; null: of the memory wherever it was said.
   under jsonb UNNOTED,
-  -- Of a deletion: whether nobody is to find again what it ends.
+  -- Of a deletion: nobody is to find again what it ends (1); another memory has what was said of it (2).
   forgets bigint NOT NULL,
   -- Of feedback: which version, and how it was rated.
   rated jsonb,

@@ -43,6 +43,7 @@ type Marking = Pick<
   | 'retraction'
   | 'under'
   | 'forgets'
+  | 'merged'
   | 'rated'
 >;
 
@@ -117,13 +118,21 @@ export function deletedAt(memory: Memory): SaidAt | null {
  * asks for former times, what was forgotten is found by nobody.
  */
 export function forgottenAt({ timeline }: Pick<Memory, 'timeline'>): SaidAt | null {
+  return endings(timeline).find((mark) => mark.kind === 'deleted' && mark.forgets === true)?.saidAt ?? null;
+}
+
+/** Whether another memory has what was said of it: it is found there alone, and forgotten with it. */
+export const isMerged = ({ timeline }: Pick<Memory, 'timeline'>): boolean =>
+  endings(timeline).some((mark) => mark.kind === 'deleted' && mark.merged === true);
+
+/** The deletions since it was said last. */
+function endings(timeline: readonly Mark[]): readonly Spoken[] {
   const ordered = inSaidOrder(timeline);
-  const since = ordered.slice(ordered.findLastIndex(({ kind }) => kind === 'said') + 1);
-  return since.find((mark) => mark.kind === 'deleted' && mark.forgets === true)?.saidAt ?? null;
+  return ordered.slice(ordered.findLastIndex(({ kind }) => kind === 'said') + 1);
 }
 
 /**
- * Since when nobody finds anything of it, without a break: by when it was recorded that it is forgotten, or that nothing counts of
+ * Since when nobody finds anything of it, without a break: by when it was recorded that it is forgotten or merged, or that nothing counts of
  * what was said of it. null: something of it is found.
  */
 export function goneSince({ timeline }: Pick<Memory, 'timeline'>): Millis | null {
@@ -136,7 +145,9 @@ export function goneSince({ timeline }: Pick<Memory, 'timeline'>): Millis | null
 }
 
 const isGone = (timeline: readonly Mark[]): boolean =>
-  forgottenAt({ timeline }) !== null || !inSaidOrder(timeline).some(({ kind }) => kind === 'said');
+  forgottenAt({ timeline }) !== null ||
+  isMerged({ timeline }) ||
+  !inSaidOrder(timeline).some(({ kind }) => kind === 'said');
 
 /** Whether it is forgotten after a change, or was before. */
 export function isOfForgotten({ memory, expectedRevision }: MemoryChange): boolean {
@@ -192,9 +203,11 @@ function born(home: Home, event: MemoryEvent): Memory {
 
 /** What an event leaves in the timeline of its memory. */
 export function markOf(event: Marking): Mark {
-  const { revision, saidAt, recordedAt, text, details, validFrom, under, forgets } = event;
+  const { revision, saidAt, recordedAt, text, details, validFrom, under, forgets, merged } = event;
   if (event.kind === 'UNDO') return { kind: 'retracted', revision, retracts: retractsOf(event), recordedAt };
-  if (event.kind === 'DELETE') return { kind: 'deleted', revision, saidAt, recordedAt, ...(forgets && { forgets }) };
+  if (event.kind === 'DELETE') {
+    return { kind: 'deleted', revision, saidAt, recordedAt, ...(forgets && { forgets }), ...(merged && { merged }) };
+  }
   if (event.kind === 'FEEDBACK') {
     return { kind: 'rated', revision, ...ratedBy(event), recordedAt, ...(under !== undefined && { under }) };
   }

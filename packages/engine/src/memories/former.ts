@@ -19,6 +19,7 @@ import {
   forgottenAt,
   holdingMarks,
   inEffect,
+  isMerged,
   isSpoken,
   liveVersion,
   type Spoken,
@@ -238,9 +239,9 @@ export function dependentsOf(units: ReadonlySet<string>, { memory, events }: Lif
   return first === -1 ? [] : said.slice(first).filter((event) => !units.has(unitOf(event)));
 }
 
-/** The versions that an index holds: none of what is forgotten, so that no question finds it. */
+/** The versions that an index holds: none of what is forgotten or merged, so that no question finds it. */
 export const foundVersions = (memory: Memory): readonly MemoryVersion[] =>
-  forgottenAt(memory) === null ? memory.versions.filter((version) => !isRemoved(version)) : [];
+  forgottenAt(memory) === null && !isMerged(memory) ? memory.versions.filter((version) => !isRemoved(version)) : [];
 
 /** The messages that those of some memories came from, each once. */
 export const sourcesOf = (memories: readonly Memory[]): readonly string[] => [

@@ -81,7 +81,7 @@ export class Desk {
       },
       { memory, events: [] },
     );
-    const ended = this.#ending(dropped, lastSaidAt(dropped.memory), reason);
+    const ended = { ...this.#ending(dropped, lastSaidAt(dropped.memory), reason), merged: true as const };
     const act = { act: 'merge', memoryId: dropped.memory.id, before: dropped.version.text, after: null } as const;
     const evidence = [evidenceOf(kept)];
     this.#add({
@@ -134,7 +134,8 @@ export class Desk {
       revision: memory.revision + 1,
       actor: 'sleep',
       consolidationId: this.#consolidationId,
-      factId: null,
+      // Its act, by its place in the plan.
+      factId: `n${this.drafts.length}`,
       previous: previousOf(memory, said.kind, said.saidAt),
       recordedAt: this.#tools.now(),
     };

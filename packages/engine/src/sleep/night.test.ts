@@ -1,5 +1,7 @@
 import { done, echoExtract, fakeChat, type NightBench, nightBench, type Script } from '@slowwave/engine-testing';
 import { describe, expect, test } from 'vitest';
+import { liveVersion } from '../memories/evolve.ts';
+import { foundVersions } from '../memories/former.ts';
 import { memoryWriter } from '../memories/write.ts';
 import type { SleepSettings } from '../settings.ts';
 import { undoer } from '../undo/undo.ts';
@@ -256,5 +258,41 @@ describe('bounds', () => {
     await night.night(20 * DAY_HOURS);
     expect(night.asked()).toBe(0);
     expect(await night.live()).toContain('User planned to visit Place0 on 2026-03-02');
+  });
+});
+
+describe('what was merged', () => {
+  const ENDED = 'User likes tea, green tea';
+
+  test('is found nowhere but in the one that stayed, and its words go when that one is forgotten', async () => {
+    const night = await bench(same);
+    await say(night, ENDED, 'User likes green tea');
+    await night.night();
+    const memories = await night.memories();
+    const [kept] = memories.filter((memory) => liveVersion(memory) !== null);
+    expect(memories.flatMap(foundVersions).map(({ text }) => text)).toEqual(['User likes green tea']);
+    const { results } = await night.deps.ledger.memories.around(
+      TENANT,
+      {
+        scope: { userId: 'ann', agentId: null, runId: null, appId: null },
+        at: night.tools.now() - DAY_HOURS * 3_600_000 - 30_000,
+      },
+      ALL,
+    );
+    expect(results.map(({ id }) => id)).toEqual([kept?.id]);
+    await memoryWriter(night.deps).remove(TENANT, kept?.id ?? '');
+    const sources = kept?.versions.flatMap(({ details }) => details.sourceIds) ?? [];
+    const messages = await night.deps.ledger.memories.messages(TENANT, sources);
+    expect([...messages.values()].map(({ content }) => JSON.stringify(content)).join()).not.toContain('tea');
+  });
+
+  test('is there again when the night is undone, with its own words', async () => {
+    const night = await bench(same);
+    await say(night, ENDED, 'User likes green tea');
+    await night.night();
+    const [record] = await nights(night);
+    done(await undoer(night.deps).undo(TENANT, record?.id ?? '', { cascade: false, dryRun: false }));
+    const found = (await night.memories()).flatMap(foundVersions).map(({ text }) => text);
+    expect(found.sort()).toEqual(['User likes green tea', ENDED]);
   });
 });

@@ -41,7 +41,7 @@ type Marked = readonly [
   ...[id: string, revision: number, kind: MemoryEvent['kind']],
   ...[saidAt: number, saidSeq: number, recordedAt: number, validFrom: number],
   ...[text: string | null, details: VersionDetails | null, undoId: string | null, retracts: readonly number[] | null],
-  ...[under: Under | null, forgets: 0 | 1, rated: Rated | null],
+  ...[under: Under | null, forgets: Forgets, rated: Rated | null],
 ];
 
 /** The timeline of a memory, of all its events. */
@@ -52,10 +52,18 @@ function markFrom(marked: Marked): Mark {
   const [id, revision, kind, at, seq, recordedAt, validFrom, text, details, undoId, retracts, under, forgets, rated] =
     marked;
   const said = { id, revision, kind, saidAt: { at, seq }, recordedAt, validFrom, text, details };
-  const event = { ...said, ...(forgets === 1 && { forgets: true as const }), ...(rated !== null && { rated }) };
+  const event = { ...said, ...forgettingFrom(forgets), ...(rated !== null && { rated }) };
   const retraction = undoId === null || retracts === null ? {} : { retraction: { undoId, retracts } };
   return markOf({ ...event, ...retraction, ...(under !== null && { under }) });
 }
+
+/** Of a deletion: it forgets (1), or the memory was merged into another one (2). */
+type Forgets = 0 | 1 | 2;
+
+const forgettingFrom = (forgets: Forgets): Pick<MemoryEvent, 'forgets' | 'merged'> => ({
+  ...(forgets === 1 && { forgets: true }),
+  ...(forgets === 2 && { merged: true }),
+});
 
 export const memoryFrom = (
   row: MemoryRow,
@@ -124,7 +132,7 @@ export const versionColumns = (memoryId: string, version: MemoryVersion): Versio
 
 export interface EventRow
   extends ColumnsOf<
-    Omit<MemoryEvent, 'kind' | 'previousHash' | 'saidAt' | 'under' | 'retraction' | 'forgets' | 'rated'>,
+    Omit<MemoryEvent, 'kind' | 'previousHash' | 'saidAt' | 'under' | 'retraction' | 'forgets' | 'merged' | 'rated'>,
     'details' | 'sourceIds'
   > {
   readonly seq: number;
@@ -133,7 +141,7 @@ export interface EventRow
   readonly said_at: number;
   readonly said_seq: number;
   readonly under: string | null;
-  readonly forgets: 0 | 1;
+  readonly forgets: Forgets;
   readonly undo_id: string | null;
   readonly retracts: string | null;
   readonly rated: string | null;
@@ -158,7 +166,7 @@ export const eventFrom = (row: EventRow): MemoryEvent => ({
   sourceIds: JSON.parse(row.source_ids),
   ...(row.under !== null && { under: JSON.parse(row.under) }),
   ...retractionFrom(row),
-  ...(row.forgets === 1 && { forgets: true }),
+  ...forgettingFrom(row.forgets),
   ...(row.rated !== null && { rated: JSON.parse(row.rated) }),
 });
 
@@ -188,6 +196,6 @@ export const eventColumns = (event: MemoryEvent, tenant: TenantId) => ({
   under: event.under === undefined ? null : JSON.stringify(event.under),
   undo_id: event.retraction?.undoId ?? null,
   retracts: event.retraction === undefined ? null : JSON.stringify(event.retraction.retracts),
-  forgets: event.forgets === true ? 1 : 0,
+  forgets: event.forgets === true ? 1 : event.merged === true ? 2 : 0,
   rated: event.rated === undefined ? null : JSON.stringify(event.rated),
 });

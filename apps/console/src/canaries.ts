@@ -93,7 +93,10 @@ export const canaryRoutes = [
     body: PostCanaryPromotion,
     answer: CanaryView,
     handle: async (deps, { tenant, params, body }) => {
-      const result = await promoteCanary(deps, { tenant, id: params.id }, body.already_set);
+      const how = { isSet: body.already_set, runId: body.gate_run ?? null };
+      const result = await promoteCanary(deps, { tenant, id: params.id }, how);
+      if (result.kind === 'gated')
+        throw problem('gate_not_passed', `canary ${params.id} was not promoted: ${result.why}`);
       if (result.kind === 'to_set') throw toSet(params.id, result.changes);
       return done(deps, params.id, { result, what: 'promoted' });
     },

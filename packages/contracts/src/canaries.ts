@@ -65,6 +65,12 @@ export const PostCanaryPromotion = z
       .boolean()
       .default(false)
       .describe('true: you have configured what the settings of a tenant cannot hold (mode, recall_per_fact, near).'),
+    gate_run: z
+      .string()
+      .min(1)
+      .max(128)
+      .optional()
+      .describe('A passed run of the suite of the gate with just these settings, if the tenant has a gate.'),
   })
   .meta({ id: 'PostCanaryPromotion', examples: [{}, { already_set: true }] });
 

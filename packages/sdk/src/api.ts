@@ -1568,6 +1568,8 @@ export type PostCanary = {
 export type PostCanaryPromotion = {
   /** true: you have configured what the settings of a tenant cannot hold (mode, recall_per_fact, near). */
   readonly already_set?: boolean | undefined;
+  /** A passed run of the suite of the gate with just these settings, if the tenant has a gate. */
+  readonly gate_run?: string | undefined;
 };
 
 export type PostCanaryUndo = {

@@ -74,8 +74,13 @@ export const promoteCanaryCommand: Command = {
   writes: true,
   options: {
     'already-set': { value: null, about: 'You have configured the changes that no setting of a tenant holds.' },
+    'gate-run': { value: 'ID', about: 'A passed run of the suite of the gate with just these settings.' },
   },
-  run: (call) => ended(call, 'promote', { already_set: call.given.flag('already-set') }),
+  run: (call) =>
+    ended(call, 'promote', {
+      already_set: call.given.flag('already-set'),
+      ...present({ gate_run: call.given.text('gate-run') }),
+    }),
 };
 
 export const undoCanaryCommand: Command = {

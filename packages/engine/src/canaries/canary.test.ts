@@ -67,8 +67,14 @@ describe('a canary', () => {
     await ledger.canaries.move(which.id, { from: 'running', to: 'running', dueAt: 0, step: { number: 1, at: 0 } });
     await look();
     expect(await canary()).toMatchObject({ state: 'done', finishedAt: null });
-    expect(await promoteCanary(deps, which, false)).toEqual({ kind: 'to_set', changes: ['recallPerFact'] });
-    expect(await promoteCanary(deps, which, true)).toMatchObject({ kind: 'done', canary: { state: 'promoted' } });
+    expect(await promoteCanary(deps, which, { isSet: false, runId: null })).toEqual({
+      kind: 'to_set',
+      changes: ['recallPerFact'],
+    });
+    expect(await promoteCanary(deps, which, { isSet: true, runId: null })).toMatchObject({
+      kind: 'done',
+      canary: { state: 'promoted' },
+    });
     expect((await ledger.settings.get(TENANT)).models).toEqual({ extract: 'good', decide: 'good' });
     expect(await undoCanary(deps, which, null)).toMatchObject({ kind: 'refused' });
   });
@@ -84,6 +90,23 @@ describe('a canary', () => {
       ...before,
       ...{ instructions: changes.instructions, graph: true, prompts: { extract: null, decide: 'Decide well.' } },
     });
+  });
+
+  it('waits for the gate of its tenant', async () => {
+    const bench = await canaryBench(TALK);
+    const { settings } = bench.deps.ledger;
+    const gated = { ...(await settings.get(TENANT)), gate: { suite: 'daily', days: 7 } };
+    await settings.put(TENANT, gated);
+    const steps = [{ share: 100, minMs: 0, minConsolidations: 0 }];
+    const { id } = await bench.start(null, { steps, changes: { instructions: 'Remember allergies.' } });
+    await bench.look();
+    expect(await bench.canary()).toMatchObject({ state: 'done' });
+    const which = { tenant: TENANT, id };
+    const promoted = await promoteCanary(bench.deps, which, { isSet: true, runId: null });
+    expect(promoted).toMatchObject({ kind: 'gated' });
+    expect(await settings.get(TENANT)).toEqual(gated);
+    await settings.put(TENANT, { ...gated, instructions: 'Remember allergies.' });
+    expect(await promoteCanary(bench.deps, which, { isSet: true, runId: null })).toMatchObject({ kind: 'done' });
   });
 });
 

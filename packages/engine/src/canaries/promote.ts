@@ -2,6 +2,7 @@ import type { EngineDeps } from '../deps.ts';
 import type { Canary } from '../ports/ledger/canaries.ts';
 import { changedRules, changesFrom, type WhatIfChanges } from '../replays/in-space.ts';
 import type { TenantSettings } from '../settings.ts';
+import { whyGated } from '../suites/gate.ts';
 import type { JsonObject } from '../words.ts';
 
 /** Changes that no setting of a tenant has: they are set where the service is configured, or in each request. */
@@ -13,6 +14,16 @@ export const configuredIn = (changes: JsonObject): readonly ConfiguredChange[] =
   CONFIGURED.filter((name) => changesFrom(changes)[name] !== undefined);
 
 export const isSettable = (changes: JsonObject): boolean => configuredIn(changes).length === 0;
+
+/** What the tenant's gate misses before the changes may become its settings; null: nothing. */
+export async function whyNotPromoted(
+  deps: Pick<EngineDeps, 'ledger' | 'tools'>,
+  canary: Canary,
+  runId: string | null,
+): Promise<string | null> {
+  const before = await deps.ledger.settings.get(canary.tenant);
+  return whyGated(deps, canary.tenant, { before, now: promotedRules(before, canary), runId });
+}
 
 /** The changes become the tenant's settings, and the canary ends. false: it has ended in another way meanwhile. */
 export async function promote(

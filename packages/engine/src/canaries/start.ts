@@ -2,7 +2,7 @@ import type { EngineDeps } from '../deps.ts';
 import type { Canary, CanaryStep, NewCanary, UndoBudget } from '../ports/ledger/canaries.ts';
 import { storedChanges, type WhatIfChanges } from '../replays/in-space.ts';
 import type { TenantId } from '../words.ts';
-import { type ConfiguredChange, configuredIn, promote } from './promote.ts';
+import { type ConfiguredChange, configuredIn, promote, whyNotPromoted } from './promote.ts';
 
 type Deps = Pick<EngineDeps, 'ledger' | 'tools'>;
 
@@ -48,13 +48,24 @@ export const stopCanary = (deps: Deps, which: Which): Promise<Ended> =>
     return deps.ledger.canaries.move(id, { from: state, to: 'stopped', dueAt: now, finishedAt: now });
   });
 
-export type PromotedCanary = Ended | { readonly kind: 'to_set'; readonly changes: readonly ConfiguredChange[] };
+export type PromotedCanary =
+  | Ended
+  | { readonly kind: 'to_set'; readonly changes: readonly ConfiguredChange[] }
+  | { readonly kind: 'gated'; readonly why: string };
 
-/** `isSet`: what no setting of the tenant has is configured already. */
-export async function promoteCanary(deps: Deps, which: Which, isSet: boolean): Promise<PromotedCanary> {
+export interface Promoting {
+  /** What no setting of the tenant has is configured already. */
+  readonly isSet: boolean;
+  /** A passed run of the suite of the tenant's gate; null: none is named. */
+  readonly runId: string | null;
+}
+
+export async function promoteCanary(deps: Deps, which: Which, { isSet, runId }: Promoting): Promise<PromotedCanary> {
   const canary = await deps.ledger.canaries.get(which.tenant, which.id);
   const changes = canary === null ? [] : configuredIn(canary.changes);
   if (changes.length > 0 && !isSet) return { kind: 'to_set', changes };
+  const why = canary === null ? null : await whyNotPromoted(deps, canary, runId);
+  if (why !== null) return { kind: 'gated', why };
   return ended(deps, which, (found) =>
     found.state === 'running' || found.state === 'done' ? promote(deps, found) : Promise.resolve(false),
   );

@@ -4,7 +4,7 @@ import type { Nudge } from '../ports/schedule.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import type { UndoDeps } from '../undo/undo.ts';
 import type { Failure, LaneId } from '../words.ts';
-import { isSettable, promote } from './promote.ts';
+import { isSettable, promote, whyNotPromoted } from './promote.ts';
 import { addSpent, NOTHING_SPENT } from './spent.ts';
 import { estimateLane, spentOn, takeBackLane } from './take-back.ts';
 import { canaryWatch, pastBounds, storedWatched, type Watched } from './watch.ts';
@@ -137,10 +137,10 @@ async function isStepOver({ ledger, tools }: CanaryDeps, { id, steps, step, step
   return (await ledger.canaries.appliedSince(id, stepAt)) >= now.minConsolidations;
 }
 
-/** Everybody has had the changes for long enough: they become the tenant's settings, or wait for who can set them. */
+/** Everybody has had the changes for long enough: they become the tenant's settings, or wait for who can set them, or for the gate. */
 async function end(deps: CanaryDeps, canary: Canary, watched: ReturnType<typeof storedWatched>): Promise<void> {
   const { tools, log } = deps;
-  if (isSettable(canary.changes)) {
+  if (isSettable(canary.changes) && (await whyNotPromoted(deps, canary, null)) === null) {
     await promote(deps, canary);
     log.info({ canary: canary.id }, 'a canary has become the settings of its tenant');
     return;

@@ -255,30 +255,45 @@ async function copyVectors(
 }
 
 async function copyBatch(deps: PrepareDeps, { replay, space }: Setup, batch: Batch): Promise<void> {
-  const { ledger, settings, tools, nudge, log } = deps;
   const messages = await messagesOf(deps, batch);
+  const { id, scope, metadata } = batch;
+  await appendCopy(
+    deps,
+    { replay, space },
+    {
+      ...{ id, scope, metadata, settings: changedBatch(batch.settings, changesFrom(replay.changes)) },
+      messages: messages.map(({ id: message, clientId, role, content, name, trust, saidAt, clock }) => ({
+        ...{ id: message, clientId, role, content, name, at: saidAt.at, ...(clock && { clock }) },
+        ...(trust !== undefined && { trust }),
+      })),
+    },
+  );
+}
+
+/** What was said once, to be consolidated in a space as well: due at once, behind what is said live. */
+export async function appendCopy(
+  deps: PrepareDeps,
+  { replay, space }: { readonly replay: Replay; readonly space: TenantId },
+  said: Pick<NewBatch, 'id' | 'scope' | 'settings' | 'metadata' | 'messages'>,
+): Promise<void> {
+  const { ledger, settings, tools, nudge, log } = deps;
   const copy: NewBatch = {
-    id: copyId(batch.id, replay.id),
+    ...said,
+    id: copyId(said.id, replay.id),
     tenant: space,
-    scope: batch.scope,
-    settings: changedBatch(batch.settings, changesFrom(replay.changes)),
-    metadata: batch.metadata,
-    messages: messages.map(({ id, clientId, role, content, name, trust, saidAt, clock }) => ({
-      ...{ id: copyId(id, replay.id), clientId, role, content, name, at: saidAt.at, ...(clock && { clock }) },
-      ...(trust !== undefined && { trust }),
-    })),
-    tokens: messages.reduce((sum, { content }) => sum + estimateTokens(textOfContent(content)), 0),
+    messages: said.messages.map((message) => ({ ...message, id: copyId(message.id, replay.id) })),
+    tokens: said.messages.reduce((sum, { content }) => sum + estimateTokens(textOfContent(content)), 0),
     acceptedAt: tools.now(),
     flush: true,
     priority: 'backfill',
-    idempotency: { key: batch.id, bodyHash: batch.id },
+    idempotency: { key: said.id, bodyHash: said.id },
   };
   const appended = await ledger.batches.append(copy, duePolicy(await ledger.settings.get(space), settings.due));
   if (appended.kind !== 'stored' || appended.nudge === null) return;
   await nudge([appended.nudge]).catch((error: unknown) => {
     log.warn(
       { replay: replay.id, error: String(error) },
-      'could not schedule a turn of a what-if replay; the sweep will do it',
+      'could not schedule a turn of a shadow space; the sweep will do it',
     );
   });
 }

@@ -2,19 +2,17 @@ import type { EngineDeps } from '../deps.ts';
 import { copyId, saidBefore, spaceOf } from '../ids.ts';
 import { evolve, type Home } from '../memories/evolve.ts';
 import { textOfContent } from '../messages/messages.ts';
-import type { NewBatch } from '../ports/ledger/batches.ts';
 import type { MemoryChange } from '../ports/ledger/memories.ts';
 import { slicesOf } from '../ports/ledger/page.ts';
 import type { Replay } from '../ports/ledger/replays.ts';
 import type { Suite, SuiteCase } from '../ports/ledger/suites.ts';
 import { portionsOf } from '../ports/tools.ts';
 import { changedBatch, changesFrom, storedChanges, type WhatIfChanges } from '../replays/in-space.ts';
-import type { PrepareDeps, ReplayDeps } from '../replays/start.ts';
-import { duePolicy } from '../settings.ts';
+import { appendCopy, type PrepareDeps, type ReplayDeps } from '../replays/start.ts';
 import { canonical, estimateTokens } from '../text/normalise.ts';
-import { type MemoryEvent, type TenantId, underOf } from '../words.ts';
+import { type MemoryEvent, underOf } from '../words.ts';
 import { ROOM_FOR_ANSWER } from './budget.ts';
-import { type CaseBatch, contentOf, type KnownMemory } from './content.ts';
+import { contentOf, type KnownMemory } from './content.ts';
 import { decidedInRun } from './gate.ts';
 
 /** What running a suite is thought to take. */
@@ -125,7 +123,10 @@ async function prepareCase(deps: PrepareDeps, replay: Replay, { owner, content: 
   const lane = await ledger.memories.laneOf(space, owner, tools.now());
   const home: Home = { tenant: space, lane, owner, scope: first.scope };
   for (const some of portionsOf(content.memories, SEEDED_AT_ONCE)) await seed(deps, { replay, home }, some);
-  for (const batch of content.batches) await append(deps, { replay, space }, batch);
+  for (const { id, scope, settings, window, messages } of content.batches) {
+    const changed = { ...changedBatch(settings, changesFrom(replay.changes)), window };
+    await appendCopy(deps, { replay, space }, { id, scope, settings: changed, metadata: {}, messages });
+  }
 }
 
 const SEEDED_AT_ONCE = 50;
@@ -166,30 +167,4 @@ function seedOf(home: Home, known: KnownMemory, { replay, now }: { replay: strin
     sourceIds: [],
   };
   return { memory: evolve({ ...home }, null, [event]), expectedRevision: 0, events: [event] };
-}
-
-async function append(
-  deps: PrepareDeps,
-  { replay, space }: { readonly replay: Replay; readonly space: TenantId },
-  batch: CaseBatch,
-): Promise<void> {
-  const { ledger, settings, tools, nudge, log } = deps;
-  const copy: NewBatch = {
-    id: copyId(batch.id, replay.id),
-    tenant: space,
-    scope: batch.scope,
-    settings: { ...changedBatch(batch.settings, changesFrom(replay.changes)), window: batch.window },
-    metadata: {},
-    messages: batch.messages.map((message) => ({ ...message, id: copyId(message.id, replay.id) })),
-    tokens: batch.messages.reduce((sum, { content }) => sum + tokensOf(content), 0),
-    acceptedAt: tools.now(),
-    flush: true,
-    priority: 'backfill',
-    idempotency: { key: batch.id, bodyHash: batch.id },
-  };
-  const appended = await ledger.batches.append(copy, duePolicy(await ledger.settings.get(space), settings.due));
-  if (appended.kind !== 'stored' || appended.nudge === null) return;
-  await nudge([appended.nudge]).catch((error: unknown) => {
-    log.warn({ run: replay.id, error: String(error) }, 'could not schedule a turn of a suite; the sweep will do it');
-  });
 }

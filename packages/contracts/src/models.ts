@@ -68,7 +68,7 @@ const ModelView = z.object({
           .describe('1: the model of the step. From 2 on: its fallbacks, in the order in which they are asked.'),
         asked: z
           .boolean()
-          .describe('Whether it is the one that is asked now. A fallback is while those before it are paused.'),
+          .describe('Whether it is the one that is asked now. A fallback is while those before it are away.'),
       }),
     )
     .describe('What a chat or image model is asked for. Empty: only what tenants choose it for.'),

@@ -1113,7 +1113,7 @@ export type ModelList = {
       readonly step: 'extract' | 'decide' | 'graph' | 'summary' | 'recall' | 'images';
       /** 1: the model of the step. From 2 on: its fallbacks, in the order in which they are asked. */
       readonly place: number;
-      /** Whether it is the one that is asked now. A fallback is while those before it are paused. */
+      /** Whether it is the one that is asked now. A fallback is while those before it are away. */
       readonly asked: boolean;
     })[];
   })[];

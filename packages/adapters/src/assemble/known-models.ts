@@ -57,11 +57,15 @@ async function chatView(config: Config, { use, at, steps }: Entry, ledger: Model
   };
 }
 
-/** Of each step the first that is not paused is asked. */
+/** Left alone, or not there: then the next one is asked. */
+const isAway = ({ paused_until: paused, last_call: last }: ModelView): boolean =>
+  paused !== null || last?.problem?.code === 'model_unreachable';
+
+/** Of each step the first that is not away is asked. */
 function withThoseAsked(views: readonly ModelView[]): readonly ModelView[] {
   const asked = new Map<Step['step'], number>();
-  for (const { steps, paused_until: paused } of views) {
-    for (const { step, place } of paused === null ? steps : [])
+  for (const view of views) {
+    for (const { step, place } of isAway(view) ? [] : view.steps)
       asked.set(step, Math.min(place, asked.get(step) ?? place));
   }
   return views.map((view) => ({

@@ -83,27 +83,3 @@ test('an answer of a fallback is kept under the question: the first is not asked
   expect((await engine.plan(id)).usage.models).toMatchObject([{ model: 'spare', calls: 1 }]);
   expect([spare.calls.length, first.calls.length]).toEqual([1, 0]);
 });
-
-test('where a gate is set a model stands in only if it has passed it', async () => {
-  const asked: boolean[] = [];
-  const first = model('usual');
-  const engine = await engineBench({
-    chat: {
-      name: first.name,
-      ask: async (call, cancel) => {
-        asked.push((await call.mayStandIn?.('spare')) === true);
-        return first.ask(call, cancel);
-      },
-    },
-  });
-  const { settings } = engine.deps.ledger;
-  await engine.post(['lives: in Oslo']);
-  await engine.run();
-  await settings.put(DEFAULT_TENANT, {
-    ...(await settings.get(DEFAULT_TENANT)),
-    gate: { suite: 'support', days: 14 },
-  });
-  await engine.post(['pet: a cat']);
-  await engine.run();
-  expect(asked).toEqual([true, false]);
-});

@@ -37,7 +37,7 @@ async function openStores(config: Config): Promise<Stores> {
   const log = await quietLog(config);
   const observer = observe({ ...config, traces: null }, { log, service: 'slowwave-cli' });
   const ledger = await openLedger(config, log, observer);
-  const known = { meter: observer.meter, models: ledger.models };
+  const known = { meter: observer.meter, models: ledger.models, ledger: Promise.resolve(ledger) };
   const opened: { close(): Promise<void> }[] = [];
   const kept = async <O extends { close(): Promise<void> }>(opening: Promise<O>): Promise<O> => {
     const one = await opening;

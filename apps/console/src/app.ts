@@ -8,6 +8,7 @@ import { getDrift } from './drift.ts';
 import { postForecast } from './forecast.ts';
 import { graphRoutes } from './graph.ts';
 import { withdrawMemories } from './ids.ts';
+import { indexMoveRoutes } from './index-move.ts';
 import { keyRoutes } from './keys.ts';
 import { memoryRoutes } from './memories.ts';
 import { nightRoutes } from './nights.ts';
@@ -55,6 +56,6 @@ export const consoleRoutes =
     await app.register(
       group('admin', deps, [...replayRoutes, ...suiteRoutes, ...canaryRoutes, ...keyRoutes, listAudit]),
     );
-    await app.register(group('operator', deps, [...operatorRoutes, ...bundleRoutes]));
+    await app.register(group('operator', deps, [...operatorRoutes, ...indexMoveRoutes, ...bundleRoutes]));
     await app.register(queuePages(deps));
   };

@@ -6,6 +6,7 @@ import {
   openEngine,
   requireSharedFolder,
   runsOn,
+  inOneSpaceForCaller,
 } from '@slowwave/adapters/assemble';
 import { queueFor } from '@slowwave/adapters/bullmq';
 import type { Config } from '@slowwave/adapters/config';
@@ -61,6 +62,7 @@ export async function compose(config: Config): Promise<Service> {
     warnings: engine.warnings,
     keyRate: config.keyRate,
     audit: audit.sink,
+    around: inOneSpaceForCaller,
     home: consolePages(config),
     metrics: observer.registry,
   };
@@ -85,6 +87,7 @@ export function manageDeps({
   images,
   tenantModels,
   models,
+  moves,
   connection,
   schedule,
   urls,
@@ -101,6 +104,7 @@ export function manageDeps({
     otherChat,
     tenantModels,
     models,
+    moves,
     ceilings: deps.settings.ceilings,
     nudge,
     forgetFailed,

@@ -7,6 +7,7 @@ import type {
   Examination,
   GraphWriter,
   HowToExamine,
+  IndexMoves,
   LaneId,
   Ledger,
   Log,
@@ -49,6 +50,8 @@ export interface ConsoleDeps {
   readonly tenantModels: readonly string[];
   /** What was found out about the models of servers, and how they are doing. */
   models(): Promise<ModelView[]>;
+  /** The move of the index to another embedder. */
+  readonly moves: Omit<IndexMoves, 'work'>;
   /** The daily limits of tenants without own ceilings. */
   readonly ceilings: Ceilings;
   /** Whether there is an image model, and which hosts images may be on. */

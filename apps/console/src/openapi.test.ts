@@ -41,6 +41,7 @@ const ROUTES = [
   '/v1/drift',
   '/v1/nights',
   '/v1/nights/{id}',
+  '/v1/index/move',
   '/v1/overview',
   '/v1/usage',
   '/v1/usage/forecast',

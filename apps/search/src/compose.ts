@@ -7,7 +7,7 @@ import {
   observe,
   openAll,
   openAudit,
-  openCalibration,
+  openCalibrations,
   openChats,
   openLedger,
   openLimits,
@@ -16,6 +16,7 @@ import {
   openSpace,
   openVectorCache,
   runsOn,
+  inOneSpaceForCaller,
 } from '@slowwave/adapters/assemble';
 import type { Config } from '@slowwave/adapters/config';
 import { keyCheck } from '@slowwave/adapters/keys';
@@ -47,7 +48,7 @@ export async function compose(config: Config): Promise<Service> {
   const log = createLog({ level: config.logLevel, name: 'search' });
   const observer = observe(config, { log, service: 'slowwave-search' });
   const opening = openLedger(config, log, observer);
-  const given = { meter: observer.meter, models: comingModels(opening) };
+  const given = { meter: observer.meter, models: comingModels(opening), ledger: opening };
   const [space, ledger] = await openAll([openSpace(config, log, given), opening]);
   const { embedder, index } = space;
   loadInBackground(embedder);
@@ -63,12 +64,13 @@ export async function compose(config: Config): Promise<Service> {
     ready: { ledger: () => ledger.check(), index: async () => void (await index.marker()) },
     keyRate: config.keyRate,
     audit: audit.sink,
+    around: inOneSpaceForCaller,
     metrics: observer.registry,
   });
   const limits = openLimits(config, { log, ledger }, observer);
   limits.watch(embedder);
   const { chat, chats, otherChat } = await openChats(config, { log, ledger, limits });
-  const calibration = openCalibration(config, { ledger, embedder, log });
+  const calibration = openCalibrations(config, { ledger, space, log });
   const { deps, parts } = openSearch(config, {
     ...{ ledger, index, chat, chats, otherChat, tokenizer, tools, log, observer, calibration },
     queryEmbedder: embedder.queries,

@@ -1,4 +1,4 @@
-import { kindsOf, observe, openAudit, openEngine, runsOn } from '@slowwave/adapters/assemble';
+import { kindsOf, observe, openAudit, openEngine, runsOn, inOneSpaceForCaller } from '@slowwave/adapters/assemble';
 import type { Config } from '@slowwave/adapters/config';
 import { keyCheck } from '@slowwave/adapters/keys';
 import { createLog } from '@slowwave/adapters/pino';
@@ -37,6 +37,7 @@ export async function compose(config: Config, log: Log = logOf(config)): Promise
     warnings: engine.warnings,
     keyRate: config.keyRate,
     audit: audit.sink,
+    around: inOneSpaceForCaller,
     home: consolePages(config),
     metrics: observer.registry,
   };

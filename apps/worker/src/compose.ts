@@ -5,6 +5,7 @@ import {
   openEngine,
   requireSharedFolder,
   runsOn,
+  eachInOneSpace,
 } from '@slowwave/adapters/assemble';
 import {
   openErasureQueue,
@@ -83,6 +84,7 @@ export async function openWork(
     rememberChat,
     firstQuestion,
     adopt,
+    moves,
     calibration,
   }: OpenEngine,
   metrics: Registry,
@@ -98,20 +100,25 @@ export async function openWork(
   const followUps = await openFollowUps({ connection, log });
   const erasures = await openErasureQueue({ connection, log });
   const kept = { webhookDays, auditDays, receiptDays };
-  const sweeps = startSweeps(deps, { schedule, followUps, erasures, sender, attempted, ...kept });
+  const sweeps = startSweeps(deps, { moves, schedule, followUps, erasures, sender, attempted, ...kept });
   const on = { connection, takeOverMs, modelTimeoutMs: chatServer.timeoutMs, log };
   const turns = concurrency + Math.floor(concurrency / CALLS_PER_SPARE_TURN);
   const summaries = Math.ceil(concurrency / TURNS_PER_SUMMARY);
   const studies = Math.ceil(concurrency / TURNS_PER_STUDY);
   const study = studyLane({ ...deps, studied, takeOverMs });
   const workers = [
-    startTurnWorker({ ...on, concurrency: turns, handler: takeTurn({ ...deps, followUps }), dueAt: turnDueAt(deps) }),
-    startSummaryWorker({ ...on, concurrency: summaries, handler: refreshSummary(deps) }),
-    startStudyWorker({ ...on, concurrency: studies, handler: study }),
+    startTurnWorker({
+      ...on,
+      concurrency: turns,
+      handler: eachInOneSpace(takeTurn({ ...deps, followUps })),
+      dueAt: turnDueAt(deps),
+    }),
+    startSummaryWorker({ ...on, concurrency: summaries, handler: eachInOneSpace(refreshSummary(deps)) }),
+    startStudyWorker({ ...on, concurrency: studies, handler: eachInOneSpace(study) }),
     // One at a time: nobody waits for the end of a night.
-    startSleepWorker({ ...on, concurrency: 1, handler: sleepLane({ ...deps, slept, takeOverMs }) }),
+    startSleepWorker({ ...on, concurrency: 1, handler: eachInOneSpace(sleepLane({ ...deps, slept, takeOverMs })) }),
     // One at a time: several erasures may be compacted together.
-    startErasureWorker({ ...on, concurrency: 1, handler: eraseOwner({ ...deps, queue: erasures }) }),
+    startErasureWorker({ ...on, concurrency: 1, handler: eachInOneSpace(eraseOwner({ ...deps, queue: erasures })) }),
   ];
   return {
     /** Gives running turns back and stops. */

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inOneSpace } from '@slowwave/adapters/assemble';
 import {
   type Attempted,
   bulkSweep,
@@ -10,6 +11,7 @@ import {
   type EngineDeps,
   type ErasureQueue,
   type FollowUps,
+  type IndexMoves,
   laneSweep,
   type Schedule,
   sweepErasures,
@@ -34,6 +36,7 @@ const HOUR_MS = 3_600_000;
 const NIGHTS_MS = 10_000;
 
 interface Place {
+  readonly moves: Pick<IndexMoves, 'work'>;
   readonly schedule: Schedule;
   readonly followUps: FollowUps;
   readonly erasures: ErasureQueue;
@@ -49,7 +52,7 @@ type Sweep = () => Promise<unknown>;
 /** Restores from the ledger what the queue has lost: one line per sweep. */
 export function startSweeps(deps: EngineDeps, place: Place): { close(): Promise<void> } {
   const { ledger } = deps;
-  const { schedule, followUps, erasures, webhookDays, auditDays, receiptDays } = place;
+  const { moves, schedule, followUps, erasures, webhookDays, auditDays, receiptDays } = place;
   const ending = new AbortController();
   const stopping = ending.signal;
   const bulk = bulkSweep({ ...deps, nudge: schedule.nudge });
@@ -68,6 +71,7 @@ export function startSweeps(deps: EngineDeps, place: Place): { close(): Promise<
     studies: () => sweepStudies(deps, followUps),
     nights: every(NIGHTS_MS, () => sweepNights(deps, followUps)),
     webhooks: webhooks.sweep,
+    move: () => untilNothing(async (signal) => Number(await moves.work(signal)), stopping),
     retention: every(HOUR_MS, () => sweepRetention(deps, stopping)),
     deliveries: every(HOUR_MS, () =>
       dropOld(deps, { days: webhookDays, drop: (...old) => ledger.webhooks.forget(...old), stopping }),
@@ -98,7 +102,7 @@ export function startSweeps(deps: EngineDeps, place: Place): { close(): Promise<
 /** Runs again and again until stopped; a failure is logged and does not end it. */
 async function repeat({ log }: EngineDeps, stopping: AbortSignal, [name, sweep]: [string, Sweep]): Promise<void> {
   while (!stopping.aborted) {
-    await sweep().catch((error: unknown) => {
+    await inOneSpace(sweep).catch((error: unknown) => {
       if (stopping.aborted) return;
       log.warn({ sweep: name, error: String(error) }, 'a sweep failed; the next one is due in a second');
     });
@@ -117,7 +121,7 @@ function every(pauseMs: number, task: () => Promise<unknown>): () => Promise<voi
 }
 
 async function untilNothing(sweep: (stopping: AbortSignal) => Promise<number>, stopping: AbortSignal): Promise<void> {
-  while (!stopping.aborted && (await sweep(stopping)) > 0);
+  while (!stopping.aborted && (await inOneSpace(() => sweep(stopping))) > 0);
 }
 
 /** A conversation that is taken up later begins anew: no provider keeps its prompt for so long. */

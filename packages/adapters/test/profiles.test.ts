@@ -91,7 +91,7 @@ describe('what a server does not take', () => {
 
   test('is found out as before where the ledger does not answer', async () => {
     const away = async () => Promise.reject(new Error('no ledger'));
-    store = { get: away, put: away };
+    store = { get: away, swap: away, put: away };
     const chat = started();
     expect(await callsOf(chat)).toBe(3);
     expect(await callsOf(chat)).toBe(1);

@@ -93,6 +93,7 @@ export {
   WithdrawnView,
   WithdrawQuery,
 } from './ids.ts';
+export { IndexMoveAnswer, IndexMoveView, PatchIndexMove, PostIndexMove } from './index-move.ts';
 export {
   EndedLinks,
   KeyList,

@@ -72,7 +72,7 @@ export function describeReceipts(bench: () => Bench): void {
       expect(await Promise.all(both.map(({ id }) => b.ledger.receipts.get(TENANT, id)))).toEqual([null, null]);
     });
 
-    it('is found by each memory that it told, newest first, page by page', async () => {
+    it('is found by each memory that it told, and with a question among all, newest first', async () => {
       const b = bench();
       const [one, other] = [(await oneMemory(b)).memory, (await oneMemory(b)).memory];
       const both = await append(b, one.lane, { told: [memoryTold(other), memoryTold(one)] });
@@ -86,6 +86,9 @@ export function describeReceipts(bench: () => Bench): void {
       expect(idsOf(page)).toEqual([first.id]);
       const rest = await b.ledger.receipts.ofMemory(TENANT, one.id, { limit: 1, cursor: page.nextCursor });
       expect([idsOf(rest), rest.nextCursor]).toEqual([[both.id], null]);
+      await append(b, one.lane, { question: null });
+      const [newest, ...older] = await b.ledger.receipts.asked(3);
+      expect([newest?.told, ...older]).toEqual([[], ...[first, both].map((known) => ({ ...known, outcome: null }))]);
     });
 
     it('goes when it is old, some at a time', async () => {
@@ -108,9 +111,12 @@ export function describeReceipts(bench: () => Bench): void {
       const bob = await b.ledger.memories.laneOf(TENANT, user('bob'), b.tools.now());
       const others = await append(b, bob, { scope: scope({ userId: 'bob' }) });
       const { id } = await b.ledger.erasures.request(TENANT, ANN, {
-        ...{ id: b.tools.id('ers'), ownerHash: 'h', now: b.tools.now() },
+        id: b.tools.id('ers'),
+        ownerHash: 'h',
+        now: b.tools.now(),
       });
       expect(await b.ledger.receipts.get(TENANT, receipt.id)).toBeNull();
+      expect((await b.ledger.receipts.asked(9)).map((one) => one.id)).toEqual([others.id]);
       expect(await b.ledger.receipts.judge(TENANT, receipt.id, { outcome: 'bad', now: b.tools.now() })).toBeNull();
       expect(idsOf(await b.ledger.receipts.ofMemory(TENANT, memory.id, ALL))).toEqual([]);
       while ((await b.ledger.erasures.slice(id, 10)).more);

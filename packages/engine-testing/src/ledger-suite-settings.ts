@@ -97,6 +97,16 @@ export function describeModels(bench: () => Bench): void {
       const later = await b.reopened();
       expect(await later.models.get('a')).toEqual({ at: 2 });
       expect(await later.models.get('b')).toEqual({ said: "it's “語” ''\n" });
+      expect(await later.models.swap('a', { at: 1 }, { at: 3 })).toBe(false);
+      expect(await later.models.swap('a', null, { at: 3 })).toBe(false);
+      expect(await later.models.get('a')).toEqual({ at: 2 });
+      expect(await later.models.swap('a', { at: 2 }, { at: 4, of: { b: [], a: null } })).toBe(true);
+      expect(await later.models.swap('a', await later.models.get('a'), { at: 5 })).toBe(true);
+      expect(await later.models.get('a')).toEqual({ at: 5 });
+      expect(await later.models.swap('c', null, { at: 6 })).toBe(true);
+      expect(await later.models.swap('c', { at: 6 }, null)).toBe(true);
+      expect(await later.models.swap('c', { at: 6 }, null)).toBe(false);
+      expect(await later.models.get('c')).toBeNull();
       await later.models.put('a', null);
       expect(await later.models.get('a')).toBeNull();
       expect(await later.models.get('b')).not.toBeNull();

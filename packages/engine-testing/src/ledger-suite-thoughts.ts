@@ -311,6 +311,33 @@ export function describeThoughts(bench: () => Bench): void {
       expect(await b.ledger.thoughts.refusedTexts('fake-3')).toBe(0);
     });
 
+    it('of one space are dropped, some lanes at a time', async () => {
+      const b = bench();
+      const { thoughts } = b.ledger;
+      const lanes: LaneId[] = [];
+      for (const id of ['ann', 'bob', 'eve'])
+        lanes.push(await b.ledger.memories.laneOf(TENANT, { kind: 'user', id }, b.tools.now()));
+      const vectors = new Map([['h1', new Float32Array([1, 0])]]);
+      for (const lane of lanes) for (const space of ['old', 'new']) await thoughts.storeVectors(lane, space, vectors);
+      let [after, calls]: [LaneId | null, number] = [null, 0];
+      do {
+        after = await thoughts.dropVectors('old', { after, limit: 2 });
+        calls += 1;
+      } while (after !== null);
+      expect(calls).toBe(3);
+      const left = await Promise.all(
+        lanes.map(async (lane) => [
+          (await thoughts.vectors(lane, 'old', ['h1'])).size,
+          (await thoughts.vectors(lane, 'new', ['h1'])).size,
+        ]),
+      );
+      expect(left).toEqual([
+        [0, 1],
+        [0, 1],
+        [0, 1],
+      ]);
+    });
+
     it('may be stored twice', async () => {
       const b = bench();
       const lane = await b.ledger.memories.laneOf(TENANT, ANN, b.tools.now());

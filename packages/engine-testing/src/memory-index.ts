@@ -3,6 +3,7 @@ import {
   type IndexLane,
   type IndexMarker,
   type IndexPoint,
+  type PointName,
   type SearchIndex,
   type ShownPoint,
   scan,
@@ -46,7 +47,7 @@ export function withdrawPoint(state: IndexState, withdrawal: Withdrawal): void {
   state.withdrawn.set(key, withdrawal.revision);
 }
 
-const keyOf = ({ tenant, shelf, memoryId, version }: Withdrawal): string =>
+const keyOf = ({ tenant, shelf, memoryId, version }: PointName): string =>
   JSON.stringify([tenant, shelf, memoryId, version]);
 
 const revisionOf = ({ points, withdrawn }: IndexState, key: string): number =>
@@ -77,6 +78,7 @@ export function createMemoryIndex(state: IndexState = emptyIndex()): SearchIndex
       for (const query of queries) checked(query.vector);
       return queries.map((query) => scan([...state.points.values()], query));
     },
+    vectors: async (names) => names.map((name) => vectorIn(state.points.get(keyOf(name)))),
     forget: async (of) => forgetPoints(state.points, of) + forgetPoints(state.next?.points, of),
     compact: async () => ({ done: true, remains: [] }),
     clear: async () => {
@@ -94,6 +96,9 @@ export function createMemoryIndex(state: IndexState = emptyIndex()): SearchIndex
     close: async () => {},
   };
 }
+
+const vectorIn = (point: IndexPoint | undefined): Float32Array | null =>
+  point?.vector.some((value) => value !== 0) ? point.vector.slice() : null;
 
 const shownOf = (point: IndexPoint | undefined): ShownPoint[] => (point === undefined ? [] : [shownPart(point)]);
 

@@ -51,6 +51,11 @@ export function memoryReceipts(state: State): ReceiptStore {
       );
       return pageOf(rows, ({ at, id }) => ({ order: at, id }), page);
     },
+    asked: async (limit) =>
+      [...receipts.values()]
+        .filter(({ lane, question }) => question !== null && stands(lane))
+        .sort((a, b) => (a.id < b.id ? 1 : -1))
+        .slice(0, limit),
     judge: async (tenant, id, { outcome, now }) => {
       const before = find(tenant, id);
       if (before === null || before.outcome === outcome) return before;

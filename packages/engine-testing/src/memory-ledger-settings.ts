@@ -25,4 +25,10 @@ export const memoryModels = ({ models }: State): ModelStore => ({
     if (known === null) models.delete(name);
     else models.set(name, structuredClone(known));
   },
+  swap: async (name, before, known) => {
+    if (JSON.stringify(models.get(name) ?? null) !== JSON.stringify(before)) return false;
+    if (known === null) models.delete(name);
+    else models.set(name, structuredClone(known));
+    return true;
+  },
 });

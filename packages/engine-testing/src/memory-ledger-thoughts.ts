@@ -68,6 +68,17 @@ export function memoryThoughts(state: State): ThoughtStore {
         state.vectors.set(vectorKey({ lane, fingerprint }, textHash), vector?.slice() ?? null);
       }
     },
+    dropVectors: async (fingerprint, { after, limit }) => {
+      const lanes = [...state.lanes.keys()]
+        .sort()
+        .filter((id) => id > (after ?? ''))
+        .slice(0, limit);
+      for (const key of [...state.vectors.keys()]) {
+        const [lane, of] = JSON.parse(key);
+        if (of === fingerprint && lanes.includes(lane)) state.vectors.delete(key);
+      }
+      return lanes.at(-1) ?? null;
+    },
     refusedTexts: async (fingerprint) =>
       [...state.vectors].filter(([key, vector]) => vector === null && JSON.parse(key)[1] === fingerprint).length,
   };

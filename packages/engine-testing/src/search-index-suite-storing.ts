@@ -129,6 +129,23 @@ export function describeStoring(index: () => SearchIndex): void {
       expect(await index().count(DEFAULT_TENANT)).toBe(0);
     });
 
+    test('vectors are read back by the names of their points, at whatever revision', async () => {
+      const vector = Float32Array.of(0, 0.6, 0.8, 0);
+      const here = point({ memoryId: 'm', vector, revision: 3 });
+      const message = point({ memoryId: 'm', shelf: 'messages' });
+      const wordless = point({ memoryId: 'n', vector: new Float32Array(4) });
+      const gone = point({ memoryId: 'gone' });
+      await index().upsert([here, message, wordless, gone]);
+      await index().withdraw([{ ...gone, revision: 2 }]);
+      const others = [point({ memoryId: 'm', version: 2 }), point({ memoryId: 'm', tenant: OTHER_TENANT })];
+      const asked = [{ ...here, revision: 1 }, message, wordless, gone, ...others];
+      const vectors = await index().vectors(asked);
+      expect(vectors.slice(2)).toEqual([null, null, null, null]);
+      expect(vectors[0]).toEqual(vector);
+      expect(vectors[1]).toEqual(Float32Array.of(1, 0, 0, 0));
+      expect(await index().vectors([])).toEqual([]);
+    });
+
     test('vectors of another length are refused, and nothing of that call is written', async () => {
       await index().upsert([point({ memoryId: 'a' })]);
       const wrong = point({ memoryId: 'c', vector: Float32Array.of(1, 0) });

@@ -227,6 +227,28 @@ export { SHELVES, shownPart } from './ports/search-index.ts';
 export type * from './ports/tools.ts';
 export { atOnce } from './ports/tools.ts';
 export type * from './ports/writers.ts';
+export type { SearchedSpace, SpaceComparison } from './moves/compare.ts';
+export { estimateMove, type MoveEstimate } from './moves/estimate.ts';
+export {
+  abandonMove,
+  confirmMove,
+  currentMove,
+  type IndexMove,
+  type IndexMoves,
+  isSwitched,
+  MoveRefusedError,
+  type MoveState,
+  moveBack,
+  noteBehind,
+  passes,
+  type Side,
+  startMove,
+  switchMove,
+  type WantedMove,
+  writesBoth,
+} from './moves/move.ts';
+export { type MoveSpaces, type MoveWorkDeps, workOnMove } from './moves/work-on-move.ts';
+export { type Space, writeBeside, writeIn } from './moves/write-in.ts';
 export { adoptIndex, markerOf, project, type SweepDeps, sameMarker, sweepOutbox } from './projection/project.ts';
 export { type Rebuilding, type RebuildProgress, type Rebuilt, rebuildIndex } from './projection/rebuild-index.ts';
 export { shownVersion, versionAsOf } from './projection/sight.ts';

@@ -42,6 +42,8 @@ export async function createShell(options: ShellOptions): Promise<App> {
     registerRateLimit(app, options.keyRate);
   }
   registerBounds(app);
+  const { around } = options;
+  if (around !== undefined) app.addHook('preHandler', (_request, _reply, done) => around(done));
   registerErrors(app, options.log, allowed);
   await app.register(login);
   await registerDocs(app, options.name, options.home);

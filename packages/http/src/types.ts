@@ -61,6 +61,8 @@ export interface ShellOptions {
   readonly keyRate: number | null;
   /** Where audit entries go; null or omitted: nowhere. */
   readonly audit?: AuditSink | null;
+  /** Carries out what answers a request, once it has arrived as a whole; omitted: nothing is around it. */
+  readonly around?: (work: () => void) => void;
   /** What people see who open the server in a browser; omitted: the documentation. */
   readonly home?: Routes;
   /** How long a request may take to arrive; omitted: the default. */

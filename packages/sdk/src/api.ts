@@ -900,6 +900,68 @@ export type Import = {
   readonly lines: number;
 };
 
+export type IndexMove = {
+  /** filling: a worker fills the new index, searches use the old one. ready: the new one has everything and was compared. switched: searches use the new one, the old one is kept up to date. confirmed, abandoned: what is not used any more is removed. */
+  readonly state: 'filling' | 'ready' | 'switched' | 'confirmed' | 'abandoned';
+  /** The embedder of the old index. */
+  readonly from: string;
+  /** The embedder of the new index. */
+  readonly to: string;
+  readonly started_at: string;
+  /** When it came into this state. */
+  readonly since: string;
+  /** What filling may use; null: no limit. */
+  readonly tokens_per_minute: number | null;
+  readonly margin: number;
+  readonly auto: boolean;
+  /** Estimated at the start. */
+  readonly estimate: {
+    /** Texts that the new model embeds, about. */
+    readonly texts: number;
+    /** Their tokens, about. */
+    readonly tokens: number;
+  };
+  /** How many points the worker has written. */
+  readonly points: number;
+  /** Lanes in which one of the indexes lacks vectors because its model did not answer; made up for when it does. */
+  readonly behind: number;
+  /** null: not compared yet. */
+  readonly comparison: {
+    readonly at: string;
+    readonly questions: number;
+    /** How many of them were asked by users; the others are texts of memories. */
+    readonly asked: number;
+    readonly from: {
+      /** The share of expected memories among the first ten, 0 to 1. */
+      readonly recall: number;
+    };
+    readonly to: {
+      /** The share of expected memories among the first ten, 0 to 1. */
+      readonly recall: number;
+    };
+    /** The share of the first ten of the old index that are among the first ten of the new one. */
+    readonly agreement: number;
+    /** Whether the new index finds as much as the old one, within the margin. */
+    readonly passed: boolean;
+  } | null;
+  /** Why the work on it last failed; it is retried. */
+  readonly problem: string | null;
+  /** Confirmed or abandoned: the index that is not used any more was removed. */
+  readonly cleaned: boolean;
+};
+
+export type IndexMoveAnswer = {
+  /** null: there is none. */
+  readonly move: IndexMove | null;
+  /** Only for dry_run. */
+  readonly estimate: {
+    /** Texts that the new model embeds, about. */
+    readonly texts: number;
+    /** Their tokens, about. */
+    readonly tokens: number;
+  } | null;
+};
+
 export type Key = {
   readonly id: string;
   readonly tenant: string;
@@ -1301,6 +1363,13 @@ export type ParkedList = {
 export type PatchEntity = {
   /** An additional name; the original name stays. */
   readonly alias: string;
+};
+
+export type PatchIndexMove = {
+  /** switched: search the new index. ready: back to the old one. confirmed: remove the old one. abandoned: remove the new one. */
+  readonly state: 'switched' | 'ready' | 'confirmed' | 'abandoned';
+  /** true: switch even if the comparison did not pass. */
+  readonly force?: boolean | undefined;
 };
 
 export type PatchMemory = {
@@ -1727,6 +1796,17 @@ export type PostImport = {
   readonly lines: number;
   /** The checksum of the last line. */
   readonly sum: string;
+};
+
+export type PostIndexMove = {
+  /** What filling may use of the new model. Default: no limit. */
+  readonly tokens_per_minute?: number | undefined;
+  /** By how much the recall of the new index may be lower for it to be switched to. */
+  readonly margin?: number | undefined;
+  /** false: do not switch until somebody does, even if the comparison passes. */
+  readonly auto?: boolean | undefined;
+  /** true: only estimate what it takes. */
+  readonly dry_run?: boolean | undefined;
 };
 
 export type PostKey = {
@@ -4154,6 +4234,20 @@ export interface Operations {
   'DELETE /v1/tenants/{id}/ceilings': {
     params: { id: string; };
     answer: Ceilings;
+  };
+  /** Get how far the move of the index to another embedding model is. */
+  'GET /v1/index/move': {
+    answer: IndexMoveAnswer;
+  };
+  /** Move the index to the next embedding model. */
+  'POST /v1/index/move': {
+    body: PostIndexMove;
+    answer: IndexMoveAnswer;
+  };
+  /** Switch to the new index or back, or confirm or abandon its move. */
+  'PATCH /v1/index/move': {
+    body: PatchIndexMove;
+    answer: IndexMoveAnswer;
   };
   /** Get what a bundle of a tenant begins with. */
   'GET /v1/bundle': {

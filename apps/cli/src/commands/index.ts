@@ -29,6 +29,14 @@ import {
   usersCommand,
 } from './memories.ts';
 import { checkModelsCommand } from './models.ts';
+import {
+  abandonIndexCommand,
+  backToIndexCommand,
+  confirmIndexCommand,
+  moveIndexCommand,
+  statusOfMoveCommand,
+  switchIndexCommand,
+} from './move.ts';
 import { nightCommands, nightsCommand } from './nights.ts';
 import { rebuildIndexCommand, rebuildQueueCommand } from './rebuild.ts';
 import { replayCommand, whatIfCommand } from './replay.ts';
@@ -112,6 +120,12 @@ export const COMMANDS: readonly Command[] = [
   checkModelsCommand,
   calibrateModelsCommand,
   loadEmbedderCommand,
+  moveIndexCommand,
+  statusOfMoveCommand,
+  switchIndexCommand,
+  backToIndexCommand,
+  confirmIndexCommand,
+  abandonIndexCommand,
   rebuildIndexCommand,
   rebuildQueueCommand,
   backupCommand,

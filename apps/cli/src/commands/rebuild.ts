@@ -11,10 +11,8 @@ export const rebuildIndexCommand: Command = {
   summary: 'Rebuild the index from the ledger, next to the one in use.',
   about: `Works directly on the configured stores, while servers run: searches use the old index until
 the new one is complete. If it is stopped, the next run continues from there. Finally the
-new index is compared with the ledger; the exit code is 3 if they differ.
-
-After a change of the embedding model, run it with the new settings, then restart all
-servers with them.`,
+new index is compared with the ledger; the exit code is 3 if they differ. To change the
+embedding model, use slowwave index move.`,
   options: {
     'no-verify': { value: null, about: 'Do not compare the new index with the ledger at the end.' },
     'keep-old': { value: null, about: 'Qdrant: do not delete the collection that was used before.' },

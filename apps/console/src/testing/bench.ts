@@ -50,6 +50,12 @@ interface BenchOptions extends Partial<ConsoleDeps> {
   readonly audited?: boolean;
 }
 
+const notHere = () => Promise.reject(new Error('the index of a bench does not move'));
+const noMoves: ConsoleDeps['moves'] = {
+  current: async () => null,
+  ...{ estimate: notHere, start: notHere, switch: notHere, back: notHere, confirm: notHere, abandon: notHere },
+};
+
 /** The manage routes over stores in memory. */
 export async function consoleBench({
   apiKey,
@@ -86,6 +92,7 @@ export async function consoleBench({
     otherChat: engine.deps.otherChat,
     tenantModels: ['scripted'],
     models: async () => [],
+    moves: noMoves,
     ceilings,
     images: false,
     preview: fewPreviews((asked, cancel) => preview(withCeilings, asked, cancel)),

@@ -8,10 +8,12 @@ import {
   type Ledger,
   type Log,
   type NearThresholds,
+  type Side,
   type Vectors,
 } from '@slowwave/engine';
 import type { Config } from '../config/index.ts';
 import type { OpenEmbedder } from './models.ts';
+import type { OpenSpace } from './space.ts';
 import { NEAR_HASHED, NEAR_LEARNT } from './settings.ts';
 
 /** How the vectors of the configured embedder read: as they were measured, and until then as those of a small model. */
@@ -21,6 +23,11 @@ export interface OpenCalibration {
   /** Measures the embedder where nobody has, in the background, as soon as it answers. Others only look whether it was done. */
   measure(): void;
   close(): Promise<void>;
+}
+
+/** The same of the space that each piece of work uses. */
+export interface OpenCalibrations extends OpenCalibration {
+  of(side: Side): OpenCalibration;
 }
 
 /** So often it is looked whether somebody has measured it, or whether it answers. */
@@ -40,9 +47,39 @@ const BUILTIN: OpenCalibration = {
   close: async () => {},
 };
 
-export function openCalibration({ embeddingModel }: Config, parts: Parts): OpenCalibration {
-  return embeddingModel === null ? BUILTIN : calibrationOf(parts);
+export function openCalibrations(
+  config: Config,
+  {
+    space: { embedder, sides },
+    ...parts
+  }: Omit<Parts, 'embedder'> & { readonly space: Pick<OpenSpace, 'embedder' | 'sides'> },
+): OpenCalibrations {
+  const { nextEmbedding } = config;
+  if (sides === null || nextEmbedding === null) {
+    const only = openCalibration(config, { ...parts, embedder });
+    return { ...only, of: () => only };
+  }
+  const both: Readonly<Record<Side, OpenCalibration>> = {
+    from: openCalibration(config, { ...parts, embedder: sides.from.embedder }),
+    to: openCalibration(nextEmbedding, { ...parts, embedder: sides.to.embedder }),
+  };
+  return {
+    vectors: () => both[sides.side()].vectors(),
+    near: () => both[sides.side()].near(),
+    measure: () => {
+      both.from.measure();
+      both.to.measure();
+    },
+    close: async () => {
+      await both.from.close();
+      await both.to.close();
+    },
+    of: (side) => both[side],
+  };
 }
+
+const openCalibration = ({ embeddingModel }: Pick<Config, 'embeddingModel'>, parts: Parts): OpenCalibration =>
+  embeddingModel === null ? BUILTIN : calibrationOf(parts);
 
 function calibrationOf({ ledger: { models }, embedder, log }: Parts): OpenCalibration {
   const { documents } = embedder;

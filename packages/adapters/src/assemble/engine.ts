@@ -1,16 +1,17 @@
 import type { ModelView } from '@slowwave/contracts';
-import type { BundleStore, Embedder, EngineDeps, Log, WebhookSender } from '@slowwave/engine';
+import type { BundleStore, Embedder, EngineDeps, IndexMoves, Log, WebhookSender } from '@slowwave/engine';
 import { type OpenedSchedule, openSchedule, type QueueConnection } from '../bullmq/index.ts';
 import type { Config } from '../config/index.ts';
 import { guardedImages, type UrlPolicy, urlPolicy } from '../net/index.ts';
 import { systemTools } from '../system/index.ts';
 import { o200kTokenizer } from '../tokens.ts';
 import { webhookSender } from '../webhooks.ts';
-import { type OpenCalibration, openCalibration } from './calibration.ts';
+import { type OpenCalibration, openCalibrations } from './calibration.ts';
 import { openChats } from './chats.ts';
 import { type FirstQuestion, firstQuestion, rememberChat } from './first-question.ts';
 import { knownModels } from './known-models.ts';
 import { comingModels, type Limits, loadInBackground, openLimits } from './models.ts';
+import { openMoves } from './moves.ts';
 import type { Observer } from './observer.ts';
 import { engineSettings } from './settings.ts';
 import { type OpenSpace, openSpace } from './space.ts';
@@ -31,6 +32,8 @@ export interface OpenEngine {
   readonly loadEmbedder: () => void;
   /** Makes the index the own one, also one that replaces it. */
   readonly adopt: OpenSpace['adopt'];
+  /** Its move to another embedder. */
+  readonly moves: IndexMoves;
   /** How its vectors read. */
   readonly calibration: OpenCalibration;
   /** false: no model describes images; else where these may be. */
@@ -58,7 +61,7 @@ export async function openEngine(config: Config, log: Log, observer: Observer): 
   const { meter } = observer;
   const opening = openLedger(config, log, observer);
   const [space, ledger, connection] = await openAll([
-    openSpace(config, log, { meter, models: comingModels(opening) }),
+    openSpace(config, log, { meter, models: comingModels(opening), ledger: opening }),
     opening,
     openQueue(config, log),
   ]);
@@ -69,7 +72,7 @@ export async function openEngine(config: Config, log: Log, observer: Observer): 
   const { chat, chats, otherChat, bulk, imageModel, each } = await openChats(config, { log, ledger, limits });
   const urls = urlPolicy(config.allowedPrivateUrls);
   const question = firstQuestion(config, { each, ledger, meter, tools: systemTools, log });
-  const calibration = openCalibration(config, { ledger, embedder, log });
+  const calibration = openCalibrations(config, { ledger, space, log });
   return {
     bundles: ledger.bundles,
     urls,
@@ -94,6 +97,7 @@ export async function openEngine(config: Config, log: Log, observer: Observer): 
     firstQuestion: question,
     loadEmbedder: () => loadInBackground(embedder),
     adopt,
+    moves: openMoves(config, { space, ledger, log, calibration }),
     calibration,
     images: imageModel !== null && urls,
     tenantModels: [...new Set([...each.map(({ name }) => name), 'builtin', ...config.tenantModels])],

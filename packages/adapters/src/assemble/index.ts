@@ -1,6 +1,6 @@
 export { ROOM_ADVICE } from '../misconfigured.ts';
 export { placeOf, type ThoughtPlace } from '../openai/message.ts';
-export { type OpenCalibration, openCalibration } from './calibration.ts';
+export { type OpenCalibration, openCalibrations } from './calibration.ts';
 export { openChats } from './chats.ts';
 export { type OpenEngine, openEngine } from './engine.ts';
 export { knownModels } from './known-models.ts';
@@ -15,6 +15,7 @@ export {
   openReranker,
 } from './models.ts';
 export { type Audit, type Observer, observe, openAudit, openReceipts } from './observer.ts';
+export { eachInOneSpace, inOneSpace, inOneSpaceForCaller } from './one-space.ts';
 export { engineSettings, kindsOf, runsOn } from './settings.ts';
 export { openSpace } from './space.ts';
 export {

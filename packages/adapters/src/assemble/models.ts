@@ -68,6 +68,7 @@ export const keepingIn = ({ models }: With['ledger']) => ({ store: models, now: 
 export const comingModels = (ledger: Promise<With['ledger']>): ModelStore => ({
   get: async (name) => (await ledger).models.get(name),
   put: async (name, known) => (await ledger).models.put(name, known),
+  swap: async (name, before, known) => (await ledger).models.swap(name, before, known),
 });
 
 export const pausedName = (key: string): string => `paused ${key}`;

@@ -1,7 +1,9 @@
 import {
+  currentMove,
   type Embedder,
   EngineError,
   type IndexMarker,
+  type Ledger,
   type Log,
   type ModelStore,
   type SearchIndex,
@@ -9,16 +11,19 @@ import {
 import type { Config } from '../config/index.ts';
 import { MISCONFIGURED } from '../misconfigured.ts';
 import { type OpenEmbedder, openEmbedder, vectorLength } from './models.ts';
+import { movingSpace, refuseOther, type Sides } from './moving-space.ts';
 import type { Observer } from './observer.ts';
-import { openIndex, openOn } from './stores.ts';
+import { type IndexPlace, movedIndex, openIndex, openOn, otherPlace, placeBy } from './stores.ts';
 
 /** The embedder of the configuration, and the index of its vectors. */
-interface Space {
+export interface Space {
   readonly embedder: OpenEmbedder;
   readonly index: SearchIndex;
 }
 
 export interface OpenSpace extends Space {
+  /** The two that it consists of, where the index may be moved; null: it is one. */
+  readonly sides: Sides | null;
   /** Makes the index the own one of whoever calls it: now, and once more when it is replaced because its vectors became known. */
   adopt(run: Adopting): Promise<void>;
   close(): Promise<void>;
@@ -27,6 +32,7 @@ export interface OpenSpace extends Space {
 interface Given extends Pick<Observer, 'meter'> {
   /** What is found out about the embedding model is kept there. */
   readonly models: ModelStore;
+  readonly ledger: Promise<Ledger>;
 }
 
 type Adopting = (space: { readonly index: SearchIndex; readonly embedder: Embedder }) => Promise<void>;
@@ -34,20 +40,47 @@ type Adopting = (space: { readonly index: SearchIndex; readonly embedder: Embedd
 /** A process starts though its embedding server is away: nobody waits longer for it. */
 const ANSWERS_WITHIN_MS = 10_000;
 
+/** The space of the configuration; and that of the next embedder with it, where one is named. */
+export async function openSpace(config: Config, log: Log, given: Given): Promise<OpenSpace> {
+  const { models } = given;
+  const [move, moved] = [await currentMove({ ledger: { models } }), await movedIndex(models)];
+  const { nextEmbedding: next } = config;
+  const placeOf = placeBy(moved);
+  const from = await openOneSpace(config, log, { ...given, placeOf });
+  const own = from.embedder.documents.fingerprint;
+  try {
+    refuseOther(move, own, next !== null);
+    if (next === null) return from;
+    const beside = { ...given, placeOf: () => otherPlace(placeOf(own)) };
+    const to = await openOneSpace({ ...config, ...next }, log, beside);
+    return await openOn([to], movingSpace(config, { from, to }, { ledger: given.ledger, log }));
+  } catch (error) {
+    await from.close();
+    throw error;
+  }
+}
+
+interface Placed extends Given {
+  /** Where the index of an embedder is. */
+  readonly placeOf: (fingerprint: string) => IndexPlace;
+}
+
 /**
  * How long vectors are is known before an index is opened: by the settings, by the embedding server, or, while that is away, by
  * the index. Where nobody knows it yet, texts go by words until the server is back.
  */
-export async function openSpace(config: Config, log: Log, given: Given): Promise<OpenSpace> {
+async function openOneSpace(config: Config, log: Log, { placeOf, ...given }: Placed): Promise<OpenSpace> {
   const open = async (length: number | null): Promise<Space> => {
     const embedder = await openEmbedder(config, log, { ...given, length });
-    return { embedder, index: await openOn([embedder], openIndex(config, embedder.documents, log)) };
+    const place = placeOf(embedder.documents.fingerprint);
+    return { embedder, index: await openOn([embedder], openIndex(config, { ...embedder.documents, place }, log)) };
   };
   const ask = () => vectorLength(config, { log, models: given.models, withinMs: ANSWERS_WITHIN_MS });
   const length = await ask().catch((error: unknown) => asUnanswered(error));
   if (!(length instanceof EngineError)) return settled(await open(length));
   const unknown = unknownSpace(config);
-  const index = await openIndex(config, unknown, unsurprised(log));
+  const place = placeOf(unknown.fingerprint);
+  const index = await openIndex(config, { ...unknown, place }, unsurprised(log));
   const marker = await openOn([index], index.marker());
   const known = lengthIn(marker, config);
   const problem = { error: length.message };
@@ -70,7 +103,7 @@ function asUnanswered(error: unknown): EngineError {
 const isOutage = ({ retryable, code }: EngineError): boolean => retryable && code !== 'model_misconfigured';
 
 const settled = ({ embedder, index }: Space): OpenSpace => ({
-  ...{ embedder, index },
+  ...{ embedder, index, sides: null },
   adopt: (run) => run({ index, embedder: embedder.documents }),
   close: () => closed({ embedder, index }),
 });
@@ -176,6 +209,7 @@ function late(first: Space, { open, ask, log, config }: Finding): OpenSpace {
       close: () => now.embedder.close(),
     },
     index: indexBy(() => now.index),
+    sides: null,
     adopt: (run) =>
       inTurn(async () => {
         await adoptBy([run], now);
@@ -221,6 +255,7 @@ const indexBy = (index: () => SearchIndex): SearchIndex => ({
   upsert: (points) => index().upsert(points),
   withdraw: (withdrawals) => index().withdraw(withdrawals),
   search: (queries) => index().search(queries),
+  vectors: (points) => index().vectors(points),
   forget: (of) => index().forget(of),
   compact: () => index().compact(),
   clear: () => index().clear(),

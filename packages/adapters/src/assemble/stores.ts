@@ -1,11 +1,13 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
+  currentMove,
   type Embedder,
   type IndexBuild,
   type Ledger,
   type Log,
   type ModelStore,
+  MoveRefusedError,
   type Rebuilding,
   type Rebuilt,
   rebuildIndex,
@@ -62,18 +64,51 @@ async function ledgerOf(config: Config, log: Log) {
   return openSqliteLedger({ path: join(dataDir, 'ledger.db'), tools: systemTools });
 }
 
+/** An index that was moved has changed its place with the next one. */
+export type IndexPlace = 1 | 2;
+
+export const otherPlace = (place: IndexPlace): IndexPlace => (place === 1 ? 2 : 1);
+
+/** Which embedder's index is at the second place; null: none is. */
+type Moved = { readonly fingerprint: string } | null;
+
+const MOVED = 'index at the second place';
+
+export const movedIndex = async (models: Pick<ModelStore, 'get'>): Promise<Moved> => (await models.get(MOVED)) as Moved;
+
+/** Noted when a move is confirmed. */
+export async function keepPlace(models: ModelStore, fingerprint: string, place: IndexPlace): Promise<void> {
+  await models.put(MOVED, place === 2 ? { fingerprint } : null);
+}
+
+/** While the server of a model is away, its name has to do. */
+export const placeBy =
+  (moved: Moved) =>
+  (fingerprint: string): IndexPlace => {
+    const named = fingerprint.endsWith(UNKNOWN) ? fingerprint.slice(0, -UNKNOWN.length + 1) : null;
+    const isMoved = named === null ? moved?.fingerprint === fingerprint : moved?.fingerprint.startsWith(named);
+    return isMoved ? 2 : 1;
+  };
+
+const UNKNOWN = ':unknown';
+
+const fileAt = (dataDir: string, place: IndexPlace): string => join(dataDir, place === 1 ? 'index.db' : 'index-2.db');
+const aliasAt = (index: string, place: IndexPlace): string => (place === 1 ? index : `${index}-2`);
+
+type At = Pick<Embedder, 'fingerprint' | 'dimensions'> & { readonly place: IndexPlace };
+
 /** The index of the configuration. A server that is configured and not there is an error, never a file instead. */
 export async function openIndex(
   { qdrant, dataDir }: Config,
-  { fingerprint, dimensions }: Pick<Embedder, 'fingerprint' | 'dimensions'>,
+  { fingerprint, dimensions, place }: At,
   log: Log,
 ): Promise<SearchIndex> {
   if (qdrant !== null) {
     const { openQdrantIndex } = await import('../qdrant/index.ts');
-    return openQdrantIndex({ ...qdrant, alias: qdrant.index, fingerprint, dimensions, log });
+    return openQdrantIndex({ ...qdrant, alias: aliasAt(qdrant.index, place), fingerprint, dimensions, log });
   }
   await mkdir(dataDir, { recursive: true });
-  return openSqliteIndex({ path: join(dataDir, 'index.db'), fingerprint, dimensions });
+  return openSqliteIndex({ path: fileAt(dataDir, place), fingerprint, dimensions });
 }
 
 /** For one of several processes on a folder: another one must not work the same ledger from a queue of its own. */
@@ -108,11 +143,14 @@ interface Parts {
 type Wishes = Rebuilding & { readonly keepOld: boolean };
 
 /**
- * Builds the index of the configuration anew from the ledger, beside the one in use. To change the embedder without a
- * gap: rebuild with the new settings, then restart all processes with them. Stopped and started again, it goes on.
+ * Builds the index of the configuration anew from the ledger, beside the one in use. Stopped and started again, it goes on. Not
+ * while the index is moved: whoever moves it fills another one.
  */
 export async function rebuildOwnIndex(config: Config, parts: Parts, wishes: Wishes): Promise<Rebuilt> {
-  const build = await openBuild(config, parts, wishes);
+  const move = await currentMove(parts);
+  if (move !== null && !move.cleaned) throw new MoveRefusedError(UNDER_WAY);
+  const place = placeBy(await movedIndex(parts.ledger.models))(parts.embedder.fingerprint);
+  const build = await openBuild(config, { ...parts, place }, wishes);
   try {
     return await rebuildIndex({ ...parts, tools: systemTools, settings: engineSettings(config) }, build, wishes);
   } finally {
@@ -120,15 +158,17 @@ export async function rebuildOwnIndex(config: Config, parts: Parts, wishes: Wish
   }
 }
 
+const UNDER_WAY = 'the index is being moved to another embedder; confirm or abandon the move first';
+
 async function openBuild(
   { qdrant, dataDir }: Config,
-  { embedder, log }: Parts,
+  { embedder, log, place }: Parts & { readonly place: IndexPlace },
   { keepOld }: Wishes,
 ): Promise<IndexBuild & { close(): Promise<void> }> {
   const { fingerprint, dimensions } = embedder;
-  if (qdrant === null) return openSqliteBuild({ path: join(dataDir, 'index.db'), fingerprint, dimensions });
+  if (qdrant === null) return openSqliteBuild({ path: fileAt(dataDir, place), fingerprint, dimensions });
   const { openQdrantBuild } = await import('../qdrant/index.ts');
-  return openQdrantBuild({ ...qdrant, alias: qdrant.index, fingerprint, dimensions, log, keepOld });
+  return openQdrantBuild({ ...qdrant, alias: aliasAt(qdrant.index, place), fingerprint, dimensions, log, keepOld });
 }
 
 /** What is open until it is closed. */

@@ -19,6 +19,13 @@ export function localSource(model: string): LocalSource | 'unknown' | null {
 
 const HOUR_MS = 3_600_000;
 
+const EmbeddingModel = z
+  .string()
+  .refine(
+    (model) => localSource(model) !== 'unknown',
+    `must be a model of the server, builtin, local, local:FOLDER (with a slash in it), or one of ${LOCAL_MODELS.map((name) => `local:${name}`).join(', ')}`,
+  );
+
 /** Every setting there is. Its description is what --help, .env.example and docs/settings.md say about it. */
 export const ENVIRONMENT = z.object({
   SLOWWAVE_HOST: z
@@ -181,16 +188,9 @@ export const ENVIRONMENT = z.object({
   SLOWWAVE_IMAGE_EXTRA_HEADERS: JsonHeaders.optional().describe(
     'JSON object of headers added to each request to the image model.',
   ),
-  SLOWWAVE_EMBEDDING_MODEL: z
-    .string()
-    .refine(
-      (model) => localSource(model) !== 'unknown',
-      `must be a model of the server, builtin, local, local:FOLDER (with a slash in it), or one of ${LOCAL_MODELS.map((name) => `local:${name}`).join(', ')}`,
-    )
-    .optional()
-    .describe(
-      `Embedding model. local: ${LOCAL_MODELS[0]}, run in this process without a server; local:NAME for ${LOCAL_MODELS.slice(1).join(', ')}; local:FOLDER for a folder with model.onnx, tokenizer.json and config.json. Default: text-embedding-3-small; without a model server builtin (hashed words), for trials only.`,
-    ),
+  SLOWWAVE_EMBEDDING_MODEL: EmbeddingModel.optional().describe(
+    `Embedding model. local: ${LOCAL_MODELS[0]}, run in this process without a server; local:NAME for ${LOCAL_MODELS.slice(1).join(', ')}; local:FOLDER for a folder with model.onnx, tokenizer.json and config.json. Default: text-embedding-3-small; without a model server builtin (hashed words), for trials only.`,
+  ),
   SLOWWAVE_EMBEDDING_DIMENSIONS: Count(8, 8_192)
     .optional()
     .describe("Length of the vectors. Default: the model's own length, which local models always use."),
@@ -220,6 +220,30 @@ export const ENVIRONMENT = z.object({
     ),
   SLOWWAVE_EMBEDDING_EXTRA_HEADERS: JsonHeaders.optional().describe(
     'JSON object of headers added to each embedding request.',
+  ),
+  SLOWWAVE_NEXT_EMBEDDING_MODEL: EmbeddingModel.optional().describe(
+    'Embedding model that the index is to be moved to while the present one is in use; see docs/embedders.md. Default: none.',
+  ),
+  SLOWWAVE_NEXT_EMBEDDING_DIMENSIONS: Count(8, 8_192)
+    .optional()
+    .describe('What SLOWWAVE_EMBEDDING_DIMENSIONS will be with the next embedding model; so are the following ones.'),
+  SLOWWAVE_NEXT_EMBEDDING_QUERY_PREFIX: z
+    .string()
+    .optional()
+    .describe('SLOWWAVE_EMBEDDING_QUERY_PREFIX of the next one.'),
+  SLOWWAVE_NEXT_EMBEDDING_DOCUMENT_PREFIX: z
+    .string()
+    .optional()
+    .describe('SLOWWAVE_EMBEDDING_DOCUMENT_PREFIX of the next one.'),
+  SLOWWAVE_NEXT_EMBEDDING_BASE_URL: Url('http:', 'https:')
+    .optional()
+    .describe('SLOWWAVE_EMBEDDING_BASE_URL of the next one. Default: the server of the chat model.'),
+  SLOWWAVE_NEXT_EMBEDDING_API_KEY: z.string().optional().describe('SLOWWAVE_EMBEDDING_API_KEY of the next one.'),
+  SLOWWAVE_NEXT_EMBEDDING_EXTRA_BODY: ExtraBody('model', 'input', 'encoding_format')
+    .optional()
+    .describe('SLOWWAVE_EMBEDDING_EXTRA_BODY of the next one.'),
+  SLOWWAVE_NEXT_EMBEDDING_EXTRA_HEADERS: JsonHeaders.optional().describe(
+    'SLOWWAVE_EMBEDDING_EXTRA_HEADERS of the next one.',
   ),
   SLOWWAVE_MODEL_HUB_URL: Url('http:', 'https:')
     .default('https://huggingface.co')

@@ -27,16 +27,9 @@ export function modelsOf(env: Environment, root: string) {
     chatFallbacks: fallbacksOf('CHAT', env),
     /** The models of steps that differ from the chat model, each in the order in which they are asked. */
     stepModels: stepModelsOf(env),
-    embeddingModel: modelOf(env.SLOWWAVE_EMBEDDING_MODEL, DEFAULT_EMBEDDING_MODEL, hasServerFor('EMBEDDING', env)),
-    embeddingServer: modelServerOf('EMBEDDING', env),
-    embeddingDimensions: env.SLOWWAVE_EMBEDDING_DIMENSIONS ?? null,
-    /** Before what is embedded; null: as the model is used to. */
-    embeddingPrefixes: {
-      query: prefixOf(env.SLOWWAVE_EMBEDDING_QUERY_PREFIX),
-      document: prefixOf(env.SLOWWAVE_EMBEDDING_DOCUMENT_PREFIX),
-    },
-    /** null: the embedding model does not run in this process. */
-    localModel: localModelOf(env, root),
+    ...embeddingOf(env, root),
+    /** What the index is to be moved to; null: nothing is named. */
+    nextEmbedding: env.SLOWWAVE_NEXT_EMBEDDING_MODEL === undefined ? null : nextEmbeddingOf(env, root),
     modelHub: env.SLOWWAVE_MODEL_HUB_URL,
     reranker: rerankerOf(env),
     /** What the provider allows of each chat model, for all processes together; null: no limit known. */
@@ -48,6 +41,38 @@ export function modelsOf(env: Environment, root: string) {
     },
   };
 }
+
+const embeddingOf = (env: Environment, root: string) => ({
+  embeddingModel: modelOf(env.SLOWWAVE_EMBEDDING_MODEL, DEFAULT_EMBEDDING_MODEL, hasServerFor('EMBEDDING', env)),
+  embeddingServer: modelServerOf('EMBEDDING', env),
+  embeddingDimensions: env.SLOWWAVE_EMBEDDING_DIMENSIONS ?? null,
+  /** Before what is embedded; null: as the model is used to. */
+  embeddingPrefixes: {
+    query: prefixOf(env.SLOWWAVE_EMBEDDING_QUERY_PREFIX),
+    document: prefixOf(env.SLOWWAVE_EMBEDDING_DOCUMENT_PREFIX),
+  },
+  /** null: the embedding model does not run in this process. */
+  localModel: localModelOf(env, root),
+});
+
+function nextEmbeddingOf(env: Environment, root: string): ReturnType<typeof embeddingOf> {
+  const next = embeddingOf(asIfNext(env), root);
+  const { settings } = next.embeddingServer;
+  const named = Object.entries(settings).map(([name, setting]) => [name, nameOfNext(setting)]);
+  return { ...next, embeddingServer: { ...next.embeddingServer, settings: Object.fromEntries(named) } };
+}
+
+const PRESENT = /^SLOWWAVE_EMBEDDING_(?!CONCURRENCY$)/;
+const NEXT = /^SLOWWAVE_NEXT_EMBEDDING_/;
+const nameOfNext = (setting: string): string => setting.replace(PRESENT, 'SLOWWAVE_NEXT_EMBEDDING_');
+
+/** The settings as they will be when the next embedding model is the present one. */
+const asIfNext = <Env extends Given | Environment>(env: Env): Env =>
+  Object.fromEntries(
+    Object.entries(env)
+      .filter(([name]) => !PRESENT.test(name))
+      .map(([name, value]) => [name.replace(NEXT, 'SLOWWAVE_EMBEDDING_'), value]),
+  ) as Env;
 
 /** The kinds of models that may have a server of their own. */
 type Kind = 'IMAGE' | 'EMBEDDING' | 'FALLBACK' | StepName;
@@ -171,6 +196,7 @@ export const contradictionsOfModels = (given: Given): string[] => [
     : []),
   ...batchesWithout(given),
   ...embedderWithout(given),
+  ...mistakesOfNext(given),
   ...(given.SLOWWAVE_RERANK_URL === undefined
     ? needless(given, /^SLOWWAVE_RERANK_/, 'a reranker; set SLOWWAVE_RERANK_URL')
     : []),
@@ -282,6 +308,14 @@ function embedderWithout(given: Given): string[] {
   return setAmong(given, [...OF_A_MODEL, ...OF_A_SERVER]).map(
     (name) => `${name}: does not apply to the builtin embedder; set SLOWWAVE_EMBEDDING_MODEL, or unset this`,
   );
+}
+
+function mistakesOfNext(given: Given): string[] {
+  const { SLOWWAVE_NEXT_EMBEDDING_MODEL: model } = given;
+  if (model === undefined) return needless(given, NEXT, 'a next embedding model; set SLOWWAVE_NEXT_EMBEDDING_MODEL');
+  const next = asIfNext(given);
+  const mistakes = [...modelsWithoutServer(next), ...embedderWithout(next)];
+  return mistakes.filter((mistake) => PRESENT.test(mistake)).map(nameOfNext);
 }
 
 /** A server of somebody's own has no model that could be guessed. */

@@ -50,6 +50,9 @@ export const receiptStore = storeOf<ReceiptStore>('receipts', {
     const heads = yield* newestFirst(OF_MEMORY, page, { tenant, memoryId, packed: packedId(memoryId) });
     return { ...heads, results: yield* whole(heads.results) };
   }),
+  asked: read(function* (limit) {
+    return yield* whole(yield* all<ReceiptRow>(SELECT_ASKED, { limit }));
+  }),
   judge: write(function* (tenant, id, { outcome, now }) {
     const found = yield* one(tenant, id);
     if (found === null) return null;
@@ -111,6 +114,10 @@ function* whole(heads: readonly ReceiptRow[]): Script<Receipt[]> {
 }
 
 const SELECT_ONE = `${SELECT} WHERE r.id = @id AND r.parts >= 0 AND ${OF_STANDING_LANE} AND l.tenant = @tenant`;
+
+/** Ids rise with time. */
+const SELECT_ASKED = `
+  ${SELECT} WHERE r.parts >= 0 AND r.question IS NOT NULL AND ${OF_STANDING_LANE} ORDER BY r.id DESC LIMIT @limit`;
 
 /** That a receipt told something, by a condition on `told` of one of its rows. */
 const inAnyPart = (receipt: string, told: (row: string) => string): string => `(${told(receipt)}

@@ -42,9 +42,20 @@ export const modelStore = storeOf<ModelStore>('models', {
     if (known === null) yield* run('DELETE FROM meta WHERE key = @key', { key });
     else yield* run(PUT_MODEL, { key, value: JSON.stringify(known) });
   }),
+  swap: write(function* (name, before, known) {
+    const key = MODEL + name;
+    const value = known === null ? null : JSON.stringify(known);
+    if (before === null) return value === null ? true : (yield* run(NEW_MODEL, { key, value })) === 1;
+    const held = { key, before: JSON.stringify(before) };
+    if (value === null) return (yield* run('DELETE FROM meta WHERE key = @key AND value = @before', held)) === 1;
+    const text = 'UPDATE meta SET value = @value WHERE key = @key AND value = @before';
+    return (yield* run(text, { ...held, value })) === 1;
+  }),
 });
 
 const MODEL = 'model ';
+
+const NEW_MODEL = 'INSERT INTO meta (key, value) VALUES (@key, @value) ON CONFLICT (key) DO NOTHING';
 
 const PUT_MODEL = `
   INSERT INTO meta (key, value) VALUES (@key, @value) ON CONFLICT (key) DO UPDATE SET value = excluded.value`;

@@ -17,7 +17,7 @@ import type {
   Trust,
   Turn,
 } from '@slowwave/engine';
-import { type Access, lookup, read, snapshot, statement, storeOf } from './access.ts';
+import { type Access, lookup, read, snapshot, statement, storeOf, write } from './access.ts';
 import { isStanding, type Listing, laneOfUser, newestFirst } from './page.ts';
 import { type MessageRow, messageFrom } from './rows/batch.ts';
 import {
@@ -31,7 +31,7 @@ import { all, allAs, first, firstAs, ifHeld, insert, run, type Script, together 
 import { type TermsColumns, termsFrom, termsOf } from './settings.ts';
 import { HELD, laneAt, laneHeldBy } from './turn.ts';
 import { noting, settle, settling } from './usage.ts';
-import { bytesOf, countRefused, vectorsFrom } from './vectors.ts';
+import { bytesOf, countRefused, dropVectors, vectorsFrom } from './vectors.ts';
 
 export function thoughtStore(access: Access): ThoughtStore {
   const { keepLate, ...store } = scripted(access);
@@ -91,6 +91,7 @@ const scripted = storeOf<ThoughtScripts>('thoughts', {
   list: read((tenant, filter, page) => newestFirst(CONSOLIDATIONS, page, { tenant, ...filter })),
   vectors: read(vectorsOf),
   storeVectors: statement(storeVectors),
+  dropVectors: write(dropVectors),
   refusedTexts: read(countRefused),
 });
 

@@ -1,4 +1,5 @@
-import { first, type Script } from './script.ts';
+import type { LaneId } from '@slowwave/engine';
+import { all, first, run, type Script } from './script.ts';
 
 /** A vector as it is kept; no bytes: the model refuses the text for good. */
 export const bytesOf = (vector: Float32Array | null): Buffer =>
@@ -14,6 +15,18 @@ export const vectorsFrom = (rows: readonly VectorRow[]): ReadonlyMap<string, Flo
 
 /** Copied: the bytes of a row need not begin where floats may. */
 const floatsOf = (bytes: Uint8Array): Float32Array => new Float32Array(new Uint8Array(bytes).buffer);
+
+/** By lanes, as the key of the table begins with them. */
+export function* dropVectors(
+  fingerprint: string,
+  { after, limit }: { readonly after: LaneId | null; readonly limit: number },
+): Script<LaneId | null> {
+  const text = 'SELECT id FROM lanes WHERE id > @after ORDER BY id LIMIT @limit';
+  const lanes = (yield* all<{ id: LaneId }>(text, { after: after ?? '', limit })).map(({ id }) => id);
+  if (lanes.length === 0) return null;
+  yield* run('DELETE FROM vectors WHERE lane IN :lanes AND fingerprint = @fingerprint', { lanes, fingerprint });
+  return lanes.at(-1) ?? null;
+}
 
 /** Texts that the model refuses for good. Reads nothing but an index of them. */
 export function* countRefused(fingerprint: string): Script<number> {

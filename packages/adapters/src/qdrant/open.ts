@@ -13,7 +13,7 @@ import {
 } from './collections.ts';
 import { tenantFilter } from './filters.ts';
 import type { Place } from './points.ts';
-import { pageOf, search } from './search.ts';
+import { pageOf, search, vectorsOf } from './search.ts';
 import { connected, type QdrantOptions, type QdrantServer } from './server.ts';
 import { forgetLane, upsert, withdraw } from './write.ts';
 
@@ -42,6 +42,7 @@ export async function openQdrantIndex(options: QdrantOptions): Promise<SearchInd
       queries.forEach(check);
       return search(server, asking, queries);
     },
+    vectors: (points) => vectorsOf(server, names, points),
     forget: (of) => forgetLane(server, names, of),
     compact: async () => ({ done: true, remains: [REMAINS] }),
     clear: () => clear(server, keeping),

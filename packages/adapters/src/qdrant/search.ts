@@ -1,5 +1,5 @@
 import type { Schemas } from '@qdrant/js-client-rest';
-import { compareIds, type IndexHit, type IndexQuery, matches, type PointPage } from '@slowwave/engine';
+import { compareIds, type IndexHit, type IndexQuery, matches, type PointName, type PointPage } from '@slowwave/engine';
 import type { SpaceNames } from './collections.ts';
 import { ANY_MEMORY, sightOf, tenantFilter } from './filters.ts';
 import { pointId, questionWeights, shownOf } from './points.ts';
@@ -158,6 +158,27 @@ const cosine = (score: number): number => Math.max(-1, Math.min(1, score));
 
 /** While a segment is being rebuilt a term may be counted in more points than there are, and weigh less than nothing. */
 const bm25 = (score: number): number => Math.max(0, score);
+
+/** What is asked for at a time: vectors come back as text. */
+const VECTORS_PER_CALL = 64;
+
+/** The vectors that points have, of unit length as the server keeps them. */
+export async function vectorsOf(
+  server: QdrantServer,
+  { alias, dense }: SpaceNames,
+  points: readonly PointName[],
+): Promise<(Float32Array | null)[]> {
+  const found = new Map<string, Float32Array>();
+  for (let start = 0; start < points.length; start += VECTORS_PER_CALL) {
+    const ids = points.slice(start, start + VECTORS_PER_CALL).map(pointId);
+    const request = { ids, with_payload: false, with_vector: [dense] };
+    for (const { id, vector } of await server.call((client) => client.retrieve(alias, request))) {
+      const values = (vector as Readonly<Record<string, readonly number[]>> | null | undefined)?.[dense] ?? [];
+      if (values.some((value) => value !== 0)) found.set(String(id), Float32Array.from(values));
+    }
+  }
+  return points.map((point) => found.get(pointId(point)) ?? null);
+}
 
 /** The points of a collection, or of what is behind an alias, from one id on; by id, which is the server's order. */
 export async function pageOf(

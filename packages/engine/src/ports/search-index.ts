@@ -78,6 +78,9 @@ export interface IndexPoint {
 /** A version that its memory has no more, since what it came from was undone, or that says nothing any more. */
 export type Withdrawal = Pick<IndexPoint, 'shelf' | 'tenant' | 'owner' | 'lane' | 'memoryId' | 'version' | 'revision'>;
 
+/** Where a point is. */
+export type PointName = Omit<Withdrawal, 'revision'>;
+
 /** Which versions a query sees. */
 export type Visibility =
   /** What holds now. */
@@ -161,6 +164,8 @@ export interface SearchIndex {
   withdraw(withdrawals: readonly Withdrawal[]): Promise<void>;
   /** One answer per query, in order; each leg's best `limit`, ties by memory id and version. What one leg finds is scored in the other, too. */
   search(queries: readonly IndexQuery[]): Promise<readonly (readonly IndexHit[])[]>;
+  /** Of each of these points the vector that it has here, at whatever revision; null: none, or one of zeros. */
+  vectors(points: readonly PointName[]): Promise<readonly (Float32Array | null)[]>;
   /**
    * Every point of a lane gone, all versions on every shelf, whoever else has the owner's name by now. Idempotent; no search finds one
    * when it resolves. Answers with how many there were.

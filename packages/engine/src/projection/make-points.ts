@@ -208,6 +208,12 @@ const isSpoken = ({ message: { role, resent } }: Pick<SaidMessage, 'message'>): 
 const textOf = (message: Message): string => cut(spokenOf(message).text, TEXT_CHARACTERS);
 const vectorText = (message: Message): string => cut(textOf(message), VECTOR_CHARACTERS);
 
+/** The text of a point's vector, as whoever made the point had it: the same for every embedder. */
+export function vectorTextOf({ shelf, text, metadata }: Pick<IndexPoint, 'shelf' | 'text' | 'metadata'>): string {
+  if (shelf === 'messages') return cut(text, VECTOR_CHARACTERS);
+  return shelf === 'entities' ? String(metadata.name) : text;
+}
+
 const placeOf = ({ tenant, lane, owner, revision }: Spoken, { id }: Message) => ({
   ...{ shelf: 'messages' as const, tenant, lane, owner, memoryId: id, version: VERSION, revision },
 });

@@ -83,6 +83,26 @@ export async function rebuildIndex(given: RebuildDeps, build: IndexBuild, how: R
   return { memories: all.memories, points: last.points + inGraph, byWords: left.size, resumed: known !== null };
 }
 
+/** What a walk through the ledger writes to. */
+export type Filled = Pick<IndexBuild, 'write' | 'forget' | 'withdraw' | 'note'>;
+
+/**
+ * Fills an index that whoever projects writes to as well, from where an earlier try stopped. What is just being projected is
+ * left to whoever does, so that nothing is embedded twice; what was changed before everybody wrote to it, the second walk finds.
+ */
+export async function fillIndex(
+  deps: RebuildDeps,
+  { into, from }: { readonly into: Filled; readonly from: BuildNote },
+  how: Rebuilding,
+): Promise<BuildNote> {
+  const walk = walker({ deps, build: into, how, leavesPending: true });
+  const all = await walk(from, { pass: 'all', changedSince: null });
+  const changed = await walk(all, { pass: 'changes', changedSince: from.startedAt - CLOCKS_APART_MS });
+  const points = await fillGraph(deps, into, how.cancel);
+  refuseIfStopped(how.cancel);
+  return { ...changed, points: changed.points + points };
+}
+
 interface Pass {
   readonly pass: RebuildProgress['pass'];
   readonly changedSince: Millis | null;
@@ -90,8 +110,10 @@ interface Pass {
 
 interface Walking {
   readonly deps: PageDeps;
-  readonly build: IndexBuild;
+  readonly build: Filled;
   readonly how: Rebuilding;
+  /** Without what the outbox still has. */
+  readonly leavesPending?: boolean;
 }
 
 /** One walk through the ledger. The place is noted only while everything is written: other walks are walked again. */
@@ -132,9 +154,12 @@ interface Reading extends IndexPageRequest {
   readonly read: (deps: PageDeps, request: IndexPageRequest, cancel: Cancellation) => Promise<IndexPage>;
 }
 
-async function takePage({ deps, build, how }: Walking, { read, ...request }: Reading): Promise<IndexPage> {
+async function takePage(
+  { deps, build, how, leavesPending = false }: Walking,
+  { read, ...request }: Reading,
+): Promise<IndexPage> {
   refuseIfStopped(how.cancel);
-  const page = await read(deps, request, how.cancel);
+  const page = await read({ ...deps, leavesPending }, request, how.cancel);
   await build.write(page.points);
   await build.withdraw(page.withdrawals);
   await takeBack(deps, build, [...page.points, ...page.withdrawals]);
@@ -156,7 +181,7 @@ function refuseIfStopped({ aborted }: Cancellation): void {
 }
 
 /** Who was being erased while the page was read: whoever erases them may have passed this index already. */
-async function takeBack({ ledger }: RebuildDeps, build: IndexBuild, written: readonly IndexLane[]): Promise<void> {
+async function takeBack({ ledger }: RebuildDeps, build: Filled, written: readonly IndexLane[]): Promise<void> {
   const lanes = new Map(written.map(({ tenant, owner, lane }) => [lane, { tenant, owner, lane }]));
   for (const of of lanes.values()) if (!(await ledger.erasures.standing(of.lane))) await build.forget(of);
 }
@@ -171,7 +196,7 @@ const embedGraph = (deps: WalkDeps, cancel: Cancellation): Promise<void> => walk
  * Writes all graphs into a new index that has taken over already. Whoever changes something from then on writes to the new one:
  * what counts is written by them or by this, and what counted once is in neither. Answers with how many points it wrote.
  */
-async function fillGraph(deps: WalkDeps, build: IndexBuild, cancel: Cancellation): Promise<number> {
+async function fillGraph(deps: WalkDeps, build: Filled, cancel: Cancellation): Promise<number> {
   let written = 0;
   await walkGraph(deps, cancel, async (lane, { points }) => {
     const [first] = points;
@@ -222,7 +247,7 @@ interface IndexPage {
   readonly more: boolean;
 }
 
-type PageDeps = MakingDeps & WalkDeps;
+type PageDeps = MakingDeps & WalkDeps & { readonly leavesPending?: boolean };
 
 /** What an index that is built anew is given of the ledger's memories, page by page. */
 export async function memoryPage(
@@ -231,7 +256,8 @@ export async function memoryPage(
   cancel: Cancellation,
 ): Promise<IndexPage> {
   const looked = await deps.ledger.memories.every(after, limit);
-  const memories = changedSince === null ? looked : await changedAmong(deps, looked, changedSince);
+  const changed = changedSince === null ? looked : await changedAmong(deps, looked, changedSince);
+  const memories = deps.leavesPending ? await settledAmong(deps, changed) : changed;
   return pageOf(looked, limit, await madeOf(deps, { memories, batches: [] }, cancel));
 }
 
@@ -240,9 +266,10 @@ export async function memoryPage(
  * that are found by it are written again: they were not changed by that, and a page before may have them as they were.
  */
 async function speechPage(deps: PageDeps, request: IndexPageRequest, cancel: Cancellation): Promise<IndexPage> {
-  const batches = await deps.ledger.speech.every(request);
+  const looked = await deps.ledger.speech.every(request);
+  const batches = deps.leavesPending ? looked.filter(({ projected }) => projected) : looked;
   const memories = request.changedSince === null ? [] : await hearersOf(deps, batches);
-  return pageOf(batches, request.limit, await madeOf(deps, { memories, batches }, cancel));
+  return pageOf(looked, request.limit, await madeOf(deps, { memories, batches }, cancel));
 }
 
 async function hearersOf({ ledger }: MakingDeps, batches: readonly SpokenBatch[]): Promise<readonly Memory[]> {
@@ -287,6 +314,12 @@ async function changedAmong(
   const credits = memories.length === 0 ? [] : await ledger.receipts.credits(memories.map(({ id }) => id));
   const credited = new Set(credits.filter(({ at }) => at >= since).map(({ memoryId }) => memoryId));
   return memories.filter((memory) => credited.has(memory.id) || changedAt(memory) >= since);
+}
+
+async function settledAmong({ ledger }: MakingDeps, memories: readonly Memory[]): Promise<readonly Memory[]> {
+  const pending = memories.length === 0 ? [] : await ledger.outbox.ofMemories(memories.map(({ id }) => id));
+  const ids = new Set(pending.map(({ memoryId }) => memoryId));
+  return memories.filter(({ id }) => !ids.has(id));
 }
 
 /** A confirmation and a rating leave the text as it is, but not what the index says of it. */

@@ -29,6 +29,7 @@ export async function openSqliteIndex(options: SqliteIndexOptions): Promise<Sear
     upsert: (points) => write('upsert', points),
     withdraw: (withdrawals) => write('withdraw', withdrawals),
     search: async (queries) => (await readers.search(queries)).map((hits) => hits.map(hitOf)),
+    vectors: (names) => read('vectors', names),
     forget: async (of) => {
       const gone = await write('forget', of);
       await readers.drop(of);

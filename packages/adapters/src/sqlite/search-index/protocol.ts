@@ -6,6 +6,7 @@ import type {
   IndexMarker,
   IndexPoint,
   IndexQuery,
+  PointName,
   Shelf,
   TenantId,
   Withdrawal,
@@ -46,6 +47,7 @@ export interface WriterMethods {
 export interface ReaderMethods {
   marker(): IndexMarker | null;
   count(tenant: TenantId, shelf: Shelf): number;
+  vectors(names: readonly PointName[]): readonly (Float32Array | null)[];
   /** Keeps nothing decoded of a lane, on any shelf. */
   drop(of: IndexLane): void;
   /** Points as JSON. */

@@ -1,10 +1,11 @@
-import type { IndexQuery } from '@slowwave/engine';
+import type { IndexQuery, PointName } from '@slowwave/engine';
 import { SHELVES } from '@slowwave/engine/storing';
 import { checkVector } from '../../check-vector.ts';
 import type { Sql } from '../ledger/sql.ts';
-import { foreignMarker, isOfSpace, markerOf, requireSpace } from './format.ts';
+import { foreignMarker, isOfSpace, markerOf, OWNER_NAMED, ownerKey, requireSpace } from './format.ts';
 import { ownerCache } from './owners.ts';
 import type { FoundPoint, IndexSpace, ReaderMethods } from './protocol.ts';
+import { floatsOf } from './record.ts';
 import { answerOf } from './search.ts';
 import { WITHDRAWN } from './tables.ts';
 import { takingTurns } from './turns.ts';
@@ -29,6 +30,10 @@ export function indexReader(sql: Sql, { space, cacheBytes }: { space: IndexSpace
       for (const shelf of SHELVES) cache.drop({ ...of, shelf });
     },
     count: (tenant, shelf) => sql.get<{ count: number }>(COUNT, { tenant, shelf })?.count ?? 0,
+    vectors: (names) => {
+      requireSpace(sql, space);
+      return names.map((name) => vectorOf(sql, name));
+    },
     page: (after, limit) => {
       const rows = sql.all<{ row: number; payload: string }>(SELECT_PAGE, { after: Number(after ?? -1), limit });
       const next = rows.length < limit ? null : String(rows.at(-1)?.row);
@@ -40,6 +45,16 @@ export function indexReader(sql: Sql, { space, cacheBytes }: { space: IndexSpace
     },
   };
 }
+
+function vectorOf(sql: Sql, { memoryId, version, ...of }: PointName): Float32Array | null {
+  const row = sql.get<{ vector: Buffer }>(SELECT_VECTOR, { ...ownerKey(of), memoryId, version });
+  const vector = row === null || row.vector.length === 0 ? null : floatsOf(row.vector).slice();
+  return vector?.some((value) => value !== 0) ? vector : null;
+}
+
+const SELECT_VECTOR = `
+SELECT vector FROM points JOIN details USING (row)
+WHERE owner = (SELECT number FROM owners WHERE ${OWNER_NAMED}) AND memory_id = @memoryId AND version = @version`;
 
 /** Nobody waits in front of a screen for those. */
 const isForDecision = ({ visibility }: IndexQuery): boolean => visibility.kind === 'live_or_said_after';

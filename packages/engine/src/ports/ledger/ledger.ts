@@ -110,4 +110,6 @@ export interface ModelStore {
   get(name: string): Promise<JsonObject | null>;
   /** null: what was known no longer holds. */
   put(name: string, known: JsonObject | null): Promise<void>;
+  /** As `put`, but only while what is known is still `before`. false: it is not, and nothing was changed. */
+  swap(name: string, before: JsonObject | null, known: JsonObject | null): Promise<boolean>;
 }

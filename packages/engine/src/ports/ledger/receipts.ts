@@ -59,6 +59,8 @@ export interface ReceiptStore {
   get(tenant: TenantId, id: string): Promise<Receipt | null>;
   /** Those that told a memory, in whatever version; newest first. */
   ofMemory(tenant: TenantId, memoryId: string, page: Page): Promise<Paged<Receipt>>;
+  /** The newest ones of all tenants that have a question. */
+  asked(limit: number): Promise<readonly Receipt[]>;
   /**
    * The outcome replaces the one before, with what was credited for it, and memories whose credit it changes are to be projected. null:
    * the tenant has no such receipt.

@@ -107,6 +107,14 @@ export interface ThoughtStore {
   /** Vectors of texts already embedded for this lane; missing ones are left out. */
   vectors(lane: LaneId, fingerprint: string, textHashes: readonly string[]): Promise<KnownVectors>;
   storeVectors(lane: LaneId, fingerprint: string, vectors: KnownVectors): Promise<void>;
+  /**
+   * The vectors of one fingerprint go, those of so many lanes after one. Answers with the last of these lanes; null: there were no
+   * more.
+   */
+  dropVectors(
+    fingerprint: string,
+    lanes: { readonly after: LaneId | null; readonly limit: number },
+  ): Promise<LaneId | null>;
   /** How many texts the model refuses for good, each counted once per lane. */
   refusedTexts(fingerprint: string): Promise<number>;
 }

@@ -1,0 +1,108 @@
+import type { IndexMoveAnswer, IndexMoveView } from '@slowwave/contracts';
+import { type Call, type Command, countOf } from '../command.ts';
+import { pairs } from '../output.ts';
+
+const PATH = '/v1/index/move';
+const MOST = 1_000_000_000;
+
+export const moveIndexCommand: Command = {
+  name: 'index move',
+  summary: 'Move the index to the next embedding model, while it is in use.',
+  about: `Needs SLOWWAVE_NEXT_EMBEDDING_MODEL in all processes of the server. A worker fills a new index
+next to the one in use. Then both are asked what users have asked lately, and searches use the
+new one if it finds as much. The old one is kept up to date until slowwave index confirm.`,
+  options: {
+    'dry-run': { value: null, about: 'Only say how many texts have to be embedded.' },
+    'tokens-per-minute': { value: 'N', about: 'What filling may use of the new model. Default: no limit.' },
+    margin: { value: 'SHARE', about: 'By how much the recall of the new index may be lower, 0 to 1. Default: 0.02.' },
+    manual: { value: null, about: 'Wait for slowwave index switch, also if the comparison passes.' },
+  },
+  run: async (call) => {
+    const { given } = call;
+    const limited = given.text('tokens-per-minute') !== null;
+    const margin = given.text('margin');
+    const answer = await call.ask<IndexMoveAnswer>('POST', PATH, {
+      ...(limited && { tokens_per_minute: countOf(given, 'tokens-per-minute', { usual: 1, max: MOST }) }),
+      ...(margin !== null && { margin: Number(margin) }),
+      auto: !given.flag('manual'),
+      dry_run: given.flag('dry-run'),
+    });
+    return told(answer);
+  },
+};
+
+export const statusOfMoveCommand: Command = {
+  name: 'index status',
+  summary: 'Show how far the move of the index is, and how the two indexes compare.',
+  run: async ({ ask }) => told(await ask<IndexMoveAnswer>('GET', PATH)),
+};
+
+/** Brings a move into another state. */
+const stepTo = (name: string, state: string, summary: string): Command => ({
+  name: `index ${name}`,
+  summary,
+  run: (call) => changed(call, { state }),
+});
+
+const changed = async ({ ask }: Call, body: object) => told(await ask<IndexMoveAnswer>('PATCH', PATH, body));
+
+export const switchIndexCommand: Command = {
+  ...stepTo('switch', 'switched', 'Search the new index.'),
+  options: { force: { value: null, about: 'Also if it finds less than the margin allows.' } },
+  run: (call) => changed(call, { state: 'switched', force: call.given.flag('force') }),
+};
+export const backToIndexCommand = stepTo('back', 'ready', 'Search the old index again; nothing is embedded for that.');
+export const confirmIndexCommand = stepTo('confirm', 'confirmed', 'Remove the old index and its vectors.');
+export const abandonIndexCommand = stepTo('abandon', 'abandoned', 'Give the move up and remove the new index.');
+
+function told(answer: IndexMoveAnswer) {
+  const { move, estimate } = answer;
+  if (estimate !== null) {
+    return {
+      value: answer,
+      text: `The new model has to embed about ${estimate.texts} texts with ${estimate.tokens} tokens.`,
+    };
+  }
+  return {
+    value: answer,
+    text: move === null ? 'The index is not being moved.' : `${textOf(move)}\n\n${NEXT_STEP[move.state]}`,
+  };
+}
+
+const PERCENT = 100;
+const percent = (share: number): string => `${(share * PERCENT).toFixed(1)} %`;
+
+function textOf(move: IndexMoveView): string {
+  const { comparison } = move;
+  const rows: (readonly [string, string | number])[] = [
+    ['state', move.state],
+    ['since', move.since],
+    ['from', move.from],
+    ['to', move.to],
+    ['points written', `${move.points} of about ${move.estimate.texts}`],
+    ['tokens per minute', move.tokens_per_minute ?? 'no limit'],
+    ['users lacking vectors', move.behind],
+  ];
+  if (comparison !== null) {
+    rows.push(
+      ['questions compared', `${comparison.questions}, ${comparison.asked} of them asked by users`],
+      ['recall of the old index', percent(comparison.from.recall)],
+      ['recall of the new index', percent(comparison.to.recall)],
+      ['agreement', percent(comparison.agreement)],
+      ['passed', comparison.passed ? 'yes' : 'no'],
+    );
+  }
+  if (move.problem !== null) rows.push(['last problem', move.problem]);
+  return pairs(rows);
+}
+
+const NEXT_STEP: Readonly<Record<IndexMoveView['state'], string>> = {
+  filling: 'Searches use the old index. Give it up with slowwave index abandon.',
+  ready:
+    'Searches use the old index. Continue with slowwave index switch (--force if it did not pass), or give it up with slowwave index abandon.',
+  switched:
+    'Searches use the new index. Return with slowwave index back, or remove the old one with slowwave index confirm.',
+  confirmed:
+    'Name the new model in SLOWWAVE_EMBEDDING_MODEL, remove the SLOWWAVE_NEXT_EMBEDDING_ settings, and restart the processes one after the other.',
+  abandoned: 'The new index is being removed.',
+};

@@ -1,0 +1,210 @@
+import {
+  type Cancellation,
+  currentMove,
+  EngineError,
+  type Embedder,
+  type IndexMove,
+  type IndexPoint,
+  isSwitched,
+  type Ledger,
+  type Log,
+  noteBehind,
+  type SearchIndex,
+  type Side,
+  writeBeside,
+  writeIn,
+  writesBoth,
+} from '@slowwave/engine';
+import type { Config } from '../config/index.ts';
+import { hurriedEmbedder } from '../limits/index.ts';
+import { systemTools } from '../system/index.ts';
+import type { OpenEmbedder } from './models.ts';
+import { chosen, isAwaited } from './one-space.ts';
+import type { OpenSpace, Space } from './space.ts';
+
+/** The index and the one that it may be moved to. */
+export interface Sides extends Readonly<Record<Side, Space>> {
+  /** Which of them this piece of work uses. */
+  side(): Side;
+  /** Looks at the move again, before anybody would do so. */
+  look(): Promise<IndexMove | null>;
+}
+
+interface Given {
+  readonly ledger: Promise<Ledger>;
+  readonly log: Log;
+}
+
+/** So often each process looks where a move stands; who works on one waits three times as long for all to have seen it. */
+const LOOKED_MS = 1_000;
+/** A process that was held up for longer than this looks again before it writes. */
+const STALE_MS = 2_000;
+const NEVER: Cancellation = { aborted: false, addEventListener: () => {}, removeEventListener: () => {} };
+
+/**
+ * Two spaces as one. Outside of a move it is the first. During a move everything is written to both, each with vectors of its own
+ * embedder, and all processes change over as soon as they see that it is switched: whichever they use has everything.
+ */
+export async function movingSpace(
+  { messagesInIndex }: Pick<Config, 'messagesInIndex'>,
+  spaces: Spaces,
+  { ledger, log }: Given,
+): Promise<OpenSpace> {
+  const view = await viewOf(spaces, { ledger, log });
+  const side = (): Side => chosen(view, () => (isSwitched(view.move()) ? 'to' : 'from'));
+  const moving = { spaces, view, side, ledger, settings: { messagesInIndex } };
+  return {
+    embedder: movingEmbedder(moving),
+    index: movingIndex(moving),
+    sides: { from: spaces.from, to: spaces.to, side, look: view.look },
+    adopt: async (run) => {
+      const own = isSwitched(await view.look()) ? 'to' : 'from';
+      await spaces[own].adopt(run);
+      // The other one is made by the move alone; where its server is away, it is asked when that is back.
+      await spaces[otherThan(own)].adopt(async () => {});
+    },
+    close: async () => {
+      view.close();
+      await Promise.all([spaces.from.close(), spaces.to.close()]);
+    },
+  };
+}
+
+type Spaces = Readonly<Record<Side, OpenSpace>>;
+
+interface Moving {
+  readonly spaces: Spaces;
+  readonly view: Awaited<ReturnType<typeof viewOf>>;
+  /** The one that this piece of work uses. */
+  readonly side: () => Side;
+  readonly ledger: Given['ledger'];
+  readonly settings: Pick<Config, 'messagesInIndex'>;
+}
+
+function movingEmbedder({ spaces, side }: Moving): OpenEmbedder {
+  const mine = (): OpenEmbedder => spaces[side()].embedder;
+  const embedder = (of: 'documents' | 'queries'): Embedder => ({
+    get fingerprint() {
+      return mine()[of].fingerprint;
+    },
+    get dimensions() {
+      return mine()[of].dimensions;
+    },
+    embed: (texts, cancel) => mine()[of].embed(texts, cancel),
+  });
+  return {
+    documents: embedder('documents'),
+    queries: embedder('queries'),
+    breaker: () => mine().breaker?.() ?? 'closed',
+    ready: async (onProgress) => {
+      await Promise.all([spaces.from.embedder.ready(onProgress), spaces.to.embedder.ready(() => {})]);
+    },
+    close: async () => {},
+  };
+}
+
+function movingIndex(moving: Moving): SearchIndex {
+  const { spaces, view, side } = moving;
+  const mine = (): SearchIndex => spaces[side()].index;
+  return {
+    marker: () => mine().marker(),
+    stamp: (marker) => mine().stamp(marker),
+    upsert: async (points) => {
+      const own = side();
+      const move = await view.fresh();
+      // Not only to its own: work that began before a switch may end after it was confirmed.
+      const isWritten = (one: Side): boolean => writesBoth(move) || isSwitched(move) === (one === 'to');
+      await Promise.all([
+        isWritten(own) && spaces[own].index.upsert(points),
+        isWritten(otherThan(own)) && writeTo(otherThan(own), points, moving),
+      ]);
+    },
+    withdraw: async (withdrawals) => {
+      const own = side();
+      await spaces[own].index.withdraw(withdrawals);
+      if ((await view.fresh()) !== null) await spaces[otherThan(own)].index.withdraw(withdrawals);
+    },
+    search: (queries) => mine().search(queries),
+    vectors: (points) => mine().vectors(points),
+    forget: async (of) => {
+      const own = side();
+      // Always from both: nothing erased is left in what a move has left behind.
+      const [gone] = await Promise.all([spaces[own].index.forget(of), spaces[otherThan(own)].index.forget(of)]);
+      return gone;
+    },
+    compact: async () => {
+      const [one, other] = [await spaces.from.index.compact(), await spaces.to.index.compact()];
+      return { done: one.done && other.done, remains: [...new Set([...one.remains, ...other.remains])] };
+    },
+    clear: () => mine().clear(),
+    count: (tenant, shelf) => mine().count(tenant, shelf),
+    page: (after, limit) => mine().page(after, limit),
+    close: async () => {},
+  };
+}
+
+/** To the one that this piece of work does not search. */
+async function writeTo(
+  other: Side,
+  points: readonly IndexPoint[],
+  { spaces, view, ledger, settings }: Moving,
+): Promise<void> {
+  const { index, embedder } = spaces[other];
+  const documents = isAwaited() ? hurriedEmbedder(embedder.documents) : embedder.documents;
+  const deps = { ledger: await ledger, tools: systemTools, settings };
+  const spoken = view.move()?.state === 'filling' ? ('kept' as const) : ('unknown' as const);
+  const of = { space: { index, embedder: documents }, points, spoken };
+  if (!writesBoth(view.move())) return writeIn(deps, of, NEVER);
+  await noteBehind(deps, other, await writeBeside(deps, of, NEVER));
+}
+
+const otherThan = (side: Side): Side => (side === 'from' ? 'to' : 'from');
+
+/** Where the move of these two spaces stands, as this process knows it. */
+async function viewOf(spaces: Spaces, { ledger, log }: Given) {
+  let move: IndexMove | null = null;
+  let at = 0;
+  const isOfThese = (one: IndexMove): boolean =>
+    one.from === spaces.from.embedder.documents.fingerprint && one.to === spaces.to.embedder.documents.fingerprint;
+  const look = async (): Promise<IndexMove | null> => {
+    const asked = performance.now();
+    const found = await currentMove({ ledger: await ledger });
+    const next = found !== null && isOfThese(found) ? found : null;
+    if (next?.state !== move?.state) log.info({ state: next?.state ?? 'none' }, 'the move of the index');
+    [move, at] = [next, asked];
+    return move;
+  };
+  // A ledger that does not answer is noticed by whoever writes.
+  const timer = setInterval(() => void look().catch(() => {}), LOOKED_MS).unref();
+  await look().catch((error: unknown) => {
+    clearInterval(timer);
+    throw error;
+  });
+  return {
+    move: () => move,
+    look,
+    fresh: async () => (performance.now() - at > STALE_MS ? look() : move),
+    close: () => clearInterval(timer),
+  };
+}
+
+/** A process that does not know both embedders would leave one index behind: it is told what to set instead. */
+export function refuseOther(move: IndexMove | null, own: string, hasNext: boolean): void {
+  if (move === null || isUnknown(own)) return;
+  if (move.state === 'confirmed' ? own === move.to || (own === move.from && hasNext) : own === move.from && hasNext)
+    return;
+  throw new EngineError(move.state === 'confirmed' ? afterMove(move) : duringMove(move), {
+    code: 'model_misconfigured',
+    retryable: false,
+  });
+}
+
+/** While its server is away nobody knows how long its vectors are. */
+const isUnknown = (fingerprint: string): boolean => fingerprint.endsWith(':unknown');
+
+const afterMove = ({ to }: IndexMove): string =>
+  `the index was moved to the embedder ${to}; name its model in SLOWWAVE_EMBEDDING_MODEL, or move it again from there`;
+
+const duringMove = ({ from, to }: IndexMove): string =>
+  `the index is being moved from ${from} to ${to}; name both, in SLOWWAVE_EMBEDDING_MODEL and ` +
+  'SLOWWAVE_NEXT_EMBEDDING_MODEL, until the move is confirmed or abandoned';

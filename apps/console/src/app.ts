@@ -21,6 +21,7 @@ import { settingsRoutes } from './settings.ts';
 import { studyRoutes } from './studies.ts';
 import { sessionRoutes, subjectRoutes } from './subjects.ts';
 import { suiteRoutes } from './suites.ts';
+import { taskReads, taskWrites } from './tasks.ts';
 import { undoRoutes } from './undos.ts';
 import { getUsage } from './usage.ts';
 import { userRoutes } from './users.ts';
@@ -52,6 +53,8 @@ export const consoleRoutes =
   (deps: ConsoleDeps): Routes =>
   async (app) => {
     await app.register(group('any', deps, sessionRoutes));
+    await app.register(group('search', deps, taskReads));
+    await app.register(group('ingest', deps, taskWrites));
     await app.register(group('manage', deps, manage));
     await app.register(
       group('admin', deps, [...replayRoutes, ...suiteRoutes, ...canaryRoutes, ...keyRoutes, listAudit]),

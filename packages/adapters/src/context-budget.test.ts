@@ -45,7 +45,9 @@ function parts(seed: number): ContextParts {
     saidAt: { at: i * 60_000, seq: i },
   }));
   const relations = facts(20, 'r').map(({ memoryId: id, text: said, validFrom }) => ({ id, text: said, validFrom }));
-  return { profile: facts(20, 'p'), memories: facts(40, 'm'), relations, summary: text().repeat(9), pending, told: [] };
+  const task = Array.from({ length: 9 }, () => `to do: ${text()}`);
+  const facts20 = facts(20, 'p');
+  return { profile: facts20, memories: facts(40, 'm'), relations, summary: text().repeat(9), task, pending, told: [] };
 }
 
 test.each([1, 2, 3, 4, 5])('a context never counts more tokens than it may (texts %i)', (seed) => {

@@ -90,6 +90,9 @@ function following(current: () => Ledger): Ledger {
     get memories() {
       return current().memories;
     },
+    get taskStates() {
+      return current().taskStates;
+    },
     get models() {
       return current().models;
     },

@@ -14,7 +14,7 @@ const TOKENS_DEFAULT = 1_000;
 /** As many short memories as fit in a thousand tokens. */
 const TOP_K_DEFAULT = 30;
 
-const ContextSection = z.enum(['profile', 'summary', 'memories', 'relations', 'pending']);
+const ContextSection = z.enum(['profile', 'summary', 'memories', 'relations', 'task', 'pending']);
 
 export const PostContext = z
   .strictObject({
@@ -39,7 +39,7 @@ export const PostContext = z
     cut: Cut.optional(),
     mode: SearchMode.default('hybrid'),
     as_of: Moment.optional().describe(
-      'Return what was true at this time. Summary and pending messages only exist ' +
+      'Return what was true at this time. Summary, task and pending messages only exist ' +
         'for the present and are omitted.',
     ),
     format: z.enum(['text', 'openai', 'anthropic']).default('text'),
@@ -48,7 +48,9 @@ export const PostContext = z
       .min(1)
       .max(ContextSection.options.length)
       .optional()
-      .describe('Defaults to all sections except relations.'),
+      .describe(
+        'Defaults to all sections except relations and task, which is what the run works on: /v1/runs/{id}/state.',
+      ),
     conversation_id: ExternalId.optional().describe(
       'Your id of the conversation. What the last context of the same conversation contained keeps its place, and new ' +
         'memories come after it, so that prompt caches hit.',
@@ -64,9 +66,10 @@ export const PostContext = z
   })
   .refine(hasOwnerId, { message: OWNER_ID_MISSING, path: ['user_id'] })
   .refine(
-    ({ as_of, sections = [] }) => as_of === undefined || !['summary', 'pending'].some((one) => isIn(sections, one)),
+    ({ as_of, sections = [] }) =>
+      as_of === undefined || !['summary', 'task', 'pending'].some((one) => isIn(sections, one)),
     {
-      message: 'as_of cannot be combined with the sections summary and pending; remove one or the other',
+      message: 'as_of cannot be combined with the sections summary, task and pending; remove one or the other',
       path: ['sections'],
     },
   )
@@ -78,6 +81,10 @@ export const PostContext = z
       path: ['query'],
     },
   )
+  .refine(({ sections = [], run_id }) => run_id !== undefined || !isIn(sections, 'task'), {
+    message: 'the section task is that of a run; add its run_id, or remove the section',
+    path: ['run_id'],
+  })
   .refine(({ after, conversation_id }) => after === undefined || conversation_id === undefined, {
     message: 'after and conversation_id both name what was told before; remove one of them',
     path: ['after'],
@@ -144,6 +151,7 @@ export const ContextResult = z
       summary: SectionView.optional(),
       memories: SectionView.optional(),
       relations: SectionView.optional(),
+      task: SectionView.optional(),
       pending: SectionView.optional(),
     }),
     summary_covers: CoveredView.optional().describe(

@@ -40,6 +40,7 @@ export const ExportLine = z
       'consolidation',
       'review',
       'summary',
+      'task_state',
       'entity',
       'relation',
       'statement',

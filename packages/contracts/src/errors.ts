@@ -55,6 +55,11 @@ export const Problem = z
       .array(DependentView)
       .optional()
       .describe('Only with has_dependents: what would have to be undone as well.'),
+    current_version: z
+      .number()
+      .int()
+      .optional()
+      .describe('Only with version_conflict of a run: the version of its state now; 0: it has none.'),
   })
   .meta({ id: 'Problem', examples: PROBLEMS });
 export type Problem = z.infer<typeof Problem>;

@@ -92,6 +92,22 @@ export const FORECASTS = [
 
 export const OUTCOMES = [{ outcome: 'good' }, { outcome: null }];
 
+export const TASK_STATES = [
+  {
+    goal: 'Book a trip to Oslo',
+    steps: [
+      { id: 'search', title: 'Find a flight', state: 'done', result: 'LH 2454 on 1 March' },
+      { id: 'pay', title: 'Pay for it', state: 'waiting_for_approval', needs_approval: true },
+    ],
+    data: { currency: 'EUR' },
+  },
+];
+
+export const TASK_PATCHES = [
+  { steps: [{ id: 'pay', state: 'done', result: 'Paid 140 EUR' }] },
+  { steps: [{ id: 'mail', title: 'Send the ticket' }], remove_steps: ['search'], data: { currency: null } },
+];
+
 export const MEMORIES = [
   { user_id: 'ana', memory: 'Lives in Lisbon' },
   {

@@ -186,6 +186,17 @@ export {
   SuiteView,
 } from './suites.ts';
 export {
+  EndTask,
+  PatchTaskState,
+  PutTaskState,
+  TaskDocument,
+  TaskHistoryQuery,
+  TaskListQuery,
+  TaskQuery,
+  TaskStateList,
+  TaskStateView,
+} from './tasks.ts';
+export {
   DependentView,
   ListUndosQuery,
   PostRedo,

@@ -47,6 +47,7 @@ import { describeSources } from './ledger-suite-sources.ts';
 import { describeSpeech, describeSpokenBatches } from './ledger-suite-speech.ts';
 import { describeSuites } from './ledger-suite-suites.ts';
 import { describeSummaries } from './ledger-suite-summaries.ts';
+import { describeTaskStates } from './ledger-suite-task-states.ts';
 import { describeTenants } from './ledger-suite-tenants.ts';
 import { describeThoughts } from './ledger-suite-thoughts.ts';
 import { describeTrail } from './ledger-suite-trail.ts';
@@ -102,6 +103,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeGlance(bench);
     describeUsage(bench);
     describeMeasured(bench);
+    describeTaskStates(bench);
     describeAudit(bench);
     describeTenants(bench);
     describeErasures(bench);

@@ -4,6 +4,7 @@ import { endLinks, forgetInKeys } from './memory-ledger-keys.ts';
 import { takeReceipts } from './memory-ledger-receipts.ts';
 import { change, rowOf, type State } from './memory-ledger-state.ts';
 import { takeCases } from './memory-ledger-suites.ts';
+import { takeTaskStates } from './memory-ledger-task-states.ts';
 import { findLane } from './memory-ledger-turns.ts';
 import { forgetInWebhooks, takeDeliveries } from './memory-ledger-webhooks.ts';
 
@@ -77,6 +78,7 @@ const TAKES = {
   batches: takeBatches,
   vectors: takeVectors,
   undos: takeUndos,
+  task_states: takeTaskStates,
   suite_cases: takeCases,
   canary_lanes: takeCanaryLanes,
 };

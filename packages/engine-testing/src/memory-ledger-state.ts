@@ -22,6 +22,7 @@ import type {
   Message,
   Millis,
   NightRecord,
+  NewTaskVersion,
   OutboxEntry,
   Pause,
   Plan,
@@ -35,6 +36,7 @@ import type {
   StoredAnswer,
   Suite,
   SuiteCase,
+  TaskState,
   Telling,
   TenantId,
   TenantSettings,
@@ -201,6 +203,11 @@ class LaneTable<Row extends { readonly lane: LaneId }> extends Map<string, Row> 
   }
 }
 
+/** A version of what a run works on, and under which key it was written. */
+export interface TaskRow extends TaskState {
+  readonly key: NewTaskVersion['key'];
+}
+
 /** All tables. Maps keep the order of insertion, which is the order of recording. */
 export interface State {
   readonly tools: Tools;
@@ -231,6 +238,7 @@ export interface State {
   readonly replays: Map<string, ReplayRow>;
   readonly suites: Map<string, Suite>;
   readonly suiteCases: Map<string, SuiteCase>;
+  readonly taskStates: TaskRow[];
   readonly undos: Undo[];
   readonly canaries: Map<string, CanaryRow>;
   readonly canaryLanes: Map<string, CanaryLaneRow>;
@@ -291,6 +299,7 @@ export function emptyState(tools: Tools): State {
     replays: new Map(),
     suites: new Map(),
     suiteCases: new Map(),
+    taskStates: [],
     undos: [],
     canaries: new Map(),
     canaryLanes: new Map(),

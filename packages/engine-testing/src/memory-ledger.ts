@@ -25,6 +25,7 @@ import { memorySpeech } from './memory-ledger-speech.ts';
 import { emptyState } from './memory-ledger-state.ts';
 import { memorySuites } from './memory-ledger-suites.ts';
 import { memorySummaries } from './memory-ledger-summaries.ts';
+import { memoryTaskStates } from './memory-ledger-task-states.ts';
 import { memoryThoughts } from './memory-ledger-thoughts.ts';
 import { memoryTrail } from './memory-ledger-trail.ts';
 import { memoryUndos } from './memory-ledger-undos.ts';
@@ -42,6 +43,7 @@ export function createMemoryLedger({ tools }: { tools: Tools }): Ledger {
     thoughts: memoryThoughts(state),
     summaries: memorySummaries(state),
     memories: memoryMemories(state),
+    taskStates: memoryTaskStates(state),
     saidIds: memorySaidIds(state),
     filtered: memoryFiltered(memoryMemories(state)),
     present: memoryPresent(state),

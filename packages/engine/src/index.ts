@@ -211,6 +211,8 @@ export type * from './ports/ledger/replays.ts';
 export type * from './ports/ledger/reviews.ts';
 export type * from './ports/ledger/suites.ts';
 export type * from './ports/ledger/summaries.ts';
+export type * from './ports/ledger/task-states.ts';
+export { TASK_VERSIONS_KEPT } from './ports/ledger/task-states.ts';
 export type * from './ports/ledger/thoughts.ts';
 export type * from './ports/ledger/trail.ts';
 export { FIRST_FAILED_STATUS, outcomeOf, REFUSED_STATUSES } from './ports/ledger/trail.ts';
@@ -318,6 +320,14 @@ export { hasPassed, whyGated } from './suites/gate.ts';
 export { type FileCase, importSuite, type RecordedSuite, recordSuite } from './suites/record.ts';
 export { type SuiteReport, saysOf } from './suites/report.ts';
 export { casesOf, type Estimate, estimateRun, startRun, usualBudget } from './suites/run.ts';
+export {
+  maskedTask,
+  patchedTask,
+  STEP_STATES,
+  type TaskDocument,
+  taskLines,
+  waitingForApproval,
+} from './tasks/task.ts';
 export { withoutAsker } from './text/asked.ts';
 export { DAY_MS, dayOf, isoOf, localIsoOf, millisOf, shownIsoOf, writtenOffset, zoneClock } from './text/dates.ts';
 export { HASH_VECTOR_VERSION, hashVector } from './text/hash-vector.ts';

@@ -46,6 +46,7 @@ export { NOT_KEPT, readsOtherwise } from './ports/ledger/erasures.ts';
 export { CLOCK_AHEAD_MS, CLOCK_NOTED_MS } from './ports/ledger/lanes.ts';
 export { LEFT_MAX } from './ports/ledger/outbox.ts';
 export { InvalidCursorError } from './ports/ledger/page.ts';
+export { TASK_VERSIONS_KEPT } from './ports/ledger/task-states.ts';
 export { FIRST_FAILED_STATUS, REFUSED_STATUSES } from './ports/ledger/trail.ts';
 export { HOURLY_GROUPS } from './ports/ledger/usage.ts';
 export { SHELVES, shownPart } from './ports/search-index.ts';

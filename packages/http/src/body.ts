@@ -14,7 +14,7 @@ const USUAL = 64 * KIB;
 /** A memory of 8,000 characters and 16,000 of metadata; or the ids of a thousand memories. */
 const MEMORY = 256 * KIB;
 /**
- * A query of 20,000 characters and 130,000 of filters; two prompts of 20,000, four instructions of 4,000, 50 categories and
+ * The state of a run, of 64,000 characters; a query of 20,000 characters and 130,000 of filters; two prompts of 20,000, four instructions of 4,000, 50 categories and
  * 100 prices; or prompts, instructions and the ids of a thousand batches. The latest turns of a search have only what its other
  * fields leave: rewriting reads the end of them, and no more fits a model.
  */
@@ -35,6 +35,8 @@ export const BODY_LIMITS: Readonly<Record<string, number>> = {
   'PUT /mem0/memories/:id': MEMORY,
   'DELETE /mem0/v1/batch': MEMORY,
   'PUT /v1/settings': LONG,
+  'PUT /v1/runs/:id/state': LONG,
+  'PATCH /v1/runs/:id/state': LONG,
   'POST /v1/replays': LONG,
   'POST /v1/suites': LINES,
   'POST /v1/suites/:name/runs': LONG,

@@ -184,6 +184,7 @@ export interface InputMistake {
 interface Extras {
   readonly errors?: readonly InputMistake[];
   readonly dependents?: Problem['dependents'];
+  readonly currentVersion?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
 }
@@ -194,6 +195,7 @@ export class ProblemError extends Error {
   readonly statusCode: number;
   readonly errors: readonly InputMistake[];
   readonly dependents: Problem['dependents'];
+  readonly currentVersion: number | undefined;
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(code: ErrorCode, detail: string, extras: Extras = {}) {
@@ -203,6 +205,7 @@ export class ProblemError extends Error {
     this.statusCode = ERROR_STATUS[code];
     this.errors = extras.errors ?? [];
     this.dependents = extras.dependents;
+    this.currentVersion = extras.currentVersion;
     this.headers = extras.headers ?? {};
   }
 }
@@ -226,6 +229,7 @@ export function problemBody(error: ProblemError, instance: string): Problem {
     detail: error.message,
     instance,
     ...(error.dependents !== undefined && { dependents: error.dependents }),
+    ...(error.currentVersion !== undefined && { current_version: error.currentVersion }),
     ...(error.errors.length > 0 && { errors: error.errors.map(({ path, message }) => ({ path, message })) }),
   };
 }

@@ -438,6 +438,7 @@ export type ContextResult = {
     readonly summary?: ContextSection | undefined;
     readonly memories?: ContextSection | undefined;
     readonly relations?: ContextSection | undefined;
+    readonly task?: ContextSection | undefined;
     readonly pending?: ContextSection | undefined;
   };
   /** Only if the summary is included: the first and the last message it was made of, and of how many. GET /v1/messages?around={message_id} shows the conversation there. */
@@ -595,6 +596,11 @@ export type Drift = {
   })[];
 };
 
+export type EndTask = {
+  /** The version you have read, like the header if-match; 0: there is none yet. If the run has another one, nothing is changed and the answer is 409. */
+  readonly version?: number | undefined;
+};
+
 export type EndedLinks = {
   /** How many links ended. */
   readonly ended: number;
@@ -684,7 +690,7 @@ export type Examination = {
 };
 
 export type ExportLine = {
-  readonly type: 'user' | 'batch' | 'message' | 'memory' | 'event' | 'consolidation' | 'review' | 'summary' | 'entity' | 'relation' | 'statement' | 'end';
+  readonly type: 'user' | 'batch' | 'message' | 'memory' | 'event' | 'consolidation' | 'review' | 'summary' | 'task_state' | 'entity' | 'relation' | 'statement' | 'end';
 };
 
 export type Failure = {
@@ -1415,6 +1421,26 @@ export type PatchRelation = {
   readonly reason?: string | undefined;
 };
 
+export type PatchTaskState = {
+  /** The version you have read, like the header if-match; 0: there is none yet. If the run has another one, nothing is changed and the answer is 409. */
+  readonly version?: number | undefined;
+  /** null removes it. */
+  readonly goal?: string | null | undefined;
+  /** Changes steps by their ids. A step that is not there yet needs a title, and is added behind the others. */
+  readonly steps?: readonly ({
+    readonly id: string;
+    readonly title?: string | undefined;
+    /** waiting_for_approval: it goes on once a person has agreed. */
+    readonly state?: 'pending' | 'running' | 'waiting_for_approval' | 'done' | 'failed' | 'skipped' | undefined;
+    readonly result?: string | null | undefined;
+    /** A person has to approve it before it is done. */
+    readonly needs_approval?: boolean | undefined;
+  })[] | undefined;
+  readonly remove_steps?: readonly string[] | undefined;
+  /** Replaces fields of the first level; null removes one. */
+  readonly data?: Readonly<Record<string, unknown>> | undefined;
+};
+
 export type PatchWebhook = {
   /** A public https URL, unless the operator lists its host in SLOWWAVE_ALLOW_PRIVATE_URLS. */
   readonly url?: string | undefined;
@@ -1674,11 +1700,11 @@ export type PostContext = {
   /** auto: return only what answers the query, and nothing if nothing does. none: return the best top_k, however bad they are. Defaults to auto; with threshold or rerank, to none. */
   readonly cut?: 'auto' | 'none' | undefined;
   readonly mode?: 'hybrid' | 'vector' | 'keyword' | undefined;
-  /** Return what was true at this time. Summary and pending messages only exist for the present and are omitted. */
+  /** Return what was true at this time. Summary, task and pending messages only exist for the present and are omitted. */
   readonly as_of?: string | undefined;
   readonly format?: 'text' | 'openai' | 'anthropic' | undefined;
-  /** Defaults to all sections except relations. */
-  readonly sections?: readonly ('profile' | 'summary' | 'memories' | 'relations' | 'pending')[] | undefined;
+  /** Defaults to all sections except relations and task, which is what the run works on: /v1/runs/{id}/state. */
+  readonly sections?: readonly ('profile' | 'summary' | 'memories' | 'relations' | 'task' | 'pending')[] | undefined;
   /** Your id of the conversation. What the last context of the same conversation contained keeps its place, and new memories come after it, so that prompt caches hit. */
   readonly conversation_id?: string | undefined;
   /** The receipt_id of the context before this one in the same conversation, instead of a conversation_id. One that is not known is ignored. */
@@ -2334,6 +2360,8 @@ export type Problem = {
   }[] | undefined;
   /** Only with has_dependents: what would have to be undone as well. */
   readonly dependents?: readonly Dependent[] | undefined;
+  /** Only with version_conflict of a run: the version of its state now; 0: it has none. */
+  readonly current_version?: number | undefined;
 };
 
 export type PromptList = {
@@ -2451,6 +2479,16 @@ export type PutSuiteMargins = {
     /** true: of the value of the baseline. */
     readonly relative?: true | undefined;
   } | null>>;
+};
+
+export type PutTaskState = {
+  /** The version you have read, like the header if-match; 0: there is none yet. If the run has another one, nothing is changed and the answer is 409. */
+  readonly version?: number | undefined;
+  /** What the run is to achieve. */
+  readonly goal?: string | undefined;
+  readonly steps?: readonly TaskStep[] | undefined;
+  /** Whatever else your program needs to go on. Prompts do not show it. */
+  readonly data?: Readonly<Record<string, unknown>> | undefined;
 };
 
 export type Ready = {
@@ -3327,6 +3365,50 @@ export type TakenSettings = {
   readonly settings: 'same' | 'taken' | 'kept';
 };
 
+export type TaskState = {
+  readonly run_id: string;
+  readonly user_id: string | null;
+  /** Only of a run that belongs to an agent. */
+  readonly agent_id: string | null;
+  readonly app_id: string | null;
+  readonly version: number;
+  readonly goal: string | null;
+  readonly steps: readonly TaskStepView[];
+  /** The ids of steps that wait for a person. */
+  readonly waiting_for_approval: readonly string[];
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly created_at: string;
+  /** When this version was written. */
+  readonly updated_at: string;
+  /** null: the run goes on. */
+  readonly ended_at: string | null;
+};
+
+export type TaskStateList = {
+  readonly results: readonly TaskState[];
+  readonly next_cursor: string | null;
+};
+
+export type TaskStep = {
+  readonly id: string;
+  readonly title: string;
+  /** waiting_for_approval: it goes on once a person has agreed. */
+  readonly state?: 'pending' | 'running' | 'waiting_for_approval' | 'done' | 'failed' | 'skipped' | undefined;
+  /** What came of it. */
+  readonly result?: string | undefined;
+  /** A person has to approve it before it is done. */
+  readonly needs_approval?: boolean | undefined;
+};
+
+export type TaskStepView = {
+  readonly id: string;
+  readonly title: string;
+  /** waiting_for_approval: it goes on once a person has agreed. */
+  readonly state: 'pending' | 'running' | 'waiting_for_approval' | 'done' | 'failed' | 'skipped';
+  readonly result: string | null;
+  readonly needs_approval: boolean;
+};
+
 export type ToldMemory = {
   readonly id: string;
   readonly memory: string;
@@ -3839,6 +3921,44 @@ export interface Operations {
   /** Renew the token of an open link. */
   'POST /v1/session/renew': {
     answer: RenewedToken;
+  };
+  /** List the runs of an owner that have a state, last changed first. */
+  'GET /v1/runs': {
+    query?: { user_id?: string | undefined; agent_id?: string | undefined; app_id?: string | undefined; ended?: string | undefined; limit?: number | undefined; cursor?: string | undefined; };
+    answer: TaskStateList;
+  };
+  /** Get what a run works on. */
+  'GET /v1/runs/{id}/state': {
+    params: { id: string; };
+    query?: { user_id?: string | undefined; agent_id?: string | undefined; app_id?: string | undefined; };
+    answer: TaskState;
+  };
+  /** Replace what a run works on. */
+  'PUT /v1/runs/{id}/state': {
+    params: { id: string; };
+    query?: { user_id?: string | undefined; agent_id?: string | undefined; app_id?: string | undefined; };
+    body: PutTaskState;
+    answer: TaskState;
+  };
+  /** Change parts of what a run works on. */
+  'PATCH /v1/runs/{id}/state': {
+    params: { id: string; };
+    query?: { user_id?: string | undefined; agent_id?: string | undefined; app_id?: string | undefined; };
+    body: PatchTaskState;
+    answer: TaskState;
+  };
+  /** List the versions of what a run works on, newest first. */
+  'GET /v1/runs/{id}/state/history': {
+    params: { id: string; };
+    query?: { user_id?: string | undefined; agent_id?: string | undefined; app_id?: string | undefined; limit?: number | undefined; cursor?: string | undefined; };
+    answer: TaskStateList;
+  };
+  /** Mark a run as ended. */
+  'POST /v1/runs/{id}/end': {
+    params: { id: string; };
+    query?: { user_id?: string | undefined; agent_id?: string | undefined; app_id?: string | undefined; };
+    body: EndTask;
+    answer: TaskState;
   };
   /** Get an overview of what happened lately and what waits for somebody. */
   'GET /v1/overview': {

@@ -12,6 +12,7 @@ import {
   wholeOf,
 } from './groups/manage.ts';
 import { memoriesOf, receiptsOf, usersOf } from './groups/memories.ts';
+import { runsOf } from './groups/runs.ts';
 import { suitesOf } from './groups/suites.ts';
 import { type SlowwaveOptions, settingsOf } from './options.ts';
 import { sender } from './send.ts';
@@ -31,6 +32,7 @@ export function createSlowwave(options: SlowwaveOptions) {
     nights: nightsOf(send),
     reviews: reviewsOf(send),
     replays: replaysOf(send),
+    runs: runsOf(send),
     suites: suitesOf(send),
     canaries: canariesOf(send),
     settings: settingsGroupOf(send),

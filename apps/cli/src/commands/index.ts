@@ -41,6 +41,7 @@ import { nightCommands, nightsCommand } from './nights.ts';
 import { rebuildIndexCommand, rebuildQueueCommand } from './rebuild.ts';
 import { replayCommand, whatIfCommand } from './replay.ts';
 import { approveCommand, rejectCommand, reviewsCommand } from './reviews.ts';
+import { endRunCommand, runStateCommand, runsCommand } from './runs.ts';
 import { setSettingCommand, settingsCommand } from './settings.ts';
 import { showCommand } from './show.ts';
 import {
@@ -99,6 +100,9 @@ export const COMMANDS: readonly Command[] = [
   eraseCommand,
   settingsCommand,
   setSettingCommand,
+  runsCommand,
+  runStateCommand,
+  endRunCommand,
   reviewsCommand,
   approveCommand,
   rejectCommand,

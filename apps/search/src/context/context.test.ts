@@ -177,6 +177,47 @@ describe('a context', () => {
   });
 });
 
+describe('the task of a run', () => {
+  const DOCUMENT = { goal: 'Book a trip', steps: [{ id: 'pay', title: 'Pay', state: 'waiting_for_approval' }] };
+
+  async function withTask(appId: string | null = null) {
+    const b = await bench();
+    const { ledger, tools } = b.engine.deps;
+    const lane = await ledger.memories.laneOf(DEFAULT_TENANT, { kind: 'user', id: 'ann' }, tools.now());
+    await ledger.taskStates.write({
+      ...{
+        tenant: DEFAULT_TENANT,
+        lane,
+        runId: 'trip',
+        appId,
+        expected: 0,
+        document: DOCUMENT,
+        ends: false,
+        key: null,
+      },
+      now: tools.now(),
+    });
+    return b;
+  }
+
+  test('is shown on request, of that run alone', async () => {
+    const { told } = await withTask();
+    const shown = await told({ run_id: 'trip', sections: ['task', 'pending'] });
+    expect(shown.text).toContain('# Task of this run\n- goal: Book a trip\n- waiting for approval: Pay\n');
+    expect(shown.sections.task).toEqual({ shown: 2, left_out: 0 });
+    expect((await told({ run_id: 'trip' })).text).toBe('');
+    expect((await told({ run_id: 'other', sections: ['task'] })).text).toBe('');
+    expect((await told({ user_id: 'bob', run_id: 'trip', sections: ['task'] })).text).toBe('');
+  });
+
+  test('needs a run, and exists for the present alone', async () => {
+    const { ask } = await withTask();
+    expect((await ask({ user_id: 'ann', sections: ['task'] })).json()).toMatchObject({ errors: [{ path: 'run_id' }] });
+    const then = { user_id: 'ann', run_id: 'trip', sections: ['task'], as_of: '2026-01-01T00:00:00Z' };
+    expect((await ask(then)).json()).toMatchObject({ errors: [{ path: 'sections' }] });
+  });
+});
+
 describe('for an API of chat completions', () => {
   const turns = ['Hello', 'I am Ann'];
 

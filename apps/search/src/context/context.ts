@@ -62,7 +62,7 @@ export interface ContextQuestion {
 }
 
 /** Sections that only exist for the present. */
-const PRESENT: readonly SectionName[] = ['summary', 'pending'];
+const PRESENT: readonly SectionName[] = ['summary', 'task', 'pending'];
 
 /** Reads all sections at once and makes a block of them. */
 async function context(deps: SearchDeps, question: ContextQuestion): Promise<ContextResult> {
@@ -94,8 +94,8 @@ const toldIn = ({ citations, relations }: AssembledContext): readonly Told[] => 
 
 function isWanted(name: SectionName, { sections, as_of, query, messages }: PostContext): boolean {
   if (sections !== undefined) return sections.includes(name);
-  // They need a read of the graph, so only on request.
-  if (name === 'relations') return false;
+  // Each needs a read of its own, so only on request.
+  if (name === 'relations' || name === 'task') return false;
   if (name === 'memories') return (query ?? messages) !== undefined;
   return as_of === undefined || !PRESENT.includes(name);
 }

@@ -9,6 +9,7 @@ import {
   queryOf,
   type SectionName,
   scopeOf,
+  taskLines,
 } from '@slowwave/engine';
 import { ProblemError } from '@slowwave/http';
 import { deadlineOf, LATE, lateNote } from '../deadline.ts';
@@ -46,11 +47,12 @@ export async function readParts(
   const has = (...names: SectionName[]): boolean => names.some((name) => sections.includes(name));
   const ask = async <T>(wanted: boolean, name: string, read: () => Promise<T>): Promise<Part<T>> =>
     wanted ? { name, outcome: await outcomeOf(read, limit) } : { name, outcome: null };
-  const [told, searched, profile, conversation] = await Promise.all([
+  const [told, searched, profile, conversation, task] = await Promise.all([
     ask(has('memories', 'profile'), 'what was told before', () => toldBefore(deps, question)),
     ask(has('memories', 'relations'), partOf(sections), () => found(deps, question, sections)),
     ask(has('profile'), 'profile', () => profileOf(deps, question)),
     ask(has('summary', 'pending'), 'summary and pending', () => conversationOf(deps, question)),
+    ask(has('task'), 'task', () => taskOf(deps, question)),
   ]);
   const asked = readOf(searched);
   const present = readOf(conversation);
@@ -61,6 +63,7 @@ export async function readParts(
       memories: asked?.facts ?? [],
       relations: asked?.relations ?? [],
       summary: has('summary') ? (present?.summary ?? null) : null,
+      task: readOf(task) ?? [],
       pending: has('pending') ? (present?.pending ?? []) : [],
       told: placed(readOf(told) ?? [], lasting, sections),
     },
@@ -69,7 +72,7 @@ export async function readParts(
     ...(asked?.rewritten !== undefined && { rewritten: asked.rewritten }),
     degraded: [
       ...(asked?.degraded ?? []),
-      ...missing(deps, [searched, profile, conversation]),
+      ...missing(deps, [searched, profile, conversation, task]),
       ...notesOf(deps, [told]),
     ],
   };
@@ -166,6 +169,18 @@ const FILTERED_MAX = 200;
 
 const conversationOf = ({ ledger }: SearchDeps, { tenant, body }: ContextQuestion): Promise<Conversation> =>
   ledger.present.conversation(tenant, scopeOf(body), { messages: PENDING_MAX, longest: PENDING_BYTES_MAX });
+
+/** What the run works on; nothing where it has no state, or one of another app. */
+async function taskOf(
+  { ledger }: SearchDeps,
+  { tenant, body, app, living }: ContextQuestion,
+): Promise<readonly string[]> {
+  const lane = await living;
+  if (lane === null || body.run_id === undefined) return [];
+  const state = await ledger.taskStates.get({ tenant, lane: lane.id, runId: body.run_id });
+  if (state === null || (app !== null && state.appId !== app)) return [];
+  return taskLines(state.document);
+}
 
 /** The outcome of a part. */
 type Outcome<T> =

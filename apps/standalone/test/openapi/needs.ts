@@ -32,6 +32,13 @@ const ofKey: Need = async (world) => ({ params: { id: await world.key() } });
 const ofTenant: Need = async () => ({ params: { id: 'acme' } });
 const ofWebhook: Need = async (world) => ({ params: { id: await world.webhook() } });
 
+const ofRun =
+  (id: string, begun = true): Need =>
+  async (world) => {
+    if (begun) await world.done(`PUT /v1/runs/${id}/state?user_id=ana`, { steps: [{ id: 'pay', title: 'Pay' }] });
+    return { params: { id }, query: { user_id: 'ana' } };
+  };
+
 const ofOwner: Need = async () => ({ query: { user_id: 'ana' } });
 const ofEntity: Need = async (world) => ({ params: { id: (await world.relation()).source.id } });
 const ofRelation: Need = async (world) => ({ params: { id: (await world.relation()).id } });
@@ -72,6 +79,16 @@ export const NEEDS: Readonly<Record<string, Need>> = {
   getReceipt: ofReceipt,
   postOutcome: ofReceipt,
   ...ofGraphs,
+  listTaskStates: ofOwner,
+  getTaskState: ofRun('read'),
+  getTaskStateHistory: ofRun('reread'),
+  putTaskState: ofRun('begun', false),
+  patchTaskState: ofRun('changed'),
+  endTask: async (world) => {
+    const needed = await ofRun('ended')(world);
+    await world.done('PATCH /v1/runs/ended/state?user_id=ana', { goal: 'Book it' });
+    return needed;
+  },
   getSources: async (world) => ({ params: { id: (await world.consolidated()).memory } }),
   listMessages: async (world) => ({ query: { around: (await world.consolidated()).event } }),
   getConsolidation: ofConsolidation,

@@ -92,6 +92,7 @@ class ContextResultSections(TypedDict):
     summary: NotRequired[ContextSection]
     memories: NotRequired[ContextSection]
     relations: NotRequired[ContextSection]
+    task: NotRequired[ContextSection]
     pending: NotRequired[ContextSection]
 
 
@@ -203,7 +204,7 @@ class ErasureAccepted(TypedDict):
 
 
 class ExportLine(TypedDict):
-    type: Literal['user', 'batch', 'message', 'memory', 'event', 'consolidation', 'review', 'summary', 'entity', 'relation', 'statement', 'end']
+    type: Literal['user', 'batch', 'message', 'memory', 'event', 'consolidation', 'review', 'summary', 'task_state', 'entity', 'relation', 'statement', 'end']
 
 
 class Failure(TypedDict):
@@ -796,11 +797,11 @@ class ContextOptions(TypedDict):
     # auto: return only what answers the query, and nothing if nothing does. none: return the best top_k, however bad they are. Defaults to auto; with threshold or rerank, to none.
     cut: NotRequired[Literal['auto', 'none']]
     mode: NotRequired[Literal['hybrid', 'vector', 'keyword']]
-    # Return what was true at this time. Summary and pending messages only exist for the present and are omitted.
+    # Return what was true at this time. Summary, task and pending messages only exist for the present and are omitted.
     as_of: NotRequired[str]
     format: NotRequired[Literal['text', 'openai', 'anthropic']]
-    # Defaults to all sections except relations.
-    sections: NotRequired[Sequence[Literal['profile', 'summary', 'memories', 'relations', 'pending']]]
+    # Defaults to all sections except relations and task, which is what the run works on: /v1/runs/{id}/state.
+    sections: NotRequired[Sequence[Literal['profile', 'summary', 'memories', 'relations', 'task', 'pending']]]
     # Your id of the conversation. What the last context of the same conversation contained keeps its place, and new memories come after it, so that prompt caches hit.
     conversation_id: NotRequired[str]
     # The receipt_id of the context before this one in the same conversation, instead of a conversation_id. One that is not known is ignored.

@@ -231,6 +231,7 @@ export const ERASING: readonly Erasing[] = [
   { pick: pick('undos'), deletes: [['undos', 'id IN :ids']] },
   { pick: pick('canary_lanes', 'lane'), deletes: [['canary_lanes', 'lane = @lane AND lane IN :ids']] },
   { pick: pickPlaces('tellings'), deletes: [['tellings', AT_PLACES]] },
+  { pick: pickPlaces('task_states'), deletes: [['task_states', AT_PLACES]] },
   { pick: pick('suite_cases'), deletes: [['suite_cases', 'id IN :ids']] },
   { pick: pick('imports'), deletes: [['imports', 'id IN :ids']] },
   { pick: pickPlaces('scopes'), deletes: [['scopes', AT_PLACES]] },

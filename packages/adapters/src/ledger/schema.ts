@@ -618,6 +618,26 @@ CREATE TABLE tellings (
 );
 CREATE INDEX tellings_by_time ON tellings (told_at);
 
+-- What runs work on: one row for each version.
+CREATE TABLE task_states (
+  tenant text COLLATE "C" NOT NULL,
+  lane text COLLATE "C" NOT NULL REFERENCES lanes (id),
+  run_id text COLLATE "C" UNNOTED NOT NULL,
+  version bigint NOT NULL,
+  latest boolean NOT NULL,
+  app_id text COLLATE "C" UNNOTED,
+  document jsonb UNNOTED NOT NULL,
+  -- The caller's key of the write, and a hash of what was sent with it.
+  idempotency_key text COLLATE "C" UNNOTED,
+  body_hash text,
+  created_at bigint NOT NULL,
+  written_at bigint NOT NULL,
+  ended_at bigint,
+  PRIMARY KEY (lane, run_id, version)
+);
+CREATE INDEX task_states_latest ON task_states (lane, written_at, run_id) WHERE latest;
+CREATE INDEX task_states_ended ON task_states (tenant, ended_at) WHERE latest AND ended_at IS NOT NULL;
+
 CREATE TABLE settings (tenant text COLLATE "C" PRIMARY KEY, settings jsonb NOT NULL);
 
 -- What a day of a tenant may use at most, as the operator says.

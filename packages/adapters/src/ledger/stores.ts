@@ -27,6 +27,7 @@ import { modelStore, settingsStore } from './settings.ts';
 import { speechStore } from './speech.ts';
 import { suiteStore } from './suites.ts';
 import { summaryStore } from './summaries.ts';
+import { taskStateStore } from './task-states.ts';
 import { thoughtStore } from './thoughts.ts';
 import { trailStore } from './trail.ts';
 import { undoStore } from './undos.ts';
@@ -76,6 +77,7 @@ export const storesOf = (access: Access, { append, around, compact, filtering, n
     speech: speechStore(access),
     suites: suiteStore(access),
     summaries: summaryStore(access),
+    taskStates: taskStateStore(access),
     thoughts: thoughtStore(access),
     trail: trailStore(access),
     undos: undoStore(access),

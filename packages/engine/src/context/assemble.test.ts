@@ -26,7 +26,15 @@ const pending = (content: PendingMessage['content'], seq: number, given: Partial
   ...given,
 });
 
-const NOTHING: ContextParts = { profile: [], memories: [], relations: [], summary: null, pending: [], told: [] };
+const NOTHING: ContextParts = {
+  profile: [],
+  memories: [],
+  relations: [],
+  summary: null,
+  task: [],
+  pending: [],
+  told: [],
+};
 const ASK: ContextAsk = { maxTokens: 1_000, form: 'text', alternating: false, given: [], now: START };
 const assemble = (parts: Partial<ContextParts>, ask: Partial<ContextAsk> = {}) =>
   assembleContext(estimatingTokenizer, { ...NOTHING, ...parts }, { ...ASK, ...ask });
@@ -79,6 +87,19 @@ test('relations stand behind the memories, dated and without a mark, and are cut
   expect(told.sections.relations.shown + told.sections.relations.leftOut).toBe(200);
 });
 
+test('the task of a run stands behind the summary, one line for each step, whatever signs it has', () => {
+  const task = ['goal: Book\na trip', 'waiting for approval: Pay'];
+  const { block, sections } = assemble({ memories: [fact('User likes tea')], task });
+  expect(block).toContain('# Task of this run\n- goal: Book a trip\n- waiting for approval: Pay\n# Today');
+  expect(sections.task).toEqual({ shown: 2, leftOut: 0 });
+  const short = assemble(
+    { task: Array.from({ length: 99 }, (_, i) => `to do: ${'word '.repeat(20)}${i}`) },
+    { maxTokens: 150 },
+  );
+  expect(short.tokens).toBeLessThanOrEqual(150);
+  expect(short.sections.task.shown).toBeGreaterThan(0);
+});
+
 describe('the budget', () => {
   const full: ContextParts = {
     relations: Array.from({ length: 30 }, (_, i) => ({
@@ -90,6 +111,7 @@ describe('the budget', () => {
     profile: many(30, (i) => `User trait number ${i} is quite lasting`),
     memories: many(60, (i) => `Event ${i} has happened to the user`),
     summary: 'They talked about many things. '.repeat(30),
+    task: Array.from({ length: 3 }, (_, i) => `to do: step ${i}`),
     pending: Array.from({ length: 40 }, (_, i) => pending(`message ${i} says a few words`, i)),
   };
 

@@ -25,6 +25,7 @@ import {
   summaryItems,
   summaryLine,
   TURN_TOKENS,
+  taskItems,
   turnsOf,
   worthShowing,
 } from './items.ts';
@@ -59,13 +60,14 @@ export function queryOf(turns: readonly { readonly role: string; readonly text: 
 /*
  * Parts of the room. Memories are what was asked for. A profile is short or not worth its place in every prompt. What was
  * said last matters most for what is said next, but a chat backend mostly has it anyway. Relations have theirs of what the
- * memories have without them.
+ * memories have without them; a task comes on top, and all others have less.
  */
 const SHARES: Readonly<Record<SectionName, number>> = {
   profile: 0.25,
   memories: 0.4,
   relations: 0.15,
   summary: 0.15,
+  task: 0.2,
   pending: 0.2,
 };
 
@@ -78,6 +80,7 @@ const HEADINGS: Readonly<Record<SectionName, string>> = {
   memories: '# Memories\n',
   relations: '# Relations\n',
   summary: '# Conversation so far\n',
+  task: '# Task of this run\n',
   pending: '# Said recently\n',
 };
 
@@ -118,12 +121,14 @@ function wishesOf(room: Room, parts: ContextParts, form: ContextAsk['form']) {
   const asked = new Set([...profile, ...memories]);
   const told = before.map(({ item, turns }): Retold => item && { item, turns, asked: asked.has(item) });
   const relations = relationItems(room, parts.relations);
+  const task = taskItems(room, parts.task);
   const pending = pendingItems(room, parts.pending, form);
-  const others = tokensOf([...asked, ...staying(told, staleRoom(room)), ...relations, ...pending]);
+  const others = tokensOf([...asked, ...staying(told, staleRoom(room)), ...relations, ...task, ...pending]);
   // A summary is cut to its share, or to what the others leave.
-  const forSummary = Math.floor(Math.max(maxTokens * SHARES.summary, maxTokens - others));
+  const wanted = task.length === 0 ? 1 : 1 + SHARES.task;
+  const forSummary = Math.floor(Math.max((maxTokens * SHARES.summary) / wanted, maxTokens - others));
   const summary = summaryItems(tokenizer, parts.summary, forSummary - headingOf('summary'));
-  const items: Record<SectionName, ContextItem[]> = { profile, memories, relations, summary, pending };
+  const items: Record<SectionName, ContextItem[]> = { profile, memories, relations, summary, task, pending };
   const wishes = SECTIONS.map((name) => ({
     items: items[name],
     heading: name === 'pending' && form === 'turns' ? 0 : headingOf(name),
@@ -159,11 +164,14 @@ function render(items: readonly ContextItem[], { ask, today, told }: Whole): Ren
   const facts = inOrderOfTelling(items.filter(isFact), told);
   const marked = facts.map((item, i) => ({ item, ref: `m${i + 1}` }));
   const pending = items.filter((item): item is PendingItem => item.section === 'pending').sort(bySaying);
-  const lines: Record<SectionName, string[]> = { profile: [], memories: [], relations: [], summary: [], pending: [] };
+  const lines: Record<SectionName, string[]> = {
+    ...{ profile: [], memories: [], relations: [], summary: [], task: [], pending: [] },
+  };
   for (const { item, ref } of marked) lines[item.section].push(markedLine(`[${ref}] `, item.fact, item.line));
   for (const item of items) if (item.section === 'summary') lines.summary.push(summaryLine(item.line));
   const related = items.filter((item): item is RelationItem => item.section === 'relations');
   lines.relations = related.map(({ line }) => line);
+  lines.task = items.flatMap((item) => (item.section === 'task' ? item.line : []));
   if (ask.form === 'text') lines.pending = pending.map(({ line }) => line);
   const body = SECTIONS.map((name) => (lines[name].length === 0 ? '' : HEADINGS[name] + lines[name].join(''))).join('');
   return {
@@ -216,6 +224,7 @@ function countSections(
     profile: countFacts('profile'),
     memories: countFacts('memories'),
     relations: count('relations', parts.relations.length),
+    task: count('task', parts.task.length),
     summary: count('summary', parts.summary === null ? 0 : 1),
     pending: count('pending', parts.pending.length),
   };

@@ -48,6 +48,16 @@ const LINE_SIGNS = 3;
 
 export const summaryLine = (line: string): string => `> ${line}\n`;
 
+/** What a run works on as lines, as many as there could be room for. */
+export function taskItems(room: Room, task: readonly string[]): TaskItem[] {
+  return whileRoom(room, task, (said) => {
+    const text = cutAtWord(room.tokenizer, onOneLine(said), partOf(room));
+    if (text === null || text === '') return null;
+    const line = `- ${text}\n`;
+    return { section: 'task', line, tokens: room.tokenizer.count(line) };
+  });
+}
+
 /** Relations as lines, as many as there could be room for. They are not cited: no memory says quite that. */
 export function relationItems(room: Room, relations: readonly KnownRelation[]): RelationItem[] {
   return whileRoom(room, relations, (relation) => {
@@ -198,7 +208,7 @@ function isWithin(part: readonly string[], whole: readonly string[]): boolean {
   return found === part.length;
 }
 
-export const SECTIONS = ['profile', 'memories', 'relations', 'summary', 'pending'] as const;
+export const SECTIONS = ['profile', 'memories', 'relations', 'summary', 'task', 'pending'] as const;
 /** In the order in which a prompt is given them: from what changes least to what was said last. */
 export type SectionName = (typeof SECTIONS)[number];
 
@@ -230,6 +240,8 @@ export interface ContextParts {
   /** The best first. */
   readonly relations: readonly KnownRelation[];
   readonly summary: string | null;
+  /** What the run works on, line by line; what matters most first. */
+  readonly task: readonly string[];
   /** In the order they were said. */
   readonly pending: readonly PendingMessage[];
   /** Facts that the conversation was told before, in the order in which they stood. */
@@ -265,6 +277,7 @@ export interface FactItem extends Line<'profile' | 'memories'> {
   readonly prepared: Prepared;
 }
 type SummaryItem = Line<'summary'>;
+type TaskItem = Line<'task'>;
 export interface RelationItem extends Line<'relations'> {
   readonly relation: KnownRelation;
 }
@@ -273,7 +286,7 @@ export interface PendingItem extends Line<'pending'> {
   readonly text: string;
   readonly isCut: boolean;
 }
-export type ContextItem = FactItem | SummaryItem | RelationItem | PendingItem;
+export type ContextItem = FactItem | SummaryItem | TaskItem | RelationItem | PendingItem;
 
 export const isFact = (item: ContextItem): item is FactItem =>
   item.section === 'profile' || item.section === 'memories';

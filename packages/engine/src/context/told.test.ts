@@ -33,7 +33,7 @@ function conversation() {
       return now === undefined || now.version !== version || gone.has(memoryId) ? null : now;
     };
     const before = told.map((line): ToldFact => ({ ...line, fact: holding(line) }));
-    const parts = { profile, memories: asked, relations: [], summary, pending: [], told: before };
+    const parts = { profile, memories: asked, relations: [], summary, task: [], pending: [], told: before };
     const ask = { maxTokens, form: 'text', alternating: false, given: [], now: START } as const;
     const context = assembleContext(estimatingTokenizer, parts, ask);
     told = context.told;

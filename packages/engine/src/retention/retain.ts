@@ -83,13 +83,14 @@ async function removeOld(deps: RetainDeps, { tenant, rules, cancel }: Sweeping):
     return removed;
   };
   const batches = messages === null ? 0 : await all(() => retention.removeMessages(tenant, messages, how));
+  const runs = messages === null ? 0 : await all(() => ledger.taskStates.drop(tenant, messages, SLICE));
   const consolidations = plans === null ? 0 : await all(() => retention.removePlans(tenant, plans, how));
   const histories = history === null ? 0 : await removeHistories(deps, { tenant, before: history, cancel });
   const reviews = history === null ? 0 : await emptyReviews(deps, { tenant, before: history, cancel });
   const erased = forgotten === null ? 0 : await eraseForgotten(deps, { tenant, before: forgotten, cancel });
   if (forgotten !== null) await all(() => retention.eraseWishes(tenant, forgotten, how));
-  if (batches + consolidations + histories + reviews + erased > 0)
-    log.info({ tenant, batches, consolidations, histories, reviews, forgotten: erased }, 'removed by retention');
+  if (batches + consolidations + histories + reviews + erased + runs > 0)
+    log.info({ tenant, batches, runs, consolidations, histories, reviews, forgotten: erased }, 'removed by retention');
 }
 
 async function forgetWeak(deps: RetainDeps, { tenant, rules, cancel }: Sweeping): Promise<void> {

@@ -36,6 +36,7 @@ export interface ExportPart {
     | 'consolidation'
     | 'review'
     | 'summary'
+    | 'task_state'
     | 'entity'
     | 'relation'
     | 'statement'
@@ -55,7 +56,7 @@ export async function* exportOf(deps: ExportDeps, user: ExportedUser): AsyncGene
   const counts: Record<string, number> = {};
   const of: Exporting = { ...user, forgotten: new Set(), hiding: new Set() };
   yield { type: 'user', id: user.userId, exported_at: isoOf(deps.tools.now()) };
-  for (const part of [batches, messages, memories, consolidations, reviews, summaries, graphParts]) {
+  for (const part of [batches, messages, memories, consolidations, reviews, summaries, taskStates, graphParts]) {
     for await (const one of part(deps, of)) {
       counts[one.type] = (counts[one.type] ?? 0) + 1;
       yield one;
@@ -78,6 +79,16 @@ async function* batches({ ledger }: ExportDeps, { tenant, userId }: ExportedUser
     };
     yield { type: 'batch', id, ...scopeView(scope), ...what, ...moments };
   }
+}
+
+/** Runs, each with the versions that are kept. */
+async function* taskStates({ ledger }: ExportDeps, { tenant, lane }: ExportedUser): AsyncGenerator<ExportPart> {
+  for await (const { runId } of pages((page) => ledger.taskStates.list(tenant, { lane }, page)))
+    for await (const state of pages((page) => ledger.taskStates.history({ tenant, lane, runId }, page))) {
+      const { appId, version, document, writtenAt, endedAt } = state;
+      const moments = { written_at: isoOf(writtenAt), ended_at: isoOrNull(endedAt) };
+      yield { type: 'task_state', run_id: runId, app_id: appId, version, document, ...moments };
+    }
 }
 
 async function* messages({ ledger }: ExportDeps, { lane, hiding }: Exporting): AsyncGenerator<ExportPart> {

@@ -89,6 +89,7 @@ export const KINDS: readonly Kind[] = [
   },
   { type: 'review', table: 'reviews', from: ofLane('reviews'), order: ['x.created_at', 'x.id'] },
   { type: 'undo', table: 'undos', from: ofLane('undos'), order: ['x.number'] },
+  { type: 'task_state', table: 'task_states', from: ofLane('task_states'), order: ['x.run_id', 'x.version'] },
   { type: 'entity', table: 'graph_entities', from: ofLane('graph_entities'), order: ['x.id'], own: UNPROJECTED },
   {
     ...{ type: 'entity_name', table: 'graph_names', from: ofLane('graph_names'), order: ['x.name', 'x.entity'] },

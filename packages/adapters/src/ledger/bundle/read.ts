@@ -202,6 +202,7 @@ const STAMPS: readonly string[] = [
   'SELECT count(*) AS n FROM tombstones WHERE lane = @lane',
   'SELECT count(*) AS n, count(settled_at) AS settled FROM reviews WHERE lane = @lane',
   'SELECT count(*) AS n FROM undos WHERE lane = @lane',
+  'SELECT count(*) AS n, sum(version) AS versions FROM task_states WHERE lane = @lane',
   'SELECT count(*) AS n, sum(summary_revision) AS summaries FROM scopes WHERE lane = @lane',
   'SELECT count(*) AS n, sum(counts) AS counting, sum(fallen) AS fallen FROM graph_statements WHERE lane = @lane',
   'SELECT count(*) AS n, sum(revision) AS revisions FROM graph_entities WHERE lane = @lane',

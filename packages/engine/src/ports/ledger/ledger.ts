@@ -17,6 +17,7 @@ import type { ReplayStore } from './replays.ts';
 import type { ReviewStore, UndoStore } from './reviews.ts';
 import type { SuiteStore } from './suites.ts';
 import type { PresentStore, SummaryStore } from './summaries.ts';
+import type { TaskStateStore } from './task-states.ts';
 import type { ThoughtStore } from './thoughts.ts';
 import type { TrailStore } from './trail.ts';
 import type { UsageStore } from './usage.ts';
@@ -48,6 +49,7 @@ export interface Ledger {
   readonly thoughts: ThoughtStore;
   readonly summaries: SummaryStore;
   readonly memories: MemoryStore;
+  readonly taskStates: TaskStateStore;
   readonly saidIds: SaidIdStore;
   readonly filtered: FilteredStore;
   readonly present: PresentStore;

@@ -1,0 +1,144 @@
+import { z } from 'zod';
+import { ExternalId, listOf, Metadata, PageQuery, whole } from './common.ts';
+import { TASK_PATCHES, TASK_STATES } from './examples.ts';
+
+const GOAL_MAX = 2_000;
+const STEPS_MAX = 100;
+const STEP_ID_MAX = 64;
+const TITLE_MAX = 300;
+const RESULT_MAX = 2_000;
+/** In characters of JSON: it is stored with every version. */
+const DOCUMENT_MAX = 64_000;
+
+const StepId = z
+  .string()
+  .max(STEP_ID_MAX)
+  .regex(/^[\w.:-]+$/, 'expected letters, digits and _ . : - only');
+
+const StepState = z
+  .enum(['pending', 'running', 'waiting_for_approval', 'done', 'failed', 'skipped'])
+  .describe('waiting_for_approval: it goes on once a person has agreed.');
+
+const text = (most: number) => z.string().max(most).regex(/\S/u, 'expected text, got none');
+
+const stepFields = {
+  title: text(TITLE_MAX),
+  state: StepState,
+  result: text(RESULT_MAX).describe('What came of it.'),
+  needs_approval: z.boolean().describe('A person has to approve it before it is done.'),
+};
+
+const TaskStep = z
+  .strictObject({
+    id: StepId,
+    title: stepFields.title,
+    state: stepFields.state.default('pending'),
+    result: stepFields.result.optional(),
+    needs_approval: stepFields.needs_approval.optional(),
+  })
+  .meta({ id: 'TaskStep' });
+
+const areDifferent = (steps: readonly { readonly id: string }[]): boolean =>
+  new Set(steps.map(({ id }) => id)).size === steps.length;
+const SAME_STEP = 'two steps have the same id; give each its own';
+
+/** Checked once more after a change, as a whole. */
+export const TaskDocument = z
+  .strictObject({
+    goal: text(GOAL_MAX).optional().describe('What the run is to achieve.'),
+    steps: z.array(TaskStep).max(STEPS_MAX).refine(areDifferent, SAME_STEP).optional(),
+    data: Metadata.optional().describe('Whatever else your program needs to go on. Prompts do not show it.'),
+  })
+  .refine(
+    (document) => JSON.stringify(document).length <= DOCUMENT_MAX,
+    `expected a document of at most ${DOCUMENT_MAX} characters of JSON; shorten results, or remove steps`,
+  );
+
+const Version = whole(0, Number.MAX_SAFE_INTEGER)
+  .optional()
+  .describe(
+    'The version you have read, like the header if-match; 0: there is none yet. If the run has another one, nothing is changed ' +
+      'and the answer is 409.',
+  );
+
+const { goal, steps, data } = TaskDocument.shape;
+
+export const PutTaskState = z
+  .strictObject({ version: Version, goal, steps, data })
+  .meta({ id: 'PutTaskState', examples: TASK_STATES });
+
+export const PatchTaskState = z
+  .strictObject({
+    version: Version,
+    goal: text(GOAL_MAX).nullable().optional().describe('null removes it.'),
+    steps: z
+      .array(
+        z.strictObject({
+          id: StepId,
+          title: stepFields.title.optional(),
+          state: stepFields.state.optional(),
+          result: stepFields.result.nullable().optional(),
+          needs_approval: stepFields.needs_approval.optional(),
+        }),
+      )
+      .max(STEPS_MAX)
+      .refine(areDifferent, SAME_STEP)
+      .optional()
+      .describe(
+        'Changes steps by their ids. A step that is not there yet needs a title, and is added behind the others.',
+      ),
+    remove_steps: z.array(StepId).max(STEPS_MAX).optional(),
+    data: Metadata.optional().describe('Replaces fields of the first level; null removes one.'),
+  })
+  .meta({ id: 'PatchTaskState', examples: TASK_PATCHES });
+
+export const EndTask = z.strictObject({ version: Version }).meta({ id: 'EndTask', examples: [{ version: 2 }] });
+
+/** Who the run belongs to: as in batches, the first of user, agent and run that is given. */
+const OwnerFields = {
+  user_id: ExternalId.optional(),
+  agent_id: ExternalId.optional(),
+  app_id: ExternalId.optional().describe('A run belongs to the app it was begun under. A key for one app needs it.'),
+};
+export const TaskQuery = z.strictObject(OwnerFields);
+export const TaskHistoryQuery = z.strictObject({ ...OwnerFields, ...PageQuery });
+export const TaskListQuery = z
+  .strictObject({
+    ...OwnerFields,
+    ended: z.stringbool().optional().describe('true: only runs that ended; false: only those that go on.'),
+    ...PageQuery,
+  })
+  .refine(({ user_id, agent_id }) => (user_id ?? agent_id) !== undefined, {
+    message: 'expected a user_id or an agent_id',
+    path: ['user_id'],
+  });
+
+/** Answers have what was stored, under whatever limits were valid then. */
+export const TaskStateView = z
+  .object({
+    run_id: z.string(),
+    user_id: z.string().nullable(),
+    agent_id: z.string().nullable().describe('Only of a run that belongs to an agent.'),
+    app_id: z.string().nullable(),
+    version: z.number().int(),
+    goal: z.string().nullable(),
+    steps: z.array(
+      z
+        .object({
+          id: z.string(),
+          title: z.string(),
+          state: StepState,
+          result: z.string().nullable(),
+          needs_approval: z.boolean(),
+        })
+        .meta({ id: 'TaskStepView' }),
+    ),
+    waiting_for_approval: z.array(z.string()).describe('The ids of steps that wait for a person.'),
+    data: z.record(z.string(), z.json()),
+    created_at: z.string(),
+    updated_at: z.string().describe('When this version was written.'),
+    ended_at: z.string().nullable().describe('null: the run goes on.'),
+  })
+  .meta({ id: 'TaskState' });
+export type TaskStateView = z.infer<typeof TaskStateView>;
+export const TaskStateList = listOf(TaskStateView).meta({ id: 'TaskStateList' });

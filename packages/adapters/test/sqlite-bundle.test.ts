@@ -45,12 +45,21 @@ beforeAll(async () => {
     { limit: 1, cursor: null },
   );
   await undoer(bench.deps).undo(DEFAULT_TENANT, applied.results[0]?.id ?? '', { cascade: true, dryRun: false });
+  await planRun(from);
   lines = await linesOf(from, OWNER);
 }, 120_000);
 afterAll(async () => {
   for (const ledger of opened) await ledger.close();
   await folder.remove();
 });
+
+/** The state of a run in two versions. */
+async function planRun(ledger: StoredLedger): Promise<void> {
+  const lane = await ledger.memories.laneOf(DEFAULT_TENANT, OWNER, 1);
+  const place = { tenant: DEFAULT_TENANT, lane, runId: 'trip', appId: null, key: { key: 'k', bodyHash: 'h' } };
+  await ledger.taskStates.write({ ...place, expected: 0, document: { goal: 'Book' }, ends: false, now: 1 });
+  await ledger.taskStates.write({ ...place, key: null, expected: 1, document: { goal: 'Pay' }, ends: true, now: 2 });
+}
 
 const memoriesOf = async (ledger: StoredLedger) =>
   (await ledger.memories.every(null, 10_000)).filter(({ owner }) => owner.id === OWNER.id);

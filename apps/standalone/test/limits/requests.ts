@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+
 /** What is sent to reach a limit. */
 export interface Sent {
   /** POST /v1/batches?wait=1 */
@@ -41,6 +43,19 @@ const webhook = (fields: object): Sent => ({
   body: { url: 'https://receiver.example/', events: ['batch.parked'], ...fields },
 });
 
+/** A run of its own for each request. */
+const run = (fields: object): Sent => ({ line: `PUT /v1/runs/${randomUUID()}/state`, body: fields });
+const step = (fields: object) => ({ id: 's', title: 'Pay', state: 'pending', ...fields });
+
+/** A state of so many characters of JSON. */
+function stateOf(count: number): Sent {
+  const steps = (share: number, first: number) =>
+    many(32, (i) => step({ id: `s${i + 10}`, result: letters(i === 0 ? first : share) }));
+  const left = count - JSON.stringify({ steps: steps(0, 0) }).length;
+  const share = Math.floor(left / 32);
+  return run({ steps: steps(share, left - share * 31) });
+}
+
 const padded = ({ line, body }: Sent, bytes: number): Sent => ({ line, text: JSON.stringify(body).padEnd(bytes) });
 
 /** user_id and messages. */
@@ -63,7 +78,7 @@ function messagesOf(values: number): object[] {
 
 const OF_REQUESTS: Readonly<Record<string, Make>> = {
   "bytes of the body of a batch, a preview, a context, an add of mem0's, a message of MCP": (n) => padded(batch({}), n),
-  'bytes of the body of a search, a recall, settings, a replay': (n) => padded(search({}), n),
+  'bytes of the body of a search, a recall, settings, a replay, the state of a run': (n) => padded(search({}), n),
   'bytes of the body of a memory': (n) => padded(memory({}), n),
   'bytes of any other body': (n) => padded({ line: 'POST /v1/flush', body: { user_id } }, n),
   'bytes of a form that signs in or out': (n) => ({
@@ -94,6 +109,11 @@ const OF_MEMORIES: Readonly<Record<string, Make>> = {
   'parts of a message': (n) =>
     batch({ messages: [{ role: 'user', content: many(n, () => ({ type: 'text', text: 'Hi' })) }] }),
   'levels of metadata': (n) => batch({ metadata: nested(n, (inner) => ({ inner })) }),
+  "characters of a run's goal": (n) => run({ goal: letters(n) }),
+  'steps of a run': (n) => run({ steps: many(n, (i) => step({ id: `s${i}` })) }),
+  "characters of a step's title": (n) => run({ steps: [step({ title: letters(n) })] }),
+  "characters of a step's result": (n) => run({ steps: [step({ result: letters(n) })] }),
+  'characters of the state of a run, as JSON': stateOf,
   'characters of metadata, as JSON': (n) => batch({ metadata: { k: letters(n - '{"k":""}'.length) } }),
   'characters of a key of metadata': (n) => batch({ metadata: { [letters(n)]: 1 } }),
   'characters of instructions, includes, excludes': (n) =>

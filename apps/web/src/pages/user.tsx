@@ -11,6 +11,7 @@ import { AddMemory } from './user/add.tsx';
 import { AsChatsGetIt } from './user/context.tsx';
 import { Erase } from './user/erasing.tsx';
 import { Remembered } from './user/remembered.tsx';
+import { Runs } from './user/runs.tsx';
 import { Timeline } from './user/timeline.tsx';
 
 /** What is remembered of one user, agent or run, now and at any time. */
@@ -48,6 +49,7 @@ function OfOwner({ owner }: { readonly owner: Owner }) {
       </div>
       <Timeline owner={owner} asOf={asOf} move={(moment) => show('as_of', moment)} />
       <Choice name="What is shown" options={VIEWS} chosen={view} choose={(part) => show('show', part)} />
+      {owner.kind !== 'run' && <Runs owner={owner} />}
       {view === 'memories' ? <Remembered owner={owner} asOf={asOf} /> : <AsChatsGetIt owner={owner} asOf={asOf} />}
     </>
   );

@@ -73,6 +73,7 @@ const NAMES: Readonly<Record<keyof ContextResult['sections'], string>> = {
   summary: 'Summary',
   memories: 'Memories',
   relations: 'Relations',
+  task: 'Task of the run',
   pending: 'Not consolidated yet',
 };
 

@@ -4,10 +4,10 @@ import type { PersonalPolicy } from '../settings.ts';
 import type { Json, JsonObject } from '../words.ts';
 
 export const STEP_STATES = ['pending', 'running', 'waiting_for_approval', 'done', 'failed', 'skipped'] as const;
-export type StepState = (typeof STEP_STATES)[number];
+type StepState = (typeof STEP_STATES)[number];
 
 /** One step of a plan. */
-export interface TaskStep {
+interface TaskStep {
   readonly id: string;
   readonly title: string;
   readonly state: StepState;

@@ -103,8 +103,8 @@ export function describeCanaries(bench: () => Bench): void {
       const { id } = await started(b);
       const since = b.tools.now();
       const { turn } = await claimedBatch(b);
-      const watched = (canary: string | null, from = 0) =>
-        b.ledger.canaries.watched(TENANT, canary, { since: from, limit: 10 });
+      const watched = (canary: string | null, from = 0, until = b.tools.now() + 1) =>
+        b.ledger.canaries.watched(TENANT, canary, { since: from, until, limit: 10 });
       expect(await watched(id), 'it is still being thought').toEqual([]);
       const stuck = (before: number) => b.ledger.canaries.stuck(TENANT, id, before);
       expect(await stuck(b.tools.now() + 1)).toEqual({ canary: 1, rest: 0 });
@@ -114,6 +114,7 @@ export function describeCanaries(bench: () => Bench): void {
       expect(await watched(id)).toEqual([{ id: turn.consolidationId, lane: turn.lane, batchIds: turn.batchIds }]);
       expect(await watched(null)).toHaveLength(1);
       expect(await watched(null, since)).toEqual([]);
+      expect(await watched(id, 0, since)).toEqual([]);
       expect(await b.ledger.canaries.appliedSince(id, since)).toBe(1);
       expect(await b.ledger.canaries.appliedSince(id, b.tools.now() + 1)).toBe(0);
       expect(await b.ledger.canaries.reach(TENANT, id)).toEqual({ owners: 1, touched: 1 });

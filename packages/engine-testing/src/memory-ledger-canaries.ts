@@ -47,9 +47,14 @@ export function memoryCanaries(state: State): CanaryStore {
       return canaryOf(first);
     },
     move: async (id, step, news) => move(state, rowOf(state.canaries, id), { step, news }),
-    watched: async (tenant, canary, { since, limit }) => {
+    watched: async (tenant, canary, { since, until, limit }) => {
       const rows = [...state.consolidations.values()].filter(
-        (row) => row.tenant === tenant && row.variant === canary && row.createdAt >= since && ENDED.includes(row.state),
+        (row) =>
+          row.tenant === tenant &&
+          row.variant === canary &&
+          row.createdAt >= since &&
+          row.createdAt < until &&
+          ENDED.includes(row.state),
       );
       return rows
         .sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1))
@@ -64,7 +69,7 @@ export function memoryCanaries(state: State): CanaryStore {
       return { canary: of(canary), rest: of(null) };
     },
     appliedSince: async (canary, since) =>
-      ofVariant(state, canary).filter(({ appliedAt }) => appliedAt !== null && appliedAt >= since).length,
+      ofVariant(state, canary).filter(({ createdAt, appliedAt }) => createdAt >= since && appliedAt !== null).length,
     reach: async (tenant, canary) => ({
       owners: [...state.lanes.values()].filter((lane) => lane.tenant === tenant && lane.erasure === null).length,
       touched: new Set(ofVariant(state, canary).map(({ lane }) => lane)).size,

@@ -45,12 +45,7 @@ export const canaryStore = storeOf<CanaryStore>('canaries', {
     const row = yield* first<{ canary: number; rest: number }>(COUNT_STUCK, { tenant, canary, before });
     return { canary: row?.canary ?? 0, rest: row?.rest ?? 0 };
   }),
-  appliedSince: read((canary, since) =>
-    counted('SELECT count(*) AS count FROM consolidations WHERE variant = @canary AND applied_at >= @since', {
-      canary,
-      since,
-    }),
-  ),
+  appliedSince: read((canary, since) => counted(COUNT_APPLIED, { canary, since })),
   reach: read(function* (tenant, canary) {
     const owners = 'SELECT count(*) AS count FROM lanes WHERE tenant = @tenant AND erasure IS NULL';
     const touched = 'SELECT count(DISTINCT lane) AS count FROM consolidations WHERE variant = @canary';
@@ -228,11 +223,15 @@ const ENDED = `c.state IN ('applied', 'parked', 'undone')`;
 
 /** The few of the canary, and the newest of the rest. */
 const SELECT_VARIANT = `
-  ${WATCHED} WHERE c.variant = @canary AND c.created_at >= @since AND ${ENDED}
+  ${WATCHED} WHERE c.variant = @canary AND c.created_at >= @since AND c.created_at < @until AND ${ENDED}
   ORDER BY c.created_at DESC, c.id DESC LIMIT @limit`;
 const SELECT_REST = `
-  ${WATCHED} WHERE c.tenant = @tenant AND c.variant IS NULL AND c.created_at >= @since AND ${ENDED}
+  ${WATCHED} WHERE c.tenant = @tenant AND c.variant IS NULL AND c.created_at >= @since AND c.created_at < @until AND ${ENDED}
   ORDER BY c.created_at DESC, c.id DESC LIMIT @limit`;
+
+const COUNT_APPLIED = `
+  SELECT count(*) AS count FROM consolidations
+  WHERE variant = @canary AND created_at >= @since AND applied_at IS NOT NULL`;
 
 const COUNT_STUCK = `
   SELECT count(*) FILTER (WHERE variant = @canary) AS canary, count(*) FILTER (WHERE variant IS NULL) AS rest

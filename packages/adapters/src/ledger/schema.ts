@@ -190,7 +190,8 @@ CREATE INDEX consolidations_by_state ON consolidations (tenant, state, created_a
 CREATE INDEX consolidations_of_lane ON consolidations (lane, created_at, id);
 CREATE INDEX consolidations_with_summary ON consolidations (lane) WHERE summary IS NOT NULL;
 CREATE INDEX consolidations_of_scope ON consolidations (scope);
-CREATE INDEX consolidations_of_variant ON consolidations (variant, lane, created_at) WHERE variant IS NOT NULL;
+CREATE INDEX consolidations_of_variant ON consolidations (variant, created_at, id) WHERE variant IS NOT NULL;
+CREATE INDEX consolidations_of_variant_in_lane ON consolidations (variant, lane) WHERE variant IS NOT NULL;
 CREATE INDEX consolidations_to_strip ON consolidations (tenant, created_at)
   WHERE stripped_at IS NULL AND state IN ('applied', 'split', 'undone');
 

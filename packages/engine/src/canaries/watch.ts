@@ -32,15 +32,19 @@ const LEVEL = 0.999;
 type Known = Map<string, Figures>;
 
 /** Sees how a canary does, beside owners that it does not have and what its own were like before. */
-export function canaryWatch({ ledger }: Pick<EngineDeps, 'ledger'>): (canary: Canary) => Promise<Watched> {
+export function canaryWatch({
+  ledger,
+  tools,
+}: Pick<EngineDeps, 'ledger' | 'tools'>): (canary: Canary) => Promise<Watched> {
   let known: Known = new Map();
   return async (canary) => {
-    const { id, tenant, bounds, createdAt } = canary;
+    const { id, tenant, bounds, createdAt, stepAt } = canary;
     const beside = (canary.steps[canary.step]?.share ?? 0) < 100 ? 'others' : 'before';
-    const since = beside === 'others' ? createdAt : 0;
+    const now = tools.now();
+    const times = beside === 'others' ? { since: createdAt, until: now } : { since: 0, until: stepAt };
     const sides = {
-      canary: await ledger.canaries.watched(tenant, id, { since: 0, limit: WATCHED }),
-      rest: await ledger.canaries.watched(tenant, null, { since, limit: WATCHED }),
+      canary: await ledger.canaries.watched(tenant, id, { since: createdAt, until: now, limit: WATCHED }),
+      rest: await ledger.canaries.watched(tenant, null, { ...times, limit: WATCHED }),
     };
     const measured: Known = new Map();
     for (const one of [...sides.canary, ...sides.rest]) {

@@ -136,15 +136,15 @@ export interface CanaryStore {
   take(now: Millis, until: Millis): Promise<Canary | null>;
   /** false: it is not in that state, or would be open beside another one. */
   move(id: string, move: CanaryMove, news?: CanaryNews): Promise<boolean>;
-  /** The newest ones that were begun since a moment and have ended: with the changes of a canary, or with those of none. */
+  /** The newest ones that were begun from one moment until another and have ended: with the changes of a canary, or with those of none. */
   watched(
     tenant: TenantId,
     canary: string | null,
-    how: { readonly since: Millis; readonly limit: number },
+    how: { readonly since: Millis; readonly until: Millis; readonly limit: number },
   ): Promise<readonly WatchedConsolidation[]>;
   /** How many windows that were pinned before a moment have not ended yet: with the changes of a canary, and with those of none. */
   stuck(tenant: TenantId, canary: string, before: Millis): Promise<{ readonly canary: number; readonly rest: number }>;
-  /** How many were applied with the changes of a canary since a moment. */
+  /** How many that were begun with the changes of a canary since a moment are applied. */
   appliedSince(canary: string, since: Millis): Promise<number>;
   /** How many owners of the tenant there are, and in how many lanes something was consolidated with the changes of a canary. */
   reach(tenant: TenantId, canary: string): Promise<{ readonly owners: number; readonly touched: number }>;

@@ -34,6 +34,22 @@ describe('the settings', () => {
     await expect.poll(async () => (await at.api.settings.get()).review, { timeout: WITHIN_MS }).toEqual(['ADD']);
   });
 
+  it('choose another model for one step', async () => {
+    const { page, open, expectClean } = await at.visit({ key: KEY });
+    await open('/settings');
+    await page.getByText('Models by step').click();
+    await page.getByLabel('Decide what they change').fill('builtin');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect
+      .poll(async () => (await at.api.settings.get()).models, { timeout: WITHIN_MS })
+      .toEqual({ decide: 'builtin' });
+    await expectClean();
+    await page.getByText('Models by step').click();
+    await page.getByLabel('Decide what they change').fill('');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect.poll(async () => (await at.api.settings.get()).models, { timeout: WITHIN_MS }).toEqual({});
+  });
+
   it('say when what is said is consolidated, and what models cost, tried before it is saved', async () => {
     const { page, open, expectClean } = await at.visit({ key: KEY });
     await open('/settings/due');

@@ -53,6 +53,7 @@ import {
   notFound,
   ownApp,
   pageOf,
+  principalOf,
   problem,
   type Routes,
   refuseForOneApp,
@@ -104,7 +105,8 @@ const batchRoutes = [
       checkImages(body.messages, deps.images);
       checkTimes(body, deps.tools.now());
       const { due, personalData, timezone } = await deps.policyOf(tenant);
-      const posted = draftBatch(deps.tools, { tenant, body, key, timezone, ownAppOnly: isForOneApp(request) });
+      const by = { keyId: principalOf(request).keyId, ownAppOnly: isForOneApp(request) };
+      const posted = draftBatch(deps.tools, { tenant, body, key, timezone, ...by });
       const draft = { ...posted, flush: posted.flush || query.wait > 0 };
       const signal = query.wait === 0 ? null : waitSignal(reply);
 

@@ -146,6 +146,17 @@ export function describeUsage(bench: () => Bench): void {
       expect(await b.ledger.usage.past(OTHER_TENANT, { since: 0, backfill: false, limit: 10 })).toEqual([]);
     });
 
+    it('is counted to the key that posted the first batch of a window, also after a restart', async () => {
+      const b = bench();
+      await store(b, { keyId: 'key_1' });
+      expect((await nextTurn(b)).keyId).toBe('key_1');
+      const later = await b.reopened();
+      const [nudge] = await later.lanes.withWork(null, 1);
+      if (nudge === undefined) throw new Error('a lane with work was expected');
+      const how = { now: b.tools.now() + DAY, window: { maxTokens: 1, maxBatches: 1 }, newConsolidationId: 'con_x' };
+      expect(await later.lanes.claim(nudge, how)).toMatchObject({ kind: 'claimed', turn: { keyId: 'key_1' } });
+    });
+
     it('of an owner who was erased meanwhile is counted to the day, and names nobody', async () => {
       const b = bench();
       const { turn } = await claimedBatch(b);

@@ -155,6 +155,7 @@ function storeBatch(state: State, lane: LaneRow, batch: NewBatch): void {
     speechRevisedAt: null,
     projectedRevision: 0,
     points: 0,
+    ...(batch.keyId !== undefined && { keyId: batch.keyId }),
   });
   state.accepted.set(tenant, (state.accepted.get(tenant) ?? 0) + 1);
 }

@@ -170,7 +170,7 @@ const alike = (a: BatchRow, b: BatchRow): boolean =>
 /** The turn says when its window was pinned, so that a resumed one asks its model the same question. */
 function turnOf(state: State, lane: LaneRow, consolidationId: string): Turn {
   const { batchIds, scope, createdAt, variant } = rowOf(state.consolidations, consolidationId);
-  const { settings } = rowOf(state.batches, batchIds[0] ?? '');
+  const { settings, keyId } = rowOf(state.batches, batchIds[0] ?? '');
   return {
     tenant: lane.tenant,
     lane: lane.id,
@@ -184,6 +184,7 @@ function turnOf(state: State, lane: LaneRow, consolidationId: string): Turn {
     variant,
     attempts: lane.attempts,
     claimedAt: createdAt,
+    ...(keyId !== undefined && { keyId }),
   };
 }
 

@@ -74,6 +74,7 @@ export interface LaneRow extends Mutable<Omit<Lane, 'pending' | 'pausedAt'>> {
 }
 
 export interface BatchRow extends Mutable<Batch> {
+  keyId?: string;
   readonly tokens: number;
   readonly exchanges: number;
   /** Due at once as soon as it waits: flushed, replayed or split. */

@@ -27,6 +27,8 @@ export interface EngineDeps {
   readonly log: Log;
   readonly meter: Meter;
   readonly settings: EngineSettings;
+  /** Whatever it asks, it asks for the run of a suite. Missing: it does not. */
+  readonly forSuite?: true;
 }
 
 export interface EngineSettings {

@@ -10,7 +10,7 @@ import {
   writtenOffset,
   zoneClock,
 } from '@slowwave/engine';
-import { ownApp, problem, waitSignal } from '@slowwave/http';
+import { principalOf, problem, waitSignal } from '@slowwave/http';
 import type { z } from 'zod';
 import { type Deadline, deadlineOf } from '../deadline.ts';
 import { routesOf, type SearchDeps } from '../deps.ts';
@@ -34,7 +34,8 @@ export const postRecall = route('POST /v1/recall', {
     if (body.query.trim() === '') throw emptyQuery();
     refuseUntraced(request, body);
     const where = filterOf(body.filters);
-    return recall(deps, { tenant, body, where, app: ownApp(request), cancel: waitSignal(reply) });
+    const { keyId, appId: app } = principalOf(request);
+    return recall(deps, { tenant, body, where, app, keyId, cancel: waitSignal(reply) });
   },
 });
 
@@ -45,6 +46,7 @@ interface Asked {
   readonly where: Filter | null;
   /** The app that the key is bound to; null: none. */
   readonly app: string | null;
+  readonly keyId: string | null;
   /** Aborts when the caller disconnects. */
   readonly cancel: AbortSignal;
 }
@@ -64,11 +66,12 @@ async function recall(deps: SearchDeps, asked: Asked): Promise<Result> {
   }
 }
 
-async function answered(deps: SearchDeps, { tenant, body, where, app }: Asked, deadline: Deadline) {
+async function answered(deps: SearchDeps, { tenant, body, where, app, keyId }: Asked, deadline: Deadline) {
   const { signal } = deadline;
   const lane = await livingLane(deps, { tenant, body });
   const library = libraryOf(deps, { tenant, body, where, app, lane: lane?.id ?? null, cancel: signal });
-  const reader = deps.reader && { deps: deps.reader, tenant, owner: ownerOf(scopeOf(body)), cancel: signal };
+  const asker = { appId: body.app_id ?? null, keyId };
+  const reader = deps.reader && { deps: deps.reader, tenant, owner: ownerOf(scopeOf(body)), cancel: signal, asker };
   const { timezone } = await deps.ledger.settings.get(tenant);
   const inquired = await inquire({
     question: body.query,

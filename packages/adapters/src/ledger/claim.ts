@@ -59,6 +59,7 @@ interface WaitingBatch extends ScopeColumns {
   readonly settings: string;
   readonly tokens: number;
   readonly position: number;
+  readonly key_id: string | null;
 }
 
 /** How many batches a window may pin at most. */
@@ -77,7 +78,7 @@ function windowOf(waiting: readonly WaitingBatch[], window: WindowPolicy): reado
 }
 
 const SELECT_WAITING = `
-  SELECT b.id, b.scope, b.settings, b.tokens, b.position, s.user_id, s.agent_id, s.run_id, s.app_id
+  SELECT b.id, b.scope, b.settings, b.tokens, b.position, b.key_id, s.user_id, s.agent_id, s.run_id, s.app_id
   FROM batches b JOIN scopes s ON s.id = b.scope
   WHERE b.lane = @lane AND b.state = 'pending' ORDER BY b.position LIMIT @limit`;
 
@@ -124,6 +125,7 @@ function* resume(lane: LaneRow, id: string, recentCount: number | undefined): Sc
 /** A pinned window: its consolidation, with the settings of its first batch. */
 interface Window extends ScopeColumns {
   readonly settings: string;
+  readonly key_id: string | null;
   readonly pinnedAt: number;
   readonly variant: string | null;
 }
@@ -133,7 +135,7 @@ interface WindowRow extends Window {
 }
 
 const SELECT_WINDOW = `
-  SELECT c.batch_ids, c.created_at AS "pinnedAt", c.variant, b.settings, s.user_id, s.agent_id, s.run_id, s.app_id
+  SELECT c.batch_ids, c.created_at AS "pinnedAt", c.variant, b.settings, b.key_id, s.user_id, s.agent_id, s.run_id, s.app_id
   FROM consolidations c
   JOIN batches b ON b.id = c.batch_ids->>0
   JOIN scopes s ON s.id = c.scope
@@ -155,6 +157,7 @@ function turnOf(lane: LaneRow, window: Window & { readonly batchIds: readonly st
     variant: window.variant,
     attempts: lane.attempts,
     claimedAt: window.pinnedAt,
+    ...(window.key_id !== null && { keyId: window.key_id }),
   };
 }
 

@@ -99,6 +99,8 @@ CREATE TABLE batches (
   -- Consolidations of it that were undone before it was consolidated again, oldest first.
   formers jsonb NOT NULL DEFAULT '[]',
   message_count bigint NOT NULL,
+  -- The API key that posted it.
+  key_id text COLLATE "C",
   accepted_at bigint NOT NULL,
   claimed_at bigint,
   applied_at bigint,

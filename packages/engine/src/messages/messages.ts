@@ -149,6 +149,8 @@ export interface Posted {
   readonly body: Omit<PostBatch, Usual> & Partial<Pick<PostBatch, Usual>>;
   /** The idempotency key, wherever it stood. */
   readonly key: string | null;
+  /** The API key it was posted with. */
+  readonly keyId?: string | null;
   /** The tenant's, where the body names none. */
   readonly timezone: string | null;
   /** Whether the key it was posted with is for one app. */
@@ -178,7 +180,7 @@ export const namedIdsIn = ({ agent_id, run_id, app_id }: Omit<ScopeIds, 'user_id
 });
 
 /** A posted batch as the ledger takes it. */
-export function draftBatch(tools: Tools, { tenant, body, key, timezone, ownAppOnly }: Posted): NewBatch {
+export function draftBatch(tools: Tools, { tenant, body, key, keyId = null, timezone, ownAppOnly }: Posted): NewBatch {
   const acceptedAt = tools.now();
   const timeOf = timesOf({ body, timezone }, acceptedAt);
   const scope = scopeOf(body);
@@ -195,6 +197,7 @@ export function draftBatch(tools: Tools, { tenant, body, key, timezone, ownAppOn
     flush: body.flush === true || body.end_of_conversation === true,
     priority: body.priority ?? 'live',
     idempotency: key === null ? null : { key, bodyHash: hashOf(tools, body) },
+    ...(keyId !== null && { keyId }),
   };
 }
 

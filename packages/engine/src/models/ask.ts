@@ -199,7 +199,11 @@ async function ring({ deps, turn, cancel }: Asking, question: ChatCall, asked: A
     if (!holds || answer !== null) throw new FencedError(turn.consolidationId);
   };
   const [step = ''] = asked.steps;
-  const book: Book = { of: callOfTurn(turn, usageStepOf(step), question.again), usage, note };
+  const book: Book = {
+    of: callOfTurn(turn, usageStepOf(step), { again: question.again, forSuite: deps.forSuite }),
+    usage,
+    note,
+  };
   try {
     const gated = { ...question, mayStandIn: passedGate(deps, turn.tenant) };
     const { answer, call } = await callModel({ deps, turn, prices, cancel, book }, gated);

@@ -112,7 +112,7 @@ export async function wonder({ ledger, ...deps }: Wondering, cancel: Cancellatio
 /** The question counts as any other: it is paid for. */
 async function probe(deps: EngineDeps, turn: Turn, cancel: Cancellation): Promise<void> {
   const { thoughts, settings, usage } = deps.ledger;
-  const book = { of: callOfTurn(turn, 'probe'), usage, note: (call: SentCall) => usage.note(call) };
+  const book = { of: callOfTurn(turn, 'probe', deps), usage, note: (call: SentCall) => usage.note(call) };
   const { prices } = await settings.get(turn.tenant);
   const { answer, call } = await callModel({ deps, turn, prices, cancel, book }, ARE_YOU_THERE);
   const kept = { step: `probe:${turn.epoch}`, inputHash: ARE_YOU_THERE.name, ...answer, at: deps.tools.now() };

@@ -25,25 +25,26 @@ interface Causing {
   readonly attempts?: number;
   /** As of a `ChatCall`: every second time a broken answer is repaired. */
   readonly again?: number | undefined;
+  readonly forSuite?: true | undefined;
 }
 
 /** Why a call is made. */
-export function causeOf({ tenant, purpose, attempts = 0, again = 0 }: Causing): Cause {
-  if (spaceIn(tenant) !== null) return 'what-if';
+export function causeOf({ tenant, purpose, attempts = 0, again = 0, forSuite }: Causing): Cause {
+  if (spaceIn(tenant) !== null) return forSuite ? 'suite' : 'what-if';
   if (purpose !== undefined) return purpose;
   if (again % 2 === 1) return 'repair';
   return attempts + again > 0 ? 'retry' : 'live';
 }
 
 /** A call of a turn. One of a preview belongs to no consolidation, and its owner may have no lane. */
-export const callOfTurn = (turn: Turn, step: UsageStep, again?: number): CallFor => ({
+export const callOfTurn = (turn: Turn, step: UsageStep, how: Pick<Causing, 'again' | 'forSuite'> = {}): CallFor => ({
   tenant: turn.tenant,
   lane: turn.lane === '' ? null : turn.lane,
   consolidationId: turn.purpose === 'preview' ? null : turn.consolidationId,
   appId: turn.scope.appId,
   keyId: turn.keyId ?? null,
   step,
-  cause: causeOf({ ...turn, again }),
+  cause: causeOf({ ...turn, again: how.again, forSuite: how.forSuite }),
 });
 
 /** Tokens an answer may well take, where nothing is known of it. */

@@ -30,7 +30,7 @@ export async function depsInSpace(deps: EngineDeps, tenant: TenantId): Promise<E
   const isSuite = replay?.kind === 'suite';
   const inSpace = { ...withChanges(deps, changes), otherChat: (model: string) => deps.otherChat(model, null) };
   return {
-    ...(isSuite ? chatsWithinBudget(inSpace, replay) : inSpace),
+    ...(isSuite ? { ...chatsWithinBudget(inSpace, replay), forSuite: true } : inSpace),
     bulk: null,
     ledger: isSuite ? ledger : { ...ledger, thoughts: { ...ledger.thoughts, gather: gatherFromLife(deps) } },
     meter: paidCalls(deps.meter),

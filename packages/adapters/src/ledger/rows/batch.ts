@@ -84,6 +84,7 @@ export const newBatchColumns = (batch: NewBatch, place: { lane: LaneId; scope: n
   attempts: 0,
   message_count: batch.messages.length,
   backfill: batch.priority === 'backfill' ? 1 : 0,
+  key_id: batch.keyId ?? null,
   accepted_at: batch.acceptedAt,
 });
 

@@ -44,6 +44,8 @@ export interface NewBatch {
   readonly flush: boolean;
   readonly priority: Priority;
   readonly idempotency: { readonly key: string; readonly bodyHash: string } | null;
+  /** The API key that posts it; missing: the operator's, or none. */
+  readonly keyId?: string;
 }
 
 export type Appended =

@@ -86,7 +86,9 @@ test('conversations are read by the model once their cost is agreed to', async (
   const refused = await run('--from', 'claude', at, '--user', 'kim');
   expect(refused).toMatchObject({
     code: 2,
-    err: expect.stringMatching(/--yes: the model reads 1 conversations with 2 messages\. This takes about [\d,]+ ± [\d,]+ tokens/),
+    err: expect.stringMatching(
+      /--yes: the model reads 1 conversations with 2 messages\. This takes about [\d,]+ ± [\d,]+ tokens/,
+    ),
   });
   expect((await run('--from', 'claude', at, '--user', 'kim', '--yes')).out).toContain(
     'Sent 1 memories, 1 batches of conversations',

@@ -16,6 +16,7 @@ const ConsolidationPage = lazy(async () => ({
 }));
 const Costs = lazy(async () => ({ default: (await import('./pages/costs.tsx')).Costs }));
 const MemoryPage = lazy(async () => ({ default: (await import('./pages/memory.tsx')).MemoryPage }));
+const Nights = lazy(async () => ({ default: (await import('./pages/nights.tsx')).Nights }));
 const Playground = lazy(async () => ({ default: (await import('./pages/playground.tsx')).Playground }));
 const ReplayPage = lazy(async () => ({ default: (await import('./pages/replay.tsx')).ReplayPage }));
 const Reviews = lazy(async () => ({ default: (await import('./pages/reviews.tsx')).Reviews }));
@@ -57,6 +58,7 @@ export function App() {
             <Route path="/suites/:name" component={SuitePage} />
             <Route path="/suites/:name/:id" component={SuiteRunPage} />
             <Route path="/costs" component={Costs} />
+            <Route path="/nights" component={Nights} />
             <Route path="/reviews" component={Reviews} />
             <Route path="/canaries" component={Canaries} />
             <Route path="/canaries/:id" component={CanaryPage} />

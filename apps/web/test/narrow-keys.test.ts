@@ -151,6 +151,7 @@ describe('the console with a key', () => {
       '/graph',
       '/consolidations',
       '/work',
+      '/nights',
       '/suites',
       '/reviews',
       '/canaries',
@@ -162,7 +163,7 @@ describe('the console with a key', () => {
   ];
   const pagesOf = ({ user, ids: { memories, consolidations, replays } }: About): readonly string[] => [
     ...[`/users/user/${user}`, `/users/user/${user}?show=context`, `/graph?user=${user}`],
-    ...[`/consolidations?user=${user}`, `/work?user=${user}`, `/reviews?user=${user}`],
+    ...[`/consolidations?user=${user}`, `/work?user=${user}`, `/reviews?user=${user}`, `/nights?user=${user}`],
     ...[`/memories/${memories}`, `/consolidations/${consolidations}`, `/work/replays/${replays}`],
   ];
 

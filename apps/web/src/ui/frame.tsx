@@ -18,6 +18,7 @@ const SECTIONS: readonly Section[] = [
   { path: '/work', name: 'Work', isOffered: (who) => may(who, 'ingest') && isOfAllApps(who) },
   { path: '/suites', name: 'Suites', isOffered: (who) => may(who, 'admin') },
   { path: '/reviews', name: 'Reviews', isOffered: (who) => may(who, 'manage') && isOfAllApps(who) },
+  { path: '/nights', name: 'Nights', isOffered: (who) => may(who, 'manage') && isOfAllApps(who) },
   { path: '/canaries', name: 'Canaries', isOffered: (who) => may(who, 'admin') && isOfAllApps(who) },
   { path: '/playground', name: 'Playground', isOffered: (who) => may(who, 'ingest') && may(who, 'search') },
   { path: '/costs', name: 'Costs', isOffered: mayChange },

@@ -1,6 +1,6 @@
-import type { BatchSummary, CanarySummary, ConsolidationSummary, Erasure, Replay } from '@slowwave/sdk';
+import type { BatchSummary, CanarySummary, ConsolidationSummary, Erasure, NightSummary, Replay } from '@slowwave/sdk';
 
-type State = (ConsolidationSummary | BatchSummary | Replay | Erasure | CanarySummary)['state'];
+type State = (ConsolidationSummary | BatchSummary | Replay | Erasure | CanarySummary | NightSummary)['state'];
 
 const LOOKS: Readonly<Partial<Record<State, string>>> = {
   applied: 'good',

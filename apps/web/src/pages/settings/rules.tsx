@@ -108,6 +108,13 @@ function Remember({ draft, change }: Editing) {
         options={{ on: 'Extracted from every batch', off: 'Only where a batch asks for them' }}
         change={(on) => change({ graph: on === 'on' })}
       />
+      <Select
+        name="Sleep"
+        hint="What is done with memories while their user is away. Its other settings: PUT /v1/settings."
+        value={draft.sleep.mode}
+        options={{ off: 'Off', preview: 'Every night waits for approval', auto: 'Nights are applied' }}
+        change={(mode) => change({ sleep: { ...draft.sleep, mode } })}
+      />
       <Line
         name="Time zone of speakers"
         hint="Like Europe/Oslo. Empty: UTC."

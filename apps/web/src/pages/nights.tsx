@@ -1,0 +1,169 @@
+import type { Night, NightSummary } from '@slowwave/sdk';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { api } from '../api.ts';
+import { Action } from '../ui/action.tsx';
+import { Diff } from '../ui/diff.tsx';
+import { Choice, Exact, Filters, useFilters } from '../ui/filters.tsx';
+import { Decision, Owner } from '../ui/links.tsx';
+import { Pages, usePages } from '../ui/pages.tsx';
+import { StateTag } from '../ui/standing.tsx';
+import { Empty, Loading, Problem } from '../ui/states.tsx';
+import { Moment } from '../ui/time.tsx';
+
+type State = 'thinking' | 'waiting' | 'applied' | 'discarded' | 'stale' | 'failed';
+
+const STATES: Readonly<Record<State | 'all', string>> = {
+  all: 'All',
+  waiting: 'Waiting',
+  applied: 'Applied',
+  thinking: 'Going on',
+  discarded: 'Discarded',
+  stale: 'Too late',
+  failed: 'Failed',
+};
+
+const WHY = {
+  preview: 'The settings want nights looked at before they are applied.',
+  share: 'It would change a larger share of the memories than the settings allow.',
+} as const;
+
+const ACTS = { age: 'Date passed', merge: 'Merged', contradictions: 'Contradiction', fade: 'Faded' } as const;
+
+const PAGE = 50;
+const EVERY_MS = 5_000;
+/** What is read again after a decision. */
+const TOUCHED = [['nights'], ['night']];
+
+/** What was done with memories while their users were away. */
+export function Nights() {
+  const { chosen, choose } = useFilters(['state', 'user']);
+  const state = (chosen.state ?? 'all') as State | 'all';
+  const list = usePages({
+    queryKey: ['nights', state, chosen.user],
+    read: (cursor, signal) => {
+      const query = { limit: PAGE, cursor, state: state === 'all' ? undefined : state, user_id: chosen.user };
+      return api.send('GET /v1/nights', { query }, { signal });
+    },
+    everyMs: EVERY_MS,
+  });
+  return (
+    <>
+      <h1>Nights</h1>
+      <Filters>
+        <Choice name="State" options={STATES} chosen={state} choose={(next) => choose({ state: next })} />
+        <Exact name="User" value={chosen.user} choose={(user) => choose({ user })} />
+      </Filters>
+      <Pages of={list}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty>There is none. The setting sleep says whether there are nights, and what they may do.</Empty>
+          ) : (
+            rows.map((night) => <NightCard key={night.id} night={night} />)
+          )
+        }
+      </Pages>
+    </>
+  );
+}
+
+/** One night; those that wait show what they would do at once. */
+function NightCard({ night }: { readonly night: NightSummary }) {
+  const { id, state, why, acts, memories, failure } = night;
+  const [isChosen, choose] = useState(false);
+  const isOpen = isChosen || state === 'waiting';
+  return (
+    <article className="card" aria-label={`Night ${id}`}>
+      <div className="row">
+        <StateTag state={state} />
+        <Owner of={night} />
+        <span className="quiet">
+          <Moment iso={night.created_at} />
+        </span>
+        <span>
+          {acts} {acts === 1 ? 'act' : 'acts'}, {memories} {memories === 1 ? 'memory' : 'memories'} changed
+        </span>
+      </div>
+      {state === 'waiting' && why !== null && <p className="quiet">{WHY[why]}</p>}
+      {failure !== null && <p>{failure.message}</p>}
+      {isOpen && <Acts id={id} />}
+      <div className="row">
+        {state === 'waiting' && (
+          <>
+            <Action kind="main" run={() => api.nights.decide(id, { decision: 'apply' })} touches={TOUCHED}>
+              Apply
+            </Action>
+            <Action kind="danger" run={() => api.nights.decide(id, { decision: 'discard' })} touches={TOUCHED}>
+              Discard
+            </Action>
+          </>
+        )}
+        {state === 'applied' && acts > 0 && (
+          <Action kind="danger" run={() => api.consolidations.undo(id)} touches={TOUCHED}>
+            Undo
+          </Action>
+        )}
+        {!isOpen && (
+          <button type="button" onClick={() => choose(true)}>
+            What it did
+          </button>
+        )}
+        <Decision id={id}>Its consolidation</Decision>
+      </div>
+    </article>
+  );
+}
+
+function Acts({ id }: { readonly id: string }) {
+  const night = useQuery({ queryKey: ['night', id], queryFn: ({ signal }) => api.nights.get(id, { signal }) });
+  if (night.data === undefined)
+    return night.error === null ? <Loading /> : <Problem error={night.error} retry={() => night.refetch()} />;
+  const { plan } = night.data;
+  if (plan === null) return <p className="quiet">Its plan was removed by retention.</p>;
+  return (
+    <>
+      <ul className="plain">
+        {plan.acts.map((act) => (
+          <ActLine key={`${act.act} ${act.memory_id}`} act={act} />
+        ))}
+      </ul>
+      {plan.refused.length > 0 && (
+        <details>
+          <summary>{plan.refused.length} refused</summary>
+          <ul>
+            {plan.refused.map(({ asked, why }) => (
+              <li key={asked}>
+                {asked}: {why}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+      <p className="quiet">
+        {plan.calls} calls, {plan.tokens} tokens
+      </p>
+    </>
+  );
+}
+
+type Act = NonNullable<Night['plan']>['acts'][number];
+
+function ActLine({ act }: { readonly act: Act }) {
+  const { act: kind, asks, before, after, evidence, reason } = act;
+  return (
+    <li>
+      <div className="row">
+        <span className={`tag ${asks ? 'wait' : ''}`}>{asks ? `${ACTS[kind]}: asks` : ACTS[kind]}</span>
+        <Link href={`/memories/${act.memory_id}`}>The memory</Link>
+      </div>
+      {asks ? <p className="text">{before}</p> : <Diff from={before} to={after} />}
+      {evidence.map(({ memory_id, memory }) => (
+        <p key={memory_id} className="text">
+          <Link href={`/memories/${memory_id}`}>{memory}</Link>
+        </p>
+      ))}
+      <p className="quiet">{reason}</p>
+    </li>
+  );
+}

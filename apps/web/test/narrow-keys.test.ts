@@ -45,6 +45,7 @@ interface Ids {
   readonly messages: string;
   readonly receipts: string;
   readonly replays: string;
+  readonly runs: string;
   readonly relations: string;
   readonly entities: string;
   readonly undos: string;
@@ -81,11 +82,13 @@ describe('the console with a key', () => {
     await vi.waitUntil(async () => (await receipts()).length > 0, within);
     const [receipt] = await receipts();
     const replay = await api.replays.start({ filter: { batch_ids: [batch.id] }, shadow: true });
+    await api.runs.put('trip', { owner: { user_id: user }, body: { goal: `Move to ${city}` } });
     const undone = await say(api, { user_id: user }, `My sister lives in ${city}.`);
     const undo = await api.consolidations.undo(undone.consolidation_id ?? '', {});
     return {
       ...{ memories: event?.memory_id ?? '', batches: batch.id, consolidations: consolidation },
       ...{ messages: event?.id ?? '', receipts: receipt?.id ?? '', replays: 'id' in replay ? replay.id : '' },
+      runs: 'trip',
       ...{ relations: relation?.id ?? '', entities: relation?.source.id ?? '', undos: undo.undo?.id ?? '' },
     };
   }
@@ -241,6 +244,7 @@ function requestsOf(path: string, { user, ids }: About): readonly Request[] {
   const [, , kind = ''] = path.split('/');
   const named = { users: user, tenants: 'abroad', webhooks: 'none', erasures: 'none' }[kind] ?? ids[kind as keyof Ids];
   const place = path.replace('{id}', named ?? 'none');
+  if (kind === 'runs' && place !== path) return [{ path: `${place}?user_id=${user}`, body: null }];
   const queries = place === path ? ['', `?user_id=${user}`, '?app_id=shop', `?around=${ids.messages}`] : [''];
   return queries.map((query) => ({ path: `${place}${query}`, body: null }));
 }

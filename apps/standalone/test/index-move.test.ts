@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { openSqliteIndex } from '@slowwave/adapters/sqlite';
 import { type ModelServer, startModelServer } from '@slowwave/testkit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { call, get, post, quiet, said } from './client.ts';
@@ -174,3 +176,84 @@ describe.each([
     6 * WITHIN_MS,
   );
 });
+
+/** Texts of both indexes, whichever embedder they are of. */
+async function textsIn({ dataDir }: Setup): Promise<string[]> {
+  const texts: string[] = [];
+  for (const file of ['index.db', 'index-2.db']) {
+    const index = await openSqliteIndex({ path: join(dataDir, file), dimensions: 1, fingerprint: 'any' });
+    for (let after: string | null = null; ; ) {
+      const { points, next } = await index.page(after, 500);
+      texts.push(...points.map(({ text }) => `${file} ${text}`));
+      if (next === null) break;
+      after = next;
+    }
+    await index.close();
+  }
+  return texts;
+}
+
+it(
+  'a killed move goes on without embedding again, waits where a person wants to switch, and keeps nothing of who is erased meanwhile',
+  async () => {
+    const at = await open(standalone);
+    await seed(at);
+    // Enough questions to be compared by.
+    expect(await recalled(at, asked)).toBeGreaterThan(0.9);
+    await restart(at, NEXT());
+    // The new model answers some calls, and is silent from then on.
+    const answered = new Set<string>();
+    let silent = 0;
+    model.setEmbeddingScript(({ request, texts }) => {
+      const facts = texts.filter((text) => FACT.test(text));
+      if (request.model !== 'new-model' || facts.length === 0) return null;
+      if (answered.size >= MEMORIES / 3) {
+        silent += 1;
+        return { timeout: true };
+      }
+      for (const text of facts) answered.add(text);
+      return null;
+    });
+    expect((await start(at, { auto: false })).status).toBe(200);
+    await expect.poll(() => silent, WITHIN).toBeGreaterThan(0);
+    await at.crash();
+    const again: string[] = [];
+    const since = new Set<string>();
+    model.setEmbeddingScript(({ request, texts }) => {
+      if (request.model !== 'new-model') return null;
+      again.push(...texts.filter((text) => answered.has(text) || (FACT.test(text) && since.has(text))));
+      for (const text of texts) since.add(text);
+      return null;
+    });
+    await at.start();
+    expect(await state(at)).toBe('filling');
+    expect((await call('DELETE', `${at.console}/v1/users/bob`)).status).toBeLessThan(300);
+    await expect.poll(() => move(at), WITHIN).toMatchObject({ state: 'ready', comparison: { passed: true } });
+    expect(again).toEqual([]);
+    const left = async () => (await textsIn(at)).filter((text) => text.includes('of bob'));
+    await expect.poll(left, WITHIN).toEqual([]);
+    const there = await textsIn(at);
+    const memories = (file: string) => there.filter((text) => text.startsWith(file)).length;
+    expect(memories('index-2.db')).toBe(memories('index.db'));
+    expect((await patch(at, { state: 'ready' })).status).toBe(409);
+    expect((await patch(at, { state: 'abandoned' })).status).toBe(200);
+    await expect.poll(() => state(at), WITHIN).toBeNull();
+    expect((await textsIn(at)).filter((text) => text.startsWith('index-2.db'))).toEqual([]);
+    expect(await recalled(at, [0, 3, 6])).toBe(1);
+  },
+  6 * WITHIN_MS,
+);
+
+it(
+  'a process that does not know both embedders is told what to set, and does not start',
+  async () => {
+    const at = await open(standalone);
+    await seed(at, 0, 3);
+    await restart(at, NEXT());
+    expect((await start(at, { auto: false })).status).toBe(200);
+    await expect(restart(at, {}, Object.keys(NEXT()))).rejects.toThrow(
+      /the index is being moved from .*SLOWWAVE_NEXT_EMBEDDING_MODEL/,
+    );
+  },
+  3 * WITHIN_MS,
+);

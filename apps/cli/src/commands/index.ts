@@ -37,7 +37,7 @@ import {
   statusOfMoveCommand,
   switchIndexCommand,
 } from './move.ts';
-import { nightCommands, nightsCommand } from './nights.ts';
+import { applyNightCommand, discardNightCommand, nightsCommand } from './nights.ts';
 import { rebuildIndexCommand, rebuildQueueCommand } from './rebuild.ts';
 import { replayCommand, whatIfCommand } from './replay.ts';
 import { approveCommand, rejectCommand, reviewsCommand } from './reviews.ts';
@@ -107,7 +107,8 @@ export const COMMANDS: readonly Command[] = [
   approveCommand,
   rejectCommand,
   nightsCommand,
-  ...nightCommands,
+  applyNightCommand,
+  discardNightCommand,
   listWebhooksCommand,
   createWebhookCommand,
   deleteWebhookCommand,

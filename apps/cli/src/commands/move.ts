@@ -38,22 +38,39 @@ export const statusOfMoveCommand: Command = {
 };
 
 /** Brings a move into another state. */
-const stepTo = (name: string, state: string, summary: string): Command => ({
-  name: `index ${name}`,
+const stepTo = ({ name, state, summary }: StepOfMove): Command => ({
+  name,
   summary,
   run: (call) => changed(call, { state }),
 });
 
+interface StepOfMove extends Pick<Command, 'name' | 'summary'> {
+  readonly state: string;
+}
+
 const changed = async ({ ask }: Call, body: object) => told(await ask<IndexMoveAnswer>('PATCH', PATH, body));
 
 export const switchIndexCommand: Command = {
-  ...stepTo('switch', 'switched', 'Search the new index.'),
+  name: 'index switch',
+  summary: 'Search the new index.',
   options: { force: { value: null, about: 'Also if it finds less than the margin allows.' } },
   run: (call) => changed(call, { state: 'switched', force: call.given.flag('force') }),
 };
-export const backToIndexCommand = stepTo('back', 'ready', 'Search the old index again; nothing is embedded for that.');
-export const confirmIndexCommand = stepTo('confirm', 'confirmed', 'Remove the old index and its vectors.');
-export const abandonIndexCommand = stepTo('abandon', 'abandoned', 'Give the move up and remove the new index.');
+export const backToIndexCommand = stepTo({
+  name: 'index back',
+  state: 'ready',
+  summary: 'Search the old index again; nothing is embedded for that.',
+});
+export const confirmIndexCommand = stepTo({
+  name: 'index confirm',
+  state: 'confirmed',
+  summary: 'Remove the old index and its vectors.',
+});
+export const abandonIndexCommand = stepTo({
+  name: 'index abandon',
+  state: 'abandoned',
+  summary: 'Give the move up and remove the new index.',
+});
 
 function told(answer: IndexMoveAnswer) {
   const { move, estimate } = answer;

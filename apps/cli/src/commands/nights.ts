@@ -29,18 +29,30 @@ export const nightsCommand: Command = {
   },
 };
 
-export const nightCommands: readonly Command[] = (['apply', 'discard'] as const).map((decision) => ({
-  name: `nights ${decision}`,
-  usage: '<night>',
-  writes: true,
-  summary: decision === 'apply' ? 'Apply the plan of a night that waits.' : 'Discard the plan of a night that waits.',
-  options: { tenant: TENANT },
-  run: async (call) => {
-    const path = ofTenant(`/v1/nights/${pathWord(call)}`, call);
-    const night = await call.ask<NightView>('POST', path, { decision });
-    return { value: night, text: `Night ${night.id} is ${night.state}.` };
-  },
-}));
+export const applyNightCommand: Command = {
+  name: 'nights apply',
+  summary: 'Apply the plan of a night that waits.',
+  ...decidedBy('apply'),
+};
+
+export const discardNightCommand: Command = {
+  name: 'nights discard',
+  summary: 'Discard the plan of a night that waits.',
+  ...decidedBy('discard'),
+};
+
+function decidedBy(decision: 'apply' | 'discard'): Omit<Command, 'name' | 'summary'> {
+  return {
+    usage: '<night>',
+    writes: true,
+    options: { tenant: TENANT },
+    run: async (call) => {
+      const path = ofTenant(`/v1/nights/${pathWord(call)}`, call);
+      const night = await call.ask<NightView>('POST', path, { decision });
+      return { value: night, text: `Night ${night.id} is ${night.state}.` };
+    },
+  };
+}
 
 const COLUMNS: readonly Column<NightSummary>[] = [
   { name: 'id', of: ({ id }) => id },

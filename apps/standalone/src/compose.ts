@@ -1,4 +1,4 @@
-import { kindsOf, observe, openAudit, openEngine, runsOn, inOneSpaceForCaller } from '@slowwave/adapters/assemble';
+import { inOneSpaceForCaller, kindsOf, observe, openAudit, openEngine, runsOn } from '@slowwave/adapters/assemble';
 import type { Config } from '@slowwave/adapters/config';
 import { keyCheck } from '@slowwave/adapters/keys';
 import { createLog } from '@slowwave/adapters/pino';

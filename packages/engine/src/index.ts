@@ -187,6 +187,28 @@ export { EXTRACT, type ExtractInput } from './models/prompts/extract.ts';
 export { EXTRACT_GRAPH } from './models/prompts/extract-graph.ts';
 export { type CustomCall, type Prompt, promptMistake, userMessage } from './models/prompts/prompt.ts';
 export { CHAT_STEPS, type ChatStep, type OtherUse, type StepChats, type StepModels } from './models/steps.ts';
+export type { SearchedSpace, SpaceComparison } from './moves/compare.ts';
+export { estimateMove, type MoveEstimate } from './moves/estimate.ts';
+export {
+  abandonMove,
+  confirmMove,
+  currentMove,
+  type IndexMove,
+  type IndexMoves,
+  isSwitched,
+  MoveRefusedError,
+  type MoveState,
+  moveBack,
+  noteBehind,
+  passes,
+  type Side,
+  startMove,
+  switchMove,
+  type WantedMove,
+  writesBoth,
+} from './moves/move.ts';
+export { type MoveSpaces, type MoveWorkDeps, workOnMove } from './moves/work-on-move.ts';
+export { type Space, writeBeside, writeIn } from './moves/write-in.ts';
 export type * from './plan.ts';
 export type * from './ports/ledger/batches.ts';
 export { FAILURES_KEPT, replayPriority } from './ports/ledger/batches.ts';
@@ -229,28 +251,6 @@ export { SHELVES, shownPart } from './ports/search-index.ts';
 export type * from './ports/tools.ts';
 export { atOnce } from './ports/tools.ts';
 export type * from './ports/writers.ts';
-export type { SearchedSpace, SpaceComparison } from './moves/compare.ts';
-export { estimateMove, type MoveEstimate } from './moves/estimate.ts';
-export {
-  abandonMove,
-  confirmMove,
-  currentMove,
-  type IndexMove,
-  type IndexMoves,
-  isSwitched,
-  MoveRefusedError,
-  type MoveState,
-  moveBack,
-  noteBehind,
-  passes,
-  type Side,
-  startMove,
-  switchMove,
-  type WantedMove,
-  writesBoth,
-} from './moves/move.ts';
-export { type MoveSpaces, type MoveWorkDeps, workOnMove } from './moves/work-on-move.ts';
-export { type Space, writeBeside, writeIn } from './moves/write-in.ts';
 export { adoptIndex, markerOf, project, type SweepDeps, sameMarker, sweepOutbox } from './projection/project.ts';
 export { type Rebuilding, type RebuildProgress, type Rebuilt, rebuildIndex } from './projection/rebuild-index.ts';
 export { shownVersion, versionAsOf } from './projection/sight.ts';

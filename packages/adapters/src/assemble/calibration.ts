@@ -13,8 +13,8 @@ import {
 } from '@slowwave/engine';
 import type { Config } from '../config/index.ts';
 import type { OpenEmbedder } from './models.ts';
-import type { OpenSpace } from './space.ts';
 import { NEAR_HASHED, NEAR_LEARNT } from './settings.ts';
+import type { OpenSpace } from './space.ts';
 
 /** How the vectors of the configured embedder read: as they were measured, and until then as those of a small model. */
 export interface OpenCalibration {

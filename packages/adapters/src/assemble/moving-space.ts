@@ -1,8 +1,8 @@
 import {
   type Cancellation,
   currentMove,
-  EngineError,
   type Embedder,
+  EngineError,
   type IndexMove,
   type IndexPoint,
   isSwitched,

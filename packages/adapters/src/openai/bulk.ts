@@ -15,8 +15,8 @@ interface Remote {
   readonly errors?: string | null;
 }
 
-/** Of one request: all of a step's are over before another worker takes its job for abandoned. */
-const TIMEOUT_MS = 20_000;
+/** Of one request: the four of a step are over before another worker takes its job for abandoned. */
+const TIMEOUT_MS = 12_000;
 /** Of all answers of a job: some hundred long ones. */
 const ANSWERS_BYTES_MAX = 256 * 1024 * 1024;
 /** Under this name a job says whose it is. */

@@ -20,9 +20,9 @@ export interface BulkDeps extends Pick<EngineDeps, 'bulk' | 'ledger' | 'tools' |
 const GATHER_MS = 5_000;
 /** Of one job; a provider takes a hundred times as many. */
 const QUESTIONS_MAX = 500;
-const CHARS_MAX = 5_000_000;
+const CHARS_MAX = 2_000_000;
 /** Longer than one step takes: a worker that dies in the middle keeps others away so long. */
-const LEASE_MS = 120_000;
+const LEASE_MS = 60_000;
 /** Windows that are taken back, and jobs that are worked on, in one pass. */
 const AT_ONCE = 200;
 const JOBS_AT_ONCE = 20;

@@ -87,6 +87,16 @@ describe('the cost of a plan', () => {
     expect(own?.cost).toBe(9);
   });
 
+  it('of what was answered in a batch is half, or the share that its price says', () => {
+    const own = { mine: { prompt: 8, cached: 4, completion: 10, batch: 0.25 } };
+    const uses = usesOf(
+      [answer('gpt-4.1-mini (batch)', 1_000_000, 0), answer('mine (batch)', 1_000_000, 100_000)],
+      own,
+    );
+    expect(uses.map(({ cost }) => cost)).toEqual([0.2, 2.25]);
+    expect(usesOf([answer('nobody (batch)', 1, 1)], own)[0]?.cost).toBeNull();
+  });
+
   it('takes no price from what every object has', () => {
     expect(usesOf([answer('constructor', 1, 1)], {})[0]?.cost).toBeNull();
   });

@@ -197,8 +197,8 @@ function priceOf(model: string, own: Readonly<Record<string, ModelPrice>>): Mode
 
 function inBatch(price: ModelPrice | null): ModelPrice | null {
   if (price === null) return null;
-  const { batch = BATCH_SHARE, prompt, completion } = price;
-  return { prompt: prompt * batch, completion: completion * batch };
+  const { batch = BATCH_SHARE, prompt, cached = prompt, completion } = price;
+  return { prompt: prompt * batch, cached: cached * batch, completion: completion * batch };
 }
 
 /**

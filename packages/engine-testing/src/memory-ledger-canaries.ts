@@ -246,10 +246,12 @@ interface More {
 
 function note(state: State, of: Of, { consolidations, replayed, expected }: More): void {
   const row = rowOf(state.canaryLanes, keyOf(of));
+  const through = Math.max(row.through, ...replayed.map((id) => rowOf(state.batches, id).position));
+  rowOf(state.lanes, of.lane).keptWindows = through;
   change(row, {
     consolidations: row.consolidations + consolidations,
     batches: row.batches + replayed.length,
-    through: Math.max(row.through, ...replayed.map((id) => rowOf(state.batches, id).position)),
+    through,
     expected: addSpent(row.expected, expected),
   });
 }

@@ -131,7 +131,7 @@ function claim(state: State, job: TurnName, how: ClaimHow): Claim {
 
 /** Binds the next window of the lane to a new consolidation. */
 function pin(state: State, lane: LaneRow, how: ClaimHow): string {
-  const window = windowOf(waitingOf(state, lane.id), how.window, lane.windowLimit);
+  const window = windowOf(waitingOf(state, lane.id), how.window, lane);
   const [first] = window;
   if (first === undefined) throw new Error(`lane ${lane.id} waits, but no batch of it does`);
   const id = how.newConsolidationId;
@@ -150,7 +150,11 @@ function pin(state: State, lane: LaneRow, how: ClaimHow): string {
 }
 
 /** The longest prefix with equal scope and settings within the limits, at least one batch. */
-function windowOf(waiting: readonly BatchRow[], policy: WindowPolicy, limit: number | null): BatchRow[] {
+function windowOf(
+  waiting: readonly BatchRow[],
+  policy: WindowPolicy,
+  { windowLimit: limit, keptWindows }: LaneRow,
+): BatchRow[] {
   const window: BatchRow[] = [];
   const most = Math.max(1, Math.min(policy.maxBatches, limit ?? policy.maxBatches));
   let tokens = 0;
@@ -158,7 +162,8 @@ function windowOf(waiting: readonly BatchRow[], policy: WindowPolicy, limit: num
     tokens += batch.tokens;
     const first = window[0] ?? batch;
     const fits = window.length === 0 || (window.length < most && tokens <= policy.maxTokens);
-    if (!fits || !alike(first, batch)) break;
+    const isOther = first.position <= keptWindows && batch.formers.at(-1) !== first.formers.at(-1);
+    if (!fits || isOther || !alike(first, batch)) break;
     window.push(batch);
   }
   return window;

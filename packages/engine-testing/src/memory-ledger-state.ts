@@ -21,8 +21,8 @@ import type {
   MemoryEvent,
   Message,
   Millis,
-  NightRecord,
   NewTaskVersion,
+  NightRecord,
   OutboxEntry,
   Pause,
   Plan,
@@ -61,6 +61,8 @@ export interface LaneRow extends Mutable<Omit<Lane, 'pending' | 'pausedAt'>> {
   windowLimit: number | null;
   /** The canary for whose undo no turn is claimed. */
   held: string | null;
+  /** Up to this position batches are consolidated in the windows that they had before they were undone. */
+  keptWindows: number;
   /** When the last batch was accepted, and how long the owner usually lets pass before saying something. */
   newestAt: Millis | null;
   pace: Millis | null;

@@ -29,6 +29,7 @@ export function ensureLane(state: State, tenant: TenantId, how: { owner: Owner; 
     erasure: null,
     windowLimit: null,
     held: null,
+    keptWindows: 0,
     newestAt: null,
     pace: null,
     pauses: [],

@@ -234,7 +234,10 @@ const decideBy =
   (input) => {
     const facts = input.facts as unknown as readonly Shown[];
     const known = input.memories as unknown as readonly Shown[];
-    const decided = facts.map((fact, i) => decideOn(fact, [...known, ...facts.slice(0, i)]));
+    // What ended is no memory: what follows is about the one that it ended.
+    const decided = facts.map((fact, i) =>
+      decideOn(fact, [...known, ...facts.slice(0, i).filter(({ text }) => !ends(text))]),
+    );
     return { operations: operations(decided, known) as unknown as JsonObject[] };
   };
 

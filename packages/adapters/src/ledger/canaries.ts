@@ -326,12 +326,14 @@ function* note(canary: string, lane: LaneId, { consolidations, replayed, expecte
     { ids: replayed },
   );
   if (row === null) return;
+  const through = Math.max(row.through, last?.position ?? 0);
+  yield* run('UPDATE lanes SET kept_windows = @through WHERE id = @lane', { lane, through });
   yield* run(ADD_TO_LANE, {
     canary,
     lane,
     consolidations,
     batches: replayed.length,
-    through: Math.max(row.through, last?.position ?? 0),
+    through,
     expected: JSON.stringify(addSpent(JSON.parse(row.expected), expected)),
   });
 }

@@ -35,7 +35,7 @@ export function* claim(job: TurnName, how: Parameters<LaneStore['claim']>[1]): S
   if (lane.generation !== job.generation) return { kind: 'stale' };
   if (lane.due_at !== null && lane.due_at > now) return { kind: 'not_due', dueAt: lane.due_at };
   if (lane.consolidation_id !== null) return yield* resume(lane, lane.consolidation_id, recentCount);
-  const pinned = windowOf(waiting.slice(0, windowLimit(lane, window)), window);
+  const pinned = windowOf(waiting.slice(0, windowLimit(lane, window)), window, lane.kept_windows);
   const [head, last] = [pinned[0], pinned.at(-1)];
   if (head === undefined || last === undefined) return { kind: 'stale' };
   const isAll = pinned.length === waiting.length && waiting.length < window.maxBatches;
@@ -60,6 +60,8 @@ interface WaitingBatch extends ScopeColumns {
   readonly tokens: number;
   readonly position: number;
   readonly key_id: string | null;
+  /** As JSON. */
+  readonly formers: string;
 }
 
 /** How many batches a window may pin at most. */
@@ -67,18 +69,27 @@ const windowLimit = (lane: LaneRow, window: WindowPolicy): number =>
   Math.max(1, Math.min(window.maxBatches, lane.window_limit ?? window.maxBatches));
 
 /** The longest prefix of what waits with one scope and one settings, within the limits; always at least one batch. */
-function windowOf(waiting: readonly WaitingBatch[], window: WindowPolicy): readonly WaitingBatch[] {
+function windowOf(
+  waiting: readonly WaitingBatch[],
+  window: WindowPolicy,
+  keptWindows: number,
+): readonly WaitingBatch[] {
   const [first] = waiting;
   let tokens = 0;
   const end = waiting.findIndex((batch, i) => {
     tokens += batch.tokens;
-    return i > 0 && (tokens > window.maxTokens || batch.scope !== first?.scope || batch.settings !== first.settings);
+    if (i === 0 || first === undefined) return false;
+    const isKept = first.position <= keptWindows && formerOf(batch) !== formerOf(first);
+    return isKept || tokens > window.maxTokens || batch.scope !== first.scope || batch.settings !== first.settings;
   });
   return end === -1 ? waiting : waiting.slice(0, end);
 }
 
+/** The consolidation that it was of before. */
+const formerOf = ({ formers }: WaitingBatch): string | undefined => (JSON.parse(formers) as string[]).at(-1);
+
 const SELECT_WAITING = `
-  SELECT b.id, b.scope, b.settings, b.tokens, b.position, b.key_id, s.user_id, s.agent_id, s.run_id, s.app_id
+  SELECT b.id, b.scope, b.settings, b.tokens, b.position, b.key_id, b.formers, s.user_id, s.agent_id, s.run_id, s.app_id
   FROM batches b JOIN scopes s ON s.id = b.scope
   WHERE b.lane = @lane AND b.state = 'pending' ORDER BY b.position LIMIT @limit`;
 

@@ -46,6 +46,8 @@ CREATE TABLE lanes (
   attempts bigint NOT NULL,
   -- The canary for whose undo no turn is claimed.
   held text COLLATE "C",
+  -- Batches up to this position that were undone for a canary are consolidated in the windows that they had.
+  kept_windows bigint NOT NULL DEFAULT 0,
   created_at bigint NOT NULL,
   updated_at bigint NOT NULL,
   UNIQUE (tenant, owner_kind, owner_id)

@@ -40,6 +40,8 @@ export interface LaneRow extends OwnerColumns {
   readonly attempts: number;
   /** The canary for whose undo no turn is claimed; null: turns are. */
   readonly held: string | null;
+  /** Up to this position batches are consolidated in the windows that they had before they were undone. */
+  readonly kept_windows: number;
   readonly created_at: Millis;
   readonly updated_at: Millis;
 }

@@ -117,7 +117,8 @@ const SELECT_ONE = `${SELECT} WHERE r.id = @id AND r.parts >= 0 AND ${OF_STANDIN
 
 /** Ids rise with time. */
 const SELECT_ASKED = `
-  ${SELECT} WHERE r.parts >= 0 AND r.question IS NOT NULL AND ${OF_STANDING_LANE} ORDER BY r.id DESC LIMIT @limit`;
+  ${SELECT} WHERE r.id > '' AND r.parts >= 0 AND r.question IS NOT NULL AND ${OF_STANDING_LANE}
+  ORDER BY r.id DESC LIMIT @limit`;
 
 /** That a receipt told something, by a condition on `told` of one of its rows. */
 const inAnyPart = (receipt: string, told: (row: string) => string): string => `(${told(receipt)}

@@ -207,18 +207,21 @@ async function attemptsOf(
   const runId = params.id;
   const { personalData } = await ledger.settings.get(tenant);
   const now = tools.now();
-  const lane = await ledger.memories.laneOf(tenant, ownerOfRun(runId, query), now);
-  const place = { tenant, lane, runId, appId: query.app_id ?? null };
+  const owner = ownerOfRun(runId, query);
   const sent = headers['idempotency-key'];
   const key = sent === undefined ? null : { key: sent, bodyHash: tools.hash(canonical({ does, ...body })) };
   return async (expected: number | null) => {
-    const before = await ledger.taskStates.get(place);
+    const lane = await ledger.lanes.find(tenant, owner);
+    const before = lane && (await ledger.taskStates.get({ tenant, lane: lane.id, runId }));
     const known = before !== null && isOfApp(before, query) ? before : null;
     const made = before !== null && known === null ? null : make(known && (known.document as Document));
     if (made === null) throw notFound('run with a state', runId);
     const document = maskedTask(whole(made), personalData);
+    // What is refused leaves no owner behind.
+    const place = { tenant, lane: lane?.id ?? (await ledger.memories.laneOf(tenant, owner, now)), runId };
+    const appId = query.app_id ?? null;
     const version = expected ?? before?.version ?? 0;
-    return ledger.taskStates.write({ ...place, expected: version, document, ends: does === 'end', key, now });
+    return ledger.taskStates.write({ ...place, appId, expected: version, document, ends: does === 'end', key, now });
   };
 }
 
@@ -227,7 +230,13 @@ function whole(document: Document | JsonObject): Document {
   const parsed = TaskDocument.safeParse(document);
   if (parsed.success) return parsed.data as Document;
   const errors = parsed.error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
-  throw problem('invalid_request', 'the state would not be a valid one after this change; see errors', { errors });
+  const [first] = errors;
+  const mistake = first === undefined || first.path === '' ? first?.message : `${first.path}: ${first.message}`;
+  throw problem(
+    'invalid_request',
+    `expected a state that is valid after this change, got one that is not: ${mistake}`,
+    { errors },
+  );
 }
 
 type Refused = Exclude<Awaited<ReturnType<ConsoleDeps['ledger']['taskStates']['write']>>, { kind: 'written' }>;

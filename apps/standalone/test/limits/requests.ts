@@ -109,11 +109,6 @@ const OF_MEMORIES: Readonly<Record<string, Make>> = {
   'parts of a message': (n) =>
     batch({ messages: [{ role: 'user', content: many(n, () => ({ type: 'text', text: 'Hi' })) }] }),
   'levels of metadata': (n) => batch({ metadata: nested(n, (inner) => ({ inner })) }),
-  "characters of a run's goal": (n) => run({ goal: letters(n) }),
-  'steps of a run': (n) => run({ steps: many(n, (i) => step({ id: `s${i}` })) }),
-  "characters of a step's title": (n) => run({ steps: [step({ title: letters(n) })] }),
-  "characters of a step's result": (n) => run({ steps: [step({ result: letters(n) })] }),
-  'characters of the state of a run, as JSON': stateOf,
   'characters of metadata, as JSON': (n) => batch({ metadata: { k: letters(n - '{"k":""}'.length) } }),
   'characters of a key of metadata': (n) => batch({ metadata: { [letters(n)]: 1 } }),
   'characters of instructions, includes, excludes': (n) =>
@@ -123,6 +118,11 @@ const OF_MEMORIES: Readonly<Record<string, Make>> = {
     line: `POST /v1/memories/${there.memory}/feedback`,
     body: { rating: 'positive', reason: letters(n) },
   }),
+  "characters of a run's goal": (n) => run({ goal: letters(n) }),
+  'steps of a run': (n) => run({ steps: many(n, (i) => step({ id: `s${i}` })) }),
+  "characters of a step's title": (n) => run({ steps: [step({ title: letters(n) })] }),
+  "characters of a step's result": (n) => run({ steps: [step({ result: letters(n) })] }),
+  'characters of the state of a run, as JSON': stateOf,
   'categories of a memory': (n) => memory({ categories: many(n, (i) => `c${i}`) }),
   'characters of a category': (n) => memory({ categories: [letters(n)] }),
 };

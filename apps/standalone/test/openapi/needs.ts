@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { World } from './world.ts';
 
 /** What an example needs to be about something. */
@@ -32,12 +33,12 @@ const ofKey: Need = async (world) => ({ params: { id: await world.key() } });
 const ofTenant: Need = async () => ({ params: { id: 'acme' } });
 const ofWebhook: Need = async (world) => ({ params: { id: await world.webhook() } });
 
-const ofRun =
-  (id: string, begun = true): Need =>
-  async (world) => {
-    if (begun) await world.done(`PUT /v1/runs/${id}/state?user_id=ana`, { steps: [{ id: 'pay', title: 'Pay' }] });
-    return { params: { id }, query: { user_id: 'ana' } };
-  };
+/** One that has a plan. */
+const ofRun: Need = async (world) => {
+  const id = randomUUID();
+  await world.done(`PUT /v1/runs/${id}/state?user_id=ana`, { steps: [{ id: 'pay', title: 'Pay' }] });
+  return { params: { id }, query: { user_id: 'ana' } };
+};
 
 const ofOwner: Need = async () => ({ query: { user_id: 'ana' } });
 const ofEntity: Need = async (world) => ({ params: { id: (await world.relation()).source.id } });
@@ -80,13 +81,13 @@ export const NEEDS: Readonly<Record<string, Need>> = {
   postOutcome: ofReceipt,
   ...ofGraphs,
   listTaskStates: ofOwner,
-  getTaskState: ofRun('read'),
-  getTaskStateHistory: ofRun('reread'),
-  putTaskState: ofRun('begun', false),
-  patchTaskState: ofRun('changed'),
+  getTaskState: ofRun,
+  getTaskStateHistory: ofRun,
+  putTaskState: async () => ({ params: { id: randomUUID() }, query: { user_id: 'ana' } }),
+  patchTaskState: ofRun,
   endTask: async (world) => {
-    const needed = await ofRun('ended')(world);
-    await world.done('PATCH /v1/runs/ended/state?user_id=ana', { goal: 'Book it' });
+    const needed = await ofRun(world);
+    await world.done(`PATCH /v1/runs/${needed.params?.id}/state?user_id=ana`, { goal: 'Book it' });
     return needed;
   },
   getSources: async (world) => ({ params: { id: (await world.consolidated()).memory } }),

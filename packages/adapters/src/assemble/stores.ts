@@ -76,9 +76,9 @@ const MOVED = 'index at the second place';
 
 export const movedIndex = async (models: Pick<ModelStore, 'get'>): Promise<Moved> => (await models.get(MOVED)) as Moved;
 
-/** Noted when a move is confirmed. */
+/** Noted when a move is confirmed. Of one to the first place nothing is: the second is still that of the embedder it had. */
 export async function keepPlace(models: ModelStore, fingerprint: string, place: IndexPlace): Promise<void> {
-  await models.put(MOVED, place === 2 ? { fingerprint } : null);
+  if (place === 2) await models.put(MOVED, { fingerprint });
 }
 
 /** While the server of a model is away, its name has to do. */

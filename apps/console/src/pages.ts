@@ -9,9 +9,9 @@ import { consolePolicy, type FastifyReply, type FastifyRequest, type Routes } fr
 const BUILT = fileURLToPath(new URL('../../web/dist/', import.meta.url));
 
 /** What the address of a page begins with. All of them are one document, whose script reads the address. */
-const SECTIONS = [
-  ...['users', 'memories', 'consolidations', 'work', 'reviews', 'graph', 'suites', 'canaries', 'costs', 'settings'],
-  'playground',
+export const SECTIONS = [
+  ...['users', 'memories', 'consolidations', 'work', 'reviews', 'graph', 'suites', 'canaries', 'nights', 'costs'],
+  ...['settings', 'playground'],
 ] as const;
 
 /** Where people see what is remembered of them: a document of its own, and the only one that may stand in a frame. */

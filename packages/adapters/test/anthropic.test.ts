@@ -86,7 +86,7 @@ describe('a model behind the Messages API', () => {
     expect(answer).toEqual({
       text: '{"facts":[]}',
       model: 'claude-m',
-      usage: { promptTokens: 1_240, completionTokens: 9 },
+      usage: { promptTokens: 1_240, completionTokens: 9, cachedTokens: 1_200 },
       truncated: false,
     });
   });

@@ -78,7 +78,7 @@ async function planOf({ config, log, known }: Trying, chat: ChatModel, cancel: C
   try {
     const engine = await openEngine({ ...apart, ...embedder, imageModel: null }, log, observer);
     try {
-      const deps = { ...engine.deps, chat };
+      const deps = { ...engine.deps, chat, chats: {} };
       await adoptIndex(deps);
       // Asked as a server would ask it.
       await deps.ledger.models.put(copyingName(chat.name), await known.get(copyingName(chat.name)));

@@ -1,4 +1,4 @@
-import { EngineError, type EngineErrorCode, type JsonObject, type ModelStore } from '@slowwave/engine';
+import { canonical, EngineError, type EngineErrorCode, type JsonObject, type ModelStore } from '@slowwave/engine';
 import { digestOf } from '../prefixes.ts';
 import type { OpenaiOptions } from './client.ts';
 import type { Manners } from './manners.ts';
@@ -119,5 +119,5 @@ const TELLING: readonly EngineErrorCode[] = [
 export function profileName(use: 'chat' | 'embedding', options: Omit<OpenaiOptions, 'log'>): string {
   const { apiKey: _key, timeoutMs: _timeout, idleTimeoutMs: _idle, maxOutputTokens: _limit, ...request } = options;
   const { extraHeaders = {}, settings: _names, ...rest } = request;
-  return `${use} ${digestOf([rest, Object.keys(extraHeaders)])}`;
+  return `${use} ${digestOf([canonical(rest), Object.keys(extraHeaders)])}`;
 }

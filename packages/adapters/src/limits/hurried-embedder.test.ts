@@ -33,6 +33,14 @@ test('whoever waits is told when it takes too long, and the call is given up, wh
   expect(signals[0]?.aborted).toBe(true);
 });
 
+test('texts that others are embedding are waited for no longer than its own', async () => {
+  const { embedder } = slowEmbedder();
+  const others = Promise.withResolvers<string>();
+  await expect(hurriedEmbedder(embedder, 1).inTime?.(others.promise)).rejects.toMatchObject({ code: 'model_timeout' });
+  others.resolve('made');
+  expect(await hurriedEmbedder(embedder).inTime?.(others.promise)).toBe('made');
+});
+
 test('who leaves takes the call with them', async () => {
   const { embedder, signals, answer } = slowEmbedder();
   const leaving = new AbortController();

@@ -242,8 +242,11 @@ const cancelled = (): EngineError =>
 export const EMBEDDING_LIMIT_MS = 2_000;
 
 /** An embedder for whoever stands and waits: what takes longer has failed. Work in bulk never stands before it. */
-export const hurriedEmbedder = (embedder: Embedder, limitMs: number = EMBEDDING_LIMIT_MS): Embedder =>
-  embeddingBy(embedder, (texts, cancel) => embedInTime(embedder, { texts, limitMs }, cancel));
+export function hurriedEmbedder(embedder: Embedder, limitMs: number = EMBEDDING_LIMIT_MS): Embedder {
+  const embed: Embedder['embed'] = (texts, cancel) => embedInTime(embedder, { texts, limitMs }, cancel);
+  const inTime: Embedder['inTime'] = (others) => timed(others, { limitMs, late: () => tooLate(embedder, limitMs) });
+  return Object.assign(embeddingBy(embedder, embed), { inTime });
+}
 
 interface Hurry {
   readonly texts: readonly string[];
@@ -252,19 +255,31 @@ interface Hurry {
 
 async function embedInTime(embedder: Embedder, { texts, limitMs }: Hurry, cancel: Cancellation): Promise<Embedded> {
   const hurry = new AbortController();
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    late.reject(tooLate(embedder, limitMs));
-    hurry.abort();
-  }, limitMs);
   const leave = (): void => hurry.abort();
   if (cancel.aborted) leave();
   cancel.addEventListener('abort', leave, { once: true });
+  const late = (): EngineError => {
+    leave();
+    return tooLate(embedder, limitMs);
+  };
   try {
-    return await Promise.race([embedder.embed(texts, hurry.signal), late.promise]);
+    return await timed(embedder.embed(texts, hurry.signal), { limitMs, late });
+  } finally {
+    cancel.removeEventListener('abort', leave);
+  }
+}
+
+/** Fails with what `late` makes where it takes longer. */
+async function timed<T>(
+  work: Promise<T>,
+  { limitMs, late }: { readonly limitMs: number; readonly late: () => EngineError },
+): Promise<T> {
+  const over = Promise.withResolvers<never>();
+  const timer = setTimeout(() => over.reject(late()), limitMs);
+  try {
+    return await Promise.race([work, over.promise]);
   } finally {
     clearTimeout(timer);
-    cancel.removeEventListener('abort', leave);
   }
 }
 

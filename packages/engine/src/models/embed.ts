@@ -4,8 +4,11 @@ import type { Embedded, Embedder, TokenUse } from '../ports/models.ts';
 import { askedInSlices, type Cancellation, type Tools } from '../ports/tools.ts';
 import type { LaneId } from '../words.ts';
 import { embedderAnswers } from './away.ts';
+import { type Held, type Taken, textsInTurn } from './texts-in-turn.ts';
 
-interface Embedding {
+type EmbeddingDeps = Pick<EngineDeps, 'ledger' | 'embedder' | 'tools'>;
+
+export interface Embedding {
   readonly lane: LaneId;
   /** Asked for again and again: vectors made before come from the ledger, new ones are kept there. */
   readonly texts: readonly string[];
@@ -19,12 +22,28 @@ interface Embedding {
 const TEXTS_PER_CALL = 64;
 
 /**
- * Embeds texts of a lane, each at most once. One that the model refuses for good has a vector of zeros, which nothing is like: it
- * is found by its words. The ledger remembers that, so that the model is not asked again.
+ * Embeds texts of a lane, each at most once, also where others of this process need the same ones now. One that the model
+ * refuses for good has a vector of zeros, which nothing is like: it is found by its words. The ledger remembers that, so that
+ * the model is not asked again.
  */
 export async function embedTexts(
-  deps: Pick<EngineDeps, 'ledger' | 'embedder' | 'tools'>,
-  { lane, texts, passing = [], made = new Map() }: Embedding,
+  deps: EmbeddingDeps,
+  of: Embedding,
+  cancel: Cancellation,
+): Promise<(text: string) => Float32Array> {
+  const { made } = of;
+  const texts = [...of.texts, ...(of.passing ?? [])].filter((text) => made?.has(text) !== true);
+  return inTurn({ ...deps, lane: of.lane, texts, cancel }, (held) => embedHeld(deps, { ...of, held }, cancel));
+}
+
+/** Has these texts to itself, in this process, until the work is done. What asks no model waits for nobody. */
+export const inTurn = <T>(taken: Taken, work: (held: Held) => Promise<T>): Promise<T> =>
+  WITHOUT_VECTORS.has(taken.embedder) ? work(new Map()) : textsInTurn(taken, work);
+
+/** Embeds texts that whoever asks has to itself. */
+export async function embedHeld(
+  deps: EmbeddingDeps,
+  { lane, texts, passing = [], made = new Map(), held }: Embedding & { readonly held: Held },
   cancel: Cancellation,
 ): Promise<(text: string) => Float32Array> {
   const { ledger, embedder, tools } = deps;
@@ -41,6 +60,14 @@ export async function embedTexts(
     const vector = known.get(hash);
     if (vector !== undefined) vectors.set(text, vector ?? none);
   }
+  const keep = async (found: readonly [string, Float32Array | null][]): Promise<void> => {
+    const kept = found.flatMap(([text, vector]) =>
+      vector === null || lasting.has(text) ? pair(hashes.get(text), vector) : [],
+    );
+    if (kept.length > 0) await ledger.thoughts.storeVectors(lane, fingerprint, new Map(kept));
+    for (const [text, vector] of found) vectors.set(text, vector ?? none);
+  };
+  await keep([...held].filter(([text]) => hashes.has(text) && !vectors.has(text)));
   const missing = [...hashes.keys()].filter((text) => !vectors.has(text));
   for (let at = 0; at < missing.length; ) {
     const found = await embedded(embedder, missing.slice(at, at + TEXTS_PER_CALL), cancel).catch((error: unknown) => {
@@ -48,11 +75,8 @@ export async function embedTexts(
       keepBegun(tools, `${lane} ${fingerprint}`, new Map(left));
       throw at === 0 ? error : whichWentOn(error);
     });
-    const kept = found.flatMap(([text, vector]) =>
-      vector === null || lasting.has(text) ? pair(hashes.get(text), vector) : [],
-    );
-    if (kept.length > 0) await ledger.thoughts.storeVectors(lane, fingerprint, new Map(kept));
-    for (const [text, vector] of found) vectors.set(text, vector ?? none);
+    for (const [text, vector] of found) if (vector !== null) held.set(text, vector);
+    await keep(found);
     at += found.length;
   }
   return (text) => {
@@ -130,15 +154,22 @@ export async function embedAll(
   return all;
 }
 
+/** Embedders that make no vectors. */
+const WITHOUT_VECTORS = new WeakSet<Embedder>();
+
 /** Nothing is embedded that was not before; what has no vector then goes by its words, and is not held to be refused. */
-export const withoutVectors = <Deps extends Pick<EngineDeps, 'ledger' | 'embedder'>>(deps: Deps): Deps => ({
-  ...deps,
-  embedder: {
+export function withoutVectors<Deps extends Pick<EngineDeps, 'ledger' | 'embedder'>>(deps: Deps): Deps {
+  const embedder: Embedder = {
     ...deps.embedder,
-    embed: async (texts: readonly string[]) => ({ vectors: texts.map(() => null), usage: NO_USE }),
-  },
-  ledger: { ...deps.ledger, thoughts: { ...deps.ledger.thoughts, storeVectors: async () => {} } },
-});
+    embed: async (texts) => ({ vectors: texts.map(() => null), usage: NO_USE }),
+  };
+  WITHOUT_VECTORS.add(embedder);
+  return {
+    ...deps,
+    embedder,
+    ledger: { ...deps.ledger, thoughts: { ...deps.ledger.thoughts, storeVectors: async () => {} } },
+  };
+}
 
 const NO_USE: TokenUse = { promptTokens: 0, completionTokens: 0 };
 

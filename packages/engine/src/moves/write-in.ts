@@ -1,6 +1,7 @@
 import type { EngineDeps, EngineSettings } from '../deps.ts';
 import { asEngineError } from '../errors.ts';
-import { askedBy, embedTexts, withoutVectors } from '../models/embed.ts';
+import { askedBy, embedHeld, inTurn, withoutVectors } from '../models/embed.ts';
+import type { Held } from '../models/texts-in-turn.ts';
 import type { Embedder } from '../ports/models.ts';
 import type { IndexPoint, SearchIndex } from '../ports/search-index.ts';
 import { type Cancellation, portionsOf } from '../ports/tools.ts';
@@ -30,7 +31,8 @@ const POINTS_PER_CALL = 64;
 
 /**
  * Writes points that were made for another space. No text is embedded twice for one space: the vectors of memories and of the
- * graph are kept in the ledger, and those of messages are taken from the index itself, since a message never changes.
+ * graph are kept in the ledger, and those of messages are taken from the index itself, since a message never changes. So others
+ * of this process that write the same texts wait until they are there.
  */
 export async function writeIn(
   deps: WritingDeps,
@@ -39,34 +41,42 @@ export async function writeIn(
 ): Promise<void> {
   for (const [lane, ofLane] of Map.groupBy(points, (point) => point.lane)) {
     for (const part of portionsOf(ofLane, POINTS_PER_CALL)) {
-      const vectorOf = await vectorsFor(deps, { space, lane, points: part, ...how }, cancel);
-      await space.index.upsert(part.map((point) => ({ ...point, vector: vectorOf(point) })));
+      const { embedder } = space;
+      const texts = part.filter((point) => isEmbedded(deps, point)).map(vectorTextOf);
+      await inTurn({ tools: deps.tools, embedder, lane, texts, cancel }, async (held) => {
+        const vectorOf = await vectorsFor(deps, { space, lane, points: part, held, ...how }, cancel);
+        await space.index.upsert(part.map((point) => ({ ...point, vector: vectorOf(point) })));
+      });
     }
   }
 }
 
 interface OfLane extends PointsIn {
   readonly lane: LaneId;
+  readonly held: Held;
 }
+
+const isMessage = ({ shelf }: IndexPoint): boolean => shelf === 'messages';
+const isEmbedded = ({ settings }: WritingDeps, point: IndexPoint): boolean =>
+  !isMessage(point) || settings.messagesInIndex === 'hybrid';
 
 async function vectorsFor(
   deps: WritingDeps,
-  { space: { index, embedder }, lane, points, spoken = 'unknown' }: OfLane,
+  { space: { index, embedder }, lane, points, held, spoken = 'unknown' }: OfLane,
   cancel: Cancellation,
 ): Promise<(point: IndexPoint) => Float32Array> {
-  const { ledger, tools, settings } = deps;
-  const isMessage = ({ shelf }: IndexPoint): boolean => shelf === 'messages';
-  const messages = settings.messagesInIndex === 'hybrid' ? points.filter(isMessage) : [];
+  const { ledger, tools } = deps;
+  const messages = points.filter((point) => isMessage(point) && isEmbedded(deps, point));
   const there = messages.length === 0 ? [] : await index.vectors(messages);
   const made = new Map(messages.flatMap((point, i) => pair(vectorTextOf(point), there[i] ?? null)));
   const texts = points.filter((point) => !isMessage(point)).map(vectorTextOf);
   const passing = messages.map(vectorTextOf).filter((text) => !made.has(text));
   if (spoken !== 'unknown') await shareSpoken(deps, { lane, embedder, texts });
-  const vectorOf = await embedTexts({ ledger, tools, embedder }, { lane, texts, passing, made }, cancel);
+  const vectorOf = await embedHeld({ ledger, tools, embedder }, { lane, texts, passing, made, held }, cancel);
   if (spoken === 'kept')
     await keepSpoken(deps, { lane, embedder, vectors: new Map(passing.map((text) => [text, vectorOf(text)])) });
   const none = new Float32Array(embedder.dimensions);
-  return (point) => (isMessage(point) && settings.messagesInIndex !== 'hybrid' ? none : vectorOf(vectorTextOf(point)));
+  return (point) => (isEmbedded(deps, point) ? vectorOf(vectorTextOf(point)) : none);
 }
 
 /**

@@ -96,6 +96,8 @@ export interface Embedder {
    * thrown away: whoever needs more vectors than came asks for the rest.
    */
   embed(texts: readonly string[], cancel: Cancellation): Promise<Embedded>;
+  /** Waits for texts that others are embedding no longer than for its own. Missing: as long as they take. */
+  inTime?<T>(others: Promise<T>): Promise<T>;
 }
 
 export interface RerankQuestion {

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { BODY_LIMITS } from '@slowwave/http';
-import { answerCheck, type Description } from '@slowwave/testkit';
+import { answerCheck, type Description, type ModelServer, startModelServer } from '@slowwave/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Existing, REQUESTS, type Sent } from './limits/requests.ts';
 import { limits } from './limits/table.ts';
@@ -16,18 +16,27 @@ const WITHIN_MS = 120_000;
 const HOUR_MS = 3_600_000;
 
 const receiver = createServer((_request, response) => response.writeHead(204).end());
+/** The index can be moved to it. */
+let nextModel: ModelServer;
 let setup: Setup;
 let there: World;
 
 beforeAll(async () => {
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
   const { port } = receiver.address() as AddressInfo;
-  setup = await standalone({ SLOWWAVE_API_KEY: KEY, SLOWWAVE_ALLOW_PRIVATE_URLS: '127.0.0.1' });
+  nextModel = await startModelServer({ dimensions: 64 });
+  setup = await standalone({
+    SLOWWAVE_API_KEY: KEY,
+    SLOWWAVE_ALLOW_PRIVATE_URLS: '127.0.0.1',
+    SLOWWAVE_NEXT_EMBEDDING_BASE_URL: nextModel.baseUrl,
+    SLOWWAVE_NEXT_EMBEDDING_MODEL: 'next-model',
+  });
   there = world(setup.ingest, { key: KEY, receiver: `http://127.0.0.1:${port}/hook` });
 }, WITHIN_MS);
 afterAll(async () => {
   receiver.close();
   await setup.close();
+  await nextModel.close();
 });
 
 describe('the description of the API', { timeout: WITHIN_MS }, () => {

@@ -94,5 +94,5 @@ export const PatchIndexMove = z
       ),
     force: z.boolean().default(false).describe('true: switch even if the comparison did not pass.'),
   })
-  .meta({ id: 'PatchIndexMove', examples: [{ state: 'confirmed' }, { state: 'switched', force: true }] });
+  .meta({ id: 'PatchIndexMove', examples: [{ state: 'switched', force: true }, { state: 'confirmed' }] });
 export type PatchIndexMove = z.infer<typeof PatchIndexMove>;

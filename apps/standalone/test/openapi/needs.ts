@@ -151,6 +151,11 @@ export const NEEDS: Readonly<Record<string, Need>> = {
   stopCanary: ofCanary,
   promoteCanary: ofCanary,
   undoCanary: ofCanary,
+  // Of the move that the last example of postIndexMove has started.
+  patchIndexMove: async (world) => {
+    await world.readyMove();
+    return {};
+  },
   getBundleLines: async (world) => ({ query: { kind: 'user', id: (await world.consolidated()).user } }),
   postImportLines: async (world) => ({ params: { id: await world.importOf('moved-here') } }),
   finishImport: async (world) => {

@@ -23,6 +23,8 @@ export interface World {
   suite(): Promise<string>;
   /** No canary is open any more. */
   noCanary(): Promise<void>;
+  /** The move of the index can be switched, or is. */
+  readyMove(): Promise<void>;
   canary(): Promise<string>;
   key(): Promise<string>;
   /** The secret of one that is not opened yet. */
@@ -111,11 +113,17 @@ export function world(base: string, { key, receiver }: { key: string; receiver: 
     await expect.poll(open, WITHIN).toEqual([]);
   };
 
+  const move = async (): Promise<{ state: string } | null> => (await done('GET /v1/index/move')).move;
+
   return {
     send,
     done,
     consolidated,
     noCanary,
+    readyMove: async () => {
+      if ((await move()) === null) await done('POST /v1/index/move', { auto: false });
+      await expect.poll(async () => (await move())?.state, WITHIN).toMatch(/^(ready|switched)$/);
+    },
     canary: async () => {
       await noCanary();
       return (await done('POST /v1/canaries', { changes: { instructions: 'Remember allergies.' } })).id;

@@ -8,7 +8,7 @@ import { type Held, type Taken, textsInTurn } from './texts-in-turn.ts';
 
 type EmbeddingDeps = Pick<EngineDeps, 'ledger' | 'embedder' | 'tools'>;
 
-export interface Embedding {
+interface Embedding {
   readonly lane: LaneId;
   /** Asked for again and again: vectors made before come from the ledger, new ones are kept there. */
   readonly texts: readonly string[];

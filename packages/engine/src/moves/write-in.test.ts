@@ -1,9 +1,11 @@
 import {
   createMemoryIndex,
+  createMemoryLedger,
   echoExtract,
   engineBench,
   fakeChat,
   fakeEmbedder,
+  fixedTools,
   keyedDecide,
   NEVER,
 } from '@slowwave/engine-testing';
@@ -37,12 +39,18 @@ function toldEmbedder() {
 
 /** A message and the memory of the same text, in an index that is moved to another embedder. */
 async function moved() {
+  const old = createMemoryIndex();
+  const points: IndexPoint[] = [];
+  const upsert: typeof old.upsert = async (some) => {
+    points.push(...some);
+    await old.upsert(some);
+  };
   const { deps, post, run } = await engineBench({
+    stores: { ledger: createMemoryLedger({ tools: fixedTools() }), index: { ...old, upsert } },
     chat: fakeChat({ extract_facts: echoExtract, decide_operations: keyedDecide((text) => text) }),
   });
   await post([TEXT], { settings: { mode: 'verbatim' } });
   await run();
-  const { points } = await deps.index.page(null, 10);
   const of = (shelf: string): readonly IndexPoint[] => points.filter((point) => point.shelf === shelf);
   const index = createMemoryIndex();
   const told = toldEmbedder();

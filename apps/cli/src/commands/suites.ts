@@ -40,7 +40,7 @@ removes its case.`,
     const suite = await ask<SuiteView>('POST', ofTenant('/v1/suites', call), { name: given.words[0], record });
     return {
       value: suite,
-      text: `Recorded the suite ${suite.name} of ${suite.estimate.cases} owners. ${takes(suite.estimate)}`,
+      text: `Recorded the suite ${suite.name} of ${counted(suite.estimate.cases, 'owner')}. ${takes(suite.estimate)}`,
     };
   },
 };
@@ -239,8 +239,10 @@ async function run(call: Call, { name, yes }: { readonly name: string; readonly 
   return reported(call, { suite: name, id: done.id });
 }
 
+const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
+
 const takes = ({ cases, calls, tokens, spread }: SuiteView['estimate']): string =>
-  `A run of ${cases} cases takes about ${calls} calls and ${tokens} ± ${spread} tokens.`;
+  `A run of ${counted(cases, 'case')} takes about ${calls} calls and ${tokens} ± ${spread} tokens.`;
 
 /** An embedding model belongs to the index of a process: another one cannot be tried beside it. */
 async function checkEmbedder(call: Call): Promise<void> {

@@ -2,9 +2,9 @@ import { UsageQuery, UsageReport, type UsageRowView } from '@slowwave/contracts'
 import {
   CALLS_KEPT_MS,
   DAY_MS,
-  HOURLY_GROUPS,
   isoOf,
   type Millis,
+  needsCalls,
   type UsageAsked,
   type UsageGroup,
   type UsageRow,
@@ -27,7 +27,7 @@ export const getUsage = route('GET /v1/usage', {
   id: 'getUsage',
   summary: 'Get what model calls used and cost',
   description:
-    'Adds up every call of a chat or embedding model: tokens as the provider counted them, money by the price list at that time, and time. ' +
+    'Adds up every call of a chat model: tokens as the provider counted them, money by the price list at that time, and time. ' +
     'Days are kept for ever. format=csv returns all rows at once. See docs/costs.md.',
   query: UsageQuery,
   answer: {
@@ -59,22 +59,20 @@ export const getUsage = route('GET /v1/usage', {
 
 function askedBy(query: z.infer<typeof UsageQuery>, now: Millis): UsageAsked {
   const { group_by: groups, user_id: userId, app_id: appId, key_id: keyId, step, model, cause } = query;
-  const isByCall =
-    [userId, appId, keyId].some((one) => one !== undefined) ||
-    groups.some((group) => HOURLY_GROUPS.some((one) => one === group));
   const unit = groups.includes('hour') ? HOUR_MS : DAY_MS;
   const to = Math.ceil((momentOf(query.to) ?? now + 1) / unit) * unit;
   const from = Math.floor((momentOf(query.from) ?? to - USUAL_DAYS * DAY_MS) / unit) * unit;
   if (from >= to) throw problem('invalid_request', `from: expected a time before to, got ${isoOf(from)}`);
+  const filter = given({ userId, appId, keyId, model, cause, step: step as UsageStep | undefined });
+  const asked = { groups: [...new Set(groups)], from, to, ...filter };
   const since = Math.floor((now - CALLS_KEPT_MS) / DAY_MS) * DAY_MS;
-  if (isByCall && from < since) {
+  if (needsCalls(asked) && from < since) {
     throw problem(
       'invalid_request',
       `from: calls by hour, user, app and key are kept for 35 days; expected a time from ${isoOf(since)} on, got ${isoOf(from)}`,
     );
   }
-  const filter = given({ userId, appId, keyId, model, cause, step: step as UsageStep | undefined });
-  return { groups: [...new Set(groups)], from, to, ...filter };
+  return asked;
 }
 
 const OFFSET = /^\d{1,9}$/u;

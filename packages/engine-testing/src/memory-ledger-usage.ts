@@ -1,7 +1,7 @@
 import {
   DAY_MS,
   dayOf,
-  HOURLY_GROUPS,
+  needsCalls,
   payerOf,
   type SentCall,
   type SettledCall,
@@ -74,17 +74,14 @@ const standsIn = (state: State, { lane }: SentCall): boolean => lane === null ||
 
 function report(state: State, tenant: TenantId, asked: UsageAsked): UsageRow[] {
   const { groups, from, to, userId, appId, keyId, step, model, cause } = asked;
-  const isHourly =
-    groups.some((group) => HOURLY_GROUPS.some((one) => one === group)) ||
-    [userId, appId, keyId].some((one) => one !== undefined) ||
-    [from, to].some((time) => time % DAY_MS !== 0);
+  const isByCall = needsCalls(asked);
   const userOf = ({ lane }: CallRow): string | null => {
     const owner = lane === null ? undefined : state.lanes.get(lane)?.owner;
     return owner?.kind === 'user' ? owner.id : null;
   };
   const isWanted = (call: CallRow): boolean =>
     payerOf(call.tenant) === tenant &&
-    (!isHourly || call.kept) &&
+    (!isByCall || call.kept) &&
     call.at >= from &&
     call.at < to &&
     [

@@ -239,7 +239,7 @@ export type * from './ports/ledger/thoughts.ts';
 export type * from './ports/ledger/trail.ts';
 export { FIRST_FAILED_STATUS, outcomeOf, REFUSED_STATUSES } from './ports/ledger/trail.ts';
 export type * from './ports/ledger/usage.ts';
-export { CALLS_KEPT_MS, CAUSES, HOURLY_GROUPS, USAGE_GROUPS } from './ports/ledger/usage.ts';
+export { CALLS_KEPT_MS, CAUSES, needsCalls, USAGE_GROUPS } from './ports/ledger/usage.ts';
 export type * from './ports/ledger/webhooks.ts';
 export { WEBHOOK_EVENTS } from './ports/ledger/webhooks.ts';
 export type * from './ports/meter.ts';

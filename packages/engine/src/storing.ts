@@ -48,7 +48,7 @@ export { LEFT_MAX } from './ports/ledger/outbox.ts';
 export { InvalidCursorError } from './ports/ledger/page.ts';
 export { TASK_VERSIONS_KEPT } from './ports/ledger/task-states.ts';
 export { FIRST_FAILED_STATUS, REFUSED_STATUSES } from './ports/ledger/trail.ts';
-export { HOURLY_GROUPS } from './ports/ledger/usage.ts';
+export { needsCalls } from './ports/ledger/usage.ts';
 export { SHELVES, shownPart } from './ports/search-index.ts';
 export { blankedBy, LOOKED_FOR_MAX } from './receipts/blanked.ts';
 export { creditChanges, sameCredits } from './receipts/credit.ts';

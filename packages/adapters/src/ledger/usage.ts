@@ -14,7 +14,7 @@ import type {
   UsageStore,
   UsageTotals,
 } from '@slowwave/engine';
-import { DAY_MS, dayOf, HOURLY_GROUPS, payerOf } from '@slowwave/engine/storing';
+import { DAY_MS, dayOf, needsCalls, payerOf } from '@slowwave/engine/storing';
 import { read, statement, storeOf, write } from './access.ts';
 import { all, allAs, first, type Given, type Held, ifHeld, inOne, once, run, type Script } from './script.ts';
 
@@ -210,11 +210,7 @@ function* report(
   page: { readonly limit: number; readonly offset: number },
 ): Script<readonly UsageRow[]> {
   const { groups, from, to, userId, appId, keyId, step, model, cause } = asked;
-  const isHourly =
-    groups.some((group) => HOURLY_GROUPS.some((one) => one === group)) ||
-    [userId, appId, keyId].some((one) => one !== undefined) ||
-    [from, to].some((time) => time % DAY_MS !== 0);
-  const source = isHourly ? CALLS : DAYS;
+  const source = needsCalls(asked) ? CALLS : DAYS;
   const given = {
     ...{ tenant, from, to, fromDay: Math.floor(from / DAY_MS), toDay: Math.ceil(to / DAY_MS), ...page },
     ...{ userId, appId, keyId, step, model, cause },

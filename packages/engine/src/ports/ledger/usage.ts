@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../text/dates.ts';
 import type { LaneId, Millis, TenantId } from '../../words.ts';
 import type { TokenUse } from '../models.ts';
 import type { UsageStep } from './overview.ts';
@@ -51,12 +52,12 @@ export interface SettledCall extends SentCall {
 }
 
 /** What calls are told apart by. Those of HOURLY are known for 35 days and until their owner is erased, the others for ever. */
-export const HOURLY_GROUPS = ['hour', 'user', 'app', 'key'] as const;
+const HOURLY_GROUPS = ['hour', 'user', 'app', 'key'] as const;
 export const USAGE_GROUPS = ['day', 'step', 'model', 'cause', ...HOURLY_GROUPS] as const;
 export type UsageGroup = (typeof USAGE_GROUPS)[number];
 
 /** How long single calls are kept. */
-export const CALLS_KEPT_MS = 35 * 86_400_000;
+export const CALLS_KEPT_MS = 35 * DAY_MS;
 
 export interface UsageAsked {
   readonly groups: readonly UsageGroup[];
@@ -69,6 +70,12 @@ export interface UsageAsked {
   readonly model?: string;
   readonly cause?: Cause;
 }
+
+/** Whether single calls alone can tell: the days that are kept for ever know no hour, owner, app or key. */
+export const needsCalls = ({ groups, from, to, userId, appId, keyId }: UsageAsked): boolean =>
+  groups.some((group) => HOURLY_GROUPS.some((one) => one === group)) ||
+  [userId, appId, keyId].some((one) => one !== undefined) ||
+  [from, to].some((time) => time % DAY_MS !== 0);
 
 /** What calls took together. */
 export interface UsageSums {

@@ -16,7 +16,7 @@ import type { Nudge, SummaryRefresh } from '../ports/schedule.ts';
 import { askedInSlices, type Cancellation, type Tools } from '../ports/tools.ts';
 import { project, projectRest } from '../projection/project.ts';
 import { duePolicy, isStudied } from '../settings.ts';
-import { hasFacts, isWithheld, type Memory, type MemoryEvent, type Millis } from '../words.ts';
+import { hasFacts, isWithheld, type Memory, type MemoryEvent } from '../words.ts';
 import { decide } from './decide.ts';
 import { extract } from './extract.ts';
 import { judge } from './judge.ts';
@@ -47,9 +47,8 @@ export const SUMMARY_EVERY = 20;
 export async function consolidate(given: EngineDeps, begun: BegunTurn, cancel: Cancellation): Promise<Consolidated> {
   const { turn } = begun;
   const watch = stopwatch(given.tools, (step) => given.meter.step(turn, step));
-  const seenAt = given.tools.now();
   const gathered = await watch.time('gather', () => gather(given, turn, begun.gathered));
-  const deps = withGathered(given, { gathered, seenAt });
+  const deps = withGathered(given, gathered);
   const stored = gathered.thought.plan;
   let planned: Planned =
     stored === null ? await think(deps, { gathered, watch, round: 1 }, cancel) : { ...gathered, plan: stored };
@@ -154,20 +153,10 @@ export async function gather(
   return { turn, ...gathered, recent: gathered.recent.filter(({ content }) => !isWithheld(content)) };
 }
 
-/** So long a turn is believed to have the lane that the ledger says it has: nobody else gets it before 20 s of silence. */
-const SEEN_MS = 1_000;
-
-interface Seen {
-  readonly gathered: GatheredTurn;
-  /** When the ledger was asked for it, by a turn that had its lane. */
-  readonly seenAt: Millis;
-}
-
 /** What a turn goes on with that has read all this: what is its own, or holds for all of it, is not read again. */
-function withGathered(deps: EngineDeps, { gathered: { turn, rules, thought }, seenAt }: Seen): EngineDeps {
-  const { ledger, tools } = deps;
+function withGathered(deps: EngineDeps, { turn, rules, thought }: GatheredTurn): EngineDeps {
+  const { ledger } = deps;
   const { settings, thoughts } = ledger;
-  let seen = seenAt;
   const answers = [...thought.answers];
   const answerTo = (step: string, inputHash: string): StoredAnswer | null =>
     [...answers, ...thought.former.toReversed()].find((one) => one.step === step && one.inputHash === inputHash) ??
@@ -185,18 +174,13 @@ function withGathered(deps: EngineDeps, { gathered: { turn, rules, thought }, se
         answer: async (_, step, inputHash) => answerTo(step, inputHash),
         answers: async () => answers,
         lastLook: async (of, asked, call) => {
-          const now = tools.now();
-          if (now >= seen && now < seen + SEEN_MS) return notedBy(ledger, call);
           const look = await thoughts.lastLook(of, asked, call);
           if (look.answer !== null) answers.push(look.answer);
           return look;
         },
         storeAnswer: async (of, answer, call) => {
-          const now = tools.now();
           const stored = await thoughts.storeAnswer(of, answer, call);
-          if (stored.kind === 'fenced') return stored;
-          seen = now;
-          if (!answers.some((one) => isSame(one, answer))) answers.push(answer);
+          if (stored.kind === 'stored' && !answers.some((one) => isSame(one, answer))) answers.push(answer);
           return stored;
         },
       },

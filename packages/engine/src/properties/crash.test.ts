@@ -84,6 +84,32 @@ describe('a worker that lost its lane', () => {
     }
     expect(fenced, 'turns that were fenced').toBeGreaterThan(10);
   });
+
+  it('before any call of a port to one that finished the turn within the same moment asks no more', async () => {
+    const clean = await firstScene();
+    await clean.bench.run();
+    const expected = await stateOf(clean.bench);
+    let overtaken = 0;
+    for (let at = 1; at < CALLS_MAX; at += 1) {
+      const { bench, askedTwice } = await firstScene();
+      const turn = await turnOf(bench);
+      let isOver = false;
+      const zombie = watched(bench.deps, async (nth, call) => {
+        if (nth === at) {
+          isOver = true;
+          await takeTurn(inAnotherProcess(bench))(turn, NEVER);
+        }
+        return call();
+      });
+      await takeTurn(zombie.deps)(turn, NEVER);
+      if (isOver) overtaken += 1;
+      expect(askedTwice(), zombie.calls[at]).toEqual([]);
+      await bench.run();
+      await catchUp(bench);
+      expect(await stateOf(bench), zombie.calls[at]).toEqual(expected);
+    }
+    expect(overtaken, 'turns that were overtaken').toBeGreaterThan(10);
+  });
 });
 
 const keyOf = (text: string): string => text.split(':')[0] ?? text;
@@ -104,6 +130,7 @@ async function firstScene() {
     chat: {
       name: chat.name,
       ask: async (call, cancel) => {
+        await call.lastLook?.();
         if (stored.has(keyOfCall(call))) twice.push(call.name);
         asking.push(call);
         return chat.ask(call, cancel);
@@ -156,6 +183,9 @@ async function claimAgain({ deps, tools }: EngineBench, turn: Awaited<ReturnType
   const how = { now: tools.now(), window: deps.settings.window, newConsolidationId: tools.id('con', bitsOf(tools)) };
   return (await deps.ledger.lanes.claim(turn, how)).kind === 'claimed';
 }
+
+/** Processes share no tools: what one has under way the other does not wait for. */
+const inAnotherProcess = ({ deps, tools }: EngineBench) => ({ ...deps, tools: { ...tools } });
 
 /** All that a fenced worker must not change. */
 async function writtenIn({ deps: { ledger }, memories }: EngineBench) {

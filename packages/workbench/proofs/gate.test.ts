@@ -9,12 +9,29 @@ const BLOCKED_MAX = RUNS / 200;
 /** Ledgers in memory grow with every run. */
 const RUNS_OF_BENCH = 20;
 
-test('each of twelve regressions is blocked', async () => {
+/** Each is blocked by the figure that is about it, at least. */
+const BLOCKED_BY: Readonly<Record<string, string>> = {
+  'drops negations': 'negations_kept',
+  'translates names': 'targets_hit',
+  'merges two people': 'names_apart',
+  'invents dates': 'dates_said',
+  'doubles tokens': 'prompt_tokens',
+  'cuts quotes': 'quotes_stand',
+  'ignores deletes': 'deletes_kept',
+  'answers in another shape': 'repaired',
+  'loses a language': 'heard_foreign',
+  'updates the wrong one': 'targets_other',
+  'adds instead of updating': 'stale',
+  'halves recall': 'facts_kept',
+};
+
+test('each of twelve regressions is blocked, by the figure that is about it', async () => {
   const models = Object.fromEntries(Object.entries(REGRESSIONS).map(([name, spoiled]) => [name, { spoiled }]));
   const { perform, discard } = await suiteBench(OWNERS, models);
   const passed: string[] = [];
   for (const model of Object.keys(models)) {
-    if ((await perform({ model })).passed) passed.push(model);
+    const report = await perform({ model });
+    if (report.passed || !worseIn(report).includes(BLOCKED_BY[model] ?? '')) passed.push(model);
     await discard();
   }
   expect(Object.keys(models)).toHaveLength(12);

@@ -19,23 +19,16 @@ test('a suite of what was recorded, run again as it was, passes with the same fi
   for (const { figure, baseline, variant } of report.figures) expect([figure, variant]).toEqual([figure, baseline]);
 });
 
+// Three of the twelve: `./scripts/prove gate` tries them all, and 200 runs of an unchanged model.
 describe('a model is blocked that', () => {
-  const models = Object.fromEntries(Object.entries(REGRESSIONS).map(([name, spoiled]) => [name, { spoiled }]));
-  const bench = suiteBench(OWNERS, models);
-  test.each([
+  const tried = [
     ['drops negations', 'negations_kept'],
-    ['translates names', 'targets_hit'],
-    ['merges two people', 'names_apart'],
-    ['invents dates', 'dates_said'],
     ['doubles tokens', 'prompt_tokens'],
-    ['cuts quotes', 'quotes_stand'],
-    ['ignores deletes', 'deletes_kept'],
-    ['answers in another shape', 'repaired'],
-    ['loses a language', 'heard_foreign'],
-    ['updates the wrong one', 'targets_other'],
     ['adds instead of updating', 'stale'],
-    ['halves recall', 'facts_kept'],
-  ])('%s, by %s', async (model, figure) => {
+  ] as const;
+  const models = Object.fromEntries(tried.map(([name]) => [name, { spoiled: REGRESSIONS[name] ?? {} }]));
+  const bench = suiteBench(OWNERS, models);
+  test.each(tried)('%s, by %s', async (model, figure) => {
     const { perform } = await bench;
     const report = await perform({ model });
     expect(report.passed).toBe(false);
@@ -44,10 +37,8 @@ describe('a model is blocked that', () => {
 });
 
 test('a model as good as before passes, though five answers of a hundred are not as they should be', async () => {
-  const seeds = [1, 2, 3];
-  const models = Object.fromEntries(seeds.map((seed) => [`noisy ${seed}`, { noisy: 5, seed }]));
-  const { perform } = await suiteBench(OWNERS, models);
-  for (const model of Object.keys(models)) expect([model, worseIn(await perform({ model }))]).toEqual([model, []]);
+  const { perform } = await suiteBench(OWNERS, { noisy: { noisy: 5, seed: 1 } });
+  expect(worseIn(await perform({ model: 'noisy' }))).toEqual([]);
 });
 
 test('a run that is cut off again and again ends as one that is not', async () => {

@@ -105,12 +105,26 @@ const gate: Proof = {
   },
 };
 
-const canary = tests('canary', {
+const canary: Proof = {
+  name: 'canary',
   proves:
-    'A canary of each of twelve models that make memory worse halts within 200 consolidations, and its undo leaves every owner as if there had been none; of a model that does not, it goes on.',
+    'A canary of each of twelve models that make memory worse halts within 200 consolidations, and its undo leaves every owner as if there had been none, also where the process is killed; of a model that does not, it goes on.',
   takes: '5 minutes',
-  path: 'packages/workbench/proofs/canary.test.ts',
-});
+  flags: {},
+  run: (_given, tools) =>
+    suites(tools, { CANARY_CRASHES: '1' }, [
+      'packages/workbench/proofs/canary.test.ts',
+      'apps/standalone/test/canary.test.ts',
+    ]),
+};
+
+const modelFaults: Proof = {
+  name: 'model-faults',
+  proves: 'Eight faults of a model server are named by models check, by status and in the log, with what to do.',
+  takes: '2 minutes',
+  flags: {},
+  run: (_given, tools) => suites(tools, { MODEL_FAULTS_ON_SERVERS: '1' }, ['apps/cli/test/models.test.ts']),
+};
 
 const bundle: Proof = {
   name: 'bundle',
@@ -196,6 +210,7 @@ export const PROOFS: readonly Proof[] = [
   gate,
   bundle,
   qdrant,
+  modelFaults,
   models,
   smallModels,
   clients,

@@ -1,10 +1,12 @@
-import { canaryBench, TALK_REGRESSIONS } from '@slowwave/engine-testing';
+import { canaryBench } from '@slowwave/engine-testing';
 import { expect, it } from 'vitest';
+import { watchedFrom } from '../watch.ts';
 
+// Two of the twelve: `./scripts/prove canary` tries them all.
 const TALK = { users: 40, rounds: 12, seed: 7, before: 2, every: 10 };
 const CONSOLIDATIONS_MAX = 200;
 
-it.each(TALK_REGRESSIONS)(
+it.each(['drops negations', 'updates the wrong one'] as const)(
   'a canary halts within 200 consolidations where the model %s, and leaves nothing behind',
   async (how) => {
     const bench = await canaryBench(TALK);
@@ -20,9 +22,11 @@ it.each(TALK_REGRESSIONS)(
   },
 );
 
-it.each([1, 2, 3])('a canary of a change that changes nothing does not halt: %s', async (seed) => {
-  const bench = await canaryBench({ ...TALK, rounds: 6, seed, before: 1, every: 20 });
+it('a canary of a change that changes nothing does not halt', async () => {
+  const bench = await canaryBench({ ...TALK, rounds: 3, seed: 1, before: 1, every: 20 });
   await bench.talkUntilHalted(() => bench.start(null));
-  const { state, halt } = await bench.canary();
+  const { state, halt, watched } = await bench.canary();
   expect({ state, halt }).toEqual({ state: 'running', halt: null });
+  const { consolidations } = watchedFrom(watched) ?? { consolidations: { canary: 0, rest: 0 } };
+  expect(Math.min(consolidations.canary, consolidations.rest), 'enough to compare').toBeGreaterThan(20);
 });

@@ -1,4 +1,5 @@
 import {
+  inOneSpaceForCaller,
   kindsOf,
   type OpenEngine,
   observe,
@@ -6,7 +7,6 @@ import {
   openEngine,
   requireSharedFolder,
   runsOn,
-  inOneSpaceForCaller,
 } from '@slowwave/adapters/assemble';
 import { queueFor } from '@slowwave/adapters/bullmq';
 import type { Config } from '@slowwave/adapters/config';

@@ -1,13 +1,14 @@
 import { OverviewQuery, OverviewView } from '@slowwave/contracts';
 import {
   type Ceilings,
+  chatTokens,
   DAY_MS,
   dayOf,
   type Glance,
   isoOf,
   isoOrNull,
-  knownCost,
   type Millis,
+  moneySpent,
   type TenantId,
   type TenantSettings,
   type UsageOfStep,
@@ -49,7 +50,7 @@ export const getOverview = route('GET /v1/overview', {
       history: historyOf(glance, now),
       freshness: freshnessOf(glance.delays),
       answers: answersOf(glance),
-      usage: glance.usage.map((used) => usageView(used, settings)),
+      usage: glance.usage.map(usageView),
       today: todayOf(
         glance.usage.filter(({ day }) => day === dayOf(now)),
         settings,
@@ -90,7 +91,7 @@ function answersOf({ answers, answersSince }: Glance): OverviewView['answers'] {
   return { since: isoOf(answersSince), search: 0, context: 0, recall: 0, ...counts };
 }
 
-const usageView = (used: UsageOfStep, { prices }: TenantSettings): OverviewView['usage'][number] => ({
+const usageView = (used: UsageOfStep): OverviewView['usage'][number] => ({
   day: isoOf(used.day * DAY_MS).slice(0, 'YYYY-MM-DD'.length),
   step: used.step,
   model: used.model,
@@ -98,19 +99,19 @@ const usageView = (used: UsageOfStep, { prices }: TenantSettings): OverviewView[
   failed_calls: used.failedCalls,
   prompt_tokens: used.promptTokens,
   completion_tokens: used.completionTokens,
-  cost: knownCost([used], prices),
+  cost: used.cost,
 });
 
 const todayOf = (
   used: readonly UsageOfStep[],
-  { budgets, prices }: TenantSettings,
+  { budgets }: TenantSettings,
   ceilings: Ceilings,
 ): OverviewView['today'] => ({
   tokens: {
-    used: used.reduce((sum, { promptTokens, completionTokens }) => sum + promptTokens + completionTokens, 0),
+    used: chatTokens(used),
     limit: lower(budgets.tokensPerDay, ceilings.tokensPerDay),
   },
-  cost: { used: knownCost(used, prices), limit: lower(budgets.costPerDay, ceilings.costPerDay) },
+  cost: { used: moneySpent(used), limit: lower(budgets.costPerDay, ceilings.costPerDay) },
 });
 
 function lower(...limits: readonly (number | null)[]): number | null {

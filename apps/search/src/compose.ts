@@ -1,5 +1,6 @@
 import {
   comingModels,
+  inOneSpaceForCaller,
   kindsOf,
   loadInBackground,
   type Observer,
@@ -16,7 +17,6 @@ import {
   openSpace,
   openVectorCache,
   runsOn,
-  inOneSpaceForCaller,
 } from '@slowwave/adapters/assemble';
 import type { Config } from '@slowwave/adapters/config';
 import { keyCheck } from '@slowwave/adapters/keys';

@@ -1,5 +1,6 @@
 import type { PostSearch } from '@slowwave/contracts';
 import {
+  type Asker,
   type Filter,
   type Lane,
   type LaneId,
@@ -10,7 +11,7 @@ import {
   type TenantId,
   terms,
 } from '@slowwave/engine';
-import { problem } from '@slowwave/http';
+import { principalOf, problem } from '@slowwave/http';
 import type { SearchDeps } from './deps.ts';
 
 export interface Question {
@@ -24,6 +25,8 @@ export interface Question {
   readonly lane?: LaneId | null;
   /** The owner's current lane, where it is known already. */
   readonly living?: Promise<Lane | null>;
+  /** Whom calls of models are counted to. */
+  readonly asker: Asker;
   /** Aborts when the caller disconnects. */
   readonly cancel?: AbortSignal;
 }
@@ -45,6 +48,11 @@ export async function livingLane(
   const found = await ledger.lanes.find(tenant, ownerOf(scopeOf(body)));
   return found !== null && (lane === undefined || lane === found.id) ? found : null;
 }
+
+export const askerOf = (request: Parameters<typeof principalOf>[0], { app_id }: ScopeIds): Asker => ({
+  appId: app_id ?? null,
+  keyId: principalOf(request).keyId,
+});
 
 /** Characters of a query that are split into words: splitting 20,000 would block all others for 30 ms. */
 const WORDS_OF_MAX = 4_000;

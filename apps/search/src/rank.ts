@@ -109,10 +109,10 @@ interface Reranked {
 }
 
 /** The reranker that a search requests; null: none. Throws if it is not configured. */
-export function rerankerFor({ reranker, reader }: SearchDeps, { tenant, body }: Question): Reranker | null {
+export function rerankerFor({ reranker, reader }: SearchDeps, { tenant, body, asker }: Question): Reranker | null {
   const { rerank = false } = body;
   if (rerank === false) return null;
-  const model = reader && modelReranker({ deps: reader, tenant, owner: ownerOf(scopeOf(body)) });
+  const model = reader && modelReranker({ deps: reader, tenant, owner: ownerOf(scopeOf(body)), asker });
   const found = { true: reranker ?? model, endpoint: reranker, model }[String(rerank)] ?? null;
   if (found === null) throw notConfigured(rerank);
   return found;

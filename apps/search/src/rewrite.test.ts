@@ -1,5 +1,6 @@
-import { EngineError, silentMeter } from '@slowwave/engine';
+import { DEFAULT_TENANT, EngineError, silentMeter } from '@slowwave/engine';
 import { fakeChat, ONE_CHAT, type Script } from '@slowwave/engine-testing';
+import type { KeyCheck } from '@slowwave/http';
 import { expect, test } from 'vitest';
 import { rewriting } from './rewrite.ts';
 import { searchBench } from './testing/bench.ts';
@@ -53,6 +54,39 @@ test('the same question after the same turns is paid for once, by whoever asks',
   await ask('/v1/search', { ...LEANING, user_id: 'bob' });
   expect(chat.calls).toHaveLength(2);
 });
+
+test('what searches and contexts ask a model is counted to the key and the app that asked', async () => {
+  const chat = fakeChat({
+    rewrite_question: () => ({ question: WHOLE }),
+    rerank_memories: () => ({ ranking: [{ id: '0', relevance: 1 }] }),
+  });
+  const real = await searchBench();
+  for (const name of ['Ida', 'Per']) await real.remember(`${name} works in Oslo`, { user_id: 'ann', app_id: 'diary' });
+  const { ledger, index, tools, settings } = real.engine.deps;
+  const reader = { ledger, tools, settings, chat, meter: silentMeter, ...ONE_CHAT };
+  const { app } = await searchBench({ index, ledger, reader, rewrite: rewriting(reader), keys: KEYS });
+  const ask = async (url: string, payload: object) =>
+    (await app.inject({ method: 'POST', url, headers: { authorization: 'Bearer key_1' }, payload })).json();
+  const body = { user_id: 'ann', app_id: 'diary', rewrite: true };
+  const searched = { ...body, query: 'who works in Oslo?', messages: SAID, rerank: 'model' };
+  expect((await ask('/v1/search', searched)).results).toHaveLength(2);
+  const messages = [...SAID, { role: 'user', content: 'and who works in Oslo?' }];
+  expect((await ask('/v1/context', { ...body, messages })).text).toContain('Ida works in Oslo');
+  const asked = { groups: ['step', 'app', 'key'] as const, from: 0, to: tools.now() + 1 };
+  const rows = await ledger.usage.report(DEFAULT_TENANT, asked, { limit: 10, offset: 0 });
+  expect(rows.map(({ group, answered }) => [group.step, group.app, group.key, answered.calls])).toEqual([
+    ['rerank', 'diary', 'key_1', 1],
+    ['rewrite', 'diary', 'key_1', 2],
+  ]);
+});
+
+const KEYS: KeyCheck = {
+  any: async () => true,
+  check: async (keyId) => ({
+    kind: 'taken',
+    principal: { keyId, tenant: DEFAULT_TENANT, scopes: ['search'], userId: null, appId: null },
+  }),
+};
 
 test('nothing is asked unless it is wanted', async () => {
   const { chat, ask } = await bench(() => ({ question: WHOLE }));

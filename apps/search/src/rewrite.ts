@@ -2,12 +2,10 @@ import { type PostSearch, textOf } from '@slowwave/contracts';
 import {
   asEngineError,
   type LeaningQuestion,
-  type Owner,
   ownerOf,
   type Reader,
   rewriteQuestion,
   scopeOf,
-  type TenantId,
   type Tools,
 } from '@slowwave/engine';
 import { problem } from '@slowwave/http';
@@ -18,7 +16,7 @@ import type { Question } from './question.ts';
 
 /** Makes a question stand on its own. Throws EngineError if the model cannot be asked. */
 export type Rewrite = (
-  asked: LeaningQuestion & { readonly tenant: TenantId; readonly owner: Owner },
+  asked: LeaningQuestion & Pick<Reader, 'tenant' | 'owner' | 'asker'>,
   cancel: AbortSignal,
 ) => Promise<string>;
 
@@ -29,10 +27,10 @@ const KEPT_MAX = 500;
 export function rewriting(deps: Reader['deps'] & { readonly tools: Pick<Tools, 'hash'> }): Rewrite {
   const kept = lately<string>(KEPT_MAX);
   const fly = flights<string>();
-  return async ({ tenant, owner, ...asked }, cancel) => {
+  return async ({ tenant, owner, asker, ...asked }, cancel) => {
     const key = deps.tools.hash(JSON.stringify([tenant, owner, asked]));
     const ask = async (signal: AbortSignal): Promise<string> => {
-      const rewritten = await rewriteQuestion({ deps, tenant, owner, cancel: signal }, asked);
+      const rewritten = await rewriteQuestion({ deps, tenant, owner, asker, cancel: signal }, asked);
       kept.put(key, rewritten);
       return rewritten;
     };
@@ -53,11 +51,11 @@ interface Rewritten {
 
 /** The question as it is searched for. If rewriting fails or is late, that is the question as it stands. */
 export async function rewritten(deps: SearchDeps, question: Question, deadline: Deadline): Promise<Rewritten> {
-  const { tenant, body } = question;
+  const { tenant, body, asker } = question;
   const { rewrite } = deps;
   if (body.rewrite !== true || rewrite === null) return { question, missing: [] };
   const said = (body.messages ?? []).map(({ role, content }) => ({ role, text: textOf(content) }));
-  const asked = { tenant, owner: ownerOf(scopeOf(body)), question: body.query, said };
+  const asked = { tenant, owner: ownerOf(scopeOf(body)), asker, question: body.query, said };
   try {
     const query = await deadline.within((signal) =>
       rewrite(asked, AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)])),

@@ -7,7 +7,7 @@ import { type Deadline, deadlineOf } from './deadline.ts';
 import { routesOf, type SearchDeps } from './deps.ts';
 import { explained } from './explain.ts';
 import { find } from './find.ts';
-import { type Asked, emptyQuery, filterOf, livingLane, type Question } from './question.ts';
+import { type Asked, askerOf, emptyQuery, filterOf, livingLane, type Question } from './question.ts';
 import { ranked, reranked, rerankerFor } from './rank.ts';
 import { receiptFor, refuseUntraced } from './receipts.ts';
 import { NO_RELATIONS, relationsFor } from './relations.ts';
@@ -34,7 +34,7 @@ export const postSearch = route('POST /v1/search', {
     const [where, app] = [filterOf(body.filters), ownApp(request)];
     const living = livingLane(deps, { tenant, body });
     living.catch(() => {});
-    const found = await search(deps, { tenant, body, where, app, living });
+    const found = await search(deps, { tenant, body, where, app, living, asker: askerOf(request, body) });
     const asking = { route: 'search', tenant, body, question: body.query, app, lane: await living } as const;
     return { ...found, receipt_id: receiptFor(deps, asking, toldIn(found)) };
   },

@@ -129,10 +129,10 @@ export function describeGlance(bench: () => Bench): void {
       const { usage } = await glance(b);
       const day = Math.floor(at / DAY);
       const answered = { failedCalls: 0, promptTokens: 100, cachedTokens: 0, completionTokens: 20 };
-      const used = { day, model: 'scripted', calls: 1, ...answered };
+      const used = { day, model: 'scripted', calls: 1, ...answered, cost: 0.5 };
       expect(usage).toEqual([
         { ...used, step: 'decide' },
-        { ...used, step: 'extract', calls: 4, failedCalls: 1, promptTokens: 307, completionTokens: 61 },
+        { ...used, step: 'extract', calls: 4, failedCalls: 1, promptTokens: 307, completionTokens: 61, cost: 2 },
         { ...used, step: 'other' },
         { ...used, step: 'summary', promptTokens: 7, completionTokens: 1 },
       ]);

@@ -110,7 +110,7 @@ export function describeOverview(bench: () => Bench): void {
       });
     });
 
-    it('is counted per model and UTC day, for a tenant and for each of its lanes, summaries included', async () => {
+    it('is counted per model, step and UTC day, with the money it cost then, for a tenant and for each of its lanes, summaries included', async () => {
       const b = bench();
       const { overview, usage } = b.ledger;
       const { turn } = await claimedBatch(b);
@@ -124,16 +124,14 @@ export function describeOverview(bench: () => Bench): void {
         settledCall(b.tools, { ...bobs, consolidationId: '' }, small),
       ]);
       const answered = { failedCalls: 0, promptTokens: 100, cachedTokens: 0, completionTokens: 20 };
-      const one = { model: 'scripted', calls: 1, ...answered };
+      const one = { model: 'scripted', step: 'extract', calls: 1, ...answered, cost: 0.5 };
       const other = { ...one, model: 'other', failedCalls: 1, promptTokens: 7, completionTokens: 0 };
+      const summary = { ...one, step: 'summary', promptTokens: 7, completionTokens: 0 };
       const now = b.tools.now();
       expect(await overview.usageOfDay({ lane: turn.lane }, now)).toEqual([other, one]);
-      const both = { ...one, calls: 2, promptTokens: 107 };
-      expect(await overview.usageOfDay({ lane: bobs.lane }, now)).toEqual([both]);
-      expect(await overview.usageOfDay({ tenant: TENANT }, now)).toEqual([
-        other,
-        { ...one, calls: 3, promptTokens: 207, completionTokens: 40 },
-      ]);
+      expect(await overview.usageOfDay({ lane: bobs.lane }, now)).toEqual([one, summary]);
+      const both = { ...one, calls: 2, promptTokens: 200, completionTokens: 40, cost: 1 };
+      expect(await overview.usageOfDay({ tenant: TENANT }, now)).toEqual([other, both, summary]);
       expect(await overview.usageOfDay({ tenant: OTHER_TENANT }, now)).toEqual([]);
       expect(await overview.usageOfDay({ tenant: TENANT }, now + DAY)).toEqual([]);
       expect(await overview.usageOfDay({ lane: turn.lane }, now + DAY)).toEqual([]);
@@ -148,8 +146,8 @@ export function describeOverview(bench: () => Bench): void {
       for (const tenant of [TENANT, TENANT, OTHER_TENANT])
         await usage.settle([settledCall(b.tools, { ...turn, tenant }, { ...small, lane: null })]);
       await usage.settle([settledCall(b.tools, turn, small)]);
-      const used = { model: 'scripted', failedCalls: 0, cachedTokens: 0 };
-      const ofStrangers = [{ ...used, calls: 2, promptTokens: 14, completionTokens: 0 }];
+      const used = { model: 'scripted', step: 'extract', failedCalls: 0, cachedTokens: 0 };
+      const ofStrangers = [{ ...used, calls: 2, promptTokens: 14, completionTokens: 0, cost: 1 }];
       expect(await overview.usageOfDay({ strangersOf: TENANT }, now)).toEqual(ofStrangers);
       expect(await overview.usageOfDay({ tenant: TENANT }, now)).toMatchObject([{ calls: 3 }]);
       expect(await overview.usageOfDay({ strangersOf: TENANT }, now + DAY)).toEqual([]);

@@ -48,11 +48,7 @@ export function memoryOverview(state: State): OverviewStore {
     usageOfDay: async (of, at) => {
       const mine = state.calls.filter((call) => isOf(call, of));
       const today = mine.filter((call) => dayOf(call.at) === dayOf(at));
-      const byModel = [...Map.groupBy(today, (call) => call.model)].map(([model, calls]) => ({
-        model,
-        ...totals(calls),
-      }));
-      return byModel.sort((a, b) => (a.model < b.model ? -1 : 1));
+      return usesOf(today).map(({ day: _, ...use }) => use);
     },
     glance: async (tenant, how) => glance(state, tenant, how),
     measured: async (tenant, how) => measured(state, tenant, how),
@@ -194,12 +190,14 @@ function acceptedIn(
 
 const STATES: readonly BatchState[] = ['pending', 'consolidating', 'consolidated', 'empty', 'parked', 'undone'];
 
-function usageByStep(state: State, tenant: TenantId, { fromDay }: HowToGlance): UsageOfStep[] {
-  const mine = state.calls.filter((call) => payerOf(call.tenant) === tenant && dayOf(call.at) >= fromDay);
+const usageByStep = (state: State, tenant: TenantId, { fromDay }: HowToGlance): UsageOfStep[] =>
+  usesOf(state.calls.filter((call) => payerOf(call.tenant) === tenant && dayOf(call.at) >= fromDay));
+
+function usesOf(calls: readonly CallRow[]): UsageOfStep[] {
   const keyOf = ({ at, model, step }: CallRow): string => JSON.stringify([dayOf(at), model, step]);
-  const groups = [...Map.groupBy(mine, keyOf)].map(([key, calls]): UsageOfStep => {
+  const groups = [...Map.groupBy(calls, keyOf)].map(([key, some]): UsageOfStep => {
     const [day, model, step] = JSON.parse(key) as [number, string, UsageStep];
-    return { day, step, model, ...totals(calls) };
+    return { day, step, model, ...totals(some), cost: some.reduce((sum, { cost }) => sum + (cost ?? 0), 0) };
   });
   const order = ({ day, model, step }: UsageOfStep): string => [String(day).padStart(6), model, step].join('\n');
   return groups.sort((a, b) => (order(a) < order(b) ? -1 : 1));

@@ -1,5 +1,6 @@
 import { ContextResult, PostContext, textOf } from '@slowwave/contracts';
 import {
+  type Asker,
   type AssembledContext,
   assembleContext,
   type ContextAsk,
@@ -16,7 +17,7 @@ import {
 } from '@slowwave/engine';
 import { ownApp, refuseForOneApp } from '@slowwave/http';
 import { routesOf, type SearchDeps } from '../deps.ts';
-import { filterOf, livingLane } from '../question.ts';
+import { askerOf, filterOf, livingLane } from '../question.ts';
 import { mayReadReceipt, receiptFor, refuseUntraced } from '../receipts.ts';
 import { NO_RELATIONS } from '../relations.ts';
 import { refuseWithoutRewriter } from '../rewrite.ts';
@@ -44,7 +45,7 @@ export const postContext = route('POST /v1/context', {
     const living = livingLane(deps, { tenant, body });
     living.catch(() => {});
     const mayRead = (receipt: Receipt): boolean => mayReadReceipt(request, receipt);
-    return context(deps, { tenant, body, where, app, living, mayRead });
+    return context(deps, { tenant, body, where, app, living, mayRead, asker: askerOf(request, body) });
   },
 });
 
@@ -57,6 +58,8 @@ export interface ContextQuestion {
   readonly app: string | null;
   /** The owner's current lane. */
   readonly living: Promise<Lane | null>;
+  /** Whom calls of models are counted to. */
+  readonly asker: Asker;
   /** Whether the key finds this receipt. */
   mayRead(receipt: Receipt): boolean;
 }

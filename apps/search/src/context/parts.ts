@@ -116,14 +116,14 @@ interface Found {
 /** One search for both: relations boost the memories that they came from. */
 async function found(
   deps: SearchDeps,
-  { tenant, body, where, app, living }: ContextQuestion,
+  { tenant, body, where, app, living, asker }: ContextQuestion,
   sections: readonly SectionName[],
 ): Promise<Found> {
   const query = askedIn(body);
   if (query === null) return { facts: [], relations: [], degraded: [] };
   const include = sections.includes('relations') ? (['relations'] as const) : [];
   const asked = { ...searchBody(body, query), include: [...include] };
-  const answer = await search(deps, { tenant, body: asked, where, app, living });
+  const answer = await search(deps, { tenant, body: asked, where, app, living, asker });
   const { results, relations = [], rewritten_query: rewritten, degraded = [] } = answer;
   const facts = results.map(({ id, version, memory, said_at, valid_from, utc_offset }) => ({
     memoryId: id,

@@ -1,5 +1,6 @@
 import type { Citation, MemoryView, MessageHit, PostRecall, PostSearch, SearchHit } from '@slowwave/contracts';
 import {
+  type Asker,
   EngineError,
   type Filter,
   isWorthReading,
@@ -44,10 +45,11 @@ interface Whose {
   readonly app: string | null;
   /** The owner's lane; null: it has none. */
   readonly lane: LaneId | null;
+  readonly asker: Asker;
   readonly cancel: AbortSignal;
 }
 
-export function libraryOf(deps: SearchDeps, { tenant, body, where, app, lane, cancel }: Whose): OwnLibrary {
+export function libraryOf(deps: SearchDeps, { tenant, body, where, app, lane, asker, cancel }: Whose): OwnLibrary {
   const handedOut = new Map<string, CitationView>();
   const missing = new Set<string>();
   let last: Clock = null;
@@ -58,11 +60,10 @@ export function libraryOf(deps: SearchDeps, { tenant, body, where, app, lane, ca
   };
   return {
     search: async (query) => {
-      const found = await search(deps, { tenant, cancel, where, app, lane, body: searchBody(deps, body, query) }).catch(
-        (error: unknown) => {
-          throw cancel.aborted ? timeIsUp(error) : error;
-        },
-      );
+      const asked = { tenant, cancel, where, app, lane, asker, body: searchBody(deps, body, query) };
+      const found = await search(deps, asked).catch((error: unknown) => {
+        throw cancel.aborted ? timeIsUp(error) : error;
+      });
       for (const reason of found.degraded ?? []) missing.add(reason);
       last = [...found.results, ...(found.messages ?? [])].reduce(laterClock, last);
       return [...found.results.map(citedMemory), ...(found.messages ?? []).map(citedMessage)].map(keep);

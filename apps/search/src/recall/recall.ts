@@ -1,5 +1,6 @@
 import { PostRecall, RecallResult } from '@slowwave/contracts';
 import {
+  type Asker,
   type Filter,
   inquire,
   localIsoOf,
@@ -10,11 +11,11 @@ import {
   writtenOffset,
   zoneClock,
 } from '@slowwave/engine';
-import { principalOf, problem, waitSignal } from '@slowwave/http';
+import { ownApp, problem, waitSignal } from '@slowwave/http';
 import type { z } from 'zod';
 import { type Deadline, deadlineOf } from '../deadline.ts';
 import { routesOf, type SearchDeps } from '../deps.ts';
-import { emptyQuery, filterOf, livingLane } from '../question.ts';
+import { askerOf, emptyQuery, filterOf, livingLane } from '../question.ts';
 import { receiptFor, refuseUntraced } from '../receipts.ts';
 import { libraryOf, type OwnLibrary } from './library.ts';
 
@@ -34,8 +35,8 @@ export const postRecall = route('POST /v1/recall', {
     if (body.query.trim() === '') throw emptyQuery();
     refuseUntraced(request, body);
     const where = filterOf(body.filters);
-    const { keyId, appId: app } = principalOf(request);
-    return recall(deps, { tenant, body, where, app, keyId, cancel: waitSignal(reply) });
+    const asker = askerOf(request, body);
+    return recall(deps, { tenant, body, where, app: ownApp(request), asker, cancel: waitSignal(reply) });
   },
 });
 
@@ -46,7 +47,7 @@ interface Asked {
   readonly where: Filter | null;
   /** The app that the key is bound to; null: none. */
   readonly app: string | null;
-  readonly keyId: string | null;
+  readonly asker: Asker;
   /** Aborts when the caller disconnects. */
   readonly cancel: AbortSignal;
 }
@@ -66,11 +67,10 @@ async function recall(deps: SearchDeps, asked: Asked): Promise<Result> {
   }
 }
 
-async function answered(deps: SearchDeps, { tenant, body, where, app, keyId }: Asked, deadline: Deadline) {
+async function answered(deps: SearchDeps, { tenant, body, where, app, asker }: Asked, deadline: Deadline) {
   const { signal } = deadline;
   const lane = await livingLane(deps, { tenant, body });
-  const library = libraryOf(deps, { tenant, body, where, app, lane: lane?.id ?? null, cancel: signal });
-  const asker = { appId: body.app_id ?? null, keyId };
+  const library = libraryOf(deps, { tenant, body, where, app, lane: lane?.id ?? null, asker, cancel: signal });
   const reader = deps.reader && { deps: deps.reader, tenant, owner: ownerOf(scopeOf(body)), cancel: signal, asker };
   const { timezone } = await deps.ledger.settings.get(tenant);
   const inquired = await inquire({

@@ -192,15 +192,17 @@ export function* usageOfConsolidation(id: string): Script<UsageTotals> {
 /** The use of models on the day of a moment. */
 export function usageOfDay(of: { readonly tenant: TenantId } | Account, at: Millis): Script<readonly UsageOfModel[]> {
   const day = dayOf(at);
-  if ('tenant' in of) return all(USAGE_OF_TENANT, { tenant: of.tenant, day });
+  if ('tenant' in of) return allAs(inMoney<UsageOfModel>, USAGE_OF_TENANT, { tenant: of.tenant, day });
   const times = { from: day * DAY_MS, to: (day + 1) * DAY_MS };
-  if ('lane' in of) return all(USAGE_OF_LANE, { lane: of.lane, ...times });
-  return all(USAGE_OF_STRANGERS, { tenant: payerOf(of.strangersOf), ...times });
+  if ('lane' in of) return allAs(inMoney<UsageOfModel>, USAGE_OF_LANE, { lane: of.lane, ...times });
+  return allAs(inMoney<UsageOfModel>, USAGE_OF_STRANGERS, { tenant: payerOf(of.strangersOf), ...times });
 }
+
+const inMoney = <T extends UsageOfModel>(row: T): T => ({ ...row, cost: row.cost / BILLIONTHS });
 
 /** What a tenant asked of models since the beginning of a day, by day and by what it was for. */
 export const usageSinceDay = (tenant: TenantId, fromDay: number): Script<readonly UsageOfStep[]> =>
-  all(USAGE_SINCE_DAY, { tenant, fromDay });
+  allAs(inMoney<UsageOfStep>, USAGE_SINCE_DAY, { tenant, fromDay });
 
 type Groups = Readonly<Partial<Record<UsageGroup, string | number | null>>>;
 
@@ -379,10 +381,11 @@ const SUM_ANSWERS = `
   FROM answers WHERE consolidation_id = @id AND former IS NULL`;
 
 const usageWhere = (whose: string): string => `
-  SELECT model, count(*) AS calls, count(*) FILTER (WHERE state <> 'answered') AS "failedCalls",
+  SELECT model, step, count(*) AS calls, count(*) FILTER (WHERE state <> 'answered') AS "failedCalls",
     sum(prompt_tokens)::bigint AS "promptTokens", sum(cached_tokens)::bigint AS "cachedTokens",
-    sum(completion_tokens)::bigint AS "completionTokens"
-  FROM usage WHERE ${whose} AND at >= @from AND at < @to GROUP BY model ORDER BY model COLLATE "C"`;
+    sum(completion_tokens)::bigint AS "completionTokens", coalesce(sum(cost), 0)::bigint AS cost
+  FROM usage WHERE ${whose} AND at >= @from AND at < @to
+  GROUP BY model, step ORDER BY model COLLATE "C", step COLLATE "C"`;
 
 const USAGE_OF_LANE = usageWhere('lane = @lane');
 /** The same index has them, those of all tenants together. */
@@ -398,10 +401,14 @@ const TOTALS = `
 
 const SUM_OF_TENANT = `SELECT ${TOTALS} FROM usage_days WHERE tenant = @tenant`;
 
+/** What was not answered counts here, too. */
+const MONEY = 'coalesce(sum(cost + unanswered_cost), 0)::bigint AS cost';
+
 const USAGE_OF_TENANT = `
-  SELECT model, ${TOTALS} FROM usage_days WHERE tenant = @tenant AND day = @day GROUP BY model ORDER BY model COLLATE "C"`;
+  SELECT model, step, ${TOTALS}, ${MONEY} FROM usage_days WHERE tenant = @tenant AND day = @day
+  GROUP BY model, step ORDER BY model COLLATE "C", step COLLATE "C"`;
 
 const USAGE_SINCE_DAY = `
-  SELECT day, step, model, ${TOTALS}
+  SELECT day, step, model, ${TOTALS}, ${MONEY}
   FROM usage_days WHERE tenant = @tenant AND day >= @fromDay
   GROUP BY day, model, step ORDER BY day, model COLLATE "C", step COLLATE "C"`;

@@ -8,7 +8,7 @@ import type { Turn } from '../ports/ledger/lanes.ts';
 import { usageStepOf } from '../ports/ledger/overview.ts';
 import type { Account } from '../ports/ledger/summaries.ts';
 import type { Asked, StoredAnswer } from '../ports/ledger/thoughts.ts';
-import type { CallFor, SentCall, SettledCall } from '../ports/ledger/usage.ts';
+import type { Asker, CallFor, SentCall, SettledCall } from '../ports/ledger/usage.ts';
 import type { ChatAnswer, ChatCall, TokenUse } from '../ports/models.ts';
 import type { Cancellation, Tools } from '../ports/tools.ts';
 import { hasPassed } from '../suites/gate.ts';
@@ -285,8 +285,7 @@ export interface Apart extends Omit<Caller, 'turn' | 'book'> {
   readonly tenant: TenantId;
   readonly account: Account;
   readonly purpose: Purpose;
-  /** As a request says. */
-  readonly asker?: Partial<Pick<CallFor, 'appId' | 'keyId'>> | undefined;
+  readonly asker?: Asker | undefined;
 }
 
 type QuestionApart<T> = Omit<Question<T>, 'step' | 'images'>;

@@ -5,26 +5,28 @@ import { budgetWait, costOf, hasBudget, usedUp, usesOf } from './limits.ts';
 
 const HOUR = 3_600_000;
 const MIDNIGHT = Date.UTC(2026, 2, 2);
-const use = (model: string, promptTokens: number, completionTokens = 0) => ({
-  model,
+const use = (promptTokens: number, completionTokens = 0, cost = 0) => ({
+  model: 'chat',
+  step: 'extract' as const,
   calls: 1,
   failedCalls: 0,
   promptTokens,
   cachedTokens: 0,
   completionTokens,
+  cost,
 });
-const settings = (budgets: object) => ({
-  ...DEFAULT_SETTINGS,
-  prices: { dear: { prompt: 10, completion: 20 } },
-  budgets: { ...DEFAULT_SETTINGS.budgets, ...budgets },
+const embedded = (promptTokens: number, cost: number) => ({
+  ...use(promptTokens, 0, cost),
+  step: 'embed' as const,
 });
+const budgets = (given: object) => ({ ...DEFAULT_SETTINGS.budgets, ...given });
 
 describe('a budget', () => {
   it('is none unless one is chosen', () => {
-    const day = { tenant: [use('dear', 1e9)], lane: [use('dear', 1e9)] };
+    const day = { tenant: [use(1e9, 0, 1e3)], lane: [use(1e9, 0, 1e3)] };
     expect(hasBudget(DEFAULT_SETTINGS.budgets)).toBe(false);
-    expect(usedUp(DEFAULT_SETTINGS, day)).toBeNull();
-    expect(hasBudget(settings({ userCostPerDay: 1 }).budgets)).toBe(true);
+    expect(usedUp(DEFAULT_SETTINGS.budgets, day)).toBeNull();
+    expect(hasBudget(budgets({ userCostPerDay: 1 }))).toBe(true);
   });
 
   it.each([
@@ -33,13 +35,16 @@ describe('a budget', () => {
     ['userTokensPerDay', 300],
     ['userCostPerDay', 0.004],
   ])('%s is used up from its limit on, and not before', (name, limit) => {
-    const day = { tenant: [use('dear', 500, 750), use('free', 250)], lane: [use('dear', 200, 100)] };
-    expect(usedUp(settings({ [name]: limit }), day)).toContain(`is ${limit}, and ${limit} are used`);
-    expect(usedUp(settings({ [name]: limit * 1.01 }), day)).toBeNull();
+    const day = {
+      tenant: [use(500, 750, 0.015), use(250), embedded(90_000, 0.005)],
+      lane: [use(200, 100, 0.003), embedded(8_000, 0.001)],
+    };
+    expect(usedUp(budgets({ [name]: limit }), day)).toContain(`is ${limit}, and ${limit} are used`);
+    expect(usedUp(budgets({ [name]: limit * 1.01 }), day)).toBeNull();
   });
 
   it('of 0 lets nothing through', () => {
-    expect(usedUp(settings({ tokensPerDay: 0 }), { tenant: [], lane: [] })).toContain('tokens_per_day is 0');
+    expect(usedUp(budgets({ tokensPerDay: 0 }), { tenant: [], lane: [] })).toContain('tokens_per_day is 0');
   });
 });
 

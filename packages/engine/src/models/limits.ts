@@ -46,7 +46,7 @@ export async function afford(purse: Purse, { tenant, account, terms }: Buying): 
   ]);
   const above = aboveCeiling(ceilings, operators?.prices ?? {}, ofTenant);
   if (above !== null) throw exhausted(`the operator's limit for this tenant has been reached: ${above}`, now);
-  const over = usedUp(payers, { tenant: ofTenant, lane: ofAccount });
+  const over = usedUp(payers.budgets, { tenant: ofTenant, lane: ofAccount });
   if (over !== null) throw exhausted(`the budget is used up: ${over}`, now);
 }
 
@@ -68,14 +68,14 @@ export const hasBudget = (budgets: Budgets): boolean => Object.values(budgets).s
 
 const hasCeiling = ({ tokensPerDay, costPerDay }: Ceilings): boolean => tokensPerDay !== null || costPerDay !== null;
 
-/** What of the operator's limits is reached, in words; null while there is room. */
+/** What of the operator's limits is reached, in words; null while there is room. Its money is counted by the operator's prices, not the tenant's. */
 function aboveCeiling(
   { tokensPerDay, costPerDay }: Ceilings,
   prices: TenantSettings['prices'],
   used: readonly UsageOfModel[],
 ): string | null {
   return firstOver([
-    { name: 'tokens_per_day', limit: tokensPerDay, used: tokensOf(used) },
+    { name: 'tokens_per_day', limit: tokensPerDay, used: chatTokens(used) },
     { name: 'cost_per_day', limit: costPerDay, used: knownCost(used, prices) },
   ]);
 }
@@ -87,12 +87,12 @@ interface DayUsage {
 }
 
 /** The budget that is used up, in words; null while there is room. */
-export function usedUp({ budgets, prices }: TenantSettings, day: DayUsage): string | null {
+export function usedUp(budgets: Budgets, day: DayUsage): string | null {
   return firstOver([
-    { name: 'tokens_per_day', limit: budgets.tokensPerDay, used: tokensOf(day.tenant) },
-    { name: 'cost_per_day', limit: budgets.costPerDay, used: knownCost(day.tenant, prices) },
-    { name: 'user_tokens_per_day', limit: budgets.userTokensPerDay, used: tokensOf(day.lane) },
-    { name: 'user_cost_per_day', limit: budgets.userCostPerDay, used: knownCost(day.lane, prices) },
+    { name: 'tokens_per_day', limit: budgets.tokensPerDay, used: chatTokens(day.tenant) },
+    { name: 'cost_per_day', limit: budgets.costPerDay, used: moneySpent(day.tenant) },
+    { name: 'user_tokens_per_day', limit: budgets.userTokensPerDay, used: chatTokens(day.lane) },
+    { name: 'user_cost_per_day', limit: budgets.userCostPerDay, used: moneySpent(day.lane) },
   ]);
 }
 
@@ -107,8 +107,14 @@ function firstOver(limits: readonly Limit[]): string | null {
   return over === undefined ? null : `${over.name} is ${over.limit}, and ${rounded(over.used)} are used today`;
 }
 
-const tokensOf = (uses: readonly UsageOfModel[]): number =>
-  uses.reduce((sum, { promptTokens, completionTokens }) => sum + promptTokens + completionTokens, 0);
+/** Of chat models: tokens of embedding models cost so much less that one number for both would say nothing. */
+export const chatTokens = (uses: readonly UsageOfModel[]): number =>
+  uses
+    .filter(({ step }) => step !== 'embed')
+    .reduce((sum, { promptTokens, completionTokens }) => sum + promptTokens + completionTokens, 0);
+
+/** As it was counted when each call was made, so that it is what the ledger of costs says. */
+export const moneySpent = (uses: readonly UsageOfModel[]): number => uses.reduce((sum, { cost }) => sum + cost, 0);
 
 /** Money to four places: calls cost fractions of a cent. */
 const rounded = (amount: number): number => Math.round(amount * 10_000) / 10_000;
@@ -159,7 +165,7 @@ export const costOf = (uses: readonly ModelUse[]): number | null =>
   uses.reduce<number | null>((sum, { cost }) => (sum === null || cost === null ? null : sum + cost), 0);
 
 /** What is known to have been spent: models without a price add nothing. */
-export const knownCost = (
+const knownCost = (
   uses: readonly Pick<ModelUse, 'model' | 'promptTokens' | 'cachedTokens' | 'completionTokens'>[],
   own: Readonly<Record<string, ModelPrice>>,
 ): number => uses.reduce((sum, use) => sum + (costAt(priceOf(use.model, own), use) ?? 0), 0);

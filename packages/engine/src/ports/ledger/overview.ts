@@ -25,11 +25,6 @@ export interface UsageTotals {
   readonly completionTokens: number;
 }
 
-/** What one model was asked. */
-export interface UsageOfModel extends UsageTotals {
-  readonly model: string;
-}
-
 /** What calls of models are counted for. */
 export const USAGE_STEPS = [
   'extract',
@@ -73,10 +68,17 @@ export function usageStepOf(step: string): UsageStep {
   return known ?? 'other';
 }
 
-/** What a model was asked for one purpose on one UTC day, numbered from 1970. */
+/** What one model was asked for one purpose. */
+export interface UsageOfModel extends UsageTotals {
+  readonly model: string;
+  readonly step: UsageStep;
+  /** By the prices at the time of each call; calls of models without a price add nothing. */
+  readonly cost: number;
+}
+
+/** The same on one UTC day, numbered from 1970. */
 export interface UsageOfStep extends UsageOfModel {
   readonly day: number;
-  readonly step: UsageStep;
 }
 
 /** How far back a glance looks, and how much it reads at most: it costs the same however much there is. */
@@ -185,7 +187,7 @@ export interface OverviewStore {
   /** With what its shadow spaces have used. */
   usage(tenant: TenantId): Promise<UsageTotals>;
   usageOf(consolidationId: string): Promise<UsageTotals>;
-  /** What each model was asked on the UTC day of `at`: for a whole tenant with its shadow spaces, or for one account. Ordered by model. */
+  /** What each model was asked on the UTC day of `at`: for a whole tenant with its shadow spaces, or for one account. Ordered by model and step. */
   usageOfDay(of: { readonly tenant: TenantId } | Account, at: Millis): Promise<readonly UsageOfModel[]>;
   /** What the overview of a tenant shows of now and lately. Cheap enough to be asked every few seconds. */
   glance(tenant: TenantId, how: HowToGlance): Promise<Glance>;

@@ -32,6 +32,9 @@ export interface CallFor {
   readonly cause: Cause;
 }
 
+/** Who asks, as a request says. */
+export type Asker = Pick<CallFor, 'appId' | 'keyId'>;
+
 /** A call as it is noted before it is sent, with what it is thought to use: what is never settled counts as unanswered. */
 export interface SentCall extends CallFor {
   readonly id: string;

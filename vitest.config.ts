@@ -37,7 +37,7 @@ export default defineConfig({
         // What takes too long for every change: ./scripts/prove runs them, ./scripts/test does not.
         test: {
           name: 'proofs',
-          include: ['packages/*/proofs/*.test.ts'],
+          include: ['{apps,packages}/*/proofs/*.test.ts'],
           testTimeout: 300_000,
           hookTimeout: 60_000,
           maxWorkers: 1,

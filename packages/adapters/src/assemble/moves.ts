@@ -69,12 +69,12 @@ export function openMoves(config: Config, { space: { sides }, ledger, log, calib
         await requireBelieved({ ledger, settings: config }, searched('from'));
         return moveBack(deps);
       }),
-    confirm: () => seen(() => confirmMove(deps)),
+    confirm: () => seen(() => confirmMove({ ...deps, keepPlace: noted(ledger) })),
     abandon: () => seen(() => abandonMove(deps)),
     work: async (cancel) => {
       if (sides === null) return false;
       const spaces = { from: searched('from'), to: searched('to') };
-      return workOnMove({ ...deps, spaces, paced, worker, keepPlace: noted(ledger) }, cancel);
+      return workOnMove({ ...deps, spaces, paced, worker }, cancel);
     },
   };
 }
@@ -90,11 +90,12 @@ async function requireBelieved(
   throw new MoveRefusedError('the index of the present embedder is not complete; wait until it is rebuilt');
 }
 
+/** Where the index of the confirmed move is found from now on. */
 const noted =
   ({ models }: Pick<Ledger, 'models'>) =>
   async ({ from, to }: IndexMove): Promise<void> => {
     const moved = await movedIndex(models);
-    // Done once more by another worker, it is noted already.
+    // Confirmed once more, it is noted already.
     if (moved?.fingerprint === to) return;
     await keepPlace(models, to, otherPlace(placeBy(moved)(from)));
   };

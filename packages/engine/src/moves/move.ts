@@ -162,11 +162,17 @@ export const moveBack = (deps: MoveDeps): Promise<IndexMove> =>
     return { ...move, state: 'ready', auto: false };
   });
 
-export const confirmMove = (deps: MoveDeps): Promise<IndexMove> =>
-  step(deps, (move) => {
+/** Who is restarted right after it, with the new embedder alone, finds the index of that. */
+export async function confirmMove(
+  deps: MoveDeps & { readonly keepPlace: (move: IndexMove) => Promise<void> },
+): Promise<IndexMove> {
+  const before = await currentMove(deps);
+  if (before?.state === 'switched') await deps.keepPlace(before);
+  return step(deps, (move) => {
     requireState(move, ['switched']);
     return { ...move, state: 'confirmed', behind: NOT_BEHIND, worker: null };
   });
+}
 
 export const abandonMove = (deps: MoveDeps): Promise<IndexMove> =>
   step(deps, (move) => {

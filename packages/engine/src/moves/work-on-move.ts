@@ -22,8 +22,6 @@ export interface MoveWorkDeps extends Pick<EngineDeps, 'ledger' | 'tools' | 'log
   readonly paced: (embedder: Embedder, tokensPerMinute: number | null) => Embedder;
   /** Whoever works on it; another process has another name. */
   readonly worker: string;
-  /** Where the index of the confirmed move is found from now on. */
-  readonly keepPlace: (move: IndexMove) => Promise<void>;
 }
 
 /** Until then all processes have seen a change of state, which they look for every second. */
@@ -177,7 +175,6 @@ async function catchUp(
 
 /** What nobody uses any more leaves the disk: points, and the vectors that the ledger kept for them. */
 async function clean(deps: MoveWorkDeps, move: IndexMove, { index, embedder }: Space): Promise<void> {
-  if (move.state === 'confirmed') await deps.keepPlace(move);
   await index.clear();
   await index.compact();
   for (const name of [embedder.fingerprint, spokenIn(embedder.fingerprint)]) await dropVectors(deps, name);

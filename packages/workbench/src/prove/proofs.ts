@@ -126,6 +126,13 @@ const modelFaults: Proof = {
   run: (_given, tools) => suites(tools, { MODEL_FAULTS_ON_SERVERS: '1' }, ['apps/cli/test/models.test.ts']),
 };
 
+const indexMove = tests('index-move', {
+  proves:
+    'While the index is moved to another embedder under load, by one process and by four, no search finds less than before and each text is embedded once; a move that is killed goes on where it was.',
+  takes: '5 minutes',
+  path: 'apps/standalone/proofs/index-move.test.ts',
+});
+
 const bundle: Proof = {
   name: 'bundle',
   proves:
@@ -204,6 +211,7 @@ export const PROOFS: readonly Proof[] = [
   fleet,
   calls,
   canary,
+  indexMove,
   npmPackage,
   fuzz,
   forgetting,

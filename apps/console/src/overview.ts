@@ -9,11 +9,12 @@ import {
   isoOrNull,
   type Millis,
   moneySpent,
-  type TenantId,
+  rungName,
+  rungOn,
   type TenantSettings,
   type UsageOfStep,
 } from '@slowwave/engine';
-import { type ConsoleDeps, routesOf } from './deps.ts';
+import { routesOf } from './deps.ts';
 
 const route = routesOf('manage');
 
@@ -36,11 +37,11 @@ export const getOverview = route('GET /v1/overview', {
     const since = now - (now % HOUR_MS) - (HOURS[query.period] - 1) * HOUR_MS;
     const fromDay = dayOf(now) - USAGE_DAYS + 1;
     const how = { now, since, everyMs: HOUR_MS, fromDay, entriesMax: ENTRIES_MAX, rowsMax: ROWS_MAX };
-    const [glance, settings, ceilings] = await Promise.all([
+    const [glance, { rules: settings, ceilings, economy }] = await Promise.all([
       ledger.overview.glance(tenant, how),
-      ledger.settings.get(tenant),
-      ceilingsOf(deps, tenant),
+      ledger.settings.terms(tenant),
     ]);
+    const rung = rungOn(economy, dayOf(now));
     return {
       at: isoOf(now),
       batches: glance.open,
@@ -54,14 +55,12 @@ export const getOverview = route('GET /v1/overview', {
       today: todayOf(
         glance.usage.filter(({ day }) => day === dayOf(now)),
         settings,
-        ceilings,
+        ceilings ?? deps.ceilings,
       ),
+      economy: { rung, saves: rungName(rung), since: rung === 0 ? null : isoOrNull(economy?.since ?? null) },
     };
   },
 });
-
-const ceilingsOf = async ({ ledger, ceilings }: ConsoleDeps, tenant: TenantId): Promise<Ceilings> =>
-  (await ledger.settings.ceilings(tenant)) ?? ceilings;
 
 const NONE = { pending: 0, consolidating: 0, consolidated: 0, empty: 0, parked: 0, undone: 0 };
 

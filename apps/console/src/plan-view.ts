@@ -32,6 +32,7 @@ export const planView = (plan: Plan): PlanView => ({
   },
   cost: plan.cost,
   variant: plan.variant ?? null,
+  rung: plan.rung ?? 0,
   timings_ms: { ...plan.timings },
 });
 

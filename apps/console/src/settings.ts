@@ -44,8 +44,9 @@ export const settingsRoutes = [
       const settings = settingsFrom(body);
       refuseUnusable(settings.prompts);
       const before = await ledger.settings.get(tenant);
-      const { models } = before;
-      const chosen = namedIn(settings.models).filter(({ model }) => !Object.values(models).includes(model));
+      const known = [before.models, before.economy.models].flatMap((models) => Object.values(models));
+      const named = [...namedIn(settings.models), ...namedIn(settings.economy.models, 'economy.models')];
+      const chosen = named.filter(({ model }) => !known.includes(model));
       refuseModels(deps, request, chosen);
       await passGate(deps, request, { tenant, before, now: settings, query });
       await ledger.settings.put(tenant, settings);
@@ -130,6 +131,7 @@ export const settingsView = (settings: TenantSettings): SettingsView => {
       user_tokens_per_day: settings.budgets.userTokensPerDay,
       user_cost_per_day: settings.budgets.userCostPerDay,
     },
+    economy: { soft_limit: settings.economy.softLimit, models: { ...settings.economy.models } },
     retention: {
       messages_days: settings.retention.messagesDays,
       plans_days: settings.retention.plansDays,
@@ -165,6 +167,7 @@ export const settingsFrom = (body: PutSettings): TenantSettings => {
       userTokensPerDay: body.budgets.user_tokens_per_day,
       userCostPerDay: body.budgets.user_cost_per_day,
     },
+    economy: { softLimit: body.economy.soft_limit, models: given(body.economy.models) },
     retention: retentionFrom(body.retention),
     forgetting: forgettingFrom(body.forgetting),
     personalData: body.personal_data,

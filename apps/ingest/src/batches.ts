@@ -12,6 +12,7 @@ import {
   type Batch,
   type BatchState,
   type DuePolicy,
+  dayOf,
   draftBatch,
   duePolicy,
   eventsInApp,
@@ -28,6 +29,7 @@ import {
   type Nudge,
   ownerOf,
   type PersonalPolicy,
+  rungOn,
   type Scope,
   scopeOf,
   scopeView,
@@ -244,9 +246,9 @@ export function duePolicies({
   const known = new Map<TenantId, Known>();
   const read = async (tenant: TenantId): Promise<BatchPolicy> => {
     try {
-      const settings = await ledger.settings.get(tenant);
-      const { personalData, timezone } = settings;
-      return { due: duePolicy(settings, due), personalData, timezone };
+      const { rules, economy } = await ledger.settings.terms(tenant);
+      const { personalData, timezone } = rules;
+      return { due: duePolicy(rules, due, rungOn(economy, dayOf(tools.now()))), personalData, timezone };
     } catch (error) {
       known.delete(tenant); // the next request reads again
       throw error;

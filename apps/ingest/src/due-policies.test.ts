@@ -22,13 +22,13 @@ test('many batches at once read the settings once, and a failed read is not kept
   const { ledger, tools, settings } = engine.deps;
   let reads = 0;
   let away = true;
-  const get: Ledger['settings']['get'] = async () => {
+  const terms: Ledger['settings']['terms'] = async () => {
     reads += 1;
     if (away) throw new Error('the ledger is away');
-    return DEFAULT_SETTINGS;
+    return { rules: DEFAULT_SETTINGS, ceilings: null, economy: null };
   };
   const policyOf = duePolicies({
-    ledger: { ...ledger, settings: { ...ledger.settings, get } },
+    ledger: { ...ledger, settings: { ...ledger.settings, terms } },
     tools,
     due: settings.due,
   });

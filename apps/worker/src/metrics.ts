@@ -3,6 +3,7 @@ import {
   type BatchCounts,
   CHECKS,
   DEFAULT_TENANT,
+  dayOf,
   type EngineDeps,
   type Examination,
   examine,
@@ -11,6 +12,7 @@ import {
   OPEN_CANARY_STATES,
   oldestUnprojected,
   payerOf,
+  rungOn,
   type StudyOutcome,
 } from '@slowwave/engine';
 import { Counter, Gauge, type Registry } from '@slowwave/http';
@@ -27,6 +29,7 @@ export function measure(metrics: Registry, deps: EngineDeps, schedule: Counting)
   measureLedger(metrics, deps);
   measureDoctor(metrics, deps);
   measureCanaries(metrics, deps);
+  measureEconomies(metrics, deps);
   measureQueue(metrics, schedule);
   return {
     attempted: measureWebhooks(metrics, deps),
@@ -111,6 +114,20 @@ function measureCanaries(metrics: Registry, { ledger }: Deps): void {
     ['slowwave_lanes_held', 'Owners whose batches wait because a canary has halted.'],
     async () => (await ledger.canaries.counts()).held,
   );
+}
+
+function measureEconomies(metrics: Registry, { ledger, tools }: Pick<EngineDeps, 'ledger' | 'tools'>): void {
+  new Gauge({
+    name: 'slowwave_economy_rung',
+    help: 'How far a tenant economises: 1 larger batches, 2 cheaper models, 3 no summary and no graph, 4 waiting. Others save nothing.',
+    labelNames: ['tenant'],
+    registers: [metrics],
+    async collect() {
+      this.reset();
+      for (const { tenant, ...economy } of await ledger.limits.economies())
+        this.set({ tenant }, rungOn(economy, dayOf(tools.now())));
+    },
+  });
 }
 
 /** Of every tenant, shadow spaces left out. */

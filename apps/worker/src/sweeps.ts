@@ -14,6 +14,7 @@ import {
   type IndexMoves,
   laneSweep,
   type Schedule,
+  sweepEconomies,
   sweepErasures,
   sweepNights,
   sweepOutbox,
@@ -34,6 +35,9 @@ const HOUR_MS = 3_600_000;
 
 /** Idle owners are waited for by the hour, and looking for them reads all owners of a tenant. */
 const NIGHTS_MS = 10_000;
+
+/** A day that has ended or a raised budget is seen at the next consolidation anyway. */
+const ECONOMIES_MS = 30_000;
 
 interface Place {
   readonly moves: Pick<IndexMoves, 'work'>;
@@ -69,6 +73,7 @@ export function startSweeps(deps: EngineDeps, place: Place): { close(): Promise<
     canaries: () => canaries(stopping),
     erasures: () => sweepErasures(deps, erasures),
     studies: () => sweepStudies(deps, followUps),
+    economies: every(ECONOMIES_MS, () => sweepEconomies(deps)),
     nights: every(NIGHTS_MS, () => sweepNights(deps, followUps)),
     webhooks: webhooks.sweep,
     move: () => untilNothing(async (signal) => Number(await moves.work(signal)), stopping),

@@ -60,6 +60,9 @@ function following(current: () => Ledger): Ledger {
     get usage() {
       return current().usage;
     },
+    get limits() {
+      return current().limits;
+    },
     get batches() {
       return current().batches;
     },

@@ -98,6 +98,7 @@ export const PlanView = z
     }),
     cost: z.number().nullable(),
     variant: z.string().nullable().describe('The canary whose changes it was made with; null: none.'),
+    rung: z.number().int().describe('How far the tenant economised then, see docs/costs.md; 0: not at all.'),
     timings_ms: z.record(z.string(), z.number()),
   })
   .meta({ id: 'Plan' });

@@ -67,6 +67,15 @@ export const OverviewView = z
     today: z
       .object({ tokens: Used, cost: Used })
       .describe('Model use of this UTC day and its limit: the lower of the budget and the limit set by the operator.'),
+    economy: z
+      .object({
+        rung: z.int().min(0).max(4),
+        saves: z.enum(['nothing', 'larger_batches', 'cheaper_models', 'no_summary_no_graph', 'waiting']),
+        since: z.string().nullable(),
+      })
+      .describe(
+        'What is saved because the budget of the day runs out, see docs/costs.md. Each rung keeps what those below save.',
+      ),
   })
   .meta({ id: 'Overview' });
 export type OverviewView = z.infer<typeof OverviewView>;

@@ -42,6 +42,8 @@ const ExternalContent = z.enum(['review', 'remember', 'ignore']);
 
 const DueMillis = z.int().min(0).max(DUE_MS_MAX).optional();
 const Price = z.number().min(0).max(PRICE_MAX);
+/** Of a budget. */
+const SoftLimit = z.number().min(0.1).max(0.99);
 /** null: no limit. */
 const DayLimit = z.number().min(0).nullable().default(null);
 const ModelPrice = z.strictObject({
@@ -212,6 +214,20 @@ export const AllSettings = z.strictObject({
     })
     .prefault({})
     .describe('Daily limits on model use (UTC). Once reached, batches wait for the next day; nothing is dropped.'),
+  economy: z
+    .strictObject({
+      soft_limit: SoftLimit.nullable()
+        .default(0.8)
+        .describe(
+          'From which share of a budget of the day on the service economises: larger batches first, then the models below, then ' +
+            'no summaries and no graph (both wait), at equal distances up to the budget. null: not before the budget is used up.',
+        ),
+      models: StepModels.prefault({}).describe(
+        'Cheaper chat models, by step. With a gate, a model is only asked if it has passed it.',
+      ),
+    })
+    .prefault({})
+    .describe('What is saved before a daily budget is used up, see docs/costs.md.'),
   retention: RetentionBody.prefault({}),
   forgetting: ForgettingBody.prefault({}),
   personal_data: PersonalData.default('off').describe(
@@ -305,6 +321,7 @@ export const SettingsView = z
       user_tokens_per_day: z.number().nullable(),
       user_cost_per_day: z.number().nullable(),
     }),
+    economy: z.object({ soft_limit: z.number().nullable(), models: StepModels }),
     retention: z.object({
       messages_days: z.number().nullable(),
       plans_days: z.number().nullable(),

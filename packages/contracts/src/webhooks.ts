@@ -20,6 +20,7 @@ const WebhookEventType = z.enum([
   'canary.halted',
   'canary.undone',
   'canary.promoted',
+  'budget.rung',
 ]);
 
 const Fields = {

@@ -17,6 +17,7 @@ const CHOSEN: TenantSettings = {
   retention: { messagesDays: 30, plansDays: null, historyDays: 365, forgottenDays: 7 },
   forgetting: { maxAgeDays: null, unconfirmedDays: 90, maxMemories: 1_000 },
   budgets: { tokensPerDay: 5_000, costPerDay: 0.25, userTokensPerDay: 0, userCostPerDay: null },
+  economy: { softLimit: 0.5, models: { extract: 'cheap' } },
   personalData: 'mask',
   timezone: 'Asia/Tokyo',
   graph: true,
@@ -36,20 +37,20 @@ export function describeSettings(bench: () => Bench): void {
     it('are the defaults until something is chosen', async () => {
       const { settings } = bench().ledger;
       expect(await settings.get(TENANT)).toEqual(DEFAULT_SETTINGS);
-      expect(await settings.terms(TENANT)).toEqual({ rules: DEFAULT_SETTINGS, ceilings: null });
+      expect(await settings.terms(TENANT)).toEqual({ rules: DEFAULT_SETTINGS, ceilings: null, economy: null });
     });
 
     it('are read together with what the operator has set, whichever of both there is', async () => {
       const { settings } = bench().ledger;
       const ceilings = { tokensPerDay: 5_000, costPerDay: null };
       await settings.putCeilings(TENANT, ceilings);
-      expect(await settings.terms(TENANT)).toEqual({ rules: DEFAULT_SETTINGS, ceilings });
+      expect(await settings.terms(TENANT)).toEqual({ rules: DEFAULT_SETTINGS, ceilings, economy: null });
       await settings.put(TENANT, CHOSEN);
-      expect(await settings.terms(TENANT)).toEqual({ rules: CHOSEN, ceilings });
+      expect(await settings.terms(TENANT)).toEqual({ rules: CHOSEN, ceilings, economy: null });
       await settings.putCeilings(TENANT, { tokensPerDay: null, costPerDay: null });
       expect((await settings.terms(TENANT)).ceilings).toEqual({ tokensPerDay: null, costPerDay: null });
       await settings.putCeilings(TENANT, null);
-      expect(await settings.terms(TENANT)).toEqual({ rules: CHOSEN, ceilings: null });
+      expect(await settings.terms(TENANT)).toEqual({ rules: CHOSEN, ceilings: null, economy: null });
     });
 
     it('are replaced as a whole, and kept', async () => {

@@ -26,6 +26,7 @@ import { describeHardTexts } from './ledger-suite-hard-texts.ts';
 import { describeKeys, describeLinks } from './ledger-suite-keys.ts';
 import { describeLanes } from './ledger-suite-lanes.ts';
 import { describeLateness } from './ledger-suite-lateness.ts';
+import { describeLimits } from './ledger-suite-limits.ts';
 import { describeLookups } from './ledger-suite-lookups.ts';
 import { describeMeasured } from './ledger-suite-measured.ts';
 import { describeMemories } from './ledger-suite-memories.ts';
@@ -85,6 +86,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeUndoneAgain(bench);
     describeCanaries(bench);
     describeSettings(bench);
+    describeLimits(bench);
     describeModels(bench);
     describeKeys(bench);
     describeLinks(bench);

@@ -14,7 +14,16 @@ import {
   type TurnName,
   type WindowPolicy,
 } from '@slowwave/engine';
-import { CLOCK_AHEAD_MS, CLOCK_NOTED_MS, isInShare, pausedAtOf, withPause } from '@slowwave/engine/storing';
+import {
+  CLOCK_AHEAD_MS,
+  CLOCK_NOTED_MS,
+  dayOf,
+  isInShare,
+  largerWindow,
+  pausedAtOf,
+  rungOn,
+  withPause,
+} from '@slowwave/engine/storing';
 import { canaryInForce } from './memory-ledger-canaries.ts';
 import {
   type BatchRow,
@@ -131,7 +140,8 @@ function claim(state: State, job: TurnName, how: ClaimHow): Claim {
 
 /** Binds the next window of the lane to a new consolidation. */
 function pin(state: State, lane: LaneRow, how: ClaimHow): string {
-  const window = windowOf(waitingOf(state, lane.id), how.window, lane);
+  const rung = rungOn(state.economies.get(lane.tenant) ?? null, dayOf(how.now));
+  const window = windowOf(waitingOf(state, lane.id), largerWindow(how.window, rung), lane);
   const [first] = window;
   if (first === undefined) throw new Error(`lane ${lane.id} waits, but no batch of it does`);
   const id = how.newConsolidationId;
@@ -143,7 +153,16 @@ function pin(state: State, lane: LaneRow, how: ClaimHow): string {
   const beginning = { state: 'thinking', attempts: 0, failure: null, createdAt: how.now, appliedAt: null } as const;
   const canary = canaryInForce(state, tenant);
   const variant = canary !== null && isInShare(canary, lane.owner) ? canary.id : null;
-  state.consolidations.set(id, { id, tenant, lane: lane.id, scope, batchIds, variant, ...beginning });
+  state.consolidations.set(id, {
+    id,
+    tenant,
+    lane: lane.id,
+    scope,
+    batchIds,
+    variant,
+    ...(rung > 0 && { rung }),
+    ...beginning,
+  });
   state.pinnedSummaries.set(id, summaryOf(state, lane.id, scope).summary);
   lane.consolidationId = id;
   return id;
@@ -174,7 +193,7 @@ const alike = (a: BatchRow, b: BatchRow): boolean =>
 
 /** The turn says when its window was pinned, so that a resumed one asks its model the same question. */
 function turnOf(state: State, lane: LaneRow, consolidationId: string): Turn {
-  const { batchIds, scope, createdAt, variant } = rowOf(state.consolidations, consolidationId);
+  const { batchIds, scope, createdAt, variant, rung } = rowOf(state.consolidations, consolidationId);
   const { settings, keyId } = rowOf(state.batches, batchIds[0] ?? '');
   return {
     tenant: lane.tenant,
@@ -190,6 +209,7 @@ function turnOf(state: State, lane: LaneRow, consolidationId: string): Turn {
     attempts: lane.attempts,
     claimedAt: createdAt,
     ...(keyId !== undefined && { keyId }),
+    ...(rung !== undefined && { rung }),
   };
 }
 

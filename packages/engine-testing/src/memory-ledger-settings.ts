@@ -17,6 +17,7 @@ export function memorySettings(state: State): SettingsStore {
 export const termsIn = (state: State, tenant: TenantId): Terms => ({
   rules: state.settings.get(tenant) ?? DEFAULT_SETTINGS,
   ceilings: state.ceilings.get(tenant) ?? null,
+  economy: state.economies.get(tenant) ?? null,
 });
 
 export const memoryModels = ({ models }: State): ModelStore => ({

@@ -11,6 +11,7 @@ import type {
   Content,
   Credited,
   Delivery,
+  Economy,
   Erasure,
   FiguresOfModel,
   JsonObject,
@@ -249,6 +250,7 @@ export interface State {
   readonly sleeps: Map<LaneId, SleepRow>;
   readonly settings: Map<TenantId, TenantSettings>;
   readonly ceilings: Map<TenantId, Ceilings>;
+  readonly economies: Map<TenantId, Economy>;
   readonly models: Map<string, JsonObject>;
   readonly apiKeys: Map<string, ApiKey>;
   readonly links: Map<string, Link>;
@@ -310,6 +312,7 @@ export function emptyState(tools: Tools): State {
     sleeps: new Map(),
     settings: new Map(),
     ceilings: new Map(),
+    economies: new Map(),
     models: new Map(),
     apiKeys: new Map(),
     links: new Map(),

@@ -9,6 +9,7 @@ import { memoryFiltered } from './memory-ledger-filtered.ts';
 import { memoryGraph } from './memory-ledger-graph.ts';
 import { memoryKeys, memoryLinks } from './memory-ledger-keys.ts';
 import { memoryLanes } from './memory-ledger-lanes.ts';
+import { memoryLimits } from './memory-ledger-limits.ts';
 import { memoryLookups } from './memory-ledger-lookups.ts';
 import { memoryMemories } from './memory-ledger-memories.ts';
 import { memoryNights } from './memory-ledger-nights.ts';
@@ -70,6 +71,7 @@ export function createMemoryLedger({ tools }: { tools: Tools }): Ledger {
     trail: memoryTrail(state),
     receipts: memoryReceipts(state),
     usage: memoryUsage(state),
+    limits: memoryLimits(state),
     check: async () => {},
     close: async () => {},
   };

@@ -110,6 +110,15 @@ export {
 export { type Inquired, inquire, type Library, type Look, modelReranker } from './inquiry/inquire.ts';
 export { type LeaningQuestion, rewriteQuestion } from './inquiry/rewrite.ts';
 export type { Readable, Reader } from './inquiry/think.ts';
+export {
+  type Climbed,
+  climb,
+  type Economy,
+  RUNGS,
+  rungName,
+  rungOn,
+  type Spending,
+} from './limits/economy.ts';
 export { maskPersonal, metadataKept, withPolicy } from './masking/personal.ts';
 export { maskSecrets } from './masking/secrets.ts';
 export {
@@ -179,6 +188,7 @@ export {
   type SecondUse,
   secondOf,
   waitFor,
+  sweepEconomies,
 } from './models/limits.ts';
 export { readAnswer } from './models/parse/answer.ts';
 export { factsIn, type RawOperation } from './models/parse/listed.ts';
@@ -216,6 +226,7 @@ export { FAILURES_KEPT, replayPriority } from './ports/ledger/batches.ts';
 export type * from './ports/ledger/bulk.ts';
 export type * from './ports/ledger/bundles.ts';
 export type * from './ports/ledger/canaries.ts';
+export type * from './ports/ledger/limits.ts';
 export { OPEN_CANARY_STATES } from './ports/ledger/canaries.ts';
 export type * from './ports/ledger/erasures.ts';
 export { NOT_KEPT, REMOVED, readsOtherwise } from './ports/ledger/erasures.ts';

@@ -170,6 +170,8 @@ export interface Plan {
   readonly timings: Readonly<Record<string, number>>;
   /** The canary whose changes it was made with. Missing: none. */
   readonly variant?: string;
+  /** The rung of the tenant's economy that it was made on. Missing: nothing was saved. */
+  readonly rung?: number;
   /** Whether the graph has a study of it to make, once it is applied. Missing: no. */
   readonly graph?: boolean;
   /** Of a night alone: what it does, and which of it is done by now. */

@@ -1,3 +1,4 @@
+import { largerDue } from './limits/economy.ts';
 import type { StepModels } from './models/steps.ts';
 import type { ReviewedKind } from './plan.ts';
 import type { DuePolicy, Turn } from './ports/ledger/lanes.ts';
@@ -27,6 +28,8 @@ export interface TenantSettings {
   readonly prices: Readonly<Record<string, ModelPrice>>;
   /** What a day may cost. What comes later waits for the next one; nothing is dropped. */
   readonly budgets: Budgets;
+  /** What is saved before a budget is used up. */
+  readonly economy: EconomySettings;
   /** How many days what was said and thought is kept, beside what was remembered of it. null: for ever. */
   readonly retention: Retention;
   /** Which memories are forgotten by themselves. null: none for that reason. */
@@ -97,6 +100,14 @@ export interface Budgets {
   readonly userCostPerDay: number | null;
 }
 
+/** What a tenant saves while its budgets of a day run out. */
+export interface EconomySettings {
+  /** From which share of a budget on; null: nothing is saved before all of it is used. */
+  readonly softLimit: number | null;
+  /** Asked in place of the usual ones then, by step. */
+  readonly models: StepModels;
+}
+
 /** What a UTC day of a tenant may use at most, as the operator says: no setting of the tenant's own lifts it. null: no limit. */
 export interface Ceilings {
   readonly tokensPerDay: number | null;
@@ -154,6 +165,7 @@ export const DEFAULT_SETTINGS: TenantSettings = {
   due: {},
   prices: {},
   budgets: { tokensPerDay: null, costPerDay: null, userTokensPerDay: null, userCostPerDay: null },
+  economy: { softLimit: 0.8, models: {} },
   retention: { messagesDays: null, plansDays: null, historyDays: null, forgottenDays: 30 },
   forgetting: { maxAgeDays: null, unconfirmedDays: null, maxMemories: null },
   personalData: 'off',
@@ -187,12 +199,12 @@ export type TriedSettings = Partial<
   >
 >;
 
-/** When the tenant's lanes are due: its own word where it has one, else the process's. A silence that is named is that long. */
-export const duePolicy = ({ due }: TenantSettings, otherwise: DuePolicy): DuePolicy => ({
-  ...otherwise,
-  ...(due.idleMs !== undefined && { paces: 0 }),
-  ...due,
-});
+/**
+ * When the tenant's lanes are due: its own word where it has one, else the process's. A silence that is named is that long. On a
+ * rung of its economy they wait longer.
+ */
+export const duePolicy = ({ due }: TenantSettings, otherwise: DuePolicy, rung = 0): DuePolicy =>
+  largerDue({ ...otherwise, ...(due.idleMs !== undefined && { paces: 0 }), ...due }, rung);
 
 /**
  * Whether the graph has a study of what a turn consolidates. What is stored word for word reaches no model, and procedures

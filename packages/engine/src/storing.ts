@@ -22,6 +22,7 @@ export {
   withOneSelf,
 } from './graph/fold.ts';
 export { digitsOf, ID_ALPHABET, numberOf, ofNoSpace, ownerBitsOf, ownerDigits, payerOf } from './ids.ts';
+export { climb, LARGER_BATCHES, largerWindow, rungOn } from './limits/economy.ts';
 export { forgottenAt, goneSince, isMerged, isOfForgotten, liveVersion, markOf, versionsOf } from './memories/evolve.ts';
 export {
   besideQuote,
@@ -66,6 +67,7 @@ export {
   batchNotice,
   canaryNotice,
   deliveryIdOf,
+  economyNotice,
   isRetracting,
   isWanted,
   memoryNotices,

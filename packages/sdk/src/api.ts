@@ -515,7 +515,7 @@ export type DeletedMemories = {
 export type Delivery = {
   readonly id: string;
   readonly event_id: string;
-  readonly type: 'batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted' | 'canary.step' | 'canary.halted' | 'canary.undone' | 'canary.promoted';
+  readonly type: 'batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted' | 'canary.step' | 'canary.halted' | 'canary.undone' | 'canary.promoted' | 'budget.rung';
   readonly state: 'waiting' | 'delivered' | 'failed';
   readonly attempts: number;
   readonly next_attempt_at: string | null;
@@ -1335,6 +1335,12 @@ export type Overview = {
       readonly limit: number | null;
     };
   };
+  /** What is saved because the budget of the day runs out, see docs/costs.md. Each rung keeps what those below save. */
+  readonly economy: {
+    readonly rung: number;
+    readonly saves: 'nothing' | 'larger_batches' | 'cheaper_models' | 'no_summary_no_graph' | 'waiting';
+    readonly since: string | null;
+  };
 };
 
 export type Parked = {
@@ -1445,7 +1451,7 @@ export type PatchWebhook = {
   /** A public https URL, unless the operator lists its host in SLOWWAVE_ALLOW_PRIVATE_URLS. */
   readonly url?: string | undefined;
   /** The events to deliver. */
-  readonly events?: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted' | 'canary.step' | 'canary.halted' | 'canary.undone' | 'canary.promoted')[] | undefined;
+  readonly events?: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted' | 'canary.step' | 'canary.halted' | 'canary.undone' | 'canary.promoted' | 'budget.rung')[] | undefined;
   /** A display name. */
   readonly name?: string | undefined;
   /** true also ends a pause and resets the failure count. */
@@ -1569,6 +1575,8 @@ export type Plan = {
   readonly cost: number | null;
   /** The canary whose changes it was made with; null: none. */
   readonly variant: string | null;
+  /** How far the tenant economised then, see docs/costs.md; 0: not at all. */
+  readonly rung: number;
   readonly timings_ms: Readonly<Record<string, number>>;
 };
 
@@ -2300,6 +2308,19 @@ export type PostSuiteRun = {
       readonly user_tokens_per_day?: number | null | undefined;
       readonly user_cost_per_day?: number | null | undefined;
     } | undefined;
+    /** What is saved before a daily budget is used up, see docs/costs.md. */
+    readonly economy?: {
+      /** From which share of a budget of the day on the service economises: larger batches first, then the models below, then no summaries and no graph (both wait), at equal distances up to the budget. null: not before the budget is used up. */
+      readonly soft_limit?: number | null | undefined;
+      /** Cheaper chat models, by step. With a gate, a model is only asked if it has passed it. */
+      readonly models?: {
+        readonly extract?: string | undefined;
+        readonly decide?: string | undefined;
+        readonly graph?: string | undefined;
+        readonly summary?: string | undefined;
+        readonly recall?: string | undefined;
+      } | undefined;
+    } | undefined;
     readonly retention?: Retention | undefined;
     readonly forgetting?: Forgetting | undefined;
     /** Applied before anything is stored. mask replaces personal data with placeholders like “[email]”. drop does not store messages that contain personal data, and rejects such memories. Both mask speaker names, metadata and instructions. Takes effect within a second. */
@@ -2334,7 +2355,7 @@ export type PostWebhook = {
   /** A public https URL, unless the operator lists its host in SLOWWAVE_ALLOW_PRIVATE_URLS. */
   readonly url: string;
   /** The events to deliver. */
-  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted' | 'canary.step' | 'canary.halted' | 'canary.undone' | 'canary.promoted')[];
+  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted' | 'canary.step' | 'canary.halted' | 'canary.undone' | 'canary.promoted' | 'budget.rung')[];
   /** A display name. */
   readonly name?: string | undefined;
   /** false: no events are recorded or sent. */
@@ -2454,6 +2475,19 @@ export type PutSettings = {
     /** Per user, agent or run. */
     readonly user_tokens_per_day?: number | null | undefined;
     readonly user_cost_per_day?: number | null | undefined;
+  } | undefined;
+  /** What is saved before a daily budget is used up, see docs/costs.md. */
+  readonly economy?: {
+    /** From which share of a budget of the day on the service economises: larger batches first, then the models below, then no summaries and no graph (both wait), at equal distances up to the budget. null: not before the budget is used up. */
+    readonly soft_limit?: number | null | undefined;
+    /** Cheaper chat models, by step. With a gate, a model is only asked if it has passed it. */
+    readonly models?: {
+      readonly extract?: string | undefined;
+      readonly decide?: string | undefined;
+      readonly graph?: string | undefined;
+      readonly summary?: string | undefined;
+      readonly recall?: string | undefined;
+    } | undefined;
   } | undefined;
   readonly retention?: Retention | undefined;
   readonly forgetting?: Forgetting | undefined;
@@ -2984,6 +3018,16 @@ export type Settings = {
     readonly cost_per_day: number | null;
     readonly user_tokens_per_day: number | null;
     readonly user_cost_per_day: number | null;
+  };
+  readonly economy: {
+    readonly soft_limit: number | null;
+    readonly models: {
+      readonly extract?: string | undefined;
+      readonly decide?: string | undefined;
+      readonly graph?: string | undefined;
+      readonly summary?: string | undefined;
+      readonly recall?: string | undefined;
+    };
   };
   readonly retention: {
     readonly messages_days: number | null;
@@ -3604,7 +3648,7 @@ export type Webhook = {
   readonly id: string;
   readonly name: string;
   readonly url: string;
-  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted' | 'canary.step' | 'canary.halted' | 'canary.undone' | 'canary.promoted')[];
+  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted' | 'canary.step' | 'canary.halted' | 'canary.undone' | 'canary.promoted' | 'budget.rung')[];
   readonly user_id: string | null;
   readonly app_id: string | null;
   readonly active: boolean;
@@ -3629,7 +3673,7 @@ export type WebhookWithSecret = {
   readonly id: string;
   readonly name: string;
   readonly url: string;
-  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted' | 'canary.step' | 'canary.halted' | 'canary.undone' | 'canary.promoted')[];
+  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted' | 'canary.step' | 'canary.halted' | 'canary.undone' | 'canary.promoted' | 'budget.rung')[];
   readonly user_id: string | null;
   readonly app_id: string | null;
   readonly active: boolean;

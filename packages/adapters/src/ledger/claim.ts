@@ -9,9 +9,10 @@ import type {
   TurnName,
   WindowPolicy,
 } from '@slowwave/engine';
-import { FAILURES_KEPT, isInShare } from '@slowwave/engine/storing';
+import { dayOf, FAILURES_KEPT, isInShare, LARGER_BATCHES, largerWindow } from '@slowwave/engine/storing';
 import { notifyOfBatches } from './batches.ts';
 import { canaryInForce } from './canaries.ts';
+import { rungOfLane } from './limits.ts';
 import { finish, release as giveBack, NOTHING_WAITS, recount, retry, split, claim as take } from './lane-life.ts';
 import type { BatchRow } from './rows/batch.ts';
 import { ownerFrom, type ScopeColumns, scopeFrom } from './rows/columns.ts';
@@ -25,12 +26,14 @@ import { laneOfTurn, lockLane, recounted, saveLane } from './turn.ts';
  * another claim): to skip it would drop the turn, and they are done within milliseconds.
  */
 export function* claim(job: TurnName, how: Parameters<LaneStore['claim']>[1]): Script<Claim> {
-  const { now, window, newConsolidationId: id, recentCount } = how;
-  const [lane, waiting, canary] = yield* together(
+  const { now, newConsolidationId: id, recentCount } = how;
+  const [lane, waiting, canary, rung] = yield* together(
     lockLane(job.lane),
-    all<WaitingBatch>(SELECT_WAITING, { lane: job.lane, limit: window.maxBatches }),
+    all<WaitingBatch>(SELECT_WAITING, { lane: job.lane, limit: largerWindow(how.window, LARGER_BATCHES).maxBatches }),
     canaryInForce(job.lane),
+    rungOfLane(job.lane, dayOf(now)),
   );
+  const window = largerWindow(how.window, rung ?? 0);
   if (lane === null || lane.erasure !== null || lane.held !== null || lane.state === 'idle') return { kind: 'stale' };
   if (lane.generation !== job.generation) return { kind: 'stale' };
   if (lane.due_at !== null && lane.due_at > now) return { kind: 'not_due', dueAt: lane.due_at };
@@ -41,8 +44,8 @@ export function* claim(job: TurnName, how: Parameters<LaneStore['claim']>[1]): S
   const isAll = pinned.length === waiting.length && waiting.length < window.maxBatches;
   const taken = take(isAll ? recount(lane, NOTHING_WAITS) : yield* recounted(lane, last.position), id);
   const variant = canary !== null && isInShare(canary, ownerFrom(lane)) ? canary.id : null;
-  const turn = turnOf(taken, { ...head, batchIds: pinned.map((batch) => batch.id), pinnedAt: now, variant });
-  const pin = inOne(...pinning(lane, { id, pinned, now, variant }), saveLane(taken));
+  const turn = turnOf(taken, { ...head, batchIds: pinned.map((batch) => batch.id), pinnedAt: now, variant, rung });
+  const pin = inOne(...pinning(lane, { id, pinned, now, variant, rung }), saveLane(taken));
   const [, gathered] = yield* lastly(together(pin, gatheredIf(turn, recentCount)));
   return { kind: 'claimed', turn, gathered };
 }
@@ -98,20 +101,24 @@ interface Starting {
   readonly pinned: readonly WaitingBatch[];
   readonly now: number;
   readonly variant: string | null;
+  readonly rung: number | null;
 }
 
-function pinning({ tenant, id: lane }: LaneRow, { id, pinned, now, variant }: Starting): readonly Script<number>[] {
+function pinning(
+  { tenant, id: lane }: LaneRow,
+  { id, pinned, now, variant, rung }: Starting,
+): readonly Script<number>[] {
   const ids = pinned.map((batch) => batch.id);
   const scope = pinned[0]?.scope ?? null;
   return [
-    run(INSERT_CONSOLIDATION, { id, tenant, lane, scope, batchIds: JSON.stringify(ids), now, variant }),
+    run(INSERT_CONSOLIDATION, { id, tenant, lane, scope, batchIds: JSON.stringify(ids), now, variant, rung }),
     run(PIN, { id, ids, now }),
   ];
 }
 
 const INSERT_CONSOLIDATION = `
-  INSERT INTO consolidations (id, tenant, lane, scope, state, batch_ids, attempts, created_at, summary, variant)
-  SELECT @id, @tenant, @lane, s.id, 'thinking', @batchIds::jsonb, 0, @now, s.summary, @variant
+  INSERT INTO consolidations (id, tenant, lane, scope, state, batch_ids, attempts, created_at, summary, variant, rung)
+  SELECT @id, @tenant, @lane, s.id, 'thinking', @batchIds::jsonb, 0, @now, s.summary, @variant, @rung
   FROM scopes s WHERE s.id = @scope`;
 
 const PIN = `
@@ -139,6 +146,7 @@ interface Window extends ScopeColumns {
   readonly key_id: string | null;
   readonly pinnedAt: number;
   readonly variant: string | null;
+  readonly rung: number | null;
 }
 
 interface WindowRow extends Window {
@@ -146,7 +154,7 @@ interface WindowRow extends Window {
 }
 
 const SELECT_WINDOW = `
-  SELECT c.batch_ids, c.created_at AS "pinnedAt", c.variant, b.settings, b.key_id, s.user_id, s.agent_id, s.run_id, s.app_id
+  SELECT c.batch_ids, c.created_at AS "pinnedAt", c.variant, c.rung, b.settings, b.key_id, s.user_id, s.agent_id, s.run_id, s.app_id
   FROM consolidations c
   JOIN batches b ON b.id = c.batch_ids->>0
   JOIN scopes s ON s.id = c.scope
@@ -169,6 +177,7 @@ function turnOf(lane: LaneRow, window: Window & { readonly batchIds: readonly st
     attempts: lane.attempts,
     claimedAt: window.pinnedAt,
     ...(window.key_id !== null && { keyId: window.key_id }),
+    ...(window.rung !== null && { rung: window.rung }),
   };
 }
 

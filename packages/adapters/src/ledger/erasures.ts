@@ -243,6 +243,7 @@ export const KEPT = [
   'bulk_jobs',
   'settings',
   'ceilings',
+  'economies',
   'counters',
   'usage_days',
   'erasures',

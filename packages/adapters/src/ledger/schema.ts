@@ -185,6 +185,8 @@ CREATE TABLE consolidations (
   summary text UNNOTED,
   -- The canary whose changes it is made with.
   variant text COLLATE "C",
+  -- The rung of the tenant's economy when it was pinned; null: none.
+  rung bigint,
   created_at bigint NOT NULL,
   applied_at bigint,
   stripped_at bigint
@@ -650,6 +652,16 @@ CREATE TABLE ceilings (
   tenant text COLLATE "C" PRIMARY KEY NOT NULL,
   tokens_per_day double precision,
   cost_per_day double precision
+);
+
+-- How far tenants economise today. One that saves nothing has no row.
+CREATE TABLE economies (
+  tenant text COLLATE "C" PRIMARY KEY NOT NULL,
+  day int NOT NULL,
+  rung bigint NOT NULL,
+  highest bigint NOT NULL,
+  limits text NOT NULL,
+  since bigint NOT NULL
 );
 
 -- What is stored of a secret is its digest.

@@ -1,4 +1,4 @@
-import type { Ceilings, ModelStore, SettingsStore, TenantSettings, Terms } from '@slowwave/engine';
+import type { Ceilings, Economy, ModelStore, SettingsStore, TenantSettings, Terms } from '@slowwave/engine';
 import { DEFAULT_SETTINGS } from '@slowwave/engine/storing';
 import { lookup, storeOf, write } from './access.ts';
 import type { ColumnsOf } from './rows/columns.ts';
@@ -66,12 +66,17 @@ const rulesOf = (tenant: string): string =>
 const ceilingsOf = (tenant: string): string =>
   `(SELECT jsonb_build_array(allowed.tokens_per_day, allowed.cost_per_day) FROM ceilings allowed WHERE allowed.tenant = ${tenant})`;
 
+const economyOf = (tenant: string): string =>
+  `(SELECT jsonb_build_array(e.day, e.rung, e.highest, e.limits, e.since) FROM economies e WHERE e.tenant = ${tenant})`;
+
 /** Columns with all that holds for a tenant, for a statement that reads something else of it. */
-export const termsOf = (tenant: string): string => `${rulesOf(tenant)} AS rules, ${ceilingsOf(tenant)} AS ceilings`;
+export const termsOf = (tenant: string): string =>
+  `${rulesOf(tenant)} AS rules, ${ceilingsOf(tenant)} AS ceilings, ${economyOf(tenant)} AS economy`;
 
 export interface TermsColumns {
   readonly rules: string | null;
   readonly ceilings: string | null;
+  readonly economy: string | null;
 }
 
 /** The same as values; the defaults where nothing is found. */
@@ -80,7 +85,13 @@ export function termsFrom(row: TermsColumns | null | undefined): Terms {
   return {
     rules: rulesFrom(row?.rules ?? null),
     ceilings: row?.ceilings == null ? null : { tokensPerDay: tokensPerDay ?? null, costPerDay: costPerDay ?? null },
+    economy: row?.economy == null ? null : economyFrom(row.economy),
   };
+}
+
+function economyFrom(json: string): Economy {
+  const [day, rung, highest, limits, since]: [number, number, number, string, number] = JSON.parse(json);
+  return { day, rung, highest, limits, since };
 }
 
 const PUT_CEILINGS = `

@@ -12,6 +12,7 @@ import type { AroundStore } from './graph/graph-store.ts';
 import { graphStore } from './graph/graph-store.ts';
 import { keyStore, linkStore } from './keys.ts';
 import { laneStore, type OwnedBy } from './lanes.ts';
+import { limitStore } from './limits.ts';
 import { memoryStore } from './memories.ts';
 import { nightStore } from './nights.ts';
 import { outboxStore } from './outbox.ts';
@@ -62,6 +63,7 @@ export const storesOf = (access: Access, { append, around, compact, filtering, n
     links: linkStore(access),
     lookups: lookupStore(access),
     lanes: laneStore(access),
+    limits: limitStore(access),
     memories: memoryStore(access, newLaneId),
     models: modelStore(access),
     nights: nightStore(access),

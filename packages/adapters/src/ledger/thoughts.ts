@@ -172,7 +172,7 @@ function* contextOf(lane: LaneId, scope: Scope, recentCount: number): Script<Con
 const NEWEST_PLAN = 'SELECT p.plan FROM plans p WHERE p.consolidation_id = @id ORDER BY p.round DESC LIMIT 1';
 
 const SELECT_BATCHES = `
-  SELECT b.id, b.metadata, b.formers, f.is_first, f.summary, f.summary_trust, f.plan, f.is_answered, f.rules, f.ceilings
+  SELECT b.id, b.metadata, b.formers, f.is_first, f.summary, f.summary_trust, f.plan, f.is_answered, f.rules, f.ceilings, f.economy
   FROM batches b
   LEFT JOIN (
     SELECT c.batch_ids->>0 AS id, 1 AS is_first, c.summary, (${NEWEST_PLAN}) AS plan,

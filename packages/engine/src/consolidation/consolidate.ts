@@ -2,8 +2,10 @@ import type { EngineDeps } from '../deps.ts';
 import { EngineError, FencedError } from '../errors.ts';
 import type { FiguresOfModel } from '../figures/figures.ts';
 import { measuredOf } from '../figures/measured.ts';
+import { rungOn } from '../limits/economy.ts';
 import { evolve, tombstoneOf } from '../memories/evolve.ts';
 import type { Attack } from '../messages/attacks.ts';
+import { economised } from '../models/economised.ts';
 import { afford, costOf, usageOf, usesOf } from '../models/limits.ts';
 import { plannedModels } from '../models/steps.ts';
 import type { Plan } from '../plan.ts';
@@ -16,6 +18,7 @@ import type { Nudge, SummaryRefresh } from '../ports/schedule.ts';
 import { askedInSlices, type Cancellation, type Tools } from '../ports/tools.ts';
 import { project, projectRest } from '../projection/project.ts';
 import { duePolicy, isStudied } from '../settings.ts';
+import { dayOf } from '../text/dates.ts';
 import { hasFacts, isWithheld, type Memory, type MemoryEvent } from '../words.ts';
 import { decide } from './decide.ts';
 import { extract } from './extract.ts';
@@ -144,13 +147,10 @@ export interface BegunTurn {
 }
 
 /** What the turn is about: its pinned messages, what was said before them, and what the tenant has chosen. */
-export async function gather(
-  { ledger, settings }: EngineDeps,
-  turn: Turn,
-  claimed: Gathered | null = null,
-): Promise<GatheredTurn> {
-  const gathered = claimed ?? (await ledger.thoughts.gather(turn, settings.recentMessages));
-  return { turn, ...gathered, recent: gathered.recent.filter(({ content }) => !isWithheld(content)) };
+export async function gather(deps: EngineDeps, turn: Turn, claimed: Gathered | null = null): Promise<GatheredTurn> {
+  const gathered = claimed ?? (await deps.ledger.thoughts.gather(turn, deps.settings.recentMessages));
+  const rules = await economised(deps, turn, gathered.rules);
+  return { turn, ...gathered, rules, recent: gathered.recent.filter(({ content }) => !isWithheld(content)) };
 }
 
 /** What a turn goes on with that has read all this: what is its own, or holds for all of it, is not read again. */
@@ -219,6 +219,7 @@ async function draft(deps: EngineDeps, guarded: Guarded, attempt: Attempt): Prom
     cost: costOf(models),
     timings: attempt.timings,
     ...(turn.variant !== null && { variant: turn.variant }),
+    ...(turn.rung !== undefined && { rung: turn.rung }),
     ...(isStudied(turn, rules) && { graph: true }),
   };
 }
@@ -266,7 +267,7 @@ async function apply(deps: EngineDeps, planned: Planned): Promise<AppliedTurn> {
     timings: plan.timings,
     measured,
     now,
-    policy: duePolicy(rules, settings.due),
+    policy: duePolicy(rules, settings.due, rungOn(planned.economy, dayOf(now))),
   });
   if (applied.kind === 'fenced') throw new FencedError(turn.consolidationId);
   return applied.kind === 'conflict' ? { kind: 'overtaken' } : { ...applied, measured };

@@ -56,12 +56,12 @@ export interface ThoughtOf {
 /** The turn as it was claimed; null: its batches are gone. */
 async function turnOf(
   { ledger }: EngineDeps,
-  { id, tenant, lane, scope, batchIds, variant, createdAt }: Consolidation,
+  { id, tenant, lane, scope, batchIds, variant, rung, createdAt }: Consolidation,
 ): Promise<Turn | null> {
   const batch = await ledger.batches.get(tenant, batchIds[0] ?? '');
   if (batch === null) return null;
   const { settings } = batch;
-  const claim = { generation: 0, epoch: 0, attempts: 0, claimedAt: createdAt };
+  const claim = { generation: 0, epoch: 0, attempts: 0, claimedAt: createdAt, ...(rung !== undefined && { rung }) };
   return { ...claim, tenant, lane, owner: ownerOf(scope), consolidationId: id, scope, settings, batchIds, variant };
 }
 

@@ -5,6 +5,7 @@ import { type Apart, askApart, type Question } from '../models/ask.ts';
 import { accountOf, afford, type Purse } from '../models/limits.ts';
 import { isObject, textOfString, wordsUnder } from '../models/parse/listed.ts';
 import { RECALL_STEP, type RecallInput } from '../models/prompts/recall-step.ts';
+import { economised } from '../models/economised.ts';
 import { forStep } from '../models/steps.ts';
 import type { TokenUse } from '../ports/models.ts';
 import type { Cancellation } from '../ports/tools.ts';
@@ -106,8 +107,8 @@ export async function askReading<T>(
   question: Omit<Question<T>, 'step'>,
 ): Promise<{ readonly value: T; readonly usage: TokenUse }> {
   const [account, terms] = await Promise.all([accountOf(deps, tenant, owner), deps.ledger.settings.terms(tenant)]);
-  await afford(deps, { tenant, account, terms });
-  const recalling = forStep(deps, 'recall', terms.rules);
+  const { rung } = await afford(deps, { tenant, account, terms });
+  const recalling = forStep(deps, 'recall', await economised(deps, { tenant, rung }, terms.rules));
   const { prices } = terms.rules;
   return askApart({ deps: recalling, tenant, account, prices, cancel, purpose: 'recall', asker }, question);
 }

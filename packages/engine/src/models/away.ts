@@ -7,6 +7,7 @@ import type { Cancellation } from '../ports/tools.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 import { callOfTurn, causeOf } from './book.ts';
 import { callModel } from './call-model.ts';
+import { economised } from './economised.ts';
 import { type ChatStep, chatsOf } from './steps.ts';
 
 /** As well the fault of a provider that is down as of an input that it cannot bear. */
@@ -49,7 +50,7 @@ interface Doubted {
 
 /** Whether one of the models does not even answer what anything can. */
 export async function modelsAway(deps: EngineDeps, { turn, steps }: Doubted, cancel: Cancellation): Promise<boolean> {
-  const rules = await deps.ledger.settings.get(turn.tenant);
+  const rules = await economised(deps, turn, await deps.ledger.settings.get(turn.tenant));
   const chats = [...chatsOf(deps, steps, rules), ...(deps.imageModel === null ? [] : [deps.imageModel])];
   for (const chat of chats) if (await isAway(() => probe({ ...deps, chat }, turn, cancel))) return true;
   return embedderIsAway(deps, cancel);

@@ -1,13 +1,14 @@
 import type { EngineDeps, EngineSettings } from '../deps.ts';
 import { EngineError } from '../errors.ts';
 import { payerOf } from '../ids.ts';
+import { climb, NO_EXTRAS } from '../limits/economy.ts';
 import type { ModelUse, Plan } from '../plan.ts';
 import type { Terms } from '../ports/ledger/ledger.ts';
 import type { UsageOfModel } from '../ports/ledger/overview.ts';
 import type { Account } from '../ports/ledger/summaries.ts';
 import type { StoredAnswer } from '../ports/ledger/thoughts.ts';
 import type { ModelLimits, TokenUse } from '../ports/models.ts';
-import type { Budgets, Ceilings, ModelPrice, TenantSettings } from '../settings.ts';
+import type { Budgets, Ceilings, ModelPrice } from '../settings.ts';
 import { DAY_MS, dayOf } from '../text/dates.ts';
 import { DEFAULT_TENANT, type Millis, type Owner, type TenantId } from '../words.ts';
 
@@ -19,6 +20,13 @@ interface Buying {
   readonly account: Account;
   /** Of the tenant. */
   readonly terms: Terms;
+  /** It waits already while the tenant does without summaries and graph. */
+  readonly isExtra?: true;
+}
+
+/** How far whoever asks economises. */
+interface Afforded {
+  readonly rung: number;
 }
 
 /** Whom calls for an owner are counted to. Asking makes nobody known: who has no lane gets none. */
@@ -29,25 +37,108 @@ export async function accountOf({ ledger }: Pick<Purse, 'ledger'>, tenant: Tenan
 
 /**
  * Throws when the day's budget is used up, or what the operator allows the tenant: the work waits, and is no try. Asked
- * before a model is.
+ * before a model is. What-ifs and suites do not economise: they are compared.
  */
-export async function afford(purse: Purse, { tenant, account, terms }: Buying): Promise<void> {
-  const { ledger, tools, settings } = purse;
+export async function afford(purse: Purse, { tenant, account, terms, isExtra }: Buying): Promise<Afforded> {
   const payer = payerOf(tenant);
+  const isOwn = payer === tenant;
   // A what-if has the settings of its beginning; what it may use follows from those of now.
-  const { rules: payers, ceilings: own } = payer === tenant ? terms : await ledger.settings.terms(payer);
-  const ceilings = own ?? settings.ceilings;
-  if (!hasBudget(payers.budgets) && !hasCeiling(ceilings)) return;
-  const now = tools.now();
-  const [ofTenant, ofAccount, operators] = await Promise.all([
-    ledger.overview.usageOfDay({ tenant: payer }, now),
-    ledger.overview.usageOfDay(account, now),
-    ceilings.costPerDay === null ? null : ledger.settings.get(DEFAULT_TENANT),
+  const paying = { tenant: payer, terms: isOwn ? terms : await purse.ledger.settings.terms(payer) };
+  if (!isLimited(purse, paying.terms)) return { rung: 0 };
+  const now = purse.tools.now();
+  const [day, ofAccount] = await Promise.all([
+    dayOfTenant(purse, paying, now),
+    purse.ledger.overview.usageOfDay(account, now),
   ]);
-  const above = aboveCeiling(ceilings, operators?.prices ?? {}, ofTenant);
-  if (above !== null) throw exhausted(`the operator's limit for this tenant has been reached: ${above}`, now);
-  const over = usedUp(payers.budgets, { tenant: ofTenant, lane: ofAccount });
+  const rung = await economise(purse, paying, { day, now });
+  if (day.above !== null) throw exhausted(`the operator's limit for this tenant has been reached: ${day.above}`, now);
+  const over = usedUp(paying.terms.rules.budgets, { tenant: day.used, lane: ofAccount });
   if (over !== null) throw exhausted(`the budget is used up: ${over}`, now);
+  if (!isOwn) return { rung: 0 };
+  if (isExtra && rung >= NO_EXTRAS)
+    throw exhausted(`${Math.floor(day.share * 100)} % of the budget are used, and summaries and the graph wait`, now);
+  return { rung };
+}
+
+interface Paying {
+  readonly tenant: TenantId;
+  readonly terms: Terms;
+}
+
+const isLimited = ({ settings }: Purse, { rules, ceilings }: Terms): boolean =>
+  hasBudget(rules.budgets) || hasCeiling(ceilings ?? settings.ceilings);
+
+/** What a tenant has used of its limits today. */
+interface TenantDay {
+  readonly used: readonly UsageOfModel[];
+  /** What of the operator's limits is reached, in words; null while there is room. */
+  readonly above: string | null;
+  /** The largest part of a limit of the whole tenant that is used. */
+  readonly share: number;
+  readonly limits: readonly (number | null)[];
+}
+
+async function dayOfTenant({ ledger, settings }: Purse, { tenant, terms }: Paying, now: Millis): Promise<TenantDay> {
+  const { rules, ceilings = null } = terms;
+  const { tokensPerDay, costPerDay } = ceilings ?? settings.ceilings;
+  const [used, operators] = await Promise.all([
+    ledger.overview.usageOfDay({ tenant }, now),
+    costPerDay === null ? null : ledger.settings.get(DEFAULT_TENANT),
+  ]);
+  // Counted by the operator's prices, not the tenant's.
+  const theirs = limitsOn({ tokensPerDay, costPerDay }, knownCost(used, operators?.prices ?? {}), used);
+  const own = limitsOn(rules.budgets, moneySpent(used), used);
+  const all = [...own, ...theirs];
+  return {
+    used,
+    above: firstOver(theirs),
+    share: Math.max(...all.map(shareOf)),
+    limits: all.map(({ limit }) => limit),
+  };
+}
+
+const limitsOn = (
+  { tokensPerDay, costPerDay }: Ceilings,
+  money: number,
+  used: readonly UsageOfModel[],
+): readonly Limit[] => [
+  { name: 'tokens_per_day', limit: tokensPerDay, used: chatTokens(used) },
+  { name: 'cost_per_day', limit: costPerDay, used: money },
+];
+
+function shareOf({ limit, used }: Limit): number {
+  if (limit === null) return 0;
+  return limit === 0 ? 1 : used / limit;
+}
+
+/** Notes how far the tenant economises now, where that has changed. */
+async function economise(
+  { ledger }: Purse,
+  { tenant, terms }: Paying,
+  { day, now }: { readonly day: TenantDay; readonly now: Millis },
+): Promise<number> {
+  const { softLimit } = terms.rules.economy;
+  const seen = { day: dayOf(now), share: day.share, softLimit, limits: JSON.stringify([softLimit, ...day.limits]) };
+  const { economy } = climb(terms.economy, seen, now);
+  const isNoted = economy?.rung === terms.economy?.rung && economy?.limits === terms.economy?.limits;
+  const noted =
+    isNoted && economy?.day === terms.economy?.day
+      ? economy
+      : (await ledger.limits.economise(tenant, seen, now)).economy;
+  return noted?.rung ?? 0;
+}
+
+/** Looks again at the tenants that economise: a day has ended, or a limit was raised. How many have changed. */
+export async function sweepEconomies(purse: Purse): Promise<number> {
+  const { ledger, tools } = purse;
+  let changed = 0;
+  for (const { tenant, rung } of await ledger.limits.economies()) {
+    const paying = { tenant, terms: await ledger.settings.terms(tenant) };
+    const now = tools.now();
+    const day = await dayOfTenant(purse, paying, now);
+    if ((await economise(purse, paying, { day, now })) !== rung) changed += 1;
+  }
+  return changed;
 }
 
 const exhausted = (what: string, now: number): EngineError =>
@@ -68,18 +159,6 @@ export const hasBudget = (budgets: Budgets): boolean => Object.values(budgets).s
 
 const hasCeiling = ({ tokensPerDay, costPerDay }: Ceilings): boolean => tokensPerDay !== null || costPerDay !== null;
 
-/** What of the operator's limits is reached, in words; null while there is room. Its money is counted by the operator's prices, not the tenant's. */
-function aboveCeiling(
-  { tokensPerDay, costPerDay }: Ceilings,
-  prices: TenantSettings['prices'],
-  used: readonly UsageOfModel[],
-): string | null {
-  return firstOver([
-    { name: 'tokens_per_day', limit: tokensPerDay, used: chatTokens(used) },
-    { name: 'cost_per_day', limit: costPerDay, used: knownCost(used, prices) },
-  ]);
-}
-
 /** What a day has used so far. */
 interface DayUsage {
   readonly tenant: readonly UsageOfModel[];
@@ -89,8 +168,7 @@ interface DayUsage {
 /** The budget that is used up, in words; null while there is room. */
 export function usedUp(budgets: Budgets, day: DayUsage): string | null {
   return firstOver([
-    { name: 'tokens_per_day', limit: budgets.tokensPerDay, used: chatTokens(day.tenant) },
-    { name: 'cost_per_day', limit: budgets.costPerDay, used: moneySpent(day.tenant) },
+    ...limitsOn(budgets, moneySpent(day.tenant), day.tenant),
     { name: 'user_tokens_per_day', limit: budgets.userTokensPerDay, used: chatTokens(day.lane) },
     { name: 'user_cost_per_day', limit: budgets.userCostPerDay, used: moneySpent(day.lane) },
   ]);

@@ -4,6 +4,7 @@ import { maskSecrets } from '../masking/secrets.ts';
 import { leastOf, trustOf } from '../memories/trust.ts';
 import { clockText, isWorthReading, textOfContent } from '../messages/messages.ts';
 import { type Apart, askUncounted } from '../models/ask.ts';
+import { economised } from '../models/economised.ts';
 import { afford, type Purse } from '../models/limits.ts';
 import { isObject, textOfString } from '../models/parse/listed.ts';
 import { SUMMARIZE, type SummarizeInput } from '../models/prompts/summarize.ts';
@@ -50,11 +51,11 @@ export const refreshSummary =
     const basis = await summaries.read(refresh, { every: SUMMARY_EVERY, limit: MESSAGES_MAX });
     if (basis === null) return;
     const { tenant, upTo, revision } = basis;
-    await afford(deps, { tenant, account: { lane: refresh.lane }, terms: basis });
+    const { rung } = await afford(deps, { tenant, account: { lane: refresh.lane }, terms: basis, isExtra: true });
     const { prices } = basis.rules;
     const input: SummarizeInput = { summary: basis.summary, messages: toSummarize(basis.messages) };
     const apart = {
-      deps: forStep(deps, 'summary', basis.rules),
+      deps: forStep(deps, 'summary', await economised(deps, { tenant, rung }, basis.rules)),
       tenant,
       account: { lane: refresh.lane },
       prices,

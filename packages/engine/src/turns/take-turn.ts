@@ -4,6 +4,7 @@ import type { EngineDeps } from '../deps.ts';
 import { asEngineError, EngineError, type EngineErrorCode, FencedError, retryDelay } from '../errors.ts';
 import { askForStudy } from '../graph/study/study-lane.ts';
 import { ownerBitsOfLane } from '../ids.ts';
+import { rungOn } from '../limits/economy.ts';
 import { doubt } from '../models/away.ts';
 import type { Claim, Turn } from '../ports/ledger/lanes.ts';
 import type { TurnOutcome } from '../ports/meter.ts';
@@ -11,6 +12,7 @@ import type { FollowUps, TurnHandler, TurnName, Verdict } from '../ports/schedul
 import type { Cancellation } from '../ports/tools.ts';
 import { depsOf } from '../replays/in-space.ts';
 import { duePolicy } from '../settings.ts';
+import { dayOf } from '../text/dates.ts';
 import { failureOf } from '../views/views.ts';
 import type { Millis } from '../words.ts';
 import { askForSummary } from './summarize.ts';
@@ -136,13 +138,13 @@ async function giveBack(deps: EngineDeps, turn: Turn, waitMs: number): Promise<V
 async function failed(deps: EngineDeps, turn: Turn, error: EngineError): Promise<Verdict> {
   const now = deps.tools.now();
   const { code, message, retryable } = error;
-  const rules = await deps.ledger.settings.get(turn.tenant);
+  const { rules, economy } = await deps.ledger.settings.terms(turn.tenant);
   const outcome = await deps.ledger.lanes.fail(turn, {
     failure: failureOf(error, now),
     retryable,
     retryAt: now + retryDelay(deps, turn.attempts, error),
     maxAttempts: deps.settings.maxAttempts,
-    policy: duePolicy(rules, deps.settings.due),
+    policy: duePolicy(rules, deps.settings.due, rungOn(economy, dayOf(now))),
   });
   const fields = { lane: turn.lane, consolidation: turn.consolidationId, code, error: message, outcome: outcome.kind };
   deps.log.warn(fields, 'an attempt to consolidate failed');

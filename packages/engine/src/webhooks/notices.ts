@@ -1,4 +1,5 @@
 import type { FoldedRelation } from '../graph/fold.ts';
+import { type Climbed, rungName, type Spending } from '../limits/economy.ts';
 import { deletedAt, liveVersion } from '../memories/evolve.ts';
 import type { Batch } from '../ports/ledger/batches.ts';
 import type { CanaryNews } from '../ports/ledger/canaries.ts';
@@ -7,7 +8,7 @@ import type { Application, MemoryChange } from '../ports/ledger/memories.ts';
 import type { Notice, Webhook, WebhookEvent } from '../ports/ledger/webhooks.ts';
 import { isoOf } from '../text/dates.ts';
 import { withoutPlaces } from '../views/views.ts';
-import type { JsonObject, LaneId, MemoryEvent, Millis, Owner, Scope } from '../words.ts';
+import type { JsonObject, LaneId, MemoryEvent, Millis, Owner, Scope, TenantId } from '../words.ts';
 
 /** What is notified of changed memories: by what held before and what holds now, one notice per memory. */
 export function memoryNotices(changes: readonly MemoryChange[]): Notice[] {
@@ -111,6 +112,18 @@ export function canaryNotice(id: string, { type, at, data }: CanaryNews): Notice
   const body = JSON.stringify({ event_id: `evt_${id}_${type}_${at}`, type, created_at: isoOf(at), data });
   return { eventId: `evt_${id}_${type}_${at}`, type, subject: id, lane: null, userId: null, appId: null, at, body };
 }
+
+/** A tenant economises more than before on this day, or no longer: of no user, and of no app. */
+export function economyNotice(tenant: TenantId, { economy }: Climbed, { day, share, at }: Told): Notice {
+  const rung = economy?.rung ?? 0;
+  const type = 'budget.rung';
+  const eventId = `evt_budget_${tenant}_${day}_${rung}_${at}`;
+  const data = { rung, saves: rungName(rung), share_used: Math.round(share * 1_000) / 1_000 };
+  const body = JSON.stringify({ event_id: eventId, type, created_at: isoOf(at), data });
+  return { eventId, type, subject: tenant, lane: null, userId: null, appId: null, at, body };
+}
+
+type Told = Pick<Spending, 'day' | 'share'> & { readonly at: Millis };
 
 type Happened = Pick<Notice, 'eventId' | 'type' | 'subject' | 'at'> & { readonly data: JsonObject };
 

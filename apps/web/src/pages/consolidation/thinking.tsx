@@ -71,7 +71,7 @@ const durationOf = (ms: number): string =>
   ms < SECOND_MS ? `${Math.round(ms)} ms` : `${(ms / SECOND_MS).toLocaleString('en', { maximumFractionDigits: 1 })} s`;
 
 /** Which models were asked how often, and what that cost. */
-export const Usage = ({ plan: { usage, cost, prompts, models, variant } }: { readonly plan: Plan }) => (
+export const Usage = ({ plan: { usage, cost, prompts, models, variant, rung } }: { readonly plan: Plan }) => (
   <section className="card" aria-label="Models">
     <h2>Models</h2>
     <Wide name="Usage">
@@ -116,6 +116,7 @@ export const Usage = ({ plan: { usage, cost, prompts, models, variant } }: { rea
           Made with the changes of <Link href={`/canaries/${variant}`}>a canary</Link>.
         </>
       )}
+      {rung > 0 && ' Made while most of the budget of the day was used.'}
     </p>
   </section>
 );

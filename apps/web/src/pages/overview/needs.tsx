@@ -74,7 +74,15 @@ const modelNeeds = (models: Operations['GET /v1/models']['answer']['results']): 
 /** What is due waits for a worker; a worker takes it within seconds. */
 const LATE_MS = 120_000;
 
-function workNeeds({ at, oldest_due_at: due, parked, reviews_waiting: reviews, today, batches }: Overview): Need[] {
+function workNeeds({
+  at,
+  oldest_due_at: due,
+  parked,
+  reviews_waiting: reviews,
+  today,
+  economy,
+  batches,
+}: Overview): Need[] {
   const now = Date.parse(at);
   const isLate = due !== null && now - Date.parse(due) > LATE_MS;
   const spent = [today.tokens, today.cost].some(({ used, limit }) => limit !== null && used >= limit);
@@ -97,6 +105,7 @@ function workNeeds({ at, oldest_due_at: due, parked, reviews_waiting: reviews, t
           } as const,
         ]
       : []),
+    ...(spent ? [] : savingNeeds(economy)),
     ...(isLate
       ? [
           {
@@ -118,6 +127,19 @@ function workNeeds({ at, oldest_due_at: due, parked, reviews_waiting: reviews, t
         ]),
   ];
 }
+
+const SAVED: Readonly<Partial<Record<Overview['economy']['saves'], string>>> = {
+  larger_batches: 'Batches are larger and wait longer.',
+  cheaper_models: 'Batches are larger, and the cheaper models are asked.',
+  no_summary_no_graph: 'Batches are larger, the cheaper models are asked, and summaries and the graph wait.',
+};
+
+const savingNeeds = ({ saves }: Overview['economy']): Need[] => {
+  const { [saves]: detail } = SAVED;
+  return detail === undefined
+    ? []
+    : [{ tone: 'wait', what: 'Most of the budget of the day is used', detail, to: '/settings/budgets' }];
+};
 
 const doctorNeeds = (findings: Operations['GET /v1/doctor']['answer']['findings']): Need[] =>
   // Parked batches and failing models are named above, with their reasons.

@@ -2,12 +2,14 @@ import type { Settings } from '@slowwave/sdk';
 import { useState } from 'react';
 import { Amount, Line } from '../../ui/fields.tsx';
 import type { Editing } from './rules.tsx';
+import { StepModels } from './step-models.tsx';
 
 /** What models may use each day, and what they cost. */
 export const Costs = (editing: Editing) => (
   <>
     <h2>Limits of a day</h2>
     <Budgets {...editing} />
+    <Economy {...editing} />
     <h2>Prices of a million tokens</h2>
     <Prices {...editing} />
   </>
@@ -42,6 +44,28 @@ function Budgets({ draft: { budgets }, change }: Editing) {
         step="any"
         value={budgets.user_cost_per_day}
         change={(user_cost_per_day) => limit({ user_cost_per_day })}
+      />
+    </>
+  );
+}
+
+const PERCENT = 100;
+
+function Economy({ draft: { economy }, change }: Editing) {
+  const set = (part: Partial<typeof economy>) => change({ economy: { ...economy, ...part } });
+  return (
+    <>
+      <Amount
+        name="Economise from (% of a limit)"
+        hint="Larger batches first, then the cheaper models, then no summaries and no graph until the next day. Empty: only wait once a limit is reached."
+        value={economy.soft_limit === null ? null : Math.round(economy.soft_limit * PERCENT)}
+        change={(percent) => set({ soft_limit: percent === null ? null : percent / PERCENT })}
+      />
+      <StepModels
+        name="Cheaper models"
+        hint="Asked from the second step of saving on. Empty: the usual model is asked."
+        models={economy.models}
+        change={(models) => set({ models })}
       />
     </>
   );

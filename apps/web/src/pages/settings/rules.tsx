@@ -94,7 +94,12 @@ function Remember({ draft, change }: Editing) {
           />
         </div>
       </details>
-      <StepModels draft={draft} change={change} />
+      <StepModels
+        name="Models by step"
+        hint="Names of chat models. Empty: as the server is configured."
+        models={draft.models}
+        change={(models) => change({ models })}
+      />
       <Select
         name="Personal data"
         hint="Applied before anything is stored."

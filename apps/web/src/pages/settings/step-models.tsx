@@ -1,5 +1,5 @@
+import type { Settings } from '@slowwave/sdk';
 import { Line } from '../../ui/fields.tsx';
-import type { Editing } from './rules.tsx';
 
 const STEPS = {
   extract: 'Extract facts',
@@ -12,16 +12,23 @@ const STEPS = {
 type Step = keyof typeof STEPS;
 const NAMED = Object.entries(STEPS) as [Step, string][];
 
-/** Which chat models are asked in place of the configured ones. */
-export function StepModels({ draft: { models }, change }: Editing) {
+interface Choosing {
+  readonly name: string;
+  readonly hint: string;
+  readonly models: Settings['models'];
+  readonly change: (models: Settings['models']) => void;
+}
+
+/** Which chat models are asked in place of others. */
+export function StepModels({ name: summary, hint, models, change }: Choosing) {
   const choose = (step: Step, model: string | null): void => {
     const { [step]: _before, ...others } = models;
-    change({ models: model === null ? others : { ...others, [step]: model } });
+    change(model === null ? others : { ...others, [step]: model });
   };
   return (
     <details>
-      <summary>Models by step</summary>
-      <p className="quiet hint">Names of chat models. Empty: as the server is configured.</p>
+      <summary>{summary}</summary>
+      <p className="quiet hint">{hint}</p>
       <div className="fields">
         {NAMED.map(([step, name]) => (
           <Line key={step} name={name} value={models[step] ?? null} change={(model) => choose(step, model)} />

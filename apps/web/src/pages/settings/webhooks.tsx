@@ -26,6 +26,7 @@ const EVENTS = [
   'canary.halted',
   'canary.undone',
   'canary.promoted',
+  'budget.rung',
 ] as const satisfies readonly Webhook['events'][number][];
 
 /** Who is notified of what, and whether that arrives. */

@@ -8,6 +8,7 @@ export interface ConsolidationRow extends ScopeColumns {
   readonly state: Consolidation['state'];
   readonly batch_ids: string;
   readonly variant: string | null;
+  readonly rung: number | null;
   readonly attempts: number;
   readonly failure: string | null;
   readonly created_at: number;
@@ -28,6 +29,7 @@ export const consolidationFrom = (row: ConsolidationRow): Consolidation => ({
   state: row.state,
   batchIds: JSON.parse(row.batch_ids),
   variant: row.variant,
+  ...(row.rung !== null && { rung: row.rung }),
   attempts: row.attempts,
   failure: row.failure === null ? null : JSON.parse(row.failure),
   createdAt: row.created_at,

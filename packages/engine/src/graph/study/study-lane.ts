@@ -1,6 +1,7 @@
 import type { EngineDeps } from '../../deps.ts';
 import { asEngineError, EngineError, FencedError, retryDelay } from '../../errors.ts';
 import { isDoubtful, modelsAway } from '../../models/away.ts';
+import { economised } from '../../models/economised.ts';
 import { afford } from '../../models/limits.ts';
 import { forStep } from '../../models/steps.ts';
 import type { Study } from '../../ports/ledger/graph.ts';
@@ -172,8 +173,10 @@ async function failed(deps: StudyDeps, claimed: Study, error: EngineError): Prom
  */
 async function study(given: EngineDeps, claimed: Study, cancel: Cancellation): Promise<GraphPlan> {
   const terms = await given.ledger.settings.terms(claimed.tenant);
-  const deps = studying(forStep(given, 'graph', terms.rules), claimed);
-  await afford(deps, { tenant: claimed.tenant, account: { lane: claimed.lane }, terms });
+  const { tenant, lane } = claimed;
+  const { rung } = await afford(given, { tenant, account: { lane }, terms, isExtra: true });
+  const rules = await economised(given, { tenant, rung }, terms.rules);
+  const deps = studying(forStep(given, 'graph', rules), claimed);
   const found = await read(deps, claimed, cancel);
   const admitted = await extractGraph(deps, found, cancel);
   const linked = await link(deps, admitted, cancel);

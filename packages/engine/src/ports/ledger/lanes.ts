@@ -34,6 +34,8 @@ export interface Turn {
   readonly batchIds: readonly string[];
   /** The canary whose changes it is consolidated with, from the first claim of the window on; null: none. */
   readonly variant: string | null;
+  /** The rung of the tenant's economy when the window was pinned, which holds in each try. Missing: none. */
+  readonly rung?: number;
   /** Failed tries of this window so far. */
   readonly attempts: number;
   readonly claimedAt: Millis;

@@ -1,3 +1,4 @@
+import type { Economy } from '../../limits/economy.ts';
 import type { Ceilings, TenantSettings } from '../../settings.ts';
 import type { JsonObject, TenantId } from '../../words.ts';
 import type { BatchStore } from './batches.ts';
@@ -9,6 +10,7 @@ import type { GraphStore } from './graph.ts';
 import type { KeyStore, LinkStore } from './keys.ts';
 import type { LaneStore } from './lanes.ts';
 import type { ContentStore, FilteredStore, LookupStore, MemoryStore, SaidIdStore } from './memories.ts';
+import type { LimitStore } from './limits.ts';
 import type { NightStore } from './nights.ts';
 import type { OutboxStore, SpeechStore } from './outbox.ts';
 import type { AuditStore, OverviewStore } from './overview.ts';
@@ -76,6 +78,7 @@ export interface Ledger {
   readonly trail: TrailStore;
   readonly receipts: ReceiptStore;
   readonly usage: UsageStore;
+  readonly limits: LimitStore;
   /** Throws when the ledger cannot be read and written. */
   check(): Promise<void>;
   close(): Promise<void>;
@@ -92,10 +95,12 @@ export interface Terms {
   readonly rules: TenantSettings;
   /** What the operator allows it; null: what is allowed to all. */
   readonly ceilings: Ceilings | null;
+  /** How far it economises, as it was noted last; null: nothing is saved. */
+  readonly economy: Economy | null;
 }
 
 export interface SettingsStore {
-  /** Both of what follows, read at once. */
+  /** All of it, read at once. */
   terms(tenant: TenantId): Promise<Terms>;
   /** What the tenant has chosen; the defaults where it has chosen nothing. */
   get(tenant: TenantId): Promise<TenantSettings>;

@@ -69,6 +69,8 @@ export interface Consolidation {
   readonly batchIds: readonly string[];
   /** The canary whose changes it is made with; null: none. */
   readonly variant: string | null;
+  /** The rung of the tenant's economy when it was pinned. Missing: none. */
+  readonly rung?: number;
   readonly attempts: number;
   readonly failure: Failure | null;
   readonly createdAt: Millis;

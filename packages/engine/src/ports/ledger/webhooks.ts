@@ -14,6 +14,7 @@ export const WEBHOOK_EVENTS = [
   'canary.halted',
   'canary.undone',
   'canary.promoted',
+  'budget.rung',
 ] as const;
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 

@@ -8,6 +8,7 @@ import type {
   UserView,
 } from '@slowwave/contracts';
 import {
+  conclusionView,
   type FoundRelation,
   type IndexHit,
   isoOf,
@@ -36,6 +37,7 @@ export const hitView = (point: IndexHit['point']): MemoryView => ({
   immutable: point.immutable,
   trust: point.trust,
   flagged: point.flagged,
+  ...(point.concluded !== undefined && { conclusion: conclusionView(point.concluded) }),
   said_at: isoOf(point.saidAt.at),
   valid_from: isoOf(point.validFrom),
   ...(point.utcOffset !== undefined && { utc_offset: point.utcOffset }),

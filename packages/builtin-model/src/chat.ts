@@ -12,6 +12,7 @@ import { extractFacts } from './extract/extract.ts';
 import { decideGraph, extractGraph } from './graph/graph.ts';
 import { inputOf, objectOf, textOf } from './input.ts';
 import { judgeNeighbours } from './neighbours.ts';
+import { findPatterns } from './patterns.ts';
 import { refreshSummary, summarizeProcedure } from './summary.ts';
 
 const NAME = 'builtin';
@@ -25,6 +26,7 @@ const ANSWERS: ReadonlyMap<string, Answer> = new Map<string, Answer>([
   ['extract_graph', extractGraph],
   ['decide_graph', decideGraph],
   ['judge_neighbours', judgeNeighbours],
+  ['find_patterns', findPatterns],
   ['refresh_summary', refreshSummary],
   ['summarize_procedure', summarizeProcedure],
   ['repair_output', repair],

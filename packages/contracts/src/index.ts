@@ -113,6 +113,7 @@ export {
   TenantParams,
 } from './keys.ts';
 export {
+  ConclusionView,
   DELETED_LISTED,
   DELETED_TEXT_MAX,
   DeletedMemoriesView,

@@ -44,6 +44,14 @@ export const Trust = z
 
 const Rating = z.enum(['positive', 'negative', 'very_negative']);
 
+export const ConclusionView = z
+  .object({
+    certainty: z.enum(['low', 'medium', 'high']).describe('low: at least 2 pieces of evidence. medium: 3. high: 5.'),
+    evidence: z.array(z.object({ memory_id: z.string(), version: z.number().int() })),
+  })
+  .meta({ id: 'Conclusion' });
+export type ConclusionView = z.infer<typeof ConclusionView>;
+
 export const MemoryView = ScopeView.extend({
   id: z.string(),
   memory: z.string(),
@@ -55,6 +63,9 @@ export const MemoryView = ScopeView.extend({
   flagged: z
     .boolean()
     .describe('true: a message it came from addresses the model (injection, role play, exfiltration).'),
+  conclusion: ConclusionView.optional().describe(
+    'Only set if nobody said it: a night concluded it from other memories. It disappears when too few of them still hold.',
+  ),
   pinned: z.boolean().optional().describe('true: forgetting policies never delete it. Not included in search results.'),
   feedback: Rating.nullable()
     .optional()

@@ -8,10 +8,11 @@ const EvidenceView = z.object({ memory_id: z.string(), memory: z.string() }).met
 
 const ActView = z
   .object({
-    act: z.enum(['age', 'merge', 'contradictions', 'fade']),
+    act: z.enum(['age', 'merge', 'contradictions', 'fade', 'patterns']),
     memory_id: z.string(),
-    before: z.string(),
+    before: z.string().nullable().describe('null: it is new.'),
     after: z.string().nullable().describe('null: it no longer holds.'),
+    certainty: z.enum(['low', 'medium', 'high']).optional().describe('Only for patterns.'),
     evidence: z.array(EvidenceView),
     reason: z.string(),
     decided_by: z.enum(['model', 'rule']),

@@ -149,6 +149,10 @@ const SleepBody = z
           .boolean()
           .default(true)
           .describe('Rank memories lower that nobody needed for 180 days; after 180 more, open a review. No model.'),
+        patterns: z
+          .boolean()
+          .default(false)
+          .describe('Conclude what several memories show together. Marked as inferred, and gone with its evidence.'),
       })
       .prefault({}),
     limits: z

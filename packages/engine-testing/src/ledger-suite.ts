@@ -8,6 +8,7 @@ import { describeBeside } from './ledger-suite-beside.ts';
 import { describeBulk } from './ledger-suite-bulk.ts';
 import { describeCanaries } from './ledger-suite-canaries.ts';
 import { describeClaim } from './ledger-suite-claim.ts';
+import { describeConclusions } from './ledger-suite-conclusions.ts';
 import { describeContents } from './ledger-suite-contents.ts';
 import { describeErasingForgotten } from './ledger-suite-erase-forgotten.ts';
 import { describeErasures } from './ledger-suite-erasures.ts';
@@ -83,6 +84,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeSuites(bench);
     describeUndos(bench);
     describeNights(bench);
+    describeConclusions(bench);
     describeUndoneAgain(bench);
     describeCanaries(bench);
     describeSettings(bench);

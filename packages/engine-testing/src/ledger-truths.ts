@@ -4,10 +4,12 @@ import {
   evolve,
   type LaneId,
   type Ledger,
+  liveVersion,
   type Memory,
   type MemoryEvent,
   type Plan,
   saidIds,
+  standsOn,
 } from '@slowwave/engine';
 import { expect } from 'vitest';
 import { expectConserved } from './ledger-bench.ts';
@@ -37,7 +39,21 @@ export async function expectTrue(ledger: Ledger): Promise<void> {
     await expectFoundByIds(ledger, memory);
     await expectOwn(ledger, memory, { events, laneOfBatch });
   }
+  expectStanding(memories);
   await expectPlansSound(ledger, memories, histories);
+}
+
+/** What was concluded is shown only on living evidence. */
+function expectStanding(memories: readonly Memory[]): void {
+  const known = new Map(memories.map((memory) => [memory.id, memory]));
+  for (const memory of memories) {
+    const concluded = liveVersion(memory)?.details.concluded;
+    if (concluded !== undefined)
+      expect(
+        standsOn(concluded, (id) => known.get(id)),
+        memory.id,
+      ).toBe(true);
+  }
 }
 
 /** Replaying the events from nothing gives the memory bit for bit; ledgers keep keys in orders of their own. */

@@ -13,7 +13,7 @@ import {
   type Turn,
   type Written,
 } from '@slowwave/engine';
-import { proposalOver } from '@slowwave/engine/storing';
+import { hasConclusions, proposalOver, withTurned } from '@slowwave/engine/storing';
 import { forgetWith, noteWishes } from './memory-ledger-forgetting.ts';
 import { openStudy } from './memory-ledger-graph-studies.ts';
 import { refoldGraph, showWithGraph } from './memory-ledger-graph-writes.ts';
@@ -41,8 +41,8 @@ function apply(state: State, turn: Turn, application: Application): Applied {
   if (overtaken.length > 0) return { kind: 'conflict', memoryIds: overtaken };
   const pinned = pinnedOf(state, turn.consolidationId);
   const outcomes = pinned.map((batch) => ({ batch, outcome: outcomeOf(application, batch) }));
-  record(state, application.changes, turn.consolidationId);
-  endProposals(state, application.changes, application.now);
+  const changes = record(state, application.changes, { consolidationId: turn.consolidationId, now: application.now });
+  endProposals(state, changes, application.now);
   for (const tombstone of application.tombstones) state.tombstones.push({ lane: turn.lane, tombstone });
   openReviews(state, turn, application);
   for (const { batch, outcome } of outcomes) {
@@ -69,8 +69,8 @@ export function carryOutNight(
   of: Pick<Turn, 'tenant' | 'lane' | 'owner' | 'scope' | 'consolidationId'>,
   night: NightChanges & { readonly now: number },
 ): void {
-  record(state, night.changes, of.consolidationId);
-  endProposals(state, night.changes, night.now);
+  const changes = record(state, night.changes, { consolidationId: of.consolidationId, now: night.now });
+  endProposals(state, changes, night.now);
   for (const tombstone of night.tombstones) state.tombstones.push({ lane: of.lane, tombstone });
   openReviews(state, of, night);
   forgetIn(state, night.changes, night.now);
@@ -110,8 +110,8 @@ export function write(
 ): Written {
   const overtaken = conflictsOf(state, tenant, writing.changes);
   if (overtaken.length > 0) return { kind: 'conflict', memoryIds: overtaken };
-  record(state, writing.changes, null);
-  endProposals(state, writing.changes, writing.now);
+  const changes = record(state, writing.changes, { consolidationId: null, now: writing.now });
+  endProposals(state, changes, writing.now);
   for (const tombstone of writing.tombstones) {
     state.tombstones.push({ lane: laneOfMemory(state, tombstone.memoryId), tombstone });
   }
@@ -166,7 +166,13 @@ export function conflictsOf(state: State, tenant: TenantId, changes: readonly Me
   return changes.filter(isOvertaken).map(({ memory }) => memory.id);
 }
 
-export function record(state: State, changes: readonly MemoryChange[], consolidationId: string | null): void {
+/** Writes the changes and the conclusions that turn with them; answers with all of them. */
+export function record(
+  state: State,
+  asked: readonly MemoryChange[],
+  { consolidationId, now }: { readonly consolidationId: string | null; readonly now: number },
+): readonly MemoryChange[] {
+  const changes = turning(state, asked, now);
   blankQuestions(state, changes);
   for (const change of changes) {
     const { memory, events } = change;
@@ -178,4 +184,14 @@ export function record(state: State, changes: readonly MemoryChange[], consolida
     const seq = state.counters.outboxSeq;
     state.outbox.set(seq, { seq, memoryId: memory.id, tenant: memory.tenant, lane: memory.lane, consolidationId });
   }
+  return changes;
+}
+
+function turning(state: State, changes: readonly MemoryChange[], now: number): readonly MemoryChange[] {
+  const lanes = new Set(changes.map(({ memory }) => memory.lane));
+  const written = new Set(changes.map(({ memory }) => memory.id));
+  const conclusions = [...state.memories.values()].filter(
+    (memory) => lanes.has(memory.lane) && !written.has(memory.id) && hasConclusions(memory),
+  );
+  return withTurned({ changes, conclusions, pieces: [...state.memories.values()], now });
 }

@@ -157,7 +157,7 @@ function removeHistory(state: State, tenant: TenantId, removal: HistoryRemoval):
   const { memory, events, textHashes } = removal;
   const change = { memory, expectedRevision: memory.revision, events: [] };
   if (conflictsOf(state, tenant, [change]).length > 0) return false;
-  if (readsOtherwise(removal)) record(state, [change], null);
+  if (readsOtherwise(removal)) record(state, [change], { consolidationId: null, now: memory.updatedAt });
   const read = new Map(events.map((event) => [event.id, event]));
   for (const [i, event] of state.events.entries()) state.events[i] = read.get(event.id) ?? event;
   for (const key of state.vectors.keys()) {

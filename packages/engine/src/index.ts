@@ -121,6 +121,7 @@ export {
 } from './limits/economy.ts';
 export { maskPersonal, metadataKept, withPolicy } from './masking/personal.ts';
 export { maskSecrets } from './masking/secrets.ts';
+export { hasConclusions, standsOn } from './memories/conclusions.ts';
 export {
   deletedAt,
   evolve,
@@ -344,6 +345,7 @@ export { withoutAsker } from './text/asked.ts';
 export { DAY_MS, dayOf, isoOf, localIsoOf, millisOf, shownIsoOf, writtenOffset, zoneClock } from './text/dates.ts';
 export { HASH_VECTOR_VERSION, hashVector } from './text/hash-vector.ts';
 export { canonical, cleanText, estimateTokens, normaliseText } from './text/normalise.ts';
+export { weightOf } from './text/support.ts';
 export { type Comparable, containment, overlap, TERMS_VERSION, termSet, terms } from './text/terms.ts';
 export { topicsOf } from './text/topics.ts';
 export { refreshSummary } from './turns/summarize.ts';
@@ -354,6 +356,7 @@ export { withdrawer } from './undo/withdraw.ts';
 export { type ExportPart, exportOf } from './views/export.ts';
 export { withShownQuotes } from './views/shown-quotes.ts';
 export {
+  conclusionView,
   coveredView,
   entityView,
   failuresView,

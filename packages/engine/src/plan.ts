@@ -1,7 +1,7 @@
 import type { Attack } from './messages/attacks.ts';
 import type { TokenUse } from './ports/models.ts';
 import type { SleepAct } from './settings.ts';
-import type { EventKind, MemoryEvent, Millis, SaidAt, Trust, UtcOffset, VersionDetails } from './words.ts';
+import type { Certainty, EventKind, MemoryEvent, Millis, SaidAt, Trust, UtcOffset, VersionDetails } from './words.ts';
 
 /** A candidate memory the model found in the messages. */
 export interface Fact {
@@ -182,9 +182,12 @@ export interface Plan {
 export interface Act {
   readonly act: SleepAct;
   readonly memoryId: string;
-  readonly before: string;
+  /** null: it is new. */
+  readonly before: string | null;
   /** null: it no longer holds. */
   readonly after: string | null;
+  /** Of a conclusion alone. */
+  readonly certainty?: Certainty;
   /** Other memories. */
   readonly evidence: readonly { readonly memoryId: string; readonly text: string }[];
   readonly reason: string;

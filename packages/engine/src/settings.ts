@@ -119,7 +119,7 @@ export interface Ceilings {
 export type SleepMode = 'off' | 'preview' | 'auto';
 
 /** What a night may do, each by itself. */
-export const SLEEP_ACTS = ['age', 'merge', 'contradictions', 'fade'] as const;
+export const SLEEP_ACTS = ['age', 'merge', 'contradictions', 'fade', 'patterns'] as const;
 export type SleepAct = (typeof SLEEP_ACTS)[number];
 
 export interface SleepSettings {
@@ -177,7 +177,8 @@ export const DEFAULT_SETTINGS: TenantSettings = {
     idleHours: 6,
     window: null,
     shareOfBudget: 0.15,
-    acts: { age: true, merge: true, contradictions: true, fade: true },
+    // What nobody said is concluded only where somebody wants it.
+    acts: { age: true, merge: true, contradictions: true, fade: true, patterns: false },
     limits: { calls: 20, tokens: 50_000, operations: 50, share: 0.3 },
   },
 };

@@ -23,6 +23,7 @@ export {
 } from './graph/fold.ts';
 export { digitsOf, ID_ALPHABET, numberOf, ofNoSpace, ownerBitsOf, ownerDigits, payerOf } from './ids.ts';
 export { climb, LARGER_BATCHES, largerWindow, rungOn } from './limits/economy.ts';
+export { hasConclusions, piecesOf, withTurned } from './memories/conclusions.ts';
 export { forgottenAt, goneSince, isMerged, isOfForgotten, liveVersion, markOf, versionsOf } from './memories/evolve.ts';
 export {
   besideQuote,

@@ -211,11 +211,29 @@ export interface VersionDetails {
   readonly immutable: boolean;
   /** A night found that nobody needs it: it ranks lower until it is said again. Missing: it did not. */
   readonly faded?: true;
+  /** Nobody said it: a night concluded it. Missing: somebody did. */
+  readonly concluded?: Conclusion;
   /** No policy forgets it. Said by who writes explicitly; where it is not said, what was said before counts. */
   readonly pinned?: boolean;
   readonly expiresAt: Millis | null;
   /** Retention has removed text, quote and metadata; by this the text can be distinguished from the others of its memory. */
   readonly removed?: string;
+}
+
+/** How sure a conclusion is, the least sure first. How many pieces of evidence each of them needs is in memories/conclusions.ts. */
+export const CERTAINTIES = ['low', 'medium', 'high'] as const;
+export type Certainty = (typeof CERTAINTIES)[number];
+
+/** What a conclusion rests on. It stands while enough of that holds, and falls otherwise. */
+export interface Conclusion {
+  readonly certainty: Certainty;
+  readonly from: readonly Piece[];
+}
+
+/** One piece of evidence: a memory as it reads in one version. */
+export interface Piece {
+  readonly memoryId: string;
+  readonly version: number;
 }
 
 /** What somebody thinks of a version of a memory. */
@@ -264,6 +282,8 @@ export type Mark =
       readonly kind: 'retracted';
       readonly revision: number;
       readonly retracts: readonly number[];
+      /** No undo: what a conclusion rests on is gone, or there again. */
+      readonly turns?: true;
       readonly recordedAt: Millis;
     };
 
@@ -294,8 +314,8 @@ export type Actor = 'consolidation' | 'api' | 'review' | 'undo' | 'rollback' | '
 
 /** What an event takes back: earlier events of the same memory, by their revisions. */
 export interface Retraction {
-  /** The undo it is part of. */
-  readonly undoId: string;
+  /** The undo it is part of. null: of none, what a conclusion rests on is gone or there again. */
+  readonly undoId: string | null;
   readonly retracts: readonly number[];
 }
 

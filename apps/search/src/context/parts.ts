@@ -125,13 +125,14 @@ async function found(
   const asked = { ...searchBody(body, query), include: [...include] };
   const answer = await search(deps, { tenant, body: asked, where, app, living, asker });
   const { results, relations = [], rewritten_query: rewritten, degraded = [] } = answer;
-  const facts = results.map(({ id, version, memory, said_at, valid_from, utc_offset }) => ({
+  const facts = results.map(({ id, version, memory, said_at, valid_from, utc_offset, conclusion }) => ({
     memoryId: id,
     version,
     text: memory,
     saidAt: Date.parse(said_at),
     validFrom: Date.parse(valid_from),
     ...(utc_offset !== undefined && { utcOffset: utc_offset }),
+    ...(conclusion !== undefined && { certainty: conclusion.certainty }),
   }));
   return {
     facts: sections.includes('memories') ? facts : [],

@@ -29,7 +29,13 @@ const WHY = {
   share: 'It would change a larger share of the memories than the settings allow.',
 } as const;
 
-const ACTS = { age: 'Date passed', merge: 'Merged', contradictions: 'Contradiction', fade: 'Faded' } as const;
+const ACTS = {
+  age: 'Date passed',
+  merge: 'Merged',
+  contradictions: 'Contradiction',
+  fade: 'Faded',
+  patterns: 'Concluded',
+} as const;
 
 const PAGE = 50;
 const EVERY_MS = 5_000;
@@ -150,14 +156,15 @@ function Acts({ id }: { readonly id: string }) {
 type Act = NonNullable<Night['plan']>['acts'][number];
 
 function ActLine({ act }: { readonly act: Act }) {
-  const { act: kind, asks, before, after, evidence, reason } = act;
+  const { act: kind, asks, before, after, certainty, evidence, reason } = act;
   return (
     <li>
       <div className="row">
         <span className={`tag ${asks ? 'wait' : ''}`}>{asks ? `${ACTS[kind]}: asks` : ACTS[kind]}</span>
+        {certainty !== undefined && <span className="tag">certainty {certainty}</span>}
         <Link href={`/memories/${act.memory_id}`}>The memory</Link>
       </div>
-      {asks ? <p className="text">{before}</p> : <Diff from={before} to={after} />}
+      {asks ? <p className="text">{before}</p> : <Diff from={before ?? ''} to={after} />}
       {evidence.map(({ memory_id, memory }) => (
         <p key={memory_id} className="text">
           <Link href={`/memories/${memory_id}`}>{memory}</Link>

@@ -87,6 +87,17 @@ class CitedMessage(TypedDict):
     kind: Literal['message']
 
 
+class ConclusionEvidence(TypedDict):
+    memory_id: str
+    version: int
+
+
+class Conclusion(TypedDict):
+    # low: at least 2 pieces of evidence. medium: 3. high: 5.
+    certainty: Literal['low', 'medium', 'high']
+    evidence: list[ConclusionEvidence]
+
+
 class ContextResultSections(TypedDict):
     profile: NotRequired[ContextSection]
     summary: NotRequired[ContextSection]
@@ -357,6 +368,8 @@ class Memory(TypedDict):
     trust: Literal['user', 'imported', 'agent', 'tool', 'inferred', 'external']
     # true: a message it came from addresses the model (injection, role play, exfiltration).
     flagged: bool
+    # Only set if nobody said it: a night concluded it from other memories. It disappears when too few of them still hold.
+    conclusion: NotRequired[Conclusion]
     # true: forgetting policies never delete it. Not included in search results.
     pinned: NotRequired[bool]
     # How this version was last rated; null: it was not. Not included in search results.
@@ -570,6 +583,8 @@ class SearchHit(TypedDict):
     trust: Literal['user', 'imported', 'agent', 'tool', 'inferred', 'external']
     # true: a message it came from addresses the model (injection, role play, exfiltration).
     flagged: bool
+    # Only set if nobody said it: a night concluded it from other memories. It disappears when too few of them still hold.
+    conclusion: NotRequired[Conclusion]
     # true: forgetting policies never delete it. Not included in search results.
     pinned: NotRequired[bool]
     # How this version was last rated; null: it was not. Not included in search results.
@@ -697,6 +712,8 @@ class WrittenMemory(TypedDict):
     trust: Literal['user', 'imported', 'agent', 'tool', 'inferred', 'external']
     # true: a message it came from addresses the model (injection, role play, exfiltration).
     flagged: bool
+    # Only set if nobody said it: a night concluded it from other memories. It disappears when too few of them still hold.
+    conclusion: NotRequired[Conclusion]
     # true: forgetting policies never delete it. Not included in search results.
     pinned: NotRequired[bool]
     # How this version was last rated; null: it was not. Not included in search results.

@@ -9,15 +9,16 @@ import type {
   Tombstone,
   Webhook,
 } from '@slowwave/engine';
-import { memoryNotices, versionsOf } from '@slowwave/engine/storing';
+import { memoryNotices, piecesOf, versionsOf, withTurned } from '@slowwave/engine/storing';
 import { forgetWith } from './forgetting.ts';
+import { loadMemories } from './loading.ts';
 import { endProposals } from './proposals.ts';
 import { blankQuestions, retractions } from './receipts.ts';
 import { scopeKey } from './rows/columns.ts';
 import type { LaneRow } from './rows/lane.ts';
 import { eventColumns, memoryColumns, type VersionRow, versionColumns } from './rows/memory.ts';
 import { REPLACE_ID, takeIds, writtenIds } from './rows/said-ids.ts';
-import { all, inOne, insert, run, type Script, together, unawaited } from './script.ts';
+import { all, idsOf, inOne, insert, run, type Script, together, unawaited } from './script.ts';
 import { forgetSummaries } from './summaries.ts';
 import { activeWebhooks, noteDeliveries } from './webhooks.ts';
 
@@ -78,13 +79,33 @@ export interface Ready {
   /** The numbers of the scopes that are there. */
   readonly scopes: ReadonlyMap<string, number>;
   readonly listening: readonly Webhook[];
+  /** What was concluded in the same lanes. */
+  readonly concluded: readonly string[];
 }
 
 export function* readyFor(changes: readonly MemoryChange[], tenant: TenantId): Script<Ready> {
-  if (changes.length === 0) return { scopes: new Map(), listening: [] };
-  const [scopes, listening] = yield* together(scopeIds(memoriesOf(changes)), activeWebhooks(tenant));
-  return { scopes, listening };
+  if (changes.length === 0) return { scopes: new Map(), listening: [], concluded: [] };
+  const lanes = [...new Set(changes.map(({ memory }) => memory.lane))];
+  const [scopes, listening, concluded] = yield* together(
+    scopeIds(memoriesOf(changes)),
+    activeWebhooks(tenant),
+    idsOf('SELECT id FROM memories WHERE lane IN :lanes AND concluded = 1', { lanes }),
+  );
+  return { scopes, listening, concluded };
 }
+
+/** The changes, with conclusions that rest on what they change: those fall with it, and stand again when it is back. */
+function* turning(changes: readonly MemoryChange[], { concluded, now }: Pick<Ready, 'concluded'> & { now: number }) {
+  const written = new Set(changes.map(({ memory }) => memory.id));
+  const others = concluded.filter((id) => !written.has(id));
+  const conclusions = others.length === 0 ? [] : yield* loadMemories(BY_IDS, { ids: others });
+  const rested = [...conclusions, ...memoriesOf(changes)].flatMap(piecesOf).filter((id) => !written.has(id));
+  if (conclusions.length + rested.length === 0) return changes;
+  const pieces = rested.length === 0 ? [] : yield* loadMemories(BY_IDS, { ids: [...new Set(rested)] });
+  return withTurned({ changes, conclusions, pieces, now });
+}
+
+const BY_IDS = 'WHERE m.id IN :ids';
 
 interface Changed {
   readonly changes: readonly MemoryChange[];
@@ -92,18 +113,19 @@ interface Changed {
 }
 
 /**
- * Writes changed memories, their new events and tombstones, and notes what is to be projected, and of what webhooks are to be notified.
- * Needs the locks of the memories' lanes.
+ * Writes changed memories and the conclusions that turn with them, their new events and tombstones, and notes what is to be projected,
+ * and of what webhooks are to be notified. Needs the locks of the memories' lanes.
  */
-export function* writeChanges({ changes, tombstones }: Changed, by: ChangeBy): Script<void> {
+export function* writeChanges({ changes: asked, tombstones }: Changed, by: ChangeBy): Script<void> {
   const { tenant, now, beside } = by;
-  const lanes = changes.map(({ memory }) => memory.lane);
-  if (changes.length === 0) {
+  const lanes = asked.map(({ memory }) => memory.lane);
+  if (asked.length === 0) {
     yield* unawaited(inOne(...(beside ?? [])));
     return;
   }
-  const { scopes, listening } = by.ready ?? (yield* readyFor(changes, tenant));
-  const scopeOf = yield* openScopes(memoriesOf(changes), scopes);
+  const { scopes, listening, concluded } = by.ready ?? (yield* readyFor(asked, tenant));
+  const changes = yield* turning(asked, { concluded, now });
+  const scopeOf = yield* openScopes(memoriesOf(changes), changes === asked ? scopes : undefined);
   const events = changes.flatMap((change) => change.events);
   const writing = inOne(
     writeRows(memoriesOf(changes), { tenant, scopeOf }),
@@ -261,7 +283,8 @@ const REPLACE_MEMORY = `ON CONFLICT (id) DO UPDATE SET
     last_confirmed_at = excluded.last_confirmed_at, revision = excluded.revision,
     version_count = excluded.version_count, live = excluded.live, forgotten_at = excluded.forgotten_at,
     gone_since = excluded.gone_since, expires_at = excluded.expires_at,
-    history_from = excluded.history_from, profile_rank = excluded.profile_rank, updated_at = excluded.updated_at`;
+    history_from = excluded.history_from, profile_rank = excluded.profile_rank, concluded = excluded.concluded,
+    updated_at = excluded.updated_at`;
 
 const REPLACE_VERSION = `ON CONFLICT (memory_id, number) DO UPDATE SET
     text = excluded.text, said_at = excluded.said_at, said_seq = excluded.said_seq, valid_from = excluded.valid_from,

@@ -1,7 +1,8 @@
 import type { Filter, FilteredStore, Memory, SaidId, Scope, TenantId } from '@slowwave/engine';
 import { type Dialect, type Source, type SqlFilter, translate } from '../filter-sql/translate.ts';
 import { type Access, read, storeOf } from './access.ts';
-import { LIVE_OF_OWNER, loadMemories, NEWEST_FIRST, ownedBy, UNEXPIRED } from './memories.ts';
+import { loadMemories, NEWEST_FIRST } from './loading.ts';
+import { LIVE_OF_OWNER, ownedBy, UNEXPIRED } from './memories.ts';
 import { pageOf, readCursor, type SortKey, where } from './page.ts';
 import { first, once } from './script.ts';
 

@@ -13,7 +13,7 @@ import { LEFT_MAX, sourcesOf } from '@slowwave/engine/storing';
 import { type Access, lookup, read, snapshot, storeOf, write } from './access.ts';
 import { notifyOfBatches } from './batches.ts';
 import { inSlices, type Refilled, type SliceAfter } from './in-slices.ts';
-import { loadMemories } from './memories.ts';
+import { loadMemories } from './loading.ts';
 import { creditsOf } from './receipts.ts';
 import { all, allAs, counted, first, type Given, idsOf, insert, lastly, run, type Script, together } from './script.ts';
 import {

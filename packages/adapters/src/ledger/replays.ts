@@ -11,7 +11,7 @@ import type {
 import { withoutOwner } from '@slowwave/engine/storing';
 import { read, snapshot, statement, storeOf, write } from './access.ts';
 import { waitAgain } from './batches.ts';
-import { loadMemories } from './memories.ts';
+import { loadMemories } from './loading.ts';
 import { askedFor, type Listing, laneOfUser, newestFirst, where } from './page.ts';
 import { batchFrom, SELECT_BATCHES } from './rows/batch.ts';
 import type { ColumnsOf } from './rows/columns.ts';

@@ -1,7 +1,8 @@
 import type { LaneId, SaidId, SaidIdStore, TenantId, UsedId } from '@slowwave/engine';
 import { KEY_OF, SAID_KINDS } from '@slowwave/engine/storing';
 import { lookup, read, snapshot, storeOf } from './access.ts';
-import { loadMemories, saidUnder, UNEXPIRED } from './memories.ts';
+import { loadMemories } from './loading.ts';
+import { saidUnder, UNEXPIRED } from './memories.ts';
 import { isStanding, pageOf, readCursor } from './page.ts';
 import type { IdRow } from './rows/said-ids.ts';
 import { all, idsOf } from './script.ts';

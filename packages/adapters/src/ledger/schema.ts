@@ -296,9 +296,12 @@ CREATE TABLE memories (
   history_from bigint,
   -- How much it belongs to its owner's profile.
   profile_rank bigint NOT NULL,
+  -- A night concluded it, whether it stands or has fallen.
+  concluded bigint NOT NULL DEFAULT 0,
   created_at bigint NOT NULL,
   updated_at bigint NOT NULL
 );
+CREATE INDEX memories_concluded ON memories (lane, id) WHERE concluded = 1;
 CREATE INDEX memories_live ON memories (lane, created_at, id) WHERE live;
 CREATE INDEX memories_of_profile ON memories (lane, profile_rank DESC, created_at, id) WHERE live AND profile_rank > 0;
 CREATE INDEX memories_of_tenant ON memories (tenant, live, version_count);

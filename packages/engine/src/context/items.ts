@@ -4,7 +4,7 @@ import type { Tokenizer } from '../ports/models.ts';
 import { dateTextOf } from '../text/dates.ts';
 import { cleanText, normaliseText } from '../text/normalise.ts';
 import { overlap } from '../text/terms.ts';
-import type { Millis, UtcOffset } from '../words.ts';
+import type { Certainty, Millis, UtcOffset } from '../words.ts';
 import type { Item } from './assemble.ts';
 import type { ToldFact, ToldLine } from './told.ts';
 
@@ -15,8 +15,8 @@ export const TURN_TOKENS = 4;
 /** A mark and a line break, counted with each line before the marks are known. */
 const SAMPLE_MARK = '[m10] ';
 
-export const markedLine = (mark: string, { validFrom, utcOffset }: KnownFact, line: string): string =>
-  `- ${mark}${dateTextOf(validFrom, utcOffset)} ${line}\n`;
+export const markedLine = (mark: string, { validFrom, utcOffset, certainty }: KnownFact, line: string): string =>
+  `- ${mark}${dateTextOf(validFrom, utcOffset)} ${certainty === undefined ? '' : `(inferred, certainty ${certainty}) `}${line}\n`;
 
 export interface Room {
   readonly tokenizer: Tokenizer;
@@ -221,6 +221,8 @@ export interface KnownFact {
   readonly validFrom: Millis;
   /** Of the local time in which it was said; missing: UTC. */
   readonly utcOffset?: UtcOffset;
+  /** Of what nobody said. Missing: somebody did. */
+  readonly certainty?: Certainty;
 }
 
 /** A relation of the graph that a prompt may be given. */

@@ -24,11 +24,11 @@ const LASTING_CATEGORIES: Readonly<Record<string, number>> = {
 
 /**
  * How much a memory belongs to the profile of its owner; 0: not at all. The more settled, the higher. What external content
- * claims does not, however often: unless somebody with a key has said that it stays.
+ * claims does not, however often: unless somebody with a key has said that it stays. What nobody said does not, either.
  */
 export function profileRank(memory: Memory): number {
   const live = liveVersion(memory);
-  if (live === null) return 0;
+  if (live === null || live.details.concluded !== undefined) return 0;
   const { category, about, trust, immutable } = live.details;
   const decreed = (isPinned(memory) ? PINNED : 0) + (immutable ? IMMUTABLE : 0);
   if (trust === 'external') return decreed;

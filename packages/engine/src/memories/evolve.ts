@@ -204,7 +204,10 @@ function born(home: Home, event: MemoryEvent): Memory {
 /** What an event leaves in the timeline of its memory. */
 export function markOf(event: Marking): Mark {
   const { revision, saidAt, recordedAt, text, details, validFrom, under, forgets, merged } = event;
-  if (event.kind === 'UNDO') return { kind: 'retracted', revision, retracts: retractsOf(event), recordedAt };
+  if (event.kind === 'UNDO') {
+    const turns = event.retraction?.undoId === null ? { turns: true as const } : {};
+    return { kind: 'retracted', revision, retracts: retractsOf(event), ...turns, recordedAt };
+  }
   if (event.kind === 'DELETE') {
     return { kind: 'deleted', revision, saidAt, recordedAt, ...(forgets && { forgets }), ...(merged && { merged }) };
   }
@@ -292,10 +295,11 @@ function versionOf(run: readonly Said[]): MemoryVersion {
   if (first === undefined || giver === undefined) throw new Error('a version needs at least one mark');
   const details = (run.findLast((mark) => !mark.confirms) ?? first).details;
   const clear = run.find((mark) => mark.details.removed === undefined);
-  const { removed, faded: _, ...rest } = details;
+  const { removed, faded: _, concluded, ...rest } = details;
   const sourceIds = [...new Set(run.flatMap((mark) => mark.details.sourceIds))];
   const flagged = run.some((mark) => mark.details.flagged) ? { flagged: true as const } : {};
   const faded = run.at(-1)?.details.faded === true ? { faded: true as const } : {};
+  const isSaid = run.some((mark) => mark.details.concluded === undefined);
   const trust = bestOf(run.map((mark) => mark.details.trust));
   return {
     number: giver.revision,
@@ -308,6 +312,7 @@ function versionOf(run: readonly Said[]): MemoryVersion {
       ...(clear === undefined && removed !== undefined ? { ...rest, removed } : rest),
       ...flagged,
       ...faded,
+      ...(concluded !== undefined && !isSaid && { concluded }),
       sourceIds,
       trust,
     },
@@ -373,7 +378,7 @@ export type Spoken = Extract<Mark, { kind: 'said' } | { kind: 'deleted' }>;
 export const inEffect = (timeline: readonly Mark[]): readonly Spoken[] =>
   timeline.every(isSpoken) ? timeline : unretracted(timeline).filter(isSpoken);
 
-function unretracted(timeline: readonly Mark[]): readonly Mark[] {
+export function unretracted(timeline: readonly Mark[]): readonly Mark[] {
   const retracted = new Set<number>();
   for (const mark of timeline.toReversed()) {
     if (mark.kind !== 'retracted' || retracted.has(mark.revision)) continue;

@@ -239,6 +239,7 @@ function refusalOf(memory: Memory, patch: MemoryPatch): Refusal | null {
 function changed(deps: WriteDeps, memory: Memory, patch: MemoryPatch): MemoryChange {
   const { text, details, validFrom } = newest(memory);
   const rewords = patch.text !== undefined && normaliseText(patch.text) !== normaliseText(text);
+  const { of, isSaid } = detailsSaid(details, { rewords, writesOut: patch.text !== undefined });
   const event = eventOf(deps, memory, {
     kind: 'UPDATE',
     text: patch.text ?? text,
@@ -246,10 +247,10 @@ function changed(deps: WriteDeps, memory: Memory, patch: MemoryPatch): MemoryCha
     ...(patch.text === undefined ? { saidAt: lastSaidAt(memory) } : {}),
     validFrom: rewords ? deps.tools.now() : validFrom,
     details: {
-      ...details,
+      ...of,
       sourceIds: [],
       ...(rewords && flagOf(patch.text ?? text)),
-      trust: patch.trust ?? (rewords ? 'imported' : details.trust),
+      trust: patch.trust ?? (isSaid ? 'imported' : details.trust),
       category: patch.category === undefined ? details.category : patch.category,
       metadata: patch.metadata ?? details.metadata,
       immutable: patch.immutable ?? details.immutable,
@@ -258,6 +259,15 @@ function changed(deps: WriteDeps, memory: Memory, patch: MemoryPatch): MemoryCha
     },
   });
   return changeOf(memory, memory, event);
+}
+
+/** Who writes out what was concluded says it, in the same words, too. */
+function detailsSaid(
+  details: VersionDetails,
+  { rewords, writesOut }: { readonly rewords: boolean; readonly writesOut: boolean },
+): { readonly of: VersionDetails; readonly isSaid: boolean } {
+  const { concluded, ...said } = details;
+  return concluded !== undefined && writesOut ? { of: said, isSaid: true } : { of: details, isSaid: rewords };
 }
 
 /** A former state of it said once more, now. What has expired by then holds without an end. */
@@ -340,7 +350,9 @@ export async function write(
   const written = await ledger.memories.write(tenant, { changes, tombstones, proposal, now: tools.now() });
   if (written.kind === 'conflict') return { kind: 'conflict' };
   const ids = changes.map((change) => change.memory.id);
-  const lanes = [...new Set(changes.filter(isOfForgotten).map(({ memory }) => memory.lane))];
+  // What is forgotten hides more than its memory, and what reads otherwise takes conclusions along.
+  const spreads = (change: MemoryChange): boolean => isOfForgotten(change) || change.expectedRevision > 0;
+  const lanes = [...new Set(changes.filter(spreads).map(({ memory }) => memory.lane))];
   return { kind: WRITTEN[await projectNow(deps, { memoryIds: ids, lanes }, 'written, but not yet found by meaning')] };
 }
 

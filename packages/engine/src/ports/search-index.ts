@@ -1,5 +1,6 @@
 import type { Filter } from '../search/filter/filter.ts';
 import type {
+  Conclusion,
   IdLists,
   JsonObject,
   LaneId,
@@ -67,6 +68,8 @@ export interface IndexPoint {
   readonly trust: Trust;
   /** What it came from addresses the model. */
   readonly flagged: boolean;
+  /** Missing: somebody said it. */
+  readonly concluded?: Conclusion;
   /** What ratings and the outcomes of answers say of it, −1…1; see memories/feedback.ts. Missing: 0. */
   readonly feedback?: number;
   readonly sourceIds: readonly string[];

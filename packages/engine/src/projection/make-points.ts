@@ -322,6 +322,7 @@ const versionPart = (version: MemoryVersion) => ({
   immutable: version.details.immutable,
   trust: version.details.trust,
   flagged: version.details.flagged ?? false,
+  ...(version.details.concluded !== undefined && { concluded: version.details.concluded }),
   sourceIds: version.details.sourceIds,
 });
 

@@ -11,7 +11,16 @@ import type { Cancellation } from '../ports/tools.ts';
 import { textsOf } from '../projection/make-points.ts';
 import { duePolicy } from '../settings.ts';
 import { canonical, estimateTokens } from '../text/normalise.ts';
-import { type BatchState, type LaneId, type Memory, type MemoryEvent, ownerOf, type TenantId } from '../words.ts';
+import {
+  type BatchState,
+  type LaneId,
+  type Memory,
+  type MemoryEvent,
+  ownerOf,
+  type Retraction,
+  type TenantId,
+  type VersionDetails,
+} from '../words.ts';
 import { changedBatch, changedRules, changesFrom, storedChanges, type WhatIfChanges } from './in-space.ts';
 import { asIfAll, type LaneInLife, livesBefore, messagesOf, seedGraph } from './lives.ts';
 
@@ -236,12 +245,22 @@ const eventOf = (event: MemoryEvent, replay: string): MemoryEvent => ({
   memoryId: copyId(event.memoryId, replay),
   consolidationId: null,
   saidAt: saidBefore(event.saidAt),
-  details: event.details === null ? null : { ...event.details, sourceIds: [] },
+  details: event.details === null ? null : { ...event.details, ...restingOn(event.details, replay), sourceIds: [] },
   sourceIds: [],
-  ...(event.retraction !== undefined && {
-    retraction: { ...event.retraction, undoId: copyId(event.retraction.undoId, replay) },
-  }),
+  ...(event.retraction !== undefined && { retraction: copyOf(event.retraction, replay) }),
 });
+
+const copyOf = ({ undoId, retracts }: Retraction, replay: string): Retraction => ({
+  undoId: undoId === null ? null : copyId(undoId, replay),
+  retracts,
+});
+
+/** A conclusion rests on the copies of what it rests on in life. */
+function restingOn({ concluded }: VersionDetails, replay: string): Pick<VersionDetails, 'concluded'> {
+  if (concluded === undefined) return {};
+  const from = concluded.from.map((piece) => ({ ...piece, memoryId: copyId(piece.memoryId, replay) }));
+  return { concluded: { ...concluded, from } };
+}
 
 /** What was embedded in life is not paid for again. */
 async function copyVectors(

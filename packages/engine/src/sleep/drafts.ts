@@ -1,9 +1,22 @@
 import { ownerBitsOf } from '../ids.ts';
-import { evolve, holdingMarks, inEffect, lastSaidAt, liveVersion, previousOf } from '../memories/evolve.ts';
+import { evolve, type Home, holdingMarks, inEffect, lastSaidAt, liveVersion, previousOf } from '../memories/evolve.ts';
+import { idListsOf } from '../memories/said-ids.ts';
 import type { Act, HeldOperation } from '../plan.ts';
+import type { Night } from '../ports/ledger/nights.ts';
 import type { Tools } from '../ports/tools.ts';
-import type { SaidAt } from '../words.ts';
-import { type Mark, type Memory, type MemoryEvent, type MemoryVersion, TRUSTS } from '../words.ts';
+import {
+  type Certainty,
+  type EventKind,
+  type Mark,
+  type Memory,
+  type MemoryEvent,
+  type MemoryVersion,
+  type SaidAt,
+  type Scope,
+  saidBefore,
+  TRUSTS,
+  type Under,
+} from '../words.ts';
 
 type Said = Extract<Mark, { kind: 'said' }>;
 
@@ -29,12 +42,12 @@ export const liveOf = (memory: Memory): Live[] => {
 export class Desk {
   readonly #memories: Map<string, Memory>;
   readonly #tools: Tools;
-  readonly #consolidationId: string;
+  readonly #night: Pick<Night, 'consolidationId' | keyof Home>;
   readonly drafts: Draft[] = [];
 
-  constructor(tools: Tools, consolidationId: string, memories: readonly Memory[]) {
+  constructor(tools: Tools, night: Pick<Night, 'consolidationId' | keyof Home>, memories: readonly Memory[]) {
     this.#tools = tools;
-    this.#consolidationId = consolidationId;
+    this.#night = night;
     this.#memories = new Map(memories.map((memory) => [memory.id, memory]));
   }
 
@@ -101,6 +114,35 @@ export class Desk {
     });
   }
 
+  /** Nobody said it, but all of these together. Said as late as the last of them, under the ids that all of them have. */
+  conclude({ text, certainty, pieces, again, reason }: Concluding): void {
+    const { tenant, lane, owner } = this.#night;
+    const last = pieces.reduce((one, other) => (saidBefore(one.version.saidAt, other.version.saidAt) ? other : one));
+    const { language, about } = last.version.details;
+    const under = commonIds(pieces, this.#night.scope);
+    const home = again ?? { tenant, lane, owner, scope: { ...this.#night.scope, appId: under.appId } };
+    const from = pieces.map(({ memory, version }) => ({ memoryId: memory.id, version: version.number }));
+    const { saidAt } = last.version;
+    const said = { text, reason, saidAt, validFrom: saidAt.at, under };
+    const of = { category: commonCategory(pieces), language, about, concluded: { certainty, from } };
+    const event = this.#event(again ?? { ...home, id: this.#tools.id('mem', ownerBitsOf(this.#tools, home)) }, {
+      ...{ ...said, kind: again === null ? 'ADD' : 'UPDATE' },
+      details: {
+        ...of,
+        trust: 'inferred',
+        quote: null,
+        sourceIds: [],
+        metadata: {},
+        immutable: false,
+        expiresAt: null,
+      },
+    });
+    const act = { act: 'patterns', memoryId: event.memoryId, before: null, after: text, certainty } as const;
+    const draft = { ...act, evidence: pieces.map(evidenceOf), reason, decidedBy: 'model', asks: false } as const;
+    this.#memories.set(event.memoryId, evolve(home, again, [event]));
+    this.drafts.push({ act: draft, events: [event], held: [] });
+  }
+
   /** A person is asked whether it still holds, or is to be forgotten. */
   ask(act: Pick<Act, 'act' | 'reason' | 'decidedBy'>, of: Live, evidence: readonly Live[]): void {
     const { memory, version } = of;
@@ -121,22 +163,23 @@ export class Desk {
   }
 
   #event(
-    memory: Memory,
+    of: Memory | (Home & { readonly id: string }),
     said: Pick<MemoryEvent, 'kind' | 'text' | 'details' | 'saidAt' | 'validFrom' | 'reason'> & {
-      kind: 'UPDATE' | 'NONE' | 'DELETE';
+      kind: EventKind;
     } & Partial<Pick<MemoryEvent, 'under' | 'sourceIds'>>,
   ): MemoryEvent {
+    const known = 'timeline' in of ? of : null;
     return {
       sourceIds: [],
       ...said,
-      id: this.#tools.id('evt', ownerBitsOf(this.#tools, memory)),
-      memoryId: memory.id,
-      revision: memory.revision + 1,
+      id: this.#tools.id('evt', ownerBitsOf(this.#tools, of)),
+      memoryId: of.id,
+      revision: (known?.revision ?? 0) + 1,
       actor: 'sleep',
-      consolidationId: this.#consolidationId,
+      consolidationId: this.#night.consolidationId,
       // Its act, by its place in the plan.
       factId: `n${this.drafts.length}`,
-      previous: previousOf(memory, said.kind, said.saidAt),
+      previous: known === null ? null : previousOf(known, said.kind, said.saidAt),
       recordedAt: this.#tools.now(),
     };
   }
@@ -148,6 +191,28 @@ export class Desk {
     }
     this.drafts.push(draft);
   }
+}
+
+interface Concluding {
+  readonly text: string;
+  readonly certainty: Certainty;
+  readonly pieces: readonly Live[];
+  /** The memory that was concluded so before and has fallen. */
+  readonly again: Memory | null;
+  readonly reason: string;
+}
+
+/** The ids under which all of some memories were said; of the owner, its own. */
+function commonIds(lives: readonly Live[], owner: Scope): Under {
+  const all = lives.map(({ memory }) => idListsOf(memory));
+  const common = (key: keyof Under): string | null =>
+    owner[key] ?? all[0]?.[key].find((id) => all.every((ids) => ids[key].includes(id))) ?? null;
+  return { agentId: common('agentId'), runId: common('runId'), appId: common('appId') };
+}
+
+function commonCategory(lives: readonly Live[]): string | null {
+  const [first, ...others] = new Set(lives.map(({ version }) => version.details.category));
+  return others.length === 0 ? (first ?? null) : null;
 }
 
 const evidenceOf = ({ memory, version }: Live): Act['evidence'][number] => ({

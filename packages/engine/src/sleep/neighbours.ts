@@ -16,11 +16,12 @@ import { isMadeOf } from '../text/support.ts';
 import { overlap } from '../text/terms.ts';
 import { type MemoryVersion, saidBefore } from '../words.ts';
 import { type Desk, isAsSure, type Live } from './drafts.ts';
+import type { Questions } from './questions.ts';
 import { actKey, type Sight } from './sight.ts';
 
 /** Memories of one question. */
 const GROUP = 8;
-/** Texts that share this much of their words are near each other, whatever their vectors. */
+/** What may say the same shares this much of its words. */
 const ALIKE = 0.34;
 /** What is said of one thing shares this much. */
 const ABOUT_THE_SAME = 0.1;
@@ -31,6 +32,7 @@ interface Judging {
   readonly lives: readonly Live[];
   readonly sight: Sight;
   readonly sleep: SleepSettings;
+  readonly questions: Questions;
 }
 
 export interface Judged {
@@ -41,51 +43,42 @@ export interface Judged {
 }
 
 /** Asks about memories that are near each other where one of them is new, and makes what holds of the answers. */
-export async function judgeNeighbours({ asking, desk, lives, sight, sleep }: Judging): Promise<Judged> {
+export async function judgeNeighbours({ asking, desk, lives, sight, sleep, questions }: Judging): Promise<Judged> {
   const { deps } = asking;
   const news = lives.filter((live) => !sight.has(actKey('neighbours', live)));
   if (news.length === 0 || !(sleep.acts.merge || sleep.acts.contradictions)) return { remarks: [], more: false };
   const newIds = new Set(news.map(({ memory }) => memory.id));
   const isNew = ({ memory }: Live): boolean => newIds.has(memory.id);
-  const nearTo = await nearness(asking, lives);
+  const nearTo = await nearness(asking, lives, { most: GROUP - 1, likeness: ALIKE });
   const remarks: Remark[] = [];
   const asked: ReadonlySet<string>[] = [];
-  const { calls, tokens, operations } = sleep.limits;
   for (const seed of news) {
     await deps.tools.breathe();
     const group = [seed, ...nearTo(seed)];
     const ids = new Set(group.map(({ memory }) => memory.id));
     const isAsked = asked.some((other) => [...ids].every((id) => other.has(id)));
     if (group.length > 1 && !isAsked) {
-      if (desk.drafts.length >= operations || (await isSpent(asking, asked.length, { calls, tokens })))
-        return { remarks, more: true };
+      const step = desk.drafts.length < sleep.limits.operations ? await questions.next() : null;
+      if (step === null) return { remarks, more: true };
       asked.push(ids);
-      remarks.push(...(await judge({ asking, desk, sleep, isNew }, { group, nth: asked.length })));
+      remarks.push(...(await judge({ asking, desk, sleep, isNew }, { group, step })));
     }
     sight.judge(actKey('neighbours', seed));
   }
   return { remarks, more: false };
 }
 
-/** An answer that cannot be read is asked for once more. */
-const CALLS_OF_ONE = 2;
-
-/** Whether the questions before have used so much that another one might be too much. The same before a crash and after it. */
-async function isSpent(
-  { deps, turn }: Asking,
-  before: number,
-  { calls, tokens }: Pick<SleepSettings['limits'], 'calls' | 'tokens'>,
-): Promise<boolean> {
-  const answers = await deps.ledger.thoughts.answers(turn.consolidationId);
-  const used = answers.filter(({ step }) => Number(step.split(':')[1]) <= before);
-  const spent = used.reduce((sum, { usage }) => sum + usage.promptTokens + usage.completionTokens, 0);
-  return used.length + CALLS_OF_ONE > calls || spent >= tokens;
+interface Nearness {
+  readonly most: number;
+  /** Texts that share this much of their words are near each other, whatever their vectors. */
+  readonly likeness: number;
 }
 
 /** The nearest to a memory among all. */
-async function nearness(
+export async function nearness(
   { deps, turn, cancel }: Asking,
   lives: readonly Live[],
+  { most, likeness }: Nearness,
 ): Promise<(seed: Live) => readonly Live[]> {
   const texts = lives.map(({ version }) => version.text);
   const vectorOf = await embedTexts(deps, { lane: turn.lane, texts }, cancel);
@@ -101,19 +94,19 @@ async function nearness(
         like: cosine(vector, vectorOf(live.version.text)),
         words: overlap(seed.version.text, live.version.text),
       }))
-      .filter(({ like, words }) => like >= near.pair || words >= ALIKE)
+      .filter(({ like, words }) => like >= near.pair || words >= likeness)
       .sort((a, b) => b.like + b.words - a.like - a.words || (a.live.memory.id < b.live.memory.id ? -1 : 1))
-      .slice(0, GROUP - 1)
+      .slice(0, most)
       .map(({ live }) => live);
   };
 }
 
 async function judge(
   { asking, desk, sleep, isNew }: Pick<Judging, 'asking' | 'desk' | 'sleep'> & { isNew(live: Live): boolean },
-  { group, nth }: { readonly group: readonly Live[]; readonly nth: number },
+  { group, step }: { readonly group: readonly Live[]; readonly step: string },
 ): Promise<readonly Remark[]> {
   const ordered = [...group].sort((a, b) => (saidBefore(lastSaidAt(a.memory), lastSaidAt(b.memory)) ? -1 : 1));
-  const pairs = await pairsOf(asking, { ordered, nth });
+  const pairs = await pairsOf(asking, { ordered, step });
   if ('failed' in pairs) return [{ asked: 'judge memories that are near each other', did: pairs.failed }];
   const done = new Set<string>();
   return pairs.flatMap((pair): Remark[] => {
@@ -138,7 +131,7 @@ const isChanged = ({ drafts }: Desk, lives: readonly Live[]): boolean =>
 
 async function pairsOf(
   asking: Asking,
-  { ordered, nth }: { readonly ordered: readonly Live[]; readonly nth: number },
+  { ordered, step }: { readonly ordered: readonly Live[]; readonly step: string },
 ): Promise<readonly RawPair[] | { readonly failed: string }> {
   const input: NeighboursInput = {
     memories: ordered.map(({ memory, version }, i) => ({
@@ -149,7 +142,7 @@ async function pairsOf(
   };
   try {
     const question = {
-      step: `sleep:${nth}`,
+      step,
       prompt: JUDGE_NEIGHBOURS,
       ask: 'Which of these say the same, which contradict?',
     };
@@ -201,7 +194,7 @@ function mergeRefused(kept: Live, dropped: Live): string | null {
 }
 
 /** Whether a text has all that another one says: each number and date as it stands there, and nothing denied. */
-function isSaidBy(part: MemoryVersion, whole: MemoryVersion): boolean {
+export function isSaidBy(part: MemoryVersion, whole: MemoryVersion): boolean {
   const claims = [part, whole].map(({ text }) => claimedIn(text));
   const [figures, known] = claims.map(({ numbers, dates }) => [
     ...numbers.map(({ whole: number }) => String(number)),
@@ -217,7 +210,7 @@ function isSaidBy(part: MemoryVersion, whole: MemoryVersion): boolean {
 const DENIALS =
   /(?<!\p{L})(?:not|no|never|none|without|hates?|dislikes?|avoids?|isn['’]t|doesn['’]t|don['’]t|can['’]t|won['’]t|no longer|nicht|kein\p{L}*|nie|ohne|ne|pas|jamais|sans|nunca|sin|non|senza|não|sem)(?!\p{L})|不|没|無|ない/iu;
 
-const isDenied = (text: string): boolean => DENIALS.test(text);
+export const isDenied = (text: string): boolean => DENIALS.test(text);
 
 function isAboutTheSame({ version: { text: one } }: Live, { version: { text: other } }: Live): boolean {
   const { things } = wordsIn(other);

@@ -1,11 +1,13 @@
 import type { EngineDeps } from '../deps.ts';
 import { asEngineError } from '../errors.ts';
+import { hasConclusions } from '../memories/conclusions.ts';
 import { lastSaidAt } from '../memories/evolve.ts';
 import { type Asking, promptUse } from '../models/ask.ts';
 import { afford, costOf, usesOf } from '../models/limits.ts';
+import { FIND_PATTERNS } from '../models/prompts/find-patterns.ts';
 import { JUDGE_NEIGHBOURS } from '../models/prompts/judge-neighbours.ts';
 import { plannedModels } from '../models/steps.ts';
-import type { Candidate, NightPlan, Operation, Plan, Remark } from '../plan.ts';
+import type { Candidate, NightPlan, Operation, Plan, PromptUse, Remark } from '../plan.ts';
 import type { Terms } from '../ports/ledger/ledger.ts';
 import type { Night } from '../ports/ledger/nights.ts';
 import { askedInSlices } from '../ports/tools.ts';
@@ -16,6 +18,8 @@ import { compareSaid, type Memory, type Millis } from '../words.ts';
 import { actByRule } from './by-rule.ts';
 import { Desk, type Draft, type Live, liveOf } from './drafts.ts';
 import { type Judged, judgeNeighbours } from './neighbours.ts';
+import { findPatterns } from './patterns.ts';
+import { Questions } from './questions.ts';
 import { actKey, Sight } from './sight.ts';
 
 /** Of larger owners, those that were said last. */
@@ -35,10 +39,16 @@ export async function planNight(deps: EngineDeps, planning: Planning): Promise<P
   const { night, terms, asking } = planning;
   const { sleep } = terms.rules;
   const now = deps.tools.now();
-  const memories = newestFirst(await memoriesOf(deps, night.lane)).slice(0, MEMORIES_MAX);
-  const lives = memories.flatMap(liveOf).filter(({ version: { details } }) => !isOver(details.expiresAt, now));
+  const all = await memoriesOf(deps, night.lane);
+  const memories = newestFirst(all).slice(0, MEMORIES_MAX);
+  // What nights concluded is never their input.
+  const lives = memories
+    .flatMap(liveOf)
+    .filter(({ version: { details } }) => !isOver(details.expiresAt, now) && details.concluded === undefined);
+  const concluded = all.filter(hasConclusions);
   const sight = new Sight(deps.tools, night.seen);
-  const desk = new Desk(deps.tools, night.consolidationId, memories);
+  const desk = new Desk(deps.tools, night, memories);
+  const questions = new Questions(asking, sleep.limits);
   const most = sleep.limits.operations;
   const ids = sleep.acts.fade ? lives.map(({ memory }) => memory.id) : [];
   const credits = await askedInSlices(deps.tools, ids, (some) => deps.ledger.receipts.credits(some));
@@ -47,16 +57,29 @@ export async function planNight(deps: EngineDeps, planning: Planning): Promise<P
   const changed = new Set(desk.drafts.map(({ act }) => act.memoryId));
   const left = lives.filter(({ memory }) => !changed.has(memory.id));
   const isAffordable = await mayAsk(deps, planning, sleep);
-  const judged: Judged = isAffordable
-    ? await judgeNeighbours({ asking, desk, lives: left, sight, sleep })
-    : { remarks: [], more: true };
+  const judging = { asking, desk, sight, sleep, questions };
+  const judged: Judged = isAffordable ? await judgeNeighbours({ ...judging, lives: left }) : UNASKED;
+  const unchanged = withoutChanged(desk, lives);
+  const found: Judged = isAffordable
+    ? await findPatterns({ ...judging, lives: unchanged, memories: concluded })
+    : sleep.acts.patterns
+      ? UNASKED
+      : { remarks: [], more: false };
   const made = lives.flatMap(({ memory }) => liveOf(desk.memory(memory.id)));
   for (const live of made) if (changed.has(live.memory.id)) sight.judge(actKey('neighbours', live));
-  const isMore = judged.more || desk.drafts.length >= most;
+  const isMore = judged.more || found.more || desk.drafts.length >= most;
   const nextAt = isMore ? Math.min(now + NEXT_NIGHT_MS, nextPlanAt ?? Number.POSITIVE_INFINITY) : nextPlanAt;
-  const seen = sight.kept([...lives, ...made]);
+  const seen = sight.kept([...lives, ...made], concluded);
   const notes = { seen, nextAt, memories: lives.length };
-  return draftOf(deps, { planning, drafts: desk.drafts, lives, remarks: judged.remarks, notes });
+  return draftOf(deps, { planning, drafts: desk.drafts, lives, remarks: [...judged.remarks, ...found.remarks], notes });
+}
+
+const UNASKED: Judged = { remarks: [], more: true };
+
+/** Those of which nothing was made tonight; with what another one was merged into, as it is now. */
+function withoutChanged(desk: Desk, lives: readonly Live[]): readonly Live[] {
+  const changed = new Set(desk.drafts.map(({ act }) => act.memoryId));
+  return lives.filter(({ memory }) => !changed.has(memory.id)).flatMap(({ memory }) => liveOf(desk.memory(memory.id)));
 }
 
 const isOver = (expiresAt: Millis | null, now: Millis): boolean => expiresAt !== null && expiresAt <= now;
@@ -117,7 +140,7 @@ async function draftOf(deps: EngineDeps, { planning, drafts, lives, remarks, not
     outcomes: [],
     remarks,
     events: drafts.flatMap(({ events }) => events),
-    prompts: models.length === 0 ? [] : [promptUse(deps, JUDGE_NEIGHBOURS)],
+    prompts: models.length === 0 ? [] : [promptUse(deps, JUDGE_NEIGHBOURS), ...patternPrompts(deps, terms)],
     models: plannedModels(deps, terms.rules),
     usage: {
       calls: models.reduce((sum, use) => sum + use.calls, 0),
@@ -130,6 +153,9 @@ async function draftOf(deps: EngineDeps, { planning, drafts, lives, remarks, not
     night: { acts: drafts.map(({ act }) => act), ...notes },
   };
 }
+
+const patternPrompts = (deps: EngineDeps, { rules }: Terms): readonly PromptUse[] =>
+  rules.sleep.acts.patterns ? [promptUse(deps, FIND_PATTERNS)] : [];
 
 const candidateOf = ({ memory, version }: Live, i: number): Candidate => ({
   shortId: String(i),
@@ -147,7 +173,7 @@ const candidateOf = ({ memory, version }: Live, i: number): Candidate => ({
 const operationsOf = ({ act, events }: Draft, i: number): readonly Operation[] =>
   events.map(({ kind, memoryId, revision, previous, text, reason }) => ({
     fact: `n${i}`,
-    event: kind === 'UPDATE' || kind === 'DELETE' ? kind : 'NONE',
+    event: kind === 'UNDO' || kind === 'FEEDBACK' ? 'NONE' : kind,
     memoryId,
     revision: revision - 1,
     before: previous,

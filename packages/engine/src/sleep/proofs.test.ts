@@ -103,8 +103,8 @@ it('a model that lies in a fifth of its answers changes nothing by its lies, and
   expect(lied).toBeGreaterThan(1);
   for (const { act, before, evidence } of plan?.night?.acts ?? []) {
     expect(act).toBe('merge');
-    expect(evidence.map(({ text }) => thingIn(text))).toEqual([thingIn(before)]);
-    expect(evidence.map(({ text }) => text.startsWith(before))).toEqual([true]);
+    expect(evidence.map(({ text }) => thingIn(text))).toEqual([thingIn(before ?? '')]);
+    expect(evidence.map(({ text }) => text.startsWith(before ?? '?'))).toEqual([true]);
   }
   const refused = plan?.remarks.filter(({ asked }) => asked.endsWith('trust me') || asked.endsWith('less')) ?? [];
   expect(refused.length).toBeGreaterThan(0);

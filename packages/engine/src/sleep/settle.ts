@@ -1,34 +1,47 @@
 import type { EngineDeps } from '../deps.ts';
-import { evolve, tombstoneOf } from '../memories/evolve.ts';
+import { isLiving } from '../memories/conclusions.ts';
+import { evolve, type Home, tombstoneOf } from '../memories/evolve.ts';
 import type { Plan } from '../plan.ts';
 import type { MemoryChange } from '../ports/ledger/memories.ts';
 import type { NightChanges, NightRecord } from '../ports/ledger/nights.ts';
 import { askedInSlices } from '../ports/tools.ts';
 import type { NightResult, NightSettler } from '../ports/writers.ts';
 import { type ProjectDeps, projectNow } from '../projection/project.ts';
-import type { TenantId } from '../words.ts';
+import type { MemoryEvent, Scope, TenantId } from '../words.ts';
 
 type ReadDeps = Pick<EngineDeps, 'ledger' | 'tools'>;
 
-/** What a plan changes as of now; null: one of its memories is no longer as it was decided on. */
+/** What a plan changes as of now; null: one of its memories, or of what it concludes from, is no longer as it was decided on. */
 export async function changesOf(
   { ledger, tools }: ReadDeps,
-  tenant: TenantId,
+  { tenant, lane, owner, scope }: Home,
   plan: Plan,
 ): Promise<NightChanges | null> {
   const now = tools.now();
   const events = plan.events.map((event) => ({ ...event, recordedAt: now }));
   const byMemory = Map.groupBy(events, ({ memoryId }) => memoryId);
-  const known = await askedInSlices(tools, [...byMemory.keys()], (some) => ledger.memories.many(tenant, some));
-  const changes = known.flatMap((memory): MemoryChange[] => {
-    const own = byMemory.get(memory.id) ?? [];
-    if (own[0]?.revision !== memory.revision + 1) return [];
-    return [{ memory: evolve(memory, memory, own), expectedRevision: memory.revision, events: own }];
+  const pieces = events.flatMap(({ details }) => details?.concluded?.from ?? []);
+  const ids = [...new Set([...byMemory.keys(), ...pieces.map(({ memoryId }) => memoryId)])];
+  const many = await askedInSlices(tools, ids, (some) => ledger.memories.many(tenant, some));
+  const known = new Map(many.map((memory) => [memory.id, memory]));
+  if (!pieces.every((piece) => isLiving(piece, (id) => known.get(id)))) return null;
+  const changes = [...byMemory].flatMap(([id, own]): MemoryChange[] => {
+    const memory = known.get(id) ?? null;
+    const expectedRevision = memory?.revision ?? 0;
+    if (own[0]?.revision !== expectedRevision + 1) return [];
+    const of = memory ?? { tenant, lane, owner, scope: scopeOfNew(scope, own) };
+    return [{ memory: evolve(of, memory, own), expectedRevision, events: own }];
   });
   if (changes.length < byMemory.size) return null;
   const tombstones = events.flatMap((event) => tombstoneOf(tools, event));
   return { changes, tombstones, reviews: plan.held, operations: plan.night?.acts.length ?? 0 };
 }
+
+/** Of the owner, in the app in which all of its evidence was said. */
+const scopeOfNew = (owner: Scope, [first]: readonly MemoryEvent[]): Scope => ({
+  ...owner,
+  appId: first?.under?.appId ?? null,
+});
 
 /** A person's word on plans that wait. */
 export function nightSettler(deps: ProjectDeps & Pick<EngineDeps, 'log'>): NightSettler {
@@ -53,7 +66,7 @@ async function settle(
   if (night === null) return { kind: 'not_found' };
   if (night.state !== 'waiting' || plan === null) return { kind: 'over', state: night.state };
   const now = tools.now();
-  const changes = await changesOf(deps, tenant, plan);
+  const changes = await changesOf(deps, night, plan);
   const applied =
     changes === null ? null : await ledger.nights.decide(tenant, id, { state: 'applied', now, ...changes });
   if (applied?.kind === 'over') return { kind: 'over', state: night.state };

@@ -1,6 +1,7 @@
 import type { Tools } from '../ports/tools.ts';
 import type { SleepAct } from '../settings.ts';
 import { normaliseText } from '../text/normalise.ts';
+import type { Memory } from '../words.ts';
 import type { Live } from './drafts.ts';
 
 /** Enough of a hash to distinguish what one owner has. */
@@ -17,7 +18,13 @@ export const actKey =
   ({ hash }) =>
     hash(JSON.stringify([act, memory.id, normaliseText(version.text)])).slice(0, KEY_LENGTH);
 
-const ALL: readonly Judged[] = ['age', 'fade', 'forget', 'neighbours'];
+const ALL: readonly Judged[] = ['age', 'fade', 'forget', 'neighbours', 'patterns'];
+
+/** Of a conclusion that fell: what is left of its evidence is judged once more. */
+export const fallKey =
+  (memory: Memory): KeyOf =>
+  ({ hash }) =>
+    hash(JSON.stringify(['fall', memory.id, memory.revision])).slice(0, KEY_LENGTH);
 
 /**
  * What nights have judged, whatever came of it. Nothing is judged twice, so that nights without news change nothing and ask
@@ -43,9 +50,11 @@ export class Sight {
     return isNew;
   }
 
-  /** What is still of use: of memories that hold, as they were and as a night leaves them. */
-  kept(lives: readonly Live[]): readonly string[] {
-    const keys = lives.flatMap((live) => ALL.map((act) => actKey(act, live)(this.#tools)));
+  /** What is still of use: of memories that hold, as they were and as a night leaves them, and of conclusions that fell. */
+  kept(lives: readonly Live[], fallen: readonly Memory[]): readonly string[] {
+    const keys = [...lives.flatMap((live) => ALL.map((act) => actKey(act, live))), ...fallen.map(fallKey)].map((key) =>
+      key(this.#tools),
+    );
     return [...new Set(keys)].filter((key) => this.#seen.has(key));
   }
 }

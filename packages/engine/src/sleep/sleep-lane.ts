@@ -167,7 +167,7 @@ async function settle(deps: EngineDeps, { night, plan, rules }: Settling): Promi
     await end({ kind: 'waits', why, memories: memoriesIn(plan), operations: acts.length });
     return 'waiting';
   }
-  const changes = await changesOf(deps, night.tenant, plan);
+  const changes = await changesOf(deps, night, plan);
   if (changes === null || (await end({ kind: 'applies', ...changes })) === 'conflict') return null;
   await projectNight(deps, changes.changes);
   return 'applied';

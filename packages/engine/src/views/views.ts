@@ -1,4 +1,11 @@
-import type { EntityView, MemoryView, RelationView, SaidMessage, StatementView } from '@slowwave/contracts';
+import type {
+  ConclusionView,
+  EntityView,
+  MemoryView,
+  RelationView,
+  SaidMessage,
+  StatementView,
+} from '@slowwave/contracts';
 import type { SeenRelation } from '../graph/read/read-graph.ts';
 import { type Entity, type KeptRelation, relationText, type Statement } from '../graph/words.ts';
 import { isPinned, newest, ratingOf } from '../memories/evolve.ts';
@@ -6,6 +13,7 @@ import { writtenIn } from '../messages/messages.ts';
 import type { Covered } from '../ports/ledger/summaries.ts';
 import { isoOf } from '../text/dates.ts';
 import {
+  type Conclusion,
   type Content,
   type Failure,
   isWithheld,
@@ -30,6 +38,7 @@ export function memoryView(memory: Memory, version: MemoryVersion = newest(memor
     immutable: details.immutable,
     trust: details.trust,
     flagged: details.flagged ?? false,
+    ...(details.concluded !== undefined && { conclusion: conclusionView(details.concluded) }),
     pinned: isPinned(memory),
     feedback: ratingOf(memory, version.number),
     said_at: isoOf(version.saidAt.at),
@@ -42,6 +51,12 @@ export function memoryView(memory: Memory, version: MemoryVersion = newest(memor
     updated_at: isoOf(memory.updatedAt),
   };
 }
+
+/** What a memory that nobody said rests on. */
+export const conclusionView = ({ certainty, from }: Conclusion): ConclusionView => ({
+  certainty,
+  evidence: from.map(({ memoryId, version }) => ({ memory_id: memoryId, version })),
+});
 
 /** A message as the API shows it. */
 export const saidView = (message: Message): SaidMessage => ({

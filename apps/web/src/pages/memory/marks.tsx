@@ -12,12 +12,22 @@ const RATINGS = { positive: 'rated good', negative: 'rated bad', very_negative: 
 
 /** What is special about a memory; nothing for one that the user simply said. */
 export function Marks({ memory }: { readonly memory: Memory }) {
-  const { trust, pinned = false, immutable, flagged, feedback = null, confirmations, expires_at: expires } = memory;
+  const {
+    trust,
+    pinned = false,
+    immutable,
+    flagged,
+    feedback = null,
+    confirmations,
+    conclusion,
+    expires_at: expires,
+  } = memory;
   return (
     <>
       {pinned && <span className="tag good">pinned</span>}
       {immutable && <span className="tag">immutable</span>}
       {flagged && <span className="tag bad">came from a message that addresses the model</span>}
+      {conclusion !== undefined && <span className="tag wait">nobody said it: certainty {conclusion.certainty}</span>}
       {TRUST[trust] !== undefined && <span className="tag">{TRUST[trust]}</span>}
       {feedback !== null && (
         <span className={feedback === 'positive' ? 'tag good' : 'tag bad'}>{RATINGS[feedback]}</span>

@@ -12,6 +12,7 @@ import {
   forgottenAt,
   foundVersions,
   goneSince,
+  hasConclusions,
   historyFrom,
   liveVersion,
   markOf,
@@ -53,7 +54,7 @@ function markFrom(marked: Marked): Mark {
     marked;
   const said = { id, revision, kind, saidAt: { at, seq }, recordedAt, validFrom, text, details };
   const event = { ...said, ...forgettingFrom(forgets), ...(rated !== null && { rated }) };
-  const retraction = undoId === null || retracts === null ? {} : { retraction: { undoId, retracts } };
+  const retraction = retracts === null ? {} : { retraction: { undoId, retracts } };
   return markOf({ ...event, ...retraction, ...(under !== null && { under }) });
 }
 
@@ -112,6 +113,7 @@ export function memoryColumns(memory: Memory, given: { tenant: TenantId; scope: 
     expires_at: live?.details.expiresAt ?? null,
     history_from: historyFrom(memory),
     profile_rank: profileRank(memory),
+    concluded: hasConclusions(memory) ? 1 : 0,
     created_at: memory.createdAt,
     updated_at: memory.updatedAt,
   };
@@ -171,7 +173,7 @@ export const eventFrom = (row: EventRow): MemoryEvent => ({
 });
 
 const retractionFrom = ({ undo_id, retracts }: EventRow): Pick<MemoryEvent, 'retraction'> =>
-  undo_id === null || retracts === null ? {} : { retraction: { undoId: undo_id, retracts: JSON.parse(retracts) } };
+  retracts === null ? {} : { retraction: { undoId: undo_id, retracts: JSON.parse(retracts) } };
 
 /** Its place among all events is given by the ledger. */
 export const eventColumns = (event: MemoryEvent, tenant: TenantId) => ({

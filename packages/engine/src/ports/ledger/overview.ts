@@ -55,6 +55,7 @@ const STEP_OF_PROMPT: Readonly<Record<string, UsageStep>> = {
   decide_graph: 'graph',
   refresh_summary: 'summary',
   judge_neighbours: 'sleep',
+  find_patterns: 'sleep',
   recall_step: 'recall',
   rewrite_question: 'rewrite',
   rerank_memories: 'rerank',

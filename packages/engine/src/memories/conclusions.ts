@@ -45,7 +45,7 @@ export const standsOn = ({ certainty, from }: Conclusion, memoryOf: MemoryOf): b
   from.filter((piece) => isLiving(piece, memoryOf)).length >= PIECES_NEEDED[certainty];
 
 /** The fall of a conclusion that counts, by its revision; null: it has not fallen. */
-export const fallOf = ({ timeline }: Pick<Memory, 'timeline'>, revision: number): number | null =>
+const fallOf = ({ timeline }: Pick<Memory, 'timeline'>, revision: number): number | null =>
   unretracted(timeline).find(
     (mark) => mark.kind === 'retracted' && mark.turns === true && mark.retracts.includes(revision),
   )?.revision ?? null;

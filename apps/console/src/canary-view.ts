@@ -62,8 +62,8 @@ function inWords(changes: JsonObject): JsonObject {
 function watchedView({ watched: stored }: Canary): CanaryView['watched'] {
   const watched = watchedFrom(stored);
   if (watched === null) return null;
-  const { beside, consolidations, figures } = watched;
-  return { beside, ...consolidations, figures: figures.map(figureView) };
+  const { beside, consolidations, looks, figures } = watched;
+  return { beside, ...consolidations, looks, figures: figures.map(figureView) };
 }
 
 const figureView = ({ figure, baseline, variant, difference, margin, verdict }: WatchedFigure) => ({

@@ -1,25 +1,20 @@
 import { sweepReplays } from '@slowwave/engine';
-import { NEVER, REGRESSIONS, toldLives, toldModel } from '@slowwave/engine-testing';
+import { NEVER, suiteTalk, talkModel } from '@slowwave/engine-testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { consoleBench } from './testing/bench.ts';
 
-const LIVES = toldLives(12);
+const TALK = suiteTalk(12);
 const DAY = 24 * 60 * 60_000;
 
 describe('suites', () => {
   let bench: Awaited<ReturnType<typeof opened>>;
   async function opened() {
-    const others = { spoiled: toldModel(LIVES, { name: 'spoiled', spoiled: REGRESSIONS['halves recall'] ?? {} }) };
-    const bench = await consoleBench({ chat: toldModel(LIVES), others });
-    for (const { userId, sittings } of LIVES) {
-      for (const lines of sittings) {
-        bench.engine.tools.advance(DAY);
-        await bench.engine.post(
-          lines.map(({ says }) => says),
-          { userId },
-        );
-        await bench.engine.run();
-      }
+    const others = { spoiled: talkModel('halves recall', { name: 'spoiled' }) };
+    const bench = await consoleBench({ chat: talkModel(), others });
+    for (const { userId, at, messages } of TALK) {
+      bench.engine.tools.advance(1_000);
+      await bench.engine.post(messages, { userId, at });
+      await bench.engine.run();
     }
     const replays = { ...bench.engine.deps, nudge: async () => {}, forgetFailed: async () => {} };
     const sweep = async () => {
@@ -46,18 +41,22 @@ describe('suites', () => {
     const made = await send('POST', '/v1/suites', { name: 'daily', record: { owners: 12, batches_per_owner: 10 } });
     expect(made.statusCode, made.body).toBe(201);
     const { estimate } = made.json();
-    expect(estimate).toMatchObject({ cases: 12, batches: 32 });
+    expect(estimate).toMatchObject({ cases: 12, batches: TALK.length });
     expect(estimate.budget_tokens).toBeGreaterThan(estimate.tokens);
     const again = await send('POST', '/v1/suites', { name: 'daily', record: {} });
     expect(again.json()).toMatchObject({ status: 409, code: 'conflict' });
     const file = await get('/v1/suites/daily/export');
-    expect(JSON.stringify(file), 'nobody is named').not.toContain('user 1');
+    expect(JSON.stringify(file), 'nobody is named').not.toContain('user-1');
     const copy = await send('POST', '/v1/suites', { name: 'copy', file });
     expect(copy.json()).toMatchObject({ origin: 'file', estimate });
     expect(await get('/v1/suites/copy/export')).toEqual(file);
     expect(await get('/v1/suites')).toMatchObject({ results: [{ name: 'copy' }, { name: 'daily' }] });
     const run = await perform('copy', {});
-    expect(run).toMatchObject({ passed: true, report: { lost: 0 }, batches: { total: 32, done: 32, parked: 0 } });
+    expect(run).toMatchObject({
+      passed: true,
+      report: { lost: 0 },
+      batches: { total: TALK.length, done: TALK.length, parked: 0 },
+    });
   });
 
   test('are estimated before they are run, and report in four forms', async () => {

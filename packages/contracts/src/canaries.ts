@@ -132,6 +132,10 @@ export const CanaryView = CanarySummary.extend({
         .describe('others: owners without the changes, in the same time. before: consolidations without the changes.'),
       canary: z.number().int().describe('Consolidations compared.'),
       rest: z.number().int(),
+      looks: z
+        .number()
+        .int()
+        .describe('How often the two were compared so far; each time has to be surer than the one before.'),
       figures: z.array(Figure),
     })
     .nullable()

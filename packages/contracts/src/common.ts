@@ -195,3 +195,7 @@ export const WaitQuery = z.object({
     .default(0)
     .meta({ description: 'How long to wait for the outcome, in ms.', examples: [1_000] }),
 });
+
+/** How texts count things: 1 case, 2 cases. */
+export const counted = (count: number | bigint, what: string): string =>
+  `${count} ${what}${Number(count) === 1 ? '' : 's'}`;

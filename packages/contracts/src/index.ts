@@ -39,7 +39,17 @@ export {
   PostCanaryPromotion,
   PostCanaryUndo,
 } from './canaries.ts';
-export { ExternalId, listOf, Metadata, Moment, PageQuery, ScopeView, WAIT_MAX_MS, WaitQuery } from './common.ts';
+export {
+  counted,
+  ExternalId,
+  listOf,
+  Metadata,
+  Moment,
+  PageQuery,
+  ScopeView,
+  WAIT_MAX_MS,
+  WaitQuery,
+} from './common.ts';
 export {
   ConsolidationList,
   ConsolidationState,

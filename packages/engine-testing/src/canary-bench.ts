@@ -8,7 +8,7 @@ import {
   startCanary,
 } from '@slowwave/engine';
 import { type BenchOptions, type EngineBench, engineBench, NEVER } from './engine-bench.ts';
-import { type TalkBatch, type TalkRegression, talkInRounds, talkModel } from './seeded-regressions.ts';
+import { type Noise, type Regression, type TalkBatch, talkInRounds, talkModel } from './seeded-regressions.ts';
 import { stateHash } from './state-hash.ts';
 
 const TENANT = DEFAULT_TENANT;
@@ -29,14 +29,19 @@ export interface CanaryTalk {
   readonly before: number;
   /** Batches between two looks of the sweep. */
   readonly every: number;
+  /** So many answers of a hundred are not as they should be: of the usual model, and of one that is as good. */
+  readonly noise?: number;
 }
 
 /** People who talk, and a canary of a model that makes memory worse, or not. */
 export async function canaryBench(
-  { users, rounds, seed, before, every }: CanaryTalk,
+  { users, rounds, seed, before, every, noise: percent = 0 }: CanaryTalk,
   given: Partial<BenchOptions> = {},
 ): Promise<CanaryBench> {
-  const bench = await engineBench({ otherChat, ...given, chat: talkModel() });
+  const noise = (more: number): { noise: Noise } => ({ noise: { percent, seed: 2 * seed + more } });
+  const same = talkModel(null, noise(1));
+  const otherChat = (name: string) => (name === 'good' ? same : talkModel(name as Regression));
+  const bench = await engineBench({ otherChat, ...given, chat: talkModel(null, noise(0)) });
   const { deps, tools } = bench;
   const talk = talkInRounds({ users, rounds, seed });
   const canaries: CanaryDeps = { ...deps, nudge: async () => {} };
@@ -98,13 +103,11 @@ export async function canaryBench(
   };
 }
 
-const otherChat = (name: string) => talkModel(name === 'good' ? null : (name as TalkRegression));
-
 export interface CanaryBench extends EngineBench {
   readonly canaries: CanaryDeps;
   /** The newest. */
   canary(): Promise<Canary>;
-  start(model: TalkRegression | null, asked?: Partial<Parameters<typeof startCanary>[1]>): Promise<Canary>;
+  start(model: Regression | null, asked?: Partial<Parameters<typeof startCanary>[1]>): Promise<Canary>;
   /** Sweeps once, a few seconds later. */
   look(): Promise<void>;
   /** Answers with how many batches were said by then. */

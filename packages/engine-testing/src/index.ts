@@ -71,20 +71,20 @@ export { describeSearchIndex, type SearchIndexFixture } from './search-index-sui
 export { NOON, point as indexPoint, query as indexQuery, SUITE_SPACE } from './search-index-suite-points.ts';
 export type { KeywordStatistics } from './search-index-suite-statistics.ts';
 export {
-  TALK_REGRESSIONS,
+  type Noise,
+  REGRESSIONS,
+  type Regression,
   type TalkBatch,
-  type TalkRegression,
   talkInRounds,
   talkModel,
 } from './seeded-regressions.ts';
 export { stateHash } from './state-hash.ts';
 export { studyBench } from './study-bench.ts';
-export { type SuiteBench, suiteBench, worseIn } from './suite-bench.ts';
+export { type SuiteBench, suiteBench, suiteTalk, worseIn } from './suite-bench.ts';
 export { type SummaryBench, summaryBench } from './summary-bench.ts';
 export { type Talk, type TalkOptions, type Turn, talk } from './talk/talk.ts';
 export { reordered, type TimedBatch, timedBatches, timedDecide, timedExtract } from './timed-world.ts';
 export { describeTokenizer } from './tokenizer-suite.ts';
-export { REGRESSIONS, type Spoiled, type ToldLife, toldLives, toldModel } from './told-lives.ts';
 export { done, type UndoBench, undoBench } from './undo-bench.ts';
 export { walkUndos } from './undo-walk.ts';
 export { updatedFacts } from './updated-talk/updates.ts';

@@ -4,7 +4,7 @@ import { MORNING } from './fixed-tools.ts';
 import { pick, seeded } from './worlds.ts';
 
 /** Ways in which a changed prompt or model makes memory worse, each in one figure or a few. */
-export const TALK_REGRESSIONS = [
+export const REGRESSIONS = [
   'drops negations',
   'translates names',
   'merges two people',
@@ -18,7 +18,7 @@ export const TALK_REGRESSIONS = [
   'adds instead of updating',
   'halves recall',
 ] as const;
-export type TalkRegression = (typeof TALK_REGRESSIONS)[number];
+export type Regression = (typeof REGRESSIONS)[number];
 
 /** What somebody says, what a good model makes of it, and what it is about: of one key the last holds. */
 interface Form {
@@ -95,7 +95,8 @@ export function talkInRounds(how: { readonly users: number; readonly rounds: num
         ],
         random,
       ),
-      pick([`My brother ${brother} studies ${pick(STUDIES, random)}.`, petSays], random),
+      `My brother ${brother} studies ${pick(STUDIES, random)}.`,
+      petSays,
       `I do not eat ${pick(FOODS, random)} at all.`,
       pick([`Ich spiele am Wochenende gern ${pick(SPIELE, random)}.`, `我现在很喜欢${pick(LIKED, random)}。`], random),
     ];
@@ -114,9 +115,10 @@ interface Shown {
 
 interface Found {
   readonly text: string;
-  readonly quote: string;
+  readonly quote: string | null;
   readonly source_ids: readonly string[];
   readonly language: string;
+  readonly valid_from?: string;
 }
 
 interface Decided {
@@ -144,7 +146,7 @@ const eachOperation = (change: (one: Decided, known: readonly Shown[]) => Decide
 
 const ADDED = { event: 'ADD', id: null };
 
-const SPOILED: Readonly<Record<TalkRegression, Spoiling>> = {
+const SPOILED: Readonly<Record<Regression, Spoiling>> = {
   'drops negations': eachText((text) => text.replace('does not eat', 'eats')),
   'translates names': eachText((text) => TRANSLATED.reduce((rest, [name, other]) => rest.replace(name, other), text)),
   'merges two people': {
@@ -153,10 +155,11 @@ const SPOILED: Readonly<Record<TalkRegression, Spoiling>> = {
       return facts.map((fact) => ({ ...fact, text: fact.text.replace(/brother \w+/u, `sister ${sister}`) }));
     },
   },
-  'invents dates': eachText((text) => (/\d/u.test(text) ? text : `${text} since June 3, 2019`)),
+  'invents dates': { facts: (facts) => facts.map((fact) => ({ ...fact, valid_from: '2019-08-17' })) },
   'doubles tokens': { tokens: 2 },
   'cuts quotes': {
-    facts: (facts) => facts.map((fact) => ({ ...fact, quote: fact.quote.slice(3, Math.ceil(fact.quote.length / 2)) })),
+    facts: (facts) =>
+      facts.map((fact) => ({ ...fact, quote: fact.quote?.slice(3, Math.ceil(fact.quote.length / 2)) ?? null })),
   },
   'ignores deletes': eachOperation((one) => (one.event === 'DELETE' ? { ...one, event: 'NONE' } : one)),
   'answers in another shape': {
@@ -184,14 +187,27 @@ const TRANSLATED: readonly (readonly [RegExp, string])[] = [
   [/Charles/u, 'Karl'],
 ];
 
-/** A model that understands this talk, or one that makes memory worse. Its name says which. */
-export function talkModel(regression: TalkRegression | null = null): ChatModel {
+/** Of a hundred answers so many are not as they should be, in one way or another. */
+export interface Noise {
+  readonly percent: number;
+  readonly seed: number;
+}
+
+/** A model that understands this talk, or one that makes memory worse. */
+export function talkModel(
+  regression: Regression | null = null,
+  given: { name?: string; noise?: Noise } = {},
+): ChatModel {
   const spoiling: Spoiling = regression === null ? {} : SPOILED[regression];
-  const name = regression ?? 'good';
+  const { name = regression ?? 'good', noise = { percent: 0, seed: 1 } } = given;
+  const noisy = noisily(noise);
   const chat = fakeChat({
-    extract_facts: extractBy(spoiling),
-    decide_operations: decideBy(spoiling),
-    repair_output: (input, nth) => extractBy(spoiling)(input.input as JsonObject, nth),
+    extract_facts: noisy.unreadable(extractBy(spoiling, noisy.facts)),
+    decide_operations: noisy.unreadable(decideBy(spoiling, noisy.operations)),
+    repair_output: (input, nth) => {
+      const again = input.call === 'decide_operations' ? decideBy(spoiling) : extractBy(spoiling);
+      return again(input.input as JsonObject, nth);
+    },
   });
   const times = (tokens: number): number => tokens * (spoiling.tokens ?? 1);
   return {
@@ -204,11 +220,32 @@ export function talkModel(regression: TalkRegression | null = null): ChatModel {
   };
 }
 
+/** Now and then a fact is missing, has no quote or is said twice, an operation is missing, or nothing can be read. */
+function noisily({ percent, seed }: Noise) {
+  const random = seeded(seed);
+  const isNow = (): boolean => percent > 0 && random() * 100 < percent;
+  return {
+    facts: (facts: readonly Found[]): readonly Found[] => {
+      const [first, ...others] = facts;
+      if (first === undefined || !isNow()) return facts;
+      return pick([others, [{ ...first, quote: null }, ...others], [first, first, ...others]], random);
+    },
+    operations: (operations: readonly Decided[]): readonly Decided[] => (isNow() ? operations.slice(1) : operations),
+    unreadable:
+      (script: Script): Script =>
+      (...asked) =>
+        isNow() && random() < 0.5 ? 'no JSON' : script(...asked),
+  };
+}
+
 const extractBy =
-  ({ facts = (all) => all, answer = (all) => ({ facts: all as unknown as JsonObject[] }) }: Spoiling): Script =>
+  (
+    { facts = (all) => all, answer = (all) => ({ facts: all as unknown as JsonObject[] }) }: Spoiling,
+    heard = (all: readonly Found[]) => all,
+  ): Script =>
   (input) => {
     const messages = (input.messages ?? []) as unknown as readonly { id: string; content: string }[];
-    return answer(facts(messages.flatMap(({ id, content }) => factIn(id, content))));
+    return answer(heard(facts(messages.flatMap(({ id, content }) => factIn(id, content)))));
   };
 
 function factIn(id: string, content: string): Found[] {
@@ -230,7 +267,7 @@ function keyOf(text: string): string {
 const ends = (text: string): boolean => text.startsWith('User no longer');
 
 const decideBy =
-  ({ operations = (all) => all }: Spoiling): Script =>
+  ({ operations = (all) => all }: Spoiling, heard = (all: readonly Decided[]) => all): Script =>
   (input) => {
     const facts = input.facts as unknown as readonly Shown[];
     const known = input.memories as unknown as readonly Shown[];
@@ -238,7 +275,7 @@ const decideBy =
     const decided = facts.map((fact, i) =>
       decideOn(fact, [...known, ...facts.slice(0, i).filter(({ text }) => !ends(text))]),
     );
-    return { operations: operations(decided, known) as unknown as JsonObject[] };
+    return { operations: heard(operations(decided, known)) as unknown as JsonObject[] };
   };
 
 function decideOn({ id, text }: Shown, shown: readonly Shown[]): Decided {

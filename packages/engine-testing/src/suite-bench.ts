@@ -12,16 +12,19 @@ import {
   type WhatIfChanges,
 } from '@slowwave/engine';
 import { type EngineBench, engineBench, NEVER } from './engine-bench.ts';
-import { type Spoiled, toldLives, toldModel } from './told-lives.ts';
-import { seeded } from './worlds.ts';
-
-const DAY = 24 * 60 * 60_000;
+import { type Noise, type Regression, talkInRounds, talkModel } from './seeded-regressions.ts';
 
 interface OtherModel {
-  readonly spoiled?: Spoiled;
-  readonly noisy?: number;
-  readonly seed?: number;
+  readonly regression?: Regression;
+  readonly noise?: Noise;
 }
+
+/** Enough that something is replaced, and something ends. */
+const ROUNDS = 3;
+const SEED = 11;
+
+/** What owners of a suite say. */
+export const suiteTalk = (owners: number) => talkInRounds({ users: owners, rounds: ROUNDS, seed: SEED }).flat();
 
 export interface SuiteBench {
   readonly bench: EngineBench;
@@ -37,30 +40,25 @@ export interface SuiteBench {
   discard(): Promise<void>;
 }
 
-/** Lives that were consolidated, a suite recorded of them, and models by name to run it with. */
+/** What owners said, a suite recorded of it, and models by name to run it with. */
 export async function suiteBench(
   owners: number,
   models: Readonly<Record<string, OtherModel>> = {},
+  batchesPerOwner = ROUNDS,
 ): Promise<SuiteBench> {
-  const lives = toldLives(owners);
   const others = new Map(
-    Object.entries(models).map(([name, { seed = 1, ...rest }]) => [
+    Object.entries(models).map(([name, { regression = null, noise }]) => [
       name,
-      toldModel(lives, { name, random: seeded(seed), ...rest }),
+      talkModel(regression, { name, ...(noise !== undefined && { noise }) }),
     ]),
   );
-  const bench = await engineBench({ chat: toldModel(lives), otherChat: (name) => others.get(name) ?? null });
-  for (const { userId, sittings } of lives) {
-    for (const lines of sittings) {
-      bench.tools.advance(DAY);
-      await bench.post(
-        lines.map(({ says }) => says),
-        { userId },
-      );
-      await bench.run();
-    }
+  const bench = await engineBench({ chat: talkModel(), otherChat: (name) => others.get(name) ?? null });
+  for (const { userId, at, messages } of suiteTalk(owners)) {
+    bench.tools.advance(1_000);
+    await bench.post(messages, { userId, at });
+    await bench.run();
   }
-  const asked = { tenant: DEFAULT_TENANT, name: 'daily', owners: owners, batchesPerOwner: 10, masked: false };
+  const asked = { tenant: DEFAULT_TENANT, name: 'daily', owners, batchesPerOwner, masked: false };
   const made = await recordSuite(bench.deps, asked);
   if (made.kind !== 'recorded') throw new Error(`expected a suite, got ${made.kind}`);
   const replays = { ...bench.deps, nudge: async () => {}, forgetFailed: async () => {} };

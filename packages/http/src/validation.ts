@@ -1,3 +1,4 @@
+import { counted } from '@slowwave/contracts';
 import type { FastifySchemaCompiler } from 'fastify';
 import { core } from 'zod';
 import { type InputMistake, type ProblemError, problem, shorten } from './errors.ts';
@@ -128,9 +129,9 @@ function expectation(issue: Issue): string | null {
     case 'invalid_type':
       return withArticle(issue.expected);
     case 'too_big':
-      return `${issue.inclusive === false ? 'less than' : 'at most'} ${counted(issue.maximum, issue.origin)}`;
+      return `${issue.inclusive === false ? 'less than' : 'at most'} ${bound(issue.maximum, issue.origin)}`;
     case 'too_small':
-      return `${issue.inclusive === false ? 'more than' : 'at least'} ${counted(issue.minimum, issue.origin)}`;
+      return `${issue.inclusive === false ? 'more than' : 'at least'} ${bound(issue.minimum, issue.origin)}`;
     case 'invalid_value':
       return oneOf(issue.values);
     case 'invalid_format':
@@ -147,10 +148,9 @@ const oneOf = (values: readonly unknown[]): string =>
 
 const UNITS: Readonly<Record<string, string>> = { string: 'character', array: 'item', set: 'item' };
 
-function counted(count: number | bigint, origin: string): string {
+function bound(count: number | bigint, origin: string): string {
   const unit = UNITS[origin];
-  if (unit === undefined) return String(count);
-  return `${count} ${unit}${Number(count) === 1 ? '' : 's'}`;
+  return unit === undefined ? String(count) : counted(count, unit);
 }
 
 const ARTICLES: Readonly<Record<string, string>> = {

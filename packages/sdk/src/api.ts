@@ -198,6 +198,8 @@ export type Canary = {
     /** Consolidations compared. */
     readonly canary: number;
     readonly rest: number;
+    /** How often the two were compared so far; each time has to be surer than the one before. */
+    readonly looks: number;
     readonly figures: readonly CanaryFigure[];
   } | null;
   /** null: nothing was held or undone. */

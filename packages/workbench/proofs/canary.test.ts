@@ -1,47 +1,48 @@
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { openSqliteLedger } from '@slowwave/adapters/sqlite';
-import { canaryBench, createMemoryIndex, fixedTools, TALK_REGRESSIONS } from '@slowwave/engine-testing';
-import { tempDir } from '@slowwave/testkit';
-import { expect, it, onTestFinished } from 'vitest';
+import { canaryBench, REGRESSIONS } from '@slowwave/engine-testing';
+import { expect, it } from 'vitest';
 
-const TALK = { users: 40, rounds: 12, seed: 7, before: 2, every: 10 };
+const TALK = { users: 40, rounds: 9, seed: 7, before: 2, every: 10 };
 const CONSOLIDATIONS_MAX = 200;
-const UNCHANGED = 20;
+/** A case takes seconds; a machine that does other things as well may need minutes for it. */
+const PATIENCE = { timeout: 1_200_000 };
 
-/** With the ledger in a file. */
-async function bench(talk = TALK) {
-  const folder = await tempDir();
-  const ledger = await openSqliteLedger({ path: join(folder.path, 'ledger.db'), tools: fixedTools() });
-  onTestFinished(async () => {
-    await ledger.close();
-    await rm(folder.path, { recursive: true, force: true });
-  });
-  return canaryBench(talk, { stores: { ledger, index: createMemoryIndex() } });
-}
-
-it.each(TALK_REGRESSIONS)(
+it.each(REGRESSIONS)(
   'a canary halts within 200 consolidations where the model %s, and leaves nothing behind',
+  PATIENCE,
   async (how) => {
-    const tried = await bench();
+    const tried = await canaryBench(TALK);
     const said = await tried.talkUntilHalted(() => tried.start(how));
-    const { id, halt } = await tried.canary();
-    expect(halt).not.toBeNull();
+    const { id, halt, watched } = await tried.canary();
+    expect(halt, JSON.stringify(watched)).not.toBeNull();
     expect(await tried.deps.ledger.canaries.appliedSince(id, 0)).toBeLessThanOrEqual(CONSOLIDATIONS_MAX);
     await tried.until('undone');
     expect(await tried.canary()).toMatchObject({ state: 'undone', waiting: null });
-    const without = await bench();
+    const without = await canaryBench(TALK);
     await without.talk(said);
     expect(await tried.hashes()).toEqual(await without.hashes());
   },
 );
 
-it('of twenty canaries of a change that changes nothing at most one halts', async () => {
-  let halted = 0;
-  for (let seed = 1; seed <= UNCHANGED; seed += 1) {
-    const tried = await canaryBench({ ...TALK, seed, before: 1, every: 20 });
-    await tried.talkUntilHalted(() => tried.start(null));
-    if ((await tried.canary()).halt !== null) halted += 1;
-  }
-  expect(halted).toBeLessThanOrEqual(1);
-});
+// biome-ignore lint/style/noProcessEnv: ./scripts/prove canary says how many
+const UNCHANGED = Number(process.env.CANARY_UNCHANGED ?? 40);
+/**
+ * Two of a hundred may halt (decision 0051): of forty that is one as a rule, and more than three in less than one of a
+ * hundred proofs.
+ */
+const HALTED_MAX = Math.ceil(UNCHANGED * 0.075);
+const SAID = { users: 30, rounds: 8, before: 1, every: 10, noise: 5 };
+
+it(
+  `of ${UNCHANGED} canaries of a model that is as good, with five noisy answers in a hundred, at most ${HALTED_MAX} halt`,
+  PATIENCE,
+  async () => {
+    const halted: string[] = [];
+    for (let seed = 1; seed <= UNCHANGED; seed += 1) {
+      const tried = await canaryBench({ ...SAID, seed });
+      await tried.talkUntilHalted(() => tried.start(null));
+      const { halt } = await tried.canary();
+      if (halt !== null) halted.push(`seed ${seed}: ${halt.message}`);
+    }
+    expect(halted.length, halted.join('\n')).toBeLessThanOrEqual(HALTED_MAX);
+  },
+);

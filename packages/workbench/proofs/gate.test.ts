@@ -26,7 +26,7 @@ const BLOCKED_BY: Readonly<Record<string, string>> = {
 };
 
 test('each of twelve regressions is blocked, by the figure that is about it', async () => {
-  const models = Object.fromEntries(Object.entries(REGRESSIONS).map(([name, spoiled]) => [name, { spoiled }]));
+  const models = Object.fromEntries(REGRESSIONS.map((regression) => [regression, { regression }]));
   const { perform, discard } = await suiteBench(OWNERS, models);
   const passed: string[] = [];
   for (const model of Object.keys(models)) {
@@ -42,7 +42,7 @@ test(`of ${RUNS} runs with noise, at most ${BLOCKED_MAX} are blocked`, { timeout
   const blocked: string[] = [];
   for (let seed = 0; seed < RUNS; seed += RUNS_OF_BENCH) {
     const seeds = Array.from({ length: Math.min(RUNS_OF_BENCH, RUNS - seed) }, (_, i) => seed + i + 1);
-    const models = Object.fromEntries(seeds.map((one) => [`seed ${one}`, { noisy: NOISY, seed: one }]));
+    const models = Object.fromEntries(seeds.map((one) => [`seed ${one}`, { noise: { percent: NOISY, seed: one } }]));
     const { perform, discard } = await suiteBench(OWNERS, models);
     for (const model of Object.keys(models)) {
       const report = await perform({ model });

@@ -1,6 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { SettingsView, SuiteFile, SuiteRunEstimate, SuiteRunView, SuiteView } from '@slowwave/contracts';
+import {
+  counted,
+  type SettingsView,
+  type SuiteFile,
+  type SuiteRunEstimate,
+  type SuiteRunView,
+  type SuiteView,
+} from '@slowwave/contracts';
 import { ofTenant, withQuery } from '../api.ts';
 import { type Call, type Command, countOf, type Outcome, pathWord, present, TENANT } from '../command.ts';
 import { CommandError, EXIT, UsageError } from '../exit.ts';
@@ -60,7 +67,7 @@ export const importSuiteCommand: Command = {
     const suite = await imported(call, call.given.flag('replace'));
     return {
       value: suite,
-      text: `Imported the suite ${suite.name} of ${suite.estimate.cases} cases. ${takes(suite.estimate)}`,
+      text: `Imported the suite ${suite.name} of ${counted(suite.estimate.cases, 'case')}. ${takes(suite.estimate)}`,
     };
   },
 };
@@ -115,7 +122,7 @@ export const exportSuiteCommand: Command = {
     const path = call.given.text('file');
     if (path === null) return { value: { ...head, cases }, text };
     await writeFile(path, text);
-    return { value: { file: path, cases: cases.length }, text: `Wrote ${cases.length} cases to ${path}.` };
+    return { value: { file: path, cases: cases.length }, text: `Wrote ${counted(cases.length, 'case')} to ${path}.` };
   },
 };
 
@@ -238,8 +245,6 @@ async function run(call: Call, { name, yes }: { readonly name: string; readonly 
     await writeFile(path, `${await reportAs(call, { suite: name, id: done.id }, format)}\n`);
   return reported(call, { suite: name, id: done.id });
 }
-
-const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
 
 const takes = ({ cases, calls, tokens, spread }: SuiteView['estimate']): string =>
   `A run of ${counted(cases, 'case')} takes about ${calls} calls and ${tokens} ± ${spread} tokens.`;

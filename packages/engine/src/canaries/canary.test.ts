@@ -7,6 +7,7 @@ import { DEFAULT_TENANT as TENANT } from '../words.ts';
 import { isInShare } from './share.ts';
 import { promoteCanary, startCanary, stopCanary, undoCanary } from './start.ts';
 import { estimateUndo } from './take-back.ts';
+import { FALSE_ALARM, levelOf, watchedFrom } from './watch.ts';
 
 const TALK = { users: 3, rounds: 3, seed: 5, before: 1, every: 1_000 };
 const ALL = [{ share: 100, minMs: 60_000, minConsolidations: 4 }];
@@ -77,6 +78,19 @@ describe('a canary', () => {
     });
     expect((await ledger.settings.get(TENANT)).models).toEqual({ extract: 'good', decide: 'good' });
     expect(await undoCanary(deps, which, null)).toMatchObject({ kind: 'refused' });
+  });
+
+  it('is compared only when there is more to compare, and wrongly halted at most as often as is said', async () => {
+    const bench = await canaryBench({ users: 24, rounds: 4, seed: 5, before: 1, every: 8 });
+    await bench.talkUntilHalted(() => bench.start(null));
+    const seen = watchedFrom((await bench.canary()).watched);
+    expect(seen?.looks).toBeGreaterThan(0);
+    for (let i = 0; i < 5; i += 1) await bench.look();
+    expect(watchedFrom((await bench.canary()).watched), 'nothing was consolidated since').toEqual(seen);
+    const wrong = (look: number): number => (30 * (1 - levelOf(look, 30))) / 2;
+    const all = Array.from({ length: 10_000 }, (_, i) => wrong(i + 1)).reduce((sum, one) => sum + one, 0);
+    expect(all).toBeLessThanOrEqual(FALSE_ALARM);
+    expect(all).toBeGreaterThan(FALSE_ALARM * 0.99);
   });
 
   it('of settings becomes the settings of its tenant', async () => {

@@ -127,6 +127,9 @@ export function wilson(p: number, n: number, z = 1.96): Interval {
 const DRAWS = 1_000;
 const SEED = 20_260_301;
 
+/** Fewer draws lie in a tail by chance alone: then it follows from how far all of them are spread. */
+const DRAWS_OF_TAIL = 5;
+
 /** What means differ by, where the owners were others: drawn again and again from those there are. */
 function differenceOfMeans({ baseline, variant }: { baseline: Tallies; variant: Tallies }, level: number): Interval {
   const random = mulberry(SEED);
@@ -142,8 +145,19 @@ function differenceOfMeans({ baseline, variant }: { baseline: Tallies; variant: 
     const some = drawn(pairs, random);
     return ratioOf(some.map(({ other }) => other)) - ratioOf(some.map(({ tally }) => tally));
   }).sort((x, y) => x - y);
+  const tail = (1 - level) / 2;
+  if (tail * DRAWS < DRAWS_OF_TAIL) {
+    const far = quantileOf(1 - tail, Math.min(baseline.size, variant.size) - 1) * spreadOf(draws);
+    return { value, low: value - far, high: value + far };
+  }
   const at = (q: number): number => draws[Math.round(q * (DRAWS - 1))] ?? value;
-  return { value, low: at((1 - level) / 2), high: at((1 + level) / 2) };
+  return { value, low: at(tail), high: at(1 - tail) };
+}
+
+/** The standard deviation. */
+function spreadOf(values: readonly number[]): number {
+  const mean = values.reduce((sum, one) => sum + one, 0) / values.length;
+  return Math.sqrt(values.reduce((sum, one) => sum + (one - mean) ** 2, 0) / (values.length - 1));
 }
 
 const ratioOf = (tallies: readonly Tally[]): number => figureValue(addTallies(tallies)) ?? 0;

@@ -3,7 +3,7 @@ import type { Candidate, Fact, Operation, Plan } from '../plan.ts';
 import type { StoredAnswer } from '../ports/ledger/thoughts.ts';
 import { type Claims, claimsOf, heldAgainst, standsIn, type Words, wordsIn } from '../text/claims.ts';
 import { DAY_MS, dayOf, isDay, isoOf } from '../text/dates.ts';
-import { datesFrom } from '../text/figures.ts';
+import { datesFrom } from '../text/quantities.ts';
 import { once } from '../text/terms.ts';
 import type { Message } from '../words.ts';
 import type { Figures, Tally } from './figures.ts';
@@ -147,7 +147,7 @@ function keepsLanguage({ fact, sources }: Said): readonly boolean[] {
   return said === null || written === null ? [] : [said === written];
 }
 
-const hasDate = ({ figures: { dates, weekdays } }: Claims): boolean => dates.length + weekdays.length > 0;
+const hasDate = ({ quantities: { dates, weekdays } }: Claims): boolean => dates.length + weekdays.length > 0;
 
 /** Facts have a date in their words, or as the day from which they hold. */
 const isDated = ({ fact: { validFrom, saidAt }, claims }: Said): boolean =>
@@ -167,7 +167,7 @@ function saysDate(said: Said): readonly boolean[] {
     !isDay(fact.validFrom) ||
     dayOf(fact.validFrom) === dayOf(fact.saidAt.at) ||
     // The first of a month or year stands for all of it.
-    datesFrom(around.figures, moments).has({
+    datesFrom(around.quantities, moments).has({
       year,
       month: isFirst(month, day) ? null : month,
       day: day === 1 ? null : day,

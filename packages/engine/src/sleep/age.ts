@@ -1,5 +1,5 @@
 import { DAY_MS, isoOf, millisOf } from '../text/dates.ts';
-import { claimedIn, type NamedDate } from '../text/figures.ts';
+import { claimedIn, type NamedDate } from '../text/quantities.ts';
 import type { MemoryVersion, Millis } from '../words.ts';
 
 /** A plan that has a date: when that is over, and how it reads from then on. */

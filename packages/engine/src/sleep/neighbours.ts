@@ -11,7 +11,7 @@ import type { SleepSettings } from '../settings.ts';
 import { saysChange } from '../text/changes.ts';
 import { wordsIn } from '../text/claims.ts';
 import { dateTextOf } from '../text/dates.ts';
-import { claimedIn } from '../text/figures.ts';
+import { claimedIn } from '../text/quantities.ts';
 import { isMadeOf } from '../text/support.ts';
 import { overlap } from '../text/terms.ts';
 import { type MemoryVersion, saidBefore } from '../words.ts';

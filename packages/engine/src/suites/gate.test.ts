@@ -1,4 +1,4 @@
-import { engineBench, REGRESSIONS, suiteBench, toldLives, toldModel } from '@slowwave/engine-testing';
+import { engineBench, suiteBench, suiteTalk, talkModel } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import type { ChatCall } from '../ports/models.ts';
 import { DEFAULT_SETTINGS } from '../settings.ts';
@@ -8,7 +8,7 @@ import { hasPassed } from './gate.ts';
 const DAY = 24 * 60 * 60_000;
 
 test('a model has passed that a run of the gate’s suite let pass, until that is too old', async () => {
-  const { bench, perform } = await suiteBench(15, { good: {}, bad: { spoiled: REGRESSIONS['halves recall'] ?? {} } });
+  const { bench, perform } = await suiteBench(15, { good: {}, bad: { regression: 'halves recall' } });
   const { ledger } = bench.deps;
   const passed = (model: string) => hasPassed(bench.deps, DEFAULT_TENANT, model);
   expect(await passed('bad'), 'there is no gate').toBe(true);
@@ -25,8 +25,7 @@ test('a model has passed that a run of the gate’s suite let pass, until that i
 });
 
 test('questions say which models may stand in for the one that is asked', async () => {
-  const lives = toldLives(1);
-  const model = toldModel(lives);
+  const model = talkModel();
   const calls: ChatCall[] = [];
   const chat = {
     ...model,
@@ -36,7 +35,7 @@ test('questions say which models may stand in for the one that is asked', async 
     },
   };
   const bench = await engineBench({ chat });
-  const says = lives[0]?.sittings[0]?.map((line) => line.says) ?? [];
+  const says = suiteTalk(1)[0]?.messages ?? [];
   await bench.post(says);
   await bench.run();
   expect(await calls[0]?.mayStandIn?.('any')).toBe(true);

@@ -1,6 +1,14 @@
 import { phrasesIn, thingsOf } from './akin.ts';
 import { aliasesIn } from './aliases.ts';
-import { claimedIn, datesFrom, FIGURE_WORDS, type Figures, figuresIn, hasNumber, isCalendarWord } from './figures.ts';
+import {
+  claimedIn,
+  datesFrom,
+  QUANTITY_WORDS,
+  type Quantities,
+  quantitiesIn,
+  hasNumber,
+  isCalendarWord,
+} from './quantities.ts';
 import { FRAME_WORDS } from './frame.ts';
 import { slightIn } from './slight.ts';
 import { once, STOP_WORDS, termSet, terms, termsOf, UNSPACED as UNSPACED_SIGNS, wordsOf } from './terms.ts';
@@ -15,7 +23,7 @@ export interface Words {
   readonly begins: ReadonlySet<string>;
   /** What it is about, whatever word for it is used. */
   readonly things: ReadonlySet<number>;
-  readonly figures: Figures;
+  readonly quantities: Quantities;
   /** Most of it is in a script with capital letters. */
   readonly isCased: boolean;
 }
@@ -36,7 +44,7 @@ export function wordsIn(text: string): Words {
       [...words].flatMap((word) => (word.length >= BEGIN && !COMMON.has(word) ? [word.slice(0, BEGIN)] : [])),
     ),
     things: new Set([...[...words, ...terms].flatMap(thingsOf), ...phrasesIn(plain).map(({ thing }) => thing)]),
-    figures: figuresIn(text),
+    quantities: quantitiesIn(text),
     isCased: casedShare(text) >= 0.5,
   };
 }
@@ -72,10 +80,10 @@ export const joinedWords = (said: readonly Words[]): Words => ({
   terms: new Set(said.flatMap(({ terms }) => [...terms])),
   begins: new Set(said.flatMap(({ begins }) => [...begins])),
   things: new Set(said.flatMap(({ things }) => [...things])),
-  figures: {
-    numbers: new Set(said.flatMap(({ figures }) => [...figures.numbers])),
-    months: new Set(said.flatMap(({ figures }) => [...figures.months])),
-    weekdays: new Set(said.flatMap(({ figures }) => [...figures.weekdays])),
+  quantities: {
+    numbers: new Set(said.flatMap(({ quantities }) => [...quantities.numbers])),
+    months: new Set(said.flatMap(({ quantities }) => [...quantities.months])),
+    weekdays: new Set(said.flatMap(({ quantities }) => [...quantities.weekdays])),
   },
   isCased: said.some(({ isCased }) => isCased),
 });
@@ -115,7 +123,7 @@ const RUNS = new RegExp(`${UNSPACED.source}+`, 'gu');
 /** What a text claims: everything in it that has to be found in what was said. */
 export interface Claims {
   readonly names: readonly string[];
-  readonly figures: ReturnType<typeof claimedIn>;
+  readonly quantities: ReturnType<typeof claimedIn>;
   /** Its words without those that any fact of its kind has, each as often as it stands there. */
   readonly words: readonly string[];
   /** Those of them that say little by themselves; all, where they are what any fact has. */
@@ -140,7 +148,7 @@ export function claimsOf(text: string): Claims {
   const isSlight = slightIn(text);
   return {
     names: namesIn(text),
-    figures: claimedIn(text),
+    quantities: claimedIn(text),
     words: words.map(({ term }) => term),
     slight: new Set(words.flatMap(({ raw, term }) => (isBare || isSlight(raw) ? [term] : []))),
     ...{ runs, isBare },
@@ -148,7 +156,7 @@ export function claimsOf(text: string): Claims {
   };
 }
 
-const FIGURE_TERMS = termSet(FIGURE_WORDS.join(' '));
+const FIGURE_TERMS = termSet(QUANTITY_WORDS.join(' '));
 
 const withoutCommon = (run: string): readonly string[] =>
   run
@@ -308,14 +316,14 @@ function sharedBegin(a: string, b: string): number {
 }
 
 /** How texts are held against what was said, and when. */
-export function heldAgainst({ words, figures }: Pick<Words, 'words' | 'figures'>, moments: readonly number[]) {
-  const dates = datesFrom(figures, moments);
+export function heldAgainst({ words, quantities }: Pick<Words, 'words' | 'quantities'>, moments: readonly number[]) {
+  const dates = datesFrom(quantities, moments);
   const hasName = namesAmong(words);
   return {
     hasNames: ({ names }: Claims): boolean => names.every(hasName),
-    hasNumbers: ({ figures: { numbers } }: Claims): boolean =>
-      numbers.every((number) => hasNumber(figures.numbers, number)),
-    hasDates: ({ figures: claimed }: Claims): boolean =>
+    hasNumbers: ({ quantities: { numbers } }: Claims): boolean =>
+      numbers.every((number) => hasNumber(quantities.numbers, number)),
+    hasDates: ({ quantities: claimed }: Claims): boolean =>
       claimed.dates.every(dates.has) && claimed.weekdays.every(dates.hasWeekday),
   };
 }

@@ -13,7 +13,7 @@ export function* wordsInPieces(text: string): Sliced<Words> {
   const plain: string[] = [];
   const [words, terms, begins] = [new Set<string>(), new Set<string>(), new Set<string>()];
   const things = new Set<number>();
-  const figures = { numbers: new Set<number>(), months: new Set<number>(), weekdays: new Set<number>() };
+  const quantities = { numbers: new Set<number>(), months: new Set<number>(), weekdays: new Set<number>() };
   for (let at = 0; at < text.length; ) {
     const end = endOfPiece(text, at);
     const piece = wordsIn(text.slice(at, end));
@@ -22,14 +22,14 @@ export function* wordsInPieces(text: string): Sliced<Words> {
     addAll(terms, piece.terms);
     addAll(begins, piece.begins);
     addAll(things, piece.things);
-    addAll(figures.numbers, piece.figures.numbers);
-    addAll(figures.months, piece.figures.months);
-    addAll(figures.weekdays, piece.figures.weekdays);
+    addAll(quantities.numbers, piece.quantities.numbers);
+    addAll(quantities.months, piece.quantities.months);
+    addAll(quantities.weekdays, piece.quantities.weekdays);
     at = end;
     yield;
   }
   const isCased = casedShare(text) >= 0.5;
-  return { plain: ` ${plain.join('').trim()} `, words, terms, begins, things, figures, isCased };
+  return { plain: ` ${plain.join('').trim()} `, words, terms, begins, things, quantities, isCased };
 }
 
 function endOfPiece(text: string, at: number): number {

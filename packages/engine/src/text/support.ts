@@ -1,10 +1,10 @@
 import { phrasesIn, thingsOf } from './akin.ts';
 import { BEGIN, type Claims, claimsOf, heldAgainst, joinedWords, type Words, wordsIn } from './claims.ts';
-import { hasNumber } from './figures.ts';
+import { hasNumber } from './quantities.ts';
 import { termSet } from './terms.ts';
 
 /** What is looked for of a text. */
-type Particulars = Pick<Claims, 'words' | 'slight' | 'runs'> & { readonly figures: Claims['figures'] };
+type Particulars = Pick<Claims, 'words' | 'slight' | 'runs'> & { readonly quantities: Claims['quantities'] };
 
 /**
  * How much of what a text says in particular stands in others, 0…1: as often as it says it, because who repeats himself says no
@@ -17,7 +17,7 @@ export function shareOf(claims: Particulars, said: readonly Words[]): number {
     found += weight * support;
   };
   for (const word of claims.words) count(claims.slight.has(word) ? SLIGHTLY : 1, supportOf(word, said));
-  for (const isFound of figuresFound(claims.figures, said)) count(SLIGHTLY, isFound ? 1 : 0);
+  for (const isFound of quantitiesFound(claims.quantities, said)) count(SLIGHTLY, isFound ? 1 : 0);
   for (const run of claims.runs) for (const isFound of signsFound(run, said)) count(SIGN, isFound ? 1 : 0);
   return all === 0 ? 0 : found / all;
 }
@@ -28,8 +28,12 @@ const SLIGHTLY = 0.5;
 const SIGN = 0.5;
 
 /** Which numbers were said. A date counts only where it was: one that follows from when something was said is no word of it. */
-function figuresFound({ numbers, dates, weekdays }: Claims['figures'], said: readonly Words[]): readonly boolean[] {
-  const has = (isSaid: (figures: Words['figures']) => boolean): boolean => said.some(({ figures }) => isSaid(figures));
+function quantitiesFound(
+  { numbers, dates, weekdays }: Claims['quantities'],
+  said: readonly Words[],
+): readonly boolean[] {
+  const has = (isSaid: (quantities: Words['quantities']) => boolean): boolean =>
+    said.some(({ quantities }) => isSaid(quantities));
   const years = dates.flatMap(({ year }) => (year !== null && has((one) => one.numbers.has(year)) ? [true] : []));
   const days = weekdays.flatMap((day) => (has((one) => one.weekdays.has(day)) ? [true] : []));
   return [...numbers.map((number) => has((one) => hasNumber(one.numbers, number))), ...years, ...days];
@@ -89,11 +93,11 @@ export function isMadeOf(text: string, others: readonly string[], saidAt: number
   const said = [joinedWords(others.map(wordsIn))] as const;
   const { hasNames, hasNumbers, hasDates } = heldAgainst(said[0], [saidAt]);
   const isListed = (number: number): boolean => number <= claims.names.length;
-  const numbers = claims.figures.numbers.filter(({ whole }) => !isListed(whole) && !isCounted(whole, said));
-  const counted = { ...claims, figures: { ...claims.figures, numbers } };
+  const numbers = claims.quantities.numbers.filter(({ whole }) => !isListed(whole) && !isCounted(whole, said));
+  const counted = { ...claims, quantities: { ...claims.quantities, numbers } };
   if (!hasNames(claims) || !hasNumbers(counted) || !hasDates(claims)) return false;
   const isBare = claims.words.length + claims.runs.length === 0;
-  return isBare || shareOf({ ...claims, figures: { numbers: [], dates: [], weekdays: [] } }, said) > MERGED;
+  return isBare || shareOf({ ...claims, quantities: { numbers: [], dates: [], weekdays: [] } }, said) > MERGED;
 }
 
 /** Nobody counts further without being told a number. */
@@ -102,7 +106,7 @@ const COUNTED_MAX = 12;
 /** Whether a small number comes of two that were said, or of one and another one: two children and a third, one cat less. */
 function isCounted(number: number, said: readonly Words[]): boolean {
   if (number > COUNTED_MAX) return false;
-  const small = [1, ...said.flatMap(({ figures }) => [...figures.numbers])].filter((one) => one <= COUNTED_MAX);
+  const small = [1, ...said.flatMap(({ quantities }) => [...quantities.numbers])].filter((one) => one <= COUNTED_MAX);
   const known = new Set(small);
   return small.some((one) => known.has(number - one) || known.has(number + one));
 }

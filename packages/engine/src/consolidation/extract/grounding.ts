@@ -14,7 +14,7 @@ import {
   wordCount,
   wordsIn,
 } from '../../text/claims.ts';
-import { figuresIn, isNumberWord } from '../../text/figures.ts';
+import { quantitiesIn, isNumberWord } from '../../text/quantities.ts';
 import { wordsInPieces } from '../../text/pieces.ts';
 import { besideNames, shareOf } from '../../text/support.ts';
 import { once } from '../../text/terms.ts';
@@ -141,12 +141,12 @@ function wishesIn(looking: Looking) {
 
 /** Without what the numbers of its quote come to: two sons and one daughter are three. */
 function withoutSums(claims: Claims, { isExact, raw: { quote } }: Made): Claims {
-  if (!isExact || quote === null || claims.figures.numbers.length === 0) return claims;
-  const said = [...figuresIn(quote).numbers].slice(0, SUMMED_MAX);
+  if (!isExact || quote === null || claims.quantities.numbers.length === 0) return claims;
+  const said = [...quantitiesIn(quote).numbers].slice(0, SUMMED_MAX);
   const sums = new Set(said.flatMap((one, i) => said.slice(i + 1).map((other) => one + other)));
   sums.add(said.reduce((sum, one) => sum + one, 0));
-  const numbers = claims.figures.numbers.filter(({ whole }) => !sums.has(whole) || said.includes(whole));
-  return { ...claims, figures: { ...claims.figures, numbers } };
+  const numbers = claims.quantities.numbers.filter(({ whole }) => !sums.has(whole) || said.includes(whole));
+  return { ...claims, quantities: { ...claims.quantities, numbers } };
 }
 
 /** Who says more numbers than this does not count them together. */

@@ -1,4 +1,4 @@
-import { isCalendarWord, isNumberWord } from '../../text/figures.ts';
+import { isCalendarWord, isNumberWord } from '../../text/quantities.ts';
 import { mayBeCalled } from '../../text/naming.ts';
 import { weightOf } from '../../text/support.ts';
 import { mayAsk } from './own-wish.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { claimedIn, figuresIn, hasNumber } from './figures.ts';
+import { claimedIn, quantitiesIn, hasNumber } from './quantities.ts';
 
 /** The numbers of a claim that a text does not say. */
 const unsaid = (claim: string, said: string): readonly number[] =>
   claimedIn(claim)
-    .numbers.filter((number) => !hasNumber(figuresIn(said).numbers, number))
+    .numbers.filter((number) => !hasNumber(quantitiesIn(said).numbers, number))
     .map(({ whole }) => whole);
 
 describe('numbers however they are written', () => {
@@ -33,7 +33,7 @@ describe('a text of nothing but digits', () => {
     Math.min(
       ...Array.from({ length: 3 }, () => {
         const from = performance.now();
-        figuresIn(text);
+        quantitiesIn(text);
         return performance.now() - from;
       }),
     );

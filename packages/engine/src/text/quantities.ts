@@ -1,7 +1,7 @@
 import { DAY_MS, dayOf, isoOf, millisOf } from './dates.ts';
 
 /** What the numbers and dates in a text come to, however they are written. */
-export interface Figures {
+export interface Quantities {
   /** Of digits, as they stand and without what groups them, and of number words. */
   readonly numbers: ReadonlySet<number>;
   /** 1 to 12. */
@@ -27,7 +27,7 @@ export interface Claimed {
 }
 
 /** Everything a text could be taken to say. */
-export function figuresIn(text: string): Figures {
+export function quantitiesIn(text: string): Quantities {
   const unified = text.normalize('NFKC').toLowerCase();
   const words = unified.match(WORD) ?? [];
   const numbers = new Set([...inDigits(unified), ...spelt(words), ...(unified.match(HAN_NUMBER) ?? []).map(hanNumber)]);
@@ -119,7 +119,7 @@ const UNITS = [
 const COUNTED_MAX = 400;
 
 /** Whether a date stands among what was said, or follows from when it was: moments of the speakers' own clocks. */
-export function datesFrom({ numbers, months, weekdays }: Figures, moments: readonly number[]) {
+export function datesFrom({ numbers, months, weekdays }: Quantities, moments: readonly number[]) {
   const counts = [...numbers].filter((number) => number >= 1 && number <= COUNTED_MAX);
   const days = [...new Set(moments.map(dayOf))];
   const years = days.map((day) => monthOf(day).year);
@@ -337,7 +337,7 @@ const WEEKDAY_OF = tableOf({
 export const isCalendarWord = (word: string): boolean => MONTH_OF.has(word) || WEEKDAY_OF.has(word);
 
 /** Words of numbers and dates, which are held against what was said by what they come to. */
-export const FIGURE_WORDS = [...VALUE_OF.keys(), ...MONTH_OF.keys(), ...WEEKDAY_OF.keys()].filter(
+export const QUANTITY_WORDS = [...VALUE_OF.keys(), ...MONTH_OF.keys(), ...WEEKDAY_OF.keys()].filter(
   (word) => !DOUBTFUL.has(word),
 );
 

@@ -38,8 +38,15 @@ function varied<Deps extends EngineDeps>({ deps, turn }: Varied<Deps>, changes: 
       return { ...gathered, rules: changedRules(gathered.rules, changes) };
     },
   };
+  const settings = {
+    ...ledger.settings,
+    terms: async (...asked: Parameters<typeof ledger.settings.terms>) => {
+      const terms = await ledger.settings.terms(...asked);
+      return { ...terms, rules: changedRules(terms.rules, changes) };
+    },
+  };
   return {
-    deps: { ...withChanges(deps, changes), ledger: { ...ledger, thoughts } },
+    deps: { ...withChanges(deps, changes), ledger: { ...ledger, thoughts, settings } },
     turn: { ...turn, settings: changedBatch(turn.settings, changes) },
   };
 }

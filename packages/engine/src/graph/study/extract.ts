@@ -122,11 +122,11 @@ export async function turnOf({ ledger }: EngineDeps, study: Study): Promise<Turn
   const { tenant, lane, owner, scope, consolidationId, epoch, attempts } = study;
   const consolidation = await ledger.thoughts.get(tenant, consolidationId);
   if (consolidation === null) throw missing(`consolidation ${consolidationId}`);
-  const { batchIds, createdAt } = consolidation;
+  const { batchIds, createdAt, variant } = consolidation;
   const settings = await settingsOf(ledger, consolidation);
   return {
     ...{ tenant, lane, owner, scope, consolidationId, epoch, attempts, batchIds, settings },
-    ...{ variant: null, generation: 0, claimedAt: createdAt, purpose: 'graph' as const },
+    ...{ variant, generation: 0, claimedAt: createdAt, purpose: 'graph' as const },
   };
 }
 

@@ -1,7 +1,8 @@
 import { fakeChat, NEVER, type Script, studyBench } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
+import { NO_BUDGET, startCanary, stopCanary } from '../../canaries/start.ts';
 import { EngineError } from '../../errors.ts';
-import type { ChatModel } from '../../ports/models.ts';
+import type { ChatCall, ChatModel } from '../../ports/models.ts';
 import { DEFAULT_TENANT, type LaneId } from '../../words.ts';
 import { type StudyOutcome, studyLane, sweepStudies } from './study-lane.ts';
 
@@ -177,5 +178,27 @@ describe('a study', () => {
     await bench.study();
     expect(await sweepStudies(bench.deps, { study })).toBe(0);
     expect(asked).toHaveLength(1);
+  });
+});
+
+describe('a study of what a canary made', () => {
+  it('is made with the model and rules of the canary, also once that is over', async () => {
+    const script = { extract_facts: () => ({ facts: [] }), extract_graph: found };
+    const [usual, tried] = [fakeChat(script), { ...fakeChat(script), name: 'tried' }];
+    const bench = await studyBench({ chat: usual, otherChat: (name) => (name === 'tried' ? tried : null) });
+    const asked = (calls: readonly ChatCall[]) => calls.filter(({ name }) => name === 'extract_graph');
+    const how = { bounds: {}, undo: 'manual', budget: NO_BUDGET } as const;
+    const steps = [{ share: 100, minMs: 60_000, minConsolidations: 1_000 }];
+    const changes = { model: 'tried', instructions: 'Remember cities.' };
+    const canary = await startCanary(bench.deps, { tenant: DEFAULT_TENANT, changes, steps, ...how });
+    await bench.post(['I live in Oslo.']);
+    await bench.run();
+    await stopCanary(bench.deps, { tenant: DEFAULT_TENANT, id: canary?.id ?? '' });
+    await bench.post(['I live in Bergen.'], { userId: 'bob' });
+    await bench.run();
+    await bench.study();
+    expect(asked(tried.calls)).toHaveLength(1);
+    expect(asked(usual.calls)).toHaveLength(1);
+    expect(asked(usual.calls)[0]?.user).toContain('Bergen');
   });
 });

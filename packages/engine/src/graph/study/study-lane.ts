@@ -1,3 +1,4 @@
+import { variantAsItWas } from '../../canaries/variant.ts';
 import type { EngineDeps } from '../../deps.ts';
 import { asEngineError, EngineError, FencedError, retryDelay } from '../../errors.ts';
 import { isDoubtful, modelsAway } from '../../models/away.ts';
@@ -171,7 +172,8 @@ async function failed(deps: StudyDeps, claimed: Study, error: EngineError): Prom
  * The turn of the graph for one applied consolidation, from its messages to applied statements. What was answered before a
  * crash is not asked again: answers are kept with those of the consolidation.
  */
-async function study(given: EngineDeps, claimed: Study, cancel: Cancellation): Promise<GraphPlan> {
+async function study(outer: EngineDeps, claimed: Study, cancel: Cancellation): Promise<GraphPlan> {
+  const given = await asItsConsolidation(outer, claimed);
   const terms = await given.ledger.settings.terms(claimed.tenant);
   const { tenant, lane } = claimed;
   const { rung } = await afford(given, { tenant, account: { lane }, terms, isExtra: true });
@@ -190,9 +192,13 @@ async function study(given: EngineDeps, claimed: Study, cancel: Cancellation): P
   return plan;
 }
 
+/** With the models and rules that the canary has with which the consolidation was made, if there was one. */
+const asItsConsolidation = async (deps: EngineDeps, claimed: Study): Promise<EngineDeps> =>
+  (await variantAsItWas(deps, await turnOf(deps, claimed))).deps;
+
 /** Whether a study failed only because the models are away: asked before its last try is counted. */
-async function isAway(given: EngineDeps, claimed: Study, cancel: Cancellation): Promise<boolean> {
-  const deps = studying(given, claimed);
+async function isAway(outer: EngineDeps, claimed: Study, cancel: Cancellation): Promise<boolean> {
+  const deps = studying(await asItsConsolidation(outer, claimed), claimed);
   return modelsAway(deps, { turn: await turnOf(deps, claimed), steps: ['graph'] }, cancel);
 }
 

@@ -41,6 +41,17 @@ test('a model as good as before passes, though five answers of a hundred are not
   expect(worseIn(await perform({ model: 'noisy' }))).toEqual([]);
 });
 
+test('what was known before the first batch of a case can be updated and ended in its runs', async () => {
+  const { perform } = await suiteBench(OWNERS, { worse: { regression: 'updates the wrong one' } }, 1);
+  const same = await perform();
+  const of = (report: SuiteReport, name: string) => report.figures.find(({ figure }) => figure === name);
+  for (const figure of ['targets_hit', 'deletes_kept', 'stale']) {
+    expect(of(same, figure)?.n.variant, figure).toBeGreaterThan(3);
+    expect([figure, of(same, figure)?.variant]).toEqual([figure, of(same, figure)?.baseline]);
+  }
+  expect(worseIn(await perform({ model: 'worse' }))).toContain('targets_hit');
+});
+
 test('a run that is cut off again and again ends as one that is not', async () => {
   const { bench, sweep, start, stored, perform } = await suiteBench(OWNERS);
   const whole = await perform();

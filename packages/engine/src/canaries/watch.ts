@@ -54,12 +54,12 @@ export function canaryWatch({
   let known: Known = new Map();
   return async (canary) => {
     const { id, tenant, bounds, createdAt, stepAt } = canary;
-    const beside = (canary.steps[canary.step]?.share ?? 0) < 100 ? 'others' : 'before';
+    const beside = besideOf(canary);
     const now = tools.now();
     const own = await ledger.canaries.watched(tenant, id, { since: createdAt, until: now, limit: WATCHED });
     const count = own.length < WATCHED ? own.length : await ledger.canaries.appliedSince(id, 0);
     const last = watchedFrom(canary.watched);
-    if (last !== null && last.looks > 0 && last.beside === beside && count < last.nextAt) return last;
+    if (last !== null && isStillRight(last, { beside, count })) return last;
     const times = beside === 'others' ? { since: createdAt, until: now } : { since: 0, until: stepAt };
     const others = await ledger.canaries.watched(tenant, null, { ...times, limit: WATCHED });
     const measured: Known = new Map();
@@ -80,6 +80,12 @@ export function canaryWatch({
     };
   };
 }
+
+const besideOf = ({ steps, step }: Canary): Watched['beside'] =>
+  (steps[step]?.share ?? 0) < 100 ? 'others' : 'before';
+
+const isStillRight = (last: Watched, now: { readonly beside: Watched['beside']; readonly count: number }): boolean =>
+  last.looks > 0 && last.beside === now.beside && now.count < last.nextAt;
 
 /** Of looks without end these shares are 1 together: c / ((n + c − 1)(n + c)) is the difference of c / (n + c − 1) and c / (n + c). */
 const shareOfLook = (look: number): number => EARLY_LOOKS / ((look + EARLY_LOOKS - 1) * (look + EARLY_LOOKS));

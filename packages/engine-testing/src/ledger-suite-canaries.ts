@@ -208,20 +208,26 @@ export function describeCanaries(bench: () => Bench): void {
       await expectConserved(b.ledger, TENANT);
     });
 
-    it('lets what was parked with its changes wait again', async () => {
+    it('lets what was parked with its changes wait again, in the windows that it had', async () => {
       const b = bench();
       const { id } = await started(b);
       const { batch, turn } = await claimedBatch(b);
       await fail(b, turn, { retryable: false });
+      const { batch: second, turn: later } = await claimedBatch(b);
+      await fail(b, later, { retryable: false });
       await over(b, { id }, { from: 'running', to: 'halted' });
       await hold(b, id);
-      expect(await b.ledger.canaries.work(id, turn.lane, 10)).toEqual({ consolidations: [], parked: [batch.id] });
+      const parked = [batch.id, second.id];
+      expect(await b.ledger.canaries.work(id, turn.lane, 10)).toEqual({ consolidations: [], parked });
       await b.ledger.canaries.replay('cny_other', turn.lane, { batchIds: [batch.id], now: b.tools.now() });
       expect((await batchOf(b, batch.id)).state).toBe('parked');
-      await b.ledger.canaries.replay(id, turn.lane, { batchIds: [batch.id], now: b.tools.now() });
+      await b.ledger.canaries.replay(id, turn.lane, { batchIds: parked, now: b.tools.now() });
       expect((await batchOf(b, batch.id)).state).toBe('pending');
       expect((await b.ledger.canaries.work(id, turn.lane, 10)).parked).toEqual([]);
-      expect(await b.ledger.canaries.lanes(id, { limit: 10 })).toMatchObject([{ batches: 1, consolidations: 0 }]);
+      expect(await b.ledger.canaries.lanes(id, { limit: 10 })).toMatchObject([{ batches: 2, consolidations: 0 }]);
+      expect(await b.ledger.canaries.again(id, turn.lane), 'the undo is not over before').toMatchObject({ open: 2 });
+      await b.ledger.canaries.letGo(id, turn.lane, { state: 'replayed', now: b.tools.now() });
+      expect((await nextTurn(b)).batchIds).toEqual([batch.id]);
     });
 
     it('keeps what a person approved of it, if the undo says so', async () => {

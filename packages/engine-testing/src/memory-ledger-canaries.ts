@@ -16,7 +16,7 @@ import {
 } from '@slowwave/engine';
 import { replayBatches } from './memory-ledger-batches.ts';
 import { pageOf } from './memory-ledger-page.ts';
-import { type CanaryLaneRow, type CanaryRow, change, rowOf, type State } from './memory-ledger-state.ts';
+import { type BatchRow, type CanaryLaneRow, type CanaryRow, change, rowOf, type State } from './memory-ledger-state.ts';
 import { isStanding, pinnedOf, raised, wake } from './memory-ledger-turns.ts';
 import { write as writeUndo } from './memory-ledger-undos.ts';
 import { notifyWebhooks } from './memory-ledger-webhooks.ts';
@@ -123,6 +123,7 @@ export function memoryCanaries(state: State): CanaryStore {
     replay: async (canary, lane, { batchIds: ids, now }) => {
       const row = state.lanes.get(lane);
       if (row?.held !== canary) return;
+      for (const batch of ids.map((one) => rowOf(state.batches, one))) keepParked(state, batch);
       const { replayed } = replayBatches(state, { tenant: row.tenant, ids }, now);
       note(state, { canary, lane }, { consolidations: 0, replayed, expected: NOTHING_SPENT });
     },
@@ -138,6 +139,12 @@ export function memoryCanaries(state: State): CanaryStore {
     },
     mark: async (canary, lane, how) => change(rowOf(state.canaryLanes, keyOf({ canary, lane })), how),
   };
+}
+
+/** What was parked together is consolidated together again, as what was undone is. */
+function keepParked(state: State, batch: BatchRow): void {
+  if (batch.state !== 'parked' || batch.consolidationId === null || state.stripped.has(batch.id)) return;
+  change(batch, { formers: [...batch.formers, batch.consolidationId] });
 }
 
 const ENDED: readonly string[] = ['applied', 'parked', 'undone'];

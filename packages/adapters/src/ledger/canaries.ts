@@ -108,6 +108,7 @@ export const canaryStore = storeOf<CanaryStore>('canaries', {
   replay: write(function* (canary, lane, { batchIds, now }) {
     const row = yield* lockLane(lane);
     if (row === null || row.held !== canary) return;
+    yield* keepParked(lane, batchIds);
     const { replayed } = yield* waitAgain(row.tenant, batchIds, { now });
     yield* note(canary, lane, { consolidations: 0, replayed, expected: NOTHING_SPENT });
   }),
@@ -293,6 +294,25 @@ function* unpinWindow(lane: LaneRow, id: string, now: number): Script<void> {
 const UNPIN = `
   UPDATE batches SET state = 'pending', stage = 'waiting', claimed_at = NULL, consolidation_id = NULL,
     formers = n.formers::jsonb
+  FROM (SELECT value ->> 'id' AS id, value ->> 'formers' AS formers FROM :rows AS r) AS n
+  WHERE batches.id = n.id`;
+
+/** What was parked together is consolidated together again, as what was undone is. */
+function* keepParked(lane: LaneId, ids: readonly string[]): Script<void> {
+  const parked = yield* all<{ id: string; consolidation: string; formers: string }>(SELECT_PARKED_OF, { lane, ids });
+  const rows = parked.map(({ id, consolidation, formers }) => ({
+    id,
+    formers: JSON.stringify([...JSON.parse(formers), consolidation]),
+  }));
+  yield* run(KEEP_FORMERS, { rows });
+}
+
+const SELECT_PARKED_OF = `
+  SELECT id, consolidation_id AS consolidation, formers FROM batches
+  WHERE id IN :ids AND +lane = @lane AND +state = 'parked' AND stripped_at IS NULL AND consolidation_id IS NOT NULL`;
+
+const KEEP_FORMERS = `
+  UPDATE batches SET formers = n.formers::jsonb
   FROM (SELECT value ->> 'id' AS id, value ->> 'formers' AS formers FROM :rows AS r) AS n
   WHERE batches.id = n.id`;
 

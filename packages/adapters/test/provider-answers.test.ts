@@ -294,6 +294,16 @@ describe('how long an answer may be', () => {
     expect(limits()).toEqual([[32_000, undefined]]);
   });
 
+  test('a question that has room for fewer tokens asks for no more', async () => {
+    server.setScript(() => message({ content: FACTS }));
+    await connected().ask({ ...CALL, answerMost: 70 }, NEVER);
+    await connected({ maxOutputTokens: null }).ask({ ...CALL, answerMost: 70 }, NEVER);
+    expect(limits()).toEqual([
+      [70, undefined],
+      [70, undefined],
+    ]);
+  });
+
   test('is said by the older name to servers that refuse the newer one, and not at all where both are refused', async () => {
     server.setScript(({ request }) => {
       const name = ['max_completion_tokens', 'max_tokens'].find((known) => known in request);

@@ -83,11 +83,27 @@ export function describeSuites(bench: () => Bench): void {
       const { results } = await b.ledger.suites.runs(TENANT, suite.id, ALL);
       expect(results.map(({ id }) => id)).toEqual([second, first]);
       expect((await b.ledger.suites.runs(OTHER_TENANT, suite.id, ALL)).results).toEqual([]);
-      expect(await b.ledger.replays.spend(first, { tokens: 60, budget: 100 })).toBe(true);
-      expect(await b.ledger.replays.spend(first, { tokens: 60, budget: 100 })).toBe(false);
-      expect(await b.ledger.replays.spend(first, { tokens: -20, budget: 100 })).toBe(true);
-      expect(await b.ledger.replays.spend(first, { tokens: 60, budget: 100 })).toBe(true);
-      expect(await b.ledger.replays.get(TENANT, first)).toMatchObject({ kind: 'suite', spent: 100 });
+      const reserve = (id: string, least: number, most = least) => {
+        const now = b.tools.now();
+        return b.ledger.replays.reserve(first, { id, least, most, budget: 100, now, until: now + SECOND });
+      };
+      const [tried, another] = await Promise.all([reserve('one', 60), reserve('two', 60)]);
+      expect(
+        [tried, another].filter((one) => one === 60),
+        'of two at once one has room',
+      ).toHaveLength(1);
+      const open = tried === null ? 'two' : 'one';
+      expect(await reserve('three', 20, 200), 'what is left').toBe(40);
+      expect(await reserve('four', 1)).toBeNull();
+      await b.ledger.replays.settle(first, { id: open, tokens: 30 });
+      expect(await b.ledger.replays.get(TENANT, first)).toMatchObject({
+        ...{ kind: 'suite', spent: 30 },
+        reserved: [{ id: 'three', tokens: 40 }],
+      });
+      b.tools.advance(SECOND);
+      expect(await reserve('five', 70), 'whoever had reserved the others has died').toBe(70);
+      await b.ledger.replays.settle(first, { id: 'five', tokens: 70 });
+      expect(await b.ledger.replays.get(TENANT, first)).toMatchObject({ spent: 100, reserved: [] });
       expect(await b.ledger.replays.get(TENANT, second)).toMatchObject({ spent: 0 });
     });
   });

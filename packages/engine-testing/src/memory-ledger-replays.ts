@@ -12,6 +12,7 @@ import {
   type TenantId,
   withoutOwner,
 } from '@slowwave/engine';
+import { withReservation } from '@slowwave/engine/storing';
 import { replayBatches, viewOf } from './memory-ledger-batches.ts';
 import { pageOf } from './memory-ledger-page.ts';
 import { type BatchRow, change, type ReplayRow, rowOf, type State } from './memory-ledger-state.ts';
@@ -42,11 +43,17 @@ export function memoryReplays(state: State): ReplayStore {
       return counts;
     },
     move: async (id, step) => move(rowOf(state.replays, id), step),
-    spend: async (id, { tokens, budget }) => {
+    reserve: async (id, asked) => {
       const row = rowOf(state.replays, id);
-      if (row.spent + tokens > budget) return false;
+      const reserved = withReservation(row, asked);
+      if (reserved === null) return null;
+      row.reserved = reserved;
+      return reserved.at(-1)?.tokens ?? null;
+    },
+    settle: async (id, { id: call, tokens }) => {
+      const row = rowOf(state.replays, id);
+      row.reserved = row.reserved.filter((one) => one.id !== call);
       row.spent += tokens;
-      return true;
     },
     forget: async (tenant, owner) => {
       for (const row of state.replays.values()) {
@@ -74,6 +81,7 @@ function create(state: State, replay: NewReplay): ReplayCreated {
     ...{ id, tenant, kind, filter, changes, matched, key: idempotency, createdAt: now, dueAt: now },
     state: 'preparing',
     spent: 0,
+    reserved: [],
     failure: null,
     result: null,
     finishedAt: null,

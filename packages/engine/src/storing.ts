@@ -81,3 +81,4 @@ export { besideOwner, compareSaid, ownerOf } from './words.ts';
  * What stores need of the engine, and nothing that brings the pipeline or the contracts with it. The threads of a store load
  * this file instead of the whole engine, which would cost each of them more time than all of its own code.
  */
+export { type Reservation, withReservation } from './suites/reservations.ts';

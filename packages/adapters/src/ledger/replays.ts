@@ -8,8 +8,8 @@ import type {
   ReplayStore,
   TenantId,
 } from '@slowwave/engine';
-import { withoutOwner } from '@slowwave/engine/storing';
-import { read, snapshot, statement, storeOf, write } from './access.ts';
+import { type Reservation, withoutOwner, withReservation } from '@slowwave/engine/storing';
+import { read, snapshot, storeOf, write } from './access.ts';
 import { waitAgain } from './batches.ts';
 import { loadMemories } from './loading.ts';
 import { askedFor, type Listing, laneOfUser, newestFirst, where } from './page.ts';
@@ -78,8 +78,19 @@ export const replayStore = storeOf<ReplayStore>('replays', {
   move: write(function* (id, step) {
     return (yield* run(MOVE, { id, ...stepColumns(step) })) === 1;
   }),
-  spend: statement(function* (id, call) {
-    return (yield* run(SPEND, { id, ...call })) === 1;
+  reserve: write(function* (id, asked) {
+    const row = yield* first<StandingRow>(LOCK_STANDING, { id });
+    if (row === null) return null;
+    const reserved = withReservation({ spent: row.spent, reserved: JSON.parse(row.reserved) }, asked);
+    if (reserved === null) return null;
+    yield* run(KEEP_STANDING, { id, spent: row.spent, reserved: JSON.stringify(reserved) });
+    return reserved.at(-1)?.tokens ?? null;
+  }),
+  settle: write(function* (id, call) {
+    const row = yield* first<StandingRow>(LOCK_STANDING, { id });
+    if (row === null) return;
+    const others = (JSON.parse(row.reserved) as Reservation[]).filter((one) => one.id !== call.id);
+    yield* run(KEEP_STANDING, { id, spent: row.spent + call.tokens, reserved: JSON.stringify(others) });
   }),
   /** Tenants have few replays that name anybody. */
   forget: write(function* (tenant, owner) {
@@ -170,7 +181,9 @@ const MOVE = `
     expires_at = CASE WHEN @setsExpiry = 1 THEN @expiresAt ELSE expires_at END
   WHERE id = @id AND state = @from`;
 
-const SPEND = 'UPDATE replays SET spent = spent + @tokens WHERE id = @id AND spent + @tokens <= @budget';
+type StandingRow = Pick<ReplayRow, 'spent' | 'reserved'>;
+const LOCK_STANDING = 'SELECT spent, reserved FROM replays WHERE id = @id FOR UPDATE';
+const KEEP_STANDING = 'UPDATE replays SET spent = @spent, reserved = @reserved::jsonb WHERE id = @id';
 
 const SELECT_NAMING = `
   SELECT * FROM replays WHERE tenant = @tenant AND (result IS NOT NULL OR filter ->> 'userId' IS NOT NULL)
@@ -180,7 +193,7 @@ const SELECT_EVENTS = `
   SELECT * FROM events WHERE memory_id IN :ids AND recorded_at < @before ORDER BY memory_id, revision`;
 
 /** A replay as it is stored. */
-interface ReplayRow extends ColumnsOf<Replay, 'filter' | 'changes' | 'failure' | 'result'> {
+interface ReplayRow extends ColumnsOf<Replay, 'filter' | 'changes' | 'failure' | 'result' | 'reserved'> {
   /** The last batch that was looked at, by acceptance and id. */
   readonly after_at: number;
   readonly after_id: string;
@@ -198,6 +211,7 @@ const replayFrom = (row: ReplayRow): Replay => ({
   result: row.result === null ? null : JSON.parse(row.result),
   createdAt: row.created_at,
   spent: row.spent,
+  reserved: JSON.parse(row.reserved),
   finishedAt: row.finished_at,
   expiresAt: row.expires_at,
 });

@@ -477,6 +477,8 @@ CREATE TABLE replays (
   created_at bigint NOT NULL,
   finished_at bigint,
   spent bigint NOT NULL DEFAULT 0,
+  -- What open calls may use besides.
+  reserved jsonb NOT NULL DEFAULT '[]',
   expires_at bigint,
   UNIQUE (tenant, key)
 );

@@ -134,9 +134,11 @@ export function outputLimit(
   known: Manners,
 ): number | null {
   if (known.limit === 'none' || 'max_completion_tokens' in extraBody || 'max_tokens' in extraBody) return null;
+  const { answerMost } = call;
   const usual = Math.min(OUTPUT_PER_INPUT * promptTokens(call) + OUTPUT_LEAST, OUTPUT_MOST);
   const wanted = maxOutputTokens === undefined ? usual : maxOutputTokens;
-  return wanted === null ? null : Math.min(wanted, known.outputMax ?? wanted);
+  if (wanted === null) return answerMost ?? null;
+  return Math.min(wanted, known.outputMax ?? wanted, answerMost ?? wanted);
 }
 
 const promptOf = ({ system, user }: ChatCall): string => system + user;

@@ -102,6 +102,24 @@ test('a run ends where its budget does, and never uses more', async () => {
   expect(run.spent).toBeLessThanOrEqual(budget);
 });
 
+test('what a worker that died had reserved of a budget is free again when it lapses, and the run waits for it', async () => {
+  const { bench, sweep, start, stored } = await suiteBench(4);
+  const budget = 100_000;
+  const id = await start({}, budget);
+  const { replays } = bench.deps.ledger;
+  const now = bench.tools.now();
+  const dead = { id: 'cal_dead', least: 99_000, most: 99_000, budget, now, until: now + 10 * 60_000 };
+  expect(await replays.reserve(id, dead)).toBe(99_000);
+  await sweep();
+  await someTurns(bench, 40);
+  await sweep();
+  expect(await stored(id), 'nobody has used it').toMatchObject({ state: 'running', spent: 0 });
+  bench.tools.advance(10 * 60_000);
+  await bench.run();
+  await sweep();
+  expect(await stored(id)).toMatchObject({ state: 'done', reserved: [] });
+});
+
 test('who is erased is in no case, no space and no example any more', async () => {
   const { bench, sweep, suite, perform } = await suiteBench(OWNERS, {
     worse: { regression: 'halves recall' },

@@ -13,6 +13,8 @@ export interface ChatCall {
   readonly schema: JsonObject;
   /** How often it was asked before without a usable answer; each time it is asked in another way. Missing: never. */
   readonly again?: number;
+  /** No answer may have more tokens. Missing: as many as the model's settings allow. */
+  readonly answerMost?: number;
   /** Addresses of images that stand in the user message: http(s) URLs, or data URLs. */
   readonly images?: readonly string[];
   /**

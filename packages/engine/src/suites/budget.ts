@@ -4,11 +4,16 @@ import { spaceOf } from '../ids.ts';
 import type { Replay } from '../ports/ledger/replays.ts';
 import type { ChatModel } from '../ports/models.ts';
 import type { LaneId } from '../words.ts';
+import { openAt } from './reservations.ts';
 
-/** Answers are seldom longer; what is longer is counted when it is there. */
+/** With less room no answer is begun. */
 export const ROOM_FOR_ANSWER = 4_000;
+/** What models write at most: as much is reserved, as long as there is so much. */
+const ANSWER_MOST = 32_000;
 /** Tokenizers of models differ from the one that counts here. */
 const LONGER = 1.1;
+/** Longer than a call takes with all its tries. */
+const LAPSES_MS = 10 * 60_000;
 const LOOK_AGAIN_MS = 1_000;
 
 /** All that may be asked for a run, within its budget. */
@@ -26,9 +31,12 @@ export function chatsWithinBudget(deps: EngineDeps, run: Pick<Replay, 'id' | 'fi
   };
 }
 
-/** The budget of a run is spent before it is asked for: of workers that ask at once, none passes it. */
+/**
+ * The budget of a run is reserved before it is asked for, and no answer may be longer than its reservation: of workers that ask at
+ * once, none passes it. What a worker that died had reserved lapses.
+ */
 function withinBudget(
-  { ledger, tokenizer }: Pick<EngineDeps, 'ledger' | 'tokenizer'>,
+  { ledger, tokenizer, tools }: Pick<EngineDeps, 'ledger' | 'tokenizer' | 'tools'>,
   run: Pick<Replay, 'id' | 'filter'>,
   chat: ChatModel,
 ): ChatModel {
@@ -36,18 +44,22 @@ function withinBudget(
   return {
     name: chat.name,
     ask: async (call, cancel) => {
-      const tokens = Math.ceil(tokenizer.count(call.system + call.user) * LONGER) + ROOM_FOR_ANSWER;
-      if (!(await ledger.replays.spend(run.id, { tokens, budget }))) throw budgetReached();
-      let used = 0;
+      const prompt = Math.ceil(tokenizer.count(call.system + call.user) * LONGER);
+      const id = tools.id('cal');
+      const now = tools.now();
+      const room = { least: prompt + ROOM_FOR_ANSWER, most: prompt + ANSWER_MOST };
+      const reserved = await ledger.replays.reserve(run.id, { id, ...room, budget, now, until: now + LAPSES_MS });
+      if (reserved === null) throw budgetReached();
+      let tokens = 0;
       try {
-        const answer = await chat.ask(call, cancel);
-        used = answer.usage.promptTokens + answer.usage.completionTokens;
+        const answer = await chat.ask({ ...call, answerMost: reserved - prompt }, cancel);
+        tokens = answer.usage.promptTokens + answer.usage.completionTokens;
         return answer;
       } catch (error) {
-        used = wasAsked(error, cancel) ? tokens : 0;
+        tokens = wasAsked(error, cancel) ? prompt + ROOM_FOR_ANSWER : 0;
         throw error;
       } finally {
-        await ledger.replays.spend(run.id, { tokens: used - tokens, budget: Number.MAX_SAFE_INTEGER });
+        await ledger.replays.settle(run.id, { id, tokens });
       }
     },
   };
@@ -62,8 +74,12 @@ const budgetReached = (): EngineError =>
     retryAfterMs: LOOK_AGAIN_MS,
   });
 
-/** Whether nothing of a run goes on because its budget is used up. */
-export async function isOutOfBudget({ ledger }: Pick<EngineDeps, 'ledger'>, replay: Replay): Promise<boolean> {
+/** Whether nothing of a run goes on because its budget is used up. What is reserved may yet be given back. */
+export async function isOutOfBudget(
+  { ledger, tools }: Pick<EngineDeps, 'ledger' | 'tools'>,
+  replay: Replay,
+): Promise<boolean> {
+  if (openAt(replay.reserved, tools.now()).length > 0) return false;
   const space = spaceOf({ tenant: replay.tenant, replay: replay.id });
   const { batches } = await ledger.replays.match(space, { states: ['consolidating'] }, LOOKED_AT);
   const open = lanesOf(batches);

@@ -1,3 +1,4 @@
+import type { AskedReservation, Reservation } from '../../suites/reservations.ts';
 import type {
   BatchState,
   Failure,
@@ -60,8 +61,9 @@ export interface Replay {
   readonly changes: JsonObject;
   /** Batches that matched when it was asked for. */
   readonly matched: number;
-  /** Tokens that the run of a suite has used, with what its open calls may use. */
+  /** Tokens that the run of a suite has used, and what its open calls may use besides. */
   readonly spent: number;
+  readonly reserved: readonly Reservation[];
   readonly failure: Failure | null;
   readonly result: JsonObject | null;
   readonly createdAt: Millis;
@@ -136,8 +138,10 @@ export interface ReplayStore {
   states(id: string): Promise<Readonly<Partial<Record<BatchState, number>>>>;
   /** false: it is not in that state. */
   move(id: string, step: ReplayStep): Promise<boolean>;
-  /** Counts tokens of a run, unless that would pass its budget; fewer than none are given back. false: it would. */
-  spend(id: string, call: { readonly tokens: number; readonly budget: number }): Promise<boolean>;
+  /** Reserves tokens for a call of a run, as many as there are up to what it may take. null: too few are left of its budget. */
+  reserve(id: string, asked: AskedReservation): Promise<number | null>;
+  /** The call is over and has used so many; its reservation goes. */
+  settle(id: string, call: { readonly id: string; readonly tokens: number }): Promise<void>;
   /** Filters no longer name the owner, and results no longer mention it. */
   forget(tenant: TenantId, owner: Owner): Promise<void>;
   /** Memories of a lane with what was recorded of them before a moment, by id; `after` is the last one's. */

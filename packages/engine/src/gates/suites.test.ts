@@ -1,14 +1,21 @@
-import { type EngineBench, NEVER, suiteBench, worseIn } from '@slowwave/engine-testing';
+import { type EngineBench, NEVER, scope, suiteBench, worseIn } from '@slowwave/engine-testing';
 import { describe, expect, test } from 'vitest';
 import { eraseOwner } from '../erasure/erase.ts';
 import { requestErasure } from '../erasure/request.ts';
-import { spaceOf } from '../ids.ts';
+import type { FigureName } from '../figures/figures.ts';
+import { ownerBitsOf, spaceOf } from '../ids.ts';
+import { liveVersion } from '../memories/evolve.ts';
 import type { Replay } from '../ports/ledger/replays.ts';
+import type { SuiteCase } from '../ports/ledger/suites.ts';
+import { contentOf } from '../suites/content.ts';
+import { recordSuite } from '../suites/record.ts';
 import type { SuiteReport } from '../suites/report.ts';
 import { takeTurn } from '../turns/take-turn.ts';
-import { DEFAULT_TENANT } from '../words.ts';
+import { terms } from '../text/terms.ts';
+import { DEFAULT_TENANT, type LaneId, type Memory } from '../words.ts';
 
 const OWNERS = 16;
+const OF_QUESTIONS: readonly FigureName[] = ['recall', 'abstained', 'context_tokens'];
 const QUEUE = { erase: async () => {}, forgetLane: async () => {} };
 
 test('a suite of what was recorded, run again as it was, passes with the same figures', async () => {
@@ -16,7 +23,70 @@ test('a suite of what was recorded, run again as it was, passes with the same fi
   const report = await perform();
   expect(cases).toBe(OWNERS);
   expect(report).toMatchObject({ passed: true, baseline: null, lost: 0, batches: { parked: 0 } });
-  for (const { figure, baseline, variant } of report.figures) expect([figure, variant]).toEqual([figure, baseline]);
+  // What a search finds was not measured in life: only a run without changes can be held against.
+  const measured = report.figures.filter(({ figure }) => !OF_QUESTIONS.includes(figure));
+  for (const { figure, baseline, variant } of measured) expect([figure, variant]).toEqual([figure, baseline]);
+});
+
+test('stored questions are those that people asked, or follow from what was said, and are found as long as nothing is lost', async () => {
+  const { bench, suite, perform } = await suiteBench(OWNERS, { forgetful: { regression: 'halves recall' } });
+  const cases = (await bench.deps.ledger.suites.cases(suite.id, { after: -1, limit: 100 })).map(contentOf);
+  for (const { questions, stored } of cases) {
+    const answered = questions.filter(({ expects }) => expects.length > 0);
+    expect(answered.length).toBeGreaterThan(3);
+    for (const { expects } of answered) expect(stored?.live).toEqual(expect.arrayContaining([...expects]));
+  }
+  const before = await perform();
+  const after = await perform({ model: 'forgetful' });
+  const of = (report: SuiteReport, name: string) => report.figures.find(({ figure }) => figure === name);
+  expect(of(before, 'recall')?.variant).toBeGreaterThan(0.9);
+  expect(of(after, 'recall')).toMatchObject({ verdict: 'worse', baseline: of(before, 'recall')?.variant });
+  expect(of(after, 'recall')?.n.variant).toBe(
+    cases.flatMap(({ questions }) => questions.filter(({ expects }) => expects.length > 0)).length,
+  );
+});
+
+test('what somebody asked comes before what is made up, and each owner is asked something that nobody told', async () => {
+  const { bench } = await suiteBench(2);
+  const { ledger } = bench.deps;
+  const [memory] = await bench.memories('user-0');
+  const text = liveVersion(memory as Memory)?.text ?? '';
+  const told = [{ kind: 'memory', id: memory?.id ?? '', version: memory?.versions.at(-1)?.number ?? 1 }] as const;
+  await ledger.receipts.append([
+    {
+      ...{
+        id: bench.tools.id(
+          'rcp',
+          ownerBitsOf(bench.tools, { tenant: DEFAULT_TENANT, owner: { kind: 'user', id: 'user-0' } }),
+        ),
+        tenant: DEFAULT_TENANT,
+        lane: memory?.lane as LaneId,
+        at: bench.tools.now(),
+        route: 'search',
+      },
+      ...{
+        scope: scope({ userId: 'user-0' }),
+        ownApp: false,
+        question: 'Where is her home these days?',
+        filters: null,
+        asOf: null,
+      },
+      ...{ position: 1, told },
+    },
+  ]);
+  const asked = { tenant: DEFAULT_TENANT, name: 'again', owners: 2, batchesPerOwner: 10, masked: false };
+  const made = await recordSuite(bench.deps, asked);
+  const suite = made.kind === 'recorded' ? made.suite.id : '';
+  const cases = await ledger.suites.cases(suite, { after: -1, limit: 10 });
+  const ofFirst = contentOf(cases.find(({ owner }) => owner.id === 'user-0') as SuiteCase).questions;
+  expect(ofFirst[0]).toEqual({ query: 'Where is her home these days?', expects: [text] });
+  for (const one of cases) {
+    const { questions, memories, batches } = contentOf(one);
+    const unanswered = questions.filter(({ expects }) => expects.length === 0);
+    expect(unanswered).toHaveLength(2);
+    const known = new Set(terms(JSON.stringify([memories, batches])));
+    expect(unanswered.flatMap(({ query }) => terms(query)).filter((term) => known.has(term))).toEqual([]);
+  }
 });
 
 // Three of the twelve: `./scripts/prove gate` tries them all, and 200 runs of an unchanged model.

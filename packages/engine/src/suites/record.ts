@@ -6,6 +6,7 @@ import { evolve, liveVersion } from '../memories/evolve.ts';
 import { textOfContent } from '../messages/messages.ts';
 import type { Batch } from '../ports/ledger/batches.ts';
 import { pages } from '../ports/ledger/page.ts';
+import type { Receipt } from '../ports/ledger/receipts.ts';
 import type { Suite, SuiteCase } from '../ports/ledger/suites.ts';
 import type { Consolidation } from '../ports/ledger/thoughts.ts';
 import { asIfAll, type LaneInLife, lanesInLife, livesBefore, messagesOf } from '../replays/lives.ts';
@@ -20,6 +21,7 @@ import {
   type Owner,
   type TenantId,
 } from '../words.ts';
+import { questionsOf, receiptsByLane } from './asked.ts';
 import { type CaseBatch, type CaseContent, type KnownMemory, storedContent } from './content.ts';
 import { madeBy } from './outcome.ts';
 
@@ -55,9 +57,10 @@ export async function recordSuite(deps: Deps, asked: RecordAsked): Promise<Recor
   const { tenant, name, masked } = asked;
   if ((await ledger.suites.find(tenant, name)) !== null) return { kind: 'name_taken' };
   const candidates: Candidate[] = [];
+  const receipts = await receiptsByLane(deps, tenant);
   for (const owner of await ownersByHash(deps, asked)) {
     if (candidates.length >= asked.owners * CANDIDATES) break;
-    const recorded = await recordOwner(deps, { ...asked, owner });
+    const recorded = await recordOwner(deps, { ...asked, owner, receipts });
     if (recorded !== null) candidates.push(recorded);
     await tools.breathe();
   }
@@ -103,10 +106,16 @@ function stratified(candidates: readonly Candidate[], count: number): readonly C
   return chosen.slice(0, count);
 }
 
+interface RecordedOwner {
+  readonly owner: Owner;
+  /** What was asked lately. */
+  readonly receipts: ReadonlyMap<LaneId, readonly Receipt[]>;
+}
+
 /** null: there is nothing of it to be consolidated again, or not all of it is kept. */
 async function recordOwner(
   deps: Deps,
-  { tenant, owner, batchesPerOwner }: RecordAsked & { readonly owner: Owner },
+  { tenant, owner, batchesPerOwner, receipts }: RecordAsked & RecordedOwner,
 ): Promise<Candidate | null> {
   const { ledger, tools } = deps;
   const lane = await ledger.lanes.find(tenant, owner);
@@ -123,7 +132,7 @@ async function recordOwner(
   if (ids.length === 0 || (await ledger.retention.withoutMessages(tenant, ids)).length > 0) return null;
   const [life] = await lanesInLife(deps, batches, tools.now());
   if (life === undefined || [...life.own.values()].some(({ details }) => details?.removed !== undefined)) return null;
-  const content = await contentOfLife(deps, { life, windows });
+  const content = await contentOfLife(deps, { tenant, life, windows, receipts: receipts.get(lane.id) ?? [] });
   return content === null ? null : { owner, lane: lane.id, content, stratum: stratumOf(content) };
 }
 
@@ -148,9 +157,16 @@ async function windowsOf({ ledger }: Deps, known: readonly Batch[], count: numbe
   return windows;
 }
 
+interface RecordedLife {
+  readonly tenant: TenantId;
+  readonly life: LaneInLife;
+  readonly windows: readonly Window[];
+  readonly receipts: readonly Receipt[];
+}
+
 async function contentOfLife(
   deps: Deps,
-  { life, windows }: { readonly life: LaneInLife; readonly windows: readonly Window[] },
+  { tenant, life, windows, receipts }: RecordedLife,
 ): Promise<CaseContent | null> {
   const memories: KnownMemory[] = [];
   for await (const page of livesBefore(deps, life)) {
@@ -173,13 +189,18 @@ async function contentOfLife(
     for (const batch of some) batches.push({ ...(await batchOf(deps, batch)), window });
   const said = batches.flatMap(({ messages }) => messages).map(({ content }) => textOfContent(content));
   if (batches.some(({ messages }) => messages.some(({ content }) => isWithheld(content)))) return null;
+  const stored = { ...made.outcome, live: held.map(({ text }) => text) };
   return {
     language: languageOf(said.join('\n')),
     memories,
     batches,
-    stored: { ...made.outcome, live: held.map(({ text }) => text) },
+    stored,
     measured: { figures: made.figures, calls: made.calls, tokens: made.tokens },
-    questions: [],
+    questions: await questionsOf(
+      deps,
+      { tenant, receipts },
+      { stored, said: [...said, ...memories.map(({ text }) => text)] },
+    ),
   };
 }
 

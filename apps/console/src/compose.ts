@@ -120,7 +120,7 @@ export function manageDeps({
     images,
     preview: fewPreviews((asked, cancel) => preview(deps, asked, cancel)),
     questions: (thought, cancel) => questionsOf(deps, thought, cancel),
-    examine: (how) => examine(deps, how),
+    examine: (how) => examine({ ...deps, thinker: deps }, how),
     queues: Object.values(QUEUES).map(({ name }) => queueFor(connection, name)),
     replayLane: replayLane({ ledger, tools, log, nudge, forgetFailed }),
   };

@@ -166,7 +166,7 @@ function measureDoctor(metrics: Registry, deps: EngineDeps): void {
 }
 
 const quick = (deps: EngineDeps): Promise<Examination> =>
-  examine(deps, { depth: 'quick', cancel: new AbortController().signal });
+  examine({ ...deps, thinker: deps }, { depth: 'quick', cancel: new AbortController().signal });
 
 /** How many turns of lanes are in the queue. An unavailable queue has no figures. */
 function measureQueue(metrics: Registry, schedule: Counting): void {

@@ -2,6 +2,7 @@ import type { PointPage } from '../ports/search-index.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { markerOf, sameMarker } from '../projection/project.ts';
 import type { LaneId, Millis, TenantId } from '../words.ts';
+import { checkGate } from './check-gate.ts';
 import {
   checkBatches,
   checkLanes,
@@ -51,10 +52,11 @@ const LOOK: Readonly<Record<CheckName, (examining: Examining) => Promise<Checked
   memories: checkMemories,
   plans: checkPlans,
   index: checkIndex,
+  gate: checkGate,
 };
 
 /** Of these the figures are at hand. */
-const QUICK: readonly CheckName[] = ['batches', 'lanes', 'parked', 'outbox', 'index'];
+const QUICK: readonly CheckName[] = ['batches', 'lanes', 'parked', 'outbox', 'index', 'gate'];
 
 /**
  * Checks what must hold between batches, lanes, memories, plans and the index, while others go on working. Changes

@@ -7,11 +7,22 @@ import { slicesOf } from '../ports/ledger/page.ts';
 import { type IndexPoint, type ShownPoint, shownPart } from '../ports/search-index.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { creditsOf, heard, pointsOf, pointsOfBatch } from '../projection/make-points.ts';
+import type { Thinker } from '../suites/setup.ts';
 import { canonical } from '../text/normalise.ts';
 import type { Memory, TenantId } from '../words.ts';
 
 /** What is looked at, in this order. */
-export const CHECKS = ['batches', 'lanes', 'parked', 'outbox', 'orphans', 'memories', 'plans', 'index'] as const;
+export const CHECKS = [
+  'batches',
+  'lanes',
+  'parked',
+  'outbox',
+  'orphans',
+  'memories',
+  'plans',
+  'index',
+  'gate',
+] as const;
 export type CheckName = (typeof CHECKS)[number];
 
 /**
@@ -40,6 +51,8 @@ export interface Checked {
 
 export type DoctorDeps = Pick<EngineDeps, 'ledger' | 'index' | 'embedder' | 'tools'> & {
   readonly settings: Pick<EngineSettings, 'messagesInIndex'>;
+  /** Missing: only stores are open, nobody thinks here. */
+  readonly thinker?: Thinker;
 };
 
 /** What a check works with. */

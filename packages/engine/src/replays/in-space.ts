@@ -6,6 +6,7 @@ import type { ThoughtStore } from '../ports/ledger/thoughts.ts';
 import type { Meter } from '../ports/meter.ts';
 import type { DECIDING, TenantSettings } from '../settings.ts';
 import { chatsWithinBudget } from '../suites/budget.ts';
+import type { Thinker } from '../suites/setup.ts';
 import type { TurnDeps } from '../turns/take-turn.ts';
 import { type BatchSettings, hasFacts, type JsonObject, type LaneId, type TenantId } from '../words.ts';
 
@@ -38,7 +39,10 @@ export async function depsInSpace(deps: EngineDeps, tenant: TenantId): Promise<E
 }
 
 /** What is configured for the process, as the changes have it. A model that is tried has no fallbacks. */
-export const withChanges = <Deps extends EngineDeps>(deps: Deps, changes: WhatIfChanges): Deps => ({
+export const withChanges = <Deps extends Thinker & Pick<EngineDeps, 'settings'>>(
+  deps: Deps,
+  changes: WhatIfChanges,
+): Deps => ({
   ...deps,
   ...(changes.model !== undefined && { chat: chatNamed(deps, changes.model, null), chats: {} }),
   settings: changedSettings(deps.settings, changes),

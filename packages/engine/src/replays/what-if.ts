@@ -8,7 +8,9 @@ import { isOutOfBudget } from '../suites/budget.ts';
 import type { QuestionDeps } from '../suites/questions.ts';
 import { reportOf } from '../suites/report.ts';
 import { prepareCases } from '../suites/run.ts';
+import { setupOf, type Thinker } from '../suites/setup.ts';
 import type { JsonObject, Millis, TenantId } from '../words.ts';
+import { changesFrom, withChanges } from './in-space.ts';
 import { lanesInLife } from './lives.ts';
 import { hasStudiesToMake } from './relations.ts';
 import { resultOf } from './result.ts';
@@ -43,7 +45,7 @@ const LOOK_AGAIN_MS = 2_000;
 const SLICE = 50;
 const OWNERS = 100;
 
-type WhatIfDeps = PrepareDeps & QuestionDeps;
+type WhatIfDeps = PrepareDeps & QuestionDeps & Thinker;
 
 /** What a worker does with a what-if or the run of a suite that is due. */
 async function workWhatIf(deps: WhatIfDeps, replay: Replay, cancel: Cancellation): Promise<void> {
@@ -130,7 +132,10 @@ const whatIfResult = async (deps: WhatIfDeps, replay: Replay) =>
 
 async function suiteReport(deps: WhatIfDeps, replay: Replay, cancel: Cancellation) {
   const suite = await deps.ledger.suites.get(replay.tenant, replay.filter.suite ?? '');
-  return suite === null ? null : reportOf(deps, { replay, suite }, cancel);
+  if (suite === null) return null;
+  const rules = await deps.ledger.settings.get(spaceFor(replay));
+  const setup = setupOf(withChanges(deps, changesFrom(replay.changes)), rules);
+  return reportOf(deps, { replay, suite, setup }, cancel);
 }
 
 const outOfBudget = ({ spent, filter }: Replay) => ({

@@ -1,5 +1,6 @@
-import { engineBench, suiteBench, suiteTalk, talkModel } from '@slowwave/engine-testing';
+import { engineBench, NEVER, suiteBench, suiteTalk, talkModel } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
+import { examine } from '../doctor/examine.ts';
 import type { ChatCall } from '../ports/models.ts';
 import { DEFAULT_SETTINGS } from '../settings.ts';
 import { DEFAULT_TENANT } from '../words.ts';
@@ -44,4 +45,27 @@ test('questions say which models may stand in for the one that is asked', async 
   await bench.post(says, { userId: 'bob' });
   await bench.run();
   expect(await calls.at(-1)?.mayStandIn?.('any')).toBe(false);
+});
+
+test('a process that was started anew with another model has to pass the gate as well, which the doctor says', async () => {
+  const { bench, perform } = await suiteBench(15, { other: {}, bad: { regression: 'halves recall' } });
+  const { deps } = bench;
+  const look = async (model: string) => {
+    const chat = { name: model, ask: () => Promise.reject(new Error('nobody is asked')) };
+    const thinker = { chat, chats: {}, otherChat: () => null };
+    const { findings } = await examine({ ...deps, thinker }, { depth: 'quick', only: ['gate'], cancel: NEVER });
+    return findings.map(({ what }) => what);
+  };
+  expect(await look('other'), 'there is no gate').toEqual([]);
+  const gate = { suite: 'daily', days: 14 };
+  await deps.ledger.settings.put(DEFAULT_TENANT, { ...DEFAULT_SETTINGS, gate });
+  expect(await look(deps.chat.name)).toEqual([expect.stringContaining(`(${deps.chat.name}) have passed no run`)]);
+  await perform();
+  await perform({ model: 'other' });
+  await perform({ model: 'bad' });
+  expect(await look(deps.chat.name)).toEqual([]);
+  expect(await look('other'), 'it was run before it was configured').toEqual([]);
+  expect(await look('bad')).toEqual([expect.stringContaining('(bad)')]);
+  await deps.ledger.settings.put(DEFAULT_TENANT, { ...DEFAULT_SETTINGS, gate, instructions: 'Remember cars.' });
+  expect(await look('other'), 'not with these instructions').toHaveLength(1);
 });

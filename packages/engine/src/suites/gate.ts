@@ -52,6 +52,21 @@ const isPassed = ({ state, result }: Replay): boolean =>
 const isOld = ({ tools }: Deps, { finishedAt }: Replay, { days }: GateSetting): boolean =>
   finishedAt === null || finishedAt < tools.now() - days * DAY_MS;
 
+/** Whether some run of the gate's suite has passed with this setup, however long ago; true where there is no gate. */
+export async function isSetupPassed(
+  { ledger }: Pick<Deps, 'ledger'>,
+  tenant: TenantId,
+  setup: string,
+): Promise<boolean> {
+  const { gate } = await ledger.settings.get(tenant);
+  if (gate === null) return true;
+  const suite = await ledger.suites.find(tenant, gate.suite);
+  if (suite === null) return false;
+  for await (const run of pages((page) => ledger.suites.runs(tenant, suite.id, page)))
+    if (isPassed(run) && (run.result as unknown as SuiteReport).setup === setup) return true;
+  return false;
+}
+
 /** Whether a model has passed the tenant's gate in the place of another; true where there is no gate. */
 export async function hasPassed(deps: Deps, tenant: TenantId, model: string): Promise<boolean> {
   const { gate } = await deps.ledger.settings.get(tenant);

@@ -46,6 +46,8 @@ export interface SuiteReport {
   /** The run without changes that it was held against; null: what was stored. */
   readonly baseline: string | null;
   readonly figures: readonly HeldFigure[];
+  /** What it was made with: see setup.ts. */
+  readonly setup: string;
   readonly cases: readonly CaseReport[];
   readonly tokens: number;
   readonly lost: number;
@@ -68,7 +70,7 @@ const EXAMPLES = 100;
 /** Measures what the space of a run holds, and compares it. */
 export async function reportOf(
   deps: QuestionDeps,
-  { replay, suite }: { readonly replay: Replay; readonly suite: Suite },
+  { replay, suite, setup }: { readonly replay: Replay; readonly suite: Suite; readonly setup: string },
   cancel: Cancellation,
 ): Promise<SuiteReport> {
   const { ledger } = deps;
@@ -95,6 +97,7 @@ export async function reportOf(
     passed: isPassed(figures),
     baseline: baseline?.id ?? null,
     figures,
+    setup,
     cases: cases.map(({ content: _content, ...report }) => report),
     ...{ tokens, lost: differences.length, batches: { consolidated, empty, parked } },
     differences: differences.slice(0, EXAMPLES),

@@ -48,6 +48,15 @@ it('a suite is recorded, says what a run takes, and passes as long as nothing is
   expect((await run('suite', 'show', 'daily')).out).toMatch(/ yes /u);
 });
 
+it('its questions are asked with another embedding model, of which no index is made', async () => {
+  expect(model.embeddingCalls, 'the index has the builtin vectors').toEqual([]);
+  const done = await run('suite', 'run', 'daily', '--yes', '--embedder', 'another-embedder');
+  expect(done.out, done.err).toMatch(/ recall /u);
+  const texts = model.embeddingCalls.flatMap((call) => call.texts);
+  expect(texts, 'what holds').toEqual(expect.arrayContaining([expect.stringContaining('Lisbon')]));
+  expect(texts, 'what is asked').toContain('Which blood group was found at the hospital?');
+});
+
 it('a worse model is blocked in CI, with reports and exit code 1', async () => {
   const [file, junit, markdown] = ['daily.jsonl', 'junit.xml', 'report.md'].map((name) => join(folder.path, name));
   expect(await run('suite', 'export', 'daily', '--file', file ?? '')).toMatchObject({ code: 0 });

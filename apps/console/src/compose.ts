@@ -92,7 +92,7 @@ export function manageDeps({
   schedule,
   urls,
 }: OpenEngine): ConsoleDeps {
-  const { ledger, tools, log, otherChat } = deps;
+  const { ledger, tools, log, otherChat, otherEmbedder = async () => null } = deps;
   // Writers wait for the response.
   const prompt = { ...deps, embedder: hurriedEmbedder(deps.embedder) };
   const { nudge, forgetFailed } = schedule;
@@ -102,6 +102,7 @@ export function manageDeps({
     tools,
     log,
     otherChat,
+    otherEmbedder,
     tenantModels,
     models,
     moves,

@@ -46,6 +46,8 @@ export interface ConsoleDeps {
   readonly log: Log;
   /** Another chat model by its name, for what-ifs and for steps; null: there is no model server. */
   readonly otherChat: EngineDeps['otherChat'];
+  /** Another embedder by its name, for questions of suites; null: there is no embedding server. */
+  readonly otherEmbedder: NonNullable<EngineDeps['otherEmbedder']>;
   /** Chat models that tenants may name; operators may name any. */
   readonly tenantModels: readonly string[];
   /** What was found out about the models of servers, and how they are doing. */

@@ -35,6 +35,7 @@ export const runSummary = (suite: Suite, run: Replay) => ({
   finished_at: isoOrNull(run.finishedAt),
   error: failureView(run.failure),
   passed: reportIn(run)?.passed ?? null,
+  embedder: run.filter.embedder ?? null,
   budget_tokens: run.filter.budget ?? 0,
   spent_tokens: run.spent,
 });

@@ -121,11 +121,13 @@ export const suiteRoutes = [
       const suite = await existing(deps, tenant, params.name);
       const changes = runChanges(body);
       refuseModels(deps, request, namedBy(changes));
+      const { embedder = null } = body;
+      await refuseEmbedder(deps, embedder);
       const estimate = await estimateRun(deps, suite);
       if (body.dry_run) return { dry_run: true as const, ...estimateView(estimate) };
       const budget = body.budget_tokens ?? usualBudget(estimate);
       const key = idempotencyOf(headers['idempotency-key'], body.idempotency_key);
-      const started = await startRun(deps, { suite, changes, budget, matched: estimate.batches, key });
+      const started = await startRun(deps, { suite, changes, budget, matched: estimate.batches, embedder, key });
       if (started.kind === 'conflict')
         throw problem(
           'idempotency_conflict',
@@ -206,6 +208,15 @@ async function existingRun({ ledger }: ConsoleDeps, suite: Suite, id: string): P
   return run;
 }
 
+async function refuseEmbedder({ otherEmbedder }: ConsoleDeps, model: string | null): Promise<void> {
+  if (model === null || (await otherEmbedder(model)) !== null) return;
+  throw problem(
+    'invalid_request',
+    `the embedding model ${JSON.stringify(model)} cannot be asked: no embedding server is configured; set OPENAI_API_KEY or SLOWWAVE_EMBEDDING_BASE_URL`,
+    { errors: [{ path: 'embedder', message: 'expected builtin' }] },
+  );
+}
+
 function refuseUnknownFigures(margins: object): void {
   const unknown = Object.keys(margins).filter((name) => !Object.hasOwn(FIGURES, name));
   if (unknown.length === 0) return;
@@ -217,6 +228,7 @@ function refuseUnknownFigures(margins: object): void {
 /** What a run does otherwise. Of settings only those count that decide what is remembered. */
 function runChanges({
   settings,
+  embedder: _embedder,
   budget_tokens: _budget,
   dry_run: _dry,
   idempotency_key: _key,

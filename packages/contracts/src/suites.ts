@@ -163,6 +163,9 @@ export const PostSuiteRun = z
   .strictObject({
     ...ChangeFields,
     settings: AllSettings.optional().describe('Try these settings, as PUT /v1/settings would take them.'),
+    embedder: Name.optional().describe(
+      'Ask the questions of the suite with this embedding model instead: one of the embedding server, or builtin.',
+    ),
     budget_tokens: z.int().min(1).max(TOKENS_MAX).optional().describe('The run never uses more tokens.'),
     dry_run: z.boolean().default(false).describe('true: only estimate.'),
     idempotency_key: z.string().min(1).max(256).optional(),
@@ -201,6 +204,7 @@ const SuiteRunSummary = z.object({
   finished_at: z.string().nullable(),
   error: FailureView.nullable(),
   passed: z.boolean().nullable().describe('null: it is not over.'),
+  embedder: z.string().nullable().describe('The embedding model its questions were asked with; null: the usual one.'),
   budget_tokens: z.number().int(),
   spent_tokens: z.number().int(),
 });

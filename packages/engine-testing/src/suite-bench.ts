@@ -2,6 +2,7 @@ import {
   DEFAULT_TENANT,
   discardSpace,
   estimateRun,
+  type NamedEmbedder,
   type Replay,
   recordSuite,
   type Suite,
@@ -26,16 +27,22 @@ const SEED = 11;
 /** What owners of a suite say. */
 export const suiteTalk = (owners: number) => talkInRounds({ users: owners, rounds: ROUNDS, seed: SEED }).flat();
 
+interface SuiteBenchOptions {
+  readonly batchesPerOwner?: number;
+  /** By the names of their models. */
+  readonly embedders?: Readonly<Record<string, NamedEmbedder>>;
+}
+
 export interface SuiteBench {
   readonly bench: EngineBench;
   readonly suite: Suite;
   readonly cases: number;
-  start(changes: WhatIfChanges, budget?: number): Promise<string>;
+  start(changes: WhatIfChanges, how?: { readonly budget?: number; readonly embedder?: string }): Promise<string>;
   stored(id: string): Promise<Replay>;
   /** What a worker does with runs that are due. */
   sweep(cancel?: typeof NEVER): Promise<void>;
   /** A run from its start to its report. */
-  perform(changes?: WhatIfChanges): Promise<SuiteReport>;
+  perform(changes?: WhatIfChanges, how?: { readonly embedder?: string }): Promise<SuiteReport>;
   /** The spaces of runs that are over go. */
   discard(): Promise<void>;
 }
@@ -44,7 +51,7 @@ export interface SuiteBench {
 export async function suiteBench(
   owners: number,
   models: Readonly<Record<string, OtherModel>> = {},
-  batchesPerOwner = ROUNDS,
+  { batchesPerOwner = ROUNDS, embedders = {} }: SuiteBenchOptions = {},
 ): Promise<SuiteBench> {
   const others = new Map(
     Object.entries(models).map(([name, { regression = null, noise }]) => [
@@ -52,7 +59,8 @@ export async function suiteBench(
       talkModel(regression, { name, ...(noise !== undefined && { noise }) }),
     ]),
   );
-  const bench = await engineBench({ chat: talkModel(), otherChat: (name) => others.get(name) ?? null });
+  const { deps, ...rest } = await engineBench({ chat: talkModel(), otherChat: (name) => others.get(name) ?? null });
+  const bench = { ...rest, deps: { ...deps, otherEmbedder: async (name: string) => embedders[name] ?? null } };
   for (const { userId, at, messages } of suiteTalk(owners)) {
     bench.tools.advance(1_000);
     await bench.post(messages, { userId, at });
@@ -62,10 +70,17 @@ export async function suiteBench(
   const made = await recordSuite(bench.deps, asked);
   if (made.kind !== 'recorded') throw new Error(`expected a suite, got ${made.kind}`);
   const replays = { ...bench.deps, nudge: async () => {}, forgetFailed: async () => {} };
-  const start = async (changes: WhatIfChanges, budget?: number): Promise<string> => {
+  const start: SuiteBench['start'] = async (changes, { budget, embedder = null } = {}) => {
     const estimate = await estimateRun(bench.deps, made.suite);
     const started = await startRun(bench.deps, {
-      ...{ suite: made.suite, changes, budget: budget ?? usualBudget(estimate), matched: estimate.batches, key: null },
+      ...{
+        suite: made.suite,
+        changes,
+        budget: budget ?? usualBudget(estimate),
+        matched: estimate.batches,
+        embedder,
+        key: null,
+      },
     });
     if (started.kind === 'conflict') throw new Error('expected a run, got a conflict');
     return started.run.id;
@@ -79,8 +94,8 @@ export async function suiteBench(
     bench.tools.advance(60_000);
     await sweepReplays(replays, cancel);
   };
-  const run = async (changes: WhatIfChanges = {}): Promise<SuiteReport> => {
-    const id = await start(changes);
+  const run: SuiteBench['perform'] = async (changes = {}, how = {}) => {
+    const id = await start(changes, how);
     await sweep();
     await bench.run();
     await sweep();

@@ -23,12 +23,21 @@ export interface EngineDeps {
   readonly imageModel: ChatModel | null;
   readonly tokenizer: Tokenizer;
   readonly embedder: Embedder;
+  /** Another embedder by the name of its model, for the questions of suites. Missing: none can be asked by name; null: not this one. */
+  readonly otherEmbedder?: (model: string) => Promise<NamedEmbedder | null>;
   readonly tools: Tools;
   readonly log: Log;
   readonly meter: Meter;
   readonly settings: EngineSettings;
   /** Whatever it asks, it asks for the run of a suite. Missing: it does not. */
   readonly forSuite?: true;
+}
+
+/** An embedder with how its vectors read. */
+export interface NamedEmbedder {
+  readonly documents: Embedder;
+  readonly queries: Embedder;
+  readonly vectors: Vectors;
 }
 
 export interface EngineSettings {

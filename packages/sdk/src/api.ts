@@ -2353,6 +2353,8 @@ export type PostSuiteRun = {
     } | null | undefined;
     readonly sleep?: Sleep | undefined;
   } | undefined;
+  /** Ask the questions of the suite with this embedding model instead: one of the embedding server, or builtin. */
+  readonly embedder?: string | undefined;
   /** The run never uses more tokens. */
   readonly budget_tokens?: number | undefined;
   /** true: only estimate. */
@@ -3365,6 +3367,8 @@ export type SuiteRun = {
   readonly error: Failure | null;
   /** null: it is not over. */
   readonly passed: boolean | null;
+  /** The embedding model its questions were asked with; null: the usual one. */
+  readonly embedder: string | null;
   readonly budget_tokens: number;
   readonly spent_tokens: number;
   readonly batches: {
@@ -3414,6 +3418,8 @@ export type SuiteRunList = {
     readonly error: Failure | null;
     /** null: it is not over. */
     readonly passed: boolean | null;
+    /** The embedding model its questions were asked with; null: the usual one. */
+    readonly embedder: string | null;
     readonly budget_tokens: number;
     readonly spent_tokens: number;
   })[];

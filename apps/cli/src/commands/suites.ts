@@ -187,7 +187,7 @@ const RUN_OPTIONS = {
     value: 'FILE',
     about: 'Settings as JSON, as slowwave settings prints them: those that decide what is remembered are tried.',
   },
-  embedder: { value: 'NAME', about: 'The embedding model that must be in use: one process has one.' },
+  embedder: { value: 'NAME', about: 'Ask the questions of the suite with this embedding model instead.' },
   budget: { value: 'TOKENS', about: 'The run never uses more. Default: about twice what it is thought to take.' },
   report: { value: 'LIST', about: 'Also write reports, e.g. junit=report.xml,markdown=report.md,json=report.json.' },
   yes: { value: null, about: 'Do not stop to say what it takes.' },
@@ -231,7 +231,6 @@ both runs have the same model server and the same noise.`,
 async function run(call: Call, { name, yes }: { readonly name: string; readonly yes: boolean }): Promise<Outcome> {
   const { given } = call;
   const reports = reportsIn(call);
-  await checkEmbedder(call);
   const changes = await changesOf(call);
   const path = ofTenant(`/v1/suites/${encodeURIComponent(name)}/runs`, call);
   const estimate = await call.ask<SuiteRunEstimate>('POST', path, { ...changes, dry_run: true });
@@ -249,26 +248,11 @@ async function run(call: Call, { name, yes }: { readonly name: string; readonly 
 const takes = ({ cases, calls, tokens, spread }: SuiteView['estimate']): string =>
   `A run of ${counted(cases, 'case')} takes about ${calls} calls and ${tokens} ± ${spread} tokens.`;
 
-/** An embedding model belongs to the index of a process: another one cannot be tried beside it. */
-async function checkEmbedder(call: Call): Promise<void> {
-  const wanted = call.given.text('embedder');
-  if (wanted === null) return;
-  const { results } = await call.ask<{ results: readonly { kind?: string; name?: string; model?: string }[] }>(
-    'GET',
-    '/v1/models',
-  );
-  const names = results.flatMap(({ name, model }) => name ?? model ?? []);
-  if (names.includes(wanted)) return;
-  throw new CommandError(
-    `the server does not embed with ${wanted} (${names.join(', ')}): a server has one embedding model; start one with SLOWWAVE_EMBEDDING_MODEL=${wanted}, import the suite there, and run it`,
-    EXIT.misused,
-  );
-}
-
 async function changesOf({ given }: Call): Promise<Record<string, unknown>> {
   const [prompts, settings] = [given.text('prompts'), given.text('settings')];
   return present({
     model: given.text('model'),
+    embedder: given.text('embedder'),
     prompts: prompts === null ? null : await jsonIn(prompts),
     settings: settings === null ? null : ((await jsonIn(settings)) as SettingsView),
   });

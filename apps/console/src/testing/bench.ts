@@ -90,6 +90,7 @@ export async function consoleBench({
     tools,
     log,
     otherChat: engine.deps.otherChat,
+    otherEmbedder: async () => null,
     tenantModels: ['scripted'],
     models: async () => [],
     moves: noMoves,

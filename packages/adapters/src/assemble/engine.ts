@@ -10,7 +10,7 @@ import { type OpenCalibration, openCalibrations } from './calibration.ts';
 import { openChats } from './chats.ts';
 import { type FirstQuestion, firstQuestion, rememberChat } from './first-question.ts';
 import { knownModels } from './known-models.ts';
-import { comingModels, type Limits, loadInBackground, openLimits } from './models.ts';
+import { comingModels, embeddersByName, type Limits, loadInBackground, openLimits } from './models.ts';
 import { openMoves } from './moves.ts';
 import type { Observer } from './observer.ts';
 import { engineSettings } from './settings.ts';
@@ -81,6 +81,7 @@ export async function openEngine(config: Config, log: Log, observer: Observer): 
       ledger,
       index,
       embedder: embedder.documents,
+      otherEmbedder: embeddersByName(config, log, { meter, models: ledger.models }),
       chat,
       chats,
       otherChat,

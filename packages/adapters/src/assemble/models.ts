@@ -3,11 +3,15 @@ import {
   type Breaker,
   type ChatModel,
   type Embedder,
+  type EngineDeps,
+  HASHED,
   isoOf,
+  LEARNT,
   type Ledger,
   type Limiter,
   type Log,
   type ModelStore,
+  type NamedEmbedder,
   type Reranker,
 } from '@slowwave/engine';
 import type { Config, ModelAt } from '../config/index.ts';
@@ -107,6 +111,29 @@ export async function openEmbedder(
   const opened = await embedderOf(config, log, opening);
   const metered = (embedder: Embedder): Embedder => meteredEmbedder(embedder, { meter, tools: systemTools });
   return { ...opened, documents: metered(opened.documents), queries: metered(opened.queries) };
+}
+
+/** Embedders by the names of their models: of the embedding server, each opened once, or builtin. */
+export function embeddersByName(
+  config: Config,
+  log: Log,
+  given: Pick<Observer, 'meter'> & Embedding,
+): NonNullable<EngineDeps['otherEmbedder']> {
+  const { baseUrl, apiKey } = config.embeddingServer;
+  const opened = new Map<string, Promise<NamedEmbedder>>();
+  const open = async (model: string): Promise<NamedEmbedder> => {
+    const isBuiltin = model === 'builtin';
+    const own = { embeddingModel: isBuiltin ? null : model, embeddingDimensions: null, localModel: null };
+    const { documents, queries } = await openEmbedder({ ...config, ...own }, log, given);
+    return { documents, queries, vectors: isBuiltin ? HASHED : LEARNT };
+  };
+  return async (model) => {
+    if (model !== 'builtin' && baseUrl === null && apiKey === null) return null;
+    const known = opened.get(model) ?? open(model);
+    opened.set(model, known);
+    known.catch(() => opened.delete(model));
+    return known;
+  };
 }
 
 /** A server is there without it. Whoever asks it meanwhile is told why it is not there, and so is the log. */

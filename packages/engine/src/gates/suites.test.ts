@@ -1,4 +1,4 @@
-import { type EngineBench, NEVER, scope, suiteBench, worseIn } from '@slowwave/engine-testing';
+import { type EngineBench, fakeEmbedder, NEVER, scope, suiteBench, worseIn } from '@slowwave/engine-testing';
 import { describe, expect, test } from 'vitest';
 import { eraseOwner } from '../erasure/erase.ts';
 import { requestErasure } from '../erasure/request.ts';
@@ -7,6 +7,7 @@ import { ownerBitsOf, spaceOf } from '../ids.ts';
 import { liveVersion } from '../memories/evolve.ts';
 import type { Replay } from '../ports/ledger/replays.ts';
 import type { SuiteCase } from '../ports/ledger/suites.ts';
+import { LEARNT } from '../search/vectors.ts';
 import { contentOf } from '../suites/content.ts';
 import { recordSuite } from '../suites/record.ts';
 import type { SuiteReport } from '../suites/report.ts';
@@ -16,6 +17,9 @@ import { DEFAULT_TENANT, type LaneId, type Memory } from '../words.ts';
 
 const OWNERS = 16;
 const OF_QUESTIONS: readonly FigureName[] = ['recall', 'abstained', 'context_tokens'];
+const NO_USE = { promptTokens: 0, completionTokens: 0 };
+/** Nothing is like anything else, in an order of its own. */
+const axis = (place: number): Float32Array => Float32Array.from({ length: 64 }, (_, i) => (i === place % 64 ? 1 : 0));
 const QUEUE = { erase: async () => {}, forgetLane: async () => {} };
 
 test('a suite of what was recorded, run again as it was, passes with the same figures', async () => {
@@ -44,6 +48,33 @@ test('stored questions are those that people asked, or follow from what was said
   expect(of(after, 'recall')?.n.variant).toBe(
     cases.flatMap(({ questions }) => questions.filter(({ expects }) => expects.length > 0)).length,
   );
+});
+
+test('questions are asked with another embedder, and nothing else is', async () => {
+  const blind = {
+    ...fakeEmbedder(),
+    embed: async (texts: readonly string[]) => ({ vectors: texts.map((_, i) => axis(i)), usage: NO_USE }),
+  };
+  const same = fakeEmbedder();
+  const embedders = {
+    same: { documents: same, queries: same, vectors: LEARNT },
+    blind: { documents: blind, queries: blind, vectors: { ...LEARNT, words: 0 } },
+  };
+  const { bench, start, stored, sweep, perform } = await suiteBench(OWNERS, {}, { embedders });
+  const usual = await perform();
+  const of = (report: SuiteReport, name: string) => report.figures.find(({ figure }) => figure === name)?.variant ?? 0;
+  const alike = await perform({}, { embedder: 'same' });
+  expect(alike).toMatchObject({ passed: true });
+  expect(of(alike, 'recall')).toBeGreaterThan(0.9);
+  const worse = await perform({}, { embedder: 'blind' });
+  expect(of(worse, 'recall')).toBeLessThan(of(usual, 'recall') - 0.2);
+  expect(of(worse, 'facts_kept')).toBe(of(usual, 'facts_kept'));
+  expect((await perform()).baseline, 'runs with another embedder are no baseline').toBe(worse.baseline);
+  const id = await start({}, { embedder: 'gone' });
+  await sweep();
+  await bench.run();
+  await sweep();
+  expect(await stored(id)).toMatchObject({ state: 'failed', failure: { code: 'model_misconfigured' } });
 });
 
 test('what somebody asked comes before what is made up, and each owner is asked something that nobody told', async () => {
@@ -112,7 +143,11 @@ test('a model as good as before passes, though five answers of a hundred are not
 });
 
 test('what was known before the first batch of a case can be updated and ended in its runs', async () => {
-  const { perform } = await suiteBench(OWNERS, { worse: { regression: 'updates the wrong one' } }, 1);
+  const { perform } = await suiteBench(
+    OWNERS,
+    { worse: { regression: 'updates the wrong one' } },
+    { batchesPerOwner: 1 },
+  );
   const same = await perform();
   const of = (report: SuiteReport, name: string) => report.figures.find(({ figure }) => figure === name);
   for (const figure of ['targets_hit', 'deletes_kept', 'stale']) {
@@ -161,7 +196,7 @@ const cutOffAfter = (looks: number) => {
 test('a run ends where its budget does, and never uses more', async () => {
   const { bench, sweep, start, stored } = await suiteBench(OWNERS);
   const budget = 40_000;
-  const id = await start({}, budget);
+  const id = await start({}, { budget });
   for (let minute = 0; minute < 20 && (await stored(id)).state !== 'failed'; minute += 1) {
     await sweep();
     await someTurns(bench, 40);
@@ -175,7 +210,7 @@ test('a run ends where its budget does, and never uses more', async () => {
 test('what a worker that died had reserved of a budget is free again when it lapses, and the run waits for it', async () => {
   const { bench, sweep, start, stored } = await suiteBench(4);
   const budget = 100_000;
-  const id = await start({}, budget);
+  const id = await start({}, { budget });
   const { replays } = bench.deps.ledger;
   const now = bench.tools.now();
   const dead = { id: 'cal_dead', least: 99_000, most: 99_000, budget, now, until: now + 10 * 60_000 };

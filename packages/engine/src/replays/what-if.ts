@@ -1,4 +1,5 @@
 import type { EngineDeps } from '../deps.ts';
+import { EngineError } from '../errors.ts';
 import { requestErasure } from '../erasure/request.ts';
 import { spaceOf } from '../ids.ts';
 import type { Replay } from '../ports/ledger/replays.ts';
@@ -119,12 +120,20 @@ async function lookWhether(deps: WhatIfDeps, replay: Replay, cancel: Cancellatio
     await ledger.replays.move(replay.id, { from: 'running', to: 'running', dueAt: now + LOOK_AGAIN_MS });
     return;
   }
-  const result = replay.kind === 'suite' ? await suiteReport(deps, replay, cancel) : await whatIfResult(deps, replay);
+  const result =
+    replay.kind === 'suite' ? await suiteReport(deps, replay, cancel).catch(asFinal) : await whatIfResult(deps, replay);
+  if (result instanceof EngineError) return fail(deps, replay, { code: result.code, message: result.message });
   if (result === null) return fail(deps, replay, { code: 'suite_removed', message: 'its suite was removed' });
   const expiresAt = now + KEPT_MS;
   const done = { from: 'running', to: 'done', dueAt: expiresAt, expiresAt, finishedAt: now } as const;
   await ledger.replays.move(replay.id, { ...done, result: JSON.parse(JSON.stringify(result)) as JsonObject });
   log.info({ replay: replay.id }, replay.kind === 'suite' ? 'a run of a suite is done' : 'a what-if replay is done');
+}
+
+/** What no other try mends ends the run. */
+function asFinal(error: unknown): EngineError {
+  if (error instanceof EngineError && !error.retryable) return error;
+  throw error;
 }
 
 const whatIfResult = async (deps: WhatIfDeps, replay: Replay) =>

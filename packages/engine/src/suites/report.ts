@@ -1,4 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
+import type { NamedEmbedder } from '../deps.ts';
+import { EngineError } from '../errors.ts';
 import {
   type Comparison,
   compare,
@@ -75,6 +77,7 @@ export async function reportOf(
 ): Promise<SuiteReport> {
   const { ledger } = deps;
   const space = spaceOf({ tenant: replay.tenant, replay: replay.id });
+  const embedder = await embedderOf(deps, replay);
   const done = Map.groupBy(await overIn(deps, space), ({ lane }) => lane);
   const cases: (CaseReport & { readonly content: CaseContent })[] = [];
   const differences: MemoryDifference[] = [];
@@ -85,7 +88,8 @@ export async function reportOf(
     const made = await madeBy(deps, done.get(lane.id) ?? []);
     tokens += made.tokens;
     const asked = { one, outcome: { ...made.outcome, live: await liveIn(deps, space, one.owner) }, lane: lane.id };
-    const { report, lost } = await caseReport(deps, { ...asked, figures: made.figures, space }, cancel);
+    const judging = { ...asked, figures: made.figures, space, embedder };
+    const { report, lost } = await caseReport(deps, judging, cancel);
     cases.push({ ...report, content: contentOf(one) });
     const { owner } = one;
     differences.push(...lost.map((life) => ({ owner, memoryId: null, life, whatIf: null })));
@@ -103,6 +107,14 @@ export async function reportOf(
     differences: differences.slice(0, EXAMPLES),
     relations: null,
   };
+}
+
+async function embedderOf({ otherEmbedder }: QuestionDeps, { filter }: Replay): Promise<NamedEmbedder | null> {
+  if (filter.embedder === undefined) return null;
+  const found = (await otherEmbedder?.(filter.embedder)) ?? null;
+  if (found !== null) return found;
+  const message = `expected an embedding server for the model ${filter.embedder}, got none; set SLOWWAVE_EMBEDDING_BASE_URL`;
+  throw new EngineError(message, { code: 'model_misconfigured', retryable: false });
 }
 
 /** Nothing is worse, and of something it is sure that it is not. */
@@ -128,17 +140,19 @@ interface Judging {
   readonly figures: Figures;
   readonly space: TenantId;
   readonly lane: LaneId;
+  /** null: the usual one. */
+  readonly embedder: NamedEmbedder | null;
 }
 
 async function caseReport(
   deps: QuestionDeps,
-  { one, outcome, figures, space, lane }: Judging,
+  { one, outcome, figures, space, lane, embedder }: Judging,
   cancel: Cancellation,
 ): Promise<{ readonly report: CaseReport; readonly lost: readonly string[] }> {
   const content = contentOf(one);
   const against = content.stored === null ? null : figuresAgainst(content.stored, outcome);
   const owned = { tenant: space, owner: one.owner, lane };
-  const found = await answered(deps, { owned, questions: content.questions }, cancel);
+  const found = await answered(deps, { owned, questions: content.questions, embedder }, cancel);
   return {
     report: {
       place: one.place,
@@ -157,11 +171,14 @@ async function baselineOf(
   replay: Replay,
 ): Promise<{ readonly id: string; readonly report: SuiteReport } | null> {
   for await (const run of pages((page) => ledger.suites.runs(suite.tenant, suite.id, page))) {
-    if (run.id === replay.id || run.result === null || Object.keys(run.changes).length > 0) continue;
+    if (run.id === replay.id || run.result === null || !isUnchanged(run)) continue;
     return { id: run.id, report: run.result as unknown as SuiteReport };
   }
   return null;
 }
+
+const isUnchanged = ({ changes, filter }: Replay): boolean =>
+  Object.keys(changes).length === 0 && filter.embedder === undefined;
 
 type Cases = readonly (CaseReport & { readonly content: CaseContent })[];
 

@@ -71,6 +71,8 @@ export interface AskedRun {
   /** In tokens. */
   readonly budget: number;
   readonly matched: number;
+  /** The embedding model to ask its questions with; null: the usual one. */
+  readonly embedder: string | null;
   /** The idempotency key; null: none. */
   readonly key: string | null;
 }
@@ -82,12 +84,12 @@ export type StartedRun =
 /** Stores that a suite is to be run. The sweep of the workers does it. */
 export async function startRun(
   { ledger, tools }: Pick<ReplayDeps, 'ledger' | 'tools'>,
-  { suite, changes, budget, matched, key }: AskedRun,
+  { suite, changes, budget, matched, embedder, key }: AskedRun,
 ): Promise<StartedRun> {
   const { tenant } = suite;
   const id = tools.id('rpl');
   const decided = await decidedInRun({ ledger, tools }, tenant, changes);
-  const filter = { states: [], suite: suite.id, budget, decided };
+  const filter = { states: [], suite: suite.id, budget, decided, ...(embedder !== null && { embedder }) };
   const created = await ledger.replays.create({
     ...{ id, tenant, kind: 'suite', filter, changes: storedChanges(changes), matched, now: tools.now() },
     batchIds: [],

@@ -24,6 +24,8 @@ export interface ReplayFilter {
   readonly suite?: string;
   /** What decides what is remembered in this run: see suites/gate.ts. */
   readonly decided?: string;
+  /** The embedding model that its questions are asked with; missing: the usual one. */
+  readonly embedder?: string;
   /** The tokens that this run may use. */
   readonly budget?: number;
   /** Of the failure a batch shows. */

@@ -84,7 +84,9 @@ const Spent = z
 
 const Interval = z
   .object({ value: z.number(), low: z.number(), high: z.number() })
-  .describe('99.9 % interval of the difference, canary less the others.')
+  .describe(
+    'Of the difference, canary less the others: an interval that is wider with every comparison, by now of 99.99 % or more.',
+  )
   .meta({ id: 'CanaryInterval' });
 
 const Figure = z

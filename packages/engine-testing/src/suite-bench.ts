@@ -1,6 +1,7 @@
 import {
   DEFAULT_TENANT,
   discardSpace,
+  type Embedder,
   estimateRun,
   type NamedEmbedder,
   type Replay,
@@ -31,6 +32,8 @@ interface SuiteBenchOptions {
   readonly batchesPerOwner?: number;
   /** By the names of their models. */
   readonly embedders?: Readonly<Record<string, NamedEmbedder>>;
+  /** Embeds what is asked. */
+  readonly queries?: Embedder;
 }
 
 export interface SuiteBench {
@@ -51,7 +54,7 @@ export interface SuiteBench {
 export async function suiteBench(
   owners: number,
   models: Readonly<Record<string, OtherModel>> = {},
-  { batchesPerOwner = ROUNDS, embedders = {} }: SuiteBenchOptions = {},
+  { batchesPerOwner = ROUNDS, embedders = {}, queries }: SuiteBenchOptions = {},
 ): Promise<SuiteBench> {
   const others = new Map(
     Object.entries(models).map(([name, { regression = null, noise }]) => [
@@ -60,7 +63,8 @@ export async function suiteBench(
     ]),
   );
   const { deps, ...rest } = await engineBench({ chat: talkModel(), otherChat: (name) => others.get(name) ?? null });
-  const bench = { ...rest, deps: { ...deps, otherEmbedder: async (name: string) => embedders[name] ?? null } };
+  const otherEmbedder = async (name: string) => embedders[name] ?? null;
+  const bench = { ...rest, deps: { ...deps, otherEmbedder, ...(queries !== undefined && { queries }) } };
   for (const { userId, at, messages } of suiteTalk(owners)) {
     bench.tools.advance(1_000);
     await bench.post(messages, { userId, at });

@@ -23,6 +23,8 @@ export interface EngineDeps {
   readonly imageModel: ChatModel | null;
   readonly tokenizer: Tokenizer;
   readonly embedder: Embedder;
+  /** Embeds what is asked. Missing: as what is stored. */
+  readonly queries?: Embedder;
   /** Another embedder by the name of its model, for the questions of suites. Missing: none can be asked by name; null: not this one. */
   readonly otherEmbedder?: (model: string) => Promise<NamedEmbedder | null>;
   readonly tools: Tools;

@@ -241,7 +241,7 @@ export type CanaryFigure = {
   readonly verdict: 'fine' | 'worse' | 'unclear';
 };
 
-/** 99.9 % interval of the difference, canary less the others. */
+/** Of the difference, canary less the others: an interval that is wider with every comparison, by now of 99.99 % or more. */
 export type CanaryInterval = {
   readonly value: number;
   readonly low: number;

@@ -81,6 +81,7 @@ export async function openEngine(config: Config, log: Log, observer: Observer): 
       ledger,
       index,
       embedder: embedder.documents,
+      queries: embedder.queries,
       otherEmbedder: embeddersByName(config, log, { meter, models: ledger.models }),
       chat,
       chats,

@@ -7,12 +7,13 @@ import { ownerBitsOf, spaceOf } from '../ids.ts';
 import { liveVersion } from '../memories/evolve.ts';
 import type { Replay } from '../ports/ledger/replays.ts';
 import type { SuiteCase } from '../ports/ledger/suites.ts';
+import type { Embedder } from '../ports/models.ts';
 import { LEARNT } from '../search/vectors.ts';
 import { contentOf } from '../suites/content.ts';
 import { recordSuite } from '../suites/record.ts';
 import type { SuiteReport } from '../suites/report.ts';
-import { takeTurn } from '../turns/take-turn.ts';
 import { terms } from '../text/terms.ts';
+import { takeTurn } from '../turns/take-turn.ts';
 import { DEFAULT_TENANT, type LaneId, type Memory } from '../words.ts';
 
 const OWNERS = 16;
@@ -75,6 +76,22 @@ test('questions are asked with another embedder, and nothing else is', async () 
   await bench.run();
   await sweep();
   expect(await stored(id)).toMatchObject({ state: 'failed', failure: { code: 'model_misconfigured' } });
+});
+
+test('questions are embedded as searches embed them', async () => {
+  const asked: string[] = [];
+  const usual = fakeEmbedder(512);
+  const queries: Embedder = {
+    ...usual,
+    embed: (texts, cancel) => {
+      asked.push(...texts);
+      return usual.embed(texts, cancel);
+    },
+  };
+  const { bench, suite, perform } = await suiteBench(2, {}, { queries });
+  await perform();
+  const cases = await bench.deps.ledger.suites.cases(suite.id, { after: -1, limit: 10 });
+  expect(asked).toEqual(cases.flatMap((one) => contentOf(one).questions.map(({ query }) => query)));
 });
 
 test('what somebody asked comes before what is made up, and each owner is asked something that nobody told', async () => {

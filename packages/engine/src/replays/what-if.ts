@@ -1,6 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
-import { EngineError } from '../errors.ts';
 import { requestErasure } from '../erasure/request.ts';
+import { EngineError } from '../errors.ts';
 import { spaceOf } from '../ids.ts';
 import type { Replay } from '../ports/ledger/replays.ts';
 import type { Cancellation } from '../ports/tools.ts';
@@ -130,9 +130,9 @@ async function lookWhether(deps: WhatIfDeps, replay: Replay, cancel: Cancellatio
   log.info({ replay: replay.id }, replay.kind === 'suite' ? 'a run of a suite is done' : 'a what-if replay is done');
 }
 
-/** What no other try mends ends the run. */
+/** A model that nobody can ask ends the run; all else is tried again. */
 function asFinal(error: unknown): EngineError {
-  if (error instanceof EngineError && !error.retryable) return error;
+  if (error instanceof EngineError && error.code === 'model_misconfigured' && !error.retryable) return error;
   throw error;
 }
 

@@ -1,8 +1,6 @@
 import type { EngineDeps, NamedEmbedder } from '../deps.ts';
 import type { Figures } from '../figures/figures.ts';
-import { liveVersion } from '../memories/evolve.ts';
 import { askedBy, embedAll } from '../models/embed.ts';
-import { allOf } from '../ports/ledger/page.ts';
 import type { IndexHit } from '../ports/search-index.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { projectRest } from '../projection/project.ts';
@@ -12,17 +10,19 @@ import { scored } from '../search/score.ts';
 import type { Vectors } from '../search/vectors.ts';
 import { normaliseText } from '../text/normalise.ts';
 import { overlap, terms } from '../text/terms.ts';
-import type { LaneId, Owner, Scope, TenantId } from '../words.ts';
+import type { LaneId, Owner, TenantId } from '../words.ts';
 import type { CaseQuestion } from './content.ts';
 
 export type QuestionDeps = Pick<
   EngineDeps,
-  'ledger' | 'index' | 'embedder' | 'otherEmbedder' | 'tools' | 'tokenizer' | 'settings' | 'meter' | 'log'
+  'ledger' | 'index' | 'embedder' | 'queries' | 'otherEmbedder' | 'tools' | 'tokenizer' | 'settings' | 'meter' | 'log'
 >;
 
 interface Asked {
   readonly owned: { readonly tenant: TenantId; readonly owner: Owner; readonly lane: LaneId };
   readonly questions: readonly CaseQuestion[];
+  /** The texts that hold. */
+  readonly live: readonly string[];
   /** Asked in place of the usual one; null: that. */
   readonly embedder: NamedEmbedder | null;
 }
@@ -37,17 +37,17 @@ const SAYS = 0.6;
 /** Searches a space for the stored questions of a case. */
 export async function answered(
   deps: QuestionDeps,
-  { owned, questions, embedder }: Asked,
+  { owned, questions, live, embedder }: Asked,
   cancel: Cancellation,
 ): Promise<Figures> {
   if (questions.length === 0) return {};
   while (await projectRest(deps, owned.lane, cancel));
   const vectors = await embedAll(
-    embedder?.queries ?? deps.embedder,
+    embedder?.queries ?? deps.queries ?? deps.embedder,
     questions.map(({ query }) => query),
     cancel,
   );
-  const beside = embedder === null ? null : await vectorsOf(deps, { owned, embedder }, cancel);
+  const beside = embedder === null ? null : await vectorsOf(embedder, [...new Set(live)], cancel);
   const [found, nothing]: [boolean[], boolean[]] = [[], []];
   let tokens = 0;
   for (const [i, { query, expects }] of questions.entries()) {
@@ -66,17 +66,13 @@ export async function answered(
   return { recall: share(found), abstained: share(nothing), context_tokens: { part: tokens, of: questions.length } };
 }
 
-/** Of the texts that hold, by another embedder: they are compared one by one, so that no index is made for them. */
+/** By another embedder: texts are compared one by one, so that no index is made for them. */
 async function vectorsOf(
-  { ledger }: QuestionDeps,
-  { owned, embedder }: { readonly owned: Asked['owned']; readonly embedder: NamedEmbedder },
+  { documents }: NamedEmbedder,
+  texts: readonly string[],
   cancel: Cancellation,
 ): Promise<ReadonlyMap<string, Float32Array>> {
-  const { tenant, owner } = owned;
-  const scope: Scope = { userId: null, agentId: null, runId: null, appId: null, [`${owner.kind}Id`]: owner.id };
-  const memories = await allOf((page) => ledger.memories.list(tenant, scope, 0, page));
-  const texts = [...new Set(memories.flatMap((memory) => liveVersion(memory)?.text ?? []))];
-  const vectors = await embedAll(embedder.documents, texts, cancel);
+  const vectors = await embedAll(documents, texts, cancel);
   return new Map(texts.flatMap((text, i) => (vectors[i] == null ? [] : [[text, vectors[i]] as const])));
 }
 

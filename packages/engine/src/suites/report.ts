@@ -152,7 +152,7 @@ async function caseReport(
   const content = contentOf(one);
   const against = content.stored === null ? null : figuresAgainst(content.stored, outcome);
   const owned = { tenant: space, owner: one.owner, lane };
-  const found = await answered(deps, { owned, questions: content.questions, embedder }, cancel);
+  const found = await answered(deps, { owned, questions: content.questions, live: outcome.live, embedder }, cancel);
   return {
     report: {
       place: one.place,

@@ -61,6 +61,8 @@ export interface EngineSettings {
   /** More deletions than this in one consolidation are refused: a model in doubt must not empty a memory. */
   readonly deletesPerConsolidation: number;
   readonly near: NearThresholds;
+  /** Whether consolidations wait until the models in use have passed the gate of their tenant. Missing: they do not. */
+  readonly waitsForGate?: boolean;
   /** What a day of each tenant may use at most that has no ceilings of its own. */
   readonly ceilings: Ceilings;
 }

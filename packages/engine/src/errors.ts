@@ -22,6 +22,7 @@ export type EngineErrorCode =
   | 'cancelled'
   | 'overtaken'
   | 'canary_halted'
+  | 'gate_not_passed'
   | 'internal';
 
 interface Facts {
@@ -88,6 +89,7 @@ const UNASKED: readonly EngineErrorCode[] = [
   'circuit_open',
   'budget_exhausted',
   'waits_for_batch',
+  'gate_not_passed',
   'queue_unavailable',
   'ledger_unavailable',
 ];

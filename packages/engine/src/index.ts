@@ -188,8 +188,8 @@ export {
   SECONDS_COUNTED,
   type SecondUse,
   secondOf,
-  waitFor,
   sweepEconomies,
+  waitFor,
 } from './models/limits.ts';
 export { readAnswer } from './models/parse/answer.ts';
 export { factsIn, type RawOperation } from './models/parse/listed.ts';
@@ -227,7 +227,6 @@ export { FAILURES_KEPT, replayPriority } from './ports/ledger/batches.ts';
 export type * from './ports/ledger/bulk.ts';
 export type * from './ports/ledger/bundles.ts';
 export type * from './ports/ledger/canaries.ts';
-export type * from './ports/ledger/limits.ts';
 export { OPEN_CANARY_STATES } from './ports/ledger/canaries.ts';
 export type * from './ports/ledger/erasures.ts';
 export { NOT_KEPT, REMOVED, readsOtherwise } from './ports/ledger/erasures.ts';
@@ -235,6 +234,7 @@ export type * from './ports/ledger/graph.ts';
 export type * from './ports/ledger/keys.ts';
 export type * from './ports/ledger/lanes.ts';
 export type * from './ports/ledger/ledger.ts';
+export type * from './ports/ledger/limits.ts';
 export type * from './ports/ledger/memories.ts';
 export type * from './ports/ledger/nights.ts';
 export type * from './ports/ledger/outbox.ts';

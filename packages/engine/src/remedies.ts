@@ -34,6 +34,8 @@ const REMEDIES: Readonly<Record<EngineErrorCode, string>> = {
   cancelled: BY_ITSELF,
   overtaken: BY_ITSELF,
   canary_halted: BY_ITSELF,
+  gate_not_passed:
+    'Run the suite of the gate with the models in use, or configure those that have passed it; then it goes on by itself.',
   internal:
     'This is an unexpected error: the log of the worker has its cause. Replay, and report it if it fails again.',
 };

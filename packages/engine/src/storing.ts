@@ -59,6 +59,11 @@ export { withoutOwner } from './replays/without-owner.ts';
 export { fold, sameFolded } from './search/filter/filter.ts';
 export { bm25, cosineOf, dot, lengthOf, visible } from './search/hits.ts';
 export { DEFAULT_SETTINGS } from './settings.ts';
+/**
+ * What stores need of the engine, and nothing that brings the pipeline or the contracts with it. The threads of a store load
+ * this file instead of the whole engine, which would cost each of them more time than all of its own code.
+ */
+export { type Reservation, withReservation } from './suites/reservations.ts';
 export { DAY_MS, dayOf } from './text/dates.ts';
 export { canonical, normaliseText } from './text/normalise.ts';
 export { TERMS_VERSION } from './text/terms.ts';
@@ -76,9 +81,3 @@ export {
   retractionNotice,
 } from './webhooks/notices.ts';
 export { besideOwner, compareSaid, ownerOf } from './words.ts';
-
-/**
- * What stores need of the engine, and nothing that brings the pipeline or the contracts with it. The threads of a store load
- * this file instead of the whole engine, which would cost each of them more time than all of its own code.
- */
-export { type Reservation, withReservation } from './suites/reservations.ts';

@@ -45,6 +45,7 @@ export const engineSettings = (config: Config, reading: Reading = uncalibrated(c
   partTokens: config.partTokens,
   decideTokens: config.decideTokens,
   maxAttempts: config.maxAttempts,
+  waitsForGate: config.waitsForGate,
   retryDelayMs: config.retryDelayMs,
   retryDelayMaxMs: RETRY_DELAY_MAX_MS,
   deletesPerConsolidation: DELETES_PER_CONSOLIDATION,

@@ -165,6 +165,7 @@ const workOf = (env: Environment, program: Program) => ({
   /** A worker that was silent this long is considered dead. */
   takeOverMs: env.SLOWWAVE_TAKE_OVER_MS,
   maxAttempts: env.SLOWWAVE_MAX_ATTEMPTS,
+  waitsForGate: env.SLOWWAVE_GATE === 'wait',
   retryDelayMs: env.SLOWWAVE_RETRY_DELAY_MS,
 });
 

@@ -340,6 +340,12 @@ export const ENVIRONMENT = z.object({
     .describe(
       'Lock timeout. A worker that is silent for this long is considered dead; its jobs are reassigned within 1.25 × this.',
     ),
+  SLOWWAVE_GATE: z
+    .enum(['report', 'wait'])
+    .default('report')
+    .describe(
+      'Whether consolidations of a tenant with a gate wait while the models and prompts in use have passed no run of its suite, or slowwave doctor only reports it.',
+    ),
   SLOWWAVE_MAX_ATTEMPTS: Count(1, 100).default(5).describe('Failed attempts before a batch is parked.'),
   SLOWWAVE_RETRY_DELAY_MS: Count(1, HOUR_MS)
     .default(2_000)

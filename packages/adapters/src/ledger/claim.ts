@@ -12,8 +12,8 @@ import type {
 import { dayOf, FAILURES_KEPT, isInShare, LARGER_BATCHES, largerWindow } from '@slowwave/engine/storing';
 import { notifyOfBatches } from './batches.ts';
 import { canaryInForce } from './canaries.ts';
-import { rungOfLane } from './limits.ts';
 import { finish, release as giveBack, NOTHING_WAITS, recount, retry, split, claim as take } from './lane-life.ts';
+import { rungOfLane } from './limits.ts';
 import type { BatchRow } from './rows/batch.ts';
 import { ownerFrom, type ScopeColumns, scopeFrom } from './rows/columns.ts';
 import { type LaneRow, nudgeFrom } from './rows/lane.ts';

@@ -18,6 +18,7 @@ import type { Nudge, SummaryRefresh } from '../ports/schedule.ts';
 import { askedInSlices, type Cancellation, type Tools } from '../ports/tools.ts';
 import { project, projectRest } from '../projection/project.ts';
 import { duePolicy, isStudied } from '../settings.ts';
+import { waitForGate } from '../suites/gate.ts';
 import { dayOf } from '../text/dates.ts';
 import { hasFacts, isWithheld, type Memory, type MemoryEvent } from '../words.ts';
 import { decide } from './decide.ts';
@@ -88,6 +89,7 @@ interface Thinking {
 /** From messages to a stored plan, where the day's budget allows it. Nothing is changed yet. */
 async function think(deps: EngineDeps, { gathered, watch, round }: Thinking, cancel: Cancellation): Promise<Planned> {
   const { turn } = gathered;
+  await waitForGate(deps, gathered);
   if (turn.settings.mode !== 'verbatim')
     await afford(deps, { tenant: turn.tenant, account: { lane: turn.lane }, terms: gathered });
   const guarded = await guardedOf(deps, { gathered, watch }, cancel);

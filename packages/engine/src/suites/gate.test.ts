@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { examine } from '../doctor/examine.ts';
 import type { ChatCall } from '../ports/models.ts';
 import { DEFAULT_SETTINGS } from '../settings.ts';
+import { takeTurn } from '../turns/take-turn.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 import { hasPassed } from './gate.ts';
 
@@ -68,4 +69,31 @@ test('a process that was started anew with another model has to pass the gate as
   expect(await look('bad')).toEqual([expect.stringContaining('(bad)')]);
   await deps.ledger.settings.put(DEFAULT_TENANT, { ...DEFAULT_SETTINGS, gate, instructions: 'Remember cars.' });
   expect(await look('other'), 'not with these instructions').toHaveLength(1);
+});
+
+test('consolidations wait for the gate where the operator says so, and go on once it is passed', async () => {
+  const { bench, start, stored, sweep } = await suiteBench(8);
+  const { deps, tools } = bench;
+  await deps.ledger.settings.put(DEFAULT_TENANT, { ...DEFAULT_SETTINGS, gate: { suite: 'daily', days: 14 } });
+  const handle = takeTurn({ ...deps, settings: { ...deps.settings, waitsForGate: true } });
+  const turns = async () => {
+    tools.advance(61_000);
+    for (const { lane, generation } of await deps.ledger.lanes.withWork(null, 100))
+      await handle({ lane, generation }, NEVER);
+  };
+  const batch = await bench.post(['I live in Ghent now.'], { userId: 'user-0' });
+  const known = () => deps.ledger.batches.get(DEFAULT_TENANT, batch);
+  await turns();
+  expect(await known()).toMatchObject({
+    ...{ state: 'consolidating', attempts: 0 },
+    failure: { code: 'gate_not_passed', message: expect.stringContaining('slowwave suite run daily --yes') },
+  });
+  const id = await start({});
+  for (let i = 0; i < 20 && (await stored(id)).state !== 'done'; i += 1) {
+    await sweep();
+    expect((await known())?.state, 'runs of suites do not wait, and it does').toBe('consolidating');
+    await turns();
+  }
+  await turns();
+  expect((await known())?.state).toBe('consolidated');
 });

@@ -1,4 +1,7 @@
 import type { EngineDeps } from '../deps.ts';
+import { EngineError } from '../errors.ts';
+import { spaceIn } from '../ids.ts';
+import type { Turn } from '../ports/ledger/lanes.ts';
 import { pages } from '../ports/ledger/page.ts';
 import type { Replay } from '../ports/ledger/replays.ts';
 import { changedRules, changesFrom, type WhatIfChanges } from '../replays/in-space.ts';
@@ -7,6 +10,7 @@ import { DAY_MS } from '../text/dates.ts';
 import { canonical } from '../text/normalise.ts';
 import type { TenantId } from '../words.ts';
 import type { SuiteReport } from './report.ts';
+import { setupOf, type Thinker } from './setup.ts';
 
 type Deps = Pick<EngineDeps, 'ledger' | 'tools'>;
 
@@ -66,6 +70,37 @@ export async function isSetupPassed(
     if (isPassed(run) && (run.result as unknown as SuiteReport).setup === setup) return true;
   return false;
 }
+
+/** By the tools of a process: setups that were seen to have passed, so that runs are not read for every turn. */
+const PASSED = new WeakMap<EngineDeps['tools'], Set<string>>();
+const WAITS_MS = 60_000;
+
+/**
+ * Throws where the operator wants consolidations to wait for the gate, and what is in use has passed no run of it. What a canary or
+ * a run of a suite tries has not passed it yet.
+ */
+export async function waitForGate(
+  deps: Thinker & Deps & Pick<EngineDeps, 'settings'>,
+  {
+    turn: { tenant, variant },
+    rules,
+  }: { readonly turn: Pick<Turn, 'tenant' | 'variant'>; readonly rules: TenantSettings },
+): Promise<void> {
+  if (deps.settings.waitsForGate !== true || rules.gate === null || variant !== null || spaceIn(tenant) !== null)
+    return;
+  const setup = setupOf(deps, rules);
+  const known = PASSED.get(deps.tools) ?? new Set();
+  const name = canonical([tenant, rules.gate.suite, setup]);
+  if (known.has(name)) return;
+  if (!(await isSetupPassed(deps, tenant, setup))) throw notPassed(rules.gate.suite);
+  PASSED.set(deps.tools, known.add(name));
+}
+
+const notPassed = (suite: string): EngineError =>
+  new EngineError(
+    `the models, prompts and settings in use have passed no run of the suite ${JSON.stringify(suite)}, and SLOWWAVE_GATE=wait says to wait; run it: slowwave suite run ${suite} --yes`,
+    { code: 'gate_not_passed', retryable: true, countsAsTry: false, retryAfterMs: WAITS_MS },
+  );
 
 /** Whether a model has passed the tenant's gate in the place of another; true where there is no gate. */
 export async function hasPassed(deps: Deps, tenant: TenantId, model: string): Promise<boolean> {

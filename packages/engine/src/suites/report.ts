@@ -1,5 +1,4 @@
-import type { EngineDeps } from '../deps.ts';
-import type { NamedEmbedder } from '../deps.ts';
+import type { EngineDeps, NamedEmbedder } from '../deps.ts';
 import { EngineError } from '../errors.ts';
 import {
   type Comparison,

@@ -1,15 +1,15 @@
 import { phrasesIn, thingsOf } from './akin.ts';
 import { aliasesIn } from './aliases.ts';
+import { FRAME_WORDS } from './frame.ts';
 import {
   claimedIn,
   datesFrom,
+  hasNumber,
+  isCalendarWord,
   QUANTITY_WORDS,
   type Quantities,
   quantitiesIn,
-  hasNumber,
-  isCalendarWord,
 } from './quantities.ts';
-import { FRAME_WORDS } from './frame.ts';
 import { slightIn } from './slight.ts';
 import { once, STOP_WORDS, termSet, terms, termsOf, UNSPACED as UNSPACED_SIGNS, wordsOf } from './terms.ts';
 

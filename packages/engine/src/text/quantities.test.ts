@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { claimedIn, quantitiesIn, hasNumber } from './quantities.ts';
+import { claimedIn, hasNumber, quantitiesIn } from './quantities.ts';
 
 /** The numbers of a claim that a text does not say. */
 const unsaid = (claim: string, said: string): readonly number[] =>

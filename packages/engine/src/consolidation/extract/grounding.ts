@@ -14,8 +14,8 @@ import {
   wordCount,
   wordsIn,
 } from '../../text/claims.ts';
-import { quantitiesIn, isNumberWord } from '../../text/quantities.ts';
 import { wordsInPieces } from '../../text/pieces.ts';
+import { isNumberWord, quantitiesIn } from '../../text/quantities.ts';
 import { besideNames, shareOf } from '../../text/support.ts';
 import { once } from '../../text/terms.ts';
 import type { Message, Millis } from '../../words.ts';

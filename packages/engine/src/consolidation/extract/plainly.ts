@@ -1,5 +1,5 @@
-import { isCalendarWord, isNumberWord } from '../../text/quantities.ts';
 import { mayBeCalled } from '../../text/naming.ts';
+import { isCalendarWord, isNumberWord } from '../../text/quantities.ts';
 import { weightOf } from '../../text/support.ts';
 import { mayAsk } from './own-wish.ts';
 

@@ -7,6 +7,7 @@ import type { ConsoleDeps } from './deps.ts';
 import { getDrift } from './drift.ts';
 import { postForecast } from './forecast.ts';
 import { graphRoutes } from './graph.ts';
+import { holdRoutes } from './holds.ts';
 import { withdrawMemories } from './ids.ts';
 import { indexMoveRoutes } from './index-move.ts';
 import { keyRoutes } from './keys.ts';
@@ -57,7 +58,7 @@ export const consoleRoutes =
     await app.register(group('ingest', deps, taskWrites));
     await app.register(group('manage', deps, manage));
     await app.register(
-      group('admin', deps, [...replayRoutes, ...suiteRoutes, ...canaryRoutes, ...keyRoutes, listAudit]),
+      group('admin', deps, [...replayRoutes, ...suiteRoutes, ...canaryRoutes, ...holdRoutes, ...keyRoutes, listAudit]),
     );
     await app.register(group('operator', deps, [...operatorRoutes, ...indexMoveRoutes, ...bundleRoutes]));
     await app.register(queuePages(deps));

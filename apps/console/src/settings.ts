@@ -131,6 +131,7 @@ export const settingsView = (settings: TenantSettings): SettingsView => {
       user_tokens_per_day: settings.budgets.userTokensPerDay,
       user_cost_per_day: settings.budgets.userCostPerDay,
     },
+    hold_at: settings.holdAt,
     economy: { soft_limit: settings.economy.softLimit, models: { ...settings.economy.models } },
     retention: {
       messages_days: settings.retention.messagesDays,
@@ -167,6 +168,7 @@ export const settingsFrom = (body: PutSettings): TenantSettings => {
       userTokensPerDay: body.budgets.user_tokens_per_day,
       userCostPerDay: body.budgets.user_cost_per_day,
     },
+    holdAt: body.hold_at,
     economy: { softLimit: body.economy.soft_limit, models: given(body.economy.models) },
     retention: retentionFrom(body.retention),
     forgetting: forgettingFrom(body.forgetting),

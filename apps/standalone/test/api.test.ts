@@ -31,7 +31,7 @@ beforeAll(async () => {
     SLOWWAVE_NEXT_EMBEDDING_BASE_URL: nextModel.baseUrl,
     SLOWWAVE_NEXT_EMBEDDING_MODEL: 'next-model',
   });
-  there = world(setup.ingest, { key: KEY, receiver: `http://127.0.0.1:${port}/hook` });
+  there = world(setup.ingest, { key: KEY, receiver: `http://127.0.0.1:${port}/hook`, dataDir: setup.dataDir });
 }, WITHIN_MS);
 afterAll(async () => {
   receiver.close();

@@ -30,6 +30,7 @@ export function measure(metrics: Registry, deps: EngineDeps, schedule: Counting)
   measureDoctor(metrics, deps);
   measureCanaries(metrics, deps);
   measureEconomies(metrics, deps);
+  measureHolds(metrics, deps);
   measureQueue(metrics, schedule);
   return {
     attempted: measureWebhooks(metrics, deps),
@@ -126,6 +127,19 @@ function measureEconomies(metrics: Registry, { ledger, tools }: Pick<EngineDeps,
       this.reset();
       for (const { tenant, ...economy } of await ledger.limits.economies())
         this.set({ tenant }, rungOn(economy, dayOf(tools.now())));
+    },
+  });
+}
+
+function measureHolds(metrics: Registry, { ledger, tools }: Pick<EngineDeps, 'ledger' | 'tools'>): void {
+  new Gauge({
+    name: 'slowwave_holds',
+    help: 'Users (owner), apps and keys that are held today because they used far more than is usual.',
+    labelNames: ['kind'],
+    registers: [metrics],
+    async collect() {
+      const held = await ledger.limits.heldOn(dayOf(tools.now()));
+      for (const kind of ['owner', 'app', 'key'] as const) this.set({ kind }, held[kind] ?? 0);
     },
   });
 }

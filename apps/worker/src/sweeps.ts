@@ -7,6 +7,7 @@ import {
   canarySweep,
   claimDeliveries,
   DAY_MS,
+  dayOf,
   deliver,
   type EngineDeps,
   type ErasureQueue,
@@ -21,6 +22,7 @@ import {
   sweepReplays,
   sweepRetention,
   sweepStudies,
+  sweepUsual,
   type WebhookSender,
 } from '@slowwave/engine';
 
@@ -74,6 +76,7 @@ export function startSweeps(deps: EngineDeps, place: Place): { close(): Promise<
     erasures: () => sweepErasures(deps, erasures),
     studies: () => sweepStudies(deps, followUps),
     economies: every(ECONOMIES_MS, () => sweepEconomies(deps)),
+    usual: onceADay(deps, () => sweepUsual(deps)),
     nights: every(NIGHTS_MS, () => sweepNights(deps, followUps)),
     webhooks: webhooks.sweep,
     move: () => untilNothing(async (signal) => Number(await moves.work(signal)), stopping),
@@ -122,6 +125,17 @@ function every(pauseMs: number, task: () => Promise<unknown>): () => Promise<voi
     if (performance.now() < next) return;
     await task();
     next = performance.now() + pauseMs;
+  };
+}
+
+/** Runs a task at once, and when another day (UTC) has begun. */
+function onceADay({ tools }: Pick<EngineDeps, 'tools'>, task: () => Promise<unknown>): () => Promise<void> {
+  let done: number | null = null;
+  return async () => {
+    const day = dayOf(tools.now());
+    if (day === done) return;
+    await task();
+    done = day;
   };
 }
 

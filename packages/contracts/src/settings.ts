@@ -232,6 +232,16 @@ export const AllSettings = z.strictObject({
     })
     .prefault({})
     .describe('What is saved before a daily budget is used up, see docs/costs.md.'),
+  hold_at: z
+    .number()
+    .min(2)
+    .max(10_000)
+    .nullable()
+    .default(20)
+    .describe(
+      'A user, app or key that uses so many times what is usual among the others in a day is held: its batches wait for the next day, ' +
+        'or until the hold is released, see /v1/holds. null: nobody is held.',
+    ),
   retention: RetentionBody.prefault({}),
   forgetting: ForgettingBody.prefault({}),
   personal_data: PersonalData.default('off').describe(
@@ -325,6 +335,7 @@ export const SettingsView = z
       user_tokens_per_day: z.number().nullable(),
       user_cost_per_day: z.number().nullable(),
     }),
+    hold_at: z.number().nullable(),
     economy: z.object({ soft_limit: z.number().nullable(), models: StepModels }),
     retention: z.object({
       messages_days: z.number().nullable(),

@@ -21,6 +21,7 @@ const WebhookEventType = z.enum([
   'canary.undone',
   'canary.promoted',
   'budget.rung',
+  'use.held',
 ]);
 
 const Fields = {

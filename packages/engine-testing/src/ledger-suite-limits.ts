@@ -1,7 +1,18 @@
-import { DAY_MS, dayOf, type Spending } from '@slowwave/engine';
+import { DAY_MS, dayOf, type SentCall, type Spending } from '@slowwave/engine';
 import { describe, expect, it } from 'vitest';
 import { scope, user } from './builders.ts';
-import { type Bench, claim, expectKind, laneOf, nextTurn, OTHER_TENANT, store, TENANT } from './ledger-bench.ts';
+import {
+  ALL,
+  ANN,
+  type Bench,
+  claim,
+  expectKind,
+  laneOf,
+  nextTurn,
+  OTHER_TENANT,
+  store,
+  TENANT,
+} from './ledger-bench.ts';
 import { create as createWebhook, notices } from './ledger-bench-webhooks.ts';
 
 /** What comes of limits. */
@@ -49,6 +60,121 @@ export function describeLimits(bench: () => Bench): void {
       expect(await nextTurn(b, { owner: user('eve') })).not.toHaveProperty('rung');
     });
   });
+
+  describe('use', () => {
+    it('is counted by owner, app and key as it is noted and settled, each call once', async () => {
+      const b = bench();
+      await store(b);
+      const { id: lane } = await laneOf(b);
+      const { usage } = b.ledger;
+      const first = callOf(b, { lane, appId: 'notes', keyId: 'key_1' });
+      await usage.note(first);
+      await usage.note(first);
+      expect(await usesOf(b, lane)).toEqual([
+        { kind: 'app', who: 'notes', calls: 1, tokens: 0, hold: null },
+        { kind: 'key', who: 'key_1', calls: 1, tokens: 0, hold: null },
+        { kind: 'owner', who: lane, calls: 1, tokens: 0, hold: null },
+      ]);
+      const noted = { model: first.model, usage: first.usage, cost: first.cost };
+      const answered = { ...first, outcome: 'answered', noted, tookMs: 1, usage: TOKENS } as const;
+      await usage.settle([answered, answered]);
+      const refused = callOf(b, { lane });
+      await usage.note(refused);
+      await usage.settle([{ ...refused, outcome: 'refused', noted, tookMs: 1 }]);
+      await usage.settle([{ ...callOf(b, { lane }), outcome: 'answered', noted: null, tookMs: 1, usage: TOKENS }]);
+      const uses = (await usesOf(b, lane)).map(({ kind, calls, tokens }) => [kind, calls, tokens]);
+      expect(uses).toEqual([
+        ['app', 1, 7],
+        ['key', 1, 7],
+        ['owner', 2, 14],
+      ]);
+    });
+
+    it('has a median of each day that is over, which is worked out once and forgotten after a week', async () => {
+      const b = bench();
+      for (const [i, calls] of [3, 1, 2, 9].entries())
+        for (let n = 0; n < calls; n += 1) await settled(b, { appId: `app-${i}` });
+      const { limits } = b.ledger;
+      const day = dayOf(b.tools.now());
+      expect(await limits.settleDays(day, 7), 'the day is not over').toBe(0);
+      expect(await limits.settleDays(day + 1, 7)).toBe(1);
+      expect(await limits.settleDays(day + 1, 7)).toBe(0);
+      const usual = async (of: number, peers = 4) =>
+        (await limits.uses(TENANT, [{ kind: 'app', who: 'x' }], { day: of, days: 7, peers })).usual;
+      expect(await usual(day + 1)).toEqual([{ kind: 'app', calls: 2, tokens: 14 }]);
+      expect(await usual(day + 1, 5), 'too few of them').toEqual([]);
+      expect(await usual(day)).toEqual([]);
+      expect(await usual(day + 8)).toEqual([]);
+      expect(await limits.ownUse(TENANT, { kind: 'app', who: 'app-0' }, { day: day + 1, days: 7 })).toEqual([
+        { calls: 3, tokens: 21 },
+      ]);
+      await limits.settleDays(day + 8, 7);
+      expect(await limits.ownUse(TENANT, { kind: 'app', who: 'app-0' }, { day: day + 8, days: 8 })).toEqual([]);
+    });
+
+    it('holds somebody once in a day, tells it, and lets go of them', async () => {
+      const b = bench();
+      await createWebhook(b, { events: ['use.held'] });
+      await store(b);
+      const { id: lane } = await laneOf(b);
+      await settled(b, { lane });
+      const { limits } = b.ledger;
+      const day = dayOf(b.tools.now());
+      const over = { measure: 'calls', used: 400, limit: 320 } as const;
+      const hold = {
+        id: b.tools.id('hld'),
+        tenant: TENANT,
+        kind: 'owner',
+        who: lane,
+        day,
+        heldAt: 7,
+        ...over,
+      } as const;
+      await limits.hold(hold);
+      await limits.hold({ ...hold, id: b.tools.id('hld') });
+      const kept = { ...hold, owner: ANN, releasedAt: null };
+      expect((await limits.holds(TENANT, ALL)).results).toEqual([kept]);
+      expect((await limits.holds(OTHER_TENANT, ALL)).results).toEqual([]);
+      expect(await notices(b)).toMatchObject([{ type: 'use.held', data: { kind: 'user', id: ANN.id, used: 400 } }]);
+      expect(await usesOf(b, lane)).toMatchObject([{ kind: 'owner', hold: 'held' }]);
+      expect(await limits.heldOn(day)).toEqual({ owner: 1 });
+      expect(await limits.release(OTHER_TENANT, hold.id, 8)).toBeNull();
+      expect(await limits.release(TENANT, hold.id, 8)).toEqual({ ...kept, releasedAt: 8 });
+      expect(await limits.release(TENANT, hold.id, 9)).toMatchObject({ releasedAt: 8 });
+      expect(await usesOf(b, lane)).toMatchObject([{ kind: 'owner', hold: 'released' }]);
+      expect(await limits.heldOn(day)).toEqual({});
+    });
+  });
+}
+
+const TOKENS = { promptTokens: 5, completionTokens: 2 };
+
+type Whose = Partial<Pick<SentCall, 'lane' | 'appId' | 'keyId'>>;
+
+const callOf = (b: Bench, whose: Whose): SentCall => ({
+  ...{ tenant: TENANT, lane: null, consolidationId: null, appId: null, keyId: null, ...whose },
+  ...{
+    step: 'extract',
+    cause: 'live',
+    model: 'm',
+    usage: TOKENS,
+    cost: null,
+    id: b.tools.id('cal'),
+    at: b.tools.now(),
+  },
+});
+
+const settled = (b: Bench, whose: Whose): Promise<void> =>
+  b.ledger.usage.settle([{ ...callOf(b, whose), outcome: 'answered', noted: null, tookMs: 1 }]);
+
+/** Of today. */
+async function usesOf(b: Bench, lane: string) {
+  const whos = [
+    { kind: 'owner', who: lane },
+    { kind: 'app', who: 'notes' },
+    { kind: 'key', who: 'key_1' },
+  ] as const;
+  return (await b.ledger.limits.uses(TENANT, whos, { day: dayOf(b.tools.now()), days: 7, peers: 1 })).uses;
 }
 
 const seen = (b: Bench, share: number): Spending => ({

@@ -18,6 +18,7 @@ const CHOSEN: TenantSettings = {
   forgetting: { maxAgeDays: null, unconfirmedDays: 90, maxMemories: 1_000 },
   budgets: { tokensPerDay: 5_000, costPerDay: 0.25, userTokensPerDay: 0, userCostPerDay: null },
   economy: { softLimit: 0.5, models: { extract: 'cheap' } },
+  holdAt: 50,
   personalData: 'mask',
   timezone: 'Asia/Tokyo',
   graph: true,

@@ -177,6 +177,7 @@ function forgetOwner(state: State, { id, lane }: Erasure): void {
     state.aside.delete(lane);
     state.graph.turns.delete(lane);
     drop(state.summaries, (summary) => summary.lane === lane);
+    state.holds = state.holds.filter(({ who }) => who !== lane);
     state.calls.forEach((call, i) => {
       if (call.lane === lane) state.calls[i] = { ...call, lane: '' as LaneId, consolidationId: null, kept: false };
     });

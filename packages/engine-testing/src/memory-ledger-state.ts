@@ -15,6 +15,7 @@ import type {
   Erasure,
   FiguresOfModel,
   JsonObject,
+  KeptHold,
   Lane,
   LaneId,
   Link,
@@ -26,6 +27,7 @@ import type {
   NightRecord,
   OutboxEntry,
   Pause,
+  PeerUse,
   Plan,
   Priority,
   Receipt,
@@ -251,6 +253,10 @@ export interface State {
   readonly settings: Map<TenantId, TenantSettings>;
   readonly ceilings: Map<TenantId, Ceilings>;
   readonly economies: Map<TenantId, Economy>;
+  holds: Mutable<KeptHold>[];
+  /** The first day of which is known what owners, apps and keys have used. */
+  usesSince: number;
+  readonly medians: (PeerUse & { readonly tenant: TenantId; readonly day: number; readonly peers: number })[];
   readonly models: Map<string, JsonObject>;
   readonly apiKeys: Map<string, ApiKey>;
   readonly links: Map<string, Link>;
@@ -313,6 +319,9 @@ export function emptyState(tools: Tools): State {
     settings: new Map(),
     ceilings: new Map(),
     economies: new Map(),
+    holds: [],
+    usesSince: 0,
+    medians: [],
     models: new Map(),
     apiKeys: new Map(),
     links: new Map(),

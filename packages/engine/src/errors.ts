@@ -11,6 +11,7 @@ export type EngineErrorCode =
   | 'rate_limited'
   | 'circuit_open'
   | 'budget_exhausted'
+  | 'use_held'
   | 'waits_for_batch'
   | 'model_misconfigured'
   | 'model_output_unusable'
@@ -88,6 +89,7 @@ const UNASKED: readonly EngineErrorCode[] = [
   'rate_limited',
   'circuit_open',
   'budget_exhausted',
+  'use_held',
   'waits_for_batch',
   'gate_not_passed',
   'queue_unavailable',

@@ -119,6 +119,7 @@ export {
   rungOn,
   type Spending,
 } from './limits/economy.ts';
+export { sweepUsual } from './limits/holds.ts';
 export { maskPersonal, metadataKept, withPolicy } from './masking/personal.ts';
 export { maskSecrets } from './masking/secrets.ts';
 export { hasConclusions, standsOn } from './memories/conclusions.ts';

@@ -30,6 +30,8 @@ export interface TenantSettings {
   readonly budgets: Budgets;
   /** What is saved before a budget is used up. */
   readonly economy: EconomySettings;
+  /** Who uses so many times what is usual in a day is held. null: nobody is. */
+  readonly holdAt: number | null;
   /** How many days what was said and thought is kept, beside what was remembered of it. null: for ever. */
   readonly retention: Retention;
   /** Which memories are forgotten by themselves. null: none for that reason. */
@@ -166,6 +168,7 @@ export const DEFAULT_SETTINGS: TenantSettings = {
   prices: {},
   budgets: { tokensPerDay: null, costPerDay: null, userTokensPerDay: null, userCostPerDay: null },
   economy: { softLimit: 0.8, models: {} },
+  holdAt: 20,
   retention: { messagesDays: null, plansDays: null, historyDays: null, forgottenDays: 30 },
   forgetting: { maxAgeDays: null, unconfirmedDays: null, maxMemories: null },
   personalData: 'off',

@@ -74,6 +74,7 @@ export {
   canaryNotice,
   deliveryIdOf,
   economyNotice,
+  holdNotice,
   isRetracting,
   isWanted,
   memoryNotices,

@@ -114,7 +114,7 @@ function ofEngine(code: string, cause: unknown): ProblemError {
   const away = UNAVAILABLE[code];
   if (away !== undefined) return problem('unavailable', away, { cause, headers: { 'retry-after': RETRY_AFTER_S } });
   if (code === 'unsupported_content') return problem('unsupported_content', messageOf(cause), { cause });
-  if (code === 'budget_exhausted') return ofBudget(cause);
+  if (code === 'budget_exhausted' || code === 'use_held') return ofBudget(cause);
   if (code.startsWith('model_') || NOT_ASKED.includes(code)) {
     const detail = `the model did not return a usable answer (${code}); retry, or check the model configuration and the log`;
     return problem('model_unavailable', detail, { cause, headers: { 'retry-after': RETRY_AFTER_S } });

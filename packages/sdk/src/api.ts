@@ -529,7 +529,7 @@ export type DeletedMemories = {
 export type Delivery = {
   readonly id: string;
   readonly event_id: string;
-  readonly type: 'batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted' | 'canary.step' | 'canary.halted' | 'canary.undone' | 'canary.promoted' | 'budget.rung';
+  readonly type: 'batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted' | 'canary.step' | 'canary.halted' | 'canary.undone' | 'canary.promoted' | 'budget.rung' | 'use.held';
   readonly state: 'waiting' | 'delivered' | 'failed';
   readonly attempts: number;
   readonly next_attempt_at: string | null;
@@ -910,6 +910,30 @@ export type HitExplanation = {
     readonly valid_from: string;
     readonly invalid_at: string | null;
   })[];
+};
+
+export type Hold = {
+  readonly id: string;
+  /** over: its day (UTC) has ended, and with it the hold. */
+  readonly state: 'held' | 'released' | 'over';
+  readonly kind: 'user' | 'agent' | 'run' | 'app' | 'key';
+  /** The id of the user, agent, run, app or key. */
+  readonly of: string;
+  /** What there was too much of. */
+  readonly measure: 'calls' | 'tokens';
+  /** In the day until then. */
+  readonly used: number;
+  /** hold_at times what is usual in a day. */
+  readonly limit: number;
+  readonly held_at: string;
+  readonly released_at: string | null;
+  /** When it ends by itself. */
+  readonly ends_at: string;
+};
+
+export type HoldList = {
+  readonly results: readonly Hold[];
+  readonly next_cursor: string | null;
 };
 
 export type Import = {
@@ -1467,7 +1491,7 @@ export type PatchWebhook = {
   /** A public https URL, unless the operator lists its host in SLOWWAVE_ALLOW_PRIVATE_URLS. */
   readonly url?: string | undefined;
   /** The events to deliver. */
-  readonly events?: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted' | 'canary.step' | 'canary.halted' | 'canary.undone' | 'canary.promoted' | 'budget.rung')[] | undefined;
+  readonly events?: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted' | 'canary.step' | 'canary.halted' | 'canary.undone' | 'canary.promoted' | 'budget.rung' | 'use.held')[] | undefined;
   /** A display name. */
   readonly name?: string | undefined;
   /** true also ends a pause and resets the failure count. */
@@ -2337,6 +2361,8 @@ export type PostSuiteRun = {
         readonly recall?: string | undefined;
       } | undefined;
     } | undefined;
+    /** A user, app or key that uses so many times what is usual among the others in a day is held: its batches wait for the next day, or until the hold is released, see /v1/holds. null: nobody is held. */
+    readonly hold_at?: number | null | undefined;
     readonly retention?: Retention | undefined;
     readonly forgetting?: Forgetting | undefined;
     /** Applied before anything is stored. mask replaces personal data with placeholders like “[email]”. drop does not store messages that contain personal data, and rejects such memories. Both mask speaker names, metadata and instructions. Takes effect within a second. */
@@ -2373,7 +2399,7 @@ export type PostWebhook = {
   /** A public https URL, unless the operator lists its host in SLOWWAVE_ALLOW_PRIVATE_URLS. */
   readonly url: string;
   /** The events to deliver. */
-  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted' | 'canary.step' | 'canary.halted' | 'canary.undone' | 'canary.promoted' | 'budget.rung')[];
+  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted' | 'canary.step' | 'canary.halted' | 'canary.undone' | 'canary.promoted' | 'budget.rung' | 'use.held')[];
   /** A display name. */
   readonly name?: string | undefined;
   /** false: no events are recorded or sent. */
@@ -2507,6 +2533,8 @@ export type PutSettings = {
       readonly recall?: string | undefined;
     } | undefined;
   } | undefined;
+  /** A user, app or key that uses so many times what is usual among the others in a day is held: its batches wait for the next day, or until the hold is released, see /v1/holds. null: nobody is held. */
+  readonly hold_at?: number | null | undefined;
   readonly retention?: Retention | undefined;
   readonly forgetting?: Forgetting | undefined;
   /** Applied before anything is stored. mask replaces personal data with placeholders like “[email]”. drop does not store messages that contain personal data, and rejects such memories. Both mask speaker names, metadata and instructions. Takes effect within a second. */
@@ -3039,6 +3067,7 @@ export type Settings = {
     readonly user_tokens_per_day: number | null;
     readonly user_cost_per_day: number | null;
   };
+  readonly hold_at: number | null;
   readonly economy: {
     readonly soft_limit: number | null;
     readonly models: {
@@ -3674,7 +3703,7 @@ export type Webhook = {
   readonly id: string;
   readonly name: string;
   readonly url: string;
-  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted' | 'canary.step' | 'canary.halted' | 'canary.undone' | 'canary.promoted' | 'budget.rung')[];
+  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted' | 'canary.step' | 'canary.halted' | 'canary.undone' | 'canary.promoted' | 'budget.rung' | 'use.held')[];
   readonly user_id: string | null;
   readonly app_id: string | null;
   readonly active: boolean;
@@ -3699,7 +3728,7 @@ export type WebhookWithSecret = {
   readonly id: string;
   readonly name: string;
   readonly url: string;
-  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted' | 'canary.step' | 'canary.halted' | 'canary.undone' | 'canary.promoted' | 'budget.rung')[];
+  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted' | 'canary.step' | 'canary.halted' | 'canary.undone' | 'canary.promoted' | 'budget.rung' | 'use.held')[];
   readonly user_id: string | null;
   readonly app_id: string | null;
   readonly active: boolean;
@@ -4374,6 +4403,16 @@ export interface Operations {
     params: { id: string; };
     body: PostCanaryUndo;
     answer: CanaryRehearsal | Canary;
+  };
+  /** List users, apps and keys that are or were held, newest first. */
+  'GET /v1/holds': {
+    query?: { limit?: number | undefined; cursor?: string | undefined; };
+    answer: HoldList;
+  };
+  /** Release a hold. */
+  'POST /v1/holds/{id}/release': {
+    params: { id: string; };
+    answer: Hold;
   };
   /** Create a key. */
   'POST /v1/keys': {

@@ -37,6 +37,7 @@ import {
   statusOfMoveCommand,
   switchIndexCommand,
 } from './move.ts';
+import { holdsCommand, releaseHoldCommand } from './holds.ts';
 import { applyNightCommand, discardNightCommand, nightsCommand } from './nights.ts';
 import { rebuildIndexCommand, rebuildQueueCommand } from './rebuild.ts';
 import { replayCommand, whatIfCommand } from './replay.ts';
@@ -106,6 +107,8 @@ export const COMMANDS: readonly Command[] = [
   reviewsCommand,
   approveCommand,
   rejectCommand,
+  holdsCommand,
+  releaseHoldCommand,
   nightsCommand,
   applyNightCommand,
   discardNightCommand,

@@ -148,6 +148,7 @@ export const NEEDS: Readonly<Record<string, Need>> = {
     return {};
   },
   getCanary: ofCanary,
+  releaseHold: async (world) => ({ params: { id: await world.hold() } }),
   stopCanary: ofCanary,
   promoteCanary: ofCanary,
   undoCanary: ofCanary,

@@ -1,3 +1,7 @@
+import { join } from 'node:path';
+import { openSqliteLedger } from '@slowwave/adapters/sqlite';
+import { systemTools } from '@slowwave/adapters/system';
+import { DEFAULT_TENANT, dayOf } from '@slowwave/engine';
 import { expect, vi } from 'vitest';
 import { type Answer, call } from '../client.ts';
 
@@ -26,6 +30,7 @@ export interface World {
   /** The move of the index can be switched, or is. */
   readyMove(): Promise<void>;
   canary(): Promise<string>;
+  hold(): Promise<string>;
   key(): Promise<string>;
   /** The secret of one that is not opened yet. */
   link(): Promise<string>;
@@ -60,7 +65,10 @@ const BEGUN = {
 const OPEN = ['preparing', 'running', 'discarding'];
 const WITHIN = { timeout: 30_000, interval: 50 };
 
-export function world(base: string, { key, receiver }: { key: string; receiver: string }): World {
+export function world(
+  base: string,
+  { key, receiver, dataDir }: { key: string; receiver: string; dataDir: string },
+): World {
   let users = 0;
   const newUser = (): string => {
     users += 1;
@@ -127,6 +135,19 @@ export function world(base: string, { key, receiver }: { key: string; receiver: 
     canary: async () => {
       await noCanary();
       return (await done('POST /v1/canaries', { changes: { instructions: 'Remember allergies.' } })).id;
+    },
+    // It takes a week of others who use less: it is written into the ledger.
+    hold: async () => {
+      const ledger = await openSqliteLedger({ path: join(dataDir, 'ledger.db'), tools: systemTools });
+      const id = systemTools.id('hld');
+      const heldAt = systemTools.now();
+      const over = { measure: 'calls', used: 400, limit: 400 } as const;
+      await ledger.limits.hold({
+        ...{ id, tenant: DEFAULT_TENANT, kind: 'app', who: newUser(), day: dayOf(heldAt), heldAt },
+        ...over,
+      });
+      await ledger.close();
+      return id;
     },
     webhook,
     quiet,

@@ -3,6 +3,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
 import { api } from '../api.ts';
 import { Choice, Select, useFilters } from '../ui/filters.tsx';
+import { Holds } from './holds.tsx';
 import { Empty, Loading, Problem } from '../ui/states.tsx';
 import { Wide } from '../ui/wide.tsx';
 
@@ -41,6 +42,7 @@ export function Costs() {
       </div>
       <Days asked={asked} times={Array.from({ length: DAYS[period] }, (_, i) => from + i * DAY_MS)} measure={measure} />
       <Groups asked={asked} group={group} />
+      <Holds />
     </>
   );
 }

@@ -164,6 +164,10 @@ const pickPlaces = (table: string): string => pick(table, 'CAST(:place AS text)'
 /** Not by the place alone, which another row may have by now; and by no index of lanes, which would find all that is left. */
 const AT_PLACES = ":place IN :ids::tid AND lane || '' = @lane";
 
+/** Where an owner goes by the lane among apps and keys. */
+const pickWho = (table: string): string => `SELECT who AS id FROM ${table} WHERE who = @lane LIMIT @limit`;
+const OF_WHO = 'who = @lane AND who IN :ids';
+
 /** What replays of these batches told goes. */
 export const FORGET_REPLAYS = `
   UPDATE replays SET result = NULL,
@@ -227,6 +231,8 @@ export const ERASING: readonly Erasing[] = [
   },
   { pick: pickPlaces('vectors'), deletes: [['vectors', AT_PLACES]] },
   { pick: pickPlaces('usage'), deletes: [['usage', AT_PLACES]] },
+  { pick: pickWho('uses'), deletes: [['uses', OF_WHO]] },
+  { pick: pickWho('holds'), deletes: [['holds', OF_WHO]] },
   { pick: pick('unprojected_lanes', 'lane'), deletes: [['unprojected_lanes', 'lane = @lane AND lane IN :ids']] },
   { pick: pick('undos'), deletes: [['undos', 'id IN :ids']] },
   { pick: pick('canary_lanes', 'lane'), deletes: [['canary_lanes', 'lane = @lane AND lane IN :ids']] },
@@ -246,6 +252,7 @@ export const KEPT = [
   'economies',
   'counters',
   'usage_days',
+  'use_medians',
   'erasures',
   'replays',
   'suites',

@@ -1,7 +1,19 @@
-import type { Economy, LimitStore, TenantId } from '@slowwave/engine';
-import { climb, economyNotice } from '@slowwave/engine/storing';
+import type {
+  Economy,
+  HoldKind,
+  KeptHold,
+  LimitStore,
+  PeerUse,
+  SentCall,
+  SettledCall,
+  TenantId,
+  Use,
+} from '@slowwave/engine';
+import { climb, dayOf, economyNotice, holdNotice, payerOf } from '@slowwave/engine/storing';
 import { read, storeOf, write } from './access.ts';
-import { all, first, run, type Script } from './script.ts';
+import { type Listing, newestFirst } from './page.ts';
+import { ownerFrom } from './rows/columns.ts';
+import { all, first, run, type Script, together } from './script.ts';
 import { activeWebhooks, noteDeliveries } from './webhooks.ts';
 
 export const limitStore = storeOf<LimitStore>('limits', {
@@ -19,6 +31,40 @@ export const limitStore = storeOf<LimitStore>('limits', {
     return climbed;
   }),
   economies: read(() => all<Economy & { tenant: TenantId }>('SELECT * FROM economies ORDER BY tenant', {})),
+  uses: read(function* (tenant, whos, { day, days, peers }) {
+    const [uses, usual] = yield* together(
+      all<UseRow>(SELECT_USES, { tenant, day, rows: whos }),
+      all<PeerUse>(SELECT_USUAL, { tenant, day, since: day - days, peers }),
+    );
+    return { uses: uses.map(useFrom), usual };
+  }),
+  ownUse: read((tenant, { kind, who }, { day, days }) =>
+    all(SELECT_OWN, { tenant, kind, who, day, since: day - days }),
+  ),
+  settleDays: write(function* (day, days) {
+    const since = day - days;
+    yield* run('DELETE FROM uses WHERE day < @since', { since });
+    yield* run('DELETE FROM use_medians WHERE day < @since', { since });
+    return yield* run(SETTLE_DAYS, { day, since });
+  }),
+  hold: write(function* (hold) {
+    const { tenant, kind, who } = hold;
+    if ((yield* run(INSERT_HOLD, { ...hold })) === 0) return;
+    const lane = kind === 'owner' ? yield* first<OwnerColumns>(SELECT_OWNER, { who }) : null;
+    const notice = holdNotice(hold, lane && ownerFrom(lane));
+    yield* noteDeliveries(yield* activeWebhooks(tenant), [notice]);
+  }),
+  holds: read((tenant, page) => newestFirst(HOLDS, page, { tenant })),
+  release: write(function* (tenant, id, now) {
+    const text = 'UPDATE holds SET released_at = coalesce(released_at, @now) WHERE tenant = @tenant AND id = @id';
+    yield* run(text, { tenant, id, now });
+    const row = yield* first<HoldRow>(`${SELECT_HOLDS} WHERE h.tenant = @tenant AND h.id = @id`, { tenant, id });
+    return row && holdFrom(row);
+  }),
+  heldOn: read(function* (day) {
+    const rows = yield* all<{ kind: HoldKind; held: number }>(COUNT_HELD, { day });
+    return Object.fromEntries(rows.map(({ kind, held }) => [kind, held]));
+  }),
 });
 
 /** The rung of the tenant of a lane on a day; null: it saves nothing. */
@@ -33,3 +79,116 @@ const PUT_ECONOMY = `
   INSERT INTO economies (tenant, day, rung, highest, limits, since) VALUES (@tenant, @day, @rung, @highest, @limits, @since)
   ON CONFLICT (tenant) DO UPDATE SET
     day = excluded.day, rung = excluded.rung, highest = excluded.highest, limits = excluded.limits, since = excluded.since`;
+
+/** What a call adds to the use of those it is for: as it is noted, and as it has ended. */
+export const usesNoted = (call: SentCall): readonly object[] => usesOf(call, { calls: 1, tokens: 0 });
+
+export function usesSettled(call: SettledCall): readonly object[] {
+  const { outcome, noted, usage } = call;
+  if (outcome === 'refused') return noted === null ? [] : usesOf(call, { calls: -1, tokens: 0 });
+  return usesOf(call, { calls: noted === null ? 1 : 0, tokens: usage.promptTokens + usage.completionTokens });
+}
+
+/** What is asked in shadow spaces, and embeddings, are nobody's in particular. */
+function usesOf(
+  { tenant, lane, appId, keyId, step, at }: SentCall,
+  adds: Pick<Use, 'calls' | 'tokens'>,
+): readonly object[] {
+  if (payerOf(tenant) !== tenant || step === 'embed') return [];
+  const whos: readonly (readonly [HoldKind, string | null])[] = [
+    ['owner', lane],
+    ['app', appId],
+    ['key', keyId],
+  ];
+  return whos.flatMap(([kind, who]) => (who === null ? [] : [{ tenant, kind, who, day: dayOf(at), ...adds }]));
+}
+
+/** Each connection has its slot, as with counters. */
+export const addToUses = (condition: string): string => `
+  INSERT INTO uses (tenant, kind, who, day, slot, calls, tokens)
+  SELECT value ->> 'tenant' AS tenant, value ->> 'kind' AS kind, value ->> 'who' AS who, (value ->> 'day')::int AS day, :slot,
+    (value ->> 'calls')::bigint, (value ->> 'tokens')::bigint
+  FROM :rows AS r WHERE ${condition} ORDER BY 1, 2, 4, 3
+  ON CONFLICT (tenant, kind, day, who, slot) DO UPDATE SET
+    calls = uses.calls + excluded.calls, tokens = uses.tokens + excluded.tokens`;
+
+interface UseRow extends Omit<Use, 'hold'> {
+  readonly held: 0 | 1;
+  readonly released_at: number | null;
+}
+
+const useFrom = ({ held, released_at, ...use }: UseRow): Use => ({
+  ...use,
+  hold: held === 0 ? null : released_at === null ? 'held' : 'released',
+});
+
+const SELECT_USES = `
+  SELECT u.kind, u.who, sum(u.calls)::bigint AS calls, sum(u.tokens)::bigint AS tokens,
+    max(CASE WHEN h.id IS NULL THEN 0 ELSE 1 END) AS held, max(h.released_at) AS released_at
+  FROM :rows AS r
+  JOIN uses u ON u.tenant = @tenant AND u.kind = r.value ->> 'kind' AND u.day = @day AND u.who = r.value ->> 'who'
+  LEFT JOIN holds h ON h.tenant = @tenant AND h.kind = u.kind AND h.day = @day AND h.who = u.who
+  GROUP BY u.kind, u.who ORDER BY u.kind`;
+
+const SELECT_USUAL = `
+  SELECT kind, max(calls) AS calls, max(tokens) AS tokens FROM use_medians
+  WHERE tenant = @tenant AND day >= @since AND day < @day AND peers >= @peers GROUP BY kind ORDER BY kind`;
+
+const SELECT_OWN = `
+  SELECT sum(calls)::bigint AS calls, sum(tokens)::bigint AS tokens FROM uses
+  WHERE tenant = @tenant AND kind = @kind AND who = @who AND day >= @since AND day < @day GROUP BY day ORDER BY day`;
+
+const SETTLE_DAYS = `
+  INSERT INTO use_medians (tenant, kind, day, peers, calls, tokens)
+  SELECT tenant, kind, day, peers, max(CASE WHEN by_calls = (peers + 1) / 2 THEN calls END),
+    max(CASE WHEN by_tokens = (peers + 1) / 2 THEN tokens END)
+  FROM (
+    SELECT tenant, kind, day, calls, tokens, count(*) OVER (PARTITION BY tenant, kind, day) AS peers,
+      row_number() OVER (PARTITION BY tenant, kind, day ORDER BY calls) AS by_calls,
+      row_number() OVER (PARTITION BY tenant, kind, day ORDER BY tokens) AS by_tokens
+    FROM (
+      SELECT u.tenant, u.kind, u.day, sum(u.calls)::bigint AS calls, sum(u.tokens)::bigint AS tokens FROM uses u
+      WHERE u.day >= @since AND u.day < @day AND NOT EXISTS (
+        SELECT 1 FROM use_medians m WHERE m.tenant = u.tenant AND m.kind = u.kind AND m.day = u.day)
+      GROUP BY u.tenant, u.kind, u.day, u.who
+    ) AS sums
+  ) AS ranked
+  WHERE true GROUP BY tenant, kind, day, peers ON CONFLICT (tenant, kind, day) DO NOTHING`;
+
+const INSERT_HOLD = `
+  INSERT INTO holds (id, tenant, kind, who, day, measure, used, most, held_at)
+  VALUES (@id, @tenant, @kind, @who, @day, @measure, @used, @limit, @heldAt)
+  ON CONFLICT (tenant, kind, day, who) DO NOTHING`;
+
+const SELECT_HOLDS = `
+  SELECT h.*, l.owner_kind, l.owner_id FROM holds h LEFT JOIN lanes l ON h.kind = 'owner' AND l.id = h.who`;
+
+const SELECT_OWNER = 'SELECT owner_kind, owner_id FROM lanes WHERE id = @who';
+
+const COUNT_HELD = `
+  SELECT kind, count(*) AS held FROM holds WHERE day = @day AND released_at IS NULL GROUP BY kind`;
+
+type OwnerColumns = Parameters<typeof ownerFrom>[0];
+
+interface HoldRow extends Omit<KeptHold, 'limit' | 'heldAt' | 'releasedAt' | 'owner'> {
+  readonly most: number;
+  readonly held_at: number;
+  readonly released_at: number | null;
+  readonly owner_kind: OwnerColumns['owner_kind'] | null;
+  readonly owner_id: string | null;
+}
+
+const holdFrom = ({ most, held_at, released_at, owner_kind, owner_id, ...hold }: HoldRow): KeptHold => ({
+  ...hold,
+  limit: most,
+  heldAt: held_at,
+  releasedAt: released_at,
+  owner: owner_kind === null || owner_id === null ? null : ownerFrom({ owner_kind, owner_id }),
+});
+
+const HOLDS: Listing<HoldRow, KeptHold> = {
+  select: SELECT_HOLDS,
+  by: ['h.held_at', 'h.id'],
+  asked: { tenant: 'h.tenant = @tenant' },
+  make: holdFrom,
+};

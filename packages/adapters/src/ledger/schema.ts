@@ -610,6 +610,49 @@ CREATE TABLE usage_days (
   PRIMARY KEY (tenant, day, model, step, cause, slot)
 ) WITHOUT ROWID WITH (fillfactor = 50);
 
+-- What owners (by their lane), apps and keys have asked of models, by day: for a week, to see who uses far more than is usual.
+CREATE TABLE uses (
+  tenant text COLLATE "C" NOT NULL,
+  kind text COLLATE "C" NOT NULL CHECK (kind IN ('owner', 'app', 'key')),
+  day int NOT NULL,
+  who text COLLATE "C" UNNOTED NOT NULL,
+  slot int NOT NULL,
+  calls bigint NOT NULL,
+  tokens bigint NOT NULL,
+  PRIMARY KEY (tenant, kind, day, who, slot)
+) WITHOUT ROWID WITH (fillfactor = 50);
+CREATE INDEX uses_of ON uses (who, day);
+CREATE INDEX uses_by_day ON uses (day);
+
+CREATE TABLE use_medians (
+  tenant text COLLATE "C" NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  day int NOT NULL,
+  peers bigint NOT NULL,
+  calls bigint NOT NULL,
+  tokens bigint NOT NULL,
+  PRIMARY KEY (tenant, kind, day)
+) WITHOUT ROWID;
+CREATE INDEX use_medians_of_tenant ON use_medians (tenant, day);
+
+-- Who is held for the rest of a day; null: nobody let go of it.
+CREATE TABLE holds (
+  id text COLLATE "C" PRIMARY KEY,
+  tenant text COLLATE "C" NOT NULL,
+  kind text COLLATE "C" NOT NULL CHECK (kind IN ('owner', 'app', 'key')),
+  who text COLLATE "C" UNNOTED NOT NULL,
+  day int NOT NULL,
+  measure text NOT NULL CHECK (measure IN ('calls', 'tokens')),
+  used bigint NOT NULL,
+  most bigint NOT NULL,
+  held_at bigint NOT NULL,
+  released_at bigint,
+  UNIQUE (tenant, kind, day, who)
+);
+CREATE INDEX holds_of_tenant ON holds (tenant, held_at, id);
+CREATE INDEX holds_by_day ON holds (day);
+CREATE INDEX holds_of ON holds (who);
+
 CREATE TABLE counters (
   tenant text COLLATE "C" NOT NULL,
   name text COLLATE "C" NOT NULL,

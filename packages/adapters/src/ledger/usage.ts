@@ -16,6 +16,7 @@ import type {
 } from '@slowwave/engine';
 import { DAY_MS, dayOf, needsCalls, payerOf } from '@slowwave/engine/storing';
 import { read, statement, storeOf, write } from './access.ts';
+import { addToUses, usesNoted, usesSettled } from './limits.ts';
 import { all, allAs, first, type Given, type Held, ifHeld, inOne, once, run, type Script } from './script.ts';
 
 /** What is counted per tenant because its rows may be gone (erased) or are too many to add up. */
@@ -69,6 +70,7 @@ export function noting(call: SentCall): readonly Script<unknown>[] {
   const given = { callId: call.id };
   return [
     run(addToDays(`:held AND NOT EXISTS (${KNOWN})`), { rows: [dayRow(call, 'unanswered', 1)], ...given }),
+    run(addToUses(`:held AND NOT EXISTS (${KNOWN})`), { rows: usesNoted(call), ...given }),
     run(insertCall(':held', 'ON CONFLICT (id) DO NOTHING'), columnsOf(call, { state: 'sent', tookMs: 0 })),
   ];
 }
@@ -78,6 +80,7 @@ export function settling(call: SettledCall): readonly Script<unknown>[] {
   const given = { callId: call.id };
   return [
     run(addToDays(`:held AND NOT EXISTS (${KNOWN} AND state <> 'sent')`), { rows: settledRows(call), ...given }),
+    run(addToUses(`:held AND NOT EXISTS (${KNOWN} AND state <> 'sent')`), { rows: usesSettled(call), ...given }),
     run(insertCall(':held', SETTLE), columnsOf(call, { state: call.outcome, tookMs: call.tookMs })),
   ];
 }

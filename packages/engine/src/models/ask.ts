@@ -2,6 +2,7 @@ import { waitForBulk } from '../bulk/wait.ts';
 import type { EngineDeps } from '../deps.ts';
 import { EngineError, FencedError } from '../errors.ts';
 import { payerOf } from '../ids.ts';
+import { checkHolds } from '../limits/holds.ts';
 import { maskSecrets } from '../masking/secrets.ts';
 import type { PromptUse } from '../plan.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
@@ -66,7 +67,10 @@ export async function readingOf<T>(asking: Asking, question: Question<T>): Promi
   const broken = { step, failedStep: failedStep(step, turn.attempts), inputHash };
   const again = 2 * before.length;
   const call = { ...callOf(question.prompt, askedAgain(question.ask, again), question.input), ...imagesOf(question) };
-  if (question.isBulk === true && before.length === 0) await waitForBulk(asking, { step, inputHash, call });
+  if (question.isBulk === true && before.length === 0) {
+    await checkHolds(deps, callOfTurn(turn, usageStepOf(step)));
+    await waitForBulk(asking, { step, inputHash, call });
+  }
   const first = await answerTo(asking, { ...broken, call: { ...call, again }, shape });
   if (usable(first.reading)) return first.reading;
   const unrepaired = { ...broken, failedStep: `${step}:unrepaired:${turn.attempts}` };
@@ -199,11 +203,8 @@ async function ring({ deps, turn, cancel }: Asking, question: ChatCall, asked: A
     if (!holds || answer !== null) throw new FencedError(turn.consolidationId);
   };
   const [step = ''] = asked.steps;
-  const book: Book = {
-    of: callOfTurn(turn, usageStepOf(step), { again: question.again, forSuite: deps.forSuite }),
-    usage,
-    note,
-  };
+  const of = callOfTurn(turn, usageStepOf(step), { again: question.again, forSuite: deps.forSuite });
+  const book: Book = { of, usage, check: () => checkHolds(deps, of), note };
   try {
     const gated = { ...question, mayStandIn: passedGate(deps, turn.tenant) };
     const { answer, call } = await callModel({ deps, turn, prices, cancel, book }, gated);
@@ -338,7 +339,7 @@ function bookApart(apart: Apart, { prompt }: QuestionApart<unknown>, { again }: 
     step: usageStepOf(prompt.name),
     cause: causeOf({ tenant, purpose, again }),
   };
-  return { of, usage, note: (call) => usage.note(call) };
+  return { of, usage, check: () => checkHolds(deps, of), note: (call) => usage.note(call) };
 }
 
 const settle = async ({ deps }: Apart, call: SettledCall | null): Promise<void> =>

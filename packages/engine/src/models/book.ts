@@ -10,7 +10,8 @@ import type { TenantId } from '../words.ts';
 export interface Book {
   readonly of: CallFor;
   readonly usage: Pick<UsageStore, 'note' | 'settle'>;
-  /** Right before it is sent; where this throws nobody is asked. */
+  /** Right before it is sent; where one of these throws nobody is asked. Missing: whoever it is for may always ask. */
+  check?(): Promise<void>;
   note(call: SentCall): Promise<void>;
 }
 

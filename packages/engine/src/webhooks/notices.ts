@@ -4,6 +4,7 @@ import { deletedAt, liveVersion } from '../memories/evolve.ts';
 import type { Batch } from '../ports/ledger/batches.ts';
 import type { CanaryNews } from '../ports/ledger/canaries.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
+import type { Hold } from '../ports/ledger/limits.ts';
 import type { Application, MemoryChange } from '../ports/ledger/memories.ts';
 import type { Notice, Webhook, WebhookEvent } from '../ports/ledger/webhooks.ts';
 import { isoOf } from '../text/dates.ts';
@@ -124,6 +125,19 @@ export function economyNotice(tenant: TenantId, { economy }: Climbed, { day, sha
 }
 
 type Told = Pick<Spending, 'day' | 'share'> & { readonly at: Millis };
+
+/** Somebody is held who used far more than is usual. An app and a key are of no single user. */
+export function holdNotice(hold: Hold, owner: Owner | null): Notice {
+  const { id, kind, who, measure, used, limit, heldAt: at } = hold;
+  const type = 'use.held';
+  const eventId = `evt_${id}`;
+  const userId = owner?.kind === 'user' ? owner.id : null;
+  const whose = owner === null ? { kind, id: who } : { kind: owner.kind, id: owner.id };
+  const data = { hold_id: id, ...whose, measure, used, limit };
+  const body = JSON.stringify({ event_id: eventId, type, created_at: isoOf(at), data });
+  const lane = kind === 'owner' ? (who as LaneId) : null;
+  return { eventId, type, subject: id, lane, userId, appId: kind === 'app' ? who : null, at, body };
+}
 
 type Happened = Pick<Notice, 'eventId' | 'type' | 'subject' | 'at'> & { readonly data: JsonObject };
 

@@ -74,6 +74,7 @@ const PREFIXES: Readonly<Record<string, string>> = {
   reviews: 'rev',
   replays: 'rpl',
   canaries: 'cny',
+  holds: 'hld',
   undos: 'und',
   keys: 'key',
   erasures: 'ers',

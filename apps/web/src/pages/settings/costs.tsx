@@ -51,7 +51,7 @@ function Budgets({ draft: { budgets }, change }: Editing) {
 
 const PERCENT = 100;
 
-function Economy({ draft: { economy }, change }: Editing) {
+function Economy({ draft: { economy, hold_at }, change }: Editing) {
   const set = (part: Partial<typeof economy>) => change({ economy: { ...economy, ...part } });
   return (
     <>
@@ -60,6 +60,14 @@ function Economy({ draft: { economy }, change }: Editing) {
         hint="Larger batches first, then the cheaper models, then no summaries and no graph until the next day. Empty: only wait once a limit is reached."
         value={economy.soft_limit === null ? null : Math.round(economy.soft_limit * PERCENT)}
         change={(percent) => set({ soft_limit: percent === null ? null : percent / PERCENT })}
+      />
+      <Amount
+        name="Hold a user, app or key at"
+        hint="So many times what is usual in a day. Batches wait for the next day, or until you release them. Empty: never."
+        min={2}
+        step="any"
+        value={hold_at}
+        change={(times) => change({ hold_at: times })}
       />
       <StepModels
         name="Cheaper models"

@@ -27,6 +27,7 @@ const EVENTS = [
   'canary.undone',
   'canary.promoted',
   'budget.rung',
+  'use.held',
 ] as const satisfies readonly Webhook['events'][number][];
 
 /** Who is notified of what, and whether that arrives. */

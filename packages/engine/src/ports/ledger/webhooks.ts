@@ -15,6 +15,7 @@ export const WEBHOOK_EVENTS = [
   'canary.undone',
   'canary.promoted',
   'budget.rung',
+  'use.held',
 ] as const;
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 

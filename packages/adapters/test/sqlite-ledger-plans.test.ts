@@ -114,6 +114,7 @@ const READ_WHOLE = new Set([
   'api_keys',
   'webhooks',
   'settings',
+  'economies',
 ]);
 
 /** How SQLite goes about each statement, line by line. */

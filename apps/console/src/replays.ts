@@ -10,6 +10,7 @@ import {
 import {
   type BatchState,
   discardSpace,
+  forecastOfReplay,
   type LaneId,
   type ReplayDeps,
   type ReplayFilter,
@@ -19,6 +20,7 @@ import {
 import { concerns, given, IdParams, idempotencyOf, KeyHeader, listed, momentOf, pageOf, problem } from '@slowwave/http';
 import { z } from 'zod';
 import { routesOf } from './deps.ts';
+import { forecastView } from './forecast.ts';
 import { namedIn, refuseModels } from './named-models.ts';
 import {
   existingReplay,
@@ -73,7 +75,10 @@ export const replayRoutes = [
       const changes = changesOf(body);
       const filter = filterOf(body.filter, changes);
       refuseModels(deps, request, namedBy(changes ?? {}));
-      if (body.dry_run) return rehearsalView(await deps.ledger.replays.match(tenant, filter, SAMPLE));
+      if (body.dry_run) {
+        const found = await deps.ledger.replays.match(tenant, filter, SAMPLE);
+        return { ...rehearsalView(found), forecast: forecastView(await forecastOfReplay(deps, tenant, filter)) };
+      }
       const key = idempotencyOf(headers['idempotency-key'], body.idempotency_key);
       const started = await startReplay(deps, { tenant, filter, changes, key });
       if (started.kind === 'conflict') throw otherReplay(key);

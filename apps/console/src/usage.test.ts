@@ -1,9 +1,10 @@
-import { estimateTokens } from '@slowwave/engine';
-import { newBatch, newMessage, scope } from '@slowwave/engine-testing';
+import { estimateTokens, sweepReplays } from '@slowwave/engine';
+import { NEVER, newBatch, newMessage, scope } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { consoleBench } from './testing/bench.ts';
 
-const DAY = 86_400_000;
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
 
 test('every call is listed by what it was for, and the sums are those of the overview and of the statistics', async () => {
   const { app, engine, send } = await consoleBench();
@@ -106,4 +107,43 @@ test('a forecast goes by the own past, and comes true', async () => {
   expect(Math.abs(told.tokens.about - truth) / truth).toBeLessThan(0.1);
   expect(Math.abs(told.cost.about - money) / money).toBeLessThan(0.1);
   expect(Math.abs(told.tokens.about - truth)).toBeLessThanOrEqual(told.tokens.plus_minus);
+});
+
+test('a forecast of a re-extraction goes by other talk, and comes true', async () => {
+  const { app, engine, deps, send } = await consoleBench();
+  const { ledger, settings } = engine.deps;
+  const talk = (user: number) =>
+    Array.from({ length: 2 + (user % 5) }, (_, i) => `thing ${i}: ${'of some length '.repeat(1 + ((user + i) % 7))}`);
+  const said = async (first: number): Promise<void> => {
+    for (let user = first; user < first + 12; user += 1) {
+      const messages = talk(user).map((content) => newMessage(engine.tools, { content }));
+      const tokens = talk(user).reduce((sum, text) => sum + estimateTokens(text), 0);
+      const inScope = scope({ userId: `user ${user}` });
+      await ledger.batches.append(
+        newBatch(engine.tools, { scope: inScope, messages, tokens, flush: true }),
+        settings.due,
+      );
+    }
+    await engine.run();
+  };
+  await said(100);
+  engine.tools.advance(36 * DAY);
+  const until = new Date(engine.tools.now()).toISOString();
+  await said(0);
+  const again = { filter: { until }, shadow: true };
+  const told = (await send('POST', '/v1/replays', { ...again, dry_run: true })).json();
+  expect(told).toMatchObject({ matched: 12, forecast: { basis: { owners: 12 } } });
+  await send('POST', '/v1/replays', again);
+  for (let pass = 0; pass < 2; pass += 1) {
+    engine.tools.advance(HOUR);
+    await sweepReplays({ ...engine.deps, nudge: deps.nudge, forgetFailed: deps.forgetFailed }, NEVER);
+    await engine.run();
+  }
+  const [used] = (await app.inject('/v1/usage?group_by=cause&cause=what-if')).json().results;
+  const truth = used.prompt_tokens + used.completion_tokens;
+  expect(Math.abs(told.forecast.tokens.about - truth) / truth).toBeLessThan(0.1);
+
+  const messages = Array.from({ length: 12 }, (_, i) => talk(100 + i).length).reduce((a, b) => a + b);
+  const byCount = (await send('POST', '/v1/usage/forecast', { messages, owners: 12, live: true })).json();
+  expect(Math.abs(byCount.tokens.about - truth) / truth, 'as long as those of the past').toBeLessThan(0.1);
 });

@@ -4,6 +4,7 @@ import { ExternalId, FailureView, listOf, Moment, PageQuery, ScopeView } from '.
 import { REPLAYS } from './examples.ts';
 import { StepModels } from './models.ts';
 import { Categories } from './settings.ts';
+import { ForecastView } from './usage.ts';
 
 /** Most batches one request may name. */
 const IDS_MAX = 1_000;
@@ -81,6 +82,7 @@ export const ReplayRehearsal = z
         ScopeView.extend({ id: z.string(), state: BatchState, error: FailureView.nullable(), accepted_at: z.string() }),
       )
       .describe('The oldest matching batches.'),
+    forecast: ForecastView.describe('What consolidating them again will use, from what the tenant has used before.'),
   })
   .meta({ id: 'ReplayRehearsal' });
 

@@ -48,6 +48,13 @@ export function describeReplays(bench: () => Bench): void {
       expect(await matched({ lane: (await laneOf(b)).id })).toEqual([ann, later]);
       expect(await matched({ states: ['pending', 'empty'] })).toEqual([]);
       expect(await matched({}, OTHER_TENANT)).toEqual([]);
+      const { results: parked } = await b.ledger.batches.list(TENANT, {}, { limit: 9, cursor: null });
+      const messages = parked.reduce((sum, { messageCount }) => sum + messageCount, 0);
+      const size = await b.ledger.replays.size(TENANT, { states: PARKED });
+      expect(size).toMatchObject({ batches: 3, backfill: 0, messages, owners: 2 });
+      expect(size.tokens).toBeGreaterThan(0);
+      const nothing = { batches: 0, backfill: 0, tokens: 0, messages: 0, owners: 0 };
+      expect(await b.ledger.replays.size(OTHER_TENANT, { states: PARKED })).toEqual(nothing);
     });
   });
 

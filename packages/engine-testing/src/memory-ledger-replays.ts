@@ -24,6 +24,16 @@ export function memoryReplays(state: State): ReplayStore {
       const found = matching(state, tenant, filter);
       return { matched: found.length, batches: found.slice(0, limit).map(viewOf) };
     },
+    size: async (tenant, filter) => {
+      const found = matching(state, tenant, filter);
+      return {
+        batches: found.length,
+        backfill: found.filter(({ priority }) => priority === 'backfill').length,
+        tokens: found.reduce((sum, { tokens }) => sum + tokens, 0),
+        messages: found.reduce((sum, { messageCount }) => sum + messageCount, 0),
+        owners: new Set(found.map(({ lane }) => lane)).size,
+      };
+    },
     create: async (replay) => create(state, replay),
     get: async (tenant, id) => {
       const row = state.replays.get(id);

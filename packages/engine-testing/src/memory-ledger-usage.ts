@@ -32,7 +32,16 @@ export function memoryUsage(state: State): UsageStore {
         const saidTokens = said.reduce((sum, { tokens }) => sum + tokens, 0);
         const calls = state.calls.filter((call) => call.consolidationId === one.id && call.state === 'answered');
         const used = sumsOf(calls);
-        return saidTokens > 0 && used.promptTokens > 0 ? [{ lane: one.lane, saidTokens, ...used }] : [];
+        return saidTokens > 0 && used.promptTokens > 0
+          ? [
+              {
+                lane: one.lane,
+                saidTokens,
+                messages: said.reduce((all, { messageCount }) => all + messageCount, 0),
+                ...used,
+              },
+            ]
+          : [];
       });
       return [...Map.groupBy(uses, ({ lane }) => lane)]
         .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -42,6 +51,7 @@ export function memoryUsage(state: State): UsageStore {
           return {
             consolidations: some.length,
             saidTokens: sum((use) => use.saidTokens),
+            messages: sum((use) => use.messages),
             promptTokens: sum((use) => use.promptTokens),
             completionTokens: sum((use) => use.completionTokens),
             cost: sum((use) => use.cost),

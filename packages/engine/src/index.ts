@@ -64,7 +64,8 @@ export {
 } from './figures/figures.ts';
 export { figuresOf, type MeasuredConsolidation } from './figures/measure.ts';
 export { measuredIn } from './figures/measured.ts';
-export { type About, type Forecast, forecast, type Planned as PlannedUse } from './forecast/forecast.ts';
+export type { About, Forecast } from './forecast/forecast.ts';
+export { forecastOf, forecastOfReplay, type PlannedWork } from './forecast/forecast-of.ts';
 export type * from './graph/fold.ts';
 export {
   type FoldedRelation,

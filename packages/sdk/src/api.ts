@@ -2755,6 +2755,8 @@ export type ReplayRehearsal = {
     readonly error: Failure | null;
     readonly accepted_at: string;
   })[];
+  /** What consolidating them again will use, from what the tenant has used before. */
+  readonly forecast: Forecast;
 };
 
 export type ReplayRelationDifference = {

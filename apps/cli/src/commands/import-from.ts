@@ -5,6 +5,7 @@ import type { ForecastView, RelationView } from '@slowwave/contracts';
 import { listUpTo } from '../api.ts';
 import { type Call, type Outcome, oneOf } from '../command.ts';
 import { CommandError, EXIT, UsageError } from '../exit.ts';
+import { forecastText } from '../forecast-text.ts';
 import { table, tracked } from '../output.ts';
 import type { Fact, Files, Found, Ids, Left, Relation, Talk } from '../sources/found.ts';
 import { ORIGINS, type Origin, READERS } from '../sources/index.ts';
@@ -165,23 +166,6 @@ async function costOf(call: Call, talks: readonly Talk[]): Promise<string> {
     'budgets of the tenant and behind what is said now'
   );
 }
-
-/** "about 120,000 ± 9,000 tokens". */
-function forecastText({ tokens, cost, basis }: ForecastView): string {
-  const used = `about ${rounded(tokens.about)} ± ${rounded(tokens.plus_minus)} tokens`;
-  const money =
-    cost === null ? '' : ` and ${amount(cost.about)} ± ${amount(cost.plus_minus)} in the currency of the prices`;
-  const from =
-    basis.owners === 0
-      ? ' (a guess: there are no consolidations to go by)'
-      : ` (from ${basis.consolidations} consolidations of ${basis.owners} owners)`;
-  return `${used}${money}${from}`;
-}
-
-/** To two places: more would look surer than it is. */
-const PLACES = 2;
-const rounded = (tokens: number): string => Number(tokens.toPrecision(PLACES)).toLocaleString('en');
-const amount = (cost: number): string => cost.toLocaleString('en', { maximumSignificantDigits: PLACES });
 
 interface Sent {
   readonly memories: number;

@@ -16,6 +16,7 @@ import { doctorCommand, statusCommand } from './doctor.ts';
 import { loadEmbedderCommand } from './embedder.ts';
 import { eraseCommand } from './erase.ts';
 import { graphCommand } from './graph.ts';
+import { holdsCommand, releaseHoldCommand } from './holds.ts';
 import { importMem0Command } from './import.ts';
 import { ceilingsCommand, createKeyCommand, listKeysCommand, revokeKeyCommand, rotateKeyCommand } from './keys.ts';
 import { mcpCommand } from './mcp.ts';
@@ -37,7 +38,6 @@ import {
   statusOfMoveCommand,
   switchIndexCommand,
 } from './move.ts';
-import { holdsCommand, releaseHoldCommand } from './holds.ts';
 import { applyNightCommand, discardNightCommand, nightsCommand } from './nights.ts';
 import { rebuildIndexCommand, rebuildQueueCommand } from './rebuild.ts';
 import { replayCommand, whatIfCommand } from './replay.ts';

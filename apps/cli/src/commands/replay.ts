@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ReplayView } from '@slowwave/contracts';
+import type { ReplayRehearsal, ReplayView } from '@slowwave/contracts';
+import type { z } from 'zod';
 import {
   type Call,
   type Command,
@@ -14,6 +15,7 @@ import {
   USER,
 } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
+import { forecastText } from '../forecast-text.ts';
 import { tracked } from '../output.ts';
 
 export const replayCommand: Command = {
@@ -29,7 +31,7 @@ export const replayCommand: Command = {
     'error-code': { value: 'CODE', about: 'Only batches parked with this error code.' },
     since: SINCE,
     until: UNTIL,
-    'dry-run': { value: null, about: 'Only report how many match.' },
+    'dry-run': { value: null, about: 'Only report how many match, and what they will use.' },
     'no-wait': { value: null, about: 'Do not wait for the result.' },
   },
   run: async (call) => {
@@ -37,8 +39,12 @@ export const replayCommand: Command = {
     const replayed = given.flag('undone') ? 'undone' : 'parked';
     const filter = { ...filterOf(call), ...present({ state: replayed, error_code: given.text('error-code') }) };
     const dry_run = given.flag('dry-run');
-    const begun = await ask<ReplayView>('POST', '/v1/replays', { filter, dry_run });
-    if (dry_run || begun.matched === 0) return matching(call, begun, replayed);
+    if (dry_run) {
+      const rehearsed = await ask<Rehearsed>('POST', '/v1/replays', { filter, dry_run });
+      return matching(call, rehearsed, { replayed, takes: takesOf(rehearsed) });
+    }
+    const begun = await ask<ReplayView>('POST', '/v1/replays', { filter });
+    if (begun.matched === 0) return matching(call, begun, { replayed, takes: '' });
     if (given.flag('no-wait') || isOffline(call))
       return { value: begun, text: `Replay ${begun.id} of ${begun.matched} batches has begun.` };
     const done = await followReplay(call, 'replay', begun);
@@ -51,11 +57,20 @@ export const replayCommand: Command = {
   },
 };
 
+type Rehearsed = z.infer<typeof ReplayRehearsal>;
+
+const takesOf = ({ matched, forecast }: Rehearsed): string =>
+  matched === 0 ? '' : ` This takes ${forecastText(forecast)}.`;
+
 /** Batches that are named and do not match are of another state, or of nobody. */
-function matching({ given }: Call, begun: ReplayView, replayed: string): Outcome {
+function matching(
+  { given }: Call,
+  begun: Pick<ReplayView, 'matched'>,
+  { replayed, takes }: { readonly replayed: string; readonly takes: string },
+): Outcome {
   const named = given.words.length;
   if (named === 0 || begun.matched === named)
-    return { value: begun, text: `${begun.matched} ${replayed} batches match.` };
+    return { value: begun, text: `${begun.matched} ${replayed} batches match.${takes}` };
   return {
     value: begun,
     text: `${begun.matched} of ${named} batches are ${replayed}; slowwave show <batch id> shows the state of one.`,
@@ -78,10 +93,10 @@ is shown. Requires a running worker.`,
     models: { value: 'STEP=NAME,…', about: 'Other chat models by step, e.g. decide=gpt-4.1,summary=gpt-4.1-nano.' },
     mode: { value: 'MODE', about: 'decide or add_only; overrides the mode of the batches.' },
     instructions: { value: 'TEXT', about: 'Overrides the settings.' },
+    'dry-run': { value: null, about: 'Only report how many batches match, and what they will use.' },
     keep: { value: null, about: 'Keep the shadow space for inspection.' },
   },
   run: async (call) => {
-    requireWorker(call);
     const { given, ask, get } = call;
     const changes = present({
       model: given.text('model'),
@@ -90,6 +105,11 @@ is shown. Requires a running worker.`,
       instructions: given.text('instructions'),
     });
     const body = { filter: filterOf(call), ...changes, shadow: true };
+    if (given.flag('dry-run')) {
+      const rehearsed = await ask<Rehearsed>('POST', '/v1/replays', { ...body, dry_run: true });
+      return { value: rehearsed, text: `${rehearsed.matched} batches match.${takesOf(rehearsed)}` };
+    }
+    requireWorker(call);
     const done = await followReplay(call, 'what-if', await ask('POST', '/v1/replays', body));
     const path = `/v1/replays/${done.id}`;
     const text = String(await get(`${path}?format=text`));

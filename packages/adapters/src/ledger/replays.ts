@@ -4,6 +4,7 @@ import type {
   NewReplay,
   Replay,
   ReplayFilter,
+  ReplaySize,
   ReplayStep,
   ReplayStore,
   TenantId,
@@ -26,6 +27,11 @@ export const replayStore = storeOf<ReplayStore>('replays', {
       allAs(batchFrom, `${SELECT_BATCHES} ${where(conditions)} ${OLDEST_FIRST}`, { ...given, limit }),
     );
     return { matched, batches };
+  }),
+  size: read(function* (tenant, filter) {
+    const { conditions, given } = meantBy(tenant, filter);
+    const row = yield* first<ReplaySize>(`${SUM_BATCHES} ${where(conditions)}`, given);
+    return row ?? { batches: 0, backfill: 0, tokens: 0, messages: 0, owners: 0 };
   }),
   create: write(function* (replay) {
     const { tenant, id, idempotency } = replay;
@@ -152,6 +158,11 @@ function* addBatches(id: string, batchIds: readonly string[]): Script<void> {
     'ON CONFLICT DO NOTHING',
   );
 }
+
+const SUM_BATCHES = `
+  SELECT count(*) AS batches, count(*) FILTER (WHERE b.backfill) AS backfill, coalesce(sum(b.tokens), 0)::bigint AS tokens,
+    coalesce(sum(b.message_count), 0)::bigint AS messages, count(DISTINCT b.lane) AS owners
+  FROM batches b`;
 
 const TAKE_DUE = `
   UPDATE replays SET due_at = @until WHERE id = (

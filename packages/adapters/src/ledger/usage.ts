@@ -354,12 +354,13 @@ const SETTLE = `ON CONFLICT (id) DO UPDATE SET
   WHERE usage.state = 'sent'`;
 
 const PAST = `
-  SELECT s.lane, count(*) AS consolidations, sum(s.said)::bigint AS "saidTokens",
+  SELECT s.lane, count(*) AS consolidations, sum(s.said)::bigint AS "saidTokens", sum(s.messages)::bigint AS messages,
     sum(s.prompt_tokens)::bigint AS "promptTokens", sum(s.completion_tokens)::bigint AS "completionTokens",
     sum(s.cost)::bigint AS cost, sum(s.unpriced)::bigint AS unpriced
   FROM (
     SELECT c.lane,
       (SELECT sum(b.tokens) FROM batches b WHERE b.consolidation_id = c.id AND b.backfill = @backfill::boolean) AS said,
+      (SELECT sum(b.message_count) FROM batches b WHERE b.consolidation_id = c.id AND b.backfill = @backfill::boolean) AS messages,
       (SELECT sum(u.prompt_tokens) FROM usage u WHERE u.consolidation_id = c.id AND u.state = 'answered') AS prompt_tokens,
       (SELECT sum(u.completion_tokens) FROM usage u WHERE u.consolidation_id = c.id AND u.state = 'answered') AS completion_tokens,
       (SELECT coalesce(sum(u.cost), 0) FROM usage u WHERE u.consolidation_id = c.id AND u.state = 'answered') AS cost,

@@ -7,6 +7,7 @@ const past = (consolidations: number, saidTokens: number, dearer = 1) => {
   return {
     consolidations,
     saidTokens,
+    messages: saidTokens / 20,
     promptTokens,
     completionTokens: promptTokens / 10,
     cost: promptTokens / 1e6,

@@ -2,8 +2,8 @@ import { echoExtract, engineBench, fakeChat, NEVER } from '@slowwave/engine-test
 import { describe, expect, it } from 'vitest';
 import { sweepUsual } from '../index.ts';
 import type { SettledCall } from '../ports/ledger/usage.ts';
-import { takeTurn } from '../turns/take-turn.ts';
 import { DAY_MS } from '../text/dates.ts';
+import { takeTurn } from '../turns/take-turn.ts';
 import { DEFAULT_TENANT, type LaneId } from '../words.ts';
 
 const USERS = ['a', 'b', 'c', 'd', 'e'];

@@ -35,11 +35,12 @@ export function Replaying({ filter, close }: Asked) {
       done={(replay) => 'id' in replay && go(`/work/replays/${replay.id}`)}
     >
       <Answer of={rehearsal}>
-        {({ matched, sample }) => (
+        {({ matched, sample, forecast: { tokens } }) => (
           <>
             <p>
               {matched === 1 ? 'One batch is' : `${matched.toLocaleString('en')} batches are`} queued again at the old
-              position. What was said since is not overwritten.
+              position. What was said since is not overwritten. This will use about {tokens.about.toLocaleString('en')}{' '}
+              ± {tokens.plus_minus.toLocaleString('en')} tokens.
             </p>
             <ul>
               {sample.map((batch) => (

@@ -116,6 +116,14 @@ export interface Life {
   readonly events: readonly MemoryEvent[];
 }
 
+export interface ReplaySize {
+  readonly batches: number;
+  readonly backfill: number;
+  readonly tokens: number;
+  readonly messages: number;
+  readonly owners: number;
+}
+
 export interface ReplayStore {
   /** How many batches match, and the first of them, oldest first. */
   match(
@@ -123,6 +131,8 @@ export interface ReplayStore {
     filter: ReplayFilter,
     limit: number,
   ): Promise<{ readonly matched: number; readonly batches: readonly Batch[] }>;
+  /** How much matches: its tokens and messages, of how many owners, and how many of the batches are backfill. */
+  size(tenant: TenantId, filter: ReplayFilter): Promise<ReplaySize>;
   create(replay: NewReplay): Promise<ReplayCreated>;
   get(tenant: TenantId, id: string): Promise<Replay | null>;
   list(tenant: TenantId, page: Page): Promise<Paged<Replay>>;

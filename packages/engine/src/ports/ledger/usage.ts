@@ -106,6 +106,7 @@ export interface PastUse {
   readonly consolidations: number;
   /** As batches count them. */
   readonly saidTokens: number;
+  readonly messages: number;
   readonly promptTokens: number;
   readonly completionTokens: number;
   readonly cost: number;

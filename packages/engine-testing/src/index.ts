@@ -63,6 +63,7 @@ export { type Recorded, recordingMeter } from './meters.ts';
 export { moodyModel } from './moody-model.ts';
 export { mortal, watched } from './mortal.ts';
 export { type NightBench, nightBench } from './night-bench.ts';
+export { interestsIn, liesAbout, type PatternBench, patternBench } from './pattern-bench.ts';
 export { saidFacts } from './said-facts.ts';
 export { type SaidRelation, sayGraph } from './said-graph.ts';
 export { describeSchedule, type ScheduleFixture } from './schedule-suite.ts';

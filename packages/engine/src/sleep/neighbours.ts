@@ -194,7 +194,7 @@ function mergeRefused(kept: Live, dropped: Live): string | null {
 }
 
 /** Whether a text has all that another one says: each number and date as it stands there, and nothing denied. */
-export function isSaidBy(part: MemoryVersion, whole: MemoryVersion): boolean {
+function isSaidBy(part: MemoryVersion, whole: MemoryVersion): boolean {
   const claims = [part, whole].map(({ text }) => claimedIn(text));
   const [figures, known] = claims.map(({ numbers, dates }) => [
     ...numbers.map(({ whole: number }) => String(number)),

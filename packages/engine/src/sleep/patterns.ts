@@ -15,7 +15,7 @@ import { isMadeOf, shareOf } from '../text/support.ts';
 import { containment, overlap, termSet } from '../text/terms.ts';
 import { CERTAINTIES, type Certainty, type Memory, saidBefore } from '../words.ts';
 import type { Desk, Live } from './drafts.ts';
-import { isDenied, isSaidBy, type Judged, nearness } from './neighbours.ts';
+import { isDenied, type Judged, nearness } from './neighbours.ts';
 import type { Questions } from './questions.ts';
 import { actKey, fallKey, type Sight } from './sight.ts';
 
@@ -35,6 +35,7 @@ const CARRIED = 0.75;
 const SUPPORTED = 0.34;
 /** Texts that share this much of their words say the same, or the opposite. */
 const SAME = 0.8;
+const NEARLY_ALL = 0.9;
 const ALIKE = 0.34;
 /** In characters. */
 const TEXT_MAX = 300;
@@ -206,7 +207,10 @@ function independent(evidence: readonly Live[], isApart: Checking['isApart']): r
 }
 
 const repeats = ({ version: one }: Live, { version: other }: Live): boolean =>
-  isSaidBy(one, other) || isSaidBy(other, one) || overlap(one.text, other.text) >= SAME;
+  overlap(one.text, other.text) >= SAME || isAllIn(one.text, other.text) || isAllIn(other.text, one.text);
+
+/** Whether nearly all that a text says in particular stands in another one, in its words or in others for the same thing. */
+const isAllIn = (part: string, whole: string): boolean => shareOf(claimsOf(part), [wordsIn(whole)]) >= NEARLY_ALL;
 
 function sourcesRefused(pieces: readonly Live[]): string | null {
   if (pieces.length < 2) return 'its evidence was said in one conversation, or repeats itself';

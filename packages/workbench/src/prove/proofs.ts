@@ -92,6 +92,19 @@ const calls = tests('calls', {
   path: 'packages/workbench/proofs/cost.test.ts',
 });
 
+const sleep: Proof = {
+  name: 'sleep',
+  proves:
+    'After each of 1,000 deletions of evidence no conclusion is left that leans on too little, and a worker that is killed at any call while it concludes changes nothing of what comes out.',
+  takes: '5 minutes',
+  flags: { erasures: { help: 'How many deletions.', usual: '1000' } },
+  run: async ({ erasures = '' }, tools) => {
+    const ran = await suites(tools, { SLEEP_ERASURES: erasures }, ['packages/workbench/proofs/sleep.test.ts']);
+    const each = `${count(Number(erasures))} deletions, kills at every call`;
+    return { ...ran, figure: `${each}: ${ran.failures.length === 0 ? 'none hollow, all the same' : ran.figure}` };
+  },
+};
+
 const gate: Proof = {
   name: 'gate',
   proves:
@@ -223,6 +236,7 @@ export const PROOFS: readonly Proof[] = [
   fuzz,
   forgetting,
   gate,
+  sleep,
   bundle,
   qdrant,
   modelFaults,

@@ -1,6 +1,7 @@
 import { DEFAULT_TENANT, type JsonObject, liveVersion, type Memory, memoryWriter, standsOn } from '@slowwave/engine';
-import { echoExtract, fakeChat } from './fake-models.ts';
+import { fakeChat } from './fake-models.ts';
 import { type NightBench, nightBench } from './night-bench.ts';
+import { echoExtract } from './scripts.ts';
 
 const DAY_MS = 86_400_000;
 const THINGS = ['kayak', 'piano', 'violin', 'garden', 'bicycle', 'telescope', 'loom', 'sauna', 'kiln', 'drone'];

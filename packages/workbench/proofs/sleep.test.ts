@@ -1,5 +1,4 @@
 import { rm } from 'node:fs/promises';
-import { env } from 'node:process';
 import { join } from 'node:path';
 import { openSqliteLedger } from '@slowwave/adapters/sqlite';
 import { DEFAULT_TENANT, hasConclusions, type LaneId, memoryWriter, sleepLane, sweepNights } from '@slowwave/engine';
@@ -16,7 +15,8 @@ import { tempDir } from '@slowwave/testkit';
 import { expect, it, onTestFinished } from 'vitest';
 
 const TENANT = DEFAULT_TENANT;
-const ERASURES = Number(env.SLEEP_ERASURES ?? 1_000);
+// biome-ignore lint/style/noProcessEnv: ./scripts/prove sleep says how many
+const ERASURES = Number(process.env.SLEEP_ERASURES ?? 1_000);
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 

@@ -104,7 +104,7 @@ interface Turn {
 }
 
 const eventOf = (memory: Memory, { revision, retracts, reason, mark, now }: Turn): MemoryEvent => ({
-  id: eventIdOf(memory.id, revision, now),
+  id: eventIdOf(memory.id, revision),
   memoryId: memory.id,
   revision,
   kind: 'UNDO',
@@ -122,13 +122,13 @@ const eventOf = (memory: Memory, { revision, retracts, reason, mark, now }: Turn
   retraction: { undoId: null, retracts: [retracts] },
 });
 
-const TIME_DIGITS = 10;
-const COUNT_DIGITS = 4;
-const COUNT_MAX = 32 ** COUNT_DIGITS;
-const PREFIX = 'mem_'.length;
+const LAST_DIGITS = 4;
+const REVISIONS = 32 ** LAST_DIGITS;
+/** Of an id, with its kind before and the replay of a copy behind. */
+const DIGITS = /^mem_(?<first>\w*)\w{4}(?<copy>~.*)?$/u;
 
-/** An id as any other, made of what it names: a ledger has no source of random ones. */
-function eventIdOf(memoryId: string, revision: number, now: Millis): string {
-  const rest = memoryId.slice(PREFIX + TIME_DIGITS + COUNT_DIGITS) || memoryId;
-  return `evt_${digitsOf(now, TIME_DIGITS)}${digitsOf(revision % COUNT_MAX, COUNT_DIGITS)}${rest}`;
+/** An id as any other, made of that of the memory, since a ledger has no source of random ones: its last digits count the revisions. */
+function eventIdOf(memoryId: string, revision: number): string {
+  const { first = memoryId, copy = '' } = DIGITS.exec(memoryId)?.groups ?? {};
+  return `evt_${first}${digitsOf(revision % REVISIONS, LAST_DIGITS)}${copy}`;
 }

@@ -52,6 +52,18 @@ describe('models check', () => {
     expect(code).toBe(0);
   });
 
+  it('tries the models of steps and the fallbacks too, each once', async () => {
+    const others = {
+      SLOWWAVE_DECIDE_MODEL: 'careful',
+      SLOWWAVE_SUMMARY_MODEL: 'careful',
+      SLOWWAVE_CHAT_FALLBACK: 'spare',
+    };
+    const { code, json } = await program([...CHECK, '--json', '--chat'], { ...settings(), ...others });
+    const answered = json().trials.filter(({ tried }: { tried: string }) => tried === 'answer');
+    expect(answered.map(({ model }: { model: string }) => model).sort()).toEqual(['careful', 'm', 'spare']);
+    expect(code).toBe(0);
+  });
+
   it('tells which form a server refuses, and asks for the next one', async () => {
     await server.close();
     server = await startModelServer({ script: works, structuredOutput: 'unsupported', apiKey: 'key-of-the-models' });

@@ -11,11 +11,12 @@ export const checkModelsCommand: Command = {
   summary: 'Try the configured models, and say what to do about what they cannot.',
   about: `Needs no running server, and changes nothing: it reads the same settings as a server.
 Asks the models some fifteen questions, in a minute at most: first what is quick or tells
-most. What a slow model had no time for is listed as not tried. What the ledger knows a
+most. Of models of steps, of images and fallbacks it asks whether they are there, and in which
+form they answer. What a slow model had no time for is listed as not tried. What the ledger knows a
 server does not accept is not asked again, unless you add --fresh. Exits with 1 if a
 model does not work.`,
   options: {
-    chat: { value: null, about: 'Only the chat model.' },
+    chat: { value: null, about: 'Only the chat models.' },
     embeddings: { value: null, about: 'Only the embedding model.' },
     minutes: { value: 'N', about: `How long it may take, 1 to ${MINUTES_MAX}. Default: 1.` },
     fresh: { value: null, about: 'Ask also what the ledger knows already.' },

@@ -1,3 +1,4 @@
+import { besideChat } from '@slowwave/adapters/assemble';
 import { ARE_YOU_THERE } from '@slowwave/engine';
 import { extractionTry } from './extraction.ts';
 import { formTries } from './forms.ts';
@@ -19,6 +20,17 @@ export async function chatCandidate(trying: Trying): Promise<Candidate> {
     extractionTry(chat, trying),
   ];
   return { model, tries, pace: chat.pace, close };
+}
+
+/** Models of steps, of images and fallbacks: whether they are there, and in which form they answer. */
+export async function otherCandidates(trying: Trying): Promise<readonly Candidate[]> {
+  const candidates: Candidate[] = [];
+  for (const { model, server } of besideChat(trying.config)) {
+    const config = { ...trying.config, chatModel: model, chatServer: server };
+    const chat = await timedChat({ ...trying, config }, model);
+    candidates.push({ model, tries: [answerTry(chat), ...formTries(chat)], pace: chat.pace, close: async () => {} });
+  }
+  return candidates;
 }
 
 const BUILTIN: Try = {

@@ -1,5 +1,5 @@
 import { MINUTE_MS, MINUTES_MAX } from './budget.ts';
-import { chatCandidate } from './chat.ts';
+import { chatCandidate, otherCandidates } from './chat.ts';
 import { embeddingCandidate } from './embeddings.ts';
 import { type Candidate, type Outcome, outcomeOf, type Trial, type Try, type Trying } from './trial.ts';
 
@@ -16,7 +16,7 @@ export interface Wanted {
  */
 export async function tryModels(trying: Trying, wanted: Wanted): Promise<readonly Trial[]> {
   const candidates = [
-    ...(wanted.chat ? [await chatCandidate(trying)] : []),
+    ...(wanted.chat ? [await chatCandidate(trying), ...(await otherCandidates(trying))] : []),
     ...(wanted.embeddings ? [embeddingCandidate(trying)] : []),
   ];
   try {

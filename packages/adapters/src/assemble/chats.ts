@@ -65,6 +65,16 @@ export function listsOf(config: Config): Lists {
   };
 }
 
+/** The models of steps and images and all fallbacks, each once, but for the chat model itself. */
+export function besideChat(config: Config): readonly (ModelAt & { readonly model: string })[] {
+  const { chat, steps, images } = listsOf(config);
+  const keyOf = ({ model, server: { baseUrl } }: ModelAt): string => JSON.stringify([model, baseUrl]);
+  const all = [chat, ...Object.values(steps), ...(images === null ? [] : [images])].flat();
+  const others = new Map(all.map((at) => [keyOf(at), at]));
+  others.delete(keyOf(chat[0]));
+  return [...others.values()].flatMap(({ model, server }) => (model === null ? [] : [{ model, server }]));
+}
+
 const mapped = (steps: Lists['steps'], of: (list: InOrder) => ChatModel): StepChats =>
   Object.fromEntries(Object.entries(steps).map(([step, list]) => [step, of(list)]));
 

@@ -1,7 +1,7 @@
 export { ROOM_ADVICE } from '../misconfigured.ts';
 export { placeOf, type ThoughtPlace } from '../openai/message.ts';
 export { type OpenCalibration, openCalibrations } from './calibration.ts';
-export { openChats } from './chats.ts';
+export { besideChat, openChats } from './chats.ts';
 export { type OpenEngine, openEngine } from './engine.ts';
 export { knownModels } from './known-models.ts';
 export {

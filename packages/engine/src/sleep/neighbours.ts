@@ -58,7 +58,8 @@ export async function judgeNeighbours({ asking, desk, lives, sight, sleep, quest
     const ids = new Set(group.map(({ memory }) => memory.id));
     const isAsked = asked.some((other) => [...ids].every((id) => other.has(id)));
     if (group.length > 1 && !isAsked) {
-      const step = desk.drafts.length < sleep.limits.operations ? await questions.next() : null;
+      const step =
+        desk.drafts.length < sleep.limits.operations ? await questions.next(JUDGE_NEIGHBOURS, textsOf(group)) : null;
       if (step === null) return { remarks, more: true };
       asked.push(ids);
       remarks.push(...(await judge({ asking, desk, sleep, isNew }, { group, step })));
@@ -67,6 +68,8 @@ export async function judgeNeighbours({ asking, desk, lives, sight, sleep, quest
   }
   return { remarks, more: false };
 }
+
+export const textsOf = (lives: readonly Live[]): readonly string[] => lives.map(({ version }) => version.text);
 
 interface Nearness {
   readonly most: number;

@@ -261,6 +261,31 @@ describe('bounds', () => {
   });
 });
 
+test('many owners under a share of the budget: never passed, and all have their turn', async () => {
+  const CAP = 12_000;
+  const night = await bench(nothing, { shareOfBudget: 0.1 });
+  const rules = await night.deps.ledger.settings.get(TENANT);
+  const budgets = { ...rules.budgets, tokensPerDay: CAP / 0.1 };
+  await night.deps.ledger.settings.put(TENANT, { ...rules, budgets });
+  const OWNERS = 30;
+  for (let i = 0; i < OWNERS; i += 1) {
+    const userId = `user${i}`;
+    for (const text of ['User likes green tea', 'User likes tea, green tea']) {
+      night.tools.advance(1_000);
+      await night.post([text], { userId });
+      await night.run();
+    }
+  }
+  const asked = new Set<string>();
+  for (let half = 0; half < 60 && asked.size < OWNERS; half += 1) {
+    await night.night(12);
+    const since = Math.floor(night.tools.now() / 86_400_000) * 86_400_000;
+    expect(await night.deps.ledger.nights.spent(TENANT, since)).toBeLessThanOrEqual(CAP);
+    for (const { owner } of await nights(night)) asked.add(owner.id);
+  }
+  expect(asked.size).toBe(OWNERS);
+});
+
 describe('what was merged', () => {
   const ENDED = 'User likes tea, green tea';
 

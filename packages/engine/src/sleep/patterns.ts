@@ -15,7 +15,7 @@ import { isMadeOf, shareOf } from '../text/support.ts';
 import { containment, overlap, termSet } from '../text/terms.ts';
 import { CERTAINTIES, type Certainty, type Memory, saidBefore } from '../words.ts';
 import type { Desk, Live } from './drafts.ts';
-import { isDenied, type Judged, nearness } from './neighbours.ts';
+import { isDenied, type Judged, nearness, textsOf } from './neighbours.ts';
 import type { Questions } from './questions.ts';
 import { actKey, fallKey, type Sight } from './sight.ts';
 
@@ -66,7 +66,8 @@ export async function findPatterns(given: Concluding): Promise<Judged> {
   const remarks: Remark[] = [];
   for await (const { seed, group } of groupsOf(asking, evident, news)) {
     if (group.length > 1) {
-      const step = desk.drafts.length < sleep.limits.operations ? await questions.next() : null;
+      const step =
+        desk.drafts.length < sleep.limits.operations ? await questions.next(FIND_PATTERNS, textsOf(group)) : null;
       if (step === null) return { remarks, more: true };
       remarks.push(...(await conclude(given, { group, step })));
     }

@@ -10,6 +10,7 @@ import { plannedModels } from '../models/steps.ts';
 import type { Candidate, NightPlan, Operation, Plan, PromptUse, Remark } from '../plan.ts';
 import type { Terms } from '../ports/ledger/ledger.ts';
 import type { Night } from '../ports/ledger/nights.ts';
+import type { TokenUse } from '../ports/models.ts';
 import { askedInSlices } from '../ports/tools.ts';
 import { memoriesOf } from '../retention/retain.ts';
 import type { SleepSettings } from '../settings.ts';
@@ -48,7 +49,7 @@ export async function planNight(deps: EngineDeps, planning: Planning): Promise<P
   const concluded = all.filter(hasConclusions);
   const sight = new Sight(deps.tools, night.seen);
   const desk = new Desk(deps.tools, night, memories);
-  const questions = new Questions(asking, sleep.limits);
+
   const most = sleep.limits.operations;
   const ids = sleep.acts.fade ? lives.map(({ memory }) => memory.id) : [];
   const credits = await askedInSlices(deps.tools, ids, (some) => deps.ledger.receipts.credits(some));
@@ -56,7 +57,9 @@ export async function planNight(deps: EngineDeps, planning: Planning): Promise<P
   // Nobody compares what reads otherwise since this night: its own output is never its input.
   const changed = new Set(desk.drafts.map(({ act }) => act.memoryId));
   const left = lives.filter(({ memory }) => !changed.has(memory.id));
-  const isAffordable = await mayAsk(deps, planning, sleep);
+  const allowed = await tokensAllowed(deps, planning, sleep);
+  const isAffordable = allowed > 0;
+  const questions = new Questions(asking, { ...sleep.limits, tokens: Math.min(sleep.limits.tokens, allowed) });
   const judging = { asking, desk, sight, sleep, questions };
   const judged: Judged = isAffordable ? await judgeNeighbours({ ...judging, lives: left }) : UNASKED;
   const unchanged = withoutChanged(desk, lives);
@@ -89,26 +92,33 @@ const newestFirst = (memories: readonly Memory[]): readonly Memory[] =>
     .filter((memory) => liveOf(memory).length > 0)
     .sort((a, b) => compareSaid(lastSaidAt(b), lastSaidAt(a)) || (a.id < b.id ? -1 : 1));
 
-/** Whether the budgets of the tenant leave room for questions; what needs no model goes on without. */
-async function mayAsk(
+/** What the budgets of the tenant leave for the questions of this night; what needs no model goes on without. */
+async function tokensAllowed(
   deps: EngineDeps,
   { night, terms }: Planning,
   { shareOfBudget }: SleepSettings,
-): Promise<boolean> {
-  const { tenant, lane } = night;
+): Promise<number> {
+  const { tenant, lane, consolidationId } = night;
   const { tokensPerDay } = terms.rules.budgets;
   const since = dayOf(deps.tools.now()) * DAY_MS;
-  const isShareLeft =
-    tokensPerDay === null || (await deps.ledger.nights.spent(tenant, since)) < shareOfBudget * tokensPerDay;
-  if (!isShareLeft) return false;
+  const answers = tokensPerDay === null ? [] : await deps.ledger.thoughts.answers(consolidationId);
+  // What this night has asked before a crash is not counted against it twice.
+  const own = answers.filter(({ at }) => at >= since).reduce((sum, { usage }) => sum + tokensOf(usage), 0);
+  const left =
+    tokensPerDay === null
+      ? Number.POSITIVE_INFINITY
+      : shareOfBudget * tokensPerDay - (await deps.ledger.nights.spent(tenant, since)) + own;
+  if (left <= 0) return 0;
   try {
     await afford(deps, { tenant, account: { lane }, terms });
-    return true;
+    return left;
   } catch (error) {
-    if (asEngineError(error).code === 'budget_exhausted') return false;
+    if (asEngineError(error).code === 'budget_exhausted') return 0;
     throw error;
   }
 }
+
+const tokensOf = ({ promptTokens, completionTokens }: TokenUse): number => promptTokens + completionTokens;
 
 interface Drafting {
   readonly planning: Planning;

@@ -5,10 +5,12 @@ import { DEFAULT_TENANT, hasConclusions, type LaneId, memoryWriter, sleepLane, s
 import {
   createMemoryIndex,
   expectTrue,
+  fakeChat,
   fixedTools,
   interestsIn,
   mortal,
   NEVER,
+  nightBench,
   patternBench,
 } from '@slowwave/engine-testing';
 import { tempDir } from '@slowwave/testkit';
@@ -17,6 +19,10 @@ import { expect, it, onTestFinished } from 'vitest';
 const TENANT = DEFAULT_TENANT;
 // biome-ignore lint/style/noProcessEnv: ./scripts/prove sleep says how many
 const ERASURES = Number(process.env.SLEEP_ERASURES ?? 1_000);
+// biome-ignore lint/style/noProcessEnv: ./scripts/prove sleep says how many
+const OWNERS = Number(process.env.SLEEP_OWNERS ?? 2_000);
+const IDLE_HOURS = 0.01;
+const DAYS_MAX = 100;
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
@@ -73,6 +79,36 @@ it.each(['before', 'after'] as const)(
     }
   },
 );
+
+it('many owners under a share of the budget: it is never passed, and every owner has a turn', async () => {
+  const CAP = 150 * OWNERS; // a question of a night has about 1,000 tokens
+  const chat = fakeChat({ judge_neighbours: () => ({ pairs: [] }) });
+  const night = await nightBench({ chat }, { shareOfBudget: 0.1 });
+  const { ledger } = night.deps;
+  const rules = await ledger.settings.get(TENANT);
+  await ledger.settings.put(TENANT, { ...rules, budgets: { ...rules.budgets, tokensPerDay: CAP / 0.1 } });
+  const writer = memoryWriter(night.deps);
+  const none = { category: null, metadata: {}, immutable: false, expiresAt: null, validFrom: null };
+  for (let i = 0; i < OWNERS; i += 1)
+    for (const text of ['User likes green tea', 'User likes tea, green tea'])
+      await writer.add(TENANT, {
+        ...none,
+        text,
+        scope: { userId: `user${i}`, agentId: null, runId: null, appId: null },
+      });
+  let days = 0;
+  const asked = () => chat.calls.filter(({ name }) => name === 'judge_neighbours').length;
+  for (; asked() < OWNERS && days < DAYS_MAX; days += 1) {
+    night.tools.set((Math.floor(night.tools.now() / DAY_MS) + 1) * DAY_MS + MINUTE_MS);
+    for (let before = -1; before < asked(); ) {
+      before = asked();
+      await night.night(IDLE_HOURS);
+    }
+    const since = Math.floor(night.tools.now() / DAY_MS) * DAY_MS;
+    expect(await ledger.nights.spent(TENANT, since)).toBeLessThanOrEqual(CAP);
+  }
+  expect([asked(), days > 1]).toEqual([OWNERS, true]);
+}, 1_200_000);
 
 async function ledgerInFile() {
   const folder = await tempDir();

@@ -95,13 +95,20 @@ const calls = tests('calls', {
 const sleep: Proof = {
   name: 'sleep',
   proves:
-    'After each of 1,000 deletions of evidence no conclusion is left that leans on too little, and a worker that is killed at any call while it concludes changes nothing of what comes out.',
+    'After each of 1,000 deletions of evidence no conclusion is left that leans on too little, a worker that is killed at any call while it concludes changes nothing of what comes out, and 2,000 owners have their turns under a share of the budget that is never passed.',
   takes: '5 minutes',
-  flags: { erasures: { help: 'How many deletions.', usual: '1000' } },
-  run: async ({ erasures = '' }, tools) => {
-    const ran = await suites(tools, { SLEEP_ERASURES: erasures }, ['packages/workbench/proofs/sleep.test.ts']);
-    const each = `${count(Number(erasures))} deletions, kills at every call`;
-    return { ...ran, figure: `${each}: ${ran.failures.length === 0 ? 'none hollow, all the same' : ran.figure}` };
+  flags: {
+    erasures: { help: 'How many deletions.', usual: '1000' },
+    owners: { help: 'How many owners share a budget.', usual: '2000' },
+  },
+  run: async ({ erasures = '', owners = '' }, tools) => {
+    const env = { SLEEP_ERASURES: erasures, SLEEP_OWNERS: owners };
+    const ran = await suites(tools, env, ['packages/workbench/proofs/sleep.test.ts']);
+    const each = `${count(Number(erasures))} deletions, kills at every call, ${count(Number(owners))} owners`;
+    return {
+      ...ran,
+      figure: `${each}: ${ran.failures.length === 0 ? 'none hollow, all the same, never passed' : ran.figure}`,
+    };
   },
 };
 

@@ -79,8 +79,18 @@ it('every table with something of an owner travels, or is known to stay', () => 
     (one) => !travelling.has(one),
   );
   expect([...new Set(staying)].sort()).toEqual([
-    ...['bulk_questions', 'canary_lanes', 'graph_turns', 'imports', 'outbox', 'receipts', 'replay_batches', 'sleeps'],
-    ...['suite_cases', 'tellings', 'unprojected_lanes', 'usage', 'webhook_deliveries'],
+    ...[
+      'bulk_questions',
+      'canary_lanes',
+      'graph_turns',
+      'holds',
+      'imports',
+      'outbox',
+      'receipts',
+      'replay_batches',
+      'sleeps',
+    ],
+    ...['suite_cases', 'tellings', 'unprojected_lanes', 'usage', 'uses', 'webhook_deliveries'],
   ]);
 });
 

@@ -133,6 +133,7 @@ export function describeUsage(bench: () => Bench): void {
       const once = {
         consolidations: 1,
         saidTokens: 50,
+        messages: 1,
         promptTokens: 200,
         completionTokens: 40,
         cost: 0.5,

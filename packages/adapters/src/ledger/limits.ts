@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type {
   Economy,
   HoldKind,
@@ -33,18 +34,23 @@ export const limitStore = storeOf<LimitStore>('limits', {
   economies: read(() => all<Economy & { tenant: TenantId }>('SELECT * FROM economies ORDER BY tenant', {})),
   uses: read(function* (tenant, whos, { day, days, peers }) {
     const [uses, usual] = yield* together(
-      all<UseRow>(SELECT_USES, { tenant, day, rows: whos }),
+      all<UseRow>(SELECT_USES, {
+        tenant,
+        day,
+        rows: whos.map(({ kind, who }) => ({ kind, who, counted: countedAs(kind, who) })),
+      }),
       all<PeerUse>(SELECT_USUAL, { tenant, day, since: day - days, peers }),
     );
     return { uses: uses.map(useFrom), usual };
   }),
   ownUse: read((tenant, { kind, who }, { day, days }) =>
-    all(SELECT_OWN, { tenant, kind, who, day, since: day - days }),
+    all(SELECT_OWN, { tenant, kind, who: countedAs(kind, who), day, since: day - days }),
   ),
   settleDays: write(function* (day, days) {
     const since = day - days;
     yield* run('DELETE FROM uses WHERE day < @since', { since });
     yield* run('DELETE FROM use_medians WHERE day < @since', { since });
+    yield* run('DELETE FROM holds WHERE day < @since', { since: day - HOLDS_KEPT });
     return yield* run(SETTLE_DAYS, { day, since });
   }),
   hold: write(function* (hold) {
@@ -100,8 +106,17 @@ function usesOf(
     ['app', appId],
     ['key', keyId],
   ];
-  return whos.flatMap(([kind, who]) => (who === null ? [] : [{ tenant, kind, who, day: dayOf(at), ...adds }]));
+  return whos.flatMap(([kind, who]) =>
+    who === null ? [] : [{ tenant, kind, who: countedAs(kind, who), day: dayOf(at), ...adds }],
+  );
 }
+
+/** In days. */
+const HOLDS_KEPT = 35;
+
+/** An app may be called after somebody who is erased: its use goes by a digest. The use of an owner goes with the owner. */
+const countedAs = (kind: HoldKind, who: string): string =>
+  kind === 'owner' ? who : createHash('sha256').update(who).digest('base64url');
 
 /** Each connection has its slot, as with counters. */
 export const addToUses = (condition: string): string => `
@@ -123,12 +138,12 @@ const useFrom = ({ held, released_at, ...use }: UseRow): Use => ({
 });
 
 const SELECT_USES = `
-  SELECT u.kind, u.who, sum(u.calls)::bigint AS calls, sum(u.tokens)::bigint AS tokens,
+  SELECT u.kind, r.value ->> 'who' AS who, sum(u.calls)::bigint AS calls, sum(u.tokens)::bigint AS tokens,
     max(CASE WHEN h.id IS NULL THEN 0 ELSE 1 END) AS held, max(h.released_at) AS released_at
   FROM :rows AS r
-  JOIN uses u ON u.tenant = @tenant AND u.kind = r.value ->> 'kind' AND u.day = @day AND u.who = r.value ->> 'who'
-  LEFT JOIN holds h ON h.tenant = @tenant AND h.kind = u.kind AND h.day = @day AND h.who = u.who
-  GROUP BY u.kind, u.who ORDER BY u.kind`;
+  JOIN uses u ON u.tenant = @tenant AND u.kind = r.value ->> 'kind' AND u.day = @day AND u.who = r.value ->> 'counted'
+  LEFT JOIN holds h ON h.tenant = @tenant AND h.kind = u.kind AND h.day = @day AND h.who = r.value ->> 'who'
+  GROUP BY u.kind, r.value ->> 'who' ORDER BY u.kind`;
 
 const SELECT_USUAL = `
   SELECT kind, max(calls) AS calls, max(tokens) AS tokens FROM use_medians

@@ -633,7 +633,7 @@ CREATE TABLE use_medians (
   tokens bigint NOT NULL,
   PRIMARY KEY (tenant, kind, day)
 ) WITHOUT ROWID;
-CREATE INDEX use_medians_of_tenant ON use_medians (tenant, day);
+CREATE INDEX use_medians_by_day ON use_medians (day);
 
 -- Who is held for the rest of a day; null: nobody let go of it.
 CREATE TABLE holds (

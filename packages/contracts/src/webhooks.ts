@@ -22,6 +22,8 @@ const WebhookEventType = z.enum([
   'canary.promoted',
   'budget.rung',
   'use.held',
+  'night.applied',
+  'night.waits',
 ]);
 
 const Fields = {

@@ -1,7 +1,8 @@
-import type { LaneId, Night, NightEnd, Plan } from '@slowwave/engine';
+import type { Act, LaneId, Night, NightEnd, Plan } from '@slowwave/engine';
 import { describe, expect, it } from 'vitest';
 import { added, bitsOf, home, newBatch, newPlan, scope, settings, storedAnswer, user } from './builders.ts';
 import { ALL, ANN, type Bench, expectKind, failure, laneOf, MINUTE, OTHER_TENANT, TENANT } from './ledger-bench.ts';
+import { create, notices } from './ledger-bench-webhooks.ts';
 
 const HOLD_MS = MINUTE;
 const HOUR = 60 * MINUTE;
@@ -76,7 +77,7 @@ export function describeNights(bench: () => Bench): void {
       const night = await claimed(b, lane);
       const change = added(b.tools, home(lane));
       const stale = { ...change, expectedRevision: 3 };
-      const applies = { kind: 'applies', tombstones: [], reviews: [], operations: 1 } as const;
+      const applies = { kind: 'applies', tombstones: [], reviews: [], acts: [act('a')] } as const;
       const { nights, memories } = b.ledger;
       expect(await nights.end(night, { ...restsIn(b), outcome: { ...applies, changes: [stale] } })).toEqual({
         kind: 'conflict',
@@ -99,7 +100,7 @@ export function describeNights(bench: () => Bench): void {
       const b = bench();
       const lane = await quietLane(b);
       const { nights } = b.ledger;
-      const waits = { kind: 'waits', why: 'preview', memories: 1, operations: 2 } as const;
+      const waits = { kind: 'waits', why: 'preview', memories: 1, acts: [act('a'), act('b')] } as const;
       const first = await claimed(b, lane);
       await nights.storePlan(first, planOf(first));
       await nights.end(first, { ...restsIn(b), outcome: waits });
@@ -116,7 +117,7 @@ export function describeNights(bench: () => Bench): void {
       expect(second.seen).toEqual(['a', 'b']);
       await nights.end(second, { ...restsIn(b), outcome: waits });
       const change = added(b.tools, home(lane));
-      const applied = { state: 'applied', now, tombstones: [], reviews: [], operations: 2 } as const;
+      const applied = { state: 'applied', now, tombstones: [], reviews: [], acts: [act('a'), act('b')] } as const;
       const bad = { ...applied, changes: [{ ...change, expectedRevision: 1 }] };
       expect(await nights.decide(TENANT, second.consolidationId, bad)).toEqual({ kind: 'conflict' });
       const good = { ...applied, changes: [change] };
@@ -125,6 +126,33 @@ export function describeNights(bench: () => Bench): void {
       await nights.end(third, { ...restsIn(b), outcome: waits });
       await nights.decide(TENANT, third.consolidationId, { state: 'stale', now });
       expect((await claimed(b, lane)).seen).toEqual([]);
+    });
+
+    it('is told to webhooks with its acts, once it waits and once it is applied; not to those of an app or of others', async () => {
+      const b = bench();
+      const lane = await quietLane(b);
+      const events = ['night.applied', 'night.waits'] as const;
+      await create(b, { events });
+      for (const other of [{ appId: 'shop' }, { userId: 'bob' }]) await create(b, { events, ...other });
+      const night = await claimed(b, lane);
+      const acts = Array.from({ length: 51 }, (_, i) => act(`User was off to Oslo ${i}`));
+      const waits = { kind: 'waits', why: 'share', memories: 51, acts } as const;
+      await b.ledger.nights.end(night, { ...restsIn(b), outcome: waits });
+      b.tools.advance(HOUR);
+      const changes = [added(b.tools, home(lane))];
+      const applied = { state: 'applied', now: b.tools.now(), changes, tombstones: [], reviews: [] } as const;
+      await b.ledger.nights.decide(TENANT, night.consolidationId, { ...applied, acts: acts.slice(0, 1) });
+      const told = await notices(b);
+      expect(told.map(({ type }) => type)).toEqual(['night.waits', 'night.applied']);
+      expect(told[0]?.data).toMatchObject({
+        ...{ night_id: night.consolidationId, why: 'share', memories: 51, user_id: 'ann', acts_left_out: 1 },
+        acts: { length: 50 },
+        text: expect.stringMatching(/^age: “User is off to Oslo” → “User was off to Oslo 0”\n(.*\n){49}… and 1 more$/),
+      });
+      expect(told[1]?.data).toMatchObject({
+        memories: 1,
+        acts: [{ act: 'age', memory_id: 'mem_1', reason: 'it is over', asks: false }],
+      });
     });
 
     it('that fails waits for its time, and ends once its tries are used up', async () => {
@@ -160,6 +188,11 @@ export function describeNights(bench: () => Bench): void {
     });
   });
 }
+
+const act = (after: string): Act => ({
+  ...{ act: 'age', memoryId: 'mem_1', before: 'User is off to Oslo', after, evidence: [], reason: 'it is over' },
+  ...{ decidedBy: 'rule', asks: false },
+});
 
 const idOf = ({ tools }: Bench): string => tools.id('con', bitsOf(tools, ANN));
 

@@ -12,12 +12,14 @@ import type {
   Scope,
   TenantId,
 } from '@slowwave/engine';
+import { nightNotice } from '@slowwave/engine/storing';
 import { storeAnswerOf } from './memory-ledger-graph-studies.ts';
 import { carryOutNight, conflictsOf } from './memory-ledger-memories.ts';
 import { pageOf } from './memory-ledger-page.ts';
 import { change, type LaneRow, type NightRow, rowOf, type SleepRow, type State } from './memory-ledger-state.ts';
 import { isOfUser, isStanding } from './memory-ledger-turns.ts';
 import { settle } from './memory-ledger-usage.ts';
+import { notifyWebhooks } from './memory-ledger-webhooks.ts';
 
 export function memoryNights(state: State): NightStore {
   return {
@@ -146,8 +148,9 @@ function end(state: State, night: Night, { seen, nextAt, now, outcome }: NightEn
   if (outcome.kind === 'applies') {
     if (!carryOut(state, row, { changed: outcome, now })) return { kind: 'conflict' };
   } else if (outcome.kind === 'waits') {
-    const { why, memories, operations } = outcome;
-    change(row, { state: 'waiting', why, memories, operations });
+    const { why, memories, acts } = outcome;
+    change(row, { state: 'waiting', why, memories, operations: acts.length });
+    notifyWebhooks(state, night.tenant, [nightNotice(night, { why, memories, acts, at: now })]);
   } else rest(state, row, now);
   change(sleepOf(state, lane), { lookedAt: night.claimedAt, nextAt, seen });
   free(state, lane, 0);
@@ -172,8 +175,10 @@ function carryOut(state: State, row: NightRow, { changed, now }: { changed: Nigh
   const { owner } = rowOf(state.lanes, row.lane);
   carryOutNight(state, { tenant, lane: row.lane, owner, scope, consolidationId: id }, { ...changed, now });
   change(consolidation, { state: 'applied', appliedAt: now, failure: null });
-  const { operations, changes } = changed;
-  change(row, { state: 'applied', operations, memories: changes.length, endedAt: now });
+  const { acts, changes } = changed;
+  change(row, { state: 'applied', operations: acts.length, memories: changes.length, endedAt: now });
+  const news = { why: null, memories: changes.length, acts, at: now };
+  notifyWebhooks(state, tenant, [nightNotice({ consolidationId: id, lane: row.lane, scope }, news)]);
   return true;
 }
 

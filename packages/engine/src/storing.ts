@@ -68,6 +68,7 @@ export { DAY_MS, dayOf } from './text/dates.ts';
 export { canonical, normaliseText } from './text/normalise.ts';
 export { TERMS_VERSION } from './text/terms.ts';
 export { exchangesIn, paceWith, silenceOf } from './turns/pace.ts';
+export { nightNotice } from './webhooks/night-notice.ts';
 export {
   attackNotice,
   batchNotice,

@@ -529,7 +529,7 @@ export type DeletedMemories = {
 export type Delivery = {
   readonly id: string;
   readonly event_id: string;
-  readonly type: 'batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted' | 'canary.step' | 'canary.halted' | 'canary.undone' | 'canary.promoted' | 'budget.rung' | 'use.held';
+  readonly type: 'batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted' | 'canary.step' | 'canary.halted' | 'canary.undone' | 'canary.promoted' | 'budget.rung' | 'use.held' | 'night.applied' | 'night.waits';
   readonly state: 'waiting' | 'delivered' | 'failed';
   readonly attempts: number;
   readonly next_attempt_at: string | null;
@@ -1491,7 +1491,7 @@ export type PatchWebhook = {
   /** A public https URL, unless the operator lists its host in SLOWWAVE_ALLOW_PRIVATE_URLS. */
   readonly url?: string | undefined;
   /** The events to deliver. */
-  readonly events?: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted' | 'canary.step' | 'canary.halted' | 'canary.undone' | 'canary.promoted' | 'budget.rung' | 'use.held')[] | undefined;
+  readonly events?: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted' | 'canary.step' | 'canary.halted' | 'canary.undone' | 'canary.promoted' | 'budget.rung' | 'use.held' | 'night.applied' | 'night.waits')[] | undefined;
   /** A display name. */
   readonly name?: string | undefined;
   /** true also ends a pause and resets the failure count. */
@@ -2399,7 +2399,7 @@ export type PostWebhook = {
   /** A public https URL, unless the operator lists its host in SLOWWAVE_ALLOW_PRIVATE_URLS. */
   readonly url: string;
   /** The events to deliver. */
-  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted' | 'canary.step' | 'canary.halted' | 'canary.undone' | 'canary.promoted' | 'budget.rung' | 'use.held')[];
+  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted' | 'canary.step' | 'canary.halted' | 'canary.undone' | 'canary.promoted' | 'budget.rung' | 'use.held' | 'night.applied' | 'night.waits')[];
   /** A display name. */
   readonly name?: string | undefined;
   /** false: no events are recorded or sent. */
@@ -3705,7 +3705,7 @@ export type Webhook = {
   readonly id: string;
   readonly name: string;
   readonly url: string;
-  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted' | 'canary.step' | 'canary.halted' | 'canary.undone' | 'canary.promoted' | 'budget.rung' | 'use.held')[];
+  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted' | 'canary.step' | 'canary.halted' | 'canary.undone' | 'canary.promoted' | 'budget.rung' | 'use.held' | 'night.applied' | 'night.waits')[];
   readonly user_id: string | null;
   readonly app_id: string | null;
   readonly active: boolean;
@@ -3730,7 +3730,7 @@ export type WebhookWithSecret = {
   readonly id: string;
   readonly name: string;
   readonly url: string;
-  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted' | 'canary.step' | 'canary.halted' | 'canary.undone' | 'canary.promoted' | 'budget.rung' | 'use.held')[];
+  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted' | 'canary.step' | 'canary.halted' | 'canary.undone' | 'canary.promoted' | 'budget.rung' | 'use.held' | 'night.applied' | 'night.waits')[];
   readonly user_id: string | null;
   readonly app_id: string | null;
   readonly active: boolean;

@@ -14,6 +14,7 @@ import type {
   Scope,
   TenantId,
 } from '@slowwave/engine';
+import { nightNotice } from '@slowwave/engine/storing';
 import { lookup, read, storeOf, write } from './access.ts';
 import { conflicts, openScopes, writeChanges } from './changes.ts';
 import { isStanding, type Listing, laneOfUser, newestFirst } from './page.ts';
@@ -24,6 +25,7 @@ import { allAs, counted, first, firstAs, inOne, run, type Script, together } fro
 import { keeping } from './thoughts.ts';
 import { lockLane, requireLane } from './turn.ts';
 import { settle } from './usage.ts';
+import { activeWebhooks, noteDeliveries } from './webhooks.ts';
 
 export const nightStore = storeOf<NightStore>('nights', {
   due: read((tenant, { quietSince, now, limit }) =>
@@ -139,8 +141,9 @@ function* end(night: Night, { seen, nextAt, now, outcome }: NightEnd): Script<Ni
   if (outcome.kind === 'applies') {
     if (!(yield* carryOut(night, { row, changed: outcome, now }))) return { kind: 'conflict' };
   } else if (outcome.kind === 'waits') {
-    const { why, memories, operations } = outcome;
-    yield* run(WAITS, { id, why, memories, operations });
+    const { why, memories, acts } = outcome;
+    yield* run(WAITS, { id, why, memories, operations: acts.length });
+    yield* notify(night, { why, memories, acts, at: now });
   } else yield* rest(id, now);
   yield* run(LOOKED, { lane, at: night.claimedAt, nextAt, seen: JSON.stringify(seen) });
   yield* run(FREE, { lane, notBefore: 0 });
@@ -171,17 +174,25 @@ function* carryOut(
   { row, changed, now }: CarryingOut,
 ): Script<boolean> {
   const { tenant, lane, consolidationId: id } = night;
-  const { changes, reviews, operations } = changed;
+  const { changes, reviews, acts } = changed;
   requireLane({ lane, id }, changes);
   if ((yield* conflicts(tenant, changes, [row])).length > 0) return false;
   const beside = [
     run("UPDATE consolidations SET state = 'applied', applied_at = @now, failure = NULL WHERE id = @id", { id, now }),
-    run(APPLIED, { id, operations, memories: changes.length, now }),
+    run(APPLIED, { id, operations: acts.length, memories: changes.length, now }),
   ];
   yield* writeChanges(changed, { tenant, consolidationId: id, now, beside });
   if (reviews.length > 0)
     yield* openHeld(night, { operations: reviews as readonly HeldOperation[], consolidationId: id, now });
+  yield* notify(night, { why: null, memories: changes.length, acts, at: now });
   return true;
+}
+
+function* notify(
+  night: Pick<Night, 'tenant' | 'lane' | 'consolidationId' | 'scope'>,
+  news: Parameters<typeof nightNotice>[1],
+): Script<void> {
+  yield* noteDeliveries(yield* activeWebhooks(night.tenant), [nightNotice(night, news)]);
 }
 
 /** Whether a night still has its lane: nobody claimed it since. */

@@ -34,7 +34,7 @@ export async function changesOf(
   });
   if (changes.length < byMemory.size) return null;
   const tombstones = events.flatMap((event) => tombstoneOf(tools, event));
-  return { changes, tombstones, reviews: plan.held, operations: plan.night?.acts.length ?? 0 };
+  return { changes, tombstones, reviews: plan.held, acts: plan.night?.acts ?? [] };
 }
 
 /** Of the owner, in the app in which all of its evidence was said. */

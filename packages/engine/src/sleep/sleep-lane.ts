@@ -164,7 +164,7 @@ async function settle(deps: EngineDeps, { night, plan, rules }: Settling): Promi
   }
   const why = whyItWaits(plan, rules);
   if (why !== null) {
-    await end({ kind: 'waits', why, memories: memoriesIn(plan), operations: acts.length });
+    await end({ kind: 'waits', why, memories: memoriesIn(plan), acts });
     return 'waiting';
   }
   const changes = await changesOf(deps, night, plan);

@@ -28,6 +28,8 @@ const EVENTS = [
   'canary.promoted',
   'budget.rung',
   'use.held',
+  'night.applied',
+  'night.waits',
 ] as const satisfies readonly Webhook['events'][number][];
 
 /** Who is notified of what, and whether that arrives. */

@@ -1,4 +1,4 @@
-import type { HeldOperation, Plan } from '../../plan.ts';
+import type { Act, HeldOperation, Plan } from '../../plan.ts';
 import type { Failure, LaneId, Millis, Owner, Scope, TenantId } from '../../words.ts';
 import type { Fenced } from './lanes.ts';
 import type { MemoryChange, Tombstone } from './memories.ts';
@@ -54,7 +54,7 @@ export interface NightEnd {
   readonly now: Millis;
   readonly outcome:
     | { readonly kind: 'rests' }
-    | { readonly kind: 'waits'; readonly why: NightWaits; readonly memories: number; readonly operations: number }
+    | { readonly kind: 'waits'; readonly why: NightWaits; readonly memories: number; readonly acts: readonly Act[] }
     | ({ readonly kind: 'applies' } & NightChanges);
 }
 
@@ -62,7 +62,7 @@ export interface NightChanges {
   readonly changes: readonly MemoryChange[];
   readonly tombstones: readonly Tombstone[];
   readonly reviews: readonly HeldOperation[];
-  readonly operations: number;
+  readonly acts: readonly Act[];
 }
 
 export type NightEnded =

@@ -16,6 +16,8 @@ export const WEBHOOK_EVENTS = [
   'canary.promoted',
   'budget.rung',
   'use.held',
+  'night.applied',
+  'night.waits',
 ] as const;
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 

@@ -38,6 +38,7 @@ export const hitView = (point: IndexHit['point']): MemoryView => ({
   trust: point.trust,
   flagged: point.flagged,
   ...(point.concluded !== undefined && { conclusion: conclusionView(point.concluded) }),
+  ...(point.skill !== undefined && { skill: point.skill }),
   said_at: isoOf(point.saidAt.at),
   valid_from: isoOf(point.validFrom),
   ...(point.utcOffset !== undefined && { utc_offset: point.utcOffset }),

@@ -65,7 +65,6 @@ export { DriftQuery, DriftView } from './drift.ts';
 export { ErasureAccepted, ErasureList, ErasureState, ErasureView, ExportLine, OwnerParams } from './erasures.ts';
 export { ERROR_STATUS, type ErrorCode, Problem } from './errors.ts';
 export { Filters } from './filters.ts';
-export { HoldList, HoldView, ListHoldsQuery } from './holds.ts';
 export {
   DRAWN_RELATIONS_MAX,
   EntityKind,
@@ -95,6 +94,7 @@ export {
   PostRelation,
   PostSplit,
 } from './graph-writes.ts';
+export { HoldList, HoldView, ListHoldsQuery } from './holds.ts';
 export {
   ListIdsQuery,
   ListMemoriesOfIdsQuery,

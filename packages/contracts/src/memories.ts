@@ -66,6 +66,10 @@ export const MemoryView = ScopeView.extend({
   conclusion: ConclusionView.optional().describe(
     'Only set if nobody said it: a night concluded it from other memories. It disappears when too few of them still hold.',
   ),
+  skill: z
+    .object({ successes: z.number().int().describe('Answers that used it and went well, when it became a skill.') })
+    .optional()
+    .describe('Only set for procedures that a night found to work, by the outcomes that were reported.'),
   pinned: z.boolean().optional().describe('true: forgetting policies never delete it. Not included in search results.'),
   feedback: Rating.nullable()
     .optional()

@@ -2,7 +2,7 @@ import type { Act, LaneId, Night, NightEnd, Plan } from '@slowwave/engine';
 import { describe, expect, it } from 'vitest';
 import { added, bitsOf, home, newBatch, newPlan, scope, settings, storedAnswer, user } from './builders.ts';
 import { ALL, ANN, type Bench, expectKind, failure, laneOf, MINUTE, OTHER_TENANT, TENANT } from './ledger-bench.ts';
-import { create, notices } from './ledger-bench-webhooks.ts';
+import { create, notices, oneMemory } from './ledger-bench-webhooks.ts';
 
 const HOLD_MS = MINUTE;
 const HOUR = 60 * MINUTE;
@@ -27,6 +27,22 @@ export function describeNights(bench: () => Bench): void {
       b.tools.advance(HOUR);
       expect(await due(b.tools.now())).toEqual([lane]);
       expect((await claimed(b, lane)).seen).toEqual(['a', 'b']);
+    });
+
+    it('is due again when an answer that told a memory of theirs was judged', async () => {
+      const b = bench();
+      const { memory } = await oneMemory(b);
+      const { lane } = memory;
+      await b.ledger.nights.end(await claimed(b, lane), restsIn(b));
+      const due = () => b.ledger.nights.due(TENANT, { quietSince: b.tools.now(), now: b.tools.now(), limit: 10 });
+      expect(await due()).toEqual([]);
+      const id = b.tools.id('rcp', bitsOf(b.tools, ANN));
+      const asked = { route: 'search', scope: scope(), ownApp: false, question: 'tea?', filters: null } as const;
+      const told = [{ kind: 'memory', id: memory.id, version: 1 }] as const;
+      await b.ledger.receipts.append([{ ...asked, id, tenant: TENANT, lane, told, at: 1, asOf: null, position: 1 }]);
+      expect(await due()).toEqual([]);
+      await b.ledger.receipts.judge(TENANT, id, { outcome: 'good', now: b.tools.now() });
+      expect(await due()).toEqual([lane]);
     });
 
     it('is claimed by one at a time, goes on where it was, and fences who had it before', async () => {

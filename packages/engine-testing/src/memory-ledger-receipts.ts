@@ -67,6 +67,9 @@ export function memoryReceipts(state: State): ReceiptStore {
         credits.set(key, { ...change, good: good + change.good, bad: bad + change.bad, at: now });
         const memory = memories.get(change.memoryId);
         if (memory !== undefined) putAgain(state, memory);
+        const sleep = state.sleeps.get(before.lane);
+        if (sleep !== undefined)
+          state.sleeps.set(before.lane, { ...sleep, nextAt: Math.min(sleep.nextAt ?? now, now) });
       }
       return after;
     },

@@ -211,6 +211,8 @@ export interface VersionDetails {
   readonly immutable: boolean;
   /** A night found that nobody needs it: it ranks lower until it is said again. Missing: it did not. */
   readonly faded?: true;
+  /** A procedure that went well again and again, by what became of the answers that told it. Missing: it is none. */
+  readonly skill?: Skill;
   /** Nobody said it: a night concluded it. Missing: somebody did. */
   readonly concluded?: Conclusion;
   /** No policy forgets it. Said by who writes explicitly; where it is not said, what was said before counts. */
@@ -228,6 +230,12 @@ export type Certainty = (typeof CERTAINTIES)[number];
 export interface Conclusion {
   readonly certainty: Certainty;
   readonly from: readonly Piece[];
+}
+
+/** What makes a procedure a skill. */
+export interface Skill {
+  /** Answers that told it and went well, when it became one. */
+  readonly successes: number;
 }
 
 /** One piece of evidence: a memory as it reads in one version. */

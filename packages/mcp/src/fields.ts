@@ -43,6 +43,10 @@ const MEMORY_FIELDS = {
     .describe(
       'Only set if nobody said it: it was inferred from other memories. low, medium or high. Say so when you use it.',
     ),
+  skill: z
+    .object({ successes: z.number() })
+    .optional()
+    .describe('Only set for a procedure that went well so often: prefer it where it fits.'),
   metadata: METADATA,
 };
 
@@ -55,14 +59,16 @@ export const memoryView = (memory: Memory): z.output<typeof MEMORY> => ({
   ...{ valid_from: memory.valid_from, updated_at: memory.updated_at },
   ...{ categories: [...memory.categories], trust: memory.trust, flagged: memory.flagged },
   ...(memory.conclusion !== undefined && { certainty: memory.conclusion.certainty }),
+  ...(memory.skill !== undefined && { skill: memory.skill }),
   metadata: memory.metadata as z.output<typeof METADATA>,
 });
 
 /** A memory in one line: its id, since when it holds, and what it says. */
-export function lineOf(of: Pick<Memory, 'id' | 'memory' | 'valid_from' | 'flagged' | 'conclusion'>): string {
-  const { id, memory, valid_from: from, flagged, conclusion } = of;
+export function lineOf(of: Pick<Memory, 'id' | 'memory' | 'valid_from' | 'flagged' | 'conclusion' | 'skill'>): string {
+  const { id, memory, valid_from: from, flagged, conclusion, skill } = of;
   const inferred = conclusion === undefined ? '' : ` (inferred, certainty ${conclusion.certainty})`;
-  return `- [${id}] ${dayOf(from)} ${memory}${inferred}${flagged ? ' (flagged: tries to steer a model)' : ''}`;
+  const proven = skill === undefined ? '' : ` (skill, went well ${skill.successes} times)`;
+  return `- [${id}] ${dayOf(from)} ${memory}${inferred}${proven}${flagged ? ' (flagged: tries to steer a model)' : ''}`;
 }
 
 export const dayOf = (moment: string): string => moment.slice(0, 'yyyy-mm-dd'.length);

@@ -45,9 +45,13 @@ function factOf(memory: Memory, { body, where, app }: ContextQuestion, at: Milli
   if (body.as_of !== undefined && Math.min(validFrom, saidAt.at) > at) return null;
   const ends = [invalidAt, details.expiresAt].filter((end) => end !== null);
   if (ends.some((end) => end <= at)) return null;
-  const { utcOffset, concluded } = details;
+  const { utcOffset, concluded, skill } = details;
   const said = { saidAt: saidAt.at, validFrom, ...(utcOffset !== undefined && { utcOffset }) };
-  return { memoryId: known.id, version, text, ...said, ...(concluded && { certainty: concluded.certainty }) };
+  const standing = {
+    ...(concluded && { certainty: concluded.certainty }),
+    ...(skill && { successes: skill.successes }),
+  };
+  return { memoryId: known.id, version, text, ...said, ...standing };
 }
 
 /** A line that was told, and what it says now. A receipt does not say in which section it stood: null. */

@@ -125,7 +125,7 @@ async function found(
   const asked = { ...searchBody(body, query), include: [...include] };
   const answer = await search(deps, { tenant, body: asked, where, app, living, asker });
   const { results, relations = [], rewritten_query: rewritten, degraded = [] } = answer;
-  const facts = results.map(({ id, version, memory, said_at, valid_from, utc_offset, conclusion }) => ({
+  const facts = results.map(({ id, version, memory, said_at, valid_from, utc_offset, conclusion, skill }) => ({
     memoryId: id,
     version,
     text: memory,
@@ -133,6 +133,7 @@ async function found(
     validFrom: Date.parse(valid_from),
     ...(utc_offset !== undefined && { utcOffset: utc_offset }),
     ...(conclusion !== undefined && { certainty: conclusion.certainty }),
+    ...(skill !== undefined && { successes: skill.successes }),
   }));
   return {
     facts: sections.includes('memories') ? facts : [],

@@ -35,6 +35,7 @@ const ACTS = {
   contradictions: 'Contradiction',
   fade: 'Faded',
   patterns: 'Concluded',
+  skills: 'Skill',
 } as const;
 
 const PAGE = 50;

@@ -353,6 +353,11 @@ class HitExplanation(TypedDict):
     passed_over: list[HitExplanationPassedOver]
 
 
+class MemorySkill(TypedDict):
+    # Answers that used it and went well, when it became a skill.
+    successes: int
+
+
 class Memory(TypedDict):
     user_id: str | None
     agent_id: str | None
@@ -370,6 +375,8 @@ class Memory(TypedDict):
     flagged: bool
     # Only set if nobody said it: a night concluded it from other memories. It disappears when too few of them still hold.
     conclusion: NotRequired[Conclusion]
+    # Only set for procedures that a night found to work, by the outcomes that were reported.
+    skill: NotRequired[MemorySkill]
     # true: forgetting policies never delete it. Not included in search results.
     pinned: NotRequired[bool]
     # How this version was last rated; null: it was not. Not included in search results.
@@ -568,6 +575,11 @@ class SearchExplanation(TypedDict):
     below: SearchExplanationBelow | None
 
 
+class SearchHitSkill(TypedDict):
+    # Answers that used it and went well, when it became a skill.
+    successes: int
+
+
 class SearchHit(TypedDict):
     user_id: str | None
     agent_id: str | None
@@ -585,6 +597,8 @@ class SearchHit(TypedDict):
     flagged: bool
     # Only set if nobody said it: a night concluded it from other memories. It disappears when too few of them still hold.
     conclusion: NotRequired[Conclusion]
+    # Only set for procedures that a night found to work, by the outcomes that were reported.
+    skill: NotRequired[SearchHitSkill]
     # true: forgetting policies never delete it. Not included in search results.
     pinned: NotRequired[bool]
     # How this version was last rated; null: it was not. Not included in search results.
@@ -697,6 +711,11 @@ class Usage(TypedDict):
     completion_tokens: int
 
 
+class WrittenMemorySkill(TypedDict):
+    # Answers that used it and went well, when it became a skill.
+    successes: int
+
+
 class WrittenMemory(TypedDict):
     user_id: str | None
     agent_id: str | None
@@ -714,6 +733,8 @@ class WrittenMemory(TypedDict):
     flagged: bool
     # Only set if nobody said it: a night concluded it from other memories. It disappears when too few of them still hold.
     conclusion: NotRequired[Conclusion]
+    # Only set for procedures that a night found to work, by the outcomes that were reported.
+    skill: NotRequired[WrittenMemorySkill]
     # true: forgetting policies never delete it. Not included in search results.
     pinned: NotRequired[bool]
     # How this version was last rated; null: it was not. Not included in search results.

@@ -67,6 +67,7 @@ export const receiptStore = storeOf<ReceiptStore>('receipts', {
     yield* insert('credits', rows, ADD_CREDIT);
     const memoryIds = [...new Set(changed.map(({ memoryId }) => memoryId))];
     const { lane } = before;
+    if (memoryIds.length > 0) yield* run(NEWS, { lane, now });
     yield* insert(
       'outbox',
       memoryIds.map((memory_id) => ({ memory_id, tenant, lane })),
@@ -136,6 +137,9 @@ const OF_MEMORY = {
   },
   make: (row: ReceiptRow) => row,
 };
+
+/** What became of answers is looked at in the next night. */
+const NEWS = 'UPDATE sleeps SET next_at = least(coalesce(next_at, @now), @now) WHERE lane = @lane';
 
 const ADD_CREDIT = `ON CONFLICT (memory_id, version) DO UPDATE SET
   good = credits.good + excluded.good, bad = credits.bad + excluded.bad, changed_at = excluded.changed_at`;

@@ -15,8 +15,14 @@ export const TURN_TOKENS = 4;
 /** A mark and a line break, counted with each line before the marks are known. */
 const SAMPLE_MARK = '[m10] ';
 
-export const markedLine = (mark: string, { validFrom, utcOffset, certainty }: KnownFact, line: string): string =>
-  `- ${mark}${dateTextOf(validFrom, utcOffset)} ${certainty === undefined ? '' : `(inferred, certainty ${certainty}) `}${line}\n`;
+export const markedLine = (mark: string, fact: KnownFact, line: string): string =>
+  `- ${mark}${dateTextOf(fact.validFrom, fact.utcOffset)} ${standingOf(fact)}${line}\n`;
+
+/** What a model has to know of a line beside what it says. */
+function standingOf({ certainty, successes }: KnownFact): string {
+  if (certainty !== undefined) return `(inferred, certainty ${certainty}) `;
+  return successes === undefined ? '' : `(skill, went well ${successes} times) `;
+}
 
 export interface Room {
   readonly tokenizer: Tokenizer;
@@ -223,6 +229,8 @@ export interface KnownFact {
   readonly utcOffset?: UtcOffset;
   /** Of what nobody said. Missing: somebody did. */
   readonly certainty?: Certainty;
+  /** Of a skill: how often it went well. Missing: it is none. */
+  readonly successes?: number;
 }
 
 /** A relation of the graph that a prompt may be given. */

@@ -175,8 +175,9 @@ function step(home: Home, memory: Memory | null, event: MemoryEvent): Memory {
   }
   const before = memory ?? born(home, event);
   const timeline = [...before.timeline, markOf(event)];
-  // Who fades it says nothing of it, and a policy of forgetting still counts from the last that did.
-  const isAsItWas = event.kind === 'NONE' || event.kind === 'FEEDBACK' || event.details?.faded === true;
+  // Who fades it, or finds that it went well, says nothing of it, and a policy of forgetting still counts from the last that did.
+  const isMarked = event.details?.faded === true || (event.actor === 'sleep' && event.details?.skill !== undefined);
+  const isAsItWas = event.kind === 'NONE' || event.kind === 'FEEDBACK' || isMarked;
   const updatedAt = isAsItWas ? before.updatedAt : event.recordedAt;
   return { ...before, revision, timeline, ...confirmationsOf(timeline), updatedAt };
 }

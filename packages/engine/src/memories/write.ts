@@ -266,8 +266,10 @@ function detailsSaid(
   details: VersionDetails,
   { rewords, writesOut }: { readonly rewords: boolean; readonly writesOut: boolean },
 ): { readonly of: VersionDetails; readonly isSaid: boolean } {
-  const { concluded, ...said } = details;
-  return concluded !== undefined && writesOut ? { of: said, isSaid: true } : { of: details, isSaid: rewords };
+  const { concluded, skill, ...said } = details;
+  if (concluded !== undefined && writesOut) return { of: said, isSaid: true };
+  // In other words, nobody has tried it yet.
+  return { of: rewords && skill !== undefined ? said : details, isSaid: rewords };
 }
 
 /** A former state of it said once more, now. What has expired by then holds without an end. */
@@ -279,12 +281,12 @@ function restored(deps: WriteDeps, memory: Memory, number: number): MemoryChange
   const now = deps.tools.now();
   const rewords = live === null || normaliseText(live.text) !== normaliseText(wanted.text);
   if (rewords && live?.details.immutable === true) return { kind: 'immutable' };
-  const { expiresAt } = wanted.details;
+  const { expiresAt, skill: _, ...details } = wanted.details;
   const event = eventOf(deps, memory, {
     kind: 'UPDATE',
     text: wanted.text,
     validFrom: rewords ? now : live.validFrom,
-    details: { ...wanted.details, expiresAt: expiresAt !== null && expiresAt <= now ? null : expiresAt },
+    details: { ...details, expiresAt: expiresAt !== null && expiresAt <= now ? null : expiresAt },
     // What nobody has said who counts is said again where it was made.
     ...(saidIds(memory).length === 0 && { under: underOf(memory.scope) }),
     reason: `version ${number} was restored`,

@@ -9,6 +9,7 @@ import type {
   Owner,
   SaidAt,
   Scope,
+  Skill,
   TenantId,
   Trust,
   UtcOffset,
@@ -70,6 +71,8 @@ export interface IndexPoint {
   readonly flagged: boolean;
   /** Missing: somebody said it. */
   readonly concluded?: Conclusion;
+  /** Missing: it is none. */
+  readonly skill?: Skill;
   /** What ratings and the outcomes of answers say of it, −1…1; see memories/feedback.ts. Missing: 0. */
   readonly feedback?: number;
   readonly sourceIds: readonly string[];

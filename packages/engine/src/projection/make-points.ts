@@ -323,6 +323,7 @@ const versionPart = (version: MemoryVersion) => ({
   trust: version.details.trust,
   flagged: version.details.flagged ?? false,
   ...(version.details.concluded !== undefined && { concluded: version.details.concluded }),
+  ...(version.details.skill !== undefined && { skill: version.details.skill }),
   sourceIds: version.details.sourceIds,
 });
 

@@ -16,6 +16,7 @@ import {
   saidBefore,
   TRUSTS,
   type Under,
+  type VersionDetails,
 } from '../words.ts';
 
 type Said = Extract<Mark, { kind: 'said' }>;
@@ -60,22 +61,44 @@ export class Desk {
   /** Reads otherwise from a moment on. Nobody says it anew: whatever was said later still comes later. */
   reword(of: Live, { text, from, reason }: { text: string; from: number; reason: string }): void {
     const { memory, version } = of;
+    const { skill: _, ...details } = version.details;
     const event = this.#event(memory, {
       ...{ kind: 'UPDATE', text, reason, saidAt: lastSaidAt(memory), validFrom: Math.max(from, version.validFrom) },
-      details: { ...version.details, sourceIds: [] },
+      details: { ...details, sourceIds: [] },
     });
     const act = { act: 'age', memoryId: memory.id, before: version.text, after: text, evidence: [], reason } as const;
     this.#add({ act: { ...act, decidedBy: 'rule', asks: false }, events: [event], held: [] });
   }
 
-  fade({ memory, version }: Live, reason: string): void {
-    const event = this.#event(memory, {
-      ...{ kind: 'UPDATE', text: version.text, reason, saidAt: lastSaidAt(memory), validFrom: version.validFrom },
-      details: { ...version.details, sourceIds: [], faded: true },
-    });
+  fade(of: Live, reason: string): void {
+    const { memory, version } = of;
+    const event = this.#marking(of, { details: { ...version.details, faded: true }, reason });
     const { text } = version;
     const act = { act: 'fade', memoryId: memory.id, before: text, after: text, evidence: [], reason } as const;
     this.#add({ act: { ...act, decidedBy: 'rule', asks: false }, events: [event], held: [] });
+  }
+
+  /** A procedure went well often enough to be a skill, in the place of one for the same task where there is one. */
+  prove(of: Live, { successes, instead, reason }: Proving): void {
+    const { memory, version } = of;
+    const events = [
+      this.#marking(of, { details: { ...version.details, skill: { successes } }, reason }),
+      ...(instead === null ? [] : [this.#marking(instead, { details: withoutSkill(instead), reason })]),
+    ];
+    const evidence = [of, ...(instead === null ? [] : [instead])].map(evidenceOf);
+    const act = { act: 'skills', memoryId: memory.id, before: instead?.version.text ?? null } as const;
+    this.#add({
+      act: { ...act, after: version.text, evidence, reason, decidedBy: 'rule', asks: false },
+      events,
+      held: [],
+    });
+  }
+
+  /** It stays what it was before: the record of a procedure. */
+  unprove(of: Live, reason: string): void {
+    const act = { act: 'skills', memoryId: of.memory.id, before: of.version.text, after: null, evidence: [] } as const;
+    const event = this.#marking(of, { details: withoutSkill(of), reason });
+    this.#add({ act: { ...act, reason, decidedBy: 'rule', asks: false }, events: [event], held: [] });
   }
 
   /** One says all that the other does: it is confirmed by whatever said the other, when that was said, and the other ends. */
@@ -157,6 +180,13 @@ export class Desk {
     this.#add({ act: { ...act, ...asked, asks: true }, events: [], held: [held] });
   }
 
+  /** It says what it said, and is marked otherwise. */
+  #marking({ memory, version }: Live, { details, reason }: Pick<MemoryEvent, 'reason'> & { details: VersionDetails }) {
+    const { text, validFrom } = version;
+    const said = { kind: 'UPDATE', text, reason, saidAt: lastSaidAt(memory), validFrom } as const;
+    return this.#event(memory, { ...said, details: { ...details, sourceIds: [] } });
+  }
+
   #ending({ memory }: Live, saidAt: SaidAt, reason: string): MemoryEvent {
     const said = { kind: 'DELETE', text: null, details: null, reason, saidAt, validFrom: saidAt.at } as const;
     return this.#event(this.memory(memory.id), said);
@@ -200,6 +230,17 @@ interface Concluding {
   /** The memory that was concluded so before and has fallen. */
   readonly again: Memory | null;
   readonly reason: string;
+}
+
+interface Proving {
+  readonly successes: number;
+  readonly instead: Live | null;
+  readonly reason: string;
+}
+
+function withoutSkill({ version }: Live): VersionDetails {
+  const { skill: _, ...details } = version.details;
+  return details;
 }
 
 /** The ids under which all of some memories were said; of the owner, its own. */

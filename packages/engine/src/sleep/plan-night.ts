@@ -22,6 +22,7 @@ import { type Judged, judgeNeighbours } from './neighbours.ts';
 import { findPatterns } from './patterns.ts';
 import { Questions } from './questions.ts';
 import { actKey, Sight } from './sight.ts';
+import { findSkills } from './skills.ts';
 
 /** Of larger owners, those that were said last. */
 const MEMORIES_MAX = 5_000;
@@ -54,6 +55,8 @@ export async function planNight(deps: EngineDeps, planning: Planning): Promise<P
   const ids = sleep.acts.fade ? lives.map(({ memory }) => memory.id) : [];
   const credits = await askedInSlices(deps.tools, ids, (some) => deps.ledger.receipts.credits(some));
   const nextPlanAt = actByRule({ desk, lives, acts: sleep.acts, sight, credits, now, most });
+  const untouched = withoutChanged(desk, lives);
+  if (sleep.acts.skills) await findSkills(deps, { tenant: night.tenant, desk, lives: untouched, sight, most });
   // Nobody compares what reads otherwise since this night: its own output is never its input.
   const changed = new Set(desk.drafts.map(({ act }) => act.memoryId));
   const left = lives.filter(({ memory }) => !changed.has(memory.id));

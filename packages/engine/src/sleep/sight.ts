@@ -7,8 +7,8 @@ import type { Live } from './drafts.ts';
 /** Enough of a hash to distinguish what one owner has. */
 const KEY_LENGTH = 16;
 
-/** What is judged of a memory: an act by rule, a proposal to forget it, or what it has to do with its neighbours. */
-export type Judged = SleepAct | 'forget' | 'neighbours';
+/** What is judged of a memory: an act by rule, a proposal to forget it, what it has to do with its neighbours, or that a skill fails. */
+export type Judged = SleepAct | 'forget' | 'neighbours' | 'fails';
 
 type KeyOf = (tools: Pick<Tools, 'hash'>) => string;
 
@@ -18,7 +18,7 @@ export const actKey =
   ({ hash }) =>
     hash(JSON.stringify([act, memory.id, normaliseText(version.text)])).slice(0, KEY_LENGTH);
 
-const ALL: readonly Judged[] = ['age', 'fade', 'forget', 'neighbours', 'patterns'];
+const ALL: readonly Judged[] = ['age', 'fade', 'forget', 'neighbours', 'patterns', 'skills', 'fails'];
 
 /** Of a conclusion that fell: what is left of its evidence is judged once more. */
 export const fallKey =

@@ -39,6 +39,7 @@ export function memoryView(memory: Memory, version: MemoryVersion = newest(memor
     trust: details.trust,
     flagged: details.flagged ?? false,
     ...(details.concluded !== undefined && { conclusion: conclusionView(details.concluded) }),
+    ...(details.skill !== undefined && { skill: details.skill }),
     pinned: isPinned(memory),
     feedback: ratingOf(memory, version.number),
     said_at: isoOf(version.saidAt.at),

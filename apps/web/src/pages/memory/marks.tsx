@@ -20,6 +20,7 @@ export function Marks({ memory }: { readonly memory: Memory }) {
     feedback = null,
     confirmations,
     conclusion,
+    skill,
     expires_at: expires,
   } = memory;
   return (
@@ -28,6 +29,7 @@ export function Marks({ memory }: { readonly memory: Memory }) {
       {immutable && <span className="tag">immutable</span>}
       {flagged && <span className="tag bad">came from a message that addresses the model</span>}
       {conclusion !== undefined && <span className="tag wait">nobody said it: certainty {conclusion.certainty}</span>}
+      {skill !== undefined && <span className="tag good">skill: went well {skill.successes} times</span>}
       {TRUST[trust] !== undefined && <span className="tag">{TRUST[trust]}</span>}
       {feedback !== null && (
         <span className={feedback === 'positive' ? 'tag good' : 'tag bad'}>{RATINGS[feedback]}</span>

@@ -28,7 +28,7 @@ const DEFAULTS = {
     idle_hours: 6,
     window: null,
     share_of_budget: 0.15,
-    acts: { age: true, merge: true, contradictions: true, fade: true, patterns: false, skills: true },
+    acts: { age: true, merge: true, contradictions: true, fade: true, patterns: false, skills: true, runs: true },
     limits: { calls: 20, tokens: 50_000, operations: 50, share: 0.3 },
   },
 };
@@ -59,7 +59,7 @@ const CHOSEN = {
     idle_hours: 1.5,
     window: { from: '22:00', to: '06:00', timezone: 'Asia/Tokyo' },
     share_of_budget: 0.2,
-    acts: { age: true, merge: false, contradictions: true, fade: false, patterns: true, skills: false },
+    acts: { age: true, merge: false, contradictions: true, fade: false, patterns: true, skills: false, runs: true },
     limits: { calls: 5, tokens: 9_000, operations: 7, share: 0.5 },
   },
 };

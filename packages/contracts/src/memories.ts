@@ -70,6 +70,13 @@ export const MemoryView = ScopeView.extend({
     .object({ successes: z.number().int().describe('Answers that used it and went well, when it became a skill.') })
     .optional()
     .describe('Only set for procedures that a night found to work, by the outcomes that were reported.'),
+  task: z
+    .object({ run_id: z.string(), version: z.number().int() })
+    .meta({ id: 'TaskSource' })
+    .optional()
+    .describe(
+      'Only set if it tells what a run came to: the version of its state that says so. Not included in search results.',
+    ),
   pinned: z.boolean().optional().describe('true: forgetting policies never delete it. Not included in search results.'),
   feedback: Rating.nullable()
     .optional()

@@ -8,7 +8,7 @@ const EvidenceView = z.object({ memory_id: z.string(), memory: z.string() }).met
 
 const ActView = z
   .object({
-    act: z.enum(['age', 'merge', 'contradictions', 'fade', 'patterns', 'skills']),
+    act: z.enum(['age', 'merge', 'contradictions', 'fade', 'patterns', 'skills', 'runs']),
     memory_id: z.string(),
     before: z.string().nullable().describe('null: it is new, or for skills: no other skill gives way.'),
     after: z.string().nullable().describe('null: it no longer holds, or for skills: it is no skill any more.'),

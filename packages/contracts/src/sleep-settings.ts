@@ -51,6 +51,10 @@ export const SleepBody = z
           .boolean()
           .default(true)
           .describe('Mark procedures as skills that went well at least 3 times, by reported outcomes. No model.'),
+        runs: z
+          .boolean()
+          .default(true)
+          .describe('Remember what runs came to, in the words of the state in which they ended. No model.'),
       })
       .prefault({}),
     limits: z
@@ -79,6 +83,7 @@ export const SleepView = z.object({
     fade: z.boolean(),
     patterns: z.boolean(),
     skills: z.boolean(),
+    runs: z.boolean(),
   }),
   limits: z.object({
     calls: z.number().int(),

@@ -1,6 +1,6 @@
 import { type LaneId, type NewTaskVersion, type RunPlace, TASK_VERSIONS_KEPT, type TaskState } from '@slowwave/engine';
 import { describe, expect, it } from 'vitest';
-import { user } from './builders.ts';
+import { bitsOf, user } from './builders.ts';
 import { ALL, ANN, type Bench, expectKind, MINUTE, OTHER_TENANT, TENANT } from './ledger-bench.ts';
 
 export function describeTaskStates(bench: () => Bench): void {
@@ -17,7 +17,7 @@ export function describeTaskStates(bench: () => Bench): void {
       const first = await written(b, place, { document, appId: 'shop' });
       expect(first).toEqual({
         ...{ ...place, owner: ANN, appId: 'shop', version: 1, document },
-        ...{ createdAt: b.tools.now(), writtenAt: b.tools.now(), endedAt: null },
+        ...{ createdAt: b.tools.now(), writtenAt: b.tools.now(), endedAt: null, paused: false },
       });
       b.tools.advance(MINUTE);
       const second = await written(b, place, { expected: 1, document: { goal: 'Book a train' }, appId: 'other' });
@@ -71,6 +71,24 @@ export function describeTaskStates(bench: () => Bench): void {
       expect(await write(b, place, { key })).toEqual({ kind: 'written', state: first, repeated: true });
       expect(await write(b, place, { key: { ...key, bodyHash: 'h2' } })).toEqual({ kind: 'key_used' });
       expect(await b.ledger.taskStates.get(place)).toMatchObject({ version: 2 });
+    });
+
+    it('is news of its owner once it ends, and says for good that some of it was written in a pause', async () => {
+      const b = bench();
+      const place = await runOf(b);
+      const dueIn = () => b.ledger.nights.due(TENANT, { quietSince: b.tools.now(), now: b.tools.now(), limit: 5 });
+      const night = { id: b.tools.id('con', bitsOf(b.tools, ANN)), now: b.tools.now(), holdMs: MINUTE };
+      const claim = expectKind(await b.ledger.nights.claim(place.lane, night), 'claimed');
+      await b.ledger.nights.end(claim.night, {
+        ...{ seen: [], nextAt: null, now: b.tools.now(), outcome: { kind: 'rests' } },
+      });
+      b.tools.advance(MINUTE);
+      await b.ledger.lanes.pause(place.lane, { paused: true, now: b.tools.now() });
+      expect(await written(b, place)).toMatchObject({ paused: true });
+      await b.ledger.lanes.pause(place.lane, { paused: false, now: b.tools.now() });
+      expect(await dueIn()).toEqual([]);
+      expect(await written(b, place, { expected: 1, ends: true })).toMatchObject({ paused: true });
+      expect(await dueIn()).toEqual([place.lane]);
     });
 
     it('ends once, and nothing comes after it', async () => {

@@ -1,5 +1,5 @@
 import type { LaneId, NewTaskVersion, RunPlace, TaskState, TaskStateStore, TaskWritten } from '@slowwave/engine';
-import { TASK_VERSIONS_KEPT } from '@slowwave/engine/storing';
+import { pausedAtOf, TASK_VERSIONS_KEPT } from '@slowwave/engine/storing';
 import { pageOf } from './memory-ledger-page.ts';
 import type { State, TaskRow } from './memory-ledger-state.ts';
 import { isStanding } from './memory-ledger-turns.ts';
@@ -59,8 +59,10 @@ function write(state: State, given: NewTaskVersion): TaskWritten {
     createdAt: before?.createdAt ?? now,
     writtenAt: Math.max(now, before?.writtenAt ?? now),
     endedAt: given.ends ? now : null,
+    paused: before?.paused === true || pausedAtOf(lane.pauses) !== null,
   };
   state.taskStates.push(row);
+  if (given.ends) lane.updatedAt = Math.max(lane.updatedAt, now);
   removeRows(state, (one) => isOf(one, given) && one.version <= row.version - TASK_VERSIONS_KEPT);
   return { kind: 'written', state: shown(row), repeated: false };
 }

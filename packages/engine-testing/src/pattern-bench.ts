@@ -62,7 +62,15 @@ export async function patternBench(
     extract_facts: echoExtract,
     find_patterns: ({ memories }) => ({ conclusions: conclude(memories as unknown as readonly Shown[]) }),
   });
-  const acts = { age: false, merge: false, contradictions: false, fade: false, patterns: true, skills: false };
+  const acts = {
+    age: false,
+    merge: false,
+    contradictions: false,
+    fade: false,
+    patterns: true,
+    skills: false,
+    runs: true,
+  };
   const limits = { calls: 1_000, tokens: 10_000_000, operations: 500, share: 1 };
   const night = await nightBench({ chat, ...(stores && { stores }) }, { acts, limits });
   const concluded = async (): Promise<readonly Memory[]> =>

@@ -121,7 +121,7 @@ export interface Ceilings {
 export type SleepMode = 'off' | 'preview' | 'auto';
 
 /** What a night may do, each by itself. */
-export const SLEEP_ACTS = ['age', 'merge', 'contradictions', 'fade', 'patterns', 'skills'] as const;
+export const SLEEP_ACTS = ['age', 'merge', 'contradictions', 'fade', 'patterns', 'skills', 'runs'] as const;
 export type SleepAct = (typeof SLEEP_ACTS)[number];
 
 export interface SleepSettings {
@@ -181,7 +181,7 @@ export const DEFAULT_SETTINGS: TenantSettings = {
     window: null,
     shareOfBudget: 0.15,
     // What nobody said is concluded only where somebody wants it.
-    acts: { age: true, merge: true, contradictions: true, fade: true, patterns: false, skills: true },
+    acts: { age: true, merge: true, contradictions: true, fade: true, patterns: false, skills: true, runs: true },
     limits: { calls: 20, tokens: 50_000, operations: 50, share: 0.3 },
   },
 };

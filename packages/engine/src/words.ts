@@ -215,11 +215,19 @@ export interface VersionDetails {
   readonly skill?: Skill;
   /** Nobody said it: a night concluded it. Missing: somebody did. */
   readonly concluded?: Conclusion;
+  /** It tells what a run came to, by the state in which it ended. Missing: it does not. */
+  readonly task?: TaskSource;
   /** No policy forgets it. Said by who writes explicitly; where it is not said, what was said before counts. */
   readonly pinned?: boolean;
   readonly expiresAt: Millis | null;
   /** Retention has removed text, quote and metadata; by this the text can be distinguished from the others of its memory. */
   readonly removed?: string;
+}
+
+/** One version of what a run works on. */
+export interface TaskSource {
+  readonly runId: string;
+  readonly version: number;
 }
 
 /** How sure a conclusion is, the least sure first. How many pieces of evidence each of them needs is in memories/conclusions.ts. */

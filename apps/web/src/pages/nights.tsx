@@ -36,6 +36,7 @@ const ACTS = {
   fade: 'Faded',
   patterns: 'Concluded',
   skills: 'Skill',
+  runs: 'Run ended',
 } as const;
 
 const PAGE = 50;

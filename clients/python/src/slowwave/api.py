@@ -377,6 +377,8 @@ class Memory(TypedDict):
     conclusion: NotRequired[Conclusion]
     # Only set for procedures that a night found to work, by the outcomes that were reported.
     skill: NotRequired[MemorySkill]
+    # Only set if it tells what a run came to: the version of its state that says so. Not included in search results.
+    task: NotRequired[TaskSource]
     # true: forgetting policies never delete it. Not included in search results.
     pinned: NotRequired[bool]
     # How this version was last rated; null: it was not. Not included in search results.
@@ -599,6 +601,8 @@ class SearchHit(TypedDict):
     conclusion: NotRequired[Conclusion]
     # Only set for procedures that a night found to work, by the outcomes that were reported.
     skill: NotRequired[SearchHitSkill]
+    # Only set if it tells what a run came to: the version of its state that says so. Not included in search results.
+    task: NotRequired[TaskSource]
     # true: forgetting policies never delete it. Not included in search results.
     pinned: NotRequired[bool]
     # How this version was last rated; null: it was not. Not included in search results.
@@ -665,6 +669,11 @@ class Source(TypedDict):
 class SourceList(TypedDict):
     results: list[Source]
     next_cursor: str | None
+
+
+class TaskSource(TypedDict):
+    run_id: str
+    version: int
 
 
 class Undo(TypedDict):
@@ -735,6 +744,8 @@ class WrittenMemory(TypedDict):
     conclusion: NotRequired[Conclusion]
     # Only set for procedures that a night found to work, by the outcomes that were reported.
     skill: NotRequired[WrittenMemorySkill]
+    # Only set if it tells what a run came to: the version of its state that says so. Not included in search results.
+    task: NotRequired[TaskSource]
     # true: forgetting policies never delete it. Not included in search results.
     pinned: NotRequired[bool]
     # How this version was last rated; null: it was not. Not included in search results.

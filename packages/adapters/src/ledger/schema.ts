@@ -688,6 +688,8 @@ CREATE TABLE task_states (
   created_at bigint NOT NULL,
   written_at bigint NOT NULL,
   ended_at bigint,
+  -- This version or one before it was written while its owner wanted nothing remembered.
+  paused bigint NOT NULL DEFAULT 0,
   PRIMARY KEY (lane, run_id, version)
 );
 CREATE INDEX task_states_latest ON task_states (lane, written_at, run_id) WHERE latest;

@@ -1,9 +1,10 @@
 import type { NewTaskVersion, RunPlace, TaskState, TaskStateStore, TaskWritten } from '@slowwave/engine';
-import { TASK_VERSIONS_KEPT } from '@slowwave/engine/storing';
+import { pausedAtOf, TASK_VERSIONS_KEPT } from '@slowwave/engine/storing';
 import { read, storeOf, write as writing } from './access.ts';
 import { isStanding, type Listing, newestFirst } from './page.ts';
 import type { ColumnsOf } from './rows/columns.ts';
 import { type OwnerColumns, ownerFrom } from './rows/columns.ts';
+import { pausesFrom } from './rows/lane.ts';
 import { all, first, firstAs, insert, run, type Script } from './script.ts';
 import { lockLane } from './turn.ts';
 
@@ -26,7 +27,7 @@ export const taskStateStore = storeOf<TaskStateStore>('taskStates', {
 });
 
 function* write(version: NewTaskVersion): Script<TaskWritten> {
-  const { tenant, lane: laneId, expected } = version;
+  const { tenant, lane: laneId, expected, now } = version;
   const lane = yield* lockLane(laneId);
   if (lane === null || lane.tenant !== tenant || lane.erasure !== null) return { kind: 'erased' };
   const before = yield* writtenBefore(version);
@@ -34,7 +35,11 @@ function* write(version: NewTaskVersion): Script<TaskWritten> {
   const state = yield* current(version);
   if (state !== null && state.endedAt !== null) return { kind: 'ended', state };
   if ((state?.version ?? 0) !== expected) return { kind: 'conflict', state };
-  yield* add(version, state);
+  const paused = state?.paused === true || pausedAtOf(pausesFrom(lane)) !== null;
+  yield* add(version, state, paused);
+  // A run that ends is news of its owner: a night remembers what it came to.
+  if (version.ends)
+    yield* run('UPDATE lanes SET updated_at = greatest(updated_at, @now) WHERE id = @laneId', { laneId, now });
   const written = yield* current(version);
   if (written === null) throw new Error(`the state of run ${version.runId} was written, and is not there`);
   return { kind: 'written', state: written, repeated: false };
@@ -50,7 +55,11 @@ function* writtenBefore({ lane, runId, key }: NewTaskVersion): Script<TaskWritte
     : { kind: 'key_used' };
 }
 
-function* add({ lane, runId, key, now, ...version }: NewTaskVersion, state: TaskState | null): Script<void> {
+function* add(
+  { lane, runId, key, now, ...version }: NewTaskVersion,
+  state: TaskState | null,
+  paused: boolean,
+): Script<void> {
   const place = { lane, runId };
   const number = version.expected + 1;
   yield* run('UPDATE task_states SET latest = FALSE WHERE lane = @lane AND run_id = @runId AND latest', place);
@@ -63,6 +72,7 @@ function* add({ lane, runId, key, now, ...version }: NewTaskVersion, state: Task
     created_at: state?.createdAt ?? now,
     written_at: Math.max(now, state?.writtenAt ?? now),
     ended_at: version.ends ? now : null,
+    paused: paused ? 1 : 0,
   };
   yield* insert('task_states', [row]);
   const old = number - TASK_VERSIONS_KEPT;
@@ -80,7 +90,8 @@ const current = ({ tenant, lane, runId }: RunPlace): Script<TaskState | null> =>
 
 const BY_KEY = `${SELECT_STATES} WHERE t.lane = @lane AND t.run_id = @runId AND t.idempotency_key = @key`;
 
-interface TaskRow extends ColumnsOf<Omit<TaskState, 'owner'>, 'document'>, OwnerColumns {
+interface TaskRow extends ColumnsOf<Omit<TaskState, 'owner' | 'paused'>, 'document'>, OwnerColumns {
+  readonly paused: 0 | 1;
   readonly body_hash: string | null;
 }
 
@@ -95,6 +106,7 @@ const taskFrom = (row: TaskRow): TaskState => ({
   createdAt: row.created_at,
   writtenAt: row.written_at,
   endedAt: row.ended_at,
+  paused: row.paused === 1,
 });
 
 const OF_LANE = { tenant: 't.tenant = @tenant', lane: 't.lane = @lane' };

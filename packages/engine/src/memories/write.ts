@@ -261,13 +261,13 @@ function changed(deps: WriteDeps, memory: Memory, patch: MemoryPatch): MemoryCha
   return changeOf(memory, memory, event);
 }
 
-/** Who writes out what was concluded says it, in the same words, too. */
+/** Who writes out what was concluded, or made of a run's state, says it, in the same words, too. */
 function detailsSaid(
   details: VersionDetails,
   { rewords, writesOut }: { readonly rewords: boolean; readonly writesOut: boolean },
 ): { readonly of: VersionDetails; readonly isSaid: boolean } {
-  const { concluded, skill, ...said } = details;
-  if (concluded !== undefined && writesOut) return { of: said, isSaid: true };
+  const { concluded, skill, task, ...said } = details;
+  if ((concluded ?? task) !== undefined && writesOut) return { of: said, isSaid: true };
   // In other words, nobody has tried it yet.
   return { of: rewords && skill !== undefined ? said : details, isSaid: rewords };
 }

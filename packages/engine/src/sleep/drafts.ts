@@ -1,9 +1,12 @@
 import { ownerBitsOf } from '../ids.ts';
 import { evolve, type Home, holdingMarks, inEffect, lastSaidAt, liveVersion, previousOf } from '../memories/evolve.ts';
 import { idListsOf } from '../memories/said-ids.ts';
+import { EXPLICIT_SEQ } from '../memories/write.ts';
 import type { Act, HeldOperation } from '../plan.ts';
 import type { Night } from '../ports/ledger/nights.ts';
+import type { TaskState } from '../ports/ledger/task-states.ts';
 import type { Tools } from '../ports/tools.ts';
+import { normaliseText } from '../text/normalise.ts';
 import {
   type Certainty,
   type EventKind,
@@ -164,6 +167,45 @@ export class Desk {
     const draft = { ...act, evidence: pieces.map(evidenceOf), reason, decidedBy: 'model', asks: false } as const;
     this.#memories.set(event.memoryId, evolve(home, again, [event]));
     this.drafts.push({ act: draft, events: [event], held: [] });
+  }
+
+  /** What a run came to, said when it ended and under its ids. What is remembered in the same words is confirmed. */
+  remember({ runId, appId, version, endedAt, writtenAt }: TaskState, text: string): void {
+    const { tenant, lane, owner, scope } = this.#night;
+    const under = { agentId: scope.agentId, runId, appId };
+    const known = this.#saying(text, appId);
+    const home = known ?? { tenant, lane, owner, scope: { ...scope, appId } };
+    const at = endedAt ?? writtenAt;
+    const reason = `run ${runId} ended with version ${version} of its state`;
+    const event = this.#event(known ?? { ...home, id: this.#tools.id('mem', ownerBitsOf(this.#tools, home)) }, {
+      ...{
+        kind: known === null ? 'ADD' : 'NONE',
+        text,
+        reason,
+        saidAt: { at, seq: EXPLICIT_SEQ },
+        validFrom: at,
+        under,
+      },
+      details: {
+        ...{ category: null, language: null, about: 'user', trust: 'agent', task: { runId, version }, quote: null },
+        ...{ sourceIds: [], metadata: {}, immutable: false, expiresAt: null },
+      },
+    });
+    const act = { act: 'runs', memoryId: event.memoryId, before: event.previous, after: text, evidence: [] } as const;
+    this.#memories.set(event.memoryId, evolve(home, known, [event]));
+    this.drafts.push({ act: { ...act, reason, decidedBy: 'rule', asks: false }, events: [event], held: [] });
+  }
+
+  /** A memory that tells what a run of the app came to, in these words. */
+  #saying(text: string, appId: string | null): Memory | null {
+    const wanted = normaliseText(text);
+    const found = [...this.#memories.values()].find((memory) => {
+      const live = liveVersion(memory);
+      const apps = idListsOf(memory).appId;
+      const isOfApp = appId === null ? apps.length === 0 : apps.length === 1 && apps[0] === appId;
+      return live?.details.task !== undefined && isOfApp && normaliseText(live.text) === wanted;
+    });
+    return found ?? null;
   }
 
   /** A person is asked whether it still holds, or is to be forgotten. */

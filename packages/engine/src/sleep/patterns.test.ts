@@ -29,7 +29,15 @@ interface Shown {
 /** What a model concludes, by what it is shown. */
 type Conclude = (ids: (word: string) => string[], shown: readonly Shown[]) => JsonObject[];
 
-const acts = { age: false, merge: false, contradictions: false, fade: false, patterns: true, skills: false };
+const acts = {
+  age: false,
+  merge: false,
+  contradictions: false,
+  fade: false,
+  patterns: true,
+  skills: false,
+  runs: true,
+};
 
 async function bench(conclude: Conclude, sleep: Partial<SleepSettings> = {}) {
   const chat = fakeChat({

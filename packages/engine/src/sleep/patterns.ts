@@ -96,9 +96,13 @@ async function* groupsOf(
 
 /** Whether somebody said it, and it holds until they say otherwise. */
 function isEvident({ version: { details } }: Live): boolean {
-  const { trust, flagged, expiresAt, concluded } = details;
+  const { trust, flagged, expiresAt, concluded, task } = details;
   return (
-    trust !== 'inferred' && trust !== 'external' && flagged !== true && expiresAt === null && concluded === undefined
+    trust !== 'inferred' &&
+    trust !== 'external' &&
+    flagged !== true &&
+    expiresAt === null &&
+    (concluded ?? task) === undefined
   );
 }
 

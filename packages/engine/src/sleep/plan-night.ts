@@ -21,6 +21,7 @@ import { Desk, type Draft, type Live, liveOf } from './drafts.ts';
 import { type Judged, judgeNeighbours } from './neighbours.ts';
 import { findPatterns } from './patterns.ts';
 import { Questions } from './questions.ts';
+import { rememberRuns } from './runs.ts';
 import { actKey, Sight } from './sight.ts';
 import { findSkills } from './skills.ts';
 
@@ -57,6 +58,7 @@ export async function planNight(deps: EngineDeps, planning: Planning): Promise<P
   const nextPlanAt = actByRule({ desk, lives, acts: sleep.acts, sight, credits, now, most });
   const untouched = withoutChanged(desk, lives);
   if (sleep.acts.skills) await findSkills(deps, { tenant: night.tenant, desk, lives: untouched, sight, most });
+  const ended = sleep.acts.runs ? await rememberRuns(deps, { night, desk, sight, most }) : { remarks: [], runs: [] };
   // Nobody compares what reads otherwise since this night: its own output is never its input.
   const changed = new Set(desk.drafts.map(({ act }) => act.memoryId));
   const left = lives.filter(({ memory }) => !changed.has(memory.id));
@@ -71,13 +73,21 @@ export async function planNight(deps: EngineDeps, planning: Planning): Promise<P
     : sleep.acts.patterns
       ? UNASKED
       : { remarks: [], more: false };
-  const made = lives.flatMap(({ memory }) => liveOf(desk.memory(memory.id)));
+  const made = [...new Set([...lives.map(({ memory }) => memory.id), ...changed])].flatMap((id) =>
+    liveOf(desk.memory(id)),
+  );
   for (const live of made) if (changed.has(live.memory.id)) sight.judge(actKey('neighbours', live));
   const isMore = judged.more || found.more || desk.drafts.length >= most;
   const nextAt = isMore ? Math.min(now + NEXT_NIGHT_MS, nextPlanAt ?? Number.POSITIVE_INFINITY) : nextPlanAt;
-  const seen = sight.kept([...lives, ...made], concluded);
+  const seen = sight.kept({ lives: [...lives, ...made], fallen: concluded, runs: ended.runs });
   const notes = { seen, nextAt, memories: lives.length };
-  return draftOf(deps, { planning, drafts: desk.drafts, lives, remarks: [...judged.remarks, ...found.remarks], notes });
+  return draftOf(deps, {
+    planning,
+    drafts: desk.drafts,
+    lives,
+    remarks: [...ended.remarks, ...judged.remarks, ...found.remarks],
+    notes,
+  });
 }
 
 const UNASKED: Judged = { remarks: [], more: true };

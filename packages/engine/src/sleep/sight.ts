@@ -3,6 +3,7 @@ import type { SleepAct } from '../settings.ts';
 import { normaliseText } from '../text/normalise.ts';
 import type { Memory } from '../words.ts';
 import type { Live } from './drafts.ts';
+import type { RunName } from './runs.ts';
 
 /** Enough of a hash to distinguish what one owner has. */
 const KEY_LENGTH = 16;
@@ -25,6 +26,19 @@ export const fallKey =
   (memory: Memory): KeyOf =>
   ({ hash }) =>
     hash(JSON.stringify(['fall', memory.id, memory.revision])).slice(0, KEY_LENGTH);
+
+/** Of a run that ended: what it came to is remembered once. */
+export const runKey =
+  ({ runId, createdAt }: RunName): KeyOf =>
+  ({ hash }) =>
+    hash(JSON.stringify(['run', runId, createdAt])).slice(0, KEY_LENGTH);
+
+interface Kept {
+  /** Those that hold, as they were and as a night leaves them. */
+  readonly lives: readonly Live[];
+  readonly fallen: readonly Memory[];
+  readonly runs: readonly RunName[];
+}
 
 /**
  * What nights have judged, whatever came of it. Nothing is judged twice, so that nights without news change nothing and ask
@@ -50,11 +64,14 @@ export class Sight {
     return isNew;
   }
 
-  /** What is still of use: of memories that hold, as they were and as a night leaves them, and of conclusions that fell. */
-  kept(lives: readonly Live[], fallen: readonly Memory[]): readonly string[] {
-    const keys = [...lives.flatMap((live) => ALL.map((act) => actKey(act, live))), ...fallen.map(fallKey)].map((key) =>
-      key(this.#tools),
-    );
+  /** What is still of use: of memories that hold, of conclusions that fell, and of runs that are there. */
+  kept({ lives, fallen, runs }: Kept): readonly string[] {
+    const all = [
+      ...lives.flatMap((live) => ALL.map((act) => actKey(act, live))),
+      ...fallen.map(fallKey),
+      ...runs.map(runKey),
+    ];
+    const keys = all.map((key) => key(this.#tools));
     return [...new Set(keys)].filter((key) => this.#seen.has(key));
   }
 }

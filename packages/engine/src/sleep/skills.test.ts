@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { liveVersion } from '../memories/evolve.ts';
 import { memoryWriter } from '../memories/write.ts';
 import type { Act } from '../plan.ts';
-import type { SleepSettings } from '../settings.ts';
+import { DEFAULT_SETTINGS, type SleepSettings } from '../settings.ts';
 import { undoer } from '../undo/undo.ts';
 import { DEFAULT_TENANT, type Memory } from '../words.ts';
 
@@ -131,7 +131,7 @@ test.each([
 });
 
 test('it is settable by itself', async () => {
-  const acts = { age: true, merge: true, contradictions: true, fade: true, patterns: false, skills: false };
+  const acts = { ...DEFAULT_SETTINGS.sleep.acts, skills: false };
   const night = await bench({ acts });
   await toldOften(night, await recorded(night, SLOW), { good: 3 });
   await night.night();

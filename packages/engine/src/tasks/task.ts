@@ -4,10 +4,10 @@ import type { PersonalPolicy } from '../settings.ts';
 import type { Json, JsonObject } from '../words.ts';
 
 export const STEP_STATES = ['pending', 'running', 'waiting_for_approval', 'done', 'failed', 'skipped'] as const;
-type StepState = (typeof STEP_STATES)[number];
+export type StepState = (typeof STEP_STATES)[number];
 
 /** One step of a plan. */
-interface TaskStep {
+export interface TaskStep {
   readonly id: string;
   readonly title: string;
   readonly state: StepState;

@@ -23,6 +23,7 @@ import {
   type Millis,
   type Owner,
   type Scope,
+  type TaskSource,
 } from '../words.ts';
 
 /** A memory as the API shows it: by what was said last, where nothing else is given. */
@@ -40,6 +41,7 @@ export function memoryView(memory: Memory, version: MemoryVersion = newest(memor
     flagged: details.flagged ?? false,
     ...(details.concluded !== undefined && { conclusion: conclusionView(details.concluded) }),
     ...(details.skill !== undefined && { skill: details.skill }),
+    ...(details.task !== undefined && { task: taskSourceView(details.task) }),
     pinned: isPinned(memory),
     feedback: ratingOf(memory, version.number),
     said_at: isoOf(version.saidAt.at),
@@ -57,6 +59,12 @@ export function memoryView(memory: Memory, version: MemoryVersion = newest(memor
 export const conclusionView = ({ certainty, from }: Conclusion): ConclusionView => ({
   certainty,
   evidence: from.map(({ memoryId, version }) => ({ memory_id: memoryId, version })),
+});
+
+/** The state of a run that a memory tells of. */
+const taskSourceView = ({ runId, version }: TaskSource): NonNullable<MemoryView['task']> => ({
+  run_id: runId,
+  version,
 });
 
 /** A message as the API shows it. */

@@ -21,6 +21,7 @@ export function Marks({ memory }: { readonly memory: Memory }) {
     confirmations,
     conclusion,
     skill,
+    task,
     expires_at: expires,
   } = memory;
   return (
@@ -30,6 +31,7 @@ export function Marks({ memory }: { readonly memory: Memory }) {
       {flagged && <span className="tag bad">came from a message that addresses the model</span>}
       {conclusion !== undefined && <span className="tag wait">nobody said it: certainty {conclusion.certainty}</span>}
       {skill !== undefined && <span className="tag good">skill: went well {skill.successes} times</span>}
+      {task !== undefined && <span className="tag">what run {task.run_id} came to</span>}
       {TRUST[trust] !== undefined && <span className="tag">{TRUST[trust]}</span>}
       {feedback !== null && (
         <span className={feedback === 'positive' ? 'tag good' : 'tag bad'}>{RATINGS[feedback]}</span>

@@ -21,6 +21,8 @@ export interface TaskState extends RunPlace {
   readonly writtenAt: Millis;
   /** null: it goes on. */
   readonly endedAt: Millis | null;
+  /** This version or one before it was written while its owner wanted nothing remembered. */
+  readonly paused: boolean;
 }
 
 export interface NewTaskVersion extends RunPlace {

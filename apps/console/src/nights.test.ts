@@ -20,6 +20,9 @@ test('a night waits with its reasons, is applied, undone and redone', async () =
       calls: 1,
     },
   });
+  expect((await app.inject('/v1/usage?group_by=step,cause')).json().results).toMatchObject([
+    { step: 'sleep', cause: 'sleep', calls: 1 },
+  ]);
   expect(await live()).toEqual(['likes green tea', 'likes tea']);
   expect((await send('POST', `/v1/nights/${id}`, { decision: 'apply' })).json()).toMatchObject({ state: 'applied' });
   expect(await live()).toEqual(['likes green tea']);

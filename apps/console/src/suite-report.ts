@@ -13,10 +13,10 @@ const numberText = (value: number | null): string => {
 
 const nameOf = ({ figure, language }: Figure): string => (language === null ? figure : `${figure} (${language})`);
 
-const differenceText = ({ difference }: Figure): string =>
-  difference === null
-    ? '–'
-    : `${numberText(difference.value)} (${numberText(difference.low)} … ${numberText(difference.high)})`;
+const spanText = (interval: Figure['interval'], value: number | null = interval?.value ?? null): string =>
+  interval === null
+    ? numberText(value)
+    : `${numberText(value)} (${numberText(interval.low)} … ${numberText(interval.high)})`;
 
 const marginText = ({ margin }: Figure): string =>
   margin === null ? '–' : margin.relative ? `${Math.round(margin.by * PERCENT)} %` : numberText(margin.by);
@@ -37,13 +37,13 @@ const rowsOf = (figures: readonly Figure[]): readonly (readonly string[])[] =>
     figure.verdict,
     nameOf(figure),
     numberText(figure.baseline),
-    numberText(figure.variant),
-    differenceText(figure),
+    spanText(figure.interval, figure.variant),
+    spanText(figure.difference),
     marginText(figure),
     String(figure.n.variant),
   ]);
 
-const COLUMNS = ['verdict', 'figure', 'baseline', 'run', 'difference (99 %)', 'margin', 'n'];
+const COLUMNS = ['verdict', 'figure', 'baseline', 'run (99 %)', 'difference (99 %)', 'margin', 'n'];
 
 const factsOf = ({ lost_facts: facts }: Report): readonly string[] =>
   facts.slice(0, EXAMPLES).map(({ text }) => text.replaceAll(/\s+/gu, ' '));
@@ -120,7 +120,7 @@ export function junitReport(run: SuiteRunView): string {
   const skipped = count('unclear') + count('shown');
   const cases = figures.map((figure) => {
     const name = `<testcase classname="${xml(run.suite)}" name="${xml(nameOf(figure))}"`;
-    const found = `${figure.says}: ${numberText(figure.baseline)}, now ${numberText(figure.variant)}, difference ${differenceText(figure)}, margin ${marginText(figure)}`;
+    const found = `${figure.says}: ${numberText(figure.baseline)}, now ${spanText(figure.interval, figure.variant)}, difference ${spanText(figure.difference)}, margin ${marginText(figure)}`;
     if (figure.verdict === 'worse') return `    ${name}><failure message="${xml(found)}"/></testcase>`;
     if (figure.verdict === 'fine') return `    ${name}/>`;
     return `    ${name}><skipped message="${xml(found)}"/></testcase>`;

@@ -176,6 +176,8 @@ export type PostSuiteRun = z.infer<typeof PostSuiteRun>;
 export const SuiteRunEstimate = z.object({ dry_run: z.literal(true), ...Estimate }).meta({ id: 'SuiteRunEstimate' });
 export type SuiteRunEstimate = z.infer<typeof SuiteRunEstimate>;
 
+const Interval = z.object({ value: z.number(), low: z.number(), high: z.number() }).nullable();
+
 const HeldFigure = z
   .object({
     figure: z.string(),
@@ -183,10 +185,8 @@ const HeldFigure = z
     language: z.string().nullable().describe('Only facts in this language; null: all.'),
     baseline: z.number().nullable(),
     variant: z.number().nullable(),
-    difference: z
-      .object({ value: z.number(), low: z.number(), high: z.number() })
-      .nullable()
-      .describe('With its 99 % interval; null: too few cases to tell.'),
+    interval: Interval.describe('The variant with its 99 % interval; null: too few cases to tell.'),
+    difference: Interval.describe('With its 99 % interval; null: too few cases to tell.'),
     margin: z.object({ by: z.number(), relative: z.literal(true).optional() }).nullable(),
     n: z.object({ baseline: z.number(), variant: z.number() }),
     verdict: z

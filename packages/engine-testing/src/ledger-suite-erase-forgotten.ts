@@ -5,6 +5,7 @@ import { relationsOf } from './graph-bench.ts';
 import { apply, type Bench, expectThere, OTHER_TENANT, project, TENANT, write } from './ledger-bench.ts';
 import { create, notices } from './ledger-bench-webhooks.ts';
 import { everything, type Heard, heard, rememberedFrom, shown, taughtDebtAndTea } from './ledger-suite-forgetting.ts';
+import { caseOf, suiteOf } from './ledger-suite-suites.ts';
 
 /** What is forgotten for so long that it goes for good. */
 export function describeErasingForgotten(bench: () => Bench): void {
@@ -137,14 +138,17 @@ export function describeErasingForgotten(bench: () => Bench): void {
       expect((await b.ledger.thoughts.vectors(turn.lane, 'v', ['any'])).size).toBe(0);
     });
 
-    it('takes the words of wishes that found nothing, and what was thought of them', async () => {
+    it('takes the words of wishes that found nothing, what was thought of them, and cases of suites that say them', async () => {
       const b = bench();
       const { turn, ids } = await heard(b, ['I like tea. Forget that I owe Bo.', 'Forget that I owe Bo.']);
       const tea = rememberedFrom(b, { turn, ids: ids.slice(0, 1) }, { text: 'Likes tea', quote: 'I like tea' });
       const wishes = ids.map((messageId) => ({ messageId, quote: 'Forget that I owe Bo', memoryId: null }));
       await b.ledger.thoughts.storePlan(turn, newPlan(turn));
       await apply(b, turn, { changes: [tea], wishes });
+      const suite = suiteOf(b, 'daily');
+      await b.ledger.suites.create(suite, [{ ...caseOf(b, 0, turn.lane), content: { said: ids.slice(1) } }]);
       await later();
+      expect(await b.ledger.suites.cases(suite.id, { after: -1, limit: 9 })).toHaveLength(1);
       const how = { limit: 10, now: b.tools.now() };
       expect(await b.ledger.retention.tenants()).toEqual([TENANT]);
       expect(await b.ledger.retention.eraseWishes(TENANT, b.tools.now() - 1_000, how)).toBe(0);
@@ -153,6 +157,7 @@ export function describeErasingForgotten(bench: () => Bench): void {
       expect(await b.ledger.retention.eraseWishes(TENANT, b.tools.now(), how)).toBe(0);
       expect(await shown(b, ids)).toEqual(['I like tea. [forgotten].', { withheld: 'forgotten' }]);
       expect(await b.ledger.thoughts.plan(turn.consolidationId)).toBeNull();
+      expect(await b.ledger.suites.cases(suite.id, { after: -1, limit: 9 })).toEqual([]);
       // Nothing is left to come back: also what hides it again hides no more.
       const gone = await forget(tea.memory);
       await write(b, updated(b.tools, gone.memory, { text: 'Likes tea' }));

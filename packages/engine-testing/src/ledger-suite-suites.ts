@@ -1,15 +1,17 @@
 import type { LaneId, Suite, SuiteCase } from '@slowwave/engine';
 import { describe, expect, it } from 'vitest';
-import { ALL, ANN, type Bench, laneOf, OTHER_TENANT, SECOND, store, TENANT } from './ledger-bench.ts';
+import { deleted } from './builders.ts';
+import { ALL, ANN, apply, type Bench, laneOf, OTHER_TENANT, SECOND, store, TENANT, write } from './ledger-bench.ts';
 import { eraseAll, request } from './ledger-suite-erasures.ts';
+import { heard, rememberedFrom } from './ledger-suite-forgetting.ts';
 
 const SUITE = { origin: 'file', masked: false, margins: { facts_kept: { by: 0.1 } } } as const;
 
-function suiteOf(b: Bench, name: string): Suite {
+export function suiteOf(b: Bench, name: string): Suite {
   return { ...SUITE, id: b.tools.id('sui'), tenant: TENANT, name, createdAt: b.tools.now() };
 }
 
-const caseOf = (b: Bench, place: number, lane: LaneId | null = null): Omit<SuiteCase, 'suiteId'> => ({
+export const caseOf = (b: Bench, place: number, lane: LaneId | null = null): Omit<SuiteCase, 'suiteId'> => ({
   ...{ id: b.tools.id('sca'), place, lane, owner: ANN },
   content: { said: `case ${place}` },
 });
@@ -62,6 +64,54 @@ export function describeSuites(bench: () => Bench): void {
       const later = suiteOf(b, 'later');
       await b.ledger.suites.create(later, [caseOf(b, 0, lane)]);
       expect(await b.ledger.suites.cases(later.id, { after: -1, limit: 9 })).toEqual([]);
+    });
+
+    it('loses the cases that say what is forgotten, with the spaces and the words of its runs, and takes no others', async () => {
+      const b = bench();
+      const { turn, ids } = await heard(b, ['I owe Bo ten euros', 'I like tea']);
+      const debt = rememberedFrom(b, { turn, ids: ids.slice(0, 1) }, { text: 'Owes Bo', quote: 'I owe Bo' });
+      const tea = rememberedFrom(b, { turn, ids: ids.slice(1) }, { text: 'Likes tea', quote: 'I like tea' });
+      await apply(b, turn, { changes: [debt, tea] });
+      const saying = (place: number, ...said: readonly (string | undefined)[]) => ({
+        ...caseOf(b, place, turn.lane),
+        content: { said: said.map((id) => ({ id: id ?? '' })) },
+      });
+      const suite = suiteOf(b, 'daily');
+      const cases = [saying(0, ids[0]), saying(1, ids[1]), saying(2, debt.memory.id), caseOf(b, 3)];
+      await b.ledger.suites.create(suite, cases);
+      const run = async (suiteId: string): Promise<string> => {
+        const id = b.tools.id('rpl');
+        const filter = { states: [], suite: suiteId };
+        await b.ledger.replays.create({
+          ...{ id, tenant: TENANT, kind: 'suite', filter, changes: {}, matched: 1, batchIds: [] },
+          ...{ idempotency: null, now: b.tools.now() },
+        });
+        const differences = [
+          { owner: { ...ANN }, life: 'Owes Bo' },
+          { owner: { kind: 'user', id: 'eve' }, life: 'Has a cat' },
+        ];
+        await b.ledger.replays.move(id, {
+          ...{ from: 'preparing', to: 'done', dueAt: b.tools.now() },
+          result: { passed: true, differences, relations: null },
+        });
+        return id;
+      };
+      const [own, other] = [await run(suite.id), await run('sui_other')];
+      await write(b, deleted(b.tools, debt.memory, { forgets: true }));
+      const left = await b.ledger.suites.cases(suite.id, { after: -1, limit: 9 });
+      expect(left.map(({ place }) => place)).toEqual([1, 3]);
+      expect(await b.ledger.replays.get(TENANT, own)).toMatchObject({
+        state: 'discarding',
+        result: { passed: true, differences: [{ life: 'Has a cat' }] },
+      });
+      expect(await b.ledger.replays.get(TENANT, other)).toMatchObject({ state: 'done' });
+      const later = suiteOf(b, 'later');
+      await b.ledger.suites.create(
+        later,
+        cases.map((one) => ({ ...one, id: b.tools.id('sca') })),
+      );
+      const taken = await b.ledger.suites.cases(later.id, { after: -1, limit: 9 });
+      expect(taken.map(({ place }) => place)).toEqual([1, 3]);
     });
 
     it('has runs, which spend no more than they may', async () => {

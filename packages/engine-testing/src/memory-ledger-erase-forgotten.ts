@@ -4,6 +4,7 @@ import { drop, forgetInReplays } from './memory-ledger-erasures.ts';
 import { evidenceOf, wishesOf } from './memory-ledger-forgetting.ts';
 import { refoldGraph } from './memory-ledger-graph-writes.ts';
 import { change, rowOf, type State } from './memory-ledger-state.ts';
+import { forgetInSuites } from './memory-ledger-suites.ts';
 
 const ENDED = ['applied', 'split', 'parked', 'undone'];
 
@@ -40,6 +41,7 @@ export function eraseWith(state: State, { lane, removals, wishedIn }: ErasingWit
   for (const [id, { subject }] of state.deliveries) if (ids.has(subject)) state.deliveries.delete(id);
   for (const key of state.vectors.keys()) if ((JSON.parse(key) as string[])[0] === lane) state.vectors.delete(key);
   forgetInReplays(state, batchIds);
+  forgetInSuites(state, lane, [...ids, ...messageIds]);
 }
 
 interface Thought {

@@ -14,6 +14,7 @@ import {
 } from '@slowwave/engine/storing';
 import { projectSpeechAgain } from './memory-ledger-speech.ts';
 import { rowOf, type State } from './memory-ledger-state.ts';
+import { forgetInSuites } from './memory-ledger-suites.ts';
 import { forgetBegunSummaries, forgetSummaries } from './memory-ledger-summaries.ts';
 
 /** What forgotten memories take with them, and what comes back: all of their lanes anew. Answers with the lanes. */
@@ -22,6 +23,7 @@ export function forgetWith(state: State, changes: readonly MemoryChange[], now: 
   for (const lane of lanes) showAgain(state, lane, now);
   for (const lane of lanes) standAgain(state, lane);
   for (const lane of lanes) forgetBegunSummaries(state, lane);
+  for (const lane of lanes) forgetInSuites(state, lane);
   return lanes;
 }
 

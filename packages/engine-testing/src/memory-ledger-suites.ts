@@ -1,7 +1,8 @@
 import type { LaneId, SuiteCase, SuiteStore } from '@slowwave/engine';
+import { forgottenAt, withoutOwner } from '@slowwave/engine/storing';
 import { pageOf } from './memory-ledger-page.ts';
 import { replayOf } from './memory-ledger-replays.ts';
-import type { State } from './memory-ledger-state.ts';
+import { change, type State } from './memory-ledger-state.ts';
 
 export function memorySuites(state: State): SuiteStore {
   return {
@@ -11,6 +12,7 @@ export function memorySuites(state: State): SuiteStore {
       state.suites.set(suite.id, suite);
       for (const one of cases) {
         if (one.lane !== null && state.lanes.get(one.lane)?.erasure !== null) continue;
+        if (one.lane !== null && holdsAny(one, forgottenIn(state, one.lane))) continue;
         state.suiteCases.set(one.id, { ...one, suiteId: suite.id });
       }
       return true;
@@ -52,6 +54,33 @@ export function memorySuites(state: State): SuiteStore {
 
 const casesOf = (state: State, suiteId: string): SuiteCase[] =>
   [...state.suiteCases.values()].filter((one) => one.suiteId === suiteId).sort((a, b) => a.place - b.place);
+
+/** What is forgotten is said by no suite any more, by no space of its runs, and by no report. */
+export function forgetInSuites(state: State, lane: LaneId, forgotten = forgottenIn(state, lane)): void {
+  const gone = [...state.suiteCases.values()].filter((one) => one.lane === lane && holdsAny(one, forgotten));
+  for (const { id, suiteId, owner } of gone) {
+    state.suiteCases.delete(id);
+    for (const row of state.replays.values()) {
+      if (row.kind !== 'suite' || row.filter.suite !== suiteId) continue;
+      change(row, withoutOwner(row, owner) ?? {});
+      if (row.state !== 'discarded') change(row, { state: 'discarding', dueAt: 0 });
+    }
+  }
+}
+
+/** Memories of a lane that are forgotten, and the messages that say them. */
+function forgottenIn(state: State, lane: LaneId): readonly string[] {
+  const memories = [...state.memories.values()].filter((one) => one.lane === lane && forgottenAt(one) !== null);
+  const ids = new Set(memories.map(({ id }) => id));
+  const said = state.events.filter(({ memoryId }) => ids.has(memoryId)).flatMap(({ sourceIds }) => sourceIds);
+  const wished = state.wishes.filter(({ memoryId }) => ids.has(memoryId ?? '')).map(({ messageId }) => messageId);
+  return [...ids, ...said, ...wished];
+}
+
+const holdsAny = ({ content }: Pick<SuiteCase, 'content'>, ids: readonly string[]): boolean => {
+  const text = JSON.stringify(content);
+  return ids.some((id) => text.includes(id));
+};
 
 /** They go with their owner. */
 export function takeCases(state: State, lane: LaneId, limit: number): number {

@@ -831,6 +831,12 @@ export type HeldFigure = {
   readonly language: string | null;
   readonly baseline: number | null;
   readonly variant: number | null;
+  /** The variant with its 99 % interval; null: too few cases to tell. */
+  readonly interval: {
+    readonly value: number;
+    readonly low: number;
+    readonly high: number;
+  } | null;
   /** With its 99 % interval; null: too few cases to tell. */
   readonly difference: {
     readonly value: number;

@@ -3,9 +3,9 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
 import { api } from '../api.ts';
 import { Choice, Select, useFilters } from '../ui/filters.tsx';
-import { Holds } from './holds.tsx';
 import { Empty, Loading, Problem } from '../ui/states.tsx';
 import { Wide } from '../ui/wide.tsx';
+import { Holds } from './holds.tsx';
 
 const Bars = lazy(async () => ({ default: (await import('../ui/bars.tsx')).Bars }));
 

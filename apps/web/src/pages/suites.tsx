@@ -176,8 +176,8 @@ function Report({ report }: { readonly report: ReportOf }) {
                   <span className={TAGS[figure.verdict]}>{figure.verdict}</span>
                 </td>
                 <td className="number">{numberText(figure.baseline)}</td>
-                <td className="number">{numberText(figure.variant)}</td>
-                <td className="number">{differenceText(figure)}</td>
+                <td className="number">{spanText(figure.interval) ?? numberText(figure.variant)}</td>
+                <td className="number">{spanText(figure.difference) ?? 'too few cases'}</td>
                 <td className="number">{marginText(figure)}</td>
               </tr>
             ))}
@@ -215,10 +215,8 @@ const PERCENT = 100;
 const numberText = (value: number | null): string =>
   value === null ? '–' : Math.abs(value) >= LARGE ? Math.round(value).toLocaleString('en') : value.toFixed(3);
 
-const differenceText = ({ difference }: Figure): string =>
-  difference === null
-    ? 'too few cases'
-    : `${numberText(difference.value)} (${numberText(difference.low)} … ${numberText(difference.high)})`;
+const spanText = (interval: Figure['interval']): string | null =>
+  interval && `${numberText(interval.value)} (${numberText(interval.low)} … ${numberText(interval.high)})`;
 
 const marginText = ({ margin }: Figure): string =>
   margin === null ? '–' : margin.relative === true ? `${Math.round(margin.by * PERCENT)} %` : numberText(margin.by);

@@ -1,6 +1,7 @@
 import type { Content, LaneId, Statement } from '@slowwave/engine';
 import { cutOf, endsOf, evidenceByMessage, hasFallen, quoteShown, withoutWords } from '@slowwave/engine/storing';
 import { FORGET_REPLAYS } from './erasures.ts';
+import { forgetInSuites } from './forget-in-suites.ts';
 import {
   evidenceOf,
   type MessageRow,
@@ -57,6 +58,7 @@ export function* eraseWith(folding: Folding, { memoryIds, wishedIn }: Erasing): 
     run('UPDATE consolidations SET stripped_at = @now, summary = NULL WHERE id IN :thought', { thought, now }),
     run(FORGET_REPLAYS, { ids: batchIds }),
   );
+  yield* forgetInSuites(folding, [...memoryIds, ...messageIds]);
 }
 
 interface Erasing {

@@ -14,6 +14,7 @@ import {
   canonical,
   endsOf,
   evidenceByMessage,
+  forgottenAt,
   hasFallen,
   isOfForgotten,
   isQuoteKept,
@@ -22,6 +23,7 @@ import {
   type ShownMessage,
   shownOf,
 } from '@slowwave/engine/storing';
+import { forgetInSuites } from './forget-in-suites.ts';
 import { type Folding, refold } from './graph/refold.ts';
 import { statementFrom } from './graph/rows.ts';
 import { all, idsOf, insert, run, type Script, together } from './script.ts';
@@ -45,6 +47,8 @@ export function* forgetWith(changes: readonly MemoryChange[], by: { tenant: Tena
     const shown = yield* showAgain(folding, messageIds);
     yield* standAgain(folding, [...new Set([...consolidationIds, ...shown])]);
     yield* forgetBegunSummaries(lane);
+    if (of.some(({ memory }) => forgottenAt(memory) !== null))
+      yield* forgetInSuites(folding, [...memoryIds, ...messageIds]);
   }
 }
 

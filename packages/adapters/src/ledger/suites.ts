@@ -1,24 +1,28 @@
 import type { OwnerKind, Suite, SuiteCase, SuiteStore } from '@slowwave/engine';
 import { lookup, read, statement, storeOf, write } from './access.ts';
+import { holdsAny } from './forget-in-suites.ts';
+import { SELECT_SAYING } from './forgetting.ts';
 import { type Listing, newestFirst } from './page.ts';
 import { RUNS_OF_SUITE } from './replays.ts';
 import type { ColumnsOf } from './rows/columns.ts';
-import { all, allAs, firstAs, insert, run } from './script.ts';
+import { all, allAs, firstAs, idsOf, insert, run } from './script.ts';
 
 export const suiteStore = storeOf<SuiteStore>('suites', {
   create: write(function* (suite, cases) {
     if ((yield* run(INSERT_SUITE, suiteColumns(suite))) === 0) return false;
     const lanes = [...new Set(cases.flatMap(({ lane }) => lane ?? []))];
-    // Whoever erases one of them meanwhile finds its cases.
+    // Whoever erases or forgets something of them meanwhile finds its cases, and what went before is in none.
     const standing = yield* all<{ id: string }>(LOCK_STANDING, { lanes });
     const known = new Set(standing.map(({ id }) => id));
-    const kept = cases.filter(({ lane }) => lane === null || known.has(lane));
+    const memoryIds = yield* idsOf(SELECT_FORGOTTEN, { lanes });
+    const forgotten = [...memoryIds, ...(yield* idsOf(SELECT_SAYING, { memoryIds }))];
+    const rows = cases.map(({ id, place, owner, lane, content }) => ({
+      ...{ id, suite_id: suite.id, place, owner_kind: owner.kind, owner_id: owner.id, lane },
+      content: JSON.stringify(content),
+    }));
     yield* insert(
       'suite_cases',
-      kept.map(({ id, place, owner, lane, content }) => ({
-        ...{ id, suite_id: suite.id, place, owner_kind: owner.kind, owner_id: owner.id, lane },
-        content: JSON.stringify(content),
-      })),
+      rows.filter(({ lane, content }) => lane === null || (known.has(lane) && !holdsAny(content, forgotten))),
     );
     return true;
   }),
@@ -45,6 +49,8 @@ const INSERT_SUITE = `
   VALUES (@id, @tenant, @name, @origin, @masked, @margins::jsonb, @createdAt) ON CONFLICT (tenant, name) DO NOTHING`;
 
 const LOCK_STANDING = 'SELECT id FROM lanes WHERE id IN :lanes AND erasure IS NULL ORDER BY id FOR NO KEY UPDATE';
+
+const SELECT_FORGOTTEN = 'SELECT id FROM memories WHERE lane IN :lanes AND forgotten_at IS NOT NULL';
 
 const SELECT_SUITES = 'SELECT * FROM suites WHERE tenant = @tenant';
 

@@ -61,7 +61,7 @@ export function compare(
 /** By owner. */
 export type Tallies = ReadonlyMap<string, Tally>;
 
-function talliesOf(side: readonly OwnerFigures[], figure: FigureName): Tallies {
+export function talliesOf(side: readonly OwnerFigures[], figure: FigureName): Tallies {
   const tallies = new Map<string, Tally>();
   for (const { owner, figures } of side) {
     const tally = figures[figure];
@@ -92,6 +92,17 @@ export function compareTallies(
           : differenceOfMeans(sides, level),
     n: { baseline: baseline.of, variant: variant.of },
   };
+}
+
+/** What a figure of one side may as well be; null: too few owners to tell. */
+export function intervalOf(figure: FigureName, side: Tallies, { level = LEVEL }: CompareOptions = {}): Interval | null {
+  if (side.size < OWNERS_MIN) return null;
+  if (kindOf(figure).kind === 'share') return wilsonOfOwners(side, quantileOf((1 + level) / 2, side.size - 1));
+  const random = mulberry(SEED);
+  const all = [...side.values()];
+  const draws = drawnAgain(() => ratioOf(drawn(all, random)));
+  const tail = (1 - level) / 2;
+  return { value: ratioOf(all), low: atQuantile(draws, tail), high: atQuantile(draws, 1 - tail) };
 }
 
 /** Newcombe's interval of a difference of two shares, each by Wilson's. */
@@ -140,19 +151,22 @@ function differenceOfMeans({ baseline, variant }: { baseline: Tallies; variant: 
   });
   const arePaired = pairs.length === baseline.size && pairs.length === variant.size;
   const [b, v] = [[...baseline.values()], [...variant.values()]];
-  const draws = Array.from({ length: DRAWS }, () => {
+  const draws = drawnAgain(() => {
     if (!arePaired) return ratioOf(drawn(v, random)) - ratioOf(drawn(b, random));
     const some = drawn(pairs, random);
     return ratioOf(some.map(({ other }) => other)) - ratioOf(some.map(({ tally }) => tally));
-  }).sort((x, y) => x - y);
+  });
   const tail = (1 - level) / 2;
   if (tail * DRAWS < DRAWS_OF_TAIL) {
     const far = quantileOf(1 - tail, Math.min(baseline.size, variant.size) - 1) * spreadOf(draws);
     return { value, low: value - far, high: value + far };
   }
-  const at = (q: number): number => draws[Math.round(q * (DRAWS - 1))] ?? value;
-  return { value, low: at(tail), high: at(1 - tail) };
+  return { value, low: atQuantile(draws, tail), high: atQuantile(draws, 1 - tail) };
 }
+
+/** In order. */
+const drawnAgain = (draw: () => number): readonly number[] => Array.from({ length: DRAWS }, draw).sort((x, y) => x - y);
+const atQuantile = (draws: readonly number[], q: number): number => draws[Math.round(q * (draws.length - 1))] as number;
 
 /** The standard deviation. */
 function spreadOf(values: readonly number[]): number {

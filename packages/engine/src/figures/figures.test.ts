@@ -1,7 +1,16 @@
 import { engineBench, fakeChat } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { DEFAULT_TENANT } from '../words.ts';
-import { compare, compareTallies, mulberry, type OwnerFigures, verdictOf, wilson } from './compare.ts';
+import {
+  compare,
+  compareTallies,
+  intervalOf,
+  mulberry,
+  type OwnerFigures,
+  talliesOf,
+  verdictOf,
+  wilson,
+} from './compare.ts';
 import { addFigures, type Figures, figureValue } from './figures.ts';
 import { figuresAgainst } from './gold.ts';
 import { figuresOf } from './measure.ts';
@@ -164,6 +173,18 @@ test('intervals hold what is true as often as they say, and the same input has t
     compare(owners(30, { share: 0.8, seed: 1 }), owners(30, { share: 0.6, seed: 2 })),
   );
   expect(wilson(0, 10).high).toBeCloseTo(0.278, 2);
+});
+
+test('each figure has an interval of its own, which holds what is true as often as it says', () => {
+  const missed = Array.from({ length: 200 }, (_, seed) => {
+    const heard = intervalOf('heard', talliesOf(owners(30, { share: 0.8, seed }), 'heard'), { level: 0.95 });
+    return heard === null || heard.low > 0.8 || heard.high < 0.8;
+  }).filter(Boolean).length;
+  expect(missed).toBeLessThanOrEqual(16);
+  const tokens = talliesOf(owners(30, { share: 0.8, seed: 1 }), 'prompt_tokens');
+  const { value, low, high } = intervalOf('prompt_tokens', tokens) ?? { value: 0, low: 0, high: 0 };
+  expect([low < value, value < high, high - low < 10]).toEqual([true, true, true]);
+  expect(intervalOf('heard', talliesOf(owners(4, { share: 0.8, seed: 1 }), 'heard')), 'too few owners').toBeNull();
 });
 
 test('what is worse by more than the margin, and not by chance, is told from what may be', () => {

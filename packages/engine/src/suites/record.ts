@@ -2,7 +2,7 @@ import type { EngineDeps } from '../deps.ts';
 import { languageOf } from '../figures/readings.ts';
 import { ownerBitsOf } from '../ids.ts';
 import { metadataKept } from '../masking/personal.ts';
-import { evolve, liveVersion } from '../memories/evolve.ts';
+import { evolve, forgottenAt, liveVersion } from '../memories/evolve.ts';
 import { textOfContent } from '../messages/messages.ts';
 import type { Batch } from '../ports/ledger/batches.ts';
 import { pages } from '../ports/ledger/page.ts';
@@ -141,20 +141,36 @@ interface Window {
   readonly batches: readonly Batch[];
 }
 
-/** The newest batches, as they were consolidated together; windows that are cut in two are left out. */
-async function windowsOf({ ledger }: Deps, known: readonly Batch[], count: number): Promise<readonly Window[]> {
+/** The newest batches, as they were consolidated together; windows that are cut in two, or of which something is forgotten, are left out. */
+async function windowsOf(deps: Deps, known: readonly Batch[], count: number): Promise<readonly Window[]> {
+  const { ledger } = deps;
   const newest = known.toSorted((a, b) => a.position - b.position).slice(-count);
   const windows: Window[] = [];
   for (const [id, batches] of Map.groupBy(newest, ({ consolidationId }) => consolidationId ?? '')) {
     const [first] = batches;
     const consolidation = first === undefined ? null : await ledger.thoughts.get(first.tenant, id);
-    if (consolidation?.batchIds.length !== batches.length || consolidation.removedAt !== undefined) {
+    const isWhole = consolidation?.batchIds.length === batches.length && consolidation.removedAt === undefined;
+    if (!isWhole || !(await areShown(deps, batches))) {
       windows.length = 0; // what came before is not what was known then
       continue;
     }
     windows.push({ consolidation, batches });
   }
   return windows;
+}
+
+/** Whether nothing of it is hidden by now: neither what was said, nor what came of it. */
+async function areShown(deps: Deps, batches: readonly Batch[]): Promise<boolean> {
+  const { ledger } = deps;
+  for (const batch of batches) {
+    const messages = await messagesOf(deps, batch);
+    if (messages.some(({ content, hidden }) => hidden === true || isWithheld(content))) return false;
+    const events = await ledger.batches.events(batch.tenant, batch.id);
+    const ids = [...new Set(events.map(({ memoryId }) => memoryId))];
+    const memories = await ledger.memories.many(batch.tenant, ids);
+    if (memories.some((memory) => forgottenAt(memory) !== null)) return false;
+  }
+  return true;
 }
 
 interface RecordedLife {
@@ -169,8 +185,13 @@ async function contentOfLife(
   { tenant, life, windows, receipts }: RecordedLife,
 ): Promise<CaseContent | null> {
   const memories: KnownMemory[] = [];
+  const forgotten = new Set<string>();
   for await (const page of livesBefore(deps, life)) {
     for (const { memory, events } of page) {
+      if (forgottenAt(memory) !== null) {
+        forgotten.add(memory.id);
+        continue;
+      }
       const version = liveVersion(evolve(memory, null, asIfAll(events)));
       if (version === null || version.text === '') continue;
       const { category, language, about } = version.details;
@@ -188,8 +209,8 @@ async function contentOfLife(
   for (const [window, { batches: some }] of windows.entries())
     for (const batch of some) batches.push({ ...(await batchOf(deps, batch)), window });
   const said = batches.flatMap(({ messages }) => messages).map(({ content }) => textOfContent(content));
-  if (batches.some(({ messages }) => messages.some(({ content }) => isWithheld(content)))) return null;
-  const stored = { ...made.outcome, live: held.map(({ text }) => text) };
+  const live = held.filter(({ id }) => !forgotten.has(id)).map(({ text }) => text);
+  const stored = { ...made.outcome, live };
   return {
     language: languageOf(said.join('\n')),
     memories,

@@ -5,7 +5,11 @@ import {
   compare,
   compareTallies,
   type FigureVerdict,
+  type Interval,
+  intervalOf,
   type OwnerFigures,
+  type Tallies,
+  talliesOf,
   verdictOf,
 } from '../figures/compare.ts';
 import {
@@ -36,6 +40,8 @@ import { casesOf } from './run.ts';
 interface HeldFigure extends Comparison {
   /** Of the facts in one language alone; null: of all. */
   readonly language: string | null;
+  /** What the figure of this run may as well be, whatever it is held against; null: too few owners to tell. */
+  readonly interval: Interval | null;
   /** null: it is only shown. */
   readonly margin: Margin | null;
   readonly verdict: FigureVerdict | 'shown';
@@ -190,15 +196,23 @@ const ONLY_SHOWN: readonly FigureName[] = ['thinking_ms'];
 function held(cases: Cases, baseline: SuiteReport | null, suite: Suite): readonly HeldFigure[] {
   const before = baseline === null ? storedSide(cases) : sideOf(baseline.cases);
   const margins = suite.margins as unknown as Readonly<Partial<Record<FigureName, Margin | null>>>;
-  const holding = (comparison: Comparison, language: string | null): HeldFigure => {
+  const after = sideOf(cases);
+  const holding = ({ comparison, variant }: Compared, language: string | null): HeldFigure => {
     const { figure } = comparison;
     const usual = ONLY_SHOWN.includes(figure) ? null : kindOf(figure).margin;
     const margin = figure in margins ? (margins[figure] ?? null) : usual;
     const verdict = margin === null || comparison.baseline === null ? 'shown' : verdictOf(comparison, margin);
-    return { ...comparison, language, margin, verdict };
+    return { ...comparison, language, interval: intervalOf(figure, variant), margin, verdict };
   };
-  const all = compare(before, sideOf(cases)).map((one) => holding(one, null));
+  const all = compare(before, after).map((comparison) =>
+    holding({ comparison, variant: talliesOf(after, comparison.figure) }, null),
+  );
   return [...all, ...languagesOf(cases, baseline).map(([language, one]) => holding(one, language))];
+}
+
+interface Compared {
+  readonly comparison: Comparison;
+  readonly variant: Tallies;
 }
 
 const sideOf = (cases: readonly Pick<CaseReport, 'place' | 'figures'>[]): readonly OwnerFigures[] =>
@@ -211,7 +225,7 @@ const storedSide = (cases: Cases): readonly OwnerFigures[] =>
     figures: addFigures([stored === null ? {} : figuresAgainst(stored, stored).figures, measured?.figures ?? {}]),
   }));
 
-function languagesOf(cases: Cases, baseline: SuiteReport | null): readonly (readonly [string, Comparison])[] {
+function languagesOf(cases: Cases, baseline: SuiteReport | null): readonly (readonly [string, Compared])[] {
   const languages = new Set(cases.flatMap(({ keptByLanguage }) => Object.keys(keptByLanguage)));
   if (languages.size < 2) return [];
   const known = new Map((baseline?.cases ?? []).map((one) => [one.place, one.keptByLanguage]));
@@ -225,7 +239,7 @@ function languagesOf(cases: Cases, baseline: SuiteReport | null): readonly (read
       if (then !== undefined) before.set(String(place), then);
     }
     const comparison = compareTallies('facts_kept', { baseline: before, variant: after });
-    return comparison.n.variant < FACTS_OF_LANGUAGE ? [] : [[language, comparison] as const];
+    return comparison.n.variant < FACTS_OF_LANGUAGE ? [] : [[language, { comparison, variant: after }] as const];
   });
 }
 

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { call, found, get, post, quiet, said } from './client.ts';
 import type { OpenSetup, Setup } from './setups.ts';
 
-/** A turn that ran in a worker on Redis when it crashed is due again after its lock has expired: in 22 to 38 s. */
+/** A turn that ran in a worker on Redis when it crashed is due again after its lock has expired: in 4 to 8 s. */
 const SOON = { timeout: 20_000, interval: 100 };
 const AFTER_CRASH_MS = 80_000;
 

@@ -1,13 +1,14 @@
 import {
+  eachInOneSpace,
   kindsOf,
   type OpenEngine,
   observe,
   openEngine,
   requireSharedFolder,
   runsOn,
-  eachInOneSpace,
 } from '@slowwave/adapters/assemble';
 import {
+  keepLocks,
   openErasureQueue,
   openFollowUps,
   startErasureWorker,
@@ -101,7 +102,9 @@ export async function openWork(
   const erasures = await openErasureQueue({ connection, log });
   const kept = { webhookDays, auditDays, receiptDays };
   const sweeps = startSweeps(deps, { moves, schedule, followUps, erasures, sender, attempted, ...kept });
-  const on = { connection, takeOverMs, modelTimeoutMs: chatServer.timeoutMs, log };
+  const { lockServer: server } = connection;
+  const locks = server === null ? undefined : await keepLocks({ server, lockMs: takeOverMs, log });
+  const on = { connection, takeOverMs, locks, modelTimeoutMs: chatServer.timeoutMs, log };
   const turns = concurrency + Math.floor(concurrency / CALLS_PER_SPARE_TURN);
   const summaries = Math.ceil(concurrency / TURNS_PER_SUMMARY);
   const studies = Math.ceil(concurrency / TURNS_PER_STUDY);
@@ -124,6 +127,7 @@ export async function openWork(
     /** Gives running turns back and stops. */
     close: async () => {
       await Promise.all([sweeps, ...workers].map((one) => one.close()));
+      await locks?.close();
       await followUps.close();
       await erasures.close();
     },

@@ -1,23 +1,33 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { recordingLog } from '@slowwave/engine-testing';
-import { redisConnection, startTurnWorker } from '../src/bullmq/index.ts';
+import { keepLocks, postgresConnection, redisConnection, startTurnWorker } from '../src/bullmq/index.ts';
 
-/** Takes turns and never ends one: until it is killed, or, told so, with nothing else getting a moment to run. */
+/** Takes turns and does with them what it is told, as a worker of a process of its own. */
 const [url = '', takeOver = '', how = 'waits'] = process.argv.slice(2);
+const lockMs = Number(takeOver);
+const log = recordingLog();
+const connection = url.startsWith('redis') ? redisConnection(url) : postgresConnection({ url, log });
+const { lockServer: server } = connection;
+if (server === null) throw new Error('expected a queue that processes share');
+
+const say = (what: string): void => void process.stdout.write(`${what}\n`);
 
 startTurnWorker({
-  connection: redisConnection(url),
+  connection,
   concurrency: 1,
-  takeOverMs: Number(takeOver),
-  log: recordingLog(),
-  handler: async ({ lane }) => {
-    process.stdout.write(`took ${lane}\n`);
-    if (how === 'waits') return new Promise(() => {});
-    // Two steps, each shorter than what a lock outlives, together longer.
-    for (let step = 0; step < 2; step += 1) {
-      await new Promise((resolve) => setTimeout(resolve, Number(takeOver) / 2));
-      for (const until = Date.now() + Number(takeOver) / 2; Date.now() < until; );
+  takeOverMs: lockMs,
+  locks: await keepLocks({ server, lockMs, log }),
+  log,
+  handler: async ({ lane }, signal) => {
+    say(`took ${lane}`);
+    if (how === 'waits') {
+      signal.addEventListener('abort', () => say(`lost ${lane}`));
+      return new Promise(() => {});
     }
-    process.stdout.write(`done ${lane}\n`);
+    await sleep(0); // so that it is known what runs
+    // A single step in which nothing else of this thread runs: far longer than a lock lasts, or for ever.
+    for (const until = Date.now() + 2 * lockMs; how === 'hangs' || Date.now() < until; );
+    say(`done ${lane}`);
     return { kind: 'done', next: null };
   },
 });

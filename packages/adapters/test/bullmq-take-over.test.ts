@@ -1,78 +1,166 @@
+import { kill } from 'node:process';
 import type { TurnHandler } from '@slowwave/engine';
 import { newNudge, recordingLog } from '@slowwave/engine-testing';
-import { type Service, spawnService, startRedis, type TestRedis } from '@slowwave/testkit';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { openSchedule, redisConnection, startTurnWorker } from '../src/bullmq/index.ts';
+import {
+  type Service,
+  spawnService,
+  startPostgres,
+  startRedis,
+  type TestPostgres,
+  type TestRedis,
+} from '@slowwave/testkit';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import {
+  keepLocks,
+  openSchedule,
+  postgresConnection,
+  type QueueConnection,
+  redisConnection,
+  startTurnWorker,
+} from '../src/bullmq/index.ts';
 
 const PATIENCE = { timeout: 60_000, interval: 50 };
 const TAKE_OVER_MS = 2_000;
 const WITHIN_MS = 120_000;
 let redis: TestRedis;
+let postgres: TestPostgres;
 
 beforeAll(async () => {
-  redis = await startRedis();
+  [redis, postgres] = await Promise.all([startRedis(), startPostgres()]);
 });
-afterAll(() => redis.stop());
+afterAll(() => Promise.all([redis.stop(), postgres.stop()]));
 
-const open = () => openSchedule({ connection: redisConnection(redis.url), log: recordingLog() });
-const work = (handler: TurnHandler) => {
-  const log = recordingLog();
-  const connection = redisConnection(redis.url);
-  return startTurnWorker({ connection, concurrency: 1, takeOverMs: TAKE_OVER_MS, handler, log });
+const log = recordingLog();
+const SERVERS = {
+  Redis: { urlOf: () => redis.url, connect: redisConnection },
+  PostgreSQL: { urlOf: () => postgres.url, connect: (url: string) => postgresConnection({ url, log }) },
 };
-const child = (how: string): Promise<Service> =>
-  spawnService({
-    main: new URL('./bullmq-crash-child.ts', import.meta.url),
-    args: [redis.url, String(TAKE_OVER_MS), how],
+
+describe.each(Object.entries(SERVERS))('workers on %s', (name, { urlOf, connect }) => {
+  let connection: QueueConnection;
+  let schedule: Awaited<ReturnType<typeof openSchedule>>;
+  let children: number[];
+  let open: { close(): Promise<void> }[];
+  let taken: string[];
+  let number = 0;
+
+  beforeEach(async () => {
+    connection = connect(urlOf());
+    schedule = await openSchedule({ connection, log });
+    open = [];
+    children = [];
+    taken = [];
+    number += 1;
+  });
+  afterEach(async () => {
+    for (const pid of children) if (isRunning(pid)) kill(pid, 'SIGKILL');
+    for (const one of open) await one.close();
+    await schedule.close();
+    await connection.close();
   });
 
-test(
-  'a turn of a worker that was killed is taken up by another one, before turns that wait',
-  async () => {
-    const schedule = await open();
-    const victim = await child('waits');
-    await schedule.nudge([newNudge('lane_a')]);
-    await victim.waitForLine(/took lane_a/);
-    await schedule.nudge([newNudge('lane_b'), newNudge('lane_c')]);
-    await victim.kill();
-    const gate = Promise.withResolvers<void>();
-    const taken: string[] = [];
-    const heir = work(async ({ lane }) => {
-      taken.push(lane);
-      if (lane === 'lane_b') await gate.promise;
-      return { kind: 'done', next: null };
+  const turn = (lane: string) => newNudge(`lane_${name}${number}${lane}`);
+  const child = async (how: string): Promise<Service> => {
+    const service = await spawnService({
+      main: new URL('./bullmq-crash-child.ts', import.meta.url),
+      args: [urlOf(), String(TAKE_OVER_MS), how],
     });
-    await vi.waitFor(
-      async () => expect(await schedule.statesOf([newNudge('lane_a')])).toEqual(['scheduled']),
-      PATIENCE,
-    );
-    gate.resolve();
-    await vi.waitFor(() => expect(taken).toEqual(['lane_b', 'lane_a', 'lane_c']), PATIENCE);
-    await Promise.all([heir.close(), schedule.close()]);
-  },
-  WITHIN_MS,
-);
+    children.push(service.pid);
+    return service;
+  };
+  const work = async (handler: TurnHandler): Promise<void> => {
+    const { lockServer: server } = connection;
+    const locks = server === null ? undefined : await keepLocks({ server, lockMs: TAKE_OVER_MS, log });
+    const first: TurnHandler = async (one, signal) => {
+      taken.push(one.lane);
+      return handler(one, signal);
+    };
+    open.push(startTurnWorker({ connection, concurrency: 1, takeOverMs: TAKE_OVER_MS, locks, handler: first, log }));
+    if (locks !== undefined) open.push(locks);
+  };
+  const stateOf = async (lane: string) => (await schedule.statesOf([turn(lane)]))[0];
+  const untilState = (lane: string, state: string): Promise<void> =>
+    vi.waitFor(async () => expect(await stateOf(lane)).toBe(state), PATIENCE);
+  const lanes = (...which: string[]): string[] => which.map((lane) => turn(lane).lane);
 
-test(
-  'a worker that is busy for longer than its lock keeps its turn, as long as no single step is that long',
-  async () => {
-    const schedule = await open();
-    const busy = await child('is busy');
-    await schedule.nudge([newNudge('lane_busy')]);
-    await busy.waitForLine(/took lane_busy/);
-    const taken: string[] = [];
-    const other = work(async ({ lane }) => {
-      taken.push(lane);
-      return { kind: 'done', next: null };
-    });
-    await busy.waitForLine(/done lane_busy/);
-    await vi.waitFor(
-      async () => expect(await schedule.statesOf([newNudge('lane_busy')])).toEqual(['finished']),
-      PATIENCE,
-    );
-    expect(taken).toEqual([]);
-    await busy.kill();
-    await Promise.all([other.close(), schedule.close()]);
-  },
-  WITHIN_MS,
-);
+  test(
+    'a turn of a worker that was killed is taken up by another one, before turns that wait',
+    async () => {
+      const victim = await child('waits');
+      await schedule.nudge([turn('a')]);
+      await victim.waitForLine(new RegExp(`took ${turn('a').lane}`));
+      await schedule.nudge([turn('b'), turn('c')]);
+      await victim.kill();
+      const gate = Promise.withResolvers<void>();
+      await work(async ({ lane }) => {
+        if (lane === turn('b').lane) await gate.promise;
+        return { kind: 'done', next: null };
+      });
+      await untilState('a', 'scheduled');
+      gate.resolve();
+      await vi.waitFor(() => expect(taken).toHaveLength(3), PATIENCE);
+      expect(new Set(taken)).toEqual(new Set(lanes('a', 'b', 'c')));
+      expect(taken.indexOf(turn('a').lane)).toBeLessThan(taken.indexOf(turn('c').lane));
+    },
+    WITHIN_MS,
+  );
+
+  test(
+    'a worker whose thread is busy with one step for longer than its lock keeps its turn',
+    async () => {
+      const busy = await child('is busy');
+      await schedule.nudge([turn('busy')]);
+      await busy.waitForLine(new RegExp(`took ${turn('busy').lane}`));
+      await work(async () => ({ kind: 'done', next: null }));
+      await busy.waitForLine(new RegExp(`done ${turn('busy').lane}`));
+      await untilState('busy', 'finished');
+      expect(taken).toEqual([]);
+      await busy.kill();
+    },
+    WITHIN_MS,
+  );
+
+  test(
+    'a worker that hangs for good loses its turn',
+    async () => {
+      const hung = await child('hangs');
+      await schedule.nudge([turn('hung')]);
+      await hung.waitForLine(new RegExp(`took ${turn('hung').lane}`));
+      await work(async () => ({ kind: 'done', next: null }));
+      await vi.waitFor(() => expect(taken).toEqual(lanes('hung')), PATIENCE);
+      await hung.kill();
+    },
+    WITHIN_MS,
+  );
+
+  test(
+    'a worker that was stopped loses its turn, and gives it up when it goes on',
+    async () => {
+      const stopped = await child('waits');
+      await schedule.nudge([turn('stopped')]);
+      await stopped.waitForLine(new RegExp(`took ${turn('stopped').lane}`));
+      kill(stopped.pid, 'SIGSTOP');
+      const gate = Promise.withResolvers<void>();
+      await work(async () => {
+        await gate.promise;
+        return { kind: 'done', next: null };
+      });
+      await vi.waitFor(() => expect(taken).toEqual(lanes('stopped')), PATIENCE);
+      expect(stopped.output()).not.toMatch(/lost/);
+      kill(stopped.pid, 'SIGCONT');
+      await stopped.waitForLine(new RegExp(`lost ${turn('stopped').lane}`));
+      gate.resolve();
+      await untilState('stopped', 'finished');
+      await stopped.kill();
+    },
+    WITHIN_MS,
+  );
+});
+
+function isRunning(pid: number): boolean {
+  try {
+    return kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { EngineError, type Log } from '@slowwave/engine';
 import type { Processor, Queue, QueueOptions, Worker, WorkerOptions } from 'bullmq';
 import type { JobStates, JobsOfLane, TurnOrder, Waiting } from './jobs.ts';
+import type { LockServer } from './locks.ts';
 
 /** Options of a worker that hold on every backend. */
 export type SharedWorkerOptions = Omit<WorkerOptions, 'connection' | 'prefix'>;
@@ -18,6 +19,8 @@ export interface QueueConnection extends CalledQueue {
   readonly place: string;
   /** Whether it answers. */
   readonly pulse: Pulse;
+  /** Where the locks of running jobs are renewed; null where no other process could take them. */
+  readonly lockServer: LockServer | null;
   /** Resolves when the server answers and is set up as a queue needs it; throws EngineError 'queue_unavailable'. */
   ready(): Promise<void>;
   /** The writing side: fails at once when the server is away. Works only after `ready`. */

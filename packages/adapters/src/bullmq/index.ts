@@ -7,6 +7,7 @@ export {
   openSchedule,
 } from './add.ts';
 export { checkQueue, type QueueConnection, queueFor } from './connection.ts';
+export { keepLocks } from './locks.ts';
 export { memoryConnection } from './memory/backend.ts';
 export { postgresConnection } from './postgres.ts';
 export { redisConnection } from './redis.ts';

@@ -49,6 +49,7 @@ export function redisConnection(url: string): QueueConnection {
   return {
     place,
     pulse,
+    lockServer: { kind: 'redis', url, prefix: PREFIX },
     ready: () => checkRedis(url, place),
     openQueue: (name) => {
       const closing = (): boolean => queue.closing !== undefined;

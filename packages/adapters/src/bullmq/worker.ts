@@ -11,7 +11,7 @@ import type {
   TurnName,
   TurnWorker,
 } from '@slowwave/engine';
-import type { Job, Queue, Worker } from 'bullmq';
+import { DelayedError, type Job, type Queue, type Worker } from 'bullmq';
 import { addTurns, tenantIn } from './add.ts';
 import {
   callQueue,
@@ -22,6 +22,7 @@ import {
   type SharedWorkerOptions,
 } from './connection.ts';
 import { placeWaiting } from './jobs.ts';
+import type { LockKeeper } from './locks.ts';
 import { findPlace, type Taken, type Work, workErasure, workNight, workRefresh, workStudy, workTurn } from './take.ts';
 
 export interface TurnWorkerOptions extends JobWorkerOptions<TurnHandler> {
@@ -84,6 +85,8 @@ export interface JobWorkerOptions<Handler> {
   readonly log: Log;
   /** A worker that was silent this long is taken for dead, and its jobs are due again. */
   readonly takeOverMs?: number;
+  /** Renews the locks of running jobs; without one the worker does it itself, whenever its work lets it. */
+  readonly locks?: LockKeeper | undefined;
   /** The timeout of one model call; a job has time for several. */
   readonly modelTimeoutMs?: number;
   /** How long a close waits for running jobs to stop. */
@@ -109,19 +112,19 @@ const HAND_OVER_MS = 10_000;
 const GOODBYE_MS = 2_000;
 
 /**
- * How long a lock holds without being renewed. It is renewed beside the work, however long that takes, so it has to be
- * longer than the longest step that lets nothing else run, not than the longest job: 9 s were seen, deciding on a batch
- * of 2,000 messages that say the same over and over. Three quarters of this are left for that and for pauses of the
- * process. What a job that runs on after losing its lock writes is refused by the ledger.
+ * How long a lock holds without being renewed. It is renewed beside the work, in a thread that no step of the work holds up, so that it
+ * only has to be longer than pauses of the whole process and of its network. What a job that runs on after losing its lock writes is
+ * refused by the ledger.
  */
-const TAKE_OVER_MS = 30_000;
+const TAKE_OVER_MS = 6_000;
 const MODEL_TIMEOUT_MS = 60_000;
 
 /** Of that time, how often locks are renewed, and how often the jobs of dead workers are looked for. */
 const QUARTER = 4;
 
-const optionsOf = (takeOverMs: number): SharedWorkerOptions => ({
+const optionsOf = (takeOverMs: number, locks: LockKeeper | undefined): SharedWorkerOptions => ({
   lockDuration: takeOverMs,
+  skipLockRenewal: locks !== undefined,
   lockRenewTime: takeOverMs / QUARTER,
   stalledInterval: takeOverMs / QUARTER,
   // A worker that is killed during a deployment is no sign of a bad job; a job that kills its worker five times is.
@@ -130,7 +133,7 @@ const optionsOf = (takeOverMs: number): SharedWorkerOptions => ({
 
 /** Starts taking due jobs of a queue. Waits for a server that is away, and recovers when it comes back. */
 function startJobWorker<Handler>(options: JobWorkerOptions<Handler>, kind: Kind<Handler>): JobWorker {
-  const { connection, handler, log, takeOverMs = TAKE_OVER_MS, modelTimeoutMs = MODEL_TIMEOUT_MS } = options;
+  const { connection, handler, log, takeOverMs = TAKE_OVER_MS, modelTimeoutMs = MODEL_TIMEOUT_MS, locks } = options;
   const { name } = QUEUES[kind.name];
   const queue = connection.openQueue(name);
   const running = new Set<Promise<void>>();
@@ -138,12 +141,18 @@ function startJobWorker<Handler>(options: JobWorkerOptions<Handler>, kind: Kind<
   const work: Work<Handler> = { handler, modelTimeoutMs, log, isClosing: () => closed !== null };
   // The library hands the signal only to a function that declares three parameters.
   const process = (job: Job, token?: string, signal?: AbortSignal): Promise<void> => {
-    const done = kind.run({ job, token, signal }, work, queue).finally(() => running.delete(done));
+    const release = locks?.hold({ queue: name, id: job.id ?? '', token: token ?? '' });
+    const done = stillOurs(job, token, takeOverMs)
+      .then(() => kind.run({ job, token, signal }, work, queue))
+      .finally(() => {
+        running.delete(done);
+        release?.();
+      });
     running.add(done);
     return done;
   };
   const worker = connection.openWorker(name, process, {
-    ...optionsOf(takeOverMs),
+    ...optionsOf(takeOverMs, locks),
     concurrency: options.concurrency,
   });
   logErrorsQuietly(queue, connection, log);
@@ -166,6 +175,16 @@ function startJobWorker<Handler>(options: JobWorkerOptions<Handler>, kind: Kind<
   };
 }
 
+/** A process that was busy for long between taking a job and beginning it may have lost it: then it is left to whoever has it. */
+async function stillOurs(job: Job, token: string | undefined, takeOverMs: number): Promise<void> {
+  if (token === undefined || Date.now() - (job.processedOn ?? 0) < takeOverMs / 2) return;
+  try {
+    await job.extendLock(token, takeOverMs);
+  } catch {
+    throw new DelayedError();
+  }
+}
+
 /** Short: those without a place wait for it. */
 const LOOK_EVERY_MS = 250;
 
@@ -186,11 +205,12 @@ function whileFull(
   }, LOOK_EVERY_MS).unref();
 }
 
-type Watched = Pick<JobWorkerOptions<unknown>, 'connection' | 'log'>;
+type Watched = Pick<JobWorkerOptions<unknown>, 'connection' | 'log' | 'locks'>;
 
-function watch(worker: Worker, { connection, log }: Watched): void {
+function watch(worker: Worker, { connection, log, locks }: Watched): void {
   const queue = worker.name;
   logErrorsQuietly(worker, connection, log);
+  locks?.onLost(queue, (ids) => worker.emit('lockRenewalFailed', ids));
   worker.on('lockRenewalFailed', (jobs) => {
     const what = 'lost the lock of running jobs; another worker may have them, so they are cancelled';
     log.warn({ queue, jobs }, what);

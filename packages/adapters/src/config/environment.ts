@@ -336,9 +336,9 @@ export const ENVIRONMENT = z.object({
       'Concurrent embedding requests of the background work of each worker. Searches and explicit writes are not limited.',
     ),
   SLOWWAVE_TAKE_OVER_MS: Count(1_000, HOUR_MS)
-    .default(30_000)
+    .default(6_000)
     .describe(
-      'Lock timeout. A worker that is silent for this long is considered dead; its jobs are reassigned within 1.25 × this.',
+      'Lock timeout. A worker process that is silent for this long is considered dead; its jobs are reassigned within 1.25 × this. One that is busy is not silent, unless a single step takes 5 × this.',
     ),
   SLOWWAVE_GATE: z
     .enum(['report', 'wait'])

@@ -1,4 +1,5 @@
-import { EngineError, type Log } from '@slowwave/engine';
+import type { Log } from '@slowwave/engine';
+import { EngineError } from '@slowwave/engine/storing';
 import { type CustomTypesConfig, Pool } from 'pg';
 
 /** From asking for a connection to having one: making it, or waiting for one of the pool's. */

@@ -7,6 +7,7 @@ const THREADS = {
   '../sqlite/ledger/writer-thread.ts': ['better-sqlite3'],
   '../sqlite/ledger/reader-thread.ts': ['better-sqlite3'],
   '../sqlite/search-index/index-thread.ts': ['better-sqlite3'],
+  '../bullmq/locks-thread.ts': [],
 };
 
 test.each(Object.entries(THREADS))('%s loads nothing that it could do without', (script, packages) => {

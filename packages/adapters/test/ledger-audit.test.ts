@@ -26,6 +26,7 @@ const BREAKING: Readonly<Record<OrphanKind | Contradiction, string>> = {
   'plan without consolidation': `INSERT INTO plans (consolidation_id, round, plan) VALUES ('con_none', 1, '{}')`,
   'outbox entry without memory': "UPDATE outbox SET memory_id = 'mem_none'",
   'lane that miscounts': 'UPDATE lanes SET pending = pending + 1',
+  'count that is wrong': "UPDATE counters SET value = value + 1 WHERE name = 'memories'",
   'lane in a wrong state': "UPDATE lanes SET state = 'idle'",
   'batch in no window': "UPDATE batches SET state = 'consolidating', consolidation_id = 'con_none'",
   'batch that never ends':

@@ -11,8 +11,10 @@ import type {
 import { graphOf, ofNoSpace, sameFollowing, sameRelation } from '@slowwave/engine/storing';
 import { audit, storeOf } from './access.ts';
 import { type EntityRow, foldedFrom, type RelationRow, type StatementRow, statementFrom } from './graph/rows.ts';
+import { ENDED } from './schema.ts';
 import { all, counted, type Given, idsOf, type Script } from './script.ts';
 import { UNPROJECTED } from './speech.ts';
+import { KEPT_IN_STEP } from './usage.ts';
 
 export const auditStore = storeOf<AuditStore>('audit', {
   tenants: audit(function* () {
@@ -83,6 +85,17 @@ const FOLDED = 'relation that does not follow';
 
 const CONTRADICTORY: Readonly<Record<Exclude<Contradiction, typeof FOLDED>, Audit>> = {
   'lane that miscounts': { id: 'x.id', from: `lanes x WHERE x.erasure IS NULL AND x.pending <> ${WAITING}` },
+  'count that is wrong': {
+    id: `x.tenant || ' ' || x.name`,
+    from: `(
+      SELECT tenant, name FROM (
+        SELECT tenant, name, value FROM counters WHERE name IN ('${KEPT_IN_STEP.join("', '")}')
+        UNION ALL SELECT tenant, state, -count(*) FROM batches WHERE state IN ${ENDED} GROUP BY tenant, state
+        UNION ALL SELECT tenant, 'memories', -count(*) FROM memories WHERE live GROUP BY tenant
+        UNION ALL SELECT tenant, 'versions', -sum(version_count) FROM memories GROUP BY tenant
+        UNION ALL SELECT tenant, 'owners', -count(*) FROM lanes WHERE erasure IS NULL GROUP BY tenant) AS counts
+      GROUP BY tenant, name HAVING sum(value) <> 0) AS x`,
+  },
   'lane in a wrong state': {
     id: 'x.id',
     from: `lanes x WHERE (x.state = 'idle' AND x.pending > 0) OR (x.state = 'waiting' AND x.pending = 0)

@@ -1,3 +1,6 @@
+/** States of batches that have come to an end: kept in `counters` by triggers, for there is no end to their number. */
+export const ENDED = "('consolidated', 'empty', 'undone')";
+
 /**
  * Schema 100: every table of the ledger, with its indexes under it, written once for both dialects. Never edited once
  * released: a change is a migration (migrate.ts of each dialect, which also holds what only one of them has).
@@ -653,6 +656,8 @@ CREATE INDEX holds_of_tenant ON holds (tenant, held_at, id);
 CREATE INDEX holds_by_day ON holds (day);
 CREATE INDEX holds_of ON holds (who);
 
+-- What is counted per tenant because its rows may be gone (accepted, erased) or are too many to add up each time: batches that
+-- have come to an end by their state, memories, versions and owners, which triggers keep in step with the rows.
 CREATE TABLE counters (
   tenant text COLLATE "C" NOT NULL,
   name text COLLATE "C" NOT NULL,

@@ -19,12 +19,15 @@ import { read, statement, storeOf, write } from './access.ts';
 import { addToUses, usesNoted, usesSettled } from './limits.ts';
 import { all, allAs, first, type Given, type Held, ifHeld, inOne, once, run, type Script } from './script.ts';
 
-/** What is counted per tenant because its rows may be gone (erased) or are too many to add up. */
-type CounterName = 'accepted' | 'erased';
+/** What whoever accepts or erases counts, because the rows may be gone. */
+type CountedHere = 'accepted' | 'erased';
+/** The schema's triggers keep the others, because the rows are too many to add up. */
+export const KEPT_IN_STEP = ['consolidated', 'empty', 'undone', 'memories', 'versions', 'owners'] as const;
+type CounterName = CountedHere | (typeof KEPT_IN_STEP)[number];
 
 interface Count {
   readonly tenant: TenantId;
-  readonly name: CounterName;
+  readonly name: CountedHere;
   readonly value: number;
 }
 

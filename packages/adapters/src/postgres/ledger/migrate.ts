@@ -1,6 +1,6 @@
 import { EngineError, type Log } from '@slowwave/engine';
 import type { PoolClient } from 'pg';
-import { POSTGRES_SCHEMA_100 } from '../../ledger/schema.ts';
+import { ENDED, POSTGRES_SCHEMA_100 } from '../../ledger/schema.ts';
 import { missingIn, newestOf, refuseForeign } from '../../ledger/schema-numbers.ts';
 
 /** The PostgreSQL schema that all tables of the ledger live in. */
@@ -92,6 +92,9 @@ async function checkServer(client: PoolClient, log: Log): Promise<void> {
 const unusable = (message: string): EngineError =>
   new EngineError(message, { code: 'ledger_unavailable', retryable: false });
 
+/** Of counters: more than connections that write at the same time. */
+const SLOTS = 64;
+
 /** What PostgreSQL alone does in its own way. */
 const OWN = `
 CREATE INDEX batches_pending ON batches (lane, position) WHERE state = 'pending';
@@ -105,6 +108,75 @@ WHEN (NEW.subject_kind IS DISTINCT FROM 'erasure'
   OR (NEW.tenant, NEW.at, NEW.id, NEW.actor, NEW.session, NEW.action, NEW.status, NEW.code)
     IS DISTINCT FROM (OLD.tenant, OLD.at, OLD.id, OLD.actor, OLD.session, OLD.action, OLD.status, OLD.code))
 EXECUTE FUNCTION refuse_change_of_trail();
+
+-- What is counted as rows come and go, so that nobody has to read them all. When the transaction is about to end, and each connection
+-- in a row of its own: nobody waits for another one's count.
+CREATE FUNCTION keep_count(tenant text, name text, change bigint) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO ${SCHEMA}.counters AS c VALUES (tenant, name, pg_backend_pid() % ${SLOTS}, change)
+  ON CONFLICT ON CONSTRAINT counters_pkey DO UPDATE SET value = c.value + excluded.value;
+END $$;
+
+CREATE FUNCTION count_ended() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP <> 'INSERT' AND OLD.state IN ${ENDED} THEN
+    PERFORM ${SCHEMA}.keep_count(OLD.tenant, OLD.state, -1);
+  END IF;
+  IF TG_OP <> 'DELETE' AND NEW.state IN ${ENDED} THEN
+    PERFORM ${SCHEMA}.keep_count(NEW.tenant, NEW.state, 1);
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE CONSTRAINT TRIGGER ended_added AFTER INSERT ON batches DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+WHEN (NEW.state IN ${ENDED}) EXECUTE FUNCTION count_ended();
+CREATE CONSTRAINT TRIGGER ended_changed AFTER UPDATE OF state ON batches DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+WHEN (OLD.state <> NEW.state AND (OLD.state IN ${ENDED} OR NEW.state IN ${ENDED})) EXECUTE FUNCTION count_ended();
+CREATE CONSTRAINT TRIGGER ended_removed AFTER DELETE ON batches DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+WHEN (OLD.state IN ${ENDED}) EXECUTE FUNCTION count_ended();
+
+CREATE FUNCTION count_memory() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  tenant text := CASE TG_OP WHEN 'DELETE' THEN OLD.tenant ELSE NEW.tenant END;
+  memories bigint := 0;
+  versions bigint := 0;
+BEGIN
+  IF TG_OP <> 'DELETE' THEN
+    memories := NEW.live::int;
+    versions := NEW.version_count;
+  END IF;
+  IF TG_OP <> 'INSERT' THEN
+    memories := memories - OLD.live::int;
+    versions := versions - OLD.version_count;
+  END IF;
+  IF memories <> 0 THEN
+    PERFORM ${SCHEMA}.keep_count(tenant, 'memories', memories);
+  END IF;
+  IF versions <> 0 THEN
+    PERFORM ${SCHEMA}.keep_count(tenant, 'versions', versions);
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE CONSTRAINT TRIGGER memory_added_or_removed AFTER INSERT OR DELETE ON memories
+DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_memory();
+CREATE CONSTRAINT TRIGGER memory_changed AFTER UPDATE OF live, version_count ON memories
+DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+WHEN ((OLD.live, OLD.version_count) <> (NEW.live, NEW.version_count)) EXECUTE FUNCTION count_memory();
+
+CREATE FUNCTION count_owner() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP <> 'INSERT' AND OLD.erasure IS NULL THEN
+    PERFORM ${SCHEMA}.keep_count(OLD.tenant, 'owners', -1);
+  END IF;
+  IF TG_OP <> 'DELETE' AND NEW.erasure IS NULL THEN
+    PERFORM ${SCHEMA}.keep_count(NEW.tenant, 'owners', 1);
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE CONSTRAINT TRIGGER owner_added_or_removed AFTER INSERT OR DELETE ON lanes
+DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_owner();
+CREATE CONSTRAINT TRIGGER owner_changed AFTER UPDATE OF erasure ON lanes
+DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+WHEN ((OLD.erasure IS NULL) <> (NEW.erasure IS NULL)) EXECUTE FUNCTION count_owner();
 `;
 
 /** In order: the first makes schema 100 in an empty ledger, the next makes 101. Never edit one that was released; append. */

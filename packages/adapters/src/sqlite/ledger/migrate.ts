@@ -1,5 +1,5 @@
 import { EngineError } from '@slowwave/engine/storing';
-import { SQLITE_SCHEMA_100 } from '../../ledger/schema.ts';
+import { ENDED, SQLITE_SCHEMA_100 } from '../../ledger/schema.ts';
 import { missingIn, newestOf, refuseForeign } from '../../ledger/schema-numbers.ts';
 import type { Sql } from './sql.ts';
 
@@ -43,6 +43,11 @@ const schemaOf = (sql: Sql): number => sql.db.pragma('user_version', { simple: t
 const unusable = (message: string): EngineError =>
   new EngineError(message, { code: 'ledger_unavailable', retryable: false });
 
+/** In a trigger; nothing is written where nothing changes. There is one writer at a time, and one slot. */
+const keepCount = (tenant: string, name: string, change: string): string => `
+  INSERT INTO counters (tenant, name, slot, value) SELECT ${tenant}, ${name}, 0, ${change} WHERE (${change}) <> 0
+  ON CONFLICT (tenant, name, slot) DO UPDATE SET value = value + excluded.value;`;
+
 /** What SQLite alone does in its own way: counting what waits in a lane reads nothing but the index. */
 const OWN = `
 CREATE INDEX batches_pending ON batches (lane, position, tokens, exchanges, accepted_at, backfill) WHERE state = 'pending';
@@ -54,6 +59,34 @@ WHEN NEW.subject_kind IS NOT 'erasure'
 BEGIN
   SELECT RAISE(ABORT, 'entries of the trail are not changed');
 END;
+
+-- What is counted as rows come and go, so that nobody has to read them all.
+CREATE TRIGGER ended_added AFTER INSERT ON batches WHEN NEW.state IN ${ENDED}
+BEGIN ${keepCount('NEW.tenant', 'NEW.state', '1')} END;
+CREATE TRIGGER ended_changed AFTER UPDATE OF state ON batches WHEN OLD.state <> NEW.state
+BEGIN
+  ${keepCount('OLD.tenant', 'OLD.state', `-(OLD.state IN ${ENDED})`)}
+  ${keepCount('NEW.tenant', 'NEW.state', `NEW.state IN ${ENDED}`)}
+END;
+CREATE TRIGGER ended_removed AFTER DELETE ON batches WHEN OLD.state IN ${ENDED}
+BEGIN ${keepCount('OLD.tenant', 'OLD.state', '-1')} END;
+
+CREATE TRIGGER memory_added AFTER INSERT ON memories
+BEGIN ${keepCount('NEW.tenant', "'memories'", 'NEW.live')} ${keepCount('NEW.tenant', "'versions'", 'NEW.version_count')} END;
+CREATE TRIGGER memory_changed AFTER UPDATE OF live, version_count ON memories
+BEGIN
+  ${keepCount('NEW.tenant', "'memories'", 'NEW.live - OLD.live')}
+  ${keepCount('NEW.tenant', "'versions'", 'NEW.version_count - OLD.version_count')}
+END;
+CREATE TRIGGER memory_removed AFTER DELETE ON memories
+BEGIN ${keepCount('OLD.tenant', "'memories'", '-OLD.live')} ${keepCount('OLD.tenant', "'versions'", '-OLD.version_count')} END;
+
+CREATE TRIGGER owner_added AFTER INSERT ON lanes WHEN NEW.erasure IS NULL
+BEGIN ${keepCount('NEW.tenant', "'owners'", '1')} END;
+CREATE TRIGGER owner_changed AFTER UPDATE OF erasure ON lanes
+BEGIN ${keepCount('NEW.tenant', "'owners'", '(NEW.erasure IS NULL) - (OLD.erasure IS NULL)')} END;
+CREATE TRIGGER owner_removed AFTER DELETE ON lanes WHEN OLD.erasure IS NULL
+BEGIN ${keepCount('OLD.tenant', "'owners'", '-1')} END;
 `;
 
 /** In order: the first makes schema 100 in an empty ledger, the next makes 101. Never edit one that was released; append. */

@@ -224,6 +224,8 @@ export type OrphanKind = (typeof ORPHAN_KINDS)[number];
 export const CONTRADICTIONS = [
   /** The lane counts other waiting batches than there are. */
   'lane that miscounts',
+  /** A count that is kept beside the rows is not how many there are. */
+  'count that is wrong',
   /** idle with waiting batches, waiting without any, or consolidating without a window. */
   'lane in a wrong state',
   /** Being consolidated, but in no lane's window. */

@@ -2,7 +2,7 @@ export { COMPILE_CACHE } from './compile-cache.ts';
 export { allRemembered, saidOf } from './conversation.ts';
 export { minilmFolder } from './minilm.ts';
 export type { BatchCall, Batches } from './model-server/batches.ts';
-export { type Bill, type BillSums, billOf } from './model-server/bill.ts';
+export { answeredSums, billOf, type Kill } from './model-server/bill.ts';
 export type { RecordedCall, RecordedEmbedding } from './model-server/endpoints.ts';
 export { type Fault, type FaultPlan, spoiled, withFaults } from './model-server/faults.ts';
 export {

@@ -24,3 +24,40 @@ const sumOf = (calls: readonly RecordedCall[]): BillSums => ({
   prompt: calls.reduce((sum, { tokens }) => sum + tokens.prompt, 0),
   completion: calls.reduce((sum, { tokens }) => sum + tokens.completion, 0),
 });
+
+/** How long before its end a process may have read an answer that it never wrote down. */
+const IN_DOUBT_MS = 250;
+
+/** The end of a process that asked, by kill -9. */
+export interface Kill {
+  readonly at: number;
+  /** Of the calls of this key; all, where it is missing. */
+  readonly apiKey?: string;
+}
+
+/**
+ * What may be counted as answered: everything whose answer was read whole, less any of the answers that came so shortly before their reader
+ * was killed that it may not have written them down.
+ */
+export function answeredSums(calls: readonly RecordedCall[], kills: readonly Kill[]): readonly BillSums[] {
+  const inDoubt = calls.filter(({ status, aborted, at, endedAt, apiKey: asker }) =>
+    kills.some(
+      ({ at: killedAt, apiKey = asker }) =>
+        status === 200 &&
+        !aborted &&
+        asker === apiKey &&
+        at <= killedAt &&
+        (endedAt ?? killedAt) > killedAt - IN_DOUBT_MS,
+    ),
+  );
+  let all = [billOf(calls).answered];
+  for (const { tokens } of inDoubt) {
+    const without = all.map(({ calls: n, prompt, completion }) => ({
+      calls: n - 1,
+      prompt: prompt - tokens.prompt,
+      completion: completion - tokens.completion,
+    }));
+    all = [...new Map([...all, ...without].map((one) => [JSON.stringify(one), one])).values()];
+  }
+  return all;
+}

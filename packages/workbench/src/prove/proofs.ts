@@ -92,6 +92,13 @@ const calls = tests('calls', {
   path: 'packages/workbench/proofs/cost.test.ts',
 });
 
+const bill = tests('bill', {
+  proves:
+    'Four workers of which two are killed, with one failing call in ten: what was answered is the bill of the provider to the token, and the bill lies between that and it with the unanswered calls.',
+  takes: '3 minutes',
+  path: 'packages/workbench/proofs/bill.test.ts',
+});
+
 const sleep: Proof = {
   name: 'sleep',
   proves:
@@ -237,6 +244,7 @@ export const PROOFS: readonly Proof[] = [
   chaos('postgres', 'one process on PostgreSQL and Redis'),
   fleet,
   calls,
+  bill,
   canary,
   indexMove,
   npmPackage,

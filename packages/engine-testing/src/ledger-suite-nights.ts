@@ -1,7 +1,30 @@
-import type { Act, LaneId, Night, NightEnd, Plan } from '@slowwave/engine';
+import type { Act, LaneId, Night, NightEnd, Plan, SettledCall } from '@slowwave/engine';
 import { describe, expect, it } from 'vitest';
-import { added, bitsOf, home, newBatch, newPlan, scope, settings, storedAnswer, user } from './builders.ts';
-import { ALL, ANN, type Bench, expectKind, failure, laneOf, MINUTE, OTHER_TENANT, TENANT } from './ledger-bench.ts';
+import {
+  added,
+  bitsOf,
+  home,
+  newBatch,
+  newPlan,
+  scope,
+  settings,
+  settledCall,
+  storedAnswer,
+  user,
+} from './builders.ts';
+import {
+  ALL,
+  ANN,
+  apply,
+  type Bench,
+  claimedBatch,
+  expectKind,
+  failure,
+  laneOf,
+  MINUTE,
+  OTHER_TENANT,
+  TENANT,
+} from './ledger-bench.ts';
 import { create, notices, oneMemory } from './ledger-bench-webhooks.ts';
 
 const HOLD_MS = MINUTE;
@@ -43,6 +66,26 @@ export function describeNights(bench: () => Bench): void {
       expect(await due()).toEqual([]);
       await b.ledger.receipts.judge(TENANT, id, { outcome: 'good', now: b.tools.now() });
       expect(await due()).toEqual([lane]);
+    });
+
+    it('knows what its owner’s consolidations and other nights have used since a moment, without embeddings', async () => {
+      const b = bench();
+      const { turn } = await claimedBatch(b);
+      await apply(b, turn);
+      const { nights, usage } = b.ledger;
+      const night = await claimed(b, turn.lane);
+      await nights.storeAnswer(night, storedAnswer(b.tools, { step: 'sleep:1' }));
+      const of = ({ consolidationId }: Night, step: SettledCall['step']) =>
+        settledCall(b.tools, { ...turn, consolidationId }, { step });
+      const before = of(night, 'sleep');
+      await usage.settle([before, of(night, 'embed'), settledCall(b.tools, turn), settledCall(b.tools, turn)]);
+      const one = before.usage.promptTokens + before.usage.completionTokens;
+      expect(await nights.used(night, 0)).toEqual({ consolidations: 2 * one, nights: 0 });
+      await nights.end(night, restsIn(b));
+      b.tools.advance(HOUR);
+      const next = await claimed(b, turn.lane);
+      expect(await nights.used(next, 0)).toEqual({ consolidations: 2 * one, nights: one });
+      expect(await nights.used(next, b.tools.now())).toEqual({ consolidations: 0, nights: 0 });
     });
 
     it('is claimed by one at a time, goes on where it was, and fences who had it before', async () => {

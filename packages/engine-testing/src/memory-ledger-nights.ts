@@ -80,6 +80,14 @@ export function memoryNights(state: State): NightStore {
         .flatMap(({ id }) => state.answers.get(id) ?? [])
         .filter(({ at }) => at >= since)
         .reduce((sum, { usage }) => sum + usage.promptTokens + usage.completionTokens, 0),
+    used: async ({ lane, consolidationId }, since) => {
+      const own = state.calls.filter((call) => call.lane === lane && call.at >= since && call.step !== 'embed');
+      const others = own.filter((call) => call.consolidationId !== null && call.consolidationId !== consolidationId);
+      const tokensOf = (calls: typeof own): number =>
+        calls.reduce((sum, { usage }) => sum + usage.promptTokens + usage.completionTokens, 0);
+      const nights = tokensOf(others.filter((call) => state.nights.has(call.consolidationId ?? '')));
+      return { consolidations: tokensOf(others) - nights, nights };
+    },
   };
 }
 

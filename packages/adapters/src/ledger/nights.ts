@@ -117,6 +117,11 @@ export const nightStore = storeOf<NightStore>('nights', {
   ),
   list: read((tenant, filter, page) => newestFirst(NIGHTS, page, { tenant, ...filter })),
   spent: read((tenant, since) => counted(SUM_SPENT, { tenant, since, begun: since - LONGEST_MS })),
+  used: read(function* ({ lane, consolidationId }, since) {
+    const used = yield* first<{ all_of_them: number; nights: number }>(SUM_USED, { lane, consolidationId, since });
+    const { all_of_them: all, nights } = used ?? { all_of_them: 0, nights: 0 };
+    return { consolidations: all - nights, nights };
+  }),
 });
 
 function* begin(lane: LaneRow, { id, now }: { readonly id: string; readonly now: Millis }): Script<void> {
@@ -320,6 +325,13 @@ const APPLIED = `
 
 /** A night is begun and over within hours. */
 const LONGEST_MS = 86_400_000;
+
+const SUM_USED = `
+  SELECT coalesce(sum(u.prompt_tokens + u.completion_tokens), 0)::bigint AS all_of_them,
+    coalesce(sum(CASE WHEN n.consolidation_id IS NULL THEN 0 ELSE u.prompt_tokens + u.completion_tokens END), 0)::bigint AS nights
+  FROM usage u LEFT JOIN nights n ON n.consolidation_id = u.consolidation_id
+  WHERE u.lane = @lane AND u.at >= @since AND u.consolidation_id <> '' AND u.consolidation_id <> @consolidationId
+    AND u.step <> 'embed'`;
 
 const SUM_SPENT = `
   SELECT coalesce(sum(a.prompt_tokens + a.completion_tokens), 0)::bigint AS count

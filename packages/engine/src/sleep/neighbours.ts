@@ -19,10 +19,15 @@ import { type Desk, isAsSure, type Live } from './drafts.ts';
 import type { Questions } from './questions.ts';
 import { actKey, type Sight } from './sight.ts';
 
-/** Memories of one question. */
-const GROUP = 8;
+/** Memories of one question, and what is near each of those that are new: the instructions cost as much as twenty memories. */
+const TOGETHER = 32;
+const NEAREST = 5;
 /** What may say the same shares this much of its words. */
 const ALIKE = 0.34;
+/** What reads nearly the same may say another thing of the same: by shared words, or this far from being near to being equal. */
+const NEARLY = { words: 0.6, way: 0.5 };
+/** Of those that are near, how many are looked at, nearest first. */
+const LOOKED_AT = 40;
 /** What is said of one thing shares this much. */
 const ABOUT_THE_SAME = 0.1;
 
@@ -44,29 +49,65 @@ export interface Judged {
 
 /** Asks about memories that are near each other where one of them is new, and makes what holds of the answers. */
 export async function judgeNeighbours({ asking, desk, lives, sight, sleep, questions }: Judging): Promise<Judged> {
-  const { deps } = asking;
   const news = lives.filter((live) => !sight.has(actKey('neighbours', live)));
   if (news.length === 0 || !(sleep.acts.merge || sleep.acts.contradictions)) return { remarks: [], more: false };
   const newIds = new Set(news.map(({ memory }) => memory.id));
   const isNew = ({ memory }: Live): boolean => newIds.has(memory.id);
-  const nearTo = await nearness(asking, lives, { most: GROUP - 1, likeness: ALIKE });
+  const { pair } = asking.deps.settings.near;
+  const isNearly = (like: number): boolean => like >= pair + NEARLY.way * (1 - pair);
+  const may = (seed: Live, other: Live, like: number) => mayMatter({ seed, other, acts: sleep.acts }, isNearly(like));
+  const nearTo = await nearness(asking, lives, { most: NEAREST, likeness: ALIKE, may });
   const remarks: Remark[] = [];
-  const asked: ReadonlySet<string>[] = [];
-  for (const seed of news) {
-    await deps.tools.breathe();
-    const group = [seed, ...nearTo(seed)];
-    const ids = new Set(group.map(({ memory }) => memory.id));
-    const isAsked = asked.some((other) => [...ids].every((id) => other.has(id)));
-    if (group.length > 1 && !isAsked) {
+  for await (const { seeds, group } of questionsAbout(asking, news, nearTo)) {
+    if (group.length > 0) {
       const step =
         desk.drafts.length < sleep.limits.operations ? await questions.next(JUDGE_NEIGHBOURS, textsOf(group)) : null;
       if (step === null) return { remarks, more: true };
-      asked.push(ids);
       remarks.push(...(await judge({ asking, desk, sleep, isNew }, { group, step })));
     }
-    sight.judge(actKey('neighbours', seed));
+    for (const seed of seeds) sight.judge(actKey('neighbours', seed));
   }
   return { remarks, more: false };
+}
+
+/** What is new with what is near it, as many together as there is room for; those that nothing is near, without a question. */
+async function* questionsAbout(
+  { deps }: Asking,
+  news: readonly Live[],
+  nearTo: (seed: Live) => readonly Live[],
+): AsyncGenerator<{ readonly seeds: readonly Live[]; readonly group: readonly Live[] }> {
+  const around: { readonly seed: Live; readonly near: readonly Live[]; readonly like: number }[] = [];
+  for (const seed of news) {
+    await deps.tools.breathe();
+    const near = nearTo(seed);
+    around.push({ seed, near, like: Math.max(0, ...near.map((other) => shared(seed, other))) });
+  }
+  yield { seeds: around.filter(({ near }) => near.length === 0).map(({ seed }) => seed), group: [] };
+  // Where a night may not ask about all of them, what is most alike comes first.
+  const ranked = around.filter(({ near }) => near.length > 0).sort((a, b) => b.like - a.like);
+  const left = new Map(ranked.map(({ seed, near }) => [seed.memory.id, [seed, ...near]]));
+  while (left.size > 0) yield roomFor(left);
+}
+
+const shared = (one: Live, other: Live): number => overlap(one.version.text, other.version.text);
+
+/** The next ones, first of all those that are near each other. Takes them out of `left`. */
+function roomFor(left: Map<string, readonly Live[]>) {
+  const seeds: Live[] = [];
+  const group = new Map<string, Live>();
+  const order = [...left.keys()];
+  // While it is walked, it is added to.
+  for (let next = order.shift(); next !== undefined; next = order.shift()) {
+    const around = left.get(next) ?? [];
+    const added = around.filter(({ memory }) => !group.has(memory.id));
+    const [seed] = around;
+    if (seed === undefined || (group.size > 0 && group.size + added.length > TOGETHER)) continue;
+    seeds.push(seed);
+    left.delete(next);
+    for (const live of added) group.set(live.memory.id, live);
+    order.unshift(...around.map(({ memory }) => memory.id));
+  }
+  return { seeds, group: [...group.values()] };
 }
 
 export const textsOf = (lives: readonly Live[]): readonly string[] => lives.map(({ version }) => version.text);
@@ -75,20 +116,22 @@ interface Nearness {
   readonly most: number;
   /** Texts that share this much of their words are near each other, whatever their vectors. */
   readonly likeness: number;
+  /** Whether the two may be of interest together; missing: any are. */
+  may?(seed: Live, other: Live, like: number): boolean;
 }
 
 /** The nearest to a memory among all. */
 export async function nearness(
   { deps, turn, cancel }: Asking,
   lives: readonly Live[],
-  { most, likeness }: Nearness,
+  { most, likeness, may }: Nearness,
 ): Promise<(seed: Live) => readonly Live[]> {
   const texts = lives.map(({ version }) => version.text);
   const vectorOf = await embedTexts(deps, { lane: turn.lane, texts }, cancel);
   const { near } = deps.settings;
   return (seed) => {
     const vector = vectorOf(seed.version.text);
-    return lives
+    const ranked = lives
       .filter(
         ({ memory, version }) => memory.id !== seed.memory.id && version.details.about === seed.version.details.about,
       )
@@ -98,9 +141,10 @@ export async function nearness(
         words: overlap(seed.version.text, live.version.text),
       }))
       .filter(({ like, words }) => like >= near.pair || words >= likeness)
-      .sort((a, b) => b.like + b.words - a.like - a.words || (a.live.memory.id < b.live.memory.id ? -1 : 1))
-      .slice(0, most)
-      .map(({ live }) => live);
+      .sort((a, b) => b.like + b.words - a.like - a.words || (a.live.memory.id < b.live.memory.id ? -1 : 1));
+    const wanted =
+      may === undefined ? ranked : ranked.slice(0, LOOKED_AT).filter(({ live, like }) => may(seed, live, like));
+    return wanted.slice(0, most).map(({ live }) => live);
   };
 }
 
@@ -180,6 +224,22 @@ function carryOut({ desk, sleep }: Pick<Judging, 'desk' | 'sleep'>, { pair, kept
     desk.ask({ act: 'contradictions', reason, decidedBy: 'model' }, older, [newer]);
   }
   return null;
+}
+
+/**
+ * Whether anything could become of two memories, whatever a model says: one says all that the other does, or they may contradict each
+ * other. Most of what is near needs no question.
+ */
+function mayMatter(
+  { seed, other, acts }: { readonly seed: Live; readonly other: Live; readonly acts: SleepSettings['acts'] },
+  isNearly: boolean,
+): boolean {
+  if (acts.merge && (mergeRefused(seed, other) === null || mergeRefused(other, seed) === null)) return true;
+  if (!acts.contradictions) return false;
+  const isInOrder = saidBefore(lastSaidAt(seed.memory), lastSaidAt(other.memory));
+  const [one, another] = [seed.version.text, other.version.text];
+  const isChange = saysChange(isInOrder ? another : one);
+  return isNearly || isChange || isDenied(one) !== isDenied(another) || overlap(one, another) >= NEARLY.words;
 }
 
 /** What would be lost or made surer by it is refused, whatever a model says. */

@@ -1,21 +1,19 @@
 import type { EngineDeps } from '../deps.ts';
-import { asEngineError } from '../errors.ts';
 import { hasConclusions } from '../memories/conclusions.ts';
 import { lastSaidAt } from '../memories/evolve.ts';
 import { type Asking, promptUse } from '../models/ask.ts';
-import { afford, costOf, usesOf } from '../models/limits.ts';
+import { costOf, usesOf } from '../models/limits.ts';
 import { FIND_PATTERNS } from '../models/prompts/find-patterns.ts';
 import { JUDGE_NEIGHBOURS } from '../models/prompts/judge-neighbours.ts';
 import { plannedModels } from '../models/steps.ts';
 import type { Candidate, NightPlan, Operation, Plan, PromptUse, Remark } from '../plan.ts';
 import type { Terms } from '../ports/ledger/ledger.ts';
 import type { Night } from '../ports/ledger/nights.ts';
-import type { TokenUse } from '../ports/models.ts';
 import { askedInSlices } from '../ports/tools.ts';
 import { memoriesOf } from '../retention/retain.ts';
-import type { SleepSettings } from '../settings.ts';
-import { DAY_MS, dayOf } from '../text/dates.ts';
+import { DAY_MS } from '../text/dates.ts';
 import { compareSaid, type Memory, type Millis } from '../words.ts';
+import { tokensAllowed } from './allowance.ts';
 import { actByRule } from './by-rule.ts';
 import { Desk, type Draft, type Live, liveOf } from './drafts.ts';
 import { type Judged, judgeNeighbours } from './neighbours.ts';
@@ -62,7 +60,7 @@ export async function planNight(deps: EngineDeps, planning: Planning): Promise<P
   // Nobody compares what reads otherwise since this night: its own output is never its input.
   const changed = new Set(desk.drafts.map(({ act }) => act.memoryId));
   const left = lives.filter(({ memory }) => !changed.has(memory.id));
-  const allowed = await tokensAllowed(deps, planning, sleep);
+  const allowed = await tokensAllowed(deps, { night, terms });
   const isAffordable = allowed > 0;
   const questions = new Questions(asking, { ...sleep.limits, tokens: Math.min(sleep.limits.tokens, allowed) });
   const judging = { asking, desk, sight, sleep, questions };
@@ -104,34 +102,6 @@ const newestFirst = (memories: readonly Memory[]): readonly Memory[] =>
   memories
     .filter((memory) => liveOf(memory).length > 0)
     .sort((a, b) => compareSaid(lastSaidAt(b), lastSaidAt(a)) || (a.id < b.id ? -1 : 1));
-
-/** What the budgets of the tenant leave for the questions of this night; what needs no model goes on without. */
-async function tokensAllowed(
-  deps: EngineDeps,
-  { night, terms }: Planning,
-  { shareOfBudget }: SleepSettings,
-): Promise<number> {
-  const { tenant, lane, consolidationId } = night;
-  const { tokensPerDay } = terms.rules.budgets;
-  const since = dayOf(deps.tools.now()) * DAY_MS;
-  const answers = tokensPerDay === null ? [] : await deps.ledger.thoughts.answers(consolidationId);
-  // What this night has asked before a crash is not counted against it twice.
-  const own = answers.filter(({ at }) => at >= since).reduce((sum, { usage }) => sum + tokensOf(usage), 0);
-  const left =
-    tokensPerDay === null
-      ? Number.POSITIVE_INFINITY
-      : shareOfBudget * tokensPerDay - (await deps.ledger.nights.spent(tenant, since)) + own;
-  if (left <= 0) return 0;
-  try {
-    await afford(deps, { tenant, account: { lane }, terms });
-    return left;
-  } catch (error) {
-    if (asEngineError(error).code === 'budget_exhausted') return 0;
-    throw error;
-  }
-}
-
-const tokensOf = ({ promptTokens, completionTokens }: TokenUse): number => promptTokens + completionTokens;
 
 interface Drafting {
   readonly planning: Planning;

@@ -97,18 +97,22 @@ it('a model that lies in a fifth of its answers changes nothing by its lies, and
     lied += 1;
     return { pairs: told };
   });
-  await say(night, SAID);
-  await night.night();
-  const { plan } = await planOf(night);
+  for (const [i] of THINGS.entries()) {
+    await say(night, SAID.slice(2 * i, 2 * i + 2));
+    await night.night();
+  }
+  const { results } = await night.deps.ledger.nights.list(TENANT, {}, ALL);
+  const plans = await Promise.all(results.map(({ id }) => night.deps.ledger.thoughts.plan(id)));
   expect(lied).toBeGreaterThan(1);
-  for (const { act, before, evidence } of plan?.night?.acts ?? []) {
+  for (const { act, before, evidence } of plans.flatMap((plan) => plan?.night?.acts ?? [])) {
     expect(act).toBe('merge');
     expect(evidence.map(({ text }) => thingIn(text))).toEqual([thingIn(before ?? '')]);
     expect(evidence.map(({ text }) => text.startsWith(before ?? '?'))).toEqual([true]);
   }
-  const refused = plan?.remarks.filter(({ asked }) => asked.endsWith('trust me') || asked.endsWith('less')) ?? [];
+  const remarks = plans.flatMap((plan) => plan?.remarks ?? []);
+  const refused = remarks.filter(({ asked }) => asked.endsWith('trust me') || asked.endsWith('less'));
   expect(refused.length).toBeGreaterThan(0);
-  for (const { did } of plan?.remarks ?? []) expect(did).toMatch(/^refused: /);
+  for (const { did } of remarks) expect(did).toMatch(/^refused: /);
   // Whatever a thing's longer text says is still there.
   for (const text of SAID.filter((_, i) => i % 2 === 1)) expect(await night.live()).toContain(text);
 });

@@ -18,6 +18,7 @@ import { precision } from './precision/precision.ts';
 import { provider } from './provider.ts';
 import { script } from './script/script.ts';
 import { search } from './search.ts';
+import { sleep } from './sleep.ts';
 import { updates } from './updates.ts';
 import { worker } from './worker.ts';
 
@@ -40,6 +41,7 @@ export const BENCHES: readonly Bench[] = [
   flood,
   fresh,
   cost,
+  sleep,
   keys,
   answers,
   pages,

@@ -11,7 +11,7 @@ import { atMost, type Comparison } from './report.ts';
 /** Nobody pays for more calls than with mem0; at the gap of most chats separate processes make a tenth of them. */
 const TARGET = 1;
 const TARGET_OF_CHATS = 0.1;
-const CHAT_GAP_S = 20;
+export const CHAT_GAP_S = 20;
 const GAPS_S = [2, 10, CHAT_GAP_S, 60];
 /** Longer than standalone waits by default: each exchange is consolidated alone. */
 export const LONG_GAP_S = 300;
@@ -64,7 +64,7 @@ interface Way {
 }
 
 const INGEST_PORT = 7_071;
-const PROCESSES = 'separate processes';
+export const PROCESSES = 'separate processes';
 const WAYS: readonly Way[] = [
   { name: 'standalone, builtin model', isPaid: false, config: (given) => readStandaloneConfig({}, given) },
   { name: 'standalone', isPaid: true, config: (given) => readStandaloneConfig({}, given) },
@@ -102,7 +102,7 @@ async function costOf(way: Way, gap: number, { users, turns }: Options): Promise
 }
 
 /** Everybody lets pass between half of the gap and one and a half of it. */
-function postsOf({ users, turns, gap }: { users: number; turns: number; gap: number }): readonly Post[] {
+export function postsOf({ users, turns, gap }: { users: number; turns: number; gap: number }): readonly Post[] {
   const posts = Array.from({ length: users }, (_, n) => {
     const random = seededRandom(`gaps of ${n}`);
     let at = 0;

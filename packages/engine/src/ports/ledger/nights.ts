@@ -126,4 +126,6 @@ export interface NightStore {
   list(tenant: TenantId, filter: { state?: NightState; userId?: string }, page: Page): Promise<Paged<NightRecord>>;
   /** Tokens that nights of a tenant have used since a moment. */
   spent(tenant: TenantId, since: Millis): Promise<number>;
+  /** Tokens of the owner since a moment, without embeddings: of consolidations, and of nights other than this one. */
+  used(night: Night, since: Millis): Promise<{ readonly consolidations: number; readonly nights: number }>;
 }

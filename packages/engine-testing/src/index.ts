@@ -79,6 +79,7 @@ export {
   talkInRounds,
   talkModel,
 } from './seeded-regressions.ts';
+export { type SleptWorld, sleptWorld } from './slept-world.ts';
 export { stateHash } from './state-hash.ts';
 export { studyBench } from './study-bench.ts';
 export { type SuiteBench, suiteBench, suiteTalk, worseIn } from './suite-bench.ts';

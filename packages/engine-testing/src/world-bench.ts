@@ -26,8 +26,10 @@ export const perfectChat = (world: Pick<World, 'keyOf'>, scripts: Readonly<Recor
 /** Near as the product takes it for hashed vectors. */
 const NEAR = { vector: 0.12, keyword: 0.2, pair: 0.18, overlap: 0.1 };
 
+export const WORLD_OPTIONS = { embedder: hashEmbedder, settings: { near: NEAR } } as const;
+
 export const worldBench = (options: BenchOptions): Promise<EngineBench> =>
-  engineBench({ embedder: hashEmbedder, ...options, settings: { near: NEAR, ...options.settings } });
+  engineBench({ ...WORLD_OPTIONS, ...options, settings: { ...WORLD_OPTIONS.settings, ...options.settings } });
 
 export interface WorldBatch {
   readonly at: Millis;

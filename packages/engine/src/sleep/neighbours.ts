@@ -12,7 +12,7 @@ import { saysChange } from '../text/changes.ts';
 import { wordsIn } from '../text/claims.ts';
 import { dateTextOf } from '../text/dates.ts';
 import { claimedIn } from '../text/quantities.ts';
-import { isMadeOf } from '../text/support.ts';
+import { isMadeOf, isWhollyIn } from '../text/support.ts';
 import { overlap } from '../text/terms.ts';
 import { type MemoryVersion, saidBefore } from '../words.ts';
 import { type Desk, isAsSure, type Live } from './drafts.ts';
@@ -256,7 +256,7 @@ function mergeRefused(kept: Live, dropped: Live): string | null {
   return isSaidBy(goes, stays) ? null : 'refused: one of them says what the other does not';
 }
 
-/** Whether a text has all that another one says: each number and date as it stands there, and nothing denied. */
+/** Whether a text has all that another one says: each number and date as it stands there, each name and thing, and nothing denied. */
 function isSaidBy(part: MemoryVersion, whole: MemoryVersion): boolean {
   const claims = [part, whole].map(({ text }) => claimedIn(text));
   const [figures, known] = claims.map(({ numbers, dates }) => [
@@ -265,7 +265,10 @@ function isSaidBy(part: MemoryVersion, whole: MemoryVersion): boolean {
   ]);
   const hasFigures = figures?.every((figure) => known?.includes(figure)) === true;
   return (
-    hasFigures && isDenied(part.text) === isDenied(whole.text) && isMadeOf(part.text, [whole.text], whole.saidAt.at)
+    hasFigures &&
+    isDenied(part.text) === isDenied(whole.text) &&
+    isMadeOf(part.text, [whole.text], whole.saidAt.at) &&
+    isWhollyIn(part.text, whole.text)
   );
 }
 

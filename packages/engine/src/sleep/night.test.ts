@@ -94,6 +94,8 @@ describe('a night', () => {
     ['says the opposite', 'User likes green tea', 'User does not like green tea'],
     ['has another number', 'User has 2 cats at home', 'User has 3 cats at home'],
     ['has another name', 'User met Bo in Oslo', 'User met Jo in Oslo'],
+    ['begins with another name', 'Bram Jansen plays the sport of judo', 'Olga Jansen plays the sport of judo'],
+    ['has another thing', 'User plays the sport of judo', 'User plays the sport of polo'],
   ])('refuses to merge a memory into one that %s', async (_, dropped, kept) => {
     const night = await bench(same);
     await say(night, dropped, kept);

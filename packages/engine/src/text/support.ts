@@ -100,6 +100,13 @@ export function isMadeOf(text: string, others: readonly string[], saidAt: number
   return isBare || shareOf({ ...claims, quantities: { numbers: [], dates: [], weekdays: [] } }, said) > MERGED;
 }
 
+/** Whether each word that a text says in particular stands in another one, or another word for the same thing. */
+export function isWhollyIn(text: string, other: string): boolean {
+  const { words, runs } = claimsOf(text);
+  const said = [wordsIn(other)];
+  return words.every((word) => supportOf(word, said) > 0) && runs.every((run) => signsFound(run, said).every(Boolean));
+}
+
 /** Nobody counts further without being told a number. */
 const COUNTED_MAX = 12;
 

@@ -1,4 +1,5 @@
 import { readServiceConfig } from '@slowwave/adapters/config';
+import { DEFAULT_SETTINGS } from '@slowwave/engine';
 import { startModelServer, tempDir } from '@slowwave/testkit';
 import { fleetModel } from '../fleet/said.ts';
 import type { Bench } from './bench.ts';
@@ -37,7 +38,7 @@ export const sleep: Bench = {
         OPENAI_BASE_URL: model.baseUrl,
       };
       const config = readServiceConfig(INGEST_PORT, { queue: false }, environment);
-      const acts = { age: true, merge: true, contradictions: true, fade: true, patterns, skills: true };
+      const acts = { ...DEFAULT_SETTINGS.sleep.acts, patterns };
       const spent = await consolidateInTime(config, postsOfDays({ users, turns, days }), { acts, quiet: QUIET_NIGHTS });
       return found({ users, turns, days }, spent);
     } finally {

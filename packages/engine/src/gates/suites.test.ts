@@ -222,6 +222,13 @@ test('a run ends where its budget does, and never uses more', async () => {
   expect(run).toMatchObject({ state: 'failed', failure: { code: 'budget_exhausted' } });
   expect(run.spent).toBeGreaterThan(budget / 2);
   expect(run.spent).toBeLessThanOrEqual(budget);
+  // What waits of it looks again in a day, not every second.
+  const work = () => bench.deps.ledger.lanes.withWork(null, 100);
+  bench.tools.advance(60_000);
+  for (const { lane, generation } of await work()) await takeTurn(bench.deps)({ lane, generation }, NEVER);
+  const waiting = await work();
+  expect(waiting.length).toBeGreaterThan(0);
+  expect(Math.min(...waiting.map(({ dueAt }) => dueAt)) - bench.tools.now()).toBeGreaterThan(3_600_000);
 });
 
 test('what a worker that died had reserved of a budget is free again when it lapses, and the run waits for it', async () => {

@@ -15,9 +15,11 @@ const LONGER = 1.1;
 /** Longer than a call takes with all its tries. */
 const LAPSES_MS = 10 * 60_000;
 const LOOK_AGAIN_MS = 1_000;
+/** Of a run that has failed nothing goes on; its space goes within a week. */
+const OVER_MS = 24 * 60 * 60_000;
 
 /** All that may be asked for a run, within its budget. */
-export function chatsWithinBudget(deps: EngineDeps, run: Pick<Replay, 'id' | 'filter'>): EngineDeps {
+export function chatsWithinBudget(deps: EngineDeps, run: Pick<Replay, 'id' | 'filter' | 'state'>): EngineDeps {
   const within = (chat: ChatModel): ChatModel => withinBudget(deps, run, chat);
   return {
     ...deps,
@@ -37,19 +39,20 @@ export function chatsWithinBudget(deps: EngineDeps, run: Pick<Replay, 'id' | 'fi
  */
 function withinBudget(
   { ledger, tokenizer, tools }: Pick<EngineDeps, 'ledger' | 'tokenizer' | 'tools'>,
-  run: Pick<Replay, 'id' | 'filter'>,
+  run: Pick<Replay, 'id' | 'filter' | 'state'>,
   chat: ChatModel,
 ): ChatModel {
   const budget = run.filter.budget ?? 0;
   return {
     name: chat.name,
     ask: async (call, cancel) => {
+      if (run.state === 'failed') throw budgetReached(OVER_MS);
       const prompt = Math.ceil(tokenizer.count(call.system + call.user) * LONGER);
       const id = tools.id('cal');
       const now = tools.now();
       const room = { least: prompt + ROOM_FOR_ANSWER, most: prompt + ANSWER_MOST };
       const reserved = await ledger.replays.reserve(run.id, { id, ...room, budget, now, until: now + LAPSES_MS });
-      if (reserved === null) throw budgetReached();
+      if (reserved === null) throw budgetReached(LOOK_AGAIN_MS);
       let tokens = 0;
       try {
         const answer = await chat.ask({ ...call, answerMost: reserved - prompt }, cancel);
@@ -68,10 +71,10 @@ function withinBudget(
 /** What the batches of a run wait for whose budget is used up. */
 const BUDGET_REACHED = 'the budget of this run of a suite is used up';
 
-const budgetReached = (): EngineError =>
+const budgetReached = (retryAfterMs: number): EngineError =>
   new EngineError(BUDGET_REACHED, {
     ...{ code: 'budget_exhausted', retryable: true, countsAsTry: false },
-    retryAfterMs: LOOK_AGAIN_MS,
+    retryAfterMs,
   });
 
 /** Whether nothing of a run goes on because its budget is used up. What is reserved may yet be given back. */

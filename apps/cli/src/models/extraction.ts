@@ -72,7 +72,7 @@ function judged({ facts, discards, usage, prompts }: Plan, took: string): Outcom
 
 async function planOf({ config, log, known }: Trying, chat: ChatModel, cancel: Cancellation): Promise<Plan> {
   const dataDir = await mkdtemp(join(tmpdir(), 'slowwave-models-'));
-  const apart = { ...config, dataDir, databaseUrl: null, redisUrl: null, qdrant: null };
+  const apart = { ...config, dataDir, databaseUrl: null, redisUrl: null, qdrant: null, indexInDatabase: false };
   const embedder = { embeddingModel: null, localModel: null, embeddingDimensions: null };
   const observer = observe({ ...config, traces: null }, { log, service: 'slowwave-cli' });
   try {

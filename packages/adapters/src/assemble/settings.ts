@@ -58,7 +58,7 @@ export const engineSettings = (config: Config, reading: Reading = uncalibrated(c
 /** What a process runs on, as anybody may know it at /healthz: kinds, and nothing of where they are. */
 export const kindsOf = (config: Config): Record<string, string> => ({
   ledger: config.databaseUrl === null ? 'SQLite' : 'PostgreSQL',
-  index: config.qdrant === null ? 'SQLite' : 'Qdrant',
+  index: indexKind(config),
   queue: queueKind(config),
   chat_model: modelKind(config.chatModel),
   image_model: config.imageModel === null ? 'none' : OPENAI,
@@ -67,6 +67,12 @@ export const kindsOf = (config: Config): Record<string, string> => ({
 });
 
 const OPENAI = 'OpenAI-compatible';
+
+function indexKind({ qdrant, indexInDatabase }: Config): 'PostgreSQL' | 'Qdrant' | 'SQLite' {
+  if (indexInDatabase) return 'PostgreSQL';
+  return qdrant === null ? 'SQLite' : 'Qdrant';
+}
+
 const modelKind = (model: string | null): string => (model === null ? 'builtin' : OPENAI);
 
 function queueKind({ redisUrl, databaseUrl }: Config): string {
@@ -77,7 +83,7 @@ function queueKind({ redisUrl, databaseUrl }: Config): string {
 /** The same with places, in words, for the operator: printed and logged at the start. */
 export const runsOn = (config: Config): Record<string, string> => ({
   ledger: config.databaseUrl === null ? `sqlite in ${config.dataDir}` : `postgresql at ${placeOf(config.databaseUrl)}`,
-  index: config.qdrant === null ? `sqlite in ${config.dataDir}` : `qdrant at ${new URL(config.qdrant.url).host}`,
+  index: indexOf(config),
   queue: queueOf(config),
   chat_model: config.chatModel ?? 'builtin (no model; for evaluation and tests only)',
   image_model: config.imageModel ?? 'none (messages with images are rejected)',
@@ -103,6 +109,11 @@ function limitsIn({ limits: { requestsPerMinute, tokensPerMinute } }: Config): s
     ...(tokensPerMinute === null ? [] : [`${tokensPerMinute} tokens`]),
   ];
   return said.length === 0 ? 'none' : `${said.join(' and ')} a minute`;
+}
+
+function indexOf({ qdrant, indexInDatabase, databaseUrl, dataDir }: Config): string {
+  if (indexInDatabase && databaseUrl !== null) return `postgresql at ${placeOf(databaseUrl)}`;
+  return qdrant === null ? `sqlite in ${dataDir}` : `qdrant at ${new URL(qdrant.url).host}`;
 }
 
 function queueOf({ redisUrl, databaseUrl }: Config): string {

@@ -94,21 +94,35 @@ const UNKNOWN = ':unknown';
 
 const fileAt = (dataDir: string, place: IndexPlace): string => join(dataDir, place === 1 ? 'index.db' : 'index-2.db');
 const aliasAt = (index: string, place: IndexPlace): string => (place === 1 ? index : `${index}-2`);
+const schemaAt = (place: IndexPlace): string => (place === 1 ? 'slowwave_index' : 'slowwave_index_2');
 
 type At = Pick<Embedder, 'fingerprint' | 'dimensions'> & { readonly place: IndexPlace };
 
 /** The index of the configuration. A server that is configured and not there is an error, never a file instead. */
 export async function openIndex(
-  { qdrant, dataDir }: Config,
+  config: Config,
   { fingerprint, dimensions, place }: At,
   log: Log,
 ): Promise<SearchIndex> {
+  const { qdrant, dataDir } = config;
+  const database = indexDatabase(config);
+  if (database !== null) {
+    const { openPostgresIndex } = await import('../postgres/index.ts');
+    return openPostgresIndex({ ...database, schema: schemaAt(place), fingerprint, dimensions, log });
+  }
   if (qdrant !== null) {
     const { openQdrantIndex } = await import('../qdrant/index.ts');
     return openQdrantIndex({ ...qdrant, alias: aliasAt(qdrant.index, place), fingerprint, dimensions, log });
   }
   await mkdir(dataDir, { recursive: true });
   return openSqliteIndex({ path: fileAt(dataDir, place), fingerprint, dimensions });
+}
+
+/** null: the index is elsewhere. */
+function indexDatabase(config: Config): { readonly url: string; readonly connections: number } | null {
+  const { indexInDatabase, databaseUrl } = config;
+  if (!indexInDatabase || databaseUrl === null) return null;
+  return { url: databaseUrl, connections: connectionShares(config).index };
 }
 
 /** For one of several processes on a folder: another one must not work the same ledger from a queue of its own. */
@@ -126,8 +140,11 @@ export async function openQueue(config: Config, log: Log): Promise<QueueConnecti
 }
 
 /** Of the maximum connections to PostgreSQL. */
-export const connectionShares = ({ databaseConnections, redisUrl }: Config): Shares =>
-  sharesOf(databaseConnections, redisUrl === null);
+export const connectionShares = ({ databaseConnections, redisUrl, indexInDatabase, nextEmbedding }: Config): Shares => {
+  const queue = redisUrl === null;
+  if (!indexInDatabase) return sharesOf(databaseConnections, { queue, indexes: 0 });
+  return sharesOf(databaseConnections, { queue, indexes: nextEmbedding === null ? 1 : 2 });
+};
 
 /** Vectors of questions that processes share; null: each has its own alone. */
 export const openVectorCache = ({ redisUrl }: Config, log: Log): VectorCache | null =>
@@ -161,11 +178,17 @@ export async function rebuildOwnIndex(config: Config, parts: Parts, wishes: Wish
 const UNDER_WAY = 'the index is being moved to another embedder; confirm or abandon the move first';
 
 async function openBuild(
-  { qdrant, dataDir }: Config,
+  config: Config,
   { embedder, log, place }: Parts & { readonly place: IndexPlace },
   { keepOld }: Wishes,
 ): Promise<IndexBuild & { close(): Promise<void> }> {
+  const { qdrant, dataDir } = config;
   const { fingerprint, dimensions } = embedder;
+  const database = indexDatabase(config);
+  if (database !== null) {
+    const { openPostgresBuild } = await import('../postgres/index.ts');
+    return openPostgresBuild({ ...database, schema: schemaAt(place), fingerprint, dimensions, log });
+  }
   if (qdrant === null) return openSqliteBuild({ path: fileAt(dataDir, place), fingerprint, dimensions });
   const { openQdrantBuild } = await import('../qdrant/index.ts');
   return openQdrantBuild({ ...qdrant, alias: aliasAt(qdrant.index, place), fingerprint, dimensions, log, keepOld });
@@ -210,6 +233,8 @@ interface Shares {
   readonly ledger: number;
   readonly queue: number;
   readonly limits: number;
+  /** Of each index: while one moves there are two. */
+  readonly index: number;
 }
 
 /** A step of the limiter takes a millisecond: more would only wait for each other's locks. */
@@ -218,10 +243,17 @@ const LIMITS_PART = 6;
 /** Four workers listen on one each, for as long as they run; the others ask. */
 const QUEUE_MIN = 7;
 
-/** With a queue elsewhere all of them are the ledger's. */
-export function sharesOf(connections: number, queueIsHere: boolean): Shares {
-  if (!queueIsHere) return { ledger: connections, queue: 0, limits: 0 };
-  const limits = Math.min(LIMITS_MAX, Math.floor(connections / LIMITS_PART));
-  const queue = Math.max(QUEUE_MIN, Math.floor((connections - limits) / 2));
-  return { ledger: connections - limits - queue, queue, limits };
+/** What else than the ledger is in the database. */
+interface Beside {
+  readonly queue: boolean;
+  readonly indexes: 0 | 1 | 2;
+}
+
+/** What the queue and its limits leave is the ledger's, or half of it where the index is there, too. */
+export function sharesOf(connections: number, { queue: queueIsHere, indexes }: Beside): Shares {
+  const limits = queueIsHere ? Math.min(LIMITS_MAX, Math.floor(connections / LIMITS_PART)) : 0;
+  const queue = queueIsHere ? Math.max(QUEUE_MIN, Math.floor((connections - limits) / 2)) : 0;
+  const left = connections - limits - queue;
+  const index = indexes === 0 ? 0 : Math.max(1, Math.floor(left / (2 * indexes)));
+  return { ledger: Math.max(1, left - index * indexes), queue, limits, index };
 }

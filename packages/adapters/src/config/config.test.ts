@@ -259,6 +259,29 @@ describe('the index', () => {
   });
 });
 
+describe('the index in PostgreSQL', () => {
+  const DATABASE_URL = 'postgres://db/slowwave';
+
+  it('is one that separate processes share', () => {
+    expect(service({ DATABASE_URL, SLOWWAVE_INDEX: 'postgres' })).toMatchObject({
+      qdrant: null,
+      indexInDatabase: true,
+    });
+    expect(standalone({ DATABASE_URL }).indexInDatabase).toBe(false);
+  });
+
+  it('needs a PostgreSQL, and is the only one', () => {
+    const both = { SLOWWAVE_INDEX: 'postgres', QDRANT_URL: 'http://127.0.0.1:6333' };
+    expect(problemsOf(() => standalone(both))).toEqual([
+      '  - SLOWWAVE_INDEX: the index is either in PostgreSQL or on Qdrant; unset this, or QDRANT_URL',
+      '  - SLOWWAVE_INDEX: needs a PostgreSQL; set DATABASE_URL, or unset this',
+    ]);
+    expect(problemsOf(() => standalone({ DATABASE_URL, SLOWWAVE_INDEX: 'sqlite' }))).toEqual([
+      '  - SLOWWAVE_INDEX: must be postgres, or not set, got "sqlite"',
+    ]);
+  });
+});
+
 describe('the database', () => {
   it('can be the queue too', () => {
     const settings = { DATABASE_URL: 'postgres://db/slowwave', QDRANT_URL: 'http://qdrant:6333' };
@@ -268,6 +291,8 @@ describe('the database', () => {
   it('gets a few connections for the ledger, and more where it is the queue too', () => {
     const settings = { DATABASE_URL: 'postgres://db/slowwave', QDRANT_URL: 'http://qdrant:6333' };
     expect(service({ ...settings, ...REDIS }).databaseConnections).toBe(4);
+    const alone = { DATABASE_URL: settings.DATABASE_URL, SLOWWAVE_INDEX: 'postgres' };
+    expect(service({ ...alone, ...REDIS }).databaseConnections).toBe(8);
     expect(service(settings).databaseConnections).toBe(24);
     const few = { ...settings, SLOWWAVE_DATABASE_CONNECTIONS: '3' };
     expect(service({ ...few, ...REDIS }).databaseConnections).toBe(3);
@@ -320,7 +345,7 @@ describe('what is refused', () => {
   it('separate processes on PostgreSQL with an index file on each host', () => {
     const DATABASE_URL = 'postgres://slowwave:hunter2@db/slowwave';
     const problems = problemsOf(() => service({ ...REDIS, DATABASE_URL }));
-    expect(problems).toEqual([expect.stringMatching(/QDRANT_URL: separate processes .* index file of its own/)]);
+    expect(problems).toEqual([expect.stringMatching(/SLOWWAVE_INDEX: separate processes .* index file of its own/)]);
     expect(problems.join()).not.toContain('hunter2');
     expect(problemsOf(() => readServiceConfig(7_072, { queue: false }, { DATABASE_URL }))).toEqual(problems);
     expect(standalone({ DATABASE_URL }).databaseUrl).toBe(DATABASE_URL);

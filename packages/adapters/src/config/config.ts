@@ -144,6 +144,8 @@ const storesOf = (env: Environment, program: Program) => ({
   /** Of this process, whatever for. */
   databaseConnections: databaseConnectionsOf(env),
   qdrant: qdrantOf(env),
+  /** Whether the index is in the same PostgreSQL as the ledger. */
+  indexInDatabase: env.SLOWWAVE_INDEX === 'postgres',
 });
 
 const workOf = (env: Environment, program: Program) => ({
@@ -188,7 +190,7 @@ function tracesOf(env: Environment) {
   return endpoint === undefined ? null : { endpoint, headers: headers ?? {} };
 }
 
-/** null: the index is a SQLite file. */
+/** null: the index is in PostgreSQL or a SQLite file. */
 function qdrantOf(env: Environment) {
   if (env.QDRANT_URL === undefined) return null;
   return {
@@ -206,8 +208,19 @@ const contradictions = (given: Given): string[] => [
   ...(given.QDRANT_URL === undefined
     ? needless(given, /^(SLOWWAVE_)?QDRANT_/, 'an index on Qdrant; set QDRANT_URL')
     : []),
+  ...contradictionsOfIndex(given),
   ...tooFewConnections(given),
 ];
+
+function contradictionsOfIndex({ SLOWWAVE_INDEX: index, QDRANT_URL: qdrant, DATABASE_URL: database }: Given): string[] {
+  if (index === undefined) return [];
+  return [
+    ...(qdrant === undefined
+      ? []
+      : ['SLOWWAVE_INDEX: the index is either in PostgreSQL or on Qdrant; unset this, or QDRANT_URL']),
+    ...(database === undefined ? ['SLOWWAVE_INDEX: needs a PostgreSQL; set DATABASE_URL, or unset this'] : []),
+  ];
+}
 
 /** What is missing where several processes share a queue. */
 function withoutQueue({ redisUrl, databaseUrl }: Config): string[] {
@@ -219,10 +232,10 @@ function withoutQueue({ redisUrl, databaseUrl }: Config): string[] {
 }
 
 /** What is missing where several processes may run on several hosts. */
-function withoutIndex({ databaseUrl, qdrant }: Config): string[] {
-  if (databaseUrl === null || qdrant !== null) return [];
+function withoutIndex({ databaseUrl, qdrant, indexInDatabase }: Config): string[] {
+  if (databaseUrl === null || qdrant !== null || indexInDatabase) return [];
   return [
-    'QDRANT_URL: separate processes on PostgreSQL may run on several hosts, each of which would search an index file ' +
-      'of its own; set it for an index they share, or unset DATABASE_URL, or run the standalone app instead',
+    'SLOWWAVE_INDEX: separate processes on PostgreSQL may run on several hosts, each of which would search an index file ' +
+      'of its own; set it to postgres, or set QDRANT_URL, for an index they share, or run the standalone app instead',
   ];
 }

@@ -99,11 +99,19 @@ export const ENVIRONMENT = z.object({
   SLOWWAVE_DATABASE_CONNECTIONS: Count(2, 1_000)
     .optional()
     .describe(
-      'Maximum number of PostgreSQL connections per process. Default: 24 with the queue in PostgreSQL (at least 12), otherwise 4.',
+      'Maximum number of PostgreSQL connections per process. Default: 24 with the queue in PostgreSQL (at least 12), otherwise 8 with the index there, otherwise 4.',
+    ),
+  SLOWWAVE_INDEX: z
+    .enum(['postgres'], 'must be postgres, or not set')
+    .optional()
+    .describe(
+      'postgres: the index is in the PostgreSQL of DATABASE_URL. Default: on Qdrant if QDRANT_URL is set, otherwise a SQLite file.',
     ),
   QDRANT_URL: Url('http:', 'https:')
     .optional()
-    .describe('Qdrant 1.18 or newer for the index, e.g. http://127.0.0.1:6333. Without it the index is a SQLite file.'),
+    .describe(
+      'Qdrant 1.18 or newer for the index, e.g. http://127.0.0.1:6333. Without it the index is what SLOWWAVE_INDEX says.',
+    ),
   QDRANT_API_KEY: z.string().optional().describe('API key of the Qdrant server.'),
   SLOWWAVE_QDRANT_INDEX: z
     .string()
@@ -371,11 +379,18 @@ const CONNECTIONS = 24;
 const CONNECTIONS_MIN = 12;
 /** Transactions take milliseconds. More connections only take turns on the processors. */
 const CONNECTIONS_OF_LEDGER = 4;
+/** A search holds one of the index's for as long as it takes. */
+const CONNECTIONS_WITH_INDEX = 8;
 
 export const databaseConnectionsOf = ({
   SLOWWAVE_DATABASE_CONNECTIONS: given,
   REDIS_URL: redis,
-}: Environment): number => given ?? (redis === undefined ? CONNECTIONS : CONNECTIONS_OF_LEDGER);
+  SLOWWAVE_INDEX: index,
+}: Environment): number => {
+  if (given !== undefined) return given;
+  if (redis === undefined) return CONNECTIONS;
+  return index === undefined ? CONNECTIONS_OF_LEDGER : CONNECTIONS_WITH_INDEX;
+};
 
 export function tooFewConnections(given: Given): string[] {
   const { SLOWWAVE_DATABASE_CONNECTIONS: count, REDIS_URL: redis, DATABASE_URL: database } = given;

@@ -32,10 +32,12 @@ export interface PoolOptions {
   readonly max: number;
   readonly log: Log;
   readonly types?: CustomTypesConfig;
+  /** Settings of the server that these connections begin with, too. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 /** Connections to a PostgreSQL server. Nothing is connected before the first use. */
-export function openPool({ url, schema, durable = true, max, log, types }: PoolOptions): Pool {
+export function openPool({ url, schema, durable = true, max, log, types, settings }: PoolOptions): Pool {
   const place = placeOf(url);
   const { connectionString, options } = withSettings(url, {
     search_path: schema,
@@ -46,6 +48,7 @@ export function openPool({ url, schema, durable = true, max, log, types }: PoolO
     seq_page_cost: SEQ_PAGE_COST,
     random_page_cost: RANDOM_PAGE_COST,
     jit: 'off', // compiling a statement of milliseconds takes longer than running it
+    ...settings,
   });
   const pool = new Pool({
     connectionString,

@@ -1,7 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
 import type { Access } from '../../ledger/access.ts';
-import { asLedgerError, isBroken, isLostRace, ofConnection, ofNoChange, UnusedConnectionError } from './errors.ts';
+import {
+  asStoreError,
+  type DatabaseStore,
+  isBroken,
+  isLostRace,
+  ofConnection,
+  ofNoChange,
+  UnusedConnectionError,
+} from './errors.ts';
 import { runScript } from './script.ts';
 import { askOf, type Frame, type Sql, sqlOf } from './sql.ts';
 
@@ -23,23 +31,9 @@ export interface Transactions {
   statement<T>(change: (sql: Sql) => Promise<T>): Promise<T>;
 }
 
-/** How the stores reach the database. Failures are EngineErrors that name the server and never its password. */
+/** How the stores of a ledger reach the database. Failures are EngineErrors that name the server and never its password. */
 export function accessOf(pool: Pool, place: string): Access & { readonly own: Transactions } {
-  const run = async <T>(use: (client: PoolClient) => Promise<T>): Promise<T> => {
-    try {
-      return await repeatedly(() => withClient(pool, use));
-    } catch (error) {
-      throw asLedgerError(error, place);
-    }
-  };
-  const readOnly = <T>(use: (client: PoolClient) => Promise<T>): Promise<T> =>
-    run((client) => use(client).catch((error: unknown) => Promise.reject(ofNoChange(error))));
-  const own: Transactions = {
-    read: (select) => readOnly((client) => select(sqlOf(client))),
-    snapshot: (select) => readOnly((client) => onSnapshot(client, select)),
-    write: (change) => run((client) => transaction(client, change)),
-    statement: (change) => run((client) => change(sqlOf(client))),
-  };
+  const own = transactionsOn(pool, { place, holds: 'ledger' });
   return {
     read: ({ script, atOnce }, input) => (atOnce ? own.snapshot : own.read)((sql) => runScript(sql, script(input))),
     write: ({ script, isStatement }, input) =>
@@ -47,6 +41,24 @@ export function accessOf(pool: Pool, place: string): Access & { readonly own: Tr
         ? own.statement((sql) => runScript(sql, script(input)))
         : own.write((sql) => runScript(sql, script(input))),
     own,
+  };
+}
+
+export function transactionsOn(pool: Pool, store: DatabaseStore): Transactions {
+  const run = async <T>(use: (client: PoolClient) => Promise<T>): Promise<T> => {
+    try {
+      return await repeatedly(() => withClient(pool, use));
+    } catch (error) {
+      throw asStoreError(error, store);
+    }
+  };
+  const readOnly = <T>(use: (client: PoolClient) => Promise<T>): Promise<T> =>
+    run((client) => use(client).catch((error: unknown) => Promise.reject(ofNoChange(error))));
+  return {
+    read: (select) => readOnly((client) => select(sqlOf(client))),
+    snapshot: (select) => readOnly((client) => onSnapshot(client, select)),
+    write: (change) => run((client) => transaction(client, change)),
+    statement: (change) => run((client) => change(sqlOf(client))),
   };
 }
 

@@ -12,8 +12,8 @@ const REWRITE_MAX_BYTES = 64 * 2 ** 20;
 /** While a rewrite waits for others, everybody after them waits for it. */
 const PATIENCE_MS = 1_000;
 
-/** Every table that names an owner or holds what it said. */
-const TABLES = [
+/** Every table of the ledger that names an owner or holds what it said. */
+const TABLES_OF_LEDGER = [
   ...new Set([
     ...ERASING.flatMap(({ deletes }) => deletes.map(([table]) => table)),
     'lanes',
@@ -25,12 +25,12 @@ const TABLES = [
 ];
 
 /** Rewrites tables that rows were deleted from, so that none of them is left in a page; then the log may go on. */
-export async function compactDatabase({ read }: Transactions): Promise<Compaction> {
+export async function compactDatabase({ read }: Transactions, tables = TABLES_OF_LEDGER): Promise<Compaction> {
   return read(async (sql) => {
     await sql.run(`SET lock_timeout = ${PATIENCE_MS}`);
     try {
       const tooLarge: string[] = [];
-      for (const table of TABLES) if (!(await rewrite(sql, table))) tooLarge.push(table);
+      for (const table of tables) if (!(await rewrite(sql, table))) tooLarge.push(table);
       await checkpoint(sql);
       return { done: true, remains: [...tooLarge.map(leftIn), LOG] };
     } catch (error) {

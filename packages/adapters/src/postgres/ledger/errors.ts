@@ -60,42 +60,54 @@ export const ofConnection = (thrown: unknown): Error =>
     ? thrown
     : new LostConnectionError(reasonOf(thrown), { cause: thrown });
 
-/** Anything thrown on the way to the database, as the engine knows it. `place` has no password. */
-export function asLedgerError(thrown: unknown, place: string): Error {
+/** A database, and which of the stores it is. */
+export interface DatabaseStore {
+  /** Without a password. */
+  readonly place: string;
+  readonly holds: 'ledger' | 'index';
+}
+
+/** Anything thrown on the way to the database, as the engine knows it. */
+export function asStoreError(thrown: unknown, store: DatabaseStore): Error {
   if (thrown instanceof EngineError || thrown instanceof InvalidCursorError) return thrown;
-  if (thrown instanceof UnusedConnectionError) return asLedgerError(thrown.cause, place);
-  if (thrown instanceof DatabaseError) return ofCode(thrown, place);
-  if (thrown instanceof LostConnectionError) return unavailable(place, thrown.message, thrown.cause);
+  if (thrown instanceof UnusedConnectionError) return asStoreError(thrown.cause, store);
+  if (thrown instanceof DatabaseError) return ofCode(thrown, store);
+  if (thrown instanceof LostConnectionError) return unavailable(store, thrown.message, thrown.cause);
   return new EngineError(reasonOf(thrown), { code: 'internal', retryable: false, cause: thrown });
 }
 
-function ofCode(error: DatabaseError, place: string): EngineError {
+export const asLedgerError = (thrown: unknown, place: string): Error =>
+  asStoreError(thrown, { place, holds: 'ledger' });
+
+/** A table or a schema that is not there. */
+const MISSING = ['42P01', '3F000'];
+
+function ofCode(error: DatabaseError, store: DatabaseStore): EngineError {
+  const { place, holds } = store;
   const code = error.code ?? '';
-  if (code === TOO_MANY_CONNECTIONS) return unavailable(place, `${error.message}; ${FEWER_CONNECTIONS}`, error);
+  if (code === TOO_MANY_CONNECTIONS) return unavailable(store, `${error.message}; ${FEWER_CONNECTIONS}`, error);
   if (startsWithAny(code, REFUSALS)) {
     const text = `expected ${place} to accept the connection, got: ${error.message} (${code}); check DATABASE_URL and the privileges of its user`;
-    return new EngineError(text, { code: 'ledger_unavailable', retryable: false, cause: error });
+    return new EngineError(text, { code: `${holds}_unavailable`, retryable: false, cause: error });
+  }
+  if (holds === 'index' && MISSING.includes(code)) {
+    const text = `the index at ${place} is gone: ${error.message}; restart the processes, which make it again and fill it from the ledger`;
+    return new EngineError(text, { code: 'index_unavailable', retryable: true, cause: error });
   }
   if (startsWithAny(code, MISTAKES)) {
-    const text = `the ledger refused a row: ${error.message} (${code})`;
+    const text = `the ${holds} refused a row: ${error.message} (${code})`;
     return new EngineError(text, { code: 'internal', retryable: false, cause: error });
   }
-  return unavailable(place, `${error.message} (${code})`, error);
+  return unavailable(store, `${error.message} (${code})`, error);
 }
 
 /** The server cannot be used right now; the same call may succeed later. */
-function unavailable(place: string, reason: string, cause: unknown): EngineError {
-  if (reason.includes('after calling end')) {
-    return new EngineError('the ledger is closed', {
-      code: 'ledger_unavailable',
-      retryable: true,
-      countsAsTry: false,
-      cause,
-    });
-  }
+function unavailable({ place, holds }: DatabaseStore, reason: string, cause: unknown): EngineError {
+  const later = { code: `${holds}_unavailable`, retryable: true, countsAsTry: false, cause } as const;
+  if (reason.includes('after calling end')) return new EngineError(`the ${holds} is closed`, later);
   return new EngineError(
-    `expected the ledger at ${place} to answer, got: ${reason}; check that the server is running and can be reached from here`,
-    { code: 'ledger_unavailable', retryable: true, countsAsTry: false, cause },
+    `expected the ${holds} at ${place} to answer, got: ${reason}; check that the server is running and can be reached from here`,
+    later,
   );
 }
 

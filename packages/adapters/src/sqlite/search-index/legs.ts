@@ -45,7 +45,7 @@ export function cosinesOf(points: Seen, vector: Float32Array, readVectors: ReadV
 const ROUNDING = 1e-6;
 
 /** Every point that can reach what the last of the best reaches at least. */
-function mayBeBest(seen: Seen, { vector, limit }: Near): Seen {
+export function mayBeBest(seen: Seen, { vector, limit }: Near): Seen {
   if (seen.length <= limit) return seen;
   const question = unitOf(vector);
   const atMost = new Float64Array(seen.length);

@@ -47,6 +47,10 @@ export class StoredPoint implements Sighted {
     this.#at = at;
   }
 
+  /** All of it, as it lies in its segment. */
+  get record(): Uint8Array {
+    return this.#run.text.subarray(this.#at, this.#at + this.#word(WORD.bytes));
+  }
   get slot(): number {
     return this.#word(WORD.slot);
   }

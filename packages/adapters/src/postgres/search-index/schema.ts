@@ -1,0 +1,160 @@
+import type { IndexLane, IndexMarker, Shelf } from '@slowwave/engine';
+import { EngineError, TERMS_VERSION } from '@slowwave/engine/storing';
+import type { PoolClient } from 'pg';
+
+/** The vector space an index is opened for. */
+export interface IndexSpace {
+  readonly dimensions: number;
+  /** Names the space: vectors of two fingerprints are never compared. */
+  readonly fingerprint: string;
+}
+
+/** Goes up with every change of the tables below or of a record. There are no migrations: an index is rebuilt from the ledger. */
+const FORMAT = 1;
+
+/** What `points.live` is for a point that is withdrawn. */
+export const WITHDRAWN = 2;
+
+/**
+ * numbers          never given twice, not even after the index was cleared: whoever keeps an owner by its number never
+ *                  takes another one for it
+ * state            one row: what the index is made for, and by the number of an edition which owners are in it. A new index
+ *                  is built as the next edition, in the same tables, and takes over by a change of this row
+ * owners           one for each lane of an owner in an edition, and in it for each shelf
+ * owners.changes   grows with every write to the owner's points: who has read up to it has read everything
+ * owners.slots     how many were given to points; a point keeps its slot, and a slot is never given again
+ * owners.points    how many points there are, withdrawn ones left out
+ * points.live      1 what holds, 0 what once held, 2 withdrawn
+ * points.change    the owner's count when the point was last written
+ * points.record    the point as a question looks at it, see sqlite/search-index/record.ts; empty for withdrawn ones
+ * points.vector    32-bit floats, little end first; out of the way of who reads records alone
+ * points.payload   what a hit shows
+ */
+const TABLES = `
+CREATE SEQUENCE numbers;
+CREATE TABLE state (
+  single boolean PRIMARY KEY DEFAULT true CHECK (single),
+  format integer NOT NULL,
+  space text NOT NULL,
+  edition bigint NOT NULL,
+  marker text,
+  next_edition bigint,
+  rebuild text
+);
+CREATE TABLE owners (
+  number bigint PRIMARY KEY DEFAULT nextval('numbers'),
+  edition bigint NOT NULL,
+  tenant text COLLATE "C" NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  lane text COLLATE "C" NOT NULL,
+  shelf text COLLATE "C" NOT NULL,
+  changes bigint NOT NULL DEFAULT 0,
+  slots integer NOT NULL DEFAULT 0,
+  points integer NOT NULL DEFAULT 0,
+  UNIQUE (tenant, kind, id, lane, shelf, edition)
+);
+CREATE TABLE points (
+  owner bigint NOT NULL,
+  memory_id text COLLATE "C" NOT NULL,
+  version integer NOT NULL,
+  slot integer NOT NULL,
+  change bigint NOT NULL,
+  revision bigint NOT NULL,
+  live smallint NOT NULL,
+  record bytea NOT NULL,
+  vector bytea NOT NULL,
+  payload jsonb NOT NULL,
+  PRIMARY KEY (owner, memory_id, version)
+) WITH (toast_tuple_target = 2700);
+CREATE INDEX points_by_change ON points (owner, change);
+ALTER TABLE points ALTER record SET STORAGE EXTERNAL, ALTER vector SET STORAGE EXTERNAL;
+`;
+
+/** How a life of an owner is named in the tables: whoever comes by the same id after an erasure has another lane. */
+export const ownerKey = ({ tenant, owner, lane, shelf }: IndexLane & { readonly shelf: Shelf }) => ({
+  tenant,
+  kind: owner.kind,
+  id: owner.id,
+  lane,
+  shelf,
+});
+
+/** The row of an owner named like this, in the edition that is in use. */
+export const OWNER_NAMED =
+  'o.edition = s.edition AND o.tenant = @tenant AND o.kind = @kind AND o.id = @id AND o.lane = @lane AND o.shelf = @shelf';
+
+/** The space the points were written for, as one text; equal texts are the same space. */
+export const spaceText = ({ dimensions, fingerprint }: IndexSpace): string =>
+  JSON.stringify({ dimensions, fingerprint, terms: TERMS_VERSION });
+
+/** The row of the state, as it says of itself what it is. */
+export interface StateRow {
+  readonly space: string;
+  readonly marker: string | null;
+}
+
+/** Vectors and terms of two spaces are never mixed or compared. */
+export function requireSpace({ space: found }: Pick<StateRow, 'space'>, space: IndexSpace): void {
+  if (found === spaceText(space)) return;
+  throw new EngineError(
+    `expected the index in PostgreSQL to be for ${spaceText(space)}, got one for ${found}; ` +
+      'it must be rebuilt from the ledger, which a restart with these settings does',
+    { code: 'index_unavailable', retryable: true },
+  );
+}
+
+/** The marker of an index of another space is never null, for it is not empty, and never one that anybody believes. */
+export function markerOf({ space: found, marker }: StateRow, space: IndexSpace): IndexMarker | null {
+  const stored = marker === null ? null : (JSON.parse(marker) as IndexMarker);
+  return found === spaceText(space) ? stored : { ledgerId: stored?.ledgerId ?? 'unknown', fingerprint: found };
+}
+
+/** The lock under which one process at a time makes the tables: a number that only has to differ from other programs'. */
+const MAKING_LOCK = 1_402_718_296;
+
+/**
+ * Makes the tables where there are none. Those of an older format become empty ones, which are filled from the ledger. Safe when
+ * several processes open the index at once: one makes them, the others wait.
+ */
+export async function prepareIndex(client: PoolClient, schema: string, space: IndexSpace): Promise<void> {
+  if ((await formatOf(client, schema)) === FORMAT) return;
+  await client.query('BEGIN');
+  try {
+    await client.query(`SELECT pg_advisory_xact_lock(${MAKING_LOCK})`);
+    const format = await formatOf(client, schema); // again: another process may have made them meanwhile
+    if (format !== FORMAT) {
+      await client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE; CREATE SCHEMA ${schema}; ${TABLES}`);
+      const state = "INSERT INTO state (format, space, edition) VALUES ($1, $2, nextval('numbers'))";
+      await client.query(state, [FORMAT, spaceText(space)]);
+    }
+    await client.query('COMMIT');
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => {}); // a lost connection has rolled back by itself
+    throw error;
+  }
+}
+
+/** 0: there are no tables. Whoever else made a schema of this name keeps it. */
+async function formatOf(client: PoolClient, schema: string): Promise<number> {
+  const { rows: made } = await client.query(
+    `SELECT to_regclass('${schema}.state') IS NOT NULL AS ours, EXISTS (
+      SELECT 1 FROM pg_class WHERE relnamespace = to_regnamespace('${schema}')) AS taken`,
+  );
+  if (made[0]?.ours !== 1) {
+    if (made[0]?.taken !== 1) return 0;
+    throw unusable(`expected the schema ${schema} to be a search index or empty, got tables of another program`);
+  }
+  const { rows } = await client.query('SELECT format FROM state');
+  const format = Number(rows[0]?.format ?? 0);
+  if (format <= FORMAT) return format;
+  throw unusable(
+    `the index in the schema ${schema} has format ${format}, but this release only supports formats up to ${FORMAT}`,
+  );
+}
+
+const unusable = (problem: string): EngineError =>
+  new EngineError(`${problem}; stop all processes and drop the schema: the index is rebuilt from the ledger`, {
+    code: 'index_unavailable',
+    retryable: false,
+  });

@@ -53,7 +53,26 @@ const compose = z.strictObject({
   volumes: z.record(z.string(), z.null()),
 });
 
+/** What a file that is laid over another may say. */
+const parts = z.strictObject({ services: z.record(z.string(), service.partial()) });
+
 export type Compose = z.infer<typeof compose>;
+
+/** docker-compose.yml with another file laid over it, service by service, as `docker compose -f … -f …` does with these words. */
+export async function readComposeWith(path: string): Promise<Compose> {
+  const [document] = await yamlOf(path);
+  const over = parts.parse(withoutFragments(document));
+  const base = await readCompose();
+  const services = Object.entries(over.services).map(([name, part]) => {
+    const { environment, depends_on, ...service } = base.services[name] ?? {};
+    const merged = {
+      environment: { ...environment, ...part.environment },
+      depends_on: { ...depends_on, ...part.depends_on },
+    };
+    return [name, { ...service, ...part, ...merged }];
+  });
+  return parseCompose({ ...base, services: { ...base.services, ...Object.fromEntries(services) } });
+}
 
 /** docker-compose.yml as it is read; throws where it is not written as Compose reads it. */
 export async function readCompose(): Promise<Compose> {
@@ -63,6 +82,10 @@ export async function readCompose(): Promise<Compose> {
 
 /** Fragments under `x-…` are only there to be merged in. */
 export function parseCompose(document: unknown): Compose {
+  return compose.parse(withoutFragments(document));
+}
+
+function withoutFragments(document: unknown): Record<string, unknown> {
   const entries = Object.entries(z.record(z.string(), z.unknown()).parse(document));
-  return compose.parse(Object.fromEntries(entries.filter(([key]) => !key.startsWith('x-'))));
+  return Object.fromEntries(entries.filter(([key]) => !key.startsWith('x-')));
 }

@@ -1,7 +1,7 @@
 import { join, normalize } from 'node:path';
-import { ENVIRONMENT } from '@slowwave/adapters/config';
+import { ENVIRONMENT, readServiceConfig } from '@slowwave/adapters/config';
 import { expect, test } from 'vitest';
-import { parseCompose, readCompose, type Service } from './compose-file.ts';
+import { parseCompose, readCompose, readComposeWith, type Service } from './compose-file.ts';
 import { PINNED, programs, stopSeconds, textOf } from './files.ts';
 
 const compose = await readCompose();
@@ -59,6 +59,26 @@ test('with a password the ledger is the PostgreSQL of the profile scale, which c
   expect(ledger).toBe(`$\{DATABASE_URL:-$\{POSTGRES_PASSWORD:+${url}}}`);
   expect(environment.POSTGRES_PASSWORD).toBe(`$\{POSTGRES_PASSWORD:-}`);
   expect(entrypoint.at(-1)).toContain('$${POSTGRES_PASSWORD:?');
+});
+
+test('on PostgreSQL alone every program keeps everything there, within the connections that the server allows', async () => {
+  const alone = await readComposeWith('infra/docker/postgres-alone.yml');
+  expect(['redis', 'qdrant'].map((name) => alone.services[name]?.profiles)).toEqual([['never'], ['never']]);
+  const own = Object.entries(alone.services).filter(([, { image }]) => image.startsWith('slowwave:'));
+  let connections = 0;
+  for (const [name, { environment = {}, depends_on = {}, deploy }] of own) {
+    const [, each] =
+      /^\$\{SLOWWAVE_DATABASE_CONNECTIONS:-(\d+)\}$/.exec(environment.SLOWWAVE_DATABASE_CONNECTIONS ?? '') ?? [];
+    connections += Number(each) * (deploy?.replicas ?? 1);
+    const { REDIS_URL, QDRANT_URL, SLOWWAVE_INDEX } = environment;
+    const settings = { REDIS_URL, QDRANT_URL, SLOWWAVE_INDEX, DATABASE_URL: 'postgres://postgres/slowwave' };
+    const config = readServiceConfig(7_070, { queue: true }, settings);
+    expect(config, name).toMatchObject({ redisUrl: null, qdrant: null, indexInDatabase: true });
+    expect(depends_on.postgres, name).toEqual({ condition: 'service_healthy', required: true });
+    expect([depends_on.redis?.required, depends_on.qdrant?.required], name).toEqual([false, false]);
+  }
+  expect(own).toHaveLength(5);
+  expect(connections).toBeLessThanOrEqual(100 - 3);
 });
 
 test('the profile scale adds PostgreSQL and workers that wait for it, and nothing else', () => {

@@ -12,7 +12,7 @@ import {
   WITHIN,
   WITHIN_MS,
 } from '../test/moved-index.ts';
-import { fourProcesses, type OpenSetup, type Setup, standalone } from '../test/setups.ts';
+import { fourProcesses, fourProcessesOnPostgres, type OpenSetup, type Setup, standalone } from '../test/setups.ts';
 
 /** Two pages of the walk, and three calls of the embedder for each. */
 const MEMORIES = 60;
@@ -30,6 +30,7 @@ async function open(way: OpenSetup): Promise<MovedIndex> {
 describe.each([
   ['one process', standalone],
   ['four processes', fourProcesses],
+  ['four processes on PostgreSQL alone', fourProcessesOnPostgres],
 ])('an index that is moved to another embedder, by %s', (_, way) => {
   it(
     'finds no less at any time under load, embeds each text once, and goes back and forth without embedding',

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, found, get, post, quiet, said } from './client.ts';
-import { fourProcesses, type Setup, standalone, standaloneOnPostgres } from './setups.ts';
+import { fourProcesses, fourProcessesOnPostgres, type Setup, standalone } from './setups.ts';
 
 const MARKER = 'Xyzzy';
 const USER = `${MARKER}-user`;
@@ -60,8 +60,8 @@ describe('a user who is erased, in one process', { timeout: 120_000 }, () => {
 
 describe.each([
   ['one process', standalone],
-  ['one process on PostgreSQL', standaloneOnPostgres],
   ['four processes', fourProcesses],
+  ['four processes on PostgreSQL alone', fourProcessesOnPostgres],
 ])('a user who is erased and back at once, in %s', { timeout: 120_000 }, (_name, open) => {
   let setup: Setup;
 

@@ -43,23 +43,21 @@ export const standaloneOnPostgres: OpenSetup = async (env = {}) =>
   open(env, { standalone: ['ingest', 'search', 'console'] }, { DATABASE_URL: await startPostgres() });
 
 /** Four processes on one ledger and Redis. */
-export const fourProcesses: OpenSetup = async (env = {}) =>
-  open(
-    env,
-    { ingest: ['ingest'], worker: [], search: ['search'], console: ['console'] },
-    { REDIS_URL: await startRedis() },
-  );
+export const fourProcesses: OpenSetup = async (env = {}) => open(env, FOUR, { REDIS_URL: await startRedis() });
+
+/** Four processes with ledger, queue and index on one PostgreSQL, and nothing else. */
+export const fourProcessesOnPostgres: OpenSetup = async (env = {}) =>
+  open({ SLOWWAVE_INDEX: 'postgres', ...env }, FOUR, { DATABASE_URL: await startPostgres() });
 
 /** A server of a setup, by the setting that names it. */
 type Servers = Readonly<Record<string, { readonly url: string; stop(): Promise<void> }>>;
 
 type Role = 'ingest' | 'search' | 'console';
+type Apps = Readonly<Partial<Record<Program, readonly Role[]>>>;
 
-async function open(
-  env: Readonly<Record<string, string>>,
-  apps: Readonly<Partial<Record<Program, readonly Role[]>>>,
-  servers: Servers,
-): Promise<Setup> {
+const FOUR: Apps = { ingest: ['ingest'], worker: [], search: ['search'], console: ['console'] };
+
+async function open(env: Readonly<Record<string, string>>, apps: Apps, servers: Servers): Promise<Setup> {
   const folder: TempDir = await tempDir();
   const programs = Object.keys(apps) as Program[];
   const ports = new Map<Program, number>();

@@ -1,4 +1,4 @@
-import { standaloneOnPostgres } from './setups.ts';
+import { fourProcessesOnPostgres } from './setups.ts';
 import { describeWay } from './way-of-a-batch.ts';
 
-describeWay('in one process on PostgreSQL', standaloneOnPostgres);
+describeWay('in four processes on PostgreSQL alone', fourProcessesOnPostgres);

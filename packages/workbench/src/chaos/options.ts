@@ -26,8 +26,8 @@ that events replay to what holds, that graphs are what was said, and that the in
 
 Options:
   --mode MODE       sqlite (ingest, two workers, search and console on Redis), postgres (the same on PostgreSQL with
-                    --qdrant-url, else everything in one process on PostgreSQL and Redis), embedded (one process,
-                    nothing else), or all, one after the other (all).
+                    --qdrant-url, else everything in one process on PostgreSQL and Redis), postgres-alone (five processes
+                    with ledger, queue and index in PostgreSQL), embedded (one process, nothing else), or all, one after the other (all).
   --faults N        How many faults each mode gets (${DEFAULTS.faults}).
   --minutes M       Stop a mode after this long, even with fewer faults (${DEFAULTS.minutes}).
   --seed N          Which faults, and when; printed with the result (any).

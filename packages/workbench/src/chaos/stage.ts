@@ -6,8 +6,8 @@ import { type Provider, startProvider } from './provider.ts';
 import { openQueueServer, type QueueServer } from './queue-server.ts';
 import type { Random } from './random.ts';
 
-export type Mode = 'sqlite' | 'postgres' | 'embedded';
-export const MODES: readonly Mode[] = ['sqlite', 'postgres', 'embedded'];
+export type Mode = 'sqlite' | 'postgres' | 'postgres-alone' | 'embedded';
+export const MODES: readonly Mode[] = ['sqlite', 'postgres', 'postgres-alone', 'embedded'];
 
 /** The product running in one of its forms, with everything around it that can fail. */
 export interface Stage {
@@ -19,12 +19,12 @@ export interface Stage {
   readonly readers: readonly Member[];
   readonly urls: Readonly<Record<'ingest' | 'search' | 'console', string>>;
   readonly provider: Provider;
-  /** null: in process. */
+  /** null: in process, or in PostgreSQL. */
   readonly queue: QueueServer | null;
   /** null: a file. */
   readonly postgres: TestPostgres | null;
   readonly dataDir: string;
-  /** The index on a server; null: a file. */
+  /** The index on a Qdrant; null: it is a file, or in PostgreSQL. */
   readonly qdrant: { readonly url: string; readonly name: string } | null;
   /** How long a worker may be silent. */
   readonly takeOverMs: number;
@@ -66,16 +66,18 @@ export async function openStage({ mode, random, qdrantUrl }: StageOptions): Prom
   const sweep = (): void => rmSync(folder.path, { recursive: true, force: true, maxRetries: 3 });
   process.once('exit', sweep);
   const dataDir = join(folder.path, 'data');
-  const queue = mode === 'embedded' ? null : await openQueueServer();
-  const postgres = mode === 'postgres' ? await startPostgres() : null;
-  const qdrant = postgres === null || qdrantUrl === null ? null : { url: qdrantUrl, name: `chaos-${process.pid}` };
-  const programs: Programs = mode === 'sqlite' || qdrant !== null ? FLEET : ALONE;
+  const isAlone = mode === 'postgres-alone';
+  const queue = mode === 'embedded' || isAlone ? null : await openQueueServer();
+  const postgres = mode === 'postgres' || isAlone ? await startPostgres() : null;
+  const qdrant = mode !== 'postgres' || qdrantUrl === null ? null : { url: qdrantUrl, name: `chaos-${process.pid}` };
+  const programs: Programs = mode === 'sqlite' || isAlone || qdrant !== null ? FLEET : ALONE;
   const provider = await startProvider(Object.keys(programs), random.fork('model'));
   const shared = {
     ...SETTINGS,
     SLOWWAVE_DATA_DIR: dataDir,
     ...(queue !== null && { REDIS_URL: queue.url }),
     ...(postgres !== null && { DATABASE_URL: postgres.url }),
+    ...(isAlone && { SLOWWAVE_INDEX: 'postgres' }),
     ...(qdrant !== null && { QDRANT_URL: qdrant.url, SLOWWAVE_QDRANT_INDEX: qdrant.name }),
   };
   const members = await Promise.all(

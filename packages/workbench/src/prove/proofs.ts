@@ -242,6 +242,7 @@ export const PROOFS: readonly Proof[] = [
   chaos('embedded', 'one process and nothing else'),
   chaos('sqlite', 'five processes on one ledger file and Redis'),
   chaos('postgres', 'one process on PostgreSQL and Redis'),
+  chaos('postgres-alone', 'five processes on PostgreSQL alone'),
   fleet,
   calls,
   bill,

@@ -42,6 +42,7 @@ export interface Guest {
   check(stage: Stage): Promise<readonly Finding[]>;
 }
 
-export const EVERYWHERE: readonly Mode[] = ['sqlite', 'postgres', 'embedded'];
+export const EVERYWHERE: readonly Mode[] = ['sqlite', 'postgres', 'postgres-alone', 'embedded'];
 export const ON_REDIS: readonly Mode[] = ['sqlite', 'postgres'];
+export const ON_POSTGRES: readonly Mode[] = ['postgres', 'postgres-alone'];
 export const ON_FILES: readonly Mode[] = ['sqlite', 'embedded'];

@@ -5,11 +5,12 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import type { TestPostgres } from '@slowwave/testkit';
 import { attempt } from '../api.ts';
 import type { Member } from '../member.ts';
 import type { Random } from '../random.ts';
 import { dropIndex, type Stage } from '../stage.ts';
-import { EVERYWHERE, type Fault, ON_FILES, ON_REDIS } from './fault.ts';
+import { EVERYWHERE, type Fault, ON_FILES, ON_POSTGRES, ON_REDIS } from './fault.ts';
 import { folderVanished } from './folder.ts';
 
 const run = promisify(execFile);
@@ -89,18 +90,24 @@ const orphaned: Fault = {
   },
 };
 
-/** The file, or the collection, is gone when the processes come back. */
+/** The file, the collection, or the schema is gone when the processes come back. */
 const indexWiped: Fault = {
   kind: 'index wiped',
   modes: EVERYWHERE,
   interrupts: true,
-  run: async ({ readers, dataDir, qdrant }) => {
+  run: async ({ readers, dataDir, qdrant, postgres }) => {
     for (const reader of readers) await reader.halt();
     if (qdrant !== null) await dropIndex(qdrant);
+    if (postgres !== null) await dropSchema(postgres);
     for await (const file of glob(join(dataDir, 'index.db*'))) await rm(file, { force: true });
     await Promise.all(readers.map((reader) => reader.release()));
   },
 };
+
+/** While another fault has the server down, it stays. */
+async function dropSchema({ url }: TestPostgres): Promise<void> {
+  await run('psql', [url, '-c', 'DROP SCHEMA IF EXISTS slowwave_index CASCADE']).catch(() => {});
+}
 
 /** Another process has begun to write, and takes its time. */
 const ledgerBusy: Fault = {
@@ -180,7 +187,7 @@ async function limitFiles(pid: number | null, size: string): Promise<void> {
 
 const ledgerKilled: Fault = {
   kind: 'PostgreSQL killed',
-  modes: ['postgres'],
+  modes: ON_POSTGRES,
   interrupts: true,
   run: async ({ postgres }, random) => {
     await postgres?.halt();

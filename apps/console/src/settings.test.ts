@@ -30,6 +30,7 @@ const DEFAULTS = {
     share_of_budget: 0.15,
     acts: { age: true, merge: true, contradictions: true, fade: true, patterns: false, skills: true, runs: true },
     limits: { calls: 20, tokens: 50_000, operations: 50, share: 0.3 },
+    agents: false,
   },
 };
 
@@ -61,6 +62,7 @@ const CHOSEN = {
     share_of_budget: 0.2,
     acts: { age: true, merge: false, contradictions: true, fade: false, patterns: true, skills: false, runs: true },
     limits: { calls: 5, tokens: 9_000, operations: 7, share: 0.5 },
+    agents: true,
   },
 };
 

@@ -180,13 +180,22 @@ export const settingsFrom = (body: PutSettings): TenantSettings => {
   };
 };
 
-const sleepView = ({ mode, idleHours, window, shareOfBudget, acts, limits }: SleepSettings): SettingsView['sleep'] => ({
+const sleepView = ({
+  mode,
+  idleHours,
+  window,
+  shareOfBudget,
+  acts,
+  limits,
+  agents,
+}: SleepSettings): SettingsView['sleep'] => ({
   mode,
   idle_hours: idleHours,
   window,
   share_of_budget: shareOfBudget,
   acts: { ...acts },
   limits: { ...limits },
+  agents,
 });
 
 const sleepFrom = ({ idle_hours, share_of_budget, ...sleep }: PutSettings['sleep']): SleepSettings => ({

@@ -87,6 +87,9 @@ function following(current: () => Ledger): Ledger {
     get receipts() {
       return current().receipts;
     },
+    get topics() {
+      return current().topics;
+    },
     get trail() {
       return current().trail;
     },

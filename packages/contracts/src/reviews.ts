@@ -22,7 +22,9 @@ export const ReviewView = ScopeView.extend({
       source_ids: z.array(z.string()),
     })
     .nullable()
-    .describe('null: no fact asked for it, but a very negative rating of the memory.'),
+    .describe(
+      'null: no fact asked for it, but a very negative rating of the memory, or what most users of the agent talk about.',
+    ),
   forgotten: z
     .literal(true)
     .optional()
@@ -30,14 +32,16 @@ export const ReviewView = ScopeView.extend({
   consolidation_id: z
     .string()
     .nullable()
-    .describe('The consolidation that proposed it; its plan shows the reasoning. null: a rating proposed it.'),
+    .describe(
+      'The consolidation that proposed it; its plan shows the reasoning. null: a rating proposed it, or nights that counted what users of the agent talk about.',
+    ),
   said_at: z.string(),
   valid_from: z.string(),
   note: z
     .string()
     .nullable()
     .describe(
-      'Why it is stale: the memory it would change is gone or can no longer be changed, or the rating was taken back.',
+      'Why it is stale: the memory it would change is gone or can no longer be changed, the rating was taken back, or fewer than 20 users of the agent are left of whom it is known.',
     ),
   created_at: z.string(),
   settled_at: z.string().nullable(),

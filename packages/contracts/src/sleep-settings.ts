@@ -69,6 +69,13 @@ export const SleepBody = z
       })
       .prefault({})
       .describe('Per user and night.'),
+    agents: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Count which categories most users of an agent have memories in, and propose it for the memory of the agent: a review ' +
+          'opens from 20 users on. Nothing that users said is counted or shown.',
+      ),
   })
   .meta({ id: 'Sleep', description: 'What is done with memories while their user is away, see docs/sleep.md.' });
 
@@ -92,4 +99,5 @@ export const SleepView = z.object({
     operations: z.number().int(),
     share: z.number(),
   }),
+  agents: z.boolean(),
 });

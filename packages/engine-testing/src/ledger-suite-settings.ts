@@ -30,6 +30,7 @@ const CHOSEN: TenantSettings = {
     shareOfBudget: 0.1,
     acts: { age: true, merge: false, contradictions: true, fade: false, patterns: true, skills: false, runs: false },
     limits: { calls: 3, tokens: 1_000, operations: 7, share: 0.5 },
+    agents: true,
   },
 };
 

@@ -52,6 +52,7 @@ import { describeSummaries } from './ledger-suite-summaries.ts';
 import { describeTaskStates } from './ledger-suite-task-states.ts';
 import { describeTenants } from './ledger-suite-tenants.ts';
 import { describeThoughts } from './ledger-suite-thoughts.ts';
+import { describeTopics } from './ledger-suite-topics.ts';
 import { describeTrail } from './ledger-suite-trail.ts';
 import { describeUndoneAgain } from './ledger-suite-undone-again.ts';
 import { describeUndos } from './ledger-suite-undos.ts';
@@ -120,6 +121,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeGraphUndos(bench);
     describeGraphIndex(bench);
     describeGraphWalks(bench);
+    describeTopics(bench);
     describeTrail(bench);
     describeReceipts(bench);
     describeReceiptsOfRelations(bench);

@@ -5,6 +5,7 @@ import { takeReceipts } from './memory-ledger-receipts.ts';
 import { change, rowOf, type State } from './memory-ledger-state.ts';
 import { takeCases } from './memory-ledger-suites.ts';
 import { takeTaskStates } from './memory-ledger-task-states.ts';
+import { forgetTopics } from './memory-ledger-topics.ts';
 import { findLane } from './memory-ledger-turns.ts';
 import { forgetInWebhooks, takeDeliveries } from './memory-ledger-webhooks.ts';
 
@@ -33,6 +34,7 @@ function request(state: State, of: { tenant: TenantId; owner: Owner }, { id, own
     endLinks(state, { tenant, userId: owner.id });
     forgetInWebhooks(state, tenant, owner.id);
   }
+  forgetTopics(state, { tenant, ownerHash, agentId: owner.kind === 'agent' ? owner.id : null }, now);
   const lane = findLane(state, tenant, owner);
   const before = [...state.erasures.values()].find(
     (erasure) => erasure.tenant === tenant && erasure.ownerHash === ownerHash && erasure.state !== 'erased',
@@ -76,6 +78,7 @@ const TAKES = {
   memories: takeMemories,
   consolidations: takeConsolidations,
   batches: takeBatches,
+  reviews: takeReviews,
   vectors: takeVectors,
   undos: takeUndos,
   task_states: takeTaskStates,
@@ -125,6 +128,10 @@ function takeConsolidations(state: State, lane: LaneId, limit: number): number {
   }
   for (const [id, review] of state.reviews) if (gone.has(review.consolidationId ?? '')) state.reviews.delete(id);
   return gone.size;
+}
+
+function takeReviews(state: State, lane: LaneId, limit: number): number {
+  return takeOf(state.reviews, lane, limit);
 }
 
 function takeBatches(state: State, lane: LaneId, limit: number): number {

@@ -52,6 +52,7 @@ import type {
   WishToForget,
 } from '@slowwave/engine';
 import { emptyGraph, type GraphRows } from './memory-ledger-graph-rows.ts';
+import type { TopicRow } from './memory-ledger-topics.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -250,6 +251,7 @@ export interface State {
   readonly canaryLanes: Map<string, CanaryLaneRow>;
   readonly nights: Map<string, NightRow>;
   readonly sleeps: Map<LaneId, SleepRow>;
+  readonly topics: TopicRow[];
   readonly settings: Map<TenantId, TenantSettings>;
   readonly ceilings: Map<TenantId, Ceilings>;
   readonly economies: Map<TenantId, Economy>;
@@ -316,6 +318,7 @@ export function emptyState(tools: Tools): State {
     canaryLanes: new Map(),
     nights: new Map(),
     sleeps: new Map(),
+    topics: [],
     settings: new Map(),
     ceilings: new Map(),
     economies: new Map(),

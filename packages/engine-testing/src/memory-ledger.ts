@@ -28,6 +28,7 @@ import { memorySuites } from './memory-ledger-suites.ts';
 import { memorySummaries } from './memory-ledger-summaries.ts';
 import { memoryTaskStates } from './memory-ledger-task-states.ts';
 import { memoryThoughts } from './memory-ledger-thoughts.ts';
+import { memoryTopics } from './memory-ledger-topics.ts';
 import { memoryTrail } from './memory-ledger-trail.ts';
 import { memoryUndos } from './memory-ledger-undos.ts';
 import { memoryUsage } from './memory-ledger-usage.ts';
@@ -68,6 +69,7 @@ export function createMemoryLedger({ tools }: { tools: Tools }): Ledger {
     erasures: memoryErasures(state),
     webhooks: memoryWebhooks(state),
     graph: memoryGraph(state),
+    topics: memoryTopics(state),
     trail: memoryTrail(state),
     receipts: memoryReceipts(state),
     usage: memoryUsage(state),

@@ -251,6 +251,7 @@ export type * from './ports/ledger/summaries.ts';
 export type * from './ports/ledger/task-states.ts';
 export { TASK_VERSIONS_KEPT } from './ports/ledger/task-states.ts';
 export type * from './ports/ledger/thoughts.ts';
+export { TOPIC_OWNERS, type Topic, type TopicCount, type TopicStore } from './ports/ledger/topics.ts';
 export type * from './ports/ledger/trail.ts';
 export { FIRST_FAILED_STATUS, outcomeOf, REFUSED_STATUSES } from './ports/ledger/trail.ts';
 export type * from './ports/ledger/usage.ts';

@@ -89,6 +89,8 @@ export interface HeldOperation {
   readonly sourceIds: readonly string[];
   /** Of DELETE alone: a user asked to have it forgotten. */
   readonly forgets?: true;
+  /** What many users of an agent have in common, in its lane. Missing: it is about what somebody said. */
+  readonly topic?: string;
   /** Facts of the same plan that only repeat what it says: they confirm it once it is approved. Missing: none. */
   readonly repeats?: readonly HeldRepeat[];
 }

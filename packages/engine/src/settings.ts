@@ -134,6 +134,8 @@ export interface SleepSettings {
   readonly shareOfBudget: number;
   readonly acts: Readonly<Record<SleepAct, boolean>>;
   readonly limits: SleepLimits;
+  /** Whether it is counted what users of an agent have in common, and proposed to a person for the memory of the agent. */
+  readonly agents: boolean;
 }
 
 /** Of one owner and night. */
@@ -183,6 +185,8 @@ export const DEFAULT_SETTINGS: TenantSettings = {
     // What nobody said is concluded only where somebody wants it.
     acts: { age: true, merge: true, contradictions: true, fade: true, patterns: false, skills: true, runs: true },
     limits: { calls: 20, tokens: 50_000, operations: 50, share: 0.3 },
+    // What agents learn over users is a matter of policy.
+    agents: false,
   },
 };
 

@@ -49,6 +49,7 @@ export { CLOCK_AHEAD_MS, CLOCK_NOTED_MS } from './ports/ledger/lanes.ts';
 export { LEFT_MAX } from './ports/ledger/outbox.ts';
 export { InvalidCursorError } from './ports/ledger/page.ts';
 export { TASK_VERSIONS_KEPT } from './ports/ledger/task-states.ts';
+export { TOPIC_OWNERS } from './ports/ledger/topics.ts';
 export { FIRST_FAILED_STATUS, REFUSED_STATUSES } from './ports/ledger/trail.ts';
 export { needsCalls } from './ports/ledger/usage.ts';
 export { SHELVES, shownPart } from './ports/search-index.ts';

@@ -2892,7 +2892,7 @@ export type Review = {
   readonly before: string | null;
   readonly after: string | null;
   readonly reason: string;
-  /** null: no fact asked for it, but a very negative rating of the memory. */
+  /** null: no fact asked for it, but a very negative rating of the memory, or what most users of the agent talk about. */
   readonly fact: {
     readonly id: string;
     readonly text: string | null;
@@ -2901,11 +2901,11 @@ export type Review = {
   } | null;
   /** The memory is forgotten: before, after and the text and quote of the fact are null. */
   readonly forgotten?: true | undefined;
-  /** The consolidation that proposed it; its plan shows the reasoning. null: a rating proposed it. */
+  /** The consolidation that proposed it; its plan shows the reasoning. null: a rating proposed it, or nights that counted what users of the agent talk about. */
   readonly consolidation_id: string | null;
   readonly said_at: string;
   readonly valid_from: string;
-  /** Why it is stale: the memory it would change is gone or can no longer be changed, or the rating was taken back. */
+  /** Why it is stale: the memory it would change is gone or can no longer be changed, the rating was taken back, or fewer than 20 users of the agent are left of whom it is known. */
   readonly note: string | null;
   readonly created_at: string;
   readonly settled_at: string | null;
@@ -3142,6 +3142,7 @@ export type Settings = {
       readonly operations: number;
       readonly share: number;
     };
+    readonly agents: boolean;
   };
 };
 
@@ -3157,7 +3158,7 @@ export type Sleep = {
     readonly to: string;
     readonly timezone: string;
   } | null | undefined;
-  /** How much of budgets.tokens_per_day all nights together may use. Without that budget, no limit. */
+  /** How much of budgets.tokens_per_day all nights together may use, and of what the consolidations of a user used in 30 days the nights of that user: at least a fifth of limits.tokens. */
   readonly share_of_budget?: number | undefined;
   readonly acts?: {
     /** Rephrase dated plans once their date has passed. No model. */
@@ -3183,6 +3184,8 @@ export type Sleep = {
     /** Nights that would change a larger share of the memories wait for approval; 5 memories are always allowed. */
     readonly share?: number | undefined;
   } | undefined;
+  /** Count which categories most users of an agent have memories in, and propose it for the memory of the agent: a review opens from 20 users on. Nothing that users said is counted or shown. */
+  readonly agents?: boolean | undefined;
 };
 
 export type Source = {

@@ -4,6 +4,7 @@ import { endLinks, forgetUserInKeys } from './keys.ts';
 import { lockOwner } from './lanes.ts';
 import type { ColumnsOf } from './rows/columns.ts';
 import { all, allAs, firstAs, idsOf, run, type Script } from './script.ts';
+import { forgetTopics } from './topics.ts';
 import { lockLane, standingLanes } from './turn.ts';
 import { count } from './usage.ts';
 import { forgetUserInWebhooks } from './webhooks.ts';
@@ -23,6 +24,7 @@ const scripted = storeOf<Omit<ErasureStore, 'compact'>>('erasures', {
       yield* endLinks({ tenant, userId: ownerId });
       yield* forgetUserInWebhooks(tenant, ownerId);
     }
+    yield* forgetTopics({ tenant, ownerHash, agentId: kind === 'agent' ? ownerId : null }, now);
     const lane = yield* lockOwner({ tenant, owner });
     const before = lane === null ? yield* firstAs(erasureFrom, SELECT_UNFINISHED, { tenant, ownerHash }) : null;
     if (before !== null) return before;
@@ -229,6 +231,7 @@ export const ERASING: readonly Erasing[] = [
       ['batches', 'id IN :ids'],
     ],
   },
+  { pick: pick('reviews'), deletes: [['reviews', 'id IN :ids']] },
   { pick: pickPlaces('vectors'), deletes: [['vectors', AT_PLACES]] },
   { pick: pickPlaces('usage'), deletes: [['usage', AT_PLACES]] },
   { pick: pickWho('uses'), deletes: [['uses', OF_WHO]] },
@@ -260,6 +263,7 @@ export const KEPT = [
   'api_keys',
   'links',
   'webhooks',
+  'topics',
   'trail',
 ] as const;
 

@@ -126,6 +126,7 @@ export function* openHeld(
     consolidation_id: consolidationId,
     memory_id: operation.memoryId,
     operation: JSON.stringify(operation),
+    topic: operation.topic ?? null,
     state: 'pending',
     created_at: now,
   }));

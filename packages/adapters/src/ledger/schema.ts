@@ -266,6 +266,8 @@ CREATE TABLE reviews (
   consolidation_id text COLLATE "C" REFERENCES consolidations (id),
   memory_id text COLLATE "C" NOT NULL,
   operation jsonb UNNOTED NOT NULL,
+  -- What so many users of the agent whose lane it is have in common; null: it is about what somebody said.
+  topic text,
   state text NOT NULL CHECK (state IN ('pending', 'approved', 'rejected', 'stale')),
   note text UNNOTED,
   created_at bigint NOT NULL,
@@ -277,6 +279,17 @@ CREATE INDEX reviews_of_lane ON reviews (lane, created_at, id);
 CREATE INDEX reviews_of_scope ON reviews (scope);
 CREATE INDEX reviews_of_consolidation ON reviews (consolidation_id);
 CREATE INDEX reviews_of_memory ON reviews (memory_id, created_at, id);
+CREATE INDEX reviews_of_topic ON reviews (tenant, lane, topic) WHERE topic IS NOT NULL;
+
+-- What the memories of users are about that stand under an agent: categories, by the hash of the owner. Nothing else of them is known here.
+CREATE TABLE topics (
+  tenant text COLLATE "C" NOT NULL,
+  agent_id text COLLATE "C" NOT NULL,
+  topic text COLLATE "C" NOT NULL,
+  owner_hash text COLLATE "C" NOT NULL,
+  PRIMARY KEY (tenant, agent_id, topic, owner_hash)
+);
+CREATE INDEX topics_of_owner ON topics (tenant, owner_hash);
 
 -- Memories
 

@@ -30,6 +30,7 @@ import { suiteStore } from './suites.ts';
 import { summaryStore } from './summaries.ts';
 import { taskStateStore } from './task-states.ts';
 import { thoughtStore } from './thoughts.ts';
+import { topicStore } from './topics.ts';
 import { trailStore } from './trail.ts';
 import { undoStore } from './undos.ts';
 import { usageStore } from './usage.ts';
@@ -81,6 +82,7 @@ export const storesOf = (access: Access, { append, around, compact, filtering, n
     summaries: summaryStore(access),
     taskStates: taskStateStore(access),
     thoughts: thoughtStore(access),
+    topics: topicStore(access),
     trail: trailStore(access),
     undos: undoStore(access),
     usage: usageStore(access),

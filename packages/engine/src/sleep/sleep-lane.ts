@@ -11,6 +11,7 @@ import type { Cancellation } from '../ports/tools.ts';
 import type { TenantSettings } from '../settings.ts';
 import { failureOf } from '../views/views.ts';
 import type { LaneId, Millis } from '../words.ts';
+import { learnOver } from './agents.ts';
 import { isNight } from './hours.ts';
 import { planNight } from './plan-night.ts';
 import { changesOf, projectNight } from './settle.ts';
@@ -124,6 +125,7 @@ async function ended(
 async function sleep(given: SleepDeps, { night, terms }: Sleeping, cancel: Cancellation): Promise<NightOutcome> {
   const deps = forStep(asleep(given, night), 'decide', terms.rules);
   const asking = { deps, turn: turnOf(night), cancel };
+  await learnOver(deps, { night, rules: terms.rules });
   let plan = night.plan ?? (await think({ night, terms, round: 1 }));
   for (let overtaken = 0; overtaken < OVERTAKEN_MAX; overtaken += 1) {
     const outcome = await settle(deps, { night, plan, rules: terms.rules });

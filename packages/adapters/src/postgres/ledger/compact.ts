@@ -20,6 +20,7 @@ const TABLES_OF_LEDGER = [
     'erasures',
     'replays',
     'api_keys',
+    'topics',
     'trail',
   ]),
 ];

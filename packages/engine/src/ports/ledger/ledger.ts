@@ -21,6 +21,7 @@ import type { SuiteStore } from './suites.ts';
 import type { PresentStore, SummaryStore } from './summaries.ts';
 import type { TaskStateStore } from './task-states.ts';
 import type { ThoughtStore } from './thoughts.ts';
+import type { TopicStore } from './topics.ts';
 import type { TrailStore } from './trail.ts';
 import type { UsageStore } from './usage.ts';
 import type { WebhookStore } from './webhooks.ts';
@@ -75,6 +76,7 @@ export interface Ledger {
   readonly webhooks: WebhookStore;
   readonly graph: GraphStore;
   readonly nights: NightStore;
+  readonly topics: TopicStore;
   readonly trail: TrailStore;
   readonly receipts: ReceiptStore;
   readonly usage: UsageStore;

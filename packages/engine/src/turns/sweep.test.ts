@@ -73,6 +73,30 @@ test('due lanes the queue knows nothing of are scheduled, others are left alone'
   expect(await sweep()).toBe(0);
 });
 
+test('what the queue has is asked about seldom, until some of it is gone', async () => {
+  const deps = await dueLanes(300);
+  const { schedule } = scheduleOf();
+  const asked: number[] = [];
+  let isWiped = false;
+  const sweep = laneSweep(deps, {
+    ...schedule,
+    statesOf: async (turns) => {
+      asked.push(turns.length);
+      return isWiped ? turns.map(() => 'absent' as const) : schedule.statesOf(turns);
+    },
+  });
+  const second = async () => {
+    asked.length = 0;
+    deps.tools.advance(1_000);
+    return { scheduled: await sweep(), asked: asked.reduce((sum, count) => sum + count, 0) };
+  };
+  expect(await second()).toEqual({ scheduled: 300, asked: 300 });
+  expect(await second()).toEqual({ scheduled: 0, asked: 300 }); // those were absent when it asked
+  for (let i = 0; i < 5; i += 1) expect(await second()).toEqual({ scheduled: 0, asked: 20 });
+  isWiped = true;
+  expect(await second()).toEqual({ scheduled: 300, asked: 300 });
+});
+
 test.each([
   ['by this process', true],
   ['by another one', false],

@@ -50,6 +50,48 @@ type Nudged = ReadonlyMap<LaneId, number>;
 
 const NOBODY_NUDGED: Nudged = new Map();
 
+/** What the queue had a moment ago it still has, as a rule: it is asked again after this. */
+const ASK_AGAIN_MS = 10_000;
+/** Turns that are asked about nevertheless, for a queue that lost everything is to be noticed at once. */
+const SAMPLE = 20;
+
+/** What the queue said of a turn, and when. */
+interface Heard extends Known {
+  readonly at: Millis;
+}
+
+/**
+ * Asks the queue about turns that are new, or that it was not asked about for a while, and about a few others. If one of those is gone, it
+ * is asked about all of them.
+ */
+function listener(schedule: Schedule): (turns: readonly Nudge[], now: Millis) => Promise<readonly Known[]> {
+  const heard = new Map<LaneId, Heard>();
+  let from = 0;
+  const ask = async (turns: readonly Nudge[], now: Millis): Promise<void> => {
+    for (const one of await askAbout(schedule, turns)) heard.set(one.turn.lane, { ...one, at: now });
+  };
+  return async (turns, now) => {
+    const old = turns.filter((turn) => isFresh(heard.get(turn.lane), turn, now));
+    from = old.length <= SAMPLE ? 0 : (from + SAMPLE) % old.length;
+    const sample = [...old.slice(from), ...old.slice(0, from)].slice(0, SAMPLE);
+    const left = new Set(old);
+    for (const turn of sample) left.delete(turn);
+    await ask(
+      turns.filter((turn) => !left.has(turn)),
+      now,
+    );
+    if (sample.some(({ lane }) => heard.get(lane)?.state === 'absent')) await ask([...left], now);
+    for (const [lane, { at }] of heard) if (Math.abs(now - at) > ASK_AGAIN_MS) heard.delete(lane);
+    return turns.map((turn) => ({ turn, state: heard.get(turn.lane)?.state ?? 'absent' }));
+  };
+}
+
+const isFresh = (last: Heard | undefined, { generation }: Nudge, now: Millis): boolean =>
+  last !== undefined &&
+  last.turn.generation === generation &&
+  (last.state === 'scheduled' || last.state === 'active') &&
+  Math.abs(now - last.at) < ASK_AGAIN_MS;
+
 /**
  * Finds due lanes the queue does not know of: after a nudge that was lost, a queue that was wiped, or a job that ended
  * without its lane moving on. Selects from the ledger alone. Every pass begins where the one before ended, so that
@@ -63,12 +105,13 @@ export function laneSweep(
   let nudged = NOBODY_NUDGED;
   const mindClock = clockMinder(ledger);
   let nudging = new Map<LaneId, number>();
+  const listen = listener(schedule);
   return async () => {
     const now = tools.now();
     await mindClock(now);
     const due = await ledger.lanes.due(now, LANES_MAX, after);
     after = due.length < LANES_MAX ? undefined : due.at(-1);
-    const known = await askAbout(schedule, due);
+    const known = await listen(due, now);
     const missing = await missingOf(known, { ledger, now, nudged });
     await schedule.nudge(missing);
     for (const { lane, generation } of missing) nudging.set(lane, generation);

@@ -8,7 +8,7 @@ import {
   requireSharedFolder,
   runsOn,
 } from '@slowwave/adapters/assemble';
-import { queueFor } from '@slowwave/adapters/bullmq';
+import { queueFor, shardQueues } from '@slowwave/adapters/bullmq';
 import type { Config } from '@slowwave/adapters/config';
 import { keyCheck, newSecret } from '@slowwave/adapters/keys';
 import { hurriedEmbedder } from '@slowwave/adapters/limits';
@@ -122,7 +122,9 @@ export function manageDeps({
     preview: fewPreviews((asked, cancel) => preview(deps, asked, cancel)),
     questions: (thought, cancel) => questionsOf(deps, thought, cancel),
     examine: (how) => examine({ ...deps, thinker: deps }, how),
-    queues: Object.values(QUEUES).map(({ name }) => queueFor(connection, name)),
+    queues: Object.values(QUEUES)
+      .flatMap(({ name }) => (name === QUEUES.consolidate.name ? shardQueues(name, connection.shards) : [name]))
+      .map((name) => queueFor(connection, name)),
     replayLane: replayLane({ ledger, tools, log, nudge, forgetFailed }),
   };
 }

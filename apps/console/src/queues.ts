@@ -1,7 +1,7 @@
 import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { FastifyAdapter } from '@bull-board/fastify';
-import { checkQueue } from '@slowwave/adapters/bullmq';
+import { checkQueue, shardOf } from '@slowwave/adapters/bullmq';
 import { QUEUES } from '@slowwave/contracts';
 import type { LaneId } from '@slowwave/engine';
 import {
@@ -55,7 +55,8 @@ const STATES: readonly JobType[] = ['failed', 'active', 'waiting', 'prioritized'
 
 /** Where the board shows the turn of a lane. Without one it is idle, or its jobs are long gone: then where turns are listed. */
 async function newestOf(deps: ConsoleDeps, lane: string): Promise<string> {
-  const { name } = QUEUES.consolidate;
+  const names = deps.queues.map(({ name }) => name).filter(isOfTurns);
+  const name = names[shardOf(lane, names.length)] ?? QUEUES.consolidate.name;
   const queue = queueOf(deps, name);
   await checkQueue(queue);
   for (const state of STATES) {
@@ -64,6 +65,10 @@ async function newestOf(deps: ConsoleDeps, lane: string): Promise<string> {
   }
   return `${BASE_PATH}/queue/${name}`;
 }
+
+/** Turns may be spread over several queues, which are listed in their order. */
+const isOfTurns = (name: string): boolean =>
+  name === QUEUES.consolidate.name || name.startsWith(`${QUEUES.consolidate.name}-`);
 
 function board(deps: ConsoleDeps): FastifyAdapter {
   const adapter = new FastifyAdapter();

@@ -16,8 +16,8 @@ const SILENCE_MS = 5_000;
 const KEEP_ALIVE_MS = 10_000;
 
 /** Vectors of questions on Redis, for all processes that search. Keys are hashes; nothing that was asked is stored. */
-export function redisVectors(url: string, log: Log): VectorCache {
-  const redis = newRedis(url, {
+export function redisVectors(url: string, log: Log, nodes: readonly string[] = []): VectorCache {
+  const redis = newRedis({ url, nodes }, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     commandTimeout: ANSWER_LIMIT_MS,

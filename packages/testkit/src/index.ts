@@ -41,6 +41,7 @@ export { startPostgres, type TestPostgres } from './postgres.ts';
 export { type Exit, type Service, type ServiceOptions, spawnService } from './process.ts';
 export { type Program, programFile } from './programs.ts';
 export { startRedis, type TestRedis, type TestRedisOptions } from './redis.ts';
+export { startRedisCluster, type TestRedisCluster } from './redis-cluster.ts';
 export { SMOLLM, type SmallModel, startSmolLm } from './smollm.ts';
 export { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 export { type TempDir, tempDir } from './temp.ts';

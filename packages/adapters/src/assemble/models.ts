@@ -251,13 +251,13 @@ export function openLimits(
 }
 
 function limiterOf(config: Config, log: Log): Limiter {
-  const { redisUrl, databaseUrl, limits } = config;
+  const { redisUrl, redisNodes, databaseUrl, limits } = config;
   const { requestsPerMinute, tokensPerMinute } = limits;
   const held = {
     requestsPerMinute,
     tokensPerMinute: tokensPerMinute === null ? null : Math.floor(tokensPerMinute * TOKENS_SHARE),
   };
-  if (redisUrl !== null) return redisLimiter(redisUrl, held);
+  if (redisUrl !== null) return redisLimiter(redisUrl, held, redisNodes);
   if (databaseUrl !== null) {
     return postgresLimiter({ url: databaseUrl, log, connections: connectionShares(config).limits }, held);
   }

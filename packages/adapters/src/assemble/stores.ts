@@ -132,10 +132,10 @@ export async function requireSharedFolder({ redisUrl, databaseUrl, dataDir }: Co
 
 /** The queue of the configuration; in memory only where one process does everything. */
 export async function openQueue(config: Config, log: Log): Promise<QueueConnection> {
-  const { redisUrl, databaseUrl } = config;
-  if (redisUrl !== null) return redisConnection(redisUrl);
+  const { redisUrl, redisNodes: nodes, databaseUrl, queueShards: shards } = config;
+  if (redisUrl !== null) return redisConnection(redisUrl, { nodes, shards });
   if (databaseUrl !== null)
-    return postgresConnection({ url: databaseUrl, log, connections: connectionShares(config).queue });
+    return postgresConnection({ url: databaseUrl, log, connections: connectionShares(config).queue, shards });
   return memoryConnection();
 }
 
@@ -147,8 +147,8 @@ export const connectionShares = ({ databaseConnections, redisUrl, indexInDatabas
 };
 
 /** Vectors of questions that processes share; null: each has its own alone. */
-export const openVectorCache = ({ redisUrl }: Config, log: Log): VectorCache | null =>
-  redisUrl === null ? null : redisVectors(redisUrl, log);
+export const openVectorCache = ({ redisUrl, redisNodes }: Config, log: Log): VectorCache | null =>
+  redisUrl === null ? null : redisVectors(redisUrl, log, redisNodes);
 
 interface Parts {
   readonly ledger: Ledger;

@@ -12,10 +12,12 @@ import {
   type SummaryRefresh,
   type TenantId,
   type TurnName,
+  type TurnState,
 } from '@slowwave/engine';
 import { type Job, type JobsOptions, type Queue, UnrecoverableError } from 'bullmq';
 import { type OpenedQueue, openToWrite, type QueueConnection } from './connection.ts';
 import { addDue, FRONT, type JobStates, roundsFor, type TurnOrder } from './jobs.ts';
+import { shardOf, shardQueues } from './shards.ts';
 
 export interface OpenedSchedule extends Schedule {
   /** Jobs of turns by state, e.g. waiting, delayed, active. */
@@ -24,23 +26,59 @@ export interface OpenedSchedule extends Schedule {
 
 /** Opens the writing side of the queue; throws when the server is away or not set up as a queue needs it. */
 export async function openSchedule(options: { connection: QueueConnection; log: Log }): Promise<OpenedSchedule> {
-  const { call, close } = await openToWrite(options.connection, { name: QUEUES.consolidate.name, log: options.log });
+  const { connection, log } = options;
+  const names = shardQueues(QUEUES.consolidate.name, connection.shards);
+  const queues = await Promise.all(names.map((name) => openToWrite(connection, { name, log })));
+  /** For each queue what is about lanes of it. One whose server is away keeps the others from nothing. */
+  const forEach = <T extends { readonly lane: LaneId }>(items: readonly T[], run: OfShard<T>): Promise<unknown> =>
+    Promise.all(
+      [...Map.groupBy(items, ({ lane }) => shardOf(lane, queues.length))].map(([shard, some]) =>
+        run(some, queues[shard] as OpenedQueue),
+      ),
+    );
   return {
     nudge: together(async (nudges) => {
-      for (const portion of portions(nudges)) {
-        await call((queue) => addTurns(queue, options.connection.turnOrder(queue), portion));
-      }
+      await forEach(nudges, async (some, { call }) => {
+        for (const portion of portions(some)) {
+          await call((queue) => addTurns(queue, connection.turnOrder(queue), portion));
+        }
+      });
     }),
-    statesOf: (turns) => call((queue) => options.connection.jobStates(queue)(queue.name, turns.map(jobId))),
-    hurry: (turn) => call((queue) => hurryTurn(queue, turn)),
-    forgetFailed: async (lanes) => {
-      if (lanes.length > 0) await call((queue) => forgetFailed(queue, new Set<string>(lanes)));
+    statesOf: async (turns) => {
+      const states = new Map<TurnName, TurnState>();
+      await forEach(turns, async (some, { call }) => {
+        const found = await call((queue) => connection.jobStates(queue)(queue.name, some.map(jobId)));
+        for (const [i, turn] of some.entries()) states.set(turn, found[i] ?? 'absent');
+      });
+      return turns.map((turn) => states.get(turn) ?? 'absent');
     },
-    jobs: () => call((queue) => queue.getJobCounts(...COUNTED)),
-    check: () => call(async (queue) => void (await queue.isPaused())),
-    close,
+    hurry: async (turn) => {
+      let hurried = false;
+      await forEach([turn], async (_, { call }) => {
+        hurried = await call((queue) => hurryTurn(queue, turn));
+      });
+      return hurried;
+    },
+    forgetFailed: async (lanes) => {
+      if (lanes.length === 0) return;
+      await Promise.all(queues.map(({ call }) => call((queue) => forgetFailed(queue, new Set<string>(lanes)))));
+    },
+    jobs: async () => {
+      const counts = await Promise.all(queues.map(({ call }) => call((queue) => queue.getJobCounts(...COUNTED))));
+      return Object.fromEntries(COUNTED.map((state) => [state, sum(counts.map((count) => count[state] ?? 0))]));
+    },
+    check: async () => {
+      await Promise.all(queues.map(({ call }) => call(async (queue) => void (await queue.isPaused()))));
+    },
+    close: async () => {
+      await Promise.all(queues.map(({ close }) => close()));
+    },
   };
 }
+
+type OfShard<T> = (some: readonly T[], queue: OpenedQueue) => Promise<void>;
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
 
 /** What is kept of ended jobs says nothing about the work there is. */
 const COUNTED = ['wait', 'prioritized', 'delayed', 'active'] as const;
@@ -252,9 +290,8 @@ export async function openErasureQueue(options: {
 }): Promise<OpenedErasureQueue> {
   const { connection, log } = options;
   const open = (name: string): Promise<OpenedQueue> => openToWrite(connection, { name, log });
-  const names = [QUEUES.erase, QUEUES.consolidate, QUEUES.summarize, QUEUES.study, QUEUES.sleep].map(
-    ({ name }) => name,
-  );
+  const turns = shardQueues(QUEUES.consolidate.name, connection.shards);
+  const names = [QUEUES.erase.name, ...turns, QUEUES.summarize.name, QUEUES.study.name, QUEUES.sleep.name];
   const queues = await Promise.all(names.map(open));
   const [erasures, ...ofLanes] = queues;
   return {

@@ -19,6 +19,8 @@ export interface QueueConnection extends CalledQueue {
   readonly place: string;
   /** Whether it answers. */
   readonly pulse: Pulse;
+  /** Over how many queues turns are spread. */
+  readonly shards: number;
   /** Where the locks of running jobs are renewed; null where no other process could take them. */
   readonly lockServer: LockServer | null;
   /** Resolves when the server answers and is set up as a queue needs it; throws EngineError 'queue_unavailable'. */

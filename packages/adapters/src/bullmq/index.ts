@@ -11,6 +11,7 @@ export { keepLocks } from './locks.ts';
 export { memoryConnection } from './memory/backend.ts';
 export { postgresConnection } from './postgres.ts';
 export { redisConnection } from './redis.ts';
+export { shardOf, shardQueues } from './shards.ts';
 export {
   startErasureWorker,
   startSleepWorker,

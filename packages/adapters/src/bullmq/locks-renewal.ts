@@ -1,5 +1,6 @@
 import { newRedis } from '../redis.ts';
 import type { HeldJob, LockServer } from './locks.ts';
+import { prefixOf } from './shards.ts';
 
 /** Renews locks of running jobs, on a connection of its own. */
 export interface Renewal {
@@ -30,8 +31,8 @@ return lost
 
 type Server<Kind> = Extract<LockServer, { kind: Kind }>;
 
-async function redisRenewal({ url, prefix }: Server<'redis'>, lockMs: number): Promise<Renewal> {
-  const redis = newRedis(url, {
+async function redisRenewal(place: Server<'redis'>, lockMs: number): Promise<Renewal> {
+  const redis = newRedis(place, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,
     // A connection that is silent for as long as a lock lasts is replaced; by then they have expired anyway.
@@ -42,7 +43,7 @@ async function redisRenewal({ url, prefix }: Server<'redis'>, lockMs: number): P
   return {
     renew: async (queue, jobs, ms) => {
       const args = jobs.flatMap(({ id, token }) => [id, token]);
-      return (await redis.eval(RENEW_IN_REDIS, 1, `${prefix}:${queue}`, ms, ...args)) as string[];
+      return (await redis.eval(RENEW_IN_REDIS, 1, `${prefixOf(queue)}:${queue}`, ms, ...args)) as string[];
     },
     close: async () => redis.disconnect(),
   };

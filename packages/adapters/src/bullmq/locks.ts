@@ -1,9 +1,10 @@
 import type { Log } from '@slowwave/engine';
+import type { RedisPlace } from '../redis.ts';
 import { startThread, type Thread } from '../system/thread.ts';
 
 /** Where locks are renewed, as a thread can be told. The URL may hold a password. */
 export type LockServer =
-  | { readonly kind: 'redis'; readonly url: string; readonly prefix: string }
+  | (RedisPlace & { readonly kind: 'redis' })
   | { readonly kind: 'postgres'; readonly url: string };
 
 /** A running job as its lock knows it. */

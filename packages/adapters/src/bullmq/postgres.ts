@@ -27,13 +27,16 @@ interface PostgresQueueOptions {
   readonly log: Log;
   /** Most at once. */
   readonly connections?: number;
+  /** Over how many queues turns are spread. */
+  readonly shards?: number;
 }
 
 /** A worker that is closed while it starts may leave its connection behind; every other one is back by then. */
 const CLOSE_LIMIT_MS = 1_000;
 
 /** Queues in a PostgreSQL database, beside whatever else it holds. The URL may hold a password; it is in no message. */
-export function postgresConnection({ url, log, connections = CONNECTIONS_MAX }: PostgresQueueOptions): QueueConnection {
+export function postgresConnection(options: PostgresQueueOptions): QueueConnection {
+  const { url, log, connections = CONNECTIONS_MAX, shards = 1 } = options;
   const place = placeOf(url);
   // A server that crashes may lose the queue's last moments: the sweep finds what is missing in the ledger, and a turn
   // that comes twice finds itself stale. Waiting for the disk would cost most of the queue's speed.
@@ -43,6 +46,7 @@ export function postgresConnection({ url, log, connections = CONNECTIONS_MAX }: 
   return {
     place,
     pulse: newPulse(),
+    shards,
     lockServer: { kind: 'postgres', url },
     ready: () => makeTables(pool, place),
     // The types of queues and workers name their backend; nothing above this line uses what only one of them has.

@@ -1,12 +1,11 @@
 import { EngineError } from '@slowwave/engine';
 import { Queue, type RedisQueueBackend, Worker } from 'bullmq';
 import type { Redis, RedisOptions } from 'ioredis';
-import { newRedis } from '../redis.ts';
+import { newRedis, type RedisPlace } from '../redis.ts';
 import { newPulse, type Pulse, QUEUE_OPTIONS, type QueueConnection, unavailable } from './connection.ts';
 import { redisJobStates, redisJobsOfLane, redisTurnOrder, redisWaiting } from './redis-scripts.ts';
+import { prefixOf } from './shards.ts';
 
-/** The braces keep all keys of the queues on one node of a Redis Cluster, which the library's scripts need. */
-const PREFIX = '{slowwave}';
 /** From quick to every two seconds: a server that restarts is found again before anybody notices. */
 const SLOWEST_RECONNECT_MS = 2_000;
 const RECONNECT_STEP_MS = 100;
@@ -42,21 +41,28 @@ const READER = {
   keepAlive: KEEP_ALIVE_MS,
 } as const satisfies RedisOptions;
 
+interface RedisQueueOptions extends Omit<RedisPlace, 'url'> {
+  /** Over how many queues turns are spread. */
+  readonly shards?: number;
+}
+
 /** Queues in Redis. The URL may hold a password; it is in no message. */
-export function redisConnection(url: string): QueueConnection {
+export function redisConnection(url: string, { nodes = [], shards = 1 }: RedisQueueOptions = {}): QueueConnection {
   const place = placeOf(url);
   const pulse = newPulse();
+  const clusters = clustersAt({ url, nodes });
   return {
     place,
     pulse,
-    lockServer: { kind: 'redis', url, prefix: PREFIX },
-    ready: () => checkRedis(url, place),
+    shards,
+    lockServer: { kind: 'redis', url, nodes },
+    ready: () => checkRedis({ url, nodes }, place),
     openQueue: (name) => {
       const closing = (): boolean => queue.closing !== undefined;
       const queue: Queue = new Queue(name, {
         ...QUEUE_OPTIONS,
-        connection: { url, ...WRITER, retryStrategy: reconnectUnless(closing) },
-        prefix: PREFIX,
+        connection: clusters?.of(WRITER) ?? { url, ...WRITER, retryStrategy: reconnectUnless(closing) },
+        prefix: prefixOf(name),
         // Both would make calls at once, which fail for good while the connection is being made: `ready` has checked.
         skipWaitingForReady: true,
         skipVersionCheck: true,
@@ -70,18 +76,43 @@ export function redisConnection(url: string): QueueConnection {
         ...options,
         runRetryDelay: WORKER_RETRY_MS,
         drainDelay: WAIT_FOR_WORK_MAX_S,
-        connection: { url, ...READER, retryStrategy: reconnectUnless(closing) },
-        prefix: PREFIX,
+        connection: clusters?.of(READER) ?? { url, ...READER, retryStrategy: reconnectUnless(closing) },
+        prefix: prefixOf(name),
       });
       askNowAndThen(() => clientOf(worker), { pulse, closing });
       return worker;
     },
-    turnOrder: (queue) => redisTurnOrder(PREFIX, () => clientOf(queue)),
-    waiting: (queue) => redisWaiting(PREFIX, () => clientOf(queue)),
-    jobStates: (queue) => redisJobStates(PREFIX, () => clientOf(queue)),
-    jobsOfLane: (queue) => redisJobsOfLane(PREFIX, () => clientOf(queue)),
+    turnOrder: (queue) => redisTurnOrder(prefixOf(queue.name), () => clientOf(queue)),
+    waiting: (queue) => redisWaiting(prefixOf(queue.name), () => clientOf(queue)),
+    jobStates: (queue) => redisJobStates(prefixOf(queue.name), () => clientOf(queue)),
+    jobsOfLane: (queue) => redisJobsOfLane(prefixOf(queue.name), () => clientOf(queue)),
     forgetEvents: async (queue) => void (await queue.trimEvents(0)),
-    close: async () => {},
+    close: async () => clusters?.close(),
+  };
+}
+
+interface Clusters {
+  of(options: RedisOptions): Redis;
+  close(): void;
+}
+
+/**
+ * Clients of a cluster, each shared by all that have the same options: a client has a connection to each node. The library takes them as
+ * they are, and makes another one for what waits. null: it is one server, to which each queue and worker has a connection of its own.
+ */
+function clustersAt(place: RedisPlace): Clusters | null {
+  if (place.nodes === undefined || place.nodes.length === 0) return null;
+  const clients = new Map<RedisOptions, Redis>();
+  return {
+    of: (options) => {
+      const client =
+        clients.get(options) ?? newRedis(place, { ...options, retryStrategy: reconnectUnless(() => false) });
+      clients.set(options, client);
+      return client;
+    },
+    close: () => {
+      for (const client of clients.values()) client.disconnect();
+    },
   };
 }
 
@@ -135,14 +166,14 @@ const CONNECT_LIMIT_MS = 5_000;
 const OLDEST = { major: 6, minor: 2 };
 
 /** Asks a Redis server once whether it can hold a queue; throws what is wrong and what to do. */
-async function checkRedis(url: string, place: string): Promise<void> {
-  const info = parseInfo(await askInfo(url, place));
+async function checkRedis(at: RedisPlace, place: string): Promise<void> {
+  const info = parseInfo(await askInfo(at, place));
   refuseOld(place, info.get('redis_version'));
   refuseEvicting(place, info.get('maxmemory_policy'));
 }
 
-async function askInfo(url: string, place: string): Promise<string> {
-  const redis = newRedis(url, {
+async function askInfo(at: RedisPlace, place: string): Promise<string> {
+  const redis = newRedis(at, {
     lazyConnect: true,
     connectTimeout: CONNECT_LIMIT_MS,
     commandTimeout: CONNECT_LIMIT_MS,

@@ -1,4 +1,4 @@
-import { QUEUES, type QueueName } from '@slowwave/contracts';
+import { QUEUES } from '@slowwave/contracts';
 import type {
   ErasureHandler,
   Log,
@@ -23,6 +23,7 @@ import {
 } from './connection.ts';
 import { placeWaiting } from './jobs.ts';
 import type { LockKeeper } from './locks.ts';
+import { shardQueues } from './shards.ts';
 import { findPlace, type Taken, type Work, workErasure, workNight, workRefresh, workStudy, workTurn } from './take.ts';
 
 export interface TurnWorkerOptions extends JobWorkerOptions<TurnHandler> {
@@ -30,11 +31,22 @@ export interface TurnWorkerOptions extends JobWorkerOptions<TurnHandler> {
   readonly dueAt?: (turn: TurnName) => Promise<Millis>;
 }
 
-/** Takes due turns of lanes. */
+/** Takes due turns of lanes. Of several queues each gets the same number of places: none waits for what is going on in another. */
 export function startTurnWorker(options: TurnWorkerOptions): TurnWorker {
+  const queues = shardQueues(QUEUES.consolidate.name, options.connection.shards);
+  const concurrency = Math.ceil(options.concurrency / queues.length);
+  const workers = queues.map((queue) => startTurnsOf(queue, { ...options, concurrency }));
+  return {
+    close: async () => {
+      await Promise.all(workers.map((worker) => worker.close()));
+    },
+  };
+}
+
+function startTurnsOf(name: string, options: TurnWorkerOptions): JobWorker {
   const { connection, log, dueAt = async () => 0 } = options;
   return startJobWorker(options, {
-    name: 'consolidate',
+    name,
     whenFull: (queue) =>
       callQueue(connection, () => {
         const [order, waiting] = [connection.turnOrder(queue), connection.waiting(queue)];
@@ -52,19 +64,19 @@ export function startTurnWorker(options: TurnWorkerOptions): TurnWorker {
 
 /** Takes refreshes of summaries. */
 export const startSummaryWorker = (options: JobWorkerOptions<SummaryHandler>): JobWorker =>
-  startJobWorker(options, { name: 'summarize', run: workRefresh });
+  startJobWorker(options, { name: QUEUES.summarize.name, run: workRefresh });
 
 /** Takes studies of lanes. */
 export const startStudyWorker = (options: JobWorkerOptions<StudyHandler>): JobWorker =>
-  startJobWorker(options, { name: 'study', run: workStudy });
+  startJobWorker(options, { name: QUEUES.study.name, run: workStudy });
 
 /** Takes nights of lanes. */
 export const startSleepWorker = (options: JobWorkerOptions<SleepHandler>): JobWorker =>
-  startJobWorker(options, { name: 'sleep', run: workNight });
+  startJobWorker(options, { name: QUEUES.sleep.name, run: workNight });
 
 /** Takes erasures. */
 export const startErasureWorker = (options: JobWorkerOptions<ErasureHandler>): JobWorker =>
-  startJobWorker(options, { name: 'erase', run: workErasure });
+  startJobWorker(options, { name: QUEUES.erase.name, run: workErasure });
 
 async function nudgeNext(
   queue: Queue,
@@ -99,7 +111,7 @@ interface JobWorker {
 
 /** What one queue's jobs are worked by. */
 interface Kind<Handler> {
-  readonly name: QueueName;
+  readonly name: string;
   /** `queue`: for writing to the same queue. */
   run(taken: Taken, work: Work<Handler>, queue: Queue): Promise<void>;
   /** Done again and again while every place is taken, for then jobs wait. */
@@ -134,7 +146,7 @@ const optionsOf = (takeOverMs: number, locks: LockKeeper | undefined): SharedWor
 /** Starts taking due jobs of a queue. Waits for a server that is away, and recovers when it comes back. */
 function startJobWorker<Handler>(options: JobWorkerOptions<Handler>, kind: Kind<Handler>): JobWorker {
   const { connection, handler, log, takeOverMs = TAKE_OVER_MS, modelTimeoutMs = MODEL_TIMEOUT_MS, locks } = options;
-  const { name } = QUEUES[kind.name];
+  const { name } = kind;
   const queue = connection.openQueue(name);
   const running = new Set<Promise<void>>();
   let closed: Promise<void> | null = null;

@@ -1,6 +1,6 @@
 import type { DuePolicy } from '@slowwave/engine';
 import type { z } from 'zod';
-import { databaseConnectionsOf, ENVIRONMENT, type Environment, type Given, tooFewConnections } from './environment.ts';
+import { ENVIRONMENT, type Environment, type Given } from './environment.ts';
 import { ROOT } from './installed.ts';
 import { pathOf } from './kinds.ts';
 import { contradictionsOfModels, modelsOf, needless } from './models.ts';
@@ -139,6 +139,10 @@ const serverOf = (env: Environment, program: Program) => ({
 const storesOf = (env: Environment, program: Program) => ({
   dataDir: pathOf(env.SLOWWAVE_DATA_DIR, program.root),
   redisUrl: env.REDIS_URL ?? null,
+  /** Of a cluster: nodes beside the one of the URL. */
+  redisNodes: env.SLOWWAVE_REDIS_CLUSTER,
+  /** Over how many queues turns are spread. */
+  queueShards: env.SLOWWAVE_QUEUE_SHARDS,
   /** null: the ledger is a SQLite file. */
   databaseUrl: env.DATABASE_URL ?? null,
   /** Of this process, whatever for. */
@@ -209,6 +213,9 @@ const contradictions = (given: Given): string[] => [
     ? needless(given, /^(SLOWWAVE_)?QDRANT_/, 'an index on Qdrant; set QDRANT_URL')
     : []),
   ...contradictionsOfIndex(given),
+  ...(given.REDIS_URL === undefined
+    ? needless(given, /^SLOWWAVE_REDIS_CLUSTER$/, 'a queue on Redis; set REDIS_URL to one of the nodes')
+    : []),
   ...tooFewConnections(given),
 ];
 
@@ -238,4 +245,30 @@ function withoutIndex({ databaseUrl, qdrant, indexInDatabase }: Config): string[
     'SLOWWAVE_INDEX: separate processes on PostgreSQL may run on several hosts, each of which would search an index file ' +
       'of its own; set it to postgres, or set QDRANT_URL, for an index they share, or run the standalone app instead',
   ];
+}
+
+/** A server allows a hundred by default, for all processes. */
+const CONNECTIONS = 24;
+/** A queue in PostgreSQL holds some for as long as it runs. */
+const CONNECTIONS_MIN = 12;
+/** Transactions take milliseconds. More connections only take turns on the processors. */
+const CONNECTIONS_OF_LEDGER = 4;
+/** A search holds one of the index's for as long as it takes. */
+const CONNECTIONS_WITH_INDEX = 8;
+
+const databaseConnectionsOf = ({
+  SLOWWAVE_DATABASE_CONNECTIONS: given,
+  REDIS_URL: redis,
+  SLOWWAVE_INDEX: index,
+}: Environment): number => {
+  if (given !== undefined) return given;
+  if (redis === undefined) return CONNECTIONS;
+  return index === undefined ? CONNECTIONS_OF_LEDGER : CONNECTIONS_WITH_INDEX;
+};
+
+function tooFewConnections(given: Given): string[] {
+  const { SLOWWAVE_DATABASE_CONNECTIONS: count, REDIS_URL: redis, DATABASE_URL: database } = given;
+  const isEnough = redis !== undefined || database === undefined || Number(count ?? CONNECTIONS) >= CONNECTIONS_MIN;
+  const expected = `expected at least ${CONNECTIONS_MIN} with the queue in PostgreSQL`;
+  return isEnough ? [] : [`SLOWWAVE_DATABASE_CONNECTIONS: ${expected}, got "${count}"; raise it, or set REDIS_URL`];
 }

@@ -2,7 +2,19 @@ import { z } from 'zod';
 import { KNOWN_MODELS } from '../local/known.ts';
 import type { LocalSource } from '../local/open.ts';
 import { USUAL_FOLDER } from './installed.ts';
-import { Count, ExtraBody, ExtraOfChat, Flag, Headers, Hosts, JsonHeaders, Models, Origins, Url } from './kinds.ts';
+import {
+  Count,
+  ExtraBody,
+  ExtraOfChat,
+  Flag,
+  Headers,
+  Hosts,
+  JsonHeaders,
+  Models,
+  Nodes,
+  Origins,
+  Url,
+} from './kinds.ts';
 import { FALLBACK_SETTINGS, STEP_SETTINGS } from './step-settings.ts';
 
 const LOCAL = /^local(?::(?<what>.*))?$/u;
@@ -91,6 +103,14 @@ export const ENVIRONMENT = z.object({
   REDIS_URL: Url('redis:', 'rediss:')
     .optional()
     .describe('Redis server for the queue. Without it the queue is in PostgreSQL, or in process (standalone only).'),
+  SLOWWAVE_REDIS_CLUSTER: Nodes.describe(
+    'REDIS_URL is a node of a Redis Cluster; these are others of it, as host:port,host:port.',
+  ),
+  SLOWWAVE_QUEUE_SHARDS: Count(1, 64)
+    .default(1)
+    .describe(
+      'Queues over which turns are spread, the same for all processes. On a Redis Cluster each is on one of the nodes.',
+    ),
   DATABASE_URL: Url('postgres:', 'postgresql:')
     .optional()
     .describe(
@@ -372,29 +392,3 @@ export type Environment = z.infer<typeof ENVIRONMENT>;
 
 /** Settings by name, before they are checked. */
 export type Given = Readonly<Record<string, string | undefined>>;
-
-/** A server allows a hundred by default, for all processes. */
-const CONNECTIONS = 24;
-/** A queue in PostgreSQL holds some for as long as it runs. */
-const CONNECTIONS_MIN = 12;
-/** Transactions take milliseconds. More connections only take turns on the processors. */
-const CONNECTIONS_OF_LEDGER = 4;
-/** A search holds one of the index's for as long as it takes. */
-const CONNECTIONS_WITH_INDEX = 8;
-
-export const databaseConnectionsOf = ({
-  SLOWWAVE_DATABASE_CONNECTIONS: given,
-  REDIS_URL: redis,
-  SLOWWAVE_INDEX: index,
-}: Environment): number => {
-  if (given !== undefined) return given;
-  if (redis === undefined) return CONNECTIONS;
-  return index === undefined ? CONNECTIONS_OF_LEDGER : CONNECTIONS_WITH_INDEX;
-};
-
-export function tooFewConnections(given: Given): string[] {
-  const { SLOWWAVE_DATABASE_CONNECTIONS: count, REDIS_URL: redis, DATABASE_URL: database } = given;
-  const isEnough = redis !== undefined || database === undefined || Number(count ?? CONNECTIONS) >= CONNECTIONS_MIN;
-  const expected = `expected at least ${CONNECTIONS_MIN} with the queue in PostgreSQL`;
-  return isEnough ? [] : [`SLOWWAVE_DATABASE_CONNECTIONS: ${expected}, got "${count}"; raise it, or set REDIS_URL`];
-}

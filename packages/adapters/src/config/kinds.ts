@@ -90,6 +90,16 @@ export const Hosts = z
 /** With a letter, so that a slip in an address does not pass for a name. */
 const HOST_NAME = /^(?=.*[a-z])[a-z0-9_]([a-z0-9_.-]{0,251}[a-z0-9_])?$/i;
 
+/** Nodes of a cluster, with commas between them. */
+export const Nodes = z
+  .string()
+  .transform((text) => text.split(',').map((node) => node.trim()))
+  .refine(
+    (nodes) => nodes.every((node) => /^[^\s:/@]+:\d{1,5}$/.test(node)),
+    'must be comma-separated nodes, e.g. redis-2:6379,redis-3:6379',
+  )
+  .default([]);
+
 /** Addresses of sites without a path, with commas between them. */
 export const Origins = z
   .string()

@@ -94,8 +94,8 @@ const COMMAND_LIMIT_MS = SILENCE_MS + 3_000;
 const KEEP_ALIVE_MS = 10_000;
 
 /** A limiter that all workers on one Redis share. Redis away: no room, for nobody can say how much there is. */
-export function redisLimiter(url: string, limits: ModelLimits): Limiter {
-  const redis = newRedis(url, {
+export function redisLimiter(url: string, limits: ModelLimits, nodes: readonly string[] = []): Limiter {
+  const redis = newRedis({ url, nodes }, {
     maxRetriesPerRequest: 1,
     commandTimeout: COMMAND_LIMIT_MS,
     socketTimeout: SILENCE_MS,

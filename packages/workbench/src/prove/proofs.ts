@@ -85,6 +85,23 @@ const fleet = tests('fleet', {
   path: 'packages/workbench/proofs/fleet.test.ts',
 });
 
+const cluster: Proof = {
+  name: 'cluster',
+  proves:
+    'While a master of a Redis Cluster of six servers dies in the middle of a load whose turns are spread over four queues, nothing is lost or done twice, and every lane stays in order.',
+  takes: '5 minutes',
+  flags: {
+    users: { help: 'How many users.', usual: '2000' },
+    batches: { help: 'How many batches of each.', usual: '20' },
+  },
+  run: async ({ users = '', batches = '' }, tools) => {
+    const env = { CLUSTER_USERS: users, CLUSTER_BATCHES: batches };
+    const ran = await suites(tools, env, ['packages/workbench/proofs/cluster.test.ts']);
+    const each = `${count(Number(users))} users × ${batches} batches, one master killed`;
+    return { ...ran, figure: `${each}: ${ran.failures.length === 0 ? 'nothing lost, nothing doubled' : ran.figure}` };
+  },
+};
+
 const calls = tests('calls', {
   proves:
     'At the default settings no setup asks the model more often than once per exchange, where people pause no longer than it waits.',
@@ -244,6 +261,7 @@ export const PROOFS: readonly Proof[] = [
   chaos('postgres', 'one process on PostgreSQL and Redis'),
   chaos('postgres-alone', 'five processes on PostgreSQL alone'),
   fleet,
+  cluster,
   calls,
   bill,
   canary,

@@ -34,6 +34,7 @@ export function memoryConnection(): QueueConnection {
   return {
     place: PLACE,
     pulse: newPulse(),
+    shards: 1, // one process needs no more
     lockServer: null,
     ready: async () => {},
     // The types of queues and workers name their backend; nothing above this line uses what only one of them has.

@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { COMPILE_CACHE, freePort, startPostgres, type TestPostgres, tempDir } from '@slowwave/testkit';
 import { type Member, openMember } from './member.ts';
@@ -66,6 +67,7 @@ export async function openStage({ mode, random, qdrantUrl }: StageOptions): Prom
   const sweep = (): void => rmSync(folder.path, { recursive: true, force: true, maxRetries: 3 });
   process.once('exit', sweep);
   const dataDir = join(folder.path, 'data');
+  await mkdir(dataDir); // with nothing in it where everything is in PostgreSQL
   const isAlone = mode === 'postgres-alone';
   const queue = mode === 'embedded' || isAlone ? null : await openQueueServer();
   const postgres = mode === 'postgres' || isAlone ? await startPostgres() : null;

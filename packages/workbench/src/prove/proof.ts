@@ -1,15 +1,11 @@
+import type { HowToRun } from '../programs.ts';
+
 /** What a proof works with. */
 export interface Tools {
   /** Runs a program of the repository, or of another checkout of it, and reads its report, which is JSON. */
   json(command: readonly string[], options?: HowToRun): Promise<unknown>;
   /** Runs work in a checkout of another commit, which is gone afterwards. */
   withCheckout<T>(commit: string, work: (folder: string) => Promise<T>): Promise<T>;
-}
-
-export interface HowToRun {
-  readonly env?: Readonly<Record<string, string>>;
-  /** The program's option for a file to write the report to. Missing: it prints the report. */
-  readonly fileOption?: string;
 }
 
 export interface Outcome {

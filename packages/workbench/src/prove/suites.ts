@@ -1,6 +1,6 @@
 import type { Outcome, Tools } from './proof.ts';
 
-interface TestReport {
+export interface TestReport {
   readonly numPassedTests: number;
   readonly testResults: readonly {
     readonly name: string;
@@ -24,7 +24,11 @@ const VITEST = [
 ];
 
 /** Runs tests of the repository, with settings of their own. */
-export async function suites(tools: Tools, env: Record<string, string>, paths: readonly string[]): Promise<Outcome> {
+export async function suites(
+  tools: Pick<Tools, 'json'>,
+  env: Record<string, string>,
+  paths: readonly string[],
+): Promise<Outcome & { readonly report: TestReport }> {
   const how = { env, fileOption: '--outputFile' };
   const report = (await tools.json([...VITEST, '--reporter=json', ...paths], how)) as TestReport;
   const failures = report.testResults.flatMap(({ name, message = '', assertionResults }) => {

@@ -5,6 +5,7 @@ export interface Api {
   get<T>(path: string): Promise<T>;
   post<T>(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<T>;
   patch<T>(path: string, body: unknown): Promise<T>;
+  put<T>(path: string, body: unknown): Promise<T>;
   /** All pages of a list. */
   all<T>(path: string): Promise<readonly T[]>;
 }
@@ -30,6 +31,7 @@ export function apiAt(url: string, apiKey: string | null): Api {
     post: async <T>(path: string, body: unknown, more?: Readonly<Record<string, string>>) =>
       (await ask(path, { method: 'POST', ...sent(body, more) })) as T,
     patch: async <T>(path: string, body: unknown) => (await ask(path, { method: 'PATCH', ...sent(body) })) as T,
+    put: async <T>(path: string, body: unknown) => (await ask(path, { method: 'PUT', ...sent(body) })) as T,
     all: async <T>(path: string) => {
       const found: T[] = [];
       let cursor: string | null = '';

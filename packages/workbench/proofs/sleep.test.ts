@@ -1,9 +1,19 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openSqliteLedger } from '@slowwave/adapters/sqlite';
-import { DEFAULT_TENANT, hasConclusions, type LaneId, memoryWriter, sleepLane, sweepNights } from '@slowwave/engine';
+import {
+  DEFAULT_TENANT,
+  eraseOwner,
+  hasConclusions,
+  type LaneId,
+  memoryWriter,
+  requestErasure,
+  sleepLane,
+  sweepNights,
+} from '@slowwave/engine';
 import {
   createMemoryIndex,
+  emptyIndex,
   expectTrue,
   fakeChat,
   fixedTools,
@@ -47,6 +57,24 @@ it('after each of a thousand deletions of evidence no conclusion is left that le
   }
   expect(fallen).toBeGreaterThan(0);
 }, 1_200_000);
+
+it('of an owner who is erased no conclusion, no point of the index and no count is left', async () => {
+  const state = emptyIndex();
+  const night = await patternBench(interestsIn, { ledger: await ledgerInFile(), index: createMemoryIndex(state) });
+  const rules = await night.deps.ledger.settings.get(TENANT);
+  await night.deps.ledger.settings.put(TENANT, { ...rules, sleep: { ...rules.sleep, agents: true } });
+  await night.say({ things: 10, sayings: 5 });
+  await night.night();
+  expect((await night.concluded()).length).toBeGreaterThan(0);
+  expect(state.points.size).toBeGreaterThan(0);
+  const { id } = await requestErasure(night.deps, TENANT, { kind: 'user', id: 'ann' });
+  const queue = { erase: async () => {}, forgetLane: async () => {} };
+  await eraseOwner({ ...night.deps, queue, settleMs: 0 })(id, NEVER);
+  expect(await night.deps.ledger.erasures.get(TENANT, id)).toMatchObject({ state: 'erased' });
+  expect(await night.deps.ledger.memories.every(null, 1_000)).toEqual([]);
+  expect((await night.deps.ledger.nights.list(TENANT, {}, { limit: 100, cursor: null })).results).toEqual([]);
+  expect(state.points.size).toBe(0);
+});
 
 it.each(['before', 'after'] as const)(
   'a worker that is killed %s any call of a port while it concludes leaves what the next one makes the same',

@@ -19,6 +19,8 @@ describe('an owner with more points than a block has', () => {
   let index: SearchIndex;
   /** Has read nothing before, and so reads from the file what the other one has in memory. */
   let fresh: SearchIndex;
+  /** Looks the owner up in lists and codes, as one with very many points. */
+  let many: SearchIndex;
   const held = new Map<string, IndexPoint>();
   const random = seeded(3);
 
@@ -26,10 +28,11 @@ describe('an owner with more points than a block has', () => {
     folder = await tempDir();
     path = join(folder.path, 'index.db');
     index = await openSqliteIndex({ path, ...SUITE_SPACE });
-    fresh = await openSqliteIndex({ path, ...SUITE_SPACE, cacheBytes: 0 });
+    fresh = await openSqliteIndex({ path, ...SUITE_SPACE, cache: { bytes: 0 } });
+    many = await openSqliteIndex({ path, ...SUITE_SPACE, cache: { many: 1 } });
   });
   afterAll(async () => {
-    await Promise.all([index.close(), fresh.close()]);
+    await Promise.all([index, fresh, many].map((one) => one.close()));
     await folder.remove();
   });
 
@@ -46,7 +49,7 @@ describe('an owner with more points than a block has', () => {
   const expectAll = async (): Promise<void> => {
     const asked = { owner: OWNER, limit: POINTS * 2, terms: ['tea'] };
     const names = [...held.keys()].sort();
-    for (const one of [index, fresh]) {
+    for (const one of [index, fresh, many]) {
       const hits = (await one.search([OLD, NEW].map((lane) => indexQuery({ ...asked, lane })))).flat();
       expect(hits.map((hit) => hit.point.memoryId).sort()).toEqual(names);
       for (const { point, keywordScore } of hits) {

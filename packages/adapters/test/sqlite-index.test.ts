@@ -5,23 +5,29 @@ import { describeSearchIndex, indexPoint, indexQuery, SUITE_SPACE } from '@sloww
 import { spawnService, type TempDir, tempDir } from '@slowwave/testkit';
 import Database from 'better-sqlite3';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openSqliteIndex } from '../src/sqlite/index.ts';
+import { openSqliteIndex, type SqliteIndexOptions } from '../src/sqlite/index.ts';
 
-/** One index that is emptied for every test: starting its threads each time would take most of the time. */
-const emptied = await (async () => {
+/** One index for each that is emptied for every test: starting its threads each time would take most of the time. */
+async function emptiedIndex(given: Partial<SqliteIndexOptions> = {}): Promise<SearchIndex> {
   const folder = await tempDir();
-  const index = await openSqliteIndex({ path: join(folder.path, 'index.db'), ...SUITE_SPACE });
+  const index = await openSqliteIndex({ path: join(folder.path, 'index.db'), ...SUITE_SPACE, ...given });
   afterAll(async () => {
     await index.close();
     await folder.remove();
   });
   return { ...index, close: async () => {} };
-})();
+}
 
-describeSearchIndex('in a SQLite file', async () => {
-  await emptied.clear();
-  return { index: emptied, close: async () => {} };
-});
+for (const [name, given] of [
+  ['in a SQLite file', {}],
+  ['in a SQLite file, where one point is already very many', { cache: { many: 1 } }],
+] as const) {
+  const emptied = await emptiedIndex(given);
+  describeSearchIndex(name, async () => {
+    await emptied.clear();
+    return { index: emptied, close: async () => {} };
+  });
+}
 
 /** What the first release made: one owner, one memory, one build that was under way. */
 const OLDER_FORMAT = `
@@ -125,7 +131,7 @@ describe('a SQLite index', () => {
   });
 
   test('an index too small to remember its owners answers all the same', async () => {
-    const index = await open({ cacheBytes: 0 });
+    const index = await open({ cache: { bytes: 0 } });
     const owners = ['a', 'b', 'c'].map((id) => ({ kind: 'user' as const, id }));
     await index.upsert(owners.map((owner) => indexPoint({ memoryId: `of-${owner.id}`, owner })));
     const asked = [0, 1, 2, 1, 0].map((i) => owners[i] ?? { kind: 'user' as const, id: '' });

@@ -58,7 +58,7 @@ export { creditChanges, sameCredits } from './receipts/credit.ts';
 export { laneOfReceipts } from './receipts/kept.ts';
 export { withoutOwner } from './replays/without-owner.ts';
 export { fold, sameFolded } from './search/filter/filter.ts';
-export { bm25, cosineOf, dot, lengthOf, visible } from './search/hits.ts';
+export { bm25, bm25Weights, cosineOf, dot, lengthOf, termCountsOf, visible } from './search/hits.ts';
 export { DEFAULT_SETTINGS } from './settings.ts';
 /**
  * What stores need of the engine, and nothing that brings the pipeline or the contracts with it. The threads of a store load

@@ -12,6 +12,7 @@ test('at the default settings no way with a model makes more calls than one for 
     number: (flag: string) => options[flag as keyof typeof options],
     choice: <const C extends string>(flag: string, [first, second]: readonly C[]) =>
       (flag === 'mem0' ? second : first) as C,
+    numbers: () => [],
     url: () => null,
   };
   const { figures } = await cost.run(given, () => {});

@@ -168,9 +168,8 @@ interface Posting {
   readonly count: number;
 }
 
-/** Which documents a question sees, and how many terms they have: the base of its statistics. */
+/** How many documents a question sees, and how many terms they have: the base of its statistics. */
 interface Seen {
-  readonly sees: (document: number) => boolean;
   readonly documents: number;
   readonly meanLength: number;
 }
@@ -178,7 +177,7 @@ interface Seen {
 export function keywordTable(documents: readonly (readonly string[])[]): KeywordTable {
   const postings = new Map<string, Posting[]>();
   for (const [document, terms] of documents.entries()) {
-    for (const [term, count] of countsOf(terms)) {
+    for (const [term, count] of termCountsOf(terms)) {
       const list = postings.get(term);
       if (list === undefined) postings.set(term, [{ document, count }]);
       else list.push({ document, count });
@@ -196,19 +195,27 @@ export function bm25(
   question: readonly string[],
   sees: (document: number) => boolean,
 ): Map<number, number> {
-  const seen = seenOf(table, sees);
+  const { weight, frequency } = bm25Weights(seenOf(table, sees));
   const scores = new Map<number, number>();
-  for (const [term, asked] of countsOf(question)) {
+  for (const [term, asked] of termCountsOf(question)) {
     const postings = (table.postings.get(term) ?? []).filter(({ document }) => sees(document));
-    const weight = asked * rarity(postings.length, seen.documents);
+    const weighs = weight(asked, postings.length);
     for (const { document, count } of postings) {
-      const relativeLength = (table.lengths[document] ?? 0) / seen.meanLength;
-      const frequency = (count * (K1 + 1)) / (count + K1 * (1 - B + B * relativeLength));
-      scores.set(document, (scores.get(document) ?? 0) + weight * frequency);
+      const score = weighs * frequency(count, table.lengths[document] ?? 0);
+      scores.set(document, (scores.get(document) ?? 0) + score);
     }
   }
   return scores;
 }
+
+/** What BM25 multiplies for a document and a term of it; for who has the documents in another form. */
+export const bm25Weights = ({ documents, meanLength }: Seen) => ({
+  /** Of a term that is so often in the question, and in so many of the documents. */
+  weight: (asked: number, withTerm: number): number => asked * rarity(withTerm, documents),
+  /** Of a document of this length that has it so often. */
+  frequency: (count: number, length: number): number =>
+    (count * (K1 + 1)) / (count + K1 * (1 - B + B * (length / meanLength))),
+});
 
 /** Never negative, also for a term that every document has. */
 function rarity(withTerm: number, documents: number): number {
@@ -218,10 +225,11 @@ function rarity(withTerm: number, documents: number): number {
 function seenOf(table: KeywordTable, sees: (document: number) => boolean): Seen {
   const lengths = table.lengths.filter((_, document) => sees(document));
   const total = lengths.reduce((sum, length) => sum + length, 0);
-  return { sees, documents: lengths.length, meanLength: total / lengths.length };
+  return { documents: lengths.length, meanLength: total / lengths.length };
 }
 
-function countsOf(terms: readonly string[]): Map<string, number> {
+/** How often each term is there. */
+export function termCountsOf(terms: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
   return counts;

@@ -12,6 +12,8 @@ export type Progress = (text: string) => void;
 /** The options of one run. Each throws UsageError for a value that is of another kind. */
 export interface Given {
   number(flag: string, range?: { readonly min?: number; readonly max?: number }): number;
+  /** Several, separated by commas. */
+  numbers(flag: string, range?: { readonly min?: number; readonly max?: number }): readonly number[];
   choice<const C extends string>(flag: string, choices: readonly C[]): C;
   /** An address of a server; null when none is given. */
   url(flag: string): string | null;

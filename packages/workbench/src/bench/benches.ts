@@ -12,6 +12,7 @@ import { keys } from './keys.ts';
 import { ledgers } from './ledgers.ts';
 import { mixed } from './mixed.ts';
 import { noisy } from './noisy.ts';
+import { owner } from './owner/owner.ts';
 import { pages } from './pages.ts';
 import { context } from './precision/context.ts';
 import { precision } from './precision/precision.ts';
@@ -36,6 +37,7 @@ export const BENCHES: readonly Bench[] = [
   context,
   updates,
   growth,
+  owner,
   graph,
   mixed,
   flood,

@@ -44,12 +44,20 @@ function parsed(args: readonly string[], { flags }: Bench): Values {
 
 function givenOf({ flags }: Bench, values: Values): Given {
   const textOf = (flag: string): string => String(values[flag] ?? flags[flag]?.usual ?? '');
+  const numberIn = (
+    flag: string,
+    text: string,
+    { min = 1, max = 1_000_000 }: { min?: number; max?: number },
+  ): number => {
+    if (/^\d+$/.test(text) && Number(text) >= min && Number(text) <= max) return Number(text);
+    throw new UsageError(`expected --${flag} to be a whole number from ${min} to ${max}, got ${text}`);
+  };
   return {
-    number: (flag, { min = 1, max = 1_000_000 } = {}) => {
-      const number = Number(textOf(flag));
-      if (/^\d+$/.test(textOf(flag)) && number >= min && number <= max) return number;
-      throw new UsageError(`expected --${flag} to be a whole number from ${min} to ${max}, got ${textOf(flag)}`);
-    },
+    number: (flag, range = {}) => numberIn(flag, textOf(flag), range),
+    numbers: (flag, range = {}) =>
+      textOf(flag)
+        .split(',')
+        .map((text) => numberIn(flag, text, range)),
     choice: (flag, choices) => {
       const choice = choices.find((one) => one === textOf(flag));
       if (choice !== undefined) return choice;

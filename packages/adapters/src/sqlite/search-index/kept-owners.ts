@@ -3,6 +3,8 @@ import { type Segment, segmentOf } from './stored-point.ts';
 /** The points of one owner in memory, as a question looks at them. */
 interface PointsOfOwner {
   readonly segments: readonly Segment[];
+  /** What very many are looked up in, with their segments; else null or missing. */
+  readonly many?: { readonly bytes: number } | null;
 }
 
 interface KeptOwners<Table> {
@@ -18,15 +20,20 @@ interface KeptOwners<Table> {
  */
 const ASKED_MAX = 256;
 
+interface KeepOptions {
+  readonly bytes: number;
+  /** From the first question on, and the last one whatever it takes: to read them takes long. */
+  readonly atOnce?: boolean;
+}
+
 /** Keeps owners from their second question on, those that were asked about last, up to so many bytes. */
-export function keptOwners<Table extends PointsOfOwner>({ bytes }: { bytes: number }): KeptOwners<Table> {
-  const tables = new Map<string, Table>(); // least recently used first
+export function keptOwners<Table extends PointsOfOwner>({ bytes, atOnce = false }: KeepOptions): KeptOwners<Table> {
+  const tables = new Map<string, { readonly table: Table; readonly bytes: number }>(); // least recently used first
   const asked = new Set<string>(); // the same
   let total = 0;
 
   const forget = (name: string): void => {
-    const table = tables.get(name);
-    if (table !== undefined) total -= bytesOf(table);
+    total -= tables.get(name)?.bytes ?? 0;
     tables.delete(name);
   };
   const wasAsked = (name: string): boolean => {
@@ -36,18 +43,19 @@ export function keptOwners<Table extends PointsOfOwner>({ bytes }: { bytes: numb
     return before;
   };
   return {
-    get: (name) => tables.get(name) ?? null,
+    get: (name) => tables.get(name)?.table ?? null,
     forget,
     forgetAll: () => {
       for (const name of [...tables.keys()]) forget(name);
     },
     keep: (name, table) => {
       forget(name);
-      if (!wasAsked(name)) return;
-      tables.set(name, table);
-      total += bytesOf(table);
+      if (!atOnce && !wasAsked(name)) return;
+      const kept = { table, bytes: bytesOf(table) };
+      tables.set(name, kept);
+      total += kept.bytes;
       for (const oldest of tables.keys()) {
-        if (total <= bytes) return;
+        if (total <= bytes || (atOnce && oldest === name)) return;
         forget(oldest);
       }
     },
@@ -59,8 +67,11 @@ const SEGMENT_BYTES = 1_000;
 /** And for each point in it. */
 const POINT_BYTES = 48;
 
-const bytesOf = ({ segments }: PointsOfOwner): number =>
-  segments.reduce((sum, { bytes, points }) => sum + bytes.length + SEGMENT_BYTES + points.length * POINT_BYTES, 0);
+const bytesOf = ({ segments, many = null }: PointsOfOwner): number =>
+  segments.reduce(
+    (sum, { bytes, points }) => sum + bytes.length + SEGMENT_BYTES + points.length * POINT_BYTES,
+    many?.bytes ?? 0,
+  );
 
 /** A point that was written; null: it is withdrawn. */
 export interface ChangedPoint {
@@ -73,6 +84,12 @@ export function withChanges(segments: readonly Segment[], changed: readonly Chan
   if (changed.length === 0) return segments;
   const slots = new Set(changed.map(({ slot }) => slot));
   const kept = segments.map(({ bytes, points }) => ({ bytes, points: points.filter(({ slot }) => !slots.has(slot)) }));
+  const written = writtenIn(changed);
+  return written === null ? kept : [...kept, written];
+}
+
+/** What is still there of points that were written; null: nothing. */
+export function writtenIn(changed: readonly ChangedPoint[]): Segment | null {
   const records = changed.flatMap(({ record }) => (record === null ? [] : [record]));
-  return records.length === 0 ? kept : [...kept, segmentOf(Buffer.concat(records))];
+  return records.length === 0 ? null : segmentOf(Buffer.concat(records));
 }

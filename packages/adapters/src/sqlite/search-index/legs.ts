@@ -1,20 +1,32 @@
 import { bm25, cosineOf, dot, lengthOf } from '@slowwave/engine/storing';
-import { COUNT_MAX, padded, termKey } from './record.ts';
+import { countIn, padded, termKey } from './record.ts';
 import { byMemory, type Entries, type RoughVector, type StoredPoint } from './stored-point.ts';
 
 /** Points that a question sees. */
 export type Seen = readonly StoredPoint[];
 
 /** Best first, each with its score. */
-type Ranking = readonly (readonly [point: StoredPoint, score: number])[];
+export type Ranking = readonly (readonly [point: StoredPoint, score: number])[];
 
 /** Reads whole vectors from the file. */
-type ReadVectors = (points: Seen) => ReadonlyMap<StoredPoint, Float32Array>;
+export type ReadVectors = (points: Seen) => ReadonlyMap<StoredPoint, Float32Array>;
 
-interface Near {
+export interface Near {
   readonly vector: Float32Array;
   readonly limit: number;
 }
+
+/** The best of what a question sees, by its meaning and by its words. */
+export interface Legs {
+  nearest(near: Near, readVectors: ReadVectors): Ranking;
+  byWords(worded: Worded): Ranking;
+}
+
+/** By looking at each of them. */
+export const legsOf = (seen: Seen): Legs => ({
+  nearest: (near, readVectors) => vectorLeg(seen, near, readVectors),
+  byWords: (worded) => keywordLeg(seen, worded),
+});
 
 /**
  * The nearest vectors, exactly. All are first compared in their 8-bit form, which gives a cosine to within a hundredth and
@@ -86,7 +98,7 @@ function roughCosine({ numbers, first, step }: RoughVector, question: Float64Arr
   return (a + b + c + d) * step;
 }
 
-interface Worded {
+export interface Worded {
   readonly terms: readonly string[];
   /** Also the words of what the texts came from. */
   readonly wide: boolean;
@@ -129,7 +141,7 @@ interface Wanted {
 
 const MARKS = 2 ** 12;
 
-function wantedBy(terms: readonly string[]): Wanted {
+export function wantedBy(terms: readonly string[]): Wanted {
   const marks = new Uint8Array(MARKS);
   const list = [...new Set(terms)].map((term): WantedTerm => {
     const { low, high } = termKey(term);
@@ -140,15 +152,14 @@ function wantedBy(terms: readonly string[]): Wanted {
 }
 
 /** Notes where a point's entries are among the wanted terms. */
-function collect({ list, marks }: Wanted, { words, first, end, wide }: Entries, document: number): void {
+export function collect({ list, marks }: Wanted, { words, first, end, wide }: Entries, document: number): void {
   for (let i = first; i < end; i += 2) {
     const low = words[i] as number;
     if (marks[low & (MARKS - 1)] === 0) continue;
     const second = words[i + 1] as number;
     const found = list.find((one) => one.low === low && one.high === (second & HIGH_BITS));
     if (found === undefined) continue;
-    const own = (second >>> 8) & COUNT_MAX;
-    found.postings.push({ document, count: wide ? own + (second & COUNT_MAX) : own });
+    found.postings.push({ document, count: countIn(second, wide) });
   }
 }
 
@@ -156,6 +167,8 @@ const HIGH_BITS = ~0xffff;
 
 interface Top<T> {
   offer(one: T, score: number): void;
+  /** Less is not among them; as much may be, by its place in the order. */
+  least(): number;
   /** Best first. */
   list(): readonly (readonly [one: T, score: number])[];
 }
@@ -164,11 +177,12 @@ interface Top<T> {
  * The `limit` highest scores; of equal ones those that come first by `order`, which is asked only about such. Keeps only the
  * best while it is offered more, for most of thousands never make it into the list.
  */
-function topOf<T>(limit: number, order: (one: T, other: T) => number): Top<T> {
+export function topOf<T>(limit: number, order: (one: T, other: T) => number): Top<T> {
   const list: (readonly [T, number])[] = [];
   const compare = (a: readonly [T, number], b: readonly [T, number]): number => b[1] - a[1] || order(a[0], b[0]);
   return {
     list: () => list,
+    least: () => (list.length < limit ? Number.NEGATIVE_INFINITY : (list.at(-1)?.[1] ?? Number.NEGATIVE_INFINITY)),
     offer: (one, score) => {
       const last = list.at(-1);
       if (list.length >= limit && (last === undefined || score < last[1])) return;

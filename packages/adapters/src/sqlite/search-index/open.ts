@@ -3,12 +3,15 @@ import { EngineError } from '@slowwave/engine/storing';
 import { startThread, type Thread } from '../../system/index.ts';
 import type { BuildMethods, IndexSpace, IndexThreadInit, ReaderMethods, WriterMethods } from './protocol.ts';
 
+const MIB = 2 ** 20;
 /** Owners that a reader keeps in memory: about 30,000 memories with vectors of 1,024 dimensions. */
-const CACHE_BYTES = 48 * 2 ** 20;
+const CACHE_BYTES = 48 * MIB;
+/** And owners with very many: the last one whatever it takes. With 384 dimensions 50,000 memories take about 70. */
+const CACHE_BYTES_OF_MANY = 192 * MIB;
 
 export interface SqliteIndexOptions extends IndexSpace {
   readonly path: string;
-  readonly cacheBytes?: number;
+  readonly cache?: Partial<IndexThreadInit['cache']>;
 }
 
 /**
@@ -16,8 +19,9 @@ export interface SqliteIndexOptions extends IndexSpace {
  * another one helps it out.
  */
 export async function openSqliteIndex(options: SqliteIndexOptions): Promise<SearchIndex> {
-  const { path, dimensions, fingerprint, cacheBytes = CACHE_BYTES } = options;
-  const init = { path, space: { dimensions, fingerprint }, cacheBytes };
+  const { path, dimensions, fingerprint } = options;
+  const cache = { bytes: CACHE_BYTES, bytesOfMany: CACHE_BYTES_OF_MANY, ...options.cache };
+  const init = { path, space: { dimensions, fingerprint }, cache };
   const reader: IndexThreadInit = { ...init, role: 'reader' };
   const [writing, reading] = await startAll([{ ...init, role: 'writer' }, reader]);
   const write = callsTo<WriterMethods>(writing, path);
@@ -155,7 +159,12 @@ export async function openSqliteBuild({
   dimensions,
   fingerprint,
 }: IndexSpace & { readonly path: string }): Promise<IndexBuild & { close(): Promise<void> }> {
-  const init: IndexThreadInit = { role: 'builder', path, space: { dimensions, fingerprint }, cacheBytes: 0 };
+  const init: IndexThreadInit = {
+    role: 'builder',
+    path,
+    space: { dimensions, fingerprint },
+    cache: { bytes: 0, bytesOfMany: 0 },
+  };
   const thread = await startThread(INDEX_THREAD, init);
   const call = callsTo<BuildMethods>(thread, path);
   return {

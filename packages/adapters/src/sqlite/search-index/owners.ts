@@ -1,7 +1,8 @@
 import type { IndexQuery } from '@slowwave/engine';
 import type { Sql } from '../ledger/sql.ts';
 import { OWNER_NAMED, ownerKey } from './format.ts';
-import { keptOwners, withChanges } from './kept-owners.ts';
+import { type ChangedPoint, keptOwners, withChanges } from './kept-owners.ts';
+import { MANY, type ManyPoints, manyPoints } from './many.ts';
 import { floatsOf, recordOf } from './record.ts';
 import { type Segment, segmentOf } from './stored-point.ts';
 import { BLOCK_SLOTS, SLOTS, WITHDRAWN } from './tables.ts';
@@ -14,33 +15,53 @@ interface OwnerCache {
 
 type Owned = Pick<IndexQuery, 'tenant' | 'owner' | 'lane' | 'shelf'>;
 
+export interface CacheOptions {
+  readonly dimensions: number;
+  readonly bytes: number;
+  /** Of owners with very many points, who would push out all others. */
+  readonly bytesOfMany: number;
+  /** From how many points on an owner has very many. */
+  readonly many?: number;
+}
+
 /**
  * Keeps owners from their second question on, those that were asked about last, up to so many bytes. Before a table is
  * used its count of changes is compared with the file's, so that the writes of other threads and processes are seen.
  */
-export function ownerCache(sql: Sql, { bytes }: { bytes: number }): OwnerCache {
-  const kept = keptOwners<OwnerTable>({ bytes });
+export function ownerCache(sql: Sql, { dimensions, bytes, bytesOfMany, many = MANY }: CacheOptions): OwnerCache {
+  const few = keptOwners<OwnerTable>({ bytes });
+  const large = keptOwners<OwnerTable>({ bytes: bytesOfMany, atOnce: true });
   let schema: number | null = null;
 
   // An index that was built anew has taken over: its owners have numbers of their own.
   const forgetReplaced = (): void => {
     const current = sql.get<{ schema_version: number }>(SCHEMA_VERSION)?.schema_version ?? null;
-    if (current !== schema) kept.forgetAll();
+    if (current !== schema) for (const kept of [few, large]) kept.forgetAll();
     schema = current;
   };
 
+  const forget = (name: string): void => {
+    for (const kept of [few, large]) kept.forget(name);
+  };
+  const read = (owner: OwnerRow): OwnerTable => {
+    const segments = segmentsOf(sql, owner);
+    const points = segments.reduce((sum, segment) => sum + segment.points.length, 0);
+    if (points < many) return { owner, segments, many: null };
+    return { owner, segments: [], many: manyPoints(segments, dimensions) };
+  };
+
   return {
-    drop: (of) => kept.forget(nameOf(of)),
+    drop: (of) => forget(nameOf(of)),
     tableOf: (of) => {
       forgetReplaced();
       const name = nameOf(of);
       const owner = sql.get<OwnerRow>(SELECT_OWNER, ownerKey(of));
-      const known = kept.get(name);
-      kept.forget(name);
+      const known = few.get(name) ?? large.get(name);
+      // What fails half-way through a change is not kept.
+      forget(name);
       if (owner === null) return null;
-      const fits = known?.owner.number === owner.number;
-      const table = fits && known.owner.changes === owner.changes ? known : tableOf(sql, owner, fits ? known : null);
-      kept.keep(name, table);
+      const table = (known?.owner.number === owner.number ? tableNow(sql, owner, known) : null) ?? read(owner);
+      (table.many === null ? few : large).keep(name, table);
       return table;
     },
   };
@@ -57,6 +78,8 @@ export interface OwnerTable {
   readonly owner: OwnerRow;
   /** Blocks, and what was written since in small ones. */
   readonly segments: readonly Segment[];
+  /** What very many are looked up in, in place of segments; null: they are few. */
+  readonly many: ManyPoints | null;
 }
 
 /** An owner's points as they were under its number: a number stands for one set of slots, for ever. */
@@ -69,18 +92,21 @@ export interface OwnerRow {
 /** Small segments at which the owner is read anew, as blocks. */
 const SMALL_MAX = 64;
 
-/** The owner as the file has it now; what is known of it already is read no more. */
-function tableOf(sql: Sql, owner: OwnerRow, known: OwnerTable | null): OwnerTable {
-  const small = known === null ? 0 : known.segments.length - Math.ceil(known.owner.slots / BLOCK_SLOTS);
-  if (known === null || small > SMALL_MAX) return read(sql, owner);
-  const changed = sql.all<ChangedRow>(CHANGED, { number: owner.number, since: known.owner.changes });
-  return { owner, segments: withRows(known.segments, changed) };
+/** The owner as the file has it now, by what is known of it already; null: it has to be read as a whole. */
+function tableNow(sql: Sql, owner: OwnerRow, known: OwnerTable): OwnerTable | null {
+  if (known.owner.changes === owner.changes) return known;
+  const changed = () =>
+    sql.all<ChangedRow>(CHANGED, { number: owner.number, since: known.owner.changes }).map(changedPoint);
+  const { segments, many } = known;
+  if (many !== null) return many.write(changed()) ? { owner, segments, many } : null;
+  const small = segments.length - Math.ceil(known.owner.slots / BLOCK_SLOTS);
+  return small > SMALL_MAX ? null : { owner, segments: withChanges(segments, changed()), many };
 }
 
-function read(sql: Sql, owner: OwnerRow): OwnerTable {
+function segmentsOf(sql: Sql, owner: OwnerRow): readonly Segment[] {
   const range = { first: owner.number * SLOTS, last: (owner.number + 1) * SLOTS - 1 };
   const blocks = sql.all<{ records: Buffer }>(BLOCKS, range).map(({ records }) => segmentOf(records));
-  return { owner, segments: withRows(blocks, sql.all<ChangedRow>(LOOSE, range)) };
+  return withChanges(blocks, sql.all<ChangedRow>(LOOSE, range).map(changedPoint));
 }
 
 interface ChangedRow {
@@ -95,11 +121,7 @@ const POINTS = 'SELECT row, live, head, vector FROM points JOIN details USING (r
 const LOOSE = `${POINTS} WHERE loose = 1 AND row BETWEEN @first AND @last`;
 const CHANGED = `${POINTS} WHERE owner = @number AND change > @since`;
 
-const withRows = (segments: readonly Segment[], rows: readonly ChangedRow[]): readonly Segment[] =>
-  withChanges(
-    segments,
-    rows.map(({ row, live, head, vector }) => ({
-      slot: row % SLOTS,
-      record: live === WITHDRAWN ? null : recordOf(head, floatsOf(vector)),
-    })),
-  );
+const changedPoint = ({ row, live, head, vector }: ChangedRow): ChangedPoint => ({
+  slot: row % SLOTS,
+  record: live === WITHDRAWN ? null : recordOf(head, floatsOf(vector)),
+});

@@ -11,6 +11,7 @@ import type {
   TenantId,
   Withdrawal,
 } from '@slowwave/engine';
+import type { CacheOptions } from './owners.ts';
 
 /** The vector space an index is opened for. */
 export interface IndexSpace {
@@ -23,8 +24,8 @@ export interface IndexThreadInit {
   readonly role: 'writer' | 'reader' | 'builder';
   readonly path: string;
   readonly space: IndexSpace;
-  /** How much the reader may keep decoded. */
-  readonly cacheBytes: number;
+  /** How much the reader may keep in memory. */
+  readonly cache: Omit<CacheOptions, 'dimensions'>;
 }
 
 /** A hit as it crosses the thread: one string is cheaper to hand over than its object. */

@@ -4,16 +4,19 @@ import { checkVector } from '../../check-vector.ts';
 import type { Sql } from '../ledger/sql.ts';
 import { foreignMarker, isOfSpace, markerOf, OWNER_NAMED, ownerKey, requireSpace } from './format.ts';
 import { ownerCache } from './owners.ts';
-import type { FoundPoint, IndexSpace, ReaderMethods } from './protocol.ts';
+import type { FoundPoint, IndexThreadInit, ReaderMethods } from './protocol.ts';
 import { floatsOf } from './record.ts';
 import { answerOf } from './search.ts';
 import { WITHDRAWN } from './tables.ts';
 import { takingTurns } from './turns.ts';
 
 /** Everything that only reads the index, each call on one snapshot; of a search, each query. */
-export function indexReader(sql: Sql, { space, cacheBytes }: { space: IndexSpace; cacheBytes: number }): ReaderMethods {
+export function indexReader(
+  sql: Sql,
+  { space, cache: sizes }: Pick<IndexThreadInit, 'space' | 'cache'>,
+): ReaderMethods {
   const snapshot = sql.db.transaction((read: () => unknown) => read());
-  const cache = ownerCache(sql, { bytes: cacheBytes });
+  const cache = ownerCache(sql, { dimensions: space.dimensions, ...sizes });
   const answer = (query: IndexQuery): FoundPoint[] =>
     snapshot(() => {
       requireSpace(sql, space);

@@ -48,14 +48,18 @@ export const FLOAT = {
 export const NUMBERS_AT = 16;
 
 /** A term of a record: 32 bits of its hash; then 16 more of them, and how often text and context have it, 8 bits each. */
-interface TermKey {
+export interface TermKey {
   readonly low: number;
   /** In the upper half of the word, where the counts are zero. */
   readonly high: number;
 }
 
 /** Counts have eight bits: a term that is there more often has long stopped to count for more. */
-export const COUNT_MAX = 255;
+const COUNT_MAX = 255;
+
+/** How often a text has a term, by the second word of its entry; `wide` counts what it came from as well. */
+export const countIn = (counts: number, wide: boolean): number =>
+  ((counts >>> 8) & COUNT_MAX) + (wide ? counts & COUNT_MAX : 0);
 
 /** Multiples of eight, so that every record and every vector begins on one. */
 export const padded = (bytes: number): number => (bytes + 7) & ~7;

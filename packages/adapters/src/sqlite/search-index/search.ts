@@ -3,7 +3,8 @@ import { visible } from '@slowwave/engine/storing';
 import { sqliteDialect } from '../../filter-sql/sqlite.ts';
 import { translate } from '../../filter-sql/translate.ts';
 import type { Sql } from '../ledger/sql.ts';
-import { cosinesOf, keywordLeg, type Seen, vectorLeg } from './legs.ts';
+import { cosinesOf, type Legs, legsOf, type Seen } from './legs.ts';
+import type { Sight } from './many.ts';
 import type { OwnerRow, OwnerTable } from './owners.ts';
 import type { FoundPoint } from './protocol.ts';
 import { floatsOf, type IdPart, idWords } from './record.ts';
@@ -15,12 +16,12 @@ import { SLOTS } from './tables.ts';
  * compared read from the file.
  */
 export function answerOf(sql: Sql, table: OwnerTable, query: IndexQuery): FoundPoint[] {
-  const seen = seenOf(table, query, fittingSlots(sql, table.owner, query));
+  const legs = legsFor(table, query, fittingSlots(sql, table.owner, query));
   const { vector, terms } = query;
   const readVectors = (points: Seen) => vectorsOf(sql, table.owner, points);
-  const vectorScores = new Map(vector === null ? [] : vectorLeg(seen, { ...query, vector }, readVectors));
+  const vectorScores = new Map(vector === null ? [] : legs.nearest({ ...query, vector }, readVectors));
   const also = new Set(vectorScores.keys());
-  const keywordScores = new Map(terms === null ? [] : keywordLeg(seen, { ...query, terms, also }));
+  const keywordScores = new Map(terms === null ? [] : legs.byWords({ ...query, terms, also }));
   const byWords = [...keywordScores.keys()].filter((point) => !also.has(point));
   if (vector !== null)
     for (const [point, score] of cosinesOf(byWords, vector, readVectors)) vectorScores.set(point, score);
@@ -59,14 +60,26 @@ function detailsOf<Row>(sql: Sql, { number }: OwnerRow, { column, of }: Wanted):
 /** Slots of the owner that a filter leaves; null: it leaves all of them. */
 type Narrowed = ReadonlySet<number> | null;
 
+function legsFor(table: OwnerTable, query: IndexQuery, narrowed: Narrowed): Legs {
+  return table.many?.seen(sightOf(query, narrowed)) ?? legsOf(seenOf(table, query, narrowed));
+}
+
 export function seenOf({ segments }: Pick<OwnerTable, 'segments'>, query: IndexQuery, narrowed: Narrowed): Seen {
+  const { isSeen } = sightOf(query, narrowed);
+  return segments.flatMap(({ points }) => points.filter(isSeen));
+}
+
+function sightOf(query: IndexQuery, narrowed: Narrowed): Sight {
   const { visibility } = query;
   const asked = idsOf(query).map(({ part, id }) => ({ part, words: idWords(id) }));
-  const isSeen = (point: StoredPoint): boolean =>
-    (visibility.kind === 'told_last' || visible(point, { visibility, filter: {} })) &&
-    asked.every(({ part, words }) => point.isOf(part, words)) &&
-    (narrowed === null || narrowed.has(point.slot));
-  return segments.flatMap(({ points }) => points.filter(isSeen));
+  return {
+    visibility,
+    narrows: asked.length > 0 || narrowed !== null,
+    isSeen: (point) =>
+      (visibility.kind === 'told_last' || visible(point, { visibility, filter: {} })) &&
+      asked.every(({ part, words }) => point.isOf(part, words)) &&
+      (narrowed === null || narrowed.has(point.slot)),
+  };
 }
 
 /** The ids that a point must have, and in which of its lists. */

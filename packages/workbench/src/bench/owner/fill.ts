@@ -1,0 +1,100 @@
+import { join } from 'node:path';
+import { openSqliteIndex } from '@slowwave/adapters/sqlite';
+import {
+  DEFAULT_TENANT,
+  type Embedder,
+  evolve,
+  type Home,
+  type Ledger,
+  type MemoryChange,
+  type MemoryEvent,
+  markerOf,
+  type Owner,
+  ownerBitsOf,
+  project,
+} from '@slowwave/engine';
+import { recordingMeter } from '@slowwave/engine-testing';
+import { product } from '../../product.ts';
+
+const SETTINGS = { messagesInIndex: 'off' as const };
+const AT_ONCE = 500;
+
+/** The settings of a server on such a folder: the same vectors, and no messages in its index. */
+export const settingsOf = ({ dimensions }: Pick<Filling, 'dimensions'>) => ({
+  SLOWWAVE_EMBEDDING_MODEL: MODEL,
+  SLOWWAVE_EMBEDDING_DIMENSIONS: String(dimensions),
+  SLOWWAVE_INDEX_MESSAGES: SETTINGS.messagesInIndex,
+});
+
+const MODEL = 'scripted';
+const NOTHING_USED = { promptTokens: 0, completionTokens: 0 };
+
+interface Filling {
+  readonly dimensions: number;
+  readonly owner: Owner;
+  readonly lines: readonly string[];
+  vectorOf(text: string): Float32Array;
+  progress(filled: number): void;
+}
+
+/** Makes a data folder in which an owner was told these lines, with everything that the product keeps of them. */
+export async function fillFolder(folder: string, filling: Filling): Promise<void> {
+  const embedder: Embedder = {
+    fingerprint: `openai:${MODEL}:${filling.dimensions}`,
+    dimensions: filling.dimensions,
+    embed: async (texts) => ({ vectors: texts.map(filling.vectorOf), usage: NOTHING_USED }),
+  };
+  const [ledger, index] = await Promise.all([
+    product.openLedger(join(folder, 'ledger.db')),
+    openSqliteIndex({ path: join(folder, 'index.db'), ...embedder }),
+  ]);
+  try {
+    await index.stamp(markerOf({ ledger, embedder, settings: SETTINGS }));
+    const meter = recordingMeter();
+    const deps = { ledger, index, embedder, meter, tools: product.tools, settings: SETTINGS };
+    for (let from = 0; from < filling.lines.length; from += AT_ONCE) {
+      const changes = await changesOf(ledger, filling, from);
+      await ledger.memories.write(DEFAULT_TENANT, { changes, tombstones: [], now: Date.now() });
+      const entries = await ledger.outbox.pending(AT_ONCE, { after: 0, upTo: Number.MAX_SAFE_INTEGER });
+      await project(deps, { entries, batches: [] }, new AbortController().signal);
+      filling.progress(from + changes.length);
+    }
+  } finally {
+    await Promise.all([index.close(), ledger.close()]);
+  }
+}
+
+const FIRST_SAID = Date.UTC(2026, 0, 1);
+const MINUTE_MS = 60_000;
+
+async function changesOf(ledger: Ledger, { owner, lines }: Filling, from: number): Promise<readonly MemoryChange[]> {
+  const lane = await ledger.memories.laneOf(DEFAULT_TENANT, owner, Date.now());
+  const scope = { userId: owner.id, agentId: null, runId: null, appId: null };
+  const home = { tenant: DEFAULT_TENANT, lane, owner, scope };
+  return lines.slice(from, from + AT_ONCE).map((text, i) => {
+    const at = FIRST_SAID + (from + i) * MINUTE_MS;
+    const event = eventOf(home, text, at);
+    return { memory: evolve(home, null, [event]), expectedRevision: 0, events: [event] };
+  });
+}
+
+const eventOf = (home: Home, text: string, at: number): MemoryEvent => ({
+  id: product.tools.id('evt', ownerBitsOf(product.tools, home)),
+  memoryId: product.tools.id('mem', ownerBitsOf(product.tools, home)),
+  revision: 1,
+  kind: 'ADD',
+  actor: 'api',
+  consolidationId: null,
+  factId: null,
+  reason: 'filled',
+  previous: null,
+  saidAt: { at, seq: at },
+  validFrom: at,
+  recordedAt: at,
+  text,
+  details: {
+    ...{ category: null, language: null, about: 'user', trust: 'imported', quote: null, sourceIds: [] },
+    ...{ metadata: {}, immutable: false, expiresAt: null },
+  },
+  sourceIds: [],
+});

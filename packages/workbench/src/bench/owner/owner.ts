@@ -1,0 +1,284 @@
+import {
+  COMPILE_CACHE,
+  type EmbeddingScript,
+  echoExtractor,
+  freePort,
+  programFile,
+  type Script,
+  spawnService,
+  startModelServer,
+  tempDir,
+} from '@slowwave/testkit';
+import { type Api, apiAt } from '../../api.ts';
+import { seededRandom } from '../../chaos/random.ts';
+import type { Bench, Given, Progress } from '../bench.ts';
+import { cpuTimes, cpuUse } from '../cpu.ts';
+import { residentBytes } from '../memory.ts';
+import { median, quantile } from '../quantile.ts';
+import { atMost, type Found } from '../report.ts';
+import { fillFolder, settingsOf } from './fill.ts';
+import { type Sayings, sayings } from './sayings.ts';
+
+const DIMENSIONS = 384;
+/** What an owner with very many may cost, of one with few. */
+const TARGET = 2;
+const RECALL_LEAST = 0.99;
+const P95 = 0.95;
+const TOP_K = 10;
+
+const USER = { kind: 'user', id: 'reader' } as const;
+/** Facts of one consolidation that is measured. */
+const FACTS = 5;
+const WARM = 20;
+const MIB = 2 ** 20;
+
+/** What one owner costs who has very much. */
+export const owner: Bench = {
+  name: 'owner',
+  what: 'What searches, direct writes and consolidations of one owner cost with few memories and with very many, in one process; and whether a search finds the nearest.',
+  flags: {
+    memories: { usual: '1000,10000,50000', help: 'Memories of the owner, separated by commas: a server for each.' },
+    questions: {
+      usual: '200',
+      help: 'Searches of each kind, half as many writes, and a tenth as many consolidations.',
+    },
+  },
+  run: async (given, progress) => {
+    const { sizes, questions } = optionsOf(given);
+    const words = sayings(DIMENSIONS);
+    const measured: Measured[] = [];
+    for (const size of sizes) measured.push(await onServer({ size, questions, words }, progress));
+    return foundOf(measured);
+  },
+};
+
+const optionsOf = (given: Given) => ({
+  sizes: given.numbers('memories', { min: 100 }).toSorted((a, b) => a - b),
+  questions: given.number('questions', { max: 100_000 }),
+});
+
+/** Requests, one after the other. */
+interface Timed {
+  /** ms of each. */
+  readonly times: readonly number[];
+  /** ms of processors that the process took for one, which says more where a machine has other work. */
+  readonly cpu: number;
+}
+
+interface Stage {
+  readonly size: number;
+  readonly questions: number;
+  readonly words: Sayings;
+}
+
+interface Measured {
+  readonly size: number;
+  readonly searches: Timed;
+  /** ms of the first search. */
+  readonly first: number;
+  readonly writes: Timed;
+  readonly batches: Timed;
+  /** The share of the nearest ten that a search by meaning brings. */
+  readonly recall: number;
+  readonly bytes: number;
+}
+
+async function onServer(stage: Stage, progress: Progress): Promise<Measured> {
+  const { size, words } = stage;
+  const folder = await tempDir();
+  const model = await startModelServer({ script: everyMessageIsAFact(), embeddingScript: embedder(words) });
+  try {
+    const random = seededRandom(`memories of ${USER.id}`);
+    const lines = Array.from({ length: size }, (_, i) => words.line(random, i));
+    await fillFolder(folder.path, {
+      ...{ dimensions: DIMENSIONS, owner: USER, lines, vectorOf: words.vectorOf },
+      progress: (filled) => progress(`${size} memories: filled ${filled}`),
+    });
+    const { url, service } = await startServer(folder.path, model.baseUrl);
+    try {
+      return await measure({ ...stage, lines, api: apiAt(url, null), pid: service.pid }, progress);
+    } finally {
+      await service.stop();
+    }
+  } finally {
+    await model.close();
+    await folder.remove();
+  }
+}
+
+async function startServer(folder: string, modelUrl: string) {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const service = await spawnService({
+    main: programFile('standalone'),
+    env: {
+      ...COMPILE_CACHE,
+      ...settingsOf({ dimensions: DIMENSIONS }),
+      OPENAI_API_KEY: 'scripted',
+      OPENAI_BASE_URL: modelUrl,
+      SLOWWAVE_PORT: String(port),
+      SLOWWAVE_DATA_DIR: folder,
+      SLOWWAVE_LOG_LEVEL: 'warn',
+    },
+    ready: { url: `${url}/readyz` },
+  });
+  return { url, service };
+}
+
+/** Nothing that is said changes anything else. */
+function everyMessageIsAFact(): Script {
+  const extract = echoExtractor();
+  return ({ name, input }) => {
+    if (name === 'extract_facts') return { json: extract(input as never) };
+    if (name !== 'decide_operations') return { json: { there: true, summary: '' } };
+    const { facts } = input as unknown as { readonly facts: readonly { readonly id: string; readonly text: string }[] };
+    const operations = facts.map(({ id, text }) => ({
+      fact: id,
+      event: 'ADD',
+      id: null,
+      text,
+      reason: 'new',
+      keep: true,
+    }));
+    return { json: { operations } };
+  };
+}
+
+const embedder =
+  ({ vectorOf }: Sayings): EmbeddingScript =>
+  ({ texts }) => ({
+    status: 200,
+    body: {
+      object: 'list',
+      model: 'scripted',
+      data: texts.map((text, index) => ({ object: 'embedding', index, embedding: base64Of(vectorOf(text)) })),
+      usage: { prompt_tokens: 0, total_tokens: 0 },
+    },
+  });
+
+const base64Of = ({ buffer, byteOffset, byteLength }: Float32Array): string =>
+  Buffer.from(buffer, byteOffset, byteLength).toString('base64');
+
+type Running = Stage & { readonly lines: readonly string[]; readonly api: Api; readonly pid: number };
+
+async function measure(running: Running, progress: Progress): Promise<Measured> {
+  const { size, questions, words, lines, api, pid } = running;
+  const random = seededRandom(`questions to ${USER.id}`);
+  const asked = Array.from({ length: questions }, () => words.question(random));
+  const search = (query: string, more = {}) =>
+    api.post<{ results: readonly { memory: string }[] }>('/v1/search', {
+      user_id: USER.id,
+      query,
+      top_k: TOP_K,
+      ...more,
+    });
+  progress(`${size} memories: asking`);
+  const first = await timeOf(() => search(asked[0] ?? ''));
+  // Embedded once, so that no time of the embedder is measured.
+  for (const query of [...asked, ...asked.slice(0, WARM)]) await search(query);
+  const searches = await timed(pid, asked, (query) => search(query));
+  progress(`${size} memories: comparing`);
+  let found = 0;
+  let nearest = 0;
+  const near = nearestOf(lines, words);
+  for (const query of asked) {
+    const { results } = await search(query, { mode: 'vector' });
+    const texts = new Set(results.map(({ memory }) => memory));
+    const best = near(query);
+    found += best.filter((text) => texts.has(text)).length;
+    nearest += best.length;
+  }
+  progress(`${size} memories: writing`);
+  const written = Array.from({ length: Math.ceil(questions / 2) }, (_, i) => words.line(random, size + i));
+  const writes = await timed(pid, written, (memory) => api.post('/v1/memories', { user_id: USER.id, memory }));
+  progress(`${size} memories: consolidating`);
+  const said = Array.from({ length: Math.ceil(questions / 10) }, (_, i) =>
+    Array.from({ length: FACTS }, (_, n) => words.line(random, 2 * size + i * FACTS + n)),
+  );
+  const batches = await timed(pid, said, (facts) => {
+    const messages = facts.map((content) => ({ role: 'user', content }));
+    return api.post('/v1/batches?wait=30000', { user_id: USER.id, messages, flush: true });
+  });
+  const bytes = await residentBytes(pid);
+  return { size, searches, first, writes, batches, recall: found / nearest, bytes };
+}
+
+/** The nearest lines by looking at each of them. */
+function nearestOf(lines: readonly string[], { vectorOf }: Sayings): (query: string) => readonly string[] {
+  const all = new Float32Array(lines.length * DIMENSIONS);
+  for (const [i, line] of lines.entries()) all.set(vectorOf(line), i * DIMENSIONS);
+  return (query) => {
+    const asked = vectorOf(query);
+    const scores = lines.map((text, i) => {
+      let score = 0;
+      for (let n = 0; n < DIMENSIONS; n += 1) score += (all[i * DIMENSIONS + n] as number) * (asked[n] as number);
+      return { text, score };
+    });
+    return scores
+      .sort((a, b) => b.score - a.score)
+      .slice(0, TOP_K)
+      .map(({ text }) => text);
+  };
+}
+
+async function timed<T>(pid: number, all: readonly T[], work: (one: T) => Promise<unknown>): Promise<Timed> {
+  const before = await cpuTimes([pid]);
+  const times: number[] = [];
+  for (const one of all) times.push(await timeOf(() => work(one)));
+  return { times, cpu: cpuUse(before, await cpuTimes([pid])).ms / all.length };
+}
+
+async function timeOf(work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await work();
+  return performance.now() - began;
+}
+
+function foundOf(measured: readonly Measured[]): Found {
+  const [few, many] = [measured[0], measured.at(-1)];
+  const name = ({ size }: Measured): string => `${size.toLocaleString('en')} memories`;
+  const compared = (['searches', 'writes', 'batches'] as const).map((kind) => ({ kind, what: NAMES[kind] }));
+  return {
+    title: `owner: one user with ${measured.map(({ size }) => size.toLocaleString('en')).join(', ')} memories of ${DIMENSIONS} dimensions`,
+    figures: measured.flatMap((one) => figuresOf(name(one), one)),
+    verdicts: measured.map((one) => ({
+      what: `the nearest ten that are found of ${name(one)}`,
+      reached: one.recall.toFixed(4),
+      target: `at least ${RECALL_LEAST}`,
+      passed: one.recall >= RECALL_LEAST,
+      misses: [],
+    })),
+    comparisons:
+      few === undefined || many === undefined || few === many
+        ? []
+        : compared.map(({ kind, what }) =>
+            atMost(TARGET, {
+              what: `${what}, median`,
+              unit: 'ms',
+              ours: { name: name(many), value: median(many[kind].times) },
+              yardstick: { name: name(few), value: median(few[kind].times) },
+            }),
+          ),
+    remarks: [
+      'One request after the other. Questions are embedded before they are measured; the models answer at once.',
+      'Vectors lie as those of a model do: in clusters, with directions that say more than others.',
+    ],
+  };
+}
+
+const NAMES = {
+  searches: 'POST /v1/search',
+  writes: 'POST /v1/memories',
+  batches: `a batch of ${FACTS} facts, posted until it is consolidated`,
+} as const;
+
+const figuresOf = (name: string, { first, recall, bytes, ...kinds }: Measured) => [
+  { what: `${name}: memory of the process`, value: bytes / MIB, unit: 'MiB' },
+  { what: '  the nearest ten that a search finds', value: recall, unit: '' },
+  { what: '  the first search', value: first, unit: 'ms' },
+  ...(['searches', 'writes', 'batches'] as const).flatMap((kind) => [
+    { what: `  ${NAMES[kind]}, median`, value: median(kinds[kind].times), unit: 'ms' },
+    { what: '    95 of 100', value: quantile(kinds[kind].times, P95), unit: 'ms' },
+    { what: '    of processors', value: kinds[kind].cpu, unit: 'ms' },
+  ]),
+];

@@ -20,7 +20,14 @@ const bundle = await rolldown({
   logLevel: 'silent',
   plugins: [{ name: 'in-place', resolveId: { order: 'pre', handler: external }, load: asDefault, transform: inPlace }],
 });
-await bundle.write({ dir: folder, format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' });
+await bundle.write({
+  dir: folder,
+  format: 'esm',
+  // Without the white space and the comments a start takes a tenth less; names stay for whoever reads a stack.
+  minify: { compress: false, mangle: false },
+  entryFileNames: '[name].js',
+  chunkFileNames: '[name]-[hash].js',
+});
 
 function mainOf(program) {
   return resolve(ROOT, 'apps', program, 'src/main.ts');

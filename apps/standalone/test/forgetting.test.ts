@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectForgotten } from './forgotten-lives.ts';
 import { type Setup, standalone, standaloneOnPostgres } from './setups.ts';
 
-/** Small lives with something to forget: every way of forgetting. `./scripts/prove forgetting` takes a thousand. */
+/** Small lives with something to forget, one for each way of forgetting. `./scripts/prove forgetting` takes a thousand. */
 // biome-ignore lint/style/noProcessEnv: how many is said on the command line of a proof
-const LIVES = Number(process.env.FORGETTING_LIVES ?? 8);
+const LIVES = Number(process.env.FORGETTING_LIVES ?? 4);
 /** They have nothing to do with each other. */
 const AT_ONCE = 4;
 /** Of many lives that go wrong the first show what it is. */

@@ -36,7 +36,7 @@ export interface Spent extends UsageTotals {
 }
 
 /** Of all users together. */
-export interface Slept {
+interface Slept {
   readonly calls: number;
   readonly tokens: number;
 }

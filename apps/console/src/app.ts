@@ -15,6 +15,7 @@ import { memoryRoutes } from './memories.ts';
 import { nightRoutes } from './nights.ts';
 import { operatorRoutes } from './operator.ts';
 import { getOverview } from './overview.ts';
+import { getProfile, profileWrites } from './profile.ts';
 import { queuePages } from './queues.ts';
 import { replayRoutes } from './replays.ts';
 import { reviewRoutes } from './reviews.ts';
@@ -43,6 +44,7 @@ const manage = [
   ...nightRoutes,
   ...reviewRoutes,
   ...userRoutes,
+  ...profileWrites,
   ...subjectRoutes,
   ...settingsRoutes,
   ...webhookRoutes,
@@ -54,7 +56,7 @@ export const consoleRoutes =
   (deps: ConsoleDeps): Routes =>
   async (app) => {
     await app.register(group('any', deps, sessionRoutes));
-    await app.register(group('search', deps, taskReads));
+    await app.register(group('search', deps, [...taskReads, getProfile]));
     await app.register(group('ingest', deps, taskWrites));
     await app.register(group('manage', deps, manage));
     await app.register(

@@ -87,12 +87,24 @@ const planView = ({ night, remarks, usage }: Plan): NightView['plan'] => ({
   tokens: usage.promptTokens + usage.completionTokens,
 });
 
-const actView = ({ act, memoryId, before, after, certainty, evidence, reason, decidedBy, asks }: Act): ActView => ({
+const actView = ({
+  act,
+  memoryId,
+  before,
+  after,
+  certainty,
+  slot,
+  evidence,
+  reason,
+  decidedBy,
+  asks,
+}: Act): ActView => ({
   act,
   memory_id: memoryId,
   before,
   after,
   ...(certainty !== undefined && { certainty }),
+  ...(slot !== undefined && { slot }),
   evidence: evidence.map(({ memoryId: id, text }) => ({ memory_id: id, memory: text })),
   reason,
   decided_by: decidedBy,

@@ -28,10 +28,20 @@ const DEFAULTS = {
     idle_hours: 6,
     window: null,
     share_of_budget: 0.15,
-    acts: { age: true, merge: true, contradictions: true, fade: true, patterns: false, skills: true, runs: true },
+    acts: {
+      age: true,
+      merge: true,
+      contradictions: true,
+      fade: true,
+      patterns: false,
+      skills: true,
+      runs: true,
+      profile: true,
+    },
     limits: { calls: 20, tokens: 50_000, operations: 50, share: 0.3 },
     agents: false,
   },
+  profile_slots: null,
 };
 
 const CHOSEN = {
@@ -60,10 +70,20 @@ const CHOSEN = {
     idle_hours: 1.5,
     window: { from: '22:00', to: '06:00', timezone: 'Asia/Tokyo' },
     share_of_budget: 0.2,
-    acts: { age: true, merge: false, contradictions: true, fade: false, patterns: true, skills: false, runs: true },
+    acts: {
+      age: true,
+      merge: false,
+      contradictions: true,
+      fade: false,
+      patterns: true,
+      skills: false,
+      runs: true,
+      profile: true,
+    },
     limits: { calls: 5, tokens: 9_000, operations: 7, share: 0.5 },
     agents: true,
   },
+  profile_slots: [{ name: 'drinks', about: 'What they drink', lines: 3, categories: ['drinks'] }],
 };
 
 test('settings are the defaults until they are put, then what was put', async () => {

@@ -9,6 +9,7 @@ import {
 import {
   type CustomCall,
   type ForgettingPolicy,
+  type ProfileSlot,
   previewRetention,
   promptMistake,
   type Retention,
@@ -149,6 +150,7 @@ export const settingsView = (settings: TenantSettings): SettingsView => {
     graph: settings.graph,
     gate: settings.gate && { ...settings.gate },
     sleep: sleepView(settings.sleep),
+    profile_slots: settings.profileSlots?.map(slotView) ?? null,
   };
 };
 
@@ -177,6 +179,7 @@ export const settingsFrom = (body: PutSettings): TenantSettings => {
     graph: body.graph,
     gate: body.gate,
     sleep: sleepFrom(body.sleep),
+    profileSlots: body.profile_slots,
   };
 };
 
@@ -197,6 +200,8 @@ const sleepView = ({
   limits: { ...limits },
   agents,
 });
+
+const slotView = ({ categories, ...slot }: ProfileSlot) => ({ ...slot, categories: [...categories] });
 
 const sleepFrom = ({ idle_hours, share_of_budget, ...sleep }: PutSettings['sleep']): SleepSettings => ({
   ...sleep,

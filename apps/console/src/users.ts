@@ -76,9 +76,9 @@ export const userRoutes = [
     summary: 'Export all data of a user',
     description:
       'Returns one JSON object per line (application/x-ndjson), streamed: the user, batches, messages, memories with ' +
-      'all versions, events, consolidations with plans and raw answers, reviews, summaries, and the graph ' +
-      '(entities, relations, statements). The last line has the type "end" and the number of objects of each type; ' +
-      'an export without it is incomplete.',
+      'all versions, events, consolidations with plans and raw answers, reviews, summaries, task states, ' +
+      'the lines of the profile, and the graph (entities, relations, statements). The last line has the type "end" and the ' +
+      'number of objects of each type; an export without it is incomplete.',
     params: OwnerParams,
     answer: {
       200: { description: 'The export', content: { 'application/x-ndjson': { schema: ExportLine } } },

@@ -91,6 +91,26 @@ describe('the pages of users', () => {
     await expect.poll(receipts, within).toEqual([told]);
   });
 
+  it('show the profile in slots, to which people add lines that they take out again', async () => {
+    await at.api.memories.add({ user_id: 'hedda', memory: 'Has a brother', categories: ['family'] });
+    const { page, open, expectClean } = await at.visit();
+    await open('/users/user/hedda');
+    await page.getByText('Profile', { exact: true }).click();
+    const profile = page.getByRole('group', { name: 'Profile' });
+    await profile.getByRole('region', { name: 'family' }).getByText('Has a brother').waitFor(within);
+    await profile.getByRole('button', { name: 'Add a line …' }).click();
+    await page.getByLabel('Where').selectOption('home');
+    await page.getByLabel('What it says').fill('Hedda lives in Oslo');
+    await expectClean();
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    const home = profile.getByRole('region', { name: 'home' });
+    await home.getByText('put there by a person').waitFor(within);
+    await home.getByRole('button', { name: 'Take out of the profile' }).click();
+    await home.waitFor({ ...within, state: 'detached' });
+    await page.getByRole('button', { name: 'Hedda lives in Oslo' }).waitFor(within);
+    await expectClean();
+  });
+
   it('add a memory, rate it, and find a former version', async () => {
     await at.api.memories.add({ user_id: 'eva', memory: 'User has a cat' });
     const { page, open, expectClean } = await at.visit(NARROW);

@@ -13,6 +13,7 @@ import { decideGraph, extractGraph } from './graph/graph.ts';
 import { inputOf, objectOf, textOf } from './input.ts';
 import { judgeNeighbours } from './neighbours.ts';
 import { findPatterns } from './patterns.ts';
+import { chooseSlots } from './slots.ts';
 import { refreshSummary, summarizeProcedure } from './summary.ts';
 
 const NAME = 'builtin';
@@ -27,6 +28,7 @@ const ANSWERS: ReadonlyMap<string, Answer> = new Map<string, Answer>([
   ['decide_graph', decideGraph],
   ['judge_neighbours', judgeNeighbours],
   ['find_patterns', findPatterns],
+  ['choose_slots', chooseSlots],
   ['refresh_summary', refreshSummary],
   ['summarize_procedure', summarizeProcedure],
   ['repair_output', repair],

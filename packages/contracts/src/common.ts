@@ -199,3 +199,6 @@ export const WaitQuery = z.object({
 /** How texts count things: 1 case, 2 cases. */
 export const counted = (count: number | bigint, what: string): string =>
   `${count} ${what}${Number(count) === 1 ? '' : 's'}`;
+
+export const isUnique = (items: readonly string[]): boolean => new Set(items).size === items.length;
+export const TWICE = { message: 'expected no duplicates' };

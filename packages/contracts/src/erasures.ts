@@ -41,6 +41,7 @@ export const ExportLine = z
       'review',
       'summary',
       'task_state',
+      'profile',
       'entity',
       'relation',
       'statement',

@@ -247,6 +247,8 @@ export const WEBHOOK_PATCHES = [
   { rotate_secret: true },
 ];
 
+export const PROFILE_LINES = [{ memory: 'Ana goes by Annie' }, { memory_id: 'mem_01' }];
+
 export const KEYS = [
   { name: 'chat backend', scopes: ['ingest', 'search'] },
   { name: 'phone of Ana', scopes: ['search'], user_id: 'ana', expires_at: LATER },

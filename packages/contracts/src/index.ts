@@ -164,6 +164,7 @@ export {
   PostNight,
 } from './nights.ts';
 export { OverviewQuery, OverviewView } from './overview.ts';
+export { ProfileLineParams, ProfileSlotParams, ProfileView, PutProfileLine } from './profile.ts';
 export { jobTimeoutMs, type Payload, QUEUES, type QueueName } from './queues.ts';
 export { Citation, PostRecall, RecallResult } from './recall.ts';
 export { MemoryReceipts, PostOutcome, ReceiptView } from './receipts.ts';

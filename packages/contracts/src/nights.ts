@@ -8,10 +8,11 @@ const EvidenceView = z.object({ memory_id: z.string(), memory: z.string() }).met
 
 const ActView = z
   .object({
-    act: z.enum(['age', 'merge', 'contradictions', 'fade', 'patterns', 'skills', 'runs']),
+    act: z.enum(['age', 'merge', 'contradictions', 'fade', 'patterns', 'skills', 'runs', 'profile']),
     memory_id: z.string(),
     before: z.string().nullable().describe('null: it is new, or for skills: no other skill gives way.'),
     after: z.string().nullable().describe('null: it no longer holds, or for skills: it is no skill any more.'),
+    slot: z.string().optional().describe('Only for profile: the slot of the profile that the memory is put in.'),
     certainty: z.enum(['low', 'medium', 'high']).optional().describe('Only for patterns.'),
     evidence: z.array(EvidenceView),
     reason: z.string(),

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { formedAs, lookedAtFirst, SuiteName, TimeZone } from './common.ts';
+import { formedAs, isUnique, lookedAtFirst, SuiteName, TimeZone, TWICE } from './common.ts';
 import { CEILINGS, SETTINGS } from './examples.ts';
 import { StepModels } from './models.ts';
+import { ProfileSlots, ProfileSlotView } from './profile.ts';
 import { SleepBody, SleepView } from './sleep-settings.ts';
 
 const INSTRUCTIONS_MAX = 4_000;
@@ -31,9 +32,6 @@ const Category = z
       'expected a name of letters, digits, spaces, _ and - that starts with a letter or digit',
     ),
   );
-
-const isUnique = (items: readonly string[]): boolean => new Set(items).size === items.length;
-const TWICE = { message: 'expected no duplicates' };
 
 export const Categories = z.array(Category).min(1).max(CATEGORIES_MAX).refine(isUnique, TWICE);
 
@@ -211,6 +209,9 @@ export const AllSettings = z.strictObject({
         'gate_run. Only an operator can change or lift a gate.',
     ),
   sleep: SleepBody.prefault({}),
+  profile_slots: ProfileSlots.nullable()
+    .default(null)
+    .describe('What profiles tell, in this order; null: the built-in slots. See docs/profile.md.'),
 });
 export const PutSettings = AllSettings.meta({ id: 'PutSettings', examples: SETTINGS });
 export type PutSettings = z.infer<typeof PutSettings>;
@@ -293,6 +294,7 @@ export const SettingsView = z
     graph: z.boolean(),
     gate: z.object({ suite: z.string(), days: z.number().int() }).nullable(),
     sleep: SleepView,
+    profile_slots: z.array(ProfileSlotView).nullable(),
   })
   .meta({ id: 'Settings' });
 export type SettingsView = z.infer<typeof SettingsView>;

@@ -56,6 +56,10 @@ export const SleepBody = z
           .boolean()
           .default(true)
           .describe('Remember what runs came to, in the words of the state in which they ended. No model.'),
+        profile: z
+          .boolean()
+          .default(true)
+          .describe('Find the slot of the profile that a memory belongs in, by its category or by a model.'),
       })
       .prefault({}),
     limits: z
@@ -92,6 +96,7 @@ export const SleepView = z.object({
     patterns: z.boolean(),
     skills: z.boolean(),
     runs: z.boolean(),
+    profile: z.boolean(),
   }),
   limits: z.object({
     calls: z.number().int(),

@@ -1,4 +1,4 @@
-import type { PendingMessage, ToldLine } from '@slowwave/engine';
+import type { Memory, PendingMessage, Placement, ToldLine } from '@slowwave/engine';
 import { describe, expect, it } from 'vitest';
 import { added, confirmed, deleted, details, home, newMessage, scope, updated, user } from './builders.ts';
 import {
@@ -175,10 +175,36 @@ export function describePresent(bench: () => Bench): void {
         text: 'Lives in Bergen',
         saidAt: { at: b.tools.now(), seq: 2 },
         validFrom: b.tools.now(),
+        category: 'personal_details',
+        placed: null,
       });
       expect(await profile(ANNS, { at: b.tools.now() - 500 })).toEqual([]);
       await write(b, deleted(b.tools, moved.memory));
       expect(await profile()).toEqual([]);
+    });
+
+    it('says where a fact stands, until it reads otherwise or a person takes it out', async () => {
+      const b = bench();
+      const first = added(b.tools, home(await laneId()), { text: 'Lives in Oslo', details: lasting });
+      await write(b, first);
+      const facts = () => b.ledger.present.profile(TENANT, ANNS, { at: b.tools.now(), limit: 10 });
+      const place = async (memory: Memory, text: string, placed: Placement | null) => {
+        const change = updated(b.tools, memory, { text, details: { ...lasting, ...(placed !== null && { placed }) } });
+        await write(b, change);
+        return change.memory;
+      };
+      const byNight = { slot: 'home', by: 'night' } as const;
+      const placed = await place(first.memory, 'Lives in Oslo', byNight);
+      expect(await facts()).toMatchObject([{ placed: byNight }]);
+      const moved = await place(placed, 'Lives in Bergen', null);
+      expect(await facts()).toMatchObject([{ text: 'Lives in Bergen', placed: null }]);
+      const byPerson = { slot: 'home', by: 'person' } as const;
+      const again = await place(await place(moved, 'Lives in Bergen', byPerson), 'Lives in Rome', null);
+      expect(await facts()).toMatchObject([{ text: 'Lives in Rome', placed: byPerson }]);
+      const { present } = await b.reopened();
+      expect((await present.profile(TENANT, ANNS, { at: b.tools.now(), limit: 1 }))[0]?.placed).toEqual(byPerson);
+      await place(again, 'Lives in Rome', { slot: null, by: 'person' });
+      expect(await facts()).toEqual([]);
     });
 
     it('has what holds until then while what was said last has yet to begin, each with the local time it was said in', async () => {

@@ -28,10 +28,20 @@ const CHOSEN: TenantSettings = {
     idleHours: 2,
     window: { from: '22:00', to: '06:30', timezone: 'Europe/Oslo' },
     shareOfBudget: 0.1,
-    acts: { age: true, merge: false, contradictions: true, fade: false, patterns: true, skills: false, runs: false },
+    acts: {
+      age: true,
+      merge: false,
+      contradictions: true,
+      fade: false,
+      patterns: true,
+      skills: false,
+      runs: false,
+      profile: true,
+    },
     limits: { calls: 3, tokens: 1_000, operations: 7, share: 0.5 },
     agents: true,
   },
+  profileSlots: [{ name: 'pets', about: 'Animals they live with', lines: 3, categories: ['animals'] }],
 };
 
 export function describeSettings(bench: () => Bench): void {

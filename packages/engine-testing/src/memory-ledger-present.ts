@@ -11,10 +11,10 @@ import {
   type PresentLimits,
   type PresentStore,
   type ProfileFact,
-  profileRank,
   type Scope,
   type TenantId,
 } from '@slowwave/engine';
+import { placementOf, profileRank } from '@slowwave/engine/storing';
 import { isWithin, liveOf } from './memory-ledger-reads.ts';
 import { rowOf, type State } from './memory-ledger-state.ts';
 import { coveredBy } from './memory-ledger-summaries.ts';
@@ -105,6 +105,8 @@ function profile(memories: readonly Memory[], { at, limit }: { at: Millis; limit
       saidAt: version.saidAt,
       validFrom: version.validFrom,
       ...(version.details.utcOffset !== undefined && { utcOffset: version.details.utcOffset }),
+      category: version.details.category,
+      placed: placementOf(memory),
     }));
 }
 

@@ -70,6 +70,7 @@ export async function patternBench(
     patterns: true,
     skills: false,
     runs: true,
+    profile: true,
   };
   const limits = { calls: 1_000, tokens: 10_000_000, operations: 500, share: 1 };
   const night = await nightBench({ chat, ...(stores && { stores }) }, { acts, limits });

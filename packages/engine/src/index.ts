@@ -32,7 +32,6 @@ export {
   SECTIONS,
   type SectionName,
 } from './context/items.ts';
-export { profileRank } from './context/profile-rank.ts';
 export type { ToldFact, ToldLine } from './context/told.ts';
 export type * from './deps.ts';
 export { oldestUnprojected } from './doctor/check-ledger.ts';
@@ -267,6 +266,9 @@ export { SHELVES, shownPart } from './ports/search-index.ts';
 export type * from './ports/tools.ts';
 export { atOnce } from './ports/tools.ts';
 export type * from './ports/writers.ts';
+export { type FilledSlot, linesKept } from './profile/document.ts';
+export { type LineResult, PROFILE_READ, putLine, readProfile, takeLine } from './profile/lines.ts';
+export { type ProfileSlot, slotsOf } from './profile/slots.ts';
 export { adoptIndex, markerOf, project, type SweepDeps, sameMarker, sweepOutbox } from './projection/project.ts';
 export { type Rebuilding, type RebuildProgress, type Rebuilt, rebuildIndex } from './projection/rebuild-index.ts';
 export { shownVersion, versionAsOf } from './projection/sight.ts';

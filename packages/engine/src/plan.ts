@@ -190,6 +190,8 @@ export interface Act {
   readonly after: string | null;
   /** Of a conclusion alone. */
   readonly certainty?: Certainty;
+  /** Of a place in the profile alone. */
+  readonly slot?: string;
   /** Other memories. */
   readonly evidence: readonly { readonly memoryId: string; readonly text: string }[];
   readonly reason: string;

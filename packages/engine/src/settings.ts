@@ -2,6 +2,7 @@ import { largerDue } from './limits/economy.ts';
 import type { StepModels } from './models/steps.ts';
 import type { ReviewedKind } from './plan.ts';
 import type { DuePolicy, Turn } from './ports/ledger/lanes.ts';
+import type { ProfileSlot } from './profile/slots.ts';
 import { hasFacts } from './words.ts';
 
 /** What a tenant has chosen for all its batches. null and empty mean: as the product does it. */
@@ -46,6 +47,8 @@ export interface TenantSettings {
   readonly gate: GateSetting | null;
   /** What is done with memories while their owner is away. */
   readonly sleep: SleepSettings;
+  /** What profiles tell; null: the product's slots. */
+  readonly profileSlots: readonly ProfileSlot[] | null;
 }
 
 export interface GateSetting {
@@ -121,7 +124,7 @@ export interface Ceilings {
 export type SleepMode = 'off' | 'preview' | 'auto';
 
 /** What a night may do, each by itself. */
-export const SLEEP_ACTS = ['age', 'merge', 'contradictions', 'fade', 'patterns', 'skills', 'runs'] as const;
+export const SLEEP_ACTS = ['age', 'merge', 'contradictions', 'fade', 'patterns', 'skills', 'runs', 'profile'] as const;
 export type SleepAct = (typeof SLEEP_ACTS)[number];
 
 export interface SleepSettings {
@@ -183,11 +186,21 @@ export const DEFAULT_SETTINGS: TenantSettings = {
     window: null,
     shareOfBudget: 0.15,
     // What nobody said is concluded only where somebody wants it.
-    acts: { age: true, merge: true, contradictions: true, fade: true, patterns: false, skills: true, runs: true },
+    acts: {
+      age: true,
+      merge: true,
+      contradictions: true,
+      fade: true,
+      patterns: false,
+      skills: true,
+      runs: true,
+      profile: true,
+    },
     limits: { calls: 20, tokens: 50_000, operations: 50, share: 0.3 },
     // What agents learn over users is a matter of policy.
     agents: false,
   },
+  profileSlots: null,
 };
 
 /** What decides what is remembered, and what that costs. Who pays is not tried out. */

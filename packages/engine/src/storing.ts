@@ -1,7 +1,6 @@
 export { BUNDLE_FORMAT, FIRST_SUM, opened, sealed } from './bundle/lines.ts';
 export { isInShare } from './canaries/share.ts';
 export { addSpent, NOTHING_SPENT } from './canaries/spent.ts';
-export { profileRank } from './context/profile-rank.ts';
 export { withoutErased } from './erasure/request.ts';
 export { EngineError } from './errors.ts';
 export {
@@ -53,6 +52,8 @@ export { TOPIC_OWNERS } from './ports/ledger/topics.ts';
 export { FIRST_FAILED_STATUS, REFUSED_STATUSES } from './ports/ledger/trail.ts';
 export { needsCalls } from './ports/ledger/usage.ts';
 export { SHELVES, shownPart } from './ports/search-index.ts';
+export { placementOf } from './profile/placing.ts';
+export { profileRank } from './profile/rank.ts';
 export { blankedBy, LOOKED_FOR_MAX } from './receipts/blanked.ts';
 export { creditChanges, sameCredits } from './receipts/credit.ts';
 export { laneOfReceipts } from './receipts/kept.ts';

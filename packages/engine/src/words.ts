@@ -217,11 +217,19 @@ export interface VersionDetails {
   readonly concluded?: Conclusion;
   /** It tells what a run came to, by the state in which it ended. Missing: it does not. */
   readonly task?: TaskSource;
+  /** Its place in the profile of its owner. A mark alone has it: where the memory stands follows from all of them. Missing: not said. */
+  readonly placed?: Placement;
   /** No policy forgets it. Said by who writes explicitly; where it is not said, what was said before counts. */
   readonly pinned?: boolean;
   readonly expiresAt: Millis | null;
   /** Retention has removed text, quote and metadata; by this the text can be distinguished from the others of its memory. */
   readonly removed?: string;
+}
+
+/** A place in a profile. slot null: a person took it out. */
+export interface Placement {
+  readonly slot: string | null;
+  readonly by: 'person' | 'night';
 }
 
 /** One version of what a run works on. */

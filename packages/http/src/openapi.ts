@@ -90,6 +90,7 @@ const TAGS = [
     name: 'manage',
     description: 'Write memories, review and undo changes, erase data, change settings, replay batches.',
   },
+  { name: 'profile', description: 'What a profile says of a user, in slots.' },
   { name: 'runs', description: 'What runs work on: plans, results and what waits for approval.' },
   { name: 'graph', description: 'Entities and their relations.' },
   { name: 'webhooks', description: 'Notify other programs of events.' },

@@ -21,6 +21,7 @@ const OPERATIONS = [
   'DELETE /v1/users/{id}',
   'GET /v1/erasures/{id}',
   'GET /v1/users/{id}/export',
+  'GET /v1/users/{id}/profile',
 ] as const;
 
 interface Options {

@@ -39,6 +39,7 @@ import {
   switchIndexCommand,
 } from './move.ts';
 import { applyNightCommand, discardNightCommand, nightsCommand } from './nights.ts';
+import { profileCommand, putLineCommand, takeLineCommand } from './profile.ts';
 import { rebuildIndexCommand, rebuildQueueCommand } from './rebuild.ts';
 import { replayCommand, whatIfCommand } from './replay.ts';
 import { approveCommand, rejectCommand, reviewsCommand } from './reviews.ts';
@@ -72,6 +73,9 @@ export const COMMANDS: readonly Command[] = [
   usersCommand,
   memoriesCommand,
   historyCommand,
+  profileCommand,
+  putLineCommand,
+  takeLineCommand,
   exportUserCommand,
   mcpCommand,
   statusCommand,

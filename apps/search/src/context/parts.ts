@@ -6,9 +6,13 @@ import {
   type Covered,
   type KnownFact,
   type KnownRelation,
+  linesKept,
+  PROFILE_READ,
+  type ProfileFact,
   queryOf,
   type SectionName,
   scopeOf,
+  slotsOf,
   taskLines,
 } from '@slowwave/engine';
 import { ProblemError } from '@slowwave/http';
@@ -152,22 +156,28 @@ function searchBody(body: PostContext, query: string): PostSearch {
   return { ...rest, query, include: [], ...(rest.rewrite === true && { messages }) };
 }
 
+/** The lines of the owner's profile, the most settled first. */
 async function profileOf(deps: SearchDeps, question: ContextQuestion): Promise<readonly KnownFact[]> {
   const { tenant, body, where, app } = question;
   const at = momentOf(deps, question);
-  const limit = where === null && app === null ? PROFILE_MAX : FILTERED_MAX;
-  const facts = await deps.ledger.present.profile(tenant, scopeOf(body), { at, limit });
-  if (where === null && app === null) return facts.map((fact) => ({ ...fact, saidAt: fact.saidAt.at }));
+  const [{ profileSlots }, facts] = await Promise.all([
+    deps.ledger.settings.get(tenant),
+    deps.ledger.present.profile(tenant, scopeOf(body), { at, limit: PROFILE_READ }),
+  ]);
+  const slots = slotsOf(profileSlots);
+  if (where === null && app === null) return linesKept(facts, slots).slice(0, PROFILE_MAX).map(knownFact);
   const ids = facts.map(({ memoryId }) => memoryId);
   const known = await knownOf(deps, question, ids);
-  return ids
-    .flatMap((id) => known.get(id) ?? [])
-    .filter(({ validFrom }) => validFrom <= at)
+  const fitting = facts.filter(({ memoryId }) => (known.get(memoryId)?.validFrom ?? Number.POSITIVE_INFINITY) <= at);
+  return linesKept(fitting, slots)
+    .flatMap(({ memoryId }) => known.get(memoryId) ?? [])
     .slice(0, PROFILE_MAX);
 }
 
-/** How many are read if there is a filter, of which few may pass. */
-const FILTERED_MAX = 200;
+const knownFact = ({ category: _, placed: __, ...fact }: ProfileFact): KnownFact => ({
+  ...fact,
+  saidAt: fact.saidAt.at,
+});
 
 const conversationOf = ({ ledger }: SearchDeps, { tenant, body }: ContextQuestion): Promise<Conversation> =>
   ledger.present.conversation(tenant, scopeOf(body), { messages: PENDING_MAX, longest: PENDING_BYTES_MAX });

@@ -37,6 +37,7 @@ const context = (fields: object): Sent => ({ line: 'POST /v1/context', body: { u
 const recall = (fields: object): Sent => ({ line: 'POST /v1/recall', body: { user_id, query: 'tea', ...fields } });
 const filtered = (filters: unknown): Sent => search({ filters });
 const settings = (body: object): Sent => ({ line: 'PUT /v1/settings', body });
+const slot = (fields: object) => ({ name: 'home', about: 'Where they live', ...fields });
 const key = (fields: object): Sent => ({ line: 'POST /v1/keys', body: { name: 'k', scopes: ['search'], ...fields } });
 const webhook = (fields: object): Sent => ({
   line: 'POST /v1/webhooks',
@@ -158,6 +159,10 @@ const OF_QUESTIONS: Readonly<Record<string, Make>> = {
 
 const OF_REST: Readonly<Record<string, Make>> = {
   'characters of a prompt': (n) => settings({ prompts: { decide: letters(n) } }),
+  'slots of a profile': (n) => settings({ profile_slots: many(n, (i) => slot({ name: `s${i}` })) }),
+  'lines of a slot': (n) => settings({ profile_slots: [slot({ lines: n })] }),
+  'characters of what belongs in a slot': (n) => settings({ profile_slots: [slot({ about: letters(n) })] }),
+  'categories of a slot': (n) => settings({ profile_slots: [slot({ categories: many(n, (i) => `c${i}`) })] }),
   'categories of a tenant': (n) => settings({ categories: many(n, (i) => `c${i}`) }),
   'models with a price': (n) =>
     settings({ prices: Object.fromEntries(many(n, (i) => [`m${i}`, { prompt: 1, completion: 1 }])) }),

@@ -109,6 +109,17 @@ export const NEEDS: Readonly<Record<string, Need>> = {
   eraseAgent: ofOwnerOf('agent'),
   eraseRun: ofOwnerOf('run'),
   exportUser: ofUser,
+  getProfile: ofUser,
+  putProfileLine: async (world) => {
+    const memory_id = await world.memory();
+    const body = (example: object) => ('memory_id' in example ? { memory_id } : example);
+    return { params: { id: 'ana', slot: 'name' }, body };
+  },
+  deleteProfileLine: async (world) => {
+    const memory = await world.memory();
+    await world.done('PUT /v1/users/ana/profile/likes', { memory_id: memory });
+    return { params: { id: 'ana', slot: 'likes', memory } };
+  },
   openLink: async (world) => ({ key: await world.link() }),
   renewToken: async (world) => ({
     key: (await world.send('POST /v1/session', { key: await world.link() })).body.token,

@@ -1,8 +1,11 @@
 import { useEffect, useRef } from 'react';
+import { ProfileCard } from '../ui/profile.tsx';
 import { Loading } from '../ui/states.tsx';
+import { SHOWN } from './changing.tsx';
 import { CHOICES, Choices } from './choices.tsx';
 import { type Coming, type Own, OwnContext, useComing, type Why } from './coming.ts';
 import { Memories } from './memories.tsx';
+import { plainly } from './plainly.ts';
 
 /** Everything that is remembered about one person, for that person. */
 export function OwnPage() {
@@ -56,6 +59,14 @@ function Here({ own }: { readonly own: Own }) {
       <p className="quiet">
         This page is for <span className="text">{own.userId}</span>.
       </p>
+      <ProfileCard
+        title="Your profile: what every conversation begins with"
+        api={own.api}
+        userId={own.userId}
+        mayChange={own.mayChange}
+        shown={SHOWN}
+        plainly={plainly}
+      />
       <Memories />
       {own.mayChange && <Choices />}
     </OwnContext>

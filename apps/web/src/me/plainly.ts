@@ -9,6 +9,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   immutable_memory: 'This one cannot be changed here. You can still forget it.',
   unsupported_content: 'This cannot be saved, because it contains personal data that is not stored here.',
   unauthorized: 'This page has been open for too long. Please open it again with a new link, or sign in again.',
+  conflict: 'There is no room for this now. Take a line out first, or resume remembering if you have paused it.',
   not_found: 'This is no longer remembered.',
   too_many_requests: 'That was a little too fast. Please wait a moment and try again.',
 };

@@ -37,6 +37,7 @@ const ACTS = {
   patterns: 'Concluded',
   skills: 'Skill',
   runs: 'Run ended',
+  profile: 'Profile',
 } as const;
 
 const PAGE = 50;
@@ -158,15 +159,16 @@ function Acts({ id }: { readonly id: string }) {
 type Act = NonNullable<Night['plan']>['acts'][number];
 
 function ActLine({ act }: { readonly act: Act }) {
-  const { act: kind, asks, before, after, certainty, evidence, reason } = act;
+  const { act: kind, asks, before, after, certainty, slot, evidence, reason } = act;
   return (
     <li>
       <div className="row">
         <span className={`tag ${asks ? 'wait' : ''}`}>{asks ? `${ACTS[kind]}: asks` : ACTS[kind]}</span>
+        {slot !== undefined && <span className="tag">{slot.replaceAll('_', ' ')}</span>}
         {certainty !== undefined && <span className="tag">certainty {certainty}</span>}
         <Link href={`/memories/${act.memory_id}`}>The memory</Link>
       </div>
-      {asks ? <p className="text">{before}</p> : <Diff from={before ?? ''} to={after} />}
+      {asks || before === after ? <p className="text">{before}</p> : <Diff from={before ?? ''} to={after} />}
       {evidence.map(({ memory_id, memory }) => (
         <p key={memory_id} className="text">
           <Link href={`/memories/${memory_id}`}>{memory}</Link>

@@ -6,6 +6,7 @@ import { useWho } from '../session.ts';
 import { Action } from '../ui/action.tsx';
 import { saveExport } from '../ui/export.ts';
 import { Choice } from '../ui/filters.tsx';
+import { asItIs, ProfileCard } from '../ui/profile.tsx';
 import { Secret } from '../ui/secret.tsx';
 import { AddMemory } from './user/add.tsx';
 import { AsChatsGetIt } from './user/context.tsx';
@@ -49,9 +50,25 @@ function OfOwner({ owner }: { readonly owner: Owner }) {
       </div>
       <Timeline owner={owner} asOf={asOf} move={(moment) => show('as_of', moment)} />
       <Choice name="What is shown" options={VIEWS} chosen={view} choose={(part) => show('show', part)} />
+      {owner.kind === 'user' && <ProfileOf id={owner.id} />}
       {owner.kind !== 'run' && <Runs owner={owner} />}
       {view === 'memories' ? <Remembered owner={owner} asOf={asOf} /> : <AsChatsGetIt owner={owner} asOf={asOf} />}
     </>
+  );
+}
+
+function ProfileOf({ id }: { readonly id: string }) {
+  const who = useWho();
+  if (!may(who, 'search') || !isOfAllApps(who)) return null;
+  return (
+    <ProfileCard
+      title="Profile"
+      api={api}
+      userId={id}
+      mayChange={may(who, 'manage')}
+      shown={['owner', 'user', id]}
+      plainly={asItIs}
+    />
   );
 }
 

@@ -175,6 +175,10 @@ class AsyncSlowwave:
 
     # All of a user
 
+    async def profile(self, user_id: str) -> api.Profile:
+        """What the profile says of a user, slot by slot."""
+        return cast(api.Profile, await self._send(Call("GET", path_of("/v1/users/{id}/profile", id=user_id))))
+
     async def erase(self, user_id: str) -> api.ErasureAccepted:
         """Permanently erases everything that a user owns; erasure shows the progress."""
         return cast(api.ErasureAccepted, await self._send(Call("DELETE", path_of("/v1/users/{id}", id=user_id))))

@@ -175,6 +175,10 @@ class Slowwave:
 
     # All of a user
 
+    def profile(self, user_id: str) -> api.Profile:
+        """What the profile says of a user, slot by slot."""
+        return cast(api.Profile, self._send(Call("GET", path_of("/v1/users/{id}/profile", id=user_id))))
+
     def erase(self, user_id: str) -> api.ErasureAccepted:
         """Permanently erases everything that a user owns; erasure shows the progress."""
         return cast(api.ErasureAccepted, self._send(Call("DELETE", path_of("/v1/users/{id}", id=user_id))))

@@ -215,13 +215,21 @@ class ErasureAccepted(TypedDict):
 
 
 class ExportLine(TypedDict):
-    type: Literal['user', 'batch', 'message', 'memory', 'event', 'consolidation', 'review', 'summary', 'task_state', 'entity', 'relation', 'statement', 'end']
+    type: Literal['user', 'batch', 'message', 'memory', 'event', 'consolidation', 'review', 'summary', 'task_state', 'profile', 'entity', 'relation', 'statement', 'end']
 
 
 class Failure(TypedDict):
     code: str
     message: str
     at: str
+
+
+class FilledSlot(TypedDict):
+    name: str
+    about: str
+    lines: list[ProfileLine]
+    # Lines that do not fit in the slot.
+    left_out: int
 
 Filters: TypeAlias = "dict[str, Any]"
 
@@ -466,6 +474,22 @@ class MessagePart(TypedDict):
     arguments: NotRequired[Any]
     input: NotRequired[Any]
     output: NotRequired[Any]
+
+
+class Profile(TypedDict):
+    user_id: str
+    slots: list[FilledSlot]
+
+
+class ProfileLine(TypedDict):
+    memory_id: str
+    # The version of the memory that says so.
+    version: int
+    memory: str
+    # Who put it there. rule: its category, or because it was pinned or said again and again.
+    by: Literal['person', 'night', 'rule']
+    said_at: str
+    valid_from: str
 
 
 class RecallLook(TypedDict):

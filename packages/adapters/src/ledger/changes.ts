@@ -283,7 +283,7 @@ const REPLACE_MEMORY = `ON CONFLICT (id) DO UPDATE SET
     last_confirmed_at = excluded.last_confirmed_at, revision = excluded.revision,
     version_count = excluded.version_count, live = excluded.live, forgotten_at = excluded.forgotten_at,
     gone_since = excluded.gone_since, expires_at = excluded.expires_at,
-    history_from = excluded.history_from, profile_rank = excluded.profile_rank, concluded = excluded.concluded,
+    history_from = excluded.history_from, profile_rank = excluded.profile_rank, placed = excluded.placed, concluded = excluded.concluded,
     updated_at = excluded.updated_at`;
 
 const REPLACE_VERSION = `ON CONFLICT (memory_id, number) DO UPDATE SET

@@ -86,7 +86,7 @@ const pendingFrom = (row: PendingRow): PendingMessage => ({
   ...clockFrom(row),
 });
 
-interface ProfileRow extends ColumnsOf<Omit<ProfileFact, 'memoryId' | 'version' | 'saidAt' | 'utcOffset'>> {
+interface ProfileRow extends ColumnsOf<Omit<ProfileFact, 'memoryId' | 'version' | 'saidAt' | 'utcOffset'>, 'placed'> {
   readonly id: string;
   readonly number: number;
   readonly said_at: number;
@@ -95,7 +95,8 @@ interface ProfileRow extends ColumnsOf<Omit<ProfileFact, 'memoryId' | 'version' 
 }
 
 const selectProfile = (scope: Scope): string => `
-  SELECT m.id, v.number, v.text, v.said_at, v.said_seq, v.valid_from, (v.details ->> 'utcOffset')::bigint AS utc_offset
+  SELECT m.id, v.number, v.text, v.said_at, v.said_seq, v.valid_from, (v.details ->> 'utcOffset')::bigint AS utc_offset,
+    v.details ->> 'category' AS category, m.placed
   FROM memories m
   JOIN versions v ON v.memory_id = m.id AND ${SHOWN_AT}
   WHERE m.lane = ${LANE_OF_OWNER} AND m.live AND m.profile_rank > 0
@@ -115,6 +116,8 @@ const profileFactFrom = (row: ProfileRow): ProfileFact => ({
   saidAt: { at: row.said_at, seq: row.said_seq },
   validFrom: row.valid_from,
   ...(row.utc_offset !== null && { utcOffset: row.utc_offset }),
+  category: row.category,
+  placed: row.placed === null ? null : JSON.parse(row.placed),
 });
 
 function ownerAndIds(tenant: TenantId, scope: Scope) {

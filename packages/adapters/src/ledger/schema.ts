@@ -312,6 +312,8 @@ CREATE TABLE memories (
   history_from bigint,
   -- How much it belongs to its owner's profile.
   profile_rank bigint NOT NULL,
+  -- Where it stands there, and who said so; null: nobody did.
+  placed jsonb,
   -- A night concluded it, whether it stands or has fallen.
   concluded bigint NOT NULL DEFAULT 0,
   created_at bigint NOT NULL,

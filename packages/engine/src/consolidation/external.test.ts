@@ -1,9 +1,9 @@
 import { fakeChat, type PostOptions, summaryBench } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
-import { profileRank } from '../context/profile-rank.ts';
 import { newestOrNull } from '../memories/evolve.ts';
 import { reviewer } from '../memories/review.ts';
 import type { NewMessage } from '../ports/ledger/batches.ts';
+import { profileRank } from '../profile/rank.ts';
 import { DEFAULT_SETTINGS, type ExternalPolicy } from '../settings.ts';
 import { undoer } from '../undo/undo.ts';
 import { DEFAULT_TENANT } from '../words.ts';

@@ -175,8 +175,10 @@ function step(home: Home, memory: Memory | null, event: MemoryEvent): Memory {
   }
   const before = memory ?? born(home, event);
   const timeline = [...before.timeline, markOf(event)];
-  // Who fades it, or finds that it went well, says nothing of it, and a policy of forgetting still counts from the last that did.
-  const isMarked = event.details?.faded === true || (event.actor === 'sleep' && event.details?.skill !== undefined);
+  // Who fades it, finds that it went well or gives it a place, says nothing of it, and a policy of forgetting still counts from the last that did.
+  const isMarked =
+    event.details?.faded === true ||
+    (event.actor === 'sleep' && (event.details?.skill ?? event.details?.placed) !== undefined);
   const isAsItWas = event.kind === 'NONE' || event.kind === 'FEEDBACK' || isMarked;
   const updatedAt = isAsItWas ? before.updatedAt : event.recordedAt;
   return { ...before, revision, timeline, ...confirmationsOf(timeline), updatedAt };
@@ -296,7 +298,7 @@ function versionOf(run: readonly Said[]): MemoryVersion {
   if (first === undefined || giver === undefined) throw new Error('a version needs at least one mark');
   const details = (run.findLast((mark) => !mark.confirms) ?? first).details;
   const clear = run.find((mark) => mark.details.removed === undefined);
-  const { removed, faded: _, concluded, ...rest } = details;
+  const { removed, faded: _, concluded, placed: __, ...rest } = details;
   const sourceIds = [...new Set(run.flatMap((mark) => mark.details.sourceIds))];
   const flagged = run.some((mark) => mark.details.flagged) ? { flagged: true as const } : {};
   const faded = run.at(-1)?.details.faded === true ? { faded: true as const } : {};

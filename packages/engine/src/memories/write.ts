@@ -92,6 +92,7 @@ async function addOnce(deps: WriteDeps, tenant: TenantId, wanted: NewMemory): Pr
       metadata: wanted.metadata,
       immutable: wanted.immutable,
       ...(wanted.pinned === true && { pinned: true }),
+      ...(wanted.placed !== undefined && { placed: wanted.placed }),
       expiresAt: wanted.expiresAt,
     },
   });
@@ -255,6 +256,7 @@ function changed(deps: WriteDeps, memory: Memory, patch: MemoryPatch): MemoryCha
       metadata: patch.metadata ?? details.metadata,
       immutable: patch.immutable ?? details.immutable,
       ...(patch.pinned !== undefined && { pinned: patch.pinned }),
+      ...(patch.placed !== undefined && { placed: patch.placed }),
       expiresAt: patch.expiresAt === undefined ? details.expiresAt : patch.expiresAt,
     },
   });

@@ -1,6 +1,18 @@
 import type { Entity, EntityKind, KeptRelation } from '../graph/words.ts';
 import type { Filter } from '../search/filter/filter.ts';
-import type { JsonObject, LaneId, Memory, Millis, NamedIds, Owner, Rating, Scope, TenantId, Trust } from '../words.ts';
+import type {
+  JsonObject,
+  LaneId,
+  Memory,
+  Millis,
+  NamedIds,
+  Owner,
+  Placement,
+  Rating,
+  Scope,
+  TenantId,
+  Trust,
+} from '../words.ts';
 import type { Leaning } from './ledger/memories.ts';
 import type { NightRecord, NightState } from './ledger/nights.ts';
 import type { Review, ReviewState, Undo } from './ledger/reviews.ts';
@@ -14,6 +26,8 @@ export interface NewMemory {
   readonly category: string | null;
   readonly immutable: boolean;
   readonly pinned?: boolean;
+  /** In the profile of the user; by a person. */
+  readonly placed?: Placement;
   /** Whose word it is. Missing: of who writes it. */
   readonly trust?: Trust;
   /** When it began to hold; null: now. */
@@ -28,6 +42,7 @@ export interface MemoryPatch {
   readonly category?: string | null;
   readonly immutable?: boolean;
   readonly pinned?: boolean;
+  readonly placed?: Placement;
   /** Who stands behind it as well. Missing: whoever did, or of another text who writes it. */
   readonly trust?: Trust;
   readonly expiresAt?: Millis | null;

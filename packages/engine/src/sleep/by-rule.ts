@@ -1,5 +1,6 @@
 import { inEffect, isPinned, lastSaidAt, ratingsOf } from '../memories/evolve.ts';
 import type { Credit } from '../ports/ledger/receipts.ts';
+import { isPersonsLine } from '../profile/placing.ts';
 import { creditScore } from '../receipts/credit.ts';
 import type { SleepSettings } from '../settings.ts';
 import { DAY_MS, dateTextOf } from '../text/dates.ts';
@@ -26,7 +27,7 @@ interface Ruling {
 export function actByRule({ desk, lives, acts, sight, credits, now, most }: Ruling): Millis | null {
   const credited = Map.groupBy(credits, ({ memoryId }) => memoryId);
   let next: Millis | null = null;
-  for (const live of lives.filter(({ version: { details } }) => !details.immutable)) {
+  for (const live of lives.filter(({ memory, version }) => !version.details.immutable && !isPersonsLine(memory))) {
     const plan = acts.age ? planIn(live.version) : null;
     if (plan !== null && plan.overAt > now) next = Math.min(next ?? plan.overAt, plan.overAt);
     if (desk.drafts.length >= most) continue;

@@ -97,6 +97,14 @@ export class Desk {
     });
   }
 
+  /** It stands in a slot of the profile. */
+  place(of: Live, { slot, reason, decidedBy }: { slot: string; reason: string; decidedBy: Act['decidedBy'] }): void {
+    const { memory, version } = of;
+    const event = this.#marking(of, { details: { ...version.details, placed: { slot, by: 'night' } }, reason });
+    const act = { act: 'profile', memoryId: memory.id, before: version.text, after: version.text, slot } as const;
+    this.#add({ act: { ...act, evidence: [], reason, decidedBy, asks: false }, events: [event], held: [] });
+  }
+
   /** It stays what it was before: the record of a procedure. */
   unprove(of: Live, reason: string): void {
     const act = { act: 'skills', memoryId: of.memory.id, before: of.version.text, after: null, evidence: [] } as const;
@@ -109,7 +117,7 @@ export class Desk {
     const memory = this.memory(kept.memory.id);
     const confirmed = sayingsOf(dropped.memory).reduce<{ memory: Memory; events: MemoryEvent[] }>(
       (so, { saidAt, validFrom, details, under }) => {
-        const { faded: _, pinned: __, ...rest } = details;
+        const { faded: _, pinned: __, placed: ___, ...rest } = details;
         const event = this.#event(so.memory, {
           ...{ kind: 'NONE', text: kept.version.text, reason, saidAt, validFrom },
           details: { ...rest, immutable: kept.version.details.immutable },

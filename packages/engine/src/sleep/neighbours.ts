@@ -6,6 +6,7 @@ import { embedTexts } from '../models/embed.ts';
 import { pairsIn, type RawPair } from '../models/parse/neighbours.ts';
 import { JUDGE_NEIGHBOURS, type NeighboursInput } from '../models/prompts/judge-neighbours.ts';
 import type { Remark } from '../plan.ts';
+import { isPersonsLine } from '../profile/placing.ts';
 import { cosine } from '../search/hits.ts';
 import type { SleepSettings } from '../settings.ts';
 import { saysChange } from '../text/changes.ts';
@@ -245,7 +246,8 @@ function mayMatter(
 /** What would be lost or made surer by it is refused, whatever a model says. */
 function mergeRefused(kept: Live, dropped: Live): string | null {
   const [stays, goes] = [kept.version, dropped.version];
-  if (goes.details.immutable || isPinned(dropped.memory)) return 'refused: it is immutable or pinned';
+  if (goes.details.immutable || isPinned(dropped.memory) || isPersonsLine(dropped.memory))
+    return 'refused: it is immutable, pinned, or somebody’s line of the profile';
   if (!isAsSure(stays, goes)) return 'refused: the one that would stay is less sure';
   if (stays.details.flagged || goes.details.flagged) return 'refused: one of them addresses the model';
   if (stays.details.expiresAt !== null || goes.details.expiresAt !== null) return 'refused: one of them expires';
@@ -286,6 +288,6 @@ function isAboutTheSame({ version: { text: one } }: Live, { version: { text: oth
 /** Order and evidence decide: it was said later, by somebody as sure, and says that something became otherwise. */
 function isDecided(newer: Live, older: Live): boolean {
   const isLater = lastSaidAt(older.memory).at < newer.version.saidAt.at;
-  const isFree = !older.version.details.immutable && !isPinned(older.memory);
+  const isFree = !older.version.details.immutable && !isPinned(older.memory) && !isPersonsLine(older.memory);
   return isLater && isFree && isAsSure(newer.version, older.version) && saysChange(newer.version.text);
 }

@@ -37,6 +37,7 @@ const acts = {
   patterns: true,
   skills: false,
   runs: true,
+  profile: true,
 };
 
 async function bench(conclude: Conclude, sleep: Partial<SleepSettings> = {}) {

@@ -3,6 +3,7 @@ import { hasConclusions } from '../memories/conclusions.ts';
 import { lastSaidAt } from '../memories/evolve.ts';
 import { type Asking, promptUse } from '../models/ask.ts';
 import { costOf, usesOf } from '../models/limits.ts';
+import { CHOOSE_SLOTS } from '../models/prompts/choose-slots.ts';
 import { FIND_PATTERNS } from '../models/prompts/find-patterns.ts';
 import { JUDGE_NEIGHBOURS } from '../models/prompts/judge-neighbours.ts';
 import { plannedModels } from '../models/steps.ts';
@@ -18,6 +19,7 @@ import { actByRule } from './by-rule.ts';
 import { Desk, type Draft, type Live, liveOf } from './drafts.ts';
 import { type Judged, judgeNeighbours } from './neighbours.ts';
 import { findPatterns } from './patterns.ts';
+import { fillProfile, schemaOf } from './profile.ts';
 import { Questions } from './questions.ts';
 import { rememberRuns } from './runs.ts';
 import { actKey, Sight } from './sight.ts';
@@ -71,19 +73,25 @@ export async function planNight(deps: EngineDeps, planning: Planning): Promise<P
     : sleep.acts.patterns
       ? UNASKED
       : { remarks: [], more: false };
+  const filled: Judged = await fillProfile({ ...judging, lives: unreworded(desk, lives), rules: terms.rules });
   const made = [...new Set([...lives.map(({ memory }) => memory.id), ...changed])].flatMap((id) =>
     liveOf(desk.memory(id)),
   );
   for (const live of made) if (changed.has(live.memory.id)) sight.judge(actKey('neighbours', live));
-  const isMore = judged.more || found.more || desk.drafts.length >= most;
+  const isMore = judged.more || found.more || filled.more || desk.drafts.length >= most;
   const nextAt = isMore ? Math.min(now + NEXT_NIGHT_MS, nextPlanAt ?? Number.POSITIVE_INFINITY) : nextPlanAt;
-  const seen = sight.kept({ lives: [...lives, ...made], fallen: concluded, runs: ended.runs });
+  const seen = sight.kept({
+    lives: [...lives, ...made],
+    fallen: concluded,
+    runs: ended.runs,
+    schema: schemaOf(terms.rules),
+  });
   const notes = { seen, nextAt, memories: lives.length };
   return draftOf(deps, {
     planning,
     drafts: desk.drafts,
     lives,
-    remarks: [...ended.remarks, ...judged.remarks, ...found.remarks],
+    remarks: [...ended.remarks, ...judged.remarks, ...found.remarks, ...filled.remarks],
     notes,
   });
 }
@@ -95,6 +103,12 @@ function withoutChanged(desk: Desk, lives: readonly Live[]): readonly Live[] {
   const changed = new Set(desk.drafts.map(({ act }) => act.memoryId));
   return lives.filter(({ memory }) => !changed.has(memory.id)).flatMap(({ memory }) => liveOf(desk.memory(memory.id)));
 }
+
+/** Those that say at the end of the night what they said before. */
+const unreworded = (desk: Desk, lives: readonly Live[]): readonly Live[] =>
+  lives.flatMap(({ memory, version }) =>
+    liveOf(desk.memory(memory.id)).filter((live) => live.version.text === version.text),
+  );
 
 const isOver = (expiresAt: Millis | null, now: Millis): boolean => expiresAt !== null && expiresAt <= now;
 
@@ -133,7 +147,7 @@ async function draftOf(deps: EngineDeps, { planning, drafts, lives, remarks, not
     outcomes: [],
     remarks,
     events: drafts.flatMap(({ events }) => events),
-    prompts: models.length === 0 ? [] : [promptUse(deps, JUDGE_NEIGHBOURS), ...patternPrompts(deps, terms)],
+    prompts: models.length === 0 ? [] : [promptUse(deps, JUDGE_NEIGHBOURS), ...otherPrompts(deps, terms)],
     models: plannedModels(deps, terms.rules),
     usage: {
       calls: models.reduce((sum, use) => sum + use.calls, 0),
@@ -147,8 +161,10 @@ async function draftOf(deps: EngineDeps, { planning, drafts, lives, remarks, not
   };
 }
 
-const patternPrompts = (deps: EngineDeps, { rules }: Terms): readonly PromptUse[] =>
-  rules.sleep.acts.patterns ? [promptUse(deps, FIND_PATTERNS)] : [];
+const otherPrompts = (deps: EngineDeps, { rules: { sleep } }: Terms): readonly PromptUse[] => [
+  ...(sleep.acts.patterns ? [promptUse(deps, FIND_PATTERNS)] : []),
+  ...(sleep.acts.profile ? [promptUse(deps, CHOOSE_SLOTS)] : []),
+];
 
 const candidateOf = ({ memory, version }: Live, i: number): Candidate => ({
   shortId: String(i),

@@ -21,6 +21,12 @@ export const actKey =
 
 const ALL: readonly Judged[] = ['age', 'fade', 'forget', 'neighbours', 'patterns', 'skills', 'fails'];
 
+/** Of a place in the profile, by the slots there are. */
+export const placeKey =
+  (schema: string, { memory, version }: Live): KeyOf =>
+  ({ hash }) =>
+    hash(JSON.stringify(['place', schema, memory.id, normaliseText(version.text)])).slice(0, KEY_LENGTH);
+
 /** Of a conclusion that fell: what is left of its evidence is judged once more. */
 export const fallKey =
   (memory: Memory): KeyOf =>
@@ -38,6 +44,8 @@ interface Kept {
   readonly lives: readonly Live[];
   readonly fallen: readonly Memory[];
   readonly runs: readonly RunName[];
+  /** The slots of the profile. */
+  readonly schema: string;
 }
 
 /**
@@ -64,12 +72,13 @@ export class Sight {
     return isNew;
   }
 
-  /** What is still of use: of memories that hold, of conclusions that fell, and of runs that are there. */
-  kept({ lives, fallen, runs }: Kept): readonly string[] {
+  /** What is still of use: of memories that hold, of conclusions that fell, of runs that are there, and of places by these slots. */
+  kept({ lives, fallen, runs, schema }: Kept): readonly string[] {
     const all = [
       ...lives.flatMap((live) => ALL.map((act) => actKey(act, live))),
       ...fallen.map(fallKey),
       ...runs.map(runKey),
+      ...lives.map((live) => placeKey(schema, live)),
     ];
     const keys = all.map((key) => key(this.#tools));
     return [...new Set(keys)].filter((key) => this.#seen.has(key));

@@ -10,7 +10,7 @@ import type { FollowUps, SleepHandler } from '../ports/schedule.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import type { TenantSettings } from '../settings.ts';
 import { failureOf } from '../views/views.ts';
-import type { LaneId, Millis } from '../words.ts';
+import type { LaneId, MemoryEvent, Millis } from '../words.ts';
 import { learnOver } from './agents.ts';
 import { isNight } from './hours.ts';
 import { planNight } from './plan-night.ts';
@@ -177,12 +177,18 @@ async function settle(deps: EngineDeps, { night, plan, rules }: Settling): Promi
 
 const memoriesIn = ({ events }: Plan): number => new Set(events.map(({ memoryId }) => memoryId)).size;
 
+/** A place in the profile changes nothing of what a memory says. */
+function changedBy({ events, night }: Plan): number {
+  const isPlace = ({ factId }: MemoryEvent): boolean => night?.acts[Number(factId?.slice(1))]?.act === 'profile';
+  return new Set(events.filter((event) => !isPlace(event)).map(({ memoryId }) => memoryId)).size;
+}
+
 /** What a tenant wants a person to look at, and what changes more than a night is trusted with. */
 function whyItWaits(plan: Plan, { sleep, review }: TenantSettings): NightWaits | null {
   if (sleep.mode === 'preview') return 'preview';
   if (plan.events.some(({ kind }) => review.some((reviewed) => reviewed === kind))) return 'preview';
   const most = Math.max(CHANGES_LEAST, Math.floor(sleep.limits.share * (plan.night?.memories ?? 0)));
-  return memoriesIn(plan) > most ? 'share' : null;
+  return changedBy(plan) > most ? 'share' : null;
 }
 
 /** Questions of a night are asked as those of a turn are. */

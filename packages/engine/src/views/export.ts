@@ -3,6 +3,7 @@ import { forgottenAt, newestOrNull } from '../memories/evolve.ts';
 import type { Plan } from '../plan.ts';
 import type { Ledger } from '../ports/ledger/ledger.ts';
 import { pages, slicesOf } from '../ports/ledger/page.ts';
+import { readProfile } from '../profile/lines.ts';
 import { isoOf } from '../text/dates.ts';
 import type { LaneId, Memory, MemoryEvent, Message, TenantId } from '../words.ts';
 import { withShownQuotes } from './shown-quotes.ts';
@@ -37,6 +38,7 @@ export interface ExportPart {
     | 'review'
     | 'summary'
     | 'task_state'
+    | 'profile'
     | 'entity'
     | 'relation'
     | 'statement'
@@ -56,7 +58,17 @@ export async function* exportOf(deps: ExportDeps, user: ExportedUser): AsyncGene
   const counts: Record<string, number> = {};
   const of: Exporting = { ...user, forgotten: new Set(), hiding: new Set() };
   yield { type: 'user', id: user.userId, exported_at: isoOf(deps.tools.now()) };
-  for (const part of [batches, messages, memories, consolidations, reviews, summaries, taskStates, graphParts]) {
+  for (const part of [
+    batches,
+    messages,
+    memories,
+    consolidations,
+    reviews,
+    summaries,
+    taskStates,
+    profile,
+    graphParts,
+  ]) {
     for await (const one of part(deps, of)) {
       counts[one.type] = (counts[one.type] ?? 0) + 1;
       yield one;
@@ -79,6 +91,20 @@ async function* batches({ ledger }: ExportDeps, { tenant, userId }: ExportedUser
     };
     yield { type: 'batch', id, ...scopeView(scope), ...what, ...moments };
   }
+}
+
+/** The lines of the profile; the memories that say so are in lines of their own. */
+async function* profile(deps: ExportDeps, { tenant, userId }: ExportedUser): AsyncGenerator<ExportPart> {
+  for (const { slot, lines } of await readProfile(deps, { tenant, userId }))
+    for (const { fact, by } of lines)
+      yield {
+        type: 'profile',
+        slot: slot.name,
+        memory_id: fact.memoryId,
+        version: fact.version,
+        memory: fact.text,
+        by,
+      };
 }
 
 /** Runs, each with the versions that are kept. */

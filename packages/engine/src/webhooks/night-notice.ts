@@ -38,18 +38,20 @@ export function nightNotice(
   return { eventId, type, subject: id, lane, userId: scope.userId, appId: null, at, body };
 }
 
-const actData = ({ act, memoryId, before, after, reason, asks, certainty }: Act): JsonObject => ({
+const actData = ({ act, memoryId, before, after, reason, asks, certainty, slot }: Act): JsonObject => ({
   act,
   memory_id: memoryId,
   before,
   after,
   ...(certainty !== undefined && { certainty }),
+  ...(slot !== undefined && { slot }),
   reason,
   asks,
 });
 
 /** One act as a line. */
-function lineOf({ act, before, after, asks }: Act): string {
+function lineOf({ act, before, after, asks, slot }: Act): string {
+  if (slot !== undefined) return `${act}: “${before ?? ''}” under ${slot}`;
   if (asks) return `${act}: asks about “${before ?? ''}”`;
   if (before === null) return `${act}: new “${after ?? ''}”`;
   if (after === null) return `${act}: no longer “${before}”`;

@@ -9,6 +9,7 @@ import type {
   PostRecall,
   PostRollback,
   PostSearch,
+  PutProfileLine,
 } from '../api.ts';
 import type { CallOptions, Settings } from '../options.ts';
 import { everyLine, everyPage } from '../pages.ts';
@@ -75,6 +76,10 @@ export const receiptsOf = (send: Send) => ({
     send('GET /v1/memories/{id}/receipts', { params: { id }, query }, options),
 });
 
+interface InSlot {
+  readonly slot: string;
+}
+
 export const usersOf = (send: Send, settings: Settings) => ({
   /** One page of the users, agents and runs that own memories. */
   list: (query: UsersQuery = {}, options?: CallOptions) => send('GET /v1/users', { query }, options),
@@ -89,6 +94,14 @@ export const usersOf = (send: Send, settings: Settings) => ({
   erasure: (id: string, options?: CallOptions) => send('GET /v1/erasures/{id}', { params: { id } }, options),
   /** All data of a user, line by line. */
   export: (id: string, options: CallOptions = {}): AsyncGenerator<ExportLine, void> => exported(settings, id, options),
+  /** What the profile says of a user, slot by slot. */
+  profile: (id: string, options?: CallOptions) => send('GET /v1/users/{id}/profile', { params: { id } }, options),
+  /** Puts a line into a slot: what it shall say, or a memory that says it. Nights leave it as it is. */
+  putProfileLine: (id: string, { slot, ...body }: PutProfileLine & InSlot, options?: CallOptions) =>
+    send('PUT /v1/users/{id}/profile/{slot}', { params: { id, slot }, body }, options),
+  /** Takes a line out for good. The memory stays. */
+  deleteProfileLine: (id: string, { slot, memory_id: memory }: InSlot & { memory_id: string }, options?: CallOptions) =>
+    send('DELETE /v1/users/{id}/profile/{slot}/{memory}', { params: { id, slot, memory } }, options),
   /** Restores all memories of a user to an earlier time. */
   rollback: (id: string, body: PostRollback, options?: CallOptions) =>
     send('POST /v1/users/{id}/rollback', { params: { id }, body }, options),

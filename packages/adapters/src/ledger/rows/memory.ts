@@ -16,6 +16,7 @@ import {
   historyFrom,
   liveVersion,
   markOf,
+  placementOf,
   profileRank,
 } from '@slowwave/engine/storing';
 import { type ColumnsOf, type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from './columns.ts';
@@ -98,6 +99,7 @@ const versionFrom = (row: VersionColumns): MemoryVersion => ({
 /** A memory's own columns. Its versions are rows of their own, its timeline is made of its events. */
 export function memoryColumns(memory: Memory, given: { tenant: TenantId; scope: number }) {
   const live = liveVersion(memory);
+  const placed = placementOf(memory);
   return {
     id: memory.id,
     tenant: given.tenant,
@@ -113,6 +115,7 @@ export function memoryColumns(memory: Memory, given: { tenant: TenantId; scope: 
     expires_at: live?.details.expiresAt ?? null,
     history_from: historyFrom(memory),
     profile_rank: profileRank(memory),
+    placed: placed === null ? null : JSON.stringify(placed),
     concluded: hasConclusions(memory) ? 1 : 0,
     created_at: memory.createdAt,
     updated_at: memory.updatedAt,

@@ -5,6 +5,7 @@ import type {
   Message,
   Millis,
   Owner,
+  Placement,
   SaidAt,
   Scope,
   TenantId,
@@ -110,6 +111,8 @@ export interface ProfileFact {
   readonly validFrom: Millis;
   /** Of the local time in which it was said; missing: UTC. */
   readonly utcOffset?: UtcOffset;
+  readonly category: string | null;
+  readonly placed: Placement | null;
 }
 
 /**

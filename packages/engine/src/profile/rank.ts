@@ -1,9 +1,12 @@
 import { isPinned, liveVersion } from '../memories/evolve.ts';
 import type { Memory } from '../words.ts';
+import { placementOf } from './placing.ts';
 
 /** Somebody said that it must stay, or that no consolidation may change it: nothing is more settled. */
 const PINNED = 1_000;
 const IMMUTABLE = 500;
+/** A night found a slot for it, whatever its category. */
+const PLACED = 20;
 /** Each time it was said again; what was said ten times is not surer than what was said nine times. */
 const CONFIRMATION = 10;
 const CONFIRMATIONS_MAX = 9;
@@ -24,15 +27,20 @@ const LASTING_CATEGORIES: Readonly<Record<string, number>> = {
 
 /**
  * How much a memory belongs to the profile of its owner; 0: not at all. The more settled, the higher. What external content
- * claims does not, however often: unless somebody with a key has said that it stays. What nobody said does not, either.
+ * claims does not, however often: unless somebody with a key has said that it stays. What nobody said does not, either, nor what a
+ * person took out of the profile.
  */
 export function profileRank(memory: Memory): number {
   const live = liveVersion(memory);
   if (live === null || live.details.concluded !== undefined) return 0;
   const { category, about, trust, immutable } = live.details;
-  const decreed = (isPinned(memory) ? PINNED : 0) + (immutable ? IMMUTABLE : 0);
+  const placed = placementOf(memory);
+  if (placed?.slot === null) return 0;
+  const isChosen = isPinned(memory) || placed?.by === 'person';
+  const decreed = (isChosen ? PINNED : 0) + (immutable ? IMMUTABLE : 0);
   if (trust === 'external') return decreed;
-  const lasting = aboutItsOwner(memory, about) ? (LASTING_CATEGORIES[category ?? ''] ?? 0) : 0;
+  const byCategory = aboutItsOwner(memory, about) ? (LASTING_CATEGORIES[category ?? ''] ?? 0) : 0;
+  const lasting = placed === null ? byCategory : Math.max(byCategory, PLACED);
   const repeated = CONFIRMATION * Math.min(memory.confirmations, CONFIRMATIONS_MAX);
   const belongs = decreed > 0 || lasting > 0 || memory.confirmations >= CONFIRMATIONS_LASTING;
   return belongs ? decreed + lasting + repeated : 0;

@@ -1,0 +1,59 @@
+import type { ProfileView } from '@slowwave/contracts';
+import type { Call, Command } from '../command.ts';
+import { UsageError } from '../exit.ts';
+import { type Column, table } from '../output.ts';
+
+export const profileCommand: Command = {
+  name: 'profile',
+  usage: '<user>',
+  summary: 'Show what the profile says of a user, slot by slot.',
+  run: async (call) => shown(await call.ask<ProfileView>('GET', pathOf(wordsIn(call, 'profile', 1)))),
+};
+
+export const putLineCommand: Command = {
+  name: 'profile put',
+  usage: '<user> <slot> <text or memory>',
+  summary: 'Put a line into a slot of a profile; nights leave it as it is.',
+  about: 'A word that begins with mem_ is the id of a memory of the user; anything else is written as a memory.',
+  writes: true,
+  run: async (call) => {
+    const [user = '', slot = '', line = ''] = wordsIn(call, 'profile put', 3);
+    const body = line.startsWith('mem_') ? { memory_id: line } : { memory: line };
+    return shown(await call.ask<ProfileView>('PUT', pathOf([user, slot]), body));
+  },
+};
+
+export const takeLineCommand: Command = {
+  name: 'profile take',
+  usage: '<user> <slot> <memory>',
+  summary: 'Take a line out of a profile for good; the memory stays.',
+  writes: true,
+  run: async (call) => shown(await call.ask<ProfileView>('DELETE', pathOf(wordsIn(call, 'profile take', 3)))),
+};
+
+function wordsIn({ given: { words } }: Pick<Call, 'given'>, command: string, count: number): readonly string[] {
+  if (words.length === count) return words;
+  throw new UsageError(`expected ${count} ${count === 1 ? 'word' : 'words'}, got ${words.length}`, command);
+}
+
+const pathOf = ([user = '', ...rest]: readonly string[]): string =>
+  ['/v1/users', ...[user, 'profile', ...rest].map(encodeURIComponent)].join('/');
+
+function shown(profile: ProfileView) {
+  const lines = profile.slots.flatMap(({ name, lines: of }) => of.map((line) => ({ slot: name, ...line })));
+  const left = profile.slots
+    .filter(({ left_out }) => left_out > 0)
+    .map(({ name, left_out }) => `${left_out} of ${name}`);
+  const note = left.length === 0 ? '' : `\n\nThere was no room for ${left.join(', ')}.`;
+  const text = lines.length === 0 ? `The profile of ${profile.user_id} is empty.` : `${table(COLUMNS, lines)}${note}`;
+  return { value: profile, text };
+}
+
+type Line = ProfileView['slots'][number]['lines'][number] & { readonly slot: string };
+
+const COLUMNS: readonly Column<Line>[] = [
+  { name: 'slot', of: ({ slot }) => slot },
+  { name: 'line', of: ({ memory }) => memory },
+  { name: 'by', of: ({ by }) => by },
+  { name: 'memory', of: ({ memory_id }) => memory_id },
+];

@@ -9,7 +9,7 @@ export interface Placeable {
 }
 
 /** One line: a memory in the version that says so. */
-export interface ProfileLine<F extends Placeable> {
+interface ProfileLine<F extends Placeable> {
   readonly fact: F;
   /** rule: by its category, or because it was pinned or said again and again. */
   readonly by: 'person' | 'night' | 'rule';

@@ -10,7 +10,7 @@ export interface ProfileSlot {
 }
 
 /** What a profile tells where a tenant names no slots of its own. */
-export const DEFAULT_SLOTS: readonly ProfileSlot[] = [
+const DEFAULT_SLOTS: readonly ProfileSlot[] = [
   { name: 'name', about: 'What the person is called, and how they want to be addressed', lines: 2, categories: [] },
   { name: 'home', about: 'Where they live now', lines: 2, categories: [] },
   { name: 'languages', about: 'Which languages they speak or learn', lines: 3, categories: [] },

@@ -1,7 +1,7 @@
 import { asEngineError } from '../errors.ts';
 import { type Asking, ask } from '../models/ask.ts';
 import { placesIn, type RawPlace } from '../models/parse/places.ts';
-import { CHOOSE_SLOTS } from '../models/prompts/choose-slots.ts';
+import { CHOOSE_SLOTS, type SlotsInput } from '../models/prompts/choose-slots.ts';
 import type { Remark } from '../plan.ts';
 import { portionsOf } from '../ports/tools.ts';
 import { placementOf } from '../profile/placing.ts';
@@ -113,7 +113,7 @@ async function placesOf(
   asking: Asking,
   { asked, slots, step }: Asked,
 ): Promise<readonly RawPlace[] | { readonly failed: string }> {
-  const input = {
+  const input: SlotsInput = {
     slots: slots.map(({ name, about }) => ({ name, about })),
     memories: asked.map(({ version }, i) => ({ id: String(i), text: version.text })),
   };

@@ -76,7 +76,7 @@ export const receiptsOf = (send: Send) => ({
     send('GET /v1/memories/{id}/receipts', { params: { id }, query }, options),
 });
 
-interface InSlot {
+export interface InSlot {
   readonly slot: string;
 }
 

@@ -1,4 +1,5 @@
-import { freePort, type Service, spawnService, startRedis, type TestRedis } from '@slowwave/testkit';
+import { join } from 'node:path';
+import { freePort, type Service, spawnService, tempDir } from '@slowwave/testkit';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { Bench, Given, Progress } from './bench.ts';
 import { bodiesOf, EXCHANGE } from './load/bodies.ts';
@@ -18,11 +19,13 @@ const IDLE_MS = 3_600_000; // nothing is due meanwhile
 const THINK_MS = 300;
 const ADDS = 20;
 const MEM0_TARGET = 0.01;
+/** What checks, indexes of what is due and the order of turns may cost. */
+const BARE_TARGET = 0.8;
 
 /** What acknowledging costs. */
 export const ingest: Bench = {
   name: 'ingest',
-  what: "How fast POST /v1/batches acknowledges, against a bare handler with one job in a queue and mem0's add().",
+  what: "How fast POST /v1/batches acknowledges, against a bare writer of the same rows and mem0's add().",
   flags: {
     connections: { usual: '64', help: 'Connections of the measurement of the maximum.' },
     seconds: { usual: '6', help: 'How long each of its parts takes.' },
@@ -34,21 +37,19 @@ export const ingest: Bench = {
     const options = optionsOf(given);
     const adding = { times: ADDS, thinkMs: THINK_MS, messages: EXCHANGE };
     const adds = options.mem0 ? await mem0AddTimes(adding, progress) : [];
-    const redis = await startRedis();
-    const bare = await startBare(redis);
-    try {
-      const settings = {
-        SLOWWAVE_BATCH_IDLE_MS: String(IDLE_MS),
-        SLOWWAVE_BATCH_TOKENS: '100000',
-        SLOWWAVE_MAX_PENDING: '1000000',
-      };
-      return await withFleet({ fleet: { ledger: options.ledger, workers: 0, settings } }, ({ running }) =>
-        measure({ options, running, bare, adds }, progress),
-      );
-    } finally {
-      await bare.service.kill();
-      await redis.stop();
-    }
+    const settings = {
+      SLOWWAVE_BATCH_IDLE_MS: String(IDLE_MS),
+      SLOWWAVE_BATCH_TOKENS: '100000',
+      SLOWWAVE_MAX_PENDING: '1000000',
+    };
+    return withFleet({ fleet: { ledger: options.ledger, workers: 0, settings } }, async ({ running }) => {
+      const bare = await startBare(running);
+      try {
+        return await measure({ options, running, bare, adds }, progress);
+      } finally {
+        await bare.close();
+      }
+    });
   },
 };
 
@@ -63,25 +64,30 @@ const optionsOf = (given: Given) => ({
 interface Stage {
   readonly options: ReturnType<typeof optionsOf>;
   readonly running: Fleet;
-  readonly bare: { readonly url: string; readonly pids: readonly number[]; readonly service: Service };
+  readonly bare: { readonly url: string; readonly service: Service; close(): Promise<void> };
   /** How long mem0's add() took, in ms; none where it was not measured. */
   readonly adds: readonly number[];
 }
 
-async function startBare(redis: TestRedis): Promise<Stage['bare']> {
-  const port = await freePort();
+/** On the same server, in a database of its own, or in a file in the same place. */
+async function startBare({ postgres }: Fleet): Promise<Stage['bare']> {
+  const [port, folder] = [await freePort(), await tempDir()];
   const url = `http://127.0.0.1:${port}`;
+  const place = postgres === null ? ['sqlite', join(folder.path, 'bare.db')] : ['postgres', postgres.url];
   const main = new URL('bare/main.ts', import.meta.url);
-  const service = await spawnService({ main, args: [String(port), redis.url], ready: { url: `${url}/readyz` } });
-  // A job is made by Redis as much as by the handler.
-  return { url, service, pids: [service.pid, redis.pid] };
+  const service = await spawnService({ main, args: [String(port), ...place], ready: { url: `${url}/readyz` } });
+  const close = async (): Promise<void> => {
+    await service.kill();
+    await folder.remove();
+  };
+  return { url, service, close };
 }
 
 async function measure({ options, running, bare, adds }: Stage, progress: Progress) {
   const { connections, seconds, users } = options;
   const ms = seconds * SECOND_MS;
   const ours = side(running.ingest, { connections, pids: [running.ingestPid() ?? 0] });
-  const theirs = side(bare.url, { connections, pids: bare.pids });
+  const theirs = side(bare.url, { connections, pids: [bare.service.pid] });
   const bodies = bodiesOf(users);
   // The first round warms both up and is not counted.
   for (let round = 0; round <= ROUNDS; round += 1) {
@@ -98,18 +104,18 @@ async function measure({ options, running, bare, adds }: Stage, progress: Progre
     figures: [
       { what: 'maximum', value: median(ours.max), unit: '/s' },
       { what: '  processor time of each', value: median(ours.costs), unit: 'µs' },
-      { what: 'maximum of the bare handler', value: median(theirs.max), unit: '/s' },
-      { what: '  processor time of each, with Redis', value: median(theirs.costs), unit: 'µs' },
+      { what: 'maximum of the bare writer', value: median(theirs.max), unit: '/s' },
+      { what: '  processor time of each', value: median(theirs.costs), unit: 'µs' },
       { what: 'at half of the maximum: rate', value: rate, unit: '/s' },
       ...timesOf('acknowledged within', steady.value),
       { what: '  processors taken by other programs meanwhile', value: steady.others * PERCENT, unit: '%' },
-      ...timesOf('by the bare handler within', bareTimes),
+      ...timesOf('by the bare writer within', bareTimes),
       ...(adds.length === 0 ? [] : timesOf(`mem0's add() with a model of ${THINK_MS} ms`, adds)),
     ],
     verdicts: [],
     comparisons: comparisonsOf({ ours: ours.max, bare: theirs.max }, steady.value, adds),
     remarks: [
-      'The bare handler validates and adds one job to BullMQ on Redis in memory; ours is on the disk when it is acknowledged.',
+      'The bare writer validates and writes the same rows to the same tables, with one commit for all who wait; nothing else.',
       'mem0 is called as a library, one exchange at a time; its add() returns when its model has answered.',
       'Where other programs take so much that half of the maximum is more than what is left, requests queue up, and the median shows that.',
     ],
@@ -152,11 +158,11 @@ function comparisonsOf(
   const acknowledged = { name: 'POST /v1/batches', value: median(times) };
   const mem0 = { name: `mem0's add(), model of ${THINK_MS} ms`, value: median(adds) };
   return [
-    atLeast(1, {
+    atLeast(BARE_TARGET, {
       what: 'maximum',
       unit: '/s',
       ours: { name: 'POST /v1/batches', value: median(max.ours) },
-      yardstick: { name: 'a bare handler with one queue.add', value: median(max.bare) },
+      yardstick: { name: 'a bare writer of the same rows', value: median(max.bare) },
     }),
     ...(adds.length === 0
       ? []

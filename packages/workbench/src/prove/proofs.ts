@@ -89,7 +89,7 @@ const cluster: Proof = {
   name: 'cluster',
   proves:
     'While a master of a Redis Cluster of six servers dies in the middle of a load whose turns are spread over four queues, nothing is lost or done twice, and every lane stays in order.',
-  takes: '5 minutes',
+  takes: '10 minutes',
   flags: {
     users: { help: 'How many users.', usual: '2000' },
     batches: { help: 'How many batches of each.', usual: '20' },

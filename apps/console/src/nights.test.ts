@@ -30,8 +30,16 @@ test('a night waits with its reasons, is applied, undone and redone', async () =
   const { undo } = (await send('POST', `/v1/consolidations/${id}/undo`, {})).json();
   expect(await live()).toEqual(['likes green tea', 'likes tea']);
   expect((await app.inject(`/v1/nights/${id}`)).json()).toMatchObject({ state: 'undone' });
+  const without = async (id: string) => (await app.inject(`/v1/users/${id}/without-nights`)).json();
+  expect(await without('ann')).toMatchObject({ undo: null, memories: [], changed: 0 });
   await send('POST', `/v1/undos/${undo.id}/redo`, {});
   expect(await live()).toEqual(['likes green tea']);
+  expect(await without('ann')).toMatchObject({
+    undo: null,
+    changed: 1,
+    memories: [{ before: null, after: 'likes tea' }],
+  });
+  expect(await without('bob')).toMatchObject({ code: 'not_found' });
   expect((await app.inject(`/v1/consolidations/${id}`)).json()).toMatchObject({ state: 'applied', batch_ids: [] });
 });
 

@@ -1,7 +1,17 @@
-import { type ActView, ListNightsQuery, NightList, type NightSummary, NightView, PostNight } from '@slowwave/contracts';
+import {
+  type ActView,
+  ListNightsQuery,
+  NightList,
+  type NightSummary,
+  NightView,
+  OwnerParams,
+  PostNight,
+  UndoReport,
+} from '@slowwave/contracts';
 import { type Act, isoOf, isoOrNull, type NightRecord, type NightResult, type Plan } from '@slowwave/engine';
 import { given, IdParams, listed, mayKnow, notFound, pageOf, problem } from '@slowwave/http';
 import { type ConsoleDeps, routesOf } from './deps.ts';
+import { takenBack } from './undos.ts';
 
 const route = routesOf('manage');
 
@@ -46,6 +56,20 @@ export const nightRoutes = [
       const { night, searchable } = settled(await decide(tenant, params.id), params.id);
       if (!searchable) reply.code(202);
       return view({ ledger }, night);
+    },
+  }),
+  route('GET /v1/users/:id/without-nights', {
+    id: 'getWithoutNights',
+    summary: 'Show what would be remembered of a user who had never slept',
+    description:
+      'Compares the memories with what they would be without all nights that were applied: what a night merged, rephrased, ended or ' +
+      'concluded is as it was said. What was said later counts as it does now. Nothing is changed, and no model is called.',
+    params: OwnerParams,
+    answer: UndoReport,
+    bounds: { by: 'user', apps: false },
+    handle: async ({ nightSettler }, { tenant, params, reply }) => {
+      const owner = { kind: 'user', id: params.id } as const;
+      return takenBack(await nightSettler.without(tenant, owner), { ...owner, reply });
     },
   }),
 ];

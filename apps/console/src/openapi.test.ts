@@ -79,6 +79,7 @@ const ROUTES = [
   '/v1/users/{id}/profile/{slot}',
   '/v1/users/{id}/profile/{slot}/{memory}',
   '/v1/users/{id}/rollback',
+  '/v1/users/{id}/without-nights',
   '/v1/erasures',
   '/v1/erasures/{id}',
   '/v1/retention/preview',

@@ -99,7 +99,7 @@ function refuseFuture(to: Millis, now: Millis): void {
 const NAMED = 20;
 
 /** The result of an undo, a rollback or a redo, or its refusal as a problem. 202: done, searchable once the index is back. */
-function takenBack(
+export function takenBack(
   result: UndoResult,
   { kind, id, reply }: { kind: 'consolidation' | 'undo' | 'user'; id: string; reply: FastifyReply },
 ): UndoReport {

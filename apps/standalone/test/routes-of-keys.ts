@@ -86,6 +86,7 @@ export const NEEDED: Readonly<Record<string, Needed>> = {
   'console PUT /v1/users/{id}/pause': 'manage',
   'console DELETE /v1/users/{id}/pause': 'manage',
   'console POST /v1/users/{id}/rollback': 'manage',
+  'console GET /v1/users/{id}/without-nights': 'manage',
   'console GET /v1/erasures': 'manage',
   'console GET /v1/erasures/{id}': 'manage',
   'console POST /v1/retention/preview': 'manage',

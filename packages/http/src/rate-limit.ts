@@ -129,6 +129,7 @@ export const WORK: Readonly<Record<string, Work>> = {
   'POST /v1/consolidations/:id/undo': changed,
   'POST /v1/undos/:id/redo': changed,
   'POST /v1/users/:id/rollback': changed,
+  'GET /v1/users/:id/without-nights': changed,
   'POST /v1/search': rewrite,
   'POST /v1/context': rewrite,
   'POST /v1/recall': { done: (answer) => listIn(answer, 'trail').length },

@@ -4268,6 +4268,11 @@ export interface Operations {
     body: PostNight;
     answer: Night;
   };
+  /** Show what would be remembered of a user who had never slept. */
+  'GET /v1/users/{id}/without-nights': {
+    params: { id: string; };
+    answer: UndoReport;
+  };
   /** List reviews, pending and decided, newest first. */
   'GET /v1/reviews': {
     query?: { state?: 'pending' | 'approved' | 'rejected' | 'stale' | undefined; user_id?: string | undefined; limit?: number | undefined; cursor?: string | undefined; };

@@ -130,6 +130,7 @@ export const NEEDS: Readonly<Record<string, Need>> = {
   pauseUser: ofUser,
   resumeUser: ofUser,
   rollbackUser: ofUser,
+  getWithoutNights: ofUser,
   getErasure: async (world) => {
     const { user } = await world.consolidated();
     return { params: { id: (await world.done(`DELETE /v1/users/${user}`)).erasure_id } };

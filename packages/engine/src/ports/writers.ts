@@ -262,6 +262,8 @@ export interface NightSettler {
   /** Carries it out as it was planned. Too late for that, since its memories have changed: the night is stale. */
   apply(tenant: TenantId, id: string): Promise<NightResult>;
   discard(tenant: TenantId, id: string): Promise<NightResult>;
+  /** What would be remembered of an owner who had never slept. Reads only. */
+  without(tenant: TenantId, owner: Owner): Promise<UndoResult>;
 }
 
 /** A memory that does not hold what it held before; null: nothing. */

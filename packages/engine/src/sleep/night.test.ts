@@ -187,6 +187,21 @@ describe('without news', () => {
     expect(night.asked()).toBeGreaterThan(asked);
   });
 
+  test('what would be remembered without nights is shown, and nothing is changed by that', async () => {
+    const night = await bench(same);
+    await say(night, 'User likes green tea', 'User likes tea, green tea');
+    await night.night();
+    await say(night, 'User owns a boat');
+    const [before, hash] = [await night.live(), await night.hash()];
+    const without = async () => done(await night.settler.without(TENANT, { kind: 'user', id: 'ann' })).differences;
+    expect((await without()).map((one) => [one.before, one.after])).toEqual([[null, 'User likes green tea']]);
+    expect([await night.live(), await night.hash()]).toEqual([before, hash]);
+    const [record] = await nights(night);
+    done(await undoer(night.deps).undo(TENANT, record?.id ?? '', { cascade: true, dryRun: false }));
+    expect(await without()).toEqual([]);
+    expect(await night.settler.without(TENANT, { kind: 'user', id: 'bob' })).toEqual({ kind: 'not_found' });
+  });
+
   test('what was undone is not done again', async () => {
     const night = await bench(same);
     await say(night, 'User likes green tea', 'User likes tea, green tea');

@@ -7,6 +7,8 @@ import type { NightChanges, NightRecord } from '../ports/ledger/nights.ts';
 import { askedInSlices } from '../ports/tools.ts';
 import type { NightResult, NightSettler } from '../ports/writers.ts';
 import { type ProjectDeps, projectNow } from '../projection/project.ts';
+import type { UndoDeps } from '../undo/undo.ts';
+import { withoutNights } from '../undo/without-nights.ts';
 import type { MemoryEvent, Scope, TenantId } from '../words.ts';
 
 type ReadDeps = Pick<EngineDeps, 'ledger' | 'tools'>;
@@ -44,7 +46,7 @@ const scopeOfNew = (owner: Scope, [first]: readonly MemoryEvent[]): Scope => ({
 });
 
 /** A person's word on plans that wait. */
-export function nightSettler(deps: ProjectDeps & Pick<EngineDeps, 'log'>): NightSettler {
+export function nightSettler(deps: UndoDeps): NightSettler {
   const { ledger, tools } = deps;
   return {
     apply: (tenant, id) => settle(deps, { tenant, id }),
@@ -54,6 +56,7 @@ export function nightSettler(deps: ProjectDeps & Pick<EngineDeps, 'log'>): Night
       const { kind } = await ledger.nights.decide(tenant, id, { state: 'discarded', now: tools.now() });
       return kind === 'ended' ? settledAs(deps, { tenant, id }, true) : { kind: 'over', state: night.state };
     },
+    without: (tenant, owner) => withoutNights(deps, { tenant, owner }),
   };
 }
 

@@ -48,6 +48,9 @@ export const nightsOf = (send: Send) => ({
   /** Applies or discards a night that waits. A night is undone as the consolidation it is. */
   decide: (id: string, body: PostNight, options?: CallOptions) =>
     send('POST /v1/nights/{id}', { params: { id }, body }, options),
+  /** What would be remembered of a user who had never slept. Nothing is changed. */
+  without: (userId: string, options?: CallOptions) =>
+    send('GET /v1/users/{id}/without-nights', { params: { id: userId } }, options),
 });
 
 export const replaysOf = (send: Send) => ({

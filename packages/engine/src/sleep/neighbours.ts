@@ -14,7 +14,7 @@ import { wordsIn } from '../text/claims.ts';
 import { dateTextOf } from '../text/dates.ts';
 import { claimedIn } from '../text/quantities.ts';
 import { isMadeOf, isWhollyIn } from '../text/support.ts';
-import { overlap } from '../text/terms.ts';
+import { overlap, termSet } from '../text/terms.ts';
 import { type MemoryVersion, saidBefore } from '../words.ts';
 import { type Desk, isAsSure, type Live } from './drafts.ts';
 import type { Questions } from './questions.ts';
@@ -130,6 +130,8 @@ export async function nearness(
   const texts = lives.map(({ version }) => version.text);
   const vectorOf = await embedTexts(deps, { lane: turn.lane, texts }, cancel);
   const { near } = deps.settings;
+  const termsOf = new Map(lives.map((live) => [live, termSet(live.version.text)]));
+  const alike = (one: Live, other: Live): number => overlap(termsOf.get(one) ?? '', termsOf.get(other) ?? '');
   return (seed) => {
     const vector = vectorOf(seed.version.text);
     const ranked = lives
@@ -139,7 +141,7 @@ export async function nearness(
       .map((live) => ({
         live,
         like: cosine(vector, vectorOf(live.version.text)),
-        words: overlap(seed.version.text, live.version.text),
+        words: alike(seed, live),
       }))
       .filter(({ like, words }) => like >= near.pair || words >= likeness)
       .sort((a, b) => b.like + b.words - a.like - a.words || (a.live.memory.id < b.live.memory.id ? -1 : 1));

@@ -92,7 +92,7 @@ test('what the queue has is asked about seldom, until some of it is gone', async
   };
   expect(await second()).toEqual({ scheduled: 300, asked: 300 });
   expect(await second()).toEqual({ scheduled: 0, asked: 300 }); // those were absent when it asked
-  for (let i = 0; i < 5; i += 1) expect(await second()).toEqual({ scheduled: 0, asked: 20 });
+  for (let i = 0; i < 5; i += 1) expect(await second()).toEqual({ scheduled: 0, asked: 100 });
   isWiped = true;
   expect(await second()).toEqual({ scheduled: 300, asked: 300 });
 });

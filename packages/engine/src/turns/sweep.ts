@@ -50,30 +50,26 @@ type Nudged = ReadonlyMap<LaneId, number>;
 
 const NOBODY_NUDGED: Nudged = new Map();
 
-/** What the queue had a moment ago it still has, as a rule: it is asked again after this. */
-const ASK_AGAIN_MS = 10_000;
-/** Turns that are asked about nevertheless, for a queue that lost everything is to be noticed at once. */
-const SAMPLE = 20;
+/** What the queue had a moment ago it still has, as a rule: longer ago counts as never asked. */
+const HEARD_MS = 60_000;
+/** Turns of those that are asked about again each time, the longest ago first. A queue that lost everything is noticed at once. */
+const SAMPLE = 100;
 
 /** What the queue said of a turn, and when. */
 interface Heard extends Known {
   readonly at: Millis;
 }
 
-/**
- * Asks the queue about turns that are new, or that it was not asked about for a while, and about a few others. If one of those is gone, it
- * is asked about all of them.
- */
+/** Asks the queue about turns that are new, and about some of the others. If one of those is gone, it is asked about all of them. */
 function listener(schedule: Schedule): (turns: readonly Nudge[], now: Millis) => Promise<readonly Known[]> {
   const heard = new Map<LaneId, Heard>();
-  let from = 0;
   const ask = async (turns: readonly Nudge[], now: Millis): Promise<void> => {
     for (const one of await askAbout(schedule, turns)) heard.set(one.turn.lane, { ...one, at: now });
   };
   return async (turns, now) => {
     const old = turns.filter((turn) => isFresh(heard.get(turn.lane), turn, now));
-    from = old.length <= SAMPLE ? 0 : (from + SAMPLE) % old.length;
-    const sample = [...old.slice(from), ...old.slice(0, from)].slice(0, SAMPLE);
+    const heardAt = ({ lane }: Nudge): Millis => heard.get(lane)?.at ?? 0;
+    const sample = old.toSorted((a, b) => heardAt(a) - heardAt(b)).slice(0, SAMPLE);
     const left = new Set(old);
     for (const turn of sample) left.delete(turn);
     await ask(
@@ -81,7 +77,7 @@ function listener(schedule: Schedule): (turns: readonly Nudge[], now: Millis) =>
       now,
     );
     if (sample.some(({ lane }) => heard.get(lane)?.state === 'absent')) await ask([...left], now);
-    for (const [lane, { at }] of heard) if (Math.abs(now - at) > ASK_AGAIN_MS) heard.delete(lane);
+    for (const [lane, { at }] of heard) if (Math.abs(now - at) > HEARD_MS) heard.delete(lane);
     return turns.map((turn) => ({ turn, state: heard.get(turn.lane)?.state ?? 'absent' }));
   };
 }
@@ -90,7 +86,7 @@ const isFresh = (last: Heard | undefined, { generation }: Nudge, now: Millis): b
   last !== undefined &&
   last.turn.generation === generation &&
   (last.state === 'scheduled' || last.state === 'active') &&
-  Math.abs(now - last.at) < ASK_AGAIN_MS;
+  Math.abs(now - last.at) < HEARD_MS;
 
 /**
  * Finds due lanes the queue does not know of: after a nudge that was lost, a queue that was wiped, or a job that ended

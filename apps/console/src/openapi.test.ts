@@ -53,6 +53,8 @@ const ROUTES = [
   '/v1/suites/{name}/export',
   '/v1/suites/{name}/runs',
   '/v1/suites/{name}/runs/{id}',
+  '/v1/suites/{name}/runs/{id}/sample',
+  '/v1/suites/{name}/runs/{id}/assessments',
   '/v1/holds',
   '/v1/holds/{id}/release',
   '/v1/canaries',

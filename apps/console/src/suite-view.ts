@@ -1,11 +1,14 @@
 import type { SuiteRunView, SuiteView } from '@slowwave/contracts';
 import {
+  type Assessment,
+  assessmentsOf,
   type Estimate,
   failureView,
   isoOf,
   isoOrNull,
   type Ledger,
   type Replay,
+  type SampledMessage,
   type Suite,
   type SuiteReport,
   saysOf,
@@ -67,3 +70,22 @@ const reportView = ({ baseline, tokens, figures, lost, differences }: SuiteRepor
   lost,
   lost_facts: differences.map(({ owner, life }) => ({ ...ownerView(owner), text: life ?? '' })),
 });
+
+export function sampleView(
+  sample: readonly SampledMessage[],
+  { given, by }: { readonly given: readonly Assessment[]; readonly by: string | null },
+) {
+  const own = new Map(given.filter((one) => one.by === by).map(({ item, verdict }) => [item, verdict]));
+  const verdictOf = (id: string) => own.get(id) ?? null;
+  const messages = sample.map(({ owner, id, before, text, facts }) => ({
+    ...ownerView(owner),
+    ...{ id, before, content: text, verdict: verdictOf(id) },
+    facts: facts.map((fact) => ({ ...fact, verdict: verdictOf(fact.id) })),
+  }));
+  return { messages, assessed: assessedView(given) };
+}
+
+export function assessedView(given: readonly Assessment[]) {
+  const { assessors, pairs } = assessmentsOf(given);
+  return { assessors: [...assessors], pairs: pairs.map(({ by, ...agreements }) => ({ by: [...by], ...agreements })) };
+}

@@ -76,6 +76,44 @@ describe('suites', () => {
     expect(junit.match(/<failure/gu)?.length).toBe(Number(/failures="(\d+)"/u.exec(junit)?.[1]));
   });
 
+  test('are assessed by people, with how far they agree', async () => {
+    const { send, get, perform } = bench;
+    const { id } = await perform('daily', {});
+    const at = `/v1/suites/daily/runs/${id}`;
+    const { messages } = await get(`${at}/sample?messages=5`);
+    expect(messages).toHaveLength(5);
+    expect((await get(`${at}/sample?messages=5`)).messages, 'everybody has the same').toEqual(messages);
+    const facts = messages.flatMap((message: { facts: readonly object[] }) => message.facts);
+    expect(facts[0]).toMatchObject({ text: expect.any(String), outcome: expect.any(String), verdict: null });
+    const say = async (by: string, verdict: string) =>
+      (
+        await send('POST', `${at}/assessments`, {
+          by,
+          assessments: [
+            ...facts.map((fact: { id: string }, i: number) => ({
+              item: fact.id,
+              verdict: i === 0 ? verdict : 'agree',
+            })),
+            { item: messages[0].id, verdict: 'missing' },
+          ],
+        })
+      ).json();
+    await say('ana', 'wrong');
+    const both = await say('bo', 'agree');
+    expect(both.assessors).toMatchObject([
+      { by: 'ana', right: { of: facts.length }, complete: { value: 0, of: 1 } },
+      { by: 'bo', right: { value: 1 } },
+    ]);
+    expect(both.pairs).toMatchObject([{ by: ['ana', 'bo'], facts: { of: facts.length, same: facts.length - 1 } }]);
+    const again = await get(`${at}/sample?messages=5&by=ana`);
+    expect(again).toMatchObject({ messages: [{ verdict: 'missing' }, {}, {}, {}, {}], assessed: both });
+    const wrong = { by: 'ana', assessments: [{ item: messages[0].id, verdict: 'agree' }] };
+    expect((await send('POST', `${at}/assessments`, wrong)).json()).toMatchObject({
+      status: 400,
+      errors: [{ path: 'assessments[0].item' }],
+    });
+  });
+
   test('with margins of their own block by these', async () => {
     const { send, perform } = bench;
     const unknown = await send('PUT', '/v1/suites/copy/margins', { margins: { beauty: null } });

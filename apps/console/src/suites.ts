@@ -1,8 +1,10 @@
 import {
   GetSuiteRunQuery,
   PostSuite,
+  PostSuiteAssessments,
   PostSuiteRun,
   PutSuiteMargins,
+  SuiteAssessments,
   SuiteExport,
   SuiteList,
   SuitePageQuery,
@@ -11,6 +13,8 @@ import {
   SuiteRunList,
   SuiteRunParams,
   SuiteRunView,
+  SuiteSample,
+  SuiteSampleQuery,
   SuiteView,
 } from '@slowwave/contracts';
 import {
@@ -21,7 +25,9 @@ import {
   type JsonObject,
   type Replay,
   recordSuite,
+  type SampledMessage,
   type Suite,
+  sampleOf,
   startRun,
   type TenantId,
   usualBudget,
@@ -35,7 +41,7 @@ import { changesIn, namedBy } from './replays.ts';
 import { settingsFrom } from './settings.ts';
 import { contentsOf, fileOf } from './suite-file.ts';
 import { junitReport, markdownReport, textReport } from './suite-report.ts';
-import { estimateView, runSummary, runView, suiteSummary } from './suite-view.ts';
+import { assessedView, estimateView, runSummary, runView, sampleView, suiteSummary } from './suite-view.ts';
 
 const route = routesOf('manage');
 
@@ -170,7 +176,57 @@ export const suiteRoutes = [
         .send(REPORTS[query.format](view));
     },
   }),
+  route('GET /v1/suites/:name/runs/:id/sample', {
+    id: 'getSuiteSample',
+    summary: 'Get messages of a run with the facts found in them, for people to assess',
+    description:
+      'Everybody gets the same ones. There are none any more once the space of the run is gone, a week after its end.',
+    params: SuiteRunParams,
+    query: SuiteSampleQuery,
+    answer: SuiteSample,
+    handle: async (deps, { tenant, params, query }) => {
+      const run = await existingRun(deps, await existing(deps, tenant, params.name), params.id);
+      const given = await deps.ledger.suites.assessments(run.id);
+      return sampleView(await sampleOf(deps, run, query.messages), { given, by: query.by ?? null });
+    },
+  }),
+  route('POST /v1/suites/:name/runs/:id/assessments', {
+    id: 'postSuiteAssessments',
+    summary: 'Say which facts of a run are right, and of which messages something is missing',
+    description: 'What somebody says later of the same fact or message counts. Answers with how far people agree.',
+    params: SuiteRunParams,
+    body: PostSuiteAssessments,
+    answer: SuiteAssessments,
+    handle: async (deps, { tenant, params, body, request }) => {
+      const run = await existingRun(deps, await existing(deps, tenant, params.name), params.id);
+      refuseUnknownItems(await sampleOf(deps, run, SAMPLED_MAX), body);
+      await deps.ledger.suites.assess(
+        run.id,
+        body.assessments.map((one) => ({ ...one, by: body.by })),
+      );
+      concerns(request, { kind: 'replay', id: run.id });
+      return assessedView(await deps.ledger.suites.assessments(run.id));
+    },
+  }),
 ];
+
+/** As many as a sample may have. */
+const SAMPLED_MAX = 100;
+
+function refuseUnknownItems(sample: readonly SampledMessage[], { assessments }: PostSuiteAssessments): void {
+  const messages = new Set(sample.map(({ id }) => id));
+  const facts = new Set(sample.flatMap((message) => message.facts.map(({ id }) => id)));
+  const errors = assessments.flatMap(({ item, verdict }, i) => {
+    const isOfFact = verdict === 'agree' || verdict === 'wrong';
+    if ((isOfFact ? facts : messages).has(item)) return [];
+    const expected = isOfFact
+      ? 'expected the id of a fact of the sample'
+      : 'expected the id of a message of the sample';
+    return { path: `assessments[${i}].item`, message: `${expected}, as ${verdict} is said of it` };
+  });
+  if (errors.length > 0)
+    throw problem('invalid_request', 'some items are not in the sample of this run; get it again', { errors });
+}
 
 const REPORTS = { text: textReport, markdown: markdownReport, junit: junitReport };
 

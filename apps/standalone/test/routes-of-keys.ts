@@ -113,6 +113,8 @@ export const NEEDED: Readonly<Record<string, Needed>> = {
   'console POST /v1/suites/{name}/runs': 'admin',
   'console GET /v1/suites/{name}/runs': 'admin',
   'console GET /v1/suites/{name}/runs/{id}': 'admin',
+  'console GET /v1/suites/{name}/runs/{id}/sample': 'admin',
+  'console POST /v1/suites/{name}/runs/{id}/assessments': 'admin',
   'console GET /v1/holds': 'admin',
   'console POST /v1/holds/{id}/release': 'admin',
   'console POST /v1/canaries': 'admin',

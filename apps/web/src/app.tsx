@@ -20,6 +20,7 @@ const Nights = lazy(async () => ({ default: (await import('./pages/nights.tsx'))
 const Playground = lazy(async () => ({ default: (await import('./pages/playground.tsx')).Playground }));
 const ReplayPage = lazy(async () => ({ default: (await import('./pages/replay.tsx')).ReplayPage }));
 const Reviews = lazy(async () => ({ default: (await import('./pages/reviews.tsx')).Reviews }));
+const AssessPage = lazy(async () => ({ default: (await import('./pages/assess.tsx')).AssessPage }));
 const Suites = lazy(async () => ({ default: (await import('./pages/suites.tsx')).Suites }));
 const SuitePage = lazy(async () => ({ default: (await import('./pages/suites.tsx')).SuitePage }));
 const SuiteRunPage = lazy(async () => ({ default: (await import('./pages/suites.tsx')).SuiteRunPage }));
@@ -57,6 +58,7 @@ export function App() {
             <Route path="/suites" component={Suites} />
             <Route path="/suites/:name" component={SuitePage} />
             <Route path="/suites/:name/:id" component={SuiteRunPage} />
+            <Route path="/suites/:name/:id/assess" component={AssessPage} />
             <Route path="/costs" component={Costs} />
             <Route path="/nights" component={Nights} />
             <Route path="/reviews" component={Reviews} />

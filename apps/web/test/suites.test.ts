@@ -41,4 +41,28 @@ describe('the pages of suites', () => {
     await lost.getByText('home is Oslo').waitFor();
     await expectClean();
   });
+
+  it('let people say what is right and what is missing, and show how far they agree', async () => {
+    const run = await at.api.suites.run('daily', {});
+    if ('dry_run' in run) throw new Error('expected a run, got an estimate');
+    const state = async () => ((await at.api.suites.getRun('daily', run.id)) as { readonly state: string }).state;
+    await vi.waitUntil(async () => (await state()) === 'done', { timeout: WITHIN_MS, interval: 200 });
+    const { messages } = await at.api.suites.sample({ name: 'daily', id: run.id });
+    const said = messages.map(({ id }) => ({ item: id, verdict: 'complete' as const }));
+    await at.api.suites.assess({ name: 'daily', id: run.id }, { by: 'bo', assessments: said });
+
+    const { page, open, expectClean } = await at.visit();
+    await open(`/suites/daily/${run.id}`);
+    await page.getByRole('link', { name: 'Assess it' }).click({ timeout: WITHIN_MS });
+    const sampled = page.getByRole('region', { name: 'Message' });
+    await sampled.first().waitFor({ timeout: WITHIN_MS });
+    expect(await sampled.count()).toBe(CITIES.length);
+    expect(await page.getByRole('button', { name: 'Right' }).first().isDisabled(), 'nobody has said who').toBe(true);
+    await page.getByLabel('Your name').fill('ana');
+    await sampled.first().getByRole('button', { name: 'Right' }).click({ timeout: WITHIN_MS });
+    await sampled.first().getByRole('button', { name: 'Something is missing' }).click({ timeout: WITHIN_MS });
+    await page.getByRole('row', { name: /^ana and bo agree – 0 of 1/u }).waitFor({ timeout: WITHIN_MS });
+    await page.getByRole('row', { name: /^ana 100 % of 1/u }).waitFor({ timeout: WITHIN_MS });
+    await expectClean();
+  });
 });

@@ -162,6 +162,8 @@ export const SUITE_MARGINS = [
   { margins: { facts_kept: { by: 0.03 }, calls: { by: 0.1, relative: true }, cost: null } },
 ];
 
+export const SUITE_ASSESSMENTS = [{ by: 'ana', assessments: [{ item: 'msg_0198c1a2', verdict: 'missing' }] }];
+
 export const SUITE_RUNS = [{}, { dry_run: true }, { instructions: 'Remember allergies.', budget_tokens: 100_000 }];
 
 export const CANARIES = [

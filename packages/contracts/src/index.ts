@@ -185,8 +185,10 @@ export { LiveView, ReadyView, StatsView } from './stats.ts';
 export {
   GetSuiteRunQuery,
   PostSuite,
+  PostSuiteAssessments,
   PostSuiteRun,
   PutSuiteMargins,
+  SuiteAssessments,
   SuiteExport,
   type SuiteFile,
   SuiteList,
@@ -196,6 +198,8 @@ export {
   SuiteRunList,
   SuiteRunParams,
   SuiteRunView,
+  SuiteSample,
+  SuiteSampleQuery,
   SuiteView,
 } from './suites.ts';
 export {

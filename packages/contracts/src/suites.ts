@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ExternalId, FailureView, listOf, Moment, PageQuery, ScopeView, SuiteName } from './common.ts';
-import { SUITE_MARGINS, SUITE_RUNS, SUITES } from './examples.ts';
+import { SUITE_ASSESSMENTS, SUITE_MARGINS, SUITE_RUNS, SUITES } from './examples.ts';
 import { ChangeFields } from './replays.ts';
 import { AllSettings } from './settings.ts';
 
@@ -226,6 +226,79 @@ export const SuiteRunView = SuiteRunSummary.extend({
 }).meta({ id: 'SuiteRun' });
 export type SuiteRunView = z.infer<typeof SuiteRunView>;
 export const SuiteRunList = listOf(SuiteRunSummary).meta({ id: 'SuiteRunList' });
+
+const SAMPLE_MAX = 100;
+const Assessor = z.string().trim().min(1).max(64).describe('Who says so, as they call themselves.');
+const Verdict = z
+  .enum(['agree', 'wrong', 'complete', 'missing'])
+  .describe('Of a fact: agree or wrong. Of a message: complete, or missing where something to remember was not found.');
+
+export const SuiteSampleQuery = z.strictObject({
+  by: Assessor.optional().describe('Also list what this person said already.'),
+  messages: z.coerce.number().int().min(1).max(SAMPLE_MAX).default(20).describe('How many messages.'),
+});
+
+const Assessment = z.strictObject({
+  item: z.string().min(1).max(300).describe('The id of a message or fact of the sample.'),
+  verdict: Verdict,
+});
+
+export const PostSuiteAssessments = z
+  .strictObject({ by: Assessor, assessments: z.array(Assessment).min(1).max(1_000) })
+  .meta({ id: 'PostSuiteAssessments', examples: SUITE_ASSESSMENTS });
+export type PostSuiteAssessments = z.infer<typeof PostSuiteAssessments>;
+
+const AssessedShare = z
+  .object({ value: z.number(), low: z.number(), high: z.number(), of: z.number().int() })
+  .nullable()
+  .describe('With its 99 % interval; null: nothing was assessed.');
+
+const Agreement = z
+  .object({
+    of: z.number().int().describe('Items that both assessed.'),
+    same: z.number().int(),
+    kappa: z.number().nullable().describe('Cohen’s kappa; null: it cannot be told.'),
+  })
+  .nullable();
+
+export const SuiteAssessments = z
+  .object({
+    assessors: z.array(
+      z.object({
+        by: z.string(),
+        right: AssessedShare.describe('Of the facts: those that are right.'),
+        complete: AssessedShare.describe('Of the messages: those of which nothing is missing.'),
+      }),
+    ),
+    pairs: z.array(
+      z.object({ by: z.array(z.string()).describe('Two people.'), facts: Agreement, messages: Agreement }),
+    ),
+  })
+  .meta({ id: 'SuiteAssessments', description: 'What people think of a run, and how far they agree.' });
+
+export const SuiteSample = z
+  .object({
+    messages: z.array(
+      z.object({
+        ...ScopeView.omit({ app_id: true }).shape,
+        id: z.string(),
+        before: z.string().nullable().describe('What was said right before it.'),
+        content: z.string(),
+        verdict: Verdict.nullable().describe('What this person said already.'),
+        facts: z.array(
+          z.object({
+            id: z.string(),
+            text: z.string(),
+            outcome: z.enum(['ADD', 'UPDATE', 'NONE', 'DROPPED']),
+            replaced: z.string().nullable().describe('What it replaced or ended.'),
+            verdict: Verdict.nullable(),
+          }),
+        ),
+      }),
+    ),
+    assessed: SuiteAssessments,
+  })
+  .meta({ id: 'SuiteSample' });
 
 export const GetSuiteRunQuery = z.strictObject({
   format: z

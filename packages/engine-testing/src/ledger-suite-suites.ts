@@ -114,6 +114,28 @@ export function describeSuites(bench: () => Bench): void {
       expect(taken.map(({ place }) => place)).toEqual([1, 3]);
     });
 
+    it('keeps what people think of a run, the last word of each', async () => {
+      const b = bench();
+      const id = b.tools.id('rpl');
+      await b.ledger.replays.create({
+        ...{ id, tenant: TENANT, kind: 'suite', filter: { states: [] }, changes: {}, matched: 1, batchIds: [] },
+        ...{ idempotency: null, now: b.tools.now() },
+      });
+      const ana = { item: 'con_1/f0', by: 'ana', verdict: 'agree' } as const;
+      const bo = { item: 'con_1/f0', by: 'bo', verdict: 'wrong' } as const;
+      await b.ledger.suites.assess(id, [bo, ana]);
+      await b.ledger.suites.assess(id, [
+        { ...ana, verdict: 'wrong' },
+        { item: 'msg_1', by: 'ana', verdict: 'missing' },
+      ]);
+      expect(await b.ledger.suites.assessments(id)).toEqual([
+        { ...ana, verdict: 'wrong' },
+        bo,
+        { item: 'msg_1', by: 'ana', verdict: 'missing' },
+      ]);
+      expect(await b.ledger.suites.assessments('rpl_other')).toEqual([]);
+    });
+
     it('has runs, which spend no more than they may', async () => {
       const b = bench();
       const suite = suiteOf(b, 'daily');

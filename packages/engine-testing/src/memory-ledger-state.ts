@@ -1,5 +1,6 @@
 import type {
   ApiKey,
+  Assessment,
   Batch,
   BatchSettings,
   BulkJob,
@@ -245,6 +246,8 @@ export interface State {
   readonly replays: Map<string, ReplayRow>;
   readonly suites: Map<string, Suite>;
   readonly suiteCases: Map<string, SuiteCase>;
+  /** By run, item and who says so. */
+  readonly assessments: Map<string, Assessment & { readonly run: string }>;
   readonly taskStates: TaskRow[];
   readonly undos: Undo[];
   readonly canaries: Map<string, CanaryRow>;
@@ -312,6 +315,7 @@ export function emptyState(tools: Tools): State {
     replays: new Map(),
     suites: new Map(),
     suiteCases: new Map(),
+    assessments: new Map(),
     taskStates: [],
     undos: [],
     canaries: new Map(),

@@ -44,6 +44,14 @@ export function memorySuites(state: State): SuiteStore {
       for (const one of casesOf(state, id)) state.suiteCases.delete(one.id);
       return state.suites.delete(id);
     },
+    assess: async (run, assessments) => {
+      for (const one of assessments) state.assessments.set(JSON.stringify([run, one.item, one.by]), { ...one, run });
+    },
+    assessments: async (run) =>
+      [...state.assessments]
+        .filter(([, one]) => one.run === run)
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([, { item, by, verdict }]) => ({ item, by, verdict })),
     runs: async (...[tenant, suiteId, page]) => {
       const rows = [...state.replays.values()].filter((row) => row.tenant === tenant && row.filter.suite === suiteId);
       const paged = pageOf(rows, (row) => ({ order: row.createdAt, id: row.id }), page);

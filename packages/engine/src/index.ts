@@ -333,6 +333,7 @@ export {
 } from './settings.ts';
 export { nightSettler } from './sleep/settle.ts';
 export { type NightOutcome, type SleepDeps, sleepLane, sweepNights } from './sleep/sleep-lane.ts';
+export { type Assessed, assessmentsOf, type SampledMessage, sampleOf } from './suites/assessed.ts';
 export { type CaseContent, contentOf } from './suites/content.ts';
 export { hasPassed, whyGated } from './suites/gate.ts';
 export { type FileCase, importSuite, type RecordedSuite, recordSuite } from './suites/record.ts';

@@ -2283,6 +2283,17 @@ export type PostSuite = {
   } | undefined;
 };
 
+export type PostSuiteAssessments = {
+  /** Who says so, as they call themselves. */
+  readonly by: string;
+  readonly assessments: readonly ({
+    /** The id of a message or fact of the sample. */
+    readonly item: string;
+    /** Of a fact: agree or wrong. Of a message: complete, or missing where something to remember was not found. */
+    readonly verdict: 'agree' | 'wrong' | 'complete' | 'missing';
+  })[];
+};
+
 export type PostSuiteRun = {
   /** Another chat model, for all steps. One that is not configured is asked on the same model server. */
   readonly model?: string | undefined;
@@ -3393,6 +3404,45 @@ export type Suite = {
   };
 };
 
+/** What people think of a run, and how far they agree. */
+export type SuiteAssessments = {
+  readonly assessors: readonly ({
+    readonly by: string;
+    /** Of the facts: those that are right. */
+    readonly right: {
+      readonly value: number;
+      readonly low: number;
+      readonly high: number;
+      readonly of: number;
+    } | null;
+    /** Of the messages: those of which nothing is missing. */
+    readonly complete: {
+      readonly value: number;
+      readonly low: number;
+      readonly high: number;
+      readonly of: number;
+    } | null;
+  })[];
+  readonly pairs: readonly ({
+    /** Two people. */
+    readonly by: readonly string[];
+    readonly facts: {
+      /** Items that both assessed. */
+      readonly of: number;
+      readonly same: number;
+      /** Cohen’s kappa; null: it cannot be told. */
+      readonly kappa: number | null;
+    } | null;
+    readonly messages: {
+      /** Items that both assessed. */
+      readonly of: number;
+      readonly same: number;
+      /** Cohen’s kappa; null: it cannot be told. */
+      readonly kappa: number | null;
+    } | null;
+  })[];
+};
+
 export type SuiteExport = {
   readonly format: 'slowwave-suite';
   readonly version: 1;
@@ -3541,6 +3591,29 @@ export type SuiteRunList = {
     readonly spent_tokens: number;
   })[];
   readonly next_cursor: string | null;
+};
+
+export type SuiteSample = {
+  readonly messages: readonly ({
+    readonly user_id: string | null;
+    readonly agent_id: string | null;
+    readonly run_id: string | null;
+    readonly id: string;
+    /** What was said right before it. */
+    readonly before: string | null;
+    readonly content: string;
+    /** What this person said already. */
+    readonly verdict: 'agree' | 'wrong' | 'complete' | 'missing' | null;
+    readonly facts: readonly ({
+      readonly id: string;
+      readonly text: string;
+      readonly outcome: 'ADD' | 'UPDATE' | 'NONE' | 'DROPPED';
+      /** What it replaced or ended. */
+      readonly replaced: string | null;
+      readonly verdict: 'agree' | 'wrong' | 'complete' | 'missing' | null;
+    })[];
+  })[];
+  readonly assessed: SuiteAssessments;
 };
 
 export type TakenErasures = {
@@ -4492,6 +4565,18 @@ export interface Operations {
     params: { name: string; id: string; };
     query?: { format?: 'json' | 'text' | 'markdown' | 'junit' | undefined; };
     answer: SuiteRun;
+  };
+  /** Get messages of a run with the facts found in them, for people to assess. */
+  'GET /v1/suites/{name}/runs/{id}/sample': {
+    params: { name: string; id: string; };
+    query?: { by?: string | undefined; messages?: number | undefined; };
+    answer: SuiteSample;
+  };
+  /** Say which facts of a run are right, and of which messages something is missing. */
+  'POST /v1/suites/{name}/runs/{id}/assessments': {
+    params: { name: string; id: string; };
+    body: PostSuiteAssessments;
+    answer: SuiteAssessments;
   };
   /** Roll out a change to a growing share of the owners. */
   'POST /v1/canaries': {

@@ -28,6 +28,10 @@ const ofReceipt: Need = async (world) => ({ params: { id: await world.receipt() 
 const ofNight: Need = async (world) => ({ params: { id: await world.night() } });
 const ofWhatIf: Need = async (world) => ({ params: { id: await world.whatIf() } });
 const ofSuite: Need = async (world) => ({ params: { name: await world.suite() } });
+const ofRunOfSuite: Need = async (world) => {
+  const name = await world.suite();
+  return { params: { name, id: (await world.done(`POST /v1/suites/${name}/runs`, {})).id } };
+};
 const ofCanary: Need = async (world) => ({ params: { id: await world.canary() } });
 const ofKey: Need = async (world) => ({ params: { id: await world.key() } });
 const ofTenant: Need = async () => ({ params: { id: 'acme' } });
@@ -149,9 +153,14 @@ export const NEEDS: Readonly<Record<string, Need>> = {
   exportSuite: ofSuite,
   postSuiteRun: ofSuite,
   listSuiteRuns: ofSuite,
-  getSuiteRun: async (world) => {
-    const name = await world.suite();
-    return { params: { name, id: (await world.done(`POST /v1/suites/${name}/runs`, {})).id } };
+  getSuiteRun: ofRunOfSuite,
+  getSuiteSample: ofRunOfSuite,
+  postSuiteAssessments: async (world) => {
+    const { name, id, message } = await world.sampledRun();
+    return {
+      params: { name, id },
+      body: (example) => JSON.parse(JSON.stringify(example).replace('msg_0198c1a2', message)),
+    };
   },
   getReplay: ofWhatIf,
   discardReplay: ofWhatIf,

@@ -25,6 +25,8 @@ export interface World {
   whatIf(): Promise<string>;
   /** Its name. */
   suite(): Promise<string>;
+  /** A run of a suite, with a message that can be assessed. */
+  sampledRun(): Promise<{ name: string; id: string; message: string }>;
   /** No canary is open any more. */
   noCanary(): Promise<void>;
   /** The move of the index can be switched, or is. */
@@ -123,6 +125,11 @@ export function world(
 
   const move = async (): Promise<{ state: string } | null> => (await done('GET /v1/index/move')).move;
 
+  const suite = async (): Promise<string> => {
+    const { components } = await done('GET /openapi.json');
+    const [, { file }] = components.schemas.PostSuite.examples;
+    return (await done('POST /v1/suites', { name: newUser().replaceAll(/[^a-z0-9]/gu, '-'), file })).name;
+  };
   return {
     send,
     done,
@@ -189,10 +196,13 @@ export function world(
       const { user } = await consolidated();
       return (await done('POST /v1/replays', { filter: { user_id: user }, shadow: true })).id;
     },
-    suite: async () => {
-      const { components } = await done('GET /openapi.json');
-      const [, { file }] = components.schemas.PostSuite.examples;
-      return (await done('POST /v1/suites', { name: newUser().replaceAll(/[^a-z0-9]/gu, '-'), file })).name;
+    suite,
+    sampledRun: async () => {
+      const name = await suite();
+      const { id } = await done(`POST /v1/suites/${name}/runs`, {});
+      const message = async () => (await done(`GET /v1/suites/${name}/runs/${id}/sample`)).messages[0]?.id ?? null;
+      await expect.poll(message, WITHIN).not.toBeNull();
+      return { name, id, message: await message() };
     },
     delivery: async () => {
       const id = await webhook();

@@ -111,6 +111,7 @@ export function SuiteRunPage() {
               <Outcome run={now} />
               <span>{changesText(now.changes)}</span>
               <span className="push row">
+                {now.report !== null && <Link href={`/suites/${name}/${id}/assess`}>Assess it</Link>}
                 <Link href={`/suites/${name}`}>All runs</Link>
               </span>
             </div>

@@ -259,6 +259,7 @@ export const KEPT = [
   'erasures',
   'replays',
   'suites',
+  'suite_assessments',
   'canaries',
   'api_keys',
   'links',

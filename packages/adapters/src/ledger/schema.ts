@@ -537,6 +537,15 @@ CREATE TABLE suite_cases (
 );
 CREATE INDEX suite_cases_of_lane ON suite_cases (lane);
 
+-- What people think of runs: ids and verdicts, no words of any owner.
+CREATE TABLE suite_assessments (
+  run_id text COLLATE "C" NOT NULL REFERENCES replays (id),
+  item text COLLATE "C" NOT NULL,
+  assessor text COLLATE "C" NOT NULL,
+  verdict text NOT NULL CHECK (verdict IN ('agree', 'wrong', 'complete', 'missing')),
+  PRIMARY KEY (run_id, item, assessor)
+) WITHOUT ROWID;
+
 -- Canaries
 
 CREATE TABLE canaries (

@@ -1,4 +1,4 @@
-import type { OwnerKind, Suite, SuiteCase, SuiteStore } from '@slowwave/engine';
+import type { Assessment, OwnerKind, Suite, SuiteCase, SuiteStore } from '@slowwave/engine';
 import { lookup, read, statement, storeOf, write } from './access.ts';
 import { holdsAny } from './forget-in-suites.ts';
 import { SELECT_SAYING } from './forgetting.ts';
@@ -41,6 +41,15 @@ export const suiteStore = storeOf<SuiteStore>('suites', {
     });
     return (yield* run('DELETE FROM suites WHERE id = @id AND tenant = @tenant', { tenant, id })) === 1;
   }),
+  assess: write(function* (id, assessments) {
+    const rows = assessments.map(({ item, by, verdict }) => ({ run_id: id, item, assessor: by, verdict }));
+    yield* insert(
+      'suite_assessments',
+      rows,
+      'ON CONFLICT (run_id, item, assessor) DO UPDATE SET verdict = excluded.verdict',
+    );
+  }),
+  assessments: read((id) => all<Assessment>(SELECT_ASSESSMENTS, { id })),
   runs: read((...[tenant, suiteId, page]) => newestFirst(RUNS_OF_SUITE, page, { tenant, suiteId })),
 });
 
@@ -56,6 +65,9 @@ const SELECT_SUITES = 'SELECT * FROM suites WHERE tenant = @tenant';
 
 const SELECT_CASES =
   'SELECT * FROM suite_cases WHERE suite_id = @suiteId AND place > @after ORDER BY place LIMIT @limit';
+
+const SELECT_ASSESSMENTS =
+  'SELECT item, assessor AS by, verdict FROM suite_assessments WHERE run_id = @id ORDER BY item, assessor';
 
 const SUITES: Listing<SuiteRow, Suite> = {
   select: 'SELECT * FROM suites',

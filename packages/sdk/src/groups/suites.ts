@@ -1,4 +1,4 @@
-import type { PostSuite, PostSuiteRun } from '../api.ts';
+import type { PostSuite, PostSuiteAssessments, PostSuiteRun } from '../api.ts';
 import type { CallOptions } from '../options.ts';
 import { everyPage } from '../pages.ts';
 import { newKey, type Send } from '../send.ts';
@@ -20,4 +20,12 @@ export const suitesOf = (send: Send) => ({
     everyPage((cursor) => send('GET /v1/suites/{name}/runs', { params: { name }, query: { cursor } }, options)),
   getRun: (name: string, id: string, options?: CallOptions) =>
     send('GET /v1/suites/{name}/runs/{id}', { params: { name, id } }, options),
+  /** Messages of a run with the facts found in them, for people to assess. */
+  sample: (
+    run: { readonly name: string; readonly id: string },
+    query: { readonly by?: string; readonly messages?: number } = {},
+    options?: CallOptions,
+  ) => send('GET /v1/suites/{name}/runs/{id}/sample', { params: run, query }, options),
+  assess: (run: { readonly name: string; readonly id: string }, body: PostSuiteAssessments, options?: CallOptions) =>
+    send('POST /v1/suites/{name}/runs/{id}/assessments', { params: run, body }, options),
 });

@@ -29,6 +29,16 @@ export interface SuiteCase {
   readonly content: JsonObject;
 }
 
+/** What a person thinks of a fact of a run, or of what was made of a message. It holds no words of anybody. */
+export interface Assessment {
+  /** A fact, as consolidation/fact, or a message of the run's space. */
+  readonly item: string;
+  /** Who says so, as they call themselves. */
+  readonly by: string;
+  /** Of facts: agree, wrong. Of messages: whether all of them was found. */
+  readonly verdict: 'agree' | 'wrong' | 'complete' | 'missing';
+}
+
 export interface SuiteStore {
   /** false: the tenant has one of this name. Cases of lanes that are being erased are left out. */
   create(suite: Suite, cases: readonly Omit<SuiteCase, 'suiteId'>[]): Promise<boolean>;
@@ -41,6 +51,10 @@ export interface SuiteStore {
   setMargins(tenant: TenantId, id: string, margins: JsonObject): Promise<boolean>;
   /** With its cases. Reports of its runs stay. */
   remove(tenant: TenantId, id: string): Promise<boolean>;
+  /** Later assessments of somebody take the place of earlier ones. */
+  assess(run: string, assessments: readonly Assessment[]): Promise<void>;
+  /** All of a run. */
+  assessments(run: string): Promise<readonly Assessment[]>;
   /** Its runs, newest first. */
   runs(tenant: TenantId, suiteId: string, page: Page): Promise<Paged<Replay>>;
 }

@@ -1,0 +1,177 @@
+import type { SuiteAssessments, SuiteSample } from '@slowwave/sdk';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link, useParams } from 'wouter';
+import { api } from '../api.ts';
+import { Action } from '../ui/action.tsx';
+import { Line } from '../ui/fields.tsx';
+import { Owner } from '../ui/links.tsx';
+import { Answer, Empty } from '../ui/states.tsx';
+import { Wide } from '../ui/wide.tsx';
+
+const KEPT_AS = 'slowwave.assessor';
+
+interface Place {
+  readonly suite: string;
+  readonly run: string;
+  /** null: nobody has said who they are. */
+  readonly by: string | null;
+}
+
+/** Messages of a run with what was made of them: a person says what is right and what is missing. */
+export function AssessPage() {
+  const { name: suite = '', id: run = '' } = useParams();
+  const [by, setBy] = useState(() => localStorage.getItem(KEPT_AS));
+  const name = by === null || by.trim() === '' ? null : by.trim();
+  const place: Place = { suite, run, by: name };
+  const sample = useQuery({
+    queryKey: keyOf(place),
+    queryFn: ({ signal }) => api.suites.sample({ name: suite, id: run }, name === null ? {} : { by: name }, { signal }),
+  });
+  const change = (value: string | null): void => {
+    localStorage.setItem(KEPT_AS, value ?? '');
+    setBy(value);
+  };
+  return (
+    <>
+      <h1>Assess a run of {suite}</h1>
+      <section className="card" aria-label="About">
+        <p className="quiet">
+          Say of each fact whether it is right, and of each message whether something to remember is missing. Everybody
+          gets the same messages, so that it shows how far people agree.{' '}
+          <Link href={`/suites/${suite}/${run}`}>Back to the report</Link>
+        </p>
+        <Line name="Your name" hint="What you say is kept under this name." value={by} change={change} />
+      </section>
+      <Answer of={sample}>
+        {({ messages, assessed }) => (
+          <>
+            <Agreement of={assessed} />
+            {messages.map((message) => (
+              <Sampled key={message.id} of={message} place={place} />
+            ))}
+            {messages.length === 0 && <Empty>There are no messages: a run is kept for a week after its end.</Empty>}
+          </>
+        )}
+      </Answer>
+    </>
+  );
+}
+
+const keyOf = ({ suite, run, by }: Place) => ['suites', suite, 'runs', run, 'sample', by];
+
+type Message = SuiteSample['messages'][number];
+
+const OUTCOMES: Readonly<Record<Message['facts'][number]['outcome'], string>> = {
+  ADD: 'added',
+  UPDATE: 'updated',
+  NONE: 'known',
+  DROPPED: 'dropped',
+};
+
+function Sampled({ of, place }: { readonly of: Message; readonly place: Place }) {
+  return (
+    <section className="card" aria-label="Message">
+      <p className="quiet">
+        <Owner of={of} />
+        {of.before !== null && ` after: ${of.before}`}
+      </p>
+      <p>{of.content}</p>
+      <ul className="plain">
+        {of.facts.map((fact) => (
+          <li key={fact.id} className="row">
+            <span className="tag">{OUTCOMES[fact.outcome]}</span>
+            <span>{fact.text}</span>
+            {fact.replaced !== null && <span className="quiet">instead of: {fact.replaced}</span>}
+            <span className="push">
+              <Verdicts item={fact.id} of={fact.verdict} place={place} offers={{ agree: 'Right', wrong: 'Wrong' }} />
+            </span>
+          </li>
+        ))}
+        <li className="row">
+          <span className="quiet">{of.facts.length === 0 ? 'Nothing was found.' : 'Was everything found?'}</span>
+          <span className="push">
+            <Verdicts
+              item={of.id}
+              of={of.verdict}
+              place={place}
+              offers={{ complete: 'Nothing is missing', missing: 'Something is missing' }}
+            />
+          </span>
+        </li>
+      </ul>
+    </section>
+  );
+}
+
+interface Offered {
+  readonly item: string;
+  readonly of: Message['verdict'];
+  readonly place: Place;
+  readonly offers: Readonly<Partial<Record<NonNullable<Message['verdict']>, string>>>;
+}
+
+function Verdicts({ item, of, place, offers }: Offered) {
+  const { suite, run, by } = place;
+  return (
+    <fieldset className="row choice" aria-label="Verdict">
+      {(Object.keys(offers) as NonNullable<Message['verdict']>[]).map((verdict) => (
+        <Action
+          key={verdict}
+          pressed={of === verdict}
+          disabled={by === null}
+          run={() => api.suites.assess({ name: suite, id: run }, { by: by ?? '', assessments: [{ item, verdict }] })}
+          touches={[keyOf(place)]}
+        >
+          {offers[verdict]}
+        </Action>
+      ))}
+    </fieldset>
+  );
+}
+
+/** What each of them thinks, and how far two agree. */
+function Agreement({ of: { assessors, pairs } }: { readonly of: SuiteAssessments }) {
+  if (assessors.length === 0) return null;
+  return (
+    <Wide name="What people think" card>
+      <table>
+        <thead>
+          <tr>
+            <th>Who</th>
+            <th className="number">Facts that are right</th>
+            <th className="number">Messages without anything missing</th>
+          </tr>
+        </thead>
+        <tbody>
+          {assessors.map(({ by, right, complete }) => (
+            <tr key={by}>
+              <th>{by}</th>
+              <td className="number">{shareText(right)}</td>
+              <td className="number">{shareText(complete)}</td>
+            </tr>
+          ))}
+          {pairs.map(({ by, facts, messages }) => (
+            <tr key={by.join(' ')}>
+              <th>{by.join(' and ')} agree</th>
+              <td className="number">{agreementText(facts)}</td>
+              <td className="number">{agreementText(messages)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Wide>
+  );
+}
+
+const PERCENT = 100;
+const percent = (share: number): string => `${Math.round(share * PERCENT)} %`;
+
+const shareText = (share: SuiteAssessments['assessors'][number]['right']): string =>
+  share === null ? '–' : `${percent(share.value)} of ${share.of} (${percent(share.low)} … ${percent(share.high)})`;
+
+const agreementText = (agreement: SuiteAssessments['pairs'][number]['facts']): string => {
+  if (agreement === null) return '–';
+  const { of, same, kappa } = agreement;
+  return `${same} of ${of}${kappa === null ? '' : `, kappa ${kappa.toFixed(2)}`}`;
+};

@@ -66,15 +66,7 @@ export { measuredIn } from './figures/measured.ts';
 export type { About, Forecast } from './forecast/forecast.ts';
 export { forecastOf, forecastOfReplay, type PlannedWork } from './forecast/forecast-of.ts';
 export type * from './graph/fold.ts';
-export {
-  type FoldedRelation,
-  type Following,
-  foldRelations,
-  inOrder,
-  type Recorded,
-  type Standing,
-  standingOf,
-} from './graph/fold.ts';
+export { type Following, foldRelations, inOrder, type Recorded, type Standing, standingOf } from './graph/fold.ts';
 export type { KnownEntity } from './graph/names.ts';
 export { projectGraph, projectGraphNow } from './graph/project.ts';
 export { endsOfRelations, type Neighbourhood, neighbourhoodOf } from './graph/query/paths-between.ts';
@@ -92,6 +84,7 @@ export {
   readGraph,
   relationBoosts,
 } from './graph/read/read-graph.ts';
+export type { FoldedRelation } from './graph/refold.ts';
 export { type StudyDeps, type StudyOutcome, studyLane, sweepStudies } from './graph/study/study-lane.ts';
 export type * from './graph/words.ts';
 export { ENTITY_KINDS, relationText } from './graph/words.ts';
@@ -134,7 +127,6 @@ export {
   liveVersion,
   newest,
   newestOrNull,
-  ratingOf,
   tombstoneOf,
 } from './memories/evolve.ts';
 export { type Evidence, quotedIn } from './memories/forgotten.ts';
@@ -149,6 +141,7 @@ export {
 } from './memories/former.ts';
 export { eventsInApp, inApp, isShared } from './memories/in-app.ts';
 export { rater } from './memories/rate.ts';
+export { ratingOf } from './memories/ratings.ts';
 export { reviewer } from './memories/review.ts';
 export { idListsOf, KEY_OF, listsOfOne, saidIds } from './memories/said-ids.ts';
 export { memoryWriter } from './memories/write.ts';
@@ -269,7 +262,8 @@ export type * from './ports/writers.ts';
 export { type FilledSlot, linesKept } from './profile/document.ts';
 export { type LineResult, PROFILE_READ, putLine, readProfile, takeLine } from './profile/lines.ts';
 export { type ProfileSlot, slotsOf } from './profile/slots.ts';
-export { adoptIndex, markerOf, project, type SweepDeps, sameMarker, sweepOutbox } from './projection/project.ts';
+export { adoptIndex, markerOf, sameMarker } from './projection/marker.ts';
+export { project, type SweepDeps, sweepOutbox } from './projection/project.ts';
 export { type Rebuilding, type RebuildProgress, type Rebuilt, rebuildIndex } from './projection/rebuild-index.ts';
 export { shownVersion, versionAsOf } from './projection/sight.ts';
 export { blankedBy, LOOKED_FOR_MAX } from './receipts/blanked.ts';

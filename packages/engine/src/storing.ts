@@ -5,21 +5,17 @@ export { withoutErased } from './erasure/request.ts';
 export { EngineError } from './errors.ts';
 export {
   aliasesOf,
-  changedEntities,
-  changedRelations,
   endsOf,
   foldRelations,
   graphOf,
   inOrder,
-  lostRelations,
   openProposals,
   requireKnownEnds,
-  sameFollowing,
-  sameRelation,
   standingOf,
   takenBackBy,
   withOneSelf,
 } from './graph/fold.ts';
+export { changedEntities, changedRelations, lostRelations, sameFollowing, sameRelation } from './graph/refold.ts';
 export { digitsOf, ID_ALPHABET, numberOf, ofNoSpace, ownerBitsOf, ownerDigits, payerOf } from './ids.ts';
 export { climb, LARGER_BATCHES, largerWindow, rungOn } from './limits/economy.ts';
 export { hasConclusions, piecesOf, withTurned } from './memories/conclusions.ts';
@@ -37,7 +33,7 @@ export {
   withoutWords,
 } from './memories/forgotten.ts';
 export { foundVersions, historyFrom, sourcesOf, UNDONE_NOTE } from './memories/former.ts';
-export { proposalOver } from './memories/proposals.ts';
+export { proposalOver } from './memories/ratings.ts';
 export { KEY_OF, SAID_KINDS, saidIds } from './memories/said-ids.ts';
 export { countSaying, saidWhen } from './messages/messages.ts';
 export { heard, pausedAtOf, withPause } from './messages/pauses.ts';

@@ -1,9 +1,13 @@
-import type { EngineDeps } from '../deps.ts';
+import type { EngineDeps, NearThresholds } from '../deps.ts';
+import type { Fact } from '../plan.ts';
 import type { IndexHit } from '../ports/search-index.ts';
-import { type FusedHit, fuse } from '../search/hits.ts';
+import type { Sliced } from '../ports/tools.ts';
+import { cosine, type FusedHit, fuse } from '../search/hits.ts';
 import { topicsIn } from '../search/traits.ts';
+import { factTerms } from '../text/claims.ts';
 import { withoutFrame } from '../text/frame.ts';
 import { normaliseText } from '../text/normalise.ts';
+import { once, overlap } from '../text/terms.ts';
 
 /** One memory near a fact, with the raw scores that found it. */
 export interface Neighbour {
@@ -72,4 +76,34 @@ function sharedBeginning(one: string, other: string): number {
   let length = 0;
   while (length < one.length && one[length] === other[length]) length += 1;
   return length;
+}
+
+/** Close enough on either leg that only a decision can say what the fact does to the memory. */
+export const isNear = (
+  scores: { readonly vector: number | null; readonly keyword: number | null },
+  near: NearThresholds,
+): boolean => (scores.vector ?? 0) >= near.vector || (scores.keyword ?? 0) >= near.keyword;
+
+/** Facts of one consolidation beyond which comparing each with each is not worth the time: they are simply decided. */
+const PAIRS_MAX_FACTS = 200;
+
+/** Whether two of the facts might be about the same thing. */
+export function* nearEachOther(facts: readonly Fact[], isPairNear: PairNear): Sliced<boolean> {
+  if (facts.length > PAIRS_MAX_FACTS) return true;
+  for (const [i, one] of facts.entries()) {
+    if (facts.slice(i + 1).some((other) => isPairNear(one, other))) return true;
+    yield;
+  }
+  return false;
+}
+
+/** Whether two facts might be about the same thing; what they are compared by is worked out once for each. */
+type PairNear = (one: Fact, other: Fact) => boolean;
+
+export function pairNear(vectorOf: (text: string) => Float32Array, near: NearThresholds): PairNear {
+  const comparable = once(({ text }: Fact) => ({ vector: vectorOf(text), terms: factTerms(text) }));
+  return (one, other) => {
+    const [a, b] = [comparable(one), comparable(other)];
+    return cosine(a.vector, b.vector) >= near.pair || overlap(a.terms, b.terms) >= near.overlap;
+  };
 }

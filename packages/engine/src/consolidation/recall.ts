@@ -1,4 +1,4 @@
-import type { EngineDeps, NearThresholds } from '../deps.ts';
+import type { EngineDeps } from '../deps.ts';
 import { asEngineError, EngineError } from '../errors.ts';
 import { spaceIn } from '../ids.ts';
 import { asEnded, deletedAt, inEffect, lastSaidAt, liveVersion, newest, newestOrNull } from '../memories/evolve.ts';
@@ -12,16 +12,15 @@ import type { Tombstone, Unindexed } from '../ports/ledger/memories.ts';
 import type { IndexQuery } from '../ports/search-index.ts';
 import { askedInSlices, type Cancellation, inSlices, type Sliced, type Tools } from '../ports/tools.ts';
 import { NOTHING_SAID, pointsOf, textsOf, vectorTextsOfMessages } from '../projection/make-points.ts';
-import { markerOf, sameMarker } from '../projection/project.ts';
-import { cosine, scan } from '../search/hits.ts';
+import { markerOf, sameMarker } from '../projection/marker.ts';
+import { scan } from '../search/hits.ts';
 import { saysChange } from '../text/changes.ts';
-import { factTerms } from '../text/claims.ts';
 import { normaliseText } from '../text/normalise.ts';
-import { once, overlap, terms } from '../text/terms.ts';
+import { terms } from '../text/terms.ts';
 import { type Memory, type Millis, saidBefore } from '../words.ts';
 import { isWishToForget } from './extract/own-wish.ts';
 import { isProcedure, PROCEDURAL } from './extract.ts';
-import { type Neighbour, nearest } from './nearest.ts';
+import { isNear, type Neighbour, nearEachOther, nearest, pairNear } from './nearest.ts';
 import { askIndex, askIndexInApp, knownTo, ownAppOf, ownTombstones } from './own-app.ts';
 import type { Extracted, Recalled } from './values.ts';
 
@@ -370,34 +369,4 @@ const says = (memory: Memory | undefined, words: string): boolean =>
 function holds(memory: Memory | undefined, words: string): boolean {
   const live = memory === undefined ? null : liveVersion(memory);
   return live !== null && normaliseText(live.text) === words;
-}
-
-/** Close enough on either leg that only a decision can say what the fact does to the memory. */
-export const isNear = (
-  scores: { readonly vector: number | null; readonly keyword: number | null },
-  near: NearThresholds,
-): boolean => (scores.vector ?? 0) >= near.vector || (scores.keyword ?? 0) >= near.keyword;
-
-/** Facts of one consolidation beyond which comparing each with each is not worth the time: they are simply decided. */
-const PAIRS_MAX_FACTS = 200;
-
-/** Whether two of the facts might be about the same thing. */
-export function* nearEachOther(facts: readonly Fact[], isPairNear: PairNear): Sliced<boolean> {
-  if (facts.length > PAIRS_MAX_FACTS) return true;
-  for (const [i, one] of facts.entries()) {
-    if (facts.slice(i + 1).some((other) => isPairNear(one, other))) return true;
-    yield;
-  }
-  return false;
-}
-
-/** Whether two facts might be about the same thing; what they are compared by is worked out once for each. */
-type PairNear = (one: Fact, other: Fact) => boolean;
-
-export function pairNear(vectorOf: (text: string) => Float32Array, near: NearThresholds): PairNear {
-  const comparable = once(({ text }: Fact) => ({ vector: vectorOf(text), terms: factTerms(text) }));
-  return (one, other) => {
-    const [a, b] = [comparable(one), comparable(other)];
-    return cosine(a.vector, b.vector) >= near.pair || overlap(a.terms, b.terms) >= near.overlap;
-  };
 }

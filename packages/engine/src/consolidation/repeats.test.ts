@@ -4,7 +4,8 @@ import { deletedAt, newest } from '../memories/evolve.ts';
 import type { Fact } from '../plan.ts';
 import { atOnce } from '../ports/tools.ts';
 import type { LaneId, Memory } from '../words.ts';
-import { isNear, nearEachOther, pairNear, repeatsOf, undisputed } from './recall.ts';
+import { isNear, nearEachOther, pairNear } from './nearest.ts';
+import { repeatsOf, undisputed } from './recall.ts';
 
 const AT = home('lane_1' as LaneId);
 const tools = fixedTools();

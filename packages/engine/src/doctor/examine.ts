@@ -1,6 +1,6 @@
 import type { PointPage } from '../ports/search-index.ts';
 import type { Cancellation } from '../ports/tools.ts';
-import { markerOf, sameMarker } from '../projection/project.ts';
+import { markerOf, sameMarker } from '../projection/marker.ts';
 import type { LaneId, Millis, TenantId } from '../words.ts';
 import { checkGate } from './check-gate.ts';
 import {

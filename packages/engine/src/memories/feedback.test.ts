@@ -13,10 +13,11 @@ import { type Arbitrary, array, assert as check, constantFrom, integer, nat, pro
 import { describe, expect, it } from 'vitest';
 import type { MemoryChange } from '../ports/ledger/memories.ts';
 import { type LaneId, type Memory, RATINGS, type Rating } from '../words.ts';
-import { liveVersion, ratingOf } from './evolve.ts';
+import { liveVersion } from './evolve.ts';
 import { feedbackOf } from './feedback.ts';
 import { withoutFormer } from './former.ts';
 import { eventsInApp, inApp } from './in-app.ts';
+import { ratingOf } from './ratings.ts';
 
 const MINUTE = 60_000;
 

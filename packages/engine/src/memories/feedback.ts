@@ -1,7 +1,7 @@
 import type { Credit } from '../ports/ledger/receipts.ts';
 import { creditScore } from '../receipts/credit.ts';
 import type { Memory, Rating } from '../words.ts';
-import { lastRating, ratingsOf } from './evolve.ts';
+import { lastRating, ratingsOf } from './ratings.ts';
 
 /**
  * What each rating is worth. Very bad ones count twice as much as the others, so that no outcomes of answers make up for them: they

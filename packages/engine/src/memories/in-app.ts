@@ -1,6 +1,7 @@
 import { normaliseText } from '../text/normalise.ts';
 import type { Mark, Memory, MemoryEvent } from '../words.ts';
-import { confirmationsOf, inEffect, marksBeside, versionsOf } from './evolve.ts';
+import { confirmationsOf, inEffect, versionsOf } from './evolve.ts';
+import { marksBeside } from './ratings.ts';
 
 /**
  * A memory as one app knows it, which is to see nothing that only others were told: versions, times and counts as if nothing

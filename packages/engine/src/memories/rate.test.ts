@@ -4,9 +4,10 @@ import { examine } from '../doctor/examine.ts';
 import { sweepOutbox } from '../projection/project.ts';
 import { undoer } from '../undo/undo.ts';
 import { DEFAULT_TENANT, type Memory, type Rating } from '../words.ts';
-import { liveVersion, ratingOf } from './evolve.ts';
+import { liveVersion } from './evolve.ts';
 import { inApp } from './in-app.ts';
 import { rater } from './rate.ts';
+import { ratingOf } from './ratings.ts';
 import { reviewer } from './review.ts';
 import { memoryWriter } from './write.ts';
 

@@ -5,9 +5,10 @@ import type { MemoryChange, Proposal } from '../ports/ledger/memories.ts';
 import type { NewFeedback, Rater, WriteResult } from '../ports/writers.ts';
 import { shownVersion } from '../projection/sight.ts';
 import type { Memory, MemoryEvent, MemoryVersion, TenantId, Under } from '../words.ts';
-import { holdingMarks, lastRating, liveVersion, ratingsOf } from './evolve.ts';
+import { holdingMarks, liveVersion } from './evolve.ts';
 import { isRemoved } from './former.ts';
 import { inApp } from './in-app.ts';
+import { lastRating, ratingsOf } from './ratings.ts';
 import { changeOf, eventOf, TRIES_MAX, type WriteDeps, write } from './write.ts';
 
 type RateDeps = WriteDeps & Pick<EngineDeps, 'meter'>;

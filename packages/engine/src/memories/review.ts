@@ -16,7 +16,7 @@ import {
   previousOf,
   tombstoneOf,
 } from './evolve.ts';
-import { GONE, proposalOver } from './proposals.ts';
+import { GONE, proposalOver } from './ratings.ts';
 import { removed } from './write.ts';
 
 /** What a review works with: nothing that thinks. */

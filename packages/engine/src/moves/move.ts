@@ -2,7 +2,7 @@ import type { EngineDeps, MessagesInIndex } from '../deps.ts';
 import type { Ledger } from '../ports/ledger/ledger.ts';
 import type { BuildNote, IndexMarker } from '../ports/search-index.ts';
 import type { Cancellation } from '../ports/tools.ts';
-import { markerOf } from '../projection/project.ts';
+import { markerOf } from '../projection/marker.ts';
 import type { JsonObject, LaneId, Millis } from '../words.ts';
 import type { SpaceComparison } from './compare.ts';
 import type { MoveEstimate } from './estimate.ts';

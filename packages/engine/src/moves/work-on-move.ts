@@ -3,7 +3,7 @@ import { asEngineError, EngineError } from '../errors.ts';
 import { withoutVectors } from '../models/embed.ts';
 import type { Embedder } from '../ports/models.ts';
 import type { Cancellation } from '../ports/tools.ts';
-import { markerOf, sameMarker } from '../projection/project.ts';
+import { markerOf, sameMarker } from '../projection/marker.ts';
 import { type Filled, fillIndex } from '../projection/rebuild-index.ts';
 import type { LaneId } from '../words.ts';
 import { compareSpaces, type SearchedSpace } from './compare.ts';

@@ -1,7 +1,7 @@
 import type { EngineDeps } from '../deps.ts';
 import { asEngineError, EngineError } from '../errors.ts';
 import { type GraphPoints, idOf, laneOf, pointsInLane } from '../graph/project.ts';
-import { ratedAt } from '../memories/evolve.ts';
+import { ratedAt } from '../memories/ratings.ts';
 import { embedderAnswers, isDoubtful } from '../models/away.ts';
 import { withoutVectors } from '../models/embed.ts';
 import type { GraphItem } from '../ports/ledger/graph.ts';
@@ -11,7 +11,7 @@ import type { BuildNote, IndexBuild, IndexLane, IndexPoint, Withdrawal } from '.
 import type { Cancellation } from '../ports/tools.ts';
 import type { LaneId, Memory, Millis } from '../words.ts';
 import { type LaneContents, type Made, type MakingDeps, makePoints } from './make-points.ts';
-import { markerOf } from './project.ts';
+import { markerOf } from './marker.ts';
 
 export interface RebuildProgress {
   /** all: every memory, once; changes: those changed meanwhile; last changes: those changed until everybody moved. */

@@ -1,4 +1,5 @@
-import { inEffect, isPinned, lastSaidAt, ratingsOf } from '../memories/evolve.ts';
+import { inEffect, isPinned, lastSaidAt } from '../memories/evolve.ts';
+import { ratingsOf } from '../memories/ratings.ts';
 import type { Credit } from '../ports/ledger/receipts.ts';
 import { isPersonsLine } from '../profile/placing.ts';
 import { creditScore } from '../receipts/credit.ts';

@@ -4,7 +4,7 @@ import { EngineError } from '../errors.ts';
 import { spaceOf } from '../ids.ts';
 import type { ChatModel } from '../ports/models.ts';
 import type { Cancellation } from '../ports/tools.ts';
-import { markerOf } from '../projection/project.ts';
+import { markerOf } from '../projection/marker.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 import { takeTurn } from './take-turn.ts';
 

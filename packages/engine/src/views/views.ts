@@ -8,7 +8,8 @@ import type {
 } from '@slowwave/contracts';
 import type { SeenRelation } from '../graph/read/read-graph.ts';
 import { type Entity, type KeptRelation, relationText, type Statement } from '../graph/words.ts';
-import { isPinned, newest, ratingOf } from '../memories/evolve.ts';
+import { isPinned, newest } from '../memories/evolve.ts';
+import { ratingOf } from '../memories/ratings.ts';
 import { writtenIn } from '../messages/messages.ts';
 import type { Covered } from '../ports/ledger/summaries.ts';
 import { isoOf } from '../text/dates.ts';

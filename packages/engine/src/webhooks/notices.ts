@@ -1,4 +1,4 @@
-import type { FoldedRelation } from '../graph/fold.ts';
+import type { FoldedRelation } from '../graph/refold.ts';
 import { type Climbed, rungName, type Spending } from '../limits/economy.ts';
 import { deletedAt, liveVersion } from '../memories/evolve.ts';
 import type { Batch } from '../ports/ledger/batches.ts';

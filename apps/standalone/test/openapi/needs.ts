@@ -115,12 +115,15 @@ export const NEEDS: Readonly<Record<string, Need>> = {
   exportUser: ofUser,
   getProfile: ofUser,
   putProfileLine: async (world) => {
-    const memory_id = await world.memory();
+    const { id: memory_id } = await world.done('POST /v1/memories', {
+      user_id: 'ana',
+      memory: 'Likes to be called Ana',
+    });
     const body = (example: object) => ('memory_id' in example ? { memory_id } : example);
     return { params: { id: 'ana', slot: 'name' }, body };
   },
   deleteProfileLine: async (world) => {
-    const memory = await world.memory();
+    const { id: memory } = await world.done('POST /v1/memories', { user_id: 'ana', memory: 'Likes tea' });
     await world.done('PUT /v1/users/ana/profile/likes', { memory_id: memory });
     return { params: { id: 'ana', slot: 'likes', memory } };
   },

@@ -182,7 +182,7 @@ export class Desk {
     const { tenant, lane, owner, scope } = this.#night;
     const under = { agentId: scope.agentId, runId, appId };
     const known = this.#saying(text, appId);
-    const home = known ?? { tenant, lane, owner, scope: { ...scope, appId } };
+    const home = known ?? { tenant, lane, owner, scope: { ...scope, runId, appId } };
     const at = endedAt ?? writtenAt;
     const reason = `run ${runId} ended with version ${version} of its state`;
     const event = this.#event(known ?? { ...home, id: this.#tools.id('mem', ownerBitsOf(this.#tools, home)) }, {

@@ -1,8 +1,11 @@
 import {
   done,
   echoExtract,
+  expectTrue,
   type FakeChat,
   fakeChat,
+  mortal,
+  NEVER,
   type NightBench,
   nightBench,
   type Script,
@@ -13,6 +16,7 @@ import { putLine, readProfile, takeLine } from '../profile/lines.ts';
 import { DEFAULT_SETTINGS, type TenantSettings } from '../settings.ts';
 import { undoer } from '../undo/undo.ts';
 import { DEFAULT_TENANT, type JsonObject } from '../words.ts';
+import { sleepLane } from './sleep-lane.ts';
 
 const TENANT = DEFAULT_TENANT;
 const ANN = { tenant: TENANT, userId: 'ann' };
@@ -240,3 +244,46 @@ describe('a line of a person', () => {
     expect(await putLine(deps, ANN, { slot: 'other', line })).toEqual({ kind: 'no_slot', names: ['nick'] });
   });
 });
+
+test.each(['before', 'after'] as const)(
+  'a worker that is killed %s any call of a port leaves what the next one makes the same: places, and what runs came to',
+  async (when) => {
+    const scene = async () => {
+      const night = await bench();
+      await say(night, 'User lives in Oslo', 'User speaks Sami');
+      const { ledger, tools } = night.deps;
+      const lane = await ledger.memories.laneOf(TENANT, { kind: 'user', id: 'ann' }, tools.now());
+      const run = {
+        tenant: TENANT,
+        lane,
+        runId: 'plants',
+        appId: null,
+        document: { goal: 'Water the plants' },
+        key: null,
+      };
+      await ledger.taskStates.write({ ...run, expected: 0, ends: true, now: tools.now() });
+      tools.advance(24 * 3_600_000);
+      return { night, lane };
+    };
+    const clean = await scene();
+    await clean.night.night(0);
+    const expected = [await clean.night.profile(), await clean.night.live(), await clean.night.hash()];
+    expect(expected[0]).toEqual({ home: ['night: User lives in Oslo'], languages: ['night: User speaks Sami'] });
+    expect(expected[1]).toContain('Task: Water the plants.');
+    let at = 0;
+    for (let ended = false; !ended; at += 1) {
+      const { night, lane } = await scene();
+      const process = mortal(night.deps, { at, when });
+      await sleepLane({ ...process.deps, slept: () => {}, takeOverMs: 60_000 })(lane, NEVER).catch(() => null);
+      ended = process.calls.length <= at;
+      night.tools.advance(180_000);
+      await night.night(0);
+      const where = `killed ${when} ${process.calls[at]}`;
+      expect([await night.profile(), await night.live(), await night.hash()], where).toEqual(expected);
+      expect(night.asked(), where).toBeLessThanOrEqual(2);
+      await expectTrue(night.deps.ledger);
+    }
+    expect(at, 'calls of ports in one night').toBeGreaterThan(15);
+  },
+  60_000,
+);

@@ -39,10 +39,11 @@ export async function changesOf(
   return { changes, tombstones, reviews: plan.held, acts: plan.night?.acts ?? [] };
 }
 
-/** Of the owner, in the app in which all of its evidence was said. */
+/** Of the owner, in the app in which all of its evidence was said; what a run came to, in that run. */
 const scopeOfNew = (owner: Scope, [first]: readonly MemoryEvent[]): Scope => ({
   ...owner,
   appId: first?.under?.appId ?? null,
+  ...(first?.details?.task !== undefined && { runId: first.details.task.runId }),
 });
 
 /** A person's word on plans that wait. */

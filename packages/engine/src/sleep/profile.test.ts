@@ -251,7 +251,10 @@ test.each(['before', 'after'] as const)(
     const scene = async () => {
       const night = await bench();
       await say(night, 'User lives in Oslo', 'User speaks Sami');
-      const { ledger, tools } = night.deps;
+      const {
+        tools,
+        deps: { ledger },
+      } = night;
       const lane = await ledger.memories.laneOf(TENANT, { kind: 'user', id: 'ann' }, tools.now());
       const run = {
         tenant: TENANT,

@@ -30,7 +30,7 @@ export const SleepBody = z
       .describe('The time of day in which nights begin, for example from 22:00 to 06:00; null: any time.'),
     share_of_budget: Share.default(0.15).describe(
       'How much of budgets.tokens_per_day all nights together may use, and of what the consolidations of a user used in ' +
-        '30 days the nights of that user: at least a fifth of limits.tokens.',
+        '30 days the nights of that user: at least a tenth of limits.tokens.',
     ),
     acts: z
       .strictObject({

@@ -4,8 +4,9 @@ import { type NightBench, nightBench } from './night-bench.ts';
 import { echoExtract } from './scripts.ts';
 
 const DAY_MS = 86_400_000;
-const THINGS = ['kayak', 'piano', 'violin', 'garden', 'bicycle', 'telescope', 'loom', 'sauna', 'kiln', 'drone'];
-const SAYINGS = ['bought a', 'repaired the', 'took a class about the', 'lent a friend the', 'wrote about the'];
+/** What users have, and what is said of it. */
+export const THINGS = ['kayak', 'piano', 'violin', 'garden', 'bicycle', 'telescope', 'loom', 'sauna', 'kiln', 'drone'];
+export const SAYINGS = ['bought a', 'repaired the', 'took a class about the', 'lent a friend the', 'wrote about the'];
 
 interface Shown {
   readonly id: string;

@@ -3223,7 +3223,7 @@ export type Sleep = {
     readonly to: string;
     readonly timezone: string;
   } | null | undefined;
-  /** How much of budgets.tokens_per_day all nights together may use, and of what the consolidations of a user used in 30 days the nights of that user: at least a fifth of limits.tokens. */
+  /** How much of budgets.tokens_per_day all nights together may use, and of what the consolidations of a user used in 30 days the nights of that user: at least a tenth of limits.tokens. */
   readonly share_of_budget?: number | undefined;
   readonly acts?: {
     /** Rephrase dated plans once their date has passed. No model. */

@@ -1,5 +1,15 @@
 import { DEFAULT_SETTINGS, DEFAULT_TENANT, liveVersion, memoryWriter, standsOn } from '@slowwave/engine';
-import { expectTrue, fakeChat, interestsIn, liesAbout, nightBench } from '@slowwave/engine-testing';
+import {
+  expectTrue,
+  fakeChat,
+  interestsIn,
+  liesAbout,
+  mergesIn,
+  nightBench,
+  pairLiesAbout,
+  SAYINGS,
+  THINGS,
+} from '@slowwave/engine-testing';
 import { expect, it } from 'vitest';
 
 const TENANT = DEFAULT_TENANT;
@@ -13,38 +23,6 @@ interface Shown {
   readonly text: string;
 }
 
-type Pair = { kind: 'same' | 'contradiction'; keep: string; drop: string; reason: string };
-
-const THINGS = ['kayak', 'piano', 'violin', 'garden', 'bicycle', 'telescope', 'loom', 'sauna', 'kiln', 'drone'];
-const SAYINGS = ['bought a', 'repaired the', 'took a class about the', 'lent a friend the', 'wrote about the'];
-
-const thingIn = (text: string): string => THINGS.find((thing) => text.includes(thing)) ?? text;
-
-const truth = (memories: readonly Shown[]): Pair[] =>
-  memories.flatMap((one) =>
-    memories
-      .filter(({ text }) => text !== one.text && text.startsWith(one.text))
-      .map(({ id }) => ({ kind: 'same' as const, keep: id, drop: one.id, reason: 'all of it' })),
-  );
-
-/** Each says something of two memories that does not hold. */
-function lies(memories: readonly Shown[], nth: number): Pair[] {
-  const one = memories[nth % memories.length];
-  const other = memories.find(({ text }) => thingIn(text) !== thingIn(one?.text ?? ''));
-  const [a, b] = [one?.id ?? '0', other?.id ?? '1'];
-  const lie = (kind: Pair['kind'], keep: string, drop: string): Pair[] => [{ kind, keep, drop, reason: 'trust me' }];
-  const kinds = [
-    () => lie('same', '99', a),
-    () => lie('same', 'mem_of_somebody_else', a),
-    () => lie('same', a, a),
-    () => lie('same', a, b),
-    () => lie('contradiction', '99', a),
-    () => lie('contradiction', a, b),
-    () => truth(memories).map(({ keep, drop }) => ({ kind: 'same' as const, keep: drop, drop: keep, reason: 'less' })),
-  ];
-  return kinds[nth % kinds.length]?.() ?? [];
-}
-
 it('a model that lies in a fifth of all its answers changes nothing by its lies, over all acts', async () => {
   const told = { pairs: 0, conclusions: 0, lied: 0 };
   const isLie = (nth: number): boolean => nth % LIES === 0;
@@ -52,9 +30,9 @@ it('a model that lies in a fifth of all its answers changes nothing by its lies,
   const chat = fakeChat({
     judge_neighbours: (input) => {
       told.pairs += 1;
-      if (!isLie(told.pairs)) return { pairs: truth(shownIn(input)) };
+      if (!isLie(told.pairs)) return { pairs: mergesIn(shownIn(input)) };
       told.lied += 1;
-      return { pairs: lies(shownIn(input), told.lied) };
+      return { pairs: pairLiesAbout(shownIn(input), told.lied) };
     },
     find_patterns: (input) => {
       told.conclusions += 1;

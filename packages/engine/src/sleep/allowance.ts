@@ -9,7 +9,7 @@ import { DAY_MS, dayOf } from '../text/dates.ts';
 /** What consolidations of an owner cost counts for so long. */
 const PAST_MS = 30 * DAY_MS;
 /** In that time, what was written without a model has as many tokens as this part of one night's. */
-const LEAST = 0.2;
+const LEAST = 0.1;
 
 interface Allowing {
   readonly night: Night;

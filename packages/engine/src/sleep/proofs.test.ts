@@ -3,11 +3,15 @@ import {
   echoExtract,
   expectTrue,
   fakeChat,
+  mergesIn,
   mortal,
   NEVER,
   type NightBench,
   nightBench,
+  pairLiesAbout,
   type Script,
+  THINGS,
+  thingIn,
 } from '@slowwave/engine-testing';
 import { expect, it } from 'vitest';
 import { memoryWriter } from '../memories/write.ts';
@@ -26,45 +30,13 @@ interface Shown {
   readonly text: string;
 }
 
-type Pair = { kind: 'same' | 'contradiction'; keep: string; drop: string; reason: string };
-
 const ADD_ALL: Script = (input) => ({
   operations: (input.facts as unknown as Shown[]).map(({ id }) => ({ fact: id, event: 'ADD', id: null, text: null })),
 });
 
 /** What one user said: each thing twice, once with more words; and plans that will be over. */
-const THINGS = ['kayak', 'piano', 'violin', 'garden', 'bicycle', 'telescope', 'loom', 'sauna', 'kiln', 'drone'];
 const SAID = THINGS.flatMap((thing, i) => [`User owns a ${thing}`, `User owns a ${thing} since ${2001 + i}`]);
 const PLANS = ['User is going to Lisbon in March 2026', 'User has an exam on 2026-03-20'];
-
-const thingIn = (text: string): string => THINGS.find((thing) => text.includes(thing)) ?? text;
-
-/** The truth of a group: of each thing, the longer text says all of the shorter one. */
-const truth = (memories: readonly Shown[]): Pair[] =>
-  memories.flatMap((one) =>
-    memories
-      .filter((other) => other.text !== one.text && other.text.startsWith(one.text))
-      .map((other) => ({ kind: 'same' as const, keep: other.id, drop: one.id, reason: 'all of it' })),
-  );
-
-/** Lies of every kind, one for each group. */
-function lies(memories: readonly Shown[], nth: number): Pair[] {
-  const [a, b] = [
-    memories[nth % memories.length],
-    memories.find(({ text }) => thingIn(text) !== thingIn(memories[nth % memories.length]?.text ?? '')),
-  ];
-  const [one, other] = [a?.id ?? '0', b?.id ?? '1'];
-  const of = (kind: Pair['kind'], keep: string, drop: string): Pair[] => [{ kind, keep, drop, reason: 'trust me' }];
-  const kinds = [
-    () => of('same', '99', one), // evidence that there is not
-    () => of('same', 'mem_of_somebody_else', one),
-    () => of('same', one, one), // its own evidence
-    () => of('same', one, other), // evidence that says something else
-    () => of('same', other, one),
-    () => truth(memories).map(({ keep, drop }) => ({ kind: 'same' as const, keep: drop, drop: keep, reason: 'less' })),
-  ];
-  return kinds[nth % kinds.length]?.() ?? [];
-}
 
 async function bench(judge: Script): Promise<NightBench & { readonly asked: () => number }> {
   const chat = fakeChat({ extract_facts: echoExtract, decide_operations: ADD_ALL, judge_neighbours: judge });
@@ -92,8 +64,8 @@ it('a model that lies in a fifth of its answers changes nothing by its lies, and
   const night = await bench((input) => {
     const memories = input.memories as unknown as Shown[];
     nth += 1;
-    if (nth % 5 !== 0) return { pairs: truth(memories) };
-    const told = lies(memories, lied);
+    if (nth % 5 !== 0) return { pairs: mergesIn(memories) };
+    const told = pairLiesAbout(memories, lied);
     lied += 1;
     return { pairs: told };
   });
@@ -120,7 +92,7 @@ it('a model that lies in a fifth of its answers changes nothing by its lies, and
 it.each(['before', 'after'] as const)(
   'a worker that is killed %s any call of a port leaves what the next one makes the same, and asks nothing twice',
   async (when) => {
-    const judge: Script = (input) => ({ pairs: truth(input.memories as unknown as Shown[]) });
+    const judge: Script = (input) => ({ pairs: mergesIn(input.memories as unknown as Shown[]) });
     const scene = async () => {
       const night = await bench(judge);
       await say(night, [...SAID.slice(0, 6), ...PLANS]);
@@ -156,7 +128,7 @@ it.each(['before', 'after'] as const)(
 );
 
 it('each of ten nights is undone to the state of its evening, and all of them are redone', async () => {
-  const night = await bench((input) => ({ pairs: truth(input.memories as unknown as Shown[]) }));
+  const night = await bench((input) => ({ pairs: mergesIn(input.memories as unknown as Shown[]) }));
   const evenings: { readonly id: string; readonly before: string; readonly after: string }[] = [];
   for (const [i] of THINGS.entries()) {
     await say(night, SAID.slice(2 * i, 2 * i + 2));
@@ -177,7 +149,7 @@ it('each of ten nights is undone to the state of its evening, and all of them ar
 });
 
 it('what a memory was merged into takes it along: after any deletion nothing that says it is found', async () => {
-  const night = await bench((input) => ({ pairs: truth(input.memories as unknown as Shown[]) }));
+  const night = await bench((input) => ({ pairs: mergesIn(input.memories as unknown as Shown[]) }));
   await say(night, SAID);
   await night.night();
   for (const memory of await night.memories()) await memoryWriter(night.deps).remove(TENANT, memory.id);

@@ -33,6 +33,19 @@ test.each([
   }
 });
 
+test('a list in an address is described by the part of it that is wrong', () => {
+  const Listed = z.strictObject({
+    by: z
+      .string()
+      .transform((text) => text.split(','))
+      .pipe(z.array(z.enum(['day', 'step']))),
+  });
+  const input = { by: 'day,moon' };
+  expect(mistakes(Listed.safeParse(input).error?.issues ?? [], input)).toEqual([
+    { path: 'by[1]', message: 'expected one of "day", "step", got "moon"' },
+  ]);
+});
+
 test('what one request gets of a query without parameters is not what the next one gets', () => {
   const check = checks(WaitQuery.strict(), 'querystring');
   expect(check({}).value).not.toBe(check({}).value);

@@ -166,6 +166,10 @@ const withArticle = (kind: string): string => ARTICLES[kind] ?? `a ${kind}`;
 function valueAt(input: unknown, path: Path): unknown {
   let value = input;
   for (const key of path) {
+    if (typeof value === 'string' && typeof key === 'number') {
+      value = value.split(',')[key]; // a list in an address is one text
+      continue;
+    }
     if (typeof value !== 'object' || value === null) return undefined;
     value = Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
   }

@@ -40,7 +40,7 @@ export interface Assessment {
 }
 
 export interface SuiteStore {
-  /** false: the tenant has one of this name. Cases of lanes that are being erased are left out. */
+  /** false: the tenant has one of this name. Cases of lanes that are being erased, and those that say what is forgotten, are left out. */
   create(suite: Suite, cases: readonly Omit<SuiteCase, 'suiteId'>[]): Promise<boolean>;
   find(tenant: TenantId, name: string): Promise<Suite | null>;
   get(tenant: TenantId, id: string): Promise<Suite | null>;

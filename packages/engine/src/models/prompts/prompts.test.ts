@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { usageStepOf } from '../../ports/ledger/overview.ts';
 import type { Prompt } from './prompt.ts';
 
 const FILES = readdirSync(import.meta.dirname).filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'));
@@ -23,6 +24,10 @@ test.each(PROMPTS)(
     expect(version).not.toBe('');
   },
 );
+
+test.each(PROMPTS)('$name is counted and paid as a step of its own kind', ({ name }) => {
+  expect(usageStepOf(name), 'add it to STEP_OF_PROMPT in ports/ledger/overview.ts').not.toBe('other');
+});
 
 test.each(PROMPTS)(
   '$name asks for an object all of whose keys are required, as structured output wants it',

@@ -56,6 +56,7 @@ const STEP_OF_PROMPT: Readonly<Record<string, UsageStep>> = {
   refresh_summary: 'summary',
   judge_neighbours: 'sleep',
   find_patterns: 'sleep',
+  choose_slots: 'sleep',
   recall_step: 'recall',
   rewrite_question: 'rewrite',
   rerank_memories: 'rerank',

@@ -32,7 +32,6 @@ export interface LostLocks {
 
 /** Renews the locks of all running jobs of this process in a thread of its own. */
 export interface LockKeeper {
-  readonly lockMs: number;
   /** Renews the lock of a job until the returned function is called. */
   hold(job: HeldJob): () => void;
   /** Called when somebody else may have one of the queue's jobs. */
@@ -66,7 +65,7 @@ export async function keepLocks({ server, lockMs, log }: KeeperOptions): Promise
   let closing = false;
   const beat = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   const beats = new Int32Array(beat);
-  const beating = setInterval(() => void Atomics.add(beats, 0, 1), lockMs / BEATS_PER_LOCK);
+  const beating = setInterval(() => void Atomics.add(beats, 0, 1), lockMs / BEATS_PER_LOCK).unref();
   const init: LocksInit = { server, lockMs, beat, hungMs: lockMs * LOCKS_OF_ONE_STEP };
 
   const tell = ({ lost }: LostLocks): void => {
@@ -97,7 +96,6 @@ export async function keepLocks({ server, lockMs, log }: KeeperOptions): Promise
   };
   let running = Promise.resolve(await start()); // before the first job: a main thread that is busy with it starts nothing
   return {
-    lockMs,
     hold: (job) => {
       held.add(job);
       say('hold', job);

@@ -95,6 +95,20 @@ const unusable = (message: string): EngineError =>
 /** Of counters: more than connections that write at the same time. */
 const SLOTS = 64;
 
+interface Counted {
+  /** Of the trigger that counts; the one that writes has it with another ending. */
+  readonly name: string;
+  readonly after: string;
+  readonly when?: string;
+  readonly by: string;
+}
+
+/** A trigger that counts a row, and one that writes what was counted when the transaction ends. */
+const counted = ({ name, after, when = '', by }: Counted): string => `
+CREATE TRIGGER ${name} AFTER ${after} FOR EACH ROW ${when} EXECUTE FUNCTION ${by}();
+CREATE CONSTRAINT TRIGGER ${name}_written AFTER ${after} DEFERRABLE INITIALLY DEFERRED FOR EACH ROW ${when}
+EXECUTE FUNCTION write_counts();`;
+
 /** What PostgreSQL alone does in its own way. */
 const OWN = `
 CREATE INDEX batches_pending ON batches (lane, position) WHERE state = 'pending';
@@ -109,12 +123,31 @@ WHEN (NEW.subject_kind IS DISTINCT FROM 'erasure'
     IS DISTINCT FROM (OLD.tenant, OLD.at, OLD.id, OLD.actor, OLD.session, OLD.action, OLD.status, OLD.code))
 EXECUTE FUNCTION refuse_change_of_trail();
 
--- What is counted as rows come and go, so that nobody has to read them all. When the transaction is about to end, and each connection
--- in a row of its own: nobody waits for another one's count.
+-- What is counted as rows come and go, so that nobody has to read them all. A transaction adds up its changes in a setting of its own, and
+-- writes the sums when it is about to end, each connection to rows of its own: nobody waits for another one's count, and a row
+-- of a thousand changes is written once.
 CREATE FUNCTION keep_count(tenant text, name text, change bigint) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  counts jsonb := coalesce(nullif(current_setting('slowwave.counts', true), ''), '{}');
+  key text := name || ' ' || tenant;
 BEGIN
-  INSERT INTO ${SCHEMA}.counters AS c VALUES (tenant, name, pg_backend_pid() % ${SLOTS}, change)
-  ON CONFLICT ON CONSTRAINT counters_pkey DO UPDATE SET value = c.value + excluded.value;
+  PERFORM set_config('slowwave.counts',
+    jsonb_set(counts, ARRAY[key], to_jsonb(coalesce((counts ->> key)::bigint, 0) + change))::text, true);
+END $$;
+
+CREATE FUNCTION write_counts() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  counts jsonb := nullif(current_setting('slowwave.counts', true), '');
+BEGIN
+  IF counts IS NULL THEN
+    RETURN NULL;
+  END IF;
+  PERFORM set_config('slowwave.counts', '', true);
+  INSERT INTO ${SCHEMA}.counters AS c (tenant, name, slot, value)
+  SELECT substr(key, strpos(key, ' ') + 1), split_part(key, ' ', 1), pg_backend_pid() % ${SLOTS}, value::bigint
+  FROM jsonb_each_text(counts) WHERE value <> '0' ORDER BY key
+  ON CONFLICT (tenant, name, slot) DO UPDATE SET value = c.value + excluded.value;
+  RETURN NULL;
 END $$;
 
 CREATE FUNCTION count_ended() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -127,12 +160,9 @@ BEGIN
   END IF;
   RETURN NULL;
 END $$;
-CREATE CONSTRAINT TRIGGER ended_added AFTER INSERT ON batches DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-WHEN (NEW.state IN ${ENDED}) EXECUTE FUNCTION count_ended();
-CREATE CONSTRAINT TRIGGER ended_changed AFTER UPDATE OF state ON batches DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-WHEN (OLD.state <> NEW.state AND (OLD.state IN ${ENDED} OR NEW.state IN ${ENDED})) EXECUTE FUNCTION count_ended();
-CREATE CONSTRAINT TRIGGER ended_removed AFTER DELETE ON batches DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-WHEN (OLD.state IN ${ENDED}) EXECUTE FUNCTION count_ended();
+${counted({ name: 'ended_added', after: 'INSERT ON batches', when: `WHEN (NEW.state IN ${ENDED})`, by: 'count_ended' })}
+${counted({ name: 'ended_changed', after: 'UPDATE OF state ON batches', when: `WHEN (OLD.state <> NEW.state AND (OLD.state IN ${ENDED} OR NEW.state IN ${ENDED}))`, by: 'count_ended' })}
+${counted({ name: 'ended_removed', after: 'DELETE ON batches', when: `WHEN (OLD.state IN ${ENDED})`, by: 'count_ended' })}
 
 CREATE FUNCTION count_memory() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
@@ -156,11 +186,8 @@ BEGIN
   END IF;
   RETURN NULL;
 END $$;
-CREATE CONSTRAINT TRIGGER memory_added_or_removed AFTER INSERT OR DELETE ON memories
-DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_memory();
-CREATE CONSTRAINT TRIGGER memory_changed AFTER UPDATE OF live, version_count ON memories
-DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-WHEN ((OLD.live, OLD.version_count) <> (NEW.live, NEW.version_count)) EXECUTE FUNCTION count_memory();
+${counted({ name: 'memory_added_or_removed', after: 'INSERT OR DELETE ON memories', by: 'count_memory' })}
+${counted({ name: 'memory_changed', after: 'UPDATE OF live, version_count ON memories', when: 'WHEN ((OLD.live, OLD.version_count) <> (NEW.live, NEW.version_count))', by: 'count_memory' })}
 
 CREATE FUNCTION count_owner() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -172,11 +199,8 @@ BEGIN
   END IF;
   RETURN NULL;
 END $$;
-CREATE CONSTRAINT TRIGGER owner_added_or_removed AFTER INSERT OR DELETE ON lanes
-DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_owner();
-CREATE CONSTRAINT TRIGGER owner_changed AFTER UPDATE OF erasure ON lanes
-DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-WHEN ((OLD.erasure IS NULL) <> (NEW.erasure IS NULL)) EXECUTE FUNCTION count_owner();
+${counted({ name: 'owner_added_or_removed', after: 'INSERT OR DELETE ON lanes', by: 'count_owner' })}
+${counted({ name: 'owner_changed', after: 'UPDATE OF erasure ON lanes', when: 'WHEN ((OLD.erasure IS NULL) <> (NEW.erasure IS NULL))', by: 'count_owner' })}
 `;
 
 /** In order: the first makes schema 100 in an empty ledger, the next makes 101. Never edit one that was released; append. */

@@ -95,7 +95,7 @@ export const suiteRoutes = [
   route('DELETE /v1/suites/:name', {
     id: 'deleteSuite',
     summary: 'Delete a suite with its cases',
-    description: 'Its runs can still be read as replays.',
+    description: 'Its runs can still be read as replays, without what they quoted.',
     params: SuiteParams,
     answer: SuiteView,
     handle: async (deps, { tenant, params }) => {

@@ -112,6 +112,13 @@ export function describeSuites(bench: () => Bench): void {
       );
       const taken = await b.ledger.suites.cases(later.id, { after: -1, limit: 9 });
       expect(taken.map(({ place }) => place)).toEqual([1, 3]);
+      // Without its cases it could not be told what of a suite is forgotten later.
+      const last = await run(later.id);
+      await b.ledger.suites.remove(TENANT, later.id);
+      expect(await b.ledger.replays.get(TENANT, last)).toMatchObject({
+        state: 'discarding',
+        result: { passed: true, differences: [] },
+      });
     });
 
     it('keeps what people think of a run, the last word of each', async () => {

@@ -1,4 +1,4 @@
-import type { LaneId, SuiteCase, SuiteStore } from '@slowwave/engine';
+import type { LaneId, Replay, SuiteCase, SuiteStore } from '@slowwave/engine';
 import { forgottenAt, withoutOwner } from '@slowwave/engine/storing';
 import { pageOf } from './memory-ledger-page.ts';
 import { replayOf } from './memory-ledger-replays.ts';
@@ -42,6 +42,7 @@ export function memorySuites(state: State): SuiteStore {
     remove: async (tenant, id) => {
       if (state.suites.get(id)?.tenant !== tenant) return false;
       for (const one of casesOf(state, id)) state.suiteCases.delete(one.id);
+      forgetInRuns(state, id, ({ result }) => result && { ...result, differences: [] });
       return state.suites.delete(id);
     },
     assess: async (run, assessments) => {
@@ -68,11 +69,19 @@ export function forgetInSuites(state: State, lane: LaneId, forgotten = forgotten
   const gone = [...state.suiteCases.values()].filter((one) => one.lane === lane && holdsAny(one, forgotten));
   for (const { id, suiteId, owner } of gone) {
     state.suiteCases.delete(id);
-    for (const row of state.replays.values()) {
-      if (row.kind !== 'suite' || row.filter.suite !== suiteId) continue;
-      change(row, withoutOwner(row, owner) ?? {});
-      if (row.state !== 'discarded') change(row, { state: 'discarding', dueAt: 0 });
-    }
+    forgetInRuns(state, suiteId, (told) => (withoutOwner(told, owner) ?? told).result);
+  }
+}
+
+function forgetInRuns(
+  state: State,
+  suiteId: string,
+  left: (told: Pick<Replay, 'filter' | 'result'>) => Replay['result'],
+): void {
+  for (const row of state.replays.values()) {
+    if (row.kind !== 'suite' || row.filter.suite !== suiteId) continue;
+    change(row, { result: left(row) });
+    if (row.state !== 'discarded') change(row, { state: 'discarding', dueAt: 0 });
   }
 }
 

@@ -16,12 +16,20 @@ export function* forgetInSuites(
   const [first] = gone;
   if (first === undefined) return;
   yield* run('DELETE FROM suite_cases WHERE id IN :ids', { ids: gone.map(({ id }) => id) });
-  const suites = new Set(gone.map(({ suite_id: suite }) => suite));
+  const owner = { kind: first.owner_kind, id: first.owner_id };
+  const suites = gone.map(({ suite_id: suite }) => suite);
+  yield* forgetInRuns({ tenant, suites }, (told) => (withoutOwner(told, owner) ?? told).result);
+}
+
+/** The spaces of runs of these suites go, and what reports say that is not left of them. */
+export function* forgetInRuns(
+  { tenant, suites }: { readonly tenant: TenantId; readonly suites: readonly string[] },
+  left: (told: Pick<Replay, 'filter' | 'result'>) => Replay['result'],
+): Script<void> {
   for (const row of yield* all<RunRow>(SELECT_RUNS, { tenant })) {
     const filter = JSON.parse(row.filter);
-    if (!suites.has(filter.suite)) continue;
-    const told = { filter, result: row.result === null ? null : JSON.parse(row.result) };
-    const { result } = withoutOwner(told, { kind: first.owner_kind, id: first.owner_id }) ?? told;
+    if (!suites.includes(filter.suite)) continue;
+    const result = left({ filter, result: row.result === null ? null : JSON.parse(row.result) });
     yield* run(FORGET_RUN, { id: row.id, result: result && JSON.stringify(result) });
   }
 }

@@ -1,6 +1,6 @@
 import type { Assessment, OwnerKind, Suite, SuiteCase, SuiteStore } from '@slowwave/engine';
 import { lookup, read, statement, storeOf, write } from './access.ts';
-import { holdsAny } from './forget-in-suites.ts';
+import { forgetInRuns, holdsAny } from './forget-in-suites.ts';
 import { SELECT_SAYING } from './forgetting.ts';
 import { type Listing, newestFirst } from './page.ts';
 import { RUNS_OF_SUITE } from './replays.ts';
@@ -39,7 +39,10 @@ export const suiteStore = storeOf<SuiteStore>('suites', {
       tenant,
       id,
     });
-    return (yield* run('DELETE FROM suites WHERE id = @id AND tenant = @tenant', { tenant, id })) === 1;
+    if ((yield* run('DELETE FROM suites WHERE id = @id AND tenant = @tenant', { tenant, id })) === 0) return false;
+    // By its cases it could be told what of it is forgotten: without them nothing is left that quotes anybody.
+    yield* forgetInRuns({ tenant, suites: [id] }, ({ result }) => result && { ...result, differences: [] });
+    return true;
   }),
   assess: write(function* (id, assessments) {
     const rows = assessments.map(({ item, by, verdict }) => ({ run_id: id, item, assessor: by, verdict }));

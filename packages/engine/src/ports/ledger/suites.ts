@@ -49,7 +49,7 @@ export interface SuiteStore {
   cases(suiteId: string, page: { readonly after: number; readonly limit: number }): Promise<readonly SuiteCase[]>;
   /** Replaces the margins. */
   setMargins(tenant: TenantId, id: string, margins: JsonObject): Promise<boolean>;
-  /** With its cases. Reports of its runs stay. */
+  /** With its cases, the spaces of its runs, and what their reports quote; figures stay. */
   remove(tenant: TenantId, id: string): Promise<boolean>;
   /** Later assessments of somebody take the place of earlier ones. */
   assess(run: string, assessments: readonly Assessment[]): Promise<void>;

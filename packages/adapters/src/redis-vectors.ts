@@ -17,14 +17,17 @@ const KEEP_ALIVE_MS = 10_000;
 
 /** Vectors of questions on Redis, for all processes that search. Keys are hashes; nothing that was asked is stored. */
 export function redisVectors(url: string, log: Log, nodes: readonly string[] = []): VectorCache {
-  const redis = newRedis({ url, nodes }, {
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-    commandTimeout: ANSWER_LIMIT_MS,
-    socketTimeout: SILENCE_MS,
-    keepAlive: KEEP_ALIVE_MS,
-    retryStrategy: () => RECONNECT_MS,
-  });
+  const redis = newRedis(
+    { url, nodes },
+    {
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      commandTimeout: ANSWER_LIMIT_MS,
+      socketTimeout: SILENCE_MS,
+      keepAlive: KEEP_ALIVE_MS,
+      retryStrategy: () => RECONNECT_MS,
+    },
+  );
   redis.on('error', () => {}); // every call notices by itself
   let aloneUntil = 0;
   const failed = (error: unknown): null => {

@@ -1,4 +1,4 @@
-import { DEFAULT_SETTINGS, type LaneId, type Turn } from '@slowwave/engine';
+import { DEFAULT_SETTINGS, type LaneId, roundedVector, type Turn } from '@slowwave/engine';
 import { describe, expect, it } from 'vitest';
 import { newMessage, newPlan, scope, sentCall, settledCall, storedAnswer, user } from './builders.ts';
 import {
@@ -286,7 +286,7 @@ export function describeThoughts(bench: () => Bench): void {
     it('are kept per lane and vector space', async () => {
       const b = bench();
       const lane = await b.ledger.memories.laneOf(TENANT, ANN, b.tools.now());
-      const vector = new Float32Array([0.6, -0.8, 0]);
+      const vector = roundedVector(Float32Array.of(0.6, -0.8, 0));
       await b.ledger.thoughts.storeVectors(lane, 'fake-3', new Map([['h1', vector]]));
       const found = await b.ledger.thoughts.vectors(lane, 'fake-3', ['h1', 'h2']);
       expect([...found]).toEqual([['h1', vector]]);
@@ -317,7 +317,7 @@ export function describeThoughts(bench: () => Bench): void {
       const lanes: LaneId[] = [];
       for (const id of ['ann', 'bob', 'eve'])
         lanes.push(await b.ledger.memories.laneOf(TENANT, { kind: 'user', id }, b.tools.now()));
-      const vectors = new Map([['h1', new Float32Array([1, 0])]]);
+      const vectors = new Map([['h1', roundedVector(Float32Array.of(1, 0))]]);
       for (const lane of lanes) for (const space of ['old', 'new']) await thoughts.storeVectors(lane, space, vectors);
       let [after, calls]: [LaneId | null, number] = [null, 0];
       do {
@@ -341,7 +341,7 @@ export function describeThoughts(bench: () => Bench): void {
     it('may be stored twice', async () => {
       const b = bench();
       const lane = await b.ledger.memories.laneOf(TENANT, ANN, b.tools.now());
-      const vectors = new Map([['h1', new Float32Array([1, 0])]]);
+      const vectors = new Map([['h1', roundedVector(Float32Array.of(1, 0))]]);
       await b.ledger.thoughts.storeVectors(lane, 'fake-2', vectors);
       await b.ledger.thoughts.storeVectors(lane, 'fake-2', vectors);
       expect(await b.ledger.thoughts.vectors(lane, 'fake-2', ['h1'])).toEqual(vectors);

@@ -6,6 +6,7 @@ import {
   type LaneId,
   listsOfOne,
   type Owner,
+  roundedVector,
   type Scope,
   type SearchIndex,
   type TenantId,
@@ -40,7 +41,6 @@ export function point(given: Given): IndexPoint {
     terms: terms(text),
     contextTerms: [],
     speaker: null,
-    vector: Float32Array.of(1, 0, 0, 0),
     live: true,
     saidAt: { at: NOON, seq: 1 },
     validFrom: NOON,
@@ -57,6 +57,7 @@ export function point(given: Given): IndexPoint {
     createdAt: NOON,
     updatedAt: NOON,
     ...given,
+    vector: roundedVector(given.vector ?? Float32Array.of(1, 0, 0, 0)),
   };
 }
 

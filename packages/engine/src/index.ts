@@ -185,6 +185,7 @@ export {
   sweepEconomies,
   waitFor,
 } from './models/limits.ts';
+export { roundedVector } from './models/packed-vector.ts';
 export { readAnswer } from './models/parse/answer.ts';
 export { factsIn, type RawOperation } from './models/parse/listed.ts';
 export { DECIDE } from './models/prompts/decide.ts';

@@ -37,6 +37,7 @@ export { proposalOver } from './memories/ratings.ts';
 export { KEY_OF, SAID_KINDS, saidIds } from './memories/said-ids.ts';
 export { countSaying, saidWhen } from './messages/messages.ts';
 export { heard, pausedAtOf, withPause } from './messages/pauses.ts';
+export { packedVector, unpackedVector } from './models/packed-vector.ts';
 export { FAILURES_KEPT, replayPriority } from './ports/ledger/batches.ts';
 export { OPEN_CANARY_STATES } from './ports/ledger/canaries.ts';
 export { NOT_KEPT, readsOtherwise } from './ports/ledger/erasures.ts';

@@ -1,9 +1,10 @@
 import type { LaneId } from '@slowwave/engine';
+import { packedVector, unpackedVector } from '@slowwave/engine/storing';
 import { all, first, run, type Script } from './script.ts';
 
 /** A vector as it is kept; no bytes: the model refuses the text for good. */
 export const bytesOf = (vector: Float32Array | null): Buffer =>
-  vector === null ? Buffer.alloc(0) : Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength);
+  Buffer.from(vector === null ? [] : packedVector(vector));
 
 interface VectorRow {
   readonly text_hash: string;
@@ -11,10 +12,7 @@ interface VectorRow {
 }
 
 export const vectorsFrom = (rows: readonly VectorRow[]): ReadonlyMap<string, Float32Array | null> =>
-  new Map(rows.map(({ text_hash, vector }) => [text_hash, vector.length === 0 ? null : floatsOf(vector)]));
-
-/** Copied: the bytes of a row need not begin where floats may. */
-const floatsOf = (bytes: Uint8Array): Float32Array => new Float32Array(new Uint8Array(bytes).buffer);
+  new Map(rows.map(({ text_hash, vector }) => [text_hash, vector.length === 0 ? null : unpackedVector(vector)]));
 
 /** By lanes, as the key of the table begins with them. */
 export function* dropVectors(

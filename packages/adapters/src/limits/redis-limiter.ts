@@ -95,12 +95,15 @@ const KEEP_ALIVE_MS = 10_000;
 
 /** A limiter that all workers on one Redis share. Redis away: no room, for nobody can say how much there is. */
 export function redisLimiter(url: string, limits: ModelLimits, nodes: readonly string[] = []): Limiter {
-  const redis = newRedis({ url, nodes }, {
-    maxRetriesPerRequest: 1,
-    commandTimeout: COMMAND_LIMIT_MS,
-    socketTimeout: SILENCE_MS,
-    keepAlive: KEEP_ALIVE_MS,
-  });
+  const redis = newRedis(
+    { url, nodes },
+    {
+      maxRetriesPerRequest: 1,
+      commandTimeout: COMMAND_LIMIT_MS,
+      socketTimeout: SILENCE_MS,
+      keepAlive: KEEP_ALIVE_MS,
+    },
+  );
   redis.on('error', () => {}); // every call reports its own failure
   const unlimited = limits.requestsPerMinute === null && limits.tokensPerMinute === null;
   const looks = new Map<string, Look>();

@@ -4,6 +4,7 @@ import type { Embedded, Embedder, TokenUse } from '../ports/models.ts';
 import { askedInSlices, type Cancellation, type Tools } from '../ports/tools.ts';
 import type { LaneId } from '../words.ts';
 import { embedderAnswers } from './away.ts';
+import { roundedVector } from './packed-vector.ts';
 import { type Held, type Taken, textsInTurn } from './texts-in-turn.ts';
 
 type EmbeddingDeps = Pick<EngineDeps, 'ledger' | 'embedder' | 'tools'>;
@@ -93,7 +94,7 @@ async function embedded(
   cancel: Cancellation,
 ): Promise<[string, Float32Array | null][]> {
   const { vectors } = await embedder.embed(texts, cancel);
-  if (vectors.length > 0) return texts.flatMap((text, i) => pair(text, vectors[i]));
+  if (vectors.length > 0) return texts.flatMap((text, i) => pair(text, vectors[i] && roundedVector(vectors[i])));
   throw new EngineError(`expected vectors from ${embedder.fingerprint}, got none`, {
     code: 'model_server_error',
     retryable: true,

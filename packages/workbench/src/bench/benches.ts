@@ -12,6 +12,7 @@ import { keys } from './keys.ts';
 import { ledgers } from './ledgers.ts';
 import { mixed } from './mixed.ts';
 import { noisy } from './noisy.ts';
+import { bytes } from './owner/bytes.ts';
 import { owner } from './owner/owner.ts';
 import { pages } from './pages.ts';
 import { context } from './precision/context.ts';
@@ -38,6 +39,7 @@ export const BENCHES: readonly Bench[] = [
   updates,
   growth,
   owner,
+  bytes,
   graph,
   mixed,
   flood,

@@ -1,7 +1,6 @@
 import type { BuildNote, IndexBuild, IndexMarker, IndexQuery, Log, PointName, SearchIndex } from '@slowwave/engine';
-import { EngineError } from '@slowwave/engine/storing';
+import { EngineError, unpackedVector } from '@slowwave/engine/storing';
 import { checkVector } from '../../check-vector.ts';
-import { floatsOf } from '../../sqlite/search-index/record.ts';
 import { type Transactions, transactionsOn } from '../ledger/access.ts';
 import { compactDatabase } from '../ledger/compact.ts';
 import { asStoreError, type DatabaseStore, ofConnection } from '../ledger/errors.ts';
@@ -154,8 +153,8 @@ async function vectorsOf(sql: Sql, space: IndexSpace, points: readonly PointName
   requireSpace(state?.rows[0] as StateRow, space);
   return answers.map(({ rows: [row] }) => {
     const bytes = (row as { vector: Buffer } | undefined)?.vector ?? Buffer.alloc(0);
-    const vector = floatsOf(bytes).slice();
-    return vector.some((value) => value !== 0) ? vector : null;
+    const vector = bytes.length === 0 ? null : unpackedVector(bytes);
+    return vector?.some((value) => value !== 0) ? vector : null;
   });
 }
 

@@ -10,7 +10,7 @@ export interface IndexSpace {
 }
 
 /** Goes up with every change of the tables below or of a record. There are no migrations: an index is rebuilt from the ledger. */
-const FORMAT = 1;
+const FORMAT = 2;
 
 /** What `points.live` is for a point that is withdrawn. */
 export const WITHDRAWN = 2;

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import type { IndexHit, IndexQuery, ShownPoint } from '@slowwave/engine';
+import { unpackedVector } from '@slowwave/engine/storing';
 import { postgresDialect } from '../../filter-sql/postgres.ts';
 import { translate } from '../../filter-sql/translate.ts';
 import { cosinesOf, keywordLeg, mayBeBest, type Seen, vectorLeg } from '../../sqlite/search-index/legs.ts';
-import { floatsOf } from '../../sqlite/search-index/record.ts';
 import { seenOf } from '../../sqlite/search-index/search.ts';
 import { byMemory, type StoredPoint } from '../../sqlite/search-index/stored-point.ts';
 import type { Answer, Ask } from '../ledger/asking.ts';
@@ -163,7 +163,7 @@ function hitsOf({ query, near, worded, keywordScores }: Leading, details: Detail
     new Map(
       points.flatMap((point) => {
         const stored = details.get(point.slot);
-        return stored === undefined ? [] : [[point, floatsOf(stored.vector)] as const];
+        return stored === undefined ? [] : [[point, unpackedVector(stored.vector)] as const];
       }),
     );
   const vectorScores = new Map(vector === null ? [] : vectorLeg(near, { ...query, vector }, readVectors));

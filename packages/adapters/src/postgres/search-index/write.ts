@@ -1,5 +1,5 @@
 import type { IndexLane, IndexPoint, Withdrawal } from '@slowwave/engine';
-import { SHELVES, shownPart } from '@slowwave/engine/storing';
+import { packedVector, SHELVES, shownPart } from '@slowwave/engine/storing';
 import { headOf, recordOf } from '../../sqlite/search-index/record.ts';
 import type { Ask } from '../ledger/asking.ts';
 import { LostRowError } from '../ledger/errors.ts';
@@ -157,7 +157,7 @@ function sayingOf(point: IndexPoint): Saying {
   return {
     live: point.live ? 1 : 0,
     payload: JSON.stringify(shownPart(point)),
-    vector: new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength),
+    vector: packedVector(vector),
     record: (slot) => recordOf(headOf(point, slot), vector),
   };
 }

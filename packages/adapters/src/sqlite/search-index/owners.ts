@@ -1,9 +1,10 @@
 import type { IndexQuery } from '@slowwave/engine';
+import { unpackedVector } from '@slowwave/engine/storing';
 import type { Sql } from '../ledger/sql.ts';
 import { OWNER_NAMED, ownerKey } from './format.ts';
 import { type ChangedPoint, keptOwners, withChanges } from './kept-owners.ts';
 import { MANY, type ManyPoints, manyPoints } from './many.ts';
-import { floatsOf, recordOf } from './record.ts';
+import { recordOf } from './record.ts';
 import { type Segment, segmentOf } from './stored-point.ts';
 import { BLOCK_SLOTS, SLOTS, WITHDRAWN } from './tables.ts';
 
@@ -123,5 +124,5 @@ const CHANGED = `${POINTS} WHERE owner = @number AND change > @since`;
 
 const changedPoint = ({ row, live, head, vector }: ChangedRow): ChangedPoint => ({
   slot: row % SLOTS,
-  record: live === WITHDRAWN ? null : recordOf(head, floatsOf(vector)),
+  record: live === WITHDRAWN ? null : recordOf(head, unpackedVector(vector)),
 });

@@ -1,7 +1,7 @@
 import type { IndexLane, IndexPoint, Withdrawal } from '@slowwave/engine';
-import { SHELVES, shownPart } from '@slowwave/engine/storing';
+import { packedVector, SHELVES, shownPart, unpackedVector } from '@slowwave/engine/storing';
 import { OWNER_NAMED, ownerKey } from './format.ts';
-import { floatsOf, headOf, recordOf } from './record.ts';
+import { headOf, recordOf } from './record.ts';
 import { BLOCK_SLOTS, isThere, type Place, type PointTables, SLOTS, TABLES, WITHDRAWN } from './tables.ts';
 
 /** Writes the points that are not older than what is there. */
@@ -101,7 +101,7 @@ function sayingOf(point: IndexPoint): Saying {
   return {
     live: point.live ? 1 : 0,
     payload: JSON.stringify(shownPart(point)),
-    vector: Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength),
+    vector: Buffer.from(packedVector(vector)),
     head: (slot) => headOf(point, slot),
   };
 }
@@ -127,7 +127,7 @@ function keepBlock({ sql, tables }: Place, first: number): void {
         WHERE ${within} AND live <> ${WITHDRAWN} ORDER BY row`,
       range,
     )
-    .map(({ head, vector }) => recordOf(head, floatsOf(vector)));
+    .map(({ head, vector }) => recordOf(head, unpackedVector(vector)));
   sql.run(`INSERT OR REPLACE INTO ${tables.blocks} (row, records) VALUES (@first, @records)`, {
     first,
     records: Buffer.concat(records),

@@ -1,11 +1,10 @@
 import type { IndexQuery, PointName } from '@slowwave/engine';
-import { SHELVES } from '@slowwave/engine/storing';
+import { SHELVES, unpackedVector } from '@slowwave/engine/storing';
 import { checkVector } from '../../check-vector.ts';
 import type { Sql } from '../ledger/sql.ts';
 import { foreignMarker, isOfSpace, markerOf, OWNER_NAMED, ownerKey, requireSpace } from './format.ts';
 import { ownerCache } from './owners.ts';
 import type { FoundPoint, IndexThreadInit, ReaderMethods } from './protocol.ts';
-import { floatsOf } from './record.ts';
 import { answerOf } from './search.ts';
 import { WITHDRAWN } from './tables.ts';
 import { takingTurns } from './turns.ts';
@@ -51,7 +50,7 @@ export function indexReader(
 
 function vectorOf(sql: Sql, { memoryId, version, ...of }: PointName): Float32Array | null {
   const row = sql.get<{ vector: Buffer }>(SELECT_VECTOR, { ...ownerKey(of), memoryId, version });
-  const vector = row === null || row.vector.length === 0 ? null : floatsOf(row.vector).slice();
+  const vector = row === null || row.vector.length === 0 ? null : unpackedVector(row.vector);
   return vector?.some((value) => value !== 0) ? vector : null;
 }
 

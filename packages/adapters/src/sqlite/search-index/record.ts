@@ -13,8 +13,8 @@ import { lengthOf } from '@slowwave/engine/storing';
  *                 12 shown from
  *   32-bit words  26–28 how many agents, runs and apps · 29, 30 apps that were told it last, alone or as others · 31 none
  *                 32 … entries, then those agents, runs and apps, two words each; then the memory id
- *   vector        two 64-bit floats: what one step of a number is in parts of the vector's length, and how far the
- *                 numbers are from the vector at most; then the numbers
+ *   vector        three 64-bit floats: what one step of a number is in parts of the vector's length, how far the
+ *                 numbers are from the vector at most in the same parts, and what one step is; then the numbers
  *
  * All of it begins and ends at multiples of eight bytes, little end first, as every machine has it that this runs on.
  */
@@ -45,7 +45,7 @@ export const FLOAT = {
 } as const;
 
 /** Bytes from the beginning of a vector to its numbers. */
-export const NUMBERS_AT = 16;
+export const NUMBERS_AT = 24;
 
 /** A term of a record: 32 bits of its hash; then 16 more of them, and how often text and context have it, 8 bits each. */
 export interface TermKey {
@@ -101,7 +101,7 @@ export function recordOf(head: Uint8Array, vector: Float32Array): Uint8Array {
   if (length === 0) return bytes;
   const step = largest(vector) / NUMBER_MAX;
   const missed = round(vector, step, new Int8Array(bytes.buffer, head.length + NUMBERS_AT, vector.length));
-  new Float64Array(bytes.buffer, head.length, 2).set([step / length, missed / length]);
+  new Float64Array(bytes.buffer, head.length, 3).set([step / length, missed / length, step]);
   return bytes;
 }
 
@@ -184,10 +184,4 @@ function largest(vector: Float32Array): number {
   let most = 0;
   for (let i = 0; i < vector.length; i += 1) most = Math.max(most, Math.abs(vector[i] ?? 0));
   return most;
-}
-
-/** A stored vector as numbers, in place where they begin on a multiple of their four bytes. */
-export function floatsOf(bytes: Uint8Array): Float32Array {
-  const aligned = bytes.byteOffset % Float32Array.BYTES_PER_ELEMENT === 0 ? bytes : Uint8Array.from(bytes);
-  return new Float32Array(aligned.buffer, aligned.byteOffset, aligned.length / Float32Array.BYTES_PER_ELEMENT);
 }

@@ -7,7 +7,7 @@ import { cosinesOf, type Legs, legsOf, type Seen } from './legs.ts';
 import type { Sight } from './many.ts';
 import type { OwnerRow, OwnerTable } from './owners.ts';
 import type { FoundPoint } from './protocol.ts';
-import { floatsOf, type IdPart, idWords } from './record.ts';
+import { type IdPart, idWords } from './record.ts';
 import { byMemory, type StoredPoint } from './stored-point.ts';
 import { SLOTS } from './tables.ts';
 
@@ -18,43 +18,31 @@ import { SLOTS } from './tables.ts';
 export function answerOf(sql: Sql, table: OwnerTable, query: IndexQuery): FoundPoint[] {
   const legs = legsFor(table, query, fittingSlots(sql, table.owner, query));
   const { vector, terms } = query;
-  const readVectors = (points: Seen) => vectorsOf(sql, table.owner, points);
-  const vectorScores = new Map(vector === null ? [] : legs.nearest({ ...query, vector }, readVectors));
+  const vectorScores = new Map(vector === null ? [] : legs.nearest({ ...query, vector }, vectorsOf));
   const also = new Set(vectorScores.keys());
   const keywordScores = new Map(terms === null ? [] : legs.byWords({ ...query, terms, also }));
   const byWords = [...keywordScores.keys()].filter((point) => !also.has(point));
   if (vector !== null)
-    for (const [point, score] of cosinesOf(byWords, vector, readVectors)) vectorScores.set(point, score);
+    for (const [point, score] of cosinesOf(byWords, vector, vectorsOf)) vectorScores.set(point, score);
   const found = [...new Set([...vectorScores.keys(), ...keywordScores.keys()])].sort(byMemory);
-  const payloads = detailsOf<{ payload: string }>(sql, table.owner, { column: 'payload', of: found });
+  const payloads = payloadsOf(sql, table.owner, found);
   return found.flatMap((point) => {
-    const stored = payloads.get(point.slot);
-    if (stored === undefined) return [];
+    const payload = payloads.get(point.slot);
+    if (payload === undefined) return [];
     const vectorScore = vectorScores.get(point) ?? null;
-    return [{ payload: stored.payload, vectorScore, keywordScore: keywordScores.get(point) ?? null }];
+    return [{ payload, vectorScore, keywordScore: keywordScores.get(point) ?? null }];
   });
 }
 
-function vectorsOf(sql: Sql, owner: OwnerRow, points: Seen): Map<StoredPoint, Float32Array> {
-  const details = detailsOf<{ vector: Buffer }>(sql, owner, { column: 'vector', of: points });
-  return new Map(
-    points.flatMap((point) => {
-      const stored = details.get(point.slot);
-      return stored === undefined ? [] : [[point, floatsOf(stored.vector)] as const];
-    }),
-  );
-}
+const vectorsOf = (points: Seen): Map<StoredPoint, Float32Array> =>
+  new Map(points.map((point) => [point, point.vector]));
 
-interface Wanted {
-  readonly column: 'payload' | 'vector';
-  readonly of: Seen;
-}
-
-/** What the file has of these points in one column, by their slots. */
-function detailsOf<Row>(sql: Sql, { number }: OwnerRow, { column, of }: Wanted): Map<number, Row> {
-  const text = `SELECT row, ${column} FROM details WHERE row IN (SELECT value FROM json_each(@rows))`;
+/** What the file shows of these points, by their slots. */
+function payloadsOf(sql: Sql, { number }: OwnerRow, of: Seen): Map<number, string> {
+  const text = `SELECT row, payload FROM details WHERE row IN (SELECT value FROM json_each(@rows))`;
   const rows = JSON.stringify(of.map(({ slot }) => number * SLOTS + slot));
-  return new Map(sql.all<Row & { row: number }>(text, { rows }).map((stored) => [stored.row % SLOTS, stored]));
+  const stored = sql.all<{ row: number; payload: string }>(text, { rows });
+  return new Map(stored.map(({ row, payload }) => [row % SLOTS, payload]));
 }
 
 /** Slots of the owner that a filter leaves; null: it leaves all of them. */

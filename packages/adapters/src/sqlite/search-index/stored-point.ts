@@ -118,7 +118,23 @@ export class StoredPoint implements Sighted {
   get roughVector(): RoughVector {
     const begin = this.#at + this.#word(WORD.vectorAt);
     const { numbers, floats } = this.#run;
-    return { numbers, first: begin + NUMBERS_AT, step: floats[begin / 8] ?? 0, missed: floats[begin / 8 + 1] ?? 0 };
+    const end = this.#at + this.#word(WORD.bytes);
+    return {
+      numbers,
+      first: begin + NUMBERS_AT,
+      end,
+      step: floats[begin / 8] ?? 0,
+      missed: floats[begin / 8 + 1] ?? 0,
+    };
+  }
+
+  /** The vector as it was written: by then every vector is one of 8-bit numbers. A few zeros more than it has numbers. */
+  get vector(): Float32Array {
+    const { numbers, first, end } = this.roughVector;
+    const step = this.#run.floats[first / 8 - 1] ?? 0;
+    const vector = new Float32Array(end - first);
+    for (let i = first; i < end; i += 1) vector[i - first] = (numbers[i] as number) * step;
+    return vector;
   }
 
   #word(word: number): number {
@@ -141,6 +157,7 @@ export interface Entries {
 export interface RoughVector {
   readonly numbers: Int8Array;
   readonly first: number;
+  readonly end: number;
   readonly step: number;
   /** How far all of it is from the vector of length one at most. */
   readonly missed: number;

@@ -52,7 +52,7 @@ const DISCARDED = 'discarded_';
  * points.loose     1 while the block of the point's slot does not have it as it is
  * points.head      see record.ts; empty for withdrawn ones
  * details.payload  what a hit shows, as JSON; first, because what follows lies on a page of its own
- * details.vector   32-bit floats, little end first
+ * details.vector   in 8-bit numbers, as the ledger has it
  * blocks           copies of points, by 512 slots: the records of all that are not loose. What no question reads any more
  *                  may still be in them, until they are written anew; what was withdrawn or forgotten never is.
  */

@@ -1,14 +1,4 @@
-import {
-  COMPILE_CACHE,
-  type EmbeddingScript,
-  echoExtractor,
-  freePort,
-  programFile,
-  type Script,
-  spawnService,
-  startModelServer,
-  tempDir,
-} from '@slowwave/testkit';
+import { tempDir } from '@slowwave/testkit';
 import { type Api, apiAt } from '../../api.ts';
 import { seededRandom } from '../../chaos/random.ts';
 import type { Bench, Given, Progress } from '../bench.ts';
@@ -18,6 +8,7 @@ import { median, quantile } from '../quantile.ts';
 import { atMost, type Found } from '../report.ts';
 import { fillFolder, settingsOf } from './fill.ts';
 import { type Sayings, sayings } from './sayings.ts';
+import { startModel, startServerOn } from './server.ts';
 
 const DIMENSIONS = 384;
 /** What an owner with very many may cost, of one with few. */
@@ -86,7 +77,7 @@ interface Measured {
 async function onServer(stage: Stage, progress: Progress): Promise<Measured> {
   const { size, words } = stage;
   const folder = await tempDir();
-  const model = await startModelServer({ script: everyMessageIsAFact(), embeddingScript: embedder(words) });
+  const model = await startModel(words);
   try {
     const random = seededRandom(`memories of ${USER.id}`);
     const lines = Array.from({ length: size }, (_, i) => words.line(random, i));
@@ -94,7 +85,10 @@ async function onServer(stage: Stage, progress: Progress): Promise<Measured> {
       ...{ dimensions: DIMENSIONS, owner: USER, lines, vectorOf: words.vectorOf },
       progress: (filled) => progress(`${size} memories: filled ${filled}`),
     });
-    const { url, service } = await startServer(folder.path, model.baseUrl);
+    const { url, service } = await startServerOn(folder.path, {
+      model,
+      settings: settingsOf({ dimensions: DIMENSIONS }),
+    });
     try {
       return await measure({ ...stage, lines, api: apiAt(url, null), pid: service.pid }, progress);
     } finally {
@@ -105,59 +99,6 @@ async function onServer(stage: Stage, progress: Progress): Promise<Measured> {
     await folder.remove();
   }
 }
-
-async function startServer(folder: string, modelUrl: string) {
-  const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
-  const service = await spawnService({
-    main: programFile('standalone'),
-    env: {
-      ...COMPILE_CACHE,
-      ...settingsOf({ dimensions: DIMENSIONS }),
-      OPENAI_API_KEY: 'scripted',
-      OPENAI_BASE_URL: modelUrl,
-      SLOWWAVE_PORT: String(port),
-      SLOWWAVE_DATA_DIR: folder,
-      SLOWWAVE_LOG_LEVEL: 'warn',
-    },
-    ready: { url: `${url}/readyz` },
-  });
-  return { url, service };
-}
-
-/** Nothing that is said changes anything else. */
-function everyMessageIsAFact(): Script {
-  const extract = echoExtractor();
-  return ({ name, input }) => {
-    if (name === 'extract_facts') return { json: extract(input as never) };
-    if (name !== 'decide_operations') return { json: { there: true, summary: '' } };
-    const { facts } = input as unknown as { readonly facts: readonly { readonly id: string; readonly text: string }[] };
-    const operations = facts.map(({ id, text }) => ({
-      fact: id,
-      event: 'ADD',
-      id: null,
-      text,
-      reason: 'new',
-      keep: true,
-    }));
-    return { json: { operations } };
-  };
-}
-
-const embedder =
-  ({ vectorOf }: Sayings): EmbeddingScript =>
-  ({ texts }) => ({
-    status: 200,
-    body: {
-      object: 'list',
-      model: 'scripted',
-      data: texts.map((text, index) => ({ object: 'embedding', index, embedding: base64Of(vectorOf(text)) })),
-      usage: { prompt_tokens: 0, total_tokens: 0 },
-    },
-  });
-
-const base64Of = ({ buffer, byteOffset, byteLength }: Float32Array): string =>
-  Buffer.from(buffer, byteOffset, byteLength).toString('base64');
 
 type Running = Stage & { readonly lines: readonly string[]; readonly api: Api; readonly pid: number };
 

@@ -1,0 +1,132 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { tempDir } from '@slowwave/testkit';
+import Database from 'better-sqlite3';
+import { type Api, apiAt } from '../../api.ts';
+import { seededRandom } from '../../chaos/random.ts';
+import { untilQuiet } from '../../fleet/quiet.ts';
+import type { Bench, Given, Progress } from '../bench.ts';
+import type { Found } from '../report.ts';
+import { sayings } from './sayings.ts';
+import { startModel, startServerOn } from './server.ts';
+
+const DIMENSIONS = 384;
+const TARGET = 4_096;
+const WITHIN_MS = 3_600_000;
+const LOOK_EVERY_MS = 1_000;
+/** Kept for days only, and not because of what is remembered. */
+const RECEIPTS = ['receipts', 'credits'];
+const SHOWN_LEAST = 16;
+
+/** What a memory takes on the disk. */
+export const bytes: Bench = {
+  name: 'bytes',
+  what: 'Bytes on the disk for each memory of one line that an exchange of two messages left, by table: ledger and index with all that is kept of it.',
+  draws: false,
+  flags: {
+    users: { usual: '50', help: 'Users, who say one thing at a time.' },
+    exchanges: { usual: '20', help: 'What each of them says: a message, and its answer. Each is consolidated alone.' },
+    messages: { usual: 'hybrid', help: 'How messages are in the index: hybrid, keyword or off.' },
+  },
+  run: async (given, progress) => {
+    const options = optionsOf(given);
+    const [folder, model] = [await tempDir(), await startModel(sayings(DIMENSIONS))];
+    try {
+      const settings = {
+        SLOWWAVE_EMBEDDING_MODEL: 'scripted',
+        SLOWWAVE_EMBEDDING_DIMENSIONS: String(DIMENSIONS),
+        SLOWWAVE_INDEX_MESSAGES: options.messages,
+      };
+      const { url, service } = await startServerOn(folder.path, { model, settings });
+      try {
+        await say(apiAt(url, null), options, progress);
+      } finally {
+        await service.stop();
+      }
+      return await foundIn(folder.path, options);
+    } finally {
+      await model.close();
+      await folder.remove();
+    }
+  },
+};
+
+const optionsOf = (given: Given) => ({
+  users: given.number('users', { max: 100_000 }),
+  exchanges: given.number('exchanges', { max: 1_000 }),
+  messages: given.choice('messages', ['hybrid', 'keyword', 'off']),
+});
+
+type Options = ReturnType<typeof optionsOf>;
+
+async function say(api: Api, { users, exchanges }: Options, progress: Progress): Promise<void> {
+  const words = sayings(DIMENSIONS);
+  const random = seededRandom('exchanges');
+  for (let turn = 0; turn < exchanges; turn += 1) {
+    progress(`said ${turn} of ${exchanges}`);
+    for (let user = 0; user < users; user += 1) {
+      const messages = [
+        { role: 'user', content: words.line(random, turn * users + user) },
+        { role: 'assistant', content: 'Thank you, I will keep that in mind for the next time.' },
+      ];
+      await api.post('/v1/batches', { user_id: `reader-${user}`, messages, flush: true });
+    }
+    await untilQuiet(api, { withinMs: WITHIN_MS, everyMs: LOOK_EVERY_MS, onCounts: () => {} });
+  }
+}
+
+interface TableBytes {
+  readonly name: string;
+  readonly bytes: number;
+}
+
+async function foundIn(folder: string, { users, exchanges, messages }: Options): Promise<Found> {
+  const memories = users * exchanges;
+  const files = ['ledger.db', 'index.db'] as const;
+  const tables = files.flatMap((file) =>
+    tablesIn(join(folder, file)).map((one) => ({ ...one, name: `${file} ${one.name}` })),
+  );
+  const counted = tables.filter(({ name }) => !RECEIPTS.some((receipts) => name.endsWith(` ${receipts}`)));
+  const all = counted.reduce((sum, one) => sum + one.bytes, 0) / memories;
+  const logs = (await readdir(folder)).filter((name) => name.endsWith('-wal'));
+  const logBytes = (await Promise.all(logs.map((name) => stat(join(folder, name))))).reduce(
+    (sum, { size }) => sum + size,
+    0,
+  );
+  const shown = tables.map((one) => ({ ...one, bytes: one.bytes / memories })).sort((a, b) => b.bytes - a.bytes);
+  return {
+    title: `bytes: ${memories.toLocaleString('en')} memories of ${users} users, vectors of ${DIMENSIONS} dimensions, messages in the index: ${messages}`,
+    figures: [
+      ...shown
+        .filter((one) => one.bytes >= SHOWN_LEAST)
+        .map((one) => ({ what: one.name, value: one.bytes, unit: 'bytes a memory' })),
+      { what: 'all of it, receipts left out', value: all, unit: 'bytes a memory' },
+      { what: 'logs that are left when the server has stopped', value: logBytes, unit: 'bytes' },
+    ],
+    verdicts: [
+      {
+        what: 'a memory of one line on the disk',
+        reached: `${Math.round(all)} bytes`,
+        target: `at most ${TARGET}`,
+        passed: all <= TARGET,
+        misses: [],
+      },
+    ],
+    remarks: [
+      'A table with its indexes, by the pages that it takes. Every exchange has its batch, answers of the model, and plan.',
+    ],
+  };
+}
+
+/** By the pages of each table and its indexes; what has room on one page alone by what is on it, as a page is nothing among many. */
+function tablesIn(path: string): readonly TableBytes[] {
+  const file = new Database(path, { readonly: true });
+  try {
+    const trees =
+      'SELECT name, CASE count(*) WHEN 1 THEN sum(payload) ELSE sum(pgsize) END AS bytes FROM dbstat GROUP BY name';
+    const sizes = `SELECT s.tbl_name AS name, sum(t.bytes) AS bytes FROM (${trees}) AS t JOIN sqlite_schema AS s USING (name) GROUP BY 1`;
+    return file.prepare<[], TableBytes>(sizes).all();
+  } finally {
+    file.close();
+  }
+}

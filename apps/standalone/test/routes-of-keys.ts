@@ -2,6 +2,15 @@
 type Needed = 'any' | 'ingest' | 'search' | 'manage' | 'admin' | 'operator';
 type App = 'ingest' | 'search' | 'console';
 
+/** They ask by POST, or prolong a session: the audit log has no entry of them. */
+export const CHANGING_NOTHING = [
+  'POST /v1/search',
+  'POST /v1/context',
+  'POST /v1/recall',
+  'POST /v1/graph/query',
+  'POST /v1/session/renew',
+];
+
 /** What every route needs of a key. */
 export const NEEDED: Readonly<Record<string, Needed>> = {
   'console GET /v1/session': 'any',

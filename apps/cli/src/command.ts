@@ -43,7 +43,7 @@ export interface Outcome {
 export interface Command {
   /** As it is typed, e.g. "rebuild index". */
   readonly name: string;
-  /** Its arguments: "<id>" for one, "[file]" for an optional one, "[batch id…]" for any number; by default none. */
+  /** Its arguments: "<id>" for each that it needs, "[file]" for an optional one, "[batch id…]" for any number; by default none. */
   readonly usage?: string;
   /** One line for the list of all commands. */
   readonly summary: string;
@@ -61,8 +61,8 @@ export interface Command {
 /** The fewest and the most arguments that a command takes. */
 export function argumentsOf({ usage = '' }: Command): readonly [number, number] {
   if (usage.includes('…')) return [0, ARGUMENTS_MAX];
-  if (usage === '') return [0, 0];
-  return usage.startsWith('<') ? [1, 1] : [0, 1];
+  const [needed, optional] = [/<[^>]*>/g, /\[[^\]]*\]/g].map((form) => usage.match(form)?.length ?? 0);
+  return [needed ?? 0, (needed ?? 0) + (optional ?? 0)];
 }
 
 const ARGUMENTS_MAX = 1_000;

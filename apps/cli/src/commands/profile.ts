@@ -1,13 +1,12 @@
 import type { ProfileView } from '@slowwave/contracts';
-import type { Call, Command } from '../command.ts';
-import { UsageError } from '../exit.ts';
+import type { Command } from '../command.ts';
 import { type Column, table } from '../output.ts';
 
 export const profileCommand: Command = {
   name: 'profile',
   usage: '<user>',
   summary: 'Show what the profile says of a user, slot by slot.',
-  run: async (call) => shown(await call.ask<ProfileView>('GET', pathOf(wordsIn(call, 'profile', 1)))),
+  run: async (call) => shown(await call.ask<ProfileView>('GET', pathOf(call.given.words))),
 };
 
 export const putLineCommand: Command = {
@@ -17,7 +16,7 @@ export const putLineCommand: Command = {
   about: 'A word that begins with mem_ is the id of a memory of the user; anything else is written as a memory.',
   writes: true,
   run: async (call) => {
-    const [user = '', slot = '', line = ''] = wordsIn(call, 'profile put', 3);
+    const [user = '', slot = '', line = ''] = call.given.words;
     const body = line.startsWith('mem_') ? { memory_id: line } : { memory: line };
     return shown(await call.ask<ProfileView>('PUT', pathOf([user, slot]), body));
   },
@@ -28,13 +27,8 @@ export const takeLineCommand: Command = {
   usage: '<user> <slot> <memory>',
   summary: 'Take a line out of a profile for good; the memory stays.',
   writes: true,
-  run: async (call) => shown(await call.ask<ProfileView>('DELETE', pathOf(wordsIn(call, 'profile take', 3)))),
+  run: async (call) => shown(await call.ask<ProfileView>('DELETE', pathOf(call.given.words))),
 };
-
-function wordsIn({ given: { words } }: Pick<Call, 'given'>, command: string, count: number): readonly string[] {
-  if (words.length === count) return words;
-  throw new UsageError(`expected ${count} ${count === 1 ? 'word' : 'words'}, got ${words.length}`, command);
-}
 
 const pathOf = ([user = '', ...rest]: readonly string[]): string =>
   ['/v1/users', ...[user, 'profile', ...rest].map(encodeURIComponent)].join('/');

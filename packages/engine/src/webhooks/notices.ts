@@ -23,13 +23,17 @@ function noticeOf({ memory, events }: MemoryChange, first: MemoryEvent, last: Me
   const before = first.previous;
   const after = liveVersion(memory)?.text ?? null;
   const type = typeOf(before, after);
-  const isChanged = before !== after || events.some(({ kind }) => kind !== 'NONE' && kind !== 'FEEDBACK');
+  const isChanged = before !== after || events.some(saysMore);
   if (type === null || !isChanged) return [];
   const { actor, consolidationId, recordedAt: at } = last;
   const data = { memory_id: memory.id, revision: memory.revision, before, after, actor };
   const happened = { ...data, consolidation_id: consolidationId, ...idsOf(memory.scope) };
   return [notice({ eventId: last.id, type, subject: memory.id, at, data: happened }, memory)];
 }
+
+/** What a night notes of a memory that reads as before, such as its place in the profile, is told with the night. */
+const saysMore = ({ kind, actor }: MemoryEvent): boolean =>
+  kind !== 'NONE' && kind !== 'FEEDBACK' && !(kind === 'UPDATE' && actor === 'sleep');
 
 /** null: neither held before nor holds now. */
 function typeOf(before: string | null, after: string | null): WebhookEvent | null {

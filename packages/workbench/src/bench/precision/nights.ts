@@ -16,11 +16,11 @@ const NIGHT_MS = 10_000;
 /** Verbatim messages cost no tokens that nights could have a share of. */
 const TOKENS = 10_000_000;
 
-/** Nights of users who have just said something. */
-export async function letSleep(api: Api): Promise<void> {
-  const { sleep: usual } = DEFAULT_SETTINGS;
-  const limits = { ...usual.limits, tokens: TOKENS, share: 1 };
-  await api.put('/v1/settings', { sleep: { mode: 'auto', idle_hours: 0, acts: usual.acts, limits } });
+/** Nights of users who have just said something, or none. Plans stay in the words by which they are known here. */
+export async function letSleep(api: Api, mode: 'auto' | 'off'): Promise<void> {
+  const { acts, limits } = DEFAULT_SETTINGS.sleep;
+  const sleep = { mode, idle_hours: 0, acts: { ...acts, age: false }, limits: { ...limits, tokens: TOKENS, share: 1 } };
+  await api.put('/v1/settings', { sleep });
 }
 
 /** Says half of some lives once more, a part after the other, with a night after each. Answers what each of these texts says again. */

@@ -95,7 +95,6 @@ async function measureAll(api: Api, options: Sleeping, progress: Progress) {
   const answers: Answered[] = [];
   const rows: (readonly [string, Measures])[] = [];
   let memories = 0;
-  if (options.sleeps) await letSleep(api);
   for (let of = seed; of < seed + seeds; of += 1) {
     progress(`seed ${of}${options.sleeps ? ', with nights' : ''}`);
     const asked = await measureSeed(api, of, options);
@@ -140,11 +139,13 @@ async function measureSeed(api: Api, seed: number, { users, world, nights, sleep
     api,
     lives.map(({ life, random }) => ({ life, random: random.fork('sittings') })),
   );
+  if (sleeps) await letSleep(api, 'auto');
   const again = await restate(
     api,
     lives.map(({ life, random }) => ({ life, random: random.fork('restatements') })),
     { rounds: nights, sleeps },
   );
+  if (sleeps) await letSleep(api, 'off');
   const facts = new Map([...again].flatMap(([text, of]) => [[text, ids.get(of) ?? text] as const]));
   const questions = lives.flatMap(({ life, random }) =>
     drawQuestions(life, random.fork('questions')).map((question) => ({ user: life.user, question })),

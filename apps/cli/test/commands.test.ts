@@ -253,3 +253,36 @@ describe('slowwave beside a server', () => {
     expect(whatIf).toMatchObject({ code: 2, err: expect.stringContaining('needs a worker') });
   });
 });
+
+describe('slowwave plan', () => {
+  const plan = (...args: string[]) => slowwave(['plan', '--messages-per-day', '20', ...args]);
+
+  it('asks no server, and says what is needed and what the model costs', async () => {
+    const small = await plan('--users', '50', '--model', 'gpt-4.1-mini');
+    expect(small).toMatchObject({ code: 0, out: expect.stringMatching(/^one process: /) });
+    expect(small.out).toMatch(/^standalone +1 /m);
+    const large = await plan('--users', '20000', '--model', 'gpt-4.1-mini', '--json');
+    const { setup, processes, per_month: month } = large.json();
+    expect(setup).toBe('several hosts');
+    expect(processes).toContainEqual(expect.objectContaining({ name: 'ingest', count: 2 }));
+    const dollars = (month.prompt_tokens * 0.4 + month.completion_tokens * 1.6) / 1e6;
+    expect(month.cost).toBeCloseTo(dollars, 0);
+  });
+
+  it('needs prices of a model that has none, and says what is missing', async () => {
+    expect((await plan('--users', '50', '--model', 'mine')).out).toContain('no list price; give --prompt-price');
+    const prices = ['--prompt-price', '1', '--completion-price', '0', '--embedding-price', '0', '--json'];
+    const { per_month: month } = (await plan('--users', '50', '--model', 'mine', ...prices)).json();
+    expect(month.cost).toBeCloseTo(month.prompt_tokens / 1e6, 1);
+    expect(await plan('--users', '50')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('expected --model NAME'),
+    });
+    expect(await plan('--users', 'x', '--model', 'm')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('got "x"'),
+    });
+    const half = await plan('--users', '50', '--model', 'mine', '--prompt-price', '1');
+    expect(half).toMatchObject({ code: 2, err: expect.stringContaining('--completion-price') });
+  });
+});

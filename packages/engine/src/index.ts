@@ -177,6 +177,7 @@ export {
   callFailed,
   callUndecided,
   chatTokens,
+  costOfUse,
   moneySpent,
   recent,
   SECONDS_COUNTED,

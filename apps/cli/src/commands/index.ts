@@ -39,6 +39,7 @@ import {
   switchIndexCommand,
 } from './move.ts';
 import { applyNightCommand, discardNightCommand, nightsCommand } from './nights.ts';
+import { planCommand } from './plan.ts';
 import { profileCommand, putLineCommand, takeLineCommand } from './profile.ts';
 import { rebuildIndexCommand, rebuildQueueCommand } from './rebuild.ts';
 import { replayCommand, whatIfCommand } from './replay.ts';
@@ -128,6 +129,7 @@ export const COMMANDS: readonly Command[] = [
   ceilingsCommand,
   auditCommand,
   usageCommand,
+  planCommand,
   doctorCommand,
   checkModelsCommand,
   calibrateModelsCommand,

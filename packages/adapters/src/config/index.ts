@@ -4,4 +4,4 @@ export { CALLED_BY, INSTALLED, STARTED_BY } from './installed.ts';
 export type { ModelAt } from './models.ts';
 export { nearest } from './nearest.ts';
 export { ArgumentError, refuseArguments } from './refuse-arguments.ts';
-export { flagOf, SETTINGS, type SettingNote, type SettingsGroup, settingsByHeading } from './settings-list.ts';
+export { between, flagOf, SETTINGS, type SettingNote, type SettingsGroup, settingsByHeading } from './settings-list.ts';

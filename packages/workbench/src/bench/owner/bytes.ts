@@ -10,7 +10,6 @@ import type { Found } from '../report.ts';
 import { sayings } from './sayings.ts';
 import { startModel, startServerOn } from './server.ts';
 
-const DIMENSIONS = 384;
 const TARGET = 4_096;
 const WITHIN_MS = 3_600_000;
 const LOOK_EVERY_MS = 1_000;
@@ -26,15 +25,16 @@ export const bytes: Bench = {
   flags: {
     users: { usual: '50', help: 'Users, who say one thing at a time.' },
     exchanges: { usual: '20', help: 'What each of them says: a message, and its answer. Each is consolidated alone.' },
+    dimensions: { usual: '384', help: 'How long vectors are.' },
     messages: { usual: 'hybrid', help: 'How messages are in the index: hybrid, keyword or off.' },
   },
   run: async (given, progress) => {
     const options = optionsOf(given);
-    const [folder, model] = [await tempDir(), await startModel(sayings(DIMENSIONS))];
+    const [folder, model] = [await tempDir(), await startModel(sayings(options.dimensions))];
     try {
       const settings = {
         SLOWWAVE_EMBEDDING_MODEL: 'scripted',
-        SLOWWAVE_EMBEDDING_DIMENSIONS: String(DIMENSIONS),
+        SLOWWAVE_EMBEDDING_DIMENSIONS: String(options.dimensions),
         SLOWWAVE_INDEX_MESSAGES: options.messages,
       };
       const { url, service } = await startServerOn(folder.path, { model, settings });
@@ -54,13 +54,14 @@ export const bytes: Bench = {
 const optionsOf = (given: Given) => ({
   users: given.number('users', { max: 100_000 }),
   exchanges: given.number('exchanges', { max: 1_000 }),
+  dimensions: given.number('dimensions', { max: 4_096 }),
   messages: given.choice('messages', ['hybrid', 'keyword', 'off']),
 });
 
 type Options = ReturnType<typeof optionsOf>;
 
-async function say(api: Api, { users, exchanges }: Options, progress: Progress): Promise<void> {
-  const words = sayings(DIMENSIONS);
+async function say(api: Api, { users, exchanges, dimensions }: Options, progress: Progress): Promise<void> {
+  const words = sayings(dimensions);
   const random = seededRandom('exchanges');
   for (let turn = 0; turn < exchanges; turn += 1) {
     progress(`said ${turn} of ${exchanges}`);
@@ -80,7 +81,7 @@ interface TableBytes {
   readonly bytes: number;
 }
 
-async function foundIn(folder: string, { users, exchanges, messages }: Options): Promise<Found> {
+async function foundIn(folder: string, { users, exchanges, dimensions, messages }: Options): Promise<Found> {
   const memories = users * exchanges;
   const files = ['ledger.db', 'index.db'] as const;
   const tables = files.flatMap((file) =>
@@ -95,7 +96,7 @@ async function foundIn(folder: string, { users, exchanges, messages }: Options):
   );
   const shown = tables.map((one) => ({ ...one, bytes: one.bytes / memories })).sort((a, b) => b.bytes - a.bytes);
   return {
-    title: `bytes: ${memories.toLocaleString('en')} memories of ${users} users, vectors of ${DIMENSIONS} dimensions, messages in the index: ${messages}`,
+    title: `bytes: ${memories.toLocaleString('en')} memories of ${users} users, vectors of ${dimensions} dimensions, messages in the index: ${messages}`,
     figures: [
       ...shown
         .filter((one) => one.bytes >= SHOWN_LEAST)

@@ -1,0 +1,167 @@
+/** A figure that plans are made from, and where it comes from. */
+export interface Figure {
+  readonly about: string;
+  readonly value: number;
+  readonly unit: string;
+  /** The command that measures it, and what was seen; or that it is estimated, and why. */
+  readonly from: string;
+}
+
+const measured = (command: string, seen: string): string => `measured: \`./scripts/bench ${command}\`, ${seen}`;
+const estimated = (why: string): string => `estimated: ${why}`;
+
+/**
+ * Everything that a plan is made from, for exchanges of two messages. All were measured on two cores, which the programs shared with their
+ * servers, the model's stand-in and the load. When a measurement changes, this is the one place to change.
+ */
+export const FIGURES = {
+  peak: {
+    about: 'load of the busiest minute, compared with the mean of the day',
+    value: 5,
+    unit: '×',
+    from: estimated('people are awake in the same hours'),
+  },
+  utilisation: {
+    about: 'share of a core that is used at the peak',
+    value: 0.5,
+    unit: '',
+    from: estimated('latency grows steeply beyond it'),
+  },
+  onePeak: {
+    about: 'exchanges that one process accepts and consolidates',
+    value: 138,
+    unit: '/s',
+    from: measured('flood', '138 new users per second'),
+  },
+  oneMemories: {
+    about: 'memories that were searched in one file',
+    value: 1_000_000,
+    unit: '',
+    from: measured('growth', 'p95 17.5 ms over HTTP, 2,000 users'),
+  },
+  hostPeak: {
+    about: 'exchanges that one host with a SQLite ledger and Redis consolidates',
+    value: 435,
+    unit: '/s',
+    from: measured('ledgers', '435 batches per second on two cores'),
+  },
+  ingestMs: {
+    about: 'processor time of accepting an exchange',
+    value: 0.244,
+    unit: 'ms',
+    from: measured('ingest', '244 µs with Redis, six messages'),
+  },
+  consolidateMs: {
+    about: 'processor time of an exchange, all programs and servers together, ledger in PostgreSQL',
+    value: 5.7,
+    unit: 'ms',
+    from: measured('ledgers', '2.85 s for 1,000 messages'),
+  },
+  databaseShare: {
+    about: 'share of that which is PostgreSQL',
+    value: 0.5,
+    unit: '',
+    from: estimated('`./scripts/bench ledgers` measures the sum alone'),
+  },
+  searchMs: {
+    about: 'processor time of a search, at most',
+    value: 10.8,
+    unit: 'ms',
+    from: measured('search', 'the median time of POST /v1/search among 500 memories of a user'),
+  },
+  searches: { about: 'searches for each exchange', value: 1, unit: '', from: estimated('one before every answer') },
+  callSeconds: {
+    about: 'time of a call of the chat model',
+    value: 2,
+    unit: 's',
+    from: estimated('differs by provider'),
+  },
+  completionTokens: {
+    about: 'tokens of an answer of the chat model',
+    value: 250,
+    unit: '',
+    from: estimated('some facts as JSON; `slowwave usage --by step` shows yours'),
+  },
+  embeddedTokens: {
+    about: 'tokens that are embedded for each exchange: both messages, what is remembered of them, a question',
+    value: 160,
+    unit: '',
+    from: estimated('messages of 50 tokens'),
+  },
+  coresOfDatabase: { about: 'cores of a PostgreSQL', value: 16, unit: '', from: estimated('a usual large server') },
+  bytesOfFile: {
+    about: 'ledger in a SQLite file',
+    value: 5e11,
+    unit: 'bytes',
+    from: estimated('what is still copied for a backup with ease'),
+  },
+  bytesOfDatabase: {
+    about: 'disk of a PostgreSQL',
+    value: 4e12,
+    unit: 'bytes',
+    from: estimated('what is still restored within hours'),
+  },
+  memoryOfQdrant: { about: 'memory of a Qdrant', value: 64e9, unit: 'bytes', from: estimated('a usual large server') },
+  ownerInDatabase: {
+    about: 'memories of an owner above which Qdrant is the better index',
+    value: 10_000,
+    unit: '',
+    from: 'measured: 10 ms of processor time a search, see [decision 0073](decisions/0073-the-index-in-postgresql.md)',
+  },
+} as const satisfies Readonly<Record<string, Figure>>;
+
+/** Bytes on disk for each exchange: so many, and so many more for each dimension of the vectors. */
+interface Bytes {
+  readonly base: number;
+  readonly perDimension: number;
+}
+
+/** From `./scripts/bench bytes` with 384 and 1,536 dimensions; raw messages are searchable, and one line is remembered of each exchange. */
+export const BYTES: Readonly<Record<'sqlite' | 'postgres', { readonly ledger: Bytes; readonly index: Bytes }>> = {
+  sqlite: { ledger: { base: 6_370, perDimension: 5.5 }, index: { base: 9_560, perDimension: 10.7 } },
+  postgres: { ledger: { base: 9_520, perDimension: 5.5 }, index: { base: 4_830, perDimension: 15 } },
+};
+
+/** Vectors that an index has for each exchange: of the memory and of both messages. */
+export const VECTORS = 3;
+
+/** What consolidation asks for each message, by the seconds between the exchanges of a user; from `./scripts/bench cost`, separate processes. */
+export const ASKED: readonly { readonly gap: number; readonly calls: number; readonly promptTokens: number }[] = [
+  { gap: 20, calls: 0.07, promptTokens: 184 },
+  { gap: 60, calls: 0.15, promptTokens: 304 },
+  { gap: 300, calls: 0.5, promptTokens: 865 },
+  { gap: Number.POSITIVE_INFINITY, calls: 1.04, promptTokens: 1_673 },
+];
+
+const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+const number = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: 3 });
+
+/** All of it as tables of docs/scale.md. */
+export function figureTables(): string {
+  const figures = Object.values(FIGURES).map(({ about, value, unit, from }) =>
+    row([about, `${number(value)} ${unit}`.trim(), from]),
+  );
+  const stores = Object.entries(BYTES).map(([store, { ledger, index }]) =>
+    row([store, ...[ledger, index].map(({ base, perDimension }) => `${number(base)} + ${perDimension} × dimensions`)]),
+  );
+  const asked = ASKED.map(({ gap, calls, promptTokens }) =>
+    row([Number.isFinite(gap) ? `up to ${gap} s` : 'longer', number(calls), number(promptTokens)]),
+  );
+  return [
+    row(['figure', 'value', 'from']),
+    '|---|---|---|',
+    ...figures,
+    '',
+    'Bytes on disk for each exchange, measured with `./scripts/bench bytes` at 384 and 1,536 dimensions:',
+    '',
+    row(['store', 'ledger', 'index']),
+    '|---|---|---|',
+    ...stores,
+    '',
+    'Calls of the chat model and prompt tokens for each message, measured with `./scripts/bench cost`:',
+    '',
+    row(['between exchanges', 'calls', 'prompt tokens']),
+    '|---|---|---|',
+    ...asked,
+  ].join('\n');
+}

@@ -1,0 +1,76 @@
+import { readFile } from 'node:fs/promises';
+import { between } from '@slowwave/adapters/config';
+import { describe, expect, test } from 'vitest';
+import { ASKED, BYTES, FIGURES, figureTables } from './figures.ts';
+import { capacityPlan, type Wanted } from './plan.ts';
+
+const SMALL: Wanted = { users: 50, messagesPerDay: 20, dimensions: 384, gap: 60, months: 12 };
+const planOf = (changed: Partial<Wanted> = {}) => capacityPlan({ ...SMALL, ...changed });
+const count = (parts: ReturnType<typeof planOf>['stores'], name: string): number =>
+  parts.find((part) => part.name === name)?.count ?? 0;
+
+describe('a plan', () => {
+  test('for few users is one process and two files', () => {
+    const { setup, processes, disks } = planOf();
+    expect(setup).toBe('one process');
+    expect(processes).toEqual([expect.objectContaining({ name: 'standalone', count: 1 })]);
+    const exchanges = 50 * 10 * 30;
+    const { base, perDimension } = BYTES.sqlite.ledger;
+    expect(disks[0]?.bytesPerMonth).toBeCloseTo(exchanges * (base + perDimension * 384));
+    expect(disks[0]?.bytes).toBeCloseTo(12 * (disks[0]?.bytesPerMonth ?? 0));
+  });
+
+  test('grows from one process to one host, to several, to cells', () => {
+    const setups = [50, 5_000, 30_000, 10_000_000].map((users) => planOf({ users }).setup);
+    expect(setups).toEqual(['one process', 'one host', 'several hosts', 'cells']);
+  });
+
+  test('of several hosts has two of each process at least, and more where the load asks for them', () => {
+    const { processes } = planOf({ users: 30_000 });
+    expect(processes.map(({ name, count }) => [name, count])).toEqual([
+      ['ingest', 2],
+      ['worker', 2],
+      ['search', 2],
+      ['console', 2],
+    ]);
+    const { exchangesPerSecond, processes: many } = planOf({ users: 10_000_000 });
+    const cores = (exchangesPerSecond.peak * FIGURES.searchMs.value) / 1_000 / FIGURES.utilisation.value;
+    expect(count(many, 'search')).toBe(Math.ceil(cores));
+  });
+
+  test('puts the index beside the ledger while owners are small, and on Qdrant where they are not', () => {
+    expect(count(planOf({ users: 30_000 }).stores, 'Qdrant')).toBe(0);
+    const { stores } = planOf({ users: 30_000, messagesPerDay: 200 });
+    expect(count(stores, 'Qdrant')).toBeGreaterThan(0);
+    expect(stores.find(({ name }) => name === 'PostgreSQL')?.why).not.toContain('index');
+  });
+
+  test.each(ASKED.map(({ gap }) => gap))('asks as much as was measured at gaps of %s seconds', (limit) => {
+    const gap = Number.isFinite(limit) ? limit : 3_600;
+    const asked = ASKED.find((one) => one.gap === limit);
+    const { tokensPerMonth } = planOf({ gap });
+    const messages = 50 * 20 * 30;
+    expect(tokensPerMonth.prompt).toBeCloseTo(messages * (asked?.promptTokens ?? 0));
+    expect(tokensPerMonth.calls).toBeCloseTo(messages * (asked?.calls ?? 0));
+  });
+
+  test('never needs less of anything for more users', () => {
+    let before = planOf({ users: 10_000 });
+    for (let users = 20_000; users <= 1e9; users *= 2) {
+      const after = planOf({ users });
+      for (const { name, count: fewer } of before.setup === after.setup ? [...before.processes, ...before.stores] : [])
+        expect(count([...after.processes, ...after.stores], name), `${name} for ${users}`).toBeGreaterThanOrEqual(
+          fewer,
+        );
+      expect(after.tokensPerMonth.prompt).toBeGreaterThan(before.tokensPerMonth.prompt);
+      before = after;
+    }
+  });
+});
+
+test('docs/scale.md has the figures that plans are made from', async () => {
+  const path = new URL('../../../../docs/scale.md', import.meta.url);
+  const text = await readFile(path, 'utf8');
+  const content = `\n${figureTables()}\n`;
+  await expect(between(text, ['<!-- figures -->', '<!-- /figures -->'], content)).toMatchFileSnapshot(path.pathname);
+});

@@ -1,0 +1,192 @@
+import { ASKED, BYTES, FIGURES, VECTORS } from './figures.ts';
+
+/** What is asked for. */
+export interface Wanted {
+  readonly users: number;
+  /** Of each user. */
+  readonly messagesPerDay: number;
+  readonly dimensions: number;
+  /** Seconds between the exchanges of a user who talks. */
+  readonly gap: number;
+  /** For how long disks have to last. */
+  readonly months: number;
+}
+
+export interface Part {
+  readonly name: string;
+  readonly count: number;
+  readonly why: string;
+}
+
+interface Disk {
+  readonly name: string;
+  readonly bytesPerMonth: number;
+  /** When the months are over. */
+  readonly bytes: number;
+}
+
+type Setup = 'one process' | 'one host' | 'several hosts' | 'cells';
+
+export interface CapacityPlan {
+  readonly setup: Setup;
+  readonly exchangesPerSecond: { readonly mean: number; readonly peak: number };
+  readonly processes: readonly Part[];
+  readonly stores: readonly Part[];
+  readonly disks: readonly Disk[];
+  readonly tokensPerMonth: {
+    readonly calls: number;
+    readonly prompt: number;
+    readonly completion: number;
+    readonly embedded: number;
+  };
+}
+
+const DAYS = 30;
+const DAY_S = 86_400;
+const MS = 1_000;
+const MESSAGES = 2;
+const BYTES_OF_NUMBER = 1; // quantised
+const LINKS_AND_IDS = 200; // bytes of a vector in memory beside its numbers
+
+const { peak, utilisation, databaseShare, searches } = FIGURES;
+
+/** Everything in it follows from the figures. */
+export function capacityPlan(wanted: Wanted): CapacityPlan {
+  const exchangesPerDay = (wanted.users * wanted.messagesPerDay) / MESSAGES;
+  const mean = exchangesPerDay / DAY_S;
+  const load = { mean, peak: mean * peak.value };
+  const exchanges = exchangesPerDay * DAYS * wanted.months;
+  const sized = { ...wanted, load, exchanges };
+  const setup = setupOf(sized);
+  const { stores, disks } = storesOf(sized, setup);
+  return {
+    setup,
+    exchangesPerSecond: load,
+    processes: processesOf(sized, setup),
+    stores,
+    disks,
+    tokensPerMonth: tokensOf(wanted, exchangesPerDay * DAYS),
+  };
+}
+
+interface Sized extends Wanted {
+  readonly load: CapacityPlan['exchangesPerSecond'];
+  /** In all the months. */
+  readonly exchanges: number;
+}
+
+function setupOf(sized: Sized): Setup {
+  const { load, exchanges } = sized;
+  const most = (figure: { readonly value: number }): number => figure.value * utilisation.value;
+  if (load.peak <= most(FIGURES.onePeak) && exchanges <= FIGURES.oneMemories.value) return 'one process';
+  const bytes = bytesOf(sized, 'sqlite', 'ledger');
+  if (load.peak <= most(FIGURES.hostPeak) && bytes <= FIGURES.bytesOfFile.value) return 'one host';
+  return ledgersOf(sized) === 1 ? 'several hosts' : 'cells';
+}
+
+function bytesOf({ exchanges, dimensions }: Sized, store: keyof typeof BYTES, part: 'ledger' | 'index'): number {
+  const { base, perDimension } = BYTES[store][part];
+  return exchanges * (base + perDimension * dimensions);
+}
+
+const coresFor = (perSecond: number, ms: number): number => (perSecond * ms) / MS / utilisation.value;
+
+/** Whether an owner stays small enough to be compared as a whole wherever the index is. */
+const indexInDatabase = ({ exchanges, users }: Sized): boolean => exchanges / users <= FIGURES.ownerInDatabase.value;
+
+/** Of PostgreSQL, each with a cell of its own. */
+function ledgersOf(sized: Sized): number {
+  const cores = coresFor(sized.load.peak, FIGURES.consolidateMs.value * databaseShare.value);
+  const index = indexInDatabase(sized) ? bytesOf(sized, 'postgres', 'index') : 0;
+  const bytes = bytesOf(sized, 'postgres', 'ledger') + index;
+  return Math.max(
+    1,
+    Math.ceil(cores / FIGURES.coresOfDatabase.value),
+    Math.ceil(bytes / FIGURES.bytesOfDatabase.value),
+  );
+}
+
+const LEAST_SHOWN = 0.1;
+/** Two of each at least, so that one may be missing. */
+const FEWEST = 2;
+/** Calls of the chat model at a time, of a worker. */
+const CONCURRENCY = 20;
+
+function processesOf(sized: Sized, setup: Setup): readonly Part[] {
+  if (setup === 'one process') return [{ name: 'standalone', count: 1, why: 'takes all of it on one core' }];
+  const { load } = sized;
+  const fewest = setup === 'one host' ? 1 : FEWEST;
+  const part = (name: string, cores: number): Part => {
+    const count = Math.max(fewest, Math.ceil(cores));
+    const rounded = cores < LEAST_SHOWN ? `under ${LEAST_SHOWN}` : cores.toFixed(1);
+    return {
+      name,
+      count,
+      why: count > cores + 1 ? `${rounded} cores at the peak; ${fewest} at least` : `${rounded} cores at the peak`,
+    };
+  };
+  const calls = load.peak * MESSAGES * askedAt(sized).calls * FIGURES.callSeconds.value;
+  const computing = coresFor(load.peak, FIGURES.consolidateMs.value * (1 - databaseShare.value));
+  const waiting = calls / CONCURRENCY;
+  const worker = part('worker', Math.max(computing, waiting));
+  return [
+    part('ingest', coresFor(load.peak, FIGURES.ingestMs.value)),
+    waiting > computing
+      ? { ...worker, why: `${Math.ceil(calls)} calls of the model at a time, ${CONCURRENCY} each` }
+      : worker,
+    part('search', coresFor(load.peak * searches.value, FIGURES.searchMs.value)),
+    { name: 'console', count: fewest, why: 'for people' },
+  ];
+}
+
+function storesOf(sized: Sized, setup: Setup): Pick<CapacityPlan, 'stores' | 'disks'> {
+  const disk = (name: string, bytes: number): Disk => ({ name, bytes, bytesPerMonth: bytes / sized.months });
+  const on = (store: keyof typeof BYTES, part: 'ledger' | 'index'): number => bytesOf(sized, store, part);
+  if (setup === 'one process') {
+    const stores = [{ name: 'SQLite files', count: 1, why: 'ledger and index; the queue is in the process' }];
+    return { stores, disks: [disk('ledger.db', on('sqlite', 'ledger')), disk('index.db', on('sqlite', 'index'))] };
+  }
+  const ledgers = setup === 'cells' ? ledgersOf(sized) : 1;
+  const redis: Part = { name: 'Redis', count: ledgers, why: 'the queue of a ledger; nothing on disk' };
+  if (setup === 'one host') {
+    const file: Part = { name: 'SQLite file', count: 1, why: 'the ledger, on a volume that all programs share' };
+    const stores = [
+      file,
+      { ...redis, why: 'the queue; nothing on disk' },
+      { name: 'Qdrant', count: 1, why: 'the index' },
+    ];
+    return { stores, disks: [disk('ledger.db', on('sqlite', 'ledger')), disk('Qdrant', on('postgres', 'index'))] };
+  }
+  const isShared = indexInDatabase(sized);
+  const database: Part = { name: 'PostgreSQL', count: ledgers, why: whyDatabases(ledgers, isShared) };
+  const ledger = disk('PostgreSQL, ledger', on('postgres', 'ledger'));
+  if (isShared) {
+    const index = disk('PostgreSQL, index', on('postgres', 'index'));
+    return { stores: [database, redis], disks: [ledger, index] };
+  }
+  const qdrant: Part = { name: 'Qdrant', count: qdrantsFor(sized), why: 'the index, with 8-bit vectors in memory' };
+  return { stores: [database, redis, qdrant], disks: [ledger, disk('Qdrant', on('postgres', 'index'))] };
+}
+
+function whyDatabases(ledgers: number, hasIndex: boolean): string {
+  const holds = hasIndex ? 'ledger and index (SLOWWAVE_INDEX=postgres)' : 'the ledger';
+  return ledgers === 1 ? holds : `${holds}; each is a cell with a part of the users`;
+}
+
+function qdrantsFor({ exchanges, dimensions }: Sized): number {
+  const bytes = exchanges * VECTORS * (dimensions * BYTES_OF_NUMBER + LINKS_AND_IDS);
+  return Math.max(1, Math.ceil(bytes / FIGURES.memoryOfQdrant.value));
+}
+
+const askedAt = ({ gap }: Pick<Wanted, 'gap'>) => ASKED.find((one) => gap <= one.gap) ?? { calls: 0, promptTokens: 0 };
+
+function tokensOf(wanted: Wanted, exchanges: number): CapacityPlan['tokensPerMonth'] {
+  const { calls, promptTokens } = askedAt(wanted);
+  const messages = exchanges * MESSAGES;
+  return {
+    calls: messages * calls,
+    prompt: messages * promptTokens,
+    completion: messages * calls * FIGURES.completionTokens.value,
+    embedded: exchanges * FIGURES.embeddedTokens.value,
+  };
+}

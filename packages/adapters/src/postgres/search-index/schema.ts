@@ -27,7 +27,7 @@ export const WITHDRAWN = 2;
  * points.live      1 what holds, 0 what once held, 2 withdrawn
  * points.change    the owner's count when the point was last written
  * points.record    the point as a question looks at it, see sqlite/search-index/record.ts; empty for withdrawn ones
- * points.vector    32-bit floats, little end first; out of the way of who reads records alone
+ * points.vector    in 8 bits, as the ledger keeps it; out of the way of who reads records alone
  * points.payload   what a hit shows
  */
 const TABLES = `

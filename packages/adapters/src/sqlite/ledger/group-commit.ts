@@ -1,7 +1,7 @@
 import { EngineError } from '@slowwave/engine/storing';
 import type { ThreadCall, ThreadHost } from '../../system/index.ts';
 import { asLedgerError, unavailable } from './errors.ts';
-import { beginToWrite, type Sql } from './sql.ts';
+import { beginToWrite, closeWritten, type Sql } from './sql.ts';
 import type { Committed } from './writer.ts';
 
 /** So many calls share a commit at most, … */
@@ -56,7 +56,7 @@ export function groupCommit(
     },
     close: () => {
       while (queue.length > 0) commitOne();
-      sql.db.close();
+      closeWritten(sql);
     },
   };
 }

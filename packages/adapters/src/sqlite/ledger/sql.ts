@@ -20,6 +20,8 @@ const WRITE_CACHE_KIB = 32 * 1024;
  * carried over once; a longer log would be slower to read and to recover.
  */
 const CHECKPOINT_PAGES = 4_000;
+/** A log that had to grow longer, while somebody read for long, is cut to that again once it is carried over. */
+const LOG_BYTES_KEPT = CHECKPOINT_PAGES * 4_096;
 
 export type Value = string | number | null | Buffer;
 type Params = Readonly<Record<string, Value>>;
@@ -59,8 +61,20 @@ export function connectToWrite(path: string): Sql {
   db.pragma('foreign_keys = ON');
   db.pragma(`cache_size = -${WRITE_CACHE_KIB}`);
   db.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+  db.pragma(`journal_size_limit = ${LOG_BYTES_KEPT}`);
   db.pragma('secure_delete = ON'); // what is deleted is zeroed, so that little is left for an erasure to rewrite
   return sqlOf(db);
+}
+
+/** Leaves no log behind, unless somebody else still reads from it: who closes last may be one who must not write. */
+export function closeWritten({ db }: Sql): void {
+  try {
+    db.pragma('busy_timeout = 0');
+    db.pragma('wal_checkpoint(TRUNCATE)');
+  } catch {
+    // All that was committed is in the log.
+  }
+  db.close();
 }
 
 /** A connection that only reads, on a file that exists. */

@@ -1,5 +1,5 @@
 import { hostThread, methodHost, type ThreadHost } from '../../system/thread-host.ts';
-import { connectToWrite, type Sql } from '../ledger/sql.ts';
+import { closeWritten, connectToWrite, type Sql } from '../ledger/sql.ts';
 import { asIndexError, prepareFile } from './format.ts';
 import type { IndexThreadInit } from './protocol.ts';
 import { indexReader } from './reader.ts';
@@ -16,7 +16,7 @@ function setUp(init: IndexThreadInit): ThreadHost {
   prepareFile(sql, space);
   if (role === 'reader') sql.db.pragma('query_only = ON');
   if (role === 'writer') throwAwayDiscarded(sql);
-  return host(path, methodsOf(sql, init), () => sql.db.close());
+  return host(path, methodsOf(sql, init), () => (role === 'reader' ? sql.db.close() : closeWritten(sql)));
 }
 
 function methodsOf(sql: Sql, init: IndexThreadInit): Methods {

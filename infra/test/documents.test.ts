@@ -29,7 +29,7 @@ test('docs/README.md names every page of docs', async () => {
 
 test('every file and folder that a page names is there', async () => {
   const files = (await Promise.all(ROOMS.map(filesBelow))).flat().filter((path) => !path.includes('node_modules'));
-  const all = [...files, ...AT_ROOT];
+  const all = [...files, ...AT_ROOT, 'vitest.config.ts'];
   const named = await Promise.all(
     (await pages()).map(async (page) => pathsIn(await textOf(page)).map((path) => ({ page, path }))),
   );

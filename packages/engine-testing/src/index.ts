@@ -63,7 +63,7 @@ export { type Recorded, recordingMeter } from './meters.ts';
 export { moodyModel } from './moody-model.ts';
 export { mortal, watched } from './mortal.ts';
 export { type NightBench, nightBench } from './night-bench.ts';
-export { mergesIn, pairLiesAbout, thingIn } from './pair-lies.ts';
+export { homesIn, mergesIn, pairLiesAbout, placeLiesAbout, thingIn } from './night-lies.ts';
 export { interestsIn, liesAbout, type PatternBench, patternBench, SAYINGS, THINGS } from './pattern-bench.ts';
 export { saidFacts } from './said-facts.ts';
 export { type SaidRelation, sayGraph } from './said-graph.ts';

@@ -1,12 +1,14 @@
-import { DEFAULT_SETTINGS, DEFAULT_TENANT, liveVersion, memoryWriter, standsOn } from '@slowwave/engine';
+import { DEFAULT_SETTINGS, DEFAULT_TENANT, liveVersion, memoryWriter, readProfile, standsOn } from '@slowwave/engine';
 import {
   expectTrue,
   fakeChat,
+  homesIn,
   interestsIn,
   liesAbout,
   mergesIn,
   nightBench,
   pairLiesAbout,
+  placeLiesAbout,
   SAYINGS,
   THINGS,
 } from '@slowwave/engine-testing';
@@ -24,7 +26,7 @@ interface Shown {
 }
 
 it('a model that lies in a fifth of all its answers changes nothing by its lies, over all acts', async () => {
-  const told = { pairs: 0, conclusions: 0, lied: 0 };
+  const told = { pairs: 0, conclusions: 0, places: 0, lied: 0 };
   const isLie = (nth: number): boolean => nth % LIES === 0;
   const shownIn = (input: { readonly memories?: unknown }) => input.memories as readonly Shown[];
   const chat = fakeChat({
@@ -39,6 +41,12 @@ it('a model that lies in a fifth of all its answers changes nothing by its lies,
       if (!isLie(told.conclusions)) return { conclusions: interestsIn(shownIn(input)) };
       told.lied += 1;
       return { conclusions: liesAbout(shownIn(input), told.lied) };
+    },
+    choose_slots: (input) => {
+      told.places += 1;
+      if (!isLie(told.places)) return { places: homesIn(shownIn(input)) };
+      told.lied += 1;
+      return { places: placeLiesAbout(shownIn(input), told.lied) };
     },
   });
   const limits = { calls: 1_000, tokens: 10_000_000, operations: 500, share: 1 };
@@ -55,7 +63,9 @@ it('a model that lies in a fifth of all its answers changes nothing by its lies,
       night.tools.advance(DAY_MS);
       await memoryWriter(night.deps).add(TENANT, { ...none, scope, text });
     }
-    said.push(whole);
+    const home = `User lives in house ${nth} of the lane`;
+    await memoryWriter(night.deps).add(TENANT, { ...none, scope, text: home, category: 'personal_details' });
+    said.push(whole, home);
     await night.night();
     const known = new Map((await night.memories()).map((memory) => [memory.id, memory]));
     const hollow = [...known.values()].filter((memory) => {
@@ -74,6 +84,8 @@ it('a model that lies in a fifth of all its answers changes nothing by its lies,
   expect(remarks.length).toBeGreaterThan(0);
   for (const { did } of remarks) expect(did).toMatch(/^refused: \S/);
   const live = await night.live();
+  const lines = (await readProfile(night.deps, { tenant: TENANT, userId: 'ann' })).flatMap(({ lines }) => lines);
+  expect(lines.filter(({ fact }) => !live.includes(fact.text))).toEqual([]);
   // What says most of each thing is still there.
   expect(said.filter((text) => !live.includes(text))).toEqual([]);
   await expectTrue(night.deps.ledger);

@@ -102,7 +102,8 @@ export class Desk {
     const { memory, version } = of;
     const event = this.#marking(of, { details: { ...version.details, placed: { slot, by: 'night' } }, reason });
     const act = { act: 'profile', memoryId: memory.id, before: version.text, after: version.text, slot } as const;
-    this.#add({ act: { ...act, evidence: [], reason, decidedBy, asks: false }, events: [event], held: [] });
+    const evidence = [evidenceOf(of)];
+    this.#add({ act: { ...act, evidence, reason, decidedBy, asks: false }, events: [event], held: [] });
   }
 
   /** It stays what it was before: the record of a procedure. */

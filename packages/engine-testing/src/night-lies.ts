@@ -43,3 +43,29 @@ export function pairLiesAbout(memories: readonly Shown[], nth: number): Pair[] {
   ];
   return kinds[nth % kinds.length]?.() ?? [];
 }
+
+/** A slot of the profile, and which of the memories that a model is shown stands there. */
+interface Place {
+  readonly [key: string]: string;
+  readonly id: string;
+  readonly slot: string;
+}
+
+/** The truth: where somebody lives belongs under `home`. */
+export const homesIn = (memories: readonly Shown[]): Place[] =>
+  memories.filter(({ text }) => text.includes(' lives in ')).map(({ id }) => ({ id, slot: 'home' }));
+
+/** Lies of every kind about slots, by turns. */
+export function placeLiesAbout(memories: readonly Shown[], nth: number): Place[] {
+  const id = memories[nth % memories.length]?.id ?? '0';
+  const kinds: readonly Place[][] = [
+    [{ id: '99', slot: 'home' }], // a memory that there is not
+    [{ id: 'mem_of_somebody_else', slot: 'home' }],
+    [{ id, slot: 'criminal_record' }], // a slot that there is not
+    [
+      { id, slot: 'home' },
+      { id, slot: 'work' }, // two places at once
+    ],
+  ];
+  return kinds[nth % kinds.length] ?? [];
+}

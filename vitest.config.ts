@@ -75,8 +75,8 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['{apps,packages}/*/test/**/*.test.ts', 'infra/npm/*.test.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          testTimeout: 120_000, // longer than a test waits for anything: it says itself what did not come
+          hookTimeout: 120_000,
           // They share no state but modules either, and loading those anew for each file would take a minute and a half of a core.
           isolate: false,
           maxWorkers: MAX_WORKERS,

@@ -66,7 +66,8 @@ export function consoleForTests(env: Readonly<Record<string, string>> = {}): Con
       await api().batches.settled(id);
     },
     visit: async ({ key, ...options } = {}) => {
-      const context = await found.browser?.newContext(options);
+      // Colours are judged as they are, not halfway between two.
+      const context = await found.browser?.newContext({ reducedMotion: 'reduce', ...options });
       if (context === undefined) throw new Error('expected the browser to be started before it is used');
       context.setDefaultNavigationTimeout(WITHIN_MS);
       onTestFinished(() => context.close()); // an open page keeps asking, and takes time from the tests after it

@@ -249,6 +249,24 @@ test('what a worker that died had reserved of a budget is free again when it lap
   expect(await stored(id)).toMatchObject({ state: 'done', reserved: [] });
 });
 
+test('who finds the budget reserved by others waits for them, also if these have ended by the time that somebody looks', async () => {
+  const { bench, sweep, start, stored } = await suiteBench(4);
+  const budget = 100_000;
+  const id = await start({}, { budget });
+  const { replays } = bench.deps.ledger;
+  const now = bench.tools.now();
+  const other = { id: 'cal_other', least: 99_000, most: 99_000, budget, now, until: now + 10 * 60_000 };
+  expect(await replays.reserve(id, other)).toBe(99_000);
+  await sweep();
+  await someTurns(bench, 40);
+  await replays.settle(id, { id: other.id, tokens: 1_000 });
+  await sweep();
+  expect(await stored(id), 'nearly all of it is left').toMatchObject({ state: 'running', spent: 1_000 });
+  await bench.run();
+  await sweep();
+  expect(await stored(id)).toMatchObject({ state: 'done', reserved: [] });
+});
+
 test('who is erased is in no case, no space and no example any more', async () => {
   const { bench, sweep, suite, perform } = await suiteBench(OWNERS, {
     worse: { regression: 'halves recall' },

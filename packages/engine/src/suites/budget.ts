@@ -18,8 +18,10 @@ const LOOK_AGAIN_MS = 1_000;
 /** Of a run that has failed nothing goes on; its space goes within a week. */
 const OVER_MS = 24 * 60 * 60_000;
 
+type RunOf = Pick<Replay, 'id' | 'tenant' | 'filter' | 'state'>;
+
 /** All that may be asked for a run, within its budget. */
-export function chatsWithinBudget(deps: EngineDeps, run: Pick<Replay, 'id' | 'filter' | 'state'>): EngineDeps {
+export function chatsWithinBudget(deps: EngineDeps, run: RunOf): EngineDeps {
   const within = (chat: ChatModel): ChatModel => withinBudget(deps, run, chat);
   return {
     ...deps,
@@ -39,20 +41,23 @@ export function chatsWithinBudget(deps: EngineDeps, run: Pick<Replay, 'id' | 'fi
  */
 function withinBudget(
   { ledger, tokenizer, tools }: Pick<EngineDeps, 'ledger' | 'tokenizer' | 'tools'>,
-  run: Pick<Replay, 'id' | 'filter' | 'state'>,
+  run: RunOf,
   chat: ChatModel,
 ): ChatModel {
   const budget = run.filter.budget ?? 0;
   return {
     name: chat.name,
     ask: async (call, cancel) => {
-      if (run.state === 'failed') throw budgetReached(OVER_MS);
+      if (run.state === 'failed') throw notWithin(BUDGET_REACHED, OVER_MS);
       const prompt = Math.ceil(tokenizer.count(call.system + call.user) * LONGER);
       const id = tools.id('cal');
       const now = tools.now();
       const room = { least: prompt + ROOM_FOR_ANSWER, most: prompt + ANSWER_MOST };
       const reserved = await ledger.replays.reserve(run.id, { id, ...room, budget, now, until: now + LAPSES_MS });
-      if (reserved === null) throw budgetReached(LOOK_AGAIN_MS);
+      if (reserved === null) {
+        const spent = (await ledger.replays.get(run.tenant, run.id))?.spent ?? 0;
+        throw notWithin(spent + room.least > budget ? BUDGET_REACHED : BUDGET_RESERVED, LOOK_AGAIN_MS);
+      }
       let tokens = 0;
       try {
         const answer = await chat.ask({ ...call, answerMost: reserved - prompt }, cancel);
@@ -68,11 +73,13 @@ function withinBudget(
   };
 }
 
-/** What the batches of a run wait for whose budget is used up. */
+/** What the batches of a run wait for whose budget is used up: what is used is never less, so they wait in vain. */
 const BUDGET_REACHED = 'the budget of this run of a suite is used up';
+/** Other calls may use less than they have reserved. */
+const BUDGET_RESERVED = 'other calls have reserved what is left of the budget of this run of a suite';
 
-const budgetReached = (retryAfterMs: number): EngineError =>
-  new EngineError(BUDGET_REACHED, {
+const notWithin = (why: string, retryAfterMs: number): EngineError =>
+  new EngineError(why, {
     ...{ code: 'budget_exhausted', retryable: true, countsAsTry: false },
     retryAfterMs,
   });

@@ -25,7 +25,7 @@ export const nightsCommand: Command = {
       tenant: given.text('tenant'),
     };
     const { items: nights, more, text } = await listing(call, { path: '/v1/nights', query, columns: COLUMNS });
-    return { value: { nights, more }, text: nights.length === 0 ? 'There is no such night.' : text };
+    return { value: { nights, more }, text: nights.length === 0 ? 'There are no nights.' : text };
   },
 };
 

@@ -9,6 +9,7 @@ import {
   type TestPostgres,
   type TestRedis,
 } from '@slowwave/testkit';
+import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   keepLocks,
@@ -52,6 +53,35 @@ test(
     expect(await taken.promise).toBe('lane_hung');
     await hung.kill();
     await Promise.all([heir.close(), schedule.close()]);
+  },
+  WITHIN_MS,
+);
+
+test(
+  'a turn that was taken by a host whose clock is a day ahead, and that was killed at once, is taken up too',
+  async () => {
+    const connection = postgresConnection({ url: postgres.url, log });
+    const schedule = await openSchedule({ connection, log });
+    const victim = await spawnService({ main: CHILD, args: [postgres.url, String(TAKE_OVER_MS), 'waits'] });
+    await schedule.nudge([newNudge('lane_ahead')]);
+    await victim.waitForLine(/took lane_ahead/);
+    await victim.kill();
+    const database = new Client({ connectionString: postgres.url });
+    await database.connect();
+    const { rowCount } = await database.query(
+      "UPDATE bullmq.job SET locked_until_ms = locked_until_ms + 86400000 WHERE state = 'active'",
+    );
+    await database.end();
+    expect(rowCount, 'as that host wrote it').toBe(1);
+    const taken = Promise.withResolvers<string>();
+    const handler: TurnHandler = async ({ lane }) => {
+      taken.resolve(lane);
+      return { kind: 'done', next: null };
+    };
+    const heir = startTurnWorker({ connection, concurrency: 1, takeOverMs: TAKE_OVER_MS, handler, log });
+    expect(await taken.promise).toBe('lane_ahead');
+    await Promise.all([heir.close(), schedule.close()]);
+    await connection.close();
   },
   WITHIN_MS,
 );

@@ -101,16 +101,30 @@ const entryOf = ({ job, jobId }: Entry) => {
   return { id: jobId, name, data, opts: { ...opts, attempts, delay }, priority, delay, attempts, added_at: timestamp };
 };
 
+/** Other processes may have been started with a longer lock. */
+const LOCKS_AHEAD = 10;
+
+/**
+ * The library writes a new lock by the clock of the host that takes the job. A lock that lasts absurdly long is of a host whose clock is
+ * ahead, and that died before it renewed the lock by the server's clock: it lasts as long as any other from now on.
+ */
 const LOOK_FOR_DEAD = `
-  SELECT id FROM bullmq.move_stalled_jobs_to_wait($1, $2, (extract(epoch FROM clock_timestamp()) * 1000)::bigint, $3) AS t(id)`;
+  WITH clock AS (SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now),
+  ahead AS (
+    UPDATE bullmq.job SET locked_until_ms = now + $4::bigint FROM clock
+    WHERE queue = $1 AND state = 'active' AND locked_until_ms > now + ${LOCKS_AHEAD} * $4::bigint)
+  SELECT t.id FROM clock, bullmq.move_stalled_jobs_to_wait($1, $2, now, $3) AS t(id)`;
 
 /** Jobs of dead workers are found by the server's clock: by its own, a host whose clock is ahead would take everybody for dead. */
 const byServersClock =
-  (pool: Pool, { maxStalledCount, stalledInterval }: SharedWorkerOptions): typeof createPostgresBackend =>
+  (
+    pool: Pool,
+    { lockDuration = 0, maxStalledCount, stalledInterval }: SharedWorkerOptions,
+  ): typeof createPostgresBackend =>
   (name, ...given) => {
     const backend = createPostgresBackend(name, ...given);
     backend.moveStalledJobsToWait = async () => {
-      const { rows } = await pool.query(LOOK_FOR_DEAD, [name, maxStalledCount, stalledInterval]);
+      const { rows } = await pool.query(LOOK_FOR_DEAD, [name, maxStalledCount, stalledInterval, lockDuration]);
       return (rows as { id: string }[]).map(({ id }) => id);
     };
     return backend;

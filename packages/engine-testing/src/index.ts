@@ -64,7 +64,15 @@ export { moodyModel } from './moody-model.ts';
 export { mortal, watched } from './mortal.ts';
 export { type NightBench, nightBench } from './night-bench.ts';
 export { homesIn, mergesIn, pairLiesAbout, placeLiesAbout, thingIn } from './night-lies.ts';
-export { interestsIn, liesAbout, type PatternBench, patternBench, SAYINGS, THINGS } from './pattern-bench.ts';
+export {
+  CONCLUDING,
+  interestsIn,
+  liesAbout,
+  type PatternBench,
+  patternBench,
+  SAYINGS,
+  THINGS,
+} from './pattern-bench.ts';
 export { saidFacts } from './said-facts.ts';
 export { type SaidRelation, sayGraph } from './said-graph.ts';
 export { describeSchedule, type ScheduleFixture } from './schedule-suite.ts';

@@ -1,4 +1,12 @@
-import { DEFAULT_TENANT, type JsonObject, liveVersion, type Memory, memoryWriter, standsOn } from '@slowwave/engine';
+import {
+  DEFAULT_TENANT,
+  type JsonObject,
+  liveVersion,
+  type Memory,
+  memoryWriter,
+  type SleepSettings,
+  standsOn,
+} from '@slowwave/engine';
 import { fakeChat } from './fake-models.ts';
 import { type NightBench, nightBench } from './night-bench.ts';
 import { echoExtract } from './scripts.ts';
@@ -54,6 +62,18 @@ export interface PatternBench extends NightBench {
   hollow(): Promise<readonly string[]>;
 }
 
+/** Acts of nights that conclude, and change nothing else of what is said. */
+export const CONCLUDING: SleepSettings['acts'] = {
+  age: false,
+  merge: false,
+  contradictions: false,
+  fade: false,
+  patterns: true,
+  skills: false,
+  runs: true,
+  profile: true,
+};
+
 /** Nights of one owner that only conclude. `conclude` answers what is asked, by what it is shown. */
 export async function patternBench(
   conclude: (memories: readonly Shown[]) => JsonObject[],
@@ -63,18 +83,8 @@ export async function patternBench(
     extract_facts: echoExtract,
     find_patterns: ({ memories }) => ({ conclusions: conclude(memories as unknown as readonly Shown[]) }),
   });
-  const acts = {
-    age: false,
-    merge: false,
-    contradictions: false,
-    fade: false,
-    patterns: true,
-    skills: false,
-    runs: true,
-    profile: true,
-  };
   const limits = { calls: 1_000, tokens: 10_000_000, operations: 500, share: 1 };
-  const night = await nightBench({ chat, ...(stores && { stores }) }, { acts, limits });
+  const night = await nightBench({ chat, ...(stores && { stores }) }, { acts: CONCLUDING, limits });
   const concluded = async (): Promise<readonly Memory[]> =>
     (await night.memories()).filter((memory) => liveVersion(memory)?.details.concluded !== undefined);
   return {

@@ -52,13 +52,7 @@ export async function openSchedule(options: { connection: QueueConnection; log: 
       });
       return turns.map((turn) => states.get(turn) ?? 'absent');
     },
-    hurry: async (turn) => {
-      let hurried = false;
-      await forEach([turn], async (_, { call }) => {
-        hurried = await call((queue) => hurryTurn(queue, turn));
-      });
-      return hurried;
-    },
+    hurry: (turn) => (queues[shardOf(turn.lane, queues.length)] as OpenedQueue).call((queue) => hurryTurn(queue, turn)),
     forgetFailed: async (lanes) => {
       if (lanes.length === 0) return;
       await Promise.all(queues.map(({ call }) => call((queue) => forgetFailed(queue, new Set<string>(lanes)))));

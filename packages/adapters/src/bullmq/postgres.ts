@@ -117,10 +117,7 @@ const LOOK_FOR_DEAD = `
 
 /** Jobs of dead workers are found by the server's clock: by its own, a host whose clock is ahead would take everybody for dead. */
 const byServersClock =
-  (
-    pool: Pool,
-    { lockDuration = 0, maxStalledCount, stalledInterval }: SharedWorkerOptions,
-  ): typeof createPostgresBackend =>
+  (pool: Pool, { lockDuration, maxStalledCount, stalledInterval }: SharedWorkerOptions): typeof createPostgresBackend =>
   (name, ...given) => {
     const backend = createPostgresBackend(name, ...given);
     backend.moveStalledJobsToWait = async () => {

@@ -1,4 +1,5 @@
 import {
+  CONCLUDING,
   done,
   echoExtract,
   expectTrue,
@@ -29,17 +30,6 @@ interface Shown {
 /** What a model concludes, by what it is shown. */
 type Conclude = (ids: (word: string) => string[], shown: readonly Shown[]) => JsonObject[];
 
-const acts = {
-  age: false,
-  merge: false,
-  contradictions: false,
-  fade: false,
-  patterns: true,
-  skills: false,
-  runs: true,
-  profile: true,
-};
-
 async function bench(conclude: Conclude, sleep: Partial<SleepSettings> = {}) {
   const chat = fakeChat({
     extract_facts: echoExtract,
@@ -51,7 +41,7 @@ async function bench(conclude: Conclude, sleep: Partial<SleepSettings> = {}) {
     },
   });
   const limits = { calls: 100, tokens: 10_000_000, operations: 100, share: 1 };
-  const night = await nightBench({ chat }, { acts, limits, ...sleep });
+  const night = await nightBench({ chat }, { acts: CONCLUDING, limits, ...sleep });
   return { ...night, asked: () => chat.calls.filter(({ name }) => name === 'find_patterns').length };
 }
 
@@ -91,7 +81,7 @@ async function ramenNight(...texts: readonly string[]) {
 
 describe('a conclusion', () => {
   test('is drawn only where a tenant wants it', async () => {
-    const night = await bench(ramen, { acts: { ...acts, patterns: false } });
+    const night = await bench(ramen, { acts: { ...CONCLUDING, patterns: false } });
     await say(night, ...RAMEN);
     await night.night();
     expect([night.asked(), await stands(night)]).toEqual([0, false]);

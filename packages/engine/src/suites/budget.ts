@@ -3,6 +3,7 @@ import { EngineError, wasAsked } from '../errors.ts';
 import { spaceOf } from '../ids.ts';
 import type { Replay } from '../ports/ledger/replays.ts';
 import type { ChatModel } from '../ports/models.ts';
+import { DAY_MS } from '../text/dates.ts';
 import type { LaneId } from '../words.ts';
 import { openAt } from './reservations.ts';
 
@@ -15,8 +16,6 @@ const LONGER = 1.1;
 /** Longer than a call takes with all its tries. */
 const LAPSES_MS = 10 * 60_000;
 const LOOK_AGAIN_MS = 1_000;
-/** Of a run that has failed nothing goes on; its space goes within a week. */
-const OVER_MS = 24 * 60 * 60_000;
 
 type RunOf = Pick<Replay, 'id' | 'tenant' | 'filter' | 'state'>;
 
@@ -48,7 +47,8 @@ function withinBudget(
   return {
     name: chat.name,
     ask: async (call, cancel) => {
-      if (run.state === 'failed') throw notWithin(BUDGET_REACHED, OVER_MS);
+      // Nothing of it goes on; its space goes within a week.
+      if (run.state === 'failed') throw notWithin(BUDGET_REACHED, DAY_MS);
       const prompt = Math.ceil(tokenizer.count(call.system + call.user) * LONGER);
       const id = tools.id('cal');
       const now = tools.now();

@@ -16,7 +16,13 @@ const Limit = z.coerce.number().int().min(1).max(PAGE_MAX).default(PAGE);
 
 export const GetBundleQuery = z.strictObject(ofTenant);
 export const ListBundledQuery = z.strictObject({ ...ofTenant, limit: Limit, cursor: Cursor });
-export const GetLinesQuery = z.strictObject({ ...ofTenant, kind: OwnerKind, id: ExternalId, cursor: Cursor });
+export const GetLinesQuery = z.strictObject({
+  ...{ ...ofTenant, kind: OwnerKind, id: ExternalId, cursor: Cursor },
+  moving: z
+    .stringbool()
+    .default(false)
+    .describe('true: also what only counts where the owner lives, such as deliveries that are still to be made.'),
+});
 
 export const BundleView = z
   .object({
@@ -39,6 +45,10 @@ export const BundleLines = z
     read_at: z.string().describe('When the lines were read.'),
     lines: z.array(z.string()).describe('Lines of a bundle: JSON objects that end with a checksum.'),
     next_cursor,
+    stamp: z
+      .string()
+      .optional()
+      .describe('Only with the last page: what the owner was while all were read. A departure names it.'),
   })
   .meta({ id: 'BundleLines' });
 export type BundleLines = z.infer<typeof BundleLines>;

@@ -27,8 +27,10 @@ export const ERROR_STATUS = {
   gate_not_passed: 409,
   owner_exists: 409,
   owner_erased: 409,
+  owner_busy: 409,
   body_too_large: 413,
   unsupported_media_type: 415,
+  moved: 421,
   immutable_memory: 422,
   unsupported_content: 422,
   not_configured: 422,
@@ -36,6 +38,7 @@ export const ERROR_STATUS = {
   internal: 500,
   model_unavailable: 502,
   unavailable: 503,
+  cell_unavailable: 503,
   timed_out: 504,
 } as const;
 
@@ -60,6 +63,14 @@ export const Problem = z
       .int()
       .optional()
       .describe('Only with version_conflict of a run: the version of its state now; 0: it has none.'),
+    cell: z
+      .string()
+      .nullable()
+      .optional()
+      .describe(
+        'Only with moved: the cell that the owner moved to, or null: the directory knows; with cell_unavailable: which.',
+      ),
+    epoch: z.number().int().optional().describe('Only with moved: the epoch of the directory from which on it knows.'),
   })
   .meta({ id: 'Problem', examples: PROBLEMS });
 export type Problem = z.infer<typeof Problem>;

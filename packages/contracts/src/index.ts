@@ -40,6 +40,25 @@ export {
   PostCanaryUndo,
 } from './canaries.ts';
 export {
+  CallerView,
+  CellName,
+  CellOwnerList,
+  CellView,
+  DepartureView,
+  GetDepartureQuery,
+  GetTenantCopyQuery,
+  LeavingView,
+  ListCellOwnersQuery,
+  PostDeparture,
+  PostLeaving,
+  PutSlots,
+  PutTenantCopy,
+  SLOTS_ALL,
+  SlotsView,
+  TenantCopied,
+  TenantCopyView,
+} from './cells.ts';
+export {
   counted,
   ExternalId,
   listOf,

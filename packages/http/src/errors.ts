@@ -185,6 +185,8 @@ interface Extras {
   readonly errors?: readonly InputMistake[];
   readonly dependents?: Problem['dependents'];
   readonly currentVersion?: number;
+  /** Where an owner is instead. */
+  readonly moved?: { readonly cell: string | null; readonly epoch?: number };
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
 }
@@ -196,6 +198,7 @@ export class ProblemError extends Error {
   readonly errors: readonly InputMistake[];
   readonly dependents: Problem['dependents'];
   readonly currentVersion: number | undefined;
+  readonly moved: Extras['moved'];
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(code: ErrorCode, detail: string, extras: Extras = {}) {
@@ -206,6 +209,7 @@ export class ProblemError extends Error {
     this.errors = extras.errors ?? [];
     this.dependents = extras.dependents;
     this.currentVersion = extras.currentVersion;
+    this.moved = extras.moved;
     this.headers = extras.headers ?? {};
   }
 }
@@ -230,6 +234,7 @@ export function problemBody(error: ProblemError, instance: string): Problem {
     instance,
     ...(error.dependents !== undefined && { dependents: error.dependents }),
     ...(error.currentVersion !== undefined && { current_version: error.currentVersion }),
+    ...error.moved,
     ...(error.errors.length > 0 && { errors: error.errors.map(({ path, message }) => ({ path, message })) }),
   };
 }

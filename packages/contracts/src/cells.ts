@@ -1,0 +1,160 @@
+import { z } from 'zod';
+import { ExternalId, Moment } from './common.ts';
+import { DEPARTURES, LEAVINGS, SLOTS, TENANT_COPIES } from './examples.ts';
+import { KeyScope, TenantName } from './keys.ts';
+
+/** The name of a cell. */
+export const CellName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'must be 1 to 32 of a-z, 0-9, "-"');
+
+const Epoch = z.int().min(0).describe("The directory's epoch.");
+
+/** The 16 bits of an owner's hash that all its ids carry. */
+export const SLOTS_ALL = 65_536;
+const Slot = z
+  .int()
+  .min(0)
+  .max(SLOTS_ALL - 1);
+/** More than a directory splits the slots into. */
+const RANGES_MAX = 4_096;
+const SlotRange = z
+  .strictObject({ from: Slot, to: Slot })
+  .refine(({ from, to }) => from <= to, 'expected from to be at most to')
+  .describe('From and to are included.');
+
+const OwnerKind = z.enum(['user', 'agent', 'run']);
+const ofOwner = { tenant: TenantName.default('default'), kind: OwnerKind, id: ExternalId };
+
+export const CellView = z
+  .object({
+    name: z.string(),
+    ledger_id: z.string(),
+    epoch: Epoch.describe('The latest epoch of the directory that the cell was told; 0: none.'),
+    closed: z.array(z.object({ from: z.int(), to: z.int() })).describe('Slots that take no new owners here.'),
+    owners: z.int(),
+    memories: z.int(),
+    away: z.int().describe('Owners that moved away, and are still remembered.'),
+  })
+  .meta({ id: 'Cell' });
+export type CellView = z.infer<typeof CellView>;
+
+/** Whose key it is that a request came with. */
+export const CallerView = z
+  .object({
+    tenant: z.string(),
+    scopes: z.array(KeyScope),
+    user_id: z.string().nullable(),
+    app_id: z.string().nullable(),
+    operator: z.boolean(),
+  })
+  .meta({ id: 'Caller' });
+export type CallerView = z.infer<typeof CallerView>;
+
+const LEAVE_MAX_MS = 10 * 60_000;
+
+export const PostLeaving = z
+  .strictObject({
+    ...ofOwner,
+    ms: z.int().min(0).max(LEAVE_MAX_MS).describe('How long no work of the owner begins. 0: it may begin now.'),
+  })
+  .meta({ id: 'PostLeaving', examples: LEAVINGS });
+
+export const LeavingView = z
+  .object({
+    until: z.string().nullable().describe('null: nothing is held.'),
+    waits_for: z
+      .array(z.string())
+      .describe('Why the owner cannot depart yet: work that began earlier, and what has to be over first.'),
+  })
+  .meta({ id: 'Leaving' });
+export type LeavingView = z.infer<typeof LeavingView>;
+
+export const PostDeparture = z
+  .strictObject({
+    ...ofOwner,
+    to: CellName.describe('The cell it moves to.'),
+    epoch: Epoch.describe("The move's: whoever asks for the owner here is told it."),
+    stamp: z.string().min(1).max(64).describe('The stamp of the last page of its lines, read with moving=true.'),
+    until: Moment.describe('How long the cell answers that the owner moved: at least as long as keys are kept.'),
+  })
+  .meta({ id: 'PostDeparture', examples: DEPARTURES });
+
+export const DepartureView = z
+  .object({
+    ...{ tenant: z.string(), kind: OwnerKind, id: z.string() },
+    to: z.string(),
+    epoch: z.int(),
+    departed_at: z.string(),
+    until: z.string(),
+  })
+  .meta({ id: 'Departure' });
+export type DepartureView = z.infer<typeof DepartureView>;
+
+export const GetDepartureQuery = z.strictObject(ofOwner);
+
+const CURSOR_MAX = 4_096;
+const OWNERS_PAGE_MAX = 1_000;
+const OWNERS_PAGE = 200;
+
+export const ListCellOwnersQuery = z.strictObject({
+  from: z.coerce.number().pipe(Slot).default(0).describe('Only owners of this slot and later ones.'),
+  to: z.coerce
+    .number()
+    .pipe(Slot)
+    .default(SLOTS_ALL - 1)
+    .describe('Only owners of this slot and earlier ones.'),
+  limit: z.coerce.number().int().min(1).max(OWNERS_PAGE_MAX).default(OWNERS_PAGE),
+  cursor: z.string().min(1).max(CURSOR_MAX).optional(),
+});
+
+/** A page may have fewer than the limit, or none, while there are more: what counts is the cursor. */
+export const CellOwnerList = z
+  .object({
+    results: z.array(z.object({ tenant: z.string(), kind: OwnerKind, id: z.string(), slot: z.int() })),
+    next_cursor: z.string().nullable(),
+  })
+  .meta({ id: 'CellOwnerList' });
+
+export const PutSlots = z
+  .strictObject({
+    epoch: Epoch,
+    closed: z.array(SlotRange).max(RANGES_MAX).describe('All slots that take no new owners here.'),
+  })
+  .meta({ id: 'PutSlots', examples: SLOTS });
+
+export const SlotsView = z
+  .object({ epoch: z.int(), closed: z.array(z.object({ from: z.int(), to: z.int() })) })
+  .meta({ id: 'Slots' });
+export type SlotsView = z.infer<typeof SlotsView>;
+
+export const GetTenantCopyQuery = z.strictObject({ tenant: TenantName.default('default') });
+
+const Copied = z.record(z.string(), z.array(z.record(z.string(), z.json())));
+
+/** Everything of a tenant that is no owner's: settings, ceilings, keys, links, webhooks, and what was erased. */
+export const TenantCopyView = z
+  .object({
+    tenant: z.string(),
+    ledger_id: z.string(),
+    version: z.string().describe('Another one as soon as anything of it changes.'),
+    copy: Copied.describe('Rows by their kinds; passed on as they are.'),
+    used: z
+      .object({ day: z.string(), tokens: z.int(), cost: z.number() })
+      .describe('What this cell itself used of the budget today.'),
+  })
+  .meta({ id: 'TenantCopy' });
+export type TenantCopyView = z.infer<typeof TenantCopyView>;
+
+export const PutTenantCopy = z
+  .strictObject({
+    tenant: TenantName.default('default'),
+    epoch: Epoch.describe('A copy of an earlier epoch than the one that is here is refused.'),
+    share: z.number().min(0).max(1).default(1).describe("This cell's part of the tenant's daily budgets."),
+    version: z.string().min(1).max(64).describe('As the home cell gave it.'),
+    copy: Copied,
+  })
+  .meta({ id: 'PutTenantCopy', examples: TENANT_COPIES });
+
+export const TenantCopied = z
+  .object({ tenant: z.string(), epoch: z.int(), version: z.string(), share: z.number() })
+  .meta({ id: 'TenantCopied' });
+export type TenantCopied = z.infer<typeof TenantCopied>;

@@ -16,6 +16,8 @@ export {
 export { type CanaryDeps, canarySweep } from './canaries/sweep.ts';
 export { estimateUndo, type UndoEstimate } from './canaries/take-back.ts';
 export { type Watched, type WatchedFigure, watchedFrom } from './canaries/watch.ts';
+export { ASKED, BYTES, MEASURES } from './capacity/measures.ts';
+export { type CapacityPlan, capacityPlan, type Part } from './capacity/plan.ts';
 export { admit } from './consolidation/extract/admit.ts';
 export { FORGET_CATEGORY } from './consolidation/extract/own-wish.ts';
 export { guard, type Verdicts } from './consolidation/judge.ts';

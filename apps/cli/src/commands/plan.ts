@@ -1,8 +1,7 @@
-import { costOfUse, type ModelPrice } from '@slowwave/engine';
+import { type CapacityPlan, capacityPlan, costOfUse, type ModelPrice, type Part } from '@slowwave/engine';
 import { type Command, countOf, type Given, OptionError } from '../command.ts';
 import { UsageError } from '../exit.ts';
 import { type Column, table } from '../output.ts';
-import { type CapacityPlan, capacityPlan, type Part } from '../plan/plan.ts';
 
 export const planCommand: Command = {
   name: 'plan',

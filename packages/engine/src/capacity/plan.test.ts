@@ -1,7 +1,5 @@
-import { readFile } from 'node:fs/promises';
-import { between } from '@slowwave/adapters/config';
 import { describe, expect, test } from 'vitest';
-import { ASKED, BYTES, FIGURES, figureTables } from './figures.ts';
+import { ASKED, BYTES, MEASURES } from './measures.ts';
 import { capacityPlan, type Wanted } from './plan.ts';
 
 const SMALL: Wanted = { users: 50, messagesPerDay: 20, dimensions: 384, gap: 60, months: 12 };
@@ -34,7 +32,7 @@ describe('a plan', () => {
       ['console', 2],
     ]);
     const { exchangesPerSecond, processes: many } = planOf({ users: 10_000_000 });
-    const cores = (exchangesPerSecond.peak * FIGURES.searchMs.value) / 1_000 / FIGURES.utilisation.value;
+    const cores = (exchangesPerSecond.peak * MEASURES.searchMs.value) / 1_000 / MEASURES.utilisation.value;
     expect(count(many, 'search')).toBe(Math.ceil(cores));
   });
 
@@ -66,11 +64,4 @@ describe('a plan', () => {
       before = after;
     }
   });
-});
-
-test('docs/scale.md has the figures that plans are made from', async () => {
-  const path = new URL('../../../../docs/scale.md', import.meta.url);
-  const text = await readFile(path, 'utf8');
-  const content = `\n${figureTables()}\n`;
-  await expect(between(text, ['<!-- figures -->', '<!-- /figures -->'], content)).toMatchFileSnapshot(path.pathname);
 });

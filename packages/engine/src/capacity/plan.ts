@@ -1,4 +1,4 @@
-import { ASKED, BYTES, FIGURES, VECTORS } from './figures.ts';
+import { ASKED, BYTES, MEASURES, VECTORS } from './measures.ts';
 
 /** What is asked for. */
 export interface Wanted {
@@ -48,9 +48,9 @@ const MESSAGES = 2;
 const BYTES_OF_NUMBER = 1; // quantised
 const LINKS_AND_IDS = 200; // bytes of a vector in memory beside its numbers
 
-const { peak, utilisation, databaseShare, searches } = FIGURES;
+const { peak, utilisation, databaseShare, searches } = MEASURES;
 
-/** Everything in it follows from the figures. */
+/** Everything in it follows from the measures. */
 export function capacityPlan(wanted: Wanted): CapacityPlan {
   const exchangesPerDay = (wanted.users * wanted.messagesPerDay) / MESSAGES;
   const mean = exchangesPerDay / DAY_S;
@@ -78,9 +78,9 @@ interface Sized extends Wanted {
 function setupOf(sized: Sized): Setup {
   const { load, exchanges } = sized;
   const most = (figure: { readonly value: number }): number => figure.value * utilisation.value;
-  if (load.peak <= most(FIGURES.onePeak) && exchanges <= FIGURES.oneMemories.value) return 'one process';
+  if (load.peak <= most(MEASURES.onePeak) && exchanges <= MEASURES.oneMemories.value) return 'one process';
   const bytes = bytesOf(sized, 'sqlite', 'ledger');
-  if (load.peak <= most(FIGURES.hostPeak) && bytes <= FIGURES.bytesOfFile.value) return 'one host';
+  if (load.peak <= most(MEASURES.hostPeak) && bytes <= MEASURES.bytesOfFile.value) return 'one host';
   return ledgersOf(sized) === 1 ? 'several hosts' : 'cells';
 }
 
@@ -92,17 +92,17 @@ function bytesOf({ exchanges, dimensions }: Sized, store: keyof typeof BYTES, pa
 const coresFor = (perSecond: number, ms: number): number => (perSecond * ms) / MS / utilisation.value;
 
 /** Whether an owner stays small enough to be compared as a whole wherever the index is. */
-const indexInDatabase = ({ exchanges, users }: Sized): boolean => exchanges / users <= FIGURES.ownerInDatabase.value;
+const indexInDatabase = ({ exchanges, users }: Sized): boolean => exchanges / users <= MEASURES.ownerInDatabase.value;
 
 /** Of PostgreSQL, each with a cell of its own. */
 function ledgersOf(sized: Sized): number {
-  const cores = coresFor(sized.load.peak, FIGURES.consolidateMs.value * databaseShare.value);
+  const cores = coresFor(sized.load.peak, MEASURES.consolidateMs.value * databaseShare.value);
   const index = indexInDatabase(sized) ? bytesOf(sized, 'postgres', 'index') : 0;
   const bytes = bytesOf(sized, 'postgres', 'ledger') + index;
   return Math.max(
     1,
-    Math.ceil(cores / FIGURES.coresOfDatabase.value),
-    Math.ceil(bytes / FIGURES.bytesOfDatabase.value),
+    Math.ceil(cores / MEASURES.coresOfDatabase.value),
+    Math.ceil(bytes / MEASURES.bytesOfDatabase.value),
   );
 }
 
@@ -125,16 +125,16 @@ function processesOf(sized: Sized, setup: Setup): readonly Part[] {
       why: count > cores + 1 ? `${rounded} cores at the peak; ${fewest} at least` : `${rounded} cores at the peak`,
     };
   };
-  const calls = load.peak * MESSAGES * askedAt(sized).calls * FIGURES.callSeconds.value;
-  const computing = coresFor(load.peak, FIGURES.consolidateMs.value * (1 - databaseShare.value));
+  const calls = load.peak * MESSAGES * askedAt(sized).calls * MEASURES.callSeconds.value;
+  const computing = coresFor(load.peak, MEASURES.consolidateMs.value * (1 - databaseShare.value));
   const waiting = calls / CONCURRENCY;
   const worker = part('worker', Math.max(computing, waiting));
   return [
-    part('ingest', coresFor(load.peak, FIGURES.ingestMs.value)),
+    part('ingest', coresFor(load.peak, MEASURES.ingestMs.value)),
     waiting > computing
       ? { ...worker, why: `${Math.ceil(calls)} calls of the model at a time, ${CONCURRENCY} each` }
       : worker,
-    part('search', coresFor(load.peak * searches.value, FIGURES.searchMs.value)),
+    part('search', coresFor(load.peak * searches.value, MEASURES.searchMs.value)),
     { name: 'console', count: fewest, why: 'for people' },
   ];
 }
@@ -175,7 +175,7 @@ function whyDatabases(ledgers: number, hasIndex: boolean): string {
 
 function qdrantsFor({ exchanges, dimensions }: Sized): number {
   const bytes = exchanges * VECTORS * (dimensions * BYTES_OF_NUMBER + LINKS_AND_IDS);
-  return Math.max(1, Math.ceil(bytes / FIGURES.memoryOfQdrant.value));
+  return Math.max(1, Math.ceil(bytes / MEASURES.memoryOfQdrant.value));
 }
 
 const askedAt = ({ gap }: Pick<Wanted, 'gap'>) => ASKED.find((one) => gap <= one.gap) ?? { calls: 0, promptTokens: 0 };
@@ -186,7 +186,7 @@ function tokensOf(wanted: Wanted, exchanges: number): CapacityPlan['tokensPerMon
   return {
     calls: messages * calls,
     prompt: messages * promptTokens,
-    completion: messages * calls * FIGURES.completionTokens.value,
-    embedded: exchanges * FIGURES.embeddedTokens.value,
+    completion: messages * calls * MEASURES.completionTokens.value,
+    embedded: exchanges * MEASURES.embeddedTokens.value,
   };
 }

@@ -1,5 +1,5 @@
-/** A figure that plans are made from, and where it comes from. */
-export interface Figure {
+/** Something that plans are made from, and where it comes from. */
+export interface Measure {
   readonly about: string;
   readonly value: number;
   readonly unit: string;
@@ -14,7 +14,7 @@ const estimated = (why: string): string => `estimated: ${why}`;
  * Everything that a plan is made from, for exchanges of two messages. All were measured on two cores, which the programs shared with their
  * servers, the model's stand-in and the load. When a measurement changes, this is the one place to change.
  */
-export const FIGURES = {
+export const MEASURES = {
   peak: {
     about: 'load of the busiest minute, compared with the mean of the day',
     value: 5,
@@ -108,7 +108,7 @@ export const FIGURES = {
     unit: '',
     from: 'measured: 10 ms of processor time a search, see [decision 0073](decisions/0073-the-index-in-postgresql.md)',
   },
-} as const satisfies Readonly<Record<string, Figure>>;
+} as const satisfies Readonly<Record<string, Measure>>;
 
 /** Bytes on disk for each exchange: so many, and so many more for each dimension of the vectors. */
 interface Bytes {
@@ -135,37 +135,3 @@ export const ASKED: readonly { readonly gap: number; readonly calls: number; rea
   { gap: 300, calls: 0.5, promptTokens: 865 },
   { gap: Number.POSITIVE_INFINITY, calls: 1.04, promptTokens: 1_673 },
 ];
-
-const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-const number = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: 3 });
-
-/** All of it as tables of docs/scale.md. */
-export function figureTables(): string {
-  const figures = Object.values(FIGURES).map(({ about, value, unit, from }) =>
-    row([about, `${number(value)} ${unit}`.trim(), from]),
-  );
-  const stores = Object.entries(BYTES).map(([store, { ledger, index }]) =>
-    row([store, ...[ledger, index].map(({ base, perDimension }) => `${number(base)} + ${perDimension} × dimensions`)]),
-  );
-  const asked = ASKED.map(({ gap, calls, promptTokens }) =>
-    row([Number.isFinite(gap) ? `up to ${gap} s` : 'longer', number(calls), number(promptTokens)]),
-  );
-  return [
-    row(['figure', 'value', 'from']),
-    '|---|---|---|',
-    ...figures,
-    '',
-    'Bytes on disk for each exchange that is consolidated alone, with raw messages searchable. SQLite is measured with `./scripts/bench bytes` at 384 and',
-    '1,536 dimensions (`--dimensions`), PostgreSQL is estimated: its ledger took 1.4 times as much for the same exchanges.',
-    '',
-    row(['store', 'ledger', 'index']),
-    '|---|---|---|',
-    ...stores,
-    '',
-    'Calls of the chat model and prompt tokens for each message, measured with `./scripts/bench cost`:',
-    '',
-    row(['between exchanges', 'calls', 'prompt tokens']),
-    '|---|---|---|',
-    ...asked,
-  ].join('\n');
-}

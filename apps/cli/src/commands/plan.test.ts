@@ -1,0 +1,45 @@
+import { readFile } from 'node:fs/promises';
+import { between } from '@slowwave/adapters/config';
+import { ASKED, BYTES, MEASURES } from '@slowwave/engine';
+import { expect, test } from 'vitest';
+
+test('docs/scale.md has the figures that plans are made from', async () => {
+  const path = new URL('../../../../docs/scale.md', import.meta.url);
+  const text = await readFile(path, 'utf8');
+  const content = `\n${figureTables()}\n`;
+  await expect(between(text, ['<!-- figures -->', '<!-- /figures -->'], content)).toMatchFileSnapshot(path.pathname);
+});
+
+const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+const number = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: 3 });
+
+/** All of it as tables of docs/scale.md. */
+function figureTables(): string {
+  const figures = Object.values(MEASURES).map(({ about, value, unit, from }) =>
+    row([about, `${number(value)} ${unit}`.trim(), from]),
+  );
+  const stores = Object.entries(BYTES).map(([store, { ledger, index }]) =>
+    row([store, ...[ledger, index].map(({ base, perDimension }) => `${number(base)} + ${perDimension} × dimensions`)]),
+  );
+  const asked = ASKED.map(({ gap, calls, promptTokens }) =>
+    row([Number.isFinite(gap) ? `up to ${gap} s` : 'longer', number(calls), number(promptTokens)]),
+  );
+  return [
+    row(['figure', 'value', 'from']),
+    '|---|---|---|',
+    ...figures,
+    '',
+    'Bytes on disk for each exchange that is consolidated alone, with raw messages searchable. SQLite is measured with `./scripts/bench bytes` at 384 and',
+    '1,536 dimensions (`--dimensions`), PostgreSQL is estimated: its ledger took 1.4 times as much for the same exchanges.',
+    '',
+    row(['store', 'ledger', 'index']),
+    '|---|---|---|',
+    ...stores,
+    '',
+    'Calls of the chat model and prompt tokens for each message, measured with `./scripts/bench cost`:',
+    '',
+    row(['between exchanges', 'calls', 'prompt tokens']),
+    '|---|---|---|',
+    ...asked,
+  ].join('\n');
+}

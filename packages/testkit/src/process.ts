@@ -8,8 +8,9 @@ const STOP_WITHIN_MS = 15_000; // longer than any service gives its running work
 const POLL_MS = 50;
 
 export interface ServiceOptions {
-  /** The script to run. */
+  /** The script to run, or a program with `runs: 'itself'`. */
   readonly main: string | URL;
+  readonly runs?: 'in-node' | 'itself';
   readonly args?: readonly string[];
   /** The whole environment: nothing is taken over from this process, so that no setting of a developer leaks in. */
   readonly env?: Readonly<Record<string, string>>;
@@ -50,7 +51,7 @@ interface Running {
   expected: boolean;
 }
 
-/** Starts a program with the node that runs the tests; resolves when it is ready. */
+/** Starts a program, with the node that runs the tests unless it runs itself; resolves when it is ready. */
 export async function spawnService(options: ServiceOptions): Promise<Service> {
   const running = start(options);
   const { child } = running;
@@ -77,9 +78,10 @@ export async function spawnService(options: ServiceOptions): Promise<Service> {
 }
 
 function start(options: ServiceOptions): Running {
-  const { main, args = [], env = {}, cwd } = options;
+  const { main, runs = 'in-node', args = [], env = {}, cwd } = options;
   const script = typeof main === 'string' ? main : fileURLToPath(main);
-  const child = spawn(process.execPath, [script, ...args], {
+  const command: readonly [string, ...string[]] = runs === 'itself' ? [script] : [process.execPath, script];
+  const child = spawn(command[0], [...command.slice(1), ...args], {
     cwd,
     // Tests count the calls of models, and say so where one of the start is to be among them.
     env: { SLOWWAVE_DRAIN_MS: '0', SLOWWAVE_CHAT_TRY: 'off', ...env },

@@ -14,6 +14,7 @@ test('at the default settings no way with a model makes more calls than one for 
       (flag === 'mem0' ? second : first) as C,
     numbers: () => [],
     url: () => null,
+    path: () => null,
   };
   const { figures } = await cost.run(given, () => {});
   const calls = figures.filter(({ what }) => what.endsWith('calls per message') && !what.includes('builtin'));

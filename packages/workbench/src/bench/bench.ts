@@ -17,6 +17,8 @@ export interface Given {
   choice<const C extends string>(flag: string, choices: readonly C[]): C;
   /** An address of a server; null when none is given. */
   url(flag: string): string | null;
+  /** A file or folder that is there; null when none is given. */
+  path(flag: string): string | null;
 }
 
 export interface Bench {

@@ -15,6 +15,7 @@ import { noisy } from './noisy.ts';
 import { bytes } from './owner/bytes.ts';
 import { owner } from './owner/owner.ts';
 import { pages } from './pages.ts';
+import { peers } from './peers/peers.ts';
 import { context } from './precision/context.ts';
 import { precision } from './precision/precision.ts';
 import { provider } from './provider.ts';
@@ -49,4 +50,5 @@ export const BENCHES: readonly Bench[] = [
   keys,
   answers,
   pages,
+  peers,
 ];

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { argumentsIn, UsageError } from '../arguments.ts';
 import type { Bench, Given } from './bench.ts';
 
@@ -67,6 +69,11 @@ function givenOf({ flags }: Bench, values: Values): Given {
       const text = textOf(flag);
       if (text === '' || URL.canParse(text)) return text === '' ? null : text;
       throw new UsageError(`expected --${flag} to be a URL, got ${text}`);
+    },
+    path: (flag) => {
+      const text = textOf(flag);
+      if (text === '' || existsSync(text)) return text === '' ? null : resolve(text);
+      throw new UsageError(`expected --${flag} to be a file or folder, got ${text}, which is not there`);
     },
   };
 }

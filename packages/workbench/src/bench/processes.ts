@@ -1,0 +1,24 @@
+import { readFile } from 'node:fs/promises';
+
+const KIB = 1_024;
+
+/** Some processes with all that they have started, where the system shows it (Linux); elsewhere they alone. */
+export async function withChildren(pids: readonly number[]): Promise<readonly number[]> {
+  const found = await Promise.all(pids.map(async (pid) => [pid, ...(await withChildren(await childrenOf(pid)))]));
+  return [...new Set(found.flat())];
+}
+
+const childrenOf = async (pid: number): Promise<readonly number[]> =>
+  (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => ''))
+    .split(' ')
+    .filter((text) => text.trim() !== '')
+    .map(Number);
+
+/** What processes have in memory together, in bytes: what several share counts once. 0 where the system does not show it. */
+export async function sharedBytes(pids: readonly number[]): Promise<number> {
+  const sizes = pids.map(async (pid) => {
+    const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '');
+    return Number(/^Pss:\s+(\d+) kB$/m.exec(rollup)?.[1] ?? 0) * KIB;
+  });
+  return (await Promise.all(sizes)).reduce((sum, bytes) => sum + bytes, 0);
+}

@@ -29,7 +29,7 @@ export const DIMENSIONS = 384;
 const IDLE_MS = 1_000;
 const TOP_K = 20;
 
-export const answerTo = (text: string): string => `I will keep that in mind: ${text}`;
+const answerTo = (text: string): string => `I will keep that in mind: ${text}`;
 
 /** Slowwave in one process, from the checkout of a commit whose scripts/start has run before. */
 export const slowwave = (name: string, checkout: string): Candidate => ({

@@ -57,6 +57,7 @@ export { expectTrue } from './ledger-truths.ts';
 export { LIFE_CHANGES, LIFE_ELSEWHERE, MORE_CHANGES } from './life-changes.ts';
 export { describeLimiter, type OpenLimiter } from './limiter-suite.ts';
 export { createMemoryBuild } from './memory-build.ts';
+export { memoryDirectory } from './memory-directory.ts';
 export { createMemoryIndex, emptyIndex, type IndexState } from './memory-index.ts';
 export { createMemoryLedger } from './memory-ledger.ts';
 export { type Recorded, recordingMeter } from './meters.ts';

@@ -13,7 +13,7 @@ interface Watched<T> {
 }
 
 /** Ports among the dependencies; the rest (time, ids, hashing, settings) cannot fail. */
-const PORTS: ReadonlySet<string> = new Set(['ledger', 'index', 'chat', 'embedder', 'followUps']);
+const PORTS: ReadonlySet<string> = new Set(['ledger', 'index', 'chat', 'embedder', 'followUps', 'directory', 'peers']);
 
 /** Dependencies whose every call of a port is counted, and passes through `around` with its number, from 0. */
 export function watched<T extends object>(

@@ -18,6 +18,7 @@ const OF_KIND = new RegExp(
 /** 4 digits have 20 bits: 16 of the owner's hash, and 4 random ones. */
 const BESIDE_OWNER = 16;
 const OWNER_HEX = 4;
+const OWNER_KEY_HEX = 32;
 
 interface Owned {
   readonly tenant: TenantId;
@@ -33,8 +34,13 @@ export const ownerHashOf = (tools: Pick<Tools, 'hash'>, { ledgerId, ...owned }: 
   hashOf(tools, owned, [ledgerId]);
 
 /** What ids carry of an owner, the same in every ledger and after every restore. A copy in a shadow space stays with its original. */
-export const ownerBitsOf = (tools: Pick<Tools, 'hash'>, { tenant, owner }: Owned): OwnerBits =>
-  Number.parseInt(hashOf(tools, { tenant: payerOf(tenant), owner }).slice(0, OWNER_HEX), 16) as OwnerBits;
+export const ownerBitsOf = (tools: Pick<Tools, 'hash'>, owned: Owned): OwnerBits => bitsOfKey(ownerKeyOf(tools, owned));
+
+/** What stands for an owner where its id is not to be kept, in every installation the same. It begins with the owner's bits. */
+export const ownerKeyOf = (tools: Pick<Tools, 'hash'>, { tenant, owner }: Owned): string =>
+  hashOf(tools, { tenant: payerOf(tenant), owner }).slice(0, OWNER_KEY_HEX);
+
+export const bitsOfKey = (key: string): OwnerBits => Number.parseInt(key.slice(0, OWNER_HEX), 16) as OwnerBits;
 
 /** The owner's bits of an id; null: it has none. Ids of things that belong to nobody have any. */
 export function ownerBitsIn(id: string): OwnerBits | null {

@@ -92,12 +92,14 @@ export type * from './graph/words.ts';
 export { ENTITY_KINDS, relationText } from './graph/words.ts';
 export { graphWriter } from './graph/write/writer.ts';
 export {
+  bitsOfKey,
   ofNoSpace,
   ownerBitsIn,
   ownerBitsOf,
   ownerBitsOfLane,
   ownerDigits,
   ownerHashOf,
+  ownerKeyOf,
   payerOf,
   spaceIn,
   spaceOf,

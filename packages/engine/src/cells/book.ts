@@ -1,0 +1,106 @@
+import { bitsOfKey } from '../ids.ts';
+import type { Owner, TenantId } from '../words.ts';
+import { ALL_SLOTS, rangeAt, type SlotRange } from './slots.ts';
+
+/** A whole installation of Slowwave, with a ledger, queues and an index of its own. */
+export interface Cell {
+  readonly name: string;
+  /** Where it answers. */
+  readonly url: string;
+  /** open: it may get owners. draining: it is losing them. */
+  readonly state: CellState;
+}
+export const CELL_STATES = ['open', 'draining'] as const;
+export type CellState = (typeof CELL_STATES)[number];
+
+/** An owner, and its key (engine/src/ids.ts), which begins with its slot. */
+export interface PlacedOwner {
+  readonly tenant: TenantId;
+  readonly owner: Owner;
+  readonly key: string;
+}
+
+/** An owner that is not, or not for sure, in the cell of its slot. Its id is not kept: who is erased leaves no name behind. */
+export interface Exception {
+  readonly key: string;
+  /** null: it is where its slot is, again. */
+  readonly cell: string | null;
+}
+
+/** What is tenant-wide is changed in one cell, and copied to the others. */
+export interface TenantPlace {
+  readonly tenant: TenantId;
+  readonly home: string;
+  /** Goes up with each change of what is tenant-wide. */
+  readonly epoch: number;
+}
+
+/** What a directory says since an epoch. Cells and ranges come whole, or not at all if nothing about them changed. */
+export interface DirectoryChanges {
+  readonly epoch: number;
+  /** In the order in which they were added: the first is the home of tenants that have no other. */
+  readonly cells: readonly Cell[] | null;
+  readonly ranges: readonly SlotRange[] | null;
+  readonly exceptions: readonly Exception[];
+  readonly tenants: readonly TenantPlace[];
+}
+
+/** A copy of the directory as a router keeps it: where everybody is, as of an epoch. */
+export interface DirectoryBook {
+  epoch(): number;
+  cells(): readonly Cell[];
+  cell(name: string): Cell | null;
+  /** The only cell that may have an owner, by its key. */
+  cellOf(key: string): string;
+  /** The cells in which an owner of a slot can be: that of the slot first, then those of exceptions. */
+  cellsOf(slot: number): readonly string[];
+  /** null: it is in no cell yet, since there is none. */
+  homeOf(tenant: TenantId): TenantPlace | null;
+  apply(changes: DirectoryChanges): void;
+}
+
+export function directoryBook(): DirectoryBook {
+  let [epoch, cells, ranges]: [number, readonly Cell[], readonly SlotRange[]] = [0, [], []];
+  const exceptions = exceptionMap();
+  const tenants = new Map<TenantId, TenantPlace>();
+  const cellOfSlot = (slot: number): string => rangeAt(ranges, slot).cell;
+  return {
+    epoch: () => epoch,
+    cells: () => cells,
+    cell: (name) => cells.find((cell) => cell.name === name) ?? null,
+    cellOf: (key) => exceptions.get(key) ?? cellOfSlot(bitsOfKey(key)),
+    cellsOf: (slot) => [...new Set([cellOfSlot(slot), ...exceptions.cellsOf(slot)])],
+    homeOf: (tenant) => {
+      const [first] = cells;
+      return tenants.get(tenant) ?? (first === undefined ? null : { tenant, home: first.name, epoch: 0 });
+    },
+    apply: (changes) => {
+      // Answers may overtake each other.
+      if (changes.epoch < epoch) return;
+      epoch = changes.epoch;
+      cells = changes.cells ?? cells;
+      ranges = changes.ranges ?? ranges;
+      for (const exception of changes.exceptions) exceptions.put(exception);
+      for (const place of changes.tenants) tenants.set(place.tenant, place);
+    },
+  };
+}
+
+/** The first cell has all slots. */
+export const firstRanges = (cell: string): readonly SlotRange[] => [{ ...ALL_SLOTS, cell }];
+
+function exceptionMap() {
+  const bySlot = new Map<number, Map<string, string>>();
+  return {
+    get: (key: string): string | null => bySlot.get(bitsOfKey(key))?.get(key) ?? null,
+    cellsOf: (slot: number): readonly string[] => [...new Set(bySlot.get(slot)?.values() ?? [])],
+    put: ({ key, cell }: Exception): void => {
+      const slot = bitsOfKey(key);
+      const there = bySlot.get(slot) ?? new Map<string, string>();
+      if (cell === null) there.delete(key);
+      else there.set(key, cell);
+      if (there.size > 0) bySlot.set(slot, there);
+      else bySlot.delete(slot);
+    },
+  };
+}

@@ -1,0 +1,40 @@
+export type * from '../ports/cells.ts';
+export {
+  CELL_STATES,
+  type Cell,
+  type CellState,
+  type DirectoryBook,
+  type DirectoryChanges,
+  directoryBook,
+  type Exception,
+  firstRanges,
+  type PlacedOwner,
+  type TenantPlace,
+} from './book.ts';
+export { CARRY_LEASE_MS, type CarryDeps, carryHandover, carryMove } from './carry.ts';
+export {
+  afterHandoverFailure,
+  afterHandoverStep,
+  closedTo,
+  HANDOVER_STATES,
+  type Handover,
+  type HandoverState,
+} from './handover.ts';
+export {
+  afterStep,
+  type MoveOutcome,
+  OWNER_MOVE_STATES,
+  type OwnerCopy,
+  type OwnerMove,
+  type OwnerMoveState,
+} from './move-owner.ts';
+export { type PlannedHandover, planAdd, planDrain, planRebalance } from './plan.ts';
+export {
+  isWithin,
+  SLOTS,
+  type SlotRange,
+  type SlotRun,
+  widthOf,
+  widthsOf,
+  withGiven,
+} from './slots.ts';

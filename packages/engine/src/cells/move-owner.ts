@@ -1,0 +1,118 @@
+import type { Millis } from '../words.ts';
+import type { PlacedOwner } from './book.ts';
+
+/**
+ * An owner goes over from one cell to another. The row of the directory is the truth about how far it is, and each step may be done twice:
+ * whoever is killed leaves a row that another goes on with.
+ *
+ *   copying      the source keeps new work of the owner back for a while, its lines are taken over at the destination, hidden
+ *     copied     → departing      with the stamp of what was copied
+ *     waits      → copying        work that began earlier is not over
+ *     changed    → copying        something was written meanwhile
+ *     absent     → leaving_off    there is no such owner, or no longer
+ *     failed     → copying        later; leaving_off after GIVE_UP_AFTER of them: the owner is where it was
+ *   departing    the source compares the stamp and cuts the owner off, in one transaction; from then on it answers "moved"
+ *     departed   → arriving
+ *     changed    → copying
+ *     absent     → leaving_off
+ *     failed     → departing      later, for as long as it takes: it may have happened
+ *   arriving     the destination makes the owner visible
+ *     arrived    → switched       the directory names the destination
+ *     absent     → switched       it was erased there meanwhile
+ *     failed     → arriving       later, for as long as it takes
+ *   leaving_off  what the destination may have taken over is thrown away
+ *     thrown_away → given_up
+ *     failed     → leaving_off    later
+ *
+ * From the departure to the arrival nobody has the owner: requests wait for it. At any other time exactly one cell does.
+ */
+export interface OwnerMove extends PlacedOwner {
+  readonly id: string;
+  readonly source: string;
+  readonly destination: string;
+  /** The directory's when the move was asked for: the source names it to whoever asks for the owner. */
+  readonly epoch: number;
+  /** Goes up with each claim: of two that believe they carry the move, only the later can write. */
+  readonly attempt: number;
+  readonly state: OwnerMoveState;
+  /** What the destination has taken over; null: nothing yet. */
+  readonly copy: OwnerCopy | null;
+  /** Steps of this state that did not succeed. */
+  readonly tries: number;
+  /** Why the last of them did not; null: it did. */
+  readonly why: string | null;
+  /** Not before this time. */
+  readonly dueAt: Millis;
+}
+
+export const OWNER_MOVE_STATES = ['copying', 'departing', 'arriving', 'leaving_off', 'given_up'] as const;
+/** A move that was given up is kept, so that somebody reads why. One that has switched is over. */
+export type OwnerMoveState = (typeof OWNER_MOVE_STATES)[number];
+
+export interface OwnerCopy {
+  /** The import at the destination. */
+  readonly importId: string;
+  /** What the owner was while its lines were read. */
+  readonly stamp: string;
+}
+
+export type MoveOutcome =
+  | ({ readonly kind: 'copied' } & OwnerCopy)
+  | { readonly kind: 'waits'; readonly why: string }
+  | { readonly kind: 'changed' }
+  | { readonly kind: 'departed' }
+  | { readonly kind: 'arrived' }
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'thrown_away' }
+  | { readonly kind: 'failed'; readonly why: string };
+
+/** Failures of copying after which the owner stays where it is. */
+const GIVE_UP_AFTER = 12;
+
+/** What follows from the outcome of a step. 'switched': the move is over, and the directory names the destination. */
+export function afterStep(move: OwnerMove, outcome: MoveOutcome, now: Millis): OwnerMove | 'switched' {
+  switch (outcome.kind) {
+    case 'copied':
+      return entering(move, 'departing', { importId: outcome.importId, stamp: outcome.stamp });
+    case 'departed':
+      return entering(move, 'arriving', move.copy);
+    case 'arrived':
+      return 'switched';
+    case 'changed':
+      return {
+        ...entering(move, 'copying', move.copy),
+        tries: move.tries + 1,
+        dueAt: now + waitAfter(move.tries, SHORT),
+      };
+    case 'waits':
+      return { ...move, why: outcome.why, tries: move.tries + 1, dueAt: now + waitAfter(move.tries, SHORT) };
+    case 'absent':
+      return move.state === 'arriving' ? 'switched' : left(move, `there is no such owner in ${move.source}`);
+    case 'thrown_away':
+      return { ...move, state: 'given_up', copy: null, dueAt: 0 };
+    case 'failed': {
+      const failed = { ...move, why: outcome.why, tries: move.tries + 1, dueAt: now + waitAfter(move.tries, LONG) };
+      return move.state === 'copying' && failed.tries >= GIVE_UP_AFTER ? left(failed, outcome.why) : failed;
+    }
+  }
+}
+
+const entering = (move: OwnerMove, state: OwnerMoveState, copy: OwnerCopy | null): OwnerMove => ({
+  ...move,
+  ...{ state, copy, tries: 0, why: null, dueAt: 0 },
+});
+
+/** The owner stays where it is, or is nowhere any more. */
+const left = (move: OwnerMove, why: string): OwnerMove => ({ ...move, state: 'leaving_off', why, tries: 0, dueAt: 0 });
+
+interface Waits {
+  readonly firstMs: number;
+  readonly mostMs: number;
+}
+
+/** Until what was written has been consolidated, or work that began is over. */
+const SHORT: Waits = { firstMs: 100, mostMs: 10_000 };
+/** Until a cell is back. */
+const LONG: Waits = { firstMs: 250, mostMs: 30_000 };
+
+const waitAfter = (tries: number, { firstMs, mostMs }: Waits): number => Math.min(mostMs, firstMs * 2 ** tries);

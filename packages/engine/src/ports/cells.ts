@@ -1,0 +1,94 @@
+import type { Cell, CellState, DirectoryChanges, PlacedOwner, TenantPlace } from '../cells/book.ts';
+import type { Handover } from '../cells/handover.ts';
+import type { MoveOutcome, OwnerMove, OwnerMoveState } from '../cells/move-owner.ts';
+import type { PlannedHandover } from '../cells/plan.ts';
+import type { SlotRun } from '../cells/slots.ts';
+import type { Millis, TenantId } from '../words.ts';
+
+/** Where everybody is: small, and asked by routers only for what changed. Each change raises its epoch. */
+export interface CellDirectory {
+  /** What changed after an epoch. */
+  changes(after: number): Promise<DirectoryChanges>;
+
+  /** Adds a cell without slots; the first gets them all. False: there is one of this name. */
+  addCell(cell: Pick<Cell, 'name' | 'url'>): Promise<boolean>;
+  /** False: there is no such cell. */
+  changeCell(name: string, change: { readonly url?: string; readonly state?: CellState }): Promise<boolean>;
+  /** Removes a cell to which nothing leads. Returns what does: then it stays. */
+  removeCell(name: string): Promise<readonly string[]>;
+
+  /**
+   * Asks for owners to be moved, from where each of them is. From then on an owner is an exception, so that what becomes of its slot does
+   * not touch it. Those that are being moved, or are there, are left out. Returns how many will be moved.
+   */
+  askMoves(moves: readonly AskedMove[]): Promise<number>;
+  /** Claims moves that are due and that nobody carries: each has a higher attempt then. */
+  takeMoves(claim: WorkClaim): Promise<readonly OwnerMove[]>;
+  /** Writes how far a move is. False: somebody else carries it. */
+  keepMove(move: OwnerMove, leasedUntil: Millis): Promise<boolean>;
+  /** The owner is at the destination: the directory names it, and the move is gone. False: somebody else carries it. */
+  switchOwner(move: OwnerMove): Promise<boolean>;
+  /** Moves that are not over, and those that were given up; the oldest first. */
+  moves(limit: number): Promise<Moves>;
+
+  /** Asks for slots to change hands; those of which the source has none any more, or which already do, are left out. */
+  askHandovers(handovers: readonly AskedHandover[]): Promise<number>;
+  /** As takeMoves. */
+  takeHandovers(claim: WorkClaim): Promise<readonly Handover[]>;
+  keepHandover(handover: Handover, leasedUntil: Millis): Promise<boolean>;
+  endHandover(handover: Handover): Promise<boolean>;
+  handovers(): Promise<readonly Handover[]>;
+  /** What is to be told to a cell of its slots. */
+  slotsOf(cell: string): Promise<SlotsOfCell>;
+  /** The slots are the destination's; the owners that the source has in them stay there until they are moved, which is asked for. */
+  switchSlots(handover: Handover, owners: readonly MovableOwner[]): Promise<boolean>;
+  /** How many moves from a cell, of owners of these slots, are not over. */
+  unmovedOf(run: SlotRun, source: string): Promise<number>;
+
+  /** Raises the epoch of what a tenant has in common. `home`: from now on that is its home. */
+  raiseTenant(tenant: TenantId, home: string | null): Promise<TenantPlace>;
+  tenants(): Promise<readonly TenantPlace[]>;
+  close(): Promise<void>;
+}
+
+export interface MovableOwner extends PlacedOwner {
+  /** For its move, if there is to be one. */
+  readonly moveId: string;
+}
+
+export interface AskedMove extends MovableOwner {
+  readonly destination: string;
+}
+
+export interface AskedHandover extends PlannedHandover {
+  readonly id: string;
+}
+
+export interface WorkClaim {
+  readonly now: Millis;
+  readonly leaseMs: number;
+  readonly limit: number;
+}
+
+export interface Moves {
+  readonly counts: Readonly<Record<OwnerMoveState, number>>;
+  readonly oldest: readonly OwnerMove[];
+}
+
+export interface SlotsOfCell {
+  readonly epoch: number;
+  readonly closed: readonly SlotRun[];
+}
+
+/** The cells, as whoever moves owners reaches them. What a cell answers is an outcome; whatever else happens is 'failed'. */
+export interface CellPeers {
+  /** Takes the owner's lines over, hidden; work of the owner is kept back meanwhile. */
+  copy(move: OwnerMove): Promise<MoveOutcome>;
+  depart(move: OwnerMove): Promise<MoveOutcome>;
+  finish(move: OwnerMove): Promise<MoveOutcome>;
+  throwAway(move: OwnerMove): Promise<MoveOutcome>;
+  /** Tells a cell its slots. Throws if the cell does not take them. */
+  tellSlots(cell: string, slots: SlotsOfCell): Promise<void>;
+  /** All owners that a cell has in slots. Throws if it does not answer. */
+  ownersIn(cell: string, run: SlotRun): Promise<readonly PlacedOwner[]>;
+}

@@ -198,6 +198,9 @@ export async function goOn(deps: EngineBench['deps'], id: string): Promise<Erasu
   return again === null ? deps.ledger.erasures.get(TENANT, id) : null;
 }
 
+export const isMarked = (bytes: Buffer): boolean =>
+  bytes.includes(MARKER) || MARKED_TERMS.some((term) => bytes.includes(term));
+
 /** The files below a folder that have the marker anywhere in their bytes. */
 export async function filesWithMarker(folder: string, isWanted: (path: string) => boolean = () => true) {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
@@ -205,8 +208,7 @@ export async function filesWithMarker(folder: string, isWanted: (path: string) =
   const found: string[] = [];
   for (const path of paths.filter(isWanted)) {
     const bytes = await readFile(path).catch(() => Buffer.alloc(0)); // a server removes files while we look
-    if (bytes.includes(MARKER) || MARKED_TERMS.some((term) => bytes.includes(term)))
-      found.push(path.slice(folder.length + 1));
+    if (isMarked(bytes)) found.push(path.slice(folder.length + 1));
   }
   return found.sort();
 }

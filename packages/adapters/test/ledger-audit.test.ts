@@ -9,6 +9,7 @@ import {
 import { added, deleted, home, newBatch, newEntity, statementsBy, user } from '@slowwave/engine-testing';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { toSqlite } from '../src/ledger/script.ts';
 import { systemTools } from '../src/system/index.ts';
 import { ledgerServer } from './postgres-ledger-fixture.ts';
 import { ledgerFile } from './sqlite-ledger-fixture.ts';
@@ -23,7 +24,8 @@ const BREAKING: Readonly<Record<OrphanKind | Contradiction, string>> = {
   'version without memory': "UPDATE versions SET memory_id = 'mem_none'",
   'event without memory': "UPDATE events SET memory_id = 'mem_none'",
   'tombstone without memory': "UPDATE tombstones SET memory_id = 'mem_none'",
-  'plan without consolidation': `INSERT INTO plans (consolidation_id, round, plan) VALUES ('con_none', 1, '{}')`,
+  'plan without consolidation':
+    "INSERT INTO plans (consolidation_id, round, plan, shown) VALUES ('con_none', 1, decode('', 'hex'), '')",
   'outbox entry without memory': "UPDATE outbox SET memory_id = 'mem_none'",
   'lane that miscounts': 'UPDATE lanes SET pending = pending + 1',
   'count that is wrong': "UPDATE counters SET value = value + 1 WHERE name = 'memories'",
@@ -52,7 +54,7 @@ async function onSqlite(): Promise<Opened> {
   const run = async (statement: string): Promise<void> => {
     const db = new Database(file.path);
     db.pragma('foreign_keys = OFF');
-    db.exec(statement);
+    db.exec(toSqlite(statement));
     db.close();
   };
   return {

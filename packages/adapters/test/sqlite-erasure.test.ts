@@ -4,6 +4,8 @@ import { type TempDir, tempDir } from '@slowwave/testkit';
 import Database from 'better-sqlite3';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ERASING, KEPT } from '../src/ledger/erasures.ts';
+import { columnsOf } from '../src/ledger/schema.ts';
+import { unpacked } from '../src/packed.ts';
 import { openSqliteIndex, openSqliteLedger } from '../src/sqlite/index.ts';
 import { systemTools } from '../src/system/index.ts';
 import {
@@ -12,6 +14,7 @@ import {
   filesWithMarker,
   forgottenLife,
   goOn,
+  isMarked,
   relationsOfAnn,
   subjectsInTrail,
   twoLives,
@@ -40,6 +43,24 @@ describe('erased and back at once, in SQLite files', () => {
   describeErasedAndBack(() => stores, { everyNth: 3 });
 });
 
+/** The packed columns of the ledger that have the marker: in its files nobody sees what is in them. */
+function packedWithMarker(folder: string): string[] {
+  const db = new Database(join(folder, 'ledger.db'), { readonly: true });
+  const tables = db.prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all();
+  const columns = tables.flatMap((table) =>
+    columnsOf(table).flatMap(({ name, type }) => (type.startsWith('packed_') ? [{ table, name }] : [])),
+  );
+  const marked = columns.filter(({ table, name }) =>
+    db
+      .prepare<[], Buffer>(`SELECT ${name} FROM ${table} WHERE ${name} IS NOT NULL`)
+      .pluck()
+      .all()
+      .some((bytes) => isMarked(Buffer.from(unpacked(bytes)))),
+  );
+  db.close();
+  return marked.map(({ table, name }) => `${table}.${name}`).sort();
+}
+
 describe('an erasure in SQLite files', () => {
   let folder: TempDir;
   const closing: { close(): Promise<void> }[] = [];
@@ -65,8 +86,10 @@ describe('an erasure in SQLite files', () => {
     expect(await filesWithMarker(folder.path)).toContain('ledger.db-wal');
     const before = await bench.live();
     expect(before).toContain('pet: cat');
+    expect(packedWithMarker(folder.path)).toContain('plans.plan');
     await eraseForgotten(bench);
     expect(await filesWithMarker(folder.path)).toEqual([]);
+    expect(packedWithMarker(folder.path)).toEqual([]);
     expect(await bench.live()).toEqual(before);
     expect(await relationsOfAnn(bench)).toEqual(['Ann likes tea']);
   });
@@ -75,11 +98,13 @@ describe('an erasure in SQLite files', () => {
     const bench = await open();
     const before = await bench.live('bob');
     expect(await filesWithMarker(folder.path)).toEqual(expect.arrayContaining(['index.db-wal', 'ledger.db-wal']));
+    expect(packedWithMarker(folder.path)).toEqual(expect.arrayContaining(['answers.text', 'plans.plan']));
     // All but those that the five deleted memories rest on: two each, of which one was too long to be a fact.
     expect(await bench.deps.index.count('default' as never, 'messages')).toBe(80 - 9);
     const over = await eraseMarked(bench);
     expect(over).toMatchObject({ state: 'erased', remains: [], counts: { batches: 41, messages: 41 } });
     expect(await filesWithMarker(folder.path)).toEqual([]);
+    expect(packedWithMarker(folder.path)).toEqual([]);
     expect(await bench.live('bob')).toEqual(before);
     expect(await subjectsInTrail(bench)).toEqual({ erasure: 200, user: 200 });
     expect(await bench.deps.index.count('default' as never, 'messages')).toBe(40);

@@ -21,6 +21,7 @@ import { type Folding, refold } from './graph/refold.ts';
 import { statementFrom } from './graph/rows.ts';
 import type { LaneRow } from './rows/lane.ts';
 import { all, idsOf, run, type Script, together } from './script.ts';
+import { endOf } from './thoughts.ts';
 
 /**
  * What forgotten memories have taken with them goes for good: the words behind messages, wishes, fallen statements, and whatever
@@ -43,7 +44,10 @@ export function* eraseWith(folding: Folding, { memoryIds, wishedIn }: Erasing): 
   const consolidated = yield* idsOf(SELECT_CONSOLIDATED, { batchIds });
   const cut = yield* cutMessages(messages, erased);
   yield* eraseStatements(folding, { consolidationIds: [...new Set([...own, ...consolidated])], cut, erased });
-  const thought = yield* idsOf(SELECT_THOUGHT, { lane, batchIds, memoryIds, own });
+  const thought = yield* idsOf(SELECT_THOUGHT, {
+    ...{ lane, batchIds, memoryIds, own },
+    rows: memoryIds.map((memoryId) => ({ end: endOf(memoryId) })),
+  });
   yield* together(
     run('DELETE FROM event_sources WHERE event_seq IN (SELECT seq FROM events WHERE memory_id IN :memoryIds)', {
       memoryIds,
@@ -219,9 +223,7 @@ const SELECT_THOUGHT = `
   UNION SELECT c.id FROM consolidations c WHERE c.lane = @lane AND ${ENDED}
     AND EXISTS (SELECT 1 FROM jsonb_array_elements_text(c.batch_ids) AS b WHERE b.value IN :batchIds)
   UNION SELECT c.id FROM consolidations c JOIN plans p ON p.consolidation_id = c.id WHERE c.lane = @lane AND ${ENDED}
-    AND EXISTS (
-      SELECT 1 FROM jsonb_array_elements_text(p.plan -> 'candidates') AS listed
-      WHERE listed.value::jsonb ->> 'memoryId' IN :memoryIds)`;
+    AND EXISTS (SELECT 1 FROM :rows AS goes WHERE position(goes.value ->> 'end' IN p.shown) > 0)`;
 
 const SELECT_UNPROJECTED = `
   SELECT lane AS id FROM outbox WHERE lane IN :lanes

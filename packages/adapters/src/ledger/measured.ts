@@ -1,4 +1,5 @@
 import type { HowToMeasure, MeasuredRow, MeasuredStretch, Tally, TenantId } from '@slowwave/engine';
+import { unpacked } from '../packed.ts';
 import { all, first, type Script, together } from './script.ts';
 
 /** The figures of a stretch of time, and what was thought of what came of it. */
@@ -20,11 +21,11 @@ const NONE: Tally = { part: 0, of: 0 };
 
 interface FiguresRow extends Pick<MeasuredRow, 'lane'> {
   readonly state: string;
-  readonly figures: string;
+  readonly figures: Uint8Array;
 }
 
 const measuredFrom = ({ lane, state, figures }: FiguresRow): MeasuredRow => ({
-  ...(JSON.parse(figures) as Pick<MeasuredRow, 'model' | 'figures'>),
+  ...(JSON.parse(unpacked(figures)) as Pick<MeasuredRow, 'model' | 'figures'>),
   lane,
   undone: state === 'undone',
 });

@@ -17,6 +17,7 @@ import type {
   Written,
 } from '@slowwave/engine';
 import { attackNotice, besideOwner, KEY_OF, ownerOf, SAID_KINDS } from '@slowwave/engine/storing';
+import { packed } from '../packed.ts';
 import { type Access, read, snapshot, storeOf, write } from './access.ts';
 import { conflictsWith, readyFor, standingOf, writeChanges } from './changes.ts';
 import { leaningOn, noteWishes } from './forgetting.ts';
@@ -231,7 +232,7 @@ function ending(turn: Turn, { batches, timings, measured, now }: Application): r
     run(END_CONSOLIDATION, {
       id,
       timings: JSON.stringify(timings),
-      figures: measured === null ? null : JSON.stringify(measured),
+      figures: measured === null ? null : packed(JSON.stringify(measured)),
       now,
     }),
     ...findSpeech(turn.batchIds, now),
@@ -245,7 +246,7 @@ const END_BATCHES = `
   WHERE batches.id = n.id AND consolidation_id = @id`;
 
 const END_CONSOLIDATION = `
-  UPDATE consolidations SET state = 'applied', timings = @timings::jsonb, figures = @figures::jsonb,
+  UPDATE consolidations SET state = 'applied', timings = @timings::jsonb, figures = @figures::bytea,
     applied_at = @now, failure = NULL
   WHERE id = @id`;
 

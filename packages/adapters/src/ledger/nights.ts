@@ -10,7 +10,6 @@ import type {
   NightState,
   NightStore,
   NightWaits,
-  Plan,
   Scope,
   TenantId,
 } from '@slowwave/engine';
@@ -22,7 +21,7 @@ import { openHeld } from './reviews.ts';
 import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from './rows/columns.ts';
 import type { LaneRow } from './rows/lane.ts';
 import { allAs, counted, first, firstAs, inOne, run, type Script, together } from './script.ts';
-import { keeping } from './thoughts.ts';
+import { keeping, keepingPlan, newestPlan } from './thoughts.ts';
 import { lockLane, requireLane } from './turn.ts';
 import { settle } from './usage.ts';
 import { activeWebhooks, noteDeliveries } from './webhooks.ts';
@@ -49,7 +48,7 @@ export const nightStore = storeOf<NightStore>('nights', {
     const night: Night = {
       ...{ tenant: lane.tenant, lane: id, owner: ownerFrom(lane), scope: scopeOf(lane), consolidationId, epoch },
       ...{ attempts: open?.attempts ?? 0, claimedAt: now, seen: JSON.parse(sleep?.seen ?? '[]') },
-      plan: open === null ? null : yield* firstAs(planFrom, SELECT_PLAN, { id: consolidationId }),
+      plan: open === null ? null : yield* newestPlan(consolidationId),
     };
     return { kind: 'claimed', night };
   }),
@@ -65,10 +64,7 @@ export const nightStore = storeOf<NightStore>('nights', {
   storePlan: write(function* (night, plan) {
     if (!(yield* keepsNight(night))) return { kind: 'fenced' };
     const { consolidationId: id } = night;
-    yield* inOne(
-      run(UPSERT_PLAN, { id, round: plan.round, plan: JSON.stringify(plan) }),
-      run("UPDATE consolidations SET state = 'planned' WHERE id = @id", { id }),
-    );
+    yield* inOne(keepingPlan(id, plan), run("UPDATE consolidations SET state = 'planned' WHERE id = @id", { id }));
     return { kind: 'stored' };
   }),
   end: write(end),
@@ -225,8 +221,6 @@ interface OpenRow {
   readonly attempts: number;
 }
 
-const planFrom = ({ plan }: { plan: string }): Plan => JSON.parse(plan);
-
 interface NightRow extends OwnerColumns, ScopeColumns {
   readonly consolidation_id: string;
   readonly tenant: TenantId;
@@ -285,8 +279,6 @@ const SELECT_OPEN = `
   SELECT n.consolidation_id, n.state, c.attempts FROM nights n JOIN consolidations c ON c.id = n.consolidation_id
   WHERE n.lane = @id AND n.state IN ('thinking', 'waiting') LIMIT 1`;
 
-const SELECT_PLAN = 'SELECT plan FROM plans WHERE consolidation_id = @id ORDER BY round DESC LIMIT 1';
-
 const SELECT_HELD = `
   SELECT 1 AS found FROM sleeps s JOIN nights n ON n.consolidation_id = s.held AND n.state = 'thinking'
   JOIN lanes l ON l.id = s.lane AND l.erasure IS NULL
@@ -308,10 +300,6 @@ const INSERT_CONSOLIDATION = `
 
 const INSERT_NIGHT = `
   INSERT INTO nights (consolidation_id, tenant, lane, state, created_at) VALUES (@id, @tenant, @lane, 'thinking', @now)`;
-
-const UPSERT_PLAN = `
-  INSERT INTO plans (consolidation_id, round, plan) VALUES (@id, @round, @plan::jsonb)
-  ON CONFLICT (consolidation_id, round) DO UPDATE SET plan = excluded.plan`;
 
 const FAIL = 'UPDATE consolidations SET attempts = attempts + 1, failure = @failure::jsonb WHERE id = @id';
 

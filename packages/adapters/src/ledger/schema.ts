@@ -10,6 +10,7 @@ export const ENDED = "('consolidated', 'empty', 'undone')";
  * every server. SQLite uses a partial index only for statements that write its condition as it stands here, like `live`.
  *
  * It is written as PostgreSQL reads it, with these words for one dialect:
+ *   packed_json     JSON, and packed_text a text, in the form of packed.ts: nothing in it is looked for by a statement
  *   UNNOTED         the server keeps no notes on this column: they quote values of it, and no erasure gets there
  *   WITHOUT ROWID   SQLite keeps the rows in the order of their key
  *   AUTOINCREMENT   SQLite never gives a number again
@@ -183,7 +184,7 @@ CREATE TABLE consolidations (
   failure jsonb UNNOTED,
   timings jsonb,
   -- What was measured of it as it was applied, and the chat model it was made by; null: nothing.
-  figures jsonb,
+  figures packed_json,
   -- The summary it began with.
   summary text UNNOTED,
   -- The canary whose changes it is made with.
@@ -238,7 +239,7 @@ CREATE TABLE answers (
   consolidation_id text COLLATE "C" NOT NULL REFERENCES consolidations (id),
   step text NOT NULL,
   input_hash text NOT NULL,
-  text text UNNOTED NOT NULL,
+  text packed_text UNNOTED NOT NULL,
   truncated boolean NOT NULL,
   model text NOT NULL,
   prompt_tokens bigint NOT NULL,
@@ -253,7 +254,10 @@ CREATE TABLE answers (
 CREATE TABLE plans (
   consolidation_id text COLLATE "C" NOT NULL REFERENCES consolidations (id),
   round bigint NOT NULL,
-  plan jsonb UNNOTED NOT NULL,
+  plan packed_json UNNOTED NOT NULL,
+  -- Of the id of each memory that was shown to the model, the last eight characters: whose words stand in it is asked of plans alone
+  -- that may have them.
+  shown text COLLATE "C" NOT NULL,
   PRIMARY KEY (consolidation_id, round)
 );
 
@@ -1088,6 +1092,8 @@ CREATE TABLE graph_proposals (
 CREATE INDEX graph_proposals_of_lane ON graph_proposals (lane);
 `;
 
+const PACKED = /\bpacked_(?:json|text)\b/g;
+
 /** Comments may hold anything. */
 const STATEMENTS = SCHEMA_100.replace(/--.*$/gm, '');
 
@@ -1098,7 +1104,7 @@ const TABLES = new Map(
 
 export interface Column {
   readonly name: string;
-  /** On PostgreSQL. */
+  /** As the schema calls it. */
   readonly type: string;
   readonly nullable: boolean;
   /** The database numbers its rows. */
@@ -1108,7 +1114,7 @@ export interface Column {
 export const columnsOf = (table: string): readonly Column[] =>
   [
     ...(TABLES.get(table) ?? '').matchAll(
-      /^ +([a-z_]+) (text|bigint|int|boolean|jsonb|bytea|double precision)\b(.*)/gm,
+      /^ +([a-z_]+) (text|bigint|int|boolean|jsonb|bytea|packed_json|packed_text|double precision)\b(.*)/gm,
     ),
   ].map(([, name = '', type = '', rest = '']) => ({
     ...{ name, type, nullable: !/NOT NULL|PRIMARY KEY/.test(rest), counted: rest.includes('IDENTITY') },
@@ -1116,10 +1122,10 @@ export const columnsOf = (table: string): readonly Column[] =>
 
 /** The types of a table's columns on PostgreSQL. */
 export const typesOf = (table: string): ReadonlyMap<string, string> =>
-  new Map(columnsOf(table).map(({ name, type }) => [name, type]));
+  new Map(columnsOf(table).map(({ name, type }) => [name, type.replace(PACKED, 'bytea')]));
 
 export const POSTGRES_SCHEMA_100 = [
-  STATEMENTS.replace(/ UNNOTED| WITHOUT ROWID| AUTOINCREMENT/g, ''),
+  STATEMENTS.replace(/ UNNOTED| WITHOUT ROWID| AUTOINCREMENT/g, '').replace(PACKED, 'bytea'),
   ...[...TABLES].flatMap(([table, lines]) =>
     [...lines.matchAll(/^ +(\w+) .* UNNOTED/gm)].map(
       ([, column]) => `ALTER TABLE ${table} ALTER ${column} SET STATISTICS 0;\n`,
@@ -1132,6 +1138,7 @@ export const SQLITE_SCHEMA_100 = STATEMENTS.replace(/ UNNOTED| COLLATE "C"| DEFE
   .replace(/\b(?:bigint|int|boolean)\b/g, 'INTEGER')
   .replace(/\bdouble precision\b/g, 'REAL')
   .replace(/\bbytea\b/g, 'BLOB')
+  .replace(PACKED, 'BLOB')
   .replace(/\bjsonb\b/g, 'TEXT')
   .replace(/ WITH \(fillfactor = \d+\)/g, '')
   .replace(/(CREATE TABLE [^;]*\)) WITHOUT ROWID;/g, '$1, WITHOUT ROWID;')

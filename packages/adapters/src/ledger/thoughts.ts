@@ -17,6 +17,7 @@ import type {
   Trust,
   Turn,
 } from '@slowwave/engine';
+import { packed, unpacked } from '../packed.ts';
 import { type Access, lookup, read, snapshot, statement, storeOf, write } from './access.ts';
 import { isStanding, type Listing, laneOfUser, newestFirst } from './page.ts';
 import { type MessageRow, messageFrom } from './rows/batch.ts';
@@ -69,18 +70,17 @@ const scripted = storeOf<ThoughtScripts>('thoughts', {
       consolidationId,
     }),
   ),
-  /** A plan is stored before anything changes. */
   storePlan: statement(function* (turn, plan) {
     const id = turn.consolidationId;
     const isHeld = yield* ifHeld(
       laneHeldBy(turn),
-      run(UPSERT_PLAN, { id, round: plan.round, plan: JSON.stringify(plan) }),
+      keepingPlan(id, plan),
       run("UPDATE consolidations SET state = 'planned' WHERE id = @id AND :held", { id }),
     );
     return storedIf(isHeld);
   }),
   /** The newest round. */
-  plan: lookup((id) => firstAs(({ plan }: { plan: string }) => JSON.parse(plan) as Plan, NEWEST_PLAN, { id })),
+  plan: lookup(newestPlan),
   get: read((tenant, id) =>
     firstAs(
       consolidationFrom,
@@ -115,7 +115,7 @@ export function* gather(turn: Turn, recentCount: number): Script<Gathered> {
     summaryTrust: head?.summary_trust ?? null,
     recent: heard(0),
     thought: {
-      plan: head?.plan == null ? null : JSON.parse(head.plan),
+      plan: head?.plan == null ? null : JSON.parse(unpacked(head.plan)),
       answers: answers.filter((row) => row.consolidation_id === id).map(answerFrom),
       former: answers.filter((row) => row.consolidation_id !== id).map(formerFrom),
     },
@@ -134,7 +134,7 @@ interface PinnedRow extends TermsColumns {
   readonly is_first: 1 | null;
   readonly summary: string | null;
   readonly summary_trust: Trust | null;
-  readonly plan: string | null;
+  readonly plan: Uint8Array | null;
   readonly is_answered: 0 | 1 | null;
 }
 
@@ -249,9 +249,10 @@ export function keeping(
   answer: StoredAnswer,
   call: SettledCall | null = null,
 ): readonly Script<unknown>[] {
-  const { usage, truncated, former = null, ...columns } = answer;
+  const { text, usage, truncated, former = null, ...columns } = answer;
   const { promptTokens, cachedTokens = 0, completionTokens } = usage;
-  const row = { ...columns, promptTokens, cachedTokens, completionTokens, id, truncated: truncated ? 1 : 0, former };
+  const used = { promptTokens, cachedTokens, completionTokens };
+  const row = { ...columns, ...used, id, text: packed(text), truncated: truncated ? 1 : 0, former };
   return [...(call === null ? [] : settling(call)), run(INSERT_ANSWER, row)];
 }
 
@@ -263,9 +264,23 @@ const INSERT_ANSWER = `
   WHERE :held
   ON CONFLICT (consolidation_id, step, input_hash) DO NOTHING`;
 
+/** A plan is stored before anything changes. */
+export const keepingPlan = (id: string, plan: Plan): Script<number> =>
+  run(UPSERT_PLAN, {
+    ...{ id, round: plan.round, plan: packed(JSON.stringify(plan)) },
+    shown: plan.candidates.map(({ memoryId }) => endOf(memoryId)).join(''),
+  });
+
+/** What tells memories of one lane apart, for sure enough: a plan too many says nothing that a search would miss. */
+export const endOf = (memoryId: string): string => memoryId.slice(-8);
+
+export function newestPlan(id: string): Script<Plan | null> {
+  return firstAs(({ plan }: { plan: Uint8Array }) => JSON.parse(unpacked(plan)) as Plan, NEWEST_PLAN, { id });
+}
+
 const UPSERT_PLAN = `
-  INSERT INTO plans (consolidation_id, round, plan) SELECT @id, @round, @plan::jsonb WHERE :held
-  ON CONFLICT (consolidation_id, round) DO UPDATE SET plan = excluded.plan`;
+  INSERT INTO plans (consolidation_id, round, plan, shown) SELECT @id, @round, @plan::bytea, @shown WHERE :held
+  ON CONFLICT (consolidation_id, round) DO UPDATE SET plan = excluded.plan, shown = excluded.shown`;
 
 const CONSOLIDATIONS: Listing<ConsolidationRow, Consolidation> = {
   select: SELECT_CONSOLIDATIONS,

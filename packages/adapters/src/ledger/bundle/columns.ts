@@ -1,3 +1,4 @@
+import { packed, unpacked } from '../../packed.ts';
 import { type Column, columnsOf } from '../schema.ts';
 import type { Value } from '../script.ts';
 import type { Kind } from './kinds.ts';
@@ -42,9 +43,20 @@ const BYTES: Form = {
   expected: 'bytes as base64',
 };
 
+const PACKED_TEXT: Form = {
+  shown: (stored) => unpacked(stored as Uint8Array),
+  stored: (shown) => (typeof shown === 'string' ? packed(shown) : undefined),
+  expected: TEXT.expected,
+};
+const PACKED_JSON: Form = {
+  shown: (stored) => JSON_TEXT.shown(unpacked(stored as Uint8Array)),
+  stored: (shown) => packed(JSON.stringify(shown)),
+  expected: JSON_TEXT.expected,
+};
+
 const FORMS: Readonly<Record<string, Form>> = {
   ...{ text: TEXT, bigint: NUMBER, int: NUMBER, boolean: FLAG, jsonb: JSON_TEXT, bytea: BYTES },
-  'double precision': FLOAT,
+  ...{ packed_text: PACKED_TEXT, packed_json: PACKED_JSON, 'double precision': FLOAT },
 };
 
 /** One order of keys, whatever the ledger has made of it: PostgreSQL keeps none. */

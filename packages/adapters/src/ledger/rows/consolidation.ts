@@ -1,4 +1,5 @@
 import type { Consolidation, LaneId, StoredAnswer, TenantId } from '@slowwave/engine';
+import { unpacked } from '../../packed.ts';
 import { type ScopeColumns, scopeFrom } from './columns.ts';
 
 export interface ConsolidationRow extends ScopeColumns {
@@ -41,7 +42,7 @@ export interface AnswerRow {
   readonly consolidation_id: string;
   readonly step: string;
   readonly input_hash: string;
-  readonly text: string;
+  readonly text: Uint8Array;
   readonly truncated: 0 | 1;
   readonly model: string;
   readonly prompt_tokens: number;
@@ -54,7 +55,7 @@ export interface AnswerRow {
 export const answerFrom = (row: AnswerRow): StoredAnswer => ({
   step: row.step,
   inputHash: row.input_hash,
-  text: row.text,
+  text: unpacked(row.text),
   truncated: row.truncated === 1,
   model: row.model,
   usage: {

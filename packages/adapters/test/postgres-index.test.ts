@@ -8,13 +8,17 @@ afterAll(() => server.stop());
 
 const OTHER_LANE = 'lane_other' as LaneId;
 
-/** One index that is emptied for every test: making its tables each time would take most of the time. */
-const emptied = { ...(await server.open(server.newSchema())), close: async () => {} };
-
-describeSearchIndex('in PostgreSQL', async () => {
-  await emptied.clear();
-  return { index: emptied, close: async () => {} };
-});
+/** One index for each that is emptied for every test: making its tables each time would take most of the time. */
+for (const [name, changed] of [
+  ['in PostgreSQL', {}],
+  ['in PostgreSQL, where one point is already very many', { cache: { many: 1 } }],
+] as const) {
+  const emptied = { ...(await server.open(server.newSchema(), changed)), close: async () => {} };
+  describeSearchIndex(name, async () => {
+    await emptied.clear();
+    return { index: emptied, close: async () => {} };
+  });
+}
 
 describeIndexBuild('in PostgreSQL', async () => {
   const schema = server.newSchema();
@@ -68,7 +72,11 @@ describe('an index in PostgreSQL', () => {
   });
 
   test('an owner that is written again and again is found as it is, by who keeps it and by who reads it anew', async () => {
-    const [kept, fresh] = await Promise.all([open(), open({ cacheBytes: 0 })]);
+    const [kept, many, fresh] = await Promise.all([
+      open(),
+      open({ cache: { many: 1 } }),
+      open({ cache: { bytes: 0, bytesOfMany: 0 } }),
+    ]);
     const ids = Array.from({ length: 40 }, (_, i) => `m${String(i).padStart(2, '0')}`);
     for (let revision = 1; revision <= 200; revision += 1) {
       const memoryId = ids[(revision * 7) % ids.length] ?? '';
@@ -78,9 +86,37 @@ describe('an index in PostgreSQL', () => {
       if (revision % 20 !== 0) continue;
       const question = indexQuery({ terms: ['tea', 'word3'], limit: 100 });
       expect(await kept.search([question])).toEqual(await fresh.search([question]));
+      expect(await many.search([question])).toEqual(await fresh.search([question]));
     }
     expect(await names(kept, { limit: 100 })).toHaveLength(await kept.count(DEFAULT_TENANT));
   });
+
+  test.each([{}, { cache: { many: 1 } }])(
+    'who searches while others write sees what was written at once, or nothing of it: %o',
+    async (changed) => {
+      const [written, read] = [await open(), await open(changed)];
+      let isOver = false;
+      const writing = (async () => {
+        for (let round = 1; round <= 150; round += 1) {
+          const ids = ['m1', 'm2', `other${round % 5}`];
+          const points = ids.map((memoryId) => indexPoint({ memoryId, revision: round, text: `round ${round}` }));
+          await written.upsert(points);
+        }
+        isOver = true;
+      })();
+      const looking = Array.from({ length: 6 }, async (_, n) => {
+        while (!isOver) {
+          const questions = Array.from({ length: 1 + (n % 3) }, () => indexQuery({ terms: ['tea'] }));
+          for (const hits of await read.search(questions)) {
+            const texts = hits.filter(({ point }) => /^m/.test(point.memoryId)).map(({ point }) => point.text);
+            expect(texts).toEqual(texts.length === 0 ? [] : [texts[0], texts[0]]);
+          }
+        }
+      });
+      await Promise.all([writing, ...looking]);
+      expect(await names(read, { limit: 100 })).toEqual(await names(written, { limit: 100 }));
+    },
+  );
 
   test('several may make a new index at once, and write at once', async () => {
     const indexes = await Promise.all([open(), open(), open()]);

@@ -30,7 +30,7 @@ export interface PoolOptions {
   readonly durable?: boolean;
   /** Most connections at once. */
   readonly max: number;
-  readonly log: Log;
+  readonly log: Pick<Log, 'warn'>;
   readonly types?: CustomTypesConfig;
   /** Settings of the server that these connections begin with, too. */
   readonly settings?: Readonly<Record<string, string>>;

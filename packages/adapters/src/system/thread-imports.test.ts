@@ -7,6 +7,7 @@ const THREADS = {
   '../sqlite/ledger/writer-thread.ts': ['better-sqlite3'],
   '../sqlite/ledger/reader-thread.ts': ['better-sqlite3'],
   '../sqlite/search-index/index-thread.ts': ['better-sqlite3'],
+  '../postgres/search-index/index-thread.ts': ['pg'],
   '../bullmq/locks-thread.ts': [],
 };
 

@@ -1,4 +1,4 @@
-import { EngineError, InvalidCursorError } from '@slowwave/engine';
+import { EngineError, InvalidCursorError } from '@slowwave/engine/storing';
 import { DatabaseError } from 'pg';
 
 /** Classes and codes (SQLSTATE) that say the statement or its values were wrong, not the server. */

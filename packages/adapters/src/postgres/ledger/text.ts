@@ -1,4 +1,4 @@
-import { EngineError } from '@slowwave/engine';
+import { EngineError } from '@slowwave/engine/storing';
 import { type CustomTypesConfig, types } from 'pg';
 
 /**

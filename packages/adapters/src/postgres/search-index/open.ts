@@ -1,188 +1,55 @@
-import type { BuildNote, IndexBuild, IndexMarker, IndexQuery, Log, PointName, SearchIndex } from '@slowwave/engine';
-import { EngineError, unpackedVector } from '@slowwave/engine/storing';
+import type { BuildNote, IndexBuild, Log, SearchIndex } from '@slowwave/engine';
 import { checkVector } from '../../check-vector.ts';
-import { type Transactions, transactionsOn } from '../ledger/access.ts';
-import { compactDatabase } from '../ledger/compact.ts';
-import { asStoreError, type DatabaseStore, ofConnection } from '../ledger/errors.ts';
-import { askOf, type Sql } from '../ledger/sql.ts';
-import { COLUMN_TYPES } from '../ledger/text.ts';
-import { openPool, placeOf } from '../pool.ts';
-import { ownerCache } from './owners.ts';
-import {
-  type IndexSpace,
-  markerOf,
-  OWNER_NAMED,
-  ownerKey,
-  prepareIndex,
-  requireSpace,
-  type StateRow,
-  spaceText,
-  WITHDRAWN,
-} from './schema.ts';
-import { search } from './search.ts';
+import { callsTo, hitOf } from '../../sqlite/search-index/calls.ts';
+import { startThread } from '../../system/index.ts';
+import { askOf } from '../ledger/sql.ts';
+import { placeOf } from '../pool.ts';
+import type { IndexThreadInit, ThreadNotice } from './index-thread.ts';
+import { connected, type IndexDatabase, type IndexMethods } from './methods.ts';
+import { spaceText } from './schema.ts';
 import { CHANGING_EDITION, forgetLane, type Place, throwAwayOthers, withdrawPoints, writePoints } from './write.ts';
 
-export interface PostgresIndexOptions extends IndexSpace {
-  /** postgres://user:password@host:5432/database */
-  readonly url: string;
-  /** The schema that the tables live in, made if missing. */
-  readonly schema: string;
-  /** Most at once. */
-  readonly connections?: number;
-  /** How much of owners is kept in memory. */
-  readonly cacheBytes?: number;
-  readonly log: Log;
-}
-
-/** Where nobody says how many: a search takes one for milliseconds. */
-const CONNECTIONS_MAX = 4;
-
+const MIB = 2 ** 20;
 /** Owners that a process keeps in memory: about 30,000 memories with vectors of 1,024 dimensions. */
-const CACHE_BYTES = 48 * 2 ** 20;
+const CACHE_BYTES = 48 * MIB;
+/** And owners with very many: the last one whatever it takes. With 384 dimensions 50,000 memories take about 70. */
+const CACHE_BYTES_OF_MANY = 192 * MIB;
 
-/** A search index in a PostgreSQL database, exact, shared by any number of processes. */
-export async function openPostgresIndex(options: PostgresIndexOptions): Promise<SearchIndex> {
-  const { dimensions, fingerprint, cacheBytes = CACHE_BYTES } = options;
-  const space = { dimensions, fingerprint };
-  const { own, close } = await connected(options);
-  const owners = ownerCache({ bytes: cacheBytes, space });
-  const inUse: Place = { target: 'edition', space };
-  const check = ({ vector }: Pick<IndexQuery, 'vector'>): void => {
-    if (vector !== null) checkVector(vector, space);
-  };
-  return {
-    marker: () => own.read(async (sql) => markerOf(await stateOf(sql), space)),
-    stamp: (marker) => own.write((sql) => stamp(sql, marker, space)),
-    upsert: async (points) => {
-      points.forEach(check);
-      if (points.length > 0) await own.write((sql) => writePoints(sql, inUse, points));
-    },
-    withdraw: async (withdrawals) => {
-      if (withdrawals.length > 0) await own.write((sql) => withdrawPoints(sql, inUse, withdrawals));
-    },
-    search: async (queries) => {
-      queries.forEach(check);
-      return queries.length === 0 ? [] : own.snapshot((sql) => search(sql, owners, queries));
-    },
-    vectors: (points) => own.snapshot((sql) => vectorsOf(sql, space, points)),
-    forget: async (of) => {
-      const gone = await own.write((sql) => forgetLane(sql, null, of));
-      owners.drop(of);
-      return gone;
-    },
-    compact: () => compactDatabase(own, ['owners', 'points']),
-    clear: () => own.write((sql) => clear(sql, space)),
-    count: (tenant, shelf = 'memories') =>
-      own.read(async (sql) => (await sql.get<{ count: number }>(COUNT, { tenant, shelf }))?.count ?? 0),
-    page: (after, limit) => own.read((sql) => pageOf(sql, after, limit)),
-    close,
-  };
+export interface PostgresIndexOptions extends IndexDatabase {
+  readonly log: Log;
+  /** How much of owners is kept in memory. */
+  readonly cache?: Partial<IndexThreadInit['cache']>;
 }
 
-interface Connected {
-  readonly own: Transactions;
-  close(): Promise<void>;
-}
-
-async function connected({ url, schema, connections = CONNECTIONS_MAX, log, ...space }: PostgresIndexOptions) {
-  const store: DatabaseStore = { place: placeOf(url), holds: 'index' };
-  // Every statement finds its rows by their keys, however few there are while it is planned.
-  const settings = { enable_seqscan: 'off', enable_hashjoin: 'off', enable_mergejoin: 'off' };
-  const pool = openPool({ url, schema, max: connections, log, types: COLUMN_TYPES, settings });
-  try {
-    const client = await pool.connect();
-    await prepareIndex(client, schema, space).finally(() => client.release());
-  } catch (error) {
-    await pool.end();
-    throw asStoreError(ofConnection(error), store);
-  }
-  let closed: Promise<void> | null = null;
-  return {
-    own: transactionsOn(pool, store),
-    close: () => {
-      closed ??= pool.end();
-      return closed;
-    },
-  } satisfies Connected;
-}
-
-async function stateOf(sql: Sql): Promise<StateRow> {
-  const state = await sql.get<StateRow>('SELECT space, marker FROM state');
-  if (state === null) throw new Error('the index in PostgreSQL has lost its state');
-  return state;
-}
-
-async function stamp(sql: Sql, marker: IndexMarker, space: IndexSpace): Promise<void> {
-  const [, points] = await sql.ask([CHANGING_EDITION, askOf(HAS_POINTS)]);
-  const state = await stateOf(sql);
-  requireSpace(state, space);
-  const before = markerOf(state, space);
-  const taken = before !== null && before.ledgerId !== marker.ledgerId;
-  if (taken && points?.rows.length !== 0) {
-    throw new EngineError(
-      `expected an empty index to stamp, got one in PostgreSQL with points of ledger ${before.ledgerId}; clear it first`,
-      { code: 'index_unavailable', retryable: false },
-    );
-  }
-  await sql.run('UPDATE state SET marker = @marker', { marker: JSON.stringify(marker) });
-}
-
-const HAS_POINTS = 'SELECT 1 FROM owners o JOIN state s ON o.edition = s.edition WHERE o.points > 0 LIMIT 1';
-
-/** Nothing is left of any edition: who reads meanwhile finds nothing, and no failure. */
-async function clear(sql: Sql, space: IndexSpace): Promise<void> {
-  await sql.askLast([
-    CHANGING_EDITION,
-    askOf('TRUNCATE owners, points'),
-    askOf(NEW_STATE, { space: spaceText(space) }),
-  ]);
-}
-
-const NEW_STATE = `
-UPDATE state SET space = @space, edition = nextval('numbers'), marker = NULL, next_edition = NULL, rebuild = NULL`;
-
-const COUNT = `
-SELECT coalesce(sum(o.points), 0)::bigint AS count FROM owners o JOIN state s ON o.edition = s.edition
-WHERE o.tenant = @tenant AND o.shelf = @shelf`;
-
-async function vectorsOf(sql: Sql, space: IndexSpace, points: readonly PointName[]) {
-  const [state, ...answers] = await sql.ask([
-    askOf('SELECT space FROM state'),
-    ...points.map(({ memoryId, version, ...of }) => askOf(VECTOR, { ...ownerKey(of), memoryId, version })),
-  ]);
-  requireSpace(state?.rows[0] as StateRow, space);
-  return answers.map(({ rows: [row] }) => {
-    const bytes = (row as { vector: Buffer } | undefined)?.vector ?? Buffer.alloc(0);
-    const vector = bytes.length === 0 ? null : unpackedVector(bytes);
-    return vector?.some((value) => value !== 0) ? vector : null;
+/**
+ * A search index in a PostgreSQL database, shared by any number of processes. A thread of its own asks the server and compares, so that
+ * nothing else waits while it reads an owner who has very much.
+ */
+export async function openPostgresIndex({ log, cache, ...database }: PostgresIndexOptions): Promise<SearchIndex> {
+  const sizes = { bytes: CACHE_BYTES, bytesOfMany: CACHE_BYTES_OF_MANY, ...cache };
+  const thread = await startThread(INDEX_THREAD, { database, cache: sizes } satisfies IndexThreadInit);
+  thread.onNotice((notice) => {
+    const { facts, message } = notice as ThreadNotice;
+    log.warn(facts, message);
   });
+  const call = callsTo<IndexMethods>(thread, `at ${placeOf(database.url)}`);
+  return {
+    marker: () => call('marker'),
+    stamp: (marker) => call('stamp', marker),
+    upsert: (points) => call('upsert', points),
+    withdraw: (withdrawals) => call('withdraw', withdrawals),
+    search: async (queries) => (await call('search', queries)).map((hits) => hits.map(hitOf)),
+    vectors: (points) => call('vectors', points),
+    forget: (of) => call('forget', of),
+    compact: () => call('compact'),
+    clear: () => call('clear'),
+    count: (tenant, shelf) => call('count', tenant, shelf),
+    page: (after, limit) => call('page', after, limit),
+    close: () => thread.close(),
+  };
 }
 
-const VECTOR = `
-SELECT p.vector FROM state s JOIN owners o ON ${OWNER_NAMED} JOIN points p ON p.owner = o.number
-WHERE p.memory_id = @memoryId AND p.version = @version`;
-
-interface PageRow {
-  readonly owner: number;
-  readonly memory_id: string;
-  readonly version: number;
-  readonly payload: string;
-}
-
-async function pageOf(sql: Sql, after: string | null, limit: number) {
-  const [owner, memoryId, version] = after === null ? [0, '', 0] : (JSON.parse(after) as [number, string, number]);
-  const rows = await sql.all<PageRow>(PAGE, { owner, memoryId, version, limit });
-  const last = rows.at(-1);
-  const next =
-    last === undefined || rows.length < limit ? null : JSON.stringify([last.owner, last.memory_id, last.version]);
-  return { points: rows.map(({ payload }) => JSON.parse(payload)), next };
-}
-
-const PAGE = `
-SELECT p.owner, p.memory_id, p.version, p.payload
-FROM points p JOIN owners o ON o.number = p.owner JOIN state s ON o.edition = s.edition
-WHERE (p.owner, p.memory_id, p.version) > (@owner, @memoryId, @version) AND p.live <> ${WITHDRAWN}
-ORDER BY p.owner, p.memory_id, p.version LIMIT @limit`;
+const INDEX_THREAD = new URL('./index-thread.ts', import.meta.url);
 
 /** What is kept of a build: which vectors it is for. */
 interface StoredNote extends BuildNote {
@@ -190,12 +57,13 @@ interface StoredNote extends BuildNote {
 }
 
 /** A new index beside the one in use, as the next edition in the same tables. Other processes may have the index open. */
-export async function openPostgresBuild(
-  options: PostgresIndexOptions,
-): Promise<IndexBuild & { close(): Promise<void> }> {
-  const { dimensions, fingerprint } = options;
+export async function openPostgresBuild({
+  log,
+  ...database
+}: Omit<PostgresIndexOptions, 'cache'>): Promise<IndexBuild & { close(): Promise<void> }> {
+  const { dimensions, fingerprint } = database;
   const space = { dimensions, fingerprint };
-  const { own, close } = await connected(options);
+  const { own, close } = await connected(database, log);
   const next: Place = { target: 'coalesce(next_edition, edition)', space: null };
   const kept = (note: BuildNote): string => JSON.stringify({ ...note, space: spaceText(space) } satisfies StoredNote);
   return {

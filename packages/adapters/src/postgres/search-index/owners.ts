@@ -1,25 +1,29 @@
 import type { IndexLane, IndexQuery } from '@slowwave/engine';
 import { SHELVES } from '@slowwave/engine/storing';
-import { keptOwners, withChanges } from '../../sqlite/search-index/kept-owners.ts';
+import { type ChangedPoint, keptOwners, withChanges } from '../../sqlite/search-index/kept-owners.ts';
+import type { PointsOfOwner } from '../../sqlite/search-index/looking.ts';
+import { MANY, manyPoints } from '../../sqlite/search-index/many.ts';
 import { type Segment, segmentOf } from '../../sqlite/search-index/stored-point.ts';
 import type { Answer, Ask } from '../ledger/asking.ts';
 import { askOf } from '../ledger/sql.ts';
 import { type IndexSpace, OWNER_NAMED, ownerKey, requireSpace, WITHDRAWN } from './schema.ts';
 
 /** All points of one owner in memory, as they were after a count of changes. */
-export interface OwnerTable {
+export interface OwnerTable extends PointsOfOwner {
   readonly number: number;
   readonly changes: number;
-  readonly segments: readonly Segment[];
 }
 
 type Owned = Pick<IndexQuery, 'tenant' | 'owner' | 'lane' | 'shelf'>;
+
+/** What is kept has more than the snapshot of who looked has, and what it had then is gone: look again. */
+export const OVERTAKEN = 'overtaken';
 
 /** A look at an owner: what to ask the server, and what to make of its answer. */
 interface Look {
   readonly ask: Ask;
   /** null: there is no such owner. */
-  tableOf(answer: Answer): OwnerTable | null;
+  tableOf(answer: Answer): OwnerTable | null | typeof OVERTAKEN;
 }
 
 interface OwnerCache {
@@ -27,34 +31,52 @@ interface OwnerCache {
   drop(of: IndexLane): void;
 }
 
+export interface CacheOptions {
+  readonly bytes: number;
+  /** Of owners with very many points, who would push out all others. */
+  readonly bytesOfMany: number;
+  /** From how many points on an owner has very many. */
+  readonly many?: number;
+}
+
 /**
  * Keeps owners that were asked about last, up to so many bytes. Each look at one that is kept asks for what changed since it
  * was read, so that the writes of all processes are seen; most often that is nothing.
  */
-export function ownerCache({ bytes, space }: { readonly bytes: number; readonly space: IndexSpace }): OwnerCache {
-  const kept = keptOwners<OwnerTable>({ bytes });
+export function ownerCache(space: IndexSpace, { bytes, bytesOfMany, many = MANY }: CacheOptions): OwnerCache {
+  const few = keptOwners<OwnerTable>({ bytes });
+  const large = keptOwners<OwnerTable>({ bytes: bytesOfMany, atOnce: true });
+  const kept = (name: string): OwnerTable | null => few.get(name) ?? large.get(name);
+  const forget = (name: string): void => {
+    for (const one of [few, large]) one.forget(name);
+  };
   return {
     drop: (of) => {
-      for (const shelf of SHELVES) kept.forget(nameOf({ ...of, shelf }));
+      for (const shelf of SHELVES) forget(nameOf({ ...of, shelf }));
     },
     look: (of) => {
       const name = nameOf(of);
-      const known = kept.get(name);
+      const known = kept(name);
       const since = { known: known?.number ?? 0, since: known?.changes ?? 0 };
       return {
         ask: askOf(LOOK, { ...ownerKey(of), ...since }),
         tableOf: ({ rows }) => {
-          const table = tableFrom(rows as readonly LookRow[], { known, space });
-          // A look that was answered later may have begun earlier.
-          if (table === null) kept.forget(name);
-          else if ((kept.get(name)?.changes ?? 0) <= table.changes || table.number !== kept.get(name)?.number)
-            kept.keep(name, table);
+          // A look that was answered later may have begun earlier: whoever looked meanwhile has taken in some of it, or more.
+          const now = kept(name);
+          const table = tableFrom(rows as readonly LookRow[], { known, now, space, many });
+          if (table === null) forget(name);
+          if (table === null || table === OVERTAKEN || isNewer(now, table)) return table;
+          forget(name);
+          (table.many === null ? few : large).keep(name, table);
           return table;
         },
       };
     },
   };
 }
+
+const isNewer = (kept: OwnerTable | null, table: OwnerTable): boolean =>
+  kept?.number === table.number && kept.changes > table.changes;
 
 const nameOf = (of: Owned): string => JSON.stringify(ownerKey(of));
 
@@ -65,33 +87,67 @@ interface LookRow {
   /** null: no point has changed. */
   readonly slot: number | null;
   readonly live: number;
+  readonly change: number;
   readonly record: Buffer;
 }
 
 const LOOK = `
-SELECT s.space, o.number, o.changes, p.slot, p.live, p.record
+SELECT s.space, o.number, o.changes, p.slot, p.live, p.change, p.record
 FROM state s
 LEFT JOIN owners o ON ${OWNER_NAMED}
 LEFT JOIN points p ON p.owner = o.number AND p.change > CASE WHEN o.number = @known THEN @since::bigint ELSE 0 END`;
 
 interface Before {
+  /** What was kept when the server was asked, and what is now. */
   readonly known: OwnerTable | null;
+  readonly now: OwnerTable | null;
   readonly space: IndexSpace;
+  readonly many: number;
 }
 
-function tableFrom(rows: readonly LookRow[], { known, space }: Before): OwnerTable | null {
+function tableFrom(
+  rows: readonly LookRow[],
+  { known, now, space, many }: Before,
+): OwnerTable | null | typeof OVERTAKEN {
   const [first] = rows;
   if (first === undefined) throw new Error('the index in PostgreSQL has lost its state');
   requireSpace(first, space);
   const { number, changes } = first;
   if (number === null) return null;
-  const before = known?.number === number ? known : null;
+  const since = known?.number === number ? known.changes : 0;
+  const goesOn = (table: OwnerTable | null): boolean =>
+    table?.number === number && table.changes >= since && table.changes <= changes;
+  const before = [now, known].find(goesOn) ?? null;
   if (before?.changes === changes) return before;
-  const changed = rows.flatMap(({ slot, live, record }) =>
-    slot === null ? [] : [{ slot, record: live === WITHDRAWN ? null : record }],
+  // Only the newest of an owner with very many can be written to.
+  if (before !== null && before.many !== null && before !== now) return OVERTAKEN;
+  const changed = rows.flatMap(({ slot, live, change, record }) =>
+    slot === null || change <= (before?.changes ?? 0) ? [] : [{ slot, record: live === WITHDRAWN ? null : record }],
   );
-  return { number, changes, segments: inFew(withChanges(before?.segments ?? [], changed)) };
+  return { number, changes, ...pointsWith(before, changed, { dimensions: space.dimensions, many }) };
 }
+
+interface Sizes {
+  readonly dimensions: number;
+  readonly many: number;
+}
+
+function pointsWith(
+  before: PointsOfOwner | null,
+  changed: readonly ChangedPoint[],
+  { dimensions, many }: Sizes,
+): PointsOfOwner {
+  const written = before?.many?.with(changed) ?? null;
+  if (written !== null) return { segments: [], many: written };
+  const segments = withChanges(before === null ? [] : segmentsOf(before), changed);
+  const points = segments.reduce((sum, segment) => sum + segment.points.length, 0);
+  return points < many
+    ? { segments: inFew(segments), many: null }
+    : { segments: [], many: manyPoints(segments, dimensions) };
+}
+
+const segmentsOf = ({ segments, many }: PointsOfOwner): readonly Segment[] =>
+  many === null ? segments : [many.copied()];
 
 /** Segments at which they are made one: each is looked at by itself, and holds what was left out of it. */
 const SEGMENTS_MAX = 64;

@@ -1,33 +1,36 @@
-import { setImmediate } from 'node:timers/promises';
-import type { IndexHit, IndexQuery, ShownPoint } from '@slowwave/engine';
-import { unpackedVector } from '@slowwave/engine/storing';
+import type { IndexQuery } from '@slowwave/engine';
 import { postgresDialect } from '../../filter-sql/postgres.ts';
 import { translate } from '../../filter-sql/translate.ts';
-import { cosinesOf, keywordLeg, mayBeBest, type Seen, vectorLeg } from '../../sqlite/search-index/legs.ts';
-import { seenOf } from '../../sqlite/search-index/search.ts';
-import { byMemory, type StoredPoint } from '../../sqlite/search-index/stored-point.ts';
+import { foundIn, type Narrowed, shownOf } from '../../sqlite/search-index/looking.ts';
+import type { FoundPoint } from '../../sqlite/search-index/protocol.ts';
+import type { StoredPoint } from '../../sqlite/search-index/stored-point.ts';
+import { isForDecision, takingTurns } from '../../sqlite/search-index/turns.ts';
 import type { Answer, Ask } from '../ledger/asking.ts';
 import { askOf, askOnce, type Sql } from '../ledger/sql.ts';
-import type { OwnerTable, ownerCache } from './owners.ts';
+import { OVERTAKEN, type OwnerTable, type ownerCache } from './owners.ts';
 import { OWNER_NAMED, ownerKey } from './schema.ts';
 
+type Owners = ReturnType<typeof ownerCache>;
+type Found = ReturnType<typeof foundIn>;
+type Search = (sql: Sql, queries: readonly IndexQuery[]) => Promise<FoundPoint[][] | null>;
+
 /**
- * Answers questions on one snapshot: the server is asked once for what changed of their owners and which points their filters leave,
- * and once for the whole vectors of those points that may be among the best. What is compared, and how, is what the index in a
- * SQLite file does, so that both give the same scores.
+ * Answers questions on one snapshot: the server is asked once for what changed of their owners and which points their filters leave, and
+ * once for what hits show. What is compared, and how, is what the index in a SQLite file does, so that both give the same scores.
+ * null: who looked later was faster, and what this one looked at is gone; ask again.
  */
-export async function search(
-  sql: Sql,
-  owners: ReturnType<typeof ownerCache>,
-  queries: readonly IndexQuery[],
-): Promise<readonly (readonly IndexHit[])[]> {
-  const leading: Leading[] = [];
-  for (const looked of await look(sql, owners, queries)) {
-    leading.push(leadingOf(looked));
-    await setImmediate(); // between two questions this thread takes in what else there is
-  }
-  const details = await detailsOf(sql, leading);
-  return leading.map((led) => hitsOf(led, details.get(led.table?.number ?? 0) ?? new Map()));
+export function searchIn(owners: Owners): Search {
+  const turns = takingTurns<Looked, Found>(foundOf, ({ query }) => isForDecision(query));
+  return async (sql, queries) => {
+    const looked = await look(sql, owners, queries);
+    if (looked === null) return null;
+    const found = await turns(looked);
+    const payloads = await payloadsOf(sql, looked, found);
+    return looked.map(({ table }, i) => {
+      const ofOwner = payloads.get(table?.number ?? 0);
+      return shownOf(found[i] ?? [], ({ slot }) => ofOwner?.get(slot));
+    });
+  };
 }
 
 /** A question and what it is asked of. */
@@ -35,24 +38,25 @@ interface Looked {
   readonly query: IndexQuery;
   /** null: its owner has nothing. */
   readonly table: OwnerTable | null;
-  /** Slots of the owner that the question's filter leaves; null: it has none. */
-  readonly fitting: ReadonlySet<number> | null;
+  /** Slots of the owner that the question's filter leaves. */
+  readonly fitting: Narrowed;
 }
 
-async function look(
-  sql: Sql,
-  owners: ReturnType<typeof ownerCache>,
-  queries: readonly IndexQuery[],
-): Promise<readonly Looked[]> {
+const foundOf = ({ query, table, fitting }: Looked): Found => (table === null ? [] : foundIn(table, query, fitting));
+
+async function look(sql: Sql, owners: Owners, queries: readonly IndexQuery[]): Promise<readonly Looked[] | null> {
   const nameOf = (query: IndexQuery): string => JSON.stringify(ownerKey(query));
   const looks = new Map(queries.map((query) => [nameOf(query), owners.look(query)]));
   const filtered = queries.filter(({ where }) => where !== null);
   const answers = await sql.ask([...[...looks.values()].map(({ ask }) => ask), ...filtered.map(askFitting)]);
-  const tables = new Map([...looks].map(([name, one], i) => [name, one.tableOf(answers[i] ?? NONE)]));
+  const tables = [...looks.values()].map((one, i) => one.tableOf(answers[i] ?? NONE));
+  const known = tables.filter((table) => table !== OVERTAKEN);
+  if (known.length < tables.length) return null;
+  const tableOf = new Map([...looks.keys()].map((name, i) => [name, known[i] ?? null]));
   const fitting = new Map(filtered.map((query, i) => [query, slotsIn(answers[looks.size + i] ?? NONE)]));
   return queries.map((query) => ({
     query,
-    table: tables.get(nameOf(query)) ?? null,
+    table: tableOf.get(nameOf(query)) ?? null,
     fitting: fitting.get(query) ?? null,
   }));
 }
@@ -100,82 +104,41 @@ function idsIn(key: 'agentId' | 'runId' | 'appId') {
   return { rows, id: 'i.value' };
 }
 
-/** Points of which one leg or the other may name some. */
-interface Leading {
-  readonly query: IndexQuery;
-  readonly table: OwnerTable | null;
-  readonly near: Seen;
-  /** The best by words. */
-  readonly worded: Seen;
-  /** Of those, and of the near ones that have a word of the question. */
-  readonly keywordScores: ReadonlyMap<StoredPoint, number>;
-}
-
-function leadingOf({ query, table, fitting }: Looked): Leading {
-  const { vector, terms, limit } = query;
-  const seen = table === null ? [] : seenOf(table, query, fitting);
-  const near = vector === null || limit < 1 ? [] : mayBeBest(seen, { vector, limit });
-  const ranking = terms === null ? [] : keywordLeg(seen, { ...query, terms, also: new Set(near) });
-  const worded = ranking.slice(0, limit).map(([point]) => point);
-  return { query, table, near, worded, keywordScores: new Map(ranking) };
-}
-
-interface DetailRow {
+interface PayloadRow {
   readonly slot: number;
-  readonly vector: Buffer;
   readonly payload: string;
 }
 
-type Details = ReadonlyMap<number, DetailRow>;
+type Payloads = ReadonlyMap<number, string>;
 
-/** What the server has of all these points, by the numbers of their owners and their slots. */
-async function detailsOf(sql: Sql, leading: readonly Leading[]): Promise<ReadonlyMap<number, Details>> {
+/** What hits show of all that was found, by the numbers of their owners and their slots. */
+async function payloadsOf(
+  sql: Sql,
+  looked: readonly Looked[],
+  found: readonly Found[],
+): Promise<ReadonlyMap<number, Payloads>> {
   const wanted = new Map<number, Map<number, StoredPoint>>();
-  for (const { table, near, worded } of leading) {
+  for (const [i, { table }] of looked.entries()) {
     if (table === null) continue;
     const points = wanted.get(table.number) ?? new Map<number, StoredPoint>();
-    for (const point of [...near, ...worded]) points.set(point.slot, point);
+    for (const { point } of found[i] ?? []) points.set(point.slot, point);
     if (points.size > 0) wanted.set(table.number, points);
   }
   const asks = [...wanted].map(([owner, points]) => {
     const list = [...points.values()];
     const ids = list.map(({ memoryId }) => memoryId);
-    return askOf(DETAILS, { owner, ids, versions: list.map(({ version }) => version) });
+    return askOf(PAYLOADS, { owner, ids, versions: list.map(({ version }) => version) });
   });
   const answers = asks.length === 0 ? [] : await sql.askLast(asks);
   return new Map(
     [...wanted.keys()].map((owner, i) => {
-      const rows = (answers[i] ?? NONE).rows as readonly DetailRow[];
-      return [owner, new Map(rows.map((row) => [row.slot, row]))];
+      const rows = (answers[i] ?? NONE).rows as readonly PayloadRow[];
+      return [owner, new Map(rows.map(({ slot, payload }) => [slot, payload]))];
     }),
   );
 }
 
-const DETAILS = `
-SELECT p.slot, p.vector, p.payload
+const PAYLOADS = `
+SELECT p.slot, p.payload
 FROM unnest(@ids::text[], @versions::integer[]) AS n (memory_id, version)
 JOIN points p ON p.owner = @owner AND p.memory_id = n.memory_id AND p.version = n.version`;
-
-/** The points either leg found, by memory id and version, each scored in both. */
-function hitsOf({ query, near, worded, keywordScores }: Leading, details: Details): IndexHit[] {
-  const { vector } = query;
-  const readVectors = (points: Seen) =>
-    new Map(
-      points.flatMap((point) => {
-        const stored = details.get(point.slot);
-        return stored === undefined ? [] : [[point, unpackedVector(stored.vector)] as const];
-      }),
-    );
-  const vectorScores = new Map(vector === null ? [] : vectorLeg(near, { ...query, vector }, readVectors));
-  const byWords = worded.filter((point) => !vectorScores.has(point));
-  if (vector !== null)
-    for (const [point, score] of cosinesOf(byWords, vector, readVectors)) vectorScores.set(point, score);
-  return [...new Set([...vectorScores.keys(), ...worded])].sort(byMemory).flatMap((point) => {
-    const stored = details.get(point.slot);
-    if (stored === undefined) return [];
-    const keywordScore = keywordScores.get(point) ?? null;
-    return [
-      { point: JSON.parse(stored.payload) as ShownPoint, vectorScore: vectorScores.get(point) ?? null, keywordScore },
-    ];
-  });
-}

@@ -1,5 +1,5 @@
 import type { IndexLane, IndexPoint, Withdrawal } from '@slowwave/engine';
-import { packedVector, SHELVES, shownPart } from '@slowwave/engine/storing';
+import { packedVector, SHELVES, shownPart, unpackedVector } from '@slowwave/engine/storing';
 import { headOf, recordOf } from '../../sqlite/search-index/record.ts';
 import type { Ask } from '../ledger/asking.ts';
 import { LostRowError } from '../ledger/errors.ts';
@@ -153,12 +153,12 @@ const EMPTY = new Uint8Array();
 const NOTHING: Saying = { live: WITHDRAWN, payload: '{}', vector: EMPTY, record: () => EMPTY };
 
 function sayingOf(point: IndexPoint): Saying {
-  const { vector } = point;
+  const vector = packedVector(point.vector);
   return {
     live: point.live ? 1 : 0,
     payload: JSON.stringify(shownPart(point)),
-    vector: packedVector(vector),
-    record: (slot) => recordOf(headOf(point, slot), vector),
+    vector,
+    record: (slot) => recordOf(headOf(point, slot), unpackedVector(vector)),
   };
 }
 

@@ -1,11 +1,5 @@
+import type { PointsOfOwner } from './looking.ts';
 import { type Segment, segmentOf } from './stored-point.ts';
-
-/** The points of one owner in memory, as a question looks at them. */
-interface PointsOfOwner {
-  readonly segments: readonly Segment[];
-  /** What very many are looked up in, with their segments; else null or missing. */
-  readonly many?: { readonly bytes: number } | null;
-}
 
 interface KeptOwners<Table> {
   get(name: string): Table | null;
@@ -67,7 +61,7 @@ const SEGMENT_BYTES = 1_000;
 /** And for each point in it. */
 const POINT_BYTES = 48;
 
-const bytesOf = ({ segments, many = null }: PointsOfOwner): number =>
+const bytesOf = ({ segments, many }: PointsOfOwner): number =>
   segments.reduce(
     (sum, { bytes, points }) => sum + bytes.length + SEGMENT_BYTES + points.length * POINT_BYTES,
     many?.bytes ?? 0,

@@ -2,8 +2,8 @@ import { cosine } from '@slowwave/engine';
 import { indexPoint, indexQuery, seeded } from '@slowwave/engine-testing';
 import { describe, expect, test } from 'vitest';
 import { type Seen, vectorLeg } from './legs.ts';
+import { seenOf } from './looking.ts';
 import { headOf, recordOf } from './record.ts';
-import { seenOf } from './search.ts';
 import { segmentOf } from './stored-point.ts';
 
 const DIMENSIONS = 300;

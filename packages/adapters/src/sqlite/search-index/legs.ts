@@ -57,7 +57,7 @@ export function cosinesOf(points: Seen, vector: Float32Array, readVectors: ReadV
 const ROUNDING = 1e-6;
 
 /** Every point that can reach what the last of the best reaches at least. */
-export function mayBeBest(seen: Seen, { vector, limit }: Near): Seen {
+function mayBeBest(seen: Seen, { vector, limit }: Near): Seen {
   if (seen.length <= limit) return seen;
   const question = unitOf(vector);
   const atMost = new Float64Array(seen.length);
@@ -108,7 +108,7 @@ export interface Worded {
 }
 
 /** The best by words, and what else was asked for: BM25 over what the question sees, for which only the postings of its own terms are needed. */
-export function keywordLeg(seen: Seen, { terms, wide, limit, also }: Worded): Ranking {
+function keywordLeg(seen: Seen, { terms, wide, limit, also }: Worded): Ranking {
   if (limit < 1 || terms.length === 0) return [];
   const wanted = wantedBy(terms);
   for (const [document, point] of seen.entries()) collect(wanted, point.entries(wide), document);

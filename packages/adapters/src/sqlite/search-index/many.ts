@@ -15,7 +15,7 @@ import {
 } from './legs.ts';
 import { type Postings, postingsOf } from './postings.ts';
 import { countIn, termKey } from './record.ts';
-import { byMemory, type Segment, type StoredPoint } from './stored-point.ts';
+import { byMemory, type Segment, type StoredPoint, segmentOf } from './stored-point.ts';
 
 /** From so many points on, an owner is looked up in; of fewer all are looked at, which is faster. */
 export const MANY = 4_096;
@@ -25,10 +25,15 @@ export const MANY = 4_096;
  * documents for each term. Words are scored as exactly as of few; of vectors only the likeliest are compared.
  */
 export interface ManyPoints {
-  /** What a question sees, to be asked before anything is written. */
+  /** What a question sees, to be asked before another one looks. */
   seen(sight: Sight): Legs;
-  /** Takes points in as they are now. false: there is no room for them, all has to be made anew. */
-  write(changed: readonly ChangedPoint[]): boolean;
+  /**
+   * The same with these points as they are now. It has the room of this one, which goes on showing what it shows; so only the newest can
+   * be written to. null: there is no room for them, all has to be made anew.
+   */
+  with(changed: readonly ChangedPoint[]): ManyPoints | null;
+  /** All that it shows, which is copied: nothing of what is gone is in it. */
+  copied(): Segment;
   readonly bytes: number;
 }
 
@@ -39,18 +44,17 @@ export interface Sight {
   isSeen(point: StoredPoint): boolean;
 }
 
-/** How a document is seen: not at all, whenever what holds is, depending on the time, or where what no longer holds is. */
-const GONE = 0;
-const HOLDS = 1;
-const HOLDS_FOR_A_WHILE = 2;
-const FORMER = 3;
+/** How a document is seen: whenever what holds is, depending on the time, or where what no longer holds is. */
+const HOLDS = 0;
+const HOLDS_FOR_A_WHILE = 1;
+const FORMER = 2;
 
 /** Whether documents of each of these are in sight; null: to be looked at one by one. What is said here of `visible` is its own. */
-type ByKind = readonly [gone: false, holds: boolean | null, forAWhile: boolean | null, former: boolean | null];
-const LOOKED_AT: ByKind = [false, null, null, null];
+type ByKind = readonly [holds: boolean | null, forAWhile: boolean | null, former: boolean | null];
+const LOOKED_AT: ByKind = [null, null, null];
 const AT_ONCE: Partial<Record<IndexQuery['visibility']['kind'], ByKind>> = {
-  live: [false, true, null, false],
-  live_or_said_after: [false, true, true, null],
+  live: [true, null, false],
+  live_or_said_after: [true, true, null],
 };
 
 /** Points are compared whole in so many times as many as are wanted, and in so many at least. */
@@ -65,51 +69,95 @@ export function manyPoints(segments: readonly Segment[], dimensions: number): Ma
   const points: StoredPoint[] = segments.flatMap((segment) => segment.points);
   const listed = points.length;
   const capacity = listed + Math.max(SPARE_MIN, Math.ceil(listed * SPARE));
-  const shape = { dimensions, capacity };
-  const codes =
-    dimensions < CODE_BITS_MIN
-      ? null
-      : codesOf(
-          points.map(({ roughVector }) => roughVector),
-          shape,
-        );
-  const postings = postingsOf(points);
-  const kinds = new Uint8Array(capacity);
-  const lengths = { own: new Uint32Array(capacity), all: new Uint32Array(capacity) };
-  const documentOf: number[] = []; // by slot
-  const marks = new Uint8Array(capacity);
-  const scores = new Float64Array(capacity);
-  let bytes = segments.reduce((sum, one) => sum + one.bytes.length, 0);
-  const place = (point: StoredPoint, document: number): void => {
-    kinds[document] = kindOf(point);
-    lengths.own[document] = point.termCount(false);
-    lengths.all[document] = point.termCount(true);
-    documentOf[point.slot] = document;
+  const vectors = points.map(({ roughVector }) => roughVector);
+  const room: Room = {
+    ...{ points, listed, capacity },
+    codes: dimensions < CODE_BITS_MIN ? null : codesOf(vectors, { dimensions, capacity }),
+    postings: postingsOf(points),
+    kinds: new Uint8Array(capacity),
+    goneWith: new Uint32Array(capacity).fill(NEVER),
+    lengths: { own: new Uint32Array(capacity), all: new Uint32Array(capacity) },
+    newest: [],
+    before: new Int32Array(capacity).fill(NONE),
+    marks: new Uint8Array(capacity),
+    scores: new Float64Array(capacity),
+    recordBytes: segments.reduce((sum, one) => sum + one.bytes.length, 0),
+    writes: 0,
   };
-  for (const [document, point] of points.entries()) place(point, document);
+  for (const [document, point] of points.entries()) place(room, point, document);
+  return shown(room, { documents: listed, writes: 0 });
+}
 
+/** What all share that came from the same points: what is written is added, so that who looks at less sees what it saw. */
+interface Room {
+  readonly points: StoredPoint[];
+  /** How many of them are in the postings. */
+  readonly listed: number;
+  readonly capacity: number;
+  readonly codes: Codes | null;
+  readonly postings: Postings;
+  readonly kinds: Uint8Array;
+  /** With which write a document went. */
+  readonly goneWith: Uint32Array;
+  readonly lengths: Lengths;
+  /** By slot: the document that came last. */
+  readonly newest: number[];
+  /** By document: the one of the same slot that it took the place of. */
+  readonly before: Int32Array;
+  readonly marks: Uint8Array;
+  /** Zero for each document, and so again after a question. */
+  readonly scores: Float64Array;
+  recordBytes: number;
+  writes: number;
+}
+
+const NEVER = 2 ** 32 - 1;
+const NONE = -1;
+
+/** How much of a room is shown. */
+interface Shown {
+  readonly documents: number;
+  readonly writes: number;
+}
+
+function place(room: Room, point: StoredPoint, document: number): void {
+  room.kinds[document] = kindOf(point);
+  room.lengths.own[document] = point.termCount(false);
+  room.lengths.all[document] = point.termCount(true);
+  room.before[document] = room.newest[point.slot] ?? NONE;
+  room.newest[point.slot] = document;
+}
+
+function shown(room: Room, { documents, writes }: Shown): ManyPoints {
+  const { points, codes, postings, capacity, goneWith, marks } = room;
   return {
     get bytes() {
-      return bytes + postings.bytes + (codes?.bytes ?? 0) + capacity * BYTES_OF_DOCUMENT;
+      return room.recordBytes + postings.bytes + (codes?.bytes ?? 0) + capacity * BYTES_OF_DOCUMENT;
     },
-    write: (changed) => {
+    seen: (sight) => {
+      const all = { room, shown: { documents, writes } };
+      return legsOf(all, marked(sight, all, marks.subarray(0, documents)));
+    },
+    copied: () => {
+      const records = points.slice(0, documents).filter((_, document) => (goneWith[document] as number) > writes);
+      return segmentOf(Buffer.concat(records.map(({ record }) => record)));
+    },
+    with: (changed) => {
+      if (writes !== room.writes) throw new Error('only the newest of an owner in memory can be written to');
       const written = writtenIn(changed);
-      if (points.length + (written?.points.length ?? 0) > capacity) return false;
+      if (documents + (written?.points.length ?? 0) > capacity) return null;
+      room.writes += 1;
       for (const { slot } of changed) {
-        const before = documentOf[slot];
-        if (before !== undefined) kinds[before] = GONE;
+        const old = room.newest[slot];
+        if (old !== undefined) goneWith[old] = Math.min(goneWith[old] as number, room.writes);
       }
       for (const point of written?.points ?? []) {
-        place(point, points.length);
+        place(room, point, points.length);
         codes?.put(points.length, point.roughVector);
         points.push(point);
       }
-      bytes += written?.bytes.length ?? 0;
-      return true;
-    },
-    seen: (sight) => {
-      const among: Among = { points, listed, codes, postings, documentOf, scores };
-      return legsOf(among, marked(sight, { points, kinds, marks: marks.subarray(0, points.length) }), lengths);
+      room.recordBytes += written?.bytes.length ?? 0;
+      return shown(room, { documents: points.length, writes: room.writes });
     },
   };
 }
@@ -129,32 +177,23 @@ interface Marked {
   readonly count: number;
 }
 
-interface Marking {
-  readonly points: readonly StoredPoint[];
-  readonly kinds: Uint8Array;
-  readonly marks: Uint8Array;
+/** What is shown of a room. */
+interface Among {
+  readonly room: Room;
+  readonly shown: Shown;
 }
 
-function marked({ visibility, narrows, isSeen }: Sight, { points, kinds, marks }: Marking): Marked {
+function marked({ visibility, narrows, isSeen }: Sight, { room, shown }: Among, marks: Uint8Array): Marked {
+  const { points, kinds, goneWith } = room;
   const byKind = narrows ? LOOKED_AT : (AT_ONCE[visibility.kind] ?? LOOKED_AT);
   let count = 0;
   for (let document = 0; document < marks.length; document += 1) {
-    const seen = byKind[kinds[document] as number] ?? isSeen(points[document] as StoredPoint);
+    const isThere = (goneWith[document] as number) > shown.writes;
+    const seen = isThere && (byKind[kinds[document] as number] ?? isSeen(points[document] as StoredPoint));
     marks[document] = seen ? 1 : 0;
     if (seen) count += 1;
   }
   return { marks, count };
-}
-
-interface Among {
-  readonly points: readonly StoredPoint[];
-  /** How many of them are in the postings. */
-  readonly listed: number;
-  readonly codes: Codes | null;
-  readonly postings: Postings;
-  readonly documentOf: readonly number[];
-  /** Zero for each document, and so again after a question. */
-  readonly scores: Float64Array;
 }
 
 interface Lengths {
@@ -162,9 +201,9 @@ interface Lengths {
   readonly all: Uint32Array;
 }
 
-const legsOf = (among: Among, seen: Marked, lengths: Lengths): Legs => ({
+const legsOf = (among: Among, seen: Marked): Legs => ({
   nearest: (near, readVectors) => nearest(among, seen, { near, readVectors }),
-  byWords: (worded) => byWords(among, seen, { worded, lengths: worded.wide ? lengths.all : lengths.own }),
+  byWords: (worded) => byWords(among, seen, worded),
 });
 
 interface Nearing {
@@ -172,7 +211,8 @@ interface Nearing {
   readonly readVectors: ReadVectors;
 }
 
-function nearest({ points, codes }: Among, { marks, count }: Marked, { near, readVectors }: Nearing): Ranking {
+function nearest({ room }: Among, { marks, count }: Marked, { near, readVectors }: Nearing): Ranking {
+  const { points, codes } = room;
   const least = Math.max(LIKELY_MIN, near.limit * LIKELY_FACTOR);
   const isFew = codes === null || count <= Math.max(MANY, least);
   const likely = isFew
@@ -181,35 +221,38 @@ function nearest({ points, codes }: Among, { marks, count }: Marked, { near, rea
   return vectorLeg(likely, near, readVectors);
 }
 
-interface Wording {
-  readonly worded: Worded;
-  readonly lengths: Uint32Array;
-}
-
 /** What `keywordLeg` finds, by the lists of the question's terms. */
-function byWords(among: Among, seen: Marked, { worded, lengths }: Wording): Ranking {
+function byWords(among: Among, seen: Marked, worded: Worded): Ranking {
   const { terms, limit, also } = worded;
   if (limit < 1 || terms.length === 0) return [];
-  const { points, documentOf, scores } = among;
-  score(among, seen, { worded, lengths });
+  const { points, scores } = among.room;
+  score(among, seen, worded);
   const scored = (document: number) => [points[document] as StoredPoint, scores[document] as number] as const;
   const top = topOf<StoredPoint>(limit, byMemory);
   let least = Number.MIN_VALUE;
-  for (let document = 0; document < points.length; document += 1) {
+  for (let document = 0; document < among.shown.documents; document += 1) {
     if ((scores[document] as number) < least) continue;
     top.offer(...scored(document));
     least = Math.max(least, top.least());
   }
-  const others = [...also].map(({ slot }) => scored(documentOf[slot] as number)).filter(([, score]) => score > 0);
-  scores.fill(0, 0, points.length);
+  const others = [...also].map((point) => scored(documentOf(among, point))).filter(([, score]) => score > 0);
+  scores.fill(0, 0, among.shown.documents);
   return [...top.list(), ...others];
 }
 
+/** Where a point is among what is shown, though a later one may have its slot. */
+function documentOf({ room: { newest, before }, shown }: Among, { slot }: StoredPoint): number {
+  let document = newest[slot] as number;
+  while (document >= shown.documents) document = before[document] as number;
+  return document;
+}
+
 /** Adds up in the scores what each term of the question is worth for who has it: by its list, and in what is in no list yet. */
-function score(among: Among, seen: Marked, { worded: { terms, wide }, lengths }: Wording): void {
-  const { postings, scores } = among;
+function score(among: Among, seen: Marked, { terms, wide }: Worded): void {
+  const { postings, scores } = among.room;
+  const lengths = wide ? among.room.lengths.all : among.room.lengths.own;
   const { weight, frequency } = bm25Weights({ documents: seen.count, meanLength: meanOf(lengths, seen) });
-  const late = lateWith(among, seen, { terms, wide });
+  const late = lateWith(among.room, seen, { terms, wide });
   const eachWith = (term: string, found: (document: number, count: number) => void): void => {
     const { first, end } = postings.placeOf(termKey(term)) ?? NOWHERE;
     for (let place = first; place < end; place += 1) {
@@ -235,7 +278,7 @@ function score(among: Among, seen: Marked, { worded: { terms, wide }, lengths }:
 const NOWHERE = { first: 0, end: 0 };
 
 /** Where the question's terms are in what came after the lists were made. */
-function lateWith({ points, listed }: Among, { marks }: Marked, { terms, wide }: Pick<Worded, 'terms' | 'wide'>) {
+function lateWith({ points, listed }: Room, { marks }: Marked, { terms, wide }: Pick<Worded, 'terms' | 'wide'>) {
   const wanted = wantedBy(terms);
   for (let document = listed; document < marks.length; document += 1) {
     if (marks[document] === 1) collect(wanted, (points[document] as StoredPoint).entries(wide), document);

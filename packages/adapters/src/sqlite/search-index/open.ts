@@ -1,6 +1,6 @@
 import type { IndexBuild, IndexHit, IndexQuery, SearchIndex } from '@slowwave/engine';
-import { EngineError } from '@slowwave/engine/storing';
 import { startThread, type Thread } from '../../system/index.ts';
+import { callsTo, hitOf } from './calls.ts';
 import type { BuildMethods, IndexSpace, IndexThreadInit, ReaderMethods, WriterMethods } from './protocol.ts';
 
 const MIB = 2 ** 20;
@@ -70,11 +70,6 @@ async function startAll(inits: readonly [IndexThreadInit, IndexThreadInit]): Pro
   if (first !== undefined && second !== undefined) return [first, second];
   await first?.close();
   throw (await Promise.allSettled(starting)).find((one) => one.status === 'rejected')?.reason;
-}
-
-function hitOf(found: Awaited<ReturnType<ReaderMethods['search']>>[number][number]): IndexHit {
-  const { payload, vectorScore, keywordScore } = found;
-  return { point: JSON.parse(payload) as IndexHit['point'], vectorScore, keywordScore };
 }
 
 type Read = ReturnType<typeof callsTo<ReaderMethods>>;
@@ -181,28 +176,3 @@ export async function openSqliteBuild({
 }
 
 const INDEX_THREAD = new URL('./index-thread.ts', import.meta.url);
-
-type Method = (...args: never[]) => unknown;
-type Call<Methods> = <Name extends keyof Methods & string>(
-  name: Name,
-  ...args: Methods[Name] extends Method ? Parameters<Methods[Name]> : never
-) => Promise<Methods[Name] extends Method ? Awaited<ReturnType<Methods[Name]>> : never>;
-
-/** The thread sends EngineErrors; anything else says that the thread itself is gone. */
-function callsTo<Methods>(thread: Thread, path: string): Call<Methods> {
-  return async (name, ...args) => {
-    try {
-      return await thread.call(name, ...args);
-    } catch (error) {
-      if (error instanceof EngineError) throw error;
-      throw new EngineError(
-        `the index ${path} is closed in this process, or its thread has died; restart the process`,
-        {
-          code: 'index_unavailable',
-          retryable: true,
-          cause: error,
-        },
-      );
-    }
-  };
-}

@@ -3,7 +3,8 @@ import { unpackedVector } from '@slowwave/engine/storing';
 import type { Sql } from '../ledger/sql.ts';
 import { OWNER_NAMED, ownerKey } from './format.ts';
 import { type ChangedPoint, keptOwners, withChanges } from './kept-owners.ts';
-import { MANY, type ManyPoints, manyPoints } from './many.ts';
+import type { PointsOfOwner } from './looking.ts';
+import { MANY, manyPoints } from './many.ts';
 import { recordOf } from './record.ts';
 import { type Segment, segmentOf } from './stored-point.ts';
 import { BLOCK_SLOTS, SLOTS, WITHDRAWN } from './tables.ts';
@@ -75,12 +76,8 @@ const SELECT_OWNER = `SELECT number, changes, slots FROM owners WHERE ${OWNER_NA
 const SCHEMA_VERSION = 'SELECT schema_version FROM pragma_schema_version';
 
 /** All points of one owner in memory, as they were after a count of changes. */
-export interface OwnerTable {
+export interface OwnerTable extends PointsOfOwner {
   readonly owner: OwnerRow;
-  /** Blocks, and what was written since in small ones. */
-  readonly segments: readonly Segment[];
-  /** What very many are looked up in, in place of segments; null: they are few. */
-  readonly many: ManyPoints | null;
 }
 
 /** An owner's points as they were under its number: a number stands for one set of slots, for ever. */
@@ -99,7 +96,10 @@ function tableNow(sql: Sql, owner: OwnerRow, known: OwnerTable): OwnerTable | nu
   const changed = () =>
     sql.all<ChangedRow>(CHANGED, { number: owner.number, since: known.owner.changes }).map(changedPoint);
   const { segments, many } = known;
-  if (many !== null) return many.write(changed()) ? { owner, segments, many } : null;
+  if (many !== null) {
+    const written = many.with(changed());
+    return written === null ? null : { owner, segments, many: written };
+  }
   const small = segments.length - Math.ceil(known.owner.slots / BLOCK_SLOTS);
   return small > SMALL_MAX ? null : { owner, segments: withChanges(segments, changed()), many };
 }

@@ -7,7 +7,7 @@ import { ownerCache } from './owners.ts';
 import type { FoundPoint, IndexThreadInit, ReaderMethods } from './protocol.ts';
 import { answerOf } from './search.ts';
 import { WITHDRAWN } from './tables.ts';
-import { takingTurns } from './turns.ts';
+import { isForDecision, takingTurns } from './turns.ts';
 
 /** Everything that only reads the index, each call on one snapshot; of a search, each query. */
 export function indexReader(
@@ -57,9 +57,6 @@ function vectorOf(sql: Sql, { memoryId, version, ...of }: PointName): Float32Arr
 const SELECT_VECTOR = `
 SELECT vector FROM points JOIN details USING (row)
 WHERE owner = (SELECT number FROM owners WHERE ${OWNER_NAMED}) AND memory_id = @memoryId AND version = @version`;
-
-/** Nobody waits in front of a screen for those. */
-const isForDecision = ({ visibility }: IndexQuery): boolean => visibility.kind === 'live_or_said_after';
 
 const COUNT = 'SELECT coalesce(sum(points), 0) AS count FROM owners WHERE tenant = @tenant AND shelf = @shelf';
 

@@ -1,4 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
+import type { IndexQuery } from '@slowwave/engine';
+
+/** Nobody waits in front of a screen for those. */
+export const isForDecision = ({ visibility }: IndexQuery): boolean => visibility.kind === 'live_or_said_after';
 
 /** Of so many answers in a row one goes to who can wait, if anybody does. */
 const PATIENT_EVERY = 4;

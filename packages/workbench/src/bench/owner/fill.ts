@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { openPostgresIndex, openPostgresLedger } from '@slowwave/adapters/postgres';
 import { openSqliteIndex } from '@slowwave/adapters/sqlite';
 import {
   DEFAULT_TENANT,
@@ -37,17 +38,31 @@ interface Filling {
   progress(filled: number): void;
 }
 
-/** Makes a data folder in which an owner was told these lines, with everything that the product keeps of them. */
-export async function fillFolder(folder: string, filling: Filling): Promise<void> {
+/** Where ledger and index are: in files of a folder, or both in a PostgreSQL. */
+export type Place = { readonly folder: string } | { readonly database: string };
+
+function openAt(place: Place, { fingerprint, dimensions }: Embedder) {
+  const space = { fingerprint, dimensions };
+  if ('folder' in place) {
+    const index = openSqliteIndex({ path: join(place.folder, 'index.db'), ...space });
+    return Promise.all([product.openLedger(join(place.folder, 'ledger.db')), index]);
+  }
+  const { tools, log } = product;
+  const at = { url: place.database, log };
+  return Promise.all([
+    openPostgresLedger({ ...at, tools }),
+    openPostgresIndex({ ...at, schema: 'slowwave_index', ...space }),
+  ]);
+}
+
+/** Makes stores in which an owner was told these lines, with everything that the product keeps of them. */
+export async function fill(place: Place, filling: Filling): Promise<void> {
   const embedder: Embedder = {
     fingerprint: `openai:${MODEL}:${filling.dimensions}`,
     dimensions: filling.dimensions,
     embed: async (texts) => ({ vectors: texts.map(filling.vectorOf), usage: NOTHING_USED }),
   };
-  const [ledger, index] = await Promise.all([
-    product.openLedger(join(folder, 'ledger.db')),
-    openSqliteIndex({ path: join(folder, 'index.db'), ...embedder }),
-  ]);
+  const [ledger, index] = await openAt(place, embedder);
   try {
     await index.stamp(markerOf({ ledger, embedder, settings: SETTINGS }));
     const meter = recordingMeter();

@@ -1,12 +1,12 @@
-import { tempDir } from '@slowwave/testkit';
+import { startPostgres, tempDir } from '@slowwave/testkit';
 import { type Api, apiAt } from '../../api.ts';
 import { seededRandom } from '../../chaos/random.ts';
 import type { Bench, Given, Progress } from '../bench.ts';
-import { cpuTimes, cpuUse } from '../cpu.ts';
+import { costOf } from '../load/costs.ts';
 import { residentBytes } from '../memory.ts';
 import { median, quantile } from '../quantile.ts';
 import { atMost, type Found } from '../report.ts';
-import { fillFolder, settingsOf } from './fill.ts';
+import { fill, settingsOf } from './fill.ts';
 import { type Sayings, sayings } from './sayings.ts';
 import { startModel, startServerOn } from './server.ts';
 
@@ -33,19 +33,21 @@ export const owner: Bench = {
       usual: '200',
       help: 'Searches of each kind, half as many writes, and a tenth as many consolidations.',
     },
+    stores: { usual: 'sqlite', help: 'Where ledger and index are: sqlite or postgres.' },
   },
   run: async (given, progress) => {
-    const { sizes, questions } = optionsOf(given);
+    const { sizes, questions, stores } = optionsOf(given);
     const words = sayings(DIMENSIONS);
     const measured: Measured[] = [];
-    for (const size of sizes) measured.push(await onServer({ size, questions, words }, progress));
-    return foundOf(measured);
+    for (const size of sizes) measured.push(await onServer({ size, questions, stores, words }, progress));
+    return foundOf(measured, stores);
   },
 };
 
 const optionsOf = (given: Given) => ({
   sizes: given.numbers('memories', { min: 100 }).toSorted((a, b) => a - b),
   questions: given.number('questions', { max: 100_000 }),
+  stores: given.choice('stores', ['sqlite', 'postgres']),
 });
 
 /** Requests, one after the other. */
@@ -59,6 +61,7 @@ interface Timed {
 interface Stage {
   readonly size: number;
   readonly questions: number;
+  readonly stores: 'sqlite' | 'postgres';
   readonly words: Sayings;
 }
 
@@ -76,34 +79,44 @@ interface Measured {
 
 async function onServer(stage: Stage, progress: Progress): Promise<Measured> {
   const { size, words } = stage;
+  const postgres = stage.stores === 'postgres' ? await startPostgres() : null;
   const folder = await tempDir();
   const model = await startModel(words);
   try {
     const random = seededRandom(`memories of ${USER.id}`);
     const lines = Array.from({ length: size }, (_, i) => words.line(random, i));
-    await fillFolder(folder.path, {
+    await fill(postgres === null ? { folder: folder.path } : { database: postgres.url }, {
       ...{ dimensions: DIMENSIONS, owner: USER, lines, vectorOf: words.vectorOf },
       progress: (filled) => progress(`${size} memories: filled ${filled}`),
     });
+    const onPostgres = postgres === null ? {} : { DATABASE_URL: postgres.url, SLOWWAVE_INDEX: 'postgres' };
     const { url, service } = await startServerOn(folder.path, {
       model,
-      settings: settingsOf({ dimensions: DIMENSIONS }),
+      settings: { ...settingsOf({ dimensions: DIMENSIONS }), ...onPostgres },
     });
+    const pids = async () => [service.pid, ...((await postgres?.pids()) ?? [])];
     try {
-      return await measure({ ...stage, lines, api: apiAt(url, null), pid: service.pid }, progress);
+      return await measure({ ...stage, lines, api: apiAt(url, null), pid: service.pid, pids }, progress);
     } finally {
       await service.stop();
     }
   } finally {
     await model.close();
     await folder.remove();
+    await postgres?.stop();
   }
 }
 
-type Running = Stage & { readonly lines: readonly string[]; readonly api: Api; readonly pid: number };
+type Running = Stage & {
+  readonly lines: readonly string[];
+  readonly api: Api;
+  readonly pid: number;
+  /** Of the process and of the database server, whose connections come and go. */
+  pids(): Promise<readonly number[]>;
+};
 
 async function measure(running: Running, progress: Progress): Promise<Measured> {
-  const { size, questions, words, lines, api, pid } = running;
+  const { size, questions, words, lines, api, pid, pids } = running;
   const random = seededRandom(`questions to ${USER.id}`);
   const asked = Array.from({ length: questions }, () => words.question(random));
   const search = (query: string, more = {}) =>
@@ -117,7 +130,7 @@ async function measure(running: Running, progress: Progress): Promise<Measured> 
   const first = await timeOf(() => search(asked[0] ?? ''));
   // Embedded once, so that no time of the embedder is measured.
   for (const query of [...asked, ...asked.slice(0, WARM)]) await search(query);
-  const searches = await timed(pid, asked, (query) => search(query));
+  const searches = await timed(pids, asked, (query) => search(query));
   progress(`${size} memories: comparing`);
   let found = 0;
   let nearest = 0;
@@ -131,12 +144,12 @@ async function measure(running: Running, progress: Progress): Promise<Measured> 
   }
   progress(`${size} memories: writing`);
   const written = Array.from({ length: Math.ceil(questions / 2) }, (_, i) => words.line(random, size + i));
-  const writes = await timed(pid, written, (memory) => api.post('/v1/memories', { user_id: USER.id, memory }));
+  const writes = await timed(pids, written, (memory) => api.post('/v1/memories', { user_id: USER.id, memory }));
   progress(`${size} memories: consolidating`);
   const said = Array.from({ length: Math.ceil(questions / 10) }, (_, i) =>
     Array.from({ length: FACTS }, (_, n) => words.line(random, 2 * size + i * FACTS + n)),
   );
-  const batches = await timed(pid, said, (facts) => {
+  const batches = await timed(pids, said, (facts) => {
     const messages = facts.map((content) => ({ role: 'user', content }));
     return api.post('/v1/batches?wait=30000', { user_id: USER.id, messages, flush: true });
   });
@@ -162,11 +175,12 @@ function nearestOf(lines: readonly string[], { vectorOf }: Sayings): (query: str
   };
 }
 
-async function timed<T>(pid: number, all: readonly T[], work: (one: T) => Promise<unknown>): Promise<Timed> {
-  const before = await cpuTimes([pid]);
+async function timed<T>(pids: Running['pids'], all: readonly T[], work: (one: T) => Promise<unknown>): Promise<Timed> {
   const times: number[] = [];
-  for (const one of all) times.push(await timeOf(() => work(one)));
-  return { times, cpu: cpuUse(before, await cpuTimes([pid])).ms / all.length };
+  const { ms } = await costOf(await pids(), async () => {
+    for (const one of all) times.push(await timeOf(() => work(one)));
+  });
+  return { times, cpu: ms / all.length };
 }
 
 async function timeOf(work: () => Promise<unknown>): Promise<number> {
@@ -175,12 +189,11 @@ async function timeOf(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - began;
 }
 
-function foundOf(measured: readonly Measured[]): Found {
-  const [few, many] = [measured[0], measured.at(-1)];
+function foundOf(measured: readonly Measured[], stores: Stage['stores']): Found {
+  const [few, ...more] = measured;
   const name = ({ size }: Measured): string => `${size.toLocaleString('en')} memories`;
-  const compared = (['searches', 'writes', 'batches'] as const).map((kind) => ({ kind, what: NAMES[kind] }));
   return {
-    title: `owner: one user with ${measured.map(({ size }) => size.toLocaleString('en')).join(', ')} memories of ${DIMENSIONS} dimensions`,
+    title: `owner: one user with ${measured.map(({ size }) => size.toLocaleString('en')).join(', ')} memories of ${DIMENSIONS} dimensions, ${STORES[stores]}`,
     figures: measured.flatMap((one) => figuresOf(name(one), one)),
     verdicts: measured.map((one) => ({
       what: `the nearest ten that are found of ${name(one)}`,
@@ -190,22 +203,34 @@ function foundOf(measured: readonly Measured[]): Found {
       misses: [],
     })),
     comparisons:
-      few === undefined || many === undefined || few === many
+      few === undefined
         ? []
-        : compared.map(({ kind, what }) =>
-            atMost(TARGET, {
-              what: `${what}, median`,
-              unit: 'ms',
-              ours: { name: name(many), value: median(many[kind].times) },
-              yardstick: { name: name(few), value: median(few[kind].times) },
-            }),
+        : more.flatMap((many) =>
+            KINDS.flatMap((kind) => [
+              atMost(TARGET, {
+                what: `${NAMES[kind]}, median`,
+                unit: 'ms',
+                ours: { name: name(many), value: median(many[kind].times) },
+                yardstick: { name: name(few), value: median(few[kind].times) },
+              }),
+              atMost(TARGET, {
+                what: `${NAMES[kind]}, of processors`,
+                unit: 'ms',
+                ours: { name: name(many), value: many[kind].cpu },
+                yardstick: { name: name(few), value: few[kind].cpu },
+              }),
+            ]),
           ),
     remarks: [
       'One request after the other. Questions are embedded before they are measured; the models answer at once.',
       'Vectors lie as those of a model do: in clusters, with directions that say more than others.',
+      'Times of processors are those of the process, and of the database server where there is one; what lists and codes that are made anew take is in them.',
     ],
   };
 }
+
+const KINDS = ['searches', 'writes', 'batches'] as const;
+const STORES = { sqlite: 'in SQLite', postgres: 'in PostgreSQL' };
 
 const NAMES = {
   searches: 'POST /v1/search',
@@ -217,7 +242,7 @@ const figuresOf = (name: string, { first, recall, bytes, ...kinds }: Measured) =
   { what: `${name}: memory of the process`, value: bytes / MIB, unit: 'MiB' },
   { what: '  the nearest ten that a search finds', value: recall, unit: '' },
   { what: '  the first search', value: first, unit: 'ms' },
-  ...(['searches', 'writes', 'batches'] as const).flatMap((kind) => [
+  ...KINDS.flatMap((kind) => [
     { what: `  ${NAMES[kind]}, median`, value: median(kinds[kind].times), unit: 'ms' },
     { what: '    95 of 100', value: quantile(kinds[kind].times, P95), unit: 'ms' },
     { what: '    of processors', value: kinds[kind].cpu, unit: 'ms' },

@@ -1,0 +1,87 @@
+import type { IndexQuery } from '@slowwave/engine';
+import { visible } from '@slowwave/engine/storing';
+import { cosinesOf, type Legs, legsOf, type Seen } from './legs.ts';
+import type { ManyPoints, Sight } from './many.ts';
+import type { FoundPoint } from './protocol.ts';
+import { type IdPart, idWords } from './record.ts';
+import { byMemory, type Segment, type StoredPoint } from './stored-point.ts';
+
+/** The points of one owner in memory, wherever the index that they are from is. */
+export interface PointsOfOwner {
+  /** Side by side, and what was written since in small ones. */
+  readonly segments: readonly Segment[];
+  /** What very many are looked up in, in place of segments; null: they are few. */
+  readonly many: ManyPoints | null;
+}
+
+/** A point with its scores; null: that leg did not compare it. */
+interface Scored {
+  readonly point: StoredPoint;
+  readonly vectorScore: number | null;
+  readonly keywordScore: number | null;
+}
+
+/** The points either leg finds, by memory id and version, each scored in both. */
+export function foundIn(table: PointsOfOwner, query: IndexQuery, narrowed: Narrowed): readonly Scored[] {
+  const legs = legsFor(table, query, narrowed);
+  const { vector, terms } = query;
+  const vectorScores = new Map(vector === null ? [] : legs.nearest({ ...query, vector }, vectorsOf));
+  const also = new Set(vectorScores.keys());
+  const keywordScores = new Map(terms === null ? [] : legs.byWords({ ...query, terms, also }));
+  const byWords = [...keywordScores.keys()].filter((point) => !also.has(point));
+  if (vector !== null)
+    for (const [point, score] of cosinesOf(byWords, vector, vectorsOf)) vectorScores.set(point, score);
+  const found = [...new Set([...vectorScores.keys(), ...keywordScores.keys()])].sort(byMemory);
+  return found.map((point) => ({
+    point,
+    vectorScore: vectorScores.get(point) ?? null,
+    keywordScore: keywordScores.get(point) ?? null,
+  }));
+}
+
+/** With what a hit shows, as far as it is known. */
+export const shownOf = (
+  found: readonly Scored[],
+  payloadOf: (point: StoredPoint) => string | undefined,
+): FoundPoint[] =>
+  found.flatMap(({ point, vectorScore, keywordScore }) => {
+    const payload = payloadOf(point);
+    return payload === undefined ? [] : [{ payload, vectorScore, keywordScore }];
+  });
+
+const vectorsOf = (points: Seen): Map<StoredPoint, Float32Array> =>
+  new Map(points.map((point) => [point, point.vector]));
+
+/** Slots of the owner that a filter leaves; null: it leaves all of them. */
+export type Narrowed = ReadonlySet<number> | null;
+
+function legsFor(table: PointsOfOwner, query: IndexQuery, narrowed: Narrowed): Legs {
+  return table.many?.seen(sightOf(query, narrowed)) ?? legsOf(seenOf(table, query, narrowed));
+}
+
+export function seenOf({ segments }: Pick<PointsOfOwner, 'segments'>, query: IndexQuery, narrowed: Narrowed): Seen {
+  const { isSeen } = sightOf(query, narrowed);
+  return segments.flatMap(({ points }) => points.filter(isSeen));
+}
+
+function sightOf(query: IndexQuery, narrowed: Narrowed): Sight {
+  const { visibility } = query;
+  const asked = idsOf(query).map(({ part, id }) => ({ part, words: idWords(id) }));
+  return {
+    visibility,
+    narrows: asked.length > 0 || narrowed !== null,
+    isSeen: (point) =>
+      (visibility.kind === 'told_last' || visible(point, { visibility, filter: {} })) &&
+      asked.every(({ part, words }) => point.isOf(part, words)) &&
+      (narrowed === null || narrowed.has(point.slot)),
+  };
+}
+
+/** The ids that a point must have, and in which of its lists. */
+function idsOf({ filter, visibility }: IndexQuery): { readonly part: IdPart; readonly id: string }[] {
+  const named = (['agentId', 'runId', 'appId'] as const).flatMap((part) => {
+    const id = filter[part];
+    return id === undefined ? [] : [{ part, id }];
+  });
+  return visibility.kind === 'told_last' ? [...named, { part: visibility.among, id: visibility.appId }] : named;
+}

@@ -23,6 +23,7 @@ export {
 } from './builders.ts';
 export { type CanaryBench, type CanaryTalk, canaryBench } from './canary-bench.ts';
 export { asRead, dataOf } from './data-of-call.ts';
+export { describeDirectory } from './directory-suite.ts';
 export { doomed, type Fate } from './dying-deps.ts';
 export { type BenchOptions, type EngineBench, engineBench, NEVER, ONE_CHAT, type PostOptions } from './engine-bench.ts';
 export { describeErasedAndBack, ERASED_AND_BACK_SPACE, type ErasedAndBackStores } from './erased-and-back.ts';

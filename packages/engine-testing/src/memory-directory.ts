@@ -8,6 +8,7 @@ import {
   firstRanges,
   type Handover,
   isWithin,
+  type KeptCopy,
   OWNER_MOVE_STATES,
   type OwnerMove,
   type SlotRange,
@@ -25,6 +26,7 @@ interface Leased<One> {
 export function memoryDirectory(): CellDirectory {
   const state = directoryState();
   const { moves, handovers, raise, cellOf, pin } = state;
+  const copies = new Map<string, Map<string, KeptCopy>>();
   const isMoved = (key: string): boolean =>
     [...moves.values()].some(({ one }) => one.key === key && one.state !== 'given_up');
   const ask = (asked: AskedMove): boolean => {
@@ -59,15 +61,15 @@ export function memoryDirectory(): CellDirectory {
       return { counts: Object.fromEntries(counts), oldest: all.slice(0, limit) };
     },
     askHandovers: async (asked) => {
-      const wanted = asked.filter((one) => state.mayChangeHands(one));
-      for (const one of wanted) {
+      let count = 0;
+      for (const one of asked) {
+        if (!state.mayChangeHands(one)) continue;
         raise();
-        handovers.set(one.id, {
-          one: { ...one, attempt: 0, state: 'closing', tries: 0, why: null, dueAt: 0 },
-          until: 0,
-        });
+        const fresh = { attempt: 0, state: 'closing', tries: 0, why: null, dueAt: 0 } as const;
+        handovers.set(one.id, { one: { ...one, ...fresh }, until: 0 });
+        count += 1;
       }
-      return wanted.length;
+      return count;
     },
     takeHandovers: async (claim) => taken(handovers, claim, () => true),
     keepHandover: async (handover, until) => {
@@ -94,6 +96,12 @@ export function memoryDirectory(): CellDirectory {
       [...moves.values()].filter(
         ({ one }) => one.source === source && one.state !== 'given_up' && isWithin(bitsOfKey(one.key), run),
       ).length,
+    copiesOf: async (tenant) => [...(copies.get(tenant)?.values() ?? [])],
+    keepCopy: async (tenant, copy) => {
+      const known = copies.get(tenant) ?? new Map<string, KeptCopy>();
+      if ((known.get(copy.cell)?.epoch ?? 0) <= copy.epoch) known.set(copy.cell, copy);
+      copies.set(tenant, known);
+    },
     close: async () => {},
   };
 }

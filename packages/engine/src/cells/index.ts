@@ -31,6 +31,7 @@ export {
 export { type PlannedHandover, planAdd, planDrain, planRebalance } from './plan.ts';
 export {
   isWithin,
+  rangeAt,
   SLOTS,
   type SlotRange,
   type SlotRun,

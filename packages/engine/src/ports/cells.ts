@@ -48,6 +48,9 @@ export interface CellDirectory {
   /** Raises the epoch of what a tenant has in common. `home`: from now on that is its home. */
   raiseTenant(tenant: TenantId, home: string | null): Promise<TenantPlace>;
   tenants(): Promise<readonly TenantPlace[]>;
+  /** What each cell has of a tenant. */
+  copiesOf(tenant: TenantId): Promise<readonly KeptCopy[]>;
+  keepCopy(tenant: TenantId, copy: KeptCopy): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -73,6 +76,14 @@ export interface WorkClaim {
 export interface Moves {
   readonly counts: Readonly<Record<OwnerMoveState, number>>;
   readonly oldest: readonly OwnerMove[];
+}
+
+/** The copy of what a tenant has in common that a cell confirmed. */
+export interface KeptCopy {
+  readonly cell: string;
+  readonly epoch: number;
+  /** Of the tenant's budgets. */
+  readonly share: number;
 }
 
 export interface SlotsOfCell {

@@ -64,7 +64,7 @@ export const ofConnection = (thrown: unknown): Error =>
 export interface DatabaseStore {
   /** Without a password. */
   readonly place: string;
-  readonly holds: 'ledger' | 'index';
+  readonly holds: 'ledger' | 'index' | 'directory';
 }
 
 /** Anything thrown on the way to the database, as the engine knows it. */
@@ -88,7 +88,7 @@ function ofCode(error: DatabaseError, store: DatabaseStore): EngineError {
   if (code === TOO_MANY_CONNECTIONS) return unavailable(store, `${error.message}; ${FEWER_CONNECTIONS}`, error);
   if (startsWithAny(code, REFUSALS)) {
     const text = `expected ${place} to accept the connection, got: ${error.message} (${code}); check DATABASE_URL and the privileges of its user`;
-    return new EngineError(text, { code: `${holds}_unavailable`, retryable: false, cause: error });
+    return new EngineError(text, { code: codeOf(holds), retryable: false, cause: error });
   }
   if (holds === 'index' && MISSING.includes(code)) {
     const text = `the index at ${place} is gone: ${error.message}; restart the processes, which make it again and fill it from the ledger`;
@@ -101,9 +101,12 @@ function ofCode(error: DatabaseError, store: DatabaseStore): EngineError {
   return unavailable(store, `${error.message} (${code})`, error);
 }
 
+/** A directory of cells is a ledger of its own. */
+const codeOf = (holds: DatabaseStore['holds']) => (holds === 'index' ? 'index_unavailable' : 'ledger_unavailable');
+
 /** The server cannot be used right now; the same call may succeed later. */
 function unavailable({ place, holds }: DatabaseStore, reason: string, cause: unknown): EngineError {
-  const later = { code: `${holds}_unavailable`, retryable: true, countsAsTry: false, cause } as const;
+  const later = { code: codeOf(holds), retryable: true, countsAsTry: false, cause } as const;
   if (reason.includes('after calling end')) return new EngineError(`the ${holds} is closed`, later);
   return new EngineError(
     `expected the ${holds} at ${place} to answer, got: ${reason}; check that the server is running and can be reached from here`,

@@ -1,0 +1,1 @@
+export { openDirectory } from './open.ts';

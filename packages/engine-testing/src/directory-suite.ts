@@ -1,0 +1,173 @@
+import { DEFAULT_TENANT, ownerKeyOf, type TenantId } from '@slowwave/engine';
+import {
+  type AskedMove,
+  type CellDirectory,
+  directoryBook,
+  type Handover,
+  type OwnerMove,
+  type PlacedOwner,
+  SLOTS,
+} from '@slowwave/engine/cells';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { fixedTools, MORNING } from './fixed-tools.ts';
+
+const CLAIM = { now: MORNING, leaseMs: 1_000, limit: 10 };
+
+/** What every directory of cells keeps to. `open` opens an empty one. */
+export function describeDirectory(name: string, open: () => Promise<CellDirectory>): void {
+  describe(name, () => {
+    const tools = fixedTools();
+    let directory: CellDirectory;
+    beforeEach(async () => {
+      directory = await open();
+      for (const cell of ['a', 'b', 'c']) await directory.addCell({ name: cell, url: `http://${cell}` });
+    });
+
+    const owner = (id: string): PlacedOwner => {
+      const named = { tenant: DEFAULT_TENANT, owner: { kind: 'user', id } } as const;
+      return { ...named, key: ownerKeyOf(tools, named) };
+    };
+    const moveOf = (id: string, destination: string): AskedMove => ({
+      ...{ ...owner(id), destination, moveId: tools.id('mov') },
+    });
+    const book = async () => {
+      const read = directoryBook();
+      read.apply(await directory.changes(0));
+      return read;
+    };
+    const cellOf = async (id: string): Promise<string> => (await book()).cellOf(owner(id).key);
+    const taken = async (now = MORNING): Promise<OwnerMove> => {
+      const [move] = await directory.takeMoves({ ...CLAIM, now });
+      if (move === undefined) throw new Error('no move was due');
+      return move;
+    };
+    const handedOver = async (): Promise<Handover> => {
+      await directory.askHandovers([{ from: 0, to: SLOTS - 1, source: 'a', destination: 'b', id: tools.id('hov') }]);
+      const [handover] = await directory.takeHandovers(CLAIM);
+      if (handover === undefined) throw new Error('no handover was due');
+      return handover;
+    };
+
+    it('gives all slots to the first cell, which is the home of all tenants', async () => {
+      const read = await book();
+      expect(read.cells().map((cell) => [cell.name, cell.state])).toEqual([
+        ['a', 'open'],
+        ['b', 'open'],
+        ['c', 'open'],
+      ]);
+      expect([read.cellsOf(0), read.cellsOf(SLOTS - 1)]).toEqual([['a'], ['a']]);
+      expect(read.homeOf('acme' as TenantId)).toEqual({ tenant: 'acme', home: 'a', epoch: 0 });
+      expect(await directory.addCell({ name: 'a', url: 'http://elsewhere' })).toBe(false);
+    });
+
+    it('says only what changed since an epoch', async () => {
+      const before = (await directory.changes(0)).epoch;
+      expect(await directory.changes(before)).toEqual({
+        ...{ epoch: before, cells: null, ranges: null, exceptions: [], tenants: [] },
+      });
+      await directory.askMoves([moveOf('ann', 'b')]);
+      await directory.raiseTenant('acme' as TenantId, null);
+      const since = await directory.changes(before);
+      expect(since).toMatchObject({
+        ...{ cells: null, ranges: null, exceptions: [{ key: owner('ann').key, cell: 'a' }] },
+        tenants: [{ tenant: 'acme', home: 'a', epoch: 1 }],
+      });
+      expect(since.epoch).toBeGreaterThan(before);
+      await directory.changeCell('b', { url: 'http://new', state: 'draining' });
+      expect((await directory.changes(since.epoch)).cells?.[1]).toEqual({
+        name: 'b',
+        url: 'http://new',
+        state: 'draining',
+      });
+      expect(await directory.changeCell('none', {})).toBe(false);
+    });
+
+    it('moves an owner once at a time, and names the destination when it is there', async () => {
+      expect(await directory.askMoves([moveOf('ann', 'b'), moveOf('ann', 'c'), moveOf('bob', 'a')])).toBe(1);
+      const move = await taken();
+      expect(move).toMatchObject({ ...owner('ann'), source: 'a', destination: 'b', state: 'copying', attempt: 1 });
+      expect(await cellOf('ann')).toBe('a');
+      expect(await directory.switchOwner(move)).toBe(true);
+      expect(await cellOf('ann')).toBe('b');
+      expect((await directory.moves(10)).oldest).toEqual([]);
+      await directory.askMoves([moveOf('ann', 'a')]);
+      await directory.switchOwner(await taken());
+      expect((await book()).cellsOf(Number.parseInt(owner('ann').key.slice(0, 4), 16))).toEqual(['a']);
+    });
+
+    it('lets only the newest claim write, and gives a move to others when its lease is over', async () => {
+      await directory.askMoves([moveOf('ann', 'b')]);
+      const first = await taken();
+      expect(await directory.takeMoves({ ...CLAIM, now: MORNING + 999 })).toEqual([]);
+      const second = await taken(MORNING + 1_000);
+      const copy = { importId: 'imp_1', stamp: 'now' };
+      expect(await directory.keepMove({ ...first, state: 'departing', copy }, 0)).toBe(false);
+      expect(await directory.keepMove({ ...second, state: 'departing', copy, why: 'so' }, 0)).toBe(true);
+      expect(await directory.switchOwner(first)).toBe(false);
+      expect(await taken()).toEqual({ ...second, state: 'departing', copy, why: 'so', attempt: 3 });
+    });
+
+    it('keeps moves that were given up for whoever asks why, until one is asked for again', async () => {
+      await directory.askMoves([moveOf('ann', 'b')]);
+      const move = await taken();
+      await directory.keepMove({ ...move, state: 'given_up', why: 'b is away' }, 0);
+      expect(await directory.takeMoves({ ...CLAIM, now: MORNING + 9_999 })).toEqual([]);
+      expect(await directory.moves(10)).toMatchObject({
+        counts: { given_up: 1, copying: 0 },
+        oldest: [{ why: 'b is away' }],
+      });
+      expect(await cellOf('ann')).toBe('a');
+      expect(await directory.askMoves([moveOf('ann', 'b')])).toBe(1);
+      expect((await directory.moves(10)).counts).toMatchObject({ given_up: 0, copying: 1 });
+    });
+
+    it('hands slots over, and keeps those that live in them where they are until they are moved', async () => {
+      await directory.askMoves([moveOf('cyd', 'b')]);
+      await directory.switchOwner(await taken());
+      const handover = await handedOver();
+      expect((await directory.slotsOf('a')).closed).toEqual([{ from: 0, to: SLOTS - 1 }]);
+      expect((await directory.slotsOf('b')).closed).toEqual([{ from: 0, to: SLOTS - 1 }]);
+      expect(await directory.keepHandover({ ...handover, state: 'opening' }, 0)).toBe(true);
+      expect((await directory.slotsOf('b')).closed).toEqual([]);
+      const ann = { ...owner('ann'), moveId: tools.id('mov') };
+      expect(await directory.switchSlots({ ...handover, state: 'emptying' }, [ann])).toBe(true);
+      expect([await cellOf('ann'), await cellOf('bob'), await cellOf('cyd')]).toEqual(['a', 'b', 'b']);
+      expect(await directory.unmovedOf(handover, 'a')).toBe(1);
+      expect((await directory.changes(0)).exceptions.filter(({ cell }) => cell !== null)).toHaveLength(1);
+      await directory.switchOwner(await taken());
+      expect([await cellOf('ann'), await directory.unmovedOf(handover, 'a')]).toEqual(['b', 0]);
+      expect(await directory.endHandover({ ...handover, attempt: 0 })).toBe(false);
+      expect(await directory.endHandover(handover)).toBe(true);
+      expect(await directory.handovers()).toEqual([]);
+    });
+
+    it('does not hand slots over twice, or from whom they are not', async () => {
+      const asked = { from: 0, to: 9, source: 'a', destination: 'b', id: 'hov_1' };
+      expect(await directory.askHandovers([asked, { ...asked, from: 9, to: 10, id: 'hov_2' }])).toBe(1);
+      expect(await directory.askHandovers([{ ...asked, from: 20, to: 21, source: 'c', id: 'hov_3' }])).toBe(0);
+      const [first] = await directory.takeHandovers(CLAIM);
+      const [second] = await directory.takeHandovers({ ...CLAIM, now: MORNING + 1_000 });
+      expect([first?.attempt, second?.attempt]).toEqual([1, 2]);
+      if (first !== undefined) expect(await directory.switchSlots({ ...first, state: 'emptying' }, [])).toBe(false);
+    });
+
+    it('raises the epoch of what a tenant has in common, and remembers who has it', async () => {
+      const acme = 'acme' as TenantId;
+      expect(await directory.raiseTenant(acme, null)).toEqual({ tenant: acme, home: 'a', epoch: 1 });
+      expect(await directory.raiseTenant(acme, 'c')).toEqual({ tenant: acme, home: 'c', epoch: 2 });
+      expect(await directory.tenants()).toEqual([{ tenant: acme, home: 'c', epoch: 2 }]);
+      await directory.keepCopy(acme, { cell: 'b', epoch: 2, share: 0.5 });
+      await directory.keepCopy(acme, { cell: 'b', epoch: 1, share: 1 });
+      expect(await directory.copiesOf(acme)).toEqual([{ cell: 'b', epoch: 2, share: 0.5 }]);
+    });
+
+    it('removes a cell only when nothing leads to it', async () => {
+      await directory.raiseTenant('acme' as TenantId, 'b');
+      await directory.askMoves([moveOf('ann', 'b')]);
+      expect(await directory.removeCell('a')).toContain('slots');
+      expect([...(await directory.removeCell('b'))].sort()).toEqual(['moves', 'tenants']);
+      expect(await directory.removeCell('c')).toEqual([]);
+      expect((await book()).cell('c')).toBeNull();
+    });
+  });
+}

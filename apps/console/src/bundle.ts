@@ -189,6 +189,7 @@ async function begun(deps: ConsoleDeps, body: z.output<typeof PostImport>): Prom
     if (begun.kind === 'import') return begun;
     if (begun.kind === 'exists') throw exists(kind, id);
     if (begun.kind === 'erased') throw erased(kind, id);
+    if (begun.kind === 'leaving') throw leaving(kind, id);
     await requestErasure(deps, owned.tenant, (await known(deps, begun.id)).hidden);
   }
 }
@@ -231,6 +232,12 @@ const exists = (kind: string, id: string): ProblemError =>
 
 const erased = (kind: string, id: string): ProblemError =>
   problem('owner_erased', `${kind} ${id} was erased after this bundle was made, and what is erased does not come back`);
+
+const leaving = (kind: string, id: string): ProblemError =>
+  problem(
+    'owner_busy',
+    `${kind} ${id} left here a moment ago, and its rows are still being removed; retry in a second`,
+  );
 
 const tooNew = (format: number): ProblemError =>
   problem(

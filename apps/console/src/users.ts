@@ -56,7 +56,7 @@ export const userRoutes = [
     answer: ErasureList,
     handle: async ({ ledger }, { tenant }) => {
       const open = await ledger.erasures.open(OPEN_MAX);
-      return { results: open.filter((erasure) => erasure.tenant === tenant).map(viewOf) };
+      return { results: open.filter((erasure) => erasure.tenant === tenant && !erasure.departed).map(viewOf) };
     },
   }),
   route('GET /v1/erasures/:id', {

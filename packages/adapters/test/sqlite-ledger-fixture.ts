@@ -66,6 +66,9 @@ function following(current: () => Ledger): Ledger {
     get batches() {
       return current().batches;
     },
+    get departures() {
+      return current().departures;
+    },
     get bulk() {
       return current().bulk;
     },

@@ -38,7 +38,10 @@ export async function eraseAll(bench: Bench, id: string, limit = 2): Promise<num
 }
 
 /** A consolidated batch with an answer, a plan, a memory, and its vector; then a parked one, and one that waits. */
-async function aLife(bench: Bench, owner: Owner = ANN): Promise<{ batchId: string; memoryId: string; lane: LaneId }> {
+export async function aLife(
+  bench: Bench,
+  owner: Owner = ANN,
+): Promise<{ batchId: string; memoryId: string; lane: LaneId }> {
   const given = { scope: scope({ [`${owner.kind}Id`]: owner.id }) };
   const { batch } = await store(bench, {
     ...given,

@@ -10,6 +10,7 @@ import { describeCanaries } from './ledger-suite-canaries.ts';
 import { describeClaim } from './ledger-suite-claim.ts';
 import { describeConclusions } from './ledger-suite-conclusions.ts';
 import { describeContents } from './ledger-suite-contents.ts';
+import { describeDepartures } from './ledger-suite-departures.ts';
 import { describeErasingForgotten } from './ledger-suite-erase-forgotten.ts';
 import { describeErasures } from './ledger-suite-erasures.ts';
 import { describeFailures } from './ledger-suite-failures.ts';
@@ -112,6 +113,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeAudit(bench);
     describeTenants(bench);
     describeErasures(bench);
+    describeDepartures(bench);
     describeContents(bench);
     describeRetention(bench);
     describeWebhooks(bench);

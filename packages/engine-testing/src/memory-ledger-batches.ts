@@ -81,9 +81,9 @@ function reasonOf([code, batches]: [string, readonly BatchRow[]]): ParkedReason 
 }
 
 function append(state: State, posted: NewBatch, policy: DuePolicy): Appended {
+  const lane = ensureLane(state, posted.tenant, { owner: ownerOf(posted.scope), now: posted.acceptedAt });
   const before = knownKey(state, posted);
   if (before !== null) return before;
-  const lane = ensureLane(state, posted.tenant, { owner: ownerOf(posted.scope), now: posted.acceptedAt });
   const { batch, paused } = heard(posted, lane.pauses);
   for (const message of batch.messages) storeMessage(state, { lane, batch }, message);
   lane.pace = paceWith(lane, batch, policy);

@@ -2,7 +2,7 @@ import type { Erasure, ErasureStore, LaneId, NewErasure, Owner, TenantId } from 
 import { dropBulk } from './memory-ledger-bulk.ts';
 import { endLinks, forgetInKeys } from './memory-ledger-keys.ts';
 import { takeReceipts } from './memory-ledger-receipts.ts';
-import { change, rowOf, type State } from './memory-ledger-state.ts';
+import { change, type LaneRow, rowOf, type State } from './memory-ledger-state.ts';
 import { takeCases } from './memory-ledger-suites.ts';
 import { takeTaskStates } from './memory-ledger-task-states.ts';
 import { forgetTopics } from './memory-ledger-topics.ts';
@@ -14,7 +14,7 @@ export function memoryErasures(state: State): ErasureStore {
     request: async (tenant, owner, given) => request(state, { tenant, owner }, given),
     get: async (tenant, id) => {
       const erasure = state.erasures.get(id);
-      return erasure?.tenant === tenant ? erasure : null;
+      return erasure?.tenant === tenant && !erasure.departed ? erasure : null;
     },
     open: async (limit) => [...state.erasures.values()].filter(({ state: at }) => at !== 'erased').slice(0, limit),
     standing: async (lane) => state.lanes.get(lane)?.erasure === null,
@@ -40,16 +40,18 @@ function request(state: State, of: { tenant: TenantId; owner: Owner }, { id, own
     (erasure) => erasure.tenant === tenant && erasure.ownerHash === ownerHash && erasure.state !== 'erased',
   );
   if (lane === null && before !== undefined) return before;
-  if (lane !== null) {
-    const idle = { state: 'idle', consolidationId: null, dueAt: null } as const;
-    change(lane, { ...idle, erasure: id, epoch: lane.epoch + 1, generation: lane.generation + 1 });
-  }
+  if (lane !== null) cutOff(lane, id);
   const erasure: Erasure = {
     ...{ id, tenant, owner, ownerHash, lane: lane?.id ?? null, state: 'requested' },
-    ...{ counts: {}, remains: [], requestedAt: now, erasedAt: null },
+    ...{ counts: {}, remains: [], requestedAt: now, erasedAt: null, departed: false },
   };
   state.erasures.set(id, erasure);
   return erasure;
+}
+
+export function cutOff(lane: LaneRow, id: string): void {
+  const idle = { state: 'idle', consolidationId: null, dueAt: null } as const;
+  change(lane, { ...idle, erasure: id, epoch: lane.epoch + 1, generation: lane.generation + 1 });
 }
 
 const set = (state: State, id: string, fields: Partial<Erasure>): void => {
@@ -57,13 +59,14 @@ const set = (state: State, id: string, fields: Partial<Erasure>): void => {
 };
 
 /** One kind of row after the other; what hangs on a row goes with it. */
-function slice(state: State, { id, tenant, lane, counts }: Erasure, limit: number): { more: boolean } {
+function slice(state: State, { id, tenant, lane, counts, departed }: Erasure, limit: number): { more: boolean } {
   if (lane === null) return { more: false };
   for (const [table, take] of Object.entries(TAKES)) {
     const gone = take(state, lane, limit);
     if (gone === 0) continue;
     set(state, id, { state: 'erasing', counts: { ...counts, [table]: (counts[table] ?? 0) + gone } });
-    if (table === 'batches') state.erased.set(tenant, (state.erased.get(tenant) ?? 0) + gone);
+    if (table === 'batches' && departed) state.accepted.set(tenant, (state.accepted.get(tenant) ?? 0) - gone);
+    else if (table === 'batches') state.erased.set(tenant, (state.erased.get(tenant) ?? 0) + gone);
     return { more: true };
   }
   return { more: false };
@@ -175,7 +178,7 @@ function takeCanaryLanes(state: State, lane: LaneId): number {
 }
 
 /** What was paid stays counted, without saying for whom. */
-function forgetOwner(state: State, { id, lane }: Erasure): void {
+function forgetOwner(state: State, { id, lane, departed }: Erasure): void {
   if (lane !== null) {
     const left = [...state.batches.values(), ...state.memories.values(), ...state.consolidations.values()];
     if (left.some((row) => row.lane === lane)) throw new Error(`rows of lane ${lane} are left`);
@@ -189,7 +192,10 @@ function forgetOwner(state: State, { id, lane }: Erasure): void {
       if (call.lane === lane) state.calls[i] = { ...call, lane: '' as LaneId, consolidationId: null, kept: false };
     });
   }
-  set(state, id, { state: 'compacting', owner: null, lane: null });
+  if (departed) {
+    state.erasures.delete(id);
+    state.uncompacted += 1;
+  } else set(state, id, { state: 'compacting', owner: null, lane: null });
 }
 
 export function drop<T>(rows: T[], isGone: (row: T) => boolean): void {

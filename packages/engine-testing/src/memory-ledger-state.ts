@@ -12,6 +12,7 @@ import type {
   Content,
   Credited,
   Delivery,
+  Departure,
   Economy,
   Erasure,
   FiguresOfModel,
@@ -278,6 +279,8 @@ export interface State {
   clockSeen: Millis;
   readonly counters: { outboxSeq: number; refilledTo: number };
   readonly erasures: Map<string, Erasure>;
+  /** By tenant and owner. */
+  readonly away: Map<string, Departure & { readonly bits: number }>;
   /** Memories that were erased once they were forgotten, at which revision. */
   readonly erasedAt: Map<string, number>;
   /** How often that was, since it was last overwritten; 0: it is. */
@@ -343,6 +346,7 @@ export function emptyState(tools: Tools): State {
     clockSeen: 0,
     counters: { outboxSeq: 0, refilledTo: 0 },
     erasures: new Map(),
+    away: new Map(),
     erasedAt: new Map(),
     uncompacted: 0,
     stripped: new Set(),

@@ -23,12 +23,15 @@ export function memoryTrail({ trail, erasures }: State): TrailStore {
       return pageOf(rows, ({ at, id }) => ({ order: at, id }), page);
     },
     forgetOwner: async (erasureId, limit) => {
-      const { tenant, owner } = rowOf(erasures, erasureId);
+      const { tenant, owner, departed } = rowOf(erasures, erasureId);
       const rows = [...trail.values()].filter(
         ({ tenant: of, subject }) => of === tenant && subject?.kind === owner?.kind && subject?.id === owner?.id,
       );
       const some = owner === null ? [] : rows.slice(0, limit);
-      for (const entry of some) trail.set(entry.id, forgetSubject(entry, erasureId));
+      for (const entry of some) {
+        if (departed) trail.delete(entry.id);
+        else trail.set(entry.id, forgetSubject(entry, erasureId));
+      }
       return some.length;
     },
     drop: async (before, limit) => {

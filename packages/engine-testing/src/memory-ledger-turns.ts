@@ -9,13 +9,15 @@ import {
   type TenantId,
   type Turn,
 } from '@slowwave/engine';
-import { silenceOf } from '@slowwave/engine/storing';
+import { ownerAway, silenceOf } from '@slowwave/engine/storing';
 import { type BatchRow, type LaneRow, rowOf, type State } from './memory-ledger-state.ts';
 
 /** The lane of an owner, made if missing. */
 export function ensureLane(state: State, tenant: TenantId, how: { owner: Owner; now: Millis }): LaneRow {
   const found = findLane(state, tenant, how.owner);
   if (found !== null) return found;
+  const away = state.away.get(placeOf(tenant, how.owner));
+  if (away !== undefined) throw ownerAway(how.owner, away.to);
   const lane: LaneRow = {
     id: state.tools.id('lane', ownerBitsOf(state.tools, { tenant, owner: how.owner })) as LaneId,
     tenant,
@@ -42,6 +44,9 @@ export function ensureLane(state: State, tenant: TenantId, how: { owner: Owner; 
   state.lanes.set(lane.id, lane);
   return lane;
 }
+
+/** By which an owner that is away is known. */
+export const placeOf = (tenant: TenantId, { kind, id }: Owner): string => JSON.stringify([tenant, kind, id]);
 
 export function findLane(state: State, tenant: TenantId, owner: Owner): LaneRow | null {
   for (const lane of state.lanes.values()) {

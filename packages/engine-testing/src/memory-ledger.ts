@@ -4,6 +4,7 @@ import { memoryBatches } from './memory-ledger-batches.ts';
 import { memoryBulk } from './memory-ledger-bulk.ts';
 import { memoryCanaries } from './memory-ledger-canaries.ts';
 import { memoryContents } from './memory-ledger-contents.ts';
+import { memoryDepartures } from './memory-ledger-departures.ts';
 import { memoryErasures } from './memory-ledger-erasures.ts';
 import { memoryFiltered } from './memory-ledger-filtered.ts';
 import { memoryGraph } from './memory-ledger-graph.ts';
@@ -67,6 +68,7 @@ export function createMemoryLedger({ tools }: { tools: Tools }): Ledger {
     lookups: memoryLookups(state),
     retention: memoryRetention(state),
     erasures: memoryErasures(state),
+    departures: memoryDepartures(state),
     webhooks: memoryWebhooks(state),
     graph: memoryGraph(state),
     topics: memoryTopics(state),

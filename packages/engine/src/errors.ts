@@ -1,5 +1,7 @@
 import type { EngineDeps } from './deps.ts';
+import type { Destination } from './ports/ledger/departures.ts';
 import type { Cancellation } from './ports/tools.ts';
+import type { Owner } from './words.ts';
 
 /** Codes of failures that can end in a batch's `error`. */
 export type EngineErrorCode =
@@ -24,6 +26,7 @@ export type EngineErrorCode =
   | 'overtaken'
   | 'canary_halted'
   | 'gate_not_passed'
+  | 'owner_away'
   | 'internal';
 
 interface Facts {
@@ -40,6 +43,8 @@ interface Facts {
   readonly model?: string;
   /** Whether a model may have read what it was asked, and be paid for it, where the code alone does not say. */
   readonly read?: boolean;
+  /** Where the owner is instead. */
+  readonly away?: Destination;
   readonly cause?: unknown;
 }
 
@@ -62,6 +67,7 @@ export class EngineError extends Error {
   readonly written: number;
   readonly model: string | null;
   readonly read: boolean;
+  readonly away: Destination | null;
 
   constructor(message: string, facts: Facts) {
     super(message, { cause: facts.cause });
@@ -73,7 +79,15 @@ export class EngineError extends Error {
     this.written = facts.written ?? 0;
     this.model = facts.model ?? null;
     this.read = facts.read ?? !UNREAD.includes(facts.code);
+    this.away = facts.away ?? null;
   }
+}
+
+/** Nothing of an owner can be written here that is somewhere else. */
+export function ownerAway(owner: Owner, to: Destination): EngineError {
+  const where = to.kind === 'cold' ? 'asleep' : `in ${to.cell === null ? 'another cell' : `the cell ${to.cell}`}`;
+  const what = `${owner.kind} ${JSON.stringify(owner.id)} is ${where}`;
+  return new EngineError(what, { code: 'owner_away', retryable: true, away: to });
 }
 
 /** A turn that lost its lane to a later claim: it must stop and write nothing. */

@@ -228,6 +228,7 @@ export type * from './ports/ledger/bulk.ts';
 export type * from './ports/ledger/bundles.ts';
 export type * from './ports/ledger/canaries.ts';
 export { OPEN_CANARY_STATES } from './ports/ledger/canaries.ts';
+export type * from './ports/ledger/departures.ts';
 export type * from './ports/ledger/erasures.ts';
 export { NOT_KEPT, REMOVED, readsOtherwise } from './ports/ledger/erasures.ts';
 export type * from './ports/ledger/graph.ts';

@@ -37,6 +37,7 @@ const REMEDIES: Readonly<Record<EngineErrorCode, string>> = {
   canary_halted: BY_ITSELF,
   gate_not_passed:
     'Run the suite of the gate with the models in use, or configure those that have passed it; then it goes on by itself.',
+  owner_away: 'The owner is in another place by now, and goes on there.',
   internal:
     'This is an unexpected error: the log of the worker has its cause. Replay, and report it if it fails again.',
 };

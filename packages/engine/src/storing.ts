@@ -2,7 +2,7 @@ export { BUNDLE_FORMAT, FIRST_SUM, opened, sealed } from './bundle/lines.ts';
 export { isInShare } from './canaries/share.ts';
 export { addSpent, NOTHING_SPENT } from './canaries/spent.ts';
 export { withoutErased } from './erasure/request.ts';
-export { EngineError } from './errors.ts';
+export { EngineError, ownerAway } from './errors.ts';
 export {
   aliasesOf,
   endsOf,
@@ -16,7 +16,16 @@ export {
   withOneSelf,
 } from './graph/fold.ts';
 export { changedEntities, changedRelations, lostRelations, sameFollowing, sameRelation } from './graph/refold.ts';
-export { digitsOf, ID_ALPHABET, numberOf, ofNoSpace, ownerBitsOf, ownerDigits, payerOf } from './ids.ts';
+export {
+  digitsOf,
+  ID_ALPHABET,
+  numberOf,
+  ofNoSpace,
+  ownerBitsOf,
+  ownerBitsOfLane,
+  ownerDigits,
+  payerOf,
+} from './ids.ts';
 export { climb, LARGER_BATCHES, largerWindow, rungOn } from './limits/economy.ts';
 export { hasConclusions, piecesOf, withTurned } from './memories/conclusions.ts';
 export { forgottenAt, goneSince, isMerged, isOfForgotten, liveVersion, markOf, versionsOf } from './memories/evolve.ts';

@@ -115,6 +115,7 @@ function ofEngine(code: string, cause: unknown): ProblemError {
   if (away !== undefined) return problem('unavailable', away, { cause, headers: { 'retry-after': RETRY_AFTER_S } });
   if (code === 'unsupported_content') return problem('unsupported_content', messageOf(cause), { cause });
   if (code === 'budget_exhausted' || code === 'use_held') return ofBudget(cause);
+  if (code === 'owner_away') return ofAway(cause);
   if (code.startsWith('model_') || NOT_ASKED.includes(code)) {
     const detail = `the model did not return a usable answer (${code}); retry, or check the model configuration and the log`;
     return problem('model_unavailable', detail, { cause, headers: { 'retry-after': RETRY_AFTER_S } });
@@ -124,6 +125,20 @@ function ofEngine(code: string, cause: unknown): ProblemError {
 
 /** The model could not be called now, or not with this much text. */
 const NOT_ASKED = ['context_too_long', 'rate_limited', 'circuit_open'];
+
+/** An owner is in another cell, or asleep. */
+function ofAway(cause: unknown): ProblemError {
+  const { away } = cause as {
+    readonly away: { readonly kind: string; readonly cell?: string | null; readonly epoch?: number };
+  };
+  if (away.kind === 'cell') return moved(messageOf(cause), { cell: away.cell ?? null, epoch: away.epoch ?? 0 });
+  const detail = `${messageOf(cause)}, and is being woken; nothing was changed, retry`;
+  return problem('unavailable', detail, { cause, headers: { 'retry-after': RETRY_AFTER_S } });
+}
+
+/** The owner is in another cell; null: only the directory knows in which. */
+export const moved = (what: string, at: { readonly cell: string | null; readonly epoch: number }): ProblemError =>
+  problem('moved', `${what}; ask there, or ask a router, which knows`, { moved: at });
 
 /** 402 and not 429: clients wait after a 429, and a day is too long. */
 function ofBudget(cause: unknown): ProblemError {

@@ -1,6 +1,7 @@
 import type { Batch, BatchState, BatchStore, LaneId, Millis, Nudge, ParkedReason, TenantId } from '@slowwave/engine';
-import { batchNotice, replayPriority } from '@slowwave/engine/storing';
+import { batchNotice, ownerAway, ownerOf, replayPriority } from '@slowwave/engine/storing';
 import { type Access, read, storeOf, write } from './access.ts';
+import type { AppendedOrAway } from './away.ts';
 import { flush } from './lane-life.ts';
 import { askedFor, isStanding, type Listing, laneOfUser, newestFirst, where } from './page.ts';
 import { type BatchRow, batchFrom, SELECT_BATCHES } from './rows/batch.ts';
@@ -11,10 +12,16 @@ import { lockLanes, recounted, saveLane } from './turn.ts';
 import { activeWebhooks, noteDeliveries } from './webhooks.ts';
 
 /** `append`: each ledger gathers appends in its own way. */
-export const batchStore = (access: Access, append: BatchStore['append']): BatchStore => ({
+export const batchStore = (access: Access, append: AppendOrAway): BatchStore => ({
   ...scripted(access),
-  append,
+  append: async (batch, policy) => {
+    const appended = await append(batch, policy);
+    if (appended.kind === 'away') throw ownerAway(ownerOf(batch.scope), appended.to);
+    return appended;
+  },
 });
+
+export type AppendOrAway = (...given: Parameters<BatchStore['append']>) => Promise<AppendedOrAway>;
 
 const scripted = storeOf<Omit<BatchStore, 'append'>>('batches', {
   get: read(getBatch),

@@ -1,4 +1,4 @@
-import type { Compaction, Erasure, ErasureStore, OwnerKind, TenantId } from '@slowwave/engine';
+import type { Compaction, Erasure, ErasureStore, LaneId, OwnerKind, TenantId } from '@slowwave/engine';
 import { type Access, lookup, read, storeOf, write } from './access.ts';
 import { endLinks, forgetUserInKeys } from './keys.ts';
 import { lockOwner } from './lanes.ts';
@@ -29,11 +29,14 @@ const scripted = storeOf<Omit<ErasureStore, 'compact'>>('erasures', {
     const before = lane === null ? yield* firstAs(erasureFrom, SELECT_UNFINISHED, { tenant, ownerHash }) : null;
     if (before !== null) return before;
     yield* run(INSERT, { id, tenant, kind, ownerId, ownerHash, lane: lane?.id ?? null, now });
-    if (lane !== null) yield* run(CUT_OFF, { lane: lane.id, id, ownerId: cutOffOwner(id) });
+    if (lane !== null) yield* cutOff(lane.id, id);
     return yield* lockErasure(id);
   }),
   get: read((tenant, id) =>
-    firstAs(erasureFrom, 'SELECT * FROM erasures WHERE tenant = @tenant AND id = @id', { tenant, id }),
+    firstAs(erasureFrom, 'SELECT * FROM erasures WHERE tenant = @tenant AND id = @id AND departed IS NULL', {
+      tenant,
+      id,
+    }),
   ),
   /** Oldest first. */
   open: read((limit) => {
@@ -45,7 +48,7 @@ const scripted = storeOf<Omit<ErasureStore, 'compact'>>('erasures', {
   }),
   /** The next rows of one kind go, and are counted. */
   slice: write(function* (id, limit) {
-    const { tenant, lane, counts } = yield* lockErasure(id);
+    const { tenant, lane, counts, departed } = yield* lockErasure(id);
     if (lane === null) return { more: false };
     yield* lockLane(lane);
     for (const { pick, changes = [], deletes } of ERASING) {
@@ -60,17 +63,22 @@ const scripted = storeOf<Omit<ErasureStore, 'compact'>>('erasures', {
         id,
         counts: JSON.stringify(addCounts(counts, gone)),
       });
-      yield* count([{ tenant, name: 'erased', value: gone.batches ?? 0 }]);
+      const batches = gone.batches ?? 0;
+      yield* count([
+        departed ? { tenant, name: 'accepted', value: -batches } : { tenant, name: 'erased', value: batches },
+      ]);
       return { more: true };
     }
+    if (departed) yield* run("UPDATE erasures SET departed = 'gone' WHERE id = @id", { id });
     return { more: false };
   }),
   /** What still referred to the lane would keep its row from going. */
   forgetOwner: write(function* (id) {
-    const { lane, tenant, owner } = yield* lockErasure(id);
+    const { lane, tenant, owner, departed } = yield* lockErasure(id);
     if (owner?.kind === 'user') yield* forgetInFilters(tenant, { userId: owner.id, nobody: cutOffOwner(id) });
-    yield* run(FORGET, { id });
+    yield* run(departed ? 'DELETE FROM erasures WHERE id = @id' : FORGET, { id });
     if (lane !== null) yield* run('DELETE FROM lanes WHERE id = @lane', { lane });
+    if (departed) yield* run(NOTE_UNCOMPACTED);
   }),
   finish: write(function* (ids, { remains, now }) {
     yield* run(
@@ -88,6 +96,11 @@ const SELECT_UNFINISHED = `
 const INSERT = `
   INSERT INTO erasures (id, tenant, owner_kind, owner_id, owner_hash, lane, state, counts, remains, requested_at)
   VALUES (@id, @tenant, @kind, @ownerId, @ownerHash, @lane, 'requested', '{}', '[]', @now)`;
+
+/** Nobody claims the lane, writes to it or finds it by its owner any more, who may have another one. */
+export function* cutOff(lane: LaneId, id: string): Script<void> {
+  yield* run(CUT_OFF, { lane, id, ownerId: cutOffOwner(id) });
+}
 
 const CUT_OFF = `
   UPDATE lanes SET owner_id = @ownerId, erasure = @id, state = 'idle', epoch = epoch + 1, generation = generation + 1,
@@ -119,6 +132,11 @@ function* forgetInFilters(
 const FORGET = `
   UPDATE erasures SET state = 'compacting', owner_kind = NULL, owner_id = NULL, lane = NULL WHERE id = @id`;
 
+/** Bytes are free to be overwritten that nobody is to read any more. */
+export const NOTE_UNCOMPACTED = `
+  INSERT INTO meta (key, value) VALUES ('uncompacted', '1')
+  ON CONFLICT (key) DO UPDATE SET value = (CAST(meta.value AS bigint) + 1)::text`;
+
 /** Of two workers on one erasure, one counts after the other. */
 function* lockErasure(id: string): Script<Erasure> {
   const erasure = yield* firstAs(erasureFrom, 'SELECT * FROM erasures WHERE id = @id FOR NO KEY UPDATE', { id });
@@ -126,9 +144,10 @@ function* lockErasure(id: string): Script<Erasure> {
   return erasure;
 }
 
-interface ErasureRow extends ColumnsOf<Omit<Erasure, 'owner'>, 'counts' | 'remains'> {
+interface ErasureRow extends ColumnsOf<Omit<Erasure, 'owner' | 'departed'>, 'counts' | 'remains'> {
   readonly owner_kind: OwnerKind | null;
   readonly owner_id: string | null;
+  readonly departed: 'going' | 'gone' | null;
 }
 
 const erasureFrom = (row: ErasureRow): Erasure => ({
@@ -142,6 +161,7 @@ const erasureFrom = (row: ErasureRow): Erasure => ({
   remains: JSON.parse(row.remains),
   requestedAt: row.requested_at,
   erasedAt: row.erased_at,
+  departed: row.departed !== null,
 });
 
 /**
@@ -257,6 +277,7 @@ export const KEPT = [
   'usage_days',
   'use_medians',
   'erasures',
+  'away',
   'replays',
   'suites',
   'suite_assessments',

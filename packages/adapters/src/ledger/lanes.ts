@@ -1,6 +1,7 @@
-import type { Lane, LaneId, LaneStore, Millis, NewBatch, Owner, TenantId } from '@slowwave/engine';
-import { CLOCK_AHEAD_MS, CLOCK_NOTED_MS, ownerOf, withPause } from '@slowwave/engine/storing';
+import type { Lane, LaneId, LaneStore, Millis, NewBatch, TenantId } from '@slowwave/engine';
+import { CLOCK_AHEAD_MS, CLOCK_NOTED_MS, ownerAway, ownerOf, withPause } from '@slowwave/engine/storing';
 import { type Access, lookup, read, storeOf, write } from './access.ts';
+import { awayOf, type OwnedBy } from './away.ts';
 import { claim, fail, release } from './claim.ts';
 import { flush as makeDue, raise as raiseLane } from './lane-life.ts';
 import { type LaneRow, laneFrom, NUDGE_COLUMNS, nudgeFrom, pausesFrom } from './rows/lane.ts';
@@ -98,25 +99,21 @@ export const laneScripts = storeOf<LaneScripts>('lanes', {
   }),
 });
 
-export interface OwnedBy {
-  readonly tenant: TenantId;
-  readonly owner: Owner;
-}
-
 export const ownerOfBatch = ({ tenant, scope }: Pick<NewBatch, 'tenant' | 'scope'>): OwnedBy => ({
   tenant,
   owner: ownerOf(scope),
 });
 
 function* findLane(of: OwnedBy): Script<Lane | null> {
-  const row = yield* laneOfOwner(of, '');
+  const row = yield* laneOfOwner(of);
   return row === null ? null : laneFrom(row);
 }
 
 /** The lane of an owner, locked. */
 export const lockOwner = (of: OwnedBy): Script<LaneRow | null> => laneOfOwner(of, ' FOR NO KEY UPDATE');
 
-const laneOfOwner = ({ tenant, owner }: OwnedBy, lock: string): Script<LaneRow | null> =>
+/** The same without a lock: nobody waits for a reader. */
+export const laneOfOwner = ({ tenant, owner }: OwnedBy, lock = ''): Script<LaneRow | null> =>
   first<LaneRow>(`SELECT * FROM lanes WHERE tenant = @tenant AND owner_kind = @kind AND owner_id = @ownerId${lock}`, {
     tenant,
     kind: owner.kind,
@@ -152,11 +149,13 @@ export function* openLane(lane: NewLane): Script<LaneId> {
     yield* insertLane(lane);
     found = yield* findLane(lane);
   }
-  if (found === null) throw new Error(`lane ${lane.newId} is missing right after it was made`);
-  return found.id;
+  if (found !== null) return found.id;
+  const away = yield* awayOf(lane);
+  if (away !== null) throw ownerAway(lane.owner, away.to);
+  throw new Error(`lane ${lane.newId} is missing right after it was made`);
 }
 
-/** Nothing where the owner has a lane already. */
+/** Nothing where the owner has a lane already, or is away. */
 export function* insertLane({ tenant, owner, newId, now }: NewLane): Script<void> {
   yield* run(INSERT_LANE, { id: newId, tenant, kind: owner.kind, ownerId: owner.id, now });
 }
@@ -165,7 +164,9 @@ const INSERT_LANE = `
   INSERT INTO lanes (
     id, tenant, owner_kind, owner_id, state, generation, epoch, next_position, next_seq,
     pending, pending_tokens, pending_backfill, nudged_backfill, flush_through, attempts, created_at, updated_at
-  ) VALUES (@id, @tenant, @kind, @ownerId, 'idle', 0, 0, 1, 1, 0, 0, 0, false, 0, 0, @now, @now)
+  )
+  SELECT @id, @tenant, @kind, @ownerId, 'idle', 0, 0, 1, 1, 0, 0, 0, false, 0, 0, @now, @now
+  WHERE NOT EXISTS (SELECT 1 FROM away a WHERE a.tenant = @tenant AND a.owner_kind = @kind AND a.owner_id = @ownerId)
   ON CONFLICT (tenant, owner_kind, owner_id) DO NOTHING`;
 
 const LATER_LANES = `state <> 'idle' AND due_at > @now`;

@@ -19,11 +19,12 @@ import type {
 import { attackNotice, besideOwner, KEY_OF, ownerOf, SAID_KINDS } from '@slowwave/engine/storing';
 import { packed } from '../packed.ts';
 import { type Access, read, snapshot, storeOf, write } from './access.ts';
+import type { OwnedBy } from './away.ts';
 import { conflictsWith, readyFor, standingOf, writeChanges } from './changes.ts';
 import { leaningOn, noteWishes } from './forgetting.ts';
 import { openStudy } from './graph/studies.ts';
 import { finish } from './lane-life.ts';
-import { laneScripts, type OwnedBy } from './lanes.ts';
+import { laneScripts } from './lanes.ts';
 import { loadMemories, NEWEST_FIRST } from './loading.ts';
 import { isStanding, newestPart, pageOf, readCursor, where } from './page.ts';
 import { openReviews, propose } from './reviews.ts';

@@ -3,6 +3,7 @@ import { NOT_KEPT, readsOtherwise } from '@slowwave/engine/storing';
 import { read, storeOf, write } from './access.ts';
 import { conflicts, queueForIndex, rewriteMemories } from './changes.ts';
 import { busyLanes, eraseWith } from './erase-forgotten.ts';
+import { NOTE_UNCOMPACTED } from './erasures.ts';
 import { loseQuotes } from './forgetting.ts';
 import type { LaneRow } from './rows/lane.ts';
 import { eventColumns } from './rows/memory.ts';
@@ -170,10 +171,6 @@ const SELECT_WISHED = `
   JOIN consolidations c ON c.id = w.consolidation_id AND c.state = 'applied' AND c.applied_at < @before
   JOIN lanes l ON l.id = w.lane AND l.erasure IS NULL AND l.state <> 'consolidating'
   WHERE w.tenant = @tenant AND w.memory_id IS NULL ORDER BY w.message_id LIMIT @limit`;
-
-const NOTE_UNCOMPACTED = `
-  INSERT INTO meta (key, value) VALUES ('uncompacted', '1')
-  ON CONFLICT (key) DO UPDATE SET value = (CAST(meta.value AS bigint) + 1)::text`;
 
 /** Those whose memory has not changed since it was read, in these lanes. */
 function* unchanged<Removal extends Pick<HistoryRemoval, 'memory' | 'events'>>(

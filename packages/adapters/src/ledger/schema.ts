@@ -813,10 +813,31 @@ CREATE TABLE erasures (
   counts jsonb NOT NULL,
   remains jsonb NOT NULL,
   requested_at bigint NOT NULL,
-  erased_at bigint
+  erased_at bigint,
+  -- Of an owner that went elsewhere: whether its rows are still going. Null: it was erased.
+  departed text CHECK (departed IN ('going', 'gone'))
 );
 CREATE INDEX erasures_open ON erasures (requested_at, id) WHERE state <> 'erased';
 CREATE INDEX erasures_of_owner ON erasures (owner_hash);
+
+-- Owners that went elsewhere with everything, and where they are: nobody makes a second one here.
+CREATE TABLE away (
+  tenant text COLLATE "C" NOT NULL,
+  owner_kind text COLLATE "C" NOT NULL,
+  owner_id text COLLATE "C" UNNOTED NOT NULL,
+  -- What the owner's ids carry.
+  bits bigint NOT NULL,
+  kind text COLLATE "C" NOT NULL CHECK (kind IN ('cell', 'cold')),
+  -- The cell, and the epoch from which on the directory knows it; or the segment.
+  place text COLLATE "C" NOT NULL,
+  epoch bigint NOT NULL,
+  departed_at bigint NOT NULL,
+  until bigint,
+  PRIMARY KEY (tenant, owner_kind, owner_id)
+);
+CREATE INDEX away_with_bits ON away (tenant, bits);
+CREATE INDEX away_by_kind ON away (kind, tenant, owner_kind, owner_id);
+CREATE INDEX away_until ON away (until) WHERE until IS NOT NULL;
 
 -- Questions of backfill that a provider is asked together, at a lower price.
 CREATE TABLE bulk_jobs (

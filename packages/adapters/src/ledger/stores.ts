@@ -1,17 +1,19 @@
-import type { BatchStore, Compaction, LaneId, Millis, StoredLedger } from '@slowwave/engine';
+import type { Compaction, LaneId, Millis, StoredLedger } from '@slowwave/engine';
 import { type Access, read, storeOf, write } from './access.ts';
 import { auditStore } from './audit.ts';
-import { batchStore } from './batches.ts';
+import type { OwnedBy } from './away.ts';
+import { type AppendOrAway, batchStore } from './batches.ts';
 import { bulkStore } from './bulk.ts';
 import { bundleStore } from './bundle/bundles.ts';
 import { canaryStore } from './canaries.ts';
 import { contentStore, lookupStore } from './contents.ts';
+import { departureStore } from './departures.ts';
 import { erasureStore } from './erasures.ts';
 import { type Filtering, filteredStore } from './filtered.ts';
 import type { AroundStore } from './graph/graph-store.ts';
 import { graphStore } from './graph/graph-store.ts';
 import { keyStore, linkStore } from './keys.ts';
-import { laneStore, type OwnedBy } from './lanes.ts';
+import { laneStore } from './lanes.ts';
 import { limitStore } from './limits.ts';
 import { memoryStore } from './memories.ts';
 import { nightStore } from './nights.ts';
@@ -39,7 +41,7 @@ import { webhookStore } from './webhooks.ts';
 /** What each ledger does in its own way. */
 interface Own {
   /** What is written most. */
-  readonly append: BatchStore['append'];
+  readonly append: AppendOrAway;
   /** Looks around in a graph. */
   readonly around: (access: Access) => AroundStore;
   /** Overwrites what was erased and is free to be overwritten. */
@@ -57,6 +59,7 @@ export const storesOf = (access: Access, { append, around, compact, filtering, n
     bundles: bundleStore(access),
     canaries: canaryStore(access),
     contents: contentStore(access),
+    departures: departureStore(access),
     erasures: erasureStore(access, compact),
     filtered: filteredStore(access, filtering),
     graph: graphStore(access, around),

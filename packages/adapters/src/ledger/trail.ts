@@ -32,8 +32,16 @@ export const trailStore = storeOf<TrailStore>('trail', {
     return newestFirst(listing, page, { tenant, ...values });
   }),
   forgetOwner: write(function* (erasureId, limit) {
-    const owner = yield* first<{ tenant: TenantId; kind: string; ownerId: string }>(SELECT_OWNER, { erasureId });
-    return owner === null ? 0 : yield* run(FORGET_OWNER, { ...owner, erasure: erasureId, limit });
+    const found = yield* first<{ tenant: TenantId; kind: string; ownerId: string; departed: string | null }>(
+      SELECT_OWNER,
+      {
+        erasureId,
+      },
+    );
+    if (found === null) return 0;
+    const { departed, ...owner } = found;
+    if (departed !== null) return yield* run(TAKE_AWAY, { ...owner, limit });
+    return yield* run(FORGET_OWNER, { ...owner, erasure: erasureId, limit });
   }),
   drop: write((before, limit) => run(DROP_OLD, { before, limit })),
 });
@@ -116,16 +124,21 @@ const OUTCOMES: Readonly<Record<TrailOutcome, string>> = {
 };
 
 const SELECT_OWNER = `
-  SELECT tenant, owner_kind AS kind, owner_id AS "ownerId" FROM erasures
+  SELECT tenant, owner_kind AS kind, owner_id AS "ownerId", departed FROM erasures
   WHERE id = @erasureId AND owner_id IS NOT NULL`;
+
+const OF_OWNER = `
+  SELECT tenant, at, id FROM trail INDEXED BY trail_by_subject
+  WHERE tenant = @tenant AND subject_id = @ownerId AND subject_kind = @kind LIMIT @limit`;
 
 /** The id that a caller has given a request may be made of the owner's. */
 const FORGET_OWNER = `
   UPDATE trail SET subject_kind = 'erasure', subject_id = @erasure,
     request_id = CASE WHEN replace(request_id, @ownerId, '') <> request_id THEN NULL ELSE request_id END
-  WHERE (tenant, at, id) IN (
-    SELECT tenant, at, id FROM trail INDEXED BY trail_by_subject
-    WHERE tenant = @tenant AND subject_id = @ownerId AND subject_kind = @kind LIMIT @limit)`;
+  WHERE (tenant, at, id) IN (${OF_OWNER})`;
+
+/** They travelled with the owner: whoever erases it there erases its name in them. */
+const TAKE_AWAY = `DELETE FROM trail WHERE (tenant, at, id) IN (${OF_OWNER})`;
 
 /** Tenant by tenant: an index by age alone would cost every entry. */
 const DROP_OLD = `

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { EngineErrorCode } from '@slowwave/engine';
+import type { Destination, EngineErrorCode } from '@slowwave/engine';
 import { EngineError, InvalidCursorError } from '@slowwave/engine/storing';
 
 /** One call a thread has to answer, exactly once. */
@@ -141,7 +141,7 @@ interface FlatError {
   readonly stack: string | undefined;
   readonly code: string | null;
   /** What an EngineError knows besides; null: it is another error. */
-  readonly facts: Pick<EngineError, 'retryable' | 'countsAsTry'> | null;
+  readonly facts: (Pick<EngineError, 'retryable' | 'countsAsTry'> & { readonly away?: Destination }) | null;
 }
 
 export function flattenError(thrown: unknown): FlatError {
@@ -152,8 +152,8 @@ export function flattenError(thrown: unknown): FlatError {
 
 function factsOf(error: Error): FlatError['facts'] {
   if (!(error instanceof EngineError)) return null;
-  const { retryable, countsAsTry } = error;
-  return { retryable, countsAsTry };
+  const { retryable, countsAsTry, away } = error;
+  return { retryable, countsAsTry, ...(away !== null && { away }) };
 }
 
 export function reviveError(flat: FlatError): Error {

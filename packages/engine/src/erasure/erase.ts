@@ -36,7 +36,7 @@ export async function sweepErasures({ ledger }: Pick<EngineDeps, 'ledger'>, queu
 
 /**
  * What a worker does with one erasure: every step can be done again, by anybody, at any time. The index goes first, so
- * that nothing is found any more, and last, when nobody can be writing to it any more.
+ * that nothing is found any more, and last, when nobody can be writing to it any more. The same of an owner that departed.
  */
 export const eraseOwner =
   (deps: ErasureDeps & { readonly queue: ErasureQueue; readonly settleMs?: number }): ErasureHandler =>
@@ -60,6 +60,7 @@ export const eraseOwner =
       await forgetInTrail(deps, id, cancel);
       await ledger.erasures.forgetOwner(id);
     }
+    if (erasure.departed) return null;
     return compact(deps, erasure);
   };
 
@@ -82,7 +83,7 @@ async function forgetInTrail({ ledger }: ErasureDeps, id: string, cancel: Cancel
 async function compact({ ledger, index, tools, log }: ErasureDeps, mine: Erasure): Promise<Millis | null> {
   const now = tools.now();
   const open = await ledger.erasures.open(OPEN_MAX);
-  const othersGo = open.some(({ id, state }) => id !== mine.id && state !== 'compacting');
+  const othersGo = open.some(({ id, state, departed }) => id !== mine.id && state !== 'compacting' && !departed);
   if (othersGo && now < mine.requestedAt + TOGETHER_MS) return now + COMPACT_AGAIN_MS;
   const atProvider = await ledger.bulk.erasing();
   if (atProvider > 0 && now < mine.requestedAt + PROVIDER_MS) return now + COMPACT_AGAIN_MS;

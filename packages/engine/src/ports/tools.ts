@@ -20,7 +20,24 @@ export type OwnedKind = 'bat' | 'msg' | 'lane' | 'con' | 'mem' | 'evt' | 'rev' |
 
 /** What has none, or several; and erasures, since what stays of one must not say whose it was. */
 export type FreeKind =
-  | ('led' | 'ers' | 'imp' | 'rpl' | 'cny' | 'sui' | 'sca' | 'key' | 'lnk' | 'whk' | 'aud' | 'cal' | 'hld' | 'mov' | 'hov')
+  | (
+      | 'led'
+      | 'ers'
+      | 'dep'
+      | 'imp'
+      | 'rpl'
+      | 'cny'
+      | 'sui'
+      | 'sca'
+      | 'key'
+      | 'lnk'
+      | 'whk'
+      | 'aud'
+      | 'cal'
+      | 'hld'
+      | 'mov'
+      | 'hov'
+    )
   | ('blk' | 'ask');
 
 export type IdKind = OwnedKind | FreeKind;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { BundlePage, LaneId, Owner, TenantId } from '@slowwave/engine';
 import { FIRST_SUM, InvalidCursorError, sealed } from '@slowwave/engine/storing';
+import { laneOfOwner } from '../lanes.ts';
 import type { LaneRow } from '../rows/lane.ts';
 import { all, first, type Given, type Row, type Script, type Value } from '../script.ts';
 import { carriedBy, carriedOf, shown } from './columns.ts';
@@ -29,13 +30,13 @@ interface Place {
 
 /** The next lines of an owner. */
 export function* linesOf(tenant: TenantId, owner: Owner, cursor: string | null): Script<BundlePage> {
-  const lane = yield* laneOf(tenant, owner);
+  const lane = yield* laneOfOwner({ tenant, owner });
   if (lane === null || lane.erasure !== null) return { kind: 'gone' };
   const pen = penAt(cursor === null ? null : placeIn(cursor));
-  if (cursor === null) pen.begin(ownerLine(lane), yield* stampOf(lane));
+  if (cursor === null) pen.begin(ownerLine(lane), yield* stampOf(lane, false));
   const isOver = yield* writeKinds(pen, lane.id);
   if (!isOver) return { kind: 'page', lines: pen.lines(), nextCursor: cursorOf(pen.place()) };
-  if ((yield* stampOf(lane)) !== pen.place().stamp) return { kind: 'changed' };
+  if ((yield* stampOf(lane, false)) !== pen.place().stamp) return { kind: 'changed' };
   pen.end();
   return { kind: 'page', lines: pen.lines(), nextCursor: null };
 }
@@ -53,13 +54,6 @@ function* writeKinds(pen: Pen, lane: LaneId): Script<boolean> {
     if (rows.length < ROWS_AT_ONCE) pen.nextKind();
   }
 }
-
-/** Without a lock: nobody waits for a reader. */
-const laneOf = (tenant: TenantId, owner: Owner): Script<LaneRow | null> =>
-  first<LaneRow>('SELECT * FROM lanes WHERE tenant = @tenant AND owner_kind = @kind AND owner_id = @id', {
-    tenant,
-    ...owner,
-  });
 
 type Pen = ReturnType<typeof penAt>;
 
@@ -179,9 +173,10 @@ const ended = (row: Row): object =>
  * Goes up with all that is written to what travels of a lane. Read with the first line and again with the last: what lies between them is of
  * one moment if it is the same.
  */
-function* stampOf(lane: LaneRow): Script<string> {
+export function* stampOf(lane: LaneRow, isMoving: boolean): Script<string> {
   const counts: unknown[] = [];
-  for (const text of STAMPS) counts.push(yield* first(text, { lane: lane.id }));
+  for (const text of [...STAMPS, ...(isMoving ? MOVING_STAMPS : [])])
+    counts.push(yield* first(text, { lane: lane.id }));
   return sha256(JSON.stringify([lane.epoch, lane.generation, ownerLine(lane), counts])).slice(0, 16);
 }
 
@@ -208,4 +203,11 @@ const STAMPS: readonly string[] = [
   'SELECT count(*) AS n, sum(revision) AS revisions FROM graph_entities WHERE lane = @lane',
   'SELECT count(*) AS n, sum(revision) AS revisions FROM graph_relations WHERE lane = @lane',
   'SELECT count(*) AS n, sum(attempts) AS tries, count(applied_at) AS applied FROM graph_studies WHERE lane = @lane',
+  'SELECT count(*) AS n, count(ended_at) AS ended FROM nights WHERE lane = @lane',
+];
+
+/** Of what travels only with an owner that leaves. What nobody is promised is not among it: else somebody who asks all day would never leave. */
+const MOVING_STAMPS: readonly string[] = [
+  'SELECT count(*) AS n, max(seq) AS last FROM webhook_deliveries WHERE lane = @lane',
+  'SELECT count(*) AS n FROM suite_cases WHERE lane = @lane',
 ];

@@ -1,5 +1,6 @@
 import type { Arriving, Begun, Finished, ImportState, LaneId, Millis, Owner, Taken, TenantId } from '@slowwave/engine';
 import { FIRST_SUM, opened } from '@slowwave/engine/storing';
+import { forgetAway } from '../away.ts';
 import { cutOffOwner } from '../erasures.ts';
 import { raise } from '../lane-life.ts';
 import { insertLane, lockOwner } from '../lanes.ts';
@@ -53,6 +54,8 @@ export function* begin(arriving: Arriving): Script<Begun> {
   const same = before.find((row) => row.last_sum === sum && row.lines === lines);
   if (same !== undefined) return { kind: 'import', ...stateFrom(same) };
   if ((yield* lockOwner({ tenant, owner })) !== null) return { kind: 'exists' };
+  if ((yield* first(SELECT_LEAVING, { tenant, kind: owner.kind, ownerId: owner.id })) !== null)
+    return { kind: 'leaving' };
   const other = before.find((row) => row.finished_at === null);
   if (other !== undefined) return { kind: 'other', id: other.id };
   const hidden = hiddenOwner(owner, id);
@@ -68,6 +71,11 @@ export function* begin(arriving: Arriving): Script<Begun> {
 const INSERT = `
   INSERT INTO imports (id, tenant, lane, owner_kind, owner_id, owner_hashes, read_at, lines, last_sum, taken, sum, created_at)
   VALUES (@id, @tenant, @lane, @kind, @ownerId, @hashes::jsonb, @readAt, @lines, @lastSum, 0, @sum, @now)`;
+
+/** Its rows go while the same rows would come. */
+const SELECT_LEAVING = `
+  SELECT 1 AS found FROM erasures
+  WHERE state <> 'erased' AND departed = 'going' AND tenant = @tenant AND owner_kind = @kind AND owner_id = @ownerId LIMIT 1`;
 
 /** What was erased after it was read does not come back. */
 function* isErased(ownerHashes: readonly string[], readAt: Millis): Script<boolean> {
@@ -119,6 +127,7 @@ export function* finish(id: string, now: Millis): Script<Finished> {
   if (yield* isErased(JSON.parse(row.owner_hashes), row.read_at)) return { kind: 'erased' };
   const owner = ownerFrom(row);
   if ((yield* lockOwner({ tenant, owner })) !== null) return { kind: 'exists' };
+  yield* forgetAway({ tenant, owner });
   yield* run('UPDATE lanes SET owner_id = @ownerId, erasure = NULL WHERE id = @lane', {
     lane: lane.id,
     ownerId: owner.id,

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import { type Appended, type Content, EngineError, isWithheld, type NewBatch } from '@slowwave/engine';
+import { type Content, EngineError, isWithheld, type NewBatch } from '@slowwave/engine';
+import type { AppendedOrAway } from '../../ledger/away.ts';
 import type { Append } from './append.ts';
 
 /** So many appends share a transaction at most, … */
@@ -9,7 +10,7 @@ const GROUP_CHARS_MAX = 4_000_000;
 
 /** Collects the appends of a process: while one group is being written, the next one gathers. */
 export interface AppendGroups {
-  append(call: Append): Promise<Appended>;
+  append(call: Append): Promise<AppendedOrAway>;
   /** No more appends; resolves when those that came are answered. */
   close(): Promise<void>;
 }
@@ -17,12 +18,12 @@ export interface AppendGroups {
 interface Waiting {
   readonly call: Append;
   readonly chars: number;
-  answer(appended: Appended): void;
+  answer(appended: AppendedOrAway): void;
   fail(error: unknown): void;
 }
 
 /** `write` stores a group in one transaction and throws when none of it was stored. */
-export function appendGroups(write: (group: readonly Append[]) => Promise<readonly Appended[]>): AppendGroups {
+export function appendGroups(write: (group: readonly Append[]) => Promise<readonly AppendedOrAway[]>): AppendGroups {
   const waiting: Waiting[] = [];
   let working: Promise<void> | null = null;
   let closed = false;
@@ -35,7 +36,7 @@ export function appendGroups(write: (group: readonly Append[]) => Promise<readon
   return {
     append: (call) => {
       if (closed) return Promise.reject(new EngineError('the ledger is closed', CLOSED));
-      const { promise, resolve, reject } = Promise.withResolvers<Appended>();
+      const { promise, resolve, reject } = Promise.withResolvers<AppendedOrAway>();
       waiting.push({ call, chars: charsOf(call.batch), answer: resolve, fail: reject });
       working ??= work();
       return promise;
@@ -52,7 +53,7 @@ const CLOSED = { code: 'ledger_unavailable', retryable: true } as const;
 /** A group that is refused is halved until what cannot be stored stands alone: it fails, and nothing else. */
 async function writeGroup(
   group: readonly Waiting[],
-  write: (group: readonly Append[]) => Promise<readonly Appended[]>,
+  write: (group: readonly Append[]) => Promise<readonly AppendedOrAway[]>,
 ): Promise<void> {
   try {
     const answers = await write(group.map(({ call }) => call));

@@ -37,6 +37,8 @@ const INSERT_LANES = `
     AS n (id, tenant, kind, owner_id, now)
   WHERE NOT EXISTS (
     SELECT 1 FROM lanes l WHERE l.tenant = n.tenant AND l.owner_kind = n.kind AND l.owner_id = n.owner_id
+  ) AND NOT EXISTS (
+    SELECT 1 FROM away a WHERE a.tenant = n.tenant AND a.owner_kind = n.kind AND a.owner_id = n.owner_id
   )
   ORDER BY n.tenant, n.kind, n.owner_id
   ON CONFLICT (tenant, owner_kind, owner_id) DO NOTHING`;

@@ -1,5 +1,6 @@
 import { type Appended, type DuePolicy, type LaneId, type NewBatch, ownerOf } from '@slowwave/engine';
 import { heard } from '@slowwave/engine/storing';
+import { type AppendedOrAway, awayOf } from '../../ledger/away.ts';
 import { append as appendTo } from '../../ledger/lane-life.ts';
 import { type NewLane, ownerOfBatch } from '../../ledger/lanes.ts';
 import { newBatchColumns, newMessageColumns } from '../../ledger/rows/batch.ts';
@@ -21,20 +22,28 @@ export interface Append {
 }
 
 /** Stores several batches, each at the end of its owner's lane. Answers them one by one. */
-export async function appendGroup(sql: Sql, group: readonly Append[]): Promise<readonly Appended[]> {
+export async function appendGroup(sql: Sql, group: readonly Append[]): Promise<readonly AppendedOrAway[]> {
   const known = await answersOfKeys(sql, group);
   const fresh = group.filter((one) => !known.has(one));
-  const stored = fresh.length === 0 ? new Map<Append, Appended>() : await store(sql, fresh);
+  const stored = fresh.length === 0 ? new Map<Append, AppendedOrAway>() : await store(sql, fresh);
+  const away = new Map(
+    [...stored].flatMap(([one, answer]) => (answer.kind === 'away' ? [[one.batch.id, answer]] : [])),
+  );
   return group.map((one) => {
-    const answer = known.get(one) ?? stored.get(one);
+    const before = known.get(one);
+    // A key that was taken by a batch of the same group goes with it.
+    const answer = (before?.kind === 'repeated' ? away.get(before.batchId) : undefined) ?? before ?? stored.get(one);
     if (answer === undefined) throw new Error(`batch ${one.batch.id} was left without an answer`);
     return answer;
   });
 }
 
-async function store(sql: Sql, group: readonly Append[]): Promise<Map<Append, Appended>> {
-  await openLanes(sql, firstOfEachOwner(group));
-  const lanes = new Map((await lockOwners(sql, group.map(laneOf))).map((lane) => [ownerKey(lane), lane]));
+async function store(sql: Sql, all: readonly Append[]): Promise<Map<Append, AppendedOrAway>> {
+  await openLanes(sql, firstOfEachOwner(all));
+  const lanes = new Map((await lockOwners(sql, all.map(laneOf))).map((lane) => [ownerKey(lane), lane]));
+  const answers = await awayAmong(sql, all, lanes);
+  const group = answers.size === 0 ? all : all.filter((one) => !answers.has(one));
+  if (group.length === 0) return answers;
   const laneIdOf = (one: Append): LaneId => rowOf(lanes, one).id;
   const scopeOf = await openScopes(
     sql,
@@ -43,12 +52,27 @@ async function store(sql: Sql, group: readonly Append[]): Promise<Map<Append, Ap
   const places = new Map(group.map((one) => [one, scopeOf({ lane: laneIdOf(one), scope: one.batch.scope })]));
   const seen = await seenClientIds(sql, places);
   const rows: Rows = { batches: [], messages: [] };
-  const answers = new Map<Append, Appended>();
   for (const [one, scope] of places) answers.set(one, place(one, { lanes, scope, seen, rows }));
   const counts = group.map(({ batch }) => ({ tenant: batch.tenant, name: 'accepted', value: 1 }) as const);
   const { batches, messages } = rows;
   const inserts = [insert('batches', batches), insert('messages', messages)] as const;
   await runScript(sql, lastly(together(...inserts, saveLanes([...lanes.values()]), count(counts))));
+  return answers;
+}
+
+/** What is said to owners who are somewhere else is not stored, and leaves its idempotency keys free. */
+async function awayAmong(
+  sql: Sql,
+  group: readonly Append[],
+  lanes: ReadonlyMap<string, LaneRow>,
+): Promise<Map<Append, AppendedOrAway>> {
+  const answers = new Map<Append, AppendedOrAway>();
+  for (const one of group.filter(({ batch }) => !lanes.has(ownerKeyOf(batch)))) {
+    const away = await runScript(sql, awayOf(ownerOfBatch(one.batch)));
+    if (away !== null) answers.set(one, { kind: 'away', to: away.to });
+  }
+  const ids = [...answers.keys()].map(({ batch }) => batch.id);
+  if (ids.length > 0) await sql.run('DELETE FROM idempotency_keys WHERE batch_id = ANY(@ids::text[])', { ids });
   return answers;
 }
 

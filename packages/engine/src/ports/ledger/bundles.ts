@@ -67,6 +67,8 @@ export type Begun =
   | { readonly kind: 'exists' }
   /** The owner was erased after the bundle was made. */
   | { readonly kind: 'erased' }
+  /** The owner departed from here, and its rows are still being removed: only then may they come back. */
+  | { readonly kind: 'leaving' }
   /** Another bundle with this owner has not arrived completely. */
   | { readonly kind: 'other'; readonly id: string };
 

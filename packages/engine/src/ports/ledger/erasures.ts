@@ -28,6 +28,8 @@ export interface Erasure {
   readonly remains: readonly string[];
   readonly requestedAt: Millis;
   readonly erasedAt: Millis | null;
+  /** The owner went elsewhere (departures.ts): no record of it stays. */
+  readonly departed: boolean;
 }
 
 export interface NewErasure {
@@ -49,16 +51,20 @@ export interface ErasureStore {
    */
   request(tenant: TenantId, owner: Owner, erasure: NewErasure): Promise<Erasure>;
   get(tenant: TenantId, id: string): Promise<Erasure | null>;
-  /** Those that are not erased yet, of all tenants, oldest first. */
+  /** Those that are not erased yet, of all tenants, oldest first; also of owners that departed. */
   open(limit: number): Promise<readonly Erasure[]>;
   /** Whether a lane is there and not cut off. */
   standing(lane: LaneId): Promise<boolean>;
   /**
    * Erases at most `limit` of one kind of row, with all that hangs on them, and counts them; batches that go are counted
-   * as erased in the same transaction. `more` is false when only the lane's own row is left.
+   * as erased in the same transaction, or as never accepted where their owner departed. `more` is false when only the lane's own row is
+   * left.
    */
   slice(id: string, limit: number): Promise<{ readonly more: boolean }>;
-  /** The lane's own row goes, and with it the owner's id: compacting. Throws while rows of the lane are left. */
+  /**
+   * The lane's own row goes, and with it the owner's id: compacting. Throws while rows of the lane are left. Of an owner that departed the
+   * record goes, too, and what is free to be overwritten is for retention to overwrite.
+   */
   forgetOwner(id: string): Promise<void>;
   /** What is free to be overwritten is overwritten. */
   compact(): Promise<Compaction>;

@@ -5,6 +5,7 @@ import type { BatchStore } from './batches.ts';
 import type { BulkStore } from './bulk.ts';
 import type { BundleStore } from './bundles.ts';
 import type { CanaryStore } from './canaries.ts';
+import type { DepartureStore } from './departures.ts';
 import type { ErasureStore, RetentionStore } from './erasures.ts';
 import type { GraphStore } from './graph.ts';
 import type { KeyStore, LinkStore } from './keys.ts';
@@ -73,6 +74,7 @@ export interface Ledger {
   readonly lookups: LookupStore;
   readonly retention: RetentionStore;
   readonly erasures: ErasureStore;
+  readonly departures: DepartureStore;
   readonly webhooks: WebhookStore;
   readonly graph: GraphStore;
   readonly nights: NightStore;

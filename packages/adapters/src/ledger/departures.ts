@@ -1,0 +1,98 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Departed, Departure, DepartureStore, Destination, NewDeparture } from '@slowwave/engine';
+import { lookup, read, snapshot, storeOf, write } from './access.ts';
+import { awayOf, forgetAway, type OwnedBy, selectAway } from './away.ts';
+import { stampOf } from './bundle/read.ts';
+import { cutOff } from './erasures.ts';
+import { laneOfOwner, lockOwner } from './lanes.ts';
+import type { LaneRow } from './rows/lane.ts';
+import { counted, idsOf, run, type Script } from './script.ts';
+import { forgetTopics } from './topics.ts';
+
+export const departureStore = storeOf<DepartureStore>('departures', {
+  stamp: snapshot(function* (tenant, owner) {
+    const lane = yield* laneOfOwner({ tenant, owner });
+    return lane === null ? null : yield* stampOf(lane, true);
+  }),
+  waitsFor: snapshot(function* (tenant, owner) {
+    const lane = yield* laneOfOwner({ tenant, owner });
+    return lane === null ? [] : yield* waitsOf(lane);
+  }),
+  depart: write((tenant, owner, departure) => depart({ tenant, owner }, departure)),
+  find: lookup((tenant, owner) => awayOf({ tenant, owner })),
+  withBits: lookup((tenant, bits) => selectAway('a.tenant = @tenant AND a.bits = @bits', { tenant, bits })),
+  list: read((kind, after, limit) => {
+    const order = 'ORDER BY a.tenant, a.owner_kind, a.owner_id LIMIT @limit';
+    const last = { tenant: after?.tenant ?? '', ownerKind: after?.owner.kind ?? '', ownerId: after?.owner.id ?? '' };
+    const later = '(a.tenant, a.owner_kind, a.owner_id) > (@tenant, @ownerKind, @ownerId)';
+    return selectAway(`a.kind = @kind AND ${later} ${order}`, { kind, limit, ...last });
+  }),
+  count: read((kind) => counted('SELECT count(*) AS count FROM away WHERE kind = @kind', { kind })),
+  forget: write((tenant, owner) => forgetAway({ tenant, owner })),
+  drop: write((now, limit) => run(DROP, { now, limit })),
+});
+
+function* depart(of: OwnedBy, departure: NewDeparture): Script<Departed> {
+  const { tenant, owner } = of;
+  const { id, to, stamp, ownerHash, bits, until, now } = departure;
+  const lane = yield* lockOwner(of);
+  if (lane === null) return before(yield* awayOf(of), to);
+  if ((yield* stampOf(lane, true)) !== stamp) return { kind: 'changed' };
+  const waitsFor = yield* waitsOf(lane);
+  if (waitsFor.length > 0) return { kind: 'busy', waitsFor };
+  yield* forgetTopics({ tenant, ownerHash, agentId: owner.kind === 'agent' ? owner.id : null }, now);
+  const place = to.kind === 'cold' ? { place: to.segment, epoch: 0 } : { place: to.cell ?? '', epoch: to.epoch };
+  const whose = { tenant, ownerKind: owner.kind, ownerId: owner.id };
+  yield* run(INSERT_AWAY, { ...whose, bits, kind: to.kind, ...place, now, until });
+  yield* run(INSERT_REMOVAL, { ...whose, id, lane: lane.id, now });
+  yield* cutOff(lane.id, id);
+  return { kind: 'departed', tenant, owner, to, departedAt: now, until };
+}
+
+function before(departure: Departure | null, to: Destination): Departed {
+  if (departure === null) return { kind: 'gone' };
+  return { kind: isDeepStrictEqual(departure.to, to) ? 'departed' : 'elsewhere', ...departure };
+}
+
+const INSERT_AWAY = `
+  INSERT INTO away (tenant, owner_kind, owner_id, bits, kind, place, epoch, departed_at, until)
+  VALUES (@tenant, @ownerKind, @ownerId, @bits, @kind, @place, @epoch, @now, @until)`;
+
+/** No digest of the owner: nobody takes it for erased. */
+const INSERT_REMOVAL = `
+  INSERT INTO erasures (id, tenant, owner_kind, owner_id, owner_hash, lane, state, counts, remains, requested_at, departed)
+  VALUES (@id, @tenant, @ownerKind, @ownerId, @id, @lane, 'requested', '{}', '[]', @now, 'going')`;
+
+const DROP = `
+  DELETE FROM away WHERE (tenant, owner_kind, owner_id) IN (
+    SELECT tenant, owner_kind, owner_id FROM away WHERE until IS NOT NULL AND until <= @now ORDER BY until LIMIT @limit)`;
+
+/** What is under way that an owner cannot take along. */
+function* waitsOf(lane: LaneRow): Script<readonly string[]> {
+  const given = { lane: lane.id, tenant: lane.tenant };
+  const replays = yield* idsOf(SELECT_REPLAYS, given);
+  const canaries = yield* idsOf(SELECT_CANARIES, given);
+  const jobs = yield* idsOf(SELECT_JOBS, given);
+  return [
+    ...replays.map((id) => `the replay ${id} works on batches of the owner: wait until it is over, or delete it`),
+    ...canaries.map(
+      (id) => `the canary ${id} has consolidated for the owner: promote it, undo it or wait until it is over`,
+    ),
+    ...jobs.map(
+      (id) => `the bulk job ${id} has questions of the owner at the model provider: wait until they are answered`,
+    ),
+  ];
+}
+
+const SELECT_REPLAYS = `
+  SELECT DISTINCT r.id FROM batches b JOIN replay_batches x ON x.batch_id = b.id JOIN replays r ON r.id = x.replay_id
+  WHERE b.lane = @lane AND r.state IN ('preparing', 'running') ORDER BY r.id`;
+
+/** One that is not over can still be taken back, and then all that it consolidated is. */
+const SELECT_CANARIES = `
+  SELECT c.id FROM canaries c
+  WHERE c.tenant = @tenant AND c.finished_at IS NULL
+    AND EXISTS (SELECT 1 FROM consolidations x WHERE x.variant = c.id AND x.lane = @lane) ORDER BY c.id`;
+
+const SELECT_JOBS = `
+  SELECT DISTINCT job AS id FROM bulk_questions WHERE lane = @lane AND job IS NOT NULL AND state = 'open' ORDER BY job`;

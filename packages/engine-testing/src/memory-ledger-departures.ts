@@ -1,0 +1,109 @@
+import type { Departed, Departure, DepartureStore, NewDeparture, Owner, TenantId } from '@slowwave/engine';
+import { canonical } from '@slowwave/engine/storing';
+import { cutOff } from './memory-ledger-erasures.ts';
+import type { LaneRow, State } from './memory-ledger-state.ts';
+import { forgetTopics } from './memory-ledger-topics.ts';
+import { findLane, placeOf } from './memory-ledger-turns.ts';
+
+export function memoryDepartures(state: State): DepartureStore {
+  const { away } = state;
+  const shown = ({ bits: _, ...departure }: Departure & { bits: number }): Departure => departure;
+  const find = (tenant: TenantId, owner: Owner): Departure | null => {
+    const found = away.get(placeOf(tenant, owner));
+    return found === undefined ? null : shown(found);
+  };
+  const inOrder = () => [...away].sort(([a], [b]) => (a < b ? -1 : 1));
+  return {
+    stamp: async (tenant, owner) => {
+      const lane = findLane(state, tenant, owner);
+      return lane === null ? null : stampOf(state, lane);
+    },
+    waitsFor: async (tenant, owner) => {
+      const lane = findLane(state, tenant, owner);
+      return lane === null ? [] : waitsOf(state, lane);
+    },
+    depart: async (tenant, owner, departure) => depart(state, { tenant, owner }, departure),
+    find: async (tenant, owner) => find(tenant, owner),
+    withBits: async (tenant, bits) =>
+      [...away.values()].filter((one) => one.tenant === tenant && one.bits === bits).map(shown),
+    list: async (kind, after, limit) => {
+      const last = after === null ? '' : placeOf(after.tenant, after.owner);
+      const later = inOrder().filter(([place, { to }]) => to.kind === kind && place > last);
+      return later.slice(0, limit).map(([, one]) => shown(one));
+    },
+    count: async (kind) => [...away.values()].filter(({ to }) => to.kind === kind).length,
+    forget: async (tenant, owner) => {
+      const found = find(tenant, owner);
+      away.delete(placeOf(tenant, owner));
+      return found;
+    },
+    drop: async (now, limit) => {
+      const over = [...away].filter(([, { until }]) => until !== null && until <= now).slice(0, limit);
+      for (const [place] of over) away.delete(place);
+      return over.length;
+    },
+  };
+}
+
+function depart(state: State, of: { tenant: TenantId; owner: Owner }, departure: NewDeparture): Departed {
+  const { tenant, owner } = of;
+  const { id, to, stamp, ownerHash, bits, until, now } = departure;
+  const lane = findLane(state, tenant, owner);
+  if (lane === null) {
+    const known = state.away.get(placeOf(tenant, owner));
+    if (known === undefined) return { kind: 'gone' };
+    const { bits: _, ...before } = known;
+    return { kind: canonical(before.to) === canonical(to) ? 'departed' : 'elsewhere', ...before };
+  }
+  if (stampOf(state, lane) !== stamp) return { kind: 'changed' };
+  const waitsFor = waitsOf(state, lane);
+  if (waitsFor.length > 0) return { kind: 'busy', waitsFor };
+  forgetTopics(state, { tenant, ownerHash, agentId: owner.kind === 'agent' ? owner.id : null }, now);
+  const left: Departure = { tenant, owner, to, departedAt: now, until };
+  state.away.set(placeOf(tenant, owner), { ...left, bits });
+  state.erasures.set(id, {
+    ...{ id, tenant, owner, ownerHash: id, lane: lane.id, state: 'requested', counts: {}, remains: [] },
+    ...{ requestedAt: now, erasedAt: null, departed: true },
+  });
+  cutOff(lane, id);
+  return { kind: 'departed', ...left };
+}
+
+function stampOf(state: State, lane: LaneRow): string {
+  const ofLane = <Row>(rows: Iterable<Row & { readonly lane: unknown }>): Row[] =>
+    [...rows].filter((row) => row.lane === lane.id);
+  const { batches, messages, memories, consolidations, reviews, undos, taskStates, suiteCases } = state;
+  const { statements, entities, relations } = state.graph;
+  return state.tools.hash(
+    canonical([
+      lane,
+      ...[batches, messages, memories, consolidations, reviews, statements, entities, relations, suiteCases].map(
+        (table) => ofLane<object>(table.values()),
+      ),
+      ...[undos, taskStates].map((rows) => ofLane<object>(rows)),
+      ofLane(state.deliveries.values()).map(({ id }) => id),
+      ofLane(state.consolidations.values()).map(({ id }) => [state.answers.get(id), state.plans.get(id)]),
+    ]),
+  );
+}
+
+function waitsOf(state: State, lane: LaneRow): readonly string[] {
+  const batches = new Set(state.batches.ofLane(lane.id).map(({ id }) => id));
+  const consolidations = [...state.consolidations.values()].filter((row) => row.lane === lane.id);
+  const replays = [...state.replays.values()].filter(
+    ({ state: at, batchIds }) =>
+      (at === 'preparing' || at === 'running') && [...batchIds].some((id) => batches.has(id)),
+  );
+  const canaries = [...state.canaries.values()].filter(
+    ({ id, tenant, finishedAt }) =>
+      tenant === lane.tenant && finishedAt === null && consolidations.some(({ variant }) => variant === id),
+  );
+  const jobs = [...state.bulkQuestions.values()].filter(
+    (question) => question.lane === lane.id && question.job !== null && question.state === 'open',
+  );
+  return [
+    ...replays.map(({ id }) => `the replay ${id}`),
+    ...canaries.map(({ id }) => `the canary ${id}`),
+    ...new Set(jobs.map(({ job }) => `the bulk job ${job}`)),
+  ];
+}

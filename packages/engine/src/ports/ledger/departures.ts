@@ -1,0 +1,73 @@
+import type { Millis, Owner, OwnerBits, TenantId } from '../../words.ts';
+
+/** Where an owner went that is not here any more, with everything. */
+export type Destination =
+  /** Another installation. `cell`: null where only the directory knows which. `epoch`: from which on it knows. */
+  | { readonly kind: 'cell'; readonly cell: string | null; readonly epoch: number }
+  /** A segment of object storage; here again by an import. */
+  | { readonly kind: 'cold'; readonly segment: string };
+
+/**
+ * An owner that departed. Its lane was cut off in the same transaction, as by an erasure, and its rows go like those of an erasure: but
+ * nothing says that it was erased, and none of its batches counts as accepted here any more. The note stays, so that nobody who asks
+ * here makes a second owner, until an import of the owner has finished or `until` has passed.
+ */
+export interface Departure {
+  readonly tenant: TenantId;
+  readonly owner: Owner;
+  readonly to: Destination;
+  readonly departedAt: Millis;
+  /** null: for as long as it is away. */
+  readonly until: Millis | null;
+}
+
+export interface NewDeparture {
+  /** Of the removal of its rows. */
+  readonly id: string;
+  readonly to: Destination;
+  /** What the owner was when its lines were read. */
+  readonly stamp: string;
+  /** By which its erasure would be known: what is counted of it under this digest goes. */
+  readonly ownerHash: string;
+  /** What its ids carry. */
+  readonly bits: OwnerBits;
+  readonly until: Millis | null;
+  readonly now: Millis;
+}
+
+export type Departed =
+  | ({ readonly kind: 'departed' } & Departure)
+  /** Something was written since the lines were read: they have to be read again. */
+  | { readonly kind: 'changed' }
+  /** Something has begun that has to be over first; for people. */
+  | { readonly kind: 'busy'; readonly waitsFor: readonly string[] }
+  /** It departed before, to another place. */
+  | ({ readonly kind: 'elsewhere' } & Departure)
+  /** There is no such owner. */
+  | { readonly kind: 'gone' };
+
+/** Owners that leave this ledger for another place, and where they are. */
+export interface DepartureStore {
+  /**
+   * What names the present state of an owner: another text as soon as anything changes that its lines say. null: there is no such owner.
+   */
+  stamp(tenant: TenantId, owner: Owner): Promise<string | null>;
+  /** What has to be over before the owner can depart; for people. */
+  waitsFor(tenant: TenantId, owner: Owner): Promise<readonly string[]>;
+  /**
+   * One transaction: if nothing was written since the stamp, the lane is cut off, the removal of its rows is asked for like an erasure, and the
+   * owner is away. Repeated with the same destination it changes nothing.
+   */
+  depart(tenant: TenantId, owner: Owner, departure: NewDeparture): Promise<Departed>;
+  /** null: the owner is here, or was never. */
+  find(tenant: TenantId, owner: Owner): Promise<Departure | null>;
+  /** Whoever is away of a tenant, and has these bits in ids. */
+  withBits(tenant: TenantId, bits: OwnerBits): Promise<readonly Departure[]>;
+  /** Owners that are away, by tenant and owner. */
+  list(kind: Destination['kind'], after: Departure | null, limit: number): Promise<readonly Departure[]>;
+  count(kind: Destination['kind']): Promise<number>;
+  /** The owner is no more, wherever it was: its note goes. Answers with the note. */
+  forget(tenant: TenantId, owner: Owner): Promise<Departure | null>;
+  /** Notes whose time has passed go. Returns how many. */
+  drop(now: Millis, limit: number): Promise<number>;
+}

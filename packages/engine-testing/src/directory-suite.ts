@@ -141,6 +141,20 @@ export function describeDirectory(name: string, open: () => Promise<CellDirector
       expect(await directory.handovers()).toEqual([]);
     });
 
+    it('closes only the slots that somebody has begun to hand over', async () => {
+      const asked = { source: 'a', destination: 'b' };
+      await directory.askHandovers([
+        { ...asked, from: 0, to: 9, id: 'hov_1' },
+        { ...asked, from: 10, to: 19, id: 'hov_2' },
+      ]);
+      const before = await directory.slotsOf('a');
+      expect(before.closed).toEqual([]);
+      await directory.takeHandovers({ ...CLAIM, limit: 1 });
+      const after = await directory.slotsOf('a');
+      expect(after.closed).toEqual([{ from: 0, to: 9 }]);
+      expect(after.epoch).toBeGreaterThan(before.epoch);
+    });
+
     it('does not hand slots over twice, or from whom they are not', async () => {
       const asked = { from: 0, to: 9, source: 'a', destination: 'b', id: 'hov_1' };
       expect(await directory.askHandovers([asked, { ...asked, from: 9, to: 10, id: 'hov_2' }])).toBe(1);

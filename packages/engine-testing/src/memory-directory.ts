@@ -71,7 +71,11 @@ export function memoryDirectory(): CellDirectory {
       }
       return count;
     },
-    takeHandovers: async (claim) => taken(handovers, claim, () => true),
+    takeHandovers: async (claim) => {
+      const claimed = taken(handovers, claim, () => true);
+      if (claimed.some(({ attempt }) => attempt === 1)) raise();
+      return claimed;
+    },
     keepHandover: async (handover, until) => {
       raise();
       return kept(handovers, handover, until);

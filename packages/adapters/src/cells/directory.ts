@@ -277,6 +277,8 @@ const INSERT_HANDOVER = `
 function* takeHandovers({ now, leaseMs, limit }: WorkClaim): Script<readonly Handover[]> {
   yield* locked();
   const due = yield* allAs(handoverOf, `SELECT * FROM handovers WHERE ${DUE} ORDER BY id LIMIT @limit`, { now, limit });
+  // The first claim closes slots: whoever was told before that must not keep them open.
+  if (due.some(({ attempt }) => attempt === 0)) yield* raised();
   for (const { id } of due) yield* run(CLAIM_HANDOVER, { id, until: now + leaseMs });
   return due.map((handover) => ({ ...handover, attempt: handover.attempt + 1 }));
 }

@@ -61,14 +61,17 @@ export function afterHandoverFailure(handover: Handover, why: string, now: Milli
     : { ...handover, why, tries, dueAt };
 }
 
-/** The slots of which a cell takes no new owners: those of others, and those that it is giving away. */
+/**
+ * The slots of which a cell takes no new owners: those of others, and those that it is giving away. One that nobody has begun with closes
+ * nothing: where a cell is drained, most of them wait for minutes, and new owners must not wait with them.
+ */
 export function closedTo(
   cell: string,
   ranges: readonly SlotRange[],
   handovers: readonly Handover[],
 ): readonly SlotRun[] {
   const giving = handovers.filter(
-    ({ source, state }) => source === cell && (state === 'closing' || state === 'opening'),
+    ({ source, state, attempt }) => source === cell && ((state === 'closing' && attempt > 0) || state === 'opening'),
   );
   const getting = handovers.filter(({ destination, state }) => destination === cell && state === 'opening');
   const foreign = ranges.filter((range) => range.cell !== cell).map(({ from, to }) => ({ from, to }));

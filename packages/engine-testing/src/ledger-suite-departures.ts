@@ -1,5 +1,5 @@
 import type { Departed, Destination, NewDeparture, Owner } from '@slowwave/engine';
-import { ownerBitsOf } from '@slowwave/engine';
+import { ownerBitsOf, spaceOf } from '@slowwave/engine';
 import { describe, expect, it } from 'vitest';
 import { added, home, newBatch, newPlan, scope, storedAnswer, user } from './builders.ts';
 import {
@@ -60,7 +60,7 @@ export function describeDepartures(bench: () => Bench): void {
       const b = bench();
       const { batchId, memoryId, lane } = await aLife(b);
       const departed = expectKind(await depart(b), 'departed');
-      expect(departed).toMatchObject({ tenant: TENANT, owner: ANN, to: EAST, departedAt: b.tools.now() });
+      expect(departed).toMatchObject({ tenant: TENANT, owner: null, to: EAST, departedAt: b.tools.now() });
       const { ledger } = b;
       expect(await ledger.lanes.find(TENANT, ANN)).toBeNull();
       expect(await ledger.batches.get(TENANT, batchId)).toBeNull();
@@ -73,7 +73,7 @@ export function describeDepartures(bench: () => Bench): void {
       const bits = ownerBitsOf(b.tools, { tenant: TENANT, owner: ANN });
       expect(await ledger.departures.withBits(TENANT, bits)).toEqual([away]);
       expect(await ledger.departures.list('cell', null, 10)).toEqual([away]);
-      expect(await ledger.departures.list('cell', away, 10)).toEqual([]);
+      expect(await ledger.departures.list('cell', away.key, 10)).toEqual([]);
       expect([await ledger.departures.count('cell'), await ledger.departures.count('cold')]).toEqual([1, 0]);
     });
 
@@ -168,7 +168,7 @@ export function describeDepartures(bench: () => Bench): void {
       const b = bench();
       await store(b);
       const to = { kind: 'cold', segment: 's3://one' } as const;
-      expect(await depart(b, { to, until: null })).toMatchObject({ kind: 'departed', to, until: null });
+      expect(await depart(b, { to, until: null })).toMatchObject({ kind: 'departed', owner: ANN, to, until: null });
       expect(await b.ledger.departures.drop(b.tools.now() + 1e12, 10)).toBe(0);
       await expect(append(b, newBatch(b.tools))).rejects.toMatchObject({ code: 'owner_away', away: to });
       expect(await b.ledger.departures.list('cold', null, 10)).toHaveLength(1);
@@ -185,6 +185,32 @@ export function describeDepartures(bench: () => Bench): void {
       expect(await b.ledger.departures.drop(until - 1, 10)).toBe(0);
       expect(await b.ledger.departures.drop(until, 10)).toBe(1);
       expect(await b.ledger.departures.find(TENANT, ANN)).toBeNull();
+    });
+
+    it('is not needed by new owners of slots that another cell has: they are refused', async () => {
+      const b = bench();
+      const slot = ownerBitsOf(b.tools, { tenant: TENANT, owner: ANN });
+      const { departures, memories } = b.ledger;
+      expect(await departures.slots()).toEqual({ epoch: 0, closed: [] });
+      await store(b, { scope: scope({ userId: 'bob' }) });
+      const all = {
+        epoch: 4,
+        closed: [
+          { first: 0, last: slot - 1 },
+          { first: slot, last: 65_535 },
+        ],
+      };
+      expect(await departures.closeSlots(all)).toEqual(all);
+      const refused = { code: 'owner_away', away: { kind: 'cell', cell: null, epoch: 4 } };
+      await expect(append(b, newBatch(b.tools))).rejects.toMatchObject(refused);
+      await expect(memories.laneOf(TENANT, ANN, b.tools.now())).rejects.toMatchObject(refused);
+      await memories.laneOf(spaceOf({ tenant: TENANT, replay: 'rpl_1' }), ANN, b.tools.now());
+      await store(b, { scope: scope({ userId: 'bob' }) });
+      expect(await departures.closeSlots({ epoch: 3, closed: [] })).toBeNull();
+      expect(await (await b.reopened()).departures.slots()).toEqual(all);
+      const others = { epoch: 5, closed: [{ first: 0, last: slot - 1 }] };
+      await b.ledger.departures.closeSlots(others);
+      await store(b);
     });
 
     it('is no erasure, and finds none to leave', async () => {

@@ -1,12 +1,13 @@
 import type { Departed, Departure, DepartureStore, NewDeparture, Owner, TenantId } from '@slowwave/engine';
-import { canonical } from '@slowwave/engine/storing';
+import { canonical, ownerKeyOf } from '@slowwave/engine/storing';
 import { cutOff } from './memory-ledger-erasures.ts';
 import type { LaneRow, State } from './memory-ledger-state.ts';
 import { forgetTopics } from './memory-ledger-topics.ts';
-import { findLane, placeOf } from './memory-ledger-turns.ts';
+import { findLane } from './memory-ledger-turns.ts';
 
 export function memoryDepartures(state: State): DepartureStore {
-  const { away } = state;
+  const { away, tools } = state;
+  const placeOf = (tenant: TenantId, owner: Owner): string => ownerKeyOf(tools, { tenant, owner });
   const shown = ({ bits: _, ...departure }: Departure & { bits: number }): Departure => departure;
   const find = (tenant: TenantId, owner: Owner): Departure | null => {
     const found = away.get(placeOf(tenant, owner));
@@ -27,8 +28,7 @@ export function memoryDepartures(state: State): DepartureStore {
     withBits: async (tenant, bits) =>
       [...away.values()].filter((one) => one.tenant === tenant && one.bits === bits).map(shown),
     list: async (kind, after, limit) => {
-      const last = after === null ? '' : placeOf(after.tenant, after.owner);
-      const later = inOrder().filter(([place, { to }]) => to.kind === kind && place > last);
+      const later = inOrder().filter(([key, { to }]) => to.kind === kind && key > (after ?? ''));
       return later.slice(0, limit).map(([, one]) => shown(one));
     },
     count: async (kind) => [...away.values()].filter(({ to }) => to.kind === kind).length,
@@ -42,6 +42,12 @@ export function memoryDepartures(state: State): DepartureStore {
       for (const [place] of over) away.delete(place);
       return over.length;
     },
+    slots: async () => state.closedSlots,
+    closeSlots: async (slots) => {
+      if (slots.epoch < state.closedSlots.epoch) return null;
+      state.closedSlots = slots;
+      return slots;
+    },
   };
 }
 
@@ -49,8 +55,9 @@ function depart(state: State, of: { tenant: TenantId; owner: Owner }, departure:
   const { tenant, owner } = of;
   const { id, to, stamp, ownerHash, bits, until, now } = departure;
   const lane = findLane(state, tenant, owner);
+  const key = ownerKeyOf(state.tools, of);
   if (lane === null) {
-    const known = state.away.get(placeOf(tenant, owner));
+    const known = state.away.get(key);
     if (known === undefined) return { kind: 'gone' };
     const { bits: _, ...before } = known;
     return { kind: canonical(before.to) === canonical(to) ? 'departed' : 'elsewhere', ...before };
@@ -59,8 +66,8 @@ function depart(state: State, of: { tenant: TenantId; owner: Owner }, departure:
   const waitsFor = waitsOf(state, lane);
   if (waitsFor.length > 0) return { kind: 'busy', waitsFor };
   forgetTopics(state, { tenant, ownerHash, agentId: owner.kind === 'agent' ? owner.id : null }, now);
-  const left: Departure = { tenant, owner, to, departedAt: now, until };
-  state.away.set(placeOf(tenant, owner), { ...left, bits });
+  const left: Departure = { key, tenant, owner: to.kind === 'cold' ? owner : null, to, departedAt: now, until };
+  state.away.set(key, { ...left, bits });
   state.erasures.set(id, {
     ...{ id, tenant, owner, ownerHash: id, lane: lane.id, state: 'requested', counts: {}, remains: [] },
     ...{ requestedAt: now, erasedAt: null, departed: true },

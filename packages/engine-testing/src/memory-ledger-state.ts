@@ -8,6 +8,7 @@ import type {
   Canary,
   CanaryLane,
   Ceilings,
+  ClosedSlots,
   Consolidation,
   Content,
   Credited,
@@ -279,8 +280,9 @@ export interface State {
   clockSeen: Millis;
   readonly counters: { outboxSeq: number; refilledTo: number };
   readonly erasures: Map<string, Erasure>;
-  /** By tenant and owner. */
+  /** By key. */
   readonly away: Map<string, Departure & { readonly bits: number }>;
+  closedSlots: ClosedSlots;
   /** Memories that were erased once they were forgotten, at which revision. */
   readonly erasedAt: Map<string, number>;
   /** How often that was, since it was last overwritten; 0: it is. */
@@ -347,6 +349,7 @@ export function emptyState(tools: Tools): State {
     counters: { outboxSeq: 0, refilledTo: 0 },
     erasures: new Map(),
     away: new Map(),
+    closedSlots: { epoch: 0, closed: [] },
     erasedAt: new Map(),
     uncompacted: 0,
     stripped: new Set(),

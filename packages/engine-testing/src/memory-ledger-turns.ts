@@ -1,4 +1,5 @@
 import {
+  type Destination,
   type DuePolicy,
   type LaneId,
   type Millis,
@@ -9,15 +10,15 @@ import {
   type TenantId,
   type Turn,
 } from '@slowwave/engine';
-import { ownerAway, silenceOf } from '@slowwave/engine/storing';
+import { ownerAway, ownerKeyOf, silenceOf, spaceIn } from '@slowwave/engine/storing';
 import { type BatchRow, type LaneRow, rowOf, type State } from './memory-ledger-state.ts';
 
 /** The lane of an owner, made if missing. */
 export function ensureLane(state: State, tenant: TenantId, how: { owner: Owner; now: Millis }): LaneRow {
   const found = findLane(state, tenant, how.owner);
   if (found !== null) return found;
-  const away = state.away.get(placeOf(tenant, how.owner));
-  if (away !== undefined) throw ownerAway(how.owner, away.to);
+  const to = spaceIn(tenant) === null ? elsewhere(state, tenant, how.owner) : null;
+  if (to !== null) throw ownerAway(how.owner, to);
   const lane: LaneRow = {
     id: state.tools.id('lane', ownerBitsOf(state.tools, { tenant, owner: how.owner })) as LaneId,
     tenant,
@@ -45,8 +46,14 @@ export function ensureLane(state: State, tenant: TenantId, how: { owner: Owner; 
   return lane;
 }
 
-/** By which an owner that is away is known. */
-export const placeOf = (tenant: TenantId, { kind, id }: Owner): string => JSON.stringify([tenant, kind, id]);
+/** Where an owner is that may not get a lane here. */
+function elsewhere({ away, closedSlots, tools }: State, tenant: TenantId, owner: Owner): Destination | null {
+  const known = away.get(ownerKeyOf(tools, { tenant, owner }));
+  if (known !== undefined) return known.to;
+  const slot = ownerBitsOf(tools, { tenant, owner });
+  const isClosed = closedSlots.closed.some(({ first, last }) => first <= slot && slot <= last);
+  return isClosed ? { kind: 'cell', cell: null, epoch: closedSlots.epoch } : null;
+}
 
 export function findLane(state: State, tenant: TenantId, owner: Owner): LaneRow | null {
   for (const lane of state.lanes.values()) {

@@ -107,15 +107,7 @@ export {
 export { type Inquired, inquire, type Library, type Look, modelReranker } from './inquiry/inquire.ts';
 export { type LeaningQuestion, rewriteQuestion } from './inquiry/rewrite.ts';
 export type { Readable, Reader } from './inquiry/think.ts';
-export {
-  type Climbed,
-  climb,
-  type Economy,
-  RUNGS,
-  rungName,
-  rungOn,
-  type Spending,
-} from './limits/economy.ts';
+export { type Climbed, climb, type Economy, RUNGS, rungName, rungOn, type Spending } from './limits/economy.ts';
 export { sweepUsual } from './limits/holds.ts';
 export { maskPersonal, metadataKept, withPolicy } from './masking/personal.ts';
 export { maskSecrets } from './masking/secrets.ts';

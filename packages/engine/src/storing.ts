@@ -24,7 +24,9 @@ export {
   ownerBitsOf,
   ownerBitsOfLane,
   ownerDigits,
+  ownerKeyOf,
   payerOf,
+  spaceIn,
 } from './ids.ts';
 export { climb, LARGER_BATCHES, largerWindow, rungOn } from './limits/economy.ts';
 export { hasConclusions, piecesOf, withTurned } from './memories/conclusions.ts';

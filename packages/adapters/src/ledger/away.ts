@@ -1,6 +1,7 @@
-import type { Appended, Departure, Destination, Owner, TenantId } from '@slowwave/engine';
-import { type OwnerColumns, ownerFrom } from './rows/columns.ts';
-import { allAs, type Given, run, type Script } from './script.ts';
+import type { Appended, ClosedSlots, Departure, Destination, LaneId, Owner, TenantId } from '@slowwave/engine';
+import { ownerBitsOfLane, ownerKeyOf, spaceIn } from '@slowwave/engine/storing';
+import { type OwnerColumns, ownerFrom, sha256 } from './rows/columns.ts';
+import { all, allAs, first, type Given, insert, run, type Script } from './script.ts';
 
 export interface OwnedBy {
   readonly tenant: TenantId;
@@ -10,19 +11,82 @@ export interface OwnedBy {
 /** What becomes of a batch. In a group with others it is an answer, where it would be an error. */
 export type AppendedOrAway = Appended | { readonly kind: 'away'; readonly to: Destination };
 
-interface AwayRow extends OwnerColumns {
-  readonly tenant: TenantId;
+/** By which an owner that is away is known. */
+export const awayKeyOf = (of: OwnedBy): string => ownerKeyOf({ hash: sha256 }, of);
+
+/** What decides whether an owner may get a lane here. */
+export interface Entry {
+  readonly key: string;
+  readonly slot: number;
+}
+
+/** An owner that is taken over, and a copy in a shadow space, are always let in. */
+export const ARRIVES: Entry = { key: '', slot: -1 };
+
+export const entryOf = (of: OwnedBy, newId: LaneId): Entry =>
+  spaceIn(of.tenant) === null ? { key: awayKeyOf(of), slot: ownerBitsOfLane(newId) } : ARRIVES;
+
+/** The condition that an owner may get a lane: it is not away, and no other cell takes new owners of its slot. */
+export const mayEnter = (key: string, slot: string): string => `
+  NOT EXISTS (SELECT 1 FROM away a WHERE a.key = ${key})
+  AND NOT EXISTS (SELECT 1 FROM closed_slots s WHERE s.first_slot <= ${slot} AND s.last_slot >= ${slot})`;
+
+/** Where an owner is that may not get a lane here; null: it may. */
+export function* elsewhere(of: OwnedBy, newId: LaneId): Script<Destination | null> {
+  const { slot } = entryOf(of, newId);
+  const away = yield* awayOf(of);
+  if (away !== null) return away.to;
+  const text = 'SELECT 1 AS found FROM closed_slots WHERE first_slot <= @slot AND last_slot >= @slot';
+  if ((yield* first(text, { slot })) === null) return null;
+  return { kind: 'cell', cell: null, epoch: yield* slotsEpoch() };
+}
+
+/** The latest epoch of a directory that was heard of; 0: none. */
+function* slotsEpoch(): Script<number> {
+  const row = yield* first<{ value: string }>("SELECT value FROM meta WHERE key = 'slots_epoch'");
+  return Number(row?.value ?? 0);
+}
+
+export function* closedSlots(): Script<ClosedSlots> {
+  const closed = yield* all<{ first: number; last: number }>(
+    'SELECT first_slot AS first, last_slot AS last FROM closed_slots ORDER BY first_slot',
+  );
+  return { epoch: yield* slotsEpoch(), closed };
+}
+
+/** Whoever is making an owner of these slots has done so when this answers: from then on nobody does. */
+export function* closeSlots({ epoch, closed }: ClosedSlots): Script<ClosedSlots | null> {
+  yield* all('LOCK TABLE lanes IN SHARE MODE');
+  if (epoch < (yield* slotsEpoch())) return null;
+  yield* run('DELETE FROM closed_slots');
+  yield* insert(
+    'closed_slots',
+    closed.map(({ first, last }) => ({ first_slot: first, last_slot: last })),
+  );
+  yield* run(NOTE_EPOCH, { epoch: String(epoch) });
+  return yield* closedSlots();
+}
+
+const NOTE_EPOCH = `
+  INSERT INTO meta (key, value) VALUES ('slots_epoch', @epoch) ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
+
+interface AwayRow extends Pick<Departure, 'key' | 'tenant' | 'until'>, Nullable<OwnerColumns> {
   readonly kind: Destination['kind'];
   readonly place: string;
   readonly epoch: number;
   readonly departed_at: number;
-  readonly until: number | null;
 }
 
-const departureFrom = (row: AwayRow): Departure => ({
+type Nullable<T> = { readonly [Name in keyof T]: T[Name] | null };
+
+const departureFrom = ({ owner_kind, owner_id, ...row }: AwayRow): Departure => ({
+  key: row.key,
   tenant: row.tenant,
-  owner: ownerFrom(row),
-  to: row.kind === 'cold' ? { kind: 'cold', segment: row.place } : { kind: 'cell', cell: row.place, epoch: row.epoch },
+  owner: owner_kind === null || owner_id === null ? null : ownerFrom({ owner_kind, owner_id }),
+  to:
+    row.kind === 'cold'
+      ? { kind: 'cold', segment: row.place }
+      : { kind: 'cell', cell: row.place === '' ? null : row.place, epoch: row.epoch },
   departedAt: row.departed_at,
   until: row.until,
 });
@@ -31,21 +95,14 @@ const departureFrom = (row: AwayRow): Departure => ({
 export const selectAway = (condition: string, given: Given): Script<readonly Departure[]> =>
   allAs(departureFrom, `SELECT a.* FROM away a WHERE ${condition}`, given);
 
-const OF_OWNER = 'a.tenant = @tenant AND a.owner_kind = @kind AND a.owner_id = @ownerId';
-
-const givenOf = ({ tenant, owner }: OwnedBy): Given => ({ tenant, kind: owner.kind, ownerId: owner.id });
-
 /** Where an owner is; null: here, or nowhere. */
 export function* awayOf(of: OwnedBy): Script<Departure | null> {
-  return (yield* selectAway(OF_OWNER, givenOf(of)))[0] ?? null;
+  return (yield* selectAway('a.key = @key', { key: awayKeyOf(of) }))[0] ?? null;
 }
 
 /** The owner is here again, or is no more. */
 export function* forgetAway(of: OwnedBy): Script<Departure | null> {
   const departure = yield* awayOf(of);
-  if (departure !== null) {
-    const text = 'DELETE FROM away WHERE tenant = @tenant AND owner_kind = @kind AND owner_id = @ownerId';
-    yield* run(text, givenOf(of));
-  }
+  if (departure !== null) yield* run('DELETE FROM away WHERE key = @key', { key: departure.key });
   return departure;
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Departed, Departure, DepartureStore, Destination, NewDeparture } from '@slowwave/engine';
 import { lookup, read, snapshot, storeOf, write } from './access.ts';
-import { awayOf, forgetAway, type OwnedBy, selectAway } from './away.ts';
+import { awayKeyOf, awayOf, closedSlots, closeSlots, forgetAway, type OwnedBy, selectAway } from './away.ts';
 import { stampOf } from './bundle/read.ts';
 import { cutOff } from './erasures.ts';
 import { laneOfOwner, lockOwner } from './lanes.ts';
@@ -21,15 +21,14 @@ export const departureStore = storeOf<DepartureStore>('departures', {
   depart: write((tenant, owner, departure) => depart({ tenant, owner }, departure)),
   find: lookup((tenant, owner) => awayOf({ tenant, owner })),
   withBits: lookup((tenant, bits) => selectAway('a.tenant = @tenant AND a.bits = @bits', { tenant, bits })),
-  list: read((kind, after, limit) => {
-    const order = 'ORDER BY a.tenant, a.owner_kind, a.owner_id LIMIT @limit';
-    const last = { tenant: after?.tenant ?? '', ownerKind: after?.owner.kind ?? '', ownerId: after?.owner.id ?? '' };
-    const later = '(a.tenant, a.owner_kind, a.owner_id) > (@tenant, @ownerKind, @ownerId)';
-    return selectAway(`a.kind = @kind AND ${later} ${order}`, { kind, limit, ...last });
-  }),
+  list: read((kind, after, limit) =>
+    selectAway('a.kind = @kind AND a.key > @after ORDER BY a.key LIMIT @limit', { kind, after: after ?? '', limit }),
+  ),
   count: read((kind) => counted('SELECT count(*) AS count FROM away WHERE kind = @kind', { kind })),
   forget: write((tenant, owner) => forgetAway({ tenant, owner })),
   drop: write((now, limit) => run(DROP, { now, limit })),
+  slots: read(closedSlots),
+  closeSlots: write(closeSlots),
 });
 
 function* depart(of: OwnedBy, departure: NewDeparture): Script<Departed> {
@@ -43,10 +42,12 @@ function* depart(of: OwnedBy, departure: NewDeparture): Script<Departed> {
   yield* forgetTopics({ tenant, ownerHash, agentId: owner.kind === 'agent' ? owner.id : null }, now);
   const place = to.kind === 'cold' ? { place: to.segment, epoch: 0 } : { place: to.cell ?? '', epoch: to.epoch };
   const whose = { tenant, ownerKind: owner.kind, ownerId: owner.id };
-  yield* run(INSERT_AWAY, { ...whose, bits, kind: to.kind, ...place, now, until });
+  const named = to.kind === 'cold' ? whose : { ...whose, ownerKind: null, ownerId: null };
+  const key = awayKeyOf(of);
+  yield* run(INSERT_AWAY, { ...named, key, bits, kind: to.kind, ...place, now, until });
   yield* run(INSERT_REMOVAL, { ...whose, id, lane: lane.id, now });
   yield* cutOff(lane.id, id);
-  return { kind: 'departed', tenant, owner, to, departedAt: now, until };
+  return { kind: 'departed', key, tenant, owner: to.kind === 'cold' ? owner : null, to, departedAt: now, until };
 }
 
 function before(departure: Departure | null, to: Destination): Departed {
@@ -55,8 +56,8 @@ function before(departure: Departure | null, to: Destination): Departed {
 }
 
 const INSERT_AWAY = `
-  INSERT INTO away (tenant, owner_kind, owner_id, bits, kind, place, epoch, departed_at, until)
-  VALUES (@tenant, @ownerKind, @ownerId, @bits, @kind, @place, @epoch, @now, @until)`;
+  INSERT INTO away (key, tenant, owner_kind, owner_id, bits, kind, place, epoch, departed_at, until)
+  VALUES (@key, @tenant, @ownerKind, @ownerId, @bits, @kind, @place, @epoch, @now, @until)`;
 
 /** No digest of the owner: nobody takes it for erased. */
 const INSERT_REMOVAL = `
@@ -64,8 +65,8 @@ const INSERT_REMOVAL = `
   VALUES (@id, @tenant, @ownerKind, @ownerId, @id, @lane, 'requested', '{}', '[]', @now, 'going')`;
 
 const DROP = `
-  DELETE FROM away WHERE (tenant, owner_kind, owner_id) IN (
-    SELECT tenant, owner_kind, owner_id FROM away WHERE until IS NOT NULL AND until <= @now ORDER BY until LIMIT @limit)`;
+  DELETE FROM away WHERE key IN (
+    SELECT key FROM away WHERE until IS NOT NULL AND until <= @now ORDER BY until LIMIT @limit)`;
 
 /** What is under way that an owner cannot take along. */
 function* waitsOf(lane: LaneRow): Script<readonly string[]> {

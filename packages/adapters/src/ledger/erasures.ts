@@ -278,6 +278,7 @@ export const KEPT = [
   'use_medians',
   'erasures',
   'away',
+  'closed_slots',
   'replays',
   'suites',
   'suite_assessments',

@@ -1,7 +1,7 @@
 import type { Lane, LaneId, LaneStore, Millis, NewBatch, TenantId } from '@slowwave/engine';
 import { CLOCK_AHEAD_MS, CLOCK_NOTED_MS, ownerAway, ownerOf, withPause } from '@slowwave/engine/storing';
 import { type Access, lookup, read, storeOf, write } from './access.ts';
-import { awayOf, type OwnedBy } from './away.ts';
+import { elsewhere, entryOf, mayEnter, type OwnedBy } from './away.ts';
 import { claim, fail, release } from './claim.ts';
 import { flush as makeDue, raise as raiseLane } from './lane-life.ts';
 import { type LaneRow, laneFrom, NUDGE_COLUMNS, nudgeFrom, pausesFrom } from './rows/lane.ts';
@@ -150,14 +150,15 @@ export function* openLane(lane: NewLane): Script<LaneId> {
     found = yield* findLane(lane);
   }
   if (found !== null) return found.id;
-  const away = yield* awayOf(lane);
-  if (away !== null) throw ownerAway(lane.owner, away.to);
+  const to = yield* elsewhere(lane, lane.newId);
+  if (to !== null) throw ownerAway(lane.owner, to);
   throw new Error(`lane ${lane.newId} is missing right after it was made`);
 }
 
-/** Nothing where the owner has a lane already, or is away. */
-export function* insertLane({ tenant, owner, newId, now }: NewLane): Script<void> {
-  yield* run(INSERT_LANE, { id: newId, tenant, kind: owner.kind, ownerId: owner.id, now });
+/** Nothing where the owner has a lane already, or may not get one here. */
+export function* insertLane(lane: NewLane, entry = entryOf(lane, lane.newId)): Script<void> {
+  const { tenant, owner, newId, now } = lane;
+  yield* run(INSERT_LANE, { id: newId, tenant, kind: owner.kind, ownerId: owner.id, now, ...entry });
 }
 
 const INSERT_LANE = `
@@ -166,7 +167,7 @@ const INSERT_LANE = `
     pending, pending_tokens, pending_backfill, nudged_backfill, flush_through, attempts, created_at, updated_at
   )
   SELECT @id, @tenant, @kind, @ownerId, 'idle', 0, 0, 1, 1, 0, 0, 0, false, 0, 0, @now, @now
-  WHERE NOT EXISTS (SELECT 1 FROM away a WHERE a.tenant = @tenant AND a.owner_kind = @kind AND a.owner_id = @ownerId)
+  WHERE ${mayEnter('@key', '@slot::bigint')}
   ON CONFLICT (tenant, owner_kind, owner_id) DO NOTHING`;
 
 const LATER_LANES = `state <> 'idle' AND due_at > @now`;

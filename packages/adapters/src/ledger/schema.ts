@@ -822,9 +822,12 @@ CREATE INDEX erasures_of_owner ON erasures (owner_hash);
 
 -- Owners that went elsewhere with everything, and where they are: nobody makes a second one here.
 CREATE TABLE away (
+  -- Stands for tenant and owner: who is erased elsewhere leaves no name here. It begins with the bits.
+  key text COLLATE "C" PRIMARY KEY,
   tenant text COLLATE "C" NOT NULL,
-  owner_kind text COLLATE "C" NOT NULL,
-  owner_id text COLLATE "C" UNNOTED NOT NULL,
+  -- Of those that are asleep.
+  owner_kind text,
+  owner_id text UNNOTED,
   -- What the owner's ids carry.
   bits bigint NOT NULL,
   kind text COLLATE "C" NOT NULL CHECK (kind IN ('cell', 'cold')),
@@ -832,12 +835,17 @@ CREATE TABLE away (
   place text COLLATE "C" NOT NULL,
   epoch bigint NOT NULL,
   departed_at bigint NOT NULL,
-  until bigint,
-  PRIMARY KEY (tenant, owner_kind, owner_id)
+  until bigint
 );
 CREATE INDEX away_with_bits ON away (tenant, bits);
-CREATE INDEX away_by_kind ON away (kind, tenant, owner_kind, owner_id);
+CREATE INDEX away_by_kind ON away (kind, key);
 CREATE INDEX away_until ON away (until) WHERE until IS NOT NULL;
+
+-- Slots that take no new owners here, since another cell does.
+CREATE TABLE closed_slots (
+  first_slot bigint PRIMARY KEY,
+  last_slot bigint NOT NULL
+);
 
 -- Questions of backfill that a provider is asked together, at a lower price.
 CREATE TABLE bulk_jobs (

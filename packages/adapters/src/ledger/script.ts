@@ -17,6 +17,7 @@
  *   decode(x, 'hex')  the bytes that x spells
  *   jsonb_agg(x), jsonb_build_array(x, …)   a list of JSON; what is JSON itself is written json(x) in it
  *   jsonb_array_elements_text(x) AS a   a table of the texts in a list of JSON: a.value
+ *   LOCK TABLE name IN SHARE MODE   whoever has written to the table has committed, and nobody writes to it meanwhile; SQLite has one writer
  *   :slot            which of a counter's rows this connection adds to; SQLite has one writer, and needs one
  *   :held            the condition of `ifHeld`; true elsewhere
  */
@@ -186,6 +187,7 @@ export const toSqlite = (text: string): string =>
     .replace(/:held\b/g, 'true')
     .replace(CASTS, '')
     .replace(LOCKS, '')
+    .replace(/^LOCK TABLE .*/, 'SELECT 1 WHERE false')
     .replaceAll(' COLLATE "C"', '')
     .replaceAll('pg_column_size(', 'octet_length(')
     .replaceAll('jsonb_array_elements_text(', 'json_each(')

@@ -1,13 +1,11 @@
-import { createHash } from 'node:crypto';
 import type { BundlePage, LaneId, Owner, TenantId } from '@slowwave/engine';
 import { FIRST_SUM, InvalidCursorError, sealed } from '@slowwave/engine/storing';
 import { laneOfOwner } from '../lanes.ts';
+import { sha256 } from '../rows/columns.ts';
 import type { LaneRow } from '../rows/lane.ts';
 import { all, first, type Given, type Row, type Script, type Value } from '../script.ts';
 import { carriedBy, carriedOf, shown } from './columns.ts';
 import { DERIVED, KINDS, type Kind, LANE_COLUMNS, LIFE_COLUMNS } from './kinds.ts';
-
-export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** Rows that are read at a time: SQLite hands none of them out before it has all. */
 const ROWS_AT_ONCE = 500;

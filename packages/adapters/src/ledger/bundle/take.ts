@@ -1,15 +1,14 @@
 import type { Arriving, Begun, Finished, ImportState, LaneId, Millis, Owner, Taken, TenantId } from '@slowwave/engine';
 import { FIRST_SUM, opened } from '@slowwave/engine/storing';
-import { forgetAway } from '../away.ts';
+import { ARRIVES, forgetAway } from '../away.ts';
 import { cutOffOwner } from '../erasures.ts';
 import { raise } from '../lane-life.ts';
 import { insertLane, lockOwner } from '../lanes.ts';
 import { reproject } from '../outbox.ts';
-import { type OwnerColumns, ownerFrom } from '../rows/columns.ts';
+import { type OwnerColumns, ownerFrom, sha256 } from '../rows/columns.ts';
 import type { LaneRow } from '../rows/lane.ts';
 import { all, first, firstAs, run, type Script } from '../script.ts';
 import { lockLane, recounted, saveLane } from '../turn.ts';
-import { sha256 } from './read.ts';
 import { storeLines } from './store-lines.ts';
 
 interface ImportRow extends OwnerColumns {
@@ -59,7 +58,7 @@ export function* begin(arriving: Arriving): Script<Begun> {
   const other = before.find((row) => row.finished_at === null);
   if (other !== undefined) return { kind: 'other', id: other.id };
   const hidden = hiddenOwner(owner, id);
-  yield* insertLane({ tenant, owner: hidden, newId: lane, now });
+  yield* insertLane({ tenant, owner: hidden, newId: lane, now }, ARRIVES);
   yield* run('UPDATE lanes SET erasure = @id WHERE id = @lane', { id, lane });
   yield* run(INSERT, {
     ...{ id, tenant, lane, kind: owner.kind, ownerId: owner.id, hashes: JSON.stringify(ownerHashes) },

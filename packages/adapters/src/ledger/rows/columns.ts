@@ -35,8 +35,8 @@ export const scopeFrom = (row: ScopeColumns): Scope => ({
 
 /** Equal for equal scopes only. A digest: four ids of 256 characters are longer than an index entry may be. */
 export const scopeKey = ({ userId, agentId, runId, appId }: Scope): string =>
-  createHash('sha256')
-    .update(JSON.stringify([userId, agentId, runId, appId]))
-    .digest('hex');
+  sha256(JSON.stringify([userId, agentId, runId, appId]));
+
+export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 export const ownerFrom = (row: OwnerColumns): Owner => ({ kind: row.owner_kind, id: row.owner_id });

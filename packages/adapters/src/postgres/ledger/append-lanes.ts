@@ -1,4 +1,5 @@
 import type { LaneId, Owner, Scope, TenantId } from '@slowwave/engine';
+import { entryOf, mayEnter } from '../../ledger/away.ts';
 import type { NewLane } from '../../ledger/lanes.ts';
 import { scopeKey } from '../../ledger/rows/columns.ts';
 import type { LaneRow } from '../../ledger/rows/lane.ts';
@@ -6,10 +7,13 @@ import type { Sql } from './sql.ts';
 
 /** Makes the lanes that are missing. Before any lock is taken: two writers make new lanes in the same order. */
 export async function openLanes(sql: Sql, lanes: readonly NewLane[]): Promise<void> {
+  const entries = lanes.map((lane) => entryOf(lane, lane.newId));
   await sql.run(INSERT_LANES, {
     ids: lanes.map((lane) => lane.newId),
     ...ownersOf(lanes),
     nows: lanes.map((lane) => lane.now),
+    keys: entries.map(({ key }) => key),
+    slots: entries.map(({ slot }) => slot),
   });
 }
 
@@ -33,13 +37,12 @@ const INSERT_LANES = `
     pending, pending_tokens, pending_backfill, nudged_backfill, flush_through, attempts, created_at, updated_at
   )
   SELECT n.id, n.tenant, n.kind, n.owner_id, 'idle', 0, 0, 1, 1, 0, 0, 0, false, 0, 0, n.now, n.now
-  FROM unnest(@ids::text[], @tenants::text[], @kinds::text[], @ownerIds::text[], @nows::bigint[])
-    AS n (id, tenant, kind, owner_id, now)
+  FROM unnest(
+      @ids::text[], @tenants::text[], @kinds::text[], @ownerIds::text[], @nows::bigint[], @keys::text[], @slots::bigint[]
+    ) AS n (id, tenant, kind, owner_id, now, key, slot)
   WHERE NOT EXISTS (
     SELECT 1 FROM lanes l WHERE l.tenant = n.tenant AND l.owner_kind = n.kind AND l.owner_id = n.owner_id
-  ) AND NOT EXISTS (
-    SELECT 1 FROM away a WHERE a.tenant = n.tenant AND a.owner_kind = n.kind AND a.owner_id = n.owner_id
-  )
+  ) AND ${mayEnter('n.key', 'n.slot')}
   ORDER BY n.tenant, n.kind, n.owner_id
   ON CONFLICT (tenant, owner_kind, owner_id) DO NOTHING`;
 

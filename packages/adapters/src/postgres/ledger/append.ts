@@ -1,6 +1,6 @@
 import { type Appended, type DuePolicy, type LaneId, type NewBatch, ownerOf } from '@slowwave/engine';
 import { heard } from '@slowwave/engine/storing';
-import { type AppendedOrAway, awayOf } from '../../ledger/away.ts';
+import { type AppendedOrAway, elsewhere } from '../../ledger/away.ts';
 import { append as appendTo } from '../../ledger/lane-life.ts';
 import { type NewLane, ownerOfBatch } from '../../ledger/lanes.ts';
 import { newBatchColumns, newMessageColumns } from '../../ledger/rows/batch.ts';
@@ -68,8 +68,8 @@ async function awayAmong(
 ): Promise<Map<Append, AppendedOrAway>> {
   const answers = new Map<Append, AppendedOrAway>();
   for (const one of group.filter(({ batch }) => !lanes.has(ownerKeyOf(batch)))) {
-    const away = await runScript(sql, awayOf(ownerOfBatch(one.batch)));
-    if (away !== null) answers.set(one, { kind: 'away', to: away.to });
+    const to = await runScript(sql, elsewhere(ownerOfBatch(one.batch), one.newLaneId));
+    if (to !== null) answers.set(one, { kind: 'away', to });
   }
   const ids = [...answers.keys()].map(({ batch }) => batch.id);
   if (ids.length > 0) await sql.run('DELETE FROM idempotency_keys WHERE batch_id = ANY(@ids::text[])', { ids });

@@ -1,6 +1,6 @@
-import type { Appended, Departure, DuePolicy, LaneId, NewBatch, NewMessage, Scope } from '@slowwave/engine';
+import type { Appended, Destination, DuePolicy, LaneId, NewBatch, NewMessage, Scope } from '@slowwave/engine';
 import { heard } from '@slowwave/engine/storing';
-import { type AppendedOrAway, awayOf } from '../../ledger/away.ts';
+import { type AppendedOrAway, elsewhere } from '../../ledger/away.ts';
 import { append as appendTo } from '../../ledger/lane-life.ts';
 import { insertLane, type NewLane, ownerOfBatch } from '../../ledger/lanes.ts';
 import { newBatchColumns, newMessageColumns } from '../../ledger/rows/batch.ts';
@@ -23,7 +23,7 @@ export function append(sql: Sql, { batch: posted, policy, newLaneId }: Append): 
   if (before !== null) return before;
   const { tenant, acceptedAt } = posted;
   const lane = laneOf(sql, { ...ownerOfBatch(posted), newId: newLaneId, now: acceptedAt });
-  if ('to' in lane) return { kind: 'away', to: lane.to };
+  if ('kind' in lane) return { kind: 'away', to: lane };
   const { batch, paused } = heard(posted, pausesFrom(lane));
   const scope = openScope(sql, lane.id, batch.scope);
   const row = newBatchColumns(batch, { lane: lane.id, scope, position: lane.next_position });
@@ -79,12 +79,12 @@ const INSERT_KEY = `
 const SELECT_SAME_CLIENT_ID = 'SELECT 1 FROM messages WHERE scope = @scope AND client_id = @clientId LIMIT 1';
 
 /** The lane of an owner, made if missing; or where the owner is. */
-function laneOf(sql: Sql, owned: NewLane): LaneRow | Departure {
+function laneOf(sql: Sql, owned: NewLane): LaneRow | Destination {
   const owner = { tenant: owned.tenant, kind: owned.owner.kind, ownerId: owned.owner.id };
   const known = sql.get<LaneRow>(SELECT_LANE, owner);
   if (known !== null) return known;
   runScript(sql, insertLane(owned));
-  const made = sql.get<LaneRow>(SELECT_LANE, owner) ?? runScript(sql, awayOf(owned));
+  const made = sql.get<LaneRow>(SELECT_LANE, owner) ?? runScript(sql, elsewhere(owned, owned.newId));
   if (made === null) throw new Error(`lane ${owned.newId} is missing right after it was made`);
   return made;
 }

@@ -13,8 +13,11 @@ export type Destination =
  * here makes a second owner, until an import of the owner has finished or `until` has passed.
  */
 export interface Departure {
+  /** Stands for the owner (ids.ts). */
+  readonly key: string;
   readonly tenant: TenantId;
-  readonly owner: Owner;
+  /** null: it is in another cell, and could be erased there without anybody hearing of it here. Whoever knows it can ask for it. */
+  readonly owner: Owner | null;
   readonly to: Destination;
   readonly departedAt: Millis;
   /** null: for as long as it is away. */
@@ -63,11 +66,23 @@ export interface DepartureStore {
   find(tenant: TenantId, owner: Owner): Promise<Departure | null>;
   /** Whoever is away of a tenant, and has these bits in ids. */
   withBits(tenant: TenantId, bits: OwnerBits): Promise<readonly Departure[]>;
-  /** Owners that are away, by tenant and owner. */
-  list(kind: Destination['kind'], after: Departure | null, limit: number): Promise<readonly Departure[]>;
+  /** Owners that are away, by key. */
+  list(kind: Destination['kind'], after: string | null, limit: number): Promise<readonly Departure[]>;
   count(kind: Destination['kind']): Promise<number>;
   /** The owner is no more, wherever it was: its note goes. Answers with the note. */
   forget(tenant: TenantId, owner: Owner): Promise<Departure | null>;
   /** Notes whose time has passed go. Returns how many. */
   drop(now: Millis, limit: number): Promise<number>;
+  slots(): Promise<ClosedSlots>;
+  /**
+   * From now on these slots, and no others, take no new owners here: who was making one has done so. null: a later epoch was heard of, and
+   * nothing changed.
+   */
+  closeSlots(slots: ClosedSlots): Promise<ClosedSlots | null>;
+}
+
+/** Slots of which other cells have the new owners, as the directory said at an epoch. */
+export interface ClosedSlots {
+  readonly epoch: number;
+  readonly closed: readonly { readonly first: number; readonly last: number }[];
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { DEFAULT_TENANT, examine, requestErasure, type StoredLedger, undoer } from '@slowwave/engine';
+import { DEFAULT_TENANT, examine, ownerBitsOf, requestErasure, type StoredLedger, undoer } from '@slowwave/engine';
 import {
   added,
   createMemoryIndex,
@@ -116,6 +116,27 @@ it('nobody sees anything of an owner before the last line is there', async () =>
   await to.memories.laneOf(DEFAULT_TENANT, OWNER, systemTools.now());
   await to.bundles.take(begun.id, lines.length - 1, lines.slice(-1));
   expect(await to.bundles.finish(begun.id, systemTools.now())).toEqual({ kind: 'exists' });
+});
+
+it('an owner that came back does not depart by a request that was sent before', async () => {
+  const [here, there] = [await empty(), await empty()];
+  const quiet = user('quiet');
+  await here.memories.laneOf(DEFAULT_TENANT, quiet, 1);
+  const departure = {
+    ...{ id: 'ers_1', to: { kind: 'cell', cell: 'there', epoch: 1 }, ownerHash: 'hash', until: null, now: 2 },
+    bits: ownerBitsOf(systemTools, { tenant: DEFAULT_TENANT, owner: quiet }),
+    stamp: (await here.departures.stamp(DEFAULT_TENANT, quiet)) ?? '',
+  } as const;
+  const first = await linesOf(here, quiet);
+  expect(await here.departures.depart(DEFAULT_TENANT, quiet, departure)).toMatchObject({ kind: 'departed' });
+  await importLines(there, { owner: quiet, lines: first });
+  while ((await here.erasures.slice('ers_1', 100)).more);
+  await here.erasures.forgetOwner('ers_1');
+  await importLines(here, { owner: quiet, lines: await linesOf(there, quiet) });
+  expect(await here.departures.depart(DEFAULT_TENANT, quiet, { ...departure, id: 'ers_2' })).toEqual({
+    kind: 'changed',
+  });
+  expect(await here.lanes.find(DEFAULT_TENANT, quiet)).not.toBeNull();
 });
 
 it('lines that are sent twice are stored once, and the import goes on where it was', async () => {

@@ -12,6 +12,11 @@ export interface CarryDeps {
 
 /** How long a claim of a move or handover holds without a step: longer than any request to a cell may take. */
 export const CARRY_LEASE_MS = 60_000;
+/**
+ * The same once an owner departs, or may have: until it has arrived nobody has it, so that others take over early from one who was killed. One
+ * step of a few milliseconds is left; if it takes longer than this, another one repeats it, which does no harm.
+ */
+const BETWEEN_CELLS_LEASE_MS = 5_000;
 
 /** Does what is to be done next for an owner that is moved, until it has to wait. */
 export async function carryMove(deps: CarryDeps, taken: OwnerMove, cancel: Cancellation): Promise<void> {
@@ -30,7 +35,9 @@ export async function carryMove(deps: CarryDeps, taken: OwnerMove, cancel: Cance
 /** Writes how far a move is. Returns it if there is something to be done for it at once. */
 async function kept({ directory, tools, log }: CarryDeps, move: OwnerMove): Promise<OwnerMove | null> {
   const rests = move.dueAt > tools.now() || move.state === 'given_up';
-  if (!(await directory.keepMove(move, rests ? move.dueAt : tools.now() + CARRY_LEASE_MS))) return null;
+  const isBetween = move.state === 'departing' || move.state === 'arriving';
+  const leaseMs = isBetween ? BETWEEN_CELLS_LEASE_MS : CARRY_LEASE_MS;
+  if (!(await directory.keepMove(move, rests ? move.dueAt : tools.now() + leaseMs))) return null;
   if (move.why !== null) log.info({ move: move.id, state: move.state, why: move.why }, 'an owner is not moved yet');
   return rests ? null : move;
 }

@@ -175,7 +175,9 @@ export function* stampOf(lane: LaneRow, isMoving: boolean): Script<string> {
   const counts: unknown[] = [];
   for (const text of [...STAMPS, ...(isMoving ? MOVING_STAMPS : [])])
     counts.push(yield* first(text, { lane: lane.id }));
-  return sha256(JSON.stringify([lane.epoch, lane.generation, ownerLine(lane), counts])).slice(0, 16);
+  // Whoever moves away and comes back has another lane: a request of the first time must not make it depart once more.
+  const whose = isMoving ? [lane.id] : [];
+  return sha256(JSON.stringify([...whose, lane.epoch, lane.generation, ownerLine(lane), counts])).slice(0, 16);
 }
 
 const STAMPS: readonly string[] = [

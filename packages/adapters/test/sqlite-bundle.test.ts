@@ -123,7 +123,8 @@ it('an owner that came back does not depart by a request that was sent before', 
   const quiet = user('quiet');
   await here.memories.laneOf(DEFAULT_TENANT, quiet, 1);
   const departure = {
-    ...{ id: 'ers_1', to: { kind: 'cell', cell: 'there', epoch: 1 }, ownerHash: 'hash', until: null, now: 2 },
+    ...{ id: 'ers_1', ownerHash: 'hash', until: null, now: 2 },
+    to: { kind: 'cell', cell: 'there', epoch: 1 },
     bits: ownerBitsOf(systemTools, { tenant: DEFAULT_TENANT, owner: quiet }),
     stamp: (await here.departures.stamp(DEFAULT_TENANT, quiet)) ?? '',
   } as const;

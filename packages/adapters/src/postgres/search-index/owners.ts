@@ -1,5 +1,6 @@
 import type { IndexLane, IndexQuery } from '@slowwave/engine';
 import { SHELVES } from '@slowwave/engine/storing';
+import { type FittingKept, fittingKept } from '../../sqlite/search-index/fitting.ts';
 import { type ChangedPoint, keptOwners, withChanges } from '../../sqlite/search-index/kept-owners.ts';
 import type { PointsOfOwner } from '../../sqlite/search-index/looking.ts';
 import { MANY, manyPoints } from '../../sqlite/search-index/many.ts';
@@ -12,6 +13,8 @@ import { type IndexSpace, OWNER_NAMED, ownerKey, requireSpace, WITHDRAWN } from 
 export interface OwnerTable extends PointsOfOwner {
   readonly number: number;
   readonly changes: number;
+  /** What filters have left of it, also before. */
+  readonly fitting: FittingKept;
 }
 
 type Owned = Pick<IndexQuery, 'tenant' | 'owner' | 'lane' | 'shelf'>;
@@ -22,6 +25,8 @@ export const OVERTAKEN = 'overtaken';
 /** A look at an owner: what to ask the server, and what to make of its answer. */
 interface Look {
   readonly ask: Ask;
+  /** As it is kept so far. */
+  readonly known: OwnerTable | null;
   /** null: there is no such owner. */
   tableOf(answer: Answer): OwnerTable | null | typeof OVERTAKEN;
 }
@@ -60,6 +65,7 @@ export function ownerCache(space: IndexSpace, { bytes, bytesOfMany, many = MANY 
       const since = { known: known?.number ?? 0, since: known?.changes ?? 0 };
       return {
         ask: askOf(LOOK, { ...ownerKey(of), ...since }),
+        known,
         tableOf: ({ rows }) => {
           // A look that was answered later may have begun earlier: whoever looked meanwhile has taken in some of it, or more.
           const now = kept(name);
@@ -124,7 +130,8 @@ function tableFrom(
   const changed = rows.flatMap(({ slot, live, change, record }) =>
     slot === null || change <= (before?.changes ?? 0) ? [] : [{ slot, record: live === WITHDRAWN ? null : record }],
   );
-  return { number, changes, ...pointsWith(before, changed, { dimensions: space.dimensions, many }) };
+  const fitting = before?.fitting ?? fittingKept();
+  return { number, changes, fitting, ...pointsWith(before, changed, { dimensions: space.dimensions, many }) };
 }
 
 interface Sizes {

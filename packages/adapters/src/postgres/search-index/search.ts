@@ -1,6 +1,7 @@
 import type { IndexQuery } from '@slowwave/engine';
 import { postgresDialect } from '../../filter-sql/postgres.ts';
 import { translate } from '../../filter-sql/translate.ts';
+import { NOTHING_FITS, seesOnlyLive, type TouchedSlot } from '../../sqlite/search-index/fitting.ts';
 import { foundIn, type Narrowed, shownOf } from '../../sqlite/search-index/looking.ts';
 import type { FoundPoint } from '../../sqlite/search-index/protocol.ts';
 import type { StoredPoint } from '../../sqlite/search-index/stored-point.ts';
@@ -47,13 +48,20 @@ const foundOf = ({ query, table, fitting }: Looked): Found => (table === null ? 
 async function look(sql: Sql, owners: Owners, queries: readonly IndexQuery[]): Promise<readonly Looked[] | null> {
   const nameOf = (query: IndexQuery): string => JSON.stringify(ownerKey(query));
   const looks = new Map(queries.map((query) => [nameOf(query), owners.look(query)]));
-  const filtered = queries.filter(({ where }) => where !== null);
-  const answers = await sql.ask([...[...looks.values()].map(({ ask }) => ask), ...filtered.map(askFitting)]);
+  const filters = queries.flatMap((query) => filterOf(query, looks.get(nameOf(query))?.known ?? null));
+  const asks = [...[...looks.values()].map(({ ask }) => ask), ...filters.map(({ ask }) => ask)];
+  const answers = await sql.ask(asks);
   const tables = [...looks.values()].map((one, i) => one.tableOf(answers[i] ?? NONE));
   const known = tables.filter((table) => table !== OVERTAKEN);
   if (known.length < tables.length) return null;
   const tableOf = new Map([...looks.keys()].map((name, i) => [name, known[i] ?? null]));
-  const fitting = new Map(filtered.map((query, i) => [query, slotsIn(answers[looks.size + i] ?? NONE)]));
+  const fitting = new Map<IndexQuery, Narrowed>();
+  for (const [i, { query, fittingIn }] of filters.entries()) {
+    const table = tableOf.get(nameOf(query)) ?? null;
+    const left = table === null ? NOTHING_FITS : fittingIn(table, answers[looks.size + i] ?? NONE);
+    if (left === null) return null;
+    fitting.set(query, left);
+  }
   return queries.map((query) => ({
     query,
     table: tableOf.get(nameOf(query)) ?? null,
@@ -63,15 +71,42 @@ async function look(sql: Sql, owners: Owners, queries: readonly IndexQuery[]): P
 
 const NONE: Answer = { rows: [], count: 0 };
 
-const slotsIn = ({ rows }: Answer): Set<number> =>
-  new Set((rows as readonly { slot: number }[]).map(({ slot }) => slot));
+/** What the server is asked about a question's filter, and what is made of its answer. */
+interface FilterAsked {
+  readonly query: IndexQuery;
+  readonly ask: Ask;
+  /** null: it was asked about an owner who has been replaced since. */
+  fittingIn(table: OwnerTable, answer: Answer): Narrowed;
+}
 
-function askFitting(query: IndexQuery): Ask {
-  const { condition, params } = translate(query.where ?? { kind: 'all', of: [] }, DIALECT);
-  // Most of what an owner has may be former versions: where nobody sees them, nothing of them is read.
-  const held = query.visibility.kind === 'live' ? 'AND p.live = 1' : '';
-  const from = `state s JOIN owners o ON ${OWNER_NAMED} JOIN points p ON p.owner = o.number`;
-  return askOnce(`SELECT p.slot FROM ${from} WHERE ${condition} ${held}`, { ...ownerKey(query), ...params });
+function filterOf(query: IndexQuery, known: OwnerTable | null): readonly FilterAsked[] {
+  const { visibility, where } = query;
+  if (where === null) return [];
+  const before = known?.fitting.get({ visibility, where }) ?? null;
+  const { condition, params } = translate(where, DIALECT);
+  const fits = `${seesOnlyLive(query) ? 'p.live = 1 AND ' : ''}(${condition})`;
+  const from = `FROM state s JOIN owners o ON ${OWNER_NAMED} JOIN points p ON p.owner = o.number`;
+  const named = { ...ownerKey(query), ...params };
+  const ask =
+    before === null || known === null
+      ? askOnce(`SELECT p.slot, 1 AS fits ${from} WHERE ${fits}`, named)
+      : askOnce(
+          `SELECT p.slot, CASE WHEN ${fits} THEN 1 ELSE 0 END AS fits ${from}
+            WHERE o.number = @known AND p.change > @since::bigint`,
+          { ...named, known: known.number, since: before.changes },
+        );
+  return [
+    {
+      query,
+      ask,
+      fittingIn: (table, { rows }) => {
+        if (before !== null && known?.number !== table.number) return null;
+        const fitting = (before ?? NOTHING_FITS).with(table.changes, rows as readonly TouchedSlot[]);
+        table.fitting.keep({ visibility, where }, fitting);
+        return fitting;
+      },
+    },
+  ];
 }
 
 const textAt = (path: string): string => `(p.payload #>> '{${path}}')`;

@@ -1,5 +1,6 @@
 import type { IndexQuery } from '@slowwave/engine';
 import { visible } from '@slowwave/engine/storing';
+import type { Fitting } from './fitting.ts';
 import { cosinesOf, type Legs, legsOf, type Seen } from './legs.ts';
 import type { ManyPoints, Sight } from './many.ts';
 import type { FoundPoint } from './protocol.ts';
@@ -53,7 +54,7 @@ const vectorsOf = (points: Seen): Map<StoredPoint, Float32Array> =>
   new Map(points.map((point) => [point, point.vector]));
 
 /** Slots of the owner that a filter leaves; null: it leaves all of them. */
-export type Narrowed = ReadonlySet<number> | null;
+export type Narrowed = Pick<Fitting, 'has'> | null;
 
 function legsFor(table: PointsOfOwner, query: IndexQuery, narrowed: Narrowed): Legs {
   return table.many?.seen(sightOf(query, narrowed)) ?? legsOf(seenOf(table, query, narrowed));

@@ -1,6 +1,7 @@
 import type { IndexQuery } from '@slowwave/engine';
 import { unpackedVector } from '@slowwave/engine/storing';
 import type { Sql } from '../ledger/sql.ts';
+import { type FittingKept, fittingKept } from './fitting.ts';
 import { OWNER_NAMED, ownerKey } from './format.ts';
 import { type ChangedPoint, keptOwners, withChanges } from './kept-owners.ts';
 import type { PointsOfOwner } from './looking.ts';
@@ -45,11 +46,11 @@ export function ownerCache(sql: Sql, { dimensions, bytes, bytesOfMany, many = MA
   const forget = (name: string): void => {
     for (const kept of [few, large]) kept.forget(name);
   };
-  const read = (owner: OwnerRow): OwnerTable => {
+  const read = (owner: OwnerRow, fitting: FittingKept): OwnerTable => {
     const segments = segmentsOf(sql, owner);
     const points = segments.reduce((sum, segment) => sum + segment.points.length, 0);
-    if (points < many) return { owner, segments, many: null };
-    return { owner, segments: [], many: manyPoints(segments, dimensions) };
+    if (points < many) return { owner, segments, many: null, fitting };
+    return { owner, segments: [], many: manyPoints(segments, dimensions), fitting };
   };
 
   return {
@@ -62,7 +63,9 @@ export function ownerCache(sql: Sql, { dimensions, bytes, bytesOfMany, many = MA
       // What fails half-way through a change is not kept.
       forget(name);
       if (owner === null) return null;
-      const table = (known?.owner.number === owner.number ? tableNow(sql, owner, known) : null) ?? read(owner);
+      const before = known?.owner.number === owner.number ? known : null;
+      const table =
+        (before === null ? null : tableNow(sql, owner, before)) ?? read(owner, before?.fitting ?? fittingKept());
       (table.many === null ? few : large).keep(name, table);
       return table;
     },
@@ -78,6 +81,8 @@ const SCHEMA_VERSION = 'SELECT schema_version FROM pragma_schema_version';
 /** All points of one owner in memory, as they were after a count of changes. */
 export interface OwnerTable extends PointsOfOwner {
   readonly owner: OwnerRow;
+  /** What filters have left of it, also before. */
+  readonly fitting: FittingKept;
 }
 
 /** An owner's points as they were under its number: a number stands for one set of slots, for ever. */
@@ -95,13 +100,13 @@ function tableNow(sql: Sql, owner: OwnerRow, known: OwnerTable): OwnerTable | nu
   if (known.owner.changes === owner.changes) return known;
   const changed = () =>
     sql.all<ChangedRow>(CHANGED, { number: owner.number, since: known.owner.changes }).map(changedPoint);
-  const { segments, many } = known;
+  const { segments, many, fitting } = known;
   if (many !== null) {
     const written = many.with(changed());
-    return written === null ? null : { owner, segments, many: written };
+    return written === null ? null : { owner, segments, many: written, fitting };
   }
   const small = segments.length - Math.ceil(known.owner.slots / BLOCK_SLOTS);
-  return small > SMALL_MAX ? null : { owner, segments: withChanges(segments, changed()), many };
+  return small > SMALL_MAX ? null : { owner, segments: withChanges(segments, changed()), many, fitting };
 }
 
 function segmentsOf(sql: Sql, owner: OwnerRow): readonly Segment[] {

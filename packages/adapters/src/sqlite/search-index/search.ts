@@ -2,6 +2,7 @@ import type { Filter, IndexQuery } from '@slowwave/engine';
 import { sqliteDialect } from '../../filter-sql/sqlite.ts';
 import { translate } from '../../filter-sql/translate.ts';
 import type { Sql } from '../ledger/sql.ts';
+import { NOTHING_FITS, seesOnlyLive, type TouchedSlot } from './fitting.ts';
 import type { Seen } from './legs.ts';
 import { foundIn, type Narrowed, shownOf } from './looking.ts';
 import type { OwnerRow, OwnerTable } from './owners.ts';
@@ -10,7 +11,7 @@ import { SLOTS } from './tables.ts';
 
 /** What the legs find; only the payloads of what is found are read from the file. */
 export function answerOf(sql: Sql, table: OwnerTable, query: IndexQuery): FoundPoint[] {
-  const found = foundIn(table, query, fittingSlots(sql, table.owner, query));
+  const found = foundIn(table, query, fittingSlots(sql, table, query));
   const payloads = payloadsOf(
     sql,
     table.owner,
@@ -28,20 +29,31 @@ function payloadsOf(sql: Sql, { number }: OwnerRow, of: Seen): Map<number, strin
 }
 
 /** The slots of the owner's points that the question's filter is true of; null where it has none. */
-function fittingSlots(sql: Sql, owner: OwnerRow, query: IndexQuery): Narrowed {
-  return query.where === null ? null : new Set(slotsWhere(sql, owner, { ...query, where: query.where }));
+function fittingSlots(sql: Sql, { owner, fitting }: OwnerTable, { visibility, where }: IndexQuery): Narrowed {
+  if (where === null) return null;
+  const known = fitting.get({ visibility, where }) ?? NOTHING_FITS;
+  if (known.changes === owner.changes) return known;
+  const now = known.with(owner.changes, touchedSince(sql, owner, { visibility, where, since: known.changes }));
+  fitting.keep({ visibility, where }, now);
+  return now;
 }
 
-type Filtering = Pick<IndexQuery, 'visibility'> & { readonly where: Filter };
+type Filtering = Pick<IndexQuery, 'visibility'> & { readonly where: Filter; readonly since: number };
 
-function slotsWhere(sql: Sql, { number }: OwnerRow, { visibility, where }: Filtering): number[] {
+function touchedSince(sql: Sql, { number }: OwnerRow, { visibility, where, since }: Filtering): TouchedSlot[] {
   const { condition, params } = translate(where, DIALECT);
-  // Most of what an owner has may be former versions: where nobody sees them, nothing of them is read.
-  const held = visibility.kind === 'live' ? 'AND live = 1' : '';
-  const owned = 'row BETWEEN @firstRow AND @lastRow';
-  const text = `SELECT row FROM points JOIN details USING (row) WHERE ${owned} ${held} AND ${condition}`;
-  const rows = { firstRow: number * SLOTS, lastRow: (number + 1) * SLOTS - 1 };
-  return sql.once<{ row: number }>(text, { ...rows, ...params }).map(({ row }) => row % SLOTS);
+  const fits = `${seesOnlyLive({ visibility }) ? 'live = 1 AND ' : ''}(${condition})`;
+  const from = 'FROM points JOIN details USING (row)';
+  const range = { firstRow: number * SLOTS, lastRow: (number + 1) * SLOTS - 1 };
+  const [text, given] =
+    since === 0
+      ? [`SELECT row, 1 AS fits ${from} WHERE row BETWEEN @firstRow AND @lastRow AND ${fits}`, range]
+      : [
+          `SELECT row, coalesce(${fits}, 0) AS fits ${from} WHERE owner = @number AND change > @since`,
+          { number, since },
+        ];
+  const rows = sql.once<{ row: number; fits: number }>(text, { ...given, ...params });
+  return rows.map(({ row, fits }) => ({ slot: row % SLOTS, fits }));
 }
 
 /** Read from what a hit shows: nobody filters so much that columns of their own would pay. */

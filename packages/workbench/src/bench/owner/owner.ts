@@ -126,19 +126,21 @@ async function measure(running: Running, progress: Progress): Promise<Measured> 
       top_k: TOP_K,
       ...more,
     });
+  progress(`${size} memories: comparing`);
+  // Before anything is asked: a connection that is not used meanwhile would be closed.
+  const near = nearestOf(lines, words);
+  const nearestTo = new Map(asked.map((query) => [query, near(query)]));
   progress(`${size} memories: asking`);
   const first = await timeOf(() => search(asked[0] ?? ''));
   // Embedded once, so that no time of the embedder is measured.
   for (const query of [...asked, ...asked.slice(0, WARM)]) await search(query);
   const searches = await timed(pids, asked, (query) => search(query));
-  progress(`${size} memories: comparing`);
   let found = 0;
   let nearest = 0;
-  const near = nearestOf(lines, words);
   for (const query of asked) {
     const { results } = await search(query, { mode: 'vector' });
     const texts = new Set(results.map(({ memory }) => memory));
-    const best = near(query);
+    const best = nearestTo.get(query) ?? [];
     found += best.filter((text) => texts.has(text)).length;
     nearest += best.length;
   }

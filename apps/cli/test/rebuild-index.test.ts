@@ -70,6 +70,14 @@ describe('slowwave rebuild index', () => {
     expect(err).toContain('rebuild index: 2 of 2 memories (100 %)');
   });
 
+  it('gives tenants shards of their own on Qdrant alone', async () => {
+    const promote = (...words: string[]) => slowwave(['index', 'promote', ...words, '--data-dir', folder.path]);
+    const elsewhere = await promote('acme');
+    expect(elsewhere.code).not.toBe(0);
+    expect(elsewhere.err).toContain('set QDRANT_URL');
+    expect((await promote()).err).toContain('names of tenants, or how many memories');
+  });
+
   it('says when there is no ledger, and makes none', async () => {
     const nowhere = join(folder.path, 'nowhere');
     const { code, err } = await slowwave(['rebuild', 'index', '--data-dir', nowhere]);

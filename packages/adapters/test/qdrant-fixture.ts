@@ -13,6 +13,9 @@ export interface TestQdrant {
   readonly url: string;
   readonly apiKey: string | null;
   readonly statistics: KeywordStatistics;
+  /** Whether it runs in cluster mode, be it alone. */
+  readonly inCluster: boolean;
+  readonly options: QdrantOptions;
   readonly client: QdrantClient;
   /** A name no other test uses. */
   newAlias(): string;
@@ -34,6 +37,8 @@ export async function testQdrant(): Promise<TestQdrant | null> {
   return {
     url: QDRANT_URL,
     apiKey,
+    options: shared,
+    inCluster: await isInCluster(QDRANT_URL),
     statistics: Number(version.split('.')[1]) >= 19 ? 'tenant' : 'collection',
     client,
     newAlias: () => `slowwave-test-${randomBytes(6).toString('hex')}`,
@@ -56,6 +61,12 @@ async function versionAt(url: string | undefined): Promise<string | null> {
   } catch {
     return null;
   }
+}
+
+async function isInCluster(url: string): Promise<boolean> {
+  const answer = await fetch(new URL('/cluster', url), { headers: headers(), signal: AbortSignal.timeout(5_000) });
+  const { result } = (await answer.json()) as { result?: { status?: unknown } };
+  return result?.status === 'enabled';
 }
 
 function sayThatNothingRan(): void {

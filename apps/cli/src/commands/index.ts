@@ -41,6 +41,7 @@ import {
 import { applyNightCommand, discardNightCommand, nightsCommand } from './nights.ts';
 import { planCommand } from './plan.ts';
 import { profileCommand, putLineCommand, takeLineCommand } from './profile.ts';
+import { promoteCommand } from './promote.ts';
 import { rebuildIndexCommand, rebuildQueueCommand } from './rebuild.ts';
 import { replayCommand, whatIfCommand } from './replay.ts';
 import { approveCommand, rejectCommand, reviewsCommand } from './reviews.ts';
@@ -141,6 +142,7 @@ export const COMMANDS: readonly Command[] = [
   confirmIndexCommand,
   abandonIndexCommand,
   rebuildIndexCommand,
+  promoteCommand,
   rebuildQueueCommand,
   backupCommand,
   restoreCommand,

@@ -25,6 +25,7 @@ export {
   openOn,
   openQueue,
   openVectorCache,
+  promoteTenant,
   rebuildOwnIndex,
   requireSharedFolder,
 } from './stores.ts';

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import {
   currentMove,
   type Embedder,
+  EngineError,
   type IndexBuild,
   type Ledger,
   type Log,
@@ -13,6 +14,7 @@ import {
   rebuildIndex,
   type SearchIndex,
   type StoredLedger,
+  type TenantId,
   type VectorCache,
 } from '@slowwave/engine';
 import { memoryConnection, postgresConnection, type QueueConnection, redisConnection } from '../bullmq/index.ts';
@@ -193,6 +195,33 @@ async function openBuild(
   const { openQdrantBuild } = await import('../qdrant/index.ts');
   return openQdrantBuild({ ...qdrant, alias: aliasAt(qdrant.index, place), fingerprint, dimensions, log, keepOld });
 }
+
+interface Promoting {
+  readonly cancel: AbortSignal;
+  /** How many points are in the new shard. */
+  onProgress(points: number): void;
+}
+
+/** Gives a tenant a shard of its own on Qdrant. false: it had one. */
+export async function promoteTenant(
+  config: Config,
+  { ledger, embedder, log }: Parts,
+  { tenant, ...promoting }: Promoting & { readonly tenant: TenantId },
+): Promise<boolean> {
+  const { qdrant } = config;
+  if (qdrant === null) throw notOnQdrant();
+  const { fingerprint, dimensions } = embedder;
+  const place = placeBy(await movedIndex(ledger.models))(fingerprint);
+  const { promoteOnQdrant } = await import('../qdrant/index.ts');
+  const options = { ...qdrant, alias: aliasAt(qdrant.index, place), fingerprint, dimensions, log };
+  return promoteOnQdrant(options, tenant, promoting);
+}
+
+const notOnQdrant = (): EngineError =>
+  new EngineError('expected an index on Qdrant, where tenants can have shards of their own, got none; set QDRANT_URL', {
+    code: 'index_unavailable',
+    retryable: false,
+  });
 
 /** What is open until it is closed. */
 interface Open {

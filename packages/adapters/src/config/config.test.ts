@@ -255,7 +255,10 @@ describe('the index', () => {
       index: 'slowwave',
       quantized: true,
       onDisk: false,
+      shards: 0,
     });
+    const sharded = { QDRANT_URL: 'http://127.0.0.1:6333', SLOWWAVE_QDRANT_SHARDS: '8' };
+    expect(standalone(sharded).qdrant?.shards).toBe(8);
   });
 });
 

@@ -203,6 +203,7 @@ function qdrantOf(env: Environment) {
     index: env.SLOWWAVE_QDRANT_INDEX,
     quantized: env.SLOWWAVE_QDRANT_QUANTIZED,
     onDisk: env.SLOWWAVE_QDRANT_ON_DISK,
+    shards: env.SLOWWAVE_QDRANT_SHARDS ?? 0,
   };
 }
 

@@ -144,6 +144,11 @@ export const ENVIRONMENT = z.object({
   SLOWWAVE_QDRANT_ON_DISK: Flag.describe(
     'true: Qdrant reads the original vectors from disk instead of keeping them in memory.',
   ),
+  SLOWWAVE_QDRANT_SHARDS: Count(1, 1_000)
+    .optional()
+    .describe(
+      'Shards over which Qdrant spreads tenants; large tenants can then have their own (slowwave index promote). Needs Qdrant in cluster mode; after a change the index is rebuilt. Default: Qdrant shards by itself.',
+    ),
   OPENAI_API_KEY: z.string().optional().describe('API key of the model server.'),
   OPENAI_BASE_URL: Url('http:', 'https:')
     .optional()

@@ -21,6 +21,7 @@ import {
 import { ANY_MEMORY } from './filters.ts';
 import { serviceId } from './points.ts';
 import { connected, type QdrantOptions, type QdrantServer } from './server.ts';
+import { shardOfNotes } from './shards.ts';
 import { forgetIn, upsert, withdraw } from './write.ts';
 
 export interface QdrantBuildOptions extends QdrantOptions {
@@ -50,14 +51,14 @@ export async function openQdrantBuild(options: QdrantBuildOptions): Promise<Inde
       for (const { vector } of points) checkVector(vector, keeping);
       await upsert(server, { names, collection: current().collection }, points);
     },
-    forget: (of) => forgetIn(server, current().collection, of),
-    withdraw: (withdrawals) => withdraw(server, current().collection, withdrawals),
-    note: (note) => keep(server, current(), note),
+    forget: (of) => forgetIn(server, { names, collection: current().collection }, of),
+    withdraw: (withdrawals) => withdraw(server, { names, collection: current().collection }, withdrawals),
+    note: (note) => keep(server, { names, ...current() }, note),
     takeOver: () => pointAlias(server, names.alias, current().collection),
     finish: async (marker) => {
       const { collection, previous } = current();
       await noteMarker(server, { names, collection }, marker);
-      await dropNote(server, collection, 'rebuild');
+      await dropNote(server, { names, collection }, 'rebuild');
       if (options.keepOld !== true && previous !== null) await dropCollection(server, previous);
     },
     close: async () => server.close(),
@@ -85,7 +86,7 @@ interface StoredNote {
 async function begun(server: QdrantServer, keeping: Keeping, ledgerId: string) {
   for (const collection of keeping.names.collections) {
     const { exists } = await server.manage((client) => client.collectionExists(collection));
-    const stored = exists ? ((await readNote(server, collection, 'rebuild')) as StoredNote | null) : null;
+    const stored = exists ? ((await readNote(server, { collection }, 'rebuild')) as StoredNote | null) : null;
     if (stored?.ledger_id === ledgerId) {
       await fitCollection(server, collection, keeping);
       return { building: { collection, previous: stored.previous }, note: noteOf(stored) };
@@ -98,12 +99,16 @@ async function begin(server: QdrantServer, keeping: Keeping, note: BuildNote): P
   const previous = await collectionBehind(server, keeping.names.alias);
   const collection = besides(keeping.names, previous);
   await dropCollection(server, collection);
-  await createCollection(server, collection, keeping);
-  await keep(server, { collection, previous }, note);
+  await createCollection(server, { collection, previous }, keeping);
+  await keep(server, { names: keeping.names, collection, previous }, note);
   return { collection, previous };
 }
 
-async function keep(server: QdrantServer, { collection, previous }: Building, note: BuildNote): Promise<void> {
+async function keep(
+  server: QdrantServer,
+  { names, collection, previous }: Building & Pick<Noted, 'names'>,
+  note: BuildNote,
+): Promise<void> {
   const { ledgerId, startedAt, after, afterBatch, memories, points, byWords = [] } = note;
   const stored: StoredNote = {
     ledger_id: ledgerId,
@@ -115,7 +120,7 @@ async function keep(server: QdrantServer, { collection, previous }: Building, no
     points,
     by_words: byWords,
   };
-  await writeNote(server, collection, { name: 'rebuild', note: stored });
+  await writeNote(server, { names, collection }, { name: 'rebuild', note: stored });
 }
 
 const noteOf = ({ ledger_id, started_at, after, after_batch, by_words, ...counts }: StoredNote): BuildNote => ({
@@ -143,7 +148,7 @@ interface Note {
 
 /** Whose projection the index is. A collection of another space always has a marker, one that fits nobody here. */
 export async function readMarker(server: QdrantServer, names: SpaceNames): Promise<IndexMarker | null> {
-  const note = (await readNote(server, names.alias, 'marker')) as Note | null;
+  const note = (await readNote(server, { collection: names.alias }, 'marker')) as Note | null;
   if (note === null) return (await isOfSpace(server, names.alias, names)) ? null : UNKNOWN;
   const fingerprint = note.space === names.dense ? note.fingerprint : `${note.fingerprint} in the format ${note.space}`;
   return { ledgerId: note.ledger_id, fingerprint };
@@ -164,11 +169,11 @@ export async function stampMarker(server: QdrantServer, names: SpaceNames, marke
 /** Writes the marker of a collection that is known to be this ledger's. */
 async function noteMarker(
   server: QdrantServer,
-  { names, collection }: { readonly names: SpaceNames; readonly collection: string },
+  { names, collection }: Noted,
   { ledgerId, fingerprint }: IndexMarker,
 ): Promise<void> {
   const note: Note = { ledger_id: ledgerId, fingerprint, space: names.dense };
-  await writeNote(server, collection, { name: 'marker', note });
+  await writeNote(server, { names, collection }, { name: 'marker', note });
 }
 
 async function hasMemories(server: QdrantServer, collection: string): Promise<boolean> {
@@ -189,21 +194,33 @@ function taken(alias: string, got: string): EngineError {
  */
 type NoteName = 'marker' | 'rebuild';
 
-async function readNote(server: QdrantServer, collection: string, name: NoteName): Promise<unknown> {
-  const ids = [serviceId(name)];
-  const [found] = await server.call((client) => client.retrieve(collection, { ids, with_payload: true }));
+/** Where such a point is. */
+interface Noted {
+  readonly names: SpaceNames;
+  readonly collection: string;
+}
+
+async function readNote(
+  server: QdrantServer,
+  { collection }: Pick<Noted, 'collection'>,
+  name: NoteName,
+): Promise<unknown> {
+  // In any shard: what is behind an alias may have been made with settings that shard otherwise.
+  const request = { ids: [serviceId(name)], with_payload: true };
+  const [found] = await server.call((client) => client.retrieve(collection, request));
   return found?.payload ?? null;
 }
 
 async function writeNote(
   server: QdrantServer,
-  collection: string,
+  { names, collection }: Noted,
   { name, note }: { name: NoteName; note: object },
 ): Promise<void> {
   const points = [{ id: serviceId(name), vector: {}, payload: { ...note } }];
-  await server.call((client) => client.upsert(collection, { wait: true, points }));
+  await server.call((client) => client.upsert(collection, { ...shardOfNotes(names), wait: true, points }));
 }
 
-async function dropNote(server: QdrantServer, collection: string, name: NoteName): Promise<void> {
-  await server.call((client) => client.delete(collection, { wait: true, points: [serviceId(name)] }));
+async function dropNote(server: QdrantServer, { names, collection }: Noted, name: NoteName): Promise<void> {
+  const points = [serviceId(name)];
+  await server.call((client) => client.delete(collection, { ...shardOfNotes(names), wait: true, points }));
 }

@@ -2,6 +2,7 @@ import type { Schemas } from '@qdrant/js-client-rest';
 import { EngineError, TERMS_VERSION } from '@slowwave/engine';
 import { hashOf, type Payload } from './points.ts';
 import type { QdrantServer } from './server.ts';
+import { addShardKeys, commonKeys, isSharded, ownShardKeys } from './shards.ts';
 
 /** How the vectors of a space are kept. */
 export interface Keeping {
@@ -18,8 +19,15 @@ const LINKS = 16;
 
 const INT8: Schemas['ScalarQuantization'] = { scalar: { type: 'int8', quantile: 0.99, always_ram: true } };
 
-/** A collection of this name, ready to be filled; one that is there already is kept. Several may do it at once. */
-export async function createCollection(server: QdrantServer, collection: string, keeping: Keeping): Promise<void> {
+/**
+ * A collection of this name, ready to be filled; one that is there already is kept. Several may do it at once. Tenants that have shards
+ * of their own in the one that it takes over from have them here, too.
+ */
+export async function createCollection(
+  server: QdrantServer,
+  { collection, previous }: { readonly collection: string; readonly previous: string | null },
+  keeping: Keeping,
+): Promise<void> {
   const exists = async () => (await server.manage((client) => client.collectionExists(collection))).exists;
   if (!(await exists())) {
     try {
@@ -27,6 +35,10 @@ export async function createCollection(server: QdrantServer, collection: string,
     } catch (error) {
       if (!(await exists())) throw error; // else another process was faster
     }
+  }
+  if (isSharded(keeping.names)) {
+    const before = previous === null ? [] : await ownShardKeys(server, previous);
+    await addShardKeys(server, collection, [...commonKeys(keeping.names), ...before]);
   }
   await fitCollection(server, collection, keeping);
 }
@@ -45,7 +57,7 @@ export async function fitCollection(server: QdrantServer, collection: string, ke
   const { config, payload_schema } = await server.manage((client) => client.getCollection(collection));
   const dense = denseOf(config, keeping.names.dense);
   if (dense === null || dense.size !== keeping.dimensions) throw unfit({ server, collection, keeping }, dense);
-  await indexFields(server, collection, payload_schema);
+  await indexFields(server, collection, { names: keeping.names, known: payload_schema });
   const quantized = (config.quantization_config ?? null) !== null;
   if (quantized === keeping.quantized && (dense.on_disk ?? false) === keeping.onDisk) return;
   await server.manage((client) => client.updateCollection(collection, changesOf(keeping)));
@@ -53,6 +65,7 @@ export async function fitCollection(server: QdrantServer, collection: string, ke
 
 function configOf({ names, dimensions, quantized, onDisk }: Keeping): Schemas['CreateCollection'] {
   return {
+    ...(isSharded(names) ? { sharding_method: 'custom', shard_number: 1 } : {}),
     vectors: { [names.dense]: { size: dimensions, distance: 'Cosine', on_disk: onDisk } },
     sparse_vectors: { [names.sparse]: { modifier: 'idf' }, [names.wide]: { modifier: 'idf' } },
     // No graph over everybody's points: nobody asks across owners, and it would cost the most.
@@ -90,7 +103,7 @@ const KEYWORD: IndexSchema = { type: 'keyword', enable_hnsw: false };
 const NUMBER: IndexSchema = { type: 'integer', lookup: false, range: true, enable_hnsw: false };
 
 /** Every field that filters. Graphs are built for owners and tenants alone: the others never come without an owner. */
-const FIELDS: Readonly<Record<Exclude<keyof Payload, 'point'>, IndexSchema>> = {
+const FIELDS: Readonly<Record<Exclude<keyof Payload, 'point' | 'home'>, IndexSchema>> = {
   owner: TENANT,
   tenant: TENANT,
   agent: KEYWORD,
@@ -115,8 +128,13 @@ const FIELDS: Readonly<Record<Exclude<keyof Payload, 'point'>, IndexSchema>> = {
 };
 
 /** Makes the payload indexes a collection does not have yet; to be done before it is filled, for graphs follow them. */
-async function indexFields(server: QdrantServer, collection: string, known: object): Promise<void> {
-  for (const [field_name, field_schema] of Object.entries(FIELDS)) {
+async function indexFields(
+  server: QdrantServer,
+  collection: string,
+  { names, known }: { readonly names: SpaceNames; readonly known: object },
+): Promise<void> {
+  const fields = isSharded(names) ? { ...FIELDS, home: KEYWORD } : FIELDS;
+  for (const [field_name, field_schema] of Object.entries(fields)) {
     if (field_name in known) continue;
     await server.manage((client) => client.createPayloadIndex(collection, { field_name, field_schema, wait: true }));
   }
@@ -146,6 +164,7 @@ interface QdrantSpace {
   readonly alias: string;
   readonly dimensions: number;
   readonly fingerprint: string;
+  readonly shards: number;
 }
 
 /** The names that follow from a space. */
@@ -158,12 +177,16 @@ export interface SpaceNames {
   /** Words of the texts alone, and of what they came from, too. */
   readonly sparse: string;
   readonly wide: string;
+  /** Over so many common shards tenants are spread that have none of their own; 0: the server shards as it does by itself. */
+  readonly shards: number;
 }
 
-export function namesOf({ alias, dimensions, fingerprint }: QdrantSpace): SpaceNames {
-  const key = hashOf([FORMAT, fingerprint, dimensions, TERMS_VERSION]).slice(0, 12);
+export function namesOf({ alias, dimensions, fingerprint, shards }: QdrantSpace): SpaceNames {
+  const made = [FORMAT, fingerprint, dimensions, TERMS_VERSION, ...(shards > 0 ? ['shards', shards] : [])];
+  const key = hashOf(made).slice(0, 12);
   const first = `${alias}_${key}_t${TERMS_VERSION}`;
-  return { alias, collections: [first, `${first}_b`], dense: `dense_${key}`, sparse: 'terms', wide: 'wide_terms' };
+  const collections = [first, `${first}_b`] as const;
+  return { alias, collections, dense: `dense_${key}`, sparse: 'terms', wide: 'wide_terms', shards };
 }
 
 /** The collection of this space that is not the given one. */

@@ -1,3 +1,3 @@
 export { openQdrantBuild, type QdrantBuildOptions } from './build.ts';
-export { openQdrantIndex } from './open.ts';
+export { openQdrantIndex, promoteOnQdrant } from './open.ts';
 export type { QdrantOptions } from './server.ts';

@@ -1,4 +1,4 @@
-import type { IndexQuery, Log, SearchIndex } from '@slowwave/engine';
+import { EngineError, type IndexQuery, type Log, type SearchIndex, type TenantId } from '@slowwave/engine';
 import { checkVector } from '../check-vector.ts';
 import { readMarker, stampMarker } from './build.ts';
 import {
@@ -10,11 +10,13 @@ import {
   isOfSpace,
   type Keeping,
   pointAlias,
+  type SpaceNames,
 } from './collections.ts';
 import { tenantFilter } from './filters.ts';
 import type { Place } from './points.ts';
 import { pageOf, search, vectorsOf } from './search.ts';
 import { connected, type QdrantOptions, type QdrantServer } from './server.ts';
+import { clearCommon, isSharded, type Promoting, promote, shardsFor } from './shards.ts';
 import { forgetLane, upsert, withdraw } from './write.ts';
 
 /**
@@ -37,7 +39,7 @@ export async function openQdrantIndex(options: QdrantOptions): Promise<SearchInd
       points.forEach(check);
       await upsert(server, { names, collection: names.alias }, points);
     },
-    withdraw: (withdrawals) => withdraw(server, names.alias, withdrawals),
+    withdraw: (withdrawals) => withdraw(server, { names, collection: names.alias }, withdrawals),
     search: async (queries) => {
       queries.forEach(check);
       return search(server, asking, queries);
@@ -46,11 +48,36 @@ export async function openQdrantIndex(options: QdrantOptions): Promise<SearchInd
     forget: (of) => forgetLane(server, names, of),
     compact: async () => ({ done: true, remains: [REMAINS] }),
     clear: () => clear(server, keeping),
-    count: (tenant, shelf = 'memories') => countOf(server, names.alias, { tenant, shelf }),
+    count: (tenant, shelf = 'memories') => countOf(server, names, { tenant, shelf }),
     page: (after, limit) => pageOf(server, names.alias, { after, limit }),
     close: async () => server.close(),
   };
 }
+
+/** Gives a tenant a shard of its own in the index that is in use. false: it had one. */
+export async function promoteOnQdrant(
+  options: QdrantOptions,
+  tenant: TenantId,
+  promoting: Promoting,
+): Promise<boolean> {
+  const { server, keeping } = await connected(options);
+  const { names } = keeping;
+  if (!isSharded(names)) throw refusedToPromote('SLOWWAVE_QDRANT_SHARDS is not set; set it, and rebuild the index');
+  const collection = await collectionBehind(server, names.alias);
+  if (collection === null || !(await isOfSpace(server, collection, names)))
+    throw refusedToPromote('the index is not the one of these settings; rebuild it first');
+  try {
+    return await promote(server, { names, collection, tenant }, promoting);
+  } finally {
+    server.close();
+  }
+}
+
+const refusedToPromote = (got: string): EngineError =>
+  new EngineError(`expected an index on Qdrant in which tenants can have shards of their own, got: ${got}`, {
+    code: 'index_unavailable',
+    retryable: false,
+  });
 
 /** The server gives no way to ask for it, short of filling another collection. */
 const REMAINS =
@@ -65,10 +92,11 @@ async function prepare(server: QdrantServer, keeping: Keeping, log: Log): Promis
   const current = await collectionBehind(server, names.alias);
   if (current === null) {
     const [first] = names.collections;
-    await createCollection(server, first, keeping);
+    await createCollection(server, { collection: first, previous: null }, keeping);
     await pointAlias(server, names.alias, first);
   } else if (await isOfSpace(server, current, names)) {
     await fitCollection(server, current, keeping);
+    if (isSharded(names)) await clearCommon(server, { names, collection: current });
   } else {
     log.warn(
       { index: names.alias, collection: current },
@@ -83,12 +111,13 @@ async function clear(server: QdrantServer, keeping: Keeping): Promise<void> {
   const current = await collectionBehind(server, names.alias);
   const fresh = besides(names, current);
   await dropCollection(server, fresh);
-  await createCollection(server, fresh, keeping);
+  await createCollection(server, { collection: fresh, previous: current }, keeping);
   await pointAlias(server, names.alias, fresh);
   if (current !== null) await dropCollection(server, current);
 }
 
-async function countOf(server: QdrantServer, alias: string, place: Place): Promise<number> {
-  const { count } = await server.call((client) => client.count(alias, { filter: tenantFilter(place), exact: true }));
+async function countOf(server: QdrantServer, names: SpaceNames, place: Place): Promise<number> {
+  const request = { ...shardsFor(names, place.tenant), filter: tenantFilter(place), exact: true };
+  const { count } = await server.call((client) => client.count(names.alias, request));
   return count;
 }

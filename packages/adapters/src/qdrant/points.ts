@@ -11,6 +11,7 @@ import {
   shownPart,
   type TenantId,
   type ToldLast,
+  type Withdrawal,
 } from '@slowwave/engine';
 import type { SpaceNames } from './collections.ts';
 
@@ -21,6 +22,8 @@ export const NEVER = Number.MAX_SAFE_INTEGER;
 export interface Payload {
   readonly owner: string;
   readonly tenant: string;
+  /** The shard key of its tenant, where there are shard keys; what is withdrawn keeps it. */
+  readonly home?: string;
   readonly agent: readonly string[];
   readonly run: readonly string[];
   readonly app: readonly string[];
@@ -49,7 +52,7 @@ export interface Payload {
 }
 
 /** A memory version as the server keeps it. */
-export function structOf(point: IndexPoint, { dense, sparse, wide }: SpaceNames): Schemas['PointStruct'] {
+export function structOf(point: IndexPoint, { dense, sparse, wide, shards }: SpaceNames): Schemas['PointStruct'] {
   return {
     id: pointId(point),
     vector: {
@@ -57,9 +60,18 @@ export function structOf(point: IndexPoint, { dense, sparse, wide }: SpaceNames)
       ...weighed(sparse, point.terms),
       ...weighed(wide, [...point.terms, ...point.contextTerms]),
     },
-    payload: { ...payloadOf(point) },
+    payload: { ...payloadOf(point), ...(shards > 0 ? homeOf(point) : {}) },
   };
 }
+
+/** What is left of a point that was withdrawn. */
+export const withdrawnStruct = (point: Withdrawal, { shards }: SpaceNames): Schemas['PointStruct'] => ({
+  id: pointId(point),
+  vector: {},
+  payload: { revision: point.revision, ...(shards > 0 ? homeOf(point) : {}) },
+});
+
+const homeOf = ({ tenant }: Pick<Place, 'tenant'>) => ({ home: shardKey(tenant) });
 
 function weighed(name: string, terms: readonly string[]): Readonly<Record<string, SparseVector>> {
   const weights = documentWeights(terms);
@@ -164,6 +176,9 @@ export interface Place {
  */
 export const ownerKey = ({ tenant, shelf, owner, lane }: Place & IndexLane): string =>
   key('owner', shelf, tenant, owner.kind, owner.id, lane);
+
+/** Of the shards that a tenant has for itself. */
+export const shardKey = (tenant: TenantId): string => key('shard', tenant);
 
 export const tenantKey = ({ tenant, shelf }: Place): string => key('tenant', shelf, tenant);
 

@@ -4,6 +4,7 @@ import type { SpaceNames } from './collections.ts';
 import { ANY_MEMORY, sightOf, tenantFilter } from './filters.ts';
 import { pointId, questionWeights, shownOf } from './points.ts';
 import type { QdrantServer } from './server.ts';
+import { shardsFor } from './shards.ts';
 
 type Request = Schemas['QueryRequest'];
 type Scored = { readonly point: IndexHit['point']; readonly score: number };
@@ -67,8 +68,11 @@ function missingOf(leg: Answered, all: readonly Answered[]): Leg[] {
 
 function legsOf(query: IndexQuery, asking: Asking): Leg[] {
   const weights = query.terms === null ? null : questionWeights(query.terms);
-  const shared = { filter: sightOf(query), with_payload: ['point'], limit: query.limit + ROOM_FOR_TIES };
   const { dense, sparse, wide } = asking.names;
+  const shared = {
+    ...shardsFor(asking.names, query.tenant),
+    ...{ filter: sightOf(query), with_payload: ['point'], limit: query.limit + ROOM_FOR_TIES },
+  };
   const legs: Leg[] = [];
   if (query.vector !== null) {
     const request = { ...shared, query: Array.from(query.vector), using: dense, params: vectorParams(asking) };
@@ -165,16 +169,19 @@ const VECTORS_PER_CALL = 64;
 /** The vectors that points have, of unit length as the server keeps them. */
 export async function vectorsOf(
   server: QdrantServer,
-  { alias, dense }: SpaceNames,
+  names: SpaceNames,
   points: readonly PointName[],
 ): Promise<(Float32Array | null)[]> {
+  const { alias, dense } = names;
   const found = new Map<string, Float32Array>();
-  for (let start = 0; start < points.length; start += VECTORS_PER_CALL) {
-    const ids = points.slice(start, start + VECTORS_PER_CALL).map(pointId);
-    const request = { ids, with_payload: false, with_vector: [dense] };
-    for (const { id, vector } of await server.call((client) => client.retrieve(alias, request))) {
-      const values = (vector as Readonly<Record<string, readonly number[]>> | null | undefined)?.[dense] ?? [];
-      if (values.some((value) => value !== 0)) found.set(String(id), Float32Array.from(values));
+  for (const [tenant, all] of Map.groupBy(points, ({ tenant }) => tenant)) {
+    for (let start = 0; start < all.length; start += VECTORS_PER_CALL) {
+      const ids = all.slice(start, start + VECTORS_PER_CALL).map(pointId);
+      const request = { ...shardsFor(names, tenant), ids, with_payload: false, with_vector: [dense] };
+      for (const { id, vector } of await server.call((client) => client.retrieve(alias, request))) {
+        const values = (vector as Readonly<Record<string, readonly number[]>> | null | undefined)?.[dense] ?? [];
+        if (values.some((value) => value !== 0)) found.set(String(id), Float32Array.from(values));
+      }
     }
   }
   return points.map((point) => found.get(pointId(point)) ?? null);

@@ -101,6 +101,8 @@ export interface QdrantOptions {
   readonly alias?: string;
   readonly quantized?: boolean;
   readonly onDisk?: boolean;
+  /** Over so many common shards tenants are spread, so that large ones can have their own; 0: the server shards as it does by itself. */
+  readonly shards?: number;
 }
 
 const ALIAS = 'slowwave';
@@ -113,10 +115,10 @@ interface Connected {
 
 /** The server of the options, known to answer and to be new enough. */
 export async function connected(options: QdrantOptions): Promise<Connected> {
-  const { alias = ALIAS, quantized = false, onDisk = false, dimensions, fingerprint } = options;
+  const { alias = ALIAS, quantized = false, onDisk = false, shards = 0, dimensions, fingerprint } = options;
   const server = connectQdrant(options);
   const { version } = await server.call((client) => client.versionInfo());
-  const keeping = { names: namesOf({ alias, dimensions, fingerprint }), dimensions, quantized, onDisk };
+  const keeping = { names: namesOf({ alias, dimensions, fingerprint, shards }), dimensions, quantized, onDisk };
   return { server, keeping, abilities: abilitiesOf(version, server.place) };
 }
 
@@ -253,6 +255,10 @@ function explainRequest(status: number, detail: string, place: string): Explaine
   if (status === 404 && /doesn't exist|not found/i.test(detail)) {
     const message = `expected the index on Qdrant at ${place}, got: ${detail}; restart the worker, which rebuilds it from the ledger`;
     return { message, retryable: true };
+  }
+  if (/distributed (mode|deployment)/i.test(detail)) {
+    const message = `expected Qdrant at ${place} in cluster mode, which shards of tenants need, got: ${detail}; start it with QDRANT__CLUSTER__ENABLED=true and --uri, or remove SLOWWAVE_QDRANT_SHARDS`;
+    return { message, retryable: false };
   }
   if (/vector name/i.test(detail)) {
     const message = `expected the index at ${place} to be built with this embedding model, got one of another model (${detail}); restart with the settings it was built with, or rebuild it`;

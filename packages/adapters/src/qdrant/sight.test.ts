@@ -36,7 +36,7 @@ const inRange = (one: number, { gt, gte, lt, lte }: Range): boolean =>
   !(one >= (lt ?? Number.POSITIVE_INFINITY)) &&
   !(one > (lte ?? Number.POSITIVE_INFINITY));
 
-const NAMES = { alias: 'a', collections: ['a', 'b'], dense: 'd', sparse: 's', wide: 'w' } as const;
+const NAMES = { alias: 'a', collections: ['a', 'b'], dense: 'd', sparse: 's', wide: 'w', shards: 0 } as const;
 const valuesOf = (point: IndexPoint): Values => structOf(point, NAMES).payload as Values;
 
 describe('what Qdrant is asked for', () => {

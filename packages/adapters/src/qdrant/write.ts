@@ -1,8 +1,9 @@
 import type { IndexLane, IndexPoint, Withdrawal } from '@slowwave/engine';
 import type { SpaceNames } from './collections.ts';
 import { laneFilter, newerThanGone, notNewer } from './filters.ts';
-import { pointId, structOf } from './points.ts';
+import { pointId, structOf, withdrawnStruct } from './points.ts';
 import type { QdrantServer } from './server.ts';
+import { everyShardFor, shardsFor } from './shards.ts';
 
 /** One write holds its shard's lock: short ones let questions in between. */
 const POINTS_PER_CALL = 256;
@@ -21,10 +22,11 @@ export async function upsert(
   { names, collection }: Target,
   points: readonly IndexPoint[],
 ): Promise<void> {
-  for (const part of partsOf(newestOf(points))) {
+  for (const { tenant, part } of partsOf(newestOf(points))) {
     await server.call((client) =>
       client.upsert(collection, {
         wait: true,
+        ...shardsFor(names, tenant),
         points: part.map((point) => structOf(point, names)),
         // Decided by the server while it writes, so that nobody comes in between. New points are written in any case.
         update_filter: newerThanGone(idsByRevision(part)),
@@ -39,15 +41,15 @@ export async function upsert(
  */
 export async function withdraw(
   server: QdrantServer,
-  collection: string,
+  { names, collection }: Target,
   withdrawals: readonly Withdrawal[],
 ): Promise<void> {
-  for (let start = 0; start < withdrawals.length; start += POINTS_PER_CALL) {
-    const part = newestOf(withdrawals.slice(start, start + POINTS_PER_CALL));
+  for (const { tenant, part } of partsOf(newestOf(withdrawals))) {
     await server.call((client) =>
       client.upsert(collection, {
         wait: true,
-        points: part.map((point) => ({ id: pointId(point), vector: {}, payload: { revision: point.revision } })),
+        ...shardsFor(names, tenant),
+        points: part.map((point) => withdrawnStruct(point, names)),
         update_filter: notNewer(idsByRevision(part)),
       }),
     );
@@ -64,10 +66,16 @@ function newestOf<T extends Withdrawal>(points: readonly T[]): T[] {
   return [...newest.values()];
 }
 
-function partsOf(points: readonly IndexPoint[]): IndexPoint[][] {
-  const dimensions = points[0]?.vector.length ?? 1;
+/** Of one tenant each, for tenants may lie in different shards. */
+function partsOf<T extends Withdrawal & { readonly vector?: Float32Array }>(points: readonly T[]) {
+  const dimensions = points[0]?.vector?.length ?? 1;
   const size = Math.max(1, Math.min(POINTS_PER_CALL, Math.floor(NUMBERS_PER_CALL / dimensions)));
-  return Array.from({ length: Math.ceil(points.length / size) }, (_, i) => points.slice(i * size, (i + 1) * size));
+  return [...Map.groupBy(points, ({ tenant }) => tenant)].flatMap(([tenant, all]) =>
+    Array.from({ length: Math.ceil(all.length / size) }, (_, i) => ({
+      tenant,
+      part: all.slice(i * size, (i + 1) * size),
+    })),
+  );
 }
 
 function idsByRevision(points: readonly Withdrawal[]): Map<number, string[]> {
@@ -84,21 +92,24 @@ export async function forgetLane(server: QdrantServer, names: SpaceNames, of: In
     if (exists) collections.add(collection);
   }
   let gone = 0;
-  for (const collection of collections) gone += await forgetIn(server, collection, of);
+  for (const collection of collections) gone += await forgetIn(server, { names, collection }, of);
   return gone;
 }
 
-/** Deletes a lane's points in one collection, page by page. */
-export async function forgetIn(server: QdrantServer, collection: string, of: IndexLane): Promise<number> {
-  const filter = laneFilter(of);
+/** Deletes a lane's points in one collection, page by page, wherever they may lie. */
+export async function forgetIn(server: QdrantServer, { names, collection }: Target, of: IndexLane): Promise<number> {
   let gone = 0;
-  for (;;) {
-    const { points } = await server.call((client) =>
-      client.scroll(collection, { filter, with_payload: false, limit: POINTS_PER_CALL }),
-    );
-    if (points.length === 0) return gone;
-    const ids = points.map(({ id }) => id);
-    await server.call((client) => client.delete(collection, { wait: true, points: ids }));
-    gone += points.length;
+  for (const shards of everyShardFor(names, of.tenant)) {
+    const filter = laneFilter(of);
+    for (;;) {
+      const { points } = await server.call((client) =>
+        client.scroll(collection, { ...shards, filter, with_payload: false, limit: POINTS_PER_CALL }),
+      );
+      if (points.length === 0) break;
+      const ids = points.map(({ id }) => id);
+      await server.call((client) => client.delete(collection, { ...shards, wait: true, points: ids }));
+      gone += points.length;
+    }
   }
+  return gone;
 }

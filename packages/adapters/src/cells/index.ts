@@ -1,1 +1,4 @@
+export { type AskCell, type CellAsker, cellAsker, problemOf, UnansweredError } from './ask-cell.ts';
+export { type Mover, startMover } from './mover.ts';
 export { openDirectory } from './open.ts';
+export { httpPeers } from './peers.ts';

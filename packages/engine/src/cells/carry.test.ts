@@ -10,6 +10,7 @@ import type { MoveOutcome, OwnerMove } from './move-owner.ts';
 import { isWithin, SLOTS, type SlotRun } from './slots.ts';
 
 const TOOLS = fixedTools();
+const LONGEST_LEASE_MS = 120_000;
 const CELLS = ['a', 'b', 'c'] as const;
 
 const placed = (user: number): PlacedOwner => {
@@ -139,7 +140,7 @@ async function carry(world: World, death: Death | null): Promise<void> {
   } catch {
     // Killed, with all that it held.
   }
-  tools.advance(CARRY_LEASE_MS);
+  tools.advance(LONGEST_LEASE_MS);
 }
 
 async function untilQuiet(world: World): Promise<void> {
@@ -226,8 +227,8 @@ describe('owners that move, and slots that change hands', () => {
     await post(here, 1, 1);
     const from = here.book.cellOf(placed(1).key);
     await here.directory.askMoves([{ ...placed(1), moveId: 'mov_1', destination: 'c' }]);
-    // Killed right after the departure: claim, copy, keep, depart.
-    await carry(here, { at: 4, when: 'after' });
+    // Killed right after the departure: claim, keep, copy, keep, depart.
+    await carry(here, { at: 5, when: 'after' });
     const source = here.cells.get(from);
     expect(source?.away.get(placed(1).key)).toBe('c');
     if (source !== undefined) source.dead = true;

@@ -10,18 +10,15 @@ export interface CarryDeps {
   readonly log: Log;
 }
 
-/** How long a claim of a move or handover holds without a step: longer than any request to a cell may take. */
-export const CARRY_LEASE_MS = 60_000;
-/**
- * The same once an owner departs, or may have: until it has arrived nobody has it, so that others take over early from one who was killed. One
- * step of a few milliseconds is left; if it takes longer than this, another one repeats it, which does no harm.
- */
-const BETWEEN_CELLS_LEASE_MS = 5_000;
+/** How long a claim of a move or handover holds: as long as its owner can have to wait if whoever claimed it is killed. */
+export const CARRY_LEASE_MS = 5_000;
+/** While an owner is copied nobody waits, and a large one takes its time. */
+const COPYING_LEASE_MS = 120_000;
 
 /** Does what is to be done next for an owner that is moved, until it has to wait. */
 export async function carryMove(deps: CarryDeps, taken: OwnerMove, cancel: Cancellation): Promise<void> {
   const { directory, tools, log } = deps;
-  for (let move: OwnerMove | null = taken; move !== null && !cancel.aborted; ) {
+  for (let move = await extended(deps, taken); move !== null && !cancel.aborted; ) {
     const next = afterStep(move, await stepOf(deps.peers, move), tools.now());
     if (next !== 'switched') {
       move = await kept(deps, next);
@@ -32,11 +29,16 @@ export async function carryMove(deps: CarryDeps, taken: OwnerMove, cancel: Cance
   }
 }
 
+/** A step that takes long needs a claim that holds as long. null: somebody else has it. */
+async function extended({ directory, tools }: CarryDeps, move: OwnerMove): Promise<OwnerMove | null> {
+  if (move.state !== 'copying') return move;
+  return (await directory.keepMove(move, tools.now() + COPYING_LEASE_MS)) ? move : null;
+}
+
 /** Writes how far a move is. Returns it if there is something to be done for it at once. */
 async function kept({ directory, tools, log }: CarryDeps, move: OwnerMove): Promise<OwnerMove | null> {
   const rests = move.dueAt > tools.now() || move.state === 'given_up';
-  const isBetween = move.state === 'departing' || move.state === 'arriving';
-  const leaseMs = isBetween ? BETWEEN_CELLS_LEASE_MS : CARRY_LEASE_MS;
+  const leaseMs = move.state === 'copying' ? COPYING_LEASE_MS : CARRY_LEASE_MS;
   if (!(await directory.keepMove(move, rests ? move.dueAt : tools.now() + leaseMs))) return null;
   if (move.why !== null) log.info({ move: move.id, state: move.state, why: move.why }, 'an owner is not moved yet');
   return rests ? null : move;

@@ -1,0 +1,88 @@
+import { Agent, request } from 'undici';
+
+/** What is sent to a cell on its own API, as its operator. */
+export interface CellCall {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | boolean>>;
+  readonly body?: unknown;
+}
+
+export interface CellAnswer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** Asks a cell. Throws only where there is no answer. */
+export type AskCell = (cell: string, call: CellCall) => Promise<CellAnswer>;
+
+/** Longer than any of these calls takes in a cell that lives. */
+const ANSWER_LIMIT_MS = 30_000;
+const CONNECT_LIMIT_MS = 5_000;
+
+interface Asking {
+  /** Where a cell answers; null: it is not known. */
+  readonly urlOf: (cell: string) => Promise<string | null>;
+  /** The key of the operator, the same in all cells; null: they need none. */
+  readonly apiKey: string | null;
+}
+
+export interface CellAsker {
+  readonly ask: AskCell;
+  close(): Promise<void>;
+}
+
+/** Asks cells as their operator. */
+export function cellAsker({ urlOf, apiKey }: Asking): CellAsker {
+  const dispatcher = new Agent({
+    ...{ connect: { timeout: CONNECT_LIMIT_MS }, headersTimeout: ANSWER_LIMIT_MS, bodyTimeout: ANSWER_LIMIT_MS },
+  });
+  const authorization = apiKey === null ? {} : { authorization: `Bearer ${apiKey}` };
+  return {
+    ask: async (cell, call) => {
+      const base = await urlOf(cell);
+      if (base === null) throw new UnansweredError(cell, 'the directory has no such cell');
+      try {
+        const answer = await request(urlIn(base, call), {
+          ...{ method: call.method, dispatcher },
+          headers: { ...authorization, ...(call.body === undefined ? {} : { 'content-type': 'application/json' }) },
+          body: call.body === undefined ? null : JSON.stringify(call.body),
+        });
+        return { status: answer.statusCode, body: parsed(await answer.body.text()) };
+      } catch (error) {
+        throw new UnansweredError(cell, error instanceof Error ? error.message || error.name : String(error), error);
+      }
+    },
+    close: () => dispatcher.close(),
+  };
+}
+
+function urlIn(base: string, { path, query = {} }: CellCall): string {
+  const parameters = Object.entries(query).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
+  return `${base.replace(/\/$/, '')}${path}${parameters.length === 0 ? '' : `?${parameters.join('&')}`}`;
+}
+
+/** A cell that cannot be reached, or that answers nothing. */
+export class UnansweredError extends Error {
+  readonly cell: string;
+
+  constructor(cell: string, why: string, cause?: unknown) {
+    super(`expected cell ${cell} to answer, got: ${why}`, { cause });
+    this.name = 'UnansweredError';
+    this.cell = cell;
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** What a cell says in a problem. */
+export const problemOf = ({ status, body }: CellAnswer): { readonly code: string; readonly detail: string } => {
+  const problem = typeof body === 'object' && body !== null ? (body as { code?: unknown; detail?: unknown }) : {};
+  return { code: String(problem.code ?? `status_${status}`), detail: String(problem.detail ?? `status ${status}`) };
+};

@@ -30,7 +30,7 @@ install_dependencies() {
   wanted="$all"
   case "${needs:-all} $installed" in "running " | "running "*" running" | "running "*" running local")
     wanted="$all running"
-    only="--prod --filter-prod slowwave --filter-prod @slowwave/standalone... --filter-prod @slowwave/cli... --filter-prod @slowwave/web..."
+    only="--prod --filter-prod slowwave --filter-prod @slowwave/standalone... --filter-prod @slowwave/cli... --filter-prod @slowwave/router... --filter-prod @slowwave/web..."
     case "$installed" in *" local") wanted="$wanted local" ;; *) runs_local_embedder "$@" && wanted="$wanted local" ;; esac
     [ "$installed" = "$wanted" ] && return
     ;;

@@ -1,3 +1,4 @@
+import { CLASSES, OF_CELLS } from '@slowwave/router';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { get } from './client.ts';
 import { readRules } from './proxy-rules.ts';
@@ -13,13 +14,22 @@ test.each(['ingest', 'search', 'console'] as const)(
   'every route of %s gets there through the proxy',
   async (program) => {
     const programOf = await readRules();
-    const { body } = await get(`${setup[program]}/openapi.json`);
-    const requests = Object.entries(body.paths as Record<string, Record<string, unknown>>)
-      .filter(([path]) => path.startsWith('/v1/'))
-      .flatMap(([path, methods]) =>
-        Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{\w+\}/g, 'an-id')}`),
-      );
+    const requests = (await routesOf(program)).map((route) => route.replaceAll(/\{\w+\}/g, 'an-id'));
     expect(requests).not.toEqual([]);
     expect(requests.filter((request) => programOf(request) !== program)).toEqual([]);
   },
 );
+
+test('the router of cells has each route in exactly one class', async () => {
+  const routes = await Promise.all((['ingest', 'search', 'console'] as const).map(routesOf));
+  const ofOwners = routes.flat().filter((route) => !route.includes(` ${OF_CELLS}`));
+  expect(Object.keys(CLASSES).sort()).toEqual(ofOwners.sort());
+});
+
+/** The routes of the product that a process describes. */
+async function routesOf(program: 'ingest' | 'search' | 'console'): Promise<readonly string[]> {
+  const { body } = await get(`${setup[program]}/openapi.json`);
+  return Object.entries(body.paths as Record<string, Record<string, unknown>>)
+    .filter(([path]) => path.startsWith('/v1/'))
+    .flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`));
+}

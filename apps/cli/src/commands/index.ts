@@ -12,6 +12,15 @@ import {
   stopCanaryCommand,
   undoCanaryCommand,
 } from './canary.ts';
+import {
+  addCellCommand,
+  cellsCommand,
+  drainCellCommand,
+  homeOfTenantCommand,
+  moveToCellCommand,
+  rebalanceCellsCommand,
+  removeCellCommand,
+} from './cells.ts';
 import { doctorCommand, statusCommand } from './doctor.ts';
 import { loadEmbedderCommand } from './embedder.ts';
 import { eraseCommand } from './erase.ts';
@@ -141,6 +150,13 @@ export const COMMANDS: readonly Command[] = [
   backToIndexCommand,
   confirmIndexCommand,
   abandonIndexCommand,
+  cellsCommand,
+  addCellCommand,
+  moveToCellCommand,
+  drainCellCommand,
+  rebalanceCellsCommand,
+  homeOfTenantCommand,
+  removeCellCommand,
   rebuildIndexCommand,
   promoteCommand,
   rebuildQueueCommand,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CARRY_LEASE_MS, type CarryDeps, carryHandover, carryMove } from '@slowwave/engine/cells';
 
-export interface MoverOptions extends CarryDeps {
+interface MoverOptions extends CarryDeps {
   /** Owners that are moved at a time. */
   readonly concurrency: number;
   /** How often the directory is asked for work while there is none. */

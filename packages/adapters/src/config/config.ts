@@ -72,6 +72,27 @@ export function readServiceConfig(
   return config;
 }
 
+const ROUTER_PORT = 7_075;
+
+/** What a router runs with. */
+export type RouterConfig = Pick<Config, 'host' | 'port' | 'apiKey' | 'drainMs' | 'logLevel' | 'moves'> & {
+  readonly directory: string;
+};
+
+/** The settings of a router, which has neither stores nor models. */
+export function readRouterConfig(environment: Given = process.env): RouterConfig {
+  const config = readConfig(
+    { port: ROUTER_PORT, waits: { model: SERVICE_WAIT, builtin: SERVICE_WAIT }, root: ROOT },
+    environment,
+  );
+  const { directory } = config;
+  if (directory === null) throw new ConfigError([NO_DIRECTORY]);
+  return { ...config, directory };
+}
+
+export const NO_DIRECTORY =
+  'SLOWWAVE_DIRECTORY: expected the directory of cells, got nothing; set it to a SQLite file or a postgres:// URL';
+
 const STANDALONE_PORT = 7_070;
 /** What a small installation says is to be found soon. Rules cost nothing, and one person trying things out should not wait. */
 const STANDALONE_WAITS = {
@@ -87,7 +108,7 @@ export const readStandaloneConfig = (flags: Given, environment: Given = process.
 export const environmentWith = (more: Given): Given => ({ ...process.env, ...more });
 
 /** Keys, and what may hold one or a password, are never repeated. */
-const SECRET = /_(KEY|URL|ENDPOINT|HEADERS|BODY)$/;
+const SECRET = /_(KEY|URL|ENDPOINT|HEADERS|BODY|DIRECTORY)$/;
 
 function problemOf({ path, message }: z.core.$ZodIssue, given: Given): string {
   const name = path.join('.');
@@ -105,9 +126,16 @@ const configOf = (env: Environment, program: Program) => ({
   ...storesOf(env, program),
   ...modelsOf(env, program.root),
   ...workOf(env, program),
+  /** Where the directory of cells is; null: there is none. */
+  directory: directoryOf(env, program.root),
+  /** Owners that a router moves at a time. */
+  moves: env.SLOWWAVE_MOVES,
   traces: tracesOf(env),
   logLevel: env.SLOWWAVE_LOG_LEVEL,
 });
+
+const directoryOf = ({ SLOWWAVE_DIRECTORY: given }: Environment, root: string): string | null =>
+  given === undefined || /^postgres(?:ql)?:/.test(given) ? (given ?? null) : pathOf(given, root);
 
 const serverOf = (env: Environment, program: Program) => ({
   host: env.SLOWWAVE_HOST,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { KNOWN_MODELS } from '../local/known.ts';
 import type { LocalSource } from '../local/open.ts';
+import { CELL_SETTINGS } from './cell-settings.ts';
 import { USUAL_FOLDER } from './installed.ts';
 import {
   Count,
@@ -46,7 +47,9 @@ export const ENVIRONMENT = z.object({
     .describe('Address to listen on. Any address other than loopback requires a key.'),
   SLOWWAVE_PORT: Count(0, 65_535)
     .optional()
-    .describe('Port to listen on. Default: 7070 standalone, 7071 ingest, 7072 search, 7073 console, 7074 worker.'),
+    .describe(
+      'Port to listen on. Default: 7070 standalone, 7071 ingest, 7072 search, 7073 console, 7074 worker, 7075 router.',
+    ),
   SLOWWAVE_DRAIN_MS: Count(0, 20_000)
     .optional()
     .describe(
@@ -383,6 +386,7 @@ export const ENVIRONMENT = z.object({
   SLOWWAVE_RETRY_DELAY_MS: Count(1, HOUR_MS)
     .default(2_000)
     .describe('Delay before the first retry. It doubles with each retry, up to five minutes.'),
+  ...CELL_SETTINGS,
   OTEL_EXPORTER_OTLP_ENDPOINT: Url('http:', 'https:')
     .optional()
     .describe('OpenTelemetry collector for traces, e.g. http://127.0.0.1:4318. Without it no traces are sent.'),

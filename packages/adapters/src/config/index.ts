@@ -1,4 +1,13 @@
-export { type Config, ConfigError, environmentWith, readServiceConfig, readStandaloneConfig } from './config.ts';
+export {
+  type Config,
+  ConfigError,
+  environmentWith,
+  NO_DIRECTORY,
+  type RouterConfig,
+  readRouterConfig,
+  readServiceConfig,
+  readStandaloneConfig,
+} from './config.ts';
 export { ENVIRONMENT } from './environment.ts';
 export { CALLED_BY, INSTALLED, STARTED_BY } from './installed.ts';
 export type { ModelAt } from './models.ts';

@@ -25,6 +25,7 @@ const HEADINGS: Readonly<Record<string, string>> = {
   SLOWWAVE_BATCH_TOKENS: 'Consolidation',
   SLOWWAVE_RPM: 'Limits',
   SLOWWAVE_CONCURRENCY: 'Workers',
+  SLOWWAVE_DIRECTORY: 'Cells',
   OTEL_EXPORTER_OTLP_ENDPOINT: 'Traces',
 };
 

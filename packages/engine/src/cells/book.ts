@@ -50,6 +50,7 @@ export interface DirectoryBook {
   epoch(): number;
   cells(): readonly Cell[];
   cell(name: string): Cell | null;
+  ranges(): readonly SlotRange[];
   /** The only cell that may have an owner, by its key. */
   cellOf(key: string): string;
   /** The cells in which an owner of a slot can be: that of the slot first, then those of exceptions. */
@@ -67,6 +68,7 @@ export function directoryBook(): DirectoryBook {
   return {
     epoch: () => epoch,
     cells: () => cells,
+    ranges: () => ranges,
     cell: (name) => cells.find((cell) => cell.name === name) ?? null,
     cellOf: (key) => exceptions.get(key) ?? cellOfSlot(bitsOfKey(key)),
     cellsOf: (slot) => [...new Set([cellOfSlot(slot), ...exceptions.cellsOf(slot)])],

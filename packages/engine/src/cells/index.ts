@@ -30,6 +30,7 @@ export {
 } from './move-owner.ts';
 export { type PlannedHandover, planAdd, planDrain, planRebalance } from './plan.ts';
 export {
+  ALL_SLOTS,
   isWithin,
   rangeAt,
   SLOTS,

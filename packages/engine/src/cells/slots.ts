@@ -43,7 +43,7 @@ export function withGiven(ranges: readonly SlotRange[], run: SlotRun, cell: stri
 }
 
 /** What is left of a run without another: none, one or two pieces. */
-export const withoutRun = (run: SlotRun, other: SlotRun): readonly SlotRun[] =>
+const withoutRun = (run: SlotRun, other: SlotRun): readonly SlotRun[] =>
   [
     { from: run.from, to: Math.min(run.to, other.from - 1) },
     { from: Math.max(run.from, other.to + 1), to: run.to },

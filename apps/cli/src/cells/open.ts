@@ -1,0 +1,76 @@
+import { type CellAsker, cellAsker, httpPeers, openDirectory } from '@slowwave/adapters/cells';
+import { NO_DIRECTORY } from '@slowwave/adapters/config';
+import { systemTools } from '@slowwave/adapters/system';
+import type { CellView } from '@slowwave/contracts';
+import type { Log } from '@slowwave/engine';
+import {
+  type Cell,
+  type CellDirectory,
+  type CellPeers,
+  type DirectoryBook,
+  directoryBook,
+} from '@slowwave/engine/cells';
+import type { Call } from '../command.ts';
+import { CommandError, EXIT, UsageError } from '../exit.ts';
+import { quietLog } from '../stores.ts';
+
+/** The directory and the cells, while a command runs. */
+export interface Cells {
+  readonly directory: CellDirectory;
+  readonly peers: CellPeers;
+  readonly ask: CellAsker['ask'];
+  readonly apiKey: string | null;
+  readonly log: Log;
+  /** As it is now. */
+  book(): Promise<DirectoryBook>;
+}
+
+export async function withCells<T>({ config }: Call, work: (cells: Cells) => Promise<T>): Promise<T> {
+  if (config.directory === null) throw new CommandError(NO_DIRECTORY, EXIT.misused);
+  const log = await quietLog(config);
+  const directory = await openDirectory(config.directory, log);
+  const book = async (): Promise<DirectoryBook> => {
+    const read = directoryBook();
+    read.apply(await directory.changes(0));
+    return read;
+  };
+  const urlOf = async (name: string): Promise<string | null> => (await book()).cell(name)?.url ?? null;
+  const asker = cellAsker({ urlOf, apiKey: config.apiKey });
+  try {
+    const peers = httpPeers(asker.ask, systemTools);
+    return await work({ directory, peers, ask: asker.ask, apiKey: config.apiKey, log, book });
+  } finally {
+    await asker.close();
+    await directory.close();
+  }
+}
+
+export function named(book: DirectoryBook, name: string): string {
+  if (book.cell(name) !== null) return name;
+  const known = book.cells().map((cell) => cell.name);
+  throw new UsageError(`expected one of the cells ${known.join(', ') || '(there are none)'}, got "${name}"`, 'cells');
+}
+
+export const layoutOf = (book: DirectoryBook) => ({
+  ranges: book.ranges(),
+  open: book
+    .cells()
+    .filter(({ state }) => state === 'open')
+    .map(({ name }) => name),
+});
+
+/** What a cell has; null: it does not answer. */
+export interface SizeOfCell {
+  readonly answers: boolean;
+  readonly owners: number | null;
+  readonly memories: number | null;
+}
+
+export async function sizeOf(ask: Cells['ask'], { name }: Cell): Promise<SizeOfCell> {
+  const answer = await ask(name, { method: 'GET', path: '/v1/cell' }).catch(() => null);
+  if (answer === null || answer.status !== OK) return { answers: false, owners: null, memories: null };
+  const { owners, memories } = answer.body as CellView;
+  return { answers: true, owners, memories };
+}
+
+export const OK = 200;

@@ -1,0 +1,83 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { problemOf, startMover } from '@slowwave/adapters/cells';
+import { systemTools } from '@slowwave/adapters/system';
+import type { TenantCopyView } from '@slowwave/contracts';
+import type { TenantId } from '@slowwave/engine';
+import type { CellDirectory, PlannedHandover } from '@slowwave/engine/cells';
+import { type Call, countOf } from '../command.ts';
+import { CommandError, EXIT } from '../exit.ts';
+import { tracked } from '../output.ts';
+import { type Cells, OK } from './open.ts';
+
+/** So many that were given up are shown. */
+export const MOVES_SHOWN = 1_000;
+
+/** Asks for slots to change hands, unless some already do: they come to an end first. */
+export async function handOver({ directory }: Cells, plan: readonly PlannedHandover[]): Promise<void> {
+  const busy = new Set((await directory.handovers()).flatMap(({ source, destination }) => [source, destination]));
+  const free = plan.filter(({ source, destination }) => !busy.has(source) && !busy.has(destination));
+  await directory.askHandovers(free.map((one) => ({ ...one, id: systemTools.id('hov') })));
+}
+
+const LOOK_EVERY_MS = 250;
+const CONCURRENCY_USUAL = 4;
+const CONCURRENCY_MAX = 64;
+
+/** Moves owners, together with the routers, until nothing is left to be moved. */
+export async function worked(call: Call, { directory, peers, log }: Cells) {
+  const { given, out, cancel } = call;
+  if (given.flag('later'))
+    return { value: { waited: false }, text: 'The routers move them; slowwave cells shows how far they are.' };
+  const concurrency = countOf(given, 'concurrency', { usual: CONCURRENCY_USUAL, max: CONCURRENCY_MAX });
+  const mover = startMover({ ...{ directory, peers, log, tools: systemTools }, concurrency, idleMs: LOOK_EVERY_MS });
+  const before = (await directory.moves(MOVES_SHOWN)).counts.given_up;
+  try {
+    await tracked(out, { title: 'moving', unit: 'slots and owners' }, async ({ update }) => {
+      let most = 0;
+      for (let left = await openOf(directory); left > 0; left = await openOf(directory)) {
+        most = Math.max(most, left);
+        update(most - left, most);
+        await sleep(LOOK_EVERY_MS, undefined, { signal: cancel });
+      }
+    });
+  } finally {
+    await mover.close();
+  }
+  const { counts, oldest } = await directory.moves(MOVES_SHOWN);
+  const left = oldest.filter(({ state }) => state === 'given_up');
+  const isWhole = counts.given_up <= before;
+  return {
+    value: { waited: true, given_up: left.map(({ tenant, owner, why }) => ({ tenant, ...owner, why })) },
+    text: isWhole ? 'Done.' : `Done, but ${counts.given_up} owners stay where they are; slowwave cells says why.`,
+    exit: isWhole ? EXIT.done : EXIT.findings,
+  };
+}
+
+/** Handovers and moves that are not over. */
+async function openOf(directory: CellDirectory): Promise<number> {
+  const { copying, departing, arriving, leaving_off } = (await directory.moves(0)).counts;
+  return (await directory.handovers()).length + copying + departing + arriving + leaving_off;
+}
+
+/** As long as a router can be behind, and what it sent then takes. */
+const SETTLED_MS = 2_000;
+
+export async function moveHome({ ask, book, directory }: Cells, tenant: TenantId, name: string): Promise<void> {
+  const place = (await book()).homeOf(tenant);
+  if (place === null || place.home === name) return;
+  const read = async (): Promise<TenantCopyView> => {
+    const answer = await ask(place.home, { method: 'GET', path: '/v1/cell/tenant', query: { tenant } });
+    if (answer.status !== OK) throw new CommandError(`${place.home}: ${problemOf(answer).detail}`, EXIT.failed);
+    return answer.body as TenantCopyView;
+  };
+  const { version, copy } = await read();
+  const next = await directory.raiseTenant(tenant, null);
+  const body = { tenant, epoch: next.epoch, version, copy };
+  const answer = await ask(name, { method: 'PUT', path: '/v1/cell/tenant', body });
+  if (answer.status !== OK) throw new CommandError(`${name}: ${problemOf(answer).detail}`, EXIT.failed);
+  await directory.raiseTenant(tenant, name);
+  await sleep(SETTLED_MS);
+  if ((await read()).version === version) return;
+  const repeat = 'something was changed in its old home meanwhile; change that again';
+  throw new CommandError(`the home of ${tenant} is ${name} now, but ${repeat}`, EXIT.findings);
+}

@@ -1,0 +1,160 @@
+import { UnansweredError } from '@slowwave/adapters/cells';
+import type { Cell } from '@slowwave/engine/cells';
+import { problem } from '@slowwave/http';
+import type { Merge } from './classes.ts';
+import { type Going, headersOf, type Made, PARTIAL_HEADER, type Routing } from './going.ts';
+import { grouped, summed } from './merge.ts';
+import type { Answer } from './send.ts';
+
+/** Cells that did not answer, where the caller takes an answer without them. */
+const MISSING_HEADER = 'x-slowwave-missing-cells';
+
+/** What all cells answer together. */
+export async function answerOfAll(going: Going, merge: Merge): Promise<Routing> {
+  const cells = going.watched.book.cells();
+  const [only] = cells;
+  if (cells.length === 1 && only !== undefined) return going.to(only);
+  return merge === 'list' ? walked(going, cells) : gathered(going, cells, merge);
+}
+
+interface Body {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly text: string;
+}
+
+async function bodyOf(answer: Answer): Promise<Body> {
+  return { status: answer.statusCode, headers: headersOf(answer), text: await answer.body.text() };
+}
+
+/** Asks one cell; null: it does not answer, and the caller does without. */
+async function bodyFrom(going: Going, cell: Cell, url?: string): Promise<Body | null> {
+  try {
+    return await bodyOf(await going.to(cell, url === undefined ? {} : { url }));
+  } catch (error) {
+    if (error instanceof UnansweredError && going.asked.headers[PARTIAL_HEADER] === 'true') return null;
+    throw error;
+  }
+}
+
+/** Asks all at once. What one refuses, all do: its answer is that of all. */
+async function gathered(going: Going, cells: readonly Cell[], merge: Exclude<Merge, 'list'>): Promise<Made> {
+  const isPaged = merge === 'groups';
+  const bodies = await Promise.all(cells.map((cell) => (isPaged ? allPages(going, cell) : bodyFrom(going, cell))));
+  const answered = bodies.filter((body) => body !== null);
+  const missing = cells.filter((_, i) => bodies[i] === null).map(({ name }) => name);
+  const refusal = answered.find(({ status }) => status >= FAILED);
+  if (refusal !== undefined) return made(refusal, refusal.text, missing);
+  const [like] = answered;
+  if (like === undefined) throw problem('cell_unavailable', 'expected at least one cell to answer, got none');
+  const values = answered.map(({ text }) => (text === '' ? null : JSON.parse(text)));
+  return made(like, JSON.stringify(merge === 'groups' ? grouped(values) : summed(values)), missing);
+}
+
+const FAILED = 400;
+
+function made(like: Body, text: string, missing: readonly string[]): Made {
+  const headers = { ...like.headers, ...(missing.length === 0 ? {} : { [MISSING_HEADER]: missing.join(',') }) };
+  return { statusCode: like.status, headers, text };
+}
+
+interface Page {
+  readonly results: readonly unknown[];
+  readonly next_cursor: string | null;
+}
+
+/** A list that is short, whole. */
+async function allPages(going: Going, cell: Cell): Promise<Body | null> {
+  let [like, results]: [Body | null, unknown[]] = [null, []];
+  if (going.asked.query.get('format') === 'csv') throw onePage();
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const body: Body | null = await bodyFrom(going, cell, urlWith(going, { cursor: cursor === '' ? null : cursor }));
+    if (body === null || body.status >= FAILED) return body;
+    like ??= body;
+    const page = JSON.parse(body.text) as Page;
+    results = [...results, ...page.results];
+    cursor = page.next_cursor;
+  }
+  if (like === null) return null;
+  return { ...like, text: JSON.stringify({ ...JSON.parse(like.text), results, next_cursor: null }) };
+}
+
+const onePage = () =>
+  problem(
+    'invalid_request',
+    'tables of several cells are only put together as JSON; leave out format, or name one cell in the header x-slowwave-cell',
+  );
+
+interface Place {
+  readonly cell: string;
+  /** null: from its beginning. */
+  readonly cursor: string | null;
+}
+
+/** A list that goes on in the next cell where one ends. */
+async function walked(going: Going, cells: readonly Cell[]): Promise<Routing> {
+  const { query } = going.asked;
+  const given = query.get('cursor');
+  const limit = query.has('limit') ? Number(query.get('limit')) : null;
+  const [results, missing]: [unknown[], string[]] = [[], []];
+  let like: Body | null = null;
+  let place: Place | null = given === null ? { cell: cells[0]?.name ?? '', cursor: null } : placeIn(given);
+  while (place !== null) {
+    const read: PageOfCell = await pageAt(going, place, limit === null ? null : limit - results.length);
+    if (read.body === null) missing.push(place.cell);
+    else if (read.body.status >= FAILED) return made(read.body, read.body.text, missing);
+    like ??= read.body;
+    results.push(...read.page.results);
+    place = placeAfter(cells, place, read.page.next_cursor);
+    if (results.length >= (limit ?? 1)) break;
+  }
+  if (like === null) throw problem('cell_unavailable', 'expected at least one cell to answer, got none');
+  const next_cursor = place === null ? null : Buffer.from(JSON.stringify(place)).toString('base64url');
+  return made(like, JSON.stringify({ ...JSON.parse(like.text), results, next_cursor }), missing);
+}
+
+interface PageOfCell {
+  /** null: the cell does not answer, and the caller does without. */
+  readonly body: Body | null;
+  readonly page: Page;
+}
+
+async function pageAt(going: Going, place: Place, limit: number | null): Promise<PageOfCell> {
+  const cell = going.watched.book.cell(place.cell);
+  if (cell === null) throw gone(place.cell);
+  const changes = { cursor: place.cursor, ...(limit === null ? {} : { limit: String(limit) }) };
+  const body = await bodyFrom(going, cell, urlWith(going, changes));
+  const isPage = body !== null && body.status < FAILED;
+  return { body, page: isPage ? (JSON.parse(body.text) as Page) : { results: [], next_cursor: null } };
+}
+
+function placeAfter(cells: readonly Cell[], { cell }: Place, cursor: string | null): Place | null {
+  if (cursor !== null) return { cell, cursor };
+  const next = cells[cells.findIndex(({ name }) => name === cell) + 1];
+  return next === undefined ? null : { cell: next.name, cursor: null };
+}
+
+function urlWith({ asked }: Going, changes: Readonly<Record<string, string | null>>): string {
+  const query = new URLSearchParams(asked.query);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null) query.delete(name);
+    else query.set(name, value);
+  }
+  return query.size === 0 ? asked.path : `${asked.path}?${query}`;
+}
+
+function placeIn(cursor: string): Place {
+  try {
+    const place = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as Place;
+    if (typeof place.cell === 'string' && (place.cursor === null || typeof place.cursor === 'string')) return place;
+  } catch {
+    // As below.
+  }
+  throw problem(
+    'invalid_request',
+    'expected cursor to be a next_cursor of this list, got something else; begin without one',
+  );
+}
+
+const gone = (cell: string) =>
+  problem('invalid_request', `the list was in cell ${cell}, which is no more; begin again without a cursor`);

@@ -1,0 +1,245 @@
+/**
+ * To which cells a request goes:
+ *
+ * owner  to the cell of the owner that it names: in its body, its query, its path or the header x-slowwave-user, or by its key
+ * id     to the cell of the owner of the thing that its path or query names, by the bits in the id
+ * home   to the home cell of the tenant. What it changes is copied to the other cells before it is answered
+ * all    to every cell: what they answer is put together
+ * found  to one cell after the other, until one knows what its path names
+ * cell   to the cell that the header x-slowwave-cell names, else to the first: it is about that cell alone
+ */
+export type RouteClass =
+  | { readonly to: 'owner'; readonly named: OwnerNamed; readonly else?: 'all' | 'home' }
+  | { readonly to: 'id'; readonly in?: { readonly query: string } }
+  | { readonly to: 'home'; readonly tenant?: TenantNamed }
+  | { readonly to: 'all'; readonly merge: Merge }
+  | { readonly to: 'found' }
+  | { readonly to: 'cell' };
+
+/**
+ * Where a request has its owner. scope: as user_id, agent_id and run_id of body or query, of which the first counts. user, agent, run: the
+ * path has its id. task: like scope in the query, else the run of the path. filter: as scope in the field `filter`. bundled: as kind
+ * and id of body or query, with the tenant beside them.
+ */
+export type OwnerNamed = 'scope' | 'user' | 'agent' | 'run' | 'task' | 'filter' | 'bundled';
+
+/** Whose home is meant, where a request may name another tenant than that of its key. */
+export type TenantNamed = 'body' | 'query' | 'path';
+
+/**
+ * list: walked cell by cell, with a cursor that names the cell. whole: lists without pages, one after the other. sums: numbers are
+ * added, lists put one after the other. groups: rows that differ in numbers only become one.
+ */
+export type Merge = 'list' | 'whole' | 'sums' | 'groups';
+
+const OF_ID: RouteClass = { to: 'id' };
+const OF_SCOPE: RouteClass = { to: 'owner', named: 'scope', else: 'home' };
+const OF_SCOPE_OR_ALL: RouteClass = { to: 'owner', named: 'scope', else: 'all' };
+const OF_USER: RouteClass = { to: 'owner', named: 'user' };
+const OF_TASK: RouteClass = { to: 'owner', named: 'task' };
+const HOME: RouteClass = { to: 'home' };
+const LIST: RouteClass = { to: 'all', merge: 'list' };
+const SUMS: RouteClass = { to: 'all', merge: 'sums' };
+const FOUND: RouteClass = { to: 'found' };
+const CELL: RouteClass = { to: 'cell' };
+const OF_BUNDLED: RouteClass = { to: 'owner', named: 'bundled', else: 'home' };
+
+/** Every route of the API stands here once. */
+export const CLASSES: Readonly<Record<string, RouteClass>> = {
+  'POST /v1/batches': OF_SCOPE,
+  'GET /v1/batches': OF_SCOPE_OR_ALL,
+  'GET /v1/batches/{id}': OF_ID,
+  'POST /v1/flush': OF_SCOPE,
+  'POST /v1/search': OF_SCOPE,
+  'POST /v1/context': OF_SCOPE,
+  'POST /v1/recall': OF_SCOPE,
+  'GET /v1/memories': OF_SCOPE,
+  'POST /v1/memories': OF_SCOPE,
+  'DELETE /v1/memories': OF_SCOPE,
+  'GET /v1/memories/{id}': OF_ID,
+  'PATCH /v1/memories/{id}': OF_ID,
+  'DELETE /v1/memories/{id}': OF_ID,
+  'GET /v1/memories/{id}/history': OF_ID,
+  'GET /v1/memories/{id}/sources': OF_ID,
+  'GET /v1/memories/{id}/receipts': OF_ID,
+  'POST /v1/memories/{id}/restore': OF_ID,
+  'POST /v1/memories/{id}/feedback': OF_ID,
+  'GET /v1/messages': { to: 'id', in: { query: 'around' } },
+  'GET /v1/receipts/{id}': OF_ID,
+  'POST /v1/receipts/{id}/outcome': OF_ID,
+  'GET /v1/users': LIST,
+  'GET /v1/ids': LIST,
+  'GET /v1/ids/memories': LIST,
+  'DELETE /v1/ids/memories': SUMS,
+  'GET /v1/stats': SUMS,
+  'GET /v1/overview': SUMS,
+  'GET /v1/usage': { to: 'all', merge: 'groups' },
+  'POST /v1/usage/forecast': SUMS,
+  'GET /v1/drift': CELL,
+
+  'GET /v1/graph': OF_SCOPE,
+  'POST /v1/graph/query': OF_SCOPE,
+  'GET /v1/graph/proposals': OF_SCOPE,
+  'GET /v1/entities': OF_SCOPE,
+  'GET /v1/entities/{id}': OF_ID,
+  'PATCH /v1/entities/{id}': OF_ID,
+  'GET /v1/entities/{id}/history': OF_ID,
+  'POST /v1/entities/{id}/merge': OF_ID,
+  'POST /v1/entities/{id}/split': OF_ID,
+  'GET /v1/relations': OF_SCOPE,
+  'POST /v1/relations': OF_SCOPE,
+  'GET /v1/relations/{id}': OF_ID,
+  'PATCH /v1/relations/{id}': OF_ID,
+  'DELETE /v1/relations/{id}': OF_ID,
+  'GET /v1/relations/{id}/history': OF_ID,
+
+  'GET /v1/session': HOME,
+  'POST /v1/session': HOME,
+  'POST /v1/session/renew': HOME,
+
+  'GET /v1/runs': OF_SCOPE_OR_ALL,
+  'GET /v1/runs/{id}/state': OF_TASK,
+  'PUT /v1/runs/{id}/state': OF_TASK,
+  'PATCH /v1/runs/{id}/state': OF_TASK,
+  'GET /v1/runs/{id}/state/history': OF_TASK,
+  'POST /v1/runs/{id}/end': OF_TASK,
+
+  'GET /v1/consolidations': OF_SCOPE_OR_ALL,
+  'GET /v1/consolidations/{id}': OF_ID,
+  'GET /v1/consolidations/{id}/prompts': OF_ID,
+  'GET /v1/consolidations/{id}/graph': OF_ID,
+  'POST /v1/consolidations/{id}/graph': OF_ID,
+  'POST /v1/consolidations/{id}/undo': OF_ID,
+  'POST /v1/consolidations/preview': OF_SCOPE,
+  'GET /v1/undos': OF_SCOPE_OR_ALL,
+  'POST /v1/undos/{id}/redo': OF_ID,
+  'GET /v1/nights': OF_SCOPE_OR_ALL,
+  'GET /v1/nights/{id}': OF_ID,
+  'POST /v1/nights/{id}': OF_ID,
+  'GET /v1/reviews': OF_SCOPE_OR_ALL,
+  'POST /v1/reviews/{id}': OF_ID,
+  'GET /v1/parked': { to: 'all', merge: 'sums' },
+
+  'GET /v1/users/{id}/profile': OF_USER,
+  'PUT /v1/users/{id}/profile/{slot}': OF_USER,
+  'DELETE /v1/users/{id}/profile/{slot}/{memory}': OF_USER,
+  'POST /v1/users/{id}/rollback': OF_USER,
+  'GET /v1/users/{id}/without-nights': OF_USER,
+  'GET /v1/users/{id}/export': OF_USER,
+  'GET /v1/users/{id}/pause': OF_USER,
+  'PUT /v1/users/{id}/pause': OF_USER,
+  'DELETE /v1/users/{id}/pause': OF_USER,
+  'DELETE /v1/users/{id}': OF_USER,
+  'DELETE /v1/agents/{id}': { to: 'owner', named: 'agent' },
+  'DELETE /v1/runs/{id}': { to: 'owner', named: 'run' },
+  // A link is a key, which is exchanged where keys are.
+  'POST /v1/users/{id}/links': HOME,
+  'DELETE /v1/users/{id}/links': HOME,
+  'GET /v1/erasures': { to: 'all', merge: 'whole' },
+  'GET /v1/erasures/{id}': FOUND,
+
+  'GET /v1/settings': HOME,
+  'PUT /v1/settings': HOME,
+  'POST /v1/retention/preview': SUMS,
+  'POST /v1/webhooks': HOME,
+  'GET /v1/webhooks': HOME,
+  'GET /v1/webhooks/{id}': HOME,
+  'PATCH /v1/webhooks/{id}': HOME,
+  'DELETE /v1/webhooks/{id}': HOME,
+  // Each cell sends what happens in it.
+  'GET /v1/webhooks/{id}/deliveries': LIST,
+  'POST /v1/webhooks/{id}/deliveries/replay': SUMS,
+  'POST /v1/webhooks/{id}/deliveries/{delivery_id}/replay': FOUND,
+  'POST /v1/keys': { to: 'home', tenant: 'body' },
+  'GET /v1/keys': { to: 'home', tenant: 'query' },
+  'POST /v1/keys/{id}/rotate': { to: 'home', tenant: 'body' },
+  'DELETE /v1/keys/{id}': { to: 'home', tenant: 'query' },
+  'GET /v1/tenants/{id}/ceilings': { to: 'home', tenant: 'path' },
+  'PUT /v1/tenants/{id}/ceilings': { to: 'home', tenant: 'path' },
+  'DELETE /v1/tenants/{id}/ceilings': { to: 'home', tenant: 'path' },
+  'GET /v1/audit': LIST,
+  'GET /v1/holds': LIST,
+  'POST /v1/holds/{id}/release': FOUND,
+
+  // What works on many owners works on those of one cell.
+  'POST /v1/replays': { to: 'owner', named: 'filter', else: 'home' },
+  'GET /v1/replays': LIST,
+  'GET /v1/replays/{id}': FOUND,
+  'DELETE /v1/replays/{id}': FOUND,
+  'POST /v1/suites': CELL,
+  'GET /v1/suites': LIST,
+  'GET /v1/suites/{name}': FOUND,
+  'DELETE /v1/suites/{name}': FOUND,
+  'PUT /v1/suites/{name}/margins': FOUND,
+  'GET /v1/suites/{name}/export': FOUND,
+  'POST /v1/suites/{name}/runs': FOUND,
+  'GET /v1/suites/{name}/runs': FOUND,
+  'GET /v1/suites/{name}/runs/{id}': FOUND,
+  'GET /v1/suites/{name}/runs/{id}/sample': FOUND,
+  'POST /v1/suites/{name}/runs/{id}/assessments': FOUND,
+  'POST /v1/canaries': HOME,
+  'GET /v1/canaries': HOME,
+  'GET /v1/canaries/{id}': HOME,
+  'POST /v1/canaries/{id}/stop': HOME,
+  'POST /v1/canaries/{id}/promote': HOME,
+  'POST /v1/canaries/{id}/undo': HOME,
+
+  'GET /v1/doctor': CELL,
+  'GET /v1/models': CELL,
+  'GET /v1/index/move': CELL,
+  'POST /v1/index/move': CELL,
+  'PATCH /v1/index/move': CELL,
+  'GET /v1/bundle': { to: 'home', tenant: 'query' },
+  'GET /v1/bundle/owners': LIST,
+  'GET /v1/bundle/lines': OF_BUNDLED,
+  'GET /v1/bundle/erasures': LIST,
+  'POST /v1/bundle/erasures': { to: 'all', merge: 'sums' },
+  'PUT /v1/bundle/settings': { to: 'home', tenant: 'body' },
+  'POST /v1/bundle/imports': OF_BUNDLED,
+  'POST /v1/bundle/imports/{id}/lines': FOUND,
+  'POST /v1/bundle/imports/{id}/finish': FOUND,
+  'DELETE /v1/bundle/imports/{id}': FOUND,
+};
+
+/** What the API of a cell itself begins with: it goes to the cell that is named, and nowhere else. */
+export const OF_CELLS = '/v1/cell';
+
+/** A request whose route is known. */
+export interface Routed {
+  readonly route: RouteClass;
+  /** What stands in the place of the parameters of the path, by their names. */
+  readonly params: Readonly<Record<string, string>>;
+}
+
+interface Pattern {
+  readonly parts: readonly string[];
+  readonly route: RouteClass;
+}
+
+const PATTERNS: ReadonlyMap<string, readonly Pattern[]> = Map.groupBy(
+  Object.entries(CLASSES).map(([line, route]) => {
+    const [method = '', path = ''] = line.split(' ');
+    return { method, parts: path.split('/'), route };
+  }),
+  ({ method, parts }) => `${method} ${parts.length}`,
+);
+
+/** The route of a request to the API; null: there is none. A route without parameters comes before one with. */
+export function routeOf(method: string, path: string): Routed | null {
+  const asked = path.split('/');
+  const fitting = (PATTERNS.get(`${method} ${asked.length}`) ?? []).flatMap(({ parts, route }) => {
+    const params = paramsOf(parts, asked);
+    return params === null ? [] : [{ route, params }];
+  });
+  return fitting.sort((a, b) => Object.keys(a.params).length - Object.keys(b.params).length)[0] ?? null;
+}
+
+function paramsOf(parts: readonly string[], asked: readonly string[]): Record<string, string> | null {
+  const params: Record<string, string> = {};
+  for (const [i, part] of parts.entries()) {
+    const given = asked[i] ?? '';
+    if (part.startsWith('{')) params[part.slice(1, -1)] = given;
+    else if (part !== given) return null;
+  }
+  return params;
+}

@@ -1,0 +1,1 @@
+export { CLASSES, OF_CELLS } from './classes.ts';

@@ -1,0 +1,197 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { UnansweredError } from '@slowwave/adapters/cells';
+import { type Owner, ownerBitsIn, ownerKeyOf, type TenantId } from '@slowwave/engine';
+import type { Cell } from '@slowwave/engine/cells';
+import { problem } from '@slowwave/http';
+import { answerOfAll } from './all.ts';
+import { OF_CELLS, type RouteClass, type Routed, routeOf } from './classes.ts';
+import { CELL_HEADER, type Going, headersOf, type RouteDeps, type Routing } from './going.ts';
+import { type Asked, namedLoosely, ownerIn, tenantIn } from './request.ts';
+import type { Answer } from './send.ts';
+import type { Caller } from './tenants.ts';
+import type { Watched } from './watch.ts';
+
+/** Finds the cell of a request and returns its answer. */
+export async function routed(deps: RouteDeps, asked: Asked): Promise<Routing> {
+  const { path } = asked;
+  if (!(path.startsWith('/v1/') || path.startsWith('/mem0/') || path === '/mcp')) return toPages(deps, asked);
+  const found = await deps.tenants.callerOf(asked);
+  if ('refusal' in found) return found.refusal;
+  const { caller } = found;
+  const to: Going['to'] = async (cell, change) => {
+    await deps.tenants.bringUpToDate(caller.tenant, cell.name);
+    return deps.sender.send(cell, asked, change);
+  };
+  const going: Going = { ...deps, asked, caller, to };
+  const named = asked.headers[CELL_HEADER];
+  if (named !== undefined) return to(cellNamed(deps, String(named)));
+  if (path === OF_CELLS || path.startsWith(`${OF_CELLS}/`)) throw onlyNamed(path);
+  if (!path.startsWith('/v1/')) return loosely(going);
+  const route = routeOf(asked.method, path);
+  // What there is no route for is told best by a cell.
+  return route === null ? to(first(deps)) : byClass(going, route);
+}
+
+const onlyNamed = (path: string) =>
+  problem('invalid_request', `${path} is about one cell; name it in the header ${CELL_HEADER}, or ask the cell itself`);
+
+function cellNamed({ watched }: RouteDeps, name: string): Cell {
+  const cell = watched.book.cell(name);
+  if (cell !== null) return cell;
+  const known = watched.book.cells().map((one) => one.name);
+  throw problem('invalid_request', `expected ${CELL_HEADER} to be one of ${known.join(', ')}, got "${name}"`);
+}
+
+function first({ watched }: RouteDeps): Cell {
+  const [cell] = watched.book.cells();
+  if (cell === undefined)
+    throw problem('cell_unavailable', 'the directory has no cell yet; add one: slowwave cells add');
+  return cell;
+}
+
+/** Pages, and what describes the API: the same everywhere. */
+const toPages = async (deps: RouteDeps, asked: Asked): Promise<Answer> => {
+  const named = asked.headers[CELL_HEADER];
+  return deps.sender.send(named === undefined ? first(deps) : cellNamed(deps, String(named)), asked);
+};
+
+function byClass(going: Going, { route, params }: Routed): Promise<Routing> {
+  switch (route.to) {
+    case 'owner': {
+      const owner = ownerIn(route.named, { asked: going.asked, params }) ?? ofBoundKey(going.caller);
+      if (owner !== null) return toOwner(going, owner, tenantOfBundle(going, route));
+      return route.else === 'all' ? answerOfAll(going, 'list') : toHome(going, going.caller.tenant);
+    }
+    case 'id': {
+      const id = route.in === undefined ? (params.id ?? '') : (going.asked.query.get(route.in.query) ?? '');
+      return toOwnerOfId(going, decodeURIComponent(id));
+    }
+    case 'home':
+      return toHome(going, tenantIn(route.tenant, { asked: going.asked, params }) ?? going.caller.tenant);
+    case 'all':
+      return answerOfAll(going, route.merge);
+    case 'found':
+      return toWhoKnows(going, going.watched.book.cells());
+    case 'cell':
+      return going.to(first(going));
+  }
+}
+
+const ofBoundKey = ({ user_id }: Caller): Owner | null => (user_id === null ? null : { kind: 'user', id: user_id });
+
+const tenantOfBundle = (going: Going, route: RouteClass): string =>
+  route.to === 'owner' && route.named === 'bundled'
+    ? (tenantIn(going.asked.method === 'GET' ? 'query' : 'body', { asked: going.asked, params: {} }) ?? 'default')
+    : going.caller.tenant;
+
+/** mem0's API and tools for models are translations of ours: they name owners and ids in ways of their own. */
+function loosely(going: Going): Promise<Routing> {
+  const { owner, id } = namedLoosely(going.asked);
+  if (owner !== null) return toOwner(going, owner, going.caller.tenant);
+  return id === null ? toHome(going, going.caller.tenant) : toOwnerOfId(going, id);
+}
+
+/** How long a request waits for an owner that is between two cells. */
+const MOVING_LIMIT_MS = 15_000;
+const FIRST_PAUSE_MS = 10;
+const PAUSE_MAX_MS = 250;
+
+const MOVED = 421;
+const NOT_FOUND = 404;
+
+/** Sends a request until a cell takes it: one that does not have the owner any more says so, and the directory knows who does. */
+async function untilTaken(going: Going, send: () => Promise<Answer>): Promise<Answer> {
+  const { watched, asked } = going;
+  const deadline = performance.now() + MOVING_LIMIT_MS;
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(PAUSE_MAX_MS, pauseMs * 2)) {
+    const before = watched.book.epoch();
+    const answer = await send();
+    if (answer.statusCode !== MOVED) return answer;
+    await answer.body.dump();
+    await watched.refresh();
+    if (performance.now() > deadline) throw onItsWay();
+    // Nothing new: it is on its way.
+    if (watched.book.epoch() === before) await sleep(pauseMs, undefined, { signal: asked.signal });
+  }
+}
+
+const onItsWay = () =>
+  problem('cell_unavailable', 'the owner is moving to another cell, which takes longer than usual; try again', {
+    headers: { 'retry-after': '2' },
+  });
+
+function toOwner(going: Going, owner: Owner, tenant: string): Promise<Answer> {
+  const { watched, tools } = going;
+  const key = ownerKeyOf(tools, { tenant: tenant as TenantId, owner });
+  return untilTaken(going, () => going.to(existing(watched, watched.book.cellOf(key))));
+}
+
+/** A cell that the directory names has an address. */
+function existing({ book }: Watched, name: string): Cell {
+  const cell = book.cell(name);
+  if (cell === null) throw new Error(`expected the directory to know the cell ${name} that it names, got no address`);
+  return cell;
+}
+
+/** The bits of an id lead to the cell of its slot; owners of that slot may be elsewhere, too. */
+function toOwnerOfId(going: Going, id: string): Promise<Answer> {
+  const bits = ownerBitsIn(id);
+  if (bits === null) return going.to(first(going));
+  const { watched } = going;
+  return untilTaken(going, () =>
+    toWhoKnows(
+      going,
+      watched.book.cellsOf(bits).map((name) => existing(watched, name)),
+    ),
+  );
+}
+
+/** Asks one cell after the other until one knows what is meant. The last says that nobody does. */
+async function toWhoKnows(going: Going, cells: readonly Cell[]): Promise<Answer> {
+  let [unknown, silent]: [Answer | null, unknown] = [null, null];
+  for (const cell of cells) {
+    const answer = await going.to(cell).catch((error: unknown) => {
+      if (!(error instanceof UnansweredError)) throw error;
+      silent = error;
+      return null;
+    });
+    if (answer === null) continue;
+    const isElsewhere = answer.statusCode === NOT_FOUND || answer.statusCode === MOVED;
+    if (!isElsewhere) {
+      await unknown?.body.dump();
+      return answer;
+    }
+    // Who says that it moved knows more than who does not know it.
+    if (unknown?.statusCode === MOVED) await answer.body.dump();
+    else {
+      await unknown?.body.dump();
+      unknown = answer;
+    }
+  }
+  if (silent !== null) {
+    await unknown?.body.dump();
+    throw silent;
+  }
+  if (unknown === null) throw problem('cell_unavailable', 'the directory has no cell yet; add one: slowwave cells add');
+  return unknown;
+}
+
+/** What only reads does not change what the other cells have to know. */
+async function toHome(going: Going, tenant: string): Promise<Routing> {
+  const { tenants, watched, asked, sender } = going;
+  const home = (): Cell => existing(watched, tenants.homeOf(tenant).home);
+  const isRead = asked.method === 'GET' || asked.method === 'HEAD';
+  if (isRead || watched.book.cells().length === 1) return going.to(home());
+  if (caresFor(going)) return going.to(home());
+  return tenants.change(tenant, async ({ home: name }) => {
+    const cell = existing(watched, name);
+    await tenants.bringUpToDate(going.caller.tenant, cell.name);
+    const answer = await sender.send(cell, asked);
+    // Read to its end before the copies are made: a caller who reads it knows that they are.
+    return { statusCode: answer.statusCode, headers: headersOf(answer), text: await answer.body.text() };
+  });
+}
+
+/** A key that only says again who it is changes nothing; a link that is opened does. */
+const caresFor = ({ asked }: Going): boolean =>
+  asked.path === '/v1/session' && !String(asked.headers.authorization ?? '').includes('sw_lnk_');

@@ -1,0 +1,193 @@
+import { createHash } from 'node:crypto';
+import { type AskCell, problemOf, UnansweredError } from '@slowwave/adapters/cells';
+import type { CallerView, TenantCopyView } from '@slowwave/contracts';
+import type { Log, TenantId } from '@slowwave/engine';
+import { type CellDirectory, type DirectoryBook, SLOTS, type TenantPlace, widthsOf } from '@slowwave/engine/cells';
+import { problem } from '@slowwave/http';
+import type { Asked } from './request.ts';
+import type { Answer, Sender } from './send.ts';
+
+export type Caller = CallerView;
+
+interface TenantDeps {
+  readonly book: DirectoryBook;
+  readonly directory: CellDirectory;
+  readonly refresh: () => Promise<void>;
+  readonly ask: AskCell;
+  readonly sender: Sender;
+  readonly log: Log;
+}
+
+/** Whose requests come, and what of a tenant the cells have to know before they get one of its. */
+export interface Tenants {
+  /** Who sends a request; or the answer of a cell that refuses it. */
+  callerOf(asked: Asked): Promise<{ readonly caller: Caller } | { readonly refusal: Answer }>;
+  /** Brings a cell up to date with what a tenant has in common. Until it is, it gets nothing of the tenant. */
+  bringUpToDate(tenant: string, cell: string): Promise<void>;
+  /** Changes what a tenant has in common, and then all its copies. */
+  change<T>(tenant: string, work: (home: TenantPlace) => Promise<T>): Promise<T>;
+  homeOf(tenant: string): TenantPlace;
+  close(): void;
+}
+
+/** A key has one tenant for ever, and cells check its rights: this only saves asking. */
+const CALLERS_KEPT_MS = 10_000;
+const CALLERS_MAX = 50_000;
+/** Headers by which callers are known. */
+const BY = ['authorization', 'cookie', 'origin', 'sec-fetch-site', 'host'] as const;
+
+export function openTenants(deps: TenantDeps): Tenants {
+  const { book, directory, refresh } = deps;
+  const callers = new Map<string, { readonly caller: Caller; readonly until: number }>();
+  const copies = copiesOf(deps);
+  const homeOf = (tenant: string): TenantPlace => {
+    const place = book.homeOf(tenant as TenantId);
+    if (place === null) throw noCells();
+    return place;
+  };
+  return {
+    homeOf,
+    callerOf: async (asked) => {
+      const digest = createHash('sha256');
+      for (const name of BY) digest.update(`${String(asked.headers[name] ?? '')}\n`);
+      const key = digest.digest('base64');
+      const known = callers.get(key);
+      if (known !== undefined && known.until > performance.now()) return { caller: known.caller };
+      const found = await lookUp(deps, asked);
+      callers.delete(key);
+      if ('caller' in found) callers.set(key, { ...found, until: performance.now() + CALLERS_KEPT_MS });
+      const [oldest] = callers.keys();
+      if (callers.size > CALLERS_MAX && oldest !== undefined) callers.delete(oldest);
+      return found;
+    },
+    bringUpToDate: async (tenant, cell) => {
+      const place = homeOf(tenant);
+      if (place.home !== cell) await copies.bringUpToDate(place, cell);
+    },
+    change: async (tenant, work) => {
+      const home = await directory.raiseTenant(tenant as TenantId, null);
+      try {
+        return await work(home);
+      } finally {
+        // Again: somebody may have copied what was there before the change.
+        const place = await directory.raiseTenant(tenant as TenantId, null);
+        await refresh();
+        await copies.toAll(place);
+      }
+    },
+    close: () => copies.close(),
+  };
+}
+
+const noCells = () =>
+  problem('cell_unavailable', 'the directory has no cell yet; add one with slowwave cells add NAME URL');
+
+/** Asks one cell after the other who this is: a key is known in the home cell of its tenant at least. */
+async function lookUp(
+  { book, sender }: TenantDeps,
+  asked: Asked,
+): Promise<{ readonly caller: Caller } | { readonly refusal: Answer }> {
+  let [refusal, silent]: [Answer | null, UnansweredError | null] = [null, null];
+  for (const cell of book.cells()) {
+    const answer = await sender
+      .send(cell, asked, { method: 'GET', url: '/v1/cell/caller', body: Buffer.alloc(0) })
+      .catch((error: unknown) => {
+        if (!(error instanceof UnansweredError)) throw error;
+        silent = error;
+        return null;
+      });
+    if (answer === null) continue;
+    if (answer.statusCode === 200) {
+      await refusal?.body.dump();
+      return { caller: (await answer.body.json()) as Caller };
+    }
+    await refusal?.body.dump();
+    refusal = answer;
+  }
+  // One that does not answer may be the one that knows the key.
+  if (silent !== null) throw silent;
+  if (refusal === null) throw noCells();
+  return { refusal };
+}
+
+interface KnownCopy {
+  readonly epoch: number;
+  readonly share: number;
+}
+
+/** After so long a change has come to its end, whatever became of the router that made it. */
+const CHANGE_OVER_MS = 60_000;
+
+function copiesOf({ book, directory, ask, log }: TenantDeps) {
+  const known = new Map<string, KnownCopy>();
+  const running = new Map<string, Promise<void>>();
+  /** The version that was copied at an epoch, by tenant. */
+  const checks = new Map<string, NodeJS.Timeout>();
+  const versionOf = async ({ tenant, home }: TenantPlace): Promise<TenantCopyView> => {
+    const answer = await ask(home, { method: 'GET', path: '/v1/cell/tenant', query: { tenant } });
+    if (answer.status >= 400) throw refused(home, problemOf(answer).detail);
+    return answer.body as TenantCopyView;
+  };
+  const isCurrent = (copy: KnownCopy | undefined, place: TenantPlace, share: number): boolean =>
+    copy !== undefined && copy.epoch >= place.epoch && copy.share === share;
+
+  async function copy(place: TenantPlace, cell: string, share: number): Promise<void> {
+    const { tenant, epoch } = place;
+    const confirmed = (await directory.copiesOf(tenant)).find((one) => one.cell === cell);
+    if (!isCurrent(confirmed, place, share)) {
+      const { version, copy } = await versionOf(place);
+      const body = { tenant, epoch, share, version, copy };
+      const answer = await ask(cell, { method: 'PUT', path: '/v1/cell/tenant', body });
+      if (answer.status >= 400) throw refused(cell, problemOf(answer).detail);
+      await directory.keepCopy(tenant, { cell, epoch, share });
+      checkLater(place, version);
+    }
+    known.set(`${cell} ${tenant}`, { epoch, share });
+  }
+
+  /** A router that died in the middle of a change has not raised the epoch again: if the home has something newer, this does. */
+  function checkLater(place: TenantPlace, version: string): void {
+    if (checks.has(place.tenant)) return;
+    const check = async (): Promise<void> => {
+      checks.delete(place.tenant);
+      const now = book.homeOf(place.tenant);
+      if (now?.epoch !== place.epoch) return;
+      if ((await versionOf(now)).version !== version) await directory.raiseTenant(place.tenant, null);
+    };
+    const later = setTimeout(() => void check().catch(() => {}), CHANGE_OVER_MS);
+    later.unref();
+    checks.set(place.tenant, later);
+  }
+
+  const shareOf = (cell: string): number => {
+    const widths = widthsOf(book.ranges(), [cell]);
+    return (widths.get(cell) ?? 0) / SLOTS;
+  };
+
+  const bringUpToDate = (place: TenantPlace, cell: string): Promise<void> => {
+    const name = `${cell} ${place.tenant}`;
+    const share = shareOf(cell);
+    if (isCurrent(known.get(name), place, share)) return Promise.resolve();
+    const work = running.get(name) ?? copy(place, cell, share).finally(() => running.delete(name));
+    running.set(name, work);
+    // What runs may be of an older epoch.
+    return work.then(() => (isCurrent(known.get(name), place, share) ? undefined : bringUpToDate(place, cell)));
+  };
+  return {
+    bringUpToDate,
+    /** As far as cells can be reached: the others get nothing of the tenant before they are. */
+    toAll: async (place: TenantPlace): Promise<void> => {
+      const others = book.cells().filter(({ name }) => name !== place.home);
+      const ended = await Promise.allSettled(others.map(({ name }) => bringUpToDate(place, name)));
+      const failed = ended.flatMap((end, i) => (end.status === 'rejected' ? [others[i]?.name] : []));
+      if (failed.length > 0)
+        log.warn({ tenant: place.tenant, cells: failed }, 'cells have no copy of what changed yet');
+    },
+    close: () => {
+      for (const later of checks.values()) clearTimeout(later);
+    },
+  };
+}
+
+const refused = (cell: string, detail: string) =>
+  problem('cell_unavailable', `cell ${cell} cannot be brought up to date: ${detail}`, { moved: { cell } });

@@ -1,0 +1,61 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '@slowwave/engine';
+import { type CellDirectory, type DirectoryBook, directoryBook } from '@slowwave/engine/cells';
+
+/** A copy of the directory that keeps up with it. */
+export interface Watched {
+  readonly book: DirectoryBook;
+  /** Asks for what changed now. Several that ask at once share an answer that was asked for after each of them did. */
+  refresh(): Promise<void>;
+  /** Since when the directory was not reached, in ms; 0: it was. */
+  silentMs(): number;
+  close(): Promise<void>;
+}
+
+/** How far a router may be behind while nothing tells it. */
+const EVERY_MS = 1_000;
+
+export async function watchDirectory(directory: CellDirectory, log: Log): Promise<Watched> {
+  const book = directoryBook();
+  const stopping = new AbortController();
+  let reachedAt = performance.now();
+  let running: Promise<void> | null = null;
+  let next: Promise<void> | null = null;
+  const ask = async (): Promise<void> => {
+    book.apply(await directory.changes(book.epoch()));
+    reachedAt = performance.now();
+  };
+  const refresh = (): Promise<void> => {
+    if (running === null) {
+      running = ask().finally(() => {
+        running = null;
+      });
+      return running;
+    }
+    // What runs may have been asked before the change.
+    next ??= running
+      .catch(() => {})
+      .then(() => {
+        next = null;
+        return refresh();
+      });
+    return next;
+  };
+  await refresh();
+  const watching = (async () => {
+    while (!stopping.signal.aborted) {
+      await sleep(EVERY_MS, undefined, { signal: stopping.signal }).catch(() => {});
+      if (stopping.signal.aborted) return;
+      await refresh().catch((error: unknown) => log.warn({ err: error }, 'the directory of cells does not answer'));
+    }
+  })();
+  return {
+    book,
+    refresh,
+    silentMs: () => Math.max(0, performance.now() - reachedAt - EVERY_MS * 2),
+    close: async () => {
+      stopping.abort();
+      await watching;
+    },
+  };
+}

@@ -1,7 +1,19 @@
-import type { IndexMarker, IndexQuery, Log, PointName, SearchIndex } from '@slowwave/engine';
-import { EngineError, unpackedVector } from '@slowwave/engine/storing';
+import type {
+  IndexMarker,
+  IndexQuery,
+  LaneId,
+  Log,
+  Owner,
+  PointName,
+  SearchIndex,
+  Shelf,
+  TenantId,
+} from '@slowwave/engine';
+import { EngineError } from '@slowwave/engine/storing';
 import { checkVector } from '../../check-vector.ts';
+import { shownFrom } from '../../shown-point.ts';
 import type { FoundPoint } from '../../sqlite/search-index/protocol.ts';
+import { keptVector } from '../../sqlite/search-index/stored-record.ts';
 import { type Transactions, transactionsOn } from '../ledger/access.ts';
 import { compactDatabase } from '../ledger/compact.ts';
 import { asStoreError, type DatabaseStore, ofConnection } from '../ledger/errors.ts';
@@ -155,26 +167,34 @@ WHERE o.tenant = @tenant AND o.shelf = @shelf`;
 async function vectorsOf(sql: Sql, space: IndexSpace, points: readonly PointName[]) {
   const [state, ...answers] = await sql.ask([
     askOf('SELECT space FROM state'),
-    ...points.map(({ memoryId, version, ...of }) => askOf(VECTOR, { ...ownerKey(of), memoryId, version })),
+    ...points.map(({ memoryId, version, ...of }) => askOf(RECORD, { ...ownerKey(of), memoryId, version })),
   ]);
   requireSpace(state?.rows[0] as StateRow, space);
   return answers.map(({ rows: [row] }) => {
-    const bytes = (row as { vector: Buffer } | undefined)?.vector ?? Buffer.alloc(0);
-    const vector = bytes.length === 0 ? null : unpackedVector(bytes);
-    return vector?.some((value) => value !== 0) ? vector : null;
+    const found = row as { record: Buffer } | undefined;
+    return found === undefined ? null : keptVector(found.record, space.dimensions);
   });
 }
 
-const VECTOR = `
-SELECT p.vector FROM state s JOIN owners o ON ${OWNER_NAMED} JOIN points p ON p.owner = o.number
+const RECORD = `
+SELECT p.record FROM state s JOIN owners o ON ${OWNER_NAMED} JOIN points p ON p.owner = o.number
 WHERE p.memory_id = @memoryId AND p.version = @version`;
 
 interface PageRow {
   readonly owner: number;
   readonly memory_id: string;
   readonly version: number;
+  readonly live: number;
   readonly payload: string;
+  readonly tenant: TenantId;
+  readonly kind: Owner['kind'];
+  readonly id: string;
+  readonly lane: LaneId;
+  readonly shelf: Shelf;
 }
+
+const shownRow = ({ memory_id: memoryId, version, live, payload, tenant, kind, id, lane, shelf }: PageRow) =>
+  shownFrom(payload, { memoryId, version, live: live === 1, owner: { kind, id }, tenant, lane, shelf });
 
 async function pageOf(sql: Sql, after: string | null, limit: number) {
   const [owner, memoryId, version] = after === null ? [0, '', 0] : (JSON.parse(after) as [number, string, number]);
@@ -182,11 +202,11 @@ async function pageOf(sql: Sql, after: string | null, limit: number) {
   const last = rows.at(-1);
   const next =
     last === undefined || rows.length < limit ? null : JSON.stringify([last.owner, last.memory_id, last.version]);
-  return { points: rows.map(({ payload }) => JSON.parse(payload)), next };
+  return { points: rows.map(shownRow), next };
 }
 
 const PAGE = `
-SELECT p.owner, p.memory_id, p.version, p.payload
+SELECT p.owner, p.memory_id, p.version, p.live, p.payload, o.tenant, o.kind, o.id, o.lane, o.shelf
 FROM points p JOIN owners o ON o.number = p.owner JOIN state s ON o.edition = s.edition
 WHERE (p.owner, p.memory_id, p.version) > (@owner, @memoryId, @version) AND p.live <> ${WITHDRAWN}
 ORDER BY p.owner, p.memory_id, p.version LIMIT @limit`;

@@ -1,6 +1,6 @@
 import type { BuildNote, IndexBuild, Log, SearchIndex } from '@slowwave/engine';
 import { checkVector } from '../../check-vector.ts';
-import { callsTo, hitOf } from '../../sqlite/search-index/calls.ts';
+import { callsTo, hitsOf } from '../../sqlite/search-index/calls.ts';
 import { startThread } from '../../system/index.ts';
 import { askOf } from '../ledger/sql.ts';
 import { placeOf } from '../pool.ts';
@@ -38,7 +38,7 @@ export async function openPostgresIndex({ log, cache, ...database }: PostgresInd
     stamp: (marker) => call('stamp', marker),
     upsert: (points) => call('upsert', points),
     withdraw: (withdrawals) => call('withdraw', withdrawals),
-    search: async (queries) => (await call('search', queries)).map((hits) => hits.map(hitOf)),
+    search: async (queries) => hitsOf(queries, await call('search', queries)),
     vectors: (points) => call('vectors', points),
     forget: (of) => call('forget', of),
     compact: () => call('compact'),

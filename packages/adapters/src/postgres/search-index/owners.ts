@@ -5,6 +5,7 @@ import { type ChangedPoint, keptOwners, withChanges } from '../../sqlite/search-
 import type { PointsOfOwner } from '../../sqlite/search-index/looking.ts';
 import { MANY, manyPoints } from '../../sqlite/search-index/many.ts';
 import { type Segment, segmentOf } from '../../sqlite/search-index/stored-point.ts';
+import { grown } from '../../sqlite/search-index/stored-record.ts';
 import type { Answer, Ask } from '../ledger/asking.ts';
 import { askOf } from '../ledger/sql.ts';
 import { type IndexSpace, OWNER_NAMED, ownerKey, requireSpace, WITHDRAWN } from './schema.ts';
@@ -128,7 +129,9 @@ function tableFrom(
   // Only the newest of an owner with very many can be written to.
   if (before !== null && before.many !== null && before !== now) return OVERTAKEN;
   const changed = rows.flatMap(({ slot, live, change, record }) =>
-    slot === null || change <= (before?.changes ?? 0) ? [] : [{ slot, record: live === WITHDRAWN ? null : record }],
+    slot === null || change <= (before?.changes ?? 0)
+      ? []
+      : [{ slot, record: live === WITHDRAWN ? null : grown(record) }],
   );
   const fitting = before?.fitting ?? fittingKept();
   return { number, changes, fitting, ...pointsWith(before, changed, { dimensions: space.dimensions, many }) };

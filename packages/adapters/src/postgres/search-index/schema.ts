@@ -10,7 +10,7 @@ export interface IndexSpace {
 }
 
 /** Goes up with every change of the tables below or of a record. There are no migrations: an index is rebuilt from the ledger. */
-const FORMAT = 2;
+const FORMAT = 3;
 
 /** What `points.live` is for a point that is withdrawn. */
 export const WITHDRAWN = 2;
@@ -26,9 +26,8 @@ export const WITHDRAWN = 2;
  * owners.points    how many points there are, withdrawn ones left out
  * points.live      1 what holds, 0 what once held, 2 withdrawn
  * points.change    the owner's count when the point was last written
- * points.record    the point as a question looks at it, see sqlite/search-index/record.ts; empty for withdrawn ones
- * points.vector    in 8 bits, as the ledger keeps it; out of the way of who reads records alone
- * points.payload   what a hit shows
+ * points.record    the point as a question looks at it, see sqlite/search-index/stored-record.ts; empty for withdrawn ones
+ * points.payload   what a hit shows, see shown-point.ts
  */
 const TABLES = `
 CREATE SEQUENCE numbers;
@@ -63,12 +62,11 @@ CREATE TABLE points (
   revision bigint NOT NULL,
   live smallint NOT NULL,
   record bytea NOT NULL,
-  vector bytea NOT NULL,
   payload jsonb NOT NULL,
   PRIMARY KEY (owner, memory_id, version)
 ) WITH (toast_tuple_target = 2700);
 CREATE INDEX points_by_change ON points (owner, change);
-ALTER TABLE points ALTER record SET STORAGE EXTERNAL, ALTER vector SET STORAGE EXTERNAL;
+ALTER TABLE points ALTER record SET STORAGE EXTERNAL;
 `;
 
 /** How a life of an owner is named in the tables: whoever comes by the same id after an erasure has another lane. */

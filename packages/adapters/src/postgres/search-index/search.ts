@@ -109,33 +109,33 @@ function filterOf(query: IndexQuery, known: OwnerTable | null): readonly FilterA
   ];
 }
 
-const textAt = (path: string): string => `(p.payload #>> '{${path}}')`;
-const numberAt = (path: string): string => `${textAt(path)}::double precision`;
-const flagAt = (path: string): string => `${textAt(path)}::boolean`;
+const textAt = (name: string): string => `(p.payload ->> '${name}')`;
+const numberAt = (name: string): string => `${textAt(name)}::double precision`;
+const flagAt = (name: string): string => `coalesce(${textAt(name)}::boolean, FALSE)`;
 
-/** Read from what a hit shows: nobody filters so much that columns of their own would pay. */
+/** Read from what a hit shows, see shown-point.ts: nobody filters so much that columns of their own would pay. */
 const DIALECT = postgresDialect({
   columns: {
-    userId: textAt('scope,userId'),
+    userId: `coalesce(${textAt('u')}, CASE o.kind WHEN 'user' THEN o.id END)`,
     memoryId: 'p.memory_id',
-    text: textAt('text'),
-    category: textAt('category'),
-    immutable: flagAt('immutable'),
-    flagged: flagAt('flagged'),
-    trust: textAt('trust'),
-    confirmations: numberAt('confirmations'),
-    createdAt: numberAt('createdAt'),
-    updatedAt: numberAt('updatedAt'),
-    saidAt: numberAt('saidAt,at'),
-    validFrom: numberAt('validFrom'),
-    expiresAt: numberAt('expiresAt'),
+    text: textAt('t'),
+    category: textAt('g'),
+    immutable: flagAt('x'),
+    flagged: flagAt('f'),
+    trust: `coalesce(${textAt('o')}, 'user')`,
+    confirmations: `coalesce(${numberAt('n')}, 0)`,
+    createdAt: numberAt('c'),
+    updatedAt: `coalesce(${numberAt('m')}, ${numberAt('c')})`,
+    saidAt: numberAt('s'),
+    validFrom: `coalesce(${numberAt('v')}, ${numberAt('s')})`,
+    expiresAt: numberAt('z'),
   },
   lists: { agentId: idsIn('agentId'), runId: idsIn('runId'), appId: idsIn('appId') },
-  metadata: "(p.payload -> 'metadata')",
+  metadata: "(p.payload -> 'd')",
 });
 
 function idsIn(key: 'agentId' | 'runId' | 'appId') {
-  const rows = `SELECT 1 FROM jsonb_array_elements_text(p.payload #> '{ids,${key}}') AS i (value) WHERE TRUE`;
+  const rows = `SELECT 1 FROM jsonb_array_elements_text(p.payload #> '{i,${key}}') AS i (value) WHERE TRUE`;
   return { rows, id: 'i.value' };
 }
 

@@ -1,6 +1,8 @@
 import type { IndexLane, IndexPoint, Withdrawal } from '@slowwave/engine';
-import { packedVector, SHELVES, shownPart, unpackedVector } from '@slowwave/engine/storing';
+import { SHELVES } from '@slowwave/engine/storing';
+import { keptPart } from '../../shown-point.ts';
 import { headOf, recordOf } from '../../sqlite/search-index/record.ts';
+import { shrunk } from '../../sqlite/search-index/stored-record.ts';
 import type { Ask } from '../ledger/asking.ts';
 import { LostRowError } from '../ledger/errors.ts';
 import { askOf, type Params, type Sql } from '../ledger/sql.ts';
@@ -37,7 +39,6 @@ export const CHANGING_EDITION = lockBy('pg_advisory_xact_lock');
 interface Saying {
   readonly live: number;
   readonly payload: string;
-  readonly vector: Uint8Array;
   record(slot: number): Uint8Array;
 }
 
@@ -71,7 +72,6 @@ interface KnownRow {
 interface WrittenRow extends KnownRow {
   readonly change: number;
   readonly record: Uint8Array;
-  readonly vector: Uint8Array;
   readonly payload: string;
 }
 
@@ -142,25 +142,21 @@ function rowFor(owner: OwnerState, { at, says, known }: Writing): WrittenRow | n
   const slot = known?.slot ?? owner.slots;
   if (known === null) owner.slots += 1;
   owner.points += counted(says.live) - counted(known?.live ?? WITHDRAWN);
-  const { live, vector, payload } = says;
+  const { live, payload } = says;
   const place = { owner: owner.number, memory_id: memoryId, version, slot, change: owner.changes + 1 };
-  return { ...place, revision, live, record: says.record(slot), vector, payload };
+  return { ...place, revision, live, record: says.record(slot), payload };
 }
 
 const counted = (live: number): number => (live === WITHDRAWN ? 0 : 1);
 
 const EMPTY = new Uint8Array();
-const NOTHING: Saying = { live: WITHDRAWN, payload: '{}', vector: EMPTY, record: () => EMPTY };
+const NOTHING: Saying = { live: WITHDRAWN, payload: '{}', record: () => EMPTY };
 
-function sayingOf(point: IndexPoint): Saying {
-  const vector = packedVector(point.vector);
-  return {
-    live: point.live ? 1 : 0,
-    payload: JSON.stringify(shownPart(point)),
-    vector,
-    record: (slot) => recordOf(headOf(point, slot), unpackedVector(vector)),
-  };
-}
+const sayingOf = (point: IndexPoint): Saying => ({
+  live: point.live ? 1 : 0,
+  payload: keptPart(point),
+  record: (slot) => shrunk(recordOf(headOf(point, slot), point.vector)),
+});
 
 /** An array of values for each column. */
 const columnsOf = (rows: readonly object[]): Params =>
@@ -194,11 +190,11 @@ JOIN owners o ON o.edition = ${editionOf(target)} AND ${SAME_KEY}
 JOIN points p ON p.owner = o.number AND p.memory_id = n.memory_id AND p.version = n.version`;
 
 const WRITE_POINTS = `
-INSERT INTO points (owner, memory_id, version, slot, change, revision, live, record, vector, payload)
+INSERT INTO points (owner, memory_id, version, slot, change, revision, live, record, payload)
 SELECT * FROM unnest(@owner::bigint[], @memory_id::text[], @version::integer[], @slot::integer[], @change::bigint[],
-  @revision::bigint[], @live::smallint[], @record::bytea[], @vector::bytea[], @payload::jsonb[])
+  @revision::bigint[], @live::smallint[], @record::bytea[], @payload::jsonb[])
 ON CONFLICT (owner, memory_id, version) DO UPDATE SET slot = excluded.slot, change = excluded.change,
-  revision = excluded.revision, live = excluded.live, record = excluded.record, vector = excluded.vector, payload = excluded.payload`;
+  revision = excluded.revision, live = excluded.live, record = excluded.record, payload = excluded.payload`;
 
 const WRITE_OWNERS = `
 UPDATE owners o SET changes = n.changes, slots = n.slots, points = n.points

@@ -1,5 +1,6 @@
-import type { IndexHit } from '@slowwave/engine';
+import type { IndexHit, IndexQuery } from '@slowwave/engine';
 import { EngineError } from '@slowwave/engine/storing';
+import { shownFrom } from '../../shown-point.ts';
 import type { Thread } from '../../system/index.ts';
 import type { FoundPoint } from './protocol.ts';
 
@@ -28,6 +29,15 @@ export function callsTo<Methods>(thread: Thread, place: string): Call<Methods> {
   };
 }
 
-export function hitOf({ payload, vectorScore, keywordScore }: FoundPoint): IndexHit {
-  return { point: JSON.parse(payload) as IndexHit['point'], vectorScore, keywordScore };
-}
+/** What was found for each of these questions, as it is shown. */
+export const hitsOf = (
+  queries: readonly IndexQuery[],
+  found: readonly (readonly FoundPoint[])[],
+): readonly (readonly IndexHit[])[] =>
+  queries.map(({ shelf, tenant, lane, owner }, i) =>
+    (found[i] ?? []).map(({ payload, vectorScore, keywordScore, ...point }) => ({
+      point: shownFrom(payload, { ...point, shelf, tenant, lane, owner }),
+      vectorScore,
+      keywordScore,
+    })),
+  );

@@ -47,7 +47,8 @@ export const shownOf = (
 ): FoundPoint[] =>
   found.flatMap(({ point, vectorScore, keywordScore }) => {
     const payload = payloadOf(point);
-    return payload === undefined ? [] : [{ payload, vectorScore, keywordScore }];
+    const { memoryId, version, live } = point;
+    return payload === undefined ? [] : [{ payload, memoryId, version, live, vectorScore, keywordScore }];
   });
 
 const vectorsOf = (points: Seen): Map<StoredPoint, Float32Array> =>

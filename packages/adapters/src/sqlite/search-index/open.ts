@@ -1,6 +1,7 @@
-import type { IndexBuild, IndexHit, IndexQuery, SearchIndex } from '@slowwave/engine';
+import type { IndexBuild, IndexQuery, SearchIndex } from '@slowwave/engine';
+import { shownFrom } from '../../shown-point.ts';
 import { startThread, type Thread } from '../../system/index.ts';
-import { callsTo, hitOf } from './calls.ts';
+import { callsTo, hitsOf } from './calls.ts';
 import type { BuildMethods, IndexSpace, IndexThreadInit, ReaderMethods, WriterMethods } from './protocol.ts';
 
 const MIB = 2 ** 20;
@@ -32,7 +33,7 @@ export async function openSqliteIndex(options: SqliteIndexOptions): Promise<Sear
     stamp: (marker) => write('stamp', marker),
     upsert: (points) => write('upsert', points),
     withdraw: (withdrawals) => write('withdraw', withdrawals),
-    search: async (queries) => (await readers.search(queries)).map((hits) => hits.map(hitOf)),
+    search: async (queries) => hitsOf(queries, await readers.search(queries)),
     vectors: (names) => read('vectors', names),
     forget: async (of) => {
       const gone = await write('forget', of);
@@ -43,8 +44,8 @@ export async function openSqliteIndex(options: SqliteIndexOptions): Promise<Sear
     clear: () => write('clear'),
     count: (tenant, shelf = 'memories') => read('count', tenant, shelf),
     page: async (after, limit) => {
-      const { payloads, next } = await read('page', after, limit);
-      return { points: payloads.map((payload) => JSON.parse(payload) as IndexHit['point']), next };
+      const { points, next } = await read('page', after, limit);
+      return { points: points.map(({ payload, place }) => shownFrom(payload, place)), next };
     },
     close: async () => {
       await Promise.all([writing.close(), readers.close()]);

@@ -1,14 +1,13 @@
 import type { IndexQuery } from '@slowwave/engine';
-import { unpackedVector } from '@slowwave/engine/storing';
 import type { Sql } from '../ledger/sql.ts';
 import { type FittingKept, fittingKept } from './fitting.ts';
 import { OWNER_NAMED, ownerKey } from './format.ts';
 import { type ChangedPoint, keptOwners, withChanges } from './kept-owners.ts';
 import type { PointsOfOwner } from './looking.ts';
 import { MANY, manyPoints } from './many.ts';
-import { recordOf } from './record.ts';
 import { type Segment, segmentOf } from './stored-point.ts';
-import { BLOCK_SLOTS, SLOTS, WITHDRAWN } from './tables.ts';
+import { grown, keptRecords } from './stored-record.ts';
+import { BLOCK_SLOTS, blockOf, SLOTS, WITHDRAWN } from './tables.ts';
 
 interface OwnerCache {
   /** The owner's points as the current snapshot has them; null: there are none. Call it inside a transaction. */
@@ -98,8 +97,7 @@ const SMALL_MAX = 64;
 /** The owner as the file has it now, by what is known of it already; null: it has to be read as a whole. */
 function tableNow(sql: Sql, owner: OwnerRow, known: OwnerTable): OwnerTable | null {
   if (known.owner.changes === owner.changes) return known;
-  const changed = () =>
-    sql.all<ChangedRow>(CHANGED, { number: owner.number, since: known.owner.changes }).map(changedPoint);
+  const changed = () => changedSince(sql, owner.number, known.owner.changes);
   const { segments, many, fitting } = known;
   if (many !== null) {
     const written = many.with(changed());
@@ -111,23 +109,48 @@ function tableNow(sql: Sql, owner: OwnerRow, known: OwnerTable): OwnerTable | nu
 
 function segmentsOf(sql: Sql, owner: OwnerRow): readonly Segment[] {
   const range = { first: owner.number * SLOTS, last: (owner.number + 1) * SLOTS - 1 };
-  const blocks = sql.all<{ records: Buffer }>(BLOCKS, range).map(({ records }) => segmentOf(records));
-  return withChanges(blocks, sql.all<ChangedRow>(LOOSE, range).map(changedPoint));
+  const blocks = sql.all<{ records: Buffer }>(BLOCKS, range).map(({ records }) => segmentOf(grown(records)));
+  const loose = sql.all<{ row: number; record: Buffer }>(LOOSE, range);
+  return withChanges(
+    blocks,
+    loose.map(({ row, record }) => ({ slot: row % SLOTS, record: grown(record) })),
+  );
 }
 
 interface ChangedRow {
   readonly row: number;
   readonly live: number;
-  readonly head: Buffer;
-  readonly vector: Buffer;
+  /** null: its block has it. */
+  readonly record: Buffer | null;
 }
 
-const BLOCKS = 'SELECT records FROM blocks WHERE row BETWEEN @first AND @last ORDER BY row';
-const POINTS = 'SELECT row, live, head, vector FROM points JOIN details USING (row)';
-const LOOSE = `${POINTS} WHERE loose = 1 AND row BETWEEN @first AND @last`;
-const CHANGED = `${POINTS} WHERE owner = @number AND change > @since`;
+function changedSince(sql: Sql, number: number, since: number): ChangedPoint[] {
+  const rows = sql.all<ChangedRow>(CHANGED, { number, since });
+  const inBlocks = rows.filter(({ live, record }) => live !== WITHDRAWN && record === null).map(({ row }) => row);
+  const found = recordsInBlocks(sql, inBlocks);
+  return rows.map(({ row, live, record }) => ({
+    slot: row % SLOTS,
+    record: live === WITHDRAWN ? null : grown(record ?? found.get(row) ?? NONE),
+  }));
+}
 
-const changedPoint = ({ row, live, head, vector }: ChangedRow): ChangedPoint => ({
-  slot: row % SLOTS,
-  record: live === WITHDRAWN ? null : recordOf(head, unpackedVector(vector)),
-});
+const NONE = new Uint8Array();
+
+/** Records that are not loose, as they are kept, by their rows. */
+export function recordsInBlocks(sql: Sql, rows: readonly number[]): ReadonlyMap<number, Uint8Array> {
+  const found = new Map<number, Uint8Array>();
+  for (const [first, within] of Map.groupBy(rows, blockOf)) {
+    const slots = new Set(within.map((row) => row % SLOTS));
+    const { records } = sql.get<{ records: Buffer }>(BLOCK, { first }) ?? { records: NONE };
+    for (const { slot, bytes } of keptRecords(records)) {
+      if (slots.has(slot)) found.set(first - (first % SLOTS) + slot, bytes);
+    }
+  }
+  return found;
+}
+
+const BLOCK = 'SELECT records FROM blocks WHERE row = @first';
+const BLOCKS = 'SELECT records FROM blocks WHERE row BETWEEN @first AND @last ORDER BY row';
+const LOOSE = 'SELECT row, record FROM loose WHERE row BETWEEN @first AND @last';
+const CHANGED = `
+  SELECT row, live, record FROM points LEFT JOIN loose USING (row) WHERE owner = @number AND change > @since`;

@@ -1,8 +1,10 @@
 import type { IndexLane, IndexPoint, Withdrawal } from '@slowwave/engine';
-import { packedVector, SHELVES, shownPart, unpackedVector } from '@slowwave/engine/storing';
+import { SHELVES } from '@slowwave/engine/storing';
+import { keptPart } from '../../shown-point.ts';
 import { OWNER_NAMED, ownerKey } from './format.ts';
 import { headOf, recordOf } from './record.ts';
-import { BLOCK_SLOTS, isThere, type Place, type PointTables, SLOTS, TABLES, WITHDRAWN } from './tables.ts';
+import { keptRecords, shrunk } from './stored-record.ts';
+import { BLOCK_SLOTS, blockOf, isThere, type Place, type PointTables, SLOTS, TABLES, WITHDRAWN } from './tables.ts';
 
 /** Writes the points that are not older than what is there. */
 export const writePoints = (place: Place, points: readonly IndexPoint[]): void => change(place, points, sayingOf);
@@ -16,16 +18,16 @@ interface OwnerState {
   readonly changes: number;
   slots: number;
   points: number;
-  /** Rows in which blocks that were touched begin. */
-  readonly blocks: Set<number>;
+  /** Rows of blocks that were touched, with the slots of what was withdrawn from each. */
+  readonly blocks: Map<number, Set<number>>;
 }
 
 /** What a row says of its point, beside where it is. */
 interface Saying {
   readonly live: number;
   readonly payload: string;
-  readonly vector: Buffer;
-  head(slot: number): Buffer;
+  /** null: nothing is left of it. */
+  record(slot: number): Buffer | null;
 }
 
 /** Writes what is not older than what is there; one new change of every owner it touched. */
@@ -42,7 +44,7 @@ function change<T extends Withdrawal>(place: Place, given: readonly T[], saying:
     const values = { number, slots, points, changes: changes + 1 };
     const set = 'SET changes = @changes, slots = @slots, points = @points';
     sql.run(`UPDATE ${tables.owners} ${set} WHERE number = @number`, values);
-    for (const first of blocks) keepBlock(place, first);
+    for (const [first, withdrawn] of blocks) keepBlock(place, first, withdrawn);
   }
 }
 
@@ -56,7 +58,7 @@ function ownerStateOf({ sql, tables: { owners } }: Place, point: Withdrawal): Ow
   const select = `SELECT number, changes, slots, points FROM ${owners} WHERE ${OWNER_NAMED}`;
   const row = sql.get<Omit<OwnerState, 'blocks'>>(select, key);
   if (row === null) throw new Error(`the owner of ${point.memoryId} was written and is not there`);
-  return { ...row, blocks: new Set() };
+  return { ...row, blocks: new Map() };
 }
 
 interface KnownRow {
@@ -78,33 +80,33 @@ function writeRow({ sql, tables }: Place, owner: OwnerState, { at, says }: { at:
   const slot = row % SLOTS;
   if (known === null) owner.slots += 1;
   owner.points += counted(says.live) - counted(known?.live ?? WITHDRAWN);
-  owner.blocks.add(row - (slot % BLOCK_SLOTS));
+  const withdrawn = owner.blocks.get(blockOf(row)) ?? new Set();
+  owner.blocks.set(blockOf(row), withdrawn);
   const place = { row, owner: owner.number, change: owner.changes + 1, memoryId, version, revision };
-  sql.run(writePoint(tables), { ...place, live: says.live, head: says.head(slot) });
-  sql.run(writeDetails(tables), { row, payload: says.payload, vector: says.vector });
+  sql.run(writePoint(tables), { ...place, live: says.live, payload: says.payload });
+  const record = says.record(slot);
+  if (record === null) {
+    sql.run(`DELETE FROM ${tables.loose} WHERE row = @row`, { row });
+    if (known !== null) withdrawn.add(slot);
+    return;
+  }
+  withdrawn.delete(slot);
+  sql.run(`INSERT OR REPLACE INTO ${tables.loose} (row, record) VALUES (@row, @record)`, { row, record });
 }
 
 const counted = (live: number): number => (live === WITHDRAWN ? 0 : 1);
 
 const writePoint = ({ points }: PointTables): string => `
-INSERT OR REPLACE INTO ${points} (row, owner, change, memory_id, version, revision, live, loose, head)
-VALUES (@row, @owner, @change, @memoryId, @version, @revision, @live, 1, @head)`;
+INSERT OR REPLACE INTO ${points} (row, owner, change, memory_id, version, revision, live, payload)
+VALUES (@row, @owner, @change, @memoryId, @version, @revision, @live, @payload)`;
 
-const writeDetails = ({ details }: PointTables): string =>
-  `INSERT OR REPLACE INTO ${details} (row, payload, vector) VALUES (@row, @payload, @vector)`;
+const NOTHING: Saying = { live: WITHDRAWN, payload: '{}', record: () => null };
 
-const EMPTY = Buffer.alloc(0);
-const NOTHING = { live: WITHDRAWN, payload: '{}', vector: EMPTY, head: () => EMPTY };
-
-function sayingOf(point: IndexPoint): Saying {
-  const { vector } = point;
-  return {
-    live: point.live ? 1 : 0,
-    payload: JSON.stringify(shownPart(point)),
-    vector: Buffer.from(packedVector(vector)),
-    head: (slot) => headOf(point, slot),
-  };
-}
+const sayingOf = (point: IndexPoint): Saying => ({
+  live: point.live ? 1 : 0,
+  payload: keptPart(point),
+  record: (slot) => shrunk(recordOf(headOf(point, slot), point.vector)),
+});
 
 /**
  * Loose points of a block at which it is written anew. Whoever reads an owner that is not in memory reads loose points
@@ -112,27 +114,24 @@ function sayingOf(point: IndexPoint): Saying {
  */
 const LOOSE_MAX = 32;
 
-/** Writes a block anew where too much of it has changed, or something was withdrawn. */
-function keepBlock({ sql, tables }: Place, first: number): void {
+/** Writes a block anew where too much of it has changed, or something was withdrawn from it. */
+function keepBlock({ sql, tables }: Place, first: number, withdrawn: ReadonlySet<number>): void {
   const range = { first, last: first + BLOCK_SLOTS - 1 };
-  const within = 'row BETWEEN @first AND @last';
-  const loose = sql.get<{ count: number; withdrawn: number }>(
-    `SELECT count(*) AS count, total(live = ${WITHDRAWN}) AS withdrawn FROM ${tables.points} WHERE loose = 1 AND ${within}`,
-    range,
-  );
-  if (loose === null || (loose.count < LOOSE_MAX && loose.withdrawn === 0)) return;
-  const records = sql
-    .all<{ head: Buffer; vector: Buffer }>(
-      `SELECT head, vector FROM ${tables.points} JOIN ${tables.details} USING (row)
-        WHERE ${within} AND live <> ${WITHDRAWN} ORDER BY row`,
-      range,
-    )
-    .map(({ head, vector }) => recordOf(head, unpackedVector(vector)));
+  const within = `FROM ${tables.loose} WHERE row BETWEEN @first AND @last`;
+  const loose = sql.get<{ count: number }>(`SELECT count(*) AS count ${within}`, range)?.count ?? 0;
+  if (loose < LOOSE_MAX && withdrawn.size === 0) return;
+  const block = sql.get<{ records: Buffer }>(`SELECT records FROM ${tables.blocks} WHERE row = @first`, { first });
+  if (block === null && loose < LOOSE_MAX) return;
+  const records = new Map(keptRecords(block?.records ?? Buffer.alloc(0)).map(({ slot, bytes }) => [slot, bytes]));
+  for (const slot of withdrawn) records.delete(slot);
+  const rows = sql.all<{ row: number; record: Buffer }>(`SELECT row, record ${within}`, range);
+  for (const { row, record } of rows) records.set(row % SLOTS, record);
+  const inOrder = [...records].sort(([one], [other]) => one - other).map(([, record]) => record);
   sql.run(`INSERT OR REPLACE INTO ${tables.blocks} (row, records) VALUES (@first, @records)`, {
     first,
-    records: Buffer.concat(records),
+    records: Buffer.concat(inOrder),
   });
-  sql.run(`UPDATE ${tables.points} SET loose = 0 WHERE loose = 1 AND ${within}`, range);
+  sql.run(`DELETE ${within}`, range);
 }
 
 /**
@@ -147,7 +146,7 @@ export function forgetLane({ sql, tables }: Place, of: IndexLane): number {
     });
     if (owner === null) return gone;
     const range = { first: owner.number * SLOTS, last: (owner.number + 1) * SLOTS - 1 };
-    for (const table of [tables.details, tables.blocks]) sql.run(`DELETE FROM ${table} WHERE ${OF_OWNER}`, range);
+    for (const table of [tables.loose, tables.blocks]) sql.run(`DELETE FROM ${table} WHERE ${OF_OWNER}`, range);
     return gone + sql.run(`DELETE FROM ${tables.points} WHERE ${OF_OWNER}`, range);
   }, 0);
 }

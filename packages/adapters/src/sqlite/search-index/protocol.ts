@@ -11,6 +11,7 @@ import type {
   TenantId,
   Withdrawal,
 } from '@slowwave/engine';
+import type { PlaceOfPoint } from '../../shown-point.ts';
 import type { CacheOptions } from './owners.ts';
 
 /** The vector space an index is opened for. */
@@ -29,11 +30,16 @@ export interface IndexThreadInit {
 }
 
 /** A hit as it crosses the thread: one string is cheaper to hand over than its object. */
-export interface FoundPoint {
-  /** The point as JSON, see IndexHit. */
+export interface FoundPoint extends Pick<IndexHit['point'], 'memoryId' | 'version' | 'live'> {
+  /** What a hit shows, see shown-point.ts. */
   readonly payload: string;
   readonly vectorScore: IndexHit['vectorScore'];
   readonly keywordScore: IndexHit['keywordScore'];
+}
+
+export interface PagedPoint {
+  readonly place: PlaceOfPoint;
+  readonly payload: string;
 }
 
 export interface WriterMethods {
@@ -51,8 +57,7 @@ export interface ReaderMethods {
   vectors(names: readonly PointName[]): readonly (Float32Array | null)[];
   /** Keeps nothing decoded of a lane, on any shelf. */
   drop(of: IndexLane): void;
-  /** Points as JSON. */
-  page(after: string | null, limit: number): { readonly payloads: readonly string[]; readonly next: string | null };
+  page(after: string | null, limit: number): { readonly points: readonly PagedPoint[]; readonly next: string | null };
   search(queries: readonly IndexQuery[]): Promise<readonly (readonly FoundPoint[])[]>;
 }
 

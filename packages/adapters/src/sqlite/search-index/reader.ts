@@ -1,11 +1,12 @@
-import type { IndexQuery, PointName } from '@slowwave/engine';
-import { SHELVES, unpackedVector } from '@slowwave/engine/storing';
+import type { IndexQuery, LaneId, Owner, PointName, Shelf, TenantId } from '@slowwave/engine';
+import { SHELVES } from '@slowwave/engine/storing';
 import { checkVector } from '../../check-vector.ts';
 import type { Sql } from '../ledger/sql.ts';
 import { foreignMarker, isOfSpace, markerOf, OWNER_NAMED, ownerKey, requireSpace } from './format.ts';
-import { ownerCache } from './owners.ts';
-import type { FoundPoint, IndexThreadInit, ReaderMethods } from './protocol.ts';
+import { ownerCache, recordsInBlocks } from './owners.ts';
+import type { FoundPoint, IndexThreadInit, PagedPoint, ReaderMethods } from './protocol.ts';
 import { answerOf } from './search.ts';
+import { keptVector } from './stored-record.ts';
 import { WITHDRAWN } from './tables.ts';
 import { isForDecision, takingTurns } from './turns.ts';
 
@@ -34,12 +35,12 @@ export function indexReader(
     count: (tenant, shelf) => sql.get<{ count: number }>(COUNT, { tenant, shelf })?.count ?? 0,
     vectors: (names) => {
       requireSpace(sql, space);
-      return names.map((name) => vectorOf(sql, name));
+      return names.map((name) => vectorOf(sql, name, space.dimensions));
     },
     page: (after, limit) => {
-      const rows = sql.all<{ row: number; payload: string }>(SELECT_PAGE, { after: Number(after ?? -1), limit });
+      const rows = sql.all<PageRow>(SELECT_PAGE, { after: Number(after ?? -1), limit });
       const next = rows.length < limit ? null : String(rows.at(-1)?.row);
-      return { payloads: rows.map(({ payload }) => payload), next };
+      return { points: rows.map(pagedPoint), next };
     },
     search: async (queries) => {
       for (const { vector } of queries) if (vector !== null) checkVector(vector, space);
@@ -48,18 +49,42 @@ export function indexReader(
   };
 }
 
-function vectorOf(sql: Sql, { memoryId, version, ...of }: PointName): Float32Array | null {
-  const row = sql.get<{ vector: Buffer }>(SELECT_VECTOR, { ...ownerKey(of), memoryId, version });
-  const vector = row === null || row.vector.length === 0 ? null : unpackedVector(row.vector);
-  return vector?.some((value) => value !== 0) ? vector : null;
+function vectorOf(sql: Sql, { memoryId, version, ...of }: PointName, dimensions: number): Float32Array | null {
+  const found = sql.get<{ row: number; record: Buffer | null }>(SELECT_RECORD, {
+    ...{ ...ownerKey(of), memoryId, version, withdrawn: WITHDRAWN },
+  });
+  const record = found === null ? null : (found.record ?? recordsInBlocks(sql, [found.row]).get(found.row) ?? null);
+  return record === null ? null : keptVector(record, dimensions);
 }
 
-const SELECT_VECTOR = `
-SELECT vector FROM points JOIN details USING (row)
-WHERE owner = (SELECT number FROM owners WHERE ${OWNER_NAMED}) AND memory_id = @memoryId AND version = @version`;
+const SELECT_RECORD = `
+SELECT row, record FROM points LEFT JOIN loose USING (row)
+WHERE owner = (SELECT number FROM owners WHERE ${OWNER_NAMED}) AND memory_id = @memoryId AND version = @version
+  AND live <> @withdrawn`;
 
 const COUNT = 'SELECT coalesce(sum(points), 0) AS count FROM owners WHERE tenant = @tenant AND shelf = @shelf';
 
+interface PageRow {
+  readonly row: number;
+  readonly memory_id: string;
+  readonly version: number;
+  readonly live: number;
+  readonly payload: string;
+  readonly tenant: TenantId;
+  readonly kind: Owner['kind'];
+  /** As JSON. */
+  readonly id: string;
+  readonly lane: LaneId;
+  readonly shelf: Shelf;
+}
+
+const pagedPoint = ({ payload, memory_id: memoryId, version, live, kind, id, ...row }: PageRow): PagedPoint => {
+  const { tenant, lane, shelf } = row;
+  const owner = { kind, id: JSON.parse(id) as string };
+  return { payload, place: { memoryId, version, live: live === 1, owner, tenant, lane, shelf } };
+};
+
 const SELECT_PAGE = `
-SELECT row, payload FROM points JOIN details USING (row) WHERE row > @after AND live <> ${WITHDRAWN}
+SELECT row, memory_id, version, live, payload, tenant, kind, id, lane, shelf
+FROM points JOIN owners ON number = owner WHERE row > @after AND live <> ${WITHDRAWN}
 ORDER BY row LIMIT @limit`;

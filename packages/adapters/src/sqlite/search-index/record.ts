@@ -4,7 +4,7 @@ import { lengthOf } from '@slowwave/engine/storing';
 
 /**
  * One point as a question looks at it, in one run of bytes: whoever has the bytes has it ready, nothing is decoded. It is
- * made of a head, kept with the point's row, and of its vector as 8-bit numbers, which is made from the whole one.
+ * made of a head and of the vector as 8-bit numbers. In files it is kept in fewer bytes: stored-record.ts.
  *
  *   32-bit words  0 bytes of the record · 1 slot · 2 live · 3 version · 4 bytes of the memory id
  *                 5 entries with words of the text · 6 entries in all · 7 terms of the text · 8 terms with its context
@@ -43,6 +43,9 @@ export const FLOAT = {
   deletedSeq: 11,
   shownFrom: 12,
 } as const;
+
+/** Moments, one after the other. */
+export const FLOATS = 8;
 
 /** Bytes from the beginning of a vector to its numbers. */
 export const NUMBERS_AT = 24;
@@ -131,6 +134,7 @@ export function termKey(term: string): TermKey {
 
 /** In the order of their words. An id is two of them, which two different ids share in one of 10¹⁹ cases. */
 export const ID_PARTS = ['agentId', 'runId', 'appId', 'alone', 'shared'] as const;
+export const ID_LISTS = ID_PARTS.length;
 export type IdPart = (typeof ID_PARTS)[number];
 export type IdWords = [low: number, high: number];
 
@@ -144,7 +148,6 @@ function listsOf({ ids, toldLast }: IndexPoint): readonly (readonly string[])[] 
   return ID_PARTS.map((part) => of[part]);
 }
 
-const FLOATS = 8;
 const NUMBER_MAX = 127;
 const FNV_OFFSET = 0x81_1c_9d_c5;
 const FNV_PRIME = 0x01_00_01_93;

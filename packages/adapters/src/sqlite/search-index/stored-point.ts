@@ -128,6 +128,9 @@ export class StoredPoint implements Sighted {
     };
   }
 
+  get hasVector(): boolean {
+    return this.roughVector.step !== 0;
+  }
   /** The vector as it was written: by then every vector is one of 8-bit numbers. A few zeros more than it has numbers. */
   get vector(): Float32Array {
     const { numbers, first, end } = this.roughVector;

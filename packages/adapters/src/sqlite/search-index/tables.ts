@@ -9,11 +9,14 @@ export const SLOTS = 2 ** 24;
 /** Slots of one block. Read in a third of a millisecond at 1,024 dimensions, written anew in five. */
 export const BLOCK_SLOTS = 512;
 
+/** The row of the block that has what is in a row, if any has. */
+export const blockOf = (row: number): number => row - (row % BLOCK_SLOTS);
+
 /** A set of tables that are an index: the one in use, one in the making, and one to be thrown away. */
 export interface PointTables {
   readonly owners: string;
   readonly points: string;
-  readonly details: string;
+  readonly loose: string;
   readonly blocks: string;
 }
 
@@ -23,12 +26,12 @@ export interface Place {
   readonly tables: PointTables;
 }
 
-export const TABLES = ['owners', 'points', 'details', 'blocks'] as const;
+export const TABLES = ['owners', 'points', 'loose', 'blocks'] as const;
 
 const named = (end: string): PointTables => ({
   owners: `owners${end}`,
   points: `points${end}`,
-  details: `details${end}`,
+  loose: `loose${end}`,
   blocks: `blocks${end}`,
 });
 
@@ -46,17 +49,15 @@ const DISCARDED = 'discarded_';
  * owners.changes   grows with every write to the owner's points: who has read up to it has read everything
  * owners.slots     how many were given to points; a point keeps its slot, and a slot is never given again
  * owners.points    how many points there are, withdrawn ones left out
- * points.row       owner × 2²⁴ + slot, as details.row and blocks.row
+ * points.row       owner × 2²⁴ + slot, as loose.row and blocks.row
  * points.live      1 what holds, 0 what once held, 2 withdrawn
  * points.change    the owner's count when the point was last written
- * points.loose     1 while the block of the point's slot does not have it as it is
- * points.head      see record.ts; empty for withdrawn ones
- * details.payload  what a hit shows, as JSON; first, because what follows lies on a page of its own
- * details.vector   in 8-bit numbers, as the ledger has it
- * blocks           copies of points, by 512 slots: the records of all that are not loose. What no question reads any more
- *                  may still be in them, until they are written anew; what was withdrawn or forgotten never is.
+ * points.payload   what a hit shows, see shown-point.ts
+ * loose            records of points that the block of their slot does not have as they are, see stored-record.ts
+ * blocks           records of points, by 512 slots: of all that are not loose. What no question reads any more may still be
+ *                  in them, until they are written anew; what was withdrawn or forgotten never is.
  */
-const tablesFor = ({ owners, points, details, blocks }: PointTables, suffix: number): string => `
+const tablesFor = ({ owners, points, loose, blocks }: PointTables, suffix: number): string => `
 CREATE TABLE ${owners} (
   number INTEGER PRIMARY KEY AUTOINCREMENT,
   tenant TEXT NOT NULL,
@@ -77,18 +78,15 @@ CREATE TABLE ${points} (
   version INTEGER NOT NULL,
   revision INTEGER NOT NULL,
   live INTEGER NOT NULL,
-  loose INTEGER NOT NULL,
-  head BLOB NOT NULL,
+  payload TEXT NOT NULL,
   UNIQUE (owner, memory_id, version)
 ) STRICT;
 CREATE INDEX ${BY_CHANGE}${suffix} ON ${points} (owner, change);
-CREATE INDEX ${LOOSE}${suffix} ON ${points} (row) WHERE loose = 1;
-CREATE TABLE ${details} (row INTEGER PRIMARY KEY, payload TEXT NOT NULL, vector BLOB NOT NULL) STRICT;
+CREATE TABLE ${loose} (row INTEGER PRIMARY KEY, record BLOB NOT NULL) STRICT;
 CREATE TABLE ${blocks} (row INTEGER PRIMARY KEY, records BLOB NOT NULL) STRICT;
 `;
 
 const BY_CHANGE = 'points_by_change_';
-const LOOSE = 'points_loose_';
 
 /** An index of a table goes with it when it is renamed, under its old name: a new table's needs another one. */
 export function createTables(sql: Sql, tables: PointTables): void {

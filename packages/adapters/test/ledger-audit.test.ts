@@ -17,7 +17,7 @@ import { ledgerFile } from './sqlite-ledger-fixture.ts';
 /** What breaks a ledger so that one kind of finding is there: rows that are gone, or say something else. */
 const BREAKING: Readonly<Record<OrphanKind | Contradiction, string>> = {
   'batch without lane': "UPDATE batches SET lane = 'lane_none'",
-  'message without batch': "UPDATE messages SET batch_id = 'bat_none'",
+  'message without batch': "UPDATE unclaimed_messages SET batch_id = 'bat_none'",
   'memory without lane': "UPDATE memories SET lane = 'lane_none'",
   'memory without event': 'DELETE FROM events',
   'memory without version': 'DELETE FROM versions',
@@ -96,6 +96,7 @@ const TABLES = [
   'versions',
   'memories',
   'messages',
+  'unclaimed_messages',
   'batches',
   'scopes',
   'lanes',

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Ledger, StoredLedger } from '@slowwave/engine';
-import { type OpenedLedger, recordingLog } from '@slowwave/engine-testing';
+import { hashOf, type OpenedLedger, recordingLog } from '@slowwave/engine-testing';
 import { startPostgres, type TestPostgres } from '@slowwave/testkit';
 import { Client } from 'pg';
 import { openPostgresLedger } from '../src/postgres/index.ts';
@@ -39,7 +39,7 @@ export async function ledgerServer(): Promise<LedgerServer> {
     log,
     url,
     open: async () => {
-      const ledger = await openPostgresLedger({ url, tools: systemTools, log });
+      const ledger = await openPostgresLedger({ url, tools: { ...systemTools, hash: hashOf }, log });
       opened.push(ledger);
       return ledger;
     },

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Ledger } from '@slowwave/engine';
-import type { OpenedLedger } from '@slowwave/engine-testing';
+import { hashOf, type OpenedLedger } from '@slowwave/engine-testing';
 import { tempDir } from '@slowwave/testkit';
 import Database from 'better-sqlite3';
 import { openSqliteLedger, type SqliteLedger } from '../src/sqlite/index.ts';
@@ -13,7 +13,7 @@ export interface LedgerFile {
   remove(): Promise<void>;
 }
 
-/** A new file for ledgers. */
+/** A new file for ledgers. Their lanes have owners in their ids as the suites' messages have. */
 export async function ledgerFile(): Promise<LedgerFile> {
   const dir = await tempDir();
   const path = join(dir.path, 'data', 'ledger.db');
@@ -21,7 +21,7 @@ export async function ledgerFile(): Promise<LedgerFile> {
   return {
     path,
     open: async (given = {}) => {
-      const ledger = await openSqliteLedger({ path, tools: systemTools, ...given });
+      const ledger = await openSqliteLedger({ path, tools: { ...systemTools, hash: hashOf }, ...given });
       opened.push(ledger);
       return ledger;
     },

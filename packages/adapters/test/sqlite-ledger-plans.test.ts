@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { DEFAULT_TENANT } from '@slowwave/engine';
-import { describeLedger, user } from '@slowwave/engine-testing';
+import { describeLedger, hashOf, user } from '@slowwave/engine-testing';
 import { tempDir } from '@slowwave/testkit';
 import { afterAll, expect, it } from 'vitest';
 import { addFilterFunctions } from '../src/filter-sql/sqlite.ts';
@@ -80,7 +80,7 @@ const ledger = ledgerOf({
   reader: readingHere(here),
   auditor: openReader(() => startReader({ path, readOnlyFile: false })),
   writer: onThisThread(noting(writing), path),
-  tools: systemTools,
+  tools: { ...systemTools, hash: hashOf },
 });
 afterAll(async () => {
   planning.db.close();
@@ -171,7 +171,7 @@ it('what is named by its ids is found by them, not in all of a tenant or lane', 
   const byText = Map.groupBy(plans(), ({ text }) => text);
   const wrong = [...byText].filter(([text, lines]) => {
     const [found, table = '\\w+'] = /(?:\b(\w+)\.)?\bid IN \(SELECT value FROM json_each/.exec(text) ?? [];
-    const byId = new RegExp(`^SEARCH ${table} USING .*\\bid=\\?`);
+    const byId = new RegExp(`^SEARCH ${table} USING .*\\b(?:row)?id=\\?`);
     return found !== undefined && !lines.some(({ detail }) => byId.test(detail));
   });
   expect(wrong.map(([text]) => text)).toEqual([]);

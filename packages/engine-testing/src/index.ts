@@ -40,7 +40,7 @@ export {
 } from './fake-models.ts';
 export { type FaultShares, faultyChat } from './faulty-chat.ts';
 export { DOCUMENTS as FILTER_DOCUMENTS, FILTER_CASES } from './filter-cases.ts';
-export { type FixedTools, fixedTools, type LogLine, MORNING, recordingLog } from './fixed-tools.ts';
+export { type FixedTools, fixedTools, hashOf, type LogLine, MORNING, recordingLog } from './fixed-tools.ts';
 export { describeFollowUps, type FollowUpsFixture } from './follow-ups-suite.ts';
 export { graphPlan, HOLD_MS, namedIn } from './graph-bench.ts';
 export { graphDecisions, graphScript } from './graph-scripts.ts';

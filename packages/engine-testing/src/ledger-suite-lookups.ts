@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { added, deleted, home, newMessage, scope, updated, user } from './builders.ts';
+import { added, bitsOf, deleted, home, newMessage, scope, updated, user } from './builders.ts';
 import { ANN, type Bench, claimedBatch, laneOf, OTHER_TENANT, store, TENANT, write } from './ledger-bench.ts';
 
 const REACH = { before: 0, after: 0, appId: null };
@@ -49,7 +49,7 @@ export function describeLookups(bench: () => Bench): void {
       const b = bench();
       const [first = ''] = await sixMessages(b);
       const inWeb = scope({ userId: 'ann', runId: 'r1', appId: 'web' });
-      const [second, bobs] = [newMessage(b.tools, {}), newMessage(b.tools, {})];
+      const [second, bobs] = [newMessage(b.tools, {}), newMessage(b.tools, {}, bitsOf(b.tools, user('bob')))];
       await store(b, { scope: inWeb, messages: [second] });
       await store(b, { scope: scope({ userId: 'bob' }), messages: [bobs] });
       const ids = [first, second.id, bobs.id, 'msg_none'];

@@ -1,6 +1,6 @@
-import type { NewBatch } from '@slowwave/engine';
+import { type NewBatch, ownerOf } from '@slowwave/engine';
 import { describe, expect, it } from 'vitest';
-import { newBatch, newMessage, scope } from './builders.ts';
+import { bitsOf, newBatch, newMessage, scope } from './builders.ts';
 import {
   ANN,
   append,
@@ -67,13 +67,17 @@ export function describePauses(bench: () => Bench): void {
     });
 
     it('is of one owner alone', async () => {
+      const b = bench();
       await setPaused(true);
       for (const given of [
-        { scope: scope({ userId: 'bob' }) },
-        { scope: scope({ agentId: 'ann' }) },
-        { tenant: OTHER_TENANT },
-      ])
-        expect(await post({ ...given, ...saying('kept') })).toMatchObject({ paused: 'none', contents: ['kept'] });
+        { scope: scope({ userId: 'bob' }), tenant: TENANT },
+        { scope: scope({ agentId: 'ann' }), tenant: TENANT },
+        { scope: scope(), tenant: OTHER_TENANT },
+      ]) {
+        const bits = bitsOf(b.tools, ownerOf(given.scope), given.tenant);
+        const messages = [newMessage(b.tools, { content: 'kept' }, bits)];
+        expect(await post({ ...given, messages })).toMatchObject({ paused: 'none', contents: ['kept'] });
+      }
       const withAgent = scope({ userId: 'ann', agentId: 'bot' });
       expect(await post({ scope: withAgent, ...saying('not kept') })).toMatchObject({ paused: 'all' });
     });

@@ -35,6 +35,7 @@ export function describeSpeech(bench: () => Bench): void {
       const b = bench();
       await told(b, ['user', 'earlier']);
       await store(b, { scope: scope({ userId: 'ann', runId: 'r1' }), messages: [message(b, ['user', 'elsewhere'])] });
+      await apply(b, await nextTurn(b));
       await store(b, { scope: scope({ userId: 'bob' }), messages: [message(b, ['user', 'somebody else'])] });
       expect(await priors(b, await told(b, ['user', 'later']))).toEqual([['later', 'earlier']]);
     });

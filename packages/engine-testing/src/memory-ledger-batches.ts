@@ -86,7 +86,7 @@ function append(state: State, posted: NewBatch, policy: DuePolicy): Appended {
   if (before !== null) return before;
   const { batch, paused } = heard(posted, lane.pauses);
   for (const message of batch.messages) storeMessage(state, { lane, batch }, message);
-  lane.pace = paceWith(lane, batch, policy);
+  lane.pace = paceWith(lane, { ...batch, exchanges: exchangesIn(batch) }, policy);
   const waited = waitingOf(state, lane.id).length > 0;
   lane.newestAt = waited ? Math.max(lane.newestAt ?? 0, batch.acceptedAt) : batch.acceptedAt;
   storeBatch(state, lane, batch);

@@ -21,6 +21,7 @@ export {
   ID_ALPHABET,
   numberOf,
   ofNoSpace,
+  ownerBitsIn,
   ownerBitsOf,
   ownerBitsOfLane,
   ownerDigits,

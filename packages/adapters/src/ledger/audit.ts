@@ -58,7 +58,11 @@ const lacking = (id: string, table: string, missing: string): Audit => ({
 
 const ORPHANS: Readonly<Record<OrphanKind, Audit>> = {
   'batch without lane': lacking('x.id', 'batches', 'lanes y WHERE y.id = x.lane'),
-  'message without batch': lacking('x.id', 'messages', 'batches y WHERE y.id = x.batch_id'),
+  'message without batch': lacking(
+    'x.id',
+    '(SELECT id, batch_id FROM messages UNION ALL SELECT batch_id, batch_id FROM unclaimed_messages)',
+    'batches y WHERE y.id = x.batch_id',
+  ),
   'memory without lane': lacking('x.id', 'memories', 'lanes y WHERE y.id = x.lane'),
   'memory without event': lacking('x.id', 'memories', 'events y WHERE y.memory_id = x.id'),
   // What is undone as a whole has no version, but an event that says so.

@@ -4,6 +4,7 @@ import type {
   Failed,
   Failure,
   Gathered,
+  LaneId,
   LaneStore,
   Turn,
   TurnName,
@@ -17,9 +18,10 @@ import { rungOfLane } from './limits.ts';
 import type { BatchRow } from './rows/batch.ts';
 import { ownerFrom, type ScopeColumns, scopeFrom } from './rows/columns.ts';
 import { type LaneRow, nudgeFrom } from './rows/lane.ts';
-import { all, first, inOne, lastly, run, type Script, together, update } from './script.ts';
+import { all, first, inOne, insert, lastly, run, type Script, together, update } from './script.ts';
 import { gather } from './thoughts.ts';
 import { laneOfTurn, lockLane, recounted, saveLane } from './turn.ts';
+import { messageColumnsOf } from './unclaimed.ts';
 
 /**
  * Takes a due lane: pins a window, or takes over the one that is pinned. Waits for whoever holds the lane (an append,
@@ -29,7 +31,7 @@ export function* claim(job: TurnName, how: Parameters<LaneStore['claim']>[1]): S
   const { now, newConsolidationId: id, recentCount } = how;
   const [lane, waiting, canary, rung] = yield* together(
     lockLane(job.lane),
-    all<WaitingBatch>(SELECT_WAITING, { lane: job.lane, limit: largerWindow(how.window, LARGER_BATCHES).maxBatches }),
+    all<WaitingBatch>(SELECT_WAITING, waitingIn(job.lane, largerWindow(how.window, LARGER_BATCHES))),
     canaryInForce(job.lane),
     rungOfLane(job.lane, dayOf(now)),
   );
@@ -45,7 +47,7 @@ export function* claim(job: TurnName, how: Parameters<LaneStore['claim']>[1]): S
   const taken = take(isAll ? recount(lane, NOTHING_WAITS) : yield* recounted(lane, last.position), id);
   const variant = canary !== null && isInShare(canary, ownerFrom(lane)) ? canary.id : null;
   const turn = turnOf(taken, { ...head, batchIds: pinned.map((batch) => batch.id), pinnedAt: now, variant, rung });
-  const pin = inOne(...pinning(lane, { id, pinned, now, variant, rung }), saveLane(taken));
+  const pin = inOne(...pinning(lane, { id, pinned, now, variant, rung }), ...unpacking(lane, pinned), saveLane(taken));
   const [, gathered] = yield* lastly(together(pin, gatheredIf(turn, recentCount)));
   return { kind: 'claimed', turn, gathered };
 }
@@ -65,7 +67,18 @@ interface WaitingBatch extends ScopeColumns {
   readonly key_id: string | null;
   /** As JSON. */
   readonly formers: string;
+  readonly accepted_at: number;
+  /** What it says, where it was never claimed. */
+  readonly messages: string | null;
+  readonly seq: number | null;
+  readonly seen_until: number | null;
 }
+
+const waitingIn = (lane: LaneId, { maxBatches, maxTokens }: WindowPolicy) => ({
+  lane,
+  limit: maxBatches,
+  tokens: maxTokens,
+});
 
 /** How many batches a window may pin at most. */
 const windowLimit = (lane: LaneRow, window: WindowPolicy): number =>
@@ -91,10 +104,27 @@ function windowOf(
 /** The consolidation that it was of before. */
 const formerOf = ({ formers }: WaitingBatch): string | undefined => (JSON.parse(formers) as string[]).at(-1);
 
+/** What is said by those that no window can reach is not read. */
 const SELECT_WAITING = `
-  SELECT b.id, b.scope, b.settings, b.tokens, b.position, b.key_id, b.formers, s.user_id, s.agent_id, s.run_id, s.app_id
-  FROM batches b JOIN scopes s ON s.id = b.scope
+  SELECT b.id, b.scope, b.settings, b.tokens, b.position, b.key_id, b.formers, b.accepted_at,
+    s.user_id, s.agent_id, s.run_id, s.app_id, u.seq, u.seen_until,
+    CASE WHEN sum(b.tokens) OVER (ORDER BY b.position) - b.tokens <= @tokens THEN u.messages END AS messages
+  FROM batches b JOIN scopes s ON s.id = b.scope LEFT JOIN unclaimed_messages u ON u.batch_id = b.id
   WHERE b.lane = @lane AND b.state = 'pending' ORDER BY b.position LIMIT @limit`;
+
+/** What pinned batches say becomes rows, where they are claimed for the first time. */
+function unpacking({ tenant, id: lane }: LaneRow, pinned: readonly WaitingBatch[]): readonly Script<number>[] {
+  const unclaimed = pinned.flatMap(({ id, scope, accepted_at, seq, seen_until, messages }) => {
+    if (seq === null || seen_until === null) return [];
+    if (messages === null) throw new Error(`what batch ${id} says was not read, and it is claimed`);
+    return { batch_id: id, seq, seen_until, messages, tenant, lane, scope, accepted_at };
+  });
+  if (unclaimed.length === 0) return [];
+  return [
+    insert('messages', unclaimed.flatMap(messageColumnsOf)),
+    run('DELETE FROM unclaimed_messages WHERE batch_id IN :ids', { ids: unclaimed.map((row) => row.batch_id) }),
+  ];
+}
 
 interface Starting {
   readonly id: string;

@@ -3,7 +3,7 @@ import { type Access, lookup, read, storeOf, write } from './access.ts';
 import { endLinks, forgetUserInKeys } from './keys.ts';
 import { lockOwner } from './lanes.ts';
 import type { ColumnsOf } from './rows/columns.ts';
-import { all, allAs, firstAs, idsOf, run, type Script } from './script.ts';
+import { all, allAs, counted, firstAs, idsOf, run, type Script } from './script.ts';
 import { forgetTopics } from './topics.ts';
 import { lockLane, standingLanes } from './turn.ts';
 import { count } from './usage.ts';
@@ -51,14 +51,10 @@ const scripted = storeOf<Omit<ErasureStore, 'compact'>>('erasures', {
     const { tenant, lane, counts, departed } = yield* lockErasure(id);
     if (lane === null) return { more: false };
     yield* lockLane(lane);
-    for (const { pick, changes = [], deletes } of ERASING) {
-      const ids = yield* idsOf(pick, { lane, limit });
+    for (const kind of ERASING) {
+      const ids = yield* idsOf(kind.pick, { lane, limit });
       if (ids.length === 0) continue;
-      for (const change of changes) yield* run(change, { ids });
-      const gone: Record<string, number> = {};
-      for (const [table, condition] of deletes) {
-        gone[table] = yield* run(`DELETE FROM ${table} WHERE ${condition}`, { lane, ids });
-      }
+      const gone = yield* deletePicked(kind, { lane, ids });
       yield* run("UPDATE erasures SET state = 'erasing', counts = @counts::jsonb WHERE id = @id", {
         id,
         counts: JSON.stringify(addCounts(counts, gone)),
@@ -106,6 +102,21 @@ const CUT_OFF = `
   UPDATE lanes SET owner_id = @ownerId, erasure = @id, state = 'idle', epoch = epoch + 1, generation = generation + 1,
     consolidation_id = NULL, due_at = NULL, pending = 0, pending_tokens = 0
   WHERE id = @lane`;
+
+/** How many rows went of each table. */
+function* deletePicked(
+  { unclaimed, changes = [], deletes }: Erasing,
+  { lane, ids }: { readonly lane: LaneId; readonly ids: readonly string[] },
+): Script<Readonly<Record<string, number>>> {
+  for (const change of changes) yield* run(change, { ids });
+  const gone: Record<string, number> = {};
+  if (unclaimed !== undefined) gone.messages = yield* counted(unclaimed, { ids });
+  for (const [table, condition] of deletes) {
+    const rows = yield* run(`DELETE FROM ${table} WHERE ${condition}`, { lane, ids });
+    if (table !== 'unclaimed_messages') gone[table] = (gone[table] ?? 0) + rows;
+  }
+  return gone;
+}
 
 /** The counts with those of one slice added. */
 function addCounts(counts: Erasure['counts'], gone: Readonly<Record<string, number>>): Erasure['counts'] {
@@ -171,11 +182,17 @@ const erasureFrom = (row: ErasureRow): Erasure => ({
 interface Erasing {
   /** Picks the next rows, as `id`. */
   readonly pick: string;
+  /** How many messages go that are no rows yet. */
+  readonly unclaimed?: string;
   /** What is done first: rows that stay forget what they say of those that go. */
   readonly changes?: readonly string[];
   /** Table and condition, in the order in which they may go. */
   readonly deletes: readonly (readonly [table: string, condition: string])[];
 }
+
+const COUNT_UNCLAIMED = `
+  SELECT coalesce(sum(b.message_count), 0)::bigint AS count FROM batches b
+  WHERE b.id IN :ids AND EXISTS (SELECT 1 FROM unclaimed_messages u WHERE u.batch_id = b.id)`;
 
 /** Any of the lane, as an index brings them: sorting would read all that is left for each slice. */
 const pick = (table: string, id = 'id'): string => `SELECT ${id} AS id FROM ${table} WHERE lane = @lane LIMIT @limit`;
@@ -243,10 +260,12 @@ export const ERASING: readonly Erasing[] = [
   },
   {
     pick: pick('batches'),
+    unclaimed: COUNT_UNCLAIMED,
     changes: [FORGET_REPLAYS],
     deletes: [
       ['replay_batches', 'batch_id IN :ids'],
       ['messages', 'batch_id IN :ids'],
+      ['unclaimed_messages', 'batch_id IN :ids'],
       ['idempotency_keys', 'batch_id IN :ids'],
       ['batches', 'id IN :ids'],
     ],

@@ -1,5 +1,6 @@
-import type { DuePolicy, Millis, NewBatch, Nudge } from '@slowwave/engine';
-import { exchangesIn, paceWith, silenceOf } from '@slowwave/engine/storing';
+import type { DuePolicy, Millis, Nudge } from '@slowwave/engine';
+import { paceWith, silenceOf } from '@slowwave/engine/storing';
+import type { Posted } from './rows/batch.ts';
 import { type LaneRow, nudgeFrom, priorityOf } from './rows/lane.ts';
 
 /**
@@ -55,19 +56,19 @@ export const NOTHING_WAITS: Waiting = {
 };
 
 /** One batch more waits. */
-export function append(lane: LaneRow, batch: NewBatch, policy: DuePolicy): Step {
-  const { acceptedAt, messages } = batch;
+export function append(lane: LaneRow, { batch, messageCount, exchanges }: Posted, policy: DuePolicy): Step {
+  const { acceptedAt } = batch;
   const longer: LaneRow = {
     ...lane,
     next_position: lane.next_position + 1,
-    next_seq: lane.next_seq + messages.length,
+    next_seq: lane.next_seq + messageCount,
     pending: lane.pending + 1,
     pending_tokens: lane.pending_tokens + batch.tokens,
-    pending_exchanges: lane.pending_exchanges + exchangesIn(batch),
+    pending_exchanges: lane.pending_exchanges + exchanges,
     pending_backfill: lane.pending_backfill + (batch.priority === 'backfill' ? 1 : 0),
     oldest_at: lane.pending === 0 ? acceptedAt : Math.min(lane.oldest_at ?? acceptedAt, acceptedAt),
     newest_at: lane.pending === 0 ? acceptedAt : Math.max(lane.newest_at ?? acceptedAt, acceptedAt),
-    pace_ms: paceWith({ pace: lane.pace_ms, newestAt: lane.newest_at }, batch, policy),
+    pace_ms: paceWith({ pace: lane.pace_ms, newestAt: lane.newest_at }, { ...batch, exchanges }, policy),
     flush_through: batch.flush ? lane.next_position : lane.flush_through,
     updated_at: Math.max(lane.updated_at, acceptedAt),
   };

@@ -33,6 +33,7 @@ import { type EventRow, eventFrom } from './rows/memory.ts';
 import { all, allAs, firstAs, type Given, idsOf, run, type Script, together } from './script.ts';
 import { findSpeech } from './speech.ts';
 import { laneOfTurn, lockLanes, requireOneLane, saveLane } from './turn.ts';
+import { unclaimedNamed, unclaimedOf, type WaitingMessageRow } from './unclaimed.ts';
 import { activeWebhooks, noteDeliveries } from './webhooks.ts';
 
 export function memoryStore(access: Access, newLaneId: (of: OwnedBy) => LaneId): MemoryStore {
@@ -93,15 +94,22 @@ const scripted = storeOf<Omit<MemoryStore, 'laneOf' | 'get'>>('memories', {
   }),
   event: read((tenant, id) => firstAs(eventFrom, SELECT_EVENT, { tenant, id })),
   /** In lane order. */
-  sources: read((tenant, id, around) => allAs(sourceFrom, SELECT_SOURCES, { tenant, id, ...around })),
+  sources: read(function* (tenant, id, around) {
+    const rows = yield* all<SourceRow>(SELECT_SOURCES, { tenant, id, ...around });
+    return [...rows, ...(yield* unclaimedBeside(rows, around))].sort((a, b) => a.seq - b.seq).map(sourceFrom);
+  }),
   messages: read(function* (tenant, ids) {
     const text = `SELECT * FROM messages WHERE tenant = @tenant AND ${isStanding('lane')} AND id IN :ids`;
-    const messages = yield* allAs(messageFrom, text, { tenant, ids });
-    return new Map(messages.map((message) => [message.id, message]));
+    const rows = yield* withUnclaimed(tenant, ids, yield* all<MessageRow>(text, { tenant, ids }));
+    return new Map(rows.map((row) => [row.id, messageFrom(row)]));
   }),
   speakers: read(function* (tenant, ids) {
     const text = `SELECT id, role, name FROM messages WHERE tenant = @tenant AND ${isStanding('lane')} AND id IN :ids`;
-    const rows = yield* all<Speaker & { readonly id: string }>(text, { tenant, ids });
+    const rows = yield* withUnclaimed(
+      tenant,
+      ids,
+      yield* all<Speaker & { readonly id: string }>(text, { tenant, ids }),
+    );
     return new Map(rows.map(({ id, role, name }) => [id, { role, name }]));
   }),
 });
@@ -178,7 +186,9 @@ const SELECT_HISTORY = `
     AND ${isStanding('(SELECT lane FROM memories WHERE id = @id)')}
   ORDER BY revision LIMIT @limit`;
 
-const sourceFrom = (row: MessageRow & { is_source: 0 | 1 }): { message: Message; isSource: boolean } => ({
+type SourceRow = MessageRow & { readonly lane: LaneId; readonly is_source: 0 | 1 };
+
+const sourceFrom = (row: SourceRow): { message: Message; isSource: boolean } => ({
   message: messageFrom(row),
   isSource: row.is_source === 1,
 });
@@ -198,6 +208,38 @@ const SELECT_SOURCES = `
   JOIN messages m ON m.lane = s.lane AND m.seq BETWEEN s.seq - @before AND s.seq + @after
   JOIN batches b ON b.id = m.batch_id AND (b.state <> 'undone' OR m.id = s.id)
   GROUP BY m.id ORDER BY m.seq`;
+
+/** Neighbours that are not claimed yet. */
+function* unclaimedBeside(
+  rows: readonly SourceRow[],
+  { before, after }: { readonly before: number; readonly after: number },
+): Script<readonly SourceRow[]> {
+  const places = rows.filter((row) => row.is_source === 1).map(({ seq }) => seq);
+  const [lane, first] = [rows[0]?.lane, Math.min(...places)];
+  if (lane === undefined || before + after === 0) return [];
+  const upTo = Math.max(...places) + after;
+  const near = yield* unclaimedOf(lane, { after: first - before - 1, upTo, limit: upTo - first + before });
+  return near
+    .filter(({ seq }) => places.some((place) => seq >= place - before && seq <= place + after))
+    .map((row) => ({ ...row, is_source: 0 as const }));
+}
+
+/** Of messages that are named, those that were found, with those that are not claimed yet. */
+function* withUnclaimed<Found extends { readonly id: string }>(
+  tenant: TenantId,
+  ids: readonly string[],
+  rows: readonly Found[],
+): Script<readonly (Found | WaitingMessageRow)[]> {
+  if (rows.length === new Set(ids).size) return rows;
+  const found = new Set(rows.map(({ id }) => id));
+  return [
+    ...rows,
+    ...(yield* unclaimedNamed(
+      tenant,
+      ids.filter((id) => !found.has(id)),
+    )),
+  ];
+}
 
 /** Carries a plan out: everything or nothing. */
 function* apply(turn: Turn, application: Application): Script<Applied> {

@@ -6,14 +6,20 @@ import { clockFrom, type MessageRow } from './rows/batch.ts';
 import type { ColumnsOf } from './rows/columns.ts';
 import { all, allAs, first, run, together } from './script.ts';
 import { COVERED, type CoveredColumns, coveredFrom } from './summaries.ts';
+import { messageRowsOf, UNCLAIMED_COLUMNS, type UnclaimedRow } from './unclaimed.ts';
 
 export const presentStore = storeOf<PresentStore>('present', {
   /** What waits before the summary: what gets into one in between is shown twice, instead of not at all. */
   conversation: read(function* (tenant, scope, { messages, longest }) {
     const owned = ownerAndIds(tenant, scope);
-    const [rows, latest] = yield* together(
-      all<PendingRow>(selectPending(scope), { ...owned, batches: BATCHES_MAX, limit: messages + 1, longest }),
+    const given = { ...owned, batches: BATCHES_MAX, limit: messages + 1 };
+    const [claimed, unclaimed, latest] = yield* together(
+      all<PendingRow>(selectPending(scope), { ...given, longest }),
+      all<UnclaimedRow & Pick<PendingRow, 'backfill'>>(selectUnclaimed(scope), given),
       first<CoveredColumns & { readonly summary: string }>(selectSummary(scope), owned),
+    );
+    const rows = [...claimed, ...unclaimed.flatMap((row) => pendingRowsOf(row, longest))].sort(
+      (a, b) => a.backfill - b.backfill || b.seq - a.seq,
     );
     const pending = rows.slice(0, messages).map(pendingFrom);
     return {
@@ -41,7 +47,17 @@ export const presentStore = storeOf<PresentStore>('present', {
 const BATCHES_MAX = 100;
 
 /** A waiting message; `content` is null where it is too long. */
-type PendingRow = Omit<MessageRow, 'content' | 'unhidden' | 'resent'> & { readonly content: string | null };
+type PendingRow = Omit<MessageRow, 'content' | 'unhidden' | 'resent'> & {
+  readonly content: string | null;
+  readonly backfill: 0 | 1;
+};
+
+const pendingRowsOf = (row: UnclaimedRow & Pick<PendingRow, 'backfill'>, longest: number): readonly PendingRow[] =>
+  messageRowsOf([row]).map((message) => ({
+    ...message,
+    backfill: row.backfill,
+    content: Buffer.byteLength(message.content) > longest ? null : message.content,
+  }));
 
 /**
  * Live messages first, newest first; which ones, before their contents are read. Batches of each state by its own index:
@@ -65,10 +81,23 @@ const selectPending = (scope: Scope): string => `
     JOIN messages m ON m.batch_id = w.id JOIN scopes s ON s.id = w.scope
     WHERE NOT m.resent${within(scope)} ORDER BY w.backfill, m.seq DESC LIMIT @limit
   )
-  SELECT m.id, m.batch_id, m.seq, m.client_id, m.role, m.name, m.said_at, m.clock_at, m.utc_offset,
+  SELECT k.backfill, m.id, m.batch_id, m.seq, m.client_id, m.role, m.name, m.said_at, m.clock_at, m.utc_offset,
     CASE WHEN pg_column_size(m.content) > @longest THEN NULL
       WHEN octet_length(m.content::text) <= @longest THEN m.content END AS content
   FROM picked k JOIN messages m ON m.id = k.id ORDER BY k.backfill, m.seq DESC`;
+
+/** The same of what was never claimed: no more of it than is shown. */
+const selectUnclaimed = (scope: Scope): string => `
+  SELECT ${UNCLAIMED_COLUMNS}, b.backfill FROM (
+    SELECT w.*, sum(w.message_count) OVER (ORDER BY w.backfill, w.position DESC) - w.message_count AS before
+    FROM (
+      SELECT * FROM batches INDEXED BY batches_pending
+      WHERE lane = ${LANE_OF_OWNER} AND state = 'pending'
+      ORDER BY position DESC LIMIT @batches
+    ) AS w JOIN scopes s ON s.id = w.scope
+    WHERE true${within(scope)}
+  ) AS b JOIN unclaimed_messages u ON u.batch_id = b.id
+  WHERE b.before < @limit`;
 
 const selectSummary = (scope: Scope): string => `
   SELECT s.summary, ${COVERED} FROM scopes s

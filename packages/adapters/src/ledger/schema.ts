@@ -160,6 +160,15 @@ CREATE INDEX messages_of_batch ON messages (batch_id);
 CREATE INDEX messages_of_scope ON messages (scope, seq);
 CREATE INDEX messages_by_client_id ON messages (scope, client_id) WHERE client_id IS NOT NULL;
 
+-- What batches say that nobody has claimed yet: all of a batch as one value, which its first claim turns into rows of messages.
+CREATE TABLE unclaimed_messages (
+  batch_id text COLLATE "C" PRIMARY KEY REFERENCES batches (id),
+  -- The number of the first in its lane, and how far that had seen the clock.
+  seq bigint NOT NULL,
+  seen_until bigint NOT NULL,
+  messages text UNNOTED NOT NULL
+);
+
 CREATE TABLE idempotency_keys (
   tenant text COLLATE "C" NOT NULL,
   key text COLLATE "C" UNNOTED NOT NULL,

@@ -3,6 +3,7 @@ export type { Access } from '../ledger/access.ts';
 export { laneStore } from '../ledger/lanes.ts';
 export { memoryStore } from '../ledger/memories.ts';
 export { madeOnce, type Row, type RowsStep, type Script, type Step } from '../ledger/script.ts';
+export { postedFrom } from '../ledger/unclaimed.ts';
 export { append } from './ledger/append.ts';
 export { migrate } from './ledger/migrate.ts';
 export { connectToWrite, insertRows, markedOf, noSteps, runScript, type Sql } from './ledger/sql.ts';

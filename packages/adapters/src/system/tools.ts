@@ -1,4 +1,4 @@
-import { createHash, randomFillSync } from 'node:crypto';
+import { hash, randomFillSync } from 'node:crypto';
 import type { IdKind, OwnerBits, Tools } from '@slowwave/engine';
 import { digitsOf, ID_ALPHABET, numberOf, ownerDigits } from '@slowwave/engine/storing';
 
@@ -13,7 +13,7 @@ export const systemTools: Tools = {
   id: (kind: IdKind, owner?: OwnerBits) =>
     `${kind}_${orderedPart(Date.now())}${ownerPart(owner)}${drawn(RANDOM_DIGITS)}`,
   breathe,
-  hash: (text) => createHash('sha256').update(text).digest('hex'),
+  hash: (text) => hash('sha256', text),
 };
 
 let last = { at: -1, digits: '', count: 0 };

@@ -20,9 +20,13 @@ interface Paced {
  * The pace of an owner with a further batch: about the median of the gaps before they say something. Answers, imports and clocks
  * that were ahead say nothing of it.
  */
-export function paceWith({ pace, newestAt }: Paced, batch: NewBatch, { maxAgeMs }: DuePolicy): Millis | null {
+export function paceWith(
+  { pace, newestAt }: Paced,
+  batch: Pick<NewBatch, 'acceptedAt' | 'priority'> & { readonly exchanges: number },
+  { maxAgeMs }: DuePolicy,
+): Millis | null {
   const gap = newestAt === null ? -1 : batch.acceptedAt - newestAt;
-  if (gap < 0 || batch.priority === 'backfill' || exchangesIn(batch) === 0) return pace;
+  if (gap < 0 || batch.priority === 'backfill' || batch.exchanges === 0) return pace;
   const before = pace ?? FIRST_MS;
   const next = Math.min(Math.max(gap, before / STEP), before * STEP);
   return Math.round(Math.max(Math.min(next, maxAgeMs), LEAST_MS));

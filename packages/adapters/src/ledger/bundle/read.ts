@@ -4,6 +4,7 @@ import { laneOfOwner } from '../lanes.ts';
 import { sha256 } from '../rows/columns.ts';
 import type { LaneRow } from '../rows/lane.ts';
 import { all, first, type Given, type Row, type Script, type Value } from '../script.ts';
+import { inOrder, unclaimedOf } from '../unclaimed.ts';
 import { carriedBy, carriedOf, shown } from './columns.ts';
 import { DERIVED, KINDS, type Kind, LANE_COLUMNS, LIFE_COLUMNS } from './kinds.ts';
 
@@ -123,7 +124,19 @@ function* rowsOf(kind: Kind, lane: LaneId, after: readonly Value[] | null): Scri
   const text = `
     SELECT x.*, ${keys} FROM ${kind.from} ${after === null ? '' : later}
     ORDER BY ${kind.order.join(', ')} LIMIT @limit`;
-  return yield* all<Row>(text, { lane, limit: ROWS_AT_ONCE, ...given });
+  const rows = yield* all<Row>(text, { lane, limit: ROWS_AT_ONCE, ...given });
+  return kind.table === 'messages' ? yield* withUnclaimed(rows, lane, Number(given.after0)) : rows;
+}
+
+/** Messages that are not claimed yet are lines like all others. */
+function* withUnclaimed(rows: readonly Row[], lane: LaneId, after: number): Script<readonly Row[]> {
+  const waiting = yield* unclaimedOf(lane, { after, limit: ROWS_AT_ONCE });
+  if (waiting.length === 0) return rows;
+  return inOrder(
+    rows as readonly (Row & { seq: number })[],
+    waiting.map((row) => ({ ...row, after0: row.seq })),
+    ROWS_AT_ONCE,
+  );
 }
 
 const keyOf = ({ order }: Kind, row: Row): readonly Value[] => order.map((_, i) => row[`after${i}`] ?? null);

@@ -8,7 +8,7 @@ import type {
   NewBatch,
   NewMessage,
 } from '@slowwave/engine';
-import { exchangesIn, saidWhen } from '@slowwave/engine/storing';
+import { saidWhen } from '@slowwave/engine/storing';
 import { type ColumnsOf, type ScopeColumns, scopeFrom } from './columns.ts';
 
 export interface BatchRow
@@ -68,8 +68,20 @@ const settingsText = (settings: BatchSettings): string =>
     ...(settings.ownAppOnly && { ownAppOnly: settings.ownAppOnly }),
   } satisfies BatchSettings);
 
+/** A batch as a ledger takes it. */
+export interface Posted {
+  readonly batch: Omit<NewBatch, 'messages'>;
+  readonly messageCount: number;
+  readonly exchanges: number;
+  /** One value, as JSON; or what becomes rows at once: what is long, and what others are compared with by the callers' ids. */
+  readonly messages: string | readonly NewMessage[];
+}
+
 /** A batch as it is accepted, at the end of its lane. */
-export const newBatchColumns = (batch: NewBatch, place: { lane: LaneId; scope: number; position: number }) => ({
+export const newBatchColumns = (
+  { batch, messageCount, exchanges }: Posted,
+  place: { lane: LaneId; scope: number; position: number },
+) => ({
   id: batch.id,
   tenant: batch.tenant,
   lane: place.lane,
@@ -78,11 +90,11 @@ export const newBatchColumns = (batch: NewBatch, place: { lane: LaneId; scope: n
   metadata: JSON.stringify(batch.metadata),
   position: place.position,
   tokens: batch.tokens,
-  exchanges: exchangesIn(batch),
+  exchanges,
   state: 'pending',
   stage: 'waiting',
   attempts: 0,
-  message_count: batch.messages.length,
+  message_count: messageCount,
   backfill: batch.priority === 'backfill' ? 1 : 0,
   key_id: batch.keyId ?? null,
   accepted_at: batch.acceptedAt,
@@ -121,7 +133,11 @@ export const clockFrom = ({
   clock_at === null || utc_offset === null ? {} : { clock: { at: clock_at, offset: utc_offset } };
 
 /** A message of a batch that is being accepted. */
-export function newMessageColumns(message: NewMessage, batch: NewBatch, place: Place) {
+export function newMessageColumns(
+  message: NewMessage,
+  batch: Pick<NewBatch, 'id' | 'tenant' | 'acceptedAt'>,
+  place: Place,
+) {
   const said = saidWhen(message, { acceptedAt: batch.acceptedAt, seenUntil: place.seenUntil });
   return {
     id: message.id,

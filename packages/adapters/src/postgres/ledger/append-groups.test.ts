@@ -1,6 +1,7 @@
-import { type Appended, EngineError } from '@slowwave/engine';
+import { type Appended, EngineError, type NewMessage } from '@slowwave/engine';
 import { fixedTools, newBatch, newMessage } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
+import { postedFrom } from '../../ledger/unclaimed.ts';
 import type { Append } from './append.ts';
 import { appendGroups } from './append-groups.ts';
 
@@ -8,11 +9,14 @@ const tools = fixedTools();
 const STORED: Appended = { kind: 'stored', nudge: null, paused: 'none' };
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1);
 const appendOf = (content: string): Append => ({
-  batch: newBatch(tools, { messages: [newMessage(tools, { content })] }),
+  posted: postedFrom(newBatch(tools, { messages: [newMessage(tools, { content })] })),
   policy: { tokens: 1, idleMs: 1, maxAgeMs: 1 },
   newLaneId: 'lane_new' as Append['newLaneId'],
 });
-const contentOf = ({ batch }: Append): unknown => batch.messages[0]?.content;
+function contentOf({ posted: { messages } }: Append): unknown {
+  const [first] = typeof messages === 'string' ? (JSON.parse(messages) as readonly NewMessage[]) : messages;
+  return first?.content;
+}
 
 /** A store that takes a moment for each group, and refuses groups with a bad batch as a whole. */
 function bench(given: { bad?: readonly string[]; outage?: boolean } = {}) {

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import { type Content, EngineError, isWithheld, type NewBatch } from '@slowwave/engine';
+import { type Content, EngineError, isWithheld } from '@slowwave/engine';
 import type { AppendedOrAway } from '../../ledger/away.ts';
+import type { Posted } from '../../ledger/rows/batch.ts';
 import type { Append } from './append.ts';
 
 /** So many appends share a transaction at most, … */
@@ -37,7 +38,7 @@ export function appendGroups(write: (group: readonly Append[]) => Promise<readon
     append: (call) => {
       if (closed) return Promise.reject(new EngineError('the ledger is closed', CLOSED));
       const { promise, resolve, reject } = Promise.withResolvers<AppendedOrAway>();
-      waiting.push({ call, chars: charsOf(call.batch), answer: resolve, fail: reject });
+      waiting.push({ call, chars: charsOf(call.posted), answer: resolve, fail: reject });
       working ??= work();
       return promise;
     },
@@ -81,8 +82,10 @@ function sizeOfNext(waiting: readonly Waiting[]): number {
   return end === -1 ? waiting.length : end;
 }
 
-const charsOf = ({ messages }: NewBatch): number =>
-  messages.reduce((chars, { content }) => chars + lengthOf(content), 0);
+const charsOf = ({ messages }: Posted): number =>
+  typeof messages === 'string'
+    ? messages.length
+    : messages.reduce((chars, { content }) => chars + lengthOf(content), 0);
 
 function lengthOf(content: Content): number {
   if (isWithheld(content)) return 0;

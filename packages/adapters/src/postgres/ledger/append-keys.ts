@@ -1,4 +1,5 @@
-import type { Appended, BatchState, NewBatch, TenantId } from '@slowwave/engine';
+import type { Appended, BatchState, TenantId } from '@slowwave/engine';
+import type { Posted } from '../../ledger/rows/batch.ts';
 import type { Append } from './append.ts';
 import { LostRowError } from './errors.ts';
 import type { Sql } from './sql.ts';
@@ -8,16 +9,16 @@ import type { Sql } from './sql.ts';
  * answer are to be stored. A key that another transaction is just taking is waited for.
  */
 export async function answersOfKeys(sql: Sql, group: readonly Append[]): Promise<Map<Append, Appended>> {
-  const keyed = group.filter(({ batch }) => batch.idempotency !== null);
+  const keyed = group.filter(({ posted }) => posted.batch.idempotency !== null);
   if (keyed.length === 0) return new Map();
-  const firsts = new Map(keyed.toReversed().map((one) => [keyOf(one.batch), one]));
+  const firsts = new Map(keyed.toReversed().map((one) => [keyOf(one.posted.batch), one]));
   const before = await takenBefore(sql, await take(sql, [...firsts.values()]));
   const answers = new Map<Append, Appended>();
   for (const one of keyed) {
-    const key = keyOf(one.batch);
+    const key = keyOf(one.posted.batch);
     const first = firsts.get(key);
-    const holder = before.get(key) ?? (first === undefined || first === one ? null : takenBy(first.batch));
-    if (holder !== null) answers.set(one, answerOf(one.batch, holder));
+    const holder = before.get(key) ?? (first === undefined || first === one ? null : takenBy(first.posted.batch));
+    if (holder !== null) answers.set(one, answerOf(one.posted.batch, holder));
   }
   return answers;
 }
@@ -26,19 +27,20 @@ export async function answersOfKeys(sql: Sql, group: readonly Append[]): Promise
 async function take(sql: Sql, group: readonly Append[]): Promise<readonly Append[]> {
   const taken = await sql.all<{ tenant: TenantId; key: string }>(TAKE_KEYS, {
     ...namesOf(group),
-    bodyHashes: group.map(({ batch }) => batch.idempotency?.bodyHash ?? null),
-    ids: group.map(({ batch }) => batch.id),
+    bodyHashes: group.map(({ posted }) => posted.batch.idempotency?.bodyHash ?? null),
+    ids: group.map(({ posted }) => posted.batch.id),
   });
   const ours = new Set(taken.map(({ tenant, key }) => JSON.stringify([tenant, key])));
-  return group.filter(({ batch }) => !ours.has(keyOf(batch)));
+  return group.filter(({ posted }) => !ours.has(keyOf(posted.batch)));
 }
 
 async function takenBefore(sql: Sql, group: readonly Append[]): Promise<ReadonlyMap<string, Holder>> {
   if (group.length === 0) return new Map();
   const rows = await sql.all<Holder & { tenant: TenantId; key: string }>(SELECT_KEYS, namesOf(group));
   const holders = new Map(rows.map((row) => [JSON.stringify([row.tenant, row.key]), row]));
-  const lost = group.find(({ batch }) => !holders.has(keyOf(batch)));
-  if (lost !== undefined) throw new LostRowError(`the key of batch ${lost.batch.id} is taken by one that is not there`);
+  const lost = group.find(({ posted }) => !holders.has(keyOf(posted.batch)));
+  if (lost !== undefined)
+    throw new LostRowError(`the key of batch ${lost.posted.batch.id} is taken by one that is not there`);
   return holders;
 }
 
@@ -50,22 +52,22 @@ interface Holder {
 }
 
 /** A batch of the same group, which is about to be stored. */
-const takenBy = ({ idempotency, id }: NewBatch): Holder => ({
+const takenBy = ({ idempotency, id }: Posted['batch']): Holder => ({
   body_hash: idempotency?.bodyHash ?? '',
   batch_id: id,
   state: 'pending',
 });
 
-const answerOf = ({ idempotency }: NewBatch, holder: Holder): Appended =>
+const answerOf = ({ idempotency }: Posted['batch'], holder: Holder): Appended =>
   holder.body_hash === idempotency?.bodyHash
     ? { kind: 'repeated', batchId: holder.batch_id, state: holder.state }
     : { kind: 'conflict' };
 
-const keyOf = ({ tenant, idempotency }: NewBatch): string => JSON.stringify([tenant, idempotency?.key]);
+const keyOf = ({ tenant, idempotency }: Posted['batch']): string => JSON.stringify([tenant, idempotency?.key]);
 
 const namesOf = (group: readonly Append[]) => ({
-  tenants: group.map(({ batch }) => batch.tenant),
-  keys: group.map(({ batch }) => batch.idempotency?.key ?? null),
+  tenants: group.map(({ posted }) => posted.batch.tenant),
+  keys: group.map(({ posted }) => posted.batch.idempotency?.key ?? null),
 });
 
 const TAKE_KEYS = `

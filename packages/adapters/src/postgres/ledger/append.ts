@@ -1,12 +1,12 @@
-import { type Appended, type DuePolicy, type LaneId, type NewBatch, ownerOf } from '@slowwave/engine';
-import { heard } from '@slowwave/engine/storing';
+import { type Appended, type DuePolicy, type LaneId, type NewMessage, ownerOf } from '@slowwave/engine';
 import { type AppendedOrAway, elsewhere } from '../../ledger/away.ts';
 import { append as appendTo } from '../../ledger/lane-life.ts';
 import { type NewLane, ownerOfBatch } from '../../ledger/lanes.ts';
-import { newBatchColumns, newMessageColumns } from '../../ledger/rows/batch.ts';
+import { newBatchColumns, newMessageColumns, type Posted } from '../../ledger/rows/batch.ts';
 import { type LaneRow, pausesFrom } from '../../ledger/rows/lane.ts';
-import { insert, lastly, together } from '../../ledger/script.ts';
+import { insert, lastly, run, type Script, together } from '../../ledger/script.ts';
 import { saveLanes } from '../../ledger/turn.ts';
+import { keptOf, unclaimedColumns } from '../../ledger/unclaimed.ts';
 import { count } from '../../ledger/usage.ts';
 import { answersOfKeys } from './append-keys.ts';
 import { lockOwners, openLanes, openScopes } from './append-lanes.ts';
@@ -15,7 +15,7 @@ import { runScript } from './script.ts';
 import type { Sql } from './sql.ts';
 
 export interface Append {
-  readonly batch: NewBatch;
+  readonly posted: Posted;
   readonly policy: DuePolicy;
   /** The id of the owner's lane, if it has none yet. */
   readonly newLaneId: LaneId;
@@ -27,13 +27,13 @@ export async function appendGroup(sql: Sql, group: readonly Append[]): Promise<r
   const fresh = group.filter((one) => !known.has(one));
   const stored = fresh.length === 0 ? new Map<Append, AppendedOrAway>() : await store(sql, fresh);
   const away = new Map(
-    [...stored].flatMap(([one, answer]) => (answer.kind === 'away' ? [[one.batch.id, answer]] : [])),
+    [...stored].flatMap(([one, answer]) => (answer.kind === 'away' ? [[one.posted.batch.id, answer]] : [])),
   );
   return group.map((one) => {
     const before = known.get(one);
     // A key that was taken by a batch of the same group goes with it.
     const answer = (before?.kind === 'repeated' ? away.get(before.batchId) : undefined) ?? before ?? stored.get(one);
-    if (answer === undefined) throw new Error(`batch ${one.batch.id} was left without an answer`);
+    if (answer === undefined) throw new Error(`batch ${one.posted.batch.id} was left without an answer`);
     return answer;
   });
 }
@@ -47,15 +47,15 @@ async function store(sql: Sql, all: readonly Append[]): Promise<Map<Append, Appe
   const laneIdOf = (one: Append): LaneId => rowOf(lanes, one).id;
   const scopeOf = await openScopes(
     sql,
-    group.map((one) => ({ lane: laneIdOf(one), scope: one.batch.scope })),
+    group.map((one) => ({ lane: laneIdOf(one), scope: one.posted.batch.scope })),
   );
-  const places = new Map(group.map((one) => [one, scopeOf({ lane: laneIdOf(one), scope: one.batch.scope })]));
+  const places = new Map(group.map((one) => [one, scopeOf({ lane: laneIdOf(one), scope: one.posted.batch.scope })]));
   const seen = await seenClientIds(sql, places);
-  const rows: Rows = { batches: [], messages: [] };
+  const rows: Rows = { batches: [], messages: [], unclaimed: [] };
   for (const [one, scope] of places) answers.set(one, place(one, { lanes, scope, seen, rows }));
-  const counts = group.map(({ batch }) => ({ tenant: batch.tenant, name: 'accepted', value: 1 }) as const);
-  const { batches, messages } = rows;
-  const inserts = [insert('batches', batches), insert('messages', messages)] as const;
+  const counts = group.map(({ posted }) => ({ tenant: posted.batch.tenant, name: 'accepted', value: 1 }) as const);
+  const { batches, messages, unclaimed } = rows;
+  const inserts = [insert('batches', batches), insert('messages', messages), insertUnclaimed(unclaimed)] as const;
   await runScript(sql, lastly(together(...inserts, saveLanes([...lanes.values()]), count(counts))));
   return answers;
 }
@@ -67,11 +67,11 @@ async function awayAmong(
   lanes: ReadonlyMap<string, LaneRow>,
 ): Promise<Map<Append, AppendedOrAway>> {
   const answers = new Map<Append, AppendedOrAway>();
-  for (const one of group.filter(({ batch }) => !lanes.has(ownerKeyOf(batch)))) {
-    const to = await runScript(sql, elsewhere(ownerOfBatch(one.batch), one.newLaneId));
+  for (const one of group.filter(({ posted }) => !lanes.has(ownerKeyOf(posted.batch)))) {
+    const to = await runScript(sql, elsewhere(ownerOfBatch(one.posted.batch), one.newLaneId));
     if (to !== null) answers.set(one, { kind: 'away', to });
   }
-  const ids = [...answers.keys()].map(({ batch }) => batch.id);
+  const ids = [...answers.keys()].map(({ posted }) => posted.batch.id);
   if (ids.length > 0) await sql.run('DELETE FROM idempotency_keys WHERE batch_id = ANY(@ids::text[])', { ids });
   return answers;
 }
@@ -79,34 +79,70 @@ async function awayAmong(
 interface Rows {
   readonly batches: ReturnType<typeof newBatchColumns>[];
   readonly messages: ReturnType<typeof newMessageColumns>[];
+  readonly unclaimed: ReturnType<typeof unclaimedColumns>[];
 }
 
 /** Gives one batch its position and its messages their numbers; `lanes`, `seen` and `rows` go on from there. */
 function place(
-  { batch: posted, policy }: Append,
+  { posted: given, policy }: Append,
   { lanes, scope, seen, rows }: { lanes: Map<string, LaneRow>; scope: number; seen: Set<string>; rows: Rows },
 ): Appended {
-  const key = ownerKeyOf(posted);
+  const key = ownerKeyOf(given.batch);
   const lane = lanes.get(key);
-  if (lane === undefined) throw new Error(`the lane of batch ${posted.id} is not locked`);
-  const { batch, paused } = heard(posted, pausesFrom(lane));
-  rows.batches.push(newBatchColumns(batch, { lane: lane.id, scope, position: lane.next_position }));
-  for (const [i, message] of batch.messages.entries()) {
+  if (lane === undefined) throw new Error(`the lane of batch ${given.batch.id} is not locked`);
+  const { posted, paused } = keptOf(given, pausesFrom(lane));
+  const { messages } = posted;
+  rows.batches.push(newBatchColumns(posted, { lane: lane.id, scope, position: lane.next_position }));
+  if (typeof messages === 'string') {
+    rows.unclaimed.push(unclaimedColumns(posted, messages, { seq: lane.next_seq, seenUntil: lane.updated_at }));
+  } else placeMessages(posted.batch, messages, { lane, scope, seen, rows });
+  const step = appendTo(lane, posted, policy);
+  lanes.set(key, step.lane);
+  return { kind: 'stored', nudge: step.nudge, paused };
+}
+
+interface Place {
+  readonly lane: LaneRow;
+  readonly scope: number;
+  readonly seen: Set<string>;
+  readonly rows: Rows;
+}
+
+function placeMessages(
+  batch: Posted['batch'],
+  messages: readonly NewMessage[],
+  { lane, scope, seen, rows }: Place,
+): void {
+  for (const [i, message] of messages.entries()) {
     const clientId = message.clientId === null ? null : clientKey(scope, message.clientId);
     const resent = clientId !== null && seen.has(clientId);
     if (clientId !== null) seen.add(clientId);
     const place = { lane: lane.id, scope, seq: lane.next_seq + i, resent, seenUntil: lane.updated_at };
     rows.messages.push(newMessageColumns(message, batch, place));
   }
-  const step = appendTo(lane, batch, policy);
-  lanes.set(key, step.lane);
-  return { kind: 'stored', nudge: step.nudge, paused };
 }
+
+/** No line ends within JSON, as it is written here: in one text the values need no marks around them. */
+function* insertUnclaimed(rows: Rows['unclaimed']): Script<void> {
+  if (rows.length === 0) return;
+  yield* run(INSERT_UNCLAIMED, {
+    ids: rows.map((row) => row.batch_id),
+    seqs: rows.map(({ seq }) => seq),
+    seenUntil: rows.map((row) => row.seen_until),
+    messages: rows.map(({ messages }) => messages).join('\n'),
+  });
+}
+
+const INSERT_UNCLAIMED = `
+  INSERT INTO unclaimed_messages (batch_id, seq, seen_until, messages)
+  SELECT * FROM unnest(@ids::text[], @seqs::bigint[], @seenUntil::bigint[], string_to_array(@messages, E'\\n')) AS n`;
 
 /** Which client ids the scopes know already. */
 async function seenClientIds(sql: Sql, places: ReadonlyMap<Append, number>): Promise<Set<string>> {
-  const wanted = [...places].flatMap(([{ batch }, scope]) =>
-    batch.messages.flatMap(({ clientId }) => (clientId === null ? [] : [{ scope, clientId }])),
+  const wanted = [...places].flatMap(([{ posted }, scope]) =>
+    typeof posted.messages === 'string'
+      ? []
+      : posted.messages.flatMap(({ clientId }) => (clientId === null ? [] : [{ scope, clientId }])),
   );
   if (wanted.length === 0) return new Set();
   const rows = await sql.all<{ scope: number; client_id: string }>(SELECT_CLIENT_IDS, {
@@ -118,25 +154,25 @@ async function seenClientIds(sql: Sql, places: ReadonlyMap<Append, number>): Pro
 
 const clientKey = (scope: number, clientId: string): string => `${scope} ${clientId}`;
 
-const laneOf = ({ batch, newLaneId }: Append): NewLane => ({
-  ...ownerOfBatch(batch),
+const laneOf = ({ posted, newLaneId }: Append): NewLane => ({
+  ...ownerOfBatch(posted.batch),
   newId: newLaneId,
-  now: batch.acceptedAt,
+  now: posted.batch.acceptedAt,
 });
 
 function firstOfEachOwner(group: readonly Append[]): readonly NewLane[] {
-  const firsts = new Map(group.toReversed().map((one) => [ownerKeyOf(one.batch), laneOf(one)]));
+  const firsts = new Map(group.toReversed().map((one) => [ownerKeyOf(one.posted.batch), laneOf(one)]));
   return [...firsts.values()];
 }
 
-const ownerKeyOf = ({ tenant, scope }: NewBatch): string => {
+const ownerKeyOf = ({ tenant, scope }: Posted['batch']): string => {
   const { kind, id } = ownerOf(scope);
   return ownerKey({ tenant, owner_kind: kind, owner_id: id });
 };
 const ownerKey = (lane: Pick<LaneRow, 'tenant' | 'owner_kind' | 'owner_id'>): string =>
   JSON.stringify([lane.tenant, lane.owner_kind, lane.owner_id]);
 
-function rowOf(lanes: ReadonlyMap<string, LaneRow>, { batch }: Append): LaneRow {
+function rowOf(lanes: ReadonlyMap<string, LaneRow>, { posted: { batch } }: Append): LaneRow {
   const lane = lanes.get(ownerKeyOf(batch));
   if (lane === undefined) throw new LostRowError(`the lane of batch ${batch.id} is missing right after it was made`);
   return lane;

@@ -7,6 +7,7 @@ import type { Filtering } from '../../ledger/filtered.ts';
 import { aroundAtOnce } from '../../ledger/graph/graph-store.ts';
 import { ownerOfBatch } from '../../ledger/lanes.ts';
 import { proving, storesOf } from '../../ledger/stores.ts';
+import { postedFrom } from '../../ledger/unclaimed.ts';
 import { openPool, placeOf } from '../pool.ts';
 import { accessOf } from './access.ts';
 import { appendGroup } from './append.ts';
@@ -88,7 +89,8 @@ function ledgerOf({ id, pool, tools, access }: Opened): PostgresLedger {
   return {
     id,
     ...storesOf(access, {
-      append: (batch, policy) => groups.append({ batch, policy, newLaneId: newLaneId(ownerOfBatch(batch)) }),
+      append: (batch, policy) =>
+        groups.append({ posted: postedFrom(batch), policy, newLaneId: newLaneId(ownerOfBatch(batch)) }),
       around: aroundAtOnce,
       compact: () => compactDatabase(access.own),
       filtering: FILTERING,

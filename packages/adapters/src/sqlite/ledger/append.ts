@@ -1,45 +1,63 @@
-import type { Appended, Destination, DuePolicy, LaneId, NewBatch, NewMessage, Scope } from '@slowwave/engine';
-import { heard } from '@slowwave/engine/storing';
+import type { Appended, Destination, DuePolicy, LaneId, NewMessage, Scope } from '@slowwave/engine';
 import { type AppendedOrAway, elsewhere } from '../../ledger/away.ts';
 import { append as appendTo } from '../../ledger/lane-life.ts';
 import { insertLane, type NewLane, ownerOfBatch } from '../../ledger/lanes.ts';
-import { newBatchColumns, newMessageColumns } from '../../ledger/rows/batch.ts';
+import { newBatchColumns, newMessageColumns, type Posted } from '../../ledger/rows/batch.ts';
 import { scopeKey } from '../../ledger/rows/columns.ts';
 import { type LaneRow, pausesFrom } from '../../ledger/rows/lane.ts';
 import { saveLane } from '../../ledger/turn.ts';
+import { keptOf, unclaimedColumns } from '../../ledger/unclaimed.ts';
 import { count } from '../../ledger/usage.ts';
 import { insertRows, runScript, type Sql, type Value } from './sql.ts';
 
 export interface Append {
-  readonly batch: NewBatch;
+  readonly posted: Posted;
   readonly policy: DuePolicy;
   /** The id of the owner's lane, if it has none yet. */
   readonly newLaneId: LaneId;
 }
 
+/** The same on its way to the thread that writes: a text is copied as it is, where an object is taken apart name by name. */
+export interface PackedAppend {
+  /** The batch and the id of a lane as JSON, and behind the end of the line what it says, if that is one value. */
+  readonly text: string;
+  readonly policy: DuePolicy;
+}
+
+export function packed({ posted, policy, newLaneId }: Append): PackedAppend {
+  const { messages, ...rest } = posted;
+  if (typeof messages !== 'string') return { text: JSON.stringify({ ...posted, newLaneId }), policy };
+  return { text: `${JSON.stringify({ ...rest, newLaneId })}\n${messages}`, policy };
+}
+
+/** JSON has no end of a line within it, as it is written here. */
+export function unpacked({ text, policy }: PackedAppend): Append {
+  const end = text.indexOf('\n');
+  const { newLaneId, ...posted } = JSON.parse(end === -1 ? text : text.slice(0, end)) as Posted &
+    Pick<Append, 'newLaneId'>;
+  return { posted: end === -1 ? posted : { ...posted, messages: text.slice(end + 1) }, policy, newLaneId };
+}
+
 /** Stores a batch at the end of its owner's lane. */
-export function append(sql: Sql, { batch: posted, policy, newLaneId }: Append): AppendedOrAway {
-  const before = answerOfKey(sql, posted);
+export function append(sql: Sql, { posted: given, policy, newLaneId }: Append): AppendedOrAway {
+  const before = answerOfKey(sql, given.batch);
   if (before !== null) return before;
-  const { tenant, acceptedAt } = posted;
-  const lane = laneOf(sql, { ...ownerOfBatch(posted), newId: newLaneId, now: acceptedAt });
+  const { tenant, acceptedAt } = given.batch;
+  const lane = laneOf(sql, { ...ownerOfBatch(given.batch), newId: newLaneId, now: acceptedAt });
   if ('kind' in lane) return { kind: 'away', to: lane };
-  const { batch, paused } = heard(posted, pausesFrom(lane));
-  const scope = openScope(sql, lane.id, batch.scope);
-  const row = newBatchColumns(batch, { lane: lane.id, scope, position: lane.next_position });
-  insertRows(sql, 'batches', [row]);
-  for (const [i, message] of batch.messages.entries()) {
-    insertMessage(sql, message, { batch, lane, scope, seq: lane.next_seq + i });
-  }
-  rememberKey(sql, batch);
+  const { posted, paused } = keptOf(given, pausesFrom(lane));
+  const scope = openScope(sql, lane.id, posted.batch.scope);
+  insertRows(sql, 'batches', [newBatchColumns(posted, { lane: lane.id, scope, position: lane.next_position })]);
+  insertMessages(sql, posted, { lane, scope });
+  rememberKey(sql, posted.batch);
   runScript(sql, count([{ tenant, name: 'accepted', value: 1 }]));
-  const step = appendTo(lane, batch, policy);
+  const step = appendTo(lane, posted, policy);
   saveLonger(sql, lane, step.lane);
   return { kind: 'stored', nudge: step.nudge, paused };
 }
 
 /** What the same idempotency key led to, or null when it is new. */
-function answerOfKey(sql: Sql, { tenant, idempotency }: NewBatch): Appended | null {
+function answerOfKey(sql: Sql, { tenant, idempotency }: Posted['batch']): Appended | null {
   if (idempotency === null) return null;
   const known = sql.get<KeyRow>(SELECT_KEY, { tenant, key: idempotency.key });
   if (known === null) return null;
@@ -47,15 +65,27 @@ function answerOfKey(sql: Sql, { tenant, idempotency }: NewBatch): Appended | nu
   return { kind: 'repeated', batchId: known.batch_id, state: known.state };
 }
 
-function rememberKey(sql: Sql, { tenant, idempotency, id }: NewBatch): void {
+function rememberKey(sql: Sql, { tenant, idempotency, id }: Posted['batch']): void {
   if (idempotency === null) return;
   sql.run(INSERT_KEY, { tenant, key: idempotency.key, bodyHash: idempotency.bodyHash, id });
+}
+
+function insertMessages(sql: Sql, posted: Posted, { lane, scope }: { lane: LaneRow; scope: number }): void {
+  const { batch, messages } = posted;
+  if (typeof messages === 'string') {
+    const row = unclaimedColumns(posted, messages, { seq: lane.next_seq, seenUntil: lane.updated_at });
+    insertRows(sql, 'unclaimed_messages', [row]);
+    return;
+  }
+  for (const [i, message] of messages.entries()) {
+    insertMessage(sql, message, { batch, lane, scope, seq: lane.next_seq + i });
+  }
 }
 
 function insertMessage(
   sql: Sql,
   message: NewMessage,
-  { batch, lane, scope, seq }: { batch: NewBatch; lane: LaneRow; scope: number; seq: number },
+  { batch, lane, scope, seq }: { batch: Posted['batch']; lane: LaneRow; scope: number; seq: number },
 ): void {
   const { clientId } = message;
   const resent = clientId !== null && sql.get(SELECT_SAME_CLIENT_ID, { scope, clientId }) !== null;

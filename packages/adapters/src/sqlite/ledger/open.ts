@@ -10,9 +10,10 @@ import { aroundEach } from '../../ledger/graph/graph-store.ts';
 import { ownerOfBatch } from '../../ledger/lanes.ts';
 import type { Script } from '../../ledger/script.ts';
 import { proving, storesOf } from '../../ledger/stores.ts';
+import { postedFrom } from '../../ledger/unclaimed.ts';
 import { startThread, type Thread } from '../../system/index.ts';
 import { sameFile } from '../file.ts';
-import type { Append } from './append.ts';
+import { packed } from './append.ts';
 import { asLedgerError, unavailable } from './errors.ts';
 import { ledgerIdOf, requireSchema } from './migrate.ts';
 import { connectToRead, type Sql, snapshotsOf } from './sql.ts';
@@ -78,7 +79,7 @@ export function ledgerOf({ path, tools, ...connections }: Opened): SqliteLedger 
     id: ledgerIdOf(here),
     ...storesOf(access, {
       append: (batch, policy) =>
-        access.call(APPEND, { batch, policy, newLaneId: newLaneId(ownerOfBatch(batch)) } satisfies Append),
+        access.call(APPEND, packed({ posted: postedFrom(batch), policy, newLaneId: newLaneId(ownerOfBatch(batch)) })),
       around: aroundEach,
       compact: () => compact(writer),
       filtering: FILTERING,

@@ -2,7 +2,7 @@ import '../../ledger/stores.ts';
 import { scriptNamed } from '../../ledger/access.ts';
 import type { ThreadCall, ThreadHost } from '../../system/thread-host.ts';
 import { compactFile, sameFile } from '../file.ts';
-import { append } from './append.ts';
+import { append, type PackedAppend, unpacked } from './append.ts';
 import { asLedgerError } from './errors.ts';
 import { groupCommit, type Handler } from './group-commit.ts';
 import { BUSY_TIMEOUT_MS, runScript, type Sql } from './sql.ts';
@@ -20,7 +20,7 @@ export function writerOf(sql: Sql, path: string): ThreadHost {
 }
 
 function handlerOf(name: string): Handler | undefined {
-  if (name === APPEND) return append as Handler;
+  if (name === APPEND) return (sql, input) => append(sql, unpacked(input as PackedAppend));
   const script = scriptNamed(name);
   return script && ((sql, input) => runScript(sql, script(input as never)));
 }

@@ -5,6 +5,7 @@ import {
   madeOnce,
   memoryStore,
   noSteps,
+  postedFrom,
   type Row,
   type RowsStep,
   runScript,
@@ -100,7 +101,7 @@ function posted({ append: store }: Recorder, tools: Tools, users: number): reado
     const messages = [newMessage(tools, {}, bits), newMessage(tools, { role: 'assistant' }, bits)];
     const given = { scope: scope({ userId: userId(n) }), messages, flush: i >= (BATCHES - 1) * users };
     const batch = newBatch(tools, given);
-    const appended = store({ batch, policy: POLICY, newLaneId: tools.id('lane', bits) as LaneId });
+    const appended = store({ posted: postedFrom(batch), policy: POLICY, newLaneId: tools.id('lane', bits) as LaneId });
     if (appended.kind === 'stored' && appended.nudge !== null) nudges.set(n, appended.nudge);
   }
   return [...nudges.values()];

@@ -115,6 +115,7 @@ const READ_WHOLE = new Set([
   'webhooks',
   'settings',
   'economies',
+  'closed_slots',
 ]);
 
 /** How SQLite goes about each statement, line by line. */

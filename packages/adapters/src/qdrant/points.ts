@@ -188,6 +188,17 @@ export const scopeKey = (id: string): string => key('scope', id);
 /** Of an app that was told something last, alone or as others were. */
 export const toldKey = (among: keyof ToldLast, appId: string): string => key('told', among, appId);
 
+/** What is of each tenant, for tenants may lie in different shards. */
+export function byTenant<T extends Pick<Place, 'tenant'>>(all: readonly T[]): ReadonlyMap<TenantId, readonly T[]> {
+  const parts = new Map<TenantId, T[]>();
+  for (const one of all) {
+    const part = parts.get(one.tenant) ?? [];
+    part.push(one);
+    parts.set(one.tenant, part);
+  }
+  return parts;
+}
+
 /** The id of a point: always the same for a memory's version, so that writing twice is writing once. */
 export const pointId = ({ tenant, shelf, memoryId, version }: Pick<IndexPoint, keyof Place | 'memoryId' | 'version'>) =>
   asUuid(hashOf([shelf, tenant, memoryId, version]));

@@ -2,7 +2,7 @@ import type { Schemas } from '@qdrant/js-client-rest';
 import { compareIds, type IndexHit, type IndexQuery, matches, type PointName, type PointPage } from '@slowwave/engine';
 import type { SpaceNames } from './collections.ts';
 import { ANY_MEMORY, sightOf, tenantFilter } from './filters.ts';
-import { pointId, questionWeights, shownOf } from './points.ts';
+import { byTenant, pointId, questionWeights, shownOf } from './points.ts';
 import type { QdrantServer } from './server.ts';
 import { shardsFor } from './shards.ts';
 
@@ -174,7 +174,7 @@ export async function vectorsOf(
 ): Promise<(Float32Array | null)[]> {
   const { alias, dense } = names;
   const found = new Map<string, Float32Array>();
-  for (const [tenant, all] of Map.groupBy(points, ({ tenant }) => tenant)) {
+  for (const [tenant, all] of byTenant(points)) {
     for (let start = 0; start < all.length; start += VECTORS_PER_CALL) {
       const ids = all.slice(start, start + VECTORS_PER_CALL).map(pointId);
       const request = { ...shardsFor(names, tenant), ids, with_payload: false, with_vector: [dense] };

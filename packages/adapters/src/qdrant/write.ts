@@ -1,7 +1,7 @@
 import type { IndexLane, IndexPoint, Withdrawal } from '@slowwave/engine';
 import type { SpaceNames } from './collections.ts';
 import { laneFilter, newerThanGone, notNewer } from './filters.ts';
-import { pointId, structOf, withdrawnStruct } from './points.ts';
+import { byTenant, pointId, structOf, withdrawnStruct } from './points.ts';
 import type { QdrantServer } from './server.ts';
 import { everyShardFor, shardsFor } from './shards.ts';
 
@@ -66,11 +66,11 @@ function newestOf<T extends Withdrawal>(points: readonly T[]): T[] {
   return [...newest.values()];
 }
 
-/** Of one tenant each, for tenants may lie in different shards. */
+/** Of one tenant each. */
 function partsOf<T extends Withdrawal & { readonly vector?: Float32Array }>(points: readonly T[]) {
   const dimensions = points[0]?.vector?.length ?? 1;
   const size = Math.max(1, Math.min(POINTS_PER_CALL, Math.floor(NUMBERS_PER_CALL / dimensions)));
-  return [...Map.groupBy(points, ({ tenant }) => tenant)].flatMap(([tenant, all]) =>
+  return [...byTenant(points)].flatMap(([tenant, all]) =>
     Array.from({ length: Math.ceil(all.length / size) }, (_, i) => ({
       tenant,
       part: all.slice(i * size, (i + 1) * size),

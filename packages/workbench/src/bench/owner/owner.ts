@@ -2,7 +2,7 @@ import { startPostgres, tempDir } from '@slowwave/testkit';
 import { type Api, apiAt } from '../../api.ts';
 import { seededRandom } from '../../chaos/random.ts';
 import type { Bench, Given, Progress } from '../bench.ts';
-import { costOf } from '../load/costs.ts';
+import { cpuTimes, cpuUse } from '../cpu.ts';
 import { residentBytes } from '../memory.ts';
 import { median, quantile } from '../quantile.ts';
 import { atMost, type Found } from '../report.ts';
@@ -56,6 +56,8 @@ interface Timed {
   readonly times: readonly number[];
   /** ms of processors that the process took for one, which says more where a machine has other work. */
   readonly cpu: number;
+  /** Of these, those of the database server. */
+  readonly database: number;
 }
 
 interface Stage {
@@ -89,12 +91,14 @@ async function onServer(stage: Stage, progress: Progress): Promise<Measured> {
       ...{ dimensions: DIMENSIONS, owner: USER, lines, vectorOf: words.vectorOf },
       progress: (filled) => progress(`${size} memories: filled ${filled}`),
     });
+    // Else the server does so in the middle of what is measured.
+    await postgres?.select('VACUUM ANALYZE');
     const onPostgres = postgres === null ? {} : { DATABASE_URL: postgres.url, SLOWWAVE_INDEX: 'postgres' };
     const { url, service } = await startServerOn(folder.path, {
       model,
       settings: { ...settingsOf({ dimensions: DIMENSIONS }), ...onPostgres },
     });
-    const pids = async () => [service.pid, ...((await postgres?.pids()) ?? [])];
+    const pids = async () => [service.pid, ...((await postgres?.pids()) ?? [])] as const;
     try {
       return await measure({ ...stage, lines, api: apiAt(url, null), pid: service.pid, pids }, progress);
     } finally {
@@ -112,7 +116,7 @@ type Running = Stage & {
   readonly api: Api;
   readonly pid: number;
   /** Of the process and of the database server, whose connections come and go. */
-  pids(): Promise<readonly number[]>;
+  pids(): Promise<readonly [number, ...number[]]>;
 };
 
 async function measure(running: Running, progress: Progress): Promise<Measured> {
@@ -179,10 +183,12 @@ function nearestOf(lines: readonly string[], { vectorOf }: Sayings): (query: str
 
 async function timed<T>(pids: Running['pids'], all: readonly T[], work: (one: T) => Promise<unknown>): Promise<Timed> {
   const times: number[] = [];
-  const { ms } = await costOf(await pids(), async () => {
-    for (const one of all) times.push(await timeOf(() => work(one)));
-  });
-  return { times, cpu: ms / all.length };
+  const [server, ...database] = await pids();
+  const before = [await cpuTimes([server]), await cpuTimes(database)] as const;
+  for (const one of all) times.push(await timeOf(() => work(one)));
+  const own = cpuUse(before[0], await cpuTimes([server])).ms / all.length;
+  const databases = cpuUse(before[1], await cpuTimes(database)).ms / all.length;
+  return { times, cpu: own + databases, database: databases };
 }
 
 async function timeOf(work: () => Promise<unknown>): Promise<number> {
@@ -248,5 +254,6 @@ const figuresOf = (name: string, { first, recall, bytes, ...kinds }: Measured) =
     { what: `  ${NAMES[kind]}, median`, value: median(kinds[kind].times), unit: 'ms' },
     { what: '    95 of 100', value: quantile(kinds[kind].times, P95), unit: 'ms' },
     { what: '    of processors', value: kinds[kind].cpu, unit: 'ms' },
+    { what: '      of these the database server', value: kinds[kind].database, unit: 'ms' },
   ]),
 ];

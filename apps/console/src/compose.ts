@@ -63,6 +63,7 @@ export async function compose(config: Config): Promise<Service> {
     keyRate: config.keyRate,
     audit: audit.sink,
     around: inOneSpaceForCaller,
+    admit: engine.cold === null ? null : engine.cold.admit,
     home: consolePages(config),
     metrics: observer.registry,
   };

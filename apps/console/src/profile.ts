@@ -32,6 +32,7 @@ export const getProfile = route('GET /v1/users/:id/profile', {
   answer: View,
   bounds: { by: 'user', apps: false },
   subject: true,
+  asleep: 'read',
   handle: (deps, { tenant, params }) => shown(deps, { tenant, userId: params.id }),
 });
 

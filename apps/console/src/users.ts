@@ -21,6 +21,7 @@ const erase = (kind: Owner['kind'], about: string) =>
       'runs returns the same erasure.',
     params: OwnerParams,
     answer: { 202: ErasureAccepted },
+    asleep: 'stay',
     bounds: { by: kind, apps: false },
     ...(kind === 'user' && { subject: true as const }),
     handle: async (deps, { tenant, params, request, reply }) => {

@@ -1,5 +1,6 @@
 import {
   comingModels,
+  engineSettings,
   inOneSpaceForCaller,
   kindsOf,
   loadInBackground,
@@ -10,8 +11,10 @@ import {
   openAudit,
   openCalibrations,
   openChats,
+  openCold,
   openLedger,
   openLimits,
+  openOn,
   openReceipts,
   openReranker,
   openSpace,
@@ -49,8 +52,10 @@ export async function compose(config: Config): Promise<Service> {
   const observer = observe(config, { log, service: 'slowwave-search' });
   const opening = openLedger(config, log, observer);
   const given = { meter: observer.meter, models: comingModels(opening), ledger: opening };
-  const [space, ledger] = await openAll([openSpace(config, log, given), opening]);
-  const { embedder, index } = space;
+  const [space, stored] = await openAll([openSpace(config, log, given), opening]);
+  const { embedder } = space;
+  const coldParts = { ledger: stored, index: space.index, embedder: embedder.documents, settings: engineSettings(config) };
+  const { ledger, index, cold } = await openOn([space, stored], openCold(config, { ...coldParts, tools: systemTools, log }));
   loadInBackground(embedder);
   const tools = systemTools;
   const auth = { apiKey: config.apiKey, keys: keyCheck({ ledger, tools, log }) };
@@ -65,6 +70,7 @@ export async function compose(config: Config): Promise<Service> {
     keyRate: config.keyRate,
     audit: audit.sink,
     around: inOneSpaceForCaller,
+    admit: cold === null ? null : cold.admit,
     metrics: observer.registry,
   });
   const limits = openLimits(config, { log, ledger }, observer);
@@ -80,7 +86,7 @@ export async function compose(config: Config): Promise<Service> {
   return {
     url: await listen(app, config, auth),
     drain: () => drain(app, config.drainMs),
-    close: () => closeInOrder(app, ...parts, limits, calibration, space, audit, ledger, observer),
+    close: () => closeInOrder(app, ...parts, limits, calibration, ...(cold === null ? [] : [cold]), space, audit, ledger, observer),
   };
 }
 

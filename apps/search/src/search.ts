@@ -26,6 +26,7 @@ export const postSearch = route('POST /v1/search', {
   answer: SearchResult,
   bounds: { by: 'body', apps: true },
   subject: true,
+  asleep: 'read',
   handle: async (deps, { tenant, body, request }) => {
     if (body.query.trim() === '') throw emptyQuery();
     refuseUntraced(request, body);

@@ -38,6 +38,7 @@ export async function compose(config: Config, log: Log = logOf(config)): Promise
     keyRate: config.keyRate,
     audit: audit.sink,
     around: inOneSpaceForCaller,
+    admit: engine.cold === null ? null : engine.cold.admit,
     home: consolePages(config),
     metrics: observer.registry,
   };

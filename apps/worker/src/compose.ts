@@ -87,6 +87,7 @@ export async function openWork(
     adopt,
     moves,
     calibration,
+    cold,
   }: OpenEngine,
   metrics: Registry,
 ): Promise<{ close(): Promise<void> }> {
@@ -101,7 +102,7 @@ export async function openWork(
   const followUps = await openFollowUps({ connection, log });
   const erasures = await openErasureQueue({ connection, log });
   const kept = { webhookDays, auditDays, receiptDays };
-  const sweeps = startSweeps(deps, { moves, schedule, followUps, erasures, sender, attempted, ...kept });
+  const sweeps = startSweeps(deps, { moves, cold, schedule, followUps, erasures, sender, attempted, ...kept });
   const { lockServer: server } = connection;
   const locks = server === null ? undefined : await keepLocks({ server, lockMs: takeOverMs, log });
   const on = { connection, takeOverMs, locks, modelTimeoutMs: chatServer.timeoutMs, log };
@@ -121,7 +122,7 @@ export async function openWork(
     // One at a time: nobody waits for the end of a night.
     startSleepWorker({ ...on, concurrency: 1, handler: eachInOneSpace(sleepLane({ ...deps, slept, takeOverMs })) }),
     // One at a time: several erasures may be compacted together.
-    startErasureWorker({ ...on, concurrency: 1, handler: eachInOneSpace(eraseOwner({ ...deps, queue: erasures })) }),
+    startErasureWorker({ ...on, concurrency: 1, handler: eachInOneSpace(eraseOwner({ ...deps, queue: erasures, ...(cold !== null && { segments: cold }) })) }),
   ];
   return {
     /** Gives running turns back and stops. */

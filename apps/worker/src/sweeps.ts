@@ -38,11 +38,16 @@ const HOUR_MS = 3_600_000;
 /** Idle owners are waited for by the hour, and looking for them reads all owners of a tenant. */
 const NIGHTS_MS = 10_000;
 
+/** Who sleeps is counted in days. A sweep looks at all owners. */
+const COLD_MS = 10 * 60_000;
+
 /** A day that has ended or a raised budget is seen at the next consolidation anyway. */
 const ECONOMIES_MS = 30_000;
 
 interface Place {
   readonly moves: Pick<IndexMoves, 'work'>;
+  /** null: nobody sleeps. */
+  readonly cold: { sweep(stopping: AbortSignal): Promise<void> } | null;
   readonly schedule: Schedule;
   readonly followUps: FollowUps;
   readonly erasures: ErasureQueue;
@@ -58,7 +63,7 @@ type Sweep = () => Promise<unknown>;
 /** Restores from the ledger what the queue has lost: one line per sweep. */
 export function startSweeps(deps: EngineDeps, place: Place): { close(): Promise<void> } {
   const { ledger } = deps;
-  const { moves, schedule, followUps, erasures, webhookDays, auditDays, receiptDays } = place;
+  const { moves, cold, schedule, followUps, erasures, webhookDays, auditDays, receiptDays } = place;
   const ending = new AbortController();
   const stopping = ending.signal;
   const bulk = bulkSweep({ ...deps, nudge: schedule.nudge });
@@ -75,6 +80,7 @@ export function startSweeps(deps: EngineDeps, place: Place): { close(): Promise<
     canaries: () => canaries(stopping),
     erasures: () => sweepErasures(deps, erasures),
     studies: () => sweepStudies(deps, followUps),
+    ...(cold !== null && { cold: every(COLD_MS, () => cold.sweep(stopping)) }),
     economies: every(ECONOMIES_MS, () => sweepEconomies(deps)),
     usual: onceADay(deps, () => sweepUsual(deps)),
     nights: every(NIGHTS_MS, () => sweepNights(deps, followUps)),

@@ -291,5 +291,6 @@ function viewOf(state: State, lane: LaneRow): Lane {
     lastMessage,
     pending: waitingOf(state, id).length,
     pausedAt: pausedAtOf(lane.pauses),
+    cold: null,
   };
 }

@@ -59,7 +59,7 @@ import type { TopicRow } from './memory-ledger-topics.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-export interface LaneRow extends Mutable<Omit<Lane, 'pending' | 'pausedAt'>> {
+export interface LaneRow extends Mutable<Omit<Lane, 'pending' | 'pausedAt' | 'cold'>> {
   /** The erasure that has cut it off from its owner. */
   erasure: string | null;
   /** The pinned consolidation, null unless the lane is consolidating. */

@@ -24,6 +24,8 @@ export type EngineErrorCode =
   | 'unsupported_content'
   | 'cancelled'
   | 'overtaken'
+  | 'owner_asleep'
+  | 'segment_unavailable'
   | 'canary_halted'
   | 'gate_not_passed'
   | 'owner_away'

@@ -39,7 +39,7 @@ export type * from './deps.ts';
 export { oldestUnprojected } from './doctor/check-ledger.ts';
 export { type Examination, examine, type HowToExamine } from './doctor/examine.ts';
 export { CHECKS, type CheckName, type Depth, type Finding } from './doctor/findings.ts';
-export { eraseOwner, sweepErasures } from './erasure/erase.ts';
+export { eraseOwner, type SegmentErasing, sweepErasures } from './erasure/erase.ts';
 export { type ErasedOwner, forgetSubject, requestErasure, withoutErased } from './erasure/request.ts';
 export { asEngineError, EngineError, type EngineErrorCode, FencedError, wasAsked } from './errors.ts';
 export {
@@ -63,6 +63,9 @@ export {
   type Margin,
   type Tally,
 } from './figures/figures.ts';
+export { type ColdDeps, coolOwner, isDue } from './cold/cool.ts';
+export { deleteSegment, type SweepingCold, sweepCold } from './cold/sweep.ts';
+export { segmentContent, wakeOwner } from './cold/wake.ts';
 export { figuresOf, type MeasuredConsolidation } from './figures/measure.ts';
 export { measuredIn } from './figures/measured.ts';
 export type { About, Forecast } from './forecast/forecast.ts';
@@ -222,6 +225,18 @@ export type * from './ports/ledger/canaries.ts';
 export { OPEN_CANARY_STATES } from './ports/ledger/canaries.ts';
 export type * from './ports/ledger/departures.ts';
 export type * from './ports/ledger/erasures.ts';
+export type {
+  BatchPoints,
+  ColdCount,
+  ColdStore,
+  IdleOwner,
+  NewSegment,
+  Oldest,
+  Segment,
+  SegmentState,
+  StandingOwner,
+} from './ports/ledger/cold.ts';
+export type { SegmentContent, SegmentObject, SegmentStore } from './ports/segments.ts';
 export { NOT_KEPT, REMOVED, readsOtherwise } from './ports/ledger/erasures.ts';
 export type * from './ports/ledger/graph.ts';
 export type * from './ports/ledger/keys.ts';

@@ -38,6 +38,9 @@ const REMEDIES: Readonly<Record<EngineErrorCode, string>> = {
   gate_not_passed:
     'Run the suite of the gate with the models in use, or configure those that have passed it; then it goes on by itself.',
   owner_away: 'The owner is in another place by now, and goes on there.',
+  owner_asleep: BY_ITSELF,
+  segment_unavailable:
+    'Check SLOWWAVE_COLD_STORE and its server; slowwave doctor says which segments are missing. Then replay.',
   internal:
     'This is an unexpected error: the log of the worker has its cause. Replay, and report it if it fails again.',
 };

@@ -45,6 +45,8 @@ interface RouteNote<Deps, Tenant, P extends Schema, Q extends Schema, B extends 
   readonly subject?: true;
   /** true: always recorded in the audit log. false: only if it is refused, since it is polled. */
   readonly audited?: boolean;
+  /** What it does about owners that sleep; see docs/cold.md. Without it they wake. */
+  readonly asleep?: 'read' | 'stay';
   handle(deps: Deps, received: Received<Tenant, P, Q, B, H>): Promise<AnswerOf<A> | FastifyReply>;
 }
 
@@ -66,7 +68,7 @@ export const routesWith =
     note: RouteNote<Deps, Tenant, P, Q, B, H, A>,
   ): Route<Deps> =>
   (app, deps) => {
-    const { id, summary, description, params, query, body, headers, answer, bounds, audited, subject } = note;
+    const { id, summary, description, params, query, body, headers, answer, bounds, audited, subject, asleep } = note;
     const [method = '', url = ''] = route.split(' ');
     const response = isSchema(answer) ? { 200: answer } : answer;
     const status = Number(Object.keys(response)[0]);
@@ -77,7 +79,7 @@ export const routesWith =
         ...{ operationId: id, tags: [tag], summary, description, response },
         ...{ params, querystring: query, body, headers },
       }),
-      config: given({ bounds, audited, subject }),
+      config: given({ bounds, audited, subject, asleep }),
       handler: (request, reply) => {
         const { params, query, body, headers } = request;
         const tenant = requestTenant(request);

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { registerBounds } from './access.ts';
 import { registerAudit } from './audit.ts';
 import { registerAuth } from './auth.ts';
+import { registerAdmission } from './asleep.ts';
 import { readOnlyJson, registerBodyLimits } from './body.ts';
 import { answerBrokenRequest, PARAM_MAX, registerErrors, report, sendProblem } from './errors.ts';
 import { registerHeaders, requestId } from './headers.ts';
@@ -42,8 +43,9 @@ export async function createShell(options: ShellOptions): Promise<App> {
     registerRateLimit(app, options.keyRate);
   }
   registerBounds(app);
-  const { around } = options;
+  const { around, admit } = options;
   if (around !== undefined) app.addHook('preHandler', (_request, _reply, done) => around(done));
+  if (admit != null) registerAdmission(app, admit);
   registerErrors(app, options.log, allowed);
   await app.register(login);
   await registerDocs(app, options.name, options.home);

@@ -63,6 +63,8 @@ export interface ShellOptions {
   readonly audit?: AuditSink | null;
   /** Carries out what answers a request, once it has arrived as a whole; omitted: nothing is around it. */
   readonly around?: (work: () => void) => void;
+  /** Sees to it that the owners whom a request names can be read or changed; null or omitted: they always can. */
+  readonly admit?: Admit | null;
   /** What people see who open the server in a browser; omitted: the documentation. */
   readonly home?: Routes;
   /** How long a request may take to arrive; omitted: the default. */
@@ -70,6 +72,18 @@ export interface ShellOptions {
   /** Where request metrics are kept; callers add their own to the same registry. */
   readonly metrics: Registry;
 }
+
+/** What a request names of owners that may sleep. */
+export interface NamedOwners {
+  readonly tenant: string;
+  readonly owners: readonly { readonly kind: 'user' | 'agent' | 'run'; readonly id: string }[];
+  readonly ids: readonly string[];
+  /** It only reads, and may be answered from where its owner sleeps. */
+  readonly reads: boolean;
+}
+
+/** Resolves with what carries out the rest of the request. */
+export type Admit = (named: NamedOwners) => Promise<(work: () => void) => void>;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -85,6 +99,8 @@ declare module 'fastify' {
     bounds?: Bounds;
     /** true: always recorded in the audit log; false: never. */
     audited?: boolean;
+    /** What it does about owners that sleep. read: it is answered from where they do; stay: they sleep on. Default: they wake. */
+    asleep?: 'read' | 'stay';
   }
   interface FastifyInstance {
     /** Aborts when the service begins to stop. */

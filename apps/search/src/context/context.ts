@@ -37,6 +37,7 @@ export const postContext = route('POST /v1/context', {
   body: PostContext,
   answer: ContextResult,
   bounds: { by: 'body', apps: true },
+  asleep: 'read',
   handle: async (deps, { tenant, body, request }) => {
     refuseUntraced(request, body);
     refuseWithoutRewriter(deps, body);

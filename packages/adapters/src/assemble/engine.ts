@@ -8,6 +8,7 @@ import { o200kTokenizer } from '../tokens.ts';
 import { webhookSender } from '../webhooks.ts';
 import { type OpenCalibration, openCalibrations } from './calibration.ts';
 import { openChats } from './chats.ts';
+import { type OpenCold, openCold } from './cold.ts';
 import { type FirstQuestion, firstQuestion, rememberChat } from './first-question.ts';
 import { knownModels } from './known-models.ts';
 import { comingModels, embeddersByName, type Limits, loadInBackground, openLimits } from './models.ts';
@@ -22,6 +23,8 @@ export interface OpenEngine {
   readonly deps: EngineDeps;
   /** Owners as they travel from one ledger to another. */
   readonly bundles: BundleStore;
+  /** Owners that sleep; null: nobody does. */
+  readonly cold: OpenCold | null;
   /** Embeds what is asked, as that of deps embeds what is stored. */
   readonly queryEmbedder: Embedder;
   /** For who consolidates: throws if the stand-in would take the place of a model that nobody took away. */
@@ -60,12 +63,15 @@ export interface OpenEngine {
 export async function openEngine(config: Config, log: Log, observer: Observer): Promise<OpenEngine> {
   const { meter } = observer;
   const opening = openLedger(config, log, observer);
-  const [space, ledger, connection] = await openAll([
+  const [space, stored, connection] = await openAll([
     openSpace(config, log, { meter, models: comingModels(opening), ledger: opening }),
     opening,
     openQueue(config, log),
   ]);
-  const { embedder, index, adopt } = space;
+  const { embedder, adopt } = space;
+  const settings = engineSettings(config);
+  const coldParts = { ledger: stored, index: space.index, embedder: embedder.documents, tools: systemTools, log, settings };
+  const { ledger, index, cold } = await openOn([connection, space, stored], openCold(config, coldParts));
   const schedule = await openOn([connection, space, ledger], openSchedule({ connection, log }));
   const limits = openLimits(config, { log, ledger }, observer);
   limits.watch(embedder);
@@ -75,6 +81,7 @@ export async function openEngine(config: Config, log: Log, observer: Observer): 
   const calibration = openCalibrations(config, { ledger, space, log });
   return {
     bundles: ledger.bundles,
+    cold,
     urls,
     sender: webhookSender(urls),
     deps: {
@@ -113,7 +120,7 @@ export async function openEngine(config: Config, log: Log, observer: Observer): 
       index: async () => void (await index.marker()),
     },
     warnings: async () => (await knownModels(config, ledger)).flatMap(warningOf),
-    parts: [question, schedule, connection, limits, calibration, space, ledger],
+    parts: [question, schedule, connection, limits, calibration, ...(cold === null ? [] : [cold]), space, ledger],
   };
 }
 

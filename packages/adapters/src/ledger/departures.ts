@@ -36,6 +36,7 @@ function* depart(of: OwnedBy, departure: NewDeparture): Script<Departed> {
   const { id, to, stamp, ownerHash, bits, until, now } = departure;
   const lane = yield* lockOwner(of);
   if (lane === null) return before(yield* awayOf(of), to);
+  if (lane.cold !== null) return { kind: 'busy', waitsFor: ['the owner sleeps: wake it, and read its lines again'] };
   if ((yield* stampOf(lane, true)) !== stamp) return { kind: 'changed' };
   const waitsFor = yield* waitsOf(lane);
   if (waitsFor.length > 0) return { kind: 'busy', waitsFor };

@@ -48,17 +48,14 @@ const scripted = storeOf<Omit<ErasureStore, 'compact'>>('erasures', {
   }),
   /** The next rows of one kind go, and are counted. */
   slice: write(function* (id, limit) {
-    const { tenant, lane, counts, departed } = yield* lockErasure(id);
+    const { tenant, lane, departed } = yield* lockErasure(id);
     if (lane === null) return { more: false };
     yield* lockLane(lane);
     for (const kind of ERASING) {
       const ids = yield* idsOf(kind.pick, { lane, limit });
       if (ids.length === 0) continue;
       const gone = yield* deletePicked(kind, { lane, ids });
-      yield* run("UPDATE erasures SET state = 'erasing', counts = @counts::jsonb WHERE id = @id", {
-        id,
-        counts: JSON.stringify(addCounts(counts, gone)),
-      });
+      yield* countErased(id, gone);
       const batches = gone.batches ?? 0;
       yield* count([
         departed ? { tenant, name: 'accepted', value: -batches } : { tenant, name: 'erased', value: batches },
@@ -147,6 +144,12 @@ const FORGET = `
 export const NOTE_UNCOMPACTED = `
   INSERT INTO meta (key, value) VALUES ('uncompacted', '1')
   ON CONFLICT (key) DO UPDATE SET value = (CAST(meta.value AS bigint) + 1)::text`;
+/** Adds to what an erasure has counted. */
+export function* countErased(id: string, gone: Readonly<Record<string, number>>): Script<void> {
+  const { counts } = yield* lockErasure(id);
+  const sum = JSON.stringify(addCounts(counts, gone));
+  yield* run("UPDATE erasures SET state = 'erasing', counts = @sum::jsonb WHERE id = @id", { id, sum });
+}
 
 /** Of two workers on one erasure, one counts after the other. */
 function* lockErasure(id: string): Script<Erasure> {
@@ -287,6 +290,8 @@ export const ERASING: readonly Erasing[] = [
 
 /** Tables of the ledger whose rows an erasure does not delete: they say nothing of an owner, or forget it. */
 export const KEPT = [
+  // The object goes first: see engine/src/erasure/erase.ts.
+  'segments',
   'meta',
   'bulk_jobs',
   'settings',

@@ -1,5 +1,5 @@
 import type { Lane, LaneId, LaneStore, Millis, NewBatch, TenantId } from '@slowwave/engine';
-import { CLOCK_AHEAD_MS, CLOCK_NOTED_MS, ownerAway, ownerOf, withPause } from '@slowwave/engine/storing';
+import { CLOCK_AHEAD_MS, CLOCK_NOTED_MS, EngineError, ownerAway, ownerOf, withPause } from '@slowwave/engine/storing';
 import { type Access, lookup, read, storeOf, write } from './access.ts';
 import { elsewhere, entryOf, mayEnter, type OwnedBy } from './away.ts';
 import { claim, fail, release } from './claim.ts';
@@ -107,6 +107,12 @@ export const ownerOfBatch = ({ tenant, scope }: Pick<NewBatch, 'tenant' | 'scope
 function* findLane(of: OwnedBy): Script<Lane | null> {
   const row = yield* laneOfOwner(of);
   return row === null ? null : laneFrom(row);
+}
+
+/** Nothing is added to a lane while its owner sleeps. */
+export function requireAwake({ cold }: Pick<LaneRow, 'cold'>): void {
+  if (cold === null) return;
+  throw new EngineError('the owner sleeps; wake it and try again', { code: 'owner_asleep', retryable: true });
 }
 
 /** The lane of an owner, locked. */

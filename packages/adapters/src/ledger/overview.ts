@@ -7,6 +7,7 @@ import { measured } from './measured.ts';
 import { type Listing, newestFirst } from './page.ts';
 import type { ColumnsOf } from './rows/columns.ts';
 import { type OwnerColumns, ownerFrom } from './rows/columns.ts';
+import { hasOwner } from './schema.ts';
 import { LAST_BACKUP } from './schema-numbers.ts';
 import { all, counted, first, firstAs, together } from './script.ts';
 import { COUNT_UNPROJECTED } from './speech.ts';
@@ -105,9 +106,10 @@ const BEGINS = `l.owner_kind IN ('user', 'agent', 'run') AND l.owner_id >= @idPr
 const OWNERS: Omit<Listing<OwnerRow, OwnerSummary>, 'by'> = {
   select: `
     SELECT l.id, l.owner_kind, l.owner_id, l.pending, l.created_at, l.updated_at,
-      (SELECT count(*) FROM memories m WHERE m.lane = l.id AND m.live) AS memories
+      CASE WHEN l.cold IS NULL THEN (SELECT count(*) FROM memories m WHERE m.lane = l.id AND m.live)
+        ELSE (SELECT s.memories FROM segments s WHERE s.name = l.cold) END AS memories
     FROM lanes l`,
-  always: ['l.erasure IS NULL'],
+  always: [hasOwner('l')],
   asked: { tenant: 'l.tenant = @tenant', idPrefix: BEGINS, afterPrefix: 'l.owner_id < @afterPrefix' },
   make: ownerSummaryFrom,
 };

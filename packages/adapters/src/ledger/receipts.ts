@@ -35,12 +35,14 @@ export const receiptStore = storeOf<ReceiptStore>('receipts', {
   append: write(function* (receipts) {
     const id = laneOfReceipts(receipts);
     const lane = id === null ? null : yield* lockLane(id);
-    if (lane === null || lane.erasure !== null) return;
+    if (lane === null || (lane.erasure !== null && lane.erasure !== lane.cold)) return;
     const [memories, relations] = [receipts.flatMap(memoriesIn), receipts.flatMap(relationsIn)];
     const live = yield* idsOf('SELECT id FROM memories WHERE id IN :ids AND live', { ids: [...new Set(memories)] });
     const said = relations.length === 0 ? [] : yield* idsOf(SELECT_SAID, { ids: [...new Set(relations)] });
     const standing = new Set([...live, ...said]);
+    // Nothing of an owner that sleeps was forgotten since it was read.
     const stands = (one: NewReceipt): boolean =>
+      lane.cold !== null ||
       [...memoriesIn(one), ...relationsIn(one)].every((id) => standing.has(id));
     const rows = receipts.flatMap((one) => rowsOf(stands(one) ? one : { ...one, ...BLANK }));
     yield* insert('receipts', rows, 'ON CONFLICT (id) DO NOTHING');

@@ -1,6 +1,9 @@
 /** States of batches that have come to an end: kept in `counters` by triggers, for there is no end to their number. */
 export const ENDED = "('consolidated', 'empty', 'undone')";
 
+/** The condition that a lane is its owner's: it is not cut off, or only asleep. */
+export const hasOwner = (lane: string): string => `(${lane}.erasure IS NULL OR ${lane}.erasure = ${lane}.cold)`;
+
 /**
  * Schema 100: every table of the ledger, with its indexes under it, written once for both dialects. Never edited once
  * released: a change is a migration (migrate.ts of each dialect, which also holds what only one of them has).
@@ -52,6 +55,9 @@ CREATE TABLE lanes (
   held text COLLATE "C",
   -- Batches up to this position that were undone for a canary are consolidated in the windows that they had.
   kept_windows bigint NOT NULL DEFAULT 0,
+  -- The segment in which all of it is while its owner sleeps; its row is cut off by that name then. null: it is in this ledger.
+  cold text COLLATE "C",
+  woken_at bigint,
   created_at bigint NOT NULL,
   updated_at bigint NOT NULL,
   UNIQUE (tenant, owner_kind, owner_id)
@@ -914,6 +920,29 @@ CREATE TABLE imports (
 );
 CREATE INDEX imports_of_owner ON imports (tenant, owner_kind, owner_id);
 CREATE INDEX imports_of_lane ON imports (lane);
+
+-- Objects that hold what owners have left to sleep. Each is noted before it is written, and until it is deleted.
+CREATE TABLE segments (
+  name text COLLATE "C" PRIMARY KEY,
+  tenant text COLLATE "C" NOT NULL,
+  lane text COLLATE "C" NOT NULL REFERENCES lanes (id),
+  -- Of the owner, as ids carry them.
+  bits bigint NOT NULL,
+  state text NOT NULL CHECK (state IN ('written', 'cooling', 'cold', 'waking', 'dropped')),
+  -- Of its lines: how many, and the checksum of the last.
+  lines bigint NOT NULL,
+  last_sum text NOT NULL,
+  bytes bigint NOT NULL,
+  memories bigint NOT NULL,
+  -- The oldest thing of each kind that retention counts the age of.
+  oldest jsonb NOT NULL,
+  -- When its state was entered.
+  since bigint NOT NULL
+);
+CREATE INDEX segments_of_lane ON segments (lane);
+CREATE INDEX segments_of_bits ON segments (bits) WHERE state IN ('cooling', 'cold', 'waking');
+CREATE INDEX segments_of_tenant ON segments (tenant, name) WHERE state IN ('cooling', 'cold', 'waking');
+CREATE INDEX segments_by_state ON segments (state, since, name);
 
 -- What answers told to whom, and what became of it. No text of a memory: told holds packed ids with versions. Rows lie in the
 -- order of their ids, which rise with time: what is old is one piece at the beginning.

@@ -6,6 +6,7 @@ import { type AppendOrAway, batchStore } from './batches.ts';
 import { bulkStore } from './bulk.ts';
 import { bundleStore } from './bundle/bundles.ts';
 import { canaryStore } from './canaries.ts';
+import { coldStore } from './cold.ts';
 import { contentStore, lookupStore } from './contents.ts';
 import { departureStore } from './departures.ts';
 import { erasureStore } from './erasures.ts';
@@ -58,6 +59,7 @@ export const storesOf = (access: Access, { append, around, compact, filtering, n
     bulk: bulkStore(access),
     bundles: bundleStore(access),
     canaries: canaryStore(access),
+    cold: coldStore(access),
     contents: contentStore(access),
     departures: departureStore(access),
     erasures: erasureStore(access, compact),

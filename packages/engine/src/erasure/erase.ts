@@ -3,7 +3,7 @@ import type { Erasure } from '../ports/ledger/erasures.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import type { ErasureHandler, ErasureQueue } from '../ports/writers.ts';
 import { forgetInReplays } from '../replays/without-owner.ts';
-import type { Millis } from '../words.ts';
+import type { LaneId, Millis } from '../words.ts';
 
 /** Rows of one kind that go in one transaction: a few milliseconds, so that others can write in between. */
 const SLICE = 50;
@@ -25,7 +25,17 @@ const AT_PROVIDER =
  */
 const SETTLE_MS = 10_000;
 
-type ErasureDeps = Pick<EngineDeps, 'ledger' | 'index' | 'tools' | 'log'>;
+type ErasureDeps = Pick<EngineDeps, 'ledger' | 'index' | 'tools' | 'log'> & {
+  /** Objects of owners that sleep, or have slept. Missing: nobody ever does. */
+  readonly segments?: SegmentErasing;
+};
+
+export interface SegmentErasing {
+  /** All objects of a lane are gone when it resolves, and the erasure has counted them. */
+  erase(lane: LaneId, erasure: string): Promise<void>;
+  /** What stays of deleted objects, for people. */
+  remains(): Promise<readonly string[]>;
+}
 
 /** Asks for the erasures the ledger knows of: after a job that was lost, or a queue that was wiped. */
 export async function sweepErasures({ ledger }: Pick<EngineDeps, 'ledger'>, queue: ErasureQueue): Promise<number> {
@@ -49,6 +59,7 @@ export const eraseOwner =
       await deps.index.forget({ tenant, owner, lane });
       await forgetInReplays(deps, tenant, owner);
       await ledger.bulk.cancel(lane, tools.now());
+      await deps.segments?.erase(lane, id);
       await eraseRows(deps, id, cancel);
       await queue.forgetLane(lane);
       const settled = erasure.requestedAt + settleMs;
@@ -80,7 +91,7 @@ async function forgetInTrail({ ledger }: ErasureDeps, id: string, cancel: Cancel
 }
 
 /** Overwrites what is free, once for all erasures that have come so far. */
-async function compact({ ledger, index, tools, log }: ErasureDeps, mine: Erasure): Promise<Millis | null> {
+async function compact({ ledger, index, tools, log, segments }: ErasureDeps, mine: Erasure): Promise<Millis | null> {
   const now = tools.now();
   const open = await ledger.erasures.open(OPEN_MAX);
   const othersGo = open.some(({ id, state, departed }) => id !== mine.id && state !== 'compacting' && !departed);
@@ -89,8 +100,14 @@ async function compact({ ledger, index, tools, log }: ErasureDeps, mine: Erasure
   if (atProvider > 0 && now < mine.requestedAt + PROVIDER_MS) return now + COMPACT_AGAIN_MS;
   const stores = [await ledger.erasures.compact(), await index.compact()];
   if (!stores.every(({ done }) => done)) return tools.now() + COMPACT_AGAIN_MS;
-  const ids = open.filter(({ state }) => state === 'compacting').map(({ id }) => id);
-  const remains = [...stores.flatMap((store) => store.remains), ...(atProvider > 0 ? [AT_PROVIDER] : [])];
+  const over = open.filter(({ state }) => state === 'compacting');
+  const ids = over.map(({ id }) => id);
+  const hadSegments = over.some(({ counts }) => (counts.segments ?? 0) > 0);
+  const remains = [
+    ...stores.flatMap((store) => store.remains),
+    ...(atProvider > 0 ? [AT_PROVIDER] : []),
+    ...(hadSegments ? ((await segments?.remains()) ?? []) : []),
+  ];
   await ledger.erasures.finish(ids, { remains, now: tools.now() });
   log.info({ erasures: ids, remains }, 'erased');
   return null;

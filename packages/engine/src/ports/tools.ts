@@ -38,7 +38,7 @@ export type FreeKind =
       | 'mov'
       | 'hov'
     )
-  | ('blk' | 'ask');
+  | ('blk' | 'ask' | 'seg');
 
 export type IdKind = OwnedKind | FreeKind;
 

@@ -127,13 +127,17 @@ export async function memoriesOf({ ledger }: Pick<ReadDeps, 'ledger'>, lane: Lan
   return all;
 }
 
-function limits({ retention }: Rules, now: Millis) {
+/** What is older than that goes, by its kind; null: nothing does for its age. */
+export function limits({ retention, forgetting }: Rules, now: Millis) {
+  const ages = [forgetting.maxAgeDays, forgetting.unconfirmedDays].filter((days) => days !== null);
   const before = (days: number | null): Millis | null => (days === null ? null : now - days * DAY_MS);
   return {
     messages: before(retention.messagesDays),
     plans: before(retention.plansDays),
     history: before(retention.historyDays),
     forgotten: before(retention.forgottenDays),
+    /** Memories that were not changed since then may be forgotten by policy. */
+    unchanged: before(ages.length === 0 ? null : Math.min(...ages)),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { BundledErasure, BundledOwner, BundleStore } from '@slowwave/engine';
 import { audit, lookup, read, storeOf, write } from '../access.ts';
 import { type OwnerColumns, ownerFrom } from '../rows/columns.ts';
+import { hasOwner } from '../schema.ts';
 import { allAs, insert } from '../script.ts';
 import { linesOf } from './read.ts';
 import { begin, findImport, finish, take } from './take.ts';
@@ -28,7 +29,7 @@ export const bundleStore = storeOf<BundleStore>('bundles', {
 
 const SELECT_OWNERS = `
   SELECT id AS lane, owner_kind, owner_id FROM lanes
-  WHERE tenant = @tenant AND erasure IS NULL AND id > @after ORDER BY id LIMIT @limit`;
+  WHERE tenant = @tenant AND ${hasOwner('lanes')} AND id > @after ORDER BY id LIMIT @limit`;
 
 const ownerOf = (row: OwnerColumns & Pick<BundledOwner, 'lane'>): BundledOwner => ({
   lane: row.lane,

@@ -42,6 +42,8 @@ export interface LaneRow extends OwnerColumns {
   readonly held: string | null;
   /** Up to this position batches are consolidated in the windows that they had before they were undone. */
   readonly kept_windows: number;
+  /** The segment that has all of it while its owner sleeps; null: this ledger has. */
+  readonly cold: string | null;
   readonly created_at: Millis;
   readonly updated_at: Millis;
 }
@@ -58,6 +60,7 @@ export const laneFrom = (row: LaneRow): Lane => ({
   attempts: row.attempts,
   lastMessage: row.next_seq - 1,
   pausedAt: pausedAtOf(pausesFrom(row)),
+  cold: row.cold,
 });
 
 export const pausesFrom = ({ pauses }: Pick<LaneRow, 'pauses'>): readonly Pause[] =>

@@ -70,8 +70,9 @@ async function writeGroup(
   }
 }
 
-/** Something in the group cannot be stored; an outage would hit every part of it alike. */
-const isRefusal = (error: unknown): boolean => error instanceof EngineError && error.code === 'internal';
+/** Something in the group cannot be stored, or not yet; an outage would hit every part of it alike. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof EngineError && (error.code === 'internal' || error.code === 'owner_asleep');
 
 function sizeOfNext(waiting: readonly Waiting[]): number {
   let chars = 0;

@@ -1,7 +1,7 @@
 import { type Appended, type DuePolicy, type LaneId, type NewMessage, ownerOf } from '@slowwave/engine';
 import { type AppendedOrAway, elsewhere } from '../../ledger/away.ts';
 import { append as appendTo } from '../../ledger/lane-life.ts';
-import { type NewLane, ownerOfBatch } from '../../ledger/lanes.ts';
+import { type NewLane, ownerOfBatch, requireAwake } from '../../ledger/lanes.ts';
 import { newBatchColumns, newMessageColumns, type Posted } from '../../ledger/rows/batch.ts';
 import { type LaneRow, pausesFrom } from '../../ledger/rows/lane.ts';
 import { insert, lastly, run, type Script, together } from '../../ledger/script.ts';
@@ -175,6 +175,7 @@ const ownerKey = (lane: Pick<LaneRow, 'tenant' | 'owner_kind' | 'owner_id'>): st
 function rowOf(lanes: ReadonlyMap<string, LaneRow>, { posted: { batch } }: Append): LaneRow {
   const lane = lanes.get(ownerKeyOf(batch));
   if (lane === undefined) throw new LostRowError(`the lane of batch ${batch.id} is missing right after it was made`);
+  requireAwake(lane);
   return lane;
 }
 

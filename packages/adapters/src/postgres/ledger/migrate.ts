@@ -1,6 +1,6 @@
 import { EngineError, type Log } from '@slowwave/engine';
 import type { PoolClient } from 'pg';
-import { ENDED, POSTGRES_SCHEMA_100 } from '../../ledger/schema.ts';
+import { ENDED, hasOwner, POSTGRES_SCHEMA_100 } from '../../ledger/schema.ts';
 import { missingIn, newestOf, refuseForeign } from '../../ledger/schema-numbers.ts';
 
 /** The PostgreSQL schema that all tables of the ledger live in. */
@@ -191,16 +191,16 @@ ${counted({ name: 'memory_changed', after: 'UPDATE OF live, version_count ON mem
 
 CREATE FUNCTION count_owner() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  IF TG_OP <> 'INSERT' AND OLD.erasure IS NULL THEN
+  IF TG_OP <> 'INSERT' AND ${hasOwner('OLD')} THEN
     PERFORM ${SCHEMA}.keep_count(OLD.tenant, 'owners', -1);
   END IF;
-  IF TG_OP <> 'DELETE' AND NEW.erasure IS NULL THEN
+  IF TG_OP <> 'DELETE' AND ${hasOwner('NEW')} THEN
     PERFORM ${SCHEMA}.keep_count(NEW.tenant, 'owners', 1);
   END IF;
   RETURN NULL;
 END $$;
 ${counted({ name: 'owner_added_or_removed', after: 'INSERT OR DELETE ON lanes', by: 'count_owner' })}
-${counted({ name: 'owner_changed', after: 'UPDATE OF erasure ON lanes', when: 'WHEN ((OLD.erasure IS NULL) <> (NEW.erasure IS NULL))', by: 'count_owner' })}
+${counted({ name: 'owner_changed', after: 'UPDATE OF erasure, cold ON lanes', when: `WHEN ((${hasOwner('OLD')}) <> (${hasOwner('NEW')}))`, by: 'count_owner' })}
 `;
 
 /** In order: the first makes schema 100 in an empty ledger, the next makes 101. Never edit one that was released; append. */

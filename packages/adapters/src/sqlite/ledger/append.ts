@@ -1,7 +1,7 @@
 import type { Appended, Destination, DuePolicy, LaneId, NewMessage, Scope } from '@slowwave/engine';
 import { type AppendedOrAway, elsewhere } from '../../ledger/away.ts';
 import { append as appendTo } from '../../ledger/lane-life.ts';
-import { insertLane, type NewLane, ownerOfBatch } from '../../ledger/lanes.ts';
+import { insertLane, type NewLane, ownerOfBatch, requireAwake } from '../../ledger/lanes.ts';
 import { newBatchColumns, newMessageColumns, type Posted } from '../../ledger/rows/batch.ts';
 import { scopeKey } from '../../ledger/rows/columns.ts';
 import { type LaneRow, pausesFrom } from '../../ledger/rows/lane.ts';
@@ -45,6 +45,7 @@ export function append(sql: Sql, { posted: given, policy, newLaneId }: Append): 
   const { tenant, acceptedAt } = given.batch;
   const lane = laneOf(sql, { ...ownerOfBatch(given.batch), newId: newLaneId, now: acceptedAt });
   if ('kind' in lane) return { kind: 'away', to: lane };
+  requireAwake(lane);
   const { posted, paused } = keptOf(given, pausesFrom(lane));
   const scope = openScope(sql, lane.id, posted.batch.scope);
   insertRows(sql, 'batches', [newBatchColumns(posted, { lane: lane.id, scope, position: lane.next_position })]);

@@ -1,5 +1,5 @@
 import { EngineError } from '@slowwave/engine/storing';
-import { ENDED, SQLITE_SCHEMA_100 } from '../../ledger/schema.ts';
+import { ENDED, hasOwner, SQLITE_SCHEMA_100 } from '../../ledger/schema.ts';
 import { missingIn, newestOf, refuseForeign } from '../../ledger/schema-numbers.ts';
 import type { Sql } from './sql.ts';
 
@@ -81,11 +81,11 @@ END;
 CREATE TRIGGER memory_removed AFTER DELETE ON memories
 BEGIN ${keepCount('OLD.tenant', "'memories'", '-OLD.live')} ${keepCount('OLD.tenant', "'versions'", '-OLD.version_count')} END;
 
-CREATE TRIGGER owner_added AFTER INSERT ON lanes WHEN NEW.erasure IS NULL
+CREATE TRIGGER owner_added AFTER INSERT ON lanes WHEN ${hasOwner('NEW')}
 BEGIN ${keepCount('NEW.tenant', "'owners'", '1')} END;
-CREATE TRIGGER owner_changed AFTER UPDATE OF erasure ON lanes
-BEGIN ${keepCount('NEW.tenant', "'owners'", '(NEW.erasure IS NULL) - (OLD.erasure IS NULL)')} END;
-CREATE TRIGGER owner_removed AFTER DELETE ON lanes WHEN OLD.erasure IS NULL
+CREATE TRIGGER owner_changed AFTER UPDATE OF erasure, cold ON lanes
+BEGIN ${keepCount('NEW.tenant', "'owners'", `(${hasOwner('NEW')}) - (${hasOwner('OLD')})`)} END;
+CREATE TRIGGER owner_removed AFTER DELETE ON lanes WHEN ${hasOwner('OLD')}
 BEGIN ${keepCount('OLD.tenant', "'owners'", '-1')} END;
 `;
 

@@ -63,7 +63,7 @@ function connectHere(path: string, readOnlyFile: boolean): Sql {
 }
 
 /** So many conditions take 2 to 5 ms: other reads wait for them. */
-const FILTERING: Filtering = { dialect: sqliteDialect, testsAtOnce: 500 };
+export const FILTERING: Filtering = { dialect: sqliteDialect, testsAtOnce: 500 };
 
 interface Opened extends Connections {
   readonly path: string;

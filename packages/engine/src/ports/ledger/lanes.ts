@@ -76,6 +76,8 @@ export interface Lane {
   readonly lastMessage: number;
   /** Since when its owner wants nothing remembered; null: everything is. */
   readonly pausedAt: Millis | null;
+  /** The segment that has all of it while its owner sleeps; null: this ledger has. */
+  readonly cold: string | null;
 }
 
 /** A time of which an owner wants nothing remembered; until null: it goes on. */

@@ -5,6 +5,7 @@ import type { BatchStore } from './batches.ts';
 import type { BulkStore } from './bulk.ts';
 import type { BundleStore } from './bundles.ts';
 import type { CanaryStore } from './canaries.ts';
+import type { ColdStore } from './cold.ts';
 import type { DepartureStore } from './departures.ts';
 import type { ErasureStore, RetentionStore } from './erasures.ts';
 import type { GraphStore } from './graph.ts';
@@ -91,6 +92,7 @@ export interface Ledger {
 /** One whose owners can travel to another ledger: rows do, so that it keeps some. */
 export interface StoredLedger extends Ledger {
   readonly bundles: BundleStore;
+  readonly cold: ColdStore;
 }
 
 /** All that holds for a tenant. */

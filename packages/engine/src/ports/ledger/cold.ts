@@ -1,0 +1,113 @@
+import type { LaneId, Millis, Owner, OwnerBits, TenantId } from '../../words.ts';
+
+/**
+ * Owners that sleep. Nothing was said by or about them for days, so all that travels with an owner (see bundles.ts) is in a segment, an
+ * object outside of the ledger. Their lane stays, cut off by the name of the segment, with what hangs on the lane alone: the owner
+ * keeps its name, so that nobody can make it a second time.
+ *
+ * A segment's states:
+ *   written   noted before the object is. Left by `cool`, or by `drop`, if the owner has said something meanwhile.
+ *   cooling   the owner sleeps; rows that are in the segment go, slice by slice. Left by the last `slice`.
+ *   cold      the ledger has the lane alone. Left by `wake`.
+ *   waking    lines of the segment are stored again, and nobody sees them yet. Left by `woken`, which shows all of them at once.
+ *   dropped   nobody needs the object: it is deleted after a while, and then its row is.
+ * Invariants: lanes.cold names a segment that is cooling, cold or waking, and each such segment is named by its lane; rows of a lane
+ * are shown only while cold is null; an object without a row was written by nobody that knows this ledger.
+ */
+export interface ColdStore {
+  /** Awake owners of whom nothing was written since then and nothing is left to do, by the ids of their lanes. */
+  idle(before: Millis, after: LaneId | null, limit: number): Promise<readonly IdleOwner[]>;
+  /** What an owner is like that may be left to sleep; null: it is not, or something is left to do. */
+  standing(lane: LaneId): Promise<StandingOwner | null>;
+  /** Notes a segment that is about to be written. */
+  note(segment: NewSegment, now: Millis): Promise<void>;
+  /**
+   * The owner sleeps from now on, if nothing was written to it since `stamp` and nothing is left to do. Rows go by `slice`. false:
+   * nothing was changed.
+   */
+  cool(name: string, how: { readonly stamp: string; readonly bytes: number; readonly now: Millis }): Promise<boolean>;
+  /** The next rows of one kind go that are in the segment. */
+  slice(name: string, limit: number, now: Millis): Promise<{ readonly more: boolean }>;
+  /** Begins to store the lines of a segment again, or goes on with it. null: its owner is awake, or was erased. */
+  wake(name: string, now: Millis): Promise<{ readonly taken: number; readonly lines: number } | null>;
+  /**
+   * All lines are stored again: the owner is awake. false: it has been before, or lines are missing. `told`: how many messages of each
+   * batch the index has again by now; null: it has nothing, and is told of all.
+   */
+  woken(name: string, how: { readonly told: readonly BatchPoints[] | null; readonly now: Millis }): Promise<boolean>;
+  /** The segment of an owner that sleeps; null: it does not, or there is no such owner. */
+  find(tenant: TenantId, owner: Owner): Promise<Segment | null>;
+  get(name: string): Promise<Segment | null>;
+  /** Those whose owners have these bits. */
+  ofBits(tenant: TenantId, bits: OwnerBits): Promise<readonly Segment[]>;
+  /** Owners that sleep, of a tenant or of all, by the names of their segments. */
+  list(tenant: TenantId | null, after: string | null, limit: number): Promise<readonly Segment[]>;
+  /** Segments in a state since before then, longest first. */
+  since(state: SegmentState, before: Millis, limit: number): Promise<readonly Segment[]>;
+  /** All segments of a lane, in every state: an erasure deletes their objects. */
+  ofLane(lane: LaneId): Promise<readonly string[]>;
+  /** Every segment there is, by name; for who compares them with objects. */
+  names(after: string | null, limit: number): Promise<readonly Pick<Segment, 'name' | 'state' | 'tenant'>[]>;
+  /** The object of a segment that nobody needs is to be deleted. */
+  drop(name: string, now: Millis): Promise<void>;
+  /** Its object is deleted. `erasure`: the one that did, which counts it. */
+  forget(name: string, erasure: string | null): Promise<void>;
+  /** How many owners sleep, and what they take. */
+  count(): Promise<ColdCount>;
+}
+
+export type SegmentState = 'written' | 'cooling' | 'cold' | 'waking' | 'dropped';
+
+export interface BatchPoints {
+  readonly id: string;
+  readonly points: number;
+}
+
+export interface IdleOwner {
+  readonly tenant: TenantId;
+  readonly owner: Owner;
+  readonly lane: LaneId;
+}
+
+export interface StandingOwner extends IdleOwner {
+  /** Goes up with everything that is written to the owner. */
+  readonly stamp: string;
+  readonly memories: number;
+  readonly oldest: Oldest;
+}
+
+/** When the oldest thing of each kind is from that retention counts the age of; null: there is none. */
+export interface Oldest {
+  /** Messages that have their content. */
+  readonly messages: Millis | null;
+  /** Consolidations that have their plans. */
+  readonly plans: Millis | null;
+  /** Former versions. */
+  readonly history: Millis | null;
+  readonly forgotten: Millis | null;
+  /** Memories that were not changed since. */
+  readonly memories: Millis | null;
+}
+
+export interface NewSegment extends Pick<StandingOwner, 'tenant' | 'lane' | 'memories' | 'oldest'> {
+  /** Names the object too, and no user. */
+  readonly name: string;
+  readonly bits: OwnerBits;
+  readonly lines: number;
+  /** The checksum of the last line. */
+  readonly lastSum: string;
+}
+
+export interface Segment extends NewSegment {
+  readonly owner: Owner;
+  readonly bytes: number;
+  readonly state: SegmentState;
+  readonly since: Millis;
+}
+
+export interface ColdCount {
+  readonly owners: number;
+  readonly bytes: number;
+  /** Owners whose rows are on their way, out of the ledger or back. */
+  readonly moving: number;
+}

@@ -31,6 +31,7 @@ export async function localApi(config: Config, { writes }: { writes: boolean }):
     ready: engine.ready,
     keyRate: null,
     audit: asOffline(audit),
+    admit: engine.cold === null ? null : engine.cold.admit,
     metrics: observer.registry,
   });
   const { due, maxPending } = config;

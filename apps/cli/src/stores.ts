@@ -2,7 +2,16 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { OpenEmbedder } from '@slowwave/adapters/assemble';
 import type { Config } from '@slowwave/adapters/config';
-import type { Embedder, EngineSettings, Ledger, Log, SearchIndex, Tools } from '@slowwave/engine';
+import type {
+  ColdStore,
+  Embedder,
+  EngineSettings,
+  Ledger,
+  Log,
+  SearchIndex,
+  SegmentStore,
+  Tools,
+} from '@slowwave/engine';
 import { CommandError, EXIT } from './exit.ts';
 
 /** What an offline command works on, opened as the settings say. */
@@ -16,6 +25,8 @@ export interface Stores {
   embedder(): Promise<OpenEmbedder>;
   /** The index and the vectors in it, also while the embedding server is away. */
   space(): Promise<{ readonly index: SearchIndex; readonly embedder: Embedder }>;
+  /** Where owners sleep; null: nobody does. */
+  openSleeping(): Promise<{ readonly cold: ColdStore; readonly segments: SegmentStore } | null>;
   close(): Promise<void>;
 }
 
@@ -32,7 +43,9 @@ export async function withStores<T>(config: Config, work: (stores: Stores) => Pr
 async function openStores(config: Config): Promise<Stores> {
   await requireLedger(config);
   // Loaded only where it is used: it brings every store and queue there is.
-  const { engineSettings, observe, openEmbedder, openLedger, openSpace } = await import('@slowwave/adapters/assemble');
+  const { engineSettings, observe, openEmbedder, openLedger, openSpace, segmentStoreOf } = await import(
+    '@slowwave/adapters/assemble'
+  );
   const { systemTools } = await import('@slowwave/adapters/system');
   const log = await quietLog(config);
   const observer = observe({ ...config, traces: null }, { log, service: 'slowwave-cli' });
@@ -54,6 +67,8 @@ async function openStores(config: Config): Promise<Stores> {
       const { index, embedder } = await kept(openSpace(config, log, known));
       return { index, embedder: embedder.documents };
     },
+    openSleeping: async () =>
+      config.cold === null ? null : { cold: ledger.cold, segments: segmentStoreOf(config.cold) },
     close: async () => {
       for (const one of opened) await one.close();
       await ledger.close();

@@ -2,6 +2,7 @@ import { group, type Routes } from '@slowwave/http';
 import { listAudit } from './audit.ts';
 import { bundleRoutes } from './bundle.ts';
 import { canaryRoutes } from './canaries.ts';
+import { coldRoutes } from './cold.ts';
 import { consolidationRoutes } from './consolidations.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { getDrift } from './drift.ts';
@@ -62,6 +63,8 @@ export const consoleRoutes =
     await app.register(
       group('admin', deps, [...replayRoutes, ...suiteRoutes, ...canaryRoutes, ...holdRoutes, ...keyRoutes, listAudit]),
     );
-    await app.register(group('operator', deps, [...operatorRoutes, ...indexMoveRoutes, ...bundleRoutes]));
+    await app.register(
+      group('operator', deps, [...operatorRoutes, ...indexMoveRoutes, ...bundleRoutes, ...coldRoutes]),
+    );
     await app.register(queuePages(deps));
   };

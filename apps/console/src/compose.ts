@@ -85,6 +85,7 @@ export async function compose(config: Config): Promise<Service> {
 export function manageDeps({
   deps,
   bundles,
+  cold,
   images,
   tenantModels,
   models,
@@ -100,6 +101,7 @@ export function manageDeps({
   return {
     ledger,
     bundles,
+    cold,
     tools,
     log,
     otherChat,
@@ -122,7 +124,7 @@ export function manageDeps({
     images,
     preview: fewPreviews((asked, cancel) => preview(deps, asked, cancel)),
     questions: (thought, cancel) => questionsOf(deps, thought, cancel),
-    examine: (how) => examine({ ...deps, thinker: deps }, how),
+    examine: (how) => examine({ ...deps, thinker: deps, ...(cold !== null && { sleeping: cold }) }, how),
     queues: Object.values(QUEUES)
       .flatMap(({ name }) => (name === QUEUES.consolidate.name ? shardQueues(name, connection.shards) : [name]))
       .map((name) => queueFor(connection, name)),

@@ -15,10 +15,12 @@ import type {
   NewBatch,
   NightSettler,
   Nudge,
+  Owner,
   Plan,
   Question,
   Rater,
   Reviewer,
+  Segment,
   StoredAnswer,
   TenantId,
   ThoughtOf,
@@ -35,6 +37,16 @@ export interface ConsoleDeps {
   readonly ledger: Ledger;
   /** Owners as they travel from one ledger to another. */
   readonly bundles: BundleStore;
+  /** Owners that sleep; null: nobody does. */
+  readonly cold: {
+    list(tenant: TenantId, after: string | null, limit: number): Promise<readonly Segment[]>;
+    /** null: there is no such owner. */
+    cool(tenant: TenantId, owner: Owner): Promise<'cooled' | 'kept' | 'asleep' | null>;
+    /** false: it was awake. */
+    wakeOwner(tenant: TenantId, owner: Owner): Promise<boolean>;
+    /** Deletes objects that the ledger does not know, and names them. */
+    deleteUnknown(): Promise<readonly string[]>;
+  } | null;
   readonly writer: MemoryWriter;
   readonly rater: Rater;
   readonly graphWriter: GraphWriter;

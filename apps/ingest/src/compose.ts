@@ -25,9 +25,11 @@ export async function compose(config: Config): Promise<Service> {
   await requireSharedFolder(config);
   const observer = observe(config, { log, service: 'slowwave-ingest' });
   const [stored, connection] = await openAll([openLedger(config, log, observer), openQueue(config, log)]);
-  const waking = await openOn([connection, stored], openWaking(config, { ledger: stored, log, observer }));
-  const { ledger } = waking;
-  const schedule = await openOn([connection, ...waking.parts, ledger], openSchedule({ connection, log }));
+  const { ledger, cold, coldParts } = await openOn(
+    [connection, stored],
+    openWaking(config, { ledger: stored, log, observer }),
+  );
+  const schedule = await openOn([connection, ...coldParts, ledger], openSchedule({ connection, log }));
   const auth = { apiKey: config.apiKey, keys: keyCheck({ ledger, tools: systemTools, log }) };
   const audit = openAudit(config, { ledger, tools: systemTools, log, observer });
   log.info(runsOn(config), 'effective configuration');
@@ -39,7 +41,7 @@ export async function compose(config: Config): Promise<Service> {
     ready: { ledger: () => ledger.check(), queue: () => schedule.check() },
     keyRate: config.keyRate,
     audit: audit.sink,
-    admit: waking.cold === null ? null : waking.cold.admit,
+    admit: cold === null ? null : cold.admit,
     metrics: observer.registry,
   });
   const images = config.imageModel !== null && urlPolicy(config.allowedPrivateUrls);
@@ -50,6 +52,6 @@ export async function compose(config: Config): Promise<Service> {
   return {
     url: await listen(app, config, auth),
     drain: () => drain(app, config.drainMs),
-    close: () => closeInOrder(app, schedule, connection, audit, ...waking.parts, ledger, observer),
+    close: () => closeInOrder(app, schedule, connection, audit, ...coldParts, ledger, observer),
   };
 }

@@ -1,6 +1,5 @@
 import {
   comingModels,
-  engineSettings,
   inOneSpaceForCaller,
   kindsOf,
   loadInBackground,
@@ -54,8 +53,10 @@ export async function compose(config: Config): Promise<Service> {
   const given = { meter: observer.meter, models: comingModels(opening), ledger: opening };
   const [space, stored] = await openAll([openSpace(config, log, given), opening]);
   const { embedder } = space;
-  const coldParts = { ledger: stored, index: space.index, embedder: embedder.documents, settings: engineSettings(config) };
-  const { ledger, index, cold } = await openOn([space, stored], openCold(config, { ...coldParts, tools: systemTools, log }));
+  const { ledger, index, cold, coldParts } = await openOn(
+    [space, stored],
+    openCold(config, { ledger: stored, space, log }),
+  );
   loadInBackground(embedder);
   const tools = systemTools;
   const auth = { apiKey: config.apiKey, keys: keyCheck({ ledger, tools, log }) };
@@ -86,7 +87,7 @@ export async function compose(config: Config): Promise<Service> {
   return {
     url: await listen(app, config, auth),
     drain: () => drain(app, config.drainMs),
-    close: () => closeInOrder(app, ...parts, limits, calibration, ...(cold === null ? [] : [cold]), space, audit, ledger, observer),
+    close: () => closeInOrder(app, ...parts, limits, calibration, ...coldParts, space, audit, ledger, observer),
   };
 }
 

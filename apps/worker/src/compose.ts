@@ -122,7 +122,11 @@ export async function openWork(
     // One at a time: nobody waits for the end of a night.
     startSleepWorker({ ...on, concurrency: 1, handler: eachInOneSpace(sleepLane({ ...deps, slept, takeOverMs })) }),
     // One at a time: several erasures may be compacted together.
-    startErasureWorker({ ...on, concurrency: 1, handler: eachInOneSpace(eraseOwner({ ...deps, queue: erasures, ...(cold !== null && { segments: cold }) })) }),
+    startErasureWorker({
+      ...on,
+      concurrency: 1,
+      handler: eachInOneSpace(eraseOwner({ ...deps, queue: erasures, ...(cold !== null && { segments: cold }) })),
+    }),
   ];
   return {
     /** Gives running turns back and stops. */

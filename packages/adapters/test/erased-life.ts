@@ -51,14 +51,17 @@ const POSTS = 40;
 const LONG = 6_000;
 
 /** Two users with much to tell, in real stores: one of them is to be erased. */
-export async function twoLives(stores: { ledger: Ledger; index: SearchIndex }): Promise<EngineBench> {
+export async function twoLives(
+  stores: { ledger: Ledger; index: SearchIndex },
+  { posts = POSTS } = {},
+): Promise<EngineBench> {
   const chat = fakeChat({
     extract_facts: echoExtract,
     decide_operations: keyedDecide((text) => text.split(':')[0] ?? text),
     refresh_summary: () => ({ summary: `${MARKER} in short` }),
   });
   const bench = await engineBench({ chat, stores, embedder: fakeEmbedder(64) });
-  for (let i = 0; i < POSTS; i += 1) {
+  for (let i = 0; i < posts; i += 1) {
     const more = i % 10 === 0 ? ` ${'and so on '.repeat(LONG / 10)}` : '';
     await bench.post([{ content: `fact ${i % 25}: ${MARKER} ${i}${more}`, clientId: `${MARKER}-${i}`, name: MARKER }], {
       userId: USER,

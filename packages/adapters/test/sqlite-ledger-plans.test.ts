@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { DEFAULT_TENANT } from '@slowwave/engine';
+import { DEFAULT_TENANT, type LaneId, ownerBitsOf } from '@slowwave/engine';
 import { describeLedger, hashOf, user } from '@slowwave/engine-testing';
 import { tempDir } from '@slowwave/testkit';
 import { afterAll, expect, it } from 'vitest';
@@ -103,6 +103,32 @@ it('takes owners over that come from elsewhere', async () => {
   await importLines(ledger, { owner: user('ana'), lines });
   expect(await linesOf(ledger, user('ana'))).toEqual(lines);
   expect(await ledger.bundles.owners(tenant, null, 1)).toHaveLength(1);
+});
+
+it('lays owners to sleep, and wakes them', async () => {
+  emptyTables(path);
+  const { cold } = ledger;
+  const [tenant, owner, now] = [DEFAULT_TENANT, user('ana'), systemTools.now()];
+  const lane = (await ledger.memories.laneOf(tenant, owner, now)) as LaneId;
+  const lines = await linesOf(ledger, owner);
+  const standing = await cold.standing(lane);
+  if (standing === null) throw new Error('expected an owner at rest');
+  const lastSum = JSON.parse(lines.at(-1) ?? '').sum as string;
+  const bits = ownerBitsOf(systemTools, { tenant, owner });
+  await cold.note({ ...standing, name: 'seg_1', bits, lines: lines.length, lastSum }, now);
+  expect(await cold.cool('seg_1', { stamp: standing.stamp, bytes: 1, now })).toBe(true);
+  for (let more = true; more; ) ({ more } = await cold.slice('seg_1', 100, now));
+  expect(await cold.ofBits(tenant, bits)).toEqual([await cold.find(tenant, owner)]);
+  expect([...(await cold.list(tenant, null, 1)), ...(await cold.list(null, null, 1))]).toHaveLength(2);
+  expect(await cold.since('cold', now, 1)).toEqual([await cold.get('seg_1')]);
+  expect(await cold.count()).toEqual({ owners: 1, bytes: 1, moving: 0 });
+  expect(await cold.wake('seg_1', now)).toEqual({ taken: 0, lines: lines.length });
+  await ledger.bundles.take('seg_1', 0, lines);
+  expect(await cold.woken('seg_1', { told: [], now })).toBe(true);
+  expect(await cold.idle(now, null, 1)).toEqual([]);
+  expect(await cold.ofLane(lane)).toEqual((await cold.names(null, 1)).map(({ name }) => name));
+  await cold.drop('seg_1', now);
+  await cold.forget('seg_1', null);
 });
 
 /** Read as a whole: what is seldom long, or seldom read. */

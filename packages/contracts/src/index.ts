@@ -59,6 +59,15 @@ export {
   TenantCopyView,
 } from './cells.ts';
 export {
+  ColdOwner,
+  ColdOwnerList,
+  CooledView,
+  ListColdQuery,
+  PostCold,
+  SweptView,
+  WokenView,
+} from './cold.ts';
+export {
   counted,
   ExternalId,
   listOf,

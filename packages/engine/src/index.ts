@@ -18,6 +18,9 @@ export { estimateUndo, type UndoEstimate } from './canaries/take-back.ts';
 export { type Watched, type WatchedFigure, watchedFrom } from './canaries/watch.ts';
 export { ASKED, BYTES, MEASURES } from './capacity/measures.ts';
 export { type CapacityPlan, capacityPlan, type Part } from './capacity/plan.ts';
+export { type ColdDeps, coolOwner, isDue } from './cold/cool.ts';
+export { deleteSegment, type SweepingCold, sweepCold } from './cold/sweep.ts';
+export { segmentContent, wakeOwner } from './cold/wake.ts';
 export { admit } from './consolidation/extract/admit.ts';
 export { FORGET_CATEGORY } from './consolidation/extract/own-wish.ts';
 export { guard, type Verdicts } from './consolidation/judge.ts';
@@ -37,6 +40,7 @@ export {
 export type { ToldFact, ToldLine } from './context/told.ts';
 export type * from './deps.ts';
 export { oldestUnprojected } from './doctor/check-ledger.ts';
+export { unknownSegments } from './doctor/check-segments.ts';
 export { type Examination, examine, type HowToExamine } from './doctor/examine.ts';
 export { CHECKS, type CheckName, type Depth, type Finding } from './doctor/findings.ts';
 export { eraseOwner, type SegmentErasing, sweepErasures } from './erasure/erase.ts';
@@ -63,9 +67,6 @@ export {
   type Margin,
   type Tally,
 } from './figures/figures.ts';
-export { type ColdDeps, coolOwner, isDue } from './cold/cool.ts';
-export { deleteSegment, type SweepingCold, sweepCold } from './cold/sweep.ts';
-export { segmentContent, wakeOwner } from './cold/wake.ts';
 export { figuresOf, type MeasuredConsolidation } from './figures/measure.ts';
 export { measuredIn } from './figures/measured.ts';
 export type { About, Forecast } from './forecast/forecast.ts';
@@ -75,13 +76,8 @@ export { type Following, foldRelations, inOrder, type Recorded, type Standing, s
 export type { KnownEntity } from './graph/names.ts';
 export { projectGraph, projectGraphNow } from './graph/project.ts';
 export { endsOfRelations, type Neighbourhood, neighbourhoodOf } from './graph/query/paths-between.ts';
-export {
-  type GraphAsked,
-  type GraphMatch,
-  type PatternAsked,
-  queryGraph,
-  type TermAsked,
-} from './graph/query/query-graph.ts';
+export type * from './graph/query/query-graph.ts';
+export { queryGraph } from './graph/query/query-graph.ts';
 export {
   boostRelated,
   type FoundRelation,
@@ -223,20 +219,9 @@ export type * from './ports/ledger/bulk.ts';
 export type * from './ports/ledger/bundles.ts';
 export type * from './ports/ledger/canaries.ts';
 export { OPEN_CANARY_STATES } from './ports/ledger/canaries.ts';
+export type * from './ports/ledger/cold.ts';
 export type * from './ports/ledger/departures.ts';
 export type * from './ports/ledger/erasures.ts';
-export type {
-  BatchPoints,
-  ColdCount,
-  ColdStore,
-  IdleOwner,
-  NewSegment,
-  Oldest,
-  Segment,
-  SegmentState,
-  StandingOwner,
-} from './ports/ledger/cold.ts';
-export type { SegmentContent, SegmentObject, SegmentStore } from './ports/segments.ts';
 export { NOT_KEPT, REMOVED, readsOtherwise } from './ports/ledger/erasures.ts';
 export type * from './ports/ledger/graph.ts';
 export type * from './ports/ledger/keys.ts';
@@ -270,6 +255,7 @@ export type * from './ports/models.ts';
 export type * from './ports/schedule.ts';
 export type * from './ports/search-index.ts';
 export { SHELVES, shownPart } from './ports/search-index.ts';
+export type * from './ports/segments.ts';
 export type * from './ports/tools.ts';
 export { atOnce } from './ports/tools.ts';
 export type * from './ports/writers.ts';

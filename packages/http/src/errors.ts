@@ -108,7 +108,8 @@ const UNAVAILABLE: Readonly<Record<string, string>> = {
   queue_unavailable: 'the queue is temporarily unavailable; retry',
   index_unavailable: 'the index is temporarily unavailable; retry',
   owner_asleep: 'what is kept of this owner is just being laid down to sleep or woken; retry',
-  segment_unavailable: 'what is kept of this owner sleeps in a segment that cannot be read now; retry, and see slowwave doctor',
+  segment_unavailable:
+    'what is kept of this owner sleeps in a segment that cannot be read now; retry, and see slowwave doctor',
   cancelled: 'the service is shutting down; retry',
 };
 

@@ -96,6 +96,7 @@ const TAGS = [
   { name: 'webhooks', description: 'Notify other programs of events.' },
   { name: 'keys', description: 'API keys and what they may do.' },
   { name: 'subjects', description: 'Links to people’s own pages, and pausing what is remembered of them.' },
+  { name: 'cold', description: 'Owners that sleep in segments outside of the ledger.' },
   { name: 'bundle', description: 'Take owners with all that is remembered from one installation to another.' },
   { name: 'audit', description: 'The audit log.' },
   { name: 'health', description: 'Health, metrics and this description.' },

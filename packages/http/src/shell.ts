@@ -5,9 +5,9 @@ import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-
 import { Gauge, Histogram, type Registry } from 'prom-client';
 import { z } from 'zod';
 import { registerBounds } from './access.ts';
+import { registerAdmission } from './asleep.ts';
 import { registerAudit } from './audit.ts';
 import { registerAuth } from './auth.ts';
-import { registerAdmission } from './asleep.ts';
 import { readOnlyJson, registerBodyLimits } from './body.ts';
 import { answerBrokenRequest, PARAM_MAX, registerErrors, report, sendProblem } from './errors.ts';
 import { registerHeaders, requestId } from './headers.ts';

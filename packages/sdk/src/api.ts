@@ -135,6 +135,8 @@ export type BundleLines = {
   /** Lines of a bundle: JSON objects that end with a checksum. */
   readonly lines: readonly string[];
   readonly next_cursor: string | null;
+  /** Only with the last page: what the owner was while all were read. A departure names it. */
+  readonly stamp?: string | undefined;
 };
 
 export type BundledErasureList = {
@@ -368,6 +370,24 @@ export type CitedMessage = {
   readonly kind: 'message';
 };
 
+export type ColdOwner = {
+  readonly kind: 'user' | 'agent' | 'run';
+  readonly id: string;
+  /** The name of its object. */
+  readonly segment: string;
+  /** cooling: its rows are just going; waking: they are coming back. */
+  readonly state: 'cooling' | 'cold' | 'waking';
+  readonly since: string;
+  readonly memories: number;
+  /** Of the object. */
+  readonly bytes: number;
+};
+
+export type ColdOwnerList = {
+  readonly results: readonly ColdOwner[];
+  readonly next_cursor: string | null;
+};
+
 export type Conclusion = {
   /** low: at least 2 pieces of evidence. medium: 3. high: 5. */
   readonly certainty: 'low' | 'medium' | 'high';
@@ -501,6 +521,11 @@ export type ContextSection = {
 export type ContextTurn = {
   readonly role: 'system' | 'user' | 'assistant';
   readonly content: string;
+};
+
+export type Cooled = {
+  /** kept: it stays awake, since something is left to do, was just written, or is due to be removed, or it is too large. */
+  readonly state: 'asleep' | 'kept';
 };
 
 export type CoveredMessages = {
@@ -1750,6 +1775,12 @@ export type PostCanaryUndo = {
   } | undefined;
 };
 
+export type PostCold = {
+  readonly tenant?: string | undefined;
+  readonly kind: 'user' | 'agent' | 'run';
+  readonly id: string;
+};
+
 export type PostContext = {
   /** What the next answer is about. Defaults to the last user messages in messages. */
   readonly query?: string | undefined;
@@ -2463,6 +2494,10 @@ export type Problem = {
   readonly dependents?: readonly Dependent[] | undefined;
   /** Only with version_conflict of a run: the version of its state now; 0: it has none. */
   readonly current_version?: number | undefined;
+  /** Only with moved: the cell that the owner moved to, or null: the directory knows; with cell_unavailable: which. */
+  readonly cell?: string | null | undefined;
+  /** Only with moved: the epoch of the directory from which on it knows. */
+  readonly epoch?: number | undefined;
 };
 
 export type Profile = {
@@ -3616,6 +3651,11 @@ export type SuiteSample = {
   readonly assessed: SuiteAssessments;
 };
 
+export type SweptSegments = {
+  /** Objects that this ledger did not know. */
+  readonly deleted: readonly string[];
+};
+
 export type TakenErasures = {
   readonly taken: number;
 };
@@ -3944,6 +3984,11 @@ export type Withdrawn = {
   }[];
   /** true: there are others; repeat the request. */
   readonly more: boolean;
+};
+
+export type Woken = {
+  /** false: it was awake. */
+  readonly woken: boolean;
 };
 
 export type WrittenMemory = {
@@ -4698,7 +4743,7 @@ export interface Operations {
   };
   /** Get the next lines of an owner. */
   'GET /v1/bundle/lines': {
-    query: { tenant?: string | undefined; kind: 'user' | 'agent' | 'run'; id: string; cursor?: string | undefined; };
+    query: { tenant?: string | undefined; kind: 'user' | 'agent' | 'run'; id: string; cursor?: string | undefined; moving?: string | undefined; };
     answer: BundleLines;
   };
   /** List the finished erasures of a tenant. */
@@ -4736,5 +4781,24 @@ export interface Operations {
   'DELETE /v1/bundle/imports/{id}': {
     params: { id: string; };
     answer: Import;
+  };
+  /** List owners of a tenant that sleep. */
+  'GET /v1/cold': {
+    query?: { tenant?: string | undefined; limit?: number | undefined; cursor?: string | undefined; };
+    answer: ColdOwnerList;
+  };
+  /** Lay an owner to sleep now. */
+  'POST /v1/cold/cool': {
+    body: PostCold;
+    answer: Cooled;
+  };
+  /** Wake an owner. */
+  'POST /v1/cold/wake': {
+    body: PostCold;
+    answer: Woken;
+  };
+  /** Delete segments that this ledger does not know. */
+  'POST /v1/cold/sweep': {
+    answer: SweptSegments;
   };
 }

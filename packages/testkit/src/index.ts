@@ -42,6 +42,7 @@ export { type Exit, type Service, type ServiceOptions, spawnService } from './pr
 export { type Program, programFile } from './programs.ts';
 export { startRedis, type TestRedis, type TestRedisOptions } from './redis.ts';
 export { startRedisCluster, type TestRedisCluster } from './redis-cluster.ts';
+export { S3_REGION, type S3Server, startS3Server } from './s3-server.ts';
 export { SMOLLM, type SmallModel, startSmolLm } from './smollm.ts';
 export { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 export { type TempDir, tempDir } from './temp.ts';

@@ -115,7 +115,9 @@ const offline = ({ config, given, out, cancel }: Call): Promise<ExaminationView>
       const depth = given.flag('full') ? 'full' : 'usual';
       const onProgress = (check: string, done: number, total: number): void => update(done, total, check);
       const { examine } = await import('@slowwave/engine');
-      const examination = await examine({ ...stores, ...(await stores.space()) }, { depth, cancel, onProgress });
+      const sleeping = await stores.openSleeping();
+      const deps = { ...stores, ...(await stores.space()), ...(sleeping !== null && { sleeping }) };
+      const examination = await examine(deps, { depth, cancel, onProgress });
       return viewOf(examination, await stores.ledger.overview.lastBackup());
     }),
   );

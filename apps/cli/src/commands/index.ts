@@ -21,6 +21,7 @@ import {
   rebalanceCellsCommand,
   removeCellCommand,
 } from './cells.ts';
+import { coolCommand, listColdCommand, sweepColdCommand, wakeCommand } from './cold.ts';
 import { doctorCommand, statusCommand } from './doctor.ts';
 import { loadEmbedderCommand } from './embedder.ts';
 import { eraseCommand } from './erase.ts';
@@ -162,6 +163,10 @@ export const COMMANDS: readonly Command[] = [
   rebuildQueueCommand,
   backupCommand,
   restoreCommand,
+  listColdCommand,
+  coolCommand,
+  wakeCommand,
+  sweepColdCommand,
   exportCommand,
   importCommand,
   importMem0Command,

@@ -80,6 +80,7 @@ export async function consoleBench({
   const deps: ConsoleDeps = {
     ledger,
     bundles: noBundles,
+    cold: null,
     writer: memoryWriter(engine.deps),
     graphWriter: graphWriter(engine.deps),
     rater: rater(engine.deps),

@@ -1,13 +1,11 @@
 import {
   type ColdDeps,
+  type ColdStore,
   coolOwner,
   deleteSegment,
   EngineError,
-  type EngineSettings,
-  type Embedder,
   type Log,
   type Owner,
-  type OwnerBits,
   ownerBitsIn,
   type SearchIndex,
   type Segment,
@@ -17,19 +15,19 @@ import {
   segmentContent,
   sweepCold,
   type TenantId,
-  type Tools,
+  unknownSegments,
   wakeOwner,
 } from '@slowwave/engine';
 import { folderObjects } from '../cold/folder.ts';
 import { indexInPlace, ledgerInPlace, readingInPlace } from '../cold/in-place.ts';
-import { type OpenSegment, openSegment, openSegments } from '../cold/opened.ts';
+import { type OpenSegment, type OpenSegments, openSegment, openSegments } from '../cold/opened.ts';
 import { s3Objects } from '../cold/s3.ts';
 import { segmentsIn } from '../cold/segments.ts';
 import type { Config } from '../config/index.ts';
 import { systemTools } from '../system/index.ts';
 import type { Observer } from './observer.ts';
 import { engineSettings } from './settings.ts';
-import { openSpace } from './space.ts';
+import { openSpace, type Space } from './space.ts';
 import { openOn } from './stores.ts';
 
 /** What a request names, for who has to find out whether that sleeps. */
@@ -47,22 +45,23 @@ export interface OpenCold extends SegmentErasing {
   /** Wakes whom a request names, or has it read the segment; resolves with what carries out the rest of it. */
   admit(named: Named): Promise<(work: () => void) => void>;
   wake(name: string): Promise<boolean>;
-  wakeOwner(tenant: TenantId, owner: Owner): Promise<void>;
+  /** false: it was awake. */
+  wakeOwner(tenant: TenantId, owner: Owner): Promise<boolean>;
   cool(tenant: TenantId, owner: Owner): Promise<'cooled' | 'kept' | 'asleep' | null>;
   list(tenant: TenantId, after: string | null, limit: number): Promise<readonly Segment[]>;
   sweep(cancel: AbortSignal): Promise<void>;
+  /** Deletes objects that the ledger does not know, and names them. */
+  deleteUnknown(): Promise<readonly string[]>;
+  readonly cold: ColdStore;
   readonly segments: SegmentStore;
   readonly counts: Readonly<Record<'woken' | 'read' | 'opened', number>>;
   close(): Promise<void>;
 }
 
-interface Parts {
+interface Given {
   readonly ledger: StoredLedger;
-  readonly index: SearchIndex;
-  readonly embedder: Embedder;
-  readonly tools: Tools;
+  readonly space: Space;
   readonly log: Log;
-  readonly settings: Pick<EngineSettings, 'messagesInIndex'>;
 }
 
 export interface WithCold {
@@ -70,41 +69,48 @@ export interface WithCold {
   readonly index: SearchIndex;
   /** null: nobody sleeps. */
   readonly cold: OpenCold | null;
+  /** What is closed before ledger and space. */
+  readonly coldParts: readonly { close(): Promise<void> }[];
 }
 
 /** Ledger and index as they are where nobody sleeps, and else as they answer for who does. */
-export async function openCold(config: Config, parts: Parts): Promise<WithCold> {
-  const { ledger, index } = parts;
+export async function openCold(config: Config, { ledger, space, log }: Given): Promise<WithCold> {
+  const { index, embedder } = space;
   if (config.cold === null) {
     await refuseSleepers(ledger);
-    return { ledger, index, cold: null };
+    return { ledger, index, cold: null, coldParts: [] };
   }
-  const cold = coldOf(config.cold, parts);
-  for (const remains of await cold.segments.remains().catch((error: unknown) => [String(error)])) {
-    parts.log.warn({ remains }, 'erasures do not reach all that is kept of segments');
+  const segments = segmentStoreOf(config.cold);
+  const stores = { ledger, cold: ledger.cold, bundles: ledger.bundles, segments, index };
+  const deps: ColdDeps = {
+    ...stores,
+    embedder: embedder.documents,
+    tools: systemTools,
+    log,
+    settings: engineSettings(config),
+  };
+  const cold = coldOf(config.cold, deps);
+  for (const remains of await segments.remains().catch((error: unknown) => [String(error)])) {
+    log.warn({ remains }, 'erasures do not reach all that is kept of segments');
   }
   const inPlace = ledgerInPlace(ledger, { wake: (tenant, owner) => cold.wakeOwner(tenant, owner) });
-  return { ledger: inPlace, index: indexInPlace(index), cold };
+  return { ledger: inPlace, index: indexInPlace(index), cold, coldParts: [cold] };
 }
 
-interface Alone {
-  readonly ledger: StoredLedger;
-  readonly log: Log;
-  readonly observer: Pick<Observer, 'meter'>;
-}
-
-/** For a process that has no index of its own: only who sleeps is told to one when it wakes. */
-export async function openWaking(config: Config, { ledger, log, observer }: Alone) {
+/** For a process that has no index of its own: only whoever wakes is told to one. */
+export async function openWaking(
+  config: Config,
+  { ledger, log, observer }: Omit<Given, 'space'> & { readonly observer: Pick<Observer, 'meter'> },
+): Promise<Omit<WithCold, 'index'>> {
   if (config.cold === null) {
     await refuseSleepers(ledger);
-    return { ledger, cold: null, parts: [] };
+    return { ledger, cold: null, coldParts: [] };
   }
-  const given = { meter: observer.meter, models: ledger.models, ledger: Promise.resolve(ledger) };
-  const space = await openSpace(config, log, given);
-  const { embedder, index } = space;
-  const parts = { ledger, index, embedder: embedder.documents, tools: systemTools, log, settings: engineSettings(config) };
-  const opened = await openOn([space], openCold(config, parts));
-  return { ledger: opened.ledger, cold: opened.cold, parts: [...nonNull(opened.cold), space] };
+  const space = await openSpace(config, log, {
+    ...{ meter: observer.meter, models: ledger.models, ledger: Promise.resolve(ledger) },
+  });
+  const opened = await openOn([space], openCold(config, { ledger, space, log }));
+  return { ...opened, coldParts: [...opened.coldParts, space] };
 }
 
 /** Whoever sleeps would be empty to all who ask, and an erasure would not reach the segment. */
@@ -112,8 +118,9 @@ async function refuseSleepers({ cold }: StoredLedger): Promise<void> {
   const [one] = await cold.names(null, 1);
   if (one === undefined) return;
   throw new EngineError(
-    'this ledger has owners that sleep, or segments that are not deleted yet: set SLOWWAVE_COLD_DAYS, and SLOWWAVE_COLD_STORE to where ' +
-      'the segments are. To be rid of them, set SLOWWAVE_COLD_DAYS=0 and SLOWWAVE_COLD_KEEP_HOURS=0, wake all with "slowwave cold wake --all", and unset it after an hour',
+    'this ledger has owners that sleep, or segments that are not deleted yet: set SLOWWAVE_COLD_DAYS, and SLOWWAVE_COLD_STORE to ' +
+      'where the segments are. To be rid of them, set SLOWWAVE_COLD_DAYS=0 and SLOWWAVE_COLD_KEEP_HOURS=0, wake all with ' +
+      '"slowwave cold wake --all", and unset them an hour later',
     { code: 'segment_unavailable', retryable: false },
   );
 }
@@ -123,86 +130,45 @@ export const segmentStoreOf = ({ bucket, folder }: NonNullable<Config['cold']>):
 
 const NEVER = new AbortController().signal;
 
-function coldOf(config: NonNullable<Config['cold']>, parts: Parts): OpenCold {
-  const { ledger, index, tools } = parts;
-  const segments = segmentStoreOf(config);
-  const deps: ColdDeps = { ...parts, cold: ledger.cold, bundles: ledger.bundles, segments };
-  const kept = openSegments(config.cacheBytes);
+function coldOf(config: NonNullable<Config['cold']>, deps: ColdDeps): OpenCold {
+  const { ledger, cold, segments } = deps;
   const counts = { woken: 0, read: 0, opened: 0 };
-  const waking = new Map<string, Promise<boolean>>();
-
-  const wake = (name: string): Promise<boolean> => {
-    const known = waking.get(name);
-    if (known !== undefined) return known;
-    const begun = wakeOwner(deps, name, NEVER).finally(() => {
-      waking.delete(name);
-      kept.drop(name);
-    });
-    waking.set(name, begun);
-    return begun.then((woke) => {
-      if (woke) counts.woken += 1;
-      return woke;
-    });
+  const kept = openSegments(config.cacheBytes);
+  const sleepers = sleepersIn(deps, { kept, counts });
+  const { waking, wake } = wakingOnce(deps, { kept, counts });
+  const admit = async ({ tenant: named, owners, ids, reads }: Named): Promise<CarryOut> => {
+    const tenant = named as TenantId;
+    const asleep = owners.length > 0 ? await sleepers.of(tenant, owners) : await sleepers.with(tenant, ids);
+    const [only] = asleep;
+    if (reads && only !== undefined && asleep.length === 1) {
+      const opened = await sleepers.readable(only);
+      if (opened !== null) return (work) => readingInPlace(opened, work);
+    }
+    for (const { name } of asleep) await wake(name);
+    return AWAKE;
   };
-  const open = (segment: Segment): Promise<OpenSegment> =>
-    kept.get(segment.name, async () => {
-      const opened = openSegment(segment, await segmentContent(deps, segment), tools);
-      counts.opened += 1;
-      return opened;
-    });
-  const sleeperOf = async (tenant: TenantId, owner: Owner): Promise<Segment | null> => {
-    const lane = await ledger.lanes.find(tenant, owner);
-    return lane?.cold == null ? null : ledger.cold.get(lane.cold);
-  };
-  /** 16 bits of a hash are those of several owners: only one of them has the id. */
-  const sleepersOfId = async (tenant: TenantId, id: string): Promise<readonly Segment[]> => {
-    const bits = ownerBitsIn(id);
-    const likely = bits === null ? [] : await ledger.cold.ofBits(tenant, bits as OwnerBits);
-    if (id.startsWith(RECEIPT)) return likely;
-    const found: Segment[] = [];
-    for (const segment of likely) if ((await open(segment)).has(id)) found.push(segment);
-    return found;
-  };
-  /** Its points have to be those that the present embedder finds. */
-  const mayBeRead = async ({ space }: OpenSegment): Promise<boolean> => (await index.marker())?.fingerprint === space;
-
   return {
-    segments,
-    counts,
-    wake,
+    ...{ segments, counts, wake, admit, cold },
     wakeOwner: async (tenant, owner) => {
-      const segment = await sleeperOf(tenant, owner);
-      if (segment !== null) await wake(segment.name);
-    },
-    admit: async ({ tenant: named, owners, ids, reads }) => {
-      const tenant = named as TenantId;
-      const asleep: Segment[] = [];
-      for (const owner of owners) asleep.push(...nonNull(await sleeperOf(tenant, owner)));
-      if (owners.length === 0) for (const id of ids) asleep.push(...(await sleepersOfId(tenant, id)));
-      const [only] = asleep;
-      if (only === undefined) return AWAKE;
-      if (reads && asleep.length === 1 && only.state !== 'waking') {
-        const opened = await open(only);
-        // Whoever woke meanwhile has more to tell than the segment.
-        if ((await mayBeRead(opened)) && (await sleeperOf(tenant, only.owner))?.name === only.name) {
-          counts.read += 1;
-          return (work) => readingInPlace(opened, work);
-        }
-      }
-      for (const { name } of asleep) await wake(name);
-      return AWAKE;
+      const [segment] = await sleepers.of(tenant, [owner]);
+      return segment !== undefined && wake(segment.name);
     },
     cool: async (tenant, owner) => {
       const lane = await ledger.lanes.find(tenant, owner);
       if (lane === null) return null;
       return lane.cold === null ? (await coolOwner(deps, { tenant, owner, lane: lane.id }, NEVER)).kind : 'asleep';
     },
-    list: (tenant, after, limit) => ledger.cold.list(tenant, after, limit),
+    list: (tenant, after, limit) => cold.list(tenant, after, limit),
     sweep: (cancel) => sweepCold(deps, config, cancel),
+    deleteUnknown: async () => {
+      const names = await unknownSegments(deps, NEVER);
+      for (const name of names) await segments.delete(name);
+      return names;
+    },
     erase: async (lane, erasure) => {
-      for (const name of await ledger.cold.ofLane(lane)) {
+      for (const name of await cold.ofLane(lane)) {
         kept.drop(name);
-        await deleteSegment({ cold: ledger.cold, segments }, name, erasure);
+        await deleteSegment(deps, name, erasure);
       }
     },
     remains: () => segments.remains(),
@@ -213,6 +179,74 @@ function coldOf(config: NonNullable<Config['cold']>, parts: Parts): OpenCold {
   };
 }
 
+type CarryOut = (work: () => void) => void;
+const AWAKE: CarryOut = (work) => work();
+
+interface Place {
+  readonly kept: OpenSegments;
+  readonly counts: { woken: number; read: number; opened: number };
+}
+
+/** Each owner is woken once, however many ask for it at a time. */
+function wakingOnce(deps: ColdDeps, { kept, counts }: Place) {
+  const waking = new Map<string, Promise<boolean>>();
+  const begin = async (name: string): Promise<boolean> => {
+    try {
+      const woke = await wakeOwner(deps, name, NEVER);
+      counts.woken += Number(woke);
+      return woke;
+    } finally {
+      waking.delete(name);
+      kept.drop(name);
+    }
+  };
+  const wake = (name: string): Promise<boolean> => {
+    const begun = waking.get(name) ?? begin(name);
+    waking.set(name, begun);
+    return begun;
+  };
+  return { waking, wake };
+}
+
 const RECEIPT = 'rcp_';
-const AWAKE = (work: () => void): void => work();
-const nonNull = <T>(value: T | null): T[] => (value === null ? [] : [value]);
+
+/** Finds owners that sleep, and their segments. */
+function sleepersIn(deps: ColdDeps, { kept, counts }: Place) {
+  const { ledger, cold, index, tools } = deps;
+  const open = (segment: Segment): Promise<OpenSegment> =>
+    kept.get(segment.name, async () => {
+      counts.opened += 1;
+      return openSegment(segment, await segmentContent(deps, segment), tools);
+    });
+  const find = async (tenant: TenantId, owner: Owner): Promise<Segment | null> => {
+    const lane = await ledger.lanes.find(tenant, owner);
+    return lane?.cold == null ? null : cold.get(lane.cold);
+  };
+  return {
+    of: async (tenant: TenantId, owners: readonly Owner[]): Promise<readonly Segment[]> => {
+      const found = await Promise.all(owners.map((owner) => find(tenant, owner)));
+      return found.filter((one) => one !== null);
+    },
+    /** 16 bits of a hash are those of several owners: only one of them has the id. Receipts are in no segment. */
+    with: async (tenant: TenantId, ids: readonly string[]): Promise<readonly Segment[]> => {
+      const found = new Map<string, Segment>();
+      for (const id of ids) {
+        const bits = ownerBitsIn(id);
+        for (const segment of bits === null ? [] : await cold.ofBits(tenant, bits)) {
+          if (id.startsWith(RECEIPT) || (await open(segment)).has(id)) found.set(segment.name, segment);
+        }
+      }
+      return [...found.values()];
+    },
+    /** null: somebody wakes it, or its points are those of another embedder, which nothing is found with. */
+    readable: async (segment: Segment): Promise<OpenSegment | null> => {
+      if (segment.state === 'waking') return null;
+      const opened = await open(segment);
+      if ((await index.marker())?.fingerprint !== opened.space) return null;
+      // Whoever woke meanwhile has more to tell than the segment.
+      if ((await find(segment.tenant, segment.owner))?.name !== segment.name) return null;
+      counts.read += 1;
+      return opened;
+    },
+  };
+}

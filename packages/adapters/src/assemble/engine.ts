@@ -69,9 +69,8 @@ export async function openEngine(config: Config, log: Log, observer: Observer): 
     openQueue(config, log),
   ]);
   const { embedder, adopt } = space;
-  const settings = engineSettings(config);
-  const coldParts = { ledger: stored, index: space.index, embedder: embedder.documents, tools: systemTools, log, settings };
-  const { ledger, index, cold } = await openOn([connection, space, stored], openCold(config, coldParts));
+  const sleeping = openCold(config, { ledger: stored, space, log });
+  const { ledger, index, cold, coldParts } = await openOn([connection, space, stored], sleeping);
   const schedule = await openOn([connection, space, ledger], openSchedule({ connection, log }));
   const limits = openLimits(config, { log, ledger }, observer);
   limits.watch(embedder);
@@ -120,7 +119,7 @@ export async function openEngine(config: Config, log: Log, observer: Observer): 
       index: async () => void (await index.marker()),
     },
     warnings: async () => (await knownModels(config, ledger)).flatMap(warningOf),
-    parts: [question, schedule, connection, limits, calibration, ...(cold === null ? [] : [cold]), space, ledger],
+    parts: [question, schedule, connection, limits, calibration, ...coldParts, space, ledger],
   };
 }
 

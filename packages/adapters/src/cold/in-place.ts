@@ -1,5 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { asEngineError, type Owner, ownerOf, type SearchIndex, type StoredLedger, type TenantId } from '@slowwave/engine';
+import {
+  asEngineError,
+  type Owner,
+  ownerOf,
+  type SearchIndex,
+  type StoredLedger,
+  type TenantId,
+} from '@slowwave/engine';
 import type { OpenSegment } from './opened.ts';
 
 /** The segment that a request reads instead of ledger and index; none: its owner is awake. */
@@ -28,7 +35,7 @@ const IN_SEGMENTS = [
 
 interface Waking {
   /** Wakes an owner, if it sleeps. */
-  wake(tenant: TenantId, owner: Owner): Promise<void>;
+  wake(tenant: TenantId, owner: Owner): Promise<unknown>;
 }
 
 /** Between the look at an owner and a write it may have been laid to sleep, which happens once in days. */
@@ -76,11 +83,15 @@ export function indexInPlace(index: SearchIndex): SearchIndex {
     withdraw: (withdrawals) => index.withdraw(withdrawals),
     search: (queries) => {
       const opened = READING.getStore();
-      return opened === undefined ? index.search(queries) : Promise.resolve(queries.map((query) => opened.search(query)));
+      return opened === undefined
+        ? index.search(queries)
+        : Promise.resolve(queries.map((query) => opened.search(query)));
     },
     vectors: (points) => {
       const opened = READING.getStore();
-      return opened === undefined ? index.vectors(points) : Promise.resolve(points.map((point) => opened.vectorOf(point)));
+      return opened === undefined
+        ? index.vectors(points)
+        : Promise.resolve(points.map((point) => opened.vectorOf(point)));
     },
     forget: (of) => index.forget(of),
     compact: () => index.compact(),

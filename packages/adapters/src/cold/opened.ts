@@ -3,9 +3,9 @@ import {
   type IndexQuery,
   type LaneId,
   type Ledger,
-  scan,
   type Segment,
   type SegmentContent,
+  scan,
   type Tools,
 } from '@slowwave/engine';
 import { openLedgerInMemory } from '../sqlite/ledger/in-memory.ts';
@@ -86,7 +86,10 @@ export interface OpenSegments {
 
 /** Those that were read last, within so many bytes. The one that was read just now stays in any case. */
 export function openSegments(maxBytes: number): OpenSegments {
-  const kept = new Map<string, { readonly opening: Promise<OpenSegment>; opened: OpenSegment | null; usedAt: number }>();
+  const kept = new Map<
+    string,
+    { readonly opening: Promise<OpenSegment>; opened: OpenSegment | null; usedAt: number }
+  >();
   const bytes = (): number => [...kept.values()].reduce((sum, { opened }) => sum + (opened?.bytes() ?? 0), 0);
   const shrink = (): void => {
     for (const name of kept.keys()) {

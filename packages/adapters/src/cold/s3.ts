@@ -109,7 +109,10 @@ async function failure({ method }: Request, { name }: Bucket, answer: Response |
   const [what, retryable] =
     answer instanceof Error
       ? [answer.message, true]
-      : [`status ${answer.status} ${textIn(await answer.text(), 'Code')}`, answer.status >= 500 || answer.status === 429];
+      : [
+          `status ${answer.status} ${textIn(await answer.text(), 'Code')}`,
+          answer.status >= 500 || answer.status === 429,
+        ];
   return new EngineError(
     `expected the bucket ${name} to answer ${method}, got ${what}; check SLOWWAVE_COLD_STORE, its keys, and the server`,
     { code: 'segment_unavailable', retryable, cause: answer },

@@ -61,7 +61,13 @@ async function packed({ lines, points, space, told }: SegmentContent): Promise<B
     ...points.map(({ vector, ...point }) => JSON.stringify({ ...point, vector: vectors.placeOfPoint(vector) })),
   ];
   const all = vectors.all();
-  const head: Head = { space, told, lines: lines.length, points: points.length, vectors: all.map(({ length }) => length) };
+  const head: Head = {
+    space,
+    told,
+    lines: lines.length,
+    points: points.length,
+    vectors: all.map(({ length }) => length),
+  };
   const [codec, text] = await compressed(Buffer.from([JSON.stringify(head), ...texts].join('\n')));
   const front = Buffer.alloc(HEAD_BYTES);
   front.write(MAGIC, 'latin1');
@@ -123,9 +129,11 @@ async function unpacked(name: string, given: Uint8Array): Promise<SegmentContent
   const head = JSON.parse(first) as Head;
   const vectors = vectorsOf(body.subarray(end), head.vectors);
   const base64Of = (place: number): string => (vectors[place] ?? Buffer.alloc(0)).toString('base64');
-  const lines = texts.slice(0, head.lines).map((line) =>
-    line.replace(PLACED_LINE, (_, before: string, place: string) => `${before}${base64Of(Number(place))}"`),
-  );
+  const lines = texts
+    .slice(0, head.lines)
+    .map((line) =>
+      line.replace(PLACED_LINE, (_, before: string, place: string) => `${before}${base64Of(Number(place))}"`),
+    );
   const points = texts.slice(head.lines).map((line): IndexPoint => {
     const { vector, ...point } = JSON.parse(line) as Omit<IndexPoint, 'vector'> & { readonly vector: number };
     return { ...point, vector: unpackedVector(vectors[vector] ?? Buffer.alloc(0)) };
@@ -134,8 +142,13 @@ async function unpacked(name: string, given: Uint8Array): Promise<SegmentContent
 }
 
 function vectorsOf(bytes: Buffer, lengths: readonly number[]): readonly Buffer[] {
-  let at = 0;
-  return lengths.map((length) => bytes.subarray(at, (at += length)));
+  const vectors: Buffer[] = [];
+  for (let at = 0, i = 0; i < lengths.length; i += 1) {
+    const end = at + (lengths[i] ?? 0);
+    vectors.push(bytes.subarray(at, end));
+    at = end;
+  }
+  return vectors;
 }
 
 const damaged = (name: string, why: string): EngineError =>

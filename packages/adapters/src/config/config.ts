@@ -1,6 +1,6 @@
-import { join } from 'node:path';
 import type { DuePolicy } from '@slowwave/engine';
 import type { z } from 'zod';
+import { coldOf, contradictionsOfCold } from './cold.ts';
 import { ENVIRONMENT, type Environment, type Given } from './environment.ts';
 import { ROOT } from './installed.ts';
 import { pathOf } from './kinds.ts';
@@ -180,39 +180,8 @@ const storesOf = (env: Environment, program: Program) => ({
   /** Whether the index is in the same PostgreSQL as the ledger. */
   indexInDatabase: env.SLOWWAVE_INDEX === 'postgres',
   /** null: nobody sleeps. */
-  cold: coldOf(env, program),
+  cold: coldOf(env, program.root),
 });
-
-const COLD_FOLDER = 'cold';
-const S3 = /^s3:\/\/([^/]+)\/?(.*)$/;
-
-function coldOf(env: Environment, program: Program) {
-  const { SLOWWAVE_COLD_DAYS: days, SLOWWAVE_COLD_STORE: store } = env;
-  if (days === undefined) return null;
-  const [, bucket, prefix = ''] = S3.exec(store ?? '') ?? [];
-  return {
-    /** null: only who is named is laid to sleep. */
-    afterMs: days === 0 ? null : days * DAY_MS,
-    keepMs: env.SLOWWAVE_COLD_KEEP_HOURS * HOUR_MS,
-    cacheBytes: env.SLOWWAVE_COLD_CACHE_MB * 2 ** 20,
-    folder: pathOf(store ?? join(env.SLOWWAVE_DATA_DIR, COLD_FOLDER), program.root),
-    /** null: segments are in the folder. */
-    bucket:
-      bucket === undefined
-        ? null
-        : {
-            name: bucket,
-            prefix: prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`,
-            endpoint: env.SLOWWAVE_COLD_ENDPOINT ?? null,
-            region: env.SLOWWAVE_COLD_REGION,
-            accessKey: env.SLOWWAVE_COLD_ACCESS_KEY ?? '',
-            secretKey: env.SLOWWAVE_COLD_SECRET_KEY ?? '',
-          },
-  };
-}
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 const workOf = (env: Environment, program: Program) => ({
   due: dueOf(env, program),
@@ -282,17 +251,6 @@ const contradictions = (given: Given): string[] => [
     : []),
   ...tooFewConnections(given),
 ];
-
-function contradictionsOfCold(given: Given): string[] {
-  const { SLOWWAVE_COLD_DAYS: days, SLOWWAVE_COLD_STORE: store } = given;
-  if (days === undefined) return needless(given, /^SLOWWAVE_COLD_/, 'owners that sleep; set SLOWWAVE_COLD_DAYS');
-  const ofBucket = /^SLOWWAVE_COLD_(ENDPOINT|REGION|ACCESS_KEY|SECRET_KEY)$/;
-  if (store?.startsWith('s3://') !== true) {
-    return needless(given, ofBucket, 'segments in a bucket; set SLOWWAVE_COLD_STORE to s3://BUCKET/PREFIX');
-  }
-  const missing = ['SLOWWAVE_COLD_ACCESS_KEY', 'SLOWWAVE_COLD_SECRET_KEY'].filter((name) => given[name] === undefined);
-  return missing.map((name) => `${name}: the bucket of SLOWWAVE_COLD_STORE needs it`);
-}
 
 function contradictionsOfIndex({ SLOWWAVE_INDEX: index, QDRANT_URL: qdrant, DATABASE_URL: database }: Given): string[] {
   if (index === undefined) return [];

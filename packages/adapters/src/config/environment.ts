@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { KNOWN_MODELS } from '../local/known.ts';
 import type { LocalSource } from '../local/open.ts';
+import { COLD_SETTINGS } from './cold.ts';
 import { CELL_SETTINGS } from './cell-settings.ts';
 import { USUAL_FOLDER } from './installed.ts';
 import {
@@ -152,32 +153,7 @@ export const ENVIRONMENT = z.object({
     .describe(
       'Shards over which Qdrant spreads tenants; large tenants can then have their own (slowwave index promote). Needs Qdrant in cluster mode; after a change the index is rebuilt. Default: Qdrant shards by itself.',
     ),
-  SLOWWAVE_COLD_DAYS: Count(0, 3_650)
-    .optional()
-    .describe(
-      'Owners of whom nothing was written or told for so many days are laid to sleep in segments outside of the ledger; see docs/cold.md. 0: only those that slowwave cold names. Default: nobody sleeps.',
-    ),
-  SLOWWAVE_COLD_STORE: z
-    .string()
-    .regex(/^(?:s3:\/\/[a-z0-9][a-z0-9.-]{1,62}(?:\/[\w./-]*)?|(?!\w+:\/\/).+)$/, 'must be a folder, or s3://BUCKET/PREFIX')
-    .optional()
-    .describe(
-      'Where segments are: a folder that all processes share, or s3://BUCKET/PREFIX. Default: the folder cold in SLOWWAVE_DATA_DIR.',
-    ),
-  SLOWWAVE_COLD_ENDPOINT: Url('http:', 'https:')
-    .optional()
-    .describe('Server with the API of S3, e.g. https://minio.example.com. Default: that of Amazon, by the region.'),
-  SLOWWAVE_COLD_REGION: z.string().regex(/^[a-z0-9-]{1,40}$/, 'must be a region, e.g. eu-central-1').default('us-east-1').describe('Region of the bucket.'),
-  SLOWWAVE_COLD_ACCESS_KEY: z.string().optional().describe('Access key of the bucket.'),
-  SLOWWAVE_COLD_SECRET_KEY: z.string().optional().describe('Secret key that belongs to it. Never logged.'),
-  SLOWWAVE_COLD_KEEP_HOURS: Count(0, 8_760)
-    .default(24)
-    .describe(
-      'How long the segment of an owner that woke stays, so that a backup of the ledger from before can be restored. An erasure deletes it at once.',
-    ),
-  SLOWWAVE_COLD_CACHE_MB: Count(1, 65_536)
-    .default(64)
-    .describe('Memory for segments that searches read in place, in each process.'),
+  ...COLD_SETTINGS,
   OPENAI_API_KEY: z.string().optional().describe('API key of the model server.'),
   OPENAI_BASE_URL: Url('http:', 'https:')
     .optional()

@@ -20,6 +20,7 @@ export const SETTINGS: readonly SettingNote[] = Object.entries(ENVIRONMENT.shape
 const HEADINGS: Readonly<Record<string, string>> = {
   SLOWWAVE_HOST: 'Server',
   REDIS_URL: 'Queue, ledger and index',
+  SLOWWAVE_COLD_DAYS: 'Owners that sleep',
   OPENAI_API_KEY: 'Models',
   SLOWWAVE_CHAT_FALLBACK: 'Fallbacks and models by step',
   SLOWWAVE_BATCH_TOKENS: 'Consolidation',

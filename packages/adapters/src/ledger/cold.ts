@@ -1,6 +1,16 @@
-import type { ColdStore, LaneId, Millis, NewSegment, Oldest, OwnerBits, Segment, StandingOwner, BatchPoints } from '@slowwave/engine';
+import type {
+  BatchPoints,
+  ColdStore,
+  LaneId,
+  Millis,
+  NewSegment,
+  Oldest,
+  OwnerBits,
+  Segment,
+  StandingOwner,
+} from '@slowwave/engine';
 import { FIRST_SUM, ofNoSpace } from '@slowwave/engine/storing';
-import { lookup, read, snapshot, storeOf, write } from './access.ts';
+import { audit, lookup, read, snapshot, storeOf, write } from './access.ts';
 import { KINDS } from './bundle/kinds.ts';
 import { stampOf } from './bundle/read.ts';
 import { countErased, ERASING } from './erasures.ts';
@@ -12,7 +22,8 @@ import { lockLane, recounted, saveLane } from './turn.ts';
 import { count } from './usage.ts';
 
 export const coldStore = storeOf<ColdStore>('cold', {
-  idle: read((before, after, limit) =>
+  // It may look at all owners before it finds one.
+  idle: audit((before, after, limit) =>
     allAs(
       ({ id, tenant, ...row }: Pick<LaneRow, 'id' | 'tenant'> & OwnerColumns) => ({
         ...{ lane: id, tenant, owner: ownerFrom(row) },
@@ -87,13 +98,17 @@ export const coldStore = storeOf<ColdStore>('cold', {
     return true;
   }),
   find: lookup((tenant, { kind, id }) =>
-    firstAs(segmentFrom, `${SELECT} WHERE l.tenant = @tenant AND l.owner_kind = @kind AND l.owner_id = @id AND s.name = l.cold`, {
-      ...{ tenant, kind, id },
-    }),
+    firstAs(
+      segmentFrom,
+      `${SELECT} WHERE l.tenant = @tenant AND l.owner_kind = @kind AND l.owner_id = @id AND s.name = l.cold`,
+      {
+        ...{ tenant, kind, id },
+      },
+    ),
   ),
   get: lookup((name) => firstAs(segmentFrom, `${SELECT} WHERE s.name = @name`, { name })),
   ofBits: lookup((tenant, bits) =>
-    allAs(segmentFrom, `${SELECT} WHERE s.bits = @bits AND ${ASLEEP} AND s.tenant = @tenant ORDER BY s.name`, {
+    allAs(segmentFrom, `${SELECT} WHERE s.bits = @bits AND ${ASLEEP} AND +s.tenant = @tenant ORDER BY s.name`, {
       ...{ tenant, bits },
     }),
   ),
@@ -105,9 +120,13 @@ export const coldStore = storeOf<ColdStore>('cold', {
     ),
   ),
   since: read((state, before, limit) =>
-    allAs(segmentFrom, `${SELECT} WHERE s.state = @state AND s.since <= @before ORDER BY s.since, s.name LIMIT @limit`, {
-      ...{ state, before, limit },
-    }),
+    allAs(
+      segmentFrom,
+      `${SELECT} WHERE s.state = @state AND s.since <= @before ORDER BY s.since, s.name LIMIT @limit`,
+      {
+        ...{ state, before, limit },
+      },
+    ),
   ),
   ofLane: read(function* (lane) {
     const rows = yield* all<{ name: string }>('SELECT name FROM segments WHERE lane = @lane ORDER BY name', { lane });
@@ -119,7 +138,10 @@ export const coldStore = storeOf<ColdStore>('cold', {
     }),
   ),
   drop: write(function* (name, now) {
-    yield* run(`UPDATE segments SET state = 'dropped', since = @now WHERE name = @name AND state = 'written'`, { name, now });
+    yield* run(`UPDATE segments SET state = 'dropped', since = @now WHERE name = @name AND state = 'written'`, {
+      name,
+      now,
+    });
   }),
   forget: write(function* (name, erasure) {
     const gone = yield* run('DELETE FROM segments WHERE name = @name', { name });
@@ -129,7 +151,9 @@ export const coldStore = storeOf<ColdStore>('cold', {
     const text = `
       SELECT count(*) AS owners, coalesce(sum(s.bytes), 0)::bigint AS bytes, count(*) FILTER (WHERE s.state <> 'cold') AS moving
       FROM segments s WHERE ${ASLEEP}`;
-    return (yield* first<{ owners: number; bytes: number; moving: number }>(text)) ?? { owners: 0, bytes: 0, moving: 0 };
+    return (
+      (yield* first<{ owners: number; bytes: number; moving: number }>(text)) ?? { owners: 0, bytes: 0, moving: 0 }
+    );
   }),
 });
 

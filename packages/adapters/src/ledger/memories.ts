@@ -24,7 +24,7 @@ import { conflictsWith, readyFor, standingOf, writeChanges } from './changes.ts'
 import { leaningOn, noteWishes } from './forgetting.ts';
 import { openStudy } from './graph/studies.ts';
 import { finish } from './lane-life.ts';
-import { laneScripts } from './lanes.ts';
+import { laneScripts, requireAwake } from './lanes.ts';
 import { loadMemories, NEWEST_FIRST } from './loading.ts';
 import { isStanding, newestPart, pageOf, readCursor, where } from './page.ts';
 import { openReviews, propose } from './reviews.ts';
@@ -43,6 +43,7 @@ export function memoryStore(access: Access, newLaneId: (of: OwnedBy) => LaneId):
     ...store,
     laneOf: async (tenant, owner, now) => {
       const known = await lanes.find(tenant, owner);
+      if (known !== null) requireAwake(known);
       return known?.id ?? lanes.open({ tenant, owner, now, newId: newLaneId({ tenant, owner }) });
     },
     get: async (tenant, id) => (await store.many(tenant, [id]))[0] ?? null,

@@ -42,8 +42,7 @@ export const receiptStore = storeOf<ReceiptStore>('receipts', {
     const standing = new Set([...live, ...said]);
     // Nothing of an owner that sleeps was forgotten since it was read.
     const stands = (one: NewReceipt): boolean =>
-      lane.cold !== null ||
-      [...memoriesIn(one), ...relationsIn(one)].every((id) => standing.has(id));
+      lane.cold !== null || [...memoriesIn(one), ...relationsIn(one)].every((id) => standing.has(id));
     const rows = receipts.flatMap((one) => rowsOf(stands(one) ? one : { ...one, ...BLANK }));
     yield* insert('receipts', rows, 'ON CONFLICT (id) DO NOTHING');
   }),

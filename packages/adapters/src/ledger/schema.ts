@@ -2,7 +2,7 @@
 export const ENDED = "('consolidated', 'empty', 'undone')";
 
 /** The condition that a lane is its owner's: it is not cut off, or only asleep. */
-export const hasOwner = (lane: string): string => `(${lane}.erasure IS NULL OR ${lane}.erasure = ${lane}.cold)`;
+export const hasOwner = (lane: string): string => `${lane}.erasure IS NOT DISTINCT FROM ${lane}.cold`;
 
 /**
  * Schema 100: every table of the ledger, with its indexes under it, written once for both dialects. Never edited once

@@ -1,11 +1,11 @@
 import type { EngineDeps } from '../deps.ts';
 import { ownerBitsOf } from '../ids.ts';
-import { limits } from '../retention/retain.ts';
 import type { BundleStore } from '../ports/ledger/bundles.ts';
 import type { ColdStore, IdleOwner, Oldest, Segment } from '../ports/ledger/cold.ts';
 import type { SegmentStore } from '../ports/segments.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import type { MakingDeps } from '../projection/make-points.ts';
+import { limits } from '../retention/retain.ts';
 import type { TenantSettings } from '../settings.ts';
 import type { Millis } from '../words.ts';
 import { segmentOf } from './segment.ts';

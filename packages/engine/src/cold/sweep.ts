@@ -25,7 +25,8 @@ export async function sweepCold(deps: ColdDeps, how: SweepingCold, cancel: Cance
   const { cold, tools } = deps;
   const now = tools.now();
   for (const segment of await cold.since('cooling', now - STOPPED_MS, PAGE)) await removeRows(deps, segment, cancel);
-  for (const { name } of await cold.since('waking', now - STOPPED_MS, PAGE)) await tried(deps, name, () => wakeOwner(deps, name, cancel));
+  for (const { name } of await cold.since('waking', now - STOPPED_MS, PAGE))
+    await tried(deps, name, () => wakeOwner(deps, name, cancel));
   for (const { name } of await cold.since('written', now - WRITTEN_MS, PAGE)) await deleteSegment(deps, name);
   for (const { name } of await cold.since('dropped', now - how.keepMs, PAGE)) await deleteSegment(deps, name);
   await wakeForRetention(deps, cancel);
@@ -81,7 +82,10 @@ async function tried<T>({ log }: Pick<ColdDeps, 'log'>, of: string, work: () => 
   try {
     return await work();
   } catch (error) {
-    log.error({ of, error: String(error) }, 'an owner could not be laid to sleep, or woken; the next sweep tries again');
+    log.error(
+      { of, error: String(error) },
+      'an owner could not be laid to sleep, or woken; the next sweep tries again',
+    );
     return null;
   }
 }

@@ -48,7 +48,11 @@ export async function segmentContent(
 
 async function takeLines(
   { bundles }: Pick<ColdDeps, 'bundles'>,
-  { name, content: { lines }, from }: { readonly name: string; readonly content: SegmentContent; readonly from: number },
+  {
+    name,
+    content: { lines },
+    from,
+  }: { readonly name: string; readonly content: SegmentContent; readonly from: number },
 ): Promise<boolean> {
   for (let taken = from; taken < lines.length; ) {
     const step = await bundles.take(name, taken, lines.slice(taken, taken + LINES));

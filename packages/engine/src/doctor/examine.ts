@@ -12,6 +12,7 @@ import {
   checkParked,
   checkPlans,
 } from './check-ledger.ts';
+import { checkSegments } from './check-segments.ts';
 import {
   CHECKS,
   type Checked,
@@ -52,6 +53,7 @@ const LOOK: Readonly<Record<CheckName, (examining: Examining) => Promise<Checked
   memories: checkMemories,
   plans: checkPlans,
   index: checkIndex,
+  segments: checkSegments,
   gate: checkGate,
 };
 

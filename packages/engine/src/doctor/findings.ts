@@ -10,6 +10,7 @@ import { creditsOf, heard, pointsOf, pointsOfBatch } from '../projection/make-po
 import type { Thinker } from '../suites/setup.ts';
 import { canonical } from '../text/normalise.ts';
 import type { Memory, TenantId } from '../words.ts';
+import type { Sleeping } from './check-segments.ts';
 
 /** What is looked at, in this order. */
 export const CHECKS = [
@@ -21,6 +22,7 @@ export const CHECKS = [
   'memories',
   'plans',
   'index',
+  'segments',
   'gate',
 ] as const;
 export type CheckName = (typeof CHECKS)[number];
@@ -53,6 +55,8 @@ export type DoctorDeps = Pick<EngineDeps, 'ledger' | 'index' | 'embedder' | 'too
   readonly settings: Pick<EngineSettings, 'messagesInIndex'>;
   /** Missing: only stores are open, nobody thinks here. */
   readonly thinker?: Thinker;
+  /** Missing: nobody sleeps. */
+  readonly sleeping?: Sleeping;
 };
 
 /** What a check works with. */

@@ -13,6 +13,7 @@ import { ledgers } from './ledgers.ts';
 import { mixed } from './mixed.ts';
 import { noisy } from './noisy.ts';
 import { bytes } from './owner/bytes.ts';
+import { cold } from './owner/cold.ts';
 import { owner } from './owner/owner.ts';
 import { pages } from './pages.ts';
 import { peers } from './peers/peers.ts';
@@ -41,6 +42,7 @@ export const BENCHES: readonly Bench[] = [
   growth,
   owner,
   bytes,
+  cold,
   graph,
   mixed,
   flood,

@@ -4,8 +4,8 @@ import Database from 'better-sqlite3';
 import { aroundEach } from '../../ledger/graph/graph-store.ts';
 import type { Script } from '../../ledger/script.ts';
 import { storesOf } from '../../ledger/stores.ts';
-import { FILTERING } from './open.ts';
 import { ledgerIdOf, migrate } from './migrate.ts';
+import { FILTERING } from './open.ts';
 import { runScript, sqlOf } from './sql.ts';
 
 /** What an empty ledger is, made once: to run the schema takes longer than to copy it. */

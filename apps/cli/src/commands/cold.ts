@@ -1,0 +1,100 @@
+import type { ColdOwner } from '@slowwave/contracts';
+import { type Call, type Command, OWNER, ownerOf, TENANT } from '../command.ts';
+import { UsageError } from '../exit.ts';
+import { type Column, LIMIT, listing } from '../output.ts';
+
+export const listColdCommand: Command = {
+  name: 'cold list',
+  summary: 'List owners that sleep in segments outside of the ledger.',
+  options: { tenant: TENANT, limit: LIMIT },
+  run: async (call) => {
+    const query = { tenant: call.given.text('tenant') };
+    const { items: owners, more, text } = await listing(call, { path: '/v1/cold', query, columns: COLUMNS });
+    return { value: { owners, more }, text: owners.length === 0 ? 'Nobody sleeps.' : text };
+  },
+};
+
+export const coolCommand: Command = {
+  name: 'cold cool',
+  summary: 'Lay an owner to sleep now, however short it was silent.',
+  writes: true,
+  options: { ...OWNER, tenant: TENANT },
+  run: async (call) => {
+    const owner = ownerIn(call);
+    const { state } = await call.ask<{ state: 'asleep' | 'kept' }>('POST', '/v1/cold/cool', owner);
+    const kept = 'stays awake: something is left to do, was just written or is due to be removed, or it is too large';
+    return {
+      value: { ...owner, state },
+      text: `The ${owner.kind} ${owner.id} ${state === 'asleep' ? 'sleeps' : kept}.`,
+    };
+  },
+};
+
+export const wakeCommand: Command = {
+  name: 'cold wake',
+  summary: 'Wake an owner, or all of a tenant.',
+  writes: true,
+  options: { ...OWNER, all: { value: null, about: 'All owners of the tenant that sleep.' }, tenant: TENANT },
+  run: async (call) => {
+    if (call.given.flag('all')) return wakeAll(call);
+    const owner = ownerIn(call);
+    const { woken } = await wake(call, owner);
+    return { value: { ...owner, woken }, text: `The ${owner.kind} ${owner.id} ${woken ? 'woke' : 'was awake'}.` };
+  },
+};
+
+export const sweepColdCommand: Command = {
+  name: 'cold sweep',
+  summary: 'Delete segments that the ledger does not know, as after restoring an older backup.',
+  about: 'Segments of another installation in the same place would be deleted too, which is why it requires --yes.',
+  writes: true,
+  options: { yes: { value: null, about: 'Confirm it.' } },
+  run: async ({ given, ask }) => {
+    if (!given.flag('yes'))
+      throw new UsageError('expected --yes: segments that this ledger does not know are deleted', 'cold sweep');
+    const { deleted } = await ask<{ deleted: readonly string[] }>('POST', '/v1/cold/sweep');
+    return { value: { deleted }, text: `Deleted ${deleted.length} segments.` };
+  },
+};
+
+interface Named {
+  readonly tenant?: string;
+  readonly kind: string;
+  readonly id: string;
+}
+
+function ownerIn({ given }: Call): Named {
+  const [[name, id] = ['', '']] = Object.entries(ownerOf(given));
+  return { ...tenantOf(given), kind: name.replace(/_id$/, ''), id };
+}
+
+const tenantOf = (given: Call['given']): { tenant?: string } => {
+  const tenant = given.text('tenant');
+  return tenant === null ? {} : { tenant };
+};
+
+const wake = ({ ask }: Call, owner: Named): Promise<{ woken: boolean }> => ask('POST', '/v1/cold/wake', owner);
+
+const PAGE = 100;
+
+/** From the first on, again and again: who woke is in the list no more. */
+async function wakeAll(call: Call) {
+  const tenant = tenantOf(call.given);
+  const query = new URLSearchParams({ ...tenant, limit: String(PAGE) });
+  let woken = 0;
+  for (let found: readonly ColdOwner[] = [], more = true; more; more = found.length === PAGE) {
+    if (call.cancel.aborted) break;
+    ({ results: found } = await call.ask<{ results: readonly ColdOwner[] }>('GET', `/v1/cold?${query}`));
+    for (const { kind, id } of found) woken += Number((await wake(call, { ...tenant, kind, id })).woken);
+  }
+  return { value: { woken }, text: `${woken} owners woke.` };
+}
+
+const COLUMNS: readonly Column<ColdOwner>[] = [
+  { name: 'owner', of: ({ kind, id }) => `${kind} ${id}` },
+  { name: 'state', of: ({ state }) => state },
+  { name: 'since', of: ({ since }) => since },
+  { name: 'memories', of: ({ memories }) => memories },
+  { name: 'bytes', of: ({ bytes }) => bytes.toLocaleString('en') },
+  { name: 'segment', of: ({ segment }) => segment },
+];

@@ -1,0 +1,71 @@
+import { ColdOwnerList, CooledView, ListColdQuery, PostCold, SweptView, WokenView } from '@slowwave/contracts';
+import { isoOf, type Segment, type TenantId } from '@slowwave/engine';
+import { notFound, problem } from '@slowwave/http';
+import { type ConsoleDeps, routesOf } from './deps.ts';
+
+const route = routesOf('cold');
+
+/** Owners that sleep in segments outside of the ledger. */
+export const coldRoutes = [
+  route('GET /v1/cold', {
+    id: 'listCold',
+    summary: 'List owners of a tenant that sleep',
+    query: ListColdQuery,
+    answer: ColdOwnerList,
+    asleep: 'stay',
+    handle: async (deps, { query: { tenant, limit, cursor } }) => {
+      const found = await coldOf(deps).list(tenant as TenantId, cursor ?? null, limit);
+      return {
+        results: found.map(viewOf),
+        next_cursor: found.length < limit ? null : (found.at(-1)?.name ?? null),
+      };
+    },
+  }),
+  route('POST /v1/cold/cool', {
+    id: 'coolOwner',
+    summary: 'Lay an owner to sleep now',
+    description:
+      'All of it is written to a segment and read again before anything leaves the ledger. Searches, contexts and the profile are ' +
+      'answered from the segment; whatever else names the owner wakes it.',
+    body: PostCold,
+    answer: CooledView,
+    asleep: 'stay',
+    handle: async (deps, { body: { tenant, kind, id } }) => {
+      const state = await coldOf(deps).cool(tenant as TenantId, { kind, id });
+      if (state === null) throw notFound(kind, id);
+      return { state: state === 'kept' ? ('kept' as const) : ('asleep' as const) };
+    },
+  }),
+  route('POST /v1/cold/wake', {
+    id: 'wakeOwner',
+    summary: 'Wake an owner',
+    description: 'It is in the ledger again, and in the index, when this is answered.',
+    body: PostCold,
+    answer: WokenView,
+    asleep: 'stay',
+    handle: async (deps, { body: { tenant, kind, id } }) => ({
+      woken: await coldOf(deps).wakeOwner(tenant as TenantId, { kind, id }),
+    }),
+  }),
+  route('POST /v1/cold/sweep', {
+    id: 'sweepSegments',
+    summary: 'Delete segments that this ledger does not know',
+    description:
+      'They are left where an older backup of the ledger was restored. Segments of another installation in the same place would be ' +
+      'deleted, too.',
+    answer: SweptView,
+    asleep: 'stay',
+    handle: async (deps) => ({ deleted: [...(await coldOf(deps).deleteUnknown())] }),
+  }),
+];
+
+function coldOf({ cold }: ConsoleDeps): NonNullable<ConsoleDeps['cold']> {
+  if (cold !== null) return cold;
+  throw problem('not_configured', 'owners sleep only where SLOWWAVE_COLD_DAYS is set; set it, 0 to begin with');
+}
+
+const viewOf = ({ owner, name, state, since, memories, bytes }: Segment) => ({
+  ...owner,
+  ...{ segment: name, since: isoOf(since), memories, bytes },
+  state: state === 'cooling' || state === 'waking' ? state : ('cold' as const),
+});

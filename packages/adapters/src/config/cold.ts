@@ -1,0 +1,91 @@
+import { join } from 'node:path';
+import { z } from 'zod';
+import { Count, pathOf, Url } from './kinds.ts';
+
+/** Owners that sleep, and their segments. */
+export const COLD_SETTINGS = {
+  SLOWWAVE_COLD_DAYS: Count(0, 3_650)
+    .optional()
+    .describe(
+      'Owners of whom nothing was written or told for so many days are laid to sleep in segments outside of the ledger; see docs/cold.md. 0: only those that slowwave cold names. Default: nobody sleeps.',
+    ),
+  SLOWWAVE_COLD_STORE: z
+    .string()
+    .regex(
+      /^(?:s3:\/\/[a-z0-9][a-z0-9.-]{1,62}(?:\/[\w./-]*)?|(?!\w+:\/\/).+)$/,
+      'must be a folder, or s3://BUCKET/PREFIX',
+    )
+    .optional()
+    .describe(
+      'Where segments are: a folder that all processes share, or s3://BUCKET/PREFIX. Default: the folder cold in SLOWWAVE_DATA_DIR.',
+    ),
+  SLOWWAVE_COLD_ENDPOINT: Url('http:', 'https:')
+    .optional()
+    .describe('Server with the API of S3, e.g. https://minio.example.com. Default: that of Amazon, by the region.'),
+  SLOWWAVE_COLD_REGION: z
+    .string()
+    .regex(/^[a-z0-9-]{1,40}$/, 'must be a region, e.g. eu-central-1')
+    .default('us-east-1')
+    .describe('Region of the bucket.'),
+  SLOWWAVE_COLD_ACCESS_KEY: z.string().optional().describe('Access key of the bucket.'),
+  SLOWWAVE_COLD_SECRET_KEY: z.string().optional().describe('Secret key that belongs to it. Never logged.'),
+  SLOWWAVE_COLD_KEEP_HOURS: Count(0, 8_760)
+    .default(24)
+    .describe(
+      'How long the segment of an owner that woke stays, so that a backup of the ledger from before can be restored. An erasure deletes it at once.',
+    ),
+  SLOWWAVE_COLD_CACHE_MB: Count(1, 65_536)
+    .default(64)
+    .describe('Memory for segments that searches read in place, in each process.'),
+};
+
+type ColdSettings = z.infer<z.ZodObject<typeof COLD_SETTINGS>>;
+
+const COLD_FOLDER = 'cold';
+const S3 = /^s3:\/\/([^/]+)\/?(.*)$/;
+
+/** Where and when owners sleep; null: nobody does. */
+export function coldOf(env: ColdSettings & { readonly SLOWWAVE_DATA_DIR: string }, root: string) {
+  const { SLOWWAVE_COLD_DAYS: days, SLOWWAVE_COLD_STORE: store } = env;
+  if (days === undefined) return null;
+  const [, bucket, prefix = ''] = S3.exec(store ?? '') ?? [];
+  return {
+    /** null: only who is named is laid to sleep. */
+    afterMs: days === 0 ? null : days * DAY_MS,
+    keepMs: env.SLOWWAVE_COLD_KEEP_HOURS * HOUR_MS,
+    cacheBytes: env.SLOWWAVE_COLD_CACHE_MB * 2 ** 20,
+    folder: pathOf(store ?? join(env.SLOWWAVE_DATA_DIR, COLD_FOLDER), root),
+    /** null: segments are in the folder. */
+    bucket:
+      bucket === undefined
+        ? null
+        : {
+            name: bucket,
+            prefix: prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`,
+            endpoint: env.SLOWWAVE_COLD_ENDPOINT ?? null,
+            region: env.SLOWWAVE_COLD_REGION,
+            accessKey: env.SLOWWAVE_COLD_ACCESS_KEY ?? '',
+            secretKey: env.SLOWWAVE_COLD_SECRET_KEY ?? '',
+          },
+  };
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** What is set, and says nothing without something else. */
+export function contradictionsOfCold(given: Readonly<Record<string, string | undefined>>): string[] {
+  const { SLOWWAVE_COLD_DAYS: days, SLOWWAVE_COLD_STORE: store } = given;
+  if (days === undefined) return needless(given, /./, 'owners that sleep; set SLOWWAVE_COLD_DAYS');
+  const ofBucket = /^SLOWWAVE_COLD_(ENDPOINT|REGION|ACCESS_KEY|SECRET_KEY)$/;
+  if (store?.startsWith('s3://') !== true) {
+    return needless(given, ofBucket, 'segments in a bucket; set SLOWWAVE_COLD_STORE to s3://BUCKET/PREFIX');
+  }
+  const missing = ['SLOWWAVE_COLD_ACCESS_KEY', 'SLOWWAVE_COLD_SECRET_KEY'].filter((name) => given[name] === undefined);
+  return missing.map((name) => `${name}: the bucket of SLOWWAVE_COLD_STORE needs it`);
+}
+
+const needless = (given: Readonly<Record<string, string | undefined>>, names: RegExp, what: string): string[] =>
+  Object.keys(COLD_SETTINGS)
+    .filter((name) => given[name] !== undefined && names.test(name))
+    .map((name) => `${name}: only applies with ${what}, or unset this`);

@@ -1,0 +1,161 @@
+import { isDeepStrictEqual } from 'node:util';
+import { tempDir } from '@slowwave/testkit';
+import { type Api, apiAt } from '../../api.ts';
+import { seededRandom } from '../../chaos/random.ts';
+import { untilQuiet } from '../../fleet/quiet.ts';
+import type { Bench, Given, Progress } from '../bench.ts';
+import { cpuTimes, cpuUse } from '../cpu.ts';
+import { median, quantile } from '../quantile.ts';
+import type { Found } from '../report.ts';
+import { type Sayings, sayings } from './sayings.ts';
+import { startModel, startServerOn } from './server.ts';
+
+const TARGET_MS = 50;
+const WITHIN_MS = 3_600_000;
+const LOOK_EVERY_MS = 1_000;
+const DIMENSIONS = 384;
+
+/** What it takes to lay owners to sleep, to search where they do, and to wake them. */
+export const cold: Bench = {
+  name: 'cold',
+  what: 'Owners that sleep: what a segment takes, a search of it in place, and how long it takes to wake, by the wall and by the processor.',
+  draws: false,
+  flags: {
+    users: { usual: '40', help: 'Users that are laid to sleep and woken.' },
+    exchanges: { usual: '50', help: 'What each of them has said: a message, and its answer; a memory each.' },
+  },
+  run: async (given, progress) => {
+    const options = optionsOf(given);
+    const words = sayings(DIMENSIONS);
+    const [folder, model] = [await tempDir(), await startModel(words)];
+    try {
+      const settings = {
+        ...{ SLOWWAVE_EMBEDDING_MODEL: 'scripted', SLOWWAVE_EMBEDDING_DIMENSIONS: String(DIMENSIONS) },
+        ...{ SLOWWAVE_COLD_DAYS: '0', SLOWWAVE_COLD_KEEP_HOURS: '0', SLOWWAVE_RECEIPT_DAYS: '0' },
+      };
+      const { url, service } = await startServerOn(folder.path, { model, settings });
+      try {
+        const api = apiAt(url, null);
+        await say({ api, words }, options, progress);
+        return await measure({ api, words, pid: service.pid }, options, progress);
+      } finally {
+        await service.stop();
+      }
+    } finally {
+      await model.close();
+      await folder.remove();
+    }
+  },
+};
+
+const optionsOf = (given: Given) => ({
+  users: given.number('users', { max: 10_000 }),
+  exchanges: given.number('exchanges', { max: 10_000 }),
+});
+
+type Options = ReturnType<typeof optionsOf>;
+
+interface Stage {
+  readonly api: Api;
+  readonly words: Sayings;
+  readonly pid: number;
+}
+
+async function say({ api, words }: Omit<Stage, 'pid'>, { users, exchanges }: Options, progress: Progress) {
+  const random = seededRandom('exchanges');
+  for (let turn = 0; turn < exchanges; turn += 1) {
+    progress(`said ${turn} of ${exchanges}`);
+    for (let user = 0; user < users; user += 1) {
+      const messages = [
+        { role: 'user', content: words.line(random, turn * users + user) },
+        { role: 'assistant', content: 'Thank you, I will keep that in mind for the next time.' },
+      ];
+      await api.post('/v1/batches', { user_id: nameOf(user), messages });
+    }
+  }
+  await untilQuiet(api, { withinMs: WITHIN_MS, everyMs: LOOK_EVERY_MS, onCounts: () => {} });
+}
+
+const nameOf = (user: number): string => `sleeper-${user}`;
+
+interface Timed {
+  readonly times: readonly number[];
+  /** Of the server, for each. */
+  readonly cpuMs: number;
+  readonly answers: readonly unknown[];
+}
+
+async function measure(stage: Stage, options: Options, progress: Progress): Promise<Found> {
+  const { api, words } = stage;
+  const random = seededRandom('questions');
+  const questions = Array.from({ length: options.users }, (_, user) => words.line(random, user));
+  const each = async (what: string, work: (user: number) => Promise<unknown>): Promise<Timed> => {
+    progress(what);
+    const before = await cpuTimes([stage.pid]);
+    const times: number[] = [];
+    const answers: unknown[] = [];
+    for (let user = 0; user < options.users; user += 1) {
+      const began = performance.now();
+      answers.push(await work(user));
+      times.push(performance.now() - began);
+    }
+    return { times, answers, cpuMs: cpuUse(before, await cpuTimes([stage.pid])).ms / options.users };
+  };
+  const search = async (user: number): Promise<unknown> => {
+    const asked = { user_id: nameOf(user), query: questions[user], include: ['messages'], top_k: 10 };
+    const { results, messages } = await api.post<Answer>('/v1/search', asked);
+    return { results, messages };
+  };
+  const owner = (user: number) => ({ kind: 'user', id: nameOf(user) });
+  await each('searching once, so that all is at hand', search);
+  const warm = await each('searching while they are awake', search);
+  const cooling = await each('laying them to sleep', (user) => api.post('/v1/cold/cool', owner(user)));
+  const first = await each('searching where they sleep', search);
+  const second = await each('searching there again', search);
+  const { results: asleep } = await api.get<{ results: { bytes: number }[] }>('/v1/cold?limit=200');
+  const waking = await each('waking them', (user) => api.post('/v1/cold/wake', owner(user)));
+  const woken = await each('searching when they woke', search);
+  const same = [first, second, woken].every(({ answers }) => isDeepStrictEqual(answers, warm.answers));
+  const took = median(waking.times);
+  const memory = median(asleep.map(({ bytes }) => bytes)) / options.exchanges;
+  return {
+    title: `cold: ${options.users} users with ${options.exchanges} memories and ${2 * options.exchanges} messages each, vectors of ${DIMENSIONS} dimensions, segments in a folder`,
+    figures: [
+      ...figuresOf('wake', waking),
+      ...figuresOf('lay to sleep', cooling),
+      ...figuresOf('search while awake', warm),
+      ...figuresOf('first search where it sleeps', first),
+      ...figuresOf('further search there', second),
+      { what: 'bytes of a segment, median', value: median(asleep.map(({ bytes }) => bytes)), unit: 'bytes' },
+      { what: '  for each memory with its exchange', value: memory, unit: 'bytes' },
+    ],
+    verdicts: [
+      {
+        what: 'an owner wakes',
+        reached: `${took.toFixed(1)} ms`,
+        target: `at most ${TARGET_MS} ms`,
+        passed: took <= TARGET_MS,
+        misses: [],
+      },
+      {
+        what: 'answers are the same awake, asleep and woken',
+        reached: same ? 'the same' : 'others',
+        target: 'the same',
+        passed: same && asleep.length === Math.min(options.users, 200),
+        misses: [],
+      },
+    ],
+    remarks: ['Requests come one after the other. The processor time is that of the whole server.'],
+  };
+}
+
+interface Answer {
+  readonly results: unknown;
+  readonly messages: unknown;
+}
+
+const figuresOf = (what: string, { times, cpuMs }: Timed) => [
+  { what: `${what}, median`, value: median(times), unit: 'ms' },
+  { what: '  95 of 100', value: quantile(times, 0.95), unit: 'ms' },
+  { what: '  processor time, mean', value: cpuMs, unit: 'ms' },
+];

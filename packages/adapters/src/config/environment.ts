@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { KNOWN_MODELS } from '../local/known.ts';
 import type { LocalSource } from '../local/open.ts';
-import { COLD_SETTINGS } from './cold.ts';
 import { CELL_SETTINGS } from './cell-settings.ts';
+import { COLD_SETTINGS } from './cold.ts';
 import { USUAL_FOLDER } from './installed.ts';
 import {
   Count,

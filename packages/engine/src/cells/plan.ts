@@ -22,7 +22,13 @@ interface Slotted {
   readonly open: readonly string[];
 }
 
-/** A new cell gets its share of all slots, from each of the others in proportion to what it has. */
+/**
+ * Cells that a new one gets its slots from. If it were all of them, a hundred cells would have five thousand ranges, which every router
+ * reads whole; so those that have most give an eighth of it, and the next cell gets its slots from others.
+ */
+const GIVERS = 8;
+
+/** A new cell gets its share of all slots, from the cells that have most, in proportion to what they have. */
 export function planAdd(
   { ranges, open }: Slotted,
   cell: string,
@@ -30,9 +36,11 @@ export function planAdd(
 ): readonly PlannedHandover[] {
   const widths = widthsOf(ranges, open);
   const [has, wanted] = [widths.get(cell) ?? 0, Math.round(share * SLOTS)];
-  const givers = [...widths].filter(([name]) => name !== cell);
-  const available = givers.reduce((sum, [, width]) => sum + width, 0);
-  const missing = Math.min(wanted - has, available);
+  const others = [...widths].filter(([name]) => name !== cell).sort(([, a], [, b]) => b - a);
+  const missing = Math.min(wanted - has, widthIn(others));
+  // Somebody who wants a large share gets it from more of them: nobody gives more than half.
+  const enough = others.findIndex((_, i) => widthIn(others.slice(0, i + 1)) >= 2 * missing) + 1;
+  const givers = others.slice(0, enough === 0 ? others.length : Math.max(GIVERS, enough));
   const parts = missing <= 0 ? [] : inProportion(missing, givers);
   return planned(
     ranges,
@@ -116,7 +124,7 @@ type Counted = readonly [cell: string, count: number];
 
 /** A number in whole parts, in proportion to what there is; what rounding leaves goes to the first that has more. */
 function inProportion(count: number, have: readonly Counted[]): readonly Counted[] {
-  const all = have.reduce((sum, [, width]) => sum + width, 0);
+  const all = widthIn(have);
   const parts = have.map(([cell, width]) => ({ cell, width, part: Math.floor((count * width) / all) }));
   let left = count - parts.reduce((sum, { part }) => sum + part, 0);
   for (const one of parts) {
@@ -126,6 +134,8 @@ function inProportion(count: number, have: readonly Counted[]): readonly Counted
   }
   return parts.filter(({ part }) => part > 0).map(({ cell, part }) => [cell, part]);
 }
+
+const widthIn = (have: readonly Counted[]): number => have.reduce((sum, [, width]) => sum + width, 0);
 
 /** Fills up the lowest first, like water. */
 function filled(count: number, have: ReadonlyMap<string, number>): readonly Counted[] {

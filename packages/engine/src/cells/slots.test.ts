@@ -55,6 +55,18 @@ describe('the slots of cells', () => {
 });
 
 describe('plans', () => {
+  it('keep ranges few and cells alike, however many cells are added one after the other', () => {
+    const open = ['c0'];
+    let ranges = firstRanges('c0');
+    for (let n = 1; n < 100; n += 1) {
+      ranges = handedOver(ranges, planAdd({ ranges, open }, `c${n}`));
+      open.push(`c${n}`);
+    }
+    const widths = [...widthsOf(ranges, open).values()];
+    expect(ranges.length).toBeLessThan(1_000);
+    expect(Math.max(...widths) / (SLOTS / open.length)).toBeLessThan(1.15);
+  });
+
   it('give a new cell its share, from all others alike', () => {
     const ranges = handedOver(firstRanges('a'), planAdd({ ranges: firstRanges('a'), open: ['a'] }, 'b'));
     expect([...widthsOf(ranges, ['a', 'b'])]).toEqual([

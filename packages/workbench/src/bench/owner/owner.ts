@@ -94,8 +94,6 @@ async function onServer(stage: Stage, progress: Progress): Promise<Measured> {
       ...{ dimensions: DIMENSIONS, owner: USER, lines, vectorOf: words.vectorOf },
       progress: (filled) => progress(`${size} memories: filled ${filled}`),
     });
-    // Else the server does so in the middle of what is measured.
-    await postgres?.select('VACUUM ANALYZE');
     const onPostgres = postgres === null ? {} : { DATABASE_URL: postgres.url, SLOWWAVE_INDEX: 'postgres' };
     const { url, service } = await startServerOn(folder.path, {
       model,

@@ -36,7 +36,7 @@ function rowsOf(change: MemoryChange, now: number): number {
 
 test('a change writes as many rows whatever was said of the memory before', () => {
   const tools = fixedTools();
-  const lane = { tenant: DEFAULT_TENANT, owner: user('ann'), newId: 'lane_1' as LaneId, now: tools.now() };
+  const lane = { tenant: DEFAULT_TENANT, owner: user('ann'), newId: tools.id('lane') as LaneId, now: tools.now() };
   const first = added(tools, home(runScript(sql, openLane(lane))));
   rowsOf(first, tools.now());
   let { memory } = first;

@@ -58,9 +58,24 @@ interface LaneScope {
   readonly scope: Scope;
 }
 
-/** The numbers of scopes in their lanes, given when they are first seen. Needs the locks of the lanes. */
-export async function openScopes(sql: Sql, scopes: readonly LaneScope[]): Promise<(of: LaneScope) => number> {
-  const wanted = new Map(scopes.map((one) => [keyOf(one), one]));
+/** The numbers of scopes in their lanes, given when they are first seen, and which of them had to be asked for. Needs the locks of the lanes. */
+export async function scopesOf(
+  sql: Sql,
+  scopes: readonly LaneScope[],
+  known: ReadonlyMap<string, number>,
+): Promise<{ readonly numbers: readonly number[]; readonly made: ReadonlyMap<string, number> }> {
+  const keys = scopes.map(keyOf);
+  const wanted = new Map(scopes.flatMap((one, i) => (known.has(keys[i] ?? '') ? [] : [[keys[i] ?? '', one] as const])));
+  const made = wanted.size === 0 ? new Map<string, number>() : await openScopes(sql, wanted);
+  const numbers = keys.map((key, i) => {
+    const number = known.get(key) ?? made.get(key);
+    if (number === undefined) throw new Error(`a scope of ${scopes[i]?.lane} is missing right after it was made`);
+    return number;
+  });
+  return { numbers, made };
+}
+
+async function openScopes(sql: Sql, wanted: ReadonlyMap<string, LaneScope>): Promise<ReadonlyMap<string, number>> {
   const rows = await sql.all<{ id: number; lane: LaneId; key: string }>(OPEN_SCOPES, {
     lanes: [...wanted.values()].map(({ lane }) => lane),
     keys: [...wanted.values()].map(({ scope }) => scopeKey(scope)),
@@ -69,12 +84,7 @@ export async function openScopes(sql: Sql, scopes: readonly LaneScope[]): Promis
     runIds: [...wanted.values()].map(({ scope }) => scope.runId),
     appIds: [...wanted.values()].map(({ scope }) => scope.appId),
   });
-  const ids = new Map(rows.map(({ id, lane, key }) => [`${lane} ${key}`, id]));
-  return (of) => {
-    const id = ids.get(keyOf(of));
-    if (id === undefined) throw new Error(`a scope of ${of.lane} is missing right after it was made`);
-    return id;
-  };
+  return new Map(rows.map(({ id, lane, key }) => [`${lane} ${key}`, id]));
 }
 
 const keyOf = ({ lane, scope }: LaneScope): string => `${lane} ${scopeKey(scope)}`;

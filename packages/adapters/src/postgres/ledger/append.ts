@@ -9,7 +9,7 @@ import { saveLanes } from '../../ledger/turn.ts';
 import { keptOf, unclaimedColumns } from '../../ledger/unclaimed.ts';
 import { count } from '../../ledger/usage.ts';
 import { answersOfKeys } from './append-keys.ts';
-import { lockOwners, openLanes, openScopes } from './append-lanes.ts';
+import { lockOwners, openLanes, scopesOf } from './append-lanes.ts';
 import { LostRowError } from './errors.ts';
 import { runScript } from './script.ts';
 import type { Sql } from './sql.ts';
@@ -21,16 +21,29 @@ export interface Append {
   readonly newLaneId: LaneId;
 }
 
+/** What a process knows to be there: lanes, by their owners, and the numbers of scopes. Neither goes before its owner does. */
+export interface Known {
+  readonly lanes: Set<string>;
+  readonly scopes: Map<string, number>;
+}
+
+/** As many owners and scopes as a process posts for within minutes; with more it asks again. */
+const KNOWN_MAX = 50_000;
+
 /** Stores several batches, each at the end of its owner's lane. Answers them one by one. */
-export async function appendGroup(sql: Sql, group: readonly Append[]): Promise<readonly AppendedOrAway[]> {
-  const known = await answersOfKeys(sql, group);
-  const fresh = group.filter((one) => !known.has(one));
-  const stored = fresh.length === 0 ? new Map<Append, AppendedOrAway>() : await store(sql, fresh);
+export async function appendGroup(
+  sql: Sql,
+  group: readonly Append[],
+  known: Known,
+): Promise<readonly AppendedOrAway[]> {
+  const repeated = await answersOfKeys(sql, group);
+  const fresh = group.filter((one) => !repeated.has(one));
+  const stored = fresh.length === 0 ? new Map<Append, AppendedOrAway>() : await store(sql, fresh, known);
   const away = new Map(
     [...stored].flatMap(([one, answer]) => (answer.kind === 'away' ? [[one.posted.batch.id, answer]] : [])),
   );
   return group.map((one) => {
-    const before = known.get(one);
+    const before = repeated.get(one);
     // A key that was taken by a batch of the same group goes with it.
     const answer = (before?.kind === 'repeated' ? away.get(before.batchId) : undefined) ?? before ?? stored.get(one);
     if (answer === undefined) throw new Error(`batch ${one.posted.batch.id} was left without an answer`);
@@ -38,18 +51,21 @@ export async function appendGroup(sql: Sql, group: readonly Append[]): Promise<r
   });
 }
 
-async function store(sql: Sql, all: readonly Append[]): Promise<Map<Append, AppendedOrAway>> {
-  await openLanes(sql, firstOfEachOwner(all));
+async function store(sql: Sql, all: readonly Append[], known: Known): Promise<Map<Append, AppendedOrAway>> {
+  const strangers = all.filter(({ posted }) => !known.lanes.has(ownerKeyOf(posted.batch)));
+  if (strangers.length > 0) await openLanes(sql, firstOfEachOwner(strangers));
   const lanes = new Map((await lockOwners(sql, all.map(laneOf))).map((lane) => [ownerKey(lane), lane]));
+  for (const { posted } of all) if (!lanes.has(ownerKeyOf(posted.batch))) known.lanes.delete(ownerKeyOf(posted.batch));
   const answers = await awayAmong(sql, all, lanes);
   const group = answers.size === 0 ? all : all.filter((one) => !answers.has(one));
   if (group.length === 0) return answers;
   const laneIdOf = (one: Append): LaneId => rowOf(lanes, one).id;
-  const scopeOf = await openScopes(
+  const scopes = await scopesOf(
     sql,
     group.map((one) => ({ lane: laneIdOf(one), scope: one.posted.batch.scope })),
+    known.scopes,
   );
-  const places = new Map(group.map((one) => [one, scopeOf({ lane: laneIdOf(one), scope: one.posted.batch.scope })]));
+  const places = new Map(group.map((one, i) => [one, scopes.numbers[i] ?? 0]));
   const seen = await seenClientIds(sql, places);
   const rows: Rows = { batches: [], messages: [], unclaimed: [] };
   for (const [one, scope] of places) answers.set(one, place(one, { lanes, scope, seen, rows }));
@@ -57,6 +73,10 @@ async function store(sql: Sql, all: readonly Append[]): Promise<Map<Append, Appe
   const { batches, messages, unclaimed } = rows;
   const inserts = [insert('batches', batches), insert('messages', messages), insertUnclaimed(unclaimed)] as const;
   await runScript(sql, lastly(together(...inserts, saveLanes([...lanes.values()]), count(counts))));
+  // It is committed.
+  if (known.lanes.size + known.scopes.size > KNOWN_MAX) for (const some of [known.lanes, known.scopes]) some.clear();
+  for (const key of lanes.keys()) known.lanes.add(key);
+  for (const [key, number] of scopes.made) known.scopes.set(key, number);
   return answers;
 }
 

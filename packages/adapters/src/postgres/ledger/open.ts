@@ -10,7 +10,7 @@ import { proving, storesOf } from '../../ledger/stores.ts';
 import { postedFrom } from '../../ledger/unclaimed.ts';
 import { openPool, placeOf } from '../pool.ts';
 import { accessOf } from './access.ts';
-import { appendGroup } from './append.ts';
+import { appendGroup, type Known } from './append.ts';
 import { appendGroups } from './append-groups.ts';
 import { compactDatabase } from './compact.ts';
 import { asLedgerError, ofConnection } from './errors.ts';
@@ -76,8 +76,9 @@ interface Opened {
 function ledgerOf({ id, pool, tools, access }: Opened): PostgresLedger {
   const newLaneId = (of: OwnedBy): LaneId => tools.id('lane', ownerBitsOf(tools, of)) as LaneId;
   let committed = { commits: 0, calls: 0 };
+  const known: Known = { lanes: new Set(), scopes: new Map() };
   const groups = appendGroups(async (group) => {
-    const appended = await access.own.write((sql) => appendGroup(sql, group));
+    const appended = await access.own.write((sql) => appendGroup(sql, group, known));
     committed = { commits: committed.commits + 1, calls: committed.calls + group.length };
     return appended;
   });

@@ -83,16 +83,25 @@ interface Where {
   readonly collection: string;
 }
 
-const ofHomes = (keys: readonly string[]): Schemas['Filter'] => ({
-  must: [{ key: 'home', match: { any: [...keys] } }],
-});
+const ofHome = (key: string): Schemas['Filter'] => ({ must: [{ key: 'home', match: { value: key } }] });
 
-/** Deletes from the common shards what tenants have in their own. No question finds it there any more. */
-export async function clearCommon(server: QdrantServer, { names, collection }: Where): Promise<void> {
-  const own = await ownShardKeys(server, collection);
-  if (own.length === 0) return;
-  const request = { shard_key: [...commonKeys(names)], filter: ofHomes(own), wait: true };
-  await server.manage((client) => client.delete(collection, request));
+/**
+ * Deletes from the common shards what tenants have in their own, where no question finds it any more. Nothing is deleted of which the new
+ * shard has less: the keys of these tenants are the answer.
+ */
+export async function clearCommon(server: QdrantServer, { names, collection }: Where): Promise<readonly string[]> {
+  const shard_key = [...commonKeys(names)];
+  const unsafe: string[] = [];
+  for (const key of await ownShardKeys(server, collection)) {
+    const filter = ofHome(key);
+    const countIn = async (shards: string | string[]): Promise<number> =>
+      (await server.call((client) => client.count(collection, { shard_key: shards, filter, exact: true }))).count;
+    const left = await countIn(shard_key);
+    if (left === 0) continue;
+    if ((await countIn(key)) < left) unsafe.push(key);
+    else await server.manage((client) => client.delete(collection, { shard_key, filter, wait: true }));
+  }
+  return unsafe;
 }
 
 const POLL_MS = 250;
@@ -119,25 +128,25 @@ export async function promote(
   const isThere = async (): Promise<boolean> => isActive(await replicasOf(server, collection), key);
   const had = await isThere();
   if (!had) await addShardKey(server, collection, { shard_key: key, initial_state: 'Partial' });
-  const replicate_points = { filter: ofHomes([key]), from_shard_key: commonOf(names, tenant), to_shard_key: key };
+  const replicate_points = { filter: ofHome(key), from_shard_key: commonOf(names, tenant), to_shard_key: key };
   for (let transfers = 0; !(await isThere()); ) {
     cancel.throwIfAborted();
     const { shard_transfers, local_shards } = await server.manage((client) => client.collectionClusterInfo(collection));
     onProgress(local_shards.find(({ shard_key }) => shard_key === key)?.points_count ?? 0);
     if (shard_transfers.length === 0 && !(await isThere())) {
-      if (transfers === TRANSFERS_MAX) throw notFilled(server, collection);
+      if (transfers === TRANSFERS_MAX) throw notFilled(server, collection, `${TRANSFERS_MAX} transfers that did not`);
       transfers += 1;
       await server.manage((client) => client.updateCollectionCluster(collection, { replicate_points }));
     }
     await sleep(POLL_MS);
   }
-  await clearCommon(server, { names, collection });
+  const unsafe = await clearCommon(server, { names, collection });
+  if (unsafe.includes(key)) throw notFilled(server, collection, 'fewer points in it than there were before');
   return !had;
 }
 
-const notFilled = (server: QdrantServer, collection: string): EngineError =>
+const notFilled = (server: QdrantServer, collection: string, got: string): EngineError =>
   new EngineError(
-    `expected Qdrant at ${server.place} to fill a shard of ${collection}, got ${TRANSFERS_MAX} transfers that did not; ` +
-      'see its log, then promote again',
+    `expected Qdrant at ${server.place} to fill a shard of ${collection}, got ${got}; see its log, then promote again`,
     { code: 'index_unavailable', retryable: true },
   );

@@ -55,7 +55,7 @@ export async function compose(config: Config): Promise<Service> {
   const { embedder } = space;
   const { ledger, index, cold, coldParts } = await openOn(
     [space, stored],
-    openCold(config, { ledger: stored, space, log }),
+    openCold(config, { ledger: stored, space, log, observer }),
   );
   loadInBackground(embedder);
   const tools = systemTools;

@@ -330,3 +330,40 @@ function measuring({ meter, tools }: Metering, called: Pick<MeasuredCall, 'kind'
     }
   };
 }
+
+/** Owners that sleep, and what this process does about them. */
+export function coldMetrics(
+  registry: Registry,
+  cold: {
+    readonly counts: Readonly<Record<'woken' | 'read' | 'opened', number>>;
+    sleeping(): Promise<{ readonly owners: number; readonly bytes: number }>;
+  },
+): void {
+  const registers = [registry];
+  new Gauge({
+    name: 'slowwave_cold_owners',
+    help: 'Owners that sleep in segments outside of the ledger',
+    registers,
+    async collect() {
+      this.set((await cold.sleeping()).owners);
+    },
+  });
+  new Gauge({
+    name: 'slowwave_cold_bytes',
+    help: 'Bytes of their segments',
+    registers,
+    async collect() {
+      this.set((await cold.sleeping()).bytes);
+    },
+  });
+  new Counter({
+    name: 'slowwave_cold_total',
+    help: 'What this process did: woken: owners woke; read: requests answered from a segment; opened: segments read for that',
+    labelNames: ['what'] as const,
+    registers,
+    collect() {
+      this.reset();
+      for (const [what, count] of Object.entries(cold.counts)) this.inc({ what }, count);
+    },
+  });
+}

@@ -10,7 +10,7 @@ export interface S3Server {
   readonly secretKey: string;
   readonly bucket: string;
   /** What is in the bucket, by key. */
-  readonly objects: ReadonlyMap<string, Buffer>;
+  readonly objects: Map<string, Buffer>;
   /** What requests are answered instead of what they ask for, next one first. */
   readonly faults: number[];
   versioning: 'Enabled' | 'Suspended' | null;

@@ -24,6 +24,7 @@ import { type OpenSegment, type OpenSegments, openSegment, openSegments } from '
 import { s3Objects } from '../cold/s3.ts';
 import { segmentsIn } from '../cold/segments.ts';
 import type { Config } from '../config/index.ts';
+import { coldMetrics } from '../metrics.ts';
 import { systemTools } from '../system/index.ts';
 import type { Observer } from './observer.ts';
 import { engineSettings } from './settings.ts';
@@ -31,7 +32,7 @@ import { openSpace, type Space } from './space.ts';
 import { openOn } from './stores.ts';
 
 /** What a request names, for who has to find out whether that sleeps. */
-export interface Named {
+interface Named {
   readonly tenant: string;
   readonly owners: readonly Owner[];
   /** Looked at where no owner is named. */
@@ -59,6 +60,7 @@ export interface OpenCold extends SegmentErasing {
 }
 
 interface Given {
+  readonly observer: Pick<Observer, 'registry' | 'meter'>;
   readonly ledger: StoredLedger;
   readonly space: Space;
   readonly log: Log;
@@ -74,7 +76,7 @@ export interface WithCold {
 }
 
 /** Ledger and index as they are where nobody sleeps, and else as they answer for who does. */
-export async function openCold(config: Config, { ledger, space, log }: Given): Promise<WithCold> {
+export async function openCold(config: Config, { ledger, space, log, observer }: Given): Promise<WithCold> {
   const { index, embedder } = space;
   if (config.cold === null) {
     await refuseSleepers(ledger);
@@ -90,6 +92,7 @@ export async function openCold(config: Config, { ledger, space, log }: Given): P
     settings: engineSettings(config),
   };
   const cold = coldOf(config.cold, deps);
+  coldMetrics(observer.registry, { counts: cold.counts, sleeping: () => ledger.cold.count() });
   for (const remains of await segments.remains().catch((error: unknown) => [String(error)])) {
     log.warn({ remains }, 'erasures do not reach all that is kept of segments');
   }
@@ -100,7 +103,7 @@ export async function openCold(config: Config, { ledger, space, log }: Given): P
 /** For a process that has no index of its own: only whoever wakes is told to one. */
 export async function openWaking(
   config: Config,
-  { ledger, log, observer }: Omit<Given, 'space'> & { readonly observer: Pick<Observer, 'meter'> },
+  { ledger, log, observer }: Omit<Given, 'space'>,
 ): Promise<Omit<WithCold, 'index'>> {
   if (config.cold === null) {
     await refuseSleepers(ledger);
@@ -109,7 +112,7 @@ export async function openWaking(
   const space = await openSpace(config, log, {
     ...{ meter: observer.meter, models: ledger.models, ledger: Promise.resolve(ledger) },
   });
-  const opened = await openOn([space], openCold(config, { ledger, space, log }));
+  const opened = await openOn([space], openCold(config, { ledger, space, log, observer }));
   return { ...opened, coldParts: [...opened.coldParts, space] };
 }
 

@@ -69,7 +69,7 @@ export async function openEngine(config: Config, log: Log, observer: Observer): 
     openQueue(config, log),
   ]);
   const { embedder, adopt } = space;
-  const sleeping = openCold(config, { ledger: stored, space, log });
+  const sleeping = openCold(config, { ledger: stored, space, log, observer });
   const { ledger, index, cold, coldParts } = await openOn([connection, space, stored], sleeping);
   const schedule = await openOn([connection, space, ledger], openSchedule({ connection, log }));
   const limits = openLimits(config, { log, ledger }, observer);

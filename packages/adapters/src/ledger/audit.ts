@@ -11,7 +11,7 @@ import type {
 import { graphOf, ofNoSpace, sameFollowing, sameRelation } from '@slowwave/engine/storing';
 import { audit, storeOf } from './access.ts';
 import { type EntityRow, foldedFrom, type RelationRow, type StatementRow, statementFrom } from './graph/rows.ts';
-import { ENDED } from './schema.ts';
+import { ENDED, hasOwner } from './schema.ts';
 import { all, counted, type Given, idsOf, type Script } from './script.ts';
 import { UNPROJECTED } from './speech.ts';
 import { KEPT_IN_STEP } from './usage.ts';
@@ -97,7 +97,7 @@ const CONTRADICTORY: Readonly<Record<Exclude<Contradiction, typeof FOLDED>, Audi
         UNION ALL SELECT tenant, state, -count(*) FROM batches WHERE state IN ${ENDED} GROUP BY tenant, state
         UNION ALL SELECT tenant, 'memories', -count(*) FROM memories WHERE live GROUP BY tenant
         UNION ALL SELECT tenant, 'versions', -sum(version_count) FROM memories GROUP BY tenant
-        UNION ALL SELECT tenant, 'owners', -count(*) FROM lanes WHERE erasure IS NULL GROUP BY tenant) AS counts
+        UNION ALL SELECT tenant, 'owners', -count(*) FROM lanes WHERE ${hasOwner('lanes')} GROUP BY tenant) AS counts
       GROUP BY tenant, name HAVING sum(value) <> 0) AS x`,
   },
   'lane in a wrong state': {

@@ -104,7 +104,7 @@ async function measure(stage: Stage, options: Options, progress: Progress): Prom
   const search = async (user: number): Promise<unknown> => {
     const asked = { user_id: nameOf(user), query: questions[user], include: ['messages'], top_k: 10 };
     const { results, messages } = await api.post<Answer>('/v1/search', asked);
-    return { results, messages };
+    return withoutTime({ results, messages });
   };
   const owner = (user: number) => ({ kind: 'user', id: nameOf(user) });
   await each('searching once, so that all is at hand', search);
@@ -148,6 +148,10 @@ async function measure(stage: Stage, options: Options, progress: Progress): Prom
     remarks: ['Requests come one after the other. The processor time is that of the whole server.'],
   };
 }
+
+/** Scores fade as time goes by, by a hundred-millionth or so in the time of this. */
+const withoutTime = (answer: Answer): unknown =>
+  JSON.parse(JSON.stringify(answer), (_, value) => (typeof value === 'number' ? Number(value.toPrecision(6)) : value));
 
 interface Answer {
   readonly results: unknown;

@@ -6,6 +6,7 @@ import { ROOT } from './installed.ts';
 import { pathOf } from './kinds.ts';
 import { contradictionsOfModels, modelsOf, needless } from './models.ts';
 import { nearest } from './nearest.ts';
+import { qdrantOf } from './qdrant.ts';
 
 /** What differs between the programs. */
 interface Program {
@@ -223,19 +224,6 @@ function dueOf(env: Environment, program: Program): DuePolicy {
 function tracesOf(env: Environment) {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: headers } = env;
   return endpoint === undefined ? null : { endpoint, headers: headers ?? {} };
-}
-
-/** null: the index is in PostgreSQL or a SQLite file. */
-function qdrantOf(env: Environment) {
-  if (env.QDRANT_URL === undefined) return null;
-  return {
-    url: env.QDRANT_URL,
-    apiKey: env.QDRANT_API_KEY ?? null,
-    index: env.SLOWWAVE_QDRANT_INDEX,
-    quantized: env.SLOWWAVE_QDRANT_QUANTIZED,
-    onDisk: env.SLOWWAVE_QDRANT_ON_DISK,
-    shards: env.SLOWWAVE_QDRANT_SHARDS ?? 0,
-  };
 }
 
 /** Settings that only make sense with others, which are not set. */

@@ -17,6 +17,7 @@ import {
   Origins,
   Url,
 } from './kinds.ts';
+import { QDRANT_SETTINGS } from './qdrant.ts';
 import { FALLBACK_SETTINGS, STEP_SETTINGS } from './step-settings.ts';
 
 const LOCAL = /^local(?::(?<what>.*))?$/u;
@@ -131,28 +132,7 @@ export const ENVIRONMENT = z.object({
     .describe(
       'postgres: the index is in the PostgreSQL of DATABASE_URL. Default: on Qdrant if QDRANT_URL is set, otherwise a SQLite file.',
     ),
-  QDRANT_URL: Url('http:', 'https:')
-    .optional()
-    .describe(
-      'Qdrant 1.18 or newer for the index, e.g. http://127.0.0.1:6333. Without it the index is what SLOWWAVE_INDEX says.',
-    ),
-  QDRANT_API_KEY: z.string().optional().describe('API key of the Qdrant server.'),
-  SLOWWAVE_QDRANT_INDEX: z
-    .string()
-    .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, - or _')
-    .default('slowwave')
-    .describe('Name of the index on the Qdrant server. Each installation that shares a server needs its own name.'),
-  SLOWWAVE_QDRANT_QUANTIZED: Flag.describe(
-    'true: Qdrant quantizes vectors to a quarter of their size in memory and ranks the best matches with the originals.',
-  ),
-  SLOWWAVE_QDRANT_ON_DISK: Flag.describe(
-    'true: Qdrant reads the original vectors from disk instead of keeping them in memory.',
-  ),
-  SLOWWAVE_QDRANT_SHARDS: Count(1, 1_000)
-    .optional()
-    .describe(
-      'Shards over which Qdrant spreads tenants; large tenants can then have their own (slowwave index promote). Needs Qdrant in cluster mode; after a change the index is rebuilt. Default: Qdrant shards by itself.',
-    ),
+  ...QDRANT_SETTINGS,
   ...COLD_SETTINGS,
   OPENAI_API_KEY: z.string().optional().describe('API key of the model server.'),
   OPENAI_BASE_URL: Url('http:', 'https:')

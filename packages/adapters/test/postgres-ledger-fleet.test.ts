@@ -244,7 +244,12 @@ describe('the lane of an owner that is erased right now', () => {
       return answers;
     };
     await client.query('BEGIN');
-    const opening = { tenant: DEFAULT_TENANT, owner, newId: systemTools.id('lane') as LaneId, now: systemTools.now() };
+    const opening = {
+      tenant: DEFAULT_TENANT,
+      owner,
+      newId: systemTools.id('lane', bitsOf(systemTools, owner)) as LaneId,
+      now: systemTools.now(),
+    };
     const opened = await runScript({ ...own, ask }, openLane(opening));
     await client.query('COMMIT');
     client.release();

@@ -1,5 +1,5 @@
 import { DEFAULT_TENANT, type LaneId, type MemoryChange } from '@slowwave/engine';
-import { added, confirmed, fixedTools, home, updated, user } from '@slowwave/engine-testing';
+import { added, bitsOf, confirmed, fixedTools, home, updated, user } from '@slowwave/engine-testing';
 import { tempDir } from '@slowwave/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openLane } from '../src/ledger/lanes.ts';
@@ -36,7 +36,12 @@ function rowsOf(change: MemoryChange, now: number): number {
 
 test('a change writes as many rows whatever was said of the memory before', () => {
   const tools = fixedTools();
-  const lane = { tenant: DEFAULT_TENANT, owner: user('ann'), newId: tools.id('lane') as LaneId, now: tools.now() };
+  const lane = {
+    tenant: DEFAULT_TENANT,
+    owner: user('ann'),
+    newId: tools.id('lane', bitsOf(tools)) as LaneId,
+    now: tools.now(),
+  };
   const first = added(tools, home(runScript(sql, openLane(lane))));
   rowsOf(first, tools.now());
   let { memory } = first;

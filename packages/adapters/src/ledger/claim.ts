@@ -15,7 +15,7 @@ import { notifyOfBatches } from './batches.ts';
 import { canaryInForce } from './canaries.ts';
 import { finish, release as giveBack, NOTHING_WAITS, recount, retry, split, claim as take } from './lane-life.ts';
 import { rungOfLane } from './limits.ts';
-import type { BatchRow } from './rows/batch.ts';
+import { type BatchRow, settingsFrom } from './rows/batch.ts';
 import { ownerFrom, type ScopeColumns, scopeFrom } from './rows/columns.ts';
 import { type LaneRow, nudgeFrom } from './rows/lane.ts';
 import { all, first, inOne, insert, lastly, run, type Script, together, update } from './script.ts';
@@ -201,7 +201,7 @@ function turnOf(lane: LaneRow, window: Window & { readonly batchIds: readonly st
     epoch: lane.epoch,
     consolidationId: lane.consolidation_id,
     scope: scopeFrom(window),
-    settings: JSON.parse(window.settings),
+    settings: settingsFrom(window.settings),
     batchIds: window.batchIds,
     variant: window.variant,
     attempts: lane.attempts,

@@ -6,7 +6,6 @@ import type {
   MemoryChange,
   Statement,
   TenantId,
-  VersionDetails,
   WishToForget,
 } from '@slowwave/engine';
 import {
@@ -26,6 +25,7 @@ import {
 import { forgetInSuites } from './forget-in-suites.ts';
 import { type Folding, refold } from './graph/refold.ts';
 import { statementFrom } from './graph/rows.ts';
+import { detailsFrom } from './rows/memory.ts';
 import { all, idsOf, insert, run, type Script, together } from './script.ts';
 import { projectSpeechAgain } from './speech.ts';
 import { forgetBegunSummaries, forgetSummaries } from './summaries.ts';
@@ -224,7 +224,7 @@ export function* evidenceOf(ids: readonly string[]): Script<readonly Evidence[]>
     memoryId: row.memory_id,
     messageIds: JSON.parse(row.source_ids) as readonly string[],
     text: row.text,
-    quote: row.details === null ? null : (JSON.parse(row.details) as VersionDetails).quote,
+    quote: row.details === null ? null : detailsFrom(row.details).quote,
     forgotten: row.forgotten_at !== null,
   }));
 }

@@ -12,6 +12,9 @@ export const hasOwner = (lane: string): string => `${lane}.erasure IS NOT DISTIN
  * whole, but for what an index or a condition below names. Ids compare byte by byte ("C"), so that lists have one order on
  * every server. SQLite uses a partial index only for statements that write its condition as it stands here, like `live`.
  *
+ * Lists go by a time, and by the id where that is the same: an index of many rows ends with the time, and the few rows of one moment
+ * are sorted.
+ *
  * It is written as PostgreSQL reads it, with these words for one dialect:
  *   packed_json     JSON, and packed_text a text, in the form of packed.ts: nothing in it is looked for by a statement
  *   UNNOTED         the server keeps no notes on this column: they quote values of it, and no erasure gets there
@@ -129,9 +132,9 @@ CREATE TABLE batches (
 CREATE INDEX batches_consolidating ON batches (lane, position) WHERE state = 'consolidating';
 -- How much is still to do is counted from an index that holds nothing else.
 CREATE INDEX batches_open ON batches (tenant) WHERE state IN ('pending', 'consolidating');
-CREATE INDEX batches_of_tenant ON batches (tenant, accepted_at, id);
-CREATE INDEX batches_by_state ON batches (tenant, state, accepted_at, id);
-CREATE INDEX batches_of_lane ON batches (lane, accepted_at, id);
+CREATE INDEX batches_of_tenant ON batches (tenant, accepted_at);
+CREATE INDEX batches_by_state ON batches (tenant, state, accepted_at);
+CREATE INDEX batches_of_lane ON batches (lane, accepted_at);
 CREATE INDEX batches_of_scope ON batches (scope);
 CREATE INDEX batches_of_consolidation ON batches (consolidation_id) WHERE consolidation_id IS NOT NULL;
 CREATE INDEX batches_to_strip ON batches (tenant, accepted_at)
@@ -210,9 +213,9 @@ CREATE TABLE consolidations (
   applied_at bigint,
   stripped_at bigint
 );
-CREATE INDEX consolidations_of_tenant ON consolidations (tenant, created_at, id);
-CREATE INDEX consolidations_by_state ON consolidations (tenant, state, created_at, id);
-CREATE INDEX consolidations_of_lane ON consolidations (lane, created_at, id);
+CREATE INDEX consolidations_of_tenant ON consolidations (tenant, created_at);
+CREATE INDEX consolidations_by_state ON consolidations (tenant, state, created_at);
+CREATE INDEX consolidations_of_lane ON consolidations (lane, created_at);
 CREATE INDEX consolidations_with_summary ON consolidations (lane) WHERE summary IS NOT NULL;
 CREATE INDEX consolidations_of_scope ON consolidations (scope);
 CREATE INDEX consolidations_of_variant ON consolidations (variant, created_at, id) WHERE variant IS NOT NULL;
@@ -339,7 +342,7 @@ CREATE TABLE memories (
   updated_at bigint NOT NULL
 );
 CREATE INDEX memories_concluded ON memories (lane, id) WHERE concluded = 1;
-CREATE INDEX memories_live ON memories (lane, created_at, id) WHERE live;
+CREATE INDEX memories_live ON memories (lane, created_at) WHERE live;
 CREATE INDEX memories_of_profile ON memories (lane, profile_rank DESC, created_at, id) WHERE live AND profile_rank > 0;
 CREATE INDEX memories_of_tenant ON memories (tenant, live, version_count);
 CREATE INDEX memories_of_lane ON memories (lane, id);

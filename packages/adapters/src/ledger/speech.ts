@@ -13,7 +13,7 @@ import type {
 import { sameCredits } from '@slowwave/engine/storing';
 import { lookup, read, storeOf } from './access.ts';
 import { creditsOf } from './receipts.ts';
-import { type MessageRow, messageFrom } from './rows/batch.ts';
+import { type MessageRow, messageFrom, settingsFrom } from './rows/batch.ts';
 import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from './rows/columns.ts';
 import { all, counted, first, type Given, idsOf, run, type Script, together } from './script.ts';
 
@@ -260,7 +260,7 @@ const batchFrom = (row: SpokenRow, messages: Talk): Omit<SpokenBatch, 'goesOn'> 
   metadata: JSON.parse(row.metadata),
   acceptedAt: row.accepted_at,
   changedAt: Math.max(row.applied_at ?? 0, row.speech_revised_at ?? 0),
-  expiresAt: JSON.parse(row.settings).expiresAt,
+  expiresAt: settingsFrom(row.settings).expiresAt,
   messages,
 });
 

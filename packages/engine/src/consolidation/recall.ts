@@ -231,11 +231,17 @@ function candidatesOf(
       const memory = memories.get(memoryId);
       if (memory === undefined || isPast(memory, fact) || isOtherKind(memory, fact)) continue;
       const known = candidates.get(memoryId) ?? candidateOf(memory);
-      candidates.set(memoryId, { ...known, recalledBy: [...known.recalledBy, { fact: fact.id, vector, keyword }] });
+      candidates.set(memoryId, {
+        ...known,
+        recalledBy: [...known.recalledBy, { fact: fact.id, vector: shortened(vector), keyword: shortened(keyword) }],
+      });
     }
   }
   return [...candidates.values()].map((candidate, i) => ({ ...candidate, shortId: String(i) }));
 }
+
+/** Plans keep scores for people to look at, and for limits of two digits. */
+const shortened = (score: number | null): number | null => (score === null ? null : Number(score.toPrecision(5)));
 
 /** Procedures are never merged with facts. */
 const isOtherKind = (memory: Memory, fact: Fact): boolean => isProcedure(memory) !== (fact.category === PROCEDURAL);

@@ -17,6 +17,7 @@ import { cleanText } from '../text/normalise.ts';
 import type { TenantId } from '../words.ts';
 import { type Book, callOfTurn, causeOf, type Purpose } from './book.ts';
 import { type Called, type Caller, callModel } from './call-model.ts';
+import { textHash } from './embed.ts';
 import { repeatedAtEnd } from './endless.ts';
 import { BrokenOffError } from './halves.ts';
 import { type Reading, readAnswer, type Shape } from './parse/answer.ts';
@@ -148,7 +149,7 @@ async function answerTo<T>(asking: Asking, { call, shape, inputHash, ...names }:
 const usable = <T>(reading: Reading<T> | null): reading is Reading<T> => reading?.complete === true;
 
 const hashOf = ({ tools, chat }: EngineDeps, { prompt, input, images = [] }: Question<unknown>): string =>
-  tools.hash(JSON.stringify([prompt.name, prompt.version, prompt.system, chat.name, input, ...images]));
+  textHash(tools, JSON.stringify([prompt.name, prompt.version, prompt.system, chat.name, input, ...images]));
 
 const imagesOf = ({ images }: Question<unknown>): Pick<ChatCall, 'images'> => (images === undefined ? {} : { images });
 

@@ -9,6 +9,12 @@ import { type Held, type Taken, textsInTurn } from './texts-in-turn.ts';
 
 type EmbeddingDeps = Pick<EngineDeps, 'ledger' | 'embedder' | 'tools'>;
 
+/** Half of a hash: what tells texts of one owner apart stands with each vector. */
+const HASH_DIGITS = 32;
+
+/** By what the ledger knows a text whose vector it keeps. */
+export const textHash = ({ hash }: Pick<Tools, 'hash'>, text: string): string => hash(text).slice(0, HASH_DIGITS);
+
 interface Embedding {
   readonly lane: LaneId;
   /** Asked for again and again: vectors made before come from the ledger, new ones are kept there. */
@@ -53,7 +59,7 @@ export async function embedHeld(
   const begun = passing.length === 0 ? [] : [...takeBegun(tools, `${lane} ${fingerprint}`)];
   const vectors = new Map([...begun.filter(([text]) => !lasting.has(text)), ...made]);
   const others = [...lasting, ...passing].filter((text) => !vectors.has(text));
-  const hashes = new Map(others.map((text) => [text, tools.hash(text)]));
+  const hashes = new Map(others.map((text) => [text, textHash(tools, text)]));
   const ask = (some: readonly string[]) => ledger.thoughts.vectors(lane, fingerprint, some);
   const known = new Map(await askedInSlices(tools, [...hashes.values()], ask));
   const none = new Float32Array(embedder.dimensions);

@@ -11,7 +11,7 @@ import {
 } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import { EngineError } from '../errors.ts';
-import { embedTexts } from '../models/embed.ts';
+import { embedTexts, textHash } from '../models/embed.ts';
 import type { Embedder } from '../ports/models.ts';
 import type { IndexPoint } from '../ports/search-index.ts';
 import type { Cancellation } from '../ports/tools.ts';
@@ -137,7 +137,7 @@ describe('a text that two need at the same moment', () => {
     await expect.poll(texts).toEqual(['a', 'b', 'c']);
     calls[1]?.answer();
     expect((await lasting)('b')).toEqual((await passing)('b'));
-    const kept = await deps.ledger.thoughts.vectors(lane, space.embedder.fingerprint, ['b'].map(deps.tools.hash));
+    const kept = await deps.ledger.thoughts.vectors(lane, space.embedder.fingerprint, [textHash(deps.tools, 'b')]);
     expect([...kept.values()]).toEqual([(await lasting)('b')]);
   });
 

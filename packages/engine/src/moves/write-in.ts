@@ -1,6 +1,6 @@
 import type { EngineDeps, EngineSettings } from '../deps.ts';
 import { asEngineError } from '../errors.ts';
-import { askedBy, embedHeld, inTurn, withoutVectors } from '../models/embed.ts';
+import { askedBy, embedHeld, inTurn, textHash, withoutVectors } from '../models/embed.ts';
 import type { Held } from '../models/texts-in-turn.ts';
 import type { Embedder } from '../ports/models.ts';
 import type { IndexPoint, SearchIndex } from '../ports/search-index.ts';
@@ -97,7 +97,7 @@ async function shareSpoken(
   const spoken = await thoughts.vectors(
     lane,
     spokenIn(fingerprint),
-    texts.map((text) => tools.hash(text)),
+    texts.map((text) => textHash(tools, text)),
   );
   if (spoken.size > 0) await thoughts.storeVectors(lane, fingerprint, spoken);
 }
@@ -115,7 +115,7 @@ async function keepSpoken(
   await thoughts.storeVectors(
     lane,
     spokenIn(fingerprint),
-    new Map(made.map(([text, vector]) => [tools.hash(text), vector])),
+    new Map(made.map(([text, vector]) => [textHash(tools, text), vector])),
   );
 }
 

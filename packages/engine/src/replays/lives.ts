@@ -2,6 +2,7 @@ import type { EngineDeps } from '../deps.ts';
 import { endsOf, foldRelations, inOrder, renamed, standingOf } from '../graph/fold.ts';
 import { type Entity, relationText, type Statement } from '../graph/words.ts';
 import { copyId, saidBefore, spaceOf } from '../ids.ts';
+import { textHash } from '../models/embed.ts';
 import type { Batch } from '../ports/ledger/batches.ts';
 import { allOf, PAGE, slicesOf } from '../ports/ledger/page.ts';
 import type { Life, Replay } from '../ports/ledger/replays.ts';
@@ -156,7 +157,7 @@ async function copyVectors(
   );
   const texts = [...new Set([...entities.flatMap(({ name, aliases }) => [name, ...aliases]), ...relations])];
   for (const part of portionsOf(texts, SLICE)) {
-    const hashes = part.map((text) => tools.hash(text));
+    const hashes = part.map((text) => textHash(tools, text));
     const vectors = await ledger.thoughts.vectors(life.lane, embedder.fingerprint, hashes);
     if (vectors.size > 0) await ledger.thoughts.storeVectors(lane, embedder.fingerprint, vectors);
   }

@@ -3,6 +3,7 @@ import { copyId, saidBefore, spaceOf } from '../ids.ts';
 import { evolve, type Home, tombstoneOf } from '../memories/evolve.ts';
 import { isHollow } from '../memories/former.ts';
 import { textOfContent } from '../messages/messages.ts';
+import { textHash } from '../models/embed.ts';
 import type { Batch, NewBatch } from '../ports/ledger/batches.ts';
 import type { MemoryChange } from '../ports/ledger/memories.ts';
 import type { Life, Replay, ReplayFilter } from '../ports/ledger/replays.ts';
@@ -268,7 +269,7 @@ async function copyVectors(
   { life, lane }: Setup,
   memories: readonly Memory[],
 ): Promise<void> {
-  const hashes = [...new Set(memories.flatMap(textsOf))].map((text) => tools.hash(text));
+  const hashes = [...new Set(memories.flatMap(textsOf))].map((text) => textHash(tools, text));
   const vectors = await ledger.thoughts.vectors(life.lane, embedder.fingerprint, hashes);
   await ledger.thoughts.storeVectors(lane, embedder.fingerprint, vectors);
 }

@@ -3,6 +3,7 @@ import { spaceIn } from '../ids.ts';
 import { goneSince, isPinned, liveVersion } from '../memories/evolve.ts';
 import { formerSince, historyFrom, livesOf, withoutFormer, withoutPast } from '../memories/former.ts';
 import { SLICE as REMOVALS, removeSlice } from '../memories/write.ts';
+import { textHash } from '../models/embed.ts';
 import { type HistoryPlace, type HistoryRemoval, readsOtherwise } from '../ports/ledger/erasures.ts';
 import { PAGE, type Paged, slicesOf } from '../ports/ledger/page.ts';
 import { DECIDED, type Review } from '../ports/ledger/reviews.ts';
@@ -250,7 +251,7 @@ async function removalsOf(
     if (emptied === null) {
       return historyFrom(memory) === from.get(memory.id) ? [] : [{ memory, events: [], textHashes: [] }];
     }
-    return [{ ...emptied, textHashes: emptied.texts.map((text) => tools.hash(text)) }];
+    return [{ ...emptied, textHashes: emptied.texts.map((text) => textHash(tools, text)) }];
   });
 }
 

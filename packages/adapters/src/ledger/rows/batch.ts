@@ -9,7 +9,7 @@ import type {
   NewMessage,
 } from '@slowwave/engine';
 import { saidWhen } from '@slowwave/engine/storing';
-import { type ColumnsOf, type ScopeColumns, scopeFrom } from './columns.ts';
+import { type ColumnsOf, leanFrom, leanText, type ScopeColumns, scopeFrom } from './columns.ts';
 
 export interface BatchRow
   extends ColumnsOf<Omit<Batch, 'scope' | 'priority' | 'stage'>, 'settings' | 'metadata' | 'failure' | 'failures'>,
@@ -37,7 +37,7 @@ export const batchFrom = (row: BatchRow): Batch => ({
   tenant: row.tenant,
   lane: row.lane,
   scope: scopeFrom(row),
-  settings: JSON.parse(row.settings),
+  settings: settingsFrom(row.settings),
   metadata: JSON.parse(row.metadata),
   position: row.position,
   priority: row.backfill === 1 ? 'backfill' : 'live',
@@ -54,19 +54,27 @@ export const batchFrom = (row: BatchRow): Batch => ({
   searchableAt: row.searchable_at,
 });
 
+/** Of nearly all batches. */
+const USUAL_SETTINGS = { mode: 'decide', instructions: null, includes: null, excludes: null, expiresAt: null } as const;
+
+export const settingsFrom = (text: string): BatchSettings => leanFrom<BatchSettings>(text, USUAL_SETTINGS);
+
 /** Equal for equal settings only: keys in a fixed order. */
 const settingsText = (settings: BatchSettings): string =>
-  JSON.stringify({
-    mode: settings.mode,
-    instructions: settings.instructions,
-    includes: settings.includes,
-    excludes: settings.excludes,
-    expiresAt: settings.expiresAt,
-    ...(settings.categories !== undefined && { categories: settings.categories }),
-    ...(settings.graph !== undefined && { graph: settings.graph }),
-    ...(settings.window !== undefined && { window: settings.window }),
-    ...(settings.ownAppOnly && { ownAppOnly: settings.ownAppOnly }),
-  } satisfies BatchSettings);
+  leanText<BatchSettings>(
+    {
+      mode: settings.mode,
+      instructions: settings.instructions,
+      includes: settings.includes,
+      excludes: settings.excludes,
+      expiresAt: settings.expiresAt,
+      ...(settings.categories !== undefined && { categories: settings.categories }),
+      ...(settings.graph !== undefined && { graph: settings.graph }),
+      ...(settings.window !== undefined && { window: settings.window }),
+      ...(settings.ownAppOnly && { ownAppOnly: settings.ownAppOnly }),
+    },
+    USUAL_SETTINGS,
+  );
 
 /** A batch as a ledger takes it. */
 export interface Posted {

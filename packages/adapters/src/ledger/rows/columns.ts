@@ -14,6 +14,24 @@ export type ColumnsOf<Value, Json extends keyof Value = never> = {
       : Value[Field];
 };
 
+/** JSON without the fields that are as usual: whoever reads it puts them back. */
+export const leanText = <Value extends object>(value: Value, usual: Partial<Value>): string =>
+  JSON.stringify(
+    Object.fromEntries(
+      Object.entries(value).filter(([name, field]) => !isSame(field, usual[name as keyof Value] as unknown)),
+    ),
+  );
+
+export const leanFrom = <Value extends object>(text: string, usual: Partial<Value>): Value =>
+  withUsual(JSON.parse(text) as Partial<Value>, usual);
+
+export const withUsual = <Value extends object>(lean: Partial<Value>, usual: Partial<Value>): Value =>
+  ({ ...usual, ...lean }) as Value;
+
+/** Lists and objects are usual where they are empty. */
+const isSame = (field: unknown, usual: unknown): boolean =>
+  field === usual || (typeof usual === 'object' && usual !== null && JSON.stringify(field) === JSON.stringify(usual));
+
 export interface ScopeColumns {
   readonly user_id: string | null;
   readonly agent_id: string | null;

@@ -19,7 +19,16 @@ import {
   placementOf,
   profileRank,
 } from '@slowwave/engine/storing';
-import { type ColumnsOf, type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from './columns.ts';
+import {
+  type ColumnsOf,
+  leanFrom,
+  leanText,
+  type OwnerColumns,
+  ownerFrom,
+  type ScopeColumns,
+  scopeFrom,
+  withUsual,
+} from './columns.ts';
 
 export interface MemoryRow
   extends ColumnsOf<Omit<Memory, 'owner' | 'scope' | 'versions' | 'timeline'>>,
@@ -35,6 +44,18 @@ export interface VersionColumns extends ColumnsOf<Omit<MemoryVersion, 'saidAt'>,
   readonly said_seq: number;
 }
 
+/** Of nearly all versions. Statements that look into details take what is missing for this. */
+const USUAL_DETAILS: VersionDetails = {
+  ...{ category: null, language: null, about: 'user', trust: 'user', quote: null, sourceIds: [] },
+  ...{ metadata: {}, immutable: false, expiresAt: null },
+};
+
+const UNDER_NONE: Under = { agentId: null, runId: null, appId: null };
+
+export const detailsFrom = (text: string): VersionDetails => leanFrom(text, USUAL_DETAILS);
+
+const detailsText = (details: VersionDetails): string => leanText(details, USUAL_DETAILS);
+
 /** What a timeline needs of each event, as a list of JSON. */
 export const MARKED = `event.id, event.revision, event.kind, event.said_at, event.said_seq, event.recorded_at, event.valid_from,
         event.text, json(event.details), event.undo_id, json(event.retracts), json(event.under), event.forgets, json(event.rated)`;
@@ -42,8 +63,13 @@ export const MARKED = `event.id, event.revision, event.kind, event.said_at, even
 type Marked = readonly [
   ...[id: string, revision: number, kind: MemoryEvent['kind']],
   ...[saidAt: number, saidSeq: number, recordedAt: number, validFrom: number],
-  ...[text: string | null, details: VersionDetails | null, undoId: string | null, retracts: readonly number[] | null],
-  ...[under: Under | null, forgets: Forgets, rated: Rated | null],
+  ...[
+    text: string | null,
+    details: Partial<VersionDetails> | null,
+    undoId: string | null,
+    retracts: readonly number[] | null,
+  ],
+  ...[under: Partial<Under> | null, forgets: Forgets, rated: Rated | null],
 ];
 
 /** The timeline of a memory, of all its events. */
@@ -51,12 +77,13 @@ export const marksFrom = ({ marks }: { readonly marks: string | null }): readonl
   (JSON.parse(marks ?? '[]') as readonly Marked[]).map(markFrom).sort((a, b) => a.revision - b.revision);
 
 function markFrom(marked: Marked): Mark {
-  const [id, revision, kind, at, seq, recordedAt, validFrom, text, details, undoId, retracts, under, forgets, rated] =
+  const [id, revision, kind, at, seq, recordedAt, validFrom, text, lean, undoId, retracts, under, forgets, rated] =
     marked;
+  const details = lean === null ? null : withUsual(lean, USUAL_DETAILS);
   const said = { id, revision, kind, saidAt: { at, seq }, recordedAt, validFrom, text, details };
   const event = { ...said, ...forgettingFrom(forgets), ...(rated !== null && { rated }) };
   const retraction = retracts === null ? {} : { retraction: { undoId, retracts } };
-  return markOf({ ...event, ...retraction, ...(under !== null && { under }) });
+  return markOf({ ...event, ...retraction, ...(under !== null && { under: withUsual(under, UNDER_NONE) }) });
 }
 
 /** Of a deletion: it forgets (1), or the memory was merged into another one (2). */
@@ -92,7 +119,7 @@ const versionFrom = (row: VersionColumns): MemoryVersion => ({
   validFrom: row.valid_from,
   invalidAt: row.invalid_at,
   supersededBy: row.superseded_by,
-  details: JSON.parse(row.details),
+  details: detailsFrom(row.details),
   recordedAt: row.recorded_at,
 });
 
@@ -131,7 +158,7 @@ export const versionColumns = (memoryId: string, version: MemoryVersion): Versio
   valid_from: version.validFrom,
   invalid_at: version.invalidAt,
   superseded_by: version.supersededBy,
-  details: JSON.stringify(version.details),
+  details: detailsText(version.details),
   recorded_at: version.recordedAt,
 });
 
@@ -167,9 +194,9 @@ export const eventFrom = (row: EventRow): MemoryEvent => ({
   validFrom: row.valid_from,
   recordedAt: row.recorded_at,
   text: row.text,
-  details: row.details === null ? null : JSON.parse(row.details),
+  details: row.details === null ? null : detailsFrom(row.details),
   sourceIds: JSON.parse(row.source_ids),
-  ...(row.under !== null && { under: JSON.parse(row.under) }),
+  ...(row.under !== null && { under: leanFrom(row.under, UNDER_NONE) }),
   ...retractionFrom(row),
   ...forgettingFrom(row.forgets),
   ...(row.rated !== null && { rated: JSON.parse(row.rated) }),
@@ -196,9 +223,9 @@ export const eventColumns = (event: MemoryEvent, tenant: TenantId) => ({
   valid_from: event.validFrom,
   recorded_at: event.recordedAt,
   text: event.text,
-  details: event.details === null ? null : JSON.stringify(event.details),
+  details: event.details === null ? null : detailsText(event.details),
   source_ids: JSON.stringify(event.sourceIds),
-  under: event.under === undefined ? null : JSON.stringify(event.under),
+  under: event.under === undefined ? null : leanText(event.under, UNDER_NONE),
   undo_id: event.retraction?.undoId ?? null,
   retracts: event.retraction === undefined ? null : JSON.stringify(event.retraction.retracts),
   forgets: event.forgets === true ? 1 : event.merged === true ? 2 : 0,

@@ -78,8 +78,11 @@ interface Naming {
 /** The owner that a request names, where its route has it; null: none. */
 export function ownerIn(named: OwnerNamed, { asked, params }: Naming): Owner | null {
   switch (named) {
-    case 'scope':
-      return ownerOfFields(fieldsOf(asked)) ?? ownerOfFields(Object.fromEntries(asked.query)) ?? userInHeader(asked);
+    case 'scope': {
+      const fields = fieldsOf(asked);
+      const inQuery = ownerOfFields(Object.fromEntries(asked.query));
+      return inQuery ?? ownerOfFields(fields) ?? ownerOfFields(objectIn(fields.filters)) ?? userInHeader(asked);
+    }
     case 'filter':
       return ownerOfFields(objectIn(fieldsOf(asked).filter));
     case 'task':

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 
-export type Program = 'cli' | 'console' | 'ingest' | 'search' | 'standalone' | 'worker';
+export type Program = 'cli' | 'console' | 'ingest' | 'router' | 'search' | 'standalone' | 'worker';
 
 // biome-ignore lint/style/noProcessEnv: whoever starts the tests says what they test
 const COMPILED = process.env.TESTED_PROGRAMS;

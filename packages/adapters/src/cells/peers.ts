@@ -103,6 +103,8 @@ const refusal = (cell: string, answer: CellAnswer): Error => new RefusedError(ce
 async function copied(asked: Asked, move: OwnerMove): Promise<MoveOutcome> {
   const { source, destination } = move;
   try {
+    // Who sleeps has no lines. A cell whose owners never sleep says that it is not set up for that.
+    await asked(source, { method: 'POST', path: '/v1/cold/wake', body: named(move) }).catch(unlessNotConfigured);
     const held = await asked<LeavingView>(source, {
       ...{ method: 'POST', path: '/v1/cell/leaving', body: { ...named(move), ms: HOLD_MS } },
     });
@@ -121,6 +123,10 @@ async function copied(asked: Asked, move: OwnerMove): Promise<MoveOutcome> {
     if (error instanceof RefusedError) return outcomeOf(source, error.answer);
     throw error;
   }
+}
+
+function unlessNotConfigured(error: unknown): void {
+  if (!(error instanceof RefusedError && problemOf(error.answer).code === 'not_configured')) throw error;
 }
 
 interface ReadOwner {

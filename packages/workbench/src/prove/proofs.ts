@@ -102,6 +102,39 @@ const cluster: Proof = {
   },
 };
 
+const cells: Proof = {
+  name: 'cells',
+  proves:
+    'While owners move between cells, and cells, routers and movers are killed, callers post and search all the time: over all cells nothing is lost or doubled, each owner is in exactly one of them, and no search finds nothing of whom something is remembered.',
+  takes: 'half an hour',
+  flags: {
+    cells: { help: 'How many cells.', usual: '8' },
+    owners: { help: 'How many owners for each cell.', usual: '500' },
+    moves: { help: 'How many owners are moved one by one, besides those whose slots change hands.', usual: '1000' },
+    kills: { help: 'How many processes are killed meanwhile.', usual: '30' },
+    callers: { help: 'How many callers post and search.', usual: '16' },
+    'pause-ms': { help: 'How long each caller waits between its requests.', usual: '20' },
+    seconds: { help: 'After how long it fails if it is not over.', usual: '5400' },
+  },
+  run: async (given, tools) => {
+    const {
+      cells = '',
+      owners = '',
+      moves = '',
+      kills = '',
+      callers = '',
+      'pause-ms': pause = '',
+      seconds = '',
+    } = given;
+    const size = { CELLS: cells, CELLS_OWNERS: owners, CELLS_MOVES: moves, CELLS_KILLS: kills };
+    const env = { ...size, CELLS_CALLERS: callers, CELLS_PAUSE_MS: pause, CELLS_SECONDS: seconds };
+    const ran = await suites(tools, env, ['packages/workbench/proofs/cells.test.ts']);
+    const each = `${cells} cells × ${count(Number(owners))} owners, ${count(Number(moves))} moves, ${kills} kills`;
+    const done = 'nothing lost, nothing doubled, everybody in one cell, searchable throughout';
+    return { ...ran, figure: `${each}: ${ran.failures.length === 0 ? done : ran.figure}` };
+  },
+};
+
 const calls = tests('calls', {
   proves:
     'At the default settings no setup asks the model more often than once per exchange, where people pause no longer than it waits.',
@@ -262,6 +295,7 @@ export const PROOFS: readonly Proof[] = [
   chaos('postgres-alone', 'five processes on PostgreSQL alone'),
   fleet,
   cluster,
+  cells,
   calls,
   bill,
   canary,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { added, deleted, home, scope } from './builders.ts';
-import { type Bench, laneOf, nextTurn, store, write } from './ledger-bench.ts';
+import { added, deleted, home, newMessage, scope } from './builders.ts';
+import { ANN, apply, type Bench, claimedBatch, laneOf, nextTurn, store, TENANT, write } from './ledger-bench.ts';
 
 /** What an export reads. */
 export function describeContents(bench: () => Bench): void {
@@ -16,6 +16,30 @@ export function describeContents(bench: () => Bench): void {
       expect(one?.batchId).toBe(first.batch.id);
       const more = await b.ledger.contents.messages(id, one?.saidAt.seq ?? 0, 10);
       expect(more.map(({ batchId }) => batchId)).toEqual([second.batch.id]);
+    });
+
+    it('are found the same whether they were claimed or not', async () => {
+      const b = bench();
+      const { turn } = await claimedBatch(b, { messages: [newMessage(b.tools, { content: 'claimed' })] });
+      await apply(b, turn);
+      const batches = [
+        [
+          newMessage(b.tools, { content: 'in "quotes"\n\u0000 and \ud800', name: 'A\u0000nn', at: b.tools.now() - 5 }),
+          newMessage(b.tools, { role: 'assistant', content: [{ type: 'text', text: 'in parts' }], trust: 'external' }),
+        ],
+        [newMessage(b.tools, { content: 'with an id', clientId: 'c1' })],
+        [newMessage(b.tools, { content: 'long '.repeat(20_000) })],
+        [newMessage(b.tools, { content: 'last' })],
+      ];
+      for (const messages of batches) await store(b, { messages });
+      const found = await everythingSaid(b);
+      expect(found.all.map(({ saidAt }) => saidAt.seq)).toEqual([1, 2, 3, 4, 5, 6]);
+      expect(found.all.slice(1).map(({ id, content, name }) => ({ id, content, name }))).toEqual(
+        batches.flat().map(({ id, content, name }) => ({ id, content, name })),
+      );
+      expect([...found.around].map(([, near]) => near.length)).toEqual([2, 3, 3, 3, 3, 2]);
+      while ((await laneOf(b)).pending > 0) await apply(b, await nextTurn(b));
+      expect(await everythingSaid(b)).toEqual(found);
     });
 
     it('are its memories by id, the deleted ones too', async () => {
@@ -40,4 +64,24 @@ export function describeContents(bench: () => Bench): void {
       expect(await b.ledger.contents.summaries(turn.lane)).toEqual([]);
     });
   });
+}
+
+/** All messages of user ann, by each way to them. */
+async function everythingSaid(b: Bench) {
+  const { id: lane } = await laneOf(b);
+  const { contents, memories, lookups } = b.ledger;
+  const all = await contents.messages(lane, 0, 100);
+  const pages = [];
+  for (let after = 0; after < all.length; after += 2) pages.push(await contents.messages(lane, after, 2));
+  expect(pages.flat()).toEqual(all);
+  const ids = all.map(({ id }) => id);
+  const byId = await memories.messages(TENANT, ids);
+  expect(ids.map((id) => byId.get(id))).toEqual(all);
+  const around = await lookups.around({ tenant: TENANT, owner: ANN, ids }, { before: 1, after: 1, appId: null });
+  return {
+    all,
+    speakers: await memories.speakers(TENANT, ids),
+    scopes: await lookups.scopes(TENANT, ids),
+    around: new Map(ids.map((id) => [id, around.get(id) ?? []])),
+  };
 }

@@ -163,5 +163,5 @@ const SELECT_CLAIMED_NEAR = `
   SELECT @asked::text AS asked, n.* FROM messages n
   JOIN scopes s ON s.id = n.scope
   JOIN batches b ON b.id = n.batch_id AND b.state <> 'undone'
-  WHERE n.lane = ${OWN_LANE} AND n.seq BETWEEN @seq - @before AND @seq + @after AND (@appId::text IS NULL OR s.app_id = @appId)
+  WHERE n.lane = ${OWN_LANE} AND n.seq BETWEEN @seq::bigint - @before::bigint AND @seq::bigint + @after::bigint AND (@appId::text IS NULL OR s.app_id = @appId)
   ORDER BY n.seq`;

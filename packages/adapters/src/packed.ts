@@ -5,10 +5,12 @@ import { EngineError } from '@slowwave/engine/storing';
  * How a text is kept that is read as a whole or not at all: in a fraction of its bytes. What most of such texts have in common
  * (the names of fields, and what usually stands in them) is in a dictionary, and not in each of them.
  *
- * The first byte says how the rest is to be read: 0 as it is, 1 deflated with the first dictionary. A dictionary is never changed
- * once it is released, as what was packed with it could not be read again: a better one is a second dictionary.
+ * The first byte says how the rest is to be read: 0 as it is, 1 deflated with the first dictionary, 2 as UTF-16, for the few texts
+ * with half of a pair, which UTF-8 has no place for. A dictionary is never changed once it is released, as what was packed with it
+ * could not be read again: a better one is a second dictionary.
  */
 export function packed(text: string): Buffer {
+  if (!text.isWellFormed()) return Buffer.concat([UTF_16, Buffer.from(text, 'utf16le')]);
   const plain = Buffer.from(text);
   const deflated = deflateRawSync(plain, HOW);
   return deflated.length < plain.length ? Buffer.concat([DEFLATED_1, deflated]) : Buffer.concat([PLAIN, plain]);
@@ -18,12 +20,14 @@ export function unpacked(bytes: Uint8Array): string {
   const rest = bytes.subarray(1);
   if (bytes[0] === PLAIN[0]) return Buffer.from(rest).toString();
   if (bytes[0] === DEFLATED_1[0]) return inflateRawSync(rest, HOW).toString();
-  const problem = `expected a packed text of form 0 or 1, got ${bytes[0] ?? 'no bytes'}; a newer release has written it`;
+  if (bytes[0] === UTF_16[0]) return Buffer.from(rest).toString('utf16le');
+  const problem = `expected a packed text of form 0 to 2, got ${bytes[0] ?? 'no bytes'}; a newer release has written it`;
   throw new EngineError(problem, { code: 'internal', retryable: false });
 }
 
 const PLAIN = Buffer.of(0);
 const DEFLATED_1 = Buffer.of(1);
+const UTF_16 = Buffer.of(2);
 
 /** What is there most often stands last. */
 const DICTIONARY_1 = [

@@ -1,17 +1,17 @@
 import { z } from 'zod';
-import { KNOWN_MODELS } from '../local/known.ts';
-import type { LocalSource } from '../local/open.ts';
 import { CELL_SETTINGS } from './cell-settings.ts';
 import { COLD_SETTINGS } from './cold.ts';
 import { USUAL_FOLDER } from './installed.ts';
 import {
   Count,
+  EmbeddingModel,
   ExtraBody,
   ExtraOfChat,
   Flag,
   Headers,
   Hosts,
   JsonHeaders,
+  LOCAL_MODELS,
   Models,
   Nodes,
   Origins,
@@ -20,26 +20,7 @@ import {
 import { QDRANT_SETTINGS } from './qdrant.ts';
 import { FALLBACK_SETTINGS, STEP_SETTINGS } from './step-settings.ts';
 
-const LOCAL = /^local(?::(?<what>.*))?$/u;
-const LOCAL_MODELS = KNOWN_MODELS.map(({ name }) => name);
-
-/** What "local", "local:NAME" or "local:FOLDER" means; null: another model, unknown: a name that nobody knows. */
-export function localSource(model: string): LocalSource | 'unknown' | null {
-  const found = LOCAL.exec(model);
-  if (found === null) return null;
-  const what = found.groups?.what ?? LOCAL_MODELS[0] ?? '';
-  if (/[/\\]/.test(what)) return { folder: what };
-  return LOCAL_MODELS.includes(what) ? { name: what } : 'unknown';
-}
-
 const HOUR_MS = 3_600_000;
-
-const EmbeddingModel = z
-  .string()
-  .refine(
-    (model) => localSource(model) !== 'unknown',
-    `must be a model of the server, builtin, local, local:FOLDER (with a slash in it), or one of ${LOCAL_MODELS.map((name) => `local:${name}`).join(', ')}`,
-  );
 
 /** Every setting there is. Its description is what --help, .env.example and docs/settings.md say about it. */
 export const ENVIRONMENT = z.object({

@@ -1,7 +1,7 @@
 import type { ChatStep } from '@slowwave/engine';
 import type { LocalSource } from '../local/open.ts';
-import { ENVIRONMENT, type Environment, type Given, localSource } from './environment.ts';
-import { pathOf } from './kinds.ts';
+import { ENVIRONMENT, type Environment, type Given } from './environment.ts';
+import { localSource, pathOf } from './kinds.ts';
 import { NO_FALLBACK, STEP_NAMES, type StepName } from './step-settings.ts';
 
 const DEFAULT_CHAT_MODEL = 'gpt-4.1-mini';

@@ -1,7 +1,7 @@
 import type { Departed, Destination, NewDeparture, Owner } from '@slowwave/engine';
 import { ownerBitsOf, spaceOf } from '@slowwave/engine';
 import { describe, expect, it } from 'vitest';
-import { added, home, newBatch, newPlan, scope, storedAnswer, user } from './builders.ts';
+import { added, bitsOf, home, newBatch, newPlan, scope, storedAnswer, user } from './builders.ts';
 import {
   ALL,
   ANN,
@@ -151,6 +151,33 @@ export function describeDepartures(bench: () => Bench): void {
       expect(await claim(b, { lane: turn.lane, generation: turn.generation + 1 })).toEqual({ kind: 'stale' });
     });
 
+    it('that is near keeps new work of the owner back for a while, and names what is under way', async () => {
+      const b = bench();
+      const { ledger, tools } = b;
+      const leave = (until: number) => ledger.departures.leave(TENANT, ANN, { until, now: tools.now() });
+      expect(await leave(tools.now())).toBeNull();
+      const { nudge } = await store(b, { flush: true });
+      const until = tools.now() + 60_000;
+      expect(await leave(until)).toEqual([]);
+      const stamp = await stampOf(b);
+      const job = expectThere(nudge);
+      expect(await claim(b, job)).toEqual({ kind: 'not_due', dueAt: until });
+      expect(await stampOf(b)).toBe(stamp);
+      tools.set(until);
+      const { turn } = expectKind(await claim(b, job), 'claimed');
+      expect(await leave(until + 60_000)).toHaveLength(1);
+      await apply(b, turn, { graph: true });
+      expect(await leave(until + 60_000)).toEqual([]);
+      const held = { now: tools.now(), holdMs: 1_000 };
+      expect((await ledger.graph.claim(turn.lane, held)).kind).toBe('later');
+      expect((await ledger.nights.claim(turn.lane, { id: tools.id('con', bitsOf(tools)), ...held })).kind).toBe(
+        'later',
+      );
+      await leave(0);
+      expect((await ledger.graph.claim(turn.lane, held)).kind).toBe('claimed');
+      expect(await leave(0)).toHaveLength(1);
+    });
+
     it('is one however often it is asked for, and has one destination', async () => {
       const b = bench();
       await store(b);
@@ -228,13 +255,14 @@ export function describeDepartures(bench: () => Bench): void {
     it('waits for replays that work on batches of the owner', async () => {
       const b = bench();
       const { batchId } = await aLife(b);
-      expect(await b.ledger.departures.waitsFor(TENANT, ANN)).toEqual([]);
+      const waitsFor = () => b.ledger.departures.leave(TENANT, ANN, { until: 0, now: b.tools.now() });
+      expect(await waitsFor()).toEqual([]);
       const id = b.tools.id('rpl');
       await b.ledger.replays.create({
         ...{ id, tenant: TENANT, kind: 'what_if', filter: { states: ['consolidated'] }, changes: {}, matched: 1 },
         ...{ batchIds: [batchId], idempotency: null, now: b.tools.now() },
       });
-      expect((await b.ledger.departures.waitsFor(TENANT, ANN))[0]).toContain(id);
+      expect((await waitsFor())?.[0]).toContain(id);
       expect(await depart(b)).toMatchObject({ kind: 'busy' });
       await b.ledger.replays.move(id, { from: 'preparing', to: 'done', dueAt: null, result: {} });
       expectKind(await depart(b), 'departed');

@@ -1,7 +1,7 @@
-import type { Departed, Departure, DepartureStore, NewDeparture, Owner, TenantId } from '@slowwave/engine';
+import type { Departed, Departure, DepartureStore, Millis, NewDeparture, Owner, TenantId } from '@slowwave/engine';
 import { canonical, ownerKeyOf } from '@slowwave/engine/storing';
 import { cutOff } from './memory-ledger-erasures.ts';
-import type { LaneRow, State } from './memory-ledger-state.ts';
+import type { BatchRow, LaneRow, State } from './memory-ledger-state.ts';
 import { forgetTopics } from './memory-ledger-topics.ts';
 import { findLane } from './memory-ledger-turns.ts';
 
@@ -19,9 +19,11 @@ export function memoryDepartures(state: State): DepartureStore {
       const lane = findLane(state, tenant, owner);
       return lane === null ? null : stampOf(state, lane);
     },
-    waitsFor: async (tenant, owner) => {
+    leave: async (tenant, owner, { until, now }) => {
       const lane = findLane(state, tenant, owner);
-      return lane === null ? [] : waitsOf(state, lane);
+      if (lane === null) return null;
+      lane.leavingUntil = until;
+      return [...waitsOf(state, lane), ...workOf(state, lane, now)];
     },
     depart: async (tenant, owner, departure) => depart(state, { tenant, owner }, departure),
     find: async (tenant, owner) => find(tenant, owner),
@@ -79,11 +81,12 @@ function depart(state: State, of: { tenant: TenantId; owner: Owner }, departure:
 function stampOf(state: State, lane: LaneRow): string {
   const ofLane = <Row>(rows: Iterable<Row & { readonly lane: unknown }>): Row[] =>
     [...rows].filter((row) => row.lane === lane.id);
+  const { leavingUntil: _, ...row } = lane;
   const { batches, messages, memories, consolidations, reviews, undos, taskStates, suiteCases } = state;
   const { statements, entities, relations } = state.graph;
   return state.tools.hash(
     canonical([
-      lane,
+      row,
       ...[batches, messages, memories, consolidations, reviews, statements, entities, relations, suiteCases].map(
         (table) => ofLane<object>(table.values()),
       ),
@@ -92,6 +95,18 @@ function stampOf(state: State, lane: LaneRow): string {
       ofLane(state.consolidations.values()).map(({ id }) => [state.answers.get(id), state.plans.get(id)]),
     ]),
   );
+}
+
+function workOf({ batches, graph, sleeps }: State, { id, dueAt }: LaneRow, now: Millis): readonly string[] {
+  const isRecent = ({ state: at, claimedAt }: BatchRow) => at === 'consolidating' && (claimedAt ?? 0) > now - 60_000;
+  const isClaimed = (dueAt ?? 0) <= now && batches.ofLane(id).some(isRecent);
+  const isHeld = (held: { held: string | null; heldUntil: Millis } | undefined) =>
+    held !== undefined && held.held !== null && held.heldUntil > now;
+  return [
+    ...(isClaimed ? ['a consolidation'] : []),
+    ...(isHeld(graph.turns.get(id)) ? ['a study'] : []),
+    ...(isHeld(sleeps.get(id)) ? ['a night'] : []),
+  ];
 }
 
 function waitsOf(state: State, lane: LaneRow): readonly string[] {

@@ -108,6 +108,7 @@ function claim(state: State, laneId: LaneId, { now, holdMs }: { now: Millis; hol
   const lane = state.lanes.get(laneId);
   const [first] = waitingOf(state, laneId);
   if (lane === undefined || first === undefined) return { kind: 'none' };
+  if (lane.leavingUntil > now) return { kind: 'later', at: lane.leavingUntil };
   const { held, heldUntil, epoch } = turnOf(state, laneId);
   if (held !== null && heldUntil > now) return { kind: 'later', at: heldUntil };
   if (first.notBefore > now) return { kind: 'later', at: first.notBefore };

@@ -124,7 +124,8 @@ function claim(state: State, job: TurnName, how: ClaimHow): Claim {
   const lane = state.lanes.get(job.lane);
   if (lane === undefined || lane.held !== null || lane.state === 'idle') return { kind: 'stale' };
   if (lane.generation !== job.generation) return { kind: 'stale' };
-  if (dueOf(lane) > how.now) return { kind: 'not_due', dueAt: dueOf(lane) };
+  const dueAt = Math.max(dueOf(lane), lane.leavingUntil);
+  if (dueAt > how.now) return { kind: 'not_due', dueAt };
   const id = lane.consolidationId ?? pin(state, lane, how);
   lane.state = 'consolidating';
   lane.epoch += 1;

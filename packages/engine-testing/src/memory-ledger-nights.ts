@@ -120,6 +120,7 @@ function claim(state: State, id: LaneId, how: { id: string; now: Millis; holdMs:
   const open = openIn(state, id);
   if (lane === undefined || lane.erasure !== null || lane.state !== 'idle') return { kind: 'none' };
   if (open?.state === 'waiting') return { kind: 'none' };
+  if (lane.leavingUntil > now) return { kind: 'later', at: lane.leavingUntil };
   const sleep = sleepOf(state, id);
   if (sleep.held !== null && sleep.heldUntil > now) return { kind: 'later', at: sleep.heldUntil };
   if (sleep.notBefore > now) return { kind: 'later', at: sleep.notBefore };

@@ -70,6 +70,7 @@ export interface LaneRow extends Mutable<Omit<Lane, 'pending' | 'pausedAt' | 'co
   held: string | null;
   /** Up to this position batches are consolidated in the windows that they had before they were undone. */
   keptWindows: number;
+  leavingUntil: Millis;
   /** When the last batch was accepted, and how long the owner usually lets pass before saying something. */
   newestAt: Millis | null;
   pace: Millis | null;
@@ -214,9 +215,7 @@ class LaneTable<Row extends { readonly lane: LaneId }> extends Map<string, Row> 
 }
 
 /** A version of what a run works on, and under which key it was written. */
-export interface TaskRow extends TaskState {
-  readonly key: NewTaskVersion['key'];
-}
+export type TaskRow = TaskState & Pick<NewTaskVersion, 'key'>;
 
 /** All tables. Maps keep the order of insertion, which is the order of recording. */
 export interface State {
@@ -280,7 +279,6 @@ export interface State {
   clockSeen: Millis;
   readonly counters: { outboxSeq: number; refilledTo: number };
   readonly erasures: Map<string, Erasure>;
-  /** By key. */
   readonly away: Map<string, Departure & { readonly bits: number }>;
   closedSlots: ClosedSlots;
   /** Memories that were erased once they were forgotten, at which revision. */

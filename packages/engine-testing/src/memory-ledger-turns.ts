@@ -33,6 +33,7 @@ export function ensureLane(state: State, tenant: TenantId, how: { owner: Owner; 
     windowLimit: null,
     held: null,
     keptWindows: 0,
+    leavingUntil: 0,
     newestAt: null,
     pace: null,
     pauses: [],

@@ -163,7 +163,7 @@ const operatorsOnly = (): ProblemError =>
 
 /** The kinds of owners; the first one that a request names is the owner. */
 export const OWNER_KINDS = ['user', 'agent', 'run'] as const;
-type OwnerKind = (typeof OWNER_KINDS)[number];
+export type OwnerKind = (typeof OWNER_KINDS)[number];
 
 /** How a route limits a key for one user or app. A route without bounds refuses such keys. */
 export interface Bounds {

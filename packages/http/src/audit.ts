@@ -74,7 +74,8 @@ const READS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 function isRecorded({ routeOptions, method, problemCode, is404 }: FastifyRequest, what: AuditSink['what']) {
   const { config, url } = routeOptions;
   const { scope = 'operator', open = false, audited } = config;
-  if (is404 || url === undefined) return false;
+  // Whoever has gone is not to be named here: where the request belongs, it is recorded.
+  if (is404 || url === undefined || problemCode === 'moved') return false;
   if (audited === true) return true;
   if (open) return false;
   if (isRefusal(problemCode)) return true;

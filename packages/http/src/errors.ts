@@ -6,11 +6,20 @@ import type { App, HttpLog } from './types.ts';
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
+interface Telling {
+  readonly log: HttpLog;
+  /** Which methods a path has. */
+  readonly allowed: (path: string) => readonly string[];
+  /** What to say of something that is not found; null: that. */
+  readonly instead: (request: FastifyRequest) => Promise<ProblemError | null>;
+}
+
 /** Sends every failure as problem+json, and logs those of the server. */
-export function registerErrors(app: App, log: HttpLog, allowed: (path: string) => readonly string[]): void {
+export function registerErrors(app: App, { log, allowed, instead }: Telling): void {
   app.decorateRequest('problemCode', null);
-  app.setErrorHandler((error, request, reply) => {
-    const failure = report(error, request, log);
+  app.setErrorHandler(async (error, request, reply) => {
+    const reported = report(error, request, log);
+    const failure = (reported.code === 'not_found' ? await instead(request) : null) ?? reported;
     readToTheEnd(reply, failure.code);
     return sendProblem(reply, failure);
   });

@@ -20,6 +20,7 @@ export {
 } from './access.ts';
 export { type AuditSink, concerns } from './audit.ts';
 export { BODY_LIMITS } from './body.ts';
+export type { CellGuard, MovedTo } from './cells.ts';
 export {
   notFound,
   PROBLEM_TYPE,

@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { LiveView, ReadyView } from '@slowwave/contracts';
-import fastify from 'fastify';
+import fastify, { type FastifyRequest } from 'fastify';
 import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
 import { Gauge, Histogram, type Registry } from 'prom-client';
 import { z } from 'zod';
@@ -9,6 +9,7 @@ import { registerAdmission } from './asleep.ts';
 import { registerAudit } from './audit.ts';
 import { registerAuth } from './auth.ts';
 import { readOnlyJson, registerBodyLimits } from './body.ts';
+import { movedThing, registerCellGuard } from './cells.ts';
 import { answerBrokenRequest, PARAM_MAX, registerErrors, report, sendProblem } from './errors.ts';
 import { registerHeaders, requestId } from './headers.ts';
 import { registerDocs } from './openapi.ts';
@@ -43,10 +44,12 @@ export async function createShell(options: ShellOptions): Promise<App> {
     registerRateLimit(app, options.keyRate);
   }
   registerBounds(app);
-  const { around, admit } = options;
+  const { around, admit, cell = null } = options;
+  if (cell !== null) registerCellGuard(app, cell);
   if (around !== undefined) app.addHook('preHandler', (_request, _reply, done) => around(done));
   if (admit != null) registerAdmission(app, admit);
-  registerErrors(app, options.log, allowed);
+  const instead = async (request: FastifyRequest) => (cell === null ? null : movedThing(request, cell));
+  registerErrors(app, { log: options.log, allowed, instead });
   await app.register(login);
   await registerDocs(app, options.name, options.home);
   registerHealth(app, options);

@@ -4,6 +4,7 @@ import type { FastifyPluginAsyncZod, ZodTypeProvider } from 'fastify-type-provid
 import type { Registry } from 'prom-client';
 import type { Bounds, KeyCheck, Principal, RefusedKey, RouteScope } from './access.ts';
 import type { AuditSink, Subject } from './audit.ts';
+import type { CellGuard } from './cells.ts';
 
 /** An HTTP app whose routes are typed by their zod schemas. */
 export type App = FastifyInstance<
@@ -61,6 +62,8 @@ export interface ShellOptions {
   readonly keyRate: number | null;
   /** Where audit entries go; null or omitted: nowhere. */
   readonly audit?: AuditSink | null;
+  /** What it knows of owners that moved to another cell; null or omitted: it is no cell. */
+  readonly cell?: CellGuard | null;
   /** Carries out what answers a request, once it has arrived as a whole; omitted: nothing is around it. */
   readonly around?: (work: () => void) => void;
   /** Sees to it that the owners whom a request names can be read or changed; null or omitted: they always can. */

@@ -38,7 +38,8 @@ export function* claim(job: TurnName, how: Parameters<LaneStore['claim']>[1]): S
   const window = largerWindow(how.window, rung ?? 0);
   if (lane === null || lane.erasure !== null || lane.held !== null || lane.state === 'idle') return { kind: 'stale' };
   if (lane.generation !== job.generation) return { kind: 'stale' };
-  if (lane.due_at !== null && lane.due_at > now) return { kind: 'not_due', dueAt: lane.due_at };
+  const dueAt = Math.max(lane.due_at ?? 0, lane.leaving_until);
+  if (dueAt > now) return { kind: 'not_due', dueAt };
   if (lane.consolidation_id !== null) return yield* resume(lane, lane.consolidation_id, recentCount);
   const pinned = windowOf(waiting.slice(0, windowLimit(lane, window)), window, lane.kept_windows);
   const [head, last] = [pinned[0], pinned.at(-1)];

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Departed, Departure, DepartureStore, Destination, NewDeparture } from '@slowwave/engine';
+import type { Departed, Departure, DepartureStore, Destination, Millis, NewDeparture } from '@slowwave/engine';
 import { lookup, read, snapshot, storeOf, write } from './access.ts';
 import { awayKeyOf, awayOf, closedSlots, closeSlots, forgetAway, type OwnedBy, selectAway } from './away.ts';
 import { stampOf } from './bundle/read.ts';
 import { cutOff } from './erasures.ts';
 import { laneOfOwner, lockOwner } from './lanes.ts';
 import type { LaneRow } from './rows/lane.ts';
-import { counted, idsOf, run, type Script } from './script.ts';
+import { counted, first, idsOf, run, type Script } from './script.ts';
 import { forgetTopics } from './topics.ts';
 
 export const departureStore = storeOf<DepartureStore>('departures', {
@@ -14,9 +14,11 @@ export const departureStore = storeOf<DepartureStore>('departures', {
     const lane = yield* laneOfOwner({ tenant, owner });
     return lane === null ? null : yield* stampOf(lane, true);
   }),
-  waitsFor: snapshot(function* (tenant, owner) {
-    const lane = yield* laneOfOwner({ tenant, owner });
-    return lane === null ? [] : yield* waitsOf(lane);
+  leave: write(function* (tenant, owner, { until, now }) {
+    const lane = yield* lockOwner({ tenant, owner });
+    if (lane === null) return null;
+    yield* run('UPDATE lanes SET leaving_until = @until WHERE id = @lane', { lane: lane.id, until });
+    return [...(yield* waitsOf(lane)), ...(yield* workOf(lane, now))];
   }),
   depart: write((tenant, owner, departure) => depart({ tenant, owner }, departure)),
   find: lookup((tenant, owner) => awayOf({ tenant, owner })),
@@ -85,6 +87,25 @@ function* waitsOf(lane: LaneRow): Script<readonly string[]> {
     ),
   ];
 }
+
+/** What began before: cut off, it would be asked of a model again elsewhere. */
+function* workOf({ id, due_at }: LaneRow, now: Millis): Script<readonly string[]> {
+  const isClaimed = (due_at ?? 0) <= now && (yield* first(SELECT_CLAIMED, { lane: id, since: now - TURN_MS })) !== null;
+  const held = yield* idsOf(SELECT_HELD, { lane: id, now });
+  return [...(isClaimed ? ['a consolidation'] : []), ...held].map(
+    (what) => `${what} of the owner is under way: ask again in a moment`,
+  );
+}
+
+/** Longer than a turn usually takes. One that takes longer is cut off. */
+const TURN_MS = 60_000;
+
+const SELECT_CLAIMED = `
+  SELECT 1 AS found FROM batches WHERE lane = @lane AND state = 'consolidating' AND claimed_at > @since LIMIT 1`;
+
+const SELECT_HELD = `
+  SELECT 'a study' AS id FROM graph_turns WHERE lane = @lane AND held IS NOT NULL AND held_until > @now
+  UNION ALL SELECT 'a night' FROM sleeps WHERE lane = @lane AND held IS NOT NULL AND held_until > @now`;
 
 const SELECT_REPLAYS = `
   SELECT DISTINCT r.id FROM batches b JOIN replay_batches x ON x.batch_id = b.id JOIN replays r ON r.id = x.replay_id

@@ -39,6 +39,7 @@ export const nightStore = storeOf<NightStore>('nights', {
       first<OpenRow>(SELECT_OPEN, { id }),
     );
     if (open?.state === 'waiting') return { kind: 'none' };
+    if (lane.leaving_until > now) return { kind: 'later', at: lane.leaving_until };
     if (sleep !== null && sleep.held !== null && sleep.held_until > now) return { kind: 'later', at: sleep.held_until };
     if (sleep !== null && sleep.not_before > now) return { kind: 'later', at: sleep.not_before };
     const consolidationId = open?.consolidation_id ?? fresh;

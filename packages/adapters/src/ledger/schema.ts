@@ -61,6 +61,8 @@ CREATE TABLE lanes (
   -- The segment in which all of it is while its owner sleeps; its row is cut off by that name then. null: it is in this ledger.
   cold text COLLATE "C",
   woken_at bigint,
+  -- No work of the owner begins before this, since somebody carries it to another cell.
+  leaving_until bigint NOT NULL DEFAULT 0,
   created_at bigint NOT NULL,
   updated_at bigint NOT NULL,
   UNIQUE (tenant, owner_kind, owner_id)

@@ -26,9 +26,10 @@ export type StudyStore = Pick<
 export const studyStore = storeOf<StudyStore>('graph', {
   /** Whatever changes a study holds the lock of its lane. */
   claim: write(function* (lane, { now, holdMs }) {
-    yield* lockLane(lane);
+    const row = yield* lockLane(lane);
     const next = yield* first<NextRow>(SELECT_NEXT, { lane });
-    if (next === null) return { kind: 'none' };
+    if (row === null || next === null) return { kind: 'none' };
+    if (row.leaving_until > now) return { kind: 'later', at: row.leaving_until };
     const turn = yield* first<TurnRow>('SELECT * FROM graph_turns WHERE lane = @lane', { lane });
     if (turn !== null && turn.held !== null && turn.held_until > now) return { kind: 'later', at: turn.held_until };
     if (next.not_before > now) return { kind: 'later', at: next.not_before };

@@ -44,6 +44,8 @@ export interface LaneRow extends OwnerColumns {
   readonly kept_windows: number;
   /** The segment that has all of it while its owner sleeps; null: this ledger has. */
   readonly cold: string | null;
+  /** No work of the owner begins before this. */
+  readonly leaving_until: Millis;
   readonly created_at: Millis;
   readonly updated_at: Millis;
 }

@@ -55,8 +55,15 @@ export interface DepartureStore {
    * What names the present state of an owner: another text as soon as anything changes that its lines say. null: there is no such owner.
    */
   stamp(tenant: TenantId, owner: Owner): Promise<string | null>;
-  /** What has to be over before the owner can depart; for people. */
-  waitsFor(tenant: TenantId, owner: Owner): Promise<readonly string[]>;
+  /**
+   * No turn, study or night of the owner begins until then: a lease, which ends by itself. Appends, writes and searches go on. Answers with
+   * what has to be over before the owner can depart, or should be, so that no model is asked twice; for people. null: there is no such owner.
+   */
+  leave(
+    tenant: TenantId,
+    owner: Owner,
+    how: { readonly until: Millis; readonly now: Millis },
+  ): Promise<readonly string[] | null>;
   /**
    * One transaction: if nothing was written since the stamp, the lane is cut off, the removal of its rows is asked for like an erasure, and the
    * owner is away. Repeated with the same destination it changes nothing.

@@ -1,0 +1,95 @@
+import type { FastifyRequest } from 'fastify';
+import { OWNER_KINDS, type OwnerKind } from './access.ts';
+import { moved, PROBLEM_TYPE, type ProblemError, problemBody } from './errors.ts';
+import type { App } from './types.ts';
+
+/** Where an owner is that moved to another cell. null: only the directory knows. */
+export interface MovedTo {
+  readonly cell: string | null;
+  readonly epoch: number;
+}
+
+export interface NamedOwner {
+  readonly kind: OwnerKind;
+  readonly id: string;
+}
+
+/** What a cell knows of owners that moved away from it. */
+export interface CellGuard {
+  /** null: the owner is here, or nowhere. */
+  ofOwner(tenant: string, owner: NamedOwner): Promise<MovedTo | null>;
+  /** Where the owner of a thing may be that is not here, by what its id says of the owner; null: nobody moved of whom it could be. */
+  ofId(tenant: string, id: string): Promise<MovedTo | null>;
+}
+
+/**
+ * Whoever asks for an owner that moved to another cell is told so, and not that nothing is remembered. What reads is looked at once more when
+ * it is answered: the owner may have moved meanwhile. What was written was written before.
+ */
+export function registerCellGuard(app: App, guard: CellGuard): void {
+  app.addHook('preHandler', async (request) => {
+    const refusal = await refusalFor(request, guard);
+    if (refusal !== null) throw refusal;
+  });
+  app.addHook('onSend', async (request, reply, payload) => {
+    if (!(isText(payload) && isRead(request) && reply.statusCode < 300)) return payload;
+    const refusal = await refusalFor(request, guard);
+    if (refusal === null) return payload;
+    request.problemCode = refusal.code;
+    reply.code(refusal.statusCode).type(PROBLEM_TYPE).removeHeader('content-length');
+    return JSON.stringify(problemBody(refusal, request.url.split('?', 1)[0] ?? request.url));
+  });
+}
+
+async function refusalFor(request: FastifyRequest, guard: CellGuard): Promise<ProblemError | null> {
+  const { principal } = request;
+  const owner = principal === null ? null : ownerNamedBy(request);
+  if (principal === null || owner === null) return null;
+  const at = await guard.ofOwner(principal.tenant, owner);
+  return at === null ? null : moved(`${owner.kind} ${JSON.stringify(owner.id)} moved to another cell`, at);
+}
+
+/** The same for what was not found: by the ids in its path. */
+export async function movedThing(request: FastifyRequest, guard: CellGuard): Promise<ProblemError | null> {
+  const { principal, params } = request;
+  if (principal === null || typeof params !== 'object' || params === null) return null;
+  for (const id of Object.values(params)) {
+    const at = typeof id === 'string' ? await guard.ofId(principal.tenant, id) : null;
+    if (at !== null)
+      return moved(`what has the id ${JSON.stringify(id)} may have moved to another cell with its owner`, at);
+  }
+  return null;
+}
+
+const isText = (payload: unknown): boolean => typeof payload === 'string' || Buffer.isBuffer(payload);
+
+/** What a POST with the scope search does is asking. */
+const isRead = ({ method, routeOptions }: FastifyRequest): boolean =>
+  method === 'GET' || method === 'HEAD' || routeOptions.config.scope === 'search';
+
+/** The owner that a request names: the first of user, agent and run, in its path, query or body, else whom the key is for. */
+function ownerNamedBy({ routeOptions, params, query, body, principal }: FastifyRequest): NamedOwner | null {
+  const ofPath = OWNER_KINDS.find((kind) => routeOptions.url?.startsWith(`/v1/${kind}s/:id`) === true);
+  const inPath = ofPath === undefined ? undefined : textOf(params, 'id');
+  if (ofPath !== undefined && inPath !== undefined) return { kind: ofPath, id: inPath };
+  const named = [query, body, filtersOf(body)].map(firstOwnerIn).find((owner) => owner !== null) ?? null;
+  const bound = principal?.userId ?? null;
+  return named ?? (bound === null ? null : { kind: 'user', id: bound });
+}
+
+function firstOwnerIn(asked: unknown): NamedOwner | null {
+  for (const kind of OWNER_KINDS) {
+    const id = textOf(asked, `${kind}_id`);
+    if (id !== undefined) return { kind, id };
+  }
+  return null;
+}
+
+const filtersOf = (body: unknown): unknown =>
+  typeof body === 'object' && body !== null ? (body as { readonly filters?: unknown }).filters : undefined;
+
+function textOf(asked: unknown, name: string): string | undefined {
+  if (typeof asked !== 'object' || asked === null) return undefined;
+  const value = (asked as Readonly<Record<string, unknown>>)[name];
+  return typeof value === 'string' ? value : undefined;
+}

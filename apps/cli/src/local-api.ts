@@ -20,7 +20,7 @@ export async function localApi(config: Config, { writes }: { writes: boolean }):
   const log = await quietLog(config);
   const observer = observe({ ...config, traces: null }, { log, service: 'slowwave-cli' });
   const engine = await openEngine(config, log, observer);
-  const manage = manageDeps(engine);
+  const manage = manageDeps(engine, config);
   const { ledger, tools } = engine.deps;
   const audit = openAudit(config, { ledger, tools, log, observer });
   const app = await createShell({

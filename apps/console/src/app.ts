@@ -2,6 +2,7 @@ import { group, type Routes } from '@slowwave/http';
 import { listAudit } from './audit.ts';
 import { bundleRoutes } from './bundle.ts';
 import { canaryRoutes } from './canaries.ts';
+import { callerRoute, cellRoutes } from './cells.ts';
 import { coldRoutes } from './cold.ts';
 import { consolidationRoutes } from './consolidations.ts';
 import type { ConsoleDeps } from './deps.ts';
@@ -56,7 +57,7 @@ const manage = [
 export const consoleRoutes =
   (deps: ConsoleDeps): Routes =>
   async (app) => {
-    await app.register(group('any', deps, sessionRoutes));
+    await app.register(group('any', deps, [...sessionRoutes, callerRoute]));
     await app.register(group('search', deps, [...taskReads, getProfile]));
     await app.register(group('ingest', deps, taskWrites));
     await app.register(group('manage', deps, manage));
@@ -64,7 +65,7 @@ export const consoleRoutes =
       group('admin', deps, [...replayRoutes, ...suiteRoutes, ...canaryRoutes, ...holdRoutes, ...keyRoutes, listAudit]),
     );
     await app.register(
-      group('operator', deps, [...operatorRoutes, ...indexMoveRoutes, ...bundleRoutes, ...coldRoutes]),
+      group('operator', deps, [...operatorRoutes, ...indexMoveRoutes, ...bundleRoutes, ...coldRoutes, ...cellRoutes]),
     );
     await app.register(queuePages(deps));
   };

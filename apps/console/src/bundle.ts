@@ -69,12 +69,14 @@ export const bundleRoutes = [
     query: GetLinesQuery,
     answer: BundleLines,
     audited: true,
-    handle: async ({ bundles, tools }, { query: { tenant, kind, id, cursor } }) => {
+    handle: async ({ bundles, tools }, { query: { tenant, kind, id, cursor, moving } }) => {
       const readAt = tools.now();
-      const page = await bundles.lines(tenant as TenantId, { kind, id }, cursor ?? null);
+      const page = await bundles.lines(tenant as TenantId, { kind, id }, { cursor: cursor ?? null, moving });
       if (page.kind === 'gone') throw notFound(kind, id);
       if (page.kind === 'changed') throw changed(kind, id);
-      return { read_at: isoOf(readAt), lines: [...page.lines], next_cursor: page.nextCursor };
+      const { lines, nextCursor, stamp } = page;
+      const last = moving && stamp !== null ? { stamp } : {};
+      return { read_at: isoOf(readAt), lines: [...lines], next_cursor: nextCursor, ...last };
     },
   }),
   route('GET /v1/bundle/erasures', {

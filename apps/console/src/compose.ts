@@ -1,4 +1,5 @@
 import {
+  cellGuard,
   inOneSpaceForCaller,
   kindsOf,
   type OpenEngine,
@@ -43,7 +44,7 @@ export async function compose(config: Config): Promise<Service> {
   await requireSharedFolder(config);
   const observer = observe(config, { log, service: 'slowwave-console' });
   const engine = await openEngine(config, log, observer);
-  const manage = manageDeps(engine);
+  const manage = manageDeps(engine, config);
   const reading = openSearch(config, {
     ...engine.deps,
     queryEmbedder: engine.queryEmbedder,
@@ -62,6 +63,7 @@ export async function compose(config: Config): Promise<Service> {
     warnings: engine.warnings,
     keyRate: config.keyRate,
     audit: audit.sink,
+    cell: cellGuard(config, engine.deps),
     around: inOneSpaceForCaller,
     admit: engine.cold === null ? null : engine.cold.admit,
     home: consolePages(config),
@@ -82,18 +84,10 @@ export async function compose(config: Config): Promise<Service> {
 }
 
 /** The manage routes' dependencies over an open engine. */
-export function manageDeps({
-  deps,
-  bundles,
-  cold,
-  images,
-  tenantModels,
-  models,
-  moves,
-  connection,
-  schedule,
-  urls,
-}: OpenEngine): ConsoleDeps {
+export function manageDeps(
+  { deps, bundles, cold, copies, images, tenantModels, models, moves, connection, schedule, urls }: OpenEngine,
+  { cell }: Pick<Config, 'cell'>,
+): ConsoleDeps {
   const { ledger, tools, log, otherChat, otherEmbedder = async () => null } = deps;
   // Writers wait for the response.
   const prompt = { ...deps, embedder: hurriedEmbedder(deps.embedder) };
@@ -102,6 +96,8 @@ export function manageDeps({
     ledger,
     bundles,
     cold,
+    copies,
+    cell,
     tools,
     log,
     otherChat,

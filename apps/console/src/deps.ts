@@ -22,6 +22,7 @@ import type {
   Reviewer,
   Segment,
   StoredAnswer,
+  TenantCopyStore,
   TenantId,
   ThoughtOf,
   Tools,
@@ -47,6 +48,10 @@ export interface ConsoleDeps {
     /** Deletes objects that the ledger does not know, and names them. */
     deleteUnknown(): Promise<readonly string[]>;
   } | null;
+  /** What tenants have in common, as it goes from cell to cell. */
+  readonly copies: TenantCopyStore;
+  /** The name of this cell; null: it is none. */
+  readonly cell: string | null;
   readonly writer: MemoryWriter;
   readonly rater: Rater;
   readonly graphWriter: GraphWriter;

@@ -1,4 +1,5 @@
 import {
+  cellGuard,
   kindsOf,
   observe,
   openAll,
@@ -42,6 +43,7 @@ export async function compose(config: Config): Promise<Service> {
     keyRate: config.keyRate,
     audit: audit.sink,
     admit: cold === null ? null : cold.admit,
+    cell: cellGuard(config, { ledger, tools: systemTools }),
     metrics: observer.registry,
   });
   const images = config.imageModel !== null && urlPolicy(config.allowedPrivateUrls);

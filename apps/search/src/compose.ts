@@ -1,4 +1,5 @@
 import {
+  cellGuard,
   comingModels,
   inOneSpaceForCaller,
   kindsOf,
@@ -70,6 +71,7 @@ export async function compose(config: Config): Promise<Service> {
     ready: { ledger: () => ledger.check(), index: async () => void (await index.marker()) },
     keyRate: config.keyRate,
     audit: audit.sink,
+    cell: cellGuard(config, { ledger, tools }),
     around: inOneSpaceForCaller,
     admit: cold === null ? null : cold.admit,
     metrics: observer.registry,

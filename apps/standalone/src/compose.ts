@@ -1,4 +1,12 @@
-import { inOneSpaceForCaller, kindsOf, observe, openAudit, openEngine, runsOn } from '@slowwave/adapters/assemble';
+import {
+  cellGuard,
+  inOneSpaceForCaller,
+  kindsOf,
+  observe,
+  openAudit,
+  openEngine,
+  runsOn,
+} from '@slowwave/adapters/assemble';
 import type { Config } from '@slowwave/adapters/config';
 import { keyCheck } from '@slowwave/adapters/keys';
 import { createLog } from '@slowwave/adapters/pino';
@@ -25,7 +33,7 @@ export async function compose(config: Config, log: Log = logOf(config)): Promise
   const engine = await openEngine(config, log, observer);
   const { ledger, tools } = engine.deps;
   const work = await openWork(config, engine, observer.registry);
-  const manage = manageDeps(engine);
+  const manage = manageDeps(engine, config);
   const auth = { apiKey: config.apiKey, keys: keyCheck({ ledger, tools, log }) };
   const audit = openAudit(config, { ledger, tools, log, observer });
   const shell = {
@@ -37,6 +45,7 @@ export async function compose(config: Config, log: Log = logOf(config)): Promise
     warnings: engine.warnings,
     keyRate: config.keyRate,
     audit: audit.sink,
+    cell: cellGuard(config, engine.deps),
     around: inOneSpaceForCaller,
     admit: engine.cold === null ? null : engine.cold.admit,
     home: consolePages(config),

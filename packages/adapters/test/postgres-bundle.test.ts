@@ -30,20 +30,20 @@ afterAll(async () => {
 });
 
 it.each([
-  ['much was said to', twoLives, user(`${MARKER}-user`)],
-  ['wanted things forgotten', forgottenLife, user('ann')],
+  { who: 'much was said to', live: twoLives, owner: user(`${MARKER}-user`), moving: true },
+  { who: 'wanted things forgotten', live: forgottenLife, owner: user('ann'), moving: false },
 ])(
-  'an owner who %s travels from a file to PostgreSQL and on to a file, line by line',
+  'an owner who $who travels from a file to PostgreSQL and on to a file, line by line',
   { timeout: 120_000 },
-  async (_, live, owner) => {
+  async ({ live, owner, moving }) => {
     const from = await file();
     await live({ ledger: from, index: createMemoryIndex() });
-    const lines = await linesOf(from, owner);
+    const lines = await linesOf(from, owner, moving);
     const [hosted, to] = [await server.open(), await file()];
     await importLines(hosted, { owner, lines });
-    const served = await linesOf(hosted, owner);
+    const served = await linesOf(hosted, owner, moving);
     expect(served).toEqual(lines);
     await importLines(to, { owner, lines: served });
-    expect(await linesOf(to, owner)).toEqual(lines);
+    expect(await linesOf(to, owner, moving)).toEqual(lines);
   },
 );

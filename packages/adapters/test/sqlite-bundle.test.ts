@@ -1,8 +1,19 @@
 import { join } from 'node:path';
-import { DEFAULT_TENANT, examine, ownerBitsOf, requestErasure, type StoredLedger, undoer } from '@slowwave/engine';
+import {
+  DEFAULT_TENANT,
+  eraseOwner,
+  examine,
+  type Owner,
+  ownerBitsOf,
+  requestErasure,
+  type StoredLedger,
+  undoer,
+} from '@slowwave/engine';
 import {
   added,
   createMemoryIndex,
+  type EngineBench,
+  echoExtract,
   engineBench,
   fakeChat,
   home,
@@ -13,7 +24,7 @@ import {
 } from '@slowwave/engine-testing';
 import { type TempDir, tempDir } from '@slowwave/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { KINDS } from '../src/ledger/bundle/kinds.ts';
+import { KINDS, MOVING_KINDS } from '../src/ledger/bundle/kinds.ts';
 import { ERASING } from '../src/ledger/erasures.ts';
 import { openSqliteLedger } from '../src/sqlite/index.ts';
 import { systemTools } from '../src/system/index.ts';
@@ -61,6 +72,27 @@ async function planRun(ledger: StoredLedger): Promise<void> {
   await ledger.taskStates.write({ ...place, key: null, expected: 1, document: { goal: 'Pay' }, ends: true, now: 2 });
 }
 
+const ALL = { limit: 100, cursor: null };
+
+const TOLD = {
+  ...{ id: 'whk_1', tenant: DEFAULT_TENANT, name: '', url: 'https://example.com/hook', secret: 'whsec_1234567890' },
+  events: ['memory.added', 'batch.consolidated'],
+  ...{ userId: null, appId: null, active: true, createdAt: 1 },
+} as const;
+
+/** Departs, and its rows go. */
+async function leave({ deps: { ledger, index, tools, log } }: EngineBench, owner: Owner): Promise<void> {
+  const stamp = (await ledger.departures.stamp(DEFAULT_TENANT, owner)) ?? '';
+  const departed = await ledger.departures.depart(DEFAULT_TENANT, owner, {
+    ...{ id: 'dep_1', to: { kind: 'cell', cell: 'there', epoch: 1 }, stamp, ownerHash: 'hash', until: null, now: 2 },
+    bits: ownerBitsOf(tools, { tenant: DEFAULT_TENANT, owner }),
+  });
+  expect(departed.kind).toBe('departed');
+  const queue = { erase: async () => {}, forgetLane: async () => {} };
+  await eraseOwner({ ledger, index, tools, log, queue, settleMs: 0 })('dep_1', NEVER);
+  expect(await ledger.erasures.open(1)).toEqual([]);
+}
+
 const memoriesOf = async (ledger: StoredLedger) =>
   (await ledger.memories.every(null, 10_000)).filter(({ owner }) => owner.id === OWNER.id);
 
@@ -74,24 +106,16 @@ it('an owner that travels is the same in the other ledger, line by line', async 
 });
 
 it('every table with something of an owner travels, or is known to stay', () => {
-  const travelling = new Set(['event_sources', ...KINDS.map(({ table }) => table)]);
-  const staying = ERASING.flatMap(({ deletes }) => deletes.map(([table]) => table)).filter(
-    (one) => !travelling.has(one),
-  );
-  expect([...new Set(staying)].sort()).toEqual([
-    ...[
-      'bulk_questions',
-      'canary_lanes',
-      'graph_turns',
-      'holds',
-      'imports',
-      'outbox',
-      'receipts',
-      'replay_batches',
-      'sleeps',
-    ],
-    // What is not claimed yet travels as messages.
-    ...['suite_cases', 'tellings', 'unclaimed_messages', 'unprojected_lanes', 'usage', 'uses', 'webhook_deliveries'],
+  const known = (kinds: typeof KINDS) => new Set(['event_sources', ...kinds.map(({ table }) => table)]);
+  const all = [...new Set(ERASING.flatMap(({ deletes }) => deletes.map(([table]) => table)))].sort();
+  const [bundled, moved] = [known(KINDS), known(MOVING_KINDS)];
+  // What is not claimed yet travels as messages.
+  expect(all.filter((table) => !moved.has(table))).toEqual([
+    ...['bulk_questions', 'canary_lanes', 'graph_turns', 'imports', 'outbox', 'replay_batches', 'unclaimed_messages'],
+    'unprojected_lanes',
+  ]);
+  expect(all.filter((table) => moved.has(table) && !bundled.has(table))).toEqual([
+    ...['holds', 'receipts', 'sleeps', 'suite_cases', 'tellings', 'usage', 'uses', 'webhook_deliveries'],
   ]);
 });
 
@@ -103,6 +127,32 @@ it('what waits goes on in the other ledger, and nothing there is found to be wro
   expect(findings.filter(({ severity }) => severity === 'error')).toEqual([]);
   expect(await to.lanes.find(DEFAULT_TENANT, OWNER)).toMatchObject({ state: 'waiting', pending: 1 });
   expect(await to.outbox.pending(1)).toHaveLength(1);
+});
+
+it('an owner that leaves takes along what is still to be done for it, and comes back with all of it', async () => {
+  const [here, there] = [await empty(), await empty()];
+  const bench = await engineBench({
+    chat: fakeChat({ extract_facts: echoExtract }),
+    stores: { ledger: here, index: createMemoryIndex() },
+  });
+  for (const ledger of [here, there]) await ledger.webhooks.create(TOLD, 10);
+  await bench.post(['pet: cat'], { userId: 'ann' });
+  await bench.run();
+  const ann = user('ann');
+  const noted = (await here.webhooks.deliveries(DEFAULT_TENANT, TOLD.id, {}, ALL)).results;
+  const lines = await linesOf(here, ann, true);
+  await leave(bench, ann);
+  await importLines(there, { owner: ann, lines });
+  const { results } = await there.webhooks.deliveries(DEFAULT_TENANT, TOLD.id, {}, ALL);
+  expect(results.map(({ id, type, body }) => ({ id, type, body }))).toEqual(
+    noted.map(({ id, type, body }) => ({ id, type, body })),
+  );
+  expect(noted.length).toBeGreaterThan(0);
+  expect(await here.overview.batches(DEFAULT_TENANT)).toMatchObject({ accepted: 0, erased: 0, consolidated: 0 });
+  await importLines(here, { owner: ann, lines: await linesOf(there, ann, true) });
+  expect(await here.departures.find(DEFAULT_TENANT, ann)).toBeNull();
+  expect(await linesOf(here, ann, true)).toEqual(lines);
+  expect((await bench.post(['pet: dog'], { userId: 'ann' })).length).toBeGreaterThan(0);
 });
 
 it('nobody sees anything of an owner before the last line is there', async () => {
@@ -198,10 +248,10 @@ it('an owner that changes between two pages is not taken for one that is whole',
       now: systemTools.now(),
     });
   for (let i = 0; i < 150; i += 1) await write(`${i} ${'and so on '.repeat(800)}`);
-  let page = await ledger.bundles.lines(DEFAULT_TENANT, OWNER, null);
+  let page = await ledger.bundles.lines(DEFAULT_TENANT, OWNER, { cursor: null, moving: false });
   await write('One more');
   while (page.kind === 'page' && page.nextCursor !== null) {
-    page = await ledger.bundles.lines(DEFAULT_TENANT, OWNER, page.nextCursor);
+    page = await ledger.bundles.lines(DEFAULT_TENANT, OWNER, { cursor: page.nextCursor, moving: false });
   }
   expect(page.kind).toBe('changed');
   expect(await linesOf(ledger, OWNER)).toHaveLength(1 + 1 + 151 * 3 + 1);

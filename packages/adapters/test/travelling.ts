@@ -13,10 +13,10 @@ import { systemTools } from '../src/system/index.ts';
 const tenant = DEFAULT_TENANT;
 
 /** All lines of an owner, page after page. */
-export async function linesOf({ bundles }: StoredLedger, owner: Owner): Promise<string[]> {
+export async function linesOf({ bundles }: StoredLedger, owner: Owner, moving = false): Promise<string[]> {
   const lines: string[] = [];
   for (let cursor: string | null = null; ; ) {
-    const page: BundlePage = await bundles.lines(tenant, owner, cursor);
+    const page: BundlePage = await bundles.lines(tenant, owner, { cursor, moving });
     if (page.kind !== 'page') throw new Error(`expected a page of ${owner.id}, got ${page.kind}`);
     lines.push(...page.lines);
     if (page.nextCursor === null) return lines;

@@ -1,9 +1,9 @@
 import type { Departed, Departure, DepartureStore, Millis, NewDeparture, Owner, TenantId } from '@slowwave/engine';
-import { canonical, ownerKeyOf } from '@slowwave/engine/storing';
+import { canonical, liveVersion, ownerKeyOf, spaceIn } from '@slowwave/engine/storing';
 import { cutOff } from './memory-ledger-erasures.ts';
 import type { BatchRow, LaneRow, State } from './memory-ledger-state.ts';
 import { forgetTopics } from './memory-ledger-topics.ts';
-import { findLane } from './memory-ledger-turns.ts';
+import { elsewhere, findLane } from './memory-ledger-turns.ts';
 
 export function memoryDepartures(state: State): DepartureStore {
   const { away, tools } = state;
@@ -26,6 +26,8 @@ export function memoryDepartures(state: State): DepartureStore {
       return [...waitsOf(state, lane), ...workOf(state, lane, now)];
     },
     depart: async (tenant, owner, departure) => depart(state, { tenant, owner }, departure),
+    whereIs: async (tenant, owner) =>
+      findLane(state, tenant, owner) === null ? elsewhere(state, tenant, owner) : null,
     find: async (tenant, owner) => find(tenant, owner),
     withBits: async (tenant, bits) =>
       [...away.values()].filter((one) => one.tenant === tenant && one.bits === bits).map(shown),
@@ -44,6 +46,18 @@ export function memoryDepartures(state: State): DepartureStore {
       for (const [place] of over) away.delete(place);
       return over.length;
     },
+    owners: async (after, limit) =>
+      [...state.lanes.values()]
+        .filter(({ id, erasure, tenant }) => erasure === null && spaceIn(tenant) === null && id > (after ?? ''))
+        .sort((a, b) => (a.id < b.id ? -1 : 1))
+        .slice(0, limit)
+        .map(({ id, tenant, owner }) => ({ lane: id, tenant, owner })),
+    sizes: async () => ({
+      owners: [...state.lanes.values()].filter(({ erasure, tenant }) => erasure === null && spaceIn(tenant) === null)
+        .length,
+      memories: [...state.memories.values()].filter((one) => liveVersion(one) !== null && spaceIn(one.tenant) === null)
+        .length,
+    }),
     slots: async () => state.closedSlots,
     closeSlots: async (slots) => {
       if (slots.epoch < state.closedSlots.epoch) return null;

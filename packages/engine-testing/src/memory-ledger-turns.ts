@@ -48,7 +48,7 @@ export function ensureLane(state: State, tenant: TenantId, how: { owner: Owner; 
 }
 
 /** Where an owner is that may not get a lane here. */
-function elsewhere({ away, closedSlots, tools }: State, tenant: TenantId, owner: Owner): Destination | null {
+export function elsewhere({ away, closedSlots, tools }: State, tenant: TenantId, owner: Owner): Destination | null {
   const known = away.get(ownerKeyOf(tools, { tenant, owner }));
   if (known !== undefined) return known.to;
   const slot = ownerBitsOf(tools, { tenant, owner });

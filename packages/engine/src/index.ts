@@ -241,6 +241,7 @@ export type * from './ports/ledger/suites.ts';
 export type * from './ports/ledger/summaries.ts';
 export type * from './ports/ledger/task-states.ts';
 export { TASK_VERSIONS_KEPT } from './ports/ledger/task-states.ts';
+export type * from './ports/ledger/tenant-copies.ts';
 export type * from './ports/ledger/thoughts.ts';
 export { TOPIC_OWNERS, type Topic, type TopicCount, type TopicStore } from './ports/ledger/topics.ts';
 export type * from './ports/ledger/trail.ts';

@@ -59,6 +59,8 @@ export const BODY_LIMITS: Readonly<Record<string, number>> = {
   'POST /v1/bundle/erasures': MEMORY,
   'PUT /v1/bundle/settings': LONG,
   'POST /v1/bundle/imports/:id/lines': LINES,
+  'PUT /v1/cell/slots': LONG,
+  'PUT /v1/cell/tenant': LINES,
 };
 
 /** Sets the body limit of every route that is added from now on. Larger bodies are refused before they are read. */

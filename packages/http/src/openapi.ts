@@ -98,6 +98,10 @@ const TAGS = [
   { name: 'subjects', description: 'Links to people’s own pages, and pausing what is remembered of them.' },
   { name: 'cold', description: 'Owners that sleep in segments outside of the ledger.' },
   { name: 'bundle', description: 'Take owners with all that is remembered from one installation to another.' },
+  {
+    name: 'cells',
+    description: 'Several installations that share owners: what a router and the directory ask a cell.',
+  },
   { name: 'audit', description: 'The audit log.' },
   { name: 'health', description: 'Health, metrics and this description.' },
 ];

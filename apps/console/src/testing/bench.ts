@@ -31,9 +31,9 @@ const decide = keyedDecide((text) => text.split(':')[0] ?? text);
 export const OTHER_MODEL = 'other';
 
 /** A ledger in memory keeps no rows that could travel: the tests of the command line have those that do. */
-const noBundles = new Proxy({} as ConsoleDeps['bundles'], {
-  get: () => () => Promise.reject(new Error('the ledger of this bench is in memory')),
-});
+const inMemory = { get: () => () => Promise.reject(new Error('the ledger of this bench is in memory')) };
+const noBundles = new Proxy({} as ConsoleDeps['bundles'], inMemory);
+const noCopies = new Proxy({} as ConsoleDeps['copies'], inMemory);
 
 interface BenchOptions extends Partial<ConsoleDeps> {
   /** Asked in the place of the scripted model; and others, by name. */
@@ -81,6 +81,8 @@ export async function consoleBench({
     ledger,
     bundles: noBundles,
     cold: null,
+    copies: noCopies,
+    cell: null,
     writer: memoryWriter(engine.deps),
     graphWriter: graphWriter(engine.deps),
     rater: rater(engine.deps),

@@ -1,5 +1,13 @@
 import type { ModelView } from '@slowwave/contracts';
-import type { BundleStore, Embedder, EngineDeps, IndexMoves, Log, WebhookSender } from '@slowwave/engine';
+import type {
+  BundleStore,
+  Embedder,
+  EngineDeps,
+  IndexMoves,
+  Log,
+  TenantCopyStore,
+  WebhookSender,
+} from '@slowwave/engine';
 import { type OpenedSchedule, openSchedule, type QueueConnection } from '../bullmq/index.ts';
 import type { Config } from '../config/index.ts';
 import { guardedImages, type UrlPolicy, urlPolicy } from '../net/index.ts';
@@ -25,6 +33,8 @@ export interface OpenEngine {
   readonly bundles: BundleStore;
   /** Owners that sleep; null: nobody does. */
   readonly cold: OpenCold | null;
+  /** What tenants have in common, as it goes from cell to cell. */
+  readonly copies: TenantCopyStore;
   /** Embeds what is asked, as that of deps embeds what is stored. */
   readonly queryEmbedder: Embedder;
   /** For who consolidates: throws if the stand-in would take the place of a model that nobody took away. */
@@ -81,6 +91,7 @@ export async function openEngine(config: Config, log: Log, observer: Observer): 
   return {
     bundles: ledger.bundles,
     cold,
+    copies: ledger.copies,
     urls,
     sender: webhookSender(urls),
     deps: {

@@ -1,6 +1,7 @@
 export { ROOM_ADVICE } from '../misconfigured.ts';
 export { placeOf, type ThoughtPlace } from '../openai/message.ts';
 export { type OpenCalibration, openCalibrations } from './calibration.ts';
+export { cellGuard } from './cell.ts';
 export { besideChat, openChats } from './chats.ts';
 export { type OpenCold, openCold, openWaking, segmentStoreOf } from './cold.ts';
 export { type OpenEngine, openEngine } from './engine.ts';

@@ -3,6 +3,13 @@ import { Count } from './kinds.ts';
 
 /** Settings of cells; without them one installation serves everybody. */
 export const CELL_SETTINGS = {
+  SLOWWAVE_CELL: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'must be 1 to 32 of a-z, 0-9, "-"')
+    .optional()
+    .describe(
+      'Name of this installation as a cell: one of several that share the owners of an installation, see docs/cells.md. All processes of a cell have the same. Without it, this is the only one.',
+    ),
   SLOWWAVE_DIRECTORY: z
     .string()
     .optional()

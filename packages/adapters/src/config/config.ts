@@ -162,6 +162,8 @@ const serverOf = (env: Environment, program: Program) => ({
   receiptDays: env.SLOWWAVE_RECEIPT_DAYS,
   /** Where all routes are, for programs that have none or not all of them; null: not said. */
   serverUrl: env.SLOWWAVE_URL ?? null,
+  /** The name of this installation among others that share owners; null: it has all owners itself. */
+  cell: env.SLOWWAVE_CELL ?? null,
   /** Where this program listens, as seen from this machine. */
   localUrl: `http://127.0.0.1:${env.SLOWWAVE_PORT ?? program.port}`,
 });

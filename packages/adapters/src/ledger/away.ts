@@ -36,6 +36,11 @@ export function* elsewhere(of: OwnedBy, newId: LaneId): Script<Destination | nul
   const { slot } = entryOf(of, newId);
   const away = yield* awayOf(of);
   if (away !== null) return away.to;
+  return yield* takenElsewhere(slot);
+}
+
+/** Where new owners of a slot go; null: they are taken here. */
+export function* takenElsewhere(slot: number): Script<Destination | null> {
   const text = 'SELECT 1 AS found FROM closed_slots WHERE first_slot <= @slot AND last_slot >= @slot';
   if ((yield* first(text, { slot })) === null) return null;
   return { kind: 'cell', cell: null, epoch: yield* slotsEpoch() };

@@ -1,12 +1,31 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Departed, Departure, DepartureStore, Destination, Millis, NewDeparture } from '@slowwave/engine';
-import { lookup, read, snapshot, storeOf, write } from './access.ts';
-import { awayKeyOf, awayOf, closedSlots, closeSlots, forgetAway, type OwnedBy, selectAway } from './away.ts';
+import type {
+  Departed,
+  Departure,
+  DepartureStore,
+  Destination,
+  Millis,
+  NewDeparture,
+  OwnerHere,
+} from '@slowwave/engine';
+import { ofNoSpace } from '@slowwave/engine/storing';
+import { audit, lookup, read, snapshot, storeOf, write } from './access.ts';
+import {
+  awayKeyOf,
+  awayOf,
+  closedSlots,
+  closeSlots,
+  forgetAway,
+  type OwnedBy,
+  selectAway,
+  takenElsewhere,
+} from './away.ts';
 import { stampOf } from './bundle/read.ts';
 import { cutOff } from './erasures.ts';
 import { laneOfOwner, lockOwner } from './lanes.ts';
+import { type OwnerColumns, ownerFrom } from './rows/columns.ts';
 import type { LaneRow } from './rows/lane.ts';
-import { counted, first, idsOf, run, type Script } from './script.ts';
+import { allAs, counted, first, idsOf, run, type Script } from './script.ts';
 import { forgetTopics } from './topics.ts';
 
 export const departureStore = storeOf<DepartureStore>('departures', {
@@ -17,10 +36,17 @@ export const departureStore = storeOf<DepartureStore>('departures', {
   leave: write(function* (tenant, owner, { until, now }) {
     const lane = yield* lockOwner({ tenant, owner });
     if (lane === null) return null;
+    if (lane.erasure !== null) return ['the owner sleeps: ask again once it is awake'];
     yield* run('UPDATE lanes SET leaving_until = @until WHERE id = @lane', { lane: lane.id, until });
     return [...(yield* waitsOf(lane)), ...(yield* workOf(lane, now))];
   }),
   depart: write((tenant, owner, departure) => depart({ tenant, owner }, departure)),
+  whereIs: lookup(function* (tenant, owner, bits) {
+    const away = yield* awayOf({ tenant, owner });
+    if (away !== null) return away.to;
+    if ((yield* laneOfOwner({ tenant, owner })) !== null) return null;
+    return yield* takenElsewhere(bits);
+  }),
   find: lookup((tenant, owner) => awayOf({ tenant, owner })),
   withBits: lookup((tenant, bits) => selectAway('a.tenant = @tenant AND a.bits = @bits', { tenant, bits })),
   list: read((kind, after, limit) =>
@@ -29,8 +55,26 @@ export const departureStore = storeOf<DepartureStore>('departures', {
   count: read((kind) => counted('SELECT count(*) AS count FROM away WHERE kind = @kind', { kind })),
   forget: write((tenant, owner) => forgetAway({ tenant, owner })),
   drop: write((now, limit) => run(DROP, { now, limit })),
+  owners: read((after, limit) => allAs(ownerHereFrom, SELECT_OWNERS, { after: after ?? '', limit })),
+  sizes: audit(function* () {
+    const sum = (name: string) => counted(COUNT_ALL, { name });
+    return { owners: yield* sum('owners'), memories: yield* sum('memories') };
+  }),
   slots: read(closedSlots),
   closeSlots: write(closeSlots),
+});
+
+const COUNT_ALL = `
+  SELECT coalesce(sum(value), 0)::bigint AS count FROM counters WHERE name = @name AND ${ofNoSpace('tenant')}`;
+
+const SELECT_OWNERS = `
+  SELECT id AS lane, tenant, owner_kind, owner_id FROM lanes
+  WHERE (erasure IS NULL OR cold IS NOT NULL) AND id > @after AND ${ofNoSpace('tenant')} ORDER BY id LIMIT @limit`;
+
+const ownerHereFrom = (row: OwnerColumns & Pick<OwnerHere, 'lane' | 'tenant'>): OwnerHere => ({
+  lane: row.lane,
+  tenant: row.tenant,
+  owner: ownerFrom(row),
 });
 
 function* depart(of: OwnedBy, departure: NewDeparture): Script<Departed> {
@@ -39,7 +83,8 @@ function* depart(of: OwnedBy, departure: NewDeparture): Script<Departed> {
   const lane = yield* lockOwner(of);
   if (lane === null) return before(yield* awayOf(of), to);
   if (lane.cold !== null) return { kind: 'busy', waitsFor: ['the owner sleeps: wake it, and read its lines again'] };
-  if ((yield* stampOf(lane, true)) !== stamp) return { kind: 'changed' };
+  // One that sleeps was awake when its lines were read.
+  if (lane.erasure !== null || (yield* stampOf(lane, true)) !== stamp) return { kind: 'changed' };
   const waitsFor = yield* waitsOf(lane);
   if (waitsFor.length > 0) return { kind: 'busy', waitsFor };
   yield* forgetTopics({ tenant, ownerHash, agentId: owner.kind === 'agent' ? owner.id : null }, now);

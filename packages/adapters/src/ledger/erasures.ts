@@ -296,6 +296,7 @@ export const KEPT = [
   'bulk_jobs',
   'settings',
   'ceilings',
+  'tenant_copies',
   'economies',
   'counters',
   'usage_days',

@@ -757,6 +757,14 @@ CREATE TABLE ceilings (
   cost_per_day double precision
 );
 
+-- Copies of what a tenant has in common, taken over from its home: of which epoch, and what part of its budgets may be used here.
+CREATE TABLE tenant_copies (
+  tenant text COLLATE "C" PRIMARY KEY NOT NULL,
+  epoch bigint NOT NULL,
+  version text NOT NULL,
+  share double precision NOT NULL
+);
+
 -- How far tenants economise today. One that saves nothing has no row.
 CREATE TABLE economies (
   tenant text COLLATE "C" PRIMARY KEY NOT NULL,

@@ -32,6 +32,7 @@ import { speechStore } from './speech.ts';
 import { suiteStore } from './suites.ts';
 import { summaryStore } from './summaries.ts';
 import { taskStateStore } from './task-states.ts';
+import { tenantCopyStore } from './tenant-copies.ts';
 import { thoughtStore } from './thoughts.ts';
 import { topicStore } from './topics.ts';
 import { trailStore } from './trail.ts';
@@ -60,6 +61,7 @@ export const storesOf = (access: Access, { append, around, compact, filtering, n
     bundles: bundleStore(access),
     canaries: canaryStore(access),
     cold: coldStore(access),
+    copies: tenantCopyStore(access),
     contents: contentStore(access),
     departures: departureStore(access),
     erasures: erasureStore(access, compact),

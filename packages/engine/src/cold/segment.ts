@@ -43,7 +43,7 @@ async function linesOf(
   let characters = 0;
   let cursor: string | null = null;
   do {
-    const page = await bundles.lines(tenant, owner, cursor);
+    const page = await bundles.lines(tenant, owner, { cursor, moving: false });
     if (page.kind !== 'page') return null;
     for (const line of page.lines) {
       lines.push(line);

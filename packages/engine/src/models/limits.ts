@@ -79,15 +79,19 @@ interface TenantDay {
 }
 
 async function dayOfTenant({ ledger, settings }: Purse, { tenant, terms }: Paying, now: Millis): Promise<TenantDay> {
-  const { rules, ceilings = null } = terms;
+  const { rules, ceilings = null, share } = terms;
   const { tokensPerDay, costPerDay } = ceilings ?? settings.ceilings;
   const [used, operators] = await Promise.all([
     ledger.overview.usageOfDay({ tenant }, now),
     costPerDay === null ? null : ledger.settings.get(DEFAULT_TENANT),
   ]);
   // Counted by the operator's prices, not the tenant's.
-  const theirs = limitsOn({ tokensPerDay, costPerDay }, knownCost(used, operators?.prices ?? {}), used);
-  const own = limitsOn(rules.budgets, moneySpent(used), used);
+  const part = (limits: Ceilings): Ceilings => ({
+    tokensPerDay: limits.tokensPerDay && limits.tokensPerDay * share,
+    costPerDay: limits.costPerDay && limits.costPerDay * share,
+  });
+  const theirs = limitsOn(part({ tokensPerDay, costPerDay }), knownCost(used, operators?.prices ?? {}), used);
+  const own = limitsOn(part(rules.budgets), moneySpent(used), used);
   const all = [...own, ...theirs];
   return {
     used,

@@ -40,7 +40,9 @@ async function leftOfBudget(
   if (budgets.tokensPerDay === null) return Number.POSITIVE_INFINITY;
   const since = dayOf(tools.now()) * DAY_MS;
   const own = answers.filter(({ at }) => at >= since).reduce((sum, { usage }) => sum + tokensOf(usage), 0);
-  return sleep.shareOfBudget * budgets.tokensPerDay - (await ledger.nights.spent(night.tenant, since)) + own;
+  return (
+    sleep.shareOfBudget * terms.share * budgets.tokensPerDay - (await ledger.nights.spent(night.tenant, since)) + own
+  );
 }
 
 /** Of what was spent on remembering what the owner said: nights cost no more than that share of it, whatever there is to compare. */

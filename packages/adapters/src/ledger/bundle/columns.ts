@@ -72,7 +72,7 @@ export interface Carried extends Column {
 }
 
 /** Filled in by the ledger in which a line arrives. */
-const FILLED = new Set(['tenant', 'lane', 'key of scopes', 'beyond of memory_ids']);
+const FILLED = new Set(['tenant', 'lane', 'key of scopes', 'beyond of memory_ids', 'who of uses', 'who of holds']);
 
 /** The columns of a table that lines have, with their forms. */
 export const carriedOf = (table: string, without: Readonly<Record<string, unknown>> = {}): readonly Carried[] =>

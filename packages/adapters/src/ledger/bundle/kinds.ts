@@ -109,8 +109,46 @@ export const KINDS: readonly Kind[] = [
   { type: 'vector', table: 'vectors', from: ofLane('vectors'), order: ['x.fingerprint', 'x.text_hash'] },
 ];
 
+/**
+ * What else goes along with an owner that leaves for good, and would be of no use in a bundle: what is still to be done for it here, and
+ * what is counted of it. The rest stays: what the index has to be told (outbox, unprojected_lanes) and who worked on studies (graph_turns)
+ * are made anew, what-ifs (replay_batches) and canaries (canary_lanes) are over, or the owner would wait for them, questions of bulk jobs
+ * (bulk_questions) are asked again, and where the owner came from (imports) is no news.
+ */
+const MOVING: readonly Kind[] = [
+  {
+    ...{ type: 'delivery', table: 'webhook_deliveries', from: ofLane('webhook_deliveries'), order: ['x.seq'] },
+    // A line has a type of its own.
+    own: { type: null },
+  },
+  { type: 'receipt', table: 'receipts', from: ofLane('receipts'), order: ['x.at', 'x.id'] },
+  { type: 'telling', table: 'tellings', from: ofLane('tellings'), order: ['x.conversation'] },
+  { type: 'use', table: 'uses', from: 'uses x WHERE x.who = @lane', order: ['x.day', 'x.slot'] },
+  { type: 'hold', table: 'holds', from: 'holds x WHERE x.who = @lane', order: ['x.held_at', 'x.id'] },
+  { type: 'call', table: 'usage', from: ofLane('usage'), order: ['x.at', 'x.id'] },
+  {
+    ...{ type: 'sleep', table: 'sleeps', from: ofLane('sleeps'), order: ['x.looked_at'] },
+    own: { held: null, held_until: 0 },
+  },
+  { type: 'case', table: 'suite_cases', from: ofLane('suite_cases'), order: ['x.place', 'x.id'] },
+  {
+    ...{ type: 'audit', table: 'trail', order: ['x.at', 'x.id'] },
+    from: `lanes p JOIN trail x INDEXED BY trail_by_subject
+      ON x.tenant = p.tenant AND x.subject_id = p.owner_id AND x.subject_kind = p.owner_kind AND x.subject_id IS NOT NULL
+      WHERE p.id = @lane`,
+    onConflict: 'ON CONFLICT (tenant, at, id) DO NOTHING',
+  },
+];
+
 /** What comes of the rest, and need not be the same everywhere: the checksum before it says what an owner is. */
 export const DERIVED = 'vector';
+
+/** Everything that travels with an owner that leaves. */
+export const MOVING_KINDS: readonly Kind[] = [
+  ...KINDS.filter(({ type }) => type !== DERIVED),
+  ...MOVING,
+  ...KINDS.filter(({ type }) => type === DERIVED),
+];
 
 /** Columns of a lane that travel with its owner, beside its ids. */
 export const LANE_COLUMNS = [

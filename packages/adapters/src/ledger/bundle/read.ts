@@ -1,4 +1,4 @@
-import type { BundlePage, LaneId, Owner, TenantId } from '@slowwave/engine';
+import type { AskedLines, BundlePage, LaneId, Owner, TenantId } from '@slowwave/engine';
 import { FIRST_SUM, InvalidCursorError, sealed } from '@slowwave/engine/storing';
 import { laneOfOwner } from '../lanes.ts';
 import { sha256 } from '../rows/columns.ts';
@@ -6,7 +6,7 @@ import type { LaneRow } from '../rows/lane.ts';
 import { all, first, type Given, type Row, type Script, type Value } from '../script.ts';
 import { inOrder, unclaimedOf } from '../unclaimed.ts';
 import { carriedBy, carriedOf, shown } from './columns.ts';
-import { DERIVED, KINDS, type Kind, LANE_COLUMNS, LIFE_COLUMNS } from './kinds.ts';
+import { DERIVED, KINDS, type Kind, LANE_COLUMNS, LIFE_COLUMNS, MOVING_KINDS } from './kinds.ts';
 
 /** Rows that are read at a time: SQLite hands none of them out before it has all. */
 const ROWS_AT_ONCE = 500;
@@ -25,26 +25,29 @@ interface Place {
   readonly state: string | null;
   /** What the lane was when the first line was read. */
   readonly stamp: string;
+  /** Whether the owner leaves for good. */
+  readonly moving: boolean;
 }
 
-/** The next lines of an owner. */
-export function* linesOf(tenant: TenantId, owner: Owner, cursor: string | null): Script<BundlePage> {
+/** The next lines of an owner, with what only goes along for good if it is moving. */
+export function* linesOf(tenant: TenantId, owner: Owner, { cursor, moving }: AskedLines): Script<BundlePage> {
   const lane = yield* laneOfOwner({ tenant, owner });
   if (lane === null || lane.erasure !== null) return { kind: 'gone' };
-  const pen = penAt(cursor === null ? null : placeIn(cursor));
-  if (cursor === null) pen.begin(ownerLine(lane), yield* stampOf(lane, false));
+  const pen = penAt(cursor === null ? { ...BEGINNING, moving } : placeIn(cursor));
+  if (cursor === null) pen.begin(ownerLine(lane), yield* stampOf(lane, moving));
   const isOver = yield* writeKinds(pen, lane.id);
-  if (!isOver) return { kind: 'page', lines: pen.lines(), nextCursor: cursorOf(pen.place()) };
-  if ((yield* stampOf(lane, false)) !== pen.place().stamp) return { kind: 'changed' };
+  if (!isOver) return { kind: 'page', lines: pen.lines(), nextCursor: cursorOf(pen.place()), stamp: null };
+  const { stamp } = pen.place();
+  if ((yield* stampOf(lane, pen.place().moving)) !== stamp) return { kind: 'changed' };
   pen.end();
-  return { kind: 'page', lines: pen.lines(), nextCursor: null };
+  return { kind: 'page', lines: pen.lines(), nextCursor: null, stamp };
 }
 
 /** One kind after the other until a page is full. Returns whether there are no more. */
 function* writeKinds(pen: Pen, lane: LaneId): Script<boolean> {
   const scopes = yield* scopeNumbers(lane);
   for (;;) {
-    const kind = KINDS[pen.place().kind];
+    const kind = pen.kinds[pen.place().kind];
     if (kind === undefined) return true;
     if (pen.written() > PAGE_CHARACTERS) return false;
     const rows = yield* rowsOf(kind, lane, pen.place().after);
@@ -57,8 +60,9 @@ function* writeKinds(pen: Pen, lane: LaneId): Script<boolean> {
 type Pen = ReturnType<typeof penAt>;
 
 /** Writes lines one under the other, each with its checksum. */
-function penAt(from: Place | null) {
-  let place: Place = from ?? { kind: 0, after: null, lines: 0, sum: FIRST_SUM, state: null, stamp: '' };
+function penAt(from: Place) {
+  let place = from;
+  const kinds = from.moving ? MOVING_KINDS : KINDS;
   let written = 0;
   const lines: string[] = [];
   const add = (line: object): void => {
@@ -68,6 +72,7 @@ function penAt(from: Place | null) {
     lines.push(next.line);
   };
   return {
+    kinds,
     place: () => place,
     written: () => written,
     lines: () => lines,
@@ -81,12 +86,14 @@ function penAt(from: Place | null) {
     },
     nextKind: (): void => {
       const kind = place.kind + 1;
-      const isDerived = KINDS[kind]?.type === DERIVED;
+      const isDerived = kinds[kind]?.type === DERIVED;
       place = { ...place, kind, after: null, state: isDerived ? place.sum : place.state };
     },
     end: (): void => add({ type: 'end', lines: place.lines + 1, state: place.state }),
   };
 }
+
+const BEGINNING = { kind: 0, after: null, lines: 0, sum: FIRST_SUM, state: null, stamp: '' } as const;
 
 const cursorOf = (place: Place): string => Buffer.from(JSON.stringify(place)).toString('base64url');
 
@@ -163,6 +170,8 @@ function lineOf(kind: Kind, row: Row, { scopes, sources }: Beside): object {
   switch (kind.table) {
     case 'scopes':
       return line;
+    case 'webhook_deliveries':
+      return { ...line, event: row.type };
     case 'memory_ids':
       return { ...line, beyond: row.beyond !== null };
     case 'events':

@@ -4,7 +4,7 @@ import { columnsOf } from '../schema.ts';
 import { all, idsOf, insert, type Row, run, type Script, type Value } from '../script.ts';
 import { count } from '../usage.ts';
 import { type Carried, carriedBy, carriedOf } from './columns.ts';
-import { KINDS, type Kind, LANE_COLUMNS, LIFE_COLUMNS } from './kinds.ts';
+import { type Kind, LANE_COLUMNS, LIFE_COLUMNS, MOVING_KINDS } from './kinds.ts';
 
 /** The import that lines are of. */
 export interface Import {
@@ -53,7 +53,7 @@ export function* storeLines(of: Import, from: number, texts: readonly string[]):
 
 const OWNER = Symbol('the line of the owner');
 const END = Symbol('the last line');
-const BY_TYPE = new Map(KINDS.map((kind) => [kind.type, kind]));
+const BY_TYPE = new Map(MOVING_KINDS.map((kind) => [kind.type, kind]));
 
 /** What a line says; a text: why it cannot be taken over. */
 function readLine(of: Import, line: number, fields: Fields): Read | typeof OWNER | typeof END | string {
@@ -76,7 +76,7 @@ function readLine(of: Import, line: number, fields: Fields): Read | typeof OWNER
 }
 
 /** What lines have beside columns. */
-const MORE = new Set(['sources', 'beyond']);
+const MORE = new Set(['sources', 'beyond', 'event']);
 
 /** The columns of a line as they are stored; a text: what is wrong with one. */
 function rowOf(columns: readonly Carried[], fields: Fields, more: ReadonlySet<string>): Row | string {
@@ -112,8 +112,11 @@ function* knownElsewhere({ table }: Kind, group: readonly Read[]): Script<Refuse
 }
 
 const hasOwnIds = (table: string): boolean =>
-  table !== 'memory_ids' &&
+  !WITHOUT_OWN_IDS.includes(table) &&
   columnsOf(table).some(({ name, type, nullable }) => name === 'id' && type === 'text' && !nullable);
+
+/** Ids of what memories were said under; and of what may be here already, from a time when the owner was. */
+const WITHOUT_OWN_IDS: readonly string[] = ['memory_ids', 'trail'];
 
 interface Grouped {
   readonly kind: Kind;
@@ -164,14 +167,45 @@ function* storeRows(of: Import, kind: Kind, group: readonly Read[]): Script<void
     ...(columns.has('lane') && { lane: of.lane }),
     ...(columns.has('scope') && { scope: scopes[Number(read.row.scope) - 1] ?? null }),
     ...(table === 'scopes' && { key: scopeKey(scopeOf(read.row)) }),
+    ...((table === 'uses' || table === 'holds') && { who: of.lane }),
+    ...(table === 'webhook_deliveries' && { type: String(read.fields.event) }),
     ...(table === 'memory_ids' && { beyond: read.fields.beyond === true ? of.lane : null }),
   });
-  const rows = group.map(filled);
+  const rows = yield* fitting(table, group.map(filled));
   // Rows of one statement have the same columns.
   for (const [, alike] of Map.groupBy(rows, (row) => Object.keys(row).join())) yield* insert(table, alike, onConflict);
   if (table === 'batches') yield* count([{ tenant: of.tenant, name: 'accepted', value: rows.length }]);
   if (table === 'events') yield* storeSources(group);
 }
+
+/** As they fit with what is tenant-wide here. */
+function* fitting(table: string, rows: readonly Row[]): Script<readonly Row[]> {
+  if (table === 'webhook_deliveries') {
+    // One whose webhook is gone would be delivered to nobody.
+    const ids = rows.map(({ webhook }) => String(webhook));
+    const known = new Set<Value>(yield* idsOf('SELECT id FROM webhooks WHERE id IN :ids', { ids }));
+    return rows.filter(({ webhook }) => known.has(webhook ?? null));
+  }
+  return table === 'suite_cases' ? yield* placed(rows) : rows;
+}
+
+/** Behind the cases that their suites have here. Those of a suite that is gone go with it. */
+function* placed(rows: readonly Row[]): Script<readonly Row[]> {
+  const found = yield* all<{ id: string; last: number }>(SELECT_LAST_PLACES, {
+    ids: rows.map(({ suite_id }) => String(suite_id)),
+  });
+  const last = new Map<Value, number>(found.map(({ id, last: place }) => [id, place]));
+  return rows.flatMap((row) => {
+    const before = last.get(row.suite_id ?? null);
+    if (before === undefined) return [];
+    last.set(row.suite_id ?? null, before + 1);
+    return [{ ...row, place: before + 1 }];
+  });
+}
+
+const SELECT_LAST_PLACES = `
+  SELECT s.id, coalesce((SELECT max(c.place) FROM suite_cases c WHERE c.suite_id = s.id), 0) AS last
+  FROM suites s WHERE s.id IN :ids`;
 
 const scopeOf = (row: Row): Scope => scopeFrom(row as unknown as Parameters<typeof scopeFrom>[0]);
 

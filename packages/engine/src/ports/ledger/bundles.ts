@@ -8,8 +8,8 @@ import type { Nudge } from '../schedule.ts';
 export interface BundleStore {
   /** Standing owners, by the ids of their lanes. */
   owners(tenant: TenantId, after: LaneId | null, limit: number): Promise<readonly BundledOwner[]>;
-  /** The next lines of an owner; from the first with null. */
-  lines(tenant: TenantId, owner: Owner, cursor: string | null): Promise<BundlePage>;
+  /** The next lines of an owner. */
+  lines(tenant: TenantId, owner: Owner, asked: AskedLines): Promise<BundlePage>;
   /** Erasures that are over, by id: what they erased is not to come back by an older bundle. */
   erasures(tenant: TenantId, after: string | null, limit: number): Promise<readonly BundledErasure[]>;
   /** Takes over those of another ledger that are not known. Returns how many there were. */
@@ -25,13 +25,26 @@ export interface BundleStore {
   find(id: string): Promise<ImportState | null>;
 }
 
+export interface AskedLines {
+  /** null: from the first. */
+  readonly cursor: string | null;
+  /** Whether the owner leaves for good: with what is still to be done for it, and what is counted of it. As the first page was asked for. */
+  readonly moving: boolean;
+}
+
 export interface BundledOwner {
   readonly lane: LaneId;
   readonly owner: Owner;
 }
 
 export type BundlePage =
-  | { readonly kind: 'page'; readonly lines: readonly string[]; readonly nextCursor: string | null }
+  | {
+      readonly kind: 'page';
+      readonly lines: readonly string[];
+      readonly nextCursor: string | null;
+      /** With the last page: what the owner was while all were read. A departure names it. */
+      readonly stamp: string | null;
+    }
   /** There is no such owner. */
   | { readonly kind: 'gone' }
   /** Something was written to the owner since the first line was read: the lines are of no one moment. */

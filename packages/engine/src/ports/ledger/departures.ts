@@ -1,4 +1,4 @@
-import type { Millis, Owner, OwnerBits, TenantId } from '../../words.ts';
+import type { LaneId, Millis, Owner, OwnerBits, TenantId } from '../../words.ts';
 
 /** Where an owner went that is not here any more, with everything. */
 export type Destination =
@@ -69,6 +69,8 @@ export interface DepartureStore {
    * owner is away. Repeated with the same destination it changes nothing.
    */
   depart(tenant: TenantId, owner: Owner, departure: NewDeparture): Promise<Departed>;
+  /** Where an owner is that is not here: also one that is new, where another cell takes it. null: here, or nowhere. */
+  whereIs(tenant: TenantId, owner: Owner, bits: OwnerBits): Promise<Destination | null>;
   /** null: the owner is here, or was never. */
   find(tenant: TenantId, owner: Owner): Promise<Departure | null>;
   /** Whoever is away of a tenant, and has these bits in ids. */
@@ -80,12 +82,22 @@ export interface DepartureStore {
   forget(tenant: TenantId, owner: Owner): Promise<Departure | null>;
   /** Notes whose time has passed go. Returns how many. */
   drop(now: Millis, limit: number): Promise<number>;
+  /** All owners that are here, by the ids of their lanes. */
+  owners(after: LaneId | null, limit: number): Promise<readonly OwnerHere[]>;
+  /** Of all tenants. */
+  sizes(): Promise<{ readonly owners: number; readonly memories: number }>;
   slots(): Promise<ClosedSlots>;
   /**
    * From now on these slots, and no others, take no new owners here: who was making one has done so. null: a later epoch was heard of, and
    * nothing changed.
    */
   closeSlots(slots: ClosedSlots): Promise<ClosedSlots | null>;
+}
+
+export interface OwnerHere {
+  readonly lane: LaneId;
+  readonly tenant: TenantId;
+  readonly owner: Owner;
 }
 
 /** Slots of which other cells have the new owners, as the directory said at an epoch. */

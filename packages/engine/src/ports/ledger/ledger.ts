@@ -22,6 +22,7 @@ import type { ReviewStore, UndoStore } from './reviews.ts';
 import type { SuiteStore } from './suites.ts';
 import type { PresentStore, SummaryStore } from './summaries.ts';
 import type { TaskStateStore } from './task-states.ts';
+import type { TenantCopyStore } from './tenant-copies.ts';
 import type { ThoughtStore } from './thoughts.ts';
 import type { TopicStore } from './topics.ts';
 import type { TrailStore } from './trail.ts';
@@ -93,6 +94,7 @@ export interface Ledger {
 export interface StoredLedger extends Ledger {
   readonly bundles: BundleStore;
   readonly cold: ColdStore;
+  readonly copies: TenantCopyStore;
 }
 
 /** All that holds for a tenant. */
@@ -103,6 +105,8 @@ export interface Terms {
   readonly ceilings: Ceilings | null;
   /** How far it economises, as it was noted last; null: nothing is saved. */
   readonly economy: Economy | null;
+  /** The part of the daily limits that may be used here: the rest is for other cells. */
+  readonly share: number;
 }
 
 export interface SettingsStore {

@@ -1,0 +1,224 @@
+import {
+  CallerView,
+  CellOwnerList,
+  CellView,
+  DepartureView,
+  GetDepartureQuery,
+  GetTenantCopyQuery,
+  LeavingView,
+  ListCellOwnersQuery,
+  PostDeparture,
+  PostLeaving,
+  PutSlots,
+  PutTenantCopy,
+  SlotsView,
+  TenantCopied,
+  TenantCopyView,
+} from '@slowwave/contracts';
+import {
+  type ClosedSlots,
+  type CopiedRows,
+  type Departure,
+  isoOf,
+  type LaneId,
+  ownerBitsOf,
+  ownerHashOf,
+  type TenantId,
+} from '@slowwave/engine';
+import { isOperator, notFound, type ProblemError, principalOf, problem } from '@slowwave/http';
+import { type ConsoleDeps, routesOf } from './deps.ts';
+
+const route = routesOf('cells');
+
+/** Whose key it is: routers ask with the key of their caller, and know nothing of keys. */
+export const callerRoute = route('GET /v1/cell/caller', {
+  id: 'getCaller',
+  summary: 'Get whose key a request came with',
+  description: 'For routers: rights are enforced by the cells.',
+  answer: CallerView,
+  handle: async (_deps, { request }) => {
+    const principal = principalOf(request);
+    const { tenant, scopes, userId, appId } = principal;
+    return { tenant, scopes: [...scopes], user_id: userId, app_id: appId, operator: isOperator(principal) };
+  },
+});
+
+/** What the directory tells a cell, and how owners leave it. */
+export const cellRoutes = [
+  route('GET /v1/cell', {
+    id: 'getCell',
+    summary: 'Get what a cell is, and how much is in it',
+    answer: CellView,
+    audited: false,
+    handle: async (deps) => {
+      const name = nameOf(deps);
+      const { departures, id } = deps.ledger;
+      const [slots, sizes, away] = await Promise.all([
+        departures.slots(),
+        departures.sizes(),
+        departures.count('cell'),
+      ]);
+      return { name, ledger_id: id, ...slotsView(slots), ...sizes, away };
+    },
+  }),
+  route('PUT /v1/cell/slots', {
+    id: 'putSlots',
+    summary: 'Tell a cell of which slots it takes no new owners',
+    description:
+      'They are refused with moved from then on, and whoever was making one has done so when this answers. 409: the cell ' +
+      'has heard of a later epoch.',
+    body: PutSlots,
+    answer: SlotsView,
+    handle: async (deps, { body: { epoch, closed } }) => {
+      nameOf(deps);
+      const ranges = closed.map(({ from, to }) => ({ first: from, last: to }));
+      const taken = await deps.ledger.departures.closeSlots({ epoch, closed: ranges });
+      if (taken !== null) return slotsView(taken);
+      const { epoch: later } = await deps.ledger.departures.slots();
+      throw problem('conflict', `expected an epoch of ${later} or later, got ${epoch}; read the directory again`);
+    },
+  }),
+  route('GET /v1/cell/owners', {
+    id: 'listCellOwners',
+    summary: 'List the users, agents and runs of all tenants that are in a cell, with their slots',
+    description: 'A page may have fewer than the limit, or none, while there are more: go on while next_cursor is set.',
+    query: ListCellOwnersQuery,
+    answer: CellOwnerList,
+    handle: async (deps, { query: { from, to, limit, cursor } }) => {
+      const found = await deps.ledger.departures.owners((cursor ?? null) as LaneId | null, limit);
+      const results = found
+        .map(({ tenant, owner }) => ({ tenant, ...owner, slot: ownerBitsOf(deps.tools, { tenant, owner }) }))
+        .filter(({ slot }) => from <= slot && slot <= to);
+      return { results, next_cursor: found.length < limit ? null : (found.at(-1)?.lane ?? null) };
+    },
+  }),
+  route('POST /v1/cell/leaving', {
+    id: 'postLeaving',
+    summary: 'Keep new work of an owner back, because it is about to leave',
+    description:
+      'No consolidation, study or night of the owner begins for that time; posts, writes and searches go on. It ends by itself.',
+    body: PostLeaving,
+    answer: LeavingView,
+    handle: async (deps, { body: { tenant, kind, id, ms } }) => {
+      nameOf(deps);
+      await deps.cold?.wakeOwner(tenant as TenantId, { kind, id });
+      const now = deps.tools.now();
+      const until = ms === 0 ? 0 : now + ms;
+      const waitsFor = await deps.ledger.departures.leave(tenant as TenantId, { kind, id }, { until, now });
+      if (waitsFor === null) throw notFound(kind, id);
+      return { until: ms === 0 ? null : isoOf(until), waits_for: [...waitsFor] };
+    },
+  }),
+  route('POST /v1/cell/departures', {
+    id: 'postDeparture',
+    summary: 'Let an owner go to another cell',
+    description:
+      'In one transaction: if nothing was written since its lines were read with moving=true, the owner is gone from here, and ' +
+      'whoever asks for it is answered with moved. 409 conflict: something was written; read the lines again. 409 owner_busy: ' +
+      'something has to be over first. Repeating it changes nothing.',
+    body: PostDeparture,
+    answer: DepartureView,
+    handle: async (deps, { body }) => {
+      nameOf(deps);
+      const { ledger, tools } = deps;
+      const { kind, id } = body;
+      const owned = { tenant: body.tenant as TenantId, owner: { kind, id } };
+      const departed = await ledger.departures.depart(owned.tenant, owned.owner, {
+        ...{ id: tools.id('dep'), to: { kind: 'cell', cell: body.to, epoch: body.epoch }, stamp: body.stamp },
+        ...{ ownerHash: ownerHashOf(tools, { ledgerId: ledger.id, ...owned }), bits: ownerBitsOf(tools, owned) },
+        ...{ until: Date.parse(body.until), now: tools.now() },
+      });
+      if (departed.kind === 'gone') throw notFound(kind, id);
+      if (departed.kind === 'changed') throw changed(kind, id);
+      if (departed.kind === 'busy')
+        throw problem('owner_busy', `${kind} ${id} cannot leave yet: ${departed.waitsFor.join('; ')}`);
+      if (departed.kind === 'elsewhere') throw elsewhere(kind, id);
+      return departureView(departed, { kind, id });
+    },
+  }),
+  route('GET /v1/cell/departures', {
+    id: 'getDeparture',
+    summary: 'Get where an owner went',
+    query: GetDepartureQuery,
+    answer: DepartureView,
+    handle: async ({ ledger }, { query: { tenant, kind, id } }) => {
+      const departure = await ledger.departures.find(tenant as TenantId, { kind, id });
+      if (departure === null || departure.to.kind !== 'cell') throw notFound(`departed ${kind}`, id);
+      return departureView(departure, { kind, id });
+    },
+  }),
+  route('GET /v1/cell/tenant', {
+    id: 'getTenantCopy',
+    summary: 'Get everything of a tenant that is no owner’s, for other cells',
+    description:
+      'Settings, ceilings, keys as digests, links, webhooks with their secrets, suites, and digests of erasures.',
+    query: GetTenantCopyQuery,
+    answer: TenantCopyView,
+    audited: true,
+    handle: async ({ ledger, copies, tools }, { query }) => {
+      const tenant = query.tenant as TenantId;
+      const now = tools.now();
+      const [{ version, rows }, used] = await Promise.all([
+        copies.read(tenant),
+        ledger.overview.usageOfDay({ tenant }, now),
+      ]);
+      const tokens = used.reduce((sum, { promptTokens, completionTokens }) => sum + promptTokens + completionTokens, 0);
+      const cost = used.reduce((sum, one) => sum + one.cost, 0);
+      const day = isoOf(now).slice(0, 'YYYY-MM-DD'.length);
+      return { tenant, ledger_id: ledger.id, version, copy: shownRows(rows), used: { day, tokens, cost } };
+    },
+  }),
+  route('PUT /v1/cell/tenant', {
+    id: 'putTenantCopy',
+    summary: 'Take over what a tenant has in common, from its home cell',
+    description:
+      'All of it: what is not in the copy is gone here. share is the part of the daily budgets and ceilings that this cell may ' +
+      'use. 409: the cell has a copy of a later epoch.',
+    body: PutTenantCopy,
+    answer: TenantCopied,
+    handle: async (deps, { body }) => {
+      nameOf(deps);
+      const { tenant, epoch, version, share, copy } = body;
+      const taken = await deps.copies.take(tenant as TenantId, { epoch, version, share }, copy as CopiedRows);
+      if (typeof taken === 'string') throw problem('invalid_request', `the copy cannot be taken over: ${taken}`);
+      if (taken !== null) return { tenant, ...taken };
+      throw problem('conflict', `expected a copy of a later epoch, got ${epoch}; read the home cell again`);
+    },
+  }),
+];
+
+/** Only what is a cell has anything to do with a directory. */
+function nameOf({ cell }: ConsoleDeps): string {
+  if (cell !== null) return cell;
+  throw problem(
+    'not_configured',
+    'this server is no cell; set SLOWWAVE_CELL to the name that the directory has for it',
+  );
+}
+
+const slotsView = ({ epoch, closed }: ClosedSlots): SlotsView => ({
+  epoch,
+  closed: closed.map(({ first, last }) => ({ from: first, to: last })),
+});
+
+const departureView = (
+  { tenant, to, departedAt, until }: Departure,
+  owner: Pick<DepartureView, 'kind' | 'id'>,
+): DepartureView => ({
+  ...{ tenant, ...owner, departed_at: isoOf(departedAt), until: isoOf(until ?? departedAt) },
+  ...(to.kind === 'cell' ? { to: to.cell ?? '', epoch: to.epoch } : { to: '', epoch: 0 }),
+});
+
+const shownRows = (rows: CopiedRows): TenantCopyView['copy'] =>
+  Object.fromEntries(
+    Object.entries(rows).map(([kind, of]) => [kind, of.map((row) => ({ ...row }))]),
+  ) as TenantCopyView['copy'];
+
+const changed = (kind: string, id: string): ProblemError =>
+  problem('conflict', `something was written to ${kind} ${id} since its lines were read; read them again`);
+
+const elsewhere = (kind: string, id: string): ProblemError =>
+  problem(
+    'conflict',
+    `${kind} ${id} departed from here before, to another place or at another epoch; read the directory again`,
+  );

@@ -1,9 +1,10 @@
 import {
+  ArrivalsEnded,
   CallerView,
   CellOwnerList,
+  CellOwnerQuery,
   CellView,
   DepartureView,
-  GetDepartureQuery,
   GetTenantCopyQuery,
   LeavingView,
   ListCellOwnersQuery,
@@ -23,6 +24,7 @@ import {
   type LaneId,
   ownerBitsOf,
   ownerHashOf,
+  requestErasure,
   type TenantId,
 } from '@slowwave/engine';
 import { isOperator, notFound, type ProblemError, principalOf, problem } from '@slowwave/http';
@@ -139,12 +141,24 @@ export const cellRoutes = [
   route('GET /v1/cell/departures', {
     id: 'getDeparture',
     summary: 'Get where an owner went',
-    query: GetDepartureQuery,
+    query: CellOwnerQuery,
     answer: DepartureView,
     handle: async ({ ledger }, { query: { tenant, kind, id } }) => {
       const departure = await ledger.departures.find(tenant as TenantId, { kind, id });
       if (departure === null || departure.to.kind !== 'cell') throw notFound(`departed ${kind}`, id);
       return departureView(departure, { kind, id });
+    },
+  }),
+  route('DELETE /v1/cell/arrivals', {
+    id: 'deleteArrivals',
+    summary: 'Throw away what has arrived of an owner, if not all of it has',
+    description: 'The owner is somewhere else, and stays there. An import that has finished stays, too.',
+    query: CellOwnerQuery,
+    answer: ArrivalsEnded,
+    handle: async (deps, { query: { tenant, kind, id } }) => {
+      const found = await deps.bundles.arriving(tenant as TenantId, { kind, id });
+      for (const arriving of found) await requestErasure(deps, arriving.tenant, arriving.hidden);
+      return { thrown_away: found.length };
     },
   }),
   route('GET /v1/cell/tenant', {

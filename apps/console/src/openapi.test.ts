@@ -28,6 +28,7 @@ const ROUTES = [
   '/v1/consolidations/preview',
   '/v1/parked',
   '/v1/cell',
+  '/v1/cell/arrivals',
   '/v1/cell/caller',
   '/v1/cell/departures',
   '/v1/cell/leaving',

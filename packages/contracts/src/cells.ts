@@ -89,7 +89,12 @@ export const DepartureView = z
   .meta({ id: 'Departure' });
 export type DepartureView = z.infer<typeof DepartureView>;
 
-export const GetDepartureQuery = z.strictObject(ofOwner);
+/** An owner that departed, or of which an import has not finished. */
+export const CellOwnerQuery = z.strictObject(ofOwner);
+
+export const ArrivalsEnded = z
+  .object({ thrown_away: z.int().describe('Imports that had not finished.') })
+  .meta({ id: 'ArrivalsEnded' });
 
 const CURSOR_MAX = 4_096;
 const OWNERS_PAGE_MAX = 1_000;

@@ -40,12 +40,13 @@ export {
   PostCanaryUndo,
 } from './canaries.ts';
 export {
+  ArrivalsEnded,
   CallerView,
   CellName,
   CellOwnerList,
+  CellOwnerQuery,
   CellView,
   DepartureView,
-  GetDepartureQuery,
   GetTenantCopyQuery,
   LeavingView,
   ListCellOwnersQuery,

@@ -4,7 +4,7 @@ import { type OwnerColumns, ownerFrom } from '../rows/columns.ts';
 import { hasOwner } from '../schema.ts';
 import { allAs, insert } from '../script.ts';
 import { linesOf } from './read.ts';
-import { begin, findImport, finish, take } from './take.ts';
+import { arrivingOf, begin, findImport, finish, take } from './take.ts';
 
 export const bundleStore = storeOf<BundleStore>('bundles', {
   owners: read((tenant, after, limit) => allAs(ownerOf, SELECT_OWNERS, { tenant, after: after ?? '', limit })),
@@ -24,6 +24,7 @@ export const bundleStore = storeOf<BundleStore>('bundles', {
   begin: write(begin),
   take: write(take),
   finish: write(finish),
+  arriving: read(arrivingOf),
   find: lookup(findImport),
 });
 

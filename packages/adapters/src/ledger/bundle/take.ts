@@ -46,6 +46,12 @@ const SELECT_OF_OWNER = `
   WHERE i.tenant = @tenant AND i.owner_kind = @kind AND i.owner_id = @ownerId AND (l.erasure = i.id OR l.erasure IS NULL)
   ORDER BY i.created_at DESC, i.id DESC`;
 
+/** Those that have not finished. */
+export function* arrivingOf(tenant: TenantId, owner: Owner): Script<readonly ImportState[]> {
+  const rows = yield* all<ImportRow>(SELECT_OF_OWNER, { tenant, kind: owner.kind, ownerId: owner.id });
+  return rows.filter((row) => row.finished_at === null).map(stateFrom);
+}
+
 export function* begin(arriving: Arriving): Script<Begun> {
   const { tenant, owner, id, lane, ownerHashes, readAt, lines, sum, now } = arriving;
   if (yield* isErased(ownerHashes, readAt)) return { kind: 'erased' };

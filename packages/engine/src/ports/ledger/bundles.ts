@@ -21,6 +21,8 @@ export interface BundleStore {
   take(id: string, from: number, lines: readonly string[]): Promise<Taken>;
   /** From now on the owner is there, and what it waits for goes on. */
   finish(id: string, now: Millis): Promise<Finished>;
+  /** Imports of an owner that have not finished, and that nobody has thrown away. */
+  arriving(tenant: TenantId, owner: Owner): Promise<readonly ImportState[]>;
   /** What is known of an import; null: there is none. */
   find(id: string): Promise<ImportState | null>;
 }

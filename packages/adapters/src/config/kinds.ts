@@ -118,25 +118,6 @@ export const Models = z
   .transform((text) => text.split(',').map((model) => model.trim()))
   .refine((models) => !models.includes(''), 'must be comma-separated model names');
 
-const LOCAL = /^local(?::(?<what>.*))?$/u;
-export const LOCAL_MODELS = KNOWN_MODELS.map(({ name }) => name);
-
-/** What "local", "local:NAME" or "local:FOLDER" means; null: another model, unknown: a name that nobody knows. */
-export function localSource(model: string): LocalSource | 'unknown' | null {
-  const found = LOCAL.exec(model);
-  if (found === null) return null;
-  const what = found.groups?.what ?? LOCAL_MODELS[0] ?? '';
-  if (/[/\\]/.test(what)) return { folder: what };
-  return LOCAL_MODELS.includes(what) ? { name: what } : 'unknown';
-}
-
-export const EmbeddingModel = z
-  .string()
-  .refine(
-    (model) => localSource(model) !== 'unknown',
-    `must be a model of the server, builtin, local, local:FOLDER (with a slash in it), or one of ${LOCAL_MODELS.map((name) => `local:${name}`).join(', ')}`,
-  );
-
 /** A relative path begins at `root`. */
 export function pathOf(given: string, root: string): string {
   const path = given.startsWith('~/') ? resolve(homedir(), given.slice(2)) : given;

@@ -33,6 +33,14 @@ export type Counts = Manifest['counts'];
 /** Tables by the name of their count. */
 export const COUNTED: readonly (keyof Counts)[] = ['batches', 'messages', 'memories', 'versions', 'events'];
 
+/** Counts the rows of a table, in a schema; of messages also those that are no rows yet. */
+export function countIn(table: keyof Counts, schema = ''): string {
+  const rows = `SELECT count(*) FROM ${schema}${table}`;
+  if (table !== 'messages') return rows;
+  const unclaimed = `${schema}unclaimed_messages u JOIN ${schema}batches b ON b.id = u.batch_id`;
+  return `SELECT (${rows}) + (SELECT coalesce(sum(b.message_count), 0) FROM ${unclaimed})`;
+}
+
 /** How many bytes were read, of how many. */
 export type OnBytes = (done: number, total: number) => void;
 

@@ -11,6 +11,7 @@ import { MIGRATIONS, placeOf, SCHEMA_NAME } from '../postgres/index.ts';
 import {
   COUNTED,
   type Counts,
+  countIn,
   held,
   type Manifest,
   noteBackup,
@@ -132,7 +133,7 @@ async function metaOf(client: Client, key: string): Promise<string> {
 async function countsOf(client: Client): Promise<Counts> {
   const counts: Partial<Record<keyof Counts, number>> = {};
   for (const table of COUNTED) {
-    const { rows } = await client.query(`SELECT count(*)::int AS count FROM ${SCHEMA_NAME}.${table}`);
+    const { rows } = await client.query(`SELECT (${countIn(table, `${SCHEMA_NAME}.`)}) AS count`);
     counts[table] = Number(rows[0]?.count);
   }
   return counts as Counts;

@@ -7,6 +7,7 @@ import { MIGRATIONS } from '../sqlite/index.ts';
 import {
   COUNTED,
   type Counts,
+  countIn,
   held,
   type Manifest,
   noteBackup,
@@ -146,9 +147,7 @@ const ledgerIdOf = (db: Database.Database): string =>
 const schemaOf = (db: Database.Database): number => db.pragma('user_version', { simple: true }) as number;
 
 const countsOf = (db: Database.Database): Counts =>
-  Object.fromEntries(
-    COUNTED.map((table) => [table, db.prepare(`SELECT count(*) FROM ${table}`).pluck().get()]),
-  ) as Counts;
+  Object.fromEntries(COUNTED.map((table) => [table, db.prepare(countIn(table)).pluck().get()])) as Counts;
 
 export function requireCounts(manifest: Manifest, got: Counts): void {
   const wrong = COUNTED.filter((table) => manifest.counts[table] !== got[table]);

@@ -30,6 +30,7 @@ beforeAll(async () => {
     SLOWWAVE_ALLOW_PRIVATE_URLS: '127.0.0.1',
     SLOWWAVE_NEXT_EMBEDDING_BASE_URL: nextModel.baseUrl,
     SLOWWAVE_NEXT_EMBEDDING_MODEL: 'next-model',
+    SLOWWAVE_COLD_DAYS: '0',
   });
   there = world(setup.ingest, { key: KEY, receiver: `http://127.0.0.1:${port}/hook`, dataDir: setup.dataDir });
 }, WITHIN_MS);

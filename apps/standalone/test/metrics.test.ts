@@ -10,7 +10,7 @@ let setup: Setup;
 let metrics: string;
 
 beforeAll(async () => {
-  setup = await standalone();
+  setup = await standalone({ SLOWWAVE_COLD_DAYS: '0' });
   await post(`${setup.ingest}/v1/batches?wait=20000`, said('ann', 'I live in Oslo.'));
   // A batch is consolidated a moment before its consolidation is counted.
   const counted = async (): Promise<number> => {

@@ -202,7 +202,8 @@ describe.each(Object.entries(LEDGERS))('owners that sleep, on %s', (_, open) => 
     for (let dies = 1, died = true; died; dies += 1) {
       expect(await cool()).toMatchObject({ kind: 'cooled' });
       const name = await nameOf();
-      died = await diesAt(dies, deps, (mortal) => wakeOwner(mortal, name, NEVER));
+      const few = { ...deps, linesAtOnce: 200 };
+      died = await diesAt(dies, few, (mortal) => wakeOwner(mortal, name, NEVER));
       bench.tools.advance(LATER_MS);
       // Somebody asks for it, or nobody does for a while.
       await (dies % 2 === 0 ? sweepCold(deps, HOW, NEVER) : wakeOwner(deps, name, NEVER));
@@ -303,7 +304,7 @@ async function diesAt(nth: number, deps: ColdDeps, work: (deps: ColdDeps) => Pro
   try {
     await work({
       ...deps,
-      cold: mortal(deps.cold, ['note', 'cool', 'slice', 'wake', 'woken']),
+      cold: mortal(deps.cold, ['note', 'cool', 'slice', 'wake', 'woken', 'restore']),
       bundles: mortal(deps.bundles, ['take']),
       segments: mortal(deps.segments, ['put', 'get']),
       index: mortal(deps.index, ['upsert', 'forget']),

@@ -122,6 +122,7 @@ it('lays owners to sleep, and wakes them', async () => {
   expect([...(await cold.list(tenant, null, 1)), ...(await cold.list(null, null, 1))]).toHaveLength(2);
   expect(await cold.since('cold', now, 1)).toEqual([await cold.get('seg_1')]);
   expect(await cold.count()).toEqual({ owners: 1, bytes: 1, moving: 0 });
+  expect(await cold.restore('seg_1', { lines: [], told: [], now })).toBe('not_begun');
   expect(await cold.wake('seg_1', now)).toEqual({ taken: 0, lines: lines.length });
   await ledger.bundles.take('seg_1', 0, lines);
   expect(await cold.woken('seg_1', { told: [], now })).toBe(true);

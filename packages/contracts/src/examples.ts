@@ -196,7 +196,7 @@ export const BUNDLED_ERASURES = [
   },
 ];
 export const BUNDLED_SETTINGS = [{ tenant: 'acme', settings: { timezone: 'Europe/Oslo' } }];
-export const COLD_OWNERS = [{ tenant: 'acme', kind: 'user', id: 'silent-for-long' }];
+export const COLD_OWNERS = [{ kind: 'user', id: 'silent-for-long' }];
 export const IMPORTS = [
   {
     ...{ format: 1, ledger_id: 'led_0198c1a2', kind: 'user', id: 'moved-here', read_at: '2026-03-01T09:30:00Z' },

@@ -67,6 +67,11 @@ const ofGraphs: Readonly<Record<string, Need>> = {
   deleteRelation: ofRelation,
 };
 
+const ofSilent: Need = async (world) => {
+  const { user } = await world.consolidated();
+  return { body: (example) => ({ ...example, id: user }) };
+};
+
 /** What operations need that examples alone do not tell, by operationId. */
 export const NEEDS: Readonly<Record<string, Need>> = {
   getBatch: async (world) => ({ params: { id: (await world.consolidated()).batch } }),
@@ -181,6 +186,8 @@ export const NEEDS: Readonly<Record<string, Need>> = {
     await world.readyMove();
     return {};
   },
+  coolOwner: ofSilent,
+  wakeOwner: ofSilent,
   getBundleLines: async (world) => ({ query: { kind: 'user', id: (await world.consolidated()).user } }),
   postImportLines: async (world) => ({ params: { id: await world.importOf('moved-here') } }),
   finishImport: async (world) => {

@@ -9,10 +9,11 @@ import type {
   Segment,
   StandingOwner,
 } from '@slowwave/engine';
-import { FIRST_SUM, ofNoSpace } from '@slowwave/engine/storing';
+import { EngineError, FIRST_SUM, ofNoSpace } from '@slowwave/engine/storing';
 import { audit, lookup, read, snapshot, storeOf, write } from './access.ts';
 import { KINDS } from './bundle/kinds.ts';
 import { stampOf } from './bundle/read.ts';
+import { take } from './bundle/take.ts';
 import { countErased, ERASING } from './erasures.ts';
 import { reproject } from './outbox.ts';
 import { type OwnerColumns, ownerFrom } from './rows/columns.ts';
@@ -71,31 +72,15 @@ export const coldStore = storeOf<ColdStore>('cold', {
     yield* enter(name, 'cold', now);
     return { more: false };
   }),
-  wake: write(function* (name, now) {
-    const segment = yield* lockSegment(name);
-    if (segment === null || (yield* asleep(name, segment)) === null) return null;
-    if (segment.state === 'cold') {
-      yield* run(BEGIN, { name, sum: FIRST_SUM, now });
-      yield* enter(name, 'waking', now);
-      return { taken: 0, lines: segment.lines };
-    }
-    if (segment.state !== 'waking') return null;
-    const taken = yield* first<{ taken: number }>('SELECT taken FROM imports WHERE id = @name', { name });
-    return taken === null ? null : { ...taken, lines: segment.lines };
-  }),
-  woken: write(function* (name, { told, now }) {
-    const segment = yield* lockSegment(name);
-    const lane = segment?.state === 'waking' ? yield* asleep(name, segment) : null;
-    if (lane === null) return false;
-    const done = yield* run('DELETE FROM imports WHERE id = @name AND taken = lines AND sum = last_sum', { name });
-    if (done === 0) return false;
-    const up = 'UPDATE lanes SET cold = NULL, erasure = NULL, woken_at = @now WHERE id = @lane';
-    yield* run(up, { lane: lane.id, now });
-    yield* saveLane(yield* recounted(lane));
-    if (told === null) yield* reproject(lane.id);
-    else yield* noteTold(lane.id, told);
-    yield* enter(name, 'dropped', now);
-    return true;
+  wake: write(beginToWake),
+  woken: write(endToWake),
+  restore: write(function* (name, { lines, told, now }) {
+    const begun = yield* beginToWake(name, now);
+    if (begun === null || begun.taken > 0 || begun.lines !== lines.length) return 'not_begun';
+    const taken = yield* take(name, 0, lines);
+    // What was begun is not kept: whoever takes the lines one after the other says which of them it is.
+    if (taken.kind !== 'taken') throw new EngineError(`the lines of ${name} cannot be stored`, UNREADABLE);
+    return (yield* endToWake(name, { told, now })) ? 'woken' : 'not_begun';
   }),
   find: lookup((tenant, { kind, id }) =>
     firstAs(
@@ -156,6 +141,39 @@ export const coldStore = storeOf<ColdStore>('cold', {
     );
   }),
 });
+
+const UNREADABLE = { code: 'segment_unavailable', retryable: false } as const;
+
+function* beginToWake(name: string, now: Millis): Script<{ readonly taken: number; readonly lines: number } | null> {
+  const segment = yield* lockSegment(name);
+  if (segment === null || (yield* asleep(name, segment)) === null) return null;
+  if (segment.state === 'cold') {
+    yield* run(BEGIN, { name, sum: FIRST_SUM, now });
+    yield* enter(name, 'waking', now);
+    return { taken: 0, lines: segment.lines };
+  }
+  if (segment.state !== 'waking') return null;
+  const taken = yield* first<{ taken: number }>('SELECT taken FROM imports WHERE id = @name', { name });
+  return taken === null ? null : { ...taken, lines: segment.lines };
+}
+
+function* endToWake(
+  name: string,
+  { told, now }: { readonly told: readonly BatchPoints[] | null; readonly now: Millis },
+): Script<boolean> {
+  const segment = yield* lockSegment(name);
+  const lane = segment?.state === 'waking' ? yield* asleep(name, segment) : null;
+  if (lane === null) return false;
+  const done = yield* run('DELETE FROM imports WHERE id = @name AND taken = lines AND sum = last_sum', { name });
+  if (done === 0) return false;
+  const up = 'UPDATE lanes SET cold = NULL, erasure = NULL, woken_at = @now WHERE id = @lane';
+  yield* run(up, { lane: lane.id, now });
+  yield* saveLane(yield* recounted(lane));
+  if (told === null) yield* reproject(lane.id);
+  else yield* noteTold(lane.id, told);
+  yield* enter(name, 'dropped', now);
+  return true;
+}
 
 const ASLEEP = "s.state IN ('cooling', 'cold', 'waking')";
 

@@ -15,6 +15,8 @@ export type ColdDeps = Pick<EngineDeps, 'ledger' | 'index' | 'tools' | 'log' | '
     readonly cold: ColdStore;
     readonly bundles: BundleStore;
     readonly segments: SegmentStore;
+    /** Of one transaction. Missing: as long as others can wait for it. */
+    readonly linesAtOnce?: number;
   };
 
 export type Cooled =

@@ -14,22 +14,41 @@ const POINTS = 200;
  * anybody, at any time: it goes on where it was. false: it is not asleep, or is being erased.
  */
 export async function wakeOwner(deps: ColdDeps, name: string, cancel: Cancellation): Promise<boolean> {
-  const { cold, tools, index, log } = deps;
+  const { cold, index, log } = deps;
   const segment = await cold.get(name);
-  if (segment === null) return false;
+  if (segment === null || segment.state === 'dropped' || segment.state === 'written') return false;
   if (segment.state === 'cooling') await removeRows(deps, segment, cancel);
-  const begun = await cold.wake(name, tools.now());
-  if (begun === null) return false;
   const content = await segmentContent(deps, segment);
-  if (!(await takeLines(deps, { name, content, from: begun.taken }))) return false;
-  const told = await tellIndex(deps, content);
-  if (await cold.woken(name, { told: told ? content.told : null, now: tools.now() })) {
-    log.info({ segment: name, memories: segment.memories }, 'an owner woke');
-    return true;
-  }
-  // Awake by now thanks to somebody else, or erased: whoever erases it may have passed the index already.
-  if (!(await deps.ledger.erasures.standing(segment.lane))) await index.forget(segment);
-  return false;
+  const told = (await tellIndex(deps, content)) ? content.told : null;
+  const woke =
+    (await restored(deps, segment, { content, told })) || (await takenBack(deps, segment, { content, told }));
+  if (woke) log.info({ segment: name, memories: segment.memories }, 'an owner woke');
+  // Erased by now: whoever erases it may have passed the index already. Or awake thanks to somebody else, who has told the index the same.
+  else if (!(await deps.ledger.erasures.standing(segment.lane))) await index.forget(segment);
+  return woke;
+}
+
+interface Waking {
+  readonly content: SegmentContent;
+  readonly told: SegmentContent['told'] | null;
+}
+
+/** Of most owners all lines go in one transaction. */
+async function restored(
+  { cold, tools, linesAtOnce = LINES }: ColdDeps,
+  { name, state }: Segment,
+  { content: { lines }, told }: Waking,
+): Promise<boolean> {
+  if (state === 'waking' || lines.length > linesAtOnce) return false;
+  return (await cold.restore(name, { lines, told, now: tools.now() })) === 'woken';
+}
+
+/** Some lines at a time, from where somebody else has stopped. */
+async function takenBack(deps: ColdDeps, { name }: Segment, { content, told }: Waking): Promise<boolean> {
+  const { cold, tools } = deps;
+  const begun = await cold.wake(name, tools.now());
+  if (begun === null || !(await takeLines(deps, { name, content, from: begun.taken }))) return false;
+  return cold.woken(name, { told, now: tools.now() });
 }
 
 /** The content of a segment that an owner needs. Throws where it is not there. */
@@ -47,7 +66,7 @@ export async function segmentContent(
 }
 
 async function takeLines(
-  { bundles }: Pick<ColdDeps, 'bundles'>,
+  { bundles, linesAtOnce = LINES }: ColdDeps,
   {
     name,
     content: { lines },
@@ -55,7 +74,7 @@ async function takeLines(
   }: { readonly name: string; readonly content: SegmentContent; readonly from: number },
 ): Promise<boolean> {
   for (let taken = from; taken < lines.length; ) {
-    const step = await bundles.take(name, taken, lines.slice(taken, taken + LINES));
+    const step = await bundles.take(name, taken, lines.slice(taken, taken + linesAtOnce));
     if (step.kind === 'gone') return false;
     if (step.kind === 'damaged' || step.kind === 'refused') {
       const what = step.kind === 'damaged' ? `expected the checksum ${step.expected}, got ${step.got}` : step.problem;

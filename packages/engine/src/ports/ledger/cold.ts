@@ -35,6 +35,14 @@ export interface ColdStore {
    * batch the index has again by now; null: it has nothing, and is told of all.
    */
   woken(name: string, how: { readonly told: readonly BatchPoints[] | null; readonly now: Millis }): Promise<boolean>;
+  /**
+   * `wake`, all lines and `woken` in one transaction, for an owner with few. not_begun: somebody else has begun, or it is awake or erased.
+   * Throws if a line cannot be stored; nothing was changed then.
+   */
+  restore(
+    name: string,
+    how: { readonly lines: readonly string[]; readonly told: readonly BatchPoints[] | null; readonly now: Millis },
+  ): Promise<'woken' | 'not_begun'>;
   /** The segment of an owner that sleeps; null: it does not, or there is no such owner. */
   find(tenant: TenantId, owner: Owner): Promise<Segment | null>;
   get(name: string): Promise<Segment | null>;

@@ -302,6 +302,7 @@ export {
   type Sighted,
   saysAt,
   scan,
+  scanner,
   visible,
 } from './search/hits.ts';
 export { hitsInApp, queriesInApp } from './search/in-app.ts';

@@ -1,11 +1,12 @@
 import {
+  type IndexHit,
   type IndexPoint,
   type IndexQuery,
   type LaneId,
   type Ledger,
   type Segment,
   type SegmentContent,
-  scan,
+  scanner,
   type Tools,
 } from '@slowwave/engine';
 import { openLedgerInMemory } from '../sqlite/ledger/in-memory.ts';
@@ -16,7 +17,7 @@ export interface OpenSegment {
   /** In whose index its points would be found. */
   readonly space: SegmentContent['space'];
   /** As an index answers; queries of its lane alone. */
-  search(query: IndexQuery): ReturnType<typeof scan>;
+  search(query: IndexQuery): IndexHit[];
   vectorOf(point: Pick<IndexPoint, 'shelf' | 'memoryId' | 'version'>): Float32Array | null;
   /** Whether something of the owner has this id. */
   has(id: string): boolean;
@@ -32,6 +33,7 @@ const POINT_BYTES = 1_000;
 
 export function openSegment(segment: Segment, { lines, points, space }: SegmentContent, tools: Tools): OpenSegment {
   const byShelf = Map.groupBy(points, ({ shelf }) => shelf);
+  const scanners = new Map([...byShelf].map(([shelf, of]) => [shelf, scanner(of)]));
   const size =
     lines.reduce((sum, line) => sum + line.length, 0) * 2 +
     points.reduce((sum, { vector, text }) => sum + vector.length * 4 + text.length * 4 + POINT_BYTES, 0);
@@ -44,7 +46,7 @@ export function openSegment(segment: Segment, { lines, points, space }: SegmentC
   };
   return {
     ...{ segment, space },
-    search: (query) => scan(byShelf.get(query.shelf) ?? [], query),
+    search: (query) => scanners.get(query.shelf)?.(query) ?? [],
     vectorOf: ({ shelf, memoryId, version }) =>
       byShelf.get(shelf)?.find((point) => point.memoryId === memoryId && point.version === version)?.vector ?? null,
     has: (id) => lines.some((line) => line.includes(`"${id}"`)),

@@ -55,17 +55,36 @@ const touchedAfter = ({ saidAt, deletedAt }: Sighted, after: SaidAt): boolean =>
   saidBefore(after, saidAt) || (deletedAt !== null && saidBefore(after, deletedAt));
 
 /** One question answered by looking at every point: the reference for what an index finds. Hits by id and version. */
-export function scan(points: readonly IndexPoint[], query: IndexQuery): IndexHit[] {
-  const seen = points
-    .filter((point) => isInLane(point, query) && visible(point, query) && fits(point, query))
-    .sort(compareIds);
-  const vector = new Map(vectorScores(seen, query));
-  const keyword = new Map(keywordScores(seen, query));
-  const found = new Set([...best(vector, query.limit), ...best(keyword, query.limit)].map(([i]) => i));
-  return seen.flatMap((point, i) => {
-    if (!found.has(i)) return [];
-    return [{ point: shownPart(point), vectorScore: vector.get(i) ?? null, keywordScore: keyword.get(i) ?? null }];
-  });
+export const scan = (points: readonly IndexPoint[], query: IndexQuery): IndexHit[] =>
+  scanner(points.filter((point) => isInLane(point, query)))(query);
+
+/** The same for many questions about the points of one lane and shelf. */
+export function scanner(points: readonly IndexPoint[]): (query: IndexQuery) => IndexHit[] {
+  const sorted = points.toSorted(compareIds);
+  const tables = new Map<boolean, KeywordTable>();
+  const tableOf = (wide: boolean): KeywordTable => {
+    const known = tables.get(wide);
+    if (known !== undefined) return known;
+    const made = keywordTable(sorted.map(({ terms, contextTerms }) => (wide ? [...terms, ...contextTerms] : terms)));
+    tables.set(wide, made);
+    return made;
+  };
+  return (query) => {
+    const { vector: asked, terms, wide, limit } = query;
+    const sees = sorted.map((point) => visible(point, query) && fits(point, query));
+    const vector = new Map<number, number>(
+      asked === null
+        ? []
+        : sorted.flatMap((point, i) => (sees[i] === true ? [[i, cosine(point.vector, asked)] as const] : [])),
+    );
+    const keyword =
+      terms === null ? new Map<number, number>() : bm25(tableOf(wide), terms, (document) => sees[document] === true);
+    const found = new Set([...best(vector, limit), ...best(keyword, limit)].map(([i]) => i));
+    return sorted.flatMap((point, i) => {
+      if (!found.has(i)) return [];
+      return [{ point: shownPart(point), vectorScore: vector.get(i) ?? null, keywordScore: keyword.get(i) ?? null }];
+    });
+  };
 }
 
 function isInLane(point: IndexPoint, { tenant, owner, lane, shelf }: IndexQuery): boolean {
@@ -76,16 +95,6 @@ function isInLane(point: IndexPoint, { tenant, owner, lane, shelf }: IndexQuery)
 }
 
 const fits = (point: IndexPoint, { where }: IndexQuery): boolean => where === null || matches(where, point);
-
-function vectorScores(seen: readonly IndexPoint[], { vector }: IndexQuery): Scored[] {
-  return vector === null ? [] : seen.map((point, i) => [i, cosine(point.vector, vector)]);
-}
-
-function keywordScores(seen: readonly IndexPoint[], { terms, wide }: IndexQuery): Iterable<Scored> {
-  if (terms === null) return [];
-  const texts = seen.map((point) => (wide ? [...point.terms, ...point.contextTerms] : point.terms));
-  return bm25(keywordTable(texts), terms, () => true);
-}
 
 export type SearchMode = 'hybrid' | 'vector' | 'keyword';
 

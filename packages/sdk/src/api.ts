@@ -18,6 +18,11 @@ export type Act = {
   readonly asks: boolean;
 };
 
+export type ArrivalsEnded = {
+  /** Imports that had not finished. */
+  readonly thrown_away: number;
+};
+
 export type AuditEntry = {
   readonly id: string;
   /** When the request was received. */
@@ -156,6 +161,14 @@ export type BundledOwnerList = {
     readonly id: string;
   })[];
   readonly next_cursor: string | null;
+};
+
+export type Caller = {
+  readonly tenant: string;
+  readonly scopes: readonly ('ingest' | 'search' | 'manage' | 'subject' | 'admin')[];
+  readonly user_id: string | null;
+  readonly app_id: string | null;
+  readonly operator: boolean;
 };
 
 export type Canary = {
@@ -303,6 +316,32 @@ export type Ceilings = {
   readonly cost_per_day: number | null;
   /** true: set for this tenant. false: the limits for all tenants apply. */
   readonly own: boolean;
+};
+
+export type Cell = {
+  readonly name: string;
+  readonly ledger_id: string;
+  /** The latest epoch of the directory that the cell was told; 0: none. */
+  readonly epoch: number;
+  /** Slots that take no new owners here. */
+  readonly closed: readonly {
+    readonly from: number;
+    readonly to: number;
+  }[];
+  readonly owners: number;
+  readonly memories: number;
+  /** Owners that moved away, and are still remembered. */
+  readonly away: number;
+};
+
+export type CellOwnerList = {
+  readonly results: readonly ({
+    readonly tenant: string;
+    readonly kind: 'user' | 'agent' | 'run';
+    readonly id: string;
+    readonly slot: number;
+  })[];
+  readonly next_cursor: string | null;
 };
 
 export type ChangedRelation = {
@@ -572,6 +611,16 @@ export type Delivery = {
 export type DeliveryList = {
   readonly results: readonly Delivery[];
   readonly next_cursor: string | null;
+};
+
+export type Departure = {
+  readonly tenant: string;
+  readonly kind: 'user' | 'agent' | 'run';
+  readonly id: string;
+  readonly to: string;
+  readonly epoch: number;
+  readonly departed_at: string;
+  readonly until: string;
 };
 
 export type Dependent = {
@@ -1084,6 +1133,13 @@ export type KeyWithSecret = {
   readonly previous_until: string | null;
   /** Returned only once; it cannot be retrieved later. */
   readonly secret: string;
+};
+
+export type Leaving = {
+  /** null: nothing is held. */
+  readonly until: string | null;
+  /** Why the owner cannot depart yet: work that began earlier, and what has to be over first. */
+  readonly waits_for: readonly string[];
 };
 
 export type Link = {
@@ -1817,6 +1873,20 @@ export type PostContext = {
   readonly timeout_ms?: number | undefined;
 };
 
+export type PostDeparture = {
+  readonly tenant?: string | undefined;
+  readonly kind: 'user' | 'agent' | 'run';
+  readonly id: string;
+  /** The cell it moves to. */
+  readonly to: string;
+  /** The move's: whoever asks for the owner here is told it. */
+  readonly epoch: number;
+  /** The stamp of the last page of its lines, read with moving=true. */
+  readonly stamp: string;
+  /** How long the cell answers that the owner moved: at least as long as keys are kept. */
+  readonly until: string;
+};
+
 export type PostErasures = {
   readonly tenant?: string | undefined;
   readonly erasures: readonly {
@@ -1949,6 +2019,14 @@ export type PostKey = {
   /** Binds the key to this app: it sees what was said in the app, and nothing that was only said in others. */
   readonly app_id?: string | undefined;
   readonly expires_at?: string | undefined;
+};
+
+export type PostLeaving = {
+  readonly tenant?: string | undefined;
+  readonly kind: 'user' | 'agent' | 'run';
+  readonly id: string;
+  /** How long no work of the owner begins. 0: it may begin now. */
+  readonly ms: number;
 };
 
 export type PostLines = {
@@ -2658,6 +2736,16 @@ export type PutSettings = {
   readonly profile_slots?: readonly ProfileSlot[] | null | undefined;
 };
 
+export type PutSlots = {
+  /** The directory's epoch. */
+  readonly epoch: number;
+  /** All slots that take no new owners here. */
+  readonly closed: readonly {
+    readonly from: number;
+    readonly to: number;
+  }[];
+};
+
 export type PutSuiteMargins = {
   /** By figure; the others have the margins of docs/suites.md. */
   readonly margins: Readonly<Record<string, {
@@ -2675,6 +2763,17 @@ export type PutTaskState = {
   readonly steps?: readonly TaskStep[] | undefined;
   /** Whatever else your program needs to go on. Prompts do not show it. */
   readonly data?: Readonly<Record<string, unknown>> | undefined;
+};
+
+export type PutTenantCopy = {
+  readonly tenant?: string | undefined;
+  /** A copy of an earlier epoch than the one that is here is refused. */
+  readonly epoch: number;
+  /** This cell's part of the tenant's daily budgets. */
+  readonly share?: number | undefined;
+  /** As the home cell gave it. */
+  readonly version: string;
+  readonly copy: Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>;
 };
 
 export type Ready = {
@@ -3290,6 +3389,14 @@ export type Sleep = {
   readonly agents?: boolean | undefined;
 };
 
+export type Slots = {
+  readonly epoch: number;
+  readonly closed: readonly {
+    readonly from: number;
+    readonly to: number;
+  }[];
+};
+
 export type Source = {
   readonly message_id: string;
   readonly batch_id: string;
@@ -3712,6 +3819,28 @@ export type TaskStepView = {
   readonly state: 'pending' | 'running' | 'waiting_for_approval' | 'done' | 'failed' | 'skipped';
   readonly result: string | null;
   readonly needs_approval: boolean;
+};
+
+export type TenantCopied = {
+  readonly tenant: string;
+  readonly epoch: number;
+  readonly version: string;
+  readonly share: number;
+};
+
+export type TenantCopy = {
+  readonly tenant: string;
+  readonly ledger_id: string;
+  /** Another one as soon as anything of it changes. */
+  readonly version: string;
+  /** Rows by their kinds; passed on as they are. */
+  readonly copy: Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>;
+  /** What this cell itself used of the budget today. */
+  readonly used: {
+    readonly day: string;
+    readonly tokens: number;
+    readonly cost: number;
+  };
 };
 
 export type ToldMemory = {
@@ -4240,6 +4369,10 @@ export interface Operations {
   /** Renew the token of an open link. */
   'POST /v1/session/renew': {
     answer: RenewedToken;
+  };
+  /** Get whose key a request came with. */
+  'GET /v1/cell/caller': {
+    answer: Caller;
   };
   /** List the runs of an owner that have a state, last changed first. */
   'GET /v1/runs': {
@@ -4800,5 +4933,49 @@ export interface Operations {
   /** Delete segments that this ledger does not know. */
   'POST /v1/cold/sweep': {
     answer: SweptSegments;
+  };
+  /** Get what a cell is, and how much is in it. */
+  'GET /v1/cell': {
+    answer: Cell;
+  };
+  /** Tell a cell of which slots it takes no new owners. */
+  'PUT /v1/cell/slots': {
+    body: PutSlots;
+    answer: Slots;
+  };
+  /** List the users, agents and runs of all tenants that are in a cell, with their slots. */
+  'GET /v1/cell/owners': {
+    query?: { from?: number | undefined; to?: number | undefined; limit?: number | undefined; cursor?: string | undefined; };
+    answer: CellOwnerList;
+  };
+  /** Keep new work of an owner back, because it is about to leave. */
+  'POST /v1/cell/leaving': {
+    body: PostLeaving;
+    answer: Leaving;
+  };
+  /** Let an owner go to another cell. */
+  'POST /v1/cell/departures': {
+    body: PostDeparture;
+    answer: Departure;
+  };
+  /** Get where an owner went. */
+  'GET /v1/cell/departures': {
+    query: { tenant?: string | undefined; kind: 'user' | 'agent' | 'run'; id: string; };
+    answer: Departure;
+  };
+  /** Throw away what has arrived of an owner, if not all of it has. */
+  'DELETE /v1/cell/arrivals': {
+    query: { tenant?: string | undefined; kind: 'user' | 'agent' | 'run'; id: string; };
+    answer: ArrivalsEnded;
+  };
+  /** Get everything of a tenant that is no owner’s, for other cells. */
+  'GET /v1/cell/tenant': {
+    query?: { tenant?: string | undefined; };
+    answer: TenantCopy;
+  };
+  /** Take over what a tenant has in common, from its home cell. */
+  'PUT /v1/cell/tenant': {
+    body: PutTenantCopy;
+    answer: TenantCopied;
   };
 }

@@ -70,6 +70,24 @@ export const MEASURES = {
     from: measured('search', 'the median time of POST /v1/search among 500 memories of a user'),
   },
   searches: { about: 'searches for each exchange', value: 1, unit: '', from: estimated('one before every answer') },
+  routeMs: {
+    about: 'processor time of passing a request on to its cell',
+    value: 0.3,
+    unit: 'ms',
+    from: estimated('it reads an HTTP request, looks up a cell and sends it on'),
+  },
+  directoryMs: {
+    about: 'processor time of a transaction of the directory',
+    value: 0.2,
+    unit: 'ms',
+    from: estimated('a few rows by their keys'),
+  },
+  moveMs: {
+    about: 'processor time of moving an exchange to another cell, both cells together',
+    value: 1,
+    unit: 'ms',
+    from: estimated('its rows are read, sent and written; no model is asked'),
+  },
   callSeconds: {
     about: 'time of a call of the chat model',
     value: 2,

@@ -36,6 +36,15 @@ describe('a plan', () => {
     expect(count(many, 'search')).toBe(Math.ceil(cores));
   });
 
+  test('of cells has routers and their directory, and no other has', () => {
+    const { exchangesPerSecond, processes, stores } = planOf({ users: 10_000_000 });
+    const cores = (exchangesPerSecond.peak * 2 * MEASURES.routeMs.value) / 1_000 / MEASURES.utilisation.value;
+    expect([count(processes, 'router'), count(stores, 'directory of cells')]).toEqual([Math.ceil(cores), 1]);
+    const several = planOf({ users: 30_000 });
+    expect(count([...several.processes, ...several.stores], 'router')).toBe(0);
+    expect(count(several.stores, 'directory of cells')).toBe(0);
+  });
+
   test('puts the index beside the ledger while owners are small, and on Qdrant where they are not', () => {
     expect(count(planOf({ users: 30_000 }).stores, 'Qdrant')).toBe(0);
     const { stores } = planOf({ users: 30_000, messagesPerDay: 200 });

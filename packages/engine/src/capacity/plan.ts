@@ -136,6 +136,7 @@ function processesOf(sized: Sized, setup: Setup): readonly Part[] {
       : worker,
     part('search', coresFor(load.peak * searches.value, MEASURES.searchMs.value)),
     { name: 'console', count: fewest, why: 'for people' },
+    ...(setup === 'cells' ? [part('router', coresFor(load.peak * (1 + searches.value), MEASURES.routeMs.value))] : []),
   ];
 }
 
@@ -157,16 +158,23 @@ function storesOf(sized: Sized, setup: Setup): Pick<CapacityPlan, 'stores' | 'di
     ];
     return { stores, disks: [disk('ledger.db', on('sqlite', 'ledger')), disk('Qdrant', on('postgres', 'index'))] };
   }
+  const directory: readonly Part[] = setup === 'cells' ? [DIRECTORY] : [];
   const isShared = indexInDatabase(sized);
   const database: Part = { name: 'PostgreSQL', count: ledgers, why: whyDatabases(ledgers, isShared) };
   const ledger = disk('PostgreSQL, ledger', on('postgres', 'ledger'));
   if (isShared) {
     const index = disk('PostgreSQL, index', on('postgres', 'index'));
-    return { stores: [database, redis], disks: [ledger, index] };
+    return { stores: [database, redis, ...directory], disks: [ledger, index] };
   }
   const qdrant: Part = { name: 'Qdrant', count: qdrantsFor(sized), why: 'the index, with 8-bit vectors in memory' };
-  return { stores: [database, redis, qdrant], disks: [ledger, disk('Qdrant', on('postgres', 'index'))] };
+  return { stores: [database, redis, qdrant, ...directory], disks: [ledger, disk('Qdrant', on('postgres', 'index'))] };
 }
+
+const DIRECTORY: Part = {
+  name: 'directory of cells',
+  count: 1,
+  why: 'a small PostgreSQL of its own, that all routers ask',
+};
 
 function whyDatabases(ledgers: number, hasIndex: boolean): string {
   const holds = hasIndex ? 'ledger and index (SLOWWAVE_INDEX=postgres)' : 'the ledger';

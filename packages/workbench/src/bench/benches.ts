@@ -1,5 +1,6 @@
 import { answers } from './answers.ts';
 import type { Bench } from './bench.ts';
+import { cellsSimulation } from './cells-simulation.ts';
 import { cost } from './cost.ts';
 import { embedders } from './embedders/embedders.ts';
 import { fleet } from './fleet.ts';
@@ -50,6 +51,7 @@ export const BENCHES: readonly Bench[] = [
   cost,
   sleep,
   keys,
+  cellsSimulation,
   answers,
   pages,
   peers,

@@ -5,7 +5,7 @@ import type { BatchNo, Held, OwnerNo, Truth } from './truth.ts';
 /** The rules of a cell that keep owners whole. A simulation that leaves one out has to find what comes of it. */
 export type Rule = 'away' | 'closed' | 'stamp' | 'lane' | 'keys' | 'hidden';
 
-export interface Departure {
+interface Departure {
   readonly to: string;
   readonly epoch: number;
   readonly stamp: string;

@@ -6,15 +6,15 @@ import { COSTS } from './costs.ts';
 import type { Request, SimRouter } from './routers.ts';
 import type { BatchNo, OwnerNo, Truth } from './truth.ts';
 
-export const HOUR_MS = 3_600_000;
+const HOUR_MS = 3_600_000;
 const DAY_H = 24;
 const SECOND_MS = 1_000;
 
 /** In the evening people talk most. */
-export const PEAK_H = 20;
+const PEAK_H = 20;
 
 /** How the load of an hour compares with the mean of the day: a bell over the clock whose highest point is what was measured or estimated. */
-export function shapeOfDay(peak = MEASURES.peak.value): (hour: number) => number {
+function shapeOfDay(peak = MEASURES.peak.value): (hour: number) => number {
   const heightOf = (width: number): number => {
     const hours = Array.from({ length: DAY_H * 4 }, (_, i) =>
       Math.exp(width * Math.cos((i * Math.PI * 2) / (DAY_H * 4))),

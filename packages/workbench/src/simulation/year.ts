@@ -23,7 +23,7 @@ export interface YearOptions {
   readonly dimensions: number;
 }
 
-export interface Month {
+interface Month {
   readonly owners: number;
   readonly cells: number;
   readonly moved: number;

@@ -136,11 +136,11 @@ interface Bytes {
 
 /**
  * SQLite: measured with `./scripts/bench bytes` and 384 and 1,536 dimensions. PostgreSQL: estimated from the same exchanges, of which its ledger
- * took 1.4 times as much as that in SQLite, and its index 4.8 KB beside the vectors.
+ * took 1.4 times as much as that in SQLite, and its index has the same records in rows with one more index entry each.
  */
 export const BYTES: Readonly<Record<'sqlite' | 'postgres', { readonly ledger: Bytes; readonly index: Bytes }>> = {
-  sqlite: { ledger: { base: 12_400, perDimension: 1.2 }, index: { base: 3_900, perDimension: 6.7 } },
-  postgres: { ledger: { base: 17_400, perDimension: 1.7 }, index: { base: 4_800, perDimension: 6 } },
+  sqlite: { ledger: { base: 5_950, perDimension: 1.5 }, index: { base: 1_730, perDimension: 3.4 } },
+  postgres: { ledger: { base: 8_300, perDimension: 2.1 }, index: { base: 2_700, perDimension: 3.4 } },
 };
 
 /** Vectors that an index has for each exchange: of the memory and of both messages. */

@@ -16,6 +16,10 @@ const LOOK_EVERY_MS = 1_000;
 /** Kept for days only, and not because of what is remembered. */
 const RECEIPTS = ['receipts', 'credits'];
 const SHOWN_LEAST = 16;
+/** What a plan for so many users comes to: see `slowwave plan`. */
+const PLANNED_USERS = 10_000;
+const PLANNED_MEMORIES = 100;
+const GIB = 2 ** 30;
 
 /** What a memory takes on the disk. */
 export const bytes: Bench = {
@@ -94,6 +98,8 @@ async function foundIn(folder: string, { users, exchanges, dimensions, messages 
     (sum, { size }) => sum + size,
     0,
   );
+  const ofFile = (file: string): number =>
+    counted.filter(({ name }) => name.startsWith(file)).reduce((sum, one) => sum + one.bytes, 0) / memories;
   const shown = tables.map((one) => ({ ...one, bytes: one.bytes / memories })).sort((a, b) => b.bytes - a.bytes);
   return {
     title: `bytes: ${memories.toLocaleString('en')} memories of ${users} users, vectors of ${dimensions} dimensions, messages in the index: ${messages}`,
@@ -101,7 +107,13 @@ async function foundIn(folder: string, { users, exchanges, dimensions, messages 
       ...shown
         .filter((one) => one.bytes >= SHOWN_LEAST)
         .map((one) => ({ what: one.name, value: one.bytes, unit: 'bytes a memory' })),
+      ...files.map((file) => ({ what: `${file}, receipts left out`, value: ofFile(file), unit: 'bytes a memory' })),
       { what: 'all of it, receipts left out', value: all, unit: 'bytes a memory' },
+      {
+        what: `  of ${PLANNED_USERS.toLocaleString('en')} users with ${PLANNED_MEMORIES} memories each`,
+        value: (all * PLANNED_USERS * PLANNED_MEMORIES) / GIB,
+        unit: 'GiB',
+      },
       { what: 'logs that are left when the server has stopped', value: logBytes, unit: 'bytes' },
     ],
     verdicts: [

@@ -84,7 +84,16 @@ export const carriedOf = (table: string, without: Readonly<Record<string, unknow
     return counted || isFilled || name in without ? [] : [{ ...column, form }];
   });
 
-export const carriedBy = ({ table, own }: Kind): readonly Carried[] => carriedOf(table, own);
+/** Looked up for each line, and found in the text of the schema once. */
+const carried = new Map<Kind, readonly Carried[]>();
+
+export function carriedBy(kind: Kind): readonly Carried[] {
+  const known = carried.get(kind);
+  if (known !== undefined) return known;
+  const made = carriedOf(kind.table, kind.own);
+  carried.set(kind, made);
+  return made;
+}
 
 /** As a line shows a column of a row. */
 export const shown = ({ name, form }: Carried, row: Readonly<Record<string, Value>>): unknown => {

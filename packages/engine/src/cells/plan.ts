@@ -28,11 +28,11 @@ interface Slotted {
  */
 const GIVERS = 8;
 
-/** A new cell gets its share of all slots, from the cells that have most, in proportion to what they have. */
+/** A new cell, which may be among the open ones by now, gets its share of all slots, from those that have most, in proportion to what they have. */
 export function planAdd(
   { ranges, open }: Slotted,
   cell: string,
-  share = 1 / (open.length + 1),
+  share = 1 / new Set([...open, cell]).size,
 ): readonly PlannedHandover[] {
   const widths = widthsOf(ranges, open);
   const [has, wanted] = [widths.get(cell) ?? 0, Math.round(share * SLOTS)];

@@ -69,6 +69,10 @@ describe('plans', () => {
 
   it('give a new cell its share, from all others alike', () => {
     const ranges = handedOver(firstRanges('a'), planAdd({ ranges: firstRanges('a'), open: ['a'] }, 'b'));
+    // The directory may know it by then.
+    expect(planAdd({ ranges: firstRanges('a'), open: ['a', 'b'] }, 'b')).toEqual(
+      planAdd({ ranges: firstRanges('a'), open: ['a'] }, 'b'),
+    );
     expect([...widthsOf(ranges, ['a', 'b'])]).toEqual([
       ['a', SLOTS / 2],
       ['b', SLOTS / 2],

@@ -46,12 +46,14 @@ export function startRouter(name: string, world: RouterWorld) {
   const refresh = (): void => {
     if (isAsking) return;
     isAsking = true;
-    const after = book.epoch();
+    // It answers for this copy, whatever starts anew meanwhile.
+    const asking = book;
+    const after = asking.epoch();
     void network
       .ask({ from: node, to: directory.node, work: work.changes, run: () => directory.store.changes(after) })
       .then(
         (changes) => {
-          book.apply(changes);
+          asking.apply(changes);
           heardAt = clock.now();
           isAsking = false;
         },

@@ -27,6 +27,7 @@ beforeAll(async () => {
   nextModel = await startModelServer({ dimensions: 64 });
   setup = await standalone({
     SLOWWAVE_API_KEY: KEY,
+    SLOWWAVE_CELL: 'one',
     SLOWWAVE_ALLOW_PRIVATE_URLS: '127.0.0.1',
     SLOWWAVE_NEXT_EMBEDDING_BASE_URL: nextModel.baseUrl,
     SLOWWAVE_NEXT_EMBEDDING_MODEL: 'next-model',

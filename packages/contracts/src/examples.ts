@@ -216,12 +216,12 @@ export const LINES = [
 const LEAVER = { kind: 'user', id: 'nobody-yet' };
 export const LEAVINGS = [
   { ...LEAVER, ms: 60_000 },
-  { ...LEAVER, tenant: 'acme', ms: 0 },
+  { ...LEAVER, ms: 0 },
 ];
 export const DEPARTURES = [{ ...LEAVER, to: 'cell-2', epoch: 7, stamp: '0a1b2c3d4e5f6071', until: LATER }];
 export const SLOTS = [
-  { epoch: 1, closed: [] },
-  { epoch: 7, closed: [{ from: 32_768, to: 65_535 }] },
+  { epoch: 7, closed: [{ from: 65_535, to: 65_535 }] },
+  { epoch: 8, closed: [] },
 ];
 export const TENANT_COPIES = [
   { tenant: 'acme', epoch: 7, share: 0.5, version: '0a1b2c3d4e5f6071', copy: { settings: [] } },

@@ -44,6 +44,12 @@ const ofRun: Need = async (world) => {
   return { params: { id }, query: { user_id: 'ana' } };
 };
 
+/** A user, and what names its state as it would leave. */
+async function leaver(world: World, id: string): Promise<string> {
+  await world.done('POST /v1/memories', { user_id: id, memory: 'Books flights' });
+  return (await world.done(`GET /v1/bundle/lines?moving=true&kind=user&id=${id}`)).stamp;
+}
+
 const ofOwner: Need = async () => ({ query: { user_id: 'ana' } });
 const ofEntity: Need = async (world) => ({ params: { id: (await world.relation()).source.id } });
 const ofRelation: Need = async (world) => ({ params: { id: (await world.relation()).id } });
@@ -197,6 +203,23 @@ export const NEEDS: Readonly<Record<string, Need>> = {
     return { params: { id } };
   },
   deleteImport: async (world) => ({ params: { id: await world.importOf('half-moved') } }),
+  postLeaving: async (world) => {
+    await leaver(world, 'nobody-yet');
+    return {};
+  },
+  postDeparture: async (world) => {
+    const id = `leaves-${randomUUID()}`;
+    const stamp = await leaver(world, id);
+    return { body: (example) => ({ ...example, id, stamp }) };
+  },
+  getDeparture: async (world) => {
+    const id = `left-${randomUUID()}`;
+    const stamp = await leaver(world, id);
+    const left = { kind: 'user', id, to: 'cell-2', epoch: 1, stamp, until: '2099-01-01T00:00:00Z' };
+    await world.done('POST /v1/cell/departures', left);
+    return { query: { kind: 'user', id } };
+  },
+  deleteArrivals: async () => ({ query: { kind: 'user', id: 'nobody-yet' } }),
   getCeilings: ofTenant,
   putCeilings: ofTenant,
   deleteCeilings: ofTenant,

@@ -748,7 +748,10 @@ CREATE TABLE task_states (
 CREATE INDEX task_states_latest ON task_states (lane, written_at, run_id) WHERE latest;
 CREATE INDEX task_states_ended ON task_states (tenant, ended_at) WHERE latest AND ended_at IS NOT NULL;
 
-CREATE TABLE settings (tenant text COLLATE "C" PRIMARY KEY, settings jsonb NOT NULL);
+CREATE TABLE settings (
+  tenant text COLLATE "C" PRIMARY KEY,
+  settings jsonb NOT NULL
+);
 
 -- What a day of a tenant may use at most, as the operator says.
 CREATE TABLE ceilings (

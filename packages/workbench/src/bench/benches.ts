@@ -21,6 +21,7 @@ import { peers } from './peers/peers.ts';
 import { context } from './precision/context.ts';
 import { precision } from './precision/precision.ts';
 import { provider } from './provider.ts';
+import { router } from './router.ts';
 import { script } from './script/script.ts';
 import { search } from './search.ts';
 import { sleep } from './sleep.ts';
@@ -51,6 +52,7 @@ export const BENCHES: readonly Bench[] = [
   cost,
   sleep,
   keys,
+  router,
   cellsSimulation,
   answers,
   pages,

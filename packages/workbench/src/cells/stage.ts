@@ -21,6 +21,7 @@ export interface Stage {
 export interface Part {
   readonly name: string;
   readonly url: string;
+  pid(): number;
   /** kill -9, and a start where it was. */
   restart(): Promise<void>;
 }
@@ -54,6 +55,7 @@ export async function startStage(options: StageOptions): Promise<Stage> {
     let service = await start();
     return {
       ...{ name, url },
+      pid: () => service.pid,
       restart: async () => {
         running.delete(service);
         await service.kill();

@@ -41,7 +41,8 @@ describe('slowwave doctor', () => {
   it('names what is wrong with the index and what mends it, which does', async () => {
     inFile(
       'index.db',
-      `UPDATE details SET payload = replace(payload, 'Ann', 'Bob') WHERE payload LIKE '%"shelf":"memories"%'`,
+      `UPDATE points SET payload = replace(payload, 'Ann', 'Bob')
+        WHERE owner IN (SELECT number FROM owners WHERE shelf = 'memories')`,
     );
     const { code, out } = await online();
     expect(code).toBe(3);

@@ -118,12 +118,14 @@ async function ask(server: QdrantServer, { alias }: SpaceNames, legs: readonly L
   for (let i = 0; i < legs.length; i += REQUESTS_PER_CALL) {
     const searches = legs.slice(i, i + REQUESTS_PER_CALL).map(({ request }) => request);
     const answers = await server.call((client) => client.queryBatch(alias, { searches }));
-    found.push(...answers.map(({ points }) => points.map(scoredOf)));
+    found.push(...answers.map(({ points }) => points.flatMap(scoredOf)));
   }
   return found;
 }
 
-const scoredOf = ({ payload, score }: Schemas['ScoredPoint']): Scored => ({ point: shownOf(payload), score });
+/** The server scores first and reads payloads then: what was withdrawn in between has none any more. */
+const scoredOf = ({ payload, score }: Schemas['ScoredPoint']): readonly Scored[] =>
+  payload?.point === undefined ? [] : [{ point: shownOf(payload), score }];
 
 function bestOf(found: readonly Scored[], { limit, where }: IndexQuery): Scored[] {
   const fitting = where === null ? [...found] : found.filter(({ point }) => matches(where, point));
@@ -202,5 +204,5 @@ export async function pageOf(
     }),
   );
   const next = typeof next_page_offset === 'string' ? next_page_offset : null;
-  return { points: points.map(({ payload }) => shownOf(payload)), next };
+  return { points: points.flatMap(({ payload }) => (payload?.point === undefined ? [] : [shownOf(payload)])), next };
 }

@@ -49,20 +49,20 @@ export function describeSettings(bench: () => Bench): void {
     it('are the defaults until something is chosen', async () => {
       const { settings } = bench().ledger;
       expect(await settings.get(TENANT)).toEqual(DEFAULT_SETTINGS);
-      expect(await settings.terms(TENANT)).toEqual({ rules: DEFAULT_SETTINGS, ceilings: null, economy: null });
+      expect(await settings.terms(TENANT)).toEqual({ rules: DEFAULT_SETTINGS, ceilings: null, economy: null, share: 1 });
     });
 
     it('are read together with what the operator has set, whichever of both there is', async () => {
       const { settings } = bench().ledger;
       const ceilings = { tokensPerDay: 5_000, costPerDay: null };
       await settings.putCeilings(TENANT, ceilings);
-      expect(await settings.terms(TENANT)).toEqual({ rules: DEFAULT_SETTINGS, ceilings, economy: null });
+      expect(await settings.terms(TENANT)).toEqual({ rules: DEFAULT_SETTINGS, ceilings, economy: null, share: 1 });
       await settings.put(TENANT, CHOSEN);
-      expect(await settings.terms(TENANT)).toEqual({ rules: CHOSEN, ceilings, economy: null });
+      expect(await settings.terms(TENANT)).toEqual({ rules: CHOSEN, ceilings, economy: null, share: 1 });
       await settings.putCeilings(TENANT, { tokensPerDay: null, costPerDay: null });
       expect((await settings.terms(TENANT)).ceilings).toEqual({ tokensPerDay: null, costPerDay: null });
       await settings.putCeilings(TENANT, null);
-      expect(await settings.terms(TENANT)).toEqual({ rules: CHOSEN, ceilings: null, economy: null });
+      expect(await settings.terms(TENANT)).toEqual({ rules: CHOSEN, ceilings: null, economy: null, share: 1 });
     });
 
     it('are replaced as a whole, and kept', async () => {

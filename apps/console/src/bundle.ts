@@ -146,7 +146,9 @@ export const bundleRoutes = [
   route('POST /v1/bundle/imports/:id/finish', {
     id: 'finishImport',
     summary: 'Finish an import',
-    description: 'The owner is there from now on; what is remembered can be searched shortly. No model is asked.',
+    description:
+      'The owner is there from now on, and what is remembered can be searched when this is answered, of a very large owner ' +
+      'shortly after. No model is asked.',
     params: IdParams,
     answer: ImportView,
     handle: async (deps, { params: { id } }) => {
@@ -156,7 +158,10 @@ export const bundleRoutes = [
       if (done.kind === 'erased') throw erased(kind, ownerId);
       if (done.kind === 'incomplete') throw incomplete(done);
       if (done.kind === 'finished' && done.nudge !== null) await deps.nudge([done.nudge]);
-      return importView(await known(deps, id));
+      const state = await known(deps, id);
+      // Also if an earlier call has finished it: whoever asks again may be the first to see an answer.
+      await deps.makeSearchable(state.lane);
+      return importView(state);
     },
   }),
   route('DELETE /v1/bundle/imports/:id', {
@@ -177,20 +182,21 @@ export const bundleRoutes = [
 /** Begins an import; what another bundle began with the same owner is thrown away. */
 async function begun(deps: ConsoleDeps, body: z.output<typeof PostImport>): Promise<ImportState> {
   const { bundles, ledger, tools } = deps;
-  const { format, kind, id, lines, sum } = body;
+  const { format, kind, id, lines, sum, attempt } = body;
   if (format > BUNDLE_FORMAT) throw tooNew(format);
   const owned = { tenant: body.tenant as TenantId, owner: { kind, id } };
   const now = tools.now();
   const arriving = {
     ...{ ...owned, id: tools.id('imp'), lane: tools.id('lane', ownerBitsOf(tools, owned)) as LaneId },
     ownerHashes: [ledger.id, body.ledger_id].map((ledgerId) => ownerHashOf(tools, { ledgerId, ...owned })),
-    ...{ readAt: Date.parse(body.read_at), lines, sum, now },
+    ...{ readAt: Date.parse(body.read_at), lines, sum, attempt, now },
   };
   for (;;) {
     const begun = await bundles.begin(arriving);
     if (begun.kind === 'import') return begun;
     if (begun.kind === 'exists') throw exists(kind, id);
     if (begun.kind === 'erased') throw erased(kind, id);
+    if (begun.kind === 'overtaken') throw overtaken(kind, id);
     if (begun.kind === 'leaving') throw leaving(kind, id);
     await requestErasure(deps, owned.tenant, (await known(deps, begun.id)).hidden);
   }
@@ -231,6 +237,9 @@ const exists = (kind: string, id: string): ProblemError =>
     `expected no ${kind} ${id} here, got one with data that is not of this bundle; import it into another installation, or ` +
       'export and erase the one that is here',
   );
+
+const overtaken = (kind: string, id: string): ProblemError =>
+  problem('conflict', `${kind} ${id} is arriving by a later attempt to move it; leave it to that`);
 
 const erased = (kind: string, id: string): ProblemError =>
   problem('owner_erased', `${kind} ${id} was erased after this bundle was made, and what is erased does not come back`);

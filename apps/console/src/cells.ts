@@ -1,5 +1,6 @@
 import {
   ArrivalsEnded,
+  ArrivalsQuery,
   CallerView,
   CellOwnerList,
   CellOwnerQuery,
@@ -153,10 +154,10 @@ export const cellRoutes = [
     id: 'deleteArrivals',
     summary: 'Throw away what has arrived of an owner, if not all of it has',
     description: 'The owner is somewhere else, and stays there. An import that has finished stays, too.',
-    query: CellOwnerQuery,
+    query: ArrivalsQuery,
     answer: ArrivalsEnded,
-    handle: async (deps, { query: { tenant, kind, id } }) => {
-      const found = await deps.bundles.arriving(tenant as TenantId, { kind, id });
+    handle: async (deps, { query: { tenant, kind, id, attempt } }) => {
+      const found = await deps.bundles.arriving(tenant as TenantId, { kind, id }, attempt);
       for (const arriving of found) await requestErasure(deps, arriving.tenant, arriving.hidden);
       return { thrown_away: found.length };
     },

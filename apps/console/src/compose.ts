@@ -22,6 +22,7 @@ import {
   memoryWriter,
   nightSettler,
   preview,
+  projectWithin,
   questionsOf,
   rater,
   reviewer,
@@ -83,6 +84,9 @@ export async function compose(config: Config): Promise<Service> {
   };
 }
 
+/** Proxies wait for longer. */
+const SEARCHABLE_WITHIN_MS = 10_000;
+
 /** The manage routes' dependencies over an open engine. */
 export function manageDeps(
   { deps, bundles, cold, copies, images, tenantModels, models, moves, connection, schedule, urls }: OpenEngine,
@@ -110,6 +114,7 @@ export function manageDeps(
     forgetFailed,
     newSecret,
     webhooks: { check: urls.check, newSecret: newWebhookSecret },
+    makeSearchable: (lane) => projectWithin(prompt, lane, SEARCHABLE_WITHIN_MS),
     writer: memoryWriter(prompt),
     graphWriter: graphWriter(prompt),
     rater: rater(prompt),

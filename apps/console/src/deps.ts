@@ -52,6 +52,8 @@ export interface ConsoleDeps {
   readonly copies: TenantCopyStore;
   /** The name of this cell; null: it is none. */
   readonly cell: string | null;
+  /** Waits until what came with a lane is in the index; of a very large one for some seconds. */
+  makeSearchable(lane: LaneId): Promise<void>;
   readonly writer: MemoryWriter;
   readonly rater: Rater;
   readonly graphWriter: GraphWriter;

@@ -88,7 +88,7 @@ export function ownerIn(named: OwnerNamed, { asked, params }: Naming): Owner | n
     case 'task':
       return ownerOfFields({ ...Object.fromEntries(asked.query), run_id: decoded(params.id ?? '') });
     case 'bundled': {
-      const fields = asked.method === 'GET' ? Object.fromEntries(asked.query) : fieldsOf(asked);
+      const fields = { ...fieldsOf(asked), ...Object.fromEntries(asked.query) };
       const [kind, id] = [textIn(fields, 'kind'), textIn(fields, 'id')];
       return id !== null && (kind === 'user' || kind === 'agent' || kind === 'run') ? { kind, id } : null;
     }

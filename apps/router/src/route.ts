@@ -80,9 +80,10 @@ function byClass(going: Going, { route, params }: Routed): Promise<Routing> {
 const ofBoundKey = ({ user_id }: Caller): Owner | null => (user_id === null ? null : { kind: 'user', id: user_id });
 
 const tenantOfBundle = (going: Going, route: RouteClass): string =>
-  route.to === 'owner' && route.named === 'bundled'
-    ? (tenantIn(going.asked.method === 'GET' ? 'query' : 'body', { asked: going.asked, params: {} }) ?? 'default')
-    : going.caller.tenant;
+  route.to === 'owner' && route.named === 'bundled' ? (tenantNamed(going) ?? 'default') : going.caller.tenant;
+
+const tenantNamed = ({ asked }: Going): string | null =>
+  tenantIn('query', { asked, params: {} }) ?? tenantIn('body', { asked, params: {} });
 
 /** mem0's API and tools for models are translations of ours: they name owners and ids in ways of their own. */
 function loosely(going: Going): Promise<Routing> {

@@ -256,3 +256,16 @@ it('an owner that changes between two pages is not taken for one that is whole',
   expect(page.kind).toBe('changed');
   expect(await linesOf(ledger, OWNER)).toHaveLength(1 + 1 + 151 * 3 + 1);
 });
+
+it('an import of a later attempt to move its owner is not thrown away for an earlier one', async () => {
+  const to = await empty();
+  const begun = await beginWith(to, { owner: OWNER, lines, attempt: 3 });
+  const fewer = lines.slice(0, -1);
+  expect(await beginWith(to, { owner: OWNER, lines: fewer, attempt: 2 })).toEqual({ kind: 'overtaken' });
+  expect(await beginWith(to, { owner: OWNER, lines, attempt: 4 })).toMatchObject({ kind: 'import' });
+  expect(await beginWith(to, { owner: OWNER, lines, attempt: 3 })).toEqual({ kind: 'overtaken' });
+  expect(await to.bundles.arriving(DEFAULT_TENANT, OWNER, 3)).toEqual([]);
+  const [open] = await to.bundles.arriving(DEFAULT_TENANT, OWNER, 4);
+  expect(open?.id).toBe(begun.kind === 'import' ? begun.id : '');
+  expect(await beginWith(to, { owner: OWNER, lines: fewer, attempt: 5 })).toEqual({ kind: 'other', id: open?.id });
+});

@@ -31,11 +31,15 @@ interface Travelling {
   readonly owner: Owner;
   readonly lines: readonly string[];
   readonly readAt?: Millis;
+  readonly attempt?: number;
 }
 
-export const beginWith = (ledger: StoredLedger, { owner, lines, readAt = systemTools.now() }: Travelling) =>
+export const beginWith = (
+  ledger: StoredLedger,
+  { owner, lines, readAt = systemTools.now(), attempt = 0 }: Travelling,
+) =>
   ledger.bundles.begin({
-    ...{ tenant, owner, readAt, lines: lines.length, sum: sumOf(lines.at(-1)), now: systemTools.now() },
+    ...{ tenant, owner, readAt, lines: lines.length, sum: sumOf(lines.at(-1)), attempt, now: systemTools.now() },
     id: systemTools.id('imp'),
     lane: systemTools.id('lane', ownerBitsOf(systemTools, { tenant, owner })) as LaneId,
     ownerHashes: [ownerHashOf(systemTools, { ledgerId: ledger.id, tenant, owner })],

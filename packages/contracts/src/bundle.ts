@@ -97,6 +97,7 @@ export const PostImport = z
     read_at: Moment.describe('When the lines were read there.'),
     lines: z.int().min(2).max(LINES_MAX).describe('How many lines the owner has.'),
     sum: z.string().length(SUM_DIGITS).describe('The checksum of the last line.'),
+    attempt: z.int().min(0).default(0).describe('Of a move between cells: a later one is not thrown away for this.'),
   })
   .meta({ id: 'PostImport', examples: IMPORTS });
 

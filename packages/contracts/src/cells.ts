@@ -92,6 +92,11 @@ export type DepartureView = z.infer<typeof DepartureView>;
 /** An owner that departed, or of which an import has not finished. */
 export const CellOwnerQuery = z.strictObject(ofOwner);
 
+export const ArrivalsQuery = z.strictObject({
+  ...ofOwner,
+  attempt: z.coerce.number().int().min(0).default(0).describe('Of a move: what arrives by later ones stays.'),
+});
+
 export const ArrivalsEnded = z
   .object({ thrown_away: z.int().describe('Imports that had not finished.') })
   .meta({ id: 'ArrivalsEnded' });

@@ -41,6 +41,7 @@ export {
 } from './canaries.ts';
 export {
   ArrivalsEnded,
+  ArrivalsQuery,
   CallerView,
   CellName,
   CellOwnerList,

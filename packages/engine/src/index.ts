@@ -264,7 +264,7 @@ export { type FilledSlot, linesKept } from './profile/document.ts';
 export { type LineResult, PROFILE_READ, putLine, readProfile, takeLine } from './profile/lines.ts';
 export { type ProfileSlot, slotsOf } from './profile/slots.ts';
 export { adoptIndex, markerOf, sameMarker } from './projection/marker.ts';
-export { project, type SweepDeps, sweepOutbox } from './projection/project.ts';
+export { project, projectWithin, type SweepDeps, sweepOutbox } from './projection/project.ts';
 export { type Rebuilding, type RebuildProgress, type Rebuilt, rebuildIndex } from './projection/rebuild-index.ts';
 export { shownVersion, versionAsOf } from './projection/sight.ts';
 export { blankedBy, LOOKED_FOR_MAX } from './receipts/blanked.ts';

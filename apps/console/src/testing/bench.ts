@@ -83,6 +83,7 @@ export async function consoleBench({
     cold: null,
     copies: noCopies,
     cell: null,
+    makeSearchable: async () => {},
     writer: memoryWriter(engine.deps),
     graphWriter: graphWriter(engine.deps),
     rater: rater(engine.deps),

@@ -38,7 +38,8 @@ export function httpPeers(ask: AskCell, tools: Pick<Tools, 'now' | 'hash'>): Cel
       throw refusal(move.destination, answer);
     },
     throwAway: async (move) => {
-      await asked(move.destination, { method: 'DELETE', path: '/v1/cell/arrivals', query: named(move) });
+      const query = { ...named(move), attempt: attemptOf(move) };
+      await asked(move.destination, { method: 'DELETE', path: '/v1/cell/arrivals', query });
       // Work of the owner goes on at once, if it is still there.
       await ask(move.source, { method: 'POST', path: '/v1/cell/leaving', body: { ...named(move), ms: 0 } }).catch(
         () => {},
@@ -75,6 +76,12 @@ export function httpPeers(ask: AskCell, tools: Pick<Tools, 'now' | 'hash'>): Cel
 type Asked = <Body>(cell: string, call: CellCall) => Promise<Body>;
 
 const FAILED = 400;
+
+/** More than anybody tries to move an owner before it is asked for anew. */
+const ATTEMPTS = 65_536;
+
+/** Goes up with each claim of a move, and from one move of an owner to the next. */
+const attemptOf = ({ epoch, attempt }: OwnerMove): number => epoch * ATTEMPTS + attempt;
 
 const named = ({ tenant, owner }: OwnerMove) => ({ tenant, kind: owner.kind, id: owner.id });
 
@@ -115,7 +122,15 @@ async function copied(asked: Asked, move: OwnerMove): Promise<MoveOutcome> {
     });
     const { import_id, taken } = await asked<ImportView>(destination, {
       ...{ method: 'POST', path: '/v1/bundle/imports' },
-      body: { ...named(move), format, ledger_id, read_at: read.readAt, lines: read.count, sum: read.sum },
+      body: {
+        ...named(move),
+        format,
+        ledger_id,
+        read_at: read.readAt,
+        lines: read.count,
+        sum: read.sum,
+        attempt: attemptOf(move),
+      },
     });
     const isWhole = await sendLines(asked, { move, importId: import_id, taken, read });
     return isWhole ? { kind: 'copied', importId: import_id, stamp: read.stamp } : { kind: 'changed' };

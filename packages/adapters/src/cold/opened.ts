@@ -63,8 +63,8 @@ async function ledgerOf({ tenant, owner, lane, lastSum }: Segment, lines: readon
   const ledger = openLedgerInMemory(tools);
   const now = tools.now();
   const id = tools.id('imp');
-  const arriving = { tenant, owner, id, lane: lane as LaneId, ownerHashes: [], readAt: now, sum: lastSum, now };
-  await ledger.bundles.begin({ ...arriving, lines: lines.length });
+  const arriving = { tenant, owner, id, lane: lane as LaneId, ownerHashes: [], readAt: now, sum: lastSum };
+  await ledger.bundles.begin({ ...arriving, lines: lines.length, attempt: 0, now });
   for (let taken = 0; taken < lines.length; taken += LINES) {
     await ledger.bundles.take(id, taken, lines.slice(taken, taken + LINES));
     await tools.breathe();

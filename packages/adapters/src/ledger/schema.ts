@@ -931,6 +931,8 @@ CREATE TABLE imports (
   sum text NOT NULL,
   -- What the lane goes on with.
   life jsonb,
+  -- Of moves between cells: a later one of the same owner is not thrown away for an earlier one.
+  attempt bigint NOT NULL DEFAULT 0,
   created_at bigint NOT NULL,
   finished_at bigint
 );

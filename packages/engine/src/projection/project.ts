@@ -187,6 +187,19 @@ export async function projectRest(deps: ProjectDeps, lane: LaneId, cancel: Cance
   return some;
 }
 
+/** Projects what a lane has for the index, also if that is much. What is left when the time is over, or if the index is away, is swept. */
+export async function projectWithin(deps: NowDeps, lane: LaneId, ms: number): Promise<void> {
+  const { ledger, tools, log } = deps;
+  try {
+    for (const end = tools.now() + ms; tools.now() < end; ) {
+      await projectRest(deps, lane, NEVER);
+      if ((await ledger.outbox.ofLane(lane, 1)).length === 0) return;
+    }
+  } catch (error) {
+    log.warn({ error: String(error) }, 'what was imported can be searched later');
+  }
+}
+
 async function projectedByWords(deps: ProjectDeps, changed: Changed): Promise<boolean> {
   try {
     await projectAll(byWordsAlone(deps), changed);

@@ -22,6 +22,7 @@ interface ImportRow extends OwnerColumns {
   readonly taken: number;
   readonly sum: string;
   readonly life: string | null;
+  readonly attempt: number;
   readonly finished_at: number | null;
 }
 
@@ -35,6 +36,7 @@ const stateFrom = (row: ImportRow): ImportState => ({
   finished: row.finished_at !== null,
   taken: row.taken,
   lines: row.lines,
+  lane: row.lane,
 });
 
 export const findImport = (id: string): Script<ImportState | null> =>
@@ -47,17 +49,21 @@ const SELECT_OF_OWNER = `
   ORDER BY i.created_at DESC, i.id DESC`;
 
 /** Those that have not finished. */
-export function* arrivingOf(tenant: TenantId, owner: Owner): Script<readonly ImportState[]> {
+export function* arrivingOf(tenant: TenantId, owner: Owner, attempt: number): Script<readonly ImportState[]> {
   const rows = yield* all<ImportRow>(SELECT_OF_OWNER, { tenant, kind: owner.kind, ownerId: owner.id });
-  return rows.filter((row) => row.finished_at === null).map(stateFrom);
+  return rows.filter((row) => row.finished_at === null && row.attempt <= attempt).map(stateFrom);
 }
 
 export function* begin(arriving: Arriving): Script<Begun> {
-  const { tenant, owner, id, lane, ownerHashes, readAt, lines, sum, now } = arriving;
+  const { tenant, owner, id, lane, ownerHashes, readAt, lines, sum, attempt, now } = arriving;
   if (yield* isErased(ownerHashes, readAt)) return { kind: 'erased' };
   const before = yield* all<ImportRow>(SELECT_OF_OWNER, { tenant, kind: owner.kind, ownerId: owner.id });
+  if (before.some((row) => row.attempt > attempt && row.finished_at === null)) return { kind: 'overtaken' };
   const same = before.find((row) => row.last_sum === sum && row.lines === lines);
-  if (same !== undefined) return { kind: 'import', ...stateFrom(same) };
+  if (same !== undefined) {
+    yield* run('UPDATE imports SET attempt = @attempt WHERE id = @id AND attempt < @attempt', { id: same.id, attempt });
+    return { kind: 'import', ...stateFrom(same) };
+  }
   if ((yield* lockOwner({ tenant, owner })) !== null) return { kind: 'exists' };
   if ((yield* first(SELECT_LEAVING, { tenant, kind: owner.kind, ownerId: owner.id })) !== null)
     return { kind: 'leaving' };
@@ -68,14 +74,15 @@ export function* begin(arriving: Arriving): Script<Begun> {
   yield* run('UPDATE lanes SET erasure = @id WHERE id = @lane', { id, lane });
   yield* run(INSERT, {
     ...{ id, tenant, lane, kind: owner.kind, ownerId: owner.id, hashes: JSON.stringify(ownerHashes) },
-    ...{ readAt, lines, lastSum: sum, sum: FIRST_SUM, now },
+    ...{ readAt, lines, lastSum: sum, sum: FIRST_SUM, attempt, now },
   });
-  return { kind: 'import', id, tenant, owner, hidden, finished: false, taken: 0, lines };
+  return { kind: 'import', id, tenant, owner, hidden, finished: false, taken: 0, lines, lane };
 }
 
 const INSERT = `
-  INSERT INTO imports (id, tenant, lane, owner_kind, owner_id, owner_hashes, read_at, lines, last_sum, taken, sum, created_at)
-  VALUES (@id, @tenant, @lane, @kind, @ownerId, @hashes::jsonb, @readAt, @lines, @lastSum, 0, @sum, @now)`;
+  INSERT INTO imports (id, tenant, lane, owner_kind, owner_id, owner_hashes, read_at, lines, last_sum, taken, sum, attempt,
+    created_at)
+  VALUES (@id, @tenant, @lane, @kind, @ownerId, @hashes::jsonb, @readAt, @lines, @lastSum, 0, @sum, @attempt, @now)`;
 
 /** Its rows go while the same rows would come. */
 const SELECT_LEAVING = `

@@ -21,8 +21,8 @@ export interface BundleStore {
   take(id: string, from: number, lines: readonly string[]): Promise<Taken>;
   /** From now on the owner is there, and what it waits for goes on. */
   finish(id: string, now: Millis): Promise<Finished>;
-  /** Imports of an owner that have not finished, and that nobody has thrown away. */
-  arriving(tenant: TenantId, owner: Owner): Promise<readonly ImportState[]>;
+  /** Imports of an owner that have not finished, and that nobody has thrown away, of this attempt to move it or earlier ones. */
+  arriving(tenant: TenantId, owner: Owner, attempt: number): Promise<readonly ImportState[]>;
   /** What is known of an import; null: there is none. */
   find(id: string): Promise<ImportState | null>;
 }
@@ -73,6 +73,8 @@ export interface Arriving {
   readonly lines: number;
   /** The checksum of the last line. */
   readonly sum: string;
+  /** Of a move between cells, else 0: an import of a later attempt stays. */
+  readonly attempt: number;
   readonly now: Millis;
 }
 
@@ -84,6 +86,8 @@ export type Begun =
   | { readonly kind: 'erased' }
   /** The owner departed from here, and its rows are still being removed: only then may they come back. */
   | { readonly kind: 'leaving' }
+  /** The owner is arriving by a later attempt to move it. */
+  | { readonly kind: 'overtaken' }
   /** Another bundle with this owner has not arrived completely. */
   | { readonly kind: 'other'; readonly id: string };
 
@@ -97,6 +101,7 @@ export interface ImportState {
   /** How many lines are taken. */
   readonly taken: number;
   readonly lines: number;
+  readonly lane: LaneId;
 }
 
 export type Taken =

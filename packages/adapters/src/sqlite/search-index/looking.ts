@@ -71,7 +71,8 @@ function sightOf(query: IndexQuery, narrowed: Narrowed): Sight {
   const asked = idsOf(query).map(({ part, id }) => ({ part, words: idWords(id) }));
   return {
     visibility,
-    narrows: asked.length > 0 || narrowed !== null,
+    narrows: asked.length > 0,
+    narrowed,
     isSeen: (point) =>
       (visibility.kind === 'told_last' || visible(point, { visibility, filter: {} })) &&
       asked.every(({ part, words }) => point.isOf(part, words)) &&

@@ -1,6 +1,7 @@
 import type { IndexQuery } from '@slowwave/engine';
 import { bm25Weights, termCountsOf } from '@slowwave/engine/storing';
 import { CODE_BITS_MIN, type Codes, codesOf } from './codes.ts';
+import type { Fitting } from './fitting.ts';
 import { type ChangedPoint, writtenIn } from './kept-owners.ts';
 import {
   collect,
@@ -39,8 +40,10 @@ export interface ManyPoints {
 
 export interface Sight {
   readonly visibility: IndexQuery['visibility'];
-  /** It asks for ids or by a filter: being in sight is not enough. */
+  /** It asks for ids: being in sight is not enough. */
   readonly narrows: boolean;
+  /** Slots that a filter leaves. */
+  readonly narrowed: Pick<Fitting, 'has'> | null;
   isSeen(point: StoredPoint): boolean;
 }
 
@@ -74,6 +77,7 @@ export function manyPoints(segments: readonly Segment[], dimensions: number): Ma
     ...{ points, listed, capacity },
     codes: dimensions < CODE_BITS_MIN ? null : codesOf(vectors, { dimensions, capacity }),
     postings: postingsOf(points),
+    slots: new Uint32Array(capacity),
     kinds: new Uint8Array(capacity),
     goneWith: new Uint32Array(capacity).fill(NEVER),
     lengths: { own: new Uint32Array(capacity), all: new Uint32Array(capacity) },
@@ -96,6 +100,7 @@ interface Room {
   readonly capacity: number;
   readonly codes: Codes | null;
   readonly postings: Postings;
+  readonly slots: Uint32Array;
   readonly kinds: Uint8Array;
   /** With which write a document went. */
   readonly goneWith: Uint32Array;
@@ -121,6 +126,7 @@ interface Shown {
 }
 
 function place(room: Room, point: StoredPoint, document: number): void {
+  room.slots[document] = point.slot;
   room.kinds[document] = kindOf(point);
   room.lengths.own[document] = point.termCount(false);
   room.lengths.all[document] = point.termCount(true);
@@ -183,13 +189,14 @@ interface Among {
   readonly shown: Shown;
 }
 
-function marked({ visibility, narrows, isSeen }: Sight, { room, shown }: Among, marks: Uint8Array): Marked {
-  const { points, kinds, goneWith } = room;
+function marked({ visibility, narrows, narrowed, isSeen }: Sight, { room, shown }: Among, marks: Uint8Array): Marked {
+  const { points, slots, kinds, goneWith } = room;
   const byKind = narrows ? LOOKED_AT : (AT_ONCE[visibility.kind] ?? LOOKED_AT);
   let count = 0;
   for (let document = 0; document < marks.length; document += 1) {
     const isThere = (goneWith[document] as number) > shown.writes;
-    const seen = isThere && (byKind[kinds[document] as number] ?? isSeen(points[document] as StoredPoint));
+    const fits = isThere && (narrowed === null || narrowed.has(slots[document] as number));
+    const seen = fits && (byKind[kinds[document] as number] ?? isSeen(points[document] as StoredPoint));
     marks[document] = seen ? 1 : 0;
     if (seen) count += 1;
   }

@@ -49,7 +49,12 @@ export function describeSettings(bench: () => Bench): void {
     it('are the defaults until something is chosen', async () => {
       const { settings } = bench().ledger;
       expect(await settings.get(TENANT)).toEqual(DEFAULT_SETTINGS);
-      expect(await settings.terms(TENANT)).toEqual({ rules: DEFAULT_SETTINGS, ceilings: null, economy: null, share: 1 });
+      expect(await settings.terms(TENANT)).toEqual({
+        rules: DEFAULT_SETTINGS,
+        ceilings: null,
+        economy: null,
+        share: 1,
+      });
     });
 
     it('are read together with what the operator has set, whichever of both there is', async () => {

@@ -44,6 +44,8 @@ export interface LaneRow extends OwnerColumns {
   readonly kept_windows: number;
   /** The segment that has all of it while its owner sleeps; null: this ledger has. */
   readonly cold: string | null;
+  /** When its owner woke last; null: it never slept. */
+  readonly woken_at: Millis | null;
   /** No work of the owner begins before this. */
   readonly leaving_until: Millis;
   readonly created_at: Millis;

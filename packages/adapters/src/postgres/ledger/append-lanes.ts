@@ -55,6 +55,8 @@ const LOCK_OWNERS = `
 
 interface LaneScope {
   readonly lane: LaneId;
+  /** Who slept has other numbers since; null: it never did. */
+  readonly wokenAt: number | null;
   readonly scope: Scope;
 }
 
@@ -84,10 +86,16 @@ async function openScopes(sql: Sql, wanted: ReadonlyMap<string, LaneScope>): Pro
     runIds: [...wanted.values()].map(({ scope }) => scope.runId),
     appIds: [...wanted.values()].map(({ scope }) => scope.appId),
   });
-  return new Map(rows.map(({ id, lane, key }) => [`${lane} ${key}`, id]));
+  const ids = new Map(rows.map(({ id, lane, key }) => [`${lane} ${key}`, id]));
+  return new Map(
+    [...wanted].flatMap(([key, { lane, scope }]) => {
+      const id = ids.get(`${lane} ${scopeKey(scope)}`);
+      return id === undefined ? [] : [[key, id] as const];
+    }),
+  );
 }
 
-const keyOf = ({ lane, scope }: LaneScope): string => `${lane} ${scopeKey(scope)}`;
+const keyOf = ({ lane, wokenAt, scope }: LaneScope): string => `${lane} ${wokenAt ?? ''} ${scopeKey(scope)}`;
 
 /** One statement sees nothing of its own writes: what it made is added to what it found. */
 const OPEN_SCOPES = `

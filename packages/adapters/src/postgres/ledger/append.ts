@@ -59,10 +59,12 @@ async function store(sql: Sql, all: readonly Append[], known: Known): Promise<Ma
   const answers = await awayAmong(sql, all, lanes);
   const group = answers.size === 0 ? all : all.filter((one) => !answers.has(one));
   if (group.length === 0) return answers;
-  const laneIdOf = (one: Append): LaneId => rowOf(lanes, one).id;
   const scopes = await scopesOf(
     sql,
-    group.map((one) => ({ lane: laneIdOf(one), scope: one.posted.batch.scope })),
+    group.map((one) => {
+      const { id, woken_at } = rowOf(lanes, one);
+      return { lane: id, wokenAt: woken_at, scope: one.posted.batch.scope };
+    }),
     known.scopes,
   );
   const places = new Map(group.map((one, i) => [one, scopes.numbers[i] ?? 0]));

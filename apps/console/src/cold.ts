@@ -1,4 +1,12 @@
-import { ColdOwnerList, CooledView, ListColdQuery, PostCold, SweptView, WokenView } from '@slowwave/contracts';
+import {
+  ColdOwnerList,
+  CooledView,
+  ListColdQuery,
+  PostCold,
+  PostWaking,
+  SweptView,
+  WokenView,
+} from '@slowwave/contracts';
 import { isoOf, type Segment, type TenantId } from '@slowwave/engine';
 import { notFound, problem } from '@slowwave/http';
 import { type ConsoleDeps, routesOf } from './deps.ts';
@@ -40,7 +48,7 @@ export const coldRoutes = [
     id: 'wakeOwner',
     summary: 'Wake an owner',
     description: 'It is in the ledger again, and in the index, when this is answered.',
-    body: PostCold,
+    body: PostWaking,
     answer: WokenView,
     asleep: 'stay',
     handle: async (deps, { body: { tenant, kind, id } }) => ({

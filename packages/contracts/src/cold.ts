@@ -25,9 +25,9 @@ export type ColdOwner = z.infer<typeof ColdOwner>;
 
 export const ColdOwnerList = listOf(ColdOwner).meta({ id: 'ColdOwnerList' });
 
-export const PostCold = z
-  .strictObject({ ...ofTenant, kind: OwnerKind, id: ExternalId })
-  .meta({ id: 'PostCold', examples: COLD_OWNERS });
+const named = z.strictObject({ ...ofTenant, kind: OwnerKind, id: ExternalId });
+export const PostCold = named.meta({ id: 'PostCold', examples: COLD_OWNERS });
+export const PostWaking = named.meta({ id: 'PostWaking', examples: COLD_OWNERS });
 
 export const CooledView = z
   .object({

@@ -66,6 +66,7 @@ export {
   CooledView,
   ListColdQuery,
   PostCold,
+  PostWaking,
   SweptView,
   WokenView,
 } from './cold.ts';

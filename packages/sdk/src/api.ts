@@ -1994,6 +1994,8 @@ export type PostImport = {
   readonly lines: number;
   /** The checksum of the last line. */
   readonly sum: string;
+  /** Of a move between cells: a later one is not thrown away for this. */
+  readonly attempt?: number | undefined;
 };
 
 export type PostIndexMove = {
@@ -2538,6 +2540,12 @@ export type PostUndo = {
   readonly cascade?: boolean | undefined;
   /** true: only report what would change. */
   readonly dry_run?: boolean | undefined;
+};
+
+export type PostWaking = {
+  readonly tenant?: string | undefined;
+  readonly kind: 'user' | 'agent' | 'run';
+  readonly id: string;
 };
 
 export type PostWebhook = {
@@ -4927,7 +4935,7 @@ export interface Operations {
   };
   /** Wake an owner. */
   'POST /v1/cold/wake': {
-    body: PostCold;
+    body: PostWaking;
     answer: Woken;
   };
   /** Delete segments that this ledger does not know. */
@@ -4965,7 +4973,7 @@ export interface Operations {
   };
   /** Throw away what has arrived of an owner, if not all of it has. */
   'DELETE /v1/cell/arrivals': {
-    query: { tenant?: string | undefined; kind: 'user' | 'agent' | 'run'; id: string; };
+    query: { tenant?: string | undefined; kind: 'user' | 'agent' | 'run'; id: string; attempt?: number | undefined; };
     answer: ArrivalsEnded;
   };
   /** Get everything of a tenant that is no owner’s, for other cells. */

@@ -201,7 +201,7 @@ const UNFINISHED: readonly string[] = [
 ];
 
 /** What lines carry goes; the rest hangs on the lane alone, and stays with it. */
-const CARRIED = new Set(['event_sources', ...KINDS.map(({ table }) => table)]);
+const CARRIED = new Set(['event_sources', 'unclaimed_messages', ...KINDS.map(({ table }) => table)]);
 export const COOLING = ERASING.flatMap(({ pick, deletes }) => {
   const gone = deletes.filter(([table]) => CARRIED.has(table));
   return gone.length === 0 ? [] : [{ pick, deletes: gone }];

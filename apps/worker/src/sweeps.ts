@@ -99,6 +99,8 @@ export function startSweeps(deps: EngineDeps, place: Place): { close(): Promise<
     calls: every(HOUR_MS, () =>
       dropOld(deps, { days: CALLS_KEPT_MS / DAY_MS, drop: (...old) => ledger.usage.drop(...old), stopping }),
     ),
+    /** Their time is their own. */
+    away: every(HOUR_MS, () => dropOld(deps, { days: 0, drop: (...old) => ledger.departures.drop(...old), stopping })),
     receipts: every(HOUR_MS, () =>
       dropOld(deps, { days: receiptDays, drop: (...old) => ledger.receipts.drop(...old), stopping }),
     ),

@@ -194,7 +194,11 @@ export const cellRoutes = [
     handle: async (deps, { body }) => {
       nameOf(deps);
       const { tenant, epoch, version, share, copy } = body;
-      const taken = await deps.copies.take(tenant as TenantId, { epoch, version, share }, copy as CopiedRows);
+      const taken = await deps.copies.take(
+        tenant as TenantId,
+        { epoch, version, share },
+        (copy as CopiedRows | undefined) ?? null,
+      );
       if (typeof taken === 'string') throw problem('invalid_request', `the copy cannot be taken over: ${taken}`);
       if (taken !== null) return { tenant, ...taken };
       throw problem('conflict', `expected a copy of a later epoch, got ${epoch}; read the home cell again`);

@@ -62,7 +62,8 @@ export function openTenants(deps: TenantDeps): Tenants {
     },
     bringUpToDate: async (tenant, cell) => {
       const place = homeOf(tenant);
-      if (place.home !== cell) await copies.bringUpToDate(place, cell);
+      // A single cell has all of everything.
+      if (book.cells().length > 1) await copies.bringUpToDate(place, cell);
     },
     change: async (tenant, work) => {
       const home = await directory.raiseTenant(tenant as TenantId, null);
@@ -136,7 +137,8 @@ function copiesOf({ book, directory, ask, log }: TenantDeps) {
     const confirmed = (await directory.copiesOf(tenant)).find((one) => one.cell === cell);
     if (!isCurrent(confirmed, place, share)) {
       const { version, copy } = await versionOf(place);
-      const body = { tenant, epoch, share, version, copy };
+      // The home has what is copied, and is only told its share.
+      const body = { tenant, epoch, share, version, ...(cell === place.home ? {} : { copy }) };
       const answer = await ask(cell, { method: 'PUT', path: '/v1/cell/tenant', body });
       if (answer.status >= 400) throw refused(cell, problemOf(answer).detail);
       await directory.keepCopy(tenant, { cell, epoch, share });
@@ -177,7 +179,7 @@ function copiesOf({ book, directory, ask, log }: TenantDeps) {
     bringUpToDate,
     /** As far as cells can be reached: the others get nothing of the tenant before they are. */
     toAll: async (place: TenantPlace): Promise<void> => {
-      const others = book.cells().filter(({ name }) => name !== place.home);
+      const others = book.cells();
       const ended = await Promise.allSettled(others.map(({ name }) => bringUpToDate(place, name)));
       const failed = ended.flatMap((end, i) => (end.status === 'rejected' ? [others[i]?.name] : []));
       if (failed.length > 0)

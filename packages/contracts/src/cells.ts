@@ -160,7 +160,7 @@ export const PutTenantCopy = z
     epoch: Epoch.describe('A copy of an earlier epoch than the one that is here is refused.'),
     share: z.number().min(0).max(1).default(1).describe("This cell's part of the tenant's daily budgets."),
     version: z.string().min(1).max(64).describe('As the home cell gave it.'),
-    copy: Copied,
+    copy: Copied.optional().describe('Left out: only the share changes, as the home cell itself is told it.'),
   })
   .meta({ id: 'PutTenantCopy', examples: TENANT_COPIES });
 

@@ -68,9 +68,13 @@ function* rowsOf(copied: Copied, tenant: TenantId): Script<object[]> {
   return rows.map((row) => Object.fromEntries(columnsFor(copied).map((column) => [column.name, shown(column, row)])));
 }
 
-function* take(tenant: TenantId, copy: TakenCopy, rows: CopiedRows): Script<TakenCopy | string | null> {
+function* take(tenant: TenantId, copy: TakenCopy, rows: CopiedRows | null): Script<TakenCopy | string | null> {
   const before = yield* takenOf(tenant);
   if (before !== null && before.epoch > copy.epoch) return null;
+  if (rows === null) {
+    yield* run(NOTE, { tenant, ...copy });
+    return copy;
+  }
   const strange = Object.keys(rows).find((name) => COPIED.every(({ table }) => table !== name));
   if (strange !== undefined) return `this release does not know "${strange}"; a newer one has written it`;
   const stored = COPIED.map((copied) => [copied, storedRows(copied, tenant, rows[copied.table] ?? [])] as const);

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { systemTools } from '@slowwave/adapters/system';
 import { DEFAULT_TENANT, ownerKeyOf } from '@slowwave/engine';
 import { directoryBook } from '@slowwave/engine/cells';
@@ -17,8 +18,31 @@ export interface Accounts {
   readonly cells: readonly { readonly cell: string; readonly owners: number; readonly batches: number }[];
 }
 
+type CellCounts = Counts & { readonly erased: number };
+
+/** The rows of owners that left are removed in the background, and count until they are. */
+const REMOVED_WITHIN_MS = 180_000;
+const LOOK_EVERY_MS = 500;
+
+async function countsOfCells({ cells, apiKey }: Stage): Promise<ReadonlyMap<string, CellCounts>> {
+  const found = cells.map(async ({ name, url }) => {
+    const { batches } = await apiAt(url, apiKey).get<{ batches: CellCounts }>('/v1/stats');
+    return [name, batches] as const;
+  });
+  return new Map(await Promise.all(found));
+}
+
+async function untilRemoved(stage: Stage, expected: number): Promise<ReadonlyMap<string, CellCounts>> {
+  for (const deadline = Date.now() + REMOVED_WITHIN_MS; ; await sleep(LOOK_EVERY_MS)) {
+    const counts = await countsOfCells(stage);
+    const left = [...counts.values()].reduce((sum, { accepted, erased }) => sum + accepted - erased, 0);
+    if (left === expected || Date.now() > deadline) return counts;
+  }
+}
+
 /** Reads every cell itself, and every owner through a router. */
 export async function accountsOf(stage: Stage, seen: Seen): Promise<Accounts> {
+  const countsOf = await untilRemoved(stage, seen.posts);
   const book = directoryBook();
   book.apply(await stage.directory.changes(0));
   const misses: string[] = [];
@@ -27,7 +51,8 @@ export async function accountsOf(stage: Stage, seen: Seen): Promise<Accounts> {
   let [accepted, gap, parked] = [0, 0, 0];
   for (const { name, url } of stage.cells) {
     const api = apiAt(url, stage.apiKey);
-    const counts = (await api.get<{ batches: Counts & { erased: number } }>('/v1/stats')).batches;
+    const counts = countsOf.get(name);
+    if (counts === undefined) continue;
     const owners = await api.all<{ id: string }>('/v1/cell/owners');
     for (const { id } of owners) placesOf.set(id, [...(placesOf.get(id) ?? []), name]);
     const batches = counts.accepted - counts.erased;
@@ -41,6 +66,13 @@ export async function accountsOf(stage: Stage, seen: Seen): Promise<Accounts> {
       misses.push(`${id} is in ${places.join(' and ')}; the directory says ${expected}`);
     }
   }
+  misses.push(...(await missesOfOwners(stage, seen)));
+  return { accepted, gap, parked, misses, cells };
+}
+
+/** What owners remember that they did not say once, or do not remember. */
+async function missesOfOwners(stage: Stage, seen: Seen): Promise<readonly string[]> {
+  const misses: string[] = [];
   const router = apiAt(stage.routers[0]?.url ?? '', stage.apiKey);
   for (const [user, said] of seen.said) {
     const memories = await router.all<{ memory: string }>(`/v1/memories?user_id=${encodeURIComponent(user)}`);
@@ -50,5 +82,5 @@ export async function accountsOf(stage: Stage, seen: Seen): Promise<Accounts> {
     if (lost.length > 0) misses.push(`${user} lost ${lost.length}: ${lost[0]}`);
     if (doubled.length > 0) misses.push(`${user} has ${doubled.length} twice: ${doubled[0]}`);
   }
-  return { accepted, gap, parked, misses, cells };
+  return misses;
 }

@@ -22,10 +22,10 @@ export interface TakenCopy {
 export interface TenantCopyStore {
   read(tenant: TenantId): Promise<TenantCopy>;
   /**
-   * What is copied is all there is from now on; what this ledger itself observes (how webhooks do, when keys were used) stays. null: a copy of
+   * Without rows only the share changes. What is copied is all there is from now on; what this ledger itself observes (how webhooks do, when keys were used) stays. null: a copy of
    * a later epoch is here. A text: what of it cannot be taken over.
    */
-  take(tenant: TenantId, copy: TakenCopy, rows: CopiedRows): Promise<TakenCopy | string | null>;
+  take(tenant: TenantId, copy: TakenCopy, rows: CopiedRows | null): Promise<TakenCopy | string | null>;
   /** null: none was taken over. */
   taken(tenant: TenantId): Promise<TakenCopy | null>;
 }

@@ -1,4 +1,4 @@
-import { DEFAULT_TENANT, roundedVector, type SearchIndex, shownPart } from '@slowwave/engine';
+import { cosine, DEFAULT_TENANT, roundedVector, type SearchIndex, shownPart } from '@slowwave/engine';
 import { describe, expect, test } from 'vitest';
 import { HARD_TEXTS } from './hard-texts.ts';
 import { ask, found, foundBy, NOON, OTHER_TENANT, point, SUITE_SPACE } from './search-index-suite-points.ts';
@@ -141,8 +141,9 @@ export function describeStoring(index: () => SearchIndex): void {
       const asked = [{ ...here, revision: 1 }, message, wordless, gone, ...others];
       const vectors = await index().vectors(asked);
       expect(vectors.slice(2)).toEqual([null, null, null, null]);
-      expect(vectors[0]).toEqual(roundedVector(vector));
-      expect(vectors[1]).toEqual(roundedVector(Float32Array.of(1, 0, 0, 0)));
+      // Some servers keep only where they point to.
+      expect(cosine(vectors[0] ?? vector.map(() => 0), roundedVector(vector))).toBeCloseTo(1, 6);
+      expect(cosine(vectors[1] ?? vector.map(() => 0), Float32Array.of(1, 0, 0, 0))).toBeCloseTo(1, 6);
       expect(await index().vectors([])).toEqual([]);
     });
 

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Owner } from '@slowwave/engine';
-import { BODY_LIMITS, problem } from '@slowwave/http';
+import { BODY_LIMITS, problem, USER_HEADER } from '@slowwave/http';
 import type { OwnerNamed, TenantNamed } from './classes.ts';
 
 /** A request that has arrived as a whole: it may have to be sent again. */
@@ -48,12 +48,10 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-export const USER_HEADER = 'x-slowwave-user';
-
 type Fields = Readonly<Record<string, unknown>>;
 
 /** What the body says, as far as it is a JSON object: what is wrong with it is for the cell to say. */
-export function fieldsOf({ body }: Pick<Asked, 'body'>): Fields {
+function fieldsOf({ body }: Pick<Asked, 'body'>): Fields {
   if (body.length === 0) return {};
   try {
     return objectIn(JSON.parse(body.toString()));

@@ -12,7 +12,7 @@ export interface Sender {
   close(): Promise<void>;
 }
 
-export interface Change {
+interface Change {
   readonly url?: string;
   readonly method?: string;
   readonly body?: Buffer;

@@ -38,6 +38,9 @@ async function start() {
       return { stored: true };
     });
     room.get('/v1/users/:id/export', async () => ({ ok: true }));
+    room.post('/v1/users/:id/links', async () => ({ id: 'lnk_1' }));
+    const query = { querystring: z.looseObject({}) };
+    room.get('/v1/usage', { schema: query }, async () => ({ results: [] }));
     room.get('/v1/memories/:id', { config: { bounds: { by: 'found', apps: true } } }, async ({ params }) => {
       const { id } = params as { id: string };
       if (id !== 'mem_here') throw notFound('memory', id);
@@ -63,6 +66,14 @@ test('whoever asks for an owner that moved is told where, however it is named', 
   // The owner is the first that is named.
   expect(await post('/v1/search', { user_id: 'bob', agent_id: 'bot' })).toEqual({ said: 'what was known' });
   expect(recorded).toEqual(['POST /v1/search']);
+  await app.close();
+});
+
+test('what the tenant has of an owner that moved is still here', async () => {
+  const { app, away, post, get } = await start();
+  away.add('user ann');
+  expect(await post('/v1/users/ann/links', {})).toEqual({ id: 'lnk_1' });
+  expect(await get('/v1/usage?user_id=ann')).toEqual({ results: [] });
   await app.close();
 });
 

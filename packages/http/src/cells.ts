@@ -41,8 +41,12 @@ export function registerCellGuard(app: App, guard: CellGuard): void {
   });
 }
 
+/** Keys, links and webhooks of an owner are its tenant's, and figures are those of every cell: they do not move with it. */
+const OF_TENANT = /^\/v1\/(?:keys|webhooks|usage|audit|session)(?:\/|$)|\/links$/;
+
 async function refusalFor(request: FastifyRequest, guard: CellGuard): Promise<ProblemError | null> {
   const { principal } = request;
+  if (OF_TENANT.test(request.routeOptions.url ?? '')) return null;
   const owner = principal === null ? null : ownerNamedBy(request);
   if (principal === null || owner === null) return null;
   const at = await guard.ofOwner(principal.tenant, owner);

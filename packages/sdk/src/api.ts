@@ -2781,7 +2781,8 @@ export type PutTenantCopy = {
   readonly share?: number | undefined;
   /** As the home cell gave it. */
   readonly version: string;
-  readonly copy: Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>;
+  /** Left out: only the share changes, as the home cell itself is told it. */
+  readonly copy?: Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>> | undefined;
 };
 
 export type Ready = {

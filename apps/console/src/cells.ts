@@ -2,6 +2,7 @@ import {
   ArrivalsEnded,
   ArrivalsQuery,
   CallerView,
+  CellErasureView,
   CellOwnerList,
   CellOwnerQuery,
   CellView,
@@ -9,6 +10,7 @@ import {
   GetTenantCopyQuery,
   LeavingView,
   ListCellOwnersQuery,
+  PostCellErasure,
   PostDeparture,
   PostLeaving,
   PutSlots,
@@ -160,6 +162,18 @@ export const cellRoutes = [
       const found = await deps.bundles.arriving(tenant as TenantId, { kind, id }, attempt);
       for (const arriving of found) await requestErasure(deps, arriving.tenant, arriving.hidden);
       return { thrown_away: found.length };
+    },
+  }),
+  route('POST /v1/cell/erasures', {
+    id: 'postCellErasure',
+    summary: 'Forget a user who is erased in another cell, in keys, links and webhooks',
+    description: 'For the home cell of the tenant. Whatever else is here of that user goes, too.',
+    body: PostCellErasure,
+    answer: CellErasureView,
+    handle: async (deps, { body: { tenant, kind, id } }) => {
+      nameOf(deps);
+      const { id: erasureId } = await requestErasure(deps, tenant as TenantId, { kind, id });
+      return { erasure_id: erasureId };
     },
   }),
   route('GET /v1/cell/tenant', {

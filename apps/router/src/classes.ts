@@ -1,7 +1,8 @@
 /**
  * To which cells a request goes:
  *
- * owner  to the cell of the owner that it names: in its body, its query, its path or the header x-slowwave-user, or by its key
+ * owner  to the cell of the owner that it names: in its body, its query, its path or the header x-slowwave-user, or by its key.
+ *        Where it erases a user, the tenant's home forgets the keys, links and webhooks of that user, too
  * id     to the cell of the owner of the thing that its path or query names, by the bits in the id
  * home   to the home cell of the tenant. What it changes is copied to the other cells before it is answered
  * all    to every cell: what they answer is put together
@@ -9,7 +10,7 @@
  * cell   to the cell that the header x-slowwave-cell names, else to the first: it is about that cell alone
  */
 export type RouteClass =
-  | { readonly to: 'owner'; readonly named: OwnerNamed; readonly else?: 'all' | 'home' }
+  | { readonly to: 'owner'; readonly named: OwnerNamed; readonly else?: 'all' | 'home'; readonly erases?: true }
   | { readonly to: 'id'; readonly in?: { readonly query: string } }
   | { readonly to: 'home'; readonly tenant?: TenantNamed }
   | { readonly to: 'all'; readonly merge: Merge }
@@ -129,7 +130,7 @@ export const CLASSES: Readonly<Record<string, RouteClass>> = {
   'GET /v1/users/{id}/pause': OF_USER,
   'PUT /v1/users/{id}/pause': OF_USER,
   'DELETE /v1/users/{id}/pause': OF_USER,
-  'DELETE /v1/users/{id}': OF_USER,
+  'DELETE /v1/users/{id}': { to: 'owner', named: 'user', erases: true },
   'DELETE /v1/agents/{id}': { to: 'owner', named: 'agent' },
   'DELETE /v1/runs/{id}': { to: 'owner', named: 'run' },
   // A link is a key, which is exchanged where keys are.

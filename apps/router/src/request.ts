@@ -133,13 +133,22 @@ export function tenantIn(named: TenantNamed | undefined, { asked, params }: Nami
 
 /** Parts of translations of the API: whoever they are about is named somewhere in their body, and may be an id. */
 const PLACES = ['filters', 'params', 'arguments', 'metadata'];
+const ENTITY = /\/entities\/(user|agent|run)\/([^/?]+)/;
 const OF_OWNED_THING = /(?:bat|msg|con|mem|evt|rev|und|ent|sta|rcp)_[0-9a-hjkmnp-tv-z]{26}/;
 
 /** The owner or the id that a request of mem0's API, or of a tool at /mcp, names. */
 export function namedLoosely(asked: Asked): { readonly owner: Owner | null; readonly id: string | null } {
+  const entity = entityIn(asked);
+  if (entity !== null) return { owner: entity, id: null };
   const owner = ownerWithin(fieldsOf(asked)) ?? ownerOfFields(Object.fromEntries(asked.query)) ?? userInHeader(asked);
   if (owner !== null) return { owner, id: null };
   return { owner: null, id: OF_OWNED_THING.exec(`${asked.url} ${asked.body.toString()}`)?.[0] ?? null };
+}
+
+/** The owner whom a path of mem0's API is about. */
+export function entityIn({ path }: Asked): Owner | null {
+  const [, kind, id = ''] = ENTITY.exec(path) ?? [];
+  return kind === undefined ? null : { kind: kind as Owner['kind'], id: decoded(id) };
 }
 
 function ownerWithin(fields: Fields): Owner | null {

@@ -5,8 +5,8 @@ import type { Cell } from '@slowwave/engine/cells';
 import { problem } from '@slowwave/http';
 import { answerOfAll } from './all.ts';
 import { OF_CELLS, type RouteClass, type Routed, routeOf } from './classes.ts';
-import { CELL_HEADER, type Going, headersOf, type RouteDeps, type Routing } from './going.ts';
-import { type Asked, namedLoosely, ownerIn, tenantIn } from './request.ts';
+import { CELL_HEADER, type Going, headersOf, type Made, type RouteDeps, type Routing } from './going.ts';
+import { type Asked, entityIn, namedLoosely, ownerIn, tenantIn } from './request.ts';
 import type { Answer } from './send.ts';
 import type { Caller } from './tenants.ts';
 import type { Watched } from './watch.ts';
@@ -59,6 +59,7 @@ function byClass(going: Going, { route, params }: Routed): Promise<Routing> {
   switch (route.to) {
     case 'owner': {
       const owner = ownerIn(route.named, { asked: going.asked, params }) ?? ofBoundKey(going.caller);
+      if (owner !== null && route.erases === true) return erased(going, owner);
       if (owner !== null) return toOwner(going, owner, tenantOfBundle(going, route));
       return route.else === 'all' ? answerOfAll(going, 'list') : toHome(going, going.caller.tenant);
     }
@@ -88,6 +89,8 @@ const tenantNamed = ({ asked }: Going): string | null =>
 /** mem0's API and tools for models are translations of ours: they name owners and ids in ways of their own. */
 function loosely(going: Going): Promise<Routing> {
   const { owner, id } = namedLoosely(going.asked);
+  const erases = going.asked.method === 'DELETE' && entityIn(going.asked)?.kind === 'user';
+  if (owner !== null && erases) return erased(going, owner);
   if (owner !== null) return toOwner(going, owner, going.caller.tenant);
   return id === null ? toHome(going, going.caller.tenant) : toOwnerOfId(going, id);
 }
@@ -126,6 +129,24 @@ function toOwner(going: Going, owner: Owner, tenant: string): Promise<Answer> {
   const key = ownerKeyOf(tools, { tenant: tenant as TenantId, owner });
   return untilTaken(going, () => going.to(existing(watched, watched.book.cellOf(key))));
 }
+
+/**
+ * Keys, links and webhooks of a user are the tenant's: the home forgets them once the user's cell has accepted the erasure, and all copies
+ * with it. Whoever gets no answer sends the request again.
+ */
+function erased(going: Going, owner: Owner): Promise<Routing> {
+  const { tenants, watched, caller } = going;
+  if (watched.book.cells().length === 1) return toOwner(going, owner, caller.tenant);
+  return tenants.change(caller.tenant, async ({ home }) => {
+    const answer = await toOwner(going, owner, caller.tenant);
+    const made = await readWhole(answer);
+    const { tenant } = caller;
+    if (answer.statusCode < REFUSED) await tenants.forgetUser(home, { tenant, kind: owner.kind, id: owner.id });
+    return made;
+  });
+}
+
+const REFUSED = 300;
 
 /** A cell that the directory names has an address. */
 function existing({ book }: Watched, name: string): Cell {
@@ -187,11 +208,16 @@ async function toHome(going: Going, tenant: string): Promise<Routing> {
   return tenants.change(tenant, async ({ home: name }) => {
     const cell = existing(watched, name);
     await tenants.bringUpToDate(going.caller.tenant, cell.name);
-    const answer = await sender.send(cell, asked);
-    // Read to its end before the copies are made: a caller who reads it knows that they are.
-    return { statusCode: answer.statusCode, headers: headersOf(answer), text: await answer.body.text() };
+    return readWhole(await sender.send(cell, asked));
   });
 }
+
+/** Read to its end before copies are made: a caller who reads it knows that they are. */
+const readWhole = async (answer: Answer): Promise<Made> => ({
+  statusCode: answer.statusCode,
+  headers: headersOf(answer),
+  text: await answer.body.text(),
+});
 
 /** A key that only says again who it is changes nothing; a link that is opened does. */
 const caresFor = ({ asked }: Going): boolean =>

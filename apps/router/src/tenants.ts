@@ -26,6 +26,11 @@ export interface Tenants {
   bringUpToDate(tenant: string, cell: string): Promise<void>;
   /** Changes what a tenant has in common, and then all its copies. */
   change<T>(tenant: string, work: (home: TenantPlace) => Promise<T>): Promise<T>;
+  /** What a tenant has in common forgets a user who is erased. */
+  forgetUser(
+    home: string,
+    user: { readonly tenant: string; readonly kind: string; readonly id: string },
+  ): Promise<void>;
   homeOf(tenant: string): TenantPlace;
   close(): void;
 }
@@ -75,6 +80,10 @@ export function openTenants(deps: TenantDeps): Tenants {
         await refresh();
         await copies.toAll(place);
       }
+    },
+    forgetUser: async (home, user) => {
+      const answer = await deps.ask(home, { method: 'POST', path: '/v1/cell/erasures', body: user });
+      if (answer.status >= 400) throw refused(home, problemOf(answer).detail);
     },
     close: () => copies.close(),
   };

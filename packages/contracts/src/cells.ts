@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ExternalId, Moment } from './common.ts';
-import { DEPARTURES, LEAVINGS, SLOTS, TENANT_COPIES } from './examples.ts';
+import { CELL_ERASURES, DEPARTURES, LEAVINGS, SLOTS, TENANT_COPIES } from './examples.ts';
 import { KeyScope, TenantName } from './keys.ts';
 
 /** The name of a cell. */
@@ -123,6 +123,10 @@ export const CellOwnerList = z
     next_cursor: z.string().nullable(),
   })
   .meta({ id: 'CellOwnerList' });
+
+export const PostCellErasure = z.strictObject(ofOwner).meta({ id: 'PostCellErasure', examples: CELL_ERASURES });
+
+export const CellErasureView = z.object({ erasure_id: z.string() }).meta({ id: 'CellErasure' });
 
 export const PutSlots = z
   .strictObject({

@@ -219,6 +219,7 @@ export const LEAVINGS = [
   { ...LEAVER, ms: 0 },
 ];
 export const DEPARTURES = [{ ...LEAVER, to: 'cell-2', epoch: 7, stamp: '0a1b2c3d4e5f6071', until: LATER }];
+export const CELL_ERASURES = [{ ...LEAVER }];
 export const SLOTS = [
   { epoch: 7, closed: [{ from: 65_535, to: 65_535 }] },
   { epoch: 8, closed: [] },

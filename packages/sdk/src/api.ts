@@ -334,6 +334,10 @@ export type Cell = {
   readonly away: number;
 };
 
+export type CellErasure = {
+  readonly erasure_id: string;
+};
+
 export type CellOwnerList = {
   readonly results: readonly ({
     readonly tenant: string;
@@ -1829,6 +1833,12 @@ export type PostCanaryUndo = {
     /** In the currency of the prices in the settings. */
     readonly cost?: number | null | undefined;
   } | undefined;
+};
+
+export type PostCellErasure = {
+  readonly tenant?: string | undefined;
+  readonly kind: 'user' | 'agent' | 'run';
+  readonly id: string;
 };
 
 export type PostCold = {
@@ -4976,6 +4986,11 @@ export interface Operations {
   'DELETE /v1/cell/arrivals': {
     query: { tenant?: string | undefined; kind: 'user' | 'agent' | 'run'; id: string; attempt?: number | undefined; };
     answer: ArrivalsEnded;
+  };
+  /** Forget a user who is erased in another cell, in keys, links and webhooks. */
+  'POST /v1/cell/erasures': {
+    body: PostCellErasure;
+    answer: CellErasure;
   };
   /** Get everything of a tenant that is no owner’s, for other cells. */
   'GET /v1/cell/tenant': {

@@ -52,7 +52,8 @@ describe('the whole way from a question to what was decided', () => {
       expect(await page.evaluate(isInside)).toBe(true);
     }
     await press('Escape');
-    await dialog.waitFor({ ...within, state: 'detached' });
+    // Not by its role: what is closed and still there has none.
+    await page.locator('dialog').waitFor({ ...within, state: 'detached' });
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Undo …');
     expect(await remembered('ana')).toHaveLength(2);
     await press('Enter');

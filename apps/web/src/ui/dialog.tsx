@@ -19,8 +19,16 @@ export function Dialog({ title, close, children }: Window) {
     return () => dialog?.close();
   }, []);
   return (
-    // Told a moment after it closed, when it may be open again.
-    <dialog ref={element} aria-labelledby={name} onClose={({ currentTarget }) => currentTarget.open || close()}>
+    <dialog
+      ref={element}
+      aria-labelledby={name}
+      // Escape: it is closed by being taken away. Closing by itself, it would say so only a moment later, when somebody has opened it again.
+      onCancel={(event) => {
+        event.preventDefault();
+        close();
+      }}
+      onClose={({ currentTarget }) => currentTarget.open || close()}
+    >
       <h2 id={name}>{title}</h2>
       {children}
     </dialog>

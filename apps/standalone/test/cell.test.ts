@@ -11,7 +11,7 @@ let west: Setup;
 let east: Setup;
 
 beforeAll(async () => {
-  const start = (name: string) => standalone({ SLOWWAVE_API_KEY: KEY, SLOWWAVE_CELL: name });
+  const start = (name: string) => standalone({ SLOWWAVE_API_KEY: KEY, SLOWWAVE_CELL: name, SLOWWAVE_COLD_DAYS: '0' });
   [west, east] = await Promise.all([start('west'), start('east')]);
 }, WITHIN_MS);
 afterAll(() => Promise.all([west.close(), east.close()]));
@@ -128,6 +128,20 @@ it('an owner that moves is found where it went, with its keys, and nowhere else'
   expect(await ask(east, 'POST /v1/search', home)).toMatchObject({ ...MOVED, cell: 'west' });
   const { findings } = await ask(west, 'GET /v1/doctor');
   expect(findings.filter(({ severity }: { severity: string }) => severity === 'error')).toEqual([]);
+});
+
+it('an owner that sleeps is among those of its cell, and wakes to move', { timeout: WITHIN_MS }, async () => {
+  await say(west, 'eve', 'I am Eve. I live in Rome.');
+  await vi.waitFor(async () => {
+    expect(await ask(west, 'POST /v1/cold/cool', { body: ofUser('eve') })).toMatchObject({ state: 'asleep' });
+    const { results } = await ask(west, 'GET /v1/cold');
+    expect(results).toMatchObject([{ state: 'cold' }]);
+  }, PATIENCE);
+  const { results } = await ask(west, 'GET /v1/cell/owners');
+  expect(results.map(({ id }: { id: string }) => id)).toContain('eve');
+  await move({ from: west, to: east, name: 'east', epoch: 8 }, 'eve');
+  expect(await ask(west, 'GET /v1/cold')).toMatchObject({ results: [] });
+  await vi.waitFor(async () => expect(await found(east, 'eve', 'where does she live?')).toContain('Rome'), PATIENCE);
 });
 
 it('a departure after a write is refused, and what had arrived is thrown away', { timeout: WITHIN_MS }, async () => {

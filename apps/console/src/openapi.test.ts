@@ -31,6 +31,7 @@ const ROUTES = [
   '/v1/cell/arrivals',
   '/v1/cell/caller',
   '/v1/cell/departures',
+  '/v1/cell/erasures',
   '/v1/cell/leaving',
   '/v1/cell/owners',
   '/v1/cell/slots',

@@ -56,8 +56,9 @@ it(
         { memory: came, trust: 'agent', run_id: 'trip', task: { run_id: 'trip', version: 2 } },
       ]);
       const asked = { user_id: 'ana', query: 'Which flight?', format: 'text' };
-      const context = (await post(`${setup.search}/v1/context`, asked)).body.text;
-      expect(context).toMatch(/# Profile\n(?:.*\n)*.*Annie[\s\S]*LH 2454/u);
+      // The index follows.
+      const context = async () => (await post(`${setup.search}/v1/context`, asked)).body.text;
+      await expect.poll(context, WITHIN).toMatch(/# Profile\n(?:.*\n)*.*Annie[\s\S]*LH 2454/u);
       const exported = JSON.stringify((await get(`${api}/v1/users/ana/export`)).body);
       expect(exported).toContain('"profile');
 

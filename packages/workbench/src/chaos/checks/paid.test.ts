@@ -54,6 +54,12 @@ describe('a question that is asked twice', () => {
     expect(checkPaid(calls, [killed(150, 400)])).toHaveLength(1);
   });
 
+  it('was not when another worker had taken the lane over before the answer was stored', () => {
+    const again = (at: number) => [extract(0, 100), decide(120), extract(at, at + 100, { member: 'worker-2' })];
+    expect(checkPaid(again(133), [])).toEqual([]);
+    expect(checkPaid(again(700), [])).toHaveLength(1);
+  });
+
   it('is not taken for the step of another, nor for that of another process', () => {
     const others = [decide(120, { texts: ['Thing 1 of bob is v1'] }), decide(130, { member: 'worker-2' })];
     expect(checkPaid([extract(0, 100), ...others, extract(5_000, 5_100)], [killed(150, 400)])).toEqual([]);

@@ -58,11 +58,7 @@ export const cellRoutes = [
     handle: async (deps) => {
       const name = nameOf(deps);
       const { departures, id } = deps.ledger;
-      const [slots, sizes, away] = await Promise.all([
-        departures.slots(),
-        departures.sizes(),
-        departures.count('cell'),
-      ]);
+      const [slots, sizes, away] = await Promise.all([departures.slots(), departures.sizes(), departures.count()]);
       return { name, ledger_id: id, ...slotsView(slots), ...sizes, away };
     },
   }),
@@ -129,7 +125,7 @@ export const cellRoutes = [
       const { kind, id } = body;
       const owned = { tenant: body.tenant as TenantId, owner: { kind, id } };
       const departed = await ledger.departures.depart(owned.tenant, owned.owner, {
-        ...{ id: tools.id('dep'), to: { kind: 'cell', cell: body.to, epoch: body.epoch }, stamp: body.stamp },
+        ...{ id: tools.id('dep'), to: { cell: body.to, epoch: body.epoch }, stamp: body.stamp },
         ...{ ownerHash: ownerHashOf(tools, { ledgerId: ledger.id, ...owned }), bits: ownerBitsOf(tools, owned) },
         ...{ until: Date.parse(body.until), now: tools.now() },
       });
@@ -148,7 +144,7 @@ export const cellRoutes = [
     answer: DepartureView,
     handle: async ({ ledger }, { query: { tenant, kind, id } }) => {
       const departure = await ledger.departures.find(tenant as TenantId, { kind, id });
-      if (departure === null || departure.to.kind !== 'cell') throw notFound(`departed ${kind}`, id);
+      if (departure === null) throw notFound(`departed ${kind}`, id);
       return departureView(departure, { kind, id });
     },
   }),
@@ -238,8 +234,8 @@ const departureView = (
   { tenant, to, departedAt, until }: Departure,
   owner: Pick<DepartureView, 'kind' | 'id'>,
 ): DepartureView => ({
-  ...{ tenant, ...owner, departed_at: isoOf(departedAt), until: isoOf(until ?? departedAt) },
-  ...(to.kind === 'cell' ? { to: to.cell ?? '', epoch: to.epoch } : { to: '', epoch: 0 }),
+  ...{ tenant, ...owner, departed_at: isoOf(departedAt), until: isoOf(until) },
+  ...{ to: to.cell ?? '', epoch: to.epoch },
 });
 
 const shownRows = (rows: CopiedRows): TenantCopyView['copy'] =>

@@ -84,7 +84,7 @@ const TOLD = {
 async function leave({ deps: { ledger, index, tools, log } }: EngineBench, owner: Owner): Promise<void> {
   const stamp = (await ledger.departures.stamp(DEFAULT_TENANT, owner)) ?? '';
   const departed = await ledger.departures.depart(DEFAULT_TENANT, owner, {
-    ...{ id: 'dep_1', to: { kind: 'cell', cell: 'there', epoch: 1 }, stamp, ownerHash: 'hash', until: null, now: 2 },
+    ...{ id: 'dep_1', to: { cell: 'there', epoch: 1 }, stamp, ownerHash: 'hash', until: 9e12, now: 2 },
     bits: ownerBitsOf(tools, { tenant: DEFAULT_TENANT, owner }),
   });
   expect(departed.kind).toBe('departed');
@@ -174,8 +174,8 @@ it('an owner that came back does not depart by a request that was sent before', 
   const quiet = user('quiet');
   await here.memories.laneOf(DEFAULT_TENANT, quiet, 1);
   const departure = {
-    ...{ id: 'ers_1', ownerHash: 'hash', until: null, now: 2 },
-    to: { kind: 'cell', cell: 'there', epoch: 1 },
+    ...{ id: 'ers_1', ownerHash: 'hash', until: 9e12, now: 2 },
+    to: { cell: 'there', epoch: 1 },
     bits: ownerBitsOf(systemTools, { tenant: DEFAULT_TENANT, owner: quiet }),
     stamp: (await here.departures.stamp(DEFAULT_TENANT, quiet)) ?? '',
   } as const;

@@ -13,7 +13,6 @@ export function memoryDepartures(state: State): DepartureStore {
     const found = away.get(placeOf(tenant, owner));
     return found === undefined ? null : shown(found);
   };
-  const inOrder = () => [...away].sort(([a], [b]) => (a < b ? -1 : 1));
   return {
     stamp: async (tenant, owner) => {
       const lane = findLane(state, tenant, owner);
@@ -31,18 +30,14 @@ export function memoryDepartures(state: State): DepartureStore {
     find: async (tenant, owner) => find(tenant, owner),
     withBits: async (tenant, bits) =>
       [...away.values()].filter((one) => one.tenant === tenant && one.bits === bits).map(shown),
-    list: async (kind, after, limit) => {
-      const later = inOrder().filter(([key, { to }]) => to.kind === kind && key > (after ?? ''));
-      return later.slice(0, limit).map(([, one]) => shown(one));
-    },
-    count: async (kind) => [...away.values()].filter(({ to }) => to.kind === kind).length,
+    count: async () => away.size,
     forget: async (tenant, owner) => {
       const found = find(tenant, owner);
       away.delete(placeOf(tenant, owner));
       return found;
     },
     drop: async (now, limit) => {
-      const over = [...away].filter(([, { until }]) => until !== null && until <= now).slice(0, limit);
+      const over = [...away].filter(([, { until }]) => until <= now).slice(0, limit);
       for (const [place] of over) away.delete(place);
       return over.length;
     },
@@ -82,7 +77,7 @@ function depart(state: State, of: { tenant: TenantId; owner: Owner }, departure:
   const waitsFor = waitsOf(state, lane);
   if (waitsFor.length > 0) return { kind: 'busy', waitsFor };
   forgetTopics(state, { tenant, ownerHash, agentId: owner.kind === 'agent' ? owner.id : null }, now);
-  const left: Departure = { key, tenant, owner: to.kind === 'cold' ? owner : null, to, departedAt: now, until };
+  const left: Departure = { key, tenant, to, departedAt: now, until };
   state.away.set(key, { ...left, bits });
   state.erasures.set(id, {
     ...{ id, tenant, owner, ownerHash: id, lane: lane.id, state: 'requested', counts: {}, remains: [] },

@@ -53,7 +53,7 @@ export function elsewhere({ away, closedSlots, tools }: State, tenant: TenantId,
   if (known !== undefined) return known.to;
   const slot = ownerBitsOf(tools, { tenant, owner });
   const isClosed = closedSlots.closed.some(({ first, last }) => first <= slot && slot <= last);
-  return isClosed ? { kind: 'cell', cell: null, epoch: closedSlots.epoch } : null;
+  return isClosed ? { cell: null, epoch: closedSlots.epoch } : null;
 }
 
 export function findLane(state: State, tenant: TenantId, owner: Owner): LaneRow | null {

@@ -87,8 +87,8 @@ export class EngineError extends Error {
 
 /** Nothing of an owner can be written here that is somewhere else. */
 export function ownerAway(owner: Owner, to: Destination): EngineError {
-  const where = to.kind === 'cold' ? 'asleep' : `in ${to.cell === null ? 'another cell' : `the cell ${to.cell}`}`;
-  const what = `${owner.kind} ${JSON.stringify(owner.id)} is ${where}`;
+  const where = to.cell === null ? 'another cell' : `the cell ${to.cell}`;
+  const what = `${owner.kind} ${JSON.stringify(owner.id)} is in ${where}`;
   return new EngineError(what, { code: 'owner_away', retryable: true, away: to });
 }
 

@@ -26,13 +26,12 @@ export function cellGuard(
   return {
     ofOwner: async (name, owner) => {
       const tenant = name as TenantId;
-      const to = await departures.whereIs(tenant, owner, ownerBitsOf(tools, { tenant, owner }));
-      return to?.kind === 'cell' ? to : null;
+      return departures.whereIs(tenant, owner, ownerBitsOf(tools, { tenant, owner }));
     },
     ofId: async (tenant, id) => {
       const bits = ownerBitsIn(id);
       const away = bits === null ? [] : await departures.withBits(tenant as TenantId, bits);
-      return away.map(({ to }) => to).find((to) => to.kind === 'cell') ?? null;
+      return away[0]?.to ?? null;
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { Appended, ClosedSlots, Departure, Destination, LaneId, Owner, TenantId } from '@slowwave/engine';
 import { ownerBitsOfLane, ownerKeyOf, spaceIn } from '@slowwave/engine/storing';
-import { type OwnerColumns, ownerFrom, sha256 } from './rows/columns.ts';
+import { sha256 } from './rows/columns.ts';
 import { all, allAs, first, type Given, insert, run, type Script } from './script.ts';
 
 export interface OwnedBy {
@@ -43,7 +43,7 @@ export function* elsewhere(of: OwnedBy, newId: LaneId): Script<Destination | nul
 export function* takenElsewhere(slot: number): Script<Destination | null> {
   const text = 'SELECT 1 AS found FROM closed_slots WHERE first_slot <= @slot AND last_slot >= @slot';
   if ((yield* first(text, { slot })) === null) return null;
-  return { kind: 'cell', cell: null, epoch: yield* slotsEpoch() };
+  return { cell: null, epoch: yield* slotsEpoch() };
 }
 
 /** The latest epoch of a directory that was heard of; 0: none. */
@@ -75,23 +75,16 @@ export function* closeSlots({ epoch, closed }: ClosedSlots): Script<ClosedSlots 
 const NOTE_EPOCH = `
   INSERT INTO meta (key, value) VALUES ('slots_epoch', @epoch) ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
 
-interface AwayRow extends Pick<Departure, 'key' | 'tenant' | 'until'>, Nullable<OwnerColumns> {
-  readonly kind: Destination['kind'];
-  readonly place: string;
+interface AwayRow extends Pick<Departure, 'key' | 'tenant' | 'until'> {
+  readonly cell: string;
   readonly epoch: number;
   readonly departed_at: number;
 }
 
-type Nullable<T> = { readonly [Name in keyof T]: T[Name] | null };
-
-const departureFrom = ({ owner_kind, owner_id, ...row }: AwayRow): Departure => ({
+const departureFrom = (row: AwayRow): Departure => ({
   key: row.key,
   tenant: row.tenant,
-  owner: owner_kind === null || owner_id === null ? null : ownerFrom({ owner_kind, owner_id }),
-  to:
-    row.kind === 'cold'
-      ? { kind: 'cold', segment: row.place }
-      : { kind: 'cell', cell: row.place === '' ? null : row.place, epoch: row.epoch },
+  to: { cell: row.cell, epoch: row.epoch },
   departedAt: row.departed_at,
   until: row.until,
 });

@@ -49,10 +49,7 @@ export const departureStore = storeOf<DepartureStore>('departures', {
   }),
   find: lookup((tenant, owner) => awayOf({ tenant, owner })),
   withBits: lookup((tenant, bits) => selectAway('a.tenant = @tenant AND a.bits = @bits', { tenant, bits })),
-  list: read((kind, after, limit) =>
-    selectAway('a.kind = @kind AND a.key > @after ORDER BY a.key LIMIT @limit', { kind, after: after ?? '', limit }),
-  ),
-  count: read((kind) => counted('SELECT count(*) AS count FROM away WHERE kind = @kind', { kind })),
+  count: audit(() => counted('SELECT count(*) AS count FROM away', {})),
   forget: write((tenant, owner) => forgetAway({ tenant, owner })),
   drop: write((now, limit) => run(DROP, { now, limit })),
   owners: read((after, limit) => allAs(ownerHereFrom, SELECT_OWNERS, { after: after ?? '', limit })),
@@ -88,14 +85,12 @@ function* depart(of: OwnedBy, departure: NewDeparture): Script<Departed> {
   const waitsFor = yield* waitsOf(lane);
   if (waitsFor.length > 0) return { kind: 'busy', waitsFor };
   yield* forgetTopics({ tenant, ownerHash, agentId: owner.kind === 'agent' ? owner.id : null }, now);
-  const place = to.kind === 'cold' ? { place: to.segment, epoch: 0 } : { place: to.cell ?? '', epoch: to.epoch };
   const whose = { tenant, ownerKind: owner.kind, ownerId: owner.id };
-  const named = to.kind === 'cold' ? whose : { ...whose, ownerKind: null, ownerId: null };
   const key = awayKeyOf(of);
-  yield* run(INSERT_AWAY, { ...named, key, bits, kind: to.kind, ...place, now, until });
+  yield* run(INSERT_AWAY, { ...to, tenant, key, bits, now, until });
   yield* run(INSERT_REMOVAL, { ...whose, id, lane: lane.id, now });
   yield* cutOff(lane.id, id);
-  return { kind: 'departed', key, tenant, owner: to.kind === 'cold' ? owner : null, to, departedAt: now, until };
+  return { kind: 'departed', key, tenant, to, departedAt: now, until };
 }
 
 function before(departure: Departure | null, to: Destination): Departed {
@@ -104,8 +99,8 @@ function before(departure: Departure | null, to: Destination): Departed {
 }
 
 const INSERT_AWAY = `
-  INSERT INTO away (key, tenant, owner_kind, owner_id, bits, kind, place, epoch, departed_at, until)
-  VALUES (@key, @tenant, @ownerKind, @ownerId, @bits, @kind, @place, @epoch, @now, @until)`;
+  INSERT INTO away (key, tenant, bits, cell, epoch, departed_at, until)
+  VALUES (@key, @tenant, @bits, @cell, @epoch, @now, @until)`;
 
 /** No digest of the owner: nobody takes it for erased. */
 const INSERT_REMOVAL = `
@@ -114,7 +109,7 @@ const INSERT_REMOVAL = `
 
 const DROP = `
   DELETE FROM away WHERE key IN (
-    SELECT key FROM away WHERE until IS NOT NULL AND until <= @now ORDER BY until LIMIT @limit)`;
+    SELECT key FROM away WHERE until <= @now ORDER BY until LIMIT @limit)`;
 
 /** What is under way that an owner cannot take along. */
 function* waitsOf(lane: LaneRow): Script<readonly string[]> {

@@ -856,21 +856,16 @@ CREATE TABLE away (
   -- Stands for tenant and owner: who is erased elsewhere leaves no name here. It begins with the bits.
   key text COLLATE "C" PRIMARY KEY,
   tenant text COLLATE "C" NOT NULL,
-  -- Of those that are asleep.
-  owner_kind text,
-  owner_id text UNNOTED,
   -- What the owner's ids carry.
   bits bigint NOT NULL,
-  kind text COLLATE "C" NOT NULL CHECK (kind IN ('cell', 'cold')),
-  -- The cell, and the epoch from which on the directory knows it; or the segment.
-  place text COLLATE "C" NOT NULL,
+  -- And the epoch from which on the directory knows it.
+  cell text COLLATE "C" NOT NULL,
   epoch bigint NOT NULL,
   departed_at bigint NOT NULL,
-  until bigint
+  until bigint NOT NULL
 );
 CREATE INDEX away_with_bits ON away (tenant, bits);
-CREATE INDEX away_by_kind ON away (kind, key);
-CREATE INDEX away_until ON away (until) WHERE until IS NOT NULL;
+CREATE INDEX away_until ON away (until);
 
 -- Slots that take no new owners here, since another cell does.
 CREATE TABLE closed_slots (

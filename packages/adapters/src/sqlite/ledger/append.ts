@@ -44,7 +44,7 @@ export function append(sql: Sql, { posted: given, policy, newLaneId }: Append): 
   if (before !== null) return before;
   const { tenant, acceptedAt } = given.batch;
   const lane = laneOf(sql, { ...ownerOfBatch(given.batch), newId: newLaneId, now: acceptedAt });
-  if ('kind' in lane) return { kind: 'away', to: lane };
+  if ('cell' in lane) return { kind: 'away', to: lane };
   requireAwake(lane);
   const { posted, paused } = keptOf(given, pausesFrom(lane));
   const scope = openScope(sql, lane.id, posted.batch.scope);

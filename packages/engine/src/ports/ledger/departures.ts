@@ -1,11 +1,12 @@
 import type { LaneId, Millis, Owner, OwnerBits, TenantId } from '../../words.ts';
 
-/** Where an owner went that is not here any more, with everything. */
-export type Destination =
-  /** Another installation. `cell`: null where only the directory knows which. `epoch`: from which on it knows. */
-  | { readonly kind: 'cell'; readonly cell: string | null; readonly epoch: number }
-  /** A segment of object storage; here again by an import. */
-  | { readonly kind: 'cold'; readonly segment: string };
+/** The cell to which an owner went, with everything. */
+export interface Destination {
+  /** null: only the directory knows which. */
+  readonly cell: string | null;
+  /** From which on the directory knows it. */
+  readonly epoch: number;
+}
 
 /**
  * An owner that departed. Its lane was cut off in the same transaction, as by an erasure, and its rows go like those of an erasure: but
@@ -13,15 +14,12 @@ export type Destination =
  * here makes a second owner, until an import of the owner has finished or `until` has passed.
  */
 export interface Departure {
-  /** Stands for the owner (ids.ts). */
+  /** Stands for the owner (ids.ts), who could be erased there without anybody hearing of it here. */
   readonly key: string;
   readonly tenant: TenantId;
-  /** null: it is in another cell, and could be erased there without anybody hearing of it here. Whoever knows it can ask for it. */
-  readonly owner: Owner | null;
   readonly to: Destination;
   readonly departedAt: Millis;
-  /** null: for as long as it is away. */
-  readonly until: Millis | null;
+  readonly until: Millis;
 }
 
 export interface NewDeparture {
@@ -34,7 +32,7 @@ export interface NewDeparture {
   readonly ownerHash: string;
   /** What its ids carry. */
   readonly bits: OwnerBits;
-  readonly until: Millis | null;
+  readonly until: Millis;
   readonly now: Millis;
 }
 
@@ -75,9 +73,8 @@ export interface DepartureStore {
   find(tenant: TenantId, owner: Owner): Promise<Departure | null>;
   /** Whoever is away of a tenant, and has these bits in ids. */
   withBits(tenant: TenantId, bits: OwnerBits): Promise<readonly Departure[]>;
-  /** Owners that are away, by key. */
-  list(kind: Destination['kind'], after: string | null, limit: number): Promise<readonly Departure[]>;
-  count(kind: Destination['kind']): Promise<number>;
+  /** How many owners are away. */
+  count(): Promise<number>;
   /** The owner is no more, wherever it was: its note goes. Answers with the note. */
   forget(tenant: TenantId, owner: Owner): Promise<Departure | null>;
   /** Notes whose time has passed go. Returns how many. */

@@ -1,12 +1,4 @@
-import {
-  DEFAULT_TENANT,
-  type IndexPoint,
-  type IndexQuery,
-  type LaneId,
-  type Owner,
-  readFilter,
-  type SearchIndex,
-} from '@slowwave/engine';
+import { DEFAULT_TENANT, type IndexQuery, type LaneId, type Owner, type SearchIndex } from '@slowwave/engine';
 import { describeIndexBuild, describeSearchIndex, indexPoint, indexQuery } from '@slowwave/engine-testing';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { indexServer } from './postgres-index-fixture.ts';
@@ -98,28 +90,6 @@ describe('an index in PostgreSQL', () => {
     }
     expect(await names(kept, { limit: 100 })).toHaveLength(await kept.count(DEFAULT_TENANT));
   });
-
-  test.each([{}, { cache: { many: 1 } }])(
-    'a filter that is asked again sees what has changed since, also of an owner who came again: %o',
-    async (changed) => {
-      const index = await open(changed);
-      const where = readFilter({ categories: 'food' });
-      const fitting = () => names(index, { where, limit: 100 });
-      const as = (memoryId: string, category: string, revision = 1): IndexPoint =>
-        indexPoint({ memoryId, category, revision });
-      await index.upsert([as('m1', 'food'), as('m2', 'work'), as('m3', 'food')]);
-      for (let n = 0; n < 3; n += 1) expect(await fitting()).toEqual(['m1', 'm3']);
-      await index.upsert([as('m2', 'food', 2), as('m3', 'work', 2), as('m4', 'food')]);
-      expect(await fitting()).toEqual(['m1', 'm2', 'm4']);
-      await index.withdraw([as('m1', 'food', 2)]);
-      expect(await fitting()).toEqual(['m2', 'm4']);
-      await index.upsert([{ ...as('m2', 'food', 3), live: false }]);
-      expect(await fitting()).toEqual(['m4']);
-      await index.clear();
-      await index.upsert([as('m5', 'food'), as('m6', 'work')]);
-      expect(await fitting()).toEqual(['m5']);
-    },
-  );
 
   test.each([{}, { cache: { many: 1 } }])(
     'who searches while others write sees what was written at once, or nothing of it: %o',

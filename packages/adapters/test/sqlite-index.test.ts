@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DEFAULT_TENANT, type IndexPoint, readFilter, type SearchIndex } from '@slowwave/engine';
+import { DEFAULT_TENANT, type SearchIndex } from '@slowwave/engine';
 import { describeSearchIndex, indexPoint, indexQuery, SUITE_SPACE } from '@slowwave/engine-testing';
 import { spawnService, type TempDir, tempDir } from '@slowwave/testkit';
 import Database from 'better-sqlite3';
@@ -77,28 +77,6 @@ describe('a SQLite index', () => {
     expect(await second.marker()).toEqual({ ledgerId: 'led_1', fingerprint: 'suite' });
     expect(await names(second, { terms: ['tea'] })).toEqual(['m']);
   });
-
-  test.each([{}, { cache: { many: 1 } }])(
-    'a filter that is asked again sees what has changed since, also after a new index took over: %o',
-    async (changed) => {
-      const index = await open(changed);
-      const where = readFilter({ categories: 'food' });
-      const fitting = () => names(index, { where, limit: 100 });
-      const as = (memoryId: string, category: string, revision = 1): IndexPoint =>
-        indexPoint({ memoryId, category, revision });
-      await index.upsert([as('m1', 'food'), as('m2', 'work'), as('m3', 'food')]);
-      for (let n = 0; n < 3; n += 1) expect(await fitting()).toEqual(['m1', 'm3']);
-      await index.upsert([as('m2', 'food', 2), as('m3', 'work', 2), as('m4', 'food')]);
-      expect(await fitting()).toEqual(['m1', 'm2', 'm4']);
-      await index.withdraw([as('m1', 'food', 2)]);
-      expect(await fitting()).toEqual(['m2', 'm4']);
-      await index.upsert([{ ...as('m2', 'food', 3), live: false }]);
-      expect(await fitting()).toEqual(['m4']);
-      await index.clear();
-      await index.upsert([as('m5', 'food'), as('m6', 'work')]);
-      expect(await fitting()).toEqual(['m5']);
-    },
-  );
 
   test('what others write is seen at once, also by who has the owner in memory', async () => {
     const [one, other] = await Promise.all([open(), open()]);

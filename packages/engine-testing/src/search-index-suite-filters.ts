@@ -56,6 +56,23 @@ export function describeFilters(index: () => SearchIndex, randomFilters: number)
       expect(hits.every((hit) => hit.keywordScore !== null)).toBe(true);
     });
 
+    test('sees what has changed since it was asked before, also of an owner who came again', async () => {
+      const where = readFilter({ categories: 'food' });
+      const fitting = async () => (await ask(index(), { where, limit: 100 })).map((hit) => hit.point.memoryId);
+      const as = (memoryId: string, category: string, revision = 1) => point({ memoryId, category, revision });
+      await index().upsert([as('m1', 'food'), as('m2', 'work'), as('m3', 'food')]);
+      for (let n = 0; n < 3; n += 1) expect(await fitting()).toEqual(['m1', 'm3']);
+      await index().upsert([as('m2', 'food', 2), as('m3', 'work', 2), as('m4', 'food')]);
+      expect(await fitting()).toEqual(['m1', 'm2', 'm4']);
+      await index().withdraw([as('m1', 'food', 2)]);
+      expect(await fitting()).toEqual(['m2', 'm4']);
+      await index().upsert([{ ...as('m2', 'food', 3), live: false }]);
+      expect(await fitting()).toEqual(['m4']);
+      await index().clear();
+      await index().upsert([as('m5', 'food'), as('m6', 'work')]);
+      expect(await fitting()).toEqual(['m5']);
+    });
+
     test('only narrows: what the question does not see it never brings', async () => {
       await index().upsert([
         point({ memoryId: 'mine' }),

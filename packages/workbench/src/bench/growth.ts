@@ -5,7 +5,7 @@ import { memoriesIn, type Size, userAt } from './filled/points.ts';
 import { drawn, indexQueryOf, makeQuestions, type Question } from './filled/questions.ts';
 import { vocabulary } from './filled/words.ts';
 import { askerAt } from './load/asker.ts';
-import { residentBytes } from './memory.ts';
+import { residentBytes } from './processes.ts';
 import { median, quantile } from './quantile.ts';
 import { atMost } from './report.ts';
 

@@ -3,7 +3,7 @@ import { type Api, apiAt } from '../../api.ts';
 import { seededRandom } from '../../chaos/random.ts';
 import type { Bench, Given, Progress } from '../bench.ts';
 import { cpuTimes, cpuUse } from '../cpu.ts';
-import { residentBytes } from '../memory.ts';
+import { residentBytes } from '../processes.ts';
 import { median, quantile } from '../quantile.ts';
 import { atMost, type Found } from '../report.ts';
 import { fill, settingsOf } from './fill.ts';

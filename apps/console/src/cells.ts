@@ -235,7 +235,7 @@ const departureView = (
   owner: Pick<DepartureView, 'kind' | 'id'>,
 ): DepartureView => ({
   ...{ tenant, ...owner, departed_at: isoOf(departedAt), until: isoOf(until) },
-  ...{ to: to.cell ?? '', epoch: to.epoch },
+  ...{ to: to.cell, epoch: to.epoch },
 });
 
 const shownRows = (rows: CopiedRows): TenantCopyView['copy'] =>

@@ -1,13 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type {
-  Departed,
-  Departure,
-  DepartureStore,
-  Destination,
-  Millis,
-  NewDeparture,
-  OwnerHere,
-} from '@slowwave/engine';
+import type { Departed, Departure, DepartureStore, Millis, NewDeparture, OwnerHere } from '@slowwave/engine';
 import { ofNoSpace } from '@slowwave/engine/storing';
 import { audit, lookup, read, snapshot, storeOf, write } from './access.ts';
 import {
@@ -93,7 +85,7 @@ function* depart(of: OwnedBy, departure: NewDeparture): Script<Departed> {
   return { kind: 'departed', key, tenant, to, departedAt: now, until };
 }
 
-function before(departure: Departure | null, to: Destination): Departed {
+function before(departure: Departure | null, to: NewDeparture['to']): Departed {
   if (departure === null) return { kind: 'gone' };
   return { kind: isDeepStrictEqual(departure.to, to) ? 'departed' : 'elsewhere', ...departure };
 }

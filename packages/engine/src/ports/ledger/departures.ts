@@ -8,6 +8,9 @@ export interface Destination {
   readonly epoch: number;
 }
 
+/** Who lets an owner go knows where to. */
+type NamedDestination = Destination & { readonly cell: string };
+
 /**
  * An owner that departed. Its lane was cut off in the same transaction, as by an erasure, and its rows go like those of an erasure: but
  * nothing says that it was erased, and none of its batches counts as accepted here any more. The note stays, so that nobody who asks
@@ -17,7 +20,7 @@ export interface Departure {
   /** Stands for the owner (ids.ts), who could be erased there without anybody hearing of it here. */
   readonly key: string;
   readonly tenant: TenantId;
-  readonly to: Destination;
+  readonly to: NamedDestination;
   readonly departedAt: Millis;
   readonly until: Millis;
 }
@@ -25,7 +28,7 @@ export interface Departure {
 export interface NewDeparture {
   /** Of the removal of its rows. */
   readonly id: string;
-  readonly to: Destination;
+  readonly to: NamedDestination;
   /** What the owner was when its lines were read. */
   readonly stamp: string;
   /** By which its erasure would be known: what is counted of it under this digest goes. */

@@ -122,7 +122,7 @@ export function describeErasingForgotten(bench: () => Bench): void {
       const apart = await heard(b, ['I have a cat']);
       await b.ledger.thoughts.storePlan(apart.turn, newPlan(apart.turn));
       await apply(b, apart.turn);
-      await b.ledger.thoughts.storeVectors(turn.lane, 'v', new Map([['any', Float32Array.of(1)]]));
+      await b.ledger.thoughts.storeVectors(turn.lane, 'v', new Map([['a0', Float32Array.of(1)]]));
       await forget(debt.memory);
       await later();
       expect(await erase()).toBe(1);
@@ -135,7 +135,7 @@ export function describeErasingForgotten(bench: () => Bench): void {
       expect(await b.ledger.reviews.get(TENANT, reviews[0]?.id ?? '')).toBeNull();
       expect((await notices(b)).map(({ data }) => data.memory_id)).toContain(tea.memory.id);
       expect((await notices(b)).map(({ data }) => data.memory_id)).not.toContain(memoryId);
-      expect((await b.ledger.thoughts.vectors(turn.lane, 'v', ['any'])).size).toBe(0);
+      expect((await b.ledger.thoughts.vectors(turn.lane, 'v', ['a0'])).size).toBe(0);
     });
 
     it('takes the words of wishes that found nothing, what was thought of them, and cases of suites that say them', async () => {

@@ -53,7 +53,7 @@ export async function aLife(
   await ledger.thoughts.storePlan(turn, newPlan(turn));
   const change = added(tools, { ...home(turn.lane), owner, scope: given.scope });
   await apply(bench, turn, { changes: [change] });
-  await ledger.thoughts.storeVectors(turn.lane, FINGERPRINT, new Map([['t', Float32Array.of(1, 2)]]));
+  await ledger.thoughts.storeVectors(turn.lane, FINGERPRINT, new Map([['7e', Float32Array.of(1, 2)]]));
   await project(bench);
   await write(bench, deleted(tools, change.memory));
   await store(bench, given);
@@ -104,7 +104,7 @@ export function describeErasures(bench: () => Bench): void {
       expect((await ledger.memories.history(TENANT, ann.memoryId, ALL)).results).toEqual([]);
       expect((await ledger.batches.list(TENANT, { userId: 'ann' }, ALL)).results).toEqual([]);
       expect(await ledger.outbox.ofMemories([ann.memoryId])).toEqual([]);
-      expect((await ledger.thoughts.vectors(ann.lane, FINGERPRINT, ['t'])).size).toBe(0);
+      expect((await ledger.thoughts.vectors(ann.lane, FINGERPRINT, ['7e'])).size).toBe(0);
       expect((await batchOf(b, bob.batchId)).state).toBe('consolidated');
       expect(await ledger.memories.get(TENANT, bob.memoryId)).not.toBeNull();
       expect((await ledger.overview.batches(TENANT)).erased).toBe(2);
@@ -263,13 +263,13 @@ export function describeErasures(bench: () => Bench): void {
       const { lane } = await aLife(b);
       const { id } = await request(b);
       const { erasures, thoughts } = b.ledger;
-      const storeLate = () => thoughts.storeVectors(lane, FINGERPRINT, new Map([['late', Float32Array.of(1)]]));
+      const storeLate = () => thoughts.storeVectors(lane, FINGERPRINT, new Map([['1a7e', Float32Array.of(1)]]));
       await eraseAll(b, id);
       await storeLate();
-      expect((await thoughts.vectors(lane, FINGERPRINT, ['late'])).size).toBe(0);
+      expect((await thoughts.vectors(lane, FINGERPRINT, ['1a7e'])).size).toBe(0);
       await erasures.forgetOwner(id);
       await storeLate();
-      expect((await thoughts.vectors(lane, FINGERPRINT, ['late'])).size).toBe(0);
+      expect((await thoughts.vectors(lane, FINGERPRINT, ['1a7e'])).size).toBe(0);
     });
   });
 }

@@ -100,9 +100,9 @@ export function describeRetention(bench: () => Bench): void {
       const memory = expectThere(await memories.get(TENANT, memoryId));
       const events = await undos.events(TENANT, [memoryId]);
       const emptied = expectThere(withoutFormer(b.tools, { memory, events }, b.tools.now()));
-      const vectors = new Map([['gone', Float32Array.of(1)]]);
+      const vectors = new Map([['90e0', Float32Array.of(1)]]);
       await thoughts.storeVectors(turn.lane, 'v', vectors);
-      const removal = { ...emptied, textHashes: ['gone'] };
+      const removal = { ...emptied, textHashes: ['90e0'] };
       expect(await retention.removeHistories(OTHER_TENANT, [removal])).toBe(0);
       expect(await retention.removeHistories(TENANT, [removal])).toBe(1);
       const reopened = await b.reopened();
@@ -111,7 +111,7 @@ export function describeRetention(bench: () => Bench): void {
       expect(evolve(memory, null, left)).toEqual(emptied.memory);
       expect(JSON.stringify(left)).not.toContain('Berlin');
       expect(await reopened.retention.histories(TENANT, b.tools.now(), { after: null, limit: 10 })).toEqual([]);
-      expect((await reopened.thoughts.vectors(turn.lane, 'v', ['gone'])).size).toBe(0);
+      expect((await reopened.thoughts.vectors(turn.lane, 'v', ['90e0'])).size).toBe(0);
       expect((await reopened.outbox.ofMemories([memoryId])).length).toBe(1);
       expect(await reopened.overview.memories(TENANT)).toEqual({ live: 1, versions: 1 });
     });

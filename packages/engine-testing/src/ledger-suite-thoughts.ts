@@ -287,11 +287,11 @@ export function describeThoughts(bench: () => Bench): void {
       const b = bench();
       const lane = await b.ledger.memories.laneOf(TENANT, ANN, b.tools.now());
       const vector = roundedVector(Float32Array.of(0.6, -0.8, 0));
-      await b.ledger.thoughts.storeVectors(lane, 'fake-3', new Map([['h1', vector]]));
-      const found = await b.ledger.thoughts.vectors(lane, 'fake-3', ['h1', 'h2']);
-      expect([...found]).toEqual([['h1', vector]]);
-      expect((await b.ledger.thoughts.vectors(lane, 'fake-4', ['h1'])).size).toBe(0);
-      expect((await b.ledger.thoughts.vectors('lane_none' as LaneId, 'fake-3', ['h1'])).size).toBe(0);
+      await b.ledger.thoughts.storeVectors(lane, 'fake-3', new Map([['a1', vector]]));
+      const found = await b.ledger.thoughts.vectors(lane, 'fake-3', ['a1', 'a2']);
+      expect([...found]).toEqual([['a1', vector]]);
+      expect((await b.ledger.thoughts.vectors(lane, 'fake-4', ['a1'])).size).toBe(0);
+      expect((await b.ledger.thoughts.vectors('lane_none' as LaneId, 'fake-3', ['a1'])).size).toBe(0);
     });
 
     it('are none of a text that the model refuses: that is kept as well, and counted for its vector space', async () => {
@@ -299,14 +299,14 @@ export function describeThoughts(bench: () => Bench): void {
       const lane = await b.ledger.memories.laneOf(TENANT, ANN, b.tools.now());
       const other = await b.ledger.memories.laneOf(TENANT, { kind: 'user', id: 'bob' }, b.tools.now());
       const vectors = new Map([
-        ['good', new Float32Array([0, 0])],
-        ['bad', null],
+        ['600d', new Float32Array([0, 0])],
+        ['bad0', null],
       ]);
       expect(await b.ledger.thoughts.refusedTexts('fake-2')).toBe(0);
       await b.ledger.thoughts.storeVectors(lane, 'fake-2', vectors);
       await b.ledger.thoughts.storeVectors(lane, 'fake-2', vectors);
-      await b.ledger.thoughts.storeVectors(other, 'fake-2', new Map([['bad', null]]));
-      expect(await b.ledger.thoughts.vectors(lane, 'fake-2', ['good', 'bad', 'new'])).toEqual(vectors);
+      await b.ledger.thoughts.storeVectors(other, 'fake-2', new Map([['bad0', null]]));
+      expect(await b.ledger.thoughts.vectors(lane, 'fake-2', ['600d', 'bad0', 'e1'])).toEqual(vectors);
       expect(await b.ledger.thoughts.refusedTexts('fake-2')).toBe(2);
       expect(await b.ledger.thoughts.refusedTexts('fake-3')).toBe(0);
     });
@@ -317,7 +317,7 @@ export function describeThoughts(bench: () => Bench): void {
       const lanes: LaneId[] = [];
       for (const id of ['ann', 'bob', 'eve'])
         lanes.push(await b.ledger.memories.laneOf(TENANT, { kind: 'user', id }, b.tools.now()));
-      const vectors = new Map([['h1', roundedVector(Float32Array.of(1, 0))]]);
+      const vectors = new Map([['a1', roundedVector(Float32Array.of(1, 0))]]);
       for (const lane of lanes) for (const space of ['old', 'new']) await thoughts.storeVectors(lane, space, vectors);
       let [after, calls]: [LaneId | null, number] = [null, 0];
       do {
@@ -327,8 +327,8 @@ export function describeThoughts(bench: () => Bench): void {
       expect(calls).toBe(3);
       const left = await Promise.all(
         lanes.map(async (lane) => [
-          (await thoughts.vectors(lane, 'old', ['h1'])).size,
-          (await thoughts.vectors(lane, 'new', ['h1'])).size,
+          (await thoughts.vectors(lane, 'old', ['a1'])).size,
+          (await thoughts.vectors(lane, 'new', ['a1'])).size,
         ]),
       );
       expect(left).toEqual([
@@ -341,10 +341,10 @@ export function describeThoughts(bench: () => Bench): void {
     it('may be stored twice', async () => {
       const b = bench();
       const lane = await b.ledger.memories.laneOf(TENANT, ANN, b.tools.now());
-      const vectors = new Map([['h1', roundedVector(Float32Array.of(1, 0))]]);
+      const vectors = new Map([['a1', roundedVector(Float32Array.of(1, 0))]]);
       await b.ledger.thoughts.storeVectors(lane, 'fake-2', vectors);
       await b.ledger.thoughts.storeVectors(lane, 'fake-2', vectors);
-      expect(await b.ledger.thoughts.vectors(lane, 'fake-2', ['h1'])).toEqual(vectors);
+      expect(await b.ledger.thoughts.vectors(lane, 'fake-2', ['a1'])).toEqual(vectors);
       expect((await b.ledger.thoughts.vectors(lane, 'fake-2', [])).size).toBe(0);
     });
   });

@@ -22,6 +22,7 @@ import { statementFrom } from './graph/rows.ts';
 import type { LaneRow } from './rows/lane.ts';
 import { all, idsOf, run, type Script, together } from './script.ts';
 import { endOf } from './thoughts.ts';
+import { forgetVectors } from './vectors.ts';
 
 /**
  * What forgotten memories have taken with them goes for good: the words behind messages, wishes, fallen statements, and whatever
@@ -55,7 +56,7 @@ export function* eraseWith(folding: Folding, { memoryIds, wishedIn }: Erasing): 
     run('DELETE FROM reviews WHERE memory_id IN :memoryIds', { memoryIds }),
     run('DELETE FROM webhook_deliveries WHERE lane = @lane AND subject IN :memoryIds', { lane, memoryIds }),
     // Of what words each of them is nobody can say any more: they are made anew when they are needed.
-    run('DELETE FROM vectors WHERE lane = @lane', { lane }),
+    forgetVectors(lane),
     run('DELETE FROM answers WHERE consolidation_id IN :thought', { thought }),
     run('DELETE FROM plans WHERE consolidation_id IN :thought', { thought }),
     run('UPDATE graph_studies SET plan = NULL WHERE consolidation_id IN :thought', { thought }),

@@ -203,6 +203,9 @@ const pick = (table: string, id = 'id'): string => `SELECT ${id} AS id FROM ${ta
 /** Of rows without an id. */
 const pickPlaces = (table: string): string => pick(table, 'CAST(:place AS text)');
 
+/** What refers to its lane by the number of it. */
+const LANE_NUMBER = '(SELECT number FROM lanes WHERE id = @lane)';
+
 /** Not by the place alone, which another row may have by now; and by no index of lanes, which would find all that is left. */
 const AT_PLACES = ":place IN :ids::tid AND lane || '' = @lane";
 
@@ -274,7 +277,10 @@ export const ERASING: readonly Erasing[] = [
     ],
   },
   { pick: pick('reviews'), deletes: [['reviews', 'id IN :ids']] },
-  { pick: pickPlaces('vectors'), deletes: [['vectors', AT_PLACES]] },
+  {
+    pick: `SELECT CAST(:place AS text) AS id FROM vectors WHERE lane = ${LANE_NUMBER} LIMIT @limit`,
+    deletes: [['vectors', `:place IN :ids::tid AND lane + 0 = ${LANE_NUMBER}`]],
+  },
   { pick: pickPlaces('usage'), deletes: [['usage', AT_PLACES]] },
   { pick: pickWho('uses'), deletes: [['uses', OF_WHO]] },
   { pick: pickWho('holds'), deletes: [['holds', OF_WHO]] },
@@ -293,6 +299,7 @@ export const KEPT = [
   // The object goes first: see engine/src/erasure/erase.ts.
   'segments',
   'meta',
+  'embedders',
   'bulk_jobs',
   'settings',
   'ceilings',

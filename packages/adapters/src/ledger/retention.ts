@@ -10,6 +10,7 @@ import { eventColumns } from './rows/memory.ts';
 import { all, allAs, counted, firstAs, idsOf, run, type Script, together, update } from './script.ts';
 import { projectSpeechAgain } from './speech.ts';
 import { lockLanes } from './turn.ts';
+import { forgetVectors } from './vectors.ts';
 
 export const retentionStore = storeOf<RetentionStore>('retention', {
   tenants: read(() =>
@@ -66,7 +67,7 @@ export const retentionStore = storeOf<RetentionStore>('retention', {
     const standing = yield* unchanged(tenant, given, lanes);
     if (standing.length === 0) return 0;
     yield* emptyPast(tenant, standing);
-    yield* forgetVectors(standing);
+    yield* forgetVectorsOf(standing);
     const otherwise = standing.filter(readsOtherwise).map((removal) => ({ ...removal, events: [] }));
     yield* queueForIndex(otherwise, { tenant, consolidationId: null, now: 0 });
     return standing.length;
@@ -212,10 +213,8 @@ const whatIsSaid = (row: ReturnType<typeof eventColumns>) => ({
   previous_hash: row.previous_hash,
 });
 
-function* forgetVectors(removals: readonly HistoryRemoval[]): Script<void> {
+function* forgetVectorsOf(removals: readonly HistoryRemoval[]): Script<void> {
   const ofLanes = Map.groupBy(removals, ({ memory }) => memory.lane);
-  const text = 'DELETE FROM vectors WHERE lane = @lane AND text_hash IN :hashes';
-  yield* together(
-    ...[...ofLanes].map(([lane, of]) => run(text, { lane, hashes: of.flatMap(({ textHashes }) => textHashes) })),
-  );
+  const hashesOf = (of: readonly HistoryRemoval[]) => of.flatMap(({ textHashes }) => textHashes);
+  yield* together(...[...ofLanes].map(([lane, of]) => forgetVectors(lane, hashesOf(of))));
 }

@@ -16,6 +16,7 @@ export const hasOwner = (lane: string): string => `${lane}.erasure IS NOT DISTIN
  * are sorted.
  *
  * It is written as PostgreSQL reads it, with these words for one dialect:
+ *   hex             hexadecimal digits, kept as the bytes that they spell
  *   packed_json     JSON, and packed_text a text, in the form of packed.ts: nothing in it is looked for by a statement
  *   UNNOTED         the server keeps no notes on this column: they quote values of it, and no erasure gets there
  *   WITHOUT ROWID   SQLite keeps the rows in the order of their key
@@ -27,7 +28,9 @@ CREATE TABLE meta (key text PRIMARY KEY, value text NOT NULL);
 -- Lanes, and what is said in them
 
 CREATE TABLE lanes (
-  id text COLLATE "C" PRIMARY KEY,
+  -- What has a row for each memory refers to its lane by this.
+  number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  id text COLLATE "C" NOT NULL UNIQUE,
   tenant text COLLATE "C" NOT NULL,
   owner_kind text NOT NULL CHECK (owner_kind IN ('user', 'agent', 'run')),
   owner_id text COLLATE "C" UNNOTED NOT NULL,
@@ -488,15 +491,21 @@ CREATE TABLE unprojected_lanes (
 );
 CREATE INDEX unprojected_lanes_due ON unprojected_lanes (not_before, lane);
 
+-- Embedding models, each by what it is known by. None ever goes: vectors refer to it by its number.
+CREATE TABLE embedders (
+  number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  fingerprint text COLLATE "C" NOT NULL UNIQUE
+);
+
 CREATE TABLE vectors (
-  lane text COLLATE "C" NOT NULL REFERENCES lanes (id),
-  fingerprint text COLLATE "C" NOT NULL,
-  text_hash text COLLATE "C" NOT NULL,
+  lane bigint NOT NULL REFERENCES lanes (number),
+  embedder bigint NOT NULL,
+  text_hash hex NOT NULL,
   vector bytea UNNOTED NOT NULL,
-  PRIMARY KEY (lane, fingerprint, text_hash)
+  UNIQUE (lane, embedder, text_hash)
 );
 -- Texts that an embedding model refuses for good have no bytes: they are counted without reading the others.
-CREATE INDEX vectors_refused ON vectors (fingerprint) WHERE length(vector) = 0;
+CREATE INDEX vectors_refused ON vectors (embedder) WHERE length(vector) = 0;
 
 -- Replays
 
@@ -1172,7 +1181,8 @@ CREATE TABLE graph_proposals (
 CREATE INDEX graph_proposals_of_lane ON graph_proposals (lane);
 `;
 
-const PACKED = /\bpacked_(?:json|text)\b/g;
+/** Kept as bytes. */
+const BYTES = /\b(?:hex|packed_(?:json|text))\b/g;
 
 /** Comments may hold anything. */
 const STATEMENTS = SCHEMA_100.replace(/--.*$/gm, '');
@@ -1194,7 +1204,7 @@ export interface Column {
 export const columnsOf = (table: string): readonly Column[] =>
   [
     ...(TABLES.get(table) ?? '').matchAll(
-      /^ +([a-z_]+) (text|bigint|int|boolean|jsonb|bytea|packed_json|packed_text|double precision)\b(.*)/gm,
+      /^ +([a-z_]+) (text|bigint|int|boolean|jsonb|bytea|hex|packed_json|packed_text|double precision)\b(.*)/gm,
     ),
   ].map(([, name = '', type = '', rest = '']) => ({
     ...{ name, type, nullable: !/NOT NULL|PRIMARY KEY/.test(rest), counted: rest.includes('IDENTITY') },
@@ -1202,10 +1212,10 @@ export const columnsOf = (table: string): readonly Column[] =>
 
 /** The types of a table's columns on PostgreSQL. */
 export const typesOf = (table: string): ReadonlyMap<string, string> =>
-  new Map(columnsOf(table).map(({ name, type }) => [name, type.replace(PACKED, 'bytea')]));
+  new Map(columnsOf(table).map(({ name, type }) => [name, type.replace(BYTES, 'bytea')]));
 
 export const POSTGRES_SCHEMA_100 = [
-  STATEMENTS.replace(/ UNNOTED| WITHOUT ROWID| AUTOINCREMENT/g, '').replace(PACKED, 'bytea'),
+  STATEMENTS.replace(/ UNNOTED| WITHOUT ROWID| AUTOINCREMENT/g, '').replace(BYTES, 'bytea'),
   ...[...TABLES].flatMap(([table, lines]) =>
     [...lines.matchAll(/^ +(\w+) .* UNNOTED/gm)].map(
       ([, column]) => `ALTER TABLE ${table} ALTER ${column} SET STATISTICS 0;\n`,
@@ -1218,7 +1228,7 @@ export const SQLITE_SCHEMA_100 = STATEMENTS.replace(/ UNNOTED| COLLATE "C"| DEFE
   .replace(/\b(?:bigint|int|boolean)\b/g, 'INTEGER')
   .replace(/\bdouble precision\b/g, 'REAL')
   .replace(/\bbytea\b/g, 'BLOB')
-  .replace(PACKED, 'BLOB')
+  .replace(BYTES, 'BLOB')
   .replace(/\bjsonb\b/g, 'TEXT')
   .replace(/ WITH \(fillfactor = \d+\)/g, '')
   .replace(/(CREATE TABLE [^;]*\)) WITHOUT ROWID;/g, '$1, WITHOUT ROWID;')

@@ -3,7 +3,6 @@ import type {
   Consolidation,
   ConversationContext,
   Gathered,
-  KnownVectors,
   LaneId,
   LastLook,
   Plan,
@@ -28,11 +27,11 @@ import {
   consolidationFrom,
   SELECT_CONSOLIDATIONS,
 } from './rows/consolidation.ts';
-import { all, allAs, first, firstAs, ifHeld, insert, run, type Script, together } from './script.ts';
+import { all, allAs, first, firstAs, ifHeld, run, type Script, together } from './script.ts';
 import { type TermsColumns, termsFrom, termsOf } from './settings.ts';
 import { HELD, laneAt, laneHeldBy } from './turn.ts';
 import { noting, settle, settling } from './usage.ts';
-import { bytesOf, countRefused, dropVectors, vectorsFrom } from './vectors.ts';
+import { countRefused, dropVectors, storeVectors, vectorsOf } from './vectors.ts';
 
 export function thoughtStore(access: Access): ThoughtStore {
   const { keepLate, ...store } = scripted(access);
@@ -90,7 +89,7 @@ const scripted = storeOf<ThoughtScripts>('thoughts', {
   ),
   list: read((tenant, filter, page) => newestFirst(CONSOLIDATIONS, page, { tenant, ...filter })),
   vectors: read(vectorsOf),
-  storeVectors: statement(storeVectors),
+  storeVectors: write(storeVectors),
   dropVectors: write(dropVectors),
   refusedTexts: read(countRefused),
 });
@@ -289,27 +288,3 @@ const CONSOLIDATIONS: Listing<ConsolidationRow, Consolidation> = {
   asked: { tenant: 'c.tenant = @tenant', state: 'c.state = @state', userId: laneOfUser('c.lane') },
   make: consolidationFrom,
 };
-
-function* vectorsOf(lane: LaneId, fingerprint: string, textHashes: readonly string[]): Script<KnownVectors> {
-  const rows = yield* all<{ text_hash: string; vector: Uint8Array }>(
-    `SELECT text_hash, vector FROM vectors
-     WHERE lane = @lane AND fingerprint = @fingerprint AND text_hash IN :textHashes`,
-    { lane, fingerprint, textHashes },
-  );
-  return vectorsFrom(rows);
-}
-
-/** Keeps vectors of texts, so that they are embedded once. In one order, so that nobody waits in a circle. */
-function* storeVectors(lane: LaneId, fingerprint: string, vectors: KnownVectors): Script<void> {
-  const rows = [...vectors].map(([hash, vector]) => ({ lane, fingerprint, text_hash: hash, vector: bytesOf(vector) }));
-  yield* ifHeld(
-    { text: SELECT_STANDING, given: { lane } }, // else it was erased in the meantime
-    insert(
-      'vectors',
-      rows.toSorted((a, b) => (a.text_hash < b.text_hash ? -1 : 1)),
-      'ON CONFLICT (lane, fingerprint, text_hash) DO NOTHING',
-    ),
-  );
-}
-
-const SELECT_STANDING = 'SELECT 1 AS found FROM lanes WHERE id = @lane AND erasure IS NULL FOR KEY SHARE';

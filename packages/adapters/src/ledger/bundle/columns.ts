@@ -43,6 +43,13 @@ const BYTES: Form = {
   expected: 'bytes as base64',
 };
 
+const HEX: Form = {
+  shown: (stored) => Buffer.from(stored as Uint8Array).toString('hex'),
+  stored: (shown) => (typeof shown === 'string' && HEX_DIGITS.test(shown) ? Buffer.from(shown, 'hex') : undefined),
+  expected: 'hexadecimal digits',
+};
+const HEX_DIGITS = /^(?:[0-9a-f]{2})*$/;
+
 const PACKED_TEXT: Form = {
   shown: (stored) => unpacked(stored as Uint8Array),
   stored: (shown) => (typeof shown === 'string' ? packed(shown) : undefined),
@@ -55,7 +62,7 @@ const PACKED_JSON: Form = {
 };
 
 const FORMS: Readonly<Record<string, Form>> = {
-  ...{ text: TEXT, bigint: NUMBER, int: NUMBER, boolean: FLAG, jsonb: JSON_TEXT, bytea: BYTES },
+  ...{ text: TEXT, bigint: NUMBER, int: NUMBER, boolean: FLAG, jsonb: JSON_TEXT, bytea: BYTES, hex: HEX },
   ...{ packed_text: PACKED_TEXT, packed_json: PACKED_JSON, 'double precision': FLOAT },
 };
 
@@ -75,13 +82,14 @@ export interface Carried extends Column {
 const FILLED = new Set(['tenant', 'lane', 'key of scopes', 'beyond of memory_ids', 'who of uses', 'who of holds']);
 
 /** The columns of a table that lines have, with their forms. */
-export const carriedOf = (table: string, without: Readonly<Record<string, unknown>> = {}): readonly Carried[] =>
+export const carriedOf = (table: string, { own = {}, refers }: Pick<Kind, 'own' | 'refers'> = {}): readonly Carried[] =>
   columnsOf(table).flatMap((column) => {
     const { name, type, counted } = column;
+    if (name === refers?.column) return [{ ...column, name: refers.as, type: 'text', form: TEXT }];
     const isFilled = FILLED.has(name) || FILLED.has(`${name} of ${table}`);
     const form = FORMS[type];
     if (form === undefined) throw new Error(`no line can have the type ${type} of ${table}.${name}`);
-    return counted || isFilled || name in without ? [] : [{ ...column, form }];
+    return counted || isFilled || name in own ? [] : [{ ...column, form }];
   });
 
 /** Looked up for each line, and found in the text of the schema once. */
@@ -90,7 +98,7 @@ const carried = new Map<Kind, readonly Carried[]>();
 export function carriedBy(kind: Kind): readonly Carried[] {
   const known = carried.get(kind);
   if (known !== undefined) return known;
-  const made = carriedOf(kind.table, kind.own);
+  const made = carriedOf(kind.table, kind);
   carried.set(kind, made);
   return made;
 }

@@ -13,10 +13,13 @@ export interface Kind {
   readonly own?: Readonly<Record<string, Value>>;
   /** The row that it hangs on, which is of the same lane. */
   readonly parent?: { readonly column: string; readonly table: string };
+  /** What it refers to by a number, which each ledger gives anew: lines name it. `p` in `from` is the row that is meant. */
+  readonly refers?: { readonly column: string; readonly table: string; readonly by: string; readonly as: string };
   /** What stands behind the insert. */
   readonly onConflict?: string;
 }
 
+const LANE_NUMBER = '(SELECT number FROM lanes WHERE id = @lane)';
 const ofLane = (table: string): string => `${table} x WHERE x.lane = @lane`;
 const ofMemories = (table: string): string => `memories p JOIN ${table} x ON x.memory_id = p.id WHERE p.lane = @lane`;
 const ofConsolidations = (table: string): string =>
@@ -106,7 +109,11 @@ export const KINDS: readonly Kind[] = [
     order: ['x.consolidation_id', 'x.source', 'x.destination'],
     parent: OF_CONSOLIDATION,
   },
-  { type: 'vector', table: 'vectors', from: ofLane('vectors'), order: ['x.fingerprint', 'x.text_hash'] },
+  {
+    ...{ type: 'vector', table: 'vectors', order: ['x.embedder', 'x.text_hash'] },
+    from: `embedders p JOIN vectors x ON x.embedder = p.number WHERE x.lane = ${LANE_NUMBER}`,
+    refers: { column: 'embedder', table: 'embedders', by: 'fingerprint', as: 'fingerprint' },
+  },
 ];
 
 /**

@@ -95,17 +95,25 @@ function penAt(from: Place) {
 
 const BEGINNING = { kind: 0, after: null, lines: 0, sum: FIRST_SUM, state: null, stamp: '' } as const;
 
-const cursorOf = (place: Place): string => Buffer.from(JSON.stringify(place)).toString('base64url');
+const cursorOf = (place: Place): string => {
+  const after = place.after?.map((value) => (value instanceof Uint8Array ? { hex: hexOf(value) } : value)) ?? null;
+  return Buffer.from(JSON.stringify({ ...place, after })).toString('base64url');
+};
+
+const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
 function placeIn(cursor: string): Place {
   try {
-    const place = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as Place;
+    const place = JSON.parse(Buffer.from(cursor, 'base64url').toString(), withBytes) as Place;
     if (Number.isSafeInteger(place.kind) && Number.isSafeInteger(place.lines)) return place;
   } catch {
     // as below
   }
   throw new InvalidCursorError();
 }
+
+const withBytes = (_: string, value: unknown): unknown =>
+  typeof value === 'object' && value !== null && 'hex' in value ? Buffer.from(String(value.hex), 'hex') : value;
 
 const CARRIED_BY_LANE = carriedOf('lanes').filter(({ name }) =>
   ([...LANE_COLUMNS, ...LIFE_COLUMNS] as readonly string[]).includes(name),
@@ -128,8 +136,9 @@ function* rowsOf(kind: Kind, lane: LaneId, after: readonly Value[] | null): Scri
   const given: Given = Object.fromEntries((after ?? [0]).map((value, i) => [`after${i}`, value]));
   const names = kind.order.map((_, i) => `@after${i}`);
   const later = `AND ${kind.order[0]} >= @after0 AND (${kind.order.join(', ')}) > (${names.join(', ')})`;
+  const named = kind.refers === undefined ? '' : `, p.${kind.refers.by} AS ${kind.refers.as}`;
   const text = `
-    SELECT x.*, ${keys} FROM ${kind.from} ${after === null ? '' : later}
+    SELECT x.*${named}, ${keys} FROM ${kind.from} ${after === null ? '' : later}
     ORDER BY ${kind.order.join(', ')} LIMIT @limit`;
   const rows = yield* all<Row>(text, { lane, limit: ROWS_AT_ONCE, ...given });
   return kind.table === 'messages' ? yield* withUnclaimed(rows, lane, Number(given.after0)) : rows;

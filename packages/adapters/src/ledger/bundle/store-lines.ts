@@ -1,8 +1,9 @@
 import type { LaneId, Owner, Scope, TenantId } from '@slowwave/engine';
 import { scopeFrom, scopeKey } from '../rows/columns.ts';
 import { columnsOf } from '../schema.ts';
-import { all, idsOf, insert, type Row, run, type Script, type Value } from '../script.ts';
+import { all, firstAs, idsOf, insert, type Row, run, type Script, type Value } from '../script.ts';
 import { count } from '../usage.ts';
+import { openEmbedder } from '../vectors.ts';
 import { type Carried, carriedBy, carriedOf } from './columns.ts';
 import { type Kind, LANE_COLUMNS, LIFE_COLUMNS, MOVING_KINDS } from './kinds.ts';
 
@@ -158,24 +159,37 @@ const CAST: Readonly<Record<string, string>> = {
 
 function* storeRows(of: Import, kind: Kind, group: readonly Read[]): Script<void> {
   const { table, own = {}, onConflict = '' } = kind;
-  const columns = new Set(columnsOf(table).map(({ name }) => name));
+  const columns = new Map(columnsOf(table).map(({ name, type }) => [name, type]));
   const scopes = columns.has('scope') ? yield* scopesOf(of.lane) : [];
+  const laneNumber = columns.get('lane') === 'bigint' ? yield* numberOfLane(of.lane) : null;
   const filled = (read: Read): Row => ({
     ...read.row,
     ...own,
     ...(columns.has('tenant') && { tenant: of.tenant }),
-    ...(columns.has('lane') && { lane: of.lane }),
+    ...(columns.has('lane') && { lane: laneNumber ?? of.lane }),
     ...(columns.has('scope') && { scope: scopes[Number(read.row.scope) - 1] ?? null }),
     ...(table === 'scopes' && { key: scopeKey(scopeOf(read.row)) }),
     ...((table === 'uses' || table === 'holds') && { who: of.lane }),
     ...(table === 'webhook_deliveries' && { type: String(read.fields.event) }),
     ...(table === 'memory_ids' && { beyond: read.fields.beyond === true ? of.lane : null }),
   });
-  const rows = yield* fitting(table, group.map(filled));
+  const rows = yield* fitting(table, yield* referring(kind, group.map(filled)));
   // Rows of one statement have the same columns.
   for (const [, alike] of Map.groupBy(rows, (row) => Object.keys(row).join())) yield* insert(table, alike, onConflict);
   if (table === 'batches') yield* count([{ tenant: of.tenant, name: 'accepted', value: rows.length }]);
   if (table === 'events') yield* storeSources(group);
+}
+
+const numberOfLane = (id: LaneId): Script<number | null> =>
+  firstAs(({ number }: { number: number }) => number, 'SELECT number FROM lanes WHERE id = @id', { id });
+
+/** By the numbers that this ledger has given to what lines name. */
+function* referring({ refers }: Kind, rows: readonly Row[]): Script<readonly Row[]> {
+  if (refers === undefined) return rows;
+  const { column, as } = refers;
+  const numbers = new Map<Value, number>();
+  for (const name of new Set(rows.map((row) => String(row[as])))) numbers.set(name, yield* openEmbedder(name));
+  return rows.map(({ [as]: name = null, ...row }) => ({ ...row, [column]: numbers.get(name) ?? null }));
 }
 
 /** As they fit with what is tenant-wide here. */

@@ -106,7 +106,7 @@ export interface ThoughtStore {
     filter: { state?: Consolidation['state']; userId?: string },
     page: Page,
   ): Promise<Paged<Consolidation>>;
-  /** Vectors of texts already embedded for this lane; missing ones are left out. */
+  /** Vectors of texts already embedded for this lane, by hashes in hexadecimal digits; missing ones are left out. */
   vectors(lane: LaneId, fingerprint: string, textHashes: readonly string[]): Promise<KnownVectors>;
   storeVectors(lane: LaneId, fingerprint: string, vectors: KnownVectors): Promise<void>;
   /**

@@ -13,6 +13,7 @@ export type EngineErrorCode =
   | 'rate_limited'
   | 'circuit_open'
   | 'budget_exhausted'
+  | 'run_budget_exhausted'
   | 'use_held'
   | 'waits_for_batch'
   | 'model_misconfigured'
@@ -105,6 +106,7 @@ const UNASKED: readonly EngineErrorCode[] = [
   'rate_limited',
   'circuit_open',
   'budget_exhausted',
+  'run_budget_exhausted',
   'use_held',
   'waits_for_batch',
   'gate_not_passed',

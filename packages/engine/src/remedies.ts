@@ -26,6 +26,7 @@ const REMEDIES: Readonly<Record<EngineErrorCode, string>> = {
   waits_for_batch:
     'Nothing: the provider answers within a day. A live message of the owner, or SLOWWAVE_CHAT_BATCHES=off, takes it back.',
   budget_exhausted: 'Raise the budget in the settings, or wait for the next day (UTC). Then replay.',
+  run_budget_exhausted: 'Run the suite again with a higher budget.',
   use_held: 'Wait for the next day (UTC), or release the hold with slowwave holds release. Then replay.',
   index_unavailable: 'Start the index. Then replay.',
   ledger_unavailable: 'Start the database of the ledger. Then replay.',

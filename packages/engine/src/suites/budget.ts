@@ -48,7 +48,7 @@ function withinBudget(
     name: chat.name,
     ask: async (call, cancel) => {
       // Nothing of it goes on; its space goes within a week.
-      if (run.state === 'failed') throw notWithin(BUDGET_REACHED, DAY_MS);
+      if (run.state === 'failed') throw usedUp(DAY_MS);
       const prompt = Math.ceil(tokenizer.count(call.system + call.user) * LONGER);
       const id = tools.id('cal');
       const now = tools.now();
@@ -56,7 +56,7 @@ function withinBudget(
       const reserved = await ledger.replays.reserve(run.id, { id, ...room, budget, now, until: now + LAPSES_MS });
       if (reserved === null) {
         const spent = (await ledger.replays.get(run.tenant, run.id))?.spent ?? 0;
-        throw notWithin(spent + room.least > budget ? BUDGET_REACHED : BUDGET_RESERVED, LOOK_AGAIN_MS);
+        throw spent + room.least > budget ? usedUp(LOOK_AGAIN_MS) : reservedByOthers();
       }
       let tokens = 0;
       try {
@@ -73,15 +73,18 @@ function withinBudget(
   };
 }
 
-/** What the batches of a run wait for whose budget is used up: what is used is never less, so they wait in vain. */
-const BUDGET_REACHED = 'the budget of this run of a suite is used up';
-/** Other calls may use less than they have reserved. */
-const BUDGET_RESERVED = 'other calls have reserved what is left of the budget of this run of a suite';
-
-const notWithin = (why: string, retryAfterMs: number): EngineError =>
-  new EngineError(why, {
-    ...{ code: 'budget_exhausted', retryable: true, countsAsTry: false },
+/** What is used is never less: what waits for this waits in vain. */
+const usedUp = (retryAfterMs: number): EngineError =>
+  new EngineError('the budget of this run of a suite is used up', {
+    ...{ code: 'run_budget_exhausted', retryable: true, countsAsTry: false },
     retryAfterMs,
+  });
+
+/** Other calls may use less than they have reserved. */
+const reservedByOthers = (): EngineError =>
+  new EngineError('other calls have reserved what is left of the budget of this run of a suite', {
+    ...{ code: 'budget_exhausted', retryable: true, countsAsTry: false },
+    retryAfterMs: LOOK_AGAIN_MS,
   });
 
 /** Whether nothing of a run goes on because its budget is used up. What is reserved may yet be given back. */
@@ -93,7 +96,7 @@ export async function isOutOfBudget(
   const space = spaceOf({ tenant: replay.tenant, replay: replay.id });
   const { batches } = await ledger.replays.match(space, { states: ['consolidating'] }, LOOKED_AT);
   const open = lanesOf(batches);
-  const held = lanesOf(batches.filter(({ failure }) => failure?.message.includes(BUDGET_REACHED)));
+  const held = lanesOf(batches.filter(({ failure }) => failure?.code === 'run_budget_exhausted'));
   return open.size > 0 && held.size === open.size;
 }
 

@@ -8,7 +8,7 @@ import {
   PostNight,
   UndoReport,
 } from '@slowwave/contracts';
-import { type Act, isoOf, isoOrNull, type NightRecord, type NightResult, type Plan } from '@slowwave/engine';
+import { type Act, isoOf, isoOrNull, type NightRecord, type NightResult, type Plan, toldAct } from '@slowwave/engine';
 import { given, IdParams, listed, mayKnow, notFound, pageOf, problem } from '@slowwave/http';
 import { type ConsoleDeps, routesOf } from './deps.ts';
 import { takenBack } from './undos.ts';
@@ -20,7 +20,7 @@ export const nightRoutes = [
   route('GET /v1/nights', {
     id: 'listNights',
     summary: 'List nights, newest first',
-    description: 'Nights that found nothing to do and called no model are not kept.',
+    description: 'Nights that found nothing to do, refused nothing and called no model are not kept.',
     query: ListNightsQuery,
     answer: NightList,
     bounds: { by: 'query', apps: false },
@@ -111,26 +111,8 @@ const planView = ({ night, remarks, usage }: Plan): NightView['plan'] => ({
   tokens: usage.promptTokens + usage.completionTokens,
 });
 
-const actView = ({
-  act,
-  memoryId,
-  before,
-  after,
-  certainty,
-  slot,
-  evidence,
-  reason,
-  decidedBy,
-  asks,
-}: Act): ActView => ({
-  act,
-  memory_id: memoryId,
-  before,
-  after,
-  ...(certainty !== undefined && { certainty }),
-  ...(slot !== undefined && { slot }),
-  evidence: evidence.map(({ memoryId: id, text }) => ({ memory_id: id, memory: text })),
-  reason,
-  decided_by: decidedBy,
-  asks,
+const actView = (act: Act): ActView => ({
+  ...toldAct(act),
+  evidence: act.evidence.map(({ memoryId: id, text }) => ({ memory_id: id, memory: text })),
+  decided_by: act.decidedBy,
 });

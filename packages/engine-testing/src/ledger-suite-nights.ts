@@ -115,7 +115,7 @@ export function describeNights(bench: () => Bench): void {
       expect(await nights.spent(TENANT, b.tools.now() + 1)).toBe(0);
     });
 
-    it('that finds nothing leaves nothing, unless it asked', async () => {
+    it('that finds nothing leaves nothing, unless it asked or refused', async () => {
       const b = bench();
       const lane = await quietLane(b);
       const { nights, thoughts } = b.ledger;
@@ -127,7 +127,14 @@ export function describeNights(bench: () => Bench): void {
       const asking = await claimed(b, lane);
       await nights.storeAnswer(asking, storedAnswer(b.tools, { step: 'sleep:0' }));
       await nights.end(asking, restsIn(b));
-      expect(await nights.get(TENANT, asking.consolidationId)).toMatchObject({ state: 'applied', operations: 0 });
+      const refusing = await claimed(b, lane);
+      await nights.storePlan(refusing, planOf(refusing));
+      await nights.end(refusing, { ...restsIn(b), outcome: { kind: 'rests', refused: 1 } });
+      for (const { consolidationId: id } of [asking, refusing]) {
+        expect(await nights.get(TENANT, id)).toMatchObject({ state: 'applied', operations: 0 });
+        expect(await thoughts.get(TENANT, id)).toMatchObject({ state: 'applied' });
+      }
+      expect(await thoughts.plan(refusing.consolidationId)).toEqual(planOf(refusing));
     });
 
     it('is applied with its memories at once, or not at all', async () => {
@@ -271,5 +278,5 @@ const planOf = (night: Night): Plan =>
 
 const restsIn = ({ tools }: Bench, nextAt: number | null = null): NightEnd => ({
   ...{ seen: ['a', 'b'], nextAt, now: tools.now() },
-  outcome: { kind: 'rests' },
+  outcome: { kind: 'rests', refused: 0 },
 });

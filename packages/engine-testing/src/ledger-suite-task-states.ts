@@ -80,7 +80,7 @@ export function describeTaskStates(bench: () => Bench): void {
       const night = { id: b.tools.id('con', bitsOf(b.tools, ANN)), now: b.tools.now(), holdMs: MINUTE };
       const claim = expectKind(await b.ledger.nights.claim(place.lane, night), 'claimed');
       await b.ledger.nights.end(claim.night, {
-        ...{ seen: [], nextAt: null, now: b.tools.now(), outcome: { kind: 'rests' } },
+        ...{ seen: [], nextAt: null, now: b.tools.now(), outcome: { kind: 'rests', refused: 0 } },
       });
       b.tools.advance(MINUTE);
       await b.ledger.lanes.pause(place.lane, { paused: true, now: b.tools.now() });

@@ -160,15 +160,20 @@ function end(state: State, night: Night, { seen, nextAt, now, outcome }: NightEn
     const { why, memories, acts } = outcome;
     change(row, { state: 'waiting', why, memories, operations: acts.length });
     notifyWebhooks(state, night.tenant, [nightNotice(night, { why, memories, acts, at: now })]);
-  } else rest(state, row, now);
+  } else rest(state, row, { refused: outcome.refused, now });
   change(sleepOf(state, lane), { lookedAt: night.claimedAt, nextAt, seen });
   free(state, lane, 0);
   return { kind: 'ended' };
 }
 
-/** One that asked nobody and found nothing was none. */
-function rest(state: State, row: NightRow, now: Millis): void {
-  if ((state.answers.get(row.id) ?? []).length > 0) {
+interface Rested {
+  readonly refused: number;
+  readonly now: Millis;
+}
+
+/** One that asked nobody, found nothing and refused nothing was none. */
+function rest(state: State, row: NightRow, { refused, now }: Rested): void {
+  if (refused > 0 || (state.answers.get(row.id) ?? []).length > 0) {
     change(rowOf(state.consolidations, row.id), { state: 'applied', appliedAt: now });
     change(row, { state: 'applied', endedAt: now });
     return;

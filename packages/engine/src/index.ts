@@ -373,6 +373,7 @@ export {
   withoutPlaces,
 } from './views/views.ts';
 export { claimDeliveries, deliver, type WebhookPost, type WebhookSender } from './webhooks/deliver.ts';
+export { toldAct } from './webhooks/night-notice.ts';
 export {
   attackNotice,
   batchNotice,

@@ -146,16 +146,21 @@ function* end(night: Night, { seen, nextAt, now, outcome }: NightEnd): Script<Ni
     const { why, memories, acts } = outcome;
     yield* run(WAITS, { id, why, memories, operations: acts.length });
     yield* notify(night, { why, memories, acts, at: now });
-  } else yield* rest(id, now);
+  } else yield* rest(id, { refused: outcome.refused, now });
   yield* run(LOOKED, { lane, at: night.claimedAt, nextAt, seen: JSON.stringify(seen) });
   yield* run(FREE, { lane, notBefore: 0 });
   return { kind: 'ended' };
 }
 
-/** One that asked nobody and found nothing was none. */
-function* rest(id: string, now: Millis): Script<void> {
+interface Rested {
+  readonly refused: number;
+  readonly now: Millis;
+}
+
+/** One that asked nobody, found nothing and refused nothing was none. */
+function* rest(id: string, { refused, now }: Rested): Script<void> {
   const asked = yield* first('SELECT 1 AS found FROM answers WHERE consolidation_id = @id LIMIT 1', { id });
-  if (asked !== null) {
+  if (asked !== null || refused > 0) {
     yield* run("UPDATE consolidations SET state = 'applied', applied_at = @now WHERE id = @id", { id, now });
     yield* run("UPDATE nights SET state = 'applied', ended_at = @now WHERE consolidation_id = @id", { id, now });
     return;

@@ -126,6 +126,10 @@ describe('a run that ended', () => {
       'refused: it addresses a model',
       'refused: some of it was written while its owner wanted nothing remembered',
     ]);
+    const refusing = await bench();
+    await ran(refusing, { run: 'evil', document: { goal: attack } });
+    await refusing.night();
+    expect(await remarks(refusing)).toEqual(['refused: it addresses a model']);
     const off = await bench({
       acts: { ...DEFAULT_SETTINGS.sleep.acts, runs: false },
     });

@@ -161,7 +161,7 @@ async function settle(deps: EngineDeps, { night, plan, rules }: Settling): Promi
   };
   const acts = plan.night?.acts ?? [];
   if (acts.length === 0) {
-    await end({ kind: 'rests' });
+    await end({ kind: 'rests', refused: plan.remarks.length });
     return 'rested';
   }
   const why = whyItWaits(plan, rules);

@@ -2,7 +2,7 @@ import type { Act } from '../plan.ts';
 import type { Night, NightWaits } from '../ports/ledger/nights.ts';
 import type { Notice } from '../ports/ledger/webhooks.ts';
 import { isoOf } from '../text/dates.ts';
-import type { JsonObject, Millis } from '../words.ts';
+import type { Millis } from '../words.ts';
 
 /** What somebody reads in a minute; the whole night is at GET /v1/nights/{id}. */
 const ACTS_NAMED = 50;
@@ -29,7 +29,7 @@ export function nightNotice(
     night_id: id,
     ...(why !== null && { why }),
     memories,
-    acts: named.map(actData),
+    acts: named.map(toldAct),
     acts_left_out: left,
     text: [...named.map(lineOf), ...(left > 0 ? [`… and ${left} more`] : [])].join('\n'),
     ...{ user_id: scope.userId, agent_id: scope.agentId, run_id: scope.runId, app_id: null },
@@ -38,7 +38,8 @@ export function nightNotice(
   return { eventId, type, subject: id, lane, userId: scope.userId, appId: null, at, body };
 }
 
-const actData = ({ act, memoryId, before, after, reason, asks, certainty, slot }: Act): JsonObject => ({
+/** An act as everybody is told of it. */
+export const toldAct = ({ act, memoryId, before, after, reason, asks, certainty, slot }: Act) => ({
   act,
   memory_id: memoryId,
   before,

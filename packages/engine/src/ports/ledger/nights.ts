@@ -13,7 +13,7 @@ import type { SettledCall } from './usage.ts';
  *   discarded  not wanted
  *   stale      approved too late: something else changed its memories
  *   failed     its tries are used up
- * One that finds nothing to do, and asked no model, leaves nothing but that its owner was looked at.
+ * One that finds nothing to do, refused nothing and asked no model leaves nothing but that its owner was looked at.
  */
 export type NightState = 'thinking' | 'waiting' | 'applied' | 'discarded' | 'stale' | 'failed';
 
@@ -52,8 +52,8 @@ export interface NightEnd {
   /** When the owner is looked at again without news; null: with news alone. */
   readonly nextAt: Millis | null;
   readonly now: Millis;
-  readonly outcome:
-    | { readonly kind: 'rests' }
+  readonly outcome: /** With how much it would have done and refused: its plan says why. */
+    | { readonly kind: 'rests'; readonly refused: number }
     | { readonly kind: 'waits'; readonly why: NightWaits; readonly memories: number; readonly acts: readonly Act[] }
     | ({ readonly kind: 'applies' } & NightChanges);
 }

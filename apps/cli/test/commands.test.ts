@@ -201,6 +201,8 @@ describe('slowwave beside a server', () => {
     expect(await memories()).toBe(1);
     expect((await run('rollback', 'fay', '--to', between)).code).toBe(0);
     expect((await run('rollback', 'fay')).code).toBe(2);
+    const slept = await run('nights', 'without', 'fay');
+    expect(slept).toMatchObject({ code: 0, out: expect.stringContaining('Nothing was changed.') });
     expect((await run('doctor')).code).toBe(0);
   });
 

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { answers, echoExtractor, type ModelServer, startModelServer, type TempDir, tempDir } from '@slowwave/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -46,6 +46,32 @@ it('a suite is recorded, says what a run takes, and passes as long as nothing is
   expect(done, done.err).toMatchObject({ code: 0 });
   expect(done.out).toMatch(/^Suite daily: passed/u);
   expect((await run('suite', 'show', 'daily')).out).toMatch(/ yes /u);
+});
+
+it('people assess a sample of a run in a file, and are shown how far they agree', async () => {
+  const [{ id }] = (await run('suite', 'show', 'daily', '--json')).json().runs;
+  const file = join(folder.path, 'sample.jsonl');
+  const wrote = await run('suite', 'sample', 'daily', id, '--messages', '3', '--file', file);
+  expect(wrote, wrote.err).toMatchObject({ code: 0, out: expect.stringMatching(/^Wrote \d+ items to /u) });
+  const items = (await readFile(file, 'utf8'))
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(items.filter(({ message }) => message !== undefined)).toHaveLength(3);
+  expect(items.filter(({ fact }) => fact !== undefined).length).toBeGreaterThan(0);
+  const fill = (verdictOf: (item: { fact?: string }) => string | null) =>
+    writeFile(file, items.map((item) => JSON.stringify({ ...item, verdict: verdictOf(item) })).join('\n'));
+  await fill(() => null);
+  const nobody = await run('suite', 'assess', 'daily', id, file, '--by', 'ana');
+  expect(nobody).toMatchObject({ code: 1, err: expect.stringContaining('at least one line') });
+  await fill(({ fact }) => (fact === undefined ? null : 'agree'));
+  expect((await run('suite', 'assess', 'daily', id, file, '--by', 'ana')).out).toMatch(/^ana +1\.000 \(/mu);
+  await fill(({ fact }) => (fact === undefined ? 'complete' : 'wrong'));
+  const both = await run('suite', 'assess', 'daily', id, file, '--by', 'eva');
+  expect(both.out).toMatch(/^ana, eva +0 of \d+/mu);
+  const kept = await run('suite', 'sample', 'daily', id, '--by', 'eva', '--messages', '3', '--json');
+  expect(kept.json().items.map(({ verdict }: { verdict: string }) => verdict)).not.toContain(null);
+  expect((await run('suite', 'assess', 'daily', id, file)).code, 'nobody says who').toBe(2);
 });
 
 it('its questions are asked with another embedding model, of which no index is made', async () => {

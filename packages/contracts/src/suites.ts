@@ -275,6 +275,7 @@ export const SuiteAssessments = z
     ),
   })
   .meta({ id: 'SuiteAssessments', description: 'What people think of a run, and how far they agree.' });
+export type SuiteAssessments = z.infer<typeof SuiteAssessments>;
 
 export const SuiteSample = z
   .object({
@@ -299,6 +300,7 @@ export const SuiteSample = z
     assessed: SuiteAssessments,
   })
   .meta({ id: 'SuiteSample' });
+export type SuiteSample = z.infer<typeof SuiteSample>;
 
 export const GetSuiteRunQuery = z.strictObject({
   format: z

@@ -1,4 +1,5 @@
 import type { Command } from '../command.ts';
+import { assessSuiteCommand, sampleSuiteCommand } from './assess.ts';
 import { auditCommand } from './audit.ts';
 import { backupCommand, restoreCommand } from './backup.ts';
 import { batchesCommand, flushCommand, tailCommand } from './batches.ts';
@@ -48,7 +49,7 @@ import {
   statusOfMoveCommand,
   switchIndexCommand,
 } from './move.ts';
-import { applyNightCommand, discardNightCommand, nightsCommand } from './nights.ts';
+import { applyNightCommand, discardNightCommand, nightsCommand, withoutNightsCommand } from './nights.ts';
 import { planCommand } from './plan.ts';
 import { profileCommand, putLineCommand, takeLineCommand } from './profile.ts';
 import { promoteCommand } from './promote.ts';
@@ -102,6 +103,8 @@ export const COMMANDS: readonly Command[] = [
   listSuitesCommand,
   showSuiteCommand,
   runSuiteCommand,
+  sampleSuiteCommand,
+  assessSuiteCommand,
   exportSuiteCommand,
   importSuiteCommand,
   ciSuiteCommand,
@@ -128,6 +131,7 @@ export const COMMANDS: readonly Command[] = [
   nightsCommand,
   applyNightCommand,
   discardNightCommand,
+  withoutNightsCommand,
   listWebhooksCommand,
   createWebhookCommand,
   deleteWebhookCommand,

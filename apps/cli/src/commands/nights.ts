@@ -1,7 +1,8 @@
-import type { NightSummary, NightView } from '@slowwave/contracts';
+import type { NightSummary, NightView, UndoReport } from '@slowwave/contracts';
 import { ofTenant } from '../api.ts';
 import { type Command, oneOf, pathWord, TENANT } from '../command.ts';
 import { type Column, LIMIT, listing, pairs, table } from '../output.ts';
+import { undoOutcome } from './undo.ts';
 
 const STATES = ['thinking', 'waiting', 'applied', 'discarded', 'stale', 'failed'] as const;
 
@@ -39,6 +40,15 @@ export const discardNightCommand: Command = {
   name: 'nights discard',
   summary: 'Discard the plan of a night that waits.',
   ...decidedBy('discard'),
+};
+
+export const withoutNightsCommand: Command = {
+  name: 'nights without',
+  usage: '<user>',
+  summary: 'Show what would be remembered of a user who had never slept. Nothing is changed.',
+  options: { tenant: TENANT },
+  run: async (call) =>
+    undoOutcome(await call.ask<UndoReport>('GET', ofTenant(`/v1/users/${pathWord(call)}/without-nights`, call))),
 };
 
 function decidedBy(decision: 'apply' | 'discard'): Omit<Command, 'name' | 'summary'> {

@@ -92,9 +92,7 @@ async function removed(call: Call, name: string): Promise<void> {
 
 /** As a whole, or as its head with one case a line. */
 async function jsonIn(path: string): Promise<object> {
-  const text = await readFile(path, 'utf8').catch((cause: Error) => {
-    throw new CommandError(`could not read the file: ${cause.message}`, EXIT.notFound);
-  });
+  const text = await textIn(path);
   try {
     return JSON.parse(text);
   } catch (error) {
@@ -109,6 +107,11 @@ async function jsonIn(path: string): Promise<object> {
     }
   }
 }
+
+export const textIn = (path: string): Promise<string> =>
+  readFile(path, 'utf8').catch((cause: Error) => {
+    throw new CommandError(`could not read the file: ${cause.message}`, EXIT.notFound);
+  });
 
 export const exportSuiteCommand: Command = {
   name: 'suite export',

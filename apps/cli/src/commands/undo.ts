@@ -16,10 +16,10 @@ export const undoCommand: Command = {
     const { given, ask } = call;
     const path = `/v1/consolidations/${pathWord(call)}/undo`;
     const shown = await ask<UndoReport>('POST', path, { cascade: false, dry_run: true });
-    if (given.flag('dry-run')) return outcome(shown);
+    if (given.flag('dry-run')) return undoOutcome(shown);
     const cascade = given.flag('cascade');
     if (shown.dependents.length > 0 && !cascade) throw dependsOn(shown);
-    return outcome(await ask('POST', path, { cascade, dry_run: false }));
+    return undoOutcome(await ask('POST', path, { cascade, dry_run: false }));
   },
 };
 
@@ -35,7 +35,7 @@ slowwave redo reverts a rollback.`,
     const to = momentOf(call.given, 'to');
     if (to === null) throw new UsageError('expected --to, the time to go back to', 'rollback');
     const body = { to, dry_run: call.given.flag('dry-run') };
-    return outcome(await call.ask('POST', `/v1/users/${pathWord(call)}/rollback`, body));
+    return undoOutcome(await call.ask('POST', `/v1/users/${pathWord(call)}/rollback`, body));
   },
 };
 
@@ -46,10 +46,11 @@ export const redoCommand: Command = {
   summary: 'Redo what an undo or a rollback undid.',
   options: DRY_RUN,
   run: async (call) =>
-    outcome(await call.ask('POST', `/v1/undos/${pathWord(call)}/redo`, { dry_run: call.given.flag('dry-run') })),
+    undoOutcome(await call.ask('POST', `/v1/undos/${pathWord(call)}/redo`, { dry_run: call.given.flag('dry-run') })),
 };
 
-const outcome = (report: UndoReport): Outcome => ({ value: report, text: textOf(report) });
+/** What an undo took back, or would take back. */
+export const undoOutcome = (report: UndoReport): Outcome => ({ value: report, text: textOf(report) });
 
 const listOf = ({ dependents }: UndoReport): string => dependents.map(({ kind, id }) => `  ${kind} ${id}`).join('\n');
 

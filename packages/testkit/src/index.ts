@@ -39,6 +39,7 @@ export { type OwnServer, startOwnServer } from './own-server.ts';
 export { freePort } from './ports.ts';
 export { startPostgres, type TestPostgres } from './postgres.ts';
 export { type Exit, type Service, type ServiceOptions, spawnService } from './process.ts';
+export { withChildren } from './process-tree.ts';
 export { type Program, programFile } from './programs.ts';
 export { startRedis, type TestRedis, type TestRedisOptions } from './redis.ts';
 export { startRedisCluster, type TestRedisCluster } from './redis-cluster.ts';

@@ -3,7 +3,7 @@ import { COMPILE_CACHE } from './compile-cache.ts';
 import { freePort } from './ports.ts';
 import { spawnService } from './process.ts';
 import { programFile } from './programs.ts';
-import { tempDir } from './temp.ts';
+import { type TempDir, tempDir } from './temp.ts';
 
 export interface OwnServer {
   readonly url: string;
@@ -12,11 +12,12 @@ export interface OwnServer {
   close(): Promise<void>;
 }
 
-/** The whole product in one process, on a folder of its own; gone with this process, whatever ends it. */
-export async function startOwnServer(settings: Readonly<Record<string, string>>): Promise<OwnServer> {
-  const folder = await tempDir();
-  const sweep = (): void => rmSync(folder.path, { recursive: true, force: true, maxRetries: 3 });
-  process.once('exit', sweep);
+/**
+ * The whole product in one process; gone with this process, whatever ends it. On a folder of its own, which goes with it, unless one is
+ * given that may have been filled before.
+ */
+export async function startOwnServer(settings: Readonly<Record<string, string>>, dataDir?: string): Promise<OwnServer> {
+  const folder = dataDir === undefined ? await ownFolder() : { path: dataDir, remove: async () => {} };
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const service = await spawnService({
@@ -38,6 +39,18 @@ export async function startOwnServer(settings: Readonly<Record<string, string>>)
     dataDir: folder.path,
     close: async () => {
       await service.stop();
+      await folder.remove();
+    },
+  };
+}
+
+async function ownFolder(): Promise<TempDir> {
+  const folder = await tempDir();
+  const sweep = (): void => rmSync(folder.path, { recursive: true, force: true, maxRetries: 3 });
+  process.once('exit', sweep);
+  return {
+    path: folder.path,
+    remove: async () => {
       await folder.remove();
       process.off('exit', sweep);
     },

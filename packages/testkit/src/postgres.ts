@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freePort } from './ports.ts';
+import { withChildren } from './process-tree.ts';
 import { tempDir } from './temp.ts';
 
 const run = promisify(execFile);
@@ -83,17 +84,13 @@ export async function startPostgres({ durable = false, counting = false }: Optio
   return {
     ...{ url, port, password: PASSWORD, resume, stop },
     select: async (query) => JSON.parse(await ask(`SELECT coalesce(json_agg(r), '[]') FROM (${query}) AS r`)),
-    pids: () => processesOf(join(folder.path, 'data', 'postmaster.pid')),
+    pids: async () => withChildren([await pidIn(join(folder.path, 'data', 'postmaster.pid'))]),
     halt: () => end(server),
   };
 }
 
-/** The process whose id a file begins with, and its children. */
-async function processesOf(pidFile: string): Promise<readonly number[]> {
-  const pid = Number.parseInt(await readFile(pidFile, 'utf8'), 10);
-  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
-  return [pid, ...children.trim().split(' ').filter(Boolean).map(Number)];
-}
+/** With which a file begins. */
+const pidIn = async (file: string): Promise<number> => Number.parseInt(await readFile(file, 'utf8'), 10);
 
 /** Debian keeps the programs off the PATH; elsewhere `pg_config` says where they are. */
 async function findPrograms(): Promise<string> {

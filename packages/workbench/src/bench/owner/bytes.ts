@@ -2,17 +2,13 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tempDir } from '@slowwave/testkit';
 import Database from 'better-sqlite3';
-import { type Api, apiAt } from '../../api.ts';
-import { seededRandom } from '../../chaos/random.ts';
-import { untilQuiet } from '../../fleet/quiet.ts';
-import type { Bench, Given, Progress } from '../bench.ts';
+import type { Bench, Given } from '../bench.ts';
 import type { Found } from '../report.ts';
+import { exchange } from './exchanges.ts';
 import { sayings } from './sayings.ts';
-import { startModel, startServerOn } from './server.ts';
+import { withServerOn } from './server.ts';
 
 const TARGET = 4_096;
-const WITHIN_MS = 3_600_000;
-const LOOK_EVERY_MS = 1_000;
 /** Kept for days only, and not because of what is remembered. */
 const RECEIPTS = ['receipts', 'credits'];
 const SHOWN_LEAST = 16;
@@ -34,22 +30,19 @@ export const bytes: Bench = {
   },
   run: async (given, progress) => {
     const options = optionsOf(given);
-    const [folder, model] = [await tempDir(), await startModel(sayings(options.dimensions))];
+    const { users, exchanges, dimensions } = options;
+    const [folder, words] = [await tempDir(), sayings(dimensions)];
     try {
       const settings = {
         SLOWWAVE_EMBEDDING_MODEL: 'scripted',
-        SLOWWAVE_EMBEDDING_DIMENSIONS: String(options.dimensions),
+        SLOWWAVE_EMBEDDING_DIMENSIONS: String(dimensions),
         SLOWWAVE_INDEX_MESSAGES: options.messages,
       };
-      const { url, service } = await startServerOn(folder.path, { model, settings });
-      try {
-        await say(apiAt(url, null), options, progress);
-      } finally {
-        await service.stop();
-      }
+      await withServerOn(folder.path, { words, settings }, ({ api }) =>
+        exchange(api, { users, exchanges, words, isEachAlone: true }, progress),
+      );
       return await foundIn(folder.path, options);
     } finally {
-      await model.close();
       await folder.remove();
     }
   },
@@ -63,22 +56,6 @@ const optionsOf = (given: Given) => ({
 });
 
 type Options = ReturnType<typeof optionsOf>;
-
-async function say(api: Api, { users, exchanges, dimensions }: Options, progress: Progress): Promise<void> {
-  const words = sayings(dimensions);
-  const random = seededRandom('exchanges');
-  for (let turn = 0; turn < exchanges; turn += 1) {
-    progress(`said ${turn} of ${exchanges}`);
-    for (let user = 0; user < users; user += 1) {
-      const messages = [
-        { role: 'user', content: words.line(random, turn * users + user) },
-        { role: 'assistant', content: 'Thank you, I will keep that in mind for the next time.' },
-      ];
-      await api.post('/v1/batches', { user_id: `reader-${user}`, messages, flush: true });
-    }
-    await untilQuiet(api, { withinMs: WITHIN_MS, everyMs: LOOK_EVERY_MS, onCounts: () => {} });
-  }
-}
 
 interface TableBytes {
   readonly name: string;

@@ -1,18 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { tempDir } from '@slowwave/testkit';
-import { type Api, apiAt } from '../../api.ts';
 import { seededRandom } from '../../chaos/random.ts';
-import { untilQuiet } from '../../fleet/quiet.ts';
 import type { Bench, Given, Progress } from '../bench.ts';
 import { cpuTimes, cpuUse } from '../cpu.ts';
 import { median, quantile } from '../quantile.ts';
 import type { Found } from '../report.ts';
+import { exchange, nameOf } from './exchanges.ts';
 import { type Sayings, sayings } from './sayings.ts';
-import { startModel, startServerOn } from './server.ts';
+import { type Serving, withServerOn } from './server.ts';
 
 const TARGET_MS = 50;
-const WITHIN_MS = 3_600_000;
-const LOOK_EVERY_MS = 1_000;
 const DIMENSIONS = 384;
 
 /** What it takes to lay owners to sleep, to search where they do, and to wake them. */
@@ -26,23 +23,17 @@ export const cold: Bench = {
   },
   run: async (given, progress) => {
     const options = optionsOf(given);
-    const words = sayings(DIMENSIONS);
-    const [folder, model] = [await tempDir(), await startModel(words)];
+    const [folder, words] = [await tempDir(), sayings(DIMENSIONS)];
+    const settings = {
+      ...{ SLOWWAVE_EMBEDDING_MODEL: 'scripted', SLOWWAVE_EMBEDDING_DIMENSIONS: String(DIMENSIONS) },
+      ...{ SLOWWAVE_COLD_DAYS: '0', SLOWWAVE_COLD_KEEP_HOURS: '0', SLOWWAVE_RECEIPT_DAYS: '0' },
+    };
     try {
-      const settings = {
-        ...{ SLOWWAVE_EMBEDDING_MODEL: 'scripted', SLOWWAVE_EMBEDDING_DIMENSIONS: String(DIMENSIONS) },
-        ...{ SLOWWAVE_COLD_DAYS: '0', SLOWWAVE_COLD_KEEP_HOURS: '0', SLOWWAVE_RECEIPT_DAYS: '0' },
-      };
-      const { url, service } = await startServerOn(folder.path, { model, settings });
-      try {
-        const api = apiAt(url, null);
-        await say({ api, words }, options, progress);
-        return await measure({ api, words, pid: service.pid }, options, progress);
-      } finally {
-        await service.stop();
-      }
+      return await withServerOn(folder.path, { words, settings }, async (serving) => {
+        await exchange(serving.api, { ...options, words, isEachAlone: false }, progress);
+        return measure({ ...serving, words }, options, progress);
+      });
     } finally {
-      await model.close();
       await folder.remove();
     }
   },
@@ -55,28 +46,7 @@ const optionsOf = (given: Given) => ({
 
 type Options = ReturnType<typeof optionsOf>;
 
-interface Stage {
-  readonly api: Api;
-  readonly words: Sayings;
-  readonly pid: number;
-}
-
-async function say({ api, words }: Omit<Stage, 'pid'>, { users, exchanges }: Options, progress: Progress) {
-  const random = seededRandom('exchanges');
-  for (let turn = 0; turn < exchanges; turn += 1) {
-    progress(`said ${turn} of ${exchanges}`);
-    for (let user = 0; user < users; user += 1) {
-      const messages = [
-        { role: 'user', content: words.line(random, turn * users + user) },
-        { role: 'assistant', content: 'Thank you, I will keep that in mind for the next time.' },
-      ];
-      await api.post('/v1/batches', { user_id: nameOf(user), messages });
-    }
-  }
-  await untilQuiet(api, { withinMs: WITHIN_MS, everyMs: LOOK_EVERY_MS, onCounts: () => {} });
-}
-
-const nameOf = (user: number): string => `sleeper-${user}`;
+type Stage = Serving & { readonly words: Sayings };
 
 interface Timed {
   readonly times: readonly number[];

@@ -1,5 +1,4 @@
 import { startPostgres, tempDir } from '@slowwave/testkit';
-import { type Api, apiAt } from '../../api.ts';
 import { seededRandom } from '../../chaos/random.ts';
 import type { Bench, Given, Progress } from '../bench.ts';
 import { cpuTimes, cpuUse } from '../cpu.ts';
@@ -8,7 +7,7 @@ import { median, quantile } from '../quantile.ts';
 import { atMost, type Found } from '../report.ts';
 import { fill, settingsOf } from './fill.ts';
 import { type Sayings, sayings } from './sayings.ts';
-import { startModel, startServerOn } from './server.ts';
+import { type Serving, withServerOn } from './server.ts';
 
 const DIMENSIONS = 384;
 /** What an owner with very many may cost, of one with few. */
@@ -86,7 +85,6 @@ async function onServer(stage: Stage, progress: Progress): Promise<Measured> {
   const { size, words } = stage;
   const postgres = stage.stores === 'postgres' ? await startPostgres() : null;
   const folder = await tempDir();
-  const model = await startModel(words);
   try {
     const random = seededRandom(`memories of ${USER.id}`);
     const lines = Array.from({ length: size }, (_, i) => words.line(random, i));
@@ -95,30 +93,23 @@ async function onServer(stage: Stage, progress: Progress): Promise<Measured> {
       progress: (filled) => progress(`${size} memories: filled ${filled}`),
     });
     const onPostgres = postgres === null ? {} : { DATABASE_URL: postgres.url, SLOWWAVE_INDEX: 'postgres' };
-    const { url, service } = await startServerOn(folder.path, {
-      model,
-      settings: { ...settingsOf({ dimensions: DIMENSIONS }), ...onPostgres },
+    const settings = { ...settingsOf({ dimensions: DIMENSIONS }), ...onPostgres };
+    return await withServerOn(folder.path, { words, settings }, (serving) => {
+      const pids = async () => [serving.pid, ...((await postgres?.pids()) ?? [])] as const;
+      return measure({ ...stage, ...serving, lines, pids }, progress);
     });
-    const pids = async () => [service.pid, ...((await postgres?.pids()) ?? [])] as const;
-    try {
-      return await measure({ ...stage, lines, api: apiAt(url, null), pid: service.pid, pids }, progress);
-    } finally {
-      await service.stop();
-    }
   } finally {
-    await model.close();
     await folder.remove();
     await postgres?.stop();
   }
 }
 
-type Running = Stage & {
-  readonly lines: readonly string[];
-  readonly api: Api;
-  readonly pid: number;
-  /** Of the process and of the database server, whose connections come and go. */
-  pids(): Promise<readonly [number, ...number[]]>;
-};
+type Running = Stage &
+  Serving & {
+    readonly lines: readonly string[];
+    /** Of the process and of the database server, whose connections come and go. */
+    pids(): Promise<readonly [number, ...number[]]>;
+  };
 
 async function measure(running: Running, progress: Progress): Promise<Measured> {
   const { size, questions, words, lines, api, pid, pids } = running;

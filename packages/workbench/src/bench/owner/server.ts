@@ -1,43 +1,39 @@
-import {
-  COMPILE_CACHE,
-  type EmbeddingScript,
-  echoExtractor,
-  freePort,
-  type ModelServer,
-  programFile,
-  type Script,
-  spawnService,
-  startModelServer,
-} from '@slowwave/testkit';
+import { type EmbeddingScript, echoExtractor, type Script, startModelServer, startOwnServer } from '@slowwave/testkit';
+import { type Api, apiAt } from '../../api.ts';
 import type { Sayings } from './sayings.ts';
 
-/** A model that takes every message for a fact and knows where what is said lies. */
-export const startModel = (words: Sayings): Promise<ModelServer> =>
-  startModelServer({ script: everyMessageIsAFact(), embeddingScript: embedder(words) });
+/** A server that runs. */
+export interface Serving {
+  readonly api: Api;
+  readonly pid: number;
+}
 
-interface Serving {
-  readonly model: ModelServer;
+interface Settings {
+  readonly words: Sayings;
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** The whole product in one process, on a data folder that may have been filled before. */
-export async function startServerOn(folder: string, { model, settings }: Serving) {
-  const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
-  const service = await spawnService({
-    main: programFile('standalone'),
-    env: {
-      ...COMPILE_CACHE,
-      ...settings,
-      OPENAI_API_KEY: 'scripted',
-      OPENAI_BASE_URL: model.baseUrl,
-      SLOWWAVE_PORT: String(port),
-      SLOWWAVE_DATA_DIR: folder,
-      SLOWWAVE_LOG_LEVEL: 'warn',
-    },
-    ready: { url: `${url}/readyz` },
-  });
-  return { url, service };
+/**
+ * Works with the whole product in one process, on a data folder that may have been filled before. Its model takes every message for a
+ * fact and knows where what is said lies.
+ */
+export async function withServerOn<T>(
+  folder: string,
+  { words, settings }: Settings,
+  work: (serving: Serving) => Promise<T>,
+): Promise<T> {
+  const model = await startModelServer({ script: everyMessageIsAFact(), embeddingScript: embedder(words) });
+  try {
+    const given = { ...settings, OPENAI_API_KEY: 'scripted', OPENAI_BASE_URL: model.baseUrl };
+    const { url, pid, close } = await startOwnServer(given, folder);
+    try {
+      return await work({ api: apiAt(url, null), pid });
+    } finally {
+      await close();
+    }
+  } finally {
+    await model.close();
+  }
 }
 
 /** Nothing that is said changes anything else. */

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
-import { freePort, type Service, spawnService, startPostgres, tempDir } from '@slowwave/testkit';
+import { freePort, type Service, spawnService, startPostgres, tempDir, withChildren } from '@slowwave/testkit';
 import { type Api, apiAt } from '../../api.ts';
-import { withChildren } from '../processes.ts';
 
 /** A memory for agents behind HTTP, on stores of its own. */
 export interface Candidate {

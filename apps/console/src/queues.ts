@@ -1,6 +1,3 @@
-import { createBullBoard } from '@bull-board/api';
-import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
-import { FastifyAdapter } from '@bull-board/fastify';
 import { checkQueue, shardOf } from '@slowwave/adapters/bullmq';
 import { QUEUES } from '@slowwave/contracts';
 import type { LaneId } from '@slowwave/engine';
@@ -14,25 +11,13 @@ import {
   problemBody,
   type Routes,
   report,
-  translate,
 } from '@slowwave/http';
 import type { Job, JobType, Queue } from 'bullmq';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ConsoleDeps } from './deps.ts';
 
 const BASE_PATH = '/queues';
-
-const BOARD = {
-  // A queue in process has no workers or server to show.
-  showWorkers: false,
-  hideRedisDetails: true,
-  /** Other pages for people. */
-  miscLinks: [
-    { text: 'What waits, and why', url: '/' },
-    { text: 'API', url: '/docs/' },
-    { text: 'Sign in or out', url: '/login' },
-  ],
-};
+const API = `${BASE_PATH}/api/queues`;
 
 /** bull-board under /queues: read-only, except that failed turns can be retried. */
 export const queuePages =
@@ -40,15 +25,86 @@ export const queuePages =
   async (app) => {
     needScope(app, 'operator');
     allowPages(app);
-    app.addHook('preHandler', guard(deps, BASE_PATH));
-    app.addHook('onSend', async (_request, reply, payload) =>
-      String(reply.getHeader('content-type')).startsWith('text/html') ? withoutForeignLinks(payload) : payload,
-    );
-    await app.register(board(deps).registerPlugin(), { prefix: BASE_PATH });
-    app.get<{ Params: { lane: string } }>(`${BASE_PATH}/of/:lane`, { schema: { hide: true } }, async (request, reply) =>
+    const answered = answering(deps);
+    const shown = answered(pageOf(deps, (close) => app.addHook('onClose', close)));
+    const schema = { hide: true };
+    for (const path of [BASE_PATH, `${BASE_PATH}/*`]) app.get(path, { schema }, shown);
+    app.get<{ Params: { lane: string } }>(`${BASE_PATH}/of/:lane`, { schema }, async (request, reply) =>
       reply.redirect(await newestOf(deps, request.params.lane), 303),
     );
+    app.put(
+      `${API}/:queueName/:jobId/retry`,
+      { schema },
+      answered(async (request, reply) => {
+        const { queueName, jobId } = request.params as { queueName: string; jobId: string };
+        await retryOne(deps, queueName, jobId);
+        return reply.code(204).send();
+      }),
+    );
+    app.put(
+      `${API}/:queueName/retry/failed`,
+      { schema },
+      answered(async (request, reply) =>
+        reply.send(await retryFailed(deps, (request.params as { queueName: string }).queueName)),
+      ),
+    );
+    app.route({ method: ['PUT', 'POST', 'PATCH', 'DELETE'], url: `${BASE_PATH}/*`, schema, handler: answered(refuse) });
   };
+
+type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
+
+/** Tells of failures as the board's page shows them, and of a server that is not available, which the library does not. */
+const answering =
+  (deps: ConsoleDeps) =>
+  (handler: Handler): Handler =>
+  async (request, reply) => {
+    try {
+      // The page itself works without it.
+      if (request.url.startsWith(API)) await Promise.all(deps.queues.map(checkQueue));
+      return await handler(request, reply);
+    } catch (error) {
+      const failure = report(error, request, deps.log);
+      return reply
+        .code(failure.statusCode)
+        .headers(failure.headers)
+        .type(PROBLEM_TYPE)
+        .send(JSON.stringify(boardProblem(failure)));
+    }
+  };
+
+/**
+ * What the board shows. The board brings a hundred files and is seldom looked at, so it is loaded by the first who does.
+ */
+function pageOf(deps: ConsoleDeps, onClose: (close: () => Promise<void>) => void): Handler {
+  let board: Promise<FastifyInstance> | null = null;
+  onClose(async () => (await board?.catch(() => null))?.close());
+  return async (request, reply) => {
+    board ??= import('./queue-board.ts').then(({ openBoard }) =>
+      openBoard(deps, { basePath: BASE_PATH, problem: boardProblem }),
+    );
+    const { statusCode, headers, rawPayload } = await (await board).inject(request.url);
+    for (const name of PASSED_ON) if (headers[name] !== undefined) reply.header(name, headers[name]);
+    return reply
+      .code(statusCode)
+      .send(headers['content-type']?.startsWith('text/html') ? withoutForeignLinks(rawPayload) : rawPayload);
+  };
+}
+
+const PASSED_ON = ['content-type', 'cache-control', 'etag', 'last-modified', 'location'];
+
+/** The board's page loads a font from another host, which would learn who opens it. */
+const withoutForeignLinks = (page: Buffer): string =>
+  page.toString().replaceAll(/<link\b[^>]*\bhref="(?:https?:)?\/\/[^>]*>/gi, '');
+
+/** The queue is a schedule of the ledger's work: changes here would be reverted or lose work. */
+const refuse: Handler = async () => {
+  throw problem(
+    'method_not_allowed',
+    'queues are read-only here, except that failed turns can be retried: the ledger decides what is scheduled; use ' +
+      'POST /v1/replays to replay parked batches',
+    { headers: { allow: 'GET, HEAD' } },
+  );
+};
 
 /** What may have become of a job, as an operator wants to see it: what failed comes first. */
 const STATES: readonly JobType[] = ['failed', 'active', 'waiting', 'prioritized', 'delayed', 'completed'];
@@ -69,83 +125,6 @@ async function newestOf(deps: ConsoleDeps, lane: string): Promise<string> {
 /** Turns may be spread over several queues, which are listed in their order. */
 const isOfTurns = (name: string): boolean =>
   name === QUEUES.consolidate.name || name.startsWith(`${QUEUES.consolidate.name}-`);
-
-function board(deps: ConsoleDeps): FastifyAdapter {
-  const adapter = new FastifyAdapter();
-  createBullBoard({
-    queues: deps.queues.map((queue) => new BullMQAdapter(queue, { externalJobUrl: batchesOf })),
-    serverAdapter: adapter,
-    options: { uiConfig: { boardTitle: 'Slowwave queues', hideDocsLink: true, ...BOARD } },
-  });
-  // The board's own handler would expose internals.
-  return adapter.setBasePath(BASE_PATH).setErrorHandler((error) => {
-    const failure = translate(error);
-    if (failure.statusCode >= 500) deps.log.error({ err: error }, 'queue page failed');
-    return { status: failure.statusCode as 400 | 500, body: boardProblem(failure) };
-  });
-}
-
-/** Where the console shows what a job is about. */
-const batchesOf = ({ data }: { readonly data: unknown }) => {
-  const lane = typeof data === 'object' && data !== null && 'lane' in data ? String(data.lane) : null;
-  return lane === null
-    ? { displayText: 'Work', href: '/work' }
-    : { displayText: 'Batches', href: `/work?${new URLSearchParams({ lane })}` };
-};
-
-/** The board's page loads a font from another host, which would learn who opens it. */
-function withoutForeignLinks(page: unknown): unknown {
-  if (typeof page !== 'string' && !Buffer.isBuffer(page)) return page;
-  return page.toString().replaceAll(/<link\b[^>]*\bhref="(?:https?:)?\/\/[^>]*>/gi, '');
-}
-
-type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
-
-/**
- * Allows reads, handles retries itself, and refuses everything else: the queue is a schedule of the ledger's work, and
- * changes here would be reverted or lose work.
- */
-function guard(deps: ConsoleDeps, basePath: string): Hook {
-  return async (request, reply) => {
-    const path = request.routeOptions.url?.slice(basePath.length);
-    try {
-      // The library does not report an unavailable server; the page itself works without it.
-      if (path?.startsWith('/api/') === true) await Promise.all(deps.queues.map(checkQueue));
-      if (request.method === 'GET' || request.method === 'HEAD') return;
-      return await act(deps, path, { request, reply });
-    } catch (error) {
-      const failure = report(error, request, deps.log);
-      return reply
-        .code(failure.statusCode)
-        .headers(failure.headers)
-        .type(PROBLEM_TYPE)
-        .send(JSON.stringify(boardProblem(failure)));
-    }
-  };
-}
-
-async function act(deps: ConsoleDeps, action: string | undefined, on: Exchange): Promise<unknown> {
-  const params = on.request.params as Readonly<Record<string, string>>;
-  const { queueName = '', jobId = '', queueStatus } = params;
-  if (action === '/api/queues/:queueName/:jobId/retry') {
-    await retryOne(deps, queueName, jobId);
-    return on.reply.code(204).send();
-  }
-  if (action === '/api/queues/:queueName/retry/:queueStatus' && queueStatus === 'failed') {
-    return on.reply.send(await retryFailed(deps, queueName));
-  }
-  throw problem(
-    'method_not_allowed',
-    'queues are read-only here, except that failed turns can be retried: the ledger decides what is scheduled; use ' +
-      'POST /v1/replays to replay parked batches',
-    { headers: { allow: 'GET, HEAD' } },
-  );
-}
-
-interface Exchange {
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
-}
 
 /** A problem with the fields that the board's page shows. */
 const boardProblem = (error: ProblemError) => ({

@@ -23,6 +23,7 @@ export { BODY_LIMITS } from './body.ts';
 export type { CellGuard, MovedTo } from './cells.ts';
 export {
   notFound,
+  PARAM_MAX,
   PROBLEM_TYPE,
   ProblemError,
   problem,

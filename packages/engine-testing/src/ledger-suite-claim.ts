@@ -104,7 +104,7 @@ export function describeClaim(bench: () => Bench): void {
       await store(b);
       b.tools.advance(SECOND);
       const again = expectKind(await claim(b, turn), 'claimed').turn;
-      expect(again).toEqual({ ...turn, epoch: turn.epoch + 1 });
+      expect(again).toEqual({ ...turn, epoch: turn.epoch + 1, resumed: true });
     });
 
     it('gives every one of several claimers an epoch of its own', async () => {
@@ -121,7 +121,7 @@ export function describeClaim(bench: () => Bench): void {
       const { turn } = await claimedBatch(b);
       const later = await b.reopened();
       const answer = await claim({ ...b, ledger: later }, turn);
-      expect(expectKind(answer, 'claimed').turn).toEqual({ ...turn, epoch: 2 });
+      expect(expectKind(answer, 'claimed').turn).toEqual({ ...turn, epoch: 2, resumed: true });
     });
   });
 

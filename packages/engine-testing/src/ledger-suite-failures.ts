@@ -36,7 +36,7 @@ export function describeFailures(bench: () => Bench): void {
         consolidationId: turn.consolidationId,
       });
       const again = await nextTurn(b);
-      expect(again).toEqual({ ...turn, epoch: 2, attempts: 1 });
+      expect(again).toEqual({ ...turn, epoch: 2, attempts: 1, resumed: true });
     });
 
     it('shows in its consolidation until the next try begins', async () => {

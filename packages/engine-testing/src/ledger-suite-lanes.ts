@@ -158,7 +158,7 @@ export function describeLanes(bench: () => Bench): void {
       const { turn } = await claimedBatch(b);
       const raised = expectThere(await b.ledger.lanes.raise(turn));
       const again = expectKind(await claim(b, raised), 'claimed').turn;
-      expect(again).toEqual({ ...turn, generation: 2, epoch: 2 });
+      expect(again).toEqual({ ...turn, generation: 2, epoch: 2, resumed: true });
     });
 
     it('does nothing when the lane has moved on or rests', async () => {
@@ -181,7 +181,7 @@ export function describeLanes(bench: () => Bench): void {
       await b.ledger.lanes.release(turn, b.tools.now());
       expect(await laneOf(b)).toMatchObject({ state: 'consolidating', generation: 1, attempts: 0 });
       const again = expectKind(await claim(b, turn), 'claimed').turn;
-      expect(again).toEqual({ ...turn, epoch: 2 });
+      expect(again).toEqual({ ...turn, epoch: 2, resumed: true });
     });
 
     it('waits as long as it was asked to', async () => {

@@ -178,6 +178,26 @@ export function describeThoughts(bench: () => Bench): void {
       expect(await overview.usage(TENANT)).toMatchObject({ calls: 3, failedCalls: 2, promptTokens: 114 });
     });
 
+    it('that is stored while the next one looks is told or comes too late, and what it used is counted either way', async () => {
+      const b = bench();
+      const { thoughts, overview } = b.ledger;
+      const { turn } = await claimedBatch(b);
+      const again = expectKind(await claim(b, turn), 'claimed').turn;
+      for (let round = 0; round < 10; round += 1) {
+        const inputHash = `input-${round}`;
+        const answer = storedAnswer(b.tools, { inputHash });
+        const [look] = await Promise.all([
+          thoughts.lastLook(again, { inputHash, steps: [answer.step] }, sentCall(b.tools, again)),
+          thoughts.storeAnswer(turn, answer, settledCall(b.tools, turn)),
+        ]);
+        expect(look.holds).toBe(true);
+        expect([null, answer]).toContainEqual(look.answer);
+        expect(await thoughts.answer(turn.consolidationId, answer.step, inputHash)).toEqual(answer);
+      }
+      const { calls, failedCalls } = await overview.usage(TENANT);
+      expect(calls - failedCalls).toBe(10);
+    });
+
     it('that comes after its consolidation is over, is kept for nobody, and was paid for all the same', async () => {
       const b = bench();
       const { turn } = await claimedBatch(b);

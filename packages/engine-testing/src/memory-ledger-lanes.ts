@@ -126,12 +126,13 @@ function claim(state: State, job: TurnName, how: ClaimHow): Claim {
   if (lane.generation !== job.generation) return { kind: 'stale' };
   const dueAt = Math.max(dueOf(lane), lane.leavingUntil);
   if (dueAt > how.now) return { kind: 'not_due', dueAt };
+  const isResumed = lane.consolidationId !== null;
   const id = lane.consolidationId ?? pin(state, lane, how);
   lane.state = 'consolidating';
   lane.epoch += 1;
   const consolidation = rowOf(state.consolidations, id);
   consolidation.state = state.plans.has(id) ? 'planned' : 'thinking';
-  const turn = turnOf(state, lane, id);
+  const turn: Turn = { ...turnOf(state, lane, id), ...(isResumed && { resumed: true }) };
   return {
     kind: 'claimed',
     turn,

@@ -167,7 +167,7 @@ function* resume(lane: LaneRow, id: string, recentCount: number | undefined): Sc
   const taken = take(lane, id);
   const [, window] = yield* together(saveLane(taken), first<WindowRow>(SELECT_WINDOW, { id }));
   if (window === null) throw new Error(`lane ${lane.id} is consolidating, but no batch is pinned`);
-  const turn = turnOf(taken, { ...window, batchIds: JSON.parse(window.batch_ids) });
+  const turn: Turn = { ...turnOf(taken, { ...window, batchIds: JSON.parse(window.batch_ids) }), resumed: true };
   return { kind: 'claimed', turn, gathered: yield* gatheredIf(turn, recentCount) };
 }
 

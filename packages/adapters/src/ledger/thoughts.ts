@@ -13,6 +13,7 @@ import type {
   StoredAnswer,
   TenantId,
   ThoughtStore,
+  TokenUse,
   Trust,
   Turn,
 } from '@slowwave/engine';
@@ -34,9 +35,17 @@ import { noting, settle, settling } from './usage.ts';
 import { countRefused, dropVectors, storeVectors, vectorsOf } from './vectors.ts';
 
 export function thoughtStore(access: Access): ThoughtStore {
-  const { keepLate, ...store } = scripted(access);
+  const { keepLate, look, withdraw, ...store } = scripted(access);
   return {
     ...store,
+    lastLook: async (turn, asked, call) => {
+      const first = await store.lastLook(turn, asked, call);
+      if (turn.resumed !== true || !first.holds || first.answer !== null) return first;
+      // Noting waits for its turn and for the disk; whoever had the lane before may have stored the answer meanwhile.
+      const second = await look(turn, asked);
+      if (!second.holds || second.answer !== null) await withdraw(call);
+      return second;
+    },
     storeAnswer: async (turn, answer, call = null) => {
       const stored = await store.storeAnswer(turn, answer, call);
       if (stored.kind === 'fenced') await keepLate(turn, answer, call);
@@ -48,6 +57,9 @@ export function thoughtStore(access: Access): ThoughtStore {
 interface ThoughtScripts extends ThoughtStore {
   /** The answer of a turn that has lost its lane, for whoever has it now: it was paid for. */
   keepLate(turn: Turn, answer: StoredAnswer, call: SettledCall | null): Promise<void>;
+  look(turn: Turn, asked: Asked): Promise<LastLook>;
+  /** Of a call that was noted nothing was sent. */
+  withdraw(call: SentCall): Promise<void>;
 }
 
 const scripted = storeOf<ThoughtScripts>('thoughts', {
@@ -55,6 +67,10 @@ const scripted = storeOf<ThoughtScripts>('thoughts', {
   context: snapshot(contextOf),
   answer: lookup(findAnswer),
   lastLook: statement(lastLook),
+  look: lookup(look),
+  withdraw: write((call) =>
+    settle({ ...call, outcome: 'refused', usage: NOTHING_USED, cost: 0, noted: call, tookMs: 0 }),
+  ),
   /** Keeps a model answer, and settles its call; both once. */
   storeAnswer: statement(function* (turn, answer, call) {
     return storedIf(yield* ifHeld(laneHeldBy(turn), ...keeping(turn, answer, call)));
@@ -93,6 +109,8 @@ const scripted = storeOf<ThoughtScripts>('thoughts', {
   dropVectors: write(dropVectors),
   refusedTexts: read(countRefused),
 });
+
+const NOTHING_USED: TokenUse = { promptTokens: 0, completionTokens: 0 };
 
 const storedIf = (isHeld: boolean): Stored => ({ kind: isHeld ? 'stored' : 'fenced' });
 
@@ -208,12 +226,21 @@ const SELECT_HEARD = `
 /** A row where the turn has its lane; with nulls where nothing is answered. */
 type LookRow = AnswerRow | { readonly [Name in keyof AnswerRow]: null };
 
-function* lastLook({ tenant, lane, epoch, consolidationId }: Turn, asked: Asked, call: SentCall): Script<LastLook> {
-  const given = { tenant, lane, epoch, consolidationId, ...asked };
-  if (yield* ifHeld({ text: SELECT_UNANSWERED, given }, ...noting(call))) return { holds: true, answer: null };
-  const row = yield* first<LookRow>(SELECT_LOOK, given);
+function* lastLook(turn: Turn, asked: Asked, call: SentCall): Script<LastLook> {
+  if (yield* ifHeld({ text: SELECT_UNANSWERED, given: lookingAt(turn, asked) }, ...noting(call)))
+    return { holds: true, answer: null };
+  return yield* look(turn, asked);
+}
+
+function* look(turn: Turn, asked: Asked): Script<LastLook> {
+  const row = yield* first<LookRow>(SELECT_LOOK, lookingAt(turn, asked));
   return { holds: row !== null, answer: row === null || row.step === null ? null : answerFrom(row) };
 }
+
+const lookingAt = ({ tenant, lane, epoch, consolidationId }: Turn, asked: Asked) => ({
+  ...{ tenant, lane, epoch, consolidationId },
+  ...asked,
+});
 
 /** The lane stays until its call is noted. */
 const SELECT_UNANSWERED = `

@@ -38,6 +38,8 @@ export interface Turn {
   readonly rung?: number;
   /** Failed tries of this window so far. */
   readonly attempts: number;
+  /** An earlier claim pinned its window: whoever had that may just be storing an answer. Missing: this one did. */
+  readonly resumed?: true;
   readonly claimedAt: Millis;
   /** The API key that posted the first of its batches; missing: none that is known. */
   readonly keyId?: string;

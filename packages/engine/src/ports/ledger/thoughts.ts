@@ -88,7 +88,10 @@ export interface ThoughtStore {
   context(lane: LaneId, scope: Scope, recentCount: number): Promise<ConversationContext>;
   /** Its own, else that of an undone consolidation of the same batches (`former`). */
   answer(consolidationId: string, step: string, inputHash: string): Promise<StoredAnswer | null>;
-  /** Looked at right before a model is asked. Where it will be asked the call is noted. */
+  /**
+   * Looked at right before a model is asked. Where it will be asked the call is noted. A turn that was resumed is told of an answer that
+   * came while that was being done, too.
+   */
   lastLook(turn: Turn, asked: Asked, call: SentCall): Promise<LastLook>;
   /**
    * Stores the answer and settles the call that brought it; a former one was paid for by its own consolidation. That of a turn whose lane

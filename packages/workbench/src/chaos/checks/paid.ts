@@ -10,8 +10,8 @@ export interface Disturbance {
 
 /** An answer that was stored is so within this time, where nothing disturbs it. */
 const STORE_MS = 1_000;
-/** A worker reads what is answered when it takes a lane over, and asks within this time: what another stores meanwhile it cannot know. */
-const BEGINS_MS = 500;
+/** From a worker's last look at what is answered until its question is here: what another one stores meanwhile it cannot know. */
+const SENDS_MS = 100;
 /** Which calls show that a step before them was finished. */
 const LATER: Readonly<Record<string, readonly string[]>> = { extract_facts: ['embed', 'decide_operations'] };
 
@@ -70,7 +70,7 @@ function isFinished(first: AskedCall, again: AskedCall, { calls, disturbances, i
       call.askedAt < again.askedAt &&
       call.texts.some((text) => texts.includes(text)),
   );
-  const couldKnow = again.member === first.member || again.askedAt > answeredAt + BEGINS_MS;
+  const couldKnow = again.member === first.member || again.askedAt > answeredAt + SENDS_MS;
   const until = isKept(first) ? answeredAt + STORE_MS : again.askedAt;
   const disturbed = disturbances.some(({ from, to }) => from < until && to > answeredAt - STORE_MS);
   return (wentOn && couldKnow) || (!disturbed && again.askedAt > answeredAt + STORE_MS);

@@ -22,9 +22,10 @@ const hashed = (hashes: readonly string[]) => hashes.map((hash) => ({ hash }));
 const LANE_NUMBER = '(SELECT number FROM lanes WHERE id = @lane)';
 const EMBEDDER = '(SELECT number FROM embedders WHERE fingerprint = @fingerprint)';
 
+/** From the texts to their vectors: the other way round, SQLite would look through all that a lane has, once for each text. */
 const SELECT_VECTORS = `
-  SELECT h.value ->> 'hash' AS hash, v.vector FROM :rows AS h
-  JOIN vectors v ON v.lane = ${LANE_NUMBER} AND v.embedder = ${EMBEDDER} AND v.text_hash = decode(h.value ->> 'hash', 'hex')`;
+  SELECT h.value ->> 'hash' AS hash, v.vector FROM :rows AS h CROSS JOIN vectors v
+  WHERE v.lane = ${LANE_NUMBER} AND v.embedder = ${EMBEDDER} AND v.text_hash = decode(h.value ->> 'hash', 'hex')`;
 
 /** Keeps vectors of texts, so that they are embedded once. In one order, so that nobody waits in a circle. */
 export function* storeVectors(lane: LaneId, fingerprint: string, vectors: KnownVectors): Script<void> {

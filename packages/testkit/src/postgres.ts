@@ -1,7 +1,9 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { chown, glob, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { chown, glob, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freePort } from './ports.ts';
@@ -35,6 +37,8 @@ const POLL_MS = 50;
 const OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
 const USER = 'slowwave';
 const PASSWORD = 's3cret-0f-tests';
+/** Where folders of servers that hold nothing yet are kept. */
+const MADE = resolve(import.meta.dirname, '../../../.cache/postgres');
 
 /** Whom the server runs as; null: as this process. It refuses to run as root. */
 type Account = { readonly uid: number; readonly gid: number } | null;
@@ -123,13 +127,35 @@ async function findAccount(): Promise<Account> {
   return { uid, gid };
 }
 
+/** How the server is made, but for its folders. */
+const ACCESS = ['--username', USER, '--auth', 'scram-sha-256'];
+const KIND = ['--encoding', 'UTF8', '--locale', 'C.UTF-8', '--no-sync'];
+
+/** What initdb makes is always the same, and takes half a second of a core: it is made once, and copied from then on. */
 async function initialise({ bin, folder, account }: Place): Promise<void> {
+  const data = join(folder, 'data');
+  const { mtimeMs } = await stat(join(bin, 'postgres'));
+  const how = createHash('sha256').update(JSON.stringify([bin, mtimeMs, PASSWORD, ACCESS, KIND]));
+  const kept = join(MADE, how.digest('hex').slice(0, 16));
+  if (existsSync(kept)) {
+    await run('cp', ['-R', kept, data]);
+    if (account !== null) await run('chown', ['-R', `${account.uid}:${account.gid}`, folder]);
+    return;
+  }
   const passwordFile = join(folder, 'password');
   await writeFile(passwordFile, PASSWORD);
   for (const path of [folder, passwordFile]) if (account !== null) await chown(path, account.uid, account.gid);
-  const access = ['--username', USER, '--pwfile', passwordFile, '--auth', 'scram-sha-256'];
-  const kind = ['--encoding', 'UTF8', '--locale', 'C.UTF-8', '--no-sync'];
-  await run(join(bin, 'initdb'), ['--pgdata', join(folder, 'data'), ...access, ...kind], { cwd: folder, ...account });
+  const made = ['--pgdata', data, '--pwfile', passwordFile, ...ACCESS, ...KIND];
+  await run(join(bin, 'initdb'), made, { cwd: folder, ...account });
+  await keep(data, kept);
+}
+
+/** A half of a copy never has the name that is looked for. Whoever keeps one at the same time keeps the same. */
+async function keep(data: string, kept: string): Promise<void> {
+  const own = `${kept}-${process.pid}`;
+  await mkdir(MADE, { recursive: true });
+  await run('cp', ['-R', data, own]);
+  await rename(own, kept).catch(() => rm(own, { recursive: true, force: true }));
 }
 
 function start({ bin, folder, port, account, durable, counting }: Place): ChildProcess {

@@ -1,5 +1,5 @@
 import { answers, echoExtractor, keyedDecider, refusal, type Script, startModelServer } from '@slowwave/testkit';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { call, found, get, post, said } from './client.ts';
 import { type OpenSetup, type Setup, standalone, standaloneOnPostgres } from './setups.ts';
 
@@ -29,11 +29,11 @@ const gossip: Script = async (asked) => {
 describe.each(SETUPS)('replays, %s', (_name, { open, crashes }) => {
   let setup: Setup;
   let model: Awaited<ReturnType<typeof startModelServer>>;
-  beforeEach(async () => {
+  beforeAll(async () => {
     model = await startModelServer({ script: honest });
     setup = await open({ OPENAI_BASE_URL: model.baseUrl, SLOWWAVE_EMBEDDING_MODEL: 'builtin' });
   });
-  afterEach(async () => {
+  afterAll(async () => {
     await setup.close();
     await model.close();
   });
@@ -48,20 +48,7 @@ describe.each(SETUPS)('replays, %s', (_name, { open, crashes }) => {
     return replay();
   };
 
-  it('what is replayed late does not overwrite what was said since', async () => {
-    model.setScript(picky);
-    expect(await say('ana', 'home is Oslo', '2026-01-01T09:00:00Z')).toBe('parked');
-    expect(await say('ana', 'home is Rome', '2026-03-01T09:00:00Z')).toBe('consolidated');
-    model.setScript(honest);
-    const { status, body } = await post(`${setup.console}/v1/replays`, { filter: { error_code: 'model_rejected' } });
-    expect({ status, matched: body.matched }).toEqual({ status: 202, matched: 1 });
-    expect(await until(body.id, 'done')).toMatchObject({ replayed: 1, consolidated: 1, parked: 0 });
-    expect(await found(setup.search, 'ana', 'home')).toEqual(['home is Rome']);
-    const then = { user_id: 'ana', query: 'home', as_of: '2026-02-01T00:00:00Z' };
-    const { body: past } = await post(`${setup.search}/v1/search`, then);
-    expect(past.results.map(({ memory }: { memory: string }) => memory)).toEqual(['home is Oslo']);
-  });
-
+  // Of all users: it comes before there are others.
   it('a what-if, through a crash if there is one, tells what another model would have remembered, and is discarded', async () => {
     const users = ['ana', 'bob', 'cyd'];
     for (const user of users) {
@@ -92,5 +79,19 @@ describe.each(SETUPS)('replays, %s', (_name, { open, crashes }) => {
     expect((await call('DELETE', `${setup.console}/v1/replays/${body.id}`)).status).toBe(202);
     expect(await until(body.id, 'discarded')).toMatchObject({ expires_at: null });
     expect(await found(setup.search, 'ana', 'home')).toEqual(['home is Rome']);
+  });
+
+  it('what is replayed late does not overwrite what was said since', async () => {
+    model.setScript(picky);
+    expect(await say('dan', 'home is Oslo', '2026-01-01T09:00:00Z')).toBe('parked');
+    expect(await say('dan', 'home is Rome', '2026-03-01T09:00:00Z')).toBe('consolidated');
+    model.setScript(honest);
+    const { status, body } = await post(`${setup.console}/v1/replays`, { filter: { error_code: 'model_rejected' } });
+    expect({ status, matched: body.matched }).toEqual({ status: 202, matched: 1 });
+    expect(await until(body.id, 'done')).toMatchObject({ replayed: 1, consolidated: 1, parked: 0 });
+    expect(await found(setup.search, 'dan', 'home')).toEqual(['home is Rome']);
+    const then = { user_id: 'dan', query: 'home', as_of: '2026-02-01T00:00:00Z' };
+    const { body: past } = await post(`${setup.search}/v1/search`, then);
+    expect(past.results.map(({ memory }: { memory: string }) => memory)).toEqual(['home is Oslo']);
   });
 });

@@ -44,7 +44,7 @@ async function interrupt(service: Service) {
 }
 
 describe('starting', () => {
-  it('says what it runs on and where things are; what is printed to be pasted works', async () => {
+  it('says what it runs on and where things are; what is printed to be pasted works, and is known after Ctrl-C', async () => {
     const service = await running();
     const url = await urlOf(service);
     expect(service.output()).toContain('builtin (no model; for evaluation and tests only)');
@@ -68,14 +68,7 @@ describe('starting', () => {
     expect(pasted).toHaveLength(2);
     expect((await post(`${url}/v1/batches?wait=20000`, pasted[0])).body.state).toBe('consolidated');
     expect((await post(`${url}/v1/search`, pasted[1])).body.results[0].memory).toContain('Oslo');
-    await service.stop();
-  });
-
-  it('Ctrl-C ends it with 0, and what it knew is there at the next start', async () => {
-    const first = await running();
-    const flushed = { ...said('ana', 'I live in Oslo'), flush: true };
-    expect((await post(`${await urlOf(first)}/v1/batches?wait=20000`, flushed)).body.state).toBe('consolidated');
-    expect(await interrupt(first)).toEqual({ code: 0, signal: null });
+    expect(await interrupt(service)).toEqual({ code: 0, signal: null });
     const second = await running();
     expect((await found(await urlOf(second), 'ana', 'where does she live?'))[0]).toContain('Oslo');
     expect(await interrupt(second)).toEqual({ code: 0, signal: null });
@@ -83,20 +76,16 @@ describe('starting', () => {
 });
 
 describe('a data folder', () => {
-  it('that another process uses is refused, with who it is; the other one goes on', async () => {
+  it('that another process uses is refused, with who it is; the other one goes on, and once it is killed it is free', async () => {
     const first = await running();
     const second = await startAndEnd([]);
     expect(second.code).toBe(1);
     expect(second.err).toContain(`the data folder ${folder.path} is in use by process ${first.pid}`);
     expect((await get(`${await urlOf(first)}/readyz`)).status).toBe(200);
-    await first.stop();
-  });
-
-  it('whose process was killed is free at once', async () => {
-    await (await running()).kill();
-    const second = await running();
-    expect((await get(`${await urlOf(second)}/readyz`)).status).toBe(200);
-    await second.stop();
+    await first.kill();
+    const third = await running();
+    expect((await get(`${await urlOf(third)}/readyz`)).status).toBe(200);
+    await third.stop();
   });
 
   it('that cannot be made is said', async () => {

@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 
 describe('Redis wiped', () => {
-  const BATCHES = 1_000;
+  const BATCHES = 400;
   const USERS = 50;
   const AT_ONCE = 20;
   const texts = Array.from({ length: BATCHES }, (_, i) => ({
@@ -33,7 +33,7 @@ describe('Redis wiped', () => {
   }));
 
   it(
-    'with 1,000 batches waiting: all of them are consolidated without any action, each once',
+    'with 400 batches waiting: all of them are consolidated without any action, each once',
     async () => {
       const redis = await startRedis();
       const gate = Promise.withResolvers<void>();

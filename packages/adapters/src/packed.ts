@@ -68,8 +68,8 @@ const DICTIONARY_1 = [
   '"actor":"consolidation","consolidationId":"con_01","factId":"f0","reason":"new","previous":null,"saidAt":{"at":1795842,"seq":1},"validFrom":1795842,"recordedAt":1795842,',
   '"text":"User ","details":{"category":null,"language":null,"about":"user","trust":"user","quote":"","sourceIds":["msg_01"],"metadata":{},"immutable":false,"expiresAt":null},',
   '"sourceIds":["msg_01"],"under":{"agentId":null,"runId":null,"appId":null}}],',
-  '"prompts":[{"name":"extract_facts","version":"6","hash":"7b03ad8c39c3a4f057aa8feb09e9fabc03baf8fee229ef0fb25c5fa647600de5"},',
-  '{"name":"decide_operations","version":"4","hash":"0f91188377e0c4302a89a5243c05994b557a20fa12c5010d818048c00a2227b9"}],',
+  '"prompts":[{"name":"extract_facts","version":"7","hash":"70a18756aa40fd4c56c510f2b0dc91e8071a502e052001b48bad9a8807357377"},',
+  '{"name":"decide_operations","version":"5","hash":"19750de1f351cbed09c3931d343b5abfd8749c36d5a337cfdd7daae56ddf8ce2"}],',
   '"models":{"chat":"gpt-4.1-mini","embedder":"openai:text-embedding-3-small:1536"},"usage":{"calls":2,"promptTokens":3,"cachedTokens":1024,"completionTokens":12,',
   '"models":[{"model":"gpt-4.1-mini","calls":2,"promptTokens":3,"completionTokens":12,"cost":0.0015}]},"cost":0.0015,"timings":{"gather":1,"extract":7,"recall":14,"decide":4}}',
 ].join('');

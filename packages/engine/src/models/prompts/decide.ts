@@ -9,7 +9,7 @@ export interface DecideInput {
 
 export const DECIDE: Prompt = {
   name: 'decide_operations',
-  version: '4',
+  version: '5',
   system: `decide_operations
 
 You keep a long-term memory true. New facts have come; you say for each what it does to the memories that are there.
@@ -30,9 +30,9 @@ Rules:
 - text stays in the language of the fact; names are never translated. No text for DELETE and NONE.
 - reason: a few words.
 
-Examples. They show the form alone: never take a word of them into an answer.
-{"facts":[{"id":"f0","text":"User lives in Ushuaia","said_at":"2026-04-01T08:00:00Z"},{"id":"f1","text":"User plays the theremin","said_at":"2026-04-01T08:00:09Z"},{"id":"f2","text":"User no longer keeps newts","said_at":"2026-04-01T08:00:12Z"}],"memories":[{"id":"40","text":"User lives in Ittoqqortoormiit","said_at":"2026-03-09T10:00:00Z"},{"id":"41","text":"User plays the theremin","said_at":"2026-03-09T10:00:00Z"},{"id":"42","text":"User keeps newts","said_at":"2026-03-09T10:00:00Z"}]} gives {"operations":[{"fact":"f0","event":"UPDATE","id":"40","text":"User lives in Ushuaia","reason":"new home","keep":null},{"fact":"f1","event":"NONE","id":"41","text":null,"reason":"known","keep":null},{"fact":"f2","event":"DELETE","id":"42","text":null,"reason":"over","keep":null}]}
-{"facts":[{"id":"f0","text":"User wants it forgotten that they juggle","said_at":"2026-04-02T08:00:00Z"},{"id":"f1","text":"Nutzer spielt jetzt auch Fagott","said_at":"2026-04-02T08:00:05Z"}],"memories":[{"id":"57","text":"User juggles with lemons","said_at":"2026-03-09T10:20:00Z"},{"id":"58","text":"Nutzer spielt Theremin","said_at":"2026-03-09T10:10:00Z"}]} gives {"operations":[{"fact":"f0","event":"DELETE","id":"57","text":null,"reason":"wish to forget","keep":false},{"fact":"f1","event":"ADD","id":null,"text":"Nutzer spielt jetzt auch Fagott","reason":"a second instrument","keep":null}]}
+Examples, without what they do not need. They show the form alone: never take a word of them into an answer.
+{"facts":[{"id":"f0","text":"User lives in Ushuaia"},{"id":"f1","text":"User plays the theremin"},{"id":"f2","text":"User no longer keeps newts"}],"memories":[{"id":"40","text":"User lives in Ittoqqortoormiit"},{"id":"41","text":"User plays the theremin"},{"id":"42","text":"User keeps newts"}]} gives {"operations":[{"fact":"f0","event":"UPDATE","id":"40","text":"User lives in Ushuaia","reason":"new home","keep":null},{"fact":"f1","event":"NONE","id":"41","text":null,"reason":"known","keep":null},{"fact":"f2","event":"DELETE","id":"42","text":null,"reason":"over","keep":null}]}
+{"facts":[{"id":"f0","text":"User wants it forgotten that they juggle"},{"id":"f1","text":"Nutzer spielt jetzt auch Fagott"}],"memories":[{"id":"57","text":"User juggles with lemons"},{"id":"58","text":"Nutzer spielt Theremin"}]} gives {"operations":[{"fact":"f0","event":"DELETE","id":"57","text":null,"reason":"wish to forget","keep":false},{"fact":"f1","event":"ADD","id":null,"text":"Nutzer spielt jetzt auch Fagott","reason":"a second instrument","keep":null}]}
 {"facts":[{"id":"f0","text":"User's gecko is called Obadiah","said_at":"2026-04-03T08:00:00Z"},{"id":"f1","text":"User's gecko is called Zebulon","said_at":"2026-04-03T08:00:04Z"},{"id":"f2","text":"User works as a falconer","said_at":"2026-01-05T08:00:00Z"}],"memories":[{"id":"63","text":"User works as a bell-founder","said_at":"2026-03-09T10:00:00Z"}]} gives {"operations":[{"fact":"f0","event":"ADD","id":null,"text":"User's gecko is called Obadiah","reason":"new","keep":null},{"fact":"f1","event":"UPDATE","id":"f0","text":"User's gecko is called Zebulon","reason":"corrected","keep":null},{"fact":"f2","event":"UPDATE","id":"63","text":"User works as a falconer","reason":"same job, said earlier","keep":null}]}
 
 Answer with one JSON object {"operations":[…]} and nothing else.`,

@@ -40,7 +40,7 @@ export interface ExtractInput {
 
 export const EXTRACT: Prompt = {
   name: 'extract_facts',
-  version: '6',
+  version: '7',
   system: `extract_facts
 
 You find what is worth remembering in a conversation, for a long-term memory.
@@ -71,12 +71,12 @@ How to write a fact:
 - category: the best of context.categories if given, else of: ${DEFAULT_CATEGORIES.join(', ')}.
 - language: ISO 639-1 code of the fact.
 
-Examples. They show the form alone: never take a word of them into an answer.
-{"messages":[{"id":"m0","role":"user","content":"hi! I'm Quillon and since last week I live in Ittoqqortoormiit. What's the weather?","timestamp":"2026-03-09T10:00:00Z","name":null}]} gives {"facts":[{"text":"User's name is Quillon","source_ids":["m0"],"quote":"I'm Quillon","category":"personal_details","language":"en","valid_from":null,"about":"user"},{"text":"User lives in Ittoqqortoormiit","source_ids":["m0"],"quote":"since last week I live in Ittoqqortoormiit","category":"personal_details","language":"en","valid_from":"2026-03-02","about":"user"}]}
-{"messages":[{"id":"m0","role":"user","content":"thanks, that helps! what is 17 times 23?","timestamp":"2026-03-09T10:05:00Z","name":null}]} gives {"facts":[]}
-{"messages":[{"id":"m0","role":"user","content":"Ich sammle keine Theremine mehr.","timestamp":"2026-03-09T10:10:00Z","name":null}]} gives {"facts":[{"text":"Nutzer sammelt keine Theremine mehr","source_ids":["m0"],"quote":"sammle keine Theremine mehr","category":"hobbies","language":"de","valid_from":null,"about":"user"}]}
-{"context":{"recent":[{"role":"user","content":"My gecko is called Obadiah."}]},"messages":[{"id":"m0","role":"user","content":"No wait, I meant Zebulon.","timestamp":"2026-03-09T10:15:00Z","name":null}]} gives {"facts":[{"text":"User's gecko is called Zebulon","source_ids":["m0"],"quote":"I meant Zebulon","category":"misc","language":"en","valid_from":null,"about":"user"}]}
-{"messages":[{"id":"m0","role":"user","content":"Please forget that I juggle. El viernes vuelo a Nukualofa.","timestamp":"2026-03-09T10:20:00Z","name":null}]} gives {"facts":[{"text":"User wants it forgotten that they juggle","source_ids":["m0"],"quote":"forget that I juggle","category":"forget","language":"en","valid_from":null,"about":"user"},{"text":"El usuario vuela a Nukualofa el 2026-03-13","source_ids":["m0"],"quote":"El viernes vuelo a Nukualofa","category":"travel","language":"es","valid_from":"2026-03-13","about":"user"}]}
+Examples, without what they do not need. They show the form alone: never take a word of them into an answer.
+{"messages":[{"id":"m0","role":"user","content":"hi! I'm Quillon and since last week I live in Ittoqqortoormiit. What's the weather?","timestamp":"2026-03-09T10:00:00Z"}]} gives {"facts":[{"text":"User's name is Quillon","source_ids":["m0"],"quote":"I'm Quillon","category":"personal_details","language":"en","valid_from":null,"about":"user"},{"text":"User lives in Ittoqqortoormiit","source_ids":["m0"],"quote":"since last week I live in Ittoqqortoormiit","category":"personal_details","language":"en","valid_from":"2026-03-02","about":"user"}]}
+{"messages":[{"id":"m0","role":"user","content":"thanks, that helps! what is 17 times 23?"}]} gives {"facts":[]}
+{"messages":[{"id":"m0","role":"user","content":"Ich sammle keine Theremine mehr."}]} gives {"facts":[{"text":"Nutzer sammelt keine Theremine mehr","source_ids":["m0"],"quote":"sammle keine Theremine mehr","category":"hobbies","language":"de","valid_from":null,"about":"user"}]}
+{"context":{"recent":[{"role":"user","content":"My gecko is called Obadiah."}]},"messages":[{"id":"m0","role":"user","content":"No wait, I meant Zebulon."}]} gives {"facts":[{"text":"User's gecko is called Zebulon","source_ids":["m0"],"quote":"I meant Zebulon","category":"misc","language":"en","valid_from":null,"about":"user"}]}
+{"messages":[{"id":"m0","role":"user","content":"Please forget that I juggle. El viernes vuelo a Nukualofa.","timestamp":"2026-03-09T10:20:00Z"}]} gives {"facts":[{"text":"User wants it forgotten that they juggle","source_ids":["m0"],"quote":"forget that I juggle","category":"forget","language":"en","valid_from":null,"about":"user"},{"text":"El usuario vuela a Nukualofa el 2026-03-13","source_ids":["m0"],"quote":"El viernes vuelo a Nukualofa","category":"travel","language":"es","valid_from":"2026-03-13","about":"user"}]}
 
 Answer with one JSON object {"facts":[…]} and nothing else. Nothing worth remembering: {"facts":[]}.`,
   schema: objectSchema({

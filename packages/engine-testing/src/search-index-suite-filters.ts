@@ -56,22 +56,32 @@ export function describeFilters(index: () => SearchIndex, randomFilters: number)
       expect(hits.every((hit) => hit.keywordScore !== null)).toBe(true);
     });
 
-    test('sees what has changed since it was asked before, also of an owner who came again', async () => {
-      const where = readFilter({ categories: 'food' });
-      const fitting = async () => (await ask(index(), { where, limit: 100 })).map((hit) => hit.point.memoryId);
-      const as = (memoryId: string, category: string, revision = 1) => point({ memoryId, category, revision });
-      await index().upsert([as('m1', 'food'), as('m2', 'work'), as('m3', 'food')]);
-      for (let n = 0; n < 3; n += 1) expect(await fitting()).toEqual(['m1', 'm3']);
-      await index().upsert([as('m2', 'food', 2), as('m3', 'work', 2), as('m4', 'food')]);
-      expect(await fitting()).toEqual(['m1', 'm2', 'm4']);
-      await index().withdraw([as('m1', 'food', 2)]);
-      expect(await fitting()).toEqual(['m2', 'm4']);
-      await index().upsert([{ ...as('m2', 'food', 3), live: false }]);
-      expect(await fitting()).toEqual(['m4']);
-      await index().clear();
-      await index().upsert([as('m5', 'food'), as('m6', 'work')]);
-      expect(await fitting()).toEqual(['m5']);
-    });
+    test.each([
+      ['a category', { categories: 'food' }, (fits: boolean) => ({ category: fits ? 'food' : 'work' })],
+      [
+        'a time',
+        { created_at: { gte: '1970-01-01T00:00:10Z' } },
+        (fits: boolean) => ({ createdAt: fits ? 20_000 : 5_000 }),
+      ],
+    ])(
+      'by %s sees what has changed since it was asked before, also of an owner who came again',
+      async (_, filter, saying) => {
+        const where = readFilter(filter);
+        const fitting = async () => (await ask(index(), { where, limit: 100 })).map((hit) => hit.point.memoryId);
+        const as = (memoryId: string, fits: boolean, revision = 1) => point({ memoryId, revision, ...saying(fits) });
+        await index().upsert([as('m1', true), as('m2', false), as('m3', true)]);
+        for (let n = 0; n < 3; n += 1) expect(await fitting()).toEqual(['m1', 'm3']);
+        await index().upsert([as('m2', true, 2), as('m3', false, 2), as('m4', true)]);
+        expect(await fitting()).toEqual(['m1', 'm2', 'm4']);
+        await index().withdraw([as('m1', true, 2)]);
+        expect(await fitting()).toEqual(['m2', 'm4']);
+        await index().upsert([{ ...as('m2', true, 3), live: false }]);
+        expect(await fitting()).toEqual(['m4']);
+        await index().clear();
+        await index().upsert([as('m5', true), as('m6', false)]);
+        expect(await fitting()).toEqual(['m5']);
+      },
+    );
 
     test('only narrows: what the question does not see it never brings', async () => {
       await index().upsert([

@@ -1,8 +1,9 @@
-import type { IndexQuery } from '@slowwave/engine';
+import type { Filter, IndexQuery } from '@slowwave/engine';
 import { postgresDialect } from '../../filter-sql/postgres.ts';
 import { translate } from '../../filter-sql/translate.ts';
 import { NOTHING_FITS, seesOnlyLive, type TouchedSlot } from '../../sqlite/search-index/fitting.ts';
 import { foundIn, type Narrowed, shownOf } from '../../sqlite/search-index/looking.ts';
+import { isByMoments, type MomentsOfSlot, momentColumns } from '../../sqlite/search-index/moments.ts';
 import type { FoundPoint } from '../../sqlite/search-index/protocol.ts';
 import type { StoredPoint } from '../../sqlite/search-index/stored-point.ts';
 import { isForDecision, takingTurns } from '../../sqlite/search-index/turns.ts';
@@ -82,16 +83,16 @@ interface FilterAsked {
 function filterOf(query: IndexQuery, known: OwnerTable | null): readonly FilterAsked[] {
   const { visibility, where } = query;
   if (where === null) return [];
+  if (known !== null && known.many !== null && isByMoments(where)) return [momentsAsked(query, known, where)];
   const before = known?.fitting.get({ visibility, where }) ?? null;
   const { condition, params } = translate(where, DIALECT);
   const fits = `${seesOnlyLive(query) ? 'p.live = 1 AND ' : ''}(${condition})`;
-  const from = `FROM state s JOIN owners o ON ${OWNER_NAMED} JOIN points p ON p.owner = o.number`;
   const named = { ...ownerKey(query), ...params };
   const ask =
     before === null || known === null
-      ? askOnce(`SELECT p.slot, 1 AS fits ${from} WHERE ${fits}`, named)
+      ? askOnce(`SELECT p.slot, 1 AS fits ${POINTS} WHERE ${fits}`, named)
       : askOnce(
-          `SELECT p.slot, CASE WHEN ${fits} THEN 1 ELSE 0 END AS fits ${from}
+          `SELECT p.slot, CASE WHEN ${fits} THEN 1 ELSE 0 END AS fits ${POINTS}
             WHERE o.number = @known AND p.change > @since::bigint`,
           { ...named, known: known.number, since: before.changes },
         );
@@ -109,27 +110,50 @@ function filterOf(query: IndexQuery, known: OwnerTable | null): readonly FilterA
   ];
 }
 
+const POINTS = `FROM state s JOIN owners o ON ${OWNER_NAMED} JOIN points p ON p.owner = o.number`;
+
+/** A filter by time asks for the moments of what has changed since they were read. */
+function momentsAsked(query: IndexQuery, known: OwnerTable, where: Filter): FilterAsked {
+  const before = known.fitting.moments();
+  const since = { known: known.number, since: before.changes };
+  return {
+    query,
+    ask: askOf(SELECT_MOMENTS, { ...ownerKey(query), ...since }),
+    fittingIn: (table, { rows }) => {
+      if (known.number !== table.number) return null;
+      const moments = before.with(table.changes, rows as readonly MomentsOfSlot[]);
+      table.fitting.keepMoments(moments);
+      return moments.leftBy(where);
+    },
+  };
+}
+
 const textAt = (name: string): string => `(p.payload ->> '${name}')`;
 const numberAt = (name: string): string => `${textAt(name)}::double precision`;
 const flagAt = (name: string): string => `coalesce(${textAt(name)}::boolean, FALSE)`;
 
 /** Read from what a hit shows, see shown-point.ts: nobody filters so much that columns of their own would pay. */
+const COLUMNS = {
+  userId: `coalesce(${textAt('u')}, CASE o.kind WHEN 'user' THEN o.id END)`,
+  memoryId: 'p.memory_id',
+  text: textAt('t'),
+  category: textAt('g'),
+  immutable: flagAt('x'),
+  flagged: flagAt('f'),
+  trust: `coalesce(${textAt('o')}, 'user')`,
+  confirmations: `coalesce(${numberAt('n')}, 0)`,
+  createdAt: numberAt('c'),
+  updatedAt: `coalesce(${numberAt('m')}, ${numberAt('c')})`,
+  saidAt: numberAt('s'),
+  validFrom: `coalesce(${numberAt('v')}, ${numberAt('s')})`,
+  expiresAt: numberAt('z'),
+};
+
+const SELECT_MOMENTS = `
+SELECT p.slot, ${momentColumns(COLUMNS)} ${POINTS} WHERE o.number = @known AND p.change > @since::bigint`;
+
 const DIALECT = postgresDialect({
-  columns: {
-    userId: `coalesce(${textAt('u')}, CASE o.kind WHEN 'user' THEN o.id END)`,
-    memoryId: 'p.memory_id',
-    text: textAt('t'),
-    category: textAt('g'),
-    immutable: flagAt('x'),
-    flagged: flagAt('f'),
-    trust: `coalesce(${textAt('o')}, 'user')`,
-    confirmations: `coalesce(${numberAt('n')}, 0)`,
-    createdAt: numberAt('c'),
-    updatedAt: `coalesce(${numberAt('m')}, ${numberAt('c')})`,
-    saidAt: numberAt('s'),
-    validFrom: `coalesce(${numberAt('v')}, ${numberAt('s')})`,
-    expiresAt: numberAt('z'),
-  },
+  columns: COLUMNS,
   lists: { agentId: idsIn('agentId'), runId: idsIn('runId'), appId: idsIn('appId') },
   metadata: "(p.payload -> 'd')",
 });

@@ -1,4 +1,5 @@
 import type { Filter, IndexQuery } from '@slowwave/engine';
+import { type Moments, NO_MOMENTS } from './moments.ts';
 
 /** The slots of an owner that a filter is true of, as they were after a count of changes. */
 export interface Fitting {
@@ -40,6 +41,9 @@ function fittingOf(changes: number, slots: Uint8Array): Fitting {
 export interface FittingKept {
   get(filter: FilterOf): Fitting | null;
   keep(filter: FilterOf, fitting: Fitting): void;
+  /** For filters that ask for nothing else. */
+  moments(): Moments;
+  keepMoments(moments: Moments): void;
 }
 
 type FilterOf = Pick<IndexQuery, 'visibility'> & { readonly where: Filter };
@@ -50,6 +54,7 @@ const FILTER_CHARS_MAX = 4_096;
 
 export function fittingKept(): FittingKept {
   const kept = new Map<string, Fitting>(); // least recently used first
+  let moments = NO_MOMENTS;
   return {
     get: (filter) => kept.get(nameOf(filter)) ?? null,
     keep: (filter, fitting) => {
@@ -58,6 +63,10 @@ export function fittingKept(): FittingKept {
       kept.delete(name);
       kept.set(name, fitting);
       for (const oldest of kept.keys()) if (kept.size > KEPT_MAX) kept.delete(oldest);
+    },
+    moments: () => moments,
+    keepMoments: (now) => {
+      if (now.changes > moments.changes) moments = now;
     },
   };
 }

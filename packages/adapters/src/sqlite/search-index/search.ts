@@ -5,6 +5,7 @@ import type { Sql } from '../ledger/sql.ts';
 import { NOTHING_FITS, seesOnlyLive, type TouchedSlot } from './fitting.ts';
 import type { Seen } from './legs.ts';
 import { foundIn, type Narrowed, shownOf } from './looking.ts';
+import { isByMoments, type Moments, type MomentsOfSlot, momentColumns } from './moments.ts';
 import type { OwnerRow, OwnerTable } from './owners.ts';
 import type { FoundPoint } from './protocol.ts';
 import { SLOTS } from './tables.ts';
@@ -29,9 +30,11 @@ function payloadsOf(sql: Sql, { number }: OwnerRow, of: Seen): Map<number, strin
 }
 
 /** The slots of the owner's points that the question's filter is true of; null where it has none. */
-function fittingSlots(sql: Sql, { owner, fitting }: OwnerTable, query: IndexQuery): Narrowed {
+function fittingSlots(sql: Sql, table: OwnerTable, query: IndexQuery): Narrowed {
+  const { owner, fitting } = table;
   const { visibility, where } = query;
   if (where === null) return null;
+  if (table.many !== null && isByMoments(where)) return momentsNow(sql, table).leftBy(where);
   const known = fitting.get({ visibility, where }) ?? NOTHING_FITS;
   if (known.changes === owner.changes) return known;
   const now = known.with(
@@ -42,41 +45,63 @@ function fittingSlots(sql: Sql, { owner, fitting }: OwnerTable, query: IndexQuer
   return now;
 }
 
+function momentsNow(sql: Sql, { owner, fitting }: OwnerTable): Moments {
+  const known = fitting.moments();
+  if (known.changes === owner.changes) return known;
+  const { text, given } = pointsSince(owner, known.changes);
+  const rows = sql.all<Omit<MomentsOfSlot, 'slot'> & { row: number }>(`SELECT row, ${MOMENTS} ${text}`, given);
+  const now = known.with(
+    owner.changes,
+    rows.map(({ row, ...moments }) => ({ slot: row % SLOTS, ...moments })),
+  );
+  fitting.keepMoments(now);
+  return now;
+}
+
+/** What has changed of an owner since; all of it, side by side, where nothing is known of it. */
+function pointsSince({ number }: Pick<OwnerRow, 'number'>, since: number) {
+  return since === 0
+    ? {
+        text: 'FROM points WHERE row BETWEEN @firstRow AND @lastRow',
+        given: { firstRow: number * SLOTS, lastRow: (number + 1) * SLOTS - 1 },
+      }
+    : { text: 'FROM points WHERE owner = @number AND change > @since', given: { number, since } };
+}
+
 type Filtering = Pick<IndexQuery, 'owner' | 'visibility'> & { readonly where: Filter; readonly since: number };
 
 function touchedSince(sql: Sql, { number }: OwnerRow, { owner, visibility, where, since }: Filtering): TouchedSlot[] {
   const { condition, params } = translate(where, DIALECT);
   const fits = `${seesOnlyLive({ visibility }) ? 'live = 1 AND ' : ''}(${condition})`;
-  const range = { firstRow: number * SLOTS, lastRow: (number + 1) * SLOTS - 1 };
-  const [text, given] =
-    since === 0
-      ? [`SELECT row, 1 AS fits FROM points WHERE row BETWEEN @firstRow AND @lastRow AND ${fits}`, range]
-      : [
-          `SELECT row, coalesce(${fits}, 0) AS fits FROM points WHERE owner = @number AND change > @since`,
-          { number, since },
-        ];
+  const { text: from, given } = pointsSince({ number }, since);
+  const text =
+    since === 0 ? `SELECT row, 1 AS fits ${from} AND ${fits}` : `SELECT row, coalesce(${fits}, 0) AS fits ${from}`;
   const ownerUser = owner.kind === 'user' ? owner.id : null;
   const rows = sql.once<{ row: number; fits: number }>(text, { ...given, ...params, ownerUser });
   return rows.map(({ row, fits }) => ({ slot: row % SLOTS, fits }));
 }
 
 /** Read from what a hit shows: nobody filters so much that columns of their own would pay. */
+const COLUMNS = {
+  userId: "coalesce(payload ->> '$.u', @ownerUser)",
+  memoryId: 'memory_id',
+  text: "(payload ->> '$.t')",
+  category: "(payload ->> '$.g')",
+  immutable: "coalesce(payload ->> '$.x', FALSE)",
+  flagged: "coalesce(payload ->> '$.f', FALSE)",
+  trust: "coalesce(payload ->> '$.o', 'user')",
+  confirmations: "coalesce(payload ->> '$.n', 0)",
+  createdAt: "(payload ->> '$.c')",
+  updatedAt: "coalesce(payload ->> '$.m', payload ->> '$.c')",
+  saidAt: "(payload ->> '$.s')",
+  validFrom: "coalesce(payload ->> '$.v', payload ->> '$.s')",
+  expiresAt: "(payload ->> '$.z')",
+};
+
+const MOMENTS = momentColumns(COLUMNS);
+
 const DIALECT = sqliteDialect({
-  columns: {
-    userId: "coalesce(payload ->> '$.u', @ownerUser)",
-    memoryId: 'memory_id',
-    text: "(payload ->> '$.t')",
-    category: "(payload ->> '$.g')",
-    immutable: "coalesce(payload ->> '$.x', FALSE)",
-    flagged: "coalesce(payload ->> '$.f', FALSE)",
-    trust: "coalesce(payload ->> '$.o', 'user')",
-    confirmations: "coalesce(payload ->> '$.n', 0)",
-    createdAt: "(payload ->> '$.c')",
-    updatedAt: "coalesce(payload ->> '$.m', payload ->> '$.c')",
-    saidAt: "(payload ->> '$.s')",
-    validFrom: "coalesce(payload ->> '$.v', payload ->> '$.s')",
-    expiresAt: "(payload ->> '$.z')",
-  },
+  columns: COLUMNS,
   lists: { agentId: idsIn('agentId'), runId: idsIn('runId'), appId: idsIn('appId') },
   metadata: "payload -> '$.d'",
 });

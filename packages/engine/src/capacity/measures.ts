@@ -121,10 +121,10 @@ export const MEASURES = {
   },
   memoryOfQdrant: { about: 'memory of a Qdrant', value: 64e9, unit: 'bytes', from: estimated('a usual large server') },
   ownerInDatabase: {
-    about: 'memories of an owner above which Qdrant is the better index',
-    value: 10_000,
+    about: 'memories of an owner up to which the index in PostgreSQL is planned, and above which Qdrant',
+    value: 200_000,
     unit: '',
-    from: 'measured: 10 ms of processor time a search, see [decision 0073](decisions/0073-the-index-in-postgresql.md)',
+    from: 'measured: 18 ms of processor time a search, see [decision 0073](decisions/0073-the-index-in-postgresql.md)',
   },
 } as const satisfies Readonly<Record<string, Measure>>;
 

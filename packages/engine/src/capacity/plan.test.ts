@@ -47,7 +47,7 @@ describe('a plan', () => {
 
   test('puts the index beside the ledger while owners are small, and on Qdrant where they are not', () => {
     expect(count(planOf({ users: 30_000 }).stores, 'Qdrant')).toBe(0);
-    const { stores } = planOf({ users: 30_000, messagesPerDay: 200 });
+    const { stores } = planOf({ users: 30_000, messagesPerDay: 2_000 });
     expect(count(stores, 'Qdrant')).toBeGreaterThan(0);
     expect(stores.find(({ name }) => name === 'PostgreSQL')?.why).not.toContain('index');
   });

@@ -148,8 +148,8 @@ export const VECTORS = 3;
 
 /** What consolidation asks for each message, by the seconds between the exchanges of a user; from `./scripts/bench cost`, separate processes. */
 export const ASKED: readonly { readonly gap: number; readonly calls: number; readonly promptTokens: number }[] = [
-  { gap: 20, calls: 0.07, promptTokens: 184 },
-  { gap: 60, calls: 0.15, promptTokens: 304 },
-  { gap: 300, calls: 0.5, promptTokens: 865 },
-  { gap: Number.POSITIVE_INFINITY, calls: 1.04, promptTokens: 1_673 },
+  { gap: 20, calls: 0.07, promptTokens: 181 },
+  { gap: 60, calls: 0.15, promptTokens: 298 },
+  { gap: 300, calls: 0.5, promptTokens: 840 },
+  { gap: Number.POSITIVE_INFINITY, calls: 1.04, promptTokens: 1_620 },
 ];

@@ -1,6 +1,7 @@
 import {
   type BatchSettings,
   DEFAULT_TENANT,
+  eventIdOf,
   evolve,
   type HeldOperation,
   type Home,
@@ -153,16 +154,17 @@ function eventOf(
   given: Happening,
 ): MemoryEvent {
   const { kind, memory } = what;
-  const bits = ownerBitsOf(tools, what.home);
   const now = tools.now();
   const saysSomething = textOf(kind, memory) !== null;
   const { details: someDetails, ...fields } = given;
   const sourceIds = fields.sourceIds ?? someDetails?.sourceIds ?? [];
   const saidAt = fields.saidAt ?? { at: now, seq: (memory?.revision ?? 0) + 1 };
+  const memoryId = memory?.id ?? tools.id('mem', ownerBitsOf(tools, what.home));
+  const revision = (memory?.revision ?? 0) + 1;
   return {
-    id: tools.id('evt', bits),
-    memoryId: memory?.id ?? tools.id('mem', bits),
-    revision: (memory?.revision ?? 0) + 1,
+    id: eventIdOf(memoryId, revision),
+    memoryId,
+    revision,
     kind,
     actor: 'api',
     consolidationId: null,

@@ -72,6 +72,27 @@ export function digitsOf(number: number, length: number): string {
   return digits;
 }
 
+const LAST_DIGITS = 4;
+const REVISIONS = 32 ** LAST_DIGITS;
+/** Of an id, with the replay of a copy behind. */
+const OF_MEMORY = new RegExp(`^mem_([${ALPHABET}]{22})[${ALPHABET}]{${LAST_DIGITS}}(~.*)?$`);
+const OF_EVENT = new RegExp(`^evt_([${ALPHABET}]{22})([${ALPHABET}]{${LAST_DIGITS}})(?:~|$)`);
+
+/** The id of an event: that of its memory, but that the last digits count the revisions. So a ledger needs not keep it. */
+export function eventIdOf(memoryId: string, revision: number): string {
+  const [, first = memoryId, copy = ''] = OF_MEMORY.exec(memoryId) ?? [];
+  return `evt_${first}${digitsOf(revision % REVISIONS, LAST_DIGITS)}${copy}`;
+}
+
+/** Between which ids of memories that of an event lies, and at which revision; null: it is no such id. */
+export function placeOfEvent(
+  id: string,
+): { readonly from: string; readonly to: string; readonly revision: number } | null {
+  const [, first, last] = OF_EVENT.exec(id) ?? [];
+  if (first === undefined || last === undefined) return null;
+  return { from: `mem_${first}`, to: `mem_${first}~`, revision: numberOf(last) };
+}
+
 /**
  * A shadow space is a tenant of its own: lanes, batches, memories and index points in it are nobody else's, and no caller
  * can name it. Its id says whose it is, since the models it asks are paid for by that tenant.

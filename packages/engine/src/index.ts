@@ -92,6 +92,7 @@ export { ENTITY_KINDS, relationText } from './graph/words.ts';
 export { graphWriter } from './graph/write/writer.ts';
 export {
   bitsOfKey,
+  eventIdOf,
   ofNoSpace,
   ownerBitsIn,
   ownerBitsOf,

@@ -18,6 +18,7 @@ export {
 export { changedEntities, changedRelations, lostRelations, sameFollowing, sameRelation } from './graph/refold.ts';
 export {
   digitsOf,
+  eventIdOf,
   ID_ALPHABET,
   numberOf,
   ofNoSpace,
@@ -27,6 +28,7 @@ export {
   ownerDigits,
   ownerKeyOf,
   payerOf,
+  placeOfEvent,
   spaceIn,
 } from './ids.ts';
 export { climb, LARGER_BATCHES, largerWindow, rungOn } from './limits/economy.ts';

@@ -63,16 +63,16 @@ const ORPHANS: Readonly<Record<OrphanKind, Audit>> = {
     '(SELECT id, batch_id FROM messages UNION ALL SELECT batch_id, batch_id FROM unclaimed_messages)',
     'batches y WHERE y.id = x.batch_id',
   ),
-  'memory without lane': lacking('x.id', 'memories', 'lanes y WHERE y.id = x.lane'),
-  'memory without event': lacking('x.id', 'memories', 'events y WHERE y.memory_id = x.id'),
+  'memory without lane': lacking('x.id', 'memories', 'lanes y WHERE y.number = x.lane'),
+  'memory without event': lacking('x.id', 'memories', 'events y WHERE y.memory = x.number'),
   // What is undone as a whole has no version, but an event that says so.
   'memory without version': {
     id: 'x.id',
-    from: `memories x WHERE NOT EXISTS (SELECT 1 FROM versions y WHERE y.memory_id = x.id)
-      AND NOT EXISTS (SELECT 1 FROM events y WHERE y.memory_id = x.id AND y.retracts IS NOT NULL)`,
+    from: `memories x WHERE NOT EXISTS (SELECT 1 FROM versions y WHERE y.memory = x.number)
+      AND NOT EXISTS (SELECT 1 FROM events y WHERE y.memory = x.number AND y.retracts IS NOT NULL)`,
   },
-  'version without memory': lacking('x.memory_id', 'versions', 'memories y WHERE y.id = x.memory_id'),
-  'event without memory': lacking('x.id', 'events', 'memories y WHERE y.id = x.memory_id'),
+  'version without memory': lacking('x.memory::text', 'versions', 'memories y WHERE y.number = x.memory'),
+  'event without memory': lacking('x.seq::text', 'events', 'memories y WHERE y.number = x.memory'),
   'tombstone without memory': lacking('x.memory_id', 'tombstones', 'memories y WHERE y.id = x.memory_id'),
   'plan without consolidation': lacking(
     'x.consolidation_id',

@@ -69,11 +69,11 @@ const SELECT_REASONS = `
   GROUP BY b.failure->>'code' ORDER BY count(*) DESC, b.failure->>'code'`;
 
 const SELECT_EVENTS = `
-  SELECT e.* FROM (
+  SELECT e.*, k.id AS memory_id FROM (
     SELECT DISTINCT s.event_seq AS seq FROM messages m JOIN event_sources s ON s.message_id = m.id
     WHERE m.tenant = @tenant AND m.batch_id = @id AND ${isStanding('m.lane')}
-  ) AS caused JOIN events e ON e.seq = caused.seq
-  WHERE e.tenant = @tenant ORDER BY e.seq`;
+  ) AS caused JOIN events e ON e.seq = caused.seq JOIN memories k ON k.number = e.memory
+  WHERE +k.tenant = @tenant ORDER BY e.seq`;
 
 interface Replayed {
   readonly replayed: readonly string[];

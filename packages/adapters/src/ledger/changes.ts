@@ -2,7 +2,6 @@ import type {
   LaneId,
   Memory,
   MemoryChange,
-  MemoryEvent,
   MemoryVersion,
   Scope,
   TenantId,
@@ -16,7 +15,7 @@ import { endProposals } from './proposals.ts';
 import { blankQuestions, retractions } from './receipts.ts';
 import { scopeKey } from './rows/columns.ts';
 import type { LaneRow } from './rows/lane.ts';
-import { eventColumns, memoryColumns, type VersionRow, versionColumns } from './rows/memory.ts';
+import { eventColumns, memoryColumns, type Numbered, type VersionRow, versionColumns } from './rows/memory.ts';
 import { REPLACE_ID, takeIds, writtenIds } from './rows/said-ids.ts';
 import { all, idsOf, inOne, insert, run, type Script, together, unawaited } from './script.ts';
 import { forgetSummaries } from './summaries.ts';
@@ -76,6 +75,7 @@ export interface ChangeBy {
 
 /** What is looked up before changes are written. */
 export interface Ready {
+  readonly numbers: Numbers;
   /** The numbers of the scopes that are there. */
   readonly scopes: ReadonlyMap<string, number>;
   readonly listening: readonly Webhook[];
@@ -84,15 +84,48 @@ export interface Ready {
 }
 
 export function* readyFor(changes: readonly MemoryChange[], tenant: TenantId): Script<Ready> {
-  if (changes.length === 0) return { scopes: new Map(), listening: [], concluded: [] };
+  if (changes.length === 0) return { numbers: none, scopes: new Map(), listening: [], concluded: [] };
   const lanes = [...new Set(changes.map(({ memory }) => memory.lane))];
-  const [scopes, listening, concluded] = yield* together(
+  const [numbers, scopes, listening, concluded] = yield* together(
+    numbersOf(changes),
     scopeIds(memoriesOf(changes)),
     activeWebhooks(tenant),
-    idsOf('SELECT id FROM memories WHERE lane IN :lanes AND concluded = 1', { lanes }),
+    idsOf(SELECT_CONCLUDED, { lanes }),
   );
-  return { scopes, listening, concluded };
+  return { numbers, scopes, listening, concluded };
 }
+
+const SELECT_CONCLUDED = `
+  SELECT id FROM memories WHERE lane IN FEW (SELECT number FROM lanes WHERE id IN :lanes;) AND concluded = 1`;
+
+const none = (): never => {
+  throw new Error('nothing changes, and nothing has a number');
+};
+
+type Numbers = (memory: Pick<Memory, 'id' | 'lane'>) => Numbered;
+
+/** The numbers of memories and of their lanes; those that are new get theirs. Needs the locks of the lanes. */
+function* numbersOf(changes: readonly Pick<MemoryChange, 'memory' | 'expectedRevision'>[]): Script<Numbers> {
+  const idsOfSome = (isNew: boolean) =>
+    changes.filter((one) => (one.expectedRevision === 0) === isNew).map(({ memory }) => memory.id);
+  const rows = yield* all<{ id: string; number: number }>(SELECT_NUMBERS, {
+    known: idsOfSome(false),
+    rows: idsOfSome(true).map((id) => ({ id })),
+    lanes: [...new Set(changes.map(({ memory }) => memory.lane))],
+  });
+  const numbers = new Map(rows.map(({ id, number }) => [id, number]));
+  const numberOf = (id: string): number => {
+    const number = numbers.get(id);
+    if (number === undefined) throw new Error(`${id} has no number`);
+    return number;
+  };
+  return ({ id, lane }) => ({ number: numberOf(id), lane: numberOf(lane) });
+}
+
+const SELECT_NUMBERS = `
+  SELECT id, number FROM memories WHERE id IN :known
+  UNION ALL SELECT id, number FROM lanes WHERE id IN :lanes
+  UNION ALL SELECT r.value ->> 'id', :number(memories) FROM :rows AS r`;
 
 /** The changes, with conclusions that rest on what they change: those fall with it, and stand again when it is back. */
 function* turning(changes: readonly MemoryChange[], { concluded, now }: Pick<Ready, 'concluded'> & { now: number }) {
@@ -123,24 +156,29 @@ export function* writeChanges({ changes: asked, tombstones }: Changed, by: Chang
     yield* unawaited(inOne(...(beside ?? [])));
     return;
   }
-  const { scopes, listening, concluded } = by.ready ?? (yield* readyFor(asked, tenant));
+  const { scopes, listening, concluded, ...ready } = by.ready ?? (yield* readyFor(asked, tenant));
   const changes = yield* turning(asked, { concluded, now });
-  const scopeOf = yield* openScopes(memoriesOf(changes), changes === asked ? scopes : undefined);
-  const events = changes.flatMap((change) => change.events);
+  const isAsAsked = changes === asked;
+  const scopeOf = yield* openScopes(memoriesOf(changes), isAsAsked ? scopes : undefined);
+  const numbers = isAsAsked ? ready.numbers : yield* numbersOf(changes);
   const writing = inOne(
-    writeRows(memoriesOf(changes), { tenant, scopeOf }),
-    insert('versions', changes.flatMap(writtenVersions), REPLACE_VERSION),
-    ...takeVersions(changes),
+    writeRows(memoriesOf(changes), { tenant, scopeOf, numbers }),
+    insert(
+      'versions',
+      changes.flatMap((change) => writtenVersions(change, numbers)),
+      REPLACE_VERSION,
+    ),
+    ...takeVersions(changes, numbers),
     insert('memory_ids', changes.flatMap(writtenIds), REPLACE_ID),
     ...takeIds(changes),
     insert(
       'events',
-      events.map((event) => eventColumns(event, tenant)),
+      changes.flatMap(({ memory, events: of }) => of.map((event) => eventColumns(event, numbers(memory).number))),
     ),
     insert('outbox', outboxRows(changes, by)),
     ...(beside ?? [touch(lanes, now)]),
   );
-  yield* unawaited(writing, noteSources(events));
+  yield* unawaited(writing, noteSources(changes, numbers));
   yield* forgetDeleted(changes);
   yield* endProposals(changes, by);
   yield* forgetWith(changes, { tenant, now });
@@ -158,55 +196,62 @@ const memoriesOf = (changes: readonly MemoryChange[]): readonly Memory[] => chan
 /** Memories at the revision they have, with versions of the same numbers that read otherwise. */
 export function* rewriteMemories(memories: readonly Memory[], tenant: TenantId): Script<void> {
   const scopeOf = yield* openScopes(memories);
-  const versions = memories.flatMap((memory) => versionRows(memory, memory.versions));
-  yield* inOne(writeRows(memories, { tenant, scopeOf }), insert('versions', versions, REPLACE_VERSION));
+  const numbers = yield* numbersOf(memories.map((memory) => ({ memory, expectedRevision: memory.revision })));
+  const versions = memories.flatMap((memory) => versionRows(memory, memory.versions, numbers));
+  yield* inOne(writeRows(memories, { tenant, scopeOf, numbers }), insert('versions', versions, REPLACE_VERSION));
 }
 
 interface Writing {
   readonly tenant: TenantId;
   readonly scopeOf: (of: LaneScope) => number;
+  readonly numbers: Numbers;
 }
 
-const writeRows = (memories: readonly Memory[], { tenant, scopeOf }: Writing): Script<number> =>
+const writeRows = (memories: readonly Memory[], { tenant, scopeOf, numbers }: Writing): Script<number> =>
   insert(
     'memories',
-    memories.map((memory) => memoryColumns(memory, { tenant, scope: scopeOf(memory) })),
+    memories.map((memory) => memoryColumns(memory, { tenant, scope: scopeOf(memory), ...numbers(memory) })),
     REPLACE_MEMORY,
   );
 
 /** Those that are new or read otherwise than before: what was said late can change, join or part the versions there were. */
-function writtenVersions(change: MemoryChange): readonly VersionRow[] {
+function writtenVersions(change: MemoryChange, numbers: Numbers): readonly VersionRow[] {
   const before = new Set(versionsBefore(change).map((version) => JSON.stringify(version)));
   const { memory } = change;
   return versionRows(
     memory,
     memory.versions.filter((version) => !before.has(JSON.stringify(version))),
+    numbers,
   );
 }
 
 /** In one statement, however many memories lose some: each part of a statement costs its parsing, and has parameters of its own. */
-function takeVersions(changes: readonly MemoryChange[]): readonly Script<unknown>[] {
+function takeVersions(changes: readonly MemoryChange[], numbers: Numbers): readonly Script<unknown>[] {
   const rows = changes.flatMap((change) => {
-    const { id, versions } = change.memory;
-    const kept = new Set(versions.map(({ number }) => number));
-    return versionsBefore(change).flatMap(({ number }) => (kept.has(number) ? [] : [{ id, number }]));
+    const kept = new Set(change.memory.versions.map(({ number }) => number));
+    const gone = versionsBefore(change).filter(({ number }) => !kept.has(number));
+    return gone.map(({ number }) => ({ memory: numbers(change.memory).number, number }));
   });
   return rows.length === 0 ? [] : [run(TAKE_VERSIONS, { rows })];
 }
 
 const TAKE_VERSIONS = `
   DELETE FROM versions
-  WHERE (memory_id, number) IN (SELECT value ->> 'id', (value ->> 'number')::bigint FROM :rows AS r)`;
+  WHERE (memory, number) IN (SELECT (value ->> 'memory')::bigint, (value ->> 'number')::int FROM :rows AS r)`;
 
 /** The versions that are stored: they follow from what was said until the revision that the change expects. */
 const versionsBefore = ({ memory, expectedRevision }: MemoryChange): readonly MemoryVersion[] =>
   versionsOf(memory.timeline.filter(({ revision }) => revision <= expectedRevision));
 
-const versionRows = ({ id }: Memory, versions: readonly MemoryVersion[]): readonly VersionRow[] =>
-  versions.map((version) => versionColumns(id, version));
+const versionRows = (memory: Memory, versions: readonly MemoryVersion[], numbers: Numbers): readonly VersionRow[] =>
+  versions.map((version) => versionColumns(numbers(memory).number, version, memory.timeline));
 
-function* noteSources(events: readonly MemoryEvent[]): Script<void> {
-  const rows = events.flatMap(({ id, sourceIds }) => [...new Set(sourceIds)].map((message) => ({ id, message })));
+function* noteSources(changes: readonly MemoryChange[], numbers: Numbers): Script<void> {
+  const rows = changes.flatMap(({ memory, events }) =>
+    events.flatMap(({ revision, sourceIds }) =>
+      [...new Set(sourceIds)].map((message) => ({ memory: numbers(memory).number, revision, message })),
+    ),
+  );
   if (rows.length > 0) yield* run(INSERT_EVENT_SOURCES, { rows });
 }
 
@@ -286,19 +331,21 @@ const REPLACE_MEMORY = `ON CONFLICT (id) DO UPDATE SET
     history_from = excluded.history_from, profile_rank = excluded.profile_rank, placed = excluded.placed, concluded = excluded.concluded,
     updated_at = excluded.updated_at`;
 
-const REPLACE_VERSION = `ON CONFLICT (memory_id, number) DO UPDATE SET
+export const REPLACE_VERSION = `ON CONFLICT (memory, number) DO UPDATE SET
     text = excluded.text, said_at = excluded.said_at, said_seq = excluded.said_seq, valid_from = excluded.valid_from,
     invalid_at = excluded.invalid_at, superseded_by = excluded.superseded_by, details = excluded.details,
     recorded_at = excluded.recorded_at`;
 
 const INSERT_EVENT_SOURCES = `
   INSERT INTO event_sources (message_id, event_seq)
-  SELECT r.value ->> 'message', e.seq FROM :rows AS r JOIN events e ON e.id = r.value ->> 'id'`;
+  SELECT r.value ->> 'message', e.seq FROM :rows AS r
+  JOIN events e ON e.memory = (r.value ->> 'memory')::bigint AND e.revision = (r.value ->> 'revision')::int`;
 
 /** A text deleted twice from one memory is blocked up to the later deletion. */
 const UPSERT_TOMBSTONE = `
   INSERT INTO tombstones (lane, text_hash, memory_id, deleted_at, deleted_seq)
-  SELECT lane, @textHash, id, @at, @seq FROM memories WHERE id = @memoryId AND tenant = @tenant
+  SELECT l.id, @textHash, m.id, @at, @seq FROM memories m JOIN lanes l ON l.number = m.lane
+  WHERE m.id = @memoryId AND m.tenant = @tenant
   ON CONFLICT (lane, text_hash, memory_id) DO UPDATE SET
     deleted_at = excluded.deleted_at, deleted_seq = excluded.deleted_seq
   WHERE (excluded.deleted_at, excluded.deleted_seq) > (tombstones.deleted_at, tombstones.deleted_seq)`;

@@ -182,7 +182,7 @@ const SELECT_IDLE = `
   SELECT l.id, l.tenant, l.owner_kind, l.owner_id FROM lanes l
   WHERE l.id > @after AND l.updated_at < @before AND l.state = 'idle' AND l.erasure IS NULL AND l.held IS NULL
     AND coalesce(l.woken_at, 0) < @before AND ${ofNoSpace('l.tenant')}
-    AND NOT EXISTS (SELECT 1 FROM memories m WHERE m.lane = l.id AND m.updated_at >= @before)
+    AND NOT EXISTS (SELECT 1 FROM memories m WHERE m.lane = l.number AND m.updated_at >= @before)
     AND NOT EXISTS (SELECT 1 FROM receipts r WHERE r.lane = l.id AND r.at >= @before)
   ORDER BY l.id LIMIT @limit`;
 
@@ -227,10 +227,10 @@ const SELECT_OLDEST = `
   SELECT
     (SELECT min(accepted_at) FROM batches WHERE lane = @lane AND stripped_at IS NULL) AS messages,
     (SELECT min(created_at) FROM consolidations WHERE lane = @lane AND stripped_at IS NULL) AS plans,
-    (SELECT min(history_from) FROM memories WHERE lane = @lane) AS history,
-    (SELECT min(gone_since) FROM memories WHERE lane = @lane) AS forgotten,
-    (SELECT min(updated_at) FROM memories WHERE lane = @lane AND live) AS memories,
-    (SELECT count(*) FROM memories WHERE lane = @lane AND live) AS live`;
+    (SELECT min(history_from) FROM memories WHERE lane = (SELECT number FROM lanes WHERE id = @lane)) AS history,
+    (SELECT min(gone_since) FROM memories WHERE lane = (SELECT number FROM lanes WHERE id = @lane)) AS forgotten,
+    (SELECT min(updated_at) FROM memories WHERE lane = (SELECT number FROM lanes WHERE id = @lane) AND live) AS memories,
+    (SELECT count(*) FROM memories WHERE lane = (SELECT number FROM lanes WHERE id = @lane) AND live) AS live`;
 
 const INSERT = `
   INSERT INTO segments (name, tenant, lane, bits, state, lines, last_sum, bytes, memories, oldest, since)

@@ -132,9 +132,9 @@ const OWN_LANE = '(SELECT id FROM lanes WHERE tenant = @tenant AND owner_kind = 
 
 const SELECT_HISTORIES = `
   SELECT * FROM (
-    SELECT e.*, row_number() OVER (PARTITION BY e.memory_id ORDER BY e.revision DESC) AS place
-    FROM memories m JOIN events e ON e.memory_id = m.id
-    WHERE m.id IN :ids AND +m.lane = ${OWN_LANE}
+    SELECT e.*, m.id AS memory_id, row_number() OVER (PARTITION BY e.memory ORDER BY e.revision DESC) AS place
+    FROM memories m JOIN events e ON e.memory = m.number
+    WHERE m.id IN :ids AND m.lane + 0 = (SELECT number FROM lanes WHERE id = ${OWN_LANE})
   ) AS newest WHERE place <= @limit ORDER BY memory_id, revision`;
 
 const SELECT_SCOPES = `

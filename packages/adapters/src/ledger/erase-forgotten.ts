@@ -50,9 +50,7 @@ export function* eraseWith(folding: Folding, { memoryIds, wishedIn }: Erasing): 
     rows: memoryIds.map((memoryId) => ({ end: endOf(memoryId) })),
   });
   yield* together(
-    run('DELETE FROM event_sources WHERE event_seq IN (SELECT seq FROM events WHERE memory_id IN :memoryIds)', {
-      memoryIds,
-    }),
+    run(FORGET_SOURCES, { memoryIds }),
     run('DELETE FROM reviews WHERE memory_id IN :memoryIds', { memoryIds }),
     run('DELETE FROM webhook_deliveries WHERE lane = @lane AND subject IN :memoryIds', { lane, memoryIds }),
     // Of what words each of them is nobody can say any more: they are made anew when they are needed.
@@ -65,6 +63,10 @@ export function* eraseWith(folding: Folding, { memoryIds, wishedIn }: Erasing): 
   );
   yield* forgetInSuites(folding, [...memoryIds, ...messageIds]);
 }
+
+const FORGET_SOURCES = `
+  DELETE FROM event_sources WHERE event_seq IN (
+    SELECT e.seq FROM memories m JOIN events e ON e.memory = m.number WHERE m.id IN :memoryIds)`;
 
 interface Erasing {
   readonly memoryIds: readonly string[];

@@ -206,6 +206,9 @@ const pickPlaces = (table: string): string => pick(table, 'CAST(:place AS text)'
 /** What refers to its lane by the number of it. */
 const LANE_NUMBER = '(SELECT number FROM lanes WHERE id = @lane)';
 
+/** Of memories that were picked. */
+const NUMBERS = 'SELECT number FROM memories WHERE id IN :ids';
+
 /** Not by the place alone, which another row may have by now; and by no index of lanes, which would find all that is left. */
 const AT_PLACES = ":place IN :ids::tid AND lane || '' = @lane";
 
@@ -236,11 +239,11 @@ export const ERASING: readonly Erasing[] = [
   { pick: pick('graph_turns', 'lane'), deletes: [['graph_turns', 'lane = @lane AND lane IN :ids']] },
   { pick: pick('sleeps', 'lane'), deletes: [['sleeps', 'lane = @lane AND lane IN :ids']] },
   {
-    pick: pick('memories'),
+    pick: `SELECT id FROM memories WHERE lane = ${LANE_NUMBER} LIMIT @limit`,
     deletes: [
-      ['event_sources', 'event_seq IN (SELECT seq FROM events WHERE memory_id IN :ids)'],
-      ['events', 'memory_id IN :ids'],
-      ['versions', 'memory_id IN :ids'],
+      ['event_sources', `event_seq IN FEW (SELECT e.seq FROM events e WHERE e.memory IN (${NUMBERS});)`],
+      ['events', `memory IN FEW (${NUMBERS};)`],
+      ['versions', `memory IN FEW (${NUMBERS};)`],
       ['credits', 'memory_id IN :ids'],
       ['memory_ids', 'memory_id IN :ids'],
       ['reviews', 'memory_id IN :ids AND consolidation_id IS NULL'],

@@ -4,6 +4,7 @@ import { type Access, read, storeOf } from './access.ts';
 import { loadMemories, NEWEST_FIRST } from './loading.ts';
 import { LIVE_OF_OWNER, ownedBy, UNEXPIRED } from './memories.ts';
 import { pageOf, readCursor, type SortKey, where } from './page.ts';
+import { READ_VERSIONS } from './rows/memory.ts';
 import { first, once } from './script.ts';
 
 /** How a kind of ledger tests what a filter says. */
@@ -94,7 +95,7 @@ const selectLast = (later: string | null): string => `
 
 /** Of the newest version of a memory. */
 const fits = ({ condition }: SqlFilter): string =>
-  `EXISTS (SELECT 1 FROM versions v WHERE v.memory_id = m.id AND v.superseded_by IS NULL AND ${condition})`;
+  `EXISTS (SELECT 1 FROM ${READ_VERSIONS} v WHERE v.memory = m.number AND v.superseded_by IS NULL AND ${condition})`;
 
 const SOURCE: Source = {
   columns: {

@@ -220,13 +220,11 @@ export function* leaningOn(lane: LaneId, memoryId: string): Script<Leaning> {
 /** What came of these messages, but for what is undone as a whole. */
 export function* evidenceOf(ids: readonly string[]): Script<readonly Evidence[]> {
   const rows = yield* all<EvidenceRow>(SELECT_EVIDENCE, { ids });
-  return rows.map((row) => ({
-    memoryId: row.memory_id,
-    messageIds: JSON.parse(row.source_ids) as readonly string[],
-    text: row.text,
-    quote: row.details === null ? null : detailsFrom(row.details).quote,
-    forgotten: row.forgotten_at !== null,
-  }));
+  return rows.map(({ memory_id: memoryId, text, details, ...row }) => {
+    const sourceIds = JSON.parse(row.source_ids) as readonly string[];
+    const quote = details === null ? null : detailsFrom(details, { text, sourceIds }).quote;
+    return { memoryId, messageIds: sourceIds, text, quote, forgotten: row.forgotten_at !== null };
+  });
 }
 
 export interface MessageRow {
@@ -264,8 +262,8 @@ interface EvidenceRow {
 }
 
 const SELECT_SOURCES = `
-  SELECT DISTINCT x.message_id AS id FROM events e JOIN event_sources x ON x.event_seq = e.seq
-  WHERE e.memory_id IN :memoryIds`;
+  SELECT DISTINCT x.message_id AS id FROM memories m JOIN events e ON e.memory = m.number JOIN event_sources x ON x.event_seq = e.seq
+  WHERE m.id IN :memoryIds`;
 
 /** What says a memory, or asks to have it forgotten. */
 export const SELECT_SAYING = `
@@ -275,10 +273,11 @@ const SELECT_WISHED = 'SELECT DISTINCT message_id AS id FROM wishes WHERE consol
 
 /** The sources, where anything of the lane is forgotten. */
 const SELECT_BESIDE = `
-  SELECT id FROM (${SELECT_SAYING}) AS saying WHERE EXISTS (SELECT 1 FROM memories f WHERE f.lane = @lane AND f.forgotten_at IS NOT NULL)`;
+  SELECT id FROM (${SELECT_SAYING}) AS saying WHERE EXISTS (SELECT 1 FROM memories f WHERE f.lane = (SELECT number FROM lanes WHERE id = @lane) AND f.forgotten_at IS NOT NULL)`;
 
 export const SELECT_CONSOLIDATIONS = `
-  SELECT DISTINCT e.consolidation_id AS id FROM events e WHERE e.memory_id IN :memoryIds AND e.consolidation_id IS NOT NULL`;
+  SELECT DISTINCT e.consolidation_id AS id FROM memories m JOIN events e ON e.memory = m.number
+  WHERE m.id IN :memoryIds AND e.consolidation_id IS NOT NULL`;
 
 export const SELECT_CONSOLIDATED = `
   SELECT DISTINCT consolidation_id AS id FROM batches WHERE id IN :batchIds AND consolidation_id IS NOT NULL`;
@@ -291,10 +290,10 @@ export const SELECT_MESSAGES = `
 export const SHOW = 'UPDATE messages SET content = @content::jsonb, unhidden = @unhidden::jsonb WHERE id = @id';
 
 const SELECT_EVIDENCE = `
-  SELECT DISTINCT e.seq, e.memory_id, e.source_ids, e.text, e.details, m.forgotten_at
-  FROM event_sources x JOIN events e ON e.seq = x.event_seq JOIN memories m ON m.id = e.memory_id
+  SELECT DISTINCT e.seq, m.id AS memory_id, e.source_ids, e.text, e.details, m.forgotten_at
+  FROM event_sources x JOIN events e ON e.seq = x.event_seq JOIN memories m ON m.number = e.memory
   WHERE x.message_id IN :ids AND e.kind IN ('ADD', 'UPDATE', 'NONE')
-    AND EXISTS (SELECT 1 FROM versions v WHERE v.memory_id = m.id)
+    AND EXISTS (SELECT 1 FROM versions v WHERE v.memory = m.number)
     -- What was merged into another memory is forgotten with that one.
     AND (m.gone_since IS NULL OR m.forgotten_at IS NOT NULL)`;
 
@@ -306,7 +305,7 @@ const SELECT_AWAITED = `
 
 export const SELECT_WISHES = `
   SELECT w.consolidation_id, w.number, w.message_id, w.quote, w.memory_id, CASE
-      WHEN m.id IS NULL OR m.forgotten_at IS NOT NULL OR NOT EXISTS (SELECT 1 FROM versions v WHERE v.memory_id = m.id)
+      WHEN m.id IS NULL OR m.forgotten_at IS NOT NULL OR NOT EXISTS (SELECT 1 FROM versions v WHERE v.memory = m.number)
         OR EXISTS (${SELECT_AWAITED}) THEN 1
       ELSE 0
     END AS hides

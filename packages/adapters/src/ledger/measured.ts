@@ -47,10 +47,10 @@ const REVIEWS = tally(
 );
 
 const RATINGS = tally(
-  `SELECT rated ->> 'rating' AS rating FROM events
-   WHERE tenant = @tenant AND kind = 'FEEDBACK' AND recorded_at >= @from AND recorded_at < @to
-     AND rated ->> 'rating' IS NOT NULL
-   ORDER BY recorded_at DESC`,
+  `SELECT e.rated ->> 'rating' AS rating FROM events e CROSS JOIN memories m
+   WHERE e.kind = 'FEEDBACK' AND e.recorded_at >= @from AND e.recorded_at < @to AND e.rated ->> 'rating' IS NOT NULL
+     AND m.number = e.memory AND +m.tenant = @tenant
+   ORDER BY e.recorded_at DESC`,
   "rating <> 'positive'",
 );
 

@@ -16,7 +16,7 @@ import type {
   Turn,
   Written,
 } from '@slowwave/engine';
-import { attackNotice, besideOwner, KEY_OF, ownerOf, SAID_KINDS } from '@slowwave/engine/storing';
+import { attackNotice, besideOwner, KEY_OF, ownerOf, placeOfEvent, SAID_KINDS } from '@slowwave/engine/storing';
 import { packed } from '../packed.ts';
 import { type Access, read, snapshot, storeOf, write } from './access.ts';
 import type { OwnedBy } from './away.ts';
@@ -25,12 +25,12 @@ import { leaningOn, noteWishes } from './forgetting.ts';
 import { openStudy } from './graph/studies.ts';
 import { finish } from './lane-life.ts';
 import { laneScripts, requireAwake } from './lanes.ts';
-import { loadMemories, NEWEST_FIRST } from './loading.ts';
-import { isStanding, newestPart, pageOf, readCursor, where } from './page.ts';
+import { BY_NUMBER, loadMemories, NEWEST_FIRST } from './loading.ts';
+import { isLaneStanding, isStanding, newestPart, pageOf, readCursor, where } from './page.ts';
 import { openReviews, propose } from './reviews.ts';
 import { type MessageRow, messageFrom } from './rows/batch.ts';
-import { type EventRow, eventFrom } from './rows/memory.ts';
-import { all, allAs, firstAs, type Given, idsOf, run, type Script, together } from './script.ts';
+import { type EventRow, eventFrom, READ_VERSIONS, SELECT_EVENTS } from './rows/memory.ts';
+import { all, allAs, type Given, idsOf, run, type Script, together } from './script.ts';
 import { findSpeech } from './speech.ts';
 import { laneOfTurn, lockLanes, requireOneLane, saveLane } from './turn.ts';
 import { unclaimedNamed, unclaimedOf, type WaitingMessageRow } from './unclaimed.ts';
@@ -93,10 +93,20 @@ const scripted = storeOf<Omit<MemoryStore, 'laneOf' | 'get'>>('memories', {
     const { results, nextCursor } = pageOf(rows, page.limit, (row) => [row.revision]);
     return { results: results.map(eventFrom), nextCursor };
   }),
-  event: read((tenant, id) => firstAs(eventFrom, SELECT_EVENT, { tenant, id })),
+  event: read(function* (tenant, id) {
+    const { from = '', to = '', revision = 0 } = placeOfEvent(id) ?? {};
+    const rows = yield* all<EventRow>(SELECT_EVENT, { tenant, id, from, to, revision });
+    return rows.map(eventFrom).find((event) => event.id === id) ?? null;
+  }),
   /** In lane order. */
-  sources: read(function* (tenant, id, around) {
-    const rows = yield* all<SourceRow>(SELECT_SOURCES, { tenant, id, ...around });
+  sources: snapshot(function* (tenant, id, around) {
+    const [memory] = yield* loadMemories('WHERE m.tenant = @tenant AND m.id = @id AND l.erasure IS NULL', {
+      tenant,
+      id,
+    });
+    if (memory === undefined) return [];
+    const ids = memory.versions.flatMap(({ details }) => details.sourceIds);
+    const rows = yield* all<SourceRow>(SELECT_SOURCES, { tenant, lane: memory.lane, ids, ...around });
     return [...rows, ...(yield* unclaimedBeside(rows, around))].sort((a, b) => a.seq - b.seq).map(sourceFrom);
   }),
   messages: read(function* (tenant, ids) {
@@ -117,19 +127,23 @@ const scripted = storeOf<Omit<MemoryStore, 'laneOf' | 'get'>>('memories', {
 
 const SELECT_UNINDEXED = `
   SELECT memory_id FROM outbox WHERE lane = @lane
-  UNION ALL SELECT id FROM memories WHERE lane = @lane AND forgotten_at >= @since`;
+  UNION ALL SELECT id FROM memories WHERE lane = (SELECT number FROM lanes WHERE id = @lane) AND forgotten_at >= @since`;
 
-/** All of a lane, in id order. */
+/** After a memory of a lane (''), in the order in which they came there: conditions on m (memories). */
+export const AFTER_IN_LANE = `m.lane = (SELECT number FROM lanes WHERE id = @lane)
+    AND m.number > coalesce((SELECT number FROM memories WHERE id = @after), 0)`;
+
+/** All of a lane. */
 export const memoriesOfLane = (of: { lane: LaneId; after: string; limit: number }): Script<readonly Memory[]> =>
-  loadMemories('WHERE m.lane = @lane AND m.id > @after', of);
+  loadMemories(`WHERE ${AFTER_IN_LANE}`, of, { order: BY_NUMBER });
 
 /** Neither forgotten nor merged into another one. */
 const FOUND = 'm.forgotten_at IS NULL AND m.gone_since IS NULL';
 
 /** What is to come is shown since it was said where nothing was known before. */
 const SAID_AROUND = `EXISTS (
-  SELECT 1 FROM versions v
-  WHERE v.memory_id = m.id AND (v.valid_from <= @at OR v.said_at <= @at) AND (v.invalid_at IS NULL OR v.invalid_at > @at))`;
+  SELECT 1 FROM ${READ_VERSIONS} v
+  WHERE v.memory = m.number AND (v.valid_from <= @at OR v.said_at <= @at) AND (v.invalid_at IS NULL OR v.invalid_at > @at))`;
 
 interface Owned {
   readonly conditions: readonly (string | null)[];
@@ -154,7 +168,7 @@ export const saidUnder = (named: NamedIds): readonly string[] =>
   );
 
 const OF_OWNER =
-  'm.lane = (SELECT id FROM lanes WHERE tenant = @tenant AND owner_kind = @ownerKind AND owner_id = @ownerId)';
+  'm.lane = (SELECT number FROM lanes WHERE tenant = @tenant AND owner_kind = @ownerKind AND owner_id = @ownerId)';
 export const LIVE_OF_OWNER = `m.live AND ${OF_OWNER}`;
 
 export const UNEXPIRED = '(m.expires_at IS NULL OR m.expires_at > @now)';
@@ -177,15 +191,16 @@ const tombstoneFrom = (row: TombstoneRow): Tombstone => ({
   deletedAt: { at: row.deleted_at, seq: row.deleted_seq },
 });
 
+/** By an id of its own, or by that of its memory. */
 const SELECT_EVENT = `
-  SELECT e.* FROM events e JOIN memories m ON m.id = e.memory_id
-  WHERE e.tenant = @tenant AND e.id = @id AND ${isStanding('m.lane')}`;
+  ${SELECT_EVENTS} WHERE e.id = @id AND m.tenant = @tenant AND ${isLaneStanding('m.lane')}
+  UNION ALL
+  ${SELECT_EVENTS} WHERE m.id BETWEEN @from AND @to AND e.revision = @revision AND e.id IS NULL AND m.tenant = @tenant
+    AND ${isLaneStanding('m.lane')}`;
 
 const SELECT_HISTORY = `
-  SELECT * FROM events
-  WHERE tenant = @tenant AND memory_id = @id AND revision > @after
-    AND ${isStanding('(SELECT lane FROM memories WHERE id = @id)')}
-  ORDER BY revision LIMIT @limit`;
+  ${SELECT_EVENTS} WHERE m.id = @id AND m.tenant = @tenant AND e.revision > @after AND ${isLaneStanding('m.lane')}
+  ORDER BY e.revision LIMIT @limit`;
 
 type SourceRow = MessageRow & { readonly lane: LaneId; readonly is_source: 0 | 1 };
 
@@ -197,12 +212,7 @@ const sourceFrom = (row: SourceRow): { message: Message; isSource: boolean } => 
 /** A source named in another lane is none: what is said in another lane is another owner's. What is undone is nobody's neighbour. */
 const SELECT_SOURCES = `
   WITH sources AS (
-    SELECT DISTINCT m.id, m.lane, m.seq
-    FROM memories me
-    JOIN versions v ON v.memory_id = me.id
-    CROSS JOIN jsonb_array_elements_text(v.details -> 'sourceIds') AS s
-    JOIN messages m ON m.id = s.value AND m.tenant = @tenant AND +m.lane = me.lane
-    WHERE me.tenant = @tenant AND me.id = @id AND ${isStanding('me.lane')}
+    SELECT m.id, m.lane, m.seq FROM messages m WHERE m.id IN :ids AND m.tenant = @tenant AND +m.lane = @lane
   )
   SELECT m.*, max(CASE WHEN m.id = s.id THEN 1 ELSE 0 END) AS is_source
   FROM sources s

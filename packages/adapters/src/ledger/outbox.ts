@@ -25,6 +25,7 @@ import {
   saidInLane,
   spokenOf,
   spokenRows,
+  TO_PROJECT,
   TOLD,
   UNPROJECTED,
 } from './speech.ts';
@@ -233,7 +234,7 @@ function* refillMemories(slice: SliceAfter): Script<Refilled> {
   yield* run('DELETE FROM outbox WHERE consolidation_id IS NULL AND memory_id IN :ids', { ids });
   yield* run(
     `INSERT INTO outbox (memory_id, tenant, lane)
-     SELECT id, tenant, lane FROM memories WHERE id IN :ids ORDER BY id`,
+     ${TO_PROJECT} WHERE m.id IN :ids ORDER BY m.id`,
     { ids },
   );
   yield* run(REFILLED_TO);
@@ -263,7 +264,7 @@ export function* reproject(lane: LaneId): Script<void> {
   yield* run('DELETE FROM outbox WHERE lane = @lane AND consolidation_id IS NULL', { lane });
   yield* run(
     `INSERT INTO outbox (memory_id, tenant, lane)
-     SELECT id, tenant, lane FROM memories WHERE lane = @lane ORDER BY id`,
+     ${TO_PROJECT} WHERE l.id = @lane ORDER BY m.id`,
     { lane },
   );
   yield* run(`${FORGET_TOLD} WHERE lane = @lane AND outcome IS NOT NULL`, { lane });

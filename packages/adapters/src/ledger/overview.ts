@@ -106,7 +106,7 @@ const BEGINS = `l.owner_kind IN ('user', 'agent', 'run') AND l.owner_id >= @idPr
 const OWNERS: Omit<Listing<OwnerRow, OwnerSummary>, 'by'> = {
   select: `
     SELECT l.id, l.owner_kind, l.owner_id, l.pending, l.created_at, l.updated_at,
-      CASE WHEN l.cold IS NULL THEN (SELECT count(*) FROM memories m WHERE m.lane = l.id AND m.live)
+      CASE WHEN l.cold IS NULL THEN (SELECT count(*) FROM memories m WHERE m.lane = l.number AND m.live)
         ELSE (SELECT s.memories FROM segments s WHERE s.name = l.cold) END AS memories
     FROM lanes l`,
   always: [hasOwner('l')],

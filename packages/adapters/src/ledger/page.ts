@@ -68,6 +68,10 @@ export const laneOfUser = (column: string): string =>
 export const isStanding = (column: string): string =>
   `(SELECT standing.erasure FROM lanes standing WHERE standing.id = ${column}) IS NULL`;
 
+/** The same where the lane is given by its number. */
+export const isLaneStanding = (column: string): string =>
+  `(SELECT standing.erasure FROM lanes standing WHERE standing.number = ${column}) IS NULL`;
+
 /** Where a list goes on: the sort key of the last row given out. */
 export type SortKey = readonly (string | number)[];
 

@@ -4,6 +4,7 @@ import { lookup, read, statement, storeOf, write } from './access.ts';
 import { saidUnder } from './memories.ts';
 import { clockFrom, type MessageRow } from './rows/batch.ts';
 import type { ColumnsOf } from './rows/columns.ts';
+import { READ_VERSIONS } from './rows/memory.ts';
 import { all, allAs, first, run, together } from './script.ts';
 import { COVERED, type CoveredColumns, coveredFrom } from './summaries.ts';
 import { messageRowsOf, UNCLAIMED_COLUMNS, type UnclaimedRow } from './unclaimed.ts';
@@ -127,15 +128,15 @@ const selectProfile = (scope: Scope): string => `
   SELECT m.id, v.number, v.text, v.said_at, v.said_seq, v.valid_from, (v.details ->> 'utcOffset')::bigint AS utc_offset,
     v.details ->> 'category' AS category, m.placed
   FROM memories m
-  JOIN versions v ON v.memory_id = m.id AND ${SHOWN_AT}
-  WHERE m.lane = ${LANE_OF_OWNER} AND m.live AND m.profile_rank > 0
+  JOIN ${READ_VERSIONS} v ON v.memory = m.number AND ${SHOWN_AT}
+  WHERE m.lane = (SELECT number ${OF_OWNER}) AND m.live AND m.profile_rank > 0
     AND (m.expires_at IS NULL OR m.expires_at > @at)${remembered(scope)}
   ORDER BY m.profile_rank DESC, m.created_at, m.id LIMIT @limit`;
 
 /** Of the versions v of a memory that is live the one that holds at a moment: the newest, or until that begins the one before. */
 const SHOWN_AT = `
   v.valid_from <= @at AND (v.superseded_by IS NULL OR (v.invalid_at > @at AND EXISTS (
-    SELECT 1 FROM versions n WHERE n.memory_id = v.memory_id
+    SELECT 1 FROM ${READ_VERSIONS} n WHERE n.memory = v.memory
       AND n.superseded_by IS NULL AND n.valid_from > @at AND n.valid_from > n.said_at)))`;
 
 const profileFactFrom = (row: ProfileRow): ProfileFact => ({

@@ -133,7 +133,7 @@ const OF_MEMORY = {
   always: [OF_STANDING_LANE, 'r.parts >= 0'],
   asked: {
     tenant: 'l.tenant = @tenant',
-    memoryId: 'r.lane = (SELECT m.lane FROM memories m WHERE m.id = @memoryId)',
+    memoryId: 'r.lane = (SELECT l.id FROM memories m JOIN lanes l ON l.number = m.lane WHERE m.id = @memoryId)',
     packed: inAnyPart('r', (row) => `position(decode(@packed, 'hex') IN ${row}.told) > 0`),
   },
   make: (row: ReceiptRow) => row,

@@ -12,11 +12,12 @@ import type {
 import { type Reservation, withoutOwner, withReservation } from '@slowwave/engine/storing';
 import { read, snapshot, storeOf, write } from './access.ts';
 import { waitAgain } from './batches.ts';
-import { loadMemories } from './loading.ts';
+import { BY_NUMBER, loadMemories } from './loading.ts';
+import { AFTER_IN_LANE } from './memories.ts';
 import { askedFor, type Listing, laneOfUser, newestFirst, where } from './page.ts';
 import { batchFrom, SELECT_BATCHES } from './rows/batch.ts';
 import type { ColumnsOf } from './rows/columns.ts';
-import { type EventRow, eventFrom } from './rows/memory.ts';
+import { type EventRow, eventFrom, SELECT_EVENTS } from './rows/memory.ts';
 import { all, allAs, counted, first, firstAs, type Given, insert, run, type Script, together } from './script.ts';
 
 export const replayStore = storeOf<ReplayStore>('replays', {
@@ -112,9 +113,10 @@ export const replayStore = storeOf<ReplayStore>('replays', {
   }),
   /** Memories of a lane with what was recorded of them before a moment. */
   lives: snapshot(function* (lane, before, { after, limit }) {
-    const condition = 'WHERE m.lane = @lane AND m.created_at < @before AND m.id > @after';
-    const memories = yield* loadMemories(condition, { lane, before, after: after ?? '', limit });
-    const rows = yield* all<EventRow>(SELECT_EVENTS, { ids: memories.map((memory) => memory.id), before });
+    const condition = `WHERE ${AFTER_IN_LANE} AND m.created_at < @before`;
+    const given = { lane, before, after: after ?? '', limit };
+    const memories = yield* loadMemories(condition, given, { order: BY_NUMBER });
+    const rows = yield* all<EventRow>(SELECT_BEFORE, { ids: memories.map((memory) => memory.id), before });
     const events = Map.groupBy(rows, (row) => row.memory_id);
     return memories.map((memory) => ({ memory, events: (events.get(memory.id) ?? []).map(eventFrom) }));
   }),
@@ -200,8 +202,8 @@ const SELECT_NAMING = `
   SELECT * FROM replays WHERE tenant = @tenant AND (result IS NOT NULL OR filter ->> 'userId' IS NOT NULL)
   ORDER BY id FOR UPDATE`;
 
-const SELECT_EVENTS = `
-  SELECT * FROM events WHERE memory_id IN :ids AND recorded_at < @before ORDER BY memory_id, revision`;
+const SELECT_BEFORE = `
+  ${SELECT_EVENTS} WHERE m.id IN :ids AND e.recorded_at < @before ORDER BY m.id, e.revision`;
 
 /** A replay as it is stored. */
 interface ReplayRow extends ColumnsOf<Replay, 'filter' | 'changes' | 'failure' | 'result' | 'reserved'> {

@@ -6,7 +6,7 @@ import { busyLanes, eraseWith } from './erase-forgotten.ts';
 import { NOTE_UNCOMPACTED } from './erasures.ts';
 import { loseQuotes } from './forgetting.ts';
 import type { LaneRow } from './rows/lane.ts';
-import { eventColumns } from './rows/memory.ts';
+import { type EventRow, saidColumns } from './rows/memory.ts';
 import { all, allAs, counted, firstAs, idsOf, run, type Script, together, update } from './script.ts';
 import { projectSpeechAgain } from './speech.ts';
 import { lockLanes } from './turn.ts';
@@ -196,22 +196,21 @@ function* emptyPast(tenant: TenantId, removals: readonly Pick<HistoryRemoval, 'm
   );
 }
 
-/** Of the tenant alone: events are written by their ids. */
+/** Of the tenant alone. */
 function* emptyEvents(events: readonly MemoryEvent[], tenant: TenantId): Script<void> {
-  const ids = events.map(({ id }) => id);
-  const known = new Set(yield* idsOf('SELECT id FROM events WHERE tenant = @tenant AND id IN :ids', { tenant, ids }));
-  const rows = events.filter(({ id }) => known.has(id)).map((event) => whatIsSaid(eventColumns(event, tenant)));
-  yield* update('events', rows);
+  const memoryIds = [...new Set(events.map(({ memoryId }) => memoryId))];
+  const known = yield* all<Pick<EventRow, 'seq' | 'memory_id' | 'revision'>>(SELECT_PLACES, { tenant, memoryIds });
+  const seqs = new Map(known.map(({ seq, memory_id, revision }) => [`${memory_id} ${revision}`, seq]));
+  const rows = events.flatMap((event) => {
+    const seq = seqs.get(`${event.memoryId} ${event.revision}`);
+    return seq === undefined ? [] : [{ seq, ...saidColumns(event) }];
+  });
+  yield* update('events', rows, 'seq');
 }
 
-const whatIsSaid = (row: ReturnType<typeof eventColumns>) => ({
-  id: row.id,
-  reason: row.reason,
-  text: row.text,
-  details: row.details,
-  previous: row.previous,
-  previous_hash: row.previous_hash,
-});
+const SELECT_PLACES = `
+  SELECT e.seq, m.id AS memory_id, e.revision FROM events e JOIN memories m ON m.number = e.memory
+  WHERE m.id IN :memoryIds AND +m.tenant = @tenant`;
 
 function* forgetVectorsOf(removals: readonly HistoryRemoval[]): Script<void> {
   const ofLanes = Map.groupBy(removals, ({ memory }) => memory.lane);

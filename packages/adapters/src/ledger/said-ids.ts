@@ -3,7 +3,7 @@ import { KEY_OF, SAID_KINDS } from '@slowwave/engine/storing';
 import { lookup, read, snapshot, storeOf } from './access.ts';
 import { loadMemories } from './loading.ts';
 import { saidUnder, UNEXPIRED } from './memories.ts';
-import { isStanding, pageOf, readCursor } from './page.ts';
+import { isLaneStanding, pageOf, readCursor } from './page.ts';
 import type { IdRow } from './rows/said-ids.ts';
 import { all, idsOf } from './script.ts';
 
@@ -43,18 +43,18 @@ export const saidIdStore = storeOf<SaidIdStore>('saidIds', {
 const SELECT_UNDER = `
   SELECT i.memory_id AS id FROM memory_ids i CROSS JOIN memories m
   WHERE i.tenant = @tenant AND i.kind = @kind AND i.memory_id > @after AND m.id = i.memory_id
-    AND m.live AND ${UNEXPIRED} AND ${isStanding('m.lane')} AND`;
+    AND m.live AND ${UNEXPIRED} AND ${isLaneStanding('m.lane')} AND`;
 
 const IN_ORDER = 'ORDER BY i.memory_id LIMIT @limit';
 
 const SELECT_USED = `
   SELECT i.kind, i.id, count(*) AS memories, min(i.first) AS first, max(i.last) AS last
   FROM memory_ids i CROSS JOIN memories m
-  WHERE i.tenant = @tenant AND (i.kind, i.id) > (@kind, @id) AND m.id = i.memory_id AND m.live AND ${isStanding('m.lane')}
+  WHERE i.tenant = @tenant AND (i.kind, i.id) > (@kind, @id) AND m.id = i.memory_id AND m.live AND ${isLaneStanding('m.lane')}
   GROUP BY i.kind, i.id ORDER BY i.kind, i.id LIMIT @limit`;
 
 const SELECT_IDS = `
   SELECT i.* FROM memories m JOIN memory_ids i ON i.memory_id = m.id
-  WHERE m.id = @memoryId AND m.tenant = @tenant AND ${isStanding('m.lane')}`;
+  WHERE m.id = @memoryId AND m.tenant = @tenant AND ${isLaneStanding('m.lane')}`;
 
 const SELECT_BEYOND = 'SELECT memory_id, id FROM memory_ids WHERE beyond = @lane AND kind = @kind AND id IN :ids';

@@ -18,6 +18,7 @@
  *   jsonb_agg(x), jsonb_build_array(x, …)   a list of JSON; what is JSON itself is written json(x) in it
  *   jsonb_array_elements_text(x) AS a   a table of the texts in a list of JSON: a.value
  *   LOCK TABLE name IN SHARE MODE   whoever has written to the table has committed, and nobody writes to it meanwhile; SQLite has one writer
+ *   :number(table)   the next number of the table for each of the rows r, which come from :rows
  *   :slot            which of a counter's rows this connection adds to; SQLite has one writer, and needs one
  *   :held            the condition of `ifHeld`; true elsewhere
  */
@@ -42,6 +43,8 @@ export interface RowsStep {
   readonly kind: 'insert' | 'update';
   readonly table: string;
   readonly rows: readonly Row[];
+  /** By which column an update finds its rows. */
+  readonly key: string;
   /** What follows the rows of an insert. */
   readonly onConflict: string;
 }
@@ -164,13 +167,17 @@ export function* insert<One extends Columns<One>>(
 ): Script<number> {
   return rows.length === 0
     ? 0
-    : ((yield { kind: 'insert', table, rows: rows as readonly Row[], onConflict }) as number);
+    : ((yield { kind: 'insert', table, rows: rows as readonly Row[], key: '', onConflict }) as number);
 }
 
-/** Writes the other columns of the rows with these ids. Returns how many there were. */
-export function* update<One extends Columns<One>>(table: string, rows: readonly One[]): Script<number> {
+/** Writes the other columns of the rows with these ids, or values of another key. Returns how many there were. */
+export function* update<One extends Columns<One>>(
+  table: string,
+  rows: readonly One[],
+  key: keyof One & string = 'id' as keyof One & string,
+): Script<number> {
   if (rows.length === 0) return 0;
-  return (yield { kind: 'update', table, rows: rows as readonly Row[], onConflict: '' }) as number;
+  return (yield { kind: 'update', table, rows: rows as readonly Row[], key, onConflict: '' }) as number;
 }
 
 const CASTS = /::\w+(\[\])?/g;
@@ -182,6 +189,7 @@ export const toSqlite = (text: string): string =>
     .replace(/IN :(\w+)(?:::\w+)?/g, 'IN (SELECT value FROM json_each(@$1))')
     .replace(/IN FEW \(([^;]+);\)/g, 'IN ($1)')
     .replace(/:rows\b/g, 'json_each(@rows)')
+    .replace(/:number\((\w+)\)/g, '(SELECT coalesce(max(number), 0) FROM $1) + r.key + 1')
     .replace(/:place\b/g, 'rowid')
     .replace(/:slot\b/g, '0')
     .replace(/:held\b/g, 'true')
@@ -203,6 +211,7 @@ export const toPostgres = (text: string): string =>
     .replace(/IN :(\w+)(?:::(\w+))?/g, (_, name: string, type = 'text') => `= ANY(@${name}::${type}[])`)
     .replace(/IN FEW \(([^;]+);\)/g, '= ANY(ARRAY($1))')
     .replace(/:rows\b/g, '(SELECT value FROM unnest(@rows::jsonb[]) AS e (value))')
+    .replace(/:number\((\w+)\)/g, "nextval('$1_number_seq')")
     .replace(/:place\b/g, 'ctid')
     .replace(/\bjson\(/g, '(')
     .replace(/:slot\b/g, 'pg_backend_pid() % 16')
@@ -228,7 +237,7 @@ export function madeOfColumns<Made>(
   const known = new Map<string, { readonly columns: readonly string[]; readonly made: Made }>();
   return (step) => {
     const columns = Object.keys(step.rows[0] ?? {});
-    const key = `${step.kind} ${step.table} ${step.onConflict}`;
+    const key = `${step.kind} ${step.table} ${step.key} ${step.onConflict}`;
     const before = known.get(key);
     if (before?.columns.length === columns.length && before.columns.every((name, i) => name === columns[i])) {
       return before.made;

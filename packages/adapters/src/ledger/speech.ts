@@ -41,7 +41,7 @@ export const speechStore = storeOf<SpeechStore>('speech', {
       ...{ after: after ?? '', limit, changedSince: changedSince ?? 0 },
     });
   }),
-  hearers: read((batchIds) => idsOf(`${SELECT_HEARERS} ORDER BY id`, { batchIds })),
+  hearers: read((batchIds) => idsOf(`${SELECT_HEARERS} ORDER BY k.id`, { batchIds })),
   points: read((tenant) =>
     counted('SELECT coalesce(sum(points), 0)::bigint AS count FROM batches WHERE tenant = @tenant AND points > 0', {
       tenant,
@@ -296,13 +296,16 @@ export const TOLD = `
 
 export const COUNT_UNPROJECTED = `SELECT count(*) AS count FROM batches b WHERE ${UNPROJECTED}`;
 
+/** Memories m as rows of the outbox. */
+export const TO_PROJECT = 'SELECT m.id, m.tenant, l.id FROM memories m JOIN lanes l ON l.number = m.lane';
+
 /** What these batches say has changed: they are projected again, with all that is found by it. */
 export function* projectSpeechAgain(batchIds: readonly string[], now: Millis): Script<void> {
   yield* together(
     run(REVISE_WITH_BESIDE, { batchIds, now }),
     run(
       `INSERT INTO outbox (memory_id, tenant, lane)
-       SELECT id, tenant, lane FROM memories WHERE id IN (SELECT h.id FROM (${SELECT_HEARERS}) h) ORDER BY id`,
+       ${TO_PROJECT} WHERE m.id IN (SELECT h.id FROM (${SELECT_HEARERS}) h) ORDER BY m.id`,
       { batchIds },
     ),
   );
@@ -351,8 +354,8 @@ export const findSpeech = (batchIds: readonly string[], now: Millis): readonly S
   run(RAISE_BESIDE, { batchIds, now }),
   run(
     `INSERT INTO outbox (memory_id, tenant, lane)
-     SELECT id, tenant, lane FROM memories
-     WHERE id IN (SELECT h.id FROM (${SELECT_HEARERS} AND NOT (n.batch_id IN :batchIds)) h) ORDER BY id`,
+     ${TO_PROJECT}
+     WHERE m.id IN (SELECT h.id FROM (${SELECT_HEARERS} AND NOT (n.batch_id IN :batchIds)) h) ORDER BY m.id`,
     { batchIds },
   ),
 ];
@@ -374,9 +377,10 @@ const RAISE_BESIDE = `
  * one, and what tools printed in between, have it before them.
  */
 const SELECT_HEARERS = `
-  SELECT DISTINCT e.memory_id AS id
+  SELECT DISTINCT k.id
   FROM messages m
   JOIN messages n ON n.scope = m.scope AND n.seq >= m.seq AND n.seq <= coalesce(${NEXT_SEQ}, ${LAST_SEQ})
   JOIN event_sources x ON x.message_id = n.id
   JOIN events e ON e.seq = x.event_seq
+  JOIN memories k ON k.number = e.memory
   WHERE m.batch_id IN :batchIds`;

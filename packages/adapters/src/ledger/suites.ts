@@ -62,7 +62,8 @@ const INSERT_SUITE = `
 
 const LOCK_STANDING = 'SELECT id FROM lanes WHERE id IN :lanes AND erasure IS NULL ORDER BY id FOR NO KEY UPDATE';
 
-const SELECT_FORGOTTEN = 'SELECT id FROM memories WHERE lane IN :lanes AND forgotten_at IS NOT NULL';
+const SELECT_FORGOTTEN =
+  'SELECT id FROM memories WHERE lane IN FEW (SELECT number FROM lanes WHERE id IN :lanes;) AND forgotten_at IS NOT NULL';
 
 const SELECT_SUITES = 'SELECT * FROM suites WHERE tenant = @tenant';
 

@@ -129,7 +129,7 @@ const SELECT_DUE = `
 /** The newest consolidated messages that the summary of a scope does not cover, newest first. */
 const SELECT_SAID = `
   SELECT m.*, EXISTS (
-    SELECT 1 FROM event_sources x JOIN events e ON e.seq = x.event_seq JOIN memories k ON k.id = e.memory_id
+    SELECT 1 FROM event_sources x JOIN events e ON e.seq = x.event_seq JOIN memories k ON k.number = e.memory
     WHERE x.message_id = m.id AND e.kind <> 'DELETE' AND NOT k.live
   ) AS forgotten ${SAID} AND m.scope = @id
     AND m.seq > (SELECT s.summary_upto FROM scopes s WHERE s.id = @id AND s.lane = @lane)

@@ -7,7 +7,7 @@ import { retakeGraph } from './graph/changes.ts';
 import { isStanding, type Listing, laneOfUser, newestFirst } from './page.ts';
 import type { ColumnsOf } from './rows/columns.ts';
 import { type OwnerColumns, ownerFrom } from './rows/columns.ts';
-import { eventFrom } from './rows/memory.ts';
+import { eventFrom, SELECT_EVENTS } from './rows/memory.ts';
 import { all, allAs, first, firstAs, idsOf, run, type Script, together } from './script.ts';
 import { projectSpeechAgain } from './speech.ts';
 import { forgetBegunSummaries, forgetSummaries } from './summaries.ts';
@@ -24,7 +24,7 @@ export const undoStore = storeOf<UndoStore>('undos', {
     return (yield* touching(tenant, by)).map((row) => row.memory_id);
   }),
   events: read((tenant, memoryIds) => {
-    const text = 'SELECT * FROM events WHERE tenant = @tenant AND memory_id IN :memoryIds ORDER BY memory_id, revision';
+    const text = `${SELECT_EVENTS} WHERE +m.tenant = @tenant AND m.id IN :memoryIds ORDER BY m.id, e.revision`;
     return allAs(eventFrom, text, { tenant, memoryIds });
   }),
   appliedAfter: read((lane, after) =>
@@ -108,13 +108,15 @@ function touching(tenant: TenantId, by: Touched): Script<readonly { memory_id: s
   return all(BY_TIME, { tenant, lane: by.lane, after: by.after });
 }
 
-const BY_CONSOLIDATIONS = 'SELECT DISTINCT memory_id FROM events WHERE tenant = @tenant AND consolidation_id IN :ids';
+const TOUCHED = 'SELECT DISTINCT m.id AS memory_id FROM events e JOIN memories m ON m.number = e.memory';
 
-const BY_UNDO = 'SELECT DISTINCT memory_id FROM events WHERE tenant = @tenant AND undo_id = @undo';
+const BY_CONSOLIDATIONS = `${TOUCHED} WHERE e.consolidation_id IN :ids AND +m.tenant = @tenant`;
+
+const BY_UNDO = `${TOUCHED} WHERE e.undo_id = @undo AND +m.tenant = @tenant`;
 
 const BY_TIME = `
-  SELECT DISTINCT e.memory_id FROM memories m JOIN events e ON e.memory_id = m.id
-  WHERE m.tenant = @tenant AND m.lane = @lane AND e.recorded_at > @after`;
+  SELECT DISTINCT m.id AS memory_id FROM memories m JOIN events e ON e.memory = m.number
+  WHERE m.lane = (SELECT number FROM lanes WHERE id = @lane) AND +m.tenant = @tenant AND e.recorded_at > @after`;
 
 /**
  * Whether it is the next undo of its lane, what it undoes has changed nothing else since it was worked out, and no batch of
@@ -133,8 +135,8 @@ const changedIn = ({ changes }: Pick<Undoing, 'changes'>): readonly string[] => 
 
 /** An undone consolidation has changed more than what is undone. */
 const SELECT_STRAY = `
-  SELECT 1 AS stray FROM events
-  WHERE consolidation_id IN :undone AND NOT (memory_id IN :changed) AND (@keepsReviews = 0 OR actor <> 'review') LIMIT 1`;
+  SELECT 1 AS stray FROM events e JOIN memories m ON m.number = e.memory
+  WHERE e.consolidation_id IN :undone AND NOT (m.id IN :changed) AND (@keepsReviews = 0 OR e.actor IS DISTINCT FROM 'review') LIMIT 1`;
 
 /** Batches of consolidations that belong to them no more. */
 const SELECT_REPLAYED = `

@@ -1,4 +1,4 @@
-import { digitsOf } from '../ids.ts';
+import { eventIdOf } from '../ids.ts';
 import type { MemoryChange } from '../ports/ledger/memories.ts';
 import type { Certainty, Conclusion, Mark, Memory, MemoryEvent, Millis, Piece } from '../words.ts';
 import { evolve, inEffect, lastSaidAt, liveVersion, unretracted } from './evolve.ts';
@@ -121,14 +121,3 @@ const eventOf = (memory: Memory, { revision, retracts, reason, mark, now }: Turn
   sourceIds: [],
   retraction: { undoId: null, retracts: [retracts] },
 });
-
-const LAST_DIGITS = 4;
-const REVISIONS = 32 ** LAST_DIGITS;
-/** Of an id, with its kind before and the replay of a copy behind. */
-const DIGITS = /^mem_(?<first>\w*)\w{4}(?<copy>~.*)?$/u;
-
-/** An id as any other, made of that of the memory, since a ledger has no source of random ones: its last digits count the revisions. */
-function eventIdOf(memoryId: string, revision: number): string {
-  const { first = memoryId, copy = '' } = DIGITS.exec(memoryId)?.groups ?? {};
-  return `evt_${first}${digitsOf(revision % REVISIONS, LAST_DIGITS)}${copy}`;
-}

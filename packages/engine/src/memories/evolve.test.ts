@@ -1,6 +1,7 @@
-import { bitsOf, details, fixedTools, home, MORNING } from '@slowwave/engine-testing';
+import { details, home, MORNING } from '@slowwave/engine-testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { eventIdOf } from '../ids.ts';
 import { normaliseText } from '../text/normalise.ts';
 import { compareSaid, type LaneId, type Memory, type MemoryEvent, type MemoryVersion } from '../words.ts';
 import { deletedAt, evolve, inOrder, liveVersion, newest } from './evolve.ts';
@@ -179,13 +180,12 @@ describe('events', () => {
 const say = (text: string, minute: number): Happening => ({ kind: 'UPDATE', text, minute, resolved: 0 });
 
 function eventsOf(happenings: readonly Happening[]): MemoryEvent[] {
-  const tools = fixedTools();
   return happenings.map(({ kind, text, minute, resolved }, i) => {
     const saidAt = { at: MORNING + minute, seq: i + 1 };
     const event = i === 0 ? 'ADD' : kind;
     const sourceIds = [`msg_${i + 1}`];
     return {
-      id: tools.id('evt', bitsOf(tools)),
+      id: eventIdOf('mem_1', i + 1),
       memoryId: 'mem_1',
       revision: i + 1,
       kind: event,

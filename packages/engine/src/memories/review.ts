@@ -1,5 +1,5 @@
 import type { EngineDeps } from '../deps.ts';
-import { ownerBitsOf } from '../ids.ts';
+import { eventIdOf } from '../ids.ts';
 import type { Review, Settlement } from '../ports/ledger/reviews.ts';
 import type { Reviewer, ReviewResult } from '../ports/writers.ts';
 import { type ProjectDeps, projectNow } from '../projection/project.ts';
@@ -170,10 +170,11 @@ function eventOf({ tools }: ReviewDeps, review: Review, memory: Memory | null): 
   const { operation, consolidationId } = review;
   const { memoryId, fact, reason, saidAt, validFrom, after, details, sourceIds, forgets } = operation;
   const kind = memory === null || operation.kind === 'DELETE' ? operation.kind : kindOn(memory, operation);
+  const revision = (memory?.revision ?? 0) + 1;
   return {
-    id: tools.id('evt', ownerBitsOf(tools, review)),
+    id: eventIdOf(memoryId, revision),
     memoryId,
-    revision: (memory?.revision ?? 0) + 1,
+    revision,
     kind,
     actor: 'review',
     consolidationId,
@@ -201,10 +202,9 @@ function repeatsOf(
   { operation, consolidationId, ...review }: Review,
   made: Memory,
 ): readonly MemoryEvent[] {
-  const bits = ownerBitsOf(tools, review);
   const previous = liveVersion(made)?.text ?? null;
   return (operation.repeats ?? []).map(({ fact, after, ...said }, i) => ({
-    id: tools.id('evt', bits),
+    id: eventIdOf(made.id, made.revision + 1 + i),
     memoryId: made.id,
     revision: made.revision + 1 + i,
     kind: 'NONE',

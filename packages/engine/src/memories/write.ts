@@ -1,5 +1,5 @@
 import type { EngineDeps } from '../deps.ts';
-import { ownerBitsOf } from '../ids.ts';
+import { eventIdOf, ownerBitsOf } from '../ids.ts';
 import { attacksIn } from '../messages/attacks.ts';
 import type { MemoryChange, Proposal } from '../ports/ledger/memories.ts';
 import type { Paged } from '../ports/ledger/page.ts';
@@ -316,14 +316,15 @@ export function eventOf(
 ): MemoryEvent {
   const now = tools.now();
   const memory = 'versions' in of ? of : null;
-  const bits = ownerBitsOf(tools, of);
+  const memoryId = memory?.id ?? tools.id('mem', ownerBitsOf(tools, of));
+  const revision = (memory?.revision ?? 0) + 1;
   return {
     saidAt: momentAfter(memory, now),
     ...BY_API,
     ...said,
-    id: tools.id('evt', bits),
-    memoryId: memory?.id ?? tools.id('mem', bits),
-    revision: (memory?.revision ?? 0) + 1,
+    id: eventIdOf(memoryId, revision),
+    memoryId,
+    revision,
     consolidationId: null,
     factId: null,
     previous: memory === null ? null : (liveVersion(memory)?.text ?? null),

@@ -16,7 +16,7 @@ export interface Tools {
 }
 
 /** What has an owner. A study goes by the id of its consolidation. */
-export type OwnedKind = 'bat' | 'msg' | 'lane' | 'con' | 'mem' | 'evt' | 'rev' | 'und' | 'ent' | 'sta' | 'rcp';
+export type OwnedKind = 'bat' | 'msg' | 'lane' | 'con' | 'mem' | 'rev' | 'und' | 'ent' | 'sta' | 'rcp';
 
 /** What has none, or several; and erasures, since what stays of one must not say whose it was. */
 export type FreeKind =

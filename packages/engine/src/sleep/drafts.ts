@@ -1,4 +1,4 @@
-import { ownerBitsOf } from '../ids.ts';
+import { eventIdOf, ownerBitsOf } from '../ids.ts';
 import { evolve, type Home, holdingMarks, inEffect, lastSaidAt, liveVersion, previousOf } from '../memories/evolve.ts';
 import { idListsOf } from '../memories/said-ids.ts';
 import { EXPLICIT_SEQ } from '../memories/write.ts';
@@ -250,12 +250,13 @@ export class Desk {
     } & Partial<Pick<MemoryEvent, 'under' | 'sourceIds'>>,
   ): MemoryEvent {
     const known = 'timeline' in of ? of : null;
+    const revision = (known?.revision ?? 0) + 1;
     return {
       sourceIds: [],
       ...said,
-      id: this.#tools.id('evt', ownerBitsOf(this.#tools, of)),
+      id: eventIdOf(of.id, revision),
       memoryId: of.id,
-      revision: (known?.revision ?? 0) + 1,
+      revision,
       actor: 'sleep',
       consolidationId: this.#night.consolidationId,
       // Its act, by its place in the plan.

@@ -1,5 +1,5 @@
 import type { EngineDeps } from '../deps.ts';
-import { copyId, saidBefore, spaceOf } from '../ids.ts';
+import { copyId, eventIdOf, saidBefore, spaceOf } from '../ids.ts';
 import { evolve, type Home } from '../memories/evolve.ts';
 import { textOfContent } from '../messages/messages.ts';
 import type { MemoryChange } from '../ports/ledger/memories.ts';
@@ -152,9 +152,10 @@ async function seed(
 
 function seedOf(home: Home, known: KnownMemory, { replay, now }: { replay: string; now: number }): MemoryChange {
   const { category, language, about } = known;
+  const memoryId = copyId(known.id, replay);
   const event: MemoryEvent = {
-    id: copyId(known.id.replace(/^mem_/u, 'evt_'), replay),
-    memoryId: copyId(known.id, replay),
+    id: eventIdOf(memoryId, 1),
+    memoryId,
     ...{ revision: 1, kind: 'ADD', actor: 'api', consolidationId: null, factId: null, reason: 'known before' },
     previous: null,
     saidAt: saidBefore({ at: known.at, seq: 1 }),

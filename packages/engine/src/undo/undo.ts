@@ -1,6 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
 import { projectGraphNow } from '../graph/project.ts';
-import { ownerBitsOf } from '../ids.ts';
+import { eventIdOf, ownerBitsOf } from '../ids.ts';
 import { evolve, inEffect, liveVersion, tombstoneOf } from '../memories/evolve.ts';
 import { dependentsOf, isHollow, type Life, livesOf, undoneBy, undosInEffect, unitOf } from '../memories/former.ts';
 import { EXPLICIT_SEQ } from '../memories/write.ts';
@@ -82,12 +82,11 @@ function undoingOf({ tools }: UndoDeps, decision: Decision, tenant: TenantId): U
   const { lane, earlier, owner, lives, what } = decision;
   const { kindOfUndo: kind, ...takes } = what;
   const at = tools.now();
-  const bits = ownerBitsOf(tools, { tenant, owner });
-  const id = tools.id('und', bits);
+  const id = tools.id('und', ownerBitsOf(tools, { tenant, owner }));
   const number = earlier.length + 1;
   const undo: Undo = { id, tenant, lane, owner, number, kind, ...takes, memories: lives.length, at };
   const [before, after] = [undoneBy(earlier), undoneBy([...earlier, undo])];
-  const changes = lives.map((life) => changeOf(life, eventOf(tools.id('evt', bits), life, { decision, undo })));
+  const changes = lives.map((life) => changeOf(life, eventOf(life, { decision, undo })));
   return {
     undo,
     changes,
@@ -124,15 +123,12 @@ const changeOf = ({ memory }: TakenBack, event: MemoryEvent): MemoryChange => ({
   events: [event],
 });
 
-function eventOf(
-  id: string,
-  { memory, retracts }: TakenBack,
-  { decision, undo }: { decision: Decision; undo: Undo },
-): MemoryEvent {
+function eventOf({ memory, retracts }: TakenBack, { decision, undo }: { decision: Decision; undo: Undo }): MemoryEvent {
+  const revision = memory.revision + 1;
   return {
-    id,
+    id: eventIdOf(memory.id, revision),
     memoryId: memory.id,
-    revision: memory.revision + 1,
+    revision,
     kind: 'UNDO',
     actor: decision.actor,
     consolidationId: null,

@@ -1,4 +1,5 @@
-import type { Value } from '../script.ts';
+import { type EventRow, keptEvent, type WholeVersionRow, wholeEvent, wholeVersion } from '../rows/memory.ts';
+import type { Row, Value } from '../script.ts';
 
 /** A kind of thing that travels with its owner: the rows of a table. */
 export interface Kind {
@@ -15,17 +16,24 @@ export interface Kind {
   readonly parent?: { readonly column: string; readonly table: string };
   /** What it refers to by a number, which each ledger gives anew: lines name it. `p` in `from` is the row that is meant. */
   readonly refers?: { readonly column: string; readonly table: string; readonly by: string; readonly as: string };
+  /** What is selected besides, of `from`. */
+  readonly beside?: string;
+  /** A row as lines have it, and as it is kept: what is as usual, or follows from other rows, is not. */
+  readonly whole?: (row: Row) => Row;
+  readonly kept?: (row: Row) => Row;
   /** What stands behind the insert. */
   readonly onConflict?: string;
 }
 
-const LANE_NUMBER = '(SELECT number FROM lanes WHERE id = @lane)';
+export const LANE_NUMBER = '(SELECT number FROM lanes WHERE id = @lane)';
 const ofLane = (table: string): string => `${table} x WHERE x.lane = @lane`;
-const ofMemories = (table: string): string => `memories p JOIN ${table} x ON x.memory_id = p.id WHERE p.lane = @lane`;
+const ofMemories = (table: string): string =>
+  `memories p JOIN ${table} x ON x.memory_id = p.id WHERE p.lane = ${LANE_NUMBER}`;
 const ofConsolidations = (table: string): string =>
   `consolidations p JOIN ${table} x ON x.consolidation_id = p.id WHERE p.lane = @lane`;
 
 const OF_MEMORY = { column: 'memory_id', table: 'memories' } as const;
+const TO_MEMORY = { column: 'memory', table: 'memories', by: 'id', as: 'memory_id' } as const;
 const OF_CONSOLIDATION = { column: 'consolidation_id', table: 'consolidations' } as const;
 const OF_BATCH = { column: 'batch_id', table: 'batches' } as const;
 
@@ -61,30 +69,37 @@ export const KINDS: readonly Kind[] = [
     ...{ type: 'night', table: 'nights', from: ofLane('nights'), parent: OF_CONSOLIDATION },
     order: ['x.created_at', 'x.consolidation_id'],
   },
-  { type: 'memory', table: 'memories', from: ofLane('memories'), order: ['x.id'] },
+  { type: 'memory', table: 'memories', from: `memories x WHERE x.lane = ${LANE_NUMBER}`, order: ['x.number'] },
   {
-    ...{ type: 'version', table: 'versions', from: ofMemories('versions'), parent: OF_MEMORY },
-    order: ['p.id', 'x.number'],
+    ...{ type: 'version', table: 'versions', parent: OF_MEMORY, refers: TO_MEMORY },
+    from: `memories p JOIN versions x ON x.memory = p.number JOIN events o ON o.memory = x.memory AND o.revision = x.number
+      WHERE p.lane = ${LANE_NUMBER}`,
+    order: ['p.number', 'x.number'],
+    beside: `o.text AS event_text, o.said_at AS event_said_at, o.said_seq AS event_said_seq, o.valid_from AS event_valid_from,
+      o.details AS event_details, o.source_ids AS event_source_ids, o.recorded_at AS event_recorded_at`,
+    whole: (row) => wholeVersion(row as unknown as WholeVersionRow),
   },
   {
     ...{ type: 'said_under', table: 'memory_ids', from: ofMemories('memory_ids'), parent: OF_MEMORY },
-    order: ['p.id', 'x.kind', 'x.id'],
+    order: ['p.number', 'x.kind', 'x.id'],
   },
   {
     ...{ type: 'tombstone', table: 'tombstones', from: ofLane('tombstones'), parent: OF_MEMORY },
     order: ['x.text_hash', 'x.memory_id'],
   },
   {
-    ...{ type: 'event', table: 'events', parent: OF_MEMORY },
+    ...{ type: 'event', table: 'events', parent: OF_MEMORY, refers: TO_MEMORY },
+    whole: (row) => wholeEvent(row as unknown as EventRow),
+    kept: keptEvent,
     // All of a lane is sorted for each page; of what it says only a page is read.
-    from: `events x WHERE x.seq IN FEW (
-      SELECT e.seq FROM memories p JOIN events e ON e.memory_id = p.id
-      WHERE p.lane = @lane AND e.seq > @after0 ORDER BY e.seq LIMIT @limit;)`,
+    from: `events x JOIN memories p ON p.number = x.memory WHERE x.seq IN FEW (
+      SELECT e.seq FROM memories m JOIN events e ON e.memory = m.number
+      WHERE m.lane = ${LANE_NUMBER} AND e.seq > @after0 ORDER BY e.seq LIMIT @limit;)`,
     order: ['x.seq'],
   },
   {
     ...{ type: 'credit', table: 'credits', from: ofMemories('credits'), parent: OF_MEMORY },
-    order: ['p.id', 'x.version'],
+    order: ['p.number', 'x.version'],
   },
   {
     ...{ type: 'wish', table: 'wishes', from: ofConsolidations('wishes'), parent: OF_CONSOLIDATION },

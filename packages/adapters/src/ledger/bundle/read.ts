@@ -6,7 +6,7 @@ import type { LaneRow } from '../rows/lane.ts';
 import { all, first, type Given, type Row, type Script, type Value } from '../script.ts';
 import { inOrder, unclaimedOf } from '../unclaimed.ts';
 import { carriedBy, carriedOf, shown } from './columns.ts';
-import { DERIVED, KINDS, type Kind, LANE_COLUMNS, LIFE_COLUMNS, MOVING_KINDS } from './kinds.ts';
+import { DERIVED, KINDS, type Kind, LANE_COLUMNS, LANE_NUMBER, LIFE_COLUMNS, MOVING_KINDS } from './kinds.ts';
 
 /** Rows that are read at a time: SQLite hands none of them out before it has all. */
 const ROWS_AT_ONCE = 500;
@@ -137,8 +137,9 @@ function* rowsOf(kind: Kind, lane: LaneId, after: readonly Value[] | null): Scri
   const names = kind.order.map((_, i) => `@after${i}`);
   const later = `AND ${kind.order[0]} >= @after0 AND (${kind.order.join(', ')}) > (${names.join(', ')})`;
   const named = kind.refers === undefined ? '' : `, p.${kind.refers.by} AS ${kind.refers.as}`;
+  const beside = kind.beside === undefined ? '' : `, ${kind.beside}`;
   const text = `
-    SELECT x.*${named}, ${keys} FROM ${kind.from} ${after === null ? '' : later}
+    SELECT x.*${named}${beside}, ${keys} FROM ${kind.from} ${after === null ? '' : later}
     ORDER BY ${kind.order.join(', ')} LIMIT @limit`;
   const rows = yield* all<Row>(text, { lane, limit: ROWS_AT_ONCE, ...given });
   return kind.table === 'messages' ? yield* withUnclaimed(rows, lane, Number(given.after0)) : rows;
@@ -174,7 +175,8 @@ interface Beside {
 }
 
 function lineOf(kind: Kind, row: Row, { scopes, sources }: Beside): object {
-  const fields = Object.fromEntries(carriedBy(kind).map((column) => [column.name, shown(column, row)]));
+  const whole = kind.whole?.(row) ?? row;
+  const fields = Object.fromEntries(carriedBy(kind).map((column) => [column.name, shown(column, whole)]));
   const line = { type: kind.type, ...fields };
   switch (kind.table) {
     case 'scopes':
@@ -220,11 +222,11 @@ const STAMPS: readonly string[] = [
   `SELECT count(*) AS n, max(x.seq) AS last FROM consolidations p JOIN answers x ON x.consolidation_id = p.id WHERE p.lane = @lane`,
   'SELECT count(*) AS n, sum(x.round) AS rounds FROM consolidations p JOIN plans x ON x.consolidation_id = p.id WHERE p.lane = @lane',
   `SELECT count(*) AS n, sum(revision) AS revisions, sum(confirmations) AS confirmed, max(updated_at) AS last, count(gone_since) AS gone,
-     count(history_from) AS former, count(expires_at) AS expiring FROM memories WHERE lane = @lane`,
-  `SELECT count(*) AS n, sum(length(x.text)) AS said FROM memories p JOIN versions x ON x.memory_id = p.id WHERE p.lane = @lane`,
-  `SELECT count(*) AS n, max(x.seq) AS last, sum(length(x.text)) AS said FROM memories p JOIN events x ON x.memory_id = p.id
-   WHERE p.lane = @lane`,
-  `SELECT sum(x.good) AS good, sum(x.bad) AS bad FROM memories p JOIN credits x ON x.memory_id = p.id WHERE p.lane = @lane`,
+     count(history_from) AS former, count(expires_at) AS expiring FROM memories WHERE lane = ${LANE_NUMBER}`,
+  `SELECT count(*) AS n, sum(length(x.text)) AS said FROM memories p JOIN versions x ON x.memory = p.number WHERE p.lane = ${LANE_NUMBER}`,
+  `SELECT count(*) AS n, max(x.seq) AS last, sum(length(x.text)) AS said FROM memories p JOIN events x ON x.memory = p.number
+   WHERE p.lane = ${LANE_NUMBER}`,
+  `SELECT sum(x.good) AS good, sum(x.bad) AS bad FROM memories p JOIN credits x ON x.memory_id = p.id WHERE p.lane = ${LANE_NUMBER}`,
   'SELECT count(*) AS n FROM tombstones WHERE lane = @lane',
   'SELECT count(*) AS n, count(settled_at) AS settled FROM reviews WHERE lane = @lane',
   'SELECT count(*) AS n FROM undos WHERE lane = @lane',

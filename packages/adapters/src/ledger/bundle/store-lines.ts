@@ -1,11 +1,13 @@
 import type { LaneId, Owner, Scope, TenantId } from '@slowwave/engine';
+import { REPLACE_VERSION } from '../changes.ts';
 import { scopeFrom, scopeKey } from '../rows/columns.ts';
+import { type EventRow, keptVersion, type VersionRow } from '../rows/memory.ts';
 import { columnsOf } from '../schema.ts';
 import { all, firstAs, idsOf, insert, type Row, run, type Script, type Value } from '../script.ts';
 import { count } from '../usage.ts';
 import { openEmbedder } from '../vectors.ts';
 import { type Carried, carriedBy, carriedOf } from './columns.ts';
-import { type Kind, LANE_COLUMNS, LIFE_COLUMNS, MOVING_KINDS } from './kinds.ts';
+import { type Kind, LANE_COLUMNS, LANE_NUMBER, LIFE_COLUMNS, MOVING_KINDS } from './kinds.ts';
 
 /** The import that lines are of. */
 export interface Import {
@@ -132,8 +134,9 @@ function* withoutParent({ lane }: Import, { kind, group, reads }: Grouped): Scri
   const near = new Set(reads.flatMap(({ kind: { table }, row }) => (table === parent.table ? [row.id] : [])));
   const far = group.filter(({ row }) => !near.has(row[parent.column] ?? null));
   if (far.length === 0) return null;
+  const isOfLane = isNumbered(parent.table) ? `x.lane + 0 = ${LANE_NUMBER}` : '+x.lane = @lane';
   const found = new Set<Value>(
-    yield* idsOf(`SELECT x.id FROM ${parent.table} x WHERE x.id IN :ids AND +x.lane = @lane`, {
+    yield* idsOf(`SELECT x.id FROM ${parent.table} x WHERE x.id IN :ids AND ${isOfLane}`, {
       ...{ lane, ids: [...new Set(far.map(({ row }) => String(row[parent.column])))] },
     }),
   );
@@ -141,6 +144,10 @@ function* withoutParent({ lane }: Import, { kind, group, reads }: Grouped): Scri
   if (read === undefined) return null;
   return { line: read.line, problem: `expected ${read.row[parent.column]} in an earlier line, got none` };
 }
+
+/** Its rows refer to their lane by its number. */
+const isNumbered = (table: string): boolean =>
+  columnsOf(table).some(({ name, type }) => name === 'lane' && type === 'bigint');
 
 function* storeLife({ id, lane }: Import, fields: Fields): Script<void> {
   const row = rowOf(LANE, fields, new Set(['kind', 'id']));
@@ -159,9 +166,9 @@ const CAST: Readonly<Record<string, string>> = {
 
 function* storeRows(of: Import, kind: Kind, group: readonly Read[]): Script<void> {
   const { table, own = {}, onConflict = '' } = kind;
-  const columns = new Map(columnsOf(table).map(({ name, type }) => [name, type]));
+  const columns = new Set(columnsOf(table).map(({ name }) => name));
   const scopes = columns.has('scope') ? yield* scopesOf(of.lane) : [];
-  const laneNumber = columns.get('lane') === 'bigint' ? yield* numberOfLane(of.lane) : null;
+  const laneNumber = isNumbered(table) ? yield* numberOfLane(of.lane) : null;
   const filled = (read: Read): Row => ({
     ...read.row,
     ...own,
@@ -173,11 +180,14 @@ function* storeRows(of: Import, kind: Kind, group: readonly Read[]): Script<void
     ...(table === 'webhook_deliveries' && { type: String(read.fields.event) }),
     ...(table === 'memory_ids' && { beyond: read.fields.beyond === true ? of.lane : null }),
   });
-  const rows = yield* fitting(table, yield* referring(kind, group.map(filled)));
+  const named = yield* referring(kind, group.map(filled).map(kind.kept ?? ((row) => row)));
+  const rows = yield* fitting(table, named);
   // Rows of one statement have the same columns.
   for (const [, alike] of Map.groupBy(rows, (row) => Object.keys(row).join())) yield* insert(table, alike, onConflict);
   if (table === 'batches') yield* count([{ tenant: of.tenant, name: 'accepted', value: rows.length }]);
-  if (table === 'events') yield* storeSources(group);
+  if (table !== 'events') return;
+  yield* storeSources(rows, group);
+  yield* leanVersions(rows);
 }
 
 const numberOfLane = (id: LaneId): Script<number | null> =>
@@ -187,9 +197,20 @@ const numberOfLane = (id: LaneId): Script<number | null> =>
 function* referring({ refers }: Kind, rows: readonly Row[]): Script<readonly Row[]> {
   if (refers === undefined) return rows;
   const { column, as } = refers;
-  const numbers = new Map<Value, number>();
-  for (const name of new Set(rows.map((row) => String(row[as])))) numbers.set(name, yield* openEmbedder(name));
+  const names = [...new Set(rows.map((row) => String(row[as])))];
+  const numbers = yield* refers.table === 'embedders' ? embeddersOf(names) : numbersOfMemories(names);
   return rows.map(({ [as]: name = null, ...row }) => ({ ...row, [column]: numbers.get(name) ?? null }));
+}
+
+function* embeddersOf(fingerprints: readonly string[]): Script<ReadonlyMap<Value, number>> {
+  const numbers = new Map<Value, number>();
+  for (const fingerprint of fingerprints) numbers.set(fingerprint, yield* openEmbedder(fingerprint));
+  return numbers;
+}
+
+function* numbersOfMemories(ids: readonly string[]): Script<ReadonlyMap<Value, number>> {
+  const rows = yield* all<{ id: string; number: number }>('SELECT id, number FROM memories WHERE id IN :ids', { ids });
+  return new Map(rows.map(({ id, number }) => [id, number]));
 }
 
 /** As they fit with what is tenant-wide here. */
@@ -230,15 +251,32 @@ const scopesOf = function* (lane: LaneId): Script<readonly number[]> {
   );
 };
 
-function* storeSources(group: readonly Read[]): Script<void> {
-  const ids = group.map(({ row }) => String(row.id));
-  const rows = yield* all<{ id: string; seq: number }>('SELECT id, seq FROM events WHERE id IN :ids', { ids });
-  const seqs = new Map(rows.map(({ id, seq }) => [id, seq]));
-  const sources = group.flatMap(({ row, fields }) =>
-    (fields.sources as readonly string[]).map((message_id) => ({
+function* storeSources(rows: readonly Row[], group: readonly Read[]): Script<void> {
+  const places = rows.map(({ memory, revision }) => ({ memory, revision }));
+  const found = yield* all<{ place: string; seq: number }>(SELECT_SEQS, { rows: places });
+  const seqs = new Map(found.map(({ place, seq }) => [place, seq]));
+  const sources = rows.flatMap((row, i) =>
+    (group[i]?.fields.sources as readonly string[]).map((message_id) => ({
       message_id,
-      event_seq: seqs.get(String(row.id)) ?? 0,
+      event_seq: seqs.get(`${row.memory} ${row.revision}`) ?? 0,
     })),
   );
   yield* insert('event_sources', sources);
+}
+
+const SELECT_SEQS = `
+  SELECT e.memory || ' ' || e.revision AS place, e.seq FROM :rows AS r
+  JOIN events e ON e.memory = (r.value ->> 'memory')::bigint AND e.revision = (r.value ->> 'revision')::int`;
+
+/** Versions come before the events that say the same: from now on these alone do. */
+function* leanVersions(rows: readonly Row[]): Script<void> {
+  const events = new Map(rows.map((row) => [`${row.memory} ${row.revision}`, row as unknown as EventRow]));
+  const memories = [...new Set(rows.map(({ memory }) => Number(memory)))];
+  const text = 'SELECT * FROM versions WHERE memory IN :memories::bigint AND text IS NOT NULL';
+  const versions = yield* all<VersionRow>(text, { memories });
+  const lean = versions.flatMap((version) => {
+    const event = events.get(`${version.memory} ${version.number}`);
+    return event === undefined ? [] : [keptVersion(version, event)];
+  });
+  yield* insert('versions', lean, REPLACE_VERSION);
 }

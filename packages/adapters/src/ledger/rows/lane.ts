@@ -4,6 +4,7 @@ import { type OwnerColumns, ownerFrom } from './columns.ts';
 
 /** A lane as it is stored. */
 export interface LaneRow extends OwnerColumns {
+  readonly number: number;
   readonly id: LaneId;
   readonly tenant: TenantId;
   readonly state: Lane['state'];

@@ -9,6 +9,8 @@ import type {
   VersionDetails,
 } from '@slowwave/engine';
 import {
+  canonical,
+  eventIdOf,
   forgottenAt,
   foundVersions,
   goneSince,
@@ -17,8 +19,11 @@ import {
   liveVersion,
   markOf,
   placementOf,
+  placeOfEvent,
   profileRank,
+  versionsOf,
 } from '@slowwave/engine/storing';
+import type { Row } from '../script.ts';
 import {
   type ColumnsOf,
   leanFrom,
@@ -35,13 +40,10 @@ export interface MemoryRow
     ScopeColumns,
     OwnerColumns {}
 
-export interface VersionRow extends VersionColumns {
-  readonly memory_id: string;
-}
-
-export interface VersionColumns extends ColumnsOf<Omit<MemoryVersion, 'saidAt'>, 'details'> {
-  readonly said_at: number;
-  readonly said_seq: number;
+/** What of a memory and its lane is kept as numbers. */
+export interface Numbered {
+  readonly number: number;
+  readonly lane: number;
 }
 
 /** Of nearly all versions. Statements that look into details take what is missing for this. */
@@ -52,36 +54,62 @@ const USUAL_DETAILS: VersionDetails = {
 
 const UNDER_NONE: Under = { agentId: null, runId: null, appId: null };
 
-export const detailsFrom = (text: string): VersionDetails => leanFrom(text, USUAL_DETAILS);
+/** Details of an event: a quote that stands in its text is where it stands, and source ids are those of the event unless they differ. */
+type LeanDetails = Omit<Partial<VersionDetails>, 'quote'> & { readonly quote?: string | readonly [number, number] };
 
-const detailsText = (details: VersionDetails): string => leanText(details, USUAL_DETAILS);
+interface Said {
+  readonly text: string | null;
+  readonly sourceIds: readonly string[];
+}
+
+function detailsOf({ quote, ...lean }: LeanDetails, { text, sourceIds }: Said): VersionDetails {
+  const said = typeof quote === 'object' ? (text ?? '').slice(quote[0], quote[0] + quote[1]) : quote;
+  return withUsual({ ...lean, ...(said !== undefined && { quote: said }) }, { ...USUAL_DETAILS, sourceIds });
+}
+
+/** The details of an event that says something. */
+export const detailsFrom = (details: string, { text, sourceIds }: Said): VersionDetails =>
+  detailsOf(JSON.parse(details), { text, sourceIds });
+
+function detailsText(details: VersionDetails, { text, sourceIds }: Said): string {
+  const place = details.quote === null || text === null ? -1 : text.indexOf(details.quote);
+  const { quote, ...rest } = details;
+  const usual = { ...USUAL_DETAILS, sourceIds };
+  if (place === -1 || quote === null) return leanText(details, usual);
+  return leanText<object>({ ...rest, quote: [place, quote.length] }, usual);
+}
 
 /** What a timeline needs of each event, as a list of JSON. */
-export const MARKED = `event.id, event.revision, event.kind, event.said_at, event.said_seq, event.recorded_at, event.valid_from,
-        event.text, json(event.details), event.undo_id, json(event.retracts), json(event.under), event.forgets, json(event.rated)`;
+export const MARKED = `event.revision, event.kind, event.said_at, event.said_seq, event.recorded_at, event.valid_from,
+        event.text, json(event.details), json(event.source_ids), event.undo_id, json(event.retracts), json(event.under),
+        event.forgets, json(event.rated)`;
 
 type Marked = readonly [
-  ...[id: string, revision: number, kind: MemoryEvent['kind']],
-  ...[saidAt: number, saidSeq: number, recordedAt: number, validFrom: number],
-  ...[
-    text: string | null,
-    details: Partial<VersionDetails> | null,
-    undoId: string | null,
-    retracts: readonly number[] | null,
-  ],
+  ...[revision: number, kind: MemoryEvent['kind']],
+  ...[saidAt: number, saidSeq: number, recordedAt: number, validFrom: number | null],
+  ...[text: string | null, details: LeanDetails | null, sourceIds: readonly string[]],
+  ...[undoId: string | null, retracts: readonly number[] | null],
   ...[under: Partial<Under> | null, forgets: Forgets, rated: Rated | null],
 ];
 
 /** The timeline of a memory, of all its events. */
-export const marksFrom = ({ marks }: { readonly marks: string | null }): readonly Mark[] =>
-  (JSON.parse(marks ?? '[]') as readonly Marked[]).map(markFrom).sort((a, b) => a.revision - b.revision);
+const marksFrom = ({ id, marks }: { readonly id: string; readonly marks: string | null }): readonly Mark[] =>
+  (JSON.parse(marks ?? '[]') as readonly Marked[])
+    .map((marked) => markFrom(id, marked))
+    .sort((a, b) => a.revision - b.revision);
 
-function markFrom(marked: Marked): Mark {
-  const [id, revision, kind, at, seq, recordedAt, validFrom, text, lean, undoId, retracts, under, forgets, rated] =
+function markFrom(memoryId: string, marked: Marked): Mark {
+  const [revision, kind, at, seq, recordedAt, validFrom, text, lean, sourceIds, undoId, retracts, under, ...others] =
     marked;
-  const details = lean === null ? null : withUsual(lean, USUAL_DETAILS);
-  const said = { id, revision, kind, saidAt: { at, seq }, recordedAt, validFrom, text, details };
-  const event = { ...said, ...forgettingFrom(forgets), ...(rated !== null && { rated }) };
+  const [forgets, rated] = others;
+  const details = lean === null ? null : detailsOf(lean, { text, sourceIds });
+  const said = { id: `${revision} of ${memoryId}`, revision, kind, saidAt: { at, seq }, recordedAt, text, details };
+  const event = {
+    ...said,
+    validFrom: validFrom ?? at,
+    ...forgettingFrom(forgets),
+    ...(rated !== null && { rated }),
+  };
   const retraction = retracts === null ? {} : { retraction: { undoId, retracts } };
   return markOf({ ...event, ...retraction, ...(under !== null && { under: withUsual(under, UNDER_NONE) }) });
 }
@@ -94,43 +122,34 @@ const forgettingFrom = (forgets: Forgets): Pick<MemoryEvent, 'forgets' | 'merged
   ...(forgets === 2 && { merged: true }),
 });
 
-export const memoryFrom = (
-  row: MemoryRow,
-  { versions, timeline }: { readonly versions: readonly VersionColumns[]; readonly timeline: readonly Mark[] },
-): Memory => ({
-  id: row.id,
-  tenant: row.tenant,
-  lane: row.lane,
-  owner: ownerFrom(row),
-  scope: scopeFrom(row),
-  versions: versions.map(versionFrom),
-  timeline,
-  confirmations: row.confirmations,
-  lastConfirmedAt: row.last_confirmed_at,
-  revision: row.revision,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
-});
-
-const versionFrom = (row: VersionColumns): MemoryVersion => ({
-  number: row.number,
-  text: row.text,
-  saidAt: { at: row.said_at, seq: row.said_seq },
-  validFrom: row.valid_from,
-  invalidAt: row.invalid_at,
-  supersededBy: row.superseded_by,
-  details: detailsFrom(row.details),
-  recordedAt: row.recorded_at,
-});
+/** A memory with the timeline of its events, as a list of JSON; its versions follow from it. */
+export function memoryFrom(row: MemoryRow & { readonly marks: string | null }): Memory {
+  const timeline = marksFrom(row);
+  return {
+    id: row.id,
+    tenant: row.tenant,
+    lane: row.lane,
+    owner: ownerFrom(row),
+    scope: scopeFrom(row),
+    versions: versionsOf(timeline),
+    timeline,
+    confirmations: row.confirmations,
+    lastConfirmedAt: row.last_confirmed_at,
+    revision: row.revision,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
 
 /** A memory's own columns. Its versions are rows of their own, its timeline is made of its events. */
-export function memoryColumns(memory: Memory, given: { tenant: TenantId; scope: number }) {
+export function memoryColumns(memory: Memory, given: Numbered & { tenant: TenantId; scope: number }) {
   const live = liveVersion(memory);
   const placed = placementOf(memory);
   return {
+    number: given.number,
     id: memory.id,
     tenant: given.tenant,
-    lane: memory.lane,
+    lane: given.lane,
     scope: given.scope,
     confirmations: memory.confirmations,
     last_confirmed_at: memory.lastConfirmedAt,
@@ -149,26 +168,65 @@ export function memoryColumns(memory: Memory, given: { tenant: TenantId; scope: 
   };
 }
 
-export const versionColumns = (memoryId: string, version: MemoryVersion): VersionRow => ({
-  memory_id: memoryId,
-  number: version.number,
-  text: version.text,
-  said_at: version.saidAt.at,
-  said_seq: version.saidAt.seq,
-  valid_from: version.validFrom,
-  invalid_at: version.invalidAt,
-  superseded_by: version.supersededBy,
-  details: detailsText(version.details),
-  recorded_at: version.recordedAt,
-});
+/** A version as it is stored: null is what its event says. */
+export interface VersionRow {
+  readonly memory: number;
+  readonly number: number;
+  readonly superseded_by: number | null;
+  readonly invalid_at: number | null;
+  readonly text: string | null;
+  readonly said_at: number | null;
+  readonly said_seq: number | null;
+  readonly valid_from: number | null;
+  readonly details: string | null;
+  readonly recorded_at: number | null;
+}
 
+export function versionColumns(memory: number, version: MemoryVersion, timeline: readonly Mark[]): VersionRow {
+  const mark = timeline.find(({ revision }) => revision === version.number);
+  const event = mark?.kind === 'said' ? mark : null;
+  const own = <Value extends string | number>(value: Value, of: Value | undefined): Value | null =>
+    value === of ? null : value;
+  const details = leanText(version.details, USUAL_DETAILS);
+  return {
+    memory,
+    number: version.number,
+    superseded_by: version.supersededBy,
+    invalid_at: version.invalidAt,
+    text: own(version.text, event?.text),
+    said_at: own(version.saidAt.at, event?.saidAt.at),
+    said_seq: own(version.saidAt.seq, event?.saidAt.seq),
+    valid_from: own(version.validFrom, event?.validFrom),
+    details: event === null ? details : own(details, leanText(event.details, USUAL_DETAILS)),
+    recorded_at: own(version.recordedAt, event?.recordedAt),
+  };
+}
+
+/** Of versions v with the events o that they have the numbers of. */
+const VERSION_COLUMNS = `
+  v.memory, v.number, v.superseded_by, v.invalid_at, coalesce(v.text, o.text) AS text, coalesce(v.said_at, o.said_at) AS said_at,
+  coalesce(v.said_seq, o.said_seq) AS said_seq, coalesce(v.valid_from, o.valid_from, o.said_at) AS valid_from,
+  coalesce(v.details, o.details) AS details, coalesce(v.recorded_at, o.recorded_at) AS recorded_at`;
+
+/** Versions as they read, for statements that ask about them. */
+export const READ_VERSIONS = `(
+  SELECT ${VERSION_COLUMNS} FROM versions v JOIN events o ON o.memory = v.memory AND o.revision = v.number)`;
+
+/** An event as it is stored, with the id of its memory. */
 export interface EventRow
-  extends ColumnsOf<
-    Omit<MemoryEvent, 'kind' | 'previousHash' | 'saidAt' | 'under' | 'retraction' | 'forgets' | 'merged' | 'rated'>,
-    'details' | 'sourceIds'
+  extends Omit<
+    ColumnsOf<
+      Omit<MemoryEvent, 'kind' | 'previousHash' | 'saidAt' | 'under' | 'retraction' | 'forgets' | 'merged' | 'rated'>,
+      'details' | 'sourceIds'
+    >,
+    'id' | 'actor' | 'valid_from'
   > {
   readonly seq: number;
+  readonly memory: number;
+  readonly id: string | null;
+  readonly actor: MemoryEvent['actor'] | null;
   readonly kind: MemoryEvent['kind'];
+  readonly valid_from: number | null;
   readonly previous_hash: string | null;
   readonly said_at: number;
   readonly said_seq: number;
@@ -179,55 +237,137 @@ export interface EventRow
   readonly rated: string | null;
 }
 
-export const eventFrom = (row: EventRow): MemoryEvent => ({
-  id: row.id,
-  memoryId: row.memory_id,
-  revision: row.revision,
-  kind: row.kind,
-  actor: row.actor,
-  consolidationId: row.consolidation_id,
-  factId: row.fact_id,
-  reason: row.reason,
-  previous: row.previous,
-  ...(row.previous_hash !== null && { previousHash: row.previous_hash }),
-  saidAt: { at: row.said_at, seq: row.said_seq },
-  validFrom: row.valid_from,
-  recordedAt: row.recorded_at,
-  text: row.text,
-  details: row.details === null ? null : detailsFrom(row.details),
-  sourceIds: JSON.parse(row.source_ids),
-  ...(row.under !== null && { under: leanFrom(row.under, UNDER_NONE) }),
-  ...retractionFrom(row),
-  ...forgettingFrom(row.forgets),
-  ...(row.rated !== null && { rated: JSON.parse(row.rated) }),
-});
+/** Events e of memories m. */
+export const SELECT_EVENTS = 'SELECT e.*, m.id AS memory_id FROM events e JOIN memories m ON m.number = e.memory';
+
+const USUAL_ACTOR: MemoryEvent['actor'] = 'consolidation';
+
+export function eventFrom(row: EventRow): MemoryEvent {
+  const sourceIds = JSON.parse(row.source_ids) as readonly string[];
+  return {
+    id: row.id ?? eventIdOf(row.memory_id, row.revision),
+    memoryId: row.memory_id,
+    revision: row.revision,
+    kind: row.kind,
+    actor: row.actor ?? USUAL_ACTOR,
+    consolidationId: row.consolidation_id,
+    factId: row.fact_id,
+    reason: row.reason,
+    previous: row.previous,
+    ...(row.previous_hash !== null && { previousHash: row.previous_hash }),
+    saidAt: { at: row.said_at, seq: row.said_seq },
+    validFrom: row.valid_from ?? row.said_at,
+    recordedAt: row.recorded_at,
+    text: row.text,
+    details: row.details === null ? null : detailsFrom(row.details, { text: row.text, sourceIds }),
+    sourceIds,
+    ...(row.under !== null && { under: leanFrom(row.under, UNDER_NONE) }),
+    ...retractionFrom(row),
+    ...forgettingFrom(row.forgets),
+    ...(row.rated !== null && { rated: JSON.parse(row.rated) }),
+  };
+}
 
 const retractionFrom = ({ undo_id, retracts }: EventRow): Pick<MemoryEvent, 'retraction'> =>
   retracts === null ? {} : { retraction: { undoId: undo_id, retracts: JSON.parse(retracts) } };
 
+/** Whether the id of an event is made of that of its memory, and is found by it. */
+const follows = ({ id, memoryId, revision }: Pick<MemoryEvent, 'id' | 'memoryId' | 'revision'>): boolean =>
+  id === eventIdOf(memoryId, revision) && placeOfEvent(id) !== null;
+
 /** Its place among all events is given by the ledger. */
-export const eventColumns = (event: MemoryEvent, tenant: TenantId) => ({
-  id: event.id,
-  tenant,
-  memory_id: event.memoryId,
+export const eventColumns = (event: MemoryEvent, memory: number) => ({
+  memory,
   revision: event.revision,
+  forgets: event.forgets === true ? 1 : event.merged === true ? 2 : 0,
+  said_at: event.saidAt.at,
+  said_seq: event.saidAt.seq,
+  valid_from: event.validFrom === event.saidAt.at ? null : event.validFrom,
+  recorded_at: event.recordedAt,
+  id: follows(event) ? null : event.id,
   kind: event.kind,
-  actor: event.actor,
+  actor: event.actor === USUAL_ACTOR ? null : event.actor,
   consolidation_id: event.consolidationId,
+  undo_id: event.retraction?.undoId ?? null,
+  retracts: event.retraction === undefined ? null : JSON.stringify(event.retraction.retracts),
   fact_id: event.factId,
+  ...saidColumns(event),
+  under: event.under === undefined ? null : leanText(event.under, UNDER_NONE),
+  rated: event.rated === undefined ? null : JSON.stringify(event.rated),
+});
+
+/** What an event says, which retention removes. */
+export const saidColumns = (event: MemoryEvent) => ({
   reason: event.reason,
   previous: event.previous,
   previous_hash: event.previousHash ?? null,
-  said_at: event.saidAt.at,
-  said_seq: event.saidAt.seq,
-  valid_from: event.validFrom,
-  recorded_at: event.recordedAt,
   text: event.text,
-  details: event.details === null ? null : detailsText(event.details),
+  details: event.details === null ? null : detailsText(event.details, event),
   source_ids: JSON.stringify(event.sourceIds),
-  under: event.under === undefined ? null : leanText(event.under, UNDER_NONE),
-  undo_id: event.retraction?.undoId ?? null,
-  retracts: event.retraction === undefined ? null : JSON.stringify(event.retraction.retracts),
-  forgets: event.forgets === true ? 1 : event.merged === true ? 2 : 0,
-  rated: event.rated === undefined ? null : JSON.stringify(event.rated),
 });
+
+/** An event as lines of bundles have it. */
+export function wholeEvent(row: EventRow): Row {
+  const event = eventFrom(row);
+  const details = event.details === null ? null : leanText(event.details, USUAL_DETAILS);
+  const { id, actor, validFrom: valid_from } = event;
+  return { ...row, id, actor, valid_from, details };
+}
+
+/** The same as it is kept. */
+export function keptEvent(row: Row): Row {
+  const { id = null, actor = null, valid_from = null, details = null, ...rest } = row;
+  const said = { text: rest.text as string | null, sourceIds: JSON.parse(String(rest.source_ids)) };
+  const named = { id: String(id), memoryId: String(rest.memory_id), revision: Number(rest.revision) };
+  return {
+    ...rest,
+    id: follows(named) ? null : id,
+    actor: actor === USUAL_ACTOR ? null : actor,
+    valid_from: valid_from === rest.said_at ? null : valid_from,
+    details: details === null ? null : detailsText(leanFrom(String(details), USUAL_DETAILS), said),
+  };
+}
+
+/** A version with what its event says. */
+export type WholeVersionRow = VersionRow & {
+  readonly [Name in
+    | 'text'
+    | 'said_at'
+    | 'said_seq'
+    | 'valid_from'
+    | 'details'
+    | 'source_ids'
+    | 'recorded_at' as `event_${Name}`]: EventRow[Name];
+};
+
+/** A version as lines of bundles have it. */
+export function wholeVersion(row: WholeVersionRow): Row {
+  const said = { text: row.event_text, sourceIds: JSON.parse(row.event_source_ids) as readonly string[] };
+  const details = row.event_details === null ? null : detailsFrom(row.event_details, said);
+  return {
+    ...row,
+    text: row.text ?? row.event_text,
+    said_at: row.said_at ?? row.event_said_at,
+    said_seq: row.said_seq ?? row.event_said_seq,
+    valid_from: row.valid_from ?? row.event_valid_from ?? row.event_said_at,
+    details: row.details ?? (details === null ? null : leanText(details, USUAL_DETAILS)),
+    recorded_at: row.recorded_at ?? row.event_recorded_at,
+  };
+}
+
+/** A whole version as it is kept beside its event. */
+export function keptVersion(row: VersionRow, event: EventRow): VersionRow {
+  const own = <Value>(value: Value, of: Value): Value | null => (value === of ? null : value);
+  const sourceIds = JSON.parse(event.source_ids) as readonly string[];
+  const said = event.details === null ? null : detailsFrom(event.details, { text: event.text, sourceIds });
+  const isSame = row.details !== null && canonical(leanFrom(row.details, USUAL_DETAILS)) === canonical(said);
+  return {
+    ...row,
+    text: own(row.text, event.text),
+    said_at: own(row.said_at, event.said_at),
+    said_seq: own(row.said_seq, event.said_seq),
+    valid_from: own(row.valid_from, event.valid_from ?? event.said_at),
+    details: isSame ? null : row.details,
+    recorded_at: own(row.recorded_at, event.recorded_at),
+  };
+}

@@ -131,15 +131,15 @@ function bound(given: Given): Params {
 const byColumn = ({ rows }: RowsStep): Params =>
   Object.fromEntries(Object.keys(rows[0] ?? {}).map((column) => [column, rows.map((row) => row[column])])) as Params;
 
-function rowsStatement({ kind, table, onConflict }: RowsStep, columns: readonly string[]): string {
+function rowsStatement({ kind, table, key, onConflict }: RowsStep, columns: readonly string[]): string {
   const types = typesOf(table);
   const arrays = columns.map((column) => `@${column}::${types.get(column)}[]`).join(', ');
   const names = columns.join(', ');
   if (kind === 'insert') {
     return `INSERT INTO ${table} (${names}) SELECT * FROM unnest(${arrays}) AS n WHERE :held ${onConflict}`;
   }
-  const changing = columns.filter((column) => column !== 'id').map((column) => `${column} = n.${column}`);
-  return `UPDATE ${table} SET ${changing.join(', ')} FROM unnest(${arrays}) AS n (${names}) WHERE ${table}.id = n.id AND :held`;
+  const changing = columns.filter((column) => column !== key).map((column) => `${column} = n.${column}`);
+  return `UPDATE ${table} SET ${changing.join(', ')} FROM unnest(${arrays}) AS n (${names}) WHERE ${table}.${key} = n.${key} AND :held`;
 }
 
 const statements = madeOnce(toPostgres);

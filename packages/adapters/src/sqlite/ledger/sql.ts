@@ -153,7 +153,7 @@ export function snapshotsOf(sql: Sql): <T>(script: Script<T>) => T {
 
 /** Inserts rows inside the transaction that is open, as a script does. Returns how many. */
 export const insertRows = (sql: Sql, table: string, rows: readonly Row[]): number =>
-  eachRow(sql, { kind: 'insert', table, rows, onConflict: '' });
+  eachRow(sql, { kind: 'insert', table, rows, key: '', onConflict: '' });
 
 /** Runs a script to its end, inside the transaction that is open. */
 export function runScript<T>(sql: Sql, script: Script<T>): T {
@@ -256,6 +256,7 @@ function valueNamed(name: string, given: Given): Value {
 /** A statement for rows with these columns, with values by place: that costs less than to read them out of a list. */
 interface OfRows {
   readonly statement: Statement;
+  readonly key: string;
   readonly onConflict: string;
   /** As the rows have them. */
   readonly columns: readonly string[];
@@ -283,23 +284,24 @@ function eachRow(sql: Sql, step: RowsStep): number {
 function ofRows(sql: Sql, step: RowsStep, row: Row): OfRows {
   const tables = step.kind === 'insert' ? sql.steps.inserts : sql.steps.updates;
   const known = tables.get(step.table);
-  if (known !== undefined && known.onConflict === step.onConflict && takeInOrder(row, known)) return known;
+  if (known !== undefined && known.key === step.key && known.onConflict === step.onConflict && takeInOrder(row, known))
+    return known;
   const made = madeOfRows(sql, step, Object.keys(row));
   tables.set(step.table, made);
   takeByName(row, made);
   return made;
 }
 
-function madeOfRows(sql: Sql, { kind, table, onConflict }: RowsStep, columns: readonly string[]): OfRows {
+function madeOfRows(sql: Sql, { kind, table, key, onConflict }: RowsStep, columns: readonly string[]): OfRows {
   if (kind === 'insert') {
     const marks = columns.map(() => '?').join(', ');
     const text = `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${marks}) ${toSqlite(onConflict)}`;
-    return { statement: sql.kept(text), onConflict, columns, places: null, values: [] };
+    return { statement: sql.kept(text), key, onConflict, columns, places: null, values: [] };
   }
-  const named = [...columns.filter((column) => column !== 'id'), 'id'];
+  const named = [...columns.filter((column) => column !== key), key];
   const changes = named.slice(0, -1).map((column) => `${column} = ?`);
-  const statement = sql.kept(`UPDATE ${table} SET ${changes.join(', ')} WHERE id = ?`);
-  return { statement, onConflict, columns, places: columns.map((column) => named.indexOf(column)), values: [] };
+  const statement = sql.kept(`UPDATE ${table} SET ${changes.join(', ')} WHERE ${key} = ?`);
+  return { statement, key, onConflict, columns, places: columns.map((column) => named.indexOf(column)), values: [] };
 }
 
 /** Takes the values of a row whose columns are in this order, as nearly all are: that costs less than to look each up by its name. */

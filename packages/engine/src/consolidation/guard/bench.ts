@@ -1,4 +1,4 @@
-import { ownerBitsOf } from '../../ids.ts';
+import { eventIdOf, ownerBitsOf } from '../../ids.ts';
 import { evolve, type Home, holdsAt, liveVersion, newest, previousOf } from '../../memories/evolve.ts';
 import { leastOf } from '../../memories/trust.ts';
 import type { Candidate, Fact, FactOutcome, HeldOperation, Operation, Remark, ReviewedKind } from '../../plan.ts';
@@ -216,10 +216,11 @@ export class Bench {
 
   #eventOf(fact: Fact, change: Change, of: { memoryId: string; before: Memory | undefined }): DecidedEvent {
     const says = change.kind !== 'DELETE';
+    const revision = (of.before?.revision ?? 0) + 1;
     return {
-      id: this.input.tools.id('evt', this.#bits),
+      id: eventIdOf(of.memoryId, revision),
       memoryId: of.memoryId,
-      revision: (of.before?.revision ?? 0) + 1,
+      revision,
       kind: change.kind,
       actor: 'consolidation',
       consolidationId: this.input.consolidationId,

@@ -4,6 +4,7 @@ import { openSqliteIndex } from '@slowwave/adapters/sqlite';
 import {
   DEFAULT_TENANT,
   type Embedder,
+  eventIdOf,
   evolve,
   type Home,
   type Ledger,
@@ -104,9 +105,12 @@ async function changesOf(ledger: Ledger, { owner, lines }: Filling, from: number
   });
 }
 
-const eventOf = (home: Home, text: string, at: number): MemoryEvent => ({
-  id: product.tools.id('evt', ownerBitsOf(product.tools, home)),
-  memoryId: product.tools.id('mem', ownerBitsOf(product.tools, home)),
+const eventOf = (home: Home, text: string, at: number): MemoryEvent => {
+  const memoryId = product.tools.id('mem', ownerBitsOf(product.tools, home));
+  return { id: eventIdOf(memoryId, 1), memoryId, ...whatIsSaid(text, at) };
+};
+
+const whatIsSaid = (text: string, at: number): Omit<MemoryEvent, 'id' | 'memoryId'> => ({
   revision: 1,
   kind: 'ADD',
   actor: 'api',

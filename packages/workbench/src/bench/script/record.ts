@@ -186,19 +186,20 @@ function partOf(operation: Operation): Part {
 }
 
 const INSERT = /^INSERT INTO (\w+) \(([^)]*)\) VALUES \([^)]*\) ?(.*)$/s;
-const UPDATE = /^UPDATE (\w+) SET (.*) WHERE id = \?$/s;
+const UPDATE = /^UPDATE (\w+) SET (.*) WHERE (\w+) = \?$/s;
 
 /** A step that SQLite was given so. */
 function asStep({ kind, text, params }: Operation): Step {
   const values = params as readonly Value[];
   const [, inserted, columns = '', onConflict = ''] = INSERT.exec(text) ?? [];
   if (inserted !== undefined) {
-    return { kind: 'insert', table: inserted, rows: [rowOf(columns.split(', '), values)], onConflict };
+    return { kind: 'insert', table: inserted, rows: [rowOf(columns.split(', '), values)], key: '', onConflict };
   }
-  const [, updated, changes = ''] = UPDATE.exec(text) ?? [];
+  const [, updated, changes = '', key = ''] = UPDATE.exec(text) ?? [];
   if (updated !== undefined) {
     const changing = changes.split(' = ?').map((name) => name.replace(', ', ''));
-    return { kind: 'update', table: updated, rows: [rowOf([...changing.slice(0, -1), 'id'], values)], onConflict: '' };
+    const rows = [rowOf([...changing.slice(0, -1), key], values)];
+    return { kind: 'update', table: updated, rows, key, onConflict: '' };
   }
   return {
     kind: kind === 'run' ? 'run' : 'all',

@@ -18,11 +18,11 @@ import { ledgerFile } from './sqlite-ledger-fixture.ts';
 const BREAKING: Readonly<Record<OrphanKind | Contradiction, string>> = {
   'batch without lane': "UPDATE batches SET lane = 'lane_none'",
   'message without batch': "UPDATE unclaimed_messages SET batch_id = 'bat_none'",
-  'memory without lane': "UPDATE memories SET lane = 'lane_none'",
+  'memory without lane': 'UPDATE memories SET lane = 0',
   'memory without event': 'DELETE FROM events',
   'memory without version': 'DELETE FROM versions',
-  'version without memory': "UPDATE versions SET memory_id = 'mem_none'",
-  'event without memory': "UPDATE events SET memory_id = 'mem_none'",
+  'version without memory': 'UPDATE versions SET memory = 0',
+  'event without memory': 'UPDATE events SET memory = 0',
   'tombstone without memory': "UPDATE tombstones SET memory_id = 'mem_none'",
   'plan without consolidation':
     "INSERT INTO plans (consolidation_id, round, plan, shown) VALUES ('con_none', 1, decode('', 'hex'), '')",

@@ -237,9 +237,9 @@ function ratedBy({ id, revision, rated }: Marking): Rated {
 const inSaidOrder = (timeline: readonly Mark[]): Spoken[] =>
   [...inEffect(timeline)].sort((a, b) => compareSaid(a.saidAt, b.saidAt) || a.revision - b.revision);
 
-/** A version in the making, or the deletion between two. All marks of a run say the same: `text`, normalised. */
+/** A version in the making, or the deletion between two. All marks of a run say the same. */
 type Stretch =
-  | { readonly kind: 'run'; readonly text: string; readonly run: Said[] }
+  | { readonly kind: 'run'; readonly run: Said[] }
   | { readonly kind: 'deletion'; readonly at: Millis };
 
 /**
@@ -272,17 +272,16 @@ export function stretchesOf(timeline: readonly Mark[]): readonly Stretch[] {
     const last = stretches.at(-1);
     if (mark.kind === 'deleted') stretches.push({ kind: 'deletion', at: mark.saidAt.at });
     else if (last?.kind === 'run' && saysTheSame(last, mark)) last.run.push(mark);
-    else stretches.push({ kind: 'run', text: normaliseText(mark.text), run: [mark] });
+    else stretches.push({ kind: 'run', run: [mark] });
   }
   return stretches;
 }
 
 /** What retention has removed is still distinguished, by what it has left of each text. */
-function saysTheSame({ text, run: [first] }: Extract<Stretch, { kind: 'run' }>, mark: Said): boolean {
-  if (first?.details.removed !== undefined || mark.details.removed !== undefined) {
-    return first !== undefined && printOf(first) === printOf(mark);
-  }
-  return first?.text === mark.text || text === normaliseText(mark.text);
+function saysTheSame({ run: [first] }: Extract<Stretch, { kind: 'run' }>, mark: Said): boolean {
+  if (first === undefined) return false;
+  if (first.details.removed !== undefined || mark.details.removed !== undefined) return printOf(first) === printOf(mark);
+  return first.text === mark.text || normaliseText(first.text) === normaliseText(mark.text);
 }
 
 const printOf = ({ text, details }: Said): string => details.removed ?? fingerprint(text);

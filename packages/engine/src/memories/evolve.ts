@@ -238,9 +238,7 @@ const inSaidOrder = (timeline: readonly Mark[]): Spoken[] =>
   [...inEffect(timeline)].sort((a, b) => compareSaid(a.saidAt, b.saidAt) || a.revision - b.revision);
 
 /** A version in the making, or the deletion between two. All marks of a run say the same. */
-type Stretch =
-  | { readonly kind: 'run'; readonly run: Said[] }
-  | { readonly kind: 'deletion'; readonly at: Millis };
+type Stretch = { readonly kind: 'run'; readonly run: Said[] } | { readonly kind: 'deletion'; readonly at: Millis };
 
 /**
  * Neighbouring marks with the same text are one version: said first by the first of them, confirmed by the others. It
@@ -280,7 +278,8 @@ export function stretchesOf(timeline: readonly Mark[]): readonly Stretch[] {
 /** What retention has removed is still distinguished, by what it has left of each text. */
 function saysTheSame({ run: [first] }: Extract<Stretch, { kind: 'run' }>, mark: Said): boolean {
   if (first === undefined) return false;
-  if (first.details.removed !== undefined || mark.details.removed !== undefined) return printOf(first) === printOf(mark);
+  if (first.details.removed !== undefined || mark.details.removed !== undefined)
+    return printOf(first) === printOf(mark);
   return first.text === mark.text || normaliseText(first.text) === normaliseText(mark.text);
 }
 

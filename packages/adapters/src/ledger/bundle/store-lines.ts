@@ -256,7 +256,7 @@ function* storeSources(rows: readonly Row[], group: readonly Read[]): Script<voi
   const found = yield* all<{ place: string; seq: number }>(SELECT_SEQS, { rows: places });
   const seqs = new Map(found.map(({ place, seq }) => [place, seq]));
   const sources = rows.flatMap((row, i) =>
-    (group[i]?.fields.sources as readonly string[]).map((message_id) => ({
+    ((group[i]?.fields.sources ?? []) as readonly string[]).map((message_id) => ({
       message_id,
       event_seq: seqs.get(`${row.memory} ${row.revision}`) ?? 0,
     })),

@@ -10,9 +10,11 @@ import {
   GetTenantCopyQuery,
   LeavingView,
   ListCellOwnersQuery,
+  LossView,
   PostCellErasure,
   PostDeparture,
   PostLeaving,
+  PostLoss,
   PutSlots,
   PutTenantCopy,
   SlotsView,
@@ -30,7 +32,7 @@ import {
   requestErasure,
   type TenantId,
 } from '@slowwave/engine';
-import { isOperator, notFound, type ProblemError, principalOf, problem } from '@slowwave/http';
+import { concerns, isOperator, notFound, type ProblemError, principalOf, problem } from '@slowwave/http';
 import { type ConsoleDeps, routesOf } from './deps.ts';
 
 const route = routesOf('cells');
@@ -59,7 +61,9 @@ export const cellRoutes = [
       const name = nameOf(deps);
       const { departures, id } = deps.ledger;
       const [slots, sizes, away] = await Promise.all([departures.slots(), departures.sizes(), departures.count()]);
-      return { name, ledger_id: id, ...slotsView(slots), ...sizes, away };
+      const givenUpAt = await departures.givenUpAt();
+      const given_up_at = givenUpAt === null ? null : isoOf(givenUpAt);
+      return { name, ledger_id: id, ...slotsView(slots), ...sizes, away, given_up_at };
     },
   }),
   route('PUT /v1/cell/slots', {
@@ -77,6 +81,23 @@ export const cellRoutes = [
       if (taken !== null) return slotsView(taken);
       const { epoch: later } = await deps.ledger.departures.slots();
       throw problem('conflict', `expected an epoch of ${later} or later, got ${epoch}; read the directory again`);
+    },
+  }),
+  route('POST /v1/cell/losses', {
+    id: 'postLoss',
+    summary: 'Tell a cell that one of the cells is lost for good',
+    description:
+      'If it is this one, it was lost by mistake or came back: it takes no new owners, begins no work, and answers cell_lost to ' +
+      'everybody but an operator who reads. That cannot be undone. Repeating it changes nothing.',
+    body: PostLoss,
+    answer: LossView,
+    handle: async (deps, { request, body: { cell, anew } }) => {
+      const name = nameOf(deps);
+      const { departures } = deps.ledger;
+      concerns(request, { kind: 'cell', id: cell });
+      if (cell === name) await departures.giveUp(deps.tools.now());
+      const forgotten = anew && cell !== name ? await departures.forgetCell(cell) : 0;
+      return { cell, given_up: cell === name, forgotten };
     },
   }),
   route('GET /v1/cell/owners', {

@@ -33,6 +33,7 @@ const ROUTES = [
   '/v1/cell/departures',
   '/v1/cell/erasures',
   '/v1/cell/leaving',
+  '/v1/cell/losses',
   '/v1/cell/owners',
   '/v1/cell/slots',
   '/v1/cell/tenant',

@@ -6,16 +6,20 @@ import { type Going, headersOf, type Made, PARTIAL_HEADER, type Routing } from '
 import { grouped, summed } from './merge.ts';
 import type { Answer } from './send.ts';
 
-/** Cells that did not answer, where the caller takes an answer without them. */
+/** Cells that are lost, and those that did not answer, where the caller takes an answer without them. */
 const MISSING_HEADER = 'x-slowwave-missing-cells';
 
 /** What all cells answer together. */
 export async function answerOfAll(going: Going, merge: Merge): Promise<Routing> {
   const cells = going.watched.book.cells();
   const [only] = cells;
-  if (cells.length === 1 && only !== undefined) return going.to(only);
+  if (cells.length === 1 && only !== undefined && lostIn(going).length === 0) return going.to(only);
   return merge === 'list' ? walked(going, cells) : gathered(going, cells, merge);
 }
+
+/** Cells that are lost with owners who could be meant. */
+const lostIn = ({ watched }: Going): string[] =>
+  watched.book.lost().flatMap(({ name, state }) => (state === 'lost' ? [name] : []));
 
 interface Body {
   readonly status: number;
@@ -42,7 +46,7 @@ async function gathered(going: Going, cells: readonly Cell[], merge: Exclude<Mer
   const isPaged = merge === 'groups';
   const bodies = await Promise.all(cells.map((cell) => (isPaged ? allPages(going, cell) : bodyFrom(going, cell))));
   const answered = bodies.filter((body) => body !== null);
-  const missing = cells.filter((_, i) => bodies[i] === null).map(({ name }) => name);
+  const missing = [...lostIn(going), ...cells.filter((_, i) => bodies[i] === null).map(({ name }) => name)];
   const refusal = answered.find(({ status }) => status >= FAILED);
   if (refusal !== undefined) return made(refusal, refusal.text, missing);
   const [like] = answered;
@@ -96,7 +100,7 @@ async function walked(going: Going, cells: readonly Cell[]): Promise<Routing> {
   const { query } = going.asked;
   const given = query.get('cursor');
   const limit = query.has('limit') ? Number(query.get('limit')) : null;
-  const [results, missing]: [unknown[], string[]] = [[], []];
+  const [results, missing]: [unknown[], string[]] = [[], lostIn(going)];
   let like: Body | null = null;
   let place: Place | null = given === null ? { cell: cells[0]?.name ?? '', cursor: null } : placeIn(given);
   while (place !== null) {
@@ -120,8 +124,8 @@ interface PageOfCell {
 }
 
 async function pageAt(going: Going, place: Place, limit: number | null): Promise<PageOfCell> {
-  const cell = going.watched.book.cell(place.cell);
-  if (cell === null) throw gone(place.cell);
+  const cell = going.watched.book.cells().find(({ name }) => name === place.cell);
+  if (cell === undefined) throw gone(place.cell);
   const changes = { cursor: place.cursor, ...(limit === null ? {} : { limit: String(limit) }) };
   const body = await bodyFrom(going, cell, urlWith(going, changes));
   const isPage = body !== null && body.status < FAILED;

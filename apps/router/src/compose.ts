@@ -4,6 +4,7 @@ import type { RouterConfig } from '@slowwave/adapters/config';
 import { createLog } from '@slowwave/adapters/pino';
 import { systemTools } from '@slowwave/adapters/system';
 import { Registry, type Service } from '@slowwave/http';
+import { tellTheLost } from './lost.ts';
 import { routed } from './route.ts';
 import { openSender } from './send.ts';
 import { routerServer } from './server.ts';
@@ -24,11 +25,13 @@ export async function compose(config: RouterConfig): Promise<Service> {
   const asker = cellAsker({ urlOf, apiKey: config.apiKey });
   const { refresh, book } = watched;
   const tenants = openTenants({ book, directory, refresh, ask: asker.ask, sender, log });
+  const peers = httpPeers(asker.ask, tools);
+  const losses = tellTheLost({ book, peers });
   const mover =
     config.moves === 0
       ? null
       : startMover({
-          ...{ directory, tools, log, peers: httpPeers(asker.ask, tools) },
+          ...{ directory, tools, log, peers },
           ...{ concurrency: config.moves, idleMs: MOVES_EVERY_MS },
         });
   const registry = new Registry();
@@ -45,6 +48,7 @@ export async function compose(config: RouterConfig): Promise<Service> {
   const { address, family, port } = server.address() as AddressInfo;
   const stop = async (): Promise<void> => {
     await mover?.close();
+    await losses.close();
     await new Promise((resolve) => {
       server.close(resolve);
       server.closeIdleConnections();

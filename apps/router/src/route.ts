@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UnansweredError } from '@slowwave/adapters/cells';
 import { type Owner, ownerBitsIn, ownerKeyOf, type TenantId } from '@slowwave/engine';
-import type { Cell } from '@slowwave/engine/cells';
+import { type Cell, isLost } from '@slowwave/engine/cells';
 import { problem } from '@slowwave/http';
 import { answerOfAll } from './all.ts';
 import { OF_CELLS, type RouteClass, type Routed, routeOf } from './classes.ts';
@@ -37,7 +37,7 @@ const onlyNamed = (path: string) =>
 
 function cellNamed({ watched }: RouteDeps, name: string): Cell {
   const cell = watched.book.cell(name);
-  if (cell !== null) return cell;
+  if (cell !== null) return living(cell);
   const known = watched.book.cells().map((one) => one.name);
   throw problem('invalid_request', `expected ${CELL_HEADER} to be one of ${known.join(', ')}, got "${name}"`);
 }
@@ -148,12 +148,28 @@ function erased(going: Going, owner: Owner): Promise<Routing> {
 
 const REFUSED = 300;
 
-/** A cell that the directory names has an address. */
-function existing({ book }: Watched, name: string): Cell {
+/** A cell that the directory names has an address, and answers unless it is lost. */
+const existing = (watched: Watched, name: string): Cell => living(known(watched, name));
+
+function known({ book }: Watched, name: string): Cell {
   const cell = book.cell(name);
   if (cell === null) throw new Error(`expected the directory to know the cell ${name} that it names, got no address`);
   return cell;
 }
+
+function living(cell: Cell): Cell {
+  if (isLost(cell)) throw lost(cell.name);
+  return cell;
+}
+
+const lost = (cell: string) =>
+  problem(
+    'cell_lost',
+    `cell ${cell} is lost with the owners that were in it; they cannot be served until the operator has them begin anew`,
+    {
+      moved: { cell },
+    },
+  );
 
 /** The bits of an id lead to the cell of its slot; owners of that slot may be elsewhere, too. */
 function toOwnerOfId(going: Going, id: string): Promise<Answer> {
@@ -163,15 +179,17 @@ function toOwnerOfId(going: Going, id: string): Promise<Answer> {
   return untilTaken(going, () =>
     toWhoKnows(
       going,
-      watched.book.cellsOf(bits).map((name) => existing(watched, name)),
+      watched.book.cellsOf(bits).map((name) => known(watched, name)),
     ),
   );
 }
 
-/** Asks one cell after the other until one knows what is meant. The last says that nobody does. */
+/** Asks one cell after the other until one knows what is meant. The last says that nobody does, unless one that cannot be asked may. */
 async function toWhoKnows(going: Going, cells: readonly Cell[]): Promise<Answer> {
-  let [unknown, silent]: [Answer | null, unknown] = [null, null];
+  const gone = cells.find(isLost);
+  let [unknown, silent]: [Answer | null, unknown] = [null, gone === undefined ? null : lost(gone.name)];
   for (const cell of cells) {
+    if (isLost(cell)) continue;
     const answer = await going.to(cell).catch((error: unknown) => {
       if (!(error instanceof UnansweredError)) throw error;
       silent = error;

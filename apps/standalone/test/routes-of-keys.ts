@@ -146,6 +146,7 @@ export const NEEDED: Readonly<Record<string, Needed>> = {
   'console GET /v1/cell': 'operator',
   'console PUT /v1/cell/slots': 'operator',
   'console GET /v1/cell/owners': 'operator',
+  'console POST /v1/cell/losses': 'operator',
   'console POST /v1/cell/leaving': 'operator',
   'console POST /v1/cell/departures': 'operator',
   'console GET /v1/cell/departures': 'operator',

@@ -143,6 +143,7 @@ const READ_WHOLE = new Set([
   'settings',
   'economies',
   'closed_slots',
+  'away',
 ]);
 
 /** How SQLite goes about each statement, line by line. */

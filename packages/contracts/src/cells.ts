@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ExternalId, Moment } from './common.ts';
-import { CELL_ERASURES, DEPARTURES, LEAVINGS, SLOTS, TENANT_COPIES } from './examples.ts';
+import { CELL_ERASURES, CELL_LOSSES, DEPARTURES, LEAVINGS, SLOTS, TENANT_COPIES } from './examples.ts';
 import { KeyScope, TenantName } from './keys.ts';
 
 /** The name of a cell. */
@@ -33,6 +33,10 @@ export const CellView = z
     owners: z.int(),
     memories: z.int(),
     away: z.int().describe('Owners that moved away, and are still remembered.'),
+    given_up_at: z
+      .string()
+      .nullable()
+      .describe('Since when the cell is given up for lost, and serves nobody; null: it is not.'),
   })
   .meta({ id: 'Cell' });
 export type CellView = z.infer<typeof CellView>;
@@ -139,6 +143,24 @@ export const SlotsView = z
   .object({ epoch: z.int(), closed: z.array(z.object({ from: z.int(), to: z.int() })) })
   .meta({ id: 'Slots' });
 export type SlotsView = z.infer<typeof SlotsView>;
+
+export const PostLoss = z
+  .strictObject({
+    cell: CellName.describe('The cell that is lost for good.'),
+    anew: z
+      .boolean()
+      .default(false)
+      .describe('Owners that were in it begin anew: those that moved there from here are forgotten.'),
+  })
+  .meta({ id: 'PostLoss', examples: CELL_LOSSES });
+
+export const LossView = z
+  .object({
+    cell: z.string(),
+    given_up: z.boolean().describe('Whether it is this cell: it serves nobody any more.'),
+    forgotten: z.int().describe('Owners that moved to the lost cell from here, and begin anew.'),
+  })
+  .meta({ id: 'Loss' });
 
 export const GetTenantCopyQuery = z.strictObject({ tenant: TenantName.default('default') });
 

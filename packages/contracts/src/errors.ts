@@ -30,6 +30,7 @@ export const ERROR_STATUS = {
   owner_busy: 409,
   body_too_large: 413,
   unsupported_media_type: 415,
+  cell_lost: 410,
   moved: 421,
   immutable_memory: 422,
   unsupported_content: 422,
@@ -68,7 +69,7 @@ export const Problem = z
       .nullable()
       .optional()
       .describe(
-        'Only with moved: the cell that the owner moved to, or null: the directory knows; with cell_unavailable: which.',
+        'Only with moved: the cell that the owner moved to, or null: the directory knows; with cell_unavailable and cell_lost: which.',
       ),
     epoch: z.number().int().optional().describe('Only with moved: the epoch of the directory from which on it knows.'),
   })

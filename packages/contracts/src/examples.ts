@@ -220,6 +220,7 @@ export const LEAVINGS = [
 ];
 export const DEPARTURES = [{ ...LEAVER, to: 'cell-2', epoch: 7, stamp: '0a1b2c3d4e5f6071', until: LATER }];
 export const CELL_ERASURES = [{ ...LEAVER }];
+export const CELL_LOSSES = [{ cell: 'cell-3' }, { cell: 'cell-3', anew: true }];
 export const SLOTS = [
   { epoch: 7, closed: [{ from: 65_535, to: 65_535 }] },
   { epoch: 8, closed: [] },

@@ -175,6 +175,106 @@ export function describeDirectory(name: string, open: () => Promise<CellDirector
       expect(await directory.copiesOf(acme)).toEqual([{ cell: 'b', epoch: 2, share: 0.5 }]);
     });
 
+    describe('of a cell that is lost', () => {
+      /** A move in a state, as if its mover had come so far. */
+      const movedTo = async (id: string, destination: string, state: OwnerMove['state']): Promise<OwnerMove> => {
+        await directory.askMoves([moveOf(id, destination)]);
+        const move = { ...(await taken()), state, copy: { importId: `imp_${id}`, stamp: 's' } };
+        expect(await directory.keepMove(move, MORNING + 1_000)).toBe(true);
+        return move;
+      };
+      const stateOf = async (id: string) =>
+        (await directory.moves(100)).oldest.find(({ owner }) => owner.id === id)?.state ?? null;
+
+      it('keeps leading to it, and to nobody else, until its owners begin anew', async () => {
+        await directory.askMoves([moveOf('ann', 'b')]);
+        await directory.switchOwner(await taken());
+        expect(await directory.loseCell('b')).toEqual([]);
+        expect(await directory.loseCell('b')).toBeNull();
+        const read = await book();
+        expect([read.cells().map(({ name }) => name), read.lost().map(({ name }) => name)]).toEqual([
+          ['a', 'c'],
+          ['b'],
+        ]);
+        expect([await cellOf('ann'), read.cell('b')?.state]).toEqual(['b', 'lost']);
+        expect(await directory.askMoves([moveOf('ann', 'c'), moveOf('bob', 'b')])).toBe(0);
+        expect(await directory.addCell({ name: 'b', url: 'http://again' })).toBe(false);
+        expect(await directory.leaveBehind('b', [])).toBe(0);
+        expect([await cellOf('ann'), (await book()).cell('b')?.state]).toEqual(['a', 'left_behind']);
+        expect(await directory.removeCell('b')).toEqual([]);
+      });
+
+      it('gives its slots to others when its owners begin anew, and leaves those alone that were saved', async () => {
+        await movedTo('ann', 'b', 'departing');
+        await directory.loseCell('a');
+        expect(await stateOf('ann')).toBe('arriving');
+        const half = SLOTS / 2;
+        const given = [
+          { from: 0, to: half - 1, source: 'a', destination: 'b' },
+          { from: half, to: SLOTS - 1, source: 'a', destination: 'c' },
+        ];
+        expect(await directory.leaveBehind('a', given)).toBe(1);
+        expect((await directory.slotsOf('b')).closed).toEqual([{ from: 0, to: SLOTS - 1 }]);
+        await directory.switchOwner(await taken(MORNING + 1_000));
+        expect(await directory.leaveBehind('a', given)).toBe(0);
+        expect((await directory.slotsOf('b')).closed).toEqual([{ from: half, to: SLOTS - 1 }]);
+        expect(await cellOf('ann')).toBe('b');
+      });
+
+      it('ends its moves: who was copied arrives, who had not left stays, and who had arrived there is lost', async () => {
+        const [gone, sure, unsure, begun] = [
+          ...[await movedTo('gone', 'b', 'arriving'), await movedTo('sure', 'c', 'arriving')],
+          ...[await movedTo('unsure', 'b', 'departing'), await movedTo('begun', 'b', 'copying')],
+        ];
+        await directory.loseCell('b');
+        expect(await Promise.all(['gone', 'sure', 'unsure', 'begun'].map(stateOf))).toEqual([
+          ...[null, 'arriving', 'recalling', 'given_up'],
+        ]);
+        expect(await Promise.all(['gone', 'unsure', 'begun'].map(cellOf))).toEqual(['b', 'a', 'a']);
+        // Whoever carried them writes nothing any more, but where the lost cell has no part in it.
+        for (const move of [gone, unsure, begun]) expect(await directory.keepMove(move as OwnerMove, 0)).toBe(false);
+        expect(await directory.switchOwner(sure as OwnerMove)).toBe(true);
+        const recalled = await taken(MORNING + 1);
+        expect(recalled).toMatchObject({ state: 'recalling', ...owner('unsure') });
+        expect(await directory.switchOwner(recalled)).toBe(true);
+        expect(await cellOf('unsure')).toBe('b');
+      });
+
+      it('opens slots again that were on their way to it, and leaves those that were on their way from it', async () => {
+        const asked = { from: 0, to: 9, source: 'a', destination: 'b' };
+        await directory.askHandovers([
+          { ...asked, id: 'hov_1' },
+          { ...asked, from: 20, to: 29, id: 'hov_2' },
+        ]);
+        await directory.takeHandovers({ ...CLAIM, limit: 1 });
+        await directory.loseCell('b');
+        expect((await directory.handovers()).map(({ state }) => state)).toEqual(['reopening', 'reopening']);
+        expect((await directory.slotsOf('a')).closed).toEqual([]);
+        await directory.loseCell('a');
+        expect(await directory.handovers()).toEqual([]);
+        expect(await directory.askHandovers([{ ...asked, destination: 'c', id: 'hov_3' }])).toBe(0);
+      });
+
+      it('makes the cell with the newest copy the home of its tenants, and says if that is behind', async () => {
+        const [acme, beta, gone] = ['acme', 'beta', 'gone'] as TenantId[];
+        for (const tenant of [acme, acme, gone]) await directory.raiseTenant(tenant as TenantId, null);
+        const kept = { share: 1 / 3 };
+        await directory.keepCopy(acme as TenantId, { ...kept, cell: 'b', epoch: 1 });
+        await directory.keepCopy(acme as TenantId, { ...kept, cell: 'c', epoch: 2 });
+        await directory.keepCopy(beta as TenantId, { ...kept, cell: 'c', epoch: 0 });
+        expect(await directory.loseCell('a')).toEqual([
+          { tenant: 'acme', home: 'c', isBehind: false },
+          { tenant: 'beta', home: 'c', isBehind: false },
+          { tenant: 'gone', home: 'b', isBehind: true },
+        ]);
+        const read = await book();
+        expect([read.homeOf(acme as TenantId), read.homeOf('new' as TenantId)]).toMatchObject([
+          { home: 'c', epoch: 3 },
+          { home: 'b', epoch: 0 },
+        ]);
+      });
+    });
+
     it('removes a cell only when nothing leads to it', async () => {
       await directory.raiseTenant('acme' as TenantId, 'b');
       await directory.askMoves([moveOf('ann', 'b')]);

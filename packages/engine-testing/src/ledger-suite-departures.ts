@@ -234,6 +234,44 @@ export function describeDepartures(bench: () => Bench): void {
       await store(b);
     });
 
+    it('to a cell that is lost is forgotten, so that the owner begins anew', async () => {
+      const b = bench();
+      await store(b);
+      await depart(b);
+      const { departures } = b.ledger;
+      expect(await departures.forgetCell('west')).toBe(0);
+      await expect(append(b, newBatch(b.tools))).rejects.toMatchObject(AWAY);
+      expect(await departures.forgetCell(EAST.cell)).toBe(1);
+      await removeAll(b);
+      await store(b);
+    });
+
+    it('is void once work of the owner is no longer kept back', async () => {
+      const b = bench();
+      await aLife(b);
+      const leave = (until: number) => b.ledger.departures.leave(TENANT, ANN, { until, now: b.tools.now() });
+      await leave(b.tools.now() + 60_000);
+      const stamp = await stampOf(b);
+      await leave(0);
+      expect(await depart(b, { stamp })).toEqual({ kind: 'changed' });
+    });
+
+    it('is not for owners of a cell that is given up: nobody comes, and no work begins', async () => {
+      const b = bench();
+      await store(b);
+      const { departures } = b.ledger;
+      expect(await departures.givenUpAt()).toBeNull();
+      const at = b.tools.now();
+      await departures.giveUp(at);
+      await departures.giveUp(at + 1);
+      expect(await (await b.reopened()).departures.givenUpAt()).toBe(at);
+      const bob = newBatch(b.tools, { scope: scope({ userId: 'bob' }) });
+      await expect(append(b, bob)).rejects.toMatchObject({ code: 'owner_away' });
+      b.tools.advance(86_400_000);
+      const { id: lane, generation } = await laneOf(b);
+      expect(await claim(b, { lane, generation })).toMatchObject({ kind: 'not_due' });
+    });
+
     it('is no erasure, and finds none to leave', async () => {
       const b = bench();
       await store(b);

@@ -1,37 +1,27 @@
 import { bitsOfKey, type Millis } from '@slowwave/engine';
 import {
   type AskedMove,
-  type Cell,
   type CellDirectory,
   closedTo,
-  type DirectoryChanges,
   firstRanges,
-  type Handover,
   isWithin,
   type KeptCopy,
   OWNER_MOVE_STATES,
-  type OwnerMove,
-  type SlotRange,
-  type TenantPlace,
   type WorkClaim,
-  withGiven,
 } from '@slowwave/engine/cells';
-
-interface Leased<One> {
-  readonly one: One;
-  readonly until: Millis;
-}
+import { lossesIn } from './memory-directory-lost.ts';
+import { type DirectoryState, directoryState, type Leased, raised } from './memory-directory-state.ts';
 
 /** The directory in memory, one call after the other. */
 export function memoryDirectory(): CellDirectory {
   const state = directoryState();
-  const { moves, handovers, raise, cellOf, pin } = state;
-  const copies = new Map<string, Map<string, KeptCopy>>();
+  const { moves, handovers, copies, raise, cellOf, pin } = state;
   const isMoved = (key: string): boolean =>
     [...moves.values()].some(({ one }) => one.key === key && one.state !== 'given_up');
   const ask = (asked: AskedMove): boolean => {
     const source = cellOf(asked.key);
-    if (isMoved(asked.key) || source === asked.destination) return false;
+    if (isMoved(asked.key) || source === asked.destination || ![source, asked.destination].every(state.isLiving))
+      return false;
     for (const [id, { one }] of moves) if (one.key === asked.key) moves.delete(id);
     const { moveId, ...owner } = asked;
     const fresh = { epoch: raise(), attempt: 0, state: 'copying', copy: null, tries: 0, why: null, dueAt: 0 } as const;
@@ -42,6 +32,7 @@ export function memoryDirectory(): CellDirectory {
   return {
     changes: async (after) => state.changes(after),
     ...cellMethods(state),
+    ...lossesIn(state),
     askMoves: async (asked) => asked.filter(ask).length,
     takeMoves: async (claim) => taken(moves, claim, ({ state }) => state !== 'given_up'),
     keepMove: async (move, until) => {
@@ -110,62 +101,8 @@ export function memoryDirectory(): CellDirectory {
   };
 }
 
-type State = ReturnType<typeof directoryState>;
-
-/** Who is where, and the epochs at which that changed. */
-function directoryState() {
-  let [epoch, cells, ranges, changedAt]: [number, readonly Cell[], readonly SlotRange[], number] = [0, [], [], 0];
-  const exceptions = new Map<string, { readonly cell: string | null; readonly epoch: number }>();
-  const tenants = new Map<string, TenantPlace & { readonly changedAt: number }>();
-  const moves = new Map<string, Leased<OwnerMove>>();
-  const handovers = new Map<string, Leased<Handover>>();
-  const raise = (): number => {
-    epoch += 1;
-    return epoch;
-  };
-  const slotCell = (key: string): string => ranges.find((range) => isWithin(bitsOfKey(key), range))?.cell ?? '';
-  return {
-    moves,
-    handovers,
-    exceptions,
-    tenants,
-    raise,
-    cells: () => cells,
-    ranges: () => ranges,
-    setCells: (next: readonly Cell[]) => {
-      cells = next;
-      changedAt = raise();
-    },
-    setRanges: (next: readonly SlotRange[]) => {
-      ranges = next;
-      changedAt = raise();
-    },
-    cellOf: (key: string): string => exceptions.get(key)?.cell ?? slotCell(key),
-    pin: (key: string, cell: string, unless?: 'unless the slot is there') =>
-      exceptions.set(key, { cell: unless !== undefined && slotCell(key) === cell ? null : cell, epoch: raise() }),
-    mayChangeHands: (one: { from: number; to: number; source: string }): boolean =>
-      ranges.some((range) => range.cell === one.source && range.from <= one.from && one.to <= range.to) &&
-      ![...handovers.values()].some(({ one: other }) => other.from <= one.to && one.from <= other.to),
-    /** Exceptions that lead where the slot leads are none any more, unless the owner is on its way. */
-    give: (handover: Handover) => {
-      ranges = withGiven(ranges, handover, handover.destination);
-      changedAt = raise();
-      const moving = new Set([...moves.values()].flatMap(({ one }) => (one.state === 'given_up' ? [] : [one.key])));
-      for (const [key, { cell }] of exceptions) {
-        const isThere = cell === handover.destination && isWithin(bitsOfKey(key), handover);
-        if (isThere && !moving.has(key)) exceptions.set(key, { cell: null, epoch: raise() });
-      }
-    },
-    changes: (after: number): DirectoryChanges => ({
-      ...{ epoch, cells: changedAt > after ? cells : null, ranges: changedAt > after ? ranges : null },
-      exceptions: [...exceptions].filter(([, e]) => e.epoch > after).map(([key, { cell }]) => ({ key, cell })),
-      tenants: [...tenants.values()].filter((t) => t.changedAt > after).map(({ changedAt: _, ...place }) => place),
-    }),
-  };
-}
-
 function cellMethods(
-  state: State,
+  state: DirectoryState,
 ): Pick<CellDirectory, 'addCell' | 'changeCell' | 'removeCell' | 'raiseTenant' | 'tenants'> {
   const named = (name: string): boolean => state.cells().some((cell) => cell.name === name);
   return {
@@ -192,13 +129,7 @@ function cellMethods(
       if (leads.length === 0) state.setCells(state.cells().filter((cell) => cell.name !== name));
       return leads;
     },
-    raiseTenant: async (tenant, home) => {
-      const before = state.tenants.get(tenant);
-      const at = home ?? before?.home ?? state.cells()[0]?.name ?? '';
-      const place = { tenant, home: at, epoch: (before?.epoch ?? 0) + 1 };
-      state.tenants.set(tenant, { ...place, changedAt: state.raise() });
-      return place;
-    },
+    raiseTenant: async (tenant, home) => raised(state, tenant, home),
     tenants: async () => [...state.tenants.values()].map(({ changedAt: _, ...place }) => place),
   };
 }

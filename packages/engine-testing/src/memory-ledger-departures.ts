@@ -59,6 +59,17 @@ export function memoryDepartures(state: State): DepartureStore {
       state.closedSlots = slots;
       return slots;
     },
+    forgetCell: async (cell) => {
+      const there = [...away].filter(([, { to }]) => to.cell === cell);
+      for (const [place] of there) away.delete(place);
+      return there.length;
+    },
+    giveUp: async (now) => {
+      state.givenUpAt ??= now;
+      state.closedSlots = { ...state.closedSlots, closed: [{ first: 0, last: 0xff_ff }] };
+      for (const lane of state.lanes.values()) lane.leavingUntil = now + 10 * 365 * 86_400_000;
+    },
+    givenUpAt: async () => state.givenUpAt,
   };
 }
 
@@ -90,12 +101,11 @@ function depart(state: State, of: { tenant: TenantId; owner: Owner }, departure:
 function stampOf(state: State, lane: LaneRow): string {
   const ofLane = <Row>(rows: Iterable<Row & { readonly lane: unknown }>): Row[] =>
     [...rows].filter((row) => row.lane === lane.id);
-  const { leavingUntil: _, ...row } = lane;
   const { batches, messages, memories, consolidations, reviews, undos, taskStates, suiteCases } = state;
   const { statements, entities, relations } = state.graph;
   return state.tools.hash(
     canonical([
-      row,
+      lane,
       ...[batches, messages, memories, consolidations, reviews, statements, entities, relations, suiteCases].map(
         (table) => ofLane<object>(table.values()),
       ),

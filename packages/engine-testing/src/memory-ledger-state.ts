@@ -281,6 +281,7 @@ export interface State {
   readonly erasures: Map<string, Erasure>;
   readonly away: Map<string, Departure & { readonly bits: number }>;
   closedSlots: ClosedSlots;
+  givenUpAt: Millis | null;
   /** Memories that were erased once they were forgotten, at which revision. */
   readonly erasedAt: Map<string, number>;
   /** How often that was, since it was last overwritten; 0: it is. */
@@ -348,6 +349,7 @@ export function emptyState(tools: Tools): State {
     erasures: new Map(),
     away: new Map(),
     closedSlots: { epoch: 0, closed: [] },
+    givenUpAt: null,
     erasedAt: new Map(),
     uncompacted: 0,
     stripped: new Set(),

@@ -14,6 +14,7 @@ async function start() {
   const away = new Set<string>();
   const asked: NamedOwner[] = [];
   const cell: CellGuard = {
+    isLost: async () => away.has('cell here'),
     ofOwner: async (_tenant, owner) => {
       asked.push(owner);
       return away.has(`${owner.kind} ${owner.id}`) ? EAST : null;
@@ -92,4 +93,14 @@ test('an owner that moves while it is asked for is not answered for, and what it
   const saying = await start();
   expect(await saying.post('/v1/batches', { user_id: 'meanwhile' })).toEqual({ stored: true });
   await saying.app.close();
+});
+
+test('a cell that is given up for lost serves nobody but operators who read, and is told what other cells are', async () => {
+  const { app, away, post, get } = await start();
+  away.add('cell here');
+  const lost = { status: 410, code: 'cell_lost' };
+  expect(await post('/v1/search', { user_id: 'ann' })).toMatchObject(lost);
+  expect(await post('/v1/batches', { user_id: 'ann' })).toMatchObject(lost);
+  expect(await get('/v1/users/ann/export')).toEqual({ ok: true });
+  expect((await app.inject('/healthz')).statusCode).toBe(200);
 });

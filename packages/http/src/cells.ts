@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import { OWNER_KINDS, type OwnerKind } from './access.ts';
-import { moved, PROBLEM_TYPE, type ProblemError, problemBody } from './errors.ts';
+import { isOperator, OWNER_KINDS, type OwnerKind } from './access.ts';
+import { moved, PROBLEM_TYPE, type ProblemError, problem, problemBody } from './errors.ts';
 import type { App } from './types.ts';
 
 /** Where an owner is that moved to another cell. null: only the directory knows. */
@@ -16,6 +16,8 @@ export interface NamedOwner {
 
 /** What a cell knows of owners that moved away from it. */
 export interface CellGuard {
+  /** Whether this cell is given up for lost: others have its owners, or will. */
+  isLost(): Promise<boolean>;
   /** null: the owner is here, or nowhere. */
   ofOwner(tenant: string, owner: NamedOwner): Promise<MovedTo | null>;
   /** Where the owner of a thing may be that is not here, by what its id says of the owner; null: nobody moved of whom it could be. */
@@ -28,6 +30,7 @@ export interface CellGuard {
  */
 export function registerCellGuard(app: App, guard: CellGuard): void {
   app.addHook('preHandler', async (request) => {
+    if (!mayAskTheLost(request) && (await guard.isLost())) throw lost();
     const refusal = await refusalFor(request, guard);
     if (refusal !== null) throw refusal;
   });
@@ -39,6 +42,19 @@ export function registerCellGuard(app: App, guard: CellGuard): void {
     reply.code(refusal.statusCode).type(PROBLEM_TYPE).removeHeader('content-length');
     return JSON.stringify(problemBody(refusal, request.url.split('?', 1)[0] ?? request.url));
   });
+}
+
+const lost = (): ProblemError =>
+  problem(
+    'cell_lost',
+    'this cell is given up for lost, and others have its owners now; ask a router. Operators can still read what is here, and export it',
+  );
+
+/** Health, what cells are asked, and operators who read: to export what is here is the only way to have it back. */
+function mayAskTheLost({ method, principal, routeOptions, url }: FastifyRequest): boolean {
+  if (url.startsWith('/v1/cell')) return true;
+  const isRead = method === 'GET' || method === 'HEAD';
+  return isRead && (principal === null ? routeOptions.config.open === true : isOperator(principal));
 }
 
 /** Keys, links and webhooks of an owner are its tenant's, and figures are those of every cell: they do not move with it. */

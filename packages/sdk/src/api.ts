@@ -332,6 +332,8 @@ export type Cell = {
   readonly memories: number;
   /** Owners that moved away, and are still remembered. */
   readonly away: number;
+  /** Since when the cell is given up for lost, and serves nobody; null: it is not. */
+  readonly given_up_at: string | null;
 };
 
 export type CellErasure = {
@@ -1157,6 +1159,14 @@ export type Link = {
 export type Live = {
   readonly status: 'ok';
   readonly runs_on: Readonly<Record<string, string>>;
+};
+
+export type Loss = {
+  readonly cell: string;
+  /** Whether it is this cell: it serves nobody any more. */
+  readonly given_up: boolean;
+  /** Owners that moved to the lost cell from here, and begin anew. */
+  readonly forgotten: number;
 };
 
 export type Memory = {
@@ -2052,6 +2062,13 @@ export type PostLink = {
   readonly valid_seconds?: number | undefined;
 };
 
+export type PostLoss = {
+  /** The cell that is lost for good. */
+  readonly cell: string;
+  /** Owners that were in it begin anew: those that moved there from here are forgotten. */
+  readonly anew?: boolean | undefined;
+};
+
 export type PostMemory = {
   readonly memory: string;
   readonly user_id?: string | undefined;
@@ -2590,7 +2607,7 @@ export type Problem = {
   readonly dependents?: readonly Dependent[] | undefined;
   /** Only with version_conflict of a run: the version of its state now; 0: it has none. */
   readonly current_version?: number | undefined;
-  /** Only with moved: the cell that the owner moved to, or null: the directory knows; with cell_unavailable: which. */
+  /** Only with moved: the cell that the owner moved to, or null: the directory knows; with cell_unavailable and cell_lost: which. */
   readonly cell?: string | null | undefined;
   /** Only with moved: the epoch of the directory from which on it knows. */
   readonly epoch?: number | undefined;
@@ -4961,6 +4978,11 @@ export interface Operations {
   'PUT /v1/cell/slots': {
     body: PutSlots;
     answer: Slots;
+  };
+  /** Tell a cell that one of the cells is lost for good. */
+  'POST /v1/cell/losses': {
+    body: PostLoss;
+    answer: Loss;
   };
   /** List the users, agents and runs of all tenants that are in a cell, with their slots. */
   'GET /v1/cell/owners': {

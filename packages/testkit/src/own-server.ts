@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { COMPILE_CACHE } from './compile-cache.ts';
 import { freePort } from './ports.ts';
-import { spawnService } from './process.ts';
+import { type Service, spawnService } from './process.ts';
 import { programFile } from './programs.ts';
 import { type TempDir, tempDir } from './temp.ts';
 
@@ -9,6 +9,10 @@ export interface OwnServer {
   readonly url: string;
   readonly pid: number;
   readonly dataDir: string;
+  /** kill -9. */
+  kill(): Promise<void>;
+  /** Where it was, with what it had. */
+  start(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -20,25 +24,34 @@ export async function startOwnServer(settings: Readonly<Record<string, string>>,
   const folder = dataDir === undefined ? await ownFolder() : { path: dataDir, remove: async () => {} };
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const service = await spawnService({
-    main: programFile('standalone'),
-    env: {
-      ...COMPILE_CACHE,
-      // Programs post at no pace that anybody has.
-      SLOWWAVE_BATCH_IDLE_MS: '1000',
-      ...settings,
-      SLOWWAVE_PORT: String(port),
-      SLOWWAVE_DATA_DIR: folder.path,
-      SLOWWAVE_LOG_LEVEL: 'warn',
-    },
-    ready: { url: `${url}/readyz` },
-  });
+  const start = () =>
+    spawnService({
+      main: programFile('standalone'),
+      env: {
+        ...COMPILE_CACHE,
+        // Programs post at no pace that anybody has.
+        SLOWWAVE_BATCH_IDLE_MS: '1000',
+        ...settings,
+        SLOWWAVE_PORT: String(port),
+        SLOWWAVE_DATA_DIR: folder.path,
+        SLOWWAVE_LOG_LEVEL: 'warn',
+      },
+      ready: { url: `${url}/readyz` },
+    });
+  let service: Service | null = await start();
   return {
     url,
     pid: service.pid,
     dataDir: folder.path,
+    kill: async () => {
+      await service?.kill();
+      service = null;
+    },
+    start: async () => {
+      service ??= await start();
+    },
     close: async () => {
-      await service.stop();
+      await service?.stop();
       await folder.remove();
     },
   };

@@ -9,6 +9,7 @@ import {
   type CellPeers,
   type DirectoryBook,
   directoryBook,
+  isLost,
 } from '@slowwave/engine/cells';
 import type { Call } from '../command.ts';
 import { CommandError, EXIT, UsageError } from '../exit.ts';
@@ -46,13 +47,19 @@ export async function withCells<T>({ config }: Call, work: (cells: Cells) => Pro
 }
 
 export function named(book: DirectoryBook, name: string): string {
-  if (book.cell(name) !== null) return name;
+  const cell = book.cell(name);
+  if (cell !== null && isLost(cell)) throw new CommandError(`${name} is lost; ${FOR_GOOD}`, EXIT.failed);
+  if (cell !== null) return name;
   const known = book.cells().map((cell) => cell.name);
   throw new UsageError(`expected one of the cells ${known.join(', ') || '(there are none)'}, got "${name}"`, 'cells');
 }
 
+/** What to do instead of using a lost cell. */
+export const FOR_GOOD = 'its name is not used again: begin with an empty folder or database, and another name';
+
+/** What a plan may change: what lost cells have stays theirs. */
 export const layoutOf = (book: DirectoryBook) => ({
-  ranges: book.ranges(),
+  ranges: book.ranges().filter(({ cell }) => book.cells().some(({ name }) => name === cell)),
   open: book
     .cells()
     .filter(({ state }) => state === 'open')

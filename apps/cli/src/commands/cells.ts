@@ -17,15 +17,13 @@ import {
   widthsOf,
 } from '@slowwave/engine/cells';
 import { type Cells, layoutOf, named, OK, type SizeOfCell, sizeOf, withCells } from '../cells/open.ts';
-import { handOver, MOVES_SHOWN, moveHome, worked } from '../cells/work.ts';
+import { CONCURRENCY, handOver, LATER, MOVES_SHOWN, moveHome, worked } from '../cells/work.ts';
 import { type Call, type Command, OptionError, OWNER, ownerOf } from '../command.ts';
 import { CommandError, EXIT } from '../exit.ts';
 import { table } from '../output.ts';
 
 const TO = { value: 'NAME', about: 'The cell that gets them.' };
 const TENANT = { value: 'NAME', about: 'The tenant of the owner. Default: default.' };
-const CONCURRENCY = { value: 'N', about: 'Owners that this command moves at a time. Default: 4.' };
-const LATER = { value: null, about: 'Leave the moving to the routers, and do not wait for it.' };
 
 export const cellsCommand: Command = {
   name: 'cells',
@@ -38,9 +36,11 @@ SLOWWAVE_DIRECTORY, and SLOWWAVE_API_KEY if the cells have one.`,
       const known = await book();
       const widths = widthsOf(known.ranges(), []);
       const rows = await Promise.all(
-        known
-          .cells()
-          .map(async (cell) => ({ ...cell, slots: widths.get(cell.name) ?? 0, ...(await sizeOf(ask, cell)) })),
+        [...known.cells(), ...known.lost()].map(async (cell) => ({
+          ...cell,
+          slots: widths.get(cell.name) ?? 0,
+          ...(await sizeOf(ask, cell)),
+        })),
       );
       const { counts, oldest } = await directory.moves(MOVES_SHOWN);
       const handovers = await directory.handovers();
@@ -88,7 +88,7 @@ everything goes on. Stopped and started again, it goes on.`,
       const share = shareIn(call);
       const before = await cells.book();
       if (before.cell(name) === null) await addEmpty(cells, { name, url });
-      else if (before.cell(name)?.url !== url) await cells.directory.changeCell(name, { url });
+      else if (before.cell(named(before, name))?.url !== url) await cells.directory.changeCell(name, { url });
       const book = await cells.book();
       const plan = book.cells().length === 1 ? [] : planAdd(layoutOf(book), name, share);
       await handOver(cells, plan);
@@ -168,9 +168,8 @@ function slotsIn(text: string): SlotRun {
 
 /** Slots of several cells, each from whoever has them. */
 const pieces = (book: DirectoryBook, run: SlotRun, destination: string): readonly PlannedHandover[] =>
-  book
-    .ranges()
-    .map(({ from, to, cell }) => ({
+  layoutOf(book)
+    .ranges.map(({ from, to, cell }) => ({
       from: Math.max(from, run.from),
       to: Math.min(to, run.to),
       source: cell,

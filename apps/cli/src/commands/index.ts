@@ -30,6 +30,7 @@ import { graphCommand } from './graph.ts';
 import { holdsCommand, releaseHoldCommand } from './holds.ts';
 import { importMem0Command } from './import.ts';
 import { ceilingsCommand, createKeyCommand, listKeysCommand, revokeKeyCommand, rotateKeyCommand } from './keys.ts';
+import { lostCellCommand } from './lost-cell.ts';
 import { mcpCommand } from './mcp.ts';
 import {
   addCommand,
@@ -162,6 +163,7 @@ export const COMMANDS: readonly Command[] = [
   rebalanceCellsCommand,
   homeOfTenantCommand,
   removeCellCommand,
+  lostCellCommand,
   rebuildIndexCommand,
   promoteCommand,
   rebuildQueueCommand,

@@ -1,4 +1,12 @@
-import type { BundleLines, BundleView, CellOwnerList, ImportView, LeavingView, SlotsView } from '@slowwave/contracts';
+import type {
+  BundleLines,
+  BundleView,
+  CellOwnerList,
+  ImportView,
+  LeavingView,
+  LossView,
+  SlotsView,
+} from '@slowwave/contracts';
 import { isoOf, ownerKeyOf, type TenantId, type Tools } from '@slowwave/engine';
 import type { CellPeers, MoveOutcome, OwnerMove, PlacedOwner } from '@slowwave/engine/cells';
 import type { z } from 'zod';
@@ -46,6 +54,19 @@ export function httpPeers(ask: AskCell, tools: Pick<Tools, 'now' | 'hash'>): Cel
       );
       return { kind: 'thrown_away' };
     },
+    recall: async (move) => {
+      const body = { ...named(move), ms: 0 };
+      const answer = await ask(move.source, { method: 'POST', path: '/v1/cell/leaving', body });
+      if (answer.status < FAILED) return { kind: 'thrown_away' };
+      if (answer.status !== NOT_FOUND) throw refusal(move.source, answer);
+      const gone = await ask(move.source, { method: 'GET', path: '/v1/cell/departures', query: named(move) });
+      if (gone.status < FAILED) return { kind: 'departed' };
+      return outcomeOf(move.source, gone);
+    },
+    tellLoss: async (cell, { lost, anew }) => {
+      const body = { cell: lost, anew };
+      return (await asked<z.infer<typeof LossView>>(cell, { method: 'POST', path: '/v1/cell/losses', body })).forgotten;
+    },
     tellSlots: async (cell, { epoch, closed }) => {
       const answer = await ask(cell, { method: 'PUT', path: '/v1/cell/slots', body: { epoch, closed } });
       if (answer.status < FAILED) return;
@@ -76,6 +97,7 @@ export function httpPeers(ask: AskCell, tools: Pick<Tools, 'now' | 'hash'>): Cel
 type Asked = <Body>(cell: string, call: CellCall) => Promise<Body>;
 
 const FAILED = 400;
+const NOT_FOUND = 404;
 
 /** More than anybody tries to move an owner before it is asked for anew. */
 const ATTEMPTS = 65_536;
@@ -88,7 +110,7 @@ const named = ({ tenant, owner }: OwnerMove) => ({ tenant, kind: owner.kind, id:
 /** A refusal that says something about the owner. Others are failures. */
 function outcomeOf(cell: string, answer: CellAnswer): MoveOutcome {
   const { code, detail } = problemOf(answer);
-  if (answer.status === 404) return { kind: 'absent' };
+  if (answer.status === NOT_FOUND) return { kind: 'absent' };
   if (code === 'conflict') return { kind: 'changed' };
   if (code === 'owner_busy') return { kind: 'waits', why: detail };
   throw refusal(cell, answer);

@@ -1,4 +1,4 @@
-import type { Appended, ClosedSlots, Departure, Destination, LaneId, Owner, TenantId } from '@slowwave/engine';
+import type { Appended, ClosedSlots, Departure, Destination, LaneId, Millis, Owner, TenantId } from '@slowwave/engine';
 import { ownerBitsOfLane, ownerKeyOf, spaceIn } from '@slowwave/engine/storing';
 import { sha256 } from './rows/columns.ts';
 import { all, allAs, first, type Given, insert, run, type Script } from './script.ts';
@@ -74,6 +74,28 @@ export function* closeSlots({ epoch, closed }: ClosedSlots): Script<ClosedSlots 
 
 const NOTE_EPOCH = `
   INSERT INTO meta (key, value) VALUES ('slots_epoch', @epoch) ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
+
+/** Ten years: for good, and a time that every queue can count with. */
+const FOR_GOOD_MS = 10 * 365 * 86_400_000;
+
+/** The cell takes no new owners, and no turn, study or night begins of those that it has. */
+export function* giveUp(now: Millis): Script<void> {
+  yield* all('LOCK TABLE lanes IN SHARE MODE');
+  yield* run("INSERT INTO meta (key, value) VALUES ('given_up', @at) ON CONFLICT (key) DO NOTHING", {
+    at: String(now),
+  });
+  yield* run('DELETE FROM closed_slots');
+  yield* insert('closed_slots', [{ first_slot: 0, last_slot: LAST_SLOT }]);
+  yield* run("UPDATE lanes SET leaving_until = @until WHERE id > ''", { until: now + FOR_GOOD_MS });
+}
+
+export function* givenUpAt(): Script<Millis | null> {
+  const row = yield* first<{ value: string }>("SELECT value FROM meta WHERE key = 'given_up'");
+  return row === null ? null : Number(row.value);
+}
+
+/** Slots are 16 bits. */
+const LAST_SLOT = 0xff_ff;
 
 interface AwayRow extends Pick<Departure, 'key' | 'tenant' | 'until'> {
   readonly cell: string;

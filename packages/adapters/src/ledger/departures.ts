@@ -8,6 +8,8 @@ import {
   closedSlots,
   closeSlots,
   forgetAway,
+  givenUpAt,
+  giveUp,
   type OwnedBy,
   selectAway,
   takenElsewhere,
@@ -51,6 +53,9 @@ export const departureStore = storeOf<DepartureStore>('departures', {
   }),
   slots: read(closedSlots),
   closeSlots: write(closeSlots),
+  forgetCell: write((cell) => run('DELETE FROM away WHERE cell = @cell', { cell })),
+  giveUp: write(giveUp),
+  givenUpAt: lookup(givenUpAt),
 });
 
 const COUNT_ALL = `

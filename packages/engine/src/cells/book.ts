@@ -7,11 +7,16 @@ export interface Cell {
   readonly name: string;
   /** Where it answers. */
   readonly url: string;
-  /** open: it may get owners. draining: it is losing them. */
+  /**
+   * open: it may get owners. draining: it is losing them. lost: it is no more, and its owners are with it. left_behind: the same, and whoever
+   * was in it begins anew elsewhere. A lost cell stays lost: should it come back, it is told so.
+   */
   readonly state: CellState;
 }
-export const CELL_STATES = ['open', 'draining'] as const;
+export const CELL_STATES = ['open', 'draining', 'lost', 'left_behind'] as const;
 export type CellState = (typeof CELL_STATES)[number];
+
+export const isLost = ({ state }: Pick<Cell, 'state'>): boolean => state === 'lost' || state === 'left_behind';
 
 /** An owner, and its key (engine/src/ids.ts), which begins with its slot. */
 export interface PlacedOwner {
@@ -38,7 +43,7 @@ export interface TenantPlace {
 /** What a directory says since an epoch. Cells and ranges come whole, or not at all if nothing about them changed. */
 export interface DirectoryChanges {
   readonly epoch: number;
-  /** In the order in which they were added: the first is the home of tenants that have no other. */
+  /** In the order in which they were added: the first that is not lost is the home of tenants that have no other. */
   readonly cells: readonly Cell[] | null;
   readonly ranges: readonly SlotRange[] | null;
   readonly exceptions: readonly Exception[];
@@ -48,7 +53,10 @@ export interface DirectoryChanges {
 /** A copy of the directory as a router keeps it: where everybody is, as of an epoch. */
 export interface DirectoryBook {
   epoch(): number;
+  /** Those that are not lost. */
   cells(): readonly Cell[];
+  lost(): readonly Cell[];
+  /** Also one that is lost. */
   cell(name: string): Cell | null;
   ranges(): readonly SlotRange[];
   /** The only cell that may have an owner, by its key. */
@@ -61,26 +69,29 @@ export interface DirectoryBook {
 }
 
 export function directoryBook(): DirectoryBook {
-  let [epoch, cells, ranges]: [number, readonly Cell[], readonly SlotRange[]] = [0, [], []];
+  let [epoch, ranges]: [number, readonly SlotRange[]] = [0, []];
+  let [all, living]: [readonly Cell[], readonly Cell[]] = [[], []];
   const exceptions = exceptionMap();
   const tenants = new Map<TenantId, TenantPlace>();
   const cellOfSlot = (slot: number): string => rangeAt(ranges, slot).cell;
   return {
     epoch: () => epoch,
-    cells: () => cells,
+    cells: () => living,
+    lost: () => all.filter(isLost),
     ranges: () => ranges,
-    cell: (name) => cells.find((cell) => cell.name === name) ?? null,
+    cell: (name) => all.find((cell) => cell.name === name) ?? null,
     cellOf: (key) => exceptions.get(key) ?? cellOfSlot(bitsOfKey(key)),
     cellsOf: (slot) => [...new Set([cellOfSlot(slot), ...exceptions.cellsOf(slot)])],
     homeOf: (tenant) => {
-      const [first] = cells;
+      const [first] = living;
       return tenants.get(tenant) ?? (first === undefined ? null : { tenant, home: first.name, epoch: 0 });
     },
     apply: (changes) => {
       // Answers may overtake each other.
       if (changes.epoch < epoch) return;
       epoch = changes.epoch;
-      cells = changes.cells ?? cells;
+      all = changes.cells ?? all;
+      living = all.filter((cell) => !isLost(cell));
       ranges = changes.ranges ?? ranges;
       for (const exception of changes.exceptions) exceptions.put(exception);
       for (const place of changes.tenants) tenants.set(place.tenant, place);

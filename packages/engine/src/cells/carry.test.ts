@@ -7,6 +7,7 @@ import { DEFAULT_TENANT } from '../words.ts';
 import { type DirectoryBook, directoryBook, type PlacedOwner } from './book.ts';
 import { CARRY_LEASE_MS, carryHandover, carryMove } from './carry.ts';
 import type { MoveOutcome, OwnerMove } from './move-owner.ts';
+import { planDrain } from './plan.ts';
 import { isWithin, SLOTS, type SlotRun } from './slots.ts';
 
 const TOOLS = fixedTools();
@@ -74,6 +75,17 @@ function fakeCells() {
     throwAway: async (move): Promise<MoveOutcome> => {
       alive(move.destination).hidden.delete(move.key);
       return { kind: 'thrown_away' };
+    },
+    recall: async (move): Promise<MoveOutcome> => {
+      const source = alive(move.source);
+      if (source.away.has(move.key)) return { kind: 'departed' };
+      return { kind: source.owners.has(move.key) ? 'thrown_away' : 'absent' };
+    },
+    tellLoss: async (name, { lost, anew }) => {
+      const cell = alive(name);
+      const gone = anew ? [...cell.away].filter(([, to]) => to === lost) : [];
+      for (const [key] of gone) cell.away.delete(key);
+      return gone.length;
     },
     tellSlots: async (name, { epoch, closed }) => {
       const cell = alive(name);
@@ -147,7 +159,7 @@ async function untilQuiet(world: World): Promise<void> {
   for (let round = 0; round < 100; round += 1) {
     await carry(world, null);
     const { counts } = await world.directory.moves(0);
-    const open = counts.copying + counts.departing + counts.arriving + counts.leaving_off;
+    const open = counts.copying + counts.departing + counts.arriving + counts.leaving_off + counts.recalling;
     if (open + (await world.directory.handovers()).length === 0) return;
   }
   throw new Error('moves or handovers never ended');
@@ -265,5 +277,102 @@ describe('owners that move, and slots that change hands', () => {
     await post(here, 1, 1);
     expect(here.accepted.size).toBe(1);
     await expectAllInPlace(here);
+  });
+});
+
+/** Gives a cell up, as the operator does. Returns the owners that were in it, or nowhere else. */
+async function lose({ directory, peers, cells, tools }: World, name: string): Promise<ReadonlySet<string>> {
+  const lost = cells.get(name);
+  if (lost === undefined) throw new Error(`there is no cell ${name}`);
+  lost.dead = true;
+  await directory.loseCell(name);
+  tools.advance(LONGEST_LEASE_MS);
+  for (const other of CELLS) await peers.tellSlots(other, await directory.slotsOf(other)).catch(() => {});
+  return new Set([...lost.owners.keys(), ...lost.hidden.keys()]);
+}
+
+async function beginAnew(world: World, name: string): Promise<void> {
+  const { directory, peers } = world;
+  await untilQuiet(world);
+  const book = directoryBook();
+  book.apply(await directory.changes(0));
+  const others = book.cells().map((cell) => cell.name);
+  for (const other of others) await peers.tellLoss(other, { lost: name, anew: true });
+  expect(await directory.leaveBehind(name, planDrain({ ranges: book.ranges(), open: others }, name))).toBe(0);
+  for (const other of others) await peers.tellSlots(other, await directory.slotsOf(other));
+}
+
+/** Who is in one of the cells that are left, and with what. */
+function leftIn(
+  { cells }: World,
+  lost: string,
+): ReadonlyMap<string, readonly (readonly [string, readonly number[]])[]> {
+  const found = [...cells].flatMap(([cell, { owners }]) =>
+    cell === lost ? [] : [...owners].map(([key, { posts }]) => ({ key, cell, posts })),
+  );
+  const byKey = Map.groupBy(found, ({ key }) => key);
+  return new Map([...byKey].map(([key, of]) => [key, of.map(({ cell, posts }) => [cell, posts] as const)]));
+}
+
+function numbering(): () => number {
+  let number = 0;
+  return () => {
+    number += 1;
+    return number;
+  };
+}
+
+/** What happens, and then every cell that can come back does. */
+async function live(here: World, happenings: readonly Happening[], next: () => number): Promise<void> {
+  const gone = new Set([...here.cells].flatMap(([name, { dead }]) => (dead ? [name] : [])));
+  for (const happening of happenings) await happen(here, happening, next());
+  for (const [name, cell] of here.cells) cell.dead = gone.has(name);
+}
+
+interface Lost {
+  readonly lost: string;
+  /** Who was in it. */
+  readonly gone: ReadonlySet<string>;
+}
+
+/** Whoever was not in the lost cell has everything; whoever was is in one place at most, where the directory says. */
+async function expectAllButLost(here: World, { lost, gone }: Lost): Promise<void> {
+  const book = directoryBook();
+  book.apply(await here.directory.changes(0));
+  const left = leftIn(here, lost);
+  for (const [key, posts] of here.accepted) {
+    const places = left.get(key) ?? [];
+    expect(places.length).toBeLessThanOrEqual(1);
+    if (!gone.has(key)) expect(places).toEqual([[book.cellOf(key), posts]]);
+    for (const [cell, kept] of places) expect([cell, new Set(kept).size]).toEqual([book.cellOf(key), kept.length]);
+  }
+  for (const [name, { hidden }] of here.cells) if (name !== lost) expect(hidden.size).toBe(0);
+  expect([...left.keys()].filter((key) => !here.accepted.has(key))).toEqual([]);
+}
+
+describe('a cell that is lost', () => {
+  it('takes nobody with it who was not in it, and whoever begins anew is in one place', async () => {
+    const lives = fc.record({
+      before: fc.array(anyHappening, { maxLength: 30 }),
+      lost: anyCell,
+      after: fc.array(anyHappening, { maxLength: 20 }),
+      anew: fc.array(anyHappening, { maxLength: 20 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(lives, async ({ before, lost, after, anew }) => {
+        const here = await world();
+        const numbers = numbering();
+        const alive = (happenings: readonly Happening[]): readonly Happening[] =>
+          happenings.filter((one) => one.kind !== 'fail' || one.cell !== lost);
+        await live(here, alive(before), numbers);
+        const gone = await lose(here, lost);
+        await live(here, alive(after), numbers);
+        await beginAnew(here, lost);
+        await live(here, alive(anew), numbers);
+        await untilQuiet(here);
+        await expectAllButLost(here, { lost, gone });
+      }),
+      { numRuns: 400 },
+    );
   });
 });

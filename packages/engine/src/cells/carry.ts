@@ -53,6 +53,8 @@ async function stepOf(peers: CellPeers, move: OwnerMove): Promise<MoveOutcome> {
         return await peers.depart(move);
       case 'arriving':
         return await peers.finish(move);
+      case 'recalling':
+        return await peers.recall(move);
       case 'leaving_off':
       case 'given_up':
         return await peers.throwAway(move);

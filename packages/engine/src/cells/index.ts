@@ -8,6 +8,7 @@ export {
   directoryBook,
   type Exception,
   firstRanges,
+  isLost,
   type PlacedOwner,
   type TenantPlace,
 } from './book.ts';
@@ -21,6 +22,7 @@ export {
   type HandoverState,
 } from './handover.ts';
 export {
+  afterLoss,
   afterStep,
   type MoveOutcome,
   OWNER_MOVE_STATES,

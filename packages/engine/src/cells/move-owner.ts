@@ -23,6 +23,11 @@ import type { PlacedOwner } from './book.ts';
  *   leaving_off  what the destination may have taken over is thrown away
  *     thrown_away → given_up
  *     failed     → leaving_off    later
+ *   recalling    the destination was lost before anybody knew whether the owner had departed: the source says so, and forgets the stamp
+ *     thrown_away → given_up      it is still there, and no earlier request makes it depart any more
+ *     departed   → switched       the directory names the destination: the owner is lost with it
+ *     absent     → given_up
+ *     failed     → recalling      later
  *
  * From the departure to the arrival nobody has the owner: requests wait for it. At any other time exactly one cell does.
  */
@@ -45,7 +50,7 @@ export interface OwnerMove extends PlacedOwner {
   readonly dueAt: Millis;
 }
 
-export const OWNER_MOVE_STATES = ['copying', 'departing', 'arriving', 'leaving_off', 'given_up'] as const;
+export const OWNER_MOVE_STATES = ['copying', 'departing', 'arriving', 'leaving_off', 'recalling', 'given_up'] as const;
 /** A move that was given up is kept, so that somebody reads why. One that has switched is over. */
 export type OwnerMoveState = (typeof OWNER_MOVE_STATES)[number];
 
@@ -75,7 +80,7 @@ export function afterStep(move: OwnerMove, outcome: MoveOutcome, now: Millis): O
     case 'copied':
       return entering(move, 'departing', { importId: outcome.importId, stamp: outcome.stamp });
     case 'departed':
-      return entering(move, 'arriving', move.copy);
+      return move.state === 'recalling' ? 'switched' : entering(move, 'arriving', move.copy);
     case 'arrived':
       return 'switched';
     case 'changed':
@@ -87,9 +92,10 @@ export function afterStep(move: OwnerMove, outcome: MoveOutcome, now: Millis): O
     case 'waits':
       return { ...move, why: outcome.why, tries: move.tries + 1, dueAt: now + waitAfter(move.tries, SHORT) };
     case 'absent':
+      if (move.state === 'recalling') return givenUp(move, move.why);
       return move.state === 'arriving' ? 'switched' : left(move, `there is no such owner in ${move.source}`);
     case 'thrown_away':
-      return { ...move, state: 'given_up', copy: null, dueAt: 0 };
+      return givenUp(move, move.why);
     case 'failed': {
       const failed = { ...move, why: outcome.why, tries: move.tries + 1, dueAt: now + waitAfter(move.tries, LONG) };
       return move.state === 'copying' && failed.tries >= GIVE_UP_AFTER ? left(failed, outcome.why) : failed;
@@ -104,6 +110,27 @@ const entering = (move: OwnerMove, state: OwnerMoveState, copy: OwnerCopy | null
 
 /** The owner stays where it is, or is nowhere any more. */
 const left = (move: OwnerMove, why: string): OwnerMove => ({ ...move, state: 'leaving_off', why, tries: 0, dueAt: 0 });
+
+const givenUp = (move: OwnerMove, why: string | null): OwnerMove => ({
+  ...move,
+  state: 'given_up',
+  copy: null,
+  why,
+  dueAt: 0,
+});
+
+/** What becomes of a move from a cell or to it that is lost for good. */
+export function afterLoss(move: OwnerMove, lost: string): OwnerMove | 'switched' {
+  const why = `cell ${lost} is lost`;
+  if (move.source === lost) {
+    if (move.state === 'copying') return left(move, why);
+    // What was copied is all that is left of the owner, whether it had departed or not.
+    if (move.state === 'departing') return entering(move, 'arriving', move.copy);
+    return move.state === 'recalling' ? givenUp(move, why) : move;
+  }
+  if (move.state === 'arriving') return 'switched';
+  return move.state === 'departing' ? { ...entering(move, 'recalling', null), why } : givenUp(move, why);
+}
 
 interface Waits {
   readonly firstMs: number;

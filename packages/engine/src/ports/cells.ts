@@ -16,6 +16,16 @@ export interface CellDirectory {
   changeCell(name: string, change: { readonly url?: string; readonly state?: CellState }): Promise<boolean>;
   /** Removes a cell to which nothing leads. Returns what does: then it stays. */
   removeCell(name: string): Promise<readonly string[]>;
+  /**
+   * A cell is lost for good, with all slots and owners that lead to it. Moves and handovers from it or to it go where they can end without it,
+   * and tenants whose home it was get the one with the newest copy. null: there is no such cell, or it is lost already.
+   */
+  loseCell(name: string): Promise<readonly NewHome[] | null>;
+  /**
+   * Whoever was in a lost cell begins anew: its slots go to others, and its exceptions are none any more. Returns what is still on its way from
+   * it: then nothing was changed.
+   */
+  leaveBehind(name: string, given: readonly PlannedHandover[]): Promise<number>;
 
   /**
    * Asks for owners to be moved, from where each of them is. From then on an owner is an exception, so that what becomes of its slot does
@@ -67,6 +77,14 @@ export interface AskedHandover extends PlannedHandover {
   readonly id: string;
 }
 
+/** A tenant whose home was lost. */
+export interface NewHome {
+  readonly tenant: TenantId;
+  readonly home: string;
+  /** Its copy may be older than what was last changed. */
+  readonly isBehind: boolean;
+}
+
 export interface WorkClaim {
   readonly now: Millis;
   readonly leaseMs: number;
@@ -98,8 +116,12 @@ export interface CellPeers {
   depart(move: OwnerMove): Promise<MoveOutcome>;
   finish(move: OwnerMove): Promise<MoveOutcome>;
   throwAway(move: OwnerMove): Promise<MoveOutcome>;
+  /** Asks the source of a move whose destination is lost whether the owner is still there, and makes earlier requests to depart void. */
+  recall(move: OwnerMove): Promise<MoveOutcome>;
   /** Tells a cell its slots. Throws if the cell does not take them. */
   tellSlots(cell: string, slots: SlotsOfCell): Promise<void>;
+  /** Tells a cell that one is lost: itself, another, or one of which the owners begin anew. Answers with how many had moved there. Throws if it does not hear it. */
+  tellLoss(cell: string, loss: { readonly lost: string; readonly anew: boolean }): Promise<number>;
   /** All owners that a cell has in slots. Throws if it does not answer. */
   ownersIn(cell: string, run: SlotRun): Promise<readonly PlacedOwner[]>;
 }

@@ -149,6 +149,9 @@ function peersFor(from: Node, world: CarrierWorld): CellPeers {
       await at(move.destination, (cell) => cell.throwAway(ownerOf(move.key), id));
       return { kind: 'thrown_away' };
     },
+    // The lost cell of the simulation stays in the directory.
+    recall: async () => ({ kind: 'failed', why: 'no cell is given up here' }),
+    tellLoss: async () => 0,
     tellSlots: async (name, slots) => void (await at(name, (cell) => cell.tellSlots(slots))),
     ownersIn: async (name, run) => (await at(name, (cell) => cell.ownersIn(run))).map(placed),
   };

@@ -209,7 +209,8 @@ export function* stampOf(lane: LaneRow, isMoving: boolean): Script<string> {
   for (const text of [...STAMPS, ...(isMoving ? MOVING_STAMPS : [])])
     counts.push(yield* first(text, { lane: lane.id }));
   // Whoever moves away and comes back has another lane: a request of the first time must not make it depart once more.
-  const whose = isMoving ? [lane.id] : [];
+  // And whoever gives a move up says so by another time until which work is kept back: what was copied before is void then.
+  const whose = isMoving ? [lane.id, lane.leaving_until] : [];
   return sha256(JSON.stringify([...whose, lane.epoch, lane.generation, ownerLine(lane), counts])).slice(0, 16);
 }
 

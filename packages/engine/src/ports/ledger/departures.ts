@@ -92,6 +92,12 @@ export interface DepartureStore {
    * nothing changed.
    */
   closeSlots(slots: ClosedSlots): Promise<ClosedSlots | null>;
+  /** Owners that went to a cell which is lost begin anew: their notes go. Returns how many. */
+  forgetCell(cell: string): Promise<number>;
+  /** This cell itself was given up for lost: it takes no new owners and begins no work of those that it has, for good. */
+  giveUp(now: Millis): Promise<void>;
+  /** Since when; null: it was not. */
+  givenUpAt(): Promise<Millis | null>;
 }
 
 export interface OwnerHere {

@@ -1,0 +1,96 @@
+import { type CellDirectory, isLost, type NewHome, planDrain } from '@slowwave/engine/cells';
+import { type Cells, layoutOf, sizeOf, withCells } from '../cells/open.ts';
+import { CONCURRENCY, LATER, worked } from '../cells/work.ts';
+import type { Call, Command } from '../command.ts';
+import { CommandError, EXIT, UsageError } from '../exit.ts';
+
+export const lostCellCommand: Command = {
+  name: 'cells lost',
+  on: 'stores',
+  usage: '<name>',
+  summary: 'Give a cell up that cannot be brought back.',
+  about: `Nothing is sent to it any more, and its owners are answered with cell_lost. Moves from it and to it end, and tenants
+whose home it was get another one. With --begin-anew its slots go to the other cells: from then on its owners are new ones, of
+whom nothing is remembered. Neither can be undone; if the cell comes back, it serves nobody.`,
+  options: {
+    force: { value: null, about: 'Although the cell answers.' },
+    'begin-anew': { value: null, about: 'Its owners begin anew in the other cells.' },
+    later: LATER,
+    concurrency: CONCURRENCY,
+  },
+  run: (call) =>
+    withCells(call, async (cells) => {
+      const name = call.given.words[0] ?? '';
+      const homes = await givenUp(call, cells, name);
+      const done = await worked(call, cells);
+      const anew = call.given.flag('begin-anew') ? await begunAnew(cells, name) : null;
+      const text = [...homes.map(saidOf), anew === null ? waiting(name) : begun(name, anew)].join('\n');
+      return {
+        value: { ...done.value, lost: name, homes, begun_anew: anew !== null },
+        text,
+        exit: done.exit ?? EXIT.done,
+      };
+    }),
+};
+
+const saidOf = ({ tenant, home, isBehind }: NewHome): string =>
+  `The home of ${tenant} is ${home}${isBehind ? '; it may lack what was changed last: look at its settings and keys' : ''}.`;
+
+const waiting = (name: string): string =>
+  `${name} is given up. Its owners are answered with cell_lost until slowwave cells lost ${name} --begin-anew.`;
+
+const begun = (name: string, forgotten: number): string =>
+  `The slots of ${name} have gone to the other cells, and its owners begin anew${forgotten === 0 ? '' : `, ${forgotten} that had moved there, too`}.`;
+
+async function givenUp({ given }: Call, cells: Cells, name: string): Promise<readonly NewHome[]> {
+  const book = await cells.book();
+  const cell = book.cell(name);
+  if (cell === null) throw new UsageError(`expected the name of a cell, got "${name}"`, 'cells lost');
+  if (book.cells().every((one) => one.name === name))
+    throw new CommandError(`${name} is the only cell: there is nobody to give its owners to`, EXIT.failed);
+  if (!isLost(cell)) {
+    const { answers } = await sizeOf(cells.ask, cell);
+    if (answers && !given.flag('force'))
+      throw new CommandError(
+        `${name} answers: move its owners with slowwave cells drain ${name}; or --force`,
+        EXIT.failed,
+      );
+  }
+  const homes = (await cells.directory.loseCell(name)) ?? [];
+  // For their audit logs; and slots that were on their way are told apart anew. Whoever does not answer hears it from routers.
+  for (const one of book.cells()) {
+    await cells.peers.tellLoss(one.name, { lost: name, anew: false }).catch(() => {});
+    if (one.name !== name) await tellSlots(cells, one.name).catch(() => {});
+  }
+  return homes;
+}
+
+const tellSlots = async ({ peers, directory }: Cells, cell: string): Promise<void> =>
+  peers.tellSlots(cell, await directory.slotsOf(cell));
+
+/** Every other cell has to hear it first: it would go on to say of owners that they moved to the lost one. */
+async function begunAnew(cells: Cells, name: string): Promise<number> {
+  const book = await cells.book();
+  const others = book.cells().map((cell) => cell.name);
+  let forgotten = 0;
+  for (const other of others)
+    forgotten += await cells.peers.tellLoss(other, { lost: name, anew: true }).catch(unheard(other, name));
+  const plan = book.cell(name)?.state === 'lost' ? planDrain({ ...layoutOf(book), ranges: book.ranges() }, name) : [];
+  const left: Awaited<ReturnType<CellDirectory['leaveBehind']>> = await cells.directory.leaveBehind(name, plan);
+  if (left > 0)
+    throw new CommandError(
+      `${left} owners are still on their way from ${name}; run this again when they are there`,
+      EXIT.failed,
+    );
+  for (const other of others) await tellSlots(cells, other).catch(unheard(other, name));
+  return forgotten;
+}
+
+const unheard =
+  (cell: string, lost: string) =>
+  (error: unknown): never => {
+    throw new CommandError(
+      `${cell} has to know that owners of ${lost} begin anew, but: ${error instanceof Error ? error.message : String(error)}; run this again`,
+      EXIT.unavailable,
+    );
+  };

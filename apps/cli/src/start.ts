@@ -6,6 +6,7 @@ const PROGRAMS = {
   worker: () => import('@slowwave/worker/main'),
   search: () => import('@slowwave/search/main'),
   console: () => import('@slowwave/console/main'),
+  router: () => import('@slowwave/router/main'),
 };
 const NAMES = Object.keys(PROGRAMS);
 

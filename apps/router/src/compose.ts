@@ -24,7 +24,7 @@ export async function compose(config: RouterConfig): Promise<Service> {
   const urlOf = async (cell: string): Promise<string | null> => watched.book.cell(cell)?.url ?? null;
   const asker = cellAsker({ urlOf, apiKey: config.apiKey });
   const { refresh, book } = watched;
-  const tenants = openTenants({ book, directory, refresh, ask: asker.ask, sender, log });
+  const tenants = openTenants({ book, directory, refresh, ask: asker.ask, sender, log, tools });
   const peers = httpPeers(asker.ask, tools);
   const losses = tellTheLost({ book, peers });
   const mover =

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Owner } from '@slowwave/engine';
-import { BODY_LIMITS, problem, USER_HEADER } from '@slowwave/http';
+import { BODY_LIMITS, ownerInFilter, problem, USER_HEADER } from '@slowwave/http';
 import type { OwnerNamed, TenantNamed } from './classes.ts';
 
 /** A request that has arrived as a whole: it may have to be sent again. */
@@ -79,7 +79,7 @@ export function ownerIn(named: OwnerNamed, { asked, params }: Naming): Owner | n
     case 'scope': {
       const fields = fieldsOf(asked);
       const inQuery = ownerOfFields(Object.fromEntries(asked.query));
-      return inQuery ?? ownerOfFields(fields) ?? ownerOfFields(objectIn(fields.filters)) ?? userInHeader(asked);
+      return inQuery ?? ownerOfFields(fields) ?? ownerInFilter(fields.filters) ?? userInHeader(asked);
     }
     case 'filter':
       return ownerOfFields(objectIn(fieldsOf(asked).filter));
@@ -162,18 +162,5 @@ function ownerWithin(fields: Fields): Owner | null {
       if (found !== null) return found;
     }
   }
-  return ownerInClauses(fields);
-}
-
-/** mem0's filters say AND and OR. */
-function ownerInClauses(fields: Fields): Owner | null {
-  for (const name of ['AND', 'OR']) {
-    const clauses = fields[name];
-    if (!Array.isArray(clauses)) continue;
-    for (const clause of clauses) {
-      const found = ownerWithin(objectIn(clause));
-      if (found !== null) return found;
-    }
-  }
-  return null;
+  return ownerInFilter(fields);
 }

@@ -7,7 +7,7 @@ import { answerOfAll } from './all.ts';
 import { OF_CELLS, type RouteClass, type Routed, routeOf } from './classes.ts';
 import { CELL_HEADER, type Going, headersOf, type Made, type RouteDeps, type Routing } from './going.ts';
 import { type Asked, entityIn, namedLoosely, ownerIn, tenantIn } from './request.ts';
-import type { Answer } from './send.ts';
+import type { Answer, Sender } from './send.ts';
 import type { Caller } from './tenants.ts';
 import type { Watched } from './watch.ts';
 
@@ -18,11 +18,12 @@ export async function routed(deps: RouteDeps, asked: Asked): Promise<Routing> {
   const found = await deps.tenants.callerOf(asked);
   if ('refusal' in found) return found.refusal;
   const { caller } = found;
+  const sender = OF_ONE_CELL.test(path) && deps.watched.book.cells().length > 1 ? naming(deps.sender) : deps.sender;
   const to: Going['to'] = async (cell, change) => {
     await deps.tenants.bringUpToDate(caller.tenant, cell.name);
-    return deps.sender.send(cell, asked, change);
+    return sender.send(cell, asked, change);
   };
-  const going: Going = { ...deps, asked, caller, to };
+  const going: Going = { ...deps, sender, asked, caller, to };
   const named = asked.headers[CELL_HEADER];
   if (named !== undefined) return to(cellNamed(deps, String(named)));
   if (path === OF_CELLS || path.startsWith(`${OF_CELLS}/`)) throw onlyNamed(path);
@@ -31,6 +32,19 @@ export async function routed(deps: RouteDeps, asked: Asked): Promise<Routing> {
   // What there is no route for is told best by a cell.
   return route === null ? to(first(deps)) : byClass(going, route);
 }
+
+/** What works on the users of one cell says of which. A list of what-ifs is that of all. */
+const OF_ONE_CELL = /^\/v1\/(?:suites|canaries)(?:\/|$)|^\/v1\/replays\/./;
+const ONLY_CELL_HEADER = 'x-slowwave-only-cell';
+
+const naming = (sender: Sender): Sender => ({
+  ...sender,
+  send: async (cell, ...rest) => {
+    const answer = await sender.send(cell, ...rest);
+    answer.headers[ONLY_CELL_HEADER] = cell.name;
+    return answer;
+  },
+});
 
 const onlyNamed = (path: string) =>
   problem('invalid_request', `${path} is about one cell; name it in the header ${CELL_HEADER}, or ask the cell itself`);

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type AskCell, problemOf, UnansweredError } from '@slowwave/adapters/cells';
 import type { CallerView, TenantCopyView } from '@slowwave/contracts';
-import type { Log, TenantId } from '@slowwave/engine';
+import type { Log, TenantId, Tools } from '@slowwave/engine';
 import { type CellDirectory, type DirectoryBook, SLOTS, type TenantPlace, widthsOf } from '@slowwave/engine/cells';
 import { problem } from '@slowwave/http';
 import type { Asked } from './request.ts';
@@ -16,6 +17,7 @@ interface TenantDeps {
   readonly ask: AskCell;
   readonly sender: Sender;
   readonly log: Log;
+  readonly tools: Pick<Tools, 'now' | 'id'>;
 }
 
 /** Whose requests come, and what of a tenant the cells have to know before they get one of its. */
@@ -42,7 +44,7 @@ const CALLERS_MAX = 50_000;
 const BY = ['authorization', 'cookie', 'origin', 'sec-fetch-site', 'host'] as const;
 
 export function openTenants(deps: TenantDeps): Tenants {
-  const { book, directory, refresh } = deps;
+  const { book, directory, refresh, tools } = deps;
   const callers = new Map<string, { readonly caller: Caller; readonly until: number }>();
   const copies = copiesOf(deps);
   const homeOf = (tenant: string): TenantPlace => {
@@ -71,12 +73,13 @@ export function openTenants(deps: TenantDeps): Tenants {
       if (book.cells().length > 1) await copies.bringUpToDate(place, cell);
     },
     change: async (tenant, work) => {
-      const home = await directory.raiseTenant(tenant as TenantId, null);
+      const id = tools.id('chg');
+      const home = await begun(deps, tenant as TenantId, id);
       try {
         return await work(home);
       } finally {
-        // Again: somebody may have copied what was there before the change.
-        const place = await directory.raiseTenant(tenant as TenantId, null);
+        // That raises the epoch again: somebody may have copied what was there before the change.
+        const place = await directory.endChange(tenant as TenantId, id);
         await refresh();
         await copies.toAll(place);
       }
@@ -87,6 +90,27 @@ export function openTenants(deps: TenantDeps): Tenants {
     },
     close: () => copies.close(),
   };
+}
+
+/** Longer than a cell takes to answer any change, so that none is under way any more whose router was killed. */
+const CHANGE_LEASE_MS = 150_000;
+/** How long a change waits for the home of its tenant, which is on its way to another cell. */
+const HOME_LIMIT_MS = 15_000;
+const LOOK_EVERY_MS = 100;
+
+async function begun({ directory, tools }: TenantDeps, tenant: TenantId, id: string): Promise<TenantPlace> {
+  for (const deadline = performance.now() + HOME_LIMIT_MS; performance.now() < deadline; await sleep(LOOK_EVERY_MS)) {
+    const now = tools.now();
+    const home = await directory.beginChange(tenant, { id, until: now + CHANGE_LEASE_MS }, now);
+    if (home !== null) return home;
+  }
+  throw problem(
+    'cell_unavailable',
+    'the home of the tenant is on its way to another cell; nothing was changed, try again',
+    {
+      headers: { 'retry-after': '2' },
+    },
+  );
 }
 
 const noCells = () =>
@@ -125,7 +149,7 @@ interface KnownCopy {
   readonly share: number;
 }
 
-/** After so long a change has come to its end, whatever became of the router that made it. */
+/** After so long a change has usually come to its end, whatever became of the router that made it. */
 const CHANGE_OVER_MS = 60_000;
 
 function copiesOf({ book, directory, ask, log }: TenantDeps) {
@@ -163,7 +187,7 @@ function copiesOf({ book, directory, ask, log }: TenantDeps) {
       checks.delete(place.tenant);
       const now = book.homeOf(place.tenant);
       if (now?.epoch !== place.epoch) return;
-      if ((await versionOf(now)).version !== version) await directory.raiseTenant(place.tenant, null);
+      if ((await versionOf(now)).version !== version) await directory.raiseTenant(place.tenant);
     };
     const later = setTimeout(() => void check().catch(() => {}), CHANGE_OVER_MS);
     later.unref();

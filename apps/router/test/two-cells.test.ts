@@ -32,9 +32,10 @@ beforeAll(async () => {
   );
   await vi.waitFor(async () => expect(await directory.handovers()).toEqual([]), { timeout: 30_000, interval: 100 });
   await directory.close();
-  for (const user of USERS)
-    await ask('POST /v1/batches?wait=20000', { user_id: user, flush: true, messages: saidBy(user) });
-}, 120_000);
+  const say = (user: string) =>
+    ask('POST /v1/batches?wait=20000', { user_id: user, flush: true, messages: saidBy(user) });
+  await Promise.all(USERS.map(say));
+}, 300_000);
 afterAll(async () => {
   await router?.close();
   await Promise.all((cells ?? []).map((cell) => cell.close()));
@@ -93,6 +94,19 @@ test('each user is in one cell, is found through the router, and all are in list
     batches: { accepted: USERS.length, gap: 0 },
     owners: USERS.length,
   });
+});
+
+test('what sees the users of one cell only says of which', async () => {
+  const at = async (path: string) =>
+    (await fetch(`${router.url}${path}`, { headers: { authorization: `Bearer ${KEY}` } })).headers.get(
+      'x-slowwave-only-cell',
+    );
+  expect(await Promise.all(['/v1/suites', '/v1/canaries', '/v1/replays', '/v1/users'].map(at))).toEqual([
+    'west',
+    'west',
+    null,
+    null,
+  ]);
 });
 
 test('a user who is erased is gone from the cell, and from keys and webhooks of the tenant in all cells', async () => {

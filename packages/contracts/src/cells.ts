@@ -77,7 +77,13 @@ export const PostDeparture = z
     ...ofOwner,
     to: CellName.describe('The cell it moves to.'),
     epoch: Epoch.describe("The move's: whoever asks for the owner here is told it."),
-    stamp: z.string().min(1).max(64).describe('The stamp of the last page of its lines, read with moving=true.'),
+    stamp: z
+      .string()
+      .min(1)
+      .max(64)
+      .describe(
+        'The stamp of the last page of its lines, read with moving=true. Without its part after the point receipts that were given since do not count, and are left behind.',
+      ),
     until: Moment.describe('How long the cell answers that the owner moved: at least as long as keys are kept.'),
   })
   .meta({ id: 'PostDeparture', examples: DEPARTURES });

@@ -48,6 +48,12 @@ export function describeDirectory(name: string, open: () => Promise<CellDirector
       return handover;
     };
 
+    const homeTo = async (tenant: TenantId, to: string): Promise<void> => {
+      const [now, until] = [MORNING, MORNING + 1_000];
+      await directory.holdHome(tenant, { until, now });
+      expect(await directory.switchHome(tenant, { to, heldUntil: until, now })).toBe(true);
+    };
+
     it('gives all slots to the first cell, which is the home of all tenants', async () => {
       const read = await book();
       expect(read.cells().map((cell) => [cell.name, cell.state])).toEqual([
@@ -66,7 +72,7 @@ export function describeDirectory(name: string, open: () => Promise<CellDirector
         ...{ epoch: before, cells: null, ranges: null, exceptions: [], tenants: [] },
       });
       await directory.askMoves([moveOf('ann', 'b')]);
-      await directory.raiseTenant('acme' as TenantId, null);
+      await directory.raiseTenant('acme' as TenantId);
       const since = await directory.changes(before);
       expect(since).toMatchObject({
         ...{ cells: null, ranges: null, exceptions: [{ key: owner('ann').key, cell: 'a' }] },
@@ -167,12 +173,35 @@ export function describeDirectory(name: string, open: () => Promise<CellDirector
 
     it('raises the epoch of what a tenant has in common, and remembers who has it', async () => {
       const acme = 'acme' as TenantId;
-      expect(await directory.raiseTenant(acme, null)).toEqual({ tenant: acme, home: 'a', epoch: 1 });
-      expect(await directory.raiseTenant(acme, 'c')).toEqual({ tenant: acme, home: 'c', epoch: 2 });
-      expect(await directory.tenants()).toEqual([{ tenant: acme, home: 'c', epoch: 2 }]);
+      expect(await directory.raiseTenant(acme)).toEqual({ tenant: acme, home: 'a', epoch: 1 });
+      expect(await directory.raiseTenant(acme)).toEqual({ tenant: acme, home: 'a', epoch: 2 });
+      expect(await directory.tenants()).toEqual([{ tenant: acme, home: 'a', epoch: 2 }]);
       await directory.keepCopy(acme, { cell: 'b', epoch: 2, share: 0.5 });
       await directory.keepCopy(acme, { cell: 'b', epoch: 1, share: 1 });
       expect(await directory.copiesOf(acme)).toEqual([{ cell: 'b', epoch: 2, share: 0.5 }]);
+    });
+
+    it('changes the home of a tenant only while nothing else of it is being changed', async () => {
+      const acme = 'acme' as TenantId;
+      const change = (id: string) => ({ id, until: MORNING + 100 });
+      expect(await directory.beginChange(acme, change('one'), MORNING)).toEqual({ tenant: acme, home: 'a', epoch: 1 });
+      const hold = (now: number, until: number) => directory.holdHome(acme, { until, now });
+      expect(await hold(MORNING, MORNING + 10)).toBe(1);
+      expect(await directory.beginChange(acme, change('two'), MORNING + 9)).toBeNull();
+      expect(await directory.beginChange('other' as TenantId, change('of another'), MORNING)).not.toBeNull();
+      // Who held it was killed: it may be changed again.
+      expect(await directory.beginChange(acme, change('three'), MORNING + 10)).not.toBeNull();
+      const late = { to: 'b', heldUntil: MORNING + 10, now: MORNING + 10 };
+      expect(await directory.switchHome(acme, late)).toBe(false);
+      await directory.endChange(acme, 'one');
+      expect(await hold(MORNING + 20, MORNING + 200)).toBe(1);
+      // Who changed it was killed: that is over after a while.
+      expect(await hold(MORNING + 100, MORNING + 300)).toBe(0);
+      const held = { to: 'b', heldUntil: MORNING + 300, now: MORNING + 101 };
+      expect(await directory.switchHome(acme, { ...held, heldUntil: MORNING + 200 })).toBe(false);
+      expect(await directory.switchHome(acme, held)).toBe(true);
+      expect(await directory.switchHome(acme, held)).toBe(false);
+      expect(await directory.beginChange(acme, change('four'), MORNING + 102)).toMatchObject({ home: 'b' });
     });
 
     describe('of a cell that is lost', () => {
@@ -257,7 +286,7 @@ export function describeDirectory(name: string, open: () => Promise<CellDirector
 
       it('makes the cell with the newest copy the home of its tenants, and says if that is behind', async () => {
         const [acme, beta, gone] = ['acme', 'beta', 'gone'] as TenantId[];
-        for (const tenant of [acme, acme, gone]) await directory.raiseTenant(tenant as TenantId, null);
+        for (const tenant of [acme, acme, gone]) await directory.raiseTenant(tenant as TenantId);
         const kept = { share: 1 / 3 };
         await directory.keepCopy(acme as TenantId, { ...kept, cell: 'b', epoch: 1 });
         await directory.keepCopy(acme as TenantId, { ...kept, cell: 'c', epoch: 2 });
@@ -276,7 +305,7 @@ export function describeDirectory(name: string, open: () => Promise<CellDirector
     });
 
     it('removes a cell only when nothing leads to it', async () => {
-      await directory.raiseTenant('acme' as TenantId, 'b');
+      await homeTo('acme' as TenantId, 'b');
       await directory.askMoves([moveOf('ann', 'b')]);
       expect(await directory.removeCell('a')).toContain('slots');
       expect([...(await directory.removeCell('b'))].sort()).toEqual(['moves', 'tenants']);

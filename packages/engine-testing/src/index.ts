@@ -96,6 +96,7 @@ export { studyBench } from './study-bench.ts';
 export { type SuiteBench, suiteBench, suiteTalk, worseIn } from './suite-bench.ts';
 export { type SummaryBench, summaryBench } from './summary-bench.ts';
 export { type Talk, type TalkOptions, type Turn, talk } from './talk/talk.ts';
+export { describeTenantCopies } from './tenant-copies-suite.ts';
 export { reordered, type TimedBatch, timedBatches, timedDecide, timedExtract } from './timed-world.ts';
 export { describeTokenizer } from './tokenizer-suite.ts';
 export { done, type UndoBench, undoBench } from './undo-bench.ts';

@@ -1,5 +1,6 @@
 import type { Departed, Destination, NewDeparture, Owner } from '@slowwave/engine';
 import { ownerBitsOf, spaceOf } from '@slowwave/engine';
+import { promisedBy } from '@slowwave/engine/storing';
 import { describe, expect, it } from 'vitest';
 import { added, bitsOf, home, newBatch, newPlan, scope, storedAnswer, user } from './builders.ts';
 import {
@@ -20,6 +21,7 @@ import {
   write,
 } from './ledger-bench.ts';
 import { aLife, eraseAll, request } from './ledger-suite-erasures.ts';
+import { append as giveReceipt } from './ledger-suite-receipts.ts';
 
 const EAST = { cell: 'east', epoch: 7 } as const satisfies Destination;
 const AWAY = { code: 'owner_away', away: EAST };
@@ -244,6 +246,15 @@ export function describeDepartures(bench: () => Bench): void {
       expect(await departures.forgetCell(EAST.cell)).toBe(1);
       await removeAll(b);
       await store(b);
+    });
+
+    it('waits for receipts that were given since, unless whoever moves the owner no longer asks for them', async () => {
+      const b = bench();
+      await aLife(b);
+      const stamp = await stampOf(b);
+      await giveReceipt(b, (await laneOf(b)).id);
+      expect(await depart(b, { stamp })).toEqual({ kind: 'changed' });
+      expectKind(await depart(b, { stamp: promisedBy(stamp) }), 'departed');
     });
 
     it('is void once work of the owner is no longer kept back', async () => {

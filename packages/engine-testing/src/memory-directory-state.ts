@@ -28,6 +28,8 @@ export function directoryState() {
   const moves = new Map<string, Leased<OwnerMove>>();
   const handovers = new Map<string, Leased<Handover>>();
   const copies = new Map<TenantPlace['tenant'], Map<string, KeptCopy>>();
+  const held = new Map<TenantPlace['tenant'], Millis>();
+  const changing = new Map<string, { readonly tenant: TenantPlace['tenant']; readonly until: Millis }>();
   const raise = (): number => {
     epoch += 1;
     return epoch;
@@ -39,6 +41,8 @@ export function directoryState() {
     exceptions,
     tenants,
     copies,
+    held,
+    changing,
     raise,
     cells: () => cells,
     isLiving: (name: string): boolean => cells.some((cell) => cell.name === name && !isLost(cell)),

@@ -103,7 +103,18 @@ export function memoryDirectory(): CellDirectory {
 
 function cellMethods(
   state: DirectoryState,
-): Pick<CellDirectory, 'addCell' | 'changeCell' | 'removeCell' | 'raiseTenant' | 'tenants'> {
+): Pick<
+  CellDirectory,
+  | 'addCell'
+  | 'changeCell'
+  | 'removeCell'
+  | 'raiseTenant'
+  | 'beginChange'
+  | 'endChange'
+  | 'holdHome'
+  | 'switchHome'
+  | 'tenants'
+> {
   const named = (name: string): boolean => state.cells().some((cell) => cell.name === name);
   return {
     addCell: async ({ name, url }) => {
@@ -129,7 +140,28 @@ function cellMethods(
       if (leads.length === 0) state.setCells(state.cells().filter((cell) => cell.name !== name));
       return leads;
     },
-    raiseTenant: async (tenant, home) => raised(state, tenant, home),
+    raiseTenant: async (tenant) => raised(state, tenant, null),
+    beginChange: async (tenant, { id, until }, now) => {
+      if ((state.held.get(tenant) ?? 0) > now) return null;
+      state.changing.set(id, { tenant, until });
+      return raised(state, tenant, null);
+    },
+    endChange: async (tenant, id) => {
+      state.changing.delete(id);
+      return raised(state, tenant, null);
+    },
+    holdHome: async (tenant, { until, now }) => {
+      raised(state, tenant, null);
+      state.held.set(tenant, until);
+      for (const [id, change] of state.changing) if (change.until <= now) state.changing.delete(id);
+      return [...state.changing.values()].filter((change) => change.tenant === tenant).length;
+    },
+    switchHome: async (tenant, { to, heldUntil, now }) => {
+      if (state.held.get(tenant) !== heldUntil || heldUntil <= now) return false;
+      state.held.delete(tenant);
+      raised(state, tenant, to);
+      return true;
+    },
     tenants: async () => [...state.tenants.values()].map(({ changedAt: _, ...place }) => place),
   };
 }

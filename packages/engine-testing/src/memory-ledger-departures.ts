@@ -1,5 +1,5 @@
 import type { Departed, Departure, DepartureStore, Millis, NewDeparture, Owner, TenantId } from '@slowwave/engine';
-import { canonical, liveVersion, ownerKeyOf, spaceIn } from '@slowwave/engine/storing';
+import { canonical, isStill, liveVersion, ownerKeyOf, spaceIn, stampWith } from '@slowwave/engine/storing';
 import { cutOff } from './memory-ledger-erasures.ts';
 import type { BatchRow, LaneRow, State } from './memory-ledger-state.ts';
 import { forgetTopics } from './memory-ledger-topics.ts';
@@ -84,7 +84,7 @@ function depart(state: State, of: { tenant: TenantId; owner: Owner }, departure:
     const { bits: _, ...before } = known;
     return { kind: canonical(before.to) === canonical(to) ? 'departed' : 'elsewhere', ...before };
   }
-  if (stampOf(state, lane) !== stamp) return { kind: 'changed' };
+  if (!isStill(stamp, stampOf(state, lane))) return { kind: 'changed' };
   const waitsFor = waitsOf(state, lane);
   if (waitsFor.length > 0) return { kind: 'busy', waitsFor };
   forgetTopics(state, { tenant, ownerHash, agentId: owner.kind === 'agent' ? owner.id : null }, now);
@@ -103,7 +103,8 @@ function stampOf(state: State, lane: LaneRow): string {
     [...rows].filter((row) => row.lane === lane.id);
   const { batches, messages, memories, consolidations, reviews, undos, taskStates, suiteCases } = state;
   const { statements, entities, relations } = state.graph;
-  return state.tools.hash(
+  const receipts = ofLane(state.receipts.values()).map(({ id }) => id);
+  const promised = state.tools.hash(
     canonical([
       lane,
       ...[batches, messages, memories, consolidations, reviews, statements, entities, relations, suiteCases].map(
@@ -114,6 +115,7 @@ function stampOf(state: State, lane: LaneRow): string {
       ofLane(state.consolidations.values()).map(({ id }) => [state.answers.get(id), state.plans.get(id)]),
     ]),
   );
+  return stampWith(promised, state.tools.hash(canonical(receipts)));
 }
 
 function workOf({ batches, graph, sleeps }: State, { id, dueAt }: LaneRow, now: Millis): readonly string[] {

@@ -1,6 +1,7 @@
 export { BUNDLE_FORMAT, FIRST_SUM, opened, sealed } from './bundle/lines.ts';
 export { isInShare } from './canaries/share.ts';
 export { addSpent, NOTHING_SPENT } from './canaries/spent.ts';
+export { isStill, promisedBy, stampWith } from './cells/stamp.ts';
 export { withoutErased } from './erasure/request.ts';
 export { EngineError, ownerAway } from './errors.ts';
 export {

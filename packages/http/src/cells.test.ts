@@ -61,6 +61,8 @@ test('whoever asks for an owner that moved is told where, however it is named', 
   expect(await post('/v1/search', { user_id: 'ann', agent_id: 'x' })).toMatchObject(MOVED);
   expect(await post('/v1/search', { agent_id: 'bot' })).toMatchObject(MOVED);
   expect(await post('/v1/search', { filters: { run_id: 'chat' } })).toMatchObject(MOVED);
+  const deep = { AND: [{ categories: ['food'] }, { OR: [{ run_id: 'chat' }] }] };
+  expect(await post('/v1/search', { filters: deep })).toMatchObject(MOVED);
   expect(await post('/v1/batches', { user_id: 'ann' })).toMatchObject(MOVED);
   expect(await get('/v1/users/ann/export')).toMatchObject(MOVED);
   expect(await get('/v1/memories/mem_here', { 'x-slowwave-user': 'ann' })).toMatchObject(MOVED);

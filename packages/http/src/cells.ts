@@ -92,7 +92,7 @@ function ownerNamedBy({ routeOptions, params, query, body, principal }: FastifyR
   const ofPath = OWNER_KINDS.find((kind) => routeOptions.url?.startsWith(`/v1/${kind}s/:id`) === true);
   const inPath = ofPath === undefined ? undefined : textOf(params, 'id');
   if (ofPath !== undefined && inPath !== undefined) return { kind: ofPath, id: inPath };
-  const named = [query, body, filtersOf(body)].map(firstOwnerIn).find((owner) => owner !== null) ?? null;
+  const named = firstOwnerIn(query) ?? firstOwnerIn(body) ?? ownerInFilter(filtersOf(body));
   const bound = principal?.userId ?? null;
   return named ?? (bound === null ? null : { kind: 'user', id: bound });
 }
@@ -101,6 +101,21 @@ function firstOwnerIn(asked: unknown): NamedOwner | null {
   for (const kind of OWNER_KINDS) {
     const id = textOf(asked, `${kind}_id`);
     if (id !== undefined) return { kind, id };
+  }
+  return null;
+}
+
+/** Filters of mem0's grammar combine others, and say whom they are about at any depth. */
+const FILTER_DEPTH = 16;
+
+/** The first owner that a filter names, in itself or in what it combines. */
+export function ownerInFilter(filter: unknown, depth = FILTER_DEPTH): NamedOwner | null {
+  const here = firstOwnerIn(filter);
+  if (here !== null || depth === 0 || typeof filter !== 'object' || filter === null) return here;
+  const { AND, OR } = filter as { readonly AND?: unknown; readonly OR?: unknown };
+  for (const clause of [AND, OR].flatMap((clauses) => (Array.isArray(clauses) ? clauses : []))) {
+    const found = ownerInFilter(clause, depth - 1);
+    if (found !== null) return found;
   }
   return null;
 }

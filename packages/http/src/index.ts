@@ -20,7 +20,7 @@ export {
 } from './access.ts';
 export { type AuditSink, concerns } from './audit.ts';
 export { BODY_LIMITS } from './body.ts';
-export type { CellGuard, MovedTo } from './cells.ts';
+export { type CellGuard, type MovedTo, ownerInFilter } from './cells.ts';
 export {
   notFound,
   PARAM_MAX,

@@ -1901,7 +1901,7 @@ export type PostDeparture = {
   readonly to: string;
   /** The move's: whoever asks for the owner here is told it. */
   readonly epoch: number;
-  /** The stamp of the last page of its lines, read with moving=true. */
+  /** The stamp of the last page of its lines, read with moving=true. Without its part after the point receipts that were given since do not count, and are left behind. */
   readonly stamp: string;
   /** How long the cell answers that the owner moved: at least as long as keys are kept. */
   readonly until: string;

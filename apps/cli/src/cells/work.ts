@@ -3,7 +3,7 @@ import { problemOf, startMover } from '@slowwave/adapters/cells';
 import { systemTools } from '@slowwave/adapters/system';
 import type { TenantCopyView } from '@slowwave/contracts';
 import type { TenantId } from '@slowwave/engine';
-import type { CellDirectory, PlannedHandover } from '@slowwave/engine/cells';
+import type { CellDirectory, PlannedHandover, TenantPlace } from '@slowwave/engine/cells';
 import { type Call, countOf } from '../command.ts';
 import { CommandError, EXIT } from '../exit.ts';
 import { tracked } from '../output.ts';
@@ -63,25 +63,44 @@ async function openOf(directory: CellDirectory): Promise<number> {
   return (await directory.handovers()).length + copying + departing + arriving + leaving_off;
 }
 
-/** As long as a router can be behind, and what it sent then takes. */
-const SETTLED_MS = 2_000;
+/** So long nothing of a tenant may be changed, if this command is killed in the middle. */
+const HOLD_MS = 30_000;
+/** Longer than changes take whose routers were killed. */
+const CHANGES_OVER_MS = 180_000;
 
-export async function moveHome({ ask, book, directory }: Cells, tenant: TenantId, name: string): Promise<void> {
+/** What a tenant has in common is copied whole while nobody changes it, and is changed in its new home from then on. */
+export async function moveHome(cells: Cells, tenant: TenantId, name: string): Promise<void> {
+  const { book, directory } = cells;
   const place = (await book()).homeOf(tenant);
   if (place === null || place.home === name) return;
+  for (const deadline = Date.now() + CHANGES_OVER_MS; ; await sleep(LOOK_EVERY_MS)) {
+    const now = systemTools.now();
+    const heldUntil = now + HOLD_MS;
+    const underWay = await directory.holdHome(tenant, { until: heldUntil, now });
+    if (underWay === 0 && (await copyHome(cells, place, name))) {
+      if (await directory.switchHome(tenant, { to: name, heldUntil, now: systemTools.now() })) return;
+    }
+    if (Date.now() > deadline)
+      throw new CommandError(`${underWay} changes of ${tenant} are not over; run this again`, EXIT.unavailable);
+  }
+}
+
+/** false: it was changed meanwhile, by somebody who asked the cell itself. */
+async function copyHome(
+  { ask, book, directory }: Cells,
+  { tenant, home }: TenantPlace,
+  name: string,
+): Promise<boolean> {
   const read = async (): Promise<TenantCopyView> => {
-    const answer = await ask(place.home, { method: 'GET', path: '/v1/cell/tenant', query: { tenant } });
-    if (answer.status !== OK) throw new CommandError(`${place.home}: ${problemOf(answer).detail}`, EXIT.failed);
+    const answer = await ask(home, { method: 'GET', path: '/v1/cell/tenant', query: { tenant } });
+    if (answer.status !== OK) throw new CommandError(`${home}: ${problemOf(answer).detail}`, EXIT.failed);
     return answer.body as TenantCopyView;
   };
   const { version, copy } = await read();
-  const next = await directory.raiseTenant(tenant, null);
-  const body = { tenant, epoch: next.epoch, version, copy };
+  const epoch = (await book()).homeOf(tenant)?.epoch ?? 0;
+  const share = (await directory.copiesOf(tenant)).find(({ cell }) => cell === name)?.share ?? 0;
+  const body = { tenant, epoch, version, share, copy };
   const answer = await ask(name, { method: 'PUT', path: '/v1/cell/tenant', body });
   if (answer.status !== OK) throw new CommandError(`${name}: ${problemOf(answer).detail}`, EXIT.failed);
-  await directory.raiseTenant(tenant, name);
-  await sleep(SETTLED_MS);
-  if ((await read()).version === version) return;
-  const repeat = 'something was changed in its old home meanwhile; change that again';
-  throw new CommandError(`the home of ${tenant} is ${name} now, but ${repeat}`, EXIT.findings);
+  return (await read()).version === version;
 }

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { Command } from '../command.ts';
+import { EXIT } from '../exit.ts';
 import { tracked } from '../output.ts';
 import { requireLedger } from '../stores.ts';
 
@@ -10,7 +11,8 @@ export const backupCommand: Command = {
   summary: 'Copy the ledger as it is now into a new folder, while servers run.',
   about: `The backup contains every batch acknowledged before it began. A SQLite ledger is copied by
 SQLite itself, a PostgreSQL ledger by pg_dump. Index and queue need no backup, because they are
-rebuilt from the ledger. The folder contains what users said: keep it private.`,
+rebuilt from the ledger. Segments of owners that sleep are copied from a folder; a bucket is not.
+The folder contains what users said: keep it private.`,
   run: async ({ config, out, cancel, given }) => {
     const folder = resolve(given.words[0] ?? '');
     await requireLedger(config);
@@ -19,9 +21,28 @@ rebuilt from the ledger. The folder contains what users said: keep it private.`,
       backUp(config, folder, { cancel, onBytes: update }),
     );
     const { batches, memories } = manifest.counts;
-    return { value: { folder, manifest }, text: `Copied ${batches} batches and ${memories} memories to ${folder}.` };
+    const missing = manifest.segments.store === 'folder' ? manifest.segments.sleeping - manifest.segments.copied : 0;
+    const text = `Copied ${batches} batches and ${memories} memories to ${folder}.${saidOfSegments(manifest.segments)}`;
+    return { value: { folder, manifest }, text, exit: missing > 0 ? EXIT.findings : EXIT.done };
   },
 };
+
+interface Segments {
+  readonly sleeping: number;
+  readonly copied: number;
+  readonly store: 'folder' | 'bucket' | 'unknown';
+}
+
+function saidOfSegments({ sleeping, copied, store }: Segments): string {
+  if (sleeping === 0) return '';
+  if (store === 'bucket')
+    return ` ${sleeping} owners sleep in the bucket of SLOWWAVE_COLD_STORE, which is not part of it: back it up from now on.`;
+  if (store === 'unknown')
+    return ` ${sleeping} owners sleep, and their segments are not part of it: set SLOWWAVE_COLD_DAYS and SLOWWAVE_COLD_STORE as for the servers.`;
+  return copied === sleeping
+    ? ` With the segments of ${sleeping} owners that sleep.`
+    : ` Of ${sleeping} owners that sleep, ${sleeping - copied} have no segment: run slowwave doctor.`;
+}
 
 export const restoreCommand: Command = {
   name: 'restore',
@@ -36,15 +57,24 @@ data is not trusted: index and queue are rebuilt when servers start.`,
   run: async ({ config, out, cancel, given }) => {
     const folder = resolve(given.words[0] ?? '');
     const { restore } = await import('@slowwave/adapters/backup');
-    const { manifest, ledgerId } = await tracked(out, { title: 'check', unit: 'bytes' }, ({ update }) =>
+    const { manifest, ledgerId, missing } = await tracked(out, { title: 'check', unit: 'bytes' }, ({ update }) =>
       restore(config, folder, { force: given.flag('force'), cancel, onBytes: update }),
     );
     const { batches, memories } = manifest.counts;
     return {
-      value: { ledger_id: ledgerId, manifest },
+      value: { ledger_id: ledgerId, manifest, missing_segments: missing },
       text:
         `Restored ${batches} batches and ${memories} memories of ${manifest.taken_at}. Start the servers: they rebuild ` +
-        'index and queue. Then run slowwave doctor to check the result.',
+        `index and queue. Then run slowwave doctor to check the result.${lacking(missing)}`,
+      exit: missing.length > 0 ? EXIT.findings : EXIT.done,
     };
   },
 };
+
+const SHOWN = 10;
+
+const lacking = (missing: readonly string[]): string =>
+  missing.length === 0
+    ? ''
+    : `\n${missing.length} owners that sleep have no segment where SLOWWAVE_COLD_STORE says; bring these objects back, or erase their ` +
+      `owners: ${missing.slice(0, SHOWN).join(', ')}${missing.length > SHOWN ? ' …' : ''}`;

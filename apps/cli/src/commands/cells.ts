@@ -251,7 +251,7 @@ export const homeOfTenantCommand: Command = {
   on: 'stores',
   usage: '<tenant> <name>',
   summary: 'Change the cell in which settings, keys and webhooks of a tenant are changed.',
-  about: 'It takes a second, in which nobody should change any of them. Its users stay where they are.',
+  about: 'Whoever changes any of them meanwhile waits for a moment. Its users stay where they are.',
   run: (call) =>
     withCells(call, async (cells) => {
       const [tenant = '', name = ''] = call.given.words;

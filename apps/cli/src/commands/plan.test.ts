@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { between } from '@slowwave/adapters/config';
-import { ASKED, BYTES, MEASURES } from '@slowwave/engine';
+import { ASKED, BYTES, BYTES_ASLEEP, MEASURES } from '@slowwave/engine';
 import { expect, test } from 'vitest';
 
 test('docs/scale.md has the figures that plans are made from', async () => {
@@ -35,6 +35,9 @@ function figureTables(): string {
     row(['store', 'ledger', 'index']),
     '|---|---|---|',
     ...stores,
+    '',
+    `Of an owner that [sleeps](cold.md): ${number(BYTES_ASLEEP.base)} + ${BYTES_ASLEEP.perDimension} × dimensions in its segment, measured with \`./scripts/bench cold\` at 384 dimensions; how it grows with them is`,
+    'estimated.',
     '',
     'Calls of the chat model and prompt tokens for each message, measured with `./scripts/bench cost`:',
     '',

@@ -16,6 +16,7 @@ the machines cost is not part of it.`,
     dimensions: { value: 'N', about: 'How long vectors of the embedding model are. Default: 1536.' },
     gap: { value: 'SECONDS', about: 'Time between two exchanges of a user who talks. Default: 60.' },
     months: { value: 'N', about: 'How long disks should last. Default: 12.' },
+    asleep: { value: 'PERCENT', about: 'Of all users, those that sleep in segments, see docs/cold.md. Default: 0.' },
     'prompt-price': { value: 'PRICE', about: 'Of a million prompt tokens, where the model has no list price,' },
     'completion-price': { value: 'PRICE', about: 'and of a million tokens of its answers.' },
     'embedding-price': { value: 'PRICE', about: 'Of a million embedded tokens. Default: not counted.' },
@@ -29,6 +30,7 @@ the machines cost is not part of it.`,
       dimensions: countOf(given, 'dimensions', { usual: 1_536, max: 65_536 }),
       gap: countOf(given, 'gap', { usual: 60, max: DAY_S }),
       months: countOf(given, 'months', { usual: 12, max: 1_200 }),
+      asleep: countOf(given, 'asleep', { usual: 0, max: ASLEEP_MAX }) / PERCENT,
     });
     const money = moneyOf(plan, model, given);
     return { value: answerOf(plan, { model, money }), text: textOf(plan, { model, money }) };
@@ -38,6 +40,8 @@ the machines cost is not part of it.`,
 const USERS_MAX = 10_000_000_000;
 const MESSAGES_MAX = 1_000_000;
 const DAY_S = 86_400;
+const PERCENT = 100;
+const ASLEEP_MAX = 99;
 
 function required(given: Given, option: string, max: number): number {
   if (given.text(option) === null) throw missing(`${option} N`);

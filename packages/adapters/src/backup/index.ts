@@ -3,8 +3,17 @@ import { join } from 'node:path';
 import type { Config } from '../config/index.ts';
 import { lockFolder } from '../sqlite/index.ts';
 import { systemTools } from '../system/index.ts';
-import { type Manifest, type OnBytes, PRIVATE_FOLDER, readManifest, refused } from './manifest.ts';
+import {
+  type CopySegments,
+  type Manifest,
+  type OnBytes,
+  PRIVATE_FOLDER,
+  type RestoredLedger,
+  readManifest,
+  refused,
+} from './manifest.ts';
 import { backUpPostgres, restorePostgres } from './postgres.ts';
+import { copySegments, requirePlace, restoreSegments } from './segments.ts';
 import { backUpSqlite, restoreSqlite } from './sqlite.ts';
 
 export type { Manifest } from './manifest.ts';
@@ -17,12 +26,13 @@ interface How {
 /** The ledger of the configuration as it is now, in a new folder. Servers go on meanwhile. */
 export async function backUp(config: Config, folder: string, { cancel, onBytes }: How): Promise<Manifest> {
   await requireEmpty(folder);
-  const how = { folder, tools: systemTools, cancel };
+  const segments: CopySegments = (names) => copySegments(config, folder, names);
+  const how = { folder, tools: systemTools, cancel, copySegments: segments };
   try {
     if (config.databaseUrl !== null) return await backUpPostgres({ ...how, url: config.databaseUrl });
     return await backUpSqlite({ ...how, path: ledgerPath(config), onBytes });
   } catch (error) {
-    for (const name of await readdir(folder)) await rm(join(folder, name), { force: true });
+    for (const name of await readdir(folder)) await rm(join(folder, name), { recursive: true, force: true });
     throw error;
   }
 }
@@ -31,6 +41,8 @@ export interface Restored {
   readonly manifest: Manifest;
   /** The ledger's new name: what was made of its former state is not believed. */
   readonly ledgerId: string;
+  /** Of owners that sleep: they are not where SLOWWAVE_COLD_STORE says. */
+  readonly missing: readonly string[];
 }
 
 /** Puts a backup in the place of the configuration's ledger. No server may run; index and queue follow when one starts. */
@@ -42,13 +54,16 @@ export async function restore(
   const manifest = await readManifest(folder, onBytes);
   const wanted = config.databaseUrl === null ? 'sqlite' : 'postgres';
   if (manifest.kind !== wanted) throw otherKind(manifest.kind, wanted);
+  requirePlace(config, manifest);
   const how = { manifest, folder, force, tools: systemTools, cancel };
-  if (config.databaseUrl !== null) {
-    return { manifest, ledgerId: await restorePostgres({ ...how, url: config.databaseUrl }) };
-  }
+  const withSegments = async ({ ledgerId, sleepers }: RestoredLedger): Promise<Restored> => ({
+    ...{ manifest, ledgerId },
+    missing: await restoreSegments(config, folder, sleepers),
+  });
+  if (config.databaseUrl !== null) return withSegments(await restorePostgres({ ...how, url: config.databaseUrl }));
   const lock = await lockFolder(config.dataDir);
   try {
-    return { manifest, ledgerId: await restoreSqlite({ ...how, path: ledgerPath(config) }) };
+    return await withSegments(await restoreSqlite({ ...how, path: ledgerPath(config) }));
   } finally {
     await lock.close();
   }

@@ -25,6 +25,11 @@ const Manifest = z.strictObject({
   file: z.string().regex(/^[a-z.]+$/),
   bytes: Count,
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  /** Of owners that sleep. Those in a folder are copied; a bucket has backups of its own. */
+  segments: z.strictObject({
+    ...{ sleeping: Count, copied: Count, bytes: Count },
+    store: z.enum(['folder', 'bucket', 'unknown']),
+  }),
   counts: z.strictObject({ batches: Count, messages: Count, memories: Count, versions: Count, events: Count }),
 });
 export type Manifest = z.infer<typeof Manifest>;
@@ -43,6 +48,15 @@ export function countIn(table: keyof Counts, schema = ''): string {
 
 /** How many bytes were read, of how many. */
 export type OnBytes = (done: number, total: number) => void;
+
+/** Copies the segments that the owners of a copied ledger need. */
+export type CopySegments = (names: readonly string[]) => Promise<Manifest['segments']>;
+
+export interface RestoredLedger {
+  readonly ledgerId: string;
+  /** The segments that its owners need. */
+  readonly sleepers: readonly string[];
+}
 
 type Described = Omit<Manifest, 'format' | 'bytes' | 'sha256'>;
 

@@ -10,6 +10,7 @@ import { refuseUnknownBackup } from '../ledger/schema-numbers.ts';
 import { MIGRATIONS, placeOf, SCHEMA_NAME } from '../postgres/index.ts';
 import {
   COUNTED,
+  type CopySegments,
   type Counts,
   countIn,
   held,
@@ -17,9 +18,11 @@ import {
   noteBackup,
   notedOf,
   PRIVATE_FILE,
+  type RestoredLedger,
   refused,
   writeManifest,
 } from './manifest.ts';
+import { sleepersIn } from './segments.ts';
 import { requireCounts } from './sqlite.ts';
 
 const FILE = 'ledger.dump';
@@ -31,23 +34,25 @@ interface PostgresBackup {
   readonly folder: string;
   readonly tools: Tools;
   readonly cancel: AbortSignal;
+  readonly copySegments: CopySegments;
 }
 
 /** A dump of the ledger's schema as it is now, by pg_dump, while others write to it. */
-export async function backUpPostgres({ url, folder, tools, cancel }: PostgresBackup): Promise<Manifest> {
+export async function backUpPostgres({ url, folder, tools, cancel, copySegments }: PostgresBackup): Promise<Manifest> {
   return withClient(url, async (client) => {
     // The dump and the counts are of one and the same moment.
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     const snapshot = String((await client.query('SELECT pg_export_snapshot() AS id')).rows[0]?.id);
     const taken = { ledger_id: await metaOf(client, 'ledger_id'), taken_at: isoOf(tools.now()) };
     const schema = Number(await metaOf(client, 'schema'));
-    const counts = await countsOf(client);
+    const [counts, sleepers] = [await countsOf(client), await sleepersOf(client)];
     const file = join(folder, FILE);
     await mkdir(folder, { recursive: true });
     const args = ['--format=custom', `--schema=${SCHEMA_NAME}`, '--no-owner', '--no-privileges'];
     await program('pg_dump', [...args, `--snapshot=${snapshot}`, `--file=${file}`], { url, cancel });
     await chmod(file, PRIVATE_FILE);
-    const manifest = await writeManifest(folder, { kind: 'postgres', ...taken, schema, file: FILE, counts });
+    const segments = await copySegments(sleepers);
+    const manifest = await writeManifest(folder, { kind: 'postgres', ...taken, schema, file: FILE, segments, counts });
     await client.query('COMMIT');
     await client.query(noteBackup(`${SCHEMA_NAME}.meta`, '$1'), [notedOf(manifest)]);
     return manifest;
@@ -67,7 +72,7 @@ interface PostgresRestore {
  * Puts a backup in the place of the ledger, under a new id, by pg_restore. The former ledger is moved aside first, and
  * comes back when anything fails.
  */
-export async function restorePostgres(given: PostgresRestore): Promise<string> {
+export async function restorePostgres(given: PostgresRestore): Promise<RestoredLedger> {
   const { manifest, folder, url, force, tools, cancel } = given;
   refuseUnknownBackup(manifest.schema, MIGRATIONS);
   return withClient(url, async (client) => {
@@ -76,9 +81,9 @@ export async function restorePostgres(given: PostgresRestore): Promise<string> {
       const args = ['--no-owner', '--no-privileges', '--exit-on-error', '--single-transaction'];
       await program('pg_restore', [...args, join(folder, manifest.file)], { url, cancel });
       requireCounts(manifest, await countsOf(client));
-      const ledgerId = await rename(client, tools);
+      const restored = { ledgerId: await rename(client, tools), sleepers: await sleepersOf(client) };
       await client.query(`DROP SCHEMA IF EXISTS ${FORMER} CASCADE`);
-      return ledgerId;
+      return restored;
     } catch (error) {
       await client.query(`DROP SCHEMA IF EXISTS ${SCHEMA_NAME} CASCADE`);
       if (replaces) await client.query(`ALTER SCHEMA ${FORMER} RENAME TO ${SCHEMA_NAME}`);
@@ -128,6 +133,11 @@ async function rename(client: Client, tools: Tools): Promise<string> {
 async function metaOf(client: Client, key: string): Promise<string> {
   const { rows } = await client.query(`SELECT value FROM ${SCHEMA_NAME}.meta WHERE key = $1`, [key]);
   return String(rows[0]?.value);
+}
+
+async function sleepersOf(client: Client): Promise<readonly string[]> {
+  const { rows } = await client.query(sleepersIn(`${SCHEMA_NAME}.`));
+  return rows.map(({ name }) => String(name));
 }
 
 async function countsOf(client: Client): Promise<Counts> {

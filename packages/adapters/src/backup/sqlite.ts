@@ -6,6 +6,7 @@ import { refuseUnknownBackup } from '../ledger/schema-numbers.ts';
 import { MIGRATIONS } from '../sqlite/index.ts';
 import {
   COUNTED,
+  type CopySegments,
   type Counts,
   countIn,
   held,
@@ -14,10 +15,12 @@ import {
   notedOf,
   type OnBytes,
   PRIVATE_FILE,
+  type RestoredLedger,
   refused,
   synced,
   writeManifest,
 } from './manifest.ts';
+import { sleepersIn } from './segments.ts';
 
 const FILE = 'ledger.db';
 /** Copied between two looks at whether to stop: some milliseconds. */
@@ -29,10 +32,18 @@ interface SqliteBackup {
   readonly tools: Tools;
   readonly cancel: AbortSignal;
   readonly onBytes: OnBytes;
+  readonly copySegments: CopySegments;
 }
 
 /** A copy of the ledger file as it is now, while others write to it. */
-export async function backUpSqlite({ path, folder, tools, cancel, onBytes }: SqliteBackup): Promise<Manifest> {
+export async function backUpSqlite({
+  path,
+  folder,
+  tools,
+  cancel,
+  onBytes,
+  copySegments,
+}: SqliteBackup): Promise<Manifest> {
   const source = new Database(path, { fileMustExist: true });
   const target = join(folder, FILE);
   try {
@@ -47,8 +58,9 @@ export async function backUpSqlite({ path, folder, tools, cancel, onBytes }: Sql
         return PAGES_AT_ONCE;
       },
     });
-    const counts = await alone(target);
-    const manifest = await writeManifest(folder, { kind: 'sqlite', ...taken, file: FILE, counts });
+    const { counts, sleepers } = await alone(target);
+    const segments = await copySegments(sleepers);
+    const manifest = await writeManifest(folder, { kind: 'sqlite', ...taken, file: FILE, segments, counts });
     source.exec('COMMIT');
     source.prepare(noteBackup('meta', '?')).run(notedOf(manifest));
     return manifest;
@@ -58,11 +70,11 @@ export async function backUpSqlite({ path, folder, tools, cancel, onBytes }: Sql
 }
 
 /** Makes a copy one file that needs no others beside it. Answers with what is in it. */
-async function alone(path: string): Promise<Counts> {
+async function alone(path: string): Promise<{ readonly counts: Counts; readonly sleepers: readonly string[] }> {
   const copy = new Database(path);
   try {
     copy.pragma('journal_mode = DELETE');
-    return countsOf(copy);
+    return { counts: countsOf(copy), sleepers: sleepersOf(copy) };
   } finally {
     copy.close();
     await chmod(path, PRIVATE_FILE);
@@ -79,27 +91,27 @@ interface SqliteRestore {
 }
 
 /** Puts a backup in the place of the ledger, under a new id. Nobody may have the ledger open. */
-export async function restoreSqlite({ manifest, folder, path, force, tools }: SqliteRestore): Promise<string> {
+export async function restoreSqlite({ manifest, folder, path, force, tools }: SqliteRestore): Promise<RestoredLedger> {
   refuseUnknownBackup(manifest.schema, MIGRATIONS);
   await mkdir(dirname(path), { recursive: true });
   requireFree(path, force);
   const draft = `${path}.restoring`;
   await rm(draft, { force: true });
   await copyFile(join(folder, manifest.file), draft);
-  const ledgerId = prepare(draft, manifest, tools);
+  const restored = prepare(draft, manifest, tools);
   await synced(draft);
   // The old file's write-ahead log must not be taken for one of the new file.
   for (const rest of ['-wal', '-shm']) await rm(`${path}${rest}`, { force: true });
   await rename(draft, path);
   await synced(dirname(path));
-  return ledgerId;
+  return restored;
 }
 
 /**
  * What was restored is another past: an index that was made later must not be believed. With another id it is not, and is
  * made anew at the next start.
  */
-function prepare(path: string, manifest: Manifest, tools: Tools): string {
+function prepare(path: string, manifest: Manifest, tools: Tools): RestoredLedger {
   const copy = new Database(path);
   try {
     const check = copy.pragma('quick_check', { simple: true });
@@ -110,11 +122,17 @@ function prepare(path: string, manifest: Manifest, tools: Tools): string {
     set.run('restored_from', ledgerIdOf(copy));
     set.run('restored_at', String(tools.now()));
     set.run('ledger_id', ledgerId);
-    return ledgerId;
+    return { ledgerId, sleepers: sleepersOf(copy) };
   } finally {
     copy.close();
   }
 }
+
+const sleepersOf = (copy: Database.Database): readonly string[] =>
+  copy
+    .prepare<[], { name: string }>(sleepersIn())
+    .all()
+    .map(({ name }) => name);
 
 /** Others who have the file open would go on with what is no longer there. */
 function requireFree(path: string, force: boolean): void {

@@ -27,7 +27,7 @@ import {
   takeHandovers,
   takeMoves,
 } from './moves.ts';
-import { raiseTenant, tenantOf, UPSERT_COPY } from './tenants.ts';
+import { beginChange, endChange, holdHome, raiseTenant, switchHome, tenantOf, UPSERT_COPY } from './tenants.ts';
 
 /** The directory without what opens and closes it. */
 export type DirectoryStore = Omit<CellDirectory, 'close'>;
@@ -73,7 +73,11 @@ export const directoryStore = storeOf<DirectoryStore>('directory', {
   }),
   switchSlots: write(switchSlots),
   unmovedOf: read(({ from, to }, source) => counted(COUNT_UNMOVED, { from, to, source })),
-  raiseTenant: write(raiseTenant),
+  raiseTenant: write((tenant) => raiseTenant(tenant, null)),
+  beginChange: write(beginChange),
+  endChange: write(endChange),
+  holdHome: write(holdHome),
+  switchHome: write(switchHome),
   tenants: read(() => allAs(tenantOf, 'SELECT * FROM tenants ORDER BY tenant')),
   copiesOf: read((tenant) => all('SELECT cell, epoch, share FROM copies WHERE tenant = @tenant', { tenant })),
   keepCopy: write(function* (tenant, { cell, epoch, share }) {

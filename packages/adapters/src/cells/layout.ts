@@ -61,7 +61,7 @@ export function* pin(key: string, cell: string | null): Script<number> {
   return epoch;
 }
 
-export const UPSERT_EXCEPTION = `
+const UPSERT_EXCEPTION = `
   INSERT INTO exceptions (owner_key, slot, cell, epoch) VALUES (@key, @slot, @cell, @epoch)
   ON CONFLICT (owner_key) DO UPDATE SET cell = excluded.cell, epoch = excluded.epoch`;
 

@@ -45,11 +45,11 @@ export function* loseCell(name: string): Script<readonly NewHome[] | null> {
   return homes;
 }
 
-export const SELECT_MOVES_WITH = `
+const SELECT_MOVES_WITH = `
   SELECT * FROM moves WHERE (source = @name OR destination = @name) AND state <> 'given_up' ORDER BY id`;
 
 /** What whoever carries the move does from now on is not written any more. */
-export function* endWithout(move: OwnerMove, lost: string): Script<void> {
+function* endWithout(move: OwnerMove, lost: string): Script<void> {
   const next = afterLoss(move, lost);
   if (next === 'switched') {
     yield* run('DELETE FROM moves WHERE id = @id', { id: move.id });
@@ -61,12 +61,12 @@ export function* endWithout(move: OwnerMove, lost: string): Script<void> {
 }
 
 /** Slots that were on their way to a lost cell stay where they are: their source may have closed them. */
-export const REOPEN_HANDOVERS = `
+const REOPEN_HANDOVERS = `
   UPDATE handovers SET state = 'reopening', attempt = attempt + 1, tries = 0, due_at = 0, leased_until = 0
   WHERE destination = @name AND state IN ('closing', 'opening')`;
 
 /** Tenants without a home, each with the cell that has the newest copy of what it has in common. */
-export const SELECT_HOMELESS = `
+const SELECT_HOMELESS = `
   WITH homeless AS (
     SELECT tenant, home, epoch FROM tenants WHERE home = @name
     UNION ALL

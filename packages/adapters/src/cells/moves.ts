@@ -39,12 +39,12 @@ export function* askMove({ moveId, tenant, owner, key, destination }: AskedMove)
   return true;
 }
 
-export const INSERT_MOVE = `
+const INSERT_MOVE = `
   INSERT INTO moves (id, tenant, owner_kind, owner_id, owner_key, slot, source, destination, epoch, attempt, state, tries,
     due_at, leased_until)
   VALUES (@id, @tenant, @kind, @ownerId, @key, @slot, @source, @destination, @epoch, 0, 'copying', 0, 0, 0)`;
 
-export const DUE = 'due_at <= @now AND leased_until <= @now';
+const DUE = 'due_at <= @now AND leased_until <= @now';
 
 export function* takeMoves({ now, leaseMs, limit }: WorkClaim): Script<readonly OwnerMove[]> {
   yield* locked();
@@ -54,7 +54,7 @@ export function* takeMoves({ now, leaseMs, limit }: WorkClaim): Script<readonly 
   return due.map((move) => ({ ...move, attempt: move.attempt + 1 }));
 }
 
-export const CLAIM_MOVE = 'UPDATE moves SET attempt = attempt + 1, leased_until = @until WHERE id = @id';
+const CLAIM_MOVE = 'UPDATE moves SET attempt = attempt + 1, leased_until = @until WHERE id = @id';
 
 export function* keepMove(move: OwnerMove, leasedUntil: Millis): Script<boolean> {
   yield* locked();
@@ -69,7 +69,7 @@ export function* savedMove(move: OwnerMove, leasedUntil: Millis): Script<boolean
   return changed > 0;
 }
 
-export const UPDATE_MOVE = `
+const UPDATE_MOVE = `
   UPDATE moves SET state = @state, import_id = @importId, stamp = @stamp, tries = @tries, why = @why, due_at = @dueAt,
     leased_until = @leasedUntil
   WHERE id = @id AND attempt = @attempt`;
@@ -109,7 +109,7 @@ export function* askHandovers(asked: readonly AskedHandover[]): Script<number> {
   return count;
 }
 
-export const INSERT_HANDOVER = `
+const INSERT_HANDOVER = `
   INSERT INTO handovers (id, first_slot, last_slot, source, destination, attempt, state, tries, due_at, leased_until)
   VALUES (@id, @from, @to, @source, @destination, 0, 'closing', 0, 0, 0)`;
 
@@ -122,7 +122,7 @@ export function* takeHandovers({ now, leaseMs, limit }: WorkClaim): Script<reado
   return due.map((handover) => ({ ...handover, attempt: handover.attempt + 1 }));
 }
 
-export const CLAIM_HANDOVER = 'UPDATE handovers SET attempt = attempt + 1, leased_until = @until WHERE id = @id';
+const CLAIM_HANDOVER = 'UPDATE handovers SET attempt = attempt + 1, leased_until = @until WHERE id = @id';
 
 export function* keptHandover(
   { id, attempt, state, tries, why, dueAt }: Handover,

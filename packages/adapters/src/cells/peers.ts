@@ -8,7 +8,7 @@ import type {
   SlotsView,
 } from '@slowwave/contracts';
 import { isoOf, ownerKeyOf, type TenantId, type Tools } from '@slowwave/engine';
-import type { CellPeers, MoveOutcome, OwnerMove, PlacedOwner } from '@slowwave/engine/cells';
+import { type CellPeers, type MoveOutcome, type OwnerMove, type PlacedOwner, promisedBy } from '@slowwave/engine/cells';
 import type { z } from 'zod';
 import { type AskCell, type CellAnswer, type CellCall, problemOf } from './ask-cell.ts';
 
@@ -34,7 +34,9 @@ export function httpPeers(ask: AskCell, tools: Pick<Tools, 'now' | 'hash'>): Cel
     copy: (move) => copied(asked, move),
     depart: async (move) => {
       const until = isoOf(tools.now() + AWAY_MS);
-      const body = { ...named(move), to: move.destination, epoch: move.epoch, stamp: move.copy?.stamp ?? '', until };
+      const whole = move.copy?.stamp ?? '';
+      const stamp = move.tries < WAITS_FOR_RECEIPTS ? whole : promisedBy(whole);
+      const body = { ...named(move), to: move.destination, epoch: move.epoch, stamp, until };
       const answer = await ask(move.source, { method: 'POST', path: '/v1/cell/departures', body });
       return answer.status < FAILED ? { kind: 'departed' } : outcomeOf(move.source, answer);
     },
@@ -95,6 +97,9 @@ export function httpPeers(ask: AskCell, tools: Pick<Tools, 'now' | 'hash'>): Cel
 }
 
 type Asked = <Body>(cell: string, call: CellCall) => Promise<Body>;
+
+/** After so many tries an owner departs without receipts of answers that were given while it was copied. */
+const WAITS_FOR_RECEIPTS = 5;
 
 const FAILED = 400;
 const NOT_FOUND = 404;

@@ -50,7 +50,15 @@ CREATE TABLE handovers (
   leased_until bigint NOT NULL
 );
 
-CREATE TABLE tenants (tenant text PRIMARY KEY, home text NOT NULL, epoch bigint NOT NULL, changed_at bigint NOT NULL);
+CREATE TABLE tenants (
+  tenant text PRIMARY KEY, home text NOT NULL, epoch bigint NOT NULL, changed_at bigint NOT NULL,
+  -- Nothing of it may be changed until then: its home is on its way.
+  held_until bigint NOT NULL DEFAULT 0
+);
+
+-- Changes of what tenants have in common that are under way.
+CREATE TABLE changes (id text PRIMARY KEY, tenant text NOT NULL, until bigint NOT NULL);
+CREATE INDEX changes_of_tenant ON changes (tenant);
 
 -- The epoch and the share of the budget that a cell has of a tenant's copy.
 CREATE TABLE copies (

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Departed, Departure, DepartureStore, Millis, NewDeparture, OwnerHere } from '@slowwave/engine';
-import { ofNoSpace } from '@slowwave/engine/storing';
+import { isStill, ofNoSpace } from '@slowwave/engine/storing';
 import { audit, lookup, read, snapshot, storeOf, write } from './access.ts';
 import {
   awayKeyOf,
@@ -78,7 +78,7 @@ function* depart(of: OwnedBy, departure: NewDeparture): Script<Departed> {
   if (lane === null) return before(yield* awayOf(of), to);
   if (lane.cold !== null) return { kind: 'busy', waitsFor: ['the owner sleeps: wake it, and read its lines again'] };
   // One that sleeps was awake when its lines were read.
-  if (lane.erasure !== null || (yield* stampOf(lane, true)) !== stamp) return { kind: 'changed' };
+  if (lane.erasure !== null || !isStill(stamp, yield* stampOf(lane, true))) return { kind: 'changed' };
   const waitsFor = yield* waitsOf(lane);
   if (waitsFor.length > 0) return { kind: 'busy', waitsFor };
   yield* forgetTopics({ tenant, ownerHash, agentId: owner.kind === 'agent' ? owner.id : null }, now);

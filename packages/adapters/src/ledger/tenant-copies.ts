@@ -10,8 +10,8 @@ interface Copied {
   readonly table: string;
   /** Its key, without the tenant. */
   readonly key: readonly string[];
-  /** What each ledger sees for itself. */
-  readonly own?: Readonly<Record<string, unknown>>;
+  /** What each ledger sees for itself, and what that is at first. */
+  readonly own?: Row;
   readonly condition?: string;
   /** What goes with those that are gone. null: they stay. */
   readonly gone: readonly string[] | null;
@@ -57,7 +57,7 @@ const VERSION_DIGITS = 16;
 const takenOf = (tenant: TenantId): Script<TakenCopy | null> =>
   first<TakenCopy>('SELECT epoch, version, share FROM tenant_copies WHERE tenant = @tenant', { tenant });
 
-const columnsFor = ({ table, own }: Copied): readonly Carried[] => carriedOf(table, own);
+const columnsFor = ({ table, own = {} }: Copied): readonly Carried[] => carriedOf(table, { own });
 
 function* rowsOf(copied: Copied, tenant: TenantId): Script<object[]> {
   const { table, key, condition = 'true' } = copied;
@@ -96,7 +96,7 @@ function storedRows(
 ): readonly Row[] | string {
   const made: Row[] = [];
   for (const fields of rows) {
-    const row: Record<string, Value> = { ...FILLED[copied.table], tenant };
+    const row: Record<string, Value> = { ...copied.own, ...FILLED[copied.table], tenant };
     for (const { name, nullable, form } of columnsFor(copied)) {
       const given = fields[name] ?? null;
       const stored = given === null ? null : form.stored(given);

@@ -120,6 +120,14 @@ export const MEASURES = {
     from: estimated('what is still restored within hours'),
   },
   memoryOfQdrant: { about: 'memory of a Qdrant', value: 64e9, unit: 'bytes', from: estimated('a usual large server') },
+  laneAsleep: {
+    about: 'row that stays in the ledger of an owner that sleeps',
+    value: 500,
+    unit: 'bytes',
+    from: estimated(
+      'its name and times; calls of models and entries of the audit log stay too, until their days are over',
+    ),
+  },
   ownerInDatabase: {
     about: 'memories of an owner up to which the index in PostgreSQL is planned, and above which Qdrant',
     value: 200_000,
@@ -142,6 +150,12 @@ export const BYTES: Readonly<Record<'sqlite' | 'postgres', { readonly ledger: By
   sqlite: { ledger: { base: 5_950, perDimension: 1.5 }, index: { base: 1_730, perDimension: 3.4 } },
   postgres: { ledger: { base: 8_300, perDimension: 2.1 }, index: { base: 2_700, perDimension: 3.4 } },
 };
+
+/**
+ * In the segment of an owner that sleeps: 1,069 bytes with 384 dimensions, measured with `./scripts/bench cold`. How that grows with the vectors is
+ * estimated: in 8 bits, each once.
+ */
+export const BYTES_ASLEEP: Bytes = { base: 685, perDimension: 1 };
 
 /** Vectors that an index has for each exchange: of the memory and of both messages. */
 export const VECTORS = 3;

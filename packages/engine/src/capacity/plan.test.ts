@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { ASKED, BYTES, MEASURES } from './measures.ts';
+import { ASKED, BYTES, BYTES_ASLEEP, MEASURES } from './measures.ts';
 import { capacityPlan, type Wanted } from './plan.ts';
 
-const SMALL: Wanted = { users: 50, messagesPerDay: 20, dimensions: 384, gap: 60, months: 12 };
+const SMALL: Wanted = { users: 50, messagesPerDay: 20, dimensions: 384, gap: 60, months: 12, asleep: 0 };
 const planOf = (changed: Partial<Wanted> = {}) => capacityPlan({ ...SMALL, ...changed });
 const count = (parts: ReturnType<typeof planOf>['stores'], name: string): number =>
   parts.find((part) => part.name === name)?.count ?? 0;
@@ -72,5 +72,20 @@ describe('a plan', () => {
       expect(after.tokensPerMonth.prompt).toBeGreaterThan(before.tokensPerMonth.prompt);
       before = after;
     }
+  });
+
+  test('takes what sleeps out of ledger and index, and into segments', () => {
+    const [all, half] = [planOf({ users: 200_000 }), planOf({ users: 200_000, asleep: 0.5 })];
+    const bytesOf = ({ disks }: typeof all, name: string): number =>
+      disks.filter((disk) => disk.name.includes(name)).reduce((sum, { bytes }) => sum + bytes, 0);
+    expect(bytesOf(half, 'PostgreSQL')).toBeCloseTo(bytesOf(all, 'PostgreSQL') / 2);
+    expect(bytesOf(all, 'segments')).toBe(0);
+    const exchanges = 200_000 * 10 * 30 * 12;
+    const { base, perDimension } = BYTES_ASLEEP;
+    const expected = 0.5 * (exchanges * (base + perDimension * 384) + 200_000 * MEASURES.laneAsleep.value);
+    expect(bytesOf(half, 'segments')).toBeCloseTo(expected);
+    expect(bytesOf(half, 'segments')).toBeLessThan(bytesOf(half, 'PostgreSQL') / 4);
+    expect(half.exchangesPerSecond).toEqual(all.exchangesPerSecond);
+    expect(half.tokensPerMonth).toEqual(all.tokensPerMonth);
   });
 });

@@ -1,4 +1,4 @@
-import { ASKED, BYTES, MEASURES, VECTORS } from './measures.ts';
+import { ASKED, BYTES, BYTES_ASLEEP, MEASURES, VECTORS } from './measures.ts';
 
 /** What is asked for. */
 export interface Wanted {
@@ -10,6 +10,8 @@ export interface Wanted {
   readonly gap: number;
   /** For how long disks have to last. */
   readonly months: number;
+  /** Of all users, those that sleep when the months are over: 0 to less than 1. */
+  readonly asleep: number;
 }
 
 export interface Part {
@@ -56,9 +58,11 @@ export function capacityPlan(wanted: Wanted): CapacityPlan {
   const mean = exchangesPerDay / DAY_S;
   const load = { mean, peak: mean * peak.value };
   const exchanges = exchangesPerDay * DAYS * wanted.months;
-  const sized = { ...wanted, load, exchanges };
+  const awake = 1 - wanted.asleep;
+  const sized = { ...wanted, load, users: wanted.users * awake, exchanges: exchanges * awake };
   const setup = setupOf(sized);
-  const { stores, disks } = storesOf(sized, setup);
+  const { stores, disks: ofAwake } = storesOf(sized, setup);
+  const disks = wanted.asleep === 0 ? ofAwake : [...ofAwake, segmentsOf(wanted, exchanges)];
   return {
     setup,
     exchangesPerSecond: load,
@@ -69,9 +73,16 @@ export function capacityPlan(wanted: Wanted): CapacityPlan {
   };
 }
 
+/** What those take who sleep. Their rows of the ledger are a part of it that is not worth a line of its own. */
+function segmentsOf({ users, dimensions, months, asleep }: Wanted, exchanges: number): Disk {
+  const { base, perDimension } = BYTES_ASLEEP;
+  const bytes = asleep * (exchanges * (base + perDimension * dimensions) + users * MEASURES.laneAsleep.value);
+  return { name: 'segments of owners that sleep', bytes, bytesPerMonth: bytes / months };
+}
+
 interface Sized extends Wanted {
   readonly load: CapacityPlan['exchangesPerSecond'];
-  /** In all the months. */
+  /** In all the months, of those that are awake: so are its users. */
   readonly exchanges: number;
 }
 

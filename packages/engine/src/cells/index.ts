@@ -42,3 +42,4 @@ export {
   widthsOf,
   withGiven,
 } from './slots.ts';
+export { promisedBy } from './stamp.ts';

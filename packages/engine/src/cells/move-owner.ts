@@ -73,12 +73,18 @@ export type MoveOutcome =
 
 /** Failures of copying after which the owner stays where it is. */
 const GIVE_UP_AFTER = 12;
+/** Copies that were in vain count up to this, so that a failure after many of them is still only one. */
+const CHANGES_COUNTED = 6;
 
 /** What follows from the outcome of a step. 'switched': the move is over, and the directory names the destination. */
 export function afterStep(move: OwnerMove, outcome: MoveOutcome, now: Millis): OwnerMove | 'switched' {
   switch (outcome.kind) {
     case 'copied':
-      return entering(move, 'departing', { importId: outcome.importId, stamp: outcome.stamp });
+      // How often it was copied already goes on counting: somebody who asks all the time is not waited for for ever.
+      return {
+        ...entering(move, 'departing', { importId: outcome.importId, stamp: outcome.stamp }),
+        tries: move.tries,
+      };
     case 'departed':
       return move.state === 'recalling' ? 'switched' : entering(move, 'arriving', move.copy);
     case 'arrived':
@@ -86,7 +92,7 @@ export function afterStep(move: OwnerMove, outcome: MoveOutcome, now: Millis): O
     case 'changed':
       return {
         ...entering(move, 'copying', move.copy),
-        tries: move.tries + 1,
+        tries: Math.min(move.tries + 1, CHANGES_COUNTED),
         dueAt: now + waitAfter(move.tries, SHORT),
       };
     case 'waits':

@@ -55,8 +55,21 @@ export interface CellDirectory {
   /** How many moves from a cell, of owners of these slots, are not over. */
   unmovedOf(run: SlotRun, source: string): Promise<number>;
 
-  /** Raises the epoch of what a tenant has in common. `home`: from now on that is its home. */
-  raiseTenant(tenant: TenantId, home: string | null): Promise<TenantPlace>;
+  /** Raises the epoch of what a tenant has in common: its copies are made anew. */
+  raiseTenant(tenant: TenantId): Promise<TenantPlace>;
+  /**
+   * Somebody begins to change what a tenant has in common, in its home; that is over by `endChange`, or at `until`. null: the home is on its way
+   * to another cell, and nothing may be changed.
+   */
+  beginChange(tenant: TenantId, change: TenantChange, now: Millis): Promise<TenantPlace | null>;
+  endChange(tenant: TenantId, id: string): Promise<TenantPlace>;
+  /** No change begins until then, unless the home is switched before. Returns how many that began before are not over. */
+  holdHome(tenant: TenantId, how: { readonly until: Millis; readonly now: Millis }): Promise<number>;
+  /** The tenant has another home, and may be changed again. false: what was held until then is not held any more, or by somebody else. */
+  switchHome(
+    tenant: TenantId,
+    how: { readonly to: string; readonly heldUntil: Millis; readonly now: Millis },
+  ): Promise<boolean>;
   tenants(): Promise<readonly TenantPlace[]>;
   /** What each cell has of a tenant. */
   copiesOf(tenant: TenantId): Promise<readonly KeptCopy[]>;
@@ -75,6 +88,13 @@ export interface AskedMove extends MovableOwner {
 
 export interface AskedHandover extends PlannedHandover {
   readonly id: string;
+}
+
+/** A change of what a tenant has in common. */
+export interface TenantChange {
+  readonly id: string;
+  /** When it is over, whatever became of whoever made it. */
+  readonly until: Millis;
 }
 
 /** A tenant whose home was lost. */

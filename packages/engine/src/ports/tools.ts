@@ -37,6 +37,7 @@ export type FreeKind =
       | 'hld'
       | 'mov'
       | 'hov'
+      | 'chg'
     )
   | ('blk' | 'ask' | 'seg');
 

@@ -135,6 +135,24 @@ const cells: Proof = {
   },
 };
 
+const cold: Proof = {
+  name: 'cold',
+  proves:
+    'A process that is killed while it lays owners to sleep or wakes them loses nothing and doubles nothing, and searches find everybody after each kill.',
+  takes: '5 minutes',
+  flags: {
+    kills: { help: 'How often it is killed.', usual: '40' },
+    owners: { help: 'How many owners.', usual: '8' },
+  },
+  run: async ({ kills = '', owners = '' }, tools) => {
+    const ran = await suites(tools, { COLD_KILLS: kills, COLD_OWNERS: owners }, [
+      'packages/workbench/proofs/cold.test.ts',
+    ]);
+    const done = 'nothing lost, nothing doubled, everybody found after each';
+    return { ...ran, figure: `${kills} kills, ${owners} owners: ${ran.failures.length === 0 ? done : ran.figure}` };
+  },
+};
+
 const calls = tests('calls', {
   proves:
     'At the default settings no setup asks the model more often than once per exchange, where people pause no longer than it waits.',
@@ -296,6 +314,7 @@ export const PROOFS: readonly Proof[] = [
   fleet,
   cluster,
   cells,
+  cold,
   calls,
   bill,
   canary,

@@ -1,5 +1,5 @@
 import type { AskedLines, BundlePage, LaneId, Owner, TenantId } from '@slowwave/engine';
-import { FIRST_SUM, InvalidCursorError, sealed } from '@slowwave/engine/storing';
+import { FIRST_SUM, InvalidCursorError, isStill, promisedBy, sealed, stampWith } from '@slowwave/engine/storing';
 import { laneOfOwner } from '../lanes.ts';
 import { sha256 } from '../rows/columns.ts';
 import type { LaneRow } from '../rows/lane.ts';
@@ -38,7 +38,7 @@ export function* linesOf(tenant: TenantId, owner: Owner, { cursor, moving }: Ask
   const isOver = yield* writeKinds(pen, lane.id);
   if (!isOver) return { kind: 'page', lines: pen.lines(), nextCursor: cursorOf(pen.place()), stamp: null };
   const { stamp } = pen.place();
-  if ((yield* stampOf(lane, pen.place().moving)) !== stamp) return { kind: 'changed' };
+  if (!isStill(promisedBy(stamp), yield* stampOf(lane, pen.place().moving))) return { kind: 'changed' };
   pen.end();
   return { kind: 'page', lines: pen.lines(), nextCursor: null, stamp };
 }
@@ -211,7 +211,15 @@ export function* stampOf(lane: LaneRow, isMoving: boolean): Script<string> {
   // Whoever moves away and comes back has another lane: a request of the first time must not make it depart once more.
   // And whoever gives a move up says so by another time until which work is kept back: what was copied before is void then.
   const whose = isMoving ? [lane.id, lane.leaving_until] : [];
-  return sha256(JSON.stringify([...whose, lane.epoch, lane.generation, ownerLine(lane), counts])).slice(0, 16);
+  const promised = sha256(JSON.stringify([...whose, lane.epoch, lane.generation, ownerLine(lane), counts])).slice(
+    0,
+    16,
+  );
+  if (!isMoving) return promised;
+  const receipts = yield* first('SELECT count(*) AS n, max(at) AS last FROM receipts WHERE lane = @lane', {
+    lane: lane.id,
+  });
+  return stampWith(promised, sha256(JSON.stringify(receipts)).slice(0, 8));
 }
 
 const STAMPS: readonly string[] = [
@@ -240,7 +248,7 @@ const STAMPS: readonly string[] = [
   'SELECT count(*) AS n, count(ended_at) AS ended FROM nights WHERE lane = @lane',
 ];
 
-/** Of what travels only with an owner that leaves. What nobody is promised is not among it: else somebody who asks all day would never leave. */
+/** Of what travels only with an owner that leaves. */
 const MOVING_STAMPS: readonly string[] = [
   'SELECT count(*) AS n, max(seq) AS last FROM webhook_deliveries WHERE lane = @lane',
   'SELECT count(*) AS n FROM suite_cases WHERE lane = @lane',

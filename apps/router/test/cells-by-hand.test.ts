@@ -1,0 +1,150 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readRouterConfig } from '@slowwave/adapters/config';
+import { freePort, type OwnServer, programFile, startOwnServer, tempDir } from '@slowwave/testkit';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { compose } from '../src/compose.ts';
+
+const KEY = 'the-key-of-the-operator';
+const USERS = ['ana', 'bo', 'cy', 'di', 'ed', 'flo', 'gus', 'hal'];
+const PATIENCE = { timeout: 60_000, interval: 100 };
+const WITHIN_MS = 300_000;
+
+let west: OwnServer;
+let east: OwnServer;
+let router: Awaited<ReturnType<typeof compose>>;
+let folder: Awaited<ReturnType<typeof tempDir>>;
+let directory: string;
+
+beforeAll(async () => {
+  folder = await tempDir();
+  directory = join(folder.path, 'directory.db');
+  const cell = (name: string) => startOwnServer({ SLOWWAVE_API_KEY: KEY, SLOWWAVE_CELL: name });
+  [west, east] = await Promise.all([cell('west'), cell('east')]);
+  expect((await cells('add', 'west', west.url)).code).toBe(0);
+  router = await compose(
+    readRouterConfig({
+      ...{ SLOWWAVE_API_KEY: KEY, SLOWWAVE_DIRECTORY: directory, SLOWWAVE_LOG_LEVEL: 'silent' },
+      SLOWWAVE_PORT: String(await freePort()),
+    }),
+  );
+  await Promise.all(USERS.map((user) => say(user, `I am ${user} and I live in Oslo.`)));
+  expect((await cells('add', 'east', east.url)).code).toBe(0);
+}, WITHIN_MS);
+afterAll(async () => {
+  await router?.close();
+  await Promise.all([west, east].map((cell) => cell?.close()));
+  await folder?.remove();
+});
+
+interface Ended {
+  readonly code: number;
+  readonly said: string;
+}
+
+/** slowwave cells …, as an operator runs it. */
+const cells = (...args: readonly string[]): Promise<Ended> =>
+  new Promise((resolve) => {
+    const env = { SLOWWAVE_API_KEY: KEY, SLOWWAVE_DIRECTORY: directory, SLOWWAVE_LOG_LEVEL: 'silent' };
+    execFile(process.execPath, [programFile('cli'), 'cells', ...args], { env }, (error, out, err) =>
+      resolve({ code: Number(error?.code ?? 0), said: `${out}${err}` }),
+    );
+  });
+
+async function ask(route: string, body?: object, at = router.url) {
+  const [method = '', path = ''] = route.split(' ');
+  const response = await fetch(`${at}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${KEY}`, ...(body !== undefined && { 'content-type': 'application/json' }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  // biome-ignore lint/suspicious/noExplicitAny: what the API answers
+  return { status: response.status, headers: response.headers, body: (await response.json()) as any };
+}
+
+const say = (user_id: string, content: string) =>
+  ask('POST /v1/batches?wait=20000', { user_id, flush: true, messages: [{ role: 'user', content }] });
+const search = (user_id: string, at?: string) =>
+  ask('POST /v1/search', { user_id, query: 'where does the user live?' }, at);
+const usersIn = async (url: string): Promise<string[]> =>
+  (await ask('GET /v1/cell/owners?limit=100', undefined, url)).body.results.map(({ id }: { id: string }) => id);
+
+test(
+  'a home that moves back and forth loses no change, and makes none twice',
+  async () => {
+    const names: string[] = [];
+    let isMoving = true;
+    const changing = Array.from({ length: 4 }, async (_, i) => {
+      for (let n = 0; isMoving && n < 20; n += 1) {
+        const name = `key ${i} ${n}`;
+        const { status } = await ask('POST /v1/keys', { name, scopes: ['search'] });
+        expect(status).toBe(201);
+        names.push(name);
+        await sleep(100);
+      }
+    });
+    for (const home of ['east', 'west', 'east', 'west'])
+      expect(await cells('home', 'default', home)).toMatchObject({ code: 0 });
+    isMoving = false;
+    await Promise.all(changing);
+    for (const at of [router.url, west.url, east.url]) {
+      const { results } = (await ask('GET /v1/keys?limit=100', undefined, at)).body;
+      expect(results.map(({ name }: { name: string }) => name).sort()).toEqual(names.sort());
+    }
+  },
+  WITHIN_MS,
+);
+
+test(
+  'a cell that is lost is given up, its owners begin anew elsewhere, and should it come back it serves nobody',
+  async () => {
+    const [here, gone] = [await usersIn(west.url), await usersIn(east.url)];
+    expect([...here, ...gone].sort()).toEqual(USERS);
+    const [kept = '', lost = ''] = [here[0], gone[0]];
+    expect((await ask('PUT /v1/settings', { instructions: 'Remember journeys.' })).status).toBe(200);
+    expect((await cells('home', 'default', 'east')).code).toBe(0);
+    expect(await cells('lost', 'east')).toMatchObject({ code: 1, said: expect.stringContaining('east answers') });
+    const { results } = (await search(lost)).body;
+    // Both have the newest copy.
+    expect((await search(kept)).status).toBe(200);
+
+    await east.kill();
+    expect(await search(lost)).toMatchObject({ status: 503, body: { code: 'cell_unavailable', cell: 'east' } });
+    const given = await cells('lost', 'east');
+    expect(given).toMatchObject({ code: 0, said: expect.stringContaining('The home of default is west.') });
+    const isLost = { status: 410, body: { code: 'cell_lost', cell: 'east' } };
+    await vi.waitFor(async () => expect(await search(lost)).toMatchObject(isLost), PATIENCE);
+    expect(await say(lost, 'I moved to Lima.')).toMatchObject(isLost);
+    expect(await ask(`GET /v1/memories/${results[0].id}`)).toMatchObject(isLost);
+    expect((await search(kept)).status).toBe(200);
+    const { headers, body } = await ask('GET /v1/users');
+    expect(headers.get('x-slowwave-missing-cells')).toBe('east');
+    expect(body.results.map(({ id }: { id: string }) => id).sort()).toEqual(here.sort());
+    expect((await ask('GET /v1/settings')).body).toMatchObject({ instructions: 'Remember journeys.' });
+    expect((await ask('PUT /v1/settings', { instructions: 'Remember food.' })).status).toBe(200);
+    expect(await cells('add', 'east', east.url)).toMatchObject({ code: 1, said: expect.stringContaining('is lost') });
+
+    expect(await cells('lost', 'east', '--begin-anew')).toMatchObject({ code: 0 });
+    await vi.waitFor(async () => expect((await search(lost)).body.results).toEqual([]), PATIENCE);
+    expect((await say(lost, 'I live in Lima.')).body.state).toBe('consolidated');
+    expect((await search(lost)).body.results[0].memory).toContain('Lima');
+    expect(await usersIn(west.url)).toContain(lost);
+    const { results: trail } = (await ask('GET /v1/audit?limit=100', undefined, west.url)).body;
+    const noted = trail.filter(
+      ({ subject }: { subject: unknown }) => (subject as { kind?: string } | null)?.kind === 'cell',
+    );
+    expect(new Set(noted.map(({ action }: { action: string }) => action))).toEqual(new Set(['POST /v1/cell/losses']));
+
+    await east.start();
+    await vi.waitFor(async () => {
+      expect((await ask('GET /v1/cell', undefined, east.url)).body.given_up_at).not.toBeNull();
+      expect(await search(lost, east.url)).toMatchObject({ status: 410, body: { code: 'cell_lost' } });
+    }, PATIENCE);
+    expect((await search(lost)).body.results[0].memory).toContain('Lima');
+    // Whoever was only there is brought back by hand.
+    const lines = `GET /v1/bundle/lines?kind=user&id=${gone[1] ?? lost}`;
+    expect((await ask(lines, undefined, east.url)).body.lines.length).toBeGreaterThan(1);
+  },
+  WITHIN_MS,
+);

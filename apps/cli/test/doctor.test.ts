@@ -39,11 +39,13 @@ describe('slowwave doctor', () => {
   });
 
   it('names what is wrong with the index and what mends it, which does', async () => {
-    inFile(
-      'index.db',
-      `UPDATE points SET payload = replace(payload, 'Ann', 'Bob')
-        WHERE owner IN (SELECT number FROM owners WHERE shelf = 'memories')`,
-    );
+    for (const table of ['loose', 'blocks']) {
+      inFile(
+        'index.db',
+        `UPDATE ${table} SET shown = unhex(replace(hex(shown), hex('Ann'), hex('Bob')))
+          WHERE row / ${2 ** 24} IN (SELECT number FROM owners WHERE shelf = 'memories')`,
+      );
+    }
     const { code, out } = await online();
     expect(code).toBe(3);
     expect(out).toMatch(/error: 1 points that say something else than the ledger\n {2}e\.g\. mem_\w+ version 1/);

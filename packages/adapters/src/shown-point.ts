@@ -1,5 +1,4 @@
 import type { IndexPoint, Scope, ShownPoint } from '@slowwave/engine';
-import { shownPart } from '@slowwave/engine/storing';
 
 /**
  * What an index keeps of a point to show it, as JSON, where its rows say whose and which point it is: under short names, and without
@@ -7,10 +6,11 @@ import { shownPart } from '@slowwave/engine/storing';
  *
  *   t text · r revision · o whose word it is · e message ids · k speaker · s, q said at, and its order · v valid from, where it is
  *   another moment · c, m made and changed, the latter where it is another moment · n confirmations · g category · d metadata
- *   x immutable · f flagged · z expires at · u, j, p, a user, agent, run and app of its scope, where they are not the owner · i ids it
+ *   x immutable · f flagged · z expires at · h no longer valid at · l deleted at, and its order · w shown from
+ *   u, j, p, a user, agent, run and app of its scope, where they are not the owner · i ids it
  *   was said under · y the rest, under its own names
  */
-interface Kept {
+export interface Kept {
   readonly t: string;
   readonly s: number;
   readonly q: number;
@@ -33,48 +33,76 @@ interface Kept {
   readonly i?: Partial<ShownPoint['ids']>;
   readonly y?: Rest;
   readonly z?: number;
+  readonly h?: number;
+  readonly l?: readonly [at: number, seq: number];
+  readonly w?: number;
 }
 
 /** What the rows of an index say of a point. */
 export type PlaceOfPoint = Pick<ShownPoint, 'shelf' | 'tenant' | 'lane' | 'owner' | 'memoryId' | 'version' | 'live'>;
 
-/** What few points have. */
-type Rest = Partial<Omit<ShownPoint, keyof PlaceOfPoint | 'text' | 'saidAt' | 'createdAt'>>;
+/** What few points have: all that has no short name, nor is in the place of a point. */
+type Rest = Omit<
+  ShownPoint,
+  | (keyof PlaceOfPoint | 'text' | 'saidAt' | 'createdAt' | 'revision' | 'trust' | 'sourceIds' | 'speaker')
+  | ('validFrom' | 'updatedAt' | 'confirmations' | 'category' | 'metadata' | 'immutable' | 'flagged' | 'scope')
+  | ('ids' | 'expiresAt' | 'invalidAt' | 'deletedAt' | 'shownFrom')
+>;
+const NAMES_OF_REST = { toldLast: 1, utcOffset: 1, concluded: 1, skill: 1, feedback: 1 } satisfies Record<
+  keyof Rest,
+  1
+>;
+const REST = Object.keys(NAMES_OF_REST) as (keyof Rest)[];
 
-export function keptPart(point: IndexPoint): string {
-  const { shelf: _, tenant: __, lane: ___, live: ____, version: _____, owner, memoryId, ...shown } = shownPart(point);
-  const { text, saidAt, createdAt, revision, trust, sourceIds, speaker, validFrom, updatedAt, ...more } = shown;
-  const { confirmations, category, metadata, immutable, flagged, scope, ids, expiresAt, ...others } = more;
-  const { invalidAt, deletedAt, ...rest } = others;
-  const usual = scopeOf(owner);
-  const said = Object.fromEntries(Object.entries(ids).filter(([, list]) => list.length > 0));
-  const few = { ...rest, invalidAt: unless(invalidAt, null), deletedAt: unless(deletedAt, null) };
-  const ofItself = sourceIds.length === 1 && sourceIds[0] === memoryId;
-  const kept: { [Name in keyof Kept]: Kept[Name] | undefined } = {
-    ...{ t: text, s: saidAt.at, q: saidAt.seq, c: createdAt },
-    ...{ r: unless(revision, 1), o: unless(trust, 'user'), e: ofItself ? undefined : sourceIds },
-    ...{ k: unless(speaker, null), v: unless(validFrom, saidAt.at), m: unless(updatedAt, createdAt) },
-    ...{ n: unless(confirmations, 0), g: unless(category, null), d: unlessEmpty(metadata) },
-    ...{ x: unless(immutable, false), f: unless(flagged, false), z: unless(expiresAt, null) },
-    ...{ u: unless(scope.userId, usual.userId), j: unless(scope.agentId, usual.agentId) },
-    ...{ p: unless(scope.runId, usual.runId), a: unless(scope.appId, usual.appId) },
-    ...{ i: unlessEmpty(said), y: unlessEmpty(JSON.parse(JSON.stringify(few)) as Rest) },
-  };
-  return JSON.stringify(kept);
+export function keptPart(point: IndexPoint): Kept {
+  const { text, saidAt, createdAt, revision, trust, sourceIds, memoryId, speaker, validFrom, updatedAt } = point;
+  const kept: Keeping = { t: text, s: saidAt.at, q: saidAt.seq, c: createdAt };
+  if (revision !== 1) kept.r = revision;
+  if (trust !== 'user') kept.o = trust;
+  if (sourceIds.length !== 1 || sourceIds[0] !== memoryId) kept.e = sourceIds;
+  if (speaker !== null) kept.k = speaker;
+  if (validFrom !== saidAt.at) kept.v = validFrom;
+  if (updatedAt !== createdAt) kept.m = updatedAt;
+  keepScope(kept, point);
+  keepDetails(kept, point);
+  keepEnds(kept, point);
+  const rest = REST.filter((name) => point[name] !== undefined);
+  if (rest.length > 0) kept.y = Object.fromEntries(rest.map((name) => [name, point[name]])) as Rest;
+  return kept;
 }
 
-/** What is undefined is not in the JSON. */
-const unless = <T, Usual extends T>(value: T, usual: Usual): Exclude<T, Usual> | undefined =>
-  value === usual ? undefined : (value as Exclude<T, Usual>);
+type Keeping = { -readonly [Name in keyof Kept]: Kept[Name] };
 
-const unlessEmpty = <T extends object>(value: T): T | undefined =>
-  Object.keys(value).length === 0 ? undefined : value;
+function keepScope(kept: Keeping, { scope, owner, ids }: IndexPoint): void {
+  const usual = scopeOf(owner);
+  if (scope.userId !== usual.userId) kept.u = scope.userId;
+  if (scope.agentId !== usual.agentId) kept.j = scope.agentId;
+  if (scope.runId !== usual.runId) kept.p = scope.runId;
+  if (scope.appId !== usual.appId) kept.a = scope.appId;
+  const said = KINDS.filter((kind) => ids[kind].length > 0);
+  if (said.length > 0) kept.i = Object.fromEntries(said.map((kind) => [kind, ids[kind]]));
+}
 
-export function shownFrom(text: string, place: PlaceOfPoint): ShownPoint {
-  const kept = JSON.parse(text) as Kept;
+const KINDS = ['agentId', 'runId', 'appId'] as const;
+
+function keepDetails(kept: Keeping, { confirmations, category, metadata, immutable, flagged }: IndexPoint): void {
+  if (confirmations !== 0) kept.n = confirmations;
+  if (category !== null) kept.g = category;
+  if (Object.keys(metadata).length > 0) kept.d = metadata;
+  if (immutable) kept.x = immutable;
+  if (flagged) kept.f = flagged;
+}
+
+function keepEnds(kept: Keeping, { expiresAt, invalidAt, deletedAt, shownFrom }: IndexPoint): void {
+  if (expiresAt !== null) kept.z = expiresAt;
+  if (invalidAt !== null) kept.h = invalidAt;
+  if (deletedAt !== null) kept.l = [deletedAt.at, deletedAt.seq];
+  if (shownFrom !== undefined) kept.w = shownFrom;
+}
+
+export function shownFrom(kept: Kept, place: PlaceOfPoint): ShownPoint {
   const usual = scopeOf(place.owner);
   const { s, c, u = usual.userId, j = usual.agentId, p = usual.runId, a = usual.appId, y = {} } = kept;
-  const { invalidAt = null, deletedAt = null, ...rest } = y;
   return {
     ...place,
     scope: { userId: u, agentId: j, runId: p, appId: a },
@@ -83,7 +111,8 @@ export function shownFrom(text: string, place: PlaceOfPoint): ShownPoint {
     text: kept.t,
     saidAt: { at: s, seq: kept.q },
     validFrom: kept.v ?? s,
-    ...{ invalidAt, deletedAt, expiresAt: kept.z ?? null },
+    ...{ invalidAt: kept.h ?? null, expiresAt: kept.z ?? null, deletedAt: deletedIn(kept) },
+    ...(kept.w !== undefined && { shownFrom: kept.w }),
     category: kept.g ?? null,
     metadata: kept.d ?? {},
     immutable: kept.x ?? false,
@@ -94,9 +123,11 @@ export function shownFrom(text: string, place: PlaceOfPoint): ShownPoint {
     createdAt: c,
     updatedAt: kept.m ?? c,
     speaker: kept.k ?? null,
-    ...rest,
+    ...y,
   };
 }
+
+const deletedIn = ({ l }: Kept): ShownPoint['deletedAt'] => (l === undefined ? null : { at: l[0], seq: l[1] });
 
 /** The scope of what is said to its owner alone. */
 const scopeOf = ({ kind, id }: ShownPoint['owner']): Scope => ({

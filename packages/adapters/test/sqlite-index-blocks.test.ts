@@ -5,13 +5,14 @@ import { type TempDir, tempDir } from '@slowwave/testkit';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openSqliteIndex } from '../src/sqlite/index.ts';
-import { segmentOf } from '../src/sqlite/search-index/stored-point.ts';
-import { grown } from '../src/sqlite/search-index/stored-record.ts';
+import { pointsIn } from '../src/sqlite/search-index/packed-row.ts';
+import type { StoredRow } from '../src/sqlite/search-index/rows.ts';
+import { SLOTS } from '../src/sqlite/search-index/tables.ts';
 
 const OWNER = { kind: 'user' as const, id: 'ann' };
 const OLD = 'lane_old' as LaneId;
 const NEW = 'lane_new' as LaneId;
-/** More than two blocks have in the larger of the two lanes, so that some are whole and one is not. */
+/** As many as dozens of blocks have, of which one is not full. */
 const POINTS = 1_700;
 
 /** One owner's points through their life in a file; each test goes on where the one before ended. */
@@ -63,9 +64,10 @@ describe('an owner with more points than a block has', () => {
   };
   const isInBlock = (memoryId: string): boolean => {
     const file = new Database(path, { readonly: true });
-    const blocks = file.prepare<[], Buffer>('SELECT records FROM blocks').pluck().all();
+    const blocks = file.prepare<[], StoredRow>('SELECT * FROM blocks').all();
     file.close();
-    return blocks.some((records) => segmentOf(grown(records)).points.some((point) => point.memoryId === memoryId));
+    const points = blocks.flatMap((block) => pointsIn(block, block.row % SLOTS));
+    return points.some(({ head, said }) => said !== null && head.memoryId === memoryId);
   };
 
   test('is found whole while it grows, in large steps and in small ones', async () => {

@@ -7,13 +7,18 @@ import type {
   PointName,
   SearchIndex,
   Shelf,
+  ShownPoint,
   TenantId,
 } from '@slowwave/engine';
 import { EngineError } from '@slowwave/engine/storing';
 import { checkVector } from '../../check-vector.ts';
-import { shownFrom } from '../../shown-point.ts';
+import { type Kept, shownFrom } from '../../shown-point.ts';
+import { inOrder, type KeptPoint, type PackedRow, pointsIn } from '../../sqlite/search-index/packed-row.ts';
+import { keptJson } from '../../sqlite/search-index/packed-shown.ts';
 import type { FoundPoint } from '../../sqlite/search-index/protocol.ts';
-import { keptVector } from '../../sqlite/search-index/stored-record.ts';
+import { hashOf } from '../../sqlite/search-index/rows.ts';
+import { segmentOf } from '../../sqlite/search-index/stored-point.ts';
+import { BLOCK_SLOTS, blockOf } from '../../sqlite/search-index/tables.ts';
 import { type Transactions, transactionsOn } from '../ledger/access.ts';
 import { compactDatabase } from '../ledger/compact.ts';
 import { asStoreError, type DatabaseStore, ofConnection } from '../ledger/errors.ts';
@@ -30,7 +35,6 @@ import {
   requireSpace,
   type StateRow,
   spaceText,
-  WITHDRAWN,
 } from './schema.ts';
 import { searchIn } from './search.ts';
 import { CHANGING_EDITION, forgetLane, type Place, withdrawPoints, writePoints } from './write.ts';
@@ -89,7 +93,7 @@ export async function connectIndex(database: IndexDatabase, cache: CacheOptions,
       owners.drop(of);
       return gone;
     },
-    compact: () => compactDatabase(own, ['owners', 'points']),
+    compact: () => compactDatabase(own, ['owners', 'loose', 'blocks']),
     clear: () => own.write((sql) => clear(sql, space)),
     count: (tenant, shelf = 'memories') =>
       own.read(async (sql) => (await sql.get<{ count: number }>(COUNT, { tenant, shelf }))?.count ?? 0),
@@ -152,7 +156,7 @@ const HAS_POINTS = 'SELECT 1 FROM owners o JOIN state s ON o.edition = s.edition
 async function clear(sql: Sql, space: IndexSpace): Promise<void> {
   await sql.askLast([
     CHANGING_EDITION,
-    askOf('TRUNCATE owners, points'),
+    askOf('TRUNCATE owners, loose, blocks'),
     askOf(NEW_STATE, { space: spaceText(space) }),
   ]);
 }
@@ -167,25 +171,35 @@ WHERE o.tenant = @tenant AND o.shelf = @shelf`;
 async function vectorsOf(sql: Sql, space: IndexSpace, points: readonly PointName[]) {
   const [state, ...answers] = await sql.ask([
     askOf('SELECT space FROM state'),
-    ...points.map(({ memoryId, version, ...of }) => askOf(RECORD, { ...ownerKey(of), memoryId, version })),
+    ...points.map((point) => askOf(NAMED, { ...ownerKey(point), hash: hashOf(point) })),
   ]);
   requireSpace(state?.rows[0] as StateRow, space);
-  return answers.map(({ rows: [row] }) => {
-    const found = row as { record: Buffer } | undefined;
-    return found === undefined ? null : keptVector(found.record, space.dimensions);
+  return points.map(({ memoryId, version }, i) => {
+    const found = ((answers[i]?.rows ?? []) as readonly PointsRow[])
+      .flatMap((row) => pointsIn(row, row.first))
+      // What is loose comes last: it is newer than what its block has of it.
+      .findLast(({ head }) => head.memoryId === memoryId && head.version === version);
+    const [point] = found?.said == null ? [] : segmentOf(found.said.record).points;
+    return point?.hasVector === true ? point.vector.subarray(0, space.dimensions) : null;
   });
 }
 
-const RECORD = `
-SELECT p.record FROM state s JOIN owners o ON ${OWNER_NAMED} JOIN points p ON p.owner = o.number
-WHERE p.memory_id = @memoryId AND p.version = @version`;
+interface PointsRow extends PackedRow {
+  readonly first: number;
+}
 
-interface PageRow {
+/** The rows in which a name may be. */
+const NAMED = `
+SELECT p.first, p.change, p.heads, p.shown, p.records
+FROM state s JOIN owners o ON ${OWNER_NAMED} JOIN LATERAL (
+  SELECT 0 AS part, b.* FROM blocks b WHERE b.owner = o.number AND @hash::integer = ANY (b.names)
+  UNION ALL
+  SELECT 1 AS part, l.* FROM loose l WHERE l.owner = o.number AND @hash::integer = ANY (l.names)
+) AS p ON true
+ORDER BY p.part`;
+
+interface OwnedRow extends PointsRow {
   readonly owner: number;
-  readonly memory_id: string;
-  readonly version: number;
-  readonly live: number;
-  readonly payload: string;
   readonly tenant: TenantId;
   readonly kind: Owner['kind'];
   readonly id: string;
@@ -193,20 +207,58 @@ interface PageRow {
   readonly shelf: Shelf;
 }
 
-const shownRow = ({ memory_id: memoryId, version, live, payload, tenant, kind, id, lane, shelf }: PageRow) =>
-  shownFrom(payload, { memoryId, version, live: live === 1, owner: { kind, id }, tenant, lane, shelf });
-
+/** In the order of owners and slots: blocks are read as a whole, and then as much of them as there is room for. */
 async function pageOf(sql: Sql, after: string | null, limit: number) {
-  const [owner, memoryId, version] = after === null ? [0, '', 0] : (JSON.parse(after) as [number, string, number]);
-  const rows = await sql.all<PageRow>(PAGE, { owner, memoryId, version, limit });
-  const last = rows.at(-1);
-  const next =
-    last === undefined || rows.length < limit ? null : JSON.stringify([last.owner, last.memory_id, last.version]);
-  return { points: rows.map(shownRow), next };
+  const points: { readonly shown: ShownPoint; readonly at: readonly [owner: number, slot: number] }[] = [];
+  let next: readonly [owner: number, slot: number] = [0, 0];
+  if (after !== null) {
+    const [owner, slot] = JSON.parse(after) as [number, number];
+    next = [owner, slot + 1];
+  }
+  while (points.length < limit) {
+    const [owner, slot] = next;
+    const rows = await sql.all<OwnedRow>(PAGED, { owner, slot, block: blockOf(slot) });
+    const [row] = rows;
+    if (row === undefined) break;
+    const inBlock = inOrder(
+      new Map(rows.flatMap((one) => pointsIn(one, one.first)).map((one) => [one.head.slot, one])),
+    );
+    for (const point of inBlock) {
+      const isBefore = row.owner === owner && point.head.slot < slot;
+      if (point.said !== null && !isBefore)
+        points.push({ shown: shownIn(row, point), at: [row.owner, point.head.slot] });
+    }
+    next = [row.owner, blockOf(row.first) + BLOCK_SLOTS];
+  }
+  const page = points.slice(0, limit);
+  const last = page.at(-1);
+  return {
+    points: page.map(({ shown }) => shown),
+    next: last === undefined || page.length < limit ? null : JSON.stringify(last.at),
+  };
 }
 
-const PAGE = `
-SELECT p.owner, p.memory_id, p.version, p.live, p.payload, o.tenant, o.kind, o.id, o.lane, o.shelf
-FROM points p JOIN owners o ON o.number = p.owner JOIN state s ON o.edition = s.edition
-WHERE (p.owner, p.memory_id, p.version) > (@owner, @memoryId, @version) AND p.live <> ${WITHDRAWN}
-ORDER BY p.owner, p.memory_id, p.version LIMIT @limit`;
+function shownIn({ kind, id, tenant, lane, shelf }: OwnedRow, { head, said }: KeptPoint): ShownPoint {
+  if (said === null) throw new Error('nothing is shown of a point that is withdrawn');
+  const { memoryId, version, live, moments } = head;
+  const kept = JSON.parse(keptJson(said.parts, moments)) as Kept;
+  return shownFrom(kept, { memoryId, version, live: live === 1, owner: { kind, id }, tenant, lane, shelf });
+}
+
+/** The first block from a slot on of which there is anything, as a whole and loose; what is loose comes last. */
+const PAGED = `
+WITH begins AS (
+  (SELECT b.owner, b.first AS block FROM blocks b JOIN owners o ON o.number = b.owner JOIN state s ON o.edition = s.edition
+    WHERE (b.owner, b.first) >= (@owner::bigint, @block::integer) ORDER BY b.owner, b.first LIMIT 1)
+  UNION ALL
+  (SELECT l.owner, l.first - l.first % ${BLOCK_SLOTS} FROM loose l JOIN owners o ON o.number = l.owner JOIN state s ON o.edition = s.edition
+    WHERE (l.owner, l.first) >= (@owner::bigint, @slot::integer) ORDER BY l.owner, l.first LIMIT 1)
+  ORDER BY owner, block LIMIT 1
+)
+SELECT p.owner, p.first, p.change, p.heads, p.shown, p.records, o.tenant, o.kind, o.id, o.lane, o.shelf
+FROM begins g JOIN owners o ON o.number = g.owner JOIN LATERAL (
+  SELECT 0 AS part, b.* FROM blocks b WHERE b.owner = g.owner AND b.first = g.block
+  UNION ALL
+  SELECT 1 AS part, l.* FROM loose l WHERE l.owner = g.owner AND l.first BETWEEN g.block AND g.block + ${BLOCK_SLOTS - 1}
+) AS p ON true
+ORDER BY p.part`;

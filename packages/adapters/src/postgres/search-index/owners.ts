@@ -1,14 +1,14 @@
 import type { IndexLane, IndexQuery } from '@slowwave/engine';
 import { SHELVES } from '@slowwave/engine/storing';
 import { type FittingKept, fittingKept } from '../../sqlite/search-index/fitting.ts';
+import { changedIn } from '../../sqlite/search-index/grown-records.ts';
 import { type ChangedPoint, keptOwners, withChanges } from '../../sqlite/search-index/kept-owners.ts';
 import type { PointsOfOwner } from '../../sqlite/search-index/looking.ts';
 import { MANY, manyPoints } from '../../sqlite/search-index/many.ts';
 import { type Segment, segmentOf } from '../../sqlite/search-index/stored-point.ts';
-import { grown } from '../../sqlite/search-index/stored-record.ts';
 import type { Answer, Ask } from '../ledger/asking.ts';
 import { askOf } from '../ledger/sql.ts';
-import { type IndexSpace, OWNER_NAMED, ownerKey, requireSpace, WITHDRAWN } from './schema.ts';
+import { type IndexSpace, OWNER_NAMED, ownerKey, requireSpace } from './schema.ts';
 
 /** All points of one owner in memory, as they were after a count of changes. */
 export interface OwnerTable extends PointsOfOwner {
@@ -92,17 +92,25 @@ interface LookRow {
   readonly number: number | null;
   readonly changes: number;
   /** null: no point has changed. */
-  readonly slot: number | null;
-  readonly live: number;
+  readonly first: number | null;
   readonly change: number;
-  readonly record: Buffer;
+  readonly heads: Buffer;
+  readonly records: Buffer;
 }
 
+const SINCE = 'CASE WHEN o.number = @known THEN @since::bigint ELSE 0 END';
+
+/** Rows of blocks first: what is loose is newer than what its block has of it. */
 const LOOK = `
-SELECT s.space, o.number, o.changes, p.slot, p.live, p.change, p.record
+SELECT s.space, o.number, o.changes, p.first, p.change, p.heads, p.records
 FROM state s
 LEFT JOIN owners o ON ${OWNER_NAMED}
-LEFT JOIN points p ON p.owner = o.number AND p.change > CASE WHEN o.number = @known THEN @since::bigint ELSE 0 END`;
+LEFT JOIN LATERAL (
+  SELECT 0 AS part, first, change, heads, records FROM blocks WHERE owner = o.number AND change > ${SINCE}
+  UNION ALL
+  SELECT 1 AS part, first, change, heads, records FROM loose WHERE owner = o.number AND change > ${SINCE}
+) AS p ON true
+ORDER BY p.part`;
 
 interface Before {
   /** What was kept when the server was asked, and what is now. */
@@ -128,14 +136,17 @@ function tableFrom(
   if (before?.changes === changes) return before;
   // Only the newest of an owner with very many can be written to.
   if (before !== null && before.many !== null && before !== now) return OVERTAKEN;
-  const changed = rows.flatMap(({ slot, live, change, record }) =>
-    slot === null || change <= (before?.changes ?? 0)
-      ? []
-      : [{ slot, record: live === WITHDRAWN ? null : grown(record) }],
+  const changed = rows.flatMap(({ first, ...row }) =>
+    first === null ? [] : changedIn(row, first).filter(({ change }) => change > (before?.changes ?? 0)),
   );
   const fitting = before?.fitting ?? fittingKept();
-  return { number, changes, fitting, ...pointsWith(before, changed, { dimensions: space.dimensions, many }) };
+  return { number, changes, fitting, ...pointsWith(before, newest(changed), { dimensions: space.dimensions, many }) };
 }
+
+/** Of each slot what comes last. */
+const newest = (changed: readonly ChangedPoint[]): readonly ChangedPoint[] => [
+  ...new Map(changed.map((point) => [point.slot, point])).values(),
+];
 
 interface Sizes {
   readonly dimensions: number;

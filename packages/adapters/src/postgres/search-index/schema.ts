@@ -10,10 +10,24 @@ export interface IndexSpace {
 }
 
 /** Goes up with every change of the tables below or of a record. There are no migrations: an index is rebuilt from the ledger. */
-const FORMAT = 3;
+const FORMAT = 4;
 
-/** What `points.live` is for a point that is withdrawn. */
-export const WITHDRAWN = 2;
+/** Points that are kept together. */
+const ROW = `
+  owner bigint NOT NULL,
+  first integer NOT NULL,
+  change bigint NOT NULL,
+  names integer[] NOT NULL,
+  heads bytea NOT NULL,
+  shown bytea NOT NULL,
+  records bytea NOT NULL,
+  PRIMARY KEY (owner, first)
+`;
+/** Nothing of a row is worth to be packed once more. */
+const AS_IT_IS = ['heads', 'shown', 'records'].map((column) => `ALTER ${column} SET STORAGE EXTERNAL`).join(', ');
+
+/** Blocks are made anew again and again: the room of those before is to be used again before it is a fifth of all. */
+const SOON = 'autovacuum_vacuum_scale_factor = 0.05';
 
 /**
  * numbers          never given twice, not even after the index was cleared: whoever keeps an owner by its number never
@@ -24,10 +38,12 @@ export const WITHDRAWN = 2;
  * owners.changes   grows with every write to the owner's points: who has read up to it has read everything
  * owners.slots     how many were given to points; a point keeps its slot, and a slot is never given again
  * owners.points    how many points there are, withdrawn ones left out
- * points.live      1 what holds, 0 what once held, 2 withdrawn
- * points.change    the owner's count when the point was last written
- * points.record    the point as a question looks at it, see sqlite/search-index/stored-record.ts; empty for withdrawn ones
- * points.payload   what a hit shows, see shown-point.ts
+ * loose            points that are not as they are in the block of their slot, each a row of its own, whose first slot is its own
+ * blocks           points by 64 slots. What is loose meanwhile may be in them as it was before; what was withdrawn or forgotten
+ *                  never is. Of what is withdrawn only the head is kept
+ * change           the owner's count when the last of the points of a row was written
+ * names            a hash of the name of each of its points
+ * heads, shown, records: see sqlite/search-index/packed-row.ts
  */
 const TABLES = `
 CREATE SEQUENCE numbers;
@@ -53,20 +69,10 @@ CREATE TABLE owners (
   points integer NOT NULL DEFAULT 0,
   UNIQUE (tenant, kind, id, lane, shelf, edition)
 );
-CREATE TABLE points (
-  owner bigint NOT NULL,
-  memory_id text COLLATE "C" NOT NULL,
-  version integer NOT NULL,
-  slot integer NOT NULL,
-  change bigint NOT NULL,
-  revision bigint NOT NULL,
-  live smallint NOT NULL,
-  record bytea NOT NULL,
-  payload jsonb NOT NULL,
-  PRIMARY KEY (owner, memory_id, version)
-) WITH (toast_tuple_target = 2700);
-CREATE INDEX points_by_change ON points (owner, change);
-ALTER TABLE points ALTER record SET STORAGE EXTERNAL;
+CREATE TABLE loose (${ROW});
+CREATE TABLE blocks (${ROW}) WITH (${SOON}, toast.${SOON});
+ALTER TABLE loose ${AS_IT_IS};
+ALTER TABLE blocks ${AS_IT_IS};
 `;
 
 /** How a life of an owner is named in the tables: whoever comes by the same id after an erasure has another lane. */

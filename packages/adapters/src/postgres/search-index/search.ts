@@ -1,14 +1,17 @@
 import type { Filter, IndexQuery } from '@slowwave/engine';
-import { postgresDialect } from '../../filter-sql/postgres.ts';
-import { translate } from '../../filter-sql/translate.ts';
-import { NOTHING_FITS, seesOnlyLive, type TouchedSlot } from '../../sqlite/search-index/fitting.ts';
+import { momentsIn, touchedIn } from '../../sqlite/search-index/filtered-point.ts';
+import { NOTHING_FITS } from '../../sqlite/search-index/fitting.ts';
 import { foundIn, type Narrowed, shownOf } from '../../sqlite/search-index/looking.ts';
-import { isByMoments, type MomentsOfSlot, momentColumns } from '../../sqlite/search-index/moments.ts';
+import { isByMoments } from '../../sqlite/search-index/moments.ts';
+import type { PackedRow } from '../../sqlite/search-index/packed-row.ts';
+import { keptJson } from '../../sqlite/search-index/packed-shown.ts';
 import type { FoundPoint } from '../../sqlite/search-index/protocol.ts';
+import { ShownRow } from '../../sqlite/search-index/shown-row.ts';
 import type { StoredPoint } from '../../sqlite/search-index/stored-point.ts';
+import { blockOf } from '../../sqlite/search-index/tables.ts';
 import { isForDecision, takingTurns } from '../../sqlite/search-index/turns.ts';
 import type { Answer, Ask } from '../ledger/asking.ts';
-import { askOf, askOnce, type Sql } from '../ledger/sql.ts';
+import { askOf, type Sql } from '../ledger/sql.ts';
 import { OVERTAKEN, type OwnerTable, type ownerCache } from './owners.ts';
 import { OWNER_NAMED, ownerKey } from './schema.ts';
 
@@ -85,24 +88,18 @@ function filterOf(query: IndexQuery, known: OwnerTable | null): readonly FilterA
   if (where === null) return [];
   if (known !== null && known.many !== null && isByMoments(where)) return [momentsAsked(query, known, where)];
   const before = known?.fitting.get({ visibility, where }) ?? null;
-  const { condition, params } = translate(where, DIALECT);
-  const fits = `${seesOnlyLive(query) ? 'p.live = 1 AND ' : ''}(${condition})`;
-  const named = { ...ownerKey(query), ...params };
-  const ask =
-    before === null || known === null
-      ? askOnce(`SELECT p.slot, 1 AS fits ${POINTS} WHERE ${fits}`, named)
-      : askOnce(
-          `SELECT p.slot, CASE WHEN ${fits} THEN 1 ELSE 0 END AS fits ${POINTS}
-            WHERE o.number = @known AND p.change > @since::bigint`,
-          { ...named, known: known.number, since: before.changes },
-        );
+  const since = before?.changes ?? 0;
   return [
     {
       query,
-      ask,
+      ask: askOf(TOUCHED, { ...ownerKey(query), known: before === null ? null : (known?.number ?? null), since }),
       fittingIn: (table, { rows }) => {
         if (before !== null && known?.number !== table.number) return null;
-        const fitting = (before ?? NOTHING_FITS).with(table.changes, rows as readonly TouchedSlot[]);
+        const filtering = { ...query, where, since };
+        const touched = (rows as readonly TouchedRow[]).flatMap((row) => touchedIn(row, filtering));
+        // What is loose is newer than what its block has of it.
+        const now = new Map(touched.map((one) => [one.slot, one])).values();
+        const fitting = (before ?? NOTHING_FITS).with(table.changes, now);
         table.fitting.keep({ visibility, where }, fitting);
         return fitting;
       },
@@ -110,63 +107,35 @@ function filterOf(query: IndexQuery, known: OwnerTable | null): readonly FilterA
   ];
 }
 
-const POINTS = `FROM state s JOIN owners o ON ${OWNER_NAMED} JOIN points p ON p.owner = o.number`;
-
 /** A filter by time asks for the moments of what has changed since they were read. */
-function momentsAsked(query: IndexQuery, known: OwnerTable, where: Filter): FilterAsked {
-  const before = known.fitting.moments();
-  const since = { known: known.number, since: before.changes };
+function momentsAsked(query: IndexQuery, { number, fitting }: OwnerTable, where: Filter): FilterAsked {
+  const before = fitting.moments();
+  const since = before.changes;
   return {
     query,
-    ask: askOf(SELECT_MOMENTS, { ...ownerKey(query), ...since }),
+    ask: askOf(TOUCHED, { ...ownerKey(query), known: number, since }),
     fittingIn: (table, { rows }) => {
-      if (known.number !== table.number) return null;
-      const moments = before.with(table.changes, rows as readonly MomentsOfSlot[]);
+      if (number !== table.number) return null;
+      const read = (rows as readonly TouchedRow[]).flatMap((row) => momentsIn(row, { ...query, since }));
+      const moments = before.with(table.changes, read);
       table.fitting.keepMoments(moments);
       return moments.leftBy(where);
     },
   };
 }
 
-const textAt = (name: string): string => `(p.payload ->> '${name}')`;
-const numberAt = (name: string): string => `${textAt(name)}::double precision`;
-const flagAt = (name: string): string => `coalesce(${textAt(name)}::boolean, FALSE)`;
+type TouchedRow = Omit<PackedRow, 'records'> & { readonly first: number };
 
-/** Read from what a hit shows, see shown-point.ts: nobody filters so much that columns of their own would pay. */
-const COLUMNS = {
-  userId: `coalesce(${textAt('u')}, CASE o.kind WHEN 'user' THEN o.id END)`,
-  memoryId: 'p.memory_id',
-  text: textAt('t'),
-  category: textAt('g'),
-  immutable: flagAt('x'),
-  flagged: flagAt('f'),
-  trust: `coalesce(${textAt('o')}, 'user')`,
-  confirmations: `coalesce(${numberAt('n')}, 0)`,
-  createdAt: numberAt('c'),
-  updatedAt: `coalesce(${numberAt('m')}, ${numberAt('c')})`,
-  saidAt: numberAt('s'),
-  validFrom: `coalesce(${numberAt('v')}, ${numberAt('s')})`,
-  expiresAt: numberAt('z'),
-};
-
-const SELECT_MOMENTS = `
-SELECT p.slot, ${momentColumns(COLUMNS)} ${POINTS} WHERE o.number = @known AND p.change > @since::bigint`;
-
-const DIALECT = postgresDialect({
-  columns: COLUMNS,
-  lists: { agentId: idsIn('agentId'), runId: idsIn('runId'), appId: idsIn('appId') },
-  metadata: "(p.payload -> 'd')",
-});
-
-function idsIn(key: 'agentId' | 'runId' | 'appId') {
-  const rows = `SELECT 1 FROM jsonb_array_elements_text(p.payload #> '{i,${key}}') AS i (value) WHERE TRUE`;
-  return { rows, id: 'i.value' };
-}
-
-interface PayloadRow {
-  readonly slot: number;
-  readonly payload: string;
-}
+/** Of one owner by its number, if that is named; rows of blocks first. */
+const TOUCHED = `
+SELECT p.first, p.change, p.heads, p.shown
+FROM state s JOIN owners o ON ${OWNER_NAMED} JOIN LATERAL (
+  SELECT 0 AS part, first, change, heads, shown FROM blocks WHERE owner = o.number AND change > @since::bigint
+  UNION ALL
+  SELECT 1 AS part, first, change, heads, shown FROM loose WHERE owner = o.number AND change > @since::bigint
+) AS p ON true
+WHERE o.number = coalesce(@known::bigint, o.number)
+ORDER BY p.part`;
 
 type Payloads = ReadonlyMap<number, string>;
 
@@ -184,20 +153,37 @@ async function payloadsOf(
     if (points.size > 0) wanted.set(table.number, points);
   }
   const asks = [...wanted].map(([owner, points]) => {
-    const list = [...points.values()];
-    const ids = list.map(({ memoryId }) => memoryId);
-    return askOf(PAYLOADS, { owner, ids, versions: list.map(({ version }) => version) });
+    const slots = [...points.keys()];
+    return askOf(SHOWN, { owner, slots, blocks: [...new Set(slots.map(blockOf))] });
   });
   const answers = asks.length === 0 ? [] : await sql.askLast(asks);
   return new Map(
-    [...wanted.keys()].map((owner, i) => {
-      const rows = (answers[i] ?? NONE).rows as readonly PayloadRow[];
-      return [owner, new Map(rows.map(({ slot, payload }) => [slot, payload]))];
-    }),
+    [...wanted].map(([owner, points], i) => [
+      owner,
+      payloadsIn((answers[i] ?? NONE).rows as readonly ShownIn[], points),
+    ]),
   );
 }
 
-const PAYLOADS = `
-SELECT p.slot, p.payload
-FROM unnest(@ids::text[], @versions::integer[]) AS n (memory_id, version)
-JOIN points p ON p.owner = @owner AND p.memory_id = n.memory_id AND p.version = n.version`;
+type ShownIn = Pick<TouchedRow, 'first' | 'shown'>;
+
+/** What is loose comes last: it is newer than what its block has of it. */
+function payloadsIn(rows: readonly ShownIn[], points: ReadonlyMap<number, StoredPoint>): Payloads {
+  const found = new Map<number, string>();
+  for (const { first, shown } of rows) {
+    const inRow = new ShownRow(shown, first);
+    for (const [place, slot] of inRow.slots.entries()) {
+      const point = points.get(slot);
+      if (point !== undefined) found.set(slot, keptJson(inRow.partsAt(place), point.moments));
+    }
+  }
+  return found;
+}
+
+const SHOWN = `
+SELECT first, shown FROM (
+  SELECT 0 AS part, first, shown FROM blocks WHERE owner = @owner AND first = ANY (@blocks::integer[])
+  UNION ALL
+  SELECT 1 AS part, first, shown FROM loose WHERE owner = @owner AND first = ANY (@slots::integer[])
+) AS p
+ORDER BY part`;

@@ -1,6 +1,6 @@
 import type { IndexHit, IndexQuery } from '@slowwave/engine';
 import { EngineError } from '@slowwave/engine/storing';
-import { shownFrom } from '../../shown-point.ts';
+import { type Kept, shownFrom } from '../../shown-point.ts';
 import type { Thread } from '../../system/index.ts';
 import type { FoundPoint } from './protocol.ts';
 
@@ -36,7 +36,7 @@ export const hitsOf = (
 ): readonly (readonly IndexHit[])[] =>
   queries.map(({ shelf, tenant, lane, owner }, i) =>
     (found[i] ?? []).map(({ payload, vectorScore, keywordScore, ...point }) => ({
-      point: shownFrom(payload, { ...point, shelf, tenant, lane, owner }),
+      point: shownFrom(JSON.parse(payload) as Kept, { ...point, shelf, tenant, lane, owner }),
       vectorScore,
       keywordScore,
     })),

@@ -6,7 +6,7 @@ import type { IndexSpace } from './protocol.ts';
 import { createTables, discardTables, IN_USE } from './tables.ts';
 
 /** Goes up with every change of the tables below. There are no migrations: an index is rebuilt from the ledger. */
-const FORMAT = 9;
+const FORMAT = 10;
 /** "SWix" in the file's header: a ledger or a foreign file given by mistake is not touched. */
 const APPLICATION = 0x53_57_69_78;
 

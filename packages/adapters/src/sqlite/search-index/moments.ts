@@ -8,10 +8,6 @@ type MomentName = (typeof MOMENTS)[number];
 /** What of a slot's point filters by time ask for. null: never. */
 export type MomentsOfSlot = { readonly slot: number } & Readonly<Record<MomentName, number | null>>;
 
-/** Moments as columns of a select, by what each is in the SQL of an index. */
-export const momentColumns = (columns: Readonly<Record<MomentName, string>>): string =>
-  MOMENTS.map((name) => `${columns[name]} AS "${name}"`).join(', ');
-
 /** Whether a filter asks for nothing but moments. Most such filters are others each time: "since yesterday", by the clock. */
 export function isByMoments(filter: Filter): boolean {
   switch (filter.kind) {

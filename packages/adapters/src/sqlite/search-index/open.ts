@@ -1,5 +1,5 @@
 import type { IndexBuild, IndexQuery, SearchIndex } from '@slowwave/engine';
-import { shownFrom } from '../../shown-point.ts';
+import { type Kept, shownFrom } from '../../shown-point.ts';
 import { startThread, type Thread } from '../../system/index.ts';
 import { callsTo, hitsOf } from './calls.ts';
 import type { BuildMethods, IndexSpace, IndexThreadInit, ReaderMethods, WriterMethods } from './protocol.ts';
@@ -45,7 +45,7 @@ export async function openSqliteIndex(options: SqliteIndexOptions): Promise<Sear
     count: (tenant, shelf = 'memories') => read('count', tenant, shelf),
     page: async (after, limit) => {
       const { points, next } = await read('page', after, limit);
-      return { points: points.map(({ payload, place }) => shownFrom(payload, place)), next };
+      return { points: points.map(({ payload, place }) => shownFrom(JSON.parse(payload) as Kept, place)), next };
     },
     close: async () => {
       await Promise.all([writing.close(), readers.close()]);

@@ -2,12 +2,13 @@ import type { IndexQuery } from '@slowwave/engine';
 import type { Sql } from '../ledger/sql.ts';
 import { type FittingKept, fittingKept } from './fitting.ts';
 import { OWNER_NAMED, ownerKey } from './format.ts';
+import { changedIn, grownRecords } from './grown-records.ts';
 import { type ChangedPoint, keptOwners, withChanges } from './kept-owners.ts';
 import type { PointsOfOwner } from './looking.ts';
 import { MANY, manyPoints } from './many.ts';
+import type { StoredRow } from './rows.ts';
 import { type Segment, segmentOf } from './stored-point.ts';
-import { grown, keptRecords } from './stored-record.ts';
-import { BLOCK_SLOTS, blockOf, SLOTS, WITHDRAWN } from './tables.ts';
+import { BLOCK_SLOTS, SLOTS } from './tables.ts';
 
 interface OwnerCache {
   /** The owner's points as the current snapshot has them; null: there are none. Call it inside a transaction. */
@@ -108,49 +109,33 @@ function tableNow(sql: Sql, owner: OwnerRow, known: OwnerTable): OwnerTable | nu
 }
 
 function segmentsOf(sql: Sql, owner: OwnerRow): readonly Segment[] {
-  const range = { first: owner.number * SLOTS, last: (owner.number + 1) * SLOTS - 1 };
-  const blocks = sql.all<{ records: Buffer }>(BLOCKS, range).map(({ records }) => segmentOf(grown(records)));
-  const loose = sql.all<{ row: number; record: Buffer }>(LOOSE, range);
+  const range = rangeOf(owner.number);
+  const blocks = sql.all<RecordsRow>(BLOCKS, range).map((row) => segmentOf(grownRecords(row, row.row % SLOTS)));
   return withChanges(
     blocks,
-    loose.map(({ row, record }) => ({ slot: row % SLOTS, record: grown(record) })),
+    sql.all<RecordsRow>(LOOSE, range).flatMap((row) => changedIn(row, row.row % SLOTS)),
   );
 }
 
-interface ChangedRow {
-  readonly row: number;
-  readonly live: number;
-  /** null: its block has it. */
-  readonly record: Buffer | null;
-}
+const rangeOf = (number: number) => ({ first: number * SLOTS, last: (number + 1) * SLOTS - 1 });
 
+/** A row as far as questions look into it. */
+type RecordsRow = Pick<StoredRow, 'row' | 'change' | 'heads' | 'records'>;
+
+/** What changed since, by slots: what is loose is newer than what its block has of it. */
 function changedSince(sql: Sql, number: number, since: number): ChangedPoint[] {
-  const rows = sql.all<ChangedRow>(CHANGED, { number, since });
-  const inBlocks = rows.filter(({ live, record }) => live !== WITHDRAWN && record === null).map(({ row }) => row);
-  const found = recordsInBlocks(sql, inBlocks);
-  return rows.map(({ row, live, record }) => ({
-    slot: row % SLOTS,
-    record: live === WITHDRAWN ? null : grown(record ?? found.get(row) ?? NONE),
-  }));
+  const range = { ...rangeOf(number), since };
+  const changed = [BLOCKS_CHANGED, LOOSE_CHANGED].flatMap((text) =>
+    sql
+      .all<RecordsRow>(text, range)
+      .flatMap((row) => changedIn(row, row.row % SLOTS).filter(({ change }) => change > since)),
+  );
+  return [...new Map(changed.map((point) => [point.slot, point])).values()];
 }
 
-const NONE = new Uint8Array();
-
-/** Records that are not loose, as they are kept, by their rows. */
-export function recordsInBlocks(sql: Sql, rows: readonly number[]): ReadonlyMap<number, Uint8Array> {
-  const found = new Map<number, Uint8Array>();
-  for (const [first, within] of Map.groupBy(rows, blockOf)) {
-    const slots = new Set(within.map((row) => row % SLOTS));
-    const { records } = sql.get<{ records: Buffer }>(BLOCK, { first }) ?? { records: NONE };
-    for (const { slot, bytes } of keptRecords(records)) {
-      if (slots.has(slot)) found.set(first - (first % SLOTS) + slot, bytes);
-    }
-  }
-  return found;
-}
-
-const BLOCK = 'SELECT records FROM blocks WHERE row = @first';
-const BLOCKS = 'SELECT records FROM blocks WHERE row BETWEEN @first AND @last ORDER BY row';
-const LOOSE = 'SELECT row, record FROM loose WHERE row BETWEEN @first AND @last';
-const CHANGED = `
-  SELECT row, live, record FROM points LEFT JOIN loose USING (row) WHERE owner = @number AND change > @since`;
+const COLUMNS = 'row, change, heads, records';
+const OF_OWNER = 'WHERE row BETWEEN @first AND @last';
+const BLOCKS = `SELECT ${COLUMNS} FROM blocks ${OF_OWNER} ORDER BY row`;
+const LOOSE = `SELECT ${COLUMNS} FROM loose ${OF_OWNER}`;
+const BLOCKS_CHANGED = `SELECT ${COLUMNS} FROM blocks ${OF_OWNER} AND change > @since`;
+const LOOSE_CHANGED = `SELECT ${COLUMNS} FROM loose ${OF_OWNER} AND change > @since`;

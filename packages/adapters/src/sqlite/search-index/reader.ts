@@ -3,11 +3,14 @@ import { SHELVES } from '@slowwave/engine/storing';
 import { checkVector } from '../../check-vector.ts';
 import type { Sql } from '../ledger/sql.ts';
 import { foreignMarker, isOfSpace, markerOf, OWNER_NAMED, ownerKey, requireSpace } from './format.ts';
-import { ownerCache, recordsInBlocks } from './owners.ts';
+import { ownerCache } from './owners.ts';
+import { inOrder } from './packed-row.ts';
+import { keptJson } from './packed-shown.ts';
 import type { FoundPoint, IndexThreadInit, PagedPoint, ReaderMethods } from './protocol.ts';
+import { headIn, namedIn, pointsOfBlock } from './rows.ts';
 import { answerOf } from './search.ts';
-import { keptVector } from './stored-record.ts';
-import { WITHDRAWN } from './tables.ts';
+import { segmentOf } from './stored-point.ts';
+import { BLOCK_SLOTS, blockOf, IN_USE, SLOTS } from './tables.ts';
 import { isForDecision, takingTurns } from './turns.ts';
 
 /** Everything that only reads the index, each call on one snapshot; of a search, each query. */
@@ -37,11 +40,7 @@ export function indexReader(
       requireSpace(sql, space);
       return names.map((name) => vectorOf(sql, name, space.dimensions));
     },
-    page: (after, limit) => {
-      const rows = sql.all<PageRow>(SELECT_PAGE, { after: Number(after ?? -1), limit });
-      const next = rows.length < limit ? null : String(rows.at(-1)?.row);
-      return { points: rows.map(pagedPoint), next };
-    },
+    page: (after, limit) => snapshot(() => pageOf(sql, after, limit)) as ReturnType<ReaderMethods['page']>,
     search: async (queries) => {
       for (const { vector } of queries) if (vector !== null) checkVector(vector, space);
       return turns(queries);
@@ -50,26 +49,58 @@ export function indexReader(
 }
 
 function vectorOf(sql: Sql, { memoryId, version, ...of }: PointName, dimensions: number): Float32Array | null {
-  const found = sql.get<{ row: number; record: Buffer | null }>(SELECT_RECORD, {
-    ...{ ...ownerKey(of), memoryId, version, withdrawn: WITHDRAWN },
-  });
-  const record = found === null ? null : (found.record ?? recordsInBlocks(sql, [found.row]).get(found.row) ?? null);
-  return record === null ? null : keptVector(record, dimensions);
+  const owner = sql.get<{ number: number }>(`SELECT number FROM owners WHERE ${OWNER_NAMED}`, ownerKey(of));
+  if (owner === null) return null;
+  const place = { sql, tables: IN_USE };
+  const firstRow = owner.number * SLOTS;
+  const headOf = (slot: number) => headIn(place, firstRow + slot);
+  const { slot } = namedIn(place, owner.number, { name: { memoryId, version }, headOf });
+  const said = slot === null ? null : (pointsOfBlock(place, blockOf(firstRow + slot)).get(slot)?.said ?? null);
+  const [point] = said === null ? [] : segmentOf(said.record).points;
+  return point?.hasVector === true ? point.vector.subarray(0, dimensions) : null;
 }
-
-const SELECT_RECORD = `
-SELECT row, record FROM points LEFT JOIN loose USING (row)
-WHERE owner = (SELECT number FROM owners WHERE ${OWNER_NAMED}) AND memory_id = @memoryId AND version = @version
-  AND live <> @withdrawn`;
 
 const COUNT = 'SELECT coalesce(sum(points), 0) AS count FROM owners WHERE tenant = @tenant AND shelf = @shelf';
 
-interface PageRow {
-  readonly row: number;
-  readonly memory_id: string;
-  readonly version: number;
-  readonly live: number;
-  readonly payload: string;
+/** In the order of rows: blocks are read as a whole, and then as much of them as there is room for. */
+function pageOf(sql: Sql, after: string | null, limit: number): ReturnType<ReaderMethods['page']> {
+  const points: (PagedPoint & { readonly row: number })[] = [];
+  let next = Number(after ?? -1) + 1;
+  for (let first = firstBlockFrom(sql, next); first !== null && points.length < limit; ) {
+    points.push(...pagedIn(sql, first).filter(({ row }) => row >= next));
+    next = first + BLOCK_SLOTS;
+    first = firstBlockFrom(sql, next);
+  }
+  const page = points.slice(0, limit);
+  return { points: page, next: page.length < limit ? null : String(page.at(-1)?.row) };
+}
+
+/** The points of a block, and where each is. */
+function pagedIn(sql: Sql, first: number): (PagedPoint & { readonly row: number })[] {
+  const named = sql.get<OwnerOfRow>(OWNER_OF, { number: Math.floor(first / SLOTS) });
+  if (named === null) throw new Error('points are left of an owner that is gone');
+  const { kind, id, ...lane } = named;
+  const owner = { kind, id: JSON.parse(id) as string };
+  return inOrder(pointsOfBlock({ sql, tables: IN_USE }, first)).flatMap(({ head, said }) => {
+    if (said === null) return [];
+    const { slot, memoryId, version, live, moments } = head;
+    const place = { ...lane, owner, memoryId, version, live: live === 1 };
+    return [{ payload: keptJson(said.parts, moments), place, row: first - (first % SLOTS) + slot }];
+  });
+}
+
+/** The first row from one on that begins a block of which there is anything, as a whole or loose. */
+function firstBlockFrom(sql: Sql, row: number): number | null {
+  const rows = sql
+    .all<{ row: number | null }>(FIRST_ROWS, { block: blockOf(row), row })
+    .flatMap(({ row }) => (row === null ? [] : [blockOf(row)]));
+  return rows.length === 0 ? null : Math.min(...rows);
+}
+
+const FIRST_ROWS = `
+SELECT min(row) AS row FROM blocks WHERE row >= @block UNION ALL SELECT min(row) FROM loose WHERE row >= @row`;
+
+interface OwnerOfRow {
   readonly tenant: TenantId;
   readonly kind: Owner['kind'];
   /** As JSON. */
@@ -78,13 +109,4 @@ interface PageRow {
   readonly shelf: Shelf;
 }
 
-const pagedPoint = ({ payload, memory_id: memoryId, version, live, kind, id, ...row }: PageRow): PagedPoint => {
-  const { tenant, lane, shelf } = row;
-  const owner = { kind, id: JSON.parse(id) as string };
-  return { payload, place: { memoryId, version, live: live === 1, owner, tenant, lane, shelf } };
-};
-
-const SELECT_PAGE = `
-SELECT row, memory_id, version, live, payload, tenant, kind, id, lane, shelf
-FROM points JOIN owners ON number = owner WHERE row > @after AND live <> ${WITHDRAWN}
-ORDER BY row LIMIT @limit`;
+const OWNER_OF = 'SELECT tenant, kind, id, lane, shelf FROM owners WHERE number = @number';

@@ -103,9 +103,20 @@ export function recordOf(head: Uint8Array, vector: Float32Array): Uint8Array {
   const length = lengthOf(vector);
   if (length === 0) return bytes;
   const step = largest(vector) / NUMBER_MAX;
-  const missed = round(vector, step, new Int8Array(bytes.buffer, head.length + NUMBERS_AT, vector.length));
-  new Float64Array(bytes.buffer, head.length, 3).set([step / length, missed / length, step]);
+  const numbers = new Int8Array(bytes.buffer, head.length + NUMBERS_AT, vector.length);
+  const missed = round(vector, step, numbers);
+  const scale = missed === 0 ? scaleOf(squaresOf(numbers)) : step / length;
+  new Float64Array(bytes.buffer, head.length, 3).set([scale, missed / length, step]);
   return bytes;
+}
+
+/** What one step is in parts of the length of a vector that is nothing but steps, by the sum of the squares of its numbers. */
+export const scaleOf = (squares: number): number => 1 / Math.sqrt(squares);
+
+function squaresOf(numbers: Int8Array): number {
+  let squares = 0;
+  for (let i = 0; i < numbers.length; i += 1) squares += (numbers[i] as number) ** 2;
+  return squares;
 }
 
 /** Writes how many steps each number is; says how far that is from the vector. */
@@ -153,8 +164,8 @@ const FNV_OFFSET = 0x81_1c_9d_c5;
 const FNV_PRIME = 0x01_00_01_93;
 const OTHER_PRIME = 0x85_eb_ca_6b;
 
-/** What never comes is infinitely far away. */
-function momentsOf({ saidAt, validFrom, invalidAt, expiresAt, deletedAt, shownFrom }: IndexPoint): number[] {
+/** In the order of FLOAT; what never comes is infinitely far away. */
+export function momentsOf({ saidAt, validFrom, invalidAt, expiresAt, deletedAt, shownFrom }: IndexPoint): number[] {
   const never = Number.POSITIVE_INFINITY;
   const deleted = deletedAt ?? { at: never, seq: 0 };
   const ends = [invalidAt ?? never, expiresAt ?? never, deleted.at, deleted.seq];
@@ -163,25 +174,26 @@ function momentsOf({ saidAt, validFrom, invalidAt, expiresAt, deletedAt, shownFr
 
 /** Words of the text first: a narrow question reads no further. */
 function entriesOf({ terms, contextTerms }: IndexPoint): { own: number; words: Uint32Array } {
-  const [own, context] = [countsOf(terms), countsOf(contextTerms)];
-  const all = [...own.keys(), ...[...context.keys()].filter((term) => !own.has(term))];
-  const words = new Uint32Array(all.length * 2);
-  for (const [i, term] of all.entries()) {
-    const { low, high } = termKey(term);
-    words[i * 2] = low;
-    words[i * 2 + 1] = high | (counted(own, term) << 8) | counted(context, term);
-  }
-  return { own: own.size, words };
-}
-
-function countsOf(terms: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
-  return counts;
+  for (const term of terms) counts.set(term, more(counts.get(term) ?? 0, OWN_SHIFT));
+  const own = counts.size;
+  for (const term of contextTerms) counts.set(term, more(counts.get(term) ?? 0, 0));
+  const words = new Uint32Array(counts.size * 2);
+  let at = 0;
+  for (const [term, counted] of counts) {
+    const { low, high } = termKey(term);
+    words[at] = low;
+    words[at + 1] = high | counted;
+    at += 2;
+  }
+  return { own, words };
 }
 
-const counted = (counts: ReadonlyMap<string, number>, term: string): number =>
-  Math.min(COUNT_MAX, counts.get(term) ?? 0);
+const OWN_SHIFT = 8;
+
+/** One more in the eight bits from there on, which never are more than they can be. */
+const more = (counted: number, shift: number): number =>
+  ((counted >>> shift) & COUNT_MAX) === COUNT_MAX ? counted : counted + (1 << shift);
 
 function largest(vector: Float32Array): number {
   let most = 0;

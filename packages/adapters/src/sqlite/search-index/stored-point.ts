@@ -1,5 +1,5 @@
 import type { Sighted } from '@slowwave/engine';
-import { FLOAT, ID_PARTS, type IdPart, type IdWords, NUMBERS_AT, WORD } from './record.ts';
+import { FLOAT, FLOATS, ID_PARTS, type IdPart, type IdWords, NUMBERS_AT, WORD } from './record.ts';
 
 /** Records of one owner that were read at once, side by side. */
 export interface Segment {
@@ -65,6 +65,11 @@ export class StoredPoint implements Sighted {
     return this.#run.text.toString('utf8', begin, begin + this.#word(WORD.idBytes));
   }
 
+  /** In the order of FLOAT, from its first on. */
+  get moments(): Float64Array {
+    const first = this.#at / 8 + FLOAT.saidAt;
+    return this.#run.floats.subarray(first, first + FLOATS);
+  }
   get saidAt(): Sighted['saidAt'] {
     return { at: this.#float(FLOAT.saidAt), seq: this.#float(FLOAT.saidSeq) };
   }

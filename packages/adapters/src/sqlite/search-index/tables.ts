@@ -1,13 +1,10 @@
 import type { Sql } from '../ledger/sql.ts';
 
-/** `live` of a point that was withdrawn: its row keeps its slot and its revision, and nothing of what it said. */
-export const WITHDRAWN = 2;
-
 /** Versions one owner may have: the low part of a row id, so that an owner's rows lie side by side. */
 export const SLOTS = 2 ** 24;
 
-/** Slots of one block. Read in a third of a millisecond at 1,024 dimensions, written anew in five. */
-export const BLOCK_SLOTS = 512;
+/** Slots of one block: as many as may be written anew with every few points, and read for each of the few that a hit shows. */
+export const BLOCK_SLOTS = 64;
 
 /** The row of the block that has what is in a row, if any has. */
 export const blockOf = (row: number): number => row - (row % BLOCK_SLOTS);
@@ -15,7 +12,7 @@ export const blockOf = (row: number): number => row - (row % BLOCK_SLOTS);
 /** A set of tables that are an index: the one in use, one in the making, and one to be thrown away. */
 export interface PointTables {
   readonly owners: string;
-  readonly points: string;
+  readonly names: string;
   readonly loose: string;
   readonly blocks: string;
 }
@@ -26,11 +23,11 @@ export interface Place {
   readonly tables: PointTables;
 }
 
-export const TABLES = ['owners', 'points', 'loose', 'blocks'] as const;
+export const TABLES = ['owners', 'names', 'loose', 'blocks'] as const;
 
 const named = (end: string): PointTables => ({
   owners: `owners${end}`,
-  points: `points${end}`,
+  names: `names${end}`,
   loose: `loose${end}`,
   blocks: `blocks${end}`,
 });
@@ -49,15 +46,14 @@ const DISCARDED = 'discarded_';
  * owners.changes   grows with every write to the owner's points: who has read up to it has read everything
  * owners.slots     how many were given to points; a point keeps its slot, and a slot is never given again
  * owners.points    how many points there are, withdrawn ones left out
- * points.row       owner × 2²⁴ + slot, as loose.row and blocks.row
- * points.live      1 what holds, 0 what once held, 2 withdrawn
- * points.change    the owner's count when the point was last written
- * points.payload   what a hit shows, see shown-point.ts
- * loose            records of points that the block of their slot does not have as they are, see stored-record.ts
- * blocks           records of points, by 512 slots: of all that are not loose. What no question reads any more may still be
- *                  in them, until they are written anew; what was withdrawn or forgotten never is.
+ * names            which slot a point has, by a hash of its name: owner × 2²⁴ + hash, or the next one that was free
+ * loose            points that are not as they are in the block of their slot, each a row of its own: owner × 2²⁴ + slot
+ * blocks           points by 64 slots: owner × 2²⁴ + the first slot. What is loose meanwhile may be in them as it was before; what was
+ *                  withdrawn or forgotten never is. Of what is withdrawn only the head is kept
+ * change           the owner's count when the last of the points of a row was written
+ * heads, shown, records: see packed-row.ts. Only as much of a row is read from the file as stands before what is asked for
  */
-const tablesFor = ({ owners, points, loose, blocks }: PointTables, suffix: number): string => `
+const tablesFor = ({ owners, names, loose, blocks }: PointTables): string => `
 CREATE TABLE ${owners} (
   number INTEGER PRIMARY KEY AUTOINCREMENT,
   tenant TEXT NOT NULL,
@@ -70,30 +66,15 @@ CREATE TABLE ${owners} (
   points INTEGER NOT NULL,
   UNIQUE (tenant, kind, id, lane, shelf)
 ) STRICT;
-CREATE TABLE ${points} (
-  row INTEGER PRIMARY KEY CHECK (row / ${SLOTS} = owner),
-  owner INTEGER NOT NULL,
-  change INTEGER NOT NULL,
-  memory_id TEXT NOT NULL,
-  version INTEGER NOT NULL,
-  revision INTEGER NOT NULL,
-  live INTEGER NOT NULL,
-  payload TEXT NOT NULL,
-  UNIQUE (owner, memory_id, version)
-) STRICT;
-CREATE INDEX ${BY_CHANGE}${suffix} ON ${points} (owner, change);
-CREATE TABLE ${loose} (row INTEGER PRIMARY KEY, record BLOB NOT NULL) STRICT;
-CREATE TABLE ${blocks} (row INTEGER PRIMARY KEY, records BLOB NOT NULL) STRICT;
+CREATE TABLE ${names} (row INTEGER PRIMARY KEY, slot INTEGER NOT NULL) STRICT;
+CREATE TABLE ${loose} (${ROW}) STRICT;
+CREATE TABLE ${blocks} (${ROW}) STRICT;
 `;
 
-const BY_CHANGE = 'points_by_change_';
+const ROW = `
+  row INTEGER PRIMARY KEY, change INTEGER NOT NULL, heads BLOB NOT NULL, shown BLOB NOT NULL, records BLOB NOT NULL`;
 
-/** An index of a table goes with it when it is renamed, under its old name: a new table's needs another one. */
-export function createTables(sql: Sql, tables: PointTables): void {
-  let suffix = 1;
-  while (isThere(sql, `${BY_CHANGE}${suffix}`)) suffix += 1;
-  sql.db.exec(tablesFor(tables, suffix));
-}
+export const createTables = (sql: Sql, tables: PointTables): void => void sql.db.exec(tablesFor(tables));
 
 export function renameTables(sql: Sql, from: PointTables, to: PointTables): void {
   for (const table of TABLES) sql.db.exec(`ALTER TABLE ${from[table]} RENAME TO ${to[table]}`);

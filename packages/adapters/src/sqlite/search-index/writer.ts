@@ -55,7 +55,7 @@ export function indexWriter(sql: Sql, space: IndexSpace): WriterMethods {
 function stamp(sql: Sql, marker: IndexMarker): void {
   const before = markerOf(sql);
   const taken = before !== null && before.ledgerId !== marker.ledgerId;
-  if (taken && sql.get('SELECT 1 FROM points LIMIT 1') !== null) {
+  if (taken && sql.get('SELECT 1 FROM names LIMIT 1') !== null) {
     throw new EngineError(
       `expected an empty index to stamp, got ${sql.db.name} with points of ledger ${before.ledgerId}; clear it first`,
       { code: 'index_unavailable', retryable: false },
@@ -75,7 +75,7 @@ interface StoredNote extends BuildNote {
  */
 export function indexBuilder(sql: Sql, space: IndexSpace): BuildMethods {
   const transaction = sql.db.transaction((change: () => unknown) => change());
-  const target = () => (isThere(sql, NEXT.points) ? NEXT : IN_USE);
+  const target = () => (isThere(sql, NEXT.owners) ? NEXT : IN_USE);
   return {
     begun: (ledgerId) => {
       const note = noteOf(sql);

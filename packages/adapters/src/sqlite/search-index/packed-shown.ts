@@ -1,0 +1,116 @@
+import type { Kept } from '../../shown-point.ts';
+import { ByteReader, ByteWriter, isSmall } from './bytes.ts';
+import { formOf, IdReader, LITERAL, ownerIn, putId } from './packed-ids.ts';
+import { FLOAT } from './record.ts';
+
+/**
+ * What hits show of a point, without what its head says (heads.ts), in parts that are the same wherever it is kept: from one row it goes
+ * into another one as it is.
+ */
+export interface ShownParts {
+  /** What is in `near`: CREATED, UPDATED, SOURCES. */
+  readonly flags: number;
+  /** As it is; null: UTF-8 has no place for it, so it is in the remainder. */
+  readonly text: Uint8Array | null;
+  /** JSON of what few points have, and most of these have the same; null: there is none. */
+  readonly remainder: string | null;
+  /** Created at, from when it was said · updated at, from then · how many messages, then the form and the bytes of the id of each. */
+  readonly near: Uint8Array;
+}
+
+const CREATED = 1;
+const UPDATED = 2;
+const SOURCES = 4;
+
+/** With the moments of its head. */
+export function partsOf(kept: Kept, moments: Float64Array): ShownParts {
+  const { t, c, m, e, s: _, q: __, v: ___, z: ____, h: _____, w: ______, l: _______, ...few } = kept;
+  const said = nearOf(moments);
+  const near = new ByteWriter();
+  let flags = 0;
+  const left: { -readonly [Name in keyof Kept]?: Kept[Name] | undefined } = few;
+  if (isSmall(c) && isSmall(c - said)) {
+    flags |= CREATED;
+    near.signed(c - said);
+  } else left.c = c;
+  if (m !== undefined && isSmall(c) && isSmall(m) && isSmall(m - c)) {
+    flags |= UPDATED;
+    near.signed(m - c);
+  } else if (m !== undefined) left.m = m;
+  if (e?.every((id) => id.isWellFormed())) {
+    flags |= SOURCES;
+    putSources(near, e, said);
+  } else if (e !== undefined) left.e = e;
+  const text = t.isWellFormed() ? Buffer.from(t) : null;
+  if (text === null) left.t = t;
+  return { flags, text, remainder: Object.keys(left).length === 0 ? null : JSON.stringify(left), near: near.all };
+}
+
+const nearOf = ([saidAt = 0]: Float64Array): number => (isSmall(saidAt) ? saidAt : 0);
+
+function putSources(out: ByteWriter, ids: readonly string[], said: number): void {
+  out.number(ids.length);
+  let owner = 0;
+  for (const id of ids) {
+    const form = formOf(id, { owner });
+    out.byte(form);
+    putId(out, id, { form, time: said });
+    if (form !== LITERAL) owner = ownerIn(id);
+  }
+}
+
+/** What was kept in parts, as JSON; with the moments of its head. It is what crosses from thread to thread, and so not made anything else of first. */
+export function keptJson({ flags, text, remainder, near }: ShownParts, moments: Float64Array): string {
+  const said = nearOf(moments);
+  let json = `{"s":${moments[0]},"q":${moments[1]}`;
+  if (text !== null) json += `,"t":${JSON.stringify(textIn(text))}`;
+  const reader = new ByteReader(near);
+  const created = (flags & CREATED) === 0 ? 0 : said + reader.signed();
+  if ((flags & CREATED) !== 0) json += `,"c":${created}`;
+  if ((flags & UPDATED) !== 0) json += `,"m":${created + reader.signed()}`;
+  if ((flags & SOURCES) !== 0) json += `,"e":${JSON.stringify(sourcesIn(reader, said))}`;
+  json += momentsIn(moments);
+  return remainder === null ? `${json}}` : `${json},${remainder.slice(1)}`;
+}
+
+/** When it was made and when it was changed. */
+export function changedAt({ flags, remainder, near }: ShownParts, moments: Float64Array): readonly [number, number] {
+  const few = (remainder === null ? {} : JSON.parse(remainder)) as Partial<Kept>;
+  const reader = new ByteReader(near);
+  const created = (flags & CREATED) === 0 ? (few.c as number) : nearOf(moments) + reader.signed();
+  return [created, (flags & UPDATED) === 0 ? (few.m ?? created) : created + reader.signed()];
+}
+
+export const textIn = ({ buffer, byteOffset, length }: Uint8Array): string =>
+  Buffer.from(buffer, byteOffset, length).toString();
+
+function sourcesIn(reader: ByteReader, said: number): string[] {
+  const ids = new IdReader();
+  return Array.from({ length: reader.number() }, () => {
+    ids.time = said;
+    ids.read(reader, reader.byte());
+    return ids.text;
+  });
+}
+
+const placeIn = (float: number): number => float - FLOAT.saidAt;
+const [VALID_FROM, INVALID_AT, EXPIRES_AT] = [
+  placeIn(FLOAT.validFrom),
+  placeIn(FLOAT.invalidAt),
+  placeIn(FLOAT.expiresAt),
+];
+const [DELETED_AT, DELETED_SEQ, SHOWN_FROM] = [
+  placeIn(FLOAT.deletedAt),
+  placeIn(FLOAT.deletedSeq),
+  placeIn(FLOAT.shownFrom),
+];
+
+/** What a head says of what is shown, beside when it was said. */
+function momentsIn(moments: Float64Array): string {
+  let json = moments[VALID_FROM] === moments[0] ? '' : `,"v":${moments[VALID_FROM]}`;
+  if (Number.isFinite(moments[EXPIRES_AT])) json += `,"z":${moments[EXPIRES_AT]}`;
+  if (Number.isFinite(moments[INVALID_AT])) json += `,"h":${moments[INVALID_AT]}`;
+  if (Number.isFinite(moments[SHOWN_FROM])) json += `,"w":${moments[SHOWN_FROM]}`;
+  if (Number.isFinite(moments[DELETED_AT])) json += `,"l":[${moments[DELETED_AT]},${moments[DELETED_SEQ]}]`;
+  return json;
+}

@@ -25,7 +25,7 @@ const BREAKING: Readonly<Record<OrphanKind | Contradiction, string>> = {
   'event without memory': 'UPDATE events SET memory = 0',
   'tombstone without memory': "UPDATE tombstones SET memory_id = 'mem_none'",
   'plan without consolidation':
-    "INSERT INTO plans (consolidation_id, round, plan, shown) VALUES ('con_none', 1, decode('', 'hex'), '')",
+    "INSERT INTO plans (consolidation_id, round, plan, shown) VALUES ('con_none', 1, decode('', 'hex'), '[]')",
   'outbox entry without memory': "UPDATE outbox SET memory_id = 'mem_none'",
   'lane that miscounts': 'UPDATE lanes SET pending = pending + 1',
   'count that is wrong': "UPDATE counters SET value = value + 1 WHERE name = 'memories'",

@@ -124,7 +124,6 @@ async function workOff(ledger: Ledger): Promise<{ turn: Turn; outcome: string }[
       wishes: [],
       attacks: [],
       graph: false,
-      timings: {},
       measured: null,
     };
     const applied = await ledger.memories.apply(turn, { ...nothing, batches, now: Date.now(), policy: POLICY });
@@ -181,7 +180,6 @@ describe('two processes that project one consolidation', () => {
           wishes: [],
           attacks: [],
           graph: false,
-          timings: {},
           measured: null,
           now: Date.now(),
           policy: POLICY,

@@ -51,7 +51,6 @@ async function goOn(ledger: Ledger, { userId, times, speech = USUAL }: Speaking)
       attacks: [],
       wishes: [],
       graph: false,
-      timings: {},
       measured: null,
     };
     expect(await ledger.memories.apply(claimed.turn, { ...nothing, batches, now, policy: POLICY })).toMatchObject({

@@ -4,6 +4,7 @@ import { type TempDir, tempDir } from '@slowwave/testkit';
 import Database from 'better-sqlite3';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ERASING, KEPT } from '../src/ledger/erasures.ts';
+import { unpackedRecord } from '../src/ledger/rows/packed-record.ts';
 import { columnsOf } from '../src/ledger/schema.ts';
 import { unpacked } from '../src/packed.ts';
 import { openSqliteIndex, openSqliteLedger } from '../src/sqlite/index.ts';
@@ -48,15 +49,19 @@ function packedWithMarker(folder: string): string[] {
   const db = new Database(join(folder, 'ledger.db'), { readonly: true });
   const tables = db.prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all();
   const columns = tables.flatMap((table) =>
-    columnsOf(table).flatMap(({ name, type }) => (type.startsWith('packed_') ? [{ table, name }] : [])),
+    columnsOf(table).flatMap(({ name, type }) => (type.startsWith('packed_') ? [{ table, name, type }] : [])),
   );
-  const marked = columns.filter(({ table, name }) =>
-    db
-      .prepare<[], Buffer>(`SELECT ${name} FROM ${table} WHERE ${name} IS NOT NULL`)
-      .pluck()
-      .all()
-      .some((bytes) => isMarked(Buffer.from(unpacked(bytes)))),
-  );
+  const marked = columns.filter(({ table, name, type }) => {
+    const id = type === 'packed_record' ? 'id' : "''";
+    const rows = db
+      .prepare<[], { id: string; bytes: Buffer }>(
+        `SELECT ${id} AS id, ${name} AS bytes FROM ${table} WHERE ${name} IS NOT NULL`,
+      )
+      .all();
+    const textOf = (row: (typeof rows)[number]): string =>
+      type === 'packed_record' ? JSON.stringify(unpackedRecord(row.bytes, row.id)) : unpacked(row.bytes);
+    return rows.some((row) => isMarked(Buffer.from(textOf(row))));
+  });
   db.close();
   return marked.map(({ table, name }) => `${table}.${name}`).sort();
 }
@@ -86,7 +91,7 @@ describe('an erasure in SQLite files', () => {
     expect(await filesWithMarker(folder.path)).toContain('ledger.db-wal');
     const before = await bench.live();
     expect(before).toContain('pet: cat');
-    expect(packedWithMarker(folder.path)).toContain('plans.plan');
+    expect(packedWithMarker(folder.path)).toContain('consolidations.thought');
     await eraseForgotten(bench);
     expect(await filesWithMarker(folder.path)).toEqual([]);
     expect(packedWithMarker(folder.path)).toEqual([]);
@@ -98,7 +103,7 @@ describe('an erasure in SQLite files', () => {
     const bench = await open();
     const before = await bench.live('bob');
     expect(await filesWithMarker(folder.path)).toEqual(expect.arrayContaining(['index.db-wal', 'ledger.db-wal']));
-    expect(packedWithMarker(folder.path)).toEqual(expect.arrayContaining(['answers.text', 'plans.plan']));
+    expect(packedWithMarker(folder.path)).toEqual(expect.arrayContaining(['consolidations.thought']));
     // All but those that the five deleted memories rest on: two each, of which one was too long to be a fact.
     expect(await bench.deps.index.count('default' as never, 'messages')).toBe(80 - 9);
     const over = await eraseMarked(bench);

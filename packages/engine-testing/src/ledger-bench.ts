@@ -165,7 +165,6 @@ export function applyOnly(bench: Bench, turn: Turn, given: Partial<Application> 
     attacks: [],
     batches: new Map(turn.batchIds.map((id) => [id, outcome])),
     graph: false,
-    timings: {},
     measured: null,
     now: bench.tools.now(),
     policy: POLICY,

@@ -11,6 +11,7 @@ import { describeClaim } from './ledger-suite-claim.ts';
 import { describeConclusions } from './ledger-suite-conclusions.ts';
 import { describeContents } from './ledger-suite-contents.ts';
 import { describeDepartures } from './ledger-suite-departures.ts';
+import { describeEndedThoughts } from './ledger-suite-ended-thoughts.ts';
 import { describeErasingForgotten } from './ledger-suite-erase-forgotten.ts';
 import { describeErasures } from './ledger-suite-erasures.ts';
 import { describeFailures } from './ledger-suite-failures.ts';
@@ -79,6 +80,7 @@ export function describeLedger(name: string, open: OpenLedger): void {
     describeForgetting(bench);
     describeErasingForgotten(bench);
     describeThoughts(bench);
+    describeEndedThoughts(bench);
     describeSummaries(bench);
     describeApply(bench);
     describeReviews(bench);

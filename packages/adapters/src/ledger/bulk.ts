@@ -2,7 +2,7 @@ import type { BulkAnswered, BulkJob, BulkQuestion, BulkStore, LaneId, Millis, Nu
 import { read, storeOf, write } from './access.ts';
 import { raise } from './lane-life.ts';
 import { all, allAs, counted as countOf, first, firstAs, ifHeld, run, type Script } from './script.ts';
-import { keeping } from './thoughts.ts';
+import { answersOf, keeping } from './thoughts.ts';
 import { laneOfTurn, lockLane, lockLanes, saveLane } from './turn.ts';
 
 export const bulkStore = storeOf<BulkStore>('bulk', {
@@ -105,7 +105,8 @@ function* ended(asked: AskedRow, answered: BulkAnswered | null, now: Millis): Sc
 /** It was paid for, also where somebody asked in the meantime. */
 function* keepAnswer({ consolidation_id: consolidationId }: AskedRow, { answer, call }: BulkAnswered): Script<void> {
   const { step, inputHash } = answer;
-  const isLate = (yield* countOf(COUNT_ANSWERS, { consolidationId, step, inputHash })) > 0;
+  const answers = yield* answersOf([consolidationId]);
+  const isLate = answers.some((one) => one.step === step && one.input_hash === inputHash);
   const kept = { ...answer, ...(isLate && { step: `${step}:late` }) };
   const held = { text: SELECT_CONSOLIDATION, given: { consolidationId } };
   yield* ifHeld(held, ...keeping({ consolidationId }, kept, call));
@@ -213,10 +214,6 @@ const ASKED = `
 const SELECT_ASKED = `${ASKED} WHERE q.id = @id`;
 const SELECT_ANY = `${ASKED} WHERE q.state = 'open' LIMIT @limit`;
 const SELECT_LIVELY = `${ASKED} WHERE q.state = 'open' AND l.pending > l.pending_backfill LIMIT @limit`;
-
-const COUNT_ANSWERS = `
-  SELECT count(*) AS count FROM answers
-  WHERE consolidation_id = @consolidationId AND step = @step AND input_hash = @inputHash`;
 
 const SELECT_CONSOLIDATION = 'SELECT 1 AS held FROM consolidations WHERE id = @consolidationId FOR KEY SHARE';
 

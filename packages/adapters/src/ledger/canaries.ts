@@ -12,6 +12,7 @@ import type {
 import { addSpent, canaryNotice, NOTHING_SPENT, OPEN_CANARY_STATES } from '@slowwave/engine/storing';
 import { read, snapshot, storeOf, write } from './access.ts';
 import { waitAgain } from './batches.ts';
+import { foldThoughts } from './kept-thoughts.ts';
 import { raise, unpin } from './lane-life.ts';
 import { isStanding, type Listing, newestFirst } from './page.ts';
 import type { ColumnsOf } from './rows/columns.ts';
@@ -237,7 +238,7 @@ const COUNT_APPLIED = `
 const COUNT_STUCK = `
   SELECT count(*) FILTER (WHERE variant = @canary) AS canary, count(*) FILTER (WHERE variant IS NULL) AS rest
   FROM consolidations
-  WHERE tenant = @tenant AND state IN ('thinking', 'planned', 'waiting') AND created_at < @before`;
+  WHERE tenant = @tenant AND state IN ('thinking', 'planned', 'waiting') AND state <> 'applied' AND created_at < @before`;
 
 interface WatchedRow {
   readonly id: string;
@@ -287,6 +288,7 @@ function* unpinWindow(lane: LaneRow, id: string, now: number): Script<void> {
   }));
   yield* run(UNPIN, { rows });
   yield* run("UPDATE consolidations SET state = 'split' WHERE id = @id", { id });
+  yield* foldThoughts([id]);
   const through = Math.max(0, ...pinned.map(({ position }) => position));
   yield* saveLane(unpin(yield* recounted(lane), { through, now }));
 }

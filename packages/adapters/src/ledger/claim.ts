@@ -13,6 +13,7 @@ import type {
 import { dayOf, FAILURES_KEPT, isInShare, LARGER_BATCHES, largerWindow } from '@slowwave/engine/storing';
 import { notifyOfBatches } from './batches.ts';
 import { canaryInForce } from './canaries.ts';
+import { foldThoughts } from './kept-thoughts.ts';
 import { finish, release as giveBack, NOTHING_WAITS, recount, retry, split, claim as take } from './lane-life.ts';
 import { rungOfLane } from './limits.ts';
 import { type BatchRow, settingsFrom } from './rows/batch.ts';
@@ -269,7 +270,9 @@ function* tryAgain(lane: LaneRow, input: Fail): Script<Failed> {
 }
 
 function* halve(lane: LaneRow, input: Fail, tried: readonly TriedRow[]): Script<Failed> {
-  yield* together(endTry(input, 'split'), run(UNPIN, { id: input.turn.consolidationId }));
+  const { consolidationId: id } = input.turn;
+  yield* together(endTry(input, 'split'), run(UNPIN, { id }));
+  yield* foldThoughts([id]);
   const through = Math.max(0, ...tried.map(({ position }) => position));
   const limit = Math.ceil(input.turn.batchIds.length / 2);
   const step = split(yield* recounted(lane), { limit, through, now: input.failure.at });

@@ -19,9 +19,10 @@ import {
 } from './forgetting.ts';
 import { type Folding, refold } from './graph/refold.ts';
 import { statementFrom } from './graph/rows.ts';
+import { stripThoughts } from './kept-thoughts.ts';
 import type { LaneRow } from './rows/lane.ts';
+import { markOf } from './rows/packed-record.ts';
 import { all, idsOf, run, type Script, together } from './script.ts';
-import { endOf } from './thoughts.ts';
 import { forgetVectors } from './vectors.ts';
 
 /**
@@ -47,16 +48,15 @@ export function* eraseWith(folding: Folding, { memoryIds, wishedIn }: Erasing): 
   yield* eraseStatements(folding, { consolidationIds: [...new Set([...own, ...consolidated])], cut, erased });
   const thought = yield* idsOf(SELECT_THOUGHT, {
     ...{ lane, batchIds, memoryIds, own },
-    rows: memoryIds.map((memoryId) => ({ end: endOf(memoryId) })),
+    rows: memoryIds.map((id) => ({ id, mark: markOf(id).toString('hex') })),
   });
+  yield* stripThoughts(thought);
   yield* together(
     run(FORGET_SOURCES, { memoryIds }),
     run('DELETE FROM reviews WHERE memory_id IN :memoryIds', { memoryIds }),
     run('DELETE FROM webhook_deliveries WHERE lane = @lane AND subject IN :memoryIds', { lane, memoryIds }),
     // Of what words each of them is nobody can say any more: they are made anew when they are needed.
     forgetVectors(lane),
-    run('DELETE FROM answers WHERE consolidation_id IN :thought', { thought }),
-    run('DELETE FROM plans WHERE consolidation_id IN :thought', { thought }),
     run('UPDATE graph_studies SET plan = NULL WHERE consolidation_id IN :thought', { thought }),
     run('UPDATE consolidations SET stripped_at = @now, summary = NULL WHERE id IN :thought', { thought, now }),
     run(FORGET_REPLAYS, { ids: batchIds }),
@@ -225,8 +225,10 @@ const SELECT_THOUGHT = `
     WHERE r.memory_id IN :memoryIds AND ${ENDED}
   UNION SELECT c.id FROM consolidations c WHERE c.lane = @lane AND ${ENDED}
     AND EXISTS (SELECT 1 FROM jsonb_array_elements_text(c.batch_ids) AS b WHERE b.value IN :batchIds)
+  UNION SELECT c.id FROM consolidations c WHERE c.lane = @lane AND ${ENDED}
+    AND EXISTS (SELECT 1 FROM :rows AS goes WHERE position(decode(goes.value ->> 'mark', 'hex') IN c.thought) > 0)
   UNION SELECT c.id FROM consolidations c JOIN plans p ON p.consolidation_id = c.id WHERE c.lane = @lane AND ${ENDED}
-    AND EXISTS (SELECT 1 FROM :rows AS goes WHERE position(goes.value ->> 'end' IN p.shown) > 0)`;
+    AND EXISTS (SELECT 1 FROM :rows AS goes WHERE position(goes.value ->> 'id' IN p.shown::text) > 0)`;
 
 const SELECT_UNPROJECTED = `
   SELECT lane AS id FROM outbox WHERE lane IN :lanes

@@ -1,5 +1,6 @@
 import type { Compaction, Erasure, ErasureStore, LaneId, OwnerKind, TenantId } from '@slowwave/engine';
 import { type Access, lookup, read, storeOf, write } from './access.ts';
+import { countFolded } from './kept-thoughts.ts';
 import { endLinks, forgetUserInKeys } from './keys.ts';
 import { lockOwner } from './lanes.ts';
 import type { ColumnsOf } from './rows/columns.ts';
@@ -102,12 +103,13 @@ const CUT_OFF = `
 
 /** How many rows went of each table. */
 function* deletePicked(
-  { unclaimed, changes = [], deletes }: Erasing,
+  { unclaimed, folded, changes = [], deletes }: Erasing,
   { lane, ids }: { readonly lane: LaneId; readonly ids: readonly string[] },
 ): Script<Readonly<Record<string, number>>> {
   for (const change of changes) yield* run(change, { ids });
   const gone: Record<string, number> = {};
   if (unclaimed !== undefined) gone.messages = yield* counted(unclaimed, { ids });
+  if (folded) Object.assign(gone, yield* countFolded(ids));
   for (const [table, condition] of deletes) {
     const rows = yield* run(`DELETE FROM ${table} WHERE ${condition}`, { lane, ids });
     if (table !== 'unclaimed_messages') gone[table] = (gone[table] ?? 0) + rows;
@@ -187,6 +189,8 @@ interface Erasing {
   readonly pick: string;
   /** How many messages go that are no rows yet. */
   readonly unclaimed?: string;
+  /** What was thought goes with them, which has been rows, and is counted as it was. */
+  readonly folded?: true;
   /** What is done first: rows that stay forget what they say of those that go. */
   readonly changes?: readonly string[];
   /** Table and condition, in the order in which they may go. */
@@ -254,6 +258,7 @@ export const ERASING: readonly Erasing[] = [
   },
   {
     pick: pick('consolidations'),
+    folded: true,
     deletes: [
       ['graph_proposals', 'consolidation_id IN :ids'],
       ['graph_studies', 'consolidation_id IN :ids'],
@@ -285,6 +290,7 @@ export const ERASING: readonly Erasing[] = [
     deletes: [['vectors', `:place IN :ids::tid AND lane + 0 = ${LANE_NUMBER}`]],
   },
   { pick: pickPlaces('usage'), deletes: [['usage', AT_PLACES]] },
+  { pick: pickPlaces('usage_hours'), deletes: [['usage_hours', AT_PLACES]] },
   { pick: pickWho('uses'), deletes: [['uses', OF_WHO]] },
   { pick: pickWho('holds'), deletes: [['holds', OF_WHO]] },
   { pick: pick('unprojected_lanes', 'lane'), deletes: [['unprojected_lanes', 'lane = @lane AND lane IN :ids']] },

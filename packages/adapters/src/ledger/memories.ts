@@ -23,6 +23,7 @@ import type { OwnedBy } from './away.ts';
 import { conflictsWith, readyFor, standingOf, writeChanges } from './changes.ts';
 import { leaningOn, noteWishes } from './forgetting.ts';
 import { openStudy } from './graph/studies.ts';
+import { dropFolded, foldedThought, type ToFold, toFold } from './kept-thoughts.ts';
 import { finish } from './lane-life.ts';
 import { laneScripts, requireAwake } from './lanes.ts';
 import { BY_NUMBER, loadMemories, NEWEST_FIRST } from './loading.ts';
@@ -257,13 +258,18 @@ function* apply(turn: Turn, application: Application): Script<Applied> {
   const { changes, now, policy } = application;
   requireOneLane(turn, changes);
   const { tenant, consolidationId: id } = turn;
-  const [lane, standing, ready] = yield* together(laneOfTurn(turn), standingOf(changes), readyFor(changes, tenant));
+  const [lane, standing, ready, thought] = yield* together(
+    laneOfTurn(turn),
+    standingOf(changes),
+    readyFor(changes, tenant),
+    toFold([id]),
+  );
   if (lane === null) return { kind: 'fenced' };
   const memoryIds = conflictsWith(standing, { tenant, changes, locked: [lane] });
   if (memoryIds.length > 0) return { kind: 'conflict', memoryIds };
   const changed = changes.length > 0 ? { ...lane, updated_at: Math.max(lane.updated_at, now) } : lane;
   const step = finish(changed, policy, now);
-  const beside = [...ending(turn, application), saveLane(step.lane)];
+  const beside = [...ending(turn, application, thought), saveLane(step.lane)];
   yield* writeChanges(application, { tenant, consolidationId: id, now, beside, ready });
   yield* openReviews(turn, application);
   yield* noteWishes({ tenant, lane: lane.id, now }, id, application.wishes);
@@ -274,7 +280,7 @@ function* apply(turn: Turn, application: Application): Script<Applied> {
   return { kind: 'applied', next: step.nudge };
 }
 
-function ending(turn: Turn, { batches, timings, measured, now }: Application): readonly Script<unknown>[] {
+function ending(turn: Turn, { batches, measured, now }: Application, thought: ToFold): readonly Script<unknown>[] {
   const id = turn.consolidationId;
   const rows = turn.batchIds.map((batchId) => {
     const outcome = batches.get(batchId);
@@ -285,10 +291,11 @@ function ending(turn: Turn, { batches, timings, measured, now }: Application): r
     run(END_BATCHES, { id, rows, now }),
     run(END_CONSOLIDATION, {
       id,
-      timings: JSON.stringify(timings),
+      thought: foldedThought(id, thought),
       figures: measured === null ? null : packed(JSON.stringify(measured)),
       now,
     }),
+    ...dropFolded(thought),
     ...findSpeech(turn.batchIds, now),
   ];
 }
@@ -300,7 +307,7 @@ const END_BATCHES = `
   WHERE batches.id = n.id AND consolidation_id = @id`;
 
 const END_CONSOLIDATION = `
-  UPDATE consolidations SET state = 'applied', timings = @timings::jsonb, figures = @figures::bytea,
+  UPDATE consolidations SET state = 'applied', figures = @figures::bytea, thought = @thought::bytea,
     applied_at = @now, failure = NULL
   WHERE id = @id`;
 

@@ -320,12 +320,16 @@ const APPLIED = `
 /** A night is begun and over within hours. */
 const LONGEST_MS = 86_400_000;
 
+/** Nights are not folded: what they take is summed here, and below. */
 const SUM_USED = `
-  SELECT coalesce(sum(u.prompt_tokens + u.completion_tokens), 0)::bigint AS all_of_them,
-    coalesce(sum(CASE WHEN n.consolidation_id IS NULL THEN 0 ELSE u.prompt_tokens + u.completion_tokens END), 0)::bigint AS nights
-  FROM usage u LEFT JOIN nights n ON n.consolidation_id = u.consolidation_id
-  WHERE u.lane = @lane AND u.at >= @since AND u.consolidation_id <> '' AND u.consolidation_id <> @consolidationId
-    AND u.step <> 'embed'`;
+  SELECT coalesce(sum(tokens), 0)::bigint AS all_of_them, coalesce(sum(tokens * is_night), 0)::bigint AS nights FROM (
+    SELECT u.prompt_tokens + u.completion_tokens AS tokens, CASE WHEN n.consolidation_id IS NULL THEN 0 ELSE 1 END AS is_night
+    FROM usage u LEFT JOIN nights n ON n.consolidation_id = u.consolidation_id
+    WHERE u.lane = @lane AND u.at >= @since AND u.consolidation_id <> '' AND u.consolidation_id <> @consolidationId
+      AND u.step <> 'embed'
+    UNION ALL
+    SELECT h.prompt_tokens + h.completion_tokens, 0 FROM usage_hours h
+    WHERE h.lane = @lane AND h.at >= @since AND h.step <> 'embed') AS used`;
 
 const SUM_SPENT = `
   SELECT coalesce(sum(a.prompt_tokens + a.completion_tokens), 0)::bigint AS count

@@ -5,6 +5,7 @@ import { conflicts, queueForIndex, rewriteMemories } from './changes.ts';
 import { busyLanes, eraseWith } from './erase-forgotten.ts';
 import { NOTE_UNCOMPACTED } from './erasures.ts';
 import { loseQuotes } from './forgetting.ts';
+import { stripThoughts } from './kept-thoughts.ts';
 import type { LaneRow } from './rows/lane.ts';
 import { type EventRow, saidColumns } from './rows/memory.ts';
 import { all, allAs, counted, firstAs, idsOf, run, type Script, together, update } from './script.ts';
@@ -51,9 +52,8 @@ export const retentionStore = storeOf<RetentionStore>('retention', {
   countPlans: read((tenant, before) => counted(`SELECT count(*) AS count ${PLANS}`, { tenant, before })),
   removePlans: write(function* (tenant, before, { now, limit }) {
     const ids = yield* picked(`SELECT id ${PLANS} ORDER BY created_at LIMIT @limit`, { tenant, before, limit });
+    yield* stripThoughts(ids);
     yield* together(
-      run('DELETE FROM answers WHERE consolidation_id IN :ids', { ids }),
-      run('DELETE FROM plans WHERE consolidation_id IN :ids', { ids }),
       run('UPDATE graph_studies SET plan = NULL WHERE consolidation_id IN :ids', { ids }),
       run('UPDATE consolidations SET stripped_at = @now, summary = NULL WHERE id IN :ids', { ids, now }),
     );

@@ -18,6 +18,7 @@ export const hasOwner = (lane: string): string => `${lane}.erasure IS NOT DISTIN
  * It is written as PostgreSQL reads it, with these words for one dialect:
  *   hex             hexadecimal digits, kept as the bytes that they spell
  *   packed_json     JSON, and packed_text a text, in the form of packed.ts: nothing in it is looked for by a statement
+ *   packed_record   JSON in the form of rows/packed-record.ts, of which statements find nothing but marks of ids
  *   UNNOTED         the server keeps no notes on this column: they quote values of it, and no erasure gets there
  *   WITHOUT ROWID   SQLite keeps the rows in the order of their key
  *   AUTOINCREMENT   SQLite never gives a number again
@@ -199,13 +200,15 @@ CREATE TABLE consolidations (
   id text COLLATE "C" PRIMARY KEY,
   tenant text COLLATE "C" NOT NULL,
   lane text COLLATE "C" NOT NULL REFERENCES lanes (id),
-  scope bigint NOT NULL REFERENCES scopes (id),
+  -- That of its batches, which are checked.
+  scope bigint NOT NULL,
   state text NOT NULL
     CHECK (state IN ('thinking', 'planned', 'waiting', 'applied', 'split', 'parked', 'undone')),
   batch_ids jsonb NOT NULL,
   attempts bigint NOT NULL,
   failure jsonb UNNOTED,
-  timings jsonb,
+  -- All that was thought while it was open, once it has ended: see kept-thoughts.ts. null: nothing, or rows of answers and plans.
+  thought packed_record UNNOTED,
   -- What was measured of it as it was applied, and the chat model it was made by; null: nothing.
   figures packed_json,
   -- The summary it began with.
@@ -219,10 +222,10 @@ CREATE TABLE consolidations (
   stripped_at bigint
 );
 CREATE INDEX consolidations_of_tenant ON consolidations (tenant, created_at);
-CREATE INDEX consolidations_by_state ON consolidations (tenant, state, created_at);
+-- Nearly all are applied: those are among all of their tenant.
+CREATE INDEX consolidations_by_state ON consolidations (tenant, state, created_at) WHERE state <> 'applied';
 CREATE INDEX consolidations_of_lane ON consolidations (lane, created_at);
 CREATE INDEX consolidations_with_summary ON consolidations (lane) WHERE summary IS NOT NULL;
-CREATE INDEX consolidations_of_scope ON consolidations (scope);
 CREATE INDEX consolidations_of_variant ON consolidations (variant, created_at, id) WHERE variant IS NOT NULL;
 CREATE INDEX consolidations_of_variant_in_lane ON consolidations (variant, lane) WHERE variant IS NOT NULL;
 CREATE INDEX consolidations_to_strip ON consolidations (tenant, created_at)
@@ -278,9 +281,8 @@ CREATE TABLE plans (
   consolidation_id text COLLATE "C" NOT NULL REFERENCES consolidations (id),
   round bigint NOT NULL,
   plan packed_json UNNOTED NOT NULL,
-  -- Of the id of each memory that was shown to the model, the last eight characters: whose words stand in it is asked of plans alone
-  -- that may have them.
-  shown text COLLATE "C" NOT NULL,
+  -- The id of each memory that was shown to the model, and at which revision.
+  shown jsonb NOT NULL,
   PRIMARY KEY (consolidation_id, round)
 );
 
@@ -651,6 +653,30 @@ CREATE INDEX usage_of_consolidation ON usage (consolidation_id);
 CREATE INDEX usage_of_lane ON usage (lane, at);
 CREATE INDEX usage_of_tenant ON usage (tenant, at);
 CREATE INDEX usage_by_time ON usage (at);
+
+-- Answered calls of consolidations that have ended, by the hour, for as long: the calls are kept with their consolidations.
+CREATE TABLE usage_hours (
+  tenant text COLLATE "C" NOT NULL,
+  lane text COLLATE "C" NOT NULL,
+  -- The hour, as the moment when it began.
+  at bigint NOT NULL,
+  -- Empty: none.
+  app_id text COLLATE "C" UNNOTED NOT NULL,
+  key_id text COLLATE "C" NOT NULL,
+  step text COLLATE "C" NOT NULL,
+  cause text COLLATE "C" NOT NULL,
+  model text COLLATE "C" NOT NULL,
+  calls bigint NOT NULL,
+  prompt_tokens bigint NOT NULL,
+  cached_tokens bigint NOT NULL,
+  completion_tokens bigint NOT NULL,
+  cost bigint NOT NULL,
+  unpriced bigint NOT NULL,
+  took_ms bigint NOT NULL,
+  UNIQUE (lane, at, app_id, key_id, step, cause, model)
+);
+CREATE INDEX usage_hours_of_tenant ON usage_hours (tenant, at);
+CREATE INDEX usage_hours_by_time ON usage_hours (at);
 
 -- For ever. The use of a day is the sum over its slots, as the value of a counter is: on PostgreSQL writers of one tenant seldom wait for
 -- each other. SQLite has one writer and one slot.
@@ -1189,7 +1215,7 @@ CREATE INDEX graph_proposals_of_lane ON graph_proposals (lane);
 `;
 
 /** Kept as bytes. */
-const BYTES = /\b(?:hex|packed_(?:json|text))\b/g;
+const BYTES = /\b(?:hex|packed_(?:json|text|record))\b/g;
 
 /** Comments may hold anything. */
 const STATEMENTS = SCHEMA_100.replace(/--.*$/gm, '');
@@ -1211,7 +1237,7 @@ export interface Column {
 export const columnsOf = (table: string): readonly Column[] =>
   [
     ...(TABLES.get(table) ?? '').matchAll(
-      /^ +([a-z_]+) (text|bigint|int|boolean|jsonb|bytea|hex|packed_json|packed_text|double precision)\b(.*)/gm,
+      /^ +([a-z_]+) (text|bigint|int|boolean|jsonb|bytea|hex|packed_json|packed_text|packed_record|double precision)\b(.*)/gm,
     ),
   ].map(([, name = '', type = '', rest = '']) => ({
     ...{ name, type, nullable: !/NOT NULL|PRIMARY KEY/.test(rest), counted: rest.includes('IDENTITY') },

@@ -16,7 +16,7 @@
  *   position(x IN y)  whether the bytes x stand in the column y: above 0
  *   decode(x, 'hex')  the bytes that x spells
  *   jsonb_agg(x), jsonb_build_array(x, …)   a list of JSON; what is JSON itself is written json(x) in it
- *   jsonb_array_elements_text(x) AS a   a table of the texts in a list of JSON: a.value
+ *   jsonb_array_elements_text(x) AS a   a table of the texts in a list of JSON: a.value; jsonb_array_elements(x) of anything
  *   LOCK TABLE name IN SHARE MODE   whoever has written to the table has committed, and nobody writes to it meanwhile; SQLite has one writer
  *   :number(table)   the next number of the table for each of the rows r, which come from :rows
  *   :slot            which of a counter's rows this connection adds to; SQLite has one writer, and needs one
@@ -198,7 +198,7 @@ export const toSqlite = (text: string): string =>
     .replace(/^LOCK TABLE .*/, 'SELECT 1 WHERE false')
     .replaceAll(' COLLATE "C"', '')
     .replaceAll('pg_column_size(', 'octet_length(')
-    .replaceAll('jsonb_array_elements_text(', 'json_each(')
+    .replace(/\bjsonb_array_elements(?:_text)?\(/g, 'json_each(')
     .replace(/\bposition\((.+?) IN ([\w.]+)\)/g, 'instr($2, $1)')
     .replace(/\bdecode\(([^()]+), 'hex'\)/g, 'unhex($1)')
     .replaceAll('jsonb_agg(', 'json_group_array(')

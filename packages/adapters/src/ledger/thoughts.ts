@@ -19,16 +19,18 @@ import type {
 } from '@slowwave/engine';
 import { packed, unpacked } from '../packed.ts';
 import { type Access, lookup, read, snapshot, statement, storeOf, write } from './access.ts';
+import { answersIn, shownIn, type ThoughtRow, thoughtsFrom } from './kept-thoughts.ts';
 import { isStanding, type Listing, laneOfUser, newestFirst } from './page.ts';
 import { type MessageRow, messageFrom } from './rows/batch.ts';
 import {
+  type AnswerOf,
   type AnswerRow,
   answerFrom,
   type ConsolidationRow,
   consolidationFrom,
   SELECT_CONSOLIDATIONS,
 } from './rows/consolidation.ts';
-import { all, allAs, first, firstAs, ifHeld, run, type Script, together } from './script.ts';
+import { all, first, firstAs, ifHeld, run, type Script, together } from './script.ts';
 import { type TermsColumns, termsFrom, termsOf } from './settings.ts';
 import { HELD, laneAt, laneHeldBy } from './turn.ts';
 import { noting, settle, settling } from './usage.ts';
@@ -80,11 +82,9 @@ const scripted = storeOf<ThoughtScripts>('thoughts', {
     if (!isKept && call !== null) yield* settle(call);
   }),
   /** In the order they came. */
-  answers: read((consolidationId) =>
-    allAs(answerFrom, 'SELECT * FROM answers WHERE consolidation_id = @consolidationId ORDER BY seq', {
-      consolidationId,
-    }),
-  ),
+  answers: read(function* (id) {
+    return (yield* answersOf([id])).map(answerFrom);
+  }),
   storePlan: statement(function* (turn, plan) {
     const id = turn.consolidationId;
     const isHeld = yield* ifHeld(
@@ -103,7 +103,10 @@ const scripted = storeOf<ThoughtScripts>('thoughts', {
       { tenant, id },
     ),
   ),
-  list: read((tenant, filter, page) => newestFirst(CONSOLIDATIONS, page, { tenant, ...filter })),
+  list: read((tenant, filter, page) => {
+    const isFew = filter.state !== undefined && filter.state !== 'applied';
+    return newestFirst(isFew ? NOT_APPLIED : CONSOLIDATIONS, page, { tenant, ...filter });
+  }),
   vectors: read(vectorsOf),
   storeVectors: write(storeVectors),
   dropVectors: write(dropVectors),
@@ -123,7 +126,8 @@ export function* gather(turn: Turn, recentCount: number): Script<Gathered> {
   );
   const head = batches.find(({ is_first }) => is_first === 1);
   const isAnswered = head?.is_answered === 1 || batches.some(({ formers }) => formers !== '[]');
-  const answers = isAnswered ? yield* all<AnswerRow>(SELECT_USABLE, { id, ids }) : [];
+  const answers = isAnswered ? yield* answersOf([id, ...batches.flatMap((row) => JSON.parse(row.formers))]) : [];
+  const plan = head?.plan == null ? yield* planIn(id, head?.thought ?? null) : JSON.parse(unpacked(head.plan));
   const heard = (isPinned: 0 | 1) => messages.filter(({ is_pinned }) => is_pinned === isPinned).map(messageFrom);
   return {
     messages: heard(1),
@@ -132,7 +136,7 @@ export function* gather(turn: Turn, recentCount: number): Script<Gathered> {
     summaryTrust: head?.summary_trust ?? null,
     recent: heard(0),
     thought: {
-      plan: head?.plan == null ? null : JSON.parse(unpacked(head.plan)),
+      plan,
       answers: answers.filter((row) => row.consolidation_id === id).map(answerFrom),
       former: answers.filter((row) => row.consolidation_id !== id).map(formerFrom),
     },
@@ -152,19 +156,25 @@ interface PinnedRow extends TermsColumns {
   readonly summary: string | null;
   readonly summary_trust: Trust | null;
   readonly plan: Uint8Array | null;
+  readonly thought: Uint8Array | null;
   readonly is_answered: 0 | 1 | null;
 }
 
-/** The answers of a turn, and of those of its batches that were undone before. In the order they came. */
-const SELECT_USABLE = `
-  SELECT * FROM answers
-  WHERE consolidation_id IN (
-    SELECT @id::text AS id
-    UNION SELECT f.value FROM batches b, jsonb_array_elements_text(b.formers) AS f WHERE b.id IN :ids)
-  ORDER BY seq`;
+/** What was answered to consolidations, in the order it came. */
+export function* answersOf(ids: readonly string[]): Script<readonly AnswerOf[]> {
+  const [values, rows] = yield* together(
+    all<ThoughtRow>(SELECT_THOUGHTS, { ids }),
+    all<AnswerRow>('SELECT * FROM answers WHERE consolidation_id IN :ids ORDER BY seq', { ids }),
+  );
+  return [...values.flatMap(({ id, thought }) => answersIn(id, thought)), ...rows];
+}
+
+/** Those that were undone have been folded, and were there before. */
+const SELECT_THOUGHTS = `
+  SELECT id, thought FROM consolidations WHERE id IN :ids AND thought IS NOT NULL ORDER BY created_at, id`;
 
 /** An answer of a consolidation that was undone, for the one that follows it. */
-const formerFrom = (row: AnswerRow): StoredAnswer => ({ former: row.consolidation_id, ...answerFrom(row) });
+const formerFrom = (row: AnswerOf): StoredAnswer => ({ former: row.consolidation_id, ...answerFrom(row) });
 
 interface ScopeRow {
   readonly id: number;
@@ -189,12 +199,12 @@ function* contextOf(lane: LaneId, scope: Scope, recentCount: number): Script<Con
 const NEWEST_PLAN = 'SELECT p.plan FROM plans p WHERE p.consolidation_id = @id ORDER BY p.round DESC LIMIT 1';
 
 const SELECT_BATCHES = `
-  SELECT b.id, b.metadata, b.formers, f.is_first, f.summary, f.summary_trust, f.plan, f.is_answered, f.rules, f.ceilings, f.economy
+  SELECT b.id, b.metadata, b.formers, f.is_first, f.summary, f.summary_trust, f.plan, f.thought, f.is_answered, f.rules, f.ceilings, f.economy
   FROM batches b
   LEFT JOIN (
-    SELECT c.batch_ids->>0 AS id, 1 AS is_first, c.summary, (${NEWEST_PLAN}) AS plan,
+    SELECT c.batch_ids->>0 AS id, 1 AS is_first, c.summary, (${NEWEST_PLAN}) AS plan, c.thought,
       (SELECT s.summary_trust FROM scopes s WHERE s.id = c.scope) AS summary_trust,
-      EXISTS (SELECT 1 FROM answers a WHERE a.consolidation_id = c.id) AS is_answered, ${termsOf('c.tenant')}
+      c.thought IS NOT NULL OR EXISTS (SELECT 1 FROM answers a WHERE a.consolidation_id = c.id) AS is_answered, ${termsOf('c.tenant')}
     FROM consolidations c WHERE c.id = @id
   ) AS f ON f.id = b.id
   WHERE b.id IN :ids`;
@@ -255,19 +265,28 @@ const SELECT_LOOK = `
   WHERE ${HELD} LIMIT 1`;
 
 function* findAnswer(consolidationId: string, step: string, inputHash: string): Script<StoredAnswer | null> {
-  const row = yield* first<AnswerRow>(SELECT_ANSWER, { consolidationId, step, inputHash });
-  if (row === null) return null;
-  return row.consolidation_id === consolidationId ? answerFrom(row) : formerFrom(row);
+  const [rows, values] = yield* together(
+    all<AnswerRow>(SELECT_ANSWER, { consolidationId, step, inputHash }),
+    all<ThoughtRow>(SELECT_USABLE_THOUGHTS, { consolidationId }),
+  );
+  const kept = values.flatMap(({ id, thought }) => answersIn(id, thought));
+  const found = [...kept.filter((one) => one.step === step && one.input_hash === inputHash), ...rows];
+  const own = found.find((one) => one.consolidation_id === consolidationId);
+  if (own !== undefined) return answerFrom(own);
+  const newest = found.toSorted((a, b) => b.at - a.at)[0];
+  return newest === undefined ? null : formerFrom(newest);
 }
 
-/** Its own, or the newest that was given to an undone consolidation of its batches. */
+/** Its own, and those that were given to undone consolidations of its batches; and the consolidations that they are of. */
+const USABLE = `
+  SELECT @consolidationId::text AS id
+  UNION SELECT f.value FROM batches b, jsonb_array_elements_text(b.formers) AS f WHERE b.consolidation_id = @consolidationId`;
+
 const SELECT_ANSWER = `
-  SELECT * FROM answers
-  WHERE step = @step AND input_hash = @inputHash AND consolidation_id IN (
-    SELECT @consolidationId::text AS id
-    UNION SELECT f.value FROM batches b, jsonb_array_elements_text(b.formers) AS f
-    WHERE b.consolidation_id = @consolidationId)
-  ORDER BY CASE WHEN consolidation_id = @consolidationId THEN 0 ELSE 1 END, seq DESC LIMIT 1`;
+  SELECT * FROM answers WHERE step = @step AND input_hash = @inputHash AND consolidation_id IN (${USABLE}) ORDER BY seq DESC`;
+
+const SELECT_USABLE_THOUGHTS = `
+  SELECT id, thought FROM consolidations WHERE thought IS NOT NULL AND id IN (${USABLE})`;
 
 /** Keeps an answer once, and settles the call that brought it. */
 export function keeping(
@@ -294,18 +313,24 @@ const INSERT_ANSWER = `
 export const keepingPlan = (id: string, plan: Plan): Script<number> =>
   run(UPSERT_PLAN, {
     ...{ id, round: plan.round, plan: packed(JSON.stringify(plan)) },
-    shown: plan.candidates.map(({ memoryId }) => endOf(memoryId)).join(''),
+    shown: shownIn(plan),
   });
 
-/** What tells memories of one lane apart, for sure enough: a plan too many says nothing that a search would miss. */
-export const endOf = (memoryId: string): string => memoryId.slice(-8);
+export function* newestPlan(id: string): Script<Plan | null> {
+  const [open, kept] = yield* together(
+    first<{ readonly plan: Uint8Array }>(NEWEST_PLAN, { id }),
+    first<ThoughtRow>('SELECT id, thought FROM consolidations WHERE id = @id AND thought IS NOT NULL', { id }),
+  );
+  return open === null ? yield* planIn(id, kept?.thought ?? null) : (JSON.parse(unpacked(open.plan)) as Plan);
+}
 
-export function newestPlan(id: string): Script<Plan | null> {
-  return firstAs(({ plan }: { plan: Uint8Array }) => JSON.parse(unpacked(plan)) as Plan, NEWEST_PLAN, { id });
+function* planIn(id: string, thought: Uint8Array | null): Script<Plan | null> {
+  if (thought === null) return null;
+  return (yield* thoughtsFrom([{ id, thought }])).get(id)?.plans.at(-1) ?? null;
 }
 
 const UPSERT_PLAN = `
-  INSERT INTO plans (consolidation_id, round, plan, shown) SELECT @id, @round, @plan::bytea, @shown WHERE :held
+  INSERT INTO plans (consolidation_id, round, plan, shown) SELECT @id, @round, @plan::bytea, @shown::jsonb WHERE :held
   ON CONFLICT (consolidation_id, round) DO UPDATE SET plan = excluded.plan, shown = excluded.shown`;
 
 const CONSOLIDATIONS: Listing<ConsolidationRow, Consolidation> = {
@@ -315,3 +340,6 @@ const CONSOLIDATIONS: Listing<ConsolidationRow, Consolidation> = {
   asked: { tenant: 'c.tenant = @tenant', state: 'c.state = @state', userId: laneOfUser('c.lane') },
   make: consolidationFrom,
 };
+
+/** In the words of their index. */
+const NOT_APPLIED = { ...CONSOLIDATIONS, always: [isStanding('c.lane'), "c.state <> 'applied'"] };

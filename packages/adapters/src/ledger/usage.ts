@@ -2,7 +2,6 @@ import type {
   Account,
   LaneId,
   Millis,
-  PastUse,
   SentCall,
   SettledCall,
   TenantId,
@@ -16,8 +15,12 @@ import type {
 } from '@slowwave/engine';
 import { DAY_MS, dayOf, needsCalls, payerOf } from '@slowwave/engine/storing';
 import { read, statement, storeOf, write } from './access.ts';
+import { type KeptCall, keptCalls } from './kept-thoughts.ts';
 import { addToUses, usesNoted, usesSettled } from './limits.ts';
+import { past } from './past-use.ts';
+import { markOf } from './rows/packed-record.ts';
 import { all, allAs, first, type Given, type Held, ifHeld, inOne, once, run, type Script } from './script.ts';
+import { BILLIONTHS, callsWhere, dropHours, HOUR_MS } from './usage-hours.ts';
 
 /** What whoever accepts or erases counts, because the rows may be gone. */
 type CountedHere = 'accepted' | 'erased';
@@ -46,8 +49,6 @@ export function* countersOf(tenant: TenantId): Script<Counters> {
   return (name) => values.get(name) ?? 0;
 }
 
-const HOUR_MS = DAY_MS / 24;
-
 /** In the place of a lane, for calls of owners who have none. */
 const NO_LANE = '' as LaneId;
 
@@ -59,32 +60,33 @@ export const usageStore = storeOf<UsageStore>('usage', {
     for (const call of calls) yield* settle(call);
   }),
   report: read(report),
-  past: read((tenant, { since, backfill, limit }) =>
-    allAs(({ lane: _, cost, ...use }: PastUse & { lane: LaneId }) => ({ ...use, cost: cost / BILLIONTHS }), PAST, {
-      ...{ tenant, since, limit },
-      backfill: backfill ? 1 : 0,
-    }),
-  ),
-  drop: write((before, limit) => run(DROP, { before, limit })),
+  past: read(past),
+  drop: write(function* (before, limit) {
+    return (yield* run(DROP, { before, limit })) + (yield* dropHours(before, limit));
+  }),
 });
 
 /** The call counts as unanswered, unless it was noted before. */
 export function noting(call: SentCall): readonly Script<unknown>[] {
-  const given = { callId: call.id };
+  const given = knownBy(call);
   return [
-    run(addToDays(`:held AND NOT EXISTS (${KNOWN})`), { rows: [dayRow(call, 'unanswered', 1)], ...given }),
-    run(addToUses(`:held AND NOT EXISTS (${KNOWN})`), { rows: usesNoted(call), ...given }),
-    run(insertCall(':held', 'ON CONFLICT (id) DO NOTHING'), columnsOf(call, { state: 'sent', tookMs: 0 })),
+    run(addToDays(`:held AND ${isUnknown()}`), { rows: [dayRow(call, 'unanswered', 1)], ...given }),
+    run(addToUses(`:held AND ${isUnknown()}`), { rows: usesNoted(call), ...given }),
+    run(insertCall(`:held AND ${isUnknown()}`, 'ON CONFLICT (id) DO NOTHING'), {
+      ...columnsOf(call, { state: 'sent', tookMs: 0 }),
+      ...given,
+    }),
   ];
 }
 
 /** It counts as what it was, and not as unanswered any more. A call that was settled before changes nothing. */
 export function settling(call: SettledCall): readonly Script<unknown>[] {
-  const given = { callId: call.id };
+  const given = knownBy(call);
+  const isOpen = `:held AND ${isUnknown("AND state <> 'sent'")}`;
   return [
-    run(addToDays(`:held AND NOT EXISTS (${KNOWN} AND state <> 'sent')`), { rows: settledRows(call), ...given }),
-    run(addToUses(`:held AND NOT EXISTS (${KNOWN} AND state <> 'sent')`), { rows: usesSettled(call), ...given }),
-    run(insertCall(':held', SETTLE), columnsOf(call, { state: call.outcome, tookMs: call.tookMs })),
+    run(addToDays(isOpen), { rows: settledRows(call), ...given }),
+    run(addToUses(isOpen), { rows: usesSettled(call), ...given }),
+    run(insertCall(isOpen, SETTLE), { ...columnsOf(call, { state: call.outcome, tookMs: call.tookMs }), ...given }),
   ];
 }
 
@@ -160,8 +162,6 @@ function dayRow(
   return { ...{ tenant: payerOf(tenant), day: dayOf(at), model: modelIn(model), step, cause }, ...figures };
 }
 
-/** Sums of whole numbers are the same in any order. */
-const BILLIONTHS = 1_000_000_000;
 const inBillionths = (cost: number | null): number => Math.round((cost ?? 0) * BILLIONTHS);
 
 /** A server says what model it is: no ledger keeps a text with a character of zero. */
@@ -191,9 +191,23 @@ export function* usageOfTenant(tenant: TenantId): Script<UsageTotals> {
 
 /** What single calls say; where they are too old, what its answers say. */
 export function* usageOfConsolidation(id: string): Script<UsageTotals> {
-  const used = (yield* first<UsageTotals>(SUM_USAGE, { id })) ?? NO_USAGE;
+  const open = (yield* first<UsageTotals>(SUM_USAGE, { id })) ?? NO_USAGE;
+  const used = (yield* keptCalls(id)).map(totalsOf).reduce(addTotals, open);
   return used.calls > 0 ? used : ((yield* first<UsageTotals>(SUM_ANSWERS, { id })) ?? NO_USAGE);
 }
+
+const totalsOf = (call: KeptCall): UsageTotals => ({
+  ...{ calls: 1, failedCalls: 0, promptTokens: call.prompt_tokens },
+  ...{ cachedTokens: call.cached_tokens, completionTokens: call.completion_tokens },
+});
+
+const addTotals = (a: UsageTotals, b: UsageTotals): UsageTotals => ({
+  calls: a.calls + b.calls,
+  failedCalls: a.failedCalls + b.failedCalls,
+  promptTokens: a.promptTokens + b.promptTokens,
+  cachedTokens: a.cachedTokens + b.cachedTokens,
+  completionTokens: a.completionTokens + b.completionTokens,
+});
 
 /** The use of models on the day of a moment. */
 export function usageOfDay(of: { readonly tenant: TenantId } | Account, at: Millis): Script<readonly UsageOfModel[]> {
@@ -224,11 +238,11 @@ function* report(
     ...{ userId, appId, keyId, step, model, cause },
   };
   const wanted = (Object.keys(FILTERS) as (keyof typeof FILTERS)[]).filter((name) => given[name] !== undefined);
-  const where = [source.times, ...wanted.map((name) => FILTERS[name])].join(' AND ');
+  const where = ['tenant = @tenant', source.times, ...wanted.map((name) => FILTERS[name])].join(' AND ');
   const named = groups.map((group) => `${source.groups[group] ?? 'NULL'} AS "${group}"`);
   const order = groups.map((_, i) => i + 1).join(', ');
   const text = `
-    SELECT ${[...named, source.sums].join(', ')} FROM ${source.from} WHERE u.tenant = @tenant AND ${where}
+    SELECT ${[...named, source.sums].join(', ')} FROM ${source.from(where)}
     ${groups.length === 0 ? '' : `GROUP BY ${order}`} HAVING count(*) > 0
     ${groups.length === 0 ? '' : `ORDER BY ${order}`} LIMIT @limit OFFSET @offset`;
   const rows = yield* once<ReportRow>(text, Object.fromEntries(Object.entries(given).filter(isGiven)));
@@ -265,7 +279,7 @@ const reported = (row: ReportRow, groups: readonly UsageGroup[]): UsageRow => ({
 });
 
 interface Source {
-  readonly from: string;
+  from(where: string): string;
   readonly times: string;
   readonly groups: Readonly<Partial<Record<UsageGroup, string>>>;
   readonly sums: string;
@@ -273,8 +287,8 @@ interface Source {
 
 /** For ever, and by day alone. */
 const DAYS: Source = {
-  from: 'usage_days u',
-  times: 'u.day >= @fromDay AND u.day < @toDay',
+  from: (where) => `usage_days u WHERE ${where}`,
+  times: 'day >= @fromDay AND day < @toDay',
   groups: { day: 'u.day', step: 'u.step COLLATE "C"', model: 'u.model COLLATE "C"', cause: 'u.cause COLLATE "C"' },
   sums: FIGURES.map((name) => `sum(u.${name})::bigint AS ${name}`).join(', '),
 };
@@ -283,17 +297,17 @@ const sumIf = (state: string, value: string, name: string): string =>
   `coalesce(sum(${value}) FILTER (WHERE u.state = '${state}'), 0)::bigint AS ${name}`;
 
 const sumsOf = (state: string, prefix: string): readonly string[] => [
-  `count(*) FILTER (WHERE u.state = '${state}') AS ${prefix}calls`,
+  sumIf(state, 'u.calls', `${prefix}calls`),
   sumIf(state, 'u.prompt_tokens', `${prefix}prompt_tokens`),
   sumIf(state, 'u.completion_tokens', `${prefix}completion_tokens`),
   sumIf(state, 'u.cost', `${prefix}cost`),
-  `count(*) FILTER (WHERE u.state = '${state}' AND u.cost IS NULL) AS ${prefix}unpriced`,
+  sumIf(state, 'u.unpriced', `${prefix}unpriced`),
 ];
 
-/** Single calls, for as long as they are kept. */
+/** Single calls and those of hours, for as long as they are kept. Nobody asks for parts of an hour. */
 const CALLS: Source = {
-  from: 'usage u LEFT JOIN lanes l ON l.id = u.lane',
-  times: 'u.at >= @from AND u.at < @to',
+  from: (where) => `${callsWhere(where)} AS u LEFT JOIN lanes l ON l.id = u.lane`,
+  times: 'at >= @from AND at < @to',
   groups: {
     ...DAYS.groups,
     day: `(u.at / ${DAY_MS})`,
@@ -306,18 +320,18 @@ const CALLS: Source = {
     ...sumsOf('answered', ''),
     sumIf('answered', 'u.cached_tokens', 'cached_tokens'),
     sumIf('answered', 'u.took_ms', 'took_ms'),
-    "count(*) FILTER (WHERE u.state = 'refused') AS refused",
+    sumIf('refused', 'u.calls', 'refused'),
     ...sumsOf('sent', 'unanswered_'),
   ].join(', '),
 };
 
 const FILTERS = {
-  userId: `u.lane IN (SELECT o.id FROM lanes o WHERE o.tenant = @tenant AND o.owner_kind = 'user' AND o.owner_id = @userId)`,
-  appId: 'u.app_id = @appId',
-  keyId: 'u.key_id = @keyId',
-  step: 'u.step = @step',
-  model: 'u.model = @model',
-  cause: 'u.cause = @cause',
+  userId: `lane IN (SELECT o.id FROM lanes o WHERE o.tenant = @tenant AND o.owner_kind = 'user' AND o.owner_id = @userId)`,
+  appId: 'app_id = @appId',
+  keyId: 'key_id = @keyId',
+  step: 'step = @step',
+  model: 'model = @model',
+  cause: 'cause = @cause',
 };
 
 const NO_USAGE: UsageTotals = { calls: 0, failedCalls: 0, promptTokens: 0, cachedTokens: 0, completionTokens: 0 };
@@ -331,7 +345,16 @@ const ADD = `
 
 const SUM_COUNTERS = 'SELECT name, sum(value)::bigint AS value FROM counters WHERE tenant = @tenant GROUP BY name';
 
-const KNOWN = 'SELECT 1 FROM usage WHERE id = @callId';
+const knownBy = ({ id, consolidationId }: SentCall) => ({
+  callId: id,
+  calledFor: consolidationId ?? '',
+  mark: markOf(id).toString('hex'),
+});
+
+/** A call is a row, or is kept with the consolidation that it was made for. */
+const isUnknown = (settled = ''): string => `
+  NOT EXISTS (SELECT 1 FROM usage WHERE id = @callId ${settled})
+  AND NOT EXISTS (SELECT 1 FROM consolidations WHERE id = @calledFor AND position(decode(@mark, 'hex') IN thought) > 0)`;
 
 /** Each connection has its slot, as with counters. */
 const addToDays = (condition: string): string => `
@@ -356,23 +379,6 @@ const SETTLE = `ON CONFLICT (id) DO UPDATE SET
   took_ms = excluded.took_ms
   WHERE usage.state = 'sent'`;
 
-const PAST = `
-  SELECT s.lane, count(*) AS consolidations, sum(s.said)::bigint AS "saidTokens", sum(s.messages)::bigint AS messages,
-    sum(s.prompt_tokens)::bigint AS "promptTokens", sum(s.completion_tokens)::bigint AS "completionTokens",
-    sum(s.cost)::bigint AS cost, sum(s.unpriced)::bigint AS unpriced
-  FROM (
-    SELECT c.lane,
-      (SELECT sum(b.tokens) FROM batches b WHERE b.consolidation_id = c.id AND b.backfill = @backfill::boolean) AS said,
-      (SELECT sum(b.message_count) FROM batches b WHERE b.consolidation_id = c.id AND b.backfill = @backfill::boolean) AS messages,
-      (SELECT sum(u.prompt_tokens) FROM usage u WHERE u.consolidation_id = c.id AND u.state = 'answered') AS prompt_tokens,
-      (SELECT sum(u.completion_tokens) FROM usage u WHERE u.consolidation_id = c.id AND u.state = 'answered') AS completion_tokens,
-      (SELECT coalesce(sum(u.cost), 0) FROM usage u WHERE u.consolidation_id = c.id AND u.state = 'answered') AS cost,
-      (SELECT count(*) FROM usage u WHERE u.consolidation_id = c.id AND u.state = 'answered' AND u.cost IS NULL) AS unpriced
-    FROM consolidations c
-    WHERE c.tenant = @tenant AND c.state = 'applied' AND c.created_at >= @since
-    ORDER BY c.created_at DESC, c.id DESC LIMIT @limit
-  ) AS s WHERE s.said > 0 AND s.prompt_tokens > 0 GROUP BY s.lane ORDER BY s.lane`;
-
 const DROP = `
   DELETE FROM usage WHERE :place IN (SELECT :place FROM usage WHERE at < @before ORDER BY at LIMIT @limit)`;
 
@@ -388,10 +394,11 @@ const SUM_ANSWERS = `
   FROM answers WHERE consolidation_id = @id AND former IS NULL`;
 
 const usageWhere = (whose: string): string => `
-  SELECT model, step, count(*) AS calls, count(*) FILTER (WHERE state <> 'answered') AS "failedCalls",
-    sum(prompt_tokens)::bigint AS "promptTokens", sum(cached_tokens)::bigint AS "cachedTokens",
-    sum(completion_tokens)::bigint AS "completionTokens", coalesce(sum(cost), 0)::bigint AS cost
-  FROM usage WHERE ${whose} AND at >= @from AND at < @to
+  SELECT u.model, u.step, sum(u.calls)::bigint AS calls,
+    coalesce(sum(u.calls) FILTER (WHERE u.state <> 'answered'), 0)::bigint AS "failedCalls",
+    sum(u.prompt_tokens)::bigint AS "promptTokens", sum(u.cached_tokens)::bigint AS "cachedTokens",
+    sum(u.completion_tokens)::bigint AS "completionTokens", sum(u.cost)::bigint AS cost
+  FROM ${callsWhere(`${whose} AND at >= @from AND at < @to`)} AS u
   GROUP BY model, step ORDER BY model COLLATE "C", step COLLATE "C"`;
 
 const USAGE_OF_LANE = usageWhere('lane = @lane');

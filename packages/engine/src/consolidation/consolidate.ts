@@ -266,7 +266,6 @@ async function apply(deps: EngineDeps, planned: Planned): Promise<AppliedTurn> {
     wishes: wishesOf(plan),
     attacks: plan.attacks ?? [],
     graph: plan.graph === true,
-    timings: plan.timings,
     measured,
     now,
     policy: duePolicy(rules, settings.due, rungOn(planned.economy, dayOf(now))),

@@ -51,12 +51,12 @@ const HEX: Form = {
 const HEX_DIGITS = /^(?:[0-9a-f]{2})*$/;
 
 const PACKED_TEXT: Form = {
-  shown: (stored) => unpacked(stored as Uint8Array),
+  shown: (stored) => (typeof stored === 'string' ? stored : unpacked(stored as Uint8Array)),
   stored: (shown) => (typeof shown === 'string' ? packed(shown) : undefined),
   expected: TEXT.expected,
 };
 const PACKED_JSON: Form = {
-  shown: (stored) => JSON_TEXT.shown(unpacked(stored as Uint8Array)),
+  shown: (stored) => JSON_TEXT.shown(PACKED_TEXT.shown(stored) as string),
   stored: (shown) => packed(JSON.stringify(shown)),
   expected: JSON_TEXT.expected,
 };
@@ -86,10 +86,10 @@ export const carriedOf = (table: string, { own = {}, refers }: Pick<Kind, 'own' 
   columnsOf(table).flatMap((column) => {
     const { name, type, counted } = column;
     if (name === refers?.column) return [{ ...column, name: refers.as, type: 'text', form: TEXT }];
-    const isFilled = FILLED.has(name) || FILLED.has(`${name} of ${table}`);
+    if (counted || FILLED.has(name) || FILLED.has(`${name} of ${table}`) || name in own) return [];
     const form = FORMS[type];
     if (form === undefined) throw new Error(`no line can have the type ${type} of ${table}.${name}`);
-    return counted || isFilled || name in own ? [] : [{ ...column, form }];
+    return [{ ...column, form }];
   });
 
 /** Looked up for each line, and found in the text of the schema once. */

@@ -1,5 +1,6 @@
 import { type EventRow, keptEvent, type WholeVersionRow, wholeEvent, wholeVersion } from '../rows/memory.ts';
 import type { Row, Value } from '../script.ts';
+import type { Folded } from './kept-rows.ts';
 
 /** A kind of thing that travels with its owner: the rows of a table. */
 export interface Kind {
@@ -21,6 +22,8 @@ export interface Kind {
   /** A row as lines have it, and as it is kept: what is as usual, or follows from other rows, is not. */
   readonly whole?: (row: Row) => Row;
   readonly kept?: (row: Row) => Row;
+  /** Of consolidations that have ended they are no rows. */
+  readonly folded?: Folded;
   /** What stands behind the insert. */
   readonly onConflict?: string;
 }
@@ -36,6 +39,12 @@ const OF_MEMORY = { column: 'memory_id', table: 'memories' } as const;
 const TO_MEMORY = { column: 'memory', table: 'memories', by: 'id', as: 'memory_id' } as const;
 const OF_CONSOLIDATION = { column: 'consolidation_id', table: 'consolidations' } as const;
 const OF_BATCH = { column: 'batch_id', table: 'batches' } as const;
+
+/** One consolidation after the other. */
+const OF_CONSOLIDATIONS = {
+  from: ofLane('consolidations'),
+  order: ['x.created_at', 'x.id'] as [string, ...string[]],
+} as const;
 
 /** What the index has of a batch: nothing yet. */
 const UNTOLD = { speech_revision: 0, speech_revised_at: null, projected_revision: 0, points: 0 } as const;
@@ -54,16 +63,16 @@ export const KINDS: readonly Kind[] = [
     onConflict: 'ON CONFLICT (tenant, key) DO NOTHING',
   },
   {
-    ...{ type: 'consolidation', table: 'consolidations', from: ofLane('consolidations') },
-    order: ['x.created_at', 'x.id'],
+    ...{ type: 'consolidation', table: 'consolidations', ...OF_CONSOLIDATIONS },
+    own: { thought: null },
   },
   {
-    ...{ type: 'answer', table: 'answers', from: ofConsolidations('answers'), parent: OF_CONSOLIDATION },
-    order: ['p.created_at', 'p.id', 'x.seq'],
+    ...{ type: 'answer', table: 'answers', folded: 'answers', parent: OF_CONSOLIDATION },
+    ...OF_CONSOLIDATIONS,
   },
   {
-    ...{ type: 'plan', table: 'plans', from: ofConsolidations('plans'), parent: OF_CONSOLIDATION },
-    order: ['p.created_at', 'p.id', 'x.round'],
+    ...{ type: 'plan', table: 'plans', folded: 'plans', parent: OF_CONSOLIDATION },
+    ...OF_CONSOLIDATIONS,
   },
   {
     ...{ type: 'night', table: 'nights', from: ofLane('nights'), parent: OF_CONSOLIDATION },
@@ -147,6 +156,7 @@ const MOVING: readonly Kind[] = [
   { type: 'telling', table: 'tellings', from: ofLane('tellings'), order: ['x.conversation'] },
   { type: 'use', table: 'uses', from: 'uses x WHERE x.who = @lane', order: ['x.day', 'x.slot'] },
   { type: 'hold', table: 'holds', from: 'holds x WHERE x.who = @lane', order: ['x.held_at', 'x.id'] },
+  { ...{ type: 'call', table: 'usage', folded: 'calls' }, ...OF_CONSOLIDATIONS },
   { type: 'call', table: 'usage', from: ofLane('usage'), order: ['x.at', 'x.id'] },
   {
     ...{ type: 'sleep', table: 'sleeps', from: ofLane('sleeps'), order: ['x.looked_at'] },

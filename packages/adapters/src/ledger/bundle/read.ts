@@ -6,6 +6,7 @@ import type { LaneRow } from '../rows/lane.ts';
 import { all, first, type Given, type Row, type Script, type Value } from '../script.ts';
 import { inOrder, unclaimedOf } from '../unclaimed.ts';
 import { carriedBy, carriedOf, shown } from './columns.ts';
+import { keptRows } from './kept-rows.ts';
 import { DERIVED, KINDS, type Kind, LANE_COLUMNS, LANE_NUMBER, LIFE_COLUMNS, MOVING_KINDS } from './kinds.ts';
 
 /** Rows that are read at a time: SQLite hands none of them out before it has all. */
@@ -50,7 +51,10 @@ function* writeKinds(pen: Pen, lane: LaneId): Script<boolean> {
     const kind = pen.kinds[pen.place().kind];
     if (kind === undefined) return true;
     if (pen.written() > PAGE_CHARACTERS) return false;
-    const rows = yield* rowsOf(kind, lane, pen.place().after);
+    const { after } = pen.place();
+    const rows = yield* kind.folded === undefined
+      ? rowsOf(kind, lane, after)
+      : keptRows(kind.folded, lane, { after, least: ROWS_AT_ONCE });
     const sources = kind.type === 'event' ? yield* sourcesOf(rows) : null;
     for (const row of rows) pen.write(lineOf(kind, row, { scopes, sources }), keyOf(kind, row));
     if (rows.length < ROWS_AT_ONCE) pen.nextKind();
@@ -226,8 +230,8 @@ const STAMPS: readonly string[] = [
   `SELECT count(*) AS n, sum(attempts) AS tries, sum(length(formers::text)) AS formers, count(stripped_at) AS stripped,
      count(outcome) AS applied FROM batches WHERE lane = @lane`,
   'SELECT sum(length(content::text)) AS said, count(unhidden) AS hidden FROM messages WHERE lane = @lane',
-  `SELECT count(*) AS n, sum(attempts) AS tries, count(applied_at) AS applied, count(stripped_at) AS stripped, count(summary) AS summaries
-   FROM consolidations WHERE lane = @lane`,
+  `SELECT count(*) AS n, sum(attempts) AS tries, count(applied_at) AS applied, count(stripped_at) AS stripped, count(summary) AS summaries,
+     sum(octet_length(thought)) AS thought FROM consolidations WHERE lane = @lane`,
   `SELECT count(*) AS n, max(x.seq) AS last FROM consolidations p JOIN answers x ON x.consolidation_id = p.id WHERE p.lane = @lane`,
   'SELECT count(*) AS n, sum(x.round) AS rounds FROM consolidations p JOIN plans x ON x.consolidation_id = p.id WHERE p.lane = @lane',
   `SELECT count(*) AS n, sum(revision) AS revisions, sum(confirmations) AS confirmed, max(updated_at) AS last, count(gone_since) AS gone,

@@ -1,5 +1,6 @@
 import type { LaneId, Owner, Scope, TenantId } from '@slowwave/engine';
 import { REPLACE_VERSION } from '../changes.ts';
+import { foldEnded } from '../kept-thoughts.ts';
 import { scopeFrom, scopeKey } from '../rows/columns.ts';
 import { type EventRow, keptVersion, type VersionRow } from '../rows/memory.ts';
 import { columnsOf } from '../schema.ts';
@@ -51,8 +52,17 @@ export function* storeLines(of: Import, from: number, texts: readonly string[]):
   }
   if (life !== null) yield* storeLife(of, life);
   for (const [kind, group] of groups) yield* storeRows(of, kind, group);
+  yield* foldEnded(consolidationsIn(reads));
   return null;
 }
+
+/** Whose thoughts came as lines of their own. */
+const consolidationsIn = (reads: readonly Read[]): readonly string[] => {
+  const thought = new Set(['answers', 'plans', 'usage']);
+  return [
+    ...new Set(reads.flatMap(({ kind, row }) => (thought.has(kind.table) ? [String(row.consolidation_id)] : []))),
+  ];
+};
 
 const OWNER = Symbol('the line of the owner');
 const END = Symbol('the last line');

@@ -11,6 +11,7 @@ import type {
 import { ofNoSpace } from '@slowwave/engine/storing';
 import { lookup, read, storeOf, write } from '../access.ts';
 import { standAgain } from '../forgetting.ts';
+import { foldThoughts } from '../kept-thoughts.ts';
 import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from '../rows/columns.ts';
 import { allAs, counted, first, inOne, insert, run, type Script, together } from '../script.ts';
 import { keeping } from '../thoughts.ts';
@@ -66,6 +67,7 @@ export const studyStore = storeOf<StudyStore>('graph', {
       })),
     );
     yield* together(run(END_STUDY, { consolidationId, now, plan: JSON.stringify(plan) }), run(FREE, { lane }));
+    yield* foldThoughts([consolidationId]);
     return { kind: 'applied' };
   }),
   fail: write(function* (study, { failure, retryAt }) {

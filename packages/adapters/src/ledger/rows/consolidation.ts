@@ -39,6 +39,8 @@ export const consolidationFrom = (row: ConsolidationRow): Consolidation => ({
 });
 
 export interface AnswerRow {
+  /** Its place in the order they came. */
+  readonly seq: number;
   readonly consolidation_id: string;
   readonly step: string;
   readonly input_hash: string;
@@ -52,10 +54,13 @@ export interface AnswerRow {
   readonly former: string | null;
 }
 
-export const answerFrom = (row: AnswerRow): StoredAnswer => ({
+/** A row, or with its text as it was said. */
+export type AnswerOf = Omit<AnswerRow, 'seq' | 'text'> & { readonly text: Uint8Array | string };
+
+export const answerFrom = (row: AnswerOf): StoredAnswer => ({
   step: row.step,
   inputHash: row.input_hash,
-  text: unpacked(row.text),
+  text: typeof row.text === 'string' ? row.text : unpacked(row.text),
   truncated: row.truncated === 1,
   model: row.model,
   usage: {

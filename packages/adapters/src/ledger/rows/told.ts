@@ -80,9 +80,10 @@ function idFrom(bytes: Buffer, head: number): string {
   return `${prefix}_${unpackedDigits(bytes)}`;
 }
 
+/** Numbers in groups of 7 bits, the lowest first. */
 const GROUP = 128;
 
-function packedNumber(value: number): Uint8Array {
+export function packedNumber(value: number): Uint8Array {
   const bytes: number[] = [];
   for (let rest = value; ; rest = Math.floor(rest / GROUP)) {
     if (rest < GROUP) return Buffer.from([...bytes, rest]);
@@ -90,7 +91,7 @@ function packedNumber(value: number): Uint8Array {
   }
 }
 
-function numberAt(bytes: Uint8Array, from: number): { readonly value: number; readonly next: number } {
+export function numberAt(bytes: Uint8Array, from: number): { readonly value: number; readonly next: number } {
   let value = 0;
   for (let at = from, factor = 1; ; at += 1, factor *= GROUP) {
     const byte = bytes[at] ?? 0;

@@ -48,7 +48,6 @@ export interface Application {
   readonly attacks: readonly SeenAttack[];
   /** A study of it is wanted: pending from this transaction on. */
   readonly graph: boolean;
-  readonly timings: Readonly<Record<string, number>>;
   /** null: it was not measured. */
   readonly measured: FiguresOfModel | null;
   readonly now: Millis;

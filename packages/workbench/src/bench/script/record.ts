@@ -78,7 +78,6 @@ export async function recorded(sql: Sql, users: number): Promise<readonly Record
         attacks: [],
         wishes: [],
         graph: false,
-        timings: {},
         measured: null,
         now: tools.now(),
         policy: POLICY,

@@ -1,0 +1,270 @@
+import type { Candidate, Plan } from '@slowwave/engine';
+import { unpacked } from '../packed.ts';
+import type { AnswerRow } from './rows/consolidation.ts';
+import { packedRecord, unpackedRecord } from './rows/packed-record.ts';
+import { all, idsOf, inOne, run, type Script, together } from './script.ts';
+import { addToHours, type CallRow } from './usage-hours.ts';
+
+/**
+ * What a consolidation thought is rows while it is open: each answer is stored once, and who takes the turn over goes on with what is there.
+ * When it has ended, all of it is one value in its own row: plans, answers, and what they were charged for. A graph's study, which
+ * asks later, adds its answers to it in the same way. Whatever reads thoughts looks in both.
+ *
+ * Of a memory that was shown to the model the value has no text. An event has it, which never changes, and goes when it is to go.
+ */
+export interface KeptThought {
+  /** By their rounds. */
+  readonly plans: readonly Plan[];
+  /** In the order they came. */
+  readonly answers: readonly KeptAnswer[];
+  readonly calls: readonly KeptCall[];
+}
+
+type KeptAnswer = Omit<AnswerRow, 'seq' | 'text'> & { readonly text: string };
+export type KeptCall = Omit<CallRow, 'tenant' | 'lane'>;
+
+/** As it is packed. What is the same in all of them is left out. */
+interface Packed {
+  readonly plans: readonly Omit<Plan, 'candidates' | 'consolidationId'>[];
+  readonly answers: readonly PackedAnswer[];
+  readonly calls: readonly Omit<KeptCall, 'consolidation_id'>[];
+  /** What each of the plans showed to the model. */
+  readonly shown: readonly (readonly Shown[])[];
+}
+
+type PackedAnswer = Omit<KeptAnswer, 'consolidation_id' | 'text'> &
+  ({ readonly text: string } | { readonly answer: unknown });
+/** Text and time are missing where an event has them, and the short id where it is its place. */
+type Shown = Omit<Candidate, 'text' | 'saidAt' | 'shortId'> & Partial<Pick<Candidate, 'text' | 'saidAt' | 'shortId'>>;
+
+const NOTHING: Packed = { plans: [], answers: [], calls: [], shown: [] };
+
+interface PlanRow {
+  readonly consolidation_id: string;
+  readonly plan: Uint8Array;
+}
+
+interface SaidRow {
+  readonly memory_id: string;
+  readonly revision: number;
+  readonly text: string | null;
+  readonly said_at: number;
+  readonly said_seq: number;
+}
+
+interface ValueRow {
+  readonly id: string;
+  readonly thought: Uint8Array | null;
+}
+
+export interface ThoughtRow extends ValueRow {
+  readonly thought: Uint8Array;
+}
+
+/** What is to be folded of consolidations that end, with what is kept of them already. */
+export interface ToFold {
+  readonly kept: readonly ValueRow[];
+  readonly plans: readonly PlanRow[];
+  readonly answers: readonly AnswerRow[];
+  readonly calls: readonly CallRow[];
+  readonly said: readonly SaidRow[];
+}
+
+/** Which memories a plan has shown, each at its revision, as JSON. */
+export const shownIn = ({ candidates }: Plan): string =>
+  JSON.stringify(candidates.map(({ memoryId, revision }) => [memoryId, revision]));
+
+/** Needs the locks of their lanes. */
+export function* toFold(ids: readonly string[]): Script<ToFold> {
+  const [kept, plans, answers, calls, said] = yield* together(
+    all<ValueRow>('SELECT id, thought FROM consolidations WHERE id IN :ids', { ids }),
+    all<PlanRow>('SELECT consolidation_id, plan FROM plans WHERE consolidation_id IN :ids ORDER BY round', { ids }),
+    all<AnswerRow>('SELECT * FROM answers WHERE consolidation_id IN :ids ORDER BY seq', { ids }),
+    // One that is not answered yet may still be.
+    all<CallRow>("SELECT * FROM usage WHERE consolidation_id IN :ids AND state = 'answered' ORDER BY at, id", { ids }),
+    all<SaidRow>(SELECT_SHOWN, { ids }),
+  );
+  return { kept, plans, answers, calls, said };
+}
+
+const SAID = 'm.id AS memory_id, e.revision, e.text, e.said_at, e.said_seq';
+
+const SELECT_SHOWN = `
+  SELECT ${SAID} FROM plans p CROSS JOIN jsonb_array_elements(p.shown) AS s
+  JOIN memories m ON m.id = s.value ->> 0 JOIN events e ON e.memory = m.number AND e.revision = (s.value ->> 1)::bigint
+  WHERE p.consolidation_id IN :ids`;
+
+/** What takes the place of a consolidation's rows. */
+export function foldedThought(id: string, rows: ToFold): Uint8Array | null {
+  const value = rows.kept.find((row) => row.id === id)?.thought ?? null;
+  const own = <Row extends { readonly consolidation_id: string }>(of: readonly Row[]) =>
+    of.filter((row) => row.consolidation_id === id);
+  const [plans, answers, calls] = [own(rows.plans), own(rows.answers), own(rows.calls)];
+  if (plans.length + answers.length + calls.length === 0) return value;
+  const before = value === null ? NOTHING : (unpackedRecord(value, id) as Packed);
+  const thought = plans.map(({ plan }) => JSON.parse(unpacked(plan)) as Plan);
+  const said = saidBy(rows.said);
+  return packedThought(id, {
+    plans: [...before.plans, ...thought.map(({ candidates: _, consolidationId: __, ...plan }) => plan)],
+    shown: [...before.shown, ...thought.map(({ candidates }) => candidates.map((one, i) => shownFrom(one, i, said)))],
+    answers: [...before.answers, ...answers.map(packedAnswer)],
+    calls: [...before.calls, ...calls.map(packedCall)],
+  });
+}
+
+/** Whoever is shown, or was charged for, is found by its id. */
+const packedThought = (id: string, thought: Packed): Uint8Array =>
+  packedRecord(thought, id, [
+    ...thought.shown.flat().map(({ memoryId }) => memoryId),
+    ...thought.calls.map((call) => call.id),
+  ]);
+
+function packedAnswer({ consolidation_id: _, seq: __, text, ...answer }: AnswerRow): PackedAnswer {
+  const said = unpacked(text);
+  const value = valueIn(said);
+  return value === undefined ? { ...answer, text: said } : { ...answer, answer: value };
+}
+
+/** What a text says that is JSON as we write it ourselves; undefined: it is not. */
+function valueIn(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return JSON.stringify(value) === text ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const packedCall = ({ tenant: _, lane: __, consolidation_id: ___, ...call }: CallRow): Packed['calls'][number] => call;
+
+type Said = (of: Pick<Candidate, 'memoryId' | 'revision'>) => SaidRow | undefined;
+
+function saidBy(rows: readonly SaidRow[]): Said {
+  const known = new Map(rows.map((row) => [`${row.memory_id} ${row.revision}`, row]));
+  return ({ memoryId, revision }) => known.get(`${memoryId} ${revision}`);
+}
+
+function shownFrom({ shortId, text, saidAt, ...candidate }: Candidate, place: number, said: Said): Shown {
+  const event = said(candidate);
+  const isSaid = event?.text === text && event.said_at === saidAt.at && event.said_seq === saidAt.seq;
+  return { ...candidate, ...(shortId !== String(place) && { shortId }), ...(!isSaid && { text, saidAt }) };
+}
+
+/** The rows that are folded go; calls are counted by their hours. */
+export function dropFolded({ plans, answers, calls }: ToFold): readonly Script<unknown>[] {
+  const planned = [...new Set(plans.map((row) => row.consolidation_id))];
+  const seqs = answers.map(({ seq }) => seq);
+  const ids = calls.map(({ id }) => id);
+  return [
+    ...(planned.length === 0 ? [] : [run('DELETE FROM plans WHERE consolidation_id IN :planned', { planned })]),
+    ...(seqs.length === 0 ? [] : [run('DELETE FROM answers WHERE seq IN :seqs::bigint', { seqs })]),
+    ...(ids.length === 0 ? [] : [run('DELETE FROM usage WHERE id IN :ids', { ids }), addToHours(calls)]),
+  ];
+}
+
+/** Folds what has come of consolidations from elsewhere, as far as they have ended. Nights have no batches. */
+export function* foldEnded(ids: readonly string[]): Script<void> {
+  const ended = yield* idsOf(SELECT_ENDED, { ids });
+  if (ended.length > 0) yield* foldThoughts(ended);
+}
+
+const SELECT_ENDED = `
+  SELECT id FROM consolidations WHERE id IN :ids AND +state IN ('applied', 'split', 'undone') AND batch_ids <> '[]'`;
+
+/** Folds what there is of consolidations that have ended. Needs the locks of their lanes. */
+export function* foldThoughts(ids: readonly string[]): Script<void> {
+  const rows = yield* toFold(ids);
+  const standing = rows.kept.map(({ id }) => id);
+  yield* writeThoughts(standing.map((id) => ({ id, thought: foldedThought(id, rows) })));
+  yield* inOne(...dropFolded(rows));
+}
+
+function* writeThoughts(rows: readonly ValueRow[]): Script<void> {
+  for (const row of rows) yield* run('UPDATE consolidations SET thought = @thought::bytea WHERE id = @id', { ...row });
+}
+
+/** What the calls of a consolidation that has ended were charged for. */
+export function* keptCalls(id: string): Script<readonly KeptCall[]> {
+  const [row] = yield* all<ThoughtRow>(SELECT_KEPT, { ids: [id] });
+  return row === undefined ? [] : callsIn(id, row.thought);
+}
+
+export const callsIn = (id: string, thought: Uint8Array): readonly KeptCall[] =>
+  (unpackedRecord(thought, id) as Packed).calls.map((call) => ({ ...call, consolidation_id: id }));
+
+export const answersIn = (id: string, thought: Uint8Array): readonly KeptAnswer[] =>
+  (unpackedRecord(thought, id) as Packed).answers.map((answer) => answerOf(id, answer));
+
+const SELECT_KEPT = 'SELECT id, thought FROM consolidations WHERE id IN :ids AND thought IS NOT NULL';
+
+/** What values say, with the texts that events have. */
+export function* thoughtsFrom(rows: readonly ThoughtRow[]): Script<ReadonlyMap<string, KeptThought>> {
+  const values = rows.map(({ id, thought }) => [id, unpackedRecord(thought, id) as Packed] as const);
+  const missing = values
+    .flatMap(([, { shown }]) => shown.flat())
+    .filter(({ text }) => text === undefined)
+    .map(({ memoryId, revision }) => ({ memory: memoryId, revision }));
+  const said = saidBy(missing.length === 0 ? [] : yield* all<SaidRow>(SELECT_SAID, { rows: missing }));
+  return new Map(values.map(([id, value]) => [id, keptFrom(id, value, said)]));
+}
+
+const SELECT_SAID = `
+  SELECT ${SAID} FROM :rows AS r
+  CROSS JOIN memories m JOIN events e ON e.memory = m.number AND e.revision = (r.value ->> 'revision')::bigint
+  WHERE m.id = r.value ->> 'memory'`;
+
+function keptFrom(id: string, { plans, shown, answers, calls }: Packed, said: Said): KeptThought {
+  const plansOf = plans.map((plan, i) => ({
+    ...plan,
+    consolidationId: id,
+    candidates: (shown[i] ?? []).map((one, place) => candidateFrom(one, place, said)),
+  }));
+  return {
+    plans: plansOf,
+    answers: answers.map((answer) => answerOf(id, answer)),
+    calls: calls.map((call) => ({ ...call, consolidation_id: id })),
+  };
+}
+
+function candidateFrom({ text, saidAt, ...shown }: Shown, place: number, said: Said): Candidate {
+  const event = text === undefined ? said(shown) : undefined;
+  return {
+    ...shown,
+    shortId: shown.shortId ?? String(place),
+    text: text ?? event?.text ?? '',
+    saidAt: saidAt ?? { at: event?.said_at ?? 0, seq: event?.said_seq ?? 0 },
+  };
+}
+
+function answerOf(id: string, packedOne: PackedAnswer): KeptAnswer {
+  if ('text' in packedOne) return { ...packedOne, consolidation_id: id };
+  const { answer, ...rest } = packedOne;
+  return { ...rest, text: JSON.stringify(answer), consolidation_id: id };
+}
+
+/** How many rows it would be. */
+export function* countFolded(ids: readonly string[]): Script<Readonly<Record<'plans' | 'answers' | 'usage', number>>> {
+  const rows = yield* all<ThoughtRow>(SELECT_KEPT, { ids });
+  const count = { plans: 0, answers: 0, usage: 0 };
+  for (const { id, thought } of rows) {
+    const { plans, answers, calls } = unpackedRecord(thought, id) as Packed;
+    count.plans += plans.length;
+    count.answers += answers.length;
+    count.usage += calls.length;
+  }
+  return count;
+}
+
+/** What was thought goes for good: what was charged stays, which says nothing of anybody's words. */
+export function* stripThoughts(ids: readonly string[]): Script<void> {
+  const rows = yield* all<ThoughtRow>(SELECT_KEPT, { ids });
+  const left = rows.map(({ id, thought }) => {
+    const { calls } = unpackedRecord(thought, id) as Packed;
+    return { id, thought: calls.length === 0 ? null : packedThought(id, { ...NOTHING, calls }) };
+  });
+  yield* writeThoughts(left);
+  yield* together(
+    run('DELETE FROM answers WHERE consolidation_id IN :ids', { ids }),
+    run('DELETE FROM plans WHERE consolidation_id IN :ids', { ids }),
+  );
+}

@@ -1,4 +1,6 @@
 import {
+  idOfPost,
+  isPost,
   type Log,
   type NewTrailEntry,
   type Owner,
@@ -55,7 +57,7 @@ export function auditLog({ what, ledger, tools, ...how }: Options): AuditLog {
       waiting.push({
         ...request,
         tenant: tenant as TenantId,
-        id: tools.id('aud'),
+        id: isPost(request) ? idOfPost(request.subject?.id ?? '') : tools.id('aud'),
         at: Math.round(tools.now() - tookMs),
       }),
     close: waiting.close,

@@ -43,6 +43,12 @@ describe('an erasure in PostgreSQL', () => {
     for (const set of ["actor = 'somebody else'", "subject_kind = 'erasure', status = 200", "subject_id = 'eve'"]) {
       await expect(shared.sql(`UPDATE slowwave.trail SET ${set}`)).rejects.toThrow('not changed');
     }
+    await shared.sql("INSERT INTO slowwave.trail_posts VALUES ('default', 1, 'operator', '', 'a')");
+    await shared.sql("UPDATE slowwave.trail_posts SET entries = entries || 'b'");
+    for (const set of ["actor = 'somebody else'", "entries = 'b'"]) {
+      await expect(shared.sql(`UPDATE slowwave.trail_posts SET ${set}`)).rejects.toThrow('not changed');
+    }
+    await shared.sql('DELETE FROM slowwave.trail_posts');
   });
 
   it('leaves no byte of what was forgotten for too long in any table or index', { timeout: 120_000 }, async () => {

@@ -139,6 +139,12 @@ describe('an erasure in SQLite files', () => {
     expect(change("actor = 'somebody else'")).toThrow('not changed');
     expect(change("subject_kind = 'erasure', status = 200")).toThrow('not changed');
     expect(change("subject_id = 'eve'")).toThrow('not changed');
+    db.exec("INSERT INTO trail_posts VALUES ('default', 1, 'operator', '', 'a')");
+    db.exec("UPDATE trail_posts SET entries = entries || 'b'");
+    for (const set of ["actor = 'somebody else'", "entries = 'b'"]) {
+      expect(() => db.exec(`UPDATE trail_posts SET ${set}`)).toThrow('not changed');
+    }
+    db.exec('DELETE FROM trail_posts');
     db.close();
     expect(await subjectsInTrail(bench)).toEqual({ user: 400 });
   });

@@ -1,4 +1,5 @@
-import type { NewTrailEntry, TrailEntry, TrailFilter } from '@slowwave/engine';
+import type { NewTrailEntry, Paged, TrailEntry, TrailFilter } from '@slowwave/engine';
+import { digitsOf, idOfPost } from '@slowwave/engine/storing';
 import { describe, expect, it } from 'vitest';
 import { user } from './builders.ts';
 import { ALL, ANN, type Bench, OTHER_TENANT, SECOND, TENANT } from './ledger-bench.ts';
@@ -52,6 +53,61 @@ export function describeTrail(bench: () => Bench): void {
       expect(await found({ since: made[1]?.at ?? 0 })).toEqual([third, second]);
       expect(await found({ until: made[1]?.at ?? 0 })).toEqual([first]);
       expect(await found({ by: 'key_1', outcome: 'refused', subject: 'bob' })).toEqual([]);
+    });
+
+    it('of a batch that was posted is one like any other', async () => {
+      const b = bench();
+      const first = await post(b);
+      const second = await post(b, { by: 'key_1', requestId: '4c5b2f9e-0f6a-4a58-9f2e-d1b0a5c3e7f9' });
+      const other = await append(b, { by: 'key_1' });
+      const again = await append(b, { ...postOf(b), id: b.tools.id('aud'), status: 200, subject: first.subject });
+      await b.ledger.trail.append([first, second]);
+      await post(b, { tenant: OTHER_TENANT, by: 'key_1' });
+      const found = async (filter: TrailFilter) => (await b.ledger.trail.list(TENANT, filter, ALL)).results;
+      expect(await found({})).toEqual([again, other, second, first].map(shown));
+      expect(await found({ action: 'POST /v1/batches' })).toEqual([again, second, first].map(shown));
+      expect(await found({ by: 'key_1' })).toEqual([other, second].map(shown));
+      expect(await found({ subject: first.subject?.id ?? '' })).toEqual([again, first].map(shown));
+      expect(await found({ outcome: 'done', since: second.at })).toEqual([again, other, second].map(shown));
+      expect(await found({ until: second.at })).toEqual([shown(first)]);
+      expect(await found({ outcome: 'failed' })).toEqual([]);
+      expect(await found({ subject: 'bat_unknown' })).toEqual([]);
+    });
+
+    it('of a post keeps the id that its caller gave the request', async () => {
+      const b = bench();
+      const ids = ['r"1', 'of\ntwo lines', 'AAAAAAAAAAAAAAAAAAAAAA', '', null];
+      for (const requestId of ids) await post(b, { requestId });
+      expect((await all(b)).map(({ requestId }) => requestId)).toEqual(ids.toReversed());
+    });
+
+    it('of a post is found page by page among others, however many came at a time', async () => {
+      const b = bench();
+      const made: NewTrailEntry[] = [];
+      for (let group = 0; group < 3; group += 1) {
+        const some = Array.from({ length: 50 }, (_, i) => entryOf(b, { ...postOf(b), by: `key_${i % 2}` }));
+        made.push(...some.map((entry, i) => ({ ...entry, at: entry.at - i * (SECOND - 50) })), entryOf(b));
+      }
+      for (const part of [0, 1, 2]) await b.ledger.trail.append(made.filter((_, i) => i % 3 === part));
+      const listed: TrailEntry[] = [];
+      for (let cursor: string | null = null; ; ) {
+        const page: Paged<TrailEntry> = await b.ledger.trail.list(TENANT, {}, { limit: 20, cursor });
+        listed.push(...page.results);
+        cursor = page.nextCursor;
+        if (cursor === null) break;
+      }
+      const newestFirst = (x: NewTrailEntry, y: NewTrailEntry): number => y.at - x.at || (x.id < y.id ? 1 : -1);
+      expect(listed).toEqual(made.toSorted(newestFirst).map(shown));
+    });
+
+    it('of a post goes when it is old, too', async () => {
+      const b = bench();
+      const old = await post(b);
+      b.tools.advance(60 * SECOND);
+      const kept = await post(b);
+      expect(await b.ledger.trail.drop(old.at, 10)).toBe(0);
+      expect(await b.ledger.trail.drop(kept.at, 10)).toBe(1);
+      expect((await all(b)).map(({ id }) => id)).toEqual([kept.id]);
     });
 
     it('is there once, however often it is sent', async () => {
@@ -128,6 +184,17 @@ async function append(b: Bench, given: Partial<NewTrailEntry> = {}): Promise<New
   await b.ledger.trail.append([entry]);
   return entry;
 }
+
+/** As a batch is posted that was not there before: its id says when it was made. */
+function postOf({ tools }: Bench): Partial<NewTrailEntry> {
+  const id = `bat_${digitsOf(tools.now(), TIME_DIGITS)}${tools.id('aud').slice('aud_'.length, 'aud_'.length + 16)}`;
+  return { ...{ action: 'POST /v1/batches', status: 202 }, id: idOfPost(id), subject: { kind: 'batch', id } };
+}
+
+const TIME_DIGITS = 10;
+
+const post = (b: Bench, given: Partial<NewTrailEntry> = {}): Promise<NewTrailEntry> =>
+  append(b, { ...postOf(b), ...given });
 
 const shown = ({ ownerHash: _, ...entry }: NewTrailEntry): TrailEntry => entry;
 

@@ -1,4 +1,5 @@
 import {
+  type AcceptedBatches,
   type Account,
   type BatchCounts,
   type BatchState,
@@ -167,28 +168,24 @@ function countedBy<T, K extends string>(items: readonly T[], keyOf: (item: T) =>
   return counts.sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** Of each state the newest so many. Where there are more, the oldest stretch lacks some. */
+/** The newest so many. Where there are more, the oldest stretch lacks some. */
 function acceptedIn(
   batches: readonly BatchRow[],
   { since, everyMs, entriesMax }: HowToGlance,
 ): Pick<Glance, 'accepted' | 'acceptedSince'> {
   const startOf = ({ acceptedAt }: BatchRow): Millis => acceptedAt - (acceptedAt % everyMs);
-  const lists = STATES.map((state) => ({
-    state,
-    found: batches.filter((one) => one.state === state && one.acceptedAt >= since).slice(0, entriesMax),
-  }));
-  const acceptedSince = Math.max(
-    ...lists.map(({ found }) => (found.length < entriesMax ? since : Math.min(...found.map(startOf)) + everyMs)),
-  );
-  const accepted = lists.flatMap(({ state, found }) =>
-    [...Map.groupBy(found, startOf)]
-      .map(([from, some]) => ({ from, state, batches: some.length }))
-      .sort((a, b) => a.from - b.from),
-  );
-  return { accepted: accepted.filter(({ from }) => from >= acceptedSince), acceptedSince };
+  const newest = batches
+    .filter(({ acceptedAt }) => acceptedAt >= since)
+    .toSorted((a, b) => b.acceptedAt - a.acceptedAt)
+    .slice(0, entriesMax);
+  const acceptedSince = newest.length < entriesMax ? since : Math.min(...newest.map(startOf)) + everyMs;
+  const accepted = [...Map.groupBy(newest, (batch) => `${startOf(batch)} ${batch.state}`).values()].flatMap((some) => {
+    const [first] = some;
+    return first === undefined ? [] : [{ from: startOf(first), state: first.state, batches: some.length }];
+  });
+  const order = (a: AcceptedBatches, b: AcceptedBatches): number => a.from - b.from || (a.state < b.state ? -1 : 1);
+  return { accepted: accepted.filter(({ from }) => from >= acceptedSince).sort(order), acceptedSince };
 }
-
-const STATES: readonly BatchState[] = ['pending', 'consolidating', 'consolidated', 'empty', 'parked', 'undone'];
 
 const usageByStep = (state: State, tenant: TenantId, { fromDay }: HowToGlance): UsageOfStep[] =>
   usesOf(state.calls.filter((call) => payerOf(call.tenant) === tenant && dayOf(call.at) >= fromDay));

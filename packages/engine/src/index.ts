@@ -246,7 +246,7 @@ export type * from './ports/ledger/tenant-copies.ts';
 export type * from './ports/ledger/thoughts.ts';
 export { TOPIC_OWNERS, type Topic, type TopicCount, type TopicStore } from './ports/ledger/topics.ts';
 export type * from './ports/ledger/trail.ts';
-export { FIRST_FAILED_STATUS, outcomeOf, REFUSED_STATUSES } from './ports/ledger/trail.ts';
+export { FIRST_FAILED_STATUS, idOfPost, isPost, outcomeOf, REFUSED_STATUSES } from './ports/ledger/trail.ts';
 export type * from './ports/ledger/usage.ts';
 export { CALLS_KEPT_MS, CAUSES, needsCalls, USAGE_GROUPS } from './ports/ledger/usage.ts';
 export type * from './ports/ledger/webhooks.ts';

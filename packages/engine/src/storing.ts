@@ -61,7 +61,7 @@ export { LEFT_MAX } from './ports/ledger/outbox.ts';
 export { InvalidCursorError } from './ports/ledger/page.ts';
 export { TASK_VERSIONS_KEPT } from './ports/ledger/task-states.ts';
 export { TOPIC_OWNERS } from './ports/ledger/topics.ts';
-export { FIRST_FAILED_STATUS, REFUSED_STATUSES } from './ports/ledger/trail.ts';
+export { FIRST_FAILED_STATUS, idOfPost, isPost, POST, REFUSED_STATUSES } from './ports/ledger/trail.ts';
 export { needsCalls } from './ports/ledger/usage.ts';
 export { SHELVES, shownPart } from './ports/search-index.ts';
 export { placementOf } from './profile/placing.ts';

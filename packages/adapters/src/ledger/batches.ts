@@ -25,7 +25,7 @@ export type AppendOrAway = (...given: Parameters<BatchStore['append']>) => Promi
 
 const scripted = storeOf<Omit<BatchStore, 'append'>>('batches', {
   get: read(getBatch),
-  list: read((tenant, filter, page) => newestFirst(BATCHES_LISTED, page, { tenant, ...filter })),
+  list: read((tenant, filter, page) => newestFirst(listingOf(filter), page, { tenant, ...filter })),
   parkedReasons: read((tenant) => all<ParkedReason>(SELECT_REASONS, { tenant })),
   /** The events that name one of its messages as a source, oldest first. */
   events: read((tenant, id) => allAs(eventFrom, SELECT_EVENTS, { tenant, id })),
@@ -34,7 +34,7 @@ const scripted = storeOf<Omit<BatchStore, 'append'>>('batches', {
     const { conditions, given } = askedFor(ASKED, { tenant, ...filter });
     // Those that are named are found by their ids.
     const those = ids === undefined ? conditions : ['b.id IN :ids', ...conditions.map((one) => `+${one}`)];
-    const condition = where(["b.state = 'parked'", isStanding('b.lane'), ...those]);
+    const condition = where(["b.state = 'parked'", NOT_CONSOLIDATED, isStanding('b.lane'), ...those]);
     const text = `${SELECT_BATCHES} ${condition} ORDER BY b.accepted_at, b.position, b.id LIMIT @limit`;
     return allAs(batchFrom, text, { ...given, ids: ids ?? [], limit });
   }),
@@ -54,18 +54,22 @@ const ASKED = {
   since: 'b.accepted_at >= @since',
 };
 
-const BATCHES_LISTED: Listing<BatchRow, Batch> = {
+/** As the index of the few says it that are in another state. */
+const NOT_CONSOLIDATED = "b.state <> 'consolidated'";
+
+/** Those of one owner in the order of their lane, which is that of its index. */
+const listingOf = ({ userId, lane, state }: Parameters<BatchStore['list']>[1]): Listing<BatchRow, Batch> => ({
   select: SELECT_BATCHES,
-  by: ['b.accepted_at', 'b.id'],
-  always: [isStanding('b.lane')],
+  by: [userId === undefined && lane === undefined ? 'b.accepted_at' : 'b.position', 'b.id'],
+  always: [isStanding('b.lane'), ...(state === undefined || state === 'consolidated' ? [] : [NOT_CONSOLIDATED])],
   asked: { ...ASKED, state: 'b.state = @state' },
   make: batchFrom,
-};
+});
 
 const SELECT_REASONS = `
   SELECT b.failure->>'code' AS code, count(*) AS batches, count(DISTINCT b.lane) AS owners,
     max(b.failure->>'message') AS example, min(b.accepted_at) AS "oldestAt", max(b.accepted_at) AS "newestAt"
-  FROM batches b WHERE b.tenant = @tenant AND b.state = 'parked' AND ${isStanding('b.lane')}
+  FROM batches b WHERE b.tenant = @tenant AND b.state = 'parked' AND ${NOT_CONSOLIDATED} AND ${isStanding('b.lane')}
   GROUP BY b.failure->>'code' ORDER BY count(*) DESC, b.failure->>'code'`;
 
 const SELECT_EVENTS = `

@@ -329,6 +329,7 @@ export const KEPT = [
   'webhooks',
   'topics',
   'trail',
+  'trail_posts',
 ] as const;
 
 /** No caller can choose such an id: it begins with a control character. It is unique, like the erasure. */

@@ -1,4 +1,4 @@
-import type { AcceptedBatches, BatchState, Glance, HowToGlance, OpenBatches, TenantId } from '@slowwave/engine';
+import type { AcceptedBatches, Glance, HowToGlance, OpenBatches, TenantId } from '@slowwave/engine';
 import { all, counted, first, type Script, together } from './script.ts';
 import { usageSinceDay } from './usage.ts';
 
@@ -35,54 +35,42 @@ function* openBatches(tenant: TenantId, entriesMax: number): Script<OpenBatches>
   return { pending, consolidating, parked };
 }
 
-const STATES: readonly BatchState[] = ['pending', 'consolidating', 'consolidated', 'empty', 'parked', 'undone'];
-
 function* acceptedSince(
   tenant: TenantId,
   { since, everyMs, entriesMax }: HowToGlance,
 ): Script<Pick<Glance, 'accepted' | 'acceptedSince'>> {
-  const lists = yield* together(
-    ...STATES.map((state) => all<StretchRow>(ACCEPTED, { tenant, state, since, everyMs, entriesMax })),
-  );
+  const accepted = yield* all<AcceptedBatches>(ACCEPTED, { tenant, since, everyMs, entriesMax });
+  const looked = accepted.reduce((sum, { batches }) => sum + batches, 0);
   // Where there were more than that, some of the oldest stretch are missing.
-  const completeFrom = lists.map((rows) => {
-    const looked = rows.reduce((sum, { batches }) => sum + batches, 0);
-    return looked < entriesMax ? since : Math.min(...rows.map(({ start }) => start)) + everyMs;
-  });
-  const whole = Math.max(...completeFrom);
-  const accepted = STATES.flatMap((state, i) =>
-    (lists[i] ?? []).map(({ start, batches }): AcceptedBatches => ({ from: start, state, batches })),
-  );
+  const whole = looked < entriesMax ? since : Math.min(...accepted.map(({ from }) => from)) + everyMs;
   return { accepted: accepted.filter(({ from }) => from >= whole), acceptedSince: whole };
 }
 
-interface StretchRow {
-  readonly start: number;
-  readonly batches: number;
-}
+/** As the index says it. */
+const NOT_CONSOLIDATED = "state <> 'consolidated'";
 
 const IN_STATE = `
   SELECT count(*) AS count FROM (
-    SELECT 1 FROM batches INDEXED BY batches_by_state WHERE tenant = @tenant AND state = @state LIMIT @entriesMax
+    SELECT 1 FROM batches INDEXED BY batches_by_state
+    WHERE tenant = @tenant AND state = @state AND ${NOT_CONSOLIDATED} LIMIT @entriesMax
   ) AS found`;
 
 /** An index has all of it. */
 const ACCEPTED = `
-  SELECT accepted_at - accepted_at % @everyMs AS start, count(*) AS batches FROM (
-    SELECT accepted_at FROM batches INDEXED BY batches_by_state
-    WHERE tenant = @tenant AND state = @state AND accepted_at >= @since
-    ORDER BY accepted_at DESC LIMIT @entriesMax
-  ) AS newest GROUP BY 1 ORDER BY 1`;
+  SELECT accepted_at - accepted_at % @everyMs AS "from", state, count(*) AS batches FROM (
+    SELECT accepted_at, state FROM batches INDEXED BY batches_of_tenant
+    WHERE tenant = @tenant AND accepted_at >= @since ORDER BY accepted_at DESC LIMIT @entriesMax
+  ) AS newest GROUP BY 1, 2 ORDER BY 1, 2`;
 
 const PARKED = `
   SELECT code, count(*) AS batches FROM (
     SELECT coalesce(failure ->> 'code', 'unknown') AS code FROM batches INDEXED BY batches_by_state
-    WHERE tenant = @tenant AND state = 'parked' ORDER BY accepted_at DESC LIMIT @rowsMax
+    WHERE tenant = @tenant AND state = 'parked' AND ${NOT_CONSOLIDATED} ORDER BY accepted_at DESC LIMIT @rowsMax
   ) AS newest GROUP BY code ORDER BY code COLLATE "C"`;
 
 const TOOK = `
   SELECT searchable_at - accepted_at AS ms FROM (
-    SELECT accepted_at, searchable_at, backfill FROM batches INDEXED BY batches_by_state
+    SELECT accepted_at, searchable_at, backfill FROM batches INDEXED BY batches_of_tenant
     WHERE tenant = @tenant AND state = 'consolidated' AND accepted_at >= @since
     ORDER BY accepted_at DESC LIMIT @rowsMax
   ) AS newest WHERE searchable_at IS NOT NULL AND NOT backfill`;

@@ -21,7 +21,7 @@ export const overviewStore = storeOf<OverviewStore>('overview', {
   batches: snapshot(function* (tenant) {
     const text = `
       SELECT state, count(*) AS batches FROM batches
-      WHERE tenant = @tenant AND state IN ('pending', 'consolidating', 'parked') GROUP BY state`;
+      WHERE tenant = @tenant AND state IN ('pending', 'consolidating', 'parked') AND state <> 'consolidated' GROUP BY state`;
     const [rows, counters] = yield* together(
       all<{ state: BatchState; batches: number }>(text, { tenant }),
       countersOf(tenant),

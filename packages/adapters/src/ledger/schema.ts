@@ -102,7 +102,8 @@ CREATE TABLE batches (
   id text COLLATE "C" PRIMARY KEY,
   tenant text COLLATE "C" NOT NULL,
   lane text COLLATE "C" NOT NULL REFERENCES lanes (id),
-  scope bigint NOT NULL REFERENCES scopes (id),
+  -- Of the lane, which gives its scopes up after its batches: nothing looks for batches by it.
+  scope bigint NOT NULL,
   settings jsonb UNNOTED NOT NULL,
   metadata jsonb UNNOTED NOT NULL,
   position bigint NOT NULL,
@@ -138,10 +139,9 @@ CREATE TABLE batches (
 CREATE INDEX batches_consolidating ON batches (lane, position) WHERE state = 'consolidating';
 -- How much is still to do is counted from an index that holds nothing else.
 CREATE INDEX batches_open ON batches (tenant) WHERE state IN ('pending', 'consolidating');
-CREATE INDEX batches_of_tenant ON batches (tenant, accepted_at);
-CREATE INDEX batches_by_state ON batches (tenant, state, accepted_at);
-CREATE INDEX batches_of_lane ON batches (lane, accepted_at);
-CREATE INDEX batches_of_scope ON batches (scope);
+CREATE INDEX batches_of_tenant ON batches (tenant, accepted_at, state);
+-- Nearly all are consolidated: whoever asks for those goes through all of the tenant.
+CREATE INDEX batches_by_state ON batches (tenant, state, accepted_at) WHERE state <> 'consolidated';
 CREATE INDEX batches_of_consolidation ON batches (consolidation_id) WHERE consolidation_id IS NOT NULL;
 CREATE INDEX batches_to_strip ON batches (tenant, accepted_at)
   WHERE stripped_at IS NULL AND state IN ('consolidated', 'empty', 'undone');
@@ -870,9 +870,20 @@ CREATE TABLE trail (
 ) WITHOUT ROWID;
 CREATE INDEX trail_by_actor ON trail (tenant, actor, at, id);
 CREATE INDEX trail_by_subject ON trail (tenant, subject_id, at, id) WHERE subject_id IS NOT NULL;
--- Posts are nearly all there is: whoever asks for them reads the table.
-CREATE INDEX trail_by_action ON trail (tenant, action, at, id) WHERE action <> 'POST /v1/batches';
+CREATE INDEX trail_by_action ON trail (tenant, action, at, id);
 CREATE INDEX trail_failed ON trail (tenant, at, id) WHERE status >= 400;
+
+-- Nearly all that is done is to post batches: what one actor posted in a stretch of time is one row. Nothing but more ever changes it.
+CREATE TABLE trail_posts (
+  tenant text COLLATE "C" NOT NULL,
+  stretch bigint NOT NULL,
+  actor text COLLATE "C" NOT NULL,
+  -- Of many that came at a time the id of the first; empty: of those that came one by one.
+  part text COLLATE "C" NOT NULL,
+  entries text UNNOTED NOT NULL,
+  PRIMARY KEY (tenant, stretch, actor, part)
+) WITHOUT ROWID;
+CREATE INDEX trail_posts_by_actor ON trail_posts (tenant, actor, stretch, part);
 
 -- Which lanes are cut off, and what became of them. The owner's id stays only until the rows are gone.
 CREATE TABLE erasures (

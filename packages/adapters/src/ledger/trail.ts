@@ -1,6 +1,8 @@
 import type {
   ErasedOwner,
   NewTrailEntry,
+  Page,
+  Paged,
   TenantId,
   TrailEntry,
   TrailFilter,
@@ -8,28 +10,45 @@ import type {
   TrailStore,
 } from '@slowwave/engine';
 import { FIRST_FAILED_STATUS, REFUSED_STATUSES, withoutErased } from '@slowwave/engine/storing';
-import { read, storeOf, write } from './access.ts';
-import { newestFirst } from './page.ts';
+import { type Access, read, storeOf, write } from './access.ts';
+import { newestFirst as listNewestFirst, pageOf, readCursor } from './page.ts';
 import type { ColumnsOf } from './rows/columns.ts';
-import { allAs, first, insert, run } from './script.ts';
+import { allAs, first, insert, run, type Script } from './script.ts';
+import { ADD_POSTS, isPacked, newestFirst, type PostsRow, postsRows, postsUpTo, STRETCH_MS } from './trail-posts.ts';
 
-export const trailStore = storeOf<TrailStore>('trail', {
-  append: write(function* (entries) {
+export function trailStore(access: Access): TrailStore {
+  const { take, ...store } = scripted(access);
+  return {
+    ...store,
+    append: (entries) => {
+      const { posts = [], others = [] } = Object.groupBy(entries, (entry) => (isPacked(entry) ? 'posts' : 'others'));
+      return take(others, postsRows(posts));
+    },
+  };
+}
+
+interface TrailScripts extends Omit<TrailStore, 'append'> {
+  /** Entries, and posts as they are stored. */
+  take(entries: readonly NewTrailEntry[], posts: readonly PostsRow[]): Promise<void>;
+}
+
+const scripted = storeOf<TrailScripts>('trail', {
+  take: write(function* (entries, posts) {
     const hashes = [...new Set(entries.flatMap(({ ownerHash }) => ownerHash ?? []))];
     const text = 'SELECT id, owner_hash, erased_at FROM erasures WHERE owner_hash IN :hashes';
-    const erased = yield* allAs(erasedOwnerFrom, text, { hashes });
+    const erased = hashes.length === 0 ? [] : yield* allAs(erasedOwnerFrom, text, { hashes });
     yield* insert('trail', withoutErased(entries, erased).map(trailRowOf), 'ON CONFLICT DO NOTHING');
+    yield* insert('trail_posts', posts, ADD_POSTS);
   }),
-  list: read((tenant, filter, page) => {
-    const { outcome, ...values } = filter;
-    const listing = {
-      select: `SELECT t.* FROM trail t${indexFor(filter)}`,
-      by: ['t.at', 't.id'] as const,
-      always: outcome === undefined ? [] : [OUTCOMES[outcome]],
-      asked: { ...ASKED, ...(filter.action === MOST_FREQUENT && { action: 't.action = @action' }) },
-      make: trailEntryFrom,
-    };
-    return newestFirst(listing, page, { tenant, ...values });
+  list: read(function* (tenant, filter, page) {
+    const [beforeAt, beforeId] = readCursor(page.cursor, ['number', 'string']) ?? [];
+    const before = beforeAt === undefined ? null : { at: Number(beforeAt), id: String(beforeId) };
+    // One more than asked for shows whether there is another page.
+    const limit = page.limit + 1;
+    const { results: others } = yield* listOthers(tenant, filter, { ...page, limit });
+    const posts = yield* postsUpTo(limit, { tenant, filter, before });
+    const entries = [...others, ...posts].sort(newestFirst);
+    return pageOf(entries, page.limit, ({ at, id }) => [at, id]);
   }),
   forgetOwner: write(function* (erasureId, limit) {
     const found = yield* first<{ tenant: TenantId; kind: string; ownerId: string; departed: string | null }>(
@@ -43,8 +62,26 @@ export const trailStore = storeOf<TrailStore>('trail', {
     if (departed !== null) return yield* run(TAKE_AWAY, { ...owner, limit });
     return yield* run(FORGET_OWNER, { ...owner, erasure: erasureId, limit });
   }),
-  drop: write((before, limit) => run(DROP_OLD, { before, limit })),
+  drop: write(function* (before, limit) {
+    const dropped = yield* run(dropOld('trail', ['at', 'id']), { before, limit });
+    if (dropped === limit) return limit;
+    const given = { before: Math.floor(before / STRETCH_MS), limit: limit - dropped };
+    return dropped + (yield* run(dropOld('trail_posts', ['stretch', 'actor', 'part']), given));
+  }),
 });
+
+/** All but the posts that are packed. */
+function listOthers(tenant: TenantId, filter: TrailFilter, page: Page): Script<Paged<TrailEntry>> {
+  const { outcome, ...values } = filter;
+  const listing = {
+    select: `SELECT t.* FROM trail t${indexFor(filter)}`,
+    by: ['t.at', 't.id'] as const,
+    always: outcome === undefined ? [] : [OUTCOMES[outcome]],
+    asked: ASKED,
+    make: trailEntryFrom,
+  };
+  return listNewestFirst(listing, page, { tenant, ...values });
+}
 
 /** An erasure as it is looked up for entries that come late. */
 interface ErasedOwnerRow extends ColumnsOf<Omit<ErasedOwner, 'erasureId'>> {
@@ -93,22 +130,18 @@ const trailRowOf = (entry: NewTrailEntry): TrailRow => ({
 });
 
 /** Left to itself SQLite reads all of the tenant: the table lies in the order of the list. */
-function indexFor({ by, subject, action = MOST_FREQUENT, outcome = 'done' }: TrailFilter): string {
+function indexFor({ by, subject, action, outcome = 'done' }: TrailFilter): string {
   if (subject !== undefined) return ' INDEXED BY trail_by_subject';
   if (by !== undefined) return ' INDEXED BY trail_by_actor';
-  if (action !== MOST_FREQUENT) return ' INDEXED BY trail_by_action';
+  if (action !== undefined) return ' INDEXED BY trail_by_action';
   return outcome === 'done' ? '' : ' INDEXED BY trail_failed';
 }
-
-/** Most entries are of this action, so that an index of them would help nobody, and cost every one of these requests. */
-const MOST_FREQUENT = 'POST /v1/batches';
 
 const ASKED = {
   tenant: 't.tenant = @tenant',
   by: 't.actor = @by',
   subject: 't.subject_id = @subject',
-  /** The second part is that of the index. */
-  action: `t.action = @action AND t.action <> '${MOST_FREQUENT}'`,
+  action: 't.action = @action',
   since: 't.at >= @since',
   until: 't.at < @until',
 };
@@ -141,11 +174,12 @@ const FORGET_OWNER = `
 const TAKE_AWAY = `DELETE FROM trail WHERE (tenant, at, id) IN (${OF_OWNER})`;
 
 /** Tenant by tenant: an index by age alone would cost every entry. */
-const DROP_OLD = `
-  DELETE FROM trail WHERE (tenant, at, id) IN (
+const dropOld = (table: string, key: readonly [time: string, ...string[]]): string => `
+  DELETE FROM ${table} WHERE (tenant, ${key.join(', ')}) IN (
     WITH RECURSIVE tenants (name) AS (
-      SELECT min(tenant) FROM trail
+      SELECT min(tenant) FROM ${table}
       UNION ALL
-      SELECT (SELECT min(t.tenant) FROM trail t WHERE t.tenant > tenants.name) FROM tenants WHERE tenants.name IS NOT NULL
+      SELECT (SELECT min(t.tenant) FROM ${table} t WHERE t.tenant > tenants.name) FROM tenants WHERE tenants.name IS NOT NULL
     )
-    SELECT t.tenant, t.at, t.id FROM tenants JOIN trail t ON t.tenant = tenants.name WHERE t.at < @before LIMIT @limit)`;
+    SELECT t.tenant, ${key.map((column) => `t.${column}`).join(', ')} FROM tenants JOIN ${table} t ON t.tenant = tenants.name
+    WHERE t.${key[0]} < @before LIMIT @limit)`;

@@ -122,6 +122,10 @@ WHEN (NEW.subject_kind IS DISTINCT FROM 'erasure'
   OR (NEW.tenant, NEW.at, NEW.id, NEW.actor, NEW.session, NEW.action, NEW.status, NEW.code)
     IS DISTINCT FROM (OLD.tenant, OLD.at, OLD.id, OLD.actor, OLD.session, OLD.action, OLD.status, OLD.code))
 EXECUTE FUNCTION refuse_change_of_trail();
+CREATE TRIGGER posts_are_append_only BEFORE UPDATE ON trail_posts FOR EACH ROW
+WHEN (left(NEW.entries, length(OLD.entries)) IS DISTINCT FROM OLD.entries
+  OR (NEW.tenant, NEW.stretch, NEW.actor, NEW.part) IS DISTINCT FROM (OLD.tenant, OLD.stretch, OLD.actor, OLD.part))
+EXECUTE FUNCTION refuse_change_of_trail();
 
 -- What is counted as rows come and go, so that nobody has to read them all. A transaction adds up its changes in a setting of its own, and
 -- writes the sums when it is about to end, each connection to rows of its own: nobody waits for another one's count, and a row

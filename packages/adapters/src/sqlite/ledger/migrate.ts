@@ -60,6 +60,13 @@ BEGIN
   SELECT RAISE(ABORT, 'entries of the trail are not changed');
 END;
 
+CREATE TRIGGER posts_are_append_only BEFORE UPDATE ON trail_posts
+WHEN substr(NEW.entries, 1, length(OLD.entries)) IS NOT OLD.entries
+  OR (NEW.tenant, NEW.stretch, NEW.actor, NEW.part) IS NOT (OLD.tenant, OLD.stretch, OLD.actor, OLD.part)
+BEGIN
+  SELECT RAISE(ABORT, 'entries of the trail are not changed');
+END;
+
 -- What is counted as rows come and go, so that nobody has to read them all.
 CREATE TRIGGER ended_added AFTER INSERT ON batches WHEN NEW.state IN ${ENDED}
 BEGIN ${keepCount('NEW.tenant', 'NEW.state', '1')} END;

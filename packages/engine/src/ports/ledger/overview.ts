@@ -91,7 +91,7 @@ export interface HowToGlance {
   readonly everyMs: Millis;
   /** The first UTC day of the use of models. */
   readonly fromDay: number;
-  /** Of what is counted from an index alone: of each state, the newest. */
+  /** Of what is counted from an index alone: the newest. */
   readonly entriesMax: number;
   /** Of what is read from rows: the newest. */
   readonly rowsMax: number;
@@ -110,7 +110,7 @@ export type OpenBatches = Readonly<Record<'pending' | 'consolidating' | 'parked'
 export interface Glance {
   readonly open: OpenBatches;
   readonly accepted: readonly AcceptedBatches[];
-  /** From when on `accepted` has all there are: later than was asked for where one state has more than `entriesMax`. */
+  /** From when on `accepted` has all there are: later than was asked for where there are more than `entriesMax`. */
   readonly acceptedSince: Millis;
   /** Of the newest `rowsMax` parked batches, by the code of why they are. */
   readonly parked: readonly Omit<ParkedBatches, 'tenant'>[];

@@ -41,6 +41,20 @@ export interface TrailEntry {
   readonly requestId: string | null;
 }
 
+/** What the entry of nearly every request says: a new batch was posted. One that was posted before is answered otherwise. */
+export const POST = { action: 'POST /v1/batches', status: 202, subject: 'batch' } as const;
+
+export const isPost = ({
+  action,
+  status,
+  code,
+  subject,
+}: Omit<TrailEntry, 'id' | 'tenant' | 'at' | 'by' | 'session' | 'requestId'>): boolean =>
+  action === POST.action && status === POST.status && code === null && subject?.kind === POST.subject;
+
+/** The id of such an entry. A batch is new once. */
+export const idOfPost = (batchId: string): string => `aud_${batchId.slice('bat_'.length)}`;
+
 export interface NewTrailEntry extends TrailEntry {
   /** As an erasure of the subject has it; null: the subject is no owner. */
   readonly ownerHash: string | null;
@@ -67,6 +81,6 @@ export interface TrailStore {
   list(tenant: TenantId, filter: TrailFilter, page: Page): Promise<Paged<TrailEntry>>;
   /** At most `limit` entries about the owner of an erasure name the erasure instead. Returns how many. */
   forgetOwner(erasureId: string, limit: number): Promise<number>;
-  /** At most `limit` entries from before a moment go. Returns how many. */
+  /** At most `limit` entries from before a moment go, or rows of them; some of the last seconds before it stay. Returns how many. */
   drop(before: Millis, limit: number): Promise<number>;
 }

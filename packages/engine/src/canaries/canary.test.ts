@@ -83,6 +83,7 @@ describe('a canary', () => {
   it('is compared only when there is more to compare, and wrongly halted at most as often as is said', async () => {
     const bench = await canaryBench({ users: 24, rounds: 4, seed: 5, before: 1, every: 8 });
     await bench.talkUntilHalted(() => bench.start(null));
+    await bench.look(); // at what was said after the last look
     const seen = watchedFrom((await bench.canary()).watched);
     expect(seen?.looks).toBeGreaterThan(0);
     for (let i = 0; i < 5; i += 1) await bench.look();

@@ -1,5 +1,17 @@
+import type { Memory, MemoryVersion } from '@slowwave/engine';
 import { describe, expect, it } from 'vitest';
-import { added, confirmed, deleted, home, newMessage, newNudge, scope, storedAnswer, updated } from './builders.ts';
+import {
+  added,
+  confirmed,
+  deleted,
+  home,
+  newMessage,
+  newNudge,
+  retracted,
+  scope,
+  storedAnswer,
+  updated,
+} from './builders.ts';
 import {
   ALL,
   ANN,
@@ -11,6 +23,7 @@ import {
   claimedBatch,
   expectKind,
   laneOf,
+  OTHER_TENANT,
   POLICY,
   project,
   SECOND,
@@ -94,6 +107,31 @@ export function describeApply(bench: () => Bench): void {
       await apply(b, turn, { changes: [{ memory: seen.memory, expectedRevision: 0, events }] });
       expect(await b.ledger.memories.get(TENANT, born.memory.id)).toMatchObject({ revision: 2, confirmations: 1 });
       expect((await b.ledger.memories.history(TENANT, born.memory.id, ALL)).results).toEqual(events);
+    });
+
+    it('leaves versions as they follow from what was said, for statements that ask about them', async () => {
+      const b = bench();
+      const { turn } = await claimedBatch(b);
+      const born = added(b.tools, home(turn.lane), { text: 'Likes tea' });
+      await apply(b, turn, { changes: [born] });
+      const changes = [
+        (memory: Memory) => updated(b.tools, memory, { text: 'Likes coffee' }),
+        (memory: Memory) =>
+          updated(b.tools, memory, { text: 'Likes milk', saidAt: { at: b.tools.now() - 5 * SECOND, seq: 9 } }),
+        (memory: Memory) => confirmed(b.tools, memory, { text: 'Likes coffee' }),
+        (memory: Memory) => deleted(b.tools, memory),
+        (memory: Memory) => retracted(b.tools, memory, { retracts: [2, 5] }),
+      ];
+      let { memory } = born;
+      for (const change of changes) {
+        b.tools.advance(SECOND);
+        const next = change(memory);
+        await write(b, next);
+        memory = next.memory;
+        expect(await b.ledger.memories.storedVersions(TENANT, memory.id)).toEqual(byNumber(memory));
+      }
+      expect(memory.versions.length).toBeGreaterThan(1);
+      expect(await b.ledger.memories.storedVersions(OTHER_TENANT, memory.id)).toEqual([]);
     });
 
     it('happens once', async () => {
@@ -217,3 +255,6 @@ export function describeApply(bench: () => Bench): void {
     });
   });
 }
+
+const byNumber = ({ versions }: Memory): readonly MemoryVersion[] =>
+  [...versions].sort((one, other) => one.number - other.number);

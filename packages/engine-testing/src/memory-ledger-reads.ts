@@ -51,6 +51,8 @@ export function memoryReads(state: State): Reads {
       const events = isKnown ? state.events.filter((event) => event.memoryId === id) : [];
       return pageOf(events, (event) => ({ order: -event.revision, id: event.id }), page);
     },
+    storedVersions: async (tenant, id) =>
+      [...(find(state, tenant, id)?.versions ?? [])].sort((a, b) => a.number - b.number),
     event: async (tenant, id) =>
       state.events.find((event) => event.id === id && find(state, tenant, event.memoryId) !== null) ?? null,
     sources: async (tenant, id, around) => sources(state, find(state, tenant, id), around),

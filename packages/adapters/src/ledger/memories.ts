@@ -30,7 +30,7 @@ import { BY_NUMBER, loadMemories, NEWEST_FIRST } from './loading.ts';
 import { isLaneStanding, isStanding, newestPart, pageOf, readCursor, where } from './page.ts';
 import { openReviews, propose } from './reviews.ts';
 import { type MessageRow, messageFrom } from './rows/batch.ts';
-import { type EventRow, eventFrom, READ_VERSIONS, SELECT_EVENTS } from './rows/memory.ts';
+import { BESIDE_VERSION, type EventRow, eventFrom, READ_VERSIONS, SELECT_EVENTS, versionFrom } from './rows/memory.ts';
 import { all, allAs, type Given, idsOf, run, type Script, together } from './script.ts';
 import { findSpeech } from './speech.ts';
 import { laneOfTurn, lockLanes, requireOneLane, saveLane } from './turn.ts';
@@ -94,6 +94,7 @@ const scripted = storeOf<Omit<MemoryStore, 'laneOf' | 'get'>>('memories', {
     const { results, nextCursor } = pageOf(rows, page.limit, (row) => [row.revision]);
     return { results: results.map(eventFrom), nextCursor };
   }),
+  storedVersions: read((tenant, id) => allAs(versionFrom, SELECT_VERSIONS, { tenant, id })),
   event: read(function* (tenant, id) {
     const { from = '', to = '', revision = 0 } = placeOfEvent(id) ?? {};
     const rows = yield* all<EventRow>(SELECT_EVENT, { tenant, id, from, to, revision });
@@ -202,6 +203,11 @@ const SELECT_EVENT = `
 const SELECT_HISTORY = `
   ${SELECT_EVENTS} WHERE m.id = @id AND m.tenant = @tenant AND e.revision > @after AND ${isLaneStanding('m.lane')}
   ORDER BY e.revision LIMIT @limit`;
+
+const SELECT_VERSIONS = `
+  SELECT x.*, ${BESIDE_VERSION}
+  FROM memories m JOIN versions x ON x.memory = m.number JOIN events o ON o.memory = x.memory AND o.revision = x.number
+  WHERE m.id = @id AND m.tenant = @tenant AND ${isLaneStanding('m.lane')} ORDER BY x.number`;
 
 type SourceRow = MessageRow & { readonly lane: LaneId; readonly is_source: 0 | 1 };
 

@@ -1,4 +1,11 @@
-import { type EventRow, keptEvent, type WholeVersionRow, wholeEvent, wholeVersion } from '../rows/memory.ts';
+import {
+  BESIDE_VERSION,
+  type EventRow,
+  keptEvent,
+  type WholeVersionRow,
+  wholeEvent,
+  wholeVersion,
+} from '../rows/memory.ts';
 import type { Row, Value } from '../script.ts';
 import type { Folded } from './kept-rows.ts';
 
@@ -84,8 +91,7 @@ export const KINDS: readonly Kind[] = [
     from: `memories p JOIN versions x ON x.memory = p.number JOIN events o ON o.memory = x.memory AND o.revision = x.number
       WHERE p.lane = ${LANE_NUMBER}`,
     order: ['p.number', 'x.number'],
-    beside: `o.text AS event_text, o.said_at AS event_said_at, o.said_seq AS event_said_seq, o.valid_from AS event_valid_from,
-      o.details AS event_details, o.source_ids AS event_source_ids, o.recorded_at AS event_recorded_at`,
+    beside: BESIDE_VERSION,
     whole: (row) => wholeVersion(row as unknown as WholeVersionRow),
   },
   {

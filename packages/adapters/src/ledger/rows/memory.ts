@@ -340,8 +340,13 @@ export type WholeVersionRow = VersionRow & {
     | 'recorded_at' as `event_${Name}`]: EventRow[Name];
 };
 
+/** Of an event o that a version has the number of. */
+export const BESIDE_VERSION = `
+  o.text AS event_text, o.said_at AS event_said_at, o.said_seq AS event_said_seq, o.valid_from AS event_valid_from,
+  o.details AS event_details, o.source_ids AS event_source_ids, o.recorded_at AS event_recorded_at`;
+
 /** A version as lines of bundles have it. */
-export function wholeVersion(row: WholeVersionRow): Row {
+export function wholeVersion(row: WholeVersionRow) {
   const said = { text: row.event_text, sourceIds: JSON.parse(row.event_source_ids) as readonly string[] };
   const details = row.event_details === null ? null : detailsFrom(row.event_details, said);
   return {
@@ -352,6 +357,20 @@ export function wholeVersion(row: WholeVersionRow): Row {
     valid_from: row.valid_from ?? row.event_valid_from ?? row.event_said_at,
     details: row.details ?? (details === null ? null : leanText(details, USUAL_DETAILS)),
     recorded_at: row.recorded_at ?? row.event_recorded_at,
+  };
+}
+
+export function versionFrom(row: WholeVersionRow): MemoryVersion {
+  const whole = wholeVersion(row);
+  return {
+    number: whole.number,
+    text: whole.text ?? '',
+    saidAt: { at: whole.said_at, seq: whole.said_seq },
+    validFrom: whole.valid_from,
+    invalidAt: whole.invalid_at,
+    supersededBy: whole.superseded_by,
+    details: leanFrom(whole.details ?? '{}', USUAL_DETAILS),
+    recordedAt: whole.recorded_at,
   };
 }
 

@@ -7,6 +7,7 @@ import type {
   LaneId,
   Memory,
   MemoryEvent,
+  MemoryVersion,
   Message,
   Millis,
   NamedIds,
@@ -147,6 +148,8 @@ export interface MemoryStore {
   leaning(lane: LaneId, id: string): Promise<Leaning>;
   /** Oldest first. */
   history(tenant: TenantId, id: string, page: Page): Promise<Paged<MemoryEvent>>;
+  /** The versions of a memory as statements that ask about versions find them, by number: they must follow from its events. */
+  storedVersions(tenant: TenantId, id: string): Promise<readonly MemoryVersion[]>;
   /** One event, of whichever memory. */
   event(tenant: TenantId, id: string): Promise<MemoryEvent | null>;
   /** The messages behind a memory's versions, with neighbours of the same lane that are not undone. */

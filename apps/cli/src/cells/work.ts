@@ -19,10 +19,6 @@ export async function handOver({ directory }: Cells, plan: readonly PlannedHando
   await directory.askHandovers(free.map((one) => ({ ...one, id: systemTools.id('hov') })));
 }
 
-/** Options of every command that moves. */
-export const CONCURRENCY = { value: 'N', about: 'Owners that this command moves at a time. Default: 4.' };
-export const LATER = { value: null, about: 'Leave the moving to the routers, and do not wait for it.' };
-
 const LOOK_EVERY_MS = 250;
 const CONCURRENCY_USUAL = 4;
 const CONCURRENCY_MAX = 64;

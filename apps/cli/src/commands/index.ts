@@ -18,6 +18,7 @@ import {
   cellsCommand,
   drainCellCommand,
   homeOfTenantCommand,
+  lostCellCommand,
   moveToCellCommand,
   rebalanceCellsCommand,
   removeCellCommand,
@@ -30,7 +31,6 @@ import { graphCommand } from './graph.ts';
 import { holdsCommand, releaseHoldCommand } from './holds.ts';
 import { importMem0Command } from './import.ts';
 import { ceilingsCommand, createKeyCommand, listKeysCommand, revokeKeyCommand, rotateKeyCommand } from './keys.ts';
-import { lostCellCommand } from './lost-cell.ts';
 import { mcpCommand } from './mcp.ts';
 import {
   addCommand,

@@ -1,37 +1,22 @@
 import { type CellDirectory, isLost, type NewHome, planDrain } from '@slowwave/engine/cells';
-import { type Cells, layoutOf, sizeOf, withCells } from '../cells/open.ts';
-import { CONCURRENCY, LATER, worked } from '../cells/work.ts';
-import type { Call, Command } from '../command.ts';
+import type { Call } from '../command.ts';
 import { CommandError, EXIT, UsageError } from '../exit.ts';
+import { type Cells, layoutOf, sizeOf, withCells } from './open.ts';
+import { worked } from './work.ts';
 
-export const lostCellCommand: Command = {
-  name: 'cells lost',
-  on: 'stores',
-  usage: '<name>',
-  summary: 'Give a cell up that cannot be brought back.',
-  about: `Nothing is sent to it any more, and its owners are answered with cell_lost. Moves from it and to it end, and tenants
-whose home it was get another one. With --begin-anew its slots go to the other cells: from then on its owners are new ones, of
-whom nothing is remembered. Neither can be undone; if the cell comes back, it serves nobody.`,
-  options: {
-    force: { value: null, about: 'Although the cell answers.' },
-    'begin-anew': { value: null, about: 'Its owners begin anew in the other cells.' },
-    later: LATER,
-    concurrency: CONCURRENCY,
-  },
-  run: (call) =>
-    withCells(call, async (cells) => {
-      const name = call.given.words[0] ?? '';
-      const homes = await givenUp(call, cells, name);
-      const done = await worked(call, cells);
-      const anew = call.given.flag('begin-anew') ? await begunAnew(cells, name) : null;
-      const text = [...homes.map(saidOf), anew === null ? waiting(name) : begun(name, anew)].join('\n');
-      return {
-        value: { ...done.value, lost: name, homes, begun_anew: anew !== null },
-        text,
-        exit: done.exit ?? EXIT.done,
-      };
-    }),
-};
+export const loseCell = (call: Call) =>
+  withCells(call, async (cells) => {
+    const name = call.given.words[0] ?? '';
+    const homes = await givenUp(call, cells, name);
+    const done = await worked(call, cells);
+    const anew = call.given.flag('begin-anew') ? await begunAnew(cells, name) : null;
+    const text = [...homes.map(saidOf), anew === null ? waiting(name) : begun(name, anew)].join('\n');
+    return {
+      value: { ...done.value, lost: name, homes, begun_anew: anew !== null },
+      text,
+      exit: done.exit ?? EXIT.done,
+    };
+  });
 
 const saidOf = ({ tenant, home, isBehind }: NewHome): string =>
   `The home of ${tenant} is ${home}${isBehind ? '; it may lack what was changed last: look at its settings and keys' : ''}.`;

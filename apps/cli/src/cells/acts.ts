@@ -1,0 +1,212 @@
+import { cellAsker, problemOf } from '@slowwave/adapters/cells';
+import { systemTools } from '@slowwave/adapters/system';
+import type { CellView } from '@slowwave/contracts';
+import { bitsOfKey, type Owner, ownerKeyOf, type TenantId } from '@slowwave/engine';
+import {
+  ALL_SLOTS,
+  type Cell,
+  type DirectoryBook,
+  type PlacedOwner,
+  type PlannedHandover,
+  planAdd,
+  planDrain,
+  planRebalance,
+  rangeAt,
+  SLOTS,
+  type SlotRun,
+  widthsOf,
+} from '@slowwave/engine/cells';
+import { type Call, OptionError, ownerOf } from '../command.ts';
+import { CommandError, EXIT } from '../exit.ts';
+import { table } from '../output.ts';
+import { type Cells, layoutOf, named, OK, type SizeOfCell, sizeOf, withCells } from './open.ts';
+import { handOver, MOVES_SHOWN, moveHome, worked } from './work.ts';
+
+export const listCells = (call: Call) =>
+  withCells(call, async ({ ask, book, directory }) => {
+    const known = await book();
+    const widths = widthsOf(known.ranges(), []);
+    const rows = await Promise.all(
+      [...known.cells(), ...known.lost()].map(async (cell) => ({
+        ...cell,
+        slots: widths.get(cell.name) ?? 0,
+        ...(await sizeOf(ask, cell)),
+      })),
+    );
+    const { counts, oldest } = await directory.moves(MOVES_SHOWN);
+    const handovers = await directory.handovers();
+    const given_up = oldest.filter(({ state }) => state === 'given_up');
+    const text = [
+      rows.length === 0 ? 'There is no cell yet; add one: slowwave cells add NAME URL' : table(COLUMNS, rows),
+      `Moves: ${Object.entries(counts)
+        .map(([state, count]) => `${count} ${state.replace('_', ' ')}`)
+        .join(', ')}. Handovers: ${handovers.length}.`,
+      ...given_up.map(({ owner, source, why }) => `${owner.kind} ${owner.id} stays in ${source}: ${why ?? ''}`),
+    ].join('\n');
+    const moves = { counts, given_up: given_up.map(({ tenant, owner, why }) => ({ tenant, ...owner, why })) };
+    return { value: { cells: rows, moves, handovers: handovers.length }, text };
+  });
+
+interface CellRow extends Cell, SizeOfCell {
+  readonly slots: number;
+}
+
+const COLUMNS = [
+  { name: 'cell', of: ({ name }: CellRow) => name },
+  { name: 'state', of: ({ state, answers }: CellRow) => (answers ? state : `${state}, does not answer`) },
+  { name: 'slots', of: ({ slots }: CellRow) => `${((slots / SLOTS) * 100).toFixed(1)} %` },
+  { name: 'owners', of: ({ owners }: CellRow) => owners },
+  { name: 'memories', of: ({ memories }: CellRow) => memories },
+  { name: 'url', of: ({ url }: CellRow) => url },
+];
+
+export const addCell = (call: Call) =>
+  withCells(call, async (cells) => {
+    const [name = '', url = ''] = call.given.words;
+    const share = shareIn(call);
+    const before = await cells.book();
+    if (before.cell(name) === null) await addEmpty(cells, { name, url });
+    else if (before.cell(named(before, name))?.url !== url) await cells.directory.changeCell(name, { url });
+    const book = await cells.book();
+    const plan = book.cells().length === 1 ? [] : planAdd(layoutOf(book), name, share);
+    await handOver(cells, plan);
+    return worked(call, cells);
+  });
+
+function shareIn({ given }: Call): number | undefined {
+  const text = given.text('share');
+  if (text === null) return;
+  const share = Number(text);
+  if (!(share >= 0 && share <= 1)) throw new OptionError('share', 'a number from 0 to 1', text);
+  return share;
+}
+
+/** A cell that has owners of its own would have some twice. */
+async function addEmpty(cells: Cells, { name, url }: Pick<Cell, 'name' | 'url'>): Promise<void> {
+  const { directory, peers, apiKey, book } = cells;
+  const asker = cellAsker({ urlOf: async () => url, apiKey });
+  try {
+    const answer = await asker.ask(name, { method: 'GET', path: '/v1/cell' });
+    if (answer.status !== OK) throw new CommandError(`${url} is no cell: ${problemOf(answer).detail}`, EXIT.failed);
+    const view = answer.body as CellView;
+    if (view.name !== name) throw new CommandError(`${OTHER_NAME}: expected ${name}, got ${view.name}`, EXIT.failed);
+    const isFirst = (await book()).cells().length === 0;
+    if (!isFirst && view.owners > 0) throw new CommandError(`${NOT_EMPTY}, got ${view.owners} owners`, EXIT.failed);
+  } finally {
+    await asker.close();
+  }
+  await directory.addCell({ name, url });
+  await peers.tellSlots(name, await directory.slotsOf(name));
+}
+
+const OTHER_NAME = 'the cell has another name, which SLOWWAVE_CELL sets there';
+const NOT_EMPTY =
+  'expected a cell without owners; export them, begin with an empty folder or database, and import them through the router';
+
+export const moveToCell = (call: Call) =>
+  withCells(call, async (cells) => {
+    const book = await cells.book();
+    const destination = named(book, call.given.text('to') ?? '');
+    const slots = call.given.text('slots');
+    if (slots === null) await moveOwner(call, cells, destination);
+    else await handOver(cells, pieces(book, slotsIn(slots), destination));
+    return worked(call, cells);
+  });
+
+async function moveOwner({ given }: Call, { directory }: Cells, destination: string): Promise<void> {
+  const [[field = '', id = ''] = []] = Object.entries(ownerOf(given));
+  const owner = { kind: field.replace('_id', '') as Owner['kind'], id };
+  const owned = { tenant: (given.text('tenant') ?? 'default') as TenantId, owner };
+  const key = ownerKeyOf(systemTools, owned);
+  await directory.askMoves([{ ...owned, key, destination, moveId: systemTools.id('mov') }]);
+}
+
+function slotsIn(text: string): SlotRun {
+  const [from = Number.NaN, to = from] = text.split('-').map(Number);
+  const isRun = Number.isInteger(from) && Number.isInteger(to) && from >= 0 && from <= to && to < SLOTS;
+  if (!isRun) throw new OptionError('slots', `slots from 0 to ${SLOTS - 1}, like 0-255`, text);
+  return { from, to };
+}
+
+/** Slots of several cells, each from whoever has them. */
+const pieces = (book: DirectoryBook, run: SlotRun, destination: string): readonly PlannedHandover[] =>
+  layoutOf(book)
+    .ranges.map(({ from, to, cell }) => ({
+      from: Math.max(from, run.from),
+      to: Math.min(to, run.to),
+      source: cell,
+      destination,
+    }))
+    .filter(({ from, to, source }) => from <= to && source !== destination);
+
+export const drainCell = (call: Call) =>
+  withCells(call, async (cells) => {
+    const { directory } = cells;
+    const name = named(await cells.book(), call.given.words[0] ?? '');
+    await directory.changeCell(name, { state: 'draining' });
+    await handOver(cells, planDrain(layoutOf(await cells.book()), name));
+    const done = await worked(call, cells);
+    if (call.given.flag('later')) return done;
+    await moveRest(cells, name);
+    const rest = await worked(call, cells);
+    await moveHomes(cells, name);
+    return rest;
+  });
+
+/** Owners whom an exception keeps in the cell go where their slots are. */
+async function moveRest({ directory, peers, book }: Cells, name: string): Promise<void> {
+  const ranges = (await book()).ranges();
+  const owners: readonly PlacedOwner[] = await peers.ownersIn(name, ALL_SLOTS);
+  await directory.askMoves(
+    owners.map((owner) => ({
+      ...{ ...owner, destination: rangeAt(ranges, bitsOfKey(owner.key)).cell, moveId: systemTools.id('mov') },
+    })),
+  );
+}
+
+async function moveHomes(cells: Cells, name: string): Promise<void> {
+  const book = await cells.book();
+  const next = book.cells().find((cell) => cell.name !== name && cell.state === 'open');
+  if (next === undefined) return;
+  const known = await cells.directory.tenants();
+  const seen = new Set<string>(['default', ...known.map(({ tenant }) => tenant)]);
+  for (const cell of book.cells()) {
+    for (const { tenant } of await cells.peers.ownersIn(cell.name, ALL_SLOTS)) seen.add(tenant);
+  }
+  for (const tenant of seen) {
+    if (book.homeOf(tenant as TenantId)?.home === name) await moveHome(cells, tenant as TenantId, next.name);
+  }
+}
+
+export const rebalanceCells = (call: Call) =>
+  withCells(call, async (cells) => {
+    const book = await cells.book();
+    const layout = layoutOf(book);
+    const sizes = await Promise.all(
+      book.cells().map(async (cell) => [cell.name, await sizeOf(cells.ask, cell)] as const),
+    );
+    const silent = sizes.filter(([, { answers }]) => !answers).map(([name]) => name);
+    if (silent.length > 0) throw new CommandError(`these cells do not answer: ${silent.join(', ')}`, EXIT.unavailable);
+    const loads = new Map(sizes.map(([name, { memories }]) => [name, memories ?? 0]));
+    await handOver(cells, planRebalance(layout, loads));
+    return worked(call, cells);
+  });
+
+export const changeHome = (call: Call) =>
+  withCells(call, async (cells) => {
+    const [tenant = '', name = ''] = call.given.words;
+    named(await cells.book(), name);
+    await moveHome(cells, tenant as TenantId, name);
+    return { value: { tenant, home: name }, text: `The home of ${tenant} is ${name}.` };
+  });
+
+export const removeCell = (call: Call) =>
+  withCells(call, async ({ book, directory }) => {
+    const name = named(await book(), call.given.words[0] ?? '');
+    const has = await directory.removeCell(name);
+    if (has.length === 0) return { value: { removed: name }, text: `${name} is out of the directory.` };
+    throw new CommandError(
+      `${name} still has ${has.join(', ')}; move them with slowwave cells drain ${name}`,
+      EXIT.failed,
+    );
+  });

@@ -3,7 +3,7 @@ import { unpacked } from '../packed.ts';
 import type { AnswerRow } from './rows/consolidation.ts';
 import { packedRecord, unpackedRecord } from './rows/packed-record.ts';
 import { all, idsOf, inOne, run, type Script, together } from './script.ts';
-import { addToHours, type CallRow } from './usage-hours.ts';
+import { addToHours, CALL_COLUMNS, type CallRow } from './usage-hours.ts';
 
 /**
  * What a consolidation thought is rows while it is open: each answer is stored once, and who takes the turn over goes on with what is there.
@@ -74,25 +74,48 @@ export interface ToFold {
 export const shownIn = ({ candidates }: Plan): string =>
   JSON.stringify(candidates.map(({ memoryId, revision }) => [memoryId, revision]));
 
-/** Needs the locks of their lanes. */
-export function* toFold(ids: readonly string[]): Script<ToFold> {
-  const [kept, plans, answers, calls, said] = yield* together(
-    all<ValueRow>('SELECT id, thought FROM consolidations WHERE id IN :ids', { ids }),
-    all<PlanRow>('SELECT consolidation_id, plan FROM plans WHERE consolidation_id IN :ids ORDER BY round', { ids }),
-    all<AnswerRow>('SELECT * FROM answers WHERE consolidation_id IN :ids ORDER BY seq', { ids }),
-    // One that is not answered yet may still be.
-    all<CallRow>("SELECT * FROM usage WHERE consolidation_id IN :ids AND state = 'answered' ORDER BY at, id", { ids }),
-    all<SaidRow>(SELECT_SHOWN, { ids }),
-  );
-  return { kept, plans, answers, calls, said };
+/** A consolidation with one of its plans, if it has any, and as JSON what it was charged for and what the events say that it has shown. */
+interface OpenRow extends ValueRow {
+  readonly plan: Uint8Array | null;
+  readonly calls: string | null;
+  readonly said: string | null;
 }
 
-const SAID = 'm.id AS memory_id, e.revision, e.text, e.said_at, e.said_seq';
+/** Two statements, as all of a ledger's server counts. Needs the locks of their lanes. */
+export function* toFold(ids: readonly string[]): Script<ToFold> {
+  const [rows, answers] = yield* together(
+    all<OpenRow>(SELECT_OPEN, { ids }),
+    all<AnswerRow>('SELECT * FROM answers WHERE consolidation_id IN :ids ORDER BY seq', { ids }),
+  );
+  const kept = [...new Map(rows.map((row) => [row.id, row])).values()];
+  return {
+    kept,
+    plans: rows.flatMap(({ id, plan }) => (plan === null ? [] : [{ consolidation_id: id, plan }])),
+    answers,
+    calls: kept.flatMap(({ calls }) => listIn<CallRow>(calls, CALL_COLUMNS).sort(byTime)),
+    said: rows.flatMap(({ said }) => listIn<SaidRow>(said, SAID_COLUMNS)),
+  };
+}
 
-const SELECT_SHOWN = `
-  SELECT ${SAID} FROM plans p CROSS JOIN jsonb_array_elements(p.shown) AS s
-  JOIN memories m ON m.id = s.value ->> 0 JOIN events e ON e.memory = m.number AND e.revision = (s.value ->> 1)::bigint
-  WHERE p.consolidation_id IN :ids`;
+/** Rows of a list of lists, by the names of what these have. */
+function listIn<Row>(json: string | null, columns: readonly string[]): Row[] {
+  const lists: readonly unknown[][] = json === null ? [] : JSON.parse(json);
+  return lists.map((values) => Object.fromEntries(columns.map((name, i) => [name, values[i]])) as Row);
+}
+
+const byTime = (a: CallRow, b: CallRow): number => a.at - b.at || (a.id < b.id ? -1 : 1);
+
+const SAID_COLUMNS = ['memory_id', 'revision', 'text', 'said_at', 'said_seq'];
+const SAID = ['m.id', 'e.revision', 'e.text', 'e.said_at', 'e.said_seq'];
+
+/** A call that is not answered yet may still be. */
+const SELECT_OPEN = `
+  SELECT c.id, c.thought, p.plan,
+    (SELECT jsonb_agg(jsonb_build_array(${CALL_COLUMNS.map((name) => `u.${name}`).join(', ')})) FROM usage u
+     WHERE u.consolidation_id = c.id AND u.state = 'answered') AS calls,
+    (SELECT jsonb_agg(jsonb_build_array(${SAID.join(', ')})) FROM jsonb_array_elements(p.shown) AS s
+     JOIN memories m ON m.id = s.value ->> 0 JOIN events e ON e.memory = m.number AND e.revision = (s.value ->> 1)::bigint) AS said
+  FROM consolidations c LEFT JOIN plans p ON p.consolidation_id = c.id WHERE c.id IN :ids ORDER BY p.round`;
 
 /** What takes the place of a consolidation's rows. */
 export function foldedThought(id: string, rows: ToFold): Uint8Array | null {
@@ -209,7 +232,7 @@ export function* thoughtsFrom(rows: readonly ThoughtRow[]): Script<ReadonlyMap<s
 }
 
 const SELECT_SAID = `
-  SELECT ${SAID} FROM :rows AS r
+  SELECT ${SAID.map((column, i) => `${column} AS ${SAID_COLUMNS[i]}`).join(', ')} FROM :rows AS r
   CROSS JOIN memories m JOIN events e ON e.memory = m.number AND e.revision = (r.value ->> 'revision')::bigint
   WHERE m.id = r.value ->> 'memory'`;
 

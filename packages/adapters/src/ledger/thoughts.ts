@@ -19,7 +19,7 @@ import type {
 } from '@slowwave/engine';
 import { packed, unpacked } from '../packed.ts';
 import { type Access, lookup, read, snapshot, statement, storeOf, write } from './access.ts';
-import { answersIn, shownIn, type ThoughtRow, thoughtsFrom } from './kept-thoughts.ts';
+import { answersIn, shownIn, thoughtsFrom } from './kept-thoughts.ts';
 import { isStanding, type Listing, laneOfUser, newestFirst } from './page.ts';
 import { type MessageRow, messageFrom } from './rows/batch.ts';
 import {
@@ -162,16 +162,29 @@ interface PinnedRow extends TermsColumns {
 
 /** What was answered to consolidations, in the order it came. */
 export function* answersOf(ids: readonly string[]): Script<readonly AnswerOf[]> {
-  const [values, rows] = yield* together(
-    all<ThoughtRow>(SELECT_THOUGHTS, { ids }),
-    all<AnswerRow>('SELECT * FROM answers WHERE consolidation_id IN :ids ORDER BY seq', { ids }),
-  );
-  return [...values.flatMap(({ id, thought }) => answersIn(id, thought)), ...rows];
+  return answersFrom(yield* all<AnsweredRow>(SELECT_ANSWERED, { ids }));
 }
 
-/** Those that were undone have been folded, and were there before. */
-const SELECT_THOUGHTS = `
-  SELECT id, thought FROM consolidations WHERE id IN :ids AND thought IS NOT NULL ORDER BY created_at, id`;
+/** An answer beside what is kept of its consolidation; either is null where there is none. */
+type AnsweredRow = { readonly of: string; readonly thought: Uint8Array | null } & (
+  | AnswerRow
+  | { readonly [Name in keyof AnswerRow]: null }
+);
+
+/** What was folded was there before. */
+function answersFrom(rows: readonly AnsweredRow[]): readonly AnswerOf[] {
+  return [...Map.groupBy(rows, (row) => row.of)].flatMap(([id, of]) => {
+    const thought = of[0]?.thought ?? null;
+    const kept = thought === null ? [] : answersIn(id, thought);
+    return [...kept, ...of.filter((row) => row.step !== null)];
+  });
+}
+
+const answered = (which: string): string => `
+  SELECT c.id AS of, c.thought, a.* FROM consolidations c LEFT JOIN answers a ON a.consolidation_id = c.id ${which}
+    AND (c.thought IS NOT NULL OR a.seq IS NOT NULL) ORDER BY c.created_at, c.id, a.seq`;
+
+const SELECT_ANSWERED = answered('WHERE c.id IN :ids');
 
 /** An answer of a consolidation that was undone, for the one that follows it. */
 const formerFrom = (row: AnswerOf): StoredAnswer => ({ former: row.consolidation_id, ...answerFrom(row) });
@@ -265,15 +278,11 @@ const SELECT_LOOK = `
   WHERE ${HELD} LIMIT 1`;
 
 function* findAnswer(consolidationId: string, step: string, inputHash: string): Script<StoredAnswer | null> {
-  const [rows, values] = yield* together(
-    all<AnswerRow>(SELECT_ANSWER, { consolidationId, step, inputHash }),
-    all<ThoughtRow>(SELECT_USABLE_THOUGHTS, { consolidationId }),
-  );
-  const kept = values.flatMap(({ id, thought }) => answersIn(id, thought));
-  const found = [...kept.filter((one) => one.step === step && one.input_hash === inputHash), ...rows];
+  const rows = yield* all<AnsweredRow>(SELECT_USABLE, { consolidationId, step, inputHash });
+  const found = answersFrom(rows).filter((one) => one.step === step && one.input_hash === inputHash);
   const own = found.find((one) => one.consolidation_id === consolidationId);
   if (own !== undefined) return answerFrom(own);
-  const newest = found.toSorted((a, b) => b.at - a.at)[0];
+  const newest = found.toSorted((a, b) => a.at - b.at).at(-1);
   return newest === undefined ? null : formerFrom(newest);
 }
 
@@ -282,11 +291,7 @@ const USABLE = `
   SELECT @consolidationId::text AS id
   UNION SELECT f.value FROM batches b, jsonb_array_elements_text(b.formers) AS f WHERE b.consolidation_id = @consolidationId`;
 
-const SELECT_ANSWER = `
-  SELECT * FROM answers WHERE step = @step AND input_hash = @inputHash AND consolidation_id IN (${USABLE}) ORDER BY seq DESC`;
-
-const SELECT_USABLE_THOUGHTS = `
-  SELECT id, thought FROM consolidations WHERE thought IS NOT NULL AND id IN (${USABLE})`;
+const SELECT_USABLE = answered(`AND a.step = @step AND a.input_hash = @inputHash WHERE c.id IN (${USABLE})`);
 
 /** Keeps an answer once, and settles the call that brought it. */
 export function keeping(
@@ -317,12 +322,14 @@ export const keepingPlan = (id: string, plan: Plan): Script<number> =>
   });
 
 export function* newestPlan(id: string): Script<Plan | null> {
-  const [open, kept] = yield* together(
-    first<{ readonly plan: Uint8Array }>(NEWEST_PLAN, { id }),
-    first<ThoughtRow>('SELECT id, thought FROM consolidations WHERE id = @id AND thought IS NOT NULL', { id }),
-  );
-  return open === null ? yield* planIn(id, kept?.thought ?? null) : (JSON.parse(unpacked(open.plan)) as Plan);
+  const row = yield* first<{ readonly thought: Uint8Array | null; readonly plan: Uint8Array | null }>(SELECT_PLAN, {
+    id,
+  });
+  const [thought, plan] = [row?.thought ?? null, row?.plan ?? null];
+  return plan === null ? yield* planIn(id, thought) : (JSON.parse(unpacked(plan)) as Plan);
 }
+
+const SELECT_PLAN = `SELECT c.thought, (${NEWEST_PLAN}) AS plan FROM consolidations c WHERE c.id = @id`;
 
 function* planIn(id: string, thought: Uint8Array | null): Script<Plan | null> {
   if (thought === null) return null;

@@ -21,6 +21,12 @@ export interface CallRow {
   readonly at: number;
 }
 
+/** All that a row has. */
+export const CALL_COLUMNS: readonly (keyof CallRow)[] = [
+  ...(['id', 'tenant', 'lane', 'consolidation_id', 'app_id', 'key_id', 'step', 'cause', 'model', 'state'] as const),
+  ...(['prompt_tokens', 'cached_tokens', 'completion_tokens', 'cost', 'took_ms', 'at'] as const),
+];
+
 export const HOUR_MS = 3_600_000;
 
 /** Money is kept in billionths: sums of whole numbers are the same in any order. */

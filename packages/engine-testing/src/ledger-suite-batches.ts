@@ -127,6 +127,15 @@ export function describeBatches(bench: () => Bench): void {
       expect(await b.ledger.batches.events(TENANT, batch.id)).toEqual(change.events);
     });
 
+    it('are none of another lane, though they name one of its messages', async () => {
+      const b = bench();
+      const { batch } = await store(b, { scope: scope({ userId: 'bob' }) });
+      const lane = await b.ledger.memories.laneOf(TENANT, user('ann'), b.tools.now());
+      const born = added(b.tools, home(lane), { sourceIds: batch.messages.map(({ id }) => id) });
+      await b.ledger.memories.write(TENANT, { changes: [born], tombstones: [], now: b.tools.now() });
+      expect(await b.ledger.batches.events(TENANT, batch.id)).toEqual([]);
+    });
+
     it('are none for a batch that is not there', async () => {
       expect(await bench().ledger.batches.events(TENANT, 'bat_none')).toEqual([]);
     });

@@ -178,7 +178,8 @@ function eventsOf(state: State, tenant: TenantId, id: string): MemoryEvent[] {
   const batch = state.batches.get(id);
   if (batch?.tenant !== tenant || !isStanding(state, batch.lane)) return [];
   const isOurs = (messageId: string) => state.messages.get(messageId)?.message.batchId === id;
-  return state.events.filter((event) => event.sourceIds.some(isOurs));
+  const isOfLane = (memoryId: string) => state.memories.get(memoryId)?.lane === batch.lane;
+  return state.events.filter((event) => isOfLane(event.memoryId) && event.sourceIds.some(isOurs));
 }
 
 function matches(state: State, batch: BatchRow, filter: ParkedFilter): boolean {

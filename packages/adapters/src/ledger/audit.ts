@@ -60,8 +60,9 @@ const ORPHANS: Readonly<Record<OrphanKind, Audit>> = {
   'batch without lane': lacking('x.id', 'batches', 'lanes y WHERE y.id = x.lane'),
   'message without batch': lacking(
     'x.id',
-    '(SELECT id, batch_id FROM messages UNION ALL SELECT batch_id, batch_id FROM unclaimed_messages)',
-    'batches y WHERE y.id = x.batch_id',
+    `(SELECT id, batch FROM messages UNION ALL SELECT u.batch_id, (SELECT b.number FROM batches b WHERE b.id = u.batch_id)
+      FROM unclaimed_messages u)`,
+    'batches y WHERE y.number = x.batch',
   ),
   'memory without lane': lacking('x.id', 'memories', 'lanes y WHERE y.number = x.lane'),
   'memory without event': lacking('x.id', 'memories', 'events y WHERE y.memory = x.number'),

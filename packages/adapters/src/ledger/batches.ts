@@ -74,8 +74,9 @@ const SELECT_REASONS = `
 
 const SELECT_EVENTS = `
   SELECT e.*, k.id AS memory_id FROM (
-    SELECT DISTINCT s.event_seq AS seq FROM messages m JOIN event_sources s ON s.message_id = m.id
-    WHERE m.tenant = @tenant AND m.batch_id = @id AND ${isStanding('m.lane')}
+    SELECT DISTINCT s.event_seq AS seq FROM batches b
+    JOIN messages m ON m.batch = b.number JOIN event_sources s ON s.lane = m.lane AND s.message_seq = m.seq
+    WHERE b.id = @id AND +b.tenant = @tenant AND ${isStanding('b.lane')}
   ) AS caused JOIN events e ON e.seq = caused.seq JOIN memories k ON k.number = e.memory
   WHERE +k.tenant = @tenant ORDER BY e.seq`;
 

@@ -178,7 +178,7 @@ export function* writeChanges({ changes: asked, tombstones }: Changed, by: Chang
     insert('outbox', outboxRows(changes, by)),
     ...(beside ?? [touch(lanes, now)]),
   );
-  yield* unawaited(writing, noteSources(changes, numbers));
+  yield* unawaited(writing, noteSources(sourcedIn(changes, numbers)));
   yield* forgetDeleted(changes);
   yield* endProposals(changes, by);
   yield* forgetWith(changes, { tenant, now });
@@ -246,11 +246,22 @@ const versionsBefore = ({ memory, expectedRevision }: MemoryChange): readonly Me
 const versionRows = (memory: Memory, versions: readonly MemoryVersion[], numbers: Numbers): readonly VersionRow[] =>
   versions.map((version) => versionColumns(numbers(memory).number, version, memory.timeline));
 
-function* noteSources(changes: readonly MemoryChange[], numbers: Numbers): Script<void> {
-  const rows = changes.flatMap(({ memory, events }) =>
-    events.flatMap(({ revision, sourceIds }) =>
-      [...new Set(sourceIds)].map((message) => ({ memory: numbers(memory).number, revision, message })),
-    ),
+/** An event, by its memory and revision, and the messages it came from. */
+interface Sourced {
+  readonly memory: number;
+  readonly revision: number;
+  readonly sourceIds: readonly string[];
+}
+
+const sourcedIn = (changes: readonly MemoryChange[], numbers: Numbers): readonly Sourced[] =>
+  changes.flatMap(({ memory, events }) =>
+    events.map(({ revision, sourceIds }) => ({ memory: numbers(memory).number, revision, sourceIds })),
+  );
+
+/** Which messages of their lane events came from; nothing of those that are not there. */
+export function* noteSources(events: readonly Sourced[]): Script<void> {
+  const rows = events.flatMap(({ memory, revision, sourceIds }) =>
+    [...new Set(sourceIds)].map((message) => ({ memory, revision, message })),
   );
   if (rows.length > 0) yield* run(INSERT_EVENT_SOURCES, { rows });
 }
@@ -337,9 +348,12 @@ export const REPLACE_VERSION = `ON CONFLICT (memory, number) DO UPDATE SET
     recorded_at = excluded.recorded_at`;
 
 const INSERT_EVENT_SOURCES = `
-  INSERT INTO event_sources (message_id, event_seq)
-  SELECT r.value ->> 'message', e.seq FROM :rows AS r
-  JOIN events e ON e.memory = (r.value ->> 'memory')::bigint AND e.revision = (r.value ->> 'revision')::int`;
+  INSERT INTO event_sources (lane, message_seq, event_seq)
+  SELECT m.lane, m.seq, e.seq FROM :rows AS r
+  JOIN events e ON e.memory = (r.value ->> 'memory')::bigint AND e.revision = (r.value ->> 'revision')::int
+  JOIN messages m ON m.id = r.value ->> 'message'
+  WHERE m.id IN FEW (SELECT n.value ->> 'message' FROM :rows AS n;)
+    AND m.lane = (SELECT k.lane FROM memories k WHERE k.number = e.memory)`;
 
 /** A text deleted twice from one memory is blocked up to the later deletion. */
 const UPSERT_TOMBSTONE = `

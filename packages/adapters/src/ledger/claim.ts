@@ -16,7 +16,7 @@ import { canaryInForce } from './canaries.ts';
 import { foldThoughts } from './kept-thoughts.ts';
 import { finish, release as giveBack, NOTHING_WAITS, recount, retry, split, claim as take } from './lane-life.ts';
 import { rungOfLane } from './limits.ts';
-import { type BatchRow, settingsFrom } from './rows/batch.ts';
+import { type BatchRow, settingsFrom, storedMessage } from './rows/batch.ts';
 import { ownerFrom, type ScopeColumns, scopeFrom } from './rows/columns.ts';
 import { type LaneRow, nudgeFrom } from './rows/lane.ts';
 import { all, first, inOne, insert, lastly, run, type Script, together, update } from './script.ts';
@@ -61,6 +61,7 @@ function* gatheredIf(turn: Turn, recentCount: number | undefined): Script<Gather
 
 /** A batch that waits, as far as its place in a window goes. */
 interface WaitingBatch extends ScopeColumns {
+  readonly number: number;
   readonly id: string;
   readonly scope: number;
   readonly settings: string;
@@ -108,23 +109,25 @@ const formerOf = ({ formers }: WaitingBatch): string | undefined => (JSON.parse(
 
 /** What is said by those that no window can reach is not read. */
 const SELECT_WAITING = `
-  SELECT b.id, b.scope, b.settings, b.tokens, b.position, b.key_id, b.formers, b.accepted_at,
+  SELECT b.number, b.id, b.scope, b.settings, b.tokens, b.position, b.key_id, b.formers, b.accepted_at,
     s.user_id, s.agent_id, s.run_id, s.app_id, u.seq, u.seen_until,
     CASE WHEN sum(b.tokens) OVER (ORDER BY b.position) - b.tokens <= @tokens THEN u.messages END AS messages
   FROM batches b JOIN scopes s ON s.id = b.scope LEFT JOIN unclaimed_messages u ON u.batch_id = b.id
   WHERE b.lane = @lane AND b.state = 'pending' ORDER BY b.position LIMIT @limit`;
 
 /** What pinned batches say becomes rows, where they are claimed for the first time. */
-function unpacking({ tenant, id: lane }: LaneRow, pinned: readonly WaitingBatch[]): readonly Script<number>[] {
-  const unclaimed = pinned.flatMap(({ id, scope, accepted_at, seq, seen_until, messages }) => {
-    if (seq === null || seen_until === null) return [];
-    if (messages === null) throw new Error(`what batch ${id} says was not read, and it is claimed`);
-    return { batch_id: id, seq, seen_until, messages, tenant, lane, scope, accepted_at };
-  });
+function unpacking({ tenant, id: lane, number }: LaneRow, pinned: readonly WaitingBatch[]): readonly Script<number>[] {
+  const unclaimed = pinned.filter((batch) => batch.seq !== null);
   if (unclaimed.length === 0) return [];
+  const rows = unclaimed.flatMap(({ number: batch, id, scope, accepted_at, seq, seen_until, messages }) => {
+    if (seq === null || seen_until === null || messages === null)
+      throw new Error(`what batch ${id} says was not read, and it is claimed`);
+    const row = { batch_id: id, seq, seen_until, messages, tenant, lane, scope, accepted_at };
+    return messageColumnsOf(row).map((columns) => storedMessage(columns, { lane: number, batch }));
+  });
   return [
-    insert('messages', unclaimed.flatMap(messageColumnsOf)),
-    run('DELETE FROM unclaimed_messages WHERE batch_id IN :ids', { ids: unclaimed.map((row) => row.batch_id) }),
+    insert('messages', rows),
+    run('DELETE FROM unclaimed_messages WHERE batch_id IN :ids', { ids: unclaimed.map(({ id }) => id) }),
   ];
 }
 

@@ -20,7 +20,7 @@ import {
 /** All that a lane holds, page by page. */
 export const contentStore = storeOf<ContentStore>('contents', {
   messages: read(function* (lane, after, limit) {
-    const text = 'SELECT * FROM messages WHERE lane = @lane AND seq > @after ORDER BY seq LIMIT @limit';
+    const text = 'SELECT * FROM lane_messages WHERE lane = @lane AND seq > @after ORDER BY seq LIMIT @limit';
     const [rows, waiting] = yield* together(
       all<MessageRow>(text, { lane, after, limit }),
       unclaimedOf(lane, { after, limit }),
@@ -138,13 +138,13 @@ const SELECT_HISTORIES = `
   ) AS newest WHERE place <= @limit ORDER BY memory_id, revision`;
 
 const SELECT_SCOPES = `
-  SELECT m.id, s.user_id, s.agent_id, s.run_id, s.app_id FROM messages m JOIN scopes s ON s.id = m.scope
-  WHERE m.tenant = @tenant AND ${isStanding('m.lane')} AND m.id IN :messageIds`;
+  SELECT m.id, s.user_id, s.agent_id, s.run_id, s.app_id FROM lane_messages m JOIN scopes s ON s.id = m.scope
+  WHERE +m.tenant = @tenant AND ${isStanding('m.lane')} AND m.id IN :messageIds`;
 
 /** What is undone is nobody's neighbour. */
 const SELECT_AROUND = `
-  SELECT m.id AS asked, n.* FROM messages m
-  JOIN messages n ON n.lane = m.lane AND n.seq BETWEEN m.seq - @before AND m.seq + @after
+  SELECT m.id AS asked, n.* FROM lane_messages m
+  JOIN lane_messages n ON n.lane = m.lane AND n.seq BETWEEN m.seq - @before AND m.seq + @after
   JOIN scopes s ON s.id = n.scope
   JOIN batches b ON b.id = n.batch_id AND (b.state <> 'undone' OR n.id = m.id)
   WHERE m.id IN :ids AND +m.lane = ${OWN_LANE} AND (@appId::text IS NULL OR s.app_id = @appId)
@@ -152,15 +152,15 @@ const SELECT_AROUND = `
 
 /** Of the owner of messages that are asked for: up to behind the last of those that are claimed, or all, where one of them is not. */
 const SELECT_UNCLAIMED_NEAR = `${SELECT_UNCLAIMED} AND b.lane = ${OWN_LANE} AND (
-    u.seq <= (SELECT max(m.seq) + @after FROM messages m WHERE m.id IN :ids AND +m.lane = ${OWN_LANE})
-    OR @count > (SELECT count(*) FROM messages m WHERE m.id IN :ids AND +m.lane = ${OWN_LANE}))
+    u.seq <= (SELECT max(m.seq) + @after FROM lane_messages m WHERE m.id IN :ids AND +m.lane = ${OWN_LANE})
+    OR @count > (SELECT count(*) FROM lane_messages m WHERE m.id IN :ids AND +m.lane = ${OWN_LANE}))
   ORDER BY b.position`;
 
-const SELECT_PLACES = `SELECT m.id, m.seq FROM messages m WHERE m.id IN :ids AND +m.lane = ${OWN_LANE}`;
+const SELECT_PLACES = `SELECT m.id, m.seq FROM lane_messages m WHERE m.id IN :ids AND +m.lane = ${OWN_LANE}`;
 
 /** Around one that is not claimed yet. */
 const SELECT_CLAIMED_NEAR = `
-  SELECT @asked::text AS asked, n.* FROM messages n
+  SELECT @asked::text AS asked, n.* FROM lane_messages n
   JOIN scopes s ON s.id = n.scope
   JOIN batches b ON b.id = n.batch_id AND b.state <> 'undone'
   WHERE n.lane = ${OWN_LANE} AND n.seq BETWEEN @seq::bigint - @before::bigint AND @seq::bigint + @after::bigint AND (@appId::text IS NULL OR s.app_id = @appId)

@@ -44,7 +44,7 @@ export function* eraseWith(folding: Folding, { memoryIds, wishedIn }: Erasing): 
   const messages = yield* all<MessageRow>(SELECT_MESSAGES, { lane, ids: messageIds });
   const batchIds = [...new Set(messages.map((row) => row.batch_id))];
   const consolidated = yield* idsOf(SELECT_CONSOLIDATED, { batchIds });
-  const cut = yield* cutMessages(messages, erased);
+  const cut = yield* cutMessages(lane, messages, erased);
   yield* eraseStatements(folding, { consolidationIds: [...new Set([...own, ...consolidated])], cut, erased });
   const thought = yield* idsOf(SELECT_THOUGHT, {
     ...{ lane, batchIds, memoryIds, own },
@@ -90,9 +90,9 @@ interface Erased {
 /** What is left of messages that were cut. */
 type Cut = ReadonlyMap<string, Content>;
 
-function* cutMessages(messages: readonly MessageRow[], { memoryIds, wishedIn }: Erased): Script<Cut> {
+function* cutMessages(lane: LaneId, messages: readonly MessageRow[], { memoryIds, wishedIn }: Erased): Script<Cut> {
   const ids = messages.map(({ id }) => id);
-  const [evidence, wishes] = yield* together(evidenceOf(ids), all<WishRow>(SELECT_WISHES, { ids }));
+  const [evidence, wishes] = yield* together(evidenceOf(lane, ids), all<WishRow>(SELECT_WISHES, { ids }));
   const cameOf = evidenceByMessage(evidence);
   const wished = Map.groupBy(wishes, (wish) => wish.message_id);
   const cut = new Map<string, Content>();
@@ -147,7 +147,7 @@ function* eraseStatements(folding: Folding, { consolidationIds, cut, erased }: S
   const statements = rows.map((row) => ({ row, statement: statementFrom(row) }));
   const messageIds = [...new Set(statements.flatMap(({ statement }) => statement.messageIds))];
   const [evidence, nameOf] = yield* together(
-    evidenceOf(messageIds),
+    evidenceOf(folding.lane, messageIds),
     namesOf(
       lane,
       statements.map(({ statement }) => statement),

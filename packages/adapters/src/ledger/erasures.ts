@@ -278,7 +278,7 @@ export const ERASING: readonly Erasing[] = [
     changes: [FORGET_REPLAYS],
     deletes: [
       ['replay_batches', 'batch_id IN :ids'],
-      ['messages', 'batch_id IN :ids'],
+      ['messages', 'batch IN (SELECT number FROM batches WHERE id IN :ids)'],
       ['unclaimed_messages', 'batch_id IN :ids'],
       ['idempotency_keys', 'batch_id IN :ids'],
       ['batches', 'id IN :ids'],

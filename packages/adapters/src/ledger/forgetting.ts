@@ -26,6 +26,7 @@ import { forgetInSuites } from './forget-in-suites.ts';
 import { type Folding, refold } from './graph/refold.ts';
 import { statementFrom } from './graph/rows.ts';
 import { detailsFrom } from './rows/memory.ts';
+import { ofBatches } from './schema.ts';
 import { all, idsOf, insert, run, type Script, together } from './script.ts';
 import { projectSpeechAgain } from './speech.ts';
 import { forgetBegunSummaries, forgetSummaries } from './summaries.ts';
@@ -94,7 +95,7 @@ function* showAgain({ lane, now }: Folding, ids: readonly string[]): Script<read
   if (ids.length === 0) return [];
   const [messages, evidence, wishes] = yield* together(
     all<MessageRow>(SELECT_MESSAGES, { lane, ids }),
-    evidenceOf(ids),
+    evidenceOf(lane, ids),
     all<WishRow>(SELECT_WISHES, { ids }),
   );
   const cameOf = evidenceByMessage(evidence);
@@ -125,7 +126,7 @@ export function* standAgain(folding: Folding, consolidationIds: readonly string[
   const statements = rows.map((row) => ({ row, statement: statementFrom(row) }));
   const messageIds = [...new Set(statements.flatMap(({ statement }) => statement.messageIds))];
   const [evidence, messages, nameOf] = yield* together(
-    evidenceOf(messageIds),
+    evidenceOf(lane, messageIds),
     all<MessageRow>(SELECT_MESSAGES, { lane, ids: messageIds }),
     namesOf(
       lane,
@@ -167,7 +168,7 @@ const shownFrom = ({ content, unhidden, wished }: MessageRow, evidence: readonly
 export function* loseQuotes(batchIds: readonly string[]): Script<void> {
   const rows = yield* all<{ id: string; statement: string }>(SELECT_HIDDEN_QUOTES, { batchIds });
   if (rows.length === 0) return;
-  const lost = new Set(yield* idsOf('SELECT id FROM messages WHERE batch_id IN :batchIds', { batchIds }));
+  const lost = new Set(yield* idsOf(`SELECT id FROM messages WHERE ${ofBatches('batch', 'batchIds')}`, { batchIds }));
   const ids = rows.filter((row) => statementFrom(row).messageIds.some((id) => lost.has(id))).map(({ id }) => id);
   yield* run('UPDATE graph_statements SET quote_said = NULL WHERE id IN :ids', { ids });
 }
@@ -199,7 +200,7 @@ export function* leaningOn(lane: LaneId, memoryId: string): Script<Leaning> {
   );
   const [messages, evidence, wishes, rows] = yield* together(
     all<MessageRow>(SELECT_MESSAGES, { lane, ids: messageIds }),
-    evidenceOf(messageIds),
+    evidenceOf(lane, messageIds),
     all<WishRow>(SELECT_WISHES, { ids: messageIds }),
     all<StandingRow>(SELECT_STATEMENTS, { lane, ids: consolidationIds }),
   );
@@ -218,8 +219,8 @@ export function* leaningOn(lane: LaneId, memoryId: string): Script<Leaning> {
 }
 
 /** What came of these messages, but for what is undone as a whole. */
-export function* evidenceOf(ids: readonly string[]): Script<readonly Evidence[]> {
-  const rows = yield* all<EvidenceRow>(SELECT_EVIDENCE, { ids });
+export function* evidenceOf(lane: LaneId, ids: readonly string[]): Script<readonly Evidence[]> {
+  const rows = yield* all<EvidenceRow>(SELECT_EVIDENCE, { lane, ids });
   return rows.map(({ memory_id: memoryId, text, details, ...row }) => {
     const sourceIds = JSON.parse(row.source_ids) as readonly string[];
     const quote = details === null ? null : detailsFrom(details, { text, sourceIds }).quote;
@@ -262,7 +263,8 @@ interface EvidenceRow {
 }
 
 const SELECT_SOURCES = `
-  SELECT DISTINCT x.message_id AS id FROM memories m JOIN events e ON e.memory = m.number JOIN event_sources x ON x.event_seq = e.seq
+  SELECT DISTINCT (SELECT s.id FROM messages s WHERE s.lane = x.lane AND s.seq = x.message_seq) AS id
+  FROM memories m JOIN events e ON e.memory = m.number JOIN event_sources x ON x.event_seq = e.seq
   WHERE m.id IN :memoryIds`;
 
 /** What says a memory, or asks to have it forgotten. */
@@ -285,14 +287,17 @@ export const SELECT_CONSOLIDATED = `
 export const SELECT_MESSAGES = `
   SELECT m.id, m.batch_id, m.content, m.unhidden,
     CASE WHEN EXISTS (SELECT 1 FROM wishes w WHERE w.message_id = m.id) THEN 1 ELSE 0 END AS wished
-  FROM messages m WHERE m.id IN :ids AND +m.lane = @lane ORDER BY m.id`;
+  FROM lane_messages m WHERE m.id IN :ids AND +m.lane = @lane ORDER BY m.id`;
 
 export const SHOW = 'UPDATE messages SET content = @content::jsonb, unhidden = @unhidden::jsonb WHERE id = @id';
 
 const SELECT_EVIDENCE = `
   SELECT DISTINCT e.seq, m.id AS memory_id, e.source_ids, e.text, e.details, m.forgotten_at
   FROM event_sources x JOIN events e ON e.seq = x.event_seq JOIN memories m ON m.number = e.memory
-  WHERE x.message_id IN :ids AND e.kind IN ('ADD', 'UPDATE', 'NONE')
+  WHERE x.lane = (SELECT number FROM lanes WHERE id = @lane)
+    AND x.message_seq IN FEW (
+      SELECT s.seq FROM messages s WHERE s.id IN :ids AND s.lane + 0 = (SELECT number FROM lanes WHERE id = @lane);)
+    AND e.kind IN ('ADD', 'UPDATE', 'NONE')
     AND EXISTS (SELECT 1 FROM versions v WHERE v.memory = m.number)
     -- What was merged into another memory is forgotten with that one.
     AND (m.gone_since IS NULL OR m.forgotten_at IS NOT NULL)`;

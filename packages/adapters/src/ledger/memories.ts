@@ -112,12 +112,12 @@ const scripted = storeOf<Omit<MemoryStore, 'laneOf' | 'get'>>('memories', {
     return [...rows, ...(yield* unclaimedBeside(rows, around))].sort((a, b) => a.seq - b.seq).map(sourceFrom);
   }),
   messages: read(function* (tenant, ids) {
-    const text = `SELECT * FROM messages WHERE tenant = @tenant AND ${isStanding('lane')} AND id IN :ids`;
+    const text = `SELECT * FROM lane_messages WHERE +tenant = @tenant AND ${isStanding('lane')} AND id IN :ids`;
     const rows = yield* withUnclaimed(tenant, ids, yield* all<MessageRow>(text, { tenant, ids }));
     return new Map(rows.map((row) => [row.id, messageFrom(row)]));
   }),
   speakers: read(function* (tenant, ids) {
-    const text = `SELECT id, role, name FROM messages WHERE tenant = @tenant AND ${isStanding('lane')} AND id IN :ids`;
+    const text = `SELECT id, role, name FROM lane_messages WHERE +tenant = @tenant AND ${isStanding('lane')} AND id IN :ids`;
     const rows = yield* withUnclaimed(
       tenant,
       ids,
@@ -219,13 +219,15 @@ const sourceFrom = (row: SourceRow): { message: Message; isSource: boolean } => 
 /** A source named in another lane is none: what is said in another lane is another owner's. What is undone is nobody's neighbour. */
 const SELECT_SOURCES = `
   WITH sources AS (
-    SELECT m.id, m.lane, m.seq FROM messages m WHERE m.id IN :ids AND m.tenant = @tenant AND +m.lane = @lane
+    SELECT m.id, m.lane, m.seq FROM lane_messages m WHERE m.id IN :ids AND +m.tenant = @tenant AND +m.lane = @lane
   )
-  SELECT m.*, max(CASE WHEN m.id = s.id THEN 1 ELSE 0 END) AS is_source
-  FROM sources s
-  JOIN messages m ON m.lane = s.lane AND m.seq BETWEEN s.seq - @before AND s.seq + @after
-  JOIN batches b ON b.id = m.batch_id AND (b.state <> 'undone' OR m.id = s.id)
-  GROUP BY m.id ORDER BY m.seq`;
+  SELECT m.*, CASE WHEN m.id IN (SELECT id FROM sources) THEN 1 ELSE 0 END AS is_source
+  FROM lane_messages m
+  WHERE m.id IN FEW (
+    SELECT n.id FROM sources s
+    JOIN lane_messages n ON n.lane = s.lane AND n.seq BETWEEN s.seq - @before AND s.seq + @after
+    JOIN batches b ON b.id = n.batch_id AND (b.state <> 'undone' OR n.id = s.id);)
+  ORDER BY m.seq`;
 
 /** Neighbours that are not claimed yet. */
 function* unclaimedBeside(

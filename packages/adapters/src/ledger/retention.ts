@@ -8,6 +8,7 @@ import { loseQuotes } from './forgetting.ts';
 import { stripThoughts } from './kept-thoughts.ts';
 import type { LaneRow } from './rows/lane.ts';
 import { type EventRow, saidColumns } from './rows/memory.ts';
+import { ofBatches } from './schema.ts';
 import { all, allAs, counted, firstAs, idsOf, run, type Script, together, update } from './script.ts';
 import { projectSpeechAgain } from './speech.ts';
 import { lockLanes } from './turn.ts';
@@ -39,7 +40,7 @@ export const retentionStore = storeOf<RetentionStore>('retention', {
     });
     yield* loseQuotes(ids);
     yield* together(
-      run('UPDATE messages SET content = @content::jsonb, unhidden = NULL, name = NULL WHERE batch_id IN :ids', {
+      run(EMPTY_MESSAGES, {
         ids,
         content: JSON.stringify(NOT_KEPT),
       }),
@@ -126,8 +127,12 @@ const PLANS = `
   FROM consolidations WHERE tenant = @tenant AND created_at < @before AND stripped_at IS NULL
     AND state IN ('applied', 'split', 'undone')`;
 
+const EMPTY_MESSAGES = `
+  UPDATE messages SET content = @content::jsonb, unhidden = NULL, name = NULL
+  WHERE ${ofBatches('batch', 'ids')}`;
+
 const EMPTY_WISHES = `
-  UPDATE wishes SET quote = NULL WHERE message_id IN (SELECT id FROM messages WHERE batch_id IN :ids)`;
+  UPDATE wishes SET quote = NULL WHERE message_id IN (SELECT id FROM messages WHERE ${ofBatches('batch', 'ids')})`;
 
 /** What another sweep has just taken is left to it. */
 const picked = (

@@ -1,6 +1,13 @@
 /** States of batches that have come to an end: kept in `counters` by triggers, for there is no end to their number. */
 export const ENDED = "('consolidated', 'empty', 'undone')";
 
+/**
+ * Messages of batches that are given by their ids, as a condition on the batch's number. Of a join PostgreSQL would make one with all
+ * messages there are while the table is young, and go on so while it grows.
+ */
+export const ofBatches = (batch: string, ids: string): string =>
+  `${batch} IN FEW (SELECT number FROM batches WHERE id IN :${ids};)`;
+
 /** The condition that a lane is its owner's: it is not cut off, or only asleep. */
 export const hasOwner = (lane: string): string => `${lane}.erasure IS NOT DISTINCT FROM ${lane}.cold`;
 
@@ -99,7 +106,8 @@ CREATE TABLE scopes (
 );
 
 CREATE TABLE batches (
-  id text COLLATE "C" PRIMARY KEY,
+  number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  id text COLLATE "C" NOT NULL UNIQUE,
   tenant text COLLATE "C" NOT NULL,
   lane text COLLATE "C" NOT NULL REFERENCES lanes (id),
   -- Of the lane, which gives its scopes up after its batches: nothing looks for batches by it.
@@ -150,11 +158,10 @@ CREATE INDEX batches_with_points ON batches (tenant, points) WHERE points > 0;
 
 CREATE TABLE messages (
   id text COLLATE "C" PRIMARY KEY,
-  tenant text COLLATE "C" NOT NULL,
-  -- Lane and scope are those of the batch, which are checked once.
-  lane text COLLATE "C" NOT NULL,
+  -- Lane and scope are those of the batch, which are checked once. Lane and batch by their numbers.
+  lane bigint NOT NULL,
   scope bigint NOT NULL,
-  batch_id text COLLATE "C" NOT NULL REFERENCES batches (id),
+  batch bigint NOT NULL REFERENCES batches (number),
   seq bigint NOT NULL,
   client_id text COLLATE "C" UNNOTED,
   role text NOT NULL,
@@ -171,9 +178,15 @@ CREATE TABLE messages (
   resent boolean NOT NULL,
   UNIQUE (lane, seq)
 );
-CREATE INDEX messages_of_batch ON messages (batch_id);
+CREATE INDEX messages_of_batch ON messages (batch);
 CREATE INDEX messages_of_scope ON messages (scope, seq);
 CREATE INDEX messages_by_client_id ON messages (scope, client_id) WHERE client_id IS NOT NULL;
+
+-- Messages with what their lane and batch know.
+CREATE VIEW lane_messages AS
+  SELECT m.id, l.tenant, l.id AS lane, m.scope, b.id AS batch_id, m.seq, m.client_id, m.role, m.content, m.unhidden, m.name, m.trust,
+    m.said_at, m.clock_at, m.utc_offset, m.resent, m.batch
+  FROM messages m JOIN batches b ON b.number = m.batch JOIN lanes l ON l.number = m.lane;
 
 -- What batches say that nobody has claimed yet: all of a batch as one value, which its first claim turns into rows of messages.
 CREATE TABLE unclaimed_messages (
@@ -454,10 +467,12 @@ CREATE INDEX wishes_of_message ON wishes (message_id);
 CREATE INDEX wishes_about_nothing ON wishes (tenant, message_id) WHERE memory_id IS NULL;
 CREATE INDEX wishes_about ON wishes (memory_id) WHERE memory_id IS NOT NULL;
 
+-- The messages that events came from, by their places.
 CREATE TABLE event_sources (
-  message_id text COLLATE "C" NOT NULL,
+  lane bigint NOT NULL,
+  message_seq bigint NOT NULL,
   event_seq bigint NOT NULL REFERENCES events (seq),
-  PRIMARY KEY (message_id, event_seq)
+  PRIMARY KEY (lane, message_seq, event_seq)
 ) WITHOUT ROWID;
 CREATE INDEX sources_of_event ON event_sources (event_seq);
 

@@ -183,11 +183,18 @@ export function* update<One extends Columns<One>>(
 const CASTS = /::\w+(\[\])?/g;
 const LOCKS = / FOR (?:NO KEY UPDATE|UPDATE|KEY SHARE|SHARE)(?: OF \w+)?(?: SKIP LOCKED)?/g;
 
+/** One within another: the inner ones first. */
+function withFew(text: string, written: string): string {
+  const next = text.replace(INNERMOST_FEW, written);
+  return next === text ? text : withFew(next, written);
+}
+
+const INNERMOST_FEW = /IN FEW \(((?:(?!IN FEW \()[^;])+);\)/g;
+
 /** A statement as SQLite reads it. */
 export const toSqlite = (text: string): string =>
-  text
+  withFew(text, 'IN ($1)')
     .replace(/IN :(\w+)(?:::\w+)?/g, 'IN (SELECT value FROM json_each(@$1))')
-    .replace(/IN FEW \(([^;]+);\)/g, 'IN ($1)')
     .replace(/:rows\b/g, 'json_each(@rows)')
     .replace(/:number\((\w+)\)/g, '(SELECT coalesce(max(number), 0) FROM $1) + r.key + 1')
     .replace(/:place\b/g, 'rowid')
@@ -207,9 +214,8 @@ export const toSqlite = (text: string): string =>
 
 /** A statement as PostgreSQL reads it. */
 export const toPostgres = (text: string): string =>
-  text
+  withFew(text, '= ANY(ARRAY($1))')
     .replace(/IN :(\w+)(?:::(\w+))?/g, (_, name: string, type = 'text') => `= ANY(@${name}::${type}[])`)
-    .replace(/IN FEW \(([^;]+);\)/g, '= ANY(ARRAY($1))')
     .replace(/:rows\b/g, '(SELECT value FROM unnest(@rows::jsonb[]) AS e (value))')
     .replace(/:number\((\w+)\)/g, "nextval('$1_number_seq')")
     .replace(/:place\b/g, 'ctid')

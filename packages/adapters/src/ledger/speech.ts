@@ -15,6 +15,7 @@ import { lookup, read, storeOf } from './access.ts';
 import { creditsOf } from './receipts.ts';
 import { type MessageRow, messageFrom, settingsFrom } from './rows/batch.ts';
 import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from './rows/columns.ts';
+import { ofBatches } from './schema.ts';
 import { all, counted, first, type Given, idsOf, run, type Script, together } from './script.ts';
 
 /**
@@ -41,7 +42,7 @@ export const speechStore = storeOf<SpeechStore>('speech', {
       ...{ after: after ?? '', limit, changedSince: changedSince ?? 0 },
     });
   }),
-  hearers: read((batchIds) => idsOf(`${SELECT_HEARERS} ORDER BY k.id`, { batchIds })),
+  hearers: read((batchIds) => idsOf(`${selectHearers()} ORDER BY k.id`, { batchIds })),
   points: read((tenant) =>
     counted('SELECT coalesce(sum(points), 0)::bigint AS count FROM batches WHERE tenant = @tenant AND points > 0', {
       tenant,
@@ -97,23 +98,23 @@ function saidFrom(rows: readonly SaidRow[]): Said {
 
 /** One statement, so that they and those before them are of one moment. */
 const withSaid = (condition: string): string => `
-  WITH said AS MATERIALIZED (SELECT m.*, ${BEFORE} FROM messages m WHERE ${condition}), heard AS (
+  WITH said AS MATERIALIZED (SELECT m.*, ${BEFORE} FROM lane_messages m WHERE ${condition}), heard AS (
     SELECT said.*, 1 AS asked FROM said
     UNION ALL
-    SELECT p.*, NULL::text, 0 FROM said JOIN messages p ON p.id = said.before_id
+    SELECT p.*, NULL::text, 0 FROM said JOIN lane_messages p ON p.id = said.before_id
   )`;
 
 /** The same with the one before the one before, and the next one. */
 const selectTalk = (condition: string): string => `
-  WITH said AS MATERIALIZED (SELECT m.*, ${BEFORE}, ${NEXT} FROM messages m WHERE ${condition}),
+  WITH said AS MATERIALIZED (SELECT m.*, ${BEFORE}, ${NEXT} FROM lane_messages m WHERE ${condition}),
     prior AS MATERIALIZED (
-      SELECT m.*, ${BEFORE}, NULL::text AS next_id FROM messages m
+      SELECT m.*, ${BEFORE}, NULL::text AS next_id FROM lane_messages m
       WHERE m.id IN FEW (SELECT before_id FROM said;) AND NOT (m.id IN (SELECT id FROM said)))
   SELECT said.*, 1 AS asked FROM said
   UNION ALL
   SELECT prior.*, 0 FROM prior
   UNION ALL
-  SELECT m.*, NULL::text, NULL::text, 0 FROM messages m
+  SELECT m.*, NULL::text, NULL::text, 0 FROM lane_messages m
   WHERE m.id IN FEW (SELECT before_id FROM prior UNION SELECT next_id FROM said;)
     AND NOT (m.id IN (SELECT id FROM said UNION ALL SELECT id FROM prior))`;
 
@@ -140,7 +141,7 @@ const COUNTS = `b.outcome IS NOT NULL AND b.state <> 'undone' AND b.stripped_at 
 
 /** What is said beside `m` at a place of its scope, if it is found: nothing is found by words of a batch that does not count. */
 const besideAt = (seq: string): string => `(
-    SELECT p.id FROM messages p JOIN batches b ON b.id = p.batch_id
+    SELECT p.id FROM messages p JOIN batches b ON b.number = p.batch
     WHERE p.scope = m.scope AND p.seq = ${seq} AND ${COUNTS}
   )`;
 const BEFORE = `${besideAt(PRIOR_SEQ)} AS before_id`;
@@ -189,7 +190,7 @@ export function* spokenOf(rows: readonly SpokenRow[]): Script<Spoken> {
   const ids = rows.map(({ id }) => id);
   const ends = yield* all<EndRow>(SELECT_ENDS, { ids });
   const lastIds = ends.map((row) => row.last_id);
-  const talk = yield* talkWhere('(m.batch_id IN :ids OR m.id IN :lastIds)', { ids, lastIds });
+  const talk = yield* talkWhere(SAID_IN, { ids, lastIds });
   const messages = Map.groupBy(talk, ({ message }) => message.batchId);
   const endBefore = new Map(
     ends.map((row) => [
@@ -205,6 +206,11 @@ export function* spokenOf(rows: readonly SpokenRow[]): Script<Spoken> {
     goesOn: endBefore.get(row.id) ?? null,
   }));
 }
+
+/** By their ids alone: of a condition on two tables SQLite would read all of both. */
+const SAID_IN = `m.id IN FEW (
+    SELECT n.id FROM messages n WHERE ${ofBatches('n.batch', 'ids')}
+    UNION SELECT n.id FROM messages n WHERE n.id IN :lastIds;)`;
 
 /** A batch, as far as it is projected. One that waits again has no outcome any more: an index forgets it. */
 interface SpokenRow extends ScopeColumns, OwnerColumns {
@@ -238,15 +244,15 @@ type EndRow = SpokenRow & { readonly followed_by: string; readonly last_id: stri
 const SELECT_ENDS = `
   SELECT ${SPOKEN_COLUMNS}, e.followed_by, e.last_id
   FROM (
-    SELECT f.batch_id AS followed_by, m.batch_id, m.id AS last_id
+    SELECT (SELECT w.id FROM batches w WHERE w.number = f.batch) AS followed_by, m.batch, m.id AS last_id
     FROM (
-      SELECT p.batch_id, p.scope, min(p.seq) AS seq FROM messages p WHERE p.batch_id IN :ids AND ${SPOKEN}
-      GROUP BY p.batch_id, p.scope
+      SELECT p.batch, p.scope, min(p.seq) AS seq FROM messages p WHERE ${ofBatches('p.batch', 'ids')} AND ${SPOKEN}
+      GROUP BY p.batch, p.scope
     ) AS f
     JOIN messages m ON m.scope = f.scope
       AND m.seq = (SELECT max(p.seq) FROM messages p WHERE p.scope = f.scope AND p.seq < f.seq AND ${SPOKEN})
   ) AS e
-  JOIN batches b ON b.id = e.batch_id ${OF_SCOPE} AND ${COUNTS}`;
+  JOIN batches b ON b.number = e.batch ${OF_SCOPE} AND ${COUNTS}`;
 
 const batchFrom = (row: SpokenRow, messages: Talk): Omit<SpokenBatch, 'goesOn'> => ({
   id: row.id,
@@ -305,14 +311,11 @@ export function* projectSpeechAgain(batchIds: readonly string[], now: Millis): S
     run(REVISE_WITH_BESIDE, { batchIds, now }),
     run(
       `INSERT INTO outbox (memory_id, tenant, lane)
-       ${TO_PROJECT} WHERE m.id IN (SELECT h.id FROM (${SELECT_HEARERS}) h) ORDER BY m.id`,
+       ${TO_PROJECT} WHERE m.id IN (SELECT h.id FROM (${selectHearers()}) h) ORDER BY m.id`,
       { batchIds },
     ),
   );
 }
-
-/** No message has a later one. */
-const LAST_SEQ = '9223372036854775807';
 
 /** The next but one. */
 const SECOND_SEQ = `(
@@ -325,13 +328,13 @@ const SECOND_SEQ = `(
 const BESIDE = `
     WITH said AS MATERIALIZED (
       SELECT m.scope, m.seq, ${PRIOR_SEQ} AS prior, ${NEXT_SEQ} AS next, ${SECOND_SEQ} AS second
-      FROM messages m WHERE m.batch_id IN :batchIds
+      FROM messages m WHERE ${ofBatches('m.batch', 'batchIds')}
     ), place AS MATERIALIZED (
       SELECT scope, prior AS seq, 0 AS later FROM said
       UNION SELECT scope, next, 1 FROM said
       UNION SELECT scope, second, 1 FROM said
     ), found AS MATERIALIZED (
-      SELECT (SELECT n.batch_id FROM messages n WHERE n.scope = place.scope AND n.seq = place.seq) AS id, later
+      SELECT (SELECT b.id FROM messages n JOIN batches b ON b.number = n.batch WHERE n.scope = place.scope AND n.seq = place.seq) AS id, later
       FROM place WHERE (scope, seq) NOT IN (SELECT scope, seq FROM said)
     )
     SELECT id, max(later) AS later FROM found GROUP BY id`;
@@ -354,8 +357,7 @@ export const findSpeech = (batchIds: readonly string[], now: Millis): readonly S
   run(RAISE_BESIDE, { batchIds, now }),
   run(
     `INSERT INTO outbox (memory_id, tenant, lane)
-     ${TO_PROJECT}
-     WHERE m.id IN (SELECT h.id FROM (${SELECT_HEARERS} AND NOT (n.batch_id IN :batchIds)) h) ORDER BY m.id`,
+     ${TO_PROJECT} WHERE m.id IN (SELECT h.id FROM (${selectHearers(OF_OTHERS)}) h) ORDER BY m.id`,
     { batchIds },
   ),
 ];
@@ -376,11 +378,23 @@ const RAISE_BESIDE = `
  * Memories that came from messages `m` of some batches, or from one up to the next that was said after one of them: that
  * one, and what tools printed in between, have it before them.
  */
-const SELECT_HEARERS = `
-  SELECT DISTINCT k.id
-  FROM messages m
-  JOIN messages n ON n.scope = m.scope AND n.seq >= m.seq AND n.seq <= coalesce(${NEXT_SEQ}, ${LAST_SEQ})
-  JOIN event_sources x ON x.message_id = n.id
+const selectHearers = (more = ''): string => `
+  WITH heard AS MATERIALIZED (
+    SELECT m.lane, m.scope, m.seq, coalesce(${NEXT_SEQ}, ${SCOPE_END}) AS upto
+    FROM messages m WHERE ${ofBatches('m.batch', 'batchIds')})
+  SELECT DISTINCT k.id FROM heard h
+  JOIN event_sources x ON x.lane = h.lane AND x.message_seq >= h.seq AND x.message_seq <= h.upto
   JOIN events e ON e.seq = x.event_seq
   JOIN memories k ON k.number = e.memory
-  WHERE m.batch_id IN :batchIds`;
+  WHERE ${ofSource('scope')} = h.scope${more}`;
+
+/** Where the scope of a message `m` ends by now. */
+const SCOPE_END = '(SELECT max(p.seq) FROM messages p WHERE p.scope = m.scope)';
+
+/** What the message says of itself that is the source `x`. Looked up by its place, as above. */
+function ofSource(column: 'scope' | 'batch'): string {
+  return `(SELECT n.${column} FROM messages n WHERE n.lane = x.lane AND n.seq = x.message_seq)`;
+}
+
+/** What others say is found by it. */
+const OF_OTHERS = ` AND NOT (${ofSource('batch')} IN (SELECT number FROM batches WHERE id IN :batchIds))`;

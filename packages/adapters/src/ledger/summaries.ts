@@ -89,8 +89,8 @@ export interface CoveredColumns {
 
 /** Of the scopes s. */
 export const COVERED = `
-  (SELECT f.id FROM messages f WHERE f.lane = s.lane AND f.seq = s.summary_from) AS first_message,
-  (SELECT t.id FROM messages t WHERE t.lane = s.lane AND t.seq = s.summary_upto) AS last_message, s.summary_count`;
+  (SELECT f.id FROM messages f WHERE f.scope = s.id AND f.seq = s.summary_from) AS first_message,
+  (SELECT t.id FROM messages t WHERE t.scope = s.id AND t.seq = s.summary_upto) AS last_message, s.summary_count`;
 
 export const coveredFrom = ({ first_message: first, last_message: last, summary_count: messages }: CoveredColumns) =>
   first === null || last === null ? null : { firstMessageId: first, lastMessageId: last, messages };
@@ -116,7 +116,7 @@ const SELECT_SCOPE = `
 
 /** Messages `m` that a summary can cover. */
 const SAID = `
-  FROM messages m JOIN batches b ON b.id = m.batch_id
+  FROM messages m JOIN batches b ON b.number = m.batch
   WHERE NOT m.resent AND b.applied_at IS NOT NULL AND b.state <> 'undone'`;
 
 const SELECT_DUE = `
@@ -128,9 +128,9 @@ const SELECT_DUE = `
 
 /** The newest consolidated messages that the summary of a scope does not cover, newest first. */
 const SELECT_SAID = `
-  SELECT m.*, EXISTS (
+  SELECT m.*, b.id AS batch_id, EXISTS (
     SELECT 1 FROM event_sources x JOIN events e ON e.seq = x.event_seq JOIN memories k ON k.number = e.memory
-    WHERE x.message_id = m.id AND e.kind <> 'DELETE' AND NOT k.live
+    WHERE x.lane = m.lane AND x.message_seq = m.seq AND e.kind <> 'DELETE' AND NOT k.live
   ) AS forgotten ${SAID} AND m.scope = @id
     AND m.seq > (SELECT s.summary_upto FROM scopes s WHERE s.id = @id AND s.lane = @lane)
   ORDER BY m.seq DESC LIMIT @limit`;

@@ -30,6 +30,7 @@ import {
   consolidationFrom,
   SELECT_CONSOLIDATIONS,
 } from './rows/consolidation.ts';
+import { ofBatches } from './schema.ts';
 import { all, first, firstAs, ifHeld, run, type Script, together } from './script.ts';
 import { type TermsColumns, termsFrom, termsOf } from './settings.ts';
 import { HELD, laneAt, laneHeldBy } from './turn.ts';
@@ -228,21 +229,23 @@ const SELECT_SCOPE_OF_LANE = `
     AND s.run_id IS NOT DISTINCT FROM @runId AND s.app_id IS NOT DISTINCT FROM @appId`;
 
 const selectRecent = (scope: string, before: string): string => `
-  SELECT m.* FROM messages m JOIN batches b ON b.id = m.batch_id
-  WHERE m.tenant = @tenant AND m.scope = ${scope} AND m.seq < ${before} AND NOT m.resent
-    AND b.applied_at IS NOT NULL AND b.state <> 'undone'
-  ORDER BY m.seq DESC LIMIT @limit`;
+  SELECT m.* FROM lane_messages m
+  WHERE +m.tenant = @tenant AND m.id IN FEW (
+    SELECT r.id FROM messages r JOIN batches b ON b.number = r.batch
+    WHERE r.scope = ${scope} AND r.seq < ${before} AND NOT r.resent AND b.applied_at IS NOT NULL AND b.state <> 'undone'
+    ORDER BY r.seq DESC LIMIT @limit;)
+  ORDER BY m.seq DESC`;
 
 const SELECT_RECENT = selectRecent('@scope', '@before');
 
 /** The pinned messages, and the last ones before them, in the order of the lane. */
 const SELECT_HEARD = `
   SELECT * FROM (
-    SELECT p.*, 1 AS is_pinned FROM messages p WHERE p.tenant = @tenant AND p.batch_id IN :ids
+    SELECT p.*, 1 AS is_pinned FROM lane_messages p WHERE +p.tenant = @tenant AND ${ofBatches('p.batch', 'ids')}
     UNION ALL
     SELECT r.*, 0 FROM (${selectRecent(
       '(SELECT scope FROM consolidations WHERE id = @id)',
-      '(SELECT min(p.seq) FROM messages p WHERE p.tenant = @tenant AND p.batch_id IN :ids)',
+      `(SELECT min(p.seq) FROM messages p WHERE ${ofBatches('p.batch', 'ids')})`,
     )}) AS r
   ) AS heard ORDER BY seq`;
 

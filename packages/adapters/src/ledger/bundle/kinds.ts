@@ -61,7 +61,11 @@ const UNPROJECTED = { revision: 0, unprojected_at: null } as const;
 export const KINDS: readonly Kind[] = [
   { type: 'scope', table: 'scopes', from: ofLane('scopes'), order: ['x.id'] },
   { type: 'batch', table: 'batches', from: ofLane('batches'), order: ['x.position'], own: UNTOLD },
-  { type: 'message', table: 'messages', from: ofLane('messages'), order: ['x.seq'], parent: OF_BATCH },
+  {
+    ...{ type: 'message', table: 'messages', order: ['x.seq'], parent: OF_BATCH },
+    from: `batches p JOIN messages x ON x.batch = p.number WHERE x.lane = ${LANE_NUMBER}`,
+    refers: { column: 'batch', table: 'batches', by: 'id', as: 'batch_id' },
+  },
   {
     ...{ type: 'key', table: 'idempotency_keys', parent: OF_BATCH },
     from: 'batches p JOIN idempotency_keys x ON x.batch_id = p.id WHERE p.lane = @lane',

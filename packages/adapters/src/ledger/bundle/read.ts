@@ -165,7 +165,8 @@ const keyOf = ({ order }: Kind, row: Row): readonly Value[] => order.map((_, i) 
 /** The messages that events came from. */
 function* sourcesOf(events: readonly Row[]): Script<ReadonlyMap<Value, readonly string[]>> {
   const rows = yield* all<{ event_seq: number; message_id: string }>(
-    'SELECT event_seq, message_id FROM event_sources WHERE event_seq IN :seqs::bigint ORDER BY event_seq, message_id',
+    `SELECT x.event_seq, (SELECT m.id FROM messages m WHERE m.lane = x.lane AND m.seq = x.message_seq) AS message_id
+     FROM event_sources x WHERE x.event_seq IN :seqs::bigint ORDER BY 1, 2`,
     { seqs: events.map(({ seq }) => Number(seq)) },
   );
   return new Map(
@@ -229,7 +230,7 @@ export function* stampOf(lane: LaneRow, isMoving: boolean): Script<string> {
 const STAMPS: readonly string[] = [
   `SELECT count(*) AS n, sum(attempts) AS tries, sum(length(formers::text)) AS formers, count(stripped_at) AS stripped,
      count(outcome) AS applied FROM batches WHERE lane = @lane`,
-  'SELECT sum(length(content::text)) AS said, count(unhidden) AS hidden FROM messages WHERE lane = @lane',
+  'SELECT sum(length(content::text)) AS said, count(unhidden) AS hidden FROM lane_messages WHERE lane = @lane',
   `SELECT count(*) AS n, sum(attempts) AS tries, count(applied_at) AS applied, count(stripped_at) AS stripped, count(summary) AS summaries,
      sum(octet_length(thought)) AS thought FROM consolidations WHERE lane = @lane`,
   `SELECT count(*) AS n, max(x.seq) AS last FROM consolidations p JOIN answers x ON x.consolidation_id = p.id WHERE p.lane = @lane`,

@@ -1,5 +1,5 @@
 import type { LaneId, Owner, Scope, TenantId } from '@slowwave/engine';
-import { REPLACE_VERSION } from '../changes.ts';
+import { noteSources, REPLACE_VERSION } from '../changes.ts';
 import { foldEnded } from '../kept-thoughts.ts';
 import { scopeFrom, scopeKey } from '../rows/columns.ts';
 import { type EventRow, keptVersion, type VersionRow } from '../rows/memory.ts';
@@ -196,7 +196,13 @@ function* storeRows(of: Import, kind: Kind, group: readonly Read[]): Script<void
   for (const [, alike] of Map.groupBy(rows, (row) => Object.keys(row).join())) yield* insert(table, alike, onConflict);
   if (table === 'batches') yield* count([{ tenant: of.tenant, name: 'accepted', value: rows.length }]);
   if (table !== 'events') return;
-  yield* storeSources(rows, group);
+  yield* noteSources(
+    rows.map(({ memory, revision }, i) => ({
+      memory: Number(memory),
+      revision: Number(revision),
+      sourceIds: (group[i]?.fields.sources ?? []) as readonly string[],
+    })),
+  );
   yield* leanVersions(rows);
 }
 
@@ -206,9 +212,9 @@ const numberOfLane = (id: LaneId): Script<number | null> =>
 /** By the numbers that this ledger has given to what lines name. */
 function* referring({ refers }: Kind, rows: readonly Row[]): Script<readonly Row[]> {
   if (refers === undefined) return rows;
-  const { column, as } = refers;
+  const { column, table, as } = refers;
   const names = [...new Set(rows.map((row) => String(row[as])))];
-  const numbers = yield* refers.table === 'embedders' ? embeddersOf(names) : numbersOfMemories(names);
+  const numbers = yield* table === 'embedders' ? embeddersOf(names) : numbersOf(table, names);
   return rows.map(({ [as]: name = null, ...row }) => ({ ...row, [column]: numbers.get(name) ?? null }));
 }
 
@@ -218,8 +224,9 @@ function* embeddersOf(fingerprints: readonly string[]): Script<ReadonlyMap<Value
   return numbers;
 }
 
-function* numbersOfMemories(ids: readonly string[]): Script<ReadonlyMap<Value, number>> {
-  const rows = yield* all<{ id: string; number: number }>('SELECT id, number FROM memories WHERE id IN :ids', { ids });
+/** Of batches, or memories. */
+function* numbersOf(table: string, ids: readonly string[]): Script<ReadonlyMap<Value, number>> {
+  const rows = yield* all<{ id: string; number: number }>(`SELECT id, number FROM ${table} WHERE id IN :ids`, { ids });
   return new Map(rows.map(({ id, number }) => [id, number]));
 }
 
@@ -260,23 +267,6 @@ const scopesOf = function* (lane: LaneId): Script<readonly number[]> {
     ({ id }) => id,
   );
 };
-
-function* storeSources(rows: readonly Row[], group: readonly Read[]): Script<void> {
-  const places = rows.map(({ memory, revision }) => ({ memory, revision }));
-  const found = yield* all<{ place: string; seq: number }>(SELECT_SEQS, { rows: places });
-  const seqs = new Map(found.map(({ place, seq }) => [place, seq]));
-  const sources = rows.flatMap((row, i) =>
-    ((group[i]?.fields.sources ?? []) as readonly string[]).map((message_id) => ({
-      message_id,
-      event_seq: seqs.get(`${row.memory} ${row.revision}`) ?? 0,
-    })),
-  );
-  yield* insert('event_sources', sources);
-}
-
-const SELECT_SEQS = `
-  SELECT e.memory || ' ' || e.revision AS place, e.seq FROM :rows AS r
-  JOIN events e ON e.memory = (r.value ->> 'memory')::bigint AND e.revision = (r.value ->> 'revision')::int`;
 
 /** Versions come before the events that say the same: from now on these alone do. */
 function* leanVersions(rows: readonly Row[]): Script<void> {

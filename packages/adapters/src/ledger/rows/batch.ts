@@ -140,6 +140,12 @@ export const clockFrom = ({
 }: Pick<MessageRow, 'clock_at' | 'utc_offset'>): Pick<Message, 'clock'> =>
   clock_at === null || utc_offset === null ? {} : { clock: { at: clock_at, offset: utc_offset } };
 
+/** As a message is stored: it knows lane and batch by their numbers. */
+export const storedMessage = (
+  { tenant: _tenant, lane: _lane, batch_id: _batch, ...columns }: ReturnType<typeof newMessageColumns>,
+  { lane, batch }: { readonly lane: number; readonly batch: number },
+) => ({ ...columns, lane, batch });
+
 /** A message of a batch that is being accepted. */
 export function newMessageColumns(
   message: NewMessage,

@@ -2,7 +2,7 @@ import { type Appended, type DuePolicy, type LaneId, type NewMessage, ownerOf } 
 import { type AppendedOrAway, elsewhere } from '../../ledger/away.ts';
 import { append as appendTo } from '../../ledger/lane-life.ts';
 import { type NewLane, ownerOfBatch, requireAwake } from '../../ledger/lanes.ts';
-import { newBatchColumns, newMessageColumns, type Posted } from '../../ledger/rows/batch.ts';
+import { newBatchColumns, newMessageColumns, type Posted, storedMessage } from '../../ledger/rows/batch.ts';
 import { type LaneRow, pausesFrom } from '../../ledger/rows/lane.ts';
 import { insert, lastly, run, type Script, together } from '../../ledger/script.ts';
 import { saveLanes } from '../../ledger/turn.ts';
@@ -73,8 +73,12 @@ async function store(sql: Sql, all: readonly Append[], known: Known): Promise<Ma
   for (const [one, scope] of places) answers.set(one, place(one, { lanes, scope, seen, rows }));
   const counts = group.map(({ posted }) => ({ tenant: posted.batch.tenant, name: 'accepted', value: 1 }) as const);
   const { batches, messages, unclaimed } = rows;
-  const inserts = [insert('batches', batches), insert('messages', messages), insertUnclaimed(unclaimed)] as const;
-  await runScript(sql, lastly(together(...inserts, saveLanes([...lanes.values()]), count(counts))));
+  const rest = [insertUnclaimed(unclaimed), saveLanes([...lanes.values()]), count(counts)] as const;
+  if (messages.length === 0) await runScript(sql, lastly(together(insert('batches', batches), ...rest)));
+  else {
+    await runScript(sql, insert('batches', batches));
+    await runScript(sql, lastly(together(insert('messages', await numbered(sql, messages)), ...rest)));
+  }
   // It is committed.
   if (known.lanes.size + known.scopes.size > KNOWN_MAX) for (const some of [known.lanes, known.scopes]) some.clear();
   for (const key of lanes.keys()) known.lanes.add(key);
@@ -100,8 +104,26 @@ async function awayAmong(
 
 interface Rows {
   readonly batches: ReturnType<typeof newBatchColumns>[];
-  readonly messages: ReturnType<typeof newMessageColumns>[];
+  readonly messages: Numberless[];
   readonly unclaimed: ReturnType<typeof unclaimedColumns>[];
+}
+
+/** A message whose batch has no number yet. */
+interface Numberless {
+  readonly lane: number;
+  readonly columns: ReturnType<typeof newMessageColumns>;
+}
+
+async function numbered(sql: Sql, messages: readonly Numberless[]): Promise<ReturnType<typeof storedMessage>[]> {
+  const ids = [...new Set(messages.map(({ columns }) => columns.batch_id))];
+  const text = 'SELECT id, number FROM batches WHERE id = ANY(@ids::text[])';
+  const rows = await sql.all<{ id: string; number: number }>(text, { ids });
+  const numbers = new Map(rows.map(({ id, number }) => [id, number]));
+  return messages.map(({ lane, columns }) => {
+    const batch = numbers.get(columns.batch_id);
+    if (batch === undefined) throw new Error(`batch ${columns.batch_id} is missing right after it was stored`);
+    return storedMessage(columns, { lane, batch });
+  });
 }
 
 /** Gives one batch its position and its messages their numbers; `lanes`, `seen` and `rows` go on from there. */
@@ -140,7 +162,7 @@ function placeMessages(
     const resent = clientId !== null && seen.has(clientId);
     if (clientId !== null) seen.add(clientId);
     const place = { lane: lane.id, scope, seq: lane.next_seq + i, resent, seenUntil: lane.updated_at };
-    rows.messages.push(newMessageColumns(message, batch, place));
+    rows.messages.push({ lane: lane.number, columns: newMessageColumns(message, batch, place) });
   }
 }
 

@@ -2,7 +2,7 @@ import type { Appended, Destination, DuePolicy, LaneId, NewMessage, Scope } from
 import { type AppendedOrAway, elsewhere } from '../../ledger/away.ts';
 import { append as appendTo } from '../../ledger/lane-life.ts';
 import { insertLane, type NewLane, ownerOfBatch, requireAwake } from '../../ledger/lanes.ts';
-import { newBatchColumns, newMessageColumns, type Posted } from '../../ledger/rows/batch.ts';
+import { newBatchColumns, newMessageColumns, type Posted, storedMessage } from '../../ledger/rows/batch.ts';
 import { scopeKey } from '../../ledger/rows/columns.ts';
 import { type LaneRow, pausesFrom } from '../../ledger/rows/lane.ts';
 import { saveLane } from '../../ledger/turn.ts';
@@ -78,20 +78,31 @@ function insertMessages(sql: Sql, posted: Posted, { lane, scope }: { lane: LaneR
     insertRows(sql, 'unclaimed_messages', [row]);
     return;
   }
+  const number =
+    sql.get<{ number: number }>('SELECT number FROM batches WHERE id = @id', { id: batch.id })?.number ?? 0;
   for (const [i, message] of messages.entries()) {
-    insertMessage(sql, message, { batch, lane, scope, seq: lane.next_seq + i });
+    insertMessage(sql, message, { batch, number, lane, scope, seq: lane.next_seq + i });
   }
 }
 
 function insertMessage(
   sql: Sql,
   message: NewMessage,
-  { batch, lane, scope, seq }: { batch: Posted['batch']; lane: LaneRow; scope: number; seq: number },
+  {
+    batch,
+    number,
+    lane,
+    scope,
+    seq,
+  }: Record<'number' | 'scope' | 'seq', number> & {
+    batch: Posted['batch'];
+    lane: LaneRow;
+  },
 ): void {
   const { clientId } = message;
   const resent = clientId !== null && sql.get(SELECT_SAME_CLIENT_ID, { scope, clientId }) !== null;
   const row = newMessageColumns(message, batch, { lane: lane.id, scope, seq, resent, seenUntil: lane.updated_at });
-  insertRows(sql, 'messages', [row]);
+  insertRows(sql, 'messages', [storedMessage(row, { lane: lane.number, batch: number })]);
 }
 
 interface KeyRow {

@@ -21,12 +21,14 @@ const WRITE = `
   WITH batches_added AS (
     INSERT INTO batches (${BATCH_COLUMNS})
     SELECT b.*, '${TENANT}', '${SETTINGS}'::jsonb, '{}'::jsonb, ${TOKENS}, 3, false, 'pending', 'waiting', 0
-    FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[]) AS b),
+    FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[]) AS b
+    RETURNING id, number),
   messages_added AS (
     INSERT INTO messages (${MESSAGE_COLUMNS})
-    SELECT m.id, m.lane, m.scope, m.batch, m.seq, m.role, m.content::jsonb, m.at, '${TENANT}', false
-    FROM unnest($7::text[], $8::text[], $9::bigint[], $10::text[], $11::bigint[], $12::text[], $13::text[], $14::bigint[])
-      AS m (id, lane, scope, batch, seq, role, content, at)),
+    SELECT m.id, m.lane, m.scope, b.number, m.seq, m.role, m.content::jsonb, m.at, false
+    FROM unnest($7::text[], $8::bigint[], $9::bigint[], $10::text[], $11::bigint[], $12::text[], $13::text[], $14::bigint[])
+      AS m (id, lane, scope, batch, seq, role, content, at)
+    JOIN batches_added b ON b.id = m.batch),
   lanes_changed AS (
     UPDATE lanes l SET next_position = n.position, next_seq = n.seq, pending = pending + n.count,
       pending_tokens = pending_tokens + n.count * ${TOKENS}, newest_at = n.at, updated_at = n.at
@@ -39,9 +41,10 @@ const ADD_POSTERS = `
   WITH made AS (
     INSERT INTO lanes (${NEW_LANE.columns})
     SELECT p.lane, '${TENANT}', 'user', p.owner, 'waiting', 1, 0, $3::bigint + ${NEW_LANE.waitMs}, 0, 0, 0, 0, 0, false, 0, 0, $3, $3, $3
-    FROM unnest($1::text[], $2::text[]) AS p (lane, owner) RETURNING id, owner_id)
-  INSERT INTO scopes (lane, key, user_id) SELECT id, owner_id, owner_id FROM made
-  RETURNING lane, id AS scope, user_id AS user`;
+    FROM unnest($1::text[], $2::text[]) AS p (lane, owner) RETURNING id, number, owner_id),
+  opened AS (
+    INSERT INTO scopes (lane, key, user_id) SELECT id, owner_id, owner_id FROM made RETURNING lane, id, user_id)
+  SELECT o.lane, m.number AS "laneNumber", o.id AS scope, o.user_id AS user FROM opened o JOIN made m ON m.id = o.lane`;
 
 interface Waiting {
   readonly posted: Posted;
@@ -63,8 +66,11 @@ export async function openBarePostgres(server: string): Promise<BareWriter> {
     if (users.length === 0) return;
     const lanes = users.map(() => nextId('lane'));
     const { rows } = await pool.query(ADD_POSTERS, [lanes, users, Date.now()]);
-    for (const { lane, scope, user } of rows as { lane: string; scope: string; user: string }[]) {
-      posters.set(user, { lane, scope: Number(scope), position: 0, seq: 0 });
+    for (const { user, lane, laneNumber, scope } of rows as Record<
+      'user' | 'lane' | 'laneNumber' | 'scope',
+      string
+    >[]) {
+      posters.set(user, { lane, laneNumber: Number(laneNumber), scope: Number(scope), position: 0, seq: 0 });
     }
   };
   const write = async (calls: readonly Waiting[]): Promise<void> => {

@@ -12,6 +12,7 @@ export interface BareWriter {
 /** Somebody who posts, as the writer knows them: one writer needs to ask nobody. */
 export interface Poster {
   readonly lane: string;
+  readonly laneNumber: number;
   readonly scope: number;
   position: number;
   seq: number;
@@ -41,15 +42,15 @@ export const NEW_LANE = {
 
 export const BATCH_COLUMNS =
   'id, lane, scope, position, message_count, accepted_at, tenant, settings, metadata, tokens, exchanges, backfill, state, stage, attempts';
-export const MESSAGE_COLUMNS = 'id, lane, scope, batch_id, seq, role, content, said_at, tenant, resent';
+export const MESSAGE_COLUMNS = 'id, lane, scope, batch, seq, role, content, said_at, resent';
 
-/** The rows of one batch. */
+/** The rows of one batch. Its messages name it by its id: it has no number yet. */
 export interface Rows {
   readonly poster: Poster;
   readonly batch: readonly [id: string, lane: string, scope: number, position: number, messages: number, at: number];
   readonly messages: readonly (readonly [
     id: string,
-    lane: string,
+    lane: number,
     scope: number,
     batch: string,
     seq: number,
@@ -61,14 +62,14 @@ export interface Rows {
 
 export function rowsOf({ messages }: Posted, poster: Poster): Rows {
   const [id, at] = [nextId('bat'), Date.now()];
-  const { lane, scope } = poster;
+  const { lane, laneNumber, scope } = poster;
   poster.position += 1;
   return {
     poster,
     batch: [id, lane, scope, poster.position, messages.length, at],
     messages: messages.map(({ role, content }) => {
       poster.seq += 1;
-      return [nextId('msg'), lane, scope, id, poster.seq, role, JSON.stringify(content), at];
+      return [nextId('msg'), laneNumber, scope, id, poster.seq, role, JSON.stringify(content), at];
     }),
   };
 }

@@ -23,7 +23,7 @@ const addScope = db.prepare('INSERT INTO scopes (lane, key, user_id) VALUES (?, 
 const addBatch = db.prepare(
   `INSERT INTO batches (${BATCH_COLUMNS}) VALUES (${marks(6)}, '${TENANT}', '${SETTINGS}', '{}', ${TOKENS}, 3, 0, 'pending', 'waiting', 0)`,
 );
-const addMessage = db.prepare(`INSERT INTO messages (${MESSAGE_COLUMNS}) VALUES (${marks(8)}, '${TENANT}', 0)`);
+const addMessage = db.prepare(`INSERT INTO messages (${MESSAGE_COLUMNS}) VALUES (${marks(8)}, 0)`);
 const changeLane = db.prepare(`
   UPDATE lanes SET next_position = ?, next_seq = ?, pending = pending + 1, pending_tokens = pending_tokens + ${TOKENS}, newest_at = ?, updated_at = ?
   WHERE id = ?`);
@@ -37,9 +37,9 @@ function posterOf(user: string): Poster {
   const known = posters.get(user);
   if (known !== undefined) return known;
   const lane = nextId('lane');
-  addLane.run(...NEW_LANE.values(lane, user, Date.now()));
-  const { lastInsertRowid } = addScope.run(lane, user, user);
-  const poster = { lane, scope: Number(lastInsertRowid), position: 0, seq: 0 };
+  const laneNumber = Number(addLane.run(...NEW_LANE.values(lane, user, Date.now())).lastInsertRowid);
+  const scope = Number(addScope.run(lane, user, user).lastInsertRowid);
+  const poster = { lane, laneNumber, scope, position: 0, seq: 0 };
   posters.set(user, poster);
   return poster;
 }
@@ -47,8 +47,9 @@ function posterOf(user: string): Poster {
 const write = db.transaction((calls: readonly Call[]): Answer[] => {
   const answers = calls.map(({ number, posted }) => {
     const { poster, batch, messages } = rowsOf(posted, posterOf(posted.user));
-    addBatch.run(...batch);
-    for (const message of messages) addMessage.run(...message);
+    const batchNumber = Number(addBatch.run(...batch).lastInsertRowid);
+    for (const [message, lane, scope, , ...said] of messages)
+      addMessage.run(message, lane, scope, batchNumber, ...said);
     const [id, , , , , at] = batch;
     changeLane.run(poster.position, poster.seq, at, at, poster.lane);
     return { number, id };

@@ -16,6 +16,7 @@ import { stampOf } from './bundle/read.ts';
 import { take } from './bundle/take.ts';
 import { countErased, ERASING } from './erasures.ts';
 import { reproject } from './outbox.ts';
+import { LANE_NUMBER } from './page.ts';
 import { type OwnerColumns, ownerFrom } from './rows/columns.ts';
 import type { LaneRow } from './rows/lane.ts';
 import { all, allAs, first, firstAs, idsOf, run, type Script, update } from './script.ts';
@@ -227,10 +228,10 @@ const SELECT_OLDEST = `
   SELECT
     (SELECT min(accepted_at) FROM batches WHERE lane = @lane AND stripped_at IS NULL) AS messages,
     (SELECT min(created_at) FROM consolidations WHERE lane = @lane AND stripped_at IS NULL) AS plans,
-    (SELECT min(history_from) FROM memories WHERE lane = (SELECT number FROM lanes WHERE id = @lane)) AS history,
-    (SELECT min(gone_since) FROM memories WHERE lane = (SELECT number FROM lanes WHERE id = @lane)) AS forgotten,
-    (SELECT min(updated_at) FROM memories WHERE lane = (SELECT number FROM lanes WHERE id = @lane) AND live) AS memories,
-    (SELECT count(*) FROM memories WHERE lane = (SELECT number FROM lanes WHERE id = @lane) AND live) AS live`;
+    (SELECT min(history_from) FROM memories WHERE lane = ${LANE_NUMBER}) AS history,
+    (SELECT min(gone_since) FROM memories WHERE lane = ${LANE_NUMBER}) AS forgotten,
+    (SELECT min(updated_at) FROM memories WHERE lane = ${LANE_NUMBER} AND live) AS memories,
+    (SELECT count(*) FROM memories WHERE lane = ${LANE_NUMBER} AND live) AS live`;
 
 const INSERT = `
   INSERT INTO segments (name, tenant, lane, bits, state, lines, last_sum, bytes, memories, oldest, since)

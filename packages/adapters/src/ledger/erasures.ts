@@ -3,6 +3,7 @@ import { type Access, lookup, read, storeOf, write } from './access.ts';
 import { countFolded } from './kept-thoughts.ts';
 import { endLinks, forgetUserInKeys } from './keys.ts';
 import { lockOwner } from './lanes.ts';
+import { LANE_NUMBER } from './page.ts';
 import type { ColumnsOf } from './rows/columns.ts';
 import { all, allAs, counted, firstAs, idsOf, run, type Script } from './script.ts';
 import { forgetTopics } from './topics.ts';
@@ -206,9 +207,6 @@ const pick = (table: string, id = 'id'): string => `SELECT ${id} AS id FROM ${ta
 
 /** Of rows without an id. */
 const pickPlaces = (table: string): string => pick(table, 'CAST(:place AS text)');
-
-/** What refers to its lane by the number of it. */
-const LANE_NUMBER = '(SELECT number FROM lanes WHERE id = @lane)';
 
 /** Of memories that were picked. */
 const NUMBERS = 'SELECT number FROM memories WHERE id IN :ids';

@@ -25,6 +25,7 @@ import {
 import { forgetInSuites } from './forget-in-suites.ts';
 import { type Folding, refold } from './graph/refold.ts';
 import { statementFrom } from './graph/rows.ts';
+import { LANE_NUMBER } from './page.ts';
 import { detailsFrom } from './rows/memory.ts';
 import { ofBatches } from './schema.ts';
 import { all, idsOf, insert, run, type Script, together } from './script.ts';
@@ -275,7 +276,7 @@ const SELECT_WISHED = 'SELECT DISTINCT message_id AS id FROM wishes WHERE consol
 
 /** The sources, where anything of the lane is forgotten. */
 const SELECT_BESIDE = `
-  SELECT id FROM (${SELECT_SAYING}) AS saying WHERE EXISTS (SELECT 1 FROM memories f WHERE f.lane = (SELECT number FROM lanes WHERE id = @lane) AND f.forgotten_at IS NOT NULL)`;
+  SELECT id FROM (${SELECT_SAYING}) AS saying WHERE EXISTS (SELECT 1 FROM memories f WHERE f.lane = ${LANE_NUMBER} AND f.forgotten_at IS NOT NULL)`;
 
 export const SELECT_CONSOLIDATIONS = `
   SELECT DISTINCT e.consolidation_id AS id FROM memories m JOIN events e ON e.memory = m.number
@@ -294,9 +295,9 @@ export const SHOW = 'UPDATE messages SET content = @content::jsonb, unhidden = @
 const SELECT_EVIDENCE = `
   SELECT DISTINCT e.seq, m.id AS memory_id, e.source_ids, e.text, e.details, m.forgotten_at
   FROM event_sources x JOIN events e ON e.seq = x.event_seq JOIN memories m ON m.number = e.memory
-  WHERE x.lane = (SELECT number FROM lanes WHERE id = @lane)
+  WHERE x.lane = ${LANE_NUMBER}
     AND x.message_seq IN FEW (
-      SELECT s.seq FROM messages s WHERE s.id IN :ids AND s.lane + 0 = (SELECT number FROM lanes WHERE id = @lane);)
+      SELECT s.seq FROM messages s WHERE s.id IN :ids AND s.lane + 0 = ${LANE_NUMBER};)
     AND e.kind IN ('ADD', 'UPDATE', 'NONE')
     AND EXISTS (SELECT 1 FROM versions v WHERE v.memory = m.number)
     -- What was merged into another memory is forgotten with that one.

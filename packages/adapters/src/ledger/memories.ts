@@ -27,7 +27,7 @@ import { dropFolded, foldedThought, type ToFold, toFold } from './kept-thoughts.
 import { finish } from './lane-life.ts';
 import { laneScripts, requireAwake } from './lanes.ts';
 import { BY_NUMBER, loadMemories, NEWEST_FIRST } from './loading.ts';
-import { isLaneStanding, isStanding, newestPart, pageOf, readCursor, where } from './page.ts';
+import { isLaneStanding, isStanding, LANE_NUMBER, newestPart, pageOf, readCursor, where } from './page.ts';
 import { openReviews, propose } from './reviews.ts';
 import { type MessageRow, messageFrom } from './rows/batch.ts';
 import { BESIDE_VERSION, type EventRow, eventFrom, READ_VERSIONS, SELECT_EVENTS, versionFrom } from './rows/memory.ts';
@@ -129,10 +129,10 @@ const scripted = storeOf<Omit<MemoryStore, 'laneOf' | 'get'>>('memories', {
 
 const SELECT_UNINDEXED = `
   SELECT memory_id FROM outbox WHERE lane = @lane
-  UNION ALL SELECT id FROM memories WHERE lane = (SELECT number FROM lanes WHERE id = @lane) AND forgotten_at >= @since`;
+  UNION ALL SELECT id FROM memories WHERE lane = ${LANE_NUMBER} AND forgotten_at >= @since`;
 
 /** After a memory of a lane (''), in the order in which they came there: conditions on m (memories). */
-export const AFTER_IN_LANE = `m.lane = (SELECT number FROM lanes WHERE id = @lane)
+export const AFTER_IN_LANE = `m.lane = ${LANE_NUMBER}
     AND m.number > coalesce((SELECT number FROM memories WHERE id = @after), 0)`;
 
 /** All of a lane. */

@@ -60,6 +60,9 @@ export function newestPart(page: Page, [time, id]: readonly [time: string, id: s
   };
 }
 
+/** A lane by its number, as what hangs on it refers to it. */
+export const LANE_NUMBER = '(SELECT number FROM lanes WHERE id = @lane)';
+
 /** The lane of a user, as a condition on a column. */
 export const laneOfUser = (column: string): string =>
   `${column} = (SELECT id FROM lanes WHERE tenant = @tenant AND owner_kind = 'user' AND owner_id = @userId)`;

@@ -4,7 +4,7 @@ import { read, storeOf, write } from './access.ts';
 import { conflicts, writeChanges } from './changes.ts';
 import { showRetaken } from './forgetting.ts';
 import { retakeGraph } from './graph/changes.ts';
-import { isStanding, type Listing, laneOfUser, newestFirst } from './page.ts';
+import { isStanding, LANE_NUMBER, type Listing, laneOfUser, newestFirst } from './page.ts';
 import type { ColumnsOf } from './rows/columns.ts';
 import { type OwnerColumns, ownerFrom } from './rows/columns.ts';
 import { eventFrom, SELECT_EVENTS } from './rows/memory.ts';
@@ -116,7 +116,7 @@ const BY_UNDO = `${TOUCHED} WHERE e.undo_id = @undo AND +m.tenant = @tenant`;
 
 const BY_TIME = `
   SELECT DISTINCT m.id AS memory_id FROM memories m JOIN events e ON e.memory = m.number
-  WHERE m.lane = (SELECT number FROM lanes WHERE id = @lane) AND +m.tenant = @tenant AND e.recorded_at > @after`;
+  WHERE m.lane = ${LANE_NUMBER} AND +m.tenant = @tenant AND e.recorded_at > @after`;
 
 /**
  * Whether it is the next undo of its lane, what it undoes has changed nothing else since it was worked out, and no batch of

@@ -1,5 +1,6 @@
 import type { KnownVectors, LaneId } from '@slowwave/engine';
 import { packedVector, unpackedVector } from '@slowwave/engine/storing';
+import { LANE_NUMBER } from './page.ts';
 import { all, first, firstAs, insert, run, type Script, unawaited } from './script.ts';
 
 /** Of these texts of a lane. */
@@ -19,7 +20,6 @@ interface VectorRow {
 
 const hashed = (hashes: readonly string[]) => hashes.map((hash) => ({ hash }));
 
-const LANE_NUMBER = '(SELECT number FROM lanes WHERE id = @lane)';
 const EMBEDDER = '(SELECT number FROM embedders WHERE fingerprint = @fingerprint)';
 
 /** From the texts to their vectors: the other way round, SQLite would look through all that a lane has, once for each text. */

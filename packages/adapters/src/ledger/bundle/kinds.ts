@@ -1,3 +1,4 @@
+import { LANE_NUMBER } from '../page.ts';
 import {
   BESIDE_VERSION,
   type EventRow,
@@ -35,7 +36,6 @@ export interface Kind {
   readonly onConflict?: string;
 }
 
-export const LANE_NUMBER = '(SELECT number FROM lanes WHERE id = @lane)';
 const ofLane = (table: string): string => `${table} x WHERE x.lane = @lane`;
 const ofMemories = (table: string): string =>
   `memories p JOIN ${table} x ON x.memory_id = p.id WHERE p.lane = ${LANE_NUMBER}`;

@@ -1,13 +1,14 @@
 import type { AskedLines, BundlePage, LaneId, Owner, TenantId } from '@slowwave/engine';
 import { FIRST_SUM, InvalidCursorError, isStill, promisedBy, sealed, stampWith } from '@slowwave/engine/storing';
 import { laneOfOwner } from '../lanes.ts';
+import { LANE_NUMBER } from '../page.ts';
 import { sha256 } from '../rows/columns.ts';
 import type { LaneRow } from '../rows/lane.ts';
 import { all, first, type Given, type Row, type Script, type Value } from '../script.ts';
 import { inOrder, unclaimedOf } from '../unclaimed.ts';
 import { carriedBy, carriedOf, shown } from './columns.ts';
 import { keptRows } from './kept-rows.ts';
-import { DERIVED, KINDS, type Kind, LANE_COLUMNS, LANE_NUMBER, LIFE_COLUMNS, MOVING_KINDS } from './kinds.ts';
+import { DERIVED, KINDS, type Kind, LANE_COLUMNS, LIFE_COLUMNS, MOVING_KINDS } from './kinds.ts';
 
 /** Rows that are read at a time: SQLite hands none of them out before it has all. */
 const ROWS_AT_ONCE = 500;

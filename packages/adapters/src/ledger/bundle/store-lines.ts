@@ -1,6 +1,7 @@
 import type { LaneId, Owner, Scope, TenantId } from '@slowwave/engine';
 import { noteSources, REPLACE_VERSION } from '../changes.ts';
 import { foldEnded } from '../kept-thoughts.ts';
+import { LANE_NUMBER } from '../page.ts';
 import { scopeFrom, scopeKey } from '../rows/columns.ts';
 import { type EventRow, keptVersion, type VersionRow } from '../rows/memory.ts';
 import { columnsOf } from '../schema.ts';
@@ -8,7 +9,7 @@ import { all, firstAs, idsOf, insert, type Row, run, type Script, type Value } f
 import { count } from '../usage.ts';
 import { openEmbedder } from '../vectors.ts';
 import { type Carried, carriedBy, carriedOf } from './columns.ts';
-import { type Kind, LANE_COLUMNS, LANE_NUMBER, LIFE_COLUMNS, MOVING_KINDS } from './kinds.ts';
+import { type Kind, LANE_COLUMNS, LIFE_COLUMNS, MOVING_KINDS } from './kinds.ts';
 
 /** The import that lines are of. */
 export interface Import {

@@ -71,7 +71,8 @@ async function copy({ from, to }: Way, id: string, { lines, read_at }: Read): Pr
   const arriving = { ...ofUser(id), format, ledger_id, read_at, lines: lines.length, sum };
   const { import_id } = await ask(to, 'POST /v1/bundle/imports', { body: arriving });
   expect(import_id).toBeTypeOf('string');
-  await ask(to, `POST /v1/bundle/imports/${import_id}/lines`, { body: { from: 0, lines } });
+  const sent = await ask(to, `POST /v1/bundle/imports/${import_id}/lines`, { body: { from: 0, lines } });
+  expect(sent).toMatchObject({ taken: lines.length });
   return import_id;
 }
 

@@ -73,7 +73,7 @@ export async function explained(
 function reasoning(deps: SearchDeps, { question, found, relations, all, judged }: Answer) {
   const reasons = reasonsOf(rankQuestion(deps, question.body), found.memories);
   const related = relationBoosts(relations);
-  const chances = new Map(all.map(({ hit }, i) => [nameOfHit(hit), judged?.chances[i] ?? null]));
+  const chances = new Map(all.map(({ hit, unrated }) => [nameOfHit(hit), judged?.chances[unrated.place] ?? null]));
   const legs = {
     keyword: ranksIn(all, ({ hit }) => hit.keywordScore),
     vector: ranksIn(all, ({ hit }) => hit.vectorScore),

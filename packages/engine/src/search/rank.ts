@@ -21,6 +21,10 @@ export interface RankedHit {
   readonly unrated: { readonly relative: number; readonly place: number };
 }
 
+/** Ranked hits as they would be if nothing were rated, by their places then. */
+export const beforeRatings = (ranked: readonly RankedHit[]): readonly RankedHit[] =>
+  ranked.toSorted((a, b) => a.unrated.place - b.unrated.place);
+
 /** What puts a hit before or behind others, beside the scores of the legs. Each was measured alone: docs/retrieval.md. */
 export const FACTORS = [
   'speaker',

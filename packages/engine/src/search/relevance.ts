@@ -2,7 +2,7 @@ import { overlap, termSet, terms } from '../text/terms.ts';
 import { ANY, ANY_LEAST, HIT, HIT_LEAST, HIT_LEAST_OF_BEST } from './calibration.ts';
 import { highest, isAllKnown } from './hits.ts';
 import { aboutOthers, askedAbout } from './person.ts';
-import type { RankedHit, RankQuestion } from './rank.ts';
+import { beforeRatings, type RankedHit, type RankQuestion } from './rank.ts';
 import type { ScoredHit } from './score.ts';
 import { type Calibration, type Trait, type Traits, traitsOf } from './traits.ts';
 
@@ -27,21 +27,24 @@ export interface Judged {
   readonly question: RankQuestion;
   readonly calibration: Calibration;
   readonly traits: Traits;
-  /** How likely anything answers, 0…1, and each hit, in the order of the hits. */
+  /** How likely anything answers, 0…1, and each hit, in the order of the hits before ratings, as traits are. */
   readonly answered: number;
   readonly chances: readonly number[];
   /** The least that each of both has to be. */
   readonly least: { readonly answered: number; readonly chance: number };
 }
 
-/** How likely it is that the hits answer the question. Ratings do not count. */
+/**
+ * How likely it is that the hits answer the question. Ratings do not count, not even by the order in which numbers are summed up: it is
+ * that before ratings.
+ */
 export function judge(asked: RankQuestion, ranked: readonly RankedHit[]): Judgement {
   if (ranked.length === 0 || asked.mode === 'vector') return null;
   const question = withoutAsking(asked);
   if (question === null) return null;
   const near = question.mode !== 'keyword' && highest(ranked.map(({ hit }) => hit.vectorScore)) > 0;
   const calibration = near ? question.vectors.kind : 'words';
-  const traits = traitsOf(question, ranked, calibration);
+  const traits = traitsOf(question, beforeRatings(ranked), calibration);
   const chances = traits.hits.map((trait) => sigmoid(weighed(HIT[calibration], trait)));
   const isSupportedAtAll = calibration === 'learnt' || traits.hits.some(isSupported(question));
   const answered = isSupportedAtAll ? sureOf(traits, { chances, calibration }) : 0;
@@ -56,8 +59,8 @@ export function judge(asked: RankQuestion, ranked: readonly RankedHit[]): Judgem
 export function cutAt({ mode }: RankQuestion, ranked: readonly ScoredHit[], judged: Judgement): CutMade {
   if (judged === null) return { kept: mode === 'vector' ? ranked : withoutRepeats(ranked), by: 'everything' };
   const { answered, chances, least, traits } = judged;
-  const answers = (i: number): boolean => answered >= least.answered && (chances[i] ?? 0) >= least.chance;
-  const sure = ranked.filter((_, i) => answers(i) || says(traits.hits[i]));
+  const answers = (place: number): boolean => answered >= least.answered && (chances[place] ?? 0) >= least.chance;
+  const sure = ranked.filter(({ unrated: { place } }) => answers(place) || says(traits.hits[place]));
   if (sure.length > 0) return { kept: withoutRepeats(sure), by: 'likelihood' };
   const likeliest = likeliestOfFew(judged.question, ranked);
   return { kept: withoutRepeats(likeliest), by: likeliest.length > 0 ? 'few_known' : 'nothing' };

@@ -1,7 +1,7 @@
 import type { IndexHit } from '../ports/search-index.ts';
 import { termSet } from '../text/terms.ts';
 import { highest, isAllKnown } from './hits.ts';
-import { type RankedHit, type RankQuestion, ratingOf } from './rank.ts';
+import { beforeRatings, type RankedHit, type RankQuestion, ratingOf } from './rank.ts';
 import type { Judged, Judgement } from './relevance.ts';
 
 export interface ScoredHit extends RankedHit {
@@ -24,14 +24,12 @@ const cosineOf = ({ hit: { vectorScore } }: RankedHit): number => Math.min(1, Ma
  */
 function unratedScores(ranked: readonly RankedHit[], judged: Judgement): ReadonlyMap<RankedHit, number> {
   if (judged === null) return new Map(ranked.map((one) => [one, 1]));
-  const inOrder = ranked
-    .map((one, i) => ({ one, chance: judged.chances[i] ?? 0 }))
-    .sort((a, b) => a.one.unrated.place - b.one.unrated.place);
-  const hits = inOrder.map(({ one }) => one.hit);
+  const inOrder = beforeRatings(ranked);
   const likeliest = Math.max(...judged.chances);
+  const hits = inOrder.map(({ hit }) => hit);
   const sure = sureness(judged, hits) / likeliest;
-  const falls = falling(inOrder.map(({ chance }) => chance));
-  return new Map(inOrder.map(({ one }, i) => [one, Math.min(1, sure * (falls[i] ?? 0))]));
+  const falls = falling(judged.chances);
+  return new Map(inOrder.map((one, i) => [one, Math.min(1, sure * (falls[i] ?? 0))]));
 }
 
 /** Where as many memories are known, the calibration holds as it is. */

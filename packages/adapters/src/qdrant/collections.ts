@@ -127,17 +127,20 @@ const FIELDS: Readonly<Record<Exclude<keyof Payload, 'point' | 'home'>, IndexSch
   has: KEYWORD,
 };
 
-/** Makes the payload indexes a collection does not have yet; to be done before it is filled, for graphs follow them. */
+/**
+ * Makes the payload indexes a collection does not have yet; to be done before it is filled, for graphs follow them. All at once: each
+ * waits for the cluster to agree.
+ */
 async function indexFields(
   server: QdrantServer,
   collection: string,
   { names, known }: { readonly names: SpaceNames; readonly known: object },
 ): Promise<void> {
   const fields = isSharded(names) ? { ...FIELDS, home: KEYWORD } : FIELDS;
-  for (const [field_name, field_schema] of Object.entries(fields)) {
-    if (field_name in known) continue;
-    await server.manage((client) => client.createPayloadIndex(collection, { field_name, field_schema, wait: true }));
-  }
+  const missing = Object.entries(fields).filter(([field_name]) => !(field_name in known));
+  const index = ([field_name, field_schema]: (typeof missing)[number]) =>
+    server.manage((client) => client.createPayloadIndex(collection, { field_name, field_schema, wait: true }));
+  await Promise.all(missing.map(index));
 }
 
 /** The collection behind an alias; null: there is no such alias. */

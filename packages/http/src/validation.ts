@@ -14,8 +14,22 @@ const PLACES: Readonly<Record<string, string>> = {
   headers: 'the headers',
 };
 
-/** Checks a part of a request against its schema; a mismatch becomes a problem that names every mistake. */
+/**
+ * Checks a part of a request against its schema; a mismatch becomes a problem that names every mistake. The check is made with the
+ * first request: most routes of most processes are asked for nothing, and those of all would delay every start.
+ */
 export const validator: FastifySchemaCompiler<core.$ZodType> = ({ schema, httpPart }) => {
+  let check: ReturnType<FastifySchemaCompiler<core.$ZodType>> | null = null;
+  return (data: unknown) => {
+    check ??= checkOf(schema, httpPart);
+    return check(data);
+  };
+};
+
+function checkOf(
+  schema: core.$ZodType,
+  httpPart: string | undefined,
+): ReturnType<FastifySchemaCompiler<core.$ZodType>> {
   const place = PLACES[httpPart ?? 'body'] ?? 'the request';
   stopAtEnough(schema);
   const ofNothing = httpPart === 'headers' || httpPart === 'querystring' ? known(schema, httpPart) : null;
@@ -26,7 +40,7 @@ export const validator: FastifySchemaCompiler<core.$ZodType> = ({ schema, httpPa
     const result = core.safeParse(schema, data, { error: wording });
     return result.success ? { value: result.data } : { error: invalid(place, mistakes(result.error.issues, data)) };
   };
-};
+}
 
 /** zod would put all unknown fields in one text; here up to twenty are listed one by one. */
 const wording: core.$ZodErrorMap = ({ code }) => (code === 'unrecognized_keys' ? 'unknown fields' : undefined);

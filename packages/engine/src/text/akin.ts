@@ -1,4 +1,4 @@
-import { remembering, termSet } from './terms.ts';
+import { lazily, remembering, termSet } from './terms.ts';
 
 /**
  * Words by which people tell the same thing about themselves in one way, and facts in another: "my mum remarried", "User's mother
@@ -123,13 +123,7 @@ interface Things {
 const BEGIN = 3;
 const HAN = /\p{Script=Han}/u;
 
-let read: Things | null = null;
-
-/** Read when first asked for: few threads of a process ever do, and it would delay the start of each. */
-function listed(): Things {
-  read ??= readThings();
-  return read;
-}
+const listed = lazily(readThings);
 
 function readThings(): Things {
   const entries = LISTED.trim()

@@ -11,7 +11,7 @@ import {
   quantitiesIn,
 } from './quantities.ts';
 import { slightIn } from './slight.ts';
-import { once, STOP_WORDS, termSet, terms, termsOf, UNSPACED as UNSPACED_SIGNS, wordsOf } from './terms.ts';
+import { lazily, once, STOP_WORDS, termSet, terms, termsOf, UNSPACED as UNSPACED_SIGNS, wordsOf } from './terms.ts';
 
 /** What one text says, as others are held against it. */
 export interface Words {
@@ -41,7 +41,7 @@ export function wordsIn(text: string): Words {
   return {
     ...{ plain, words, terms },
     begins: new Set(
-      [...words].flatMap((word) => (word.length >= BEGIN && !COMMON.has(word) ? [word.slice(0, BEGIN)] : [])),
+      [...words].flatMap((word) => (word.length >= BEGIN && !common().has(word) ? [word.slice(0, BEGIN)] : [])),
     ),
     things: new Set([...[...words, ...terms].flatMap(thingsOf), ...phrasesIn(plain).map(({ thing }) => thing)]),
     quantities: quantitiesIn(text),
@@ -137,14 +137,14 @@ export interface Claims {
 export function claimsOf(text: string): Claims {
   const all = wordsOf(text).flatMap((word) => {
     const found = termsOf(word).filter(
-      (term) => word.kind !== 'unspaced' && !/^\p{N}/u.test(term) && !FIGURE_TERMS.has(term),
+      (term) => word.kind !== 'unspaced' && !/^\p{N}/u.test(term) && !figureTerms().has(term),
     );
     return found.map((term) => ({ raw: word.text, term }));
   });
-  const ofText = all.filter(({ term }) => !COMMON.has(term));
+  const ofText = all.filter(({ term }) => !common().has(term));
   const runs = (text.normalize('NFKC').match(RUNS) ?? []).flatMap(withoutCommon);
   const isBare = ofText.length === 0 && runs.length === 0;
-  const words = isBare ? all.filter(({ term }) => !FRAME.has(term)) : ofText;
+  const words = isBare ? all.filter(({ term }) => !frame().has(term)) : ofText;
   const isSlight = slightIn(text);
   return {
     names: namesIn(text),
@@ -156,7 +156,7 @@ export function claimsOf(text: string): Claims {
   };
 }
 
-const FIGURE_TERMS = termSet(QUANTITY_WORDS.join(' '));
+const figureTerms = lazily(() => termSet(QUANTITY_WORDS.join(' ')));
 
 const withoutCommon = (run: string): readonly string[] =>
   run
@@ -165,38 +165,41 @@ const withoutCommon = (run: string): readonly string[] =>
     .filter((part) => part !== '');
 
 /** Words for whom facts are about, wherever they stand in them: they say nothing of where a fact came from. */
-const FRAME: ReadonlySet<string> = new Set([...FRAME_WORDS, 'assistant', 'agent', '助手'].flatMap(terms));
+const frame = lazily(() => new Set([...FRAME_WORDS, 'assistant', 'agent', '助手'].flatMap(terms)));
 
 /** The words by which a fact is held against what was said, and against other facts. */
 export const factTerms = (text: string): ReadonlySet<string> =>
-  new Set([...termSet(text)].filter((term) => !FRAME.has(term)));
+  new Set([...termSet(text)].filter((term) => !frame().has(term)));
 
 /** What facts of any kind say about anybody, and how they say that something changed. */
-const COMMON: ReadonlySet<string> = new Set([
-  ...FRAME,
-  ...termSet(
-    'live work like love enjoy prefer name named call called own want plan intend hope hobby favourite favorite interest interested age aged old year month week day ' +
-      'person people currently now former formerly previously anymore longer recently still also use used need try trying get gets got go goes going went make makes ' +
-      'feel feels think thinks believe believes say says said mention mentioned state stated tell told know knows known start started begin began become became ' +
-      'since without within until consume disease illness condition last full nickname job ' +
-      'born come from move moved change changed instead time thing lot new take taking have having keep do does please wish forget forgotten remember mr mrs ms dr',
-  ),
-  ...termSet(
-    'der die das den dem des ein eine einen einem einer eines und oder aber ist sind war hat haben heißt heisst wohnt lebt arbeitet mag liebt isst trinkt spricht möchte will plant ' +
-      'seit jetzt früher nicht kein keine keinen mehr in im auf bei mit von vom zu zum zur aus als für an am sein seine seinen seiner ihr ihre ihren ihrer sich name jahr jahre alt gerne gern wurde nach um auch wegen ohne bis konsumiert krankheit erkrankung job muss soll kann darf',
-  ),
-  ...termSet(
-    'el la los las un una unos unas y o pero es son era tiene vive trabaja gusta gustan encanta llama quiere planea desde ahora antes no ya en de del con por para a al se su sus que como más ' +
-      'años año nombre edad prefiere está nació sin hasta causa consume enfermedad trabajo puede debe',
-  ),
-  ...termSet(
-    'le la les un une des et ou mais est sont a ont habite vit travaille aime adore appelle veut prévoit depuis maintenant avant ne pas plus en de du au aux avec par pour à son sa ses se que qui comme ans an nom âge préfère né née aux sans chez cause consomme ses maladie emploi doit peut',
-  ),
-  ...termSet(
-    'il lo gli uno e ha abita vive lavora piace ama chiama vuole di con per anni nome um uma o os as mora trabalha gosta chama quer tem há anos',
-  ),
-  ...termSet('и в на с по из живёт живет работает любит зовут хочет лет года имя есть у не больше теперь'),
-]);
+const common = lazily(
+  () =>
+    new Set([
+      ...frame(),
+      ...termSet(
+        'live work like love enjoy prefer name named call called own want plan intend hope hobby favourite favorite interest interested age aged old year month week day ' +
+          'person people currently now former formerly previously anymore longer recently still also use used need try trying get gets got go goes going went make makes ' +
+          'feel feels think thinks believe believes say says said mention mentioned state stated tell told know knows known start started begin began become became ' +
+          'since without within until consume disease illness condition last full nickname job ' +
+          'born come from move moved change changed instead time thing lot new take taking have having keep do does please wish forget forgotten remember mr mrs ms dr',
+      ),
+      ...termSet(
+        'der die das den dem des ein eine einen einem einer eines und oder aber ist sind war hat haben heißt heisst wohnt lebt arbeitet mag liebt isst trinkt spricht möchte will plant ' +
+          'seit jetzt früher nicht kein keine keinen mehr in im auf bei mit von vom zu zum zur aus als für an am sein seine seinen seiner ihr ihre ihren ihrer sich name jahr jahre alt gerne gern wurde nach um auch wegen ohne bis konsumiert krankheit erkrankung job muss soll kann darf',
+      ),
+      ...termSet(
+        'el la los las un una unos unas y o pero es son era tiene vive trabaja gusta gustan encanta llama quiere planea desde ahora antes no ya en de del con por para a al se su sus que como más ' +
+          'años año nombre edad prefiere está nació sin hasta causa consume enfermedad trabajo puede debe',
+      ),
+      ...termSet(
+        'le la les un une des et ou mais est sont a ont habite vit travaille aime adore appelle veut prévoit depuis maintenant avant ne pas plus en de du au aux avec par pour à son sa ses se que qui comme ans an nom âge préfère né née aux sans chez cause consomme ses maladie emploi doit peut',
+      ),
+      ...termSet(
+        'il lo gli uno e ha abita vive lavora piace ama chiama vuole di con per anni nome um uma o os as mora trabalha gosta chama quer tem há anos',
+      ),
+      ...termSet('и в на с по из живёт живет работает любит зовут хочет лет года имя есть у не больше теперь'),
+    ]),
+);
 
 /** The same of Chinese, Japanese and Korean. */
 const COMMON_RUNS =
@@ -256,7 +259,7 @@ function mayBeName({ token }: Token): boolean {
     NOT_NAMES.has(word) ||
     STOP_WORDS.has(word) ||
     isCalendarWord(word) ||
-    [...termSet(word)].every((term) => FRAME.has(term))
+    [...termSet(word)].every((term) => frame().has(term))
   );
 }
 

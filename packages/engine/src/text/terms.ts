@@ -119,6 +119,15 @@ would you your yours yourself yourselves
 
 export const STOP_WORDS: ReadonlySet<string> = new Set(STOP_WORDS_LISTED.trim().split(/\s+/));
 
+/** Made when first asked for, and kept: few processes need every list of words, and reading them would delay the start of each. */
+export function lazily<Made>(make: () => Made): () => Made {
+  let made: { readonly it: Made } | null = null;
+  return () => {
+    made ??= { it: make() };
+    return made.it;
+  };
+}
+
 /** What is made of each thing, made once. */
 export function once<Thing, Made>(make: (thing: Thing) => Made): (thing: Thing) => Made {
   const known = new Map<Thing, Made>();

@@ -1,4 +1,4 @@
-import { remembering, termSet, terms } from './terms.ts';
+import { lazily, remembering, termSet, terms } from './terms.ts';
 
 /**
  * What everyday facts are about, with words by which people tell it and ask for it: a question that shares no word with its answer
@@ -147,9 +147,9 @@ const PHRASES: readonly (readonly [topic: string, phrase: RegExp])[] = [
 /** What only points to a topic counts so much. */
 const WEAK = 0.4;
 
-const BY_TERM: ReadonlyMap<string, readonly (readonly [topic: string, weight: number])[]> = byTerm();
+const topicsByTerm = lazily(byTerm);
 
-function byTerm(): Map<string, (readonly [string, number])[]> {
+function byTerm(): ReadonlyMap<string, readonly (readonly [topic: string, weight: number])[]> {
   const found = new Map<string, (readonly [string, number])[]>();
   for (const [topic, words] of Object.entries(WORDS)) {
     const [strong = '', weak = ''] = words.split('|');
@@ -176,7 +176,7 @@ function readTopics(text: string): Topics {
     rest = left;
   }
   for (const term of rest === text ? termSet(text) : new Set(terms(rest))) {
-    for (const [topic, weight] of BY_TERM.get(term) ?? []) {
+    for (const [topic, weight] of topicsByTerm().get(term) ?? []) {
       topics.set(topic, Math.max(weight, topics.get(topic) ?? 0));
     }
   }

@@ -1,4 +1,4 @@
-import type { IndexPoint, Scope, ShownPoint } from '@slowwave/engine';
+import type { Filterable, IndexPoint, Scope, ShownPoint } from '@slowwave/engine';
 
 /**
  * What an index keeps of a point to show it, as JSON, where its rows say whose and which point it is: under short names, and without
@@ -101,29 +101,42 @@ function keepEnds(kept: Keeping, { expiresAt, invalidAt, deletedAt, shownFrom }:
 }
 
 export function shownFrom(kept: Kept, place: PlaceOfPoint): ShownPoint {
-  const usual = scopeOf(place.owner);
-  const { s, c, u = usual.userId, j = usual.agentId, p = usual.runId, a = usual.appId, y = {} } = kept;
+  const { s, c, y = {} } = kept;
   return {
     ...place,
-    scope: { userId: u, agentId: j, runId: p, appId: a },
-    ids: { agentId: [], runId: [], appId: [], ...kept.i },
+    ...detailsFrom(kept, place.owner),
     revision: kept.r ?? 1,
     text: kept.t,
     saidAt: { at: s, seq: kept.q },
     validFrom: kept.v ?? s,
     ...{ invalidAt: kept.h ?? null, expiresAt: kept.z ?? null, deletedAt: deletedIn(kept) },
     ...(kept.w !== undefined && { shownFrom: kept.w }),
+    sourceIds: kept.e ?? [place.memoryId],
+    createdAt: c,
+    updatedAt: kept.m ?? c,
+    speaker: kept.k ?? null,
+    ...y,
+  };
+}
+
+/** What neither the text nor the moments of a point say, and most have in common. */
+export type Details = Pick<
+  Filterable,
+  'scope' | 'ids' | 'category' | 'metadata' | 'immutable' | 'trust' | 'flagged' | 'confirmations'
+>;
+
+export function detailsFrom(kept: Partial<Kept>, owner: PlaceOfPoint['owner']): Details {
+  const usual = scopeOf(owner);
+  const { u = usual.userId, j = usual.agentId, p = usual.runId, a = usual.appId } = kept;
+  return {
+    scope: { userId: u, agentId: j, runId: p, appId: a },
+    ids: { agentId: [], runId: [], appId: [], ...kept.i },
     category: kept.g ?? null,
     metadata: kept.d ?? {},
     immutable: kept.x ?? false,
     trust: kept.o ?? 'user',
     flagged: kept.f ?? false,
-    sourceIds: kept.e ?? [place.memoryId],
     confirmations: kept.n ?? 0,
-    createdAt: c,
-    updatedAt: kept.m ?? c,
-    speaker: kept.k ?? null,
-    ...y,
   };
 }
 

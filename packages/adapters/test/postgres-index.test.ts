@@ -2,6 +2,7 @@ import { DEFAULT_TENANT, type IndexQuery, type LaneId, type Owner, type SearchIn
 import { describeIndexBuild, describeSearchIndex, indexPoint, indexQuery } from '@slowwave/engine-testing';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { indexServer } from './postgres-index-fixture.ts';
+import { expectSameWhileWritten } from './written-again.ts';
 
 const server = await indexServer();
 afterAll(() => server.stop());
@@ -72,22 +73,13 @@ describe('an index in PostgreSQL', () => {
   });
 
   test('an owner that is written again and again is found as it is, by who keeps it and by who reads it anew', async () => {
-    const [kept, many, fresh] = await Promise.all([
+    const [kept, many, grown, fresh] = await Promise.all([
       open(),
       open({ cache: { many: 1 } }),
+      open({ cache: { many: 30 } }),
       open({ cache: { bytes: 0, bytesOfMany: 0 } }),
     ]);
-    const ids = Array.from({ length: 40 }, (_, i) => `m${String(i).padStart(2, '0')}`);
-    for (let revision = 1; revision <= 200; revision += 1) {
-      const memoryId = ids[(revision * 7) % ids.length] ?? '';
-      const point = indexPoint({ memoryId, revision, text: `said ${revision}`, terms: ['tea', `word${revision % 9}`] });
-      if (revision % 11 === 0) await fresh.withdraw([point]);
-      else await fresh.upsert([point]);
-      if (revision % 20 !== 0) continue;
-      const question = indexQuery({ terms: ['tea', 'word3'], limit: 100 });
-      expect(await kept.search([question])).toEqual(await fresh.search([question]));
-      expect(await many.search([question])).toEqual(await fresh.search([question]));
-    }
+    await expectSameWhileWritten(fresh, [kept, many, grown]);
     expect(await names(kept, { limit: 100 })).toHaveLength(await kept.count(DEFAULT_TENANT));
   });
 

@@ -6,6 +6,7 @@ import { spawnService, type TempDir, tempDir } from '@slowwave/testkit';
 import Database from 'better-sqlite3';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openSqliteIndex, type SqliteIndexOptions } from '../src/sqlite/index.ts';
+import { expectSameWhileWritten } from './written-again.ts';
 
 /** One index for each that is emptied for every test: starting its threads each time would take most of the time. */
 async function emptiedIndex(given: Partial<SqliteIndexOptions> = {}): Promise<SearchIndex> {
@@ -90,6 +91,12 @@ describe('a SQLite index', () => {
     expect(await names(other)).toEqual([]);
     await one.upsert([indexPoint({ memoryId: 'new' })]);
     expect(await names(other)).toEqual(['new']);
+  });
+
+  test('an owner that is written again and again is found as it is, by who keeps it and by who reads it anew', async () => {
+    const fresh = await open({ cache: { bytes: 0, bytesOfMany: 0 } });
+    const others = [await open(), await open({ cache: { many: 1 } }), await open({ cache: { many: 30 } })];
+    await expectSameWhileWritten(fresh, others);
   });
 
   test('a search of one query does not wait for one of many, and both are answered before it closes', async () => {

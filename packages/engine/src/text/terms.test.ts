@@ -1,7 +1,37 @@
 import { anyCharacter } from '@slowwave/engine-testing';
-import { assert as check, property, string } from 'fast-check';
+import { array, assert as check, constantFrom, property, string } from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { containment, overlap, termSet, terms } from './terms.ts';
+import { containment, overlap, remembering, termSet, terms, wordsOf } from './terms.ts';
+
+test('words of ASCII are those that the text has beside a word of another script', async () => {
+  const part = constantFrom('a', 'B', '7', '.', '_', "'", '`', '+', '#', ' ', "n't", "'s", 'c++', '\n', '-');
+  const ascii = array(part, { maxLength: 30 }).map((parts) => parts.join(''));
+  await check(
+    property(ascii, (text) => {
+      expect([...wordsOf(text), { kind: 'unspaced', text: '京' }]).toEqual(wordsOf(`${text} 京`));
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('what was made of the last texts is remembered, and of no more', () => {
+  let made = 0;
+  const remembered = remembering<number>({ max: 10, length: 5 });
+  const ask = (text: string): number =>
+    remembered(text, () => {
+      made += 1;
+      return text.length;
+    });
+  for (let i = 0; i < 5; i += 1) expect([ask(`t${i}`), ask(`t${i}`)]).toEqual([2, 2]);
+  expect(made).toBe(5);
+  for (let i = 0; i < 5; i += 1) ask(`t${i}`);
+  expect(made).toBe(5);
+  for (let i = 0; i < 20; i += 1) ask(`u${i}`);
+  ask('t0');
+  expect(made).toBe(26);
+  expect([ask('too long'), ask('too long')]).toEqual([8, 8]);
+  expect(made).toBe(28);
+});
 
 describe('terms', () => {
   test.each([

@@ -167,10 +167,13 @@ const remembered = remembering<Topics>({ max: 10_000, length: 1_000 });
 /** The topics of a text, each with how surely it is about that, 0…1. */
 export const topicsOf = (text: string): Topics => remembered(text, () => readTopics(text));
 
+/** Any of the phrases: most texts have none. */
+const ANY_PHRASE = new RegExp(PHRASES.map(([, phrase]) => phrase.source).join('|'), 'iu');
+
 function readTopics(text: string): Topics {
   const topics = new Map<string, number>();
   let rest = text;
-  for (const [topic, phrase] of PHRASES) {
+  for (const [topic, phrase] of ANY_PHRASE.test(text) ? PHRASES : []) {
     const left = rest.replace(phrase, ' ');
     if (left !== rest) topics.set(topic, 1);
     rest = left;

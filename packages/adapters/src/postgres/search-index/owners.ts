@@ -4,8 +4,8 @@ import { type FittingKept, fittingKept } from '../../sqlite/search-index/fitting
 import { changedIn } from '../../sqlite/search-index/grown-records.ts';
 import { type ChangedPoint, keptOwners, withChanges } from '../../sqlite/search-index/kept-owners.ts';
 import type { PointsOfOwner } from '../../sqlite/search-index/looking.ts';
-import { MANY, manyPoints } from '../../sqlite/search-index/many.ts';
-import { type Segment, segmentOf } from '../../sqlite/search-index/stored-point.ts';
+import { MANY, manyPoints, type SaidPoint } from '../../sqlite/search-index/many.ts';
+import { type Segment, type StoredPoint, segmentOf } from '../../sqlite/search-index/stored-point.ts';
 import type { Answer, Ask } from '../ledger/asking.ts';
 import { askOf } from '../ledger/sql.ts';
 import { type IndexSpace, OWNER_NAMED, ownerKey, requireSpace } from './schema.ts';
@@ -19,6 +19,9 @@ export interface OwnerTable extends PointsOfOwner {
 }
 
 type Owned = Pick<IndexQuery, 'tenant' | 'owner' | 'lane' | 'shelf'>;
+
+/** What is kept are few points, of which it was not read what hits show. */
+const OUTGROWN = 'outgrown';
 
 /** What is kept has more than the snapshot of who looked has, and what it had then is gone: look again. */
 export const OVERTAKEN = 'overtaken';
@@ -64,14 +67,17 @@ export function ownerCache(space: IndexSpace, { bytes, bytesOfMany, many = MANY 
       const name = nameOf(of);
       const known = kept(name);
       const since = { known: known?.number ?? 0, since: known?.changes ?? 0 };
+      const knownLarge = known !== null && known.many !== null;
       return {
-        ask: askOf(LOOK, { ...ownerKey(of), ...since }),
+        ask: askOf(LOOK, { ...ownerKey(of), ...since, many, knownLarge }),
         known,
         tableOf: ({ rows }) => {
           // A look that was answered later may have begun earlier: whoever looked meanwhile has taken in some of it, or more.
           const now = kept(name);
           const table = tableFrom(rows as readonly LookRow[], { known, now, space, many });
-          if (table === null) forget(name);
+          // Who has very many by now has to be read as a whole.
+          if (table === null || table === OUTGROWN) forget(name);
+          if (table === OUTGROWN) return OVERTAKEN;
           if (table === null || table === OVERTAKEN || isNewer(now, table)) return table;
           forget(name);
           (table.many === null ? few : large).keep(name, table);
@@ -91,24 +97,28 @@ interface LookRow {
   readonly space: string;
   readonly number: number | null;
   readonly changes: number;
+  readonly points: number;
   /** null: no point has changed. */
   readonly first: number | null;
   readonly change: number;
   readonly heads: Buffer;
   readonly records: Buffer;
+  /** null: the owner has few points. */
+  readonly shown: Buffer | null;
 }
 
 const SINCE = 'CASE WHEN o.number = @known THEN @since::bigint ELSE 0 END';
 
 /** Rows of blocks first: what is loose is newer than what its block has of it. */
 const LOOK = `
-SELECT s.space, o.number, o.changes, p.first, p.change, p.heads, p.records
+SELECT s.space, o.number, o.changes, o.points, p.first, p.change, p.heads, p.records,
+  CASE WHEN o.points >= @many::integer OR @knownLarge::boolean THEN p.shown END AS shown
 FROM state s
 LEFT JOIN owners o ON ${OWNER_NAMED}
 LEFT JOIN LATERAL (
-  SELECT 0 AS part, first, change, heads, records FROM blocks WHERE owner = o.number AND change > ${SINCE}
+  SELECT 0 AS part, first, change, heads, records, shown FROM blocks WHERE owner = o.number AND change > ${SINCE}
   UNION ALL
-  SELECT 1 AS part, first, change, heads, records FROM loose WHERE owner = o.number AND change > ${SINCE}
+  SELECT 1 AS part, first, change, heads, records, shown FROM loose WHERE owner = o.number AND change > ${SINCE}
 ) AS p ON true
 ORDER BY p.part`;
 
@@ -123,11 +133,11 @@ interface Before {
 function tableFrom(
   rows: readonly LookRow[],
   { known, now, space, many }: Before,
-): OwnerTable | null | typeof OVERTAKEN {
+): OwnerTable | null | typeof OVERTAKEN | typeof OUTGROWN {
   const [first] = rows;
   if (first === undefined) throw new Error('the index in PostgreSQL has lost its state');
   requireSpace(first, space);
-  const { number, changes } = first;
+  const { number, changes, points } = first;
   if (number === null) return null;
   const since = known?.number === number ? known.changes : 0;
   const goesOn = (table: OwnerTable | null): boolean =>
@@ -136,12 +146,19 @@ function tableFrom(
   if (before?.changes === changes) return before;
   // Only the newest of an owner with very many can be written to.
   if (before !== null && before.many !== null && before !== now) return OVERTAKEN;
+  if (before !== null && before.many === null && points >= many) return OUTGROWN;
   const changed = rows.flatMap(({ first, ...row }) =>
     first === null ? [] : changedIn(row, first).filter(({ change }) => change > (before?.changes ?? 0)),
   );
+  // Who asked knew few points, and somebody else very many since.
+  if (before !== null && before.many !== null && changed.some(isWithoutShown)) return OVERTAKEN;
   const fitting = before?.fitting ?? fittingKept();
-  return { number, changes, fitting, ...pointsWith(before, newest(changed), { dimensions: space.dimensions, many }) };
+  const isMany = points >= many;
+  const { dimensions } = space;
+  return { number, changes, fitting, ...pointsWith(before, newest(changed), { dimensions, isMany }) };
 }
+
+const isWithoutShown = ({ point, parts }: ChangedPoint): boolean => point !== null && parts === null;
 
 /** Of each slot what comes last. */
 const newest = (changed: readonly ChangedPoint[]): readonly ChangedPoint[] => [
@@ -150,30 +167,35 @@ const newest = (changed: readonly ChangedPoint[]): readonly ChangedPoint[] => [
 
 interface Sizes {
   readonly dimensions: number;
-  readonly many: number;
+  readonly isMany: boolean;
 }
 
 function pointsWith(
   before: PointsOfOwner | null,
   changed: readonly ChangedPoint[],
-  { dimensions, many }: Sizes,
+  { dimensions, isMany }: Sizes,
 ): PointsOfOwner {
   const written = before?.many?.with(changed) ?? null;
   if (written !== null) return { segments: [], many: written };
-  const segments = withChanges(before === null ? [] : segmentsOf(before), changed);
-  const points = segments.reduce((sum, segment) => sum + segment.points.length, 0);
-  return points < many
-    ? { segments: inFew(segments), many: null }
-    : { segments: [], many: manyPoints(segments, dimensions) };
+  const copied = before?.many?.copied() ?? [];
+  if (isMany) return { segments: [], many: manyPoints(saidWith(copied, changed), dimensions) };
+  const segments = copied.length === 0 ? (before?.segments ?? []) : [oneOf(copied.map(({ point }) => point))];
+  return { segments: inFew(withChanges(segments, changed)), many: null };
 }
 
-const segmentsOf = ({ segments, many }: PointsOfOwner): readonly Segment[] =>
-  many === null ? segments : [many.copied()];
+/** What was written takes the places of what was there. */
+function saidWith(said: readonly SaidPoint[], changed: readonly ChangedPoint[]): readonly SaidPoint[] {
+  const slots = new Set(changed.map(({ slot }) => slot));
+  const written = changed.flatMap(({ point, parts }) => (point === null || parts === null ? [] : [{ point, parts }]));
+  return [...said.filter(({ point }) => !slots.has(point.slot)), ...written];
+}
 
 /** Segments at which they are made one: each is looked at by itself, and holds what was left out of it. */
 const SEGMENTS_MAX = 64;
 
 function inFew(segments: readonly Segment[]): readonly Segment[] {
   if (segments.length < SEGMENTS_MAX) return segments;
-  return [segmentOf(Buffer.concat(segments.flatMap(({ points }) => points.map(({ record }) => record))))];
+  return [oneOf(segments.flatMap(({ points }) => points))];
 }
+
+const oneOf = (points: readonly StoredPoint[]): Segment => segmentOf(Buffer.concat(points.map(({ record }) => record)));

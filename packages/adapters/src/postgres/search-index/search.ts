@@ -1,8 +1,7 @@
-import type { Filter, IndexQuery } from '@slowwave/engine';
-import { momentsIn, touchedIn } from '../../sqlite/search-index/filtered-point.ts';
+import type { IndexQuery } from '@slowwave/engine';
+import { touchedIn } from '../../sqlite/search-index/filtered-point.ts';
 import { NOTHING_FITS } from '../../sqlite/search-index/fitting.ts';
 import { foundIn, type Narrowed, shownOf } from '../../sqlite/search-index/looking.ts';
-import { isByMoments } from '../../sqlite/search-index/moments.ts';
 import type { PackedRow } from '../../sqlite/search-index/packed-row.ts';
 import { keptJson } from '../../sqlite/search-index/packed-shown.ts';
 import type { FoundPoint } from '../../sqlite/search-index/protocol.ts';
@@ -21,7 +20,7 @@ type Search = (sql: Sql, queries: readonly IndexQuery[]) => Promise<FoundPoint[]
 
 /**
  * Answers questions on one snapshot: the server is asked once for what changed of their owners and which points their filters leave, and
- * once for what hits show. What is compared, and how, is what the index in a SQLite file does, so that both give the same scores.
+ * once for what hits show, unless that is in memory. What is compared, and how, is what the index in a SQLite file does, so that both give the same scores.
  * null: who looked later was faster, and what this one looked at is gone; ask again.
  */
 export function searchIn(owners: Owners): Search {
@@ -33,7 +32,7 @@ export function searchIn(owners: Owners): Search {
     const payloads = await payloadsOf(sql, looked, found);
     return looked.map(({ table }, i) => {
       const ofOwner = payloads.get(table?.number ?? 0);
-      return shownOf(found[i] ?? [], ({ slot }) => ofOwner?.get(slot));
+      return shownOf(found[i] ?? [], table?.many?.shownOf ?? (({ slot }) => ofOwner?.get(slot)));
     });
   };
 }
@@ -43,7 +42,7 @@ interface Looked {
   readonly query: IndexQuery;
   /** null: its owner has nothing. */
   readonly table: OwnerTable | null;
-  /** Slots of the owner that the question's filter leaves. */
+  /** Slots of an owner with few points that the question's filter leaves. */
   readonly fitting: Narrowed;
 }
 
@@ -60,8 +59,13 @@ async function look(sql: Sql, owners: Owners, queries: readonly IndexQuery[]): P
   if (known.length < tables.length) return null;
   const tableOf = new Map([...looks.keys()].map((name, i) => [name, known[i] ?? null]));
   const fitting = new Map<IndexQuery, Narrowed>();
+  const asked = new Set(filters.map(({ query }) => query));
+  // It was known with very many points, of which filters ask nobody, and has few by now.
+  const isUnasked = (query: IndexQuery): boolean => tableOf.get(nameOf(query))?.many === null && !asked.has(query);
+  if (queries.some((query) => query.where !== null && isUnasked(query))) return null;
   for (const [i, { query, fittingIn }] of filters.entries()) {
     const table = tableOf.get(nameOf(query)) ?? null;
+    if (table !== null && table.many !== null) continue;
     const left = table === null ? NOTHING_FITS : fittingIn(table, answers[looks.size + i] ?? NONE);
     if (left === null) return null;
     fitting.set(query, left);
@@ -75,7 +79,7 @@ async function look(sql: Sql, owners: Owners, queries: readonly IndexQuery[]): P
 
 const NONE: Answer = { rows: [], count: 0 };
 
-/** What the server is asked about a question's filter, and what is made of its answer. */
+/** What the server is asked about the filter of a question to an owner who may have few points, and what is made of its answer. */
 interface FilterAsked {
   readonly query: IndexQuery;
   readonly ask: Ask;
@@ -86,7 +90,7 @@ interface FilterAsked {
 function filterOf(query: IndexQuery, known: OwnerTable | null): readonly FilterAsked[] {
   const { visibility, where } = query;
   if (where === null) return [];
-  if (known !== null && known.many !== null && isByMoments(where)) return [momentsAsked(query, known, where)];
+  if (known !== null && known.many !== null) return [];
   const before = known?.fitting.get({ visibility, where }) ?? null;
   const since = before?.changes ?? 0;
   return [
@@ -105,23 +109,6 @@ function filterOf(query: IndexQuery, known: OwnerTable | null): readonly FilterA
       },
     },
   ];
-}
-
-/** A filter by time asks for the moments of what has changed since they were read. */
-function momentsAsked(query: IndexQuery, { number, fitting }: OwnerTable, where: Filter): FilterAsked {
-  const before = fitting.moments();
-  const since = before.changes;
-  return {
-    query,
-    ask: askOf(TOUCHED, { ...ownerKey(query), known: number, since }),
-    fittingIn: (table, { rows }) => {
-      if (number !== table.number) return null;
-      const read = (rows as readonly TouchedRow[]).flatMap((row) => momentsIn(row, { ...query, since }));
-      const moments = before.with(table.changes, read);
-      table.fitting.keepMoments(moments);
-      return moments.leftBy(where);
-    },
-  };
 }
 
 type TouchedRow = Omit<PackedRow, 'records'> & { readonly first: number };
@@ -147,7 +134,7 @@ async function payloadsOf(
 ): Promise<ReadonlyMap<number, Payloads>> {
   const wanted = new Map<number, Map<number, StoredPoint>>();
   for (const [i, { table }] of looked.entries()) {
-    if (table === null) continue;
+    if (table === null || table.many !== null) continue;
     const points = wanted.get(table.number) ?? new Map<number, StoredPoint>();
     for (const { point } of found[i] ?? []) points.set(point.slot, point);
     if (points.size > 0) wanted.set(table.number, points);

@@ -1,5 +1,4 @@
 import type { Filter, IndexQuery } from '@slowwave/engine';
-import { type Moments, NO_MOMENTS } from './moments.ts';
 
 /** The slots of an owner that a filter is true of, as they were after a count of changes. */
 export interface Fitting {
@@ -41,9 +40,6 @@ function fittingOf(changes: number, slots: Uint8Array): Fitting {
 export interface FittingKept {
   get(filter: FilterOf): Fitting | null;
   keep(filter: FilterOf, fitting: Fitting): void;
-  /** For filters that ask for nothing else. */
-  moments(): Moments;
-  keepMoments(moments: Moments): void;
 }
 
 type FilterOf = Pick<IndexQuery, 'visibility'> & { readonly where: Filter };
@@ -54,7 +50,6 @@ const FILTER_CHARS_MAX = 4_096;
 
 export function fittingKept(): FittingKept {
   const kept = new Map<string, Fitting>(); // least recently used first
-  let moments = NO_MOMENTS;
   return {
     get: (filter) => kept.get(nameOf(filter)) ?? null,
     keep: (filter, fitting) => {
@@ -63,10 +58,6 @@ export function fittingKept(): FittingKept {
       kept.delete(name);
       kept.set(name, fitting);
       for (const oldest of kept.keys()) if (kept.size > KEPT_MAX) kept.delete(oldest);
-    },
-    moments: () => moments,
-    keepMoments: (now) => {
-      if (now.changes > moments.changes) moments = now;
     },
   };
 }

@@ -18,7 +18,9 @@ import {
   VECTOR,
   VECTOR_BEFORE,
 } from './packed-records.ts';
+import type { PackedRow } from './packed-row.ts';
 import { FLOAT, FLOATS, ID_LISTS, NUMBERS_AT, padded, scaleOf, WORD } from './record.ts';
+import { ShownRow } from './shown-row.ts';
 import { segmentOf } from './stored-point.ts';
 
 /** Records as they were, one after the other, by the heads and the records of a row. */
@@ -43,23 +45,22 @@ export function grownRecords({ heads: packed, records, change }: Packed, first: 
   return run.all;
 }
 
-/** Points of a row, as far as questions look into them. */
+/** Points of a row as far as questions look into them; with what hits show, if that was read as well. */
 export function changedIn(row: Packed, first: number): (ChangedPoint & { readonly change: number })[] {
-  const records = segmentOf(grownRecords(row, first)).points.values();
+  const { points } = segmentOf(grownRecords(row, first));
+  const shown = row.shown == null ? null : new ShownRow(row.shown, first);
   const heads = new HeadReader(row.heads, { first, change: row.change });
   const found: (ChangedPoint & { readonly change: number })[] = [];
-  while (heads.next()) {
-    const record = heads.live === WITHDRAWN ? null : (records.next().value?.record ?? null);
-    found.push({ slot: heads.slot, change: heads.change, record });
+  for (let place = 0; heads.next(); ) {
+    const { slot, change, live } = heads;
+    const point = live === WITHDRAWN ? null : (points[place] ?? null);
+    found.push({ slot, change, point, parts: point === null || shown === null ? null : shown.partsAt(place) });
+    if (live !== WITHDRAWN) place += 1;
   }
   return found;
 }
 
-interface Packed {
-  readonly heads: Uint8Array;
-  readonly records: Uint8Array;
-  readonly change: number;
-}
+type Packed = Omit<PackedRow, 'shown'> & { readonly shown?: PackedRow['shown'] | null };
 
 interface Places {
   readonly terms: Uint32Array;

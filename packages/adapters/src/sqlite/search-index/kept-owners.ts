@@ -1,5 +1,6 @@
 import type { PointsOfOwner } from './looking.ts';
-import { type Segment, segmentOf } from './stored-point.ts';
+import type { ReadParts } from './packed-shown.ts';
+import { type Segment, type StoredPoint, segmentOf } from './stored-point.ts';
 
 interface KeptOwners<Table> {
   get(name: string): Table | null;
@@ -67,10 +68,13 @@ const bytesOf = ({ segments, many }: PointsOfOwner): number =>
     many?.bytes ?? 0,
   );
 
-/** A point that was written; null: it is withdrawn. */
+/** A point that was written. */
 export interface ChangedPoint {
   readonly slot: number;
-  readonly record: Uint8Array | null;
+  /** null: it is withdrawn. */
+  readonly point: StoredPoint | null;
+  /** What hits show of it; null: that was not read. */
+  readonly parts: ReadParts | null;
 }
 
 /** Points that were written since take the places of older ones, which are left out where they were. */
@@ -84,6 +88,6 @@ export function withChanges(segments: readonly Segment[], changed: readonly Chan
 
 /** What is still there of points that were written; null: nothing. */
 export function writtenIn(changed: readonly ChangedPoint[]): Segment | null {
-  const records = changed.flatMap(({ record }) => (record === null ? [] : [record]));
+  const records = changed.flatMap(({ point }) => (point === null ? [] : [point.record]));
   return records.length === 0 ? null : segmentOf(Buffer.concat(records));
 }

@@ -54,29 +54,30 @@ export const shownOf = (
 const vectorsOf = (points: Seen): Map<StoredPoint, Float32Array> =>
   new Map(points.map((point) => [point, point.vector]));
 
-/** Slots of the owner that a filter leaves; null: it leaves all of them. */
+/** Slots of an owner with few points that a filter leaves; null: it leaves all of them. Of many, points are filtered where they are. */
 export type Narrowed = Pick<Fitting, 'has'> | null;
 
 function legsFor(table: PointsOfOwner, query: IndexQuery, narrowed: Narrowed): Legs {
-  return table.many?.seen(sightOf(query, narrowed)) ?? legsOf(seenOf(table, query, narrowed));
+  return table.many?.seen(sightOf(query)) ?? legsOf(seenOf(table, query, narrowed));
 }
 
 export function seenOf({ segments }: Pick<PointsOfOwner, 'segments'>, query: IndexQuery, narrowed: Narrowed): Seen {
-  const { isSeen } = sightOf(query, narrowed);
-  return segments.flatMap(({ points }) => points.filter(isSeen));
+  const { isSeen } = sightOf(query);
+  return segments.flatMap(({ points }) =>
+    points.filter((point) => isSeen(point) && (narrowed === null || narrowed.has(point.slot))),
+  );
 }
 
-function sightOf(query: IndexQuery, narrowed: Narrowed): Sight {
-  const { visibility } = query;
+function sightOf(query: IndexQuery): Sight {
+  const { visibility, where, owner } = query;
   const asked = idsOf(query).map(({ part, id }) => ({ part, words: idWords(id) }));
   return {
     visibility,
     narrows: asked.length > 0,
-    narrowed,
+    ...{ where, owner },
     isSeen: (point) =>
       (visibility.kind === 'told_last' || visible(point, { visibility, filter: {} })) &&
-      asked.every(({ part, words }) => point.isOf(part, words)) &&
-      (narrowed === null || narrowed.has(point.slot)),
+      asked.every(({ part, words }) => point.isOf(part, words)),
   };
 }
 

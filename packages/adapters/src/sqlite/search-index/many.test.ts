@@ -1,9 +1,11 @@
 import type { IndexPoint } from '@slowwave/engine';
 import { indexPoint, indexQuery } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
+import { keptPart } from '../../shown-point.ts';
 import type { ChangedPoint } from './kept-owners.ts';
 import { foundIn } from './looking.ts';
-import { type ManyPoints, manyPoints } from './many.ts';
+import { type ManyPoints, manyPoints, type SaidPoint } from './many.ts';
+import { partsOf } from './packed-shown.ts';
 import { headOf, recordOf } from './record.ts';
 import { segmentOf } from './stored-point.ts';
 
@@ -14,9 +16,15 @@ const recordAt = (slot: number, given: Partial<IndexPoint> = {}): Uint8Array => 
   const point = indexPoint({ memoryId: `m${String(slot).padStart(2, '0')}`, ...given });
   return recordOf(headOf(point, slot), point.vector);
 };
+const said = (slot: number, given: Partial<IndexPoint> = {}): SaidPoint => {
+  const [point] = segmentOf(recordAt(slot, given)).points;
+  if (point === undefined) throw new Error('a record is a point');
+  const { memoryId } = point;
+  return { point, parts: partsOf(keptPart(indexPoint({ ...given, memoryId })), point.moments) };
+};
 const changed = (slot: number, given: Partial<IndexPoint> | null): ChangedPoint => ({
   slot,
-  record: given === null ? null : recordAt(slot, given),
+  ...(given === null ? { point: null, parts: null } : said(slot, given)),
 });
 const found = (many: ManyPoints, term: string): readonly (readonly [string, number | null])[] =>
   foundIn({ segments: [], many }, indexQuery({ terms: [term], limit: 100 }), null).map(
@@ -25,7 +33,7 @@ const found = (many: ManyPoints, term: string): readonly (readonly [string, numb
 
 test('who looks at very many points sees them as they were, whatever is written later', () => {
   const before = manyPoints(
-    [segmentOf(Buffer.concat(Array.from({ length: POINTS }, (_, i) => recordAt(i))))],
+    Array.from({ length: POINTS }, (_, i) => said(i)),
     DIMENSIONS,
   );
   const seen = found(before, 'tea');
@@ -41,13 +49,13 @@ test('who looks at very many points sees them as they were, whatever is written 
   expect(names).toContain('m04 5');
   expect(names.some((name) => name.startsWith('m03'))).toBe(false);
   // What is gone is in no copy, and scores are those of what is left.
-  const copy = manyPoints([after.copied()], DIMENSIONS);
+  const copy = manyPoints(after.copied(), DIMENSIONS);
   expect(found(copy, 'tea')).toEqual(found(after, 'tea'));
   expect(() => before.with([changed(5, null)])).toThrow('newest');
 });
 
 test('where there is no room nothing is taken in', () => {
-  const many = manyPoints([segmentOf(recordAt(0))], DIMENSIONS);
+  const many = manyPoints([said(0)], DIMENSIONS);
   expect(many.with(Array.from({ length: 600 }, (_, i) => changed(i + 1, {})))).toBeNull();
   expect(found(many, 'tea')).toHaveLength(1);
 });

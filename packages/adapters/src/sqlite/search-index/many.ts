@@ -1,7 +1,6 @@
-import type { IndexQuery } from '@slowwave/engine';
+import type { Filter, IndexQuery } from '@slowwave/engine';
 import { bm25Weights, termCountsOf } from '@slowwave/engine/storing';
 import { CODE_BITS_MIN, type Codes, codesOf } from './codes.ts';
-import type { Fitting } from './fitting.ts';
 import { type ChangedPoint, writtenIn } from './kept-owners.ts';
 import {
   collect,
@@ -14,16 +13,20 @@ import {
   type Worded,
   wantedBy,
 } from './legs.ts';
+import { ManyFiltered } from './many-filtered.ts';
+import { ManyShown } from './many-shown.ts';
+import type { ReadParts } from './packed-shown.ts';
 import { type Postings, postingsOf } from './postings.ts';
 import { countIn, termKey } from './record.ts';
-import { byMemory, type Segment, type StoredPoint, segmentOf } from './stored-point.ts';
+import { byMemory, type StoredPoint, segmentOf } from './stored-point.ts';
 
 /** From so many points on, an owner is looked up in; of fewer all are looked at, which is faster. */
 export const MANY = 4_096;
 
 /**
  * Very many points of one owner in memory, as documents in the order in which they came: a code for each vector, and lists of
- * documents for each term. Words are scored as exactly as of few; of vectors only the likeliest are compared.
+ * documents for each term. Words are scored as exactly as of few; of vectors only the likeliest are compared. What hits show is in
+ * memory as well.
  */
 export interface ManyPoints {
   /** What a question sees, to be asked before another one looks. */
@@ -33,17 +36,25 @@ export interface ManyPoints {
    * be written to. null: there is no room for them, all has to be made anew.
    */
   with(changed: readonly ChangedPoint[]): ManyPoints | null;
-  /** All that it shows, which is copied: nothing of what is gone is in it. */
-  copied(): Segment;
+  /** What a hit shows of a point that it sees. */
+  shownOf(point: StoredPoint): string;
+  /** All that it has, which is copied: nothing of what is gone is in it. */
+  copied(): readonly SaidPoint[];
   readonly bytes: number;
+}
+
+/** A point, and what hits show of it. */
+export interface SaidPoint {
+  readonly point: StoredPoint;
+  readonly parts: ReadParts;
 }
 
 export interface Sight {
   readonly visibility: IndexQuery['visibility'];
   /** It asks for ids: being in sight is not enough. */
   readonly narrows: boolean;
-  /** Slots that a filter leaves. */
-  readonly narrowed: Pick<Fitting, 'has'> | null;
+  readonly owner: IndexQuery['owner'];
+  readonly where: Filter | null;
   isSeen(point: StoredPoint): boolean;
 }
 
@@ -68,16 +79,17 @@ const LIKELY_MIN = 1_000;
 const SPARE = 1 / 16;
 const SPARE_MIN = 512;
 
-export function manyPoints(segments: readonly Segment[], dimensions: number): ManyPoints {
-  const points: StoredPoint[] = segments.flatMap((segment) => segment.points);
+export function manyPoints(said: readonly SaidPoint[], dimensions: number): ManyPoints {
+  const points = said.map(({ point }) => point);
   const listed = points.length;
   const capacity = listed + Math.max(SPARE_MIN, Math.ceil(listed * SPARE));
   const vectors = points.map(({ roughVector }) => roughVector);
+  const shown = new ManyShown(capacity);
   const room: Room = {
-    ...{ points, listed, capacity },
+    ...{ points, listed, capacity, shown },
+    filtered: new ManyFiltered(points, shown, capacity),
     codes: dimensions < CODE_BITS_MIN ? null : codesOf(vectors, { dimensions, capacity }),
     postings: postingsOf(points),
-    slots: new Uint32Array(capacity),
     kinds: new Uint8Array(capacity),
     goneWith: new Uint32Array(capacity).fill(NEVER),
     lengths: { own: new Uint32Array(capacity), all: new Uint32Array(capacity) },
@@ -85,22 +97,23 @@ export function manyPoints(segments: readonly Segment[], dimensions: number): Ma
     before: new Int32Array(capacity).fill(NONE),
     marks: new Uint8Array(capacity),
     scores: new Float64Array(capacity),
-    recordBytes: segments.reduce((sum, one) => sum + one.bytes.length, 0),
+    recordBytes: 0,
     writes: 0,
   };
-  for (const [document, point] of points.entries()) place(room, point, document);
-  return shown(room, { documents: listed, writes: 0 });
+  for (const [document, one] of said.entries()) place(room, one, document);
+  return shownIn(room, { documents: listed, writes: 0 });
 }
 
 /** What all share that came from the same points: what is written is added, so that who looks at less sees what it saw. */
 interface Room {
   readonly points: StoredPoint[];
+  readonly shown: ManyShown;
+  readonly filtered: ManyFiltered;
   /** How many of them are in the postings. */
   readonly listed: number;
   readonly capacity: number;
   readonly codes: Codes | null;
   readonly postings: Postings;
-  readonly slots: Uint32Array;
   readonly kinds: Uint8Array;
   /** With which write a document went. */
   readonly goneWith: Uint32Array;
@@ -125,8 +138,9 @@ interface Shown {
   readonly writes: number;
 }
 
-function place(room: Room, point: StoredPoint, document: number): void {
-  room.slots[document] = point.slot;
+function place(room: Room, { point, parts }: SaidPoint, document: number): void {
+  room.shown.put(parts);
+  room.recordBytes += point.bytes;
   room.kinds[document] = kindOf(point);
   room.lengths.own[document] = point.termCount(false);
   room.lengths.all[document] = point.termCount(true);
@@ -134,41 +148,47 @@ function place(room: Room, point: StoredPoint, document: number): void {
   room.newest[point.slot] = document;
 }
 
-function shown(room: Room, { documents, writes }: Shown): ManyPoints {
+function shownIn(room: Room, shown: Shown): ManyPoints {
   const { points, codes, postings, capacity, goneWith, marks } = room;
+  const { documents, writes } = shown;
+  const all = { room, shown };
   return {
     get bytes() {
-      return room.recordBytes + postings.bytes + (codes?.bytes ?? 0) + capacity * BYTES_OF_DOCUMENT;
+      const looked = room.recordBytes + postings.bytes + (codes?.bytes ?? 0) + capacity * BYTES_OF_DOCUMENT;
+      return looked + room.shown.bytes + room.filtered.bytes;
     },
-    seen: (sight) => {
-      const all = { room, shown: { documents, writes } };
-      return legsOf(all, marked(sight, all, marks.subarray(0, documents)));
-    },
+    seen: (sight) => legsOf(all, marked(sight, all, marks.subarray(0, documents))),
+    shownOf: (point) => room.shown.jsonOf(documentOf(all, point), point),
     copied: () => {
-      const records = points.slice(0, documents).filter((_, document) => (goneWith[document] as number) > writes);
-      return segmentOf(Buffer.concat(records.map(({ record }) => record)));
+      const there = Array.from({ length: documents }, (_, i) => i).filter((i) => (goneWith[i] as number) > writes);
+      const { points: copies } = segmentOf(Buffer.concat(there.map((i) => (points[i] as StoredPoint).record)));
+      return copies.map((point, i) => ({ point, parts: room.shown.partsOf(there[i] as number) }));
     },
     with: (changed) => {
       if (writes !== room.writes) throw new Error('only the newest of an owner in memory can be written to');
-      const written = writtenIn(changed);
-      if (documents + (written?.points.length ?? 0) > capacity) return null;
+      const there = changed.filter(({ point }) => point !== null);
+      if (documents + there.length > capacity) return null;
       room.writes += 1;
       for (const { slot } of changed) {
         const old = room.newest[slot];
         if (old !== undefined) goneWith[old] = Math.min(goneWith[old] as number, room.writes);
       }
-      for (const point of written?.points ?? []) {
-        place(room, point, points.length);
+      for (const [i, point] of (writtenIn(there)?.points ?? []).entries()) {
+        place(room, { point, parts: partsOf(there[i]) }, points.length);
         codes?.put(points.length, point.roughVector);
         points.push(point);
       }
-      room.recordBytes += written?.bytes.length ?? 0;
-      return shown(room, { documents: points.length, writes: room.writes });
+      return shownIn(room, { documents: points.length, writes: room.writes });
     },
   };
 }
 
-/** What a document takes beside its record, its code and its terms, about. */
+function partsOf(changed: ChangedPoint | undefined): ReadParts {
+  if (changed?.parts == null) throw new Error('of an owner with very many points it has to be read what hits show');
+  return changed.parts;
+}
+
+/** What a document takes beside its record, its code, its terms and what hits show, about. */
 const BYTES_OF_DOCUMENT = 80;
 
 function kindOf(point: StoredPoint): number {
@@ -189,13 +209,18 @@ interface Among {
   readonly shown: Shown;
 }
 
-function marked({ visibility, narrows, narrowed, isSeen }: Sight, { room, shown }: Among, marks: Uint8Array): Marked {
-  const { points, slots, kinds, goneWith } = room;
+function marked(
+  { visibility, narrows, where, owner, isSeen }: Sight,
+  { room, shown }: Among,
+  marks: Uint8Array,
+): Marked {
+  const { points, kinds, goneWith } = room;
+  const left = where === null ? null : room.filtered.leftBy(where, owner, marks.length);
   const byKind = narrows ? LOOKED_AT : (AT_ONCE[visibility.kind] ?? LOOKED_AT);
   let count = 0;
   for (let document = 0; document < marks.length; document += 1) {
     const isThere = (goneWith[document] as number) > shown.writes;
-    const fits = isThere && (narrowed === null || narrowed.has(slots[document] as number));
+    const fits = isThere && (left === null || left[document] === 1);
     const seen = fits && (byKind[kinds[document] as number] ?? isSeen(points[document] as StoredPoint));
     marks[document] = seen ? 1 : 0;
     if (seen) count += 1;

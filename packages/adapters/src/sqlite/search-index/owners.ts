@@ -5,7 +5,7 @@ import { OWNER_NAMED, ownerKey } from './format.ts';
 import { changedIn, grownRecords } from './grown-records.ts';
 import { type ChangedPoint, keptOwners, withChanges } from './kept-owners.ts';
 import type { PointsOfOwner } from './looking.ts';
-import { MANY, manyPoints } from './many.ts';
+import { MANY, manyPoints, type SaidPoint } from './many.ts';
 import type { StoredRow } from './rows.ts';
 import { type Segment, segmentOf } from './stored-point.ts';
 import { BLOCK_SLOTS, SLOTS } from './tables.ts';
@@ -46,12 +46,13 @@ export function ownerCache(sql: Sql, { dimensions, bytes, bytesOfMany, many = MA
   const forget = (name: string): void => {
     for (const kept of [few, large]) kept.forget(name);
   };
-  const read = (owner: OwnerRow, fitting: FittingKept): OwnerTable => {
-    const segments = segmentsOf(sql, owner);
-    const points = segments.reduce((sum, segment) => sum + segment.points.length, 0);
-    if (points < many) return { owner, segments, many: null, fitting };
-    return { owner, segments: [], many: manyPoints(segments, dimensions), fitting };
-  };
+  const read = (owner: OwnerRow, fitting: FittingKept): OwnerTable =>
+    owner.points < many
+      ? { owner, segments: segmentsOf(sql, owner), many: null, fitting }
+      : { owner, segments: [], many: manyPoints(saidBy(sql, owner), dimensions), fitting };
+  /** null: it has to be read as a whole. */
+  const now = (owner: OwnerRow, before: OwnerTable): OwnerTable | null =>
+    before.many === null && owner.points >= many ? null : tableNow(sql, owner, before);
 
   return {
     drop: (of) => forget(nameOf(of)),
@@ -64,8 +65,7 @@ export function ownerCache(sql: Sql, { dimensions, bytes, bytesOfMany, many = MA
       forget(name);
       if (owner === null) return null;
       const before = known?.owner.number === owner.number ? known : null;
-      const table =
-        (before === null ? null : tableNow(sql, owner, before)) ?? read(owner, before?.fitting ?? fittingKept());
+      const table = (before === null ? null : now(owner, before)) ?? read(owner, before?.fitting ?? fittingKept());
       (table.many === null ? few : large).keep(name, table);
       return table;
     },
@@ -74,7 +74,7 @@ export function ownerCache(sql: Sql, { dimensions, bytes, bytesOfMany, many = MA
 
 const nameOf = (of: Owned): string => JSON.stringify(ownerKey(of));
 
-const SELECT_OWNER = `SELECT number, changes, slots FROM owners WHERE ${OWNER_NAMED}`;
+const SELECT_OWNER = `SELECT number, changes, slots, points FROM owners WHERE ${OWNER_NAMED}`;
 
 const SCHEMA_VERSION = 'SELECT schema_version FROM pragma_schema_version';
 
@@ -90,6 +90,7 @@ export interface OwnerRow {
   readonly number: number;
   readonly changes: number;
   readonly slots: number;
+  readonly points: number;
 }
 
 /** Small segments at which the owner is read anew, as blocks. */
@@ -98,8 +99,8 @@ const SMALL_MAX = 64;
 /** The owner as the file has it now, by what is known of it already; null: it has to be read as a whole. */
 function tableNow(sql: Sql, owner: OwnerRow, known: OwnerTable): OwnerTable | null {
   if (known.owner.changes === owner.changes) return known;
-  const changed = () => changedSince(sql, owner.number, known.owner.changes);
   const { segments, many, fitting } = known;
+  const changed = () => changedSince(sql, owner.number, { since: known.owner.changes, withShown: many !== null });
   if (many !== null) {
     const written = many.with(changed());
     return written === null ? null : { owner, segments, many: written, fitting };
@@ -117,15 +118,26 @@ function segmentsOf(sql: Sql, owner: OwnerRow): readonly Segment[] {
   );
 }
 
+/** With what hits show. */
+function saidBy(sql: Sql, { number }: OwnerRow): readonly SaidPoint[] {
+  return changedSince(sql, number, { since: -1, withShown: true }).flatMap(({ point, parts }) =>
+    point === null || parts === null ? [] : [{ point, parts }],
+  );
+}
+
 const rangeOf = (number: number) => ({ first: number * SLOTS, last: (number + 1) * SLOTS - 1 });
 
 /** A row as far as questions look into it. */
-type RecordsRow = Pick<StoredRow, 'row' | 'change' | 'heads' | 'records'>;
+type RecordsRow = Omit<StoredRow, 'shown'> & Partial<Pick<StoredRow, 'shown'>>;
 
 /** What changed since, by slots: what is loose is newer than what its block has of it. */
-function changedSince(sql: Sql, number: number, since: number): ChangedPoint[] {
+function changedSince(
+  sql: Sql,
+  number: number,
+  { since, withShown }: { readonly since: number; readonly withShown: boolean },
+): ChangedPoint[] {
   const range = { ...rangeOf(number), since };
-  const changed = [BLOCKS_CHANGED, LOOSE_CHANGED].flatMap((text) =>
+  const changed = (withShown ? SHOWN_CHANGED : RECORDS_CHANGED).flatMap((text) =>
     sql
       .all<RecordsRow>(text, range)
       .flatMap((row) => changedIn(row, row.row % SLOTS).filter(({ change }) => change > since)),
@@ -137,5 +149,7 @@ const COLUMNS = 'row, change, heads, records';
 const OF_OWNER = 'WHERE row BETWEEN @first AND @last';
 const BLOCKS = `SELECT ${COLUMNS} FROM blocks ${OF_OWNER} ORDER BY row`;
 const LOOSE = `SELECT ${COLUMNS} FROM loose ${OF_OWNER}`;
-const BLOCKS_CHANGED = `SELECT ${COLUMNS} FROM blocks ${OF_OWNER} AND change > @since`;
-const LOOSE_CHANGED = `SELECT ${COLUMNS} FROM loose ${OF_OWNER} AND change > @since`;
+const changedOf = (columns: string): readonly string[] =>
+  ['blocks', 'loose'].map((table) => `SELECT ${columns} FROM ${table} ${OF_OWNER} AND change > @since`);
+const RECORDS_CHANGED = changedOf(COLUMNS);
+const SHOWN_CHANGED = changedOf(`${COLUMNS}, shown`);

@@ -59,11 +59,14 @@ function putSources(out: ByteWriter, ids: readonly string[], said: number): void
   }
 }
 
+/** Parts whose text may have been read already. */
+export type ReadParts = Omit<ShownParts, 'text'> & { readonly text: ShownParts['text'] | string };
+
 /** What was kept in parts, as JSON; with the moments of its head. It is what crosses from thread to thread, and so not made anything else of first. */
-export function keptJson({ flags, text, remainder, near }: ShownParts, moments: Float64Array): string {
+export function keptJson({ flags, text, remainder, near }: ReadParts, moments: Float64Array): string {
   const said = nearOf(moments);
   let json = `{"s":${moments[0]},"q":${moments[1]}`;
-  if (text !== null) json += `,"t":${JSON.stringify(textIn(text))}`;
+  if (text !== null) json += `,"t":${JSON.stringify(typeof text === 'string' ? text : textIn(text))}`;
   const reader = new ByteReader(near);
   const created = (flags & CREATED) === 0 ? 0 : said + reader.signed();
   if ((flags & CREATED) !== 0) json += `,"c":${created}`;
@@ -73,9 +76,15 @@ export function keptJson({ flags, text, remainder, near }: ShownParts, moments: 
   return remainder === null ? `${json}}` : `${json},${remainder.slice(1)}`;
 }
 
+/** What few points have, of a remainder. */
+export const fewIn = (remainder: string | null): Partial<Kept> => (remainder === null ? {} : JSON.parse(remainder));
+
 /** When it was made and when it was changed. */
-export function changedAt({ flags, remainder, near }: ShownParts, moments: Float64Array): readonly [number, number] {
-  const few = (remainder === null ? {} : JSON.parse(remainder)) as Partial<Kept>;
+export function changedAt(
+  { flags, near }: Pick<ShownParts, 'flags' | 'near'>,
+  few: Partial<Kept>,
+  moments: Float64Array,
+): readonly [number, number] {
   const reader = new ByteReader(near);
   const created = (flags & CREATED) === 0 ? (few.c as number) : nearOf(moments) + reader.signed();
   return [created, (flags & UPDATED) === 0 ? (few.m ?? created) : created + reader.signed()];

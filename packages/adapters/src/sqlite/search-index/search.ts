@@ -1,10 +1,9 @@
 import type { IndexQuery } from '@slowwave/engine';
 import type { Sql } from '../ledger/sql.ts';
-import { type Filtering, momentsIn, touchedIn } from './filtered-point.ts';
+import { type Filtering, touchedIn } from './filtered-point.ts';
 import { NOTHING_FITS, type TouchedSlot } from './fitting.ts';
 import type { Seen } from './legs.ts';
 import { foundIn, type Narrowed, shownOf } from './looking.ts';
-import { isByMoments, type Moments } from './moments.ts';
 import type { OwnerRow, OwnerTable } from './owners.ts';
 import { keptJson } from './packed-shown.ts';
 import type { FoundPoint } from './protocol.ts';
@@ -12,8 +11,10 @@ import type { StoredRow } from './rows.ts';
 import { ShownRow } from './shown-row.ts';
 import { blockOf, SLOTS } from './tables.ts';
 
-/** What the legs find; only the payloads of what is found are read from the file. */
+/** What the legs find; only the payloads of what is found are read from the file, unless all of them are in memory. */
 export function answerOf(sql: Sql, table: OwnerTable, query: IndexQuery): FoundPoint[] {
+  const { many } = table;
+  if (many !== null) return shownOf(foundIn(table, query, null), many.shownOf);
   const found = foundIn(table, query, fittingSlots(sql, table, query));
   const payloads = payloadsOf(
     sql,
@@ -55,24 +56,10 @@ function fittingSlots(sql: Sql, table: OwnerTable, query: IndexQuery): Narrowed 
   const { owner, fitting } = table;
   const { visibility, where } = query;
   if (where === null) return null;
-  if (table.many !== null && isByMoments(where)) return momentsNow(sql, table, query).leftBy(where);
   const known = fitting.get({ visibility, where }) ?? NOTHING_FITS;
   if (known.changes === owner.changes) return known;
   const now = known.with(owner.changes, touchedSince(sql, owner, { ...query, where, since: known.changes }));
   fitting.keep({ visibility, where }, now);
-  return now;
-}
-
-function momentsNow(sql: Sql, { owner, fitting }: OwnerTable, query: IndexQuery): Moments {
-  const known = fitting.moments();
-  if (known.changes === owner.changes) return known;
-  const since = known.changes;
-  const rows = rowsSince(sql, owner, since);
-  const now = known.with(
-    owner.changes,
-    rows.flatMap((row) => momentsIn(row, { ...query, since })),
-  );
-  fitting.keepMoments(now);
   return now;
 }
 

@@ -49,7 +49,10 @@ export class StoredPoint implements Sighted {
 
   /** All of it, as it lies in its segment. */
   get record(): Uint8Array {
-    return this.#run.text.subarray(this.#at, this.#at + this.#word(WORD.bytes));
+    return this.#run.text.subarray(this.#at, this.#at + this.bytes);
+  }
+  get bytes(): number {
+    return this.#word(WORD.bytes);
   }
   get slot(): number {
     return this.#word(WORD.slot);

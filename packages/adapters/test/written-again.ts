@@ -1,0 +1,44 @@
+import type { Filter, IndexQuery, SearchIndex } from '@slowwave/engine';
+import { indexPoint, indexQuery } from '@slowwave/engine-testing';
+import { expect } from 'vitest';
+
+const IDS = Array.from({ length: 40 }, (_, i) => `m${String(i).padStart(2, '0')}`);
+const REVISIONS = 200;
+
+/** Points of one owner are written, changed and withdrawn through one index, until few are left; the others find what it finds. */
+export async function expectSameWhileWritten(index: SearchIndex, others: readonly SearchIndex[]): Promise<void> {
+  for (let revision = 1; revision <= REVISIONS; revision += 1) {
+    const memoryId = IDS[(revision * 7) % IDS.length] ?? '';
+    const metadata = revision % 3 === 0 ? { part: revision % 6 } : {};
+    const point = indexPoint({
+      ...{ memoryId, revision, metadata, createdAt: revision, text: `said ${revision}` },
+      terms: ['tea', `word${revision % 9}`],
+    });
+    if (revision % 11 === 0) await index.withdraw([point]);
+    else await index.upsert([point]);
+    if (revision % 20 === 0) await expectSame(index, others);
+  }
+  for (const [n, memoryId] of IDS.entries()) {
+    await index.withdraw([indexPoint({ memoryId, revision: REVISIONS + 1 })]);
+    if (n % 9 === 0) await expectSame(index, others);
+  }
+}
+
+async function expectSame(index: SearchIndex, others: readonly SearchIndex[]): Promise<void> {
+  const questions = [null, ...FILTERS].map(
+    (where): IndexQuery => indexQuery({ terms: ['tea', 'word3'], limit: 100, where }),
+  );
+  const found = await index.search(questions);
+  for (const other of others) {
+    for (const [i, question] of questions.entries()) expect(await other.search([question])).toEqual([found[i]]);
+  }
+}
+
+const FILTERS: readonly Filter[] = [
+  { kind: 'condition', field: { name: 'text' }, test: { kind: 'contains', text: 'said 1', folded: true } },
+  {
+    kind: 'not',
+    of: { kind: 'condition', field: { name: 'metadata', keys: ['part'] }, test: { kind: 'equals', values: [3] } },
+  },
+  { kind: 'condition', field: { name: 'createdAt' }, test: { kind: 'compares', by: 'gte', to: 100 } },
+];

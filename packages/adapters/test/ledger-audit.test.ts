@@ -16,7 +16,7 @@ import { ledgerFile } from './sqlite-ledger-fixture.ts';
 
 /** What breaks a ledger so that one kind of finding is there: rows that are gone, or say something else. */
 const BREAKING: Readonly<Record<OrphanKind | Contradiction, string>> = {
-  'batch without lane': "UPDATE batches SET lane = 'lane_none'",
+  'batch without lane': 'UPDATE batches SET lane = -1',
   'message without batch': "UPDATE unclaimed_messages SET batch_id = 'bat_none'",
   'memory without lane': 'UPDATE memories SET lane = 0',
   'memory without event': 'DELETE FROM events',

@@ -57,7 +57,7 @@ const lacking = (id: string, table: string, missing: string): Audit => ({
 });
 
 const ORPHANS: Readonly<Record<OrphanKind, Audit>> = {
-  'batch without lane': lacking('x.id', 'batches', 'lanes y WHERE y.id = x.lane'),
+  'batch without lane': lacking('x.id', 'batches', 'lanes y WHERE y.number = x.lane'),
   'message without batch': lacking(
     'x.id',
     `(SELECT id, batch FROM messages UNION ALL SELECT u.batch_id, (SELECT b.number FROM batches b WHERE b.id = u.batch_id)
@@ -83,7 +83,7 @@ const ORPHANS: Readonly<Record<OrphanKind, Audit>> = {
   'outbox entry without memory': lacking('x.memory_id', 'outbox', 'memories y WHERE y.id = x.memory_id'),
 };
 
-const WAITING = `(SELECT count(*) FROM batches b WHERE b.lane = x.id AND b.state = 'pending')`;
+const WAITING = `(SELECT count(*) FROM batches b WHERE b.lane = x.number AND b.state = 'pending')`;
 
 /** What no single statement can find: it is folded again, below. */
 const FOLDED = 'relation that does not follow';
@@ -110,7 +110,7 @@ const CONTRADICTORY: Readonly<Record<Exclude<Contradiction, typeof FOLDED>, Audi
     id: 'x.id',
     from: `batches x WHERE x.state = 'consolidating' AND x.outcome IS NULL AND NOT EXISTS (
       SELECT 1 FROM lanes y
-      WHERE y.id = x.lane AND (y.consolidation_id = x.consolidation_id OR y.erasure IS NOT NULL))`,
+      WHERE y.number = x.lane AND (y.consolidation_id = x.consolidation_id OR y.erasure IS NOT NULL))`,
   },
   'batch that never ends': {
     id: 'x.id',
@@ -118,7 +118,7 @@ const CONTRADICTORY: Readonly<Record<Exclude<Contradiction, typeof FOLDED>, Audi
       AND NOT EXISTS (SELECT 1 FROM outbox y WHERE y.consolidation_id = x.consolidation_id)
       AND NOT EXISTS (
         SELECT 1 FROM batches b WHERE b.consolidation_id = x.consolidation_id AND b.outcome IS NOT NULL AND ${UNPROJECTED})
-      AND NOT EXISTS (SELECT 1 FROM lanes z WHERE z.id = x.lane AND z.erasure IS NOT NULL)`,
+      AND NOT EXISTS (SELECT 1 FROM lanes z WHERE z.number = x.lane AND z.erasure IS NOT NULL)`,
   },
   'statement that counts wrongly': {
     id: 'x.id',

@@ -3,7 +3,18 @@ import { batchNotice, ownerAway, ownerOf, replayPriority } from '@slowwave/engin
 import { type Access, read, storeOf, write } from './access.ts';
 import type { AppendedOrAway } from './away.ts';
 import { flush } from './lane-life.ts';
-import { askedFor, isStanding, type Listing, laneOfUser, newestFirst, where } from './page.ts';
+import {
+  askedFor,
+  inLanes,
+  isLaneStanding,
+  LANE_NUMBER,
+  type Listing,
+  laneIdOf,
+  laneOfUser,
+  newestFirst,
+  notBy,
+  where,
+} from './page.ts';
 import { type BatchRow, batchFrom, SELECT_BATCHES } from './rows/batch.ts';
 import { eventFrom } from './rows/memory.ts';
 import { all, allAs, firstAs, run, type Script, together } from './script.ts';
@@ -33,8 +44,8 @@ const scripted = storeOf<Omit<BatchStore, 'append'>>('batches', {
   parked: read((tenant, { ids, ...filter }, limit) => {
     const { conditions, given } = askedFor(ASKED, { tenant, ...filter });
     // Those that are named are found by their ids.
-    const those = ids === undefined ? conditions : ['b.id IN :ids', ...conditions.map((one) => `+${one}`)];
-    const condition = where(["b.state = 'parked'", NOT_CONSOLIDATED, isStanding('b.lane'), ...those]);
+    const those = ids === undefined ? conditions : ['b.id IN :ids', ...conditions.map(notBy)];
+    const condition = where(["b.state = 'parked'", NOT_CONSOLIDATED, isLaneStanding('b.lane'), ...those]);
     const text = `${SELECT_BATCHES} ${condition} ORDER BY b.accepted_at, b.position, b.id LIMIT @limit`;
     return allAs(batchFrom, text, { ...given, ids: ids ?? [], limit });
   }),
@@ -42,14 +53,14 @@ const scripted = storeOf<Omit<BatchStore, 'append'>>('batches', {
 });
 
 function getBatch(tenant: TenantId, id: string): Script<Batch | null> {
-  const text = `${SELECT_BATCHES} WHERE b.tenant = @tenant AND b.id = @id AND ${isStanding('b.lane')}`;
+  const text = `${SELECT_BATCHES} WHERE b.tenant = @tenant AND b.id = @id AND ${isLaneStanding('b.lane')}`;
   return firstAs(batchFrom, text, { tenant, id });
 }
 
 const ASKED = {
   tenant: 'b.tenant = @tenant',
-  userId: laneOfUser('b.lane'),
-  lane: 'b.lane = @lane',
+  userId: laneOfUser('b.lane', 'number'),
+  lane: `b.lane = ${LANE_NUMBER}`,
   errorCode: "b.failure->>'code' = @errorCode",
   since: 'b.accepted_at >= @since',
 };
@@ -61,7 +72,7 @@ const NOT_CONSOLIDATED = "b.state <> 'consolidated'";
 const listingOf = ({ userId, lane, state }: Parameters<BatchStore['list']>[1]): Listing<BatchRow, Batch> => ({
   select: SELECT_BATCHES,
   by: [userId === undefined && lane === undefined ? 'b.accepted_at' : 'b.position', 'b.id'],
-  always: [isStanding('b.lane'), ...(state === undefined || state === 'consolidated' ? [] : [NOT_CONSOLIDATED])],
+  always: [isLaneStanding('b.lane'), ...(state === undefined || state === 'consolidated' ? [] : [NOT_CONSOLIDATED])],
   asked: { ...ASKED, state: 'b.state = @state' },
   make: batchFrom,
 });
@@ -69,14 +80,14 @@ const listingOf = ({ userId, lane, state }: Parameters<BatchStore['list']>[1]): 
 const SELECT_REASONS = `
   SELECT b.failure->>'code' AS code, count(*) AS batches, count(DISTINCT b.lane) AS owners,
     max(b.failure->>'message') AS example, min(b.accepted_at) AS "oldestAt", max(b.accepted_at) AS "newestAt"
-  FROM batches b WHERE b.tenant = @tenant AND b.state = 'parked' AND ${NOT_CONSOLIDATED} AND ${isStanding('b.lane')}
+  FROM batches b WHERE b.tenant = @tenant AND b.state = 'parked' AND ${NOT_CONSOLIDATED} AND ${isLaneStanding('b.lane')}
   GROUP BY b.failure->>'code' ORDER BY count(*) DESC, b.failure->>'code'`;
 
 const SELECT_EVENTS = `
   SELECT e.*, k.id AS memory_id FROM (
     SELECT DISTINCT s.event_seq AS seq FROM batches b
     JOIN messages m ON m.batch = b.number JOIN event_sources s ON s.lane = m.lane AND s.message_seq = m.seq
-    WHERE b.id = @id AND +b.tenant = @tenant AND ${isStanding('b.lane')}
+    WHERE b.id = @id AND +b.tenant = @tenant AND ${isLaneStanding('b.lane')}
   ) AS caused JOIN events e ON e.seq = caused.seq JOIN memories k ON k.number = e.memory
   WHERE +k.tenant = @tenant ORDER BY e.seq`;
 
@@ -114,12 +125,13 @@ export function* waitAgain(
 
 type ReplayableRow = Pick<BatchRow, 'id' | 'lane' | 'position' | 'state' | 'consolidation_id' | 'formers'>;
 
-const SELECT_LANES = 'SELECT lane FROM batches WHERE id IN :ids AND +tenant = @tenant AND +state IN :states';
+const SELECT_LANES = `
+  SELECT ${laneIdOf('lane')} AS lane FROM batches WHERE id IN :ids AND +tenant = @tenant AND +state IN :states`;
 
 /** Under the locks of their lanes. What retention has emptied has nothing left to consolidate. */
 const SELECT_REPLAYABLE = `
-  SELECT id, lane, position, state, consolidation_id, formers FROM batches
-  WHERE id IN :ids AND +lane IN :lanes AND +state IN :states AND stripped_at IS NULL ORDER BY position`;
+  SELECT id, ${laneIdOf('lane')} AS lane, position, state, consolidation_id, formers FROM batches
+  WHERE id IN :ids AND ${inLanes('lane + 0')} AND +state IN :states AND stripped_at IS NULL ORDER BY position`;
 
 /** As if they had just been accepted: of what was undone an index forgets what was said, if it has not yet. */
 function* putBack(found: readonly ReplayableRow[], now: Millis): Script<void> {

@@ -14,7 +14,7 @@ import { read, snapshot, storeOf, write } from './access.ts';
 import { waitAgain } from './batches.ts';
 import { foldThoughts } from './kept-thoughts.ts';
 import { raise, unpin } from './lane-life.ts';
-import { isStanding, type Listing, newestFirst } from './page.ts';
+import { LANE_NUMBER, type Listing, laneIdOf, newestFirst } from './page.ts';
 import type { ColumnsOf } from './rows/columns.ts';
 import type { LaneRow } from './rows/lane.ts';
 import { all, allAs, counted, first, firstAs, idsOf, run, type Script } from './script.ts';
@@ -60,8 +60,8 @@ export const canaryStore = storeOf<CanaryStore>('canaries', {
     return { open: Object.fromEntries(rows.map(({ state, count }) => [state, count])), held };
   }),
   touched: read((canary, { after, limit }) => {
-    const text = `SELECT DISTINCT lane AS id FROM consolidations
-      WHERE variant = @canary AND lane > @after ORDER BY lane LIMIT @limit`;
+    const text = `SELECT l.id FROM lanes l
+      WHERE l.number IN FEW (SELECT lane FROM consolidations WHERE variant = @canary;) AND l.id > @after ORDER BY l.id LIMIT @limit`;
     return idsOf<LaneId>(text, { canary, after: after ?? '', limit });
   }),
   hold: write(function* (canary, { pinned, limit, now }) {
@@ -220,7 +220,7 @@ const CANARIES: Listing<CanaryRow, Canary> = {
 };
 
 const WATCHED = `
-  SELECT c.id, c.lane, c.batch_ids FROM consolidations c`;
+  SELECT c.id, ${laneIdOf('c.lane')} AS lane, c.batch_ids FROM consolidations c`;
 const ENDED = `c.state IN ('applied', 'parked', 'undone')`;
 
 /** The few of the canary, and the newest of the rest. */
@@ -253,15 +253,15 @@ const watchedFrom = (row: WatchedRow): WatchedConsolidation => ({
 });
 
 const SELECT_TOUCHED = `
-  SELECT DISTINCT c.lane FROM consolidations c
-  WHERE c.variant = @canary AND c.state NOT IN ('split', 'undone') AND ${isStanding('c.lane')}
-    AND NOT EXISTS (SELECT 1 FROM canary_lanes x WHERE x.canary = @canary AND x.lane = c.lane)
-  ORDER BY c.lane LIMIT @limit`;
+  SELECT DISTINCT l.id AS lane FROM consolidations c JOIN lanes l ON l.number = c.lane
+  WHERE c.variant = @canary AND c.state NOT IN ('split', 'undone') AND l.erasure IS NULL
+    AND NOT EXISTS (SELECT 1 FROM canary_lanes x WHERE x.canary = @canary AND x.lane = l.id)
+  ORDER BY l.id LIMIT @limit`;
 
 const SELECT_PINNED = `
-  SELECT DISTINCT c.lane FROM consolidations c
-  WHERE c.variant = @canary AND c.state IN ('thinking', 'planned', 'waiting') AND ${isStanding('c.lane')}
-  ORDER BY c.lane LIMIT @limit`;
+  SELECT DISTINCT l.id AS lane FROM consolidations c JOIN lanes l ON l.number = c.lane
+  WHERE c.variant = @canary AND c.state IN ('thinking', 'planned', 'waiting') AND l.erasure IS NULL
+  ORDER BY l.id LIMIT @limit`;
 
 function* holdLane(canary: string, id: LaneId, now: number): Script<void> {
   const lane = yield* lockLane(id);
@@ -311,7 +311,7 @@ function* keepParked(lane: LaneId, ids: readonly string[]): Script<void> {
 
 const SELECT_PARKED_OF = `
   SELECT id, consolidation_id AS consolidation, formers FROM batches
-  WHERE id IN :ids AND +lane = @lane AND +state = 'parked' AND stripped_at IS NULL AND consolidation_id IS NOT NULL`;
+  WHERE id IN :ids AND lane + 0 = ${LANE_NUMBER} AND +state = 'parked' AND stripped_at IS NULL AND consolidation_id IS NOT NULL`;
 
 const KEEP_FORMERS = `
   UPDATE batches SET formers = n.formers::jsonb
@@ -321,15 +321,15 @@ const KEEP_FORMERS = `
 /** Since when the canary's changes were used in a lane, as far as that is not undone. */
 const SELECT_FIRST = `
   SELECT min(created_at) AS at FROM consolidations
-  WHERE variant = @canary AND lane = @lane AND state IN ('applied', 'parked')`;
+  WHERE variant = @canary AND lane = ${LANE_NUMBER} AND state IN ('applied', 'parked')`;
 
 const SELECT_SINCE = `
   SELECT id, batch_ids FROM consolidations
-  WHERE lane = @lane AND state = 'applied' AND created_at >= @since ORDER BY created_at DESC, id DESC LIMIT @limit`;
+  WHERE lane = ${LANE_NUMBER} AND state = 'applied' AND created_at >= @since ORDER BY created_at DESC, id DESC LIMIT @limit`;
 
 const SELECT_PARKED = `
   SELECT b.id FROM consolidations c JOIN batches b ON b.consolidation_id = c.id
-  WHERE c.variant = @canary AND c.lane = @lane AND c.state = 'parked' AND b.state = 'parked' ORDER BY b.position`;
+  WHERE c.variant = @canary AND c.lane = ${LANE_NUMBER} AND c.state = 'parked' AND b.state = 'parked' ORDER BY b.position`;
 
 interface More {
   readonly consolidations: number;
@@ -381,7 +381,7 @@ const canaryLaneFrom = (row: LaneNoteRow): CanaryLane => ({
 /** The batches that wait again are those of the lane up to a position that were of an undone consolidation before. */
 const SELECT_AGAIN = `
   SELECT b.consolidation_id, CASE WHEN b.state IN ('pending', 'consolidating') THEN 1 ELSE 0 END AS is_open
-  FROM canary_lanes x JOIN batches b ON b.lane = x.lane
+  FROM canary_lanes x JOIN lanes l ON l.id = x.lane JOIN batches b ON b.lane = l.number
   WHERE x.canary = @canary AND x.lane = @lane AND b.position <= x.through
     AND EXISTS (
       SELECT 1 FROM jsonb_array_elements_text(b.formers) AS f JOIN consolidations c ON c.id = f.value

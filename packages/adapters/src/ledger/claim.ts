@@ -16,6 +16,7 @@ import { canaryInForce } from './canaries.ts';
 import { foldThoughts } from './kept-thoughts.ts';
 import { finish, release as giveBack, NOTHING_WAITS, recount, retry, split, claim as take } from './lane-life.ts';
 import { rungOfLane } from './limits.ts';
+import { LANE_NUMBER } from './page.ts';
 import { type BatchRow, settingsFrom, storedMessage } from './rows/batch.ts';
 import { ownerFrom, type ScopeColumns, scopeFrom } from './rows/columns.ts';
 import { type LaneRow, nudgeFrom } from './rows/lane.ts';
@@ -113,7 +114,7 @@ const SELECT_WAITING = `
     s.user_id, s.agent_id, s.run_id, s.app_id, u.seq, u.seen_until,
     CASE WHEN sum(b.tokens) OVER (ORDER BY b.position) - b.tokens <= @tokens THEN u.messages END AS messages
   FROM batches b JOIN scopes s ON s.id = b.scope LEFT JOIN unclaimed_messages u ON u.batch_id = b.id
-  WHERE b.lane = @lane AND b.state = 'pending' ORDER BY b.position LIMIT @limit`;
+  WHERE b.lane = ${LANE_NUMBER} AND b.state = 'pending' ORDER BY b.position LIMIT @limit`;
 
 /** What pinned batches say becomes rows, where they are claimed for the first time. */
 function unpacking({ tenant, id: lane, number }: LaneRow, pinned: readonly WaitingBatch[]): readonly Script<number>[] {
@@ -140,7 +141,7 @@ interface Starting {
 }
 
 function pinning(
-  { tenant, id: lane }: LaneRow,
+  { tenant, number: lane }: LaneRow,
   { id, pinned, now, variant, rung }: Starting,
 ): readonly Script<number>[] {
   const ids = pinned.map((batch) => batch.id);

@@ -190,8 +190,9 @@ const SELECT_IDLE = `
 /** What would be missed, or never come to its end, while its owner sleeps: each of them finds a row. */
 const UNFINISHED: readonly string[] = [
   'outbox WHERE lane = @lane',
-  'bulk_questions q JOIN consolidations c ON c.id = q.consolidation_id WHERE c.lane = @lane',
-  "batches WHERE lane = @lane AND (state IN ('pending', 'consolidating', 'parked') OR (outcome IS NOT NULL AND projected_revision < speech_revision))",
+  'bulk_questions q JOIN consolidations c ON c.id = q.consolidation_id WHERE q.lane = @lane',
+  `batches WHERE lane = ${LANE_NUMBER} AND (state IN ('pending', 'consolidating', 'parked')
+    OR (outcome IS NOT NULL AND projected_revision < speech_revision))`,
   'reviews WHERE lane = @lane AND settled_at IS NULL',
   "graph_studies WHERE lane = @lane AND state = 'pending'",
   'graph_entities WHERE lane = @lane AND unprojected_at IS NOT NULL',
@@ -226,8 +227,8 @@ function* standing(lane: LaneRow): Script<StandingOwner> {
 
 const SELECT_OLDEST = `
   SELECT
-    (SELECT min(accepted_at) FROM batches WHERE lane = @lane AND stripped_at IS NULL) AS messages,
-    (SELECT min(created_at) FROM consolidations WHERE lane = @lane AND stripped_at IS NULL) AS plans,
+    (SELECT min(accepted_at) FROM batches WHERE lane = ${LANE_NUMBER} AND stripped_at IS NULL) AS messages,
+    (SELECT min(created_at) FROM consolidations WHERE lane = ${LANE_NUMBER} AND stripped_at IS NULL) AS plans,
     (SELECT min(history_from) FROM memories WHERE lane = ${LANE_NUMBER}) AS history,
     (SELECT min(gone_since) FROM memories WHERE lane = ${LANE_NUMBER}) AS forgotten,
     (SELECT min(updated_at) FROM memories WHERE lane = ${LANE_NUMBER} AND live) AS memories,

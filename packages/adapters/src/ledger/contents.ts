@@ -128,13 +128,16 @@ function* inApp(waiting: readonly WaitingMessageRow[], appId: string | null): Sc
 /** The parameters that name an owner's lane. */
 const ownerParams = ({ tenant, owner }: OwnedIds) => ({ tenant, kind: owner.kind, ownerId: owner.id });
 
-const OWN_LANE = '(SELECT id FROM lanes WHERE tenant = @tenant AND owner_kind = @kind AND owner_id = @ownerId)';
+const ownLane = (column: 'id' | 'number'): string =>
+  `(SELECT ${column} FROM lanes WHERE tenant = @tenant AND owner_kind = @kind AND owner_id = @ownerId)`;
+const OWN_LANE = ownLane('id');
+const OWN_NUMBER = ownLane('number');
 
 const SELECT_HISTORIES = `
   SELECT * FROM (
     SELECT e.*, m.id AS memory_id, row_number() OVER (PARTITION BY e.memory ORDER BY e.revision DESC) AS place
     FROM memories m JOIN events e ON e.memory = m.number
-    WHERE m.id IN :ids AND m.lane + 0 = (SELECT number FROM lanes WHERE id = ${OWN_LANE})
+    WHERE m.id IN :ids AND m.lane + 0 = ${OWN_NUMBER}
   ) AS newest WHERE place <= @limit ORDER BY memory_id, revision`;
 
 const SELECT_SCOPES = `
@@ -151,7 +154,7 @@ const SELECT_AROUND = `
   ORDER BY n.seq`;
 
 /** Of the owner of messages that are asked for: up to behind the last of those that are claimed, or all, where one of them is not. */
-const SELECT_UNCLAIMED_NEAR = `${SELECT_UNCLAIMED} AND b.lane = ${OWN_LANE} AND (
+const SELECT_UNCLAIMED_NEAR = `${SELECT_UNCLAIMED} AND b.lane = ${OWN_NUMBER} AND (
     u.seq <= (SELECT max(m.seq) + @after FROM lane_messages m WHERE m.id IN :ids AND +m.lane = ${OWN_LANE})
     OR @count > (SELECT count(*) FROM lane_messages m WHERE m.id IN :ids AND +m.lane = ${OWN_LANE}))
   ORDER BY b.position`;

@@ -17,6 +17,7 @@ import {
 import { stampOf } from './bundle/read.ts';
 import { cutOff } from './erasures.ts';
 import { laneOfOwner, lockOwner } from './lanes.ts';
+import { LANE_NUMBER } from './page.ts';
 import { type OwnerColumns, ownerFrom } from './rows/columns.ts';
 import type { LaneRow } from './rows/lane.ts';
 import { allAs, counted, first, idsOf, run, type Script } from './script.ts';
@@ -126,8 +127,8 @@ function* waitsOf(lane: LaneRow): Script<readonly string[]> {
 }
 
 /** What began before: cut off, it would be asked of a model again elsewhere. */
-function* workOf({ id, due_at }: LaneRow, now: Millis): Script<readonly string[]> {
-  const isClaimed = (due_at ?? 0) <= now && (yield* first(SELECT_CLAIMED, { lane: id, since: now - TURN_MS })) !== null;
+function* workOf({ id, number, due_at }: LaneRow, now: Millis): Script<readonly string[]> {
+  const isClaimed = (due_at ?? 0) <= now && (yield* first(SELECT_CLAIMED, { number, since: now - TURN_MS })) !== null;
   const held = yield* idsOf(SELECT_HELD, { lane: id, now });
   return [...(isClaimed ? ['a consolidation'] : []), ...held].map(
     (what) => `${what} of the owner is under way: ask again in a moment`,
@@ -138,7 +139,7 @@ function* workOf({ id, due_at }: LaneRow, now: Millis): Script<readonly string[]
 const TURN_MS = 60_000;
 
 const SELECT_CLAIMED = `
-  SELECT 1 AS found FROM batches WHERE lane = @lane AND state = 'consolidating' AND claimed_at > @since LIMIT 1`;
+  SELECT 1 AS found FROM batches WHERE lane = @number AND state = 'consolidating' AND claimed_at > @since LIMIT 1`;
 
 const SELECT_HELD = `
   SELECT 'a study' AS id FROM graph_turns WHERE lane = @lane AND held IS NOT NULL AND held_until > @now
@@ -146,13 +147,13 @@ const SELECT_HELD = `
 
 const SELECT_REPLAYS = `
   SELECT DISTINCT r.id FROM batches b JOIN replay_batches x ON x.batch_id = b.id JOIN replays r ON r.id = x.replay_id
-  WHERE b.lane = @lane AND r.state IN ('preparing', 'running') ORDER BY r.id`;
+  WHERE b.lane = ${LANE_NUMBER} AND r.state IN ('preparing', 'running') ORDER BY r.id`;
 
 /** One that is not over can still be taken back, and then all that it consolidated is. */
 const SELECT_CANARIES = `
   SELECT c.id FROM canaries c
   WHERE c.tenant = @tenant AND c.finished_at IS NULL
-    AND EXISTS (SELECT 1 FROM consolidations x WHERE x.variant = c.id AND x.lane = @lane) ORDER BY c.id`;
+    AND EXISTS (SELECT 1 FROM consolidations x WHERE x.variant = c.id AND x.lane = ${LANE_NUMBER}) ORDER BY c.id`;
 
 const SELECT_JOBS = `
   SELECT DISTINCT job AS id FROM bulk_questions WHERE lane = @lane AND job IS NOT NULL AND state = 'open' ORDER BY job`;

@@ -20,6 +20,7 @@ import {
 import { type Folding, refold } from './graph/refold.ts';
 import { statementFrom } from './graph/rows.ts';
 import { stripThoughts } from './kept-thoughts.ts';
+import { inLanes, LANE_NUMBER, laneIdOf } from './page.ts';
 import type { LaneRow } from './rows/lane.ts';
 import { markOf } from './rows/packed-record.ts';
 import { all, idsOf, run, type Script, together } from './script.ts';
@@ -220,18 +221,18 @@ const ENDED = "c.state IN ('applied', 'split', 'parked', 'undone')";
 
 /** What was thought of their messages, of them, and of others beside them. */
 const SELECT_THOUGHT = `
-  SELECT c.id FROM consolidations c WHERE c.id IN :own AND +c.lane = @lane AND ${ENDED}
+  SELECT c.id FROM consolidations c WHERE c.id IN :own AND c.lane + 0 = ${LANE_NUMBER} AND ${ENDED}
   UNION SELECT c.id FROM reviews r JOIN consolidations c ON c.id = r.consolidation_id
     WHERE r.memory_id IN :memoryIds AND ${ENDED}
-  UNION SELECT c.id FROM consolidations c WHERE c.lane = @lane AND ${ENDED}
+  UNION SELECT c.id FROM consolidations c WHERE c.lane = ${LANE_NUMBER} AND ${ENDED}
     AND EXISTS (SELECT 1 FROM jsonb_array_elements_text(c.batch_ids) AS b WHERE b.value IN :batchIds)
-  UNION SELECT c.id FROM consolidations c WHERE c.lane = @lane AND ${ENDED}
+  UNION SELECT c.id FROM consolidations c WHERE c.lane = ${LANE_NUMBER} AND ${ENDED}
     AND EXISTS (SELECT 1 FROM :rows AS goes WHERE position(decode(goes.value ->> 'mark', 'hex') IN c.thought) > 0)
-  UNION SELECT c.id FROM consolidations c JOIN plans p ON p.consolidation_id = c.id WHERE c.lane = @lane AND ${ENDED}
+  UNION SELECT c.id FROM consolidations c JOIN plans p ON p.consolidation_id = c.id WHERE c.lane = ${LANE_NUMBER} AND ${ENDED}
     AND EXISTS (SELECT 1 FROM :rows AS goes WHERE position(goes.value ->> 'id' IN p.shown::text) > 0)`;
 
 const SELECT_UNPROJECTED = `
   SELECT lane AS id FROM outbox WHERE lane IN :lanes
   UNION SELECT lane FROM graph_entities WHERE lane IN :lanes AND unprojected_at IS NOT NULL
   UNION SELECT lane FROM graph_relations WHERE lane IN :lanes AND unprojected_at IS NOT NULL
-  UNION SELECT lane FROM batches WHERE lane IN :lanes AND projected_revision < speech_revision`;
+  UNION SELECT ${laneIdOf('lane')} FROM batches WHERE ${inLanes('lane')} AND projected_revision < speech_revision`;

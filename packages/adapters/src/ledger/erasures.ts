@@ -204,9 +204,12 @@ const COUNT_UNCLAIMED = `
 
 /** Any of the lane, as an index brings them: sorting would read all that is left for each slice. */
 const pick = (table: string, id = 'id'): string => `SELECT ${id} AS id FROM ${table} WHERE lane = @lane LIMIT @limit`;
+const pickNumbered = (table: string, id = 'id'): string =>
+  `SELECT ${id} AS id FROM ${table} WHERE lane = ${LANE_NUMBER} LIMIT @limit`;
 
 /** Of rows without an id. */
-const pickPlaces = (table: string): string => pick(table, 'CAST(:place AS text)');
+const pickPlaces = (table: string): string => pick(table, PLACE);
+const PLACE = 'CAST(:place AS text)';
 
 /** Of memories that were picked. */
 const NUMBERS = 'SELECT number FROM memories WHERE id IN :ids';
@@ -241,7 +244,7 @@ export const ERASING: readonly Erasing[] = [
   { pick: pick('graph_turns', 'lane'), deletes: [['graph_turns', 'lane = @lane AND lane IN :ids']] },
   { pick: pick('sleeps', 'lane'), deletes: [['sleeps', 'lane = @lane AND lane IN :ids']] },
   {
-    pick: `SELECT id FROM memories WHERE lane = ${LANE_NUMBER} LIMIT @limit`,
+    pick: pickNumbered('memories'),
     deletes: [
       ['event_sources', `event_seq IN FEW (SELECT e.seq FROM events e WHERE e.memory IN (${NUMBERS});)`],
       ['events', `memory IN FEW (${NUMBERS};)`],
@@ -255,7 +258,7 @@ export const ERASING: readonly Erasing[] = [
     ],
   },
   {
-    pick: pick('consolidations'),
+    pick: pickNumbered('consolidations'),
     folded: true,
     deletes: [
       ['graph_proposals', 'consolidation_id IN :ids'],
@@ -271,7 +274,7 @@ export const ERASING: readonly Erasing[] = [
     ],
   },
   {
-    pick: pick('batches'),
+    pick: pickNumbered('batches'),
     unclaimed: COUNT_UNCLAIMED,
     changes: [FORGET_REPLAYS],
     deletes: [
@@ -284,7 +287,7 @@ export const ERASING: readonly Erasing[] = [
   },
   { pick: pick('reviews'), deletes: [['reviews', 'id IN :ids']] },
   {
-    pick: `SELECT CAST(:place AS text) AS id FROM vectors WHERE lane = ${LANE_NUMBER} LIMIT @limit`,
+    pick: pickNumbered('vectors', PLACE),
     deletes: [['vectors', `:place IN :ids::tid AND lane + 0 = ${LANE_NUMBER}`]],
   },
   { pick: pickPlaces('usage'), deletes: [['usage', AT_PLACES]] },

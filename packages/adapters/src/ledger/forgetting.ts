@@ -25,7 +25,7 @@ import {
 import { forgetInSuites } from './forget-in-suites.ts';
 import { type Folding, refold } from './graph/refold.ts';
 import { statementFrom } from './graph/rows.ts';
-import { LANE_NUMBER } from './page.ts';
+import { LANE_NUMBER, laneIdOf } from './page.ts';
 import { detailsFrom } from './rows/memory.ts';
 import { ofBatches } from './schema.ts';
 import { all, idsOf, insert, run, type Script, together } from './script.ts';
@@ -176,7 +176,7 @@ export function* loseQuotes(batchIds: readonly string[]): Script<void> {
 
 const SELECT_HIDDEN_QUOTES = `
   SELECT s.id, s.statement FROM graph_statements s
-  WHERE s.quote_said IS NOT NULL AND s.lane IN (SELECT lane FROM batches WHERE id IN :batchIds)`;
+  WHERE s.quote_said IS NOT NULL AND s.lane IN (SELECT ${laneIdOf('lane')} FROM batches WHERE id IN :batchIds)`;
 
 export const STAND = `
   UPDATE graph_statements SET fallen = @fallen, counts = @counts, statement = @statement, quote_said = @quoteSaid

@@ -1,5 +1,6 @@
 import type { HowToMeasure, MeasuredRow, MeasuredStretch, Tally, TenantId } from '@slowwave/engine';
 import { unpacked } from '../packed.ts';
+import { laneIdOf } from './page.ts';
 import { all, first, type Script, together } from './script.ts';
 
 /** The figures of a stretch of time, and what was thought of what came of it. */
@@ -31,7 +32,7 @@ const measuredFrom = ({ lane, state, figures }: FiguresRow): MeasuredRow => ({
 });
 
 const CONSOLIDATIONS = `
-  SELECT lane, state, figures FROM consolidations
+  SELECT ${laneIdOf('lane')} AS lane, state, figures FROM consolidations
   WHERE tenant = @tenant AND created_at >= @from AND created_at < @to AND figures IS NOT NULL
   ORDER BY created_at DESC, id DESC LIMIT @rowsMax`;
 

@@ -16,7 +16,7 @@ import type {
 import { nightNotice } from '@slowwave/engine/storing';
 import { lookup, read, storeOf, write } from './access.ts';
 import { conflicts, openScopes, writeChanges } from './changes.ts';
-import { isStanding, type Listing, laneOfUser, newestFirst } from './page.ts';
+import { isStanding, LANE_NUMBER, type Listing, laneOfUser, newestFirst } from './page.ts';
 import { openHeld } from './reviews.ts';
 import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from './rows/columns.ts';
 import type { LaneRow } from './rows/lane.ts';
@@ -302,7 +302,7 @@ const LOOK_AGAIN = "UPDATE sleeps SET looked_at = 0, seen = '[]' WHERE lane = @l
 
 const INSERT_CONSOLIDATION = `
   INSERT INTO consolidations (id, tenant, lane, scope, state, batch_ids, attempts, created_at)
-  VALUES (@id, @tenant, @lane, @scope, 'thinking', '[]', 0, @now)`;
+  VALUES (@id, @tenant, ${LANE_NUMBER}, @scope, 'thinking', '[]', 0, @now)`;
 
 const INSERT_NIGHT = `
   INSERT INTO nights (consolidation_id, tenant, lane, state, created_at) VALUES (@id, @tenant, @lane, 'thinking', @now)`;

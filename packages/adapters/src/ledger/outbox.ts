@@ -14,6 +14,7 @@ import { type Access, lookup, read, snapshot, storeOf, write } from './access.ts
 import { notifyOfBatches } from './batches.ts';
 import { inSlices, type Refilled, type SliceAfter } from './in-slices.ts';
 import { loadMemories } from './loading.ts';
+import { LANE_NUMBER } from './page.ts';
 import { creditsOf } from './receipts.ts';
 import { all, allAs, counted, first, type Given, idsOf, insert, lastly, run, type Script, together } from './script.ts';
 import {
@@ -267,7 +268,7 @@ export function* reproject(lane: LaneId): Script<void> {
      ${TO_PROJECT} WHERE l.id = @lane ORDER BY m.id`,
     { lane },
   );
-  yield* run(`${FORGET_TOLD} WHERE lane = @lane AND outcome IS NOT NULL`, { lane });
+  yield* run(`${FORGET_TOLD} WHERE lane = ${LANE_NUMBER} AND outcome IS NOT NULL`, { lane });
   for (const table of ['graph_entities', 'graph_relations']) {
     const again = 'unprojected_at = coalesce(unprojected_at, 0), revision = revision + 1';
     yield* run(`UPDATE ${table} SET ${again} WHERE lane = @lane AND counts = 1`, { lane });

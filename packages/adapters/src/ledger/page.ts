@@ -63,9 +63,21 @@ export function newestPart(page: Page, [time, id]: readonly [time: string, id: s
 /** A lane by its number, as what hangs on it refers to it. */
 export const LANE_NUMBER = '(SELECT number FROM lanes WHERE id = @lane)';
 
-/** The lane of a user, as a condition on a column. */
-export const laneOfUser = (column: string): string =>
-  `${column} = (SELECT id FROM lanes WHERE tenant = @tenant AND owner_kind = 'user' AND owner_id = @userId)`;
+/** The same of several, as a condition on a column. */
+export const inLanes = (column: string): string => `${column} IN FEW (SELECT number FROM lanes WHERE id IN :lanes;)`;
+
+/** The id of the lane that a column has the number of, as one is shown. */
+export const laneIdOf = (column: string): string => `(SELECT named.id FROM lanes named WHERE named.number = ${column})`;
+
+/** The lane of a user, as a condition on a column that has its id, or its number. */
+export const laneOfUser = (column: string, by: 'id' | 'number' = 'id'): string =>
+  `${column} = (SELECT ${by} FROM lanes WHERE tenant = @tenant AND owner_kind = 'user' AND owner_id = @userId)`;
+
+/** A condition that rows must not be looked up by, in either dialect: see script.ts. */
+export const notBy = (condition: string): string =>
+  NUMBERED.test(condition) ? condition.replace(NUMBERED, '$& + 0') : `+${condition}`;
+
+const NUMBERED = /^\w+\.lane\b/;
 
 /** That a lane is not cut off, as a condition on a column: what is being erased is nobody's to read. No join: it never leads. */
 export const isStanding = (column: string): string =>

@@ -1,5 +1,6 @@
 import type { LaneId, Millis, PastUse, TenantId } from '@slowwave/engine';
 import { callsIn, type KeptCall } from './kept-thoughts.ts';
+import { laneIdOf } from './page.ts';
 import { all, type Script } from './script.ts';
 import { BILLIONTHS } from './usage-hours.ts';
 
@@ -34,7 +35,7 @@ interface PastRow {
 type Charged = Pick<KeptCall, 'prompt_tokens' | 'completion_tokens' | 'cost'>;
 
 const PAST = `
-  SELECT c.id, c.lane, c.thought,
+  SELECT c.id, ${laneIdOf('c.lane')} AS lane, c.thought,
     (SELECT sum(b.tokens) FROM batches b WHERE b.consolidation_id = c.id AND b.backfill = @backfill::boolean)::bigint AS said,
     (SELECT sum(b.message_count) FROM batches b WHERE b.consolidation_id = c.id AND b.backfill = @backfill::boolean)::bigint AS messages
   FROM consolidations c

@@ -68,13 +68,13 @@ const selectPending = (scope: Scope): string => `
   WITH waiting AS (
     SELECT * FROM (
       SELECT number, scope, backfill FROM batches INDEXED BY batches_pending
-      WHERE lane = ${LANE_OF_OWNER} AND state = 'pending'
+      WHERE lane = ${LANE_NUMBER_OF_OWNER} AND state = 'pending'
       ORDER BY position DESC LIMIT @batches
     ) AS p
     UNION ALL
     SELECT * FROM (
       SELECT number, scope, backfill FROM batches INDEXED BY batches_consolidating
-      WHERE lane = ${LANE_OF_OWNER} AND state = 'consolidating'
+      WHERE lane = ${LANE_NUMBER_OF_OWNER} AND state = 'consolidating'
       ORDER BY position DESC LIMIT @batches
     ) AS c
   ), picked AS (
@@ -93,7 +93,7 @@ const selectUnclaimed = (scope: Scope): string => `
     SELECT w.*, sum(w.message_count) OVER (ORDER BY w.backfill, w.position DESC) - w.message_count AS before
     FROM (
       SELECT * FROM batches INDEXED BY batches_pending
-      WHERE lane = ${LANE_OF_OWNER} AND state = 'pending'
+      WHERE lane = ${LANE_NUMBER_OF_OWNER} AND state = 'pending'
       ORDER BY position DESC LIMIT @batches
     ) AS w JOIN scopes s ON s.id = w.scope
     WHERE true${within(scope)}
@@ -160,6 +160,7 @@ const named = (tenant: TenantId, { kind, id }: Owner) => ({ tenant, ownerKind: k
 
 const OF_OWNER = 'FROM lanes WHERE tenant = @tenant AND owner_kind = @ownerKind AND owner_id = @ownerId';
 const LANE_OF_OWNER = `(SELECT id ${OF_OWNER})`;
+const LANE_NUMBER_OF_OWNER = `(SELECT number ${OF_OWNER})`;
 
 const TELL = `
   INSERT INTO tellings (lane, conversation, told, told_at)

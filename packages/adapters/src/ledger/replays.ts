@@ -14,7 +14,7 @@ import { read, snapshot, storeOf, write } from './access.ts';
 import { waitAgain } from './batches.ts';
 import { BY_NUMBER, loadMemories } from './loading.ts';
 import { AFTER_IN_LANE } from './memories.ts';
-import { askedFor, type Listing, laneOfUser, newestFirst, where } from './page.ts';
+import { askedFor, LANE_NUMBER, type Listing, laneIdOf, laneOfUser, newestFirst, notBy, where } from './page.ts';
 import { batchFrom, SELECT_BATCHES } from './rows/batch.ts';
 import type { ColumnsOf } from './rows/columns.ts';
 import { type EventRow, eventFrom, SELECT_EVENTS } from './rows/memory.ts';
@@ -129,15 +129,15 @@ function meantBy(tenant: TenantId, filter: ReplayFilter): { conditions: readonly
   const those = ['b.state IN :states', ...conditions];
   return {
     // Those that are named are found by their ids.
-    conditions: ids === undefined ? those : ['b.id IN :ids', ...those.map((one) => `+${one}`)],
+    conditions: ids === undefined ? those : ['b.id IN :ids', ...those.map(notBy)],
     given: { ...given, states, ids: ids ?? [] },
   };
 }
 
 const BATCHES_ASKED = {
   tenant: 'b.tenant = @tenant',
-  lane: 'b.lane = @lane',
-  userId: laneOfUser('b.lane'),
+  lane: `b.lane = ${LANE_NUMBER}`,
+  userId: laneOfUser('b.lane', 'number'),
   since: 'b.accepted_at >= @since',
   until: 'b.accepted_at < @until',
   errorCode: "b.failure ->> 'code' = @errorCode",
@@ -181,7 +181,7 @@ function nextBatches(row: ReplayRow, limit: number): Script<readonly { id: strin
 }
 
 const SELECT_CLEARED = `
-  SELECT DISTINCT b.lane FROM batches b
+  SELECT DISTINCT ${laneIdOf('b.lane')} AS lane FROM batches b
   WHERE b.id IN :ids AND NOT EXISTS (SELECT 1 FROM batches p WHERE p.lane = b.lane AND p.state = 'parked')`;
 
 const COUNT_STATES = `

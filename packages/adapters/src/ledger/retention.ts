@@ -6,6 +6,7 @@ import { busyLanes, eraseWith } from './erase-forgotten.ts';
 import { NOTE_UNCOMPACTED } from './erasures.ts';
 import { loseQuotes } from './forgetting.ts';
 import { stripThoughts } from './kept-thoughts.ts';
+import { inLanes, laneIdOf } from './page.ts';
 import type { LaneRow } from './rows/lane.ts';
 import { type EventRow, saidColumns } from './rows/memory.ts';
 import { ofBatches } from './schema.ts';
@@ -30,11 +31,14 @@ export const retentionStore = storeOf<RetentionStore>('retention', {
   countMessages: read((tenant, before) => counted(`SELECT count(*) AS count ${MESSAGES}`, { tenant, before })),
   removeMessages: write(function* (tenant, before, { now, limit }) {
     const given = { tenant, before, limit };
-    const first = yield* all<{ lane: LaneId }>(`SELECT lane ${MESSAGES} ORDER BY accepted_at LIMIT @limit`, given);
+    const first = yield* all<{ lane: LaneId }>(
+      `SELECT ${laneIdOf('lane')} AS lane ${MESSAGES} ORDER BY accepted_at LIMIT @limit`,
+      given,
+    );
     const lanes = [...new Set(first.map(({ lane }) => lane))];
     // Whoever forgets or recalls something at the same time would write back what was read of messages before.
     yield* lockLanes(lanes);
-    const ids = yield* picked(`SELECT id ${MESSAGES} AND +lane IN :lanes ORDER BY accepted_at LIMIT @limit`, {
+    const ids = yield* picked(`SELECT id ${MESSAGES} AND ${inLanes('lane + 0')} ORDER BY accepted_at LIMIT @limit`, {
       ...given,
       lanes,
     });

@@ -109,7 +109,7 @@ CREATE TABLE batches (
   number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   id text COLLATE "C" NOT NULL UNIQUE,
   tenant text COLLATE "C" NOT NULL,
-  lane text COLLATE "C" NOT NULL REFERENCES lanes (id),
+  lane bigint NOT NULL REFERENCES lanes (number),
   -- Of the lane, which gives its scopes up after its batches: nothing looks for batches by it.
   scope bigint NOT NULL,
   settings jsonb UNNOTED NOT NULL,
@@ -212,7 +212,7 @@ CREATE INDEX keys_of_batch ON idempotency_keys (batch_id);
 CREATE TABLE consolidations (
   id text COLLATE "C" PRIMARY KEY,
   tenant text COLLATE "C" NOT NULL,
-  lane text COLLATE "C" NOT NULL REFERENCES lanes (id),
+  lane bigint NOT NULL REFERENCES lanes (number),
   -- That of its batches, which are checked.
   scope bigint NOT NULL,
   state text NOT NULL

@@ -12,6 +12,7 @@ import type {
 } from '@slowwave/engine';
 import { sameCredits } from '@slowwave/engine/storing';
 import { lookup, read, storeOf } from './access.ts';
+import { LANE_NUMBER } from './page.ts';
 import { creditsOf } from './receipts.ts';
 import { type MessageRow, messageFrom, settingsFrom } from './rows/batch.ts';
 import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from './rows/columns.ts';
@@ -26,9 +27,11 @@ export const speechStore = storeOf<SpeechStore>('speech', {
   said: read((lane, ids) => saidInLane({ lane, ids })),
   unprojected: read((limit, left = NOTHING_LEFT) => {
     const rest = '(b.applied_at IS NULL OR b.applied_at <= @after OR b.applied_at > @upTo)';
-    return spokenWhere(`${UNPROJECTED} AND ${notAside('b.lane')} AND ${rest} ${LOST_LAST}`, { limit, ...left });
+    return spokenWhere(`${UNPROJECTED} AND ${notAside('l.id')} AND ${rest} ${LOST_LAST}`, { limit, ...left });
   }),
-  unprojectedIn: read((lane, limit) => spokenWhere(`${UNPROJECTED} AND b.lane = @lane ${LOST_LAST}`, { lane, limit })),
+  unprojectedIn: read((lane, limit) =>
+    spokenWhere(`${UNPROJECTED} AND b.lane = ${LANE_NUMBER} ${LOST_LAST}`, { lane, limit }),
+  ),
   unprojectedOf: read((ids) => spokenWhere(`b.consolidation_id IN :ids AND ${UNPROJECTED} ORDER BY b.id`, { ids })),
   /** A batch of a lost index was not projected since. */
   refilling: lookup(function* () {
@@ -230,11 +233,11 @@ interface SpokenRow extends ScopeColumns, OwnerColumns {
 }
 
 const SPOKEN_COLUMNS = `
-  b.id, b.tenant, b.lane, b.settings, b.metadata, b.state, b.outcome, b.stripped_at, b.accepted_at, b.applied_at,
+  b.id, b.tenant, l.id AS lane, b.settings, b.metadata, b.state, b.outcome, b.stripped_at, b.accepted_at, b.applied_at,
   b.speech_revised_at, b.speech_revision, b.projected_revision,
   s.user_id, s.agent_id, s.run_id, s.app_id, l.owner_kind, l.owner_id`;
 
-const OF_SCOPE = 'JOIN scopes s ON s.id = b.scope JOIN lanes l ON l.id = b.lane WHERE b.speech_revision > 0';
+const OF_SCOPE = 'JOIN scopes s ON s.id = b.scope JOIN lanes l ON l.number = b.lane WHERE b.speech_revision > 0';
 
 const SELECT_SPOKEN = `SELECT ${SPOKEN_COLUMNS} FROM batches b ${OF_SCOPE}`;
 

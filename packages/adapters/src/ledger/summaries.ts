@@ -1,5 +1,6 @@
 import type { LaneId, SummaryRefresh, SummaryStore, TenantId, Trust, Turn } from '@slowwave/engine';
 import { snapshot, statement, storeOf, write } from './access.ts';
+import { LANE_NUMBER } from './page.ts';
 import { type MessageRow, messageFrom } from './rows/batch.ts';
 import { all, first, ifHeld, lastly, run, type Script, together } from './script.ts';
 import { type TermsColumns, termsFrom, termsOf } from './settings.ts';
@@ -137,7 +138,7 @@ const SELECT_SAID = `
 
 /** Those that consolidations of a lane began with: prompts of later tries, of studies and of what-ifs have them. */
 export const forgetBegunSummaries = (lane: LaneId): Script<number> =>
-  run('UPDATE consolidations SET summary = NULL WHERE lane = @lane AND summary IS NOT NULL', { lane });
+  run(`UPDATE consolidations SET summary = NULL WHERE lane = ${LANE_NUMBER} AND summary IS NOT NULL`, { lane });
 
 /** Summaries go back to covering nothing; refreshes under way no longer fit. Consolidations that began with them still know whose word they were. */
 export function* forgetSummaries(lane: LaneId): Script<void> {

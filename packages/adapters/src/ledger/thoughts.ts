@@ -20,7 +20,7 @@ import type {
 import { packed, unpacked } from '../packed.ts';
 import { type Access, lookup, read, snapshot, statement, storeOf, write } from './access.ts';
 import { answersIn, shownIn, thoughtsFrom } from './kept-thoughts.ts';
-import { isStanding, type Listing, laneOfUser, newestFirst } from './page.ts';
+import { isLaneStanding, type Listing, laneOfUser, newestFirst } from './page.ts';
 import { type MessageRow, messageFrom } from './rows/batch.ts';
 import {
   type AnswerOf,
@@ -100,7 +100,7 @@ const scripted = storeOf<ThoughtScripts>('thoughts', {
   get: read((tenant, id) =>
     firstAs(
       consolidationFrom,
-      `${SELECT_CONSOLIDATIONS} WHERE c.tenant = @tenant AND c.id = @id AND ${isStanding('c.lane')}`,
+      `${SELECT_CONSOLIDATIONS} WHERE c.tenant = @tenant AND c.id = @id AND ${isLaneStanding('c.lane')}`,
       { tenant, id },
     ),
   ),
@@ -346,10 +346,10 @@ const UPSERT_PLAN = `
 const CONSOLIDATIONS: Listing<ConsolidationRow, Consolidation> = {
   select: SELECT_CONSOLIDATIONS,
   by: ['c.created_at', 'c.id'],
-  always: [isStanding('c.lane')],
-  asked: { tenant: 'c.tenant = @tenant', state: 'c.state = @state', userId: laneOfUser('c.lane') },
+  always: [isLaneStanding('c.lane')],
+  asked: { tenant: 'c.tenant = @tenant', state: 'c.state = @state', userId: laneOfUser('c.lane', 'number') },
   make: consolidationFrom,
 };
 
 /** In the words of their index. */
-const NOT_APPLIED = { ...CONSOLIDATIONS, always: [isStanding('c.lane'), "c.state <> 'applied'"] };
+const NOT_APPLIED = { ...CONSOLIDATIONS, always: [isLaneStanding('c.lane'), "c.state <> 'applied'"] };

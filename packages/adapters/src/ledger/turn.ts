@@ -63,7 +63,7 @@ const changing = (lane: LaneRow) => ({
 
 /** The lane with its counters as its batches say now; those up to a position are about to be pinned. */
 export function* recounted(lane: LaneRow, after = 0): Script<LaneRow> {
-  const waiting = yield* first<Waiting>(COUNT_WAITING, { lane: lane.id, after });
+  const waiting = yield* first<Waiting>(COUNT_WAITING, { number: lane.number, after });
   if (waiting === null) throw new Error('a count always has one row');
   return recount(lane, waiting);
 }
@@ -73,7 +73,7 @@ const COUNT_WAITING = `
     min(accepted_at) AS oldest_at,
     max(accepted_at) AS newest_at, min(position) AS first_position,
     count(*) FILTER (WHERE backfill) AS pending_backfill
-  FROM batches WHERE lane = @lane AND state = 'pending' AND position > @after`;
+  FROM batches WHERE lane = @number AND state = 'pending' AND position > @after`;
 
 /** The turn's lane, locked; null when a later claim has taken it. */
 export function* laneOfTurn(turn: Turn): Script<LaneRow | null> {

@@ -1,5 +1,6 @@
 import type { Appended, LaneId, Millis, NewBatch, NewMessage, Pause, TenantId } from '@slowwave/engine';
 import { exchangesIn, heard, ownerBitsIn, ownerDigits } from '@slowwave/engine/storing';
+import { inLanes, LANE_NUMBER, laneIdOf } from './page.ts';
 import { type MessageRow, newMessageColumns, type Posted } from './rows/batch.ts';
 import { all, idsOf, type Script } from './script.ts';
 
@@ -69,8 +70,7 @@ export const messageRowsOf = (rows: readonly UnclaimedRow[]): readonly WaitingMe
   rows.flatMap((row) => messageColumnsOf(row).map((columns) => ({ ...columns, unhidden: null }) as WaitingMessageRow));
 
 /** Of batches `b`. */
-export const UNCLAIMED_COLUMNS =
-  'u.batch_id, u.seq, u.seen_until, u.messages, b.tenant, b.lane, b.scope, b.accepted_at';
+export const UNCLAIMED_COLUMNS = `u.batch_id, u.seq, u.seen_until, u.messages, b.tenant, ${laneIdOf('b.lane')} AS lane, b.scope, b.accepted_at`;
 
 /** Batches `b` that wait and were never claimed; add a condition. */
 export const SELECT_UNCLAIMED = `
@@ -87,7 +87,7 @@ export function* unclaimedOf(
     .slice(0, limit);
 }
 
-const SELECT_OF_LANE = `${SELECT_UNCLAIMED} AND b.lane = @lane
+const SELECT_OF_LANE = `${SELECT_UNCLAIMED} AND b.lane = ${LANE_NUMBER}
   AND u.seq + b.message_count > @after AND u.seq <= @upTo ORDER BY b.position LIMIT @limit`;
 
 /** Messages of a lane by their places, of which some are rows and others not yet. */
@@ -110,7 +110,7 @@ export function* unclaimedNamed(tenant: TenantId, ids: readonly string[]): Scrip
   const lanes = near.filter((lane) => owners.has(ownerBitsIn(lane) ?? (-1 as never)));
   if (lanes.length === 0) return [];
   const wanted = new Set(ids);
-  const rows = yield* all<UnclaimedRow>(`${SELECT_UNCLAIMED} AND b.lane IN :lanes`, { lanes });
+  const rows = yield* all<UnclaimedRow>(`${SELECT_UNCLAIMED} AND ${inLanes('b.lane')}`, { lanes });
   return messageRowsOf(rows).filter(({ id }) => wanted.has(id));
 }
 

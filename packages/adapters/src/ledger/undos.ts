@@ -28,7 +28,7 @@ export const undoStore = storeOf<UndoStore>('undos', {
     return allAs(eventFrom, text, { tenant, memoryIds });
   }),
   appliedAfter: read((lane, after) =>
-    idsOf('SELECT id FROM consolidations WHERE lane = @lane AND applied_at > @after ORDER BY applied_at, id', {
+    idsOf(`SELECT id FROM consolidations WHERE lane = ${LANE_NUMBER} AND applied_at > @after ORDER BY applied_at, id`, {
       lane,
       after,
     }),

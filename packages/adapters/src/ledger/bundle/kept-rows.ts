@@ -1,5 +1,6 @@
 import type { LaneId } from '@slowwave/engine';
 import { type KeptThought, shownIn, type ThoughtRow, thoughtsFrom } from '../kept-thoughts.ts';
+import { LANE_NUMBER } from '../page.ts';
 import { all, type Given, type Row, type Script, type Value } from '../script.ts';
 
 /** What is kept with consolidations that have ended. */
@@ -39,7 +40,7 @@ interface PlaceRow {
 
 type OpenRow = Row & { readonly consolidation_id: string };
 
-const PLACES = 'SELECT id, created_at, thought FROM consolidations WHERE lane = @lane';
+const PLACES = `SELECT id, created_at, thought FROM consolidations WHERE lane = ${LANE_NUMBER}`;
 const IN_ORDER = 'ORDER BY created_at, id LIMIT @limit';
 const FIRST = `${PLACES} ${IN_ORDER}`;
 const LATER = `${PLACES} AND created_at >= @after0 AND (created_at, id) > (@after0, @after1) ${IN_ORDER}`;

@@ -37,10 +37,11 @@ export interface Kind {
 }
 
 const ofLane = (table: string): string => `${table} x WHERE x.lane = @lane`;
+const ofNumbered = (table: string): string => `${table} x WHERE x.lane = ${LANE_NUMBER}`;
 const ofMemories = (table: string): string =>
   `memories p JOIN ${table} x ON x.memory_id = p.id WHERE p.lane = ${LANE_NUMBER}`;
 const ofConsolidations = (table: string): string =>
-  `consolidations p JOIN ${table} x ON x.consolidation_id = p.id WHERE p.lane = @lane`;
+  `consolidations p JOIN ${table} x ON x.consolidation_id = p.id WHERE p.lane = ${LANE_NUMBER}`;
 
 const OF_MEMORY = { column: 'memory_id', table: 'memories' } as const;
 const TO_MEMORY = { column: 'memory', table: 'memories', by: 'id', as: 'memory_id' } as const;
@@ -49,7 +50,7 @@ const OF_BATCH = { column: 'batch_id', table: 'batches' } as const;
 
 /** One consolidation after the other. */
 const OF_CONSOLIDATIONS = {
-  from: ofLane('consolidations'),
+  from: ofNumbered('consolidations'),
   order: ['x.created_at', 'x.id'] as [string, ...string[]],
 } as const;
 
@@ -60,7 +61,7 @@ const UNPROJECTED = { revision: 0, unprojected_at: null } as const;
 /** In the order in which they refer to each other. Scopes and events are read in ways of their own. */
 export const KINDS: readonly Kind[] = [
   { type: 'scope', table: 'scopes', from: ofLane('scopes'), order: ['x.id'] },
-  { type: 'batch', table: 'batches', from: ofLane('batches'), order: ['x.position'], own: UNTOLD },
+  { type: 'batch', table: 'batches', from: ofNumbered('batches'), order: ['x.position'], own: UNTOLD },
   {
     ...{ type: 'message', table: 'messages', order: ['x.seq'], parent: OF_BATCH },
     from: `batches p JOIN messages x ON x.batch = p.number WHERE x.lane = ${LANE_NUMBER}`,
@@ -68,7 +69,7 @@ export const KINDS: readonly Kind[] = [
   },
   {
     ...{ type: 'key', table: 'idempotency_keys', parent: OF_BATCH },
-    from: 'batches p JOIN idempotency_keys x ON x.batch_id = p.id WHERE p.lane = @lane',
+    from: `batches p JOIN idempotency_keys x ON x.batch_id = p.id WHERE p.lane = ${LANE_NUMBER}`,
     order: ['p.position', 'x.key'],
     // Somebody has posted the same here in the meantime.
     onConflict: 'ON CONFLICT (tenant, key) DO NOTHING',
@@ -89,7 +90,7 @@ export const KINDS: readonly Kind[] = [
     ...{ type: 'night', table: 'nights', from: ofLane('nights'), parent: OF_CONSOLIDATION },
     order: ['x.created_at', 'x.consolidation_id'],
   },
-  { type: 'memory', table: 'memories', from: `memories x WHERE x.lane = ${LANE_NUMBER}`, order: ['x.number'] },
+  { type: 'memory', table: 'memories', from: ofNumbered('memories'), order: ['x.number'] },
   {
     ...{ type: 'version', table: 'versions', parent: OF_MEMORY, refers: TO_MEMORY },
     from: `memories p JOIN versions x ON x.memory = p.number JOIN events o ON o.memory = x.memory AND o.revision = x.number

@@ -230,12 +230,12 @@ export function* stampOf(lane: LaneRow, isMoving: boolean): Script<string> {
 
 const STAMPS: readonly string[] = [
   `SELECT count(*) AS n, sum(attempts) AS tries, sum(length(formers::text)) AS formers, count(stripped_at) AS stripped,
-     count(outcome) AS applied FROM batches WHERE lane = @lane`,
+     count(outcome) AS applied FROM batches WHERE lane = ${LANE_NUMBER}`,
   'SELECT sum(length(content::text)) AS said, count(unhidden) AS hidden FROM lane_messages WHERE lane = @lane',
   `SELECT count(*) AS n, sum(attempts) AS tries, count(applied_at) AS applied, count(stripped_at) AS stripped, count(summary) AS summaries,
-     sum(octet_length(thought)) AS thought FROM consolidations WHERE lane = @lane`,
-  `SELECT count(*) AS n, max(x.seq) AS last FROM consolidations p JOIN answers x ON x.consolidation_id = p.id WHERE p.lane = @lane`,
-  'SELECT count(*) AS n, sum(x.round) AS rounds FROM consolidations p JOIN plans x ON x.consolidation_id = p.id WHERE p.lane = @lane',
+     sum(octet_length(thought)) AS thought FROM consolidations WHERE lane = ${LANE_NUMBER}`,
+  `SELECT count(*) AS n, max(x.seq) AS last FROM consolidations p JOIN answers x ON x.consolidation_id = p.id WHERE p.lane = ${LANE_NUMBER}`,
+  `SELECT count(*) AS n, sum(x.round) AS rounds FROM consolidations p JOIN plans x ON x.consolidation_id = p.id WHERE p.lane = ${LANE_NUMBER}`,
   `SELECT count(*) AS n, sum(revision) AS revisions, sum(confirmations) AS confirmed, max(updated_at) AS last, count(gone_since) AS gone,
      count(history_from) AS former, count(expires_at) AS expiring FROM memories WHERE lane = ${LANE_NUMBER}`,
   `SELECT count(*) AS n, sum(length(x.text)) AS said FROM memories p JOIN versions x ON x.memory = p.number WHERE p.lane = ${LANE_NUMBER}`,

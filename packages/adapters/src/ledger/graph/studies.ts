@@ -12,6 +12,7 @@ import { ofNoSpace } from '@slowwave/engine/storing';
 import { lookup, read, storeOf, write } from '../access.ts';
 import { standAgain } from '../forgetting.ts';
 import { foldThoughts } from '../kept-thoughts.ts';
+import { laneIdOf } from '../page.ts';
 import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from '../rows/columns.ts';
 import { allAs, counted, first, inOne, insert, run, type Script, together } from '../script.ts';
 import { keeping } from '../thoughts.ts';
@@ -93,7 +94,7 @@ export const studyStore = storeOf<StudyStore>('graph', {
     return { consolidationId, state, attempts, failure: parsed(failure), plan: parsed(plan), requestedAt, appliedAt };
   }),
   request: write(function* (tenant, id, now) {
-    const text = 'SELECT lane FROM consolidations WHERE tenant = @tenant AND id = @id';
+    const text = `SELECT ${laneIdOf('lane')} AS lane FROM consolidations WHERE tenant = @tenant AND id = @id`;
     const asked = yield* first<{ lane: LaneId }>(text, { tenant, id });
     if (asked === null) return null;
     yield* lockLane(asked.lane);
@@ -201,7 +202,7 @@ const FAIL_STUDY = `
   WHERE consolidation_id = @consolidationId`;
 
 const SELECT_REQUESTED = `
-  SELECT c.lane, s.state FROM consolidations c JOIN lanes l ON l.id = c.lane AND l.erasure IS NULL
+  SELECT l.id AS lane, s.state FROM consolidations c JOIN lanes l ON l.number = c.lane AND l.erasure IS NULL
   LEFT JOIN graph_studies s ON s.consolidation_id = c.id
   WHERE c.id = @id AND l.tenant = @tenant AND c.state = 'applied'`;
 

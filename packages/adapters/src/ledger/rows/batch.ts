@@ -9,6 +9,7 @@ import type {
   NewMessage,
 } from '@slowwave/engine';
 import { saidWhen } from '@slowwave/engine/storing';
+import { laneIdOf } from '../page.ts';
 import { type ColumnsOf, leanFrom, leanText, type ScopeColumns, scopeFrom } from './columns.ts';
 
 export interface BatchRow
@@ -29,7 +30,7 @@ const REACHED = `
 
 /** Batches with their scope's columns; add a WHERE on `b`. */
 export const SELECT_BATCHES = `
-  SELECT b.*, s.user_id, s.agent_id, s.run_id, s.app_id, ${REACHED}
+  SELECT b.*, ${laneIdOf('b.lane')} AS lane, s.user_id, s.agent_id, s.run_id, s.app_id, ${REACHED}
   FROM batches b JOIN scopes s ON s.id = b.scope`;
 
 export const batchFrom = (row: BatchRow): Batch => ({
@@ -88,7 +89,7 @@ export interface Posted {
 /** A batch as it is accepted, at the end of its lane. */
 export const newBatchColumns = (
   { batch, messageCount, exchanges }: Posted,
-  place: { lane: LaneId; scope: number; position: number },
+  place: { lane: number; scope: number; position: number },
 ) => ({
   id: batch.id,
   tenant: batch.tenant,

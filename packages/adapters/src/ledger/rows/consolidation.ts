@@ -1,5 +1,6 @@
 import type { Consolidation, LaneId, StoredAnswer, TenantId } from '@slowwave/engine';
 import { unpacked } from '../../packed.ts';
+import { laneIdOf } from '../page.ts';
 import { type ScopeColumns, scopeFrom } from './columns.ts';
 
 export interface ConsolidationRow extends ScopeColumns {
@@ -19,7 +20,7 @@ export interface ConsolidationRow extends ScopeColumns {
 
 /** Consolidations with their scope's columns; add a WHERE on `c`. */
 export const SELECT_CONSOLIDATIONS = `
-  SELECT c.*, s.user_id, s.agent_id, s.run_id, s.app_id
+  SELECT c.*, ${laneIdOf('c.lane')} AS lane, s.user_id, s.agent_id, s.run_id, s.app_id
   FROM consolidations c JOIN scopes s ON s.id = c.scope`;
 
 export const consolidationFrom = (row: ConsolidationRow): Consolidation => ({

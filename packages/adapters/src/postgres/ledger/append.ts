@@ -136,7 +136,7 @@ function place(
   if (lane === undefined) throw new Error(`the lane of batch ${given.batch.id} is not locked`);
   const { posted, paused } = keptOf(given, pausesFrom(lane));
   const { messages } = posted;
-  rows.batches.push(newBatchColumns(posted, { lane: lane.id, scope, position: lane.next_position }));
+  rows.batches.push(newBatchColumns(posted, { lane: lane.number, scope, position: lane.next_position }));
   if (typeof messages === 'string') {
     rows.unclaimed.push(unclaimedColumns(posted, messages, { seq: lane.next_seq, seenUntil: lane.updated_at }));
   } else placeMessages(posted.batch, messages, { lane, scope, seen, rows });

@@ -48,7 +48,7 @@ export function append(sql: Sql, { posted: given, policy, newLaneId }: Append): 
   requireAwake(lane);
   const { posted, paused } = keptOf(given, pausesFrom(lane));
   const scope = openScope(sql, lane.id, posted.batch.scope);
-  insertRows(sql, 'batches', [newBatchColumns(posted, { lane: lane.id, scope, position: lane.next_position })]);
+  insertRows(sql, 'batches', [newBatchColumns(posted, { lane: lane.number, scope, position: lane.next_position })]);
   insertMessages(sql, posted, { lane, scope });
   rememberKey(sql, posted.batch);
   runScript(sql, count([{ tenant, name: 'accepted', value: 1 }]));

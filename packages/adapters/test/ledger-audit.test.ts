@@ -30,12 +30,12 @@ const BREAKING: Readonly<Record<OrphanKind | Contradiction, string>> = {
   'lane that miscounts': 'UPDATE lanes SET pending = pending + 1',
   'count that is wrong': "UPDATE counters SET value = value + 1 WHERE name = 'memories'",
   'lane in a wrong state': "UPDATE lanes SET state = 'idle'",
-  'batch in no window': "UPDATE batches SET state = 'consolidating', consolidation_id = 'con_none'",
+  'batch in no window': "UPDATE batches SET state = 'consolidating', consolidation = -1",
   'batch that never ends':
-    "UPDATE batches SET state = 'consolidating', outcome = 'empty', consolidation_id = 'con_none', projected_revision = 1",
+    "UPDATE batches SET state = 'consolidating', outcome = 'empty', consolidation = -1, projected_revision = 1",
   'statement that counts wrongly': `
     INSERT INTO consolidations (id, tenant, lane, scope, state, batch_ids, attempts, created_at)
-    VALUES ('con_undone', 'default', 'lane_none', 1, 'undone', '[]', 0, 1);
+    VALUES ('con_undone', 'default', -1, 1, 'undone', '[]', 0, 1);
     UPDATE graph_statements SET consolidation_id = 'con_undone'`,
   'relation that does not follow': 'UPDATE graph_relations SET confirmations = 9',
 };

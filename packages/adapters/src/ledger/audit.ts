@@ -11,6 +11,7 @@ import type {
 import { graphOf, ofNoSpace, sameFollowing, sameRelation } from '@slowwave/engine/storing';
 import { audit, storeOf } from './access.ts';
 import { type EntityRow, foldedFrom, type RelationRow, type StatementRow, statementFrom } from './graph/rows.ts';
+import { consolidationIdOf } from './page.ts';
 import { ENDED, hasOwner } from './schema.ts';
 import { all, counted, type Given, idsOf, type Script } from './script.ts';
 import { UNPROJECTED } from './speech.ts';
@@ -110,14 +111,14 @@ const CONTRADICTORY: Readonly<Record<Exclude<Contradiction, typeof FOLDED>, Audi
     id: 'x.id',
     from: `batches x WHERE x.state = 'consolidating' AND x.outcome IS NULL AND NOT EXISTS (
       SELECT 1 FROM lanes y
-      WHERE y.number = x.lane AND (y.consolidation_id = x.consolidation_id OR y.erasure IS NOT NULL))`,
+      WHERE y.number = x.lane AND (y.consolidation_id = ${consolidationIdOf('x.consolidation')} OR y.erasure IS NOT NULL))`,
   },
   'batch that never ends': {
     id: 'x.id',
     from: `batches x WHERE x.state = 'consolidating' AND x.outcome IS NOT NULL
-      AND NOT EXISTS (SELECT 1 FROM outbox y WHERE y.consolidation_id = x.consolidation_id)
+      AND NOT EXISTS (SELECT 1 FROM outbox y WHERE y.consolidation_id = ${consolidationIdOf('x.consolidation')})
       AND NOT EXISTS (
-        SELECT 1 FROM batches b WHERE b.consolidation_id = x.consolidation_id AND b.outcome IS NOT NULL AND ${UNPROJECTED})
+        SELECT 1 FROM batches b WHERE b.consolidation = x.consolidation AND b.outcome IS NOT NULL AND ${UNPROJECTED})
       AND NOT EXISTS (SELECT 1 FROM lanes z WHERE z.number = x.lane AND z.erasure IS NOT NULL)`,
   },
   'statement that counts wrongly': {

@@ -5,6 +5,7 @@ import type { AppendedOrAway } from './away.ts';
 import { flush } from './lane-life.ts';
 import {
   askedFor,
+  consolidationIdOf,
   inLanes,
   isLaneStanding,
   LANE_NUMBER,
@@ -16,7 +17,7 @@ import {
   where,
 } from './page.ts';
 import { type BatchRow, batchFrom, SELECT_BATCHES } from './rows/batch.ts';
-import { eventFrom } from './rows/memory.ts';
+import { EVENT_COLUMNS, eventFrom } from './rows/memory.ts';
 import { all, allAs, firstAs, run, type Script, together } from './script.ts';
 import { projectSpeechAgain } from './speech.ts';
 import { lockLanes, recounted, saveLane } from './turn.ts';
@@ -84,7 +85,7 @@ const SELECT_REASONS = `
   GROUP BY b.failure->>'code' ORDER BY count(*) DESC, b.failure->>'code'`;
 
 const SELECT_EVENTS = `
-  SELECT e.*, k.id AS memory_id FROM (
+  SELECT ${EVENT_COLUMNS}, k.id AS memory_id FROM (
     SELECT DISTINCT s.event_seq AS seq FROM batches b
     JOIN messages m ON m.batch = b.number JOIN event_sources s ON s.lane = m.lane AND s.message_seq = m.seq
     WHERE b.id = @id AND +b.tenant = @tenant AND ${isLaneStanding('b.lane')}
@@ -130,7 +131,8 @@ const SELECT_LANES = `
 
 /** Under the locks of their lanes. What retention has emptied has nothing left to consolidate. */
 const SELECT_REPLAYABLE = `
-  SELECT id, ${laneIdOf('lane')} AS lane, position, state, consolidation_id, formers FROM batches
+  SELECT id, ${laneIdOf('lane')} AS lane, position, state, ${consolidationIdOf('consolidation')} AS consolidation_id, formers
+  FROM batches
   WHERE id IN :ids AND ${inLanes('lane + 0')} AND +state IN :states AND stripped_at IS NULL ORDER BY position`;
 
 /** As if they had just been accepted: of what was undone an index forgets what was said, if it has not yet. */
@@ -150,7 +152,7 @@ function* putBack(found: readonly ReplayableRow[], now: Millis): Script<void> {
 
 const WAIT = `
   UPDATE batches SET state = 'pending', stage = 'waiting', attempts = 0, failure = NULL, claimed_at = NULL,
-    consolidation_id = NULL, backfill = (backfill OR @backfill::boolean)
+    consolidation = NULL, backfill = (backfill OR @backfill::boolean)
   WHERE id IN :ids`;
 
 const FORGET_OUTCOME = `

@@ -1,6 +1,7 @@
 import type { BulkAnswered, BulkJob, BulkQuestion, BulkStore, LaneId, Millis, Nudge } from '@slowwave/engine';
 import { read, storeOf, write } from './access.ts';
 import { raise } from './lane-life.ts';
+import { consolidationNumber } from './page.ts';
 import { all, allAs, counted as countOf, first, firstAs, ifHeld, run, type Script } from './script.ts';
 import { answersOf, keeping } from './thoughts.ts';
 import { laneOfTurn, lockLane, lockLanes, saveLane } from './turn.ts';
@@ -26,7 +27,7 @@ export const bulkStore = storeOf<BulkStore>('bulk', {
         now,
       });
     }
-    const showing = 'UPDATE batches SET failure = @why::jsonb WHERE consolidation_id = @consolidationId';
+    const showing = `UPDATE batches SET failure = @why::jsonb WHERE consolidation = ${consolidationNumber('@consolidationId')}`;
     yield* run(showing, { consolidationId: turn.consolidationId, why: JSON.stringify(why) });
     yield* saveLane({ ...lane, due_at: until });
     return { kind: 'waits' };

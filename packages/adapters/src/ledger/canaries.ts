@@ -14,7 +14,15 @@ import { read, snapshot, storeOf, write } from './access.ts';
 import { waitAgain } from './batches.ts';
 import { foldThoughts } from './kept-thoughts.ts';
 import { raise, unpin } from './lane-life.ts';
-import { LANE_NUMBER, type Listing, laneIdOf, newestFirst } from './page.ts';
+import {
+  consolidationIdOf,
+  consolidationNumber,
+  inConsolidations,
+  LANE_NUMBER,
+  type Listing,
+  laneIdOf,
+  newestFirst,
+} from './page.ts';
 import type { ColumnsOf } from './rows/columns.ts';
 import type { LaneRow } from './rows/lane.ts';
 import { all, allAs, counted, first, firstAs, idsOf, run, type Script } from './script.ts';
@@ -100,7 +108,9 @@ export const canaryStore = storeOf<CanaryStore>('canaries', {
     if (row === null || row.held !== canary) return { kind: 'conflict' };
     const written = yield* writeUndo(tenant, undoing);
     if (written.kind === 'conflict') return written;
-    const batches = yield* idsOf('SELECT id FROM batches WHERE consolidation_id IN :ids', { ids: undoing.undone });
+    const batches = yield* idsOf(`SELECT id FROM batches WHERE ${inConsolidations('consolidation', 'ids')}`, {
+      ids: undoing.undone,
+    });
     const { replayed } = yield* waitAgain(tenant, batches, { now });
     const more = { consolidations: undoing.undone.length, replayed, expected };
     yield* note(canary, lane, more);
@@ -124,20 +134,8 @@ export const canaryStore = storeOf<CanaryStore>('canaries', {
   }),
 });
 
-/** The canary whose changes hold for new turns of the tenant of a lane, whoever is in its share. */
-export function* canaryInForce(lane: LaneId): Script<{ readonly id: string; readonly share: number } | null> {
-  const row = yield* first<Pick<CanaryRow, 'id' | 'steps' | 'step'>>(SELECT_IN_FORCE, { lane });
-  if (row === null) return null;
-  const steps: Canary['steps'] = JSON.parse(row.steps);
-  return { id: row.id, share: steps[row.step]?.share ?? 0 };
-}
-
 const LEAVE_UNDO = 'DELETE FROM canary_lanes WHERE canary = @canary AND lane = @id';
 const GO_ON = 'UPDATE canary_lanes SET state = @state WHERE canary = @canary AND lane = @id';
-
-const SELECT_IN_FORCE = `
-  SELECT id, steps, step FROM canaries
-  WHERE tenant = (SELECT l.tenant FROM lanes l WHERE l.id = @lane) AND finished_at IS NULL AND state IN ('running', 'done')`;
 
 const INSERT_CANARY = `
   INSERT INTO canaries (id, tenant, state, changes, steps, step, step_at, bounds, undo, budget, due_at, created_at)
@@ -279,7 +277,7 @@ const INSERT_LANE = `
 /** What was answered to it is kept for the consolidation that follows, as that of an undone one. */
 function* unpinWindow(lane: LaneRow, id: string, now: number): Script<void> {
   const pinned = yield* all<{ id: string; position: number; formers: string }>(
-    'SELECT id, position, formers FROM batches WHERE consolidation_id = @id',
+    `SELECT id, position, formers FROM batches WHERE consolidation = ${consolidationNumber('@id')}`,
     { id },
   );
   const rows = pinned.map((batch) => ({
@@ -294,7 +292,7 @@ function* unpinWindow(lane: LaneRow, id: string, now: number): Script<void> {
 }
 
 const UNPIN = `
-  UPDATE batches SET state = 'pending', stage = 'waiting', claimed_at = NULL, consolidation_id = NULL,
+  UPDATE batches SET state = 'pending', stage = 'waiting', claimed_at = NULL, consolidation = NULL,
     formers = n.formers::jsonb
   FROM (SELECT value ->> 'id' AS id, value ->> 'formers' AS formers FROM :rows AS r) AS n
   WHERE batches.id = n.id`;
@@ -310,8 +308,8 @@ function* keepParked(lane: LaneId, ids: readonly string[]): Script<void> {
 }
 
 const SELECT_PARKED_OF = `
-  SELECT id, consolidation_id AS consolidation, formers FROM batches
-  WHERE id IN :ids AND lane + 0 = ${LANE_NUMBER} AND +state = 'parked' AND stripped_at IS NULL AND consolidation_id IS NOT NULL`;
+  SELECT id, ${consolidationIdOf('batches.consolidation')} AS consolidation, formers FROM batches
+  WHERE id IN :ids AND lane + 0 = ${LANE_NUMBER} AND +state = 'parked' AND stripped_at IS NULL AND batches.consolidation IS NOT NULL`;
 
 const KEEP_FORMERS = `
   UPDATE batches SET formers = n.formers::jsonb
@@ -328,7 +326,7 @@ const SELECT_SINCE = `
   WHERE lane = ${LANE_NUMBER} AND state = 'applied' AND created_at >= @since ORDER BY created_at DESC, id DESC LIMIT @limit`;
 
 const SELECT_PARKED = `
-  SELECT b.id FROM consolidations c JOIN batches b ON b.consolidation_id = c.id
+  SELECT b.id FROM consolidations c JOIN batches b ON b.consolidation = c.number
   WHERE c.variant = @canary AND c.lane = ${LANE_NUMBER} AND c.state = 'parked' AND b.state = 'parked' ORDER BY b.position`;
 
 interface More {
@@ -380,7 +378,7 @@ const canaryLaneFrom = (row: LaneNoteRow): CanaryLane => ({
 
 /** The batches that wait again are those of the lane up to a position that were of an undone consolidation before. */
 const SELECT_AGAIN = `
-  SELECT b.consolidation_id, CASE WHEN b.state IN ('pending', 'consolidating') THEN 1 ELSE 0 END AS is_open
+  SELECT ${consolidationIdOf('b.consolidation')} AS consolidation_id, CASE WHEN b.state IN ('pending', 'consolidating') THEN 1 ELSE 0 END AS is_open
   FROM canary_lanes x JOIN lanes l ON l.id = x.lane JOIN batches b ON b.lane = l.number
   WHERE x.canary = @canary AND x.lane = @lane AND b.position <= x.through
     AND EXISTS (

@@ -84,7 +84,7 @@ export interface Ready {
 }
 
 export function* readyFor(changes: readonly MemoryChange[], tenant: TenantId): Script<Ready> {
-  if (changes.length === 0) return { numbers: none, scopes: new Map(), listening: [], concluded: [] };
+  if (changes.length === 0) return { numbers: NONE, scopes: new Map(), listening: [], concluded: [] };
   const lanes = [...new Set(changes.map(({ memory }) => memory.lane))];
   const [numbers, scopes, listening, concluded] = yield* together(
     numbersOf(changes),
@@ -98,20 +98,25 @@ export function* readyFor(changes: readonly MemoryChange[], tenant: TenantId): S
 const SELECT_CONCLUDED = `
   SELECT id FROM memories WHERE lane IN FEW (SELECT number FROM lanes WHERE id IN :lanes;) AND concluded = 1`;
 
+interface Numbers {
+  of(memory: Pick<Memory, 'id' | 'lane'>): Numbered;
+  consolidation(id: string | null): number | null;
+}
+
 const none = (): never => {
   throw new Error('nothing changes, and nothing has a number');
 };
+const NONE: Numbers = { of: none, consolidation: none };
 
-type Numbers = (memory: Pick<Memory, 'id' | 'lane'>) => Numbered;
-
-/** The numbers of memories and of their lanes; those that are new get theirs. Needs the locks of the lanes. */
-function* numbersOf(changes: readonly Pick<MemoryChange, 'memory' | 'expectedRevision'>[]): Script<Numbers> {
+/** The numbers of memories, of their lanes and of the consolidations that change them; memories that are new get theirs. Needs the locks of the lanes. */
+function* numbersOf(changes: readonly Pick<MemoryChange, 'memory' | 'expectedRevision' | 'events'>[]): Script<Numbers> {
   const idsOfSome = (isNew: boolean) =>
     changes.filter((one) => (one.expectedRevision === 0) === isNew).map(({ memory }) => memory.id);
   const rows = yield* all<{ id: string; number: number }>(SELECT_NUMBERS, {
     known: idsOfSome(false),
     rows: idsOfSome(true).map((id) => ({ id })),
     lanes: [...new Set(changes.map(({ memory }) => memory.lane))],
+    thought: [...new Set(changes.flatMap(({ events }) => events.flatMap((event) => event.consolidationId ?? [])))],
   });
   const numbers = new Map(rows.map(({ id, number }) => [id, number]));
   const numberOf = (id: string): number => {
@@ -119,12 +124,16 @@ function* numbersOf(changes: readonly Pick<MemoryChange, 'memory' | 'expectedRev
     if (number === undefined) throw new Error(`${id} has no number`);
     return number;
   };
-  return ({ id, lane }) => ({ number: numberOf(id), lane: numberOf(lane) });
+  return {
+    of: ({ id, lane }) => ({ number: numberOf(id), lane: numberOf(lane) }),
+    consolidation: (id) => (id === null ? null : numberOf(id)),
+  };
 }
 
 const SELECT_NUMBERS = `
   SELECT id, number FROM memories WHERE id IN :known
   UNION ALL SELECT id, number FROM lanes WHERE id IN :lanes
+  UNION ALL SELECT id, number FROM consolidations WHERE id IN :thought
   UNION ALL SELECT r.value ->> 'id', :number(memories) FROM :rows AS r`;
 
 /** The changes, with conclusions that rest on what they change: those fall with it, and stand again when it is back. */
@@ -173,7 +182,14 @@ export function* writeChanges({ changes: asked, tombstones }: Changed, by: Chang
     ...takeIds(changes),
     insert(
       'events',
-      changes.flatMap(({ memory, events: of }) => of.map((event) => eventColumns(event, numbers(memory).number))),
+      changes.flatMap(({ memory, events: of }) =>
+        of.map((event) =>
+          eventColumns(event, {
+            memory: numbers.of(memory).number,
+            consolidation: numbers.consolidation(event.consolidationId),
+          }),
+        ),
+      ),
     ),
     insert('outbox', outboxRows(changes, by)),
     ...(beside ?? [touch(lanes, now)]),
@@ -196,7 +212,9 @@ const memoriesOf = (changes: readonly MemoryChange[]): readonly Memory[] => chan
 /** Memories at the revision they have, with versions of the same numbers that read otherwise. */
 export function* rewriteMemories(memories: readonly Memory[], tenant: TenantId): Script<void> {
   const scopeOf = yield* openScopes(memories);
-  const numbers = yield* numbersOf(memories.map((memory) => ({ memory, expectedRevision: memory.revision })));
+  const numbers = yield* numbersOf(
+    memories.map((memory) => ({ memory, expectedRevision: memory.revision, events: [] })),
+  );
   const versions = memories.flatMap((memory) => versionRows(memory, memory.versions, numbers));
   yield* inOne(writeRows(memories, { tenant, scopeOf, numbers }), insert('versions', versions, REPLACE_VERSION));
 }
@@ -210,7 +228,7 @@ interface Writing {
 const writeRows = (memories: readonly Memory[], { tenant, scopeOf, numbers }: Writing): Script<number> =>
   insert(
     'memories',
-    memories.map((memory) => memoryColumns(memory, { tenant, scope: scopeOf(memory), ...numbers(memory) })),
+    memories.map((memory) => memoryColumns(memory, { tenant, scope: scopeOf(memory), ...numbers.of(memory) })),
     REPLACE_MEMORY,
   );
 
@@ -230,7 +248,7 @@ function takeVersions(changes: readonly MemoryChange[], numbers: Numbers): reado
   const rows = changes.flatMap((change) => {
     const kept = new Set(change.memory.versions.map(({ number }) => number));
     const gone = versionsBefore(change).filter(({ number }) => !kept.has(number));
-    return gone.map(({ number }) => ({ memory: numbers(change.memory).number, number }));
+    return gone.map(({ number }) => ({ memory: numbers.of(change.memory).number, number }));
   });
   return rows.length === 0 ? [] : [run(TAKE_VERSIONS, { rows })];
 }
@@ -244,7 +262,7 @@ const versionsBefore = ({ memory, expectedRevision }: MemoryChange): readonly Me
   versionsOf(memory.timeline.filter(({ revision }) => revision <= expectedRevision));
 
 const versionRows = (memory: Memory, versions: readonly MemoryVersion[], numbers: Numbers): readonly VersionRow[] =>
-  versions.map((version) => versionColumns(numbers(memory).number, version, memory.timeline));
+  versions.map((version) => versionColumns(numbers.of(memory).number, version, memory.timeline));
 
 /** An event, by its memory and revision, and the messages it came from. */
 interface Sourced {
@@ -255,7 +273,7 @@ interface Sourced {
 
 const sourcedIn = (changes: readonly MemoryChange[], numbers: Numbers): readonly Sourced[] =>
   changes.flatMap(({ memory, events }) =>
-    events.map(({ revision, sourceIds }) => ({ memory: numbers(memory).number, revision, sourceIds })),
+    events.map(({ revision, sourceIds }) => ({ memory: numbers.of(memory).number, revision, sourceIds })),
   );
 
 /** Which messages of their lane events came from; nothing of those that are not there. */

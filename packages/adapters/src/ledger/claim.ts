@@ -1,4 +1,5 @@
 import type {
+  Canary,
   Claim,
   DuePolicy,
   Failed,
@@ -12,11 +13,9 @@ import type {
 } from '@slowwave/engine';
 import { dayOf, FAILURES_KEPT, isInShare, LARGER_BATCHES, largerWindow } from '@slowwave/engine/storing';
 import { notifyOfBatches } from './batches.ts';
-import { canaryInForce } from './canaries.ts';
 import { foldThoughts } from './kept-thoughts.ts';
 import { finish, release as giveBack, NOTHING_WAITS, recount, retry, split, claim as take } from './lane-life.ts';
-import { rungOfLane } from './limits.ts';
-import { LANE_NUMBER } from './page.ts';
+import { consolidationNumber, LANE_NUMBER } from './page.ts';
 import { type BatchRow, settingsFrom, storedMessage } from './rows/batch.ts';
 import { ownerFrom, type ScopeColumns, scopeFrom } from './rows/columns.ts';
 import { type LaneRow, nudgeFrom } from './rows/lane.ts';
@@ -31,12 +30,12 @@ import { messageColumnsOf } from './unclaimed.ts';
  */
 export function* claim(job: TurnName, how: Parameters<LaneStore['claim']>[1]): Script<Claim> {
   const { now, newConsolidationId: id, recentCount } = how;
-  const [lane, waiting, canary, rung] = yield* together(
+  const [lane, waiting, terms] = yield* together(
     lockLane(job.lane),
     all<WaitingBatch>(SELECT_WAITING, waitingIn(job.lane, largerWindow(how.window, LARGER_BATCHES))),
-    canaryInForce(job.lane),
-    rungOfLane(job.lane, dayOf(now)),
+    first<TermsRow>(SELECT_TERMS, { lane: job.lane, day: dayOf(now), rows: [{}] }),
   );
+  const { number, canary, rung } = termsFrom(terms);
   const window = largerWindow(how.window, rung ?? 0);
   if (lane === null || lane.erasure !== null || lane.held !== null || lane.state === 'idle') return { kind: 'stale' };
   if (lane.generation !== job.generation) return { kind: 'stale' };
@@ -50,9 +49,39 @@ export function* claim(job: TurnName, how: Parameters<LaneStore['claim']>[1]): S
   const taken = take(isAll ? recount(lane, NOTHING_WAITS) : yield* recounted(lane, last.position), id);
   const variant = canary !== null && isInShare(canary, ownerFrom(lane)) ? canary.id : null;
   const turn = turnOf(taken, { ...head, batchIds: pinned.map((batch) => batch.id), pinnedAt: now, variant, rung });
-  const pin = inOne(...pinning(lane, { id, pinned, now, variant, rung }), ...unpacking(lane, pinned), saveLane(taken));
+  const pin = inOne(
+    ...pinning(lane, { id, number, pinned, now, variant, rung }),
+    ...unpacking(lane, pinned),
+    saveLane(taken),
+  );
   const [, gathered] = yield* lastly(together(pin, gatheredIf(turn, recentCount)));
   return { kind: 'claimed', turn, gathered };
+}
+
+/** Under what a new consolidation of a lane begins: with which number, for which canary, and on which rung its tenant saves. */
+interface TermsRow {
+  readonly number: number;
+  /** The canary whose changes hold for new turns of the tenant, whoever is in its share. */
+  readonly canary: string | null;
+  /** As JSON. */
+  readonly steps: string | null;
+  readonly step: number | null;
+  /** null: it saves nothing. */
+  readonly rung: number | null;
+}
+
+const SELECT_TERMS = `
+  SELECT :number(consolidations) AS number, c.id AS canary, c.steps, c.step, e.rung
+  FROM :rows AS r CROSS JOIN lanes l
+  LEFT JOIN canaries c ON c.tenant = l.tenant AND c.finished_at IS NULL AND c.state IN ('running', 'done')
+  LEFT JOIN economies e ON e.tenant = l.tenant AND e.day = @day
+  WHERE l.id = @lane`;
+
+function termsFrom(row: TermsRow | null) {
+  if (row === null) return { number: 0, canary: null, rung: null };
+  const { number, canary: id, steps, step, rung } = row;
+  if (id === null || steps === null || step === null) return { number, canary: null, rung };
+  return { number, canary: { id, share: (JSON.parse(steps) as Canary['steps'])[step]?.share ?? 0 }, rung };
 }
 
 /** What the turn reads first: under the lane's lock all of it is of one moment. */
@@ -134,6 +163,7 @@ function unpacking({ tenant, id: lane, number }: LaneRow, pinned: readonly Waiti
 
 interface Starting {
   readonly id: string;
+  readonly number: number;
   readonly pinned: readonly WaitingBatch[];
   readonly now: number;
   readonly variant: string | null;
@@ -142,23 +172,26 @@ interface Starting {
 
 function pinning(
   { tenant, number: lane }: LaneRow,
-  { id, pinned, now, variant, rung }: Starting,
+  { id, number, pinned, now, variant, rung }: Starting,
 ): readonly Script<number>[] {
   const ids = pinned.map((batch) => batch.id);
   const scope = pinned[0]?.scope ?? null;
   return [
-    run(INSERT_CONSOLIDATION, { id, tenant, lane, scope, batchIds: JSON.stringify(ids), now, variant, rung }),
-    run(PIN, { id, ids, now }),
+    run(INSERT_CONSOLIDATION, { id, number, tenant, lane, scope, batchIds: JSON.stringify(ids), now, variant, rung }),
+    run(PIN, { number, ids, now }),
   ];
 }
 
 const INSERT_CONSOLIDATION = `
-  INSERT INTO consolidations (id, tenant, lane, scope, state, batch_ids, attempts, created_at, summary, variant, rung)
-  SELECT @id, @tenant, @lane, s.id, 'thinking', @batchIds::jsonb, 0, @now, s.summary, @variant, @rung
+  INSERT INTO consolidations (number, id, tenant, lane, scope, state, batch_ids, attempts, created_at, summary, variant, rung)
+  SELECT @number, @id, @tenant, @lane, s.id, 'thinking', @batchIds::jsonb, 0, @now, s.summary, @variant, @rung
   FROM scopes s WHERE s.id = @scope`;
 
+/** The consolidation of a turn. */
+const OWN = consolidationNumber('@id');
+
 const PIN = `
-  UPDATE batches SET state = 'consolidating', stage = 'extract', claimed_at = @now, consolidation_id = @id
+  UPDATE batches SET state = 'consolidating', stage = 'extract', claimed_at = @now, consolidation = @number
   WHERE id IN :ids`;
 
 /** The same window under a new epoch; what was stored of it is kept. */
@@ -243,7 +276,7 @@ type TriedRow = Pick<BatchRow, 'id' | 'position' | 'attempts' | 'failure' | 'fai
 
 /** The batches of the window, with this try among theirs. */
 function* countTry({ turn, failure }: Fail): Script<readonly TriedRow[]> {
-  const text = 'SELECT id, position, attempts, failures FROM batches WHERE consolidation_id = @id';
+  const text = `SELECT id, position, attempts, failures FROM batches WHERE consolidation = ${OWN}`;
   const before = yield* all<Omit<TriedRow, 'failure'>>(text, { id: turn.consolidationId });
   const tried = before.map((batch) => ({
     ...batch,
@@ -285,12 +318,12 @@ function* halve(lane: LaneRow, input: Fail, tried: readonly TriedRow[]): Script<
 }
 
 const UNPIN = `
-  UPDATE batches SET state = 'pending', stage = 'waiting', claimed_at = NULL, consolidation_id = NULL
-  WHERE consolidation_id = @id`;
+  UPDATE batches SET state = 'pending', stage = 'waiting', claimed_at = NULL, consolidation = NULL
+  WHERE consolidation = ${OWN}`;
 
 function* park(lane: LaneRow, input: Fail): Script<Failed> {
   const { turn, failure, policy } = input;
-  const parking = "UPDATE batches SET state = 'parked' WHERE consolidation_id = @id";
+  const parking = `UPDATE batches SET state = 'parked' WHERE consolidation = ${OWN}`;
   yield* together(endTry(input, 'parked'), run(parking, { id: turn.consolidationId }));
   const parked = turn.batchIds.map((id) => ({ id, tenant: turn.tenant }));
   yield* notifyOfBatches(parked, failure.at);
@@ -310,7 +343,7 @@ const endTry = ({ turn, failure }: Fail, state: 'waiting' | 'split' | 'parked'):
 export function* release(turn: Turn, dueAt: number, why?: Failure): Script<void> {
   const lane = yield* laneOfTurn(turn);
   if (lane === null) return;
-  const showing = 'UPDATE batches SET failure = @failure::jsonb WHERE consolidation_id = @id';
+  const showing = `UPDATE batches SET failure = @failure::jsonb WHERE consolidation = ${OWN}`;
   if (why !== undefined) yield* run(showing, { id: turn.consolidationId, failure: JSON.stringify(why) });
   yield* saveLane(giveBack(lane, dueAt));
 }

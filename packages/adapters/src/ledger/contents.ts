@@ -4,7 +4,7 @@ import { memoriesOfLane } from './memories.ts';
 import { isStanding } from './page.ts';
 import { type MessageRow, messageFrom } from './rows/batch.ts';
 import { type ScopeColumns, scopeFrom } from './rows/columns.ts';
-import { eventFrom } from './rows/memory.ts';
+import { EVENT_COLUMNS, eventFrom } from './rows/memory.ts';
 import { all, allAs, type Script, together } from './script.ts';
 import { COVERED, type CoveredColumns, coveredFrom } from './summaries.ts';
 import {
@@ -135,7 +135,7 @@ const OWN_NUMBER = ownLane('number');
 
 const SELECT_HISTORIES = `
   SELECT * FROM (
-    SELECT e.*, m.id AS memory_id, row_number() OVER (PARTITION BY e.memory ORDER BY e.revision DESC) AS place
+    SELECT ${EVENT_COLUMNS}, m.id AS memory_id, row_number() OVER (PARTITION BY e.memory ORDER BY e.revision DESC) AS place
     FROM memories m JOIN events e ON e.memory = m.number
     WHERE m.id IN :ids AND m.lane + 0 = ${OWN_NUMBER}
   ) AS newest WHERE place <= @limit ORDER BY memory_id, revision`;

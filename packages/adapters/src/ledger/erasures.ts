@@ -258,6 +258,18 @@ export const ERASING: readonly Erasing[] = [
     ],
   },
   {
+    pick: pickNumbered('batches'),
+    unclaimed: COUNT_UNCLAIMED,
+    changes: [FORGET_REPLAYS],
+    deletes: [
+      ['replay_batches', 'batch_id IN :ids'],
+      ['messages', 'batch IN (SELECT number FROM batches WHERE id IN :ids)'],
+      ['unclaimed_messages', 'batch_id IN :ids'],
+      ['idempotency_keys', 'batch_id IN :ids'],
+      ['batches', 'id IN :ids'],
+    ],
+  },
+  {
     pick: pickNumbered('consolidations'),
     folded: true,
     deletes: [
@@ -271,18 +283,6 @@ export const ERASING: readonly Erasing[] = [
       ['usage', 'consolidation_id IN :ids'],
       ['nights', 'consolidation_id IN :ids'],
       ['consolidations', 'id IN :ids'],
-    ],
-  },
-  {
-    pick: pickNumbered('batches'),
-    unclaimed: COUNT_UNCLAIMED,
-    changes: [FORGET_REPLAYS],
-    deletes: [
-      ['replay_batches', 'batch_id IN :ids'],
-      ['messages', 'batch IN (SELECT number FROM batches WHERE id IN :ids)'],
-      ['unclaimed_messages', 'batch_id IN :ids'],
-      ['idempotency_keys', 'batch_id IN :ids'],
-      ['batches', 'id IN :ids'],
     ],
   },
   { pick: pick('reviews'), deletes: [['reviews', 'id IN :ids']] },

@@ -25,7 +25,7 @@ import {
 import { forgetInSuites } from './forget-in-suites.ts';
 import { type Folding, refold } from './graph/refold.ts';
 import { statementFrom } from './graph/rows.ts';
-import { LANE_NUMBER, laneIdOf } from './page.ts';
+import { consolidationIdOf, LANE_NUMBER, laneIdOf } from './page.ts';
 import { detailsFrom } from './rows/memory.ts';
 import { ofBatches } from './schema.ts';
 import { all, idsOf, insert, run, type Script, together } from './script.ts';
@@ -279,11 +279,12 @@ const SELECT_BESIDE = `
   SELECT id FROM (${SELECT_SAYING}) AS saying WHERE EXISTS (SELECT 1 FROM memories f WHERE f.lane = ${LANE_NUMBER} AND f.forgotten_at IS NOT NULL)`;
 
 export const SELECT_CONSOLIDATIONS = `
-  SELECT DISTINCT e.consolidation_id AS id FROM memories m JOIN events e ON e.memory = m.number
-  WHERE m.id IN :memoryIds AND e.consolidation_id IS NOT NULL`;
+  SELECT DISTINCT ${consolidationIdOf('e.consolidation')} AS id FROM memories m JOIN events e ON e.memory = m.number
+  WHERE m.id IN :memoryIds AND e.consolidation IS NOT NULL`;
 
 export const SELECT_CONSOLIDATED = `
-  SELECT DISTINCT consolidation_id AS id FROM batches WHERE id IN :batchIds AND consolidation_id IS NOT NULL`;
+  SELECT DISTINCT ${consolidationIdOf('consolidation')} AS id FROM batches
+  WHERE id IN :batchIds AND consolidation IS NOT NULL`;
 
 export const SELECT_MESSAGES = `
   SELECT m.id, m.batch_id, m.content, m.unhidden,

@@ -14,7 +14,7 @@ import { climb, dayOf, economyNotice, holdNotice, payerOf } from '@slowwave/engi
 import { read, storeOf, write } from './access.ts';
 import { type Listing, newestFirst } from './page.ts';
 import { ownerFrom } from './rows/columns.ts';
-import { all, first, run, type Script, together } from './script.ts';
+import { all, first, run, together } from './script.ts';
 import { activeWebhooks, noteDeliveries } from './webhooks.ts';
 
 export const limitStore = storeOf<LimitStore>('limits', {
@@ -72,14 +72,6 @@ export const limitStore = storeOf<LimitStore>('limits', {
     return Object.fromEntries(rows.map(({ kind, held }) => [kind, held]));
   }),
 });
-
-/** The rung of the tenant of a lane on a day; null: it saves nothing. */
-export function* rungOfLane(lane: string, day: number): Script<number | null> {
-  return (yield* first<{ rung: number }>(SELECT_RUNG, { lane, day }))?.rung ?? null;
-}
-
-const SELECT_RUNG = `
-  SELECT rung FROM economies WHERE tenant = (SELECT l.tenant FROM lanes l WHERE l.id = @lane) AND day = @day`;
 
 const PUT_ECONOMY = `
   INSERT INTO economies (tenant, day, rung, highest, limits, since) VALUES (@tenant, @day, @rung, @highest, @limits, @since)

@@ -27,7 +27,16 @@ import { dropFolded, foldedThought, type ToFold, toFold } from './kept-thoughts.
 import { finish } from './lane-life.ts';
 import { laneScripts, requireAwake } from './lanes.ts';
 import { BY_NUMBER, loadMemories, NEWEST_FIRST } from './loading.ts';
-import { isLaneStanding, isStanding, LANE_NUMBER, newestPart, pageOf, readCursor, where } from './page.ts';
+import {
+  consolidationNumber,
+  isLaneStanding,
+  isStanding,
+  LANE_NUMBER,
+  newestPart,
+  pageOf,
+  readCursor,
+  where,
+} from './page.ts';
 import { openReviews, propose } from './reviews.ts';
 import { type MessageRow, messageFrom } from './rows/batch.ts';
 import { BESIDE_VERSION, type EventRow, eventFrom, READ_VERSIONS, SELECT_EVENTS, versionFrom } from './rows/memory.ts';
@@ -312,7 +321,7 @@ const END_BATCHES = `
   UPDATE batches SET stage = 'project', outcome = n.outcome, applied_at = @now, failure = NULL,
     speech_revision = speech_revision + 1
   FROM (SELECT value ->> 'id' AS id, value ->> 'outcome' AS outcome FROM :rows AS r) AS n
-  WHERE batches.id = n.id AND consolidation_id = @id`;
+  WHERE batches.id = n.id AND consolidation = ${consolidationNumber('@id')}`;
 
 const END_CONSOLIDATION = `
   UPDATE consolidations SET state = 'applied', figures = @figures::bytea, thought = @thought::bytea,

@@ -14,7 +14,7 @@ import { type Access, lookup, read, snapshot, storeOf, write } from './access.ts
 import { notifyOfBatches } from './batches.ts';
 import { inSlices, type Refilled, type SliceAfter } from './in-slices.ts';
 import { loadMemories } from './loading.ts';
-import { LANE_NUMBER } from './page.ts';
+import { consolidationIdOf, consolidationNumber, inConsolidations, LANE_NUMBER } from './page.ts';
 import { creditsOf } from './receipts.ts';
 import { all, allAs, counted, first, type Given, idsOf, insert, lastly, run, type Script, together } from './script.ts';
 import {
@@ -103,7 +103,7 @@ function* leftOfConsolidation(turn: Turn, summaryEvery: number | null): Script<L
   const id = turn.consolidationId;
   const [found, rows, summary] = yield* together(
     entries('consolidation_id = @id ORDER BY seq', { id }),
-    spokenRows(`b.consolidation_id = @id AND ${UNPROJECTED} ORDER BY b.id`, { id }),
+    spokenRows(`b.consolidation = ${consolidationNumber('@id')} AND ${UNPROJECTED} ORDER BY b.id`, { id }),
     dueSummary(turn, summaryEvery),
   );
   const [remembered, batches] = yield* together(rememberedIn(found, turn), spokenOf(rows));
@@ -152,7 +152,7 @@ const LOCK_CONSOLIDATIONS = `
   SELECT id, EXISTS (SELECT 1 FROM webhooks w WHERE w.tenant = consolidations.tenant) AS is_heard FROM consolidations
   WHERE id IN FEW (
     SELECT consolidation_id FROM outbox WHERE seq IN :seqs::bigint
-    UNION SELECT consolidation_id FROM batches WHERE id IN :batches;)
+    UNION SELECT ${consolidationIdOf('consolidation')} FROM batches WHERE id IN :batches;)
   ORDER BY id FOR NO KEY UPDATE`;
 
 interface Finished {
@@ -176,11 +176,11 @@ const FINISH = `
   UPDATE batches SET state = outcome, stage = 'done', searchable_at = @now,
     projected_revision = coalesce((SELECT t.revision FROM told t WHERE t.id = batches.id), projected_revision),
     points = coalesce((SELECT t.points FROM told t WHERE t.id = batches.id), points)
-  WHERE consolidation_id IN :ids AND +state = 'consolidating' AND outcome IS NOT NULL
-    AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.consolidation_id = batches.consolidation_id)
+  WHERE ${inConsolidations('consolidation', 'ids')} AND +state = 'consolidating' AND outcome IS NOT NULL
+    AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.consolidation_id = ${consolidationIdOf('batches.consolidation')})
     AND NOT EXISTS (
       SELECT 1 FROM batches b
-      WHERE b.consolidation_id = batches.consolidation_id AND b.outcome IS NOT NULL AND ${UNPROJECTED}
+      WHERE b.consolidation = batches.consolidation AND b.outcome IS NOT NULL AND ${UNPROJECTED}
         AND b.id NOT IN (SELECT t.id FROM told t))
   RETURNING accepted_at, id, tenant`;
 

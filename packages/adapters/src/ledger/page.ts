@@ -69,6 +69,13 @@ export const inLanes = (column: string): string => `${column} IN FEW (SELECT num
 /** The id of the lane that a column has the number of, as one is shown. */
 export const laneIdOf = (column: string): string => `(SELECT named.id FROM lanes named WHERE named.number = ${column})`;
 
+/** A consolidation by its number, as its batches and events refer to it: of one, of several, and back. */
+export const consolidationNumber = (id: string): string => `(SELECT number FROM consolidations WHERE id = ${id})`;
+export const inConsolidations = (column: string, ids: string): string =>
+  `${column} IN FEW (SELECT number FROM consolidations WHERE id IN :${ids};)`;
+export const consolidationIdOf = (column: string): string =>
+  `(SELECT thought.id FROM consolidations thought WHERE thought.number = ${column})`;
+
 /** The lane of a user, as a condition on a column that has its id, or its number. */
 export const laneOfUser = (column: string, by: 'id' | 'number' = 'id'): string =>
   `${column} = (SELECT ${by} FROM lanes WHERE tenant = @tenant AND owner_kind = 'user' AND owner_id = @userId)`;

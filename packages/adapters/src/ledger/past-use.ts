@@ -36,8 +36,8 @@ type Charged = Pick<KeptCall, 'prompt_tokens' | 'completion_tokens' | 'cost'>;
 
 const PAST = `
   SELECT c.id, ${laneIdOf('c.lane')} AS lane, c.thought,
-    (SELECT sum(b.tokens) FROM batches b WHERE b.consolidation_id = c.id AND b.backfill = @backfill::boolean)::bigint AS said,
-    (SELECT sum(b.message_count) FROM batches b WHERE b.consolidation_id = c.id AND b.backfill = @backfill::boolean)::bigint AS messages
+    (SELECT sum(b.tokens) FROM batches b WHERE b.consolidation = c.number AND b.backfill = @backfill::boolean)::bigint AS said,
+    (SELECT sum(b.message_count) FROM batches b WHERE b.consolidation = c.number AND b.backfill = @backfill::boolean)::bigint AS messages
   FROM consolidations c
   WHERE c.tenant = @tenant AND c.state = 'applied' AND c.created_at >= @since
   ORDER BY c.created_at DESC, c.id DESC LIMIT @limit`;

@@ -12,7 +12,7 @@ import type {
 } from '@slowwave/engine';
 import { sameCredits } from '@slowwave/engine/storing';
 import { lookup, read, storeOf } from './access.ts';
-import { LANE_NUMBER } from './page.ts';
+import { inConsolidations, LANE_NUMBER } from './page.ts';
 import { creditsOf } from './receipts.ts';
 import { type MessageRow, messageFrom, settingsFrom } from './rows/batch.ts';
 import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from './rows/columns.ts';
@@ -32,7 +32,9 @@ export const speechStore = storeOf<SpeechStore>('speech', {
   unprojectedIn: read((lane, limit) =>
     spokenWhere(`${UNPROJECTED} AND b.lane = ${LANE_NUMBER} ${LOST_LAST}`, { lane, limit }),
   ),
-  unprojectedOf: read((ids) => spokenWhere(`b.consolidation_id IN :ids AND ${UNPROJECTED} ORDER BY b.id`, { ids })),
+  unprojectedOf: read((ids) =>
+    spokenWhere(`${inConsolidations('b.consolidation', 'ids')} AND ${UNPROJECTED} ORDER BY b.id`, { ids }),
+  ),
   /** A batch of a lost index was not projected since. */
   refilling: lookup(function* () {
     const text = `SELECT 1 AS found FROM batches b WHERE ${UNPROJECTED} AND b.projected_revision = ${LOST} LIMIT 1`;

@@ -20,7 +20,7 @@ import type {
 import { packed, unpacked } from '../packed.ts';
 import { type Access, lookup, read, snapshot, statement, storeOf, write } from './access.ts';
 import { answersIn, shownIn, thoughtsFrom } from './kept-thoughts.ts';
-import { isLaneStanding, type Listing, laneOfUser, newestFirst } from './page.ts';
+import { consolidationNumber, isLaneStanding, type Listing, laneOfUser, newestFirst } from './page.ts';
 import { type MessageRow, messageFrom } from './rows/batch.ts';
 import {
   type AnswerOf,
@@ -292,7 +292,8 @@ function* findAnswer(consolidationId: string, step: string, inputHash: string): 
 /** Its own, and those that were given to undone consolidations of its batches; and the consolidations that they are of. */
 const USABLE = `
   SELECT @consolidationId::text AS id
-  UNION SELECT f.value FROM batches b, jsonb_array_elements_text(b.formers) AS f WHERE b.consolidation_id = @consolidationId`;
+  UNION SELECT f.value FROM batches b, jsonb_array_elements_text(b.formers) AS f
+    WHERE b.consolidation = ${consolidationNumber('@consolidationId')}`;
 
 const SELECT_USABLE = answered(`AND a.step = @step AND a.input_hash = @inputHash WHERE c.id IN (${USABLE})`);
 

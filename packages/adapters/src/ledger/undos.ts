@@ -4,7 +4,7 @@ import { read, storeOf, write } from './access.ts';
 import { conflicts, writeChanges } from './changes.ts';
 import { showRetaken } from './forgetting.ts';
 import { retakeGraph } from './graph/changes.ts';
-import { isStanding, LANE_NUMBER, type Listing, laneOfUser, newestFirst } from './page.ts';
+import { inConsolidations, isStanding, LANE_NUMBER, type Listing, laneOfUser, newestFirst } from './page.ts';
 import type { ColumnsOf } from './rows/columns.ts';
 import { type OwnerColumns, ownerFrom } from './rows/columns.ts';
 import { eventFrom, SELECT_EVENTS } from './rows/memory.ts';
@@ -110,7 +110,7 @@ function touching(tenant: TenantId, by: Touched): Script<readonly { memory_id: s
 
 const TOUCHED = 'SELECT DISTINCT m.id AS memory_id FROM events e JOIN memories m ON m.number = e.memory';
 
-const BY_CONSOLIDATIONS = `${TOUCHED} WHERE e.consolidation_id IN :ids AND +m.tenant = @tenant`;
+const BY_CONSOLIDATIONS = `${TOUCHED} WHERE ${inConsolidations('e.consolidation', 'ids')} AND +m.tenant = @tenant`;
 
 const BY_UNDO = `${TOUCHED} WHERE e.undo_id = @undo AND +m.tenant = @tenant`;
 
@@ -136,13 +136,13 @@ const changedIn = ({ changes }: Pick<Undoing, 'changes'>): readonly string[] => 
 /** An undone consolidation has changed more than what is undone. */
 const SELECT_STRAY = `
   SELECT 1 AS stray FROM events e JOIN memories m ON m.number = e.memory
-  WHERE e.consolidation_id IN :undone AND NOT (m.id IN :changed) AND (@keepsReviews = 0 OR e.actor IS DISTINCT FROM 'review') LIMIT 1`;
+  WHERE ${inConsolidations('e.consolidation', 'undone')} AND NOT (m.id IN :changed) AND (@keepsReviews = 0 OR e.actor IS DISTINCT FROM 'review') LIMIT 1`;
 
 /** Batches of consolidations that belong to them no more. */
 const SELECT_REPLAYED = `
   SELECT b.id AS "batchId", c.id AS "consolidationId"
   FROM consolidations c, jsonb_array_elements_text(c.batch_ids) AS a, batches b
-  WHERE c.id IN :ids AND b.id = a.value AND b.consolidation_id IS DISTINCT FROM c.id`;
+  WHERE c.id IN :ids AND b.id = a.value AND b.consolidation IS DISTINCT FROM c.number`;
 
 const DELETE_TOMBSTONES = 'DELETE FROM tombstones WHERE lane = @lane AND memory_id IN :changed';
 
@@ -151,11 +151,12 @@ const UNDO_CONSOLIDATIONS = "UPDATE consolidations SET state = 'undone' WHERE id
 /** What their batches say counts no more, or again: nothing beside is found by it, or is. */
 const SELECT_TURNED = `
   SELECT id FROM batches
-  WHERE (consolidation_id IN :undone AND outcome IS NOT NULL) OR (consolidation_id IN :redone AND state = 'undone')`;
+  WHERE (${inConsolidations('consolidation', 'undone')} AND outcome IS NOT NULL)
+    OR (${inConsolidations('consolidation', 'redone')} AND state = 'undone')`;
 
 const UNDO_BATCHES = `
   UPDATE batches SET state = 'undone', stage = 'done'
-  WHERE consolidation_id IN :ids AND outcome IS NOT NULL`;
+  WHERE ${inConsolidations('consolidation', 'ids')} AND outcome IS NOT NULL`;
 
 const UNDO_REVIEWS = `
   UPDATE reviews SET state = 'stale', note = @note, settled_at = @now
@@ -165,7 +166,7 @@ const REDO_CONSOLIDATIONS = "UPDATE consolidations SET state = 'applied' WHERE i
 
 const REDO_BATCHES = `
   UPDATE batches SET state = outcome, searchable_at = coalesce(searchable_at, @now)
-  WHERE consolidation_id IN :ids AND state = 'undone'`;
+  WHERE ${inConsolidations('consolidation', 'ids')} AND state = 'undone'`;
 
 const REDO_REVIEWS = `
   UPDATE reviews SET state = 'pending', note = NULL, settled_at = NULL

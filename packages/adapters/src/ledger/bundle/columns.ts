@@ -82,10 +82,14 @@ export interface Carried extends Column {
 const FILLED = new Set(['tenant', 'lane', 'key of scopes', 'beyond of memory_ids', 'who of uses', 'who of holds']);
 
 /** The columns of a table that lines have, with their forms. */
-export const carriedOf = (table: string, { own = {}, refers }: Pick<Kind, 'own' | 'refers'> = {}): readonly Carried[] =>
+export const carriedOf = (
+  table: string,
+  { own = {}, refers = [] }: Pick<Kind, 'own' | 'refers'> = {},
+): readonly Carried[] =>
   columnsOf(table).flatMap((column) => {
     const { name, type, counted } = column;
-    if (name === refers?.column) return [{ ...column, name: refers.as, type: 'text', form: TEXT }];
+    const referring = refers.find((one) => one.column === name);
+    if (referring !== undefined) return [{ ...column, name: referring.as, type: 'text', form: TEXT }];
     if (counted || FILLED.has(name) || FILLED.has(`${name} of ${table}`) || name in own) return [];
     const form = FORMS[type];
     if (form === undefined) throw new Error(`no line can have the type ${type} of ${table}.${name}`);

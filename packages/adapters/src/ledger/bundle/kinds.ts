@@ -10,6 +10,17 @@ import {
 import type { Row, Value } from '../script.ts';
 import type { Folded } from './kept-rows.ts';
 
+/** A column that has the number of a row. */
+interface Reference {
+  readonly column: string;
+  readonly table: string;
+  /** By what lines name the row, and as what. */
+  readonly by: string;
+  readonly as: string;
+  /** What `from` calls the row. */
+  readonly row: string;
+}
+
 /** A kind of thing that travels with its owner: the rows of a table. */
 export interface Kind {
   /** How lines call it. */
@@ -23,8 +34,8 @@ export interface Kind {
   readonly own?: Readonly<Record<string, Value>>;
   /** The row that it hangs on, which is of the same lane. */
   readonly parent?: { readonly column: string; readonly table: string };
-  /** What it refers to by a number, which each ledger gives anew: lines name it. `p` in `from` is the row that is meant. */
-  readonly refers?: { readonly column: string; readonly table: string; readonly by: string; readonly as: string };
+  /** What it refers to by numbers, which each ledger gives anew: lines name it. */
+  readonly refers?: readonly Reference[];
   /** What is selected besides, of `from`. */
   readonly beside?: string;
   /** A row as lines have it, and as it is kept: what is as usual, or follows from other rows, is not. */
@@ -44,7 +55,11 @@ const ofConsolidations = (table: string): string =>
   `consolidations p JOIN ${table} x ON x.consolidation_id = p.id WHERE p.lane = ${LANE_NUMBER}`;
 
 const OF_MEMORY = { column: 'memory_id', table: 'memories' } as const;
-const TO_MEMORY = { column: 'memory', table: 'memories', by: 'id', as: 'memory_id' } as const;
+const TO_MEMORY = { column: 'memory', table: 'memories', by: 'id', as: 'memory_id', row: 'p' } as const;
+const TO_CONSOLIDATION = {
+  ...{ column: 'consolidation', table: 'consolidations', by: 'id', as: 'consolidation_id', row: 'c' },
+} as const;
+const WITH_CONSOLIDATION = 'LEFT JOIN consolidations c ON c.number = x.consolidation';
 const OF_CONSOLIDATION = { column: 'consolidation_id', table: 'consolidations' } as const;
 const OF_BATCH = { column: 'batch_id', table: 'batches' } as const;
 
@@ -61,11 +76,18 @@ const UNPROJECTED = { revision: 0, unprojected_at: null } as const;
 /** In the order in which they refer to each other. Scopes and events are read in ways of their own. */
 export const KINDS: readonly Kind[] = [
   { type: 'scope', table: 'scopes', from: ofLane('scopes'), order: ['x.id'] },
-  { type: 'batch', table: 'batches', from: ofNumbered('batches'), order: ['x.position'], own: UNTOLD },
+  {
+    ...{ type: 'consolidation', table: 'consolidations', ...OF_CONSOLIDATIONS },
+    own: { thought: null },
+  },
+  {
+    ...{ type: 'batch', table: 'batches', order: ['x.position'], own: UNTOLD, refers: [TO_CONSOLIDATION] },
+    from: `batches x ${WITH_CONSOLIDATION} WHERE x.lane = ${LANE_NUMBER}`,
+  },
   {
     ...{ type: 'message', table: 'messages', order: ['x.seq'], parent: OF_BATCH },
     from: `batches p JOIN messages x ON x.batch = p.number WHERE x.lane = ${LANE_NUMBER}`,
-    refers: { column: 'batch', table: 'batches', by: 'id', as: 'batch_id' },
+    refers: [{ column: 'batch', table: 'batches', by: 'id', as: 'batch_id', row: 'p' }],
   },
   {
     ...{ type: 'key', table: 'idempotency_keys', parent: OF_BATCH },
@@ -73,10 +95,6 @@ export const KINDS: readonly Kind[] = [
     order: ['p.position', 'x.key'],
     // Somebody has posted the same here in the meantime.
     onConflict: 'ON CONFLICT (tenant, key) DO NOTHING',
-  },
-  {
-    ...{ type: 'consolidation', table: 'consolidations', ...OF_CONSOLIDATIONS },
-    own: { thought: null },
   },
   {
     ...{ type: 'answer', table: 'answers', folded: 'answers', parent: OF_CONSOLIDATION },
@@ -92,7 +110,7 @@ export const KINDS: readonly Kind[] = [
   },
   { type: 'memory', table: 'memories', from: ofNumbered('memories'), order: ['x.number'] },
   {
-    ...{ type: 'version', table: 'versions', parent: OF_MEMORY, refers: TO_MEMORY },
+    ...{ type: 'version', table: 'versions', parent: OF_MEMORY, refers: [TO_MEMORY] },
     from: `memories p JOIN versions x ON x.memory = p.number JOIN events o ON o.memory = x.memory AND o.revision = x.number
       WHERE p.lane = ${LANE_NUMBER}`,
     order: ['p.number', 'x.number'],
@@ -108,11 +126,11 @@ export const KINDS: readonly Kind[] = [
     order: ['x.text_hash', 'x.memory_id'],
   },
   {
-    ...{ type: 'event', table: 'events', parent: OF_MEMORY, refers: TO_MEMORY },
+    ...{ type: 'event', table: 'events', parent: OF_MEMORY, refers: [TO_MEMORY, TO_CONSOLIDATION] },
     whole: (row) => wholeEvent(row as unknown as EventRow),
     kept: keptEvent,
     // All of a lane is sorted for each page; of what it says only a page is read.
-    from: `events x JOIN memories p ON p.number = x.memory WHERE x.seq IN FEW (
+    from: `events x JOIN memories p ON p.number = x.memory ${WITH_CONSOLIDATION} WHERE x.seq IN FEW (
       SELECT e.seq FROM memories m JOIN events e ON e.memory = m.number
       WHERE m.lane = ${LANE_NUMBER} AND e.seq > @after0 ORDER BY e.seq LIMIT @limit;)`,
     order: ['x.seq'],
@@ -147,7 +165,7 @@ export const KINDS: readonly Kind[] = [
   {
     ...{ type: 'vector', table: 'vectors', order: ['x.embedder', 'x.text_hash'] },
     from: `embedders p JOIN vectors x ON x.embedder = p.number WHERE x.lane = ${LANE_NUMBER}`,
-    refers: { column: 'embedder', table: 'embedders', by: 'fingerprint', as: 'fingerprint' },
+    refers: [{ column: 'embedder', table: 'embedders', by: 'fingerprint', as: 'fingerprint', row: 'p' }],
   },
 ];
 

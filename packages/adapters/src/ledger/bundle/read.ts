@@ -141,7 +141,7 @@ function* rowsOf(kind: Kind, lane: LaneId, after: readonly Value[] | null): Scri
   const given: Given = Object.fromEntries((after ?? [0]).map((value, i) => [`after${i}`, value]));
   const names = kind.order.map((_, i) => `@after${i}`);
   const later = `AND ${kind.order[0]} >= @after0 AND (${kind.order.join(', ')}) > (${names.join(', ')})`;
-  const named = kind.refers === undefined ? '' : `, p.${kind.refers.by} AS ${kind.refers.as}`;
+  const named = (kind.refers ?? []).map(({ row, by, as }) => `, ${row}.${by} AS ${as}`).join('');
   const beside = kind.beside === undefined ? '' : `, ${kind.beside}`;
   const text = `
     SELECT x.*${named}${beside}, ${keys} FROM ${kind.from} ${after === null ? '' : later}

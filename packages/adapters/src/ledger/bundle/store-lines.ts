@@ -211,12 +211,14 @@ const numberOfLane = (id: LaneId): Script<number | null> =>
   firstAs(({ number }: { number: number }) => number, 'SELECT number FROM lanes WHERE id = @id', { id });
 
 /** By the numbers that this ledger has given to what lines name. */
-function* referring({ refers }: Kind, rows: readonly Row[]): Script<readonly Row[]> {
-  if (refers === undefined) return rows;
-  const { column, table, as } = refers;
-  const names = [...new Set(rows.map((row) => String(row[as])))];
-  const numbers = yield* table === 'embedders' ? embeddersOf(names) : numbersOf(table, names);
-  return rows.map(({ [as]: name = null, ...row }) => ({ ...row, [column]: numbers.get(name) ?? null }));
+function* referring({ refers = [] }: Kind, rows: readonly Row[]): Script<readonly Row[]> {
+  let referred = rows;
+  for (const { column, table, as } of refers) {
+    const names = [...new Set(rows.flatMap(({ [as]: name = null }) => (name === null ? [] : [String(name)])))];
+    const numbers = yield* table === 'embedders' ? embeddersOf(names) : numbersOf(table, names);
+    referred = referred.map(({ [as]: name = null, ...row }) => ({ ...row, [column]: numbers.get(name) ?? null }));
+  }
+  return referred;
 }
 
 function* embeddersOf(fingerprints: readonly string[]): Script<ReadonlyMap<Value, number>> {
@@ -225,7 +227,7 @@ function* embeddersOf(fingerprints: readonly string[]): Script<ReadonlyMap<Value
   return numbers;
 }
 
-/** Of batches, or memories. */
+/** Of batches, memories or consolidations. */
 function* numbersOf(table: string, ids: readonly string[]): Script<ReadonlyMap<Value, number>> {
   const rows = yield* all<{ id: string; number: number }>(`SELECT id, number FROM ${table} WHERE id IN :ids`, { ids });
   return new Map(rows.map(({ id, number }) => [id, number]));

@@ -23,15 +23,15 @@ export interface BatchRow
 /** How far the thinking is: what is stored of it says that. */
 const REACHED = `
   CASE WHEN b.stage <> 'extract' THEN b.stage
-    WHEN EXISTS (SELECT 1 FROM plans p WHERE p.consolidation_id = b.consolidation_id) THEN 'apply'
-    WHEN EXISTS (SELECT 1 FROM answers a WHERE a.consolidation_id = b.consolidation_id AND a.step LIKE 'extract%')
+    WHEN EXISTS (SELECT 1 FROM plans p WHERE p.consolidation_id = c.id) THEN 'apply'
+    WHEN EXISTS (SELECT 1 FROM answers a WHERE a.consolidation_id = c.id AND a.step LIKE 'extract%')
       THEN 'decide'
     ELSE 'extract' END AS reached`;
 
 /** Batches with their scope's columns; add a WHERE on `b`. */
 export const SELECT_BATCHES = `
-  SELECT b.*, ${laneIdOf('b.lane')} AS lane, s.user_id, s.agent_id, s.run_id, s.app_id, ${REACHED}
-  FROM batches b JOIN scopes s ON s.id = b.scope`;
+  SELECT b.*, ${laneIdOf('b.lane')} AS lane, c.id AS consolidation_id, s.user_id, s.agent_id, s.run_id, s.app_id, ${REACHED}
+  FROM batches b JOIN scopes s ON s.id = b.scope LEFT JOIN consolidations c ON c.number = b.consolidation`;
 
 export const batchFrom = (row: BatchRow): Batch => ({
   id: row.id,

@@ -23,6 +23,7 @@ import {
   profileRank,
   versionsOf,
 } from '@slowwave/engine/storing';
+import { consolidationIdOf } from '../page.ts';
 import type { Row } from '../script.ts';
 import {
   type ColumnsOf,
@@ -238,7 +239,8 @@ export interface EventRow
 }
 
 /** Events e of memories m. */
-export const SELECT_EVENTS = 'SELECT e.*, m.id AS memory_id FROM events e JOIN memories m ON m.number = e.memory';
+export const EVENT_COLUMNS = `e.*, ${consolidationIdOf('e.consolidation')} AS consolidation_id`;
+export const SELECT_EVENTS = `SELECT ${EVENT_COLUMNS}, m.id AS memory_id FROM events e JOIN memories m ON m.number = e.memory`;
 
 const USUAL_ACTOR: MemoryEvent['actor'] = 'consolidation';
 
@@ -276,7 +278,10 @@ const follows = ({ id, memoryId, revision }: Pick<MemoryEvent, 'id' | 'memoryId'
   id === eventIdOf(memoryId, revision) && placeOfEvent(id) !== null;
 
 /** Its place among all events is given by the ledger. */
-export const eventColumns = (event: MemoryEvent, memory: number) => ({
+export const eventColumns = (
+  event: MemoryEvent,
+  { memory, consolidation }: { readonly memory: number; readonly consolidation: number | null },
+) => ({
   memory,
   revision: event.revision,
   forgets: event.forgets === true ? 1 : event.merged === true ? 2 : 0,
@@ -287,7 +292,7 @@ export const eventColumns = (event: MemoryEvent, memory: number) => ({
   id: follows(event) ? null : event.id,
   kind: event.kind,
   actor: event.actor === USUAL_ACTOR ? null : event.actor,
-  consolidation_id: event.consolidationId,
+  consolidation,
   undo_id: event.retraction?.undoId ?? null,
   retracts: event.retraction === undefined ? null : JSON.stringify(event.retraction.retracts),
   fact_id: event.factId,

@@ -2,7 +2,6 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   answers,
-  COMPILE_CACHE,
   echoExtractor,
   type ModelServer,
   spawnService,
@@ -137,7 +136,7 @@ describe('slowwave beside a server', () => {
     const tail = await spawnService({
       main: MAIN,
       args: ['tail', '--user', 'bob', '--server', server.url],
-      env: { ...COMPILE_CACHE, SLOWWAVE_API_KEY: KEY },
+      env: { SLOWWAVE_API_KEY: KEY },
     });
     const body = JSON.stringify({ user_id: 'bob', messages: [{ role: 'user', content: 'I like tea.' }] });
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${KEY}` };

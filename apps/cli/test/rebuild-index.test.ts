@@ -1,14 +1,7 @@
 import { join } from 'node:path';
 import { openSqliteIndex } from '@slowwave/adapters/sqlite';
 import { DEFAULT_TENANT, type Ledger, markerOf } from '@slowwave/engine';
-import {
-  COMPILE_CACHE,
-  type ModelServer,
-  spawnService,
-  startModelServer,
-  type TempDir,
-  tempDir,
-} from '@slowwave/testkit';
+import { type ModelServer, spawnService, startModelServer, type TempDir, tempDir } from '@slowwave/testkit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MAIN, openLedgerIn, slowwave, writeMemories } from './slowwave.ts';
 
@@ -95,7 +88,7 @@ describe('slowwave rebuild index', () => {
       return null;
     });
     const ready = { line: /200 of 500 memories/ };
-    const first = await spawnService({ main: MAIN, args: args(), env: { ...COMPILE_CACHE, ...env() }, ready });
+    const first = await spawnService({ main: MAIN, args: args(), env: env(), ready });
     await first.kill();
 
     const again: string[] = [];

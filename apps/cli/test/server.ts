@@ -1,4 +1,4 @@
-import { COMPILE_CACHE, freePort, programFile, type Service, spawnService } from '@slowwave/testkit';
+import { freePort, programFile, type Service, spawnService } from '@slowwave/testkit';
 
 const STANDALONE = programFile('standalone');
 
@@ -19,7 +19,6 @@ export async function startServer(folder: string, env: Readonly<Record<string, s
   const service = await spawnService({
     main: STANDALONE,
     env: {
-      ...COMPILE_CACHE,
       SLOWWAVE_DATA_DIR: folder,
       SLOWWAVE_PORT: String(port),
       SLOWWAVE_LOG_LEVEL: 'warn',

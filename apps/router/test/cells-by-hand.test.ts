@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readRouterConfig } from '@slowwave/adapters/config';
-import { freePort, type OwnServer, programFile, startOwnServer, tempDir } from '@slowwave/testkit';
+import { COMPILE_CACHE, freePort, type OwnServer, programFile, startOwnServer, tempDir } from '@slowwave/testkit';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { compose } from '../src/compose.ts';
 
@@ -46,7 +46,12 @@ interface Ended {
 /** slowwave cells …, as an operator runs it. */
 const cells = (...args: readonly string[]): Promise<Ended> =>
   new Promise((resolve) => {
-    const env = { SLOWWAVE_API_KEY: KEY, SLOWWAVE_DIRECTORY: directory, SLOWWAVE_LOG_LEVEL: 'silent' };
+    const env = {
+      ...COMPILE_CACHE,
+      SLOWWAVE_API_KEY: KEY,
+      SLOWWAVE_DIRECTORY: directory,
+      SLOWWAVE_LOG_LEVEL: 'silent',
+    };
     execFile(process.execPath, [programFile('cli'), 'cells', ...args], { env }, (error, out, err) =>
       resolve({ code: Number(error?.code ?? 0), said: `${out}${err}` }),
     );

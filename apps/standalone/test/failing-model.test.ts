@@ -1,6 +1,5 @@
 import {
   answers,
-  COMPILE_CACHE,
   type ModelServer,
   programFile,
   spawnService,
@@ -32,7 +31,6 @@ const start = (more: Readonly<Record<string, string>>) =>
   spawnService({
     main: MAIN,
     env: {
-      ...COMPILE_CACHE,
       SLOWWAVE_DATA_DIR: folder.path,
       SLOWWAVE_PORT: '0',
       SLOWWAVE_EMBEDDING_MODEL: 'builtin',

@@ -1,12 +1,4 @@
-import {
-  COMPILE_CACHE,
-  freePort,
-  programFile,
-  refusal,
-  spawnService,
-  startModelServer,
-  tempDir,
-} from '@slowwave/testkit';
+import { freePort, programFile, refusal, spawnService, startModelServer, tempDir } from '@slowwave/testkit';
 import { expect, it } from 'vitest';
 import { call, post } from './client.ts';
 
@@ -31,7 +23,6 @@ it(
       readyWithinMs: WITHIN_MS,
       env: {
         ...{
-          ...COMPILE_CACHE,
           SLOWWAVE_PORT: String(port),
           SLOWWAVE_DATA_DIR: folder.path,
           SLOWWAVE_LOG_LEVEL: 'debug',

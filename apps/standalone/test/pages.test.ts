@@ -1,4 +1,4 @@
-import { COMPILE_CACHE, freePort, programFile, spawnService, tempDir } from '@slowwave/testkit';
+import { freePort, programFile, spawnService, tempDir } from '@slowwave/testkit';
 import { type Page, startBrowser } from '@slowwave/testkit/browser';
 import { expect, it } from 'vitest';
 
@@ -24,7 +24,6 @@ it(
     const port = await freePort();
     const at = `http://127.0.0.1:${port}`;
     const env = {
-      ...COMPILE_CACHE,
       SLOWWAVE_PORT: String(port),
       SLOWWAVE_DATA_DIR: folder.path,
       SLOWWAVE_API_KEY: KEY,

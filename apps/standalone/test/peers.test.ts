@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  COMPILE_CACHE,
   type ModelServer,
   programFile,
   type Service,
@@ -40,7 +39,7 @@ async function start(env: Readonly<Record<string, string>> = {}): Promise<string
   const watched = { CONNECTIONS_FILE: connections(), NODE_OPTIONS: `--import=${RECORDER}` };
   service = await spawnService({
     main: MAIN,
-    env: { ...COMPILE_CACHE, ...own, ...watched, ...env },
+    env: { ...own, ...watched, ...env },
     ready: { line: /Ctrl-C stops it/ },
   });
   return (await service.waitForLine(/listening on/)).replace(/^.*listening on /, '');

@@ -1,5 +1,4 @@
 import {
-  COMPILE_CACHE,
   freePort,
   type Program,
   programFile,
@@ -71,7 +70,6 @@ async function open(env: Readonly<Record<string, string>>, apps: Apps, servers: 
           ready: { url: `http://127.0.0.1:${port}/readyz` },
           readyWithinMs: 60_000,
           env: {
-            ...COMPILE_CACHE,
             SLOWWAVE_PORT: String(port),
             SLOWWAVE_DATA_DIR: folder.path,
             SLOWWAVE_BATCH_IDLE_MS: '200',

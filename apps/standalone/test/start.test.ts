@@ -1,14 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { COMPILE_CACHE, programFile, type Service, spawnService, type TempDir, tempDir } from '@slowwave/testkit';
+import { programFile, type Service, spawnService, type TempDir, tempDir } from '@slowwave/testkit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { found, get, post, said } from './client.ts';
 
 const MAIN = programFile('standalone');
 /** Port 0: any free one. */
 const env = (more: Readonly<Record<string, string>> = {}) => ({
-  ...COMPILE_CACHE,
   SLOWWAVE_DATA_DIR: folder.path,
   SLOWWAVE_PORT: '0',
   ...more,

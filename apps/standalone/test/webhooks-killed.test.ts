@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { openSqliteLedger } from '@slowwave/adapters/sqlite';
 import { systemTools } from '@slowwave/adapters/system';
-import { COMPILE_CACHE, freePort, programFile, spawnService, startRedis, tempDir } from '@slowwave/testkit';
+import { freePort, programFile, spawnService, startRedis, tempDir } from '@slowwave/testkit';
 import { expect, it } from 'vitest';
 import { post } from './client.ts';
 
@@ -65,7 +65,6 @@ it(
         ready: { url: `http://127.0.0.1:${ports[app]}/readyz` },
         readyWithinMs: WITHIN_MS,
         env: {
-          ...COMPILE_CACHE,
           SLOWWAVE_PORT: String(ports[app]),
           SLOWWAVE_DATA_DIR: folder.path,
           REDIS_URL: redis.url,

@@ -2,7 +2,6 @@ import { glob, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   answers,
-  COMPILE_CACHE,
   echoExtractor,
   keyedDecider,
   programFile,
@@ -113,7 +112,7 @@ describe('the index wiped', () => {
   };
   const rebuild = async (dataDir: string): Promise<void> => {
     const main = programFile('cli');
-    const command = await spawnService({ main, args: ['rebuild', 'index', '--data-dir', dataDir], env: COMPILE_CACHE });
+    const command = await spawnService({ main, args: ['rebuild', 'index', '--data-dir', dataDir] });
     expect(await command.waitForExit()).toEqual({ code: 0, signal: null });
   };
 

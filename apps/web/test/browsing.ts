@@ -19,7 +19,9 @@ export interface Visit {
   readonly page: Page;
   /** Opens a page of the console and waits until it has what it shows. */
   open(path: string): Promise<void>;
-  /** Fails if the browser complained about anything, something was loaded from elsewhere, or the page is hard to use for somebody. */
+  /** Fails if the browser complained about anything, or something was loaded from elsewhere. */
+  expectQuiet(): void;
+  /** The same, and if the page is hard to use for somebody, which takes a browser as long as to draw it. */
   expectClean(): Promise<void>;
 }
 
@@ -96,14 +98,16 @@ function visitOf(page: Page, at: string): Visit {
     const url = request.url();
     if (!url.startsWith(at) && !/^(data|blob):/.test(url)) complaints.push(`loaded from elsewhere: ${url}`);
   });
+  const expectQuiet = (): void => expect(complaints).toEqual([]);
   return {
     page,
     open: async (path) => {
       await page.goto(`${at}${path}`);
       await page.locator('h1').first().waitFor({ timeout: WITHIN_MS });
     },
+    expectQuiet,
     expectClean: async () => {
-      expect(complaints).toEqual([]);
+      expectQuiet();
       expect(await seriousIn(page)).toEqual([]);
       const sideways = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
       expect(await page.evaluate(sideways)).toBeLessThanOrEqual(0);

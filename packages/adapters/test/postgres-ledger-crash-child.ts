@@ -1,6 +1,9 @@
+import { flushCompileCache } from 'node:module';
 import { newBatch, recordingLog } from '@slowwave/engine-testing';
 import { openPostgresLedger } from '../src/postgres/index.ts';
 import { systemTools } from '../src/system/index.ts';
+
+flushCompileCache(); // tests kill it, and then nothing would be kept: the next start would take twice as long
 
 /** Appends batches as fast as it can and prints the number and id of each one that was acknowledged, until it is killed. */
 const [url = '', atOnce = '1'] = process.argv.slice(2);

@@ -1,5 +1,4 @@
 import { rmSync } from 'node:fs';
-import { COMPILE_CACHE } from './compile-cache.ts';
 import { freePort } from './ports.ts';
 import { type Service, spawnService } from './process.ts';
 import { programFile } from './programs.ts';
@@ -28,7 +27,6 @@ export async function startOwnServer(settings: Readonly<Record<string, string>>,
     spawnService({
       main: programFile('standalone'),
       env: {
-        ...COMPILE_CACHE,
         // Programs post at no pace that anybody has.
         SLOWWAVE_BATCH_IDLE_MS: '1000',
         ...settings,

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { COMPILE_CACHE } from './compile-cache.ts';
 
 const READY_WITHIN_MS = 60_000; // a cold start takes a few seconds; on a busy machine far longer
 const STOP_WITHIN_MS = 15_000; // longer than any service gives its running work
@@ -12,7 +13,7 @@ export interface ServiceOptions {
   readonly main: string | URL;
   readonly runs?: 'in-node' | 'itself';
   readonly args?: readonly string[];
-  /** The whole environment: nothing is taken over from this process, so that no setting of a developer leaks in. */
+  /** The whole environment but for where compiled modules are kept: nothing is taken over from this process, so that no setting of a developer leaks in. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   /** Ready when a line of output matches, or a GET of the url is answered with 200; without either at once. */
@@ -84,7 +85,7 @@ function start(options: ServiceOptions): Running {
   const child = spawn(command[0], [...command.slice(1), ...args], {
     cwd,
     // Tests count the calls of models, and say so where one of the start is to be among them.
-    env: { SLOWWAVE_DRAIN_MS: '0', SLOWWAVE_CHAT_TRY: 'off', ...env },
+    env: { ...COMPILE_CACHE, SLOWWAVE_DRAIN_MS: '0', SLOWWAVE_CHAT_TRY: 'off', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const exited = once(child, 'close').then(([code, signal]): Exit => ({ code, signal }));

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { COMPILE_CACHE, freePort, programFile, type Service, spawnService, tempDir } from '@slowwave/testkit';
+import { freePort, programFile, type Service, spawnService, tempDir } from '@slowwave/testkit';
 import { expect, test } from 'vitest';
 import { type Api, apiAt } from '../src/api.ts';
 import { untilQuiet } from '../src/fleet/quiet.ts';
@@ -44,7 +44,6 @@ test(
       spawnService({
         main: programFile('standalone'),
         env: {
-          ...COMPILE_CACHE,
           ...{ SLOWWAVE_PORT: String(port), SLOWWAVE_DATA_DIR: join(folder.path, 'data'), SLOWWAVE_LOG_LEVEL: 'error' },
           ...{ SLOWWAVE_COLD_DAYS: '0', SLOWWAVE_BATCH_IDLE_MS: '100' },
         },

@@ -1,4 +1,4 @@
-import { COMPILE_CACHE, freePort, spawnService } from '@slowwave/testkit';
+import { freePort, spawnService } from '@slowwave/testkit';
 import { seededRandom } from '../chaos/random.ts';
 import type { Bench, Given, Progress } from './bench.ts';
 import { type Filled, withFilled } from './filled/folder.ts';
@@ -64,7 +64,6 @@ async function withBare<T>({ place }: Filled, work: (url: string) => Promise<T>)
   const service = await spawnService({
     main: new URL('bare-search/main.ts', import.meta.url),
     args: [String(port), ...place],
-    env: COMPILE_CACHE,
     ready: { url: `${url}/readyz` },
   });
   try {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { openDirectory } from '@slowwave/adapters/cells';
 import type { CellDirectory } from '@slowwave/engine/cells';
-import { COMPILE_CACHE, freePort, programFile, type Service, spawnService, tempDir } from '@slowwave/testkit';
+import { freePort, programFile, type Service, spawnService, tempDir } from '@slowwave/testkit';
 
 const API_KEY = 'operator-of-all-cells';
 
@@ -38,7 +38,7 @@ const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {
 export async function startStage(options: StageOptions): Promise<Stage> {
   const folder = await tempDir();
   const where = join(folder.path, 'directory.db');
-  const common = { ...COMPILE_CACHE, SLOWWAVE_API_KEY: API_KEY, SLOWWAVE_LOG_LEVEL: 'warn' };
+  const common = { SLOWWAVE_API_KEY: API_KEY, SLOWWAVE_LOG_LEVEL: 'warn' };
   const running = new Set<Service>();
   const part = async (name: string, program: 'standalone' | 'router', env: Record<string, string>): Promise<Part> => {
     const port = await freePort();

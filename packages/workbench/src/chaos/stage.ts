@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { COMPILE_CACHE, freePort, startPostgres, type TestPostgres, tempDir } from '@slowwave/testkit';
+import { freePort, startPostgres, type TestPostgres, tempDir } from '@slowwave/testkit';
 import { type Member, openMember } from './member.ts';
 import { type Provider, startProvider } from './provider.ts';
 import { openQueueServer, type QueueServer } from './queue-server.ts';
@@ -54,7 +54,6 @@ const SETTINGS = {
   SLOWWAVE_EMBEDDING_MODEL: 'scripted',
   SLOWWAVE_EMBEDDING_DIMENSIONS: '64',
   SLOWWAVE_LOG_LEVEL: 'warn',
-  ...COMPILE_CACHE,
 };
 
 /** By its name, the program each process runs. */

@@ -1,7 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import {
-  COMPILE_CACHE,
   freePort,
   type Service,
   spawnService,
@@ -159,7 +158,6 @@ async function startServers(options: FleetOptions): Promise<Servers> {
 const ROOT = new URL('../../../../', import.meta.url);
 
 const COMMON = {
-  ...COMPILE_CACHE,
   SLOWWAVE_LOG_LEVEL: 'warn',
   SLOWWAVE_EMBEDDING_MODEL: 'builtin',
 };

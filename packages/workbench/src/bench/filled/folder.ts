@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DEFAULT_TENANT, type IndexLane, type LaneId, type Ledger, markerOf, type SearchIndex } from '@slowwave/engine';
-import { COMPILE_CACHE, freePort, spawnService, type TempDir, tempDir } from '@slowwave/testkit';
+import { freePort, spawnService, type TempDir, tempDir } from '@slowwave/testkit';
 import { product } from '../../product.ts';
 import type { Progress } from '../bench.ts';
 import { fillIndex } from './fill.ts';
@@ -119,7 +119,6 @@ async function startSearch(folder: TempDir, settings: Readonly<Record<string, st
   const service = await spawnService({
     main: new URL('apps/search/src/main.ts', ROOT),
     env: {
-      ...COMPILE_CACHE,
       SLOWWAVE_LOG_LEVEL: 'warn',
       SLOWWAVE_DATA_DIR: folder.path,
       SLOWWAVE_PORT: String(port),

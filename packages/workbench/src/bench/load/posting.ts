@@ -1,4 +1,4 @@
-import { COMPILE_CACHE, spawnService } from '@slowwave/testkit';
+import { spawnService } from '@slowwave/testkit';
 
 /** How fast a process posted. */
 export interface Posted {
@@ -21,7 +21,6 @@ export async function postFromOutside(url: string, { connections, ms, rate }: Lo
   const service = await spawnService({
     main: new URL('main.ts', import.meta.url),
     args: [url, connections, ms, rate].map(String),
-    env: COMPILE_CACHE,
   });
   const line = await service.waitForLine(/^posted /, ms + LATER_MS);
   await service.waitForExit();

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { COMPILE_CACHE, freePort, type Script, spawnService, tempDir } from '@slowwave/testkit';
+import { freePort, type Script, spawnService, tempDir } from '@slowwave/testkit';
 import { type Api, apiAt } from '../../api.ts';
 
 export interface Said {
@@ -45,7 +45,7 @@ export async function withMem0<T>(options: Mem0Options, work: (mem0: Mem0) => Pr
       args: [String(port), modelUrl, String(dimensions), folder.path, qdrantUrl ?? ''],
       cwd: folder.path,
       // It reports home unless that is switched off.
-      env: { ...COMPILE_CACHE, MEM0_TELEMETRY: 'false', MEM0_DIR: folder.path, HOME: folder.path },
+      env: { MEM0_TELEMETRY: 'false', MEM0_DIR: folder.path, HOME: folder.path },
       ready: { url: `${url}/readyz` },
     });
     const api = apiAt(url, null);

@@ -121,7 +121,8 @@ export const bundleRoutes = [
     summary: 'Begin to import an owner, or go on with it',
     description:
       'Repeating it returns the same import, and how many lines are taken. Nobody sees anything of the owner before the ' +
-      'import is finished. 409: the owner exists here, or was erased after the lines were read.',
+      'import is finished. 409: the owner exists here, or was erased after the lines were read. 409 owner_busy: what was here of it ' +
+      'before is still being removed; retry in a second.',
     body: PostImport,
     answer: ImportView,
     handle: async (deps, { body }) => importView(await begun(deps, body)),
@@ -198,6 +199,7 @@ async function begun(deps: ConsoleDeps, body: z.output<typeof PostImport>): Prom
     if (begun.kind === 'erased') throw erased(kind, id);
     if (begun.kind === 'overtaken') throw overtaken(kind, id);
     if (begun.kind === 'leaving') throw leaving(kind, id);
+    if (begun.kind === 'thrown_away') throw stillHere(kind, id);
     await requestErasure(deps, owned.tenant, (await known(deps, begun.id)).hidden);
   }
 }
@@ -249,6 +251,9 @@ const leaving = (kind: string, id: string): ProblemError =>
     'owner_busy',
     `${kind} ${id} left here a moment ago, and its rows are still being removed; retry in a second`,
   );
+
+const stillHere = (kind: string, id: string): ProblemError =>
+  problem('owner_busy', `what arrived of ${kind} ${id} before is still being removed; retry in a second`);
 
 const tooNew = (format: number): ProblemError =>
   problem(

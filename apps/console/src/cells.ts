@@ -10,13 +10,17 @@ import {
   GetTenantCopyQuery,
   LeavingView,
   ListCellOwnersQuery,
+  ListSharesQuery,
   LossView,
   PostCellErasure,
   PostDeparture,
   PostLeaving,
   PostLoss,
+  PutShare,
   PutSlots,
   PutTenantCopy,
+  ShareList,
+  ShareView,
   SlotsView,
   TenantCopied,
   TenantCopyView,
@@ -24,7 +28,9 @@ import {
 import {
   type ClosedSlots,
   type CopiedRows,
+  DAY_MS,
   type Departure,
+  dayOf,
   isoOf,
   type LaneId,
   ownerBitsOf,
@@ -32,6 +38,7 @@ import {
   requestErasure,
   type TenantId,
 } from '@slowwave/engine';
+import { type ShareOfCell, shareHere, takeShare } from '@slowwave/engine/cells';
 import { concerns, isOperator, notFound, type ProblemError, principalOf, problem } from '@slowwave/http';
 import { type ConsoleDeps, routesOf } from './deps.ts';
 
@@ -210,7 +217,7 @@ export const cellRoutes = [
       ]);
       const tokens = used.reduce((sum, { promptTokens, completionTokens }) => sum + promptTokens + completionTokens, 0);
       const cost = used.reduce((sum, one) => sum + one.cost, 0);
-      const day = isoOf(now).slice(0, 'YYYY-MM-DD'.length);
+      const day = isoOf(now).slice(0, DATE_CHARACTERS);
       return { tenant, ledger_id: ledger.id, version, copy: shownRows(rows), used: { day, tokens, cost } };
     },
   }),
@@ -218,16 +225,16 @@ export const cellRoutes = [
     id: 'putTenantCopy',
     summary: 'Take over what a tenant has in common, from its home cell',
     description:
-      'All of it: what is not in the copy is gone here. share is the part of the daily budgets and ceilings that this cell may ' +
-      'use. 409: the cell has a copy of a later epoch.',
+      'All of it: what is not in the copy is gone here. 409: the cell has a copy of a later epoch. Until the cell is told its ' +
+      'share of the daily limits, it asks no model for the tenant.',
     body: PutTenantCopy,
     answer: TenantCopied,
     handle: async (deps, { body }) => {
       nameOf(deps);
-      const { tenant, epoch, version, share, copy } = body;
+      const { tenant, epoch, version, copy } = body;
       const taken = await deps.copies.take(
         tenant as TenantId,
-        { epoch, version, share },
+        { epoch, version },
         (copy as CopiedRows | undefined) ?? null,
       );
       if (typeof taken === 'string') throw problem('invalid_request', `the copy cannot be taken over: ${taken}`);
@@ -235,7 +242,48 @@ export const cellRoutes = [
       throw problem('conflict', `expected a copy of a later epoch, got ${epoch}; read the home cell again`);
     },
   }),
+  route('GET /v1/cell/shares', {
+    id: 'listShares',
+    summary:
+      'Get what this cell may use, and has used, of the daily limits of a tenant, or of those of which it wants more',
+    query: ListSharesQuery,
+    answer: ShareList,
+    audited: false,
+    handle: async (deps, { query: { tenant, limit } }) => {
+      nameOf(deps);
+      const tenants = tenant === undefined ? await deps.ledger.shares.wanting(limit) : [tenant as TenantId];
+      const purse = purseOf(deps);
+      return { results: await Promise.all(tenants.map(async (one) => shareView(one, await shareHere(purse, one)))) };
+    },
+  }),
+  route('PUT /v1/cell/shares', {
+    id: 'putShare',
+    summary: 'Tell this cell its share of the daily limits of a tenant',
+    description:
+      'Of budgets and ceilings of the whole tenant. Answers with what the cell has from now on: what it was told, or what it had ' +
+      'used, if that is more; or what it was told later.',
+    body: PutShare,
+    answer: ShareView,
+    audited: false,
+    handle: async (deps, { body }) => {
+      nameOf(deps);
+      const { epoch, part, until, day, elsewhere, is_last: isLast } = body;
+      const tenant = body.tenant as TenantId;
+      const told = { epoch, part, until: Date.parse(until), day: dayOf(Date.parse(day)), elsewhere, isLast };
+      return shareView(tenant, await takeShare(purseOf(deps), tenant, told));
+    },
+  }),
 ];
+
+const purseOf = ({ ledger, tools, ceilings }: ConsoleDeps) => ({ ledger, tools, settings: { ceilings } });
+
+const shareView = (tenant: TenantId, { until, day, ...share }: ShareOfCell): ShareView => ({
+  ...{ tenant, ...share },
+  until: until === null ? null : isoOf(until),
+  day: isoOf(day * DAY_MS).slice(0, DATE_CHARACTERS),
+});
+
+const DATE_CHARACTERS = 'YYYY-MM-DD'.length;
 
 /** Only what is a cell has anything to do with a directory. */
 function nameOf({ cell }: ConsoleDeps): string {

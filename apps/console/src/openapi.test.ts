@@ -35,6 +35,7 @@ const ROUTES = [
   '/v1/cell/leaving',
   '/v1/cell/losses',
   '/v1/cell/owners',
+  '/v1/cell/shares',
   '/v1/cell/slots',
   '/v1/cell/tenant',
   '/v1/bundle',

@@ -25,7 +25,7 @@ test('many batches at once read the settings once, and a failed read is not kept
   const terms: Ledger['settings']['terms'] = async () => {
     reads += 1;
     if (away) throw new Error('the ledger is away');
-    return { rules: DEFAULT_SETTINGS, ceilings: null, economy: null, share: 1 };
+    return { rules: DEFAULT_SETTINGS, ceilings: null, economy: null, shareEpoch: null };
   };
   const policyOf = duePolicies({
     ledger: { ...ledger, settings: { ...ledger.settings, terms } },

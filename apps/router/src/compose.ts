@@ -8,6 +8,7 @@ import { tellTheLost } from './lost.ts';
 import { routed } from './route.ts';
 import { openSender } from './send.ts';
 import { routerServer } from './server.ts';
+import { keepShares, sharesOf } from './shares.ts';
 import { openTenants } from './tenants.ts';
 import { watchDirectory } from './watch.ts';
 
@@ -24,7 +25,9 @@ export async function compose(config: RouterConfig): Promise<Service> {
   const urlOf = async (cell: string): Promise<string | null> => watched.book.cell(cell)?.url ?? null;
   const asker = cellAsker({ urlOf, apiKey: config.apiKey });
   const { refresh, book } = watched;
-  const tenants = openTenants({ book, directory, refresh, ask: asker.ask, sender, log, tools });
+  const shares = sharesOf({ directory, ask: asker.ask, tools });
+  const tenants = openTenants({ book, directory, refresh, ask: asker.ask, sender, shares, log, tools });
+  const keeper = keepShares({ book, log }, shares, tenants.bringUpToDate);
   const peers = httpPeers(asker.ask, tools);
   const losses = tellTheLost({ book, peers });
   const mover =
@@ -48,7 +51,7 @@ export async function compose(config: RouterConfig): Promise<Service> {
   const { address, family, port } = server.address() as AddressInfo;
   const stop = async (): Promise<void> => {
     await mover?.close();
-    await losses.close();
+    await Promise.all([losses.close(), keeper.close()]);
     await new Promise((resolve) => {
       server.close(resolve);
       server.closeIdleConnections();

@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AskCell, problemOf, UnansweredError } from '@slowwave/adapters/cells';
 import type { CallerView, TenantCopyView } from '@slowwave/contracts';
-import type { Log, TenantId, Tools } from '@slowwave/engine';
-import { type CellDirectory, type DirectoryBook, SLOTS, type TenantPlace, widthsOf } from '@slowwave/engine/cells';
+import type { Log, Millis, TenantId, Tools } from '@slowwave/engine';
+import { type CellDirectory, type DirectoryBook, leaseUntil, type TenantPlace } from '@slowwave/engine/cells';
 import { problem } from '@slowwave/http';
 import type { Asked } from './request.ts';
 import type { Answer, Sender } from './send.ts';
+import type { Shares } from './shares.ts';
 
 export type Caller = CallerView;
 
@@ -16,6 +17,7 @@ interface TenantDeps {
   readonly refresh: () => Promise<void>;
   readonly ask: AskCell;
   readonly sender: Sender;
+  readonly shares: Shares;
   readonly log: Log;
   readonly tools: Pick<Tools, 'now' | 'id'>;
 }
@@ -146,13 +148,14 @@ async function lookUp(
 
 interface KnownCopy {
   readonly epoch: number;
-  readonly share: number;
+  /** Until then the cell has its share of what the tenant may use. */
+  readonly shareUntil: Millis;
 }
 
 /** After so long a change has usually come to its end, whatever became of the router that made it. */
 const CHANGE_OVER_MS = 60_000;
 
-function copiesOf({ book, directory, ask, log }: TenantDeps) {
+function copiesOf({ book, directory, shares, ask, log, tools }: TenantDeps) {
   const known = new Map<string, KnownCopy>();
   const running = new Map<string, Promise<void>>();
   /** The version that was copied at an epoch, by tenant. */
@@ -162,22 +165,22 @@ function copiesOf({ book, directory, ask, log }: TenantDeps) {
     if (answer.status >= 400) throw refused(home, problemOf(answer).detail);
     return answer.body as TenantCopyView;
   };
-  const isCurrent = (copy: KnownCopy | undefined, place: TenantPlace, share: number): boolean =>
-    copy !== undefined && copy.epoch >= place.epoch && copy.share === share;
+  const isCurrent = (copy: KnownCopy | undefined, place: TenantPlace): boolean =>
+    copy !== undefined && copy.epoch >= place.epoch && copy.shareUntil >= leaseUntil(tools.now());
 
-  async function copy(place: TenantPlace, cell: string, share: number): Promise<void> {
+  async function copy(place: TenantPlace, cell: string): Promise<void> {
     const { tenant, epoch } = place;
     const confirmed = (await directory.copiesOf(tenant)).find((one) => one.cell === cell);
-    if (!isCurrent(confirmed, place, share)) {
+    if ((confirmed?.epoch ?? -1) < epoch) {
       const { version, copy } = await versionOf(place);
-      // The home has what is copied, and is only told its share.
-      const body = { tenant, epoch, share, version, ...(cell === place.home ? {} : { copy }) };
+      // The home has what is copied.
+      const body = { tenant, epoch, version, ...(cell === place.home ? {} : { copy }) };
       const answer = await ask(cell, { method: 'PUT', path: '/v1/cell/tenant', body });
       if (answer.status >= 400) throw refused(cell, problemOf(answer).detail);
-      await directory.keepCopy(tenant, { cell, epoch, share });
+      await directory.keepCopy(tenant, { cell, epoch });
       checkLater(place, version);
     }
-    known.set(`${cell} ${tenant}`, { epoch, share });
+    known.set(`${cell} ${tenant}`, { epoch, shareUntil: await shares.ensure(tenant, cell) });
   }
 
   /** A router that died in the middle of a change has not raised the epoch again: if the home has something newer, this does. */
@@ -194,19 +197,13 @@ function copiesOf({ book, directory, ask, log }: TenantDeps) {
     checks.set(place.tenant, later);
   }
 
-  const shareOf = (cell: string): number => {
-    const widths = widthsOf(book.ranges(), [cell]);
-    return (widths.get(cell) ?? 0) / SLOTS;
-  };
-
   const bringUpToDate = (place: TenantPlace, cell: string): Promise<void> => {
     const name = `${cell} ${place.tenant}`;
-    const share = shareOf(cell);
-    if (isCurrent(known.get(name), place, share)) return Promise.resolve();
-    const work = running.get(name) ?? copy(place, cell, share).finally(() => running.delete(name));
+    if (isCurrent(known.get(name), place)) return Promise.resolve();
+    const work = running.get(name) ?? copy(place, cell).finally(() => running.delete(name));
     running.set(name, work);
     // What runs may be of an older epoch.
-    return work.then(() => (isCurrent(known.get(name), place, share) ? undefined : bringUpToDate(place, cell)));
+    return work.then(() => (isCurrent(known.get(name), place) ? undefined : bringUpToDate(place, cell)));
   };
   return {
     bringUpToDate,

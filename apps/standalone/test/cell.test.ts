@@ -169,10 +169,10 @@ it('what a tenant has in common is the same in another cell, and revoked there a
   const caller = () => ask(east, 'GET /v1/cell/caller', { key: secret });
   const take = async (epoch: number) => {
     const { copy: rows, version } = await ask(west, 'GET /v1/cell/tenant');
-    return ask(east, 'PUT /v1/cell/tenant', { body: { epoch, share: 0.25, version, copy: rows } });
+    return ask(east, 'PUT /v1/cell/tenant', { body: { epoch, version, copy: rows } });
   };
   expect(await caller()).toMatchObject({ status: 401 });
-  expect(await take(2)).toMatchObject({ tenant: 'default', epoch: 2, share: 0.25 });
+  expect(await take(2)).toMatchObject({ tenant: 'default', epoch: 2 });
   expect(await caller()).toMatchObject({ tenant: 'default', scopes: ['ingest', 'search'], operator: false });
   expect(await ask(east, 'GET /v1/settings')).toMatchObject(chosen);
   const [key] = (await ask(west, 'GET /v1/keys')).results;

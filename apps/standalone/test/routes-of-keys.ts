@@ -154,6 +154,8 @@ export const NEEDED: Readonly<Record<string, Needed>> = {
   'console POST /v1/cell/erasures': 'operator',
   'console GET /v1/cell/tenant': 'operator',
   'console PUT /v1/cell/tenant': 'operator',
+  'console GET /v1/cell/shares': 'operator',
+  'console PUT /v1/cell/shares': 'operator',
   'console GET /v1/bundle': 'operator',
   'console GET /v1/bundle/owners': 'operator',
   'console GET /v1/bundle/lines': 'operator',

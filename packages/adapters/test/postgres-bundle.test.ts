@@ -7,7 +7,7 @@ import { openSqliteLedger } from '../src/sqlite/index.ts';
 import { systemTools } from '../src/system/index.ts';
 import { forgottenLife, MARKER, twoLives } from './erased-life.ts';
 import { type LedgerServer, ledgerServer } from './postgres-ledger-fixture.ts';
-import { importLines, linesOf } from './travelling.ts';
+import { beginWith, importLines, linesOf, thrownAway } from './travelling.ts';
 
 let folder: TempDir;
 let server: LedgerServer;
@@ -33,13 +33,16 @@ it.each([
   { who: 'much was said to', live: twoLives, owner: user(`${MARKER}-user`), moving: true },
   { who: 'wanted things forgotten', live: forgottenLife, owner: user('ann'), moving: false },
 ])(
-  'an owner who $who travels from a file to PostgreSQL and on to a file, line by line',
+  'an owner who $who travels from a file to PostgreSQL and on to a file, line by line, also after an attempt that was thrown away',
   { timeout: 120_000 },
   async ({ live, owner, moving }) => {
     const from = await file();
     await live({ ledger: from, index: createMemoryIndex() });
     const lines = await linesOf(from, owner, moving);
     const [hosted, to] = [await server.open(), await file()];
+    const remove = await thrownAway(hosted, { owner, lines });
+    expect(await beginWith(hosted, { owner, lines })).toEqual({ kind: 'thrown_away' });
+    await remove();
     await importLines(hosted, { owner, lines });
     const served = await linesOf(hosted, owner, moving);
     expect(served).toEqual(lines);

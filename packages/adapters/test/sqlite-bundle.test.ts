@@ -29,7 +29,7 @@ import { ERASING } from '../src/ledger/erasures.ts';
 import { openSqliteLedger } from '../src/sqlite/index.ts';
 import { systemTools } from '../src/system/index.ts';
 import { MARKER, twoLives } from './erased-life.ts';
-import { beginWith, importLines, linesOf } from './travelling.ts';
+import { beginWith, importLines, linesOf, thrownAway } from './travelling.ts';
 
 const OWNER = user(`${MARKER}-user`);
 
@@ -269,4 +269,24 @@ it('an import of a later attempt to move its owner is not thrown away for an ear
   const [open] = await to.bundles.arriving(DEFAULT_TENANT, OWNER, 4);
   expect(open?.id).toBe(begun.kind === 'import' ? begun.id : '');
   expect(await beginWith(to, { owner: OWNER, lines: fewer, attempt: 5 })).toEqual({ kind: 'other', id: open?.id });
+});
+
+it('an owner arrives again only when what arrived of it before is removed', async () => {
+  const to = await empty();
+  const remove = await thrownAway(to, { owner: OWNER, lines });
+  expect(await beginWith(to, { owner: OWNER, lines, attempt: 1 })).toEqual({ kind: 'thrown_away' });
+  await remove();
+  await importLines(to, { owner: OWNER, lines, attempt: 1 });
+  expect(await linesOf(to, OWNER)).toEqual(lines);
+});
+
+it('an owner that is moved in waits for what its tenant may use here, one that is imported does not', async () => {
+  const epochs = await Promise.all(
+    [0, 1].map(async (attempt) => {
+      const to = await empty();
+      await importLines(to, { owner: OWNER, lines, attempt });
+      return (await to.settings.terms(DEFAULT_TENANT)).shareEpoch;
+    }),
+  );
+  expect(epochs).toEqual([null, 0]);
 });

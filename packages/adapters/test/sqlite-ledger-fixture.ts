@@ -63,6 +63,9 @@ function following(current: () => Ledger): Ledger {
     get limits() {
       return current().limits;
     },
+    get shares() {
+      return current().shares;
+    },
     get batches() {
       return current().batches;
     },

@@ -1,13 +1,16 @@
 import {
   type BundlePage,
   DEFAULT_TENANT,
+  eraseOwner,
   type LaneId,
   type Millis,
   type Owner,
   ownerBitsOf,
   ownerHashOf,
+  requestErasure,
   type StoredLedger,
 } from '@slowwave/engine';
+import { createMemoryIndex, NEVER, recordingLog } from '@slowwave/engine-testing';
 import { systemTools } from '../src/system/index.ts';
 
 const tenant = DEFAULT_TENANT;
@@ -44,6 +47,17 @@ export const beginWith = (
     lane: systemTools.id('lane', ownerBitsOf(systemTools, { tenant, owner })) as LaneId,
     ownerHashes: [ownerHashOf(systemTools, { ledgerId: ledger.id, tenant, owner })],
   });
+
+/** Begins to import an owner, and throws away what has arrived. Returns what removes its rows. */
+export async function thrownAway(ledger: StoredLedger, of: Travelling): Promise<() => Promise<void>> {
+  const begun = await beginWith(ledger, of);
+  if (begun.kind !== 'import') throw new Error(`expected an import of ${of.owner.id}, got ${begun.kind}`);
+  await ledger.bundles.take(begun.id, 0, of.lines.slice(0, 100));
+  const { id } = await requestErasure({ ledger, tools: systemTools }, tenant, begun.hidden);
+  const queue = { erase: async () => {}, forgetLane: async () => {} };
+  const deps = { ledger, tools: systemTools, index: createMemoryIndex(), log: recordingLog(), queue, settleMs: 0 };
+  return async () => void (await eraseOwner(deps)(id, NEVER));
+}
 
 /** Imports an owner, some lines at a time. */
 export async function importLines(ledger: StoredLedger, of: Travelling, atOnce = 100): Promise<void> {

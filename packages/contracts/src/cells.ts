@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ExternalId, Moment } from './common.ts';
-import { CELL_ERASURES, CELL_LOSSES, DEPARTURES, LEAVINGS, SLOTS, TENANT_COPIES } from './examples.ts';
+import { CELL_ERASURES, CELL_LOSSES, DEPARTURES, LEAVINGS, SHARES, SLOTS, TENANT_COPIES } from './examples.ts';
 import { KeyScope, TenantName } from './keys.ts';
 
 /** The name of a cell. */
@@ -190,13 +190,52 @@ export const PutTenantCopy = z
   .strictObject({
     tenant: TenantName.default('default'),
     epoch: Epoch.describe('A copy of an earlier epoch than the one that is here is refused.'),
-    share: z.number().min(0).max(1).default(1).describe("This cell's part of the tenant's daily budgets."),
     version: z.string().min(1).max(64).describe('As the home cell gave it.'),
-    copy: Copied.optional().describe('Left out: only the share changes, as the home cell itself is told it.'),
+    copy: Copied.optional().describe('Left out: only the epoch is noted, as the home cell itself is told it.'),
   })
   .meta({ id: 'PutTenantCopy', examples: TENANT_COPIES });
 
 export const TenantCopied = z
-  .object({ tenant: z.string(), epoch: z.int(), version: z.string(), share: z.number() })
+  .object({ tenant: z.string(), epoch: z.int(), version: z.string() })
   .meta({ id: 'TenantCopied' });
 export type TenantCopied = z.infer<typeof TenantCopied>;
+
+const Part = z.number().min(0).max(1);
+
+export const ListSharesQuery = z.strictObject({
+  tenant: TenantName.optional().describe('Left out: the tenants of which this cell wants more.'),
+  limit: z.coerce.number().int().min(1).max(1_000).default(100),
+});
+
+export const ShareView = z
+  .object({
+    tenant: z.string(),
+    epoch: z.int().describe('Of the share; 0: the cell was told none.'),
+    part: Part.describe("What the cell may use now, of the tenant's daily limits."),
+    until: z.string().nullable().describe('The end of the lease; null: the cell has all, since it knows of no other.'),
+    used: Part.describe(
+      'What the cell itself has used of the limits on this day, of the one of which it has used most.',
+    ),
+    day: z.string().describe('UTC.'),
+    wants: z.boolean().describe('The cell is about to run out, and there may be more.'),
+  })
+  .meta({ id: 'Share' });
+export type ShareView = z.infer<typeof ShareView>;
+
+export const ShareList = z.object({ results: z.array(ShareView) }).meta({ id: 'ShareList' });
+export type ShareList = z.infer<typeof ShareList>;
+
+export const PutShare = z
+  .strictObject({
+    tenant: TenantName.default('default'),
+    epoch: z
+      .int()
+      .min(1)
+      .describe('As the directory gave it. One that is not later than that of the share that is here changes nothing.'),
+    part: Part.describe('The cell keeps what it has used, if that is more.'),
+    until: Moment,
+    day: z.iso.date().describe('The share is taken only on this day (UTC).'),
+    elsewhere: z.number().min(0).default(0).describe('What other cells have used on this day.'),
+    is_last: z.boolean().default(false).describe('There is no more to be had on this day.'),
+  })
+  .meta({ id: 'PutShare', examples: SHARES });

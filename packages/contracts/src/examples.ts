@@ -225,8 +225,9 @@ export const SLOTS = [
   { epoch: 7, closed: [{ from: 65_535, to: 65_535 }] },
   { epoch: 8, closed: [] },
 ];
-export const TENANT_COPIES = [
-  { tenant: 'acme', epoch: 7, share: 0.5, version: '0a1b2c3d4e5f6071', copy: { settings: [] } },
+export const TENANT_COPIES = [{ tenant: 'acme', epoch: 7, version: '0a1b2c3d4e5f6071', copy: { settings: [] } }];
+export const SHARES = [
+  { tenant: 'acme', epoch: 3, part: 0.5, until: '2026-12-01T00:00:00Z', day: '2026-11-30', elsewhere: 0.125 },
 ];
 
 export const CEILINGS = [{ tokens_per_day: 2_000_000, cost_per_day: 5 }, { tokens_per_day: 2_000_000 }];

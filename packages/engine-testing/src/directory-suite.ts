@@ -4,6 +4,7 @@ import {
   type CellDirectory,
   directoryBook,
   type Handover,
+  LEAST_SHARE,
   type OwnerMove,
   type PlacedOwner,
   SLOTS,
@@ -176,9 +177,63 @@ export function describeDirectory(name: string, open: () => Promise<CellDirector
       expect(await directory.raiseTenant(acme)).toEqual({ tenant: acme, home: 'a', epoch: 1 });
       expect(await directory.raiseTenant(acme)).toEqual({ tenant: acme, home: 'a', epoch: 2 });
       expect(await directory.tenants()).toEqual([{ tenant: acme, home: 'a', epoch: 2 }]);
-      await directory.keepCopy(acme, { cell: 'b', epoch: 2, share: 0.5 });
-      await directory.keepCopy(acme, { cell: 'b', epoch: 1, share: 1 });
-      expect(await directory.copiesOf(acme)).toEqual([{ cell: 'b', epoch: 2, share: 0.5 }]);
+      await directory.keepCopy(acme, { cell: 'b', epoch: 2 });
+      await directory.keepCopy(acme, { cell: 'b', epoch: 1 });
+      expect(await directory.copiesOf(acme)).toEqual([{ cell: 'b', epoch: 2 }]);
+    });
+
+    describe('of what a tenant may use on a day', () => {
+      const acme = 'acme' as TenantId;
+      const until = MORNING + 3_600_000;
+      const grant = (cell: string, part: number, now = MORNING) =>
+        directory.grantShare(acme, { cell, part, until, after: 0 }, now);
+      const parts = async (now = MORNING) =>
+        Object.fromEntries((await directory.sharesOf(acme, now)).map(({ cell, part }) => [cell, part]));
+
+      it('lets the first cell have all, until it says that it has less', async () => {
+        expect(await parts()).toEqual({ a: 1 });
+        expect(await grant('b', 0.5)).toMatchObject({ part: 0, epoch: 1 });
+        const less = await grant('a', 0.25);
+        expect([less, await parts()]).toMatchObject([
+          { part: 0.25, epoch: 1 },
+          { a: 1, b: 0 },
+        ]);
+        if (less !== null) await directory.settleShare(acme, { ...less, part: 0.375 });
+        expect(await grant('b', 0.75)).toMatchObject({ part: 0.625, epoch: 2 });
+        expect(await parts()).toEqual({ a: 0.375, b: 0.625 });
+        expect(await grant('nobody', 0.1)).toBeNull();
+      });
+
+      it('does not believe what was said before something else was granted', async () => {
+        const [less, more] = [await grant('a', 0.25), await grant('a', 0.5)];
+        expect([less?.epoch, more?.epoch]).toEqual([1, 2]);
+        if (less !== null) await directory.settleShare(acme, less);
+        expect(await parts()).toEqual({ a: 1 });
+        expect(await directory.grantShare(acme, { cell: 'a', part: 0.5, until, after: 7 }, MORNING)).toMatchObject({
+          epoch: 8,
+        });
+      });
+
+      it('leaves a cell that is silent what it has until its lease is over, and the least afterwards', async () => {
+        const less = await grant('a', 0.75);
+        if (less !== null) await directory.settleShare(acme, less);
+        const late = until + 3_600_000;
+        expect([await parts(until), await parts(late)]).toEqual([{ a: 0.75 }, { a: LEAST_SHARE }]);
+        expect((await grant('b', 1, until))?.part).toBe(0.25);
+        expect((await directory.grantShare(acme, { cell: 'b', part: 1, until: late, after: 0 }, late))?.part).toBe(
+          1 - LEAST_SHARE,
+        );
+      });
+
+      it('keeps what a lost cell has until its lease is over, and forgets a cell that is removed', async () => {
+        const less = await grant('a', 0.75);
+        if (less !== null) await directory.settleShare(acme, less);
+        await grant('b', 0.125);
+        await directory.loseCell('a');
+        expect([await parts(), await parts(until + 3_600_000)]).toEqual([{ a: 0.75, b: 0.125 }, { b: LEAST_SHARE }]);
+        expect(await directory.removeCell('b')).toEqual([]);
+        expect(await parts()).toEqual({ a: 0.75 });
+      });
     });
 
     it('changes the home of a tenant only while nothing else of it is being changed', async () => {
@@ -287,10 +342,9 @@ export function describeDirectory(name: string, open: () => Promise<CellDirector
       it('makes the cell with the newest copy the home of its tenants, and says if that is behind', async () => {
         const [acme, beta, gone] = ['acme', 'beta', 'gone'] as TenantId[];
         for (const tenant of [acme, acme, gone]) await directory.raiseTenant(tenant as TenantId);
-        const kept = { share: 1 / 3 };
-        await directory.keepCopy(acme as TenantId, { ...kept, cell: 'b', epoch: 1 });
-        await directory.keepCopy(acme as TenantId, { ...kept, cell: 'c', epoch: 2 });
-        await directory.keepCopy(beta as TenantId, { ...kept, cell: 'c', epoch: 0 });
+        await directory.keepCopy(acme as TenantId, { cell: 'b', epoch: 1 });
+        await directory.keepCopy(acme as TenantId, { cell: 'c', epoch: 2 });
+        await directory.keepCopy(beta as TenantId, { cell: 'c', epoch: 0 });
         expect(await directory.loseCell('a')).toEqual([
           { tenant: 'acme', home: 'c', isBehind: false },
           { tenant: 'beta', home: 'c', isBehind: false },

@@ -1,4 +1,4 @@
-import { DAY_MS, dayOf, type SentCall, type Spending } from '@slowwave/engine';
+import { DAY_MS, dayOf, type HeldShare, type SentCall, type Spending } from '@slowwave/engine';
 import { describe, expect, it } from 'vitest';
 import { scope, user } from './builders.ts';
 import {
@@ -17,6 +17,35 @@ import { create as createWebhook, notices } from './ledger-bench-webhooks.ts';
 
 /** What comes of limits. */
 export function describeLimits(bench: () => Bench): void {
+  describe('a share of the daily limits', () => {
+    const share = (epoch: number, part: number): HeldShare => ({
+      ...{ epoch, part, until: 1_800_000_000_000, day: 20_000, limits: '[100,null]', elsewhere: 0.25, isLast: true },
+      ...{ wantsAt: 0.4, wants: false },
+    });
+
+    it('is the one that was told last, whatever comes later of what was told before', async () => {
+      const { shares, settings } = bench().ledger;
+      expect([await shares.held(TENANT), (await settings.terms(TENANT)).shareEpoch]).toEqual([null, null]);
+      expect(await shares.take(TENANT, share(2, 0.5))).toEqual(share(2, 0.5));
+      expect(await shares.take(TENANT, share(1, 0.75))).toEqual(share(2, 0.5));
+      expect(await shares.take(TENANT, share(2, 0.625))).toEqual(share(2, 0.625));
+      expect([await shares.held(TENANT), await shares.held(OTHER_TENANT)]).toEqual([share(2, 0.625), null]);
+      expect((await settings.terms(TENANT)).shareEpoch).toBe(2);
+    });
+
+    it('is wanted to be more until another one is told', async () => {
+      const { shares } = bench().ledger;
+      for (const tenant of [TENANT, OTHER_TENANT]) await shares.take(tenant, share(2, 0.5));
+      await shares.want(OTHER_TENANT, 1);
+      expect(await shares.wanting(10)).toEqual([]);
+      for (const tenant of [TENANT, OTHER_TENANT]) await shares.want(tenant, 2);
+      expect(await shares.wanting(10)).toEqual([TENANT, OTHER_TENANT].sort());
+      expect(await shares.wanting(1)).toHaveLength(1);
+      await shares.take(OTHER_TENANT, share(3, 0.5));
+      expect(await shares.wanting(10)).toEqual([TENANT]);
+    });
+  });
+
   describe('an economy', () => {
     it('is noted as it climbs, read with the terms, and told once for each rung', async () => {
       const b = bench();

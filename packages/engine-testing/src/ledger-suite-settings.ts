@@ -53,7 +53,7 @@ export function describeSettings(bench: () => Bench): void {
         rules: DEFAULT_SETTINGS,
         ceilings: null,
         economy: null,
-        share: 1,
+        shareEpoch: null,
       });
     });
 
@@ -61,13 +61,18 @@ export function describeSettings(bench: () => Bench): void {
       const { settings } = bench().ledger;
       const ceilings = { tokensPerDay: 5_000, costPerDay: null };
       await settings.putCeilings(TENANT, ceilings);
-      expect(await settings.terms(TENANT)).toEqual({ rules: DEFAULT_SETTINGS, ceilings, economy: null, share: 1 });
+      expect(await settings.terms(TENANT)).toEqual({
+        rules: DEFAULT_SETTINGS,
+        ceilings,
+        economy: null,
+        shareEpoch: null,
+      });
       await settings.put(TENANT, CHOSEN);
-      expect(await settings.terms(TENANT)).toEqual({ rules: CHOSEN, ceilings, economy: null, share: 1 });
+      expect(await settings.terms(TENANT)).toEqual({ rules: CHOSEN, ceilings, economy: null, shareEpoch: null });
       await settings.putCeilings(TENANT, { tokensPerDay: null, costPerDay: null });
       expect((await settings.terms(TENANT)).ceilings).toEqual({ tokensPerDay: null, costPerDay: null });
       await settings.putCeilings(TENANT, null);
-      expect(await settings.terms(TENANT)).toEqual({ rules: CHOSEN, ceilings: null, economy: null, share: 1 });
+      expect(await settings.terms(TENANT)).toEqual({ rules: CHOSEN, ceilings: null, economy: null, shareEpoch: null });
     });
 
     it('are replaced as a whole, and kept', async () => {

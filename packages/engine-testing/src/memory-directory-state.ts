@@ -6,6 +6,7 @@ import {
   isLost,
   isWithin,
   type KeptCopy,
+  type KeptShare,
   type OwnerMove,
   type PlannedHandover,
   type SlotRange,
@@ -28,6 +29,7 @@ export function directoryState() {
   const moves = new Map<string, Leased<OwnerMove>>();
   const handovers = new Map<string, Leased<Handover>>();
   const copies = new Map<TenantPlace['tenant'], Map<string, KeptCopy>>();
+  const shares = new Map<TenantPlace['tenant'], Map<string, KeptShare>>();
   const held = new Map<TenantPlace['tenant'], Millis>();
   const changing = new Map<string, { readonly tenant: TenantPlace['tenant']; readonly until: Millis }>();
   const raise = (): number => {
@@ -41,6 +43,7 @@ export function directoryState() {
     exceptions,
     tenants,
     copies,
+    shares,
     held,
     changing,
     raise,

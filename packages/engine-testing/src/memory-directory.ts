@@ -1,12 +1,15 @@
-import { bitsOfKey, type Millis } from '@slowwave/engine';
+import { bitsOfKey, type Millis, type TenantId } from '@slowwave/engine';
 import {
   type AskedMove,
   type CellDirectory,
   closedTo,
   firstRanges,
+  granted,
   isWithin,
   type KeptCopy,
+  type KeptShare,
   OWNER_MOVE_STATES,
+  partAssumed,
   type WorkClaim,
 } from '@slowwave/engine/cells';
 import { lossesIn } from './memory-directory-lost.ts';
@@ -97,7 +100,37 @@ export function memoryDirectory(): CellDirectory {
       if ((known.get(copy.cell)?.epoch ?? 0) <= copy.epoch) known.set(copy.cell, copy);
       copies.set(tenant, known);
     },
+    ...sharesIn(state),
     close: async () => {},
+  };
+}
+
+function sharesIn(state: DirectoryState): Pick<CellDirectory, 'sharesOf' | 'grantShare' | 'settleShare'> {
+  const { shares } = state;
+  const now = (tenant: TenantId, at: Millis): readonly KeptShare[] => {
+    const rows = [...(shares.get(tenant)?.values() ?? [])].sort((a, b) => (a.cell < b.cell ? -1 : 1));
+    const first = state.cells().find(({ name }) => state.isLiving(name));
+    if (rows.length === 0) return first === undefined ? [] : [{ cell: first.name, epoch: 0, part: 1, until: null }];
+    const isGone = ({ cell }: KeptShare): boolean =>
+      state.cells().some((one) => one.name === cell) && !state.isLiving(cell);
+    const isOver = ({ until }: KeptShare): boolean => until === null || partAssumed({ part: 1, until }, at) < 1;
+    return rows.filter((row) => !(isGone(row) && isOver(row))).map((row) => ({ ...row, part: partAssumed(row, at) }));
+  };
+  return {
+    sharesOf: async (tenant, at) => now(tenant, at),
+    grantShare: async (tenant, asked, at) => {
+      if (!state.isLiving(asked.cell)) return null;
+      const known = now(tenant, at);
+      const { told, kept } = granted(known, asked, at);
+      const rows = shares.get(tenant) ?? new Map<string, KeptShare>();
+      for (const one of known) if (one.epoch === 0) rows.set(one.cell, one);
+      shares.set(tenant, rows.set(kept.cell, kept));
+      return told;
+    },
+    settleShare: async (tenant, share) => {
+      const rows = shares.get(tenant);
+      if (rows?.get(share.cell)?.epoch === share.epoch) rows.set(share.cell, share);
+    },
   };
 }
 
@@ -137,7 +170,9 @@ function cellMethods(
           ? ['moves']
           : []),
       ];
-      if (leads.length === 0) state.setCells(state.cells().filter((cell) => cell.name !== name));
+      if (leads.length > 0) return leads;
+      state.setCells(state.cells().filter((cell) => cell.name !== name));
+      for (const rows of state.shares.values()) rows.delete(name);
       return leads;
     },
     raiseTenant: async (tenant) => raised(state, tenant, null),

@@ -25,15 +25,7 @@ import {
   withPause,
 } from '@slowwave/engine/storing';
 import { canaryInForce } from './memory-ledger-canaries.ts';
-import {
-  type BatchRow,
-  change,
-  type LaneRow,
-  rowOf,
-  type State,
-  scopeKey,
-  settingsKey,
-} from './memory-ledger-state.ts';
+import { type BatchRow, change, type LaneRow, rowOf, type State, scopeKey } from './memory-ledger-state.ts';
 import { summaryOf } from './memory-ledger-summaries.ts';
 import { gather } from './memory-ledger-thoughts.ts';
 import { findLane, hasten, heldBy, moveOn, nudgeOf, pinnedOf, raised, waitingOf, wake } from './memory-ledger-turns.ts';
@@ -191,7 +183,21 @@ function windowOf(
 }
 
 const alike = (a: BatchRow, b: BatchRow): boolean =>
-  scopeKey(a.scope) === scopeKey(b.scope) && settingsKey(a.settings) === settingsKey(b.settings);
+  scopeKey(a.scope) === scopeKey(b.scope) && settingsKey(a) === settingsKey(b);
+
+/** Equal where settings may share a consolidation. */
+const settingsKey = ({ settings }: BatchRow): string =>
+  JSON.stringify([
+    settings.mode,
+    settings.instructions,
+    settings.includes,
+    settings.excludes,
+    settings.expiresAt,
+    settings.graph ?? null,
+    settings.ownAppOnly ?? false,
+    settings.window ?? null,
+    settings.categories ?? null,
+  ]);
 
 /** The turn says when its window was pinned, so that a resumed one asks its model the same question. */
 function turnOf(state: State, lane: LaneRow, consolidationId: string): Turn {

@@ -18,7 +18,7 @@ export const termsIn = (state: State, tenant: TenantId): Terms => ({
   rules: state.settings.get(tenant) ?? DEFAULT_SETTINGS,
   ceilings: state.ceilings.get(tenant) ?? null,
   economy: state.economies.get(tenant) ?? null,
-  share: 1,
+  shareEpoch: state.shares.get(tenant)?.epoch ?? null,
 });
 
 export const memoryModels = ({ models }: State): ModelStore => ({

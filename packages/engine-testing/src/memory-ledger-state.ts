@@ -2,7 +2,6 @@ import type {
   ApiKey,
   Assessment,
   Batch,
-  BatchSettings,
   BulkJob,
   BulkQuestion,
   Canary,
@@ -17,6 +16,7 @@ import type {
   Economy,
   Erasure,
   FiguresOfModel,
+  HeldShare,
   JsonObject,
   KeptHold,
   Lane,
@@ -259,6 +259,7 @@ export interface State {
   readonly settings: Map<TenantId, TenantSettings>;
   readonly ceilings: Map<TenantId, Ceilings>;
   readonly economies: Map<TenantId, Economy>;
+  readonly shares: Map<TenantId, HeldShare>;
   holds: Mutable<KeptHold>[];
   /** The first day of which is known what owners, apps and keys have used. */
   usesSince: number;
@@ -330,6 +331,7 @@ export function emptyState(tools: Tools): State {
     settings: new Map(),
     ceilings: new Map(),
     economies: new Map(),
+    shares: new Map(),
     holds: [],
     usesSince: 0,
     medians: [],
@@ -365,20 +367,6 @@ export function scopeKey(scope: Scope): string {
 
 /** Rows are compared by it again and again. */
 const SCOPE_KEYS = new WeakMap<Scope, string>();
-
-/** Equal for settings that may share a consolidation. */
-export const settingsKey = (settings: BatchSettings): string =>
-  JSON.stringify([
-    settings.mode,
-    settings.instructions,
-    settings.includes,
-    settings.excludes,
-    settings.expiresAt,
-    settings.graph ?? null,
-    settings.ownAppOnly ?? false,
-    settings.window ?? null,
-    settings.categories ?? null,
-  ]);
 
 /** The row, which must exist: another row of the state names it. */
 export function rowOf<K, V>(table: ReadonlyMap<K, V>, key: K): V {

@@ -23,6 +23,7 @@ import { memoryRetention } from './memory-ledger-retention.ts';
 import { memoryReviews } from './memory-ledger-reviews.ts';
 import { memorySaidIds } from './memory-ledger-said-ids.ts';
 import { memoryModels, memorySettings } from './memory-ledger-settings.ts';
+import { memoryShares } from './memory-ledger-shares.ts';
 import { memorySpeech } from './memory-ledger-speech.ts';
 import { emptyState } from './memory-ledger-state.ts';
 import { memorySuites } from './memory-ledger-suites.ts';
@@ -57,6 +58,7 @@ export function createMemoryLedger({ tools }: { tools: Tools }): Ledger {
     undos: memoryUndos(state),
     canaries: memoryCanaries(state),
     settings: memorySettings(state),
+    shares: memoryShares(state),
     models: memoryModels(state),
     nights: memoryNights(state),
     keys: memoryKeys(state),

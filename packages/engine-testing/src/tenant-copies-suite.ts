@@ -4,6 +4,19 @@ import { fixedTools } from './fixed-tools.ts';
 import { ALL, OTHER_TENANT } from './ledger-bench.ts';
 
 const TENANT = DEFAULT_TENANT;
+const SHARE = {
+  ...{
+    epoch: 2,
+    part: 0.25,
+    until: 9_000,
+    day: 7,
+    limits: '[1]',
+    elsewhere: 0.5,
+    isLast: true,
+    wantsAt: 0.2,
+    wants: false,
+  },
+};
 
 /** What holds for everything that a tenant has in common, in its home and in a cell that has a copy. `open` opens two empty ledgers. */
 export function describeTenantCopies(name: string, open: () => Promise<readonly [StoredLedger, StoredLedger]>): void {
@@ -35,9 +48,9 @@ export function describeTenantCopies(name: string, open: () => Promise<readonly 
       await home.links.create({ id, tenant: TENANT, userId: 'ann', hash: 'h', createdAt: now, expiresAt: now + 1_000 });
       return id;
     };
-    const copied = async (epoch: number, share = 0.5) => {
+    const copied = async (epoch: number) => {
       const { version, rows } = await home.copies.read(TENANT);
-      return cell.copies.take(TENANT, { epoch, version, share }, rows);
+      return cell.copies.take(TENANT, { epoch, version }, rows);
     };
 
     it('are the same in both, and what is gone at home is gone there', async () => {
@@ -47,7 +60,7 @@ export function describeTenantCopies(name: string, open: () => Promise<readonly 
       const [kept, gone, webhook, link] = [
         ...[await makeKey(home), await makeKey(home), await makeWebhook(), await makeLink()],
       ] as [string, string, string, string];
-      expect(await copied(1)).toMatchObject({ epoch: 1, share: 0.5 });
+      expect(await copied(1)).toMatchObject({ epoch: 1 });
       expect(await cell.settings.get(TENANT)).toEqual(settings);
       expect(await cell.settings.ceilings(TENANT)).toEqual({ tokensPerDay: 100, costPerDay: null });
       expect(await cell.keys.find(kept)).toEqual(await home.keys.find(kept));
@@ -89,20 +102,24 @@ export function describeTenantCopies(name: string, open: () => Promise<readonly 
       expect((await cell.keys.list(OTHER_TENANT, ALL)).results.map((key) => key.id)).toEqual([other]);
     });
 
-    it('are never replaced by older ones, and say which share of budgets may be used', async () => {
-      await copied(5, 0.25);
-      expect((await cell.settings.terms(TENANT)).share).toBe(0.25);
-      expect(await copied(4, 1)).toBeNull();
-      expect(await cell.copies.taken(TENANT)).toMatchObject({ epoch: 5, share: 0.25 });
+    it('are never replaced by older ones, and wait for the share of budgets that may be used', async () => {
+      await copied(5);
+      expect((await cell.settings.terms(TENANT)).shareEpoch).toBe(0);
+      expect(await cell.shares.wanting(10)).toEqual([TENANT]);
+      expect(await copied(4)).toBeNull();
+      expect(await cell.copies.taken(TENANT)).toMatchObject({ epoch: 5 });
+      await cell.shares.take(TENANT, SHARE);
+      await copied(6);
+      expect(await cell.shares.held(TENANT)).toEqual(SHARE);
       const { version } = await home.copies.read(TENANT);
-      await home.copies.take(TENANT, { epoch: 5, version, share: 0.75 }, null);
-      expect((await home.settings.terms(TENANT)).share).toBe(0.75);
+      await home.copies.take(TENANT, { epoch: 5, version }, null);
+      expect((await home.settings.terms(TENANT)).shareEpoch).toBeNull();
     });
 
     it('are refused as a whole where something of them is not known', async () => {
       const id = await makeKey(home);
       const { version, rows } = await home.copies.read(TENANT);
-      const how = { epoch: 1, version, share: 1 };
+      const how = { epoch: 1, version };
       expect(await cell.copies.take(TENANT, how, { ...rows, inventions: [] })).toContain('inventions');
       const wrong = { ...rows, api_keys: [{ ...rows.api_keys?.[0], created_at: 'yesterday' }] };
       expect(await cell.copies.take(TENANT, how, wrong)).toContain('api_keys.created_at');

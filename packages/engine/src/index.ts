@@ -173,7 +173,6 @@ export {
   callFailed,
   callUndecided,
   chatTokens,
-  costOfUse,
   moneySpent,
   recent,
   SECONDS_COUNTED,
@@ -185,6 +184,7 @@ export {
 export { roundedVector } from './models/packed-vector.ts';
 export { readAnswer } from './models/parse/answer.ts';
 export { factsIn, type RawOperation } from './models/parse/listed.ts';
+export { costOfUse } from './models/prices.ts';
 export { DECIDE } from './models/prompts/decide.ts';
 export { DECIDE_GRAPH } from './models/prompts/decide-graph.ts';
 export { EXTRACT, type ExtractInput } from './models/prompts/extract.ts';
@@ -238,6 +238,7 @@ export { InvalidCursorError, type Page, type Paged, slicesOf } from './ports/led
 export type * from './ports/ledger/receipts.ts';
 export type * from './ports/ledger/replays.ts';
 export type * from './ports/ledger/reviews.ts';
+export type * from './ports/ledger/shares.ts';
 export type * from './ports/ledger/suites.ts';
 export type * from './ports/ledger/summaries.ts';
 export type * from './ports/ledger/task-states.ts';

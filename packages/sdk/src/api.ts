@@ -2771,6 +2771,21 @@ export type PutSettings = {
   readonly profile_slots?: readonly ProfileSlot[] | null | undefined;
 };
 
+export type PutShare = {
+  readonly tenant?: string | undefined;
+  /** As the directory gave it. One that is not later than that of the share that is here changes nothing. */
+  readonly epoch: number;
+  /** The cell keeps what it has used, if that is more. */
+  readonly part: number;
+  readonly until: string;
+  /** The share is taken only on this day (UTC). */
+  readonly day: string;
+  /** What other cells have used on this day. */
+  readonly elsewhere?: number | undefined;
+  /** There is no more to be had on this day. */
+  readonly is_last?: boolean | undefined;
+};
+
 export type PutSlots = {
   /** The directory's epoch. */
   readonly epoch: number;
@@ -2804,11 +2819,9 @@ export type PutTenantCopy = {
   readonly tenant?: string | undefined;
   /** A copy of an earlier epoch than the one that is here is refused. */
   readonly epoch: number;
-  /** This cell's part of the tenant's daily budgets. */
-  readonly share?: number | undefined;
   /** As the home cell gave it. */
   readonly version: string;
-  /** Left out: only the share changes, as the home cell itself is told it. */
+  /** Left out: only the epoch is noted, as the home cell itself is told it. */
   readonly copy?: Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>> | undefined;
 };
 
@@ -3381,6 +3394,26 @@ export type Settings = {
   }[] | null;
 };
 
+export type Share = {
+  readonly tenant: string;
+  /** Of the share; 0: the cell was told none. */
+  readonly epoch: number;
+  /** What the cell may use now, of the tenant's daily limits. */
+  readonly part: number;
+  /** The end of the lease; null: the cell has all, since it knows of no other. */
+  readonly until: string | null;
+  /** What the cell itself has used of the limits on this day, of the one of which it has used most. */
+  readonly used: number;
+  /** UTC. */
+  readonly day: string;
+  /** The cell is about to run out, and there may be more. */
+  readonly wants: boolean;
+};
+
+export type ShareList = {
+  readonly results: readonly Share[];
+};
+
 /** What is done with memories while their user is away, see docs/sleep.md. */
 export type Sleep = {
   /** off: memories are left alone. preview: every night waits for approval, see /v1/nights. auto: nights are applied, unless they would change more than limits.share. */
@@ -3861,7 +3894,6 @@ export type TenantCopied = {
   readonly tenant: string;
   readonly epoch: number;
   readonly version: string;
-  readonly share: number;
 };
 
 export type TenantCopy = {
@@ -5023,5 +5055,15 @@ export interface Operations {
   'PUT /v1/cell/tenant': {
     body: PutTenantCopy;
     answer: TenantCopied;
+  };
+  /** Get what this cell may use, and has used, of the daily limits of a tenant, or of those of which it wants more. */
+  'GET /v1/cell/shares': {
+    query?: { tenant?: string | undefined; limit?: number | undefined; };
+    answer: ShareList;
+  };
+  /** Tell this cell its share of the daily limits of a tenant. */
+  'PUT /v1/cell/shares': {
+    body: PutShare;
+    answer: Share;
   };
 }

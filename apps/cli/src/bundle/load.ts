@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { BundleLines, ImportView, TakenErasures, TakenSettings } from '@slowwave/contracts';
 import type { z } from 'zod';
 import { type Asking, pagesOf } from '../api.ts';
@@ -59,7 +60,7 @@ const REFUSED = ['owner_exists', 'owner_erased'];
 async function loadOwner(asking: Asking, loading: LoadingOwner): Promise<'imported' | 'known' | Left> {
   const { kind, id } = loading.entry;
   try {
-    const begun = await begin(asking, loading);
+    const begun = await begunWhenFree(asking, loading);
     if (begun.state === 'finished') return 'known';
     await sendLines(asking, loading, begun);
     await asking.ask('POST', `/v1/bundle/imports/${begun.import_id}/finish`);
@@ -68,6 +69,22 @@ async function loadOwner(asking: Asking, loading: LoadingOwner): Promise<'import
     if (!(error instanceof CommandError) || !REFUSED.includes(error.code)) throw error;
     if (error.code === 'owner_exists' && (await isSameHere(asking, loading))) return 'known';
     return { kind, id, code: error.code, message: error.message };
+  }
+}
+
+/** Rows of the owner that were here before take some seconds to go. */
+const FREE_WITHIN_MS = 60_000;
+const LOOK_EVERY_MS = 1_000;
+
+async function begunWhenFree(asking: Asking, loading: LoadingOwner): Promise<ImportView> {
+  for (const deadline = Date.now() + FREE_WITHIN_MS; ; ) {
+    try {
+      return await begin(asking, loading);
+    } catch (error) {
+      const isBusy = error instanceof CommandError && error.code === 'owner_busy';
+      if (!isBusy || Date.now() > deadline) throw error;
+      await sleep(LOOK_EVERY_MS, undefined, { signal: loading.cancel });
+    }
   }
 }
 

@@ -82,11 +82,7 @@ export async function moveHome(cells: Cells, tenant: TenantId, name: string): Pr
 }
 
 /** false: it was changed meanwhile, by somebody who asked the cell itself. */
-async function copyHome(
-  { ask, book, directory }: Cells,
-  { tenant, home }: TenantPlace,
-  name: string,
-): Promise<boolean> {
+async function copyHome({ ask, book }: Cells, { tenant, home }: TenantPlace, name: string): Promise<boolean> {
   const read = async (): Promise<TenantCopyView> => {
     const answer = await ask(home, { method: 'GET', path: '/v1/cell/tenant', query: { tenant } });
     if (answer.status !== OK) throw new CommandError(`${home}: ${problemOf(answer).detail}`, EXIT.failed);
@@ -94,8 +90,7 @@ async function copyHome(
   };
   const { version, copy } = await read();
   const epoch = (await book()).homeOf(tenant)?.epoch ?? 0;
-  const share = (await directory.copiesOf(tenant)).find(({ cell }) => cell === name)?.share ?? 0;
-  const body = { tenant, epoch, version, share, copy };
+  const body = { tenant, epoch, version, copy };
   const answer = await ask(name, { method: 'PUT', path: '/v1/cell/tenant', body });
   if (answer.status !== OK) throw new CommandError(`${name}: ${problemOf(answer).detail}`, EXIT.failed);
   return (await read()).version === version;

@@ -27,6 +27,7 @@ import {
   takeHandovers,
   takeMoves,
 } from './moves.ts';
+import { grantShare, settleShare, sharesOf } from './shares.ts';
 import { beginChange, endChange, holdHome, raiseTenant, switchHome, tenantOf, UPSERT_COPY } from './tenants.ts';
 
 /** The directory without what opens and closes it. */
@@ -79,10 +80,13 @@ export const directoryStore = storeOf<DirectoryStore>('directory', {
   holdHome: write(holdHome),
   switchHome: write(switchHome),
   tenants: read(() => allAs(tenantOf, 'SELECT * FROM tenants ORDER BY tenant')),
-  copiesOf: read((tenant) => all('SELECT cell, epoch, share FROM copies WHERE tenant = @tenant', { tenant })),
-  keepCopy: write(function* (tenant, { cell, epoch, share }) {
-    yield* run(UPSERT_COPY, { tenant, cell, epoch, share });
+  copiesOf: read((tenant) => all('SELECT cell, epoch FROM copies WHERE tenant = @tenant', { tenant })),
+  keepCopy: write(function* (tenant, { cell, epoch }) {
+    yield* run(UPSERT_COPY, { tenant, cell, epoch });
   }),
+  sharesOf: snapshot(sharesOf),
+  grantShare: write(grantShare),
+  settleShare: write(settleShare),
 });
 
 const COUNT_UNMOVED = `
@@ -142,5 +146,6 @@ function* removeCell(name: string): Script<readonly string[]> {
   yield* raisedLayout();
   yield* run('DELETE FROM cells WHERE name = @name', { name });
   yield* run('DELETE FROM copies WHERE cell = @name', { name });
+  yield* run('DELETE FROM shares WHERE cell = @name', { name });
   return [];
 }

@@ -1,4 +1,5 @@
 export { type AskCell, type CellAsker, cellAsker, problemOf, UnansweredError } from './ask-cell.ts';
+export { httpShares } from './ask-shares.ts';
 export { type Mover, startMover } from './mover.ts';
 export { openDirectory } from './open.ts';
 export { httpPeers } from './peers.ts';

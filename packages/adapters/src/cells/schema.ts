@@ -60,9 +60,13 @@ CREATE TABLE tenants (
 CREATE TABLE changes (id text PRIMARY KEY, tenant text NOT NULL, until bigint NOT NULL);
 CREATE INDEX changes_of_tenant ON changes (tenant);
 
--- The epoch and the share of the budget that a cell has of a tenant's copy.
-CREATE TABLE copies (
-  tenant text NOT NULL, cell text NOT NULL, epoch bigint NOT NULL, share double precision NOT NULL, PRIMARY KEY (tenant, cell)
+-- The epoch that a cell has of a tenant's copy.
+CREATE TABLE copies (tenant text NOT NULL, cell text NOT NULL, epoch bigint NOT NULL, PRIMARY KEY (tenant, cell));
+
+-- What a cell may use of a tenant's day, at most.
+CREATE TABLE shares (
+  tenant text NOT NULL, cell text NOT NULL, epoch bigint NOT NULL, part double precision NOT NULL, until bigint,
+  PRIMARY KEY (tenant, cell)
 );
 `;
 

@@ -55,6 +55,6 @@ const UPSERT_TENANT = `
 export const tenantOf = ({ tenant, home, epoch }: TenantPlace): TenantPlace => ({ tenant, home, epoch });
 
 export const UPSERT_COPY = `
-  INSERT INTO copies (tenant, cell, epoch, share) VALUES (@tenant, @cell, @epoch, @share)
-  ON CONFLICT (tenant, cell) DO UPDATE SET epoch = excluded.epoch, share = excluded.share
+  INSERT INTO copies (tenant, cell, epoch) VALUES (@tenant, @cell, @epoch)
+  ON CONFLICT (tenant, cell) DO UPDATE SET epoch = excluded.epoch
   WHERE copies.epoch <= excluded.epoch`;

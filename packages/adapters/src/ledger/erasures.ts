@@ -314,6 +314,7 @@ export const KEPT = [
   'settings',
   'ceilings',
   'tenant_copies',
+  'tenant_shares',
   'economies',
   'counters',
   'usage_days',

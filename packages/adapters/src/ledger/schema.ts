@@ -821,13 +821,27 @@ CREATE TABLE ceilings (
   cost_per_day double precision
 );
 
--- Copies of what a tenant has in common, taken over from its home: of which epoch, and what part of its budgets may be used here.
+-- Copies of what a tenant has in common, taken over from its home: of which epoch.
 CREATE TABLE tenant_copies (
   tenant text COLLATE "C" PRIMARY KEY NOT NULL,
   epoch bigint NOT NULL,
-  version text NOT NULL,
-  share double precision NOT NULL
+  version text NOT NULL
 );
+
+-- What part of a tenant's daily limits may be used in this cell. A tenant without a row has no other cell.
+CREATE TABLE tenant_shares (
+  tenant text COLLATE "C" PRIMARY KEY NOT NULL,
+  epoch bigint NOT NULL,
+  part double precision NOT NULL,
+  until bigint NOT NULL,
+  day int NOT NULL,
+  limits text NOT NULL,
+  elsewhere double precision NOT NULL,
+  is_last bigint NOT NULL,
+  wants_at double precision NOT NULL,
+  wants bigint NOT NULL
+);
+CREATE INDEX tenant_shares_wanting ON tenant_shares (tenant) WHERE wants = 1;
 
 -- How far tenants economise today. One that saves nothing has no row.
 CREATE TABLE economies (

@@ -69,18 +69,18 @@ const ceilingsOf = (tenant: string): string =>
 const economyOf = (tenant: string): string =>
   `(SELECT jsonb_build_array(e.day, e.rung, e.highest, e.limits, e.since) FROM economies e WHERE e.tenant = ${tenant})`;
 
-const shareOf = (tenant: string): string =>
-  `(SELECT copied.share FROM tenant_copies copied WHERE copied.tenant = ${tenant})`;
+const shareEpochOf = (tenant: string): string =>
+  `(SELECT told.epoch FROM tenant_shares told WHERE told.tenant = ${tenant})`;
 
 /** Columns with all that holds for a tenant, for a statement that reads something else of it. */
 export const termsOf = (tenant: string): string =>
-  `${rulesOf(tenant)} AS rules, ${ceilingsOf(tenant)} AS ceilings, ${economyOf(tenant)} AS economy, ${shareOf(tenant)} AS share`;
+  `${rulesOf(tenant)} AS rules, ${ceilingsOf(tenant)} AS ceilings, ${economyOf(tenant)} AS economy, ${shareEpochOf(tenant)} AS share_epoch`;
 
 export interface TermsColumns {
   readonly rules: string | null;
   readonly ceilings: string | null;
   readonly economy: string | null;
-  readonly share: number | null;
+  readonly share_epoch: number | null;
 }
 
 /** The same as values; the defaults where nothing is found. */
@@ -90,7 +90,7 @@ export function termsFrom(row: TermsColumns | null | undefined): Terms {
     rules: rulesFrom(row?.rules ?? null),
     ceilings: row?.ceilings == null ? null : { tokensPerDay: tokensPerDay ?? null, costPerDay: costPerDay ?? null },
     economy: row?.economy == null ? null : economyFrom(row.economy),
-    share: row?.share ?? 1,
+    shareEpoch: row?.share_epoch ?? null,
   };
 }
 

@@ -28,6 +28,7 @@ import { reviewStore } from './reviews.ts';
 import { saidIdStore } from './said-ids.ts';
 import { first, run } from './script.ts';
 import { modelStore, settingsStore } from './settings.ts';
+import { shareStore } from './shares.ts';
 import { speechStore } from './speech.ts';
 import { suiteStore } from './suites.ts';
 import { summaryStore } from './summaries.ts';
@@ -84,6 +85,7 @@ export const storesOf = (access: Access, { append, around, compact, filtering, n
     reviews: reviewStore(access),
     saidIds: saidIdStore(access),
     settings: settingsStore(access),
+    shares: shareStore(access),
     speech: speechStore(access),
     suites: suiteStore(access),
     summaries: summaryStore(access),

@@ -4,6 +4,7 @@ import { lookup, snapshot, storeOf, write } from './access.ts';
 import { type Carried, carriedOf, shown } from './bundle/columns.ts';
 import { sha256 } from './rows/columns.ts';
 import { all, first, insert, type Row, run, type Script, type Value } from './script.ts';
+import { awaitShare } from './shares.ts';
 
 /** A kind of thing that a tenant has in common. */
 interface Copied {
@@ -55,7 +56,7 @@ export const tenantCopyStore = storeOf<TenantCopyStore>('copies', {
 const VERSION_DIGITS = 16;
 
 const takenOf = (tenant: TenantId): Script<TakenCopy | null> =>
-  first<TakenCopy>('SELECT epoch, version, share FROM tenant_copies WHERE tenant = @tenant', { tenant });
+  first<TakenCopy>('SELECT epoch, version FROM tenant_copies WHERE tenant = @tenant', { tenant });
 
 const columnsFor = ({ table, own = {} }: Copied): readonly Carried[] => carriedOf(table, { own });
 
@@ -80,13 +81,14 @@ function* take(tenant: TenantId, copy: TakenCopy, rows: CopiedRows | null): Scri
   const stored = COPIED.map((copied) => [copied, storedRows(copied, tenant, rows[copied.table] ?? [])] as const);
   for (const [, made] of stored) if (typeof made === 'string') return made;
   for (const [copied, made] of stored) if (typeof made !== 'string') yield* replace(copied, tenant, made);
+  yield* awaitShare(tenant);
   yield* run(NOTE, { tenant, ...copy });
   return copy;
 }
 
 const NOTE = `
-  INSERT INTO tenant_copies (tenant, epoch, version, share) VALUES (@tenant, @epoch, @version, @share)
-  ON CONFLICT (tenant) DO UPDATE SET epoch = excluded.epoch, version = excluded.version, share = excluded.share`;
+  INSERT INTO tenant_copies (tenant, epoch, version) VALUES (@tenant, @epoch, @version)
+  ON CONFLICT (tenant) DO UPDATE SET epoch = excluded.epoch, version = excluded.version`;
 
 /** The rows as they are stored; a text: what is wrong with one. */
 function storedRows(

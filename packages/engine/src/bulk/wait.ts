@@ -1,7 +1,7 @@
 import { EngineError, FencedError } from '../errors.ts';
 import type { Asking } from '../models/ask.ts';
 import { callOfTurn, mayUse } from '../models/book.ts';
-import { batched, costOfUse } from '../models/limits.ts';
+import { batched, costOfUse } from '../models/prices.ts';
 import { usageStepOf } from '../ports/ledger/overview.ts';
 import type { ChatCall } from '../ports/models.ts';
 import { failureOf } from '../views/views.ts';

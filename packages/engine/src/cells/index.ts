@@ -1,3 +1,4 @@
+export { shareHere, takeShare } from '../limits/shares.ts';
 export type * from '../ports/cells.ts';
 export {
   CELL_STATES,
@@ -31,6 +32,15 @@ export {
   type OwnerMoveState,
 } from './move-owner.ts';
 export { type PlannedHandover, planAdd, planDrain, planRebalance } from './plan.ts';
+export { type ShareDeps, shareOut } from './share-out.ts';
+export {
+  type AskedShare,
+  granted,
+  type KeptShare,
+  LEAST_SHARE,
+  leaseUntil,
+  partAssumed,
+} from './shares.ts';
 export {
   ALL_SLOTS,
   isWithin,

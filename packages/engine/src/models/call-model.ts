@@ -6,7 +6,7 @@ import type { ChatAnswer, ChatCall, TokenUse } from '../ports/models.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import type { ModelPrice } from '../settings.ts';
 import { type Book, mayUse } from './book.ts';
-import { costOfUse } from './limits.ts';
+import { costOfUse } from './prices.ts';
 
 /** Who calls a model. */
 export interface Caller {

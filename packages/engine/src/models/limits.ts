@@ -1,16 +1,17 @@
+import { partAt } from '../cells/shares.ts';
 import type { EngineDeps, EngineSettings } from '../deps.ts';
 import { EngineError } from '../errors.ts';
 import { payerOf } from '../ids.ts';
 import { climb, NO_EXTRAS } from '../limits/economy.ts';
-import type { ModelUse, Plan } from '../plan.ts';
 import type { Terms } from '../ports/ledger/ledger.ts';
 import type { UsageOfModel } from '../ports/ledger/overview.ts';
+import type { HeldShare } from '../ports/ledger/shares.ts';
 import type { Account } from '../ports/ledger/summaries.ts';
-import type { StoredAnswer } from '../ports/ledger/thoughts.ts';
-import type { ModelLimits, TokenUse } from '../ports/models.ts';
-import type { Budgets, Ceilings, ModelPrice } from '../settings.ts';
+import type { ModelLimits } from '../ports/models.ts';
+import type { Budgets, Ceilings } from '../settings.ts';
 import { DAY_MS, dayOf } from '../text/dates.ts';
 import { DEFAULT_TENANT, type Millis, type Owner, type TenantId } from '../words.ts';
+import { knownCost } from './prices.ts';
 
 /** What it takes to know whether a model may be asked. */
 export type Purse = Pick<EngineDeps, 'ledger' | 'tools'> & { readonly settings: Pick<EngineSettings, 'ceilings'> };
@@ -44,23 +45,29 @@ export async function afford(purse: Purse, { tenant, account, terms, isExtra }: 
   const isOwn = payer === tenant;
   // A what-if has the settings of its beginning; what it may use follows from those of now.
   const paying = { tenant: payer, terms: isOwn ? terms : await purse.ledger.settings.terms(payer) };
-  if (!isLimited(purse, paying.terms)) return { rung: 0 };
   const now = purse.tools.now();
+  if (paying.terms.shareEpoch === 0) throw waiting('what the tenant has chosen has not come from its home cell yet');
+  if (!isLimited(purse, paying.terms)) return { rung: 0 };
   const [day, ofAccount] = await Promise.all([
     dayOfTenant(purse, paying, now),
     purse.ledger.overview.usageOfDay(account, now),
   ]);
   const rung = await economise(purse, paying, { day, now });
+  if (day.share?.wants === 'now') await purse.ledger.shares.want(payer, day.share.epoch);
   if (day.above !== null) throw exhausted(`the operator's limit for this tenant has been reached: ${day.above}`, now);
   const over = usedUp(paying.terms.rules.budgets, { tenant: day.used, lane: ofAccount });
   if (over !== null) throw exhausted(`the budget is used up: ${over}`, now);
+  if (day.share?.isUsedUp === true) throw day.share.isLast ? exhausted(OTHERS_TOO, now) : waiting(MORE_IS_ASKED_FOR);
   if (!isOwn) return { rung: 0 };
   if (isExtra && rung >= NO_EXTRAS)
-    throw exhausted(`${Math.floor(day.share * 100)} % of the budget are used, and summaries and the graph wait`, now);
+    throw exhausted(`${Math.floor(day.spent * 100)} % of the budget are used, and summaries and the graph wait`, now);
   return { rung };
 }
 
-interface Paying {
+const OTHERS_TOO = 'the budget is used up, here and in other cells';
+const MORE_IS_ASKED_FOR = 'this cell has used its share of the budget, and asks for more';
+
+export interface Paying {
   readonly tenant: TenantId;
   readonly terms: Terms;
 }
@@ -73,31 +80,69 @@ interface TenantDay {
   readonly used: readonly UsageOfModel[];
   /** What of the operator's limits is reached, in words; null while there is room. */
   readonly above: string | null;
-  /** The largest part of a limit of the whole tenant that is used. */
-  readonly share: number;
-  readonly limits: readonly (number | null)[];
+  /** The largest part of a limit of the whole tenant that is used here. */
+  readonly usedHere: number;
+  /** The same, and what other cells had used when this one was told. */
+  readonly spent: number;
+  readonly limits: string;
+  /** null: this is the only cell. */
+  readonly share: ShareNow | null;
 }
 
-async function dayOfTenant({ ledger, settings }: Purse, { tenant, terms }: Paying, now: Millis): Promise<TenantDay> {
-  const { rules, ceilings = null, share } = terms;
+export async function dayOfTenant(
+  { ledger, settings }: Purse,
+  { tenant, terms }: Paying,
+  now: Millis,
+): Promise<TenantDay> {
+  const { rules, ceilings = null } = terms;
   const { tokensPerDay, costPerDay } = ceilings ?? settings.ceilings;
-  const [used, operators] = await Promise.all([
+  const [used, operators, held] = await Promise.all([
     ledger.overview.usageOfDay({ tenant }, now),
     costPerDay === null ? null : ledger.settings.get(DEFAULT_TENANT),
+    ledger.shares.held(tenant),
   ]);
   // Counted by the operator's prices, not the tenant's.
-  const part = (limits: Ceilings): Ceilings => ({
-    tokensPerDay: limits.tokensPerDay && limits.tokensPerDay * share,
-    costPerDay: limits.costPerDay && limits.costPerDay * share,
-  });
-  const theirs = limitsOn(part({ tokensPerDay, costPerDay }), knownCost(used, operators?.prices ?? {}), used);
-  const own = limitsOn(part(rules.budgets), moneySpent(used), used);
+  const theirs = limitsOn({ tokensPerDay, costPerDay }, knownCost(used, operators?.prices ?? {}), used);
+  const own = limitsOn(rules.budgets, moneySpent(used), used);
   const all = [...own, ...theirs];
+  const limits = JSON.stringify(all.map(({ limit }) => limit));
+  const usedHere = Math.max(...all.map(shareOf));
+  const share = held && shareNow(held, { used: usedHere, limits, now });
+  return { used, above: firstOver(theirs), usedHere, spent: spentOf(share, usedHere), limits, share };
+}
+
+function spentOf(share: ShareNow | null, usedHere: number): number {
+  if (share === null || usedHere >= 1) return usedHere;
+  return share.isUsedUp && share.isLast ? 1 : Math.min(share.elsewhere + usedHere, ALMOST);
+}
+
+/** As long as another cell may have something left. */
+const ALMOST = 0.999;
+
+/** A cell's share of its tenant's day, as far as it is used. */
+interface ShareNow {
+  readonly epoch: number;
+  readonly part: number;
+  readonly elsewhere: number;
+  readonly isUsedUp: boolean;
+  readonly isLast: boolean;
+  /** 'now': that is to be noted. */
+  readonly wants: boolean | 'now';
+}
+
+function shareNow(
+  held: HeldShare,
+  { used, limits, now }: { readonly used: number; readonly limits: string; readonly now: Millis },
+): ShareNow {
+  const part = partAt(held, now);
+  const isToday = held.day === dayOf(now);
+  const isSame = isToday && held.limits === limits;
+  const isLast = isSame && held.isLast;
+  const wantsAt = isSame ? held.wantsAt : isToday ? 0 : part / 2;
+  const isShort = !isLast && used >= Math.min(wantsAt, part);
   return {
-    used,
-    above: firstOver(theirs),
-    share: Math.max(...all.map(shareOf)),
-    limits: all.map(({ limit }) => limit),
+    ...{ epoch: held.epoch, part, elsewhere: isSame ? held.elsewhere : 0, isUsedUp: used >= part, isLast },
+    wants: held.wants || (isShort && 'now'),
   };
 }
 
@@ -122,7 +167,7 @@ async function economise(
   { day, now }: { readonly day: TenantDay; readonly now: Millis },
 ): Promise<number> {
   const { softLimit } = terms.rules.economy;
-  const seen = { day: dayOf(now), share: day.share, softLimit, limits: JSON.stringify([softLimit, ...day.limits]) };
+  const seen = { day: dayOf(now), share: day.spent, softLimit, limits: `${softLimit} ${day.limits}` };
   const { economy } = climb(terms.economy, seen, now);
   const isNoted = economy?.rung === terms.economy?.rung && economy?.limits === terms.economy?.limits;
   const noted =
@@ -152,6 +197,18 @@ const exhausted = (what: string, now: number): EngineError =>
     retryAfterMs: budgetWait(now),
     countsAsTry: false,
   });
+
+/** Others decide it, and soon. */
+const waiting = (what: string): EngineError =>
+  new EngineError(`${what}; work waits for it`, {
+    code: 'budget_exhausted',
+    retryable: true,
+    retryAfterMs: SHARE_WAIT_MS,
+    countsAsTry: false,
+  });
+
+/** Routers look for cells that want more each second. */
+const SHARE_WAIT_MS = 10_000;
 
 /** How soon a raised budget is noticed. */
 const LOOK_AGAIN_MS = 300_000;
@@ -200,94 +257,6 @@ export const moneySpent = (uses: readonly UsageOfModel[]): number => uses.reduce
 
 /** Money to four places: calls cost fractions of a cent. */
 const rounded = (amount: number): number => Math.round(amount * 10_000) / 10_000;
-
-/**
- * List prices in US dollars per million tokens, for models a tenant has not priced itself. Edit freely: plans keep the
- * cost they were made with. A tenant that prices in another currency prices every model it uses.
- */
-const LIST_PRICES: Readonly<Record<string, ModelPrice>> = {
-  builtin: { prompt: 0, completion: 0 },
-  'gpt-4o': { prompt: 2.5, completion: 10 },
-  'gpt-4o-mini': { prompt: 0.15, completion: 0.6 },
-  'gpt-4.1': { prompt: 2, completion: 8 },
-  'gpt-4.1-mini': { prompt: 0.4, completion: 1.6 },
-  'gpt-4.1-nano': { prompt: 0.1, completion: 0.4 },
-  'gpt-5': { prompt: 1.25, completion: 10 },
-  'gpt-5-mini': { prompt: 0.25, completion: 2 },
-  'gpt-5-nano': { prompt: 0.05, completion: 0.4 },
-};
-
-const TOKENS_PER_PRICE = 1_000_000;
-
-/** What each model was asked, in the order they were first asked. A former answer was paid for by the consolidation it was given to. */
-export function usesOf(
-  answers: readonly Pick<StoredAnswer, 'model' | 'usage' | 'former'>[],
-  own: Readonly<Record<string, ModelPrice>>,
-): readonly ModelUse[] {
-  const paid = answers.filter(({ former }) => former === undefined);
-  return [...Map.groupBy(paid, (answer) => answer.model)].map(([model, group]) => {
-    const promptTokens = group.reduce((sum, { usage }) => sum + usage.promptTokens, 0);
-    const completionTokens = group.reduce((sum, { usage }) => sum + usage.completionTokens, 0);
-    const cachedTokens = group.reduce((sum, { usage }) => sum + (usage.cachedTokens ?? 0), 0);
-    const used = { promptTokens, completionTokens, ...(cachedTokens > 0 && { cachedTokens }) };
-    return { model, calls: group.length, ...used, cost: costAt(priceOf(model, own), used) };
-  });
-}
-
-/** All of them together. */
-export const usageOf = (models: readonly ModelUse[]): Plan['usage'] => ({
-  calls: models.reduce((sum, use) => sum + use.calls, 0),
-  promptTokens: models.reduce((sum, use) => sum + use.promptTokens, 0),
-  completionTokens: models.reduce((sum, use) => sum + use.completionTokens, 0),
-  models,
-});
-
-/** null when one of them has no price: a part of the cost would look like all of it. */
-export const costOf = (uses: readonly ModelUse[]): number | null =>
-  uses.reduce<number | null>((sum, { cost }) => (sum === null || cost === null ? null : sum + cost), 0);
-
-/** What is known to have been spent: models without a price add nothing. */
-const knownCost = (
-  uses: readonly Pick<ModelUse, 'model' | 'promptTokens' | 'cachedTokens' | 'completionTokens'>[],
-  own: Readonly<Record<string, ModelPrice>>,
-): number => uses.reduce((sum, use) => sum + (costAt(priceOf(use.model, own), use) ?? 0), 0);
-
-/** What one call has cost; null: the model has no price. */
-export const costOfUse = (model: string, use: TokenUse, own: Readonly<Record<string, ModelPrice>>): number | null =>
-  costAt(priceOf(model, own), use);
-
-function costAt(price: ModelPrice | null, use: TokenUse): number | null {
-  if (price === null) return null;
-  const cached = Math.min(use.cachedTokens ?? 0, use.promptTokens);
-  const prompt = (use.promptTokens - cached) * price.prompt + cached * (price.cached ?? price.prompt);
-  return (prompt + use.completionTokens * price.completion) / TOKENS_PER_PRICE;
-}
-
-/** Servers answer with the dated name of the model they were asked for by its plain name. */
-const DATE = /-\d{4}-?\d{2}-?\d{2}$/u;
-
-/** What was answered in a job of the provider has a price of its own, so it is counted under a name of its own. */
-export const batched = (model: string): string => `${model}${IN_BATCH}`;
-const IN_BATCH = ' (batch)';
-/** Of the usual price, where the tenant does not say. */
-const BATCH_SHARE = 0.5;
-
-function priceOf(model: string, own: Readonly<Record<string, ModelPrice>>): ModelPrice | null {
-  if (model.endsWith(IN_BATCH)) return inBatch(priceOf(model.slice(0, -IN_BATCH.length), own));
-  const undated = model.replace(DATE, '');
-  const names = [model, undated];
-  for (const prices of [own, LIST_PRICES]) {
-    const named = names.find((name) => Object.hasOwn(prices, name));
-    if (named !== undefined) return prices[named] ?? null;
-  }
-  return null;
-}
-
-function inBatch(price: ModelPrice | null): ModelPrice | null {
-  if (price === null) return null;
-  const { batch = BATCH_SHARE, prompt, cached = prompt, completion } = price;
-  return { prompt: prompt * batch, cached: cached * batch, completion: completion * batch };
-}
 
 /**
  * Whether a provider that keeps failing is still asked.

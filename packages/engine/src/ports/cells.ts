@@ -2,6 +2,7 @@ import type { Cell, CellState, DirectoryChanges, PlacedOwner, TenantPlace } from
 import type { Handover } from '../cells/handover.ts';
 import type { MoveOutcome, OwnerMove, OwnerMoveState } from '../cells/move-owner.ts';
 import type { PlannedHandover } from '../cells/plan.ts';
+import type { AskedShare, KeptShare } from '../cells/shares.ts';
 import type { SlotRun } from '../cells/slots.ts';
 import type { Millis, TenantId } from '../words.ts';
 
@@ -74,6 +75,16 @@ export interface CellDirectory {
   /** What each cell has of a tenant. */
   copiesOf(tenant: TenantId): Promise<readonly KeptCopy[]>;
   keepCopy(tenant: TenantId, copy: KeptCopy): Promise<void>;
+
+  /**
+   * What each cell may use of a tenant's day, at most. As long as none was given a share, the first cell has all of it. Of lost cells those are left
+   * out whose lease is over.
+   */
+  sharesOf(tenant: TenantId, now: Millis): Promise<readonly KeptShare[]>;
+  /** What a cell may be told: not more than what no other has. From now on it counts as having that, or what it had if that is more. null: there is no such cell. */
+  grantShare(tenant: TenantId, asked: AskedShare, now: Millis): Promise<KeptShare | null>;
+  /** A cell has heard what it was granted, and has that. Changes nothing if it was granted something else since. */
+  settleShare(tenant: TenantId, share: KeptShare): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -120,8 +131,34 @@ export interface Moves {
 export interface KeptCopy {
   readonly cell: string;
   readonly epoch: number;
-  /** Of the tenant's budgets. */
-  readonly share: number;
+}
+
+/** What a cell says of its share of a tenant's day. */
+export interface ShareOfCell {
+  readonly epoch: number;
+  /** What it may use now. */
+  readonly part: number;
+  readonly until: Millis | null;
+  /** Of the whole, on `day` (UTC). */
+  readonly used: number;
+  readonly day: number;
+  /** It is about to run out. */
+  readonly wants: boolean;
+}
+
+export interface ToldShare extends Pick<ShareOfCell, 'epoch' | 'part' | 'day'> {
+  readonly until: Millis;
+  /** What other cells have used on this day, as far as is known. */
+  readonly elsewhere: number;
+  /** There is no more to be had on this day. */
+  readonly isLast: boolean;
+}
+
+/** The cells, as whoever divides shares reaches them. Throws if a cell does not answer. */
+export interface ShareCells {
+  read(cell: string, tenant: TenantId): Promise<ShareOfCell>;
+  /** Returns what it has now: what it was told and what it had used until then, or what it was told later. */
+  tell(cell: string, tenant: TenantId, told: ToldShare): Promise<ShareOfCell>;
 }
 
 export interface SlotsOfCell {

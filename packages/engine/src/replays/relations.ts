@@ -3,7 +3,7 @@ import { endsOf, foldRelations, inOrder, standingOf } from '../graph/fold.ts';
 import { nameKey } from '../graph/names.ts';
 import { STEP } from '../graph/study/values.ts';
 import { spaceOf } from '../ids.ts';
-import { costOf, usesOf } from '../models/limits.ts';
+import { costOf, usesOf } from '../models/prices.ts';
 import type { StudyView } from '../ports/ledger/graph.ts';
 import { allOf, pages } from '../ports/ledger/page.ts';
 import type { Replay } from '../ports/ledger/replays.ts';

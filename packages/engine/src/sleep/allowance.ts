@@ -1,3 +1,4 @@
+import { partAt } from '../cells/shares.ts';
 import type { EngineDeps } from '../deps.ts';
 import { asEngineError } from '../errors.ts';
 import { afford } from '../models/limits.ts';
@@ -40,9 +41,9 @@ async function leftOfBudget(
   if (budgets.tokensPerDay === null) return Number.POSITIVE_INFINITY;
   const since = dayOf(tools.now()) * DAY_MS;
   const own = answers.filter(({ at }) => at >= since).reduce((sum, { usage }) => sum + tokensOf(usage), 0);
-  return (
-    sleep.shareOfBudget * terms.share * budgets.tokensPerDay - (await ledger.nights.spent(night.tenant, since)) + own
-  );
+  const share = await ledger.shares.held(night.tenant);
+  const part = share === null ? 1 : partAt(share, tools.now());
+  return sleep.shareOfBudget * part * budgets.tokensPerDay - (await ledger.nights.spent(night.tenant, since)) + own;
 }
 
 /** Of what was spent on remembering what the owner said: nights cost no more than that share of it, whatever there is to compare. */

@@ -2,7 +2,7 @@ import type { EngineDeps } from '../deps.ts';
 import { hasConclusions } from '../memories/conclusions.ts';
 import { lastSaidAt } from '../memories/evolve.ts';
 import { type Asking, promptUse } from '../models/ask.ts';
-import { costOf, usesOf } from '../models/limits.ts';
+import { costOf, usesOf } from '../models/prices.ts';
 import { CHOOSE_SLOTS } from '../models/prompts/choose-slots.ts';
 import { FIND_PATTERNS } from '../models/prompts/find-patterns.ts';
 import { JUDGE_NEIGHBOURS } from '../models/prompts/judge-neighbours.ts';

@@ -8,6 +8,7 @@ import { reproject } from '../outbox.ts';
 import { type OwnerColumns, ownerFrom, sha256 } from '../rows/columns.ts';
 import type { LaneRow } from '../rows/lane.ts';
 import { all, first, firstAs, run, type Script } from '../script.ts';
+import { awaitShare } from '../shares.ts';
 import { lockLane, recounted, saveLane } from '../turn.ts';
 import { storeLines } from './store-lines.ts';
 
@@ -67,6 +68,8 @@ export function* begin(arriving: Arriving): Script<Begun> {
   if ((yield* lockOwner({ tenant, owner })) !== null) return { kind: 'exists' };
   if ((yield* first(SELECT_LEAVING, { tenant, kind: owner.kind, ownerId: owner.id })) !== null)
     return { kind: 'leaving' };
+  if ((yield* first(SELECT_THROWN_AWAY, { tenant, kind: owner.kind, ownerId: owner.id })) !== null)
+    return { kind: 'thrown_away' };
   const other = before.find((row) => row.finished_at === null);
   if (other !== undefined) return { kind: 'other', id: other.id };
   const hidden = hiddenOwner(owner, id);
@@ -76,6 +79,8 @@ export function* begin(arriving: Arriving): Script<Begun> {
     ...{ id, tenant, lane, kind: owner.kind, ownerId: owner.id, hashes: JSON.stringify(ownerHashes) },
     ...{ readAt, lines, lastSum: sum, sum: FIRST_SUM, attempt, now },
   });
+  // Whoever is moved comes from another cell.
+  if (attempt > 0) yield* awaitShare(tenant);
   return { kind: 'import', id, tenant, owner, hidden, finished: false, taken: 0, lines, lane };
 }
 
@@ -88,6 +93,12 @@ const INSERT = `
 const SELECT_LEAVING = `
   SELECT 1 AS found FROM erasures
   WHERE state <> 'erased' AND departed = 'going' AND tenant = @tenant AND owner_kind = @kind AND owner_id = @ownerId LIMIT 1`;
+
+/** The same of what had not arrived completely, and is being removed. */
+const SELECT_THROWN_AWAY = `
+  SELECT 1 AS found FROM imports i JOIN lanes l ON l.id = i.lane
+  WHERE i.tenant = @tenant AND i.owner_kind = @kind AND i.owner_id = @ownerId AND i.finished_at IS NULL AND l.erasure <> i.id
+  LIMIT 1`;
 
 /** What was erased after it was read does not come back. */
 function* isErased(ownerHashes: readonly string[], readAt: Millis): Script<boolean> {

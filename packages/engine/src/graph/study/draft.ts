@@ -1,7 +1,7 @@
 import type { EngineDeps } from '../../deps.ts';
 import { ownerBitsOf } from '../../ids.ts';
 import { promptUse } from '../../models/ask.ts';
-import { usesOf } from '../../models/limits.ts';
+import { usesOf } from '../../models/prices.ts';
 import { DECIDE_GRAPH } from '../../models/prompts/decide-graph.ts';
 import { EXTRACT_GRAPH } from '../../models/prompts/extract-graph.ts';
 import type { PromptUse, Remark } from '../../plan.ts';

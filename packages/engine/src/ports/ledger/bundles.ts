@@ -86,6 +86,8 @@ export type Begun =
   | { readonly kind: 'erased' }
   /** The owner departed from here, and its rows are still being removed: only then may they come back. */
   | { readonly kind: 'leaving' }
+  /** What arrived of the owner before was thrown away, and its rows are still being removed. */
+  | { readonly kind: 'thrown_away' }
   /** The owner is arriving by a later attempt to move it. */
   | { readonly kind: 'overtaken' }
   /** Another bundle with this owner has not arrived completely. */

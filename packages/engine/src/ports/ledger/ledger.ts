@@ -19,6 +19,7 @@ import type { AuditStore, OverviewStore } from './overview.ts';
 import type { ReceiptStore } from './receipts.ts';
 import type { ReplayStore } from './replays.ts';
 import type { ReviewStore, UndoStore } from './reviews.ts';
+import type { ShareStore } from './shares.ts';
 import type { SuiteStore } from './suites.ts';
 import type { PresentStore, SummaryStore } from './summaries.ts';
 import type { TaskStateStore } from './task-states.ts';
@@ -66,6 +67,7 @@ export interface Ledger {
   readonly undos: UndoStore;
   readonly canaries: CanaryStore;
   readonly settings: SettingsStore;
+  readonly shares: ShareStore;
   readonly models: ModelStore;
   readonly keys: KeyStore;
   readonly links: LinkStore;
@@ -105,8 +107,8 @@ export interface Terms {
   readonly ceilings: Ceilings | null;
   /** How far it economises, as it was noted last; null: nothing is saved. */
   readonly economy: Economy | null;
-  /** The part of the daily limits that may be used here: the rest is for other cells. */
-  readonly share: number;
+  /** Of the share of the daily limits that may be used here, see `HeldShare`; null: all of them may be. */
+  readonly shareEpoch: number | null;
 }
 
 export interface SettingsStore {

@@ -14,16 +14,15 @@ export interface TakenCopy {
   /** The directory's, of this tenant. */
   readonly epoch: number;
   readonly version: string;
-  /** The part of the tenant's daily budgets and ceilings that this cell may use. */
-  readonly share: number;
 }
 
 /** What is tenant-wide is changed in one cell, its home, and copied to the others as a whole. */
 export interface TenantCopyStore {
   read(tenant: TenantId): Promise<TenantCopy>;
   /**
-   * Without rows only the share changes. What is copied is all there is from now on; what this ledger itself observes (how webhooks do, when keys were used) stays. null: a copy of
-   * a later epoch is here. A text: what of it cannot be taken over.
+   * Without rows, as in the home itself, only the epoch is noted. What is copied is all there is from now on; what this ledger itself observes (how webhooks
+   * do, when keys were used) stays. With rows, this cell waits to be told its share, if it never was. null: a copy of a later epoch is here. A text: what of it
+   * cannot be taken over.
    */
   take(tenant: TenantId, copy: TakenCopy, rows: CopiedRows | null): Promise<TakenCopy | string | null>;
   /** null: none was taken over. */

@@ -1,0 +1,78 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type AskCell, httpShares } from '@slowwave/adapters/cells';
+import type { Log, Millis, TenantId, Tools } from '@slowwave/engine';
+import { type CellDirectory, type DirectoryBook, leaseUntil, shareOut } from '@slowwave/engine/cells';
+
+interface SharesDeps {
+  readonly book: DirectoryBook;
+  readonly directory: CellDirectory;
+  readonly ask: AskCell;
+  readonly log: Log;
+  readonly tools: Pick<Tools, 'now'>;
+}
+
+/** Divides what tenants may use on a day among cells. */
+export interface Shares {
+  /** A cell has heard what it may use, with a lease that is not about to end. Returns until when that holds. */
+  ensure(tenant: TenantId, cell: string): Promise<Millis>;
+}
+
+export function sharesOf({ directory, ask, tools }: Omit<SharesDeps, 'book' | 'log'>): Shares & {
+  /** Divides them again. */
+  again(tenant: TenantId, cell: string): Promise<void>;
+  wanting(cell: string): Promise<readonly TenantId[]>;
+} {
+  const cells = httpShares(ask);
+  const deps = { directory, cells, tools };
+  const running = new Map<TenantId, Promise<void>>();
+  /** One after the other: each sees what the one before has changed. */
+  const again = (tenant: TenantId, cell: string): Promise<void> => {
+    const work = (running.get(tenant) ?? Promise.resolve()).catch(() => {}).then(() => shareOut(deps, tenant, cell));
+    running.set(tenant, work);
+    const end = (): void => void (running.get(tenant) === work && running.delete(tenant));
+    work.then(end, end);
+    return work;
+  };
+  return {
+    again,
+    wanting: (cell) => cells.wanting(cell),
+    ensure: async (tenant, cell) => {
+      const until = leaseUntil(tools.now());
+      const before = await cells.read(cell, tenant);
+      if (before.epoch > 0 && before.until !== null && before.until >= until) return before.until;
+      await again(tenant, cell);
+      return until;
+    },
+  };
+}
+
+/** How often cells are asked which tenants want more. */
+const EVERY_MS = 1_000;
+
+/** Looks for cells that run out while others have something left. `bringUpToDate`: also where nothing of the tenant has come yet. */
+export function keepShares(
+  { book, log }: Pick<SharesDeps, 'book' | 'log'>,
+  shares: ReturnType<typeof sharesOf>,
+  bringUpToDate: (tenant: TenantId, cell: string) => Promise<void>,
+) {
+  const stopping = new AbortController();
+  const look = async (cell: string): Promise<void> => {
+    for (const tenant of await shares.wanting(cell)) {
+      await bringUpToDate(tenant, cell);
+      await shares.again(tenant, cell);
+    }
+  };
+  const looking = (async () => {
+    while (!stopping.signal.aborted) {
+      const ended = await Promise.allSettled(book.cells().map(({ name }) => look(name)));
+      for (const end of ended) if (end.status === 'rejected') log.debug({ err: end.reason }, 'shares were not divided');
+      await sleep(EVERY_MS, undefined, { signal: stopping.signal }).catch(() => {});
+    }
+  })();
+  return {
+    close: async (): Promise<void> => {
+      stopping.abort();
+      await looking;
+    },
+  };
+}

@@ -1,15 +1,12 @@
 import { bm25, cosineOf, dot, lengthOf } from '@slowwave/engine/storing';
 import { countIn, padded, termKey } from './record.ts';
-import { byMemory, type Entries, type RoughVector, type StoredPoint } from './stored-point.ts';
+import { byMemory, type Entries, type StoredPoint } from './stored-point.ts';
 
 /** Points that a question sees. */
 export type Seen = readonly StoredPoint[];
 
 /** Best first, each with its score. */
 export type Ranking = readonly (readonly [point: StoredPoint, score: number])[];
-
-/** Reads whole vectors from the file. */
-export type ReadVectors = (points: Seen) => ReadonlyMap<StoredPoint, Float32Array>;
 
 export interface Near {
   readonly vector: Float32Array;
@@ -18,38 +15,35 @@ export interface Near {
 
 /** The best of what a question sees, by its meaning and by its words. */
 export interface Legs {
-  nearest(near: Near, readVectors: ReadVectors): Ranking;
+  nearest(near: Near): Ranking;
   byWords(worded: Worded): Ranking;
 }
 
 /** By looking at each of them. */
 export const legsOf = (seen: Seen): Legs => ({
-  nearest: (near, readVectors) => vectorLeg(seen, near, readVectors),
+  nearest: (near) => vectorLeg(seen, near),
   byWords: (worded) => keywordLeg(seen, worded),
 });
 
 /**
- * The nearest vectors, exactly. All are first compared in their 8-bit form, which gives a cosine to within a hundredth and
- * the largest possible error of each; only those that may be among the best by that are compared whole.
+ * The nearest vectors, exactly. All are first compared by their numbers, which gives a cosine with the largest possible error of each;
+ * only those that may be among the best by that are compared as they were written.
  */
-export function vectorLeg(seen: Seen, { vector, limit }: Near, readVectors: ReadVectors): Ranking {
+export function vectorLeg(seen: Seen, { vector, limit }: Near): Ranking {
   if (limit < 1) return [];
   const top = topOf(limit, byMemory);
-  for (const [point, score] of cosinesOf(mayBeBest(seen, { vector, limit }), vector, readVectors))
-    top.offer(point, score);
+  for (const [point, score] of cosinesOf(mayBeBest(seen, { vector, limit }), vector)) top.offer(point, score);
   return top.list();
 }
 
-/** The cosine of each with a question, by their whole vectors. */
-export function cosinesOf(points: Seen, vector: Float32Array, readVectors: ReadVectors): Ranking {
+/** The cosine of each with a question, by vectors as they were written. */
+export function cosinesOf(points: Seen, vector: Float32Array): Ranking {
   const asked = lengthOf(vector);
-  // That of a vector that is all zeros, as of what only words find, is known without reading it.
-  const hasDirection = (point: StoredPoint): boolean => asked > 0 && point.roughVector.step > 0;
-  const vectors = readVectors(points.filter(hasDirection));
-  return points.flatMap((point) => {
-    if (!hasDirection(point)) return [[point, 0] as const];
-    const stored = vectors.get(point);
-    return stored === undefined ? [] : [[point, cosineOf(dot(stored, vector), lengthOf(stored) * asked)] as const];
+  const whole = new Float32Array(points[0]?.vectorLength ?? 0);
+  return points.map((point) => {
+    if (asked === 0 || !point.hasVector) return [point, 0] as const;
+    point.readVector(whole);
+    return [point, cosineOf(dot(whole, vector), lengthOf(whole) * asked)] as const;
   });
 }
 
@@ -61,16 +55,16 @@ function mayBeBest(seen: Seen, { vector, limit }: Near): Seen {
   if (seen.length <= limit) return seen;
   const question = unitOf(vector);
   const atMost = new Float64Array(seen.length);
-  const surely = topOf<number>(limit, () => 0);
-  for (const [i, point] of seen.entries()) {
-    const rough = point.roughVector;
-    const cosine = roughCosine(rough, question);
-    const error = rough.missed + ROUNDING;
+  const atLeast = new Float64Array(seen.length);
+  for (let i = 0; i < seen.length; i += 1) {
+    const point = seen[i] as StoredPoint;
+    const cosine = point.roughCosine(question);
+    const error = point.missed + ROUNDING;
     atMost[i] = cosine + error;
-    surely.offer(i, cosine - error);
+    atLeast[i] = cosine - error;
   }
-  const least = surely.list().at(-1)?.[1] ?? 0;
-  return seen.filter((_, i) => (atMost[i] ?? 0) >= least);
+  const least = atLeast.sort()[seen.length - limit] as number;
+  return seen.filter((_, i) => (atMost[i] as number) >= least);
 }
 
 /** Of length one, and zeros up to a multiple of eight, as the numbers of a record have. */
@@ -80,22 +74,6 @@ function unitOf(vector: Float32Array): Float64Array {
   if (length === 0) return unit;
   for (let i = 0; i < vector.length; i += 1) unit[i] = (vector[i] ?? 0) / length;
   return unit;
-}
-
-/** Four sums side by side: each addition would otherwise wait for the one before. */
-function roughCosine({ numbers, first, step }: RoughVector, question: Float64Array): number {
-  let a = 0;
-  let b = 0;
-  let c = 0;
-  let d = 0;
-  for (let i = 0; i < question.length; i += 4) {
-    const at = first + i;
-    a += (numbers[at] as number) * (question[i] as number);
-    b += (numbers[at + 1] as number) * (question[i + 1] as number);
-    c += (numbers[at + 2] as number) * (question[i + 2] as number);
-    d += (numbers[at + 3] as number) * (question[i + 3] as number);
-  }
-  return (a + b + c + d) * step;
 }
 
 export interface Worded {

@@ -26,12 +26,11 @@ interface Scored {
 export function foundIn(table: PointsOfOwner, query: IndexQuery, narrowed: Narrowed): readonly Scored[] {
   const legs = legsFor(table, query, narrowed);
   const { vector, terms } = query;
-  const vectorScores = new Map(vector === null ? [] : legs.nearest({ ...query, vector }, vectorsOf));
+  const vectorScores = new Map(vector === null ? [] : legs.nearest({ ...query, vector }));
   const also = new Set(vectorScores.keys());
   const keywordScores = new Map(terms === null ? [] : legs.byWords({ ...query, terms, also }));
   const byWords = [...keywordScores.keys()].filter((point) => !also.has(point));
-  if (vector !== null)
-    for (const [point, score] of cosinesOf(byWords, vector, vectorsOf)) vectorScores.set(point, score);
+  if (vector !== null) for (const [point, score] of cosinesOf(byWords, vector)) vectorScores.set(point, score);
   const found = [...new Set([...vectorScores.keys(), ...keywordScores.keys()])].sort(byMemory);
   return found.map((point) => ({
     point,
@@ -50,9 +49,6 @@ export const shownOf = (
     const { memoryId, version, live } = point;
     return payload === undefined ? [] : [{ payload, memoryId, version, live, vectorScore, keywordScore }];
   });
-
-const vectorsOf = (points: Seen): Map<StoredPoint, Float32Array> =>
-  new Map(points.map((point) => [point, point.vector]));
 
 /** Slots of an owner with few points that a filter leaves; null: it leaves all of them. Of many, points are filtered where they are. */
 export type Narrowed = Pick<Fitting, 'has'> | null;

@@ -2,17 +2,7 @@ import type { Filter, IndexQuery } from '@slowwave/engine';
 import { bm25Weights, termCountsOf } from '@slowwave/engine/storing';
 import { CODE_BITS_MIN, type Codes, codesOf } from './codes.ts';
 import { type ChangedPoint, writtenIn } from './kept-owners.ts';
-import {
-  collect,
-  type Legs,
-  type Near,
-  type Ranking,
-  type ReadVectors,
-  topOf,
-  vectorLeg,
-  type Worded,
-  wantedBy,
-} from './legs.ts';
+import { collect, type Legs, type Near, type Ranking, topOf, vectorLeg, type Worded, wantedBy } from './legs.ts';
 import { ManyFiltered } from './many-filtered.ts';
 import { ManyShown } from './many-shown.ts';
 import type { ReadParts } from './packed-shown.ts';
@@ -234,23 +224,18 @@ interface Lengths {
 }
 
 const legsOf = (among: Among, seen: Marked): Legs => ({
-  nearest: (near, readVectors) => nearest(among, seen, { near, readVectors }),
+  nearest: (near) => nearest(among, seen, near),
   byWords: (worded) => byWords(among, seen, worded),
 });
 
-interface Nearing {
-  readonly near: Near;
-  readonly readVectors: ReadVectors;
-}
-
-function nearest({ room }: Among, { marks, count }: Marked, { near, readVectors }: Nearing): Ranking {
+function nearest({ room }: Among, { marks, count }: Marked, near: Near): Ranking {
   const { points, codes } = room;
   const least = Math.max(LIKELY_MIN, near.limit * LIKELY_FACTOR);
   const isFew = codes === null || count <= Math.max(MANY, least);
   const likely = isFew
     ? points.filter((_, i) => marks[i] === 1)
     : codes.likely(marks, near.vector, least).map((i) => points[i] as StoredPoint);
-  return vectorLeg(likely, near, readVectors);
+  return vectorLeg(likely, near);
 }
 
 /** What `keywordLeg` finds, by the lists of the question's terms. */

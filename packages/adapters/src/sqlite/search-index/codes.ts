@@ -1,16 +1,24 @@
 import { lengthOf } from '@slowwave/engine/storing';
 import { differingCodes } from './differing.ts';
+import { estimatesFor } from './estimates.ts';
 import type { RoughVector } from './stored-point.ts';
 
 /**
  * One bit for each number of a vector: on which side of the owner's middle it lies. What is near a question has most of its
- * bits, which is seen sixty times as fast as its cosine. So of very many points only those with the most bits are compared.
+ * bits, which is seen sixty times as fast as its cosine. Of those with the most bits, the cosine is estimated: bits count as much as the
+ * question's numbers do, and how far a vector is from the middle is kept beside its code. Only the best by that are compared.
  */
 export interface Codes {
   put(document: number, vector: RoughVector): void;
-  /** At least `least` of the documents that are marked as seen, if there are as many: those that share the most bits. */
-  likely(seen: Uint8Array, question: Float32Array, least: number): readonly number[];
+  /** Of the documents that are marked as seen, if there are as many: the best by an estimate of those that share the most bits. */
+  likely(seen: Uint8Array, question: Float32Array, least: Least): readonly number[];
   readonly bytes: number;
+}
+
+/** At least so many. */
+interface Least {
+  readonly byBits: number;
+  readonly byEstimate: number;
 }
 
 /** Of fewer bits too many points share the same. */
@@ -25,16 +33,19 @@ export function codesOf(vectors: readonly RoughVector[], { dimensions, capacity 
   const size = 2 * Math.ceil(dimensions / (2 * WORD_BITS));
   const room = differingCodes(capacity, size * WORD_BYTES);
   const { codes: words, distances } = room;
+  const estimates = estimatesFor(room.codes, middle, { capacity, codeBytes: size * WORD_BYTES });
   const codes: Codes = {
-    bytes: room.bytes,
-    put: (document, { numbers, first, step }) => {
+    bytes: room.bytes + estimates.bytes,
+    put: (document, vector) => {
+      const { numbers, first, step } = vector;
       // What has no direction is as far from a question as chance has it.
       const isNowhere = step === 0;
       for (let word = 0; word < size; word += 1) {
         words[document * size + word] = isNowhere ? ALTERNATING : bits(word, (i) => (numbers[first + i] ?? 0) * step);
       }
+      estimates.put(document, vector);
     },
-    likely: (seen, question, least) => {
+    likely: (seen, question, { byBits, byEstimate }) => {
       const length = lengthOf(question) || 1;
       for (let word = 0; word < size; word += 1) room.question[word] = bits(word, (i) => (question[i] ?? 0) / length);
       room.compare(seen.length);
@@ -43,7 +54,8 @@ export function codesOf(vectors: readonly RoughVector[], { dimensions, capacity 
         const distance = distances[document] as number;
         if (seen[document] === 1) histogram[distance] = (histogram[distance] as number) + 1;
       }
-      return within(furthest(histogram, least), { seen, distances });
+      const near = within(furthest(histogram, byBits), { seen, distances });
+      return near.length <= byEstimate ? near : estimates.best(near, question, byEstimate);
     },
   };
   for (const [document, vector] of vectors.entries()) codes.put(document, vector);

@@ -1,10 +1,10 @@
-import type { Filter, IndexQuery } from '@slowwave/engine';
 import { bm25Weights, termCountsOf } from '@slowwave/engine/storing';
 import { CODE_BITS_MIN, type Codes, codesOf } from './codes.ts';
 import { type ChangedPoint, writtenIn } from './kept-owners.ts';
 import { collect, type Legs, type Near, type Ranking, topOf, vectorLeg, type Worded, wantedBy } from './legs.ts';
 import { ManyFiltered } from './many-filtered.ts';
 import { ManyShown } from './many-shown.ts';
+import { type Documents, kindOf, type Marked, noLiveMarks, type Shown, type Sight, seenBy } from './many-sight.ts';
 import type { ReadParts } from './packed-shown.ts';
 import { type Postings, postingsOf } from './postings.ts';
 import { countIn, termKey } from './record.ts';
@@ -39,31 +39,11 @@ export interface SaidPoint {
   readonly parts: ReadParts;
 }
 
-export interface Sight {
-  readonly visibility: IndexQuery['visibility'];
-  /** It asks for ids: being in sight is not enough. */
-  readonly narrows: boolean;
-  readonly owner: IndexQuery['owner'];
-  readonly where: Filter | null;
-  isSeen(point: StoredPoint): boolean;
-}
-
-/** How a document is seen: whenever what holds is, depending on the time, or where what no longer holds is. */
-const HOLDS = 0;
-const HOLDS_FOR_A_WHILE = 1;
-const FORMER = 2;
-
-/** Whether documents of each of these are in sight; null: to be looked at one by one. What is said here of `visible` is its own. */
-type ByKind = readonly [holds: boolean | null, forAWhile: boolean | null, former: boolean | null];
-const LOOKED_AT: ByKind = [null, null, null];
-const AT_ONCE: Partial<Record<IndexQuery['visibility']['kind'], ByKind>> = {
-  live: [true, null, false],
-  live_or_said_after: [true, true, null],
-};
-
-/** Points are compared whole in so many times as many as are wanted, and in so many at least. */
-const LIKELY_FACTOR = 10;
+/** Cosines are estimated of so many times as many as are wanted, and of so many at least; points are compared in so many. */
+const LIKELY_FACTOR = 20;
 const LIKELY_MIN = 1_000;
+const COMPARED_FACTOR = 5;
+const COMPARED_MIN = 300;
 
 /** How much may be written before the lists are made anew: what is not in them is read through. */
 const SPARE = 1 / 16;
@@ -86,7 +66,9 @@ export function manyPoints(said: readonly SaidPoint[], dimensions: number): Many
     newest: [],
     before: new Int32Array(capacity).fill(NONE),
     marks: new Uint8Array(capacity),
+    live: noLiveMarks(capacity),
     scores: new Float64Array(capacity),
+    scored: new Uint32Array(capacity),
     recordBytes: 0,
     writes: 0,
   };
@@ -95,38 +77,28 @@ export function manyPoints(said: readonly SaidPoint[], dimensions: number): Many
 }
 
 /** What all share that came from the same points: what is written is added, so that who looks at less sees what it saw. */
-interface Room {
+interface Room extends Documents {
   readonly points: StoredPoint[];
   readonly shown: ManyShown;
-  readonly filtered: ManyFiltered;
   /** How many of them are in the postings. */
   readonly listed: number;
   readonly capacity: number;
   readonly codes: Codes | null;
   readonly postings: Postings;
-  readonly kinds: Uint8Array;
-  /** With which write a document went. */
-  readonly goneWith: Uint32Array;
-  readonly lengths: Lengths;
   /** By slot: the document that came last. */
   readonly newest: number[];
   /** By document: the one of the same slot that it took the place of. */
   readonly before: Int32Array;
-  readonly marks: Uint8Array;
   /** Zero for each document, and so again after a question. */
   readonly scores: Float64Array;
+  /** Which documents have a score. */
+  readonly scored: Uint32Array;
   recordBytes: number;
   writes: number;
 }
 
 const NEVER = 2 ** 32 - 1;
 const NONE = -1;
-
-/** How much of a room is shown. */
-interface Shown {
-  readonly documents: number;
-  readonly writes: number;
-}
 
 function place(room: Room, { point, parts }: SaidPoint, document: number): void {
   room.shown.put(parts);
@@ -139,7 +111,7 @@ function place(room: Room, { point, parts }: SaidPoint, document: number): void 
 }
 
 function shownIn(room: Room, shown: Shown): ManyPoints {
-  const { points, codes, postings, capacity, goneWith, marks } = room;
+  const { points, codes, postings, capacity, goneWith } = room;
   const { documents, writes } = shown;
   const all = { room, shown };
   return {
@@ -147,7 +119,7 @@ function shownIn(room: Room, shown: Shown): ManyPoints {
       const looked = room.recordBytes + postings.bytes + (codes?.bytes ?? 0) + capacity * BYTES_OF_DOCUMENT;
       return looked + room.shown.bytes + room.filtered.bytes;
     },
-    seen: (sight) => legsOf(all, marked(sight, all, marks.subarray(0, documents))),
+    seen: (sight) => legsOf(all, seenBy(sight, room, shown)),
     shownOf: (point) => room.shown.jsonOf(documentOf(all, point), point),
     copied: () => {
       const there = Array.from({ length: documents }, (_, i) => i).filter((i) => (goneWith[i] as number) > writes);
@@ -179,48 +151,12 @@ function partsOf(changed: ChangedPoint | undefined): ReadParts {
 }
 
 /** What a document takes beside its record, its code, its terms and what hits show, about. */
-const BYTES_OF_DOCUMENT = 80;
-
-function kindOf(point: StoredPoint): number {
-  if (!point.live) return FORMER;
-  const always = point.shownFrom === undefined && point.invalidAt === null && point.expiresAt === null;
-  return always ? HOLDS : HOLDS_FOR_A_WHILE;
-}
-
-interface Marked {
-  /** 1 for each document that is seen. */
-  readonly marks: Uint8Array;
-  readonly count: number;
-}
+const BYTES_OF_DOCUMENT = 85;
 
 /** What is shown of a room. */
 interface Among {
   readonly room: Room;
   readonly shown: Shown;
-}
-
-function marked(
-  { visibility, narrows, where, owner, isSeen }: Sight,
-  { room, shown }: Among,
-  marks: Uint8Array,
-): Marked {
-  const { points, kinds, goneWith } = room;
-  const left = where === null ? null : room.filtered.leftBy(where, owner, marks.length);
-  const byKind = narrows ? LOOKED_AT : (AT_ONCE[visibility.kind] ?? LOOKED_AT);
-  let count = 0;
-  for (let document = 0; document < marks.length; document += 1) {
-    const isThere = (goneWith[document] as number) > shown.writes;
-    const fits = isThere && (left === null || left[document] === 1);
-    const seen = fits && (byKind[kinds[document] as number] ?? isSeen(points[document] as StoredPoint));
-    marks[document] = seen ? 1 : 0;
-    if (seen) count += 1;
-  }
-  return { marks, count };
-}
-
-interface Lengths {
-  readonly own: Uint32Array;
-  readonly all: Uint32Array;
 }
 
 const legsOf = (among: Among, seen: Marked): Legs => ({
@@ -230,11 +166,12 @@ const legsOf = (among: Among, seen: Marked): Legs => ({
 
 function nearest({ room }: Among, { marks, count }: Marked, near: Near): Ranking {
   const { points, codes } = room;
-  const least = Math.max(LIKELY_MIN, near.limit * LIKELY_FACTOR);
-  const isFew = codes === null || count <= Math.max(MANY, least);
+  const byBits = Math.max(LIKELY_MIN, near.limit * LIKELY_FACTOR);
+  const byEstimate = Math.max(COMPARED_MIN, near.limit * COMPARED_FACTOR);
+  const isFew = codes === null || count <= Math.max(MANY, byBits);
   const likely = isFew
     ? points.filter((_, i) => marks[i] === 1)
-    : codes.likely(marks, near.vector, least).map((i) => points[i] as StoredPoint);
+    : codes.likely(marks, near.vector, { byBits, byEstimate }).map((i) => points[i] as StoredPoint);
   return vectorLeg(likely, near);
 }
 
@@ -243,17 +180,17 @@ function byWords(among: Among, seen: Marked, worded: Worded): Ranking {
   const { terms, limit, also } = worded;
   if (limit < 1 || terms.length === 0) return [];
   const { points, scores } = among.room;
-  score(among, seen, worded);
+  const found = score(among, seen, worded);
   const scored = (document: number) => [points[document] as StoredPoint, scores[document] as number] as const;
   const top = topOf<StoredPoint>(limit, byMemory);
   let least = Number.MIN_VALUE;
-  for (let document = 0; document < among.shown.documents; document += 1) {
+  for (const document of found) {
     if ((scores[document] as number) < least) continue;
     top.offer(...scored(document));
     least = Math.max(least, top.least());
   }
   const others = [...also].map((point) => scored(documentOf(among, point))).filter(([, score]) => score > 0);
-  scores.fill(0, 0, among.shown.documents);
+  for (const document of found) scores[document] = 0;
   return [...top.list(), ...others];
 }
 
@@ -264,11 +201,16 @@ function documentOf({ room: { newest, before }, shown }: Among, { slot }: Stored
   return document;
 }
 
-/** Adds up in the scores what each term of the question is worth for who has it: by its list, and in what is in no list yet. */
-function score(among: Among, seen: Marked, { terms, wide }: Worded): void {
-  const { postings, scores } = among.room;
+/**
+ * Adds up in the scores what each term of the question is worth for who has it: by its list, and in what is in no list yet. Says which
+ * documents have a score.
+ */
+function score(among: Among, seen: Marked, { terms, wide }: Worded): Uint32Array {
+  const { postings, scores, scored } = among.room;
   const lengths = wide ? among.room.lengths.all : among.room.lengths.own;
-  const { weight, frequency } = bm25Weights({ documents: seen.count, meanLength: meanOf(lengths, seen) });
+  const meanLength = seen.termCount(wide) / seen.count;
+  const { weight, frequency } = bm25Weights({ documents: seen.count, meanLength });
+  let found = 0;
   const late = lateWith(among.room, seen, { terms, wide });
   const eachWith = (term: string, found: (document: number, count: number) => void): void => {
     const { first, end } = postings.placeOf(termKey(term)) ?? NOWHERE;
@@ -287,9 +229,14 @@ function score(among: Among, seen: Marked, { terms, wide }: Worded): void {
     });
     const weighs = weight(asked, having);
     eachWith(term, (document, count) => {
-      scores[document] = (scores[document] as number) + weighs * frequency(count, lengths[document] as number);
+      const before = scores[document] as number;
+      scores[document] = before + weighs * frequency(count, lengths[document] as number);
+      if (before > 0) return;
+      scored[found] = document;
+      found += 1;
     });
   }
+  return scored.subarray(0, found);
 }
 
 const NOWHERE = { first: 0, end: 0 };
@@ -301,12 +248,4 @@ function lateWith({ points, listed }: Room, { marks }: Marked, { terms, wide }: 
     if (marks[document] === 1) collect(wanted, (points[document] as StoredPoint).entries(wide), document);
   }
   return new Map(wanted.list.map(({ term, postings }) => [term, postings]));
-}
-
-function meanOf(lengths: Uint32Array, { marks, count }: Marked): number {
-  let total = 0;
-  for (let document = 0; document < marks.length; document += 1) {
-    if (marks[document] === 1) total += lengths[document] as number;
-  }
-  return total / count;
 }

@@ -85,6 +85,9 @@ class LongestFirst extends BaseSequencer {
  */
 const MAX_WORKERS = Math.ceil(2.5 * availableParallelism());
 
+/** Until what a test waits for must have come: far longer than it takes, and shorter than its test may take, so that it says what did not come. */
+const EXPECT = { poll: { timeout: 50_000 } };
+
 /** Unit tests stand beside their source, those of configuration files in infra; integration tests, with real servers and processes, in a `test` folder. */
 export default defineConfig({
   test: {
@@ -100,6 +103,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['{apps,packages}/*/src/**/*.test.ts', 'infra/test/*.test.ts'],
+          expect: EXPECT,
           testTimeout: 60_000, // one takes two seconds at most, on a machine that has nothing else to do
           hookTimeout: 60_000,
           // They share no state but modules: loading those anew for each file would take half of the time.
@@ -112,6 +116,7 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['{apps,packages}/*/test/**/*.test.ts', 'infra/npm/*.test.ts'],
+          expect: EXPECT,
           testTimeout: 120_000, // longer than a test waits for anything: it says itself what did not come
           hookTimeout: 120_000,
           // They share no state but modules either, and loading those anew for each file would take a minute and a half of a core.
@@ -124,6 +129,7 @@ export default defineConfig({
         test: {
           name: 'proofs',
           include: ['{apps,packages}/*/proofs/*.test.ts'],
+          expect: EXPECT,
           testTimeout: 300_000,
           hookTimeout: 60_000,
           maxWorkers: 1,

@@ -74,7 +74,7 @@ async function live(user: string): Promise<void> {
   ];
   for (const [timestamp, content] of said) {
     const body = { user_id: user, flush: true, messages: [{ role: 'user', content, timestamp }] };
-    await asked(from, '/v1/batches?wait=30000', body);
+    await asked(from, '/v1/batches?wait=60000', body);
   }
 }
 
@@ -140,7 +140,7 @@ test('what is exported and imported is the same there, can be undone, and is imp
     code: 0,
     out: expect.stringContaining('1 owners are imported'),
   });
-  await expect.poll(() => answersOf(to), { timeout: 30_000 }).toEqual(await answersOf(from));
+  await expect.poll(() => answersOf(to)).toEqual(await answersOf(from));
   expect(await answersOf(to, middle)).toEqual(await answersOf(from, middle));
   expect((await run(to, 'import', bundle, '--json')).json()).toMatchObject({ imported: 0, known: 1, left: [] });
   expect((await run(to, 'doctor')).code).toBe(0);

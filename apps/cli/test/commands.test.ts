@@ -64,7 +64,7 @@ describe('slowwave beside a server', () => {
     await run('import', 'mem0', file);
     await run('flush', '--user', 'zoe');
     const memories = () => server.memories('zoe');
-    await expect.poll(memories, { timeout: 20_000 }).toHaveLength(2);
+    await expect.poll(memories).toHaveLength(2);
     expect(await memories()).toContainEqual(
       expect.objectContaining({
         memory: 'Zoe plays the cello',

@@ -24,7 +24,7 @@ async function written(name: string, value: unknown): Promise<string> {
   return path;
 }
 
-const WITHIN = { timeout: 30_000 };
+const WITHIN = { timeout: 60_000 };
 
 test('facts come over with their times and where they are from, relations with their end, and both once', async () => {
   const node = (uuid: string, name: string) => ({ uuid, name, group_id: 'zoe', labels: ['Entity'], summary: '' });

@@ -16,7 +16,7 @@ afterAll(async () => {
 
 const LIMIT = { timeout: 120_000 };
 /** The audit log is written beside requests. */
-const SOON = { timeout: 20_000 };
+const SOON = { timeout: 60_000 };
 
 it(
   'the first key is made on the ledger; with it a server listens everywhere, and makes the others',

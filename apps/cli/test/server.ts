@@ -39,7 +39,7 @@ export async function startServer(folder: string, env: Readonly<Record<string, s
     await (await posted(userId, content, '')).arrayBuffer();
   };
   const say = async (userId: string, content: string): Promise<string> => {
-    const response = await posted(userId, content, '?wait=30000');
+    const response = await posted(userId, content, '?wait=60000');
     const { id, state } = (await response.json()) as { id: string; state: string };
     if (!['consolidated', 'empty'].includes(state)) throw new Error(`batch ${id} is ${state}`);
     return id;

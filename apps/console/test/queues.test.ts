@@ -34,7 +34,7 @@ describe.each(PLACES)('the pages of queues %s', (_, open) => {
   beforeAll(async () => {
     ({ connection, stop } = await open());
     queue = queueFor(connection, NAME);
-    await vi.waitFor(() => queue.count(), { timeout: 20_000 });
+    await vi.waitFor(() => queue.count(), { timeout: 60_000 });
   });
   afterAll(async () => {
     await queue.close();
@@ -64,7 +64,7 @@ describe.each(PLACES)('the pages of queues %s', (_, open) => {
     for (const lane of lanes) await queue.add(NAME, { lane, generation: 1 }, { jobId: `${lane}~1` });
     const handler = async () => ({ kind: 'parked' as const, reason: 'the model refused it', next: null });
     const worker = startTurnWorker({ connection, concurrency: 1, handler, log: recordingLog() });
-    await vi.waitFor(async () => expect(await queue.getFailedCount()).toBe(lanes.length), { timeout: 20_000 });
+    await vi.waitFor(async () => expect(await queue.getFailedCount()).toBe(lanes.length), { timeout: 60_000 });
     await worker.close();
   }
 
@@ -169,7 +169,7 @@ describe.each(PLACES)('the pages of queues %s', (_, open) => {
 test('while the queue is away its pages say so, and work again when it is back', async () => {
   const first = await startRedis();
   const away = queueFor(redisConnection(first.url), NAME);
-  await vi.waitFor(() => away.count(), { timeout: 20_000 });
+  await vi.waitFor(() => away.count(), { timeout: 60_000 });
   const { app } = await consoleBench({ queues: [away], replayLane: async () => 0, apiKey: KEY });
   const ask = (method: 'GET' | 'PUT', path: string) => app.inject({ method, url: `/queues${path}`, headers: withKey });
   await first.stop();
@@ -184,7 +184,7 @@ test('while the queue is away its pages say so, and work again when it is back',
   }
   expect((await ask('GET', '/')).statusCode).toBe(200);
   const second = await startRedis({ port: first.port });
-  await vi.waitFor(async () => expect((await ask('GET', '/api/queues')).statusCode).toBe(200), { timeout: 20_000 });
+  await vi.waitFor(async () => expect((await ask('GET', '/api/queues')).statusCode).toBe(200), { timeout: 60_000 });
   await away.close();
   await second.stop();
 });

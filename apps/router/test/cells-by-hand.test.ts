@@ -69,7 +69,7 @@ async function ask(route: string, body?: object, at = router.url) {
 }
 
 const say = (user_id: string, content: string) =>
-  ask('POST /v1/batches?wait=20000', { user_id, flush: true, messages: [{ role: 'user', content }] });
+  ask('POST /v1/batches?wait=60000', { user_id, flush: true, messages: [{ role: 'user', content }] });
 const search = (user_id: string, at?: string) =>
   ask('POST /v1/search', { user_id, query: 'where does the user live?' }, at);
 const usersIn = async (url: string): Promise<string[]> =>

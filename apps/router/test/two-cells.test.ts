@@ -30,10 +30,10 @@ beforeAll(async () => {
       SLOWWAVE_LOG_LEVEL: 'silent',
     }),
   );
-  await vi.waitFor(async () => expect(await directory.handovers()).toEqual([]), { timeout: 30_000, interval: 100 });
+  await vi.waitFor(async () => expect(await directory.handovers()).toEqual([]), { timeout: 60_000, interval: 100 });
   await directory.close();
   const say = (user: string) =>
-    ask('POST /v1/batches?wait=20000', { user_id: user, flush: true, messages: saidBy(user) });
+    ask('POST /v1/batches?wait=60000', { user_id: user, flush: true, messages: saidBy(user) });
   await Promise.all(USERS.map(say));
 }, 300_000);
 afterAll(async () => {
@@ -124,7 +124,7 @@ test('a user who is erased is gone from the cell, and from keys and webhooks of 
       // What a process has read of a key it believes for some seconds.
       const refused = async () =>
         expect((await ask('POST /v1/search', search, { key: created.secret, at: url })).status).toBe(401);
-      await vi.waitFor(refused, { timeout: 20_000, interval: 200 });
+      await vi.waitFor(refused, { timeout: 60_000, interval: 200 });
       const { body } = await ask('GET /v1/keys', undefined, { at: url });
       expect(JSON.stringify(body)).not.toContain(`"${user}"`);
     }

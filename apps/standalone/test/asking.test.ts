@@ -1,6 +1,6 @@
 import { answers, type ModelServer, startModelServer } from '@slowwave/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { get, post } from './client.ts';
+import { done, get, post } from './client.ts';
 import { type Setup, standalone } from './setups.ts';
 
 const CITIES = ['Berlin', 'Lisbon', 'Oslo'];
@@ -20,7 +20,7 @@ beforeAll(async () => {
   model = await startModelServer({ script });
   setup = await standalone({ OPENAI_BASE_URL: model.baseUrl, SLOWWAVE_RERANK_URL: `${model.baseUrl}/rerank` });
   for (const city of CITIES)
-    await post(`${setup.console}/v1/memories`, { memory: `Ann was in ${city}`, user_id: 'ann' });
+    await done(post(`${setup.console}/v1/memories`, { memory: `Ann was in ${city}`, user_id: 'ann' }));
 });
 afterAll(async () => {
   await setup.close();

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   answeredSums,
   answers,
@@ -8,8 +7,8 @@ import {
   startModelServer,
   withFaults,
 } from '@slowwave/testkit';
-import { expect, it } from 'vitest';
-import { get, post, quiet, said } from './client.ts';
+import { expect, it, vi } from 'vitest';
+import { done, get, post, quiet, said } from './client.ts';
 import { standalone } from './setups.ts';
 
 const TIMEOUT_MS = 180_000;
@@ -57,23 +56,24 @@ it('what was answered is the provider’s bill to the token, and the bill lies b
   onTestFinished(() => setup.close());
   const talk = async (round: number): Promise<void> => {
     for (let user = 0; user < USERS; user += 1)
-      await post(`${setup.ingest}/v1/batches`, { ...said(`user ${user}`, `home: town ${round}`), flush: true });
+      await done(post(`${setup.ingest}/v1/batches`, { ...said(`user ${user}`, `home: town ${round}`), flush: true }));
   };
   await talk(0);
-  await expect.poll(() => provider.calls.length, { timeout: 30_000 }).toBeGreaterThan(USERS / 2);
+  await expect.poll(() => provider.calls.length).toBeGreaterThan(USERS / 2);
   const killedAt = Date.now();
   await setup.crash();
   await setup.start();
   for (let round = 1; round < EXCHANGES; round += 1) await talk(round);
   await quiet(setup.ingest, TIMEOUT_MS);
-  // What was answered may still be on its way into the ledger: a probe counts a moment after its answer.
-  await sleep(500);
-
+  const used = async () => (await get(`${setup.console}/v1/usage?group_by=day`)).body.results[0];
+  // What was answered may still be on its way into the ledger: a probe counts a moment after its answer. What was answered to
+  // the process that was killed may have come too late to be written down: then it is an unanswered call.
+  await vi.waitFor(
+    async () => expect(answeredSums(provider.calls, [{ at: killedAt }])).toContainEqual(sumsOf(await used())),
+    { timeout: 50_000 },
+  );
+  const row = await used();
   const { answered, atMost } = billOf(provider.calls);
-  const { body } = await get(`${setup.console}/v1/usage?group_by=day`);
-  const [row] = body.results;
-  // What was answered to the process that was killed may have come too late to be written down: then it is an unanswered call.
-  expect(answeredSums(provider.calls, [{ at: killedAt }])).toContainEqual(sumsOf(row));
   expect(answered.calls).toBeGreaterThan(USERS * EXCHANGES);
   expect(row.unanswered.calls, 'some were').toBeGreaterThan(0);
   for (const part of ['prompt', 'completion'] as const) {

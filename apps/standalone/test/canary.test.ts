@@ -45,7 +45,7 @@ describe.each(SETUPS)('a canary, %s', (_name, open) => {
   const say = async (users: readonly string[], content: string) =>
     Promise.all(
       users.map(async (user) => {
-        const { status } = await post(`${setup.ingest}/v1/batches?wait=20000`, { ...said(user, content), flush: true });
+        const { status } = await post(`${setup.ingest}/v1/batches?wait=60000`, { ...said(user, content), flush: true });
         expect(status).toBeLessThan(300);
       }),
     );

@@ -94,7 +94,7 @@ async function move(way: Way, id: string): Promise<void> {
 }
 
 const say = (cell: Setup, user_id: string, content: string) =>
-  ask(cell, 'POST /v1/batches?wait=30000', {
+  ask(cell, 'POST /v1/batches?wait=60000', {
     body: { user_id, messages: [{ role: 'user', content }], flush: true },
     idempotency: content,
   });

@@ -28,6 +28,13 @@ export const get = (url: string): Promise<Answer> => call('GET', url);
 export const post = (url: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
   call('POST', url, { body, headers });
 
+/** What a test rests on, and asks about no more: it fails where it was refused, and not where its absence shows. */
+export async function done(asked: Promise<Answer>): Promise<Answer> {
+  const answer = await asked;
+  if (answer.status >= 400) throw new Error(`refused with ${answer.status}: ${JSON.stringify(answer.body)}`);
+  return answer;
+}
+
 export const said = (userId: string, ...contents: string[]) => ({
   user_id: userId,
   messages: contents.map((content) => ({ role: 'user', content })),

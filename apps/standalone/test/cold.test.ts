@@ -37,7 +37,7 @@ describe('a user who sleeps, with segments in a bucket', { timeout: 120_000 }, (
     expect(await sleepers()).toContain(id);
   };
   const tell = async (id: string, text: string, headers = {}) => {
-    const { body } = await post(`${url}/v1/batches?wait=20000`, { ...said(id, text), flush: true }, headers);
+    const { body } = await post(`${url}/v1/batches?wait=60000`, { ...said(id, text), flush: true }, headers);
     expect(body.state).toBe('consolidated');
     await quiet(url);
     return body;

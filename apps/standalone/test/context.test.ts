@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type {} from '../../../examples/chat-backend/main.ts';
-import { call, post, quiet } from './client.ts';
+import { call, done, post, quiet } from './client.ts';
 import { type Setup, standalone } from './setups.ts';
 
 const EXAMPLE = fileURLToPath(new URL('../../../examples/chat-backend/main.ts', import.meta.url));
@@ -38,7 +38,7 @@ async function chat(user: string, ...lines: string[]): Promise<string[]> {
 test('what was said is in the context at once, first as it was said, then as memories', async () => {
   const said = 'I am Ana, I live in Oslo and I am allergic to peanuts.';
   const batch = { user_id: 'ana', messages: [{ role: 'user', content: said, id: 'c1' }] };
-  await post(`${setup.ingest}/v1/batches`, batch);
+  await done(post(`${setup.ingest}/v1/batches`, batch));
   const first = await context({ user_id: 'ana', query: 'where does she live?' });
   const pendingOrKnown = first.pending.length > 0 ? first.pending[0].content : first.text;
   expect(pendingOrKnown).toContain('Oslo');
@@ -54,8 +54,8 @@ test('what was said is in the context at once, first as it was said, then as mem
 
 test('what is turned into another fact is told as it is now', async () => {
   const batch = (content: string) => ({ user_id: 'ming', flush: true, messages: [{ role: 'user', content }] });
-  await post(`${setup.ingest}/v1/batches?wait=20000`, batch('我叫小明,住在上海,喜欢吃辣的。'));
-  await post(`${setup.ingest}/v1/batches?wait=20000`, batch('我搬到北京了'));
+  await done(post(`${setup.ingest}/v1/batches?wait=60000`, batch('我叫小明,住在上海,喜欢吃辣的。')));
+  await done(post(`${setup.ingest}/v1/batches?wait=60000`, batch('我搬到北京了')));
   const { messages } = await context({ user_id: 'ming', query: '他住在哪里?', format: 'openai' });
   expect(messages).toHaveLength(1);
   expect(messages[0].content).toContain('北京');

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { call, found, get, post, quiet, said } from './client.ts';
+import { call, done, found, get, post, quiet, said } from './client.ts';
 import { fourProcesses, fourProcessesOnPostgres, type Setup, standalone } from './setups.ts';
 
 const MARKER = 'Xyzzy';
@@ -19,7 +19,7 @@ describe('a user who is erased, in one process', { timeout: 120_000 }, () => {
   afterAll(() => setup.close());
 
   const post1 = async (text: string): Promise<string> => {
-    const { body } = await post(`${setup.ingest}/v1/batches?wait=20000`, { ...said(USER, text), flush: true });
+    const { body } = await post(`${setup.ingest}/v1/batches?wait=60000`, { ...said(USER, text), flush: true });
     expect(body.state).toBe('consolidated');
     return body.batch_id;
   };
@@ -32,7 +32,7 @@ describe('a user who is erased, in one process', { timeout: 120_000 }, () => {
 
   it('is gone to the last byte, though the process is killed midway; what is said meanwhile stays', async () => {
     const batch = await post1(`My name is ${MARKER} and I live in Oslo.`);
-    await post(`${setup.ingest}/v1/batches?wait=20000`, { ...said('bob', 'I live in Rome.'), flush: true });
+    await done(post(`${setup.ingest}/v1/batches?wait=60000`, { ...said('bob', 'I live in Rome.'), flush: true }));
     const [memory] = (await get(`${setup.search}/v1/memories?user_id=${USER}`)).body.results;
     expect(memory.memory).toContain('Oslo');
     const exported = await (await fetch(`${setup.console}/v1/users/${USER}/export`)).text();
@@ -74,12 +74,12 @@ describe.each([
     const users = Array.from({ length: 8 }, (_, i) => `again-${i}`);
     const lived = (user: string) => ({ ...said(user, `I live in ${MARKER}ville.`), flush: true });
     const lives = (user: string) => ({ ...said(user, 'I live in Lima.'), flush: true });
-    for (const user of users) await post(`${setup.ingest}/v1/batches?wait=20000`, lived(user));
+    for (const user of users) await post(`${setup.ingest}/v1/batches?wait=60000`, lived(user));
     const seen = users.map(async (user) => {
       const erased = await call('DELETE', `${setup.console}/v1/users/${user}`);
       expect(erased.status).toBe(202);
       const asked = get(`${setup.search}/v1/memories?user_id=${user}`);
-      const { body } = await post(`${setup.ingest}/v1/batches?wait=20000`, lives(user));
+      const { body } = await post(`${setup.ingest}/v1/batches?wait=60000`, lives(user));
       expect(body.state).toBe('consolidated');
       const { body: batch } = await get(`${setup.search}/v1/batches/${body.batch_id}`);
       const thought = await get(`${setup.console}/v1/consolidations/${batch.consolidation_id}`);

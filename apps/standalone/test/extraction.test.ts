@@ -32,7 +32,7 @@ describe('what is extracted by a model behind an API', () => {
   });
 
   const settled = async (body: object) => {
-    const answer = await post(`${setup.ingest}/v1/batches?wait=30000`, { flush: true, ...body });
+    const answer = await post(`${setup.ingest}/v1/batches?wait=60000`, { flush: true, ...body });
     expect([200, 202]).toContain(answer.status);
     const { body: consolidation } = await get(`${setup.console}/v1/consolidations/${answer.body.consolidation_id}`);
     return { batch: answer.body, consolidation };

@@ -143,7 +143,7 @@ function clause(planted: string): string {
 /** Waits for as long as the test may take: how busy the machine is, is no matter here. */
 async function consolidationOf({ ingest }: { ingest: string }, batchId: string): Promise<string> {
   for (;;) {
-    const { body } = await get(`${ingest}/v1/batches/${batchId}?wait=20000`);
+    const { body } = await get(`${ingest}/v1/batches/${batchId}?wait=60000`);
     if (body.state === 'consolidated' || body.state === 'empty') return body.consolidation_id;
     expect(body.state).toMatch(/^(pending|consolidating)$/);
   }
@@ -162,7 +162,7 @@ const relations = async (search: string, user: string): Promise<readonly string[
 
 /** Studies come after their consolidations. */
 async function studied(search: string, { user }: Life): Promise<void> {
-  await expect.poll(async () => (await relations(search, user)).join(), { timeout: 20_000 }).toContain(TOKEN);
+  await expect.poll(async () => (await relations(search, user)).join()).toContain(TOKEN);
 }
 
 interface Surface {

@@ -24,7 +24,7 @@ async function relations(query: string): Promise<readonly string[]> {
 
 async function say(content: string, timestamp: string): Promise<string> {
   const body = { user_id: 'ana', graph: true, flush: true, timestamp, messages: [{ role: 'user', content }] };
-  const answer = await post(`${setup.ingest}/v1/batches?wait=30000`, body);
+  const answer = await post(`${setup.ingest}/v1/batches?wait=60000`, body);
   expect(answer.body).toMatchObject({ state: 'consolidated', error: null });
   const { consolidation_id: id } = answer.body;
   await vi.waitFor(async () => {

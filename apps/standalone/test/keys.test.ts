@@ -7,7 +7,7 @@ const STATIC = 'the-key-of-the-operator';
 /** Whoever reads the audit log is told of, too. */
 const OWN_ENTRY = 'GET /v1/audit';
 /** What is known of a key is believed for at most 5 s; the rest is for a busy machine. */
-const NOTICED = { timeout: 20_000, interval: 250 };
+const NOTICED = { timeout: 60_000, interval: 250 };
 
 describe('keys, in separate processes', { timeout: 120_000 }, () => {
   let setup: Setup;
@@ -35,7 +35,7 @@ describe('keys, in separate processes', { timeout: 120_000 }, () => {
   }
 
   async function remembered(ask: Ask, userId: string, text: string) {
-    const batch = await ask('ingest', 'POST /v1/batches?wait=30000', { ...said(userId, text), flush: true });
+    const batch = await ask('ingest', 'POST /v1/batches?wait=60000', { ...said(userId, text), flush: true });
     expect(batch.body.state).toBe('consolidated');
     const { id, consolidation_id, events } = batch.body;
     const [{ id: event, memory_id: memory }] = events;
@@ -295,7 +295,7 @@ describe('keys, in separate processes', { timeout: 120_000 }, () => {
       ['health', 'Actually I live in Bergen now'],
     ]) {
       const body = { ...said('ann', text ?? ''), app_id, flush: true };
-      expect((await all('ingest', 'POST /v1/batches?wait=30000', body)).body.state).toBe('consolidated');
+      expect((await all('ingest', 'POST /v1/batches?wait=60000', body)).body.state).toBe('consolidated');
     }
     const question = { user_id: 'ann', query: 'where does she live?' };
     const seen = async (ask: Ask, app_id: string) => {
@@ -316,7 +316,7 @@ describe('keys, in separate processes', { timeout: 120_000 }, () => {
     const all = as((await make({ tenant: 'apps' })).secret);
     const shop = as((await make({ tenant: 'apps', scopes: ['ingest', 'search', 'manage'], app_id: 'shop' })).secret);
     const batch = (app_id: string, text: string) => ({ ...said('ann', text), app_id, flush: true });
-    const post = async (ask: Ask, body: object) => (await ask('ingest', 'POST /v1/batches?wait=30000', body)).body;
+    const post = async (ask: Ask, body: object) => (await ask('ingest', 'POST /v1/batches?wait=60000', body)).body;
     const eve = await post(all, batch('health', "My sister's name is Eve"));
     expect(eve.events).toMatchObject([{ event: 'ADD', memory: expect.stringContaining('Eve') }]);
     const health = eve.events[0].memory_id;

@@ -32,7 +32,7 @@ test('clients of the first version add, search and list', async () => {
   const queued = await mem0('POST', '/v1/memories/', adding);
   expect(queued).toMatchObject({ status: 200, body: [{ status: 'PENDING', event_id: expect.any(String) }] });
   const settled = async () => (await mem0('GET', `/v1/event/${queued.body[0].event_id}/`)).body.status;
-  await expect.poll(settled, { timeout: 30_000 }).toBe('SUCCEEDED');
+  await expect.poll(settled).toBe('SUCCEEDED');
   const wrapped = await mem0('POST', '/v1/memories/', { ...adding, output_format: 'v1.1', async_mode: false });
   expect(wrapped.body.results).toMatchObject([{ event: 'NONE', memory: 'User lives in Oslo' }]);
 

@@ -31,7 +31,7 @@ beforeAll(async () => {
   admin = await keyOf({ scopes: ['admin'] });
   const say = async (ids: object, content: string) => {
     const body = { ...ids, messages: [{ role: 'user', content }], flush: true };
-    return (await admin('POST', '/v1/batches?wait=30000', body)).body;
+    return (await admin('POST', '/v1/batches?wait=60000', body)).body;
   };
   const bobs = await say({ user_id: 'bob', agent_id: 'bot', run_id: 'r1', app_id: 'bank' }, 'I live in Zanzibar');
   await say({ user_id: 'carl', run_id: 'r1', app_id: 'bank' }, 'I live in Timbuktu');

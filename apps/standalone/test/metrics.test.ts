@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
-import { get, post, said } from './client.ts';
+import { done, get, post, said } from './client.ts';
 import { type Setup, standalone } from './setups.ts';
 
 const read = (path: string): Promise<string> => readFile(new URL(`../../../${path}`, import.meta.url), 'utf8');
@@ -11,13 +11,13 @@ let metrics: string;
 
 beforeAll(async () => {
   setup = await standalone({ SLOWWAVE_COLD_DAYS: '0' });
-  await post(`${setup.ingest}/v1/batches?wait=20000`, said('ann', 'I live in Oslo.'));
+  await done(post(`${setup.ingest}/v1/batches?wait=60000`, said('ann', 'I live in Oslo.')));
   // A batch is consolidated a moment before its consolidation is counted.
   const counted = async (): Promise<number> => {
     metrics = (await get(`${setup.ingest}/metrics`)).body;
     return figure('slowwave_consolidations_total{outcome="applied",reason="none"}');
   };
-  await vi.waitFor(async () => expect(await counted()).toBe(1), { timeout: 20_000, interval: 100 });
+  await vi.waitFor(async () => expect(await counted()).toBe(1), { timeout: 60_000, interval: 100 });
 });
 afterAll(() => setup.close());
 

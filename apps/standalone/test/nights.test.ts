@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { call, get, post } from './client.ts';
+import { call, done, get, post } from './client.ts';
 import { standalone } from './setups.ts';
 
 const WITHIN = { timeout: 60_000 };
@@ -31,17 +31,19 @@ it(
       const hook = { url: NOWHERE, events: ['night.applied'] };
       const { id: webhook } = (await post(`${api}/v1/webhooks`, hook)).body;
       const memory = { user_id: 'ana', memory: 'Ana lives in Oslo', categories: ['personal_details'] };
-      await post(`${api}/v1/memories`, memory);
-      await put(`${api}/v1/users/ana/profile/name`, { memory: 'Ana goes by Annie' });
+      await done(post(`${api}/v1/memories`, memory));
+      await done(put(`${api}/v1/users/ana/profile/name`, { memory: 'Ana goes by Annie' }));
       const run = `${api}/v1/runs/trip/state?user_id=ana`;
-      await put(run, {
-        goal: 'Book a trip',
-        steps: [{ id: 'a', title: 'Find a flight', state: 'done', result: 'LH 2454' }],
-      });
-      await post(`${api}/v1/runs/trip/end?user_id=ana`, {});
+      await done(
+        put(run, {
+          goal: 'Book a trip',
+          steps: [{ id: 'a', title: 'Find a flight', state: 'done', result: 'LH 2454' }],
+        }),
+      );
+      await done(post(`${api}/v1/runs/trip/end?user_id=ana`, {}));
       expect(await lines()).toEqual({ name: ['person: Ana goes by Annie'], other: ['rule: Ana lives in Oslo'] });
 
-      await put(`${api}/v1/settings`, { sleep: { mode: 'auto', idle_hours: 0 } });
+      await done(put(`${api}/v1/settings`, { sleep: { mode: 'auto', idle_hours: 0 } }));
       const told = async () => (await get(`${api}/v1/webhooks/${webhook}/deliveries`)).body.results[0]?.body.data;
       await expect.poll(told, WITHIN).toBeDefined();
       const came = 'Task: Book a trip. Done: Find a flight → LH 2454.';
@@ -62,14 +64,14 @@ it(
       const exported = JSON.stringify((await get(`${api}/v1/users/ana/export`)).body);
       expect(exported).toContain('"profile');
 
-      await put(`${api}/v1/settings`, {});
+      await done(put(`${api}/v1/settings`, {}));
       const { undo } = (await post(`${api}/v1/consolidations/${night}/undo`, {})).body;
       expect(await lines()).toEqual({ name: sorted.name, other: ['rule: Ana lives in Oslo'] });
       expect((await memories()).map((one) => one.memory)).toEqual(['Ana goes by Annie', 'Ana lives in Oslo']);
-      await post(`${api}/v1/undos/${undo.id}/redo`, {});
+      await done(post(`${api}/v1/undos/${undo.id}/redo`, {}));
       expect(await lines()).toEqual(sorted);
 
-      await call('DELETE', `${api}/v1/users/ana`);
+      await done(call('DELETE', `${api}/v1/users/ana`));
       expect(await lines()).toEqual({});
     } finally {
       await setup.close();

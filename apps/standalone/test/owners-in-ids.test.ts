@@ -24,7 +24,7 @@ it('every id that is handed out for an owner carries its bits, whatever made it'
   for (const owner of [{ user_id: 'ana' }, { agent_id: 'ana' }, { run_id: 'ana' }]) {
     const messages = [{ role: 'user', content: 'I am Ana. I live in Lisbon with my sister Eva.' }];
     const said = { ...owner, messages, graph: true, flush: true };
-    const { consolidation_id: id } = await there.done('POST /v1/batches?wait=30000', said);
+    const { consolidation_id: id } = await there.done('POST /v1/batches?wait=60000', said);
     await vi.waitFor(async () => {
       expect(await there.done(`GET /v1/consolidations/${id}/graph`)).toMatchObject({ state: 'applied' });
     }, PATIENCE);

@@ -12,7 +12,7 @@ import {
   tempDir,
 } from '@slowwave/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { call, found, get, post, quiet, said } from './client.ts';
+import { call, done, found, get, post, quiet, said } from './client.ts';
 
 /** How other memory servers leak, lock up and break, as their code and threads tell. None of it happens here. */
 
@@ -63,9 +63,9 @@ describe('a server', () => {
   describe('mem0 #6277, #6342, #6655: metadata with a user_id in it makes a memory another user’s', () => {
     it('here it is only metadata, in batches, explicit writes and changes', async () => {
       const metadata = { user_id: 'bob', agent_id: 'bob', tenant: 'bob' };
-      await post(`${url}/v1/batches?wait=20000`, { ...flushed('ana', 'I live in Oslo'), metadata });
+      await done(post(`${url}/v1/batches?wait=60000`, { ...flushed('ana', 'I live in Oslo'), metadata }));
       const added = await post(`${url}/v1/memories`, { user_id: 'ana', memory: 'Likes green tea', metadata });
-      await call('PATCH', `${url}/v1/memories/${added.body.id}`, { body: { metadata: { user_id: 'carl' } } });
+      await done(call('PATCH', `${url}/v1/memories/${added.body.id}`, { body: { metadata: { user_id: 'carl' } } }));
       for (const other of ['bob', 'carl']) {
         expect(await found(url, other, 'Oslo tea')).toEqual([]);
         expect((await get(`${url}/v1/memories?user_id=${other}`)).body.results).toEqual([]);
@@ -102,7 +102,7 @@ describe('a server', () => {
 
   describe('mem0 #2285, #3729: telemetry that nobody asked for, and that holds things up', () => {
     it('here a process without a model connects to nobody', async () => {
-      await post(`${url}/v1/batches?wait=20000`, flushed('silent', 'I live in Oslo'));
+      await done(post(`${url}/v1/batches?wait=60000`, flushed('silent', 'I live in Oslo')));
       expect(await found(url, 'silent', 'home')).toHaveLength(1);
       expect(await readFile(connections(), 'utf8')).toBe('');
     });
@@ -135,12 +135,12 @@ describe('a server with settings', () => {
     it('here the index is made anew from the ledger, and everything is found and added as before', async () => {
       const model = await startModelServer();
       let url = await start(embedding(model, '64'));
-      await post(`${url}/v1/batches?wait=20000`, flushed('ana', 'I live in Oslo', 'I like green tea'));
+      await done(post(`${url}/v1/batches?wait=60000`, flushed('ana', 'I live in Oslo', 'I like green tea')));
       const before = (await found(url, 'ana', 'where does she live?')).sort();
       expect(before).toHaveLength(2);
       await stop();
       url = await start(embedding(model, '96'));
-      await post(`${url}/v1/batches?wait=20000`, flushed('ana', 'Actually I live in Bergen now'));
+      await done(post(`${url}/v1/batches?wait=60000`, flushed('ana', 'Actually I live in Bergen now')));
       await quietIndex(url);
       const after = await found(url, 'ana', 'where does she live?');
       expect(after).toHaveLength(2);
@@ -155,7 +155,7 @@ describe('a server with settings', () => {
     it('here a process with a model connects to that alone', async () => {
       const model = await startModelServer();
       const url = await start(embedding(model, '64'));
-      await post(`${url}/v1/batches?wait=20000`, flushed('ana', 'I live in Oslo'));
+      await done(post(`${url}/v1/batches?wait=60000`, flushed('ana', 'I live in Oslo')));
       const places = (await readFile(connections(), 'utf8')).trim().split('\n');
       expect(places.filter((one) => !one.includes(new URL(model.url).port))).toEqual([]);
       expect(places.length).toBeGreaterThan(0);
@@ -174,5 +174,5 @@ const embedding = (model: ModelServer, dimensions: string) => ({
 
 /** Everything was told to the index. */
 async function quietIndex(url: string): Promise<void> {
-  await expect.poll(async () => (await get(`${url}/v1/stats`)).body.outbox, { timeout: 30_000 }).toBe(0);
+  await expect.poll(async () => (await get(`${url}/v1/stats`)).body.outbox).toBe(0);
 }

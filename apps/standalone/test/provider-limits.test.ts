@@ -49,7 +49,7 @@ it('over budget batches wait and say why, and no model is asked', async () => {
   expect(put.body.budgets).toMatchObject({ tokens_per_day: 0, cost_per_day: null });
   const accepted = await post(`${ingest}/v1/batches`, { ...said('ana', 'home is Oslo'), flush: true });
   await expect
-    .poll(async () => (await get(`${ingest}${accepted.body.status_url}`)).body, { timeout: 20_000 })
+    .poll(async () => (await get(`${ingest}${accepted.body.status_url}`)).body)
     .toMatchObject({ state: 'consolidating', attempts: 0, error: { code: 'budget_exhausted' } });
   expect(model.calls).toHaveLength(before.calls);
   const { body } = await get(`${search}/v1/stats`);

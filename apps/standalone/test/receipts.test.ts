@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { call, get, post, quiet, said } from './client.ts';
+import { call, done, get, post, quiet, said } from './client.ts';
 import { fourProcesses, type Setup, standalone } from './setups.ts';
 
-const WITHIN = { timeout: 30_000, interval: 50 };
+const WITHIN = { timeout: 60_000, interval: 50 };
 const QUESTION = { user_id: 'ann', query: 'Where do I live?' };
 
 let setup: Setup;
@@ -14,7 +14,7 @@ afterAll(() => setup.close());
 it('all answers have receipts, readable a moment later, unless they are off', async () => {
   const off = await standalone({ SLOWWAVE_RECEIPT_DAYS: '0' });
   const ids = async ({ console, search }: Setup): Promise<(string | null)[]> => {
-    await post(`${console}/v1/memories`, { user_id: 'ann', memory: 'Lives in Oslo' });
+    await done(post(`${console}/v1/memories`, { user_id: 'ann', memory: 'Lives in Oslo' }));
     const paths = ['/v1/search', '/v1/context', '/v1/recall'];
     const answers = await Promise.all(paths.map((path) => post(`${search}${path}`, QUESTION)));
     return answers.map(({ body }) => body.receipt_id);
@@ -31,7 +31,7 @@ it('all answers have receipts, readable a moment later, unless they are off', as
 }, 120_000);
 
 it('what an answer told is found from every process, also after a stop, and who was told hears of a correction', async () => {
-  await post(`${setup.ingest}/v1/batches`, { ...said('bob', 'I live in Oslo.'), flush: true });
+  await done(post(`${setup.ingest}/v1/batches`, { ...said('bob', 'I live in Oslo.'), flush: true }));
   await quiet(setup.search);
   // Nobody listens there: the deliveries tell what would be sent.
   const hook = { url: 'http://127.0.0.1:1/', events: ['memory.retracted'] };
@@ -44,12 +44,12 @@ it('what an answer told is found from every process, also after a stop, and who 
   expect(before).toMatchObject({ route: 'search', question: QUESTION.query, position: 1 });
   expect(before.told).toMatchObject([{ id: results[0].id, memory: results[0].memory, current: true }]);
   const body = { memory: 'Lives in Bergen' };
-  await call('PATCH', `${setup.console}/v1/memories/${results[0].id}`, { body });
+  await done(call('PATCH', `${setup.console}/v1/memories/${results[0].id}`, { body }));
   const deliveries = await get(`${setup.console}/v1/webhooks/${webhook}/deliveries`);
   expect(deliveries.body.results.map((one: { body: { data: object } }) => one.body.data)).toMatchObject([
     { memory_id: results[0].id, why: 'corrected', receipt_ids: [receipt_id], more: false },
   ]);
   expect((await receipt()).body.told).toMatchObject([{ memory: results[0].memory, version: 1, current: false }]);
-  await call('DELETE', `${setup.console}/v1/memories/${results[0].id}`);
+  await done(call('DELETE', `${setup.console}/v1/memories/${results[0].id}`));
   expect((await receipt()).body).toMatchObject({ question: null, told: [{ id: results[0].id, forgotten: true }] });
 }, 120_000);

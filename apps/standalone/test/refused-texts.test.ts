@@ -2,7 +2,7 @@ import { glob, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { answers, echoExtractor, keyedDecider, type ModelServer, refusal, startModelServer } from '@slowwave/testkit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { call, found, get, post, quiet, said } from './client.ts';
+import { call, done, found, get, post, quiet, said } from './client.ts';
 import { type OpenSetup, type Setup, standalone, standaloneOnPostgres } from './setups.ts';
 
 /** On a machine that does other things too. */
@@ -118,7 +118,7 @@ describe('an embedder that does not answer', () => {
       const at = await startImpatient();
       model.setEmbeddingScript(({ texts }) => (texts.some((text) => text.includes('slow')) ? { timeout: true } : null));
       for (let i = 0; i < 40; i += 1)
-        await post(`${at.ingest}/v1/batches`, { ...said(`user-${i}`, `slow thing ${i}`), flush: true });
+        await done(post(`${at.ingest}/v1/batches`, { ...said(`user-${i}`, `slow thing ${i}`), flush: true }));
       const calls = () => model.embeddingCalls.filter(({ texts }) => texts.length > 0).length;
       await expect.poll(calls, { timeout: WITHIN_MS }).toBeGreaterThan(2);
       let writer = 0;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { call, found, get, post, said } from './client.ts';
 import { type OpenSetup, type Setup, standalone, standaloneOnPostgres } from './setups.ts';
 
-const PATIENCE = { timeout: 40_000, interval: 100 };
+const PATIENCE = { timeout: 60_000, interval: 100 };
 const OTHER = 'another-model';
 /** Turns that ran on PostgreSQL when it crashed are due again only a minute later: too long for a test. */
 const SETUPS: readonly [string, { open: OpenSetup; crashes: boolean }][] = [
@@ -39,7 +39,7 @@ describe.each(SETUPS)('replays, %s', (_name, { open, crashes }) => {
   });
   const say = async (user: string, text: string, timestamp: string): Promise<string> => {
     const body = { ...said(user, text), timestamp, flush: true };
-    const { body: batch } = await post(`${setup.ingest}/v1/batches?wait=20000`, body);
+    const { body: batch } = await post(`${setup.ingest}/v1/batches?wait=60000`, body);
     return batch.state;
   };
   const until = async (id: string, state: string) => {

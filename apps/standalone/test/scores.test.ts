@@ -1,6 +1,6 @@
 import { minilmFolder, type OwnServer, startOwnServer } from '@slowwave/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { call, post } from './client.ts';
+import { call, done, post } from './client.ts';
 
 const KNOWN = [
   'User has a dog called Rex',
@@ -40,7 +40,7 @@ describe.each(['builtin', 'all-MiniLM-L6-v2'])('the score, with the vectors of %
     if (model === null) return;
     server = await startOwnServer({ SLOWWAVE_CHAT_MODEL: 'builtin', SLOWWAVE_EMBEDDING_MODEL: model });
     for (const memory of KNOWN)
-      await post(`${server?.url}/v1/memories`, { user_id: 'ana', memory, valid_from: '2024-01-01T00:00:00Z' });
+      await done(post(`${server?.url}/v1/memories`, { user_id: 'ana', memory, valid_from: '2024-01-01T00:00:00Z' }));
   }, 600_000);
   beforeEach(({ skip }) =>
     skip(model === null, 'NOT TESTED: the model all-MiniLM-L6-v2 cannot be downloaded with pip here'),
@@ -91,7 +91,7 @@ describe.each(['builtin', 'all-MiniLM-L6-v2'])('the score, with the vectors of %
 
   test('of what was true earlier is high then', async () => {
     const [{ id }] = (await search('Where does she live?')).results;
-    await call('PATCH', `${server?.url}/v1/memories/${id}`, { body: { memory: 'User lives in Oslo' } });
+    await done(call('PATCH', `${server?.url}/v1/memories/${id}`, { body: { memory: 'User lives in Oslo' } }));
     for (const [way, memory] of [
       [{ as_of: '2025-01-01T00:00:00Z' }, 'User lives in Lisbon'],
       [{}, 'User lives in Oslo'],
@@ -102,7 +102,7 @@ describe.each(['builtin', 'all-MiniLM-L6-v2'])('the score, with the vectors of %
   test('of messages is high for the one that answers, and low where none does', async () => {
     const messages = ['My flight to Turin leaves on 2 August.', 'The plumber fixed the boiler.', 'I read Middlemarch.'];
     const body = { user_id: 'bea', mode: 'verbatim', messages: messages.map((content) => ({ role: 'user', content })) };
-    expect((await post(`${server?.url}/v1/batches?wait=30000`, { ...body, flush: true })).body.state).toBe(
+    expect((await post(`${server?.url}/v1/batches?wait=60000`, { ...body, flush: true })).body.state).toBe(
       'consolidated',
     );
     const found = async (query: string) =>

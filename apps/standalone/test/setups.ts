@@ -68,7 +68,6 @@ async function open(env: Readonly<Record<string, string>>, apps: Apps, servers: 
         spawnService({
           main: programFile(program),
           ready: { url: `http://127.0.0.1:${port}/readyz` },
-          readyWithinMs: 60_000,
           env: {
             SLOWWAVE_PORT: String(port),
             SLOWWAVE_DATA_DIR: folder.path,

@@ -1,6 +1,6 @@
 import { type ModelServer, slowEmbedder, startModelServer } from '@slowwave/testkit';
 import { afterEach, expect, it } from 'vitest';
-import { get, post, quiet, said } from './client.ts';
+import { done, get, post, quiet, said } from './client.ts';
 import { type Setup, standalone } from './setups.ts';
 
 const OWNERS = 60;
@@ -31,7 +31,7 @@ it(
     const owners = Array.from({ length: OWNERS }, (_, i) => `owner${i}`);
     for (const owner of owners) {
       const contents = Array.from({ length: MESSAGES }, (_, i) => `${owner} has seen film ${i}`);
-      await post(`${ingest}/v1/batches`, { ...said(owner, ...contents), mode: 'verbatim', flush: true });
+      await done(post(`${ingest}/v1/batches`, { ...said(owner, ...contents), mode: 'verbatim', flush: true }));
     }
     expect(await quiet(search, WITHIN_MS)).toMatchObject({ consolidated: OWNERS, parked: 0, gap: 0 });
     await expect.poll(async () => (await get(`${search}/v1/stats`)).body.outbox, { timeout: WITHIN_MS }).toBe(0);

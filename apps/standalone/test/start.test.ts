@@ -65,7 +65,7 @@ describe('starting', () => {
         .match(/-d '(\{.*\})'/g)
         ?.map((line) => JSON.parse(line.slice(4, -1))) ?? [];
     expect(pasted).toHaveLength(2);
-    expect((await post(`${url}/v1/batches?wait=20000`, pasted[0])).body.state).toBe('consolidated');
+    expect((await post(`${url}/v1/batches?wait=60000`, pasted[0])).body.state).toBe('consolidated');
     expect((await post(`${url}/v1/search`, pasted[1])).body.results[0].memory).toContain('Oslo');
     expect(await interrupt(service)).toEqual({ code: 0, signal: null });
     const second = await running();

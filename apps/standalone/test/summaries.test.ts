@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { get, post, said } from './client.ts';
 import { fourProcesses, type OpenSetup, type Setup, standalone } from './setups.ts';
 
-const PATIENCE = { timeout: 30_000, interval: 50 };
+const PATIENCE = { timeout: 60_000, interval: 50 };
 const SETUPS: readonly [string, OpenSetup][] = [
   ['in one process with its own queue', standalone],
   ['in four processes on Redis', fourProcesses],
@@ -27,7 +27,7 @@ describe.each(SETUPS)('the summary of a conversation, %s', (_name, open) => {
 
   it('is made after twenty messages by a job of its own, and read by the next consolidation', async () => {
     const say = async (...contents: string[]): Promise<void> => {
-      const answer = await post(`${setup.ingest}/v1/batches?wait=20000`, { ...said('ana', ...contents), flush: true });
+      const answer = await post(`${setup.ingest}/v1/batches?wait=60000`, { ...said('ana', ...contents), flush: true });
       expect(answer.body).toMatchObject({ state: 'empty', error: null });
     };
     await say(...Array.from({ length: 25 }, (_, i) => `we could go by train number ${i}`));

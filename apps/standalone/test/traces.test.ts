@@ -12,7 +12,7 @@ async function wayOfOneBatch(open: OpenSetup) {
   const setup = await open({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
   try {
     const headers = { traceparent: `00-${CALLER.traceId}-${CALLER.spanId}-01` };
-    const posted = await post(`${setup.ingest}/v1/batches?wait=20000`, said('ann', 'I live in Oslo.'), headers);
+    const posted = await post(`${setup.ingest}/v1/batches?wait=60000`, said('ann', 'I live in Oslo.'), headers);
     expect(posted.body.state).toBe('consolidated');
     const isThere = (spans: readonly CollectedSpan[], name: string) => spans.some((span) => span.name === name);
     const spans = await collector.until((came) =>

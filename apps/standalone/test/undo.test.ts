@@ -66,7 +66,7 @@ const where = async (): Promise<string> => (await found(setup.search, 'ana', 'wh
 const states = async () => (await get(`${setup.search}/v1/stats`)).body.batches;
 
 async function consolidated(content: string) {
-  const { body } = await post(`${setup.ingest}/v1/batches?wait=20000`, { ...said('ana', content), flush: true });
+  const { body } = await post(`${setup.ingest}/v1/batches?wait=60000`, { ...said('ana', content), flush: true });
   expect(body.state).toBe('consolidated');
   return body;
 }

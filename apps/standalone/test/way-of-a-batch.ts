@@ -4,7 +4,7 @@ import { call, found, get, post, quiet, said } from './client.ts';
 import type { OpenSetup, Setup } from './setups.ts';
 
 /** A turn that ran in a worker on Redis when it crashed is due again after its lock has expired: in 4 to 8 s. */
-const SOON = { timeout: 20_000, interval: 100 };
+const SOON = { timeout: 60_000, interval: 100 };
 const AFTER_CRASH_MS = 80_000;
 
 /** What holds however Slowwave is run. */
@@ -13,7 +13,7 @@ export function describeWay(name: string, open: OpenSetup): void {
     let setup: Setup;
     const flushed = (userId: string, ...contents: string[]) => ({ ...said(userId, ...contents), flush: true });
     const consolidated = async (body: object): Promise<ReturnType<typeof get>> => {
-      const answer = await post(`${setup.ingest}/v1/batches?wait=20000`, body);
+      const answer = await post(`${setup.ingest}/v1/batches?wait=60000`, body);
       expect(answer.body.state).toBe('consolidated');
       return answer;
     };
@@ -30,7 +30,7 @@ export function describeWay(name: string, open: OpenSetup): void {
           flushed('ana', "I'm Ana, I moved from Lisbon to Oslo last week and I'm allergic to peanuts"),
         );
         expect(first.status).toBe(202);
-        const status = await get(`${setup.ingest}${first.body.status_url}?wait=20000`);
+        const status = await get(`${setup.ingest}${first.body.status_url}?wait=60000`);
         expect(status.body.state).toBe('consolidated');
         expect((await found(setup.search, 'ana', 'where does she live?'))[0]).toContain('Oslo');
         expect(await found(setup.search, 'bob', 'where does she live?')).toEqual([]);
@@ -176,7 +176,7 @@ export function describeWay(name: string, open: OpenSetup): void {
         const outOfOrder = { status: 500, body: { error: { message: 'out of order' } } };
         model.setScript((asked) => (asked.name === 'are_you_there' ? { json: { there: true } } : outOfOrder));
         const accepted = await post(`${setup.ingest}/v1/batches`, flushed('ana', 'home is Oslo'));
-        const parked = await get(`${setup.ingest}${accepted.body.status_url}?wait=30000`);
+        const parked = await get(`${setup.ingest}${accepted.body.status_url}?wait=60000`);
         expect(parked.body).toMatchObject({ state: 'parked', attempts: 3, error: { code: 'model_server_error' } });
         const consolidation = await get(`${setup.console}/v1/consolidations/${parked.body.consolidation_id}`);
         expect(consolidation.body).toMatchObject({ state: 'parked', error: { code: 'model_server_error' } });
@@ -187,7 +187,7 @@ export function describeWay(name: string, open: OpenSetup): void {
         model.setScript(script);
         const replay = await post(`${setup.console}/v1/replays`, { filter: { user_id: 'ana' } });
         expect(replay.body).toMatchObject({ matched: 1, replayed: 1 });
-        const again = await get(`${setup.ingest}${accepted.body.status_url}?wait=20000`);
+        const again = await get(`${setup.ingest}${accepted.body.status_url}?wait=60000`);
         expect(again.body.state).toBe('consolidated');
         expect(await found(setup.search, 'ana', 'home')).toEqual(['home is Oslo']);
       });

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
-import { get, post, quiet, said } from './client.ts';
+import { done, get, post, quiet, said } from './client.ts';
 import { standalone } from './setups.ts';
 
 const WITHIN_MS = 60_000;
@@ -56,7 +56,7 @@ it(
       expect(ended.data).toMatchObject({ batch_id: batch.body.batch_id, state: 'consolidated' });
       const log = () => get(`${setup.console}/v1/webhooks/${made.body.id}/deliveries?state=delivered`);
       await expect.poll(async () => (await log()).body.results.length, { timeout: WITHIN_MS }).toBe(2);
-      await post(`${setup.console}/v1/webhooks/${made.body.id}/deliveries/${told.delivery_id}/replay`, undefined);
+      await done(post(`${setup.console}/v1/webhooks/${made.body.id}/deliveries/${told.delivery_id}/replay`, undefined));
       await expect.poll(() => there.received.length, { timeout: WITHIN_MS }).toBe(3);
       expect(there.received[2]?.headers['x-slowwave-delivery']).toBe(told.delivery_id);
     } finally {

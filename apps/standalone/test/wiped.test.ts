@@ -10,7 +10,7 @@ import {
   startRedis,
 } from '@slowwave/testkit';
 import { afterEach, describe, expect, it } from 'vitest';
-import { get, post, quiet, said } from './client.ts';
+import { done, get, post, quiet, said } from './client.ts';
 import { type Setup, standalone } from './setups.ts';
 
 /** On a machine that does other things too. */
@@ -101,7 +101,7 @@ describe('the index wiped', () => {
   const fill = async ({ ingest, search }: Setup): Promise<void> => {
     const texts = ['I live in Lisbon', 'I drink green tea', 'My cat is called Rex', 'I work as a pilot', '我住在上海'];
     for (const text of [...texts, 'Actually I live in Oslo now']) {
-      await post(`${ingest}/v1/batches?wait=20000`, { ...said('ana', text), flush: true });
+      await done(post(`${ingest}/v1/batches?wait=60000`, { ...said('ana', text), flush: true }));
     }
     await quiet(search);
   };

@@ -71,7 +71,7 @@ export function consoleForTests(env: Readonly<Record<string, string>> = {}): Con
       // Colours are judged as they are, not halfway between two.
       const context = await found.browser?.newContext({ reducedMotion: 'reduce', ...options });
       if (context === undefined) throw new Error('expected the browser to be started before it is used');
-      context.setDefaultNavigationTimeout(WITHIN_MS);
+      context.setDefaultTimeout(WITHIN_MS);
       onTestFinished(() => context.close()); // an open page keeps asking, and takes time from the tests after it
       if (key !== undefined) await signIn(context, found.at, key);
       return visitOf(await context.newPage(), found.at);

@@ -47,11 +47,11 @@ describe('the page of a consolidation', () => {
     await open(`/consolidations/${id}`);
     const messages = page.getByRole('region', { name: 'Messages' });
     await messages.locator('mark', { hasText: 'Home is Bergen.' }).waitFor({ timeout: WITHIN_MS });
-    expect(await messages.locator('mark').count()).toBe(2);
+    await expect.poll(() => messages.locator('mark').count()).toBe(2);
     const first = page.getByRole('article').filter({ hasText: 'it says something newer' });
     await first.getByText('Compared with 1 memory').click();
     await first.getByRole('link', { name: 'Home is Oslo.' }).waitFor();
-    expect(await first.locator('ins').allTextContents()).toEqual(['Bergen']);
+    await expect.poll(() => first.locator('ins').allTextContents()).toEqual(['Bergen']);
     await page.getByRole('region', { name: 'Times' }).getByText('extract').waitFor();
     const exchanges = page.getByRole('region', { name: 'Prompts and answers' });
     await exchanges.locator('summary').first().click();
@@ -80,7 +80,7 @@ describe('the page of a consolidation', () => {
     await page.getByRole('button', { name: 'Undo …' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('What came later and depends on it is undone too').waitFor({ timeout: WITHIN_MS });
-    expect(await dialog.getByRole('link', { name: 'a consolidation' }).count()).toBe(1);
+    await expect.poll(() => dialog.getByRole('link', { name: 'a consolidation' }).count()).toBe(1);
     await expectClean();
     expect(await memories()).toEqual(['Home is Bergen.']);
     await dialog.getByRole('button', { name: 'Undo' }).click();

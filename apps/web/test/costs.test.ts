@@ -15,7 +15,7 @@ describe('the page of costs', () => {
     await page.getByRole('button', { name: 'Cost', exact: true }).click();
     const chart = page.getByRole('img', { name: /^Cost of model calls by day/ });
     await chart.waitFor({ timeout: WITHIN_MS });
-    expect(await chart.getAttribute('aria-label')).toMatch(/Answered: \d+(\.\d+)?/);
+    await expect.poll(() => chart.getAttribute('aria-label')).toMatch(/Answered: \d+(\.\d+)?/);
     await page.getByRole('row', { name: /^extract 1 / }).waitFor({ timeout: WITHIN_MS });
     await page.getByRole('button', { name: 'User', exact: true }).click();
     await page.getByRole('row', { name: /^ana / }).waitFor({ timeout: WITHIN_MS });

@@ -14,7 +14,7 @@ describe('the page of a memory', () => {
     await page.getByLabel('Text').fill('User has a blue bicycle');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.locator('ins', { hasText: /^blue$/ }).waitFor(within);
-    expect(await page.locator('del').allTextContents()).toEqual(['green']);
+    await expect.poll(() => page.locator('del').allTextContents()).toEqual(['green']);
     await expectClean();
     await page.getByRole('button', { name: 'Pin' }).click();
     await page.getByRole('button', { name: 'Unpin' }).waitFor(within);
@@ -47,9 +47,9 @@ describe('the page of a memory', () => {
     await page.getByRole('button', { name: 'Show what was said around it' }).click();
     await page.getByText('How nice for him.').waitFor(within);
     const versions = page.getByRole('region', { name: 'Versions' });
-    expect(await versions.getByText('from what Bea said').count()).toBe(1);
+    await expect.poll(() => versions.getByText('from what Bea said').count()).toBe(1);
     const made = versions.getByRole('link', { name: 'by a consolidation' });
-    expect(await made.getAttribute('href')).toMatch(/^\/consolidations\/con_/);
+    await expect.poll(() => made.getAttribute('href')).toMatch(/^\/consolidations\/con_/);
     await page.getByRole('region', { name: 'Relations' }).getByText('Jonas works at Acme').waitFor(within);
     await page.getByRole('region', { name: 'Who was told' }).getByText('Where does Jonas work?').waitFor(within);
     await expectClean();
@@ -71,7 +71,7 @@ describe('the page of a memory', () => {
     await expectClean();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ ...within, state: 'detached' });
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('Delete …');
+    await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Delete …');
     expect((await at.api.memories.get(id)).memory).toBe('User lives in Oslo');
     await button.press('Enter');
     await page.getByRole('button', { name: 'Delete', exact: true }).click();

@@ -34,13 +34,13 @@ describe('the overview', () => {
     const needs = page.getByRole('region', { name: 'What needs somebody' });
     const review = needs.getByRole('link', { name: '1 change waits for review' });
     await review.waitFor({ timeout: WITHIN_MS });
-    expect(await review.getAttribute('href')).toBe('/reviews');
+    await expect.poll(() => review.getAttribute('href')).toBe('/reviews');
     await needs.getByRole('link', { name: 'The limit of the day is reached' }).waitFor({ timeout: WITHIN_MS });
     const batches = page.getByRole('img', { name: /^Batches by the hour/ });
-    expect(await batches.getAttribute('aria-label')).toContain('Consolidated: 1');
+    await expect.poll(() => batches.getAttribute('aria-label')).toContain('Consolidated: 1');
     await page.getByRole('button', { name: 'Cost', exact: true }).click();
     const cost = page.getByRole('img', { name: /^Cost of models by day and step/ });
-    expect(await cost.getAttribute('aria-label')).toMatch(/extract: \d+\.\d+/);
+    await expect.poll(() => cost.getAttribute('aria-label')).toMatch(/extract: \d+\.\d+/);
     await page.reload();
     const drift = page.getByRole('region', { name: 'Drift' });
     await drift.getByText('No figure is worse').waitFor({ timeout: WITHIN_MS });
@@ -74,7 +74,7 @@ describe('the overview of a server whose model does not work', async () => {
     const needs = page.getByRole('region', { name: 'What needs somebody' });
     const failing = needs.getByRole('link', { name: 'scripted does not work' });
     await failing.waitFor({ timeout: WITHIN_MS });
-    expect(await failing.getAttribute('href')).toBe('/settings/models');
+    await expect.poll(() => failing.getAttribute('href')).toBe('/settings/models');
     await needs.getByText('correct OPENAI_API_KEY').waitFor({ timeout: WITHIN_MS });
     await expectClean();
   });

@@ -107,7 +107,7 @@ describe('people’s own page', () => {
     const second = await visitAs('fred');
     await page.getByRole('button', { name: 'Erase everything …' }).click();
     const dialog = page.getByRole('dialog');
-    expect(await dialog.getByRole('button', { name: 'Erase everything' }).isDisabled()).toBe(true);
+    await expect.poll(() => dialog.getByRole('button', { name: 'Erase everything' }).isDisabled()).toBe(true);
     await dialog.getByLabel(/to confirm/).fill('erase');
     await dialog.getByRole('button', { name: 'Erase everything' }).click();
     await page.getByRole('heading', { name: 'Everything about you is being erased' }).waitFor(within);
@@ -136,7 +136,7 @@ describe('people’s own page', () => {
     const again = await at.visit();
     await again.open(link);
     await again.page.getByRole('heading', { name: 'This link has been used already' }).waitFor(within);
-    expect(await again.page.evaluate('document.activeElement.tagName')).toBe('MAIN');
+    await expect.poll(() => again.page.evaluate('document.activeElement.tagName')).toBe('MAIN');
     await first.page.reload();
     await first.page.getByRole('heading', { name: 'You need a link to see this page' }).waitFor(within);
     await first.open(`/me#sw_lnk_none_${'a'.repeat(43)}`);

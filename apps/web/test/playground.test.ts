@@ -46,6 +46,6 @@ describe('the playground', () => {
     await page.getByLabel('What the user says').fill('Hello');
     await page.keyboard.press('Enter');
     await page.getByRole('alert').first().waitFor({ timeout: WITHIN_MS });
-    expect(await page.getByRole('alert').first().textContent()).toContain('user_id');
+    await expect.poll(() => page.getByRole('alert').first().textContent()).toContain('user_id');
   });
 });

@@ -42,7 +42,7 @@ describe('the page of reviews', () => {
     // What is typed is text, also where it is a key of the list.
     await field.press('End');
     await field.pressSequentially(' named raj');
-    expect(await field.inputValue()).toMatch(/named raj$/);
+    await expect.poll(() => field.inputValue()).toMatch(/named raj$/);
     await expectClean();
     await page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click();
     await expect.poll(() => page.getByRole('article').count(), { timeout: WITHIN_MS }).toBe(1);
@@ -62,7 +62,7 @@ describe('the page of reviews', () => {
     await page.getByLabel('Keys').uncheck();
     for (const key of ['j', 'a', 'r']) await page.keyboard.press(key);
     await open('/reviews?user=eve');
-    expect(await page.getByLabel('Keys').isChecked()).toBe(false);
+    await expect.poll(() => page.getByLabel('Keys').isChecked()).toBe(false);
     expect((await states('eve')).map(({ state }) => state)).toEqual(['pending']);
   });
 

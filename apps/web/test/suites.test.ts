@@ -37,7 +37,7 @@ describe('the pages of suites', () => {
     await page.getByRole('link', { name: 'model: forgetful' }).click();
     await page.getByRole('row', { name: /^facts kept worse 1\.000 0\.000/u }).waitFor({ timeout: WITHIN_MS });
     const lost = page.getByRole('region', { name: 'Lost facts' });
-    expect(await lost.getByRole('listitem').count()).toBe(CITIES.length);
+    await expect.poll(() => lost.getByRole('listitem').count()).toBe(CITIES.length);
     await lost.getByText('home is Oslo').waitFor();
     await expectClean();
   });
@@ -56,8 +56,10 @@ describe('the pages of suites', () => {
     await page.getByRole('link', { name: 'Assess it' }).click({ timeout: WITHIN_MS });
     const sampled = page.getByRole('region', { name: 'Message' });
     await sampled.first().waitFor({ timeout: WITHIN_MS });
-    expect(await sampled.count()).toBe(CITIES.length);
-    expect(await page.getByRole('button', { name: 'Right' }).first().isDisabled(), 'nobody has said who').toBe(true);
+    await expect.poll(() => sampled.count()).toBe(CITIES.length);
+    await expect
+      .poll(() => page.getByRole('button', { name: 'Right' }).first().isDisabled(), { message: 'nobody has said who' })
+      .toBe(true);
     await page.getByLabel('Your name').fill('ana');
     await sampled.first().getByRole('button', { name: 'Right' }).click({ timeout: WITHIN_MS });
     await sampled.first().getByRole('button', { name: 'Something is missing' }).click({ timeout: WITHIN_MS });

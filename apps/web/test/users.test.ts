@@ -58,18 +58,18 @@ describe('the pages of users', () => {
     await page.getByRole('button', { name: 'User lives in Bergen' }).waitFor({ ...within, state: 'detached' });
     await page.getByRole('button', { name: 'User lived in Rome' }).click();
     await page.getByText('Go back to now to change it').waitFor(within);
-    expect(await page.getByRole('button', { name: 'Delete …' }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('button', { name: 'Delete …' }).count()).toBe(0);
     await expectClean();
     await page.getByLabel('Search as a chat would').fill('where does the user live?');
     const results = page.getByRole('region', { name: 'Search results' });
     await results.getByRole('button', { name: 'User lived in Rome' }).waitFor(within);
-    expect(await results.getByRole('button', { name: 'User lives in Bergen' }).count()).toBe(0);
+    await expect.poll(() => results.getByRole('button', { name: 'User lives in Bergen' }).count()).toBe(0);
     await page.getByRole('button', { name: 'What a chat gets' }).click();
     await page.getByLabel('What the user asks the chat').fill('where does the user live?');
     await page.getByRole('button', { name: 'Show the block' }).click();
     const block = page.getByRole('region', { name: 'Block' });
     await block.getByText('User lived in Rome').waitFor(within);
-    expect(await block.getByText('User lives in Bergen').count()).toBe(0);
+    await expect.poll(() => block.getByText('User lives in Bergen').count()).toBe(0);
     await page.getByRole('button', { name: 'Back to now' }).click();
     await block.getByText('User lives in Bergen').waitFor(within);
     await expectClean();
@@ -147,9 +147,9 @@ describe('the pages of users', () => {
     await open('/users/user/gus');
     await page.getByText('230 memories', { exact: true }).waitFor(within);
     const rows = page.getByRole('button', { name: /^Has note number/ });
-    expect(await rows.count()).toBe(25);
+    await expect.poll(() => rows.count()).toBe(25);
     await page.getByRole('button', { name: 'Show more of notes' }).click();
-    expect(await rows.count()).toBe(125);
+    await expect.poll(() => rows.count()).toBe(125);
     await expectClean();
   });
 
@@ -168,9 +168,9 @@ describe('the pages of users', () => {
     expect([lines[0], lines.at(-1)]).toMatchObject([{ type: 'user' }, { type: 'end' }]);
     await page.getByRole('button', { name: 'Erase …' }).click();
     const erase = page.getByRole('button', { name: 'Erase for good' });
-    expect(await erase.isDisabled()).toBe(true);
+    await expect.poll(() => erase.isDisabled()).toBe(true);
     await page.getByLabel(/to confirm/).fill('fa');
-    expect(await erase.isDisabled()).toBe(true);
+    await expect.poll(() => erase.isDisabled()).toBe(true);
     await page.getByLabel(/to confirm/).fill('fay');
     await expectClean();
     await erase.click();
@@ -192,7 +192,7 @@ describe('a key for one user', () => {
     await page.waitForURL(/\/users\/user\/ana$/, within);
     await page.getByRole('button', { name: 'User is called ana' }).click();
     await page.getByRole('button', { name: 'Very bad' }).waitFor(within);
-    expect(await page.getByRole('button', { name: 'Add a memory …' }).count()).toBe(1);
+    await expect.poll(() => page.getByRole('button', { name: 'Add a memory …' }).count()).toBe(1);
     await page.getByRole('link', { name: /^History/ }).click();
     await page.getByText('Remembered').waitFor(within);
     await expectClean();
@@ -202,6 +202,6 @@ describe('a key for one user', () => {
     await expect.poll(left, within).toEqual([]);
     await page.goto(`${at.at}/users/user/ben`);
     await page.getByRole('alert').first().waitFor(within);
-    expect(await page.getByText('User is called ben').count()).toBe(0);
+    await expect.poll(() => page.getByText('User is called ben').count()).toBe(0);
   });
 });

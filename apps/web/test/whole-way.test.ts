@@ -49,12 +49,12 @@ describe('the whole way from a question to what was decided', () => {
     for (let stop = 0; stop < 5; stop += 1) {
       await press('Tab');
       const isInside = "document.activeElement === document.body || document.activeElement.closest('dialog') !== null";
-      expect(await page.evaluate(isInside)).toBe(true);
+      await expect.poll(() => page.evaluate(isInside)).toBe(true);
     }
     await press('Escape');
     // Not by its role: what is closed and still there has none.
     await page.locator('dialog').waitFor({ ...within, state: 'detached' });
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('Undo …');
+    await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Undo …');
     expect(await remembered('ana')).toHaveLength(2);
     await press('Enter');
     await dialog.getByText('Nothing later depends on it.').waitFor(within);

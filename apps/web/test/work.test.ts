@@ -64,14 +64,14 @@ describe('the page of work', () => {
     model.setScript(honest);
     await page.getByRole('button', { name: 'Replay them …' }).click({ timeout: WITHIN_MS });
     await page.getByRole('dialog').getByText('2 batches are queued again').waitFor({ timeout: WITHIN_MS });
-    expect(await page.getByRole('dialog').getByRole('listitem').count()).toBe(2);
+    await expect.poll(() => page.getByRole('dialog').getByRole('listitem').count()).toBe(2);
     await page.getByRole('button', { name: 'Replay', exact: true }).click();
     await page.getByText('2 of 2 batches').waitFor({ timeout: WITHIN_MS });
     await expectClean();
     await expect.poll(failedJobs, { timeout: WITHIN_MS }).toBe(1);
     await page.getByRole('link', { name: 'All work' }).click();
     await page.getByRole('heading', { name: 'context_too_long 1 batch' }).waitFor({ timeout: WITHIN_MS });
-    expect(await page.getByRole('heading', { name: 'model_rejected' }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('heading', { name: 'model_rejected' }).count()).toBe(0);
   });
 
   it('replays the batches that somebody picks, and leads to their job and to what was decided', async () => {
@@ -80,7 +80,7 @@ describe('the page of work', () => {
     const { page, open, expectClean } = await at.visit();
     await open('/work?user=dan&reason=model_rejected');
     await page.getByRole('link', { name: `The job of ${id}` }).waitFor({ timeout: WITHIN_MS });
-    expect(await page.getByRole('link', { name: /^The job of/ }).count()).toBe(1);
+    await expect.poll(() => page.getByRole('link', { name: /^The job of/ }).count()).toBe(1);
     const job = await page.request.get(`${at.at}/queues/of/${(await at.api.batches.get(id)).lane}`);
     expect(job.url()).toMatch(/\/queues\/queue\/consolidate\/lane_[^/]+$/);
 

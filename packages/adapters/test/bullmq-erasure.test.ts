@@ -15,7 +15,7 @@ import {
   startTurnWorker,
 } from '../src/bullmq/index.ts';
 
-const PATIENCE = { timeout: 30_000, interval: 20 };
+const PATIENCE = { timeout: 60_000, interval: 20 };
 const MINE = 'lane_mine' as LaneId;
 const OTHER = 'lane_other' as LaneId;
 const log = recordingLog();

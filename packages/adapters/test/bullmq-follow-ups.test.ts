@@ -14,7 +14,7 @@ import {
   startSummaryWorker,
 } from '../src/bullmq/index.ts';
 
-const PATIENCE = { timeout: 30_000, interval: 20 };
+const PATIENCE = { timeout: 60_000, interval: 20 };
 let redis: TestRedis;
 let postgres: TestPostgres;
 let onPostgres: QueueConnection | null = null;

@@ -11,7 +11,7 @@ import {
   startTurnWorker,
 } from '../src/bullmq/index.ts';
 
-const PATIENCE = { timeout: 30_000, interval: 10 };
+const PATIENCE = { timeout: 60_000, interval: 10 };
 const MANY = 10_000;
 const log = recordingLog();
 
@@ -155,9 +155,9 @@ describe('a queue in memory', () => {
     work(async ({ id }) => void worked.push(id ?? ''));
     await queue.add('a', {}, { jobId: 'hour', delay: 3_600_000 });
     await sleep(20);
-    await queue.add('a', {}, { jobId: 'soon', delay: 30 });
-    await sleep(10);
     await queue.add('a', {}, { jobId: 'now' });
+    await vi.waitFor(() => expect(worked).toEqual(['now']), PATIENCE);
+    await queue.add('a', {}, { jobId: 'soon', delay: 30 });
     await vi.waitFor(() => expect(worked).toEqual(['now', 'soon']), PATIENCE);
   });
 
@@ -176,7 +176,7 @@ describe('a queue in memory', () => {
     await queue.add('a', {}, { jobId: 'b' });
     await vi.waitFor(() => expect(runs).toEqual(['first']), PATIENCE);
     const stalled: string[] = [];
-    const second = work(async () => void runs.push('second'), { lockDuration: 1_000, stalledInterval: 40 });
+    const second = work(async () => void runs.push('second'), { lockDuration: 60_000, stalledInterval: 40 });
     second.on('stalled', (id) => stalled.push(id));
     await vi.waitFor(async () => expect(await queue.getJobState('b')).toBe('completed'), PATIENCE);
     said.resolve();

@@ -5,7 +5,7 @@ import { freePort, startPostgres } from '@slowwave/testkit';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { openSchedule, postgresConnection, queueFor, startTurnWorker } from '../src/bullmq/index.ts';
 
-const PATIENCE = { timeout: 30_000, interval: 50 };
+const PATIENCE = { timeout: 60_000, interval: 50 };
 const server = await startPostgres();
 afterAll(() => server.stop());
 

@@ -6,7 +6,7 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openSchedule, queueFor, redisConnection, startTurnWorker } from '../src/bullmq/index.ts';
 
-const PATIENCE = { timeout: 30_000, interval: 20 };
+const PATIENCE = { timeout: 60_000, interval: 20 };
 let redis: TestRedis;
 
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openSchedule, redisConnection, startTurnWorker } from '../src/bullmq/index.ts';
 
-const PATIENCE = { timeout: 30_000, interval: 20 };
+const PATIENCE = { timeout: 60_000, interval: 20 };
 const DONE: Verdict = { kind: 'done', next: null };
 let redis: TestRedis;
 let client: Redis;

@@ -9,7 +9,7 @@ import { systemTools } from '../src/system/index.ts';
 import { ledgerServer } from './postgres-ledger-fixture.ts';
 
 const POLICY = { tokens: 1_000, idleMs: 0, maxAgeMs: 600_000 };
-const PATIENCE = { timeout: 30_000, interval: 100 };
+const PATIENCE = { timeout: 60_000, interval: 100 };
 
 const shared = await ledgerServer();
 afterAll(shared.stop);

@@ -10,7 +10,7 @@ export interface FollowUpsFixture {
   close(): Promise<void>;
 }
 
-const PATIENCE = { timeout: 30_000, interval: 10 };
+const PATIENCE = { timeout: 50_000, interval: 10 };
 
 /** What every queue of follow-ups promises, whatever it is made of. */
 export function describeFollowUps(name: string, open: () => Promise<FollowUpsFixture>): void {

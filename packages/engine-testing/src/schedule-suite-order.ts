@@ -12,7 +12,7 @@ export interface OrderBench {
 
 const DONE: Verdict = { kind: 'done', next: null };
 /** Beyond every wait of a schedule between two looks. */
-const PATIENCE = { timeout: 30_000, interval: 10 };
+const PATIENCE = { timeout: 50_000, interval: 10 };
 const NOISY_LANES = 200;
 
 /** In which order turns are taken. One at a time, so that there is one. */

@@ -16,7 +16,7 @@ type Turn = Parameters<TurnHandler>[0];
 
 const DONE: Verdict = { kind: 'done', next: null };
 /** Beyond every wait of a schedule between two looks. */
-const PATIENCE = { timeout: 30_000, interval: 10 };
+const PATIENCE = { timeout: 50_000, interval: 10 };
 const SOON_MS = 700;
 
 /** What every schedule promises, whatever it is made of. */

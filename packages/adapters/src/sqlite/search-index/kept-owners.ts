@@ -60,13 +60,16 @@ export function keptOwners<Table extends PointsOfOwner>({ bytes, atOnce = false 
 /** What a table takes in memory beside its bytes, about, for each segment. */
 const SEGMENT_BYTES = 1_000;
 /** And for each point in it. */
-const POINT_BYTES = 48;
+const POINT_BYTES = 56;
 
 const bytesOf = ({ segments, many }: PointsOfOwner): number =>
-  segments.reduce(
-    (sum, { bytes, points }) => sum + bytes.length + SEGMENT_BYTES + points.length * POINT_BYTES,
-    many?.bytes ?? 0,
-  );
+  segments.reduce((sum, segment) => sum + bytesOfSegment(segment), many?.bytes ?? 0);
+
+function bytesOfSegment({ bytes, points }: Segment): number {
+  let all = bytes.length + SEGMENT_BYTES + points.length * POINT_BYTES;
+  for (const { shown } of points) all += shown?.length ?? 0;
+  return all;
+}
 
 /** A point that was written. */
 export interface ChangedPoint {

@@ -41,14 +41,11 @@ export function foundIn(table: PointsOfOwner, query: IndexQuery, narrowed: Narro
 }
 
 /** With what a hit shows, as far as it is known. */
-export const shownOf = (
-  found: readonly Scored[],
-  payloadOf: (point: StoredPoint) => string | undefined,
-): FoundPoint[] =>
+export const shownOf = (found: readonly Scored[], payloadOf: (point: StoredPoint) => string | null): FoundPoint[] =>
   found.flatMap(({ point, vectorScore, keywordScore }) => {
     const payload = payloadOf(point);
     const { memoryId, version, live } = point;
-    return payload === undefined ? [] : [{ payload, memoryId, version, live, vectorScore, keywordScore }];
+    return payload === null ? [] : [{ payload, memoryId, version, live, vectorScore, keywordScore }];
   });
 
 /** Slots of an owner with few points that a filter leaves; null: it leaves all of them. Of many, points are filtered where they are. */

@@ -11,24 +11,24 @@ import type { StoredRow } from './rows.ts';
 import { ShownRow } from './shown-row.ts';
 import { blockOf, SLOTS } from './tables.ts';
 
-/** What the legs find; only the payloads of what is found are read from the file, unless all of them are in memory. */
+/** What the legs find; of what is found it is read from the file what hits show, unless that is in memory. */
 export function answerOf(sql: Sql, table: OwnerTable, query: IndexQuery): FoundPoint[] {
   const { many } = table;
   if (many !== null) return shownOf(foundIn(table, query, null), many.shownOf);
   const found = foundIn(table, query, fittingSlots(sql, table, query));
-  const payloads = payloadsOf(
+  readShown(
     sql,
     table.owner,
-    found.map(({ point }) => point),
+    found.flatMap(({ point }) => (point.shown === null ? [point] : [])),
   );
-  return shownOf(found, (point) => payloads.get(point.slot));
+  return shownOf(found, ({ shown }) => shown);
 }
 
-/** What the file shows of these points, by their slots. */
-function payloadsOf(sql: Sql, { number }: OwnerRow, of: Seen): Map<number, string> {
+/** Reads from the file what hits show of these points. */
+function readShown(sql: Sql, { number }: OwnerRow, of: Seen): void {
+  if (of.length === 0) return;
   const wanted = new Map(of.map((point) => [point.slot, point]));
   const rows = [...wanted.keys()].map((slot) => number * SLOTS + slot);
-  const found = new Map<number, string>();
   // What is loose is newer than what its block has of it.
   for (const [text, of] of [
     [SHOWN_LOOSE, rows],
@@ -38,12 +38,10 @@ function payloadsOf(sql: Sql, { number }: OwnerRow, of: Seen): Map<number, strin
       const inRow = new ShownRow(shown, row % SLOTS);
       for (const [place, slot] of inRow.slots.entries()) {
         const point = wanted.get(slot);
-        if (point === undefined || found.has(slot)) continue;
-        found.set(slot, keptJson(inRow.partsAt(place), point.moments));
+        if (point !== undefined) point.shown ??= keptJson(inRow.partsAt(place), point.moments);
       }
     }
   }
-  return found;
 }
 
 type ShownIn = Pick<StoredRow, 'row' | 'shown'>;

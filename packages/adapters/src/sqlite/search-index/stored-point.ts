@@ -39,6 +39,8 @@ const UNREAD_IDS: Sighted['ids'] = { agentId: [], runId: [], appId: [] };
 /** A record by the names of what is in it. Nothing is decoded before it is asked for. */
 export class StoredPoint implements Sighted {
   readonly ids = UNREAD_IDS;
+  /** What a hit shows of it, once one did: a point that is kept in memory is often found again. */
+  shown: string | null = null;
   readonly #run: Run;
   readonly #at: number;
 

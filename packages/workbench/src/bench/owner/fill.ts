@@ -100,17 +100,26 @@ async function changesOf(ledger: Ledger, { owner, lines }: Filling, from: number
   const home = { tenant: DEFAULT_TENANT, lane, owner, scope };
   return lines.slice(from, from + AT_ONCE).map((text, i) => {
     const at = FIRST_SAID + (from + i) * MINUTE_MS;
-    const event = eventOf(home, text, at);
+    const event = eventOf(home, { text, number: from + i }, at);
     return { memory: evolve(home, null, [event]), expectedRevision: 0, events: [event] };
   });
 }
 
-const eventOf = (home: Home, text: string, at: number): MemoryEvent => {
+/** What is asked of metadata: many have the same part, and each has a source of its own. */
+export const PARTS = 50;
+export const sourceOf = (number: number): string => `document ${number}`;
+
+interface Told {
+  readonly text: string;
+  readonly number: number;
+}
+
+const eventOf = (home: Home, told: Told, at: number): MemoryEvent => {
   const memoryId = product.tools.id('mem', ownerBitsOf(product.tools, home));
-  return { id: eventIdOf(memoryId, 1), memoryId, ...whatIsSaid(text, at) };
+  return { id: eventIdOf(memoryId, 1), memoryId, ...whatIsSaid(told, at) };
 };
 
-const whatIsSaid = (text: string, at: number): Omit<MemoryEvent, 'id' | 'memoryId'> => ({
+const whatIsSaid = ({ text, number }: Told, at: number): Omit<MemoryEvent, 'id' | 'memoryId'> => ({
   revision: 1,
   kind: 'ADD',
   actor: 'api',
@@ -124,7 +133,7 @@ const whatIsSaid = (text: string, at: number): Omit<MemoryEvent, 'id' | 'memoryI
   text,
   details: {
     ...{ category: null, language: null, about: 'user', trust: 'imported', quote: null, sourceIds: [] },
-    ...{ metadata: {}, immutable: false, expiresAt: null },
+    ...{ metadata: { part: number % PARTS, source: sourceOf(number) }, immutable: false, expiresAt: null },
   },
   sourceIds: [],
 });

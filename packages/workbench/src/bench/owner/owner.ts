@@ -5,7 +5,7 @@ import { cpuTimes, cpuUse } from '../cpu.ts';
 import { residentBytes } from '../processes.ts';
 import { median, quantile } from '../quantile.ts';
 import { atMost, type Found } from '../report.ts';
-import { fill, settingsOf } from './fill.ts';
+import { fill, PARTS, settingsOf, sourceOf } from './fill.ts';
 import { type Sayings, sayings } from './sayings.ts';
 import { type Serving, withServerOn } from './server.ts';
 
@@ -71,6 +71,9 @@ interface Measured {
   readonly searches: Timed;
   /** With a filter that all memories fit. */
   readonly filtered: Timed;
+  /** With a filter that nobody asked before. */
+  readonly byMetadata: Timed;
+  readonly byText: Timed;
   readonly contexts: Timed;
   /** ms of the first search. */
   readonly first: number;
@@ -133,7 +136,13 @@ async function measure(running: Running, progress: Progress): Promise<Measured> 
   const searches = await timed(pids, asked, (query) => search(query));
   const filters = { immutable: false };
   await search(asked[0] ?? '', { filters });
+  // What filters of a kind ask for is laid out with the first of them.
+  const newly = async (filterOf: (number: number) => object): Promise<Timed> => {
+    await search(asked[0] ?? '', { filters: filterOf(size) });
+    return timed(pids, [...asked.entries()], ([i, query]) => search(query, { filters: filterOf(i) }));
+  };
   const filtered = await timed(pids, asked, (query) => search(query, { filters }));
+  const [byMetadata, byText] = [await newly(metadataFilter), await newly(textFilter)];
   const contexts = await timed(pids, asked, (query) => api.post('/v1/context', { user_id: USER.id, query }));
   let found = 0;
   let nearest = 0;
@@ -156,8 +165,15 @@ async function measure(running: Running, progress: Progress): Promise<Measured> 
     return api.post('/v1/batches?wait=30000', { user_id: USER.id, messages, flush: true });
   });
   const bytes = await residentBytes(pid);
-  return { size, searches, filtered, contexts, first, writes, batches, recall: found / nearest, bytes };
+  const times = { searches, filtered, byMetadata, byText, contexts, writes, batches };
+  return { size, first, ...times, recall: found / nearest, bytes };
 }
+
+const metadataFilter = (number: number) => ({
+  metadata: { part: number % PARTS, source: { ne: sourceOf(number) } },
+});
+
+const textFilter = (number: number) => ({ memory: { icontains: `on TRIP ${number}` } });
 
 /** The nearest lines by looking at each of them. */
 function nearestOf(lines: readonly string[], { vectorOf }: Sayings): (query: string) => readonly string[] {
@@ -233,12 +249,14 @@ function foundOf(measured: readonly Measured[], stores: Stage['stores']): Found 
   };
 }
 
-const KINDS = ['searches', 'filtered', 'contexts', 'writes', 'batches'] as const;
+const KINDS = ['searches', 'filtered', 'byMetadata', 'byText', 'contexts', 'writes', 'batches'] as const;
 const STORES = { sqlite: 'in SQLite', postgres: 'in PostgreSQL' };
 
 const NAMES = {
   searches: 'POST /v1/search',
   filtered: 'the same with a filter that was asked before',
+  byMetadata: 'the same with a new filter by metadata',
+  byText: 'the same with a new filter by a part of the text',
   contexts: 'POST /v1/context',
   writes: 'POST /v1/memories',
   batches: `a batch of ${FACTS} facts, posted until it is consolidated`,

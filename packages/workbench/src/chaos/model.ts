@@ -36,6 +36,8 @@ export function answerOf({ name, input }: Pick<ScriptedCall, 'name' | 'input'>):
       return { json: decideGraph(asked as unknown as DecideGraphInput) };
     case 'repair_output':
       return answerOf({ name: String(asked.call), input: asked.input as JsonObject });
+    case 'are_you_there':
+      return { json: { there: true } };
     case 'refresh_summary':
       return { json: { summary: 'They talk about what is what.' } };
     default:

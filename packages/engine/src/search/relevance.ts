@@ -1,4 +1,4 @@
-import { overlap, termSet, terms } from '../text/terms.ts';
+import { overlapsBy, termSet, terms } from '../text/terms.ts';
 import { ANY, ANY_LEAST, HIT, HIT_LEAST, HIT_LEAST_OF_BEST } from './calibration.ts';
 import { highest, isAllKnown } from './hits.ts';
 import { aboutOthers, askedAbout } from './person.ts';
@@ -154,13 +154,14 @@ const SAME = 0.9;
 const SAME_MAX = 2;
 
 function withoutRepeats(ranked: readonly ScoredHit[]): readonly ScoredHit[] {
-  const kept: ScoredHit[] = [];
+  const kept: { readonly one: ScoredHit; readonly words: ReadonlySet<string> }[] = [];
   for (const one of ranked) {
-    const words = termSet(one.hit.point.text);
+    const { text, memoryId } = one.hit.point;
+    const words = termSet(text);
     const like = kept.filter(
-      ({ hit: { point } }) => point.memoryId !== one.hit.point.memoryId && overlap(termSet(point.text), words) >= SAME,
+      (other) => other.one.hit.point.memoryId !== memoryId && overlapsBy(SAME, other.words, words),
     );
-    if (like.length < SAME_MAX) kept.push(one);
+    if (like.length < SAME_MAX) kept.push({ one, words });
   }
-  return kept;
+  return kept.map(({ one }) => one);
 }

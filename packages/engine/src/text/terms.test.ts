@@ -1,7 +1,7 @@
 import { anyCharacter } from '@slowwave/engine-testing';
-import { array, assert as check, constantFrom, property, string } from 'fast-check';
+import { array, assert as check, constantFrom, property, string, uniqueArray } from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { containment, overlap, remembering, termSet, terms, wordsOf } from './terms.ts';
+import { containment, overlap, overlapsBy, remembering, termSet, terms, wordsOf } from './terms.ts';
 
 test('words of ASCII are those that the text has beside a word of another script', async () => {
   const part = constantFrom('a', 'B', '7', '.', '_', "'", '`', '+', '#', ' ', "n't", "'s", 'c++', '\n', '-');
@@ -9,6 +9,16 @@ test('words of ASCII are those that the text has beside a word of another script
   await check(
     property(ascii, (text) => {
       expect([...wordsOf(text), { kind: 'unspaced', text: '京' }]).toEqual(wordsOf(`${text} 京`));
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('terms overlap by so much if their overlap is as much', async () => {
+  const any = uniqueArray(constantFrom(...'abcdefghijklm'), { maxLength: 12 }).map((terms) => new Set(terms));
+  await check(
+    property(any, any, constantFrom(0.5, 0.75, 0.9, 1), (a, b, least) => {
+      expect(overlapsBy(least, a, b)).toBe(overlap(a, b) >= least);
     }),
     { numRuns: 2_000 },
   );

@@ -185,6 +185,22 @@ export function overlap(a: Comparable, b: Comparable): number {
   return all === 0 ? sameSpelling(a, b) : shared / all;
 }
 
+/** Whether terms overlap by so much at least: most do not, which a few of them tell. */
+export function overlapsBy(least: number, a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  const missing = a.size - (least * (a.size + b.size)) / (1 + least);
+  if (a.size + b.size === 0 || missing < -SLIGHT) return false;
+  let missed = 0;
+  for (const term of a) {
+    if (b.has(term)) continue;
+    missed += 1;
+    if (missed > missing + SLIGHT) return false;
+  }
+  return true;
+}
+
+/** What rounding does to a number of terms, and less than one of them. */
+const SLIGHT = 1e-6;
+
 /** How much of the first text is said in the second: its terms found there (containment), 0…1. */
 export function containment(part: Comparable, whole: Comparable): number {
   const [asked, given] = [setOf(part), setOf(whole)];

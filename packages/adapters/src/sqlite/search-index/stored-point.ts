@@ -43,6 +43,8 @@ export class StoredPoint implements Sighted {
   shown: string | null = null;
   readonly #run: Run;
   readonly #at: number;
+  /** Once it was asked for: points that are as good as others are put in the order of their ids. */
+  #memoryId: string | null = null;
 
   constructor(run: Run, at: number) {
     this.#run = run;
@@ -66,8 +68,10 @@ export class StoredPoint implements Sighted {
     return this.#word(WORD.version);
   }
   get memoryId(): string {
+    if (this.#memoryId !== null) return this.#memoryId;
     const begin = this.#at + this.#listAt(ID_PARTS.length) * 4;
-    return this.#run.text.toString('utf8', begin, begin + this.#word(WORD.idBytes));
+    this.#memoryId = this.#run.text.toString('utf8', begin, begin + this.#word(WORD.idBytes));
+    return this.#memoryId;
   }
 
   /** In the order of FLOAT, from its first on. */

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { programFile, type Service, spawnService, type TempDir, tempDir } from '@slowwave/testkit';
+import { COMPILE_CACHE, programFile, type Service, spawnService, type TempDir, tempDir } from '@slowwave/testkit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { found, get, post, said } from './client.ts';
 
@@ -23,7 +23,10 @@ afterEach(async () => {
 
 /** A start that is expected to end by itself. */
 async function startAndEnd(args: readonly string[], settings = env(), main = MAIN) {
-  const child = spawn(process.execPath, [main, ...args], { env: settings, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [main, ...args], {
+    env: { ...COMPILE_CACHE, ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const ended = once(child, 'close');
   const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
   const [code] = await ended;

@@ -1,14 +1,14 @@
 import { flushCompileCache } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { recordingLog } from '@slowwave/engine-testing';
 import { keepLocks, postgresConnection, redisConnection, startTurnWorker } from '../src/bullmq/index.ts';
+import { createLog } from '../src/pino.ts';
 
 flushCompileCache(); // tests kill it, and then nothing would be kept: the next start would take twice as long
 
 /** Takes turns and does with them what it is told, as a worker of a process of its own. */
 const [url = '', takeOver = '', how = 'waits'] = process.argv.slice(2);
 const lockMs = Number(takeOver);
-const log = recordingLog();
+const log = createLog({ level: 'warn', name: 'child' }); // for whoever reads why a test failed
 const connection = url.startsWith('redis') ? redisConnection(url) : postgresConnection({ url, log });
 const { lockServer: server } = connection;
 if (server === null) throw new Error('expected a queue that processes share');

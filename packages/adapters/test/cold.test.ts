@@ -69,7 +69,13 @@ const LEDGERS: Readonly<Record<string, () => Promise<StoredLedger>>> = {
   },
 };
 
-describe.each(Object.entries(LEDGERS))('owners that sleep, on %s', (_, open) => {
+/**
+ * On SQLite whoever moves an owner dies before and after each call. On the other one after each: what differs there is what a call
+ * does, and not what is done between two of them.
+ */
+const stepOf = (dialect: string): number => (dialect === 'SQLite' ? 1 : 2);
+
+describe.each(Object.entries(LEDGERS))('owners that sleep, on %s', (dialect, open) => {
   let ledger: StoredLedger;
   let index: SearchIndex;
   let bench: EngineBench;
@@ -185,7 +191,7 @@ describe.each(Object.entries(LEDGERS))('owners that sleep, on %s', (_, open) => 
   it('lose nothing, double nothing and leave nothing, wherever whoever lays them down dies', async () => {
     const [before, lines] = [await found(), await linesOf(ledger, OWNER)];
     const asked = { tenant: DEFAULT_TENANT, owner: OWNER, lane };
-    for (let dies = 1, died = true; died; dies += 1) {
+    for (let dies = stepOf(dialect), died = true; died; dies += stepOf(dialect)) {
       died = await diesAt(dies, deps, (mortal) => coolOwner(mortal, asked, NEVER));
       bench.tools.advance(LATER_MS);
       await sweepCold(deps, HOW, NEVER);
@@ -199,14 +205,14 @@ describe.each(Object.entries(LEDGERS))('owners that sleep, on %s', (_, open) => 
 
   it('lose nothing, double nothing and leave nothing, wherever whoever wakes them dies', async () => {
     const [before, lines] = [await found(), await linesOf(ledger, OWNER)];
-    for (let dies = 1, died = true; died; dies += 1) {
+    for (let dies = stepOf(dialect), died = true; died; dies += stepOf(dialect)) {
       expect(await cool()).toMatchObject({ kind: 'cooled' });
       const name = await nameOf();
       const few = { ...deps, linesAtOnce: 200 };
       died = await diesAt(dies, few, (mortal) => wakeOwner(mortal, name, NEVER));
       bench.tools.advance(LATER_MS);
       // Somebody asks for it, or nobody does for a while.
-      await (dies % 2 === 0 ? sweepCold(deps, HOW, NEVER) : wakeOwner(deps, name, NEVER));
+      await (Math.ceil(dies / 2) % 2 === 0 ? sweepCold(deps, HOW, NEVER) : wakeOwner(deps, name, NEVER));
       await wakeOwner(deps, name, NEVER);
       expect(await linesOf(ledger, OWNER), `after call ${dies}`).toEqual(lines);
       expect(await found()).toEqual(before);

@@ -63,7 +63,7 @@ export { createMemoryIndex, emptyIndex, type IndexState } from './memory-index.t
 export { createMemoryLedger } from './memory-ledger.ts';
 export { type Recorded, recordingMeter } from './meters.ts';
 export { moodyModel } from './moody-model.ts';
-export { mortal, watched } from './mortal.ts';
+export { deathAfter, mortal, watched } from './mortal.ts';
 export { type NightBench, nightBench } from './night-bench.ts';
 export { homesIn, mergesIn, pairLiesAbout, placeLiesAbout, thingIn } from './night-lies.ts';
 export {

@@ -37,8 +37,14 @@ export function watched<T extends object>(
   return { deps: Object.fromEntries(ports), calls };
 }
 
-/** A process that is killed at its n-th call of a port, before or after it took effect. Nothing works afterwards. */
-export function mortal<T extends object>(deps: T, death: { at: number; when: 'before' | 'after' }): Watched<T> {
+/** At a call of a port, before or after it took effect. */
+interface Death {
+  readonly at: number;
+  readonly when: 'before' | 'after';
+}
+
+/** A process that is killed at its n-th call of a port. Nothing works afterwards. */
+export function mortal<T extends object>(deps: T, death: Death): Watched<T> {
   return watched(deps, async (nth, call) => {
     if (nth > death.at || (nth === death.at && death.when === 'before')) throw new Killed();
     const answer = await call();
@@ -46,3 +52,7 @@ export function mortal<T extends object>(deps: T, death: { at: number; when: 'be
     return answer;
   });
 }
+
+/** The moments at which a process can die: before its first call, and after each. Before any other call is after the one before it. */
+export const deathAfter = (calls: number): Death =>
+  calls === 0 ? { at: 0, when: 'before' } : { at: calls - 1, when: 'after' };

@@ -1,5 +1,6 @@
 import {
   bitsOf,
+  deathAfter,
   type EngineBench,
   echoExtract,
   engineBench,
@@ -22,34 +23,29 @@ import { DEFAULT_TENANT } from '../words.ts';
 const CALLS_MAX = 60;
 
 describe('a worker that is killed', () => {
-  it.each([
-    ['before', 'for the first time'],
-    ['after', 'for the first time'],
-    ['before', 'again'],
-    ['after', 'again'],
-  ] as const)(
-    '%s any call of a port, consolidating %s: the next one ends the same, and asks nothing twice',
-    async (when, which) => {
+  it.each(['for the first time', 'again'])(
+    'between any two calls of ports, consolidating %s: the next one ends the same, and asks nothing twice',
+    async (which) => {
       const scene = which === 'again' ? sceneAgain : firstScene;
       const clean = await scene();
       await clean.bench.run();
       const expected = await stateOf(clean.bench);
-      let at = 0;
-      for (let ended = false; !ended; at += 1) {
+      let calls = 0;
+      for (let ended = false; !ended; calls += 1) {
         const { bench, chat, askedTwice } = await scene();
-        const process = mortal(bench.deps, { at, when });
+        const process = mortal(bench.deps, deathAfter(calls));
         const verdict = await takeTurn(process.deps)(await turnOf(bench), NEVER).catch(() => null);
-        ended = verdict !== null && process.calls.length <= at;
+        ended = verdict !== null && process.calls.length < calls;
         await bench.run();
         await catchUp(bench);
-        const where = `killed ${when} ${process.calls[at]}`;
+        const where = `killed after ${process.calls[calls - 1]}`;
         expect(await stateOf(bench), where).toEqual(expected);
         expect(askedTwice(), where).toEqual([]);
         expect(chat.calls.length, where).toBeLessThanOrEqual(clean.chat.calls.length + 1);
         await expectTrue(bench.deps.ledger);
       }
-      expect(at, 'calls of ports in one turn').toBeGreaterThan(15);
-      expect(at).toBeLessThan(CALLS_MAX);
+      expect(calls, 'calls of ports in one turn').toBeGreaterThan(15);
+      expect(calls).toBeLessThan(CALLS_MAX);
     },
   );
 });

@@ -1,4 +1,5 @@
 import {
+  deathAfter,
   fakeChat,
   type GraphTurn,
   graphDecisions,
@@ -92,29 +93,26 @@ async function stateOf({ bench, lane }: Scene) {
 
 const NOBODY = { studied: () => {}, takeOverMs: 30_000 };
 
-test.each(['before', 'after'] as const)(
-  'a worker that is killed %s any call of a study: the next one makes the same graph, and asks nothing twice',
-  async (when) => {
-    const clean = await scene();
-    await clean.bench.study();
-    const expected = await stateOf(clean);
-    expect(expected.relations).toHaveLength(5);
-    let at = 0;
-    for (let ended = false; !ended; at += 1) {
-      const killed = await scene();
-      const process = mortal({ ...killed.bench.deps, ...NOBODY }, { at, when });
-      const answered = await studyLane(process.deps)(killed.lane, NEVER).catch(() => 'killed');
-      ended = answered !== 'killed' && process.calls.length <= at;
-      await killed.bench.study();
-      const where = `killed ${when} ${process.calls[at]}`;
-      expect(await stateOf(killed), where).toEqual(expected);
-      expect(killed.askedTwice(), where).toEqual([]);
-      expect(killed.chat.calls.length, where).toBeLessThanOrEqual(clean.chat.calls.length + 1);
-    }
-    expect(at, 'calls of ports in one study').toBeGreaterThan(15);
-    expect(at).toBeLessThan(CALLS_MAX);
-  },
-);
+test('a worker that is killed between any two calls of a study: the next one makes the same graph, and asks nothing twice', async () => {
+  const clean = await scene();
+  await clean.bench.study();
+  const expected = await stateOf(clean);
+  expect(expected.relations).toHaveLength(5);
+  let calls = 0;
+  for (let ended = false; !ended; calls += 1) {
+    const killed = await scene();
+    const process = mortal({ ...killed.bench.deps, ...NOBODY }, deathAfter(calls));
+    const answered = await studyLane(process.deps)(killed.lane, NEVER).catch(() => 'killed');
+    ended = answered !== 'killed' && process.calls.length < calls;
+    await killed.bench.study();
+    const where = `killed after ${process.calls[calls - 1]}`;
+    expect(await stateOf(killed), where).toEqual(expected);
+    expect(killed.askedTwice(), where).toEqual([]);
+    expect(killed.chat.calls.length, where).toBeLessThanOrEqual(clean.chat.calls.length + 1);
+  }
+  expect(calls, 'calls of ports in one study').toBeGreaterThan(15);
+  expect(calls).toBeLessThan(CALLS_MAX);
+});
 
 /** A try that failed asks again for what was no use; all else it has. */
 const PLAIN = { nonsense: false };

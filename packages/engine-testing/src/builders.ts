@@ -28,6 +28,7 @@ import {
   underOf,
   type VersionDetails,
 } from '@slowwave/engine';
+import { batchIdOf, messageIdOf } from '@slowwave/engine/storing';
 
 export const scope = (ids: Partial<Scope> = { userId: 'ann' }): Scope => ({
   userId: null,
@@ -65,13 +66,14 @@ export const newMessage = (tools: Tools, given: Partial<NewMessage> = {}, bits =
 /** A batch of user ann with one message, accepted now, unless said otherwise. */
 export function newBatch(tools: Tools, given: Partial<NewBatch> = {}): NewBatch {
   const bits = bitsOf(tools, ownerOf(given.scope ?? scope()), given.tenant);
+  const id = given.id ?? batchIdOf(tools.id('bat', bits));
   return {
-    id: tools.id('bat', bits),
+    id,
     tenant: DEFAULT_TENANT,
     scope: scope(),
     settings: settings(),
     metadata: {},
-    messages: [newMessage(tools, {}, bits)],
+    messages: [newMessage(tools, { id: messageIdOf(id, 0) }, bits)],
     tokens: 10,
     acceptedAt: tools.now(),
     flush: false,

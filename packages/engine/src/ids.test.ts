@@ -1,6 +1,16 @@
 import { fixedTools } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
-import { copyId, ownerBitsIn, ownerBitsOf, ownerBitsOfLane, ownerHashOf, spaceOf } from './ids.ts';
+import {
+  batchIdOf,
+  copyId,
+  messageIdOf,
+  ownerBitsIn,
+  ownerBitsOf,
+  ownerBitsOfLane,
+  ownerHashOf,
+  placeOfMessage,
+  spaceOf,
+} from './ids.ts';
 import { DEFAULT_TENANT, type LaneId, type OwnerBits, type OwnerKind, type TenantId } from './words.ts';
 
 const tools = fixedTools();
@@ -28,6 +38,24 @@ describe('an id', () => {
   ])('that is none of ours has no owner: %j', (id) => {
     expect(ownerBitsIn(id)).toBeNull();
     expect(() => ownerBitsOfLane(id as LaneId)).toThrow('expected the id of a lane');
+  });
+});
+
+describe('the id of a message', () => {
+  const batchId = batchIdOf(tools.id('bat', ownerBitsOf(tools, ANA)));
+
+  it.each([0, 1, 31, 32, 1_023, 1_024])('says which message of which batch it is: %i', (place) => {
+    const id = messageIdOf(batchId, place);
+    expect(placeOfMessage(id)).toEqual({ batchId, place });
+    expect(ownerBitsIn(id)).toBe(ownerBitsOf(tools, ANA));
+    const copy = copyId(batchId, 'rpl_1');
+    expect(messageIdOf(copy, place)).toBe(copyId(id, 'rpl_1'));
+    expect(placeOfMessage(copyId(id, 'rpl_1'))).toEqual({ batchId: copy, place });
+  });
+
+  it('is one of its own for each of a batch whose id is none of ours', () => {
+    expect(messageIdOf('b1', 0)).not.toBe(messageIdOf('b1', 1));
+    expect(placeOfMessage(messageIdOf('b1', 0))).toBeNull();
   });
 });
 

@@ -93,6 +93,26 @@ export function placeOfEvent(
   return { from: `mem_${first}`, to: `mem_${first}~`, revision: numberOf(last) };
 }
 
+/** Their last digits are free for what stands in them. */
+const OF_BATCH = new RegExp(`^bat_([${ALPHABET}]{22})${'0'.repeat(LAST_DIGITS)}(~.*)?$`);
+const OF_MESSAGE = new RegExp(`^msg_([${ALPHABET}]{22})([${ALPHABET}]{${LAST_DIGITS}})(~.*)?$`);
+
+/** The id of a new batch. */
+export const batchIdOf = (fresh: string): string => fresh.slice(0, -LAST_DIGITS) + '0'.repeat(LAST_DIGITS);
+
+/** The id of a message: that of its batch, but that the last digits count its messages. So a ledger needs not keep it. */
+export function messageIdOf(batchId: string, place: number): string {
+  const [, first = batchId, copy = ''] = OF_BATCH.exec(batchId) ?? [];
+  return `msg_${first}${digitsOf(place, LAST_DIGITS)}${copy}`;
+}
+
+/** The batch that a message of this id is in, and its place there; null: its id does not say. */
+export function placeOfMessage(id: string): { readonly batchId: string; readonly place: number } | null {
+  const [, first, last, copy = ''] = OF_MESSAGE.exec(id) ?? [];
+  if (first === undefined || last === undefined) return null;
+  return { batchId: `bat_${first}${'0'.repeat(LAST_DIGITS)}${copy}`, place: numberOf(last) };
+}
+
 /**
  * A shadow space is a tenant of its own: lanes, batches, memories and index points in it are nobody else's, and no caller
  * can name it. Its id says whose it is, since the models it asks are paid for by that tenant.

@@ -18,9 +18,11 @@ export {
 } from './graph/fold.ts';
 export { changedEntities, changedRelations, lostRelations, sameFollowing, sameRelation } from './graph/refold.ts';
 export {
+  batchIdOf,
   digitsOf,
   eventIdOf,
   ID_ALPHABET,
+  messageIdOf,
   numberOf,
   ofNoSpace,
   ownerBitsIn,
@@ -30,6 +32,7 @@ export {
   ownerKeyOf,
   payerOf,
   placeOfEvent,
+  placeOfMessage,
   spaceIn,
 } from './ids.ts';
 export { climb, LARGER_BATCHES, largerWindow, rungOn } from './limits/economy.ts';

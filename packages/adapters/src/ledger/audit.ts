@@ -61,7 +61,7 @@ const ORPHANS: Readonly<Record<OrphanKind, Audit>> = {
   'batch without lane': lacking('x.id', 'batches', 'lanes y WHERE y.number = x.lane'),
   'message without batch': lacking(
     'x.id',
-    `(SELECT id, batch FROM messages UNION ALL SELECT u.batch_id, (SELECT b.number FROM batches b WHERE b.id = u.batch_id)
+    `(SELECT coalesce(id, number::text) AS id, batch FROM messages UNION ALL SELECT u.batch_id, (SELECT b.number FROM batches b WHERE b.id = u.batch_id)
       FROM unclaimed_messages u)`,
     'batches y WHERE y.number = x.batch',
   ),

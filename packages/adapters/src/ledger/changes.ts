@@ -8,7 +8,7 @@ import type {
   Tombstone,
   Webhook,
 } from '@slowwave/engine';
-import { memoryNotices, piecesOf, versionsOf, withTurned } from '@slowwave/engine/storing';
+import { memoryNotices, piecesOf, placeOfMessage, versionsOf, withTurned } from '@slowwave/engine/storing';
 import { forgetWith } from './forgetting.ts';
 import { loadMemories } from './loading.ts';
 import { endProposals } from './proposals.ts';
@@ -17,6 +17,7 @@ import { scopeKey } from './rows/columns.ts';
 import type { LaneRow } from './rows/lane.ts';
 import { eventColumns, memoryColumns, type Numbered, type VersionRow, versionColumns } from './rows/memory.ts';
 import { REPLACE_ID, takeIds, writtenIds } from './rows/said-ids.ts';
+import { messageId } from './schema.ts';
 import { all, idsOf, inOne, insert, run, type Script, together, unawaited } from './script.ts';
 import { forgetSummaries } from './summaries.ts';
 import { activeWebhooks, noteDeliveries } from './webhooks.ts';
@@ -279,7 +280,12 @@ const sourcedIn = (changes: readonly MemoryChange[], numbers: Numbers): readonly
 /** Which messages of their lane events came from; nothing of those that are not there. */
 export function* noteSources(events: readonly Sourced[]): Script<void> {
   const rows = events.flatMap(({ memory, revision, sourceIds }) =>
-    [...new Set(sourceIds)].map((message) => ({ memory, revision, message })),
+    [...new Set(sourceIds)].map((message) => ({
+      memory,
+      revision,
+      message,
+      batch: placeOfMessage(message)?.batchId ?? null,
+    })),
   );
   if (rows.length > 0) yield* run(INSERT_EVENT_SOURCES, { rows });
 }
@@ -369,9 +375,14 @@ const INSERT_EVENT_SOURCES = `
   INSERT INTO event_sources (lane, message_seq, event_seq)
   SELECT m.lane, m.seq, e.seq FROM :rows AS r
   JOIN events e ON e.memory = (r.value ->> 'memory')::bigint AND e.revision = (r.value ->> 'revision')::int
-  JOIN messages m ON m.id = r.value ->> 'message'
-  WHERE m.id IN FEW (SELECT n.value ->> 'message' FROM :rows AS n;)
-    AND m.lane = (SELECT k.lane FROM memories k WHERE k.number = e.memory)`;
+  JOIN (
+    SELECT those.lane, those.seq, ${messageId('those', 'b')} AS id FROM messages those JOIN batches b ON b.number = those.batch
+    WHERE those.number IN FEW (
+      SELECT own.number FROM messages own WHERE own.id IN (SELECT n.value ->> 'message' FROM :rows AS n)
+      UNION ALL SELECT i.number FROM messages i WHERE i.batch IN FEW (
+        SELECT number FROM batches WHERE id IN FEW (SELECT n.value ->> 'batch' FROM :rows AS n;););)
+  ) AS m ON m.id = r.value ->> 'message'
+  WHERE m.lane = (SELECT k.lane FROM memories k WHERE k.number = e.memory)`;
 
 /** A text deleted twice from one memory is blocked up to the later deletion. */
 const UPSERT_TOMBSTONE = `

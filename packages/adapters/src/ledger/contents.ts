@@ -1,6 +1,7 @@
 import type { ContentStore, KeptSummary, LookupStore, OwnedIds, Owner, TenantId } from '@slowwave/engine';
 import { read, storeOf } from './access.ts';
 import { memoriesOfLane } from './memories.ts';
+import { NAMED_MESSAGES, naming } from './named-messages.ts';
 import { isStanding } from './page.ts';
 import { type MessageRow, messageFrom } from './rows/batch.ts';
 import { type ScopeColumns, scopeFrom } from './rows/columns.ts';
@@ -48,7 +49,10 @@ export const lookupStore = storeOf<LookupStore>('lookups', {
     return Map.groupBy(events, ({ memoryId }) => memoryId);
   }),
   scopes: read(function* (tenant, messageIds) {
-    const rows = yield* all<ScopeColumns & { readonly id: string }>(SELECT_SCOPES, { tenant, messageIds });
+    const rows = yield* all<ScopeColumns & { readonly id: string }>(SELECT_SCOPES, {
+      tenant,
+      ...naming(messageIds),
+    });
     const scopes = new Map(rows.map((row) => [row.id, scopeFrom(row)]));
     const waiting = yield* unclaimedNamed(
       tenant,
@@ -68,7 +72,7 @@ export const lookupStore = storeOf<LookupStore>('lookups', {
     return scopes;
   }),
   around: read(function* (of, reach) {
-    const given = { ...ownerParams(of), ids: of.ids, ...reach };
+    const given = { ...ownerParams(of), ...naming(of.ids), ...reach };
     const [rows, unclaimed] = yield* together(
       all<NearRow>(SELECT_AROUND, given),
       all<UnclaimedRow>(SELECT_UNCLAIMED_NEAR, { ...given, count: of.ids.length }),
@@ -84,6 +88,7 @@ type NearRow = MessageRow & { readonly asked: string };
 
 interface Near {
   readonly ids: readonly string[];
+  readonly batchesOf: readonly string[];
   readonly before: number;
   readonly after: number;
   readonly kind: Owner['kind'];
@@ -141,25 +146,25 @@ const SELECT_HISTORIES = `
   ) AS newest WHERE place <= @limit ORDER BY memory_id, revision`;
 
 const SELECT_SCOPES = `
-  SELECT m.id, s.user_id, s.agent_id, s.run_id, s.app_id FROM lane_messages m JOIN scopes s ON s.id = m.scope
-  WHERE +m.tenant = @tenant AND ${isStanding('m.lane')} AND m.id IN :messageIds`;
+  SELECT m.id, s.user_id, s.agent_id, s.run_id, s.app_id FROM ${NAMED_MESSAGES} AS m JOIN scopes s ON s.id = m.scope
+  WHERE m.tenant = @tenant AND ${isStanding('m.lane')}`;
 
 /** What is undone is nobody's neighbour. */
 const SELECT_AROUND = `
-  SELECT m.id AS asked, n.* FROM lane_messages m
+  SELECT m.id AS asked, n.* FROM ${NAMED_MESSAGES} AS m
   JOIN lane_messages n ON n.lane = m.lane AND n.seq BETWEEN m.seq - @before AND m.seq + @after
   JOIN scopes s ON s.id = n.scope
-  JOIN batches b ON b.id = n.batch_id AND (b.state <> 'undone' OR n.id = m.id)
-  WHERE m.id IN :ids AND +m.lane = ${OWN_LANE} AND (@appId::text IS NULL OR s.app_id = @appId)
+  JOIN batches b ON b.id = n.batch_id AND (b.state <> 'undone' OR n.number = m.number)
+  WHERE m.lane = ${OWN_LANE} AND (@appId::text IS NULL OR s.app_id = @appId)
   ORDER BY n.seq`;
 
 /** Of the owner of messages that are asked for: up to behind the last of those that are claimed, or all, where one of them is not. */
 const SELECT_UNCLAIMED_NEAR = `${SELECT_UNCLAIMED} AND b.lane = ${OWN_NUMBER} AND (
-    u.seq <= (SELECT max(m.seq) + @after FROM lane_messages m WHERE m.id IN :ids AND +m.lane = ${OWN_LANE})
-    OR @count > (SELECT count(*) FROM lane_messages m WHERE m.id IN :ids AND +m.lane = ${OWN_LANE}))
+    u.seq <= (SELECT max(m.seq) + @after FROM ${NAMED_MESSAGES} AS m WHERE m.lane = ${OWN_LANE})
+    OR @count > (SELECT count(*) FROM ${NAMED_MESSAGES} AS m WHERE m.lane = ${OWN_LANE}))
   ORDER BY b.position`;
 
-const SELECT_PLACES = `SELECT m.id, m.seq FROM lane_messages m WHERE m.id IN :ids AND +m.lane = ${OWN_LANE}`;
+const SELECT_PLACES = `SELECT m.id, m.seq FROM ${NAMED_MESSAGES} AS m WHERE m.lane = ${OWN_LANE}`;
 
 /** Around one that is not claimed yet. */
 const SELECT_CLAIMED_NEAR = `

@@ -20,6 +20,7 @@ import {
 import { type Folding, refold } from './graph/refold.ts';
 import { statementFrom } from './graph/rows.ts';
 import { stripThoughts } from './kept-thoughts.ts';
+import { naming } from './named-messages.ts';
 import { inLanes, LANE_NUMBER, laneIdOf } from './page.ts';
 import type { LaneRow } from './rows/lane.ts';
 import { markOf } from './rows/packed-record.ts';
@@ -42,7 +43,7 @@ export function* eraseWith(folding: Folding, { memoryIds, wishedIn }: Erasing): 
     consolidationIds: new Set(own),
     wishedIn: new Set(wishedIn),
   };
-  const messages = yield* all<MessageRow>(SELECT_MESSAGES, { lane, ids: messageIds });
+  const messages = yield* all<MessageRow>(SELECT_MESSAGES, { lane, ...naming(messageIds) });
   const batchIds = [...new Set(messages.map((row) => row.batch_id))];
   const consolidated = yield* idsOf(SELECT_CONSOLIDATED, { batchIds });
   const cut = yield* cutMessages(lane, messages, erased);
@@ -97,7 +98,7 @@ function* cutMessages(lane: LaneId, messages: readonly MessageRow[], { memoryIds
   const cameOf = evidenceByMessage(evidence);
   const wished = Map.groupBy(wishes, (wish) => wish.message_id);
   const cut = new Map<string, Content>();
-  for (const { id, content, unhidden } of messages) {
+  for (const { id, number, content, unhidden } of messages) {
     const own = wished.get(id) ?? [];
     const hiding = own.filter(({ hides }) => hides === 1);
     const isErased = (memoryId: string | null) => (memoryId === null ? wishedIn.has(id) : memoryIds.has(memoryId));
@@ -116,7 +117,7 @@ function* cutMessages(lane: LaneId, messages: readonly MessageRow[], { memoryIds
     if (kept === null) continue;
     cut.set(id, kept.unhidden ?? kept.content);
     yield* run(SHOW, {
-      id,
+      number,
       content: JSON.stringify(kept.content),
       unhidden: kept.unhidden === null ? null : JSON.stringify(kept.unhidden),
     });

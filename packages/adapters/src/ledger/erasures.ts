@@ -332,6 +332,7 @@ export const KEPT = [
   'topics',
   'trail',
   'trail_posts',
+  'stripped',
 ] as const;
 
 /** No caller can choose such an id: it begins with a control character. It is unique, like the erasure. */

@@ -25,6 +25,7 @@ import {
 import { forgetInSuites } from './forget-in-suites.ts';
 import { type Folding, refold } from './graph/refold.ts';
 import { statementFrom } from './graph/rows.ts';
+import { idOfMessage, NAMED_MESSAGES, naming } from './named-messages.ts';
 import { consolidationIdOf, LANE_NUMBER, laneIdOf } from './page.ts';
 import { detailsFrom } from './rows/memory.ts';
 import { ofBatches } from './schema.ts';
@@ -95,13 +96,13 @@ export function* showRetaken(
 function* showAgain({ lane, now }: Folding, ids: readonly string[]): Script<readonly string[]> {
   if (ids.length === 0) return [];
   const [messages, evidence, wishes] = yield* together(
-    all<MessageRow>(SELECT_MESSAGES, { lane, ids }),
+    all<MessageRow>(SELECT_MESSAGES, { lane, ...naming(ids) }),
     evidenceOf(lane, ids),
     all<WishRow>(SELECT_WISHES, { ids }),
   );
   const cameOf = evidenceByMessage(evidence);
   const wished = Map.groupBy(wishes, (wish) => wish.message_id);
-  const changed = messages.flatMap(({ id, batch_id: batchId, content, unhidden }) => {
+  const changed = messages.flatMap(({ id, number, batch_id: batchId, content, unhidden }) => {
     const said = unhidden ?? content;
     const shown = shownOf(JSON.parse(said) as Content, {
       evidence: cameOf([id]),
@@ -110,11 +111,11 @@ function* showAgain({ lane, now }: Folding, ids: readonly string[]): Script<read
     if (canonical(shown ?? JSON.parse(said)) === canonical(JSON.parse(content))) return [];
     const next =
       shown === null ? { content: said, unhidden: null } : { content: JSON.stringify(shown), unhidden: said };
-    return [{ id, batchId, ...next }];
+    return [{ number, batchId, ...next }];
   });
   if (changed.length === 0) return [];
   const batchIds = [...new Set(changed.map(({ batchId }) => batchId))];
-  yield* together(...changed.map(({ id, content, unhidden }) => run(SHOW, { id, content, unhidden })));
+  yield* together(...changed.map(({ number, content, unhidden }) => run(SHOW, { number, content, unhidden })));
   yield* projectSpeechAgain(batchIds, now);
   return yield* idsOf(SELECT_CONSOLIDATED, { batchIds });
 }
@@ -128,7 +129,7 @@ export function* standAgain(folding: Folding, consolidationIds: readonly string[
   const messageIds = [...new Set(statements.flatMap(({ statement }) => statement.messageIds))];
   const [evidence, messages, nameOf] = yield* together(
     evidenceOf(lane, messageIds),
-    all<MessageRow>(SELECT_MESSAGES, { lane, ids: messageIds }),
+    all<MessageRow>(SELECT_MESSAGES, { lane, ...naming(messageIds) }),
     namesOf(
       lane,
       statements.map(({ statement }) => statement),
@@ -169,7 +170,9 @@ const shownFrom = ({ content, unhidden, wished }: MessageRow, evidence: readonly
 export function* loseQuotes(batchIds: readonly string[]): Script<void> {
   const rows = yield* all<{ id: string; statement: string }>(SELECT_HIDDEN_QUOTES, { batchIds });
   if (rows.length === 0) return;
-  const lost = new Set(yield* idsOf(`SELECT id FROM messages WHERE ${ofBatches('batch', 'batchIds')}`, { batchIds }));
+  const lost = new Set(
+    yield* idsOf(`SELECT m.id FROM lane_messages m WHERE ${ofBatches('m.batch', 'batchIds')}`, { batchIds }),
+  );
   const ids = rows.filter((row) => statementFrom(row).messageIds.some((id) => lost.has(id))).map(({ id }) => id);
   yield* run('UPDATE graph_statements SET quote_said = NULL WHERE id IN :ids', { ids });
 }
@@ -200,7 +203,7 @@ export function* leaningOn(lane: LaneId, memoryId: string): Script<Leaning> {
     idsOf(SELECT_CONSOLIDATIONS, { memoryIds }),
   );
   const [messages, evidence, wishes, rows] = yield* together(
-    all<MessageRow>(SELECT_MESSAGES, { lane, ids: messageIds }),
+    all<MessageRow>(SELECT_MESSAGES, { lane, ...naming(messageIds) }),
     evidenceOf(lane, messageIds),
     all<WishRow>(SELECT_WISHES, { ids: messageIds }),
     all<StandingRow>(SELECT_STATEMENTS, { lane, ids: consolidationIds }),
@@ -221,7 +224,7 @@ export function* leaningOn(lane: LaneId, memoryId: string): Script<Leaning> {
 
 /** What came of these messages, but for what is undone as a whole. */
 export function* evidenceOf(lane: LaneId, ids: readonly string[]): Script<readonly Evidence[]> {
-  const rows = yield* all<EvidenceRow>(SELECT_EVIDENCE, { lane, ids });
+  const rows = yield* all<EvidenceRow>(SELECT_EVIDENCE, { lane, ...naming(ids) });
   return rows.map(({ memory_id: memoryId, text, details, ...row }) => {
     const sourceIds = JSON.parse(row.source_ids) as readonly string[];
     const quote = details === null ? null : detailsFrom(details, { text, sourceIds }).quote;
@@ -231,6 +234,7 @@ export function* evidenceOf(lane: LaneId, ids: readonly string[]): Script<readon
 
 export interface MessageRow {
   readonly id: string;
+  readonly number: number;
   readonly batch_id: string;
   readonly content: string;
   readonly unhidden: string | null;
@@ -264,7 +268,7 @@ interface EvidenceRow {
 }
 
 const SELECT_SOURCES = `
-  SELECT DISTINCT (SELECT s.id FROM messages s WHERE s.lane = x.lane AND s.seq = x.message_seq) AS id
+  SELECT DISTINCT ${idOfMessage('o.lane = x.lane AND o.seq = x.message_seq')} AS id
   FROM memories m JOIN events e ON e.memory = m.number JOIN event_sources x ON x.event_seq = e.seq
   WHERE m.id IN :memoryIds`;
 
@@ -287,18 +291,18 @@ export const SELECT_CONSOLIDATED = `
   WHERE id IN :batchIds AND consolidation IS NOT NULL`;
 
 export const SELECT_MESSAGES = `
-  SELECT m.id, m.batch_id, m.content, m.unhidden,
+  SELECT m.id, m.number, m.batch_id, m.content, m.unhidden,
     CASE WHEN EXISTS (SELECT 1 FROM wishes w WHERE w.message_id = m.id) THEN 1 ELSE 0 END AS wished
-  FROM lane_messages m WHERE m.id IN :ids AND +m.lane = @lane ORDER BY m.id`;
+  FROM ${NAMED_MESSAGES} AS m WHERE m.lane = @lane ORDER BY m.id`;
 
-export const SHOW = 'UPDATE messages SET content = @content::jsonb, unhidden = @unhidden::jsonb WHERE id = @id';
+export const SHOW = 'UPDATE messages SET content = @content::jsonb, unhidden = @unhidden::jsonb WHERE number = @number';
 
 const SELECT_EVIDENCE = `
   SELECT DISTINCT e.seq, m.id AS memory_id, e.source_ids, e.text, e.details, m.forgotten_at
   FROM event_sources x JOIN events e ON e.seq = x.event_seq JOIN memories m ON m.number = e.memory
   WHERE x.lane = ${LANE_NUMBER}
     AND x.message_seq IN FEW (
-      SELECT s.seq FROM messages s WHERE s.id IN :ids AND s.lane + 0 = ${LANE_NUMBER};)
+      SELECT named.seq FROM ${NAMED_MESSAGES} AS named WHERE named.lane = @lane;)
     AND e.kind IN ('ADD', 'UPDATE', 'NONE')
     AND EXISTS (SELECT 1 FROM versions v WHERE v.memory = m.number)
     -- What was merged into another memory is forgotten with that one.

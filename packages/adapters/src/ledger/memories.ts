@@ -27,6 +27,7 @@ import { dropFolded, foldedThought, type ToFold, toFold } from './kept-thoughts.
 import { finish } from './lane-life.ts';
 import { laneScripts, requireAwake } from './lanes.ts';
 import { BY_NUMBER, loadMemories, NEWEST_FIRST } from './loading.ts';
+import { NAMED_MESSAGES, naming } from './named-messages.ts';
 import {
   consolidationNumber,
   isLaneStanding,
@@ -117,24 +118,26 @@ const scripted = storeOf<Omit<MemoryStore, 'laneOf' | 'get'>>('memories', {
     });
     if (memory === undefined) return [];
     const ids = memory.versions.flatMap(({ details }) => details.sourceIds);
-    const rows = yield* all<SourceRow>(SELECT_SOURCES, { tenant, lane: memory.lane, ids, ...around });
+    const rows = yield* all<SourceRow>(SELECT_SOURCES, { tenant, lane: memory.lane, ...naming(ids), ...around });
     return [...rows, ...(yield* unclaimedBeside(rows, around))].sort((a, b) => a.seq - b.seq).map(sourceFrom);
   }),
   messages: read(function* (tenant, ids) {
-    const text = `SELECT * FROM lane_messages WHERE +tenant = @tenant AND ${isStanding('lane')} AND id IN :ids`;
-    const rows = yield* withUnclaimed(tenant, ids, yield* all<MessageRow>(text, { tenant, ids }));
+    const rows = yield* withUnclaimed(tenant, ids, yield* all<MessageRow>(SELECT_MESSAGES, { tenant, ...naming(ids) }));
     return new Map(rows.map((row) => [row.id, messageFrom(row)]));
   }),
   speakers: read(function* (tenant, ids) {
-    const text = `SELECT id, role, name FROM lane_messages WHERE +tenant = @tenant AND ${isStanding('lane')} AND id IN :ids`;
     const rows = yield* withUnclaimed(
       tenant,
       ids,
-      yield* all<Speaker & { readonly id: string }>(text, { tenant, ids }),
+      yield* all<Speaker & { readonly id: string }>(SELECT_SPEAKERS, { tenant, ...naming(ids) }),
     );
     return new Map(rows.map(({ id, role, name }) => [id, { role, name }]));
   }),
 });
+
+const OF_TENANT = `FROM ${NAMED_MESSAGES} AS m WHERE m.tenant = @tenant AND ${isStanding('m.lane')}`;
+const SELECT_MESSAGES = `SELECT m.* ${OF_TENANT}`;
+const SELECT_SPEAKERS = `SELECT m.id, m.role, m.name ${OF_TENANT}`;
 
 const SELECT_UNINDEXED = `
   SELECT memory_id FROM outbox WHERE lane = @lane
@@ -228,14 +231,14 @@ const sourceFrom = (row: SourceRow): { message: Message; isSource: boolean } => 
 /** A source named in another lane is none: what is said in another lane is another owner's. What is undone is nobody's neighbour. */
 const SELECT_SOURCES = `
   WITH sources AS (
-    SELECT m.id, m.lane, m.seq FROM lane_messages m WHERE m.id IN :ids AND +m.tenant = @tenant AND +m.lane = @lane
+    SELECT m.number, m.lane, m.seq FROM ${NAMED_MESSAGES} AS m WHERE m.tenant = @tenant AND m.lane = @lane
   )
-  SELECT m.*, CASE WHEN m.id IN (SELECT id FROM sources) THEN 1 ELSE 0 END AS is_source
+  SELECT m.*, CASE WHEN m.number IN (SELECT number FROM sources) THEN 1 ELSE 0 END AS is_source
   FROM lane_messages m
-  WHERE m.id IN FEW (
-    SELECT n.id FROM sources s
+  WHERE m.number IN FEW (
+    SELECT n.number FROM sources s
     JOIN lane_messages n ON n.lane = s.lane AND n.seq BETWEEN s.seq - @before AND s.seq + @after
-    JOIN batches b ON b.id = n.batch_id AND (b.state <> 'undone' OR n.id = s.id);)
+    JOIN batches b ON b.id = n.batch_id AND (b.state <> 'undone' OR n.number = s.number);)
   ORDER BY m.seq`;
 
 /** Neighbours that are not claimed yet. */

@@ -78,14 +78,14 @@ const selectPending = (scope: Scope): string => `
       ORDER BY position DESC LIMIT @batches
     ) AS c
   ), picked AS (
-    SELECT m.id, w.backfill FROM waiting w
+    SELECT m.number, w.backfill FROM waiting w
     JOIN messages m ON m.batch = w.number JOIN scopes s ON s.id = w.scope
     WHERE NOT m.resent${within(scope)} ORDER BY w.backfill, m.seq DESC LIMIT @limit
   )
   SELECT k.backfill, m.id, m.batch_id, m.seq, m.client_id, m.role, m.name, m.said_at, m.clock_at, m.utc_offset,
     CASE WHEN pg_column_size(m.content) > @longest THEN NULL
       WHEN octet_length(m.content::text) <= @longest THEN m.content END AS content
-  FROM picked k JOIN lane_messages m ON m.id = k.id ORDER BY k.backfill, m.seq DESC`;
+  FROM picked k JOIN lane_messages m ON m.number = k.number ORDER BY k.backfill, m.seq DESC`;
 
 /** The same of what was never claimed: no more of it than is shown. */
 const selectUnclaimed = (scope: Scope): string => `

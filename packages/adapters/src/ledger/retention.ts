@@ -10,8 +10,9 @@ import { inLanes, laneIdOf } from './page.ts';
 import type { LaneRow } from './rows/lane.ts';
 import { type EventRow, saidColumns } from './rows/memory.ts';
 import { ofBatches } from './schema.ts';
-import { all, allAs, counted, firstAs, idsOf, run, type Script, together, update } from './script.ts';
+import { all, allAs, firstAs, idsOf, run, type Script, together, update } from './script.ts';
 import { projectSpeechAgain } from './speech.ts';
+import { countDue, goOn, nextDue, type Stripping } from './stripping.ts';
 import { lockLanes } from './turn.ts';
 import { forgetVectors } from './vectors.ts';
 
@@ -28,20 +29,19 @@ export const retentionStore = storeOf<RetentionStore>('retention', {
       limit,
     }),
   ),
-  countMessages: read((tenant, before) => counted(`SELECT count(*) AS count ${MESSAGES}`, { tenant, before })),
+  countMessages: read((tenant, before) => countDue(MESSAGES, { tenant, before })),
   removeMessages: write(function* (tenant, before, { now, limit }) {
     const given = { tenant, before, limit };
-    const first = yield* all<{ lane: LaneId }>(
-      `SELECT ${laneIdOf('lane')} AS lane ${MESSAGES} ORDER BY accepted_at LIMIT @limit`,
-      given,
-    );
-    const lanes = [...new Set(first.map(({ lane }) => lane))];
+    const waiting = yield* nextDue<{ lane: LaneId }>(MESSAGES, `${laneIdOf('lane')} AS lane`, {
+      ...given,
+      locked: false,
+    });
+    const lanes = [...new Set(waiting.map(({ lane }) => lane))];
     // Whoever forgets or recalls something at the same time would write back what was read of messages before.
     yield* lockLanes(lanes);
-    const ids = yield* picked(`SELECT id ${MESSAGES} AND ${inLanes('lane + 0')} ORDER BY accepted_at LIMIT @limit`, {
-      ...given,
-      lanes,
-    });
+    const ids = idsIn(
+      yield* nextDue(MESSAGES, 'id', { ...given, lanes, locked: true, condition: `AND ${inLanes('lane + 0')}` }),
+    );
     yield* loseQuotes(ids);
     yield* together(
       run(EMPTY_MESSAGES, {
@@ -52,16 +52,18 @@ export const retentionStore = storeOf<RetentionStore>('retention', {
       run(`UPDATE batches SET stripped_at = @now, metadata = '{}' WHERE id IN :ids`, { ids, now }),
       projectSpeechAgain(ids, now),
     );
+    yield* goOn(MESSAGES, { tenant, before });
     return ids.length;
   }),
-  countPlans: read((tenant, before) => counted(`SELECT count(*) AS count ${PLANS}`, { tenant, before })),
+  countPlans: read((tenant, before) => countDue(PLANS, { tenant, before })),
   removePlans: write(function* (tenant, before, { now, limit }) {
-    const ids = yield* picked(`SELECT id ${PLANS} ORDER BY created_at LIMIT @limit`, { tenant, before, limit });
+    const ids = idsIn(yield* nextDue(PLANS, 'id', { tenant, before, limit, locked: true }));
     yield* stripThoughts(ids);
     yield* together(
       run('UPDATE graph_studies SET plan = NULL WHERE consolidation_id IN :ids', { ids }),
       run('UPDATE consolidations SET stripped_at = @now, summary = NULL WHERE id IN :ids', { ids, now }),
     );
+    yield* goOn(PLANS, { tenant, before });
     return ids.length;
   }),
   histories: read((tenant, before, { after, limit }) => {
@@ -122,32 +124,17 @@ export const retentionStore = storeOf<RetentionStore>('retention', {
   ),
 });
 
-/** In the words of the index of what is left to remove, here and below. */
-const MESSAGES = `
-  FROM batches WHERE tenant = @tenant AND accepted_at < @before AND stripped_at IS NULL
-    AND state IN ('consolidated', 'empty', 'undone')`;
+const MESSAGES: Stripping = { table: 'batches', at: 'accepted_at', ended: "'consolidated', 'empty', 'undone'" };
+const PLANS: Stripping = { table: 'consolidations', at: 'created_at', ended: "'applied', 'split', 'undone'" };
 
-const PLANS = `
-  FROM consolidations WHERE tenant = @tenant AND created_at < @before AND stripped_at IS NULL
-    AND state IN ('applied', 'split', 'undone')`;
+const idsIn = (rows: readonly { readonly id: string }[]): readonly string[] => rows.map(({ id }) => id);
 
 const EMPTY_MESSAGES = `
   UPDATE messages SET content = @content::jsonb, unhidden = NULL, name = NULL
   WHERE ${ofBatches('batch', 'ids')}`;
 
 const EMPTY_WISHES = `
-  UPDATE wishes SET quote = NULL WHERE message_id IN (SELECT id FROM messages WHERE ${ofBatches('batch', 'ids')})`;
-
-/** What another sweep has just taken is left to it. */
-const picked = (
-  text: string,
-  which: {
-    readonly tenant: TenantId;
-    readonly before: Millis;
-    readonly limit: number;
-    readonly lanes?: readonly LaneId[];
-  },
-): Script<string[]> => idsOf(`${text} FOR UPDATE SKIP LOCKED`, which);
+  UPDATE wishes SET quote = NULL WHERE message_id IN (SELECT m.id FROM lane_messages m WHERE ${ofBatches('m.batch', 'ids')})`;
 
 interface Place {
   readonly memoryId: string;

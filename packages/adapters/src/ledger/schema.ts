@@ -1,3 +1,5 @@
+import { ID_ALPHABET } from '@slowwave/engine/storing';
+
 /** States of batches that have come to an end: kept in `counters` by triggers, for there is no end to their number. */
 export const ENDED = "('consolidated', 'empty', 'undone')";
 
@@ -7,6 +9,18 @@ export const ENDED = "('consolidated', 'empty', 'undone')";
  */
 export const ofBatches = (batch: string, ids: string): string =>
   `${batch} IN FEW (SELECT number FROM batches WHERE id IN :${ids};)`;
+
+/** The id of a message of a batch, as the engine makes it of fewer than so many. */
+export const messageId = (message: string, batch: string): string => {
+  const digit = (place: string): string => `substr('${ID_ALPHABET}', ${message}.place ${place} + 1, 1)`;
+  const follows = `'msg_' || substr(${batch}.id, 5, 22) || '00' || ${digit('/ 32')} || ${digit('% 32')} || substr(${batch}.id, 31)`;
+  return `coalesce(${message}.id, ${follows})`;
+};
+export const PLACES = 1_024;
+
+/** A message m with what its batch b and its lane l know. */
+export const LANE_MESSAGE = `${messageId('m', 'b')} AS id, m.number, m.place, l.tenant, l.id AS lane, m.scope, b.id AS batch_id, m.seq, m.client_id, m.role, m.content, m.unhidden, m.name, m.trust,
+    m.said_at, m.clock_at, m.utc_offset, m.resent, m.batch`;
 
 /** The condition that a lane is its owner's: it is not cut off, or only asleep. */
 export const hasOwner = (lane: string): string => `${lane}.erasure IS NOT DISTINCT FROM ${lane}.cold`;
@@ -137,6 +151,8 @@ CREATE TABLE batches (
   applied_at bigint,
   searchable_at bigint,
   stripped_at bigint,
+  -- It came, or came to its end, when what is as old had been stripped already: see retention.ts.
+  late boolean NOT NULL DEFAULT false,
   -- What the index has of the messages: a number that goes up with what changes it (0: there is nothing to project yet) and
   -- when that was, the number it was last projected at (-1: an index that was lost), and how many of the messages it has.
   speech_revision bigint NOT NULL DEFAULT 0,
@@ -152,13 +168,14 @@ CREATE INDEX batches_of_tenant ON batches (tenant, accepted_at, state);
 -- Nearly all are consolidated: whoever asks for those goes through all of the tenant.
 CREATE INDEX batches_by_state ON batches (tenant, state, accepted_at) WHERE state <> 'consolidated';
 CREATE INDEX batches_of_consolidation ON batches (consolidation) WHERE consolidation IS NOT NULL;
-CREATE INDEX batches_to_strip ON batches (tenant, accepted_at)
-  WHERE stripped_at IS NULL AND state IN ('consolidated', 'empty', 'undone');
+CREATE INDEX batches_late ON batches (tenant, accepted_at) WHERE late AND stripped_at IS NULL;
 CREATE INDEX batches_unprojected ON batches (projected_revision, id) WHERE projected_revision < speech_revision;
-CREATE INDEX batches_with_points ON batches (tenant, points) WHERE points > 0;
 
 CREATE TABLE messages (
-  id text COLLATE "C" PRIMARY KEY,
+  number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  -- null: it follows from that of the batch and the place in it, as it does in lane_messages.
+  id text COLLATE "C",
+  place int,
   -- Lane and scope are those of the batch, which are checked once. Lane and batch by their numbers.
   lane bigint NOT NULL,
   scope bigint NOT NULL,
@@ -179,14 +196,14 @@ CREATE TABLE messages (
   resent boolean NOT NULL,
   UNIQUE (lane, seq)
 );
+CREATE UNIQUE INDEX messages_by_own_id ON messages (id) WHERE id IS NOT NULL;
 CREATE INDEX messages_of_batch ON messages (batch);
 CREATE INDEX messages_of_scope ON messages (scope, seq);
 CREATE INDEX messages_by_client_id ON messages (scope, client_id) WHERE client_id IS NOT NULL;
 
 -- Messages with what their lane and batch know.
 CREATE VIEW lane_messages AS
-  SELECT m.id, l.tenant, l.id AS lane, m.scope, b.id AS batch_id, m.seq, m.client_id, m.role, m.content, m.unhidden, m.name, m.trust,
-    m.said_at, m.clock_at, m.utc_offset, m.resent, m.batch
+  SELECT ${LANE_MESSAGE}
   FROM messages m JOIN batches b ON b.number = m.batch JOIN lanes l ON l.number = m.lane;
 
 -- What batches say that nobody has claimed yet: all of a batch as one value, which its first claim turns into rows of messages.
@@ -235,7 +252,8 @@ CREATE TABLE consolidations (
   rung bigint,
   created_at bigint NOT NULL,
   applied_at bigint,
-  stripped_at bigint
+  stripped_at bigint,
+  late boolean NOT NULL DEFAULT false
 );
 CREATE INDEX consolidations_of_tenant ON consolidations (tenant, created_at);
 -- Nearly all are applied: those are among all of their tenant.
@@ -244,8 +262,14 @@ CREATE INDEX consolidations_of_lane ON consolidations (lane, created_at);
 CREATE INDEX consolidations_with_summary ON consolidations (lane) WHERE summary IS NOT NULL;
 CREATE INDEX consolidations_of_variant ON consolidations (variant, created_at, id) WHERE variant IS NOT NULL;
 CREATE INDEX consolidations_of_variant_in_lane ON consolidations (variant, lane) WHERE variant IS NOT NULL;
-CREATE INDEX consolidations_to_strip ON consolidations (tenant, created_at)
-  WHERE stripped_at IS NULL AND state IN ('applied', 'split', 'undone');
+CREATE INDEX consolidations_late ON consolidations (tenant, created_at) WHERE late AND stripped_at IS NULL;
+-- Until when all that a tenant has is stripped, but for what is late.
+CREATE TABLE stripped (
+  tenant text COLLATE "C" NOT NULL,
+  kind text NOT NULL CHECK (kind IN ('batches', 'consolidations')),
+  until bigint NOT NULL,
+  PRIMARY KEY (tenant, kind)
+) WITHOUT ROWID;
 
 -- Consolidations of memories instead of messages.
 CREATE TABLE nights (

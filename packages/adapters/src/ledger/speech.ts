@@ -12,11 +12,12 @@ import type {
 } from '@slowwave/engine';
 import { sameCredits } from '@slowwave/engine/storing';
 import { lookup, read, storeOf } from './access.ts';
+import { NAMED_MESSAGES, naming } from './named-messages.ts';
 import { inConsolidations, LANE_NUMBER } from './page.ts';
 import { creditsOf } from './receipts.ts';
 import { type MessageRow, messageFrom, settingsFrom } from './rows/batch.ts';
 import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from './rows/columns.ts';
-import { ofBatches } from './schema.ts';
+import { messageId, ofBatches } from './schema.ts';
 import { all, counted, first, type Given, idsOf, run, type Script, together } from './script.ts';
 
 /**
@@ -48,10 +49,9 @@ export const speechStore = storeOf<SpeechStore>('speech', {
     });
   }),
   hearers: read((batchIds) => idsOf(`${selectHearers()} ORDER BY k.id`, { batchIds })),
+  /** Of all of its batches: who asks compares a whole index. */
   points: read((tenant) =>
-    counted('SELECT coalesce(sum(points), 0)::bigint AS count FROM batches WHERE tenant = @tenant AND points > 0', {
-      tenant,
-    }),
+    counted('SELECT coalesce(sum(points), 0)::bigint AS count FROM batches WHERE tenant = @tenant', { tenant }),
   ),
 });
 
@@ -68,66 +68,62 @@ interface OfLane {
 type Said = readonly SaidMessage[];
 type Talk = readonly SpokenMessage[];
 
-export function* saidInLane(of: OfLane): Script<SaidInLane> {
-  const rows = yield* all<FoundRow>(SELECT_IN_LANE, { ...of });
+export function* saidInLane({ lane, ids }: OfLane): Script<SaidInLane> {
+  const rows = yield* all<FoundRow>(SELECT_IN_LANE, { lane, ...naming(ids) });
   return { stands: rows[0]?.stands === 1, said: saidFrom(rows.filter((row) => row.id !== null)) };
 }
 
 /** Messages `m` with what was said beside each, in the order of their lane. */
 function* talkWhere(condition: string, given: Given): Script<Talk> {
   const rows = yield* all<TalkRow>(selectTalk(condition), given);
-  const messages = new Map(rows.map((row) => [row.id, messageFrom(row)]));
-  const before = new Map(rows.flatMap(({ id, before_id }) => (before_id === null ? [] : [[id, before_id] as const])));
-  const named = (id: string | null | undefined) => messages.get(id ?? '') ?? null;
-  return rows
-    .filter((row) => row.asked === 1)
-    .toSorted((a, b) => a.seq - b.seq)
-    .flatMap(({ id, before_id, next_id }) => {
-      const message = messages.get(id);
-      const beside = { before: named(before_id), earlier: named(before.get(before_id ?? '')), next: named(next_id) };
-      return message === undefined ? [] : [{ message, ...beside }];
-    });
-}
-
-function saidFrom(rows: readonly SaidRow[]): Said {
-  const messages = new Map(rows.map((row) => [row.id, messageFrom(row)]));
+  const messages = new Map(rows.map((row) => [row.number, messageFrom(row)]));
+  const before = new Map(rows.map((row) => [row.number, row.before]));
+  const numbered = (number: number | null | undefined) => messages.get(number ?? NONE) ?? null;
   return rows
     .filter((row) => row.asked === 1)
     .toSorted((a, b) => a.seq - b.seq)
     .flatMap((row) => {
-      const message = messages.get(row.id);
-      const before = row.before_id === null ? null : (messages.get(row.before_id) ?? null);
+      const message = messages.get(row.number);
+      const earlier = before.get(row.before ?? NONE);
+      const beside = { before: numbered(row.before), earlier: numbered(earlier), next: numbered(row.next) };
+      return message === undefined ? [] : [{ message, ...beside }];
+    });
+}
+
+/** No message has this number. */
+const NONE = -1;
+
+function saidFrom(rows: readonly SaidRow[]): Said {
+  const messages = new Map(rows.map((row) => [row.number, messageFrom(row)]));
+  return rows
+    .filter((row) => row.asked === 1)
+    .toSorted((a, b) => a.seq - b.seq)
+    .flatMap((row) => {
+      const message = messages.get(row.number);
+      const before = messages.get(row.before ?? NONE) ?? null;
       return message === undefined ? [] : [{ message, before }];
     });
 }
 
-/** One statement, so that they and those before them are of one moment. */
-const withSaid = (condition: string): string => `
-  WITH said AS MATERIALIZED (SELECT m.*, ${BEFORE} FROM lane_messages m WHERE ${condition}), heard AS (
-    SELECT said.*, 1 AS asked FROM said
-    UNION ALL
-    SELECT p.*, NULL::text, 0 FROM said JOIN lane_messages p ON p.id = said.before_id
-  )`;
-
-/** The same with the one before the one before, and the next one. */
+/** Messages with the one before each, the one before that, and the next one. */
 const selectTalk = (condition: string): string => `
   WITH said AS MATERIALIZED (SELECT m.*, ${BEFORE}, ${NEXT} FROM lane_messages m WHERE ${condition}),
     prior AS MATERIALIZED (
-      SELECT m.*, ${BEFORE}, NULL::text AS next_id FROM lane_messages m
-      WHERE m.id IN FEW (SELECT before_id FROM said;) AND NOT (m.id IN (SELECT id FROM said)))
+      SELECT m.*, ${BEFORE}, NULL::bigint AS next FROM lane_messages m
+      WHERE m.number IN FEW (SELECT before FROM said;) AND NOT (m.number IN (SELECT number FROM said)))
   SELECT said.*, 1 AS asked FROM said
   UNION ALL
   SELECT prior.*, 0 FROM prior
   UNION ALL
-  SELECT m.*, NULL::text, NULL::text, 0 FROM lane_messages m
-  WHERE m.id IN FEW (SELECT before_id FROM prior UNION SELECT next_id FROM said;)
-    AND NOT (m.id IN (SELECT id FROM said UNION ALL SELECT id FROM prior))`;
+  SELECT m.*, NULL::bigint, NULL::bigint, 0 FROM lane_messages m
+  WHERE m.number IN FEW (SELECT before FROM prior UNION SELECT next FROM said;)
+    AND NOT (m.number IN (SELECT number FROM said UNION ALL SELECT number FROM prior))`;
 
-/** A message, and the ids of those beside it. */
-type TalkRow = SaidRow & { readonly next_id: string | null };
+/** A message, and the numbers of those beside it. */
+type TalkRow = SaidRow & { readonly next: number | null };
 
-/** A message and the id of the one before it; whether it was asked for, or is one before others. */
-type SaidRow = MessageRow & { readonly before_id: string | null; readonly asked: 0 | 1 };
+/** A message and the number of the one before it; whether it was asked for, or is one before others. */
+type SaidRow = MessageRow & { readonly number: number; readonly before: number | null; readonly asked: 0 | 1 };
 
 /** A message of a lane; nulls beside `stands` where none is found. */
 type FoundRow = { readonly stands: 0 | 1 } & (SaidRow | { readonly [Name in keyof SaidRow]: null });
@@ -146,20 +142,28 @@ const COUNTS = `b.outcome IS NOT NULL AND b.state <> 'undone' AND b.stripped_at 
 
 /** What is said beside `m` at a place of its scope, if it is found: nothing is found by words of a batch that does not count. */
 const besideAt = (seq: string): string => `(
-    SELECT p.id FROM messages p JOIN batches b ON b.number = p.batch
+    SELECT p.number FROM messages p JOIN batches b ON b.number = p.batch
     WHERE p.scope = m.scope AND p.seq = ${seq} AND ${COUNTS}
   )`;
-const BEFORE = `${besideAt(PRIOR_SEQ)} AS before_id`;
-const NEXT = `${besideAt(NEXT_SEQ)} AS next_id`;
+const BEFORE = `${besideAt(PRIOR_SEQ)} AS before`;
+const NEXT = `${besideAt(NEXT_SEQ)} AS next`;
+
+/** One statement, so that they and those before them are of one moment. */
+const WITH_SAID = `
+  WITH said AS MATERIALIZED (SELECT m.*, ${BEFORE} FROM ${NAMED_MESSAGES} AS m WHERE m.lane = @lane), heard AS (
+    SELECT said.*, 1 AS asked FROM said
+    UNION ALL
+    SELECT p.*, NULL::bigint, 0 FROM said JOIN lane_messages p ON p.number = said.before
+  )`;
 
 const SELECT_IN_LANE = `
-  ${withSaid('m.id IN :ids AND +m.lane = @lane')}
+  ${WITH_SAID}
   SELECT heard.*, EXISTS (SELECT 1 FROM lanes WHERE id = @lane AND erasure IS NULL) AS stands
   FROM (SELECT 1 AS one) AS o LEFT JOIN heard ON true`;
 
 /** The same counted, without reading what they say. */
 const SELECT_SAYING = `
-  ${withSaid('m.id IN :messageIds AND +m.lane = @lane')}
+  ${WITH_SAID}
   SELECT EXISTS (SELECT 1 FROM lanes WHERE id = @lane AND erasure IS NULL) AS stands,
     (SELECT count(*) FROM heard WHERE content ->> 'withheld' IS NULL AND unhidden IS NULL) AS saying`;
 
@@ -175,7 +179,10 @@ interface SayingRow {
 export function* isAsMade(from: MadeFrom | null): Script<boolean> {
   if (from === null) return true;
   const { lane, messageIds, memoryIds } = from;
-  const [row, credits] = yield* together(first<SayingRow>(SELECT_SAYING, { lane, messageIds }), creditsOf(memoryIds));
+  const [row, credits] = yield* together(
+    first<SayingRow>(SELECT_SAYING, { lane, ...naming(messageIds) }),
+    creditsOf(memoryIds),
+  );
   return row?.stands === 1 && row.saying >= from.saying && sameCredits(credits, from.credits);
 }
 
@@ -194,8 +201,7 @@ export function* spokenOf(rows: readonly SpokenRow[]): Script<Spoken> {
   if (rows.length === 0) return [];
   const ids = rows.map(({ id }) => id);
   const ends = yield* all<EndRow>(SELECT_ENDS, { ids });
-  const lastIds = ends.map((row) => row.last_id);
-  const talk = yield* talkWhere(SAID_IN, { ids, lastIds });
+  const talk = yield* talkWhere(SAID_IN, { ids, lasts: ends.map((row) => row.last_number) });
   const messages = Map.groupBy(talk, ({ message }) => message.batchId);
   const endBefore = new Map(
     ends.map((row) => [
@@ -213,9 +219,9 @@ export function* spokenOf(rows: readonly SpokenRow[]): Script<Spoken> {
 }
 
 /** By their ids alone: of a condition on two tables SQLite would read all of both. */
-const SAID_IN = `m.id IN FEW (
-    SELECT n.id FROM messages n WHERE ${ofBatches('n.batch', 'ids')}
-    UNION SELECT n.id FROM messages n WHERE n.id IN :lastIds;)`;
+const SAID_IN = `m.number IN FEW (
+    SELECT n.number FROM messages n WHERE ${ofBatches('n.batch', 'ids')}
+    UNION SELECT n.number FROM messages n WHERE n.number IN :lasts::bigint;)`;
 
 /** A batch, as far as it is projected. One that waits again has no outcome any more: an index forgets it. */
 interface SpokenRow extends ScopeColumns, OwnerColumns {
@@ -244,12 +250,12 @@ const OF_SCOPE = 'JOIN scopes s ON s.id = b.scope JOIN lanes l ON l.number = b.l
 const SELECT_SPOKEN = `SELECT ${SPOKEN_COLUMNS} FROM batches b ${OF_SCOPE}`;
 
 /** A batch that another one goes on, and the last message before that one. */
-type EndRow = SpokenRow & { readonly followed_by: string; readonly last_id: string };
+type EndRow = SpokenRow & { readonly followed_by: string; readonly last_number: number; readonly last_id: string };
 
 const SELECT_ENDS = `
-  SELECT ${SPOKEN_COLUMNS}, e.followed_by, e.last_id
+  SELECT ${SPOKEN_COLUMNS}, e.followed_by, e.number AS last_number, ${messageId('e', 'b')} AS last_id
   FROM (
-    SELECT (SELECT w.id FROM batches w WHERE w.number = f.batch) AS followed_by, m.batch, m.id AS last_id
+    SELECT (SELECT w.id FROM batches w WHERE w.number = f.batch) AS followed_by, m.batch, m.number, m.id, m.place
     FROM (
       SELECT p.batch, p.scope, min(p.seq) AS seq FROM messages p WHERE ${ofBatches('p.batch', 'ids')} AND ${SPOKEN}
       GROUP BY p.batch, p.scope

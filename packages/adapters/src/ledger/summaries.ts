@@ -1,7 +1,9 @@
 import type { LaneId, SummaryRefresh, SummaryStore, TenantId, Trust, Turn } from '@slowwave/engine';
 import { snapshot, statement, storeOf, write } from './access.ts';
+import { idOfMessage } from './named-messages.ts';
 import { LANE_NUMBER } from './page.ts';
 import { type MessageRow, messageFrom } from './rows/batch.ts';
+import { messageId } from './schema.ts';
 import { all, first, ifHeld, lastly, run, type Script, together } from './script.ts';
 import { type TermsColumns, termsFrom, termsOf } from './settings.ts';
 import { lockLane } from './turn.ts';
@@ -90,8 +92,8 @@ export interface CoveredColumns {
 
 /** Of the scopes s. */
 export const COVERED = `
-  (SELECT f.id FROM messages f WHERE f.scope = s.id AND f.seq = s.summary_from) AS first_message,
-  (SELECT t.id FROM messages t WHERE t.scope = s.id AND t.seq = s.summary_upto) AS last_message, s.summary_count`;
+  ${idOfMessage('o.scope = s.id AND o.seq = s.summary_from')} AS first_message,
+  ${idOfMessage('o.scope = s.id AND o.seq = s.summary_upto')} AS last_message, s.summary_count`;
 
 export const coveredFrom = ({ first_message: first, last_message: last, summary_count: messages }: CoveredColumns) =>
   first === null || last === null ? null : { firstMessageId: first, lastMessageId: last, messages };
@@ -129,7 +131,7 @@ const SELECT_DUE = `
 
 /** The newest consolidated messages that the summary of a scope does not cover, newest first. */
 const SELECT_SAID = `
-  SELECT m.*, b.id AS batch_id, EXISTS (
+  SELECT m.*, ${messageId('m', 'b')} AS id, b.id AS batch_id, EXISTS (
     SELECT 1 FROM event_sources x JOIN events e ON e.seq = x.event_seq JOIN memories k ON k.number = e.memory
     WHERE x.lane = m.lane AND x.message_seq = m.seq AND e.kind <> 'DELETE' AND NOT k.live
   ) AS forgotten ${SAID} AND m.scope = @id

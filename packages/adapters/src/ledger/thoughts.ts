@@ -230,8 +230,8 @@ const SELECT_SCOPE_OF_LANE = `
 
 const selectRecent = (scope: string, before: string): string => `
   SELECT m.* FROM lane_messages m
-  WHERE +m.tenant = @tenant AND m.id IN FEW (
-    SELECT r.id FROM messages r JOIN batches b ON b.number = r.batch
+  WHERE +m.tenant = @tenant AND m.number IN FEW (
+    SELECT r.number FROM messages r JOIN batches b ON b.number = r.batch
     WHERE r.scope = ${scope} AND r.seq < ${before} AND NOT r.resent AND b.applied_at IS NOT NULL AND b.state <> 'undone'
     ORDER BY r.seq DESC LIMIT @limit;)
   ORDER BY m.seq DESC`;

@@ -1,5 +1,5 @@
 import type { MessageBody, PostBatch } from '@slowwave/contracts';
-import { ownerBitsOf } from '../ids.ts';
+import { batchIdOf, messageIdOf, ownerBitsOf } from '../ids.ts';
 import { maskSecrets, type SecretKind } from '../masking/secrets.ts';
 import type { NewBatch, NewMessage } from '../ports/ledger/batches.ts';
 import type { SaidMessage } from '../ports/ledger/outbox.ts';
@@ -184,14 +184,14 @@ export function draftBatch(tools: Tools, { tenant, body, key, keyId = null, time
   const acceptedAt = tools.now();
   const timeOf = timesOf({ body, timezone }, acceptedAt);
   const scope = scopeOf(body);
-  const bits = ownerBitsOf(tools, { tenant, owner: ownerOf(scope) });
+  const id = batchIdOf(tools.id('bat', ownerBitsOf(tools, { tenant, owner: ownerOf(scope) })));
   return {
-    id: tools.id('bat', bits),
+    id,
     tenant,
     scope,
     settings: { ...settingsOf(body), ...(ownAppOnly && { ownAppOnly }) },
     metadata: (body.metadata ?? {}) as JsonObject,
-    messages: body.messages.map((message) => newMessage(tools.id('msg', bits), message, timeOf(message))),
+    messages: body.messages.map((message, i) => newMessage(messageIdOf(id, i), message, timeOf(message))),
     tokens: body.messages.reduce((sum, { content }) => sum + estimateTokens(textOfContent(content)), 0),
     acceptedAt,
     flush: body.flush === true || body.end_of_conversation === true,

@@ -1,6 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
 import { languageOf } from '../figures/readings.ts';
-import { ownerBitsOf } from '../ids.ts';
+import { batchIdOf, messageIdOf, ownerBitsOf } from '../ids.ts';
 import { metadataKept } from '../masking/personal.ts';
 import { evolve, forgottenAt, liveVersion } from '../memories/evolve.ts';
 import { textOfContent } from '../messages/messages.ts';
@@ -283,16 +283,19 @@ function withOwnIds(
 ): CaseContent {
   const bits = ownerBitsOf(tools, owned);
   const names = new Map<string, string>();
-  const batches = content.batches.map((batch) => ({
-    ...batch,
-    id: tools.id('bat', bits),
-    scope: { userId: owned.owner.id, agentId: null, runId: null, appId: null },
-    messages: batch.messages.map((message) => {
-      const id = tools.id('msg', bits);
-      names.set(message.id, id);
-      return { ...message, id };
-    }),
-  }));
+  const batches = content.batches.map((batch) => {
+    const batchId = batchIdOf(tools.id('bat', bits));
+    return {
+      ...batch,
+      id: batchId,
+      scope: { userId: owned.owner.id, agentId: null, runId: null, appId: null },
+      messages: batch.messages.map((message, i) => {
+        const id = messageIdOf(batchId, i);
+        names.set(message.id, id);
+        return { ...message, id };
+      }),
+    };
+  });
   const stored = content.stored && {
     ...content.stored,
     facts: content.stored.facts.map((fact) => ({

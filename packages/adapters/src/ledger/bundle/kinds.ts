@@ -1,3 +1,4 @@
+import { keptId } from '../named-messages.ts';
 import { LANE_NUMBER } from '../page.ts';
 import {
   BESIDE_VERSION,
@@ -7,6 +8,7 @@ import {
   wholeEvent,
   wholeVersion,
 } from '../rows/memory.ts';
+import { messageId } from '../schema.ts';
 import type { Row, Value } from '../script.ts';
 import type { Folded } from './kept-rows.ts';
 
@@ -71,6 +73,8 @@ const OF_CONSOLIDATIONS = {
 
 /** What the index has of a batch: nothing yet. */
 const UNTOLD = { speech_revision: 0, speech_revised_at: null, projected_revision: 0, points: 0 } as const;
+/** It may be older than what is stripped here. */
+const LATE = { late: 1 } as const;
 const UNPROJECTED = { revision: 0, unprojected_at: null } as const;
 
 /** In the order in which they refer to each other. Scopes and events are read in ways of their own. */
@@ -78,16 +82,25 @@ export const KINDS: readonly Kind[] = [
   { type: 'scope', table: 'scopes', from: ofLane('scopes'), order: ['x.id'] },
   {
     ...{ type: 'consolidation', table: 'consolidations', ...OF_CONSOLIDATIONS },
-    own: { thought: null },
+    own: { thought: null, ...LATE },
   },
   {
-    ...{ type: 'batch', table: 'batches', order: ['x.position'], own: UNTOLD, refers: [TO_CONSOLIDATION] },
+    ...{
+      type: 'batch',
+      table: 'batches',
+      order: ['x.position'],
+      own: { ...UNTOLD, ...LATE },
+      refers: [TO_CONSOLIDATION],
+    },
     from: `batches x ${WITH_CONSOLIDATION} WHERE x.lane = ${LANE_NUMBER}`,
   },
   {
     ...{ type: 'message', table: 'messages', order: ['x.seq'], parent: OF_BATCH },
     from: `batches p JOIN messages x ON x.batch = p.number WHERE x.lane = ${LANE_NUMBER}`,
     refers: [{ column: 'batch', table: 'batches', by: 'id', as: 'batch_id', row: 'p' }],
+    own: { place: null },
+    beside: `${messageId('x', 'p')} AS id`,
+    kept: (row) => ({ ...row, ...keptId(String(row.id), String(row.batch_id)) }),
   },
   {
     ...{ type: 'key', table: 'idempotency_keys', parent: OF_BATCH },

@@ -1,6 +1,7 @@
 import type { AskedLines, BundlePage, LaneId, Owner, TenantId } from '@slowwave/engine';
 import { FIRST_SUM, InvalidCursorError, isStill, promisedBy, sealed, stampWith } from '@slowwave/engine/storing';
 import { laneOfOwner } from '../lanes.ts';
+import { idOfMessage } from '../named-messages.ts';
 import { LANE_NUMBER } from '../page.ts';
 import { sha256 } from '../rows/columns.ts';
 import type { LaneRow } from '../rows/lane.ts';
@@ -166,7 +167,7 @@ const keyOf = ({ order }: Kind, row: Row): readonly Value[] => order.map((_, i) 
 /** The messages that events came from. */
 function* sourcesOf(events: readonly Row[]): Script<ReadonlyMap<Value, readonly string[]>> {
   const rows = yield* all<{ event_seq: number; message_id: string }>(
-    `SELECT x.event_seq, (SELECT m.id FROM messages m WHERE m.lane = x.lane AND m.seq = x.message_seq) AS message_id
+    `SELECT x.event_seq, ${idOfMessage('o.lane = x.lane AND o.seq = x.message_seq')} AS message_id
      FROM event_sources x WHERE x.event_seq IN :seqs::bigint ORDER BY 1, 2`,
     { seqs: events.map(({ seq }) => Number(seq)) },
   );

@@ -9,6 +9,7 @@ import type {
   NewMessage,
 } from '@slowwave/engine';
 import { saidWhen } from '@slowwave/engine/storing';
+import { keptId } from '../named-messages.ts';
 import { laneIdOf } from '../page.ts';
 import { type ColumnsOf, leanFrom, leanText, type ScopeColumns, scopeFrom } from './columns.ts';
 
@@ -143,9 +144,9 @@ export const clockFrom = ({
 
 /** As a message is stored: it knows lane and batch by their numbers. */
 export const storedMessage = (
-  { tenant: _tenant, lane: _lane, batch_id: _batch, ...columns }: ReturnType<typeof newMessageColumns>,
+  { tenant: _tenant, lane: _lane, batch_id: batchId, ...columns }: ReturnType<typeof newMessageColumns>,
   { lane, batch }: { readonly lane: number; readonly batch: number },
-) => ({ ...columns, lane, batch });
+) => ({ ...columns, ...keptId(columns.id, batchId), lane, batch });
 
 /** A message of a batch that is being accepted. */
 export function newMessageColumns(

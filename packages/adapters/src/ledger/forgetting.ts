@@ -298,15 +298,15 @@ export const SELECT_MESSAGES = `
 export const SHOW = 'UPDATE messages SET content = @content::jsonb, unhidden = @unhidden::jsonb WHERE number = @number';
 
 const SELECT_EVIDENCE = `
-  SELECT DISTINCT e.seq, m.id AS memory_id, e.source_ids, e.text, e.details, m.forgotten_at
-  FROM event_sources x JOIN events e ON e.seq = x.event_seq JOIN memories m ON m.number = e.memory
+  SELECT DISTINCT e.seq, k.id AS memory_id, e.source_ids, e.text, e.details, k.forgotten_at
+  FROM event_sources x JOIN events e ON e.seq = x.event_seq JOIN memories k ON k.number = e.memory
   WHERE x.lane = ${LANE_NUMBER}
     AND x.message_seq IN FEW (
       SELECT named.seq FROM ${NAMED_MESSAGES} AS named WHERE named.lane = @lane;)
     AND e.kind IN ('ADD', 'UPDATE', 'NONE')
-    AND EXISTS (SELECT 1 FROM versions v WHERE v.memory = m.number)
+    AND EXISTS (SELECT 1 FROM versions v WHERE v.memory = k.number)
     -- What was merged into another memory is forgotten with that one.
-    AND (m.gone_since IS NULL OR m.forgotten_at IS NOT NULL)`;
+    AND (k.gone_since IS NULL OR k.forgotten_at IS NOT NULL)`;
 
 /** The deletion that a wish asks for, while a person may approve of it. */
 const SELECT_AWAITED = `

@@ -1,4 +1,5 @@
-import type { Candidate, Plan } from '@slowwave/engine';
+import type { Candidate, MemoryEvent, Plan } from '@slowwave/engine';
+import { eventIdOf } from '@slowwave/engine/storing';
 import { unpacked } from '../packed.ts';
 import type { AnswerRow } from './rows/consolidation.ts';
 import { packedRecord, unpackedRecord } from './rows/packed-record.ts';
@@ -25,13 +26,16 @@ export type KeptCall = Omit<CallRow, 'tenant' | 'lane'>;
 
 /** As it is packed. What is the same in all of them is left out. */
 interface Packed {
-  readonly plans: readonly Omit<Plan, 'candidates' | 'consolidationId'>[];
+  readonly plans: readonly PackedPlan[];
   readonly answers: readonly PackedAnswer[];
   readonly calls: readonly Omit<KeptCall, 'consolidation_id'>[];
   /** What each of the plans showed to the model. */
   readonly shown: readonly (readonly Shown[])[];
 }
 
+type PackedPlan = Omit<Plan, 'candidates' | 'consolidationId' | 'events'> & { readonly events: readonly PackedEvent[] };
+/** Its id is missing where it follows from that of its memory. */
+type PackedEvent = Omit<MemoryEvent, 'id'> & Partial<Pick<MemoryEvent, 'id'>>;
 type PackedAnswer = Omit<KeptAnswer, 'consolidation_id' | 'text'> &
   ({ readonly text: string } | { readonly answer: unknown });
 /** Text and time are missing where an event has them, and the short id where it is its place. */
@@ -128,7 +132,7 @@ export function foldedThought(id: string, rows: ToFold): Uint8Array | null {
   const thought = plans.map(({ plan }) => JSON.parse(unpacked(plan)) as Plan);
   const said = saidBy(rows.said);
   return packedThought(id, {
-    plans: [...before.plans, ...thought.map(({ candidates: _, consolidationId: __, ...plan }) => plan)],
+    plans: [...before.plans, ...thought.map(packedPlan)],
     shown: [...before.shown, ...thought.map(({ candidates }) => candidates.map((one, i) => shownFrom(one, i, said)))],
     answers: [...before.answers, ...answers.map(packedAnswer)],
     calls: [...before.calls, ...calls.map(packedCall)],
@@ -141,6 +145,14 @@ const packedThought = (id: string, thought: Packed): Uint8Array =>
     ...thought.shown.flat().map(({ memoryId }) => memoryId),
     ...thought.calls.map((call) => call.id),
   ]);
+
+const packedPlan = ({ candidates: _, consolidationId: __, events, ...plan }: Plan): PackedPlan => ({
+  ...plan,
+  events: events.map(({ id, ...event }) => (id === idOf(event) ? event : { id, ...event })),
+});
+
+const idOf = ({ memoryId, revision }: Pick<MemoryEvent, 'memoryId' | 'revision'>): string =>
+  eventIdOf(memoryId, revision);
 
 function packedAnswer({ consolidation_id: _, seq: __, text, ...answer }: AnswerRow): PackedAnswer {
   const said = unpacked(text);
@@ -239,6 +251,7 @@ const SELECT_SAID = `
 function keptFrom(id: string, { plans, shown, answers, calls }: Packed, said: Said): KeptThought {
   const plansOf = plans.map((plan, i) => ({
     ...plan,
+    events: plan.events.map((event) => ({ ...event, id: event.id ?? idOf(event) })),
     consolidationId: id,
     candidates: (shown[i] ?? []).map((one, place) => candidateFrom(one, place, said)),
   }));

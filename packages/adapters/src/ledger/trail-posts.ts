@@ -1,5 +1,5 @@
 import type { Millis, NewTrailEntry, TenantId, TrailEntry, TrailFilter } from '@slowwave/engine';
-import { idOfPost, isPost, numberOf, POST } from '@slowwave/engine/storing';
+import { digitsOf, idOfPost, isPost, numberOf, POST } from '@slowwave/engine/storing';
 import { all, type Script } from './script.ts';
 
 /**
@@ -39,15 +39,39 @@ export const ADD_POSTS = `
 const batchOf = ({ subject }: TrailEntry): string => subject?.id ?? '';
 const stretchAt = (at: Millis): number => Math.floor(at / STRETCH_MS);
 
-/** How many ms of the stretch were over, the digits of the batch's id, and the request's id: in short if it is one of ours. */
+/** How many ms of the stretch were over, the batch's id, and the request's id: both in short if they are as usual. */
 function lineOf(post: TrailEntry): string {
   const { at, requestId } = post;
   const isOurs = requestId !== null && UUID.test(requestId);
   const request = isOurs
     ? Buffer.from(requestId.replaceAll('-', ''), 'hex').toString('base64url')
     : JSON.stringify(requestId);
-  return `${(at % STRETCH_MS).toString(36)} ${batchOf(post).slice('bat_'.length)} ${request}\n`;
+  return `${(at % STRETCH_MS).toString(36)}${shortBatch(post)} ${request}\n`;
 }
+
+const TIME_DIGITS = 10;
+/** In ms. A batch is posted a moment before or after it is given its id. */
+const MOMENT = 36 ** 2;
+const END = '0000';
+
+/** The digits of the batch's id, without the last ones if they say nothing, and with how much later than it was posted in the place of their time. */
+function shortBatch(post: TrailEntry): string {
+  const digits = batchOf(post).slice('bat_'.length);
+  const rest = digits.endsWith(END) ? digits.slice(0, -END.length) : digits;
+  const later = numberOf(digits.slice(0, TIME_DIGITS)) - post.at;
+  if (Math.abs(later) >= MOMENT) return ` ${rest}`;
+  return `${later < 0 ? '-' : '+'}${Math.abs(later).toString(36)} ${rest.slice(TIME_DIGITS)}`;
+}
+
+/** Back from it. */
+function batchFrom(at: Millis, later: string | undefined, rest: string): string {
+  const sign = later?.startsWith('-') ? -1 : 1;
+  const time = later === undefined ? '' : digitsOf(at + sign * Number.parseInt(later.slice(1), 36), TIME_DIGITS);
+  const digits = `${time}${rest}`;
+  return `bat_${digits.length === DIGITS ? digits : `${digits}${END}`}`;
+}
+
+const DIGITS = 26;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const OF_UUID = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/;
@@ -56,12 +80,13 @@ const SHORT = /^[\w-]{22}$/;
 
 function postsFrom({ tenant, stretch, actor, entries }: PostsRow): readonly TrailEntry[] {
   return entries.split('\n').flatMap((line) => {
-    const [, at, digits, request] = /^(\w+) (\w+) (.*)$/.exec(line) ?? [];
-    if (at === undefined || digits === undefined || request === undefined) return [];
+    const [, over, later, rest, request] = /^(\w+)([+-]\w+)? (\w+) (.*)$/.exec(line) ?? [];
+    if (over === undefined || rest === undefined || request === undefined) return [];
+    const at = stretch * STRETCH_MS + Number.parseInt(over, 36);
     const hex = SHORT.test(request) ? Buffer.from(request, 'base64url').toString('hex') : null;
-    const id = `bat_${digits}`;
+    const id = batchFrom(at, later, rest);
     return {
-      ...{ id: idOfPost(id), tenant, at: stretch * STRETCH_MS + Number.parseInt(at, 36), by: actor, session: false },
+      ...{ id: idOfPost(id), tenant, at, by: actor, session: false },
       ...{ action: POST.action, subject: { kind: POST.subject, id }, status: POST.status, code: null },
       requestId: hex === null ? (JSON.parse(request) as string | null) : hex.replace(OF_UUID, '$1-$2-$3-$4-$5'),
     };

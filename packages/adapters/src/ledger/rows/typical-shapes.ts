@@ -59,7 +59,7 @@ const typical = ({ asked, reason, decidedBy, calls, cost, seen }: Typical): stri
     '"about":"user","trust":"user","saidAt":{"at":\x05,"seq":\x05},"validFrom":\x05}],"discards":[],',
     `"operations":[{"fact":"f0","event":"ADD","memoryId":"mem_\x01","revision":0,"before":null,"after":\x04(,"reason":${reason[0]},"decidedBy":"${decidedBy}"}],`,
     `"held":[],"outcomes":[{"fact":"f0","outcome":"ADD","reason":${reason[1]}}],"remarks":[],`,
-    '"events":[{"id":"evt_\x01","memoryId":"mem_\x02*","revision":1,"kind":"ADD","actor":"consolidation","consolidationId":"con_\x02(",',
+    '"events":[{"memoryId":"mem_\x02*","revision":1,"kind":"ADD","actor":"consolidation","consolidationId":"con_\x02(",',
     `"factId":"f0","reason":${reason[1]},"previous":null,"saidAt":{"at":\x05,"seq":\x05},"validFrom":\x05,"recordedAt":\x05,"text":\x04(,`,
     '"details":{"category":null,"language":null,"about":"user","trust":"user","quote":\x04(,"sourceIds":["msg_\x02)"],"metadata":{},',
     '"immutable":false,"expiresAt":null},"sourceIds":["msg_\x02)"],"under":{"agentId":null,"runId":null,"appId":null}}],',

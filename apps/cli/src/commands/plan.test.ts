@@ -30,7 +30,7 @@ function figureTables(): string {
     ...figures,
     '',
     'Bytes on disk for each exchange that is consolidated alone, with raw messages searchable. SQLite is measured with `./scripts/bench bytes` at 384 and',
-    '1,536 dimensions (`--dimensions`), PostgreSQL is estimated: its ledger took 1.4 times as much for the same exchanges.',
+    '1,536 dimensions (`--dimensions`), PostgreSQL is estimated.',
     '',
     row(['store', 'ledger', 'index']),
     '|---|---|---|',

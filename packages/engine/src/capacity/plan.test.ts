@@ -19,12 +19,12 @@ describe('a plan', () => {
   });
 
   test('grows from one process to one host, to several, to cells', () => {
-    const setups = [50, 5_000, 30_000, 10_000_000].map((users) => planOf({ users }).setup);
+    const setups = [50, 5_000, 60_000, 10_000_000].map((users) => planOf({ users }).setup);
     expect(setups).toEqual(['one process', 'one host', 'several hosts', 'cells']);
   });
 
   test('of several hosts has two of each process at least, and more where the load asks for them', () => {
-    const { processes } = planOf({ users: 30_000 });
+    const { processes } = planOf({ users: 60_000 });
     expect(processes.map(({ name, count }) => [name, count])).toEqual([
       ['ingest', 2],
       ['worker', 2],
@@ -40,14 +40,14 @@ describe('a plan', () => {
     const { exchangesPerSecond, processes, stores } = planOf({ users: 10_000_000 });
     const cores = (exchangesPerSecond.peak * 2 * MEASURES.routeMs.value) / 1_000 / MEASURES.utilisation.value;
     expect([count(processes, 'router'), count(stores, 'directory of cells')]).toEqual([Math.ceil(cores), 1]);
-    const several = planOf({ users: 30_000 });
+    const several = planOf({ users: 60_000 });
     expect(count([...several.processes, ...several.stores], 'router')).toBe(0);
     expect(count(several.stores, 'directory of cells')).toBe(0);
   });
 
   test('puts the index beside the ledger while owners are small, and on Qdrant where they are not', () => {
-    expect(count(planOf({ users: 30_000 }).stores, 'Qdrant')).toBe(0);
-    const { stores } = planOf({ users: 30_000, messagesPerDay: 2_000 });
+    expect(count(planOf({ users: 60_000 }).stores, 'Qdrant')).toBe(0);
+    const { stores } = planOf({ users: 60_000, messagesPerDay: 2_000 });
     expect(count(stores, 'Qdrant')).toBeGreaterThan(0);
     expect(stores.find(({ name }) => name === 'PostgreSQL')?.why).not.toContain('index');
   });

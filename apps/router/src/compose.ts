@@ -25,7 +25,7 @@ export async function compose(config: RouterConfig): Promise<Service> {
   const urlOf = async (cell: string): Promise<string | null> => watched.book.cell(cell)?.url ?? null;
   const asker = cellAsker({ urlOf, apiKey: config.apiKey });
   const { refresh, book } = watched;
-  const shares = sharesOf({ directory, ask: asker.ask, tools });
+  const shares = sharesOf({ directory, ask: asker.ask, log, tools });
   const tenants = openTenants({ book, directory, refresh, ask: asker.ask, sender, shares, log, tools });
   const keeper = keepShares({ book, log }, shares, tenants.bringUpToDate);
   const peers = httpPeers(asker.ask, tools);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AskCell, httpShares } from '@slowwave/adapters/cells';
 import type { Log, Millis, TenantId, Tools } from '@slowwave/engine';
-import { type CellDirectory, type DirectoryBook, leaseUntil, shareOut } from '@slowwave/engine/cells';
+import { type CellDirectory, type DirectoryBook, leaseUntil, renewedFrom, shareOut } from '@slowwave/engine/cells';
 
 interface SharesDeps {
   readonly book: DirectoryBook;
@@ -13,11 +13,14 @@ interface SharesDeps {
 
 /** Divides what tenants may use on a day among cells. */
 export interface Shares {
-  /** A cell has heard what it may use, with a lease that is not about to end. Returns until when that holds. */
+  /**
+   * A cell hears what it may use, with a lease that is not about to end, unless something does not answer in time: no request fails for that. Returns
+   * from when on to look again.
+   */
   ensure(tenant: TenantId, cell: string): Promise<Millis>;
 }
 
-export function sharesOf({ directory, ask, tools }: Omit<SharesDeps, 'book' | 'log'>): Shares & {
+export function sharesOf({ directory, ask, log, tools }: Omit<SharesDeps, 'book'>): Shares & {
   /** Divides them again. */
   again(tenant: TenantId, cell: string): Promise<void>;
   wanting(cell: string): Promise<readonly TenantId[]>;
@@ -37,14 +40,25 @@ export function sharesOf({ directory, ask, tools }: Omit<SharesDeps, 'book' | 'l
     again,
     wanting: (cell) => cells.wanting(cell),
     ensure: async (tenant, cell) => {
-      const until = leaseUntil(tools.now());
-      const before = await cells.read(cell, tenant);
-      if (before.epoch > 0 && before.until !== null && before.until >= until) return before.until;
-      await again(tenant, cell);
-      return until;
+      const told = async (): Promise<Millis> => {
+        const until = leaseUntil(tools.now());
+        const before = await cells.read(cell, tenant);
+        if (before.epoch === 0 || before.until === null || before.until < until) await again(tenant, cell);
+        return renewedFrom(until);
+      };
+      const late = sleep(WAITS_MS, null, { ref: false });
+      const work = told().catch((error: unknown) => {
+        log.warn({ err: error, tenant, cell }, 'a cell was not told what it may use of a budget');
+        return null;
+      });
+      return (await Promise.race([work, late])) ?? tools.now() + AGAIN_MS;
     },
   };
 }
+
+/** Another cell that hangs holds nobody up for longer. */
+const WAITS_MS = 1_000;
+const AGAIN_MS = 5_000;
 
 /** How often cells are asked which tenants want more. */
 const EVERY_MS = 1_000;

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type AskCell, problemOf, UnansweredError } from '@slowwave/adapters/cells';
 import type { CallerView, TenantCopyView } from '@slowwave/contracts';
 import type { Log, Millis, TenantId, Tools } from '@slowwave/engine';
-import { type CellDirectory, type DirectoryBook, leaseUntil, type TenantPlace } from '@slowwave/engine/cells';
+import type { CellDirectory, DirectoryBook, TenantPlace } from '@slowwave/engine/cells';
 import { problem } from '@slowwave/http';
 import type { Asked } from './request.ts';
 import type { Answer, Sender } from './send.ts';
@@ -148,14 +148,16 @@ async function lookUp(
 
 interface KnownCopy {
   readonly epoch: number;
-  /** Until then the cell has its share of what the tenant may use. */
-  readonly shareUntil: Millis;
+  /** Until then the cell has its share of what the tenant may use, as far as it could be told. */
+  readonly sharedUntil: Millis;
 }
+
+const CONFLICT = 409;
 
 /** After so long a change has usually come to its end, whatever became of the router that made it. */
 const CHANGE_OVER_MS = 60_000;
 
-function copiesOf({ book, directory, shares, ask, log, tools }: TenantDeps) {
+function copiesOf({ book, directory, refresh, shares, ask, log, tools }: TenantDeps) {
   const known = new Map<string, KnownCopy>();
   const running = new Map<string, Promise<void>>();
   /** The version that was copied at an epoch, by tenant. */
@@ -165,22 +167,30 @@ function copiesOf({ book, directory, shares, ask, log, tools }: TenantDeps) {
     if (answer.status >= 400) throw refused(home, problemOf(answer).detail);
     return answer.body as TenantCopyView;
   };
+  const newestOf = (place: TenantPlace): TenantPlace => book.homeOf(place.tenant) ?? place;
   const isCurrent = (copy: KnownCopy | undefined, place: TenantPlace): boolean =>
-    copy !== undefined && copy.epoch >= place.epoch && copy.shareUntil >= leaseUntil(tools.now());
+    copy !== undefined && copy.epoch >= place.epoch && tools.now() < copy.sharedUntil;
 
   async function copy(place: TenantPlace, cell: string): Promise<void> {
     const { tenant, epoch } = place;
     const confirmed = (await directory.copiesOf(tenant)).find((one) => one.cell === cell);
-    if ((confirmed?.epoch ?? -1) < epoch) {
-      const { version, copy } = await versionOf(place);
-      // The home has what is copied.
-      const body = { tenant, epoch, version, ...(cell === place.home ? {} : { copy }) };
-      const answer = await ask(cell, { method: 'PUT', path: '/v1/cell/tenant', body });
-      if (answer.status >= 400) throw refused(cell, problemOf(answer).detail);
-      await directory.keepCopy(tenant, { cell, epoch });
-      checkLater(place, version);
-    }
-    known.set(`${cell} ${tenant}`, { epoch, shareUntil: await shares.ensure(tenant, cell) });
+    if ((confirmed?.epoch ?? -1) < epoch && !(await isTaken(place, cell))) return;
+    known.set(`${cell} ${tenant}`, { epoch, sharedUntil: await shares.ensure(tenant, cell) });
+  }
+
+  /** false: the cell has heard something newer, of which this router knows by now. */
+  async function isTaken(place: TenantPlace, cell: string): Promise<boolean> {
+    const { tenant, epoch } = place;
+    const { version, copy } = await versionOf(place);
+    // The home has what is copied.
+    const body = { tenant, epoch, version, ...(cell === place.home ? {} : { copy }) };
+    const answer = await ask(cell, { method: 'PUT', path: '/v1/cell/tenant', body });
+    if (answer.status === CONFLICT) await refresh();
+    if (answer.status === CONFLICT && newestOf(place).epoch > epoch) return false;
+    if (answer.status >= 400) throw refused(cell, problemOf(answer).detail);
+    await directory.keepCopy(tenant, { cell, epoch });
+    checkLater(place, version);
+    return true;
   }
 
   /** A router that died in the middle of a change has not raised the epoch again: if the home has something newer, this does. */
@@ -203,7 +213,7 @@ function copiesOf({ book, directory, shares, ask, log, tools }: TenantDeps) {
     const work = running.get(name) ?? copy(place, cell).finally(() => running.delete(name));
     running.set(name, work);
     // What runs may be of an older epoch.
-    return work.then(() => (isCurrent(known.get(name), place) ? undefined : bringUpToDate(place, cell)));
+    return work.then(() => (isCurrent(known.get(name), place) ? undefined : bringUpToDate(newestOf(place), cell)));
   };
   return {
     bringUpToDate,

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readRouterConfig } from '@slowwave/adapters/config';
+import { SLOTS } from '@slowwave/engine/cells';
 import { COMPILE_CACHE, freePort, type OwnServer, programFile, startOwnServer, tempDir } from '@slowwave/testkit';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { compose } from '../src/compose.ts';
@@ -83,8 +84,7 @@ test(
     const changing = Array.from({ length: 4 }, async (_, i) => {
       for (let n = 0; isMoving && n < 20; n += 1) {
         const name = `key ${i} ${n}`;
-        const { status } = await ask('POST /v1/keys', { name, scopes: ['search'] });
-        expect(status).toBe(201);
+        expect(await ask('POST /v1/keys', { name, scopes: ['search'] })).toMatchObject({ status: 201 });
         names.push(name);
         await sleep(100);
       }
@@ -97,6 +97,52 @@ test(
       const { results } = (await ask('GET /v1/keys?limit=100', undefined, at)).body;
       expect(results.map(({ name }: { name: string }) => name).sort()).toEqual(names.sort());
     }
+  },
+  WITHIN_MS,
+);
+
+test(
+  'an operator moves, drains and levels by hand, and is told what came of it',
+  async () => {
+    const [user = ''] = await usersIn(west.url);
+    expect(await cells('move', '--user', user, '--to', 'east')).toMatchObject({
+      code: 0,
+      said: expect.stringContaining(`user ${user} is in east.`),
+    });
+    expect(await usersIn(east.url)).toContain(user);
+    expect(await cells('move', '--user', 'nobody', '--to', 'east')).toMatchObject({
+      code: 3,
+      said: expect.stringMatching(/user nobody stays in \w+: there is no such owner/),
+    });
+    expect(await cells('move', '--to', 'east')).toMatchObject({
+      code: 2,
+      said: expect.stringContaining('expected an owner'),
+    });
+
+    const drained = await cells('drain', 'east');
+    expect(drained).toMatchObject({
+      code: 0,
+      said: expect.stringContaining('east is empty; slowwave cells remove east'),
+    });
+    expect(drained.said).toMatch(/moving: (\d+) of \1 ranges of slots and owners \(100 %\)/);
+    expect((await usersIn(west.url)).sort()).toEqual(USERS);
+    const { cells: drainedState } = JSON.parse((await cells('--json')).said);
+    expect(drainedState).toMatchObject([
+      { name: 'west', state: 'open', slots: SLOTS },
+      { name: 'east', state: 'draining', slots: 0, owners: 0 },
+    ]);
+    expect(await cells('rebalance')).toMatchObject({ code: 0, said: expect.stringContaining('nobody has to move') });
+
+    // It stays after all.
+    expect(await cells('add', 'east', east.url)).toMatchObject({
+      code: 0,
+      said: expect.stringContaining('east has its share of the slots'),
+    });
+    expect([...(await usersIn(west.url)), ...(await usersIn(east.url))].sort()).toEqual(USERS);
+    const told = await cells();
+    expect(told.said).toMatch(/east +open +50\.0 %/);
+    expect(told.said).toContain('Nothing is being moved.');
+    for (const one of USERS) expect((await search(one)).body.results[0].memory).toContain('Oslo');
   },
   WITHIN_MS,
 );

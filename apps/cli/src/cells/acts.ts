@@ -6,6 +6,7 @@ import {
   ALL_SLOTS,
   type Cell,
   type DirectoryBook,
+  type Moves,
   type PlacedOwner,
   type PlannedHandover,
   planAdd,
@@ -17,10 +18,10 @@ import {
   widthsOf,
 } from '@slowwave/engine/cells';
 import { type Call, OptionError, ownerOf } from '../command.ts';
-import { CommandError, EXIT } from '../exit.ts';
+import { CommandError, EXIT, UsageError } from '../exit.ts';
 import { table } from '../output.ts';
 import { type Cells, layoutOf, named, OK, type SizeOfCell, sizeOf, withCells } from './open.ts';
-import { handOver, MOVES_SHOWN, moveHome, worked } from './work.ts';
+import { handOver, isGivenUp, MOVES_SHOWN, moveHome, whyStays, worked } from './work.ts';
 
 export const listCells = (call: Call) =>
   withCells(call, async ({ ask, book, directory }) => {
@@ -35,17 +36,24 @@ export const listCells = (call: Call) =>
     );
     const { counts, oldest } = await directory.moves(MOVES_SHOWN);
     const handovers = await directory.handovers();
-    const given_up = oldest.filter(({ state }) => state === 'given_up');
+    const given_up = oldest.filter(isGivenUp);
     const text = [
       rows.length === 0 ? 'There is no cell yet; add one: slowwave cells add NAME URL' : table(COLUMNS, rows),
-      `Moves: ${Object.entries(counts)
-        .map(([state, count]) => `${count} ${state.replace('_', ' ')}`)
-        .join(', ')}. Handovers: ${handovers.length}.`,
-      ...given_up.map(({ owner, source, why }) => `${owner.kind} ${owner.id} stays in ${source}: ${why ?? ''}`),
+      underWay(counts, handovers.length),
+      ...given_up.map(whyStays),
     ].join('\n');
     const moves = { counts, given_up: given_up.map(({ tenant, owner, why }) => ({ tenant, ...owner, why })) };
     return { value: { cells: rows, moves, handovers: handovers.length }, text };
   });
+
+function underWay({ given_up: _, ...open }: Moves['counts'], handovers: number): string {
+  const owners = Object.entries(open).flatMap(([state, count]) =>
+    count === 0 ? [] : [`${count} ${state.replace('_', ' ')}`],
+  );
+  if (owners.length + handovers === 0) return 'Nothing is being moved.';
+  const moving = owners.length === 0 ? [] : [`Owners on their way: ${owners.join(', ')}.`];
+  return [...moving, ...(handovers === 0 ? [] : [`Ranges of slots that change hands: ${handovers}.`])].join(' ');
+}
 
 interface CellRow extends Cell, SizeOfCell {
   readonly slots: number;
@@ -54,11 +62,13 @@ interface CellRow extends Cell, SizeOfCell {
 const COLUMNS = [
   { name: 'cell', of: ({ name }: CellRow) => name },
   { name: 'state', of: ({ state, answers }: CellRow) => (answers ? state : `${state}, does not answer`) },
-  { name: 'slots', of: ({ slots }: CellRow) => `${((slots / SLOTS) * 100).toFixed(1)} %` },
+  { name: 'slots', of: ({ slots }: CellRow) => percentOf(slots) },
   { name: 'owners', of: ({ owners }: CellRow) => owners },
   { name: 'memories', of: ({ memories }: CellRow) => memories },
   { name: 'url', of: ({ url }: CellRow) => url },
 ];
+
+const percentOf = (slots: number): string => `${((slots / SLOTS) * 100).toFixed(1)} %`;
 
 export const addCell = (call: Call) =>
   withCells(call, async (cells) => {
@@ -66,11 +76,12 @@ export const addCell = (call: Call) =>
     const share = shareIn(call);
     const before = await cells.book();
     if (before.cell(name) === null) await addEmpty(cells, { name, url });
-    else if (before.cell(named(before, name))?.url !== url) await cells.directory.changeCell(name, { url });
+    // One that was being drained stays after all.
+    else await cells.directory.changeCell(named(before, name), { url, state: 'open' });
     const book = await cells.book();
-    const plan = book.cells().length === 1 ? [] : planAdd(layoutOf(book), name, share);
-    await handOver(cells, plan);
-    return worked(call, cells);
+    if (book.cells().length === 1) return worked(call, cells, `${name} is the first cell, and has everybody.`);
+    const isWhole = await handOver(cells, planAdd(layoutOf(book), name, share));
+    return worked(call, cells, isWhole ? `${name} has its share of the slots, and who is in them.` : null);
   });
 
 function shareIn({ given }: Call): number | undefined {
@@ -108,17 +119,23 @@ export const moveToCell = (call: Call) =>
     const book = await cells.book();
     const destination = named(book, call.given.text('to') ?? '');
     const slots = call.given.text('slots');
-    if (slots === null) await moveOwner(call, cells, destination);
-    else await handOver(cells, pieces(book, slotsIn(slots), destination));
-    return worked(call, cells);
+    if (slots === null) {
+      const { kind, id } = await askToMove(call, cells, destination);
+      return worked(call, cells, `${kind} ${id} is in ${destination}.`);
+    }
+    const isWhole = await handOver(cells, pieces(book, slotsIn(slots), destination));
+    return worked(call, cells, isWhole ? `The slots ${slots} are ${destination}'s, and who is in them.` : null);
   });
 
-async function moveOwner({ given }: Call, { directory }: Cells, destination: string): Promise<void> {
+async function askToMove({ given }: Call, { directory }: Cells, destination: string): Promise<Owner> {
+  if (['user', 'agent', 'run'].every((name) => given.text(name) === null))
+    throw new UsageError('expected an owner (--user, --agent or --run) or --slots, got neither', 'cells move');
   const [[field = '', id = ''] = []] = Object.entries(ownerOf(given));
   const owner = { kind: field.replace('_id', '') as Owner['kind'], id };
   const owned = { tenant: (given.text('tenant') ?? 'default') as TenantId, owner };
   const key = ownerKeyOf(systemTools, owned);
   await directory.askMoves([{ ...owned, key, destination, moveId: systemTools.id('mov') }]);
+  return owner;
 }
 
 function slotsIn(text: string): SlotRun {
@@ -144,11 +161,15 @@ export const drainCell = (call: Call) =>
     const { directory } = cells;
     const name = named(await cells.book(), call.given.words[0] ?? '');
     await directory.changeCell(name, { state: 'draining' });
-    await handOver(cells, planDrain(layoutOf(await cells.book()), name));
-    const done = await worked(call, cells);
-    if (call.given.flag('later')) return done;
+    const isWhole = await handOver(cells, planDrain(layoutOf(await cells.book()), name));
+    const done = await worked(call, cells, isWhole ? '' : null);
+    if (call.given.flag('later') || !isWhole) return done;
     await moveRest(cells, name);
-    const rest = await worked(call, cells);
+    const rest = await worked(
+      call,
+      cells,
+      `${name} is empty; slowwave cells remove ${name} takes it out of the directory.`,
+    );
     await moveHomes(cells, name);
     return rest;
   });
@@ -188,8 +209,10 @@ export const rebalanceCells = (call: Call) =>
     const silent = sizes.filter(([, { answers }]) => !answers).map(([name]) => name);
     if (silent.length > 0) throw new CommandError(`these cells do not answer: ${silent.join(', ')}`, EXIT.unavailable);
     const loads = new Map(sizes.map(([name, { memories }]) => [name, memories ?? 0]));
-    await handOver(cells, planRebalance(layout, loads));
-    return worked(call, cells);
+    const plan = planRebalance(layout, loads);
+    if (plan.length === 0) return worked(call, cells, 'All cells have about as many memories; nobody has to move.');
+    const isWhole = await handOver(cells, plan);
+    return worked(call, cells, isWhole ? 'All cells have about as many memories now.' : null);
   });
 
 export const changeHome = (call: Call) =>

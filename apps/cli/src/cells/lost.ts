@@ -8,9 +8,10 @@ export const loseCell = (call: Call) =>
   withCells(call, async (cells) => {
     const name = call.given.words[0] ?? '';
     const homes = await givenUp(call, cells, name);
-    const done = await worked(call, cells);
+    const done = await worked(call, cells, '');
     const anew = call.given.flag('begin-anew') ? await begunAnew(cells, name) : null;
-    const text = [...homes.map(saidOf), anew === null ? waiting(name) : begun(name, anew)].join('\n');
+    const ended = anew === null ? waiting(name) : begun(name, anew);
+    const text = [...(done.text === '' ? [] : [done.text]), ...homes.map(saidOf), ended].join('\n');
     return {
       value: { ...done.value, lost: name, homes, begun_anew: anew !== null },
       text,

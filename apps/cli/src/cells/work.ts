@@ -3,7 +3,7 @@ import { problemOf, startMover } from '@slowwave/adapters/cells';
 import { systemTools } from '@slowwave/adapters/system';
 import type { TenantCopyView } from '@slowwave/contracts';
 import type { TenantId } from '@slowwave/engine';
-import type { CellDirectory, PlannedHandover, TenantPlace } from '@slowwave/engine/cells';
+import type { CellDirectory, OwnerMove, PlannedHandover, TenantPlace } from '@slowwave/engine/cells';
 import { type Call, countOf } from '../command.ts';
 import { CommandError, EXIT } from '../exit.ts';
 import { tracked } from '../output.ts';
@@ -12,46 +12,63 @@ import { type Cells, OK } from './open.ts';
 /** So many that were given up are shown. */
 export const MOVES_SHOWN = 1_000;
 
-/** Asks for slots to change hands, unless some already do: they come to an end first. */
-export async function handOver({ directory }: Cells, plan: readonly PlannedHandover[]): Promise<void> {
+/** Asks for slots to change hands, unless some of these cells' already do: they come to an end first. Returns whether all were asked for. */
+export async function handOver({ directory }: Cells, plan: readonly PlannedHandover[]): Promise<boolean> {
   const busy = new Set((await directory.handovers()).flatMap(({ source, destination }) => [source, destination]));
   const free = plan.filter(({ source, destination }) => !busy.has(source) && !busy.has(destination));
   await directory.askHandovers(free.map((one) => ({ ...one, id: systemTools.id('hov') })));
+  return free.length === plan.length;
 }
+
+const BUSY = 'Other slots were changing hands, so that not all was begun. Run this again.';
 
 const LOOK_EVERY_MS = 250;
 const CONCURRENCY_USUAL = 4;
 const CONCURRENCY_MAX = 64;
 
-/** Moves owners, together with the routers, until nothing is left to be moved. */
-export async function worked(call: Call, { directory, peers, log }: Cells) {
+/** Moves owners, together with the routers, until nothing is left to be moved. `said`: what is true then; null: not all could be asked for. */
+export async function worked(call: Call, { directory, peers, log }: Cells, said: string | null) {
   const { given, out, cancel } = call;
   if (given.flag('later'))
     return { value: { waited: false }, text: 'The routers move them; slowwave cells shows how far they are.' };
   const concurrency = countOf(given, 'concurrency', { usual: CONCURRENCY_USUAL, max: CONCURRENCY_MAX });
   const mover = startMover({ ...{ directory, peers, log, tools: systemTools }, concurrency, idleMs: LOOK_EVERY_MS });
-  const before = (await directory.moves(MOVES_SHOWN)).counts.given_up;
+  const before = new Set((await directory.moves(MOVES_SHOWN)).oldest.filter(isGivenUp).map(({ id }) => id));
   try {
-    await tracked(out, { title: 'moving', unit: 'slots and owners' }, async ({ update }) => {
+    await tracked(out, { title: 'moving', unit: 'ranges of slots and owners' }, async ({ update }) => {
       let most = 0;
       for (let left = await openOf(directory); left > 0; left = await openOf(directory)) {
         most = Math.max(most, left);
         update(most - left, most);
         await sleep(LOOK_EVERY_MS, undefined, { signal: cancel });
       }
+      if (most > 0) update(most, most);
     });
   } finally {
     await mover.close();
   }
-  const { counts, oldest } = await directory.moves(MOVES_SHOWN);
-  const left = oldest.filter(({ state }) => state === 'given_up');
-  const isWhole = counts.given_up <= before;
+  const left = (await directory.moves(MOVES_SHOWN)).oldest.filter(isGivenUp);
+  const fresh = left.filter(({ id }) => !before.has(id));
   return {
     value: { waited: true, given_up: left.map(({ tenant, owner, why }) => ({ tenant, ...owner, why })) },
-    text: isWhole ? 'Done.' : `Done, but ${counts.given_up} owners stay where they are; slowwave cells says why.`,
-    exit: isWhole ? EXIT.done : EXIT.findings,
+    text: fresh.length === 0 ? (said ?? BUSY) : staying(fresh),
+    exit: fresh.length === 0 && said !== null ? EXIT.done : EXIT.findings,
   };
 }
+
+export const isGivenUp = ({ state }: OwnerMove): boolean => state === 'given_up';
+
+const NAMED = 10;
+
+/** Names those who could not be moved, and why; of many the first. */
+function staying(left: readonly OwnerMove[]): string {
+  const lines = left.slice(0, NAMED).map(whyStays);
+  const more = left.length - lines.length;
+  return [...lines, ...(more > 0 ? [`So do ${more} more; slowwave cells names them.`] : [])].join('\n');
+}
+
+export const whyStays = ({ owner, source, why }: OwnerMove): string =>
+  `${owner.kind} ${owner.id} stays in ${source}: ${why ?? 'it could not be moved'}`;
 
 /** Handovers and moves that are not over. */
 async function openOf(directory: CellDirectory): Promise<number> {

@@ -40,6 +40,7 @@ export {
   LEAST_SHARE,
   leaseUntil,
   partAssumed,
+  renewedFrom,
 } from './shares.ts';
 export {
   ALL_SLOTS,

@@ -24,6 +24,9 @@ const LEASE_MS = 6 * 3_600_000;
 /** The end of a day, which is where counts begin anew. */
 export const leaseUntil = (now: Millis): Millis => (dayOf(now + LEASE_MS) + 1) * DAY_MS;
 
+/** From then on a lease is renewed. */
+export const renewedFrom = (until: Millis): Millis => until - LEASE_MS;
+
 /** A part of what a tenant may use on a day: 0 to 1. */
 export interface Lease {
   readonly part: number;

@@ -79,6 +79,35 @@ export function describeRetention(bench: () => Bench): void {
       }
     });
 
+    it('comes back to what had not come to its end when all that is as old was emptied', async () => {
+      const b = bench();
+      const { batch: ended } = await consolidated();
+      b.tools.advance(SECOND);
+      const open = await claimedBatch(b);
+      b.tools.advance(SECOND);
+      const before = b.tools.now();
+      const { retention } = b.ledger;
+      expect([
+        await retention.removeMessages(TENANT, before, how()),
+        await retention.removePlans(TENANT, before, how()),
+      ]).toEqual([1, 1]);
+      expect(await retention.withoutMessages(TENANT, [open.batch.id, ended.id])).toEqual([ended.id]);
+      await apply(b, open.turn);
+      await project(b);
+      expect([await retention.countMessages(TENANT, before), await retention.countPlans(TENANT, before)]).toEqual([
+        1, 1,
+      ]);
+      expect(await retention.countMessages(TENANT, open.batch.acceptedAt)).toBe(0);
+      expect([
+        await retention.removeMessages(TENANT, before, how()),
+        await retention.removePlans(TENANT, before, how()),
+      ]).toEqual([1, 1]);
+      expect(await retention.withoutMessages(TENANT, [open.batch.id])).toEqual([open.batch.id]);
+      expect([await retention.countMessages(TENANT, before), await retention.countPlans(TENANT, before)]).toEqual([
+        0, 0,
+      ]);
+    });
+
     it('finds memories with a past, and empties it: the same versions, and nothing of what they said', async () => {
       const b = bench();
       const { turn, memoryId } = await consolidated();

@@ -67,7 +67,8 @@ export class ManyFiltered {
     if (name === 'memoryId') return (document) => isTrueOf(where, { memoryId: this.#points[document]?.memoryId ?? '' });
     if (isMoment(name)) {
       const values = this.#momentsNow(name, documents);
-      return (document) => isTrueOf(where, momentOf(name, values[document] as number));
+      const at = inTime(name);
+      return (document) => isTrueOf(where, at(values[document] as number));
     }
     const remainders = this.#shown.remainders;
     const known = new Uint8Array(this.#shown.remainderCount);
@@ -150,7 +151,13 @@ type MomentName = (typeof MOMENTS)[number];
 
 const isMoment = (name: string): name is MomentName => MOMENTS.some((one) => one === name);
 
-function momentOf(name: MomentName, value: number): Partial<Filterable> {
-  if (name === 'saidAt') return { saidAt: { at: value, seq: 0 } };
-  return { [name]: Number.isNaN(value) ? null : value };
+/** What a condition asks of a point where it asks for a moment: one for all points, as there are very many. */
+function inTime(name: MomentName): (moment: number) => Partial<Filterable> {
+  const said = { at: 0, seq: 0 };
+  const of: { -readonly [Name in MomentName]?: Filterable[Name] | number | null } = { saidAt: said };
+  return (moment) => {
+    if (name === 'saidAt') said.at = moment;
+    else of[name] = Number.isNaN(moment) ? null : moment;
+    return of as Partial<Filterable>;
+  };
 }

@@ -20,6 +20,8 @@ const LONGEST = [
   'apps/cli/test/commands',
   'apps/web/test/users',
   'packages/workbench/test/bench',
+  'apps/router/test/shares',
+  'apps/router/test/cells-by-hand',
   'apps/standalone/test/way-postgres',
   'apps/standalone/test/way-processes',
   'apps/web/test/settings',

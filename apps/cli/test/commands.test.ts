@@ -262,7 +262,7 @@ describe('slowwave plan', () => {
     const small = await plan('--users', '50', '--model', 'gpt-4.1-mini');
     expect(small).toMatchObject({ code: 0, out: expect.stringMatching(/^one process: /) });
     expect(small.out).toMatch(/^standalone +1 /m);
-    const large = await plan('--users', '20000', '--model', 'gpt-4.1-mini', '--json');
+    const large = await plan('--users', '40000', '--model', 'gpt-4.1-mini', '--json');
     const { setup, processes, per_month: month } = large.json();
     expect(setup).toBe('several hosts');
     expect(processes).toContainEqual(expect.objectContaining({ name: 'ingest', count: 2 }));

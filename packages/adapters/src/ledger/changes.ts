@@ -18,7 +18,7 @@ import type { LaneRow } from './rows/lane.ts';
 import { eventColumns, memoryColumns, type Numbered, type VersionRow, versionColumns } from './rows/memory.ts';
 import { REPLACE_ID, takeIds, writtenIds } from './rows/said-ids.ts';
 import { messageId } from './schema.ts';
-import { all, idsOf, inOne, insert, run, type Script, together, unawaited } from './script.ts';
+import { all, inOne, insert, run, type Script, together, unawaited } from './script.ts';
 import { forgetSummaries } from './summaries.ts';
 import { activeWebhooks, noteDeliveries } from './webhooks.ts';
 
@@ -51,12 +51,12 @@ interface Checking {
 }
 
 /** At which revision the memories of changes stand. Needs the locks of their lanes. */
-export function* standingOf(changes: readonly MemoryChange[]): Script<readonly StandingRow[]> {
+function* standingOf(changes: readonly MemoryChange[]): Script<readonly StandingRow[]> {
   if (changes.length === 0) return [];
-  return yield* all<StandingRow>('SELECT id, tenant, revision FROM memories WHERE id IN :ids', {
-    ids: changes.map(({ memory }) => memory.id),
-  });
+  return yield* all<StandingRow>(SELECT_STANDING, { ids: changes.map(({ memory }) => memory.id) });
 }
+
+const SELECT_STANDING = 'SELECT id, tenant, revision FROM memories WHERE id IN :ids';
 
 interface StandingRow {
   readonly id: string;
@@ -76,6 +76,8 @@ export interface ChangeBy {
 
 /** What is looked up before changes are written. */
 export interface Ready {
+  /** At which revision the memories of the changes stand. */
+  readonly standing: readonly StandingRow[];
   readonly numbers: Numbers;
   /** The numbers of the scopes that are there. */
   readonly scopes: ReadonlyMap<string, number>;
@@ -84,20 +86,27 @@ export interface Ready {
   readonly concluded: readonly string[];
 }
 
+/** Needs the locks of the lanes. */
 export function* readyFor(changes: readonly MemoryChange[], tenant: TenantId): Script<Ready> {
-  if (changes.length === 0) return { numbers: NONE, scopes: new Map(), listening: [], concluded: [] };
-  const lanes = [...new Set(changes.map(({ memory }) => memory.lane))];
-  const [numbers, scopes, listening, concluded] = yield* together(
+  if (changes.length === 0) return { standing: [], numbers: NONE, scopes: new Map(), listening: [], concluded: [] };
+  const [rows, numbers, scopes, listening] = yield* together(
+    all<StandingRow & { readonly is_concluded: number }>(SELECT_STANDING_AND_CONCLUDED, {
+      ids: changes.map(({ memory }) => memory.id),
+      lanes: [...new Set(changes.map(({ memory }) => memory.lane))],
+    }),
     numbersOf(changes),
     scopeIds(memoriesOf(changes)),
     activeWebhooks(tenant),
-    idsOf(SELECT_CONCLUDED, { lanes }),
   );
-  return { numbers, scopes, listening, concluded };
+  const standing = rows.filter((row) => row.is_concluded === 0);
+  const concluded = rows.filter((row) => row.is_concluded === 1).map(({ id }) => id);
+  return { standing, numbers, scopes, listening, concluded };
 }
 
-const SELECT_CONCLUDED = `
-  SELECT id FROM memories WHERE lane IN FEW (SELECT number FROM lanes WHERE id IN :lanes;) AND concluded = 1`;
+const SELECT_STANDING_AND_CONCLUDED = `
+  SELECT s.*, 0 AS is_concluded FROM (${SELECT_STANDING}) AS s
+  UNION ALL SELECT id, '' AS tenant, 0 AS revision, 1 AS is_concluded FROM memories
+    WHERE lane IN FEW (SELECT number FROM lanes WHERE id IN :lanes;) AND concluded = 1`;
 
 interface Numbers {
   of(memory: Pick<Memory, 'id' | 'lane'>): Numbered;

@@ -20,7 +20,7 @@ import { attackNotice, besideOwner, KEY_OF, ownerOf, placeOfEvent, SAID_KINDS } 
 import { packed } from '../packed.ts';
 import { type Access, read, snapshot, storeOf, write } from './access.ts';
 import type { OwnedBy } from './away.ts';
-import { conflictsWith, readyFor, standingOf, writeChanges } from './changes.ts';
+import { conflictsWith, readyFor, writeChanges } from './changes.ts';
 import { leaningOn, noteWishes } from './forgetting.ts';
 import { openStudy } from './graph/studies.ts';
 import { dropFolded, foldedThought, type ToFold, toFold } from './kept-thoughts.ts';
@@ -278,14 +278,9 @@ function* apply(turn: Turn, application: Application): Script<Applied> {
   const { changes, now, policy } = application;
   requireOneLane(turn, changes);
   const { tenant, consolidationId: id } = turn;
-  const [lane, standing, ready, thought] = yield* together(
-    laneOfTurn(turn),
-    standingOf(changes),
-    readyFor(changes, tenant),
-    toFold([id]),
-  );
+  const [lane, ready, thought] = yield* together(laneOfTurn(turn), readyFor(changes, tenant), toFold([id]));
   if (lane === null) return { kind: 'fenced' };
-  const memoryIds = conflictsWith(standing, { tenant, changes, locked: [lane] });
+  const memoryIds = conflictsWith(ready.standing, { tenant, changes, locked: [lane] });
   if (memoryIds.length > 0) return { kind: 'conflict', memoryIds };
   const changed = changes.length > 0 ? { ...lane, updated_at: Math.max(lane.updated_at, now) } : lane;
   const step = finish(changed, policy, now);
@@ -342,8 +337,8 @@ interface Write {
 export function* writeExplicitly(tenant: TenantId, change: Write): Script<Written> {
   const { changes, now } = change;
   const locking = lockLanes(changes.map(({ memory }) => memory.lane));
-  const [locked, standing, ready] = yield* together(locking, standingOf(changes), readyFor(changes, tenant));
-  const memoryIds = conflictsWith(standing, { tenant, changes, locked });
+  const [locked, ready] = yield* together(locking, readyFor(changes, tenant));
+  const memoryIds = conflictsWith(ready.standing, { tenant, changes, locked });
   if (memoryIds.length > 0) return { kind: 'conflict', memoryIds };
   yield* writeChanges(change, { tenant, consolidationId: null, now, ready });
   yield* propose(tenant, change);

@@ -21,13 +21,13 @@ const WRITE = `
   WITH batches_added AS (
     INSERT INTO batches (${BATCH_COLUMNS})
     SELECT b.*, '${TENANT}', '${SETTINGS}'::jsonb, '{}'::jsonb, ${TOKENS}, 3, false, 'pending', 'waiting', 0
-    FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[]) AS b
+    FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[]) AS b
     RETURNING id, number),
   messages_added AS (
     INSERT INTO messages (${MESSAGE_COLUMNS})
-    SELECT m.id, m.lane, m.scope, b.number, m.seq, m.role, m.content::jsonb, m.at, false
-    FROM unnest($7::text[], $8::bigint[], $9::bigint[], $10::text[], $11::bigint[], $12::text[], $13::text[], $14::bigint[])
-      AS m (id, lane, scope, batch, seq, role, content, at)
+    SELECT m.place, m.lane, m.scope, b.number, m.seq, m.role, m.content::jsonb, m.at, false
+    FROM unnest($7::bigint[], $8::bigint[], $9::bigint[], $10::text[], $11::bigint[], $12::text[], $13::text[], $14::bigint[])
+      AS m (place, lane, scope, batch, seq, role, content, at)
     JOIN batches_added b ON b.id = m.batch),
   lanes_changed AS (
     UPDATE lanes l SET next_position = n.position, next_seq = n.seq, pending = pending + n.count,

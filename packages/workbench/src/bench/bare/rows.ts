@@ -42,14 +42,14 @@ export const NEW_LANE = {
 
 export const BATCH_COLUMNS =
   'id, lane, scope, position, message_count, accepted_at, tenant, settings, metadata, tokens, exchanges, backfill, state, stage, attempts';
-export const MESSAGE_COLUMNS = 'id, lane, scope, batch, seq, role, content, said_at, resent';
+export const MESSAGE_COLUMNS = 'place, lane, scope, batch, seq, role, content, said_at, resent';
 
 /** The rows of one batch. Its messages name it by its id: it has no number yet. */
 export interface Rows {
   readonly poster: Poster;
-  readonly batch: readonly [id: string, lane: string, scope: number, position: number, messages: number, at: number];
+  readonly batch: readonly [id: string, lane: number, scope: number, position: number, messages: number, at: number];
   readonly messages: readonly (readonly [
-    id: string,
+    place: number,
     lane: number,
     scope: number,
     batch: string,
@@ -62,14 +62,14 @@ export interface Rows {
 
 export function rowsOf({ messages }: Posted, poster: Poster): Rows {
   const [id, at] = [nextId('bat'), Date.now()];
-  const { lane, laneNumber, scope } = poster;
+  const { laneNumber, scope } = poster;
   poster.position += 1;
   return {
     poster,
-    batch: [id, lane, scope, poster.position, messages.length, at],
-    messages: messages.map(({ role, content }) => {
+    batch: [id, laneNumber, scope, poster.position, messages.length, at],
+    messages: messages.map(({ role, content }, place) => {
       poster.seq += 1;
-      return [nextId('msg'), laneNumber, scope, id, poster.seq, role, JSON.stringify(content), at];
+      return [place, laneNumber, scope, id, poster.seq, role, JSON.stringify(content), at];
     }),
   };
 }

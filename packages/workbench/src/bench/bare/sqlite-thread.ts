@@ -48,8 +48,7 @@ const write = db.transaction((calls: readonly Call[]): Answer[] => {
   const answers = calls.map(({ number, posted }) => {
     const { poster, batch, messages } = rowsOf(posted, posterOf(posted.user));
     const batchNumber = Number(addBatch.run(...batch).lastInsertRowid);
-    for (const [message, lane, scope, , ...said] of messages)
-      addMessage.run(message, lane, scope, batchNumber, ...said);
+    for (const [place, lane, scope, , ...said] of messages) addMessage.run(place, lane, scope, batchNumber, ...said);
     const [id, , , , , at] = batch;
     changeLane.run(poster.position, poster.seq, at, at, poster.lane);
     return { number, id };

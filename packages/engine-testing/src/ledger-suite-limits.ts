@@ -128,8 +128,7 @@ export function describeLimits(bench: () => Bench): void {
       expect(await limits.settleDays(day, 7), 'the day is not over').toBe(0);
       expect(await limits.settleDays(day + 1, 7)).toBe(1);
       expect(await limits.settleDays(day + 1, 7)).toBe(0);
-      const usual = async (of: number, peers = 4) =>
-        (await limits.uses(TENANT, [{ kind: 'app', who: 'x' }], { day: of, days: 7, peers })).usual;
+      const usual = (of: number, peers = 4) => limits.usual(TENANT, { day: of, days: 7, peers });
       expect(await usual(day + 1)).toEqual([{ kind: 'app', calls: 2, tokens: 14 }]);
       expect(await usual(day + 1, 5), 'too few of them').toEqual([]);
       expect(await usual(day)).toEqual([]);
@@ -197,13 +196,13 @@ const settled = (b: Bench, whose: Whose): Promise<void> =>
   b.ledger.usage.settle([{ ...callOf(b, whose), outcome: 'answered', noted: null, tookMs: 1 }]);
 
 /** Of today. */
-async function usesOf(b: Bench, lane: string) {
+function usesOf(b: Bench, lane: string) {
   const whos = [
     { kind: 'owner', who: lane },
     { kind: 'app', who: 'notes' },
     { kind: 'key', who: 'key_1' },
   ] as const;
-  return (await b.ledger.limits.uses(TENANT, whos, { day: dayOf(b.tools.now()), days: 7, peers: 1 })).uses;
+  return b.ledger.limits.uses(TENANT, whos, dayOf(b.tools.now()));
 }
 
 const seen = (b: Bench, share: number): Spending => ({

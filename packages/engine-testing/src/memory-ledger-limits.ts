@@ -26,13 +26,16 @@ export const memoryLimits = (state: State): LimitStore => ({
     [...state.economies]
       .map(([tenant, economy]) => ({ tenant, ...economy }))
       .sort((a, b) => (a.tenant < b.tenant ? -1 : 1)),
-  uses: async (tenant, whos, { day, days, peers }) => {
+  uses: async (tenant, whos, day) => {
     const uses = whos.flatMap(({ kind, who }): Use[] => {
       const used = useOf(state, tenant, { kind, who, day });
       const hold = state.holds.find((one) => one.tenant === tenant && isOf(one, { kind, who, day }));
       return used === null ? [] : [{ kind, who, ...used, hold: holdStateOf(hold) }];
     });
-    const usual = KINDS.flatMap((kind) => {
+    return uses.sort((a, b) => (a.kind < b.kind ? -1 : 1));
+  },
+  usual: async (tenant, { day, days, peers }) =>
+    KINDS.flatMap((kind) => {
       const known = state.medians.filter(
         (one) =>
           one.tenant === tenant && one.kind === kind && one.day < day && one.day >= day - days && one.peers >= peers,
@@ -40,9 +43,7 @@ export const memoryLimits = (state: State): LimitStore => ({
       if (known.length === 0) return [];
       const most = (of: 'calls' | 'tokens'): number => Math.max(...known.map((one) => one[of]));
       return [{ kind, calls: most('calls'), tokens: most('tokens') }];
-    });
-    return { uses: uses.sort((a, b) => (a.kind < b.kind ? -1 : 1)), usual };
-  },
+    }),
   ownUse: async (tenant, { kind, who }, { day, days }) =>
     Array.from({ length: days }, (_, i) => day - days + i).flatMap(
       (one) => useOf(state, tenant, { kind, who, day: one }) ?? [],

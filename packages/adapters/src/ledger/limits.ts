@@ -14,7 +14,7 @@ import { climb, dayOf, economyNotice, holdNotice, payerOf } from '@slowwave/engi
 import { read, storeOf, write } from './access.ts';
 import { type Listing, newestFirst } from './page.ts';
 import { ownerFrom } from './rows/columns.ts';
-import { all, first, run, together } from './script.ts';
+import { all, first, run } from './script.ts';
 import { activeWebhooks, noteDeliveries } from './webhooks.ts';
 
 export const limitStore = storeOf<LimitStore>('limits', {
@@ -32,17 +32,11 @@ export const limitStore = storeOf<LimitStore>('limits', {
     return climbed;
   }),
   economies: read(() => all<Economy & { tenant: TenantId }>('SELECT * FROM economies ORDER BY tenant', {})),
-  uses: read(function* (tenant, whos, { day, days, peers }) {
-    const [uses, usual] = yield* together(
-      all<UseRow>(SELECT_USES, {
-        tenant,
-        day,
-        rows: whos.map(({ kind, who }) => ({ kind, who, counted: countedAs(kind, who) })),
-      }),
-      all<PeerUse>(SELECT_USUAL, { tenant, day, since: day - days, peers }),
-    );
-    return { uses: uses.map(useFrom), usual };
+  uses: read(function* (tenant, whos, day) {
+    const rows = whos.map(({ kind, who }) => ({ kind, who, counted: countedAs(kind, who) }));
+    return (yield* all<UseRow>(SELECT_USES, { tenant, day, rows })).map(useFrom);
   }),
+  usual: read((tenant, { day, days, peers }) => all<PeerUse>(SELECT_USUAL, { tenant, day, since: day - days, peers })),
   ownUse: read((tenant, { kind, who }, { day, days }) =>
     all(SELECT_OWN, { tenant, kind, who: countedAs(kind, who), day, since: day - days }),
   ),

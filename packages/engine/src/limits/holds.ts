@@ -29,11 +29,13 @@ export async function checkHolds({ ledger, tools }: Deps, of: CallFor): Promise<
   if (holdAt === null) return;
   const now = tools.now();
   const day = dayOf(now);
-  const { uses, usual } = await ledger.limits.uses(tenant, whosOf(of), { day, days: HOLD_DAYS, peers: PEERS_MIN });
-  for (const use of uses) {
+  for (const use of await ledger.limits.uses(tenant, whosOf(of), day)) {
     if (use.hold === 'held') throw heldBack(use, now);
+    // What is usual is asked only of those who use enough to be held at all.
+    if (use.hold === 'released' || overOf(use, NOTHING, holdAt) === null) continue;
+    const usual = await ledger.limits.usual(tenant, { day, days: HOLD_DAYS, peers: PEERS_MIN });
     const peers = usual.find(({ kind }) => kind === use.kind);
-    if (use.hold === 'released' || peers === undefined || overOf(use, peers, holdAt) === null) continue;
+    if (peers === undefined || overOf(use, peers, holdAt) === null) continue;
     const own = await ledger.limits.ownUse(tenant, use, { day, days: HOLD_DAYS });
     const over = overOf(use, mostOf(peers, usualOf(own)), holdAt);
     if (over === null) continue;
@@ -65,6 +67,8 @@ function overOf(
 
 type Amounts = Pick<Use, 'calls' | 'tokens'>;
 
+const NOTHING: Amounts = { calls: 0, tokens: 0 };
+
 const mostOf = (a: Amounts, b: Amounts): Amounts => ({
   calls: Math.max(a.calls, b.calls),
   tokens: Math.max(a.tokens, b.tokens),
@@ -74,7 +78,7 @@ const mostOf = (a: Amounts, b: Amounts): Amounts => ({
 const OWN_DAYS_MIN = 3;
 
 function usualOf(days: readonly Amounts[]): Amounts {
-  if (days.length < OWN_DAYS_MIN) return { calls: 0, tokens: 0 };
+  if (days.length < OWN_DAYS_MIN) return NOTHING;
   const middle = (of: (day: Amounts) => number): number =>
     days.map(of).sort((a, b) => a - b)[Math.floor((days.length - 1) / 2)] ?? 0;
   return { calls: middle(({ calls }) => calls), tokens: middle(({ tokens }) => tokens) };

@@ -49,12 +49,13 @@ export interface LimitStore {
   economise(tenant: TenantId, seen: Spending, now: Millis): Promise<Climbed>;
   /** Tenants that economise, or did when it was noted last. */
   economies(): Promise<readonly (Economy & { readonly tenant: TenantId })[]>;
-  /** What these have used on a day, and what was usual on the busiest of so many days before, with so many peers at least. */
-  uses(
+  /** What these have used on a day. */
+  uses(tenant: TenantId, whos: readonly Pick<Use, 'kind' | 'who'>[], day: number): Promise<readonly Use[]>;
+  /** What was usual on the busiest of so many days before a day, with so many peers at least. */
+  usual(
     tenant: TenantId,
-    whos: readonly Pick<Use, 'kind' | 'who'>[],
     of: { readonly day: number; readonly days: number; readonly peers: number },
-  ): Promise<{ readonly uses: readonly Use[]; readonly usual: readonly PeerUse[] }>;
+  ): Promise<readonly PeerUse[]>;
   /** What one of them has used on each of so many days before, where it was anything. */
   ownUse(
     tenant: TenantId,

@@ -6,8 +6,8 @@ import { SLOTS } from '@slowwave/engine/cells';
 import { COMPILE_CACHE, freePort, type OwnServer, programFile, startOwnServer, tempDir } from '@slowwave/testkit';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { compose } from '../src/compose.ts';
+import { askerOf, KEY } from './asking.ts';
 
-const KEY = 'the-key-of-the-operator';
 const USERS = ['ana', 'bo', 'cy', 'di', 'ed', 'flo', 'gus', 'hal'];
 const PATIENCE = { timeout: 60_000, interval: 100 };
 const WITHIN_MS = 300_000;
@@ -17,6 +17,7 @@ let east: OwnServer;
 let router: Awaited<ReturnType<typeof compose>>;
 let folder: Awaited<ReturnType<typeof tempDir>>;
 let directory: string;
+const ask = askerOf(() => router.url);
 
 beforeAll(async () => {
   folder = await tempDir();
@@ -58,23 +59,12 @@ const cells = (...args: readonly string[]): Promise<Ended> =>
     );
   });
 
-async function ask(route: string, body?: object, at = router.url) {
-  const [method = '', path = ''] = route.split(' ');
-  const response = await fetch(`${at}${path}`, {
-    method,
-    headers: { authorization: `Bearer ${KEY}`, ...(body !== undefined && { 'content-type': 'application/json' }) },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-  // biome-ignore lint/suspicious/noExplicitAny: what the API answers
-  return { status: response.status, headers: response.headers, body: (await response.json()) as any };
-}
-
 const say = (user_id: string, content: string) =>
   ask('POST /v1/batches?wait=60000', { user_id, flush: true, messages: [{ role: 'user', content }] });
 const search = (user_id: string, at?: string) =>
-  ask('POST /v1/search', { user_id, query: 'where does the user live?' }, at);
+  ask('POST /v1/search', { user_id, query: 'where does the user live?' }, { at });
 const usersIn = async (url: string): Promise<string[]> =>
-  (await ask('GET /v1/cell/owners?limit=100', undefined, url)).body.results.map(({ id }: { id: string }) => id);
+  (await ask('GET /v1/cell/owners?limit=100', undefined, { at: url })).body.results.map(({ id }: { id: string }) => id);
 
 test(
   'a home that moves back and forth loses no change, and makes none twice',
@@ -94,7 +84,7 @@ test(
     isMoving = false;
     await Promise.all(changing);
     for (const at of [router.url, west.url, east.url]) {
-      const { results } = (await ask('GET /v1/keys?limit=100', undefined, at)).body;
+      const { results } = (await ask('GET /v1/keys?limit=100', undefined, { at })).body;
       expect(results.map(({ name }: { name: string }) => name).sort()).toEqual(names.sort());
     }
   },
@@ -181,7 +171,7 @@ test(
     expect((await say(lost, 'I live in Lima.')).body.state).toBe('consolidated');
     expect((await search(lost)).body.results[0].memory).toContain('Lima');
     expect(await usersIn(west.url)).toContain(lost);
-    const { results: trail } = (await ask('GET /v1/audit?limit=100', undefined, west.url)).body;
+    const { results: trail } = (await ask('GET /v1/audit?limit=100', undefined, { at: west.url })).body;
     const noted = trail.filter(
       ({ subject }: { subject: unknown }) => (subject as { kind?: string } | null)?.kind === 'cell',
     );
@@ -189,13 +179,13 @@ test(
 
     await east.start();
     await vi.waitFor(async () => {
-      expect((await ask('GET /v1/cell', undefined, east.url)).body.given_up_at).not.toBeNull();
+      expect((await ask('GET /v1/cell', undefined, { at: east.url })).body.given_up_at).not.toBeNull();
       expect(await search(lost, east.url)).toMatchObject({ status: 410, body: { code: 'cell_lost' } });
     }, PATIENCE);
     expect((await search(lost)).body.results[0].memory).toContain('Lima');
     // Whoever was only there is brought back by hand.
     const lines = `GET /v1/bundle/lines?kind=user&id=${gone[1] ?? lost}`;
-    expect((await ask(lines, undefined, east.url)).body.lines.length).toBeGreaterThan(1);
+    expect((await ask(lines, undefined, { at: east.url })).body.lines.length).toBeGreaterThan(1);
   },
   WITHIN_MS,
 );

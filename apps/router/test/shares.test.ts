@@ -7,8 +7,8 @@ import { type CellDirectory, type PlacedOwner, SLOTS } from '@slowwave/engine/ce
 import { freePort, type OwnServer, startOwnServer, tempDir } from '@slowwave/testkit';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { compose } from '../src/compose.ts';
+import { askerOf, KEY } from './asking.ts';
 
-const KEY = 'the-key-of-the-operator';
 const NAMES = ['west', 'east'] as const;
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const PATIENCE = { timeout: 60_000, interval: 200 };
@@ -22,6 +22,7 @@ let cells: Readonly<Record<(typeof NAMES)[number], OwnServer>>;
 let router: Awaited<ReturnType<typeof compose>>;
 let directory: CellDirectory;
 let folder: Awaited<ReturnType<typeof tempDir>>;
+const ask = askerOf(() => router.url);
 
 beforeAll(async () => {
   folder = await tempDir();
@@ -49,17 +50,6 @@ afterAll(async () => {
   await folder?.remove();
 });
 
-async function ask(route: string, body?: object, at = router.url) {
-  const [method = '', path = ''] = route.split(' ');
-  const response = await fetch(`${at}${path}`, {
-    method,
-    headers: { authorization: `Bearer ${KEY}`, ...(body !== undefined && { 'content-type': 'application/json' }) },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-  // biome-ignore lint/suspicious/noExplicitAny: what the API answers
-  return (await response.json()) as any;
-}
-
 const placed = (id: string): PlacedOwner => {
   const named = { tenant: DEFAULT_TENANT, owner: { kind: 'user', id } } as const;
   return { ...named, key: ownerKeyOf(systemTools, named) };
@@ -76,12 +66,12 @@ function* usersOf(name: (typeof NAMES)[number]): Generator<PlacedOwner> {
 /** Whether what somebody says is consolidated at once. */
 async function isHeard({ owner: { id } }: PlacedOwner): Promise<boolean> {
   const said = [{ role: 'user', content: `I am ${id} and I live in Oslo.` }];
-  const { state } = await ask('POST /v1/batches?wait=3000', { user_id: id, flush: true, messages: said });
-  return state === 'consolidated';
+  const { body } = await ask('POST /v1/batches?wait=3000', { user_id: id, flush: true, messages: said });
+  return body.state === 'consolidated';
 }
 
 const shareIn = async (name: (typeof NAMES)[number]) =>
-  (await ask('GET /v1/cell/shares?tenant=default', undefined, cells[name].url)).results[0];
+  (await ask('GET /v1/cell/shares?tenant=default', undefined, { at: cells[name].url })).body.results[0];
 const move = async (owners: readonly PlacedOwner[], destination: string) =>
   directory.askMoves(owners.map((owner) => ({ ...owner, destination, moveId: systemTools.id('mov') })));
 

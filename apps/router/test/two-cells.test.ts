@@ -4,14 +4,15 @@ import { readRouterConfig } from '@slowwave/adapters/config';
 import { freePort, type OwnServer, startOwnServer, tempDir } from '@slowwave/testkit';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { compose } from '../src/compose.ts';
+import { askerOf, KEY } from './asking.ts';
 
-const KEY = 'the-key-of-the-operator';
 const USERS = ['ana', 'bo', 'cy', 'di', 'ed', 'flo', 'gus', 'hal'];
 const HALF = 32_768;
 
 let cells: readonly OwnServer[];
 let router: Awaited<ReturnType<typeof compose>>;
 let folder: Awaited<ReturnType<typeof tempDir>>;
+const ask = askerOf(() => router.url);
 
 /** Each cell has half of the slots before anybody is there, so that nobody has to move. */
 beforeAll(async () => {
@@ -44,28 +45,6 @@ afterAll(async () => {
 
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const saidBy = (user: string): string => `I am ${user} and I live in Oslo.`;
-
-interface Told {
-  readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: what the API answers
-  readonly body: any;
-}
-
-interface How {
-  readonly key?: string;
-  readonly at?: string;
-}
-
-async function ask(route: string, body?: object, { key = KEY, at = router.url }: How = {}): Promise<Told> {
-  const [method = '', path = ''] = route.split(' ');
-  const response = await fetch(`${at}${path}`, {
-    method,
-    headers: { authorization: `Bearer ${key}`, ...(body !== undefined && { 'content-type': 'application/json' }) },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  return { status: response.status, body: text === '' ? null : JSON.parse(text) };
-}
 
 /** In which cell a user is. */
 async function homesOf(user: string): Promise<readonly number[]> {

@@ -73,6 +73,25 @@ export class UnansweredError extends Error {
   }
 }
 
+/** A cell that answers, and does not do what it was asked for. */
+export class RefusedError extends Error {
+  readonly answer: CellAnswer;
+
+  constructor(cell: string, answer: CellAnswer) {
+    super(`cell ${cell} refused: ${problemOf(answer).detail}`);
+    this.name = 'RefusedError';
+    this.answer = answer;
+  }
+}
+
+export const FAILED = 400;
+
+/** What a cell answered, unless it refused. */
+export function answeredBy<Body>(cell: string, answer: CellAnswer): Body {
+  if (answer.status >= FAILED) throw new RefusedError(cell, answer);
+  return answer.body as Body;
+}
+
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

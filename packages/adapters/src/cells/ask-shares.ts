@@ -1,12 +1,12 @@
 import type { ShareList, ShareView } from '@slowwave/contracts';
 import { DAY_MS, dayOf, isoOf, type TenantId } from '@slowwave/engine';
 import type { ShareCells, ShareOfCell } from '@slowwave/engine/cells';
-import { type AskCell, type CellAnswer, problemOf } from './ask-cell.ts';
+import { type AskCell, answeredBy } from './ask-cell.ts';
 
 /** Shares of daily limits, as the API of cells has them. */
 export function httpShares(ask: AskCell): ShareCells & { wanting(cell: string): Promise<readonly TenantId[]> } {
   const listed = async (cell: string, query: Readonly<Record<string, string>>): Promise<readonly ShareView[]> =>
-    (answered(cell, await ask(cell, { method: 'GET', path: PATH, query })) as ShareList).results;
+    answeredBy<ShareList>(cell, await ask(cell, { method: 'GET', path: PATH, query })).results;
   return {
     read: async (cell, tenant) => {
       const [view] = await listed(cell, { tenant });
@@ -16,19 +16,13 @@ export function httpShares(ask: AskCell): ShareCells & { wanting(cell: string): 
     tell: async (cell, tenant, { epoch, part, until, day, elsewhere, isLast }) => {
       const times = { until: isoOf(until), day: isoOf(day * DAY_MS).slice(0, 'YYYY-MM-DD'.length) };
       const body = { tenant, epoch, part, ...times, elsewhere, is_last: isLast };
-      return shareFrom(answered(cell, await ask(cell, { method: 'PUT', path: PATH, body })) as ShareView);
+      return shareFrom(answeredBy(cell, await ask(cell, { method: 'PUT', path: PATH, body })));
     },
     wanting: async (cell) => (await listed(cell, {})).map(({ tenant }) => tenant as TenantId),
   };
 }
 
 const PATH = '/v1/cell/shares';
-const FAILED = 400;
-
-function answered(cell: string, answer: CellAnswer): unknown {
-  if (answer.status >= FAILED) throw new Error(`cell ${cell} refused: ${problemOf(answer).detail}`);
-  return answer.body;
-}
 
 const shareFrom = ({ epoch, part, until, used, day, wants }: ShareView): ShareOfCell => ({
   ...{ epoch, part, used, wants },

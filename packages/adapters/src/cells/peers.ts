@@ -10,7 +10,15 @@ import type {
 import { isoOf, ownerKeyOf, type TenantId, type Tools } from '@slowwave/engine';
 import { type CellPeers, type MoveOutcome, type OwnerMove, type PlacedOwner, promisedBy } from '@slowwave/engine/cells';
 import type { z } from 'zod';
-import { type AskCell, type CellAnswer, type CellCall, problemOf } from './ask-cell.ts';
+import {
+  type AskCell,
+  answeredBy,
+  type CellAnswer,
+  type CellCall,
+  FAILED,
+  problemOf,
+  RefusedError,
+} from './ask-cell.ts';
 
 /** How long work of an owner is kept back: it is copied well within that, or work goes on and it is copied again. */
 const HOLD_MS = 60_000;
@@ -26,9 +34,7 @@ const OWNERS_AT_ONCE = 1_000;
 /** The cells as their API has them. */
 export function httpPeers(ask: AskCell, tools: Pick<Tools, 'now' | 'hash'>): CellPeers {
   const asked = async <Body>(cell: string, call: CellCall): Promise<Body> => {
-    const answer = await ask(cell, call);
-    if (answer.status >= FAILED) throw refusal(cell, answer);
-    return answer.body as Body;
+    return answeredBy<Body>(cell, await ask(cell, call));
   };
   return {
     copy: (move) => copied(asked, move),
@@ -45,7 +51,7 @@ export function httpPeers(ask: AskCell, tools: Pick<Tools, 'now' | 'hash'>): Cel
       const answer = await ask(move.destination, { method: 'POST', path });
       if (answer.status < FAILED) return { kind: 'arrived' };
       if (problemOf(answer).code === 'owner_erased') return { kind: 'absent' };
-      throw refusal(move.destination, answer);
+      throw new RefusedError(move.destination, answer);
     },
     throwAway: async (move) => {
       const query = { ...named(move), attempt: attemptOf(move) };
@@ -60,7 +66,7 @@ export function httpPeers(ask: AskCell, tools: Pick<Tools, 'now' | 'hash'>): Cel
       const body = { ...named(move), ms: 0 };
       const answer = await ask(move.source, { method: 'POST', path: '/v1/cell/leaving', body });
       if (answer.status < FAILED) return { kind: 'thrown_away' };
-      if (answer.status !== NOT_FOUND) throw refusal(move.source, answer);
+      if (answer.status !== NOT_FOUND) throw new RefusedError(move.source, answer);
       const gone = await ask(move.source, { method: 'GET', path: '/v1/cell/departures', query: named(move) });
       if (gone.status < FAILED) return { kind: 'departed' };
       return outcomeOf(move.source, gone);
@@ -74,7 +80,8 @@ export function httpPeers(ask: AskCell, tools: Pick<Tools, 'now' | 'hash'>): Cel
       if (answer.status < FAILED) return;
       // It has heard something newer, which knows of this, too.
       const now = await ask(cell, { method: 'GET', path: '/v1/cell' });
-      if (now.status >= FAILED || (now.body as z.infer<typeof SlotsView>).epoch < epoch) throw refusal(cell, answer);
+      if (now.status >= FAILED || (now.body as z.infer<typeof SlotsView>).epoch < epoch)
+        throw new RefusedError(cell, answer);
     },
     ownersIn: async (cell, { from, to }) => {
       const owners: PlacedOwner[] = [];
@@ -101,7 +108,6 @@ type Asked = <Body>(cell: string, call: CellCall) => Promise<Body>;
 /** After so many tries an owner departs without receipts of answers that were given while it was copied. */
 const WAITS_FOR_RECEIPTS = 5;
 
-const FAILED = 400;
 const NOT_FOUND = 404;
 
 /** More than anybody tries to move an owner before it is asked for anew. */
@@ -118,20 +124,8 @@ function outcomeOf(cell: string, answer: CellAnswer): MoveOutcome {
   if (answer.status === NOT_FOUND) return { kind: 'absent' };
   if (code === 'conflict') return { kind: 'changed' };
   if (code === 'owner_busy') return { kind: 'waits', why: detail };
-  throw refusal(cell, answer);
+  throw new RefusedError(cell, answer);
 }
-
-class RefusedError extends Error {
-  readonly answer: CellAnswer;
-
-  constructor(cell: string, answer: CellAnswer) {
-    super(`cell ${cell} refused: ${problemOf(answer).detail}`);
-    this.name = 'RefusedError';
-    this.answer = answer;
-  }
-}
-
-const refusal = (cell: string, answer: CellAnswer): Error => new RefusedError(cell, answer);
 
 /** Takes all lines of the owner over at the destination, where nobody sees them yet. */
 async function copied(asked: Asked, move: OwnerMove): Promise<MoveOutcome> {

@@ -9,12 +9,9 @@ export async function shareHere(purse: Purse, tenant: TenantId): Promise<ShareOf
   const { ledger, tools } = purse;
   const now = tools.now();
   const terms = await ledger.settings.terms(tenant);
-  const [held, { usedHere, share }] = await Promise.all([
-    ledger.shares.held(tenant),
-    dayOfTenant(purse, { tenant, terms }, now),
-  ]);
+  const { usedHere, share } = await dayOfTenant(purse, { tenant, terms }, now);
   return {
-    ...{ epoch: held?.epoch ?? 0, part: share?.part ?? 1, until: held?.until ?? null },
+    ...{ epoch: share?.epoch ?? 0, part: share?.part ?? 1, until: share?.until ?? null },
     ...{ used: Math.min(1, usedHere), day: dayOf(now), wants: share !== null && share.wants !== false },
   };
 }

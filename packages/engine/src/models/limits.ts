@@ -123,6 +123,7 @@ const ALMOST = 0.999;
 interface ShareNow {
   readonly epoch: number;
   readonly part: number;
+  readonly until: Millis | null;
   readonly elsewhere: number;
   readonly isUsedUp: boolean;
   readonly isLast: boolean;
@@ -141,7 +142,8 @@ function shareNow(
   const wantsAt = isSame ? held.wantsAt : isToday ? 0 : part / 2;
   const isShort = !isLast && used >= Math.min(wantsAt, part);
   return {
-    ...{ epoch: held.epoch, part, elsewhere: isSame ? held.elsewhere : 0, isUsedUp: used >= part, isLast },
+    ...{ epoch: held.epoch, part, until: held.until, elsewhere: isSame ? held.elsewhere : 0 },
+    ...{ isUsedUp: used >= part, isLast },
     wants: held.wants || (isShort && 'now'),
   };
 }

@@ -78,27 +78,23 @@ function insertMessages(sql: Sql, posted: Posted, { lane, scope }: { lane: LaneR
     insertRows(sql, 'unclaimed_messages', [row]);
     return;
   }
-  const number =
-    sql.get<{ number: number }>('SELECT number FROM batches WHERE id = @id', { id: batch.id })?.number ?? 0;
+  const stored = sql.get<{ number: number }>('SELECT number FROM batches WHERE id = @id', { id: batch.id });
+  if (stored === null) throw new Error(`batch ${batch.id} was not stored, and its messages are`);
   for (const [i, message] of messages.entries()) {
-    insertMessage(sql, message, { batch, number, lane, scope, seq: lane.next_seq + i });
+    insertMessage(sql, message, { batch, number: stored.number, lane, scope, seq: lane.next_seq + i });
   }
 }
 
-function insertMessage(
-  sql: Sql,
-  message: NewMessage,
-  {
-    batch,
-    number,
-    lane,
-    scope,
-    seq,
-  }: Record<'number' | 'scope' | 'seq', number> & {
-    batch: Posted['batch'];
-    lane: LaneRow;
-  },
-): void {
+interface PlaceOfMessage {
+  readonly batch: Posted['batch'];
+  /** Of the batch. */
+  readonly number: number;
+  readonly lane: LaneRow;
+  readonly scope: number;
+  readonly seq: number;
+}
+
+function insertMessage(sql: Sql, message: NewMessage, { batch, number, lane, scope, seq }: PlaceOfMessage): void {
   const { clientId } = message;
   const resent = clientId !== null && sql.get(SELECT_SAME_CLIENT_ID, { scope, clientId }) !== null;
   const row = newMessageColumns(message, batch, { lane: lane.id, scope, seq, resent, seenUntil: lane.updated_at });

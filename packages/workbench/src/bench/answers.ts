@@ -25,7 +25,7 @@ const WARM_UP = 3;
 /** What an answer costs the others who share a process. */
 export const answers: Bench = {
   name: 'answers',
-  what: 'How long others wait at most while huge answers of a model are worked on, and what of them is remembered.',
+  what: 'The longest time other work waits while a huge model answer is processed, and how much of the answer is remembered.',
   draws: false,
   flags: {
     facts: { usual: '20000', help: 'Facts of one answer.' },

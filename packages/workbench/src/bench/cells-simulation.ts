@@ -21,15 +21,15 @@ const ROW_BYTES = 150;
 /** What becomes of a hundred cells when everything goes wrong, and in a year. */
 export const cellsSimulation: Bench = {
   name: 'cells-simulation',
-  what: 'Simulates cells, routers and their directory at the busiest time of a day, with moves and faults all the time and a cell that is lost, then a year of growth; on the code that the product plans and moves with.',
+  what: 'Simulates cells, routers and their directory at the busiest time of a day, with constant moves and faults and a lost cell, then a year of growth. Uses the product’s own code for planning and moving.',
   flags: {
-    cells: { usual: '100', help: 'Cells at first.' },
-    owners: { usual: '10000', help: 'Owners of each.' },
+    cells: { usual: '100', help: 'Cells at the start.' },
+    owners: { usual: '10000', help: 'Owners per cell.' },
     minutes: { usual: '30', help: 'Minutes that are simulated message by message.' },
-    'per-day': { usual: '10', help: 'Exchanges of an owner in a day.' },
+    'per-day': { usual: '10', help: 'Exchanges per owner and day.' },
     growth: { usual: '10', help: 'New owners in a month, in percent.' },
     'fault-every': { usual: '15', help: 'Seconds between two faults, on average.' },
-    seed: { usual: '1', help: 'Repeats what happened with this seed.' },
+    seed: { usual: '1', help: 'Repeats the run with this seed.' },
   },
   draws: false,
   run: async (given, progress) => {

@@ -24,7 +24,7 @@ const TWO_CALLS = { calls: 2, tokens: 3_000 };
 /** What memories cost at the model. */
 export const cost: Bench = {
   name: 'cost',
-  what: 'Calls of the model and tokens of prompts per message, at the default settings of every way to run it, against mem0 with the same conversation.',
+  what: 'Model calls and prompt tokens per message with the default settings of each setup, compared with mem0 on the same conversation.',
   flags: {
     users: { usual: '3', help: 'Users who talk at the same time.' },
     turns: { usual: '60', help: 'Turns of each: a message and its answer.' },

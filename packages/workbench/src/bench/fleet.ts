@@ -21,7 +21,7 @@ const SECOND_MS = 1_000;
 /** Several workers, one of which dies in the middle. */
 export const fleet: Bench = {
   name: 'fleet',
-  what: 'Many users on several workers, one of which is killed (-9) in the middle: order, loss, doubles, throughput.',
+  what: 'Many users on several workers, one of which is killed (-9) in the middle: order, losses, duplicates, throughput.',
   draws: false,
   flags: {
     users: { usual: '2000', help: 'Users, each with a lane of its own.' },

@@ -16,11 +16,11 @@ const WITHIN_MS = 900_000;
 /** Whether consolidating goes on while new users come all the time. */
 export const flood: Bench = {
   name: 'flood',
-  what: 'How much is consolidated while many new users a second post, each for the first time, and how long the rest takes.',
+  what: 'How much is consolidated while many new users per second post for the first time, and how long the rest takes.',
   flags: {
-    rate: { usual: '140', help: 'New users a second, each with one batch.' },
-    seconds: { usual: '60', help: 'How long they come.' },
-    idle: { usual: '1', help: 'How long after its last message a user is due, in seconds.' },
+    rate: { usual: '140', help: 'New users per second, each with one batch.' },
+    seconds: { usual: '60', help: 'For how long new users arrive, in seconds.' },
+    idle: { usual: '1', help: 'Idle time in seconds after which a user is due.' },
     latency: { usual: '0', help: 'How long the model thinks about each answer, in ms.' },
     processes: { usual: 'one', help: 'one: all in one process; apart: ingest, search and worker, on Redis.' },
     drain: { usual: '1', help: '1: waits until everything is consolidated; 0: ends with the posts.' },

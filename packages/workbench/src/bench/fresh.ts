@@ -17,11 +17,11 @@ const IDLES_BETWEEN = 3;
 /** How soon what was said is found. */
 export const fresh: Bench = {
   name: 'fresh',
-  what: 'From the acknowledgement until it can be searched, in lanes that were idle, with a model that answers at once.',
+  what: 'Time from acknowledgement to searchable, in idle lanes, with a model that answers at once.',
   flags: {
     posts: { usual: '200', help: 'Batches, posted one after the other.' },
-    rate: { usual: '5', help: 'How many of them a second.' },
-    idle: { usual: '1000', help: 'How long a user has to be silent until the batch is due, in ms.' },
+    rate: { usual: '5', help: 'Batches per second.' },
+    idle: { usual: '1000', help: 'Idle time in ms after which a batch is due.' },
     processes: { usual: 'apart', help: 'apart: ingest, search and worker; one: all in one process.' },
     ledger: { usual: 'sqlite', help: 'Where the ledger of processes apart is: sqlite or postgres.' },
     qdrant: { usual: '', help: 'URL of a Qdrant for the index of processes apart; without it, it is in a file.' },

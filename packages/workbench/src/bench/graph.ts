@@ -23,11 +23,11 @@ const AROUND = { first: 300, entities: 32 } as const;
 /** What relations cost who reads them. */
 export const graph: Bench = {
   name: 'graph',
-  what: 'How long the neighbourhood of an entity takes to be read, and a search with relations against one without.',
+  what: 'How long it takes to read the neighbourhood of an entity, and how long a search takes with and without relations.',
   flags: {
     relations: { usual: '100000', help: 'Relations of all users together, in one tenant.' },
     memories: { usual: '100000', help: 'Memories of all users together: they come from the same messages.' },
-    users: { usual: '100', help: 'Users, each with as many.' },
+    users: { usual: '100', help: 'Users, with an equal share each.' },
     questions: { usual: '1000', help: 'Questions of each kind.' },
   },
   run: async (given, progress) => {

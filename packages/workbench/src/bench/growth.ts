@@ -17,7 +17,7 @@ const MIB = 2 ** 20;
 /** Whether a search stays as fast with very many users. */
 export const growth: Bench = {
   name: 'growth',
-  what: 'How long a search takes with few users and with very many who have as much each, asked at random; RAM and disk.',
+  what: 'Search times with few users and with very many users of the same size, queried at random; RAM and disk.',
   flags: {
     memories: { usual: '1000000', help: 'Memories of all users together, in the large index.' },
     users: { usual: '2000', help: 'Users in the large index.' },

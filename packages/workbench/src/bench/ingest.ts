@@ -27,9 +27,9 @@ const SLOWEST_TARGET = 2;
 /** What acknowledging costs. */
 export const ingest: Bench = {
   name: 'ingest',
-  what: "How fast POST /v1/batches acknowledges, against a bare writer of the same rows and mem0's add().",
+  what: "How fast POST /v1/batches acknowledges, compared with a bare writer of the same rows and with mem0's add().",
   flags: {
-    connections: { usual: '64', help: 'Connections of the measurement of the maximum.' },
+    connections: { usual: '64', help: 'Connections used to measure the maximum.' },
     seconds: { usual: '6', help: 'How long each of its parts takes.' },
     users: { usual: '1000', help: 'Users who take turns.' },
     mem0: { usual: 'yes', help: 'Whether mem0 is measured too: yes or no.' },

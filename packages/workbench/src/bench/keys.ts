@@ -19,7 +19,7 @@ const LATER_MS = 3_600_000;
 /** What a request pays for its key. */
 export const keys: Bench = {
   name: 'keys',
-  what: 'What checking the key of a request costs: with the key at hand, which is the rule, and with a read of the ledger.',
+  what: 'Cost of checking the key of a request: with a cached key, the usual case, and with a read of the ledger.',
   draws: false,
   flags: { keys: { usual: '1000', help: 'Keys that take turns.' } },
   run: async (given, progress) => {

@@ -38,7 +38,7 @@ export const ledgers: Bench = {
     rounds: { usual: '3', help: 'Runs with each ledger.' },
     core: {
       usual: 'shared',
-      help: 'own: PostgreSQL alone on the second core, and all else on the first, with either ledger (Linux); shared: as the system likes.',
+      help: 'own: PostgreSQL alone on the second core and everything else on the first, with either ledger (Linux); shared: scheduled by the system.',
     },
     statements: { usual: 'no', help: 'Whether each statement of a consolidation is listed: yes or no.' },
   },

@@ -33,13 +33,13 @@ const STALLED_MS = 60_000; // without a call of the model: something is broken
 /** Whether searching suffers from everything else. */
 export const mixed: Bench = {
   name: 'mixed',
-  what: 'How long a search takes while ingest runs at half of its maximum and many consolidations are active, against idle.',
+  what: 'How long a search takes while ingest runs at half of its maximum and many consolidations are active, compared with an idle server.',
   flags: {
     memories: { usual: '10000', help: 'Memories that are searched.' },
-    users: { usual: '20', help: 'Users who have them.' },
-    rate: { usual: '50', help: 'Searches a second.' },
+    users: { usual: '20', help: 'Users they belong to.' },
+    rate: { usual: '50', help: 'Searches per second.' },
     seconds: { usual: '20', help: 'How long it is searched, idle and busy.' },
-    lanes: { usual: '50', help: 'Consolidations at a time.' },
+    lanes: { usual: '50', help: 'Concurrent consolidations.' },
     latency: { usual: '300', help: 'How long the model thinks about each answer, in ms.' },
     processes: { usual: 'apart', help: 'apart: ingest, search and worker; one: all in one process.' },
     ledger: { usual: 'sqlite', help: 'Where the ledger of processes apart is: sqlite or postgres.' },

@@ -92,7 +92,7 @@ export function helpOf(bench: Bench | null, benches: readonly Bench[]): string {
       ? [
           'Usage: ./scripts/bench NAME [options]',
           '',
-          'Measures on servers and processes of its own, which are gone afterwards:',
+          'Starts its own servers and processes, measures, and removes everything afterwards:',
           '',
         ]
       : [`Usage: ./scripts/bench ${bench.name} [options]`, '', bench.what, '', 'Options:'];
@@ -105,10 +105,10 @@ export function helpOf(bench: Bench | null, benches: readonly Bench[]): string {
         );
   const foot =
     bench === null
-      ? ['', './scripts/bench NAME --help lists its options. What each measures and why: docs/benchmarks.md', '']
+      ? ['', './scripts/bench NAME --help lists its options. Details of each benchmark: docs/benchmarks.md', '']
       : [
           '',
-          `Exit code: ${EXIT.passed} all targets reached, ${EXIT.below} below a target, ${EXIT.usage} wrong use, ${EXIT.server} the measured processes failed.`,
+          `Exit code: ${EXIT.passed} all targets reached, ${EXIT.below} below a target, ${EXIT.usage} invalid usage, ${EXIT.server} the measured processes failed.`,
           '',
         ];
   const common = COMMON.filter(([flag]) => flag !== SVG || bench?.draws !== false);

@@ -21,7 +21,7 @@ const SECOND_MS = 1_000;
 /** What the pages of the console cost whoever looks at them. */
 export const pages: Bench = {
   name: 'pages',
-  what: 'What each page of the console costs the browser, with a user of many memories, and when something of it is seen at first.',
+  what: 'What each page of the console costs the browser for a user with many memories, and when the first content appears.',
   draws: false,
   flags: {
     memories: { usual: '5000', help: 'Memories of the user.' },

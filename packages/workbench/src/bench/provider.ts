@@ -14,14 +14,14 @@ const LATENCY_MS = 300;
 /** Whether workers together stay within what a provider allows. */
 export const provider: Bench = {
   name: 'provider',
-  what: 'Whether several workers stay within what a strict provider allows a minute, waste nothing of it, and lose no try.',
+  what: 'Whether several workers stay within what a strict provider allows a minute, use the whole of it, and lose no attempt.',
   draws: false,
   flags: {
     requests: { usual: '60', help: 'Requests the provider allows in any 60 seconds.' },
     tokens: { usual: '20000', help: 'Tokens it allows in any 60 seconds.' },
     users: { usual: '40', help: 'Users, each with one batch.' },
     workers: { usual: '4', help: 'Processes that consolidate.' },
-    told: { usual: 'yes', help: 'Whether the workers know the limits, or only meet refusals: yes or no.' },
+    told: { usual: 'yes', help: 'Whether the workers know the limits (yes), or only see refusals (no).' },
     ledger: { usual: 'sqlite', help: 'Where the ledger is: sqlite or postgres.' },
   },
   run: async (given, progress) => {

@@ -13,10 +13,10 @@ const ROUNDS = 5;
 /** What it costs to pass a request on. */
 export const router: Bench = {
   name: 'router',
-  what: 'Processor time of a router for each request that it passes on, beside that of the cell which answers it: the same searches and posts, directly and through the router in turns.',
+  what: 'Processor time of a router per forwarded request, compared with the cell that answers it: the same searches and posts, directly and through the router in turns.',
   flags: {
     requests: { usual: '200', help: 'Requests of each kind in a round.' },
-    users: { usual: '50', help: 'Users that they are about.' },
+    users: { usual: '50', help: 'Users they belong to.' },
   },
   draws: false,
   run: async (given, progress) => {

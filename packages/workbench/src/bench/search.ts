@@ -23,11 +23,11 @@ const MEM0_QUESTIONS = 100; // it takes about a second for each where ten thousa
 /** What a search costs. */
 export const search: Bench = {
   name: 'search',
-  what: "How long POST /v1/search takes without embedding, against the bare question to the index and mem0's search().",
+  what: "How long POST /v1/search takes without embedding, compared with a bare index query and with mem0's search().",
   flags: {
     memories: { usual: '10000', help: 'Memories of all users together.' },
-    users: { usual: '20', help: 'Users, each with as many.' },
-    questions: { usual: '1000', help: 'Questions to each of those who are compared; mem0 is asked the first 100.' },
+    users: { usual: '20', help: 'Users, with an equal share each.' },
+    questions: { usual: '1000', help: 'Questions for each candidate; mem0 gets the first 100.' },
     mem0: { usual: 'yes', help: 'Whether mem0 is measured too, with the same memories: yes or no.' },
     qdrant: { usual: '', help: 'URL of a Qdrant for the index, and for mem0; without it, both use files.' },
   },

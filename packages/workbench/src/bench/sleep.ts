@@ -17,13 +17,13 @@ const SAID_AT_A_TURN = 2;
 /** What nights cost at the model beside what they look at. */
 export const sleep: Bench = {
   name: 'sleep',
-  what: 'Tokens of nights beside those of the consolidations before them, where people let 20 s pass between turns, and of nights without news.',
+  what: 'Tokens used by nights compared with the consolidations before them, with 20 s between turns; and tokens used by nights without news.',
   draws: false,
   flags: {
     users: { usual: '3', help: 'Users who talk at the same time.' },
     turns: { usual: '60', help: 'Turns of each and day: a message and its answer.' },
     days: { usual: '3', help: 'Days, with a night after each.' },
-    patterns: { usual: 'no', help: 'Whether nights conclude, too: yes or no.' },
+    patterns: { usual: 'no', help: 'Whether nights also draw conclusions: yes or no.' },
   },
   run: async (given, progress) => {
     const [users, turns] = [given.number('users', { max: 1_000 }), given.number('turns', { max: 10_000 })];

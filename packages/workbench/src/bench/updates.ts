@@ -22,12 +22,12 @@ const LOOK_EVERY_MS = 2_000;
 /** Whether what changes reaches the memory that it changes, however much is known of a user. */
 export const updates: Bench = {
   name: 'updates',
-  what: 'How many changes of what is known miss the memory they change: one user, one POST per exchange, a model that never errs about what it is shown.',
+  what: 'How many changed facts miss the memory they should change: one user, one POST per exchange, and a model that never errs about what it is shown.',
   draws: false,
   flags: {
     times: { usual: '1', help: `How often the usual size: ${FACTS} facts, of which ${UPDATES} change another one.` },
     changes: { usual: '0', help: 'How many of the changes are posted; 0: all of them.' },
-    seed: { usual: '7', help: 'Which facts are made up.' },
+    seed: { usual: '7', help: 'Seed of the generated facts.' },
   },
   run: async (given, progress) => {
     const options = optionsOf(given);

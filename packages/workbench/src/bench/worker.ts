@@ -19,9 +19,9 @@ const STALLED_MS = 60_000; // without a single call: something is broken
 /** How well workers keep a slow model busy. */
 export const worker: Bench = {
   name: 'worker',
-  what: 'How busy workers keep a slow model: answers in all lanes, of what as many lanes could have without any overhead.',
+  what: 'How busy workers keep a slow model: answers over all lanes, compared with the same number of lanes without overhead.',
   flags: {
-    lanes: { usual: '50', help: 'Lanes that are with the model at a time, by all workers together.' },
+    lanes: { usual: '50', help: 'Lanes with a model call in progress, over all workers.' },
     latency: { usual: '300', help: 'How long the model thinks about each answer, in ms.' },
     calls: { usual: '2', help: 'Calls per consolidation: 2 (extract, decide), or 1 where nothing is near.' },
     seconds: { usual: '30', help: 'How long it is measured.' },

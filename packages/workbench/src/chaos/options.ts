@@ -18,26 +18,26 @@ const DEFAULTS = { faults: '500', minutes: '120' };
 
 export const HELP = `Usage: ./scripts/chaos [options]
 
-Runs Slowwave as real processes with a scripted model, lets many users talk, and makes things go wrong: processes killed
-at every border between steps and anywhere else, Redis and PostgreSQL killed, Redis and the index wiped, the ledger busy or
-its disk full, every way a model can fail, wrong clocks, turns delivered twice, workers that pause past their lock. After each
-group of faults it waits until all is quiet and checks that nothing is lost, doubled, out of order, or paid for twice,
-that events replay to what holds, that graphs are what was said, and that the index is what the ledger says.
+Runs Slowwave as real processes with a scripted model, simulates many users, and injects faults: processes killed
+at every boundary between steps and anywhere else, Redis and PostgreSQL killed, Redis and the index wiped, the ledger busy or
+its disk full, every kind of model failure, wrong clocks, turns delivered twice, workers that pause past their lock. After each
+group of faults it waits until everything is idle and checks that nothing is lost, doubled, out of order, or paid for twice,
+that replayed events give the current state, that graphs match what was said, and that the index matches the ledger.
 
 Options:
   --mode MODE       sqlite (ingest, two workers, search and console on Redis), postgres (the same on PostgreSQL with
                     --qdrant-url, else everything in one process on PostgreSQL and Redis), postgres-alone (five processes
-                    with ledger, queue and index in PostgreSQL), embedded (one process, nothing else), or all, one after the other (all).
+                    with ledger, queue and index in PostgreSQL), embedded (one process, nothing else), or all modes in turn (all).
   --faults N        How many faults each mode gets (${DEFAULTS.faults}).
   --minutes M       Stop a mode after this long, even with fewer faults (${DEFAULTS.minutes}).
-  --seed N          Which faults, and when; printed with the result (any).
+  --seed N          Determines the faults and their times; printed with the result (random).
   --only KIND       Only faults of this kind; can be given several times. The table names the kinds.
   --qdrant-url URL  A Qdrant for the fleet on PostgreSQL.
-  --keep            Leave the data folder where it is when something was found.
+  --keep            Keep the data folder if something was found.
   --json            Print the results as JSON.
   --help, -h        Show this.
 
-Exit code: ${EXIT.passed} nothing was found, ${EXIT.findings} something was, ${EXIT.usage} wrong use.
+Exit code: ${EXIT.passed} nothing was found, ${EXIT.findings} something was, ${EXIT.usage} invalid usage.
 `;
 
 const FLAGS = {

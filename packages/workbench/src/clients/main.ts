@@ -11,8 +11,8 @@ import { type ClientReport, type ClientsReport, failuresOf, figureOf, tableOf, w
 
 const HELP = `Usage: ./scripts/clients [options]
 
-Installs mem0's clients and integrations from PyPI and npm, each in a temporary folder, and calls every method of theirs
-against a server of its own with the builtin models. Nothing of them is changed but the host. Takes 10 minutes.
+Installs mem0's clients and integrations from PyPI and npm, each in a temporary folder, and calls every one of their methods
+against its own server with the builtin models. Only the host is changed. Takes 10 minutes.
 
 Options:
   --only NAMES    Some of ${CLIENTS.map(({ id }) => id).join(', ')}, separated by commas.
@@ -21,8 +21,8 @@ Options:
   --json          Print every call as JSON.
   --help, -h      Show this.
 
-Exit code: ${EXIT.passed} of every client at least 95 % of the calls that make sense work, ${EXIT.below} of some fewer, or one could not be
-installed, ${EXIT.usage} wrong use.
+Exit code: ${EXIT.passed} at least 95 % of the applicable calls of every client work, ${EXIT.below} fewer do for some client, or one could not be
+installed, ${EXIT.usage} invalid usage.
 `;
 
 const FLAGS = {
@@ -44,7 +44,7 @@ process.exitCode = await withExitCode({ outputs, command: './scripts/clients' },
     return EXIT.passed;
   }
   if (values.write === true && values.only !== undefined) {
-    throw new UsageError('--write is for all clients: leave out --only');
+    throw new UsageError('--write requires a run with all clients: remove --only');
   }
   const checkout = values.mem0 === undefined ? undefined : resolve(values.mem0);
   const report = await tryAll(wanted(values.only, checkout), checkout);

@@ -151,5 +151,5 @@ ${aligned([
   .join('\n')}
 
 The API key of Qdrant is read from QDRANT_API_KEY.
-Exit code: ${EXIT.passed} all cases passed, ${EXIT.failed} one failed, ${EXIT.usage} wrong use: a server does not answer, or is not empty.
+Exit code: ${EXIT.passed} all cases passed, ${EXIT.failed} one failed, ${EXIT.usage} invalid usage: a server does not answer, or is not empty.
 `;

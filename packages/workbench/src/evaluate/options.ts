@@ -19,29 +19,29 @@ const DEFAULT_MODEL_PORT = 7_079;
 export const DEFAULT_TIMEOUT_S = 600;
 
 export const HELP = `Usage: ./scripts/evaluate FILE [options]
-       ./scripts/evaluate retrieval FILE [options]     what searches find: has a --help of its own
-       ./scripts/evaluate prompts [options]            what a chat model makes of the prompts: has one as well
+       ./scripts/evaluate retrieval FILE [options]     what searches find; see its own --help
+       ./scripts/evaluate prompts [options]            what a chat model answers to the prompts; see its own --help
 
-Runs a conversation with a known outcome against a running server, through its HTTP API, and holds what comes out
-against the quality targets. The model is scripted and never errs, so that the engine is judged and not a model:
-this program starts it and prints the settings with which the server has to run, and waits a minute for it to be there.
+Runs a conversation with a known outcome against a running server, through its HTTP API, and compares the result
+with the quality targets. The model is scripted and never errs, so that the engine is judged and not a model.
+This program starts the model, prints the settings the server has to run with, and waits up to a minute for the server.
 
 FILE is JSON: {"batches":[{"batchId","at","messages":[{"id","role","content"}]}],
 "goldFinal":[texts that hold in the end],"questions":[{"q","goldTexts":[…]}]}. Every message is one fact; a text that
-is not in goldFinal was replaced by one that is, said later and beginning alike.
+is not in goldFinal was replaced by a later one that is, with the same beginning.
 
 Options:
   --url URL           Where the server is (${DEFAULT_URL}).
-  --start             Start a server of its own for this, on a free port and a folder that is removed afterwards.
-  --one-by-one        Wait for each batch before the next is posted; without it all are posted at once.
-  --user PREFIX       The user that everything is posted for begins like this (evaluate).
-  --api-key KEY       Of a server that asks for one.
+  --start             Start a server for this run, on a free port and with a folder that is removed afterwards.
+  --one-by-one        Wait for each batch before posting the next; by default all are posted at once.
+  --user PREFIX       Prefix of the user id that everything is posted for (evaluate).
+  --api-key KEY       API key of the server, if it requires one.
   --model-port PORT   Where the scripted model listens (${DEFAULT_MODEL_PORT}; 0: any free port).
-  --timeout SECONDS   How long the server may take (${DEFAULT_TIMEOUT_S}).
+  --timeout SECONDS   Maximum time the server may take (${DEFAULT_TIMEOUT_S}).
   --json              Print the results as JSON.
   --help, -h          Show this.
 
-Exit code: ${EXIT.passed} all targets reached, ${EXIT.below} below a target, ${EXIT.usage} wrong use or an unusable file, ${EXIT.server} the server cannot be reached,
+Exit code: ${EXIT.passed} all targets reached, ${EXIT.below} below a target, ${EXIT.usage} invalid usage or an unusable file, ${EXIT.server} the server cannot be reached,
 does not use the scripted model, or did not finish.
 `;
 

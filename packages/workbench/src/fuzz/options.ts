@@ -18,21 +18,20 @@ const DEFAULT_REQUESTS = '10000';
 
 export const HELP = `Usage: ./scripts/fuzz [options]
 
-Sends requests that follow from the API's own description, good ones and bad ones, and looks at every answer: none may be
-a failure of the server, take half a minute, or differ from what the description promises. Without --url it starts a
-server of its own and, on Linux, first measures the processor time that large bodies cost it: the ten costliest are printed,
-and a refused one that takes more than three times as long as parsing it is a finding. What it sends changes and deletes
-things: never point it at a server whose memories matter.
+Generates valid and invalid requests from the OpenAPI description and checks every response: none may be a server error,
+take more than half a minute, or contradict the description. Without --url it starts its own server and, on Linux, first
+measures the processor time of large bodies: it prints the ten costliest, and reports a refused body that takes more than
+three times as long as parsing it. The requests change and delete data: never point it at a server whose memories matter.
 
 Options:
   --requests N    How many (${DEFAULT_REQUESTS}).
-  --seed N        Which ones; printed with the result (any).
+  --seed N        Determines the requests; printed with the result (random).
   --url URL       A running server.
   --api-key KEY   Its key.
   --json          Print the result as JSON.
   --help, -h      Show this.
 
-Exit code: ${EXIT.passed} nothing was found, ${EXIT.findings} something was, ${EXIT.usage} wrong use.
+Exit code: ${EXIT.passed} nothing was found, ${EXIT.findings} something was, ${EXIT.usage} invalid usage.
 `;
 
 const FLAGS = {

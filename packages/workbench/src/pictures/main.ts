@@ -21,7 +21,7 @@ Options:
   --to FOLDER   Write them somewhere else.
   --help, -h    Show this.
 
-Exit code: ${EXIT.passed} written, ${EXIT.usage} wrong use, ${EXIT.server} the server did not finish.
+Exit code: ${EXIT.passed} written, ${EXIT.usage} invalid usage, ${EXIT.server} the server did not finish.
 `;
 
 /** What the user of the pictures says, from new facts to changes of them. */

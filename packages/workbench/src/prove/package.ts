@@ -20,7 +20,7 @@ const POLL_MS = 200;
 export const npmPackage: Proof = {
   name: 'package',
   proves:
-    'The npm package, in an empty folder with an empty cache, has its first memory within a minute, and passes the integration tests of the programs.',
+    'The npm package, installed into an empty folder with an empty cache, has its first memory within a minute and passes the integration tests of the programs.',
   takes: '10 minutes',
   flags: {},
   run: async (_given, tools) => {

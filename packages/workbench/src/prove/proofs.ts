@@ -16,8 +16,8 @@ const QDRANT_URL: Flag = { help: 'The Qdrant to use, e.g. http://127.0.0.1:6333.
 
 const chaos = (mode: Mode, where: string): Proof => ({
   name: `chaos-${mode}`,
-  proves: `Nothing is lost, doubled or paid for twice by 300 faults: ${where}.`,
-  takes: 'half an hour',
+  proves: `300 faults lose nothing, double nothing and pay for nothing twice: ${where}.`,
+  takes: '30 minutes',
   flags: { faults: { help: 'How many faults.', usual: '300' }, seed: SEED },
   run: ({ faults = '', seed }, tools) => chaosRun(tools, ['--mode', mode, '--faults', faults, ...seedOf(seed)]),
 });
@@ -25,7 +25,7 @@ const chaos = (mode: Mode, where: string): Proof => ({
 const fuzz: Proof = {
   name: 'fuzz',
   proves:
-    'Any request gets the answer that the API describes, and what is refused costs at most three times its parsing.',
+    'Every request gets a response that the API description allows, and a refused request costs at most three times its parsing.',
   takes: '5 minutes',
   flags: { requests: { help: 'How many requests.', usual: '10000' }, seed: SEED },
   run: async ({ requests = '', seed }, tools) => {
@@ -42,7 +42,8 @@ const fuzz: Proof = {
 
 const qdrant: Proof = {
   name: 'qdrant',
-  proves: 'The index keeps its contract on a real Qdrant, and the fleet on PostgreSQL and Qdrant survives 50 faults.',
+  proves:
+    'The index passes its contract tests on a real Qdrant, and the fleet on PostgreSQL and Qdrant survives 50 faults.',
   takes: '20 minutes',
   flags: { 'qdrant-url': QDRANT_URL, faults: { help: 'How many faults.', usual: '50' }, seed: SEED },
   run: async ({ 'qdrant-url': url = '', faults = '', seed }, tools) => {
@@ -59,7 +60,8 @@ const qdrant: Proof = {
 
 const forgetting: Proof = {
   name: 'forgetting',
-  proves: 'What is forgotten is found nowhere, and everything else is as if it had never been said: 1,000 lives.',
+  proves:
+    'A forgotten memory is found nowhere, and everything else is as if it had never been said: 1,000 generated lives.',
   takes: '40 minutes',
   flags: { lives: { help: 'How many lives, on each ledger.', usual: '1000' } },
   run: async ({ lives = '' }, tools) => {
@@ -80,7 +82,7 @@ const tests = (name: string, { proves, takes, path }: { proves: string; takes: s
 
 const fleet = tests('fleet', {
   proves:
-    'Of two workers on Redis one is killed: nothing is lost or done twice, and every lane stays in order, with the ledger in SQLite and in PostgreSQL.',
+    'Two workers share Redis and one is killed: nothing is lost or done twice, and every lane stays in order, with the ledger in SQLite and in PostgreSQL.',
   takes: '2 minutes',
   path: 'packages/workbench/proofs/fleet.test.ts',
 });
@@ -88,7 +90,7 @@ const fleet = tests('fleet', {
 const cluster: Proof = {
   name: 'cluster',
   proves:
-    'While a master of a Redis Cluster of six servers dies in the middle of a load whose turns are spread over four queues, nothing is lost or done twice, and every lane stays in order.',
+    'A master of a six-server Redis Cluster dies under load, with turns spread over four queues: nothing is lost or done twice, and every lane stays in order.',
   takes: '10 minutes',
   flags: {
     users: { help: 'How many users.', usual: '2000' },
@@ -105,16 +107,16 @@ const cluster: Proof = {
 const cells: Proof = {
   name: 'cells',
   proves:
-    'While owners move between cells, and cells, routers and movers are killed, callers post and search all the time: over all cells nothing is lost or doubled, each owner is in exactly one of them, and no search finds nothing of whom something is remembered.',
+    'Callers post and search while owners move between cells and while cells, routers and movers are killed: across all cells nothing is lost or doubled, each owner is in exactly one cell, and no search comes back empty for an owner with memories.',
   takes: '10 minutes',
   flags: {
     cells: { help: 'How many cells.', usual: '8' },
     owners: { help: 'How many owners for each cell.', usual: '500' },
-    moves: { help: 'How many owners are moved one by one, besides those whose slots change hands.', usual: '1000' },
-    kills: { help: 'How many processes are killed meanwhile.', usual: '30' },
+    moves: { help: 'How many owners are moved individually, in addition to those whose slots move.', usual: '1000' },
+    kills: { help: 'How many processes are killed during the run.', usual: '30' },
     callers: { help: 'How many callers post and search.', usual: '16' },
     'pause-ms': { help: 'How long each caller waits between its requests.', usual: '20' },
-    seconds: { help: 'After how long it fails if it is not over.', usual: '5400' },
+    seconds: { help: 'Fail if it is not finished after this many seconds.', usual: '5400' },
   },
   run: async (given, tools) => {
     const {
@@ -138,7 +140,7 @@ const cells: Proof = {
 const cold: Proof = {
   name: 'cold',
   proves:
-    'A process that is killed while it lays owners to sleep or wakes them loses nothing and doubles nothing, and searches find everybody after each kill.',
+    'A process is killed while it puts owners to sleep or wakes them: nothing is lost or doubled, and searches find every owner after each kill.',
   takes: '5 minutes',
   flags: {
     kills: { help: 'How often it is killed.', usual: '40' },
@@ -155,14 +157,14 @@ const cold: Proof = {
 
 const calls = tests('calls', {
   proves:
-    'At the default settings no setup asks the model more often than once per exchange, where people pause no longer than it waits.',
-  takes: 'a minute',
+    'With default settings, no setup makes more than one model call per exchange if users pause no longer than the setup waits.',
+  takes: '1 minute',
   path: 'packages/workbench/proofs/cost.test.ts',
 });
 
 const bill = tests('bill', {
   proves:
-    'Four workers of which two are killed, with one failing call in ten: what was answered is the bill of the provider to the token, and the bill lies between that and it with the unanswered calls.',
+    'Four workers, two of them killed, with one call in ten failing: the recorded cost of answered calls equals the provider’s count of them to the token, and the provider’s bill is never below it, nor above it plus the calls without an answer.',
   takes: '3 minutes',
   path: 'packages/workbench/proofs/bill.test.ts',
 });
@@ -170,7 +172,7 @@ const bill = tests('bill', {
 const sleep: Proof = {
   name: 'sleep',
   proves:
-    'Nights whose model lies change nothing by its lies, and leave what is remembered of 2,310 facts and found as it is; dated plans read as planned the day after; after each of 1,000 deletions of evidence no conclusion is left that leans on too little; a worker that is killed at any call while it concludes changes nothing of what comes out; and 2,000 owners have their turns under a share of the budget that is never passed.',
+    'A lying model changes nothing at night, and nights leave the memories of 2,310 facts and their search results as they are; dated plans read as planned the day after; after each of 1,000 deletions of evidence, no conclusion remains that has too little evidence; killing a worker at any call while it draws conclusions does not change the result; and 2,000 owners get their turns within a share of the budget that is never exceeded.',
   takes: '10 minutes',
   flags: {
     erasures: { help: 'How many deletions.', usual: '1000' },
@@ -190,7 +192,7 @@ const sleep: Proof = {
 const gate: Proof = {
   name: 'gate',
   proves:
-    'A suite blocks twelve ways in which a model gets worse, and of 200 runs of one that is as good as before, with five noisy answers in a hundred, at most one.',
+    'A suite blocks twelve kinds of model regression, and blocks at most one of 200 runs of an unchanged model that gives five noisy answers in a hundred.',
   takes: '8 minutes',
   flags: { runs: { help: 'How many noisy runs.', usual: '200' } },
   run: async ({ runs = '' }, tools) => {
@@ -203,7 +205,7 @@ const gate: Proof = {
 const canary: Proof = {
   name: 'canary',
   proves:
-    'A canary of each of twelve models that make memory worse halts within 200 consolidations, and its undo leaves every owner as if there had been none, also where the process is killed; of a model that does not, it goes on: of 40 with five noisy answers in a hundred, at most three halt.',
+    'A canary stops within 200 consolidations for each of twelve models that make memory worse, and its undo leaves every owner as if there had been no canary, even if the process is killed; for an unchanged model with five noisy answers in a hundred, at most three of 40 canaries stop.',
   takes: '6 minutes',
   flags: { unchanged: { help: 'How many canaries of a model that is as good as before.', usual: '40' } },
   run: async ({ unchanged = '' }, tools) => {
@@ -222,7 +224,8 @@ const canary: Proof = {
 
 const modelFaults: Proof = {
   name: 'model-faults',
-  proves: 'Eight faults of a model server are named by models check, by status and in the log, with what to do.',
+  proves:
+    'slowwave models check, slowwave status and the log each name eight faults of a model server and say what to do.',
   takes: '2 minutes',
   flags: {},
   run: (_given, tools) => suites(tools, { MODEL_FAULTS_ON_SERVERS: '1' }, ['apps/cli/test/models.test.ts']),
@@ -230,7 +233,7 @@ const modelFaults: Proof = {
 
 const indexMove = tests('index-move', {
   proves:
-    'While the index is moved to another embedder under load, by one process and by four, no search finds less than before and each text is embedded once; a move that is killed goes on where it was.',
+    'The index moves to another embedding model under load, with one process and with four: no search finds less than before, each text is embedded once, and a killed move resumes where it stopped.',
   takes: '5 minutes',
   path: 'apps/standalone/proofs/index-move.test.ts',
 });
@@ -238,11 +241,11 @@ const indexMove = tests('index-move', {
 const bundle: Proof = {
   name: 'bundle',
   proves:
-    'Owners that are exported and imported are in the same state and answer every search the same, also as of earlier; an import that is killed goes on, with nothing twice.',
+    'Exported and imported owners have the same state and answer every search the same, also for earlier moments; a killed import resumes without duplicates.',
   takes: '5 minutes',
   flags: {
-    memories: { help: 'How many memories the import has that is killed.', usual: '100000' },
-    questions: { help: 'How many searches, half of them and more as of a moment.', usual: '1000' },
+    memories: { help: 'How many memories the killed import has.', usual: '100000' },
+    questions: { help: 'How many searches; more than half of them use as_of.', usual: '1000' },
   },
   run: async ({ memories = '', questions = '' }, tools) => {
     const env = { BUNDLE_MEMORIES: memories, BUNDLE_QUESTIONS: questions };
@@ -258,8 +261,8 @@ const bundle: Proof = {
 const models: Proof = {
   name: 'models',
   proves:
-    'Real models extract and embed so that questions are answered: those of OPENAI_API_KEY, OPENAI_BASE_URL and SLOWWAVE_…_MODEL.',
-  takes: 'what the models take',
+    'The models set with OPENAI_API_KEY, OPENAI_BASE_URL and SLOWWAVE_…_MODEL extract and embed well enough to answer questions.',
+  takes: 'as long as the models take',
   flags: {
     file: { help: 'Conversations and questions (docs/retrieval.md#measuring-it).', required: true },
     'at-least': { help: 'Figures to reach.', usual: 'r@5=77,r@10=83,r@20=88,mrr=0.71' },
@@ -284,7 +287,7 @@ const models: Proof = {
 const smallModels: Proof = {
   name: 'small-models',
   proves:
-    'Two small real models, run the whole way, leave nothing remembered that nobody said, nothing without a reason, and find what is asked for in other words.',
+    'Two small real models, end to end: no memory that nobody said, a reason for every outcome, and questions in other words find their facts.',
   takes: '15 minutes',
   flags: {},
   run: async (_given, tools) => {
@@ -296,7 +299,7 @@ const smallModels: Proof = {
 const clients: Proof = {
   name: 'clients',
   proves:
-    'mem0’s own clients and integrations, as their registries have them, work with nothing but another host: at least 95 % of the calls of each.',
+    'mem0’s own clients and integrations, as published in their registries, work after changing only the host: at least 95 % of each client’s calls.',
   takes: '10 minutes',
   flags: { only: { help: 'Which clients, separated by commas (./scripts/clients --help).' } },
   run: async ({ only }, tools) => {

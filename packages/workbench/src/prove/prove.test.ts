@@ -99,7 +99,7 @@ test('--write replaces the row of this proof alone, and only if it is proved', a
 test('--write is refused for a part of a proof', async () => {
   const { code, commands, notes } = await run(['chaos-sqlite', '--faults', '1', '--write']);
   expect([code, commands]).toEqual([2, []]);
-  expect(notes).toContain('leave out --faults');
+  expect(notes).toContain('remove --faults');
 });
 
 test('a program that ends without a report is a failure, with its reason', async () => {

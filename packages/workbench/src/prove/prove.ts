@@ -71,7 +71,8 @@ function readWish([name, ...rest]: readonly string[], proofs: readonly Proof[]):
   const changed = Object.entries(proof.flags).find(
     ([flag, { usual }]) => usual !== undefined && values[flag] !== undefined,
   );
-  if (write && changed !== undefined) throw new UsageError(`--write is for a whole run: leave out --${changed[0]}`);
+  if (write && changed !== undefined)
+    throw new UsageError(`--write requires a run with the default values: remove --${changed[0]}`);
   return { kind: 'run', proof, given: Object.fromEntries(given), json, write };
 }
 
@@ -125,15 +126,15 @@ function withRow(page: string, row: string): string {
 
 const helpOf = (proofs: readonly Proof[]): string => `Usage: ./scripts/prove NAME [options]
 
-Proves what ./scripts/test has no time for, and ends with "proved NAME: …" or with what failed.
+Runs a check that is too long for ./scripts/test. Ends with "proved NAME: …" or with the failures.
 
 ${columns(proofs.map(({ name, takes, proves }) => [name, takes, proves]))}
 
-Options of all:
+Options of all proofs:
 ${columns(ALL)}
 
-./scripts/prove NAME --help lists the options of one. The latest results: docs/proofs.md
-Exit code: ${EXIT.proved} proved, ${EXIT.failed} not proved, ${EXIT.usage} wrong use.
+./scripts/prove NAME --help lists the options of a proof. The latest results: docs/proofs.md
+Exit code: ${EXIT.proved} proved, ${EXIT.failed} not proved, ${EXIT.usage} invalid usage.
 `;
 
 const helpOfOne = ({ name, proves, takes, flags }: Proof): string => `Usage: ./scripts/prove ${name} [options]
@@ -147,7 +148,7 @@ ${columns([...Object.entries(flags).map(([flag, { help, usual, required }]) => [
 
 const ALL = [
   ['--json', 'Print everything that was measured as JSON.'],
-  ['--write', 'If it is proved, put the result into docs/proofs.md.'],
+  ['--write', 'On success, write the result into docs/proofs.md.'],
   ['--help, -h', 'Show this.'],
 ];
 

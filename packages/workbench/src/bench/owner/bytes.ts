@@ -20,13 +20,13 @@ const GIB = 2 ** 30;
 /** What a memory takes on the disk. */
 export const bytes: Bench = {
   name: 'bytes',
-  what: 'Bytes on the disk for each memory of one line that an exchange of two messages left, by table: ledger and index with all that is kept of it.',
+  what: 'Bytes on disk for each one-line memory from an exchange of two messages, by table: ledger and index, with everything that is stored.',
   draws: false,
   flags: {
     users: { usual: '50', help: 'Users, who say one thing at a time.' },
     exchanges: { usual: '20', help: 'What each of them says: a message, and its answer. Each is consolidated alone.' },
-    dimensions: { usual: '384', help: 'How long vectors are.' },
-    messages: { usual: 'hybrid', help: 'How messages are in the index: hybrid, keyword or off.' },
+    dimensions: { usual: '384', help: 'Dimensions of the vectors.' },
+    messages: { usual: 'hybrid', help: 'How messages are indexed: hybrid, keyword or off.' },
   },
   run: async (given, progress) => {
     const options = optionsOf(given);

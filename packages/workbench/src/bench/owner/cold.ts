@@ -15,10 +15,10 @@ const DIMENSIONS = 384;
 /** What it takes to lay owners to sleep, to search where they do, and to wake them. */
 export const cold: Bench = {
   name: 'cold',
-  what: 'Owners that sleep: what a segment takes, a search of it in place, and how long it takes to wake, by the wall and by the processor.',
+  what: 'Sleeping owners: size of a segment, time of a search in it, and time to wake (wall clock and processor).',
   draws: false,
   flags: {
-    users: { usual: '40', help: 'Users that are laid to sleep and woken.' },
+    users: { usual: '40', help: 'Users that are put to sleep and woken.' },
     exchanges: { usual: '50', help: 'What each of them has said: a message, and its answer; a memory each.' },
   },
   run: async (given, progress) => {

@@ -25,7 +25,7 @@ const MIB = 2 ** 20;
 /** What one owner costs who has very much. */
 export const owner: Bench = {
   name: 'owner',
-  what: 'What searches, contexts, direct writes and consolidations of one owner cost with few memories and with very many, in one process; and whether a search finds the nearest.',
+  what: 'What searches, contexts, direct writes and consolidations cost for one owner with few memories and with very many, in one process; and whether searches find the nearest memories.',
   flags: {
     memories: { usual: '1000,10000,50000', help: 'Memories of the owner, separated by commas: a server for each.' },
     questions: {

@@ -32,7 +32,7 @@ const P99 = 0.99;
 /** The product beside what people would take instead. */
 export const peers: Bench = {
   name: 'peers',
-  what: 'One process of this product beside an older one and beside Hindsight: the same exchanges, the same model, one after the other.',
+  what: 'One process of Slowwave compared with an older version and with Hindsight: the same exchanges and model, one candidate after the other.',
   flags: {
     adds: {
       usual: '400',
@@ -41,7 +41,7 @@ export const peers: Bench = {
     old: { usual: '', help: 'Folder of an older checkout whose scripts/start has run.' },
     hindsight: {
       usual: '',
-      help: 'The program hindsight-api of an environment of Python (pip install hindsight-api-slim). The PostgreSQL that tests use needs pgvector.',
+      help: 'The program hindsight-api in a Python environment (pip install hindsight-api-slim). The PostgreSQL used by the tests needs pgvector.',
     },
   },
   run: async (given, progress) => {

@@ -18,10 +18,10 @@ const TARGET = 0.8;
 /** How much of what a conversation is shown begins the next prompt, too. */
 export const context: Bench = {
   name: 'context',
-  what: 'How much of each POST /v1/context of a conversation is how the next one begins, which a prompt cache knows, and how much of it answers.',
+  what: 'How much of each POST /v1/context response in a conversation is also the beginning of the next one, so that a prompt cache helps, and how much of it answers the question.',
   draws: false,
   flags: {
-    seed: { usual: '2', help: 'Which users are made up.' },
+    seed: { usual: '2', help: 'Seed of the generated users.' },
     users: { usual: '20', help: `Users, each with a conversation of ${TURNS} turns.` },
     tokens: { usual: '400', help: 'The budget of each context.' },
     profile: {

@@ -19,7 +19,7 @@ const TARGETS = { builtin: { kept: 0.95, precision: 0.5, abstained: 0.6 }, minil
 /** How much of what a search returns answers the question. */
 export const precision: Bench = {
   name: 'precision',
-  what: 'How much of what POST /v1/search returns answers the question, and how often it returns nothing where nothing does.',
+  what: 'How much of what POST /v1/search returns answers the question, and how often it returns nothing if nothing does.',
   draws: false,
   flags: {
     seed: { usual: '2', help: 'The first seed; 1 is the one that the cut was tuned on.' },
@@ -31,7 +31,7 @@ export const precision: Bench = {
     },
     nights: {
       usual: '0',
-      help: 'With nights, half of what is said is said once more: how many nights there are in between, beside the same without nights.',
+      help: 'Repeat half of what was said, with this many nights in between, and compare with a server without nights.',
     },
     embedder: {
       usual: 'builtin',

@@ -22,7 +22,7 @@ const MICROS = 1_000;
 /** What running a statement as a step of a script costs beside the statement. */
 export const script: Bench = {
   name: 'script',
-  what: "SQLite's writer: the statements of posts, claims and applied consolidations as steps of scripts, against the same statements bare, in turns.",
+  what: "SQLite's writer: the statements of posts, claims and applied consolidations as steps of scripts, compared with the bare statements, in turns.",
   flags: {
     users: { usual: '100', help: 'Users, each with four batches that become one consolidation.' },
     rounds: { usual: '30', help: 'Rounds on new ledgers; of each group of calls the fastest counts.' },

@@ -33,7 +33,7 @@ Options:
   --json              Print each answer as JSON.
   --help, -h          Show this.
 
-Exit code: ${EXIT.passed} done, ${EXIT.usage} wrong use, ${EXIT.server} the server cannot be reached.
+Exit code: ${EXIT.passed} done, ${EXIT.usage} invalid usage, ${EXIT.server} the server cannot be reached.
 `;
 
 const FLAGS = {

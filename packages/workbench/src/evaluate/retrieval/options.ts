@@ -49,7 +49,7 @@ Options:
   --json              Print the results as JSON.
   --help, -h          Show this.
 
-Exit code: ${EXIT.passed} done and all of --at-least reached, ${EXIT.below} below it, ${EXIT.usage} wrong use or an unusable file, ${EXIT.server} the server cannot be
+Exit code: ${EXIT.passed} done and all of --at-least reached, ${EXIT.below} below it, ${EXIT.usage} invalid usage or an unusable file, ${EXIT.server} the server cannot be
 reached or did not finish.
 `;
 

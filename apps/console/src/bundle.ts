@@ -39,8 +39,8 @@ const route = routesOf('bundle');
 export const bundleRoutes = [
   route('GET /v1/bundle', {
     id: 'getBundle',
-    summary: 'Get what a bundle of a tenant begins with',
-    description: "The format of its lines, the ledger's id, and the tenant's settings.",
+    summary: 'Get the header of a tenant’s bundle',
+    description: 'The format of its lines, the ledger’s id, and the tenant’s settings.',
     query: GetBundleQuery,
     answer: BundleView,
     audited: true,
@@ -64,8 +64,8 @@ export const bundleRoutes = [
     id: 'getBundleLines',
     summary: 'Get the next lines of an owner',
     description:
-      'Everything the ledger has of one owner, page by page: docs/bundle.md describes the lines. 409: something of the ' +
-      'owner changed since the first page; begin again.',
+      'Everything the ledger stores about one owner, page by page; docs/bundle.md describes the lines. 409: the ' +
+      'owner changed since the first page; start again without a cursor.',
     query: GetLinesQuery,
     answer: BundleLines,
     audited: true,
@@ -82,7 +82,7 @@ export const bundleRoutes = [
   route('GET /v1/bundle/erasures', {
     id: 'listBundledErasures',
     summary: 'List the finished erasures of a tenant',
-    description: 'Without names: digests that tell whoever imports an older bundle what must not come back.',
+    description: 'Digests without names, so that importing an older bundle does not bring erased owners back.',
     query: ListBundledQuery,
     answer: BundledErasureList,
     handle: async ({ bundles }, { query: { tenant, limit, cursor } }) => {
@@ -92,8 +92,8 @@ export const bundleRoutes = [
   }),
   route('POST /v1/bundle/erasures', {
     id: 'postBundledErasures',
-    summary: 'Take over finished erasures of another ledger',
-    description: 'An owner that was erased there after a bundle was made is not imported from that bundle.',
+    summary: 'Import finished erasures of another ledger',
+    description: 'An owner that was erased there after a bundle was created is not imported from that bundle.',
     body: PostErasures,
     answer: TakenErasures,
     handle: async ({ bundles }, { body: { tenant, erasures } }) => ({
@@ -102,8 +102,8 @@ export const bundleRoutes = [
   }),
   route('PUT /v1/bundle/settings', {
     id: 'putBundledSettings',
-    summary: 'Take over the settings of a tenant',
-    description: 'Settings that the tenant has chosen here stay, unless replace is set.',
+    summary: 'Import the settings of a tenant',
+    description: 'Existing settings of the tenant stay unchanged unless replace is set.',
     body: PutBundledSettings,
     answer: TakenSettings,
     handle: async ({ ledger }, { body }): Promise<TakenSettings> => {
@@ -118,11 +118,11 @@ export const bundleRoutes = [
   }),
   route('POST /v1/bundle/imports', {
     id: 'postImport',
-    summary: 'Begin to import an owner, or go on with it',
+    summary: 'Start or resume the import of an owner',
     description:
-      'Repeating it returns the same import, and how many lines are taken. Nobody sees anything of the owner before the ' +
-      'import is finished. 409: the owner exists here, or was erased after the lines were read. 409 owner_busy: what was here of it ' +
-      'before is still being removed; retry in a second.',
+      'Repeating the request returns the same import and the number of accepted lines. The owner stays invisible until the ' +
+      'import is finished. 409: the owner exists here, or was erased after the lines were read. 409 owner_busy: its earlier data ' +
+      'is still being removed; retry in a second.',
     body: PostImport,
     answer: ImportView,
     handle: async (deps, { body }) => importView(await begun(deps, body)),
@@ -131,8 +131,8 @@ export const bundleRoutes = [
     id: 'postImportLines',
     summary: 'Send the next lines of an import',
     description:
-      'All of them are stored, or none. If lines from another place on are expected, nothing is stored, and taken says from ' +
-      'where.',
+      'Either all of the lines are stored, or none. If another line is expected next, nothing is stored, and taken gives its ' +
+      'number.',
     params: IdParams,
     body: PostLines,
     answer: ImportView,
@@ -148,8 +148,8 @@ export const bundleRoutes = [
     id: 'finishImport',
     summary: 'Finish an import',
     description:
-      'The owner is there from now on, and what is remembered can be searched when this is answered, of a very large owner ' +
-      'shortly after. No model is asked.',
+      'Makes the owner visible. Its memories are searchable when the response arrives; for a very large owner ' +
+      'shortly after. No model is called.',
     params: IdParams,
     answer: ImportView,
     handle: async (deps, { params: { id } }) => {
@@ -167,8 +167,8 @@ export const bundleRoutes = [
   }),
   route('DELETE /v1/bundle/imports/:id', {
     id: 'deleteImport',
-    summary: 'Throw away an import that is not finished',
-    description: 'What was taken of it is erased in the background.',
+    summary: 'Discard an unfinished import',
+    description: 'Its lines are erased in the background.',
     params: IdParams,
     answer: ImportView,
     handle: async (deps, { params: { id } }) => {
@@ -230,30 +230,27 @@ const isSame = (one: TenantSettings, other: TenantSettings): boolean =>
 const changed = (kind: string, id: string): ProblemError =>
   problem(
     'conflict',
-    `something was written to ${kind} ${id} since the first page was read; begin again without a cursor`,
+    `something was written to ${kind} ${id} since the first page was read; start again without a cursor`,
   );
 
 const exists = (kind: string, id: string): ProblemError =>
   problem(
     'owner_exists',
-    `expected no ${kind} ${id} here, got one with data that is not of this bundle; import it into another installation, or ` +
-      'export and erase the one that is here',
+    `expected no ${kind} ${id} here, got one with other data; import the bundle into another installation, or ` +
+      'export and erase the existing owner first',
   );
 
 const overtaken = (kind: string, id: string): ProblemError =>
-  problem('conflict', `${kind} ${id} is arriving by a later attempt to move it; leave it to that`);
+  problem('conflict', `a later move of ${kind} ${id} is in progress; this import is obsolete`);
 
 const erased = (kind: string, id: string): ProblemError =>
-  problem('owner_erased', `${kind} ${id} was erased after this bundle was made, and what is erased does not come back`);
+  problem('owner_erased', `${kind} ${id} was erased after this bundle was created, so it is not imported`);
 
 const leaving = (kind: string, id: string): ProblemError =>
-  problem(
-    'owner_busy',
-    `${kind} ${id} left here a moment ago, and its rows are still being removed; retry in a second`,
-  );
+  problem('owner_busy', `${kind} ${id} has just moved away, and its rows are still being removed; retry in a second`);
 
 const stillHere = (kind: string, id: string): ProblemError =>
-  problem('owner_busy', `what arrived of ${kind} ${id} before is still being removed; retry in a second`);
+  problem('owner_busy', `earlier data of ${kind} ${id} is still being removed; retry in a second`);
 
 const tooNew = (format: number): ProblemError =>
   problem(
@@ -264,7 +261,7 @@ const tooNew = (format: number): ProblemError =>
 const damaged = ({ line, expected, got }: { line: number; expected: string; got: string }): ProblemError =>
   problem(
     'invalid_request',
-    `line ${line} is damaged: expected the checksum ${expected}, got ${got}; nothing of these lines is stored`,
+    `line ${line} is damaged: expected the checksum ${expected}, got ${got}; none of these lines was stored`,
   );
 
 const refused = ({ line, problem: what }: { line: number; problem: string }): ProblemError =>

@@ -35,10 +35,10 @@ export const canaryRoutes = [
     id: 'postCanary',
     summary: 'Roll out a change to a growing share of the owners',
     description:
-      'New consolidations of the owners in the share use the changes; the same owners stay in as the share grows. ' +
-      'Figures are compared with those of the other owners all the time. If one goes past its bound the canary halts ' +
-      'by itself, and what it wrote is undone and consolidated again without the changes. After the last step the ' +
-      'changes become the settings of the tenant. One canary at a time.',
+      'New consolidations of the owners in the share use the changes; these owners stay included as the share grows. ' +
+      'Their figures are continuously compared with those of the other owners. If a figure exceeds its margin, the canary halts ' +
+      'automatically, and its consolidations are undone and repeated without the changes. After the last step the ' +
+      'changes become the settings of the tenant. A tenant has one canary at a time.',
     body: PostCanary,
     answer: { 201: CanaryView },
     handle: async (deps, { tenant, body, request, reply }) => {
@@ -69,7 +69,7 @@ export const canaryRoutes = [
   }),
   route('GET /v1/canaries/:id', {
     id: 'getCanary',
-    summary: 'Get a canary with its figures, and how far its undo is',
+    summary: 'Get a canary with its figures and the progress of its undo',
     params: IdParams,
     answer: CanaryView,
     handle: async (deps, { tenant, params }) => canaryView(deps, await existing(deps, tenant, params.id)),
@@ -77,7 +77,7 @@ export const canaryRoutes = [
   route('POST /v1/canaries/:id/stop', {
     id: 'stopCanary',
     summary: 'Stop a canary and keep what it wrote',
-    description: 'Nothing is consolidated with its changes any more. You can still undo it later.',
+    description: 'Its changes are no longer used. You can still undo it later.',
     params: IdParams,
     answer: CanaryView,
     handle: async (deps, { tenant, params }) =>
@@ -87,8 +87,8 @@ export const canaryRoutes = [
     id: 'promoteCanary',
     summary: 'Make the changes of a canary the settings of the tenant',
     description:
-      'Ends the canary. Instructions, prompts, models and graph become settings. mode, recall_per_fact and near are ' +
-      'no settings of a tenant: configure them first, then send already_set.',
+      'Ends the canary. Instructions, prompts, models and graph become settings. mode, recall_per_fact and near cannot be ' +
+      'tenant settings: configure them first, then send already_set.',
     params: IdParams,
     body: PostCanaryPromotion,
     answer: CanaryView,
@@ -105,9 +105,9 @@ export const canaryRoutes = [
     id: 'undoCanary',
     summary: 'Undo what a canary wrote and consolidate it again without the changes',
     description:
-      'Owner by owner, everything since the first consolidation with the changes is undone, newest first, and the ' +
-      'same batches are consolidated again in their old order. What people wrote or approved stays. New messages of ' +
-      'these owners wait behind. Call it again with a larger budget if it waits for one.',
+      'For each owner, everything since the first consolidation with the changes is undone, newest first, and the ' +
+      'same batches are consolidated again in their original order. Explicit writes and approvals stay. New messages of ' +
+      'these owners wait until then. If the undo waits for its budget, repeat the request with a larger one.',
     params: IdParams,
     body: PostCanaryUndo,
     answer: { 200: CanaryRehearsal, 202: CanaryView },
@@ -159,7 +159,7 @@ function refuseUnknownFigures(bounds: PostCanary['bounds']): void {
   if (unknown.length === 0) return;
   throw problem(
     'invalid_request',
-    `no figures are called ${unknown.join(', ')}; figures are ${FIGURE_NAMES.join(', ')}`,
+    `unknown figures: ${unknown.join(', ')}; the figures are ${FIGURE_NAMES.join(', ')}`,
     {
       errors: unknown.map((name) => ({ path: `bounds.${name}`, message: 'expected the name of a figure' })),
     },
@@ -176,12 +176,12 @@ const anotherOne = () =>
 const SET_BY: Readonly<Record<ConfiguredChange, string>> = {
   mode: 'mode in the requests to POST /v1/batches',
   recallPerFact: 'SLOWWAVE_RECALL_PER_FACT',
-  near: 'SLOWWAVE_NEAR_VECTOR and the others of its kind',
+  near: 'SLOWWAVE_NEAR_VECTOR and the related settings',
 };
 
 const toSet = (id: string, changes: readonly ConfiguredChange[]) =>
   problem(
     'conflict',
-    `canary ${id} changes what the settings of a tenant cannot hold; configure it first ` +
+    `canary ${id} has changes that cannot be tenant settings; configure them first ` +
       `(${changes.map((name) => SET_BY[name]).join('; ')}), then promote with {"already_set": true}`,
   );

@@ -47,8 +47,8 @@ const route = routesOf('cells');
 /** Whose key it is: routers ask with the key of their caller, and know nothing of keys. */
 export const callerRoute = route('GET /v1/cell/caller', {
   id: 'getCaller',
-  summary: 'Get whose key a request came with',
-  description: 'For routers: rights are enforced by the cells.',
+  summary: 'Get the owner of the key in a request',
+  description: 'For routers; the cells enforce the permissions.',
   answer: CallerView,
   handle: async (_deps, { request }) => {
     const principal = principalOf(request);
@@ -61,7 +61,7 @@ export const callerRoute = route('GET /v1/cell/caller', {
 export const cellRoutes = [
   route('GET /v1/cell', {
     id: 'getCell',
-    summary: 'Get what a cell is, and how much is in it',
+    summary: 'Get the state and size of a cell',
     answer: CellView,
     audited: false,
     handle: async (deps) => {
@@ -75,10 +75,10 @@ export const cellRoutes = [
   }),
   route('PUT /v1/cell/slots', {
     id: 'putSlots',
-    summary: 'Tell a cell of which slots it takes no new owners',
+    summary: 'Set the slots in which a cell accepts no new owners',
     description:
-      'They are refused with moved from then on, and whoever was making one has done so when this answers. 409: the cell ' +
-      'has heard of a later epoch.',
+      'New owners in these slots are refused with moved; owners being created have been created when the response is sent. 409: the cell ' +
+      'knows a later epoch.',
     body: PutSlots,
     answer: SlotsView,
     handle: async (deps, { body: { epoch, closed } }) => {
@@ -92,10 +92,10 @@ export const cellRoutes = [
   }),
   route('POST /v1/cell/losses', {
     id: 'postLoss',
-    summary: 'Tell a cell that one of the cells is lost for good',
+    summary: 'Tell a cell that a cell is permanently lost',
     description:
-      'If it is this one, it was lost by mistake or came back: it takes no new owners, begins no work, and answers cell_lost to ' +
-      'everybody but an operator who reads. That cannot be undone. Repeating it changes nothing.',
+      'If the lost cell is this one, it accepts no new owners, starts no work, and answers cell_lost to ' +
+      'all requests except reads by operators. This cannot be undone. Repeating the request changes nothing.',
     body: PostLoss,
     answer: LossView,
     handle: async (deps, { request, body: { cell, anew } }) => {
@@ -110,7 +110,8 @@ export const cellRoutes = [
   route('GET /v1/cell/owners', {
     id: 'listCellOwners',
     summary: 'List the users, agents and runs of all tenants that are in a cell, with their slots',
-    description: 'A page may have fewer than the limit, or none, while there are more: go on while next_cursor is set.',
+    description:
+      'A page may have fewer results than limit, or none, although there are more: continue while next_cursor is set.',
     query: ListCellOwnersQuery,
     answer: CellOwnerList,
     handle: async (deps, { query: { from, to, limit, cursor } }) => {
@@ -123,9 +124,9 @@ export const cellRoutes = [
   }),
   route('POST /v1/cell/leaving', {
     id: 'postLeaving',
-    summary: 'Keep new work of an owner back, because it is about to leave',
+    summary: 'Hold back new work of an owner that is about to move',
     description:
-      'No consolidation, study or night of the owner begins for that time; posts, writes and searches go on. It ends by itself.',
+      'No consolidation, study or night of the owner starts during that time; posts, writes and searches continue. The hold ends automatically.',
     body: PostLeaving,
     answer: LeavingView,
     handle: async (deps, { body: { tenant, kind, id, ms } }) => {
@@ -140,11 +141,11 @@ export const cellRoutes = [
   }),
   route('POST /v1/cell/departures', {
     id: 'postDeparture',
-    summary: 'Let an owner go to another cell',
+    summary: 'Release an owner to another cell',
     description:
-      'In one transaction: if nothing was written since its lines were read with moving=true, the owner is gone from here, and ' +
-      'whoever asks for it is answered with moved. 409 conflict: something was written; read the lines again. 409 owner_busy: ' +
-      'something has to be over first. Repeating it changes nothing.',
+      'In one transaction: if nothing was written since its lines were read with moving=true, the owner leaves this cell, and ' +
+      'requests for it get moved. 409 conflict: something was written; read the lines again. 409 owner_busy: ' +
+      'other work has to finish first. Repeating the request changes nothing.',
     body: PostDeparture,
     answer: DepartureView,
     handle: async (deps, { body }) => {
@@ -167,7 +168,7 @@ export const cellRoutes = [
   }),
   route('GET /v1/cell/departures', {
     id: 'getDeparture',
-    summary: 'Get where an owner went',
+    summary: 'Get the cell an owner moved to',
     query: CellOwnerQuery,
     answer: DepartureView,
     handle: async ({ ledger }, { query: { tenant, kind, id } }) => {
@@ -178,8 +179,8 @@ export const cellRoutes = [
   }),
   route('DELETE /v1/cell/arrivals', {
     id: 'deleteArrivals',
-    summary: 'Throw away what has arrived of an owner, if not all of it has',
-    description: 'The owner is somewhere else, and stays there. An import that has finished stays, too.',
+    summary: 'Discard the unfinished import of an owner',
+    description: 'The owner stays in its current cell. A finished import stays, too.',
     query: ArrivalsQuery,
     answer: ArrivalsEnded,
     handle: async (deps, { query: { tenant, kind, id, attempt } }) => {
@@ -190,8 +191,8 @@ export const cellRoutes = [
   }),
   route('POST /v1/cell/erasures', {
     id: 'postCellErasure',
-    summary: 'Forget a user who is erased in another cell, in keys, links and webhooks',
-    description: 'For the home cell of the tenant. Whatever else is here of that user goes, too.',
+    summary: 'Remove a user erased in another cell from keys, links and webhooks',
+    description: 'For the home cell of the tenant. Other data of that user in this cell is removed, too.',
     body: PostCellErasure,
     answer: CellErasureView,
     handle: async (deps, { body: { tenant, kind, id } }) => {
@@ -202,7 +203,7 @@ export const cellRoutes = [
   }),
   route('GET /v1/cell/tenant', {
     id: 'getTenantCopy',
-    summary: 'Get everything of a tenant that is no owner’s, for other cells',
+    summary: 'Get the tenant-wide data of a tenant, for other cells',
     description:
       'Settings, ceilings, keys as digests, links, webhooks with their secrets, suites, and digests of erasures.',
     query: GetTenantCopyQuery,
@@ -223,10 +224,10 @@ export const cellRoutes = [
   }),
   route('PUT /v1/cell/tenant', {
     id: 'putTenantCopy',
-    summary: 'Take over what a tenant has in common, from its home cell',
+    summary: 'Replace the tenant-wide data of a tenant with a copy from its home cell',
     description:
-      'All of it: what is not in the copy is gone here. 409: the cell has a copy of a later epoch. Until the cell is told its ' +
-      'share of the daily limits, it asks no model for the tenant.',
+      'Data that is not in the copy is removed. 409: the cell has a copy with a later epoch. Until the cell gets its ' +
+      'share of the daily limits, it calls no model for the tenant.',
     body: PutTenantCopy,
     answer: TenantCopied,
     handle: async (deps, { body }) => {
@@ -237,15 +238,15 @@ export const cellRoutes = [
         { epoch, version },
         (copy as CopiedRows | undefined) ?? null,
       );
-      if (typeof taken === 'string') throw problem('invalid_request', `the copy cannot be taken over: ${taken}`);
+      if (typeof taken === 'string') throw problem('invalid_request', `the copy cannot be used: ${taken}`);
       if (taken !== null) return { tenant, ...taken };
-      throw problem('conflict', `expected a copy of a later epoch, got ${epoch}; read the home cell again`);
+      throw problem('conflict', `expected a copy with a later epoch, got ${epoch}; read the home cell again`);
     },
   }),
   route('GET /v1/cell/shares', {
     id: 'listShares',
     summary:
-      'Get what this cell may use, and has used, of the daily limits of a tenant, or of those of which it wants more',
+      'Get this cell’s share and usage of a tenant’s daily limits, or those of all tenants for which it wants more',
     query: ListSharesQuery,
     answer: ShareList,
     audited: false,
@@ -258,10 +259,10 @@ export const cellRoutes = [
   }),
   route('PUT /v1/cell/shares', {
     id: 'putShare',
-    summary: 'Tell this cell its share of the daily limits of a tenant',
+    summary: 'Set this cell’s share of a tenant’s daily limits',
     description:
-      'Of budgets and ceilings of the whole tenant. Answers with what the cell has from now on: what it was told, or what it had ' +
-      'used, if that is more; or what it was told later.',
+      'Applies to budgets and ceilings of the whole tenant. Returns the share from now on: the one sent, or what the cell has already ' +
+      'used, if that is more, or a later share.',
     body: PutShare,
     answer: ShareView,
     audited: false,
@@ -288,10 +289,7 @@ const DATE_CHARACTERS = 'YYYY-MM-DD'.length;
 /** Only what is a cell has anything to do with a directory. */
 function nameOf({ cell }: ConsoleDeps): string {
   if (cell !== null) return cell;
-  throw problem(
-    'not_configured',
-    'this server is no cell; set SLOWWAVE_CELL to the name that the directory has for it',
-  );
+  throw problem('not_configured', 'this server is not a cell; set SLOWWAVE_CELL to its name in the directory');
 }
 
 const slotsView = ({ epoch, closed }: ClosedSlots): SlotsView => ({
@@ -318,5 +316,5 @@ const changed = (kind: string, id: string): ProblemError =>
 const elsewhere = (kind: string, id: string): ProblemError =>
   problem(
     'conflict',
-    `${kind} ${id} departed from here before, to another place or at another epoch; read the directory again`,
+    `${kind} ${id} has already departed, to another cell or at another epoch; read the directory again`,
   );

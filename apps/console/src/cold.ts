@@ -13,11 +13,11 @@ import { type ConsoleDeps, routesOf } from './deps.ts';
 
 const route = routesOf('cold');
 
-/** Owners that sleep in segments outside of the ledger. */
+/** Owners that sleep in segments outside the ledger. */
 export const coldRoutes = [
   route('GET /v1/cold', {
     id: 'listCold',
-    summary: 'List owners of a tenant that sleep',
+    summary: 'List the sleeping owners of a tenant',
     query: ListColdQuery,
     answer: ColdOwnerList,
     asleep: 'stay',
@@ -31,10 +31,10 @@ export const coldRoutes = [
   }),
   route('POST /v1/cold/cool', {
     id: 'coolOwner',
-    summary: 'Lay an owner to sleep now',
+    summary: 'Put an owner to sleep now',
     description:
-      'All of it is written to a segment and read again before anything leaves the ledger. Searches, contexts and the profile are ' +
-      'answered from the segment; whatever else names the owner wakes it.',
+      'All its data is written to a segment and verified before it is removed from the ledger. Searches, contexts and the profile are ' +
+      'answered from the segment; any other request for the owner wakes it.',
     body: PostCold,
     answer: CooledView,
     asleep: 'stay',
@@ -47,7 +47,7 @@ export const coldRoutes = [
   route('POST /v1/cold/wake', {
     id: 'wakeOwner',
     summary: 'Wake an owner',
-    description: 'It is in the ledger again, and in the index, when this is answered.',
+    description: 'Its data is back in the ledger and the index when the response is sent.',
     body: PostWaking,
     answer: WokenView,
     asleep: 'stay',
@@ -57,9 +57,9 @@ export const coldRoutes = [
   }),
   route('POST /v1/cold/sweep', {
     id: 'sweepSegments',
-    summary: 'Delete segments that this ledger does not know',
+    summary: 'Delete segments that are unknown to this ledger',
     description:
-      'They are left where an older backup of the ledger was restored. Segments of another installation in the same place would be ' +
+      'Such segments remain after an older backup of the ledger was restored. Segments of another installation in the same place would be ' +
       'deleted, too.',
     answer: SweptView,
     asleep: 'stay',
@@ -69,7 +69,10 @@ export const coldRoutes = [
 
 function coldOf({ cold }: ConsoleDeps): NonNullable<ConsoleDeps['cold']> {
   if (cold !== null) return cold;
-  throw problem('not_configured', 'owners sleep only where SLOWWAVE_COLD_DAYS is set; set it, 0 to begin with');
+  throw problem(
+    'not_configured',
+    'sleeping owners are not enabled; set SLOWWAVE_COLD_DAYS (0: only owners that you name)',
+  );
 }
 
 const viewOf = ({ owner, name, state, since, memories, bytes }: Segment) => ({

@@ -118,10 +118,7 @@ export const consolidationRoutes = [
 /** They hold for everybody: a key for one user or app neither has nor tries any. */
 function triedBy(deps: ConsoleDeps, request: FastifyRequest, settings: TriedSettings) {
   if (!mayKnow(request, { userId: null, appId: null }))
-    throw problem(
-      'key_bound',
-      'this key may only be used for one user or app, and settings hold for all; omit settings',
-    );
+    throw problem('key_bound', 'this key is bound to one user or app, and settings apply to all; omit settings');
   const tried = triedFrom(settings);
   refuseUnusable(tried.prompts, 'settings.prompts');
   refuseModels(deps, request, namedIn(tried.models, 'settings.models'));

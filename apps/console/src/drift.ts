@@ -11,8 +11,9 @@ const ROWS_MAX = 1_000;
 
 export const getDrift = route('GET /v1/drift', {
   id: 'getDrift',
-  summary: 'Compare how consolidations went in the last seven days with the 28 days before',
-  description: 'Needs no test data: it shows what changed in life, such as a model that its provider has replaced.',
+  summary: 'Compare the consolidations of the last seven days with the 28 days before',
+  description:
+    'Needs no test data: it shows changes in production, for example a model that its provider has replaced.',
   query: DriftQuery,
   answer: DriftView,
   handle: async ({ ledger, tools }, { tenant, query }) => {

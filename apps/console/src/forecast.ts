@@ -12,8 +12,8 @@ export const postForecast = route('POST /v1/usage/forecast', {
   id: 'postForecast',
   summary: 'Forecast what consolidating messages will use and cost',
   description:
-    'Goes by what the consolidations of the same tenant have used in the last 35 days, for themselves and for each token they read. ' +
-    'Calls no model and stores nothing. Summaries, what-ifs and retries after this are not in it.',
+    'Based on what the tenant’s consolidations used in the last 35 days, per consolidation and per token read. ' +
+    'Calls no model and stores nothing. Does not include summaries, what-ifs and retries.',
   body: PostForecast,
   answer: ForecastView,
   handle: async (deps, { body, request }) => {

@@ -11,8 +11,8 @@ export const holdRoutes = [
     id: 'listHolds',
     summary: 'List users, apps and keys that are or were held, newest first',
     description:
-      'Who uses many times what is usual in a day (hold_at in the settings) is held: batches are accepted and wait, searches ' +
-      'go on, and recalls answer without a model. A hold ends with its day (UTC).',
+      'A user, app or key that uses many times the usual daily amount (hold_at in the settings) is held: batches are accepted and wait, searches ' +
+      'continue, and recalls answer without a model. A hold ends with its day (UTC).',
     query: ListHoldsQuery,
     answer: HoldList,
     handle: async ({ ledger, tools }, { tenant, query }) =>
@@ -21,7 +21,7 @@ export const holdRoutes = [
   route('POST /v1/holds/:id/release', {
     id: 'releaseHold',
     summary: 'Release a hold',
-    description: 'What waits goes on within five minutes. It is not held again on the same day.',
+    description: 'Waiting work continues within five minutes. There is no second hold on the same day.',
     params: IdParams,
     answer: HoldView,
     handle: async ({ ledger, tools }, { tenant, params, request }) => {

@@ -9,9 +9,9 @@ export const withdrawMemories = route('DELETE /v1/ids/memories', {
   id: 'withdrawMemories',
   summary: 'Withdraw what was said under an agent, run or app',
   description:
-    'From the memories of all owners, under all of the ids that are given. A memory that was said nowhere else is deleted, and ' +
-    'can be restored. One that was said elsewhere as well stays as it was said there; POST /v1/undos/{id}/redo takes that ' +
-    `back. At most about ${WITHDRAWN_MAX} memories per request: repeat it while more is true.`,
+    'Applies to the memories of all owners that match all of the given ids. A memory that was said nowhere else is deleted, and ' +
+    'can be restored. A memory that was also said elsewhere keeps what was said there; POST /v1/undos/{id}/redo reverts that. ' +
+    `At most about ${WITHDRAWN_MAX} memories per request: repeat it while more is true.`,
   query: WithdrawQuery,
   answer: { 200: WithdrawnView, 202: WithdrawnView },
   handle: async ({ withdrawer }, { tenant, query, reply }) => {

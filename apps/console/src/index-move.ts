@@ -9,7 +9,7 @@ const route = routesOf('manage');
 export const indexMoveRoutes = [
   route('GET /v1/index/move', {
     id: 'getIndexMove',
-    summary: 'Get how far the move of the index to another embedding model is',
+    summary: 'Get the progress of the move to another embedding model',
     answer: IndexMoveAnswer,
     audited: false,
     handle: async ({ moves }) => answerOf(await moves.current()),
@@ -18,9 +18,9 @@ export const indexMoveRoutes = [
     id: 'postIndexMove',
     summary: 'Move the index to the next embedding model',
     description:
-      'The new index is filled next to the one in use, compared with it by stored questions, and switched to if it finds ' +
-      'as much. The old one is kept up to date until the move is confirmed. Needs SLOWWAVE_NEXT_EMBEDDING_MODEL in all ' +
-      'processes. Concerns the whole installation.',
+      'The new index is filled while the current one stays in use, both are compared with stored questions, and searches switch to the new one if it finds ' +
+      'as much. The old one is kept up to date until the move is confirmed. Requires SLOWWAVE_NEXT_EMBEDDING_MODEL in all ' +
+      'processes. Affects the whole installation.',
     body: PostIndexMove,
     answer: IndexMoveAnswer,
     handle: ({ moves }, { body: { tokens_per_minute: tokens, margin, auto, dry_run } }) =>

@@ -112,8 +112,8 @@ export const memoryRoutes = [
     id: 'postFeedback',
     summary: 'Rate a memory',
     description:
-      'Moves it up or down among the results of searches, within bounds. very_negative also proposes to delete it, see ' +
-      '/v1/reviews. It is of one version: a new text starts unrated. The last rating counts, the same again changes nothing.',
+      'Moves the memory up or down in search results, within bounds. very_negative also proposes to delete it, see ' +
+      '/v1/reviews. A rating belongs to one version: a new text starts unrated. The last rating counts; repeating it changes nothing.',
     params: IdParams,
     body: PostFeedback,
     answer: { 200: WrittenMemory, 202: WrittenMemory },
@@ -135,8 +135,8 @@ export const memoryRoutes = [
     id: 'deleteMemory',
     summary: 'Delete a memory',
     description:
-      'Nothing finds it any more, and with it goes what was derived from it: its words in messages, relations and ' +
-      'entities that lean on it alone, summaries. Its history is kept; restoring a version brings all of it back.',
+      'It can no longer be found, nor can what was derived from it: its words in messages, relations and ' +
+      'entities based on it alone, and summaries. Its history is kept; restoring a version restores all of this.',
     params: IdParams,
     query: DeleteMemoryQuery,
     answer: { 200: ForgottenView, 202: ForgottenView },
@@ -156,8 +156,8 @@ export const memoryRoutes = [
     summary: 'Delete all memories of an owner',
     description:
       'The owner is the first of user_id, agent_id and run_id that is set; the other ids and filters only narrow it. A ' +
-      'filter that matches every memory, such as {}, is refused. A key bound to an app does not delete what other apps ' +
-      'were told as well. With dry_run=true, nothing is deleted.',
+      'filter that matches every memory, such as {}, is refused. A key bound to an app does not delete memories that other apps ' +
+      'know as well. With dry_run=true, nothing is deleted.',
     query: DeleteMemoriesQuery,
     answer: { 200: DeletedMemoriesView, 202: DeletedMemoriesView },
     bounds: { by: 'query', apps: true },

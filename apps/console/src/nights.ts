@@ -20,7 +20,7 @@ export const nightRoutes = [
   route('GET /v1/nights', {
     id: 'listNights',
     summary: 'List nights, newest first',
-    description: 'Nights that found nothing to do, refused nothing and called no model are not kept.',
+    description: 'Nights without changes, refused proposals or model calls are not listed.',
     query: ListNightsQuery,
     answer: NightList,
     bounds: { by: 'query', apps: false },
@@ -31,7 +31,7 @@ export const nightRoutes = [
   }),
   route('GET /v1/nights/:id', {
     id: 'getNight',
-    summary: 'Get what a night did, or would do, and why',
+    summary: 'Get the changes of a night, made or proposed, with their reasons',
     description: 'To undo it, use POST /v1/consolidations/{id}/undo with the same id.',
     params: IdParams,
     answer: NightView,
@@ -60,10 +60,10 @@ export const nightRoutes = [
   }),
   route('GET /v1/users/:id/without-nights', {
     id: 'getWithoutNights',
-    summary: 'Show what would be remembered of a user who had never slept',
+    summary: 'Show the memories of a user as if there had been no nights',
     description:
-      'Compares the memories with what they would be without all nights that were applied: what a night merged, rephrased, ended or ' +
-      'concluded is as it was said. What was said later counts as it does now. Nothing is changed, and no model is called.',
+      'Compares the memories with their state without any of the applied nights: memories that a night merged, rephrased, ended or ' +
+      'concluded are shown as they were said. Later statements count as they do now. Nothing is changed, and no model is called.',
     params: OwnerParams,
     answer: UndoReport,
     bounds: { by: 'user', apps: false },

@@ -38,9 +38,8 @@ export const operatorRoutes = [
   }),
   route('GET /v1/models', {
     id: 'listModels',
-    summary: 'List the models of servers, what they do not accept and how they are doing',
-    description:
-      'The chat, image and embedding models of the installation that are asked over HTTP. Calls none of them.',
+    summary: 'List the models on servers, their limitations and their health',
+    description: 'The chat, image and embedding models that the installation calls over HTTP. Calls none of them.',
     answer: ModelList,
     audited: false,
     handle: async ({ models }) => ({ results: await models() }),
@@ -92,7 +91,7 @@ const findingOf = ({ use, model, last_call: last }: ModelView): ExaminationView[
     : [
         {
           ...{ check: 'models', severity: 'warning', count: 1, examples: [] },
-          what: `the last call of the ${use} model ${model} failed (${last.problem.code}); what needs it waits, unless it has a fallback`,
+          what: `the last call of the ${use} model ${model} failed (${last.problem.code}); work that needs it waits, unless the model has a fallback`,
           remedy: last.problem.message,
         },
       ];

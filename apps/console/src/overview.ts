@@ -27,8 +27,8 @@ const ROWS_MAX = 1_000;
 
 export const getOverview = route('GET /v1/overview', {
   id: 'getOverview',
-  summary: 'Get an overview of what happened lately and what waits for somebody',
-  description: 'Reads a limited amount of data, however much there is, and may be called every few seconds.',
+  summary: 'Get an overview of recent activity and pending decisions',
+  description: 'Reads a limited amount of data regardless of the total, so it can be called every few seconds.',
   query: OverviewQuery,
   answer: OverviewView,
   handle: async (deps, { tenant, query }) => {

@@ -27,7 +27,7 @@ const route = routesOf('profile');
 export const getProfile = route('GET /v1/users/:id/profile', {
   id: 'getProfile',
   summary: 'Get the profile of a user',
-  description: 'Its slots are those of the setting profile_slots, and other. Each line names the memory that says so.',
+  description: 'The slots are those of the setting profile_slots, and other. Each line names the memory it comes from.',
   params: OwnerParams,
   answer: View,
   bounds: { by: 'user', apps: false },
@@ -42,8 +42,8 @@ export const profileWrites = [
     id: 'putProfileLine',
     summary: 'Put a line into a slot of a user’s profile',
     description:
-      'The line is a memory of the user: one that you name, or one that is written with this text. It is pinned, goes before the ' +
-      'lines that nights find, and they leave it as it is. In a slot with one line, another text corrects the line that a person put ' +
+      'The line is a memory of the user: an existing one, or a new one with this text. It is pinned and listed before the ' +
+      'lines that nights find, and nights do not change it. In a slot with one line, a new text corrects the line that a person put ' +
       'there before. 202: stored, searchable once the index is available again.',
     params: ProfileSlotParams,
     body: PutProfileLine,
@@ -61,7 +61,7 @@ export const profileWrites = [
   route('DELETE /v1/users/:id/profile/:slot/:memory', {
     id: 'deleteProfileLine',
     summary: 'Take a line out of a user’s profile',
-    description: 'The memory stays, and no night puts it back. To forget it, delete the memory.',
+    description: 'The memory stays, and nights do not put it back. To forget it, delete the memory.',
     params: ProfileLineParams,
     answer: { 200: View, 202: View },
     bounds: { by: 'user', apps: false },
@@ -124,11 +124,11 @@ function settled(result: LineResult, { slot, memoryId, reply }: Asked): void {
     case 'immutable':
       throw problem(
         'immutable_memory',
-        `the line of the slot ${slot} is immutable; set "immutable": false at its memory first`,
+        `the line of the slot ${slot} is immutable; set "immutable": false on its memory first`,
       );
     case 'not_found':
       throw notFound('memory in this profile', memoryId);
     default:
-      throw problem('conflict', 'something else changed this memory at the same time; send the request again');
+      throw problem('conflict', 'another request changed this memory at the same time; retry');
   }
 }

@@ -42,7 +42,7 @@ const STUDIES_MAX = 100;
 export const replayRoutes = [
   route('GET /v1/parked', {
     id: 'listParked',
-    summary: 'List why batches and updates of the graph are parked, and what to do',
+    summary: 'List the errors of parked batches and graph updates, and what to do about them',
     description:
       'One entry for each error code, the most frequent first. GET /v1/batches lists the batches, POST /v1/replays ' +
       'replays them: both take the error code.',
@@ -61,8 +61,8 @@ export const replayRoutes = [
     description:
       'Parked batches are queued again at their old positions with zero attempts. They keep their original times, so ' +
       'newer information is not overwritten. Large numbers are queued in slices, in the background.\n\n' +
-      'With state undone, batches whose consolidation was undone are queued in the same way, and consolidated by the ' +
-      'current settings, prompts and model. Where a question is the same as before, its stored answer is reused ' +
+      'With state undone, batches whose consolidation was undone are queued in the same way, and consolidated with the ' +
+      'current settings, prompts and model. If a model request is the same as before, its stored answer is reused ' +
       '(reused_from) and not paid for again. Their undo can no longer be redone.\n\n' +
       'With a change (model, mode, instructions, …) or with shadow it is a what-if: copies of the batches are ' +
       'consolidated in a shadow space, with lower priority than live work, and the replay reports how memories ' +

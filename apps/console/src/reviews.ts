@@ -34,7 +34,7 @@ export const reviewRoutes = [
     id: 'settleReview',
     summary: 'Approve or reject a pending operation',
     description:
-      'An approved operation is applied as of the time its fact was said; a deletion that a rating proposed takes effect ' +
+      'An approved operation is applied as of the time its fact was said; a deletion proposed by a rating takes effect ' +
       'now. If that is no longer possible, nothing is ' +
       'changed: the state becomes stale and note says why. With memory, that text is remembered instead of the ' +
       'proposed one; the review keeps what was proposed. 202: done, searchable once the index is available again.',

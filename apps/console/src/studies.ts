@@ -19,7 +19,7 @@ const route = routesOf('manage');
 export const studyRoutes = [
   route('GET /v1/consolidations/:id/graph', {
     id: 'getStudy',
-    summary: 'Get what the graph learned from a consolidation',
+    summary: 'Get the graph update of a consolidation',
     description: 'Returns its study: the statements it added, what it rejected and why, and its cost.',
     params: IdParams,
     answer: StudyView,

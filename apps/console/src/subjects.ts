@@ -47,8 +47,8 @@ export const sessionRoutes = [
     id: 'openLink',
     summary: 'Open a link, once',
     description:
-      'Sent with the secret of a link as the key (authorization: Bearer sw_lnk_…), by the page that the link leads to. ' +
-      'The token in the response counts for 15 minutes and can be renewed. Opening the same link again is refused with ' +
+      'Sent by the page behind the link, with the link’s secret as the key (authorization: Bearer sw_lnk_…). ' +
+      'The token in the response is valid for 15 minutes and can be renewed. Opening the same link again is refused with ' +
       'link_opened.',
     answer: { 201: OpenedLink },
     audited: true,
@@ -98,20 +98,21 @@ const expiryOf = (token: Millis, link: Millis) => ({
   link_expires_at: isoOf(link),
 });
 
-const notALink = () => problem('conflict', 'expected a link as the key (sw_lnk_…); a key is used as it is');
+const notALink = () =>
+  problem('conflict', 'expected the secret of a link as the key (sw_lnk_…); use other keys directly');
 
 /** Somebody else was faster. */
 const openedAlready = () =>
-  problem('link_opened', 'this link has been opened already, and each link opens once; ask for a new one');
+  problem('link_opened', 'this link has already been opened, and each link opens only once; request a new one');
 
 /** Links to the page of a user, and whether anything new is remembered of them. */
 export const subjectRoutes = [
   route('POST /v1/users/:id/links', {
     id: 'postLink',
-    summary: 'Make a link to a user’s own page',
+    summary: 'Create a link to a user’s own page',
     description:
-      'Whoever opens it sees what is remembered of this user, and may correct, export, pause and erase it. It opens once. ' +
-      'Give it to nobody else: its secret is in the part after #, which browsers send to no server.',
+      'Anyone who opens it can see, correct, export, pause and erase what is remembered about this user. It opens only once. ' +
+      'Give it only to the user. Its secret is in the part after #, which browsers do not send to servers.',
     params: OwnerParams,
     body: PostLink,
     answer: { 201: LinkView },
@@ -129,7 +130,7 @@ export const subjectRoutes = [
   route('DELETE /v1/users/:id/links', {
     id: 'endLinks',
     summary: 'End all links to a user’s own page',
-    description: 'Those not opened yet no longer open, and pages opened by the others end within 5 s.',
+    description: 'Unopened links become invalid, and open pages end within 5 s.',
     params: OwnerParams,
     answer: EndedLinks,
     bounds: { by: 'user', apps: false },
@@ -137,7 +138,7 @@ export const subjectRoutes = [
   }),
   route('GET /v1/users/:id/pause', {
     id: 'getPause',
-    summary: 'Get whether remembering is paused for a user',
+    summary: 'Get whether memory is paused for a user',
     params: OwnerParams,
     answer: PauseView,
     bounds: { by: 'user', apps: false },
@@ -147,11 +148,11 @@ export const subjectRoutes = [
   }),
   route('PUT /v1/users/:id/pause', {
     id: 'pauseUser',
-    summary: 'Pause remembering for a user',
+    summary: 'Pause memory for a user',
     description:
-      'Of what is posted from now on, only that it was sent is stored, and the answer says so (paused). It is never ' +
-      'remembered, also if it is sent later or again. What was posted before is still consolidated. Memories stay, and can be ' +
-      'searched; new ones are refused with 409.',
+      'From now on, only the fact that something was posted is stored, and the response says so (paused). The content is never ' +
+      'remembered, even if it is sent again later. Earlier posts are still consolidated. Existing memories stay and can be ' +
+      'searched; writing new ones is refused with 409.',
     params: OwnerParams,
     answer: PauseView,
     bounds: { by: 'user', apps: false },
@@ -160,7 +161,7 @@ export const subjectRoutes = [
   }),
   route('DELETE /v1/users/:id/pause', {
     id: 'resumeUser',
-    summary: 'Resume remembering for a user',
+    summary: 'Resume memory for a user',
     params: OwnerParams,
     answer: PauseView,
     bounds: { by: 'user', apps: false },
@@ -202,7 +203,7 @@ export async function refusePaused(
   const { kind, id } = lane.owner;
   throw problem(
     'paused',
-    `remembering has been paused for ${kind} ${JSON.stringify(id)} since ${isoOf(lane.pausedAt)}; nothing was written. ` +
-      'It can be resumed on the page of the user, or by DELETE /v1/users/{id}/pause',
+    `memory has been paused for ${kind} ${JSON.stringify(id)} since ${isoOf(lane.pausedAt)}; nothing was written. ` +
+      'Resume it on the user’s own page, or with DELETE /v1/users/{id}/pause',
   );
 }

@@ -49,7 +49,7 @@ const factsOf = ({ lost_facts: facts }: Report): readonly string[] =>
   facts.slice(0, EXAMPLES).map(({ text }) => text.replaceAll(/\s+/gu, ' '));
 
 const comparedWith = ({ baseline_run: run }: Report): string =>
-  run === null ? 'Compared with what was stored.' : `Compared with the run ${run}, which changed nothing.`;
+  run === null ? 'Compared with the stored results.' : `Compared with the run ${run}, which had no changes.`;
 
 /** For a terminal. */
 export function textReport(run: SuiteRunView): string {

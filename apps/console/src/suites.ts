@@ -49,10 +49,10 @@ const route = routesOf('manage');
 export const suiteRoutes = [
   route('POST /v1/suites', {
     id: 'postSuite',
-    summary: 'Record a suite from production, or take one from a file',
+    summary: 'Record a suite from production, or import one from a file',
     description:
-      'A suite holds conversations, what was known before them and what was made of them. Owners are chosen by the hash of ' +
-      'their ids, so that languages, lengths and kinds of change are all among them. Erasing an owner removes its cases.',
+      'A suite contains conversations, the memories known before them and the results. Owners are chosen by the hash of ' +
+      'their ids, so that all languages, lengths and kinds of change are represented. Erasing an owner removes its cases.',
     body: PostSuite,
     answer: { 201: SuiteView },
     handle: async (deps, { tenant, body, request, reply }) => {
@@ -73,7 +73,7 @@ export const suiteRoutes = [
   }),
   route('GET /v1/suites/:name', {
     id: 'getSuite',
-    summary: 'Get a suite, and what a run of it takes',
+    summary: 'Get a suite and the estimated usage of a run',
     params: SuiteParams,
     answer: SuiteView,
     handle: async (deps, { tenant, params }) => suiteView(deps, await existing(deps, tenant, params.name)),
@@ -81,7 +81,7 @@ export const suiteRoutes = [
   route('PUT /v1/suites/:name/margins', {
     id: 'putSuiteMargins',
     summary: 'Replace the margins of a suite',
-    description: 'Later runs are held against them.',
+    description: 'Later runs are judged by the new margins.',
     params: SuiteParams,
     body: PutSuiteMargins,
     answer: SuiteView,
@@ -95,7 +95,7 @@ export const suiteRoutes = [
   route('DELETE /v1/suites/:name', {
     id: 'deleteSuite',
     summary: 'Delete a suite with its cases',
-    description: 'Its runs can still be read as replays, without what they quoted.',
+    description: 'Its runs stay readable as replays, without the quoted texts.',
     params: SuiteParams,
     answer: SuiteView,
     handle: async (deps, { tenant, params }) => {
@@ -108,7 +108,7 @@ export const suiteRoutes = [
   route('GET /v1/suites/:name/export', {
     id: 'exportSuite',
     summary: 'Export a suite as a file for a repository',
-    description: 'The file names no users; unless the suite is masked, it holds what they said.',
+    description: 'The file does not name users, but it contains what they said unless the suite is masked.',
     params: SuiteParams,
     answer: SuiteExport,
     handle: async (deps, { tenant, params }) => fileOf(deps, await existing(deps, tenant, params.name)),
@@ -117,8 +117,8 @@ export const suiteRoutes = [
     id: 'postSuiteRun',
     summary: 'Run a suite with other prompts, settings or models',
     description:
-      'Its cases are consolidated in a shadow space, and what comes of them is compared with what was stored, or with the newest ' +
-      'run that changed nothing. With dry_run it only says what that takes. A run never uses more tokens than its budget.',
+      'Its cases are consolidated in a shadow space, and the results are compared with the stored results, or with the newest ' +
+      'run without changes. With dry_run, only the estimated usage is returned. A run never uses more tokens than its budget.',
     params: SuiteParams,
     headers: KeyHeader,
     body: PostSuiteRun,
@@ -179,8 +179,7 @@ export const suiteRoutes = [
   route('GET /v1/suites/:name/runs/:id/sample', {
     id: 'getSuiteSample',
     summary: 'Get messages of a run with the facts found in them, for people to assess',
-    description:
-      'Everybody gets the same ones. There are none any more once the space of the run is gone, a week after its end.',
+    description: 'Everybody gets the same sample. It is deleted with the space of the run, a week after the run ends.',
     params: SuiteRunParams,
     query: SuiteSampleQuery,
     answer: SuiteSample,
@@ -192,8 +191,9 @@ export const suiteRoutes = [
   }),
   route('POST /v1/suites/:name/runs/:id/assessments', {
     id: 'postSuiteAssessments',
-    summary: 'Say which facts of a run are right, and of which messages something is missing',
-    description: 'What somebody says later of the same fact or message counts. Answers with how far people agree.',
+    summary: 'Submit which facts of a run are right, and which messages have missing facts',
+    description:
+      'A later verdict of the same person on a fact or message replaces the earlier one. Returns how much people agree.',
     params: SuiteRunParams,
     body: PostSuiteAssessments,
     answer: SuiteAssessments,
@@ -222,10 +222,10 @@ function refuseUnknownItems(sample: readonly SampledMessage[], { assessments }: 
     const expected = isOfFact
       ? 'expected the id of a fact of the sample'
       : 'expected the id of a message of the sample';
-    return { path: `assessments[${i}].item`, message: `${expected}, as ${verdict} is said of it` };
+    return { path: `assessments[${i}].item`, message: `${expected} for the verdict ${verdict}` };
   });
   if (errors.length > 0)
-    throw problem('invalid_request', 'some items are not in the sample of this run; get it again', { errors });
+    throw problem('invalid_request', 'some items are not in the sample of this run; read the sample again', { errors });
 }
 
 const REPORTS = { text: textReport, markdown: markdownReport, junit: junitReport };
@@ -246,11 +246,11 @@ async function makeSuite(deps: ConsoleDeps, tenant: TenantId, { name, record, fi
   const recorded = await recordSuite(deps, { tenant, name, owners, batchesPerOwner, masked });
   if (recorded.kind === 'recorded') return recorded.suite;
   if (recorded.kind === 'name_taken') throw nameTaken(name);
-  throw problem('conflict', 'there is nothing to record: no owner has consolidated batches with all their messages');
+  throw problem('conflict', 'nothing to record: no owner has consolidated batches with all their messages');
 }
 
 const nameTaken = (name: string) =>
-  problem('conflict', `there is a suite ${JSON.stringify(name)} already; delete it, or choose another name`);
+  problem('conflict', `the suite ${JSON.stringify(name)} already exists; delete it, or choose another name`);
 
 async function existing({ ledger }: ConsoleDeps, tenant: TenantId, name: string): Promise<Suite> {
   const suite = await ledger.suites.find(tenant, name);
@@ -268,7 +268,7 @@ async function refuseEmbedder({ otherEmbedder }: ConsoleDeps, model: string | nu
   if (model === null || (await otherEmbedder(model)) !== null) return;
   throw problem(
     'invalid_request',
-    `the embedding model ${JSON.stringify(model)} cannot be asked: no embedding server is configured; set OPENAI_API_KEY or SLOWWAVE_EMBEDDING_BASE_URL`,
+    `the embedding model ${JSON.stringify(model)} cannot be used: no embedding server is configured; set OPENAI_API_KEY or SLOWWAVE_EMBEDDING_BASE_URL`,
     { errors: [{ path: 'embedder', message: 'expected builtin' }] },
   );
 }
@@ -276,7 +276,7 @@ async function refuseEmbedder({ otherEmbedder }: ConsoleDeps, model: string | nu
 function refuseUnknownFigures(margins: object): void {
   const unknown = Object.keys(margins).filter((name) => !Object.hasOwn(FIGURES, name));
   if (unknown.length === 0) return;
-  throw problem('invalid_request', `there are no figures ${unknown.join(', ')}; docs/suites.md lists them`, {
+  throw problem('invalid_request', `unknown figures: ${unknown.join(', ')}; docs/suites.md lists the figures`, {
     errors: unknown.map((name) => ({ path: `margins.${name}`, message: 'expected a figure' })),
   });
 }

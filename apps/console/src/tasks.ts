@@ -40,7 +40,7 @@ const WriteHeaders = KeyHeader.extend({
 });
 
 const ABOUT_OWNER =
-  'The run belongs to the first of user_id and agent_id that is set, else to itself, like what is posted for it.';
+  'The run belongs to the first of user_id and agent_id that is set, otherwise to itself, like batches posted for it.';
 
 /** What programs read of their runs. */
 export const taskReads = [
@@ -60,8 +60,8 @@ export const taskReads = [
   }),
   route('GET /v1/runs/:id/state', {
     id: 'getTaskState',
-    summary: 'Get what a run works on',
-    description: `${ABOUT_OWNER} The header etag has the version, which a later write sends back as if-match.`,
+    summary: 'Get the state of a run',
+    description: `${ABOUT_OWNER} The header etag contains the version, which a later write sends back as if-match.`,
     params: IdParams,
     query: TaskQuery,
     answer: View,
@@ -76,7 +76,7 @@ export const taskReads = [
   }),
   route('GET /v1/runs/:id/state/history', {
     id: 'getTaskStateHistory',
-    summary: 'List the versions of what a run works on, newest first',
+    summary: 'List the versions of a run’s state, newest first',
     description: 'The newest 200 versions of a run are kept.',
     params: IdParams,
     query: TaskHistoryQuery,
@@ -96,10 +96,10 @@ export const taskReads = [
 export const taskWrites = [
   route('PUT /v1/runs/:id/state', {
     id: 'putTaskState',
-    summary: 'Replace what a run works on',
+    summary: 'Replace the state of a run',
     description:
-      `${ABOUT_OWNER} Without a version it only begins a run. With a version it replaces that one, and is refused with 409 if ` +
-      'the run has another by now: so nobody writes over what they have not read. Secrets are masked.',
+      `${ABOUT_OWNER} Without a version, the request can only start a run. With a version, it replaces that version and is refused with 409 if ` +
+      'the run has a newer one, so nobody overwrites a state they have not read. Secrets are masked.',
     params: IdParams,
     query: TaskQuery,
     headers: WriteHeaders,
@@ -114,10 +114,10 @@ export const taskWrites = [
   }),
   route('PATCH /v1/runs/:id/state', {
     id: 'patchTaskState',
-    summary: 'Change parts of what a run works on',
+    summary: 'Change parts of the state of a run',
     description:
-      `${ABOUT_OWNER} What is left out stays as it is. Without a version the change is applied to whatever stands by then, so ` +
-      'that two programs can change different steps at once; with a version it is refused with 409 if the run has another by now.',
+      `${ABOUT_OWNER} Omitted parts stay unchanged. Without a version, the change is applied to the current state, so ` +
+      'that two programs can change different steps at once. With a version, it is refused with 409 if the run has a newer one.',
     params: IdParams,
     query: TaskQuery,
     headers: WriteHeaders,
@@ -134,7 +134,7 @@ export const taskWrites = [
   route('POST /v1/runs/:id/end', {
     id: 'endTask',
     summary: 'Mark a run as ended',
-    description: `${ABOUT_OWNER} Its state stays readable and is not changed any more. Ending it again changes nothing.`,
+    description: `${ABOUT_OWNER} Its state stays readable and can no longer be changed. Ending it again changes nothing.`,
     params: IdParams,
     query: TaskQuery,
     headers: WriteHeaders,
@@ -232,11 +232,7 @@ function whole(document: Document | JsonObject): Document {
   const errors = parsed.error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
   const [first] = errors;
   const mistake = first === undefined || first.path === '' ? first?.message : `${first.path}: ${first.message}`;
-  throw problem(
-    'invalid_request',
-    `expected a state that is valid after this change, got one that is not: ${mistake}`,
-    { errors },
-  );
+  throw problem('invalid_request', `the state would not be valid after this change: ${mistake}`, { errors });
 }
 
 type Refused = Exclude<Awaited<ReturnType<ConsoleDeps['ledger']['taskStates']['write']>>, { kind: 'written' }>;
@@ -244,18 +240,18 @@ type Refused = Exclude<Awaited<ReturnType<ConsoleDeps['ledger']['taskStates']['w
 function refusalOf(refused: Refused, runId: string): ProblemError {
   switch (refused.kind) {
     case 'ended':
-      return problem('conflict', `run ${runId} has ended, and its state is not changed any more; begin another run`);
+      return problem('conflict', `run ${runId} has ended, so its state can no longer be changed; start another run`);
     case 'key_used':
       return problem(
         'idempotency_conflict',
         'the idempotency key was already used for another change of this run; send the original request, or use a new key',
       );
     case 'erased':
-      return problem('conflict', 'the owner of this run is being erased; try again once that is done');
+      return problem('conflict', 'the owner of this run is being erased; retry when the erasure is done');
     case 'conflict': {
       const currentVersion = refused.state?.version ?? 0;
       const stands = currentVersion === 0 ? 'it has no state yet' : `its state is at version ${currentVersion}`;
-      return problem('version_conflict', `${stands}; read it, and send the change with that version`, {
+      return problem('version_conflict', `${stands}; read it and retry with that version`, {
         currentVersion,
       });
     }

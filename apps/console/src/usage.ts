@@ -27,8 +27,8 @@ export const getUsage = route('GET /v1/usage', {
   id: 'getUsage',
   summary: 'Get what model calls used and cost',
   description:
-    'Adds up every call of a chat model: tokens as the provider counted them, money by the price list at that time, and time. ' +
-    'Days are kept for ever. format=csv returns all rows at once. See docs/costs.md.',
+    'Adds up every chat model call: tokens as counted by the provider, cost by the price list at that time, and duration. ' +
+    'Daily sums are kept for ever. format=csv returns all rows at once. See docs/costs.md.',
   query: UsageQuery,
   answer: {
     200: {

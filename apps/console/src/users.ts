@@ -15,8 +15,8 @@ const erase = (kind: Owner['kind'], about: string) =>
     id: `erase${kind[0]?.toUpperCase()}${kind.slice(1)}`,
     summary: `Erase ${kind === 'agent' ? 'an' : 'a'} ${kind}`,
     description:
-      `${about}: batches, messages, plans, memories, their history, and the owner's own id. What is posted for the same ` +
-      'id later starts afresh. With a link or in a session for one user, it takes one that was begun in the last 15 ' +
+      `${about}: batches, messages, plans, memories, their history, and the owner’s own id. Later posts for the same ` +
+      'id start afresh. A link or a session for one user must have been opened in the last 15 ' +
       'minutes. The erasure runs in the background; poll its status. Repeating the request while it ' +
       'runs returns the same erasure.',
     params: OwnerParams,

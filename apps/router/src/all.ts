@@ -86,7 +86,7 @@ async function allPages(going: Going, cell: Cell): Promise<Body | null> {
 const onePage = () =>
   problem(
     'invalid_request',
-    'tables of several cells are only put together as JSON; leave out format, or name one cell in the header x-slowwave-cell',
+    'tables from several cells can only be combined as JSON; omit format, or name one cell in the header x-slowwave-cell',
   );
 
 interface Place {
@@ -156,9 +156,9 @@ function placeIn(cursor: string): Place {
   }
   throw problem(
     'invalid_request',
-    'expected cursor to be a next_cursor of this list, got something else; begin without one',
+    'expected cursor to be the next_cursor of the previous page, got something else; start again without a cursor',
   );
 }
 
 const gone = (cell: string) =>
-  problem('invalid_request', `the list was in cell ${cell}, which is no more; begin again without a cursor`);
+  problem('invalid_request', `the list had reached cell ${cell}, which no longer exists; start again without a cursor`);

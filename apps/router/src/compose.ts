@@ -75,6 +75,6 @@ const SILENT_LIMIT_MS = 30_000;
 
 function readiness(isWithdrawn: boolean, silentMs: number, cells: number): string | null {
   if (isWithdrawn) return 'the process is shutting down; send requests to another instance';
-  if (silentMs > SILENT_LIMIT_MS) return 'the directory of cells does not answer; see the log for the reason';
-  return cells === 0 ? 'the directory has no cell yet; add one with slowwave cells add NAME URL' : null;
+  if (silentMs > SILENT_LIMIT_MS) return 'the directory of cells is unavailable; see the log for the reason';
+  return cells === 0 ? 'the directory has no cells yet; add one with slowwave cells add NAME URL' : null;
 }

@@ -47,7 +47,10 @@ const naming = (sender: Sender): Sender => ({
 });
 
 const onlyNamed = (path: string) =>
-  problem('invalid_request', `${path} is about one cell; name it in the header ${CELL_HEADER}, or ask the cell itself`);
+  problem(
+    'invalid_request',
+    `${path} applies to one cell; name it in the header ${CELL_HEADER}, or send the request to the cell itself`,
+  );
 
 function cellNamed({ watched }: RouteDeps, name: string): Cell {
   const cell = watched.book.cell(name);
@@ -59,7 +62,7 @@ function cellNamed({ watched }: RouteDeps, name: string): Cell {
 function first({ watched }: RouteDeps): Cell {
   const [cell] = watched.book.cells();
   if (cell === undefined)
-    throw problem('cell_unavailable', 'the directory has no cell yet; add one: slowwave cells add');
+    throw problem('cell_unavailable', 'the directory has no cells yet; add one with slowwave cells add NAME URL');
   return cell;
 }
 
@@ -134,7 +137,7 @@ async function untilTaken(going: Going, send: () => Promise<Answer>): Promise<An
 }
 
 const onItsWay = () =>
-  problem('cell_unavailable', 'the owner is moving to another cell, which takes longer than usual; try again', {
+  problem('cell_unavailable', 'the owner is moving to another cell, which is taking longer than usual; retry', {
     headers: { 'retry-after': '2' },
   });
 
@@ -167,7 +170,7 @@ const existing = (watched: Watched, name: string): Cell => living(known(watched,
 
 function known({ book }: Watched, name: string): Cell {
   const cell = book.cell(name);
-  if (cell === null) throw new Error(`expected the directory to know the cell ${name} that it names, got no address`);
+  if (cell === null) throw new Error(`expected the directory to have an address for the cell ${name}, got none`);
   return cell;
 }
 
@@ -179,7 +182,7 @@ function living(cell: Cell): Cell {
 const lost = (cell: string) =>
   problem(
     'cell_lost',
-    `cell ${cell} is lost with the owners that were in it; they cannot be served until the operator has them begin anew`,
+    `cell ${cell} is lost with its owners; they cannot be served until the operator lets them start over (slowwave cells lost ${cell} --begin-anew)`,
     {
       moved: { cell },
     },
@@ -226,7 +229,8 @@ async function toWhoKnows(going: Going, cells: readonly Cell[]): Promise<Answer>
     await unknown?.body.dump();
     throw silent;
   }
-  if (unknown === null) throw problem('cell_unavailable', 'the directory has no cell yet; add one: slowwave cells add');
+  if (unknown === null)
+    throw problem('cell_unavailable', 'the directory has no cells yet; add one with slowwave cells add NAME URL');
   return unknown;
 }
 

@@ -30,7 +30,7 @@ const KEEP_ALIVE_MS = 75_000;
 export function routerServer(options: RouterServer): Server {
   const requests = new Counter({
     name: 'slowwave_router_requests_total',
-    help: 'Requests by the status that was answered',
+    help: 'Requests by response status',
     labelNames: ['status'] as const,
     registers: [options.registry],
   });
@@ -112,7 +112,11 @@ function refuse(thrown: unknown, { options, request, response }: Refusing): void
 function failureOf(thrown: unknown): ProblemError {
   if (!(thrown instanceof UnansweredError)) return translate(thrown);
   const { cell } = thrown;
-  return problem('cell_unavailable', `cell ${cell} does not answer; its owners have to wait, others do not`, {
-    ...{ moved: { cell }, headers: { 'retry-after': '1' }, cause: thrown },
-  });
+  return problem(
+    'cell_unavailable',
+    `cell ${cell} does not respond; its owners are unavailable, other owners are not affected`,
+    {
+      ...{ moved: { cell }, headers: { 'retry-after': '1' }, cause: thrown },
+    },
+  );
 }

@@ -48,7 +48,7 @@ export function sharesOf({ directory, ask, log, tools }: Omit<SharesDeps, 'book'
       };
       const late = sleep(WAITS_MS, null, { ref: false });
       const work = told().catch((error: unknown) => {
-        log.warn({ err: error, tenant, cell }, 'a cell was not told what it may use of a budget');
+        log.warn({ err: error, tenant, cell }, 'could not send a cell its share of a budget');
         return null;
       });
       return (await Promise.race([work, late])) ?? tools.now() + AGAIN_MS;
@@ -79,7 +79,8 @@ export function keepShares(
   const looking = (async () => {
     while (!stopping.signal.aborted) {
       const ended = await Promise.allSettled(book.cells().map(({ name }) => look(name)));
-      for (const end of ended) if (end.status === 'rejected') log.debug({ err: end.reason }, 'shares were not divided');
+      for (const end of ended)
+        if (end.status === 'rejected') log.debug({ err: end.reason }, 'could not divide budgets among the cells');
       await sleep(EVERY_MS, undefined, { signal: stopping.signal }).catch(() => {});
     }
   })();

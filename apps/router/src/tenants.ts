@@ -106,17 +106,13 @@ async function begun({ directory, tools }: TenantDeps, tenant: TenantId, id: str
     const home = await directory.beginChange(tenant, { id, until: now + CHANGE_LEASE_MS }, now);
     if (home !== null) return home;
   }
-  throw problem(
-    'cell_unavailable',
-    'the home of the tenant is on its way to another cell; nothing was changed, try again',
-    {
-      headers: { 'retry-after': '2' },
-    },
-  );
+  throw problem('cell_unavailable', 'the home cell of the tenant is being changed; nothing was changed, retry', {
+    headers: { 'retry-after': '2' },
+  });
 }
 
 const noCells = () =>
-  problem('cell_unavailable', 'the directory has no cell yet; add one with slowwave cells add NAME URL');
+  problem('cell_unavailable', 'the directory has no cells yet; add one with slowwave cells add NAME URL');
 
 /** Asks one cell after the other who this is: a key is known in the home cell of its tenant at least. */
 async function lookUp(
@@ -223,7 +219,7 @@ function copiesOf({ book, directory, refresh, shares, ask, log, tools }: TenantD
       const ended = await Promise.allSettled(others.map(({ name }) => bringUpToDate(place, name)));
       const failed = ended.flatMap((end, i) => (end.status === 'rejected' ? [others[i]?.name] : []));
       if (failed.length > 0)
-        log.warn({ tenant: place.tenant, cells: failed }, 'cells have no copy of what changed yet');
+        log.warn({ tenant: place.tenant, cells: failed }, 'some cells do not have the latest tenant settings yet');
     },
     close: () => {
       for (const later of checks.values()) clearTimeout(later);
@@ -232,4 +228,6 @@ function copiesOf({ book, directory, refresh, shares, ask, log, tools }: TenantD
 }
 
 const refused = (cell: string, detail: string) =>
-  problem('cell_unavailable', `cell ${cell} cannot be brought up to date: ${detail}`, { moved: { cell } });
+  problem('cell_unavailable', `cell ${cell} cannot be updated with the latest tenant settings: ${detail}`, {
+    moved: { cell },
+  });

@@ -46,7 +46,7 @@ export async function watchDirectory(directory: CellDirectory, log: Log): Promis
     while (!stopping.signal.aborted) {
       await sleep(EVERY_MS, undefined, { signal: stopping.signal }).catch(() => {});
       if (stopping.signal.aborted) return;
-      await refresh().catch((error: unknown) => log.warn({ err: error }, 'the directory of cells does not answer'));
+      await refresh().catch((error: unknown) => log.warn({ err: error }, 'the directory of cells is unavailable'));
     }
   })();
   return {

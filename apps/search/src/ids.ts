@@ -27,7 +27,7 @@ export const idRoutes = [
   route('GET /v1/ids', {
     id: 'listIds',
     summary: 'List the agents, runs and apps under which memories were said',
-    description: 'By kind, then by id. Only those with current memories, of whatever owner.',
+    description: 'Sorted by kind, then by id. Only ids with current memories, of any owner.',
     query: ListIdsQuery,
     answer: UsedIdList,
     handle: async ({ ledger }, { tenant, query }) => listed(await ledger.saidIds.list(tenant, pageOf(query)), usedView),
@@ -36,8 +36,8 @@ export const idRoutes = [
     id: 'listMemoriesOfIds',
     summary: 'List the memories of all owners that were said under an agent, run or app',
     description:
-      'Under all of the ids that are given, in the order of the memory ids. A page may have fewer than limit memories, or none, ' +
-      'if filters leave out most of them; next_cursor tells whether there are more.',
+      'Memories that match all of the given ids, in the order of the memory ids. A page may have fewer than limit memories, or none, ' +
+      'if filters exclude most of them; next_cursor shows whether there are more.',
     query: ListMemoriesOfIdsQuery,
     answer: MemoryList,
     handle: async ({ ledger, tools }, { tenant, query }) => {

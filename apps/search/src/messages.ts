@@ -14,9 +14,9 @@ export const messageRoutes = [
     id: 'listMessages',
     summary: 'Get the conversation around a message, or around an event of a history',
     description:
-      'Returns the messages in the order of arrival, of all conversations of the owner. An event has the messages that ' +
-      'it came from; explicit changes came from none. Repeat the request with the first or the last message to read on, ' +
-      'also where `more` says that not all fitted into the answer.',
+      'Returns the messages of all conversations of the owner, in the order of arrival. An event has the messages that ' +
+      'it came from; explicit changes have none. To read on, repeat the request with the first or the last message, ' +
+      'also if `more` says that not all messages fitted into the response.',
     query: MessagesQuery,
     answer: MessageList,
     bounds: { by: 'found', apps: true },

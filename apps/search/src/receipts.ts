@@ -92,10 +92,10 @@ export function refuseUntraced(request: FastifyRequest, { receipt }: Pick<Answer
 export const receiptRoutes = [
   route('GET /v1/receipts/:id', {
     id: 'getReceipt',
-    summary: 'Get what an answer told',
+    summary: 'Get a receipt: what an answer contained',
     description:
-      'Shows the memories, relations and messages that an answer of search, context or recall told, as the ledger has them: ' +
-      'memories in the version that was told. What was deleted or undone since is only named. A key for one app finds ' +
+      'Shows the memories, relations and messages in an answer of search, context or recall, as stored in the ledger: ' +
+      'memories in the version used. Items deleted or undone since are only named. A key for one app finds ' +
       'receipts of answers to keys for that app.',
     params: IdParams,
     answer: ReceiptView,
@@ -108,10 +108,10 @@ export const receiptRoutes = [
   }),
   route('POST /v1/receipts/:id/outcome', {
     id: 'postOutcome',
-    summary: 'Say what an answer led to',
+    summary: 'Report the outcome of an answer',
     description:
-      'Credits the outcome to the versions that the answer told: of each answer the first gets the largest share. The last ' +
-      'outcome counts; null takes it back. Searches order by it, within bounds, a moment later.',
+      'Credits the outcome to the memory versions in the answer; the first one gets the largest share. The last ' +
+      'outcome counts; null removes it. It affects the ranking of searches within bounds, a moment later.',
     params: IdParams,
     body: PostOutcome,
     answer: ReceiptView,
@@ -135,8 +135,8 @@ export const receiptRoutes = [
   }),
   route('GET /v1/memories/:id/receipts', {
     id: 'getMemoryReceipts',
-    summary: 'List the answers that told a memory, newest first',
-    description: 'Also of a memory that was deleted. A page may have fewer entries than its limit, even none.',
+    summary: 'List the answers that contained a memory, newest first',
+    description: 'Also for a deleted memory. A page may have fewer entries than limit, or none.',
     params: IdParams,
     query: z.strictObject(PageQuery),
     answer: MemoryReceipts,

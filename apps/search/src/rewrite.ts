@@ -73,7 +73,7 @@ export function refuseWithoutRewriter({ rewrite }: SearchDeps, body: Pick<PostSe
   if (body.rewrite !== true || rewrite !== null) return;
   throw problem(
     'not_configured',
-    'nothing is configured that could rewrite the query; set SLOWWAVE_CHAT_MODEL (the builtin model cannot), or remove rewrite',
+    'no chat model is configured to rewrite the query; set SLOWWAVE_CHAT_MODEL (the builtin model cannot do it), or remove rewrite',
     { errors: [{ path: 'rewrite', message: 'no chat model is configured' }] },
   );
 }

@@ -21,7 +21,7 @@ export const postSearch = route('POST /v1/search', {
   summary: 'Search memories by meaning and keywords',
   description:
     'Searches the memories of one owner: the first of user_id, agent_id and run_id that is set. The other ids only ' +
-    'filter: a memory is found by every id under which it was said or confirmed. score says how sure it is that a result answers; scores (on request) are the raw scores of each search.',
+    'filter: a memory is found by every id under which it was said or confirmed. score is the confidence that a result answers the query; scores (on request) contain the raw scores of each search.',
   body: PostSearch,
   answer: SearchResult,
   bounds: { by: 'body', apps: true },

@@ -76,11 +76,11 @@ export const PostBatch = makesSense(
     flush: z
       .boolean()
       .default(false)
-      .describe('Consolidate everything that is waiting for this owner now, instead of when nothing more is posted.'),
+      .describe('Consolidate everything that is waiting for this owner now, instead of after a pause.'),
     end_of_conversation: z
       .boolean()
       .default(false)
-      .describe('Whether the conversation ends with these messages: nothing more is waited for.'),
+      .describe('true: the conversation ends with these messages, so they are consolidated without waiting for more.'),
     priority: z
       .enum(['live', 'backfill'])
       .default('live')
@@ -110,7 +110,7 @@ export const PostPreview = makesSense(
   z.strictObject({
     ...BatchFields,
     settings: TriedSettings.optional().describe(
-      'Settings to try in place of those of the tenant; omitted ones have their default. Not for keys bound to a user or app.',
+      'Settings to try in place of those of the tenant; omitted ones have their defaults. Not for keys bound to a user or app.',
     ),
   }),
 ).meta({
@@ -129,7 +129,7 @@ const Paused = z
   .enum(['some', 'all'])
   .optional()
   .describe(
-    'The user has paused remembering, or had when it was said: of some or all of these messages nothing is stored but that ' +
+    'Memory was paused for this user, now or when it was said: for some or all of these messages nothing is stored except that ' +
       'they were sent.',
   );
 
@@ -150,7 +150,7 @@ const BatchEvent = z
 
 export const BatchView = ScopeView.extend({
   id: z.string(),
-  lane: z.string().describe('The line of its owner. Names of its jobs at /queues begin with it.'),
+  lane: z.string().describe('The lane of its owner. The names of its jobs at /queues start with it.'),
   state: BatchState,
   stage: BatchStage,
   attempts: z.number().int(),
@@ -184,7 +184,12 @@ const NAME_MAX = 128;
 export const ListBatchesQuery = z.strictObject({
   state: BatchState.optional(),
   user_id: ExternalId.optional(),
-  lane: z.string().min(1).max(NAME_MAX).optional().describe('Only batches of this line, see lane of a batch.'),
+  lane: z
+    .string()
+    .min(1)
+    .max(NAME_MAX)
+    .optional()
+    .describe('Only batches of this lane; see the field lane of a batch.'),
   error_code: z.string().min(1).max(NAME_MAX).optional().describe('Only batches with this error code.'),
   since: Moment.optional().meta({
     description: 'Only batches accepted at or after this time.',
@@ -198,7 +203,7 @@ export const ParkedView = z
   .object({
     code: z.string(),
     batches: z.int(),
-    owners: z.int().describe('How many users, agents and runs they belong to.'),
+    owners: z.int().describe('The number of users, agents and runs they belong to.'),
     example: z.string().describe('The message of one of them.'),
     remedy: z.string().describe('What to do.'),
     oldest_at: z.string().describe('When the first of them was accepted.'),
@@ -221,7 +226,7 @@ export const ParkedList = z
         }),
       )
       .describe(
-        'Consolidations of which the graph could not be updated, newest first, 100 at most. POST ' +
+        'Consolidations whose graph update failed, newest first, at most 100. POST ' +
           '/v1/consolidations/{id}/graph tries again.',
       ),
   })

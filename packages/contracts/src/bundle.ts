@@ -21,7 +21,7 @@ export const GetLinesQuery = z.strictObject({
   moving: z
     .stringbool()
     .default(false)
-    .describe('true: also what only counts where the owner lives, such as deliveries that are still to be made.'),
+    .describe('true: include data that only matters at the owner’s home, such as pending webhook deliveries.'),
 });
 
 export const BundleView = z
@@ -48,7 +48,9 @@ export const BundleLines = z
     stamp: z
       .string()
       .optional()
-      .describe('Only with the last page: what the owner was while all were read. A departure names it.'),
+      .describe(
+        'Only with the last page: the state of the owner while all pages were read. A departure sends it back.',
+      ),
   })
   .meta({ id: 'BundleLines' });
 export type BundleLines = z.infer<typeof BundleLines>;
@@ -75,12 +77,14 @@ export const PutBundledSettings = z
   .strictObject({
     ...ofTenant,
     settings: PutSettings,
-    replace: z.boolean().default(false).describe('Whether settings that the tenant has chosen are replaced.'),
+    replace: z.boolean().default(false).describe('true: replace settings that the tenant already has.'),
   })
   .meta({ id: 'PutBundledSettings', examples: BUNDLED_SETTINGS });
 
 export const TakenSettings = z
-  .object({ settings: z.enum(['same', 'taken', 'kept']).describe('kept: the tenant has others, which stay.') })
+  .object({
+    settings: z.enum(['same', 'taken', 'kept']).describe('kept: the tenant already has other settings, which stay.'),
+  })
   .meta({ id: 'TakenSettings' });
 export type TakenSettings = z.infer<typeof TakenSettings>;
 
@@ -91,13 +95,17 @@ export const PostImport = z
   .strictObject({
     ...ofTenant,
     format: z.int().min(1),
-    ledger_id: z.string().min(1).max(HASH_DIGITS).describe('The ledger the lines come from.'),
+    ledger_id: z.string().min(1).max(HASH_DIGITS).describe('The id of the source ledger.'),
     kind: OwnerKind,
     id: ExternalId,
-    read_at: Moment.describe('When the lines were read there.'),
-    lines: z.int().min(2).max(LINES_MAX).describe('How many lines the owner has.'),
+    read_at: Moment.describe('When the lines were read from the source.'),
+    lines: z.int().min(2).max(LINES_MAX).describe('The number of lines of the owner.'),
     sum: z.string().length(SUM_DIGITS).describe('The checksum of the last line.'),
-    attempt: z.int().min(0).default(0).describe('Of a move between cells: a later one is not thrown away for this.'),
+    attempt: z
+      .int()
+      .min(0)
+      .default(0)
+      .describe('Only for moves between cells: the number of the move. An earlier move never replaces a later one.'),
   })
   .meta({ id: 'PostImport', examples: IMPORTS });
 
@@ -105,7 +113,7 @@ export const ImportView = z
   .object({
     import_id: z.string(),
     state: z.enum(['open', 'finished']),
-    taken: z.int().describe('How many lines are taken; the next one is sent next.'),
+    taken: z.int().describe('The number of lines accepted so far. Continue with the next one.'),
     lines: z.int(),
   })
   .meta({ id: 'Import' });
@@ -115,7 +123,7 @@ const LINES_AT_ONCE = 5_000;
 
 export const PostLines = z
   .strictObject({
-    from: z.int().min(0).describe('How many lines come before these.'),
+    from: z.int().min(0).describe('The number of lines before these.'),
     lines: z.array(z.string()).min(1).max(LINES_AT_ONCE),
   })
   .meta({ id: 'PostLines', examples: LINES });

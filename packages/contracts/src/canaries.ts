@@ -9,13 +9,13 @@ const WAIT_MAX = 30 * DAY_SECONDS;
 const CONSOLIDATIONS_MAX = 1_000_000;
 
 const Step = z.strictObject({
-  share: z.number().gt(0).max(100).describe('Percent of the owners.'),
-  min_seconds: z.int().min(0).max(WAIT_MAX).describe('The least time before the next step.'),
+  share: z.number().gt(0).max(100).describe('Percentage of the owners.'),
+  min_seconds: z.int().min(0).max(WAIT_MAX).describe('The minimum time before the next step.'),
   min_consolidations: z
     .int()
     .min(0)
     .max(CONSOLIDATIONS_MAX)
-    .describe('The least number of consolidations with the changes before the next step.'),
+    .describe('The minimum number of consolidations with the changes before the next step.'),
 });
 
 const Steps = z
@@ -34,20 +34,20 @@ const Budget = z.strictObject({
 
 export const PostCanary = z
   .strictObject({
-    changes: z.strictObject(ChangeFields).describe('What is tried, in the words of a what-if.'),
+    changes: z.strictObject(ChangeFields).describe('The changes to try, in the format of a what-if.'),
     steps: Steps.optional().describe('Defaults to 1, 10, 50 and 100 % over at least 44 hours.'),
     bounds: z
       .record(z.string().min(1).max(64), z.number().min(0).max(1_000))
       .default({})
       .describe(
         'By figure: how much worse it may become, as a share (0.05 is five points) or, for averages, relative to the ' +
-          'others. Figures without a bound have their usual one.',
+          'others. Figures that are not listed have the default margin.',
       ),
     undo: z
       .enum(['automatic', 'manual'])
       .default('automatic')
       .describe('automatic: a halted canary is undone at once. manual: its owners wait until you undo or stop it.'),
-    budget: Budget.optional().describe('What consolidating again after an undo may use. Default: no limit.'),
+    budget: Budget.optional().describe('The limit for consolidating again after an undo. Default: no limit.'),
   })
   .meta({ id: 'PostCanary', examples: CANARIES });
 export type PostCanary = z.infer<typeof PostCanary>;
@@ -55,7 +55,7 @@ export type PostCanary = z.infer<typeof PostCanary>;
 export const PostCanaryUndo = z
   .strictObject({
     dry_run: z.boolean().default(false).describe('true: only report what would be undone, and what that would use.'),
-    budget: Budget.optional().describe('Replaces the budget of the canary.'),
+    budget: Budget.optional().describe('Overrides the budget of the canary.'),
   })
   .meta({ id: 'PostCanaryUndo', examples: [{ dry_run: true }, {}, { budget: { tokens: 2_000_000 } }] });
 
@@ -64,13 +64,17 @@ export const PostCanaryPromotion = z
     already_set: z
       .boolean()
       .default(false)
-      .describe('true: you have configured what the settings of a tenant cannot hold (mode, recall_per_fact, near).'),
+      .describe(
+        'true: you have configured the changes that tenant settings cannot hold (mode, recall_per_fact, near).',
+      ),
     gate_run: z
       .string()
       .min(1)
       .max(128)
       .optional()
-      .describe('A passed run of the suite of the gate with just these settings, if the tenant has a gate.'),
+      .describe(
+        'The id of a passed run of the gate’s suite with exactly these settings. Required if the tenant has a gate.',
+      ),
   })
   .meta({ id: 'PostCanaryPromotion', examples: [{}, { already_set: true }] });
 
@@ -85,7 +89,7 @@ const Spent = z
 const Interval = z
   .object({ value: z.number(), low: z.number(), high: z.number() })
   .describe(
-    'Of the difference, canary less the others: an interval that is wider with every comparison, by now of 99.99 % or more.',
+    'The confidence interval of the difference (canary minus others). It widens with every comparison and has a level of 99.99 % or more.',
   )
   .meta({ id: 'CanaryInterval' });
 
@@ -95,8 +99,8 @@ const Figure = z
     says: z.string(),
     canary: z.number().nullable(),
     rest: z.number().nullable(),
-    difference: Interval.nullable().describe('null: too few owners to tell.'),
-    margin: z.number().describe('How much worse it may be.'),
+    difference: Interval.nullable().describe('null: too few owners for a comparison.'),
+    margin: z.number().describe('How much worse the figure may be.'),
     relative: z.boolean().describe('true: the margin is relative to the value of the others.'),
     verdict: z.enum(['fine', 'worse', 'unclear']),
   })
@@ -107,12 +111,12 @@ const CanaryState = z.enum(['running', 'done', 'halted', 'undoing', 'undone', 'p
 const CanarySummary = z
   .object({
     id: z.string(),
-    state: CanaryState.describe('done: it has passed its last step and waits to be promoted or stopped.'),
+    state: CanaryState.describe('done: it passed its last step and waits to be promoted or stopped.'),
     changes: z.json(),
-    share: z.number().describe('Percent of the owners that have the changes.'),
+    share: z.number().describe('Percentage of the owners that have the changes.'),
     step: z.number().int().describe('Its step, from 1.'),
     steps: z.array(Step),
-    halt: FailureView.nullable().describe('Why it halted; the code is the figure.'),
+    halt: FailureView.nullable().describe('Why it halted; the code names the figure.'),
     created_at: z.string(),
     finished_at: z.string().nullable(),
   })
@@ -125,37 +129,39 @@ export const CanaryView = CanarySummary.extend({
   undo: z.enum(['automatic', 'manual']),
   budget: Budget,
   owners: z.number().int().describe('Owners of the tenant.'),
-  owners_touched: z.number().int().describe('Owners of whom something was consolidated with the changes.'),
+  owners_touched: z.number().int().describe('Owners with at least one consolidation with the changes.'),
   consolidations: z.number().int().describe('Consolidations with the changes.'),
   watched: z
     .object({
       beside: z
         .enum(['others', 'before'])
-        .describe('others: owners without the changes, in the same time. before: consolidations without the changes.'),
+        .describe(
+          'others: owners without the changes in the same period. before: earlier consolidations without the changes.',
+        ),
       canary: z.number().int().describe('Consolidations compared.'),
       rest: z.number().int(),
       looks: z
         .number()
         .int()
-        .describe('How often the two were compared so far; each time has to be surer than the one before.'),
+        .describe('The number of comparisons so far. Each comparison needs a higher confidence than the previous one.'),
       figures: z.array(Figure),
     })
     .nullable()
     .describe('null: not looked at yet.'),
   undoing: z
     .object({
-      waiting: FailureView.nullable().describe('Why it waits, such as a budget that is used up.'),
+      waiting: FailureView.nullable().describe('Why it waits, for example for an exhausted budget.'),
       owners: z
         .object({
           held: z.number().int().describe('Their batches wait.'),
           replayed: z.number().int().describe('Undone; their batches are being consolidated again.'),
           done: z.number().int(),
-          left: z.number().int().describe('Unchanged: retention has removed what an undo needs.'),
+          left: z.number().int().describe('Unchanged, because retention removed the data that an undo needs.'),
         })
-        .describe('Owners by how far they are.'),
+        .describe('Owners by progress.'),
       consolidations: z.number().int().describe('Undone consolidations.'),
       batches: z.number().int().describe('Batches that were queued again.'),
-      expected: Spent.describe('What the undone consolidations had used.'),
+      expected: Spent.describe('What the undone consolidations used.'),
       used: Spent.describe('What consolidating again has used so far.'),
     })
     .nullable()
@@ -169,7 +175,7 @@ export const CanaryRehearsal = z
     owners: z.number().int(),
     consolidations: z.number().int(),
     batches: z.number().int(),
-    expected: Spent.describe('What consolidating again will use, going by what it has used the first time.'),
+    expected: Spent.describe('The estimated usage of consolidating again, based on the first time.'),
   })
   .meta({ id: 'CanaryRehearsal' });
 

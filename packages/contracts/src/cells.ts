@@ -28,15 +28,15 @@ export const CellView = z
   .object({
     name: z.string(),
     ledger_id: z.string(),
-    epoch: Epoch.describe('The latest epoch of the directory that the cell was told; 0: none.'),
-    closed: z.array(z.object({ from: z.int(), to: z.int() })).describe('Slots that take no new owners here.'),
+    epoch: Epoch.describe('The latest directory epoch the cell knows; 0: none.'),
+    closed: z.array(z.object({ from: z.int(), to: z.int() })).describe('Slots that accept no new owners in this cell.'),
     owners: z.int(),
     memories: z.int(),
-    away: z.int().describe('Owners that moved away, and are still remembered.'),
+    away: z.int().describe('Owners that moved away and are still recorded here.'),
     given_up_at: z
       .string()
       .nullable()
-      .describe('Since when the cell is given up for lost, and serves nobody; null: it is not.'),
+      .describe('When the cell was given up as lost; it serves no requests since then. null: it is not lost.'),
   })
   .meta({ id: 'Cell' });
 export type CellView = z.infer<typeof CellView>;
@@ -58,16 +58,18 @@ const LEAVE_MAX_MS = 10 * 60_000;
 export const PostLeaving = z
   .strictObject({
     ...ofOwner,
-    ms: z.int().min(0).max(LEAVE_MAX_MS).describe('How long no work of the owner begins. 0: it may begin now.'),
+    ms: z
+      .int()
+      .min(0)
+      .max(LEAVE_MAX_MS)
+      .describe('For how long no work of the owner starts, in ms. 0: release it now.'),
   })
   .meta({ id: 'PostLeaving', examples: LEAVINGS });
 
 export const LeavingView = z
   .object({
     until: z.string().nullable().describe('null: nothing is held.'),
-    waits_for: z
-      .array(z.string())
-      .describe('Why the owner cannot depart yet: work that began earlier, and what has to be over first.'),
+    waits_for: z.array(z.string()).describe('Why the owner cannot depart yet: work that has to finish first.'),
   })
   .meta({ id: 'Leaving' });
 export type LeavingView = z.infer<typeof LeavingView>;
@@ -76,15 +78,17 @@ export const PostDeparture = z
   .strictObject({
     ...ofOwner,
     to: CellName.describe('The cell it moves to.'),
-    epoch: Epoch.describe("The move's: whoever asks for the owner here is told it."),
+    epoch: Epoch.describe('The directory epoch of the move, returned to callers that ask for the owner here.'),
     stamp: z
       .string()
       .min(1)
       .max(64)
       .describe(
-        'The stamp of the last page of its lines, read with moving=true. Without its part after the point receipts that were given since do not count, and are left behind.',
+        'The stamp of the last page of its lines, read with moving=true. Without the part after the dot, receipts created since then are ignored and left behind.',
       ),
-    until: Moment.describe('How long the cell answers that the owner moved: at least as long as keys are kept.'),
+    until: Moment.describe(
+      'Until when the cell answers that the owner moved: at least as long as idempotency keys are kept.',
+    ),
   })
   .meta({ id: 'PostDeparture', examples: DEPARTURES });
 
@@ -104,7 +108,7 @@ export const CellOwnerQuery = z.strictObject(ofOwner);
 
 export const ArrivalsQuery = z.strictObject({
   ...ofOwner,
-  attempt: z.coerce.number().int().min(0).default(0).describe('Of a move: what arrives by later ones stays.'),
+  attempt: z.coerce.number().int().min(0).default(0).describe('The number of the move: data from later moves stays.'),
 });
 
 export const ArrivalsEnded = z
@@ -116,12 +120,12 @@ const OWNERS_PAGE_MAX = 1_000;
 const OWNERS_PAGE = 200;
 
 export const ListCellOwnersQuery = z.strictObject({
-  from: z.coerce.number().pipe(Slot).default(0).describe('Only owners of this slot and later ones.'),
+  from: z.coerce.number().pipe(Slot).default(0).describe('Only owners in this slot or a later one.'),
   to: z.coerce
     .number()
     .pipe(Slot)
     .default(SLOTS_ALL - 1)
-    .describe('Only owners of this slot and earlier ones.'),
+    .describe('Only owners in this slot or an earlier one.'),
   limit: z.coerce.number().int().min(1).max(OWNERS_PAGE_MAX).default(OWNERS_PAGE),
   cursor: z.string().min(1).max(CURSOR_MAX).optional(),
 });
@@ -141,7 +145,7 @@ export const CellErasureView = z.object({ erasure_id: z.string() }).meta({ id: '
 export const PutSlots = z
   .strictObject({
     epoch: Epoch,
-    closed: z.array(SlotRange).max(RANGES_MAX).describe('All slots that take no new owners here.'),
+    closed: z.array(SlotRange).max(RANGES_MAX).describe('All slots that accept no new owners in this cell.'),
   })
   .meta({ id: 'PutSlots', examples: SLOTS });
 
@@ -156,15 +160,17 @@ export const PostLoss = z
     anew: z
       .boolean()
       .default(false)
-      .describe('Owners that were in it begin anew: those that moved there from here are forgotten.'),
+      .describe(
+        'true: owners of the lost cell start over; the records of owners that moved there from here are removed.',
+      ),
   })
   .meta({ id: 'PostLoss', examples: CELL_LOSSES });
 
 export const LossView = z
   .object({
     cell: z.string(),
-    given_up: z.boolean().describe('Whether it is this cell: it serves nobody any more.'),
-    forgotten: z.int().describe('Owners that moved to the lost cell from here, and begin anew.'),
+    given_up: z.boolean().describe('true: it is this cell, which stops serving requests.'),
+    forgotten: z.int().describe('Owners that moved from here to the lost cell and start over.'),
   })
   .meta({ id: 'Loss' });
 
@@ -177,11 +183,11 @@ export const TenantCopyView = z
   .object({
     tenant: z.string(),
     ledger_id: z.string(),
-    version: z.string().describe('Another one as soon as anything of it changes.'),
-    copy: Copied.describe('Rows by their kinds; passed on as they are.'),
+    version: z.string().describe('A stamp that changes with any of the settings.'),
+    copy: Copied.describe('Rows by kind, to be passed on unchanged.'),
     used: z
       .object({ day: z.string(), tokens: z.int(), cost: z.number() })
-      .describe('What this cell itself used of the budget today.'),
+      .describe('What this cell itself has used of today’s budget.'),
   })
   .meta({ id: 'TenantCopy' });
 export type TenantCopyView = z.infer<typeof TenantCopyView>;
@@ -189,9 +195,9 @@ export type TenantCopyView = z.infer<typeof TenantCopyView>;
 export const PutTenantCopy = z
   .strictObject({
     tenant: TenantName.default('default'),
-    epoch: Epoch.describe('A copy of an earlier epoch than the one that is here is refused.'),
-    version: z.string().min(1).max(64).describe('As the home cell gave it.'),
-    copy: Copied.optional().describe('Left out: only the epoch is noted, as the home cell itself is told it.'),
+    epoch: Epoch.describe('A copy with an earlier epoch than the current one is refused.'),
+    version: z.string().min(1).max(64).describe('The stamp of the copy, as the home cell returned it.'),
+    copy: Copied.optional().describe('If omitted, only the epoch is recorded, as for the home cell itself.'),
   })
   .meta({ id: 'PutTenantCopy', examples: TENANT_COPIES });
 
@@ -203,21 +209,22 @@ export type TenantCopied = z.infer<typeof TenantCopied>;
 const Part = z.number().min(0).max(1);
 
 export const ListSharesQuery = z.strictObject({
-  tenant: TenantName.optional().describe('Left out: the tenants of which this cell wants more.'),
+  tenant: TenantName.optional().describe('If omitted: the tenants for which this cell wants more.'),
   limit: z.coerce.number().int().min(1).max(1_000).default(100),
 });
 
 export const ShareView = z
   .object({
     tenant: z.string(),
-    epoch: z.int().describe('Of the share; 0: the cell was told none.'),
-    part: Part.describe("What the cell may use now, of the tenant's daily limits."),
-    until: z.string().nullable().describe('The end of the lease; null: the cell has all, since it knows of no other.'),
-    used: Part.describe(
-      'What the cell itself has used of the limits on this day, of the one of which it has used most.',
-    ),
+    epoch: z.int().describe('The number of the share; 0: the cell has none.'),
+    part: Part.describe('The part of the tenant’s daily limits that the cell may use now.'),
+    until: z
+      .string()
+      .nullable()
+      .describe('The end of the lease; null: the cell has the whole limit because it knows of no other cell.'),
+    used: Part.describe('What the cell itself has used today, as a part of the limit it has used most of.'),
     day: z.string().describe('UTC.'),
-    wants: z.boolean().describe('The cell is about to run out, and there may be more.'),
+    wants: z.boolean().describe('true: the cell is about to run out, and more may be available.'),
   })
   .meta({ id: 'Share' });
 export type ShareView = z.infer<typeof ShareView>;
@@ -231,11 +238,11 @@ export const PutShare = z
     epoch: z
       .int()
       .min(1)
-      .describe('As the directory gave it. One that is not later than that of the share that is here changes nothing.'),
-    part: Part.describe('The cell keeps what it has used, if that is more.'),
+      .describe('The number that the directory assigned. If it is not higher than the current one, nothing changes.'),
+    part: Part.describe('The new share. If the cell has used more, it keeps what it has used.'),
     until: Moment,
-    day: z.iso.date().describe('The share is taken only on this day (UTC).'),
-    elsewhere: z.number().min(0).default(0).describe('What other cells have used on this day.'),
-    is_last: z.boolean().default(false).describe('There is no more to be had on this day.'),
+    day: z.iso.date().describe('The day (UTC) of the share; on any other day it is ignored.'),
+    elsewhere: z.number().min(0).default(0).describe('What other cells have used today.'),
+    is_last: z.boolean().default(false).describe('true: no more is available today.'),
   })
   .meta({ id: 'PutShare', examples: SHARES });

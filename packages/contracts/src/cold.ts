@@ -12,10 +12,10 @@ export const ColdOwner = z
   .object({
     kind: OwnerKind,
     id: z.string(),
-    segment: z.string().describe('The name of its object.'),
+    segment: z.string().describe('The name of its object in the store.'),
     state: z
       .enum(['cooling', 'cold', 'waking'])
-      .describe('cooling: its rows are just going; waking: they are coming back.'),
+      .describe('cooling: its rows are being removed; waking: they are being restored.'),
     since: z.string(),
     memories: z.number().int(),
     bytes: z.number().int().describe('Of the object.'),
@@ -34,7 +34,7 @@ export const CooledView = z
     state: z
       .enum(['asleep', 'kept'])
       .describe(
-        'kept: it stays awake, since something is left to do, was just written, or is due to be removed, or it is too large.',
+        'kept: it stays awake because work is pending, something was just written, retention has data to remove, or it is too large.',
       ),
   })
   .meta({ id: 'Cooled' });
@@ -42,5 +42,5 @@ export const CooledView = z
 export const WokenView = z.object({ woken: z.boolean().describe('false: it was awake.') }).meta({ id: 'Woken' });
 
 export const SweptView = z
-  .object({ deleted: z.array(z.string()).describe('Objects that this ledger did not know.') })
+  .object({ deleted: z.array(z.string()).describe('Objects that the ledger did not know.') })
   .meta({ id: 'SweptSegments' });

@@ -22,7 +22,7 @@ const FactView = z.object({
   id: z.string(),
   text: z.string(),
   source_ids: z.array(z.string()).describe('The messages it was found in.'),
-  quote: z.string().nullable().describe('The words it rests on.'),
+  quote: z.string().nullable().describe('The words it is based on.'),
   category: z.string().nullable(),
   language: z.string().nullable(),
   about: z.enum(['user', 'agent']),
@@ -62,7 +62,7 @@ const Used = { calls: z.number(), prompt_tokens: z.number(), completion_tokens: 
 /** A plan: what was read, thought, decided and changed, and its cost. */
 export const PlanView = z
   .object({
-    round: z.number().describe('More than 1 if an explicit write changed the memories while they were decided on.'),
+    round: z.number().describe('More than 1 if an explicit write changed the memories during the decision.'),
     facts: z.array(FactView),
     discards: z.array(z.object({ text: z.string(), reason: z.string() })),
     candidates: z.array(CandidateView),
@@ -98,7 +98,7 @@ export const PlanView = z
     }),
     cost: z.number().nullable(),
     variant: z.string().nullable().describe('The canary whose changes it was made with; null: none.'),
-    rung: z.number().int().describe('How far the tenant economised then, see docs/costs.md; 0: not at all.'),
+    rung: z.number().int().describe('The tenant’s saving level at that time, see docs/costs.md; 0: none.'),
     timings_ms: z.record(z.string(), z.number()),
   })
   .meta({ id: 'Plan' });
@@ -134,14 +134,14 @@ export const ConsolidationView = ConsolidationSummary.extend({
         .string()
         .nullable()
         .describe(
-          'The undone consolidation of the same batches that was asked the same question, and has paid for it.',
+          'The undone consolidation of the same batches whose identical call was reused, and which paid for it.',
         ),
     }),
   ),
   messages: z
     .array(SaidMessage)
     .optional()
-    .describe('Only with include=messages: those of its batches, in the order of arrival.'),
+    .describe('Only with include=messages: the messages of its batches, in the order of arrival.'),
 }).meta({ id: 'Consolidation' });
 
 export const GetConsolidationQuery = z.strictObject({ include: z.enum(['messages']).optional() });

@@ -52,12 +52,12 @@ export const PostContext = z
         'Defaults to all sections except relations and task, which is what the run works on: /v1/runs/{id}/state.',
       ),
     conversation_id: ExternalId.optional().describe(
-      'Your id of the conversation. What the last context of the same conversation contained keeps its place, and new ' +
+      'Your id of the conversation. Memories from its last context keep their places, and new ' +
         'memories come after it, so that prompt caches hit.',
     ),
     after: ExternalId.optional().describe(
-      'The receipt_id of the context before this one in the same conversation, instead of a conversation_id. One that is ' +
-        'not known is ignored.',
+      'The receipt_id of the previous context of the conversation, instead of a conversation_id. An unknown id is ' +
+        'ignored.',
     ),
     receipt: Receipted,
     timeout_ms: whole(1, TIMEOUT_MAX_MS)
@@ -82,11 +82,11 @@ export const PostContext = z
     },
   )
   .refine(({ sections = [], run_id }) => run_id !== undefined || !isIn(sections, 'task'), {
-    message: 'the section task is that of a run; add its run_id, or remove the section',
+    message: 'the section task needs a run; add its run_id, or remove the section',
     path: ['run_id'],
   })
   .refine(({ after, conversation_id }) => after === undefined || conversation_id === undefined, {
-    message: 'after and conversation_id both name what was told before; remove one of them',
+    message: 'after and conversation_id both identify the previous context; remove one of them',
     path: ['after'],
   })
   .refine(({ rewrite, messages }) => rewrite !== true || messages !== undefined, {

@@ -14,27 +14,27 @@ const Side = z
 /** How consolidations went lately, against before. */
 export const DriftView = z
   .object({
-    before: z.object({ from: z.string(), to: z.string() }).describe('The 28 days before the recent ones.'),
+    before: z.object({ from: z.string(), to: z.string() }).describe('The 28 days before the recent period.'),
     recent: z.object({ from: z.string(), to: z.string() }).describe('The last seven days.'),
     models: z
       .array(z.object({ model: z.string(), before: Count, recent: Count }))
-      .describe('Consolidations that were read by chat model; only the newest 1,000 of each period are.'),
+      .describe('Consolidations examined, by chat model; at most the newest 1,000 of each period.'),
     figures: z.array(
       z.object({
         figure: z.string(),
-        says: z.string().describe('What it is a share or mean of.'),
+        says: z.string().describe('The unit the share or mean refers to.'),
         kind: z.enum(['share', 'mean']),
         worse: z.enum(['lower', 'higher', 'either']).describe('In which direction it becomes worse.'),
         before: Side,
         recent: Side,
-        n: z.object({ before: Count, recent: Count }).describe('How many messages, facts, … were counted.'),
+        n: z.object({ before: Count, recent: Count }).describe('The number of messages, facts, … counted.'),
         difference: z
           .object({ value: z.number(), low: z.number(), high: z.number() })
           .nullable()
-          .describe('Recent less before, with an interval that is 99 % sure. null: there are too few owners to tell.'),
+          .describe('Recent minus before, with a 99 % confidence interval. null: too few owners for a comparison.'),
         verdict: z
           .enum(['fine', 'worse', 'unclear'])
-          .describe('worse: by more than the margin of this figure, and not by chance.'),
+          .describe('worse: worse by more than the margin of this figure, and statistically significant.'),
       }),
     ),
     opinions: z
@@ -46,7 +46,7 @@ export const DriftView = z
         }),
       )
       .describe(
-        'How many were undone, rejected, negative or bad, of all consolidations, settled reviews, ratings and judged answers.',
+        'How many consolidations were undone, settled reviews rejected, ratings negative and judged answers bad, of how many.',
       ),
   })
   .meta({ id: 'Drift' });

@@ -13,7 +13,7 @@ export const ErasureView = z
   .object({
     id: z.string(),
     state: ErasureState.describe(
-      'requested: accepted; nothing of the owner is consolidated or written any more. erasing: rows are being ' +
+      'requested: accepted; nothing is consolidated or written for the owner any more. erasing: rows are being ' +
         'deleted. compacting: rows are deleted and files are being rewritten. erased: complete.',
     ),
     counts: z.record(z.string(), z.number().int()).describe('How much has been erased so far, by kind.'),

@@ -58,20 +58,24 @@ export const Problem = z
     dependents: z
       .array(DependentView)
       .optional()
-      .describe('Only with has_dependents: what would have to be undone as well.'),
+      .describe('Only with has_dependents: the changes that would have to be undone as well.'),
     current_version: z
       .number()
       .int()
       .optional()
-      .describe('Only with version_conflict of a run: the version of its state now; 0: it has none.'),
+      .describe('Only with version_conflict of a run: the current version of its state; 0: it has none.'),
     cell: z
       .string()
       .nullable()
       .optional()
       .describe(
-        'Only with moved: the cell that the owner moved to, or null: the directory knows; with cell_unavailable and cell_lost: which.',
+        'With moved: the cell the owner moved to; null: only the directory knows it. With cell_unavailable and cell_lost: the cell.',
       ),
-    epoch: z.number().int().optional().describe('Only with moved: the epoch of the directory from which on it knows.'),
+    epoch: z
+      .number()
+      .int()
+      .optional()
+      .describe('Only with moved: the directory epoch from which the directory knows the new cell.'),
   })
   .meta({ id: 'Problem', examples: PROBLEMS });
 export type Problem = z.infer<typeof Problem>;

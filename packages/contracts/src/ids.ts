@@ -19,7 +19,10 @@ export const UsedIdView = z
   .object({
     kind: z.enum(['agent', 'run', 'app']),
     id: ExternalId,
-    memories: z.number().int().describe('How many current memories were said or confirmed under it, of all owners.'),
+    memories: z
+      .number()
+      .int()
+      .describe('The number of current memories said or confirmed under this id, over all owners.'),
     first_said_at: z.string(),
     last_said_at: z.string(),
   })
@@ -45,7 +48,7 @@ export const WITHDRAWN_MAX = 1_000;
 export const WithdrawnView = z
   .object({
     deleted: z.number().int().describe('Memories that were said nowhere else: they are deleted.'),
-    kept: z.number().int().describe('Memories that were said elsewhere as well: they are as they were said there.'),
+    kept: z.number().int().describe('Memories that were also said elsewhere: they keep what was said there.'),
     dry_run: z.boolean(),
     memories: z
       .array(z.object({ id: z.string(), memory: z.string() }))

@@ -4,11 +4,11 @@ const State = z
   .enum(['filling', 'ready', 'switched', 'confirmed', 'abandoned'])
   .describe(
     'filling: a worker fills the new index, searches use the old one. ready: the new one has everything and was compared. ' +
-      'switched: searches use the new one, the old one is kept up to date. confirmed, abandoned: what is not used any more is removed.',
+      'switched: searches use the new one, the old one is kept up to date. confirmed, abandoned: the unused index is removed.',
   );
 
 const Estimate = z.object({
-  texts: z.int().describe('Texts that the new model embeds, about.'),
+  texts: z.int().describe('The approximate number of texts that the new model embeds.'),
   tokens: z.int().describe('Their tokens, about.'),
 });
 
@@ -22,8 +22,8 @@ export const IndexMoveView = z
     from: z.string().describe('The embedder of the old index.'),
     to: z.string().describe('The embedder of the new index.'),
     started_at: z.string(),
-    since: z.string().describe('When it came into this state.'),
-    tokens_per_minute: z.int().nullable().describe('What filling may use; null: no limit.'),
+    since: z.string().describe('When it entered this state.'),
+    tokens_per_minute: z.int().nullable().describe('The limit for filling; null: no limit.'),
     margin: z.number(),
     auto: z.boolean(),
     estimate: Estimate.describe('Estimated at the start.'),
@@ -31,24 +31,24 @@ export const IndexMoveView = z
     behind: z
       .int()
       .describe(
-        'Lanes in which one of the indexes lacks vectors because its model did not answer; made up for when it does.',
+        'Lanes in which one of the indexes lacks vectors because its model did not answer. The vectors are added when it answers again.',
       ),
     comparison: z
       .object({
         at: z.string(),
         questions: z.int(),
-        asked: z.int().describe('How many of them were asked by users; the others are texts of memories.'),
+        asked: z.int().describe('The number of questions asked by users; the others are texts of memories.'),
         from: Recall,
         to: Recall,
         agreement: z
           .number()
           .describe('The share of the first ten of the old index that are among the first ten of the new one.'),
-        passed: z.boolean().describe('Whether the new index finds as much as the old one, within the margin.'),
+        passed: z.boolean().describe('true: the new index finds as much as the old one, within the margin.'),
       })
       .nullable()
       .describe('null: not compared yet.'),
-    problem: z.string().nullable().describe('Why the work on it last failed; it is retried.'),
-    cleaned: z.boolean().describe('Confirmed or abandoned: the index that is not used any more was removed.'),
+    problem: z.string().nullable().describe('Why the last attempt failed; it is retried.'),
+    cleaned: z.boolean().describe('true: the unused index was removed after a confirmation or an abandonment.'),
   })
   .meta({ id: 'IndexMove' });
 export type IndexMoveView = z.infer<typeof IndexMoveView>;
@@ -70,17 +70,14 @@ export const PostIndexMove = z
       .min(100)
       .max(1e9)
       .optional()
-      .describe('What filling may use of the new model. Default: no limit.'),
+      .describe('The limit on the use of the new model for filling. Default: no limit.'),
     margin: z
       .number()
       .min(0)
       .max(1)
       .default(MARGIN)
-      .describe('By how much the recall of the new index may be lower for it to be switched to.'),
-    auto: z
-      .boolean()
-      .default(true)
-      .describe('false: do not switch until somebody does, even if the comparison passes.'),
+      .describe('How much lower the recall of the new index may be for searches to switch to it.'),
+    auto: z.boolean().default(true).describe('false: do not switch automatically, even if the comparison passes.'),
     dry_run: z.boolean().default(false).describe('true: only estimate what it takes.'),
   })
   .meta({ id: 'PostIndexMove', examples: [{ dry_run: true }, { tokens_per_minute: 100_000, auto: false }] });

@@ -13,7 +13,7 @@ export type KeyScope = z.infer<typeof KeyScope>;
 export const TenantName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, 'must be 1 to 63 of a-z, 0-9, ".", "_", "-"');
 
 export const OfTenant = {
-  tenant: TenantName.optional().describe('A tenant other than that of the key. Only for admins of the tenant default.'),
+  tenant: TenantName.optional().describe('A tenant other than the key’s. Only for admins of the tenant default.'),
 };
 
 /** In a path. */
@@ -36,7 +36,7 @@ export const PostKey = z
     ...OfTenant,
     user_id: ExternalId.optional().describe('Binds the key to this user.'),
     app_id: ExternalId.optional().describe(
-      'Binds the key to this app: it sees what was said in the app, and nothing that was only said in others.',
+      'Binds the key to this app: it sees what was said in the app, and nothing that was only said in other apps.',
     ),
     expires_at: Moment.optional(),
   })
@@ -75,7 +75,7 @@ export const KeyView = z
     expires_at: z.string().nullable(),
     revoked_at: z.string().nullable(),
     last_used_at: z.string().nullable().describe('When it was last used, accurate to one hour.'),
-    previous_until: z.string().nullable().describe('Until when the secret from before the last rotation is valid.'),
+    previous_until: z.string().nullable().describe('Until when the previous secret is valid after a rotation.'),
   })
   .meta({ id: 'Key' });
 export type KeyView = z.infer<typeof KeyView>;
@@ -94,7 +94,9 @@ export const SessionView = z
     user_id: z.string().nullable(),
     app_id: z.string().nullable(),
     operator: z.boolean().describe('Whether it may manage the whole installation.'),
-    keyless: z.boolean().describe('Whether the server has no keys and answers its own machine without one.'),
+    keyless: z
+      .boolean()
+      .describe('true: the server has no keys and accepts requests from its own machine without one.'),
   })
   .meta({ id: 'Session' });
 
@@ -110,7 +112,7 @@ export const PostLink = z
       .min(MINUTE_S)
       .max(LINK_MAX_S)
       .default(HOUR_S)
-      .describe('How long the link can be opened, and the page stay open.'),
+      .describe('How long the link can be opened, and how long the page stays open.'),
   })
   .meta({ id: 'PostLink', examples: LINKS });
 
@@ -142,7 +144,7 @@ export const RenewedToken = z
 export const PauseView = z
   .object({
     user_id: z.string(),
-    paused_at: z.string().nullable().describe('Since when nothing new is remembered; null: not paused.'),
+    paused_at: z.string().nullable().describe('When memory was paused for this user; null: it is not paused.'),
   })
   .meta({ id: 'Pause' });
 export type PauseView = z.infer<typeof PauseView>;

@@ -38,8 +38,8 @@ const UtcOffset = z.number().int().optional().describe('The speaker’s UTC offs
 export const Trust = z
   .enum(['user', 'imported', 'agent', 'tool', 'inferred', 'external'])
   .describe(
-    'Whose word it rests on. imported: written through the API. inferred: concluded, nobody said it. external: content ' +
-      'nobody here answers for.',
+    'Where it comes from. imported: written through the API. inferred: concluded, nobody said it. external: content ' +
+      'that nobody here vouches for.',
   );
 
 const Rating = z.enum(['positive', 'negative', 'very_negative']);
@@ -60,27 +60,27 @@ export const MemoryView = ScopeView.extend({
   categories: z.array(z.string()),
   immutable: z.boolean(),
   trust: Trust,
-  flagged: z
-    .boolean()
-    .describe('true: a message it came from addresses the model (injection, role play, exfiltration).'),
+  flagged: z.boolean().describe('true: one of its messages addresses the model (injection, role play, exfiltration).'),
   conclusion: ConclusionView.optional().describe(
-    'Only set if nobody said it: a night concluded it from other memories. It disappears when too few of them still hold.',
+    'Only set if a night concluded it from other memories. It is removed when too few of them still hold.',
   ),
   skill: z
-    .object({ successes: z.number().int().describe('Answers that used it and went well, when it became a skill.') })
+    .object({
+      successes: z.number().int().describe('The number of answers that used it and went well when it became a skill.'),
+    })
     .optional()
-    .describe('Only set for procedures that a night found to work, by the outcomes that were reported.'),
+    .describe('Only set for procedures that a night found to work, according to reported outcomes.'),
   task: z
     .object({ run_id: z.string(), version: z.number().int() })
     .meta({ id: 'TaskSource' })
     .optional()
     .describe(
-      'Only set if it tells what a run came to: the version of its state that says so. Not included in search results.',
+      'Only set if it records the result of a run: the version of the run’s state with the result. Not included in search results.',
     ),
   pinned: z.boolean().optional().describe('true: forgetting policies never delete it. Not included in search results.'),
   feedback: Rating.nullable()
     .optional()
-    .describe('How this version was last rated; null: it was not. Not included in search results.'),
+    .describe('The latest rating of this version; null: none. Not included in search results.'),
   said_at: z.string(),
   valid_from: z.string(),
   utc_offset: UtcOffset,
@@ -118,8 +118,8 @@ const Withheld = z
   .enum(['retention', 'personal_data', 'forgotten', 'paused'])
   .optional()
   .describe(
-    'Why there is no content: it was removed by retention, held personal data that is not stored, says what is forgotten, ' +
-      'or was said while the user had paused remembering.',
+    'Why there is no content: it was removed by retention, contained personal data that is not stored, says what was forgotten, ' +
+      'or was said while memory was paused for the user.',
   );
 
 /** A message as it was said. */
@@ -142,7 +142,7 @@ export const SourceView = SaidMessage.extend({
   quotes: z
     .array(z.string())
     .optional()
-    .describe('The words of it that the memory rests on, as far as they are known. Not included in search results.'),
+    .describe('The words the memory is based on, if known. Not included in search results.'),
 }).meta({ id: 'Source' });
 
 export const HistoryEvent = z
@@ -246,7 +246,7 @@ export const PatchMemory = z
     immutable: z.boolean().optional(),
     pinned: z.boolean().optional(),
     trust: Trust.optional().describe(
-      'Who stands behind it now; a new text is imported unless this says otherwise. The surest of all who said the same counts.',
+      'The new origin; a new text counts as imported unless this says otherwise. If several sources said the same, the most trusted one counts.',
     ),
     expires_at: Moment.nullable().optional(),
     version: z
@@ -267,7 +267,7 @@ const REASON_MAX = 2_000;
 
 export const PostFeedback = z
   .strictObject({
-    rating: z.enum([...Rating.options, 'none']).describe('none: takes back what was said before.'),
+    rating: z.enum([...Rating.options, 'none']).describe('none: takes the rating back.'),
     reason: z
       .string()
       .max(REASON_MAX)
@@ -328,16 +328,16 @@ export const ForgottenView = z
         ),
         relations: z.array(RelationTold),
         entities: z.array(z.object({ id: z.string(), name: z.string() })),
-        summaries: z.number().int().describe('Dropped, and made anew when the next one is due.'),
+        summaries: z.number().int().describe('Removed, and written again when the next one is due.'),
       })
-      .describe('What cannot be found any more with it. Restoring the memory brings it back.'),
+      .describe('What can no longer be found together with it. Restoring the memory restores it.'),
     stays: z
       .object({
         messages: z.array(z.object({ message_id: z.string(), memory_ids: z.array(z.string()) })),
         relations: z.array(RelationTold),
       })
       .describe(
-        'messages: the rest of a message, because of these memories. relations: said by others as well, now fewer.',
+        'messages: the rest of a message, because of these memories. relations: also stated elsewhere, now by fewer sources.',
       ),
   })
   .meta({ id: 'ForgottenMemory' });
@@ -360,6 +360,6 @@ export const ListUsersQuery = z.strictObject({
   order: z
     .enum(['created', 'updated'])
     .default('created')
-    .describe('created: last heard of for the first time first. updated: last active first.'),
+    .describe('created: newest owners first. updated: last active first.'),
   ...PageQuery,
 });

@@ -68,17 +68,17 @@ const SentMessage = z
     role: z
       .enum([...Role.options, 'developer', 'function'])
       .optional()
-      .describe('Required, except for items of OpenAI’s Responses API that have none.'),
+      .describe('Required, except for items of OpenAI’s Responses API without a role.'),
     content: z
       .union([Text, z.array(SentPart).max(PARTS_MAX), z.null()])
       .optional()
-      .describe('Required, except beside calls of tools.'),
+      .describe('Required, except together with tool calls.'),
     name: ExternalId.nullish().describe('The name of the speaker.'),
     trust: z
       .enum(['tool', 'external'])
       .nullish()
       .describe(
-        'Where the content comes from, if the role does not say it. external: content nobody here answers for, like a ' +
+        'Where the content comes from, if the role does not say it. external: content that nobody here vouches for, like a ' +
           'pasted mail. tool: output of a tool you answer for; other messages of the role tool count as external.',
       ),
     timestamp: z
@@ -91,11 +91,11 @@ const SentMessage = z
     id: ExternalId.nullish().describe(
       'Must be unique for the owner. A message sent again with the same id is not processed twice.',
     ),
-    tool_calls: z.array(z.unknown()).max(PARTS_MAX).nullish().describe('The calls of tools are kept as text.'),
+    tool_calls: z.array(z.unknown()).max(PARTS_MAX).nullish().describe('Tool calls are kept as text.'),
     function_call: z.unknown().optional(),
     refusal: Text.nullish(),
     audio: z.unknown().optional().describe('Only its transcript is read.'),
-    type: z.string().nullish().describe('The type of an item of OpenAI’s Responses API.'),
+    type: z.string().nullish().describe('The type of an item in OpenAI’s Responses API.'),
     ...ToolFields,
   })
   .meta({ id: 'Message' });

@@ -38,13 +38,13 @@ const ModelView = z.object({
       z.object({
         property: z
           .enum(PROPERTIES)
-          .describe('What it is about. thoughts: it thinks before it answers; `what` names the field.'),
-        at: z.string().describe('When it was found out.'),
+          .describe('What it is about. thoughts: the model reasons before it answers; `what` names the field.'),
+        at: z.string().describe('When it was detected.'),
         what: z.string(),
         remedy: z.string().nullable().describe('null: Slowwave adapts to it; nothing to do.'),
       }),
     )
-    .describe('What its server does not accept, and other properties that were found out.'),
+    .describe('Parameters its server does not accept, and other detected properties.'),
   last_call: z
     .object({
       at: z.string(),
@@ -54,24 +54,22 @@ const ModelView = z.object({
         .describe('null: it answered.'),
     })
     .nullable()
-    .describe('How the model is doing; null: it has not been called yet. Refused inputs do not count.'),
+    .describe('The health of the model; null: it has not been called yet. Refused inputs do not count.'),
   paused_until: z
     .string()
     .nullable()
-    .describe('Chat models: calls wait until then because it kept failing. null: they do not.'),
+    .describe('For chat models: calls wait until then after repeated failures. null: calls do not wait.'),
   steps: z
     .array(
       z.object({
         step: z.enum([...CHAT_STEPS, 'images']),
-        place: z
-          .int()
-          .describe('1: the model of the step. From 2 on: its fallbacks, in the order in which they are asked.'),
+        place: z.int().describe('1: the model of the step. From 2 on: its fallbacks, in order.'),
         asked: z
           .boolean()
-          .describe('Whether it is the one that is asked now. A fallback is while those before it are away.'),
+          .describe('true: it is used now. A fallback is used while the models before it are unavailable.'),
       }),
     )
-    .describe('What a chat or image model is asked for. Empty: only what tenants choose it for.'),
+    .describe('The steps a chat or image model is used for. Empty: only for tenants that choose it.'),
 });
 export type ModelView = z.infer<typeof ModelView>;
 

@@ -10,14 +10,14 @@ const ActView = z
   .object({
     act: z.enum(['age', 'merge', 'contradictions', 'fade', 'patterns', 'skills', 'runs', 'profile']),
     memory_id: z.string(),
-    before: z.string().nullable().describe('null: it is new, or for skills: no other skill gives way.'),
-    after: z.string().nullable().describe('null: it no longer holds, or for skills: it is no skill any more.'),
-    slot: z.string().optional().describe('Only for profile: the slot of the profile that the memory is put in.'),
+    before: z.string().nullable().describe('null: the memory is new; for skills: it replaces no other skill.'),
+    after: z.string().nullable().describe('null: the memory ends; for skills: it is no longer a skill.'),
+    slot: z.string().optional().describe('Only for profile: the slot the memory is put in.'),
     certainty: z.enum(['low', 'medium', 'high']).optional().describe('Only for patterns.'),
     evidence: z.array(EvidenceView),
     reason: z.string(),
     decided_by: z.enum(['model', 'rule']),
-    asks: z.boolean().describe('true: nothing is changed, a review is opened instead.'),
+    asks: z.boolean().describe('true: a review is opened instead of a change.'),
   })
   .meta({ id: 'Act' });
 export type ActView = z.infer<typeof ActView>;
@@ -28,7 +28,9 @@ const NightSummary = ScopeView.pick({ user_id: true, agent_id: true, run_id: tru
   why: z
     .enum(['preview', 'share'])
     .nullable()
-    .describe('Why it waits or waited. preview: by the settings. share: it would change too many memories.'),
+    .describe(
+      'Why it waits or waited. preview: the settings require approval. share: it would change too many memories.',
+    ),
   acts: z.number().int(),
   memories: z.number().int().describe('How many memories it changes.'),
   failure: z.object({ code: z.string(), message: z.string(), at: z.string() }).nullable(),
@@ -44,12 +46,12 @@ export const NightView = NightSummary.extend({
       acts: z.array(ActView),
       refused: z
         .array(z.object({ asked: z.string(), why: z.string() }))
-        .describe('What the model asked for that was refused, and why.'),
+        .describe('Proposals of the model that were refused, and why.'),
       calls: z.number().int(),
       tokens: z.number().int(),
     })
     .nullable()
-    .describe('null: not made yet, or removed by retention.'),
+    .describe('null: not created yet, or removed by retention.'),
 }).meta({ id: 'Night' });
 export type NightView = z.infer<typeof NightView>;
 export type NightSummary = z.infer<typeof NightSummary>;

@@ -23,7 +23,7 @@ export const OverviewView = z
     at: z.string(),
     batches: z
       .object({ pending: Count, consolidating: Count, parked: Count })
-      .describe('Batches that are not done yet, whenever they were accepted. Of each at most 50,000 are counted.'),
+      .describe('Unfinished batches of any age. At most 50,000 are counted per state.'),
     oldest_due_at: z.string().nullable().describe('When the oldest due work became due. null: none is due.'),
     reviews_waiting: Count.describe('At most 50,000 are counted.'),
     parked: z
@@ -47,9 +47,7 @@ export const OverviewView = z
       ),
     answers: z
       .object({ since: z.string(), search: Count, context: Count, recall: Count })
-      .describe(
-        'Answers of which receipts are kept. since: start of the period, or later if there are more than 1,000 receipts.',
-      ),
+      .describe('Answers with a receipt. since: start of the period, or later if there are more than 1,000 receipts.'),
     usage: z
       .array(
         z.object({
@@ -74,7 +72,7 @@ export const OverviewView = z
         since: z.string().nullable(),
       })
       .describe(
-        'What is saved because the budget of the day runs out, see docs/costs.md. Each rung keeps what those below save.',
+        'The saving measures in force because the daily budget is running out, see docs/costs.md. Each level includes the ones below it.',
       ),
   })
   .meta({ id: 'Overview' });

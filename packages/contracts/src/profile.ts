@@ -16,9 +16,9 @@ const SlotName = z.string().check(formedAs(/^[a-z][a-z0-9_]{0,39}$/u, 'expected 
 
 const ProfileSlot = z
   .strictObject({
-    name: SlotName.refine((name) => name !== OTHER, `“${OTHER}” is always there; expected another name`),
-    about: z.string().trim().min(1).max(ABOUT_MAX).describe('What belongs in it: nights and people go by it.'),
-    lines: z.int().min(1).max(LINES_MAX).default(5).describe('How many lines it has at most.'),
+    name: SlotName.refine((name) => name !== OTHER, `“${OTHER}” is built in; choose another name`),
+    about: z.string().trim().min(1).max(ABOUT_MAX).describe('What belongs in the slot, for nights and people.'),
+    lines: z.int().min(1).max(LINES_MAX).default(5).describe('The maximum number of lines.'),
     categories: z
       .array(z.string().trim().min(1).max(CATEGORY_MAX))
       .max(CATEGORIES_MAX)
@@ -42,11 +42,11 @@ export const ProfileSlotView = z.object({
 const ProfileLineView = z
   .object({
     memory_id: z.string(),
-    version: z.number().int().describe('The version of the memory that says so.'),
+    version: z.number().int().describe('The version of the memory behind the line.'),
     memory: z.string(),
     by: z
       .enum(['person', 'night', 'rule'])
-      .describe('Who put it there. rule: its category, or because it was pinned or said again and again.'),
+      .describe('Who put it there. rule: by its category, or because it is pinned or was repeated.'),
     said_at: z.string(),
     valid_from: z.string(),
   })
@@ -61,7 +61,7 @@ export const ProfileView = z
           name: z.string(),
           about: z.string(),
           lines: z.array(ProfileLineView),
-          left_out: z.number().int().describe('Lines that do not fit in the slot.'),
+          left_out: z.number().int().describe('The number of lines that do not fit in the slot.'),
         })
         .meta({ id: 'FilledSlot' }),
     ),
@@ -74,8 +74,8 @@ export const ProfileLineParams = ProfileSlotParams.extend({ memory: z.string() }
 
 export const PutProfileLine = z
   .strictObject({
-    memory: MemoryText.optional().describe('What the line says. It becomes a pinned memory of the user.'),
-    memory_id: z.string().min(1).max(128).optional().describe('A memory of the user that belongs there. It is pinned.'),
+    memory: MemoryText.optional().describe('The text of the line. It becomes a pinned memory of the user.'),
+    memory_id: z.string().min(1).max(128).optional().describe('An existing memory of the user, which becomes pinned.'),
   })
   .refine(({ memory, memory_id }) => (memory === undefined) !== (memory_id === undefined), {
     message: 'expected either memory or memory_id',

@@ -33,7 +33,7 @@ export const PostRecall = z
     receipt: Receipted,
     timeout_ms: whole(TIMEOUT_MIN_MS, TIMEOUT_MAX_MS)
       .default(TIMEOUT_DEFAULT_MS)
-      .describe('After this time the answer is what has been found so far, and degraded says so.'),
+      .describe('After this time the answer uses what has been found so far, and degraded says so.'),
   })
   .refine(hasOwnerId, { message: OWNER_ID_MISSING, path: ['user_id'] })
   .meta({ id: 'PostRecall', examples: QUESTIONS });

@@ -10,29 +10,29 @@ export const Receipted = z
   .boolean()
   .optional()
   .describe(
-    'false: keep no receipt of this answer, and let no conversation remember what it told. Needs a key with the scope manage or subject.',
+    'false: keep no receipt of this answer, and do not remember its content for the conversation. Needs a key with the scope manage or subject.',
   );
 
 export const ReceiptId = z
   .string()
   .nullable()
   .describe(
-    'Shows later what this answer told, see /v1/receipts/{id}; readable a moment after the answer. null: no receipt is kept, ' +
-      'because receipts are off, the owner is unknown, or there are too many answers at once.',
+    'The receipt of this answer, see /v1/receipts/{id}; readable a moment after the answer. null: no receipt is kept, ' +
+      'because receipts are off, the owner is unknown, or there were too many answers at once.',
   );
 
 const Outcome = z.enum(['good', 'bad']).nullable();
 
 export const PostOutcome = z
   .strictObject({
-    outcome: Outcome.describe('What the answer led to. Replaces what was said before; null takes it back.'),
+    outcome: Outcome.describe('The outcome of the answer. Replaces an earlier outcome; null removes it.'),
   })
   .meta({ id: 'PostOutcome', examples: OUTCOMES });
 
 const ToldMemory = MemoryView.pick({ id: true, memory: true, version: true, valid_from: true, invalid_at: true })
   .extend({
     kind: z.literal('memory'),
-    current: z.boolean().describe('Whether this is what the memory says now.'),
+    current: z.boolean().describe('true: this is the current version.'),
   })
   .meta({ id: 'ToldMemory' });
 
@@ -43,13 +43,13 @@ const ToldMessage = SaidMessage.omit({ utc_offset: true })
 const ToldRelation = RelationCore.omit({ memory_ids: true })
   .extend({
     kind: z.literal('relation'),
-    current: z.boolean().describe('Whether it holds now.'),
+    current: z.boolean().describe('true: it holds now.'),
   })
   .meta({ id: 'ToldRelation' });
 
 const Forgotten = z
   .object({ id: z.string(), forgotten: z.literal(true) })
-  .describe('It was deleted, undone or removed since.')
+  .describe('It has been deleted, undone or removed since.')
   .meta({ id: 'ForgottenSince' });
 
 const Receipt = ScopeView.extend({
@@ -60,33 +60,33 @@ const Receipt = ScopeView.extend({
     .string()
     .nullable()
     .describe(
-      'The beginning of the question, without secrets and personal data. null: none was asked, or something that the ' +
-        'answer told was deleted or undone since.',
+      'The beginning of the question, without secrets and personal data. null: there was no question, or something in the ' +
+        'answer was deleted or undone since.',
     ),
   filters: z
     .record(z.string(), z.json())
     .nullable()
-    .describe('null: none, too long to be kept, or removed with the question.'),
+    .describe('null: none, too long to store, or removed with the question.'),
   as_of: z.string().nullable().describe('null: the answer was about the present.'),
-  position: z.int().describe('How many messages of the owner had been accepted when it was answered.'),
-  outcome: Outcome.describe('null: nobody said what the answer led to.'),
+  position: z.int().describe('The number of messages accepted from the owner before the answer.'),
+  outcome: Outcome.describe('null: no outcome was reported.'),
 });
 
 export const ReceiptView = Receipt.extend({
   told: z
     .array(z.union([ToldMemory, ToldRelation, ToldMessage, Forgotten]))
-    .describe('Memories in the version that was told, relations, and messages, in the order of the answer.'),
+    .describe('Memories in the version used, relations and messages, in the order of the answer.'),
 }).meta({ id: 'Receipt' });
 export type ReceiptView = z.infer<typeof ReceiptView>;
 
 const ToldTo = Receipt.extend({
-  versions: z.array(z.int()).describe('The versions of the memory that the answer told.'),
+  versions: z.array(z.int()).describe('The versions of the memory in the answer.'),
 }).meta({ id: 'ToldTo' });
 
 export const MemoryReceipts = listOf(ToldTo)
   .extend({
     credit: z
       .number()
-      .describe('-1 to 1: what the outcomes of answers say of the current version; 0 if there are none.'),
+      .describe('-1 to 1: the balance of reported outcomes for the current version; 0 if there are none.'),
   })
   .meta({ id: 'MemoryReceipts' });

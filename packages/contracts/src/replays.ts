@@ -38,7 +38,7 @@ export const ChangeFields = {
     .min(1)
     .max(256)
     .optional()
-    .describe('Another chat model, for all steps. One that is not configured is asked on the same model server.'),
+    .describe('Another chat model, for all steps. A model that is not configured is called on the same model server.'),
   models: StepModels.optional().describe('Other chat models by step.'),
   mode: z.enum(['decide', 'add_only']).optional().describe('Overrides the mode of the batches.'),
   graph: z.boolean().optional().describe('Whether to extract relations; overrides batches and settings.'),
@@ -58,7 +58,7 @@ export const ChangeFields = {
     .strictObject({ vector: Threshold, keyword: Threshold, pair: Threshold, overlap: Threshold })
     .optional()
     .describe(
-      'The similarity from which a known memory is compared with a new fact; pair and overlap: two facts of one batch with each other.',
+      'The similarity from which a known memory is compared with a new fact. pair and overlap: the same for two facts of one batch.',
     ),
 };
 
@@ -82,7 +82,9 @@ export const ReplayRehearsal = z
         ScopeView.extend({ id: z.string(), state: BatchState, error: FailureView.nullable(), accepted_at: z.string() }),
       )
       .describe('The oldest matching batches.'),
-    forecast: ForecastView.describe('What consolidating them again will use, from what the tenant has used before.'),
+    forecast: ForecastView.describe(
+      'The estimated usage of consolidating them again, based on the tenant’s past usage.',
+    ),
   })
   .meta({ id: 'ReplayRehearsal' });
 
@@ -119,7 +121,7 @@ const Side = z
     studies: z
       .object({
         applied: z.number().int(),
-        parked: z.number().int().describe('Parked studies; what they would have learned is missing.'),
+        parked: z.number().int().describe('Parked studies, whose results are missing.'),
         waiting: z.number().int().describe('Only for live: studies that have not run yet.'),
         cost: z.number().nullable().describe('null: a model that was used has no price.'),
       })
@@ -188,7 +190,7 @@ export const ReplayView = ReplaySummary.extend({
   waiting: z.number().int(),
   consolidated: z.number().int().describe('Includes batches without facts.'),
   parked: z.number().int().describe('Parked again.'),
-  waiting_for: FailureView.nullable().describe('What its batches are waiting for, or their latest failure.'),
+  waiting_for: FailureView.nullable().describe('What its batches wait for, or their latest failure.'),
   result: WhatIfResult.nullable().describe('Only for a finished what-if: what would be different.'),
 }).meta({ id: 'Replay' });
 export type ReplayView = z.infer<typeof ReplayView>;

@@ -17,6 +17,6 @@ export const RetentionPreview = z
     memories: z
       .object({ age: z.number().int(), unconfirmed: z.number().int(), budget: z.number().int() })
       .describe('Memories that would be forgotten, by reason.'),
-    forgotten: z.number().int().describe('Forgotten memories that would be erased and could not be restored any more.'),
+    forgotten: z.number().int().describe('Forgotten memories that would be erased and could no longer be restored.'),
   })
   .meta({ id: 'RetentionPreview' });

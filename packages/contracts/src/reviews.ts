@@ -23,17 +23,17 @@ export const ReviewView = ScopeView.extend({
     })
     .nullable()
     .describe(
-      'null: no fact asked for it, but a very negative rating of the memory, or what most users of the agent talk about.',
+      'null: the review comes from a very negative rating of the memory or from topics common to most users of the agent, not from a fact.',
     ),
   forgotten: z
     .literal(true)
     .optional()
-    .describe('The memory is forgotten: before, after and the text and quote of the fact are null.'),
+    .describe('true: the memory is forgotten; before, after and the text and quote of the fact are null.'),
   consolidation_id: z
     .string()
     .nullable()
     .describe(
-      'The consolidation that proposed it; its plan shows the reasoning. null: a rating proposed it, or nights that counted what users of the agent talk about.',
+      'The consolidation that proposed it; its plan shows the reasoning. null: proposed by a rating, or by nights that counted common topics of the agent’s users.',
     ),
   said_at: z.string(),
   valid_from: z.string(),
@@ -41,7 +41,7 @@ export const ReviewView = ScopeView.extend({
     .string()
     .nullable()
     .describe(
-      'Why it is stale: the memory it would change is gone or can no longer be changed, the rating was taken back, or fewer than 20 users of the agent are left of whom it is known.',
+      'Why it is stale: the memory it would change is gone or can no longer be changed, the rating was taken back, or fewer than 20 users of the agent are left that it is known of.',
     ),
   created_at: z.string(),
   settled_at: z.string().nullable(),

@@ -72,7 +72,7 @@ export const PostSearch = z
     explain: z
       .boolean()
       .optional()
-      .describe('true: say of each result why it stands where it does, and where and why the results end.'),
+      .describe('true: explain the rank of each result, and where and why the results end.'),
     before: Neighbours.describe('How many messages to include before each source. Needs include: ["sources"].'),
     after: Neighbours.describe('How many messages to include after each source. Needs include: ["sources"].'),
     rerank: z
@@ -83,7 +83,7 @@ export const PostSearch = z
     receipt: Receipted,
     timeout_ms: whole(1, TIMEOUT_MAX_MS)
       .optional()
-      .describe('Whatever is not ready in time is omitted and listed in degraded.'),
+      .describe('Parts that are not ready in time are omitted and listed in degraded.'),
   })
   .refine(hasOwnerId, { message: OWNER_ID_MISSING, path: ['user_id'] })
   .refine(({ before, include }) => before === undefined || include.includes('sources'), onlyWithSources('before'))
@@ -120,7 +120,7 @@ const Found = z.object({
   boosts: z
     .record(z.string(), z.number())
     .describe(
-      'What was added to that, by factor: speaker, subject, topics, asking, time, shared, sitting, freshness, feedback, relations.',
+      'Added to it, by factor: speaker, subject, topics, asking, time, shared, sitting, freshness, feedback, relations.',
     ),
   chance: z
     .number()
@@ -131,7 +131,7 @@ const Found = z.object({
 const HitExplanation = Found.extend({
   passed_over: z
     .array(MemoryView.pick({ version: true, memory: true, valid_from: true, invalid_at: true }))
-    .describe('Other versions of the memory, oldest first: they did not hold at the moment that was asked about.'),
+    .describe('Other versions of the memory, oldest first, which did not hold at the requested time.'),
 }).meta({ id: 'HitExplanation' });
 
 const SearchExplanation = z
@@ -139,9 +139,9 @@ const SearchExplanation = z
     cut: z
       .enum(['likelihood', 'few_known', 'everything', 'nothing', 'off'])
       .describe(
-        'likelihood: the results answer the query. few_known: nothing surely does, but few memories are known, and these ' +
+        'likelihood: the results answer the query. few_known: nothing clearly does, but few memories are known, and these ' +
           'share most words. everything: the query asks for all there is, or is a vector search. nothing: nothing answers. ' +
-          'off: threshold, rerank or top_k decide.',
+          'off: threshold, rerank or top_k determine the end.',
       ),
     answered: z
       .number()
@@ -152,7 +152,7 @@ const SearchExplanation = z
       .number()
       .nullable()
       .describe(
-        'Memories with a lower chance are not returned, unless they have all words; null if nothing was cut by it.',
+        'Memories with a lower likelihood are not returned, unless they contain all words of the query; null if nothing was cut by it.',
       ),
     threshold: z.number().nullable(),
     found: z.number().int().describe('How many memories were ranked.'),
@@ -163,7 +163,9 @@ const SearchExplanation = z
   .meta({ id: 'SearchExplanation' });
 
 export const SearchHit = MemoryView.extend({
-  score: z.number().describe('0 to 1: how sure it is that this answers the query. Of a vector search the cosine.'),
+  score: z
+    .number()
+    .describe('0 to 1: the confidence that this answers the query. With mode vector: the cosine similarity.'),
   latest: z.boolean().optional().describe('Only with latest_only: false. true: this is the current version.'),
   rerank_score: z.number().optional().describe('Only with rerank: the score that determines the order.'),
   scores: Scores.optional(),
@@ -174,7 +176,7 @@ export const SearchHit = MemoryView.extend({
 
 export const MessageHit = ScopeView.extend({
   ...SaidMessage.shape,
-  score: z.number().describe('0 to 1: how sure it is that this message answers the query.'),
+  score: z.number().describe('0 to 1: the confidence that this message answers the query.'),
   scores: Scores.optional(),
 }).meta({ id: 'MessageHit' });
 

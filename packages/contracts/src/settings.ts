@@ -47,14 +47,14 @@ const SoftLimit = z.number().min(0.1).max(0.99);
 const DayLimit = z.number().min(0).nullable().default(null);
 const ModelPrice = z.strictObject({
   prompt: Price,
-  cached: Price.optional().describe('For tokens of the prompt that were in the provider’s cache. Omitted: as prompt.'),
+  cached: Price.optional().describe('For prompt tokens in the provider’s cache. Default: the price for prompt.'),
   completion: Price,
   batch: z
     .number()
     .min(0)
     .max(1)
     .optional()
-    .describe('What a batch job costs, as a share of the others. Default: 0.5.'),
+    .describe('The price of a batch job, as a share of the regular price. Default: 0.5.'),
 });
 
 function tooManyPrices(prices: unknown): string | null {
@@ -74,7 +74,7 @@ export const RetentionBody = z
       'How long to keep former versions of memories and their events after they were replaced.',
     ),
     forgotten_days: Days.default(30).describe(
-      'How long forgotten memories can be restored. Then they are erased, with everything that says what they said.',
+      'How long forgotten memories can be restored. After that they are erased, with everything that repeats their content.',
     ),
   })
   .meta({
@@ -131,8 +131,8 @@ export const AllSettings = z.strictObject({
     .default([])
     .describe('Operations that need approval, see /v1/reviews.'),
   external_content: ExternalContent.default('review').describe(
-    'What becomes of facts that rest on external content: other systems’ output, web pages, pasted mails (see ' +
-      'docs/security.md). review: they need approval, see /v1/reviews. remember: they are remembered like others. ignore: they are ' +
+    'What to do with facts from external content: output of other systems, web pages, pasted mails (see ' +
+      'docs/security.md). review: they need approval, see /v1/reviews. remember: they are remembered like other facts. ignore: they are ' +
       'dropped.',
   ),
   due: z
@@ -161,15 +161,15 @@ export const AllSettings = z.strictObject({
       soft_limit: SoftLimit.nullable()
         .default(0.8)
         .describe(
-          'From which share of a budget of the day on the service economises: larger batches first, then the models below, then ' +
-            'no summaries and no graph (both wait), at equal distances up to the budget. null: not before the budget is used up.',
+          'The share of a daily budget from which the service saves: larger batches first, then the models below, then ' +
+            'no summaries and no graph (both wait), in equal steps up to the budget. null: no saving before the budget is used up.',
         ),
       models: StepModels.prefault({}).describe(
-        'Cheaper chat models, by step. With a gate, a model is only asked if it has passed it.',
+        'Cheaper chat models, by step. With a gate, a model is only used if it has passed the gate.',
       ),
     })
     .prefault({})
-    .describe('What is saved before a daily budget is used up, see docs/costs.md.'),
+    .describe('Saving measures before a daily budget is used up, see docs/costs.md.'),
   hold_at: z
     .number()
     .min(2)
@@ -177,8 +177,8 @@ export const AllSettings = z.strictObject({
     .nullable()
     .default(20)
     .describe(
-      'A user, app or key that uses so many times what is usual among the others in a day is held: its batches wait for the next day, ' +
-        'or until the hold is released, see /v1/holds. null: nobody is held.',
+      'A user, app or key that uses this many times the usual amount in a day is held: its batches wait for the next day, ' +
+        'or until the hold is released, see /v1/holds. null: no holds.',
     ),
   retention: RetentionBody.prefault({}),
   forgetting: ForgettingBody.prefault({}),
@@ -200,18 +200,23 @@ export const AllSettings = z.strictObject({
   gate: z
     .strictObject({
       suite: SuiteName,
-      days: z.int().min(1).max(GATE_DAYS_MAX).default(GATE_DAYS).describe('A run counts for so many days.'),
+      days: z
+        .int()
+        .min(1)
+        .max(GATE_DAYS_MAX)
+        .default(GATE_DAYS)
+        .describe('The number of days a run remains valid for the gate.'),
     })
     .nullable()
     .default(null)
     .describe(
-      'A suite that prompts, instructions, categories and models have to pass before they are changed: name its passed run with ' +
+      'A suite that new prompts, instructions, categories and models have to pass: send the id of the passed run as ' +
         'gate_run. Only an operator can change or lift a gate.',
     ),
   sleep: SleepBody.prefault({}),
   profile_slots: ProfileSlots.nullable()
     .default(null)
-    .describe('What profiles tell, in this order; null: the built-in slots. See docs/profile.md.'),
+    .describe('The slots of profiles, in this order; null: the built-in slots. See docs/profile.md.'),
 });
 export const PutSettings = AllSettings.meta({ id: 'PutSettings', examples: SETTINGS });
 export type PutSettings = z.infer<typeof PutSettings>;
@@ -222,11 +227,11 @@ export const PutSettingsQuery = z.strictObject({
     .min(1)
     .max(128)
     .optional()
-    .describe('A passed run of the suite of the gate, with just these settings.'),
+    .describe('The id of a passed run of the gate’s suite with exactly these settings.'),
   override: z
     .stringbool()
     .default(false)
-    .describe('Operators only: change settings without a passed run. The audit log says so.'),
+    .describe('Operators only: change settings without a passed run. The audit log records it.'),
 });
 
 /** Those that decide what is remembered, to be tried out. */

@@ -22,20 +22,20 @@ export const SleepBody = z
       .min(0)
       .max(IDLE_HOURS_MAX)
       .default(6)
-      .describe('How long nothing of the user may have been posted or changed before a night begins.'),
+      .describe('How long the user must have been inactive (no posts, no changes) before a night begins.'),
     window: z
       .strictObject({ from: Clock, to: Clock, timezone: TimeZone })
       .nullable()
       .default(null)
       .describe('The time of day in which nights begin, for example from 22:00 to 06:00; null: any time.'),
     share_of_budget: Share.default(0.15).describe(
-      'How much of budgets.tokens_per_day all nights together may use, and of what the consolidations of a user used in ' +
-        '30 days the nights of that user: at least a tenth of limits.tokens.',
+      'The share of budgets.tokens_per_day that all nights together may use, and the share of a user’s consolidation tokens in ' +
+        '30 days that the nights of that user may use: at least a tenth of limits.tokens.',
     ),
     acts: z
       .strictObject({
         age: z.boolean().default(true).describe('Rephrase dated plans once their date has passed. No model.'),
-        merge: z.boolean().default(true).describe('Merge memories that say the same in other words.'),
+        merge: z.boolean().default(true).describe('Merge memories that say the same in different words.'),
         contradictions: z
           .boolean()
           .default(true)
@@ -43,23 +43,29 @@ export const SleepBody = z
         fade: z
           .boolean()
           .default(true)
-          .describe('Rank memories lower that nobody needed for 180 days; after 180 more, open a review. No model.'),
+          .describe(
+            'Rank memories lower that were not needed for 180 days; after 180 more days, open a review. No model.',
+          ),
         patterns: z
           .boolean()
           .default(false)
-          .describe('Conclude what several memories show together. Marked as inferred, and gone with its evidence.'),
+          .describe(
+            'Draw conclusions from several memories. They are marked as inferred and removed with their evidence.',
+          ),
         skills: z
           .boolean()
           .default(true)
-          .describe('Mark procedures as skills that went well at least 3 times, by reported outcomes. No model.'),
+          .describe(
+            'Mark procedures as skills if they went well at least 3 times according to reported outcomes. No model.',
+          ),
         runs: z
           .boolean()
           .default(true)
-          .describe('Remember what runs came to, in the words of the state in which they ended. No model.'),
+          .describe('Remember the results of runs, in the words of their final state. No model.'),
         profile: z
           .boolean()
           .default(true)
-          .describe('Find the slot of the profile that a memory belongs in, by its category or by a model.'),
+          .describe('Find the profile slot of a memory, by its category or with a model.'),
       })
       .prefault({}),
     limits: z
@@ -77,11 +83,11 @@ export const SleepBody = z
       .boolean()
       .default(false)
       .describe(
-        'Count which categories most users of an agent have memories in, and propose it for the memory of the agent: a review ' +
-          'opens from 20 users on. Nothing that users said is counted or shown.',
+        'Count in which categories most users of an agent have memories, and propose the result as a memory of the agent: a review ' +
+          'opens from 20 users on. What users said is neither counted nor shown.',
       ),
   })
-  .meta({ id: 'Sleep', description: 'What is done with memories while their user is away, see docs/sleep.md.' });
+  .meta({ id: 'Sleep', description: 'Housekeeping of memories while their user is away, see docs/sleep.md.' });
 
 export const SleepView = z.object({
   mode: SleepMode,

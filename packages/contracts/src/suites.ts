@@ -18,17 +18,17 @@ const Language = z.string().min(1).max(35).nullable().default(null);
 const Margin = z
   .strictObject({
     by: z.number().min(0).max(1_000),
-    relative: z.literal(true).optional().describe('true: of the value of the baseline.'),
+    relative: z.literal(true).optional().describe('true: relative to the value of the baseline.'),
   })
   .nullable()
-  .describe('How much worse a figure may get. null: it is shown and blocks nothing.');
+  .describe('How much worse a figure may get. null: the figure is shown and never blocks.');
 
 const Margins = z
   .record(z.string().max(64), Margin)
-  .describe('By figure; the others have the margins of docs/suites.md.');
+  .describe('By figure; other figures have the margins of docs/suites.md.');
 
 const CaseMessage = z.strictObject({
-  id: Name.optional().describe('A name within the case, to which facts refer.'),
+  id: Name.optional().describe('A name within the case that facts refer to.'),
   role: z.enum(['user', 'assistant', 'system', 'tool']),
   content: z.string().max(TEXT_MAX),
   name: Name.nullable().default(null),
@@ -52,9 +52,9 @@ const ExpectedFact = z.strictObject({
 const Tally = z.strictObject({ part: z.number(), of: z.number() });
 
 const SuiteCase = z.strictObject({
-  name: ExternalId.describe('Of the user whose conversation it is; no two cases have the same.'),
+  name: ExternalId.describe('A name for the user whose conversation it is; unique among the cases.'),
   language: Language,
-  memories: z.array(CaseMemory).max(LIST_MAX).default([]).describe('What is known before.'),
+  memories: z.array(CaseMemory).max(LIST_MAX).default([]).describe('The memories known before.'),
   batches: z
     .array(
       z.strictObject({
@@ -78,11 +78,11 @@ const SuiteCase = z.strictObject({
         .max(LIST_MAX)
         .default([])
         .describe('Known memories, by their text, that are replaced or end.'),
-      memories: z.array(Text).max(LIST_MAX).default([]).describe('What holds at the end.'),
+      memories: z.array(Text).max(LIST_MAX).default([]).describe('The memories that hold at the end.'),
     })
     .nullable()
     .default(null)
-    .describe('What should come of it. null: only figures that need no model answer are measured.'),
+    .describe('The expected result. null: only figures that do not need an expected result are measured.'),
   questions: z
     .array(z.strictObject({ query: Text, expects: z.array(Text).max(LIST_MAX).default([]) }))
     .max(LIST_MAX)
@@ -92,7 +92,7 @@ const SuiteCase = z.strictObject({
     .strictObject({ figures: z.record(z.string().max(64), Tally), calls: z.int().min(0), tokens: z.int().min(0) })
     .nullable()
     .default(null)
-    .describe('How it went where it was recorded.'),
+    .describe('The result where it was recorded.'),
 });
 
 export const SuiteFile = z.strictObject({
@@ -115,13 +115,13 @@ export const PostSuite = z
           .min(1)
           .max(OWNERS_MAX)
           .default(50)
-          .describe('How many, chosen by hash among those who differ most.'),
+          .describe('The number of owners, chosen by hash among those that differ most.'),
         batches_per_owner: z.int().min(1).max(BATCHES_MAX).default(10).describe('The newest ones.'),
         mask: z.boolean().default(false).describe('Mask personal data, as the setting personal_data does.'),
       })
       .optional()
-      .describe('Record it from what was consolidated.'),
-    file: SuiteFile.optional().describe('Or take it from a file.'),
+      .describe('Record the suite from past consolidations.'),
+    file: SuiteFile.optional().describe('Or import it from a file.'),
   })
   .refine(({ record, file }) => (record === undefined) !== (file === undefined), {
     message: 'expected either record or file',
@@ -141,8 +141,8 @@ const Estimate = {
   batches: z.number().int(),
   calls: z.number().int().describe('Calls of chat models.'),
   tokens: z.number().int().describe('About so many, …'),
-  spread: z.number().int().describe('… give or take so many.'),
-  budget_tokens: z.number().int().describe('The budget of a run that names none.'),
+  spread: z.number().int().describe('The uncertainty of the estimate, plus or minus.'),
+  budget_tokens: z.number().int().describe('The budget of a run without one.'),
 };
 
 const SuiteSummary = z.object({
@@ -162,7 +162,7 @@ export const SuiteList = listOf(SuiteSummary).meta({ id: 'SuiteList' });
 export const PostSuiteRun = z
   .strictObject({
     ...ChangeFields,
-    settings: AllSettings.optional().describe('Try these settings, as PUT /v1/settings would take them.'),
+    settings: AllSettings.optional().describe('Try these settings, in the format of PUT /v1/settings.'),
     embedder: Name.optional().describe(
       'Ask the questions of the suite with this embedding model instead: one of the embedding server, or builtin.',
     ),
@@ -185,13 +185,15 @@ const HeldFigure = z
     language: z.string().nullable().describe('Only facts in this language; null: all.'),
     baseline: z.number().nullable(),
     variant: z.number().nullable(),
-    interval: Interval.describe('The variant with its 99 % interval; null: too few cases to tell.'),
-    difference: Interval.describe('With its 99 % interval; null: too few cases to tell.'),
+    interval: Interval.describe('The variant with its 99 % interval; null: too few cases for a comparison.'),
+    difference: Interval.describe('With its 99 % interval; null: too few cases for a comparison.'),
     margin: z.object({ by: z.number(), relative: z.literal(true).optional() }).nullable(),
     n: z.object({ baseline: z.number(), variant: z.number() }),
     verdict: z
       .enum(['fine', 'worse', 'unclear', 'shown'])
-      .describe('worse: beyond the margin, and not by chance. unclear: too little to tell. shown: without a margin.'),
+      .describe(
+        'worse: beyond the margin, and statistically significant. unclear: too few data to decide. shown: no margin.',
+      ),
   })
   .meta({ id: 'HeldFigure' });
 
@@ -203,8 +205,8 @@ const SuiteRunSummary = z.object({
   created_at: z.string(),
   finished_at: z.string().nullable(),
   error: FailureView.nullable(),
-  passed: z.boolean().nullable().describe('null: it is not over.'),
-  embedder: z.string().nullable().describe('The embedding model its questions were asked with; null: the usual one.'),
+  passed: z.boolean().nullable().describe('null: it has not finished.'),
+  embedder: z.string().nullable().describe('The embedding model used for its questions; null: the configured one.'),
   budget_tokens: z.number().int(),
   spent_tokens: z.number().int(),
 });
@@ -216,7 +218,7 @@ export const SuiteRunView = SuiteRunSummary.extend({
       baseline_run: z
         .string()
         .nullable()
-        .describe('The run without changes it is compared with; null: what was stored.'),
+        .describe('The run without changes it is compared with; null: the stored results.'),
       tokens: z.number().int(),
       figures: z.array(HeldFigure),
       lost: z.number().int().describe('Expected facts that were not found.'),
@@ -228,13 +230,15 @@ export type SuiteRunView = z.infer<typeof SuiteRunView>;
 export const SuiteRunList = listOf(SuiteRunSummary).meta({ id: 'SuiteRunList' });
 
 const SAMPLE_MAX = 100;
-const Assessor = z.string().trim().min(1).max(64).describe('Who says so, as they call themselves.');
+const Assessor = z.string().trim().min(1).max(64).describe('The name of the assessor, as given by themselves.');
 const Verdict = z
   .enum(['agree', 'wrong', 'complete', 'missing'])
-  .describe('Of a fact: agree or wrong. Of a message: complete, or missing where something to remember was not found.');
+  .describe(
+    'For a fact: agree or wrong. For a message: complete, or missing if something worth remembering was not found.',
+  );
 
 export const SuiteSampleQuery = z.strictObject({
-  by: Assessor.optional().describe('Also list what this person said already.'),
+  by: Assessor.optional().describe('Also list this person’s earlier verdicts.'),
   messages: z.coerce.number().int().min(1).max(SAMPLE_MAX).default(20).describe('How many messages.'),
 });
 
@@ -255,9 +259,9 @@ const AssessedShare = z
 
 const Agreement = z
   .object({
-    of: z.number().int().describe('Items that both assessed.'),
+    of: z.number().int().describe('The number of items that both assessed.'),
     same: z.number().int(),
-    kappa: z.number().nullable().describe('Cohen’s kappa; null: it cannot be told.'),
+    kappa: z.number().nullable().describe('Cohen’s kappa; null: it cannot be computed.'),
   })
   .nullable();
 
@@ -266,15 +270,15 @@ export const SuiteAssessments = z
     assessors: z.array(
       z.object({
         by: z.string(),
-        right: AssessedShare.describe('Of the facts: those that are right.'),
-        complete: AssessedShare.describe('Of the messages: those of which nothing is missing.'),
+        right: AssessedShare.describe('The share of facts that are right.'),
+        complete: AssessedShare.describe('The share of messages with nothing missing.'),
       }),
     ),
     pairs: z.array(
       z.object({ by: z.array(z.string()).describe('Two people.'), facts: Agreement, messages: Agreement }),
     ),
   })
-  .meta({ id: 'SuiteAssessments', description: 'What people think of a run, and how far they agree.' });
+  .meta({ id: 'SuiteAssessments', description: 'People’s verdicts on a run, and how much they agree.' });
 export type SuiteAssessments = z.infer<typeof SuiteAssessments>;
 
 export const SuiteSample = z
@@ -283,15 +287,15 @@ export const SuiteSample = z
       z.object({
         ...ScopeView.omit({ app_id: true }).shape,
         id: z.string(),
-        before: z.string().nullable().describe('What was said right before it.'),
+        before: z.string().nullable().describe('The message right before it.'),
         content: z.string(),
-        verdict: Verdict.nullable().describe('What this person said already.'),
+        verdict: Verdict.nullable().describe('This person’s earlier verdict.'),
         facts: z.array(
           z.object({
             id: z.string(),
             text: z.string(),
             outcome: z.enum(['ADD', 'UPDATE', 'NONE', 'DROPPED']),
-            replaced: z.string().nullable().describe('What it replaced or ended.'),
+            replaced: z.string().nullable().describe('The memory it replaced or ended.'),
             verdict: Verdict.nullable(),
           }),
         ),

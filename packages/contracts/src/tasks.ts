@@ -17,15 +17,15 @@ const StepId = z
 
 const StepState = z
   .enum(['pending', 'running', 'waiting_for_approval', 'done', 'failed', 'skipped'])
-  .describe('waiting_for_approval: it goes on once a person has agreed.');
+  .describe('waiting_for_approval: it continues once a person has approved it.');
 
 const text = (most: number) => z.string().max(most).regex(/\S/u, 'expected text, got none');
 
 const stepFields = {
   title: text(TITLE_MAX),
   state: StepState,
-  result: text(RESULT_MAX).describe('What came of it.'),
-  needs_approval: z.boolean().describe('A person has to approve it before it is done.'),
+  result: text(RESULT_MAX).describe('The result of the step.'),
+  needs_approval: z.boolean().describe('true: a person has to approve the step before it is done.'),
 };
 
 const TaskStep = z
@@ -40,14 +40,14 @@ const TaskStep = z
 
 const areDifferent = (steps: readonly { readonly id: string }[]): boolean =>
   new Set(steps.map(({ id }) => id)).size === steps.length;
-const SAME_STEP = 'two steps have the same id; give each its own';
+const SAME_STEP = 'two steps have the same id; give each step a unique id';
 
 /** Checked once more after a change, as a whole. */
 export const TaskDocument = z
   .strictObject({
-    goal: text(GOAL_MAX).optional().describe('What the run is to achieve.'),
+    goal: text(GOAL_MAX).optional().describe('The goal of the run.'),
     steps: z.array(TaskStep).max(STEPS_MAX).refine(areDifferent, SAME_STEP).optional(),
-    data: Metadata.optional().describe('Whatever else your program needs to go on. Prompts do not show it.'),
+    data: Metadata.optional().describe('Other data your program needs to continue. It is not shown in prompts.'),
   })
   .refine(
     (document) => JSON.stringify(document).length <= DOCUMENT_MAX,
@@ -57,7 +57,7 @@ export const TaskDocument = z
 const Version = whole(0, Number.MAX_SAFE_INTEGER)
   .optional()
   .describe(
-    'The version you have read, like the header if-match; 0: there is none yet. If the run has another one, nothing is changed ' +
+    'The version you have read, like the header if-match; 0: none yet. If the run has another version, nothing is changed ' +
       'and the answer is 409.',
   );
 
@@ -84,11 +84,9 @@ export const PatchTaskState = z
       .max(STEPS_MAX)
       .refine(areDifferent, SAME_STEP)
       .optional()
-      .describe(
-        'Changes steps by their ids. A step that is not there yet needs a title, and is added behind the others.',
-      ),
+      .describe('Changes steps by id. A new step needs a title and is appended.'),
     remove_steps: z.array(StepId).max(STEPS_MAX).optional(),
-    data: Metadata.optional().describe('Replaces fields of the first level; null removes one.'),
+    data: Metadata.optional().describe('Replaces top-level fields; null removes a field.'),
   })
   .meta({ id: 'PatchTaskState', examples: TASK_PATCHES });
 
@@ -98,14 +96,16 @@ export const EndTask = z.strictObject({ version: Version }).meta({ id: 'EndTask'
 const OwnerFields = {
   user_id: ExternalId.optional(),
   agent_id: ExternalId.optional(),
-  app_id: ExternalId.optional().describe('A run belongs to the app it was begun under. A key for one app needs it.'),
+  app_id: ExternalId.optional().describe(
+    'A run belongs to the app it was started under. Required with a key for one app.',
+  ),
 };
 export const TaskQuery = z.strictObject(OwnerFields);
 export const TaskHistoryQuery = z.strictObject({ ...OwnerFields, ...PageQuery });
 export const TaskListQuery = z
   .strictObject({
     ...OwnerFields,
-    ended: z.stringbool().optional().describe('true: only runs that ended; false: only those that go on.'),
+    ended: z.stringbool().optional().describe('true: only ended runs; false: only active runs.'),
     ...PageQuery,
   })
   .refine(({ user_id, agent_id }) => (user_id ?? agent_id) !== undefined, {
@@ -118,7 +118,7 @@ export const TaskStateView = z
   .object({
     run_id: z.string(),
     user_id: z.string().nullable(),
-    agent_id: z.string().nullable().describe('Only of a run that belongs to an agent.'),
+    agent_id: z.string().nullable().describe('Only for a run that belongs to an agent.'),
     app_id: z.string().nullable(),
     version: z.number().int(),
     goal: z.string().nullable(),
@@ -133,11 +133,11 @@ export const TaskStateView = z
         })
         .meta({ id: 'TaskStepView' }),
     ),
-    waiting_for_approval: z.array(z.string()).describe('The ids of steps that wait for a person.'),
+    waiting_for_approval: z.array(z.string()).describe('The ids of steps that wait for approval.'),
     data: z.record(z.string(), z.json()),
     created_at: z.string(),
     updated_at: z.string().describe('When this version was written.'),
-    ended_at: z.string().nullable().describe('null: the run goes on.'),
+    ended_at: z.string().nullable().describe('null: the run has not ended.'),
   })
   .meta({ id: 'TaskState' });
 export type TaskStateView = z.infer<typeof TaskStateView>;

@@ -64,17 +64,17 @@ export const UsageRowView = z
     step: z.string().optional(),
     model: z.string().optional(),
     cause: UsageCause.optional(),
-    user_id: z.string().nullable().optional().describe('null: no user, or unknown.'),
+    user_id: z.string().nullable().optional().describe('null: no user, or an unknown one.'),
     app_id: z.string().nullable().optional().describe('null: no app.'),
     key_id: z.string().nullable().optional().describe('null: no key of a tenant, or unknown.'),
     ...Sums,
     cached_tokens: z.int().describe('The prompt tokens that were in the provider’s cache; part of prompt_tokens.'),
-    time_ms: z.int().describe('How long the calls took together.'),
+    time_ms: z.int().describe('The total duration of the calls.'),
     refused_calls: z.int().describe('Calls that the provider answered with an error. They cost nothing.'),
     unanswered: z
       .object(Sums)
       .describe(
-        'Calls that were sent and not answered, or not yet, by estimate. The provider may charge for them: its bill lies between the sum ' +
+        'Estimated usage of calls that were sent but not (or not yet) answered. The provider may charge for them: its bill lies between the sum ' +
           'without and the sum with these.',
       ),
   })
@@ -98,11 +98,11 @@ const Amount = z.int().min(0).max(AMOUNT_MAX);
 export const PostForecast = z
   .strictObject({
     ...OfTenant,
-    tokens: Amount.optional().describe('Of all messages.'),
-    characters: Amount.optional().describe('Of all messages; used where tokens are not given.'),
-    messages: Amount.optional().describe('How many; used where neither tokens nor characters are given.'),
-    owners: z.int().min(1).max(AMOUNT_MAX).default(1).describe('How many users, agents or runs they belong to.'),
-    live: z.boolean().default(false).describe('true: said now, and not posted as backfill.'),
+    tokens: Amount.optional().describe('Total tokens of the messages.'),
+    characters: Amount.optional().describe('Total characters of the messages; used if tokens are not given.'),
+    messages: Amount.optional().describe('The number of messages; used if neither tokens nor characters are given.'),
+    owners: z.int().min(1).max(AMOUNT_MAX).default(1).describe('The number of users, agents or runs they belong to.'),
+    live: z.boolean().default(false).describe('true: live messages, not backfill.'),
   })
   .refine(({ tokens, characters, messages }) => [tokens, characters, messages].some((one) => one !== undefined), {
     message: 'expected tokens, characters or messages',
@@ -111,7 +111,7 @@ export const PostForecast = z
 
 const About = z.object({
   about: z.number(),
-  plus_minus: z.number().describe('19 of 20 times the truth lies within this of about.'),
+  plus_minus: z.number().describe('The actual value lies within this distance of `about` in 19 of 20 cases.'),
 });
 
 export const ForecastView = z
@@ -120,10 +120,12 @@ export const ForecastView = z
     prompt_tokens: About,
     completion_tokens: About,
     tokens: About.describe('Both together.'),
-    cost: About.nullable().describe('null: a model without a price was called, or there is no past to go by.'),
+    cost: About.nullable().describe('null: a model without a price was called, or there is no past usage.'),
     basis: z
       .object({ owners: z.int(), consolidations: z.int() })
-      .describe('The consolidations of the last 35 days that this follows from. 0: none, so that it is a guess.'),
+      .describe(
+        'The number of consolidations in the last 35 days the estimate is based on. 0: none, so it is a guess.',
+      ),
   })
   .meta({ id: 'Forecast' });
 export type ForecastView = z.infer<typeof ForecastView>;

@@ -82,7 +82,7 @@ export function idIn(headers: FastifyRequest['headers'], name: string): string |
   if (sent === undefined) return null;
   const id = ExternalId.safeParse(decoded(String(sent)));
   if (id.success) return id.data;
-  throw problem('invalid_request', `expected an id in the header ${name}, percent-encoded, got something else`);
+  throw problem('invalid_request', `expected a percent-encoded id in the header ${name}, got something else`);
 }
 
 /** null: it is not encoded rightly. */

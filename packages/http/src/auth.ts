@@ -191,13 +191,13 @@ const REFUSALS: Readonly<Record<Exclude<Reason, 'opened'>, string>> = {
   revoked: 'this key has been revoked; request a new one',
 };
 
-const ENDED_LINK = 'this link is not valid, or has been ended; ask for a new one';
+const ENDED_LINK = 'this link is invalid or was ended; request a new one';
 const REFUSALS_OF_LINKS: Readonly<Record<Reason, string>> = {
   unknown: ENDED_LINK,
   replaced: ENDED_LINK,
   revoked: ENDED_LINK,
-  expired: 'this link has expired, or its page was left open for too long; ask for a new one',
-  opened: 'this link has been opened already, and each link opens once; ask for a new one',
+  expired: 'this link has expired, or its page was open for too long; request a new one',
+  opened: 'this link has already been opened, and each link opens only once; request a new one',
 };
 
 const CHALLENGE = { 'www-authenticate': 'Bearer realm="slowwave"' };

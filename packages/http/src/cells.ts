@@ -47,7 +47,7 @@ export function registerCellGuard(app: App, guard: CellGuard): void {
 const lost = (): ProblemError =>
   problem(
     'cell_lost',
-    'this cell is given up for lost, and others have its owners now; ask a router. Operators can still read what is here, and export it',
+    'this cell was given up as lost and serves no owners; send the request to a router. Operators can still read and export its data',
   );
 
 /** Health, what cells are asked, and operators who read: to export what is here is the only way to have it back. */
@@ -76,7 +76,7 @@ export async function movedThing(request: FastifyRequest, guard: CellGuard): Pro
   for (const id of Object.values(params)) {
     const at = typeof id === 'string' ? await guard.ofId(principal.tenant, id) : null;
     if (at !== null)
-      return moved(`what has the id ${JSON.stringify(id)} may have moved to another cell with its owner`, at);
+      return moved(`the object with the id ${JSON.stringify(id)} may have moved to another cell with its owner`, at);
   }
   return null;
 }

@@ -116,9 +116,9 @@ const UNAVAILABLE: Readonly<Record<string, string>> = {
   ledger_unavailable: 'the ledger is temporarily unavailable; nothing was changed, retry',
   queue_unavailable: 'the queue is temporarily unavailable; retry',
   index_unavailable: 'the index is temporarily unavailable; retry',
-  owner_asleep: 'what is kept of this owner is just being laid down to sleep or woken; retry',
+  owner_asleep: 'the data of this owner is being put to sleep or woken; retry',
   segment_unavailable:
-    'what is kept of this owner sleeps in a segment that cannot be read now; retry, and see slowwave doctor',
+    'this owner sleeps, and its segment cannot be read; retry, and run slowwave doctor if it happens again',
   cancelled: 'the service is shutting down; retry',
 };
 
@@ -150,7 +150,7 @@ function ofAway(cause: unknown): ProblemError {
 
 /** The owner is in another cell; null: only the directory knows in which. */
 export const moved = (what: string, at: { readonly cell: string | null; readonly epoch: number }): ProblemError =>
-  problem('moved', `${what}; ask there, or ask a router, which knows`, { moved: at });
+  problem('moved', `${what}; send the request there, or to a router`, { moved: at });
 
 /** 402 and not 429: clients wait after a 429, and a day is too long. */
 function ofBudget(cause: unknown): ProblemError {

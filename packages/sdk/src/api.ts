@@ -3,18 +3,18 @@
 export type Act = {
   readonly act: 'age' | 'merge' | 'contradictions' | 'fade' | 'patterns' | 'skills' | 'runs' | 'profile';
   readonly memory_id: string;
-  /** null: it is new, or for skills: no other skill gives way. */
+  /** null: the memory is new; for skills: it replaces no other skill. */
   readonly before: string | null;
-  /** null: it no longer holds, or for skills: it is no skill any more. */
+  /** null: the memory ends; for skills: it is no longer a skill. */
   readonly after: string | null;
-  /** Only for profile: the slot of the profile that the memory is put in. */
+  /** Only for profile: the slot the memory is put in. */
   readonly slot?: string | undefined;
   /** Only for patterns. */
   readonly certainty?: 'low' | 'medium' | 'high' | undefined;
   readonly evidence: readonly Evidence[];
   readonly reason: string;
   readonly decided_by: 'model' | 'rule';
-  /** true: nothing is changed, a review is opened instead. */
+  /** true: a review is opened instead of a change. */
   readonly asks: boolean;
 };
 
@@ -59,7 +59,7 @@ export type Batch = {
   readonly run_id: string | null;
   readonly app_id: string | null;
   readonly id: string;
-  /** The line of its owner. Names of its jobs at /queues begin with it. */
+  /** The lane of its owner. The names of its jobs at /queues start with it. */
   readonly lane: string;
   readonly state: 'pending' | 'consolidating' | 'consolidated' | 'empty' | 'parked' | 'undone';
   readonly stage: 'waiting' | 'extract' | 'decide' | 'apply' | 'project' | 'done';
@@ -78,7 +78,7 @@ export type Batch = {
     readonly searchable_at: string | null;
   };
   readonly usage: Usage | null;
-  /** The user has paused remembering, or had when it was said: of some or all of these messages nothing is stored but that they were sent. */
+  /** Memory was paused for this user, now or when it was said: for some or all of these messages nothing is stored except that they were sent. */
   readonly paused?: 'some' | 'all' | undefined;
 };
 
@@ -86,7 +86,7 @@ export type BatchAccepted = {
   readonly batch_id: string;
   readonly state: 'pending' | 'consolidating' | 'consolidated' | 'empty' | 'parked' | 'undone';
   readonly status_url: string;
-  /** The user has paused remembering, or had when it was said: of some or all of these messages nothing is stored but that they were sent. */
+  /** Memory was paused for this user, now or when it was said: for some or all of these messages nothing is stored except that they were sent. */
   readonly paused?: 'some' | 'all' | undefined;
 };
 
@@ -109,7 +109,7 @@ export type BatchSummary = {
   readonly run_id: string | null;
   readonly app_id: string | null;
   readonly id: string;
-  /** The line of its owner. Names of its jobs at /queues begin with it. */
+  /** The lane of its owner. The names of its jobs at /queues start with it. */
   readonly lane: string;
   readonly state: 'pending' | 'consolidating' | 'consolidated' | 'empty' | 'parked' | 'undone';
   readonly stage: 'waiting' | 'extract' | 'decide' | 'apply' | 'project' | 'done';
@@ -140,7 +140,7 @@ export type BundleLines = {
   /** Lines of a bundle: JSON objects that end with a checksum. */
   readonly lines: readonly string[];
   readonly next_cursor: string | null;
-  /** Only with the last page: what the owner was while all were read. A departure names it. */
+  /** Only with the last page: the state of the owner while all pages were read. A departure sends it back. */
   readonly stamp?: string | undefined;
 };
 
@@ -173,23 +173,23 @@ export type Caller = {
 
 export type Canary = {
   readonly id: string;
-  /** done: it has passed its last step and waits to be promoted or stopped. */
+  /** done: it passed its last step and waits to be promoted or stopped. */
   readonly state: 'running' | 'done' | 'halted' | 'undoing' | 'undone' | 'promoted' | 'stopped';
   /** Any JSON value */
   readonly changes: unknown;
-  /** Percent of the owners that have the changes. */
+  /** Percentage of the owners that have the changes. */
   readonly share: number;
   /** Its step, from 1. */
   readonly step: number;
   readonly steps: readonly {
-    /** Percent of the owners. */
+    /** Percentage of the owners. */
     readonly share: number;
-    /** The least time before the next step. */
+    /** The minimum time before the next step. */
     readonly min_seconds: number;
-    /** The least number of consolidations with the changes before the next step. */
+    /** The minimum number of consolidations with the changes before the next step. */
     readonly min_consolidations: number;
   }[];
-  /** Why it halted; the code is the figure. */
+  /** Why it halted; the code names the figure. */
   readonly halt: Failure | null;
   readonly created_at: string;
   readonly finished_at: string | null;
@@ -204,40 +204,40 @@ export type Canary = {
   };
   /** Owners of the tenant. */
   readonly owners: number;
-  /** Owners of whom something was consolidated with the changes. */
+  /** Owners with at least one consolidation with the changes. */
   readonly owners_touched: number;
   /** Consolidations with the changes. */
   readonly consolidations: number;
   /** null: not looked at yet. */
   readonly watched: {
-    /** others: owners without the changes, in the same time. before: consolidations without the changes. */
+    /** others: owners without the changes in the same period. before: earlier consolidations without the changes. */
     readonly beside: 'others' | 'before';
     /** Consolidations compared. */
     readonly canary: number;
     readonly rest: number;
-    /** How often the two were compared so far; each time has to be surer than the one before. */
+    /** The number of comparisons so far. Each comparison needs a higher confidence than the previous one. */
     readonly looks: number;
     readonly figures: readonly CanaryFigure[];
   } | null;
   /** null: nothing was held or undone. */
   readonly undoing: {
-    /** Why it waits, such as a budget that is used up. */
+    /** Why it waits, for example for an exhausted budget. */
     readonly waiting: Failure | null;
-    /** Owners by how far they are. */
+    /** Owners by progress. */
     readonly owners: {
       /** Their batches wait. */
       readonly held: number;
       /** Undone; their batches are being consolidated again. */
       readonly replayed: number;
       readonly done: number;
-      /** Unchanged: retention has removed what an undo needs. */
+      /** Unchanged, because retention removed the data that an undo needs. */
       readonly left: number;
     };
     /** Undone consolidations. */
     readonly consolidations: number;
     /** Batches that were queued again. */
     readonly batches: number;
-    /** What the undone consolidations had used. */
+    /** What the undone consolidations used. */
     readonly expected: CanarySpent;
     /** What consolidating again has used so far. */
     readonly used: CanarySpent;
@@ -249,16 +249,16 @@ export type CanaryFigure = {
   readonly says: string;
   readonly canary: number | null;
   readonly rest: number | null;
-  /** null: too few owners to tell. */
+  /** null: too few owners for a comparison. */
   readonly difference: CanaryInterval | null;
-  /** How much worse it may be. */
+  /** How much worse the figure may be. */
   readonly margin: number;
   /** true: the margin is relative to the value of the others. */
   readonly relative: boolean;
   readonly verdict: 'fine' | 'worse' | 'unclear';
 };
 
-/** Of the difference, canary less the others: an interval that is wider with every comparison, by now of 99.99 % or more. */
+/** The confidence interval of the difference (canary minus others). It widens with every comparison and has a level of 99.99 % or more. */
 export type CanaryInterval = {
   readonly value: number;
   readonly low: number;
@@ -275,7 +275,7 @@ export type CanaryRehearsal = {
   readonly owners: number;
   readonly consolidations: number;
   readonly batches: number;
-  /** What consolidating again will use, going by what it has used the first time. */
+  /** The estimated usage of consolidating again, based on the first time. */
   readonly expected: CanarySpent;
 };
 
@@ -288,23 +288,23 @@ export type CanarySpent = {
 
 export type CanarySummary = {
   readonly id: string;
-  /** done: it has passed its last step and waits to be promoted or stopped. */
+  /** done: it passed its last step and waits to be promoted or stopped. */
   readonly state: 'running' | 'done' | 'halted' | 'undoing' | 'undone' | 'promoted' | 'stopped';
   /** Any JSON value */
   readonly changes: unknown;
-  /** Percent of the owners that have the changes. */
+  /** Percentage of the owners that have the changes. */
   readonly share: number;
   /** Its step, from 1. */
   readonly step: number;
   readonly steps: readonly {
-    /** Percent of the owners. */
+    /** Percentage of the owners. */
     readonly share: number;
-    /** The least time before the next step. */
+    /** The minimum time before the next step. */
     readonly min_seconds: number;
-    /** The least number of consolidations with the changes before the next step. */
+    /** The minimum number of consolidations with the changes before the next step. */
     readonly min_consolidations: number;
   }[];
-  /** Why it halted; the code is the figure. */
+  /** Why it halted; the code names the figure. */
   readonly halt: Failure | null;
   readonly created_at: string;
   readonly finished_at: string | null;
@@ -321,18 +321,18 @@ export type Ceilings = {
 export type Cell = {
   readonly name: string;
   readonly ledger_id: string;
-  /** The latest epoch of the directory that the cell was told; 0: none. */
+  /** The latest directory epoch the cell knows; 0: none. */
   readonly epoch: number;
-  /** Slots that take no new owners here. */
+  /** Slots that accept no new owners in this cell. */
   readonly closed: readonly {
     readonly from: number;
     readonly to: number;
   }[];
   readonly owners: number;
   readonly memories: number;
-  /** Owners that moved away, and are still remembered. */
+  /** Owners that moved away and are still recorded here. */
   readonly away: number;
-  /** Since when the cell is given up for lost, and serves nobody; null: it is not. */
+  /** When the cell was given up as lost; it serves no requests since then. null: it is not lost. */
   readonly given_up_at: string | null;
 };
 
@@ -405,12 +405,12 @@ export type CitedMessage = {
   readonly role: 'user' | 'assistant' | 'system' | 'tool';
   readonly name: string | null;
   readonly content: string;
-  /** Why there is no content: it was removed by retention, held personal data that is not stored, says what is forgotten, or was said while the user had paused remembering. */
+  /** Why there is no content: it was removed by retention, contained personal data that is not stored, says what was forgotten, or was said while memory was paused for the user. */
   readonly withheld?: 'retention' | 'personal_data' | 'forgotten' | 'paused' | undefined;
   readonly said_at: string;
   /** The speaker’s UTC offset in minutes, if known. */
   readonly utc_offset?: number | undefined;
-  /** The words of it that the memory rests on, as far as they are known. Not included in search results. */
+  /** The words the memory is based on, if known. Not included in search results. */
   readonly quotes?: readonly string[] | undefined;
   readonly kind: 'message';
 };
@@ -418,9 +418,9 @@ export type CitedMessage = {
 export type ColdOwner = {
   readonly kind: 'user' | 'agent' | 'run';
   readonly id: string;
-  /** The name of its object. */
+  /** The name of its object in the store. */
   readonly segment: string;
-  /** cooling: its rows are just going; waking: they are coming back. */
+  /** cooling: its rows are being removed; waking: they are being restored. */
   readonly state: 'cooling' | 'cold' | 'waking';
   readonly since: string;
   readonly memories: number;
@@ -465,10 +465,10 @@ export type Consolidation = {
     readonly prompt_tokens: number;
     readonly completion_tokens: number;
     readonly at: string;
-    /** The undone consolidation of the same batches that was asked the same question, and has paid for it. */
+    /** The undone consolidation of the same batches whose identical call was reused, and which paid for it. */
     readonly reused_from: string | null;
   })[];
-  /** Only with include=messages: those of its batches, in the order of arrival. */
+  /** Only with include=messages: the messages of its batches, in the order of arrival. */
   readonly messages?: readonly ({
     readonly message_id: string;
     readonly batch_id: string;
@@ -477,7 +477,7 @@ export type Consolidation = {
     readonly role: 'user' | 'assistant' | 'system' | 'tool';
     readonly name: string | null;
     readonly content: string;
-    /** Why there is no content: it was removed by retention, held personal data that is not stored, says what is forgotten, or was said while the user had paused remembering. */
+    /** Why there is no content: it was removed by retention, contained personal data that is not stored, says what was forgotten, or was said while memory was paused for the user. */
     readonly withheld?: 'retention' | 'personal_data' | 'forgotten' | 'paused' | undefined;
     readonly said_at: string;
     /** The speaker’s UTC offset in minutes, if known. */
@@ -550,7 +550,7 @@ export type ContextResult = {
   readonly pending_trimmed: boolean;
   /** Only with rewrite: what was searched for. */
   readonly rewritten_query?: string | undefined;
-  /** Shows later what this answer told, see /v1/receipts/{id}; readable a moment after the answer. null: no receipt is kept, because receipts are off, the owner is unknown, or there are too many answers at once. */
+  /** The receipt of this answer, see /v1/receipts/{id}; readable a moment after the answer. null: no receipt is kept, because receipts are off, the owner is unknown, or there were too many answers at once. */
   readonly receipt_id: string | null;
   readonly took_ms: number;
   /** What is missing from the answer, and why. */
@@ -569,7 +569,7 @@ export type ContextTurn = {
 };
 
 export type Cooled = {
-  /** kept: it stays awake, since something is left to do, was just written, or is due to be removed, or it is too large. */
+  /** kept: it stays awake because work is pending, something was just written, retention has data to remove, or it is too large. */
   readonly state: 'asleep' | 'kept';
 };
 
@@ -637,7 +637,7 @@ export type Dependent = {
 };
 
 export type Drift = {
-  /** The 28 days before the recent ones. */
+  /** The 28 days before the recent period. */
   readonly before: {
     readonly from: string;
     readonly to: string;
@@ -647,7 +647,7 @@ export type Drift = {
     readonly from: string;
     readonly to: string;
   };
-  /** Consolidations that were read by chat model; only the newest 1,000 of each period are. */
+  /** Consolidations examined, by chat model; at most the newest 1,000 of each period. */
   readonly models: readonly {
     readonly model: string;
     readonly before: number;
@@ -655,7 +655,7 @@ export type Drift = {
   }[];
   readonly figures: readonly ({
     readonly figure: string;
-    /** What it is a share or mean of. */
+    /** The unit the share or mean refers to. */
     readonly says: string;
     readonly kind: 'share' | 'mean';
     /** In which direction it becomes worse. */
@@ -664,21 +664,21 @@ export type Drift = {
     readonly before: number | null;
     /** A share, or a mean per message, fact or question. null: nothing was measured. */
     readonly recent: number | null;
-    /** How many messages, facts, … were counted. */
+    /** The number of messages, facts, … counted. */
     readonly n: {
       readonly before: number;
       readonly recent: number;
     };
-    /** Recent less before, with an interval that is 99 % sure. null: there are too few owners to tell. */
+    /** Recent minus before, with a 99 % confidence interval. null: too few owners for a comparison. */
     readonly difference: {
       readonly value: number;
       readonly low: number;
       readonly high: number;
     } | null;
-    /** worse: by more than the margin of this figure, and not by chance. */
+    /** worse: worse by more than the margin of this figure, and statistically significant. */
     readonly verdict: 'fine' | 'worse' | 'unclear';
   })[];
-  /** How many were undone, rejected, negative or bad, of all consolidations, settled reviews, ratings and judged answers. */
+  /** How many consolidations were undone, settled reviews rejected, ratings negative and judged answers bad, of how many. */
   readonly opinions: readonly ({
     readonly of: 'consolidations' | 'reviews' | 'ratings' | 'outcomes';
     readonly before: {
@@ -693,7 +693,7 @@ export type Drift = {
 };
 
 export type EndTask = {
-  /** The version you have read, like the header if-match; 0: there is none yet. If the run has another one, nothing is changed and the answer is 409. */
+  /** The version you have read, like the header if-match; 0: none yet. If the run has another version, nothing is changed and the answer is 409. */
   readonly version?: number | undefined;
 };
 
@@ -735,7 +735,7 @@ export type EntityNeighbourhood = {
 
 export type Erasure = {
   readonly id: string;
-  /** requested: accepted; nothing of the owner is consolidated or written any more. erasing: rows are being deleted. compacting: rows are deleted and files are being rewritten. erased: complete. */
+  /** requested: accepted; nothing is consolidated or written for the owner any more. erasing: rows are being deleted. compacting: rows are deleted and files are being rewritten. erased: complete. */
   readonly state: 'requested' | 'erasing' | 'compacting' | 'erased';
   /** How much has been erased so far, by kind. */
   readonly counts: Readonly<Record<string, number>>;
@@ -799,7 +799,7 @@ export type FilledSlot = {
   readonly name: string;
   readonly about: string;
   readonly lines: readonly ProfileLine[];
-  /** Lines that do not fit in the slot. */
+  /** The number of lines that do not fit in the slot. */
   readonly left_out: number;
 };
 
@@ -815,27 +815,27 @@ export type Forecast = {
   readonly consolidations: number;
   readonly prompt_tokens: {
     readonly about: number;
-    /** 19 of 20 times the truth lies within this of about. */
+    /** The actual value lies within this distance of `about` in 19 of 20 cases. */
     readonly plus_minus: number;
   };
   readonly completion_tokens: {
     readonly about: number;
-    /** 19 of 20 times the truth lies within this of about. */
+    /** The actual value lies within this distance of `about` in 19 of 20 cases. */
     readonly plus_minus: number;
   };
   /** Both together. */
   readonly tokens: {
     readonly about: number;
-    /** 19 of 20 times the truth lies within this of about. */
+    /** The actual value lies within this distance of `about` in 19 of 20 cases. */
     readonly plus_minus: number;
   };
-  /** null: a model without a price was called, or there is no past to go by. */
+  /** null: a model without a price was called, or there is no past usage. */
   readonly cost: {
     readonly about: number;
-    /** 19 of 20 times the truth lies within this of about. */
+    /** The actual value lies within this distance of `about` in 19 of 20 cases. */
     readonly plus_minus: number;
   } | null;
-  /** The consolidations of the last 35 days that this follows from. 0: none, so that it is a guess. */
+  /** The number of consolidations in the last 35 days the estimate is based on. 0: none, so it is a guess. */
   readonly basis: {
     readonly owners: number;
     readonly consolidations: number;
@@ -856,7 +856,7 @@ export type ForgottenMemory = {
   /** 1; 0 for a dry run. */
   readonly deleted: number;
   readonly dry_run: boolean;
-  /** What cannot be found any more with it. Restoring the memory brings it back. */
+  /** What can no longer be found together with it. Restoring the memory restores it. */
   readonly fell: {
     readonly messages: readonly ({
       readonly message_id: string;
@@ -871,10 +871,10 @@ export type ForgottenMemory = {
       readonly id: string;
       readonly name: string;
     }[];
-    /** Dropped, and made anew when the next one is due. */
+    /** Removed, and written again when the next one is due. */
     readonly summaries: number;
   };
-  /** messages: the rest of a message, because of these memories. relations: said by others as well, now fewer. */
+  /** messages: the rest of a message, because of these memories. relations: also stated elsewhere, now by fewer sources. */
   readonly stays: {
     readonly messages: readonly {
       readonly message_id: string;
@@ -887,7 +887,7 @@ export type ForgottenMemory = {
   };
 };
 
-/** It was deleted, undone or removed since. */
+/** It has been deleted, undone or removed since. */
 export type ForgottenSince = {
   readonly id: string;
   readonly forgotten: true;
@@ -921,13 +921,13 @@ export type HeldFigure = {
   readonly language: string | null;
   readonly baseline: number | null;
   readonly variant: number | null;
-  /** The variant with its 99 % interval; null: too few cases to tell. */
+  /** The variant with its 99 % interval; null: too few cases for a comparison. */
   readonly interval: {
     readonly value: number;
     readonly low: number;
     readonly high: number;
   } | null;
-  /** With its 99 % interval; null: too few cases to tell. */
+  /** With its 99 % interval; null: too few cases for a comparison. */
   readonly difference: {
     readonly value: number;
     readonly low: number;
@@ -941,7 +941,7 @@ export type HeldFigure = {
     readonly baseline: number;
     readonly variant: number;
   };
-  /** worse: beyond the margin, and not by chance. unclear: too little to tell. shown: without a margin. */
+  /** worse: beyond the margin, and statistically significant. unclear: too few data to decide. shown: no margin. */
   readonly verdict: 'fine' | 'worse' | 'unclear' | 'shown';
 };
 
@@ -995,11 +995,11 @@ export type HitExplanation = {
   } | null;
   /** Both searches together, each relative to its best hit. */
   readonly fused: number;
-  /** What was added to that, by factor: speaker, subject, topics, asking, time, shared, sitting, freshness, feedback, relations. */
+  /** Added to it, by factor: speaker, subject, topics, asking, time, shared, sitting, freshness, feedback, relations. */
   readonly boosts: Readonly<Record<string, number>>;
   /** How likely it answers, 0 to 1; null if the query asks for all there is, or is a vector search. */
   readonly chance: number | null;
-  /** Other versions of the memory, oldest first: they did not hold at the moment that was asked about. */
+  /** Other versions of the memory, oldest first, which did not hold at the requested time. */
   readonly passed_over: readonly ({
     readonly version: number;
     readonly memory: string;
@@ -1010,20 +1010,20 @@ export type HitExplanation = {
 
 export type Hold = {
   readonly id: string;
-  /** over: its day (UTC) has ended, and with it the hold. */
+  /** over: the hold ended with its day (UTC). */
   readonly state: 'held' | 'released' | 'over';
   readonly kind: 'user' | 'agent' | 'run' | 'app' | 'key';
   /** The id of the user, agent, run, app or key. */
   readonly of: string;
-  /** What there was too much of. */
+  /** The quantity that was too high. */
   readonly measure: 'calls' | 'tokens';
-  /** In the day until then. */
+  /** The value of the day until then. */
   readonly used: number;
-  /** hold_at times what is usual in a day. */
+  /** The limit: hold_at times the usual value per day. */
   readonly limit: number;
   readonly held_at: string;
   readonly released_at: string | null;
-  /** When it ends by itself. */
+  /** When the hold ends automatically. */
   readonly ends_at: string;
 };
 
@@ -1035,41 +1035,41 @@ export type HoldList = {
 export type Import = {
   readonly import_id: string;
   readonly state: 'open' | 'finished';
-  /** How many lines are taken; the next one is sent next. */
+  /** The number of lines accepted so far. Continue with the next one. */
   readonly taken: number;
   readonly lines: number;
 };
 
 export type IndexMove = {
-  /** filling: a worker fills the new index, searches use the old one. ready: the new one has everything and was compared. switched: searches use the new one, the old one is kept up to date. confirmed, abandoned: what is not used any more is removed. */
+  /** filling: a worker fills the new index, searches use the old one. ready: the new one has everything and was compared. switched: searches use the new one, the old one is kept up to date. confirmed, abandoned: the unused index is removed. */
   readonly state: 'filling' | 'ready' | 'switched' | 'confirmed' | 'abandoned';
   /** The embedder of the old index. */
   readonly from: string;
   /** The embedder of the new index. */
   readonly to: string;
   readonly started_at: string;
-  /** When it came into this state. */
+  /** When it entered this state. */
   readonly since: string;
-  /** What filling may use; null: no limit. */
+  /** The limit for filling; null: no limit. */
   readonly tokens_per_minute: number | null;
   readonly margin: number;
   readonly auto: boolean;
   /** Estimated at the start. */
   readonly estimate: {
-    /** Texts that the new model embeds, about. */
+    /** The approximate number of texts that the new model embeds. */
     readonly texts: number;
     /** Their tokens, about. */
     readonly tokens: number;
   };
   /** How many points the worker has written. */
   readonly points: number;
-  /** Lanes in which one of the indexes lacks vectors because its model did not answer; made up for when it does. */
+  /** Lanes in which one of the indexes lacks vectors because its model did not answer. The vectors are added when it answers again. */
   readonly behind: number;
   /** null: not compared yet. */
   readonly comparison: {
     readonly at: string;
     readonly questions: number;
-    /** How many of them were asked by users; the others are texts of memories. */
+    /** The number of questions asked by users; the others are texts of memories. */
     readonly asked: number;
     readonly from: {
       /** The share of expected memories among the first ten, 0 to 1. */
@@ -1081,12 +1081,12 @@ export type IndexMove = {
     };
     /** The share of the first ten of the old index that are among the first ten of the new one. */
     readonly agreement: number;
-    /** Whether the new index finds as much as the old one, within the margin. */
+    /** true: the new index finds as much as the old one, within the margin. */
     readonly passed: boolean;
   } | null;
-  /** Why the work on it last failed; it is retried. */
+  /** Why the last attempt failed; it is retried. */
   readonly problem: string | null;
-  /** Confirmed or abandoned: the index that is not used any more was removed. */
+  /** true: the unused index was removed after a confirmation or an abandonment. */
   readonly cleaned: boolean;
 };
 
@@ -1095,7 +1095,7 @@ export type IndexMoveAnswer = {
   readonly move: IndexMove | null;
   /** Only for dry_run. */
   readonly estimate: {
-    /** Texts that the new model embeds, about. */
+    /** The approximate number of texts that the new model embeds. */
     readonly texts: number;
     /** Their tokens, about. */
     readonly tokens: number;
@@ -1114,7 +1114,7 @@ export type Key = {
   readonly revoked_at: string | null;
   /** When it was last used, accurate to one hour. */
   readonly last_used_at: string | null;
-  /** Until when the secret from before the last rotation is valid. */
+  /** Until when the previous secret is valid after a rotation. */
   readonly previous_until: string | null;
 };
 
@@ -1135,7 +1135,7 @@ export type KeyWithSecret = {
   readonly revoked_at: string | null;
   /** When it was last used, accurate to one hour. */
   readonly last_used_at: string | null;
-  /** Until when the secret from before the last rotation is valid. */
+  /** Until when the previous secret is valid after a rotation. */
   readonly previous_until: string | null;
   /** Returned only once; it cannot be retrieved later. */
   readonly secret: string;
@@ -1144,7 +1144,7 @@ export type KeyWithSecret = {
 export type Leaving = {
   /** null: nothing is held. */
   readonly until: string | null;
-  /** Why the owner cannot depart yet: work that began earlier, and what has to be over first. */
+  /** Why the owner cannot depart yet: work that has to finish first. */
   readonly waits_for: readonly string[];
 };
 
@@ -1163,9 +1163,9 @@ export type Live = {
 
 export type Loss = {
   readonly cell: string;
-  /** Whether it is this cell: it serves nobody any more. */
+  /** true: it is this cell, which stops serving requests. */
   readonly given_up: boolean;
-  /** Owners that moved to the lost cell from here, and begin anew. */
+  /** Owners that moved from here to the lost cell and start over. */
   readonly forgotten: number;
 };
 
@@ -1180,22 +1180,22 @@ export type Memory = {
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly categories: readonly string[];
   readonly immutable: boolean;
-  /** Whose word it rests on. imported: written through the API. inferred: concluded, nobody said it. external: content nobody here answers for. */
+  /** Where it comes from. imported: written through the API. inferred: concluded, nobody said it. external: content that nobody here vouches for. */
   readonly trust: 'user' | 'imported' | 'agent' | 'tool' | 'inferred' | 'external';
-  /** true: a message it came from addresses the model (injection, role play, exfiltration). */
+  /** true: one of its messages addresses the model (injection, role play, exfiltration). */
   readonly flagged: boolean;
-  /** Only set if nobody said it: a night concluded it from other memories. It disappears when too few of them still hold. */
+  /** Only set if a night concluded it from other memories. It is removed when too few of them still hold. */
   readonly conclusion?: Conclusion | undefined;
-  /** Only set for procedures that a night found to work, by the outcomes that were reported. */
+  /** Only set for procedures that a night found to work, according to reported outcomes. */
   readonly skill?: {
-    /** Answers that used it and went well, when it became a skill. */
+    /** The number of answers that used it and went well when it became a skill. */
     readonly successes: number;
   } | undefined;
-  /** Only set if it tells what a run came to: the version of its state that says so. Not included in search results. */
+  /** Only set if it records the result of a run: the version of the run’s state with the result. Not included in search results. */
   readonly task?: TaskSource | undefined;
   /** true: forgetting policies never delete it. Not included in search results. */
   readonly pinned?: boolean | undefined;
-  /** How this version was last rated; null: it was not. Not included in search results. */
+  /** The latest rating of this version; null: none. Not included in search results. */
   readonly feedback?: 'positive' | 'negative' | 'very_negative' | null | undefined;
   readonly said_at: string;
   readonly valid_from: string;
@@ -1216,30 +1216,30 @@ export type MemoryList = {
 export type MemoryReceipts = {
   readonly results: readonly ToldTo[];
   readonly next_cursor: string | null;
-  /** -1 to 1: what the outcomes of answers say of the current version; 0 if there are none. */
+  /** -1 to 1: the balance of reported outcomes for the current version; 0 if there are none. */
   readonly credit: number;
 };
 
 export type Message = {
-  /** Required, except for items of OpenAI’s Responses API that have none. */
+  /** Required, except for items of OpenAI’s Responses API without a role. */
   readonly role?: 'user' | 'assistant' | 'system' | 'tool' | 'developer' | 'function' | undefined;
-  /** Required, except beside calls of tools. */
+  /** Required, except together with tool calls. */
   readonly content?: string | readonly MessagePart[] | null | undefined;
   /** The name of the speaker. */
   readonly name?: string | null | undefined;
-  /** Where the content comes from, if the role does not say it. external: content nobody here answers for, like a pasted mail. tool: output of a tool you answer for; other messages of the role tool count as external. */
+  /** Where the content comes from, if the role does not say it. external: content that nobody here vouches for, like a pasted mail. tool: output of a tool you answer for; other messages of the role tool count as external. */
   readonly trust?: 'tool' | 'external' | null | undefined;
   /** When it was said: ISO 8601, or Unix time in seconds or milliseconds. Defaults to the time the batch was accepted. Include the speaker’s UTC offset (+09:00) so that dates resolve in their time zone. */
   readonly timestamp?: string | number | null | undefined;
   /** Must be unique for the owner. A message sent again with the same id is not processed twice. */
   readonly id?: string | null | undefined;
-  /** The calls of tools are kept as text. */
+  /** Tool calls are kept as text. */
   readonly tool_calls?: readonly unknown[] | null | undefined;
   readonly function_call?: unknown | undefined;
   readonly refusal?: string | null | undefined;
   /** Only its transcript is read. */
   readonly audio?: unknown | undefined;
-  /** The type of an item of OpenAI’s Responses API. */
+  /** The type of an item in OpenAI’s Responses API. */
   readonly type?: string | null | undefined;
   readonly arguments?: unknown | undefined;
   readonly input?: unknown | undefined;
@@ -1258,12 +1258,12 @@ export type MessageHit = {
   readonly role: 'user' | 'assistant' | 'system' | 'tool';
   readonly name: string | null;
   readonly content: string;
-  /** Why there is no content: it was removed by retention, held personal data that is not stored, says what is forgotten, or was said while the user had paused remembering. */
+  /** Why there is no content: it was removed by retention, contained personal data that is not stored, says what was forgotten, or was said while memory was paused for the user. */
   readonly withheld?: 'retention' | 'personal_data' | 'forgotten' | 'paused' | undefined;
   readonly said_at: string;
   /** The speaker’s UTC offset in minutes, if known. */
   readonly utc_offset?: number | undefined;
-  /** 0 to 1: how sure it is that this message answers the query. */
+  /** 0 to 1: the confidence that this message answers the query. */
   readonly score: number;
   readonly scores?: Scores | undefined;
 };
@@ -1277,7 +1277,7 @@ export type MessageList = {
     readonly role: 'user' | 'assistant' | 'system' | 'tool';
     readonly name: string | null;
     readonly content: string;
-    /** Why there is no content: it was removed by retention, held personal data that is not stored, says what is forgotten, or was said while the user had paused remembering. */
+    /** Why there is no content: it was removed by retention, contained personal data that is not stored, says what was forgotten, or was said while memory was paused for the user. */
     readonly withheld?: 'retention' | 'personal_data' | 'forgotten' | 'paused' | undefined;
     readonly said_at: string;
     /** The speaker’s UTC offset in minutes, if known. */
@@ -1312,17 +1312,17 @@ export type ModelList = {
   readonly results: readonly ({
     readonly use: 'chat' | 'images' | 'embeddings';
     readonly model: string;
-    /** What its server does not accept, and other properties that were found out. */
+    /** Parameters its server does not accept, and other detected properties. */
     readonly findings: readonly ({
-      /** What it is about. thoughts: it thinks before it answers; `what` names the field. */
+      /** What it is about. thoughts: the model reasons before it answers; `what` names the field. */
       readonly property: 'answer_form' | 'temperature' | 'system_role' | 'output_limit' | 'streaming' | 'thoughts' | 'window' | 'examples' | 'dimensions' | 'base64' | 'texts_at_once' | 'text_length';
-      /** When it was found out. */
+      /** When it was detected. */
       readonly at: string;
       readonly what: string;
       /** null: Slowwave adapts to it; nothing to do. */
       readonly remedy: string | null;
     })[];
-    /** How the model is doing; null: it has not been called yet. Refused inputs do not count. */
+    /** The health of the model; null: it has not been called yet. Refused inputs do not count. */
     readonly last_call: {
       readonly at: string;
       /** null: it answered. */
@@ -1332,14 +1332,14 @@ export type ModelList = {
         readonly message: string;
       } | null;
     } | null;
-    /** Chat models: calls wait until then because it kept failing. null: they do not. */
+    /** For chat models: calls wait until then after repeated failures. null: calls do not wait. */
     readonly paused_until: string | null;
-    /** What a chat or image model is asked for. Empty: only what tenants choose it for. */
+    /** The steps a chat or image model is used for. Empty: only for tenants that choose it. */
     readonly steps: readonly ({
       readonly step: 'extract' | 'decide' | 'graph' | 'summary' | 'recall' | 'images';
-      /** 1: the model of the step. From 2 on: its fallbacks, in the order in which they are asked. */
+      /** 1: the model of the step. From 2 on: its fallbacks, in order. */
       readonly place: number;
-      /** Whether it is the one that is asked now. A fallback is while those before it are away. */
+      /** true: it is used now. A fallback is used while the models before it are unavailable. */
       readonly asked: boolean;
     })[];
   })[];
@@ -1352,7 +1352,7 @@ export type Night = {
   /** Also the id of its consolidation, which can be undone and redone. */
   readonly id: string;
   readonly state: 'thinking' | 'waiting' | 'applied' | 'undone' | 'discarded' | 'stale' | 'failed';
-  /** Why it waits or waited. preview: by the settings. share: it would change too many memories. */
+  /** Why it waits or waited. preview: the settings require approval. share: it would change too many memories. */
   readonly why: 'preview' | 'share' | null;
   readonly acts: number;
   /** How many memories it changes. */
@@ -1364,10 +1364,10 @@ export type Night = {
   } | null;
   readonly created_at: string;
   readonly ended_at: string | null;
-  /** null: not made yet, or removed by retention. */
+  /** null: not created yet, or removed by retention. */
   readonly plan: {
     readonly acts: readonly Act[];
-    /** What the model asked for that was refused, and why. */
+    /** Proposals of the model that were refused, and why. */
     readonly refused: readonly {
       readonly asked: string;
       readonly why: string;
@@ -1389,7 +1389,7 @@ export type NightSummary = {
   /** Also the id of its consolidation, which can be undone and redone. */
   readonly id: string;
   readonly state: 'thinking' | 'waiting' | 'applied' | 'undone' | 'discarded' | 'stale' | 'failed';
-  /** Why it waits or waited. preview: by the settings. share: it would change too many memories. */
+  /** Why it waits or waited. preview: the settings require approval. share: it would change too many memories. */
   readonly why: 'preview' | 'share' | null;
   readonly acts: number;
   /** How many memories it changes. */
@@ -1412,7 +1412,7 @@ export type OpenedLink = {
   readonly app_id: string | null;
   /** Whether it may manage the whole installation. */
   readonly operator: boolean;
-  /** Whether the server has no keys and answers its own machine without one. */
+  /** true: the server has no keys and accepts requests from its own machine without one. */
   readonly keyless: boolean;
   /** Sent as a key (authorization: Bearer …). Returned only once. */
   readonly token: string;
@@ -1424,7 +1424,7 @@ export type OpenedLink = {
 
 export type Overview = {
   readonly at: string;
-  /** Batches that are not done yet, whenever they were accepted. Of each at most 50,000 are counted. */
+  /** Unfinished batches of any age. At most 50,000 are counted per state. */
   readonly batches: {
     readonly pending: number;
     readonly consolidating: number;
@@ -1459,7 +1459,7 @@ export type Overview = {
     readonly p50_ms: number | null;
     readonly p95_ms: number | null;
   };
-  /** Answers of which receipts are kept. since: start of the period, or later if there are more than 1,000 receipts. */
+  /** Answers with a receipt. since: start of the period, or later if there are more than 1,000 receipts. */
   readonly answers: {
     readonly since: string;
     readonly search: number;
@@ -1493,7 +1493,7 @@ export type Overview = {
       readonly limit: number | null;
     };
   };
-  /** What is saved because the budget of the day runs out, see docs/costs.md. Each rung keeps what those below save. */
+  /** The saving measures in force because the daily budget is running out, see docs/costs.md. Each level includes the ones below it. */
   readonly economy: {
     readonly rung: number;
     readonly saves: 'nothing' | 'larger_batches' | 'cheaper_models' | 'no_summary_no_graph' | 'waiting';
@@ -1504,7 +1504,7 @@ export type Overview = {
 export type Parked = {
   readonly code: string;
   readonly batches: number;
-  /** How many users, agents and runs they belong to. */
+  /** The number of users, agents and runs they belong to. */
   readonly owners: number;
   /** The message of one of them. */
   readonly example: string;
@@ -1517,7 +1517,7 @@ export type Parked = {
 
 export type ParkedList = {
   readonly results: readonly Parked[];
-  /** Consolidations of which the graph could not be updated, newest first, 100 at most. POST /v1/consolidations/{id}/graph tries again. */
+  /** Consolidations whose graph update failed, newest first, at most 100. POST /v1/consolidations/{id}/graph tries again. */
   readonly studies: readonly ({
     readonly user_id: string | null;
     readonly agent_id: string | null;
@@ -1549,7 +1549,7 @@ export type PatchMemory = {
   readonly categories?: readonly string[] | undefined;
   readonly immutable?: boolean | undefined;
   readonly pinned?: boolean | undefined;
-  /** Who stands behind it now; a new text is imported unless this says otherwise. The surest of all who said the same counts. */
+  /** The new origin; a new text counts as imported unless this says otherwise. If several sources said the same, the most trusted one counts. */
   readonly trust?: 'user' | 'imported' | 'agent' | 'tool' | 'inferred' | 'external' | undefined;
   readonly expires_at?: string | null | undefined;
   /** Only change the memory if this is still its latest version. For a change that takes effect later, use the version in its history. */
@@ -1586,22 +1586,22 @@ export type PatchRelation = {
 };
 
 export type PatchTaskState = {
-  /** The version you have read, like the header if-match; 0: there is none yet. If the run has another one, nothing is changed and the answer is 409. */
+  /** The version you have read, like the header if-match; 0: none yet. If the run has another version, nothing is changed and the answer is 409. */
   readonly version?: number | undefined;
   /** null removes it. */
   readonly goal?: string | null | undefined;
-  /** Changes steps by their ids. A step that is not there yet needs a title, and is added behind the others. */
+  /** Changes steps by id. A new step needs a title and is appended. */
   readonly steps?: readonly ({
     readonly id: string;
     readonly title?: string | undefined;
-    /** waiting_for_approval: it goes on once a person has agreed. */
+    /** waiting_for_approval: it continues once a person has approved it. */
     readonly state?: 'pending' | 'running' | 'waiting_for_approval' | 'done' | 'failed' | 'skipped' | undefined;
     readonly result?: string | null | undefined;
-    /** A person has to approve it before it is done. */
+    /** true: a person has to approve the step before it is done. */
     readonly needs_approval?: boolean | undefined;
   })[] | undefined;
   readonly remove_steps?: readonly string[] | undefined;
-  /** Replaces fields of the first level; null removes one. */
+  /** Replaces top-level fields; null removes a field. */
   readonly data?: Readonly<Record<string, unknown>> | undefined;
 };
 
@@ -1624,24 +1624,24 @@ export type PatchWebhook = {
 
 export type Pause = {
   readonly user_id: string;
-  /** Since when nothing new is remembered; null: not paused. */
+  /** When memory was paused for this user; null: it is not paused. */
   readonly paused_at: string | null;
 };
 
 export type Plan = {
-  /** More than 1 if an explicit write changed the memories while they were decided on. */
+  /** More than 1 if an explicit write changed the memories during the decision. */
   readonly round: number;
   readonly facts: readonly ({
     readonly id: string;
     readonly text: string;
     /** The messages it was found in. */
     readonly source_ids: readonly string[];
-    /** The words it rests on. */
+    /** The words it is based on. */
     readonly quote: string | null;
     readonly category: string | null;
     readonly language: string | null;
     readonly about: 'user' | 'agent';
-    /** Whose word it rests on. imported: written through the API. inferred: concluded, nobody said it. external: content nobody here answers for. */
+    /** Where it comes from. imported: written through the API. inferred: concluded, nobody said it. external: content that nobody here vouches for. */
     readonly trust: 'user' | 'imported' | 'agent' | 'tool' | 'inferred' | 'external';
     readonly said_at: string;
     readonly valid_from: string;
@@ -1733,7 +1733,7 @@ export type Plan = {
   readonly cost: number | null;
   /** The canary whose changes it was made with; null: none. */
   readonly variant: string | null;
-  /** How far the tenant economised then, see docs/costs.md; 0: not at all. */
+  /** The tenant’s saving level at that time, see docs/costs.md; 0: none. */
   readonly rung: number;
   readonly timings_ms: Readonly<Record<string, number>>;
 };
@@ -1757,9 +1757,9 @@ export type PostBatch = {
   /** Replaces the categories of the tenant, or the built-in ones, for these messages. */
   readonly categories?: readonly string[] | undefined;
   readonly expires_at?: string | undefined;
-  /** Consolidate everything that is waiting for this owner now, instead of when nothing more is posted. */
+  /** Consolidate everything that is waiting for this owner now, instead of after a pause. */
   readonly flush?: boolean | undefined;
-  /** Whether the conversation ends with these messages: nothing more is waited for. */
+  /** true: the conversation ends with these messages, so they are consolidated without waiting for more. */
   readonly end_of_conversation?: boolean | undefined;
   /** backfill: for importing old conversations. They are consolidated when no live batch is due, in order with new messages of the same owner. */
   readonly priority?: 'live' | 'backfill' | undefined;
@@ -1769,9 +1769,9 @@ export type PostBatch = {
 };
 
 export type PostCanary = {
-  /** What is tried, in the words of a what-if. */
+  /** The changes to try, in the format of a what-if. */
   readonly changes: {
-    /** Another chat model, for all steps. One that is not configured is asked on the same model server. */
+    /** Another chat model, for all steps. A model that is not configured is called on the same model server. */
     readonly model?: string | undefined;
     /** Other chat models by step. */
     readonly models?: {
@@ -1796,7 +1796,7 @@ export type PostCanary = {
       readonly decide?: string | undefined;
     } | undefined;
     readonly recall_per_fact?: number | undefined;
-    /** The similarity from which a known memory is compared with a new fact; pair and overlap: two facts of one batch with each other. */
+    /** The similarity from which a known memory is compared with a new fact. pair and overlap: the same for two facts of one batch. */
     readonly near?: {
       readonly vector?: number | undefined;
       readonly keyword?: number | undefined;
@@ -1806,18 +1806,18 @@ export type PostCanary = {
   };
   /** Defaults to 1, 10, 50 and 100 % over at least 44 hours. */
   readonly steps?: readonly {
-    /** Percent of the owners. */
+    /** Percentage of the owners. */
     readonly share: number;
-    /** The least time before the next step. */
+    /** The minimum time before the next step. */
     readonly min_seconds: number;
-    /** The least number of consolidations with the changes before the next step. */
+    /** The minimum number of consolidations with the changes before the next step. */
     readonly min_consolidations: number;
   }[] | undefined;
-  /** By figure: how much worse it may become, as a share (0.05 is five points) or, for averages, relative to the others. Figures without a bound have their usual one. */
+  /** By figure: how much worse it may become, as a share (0.05 is five points) or, for averages, relative to the others. Figures that are not listed have the default margin. */
   readonly bounds?: Readonly<Record<string, number>> | undefined;
   /** automatic: a halted canary is undone at once. manual: its owners wait until you undo or stop it. */
   readonly undo?: 'automatic' | 'manual' | undefined;
-  /** What consolidating again after an undo may use. Default: no limit. */
+  /** The limit for consolidating again after an undo. Default: no limit. */
   readonly budget?: {
     readonly calls?: number | null | undefined;
     readonly tokens?: number | null | undefined;
@@ -1827,16 +1827,16 @@ export type PostCanary = {
 };
 
 export type PostCanaryPromotion = {
-  /** true: you have configured what the settings of a tenant cannot hold (mode, recall_per_fact, near). */
+  /** true: you have configured the changes that tenant settings cannot hold (mode, recall_per_fact, near). */
   readonly already_set?: boolean | undefined;
-  /** A passed run of the suite of the gate with just these settings, if the tenant has a gate. */
+  /** The id of a passed run of the gate’s suite with exactly these settings. Required if the tenant has a gate. */
   readonly gate_run?: string | undefined;
 };
 
 export type PostCanaryUndo = {
   /** true: only report what would be undone, and what that would use. */
   readonly dry_run?: boolean | undefined;
-  /** Replaces the budget of the canary. */
+  /** Overrides the budget of the canary. */
   readonly budget?: {
     readonly calls?: number | null | undefined;
     readonly tokens?: number | null | undefined;
@@ -1883,11 +1883,11 @@ export type PostContext = {
   readonly format?: 'text' | 'openai' | 'anthropic' | undefined;
   /** Defaults to all sections except relations and task, which is what the run works on: /v1/runs/{id}/state. */
   readonly sections?: readonly ('profile' | 'summary' | 'memories' | 'relations' | 'task' | 'pending')[] | undefined;
-  /** Your id of the conversation. What the last context of the same conversation contained keeps its place, and new memories come after it, so that prompt caches hit. */
+  /** Your id of the conversation. Memories from its last context keep their places, and new memories come after it, so that prompt caches hit. */
   readonly conversation_id?: string | undefined;
-  /** The receipt_id of the context before this one in the same conversation, instead of a conversation_id. One that is not known is ignored. */
+  /** The receipt_id of the previous context of the conversation, instead of a conversation_id. An unknown id is ignored. */
   readonly after?: string | undefined;
-  /** false: keep no receipt of this answer, and let no conversation remember what it told. Needs a key with the scope manage or subject. */
+  /** false: keep no receipt of this answer, and do not remember its content for the conversation. Needs a key with the scope manage or subject. */
   readonly receipt?: boolean | undefined;
   /** Sections that are not ready in time are omitted and listed in degraded. */
   readonly timeout_ms?: number | undefined;
@@ -1899,11 +1899,11 @@ export type PostDeparture = {
   readonly id: string;
   /** The cell it moves to. */
   readonly to: string;
-  /** The move's: whoever asks for the owner here is told it. */
+  /** The directory epoch of the move, returned to callers that ask for the owner here. */
   readonly epoch: number;
-  /** The stamp of the last page of its lines, read with moving=true. Without its part after the point receipts that were given since do not count, and are left behind. */
+  /** The stamp of the last page of its lines, read with moving=true. Without the part after the dot, receipts created since then are ignored and left behind. */
   readonly stamp: string;
-  /** How long the cell answers that the owner moved: at least as long as keys are kept. */
+  /** Until when the cell answers that the owner moved: at least as long as idempotency keys are kept. */
   readonly until: string;
 };
 
@@ -1919,7 +1919,7 @@ export type PostErasures = {
 };
 
 export type PostFeedback = {
-  /** none: takes back what was said before. */
+  /** none: takes the rating back. */
   readonly rating: 'positive' | 'negative' | 'very_negative' | 'none';
   /** Kept in the history of the memory. */
   readonly reason?: string | undefined;
@@ -1934,17 +1934,17 @@ export type PostFlush = {
 };
 
 export type PostForecast = {
-  /** A tenant other than that of the key. Only for admins of the tenant default. */
+  /** A tenant other than the key’s. Only for admins of the tenant default. */
   readonly tenant?: string | undefined;
-  /** Of all messages. */
+  /** Total tokens of the messages. */
   readonly tokens?: number | undefined;
-  /** Of all messages; used where tokens are not given. */
+  /** Total characters of the messages; used if tokens are not given. */
   readonly characters?: number | undefined;
-  /** How many; used where neither tokens nor characters are given. */
+  /** The number of messages; used if neither tokens nor characters are given. */
   readonly messages?: number | undefined;
-  /** How many users, agents or runs they belong to. */
+  /** The number of users, agents or runs they belong to. */
   readonly owners?: number | undefined;
-  /** true: said now, and not posted as backfill. */
+  /** true: live messages, not backfill. */
   readonly live?: boolean | undefined;
 };
 
@@ -2004,26 +2004,26 @@ export type PostGraphQuery = {
 export type PostImport = {
   readonly tenant?: string | undefined;
   readonly format: number;
-  /** The ledger the lines come from. */
+  /** The id of the source ledger. */
   readonly ledger_id: string;
   readonly kind: 'user' | 'agent' | 'run';
   readonly id: string;
-  /** When the lines were read there. */
+  /** When the lines were read from the source. */
   readonly read_at: string;
-  /** How many lines the owner has. */
+  /** The number of lines of the owner. */
   readonly lines: number;
   /** The checksum of the last line. */
   readonly sum: string;
-  /** Of a move between cells: a later one is not thrown away for this. */
+  /** Only for moves between cells: the number of the move. An earlier move never replaces a later one. */
   readonly attempt?: number | undefined;
 };
 
 export type PostIndexMove = {
-  /** What filling may use of the new model. Default: no limit. */
+  /** The limit on the use of the new model for filling. Default: no limit. */
   readonly tokens_per_minute?: number | undefined;
-  /** By how much the recall of the new index may be lower for it to be switched to. */
+  /** How much lower the recall of the new index may be for searches to switch to it. */
   readonly margin?: number | undefined;
-  /** false: do not switch until somebody does, even if the comparison passes. */
+  /** false: do not switch automatically, even if the comparison passes. */
   readonly auto?: boolean | undefined;
   /** true: only estimate what it takes. */
   readonly dry_run?: boolean | undefined;
@@ -2034,11 +2034,11 @@ export type PostKey = {
   readonly name: string;
   /** What the key may do; admin includes all other scopes. subject: what a person may do with their own memories (see, search, correct, forget, export, pause, erase); only with user_id. */
   readonly scopes: readonly ('ingest' | 'search' | 'manage' | 'subject' | 'admin')[];
-  /** A tenant other than that of the key. Only for admins of the tenant default. */
+  /** A tenant other than the key’s. Only for admins of the tenant default. */
   readonly tenant?: string | undefined;
   /** Binds the key to this user. */
   readonly user_id?: string | undefined;
-  /** Binds the key to this app: it sees what was said in the app, and nothing that was only said in others. */
+  /** Binds the key to this app: it sees what was said in the app, and nothing that was only said in other apps. */
   readonly app_id?: string | undefined;
   readonly expires_at?: string | undefined;
 };
@@ -2047,25 +2047,25 @@ export type PostLeaving = {
   readonly tenant?: string | undefined;
   readonly kind: 'user' | 'agent' | 'run';
   readonly id: string;
-  /** How long no work of the owner begins. 0: it may begin now. */
+  /** For how long no work of the owner starts, in ms. 0: release it now. */
   readonly ms: number;
 };
 
 export type PostLines = {
-  /** How many lines come before these. */
+  /** The number of lines before these. */
   readonly from: number;
   readonly lines: readonly string[];
 };
 
 export type PostLink = {
-  /** How long the link can be opened, and the page stay open. */
+  /** How long the link can be opened, and how long the page stays open. */
   readonly valid_seconds?: number | undefined;
 };
 
 export type PostLoss = {
   /** The cell that is lost for good. */
   readonly cell: string;
-  /** Owners that were in it begin anew: those that moved there from here are forgotten. */
+  /** true: owners of the lost cell start over; the records of owners that moved there from here are removed. */
   readonly anew?: boolean | undefined;
 };
 
@@ -2081,7 +2081,7 @@ export type PostMemory = {
   readonly immutable?: boolean | undefined;
   /** true: forgetting policies never delete it. */
   readonly pinned?: boolean | undefined;
-  /** Whose word it rests on. imported: written through the API. inferred: concluded, nobody said it. external: content nobody here answers for. */
+  /** Where it comes from. imported: written through the API. inferred: concluded, nobody said it. external: content that nobody here vouches for. */
   readonly trust?: 'user' | 'imported' | 'agent' | 'tool' | 'inferred' | 'external' | undefined;
   readonly valid_from?: string | undefined;
   readonly expires_at?: string | undefined;
@@ -2099,7 +2099,7 @@ export type PostNight = {
 };
 
 export type PostOutcome = {
-  /** What the answer led to. Replaces what was said before; null takes it back. */
+  /** The outcome of the answer. Replaces an earlier outcome; null removes it. */
   readonly outcome: 'good' | 'bad' | null;
 };
 
@@ -2122,7 +2122,7 @@ export type PostPreview = {
   /** Replaces the categories of the tenant, or the built-in ones, for these messages. */
   readonly categories?: readonly string[] | undefined;
   readonly expires_at?: string | undefined;
-  /** Settings to try in place of those of the tenant; omitted ones have their default. Not for keys bound to a user or app. */
+  /** Settings to try in place of those of the tenant; omitted ones have their defaults. Not for keys bound to a user or app. */
   readonly settings?: {
     /** What to remember, in addition to the built-in rules. */
     readonly instructions?: string | null | undefined;
@@ -2150,15 +2150,15 @@ export type PostPreview = {
     } | undefined;
     /** Operations that need approval, see /v1/reviews. */
     readonly review?: readonly ('ADD' | 'UPDATE' | 'DELETE')[] | undefined;
-    /** What becomes of facts that rest on external content: other systems’ output, web pages, pasted mails (see docs/security.md). review: they need approval, see /v1/reviews. remember: they are remembered like others. ignore: they are dropped. */
+    /** What to do with facts from external content: output of other systems, web pages, pasted mails (see docs/security.md). review: they need approval, see /v1/reviews. remember: they are remembered like other facts. ignore: they are dropped. */
     readonly external_content?: 'review' | 'remember' | 'ignore' | undefined;
     /** Price per million tokens by model, all in the same currency. */
     readonly prices?: Readonly<Record<string, {
       readonly prompt: number;
-      /** For tokens of the prompt that were in the provider’s cache. Omitted: as prompt. */
+      /** For prompt tokens in the provider’s cache. Default: the price for prompt. */
       readonly cached?: number | undefined;
       readonly completion: number;
-      /** What a batch job costs, as a share of the others. Default: 0.5. */
+      /** The price of a batch job, as a share of the regular price. Default: 0.5. */
       readonly batch?: number | undefined;
     }>> | undefined;
   } | undefined;
@@ -2180,9 +2180,9 @@ export type PostRecall = {
   readonly max_steps?: number | undefined;
   /** The approximate token budget of all these calls together. */
   readonly max_tokens?: number | undefined;
-  /** false: keep no receipt of this answer, and let no conversation remember what it told. Needs a key with the scope manage or subject. */
+  /** false: keep no receipt of this answer, and do not remember its content for the conversation. Needs a key with the scope manage or subject. */
   readonly receipt?: boolean | undefined;
-  /** After this time the answer is what has been found so far, and degraded says so. */
+  /** After this time the answer uses what has been found so far, and degraded says so. */
   readonly timeout_ms?: number | undefined;
 };
 
@@ -2241,7 +2241,7 @@ export type PostReplay = {
   };
   /** true: replay into a shadow space even if nothing is changed. */
   readonly shadow?: boolean | undefined;
-  /** Another chat model, for all steps. One that is not configured is asked on the same model server. */
+  /** Another chat model, for all steps. A model that is not configured is called on the same model server. */
   readonly model?: string | undefined;
   /** Other chat models by step. */
   readonly models?: {
@@ -2266,7 +2266,7 @@ export type PostReplay = {
     readonly decide?: string | undefined;
   } | undefined;
   readonly recall_per_fact?: number | undefined;
-  /** The similarity from which a known memory is compared with a new fact; pair and overlap: two facts of one batch with each other. */
+  /** The similarity from which a known memory is compared with a new fact. pair and overlap: the same for two facts of one batch. */
   readonly near?: {
     readonly vector?: number | undefined;
     readonly keyword?: number | undefined;
@@ -2320,7 +2320,7 @@ export type PostSearch = {
   readonly latest_only?: boolean | undefined;
   /** What to return with the results. "relations": graph relations that match the query. */
   readonly include?: readonly ('sources' | 'scores' | 'history' | 'messages' | 'relations')[] | undefined;
-  /** true: say of each result why it stands where it does, and where and why the results end. */
+  /** true: explain the rank of each result, and where and why the results end. */
   readonly explain?: boolean | undefined;
   /** How many messages to include before each source. Needs include: ["sources"]. */
   readonly before?: number | undefined;
@@ -2332,9 +2332,9 @@ export type PostSearch = {
   readonly messages?: string | readonly Message[] | undefined;
   /** Has the chat model rewrite a query that refers to messages, so that it can be searched for on its own. */
   readonly rewrite?: boolean | undefined;
-  /** false: keep no receipt of this answer, and let no conversation remember what it told. Needs a key with the scope manage or subject. */
+  /** false: keep no receipt of this answer, and do not remember its content for the conversation. Needs a key with the scope manage or subject. */
   readonly receipt?: boolean | undefined;
-  /** Whatever is not ready in time is omitted and listed in degraded. */
+  /** Parts that are not ready in time are omitted and listed in degraded. */
   readonly timeout_ms?: number | undefined;
 };
 
@@ -2342,31 +2342,31 @@ export type PostSplit = Readonly<Record<string, unknown>>;
 
 export type PostSuite = {
   readonly name: string;
-  /** Record it from what was consolidated. */
+  /** Record the suite from past consolidations. */
   readonly record?: {
-    /** How many, chosen by hash among those who differ most. */
+    /** The number of owners, chosen by hash among those that differ most. */
     readonly owners?: number | undefined;
     /** The newest ones. */
     readonly batches_per_owner?: number | undefined;
     /** Mask personal data, as the setting personal_data does. */
     readonly mask?: boolean | undefined;
   } | undefined;
-  /** Or take it from a file. */
+  /** Or import it from a file. */
   readonly file?: {
     readonly format: 'slowwave-suite';
     readonly version: 1;
     readonly masked?: boolean | undefined;
-    /** By figure; the others have the margins of docs/suites.md. */
+    /** By figure; other figures have the margins of docs/suites.md. */
     readonly margins?: Readonly<Record<string, {
       readonly by: number;
-      /** true: of the value of the baseline. */
+      /** true: relative to the value of the baseline. */
       readonly relative?: true | undefined;
     } | null>> | undefined;
     readonly cases: readonly ({
-      /** Of the user whose conversation it is; no two cases have the same. */
+      /** A name for the user whose conversation it is; unique among the cases. */
       readonly name: string;
       readonly language?: string | null | undefined;
-      /** What is known before. */
+      /** The memories known before. */
       readonly memories?: readonly ({
         readonly text: string;
         readonly said_at?: string | undefined;
@@ -2378,7 +2378,7 @@ export type PostSuite = {
         /** Batches with the same number are consolidated together. */
         readonly window?: number | undefined;
         readonly messages: readonly ({
-          /** A name within the case, to which facts refer. */
+          /** A name within the case that facts refer to. */
           readonly id?: string | undefined;
           readonly role: 'user' | 'assistant' | 'system' | 'tool';
           readonly content: string;
@@ -2386,7 +2386,7 @@ export type PostSuite = {
           readonly timestamp?: string | undefined;
         })[];
       })[];
-      /** What should come of it. null: only figures that need no model answer are measured. */
+      /** The expected result. null: only figures that do not need an expected result are measured. */
       readonly expected?: {
         readonly facts?: readonly ({
           readonly text: string;
@@ -2400,7 +2400,7 @@ export type PostSuite = {
           readonly event: 'UPDATE' | 'DELETE';
           readonly before: string;
         })[] | undefined;
-        /** What holds at the end. */
+        /** The memories that hold at the end. */
         readonly memories?: readonly string[] | undefined;
       } | null | undefined;
       /** Searches, each with memories that answer it; without any: nothing should be found. */
@@ -2408,7 +2408,7 @@ export type PostSuite = {
         readonly query: string;
         readonly expects?: readonly string[] | undefined;
       })[] | undefined;
-      /** How it went where it was recorded. */
+      /** The result where it was recorded. */
       readonly measured?: {
         readonly figures: Readonly<Record<string, {
           readonly part: number;
@@ -2422,18 +2422,18 @@ export type PostSuite = {
 };
 
 export type PostSuiteAssessments = {
-  /** Who says so, as they call themselves. */
+  /** The name of the assessor, as given by themselves. */
   readonly by: string;
   readonly assessments: readonly ({
     /** The id of a message or fact of the sample. */
     readonly item: string;
-    /** Of a fact: agree or wrong. Of a message: complete, or missing where something to remember was not found. */
+    /** For a fact: agree or wrong. For a message: complete, or missing if something worth remembering was not found. */
     readonly verdict: 'agree' | 'wrong' | 'complete' | 'missing';
   })[];
 };
 
 export type PostSuiteRun = {
-  /** Another chat model, for all steps. One that is not configured is asked on the same model server. */
+  /** Another chat model, for all steps. A model that is not configured is called on the same model server. */
   readonly model?: string | undefined;
   /** Other chat models by step. */
   readonly models?: {
@@ -2458,14 +2458,14 @@ export type PostSuiteRun = {
     readonly decide?: string | undefined;
   } | undefined;
   readonly recall_per_fact?: number | undefined;
-  /** The similarity from which a known memory is compared with a new fact; pair and overlap: two facts of one batch with each other. */
+  /** The similarity from which a known memory is compared with a new fact. pair and overlap: the same for two facts of one batch. */
   readonly near?: {
     readonly vector?: number | undefined;
     readonly keyword?: number | undefined;
     readonly pair?: number | undefined;
     readonly overlap?: number | undefined;
   } | undefined;
-  /** Try these settings, as PUT /v1/settings would take them. */
+  /** Try these settings, in the format of PUT /v1/settings. */
   readonly settings?: {
     /** What to remember, in addition to the built-in rules. */
     readonly instructions?: string | null | undefined;
@@ -2493,7 +2493,7 @@ export type PostSuiteRun = {
     } | undefined;
     /** Operations that need approval, see /v1/reviews. */
     readonly review?: readonly ('ADD' | 'UPDATE' | 'DELETE')[] | undefined;
-    /** What becomes of facts that rest on external content: other systems’ output, web pages, pasted mails (see docs/security.md). review: they need approval, see /v1/reviews. remember: they are remembered like others. ignore: they are dropped. */
+    /** What to do with facts from external content: output of other systems, web pages, pasted mails (see docs/security.md). review: they need approval, see /v1/reviews. remember: they are remembered like other facts. ignore: they are dropped. */
     readonly external_content?: 'review' | 'remember' | 'ignore' | undefined;
     /** When waiting batches are consolidated; overrides the configuration of the service. */
     readonly due?: {
@@ -2505,10 +2505,10 @@ export type PostSuiteRun = {
     /** Price per million tokens by model, all in the same currency. */
     readonly prices?: Readonly<Record<string, {
       readonly prompt: number;
-      /** For tokens of the prompt that were in the provider’s cache. Omitted: as prompt. */
+      /** For prompt tokens in the provider’s cache. Default: the price for prompt. */
       readonly cached?: number | undefined;
       readonly completion: number;
-      /** What a batch job costs, as a share of the others. Default: 0.5. */
+      /** The price of a batch job, as a share of the regular price. Default: 0.5. */
       readonly batch?: number | undefined;
     }>> | undefined;
     /** Daily limits on model use (UTC). Once reached, batches wait for the next day; nothing is dropped. */
@@ -2520,11 +2520,11 @@ export type PostSuiteRun = {
       readonly user_tokens_per_day?: number | null | undefined;
       readonly user_cost_per_day?: number | null | undefined;
     } | undefined;
-    /** What is saved before a daily budget is used up, see docs/costs.md. */
+    /** Saving measures before a daily budget is used up, see docs/costs.md. */
     readonly economy?: {
-      /** From which share of a budget of the day on the service economises: larger batches first, then the models below, then no summaries and no graph (both wait), at equal distances up to the budget. null: not before the budget is used up. */
+      /** The share of a daily budget from which the service saves: larger batches first, then the models below, then no summaries and no graph (both wait), in equal steps up to the budget. null: no saving before the budget is used up. */
       readonly soft_limit?: number | null | undefined;
-      /** Cheaper chat models, by step. With a gate, a model is only asked if it has passed it. */
+      /** Cheaper chat models, by step. With a gate, a model is only used if it has passed the gate. */
       readonly models?: {
         readonly extract?: string | undefined;
         readonly decide?: string | undefined;
@@ -2533,7 +2533,7 @@ export type PostSuiteRun = {
         readonly recall?: string | undefined;
       } | undefined;
     } | undefined;
-    /** A user, app or key that uses so many times what is usual among the others in a day is held: its batches wait for the next day, or until the hold is released, see /v1/holds. null: nobody is held. */
+    /** A user, app or key that uses this many times the usual amount in a day is held: its batches wait for the next day, or until the hold is released, see /v1/holds. null: no holds. */
     readonly hold_at?: number | null | undefined;
     readonly retention?: Retention | undefined;
     readonly forgetting?: Forgetting | undefined;
@@ -2543,14 +2543,14 @@ export type PostSuiteRun = {
     readonly timezone?: string | null | undefined;
     /** Whether to extract relations between people, places and things by default; a batch can override it. */
     readonly graph?: boolean | undefined;
-    /** A suite that prompts, instructions, categories and models have to pass before they are changed: name its passed run with gate_run. Only an operator can change or lift a gate. */
+    /** A suite that new prompts, instructions, categories and models have to pass: send the id of the passed run as gate_run. Only an operator can change or lift a gate. */
     readonly gate?: {
       readonly suite: string;
-      /** A run counts for so many days. */
+      /** The number of days a run remains valid for the gate. */
       readonly days?: number | undefined;
     } | null | undefined;
     readonly sleep?: Sleep | undefined;
-    /** What profiles tell, in this order; null: the built-in slots. See docs/profile.md. */
+    /** The slots of profiles, in this order; null: the built-in slots. See docs/profile.md. */
     readonly profile_slots?: readonly ProfileSlot[] | null | undefined;
   } | undefined;
   /** Ask the questions of the suite with this embedding model instead: one of the embedding server, or builtin. */
@@ -2603,13 +2603,13 @@ export type Problem = {
     readonly path: string;
     readonly message: string;
   }[] | undefined;
-  /** Only with has_dependents: what would have to be undone as well. */
+  /** Only with has_dependents: the changes that would have to be undone as well. */
   readonly dependents?: readonly Dependent[] | undefined;
-  /** Only with version_conflict of a run: the version of its state now; 0: it has none. */
+  /** Only with version_conflict of a run: the current version of its state; 0: it has none. */
   readonly current_version?: number | undefined;
-  /** Only with moved: the cell that the owner moved to, or null: the directory knows; with cell_unavailable and cell_lost: which. */
+  /** With moved: the cell the owner moved to; null: only the directory knows it. With cell_unavailable and cell_lost: the cell. */
   readonly cell?: string | null | undefined;
-  /** Only with moved: the epoch of the directory from which on it knows. */
+  /** Only with moved: the directory epoch from which the directory knows the new cell. */
   readonly epoch?: number | undefined;
 };
 
@@ -2620,10 +2620,10 @@ export type Profile = {
 
 export type ProfileLine = {
   readonly memory_id: string;
-  /** The version of the memory that says so. */
+  /** The version of the memory behind the line. */
   readonly version: number;
   readonly memory: string;
-  /** Who put it there. rule: its category, or because it was pinned or said again and again. */
+  /** Who put it there. rule: by its category, or because it is pinned or was repeated. */
   readonly by: 'person' | 'night' | 'rule';
   readonly said_at: string;
   readonly valid_from: string;
@@ -2631,9 +2631,9 @@ export type ProfileLine = {
 
 export type ProfileSlot = {
   readonly name: string;
-  /** What belongs in it: nights and people go by it. */
+  /** What belongs in the slot, for nights and people. */
   readonly about: string;
-  /** How many lines it has at most. */
+  /** The maximum number of lines. */
   readonly lines?: number | undefined;
   /** Memories of these categories belong in it, without a model. */
   readonly categories?: readonly string[] | undefined;
@@ -2665,7 +2665,7 @@ export type ProposalList = {
 export type PutBundledSettings = {
   readonly tenant?: string | undefined;
   readonly settings: PutSettings;
-  /** Whether settings that the tenant has chosen are replaced. */
+  /** true: replace settings that the tenant already has. */
   readonly replace?: boolean | undefined;
 };
 
@@ -2677,9 +2677,9 @@ export type PutCeilings = {
 };
 
 export type PutProfileLine = {
-  /** What the line says. It becomes a pinned memory of the user. */
+  /** The text of the line. It becomes a pinned memory of the user. */
   readonly memory?: string | undefined;
-  /** A memory of the user that belongs there. It is pinned. */
+  /** An existing memory of the user, which becomes pinned. */
   readonly memory_id?: string | undefined;
 };
 
@@ -2710,7 +2710,7 @@ export type PutSettings = {
   } | undefined;
   /** Operations that need approval, see /v1/reviews. */
   readonly review?: readonly ('ADD' | 'UPDATE' | 'DELETE')[] | undefined;
-  /** What becomes of facts that rest on external content: other systems’ output, web pages, pasted mails (see docs/security.md). review: they need approval, see /v1/reviews. remember: they are remembered like others. ignore: they are dropped. */
+  /** What to do with facts from external content: output of other systems, web pages, pasted mails (see docs/security.md). review: they need approval, see /v1/reviews. remember: they are remembered like other facts. ignore: they are dropped. */
   readonly external_content?: 'review' | 'remember' | 'ignore' | undefined;
   /** When waiting batches are consolidated; overrides the configuration of the service. */
   readonly due?: {
@@ -2722,10 +2722,10 @@ export type PutSettings = {
   /** Price per million tokens by model, all in the same currency. */
   readonly prices?: Readonly<Record<string, {
     readonly prompt: number;
-    /** For tokens of the prompt that were in the provider’s cache. Omitted: as prompt. */
+    /** For prompt tokens in the provider’s cache. Default: the price for prompt. */
     readonly cached?: number | undefined;
     readonly completion: number;
-    /** What a batch job costs, as a share of the others. Default: 0.5. */
+    /** The price of a batch job, as a share of the regular price. Default: 0.5. */
     readonly batch?: number | undefined;
   }>> | undefined;
   /** Daily limits on model use (UTC). Once reached, batches wait for the next day; nothing is dropped. */
@@ -2737,11 +2737,11 @@ export type PutSettings = {
     readonly user_tokens_per_day?: number | null | undefined;
     readonly user_cost_per_day?: number | null | undefined;
   } | undefined;
-  /** What is saved before a daily budget is used up, see docs/costs.md. */
+  /** Saving measures before a daily budget is used up, see docs/costs.md. */
   readonly economy?: {
-    /** From which share of a budget of the day on the service economises: larger batches first, then the models below, then no summaries and no graph (both wait), at equal distances up to the budget. null: not before the budget is used up. */
+    /** The share of a daily budget from which the service saves: larger batches first, then the models below, then no summaries and no graph (both wait), in equal steps up to the budget. null: no saving before the budget is used up. */
     readonly soft_limit?: number | null | undefined;
-    /** Cheaper chat models, by step. With a gate, a model is only asked if it has passed it. */
+    /** Cheaper chat models, by step. With a gate, a model is only used if it has passed the gate. */
     readonly models?: {
       readonly extract?: string | undefined;
       readonly decide?: string | undefined;
@@ -2750,7 +2750,7 @@ export type PutSettings = {
       readonly recall?: string | undefined;
     } | undefined;
   } | undefined;
-  /** A user, app or key that uses so many times what is usual among the others in a day is held: its batches wait for the next day, or until the hold is released, see /v1/holds. null: nobody is held. */
+  /** A user, app or key that uses this many times the usual amount in a day is held: its batches wait for the next day, or until the hold is released, see /v1/holds. null: no holds. */
   readonly hold_at?: number | null | undefined;
   readonly retention?: Retention | undefined;
   readonly forgetting?: Forgetting | undefined;
@@ -2760,36 +2760,36 @@ export type PutSettings = {
   readonly timezone?: string | null | undefined;
   /** Whether to extract relations between people, places and things by default; a batch can override it. */
   readonly graph?: boolean | undefined;
-  /** A suite that prompts, instructions, categories and models have to pass before they are changed: name its passed run with gate_run. Only an operator can change or lift a gate. */
+  /** A suite that new prompts, instructions, categories and models have to pass: send the id of the passed run as gate_run. Only an operator can change or lift a gate. */
   readonly gate?: {
     readonly suite: string;
-    /** A run counts for so many days. */
+    /** The number of days a run remains valid for the gate. */
     readonly days?: number | undefined;
   } | null | undefined;
   readonly sleep?: Sleep | undefined;
-  /** What profiles tell, in this order; null: the built-in slots. See docs/profile.md. */
+  /** The slots of profiles, in this order; null: the built-in slots. See docs/profile.md. */
   readonly profile_slots?: readonly ProfileSlot[] | null | undefined;
 };
 
 export type PutShare = {
   readonly tenant?: string | undefined;
-  /** As the directory gave it. One that is not later than that of the share that is here changes nothing. */
+  /** The number that the directory assigned. If it is not higher than the current one, nothing changes. */
   readonly epoch: number;
-  /** The cell keeps what it has used, if that is more. */
+  /** The new share. If the cell has used more, it keeps what it has used. */
   readonly part: number;
   readonly until: string;
-  /** The share is taken only on this day (UTC). */
+  /** The day (UTC) of the share; on any other day it is ignored. */
   readonly day: string;
-  /** What other cells have used on this day. */
+  /** What other cells have used today. */
   readonly elsewhere?: number | undefined;
-  /** There is no more to be had on this day. */
+  /** true: no more is available today. */
   readonly is_last?: boolean | undefined;
 };
 
 export type PutSlots = {
   /** The directory's epoch. */
   readonly epoch: number;
-  /** All slots that take no new owners here. */
+  /** All slots that accept no new owners in this cell. */
   readonly closed: readonly {
     readonly from: number;
     readonly to: number;
@@ -2797,31 +2797,31 @@ export type PutSlots = {
 };
 
 export type PutSuiteMargins = {
-  /** By figure; the others have the margins of docs/suites.md. */
+  /** By figure; other figures have the margins of docs/suites.md. */
   readonly margins: Readonly<Record<string, {
     readonly by: number;
-    /** true: of the value of the baseline. */
+    /** true: relative to the value of the baseline. */
     readonly relative?: true | undefined;
   } | null>>;
 };
 
 export type PutTaskState = {
-  /** The version you have read, like the header if-match; 0: there is none yet. If the run has another one, nothing is changed and the answer is 409. */
+  /** The version you have read, like the header if-match; 0: none yet. If the run has another version, nothing is changed and the answer is 409. */
   readonly version?: number | undefined;
-  /** What the run is to achieve. */
+  /** The goal of the run. */
   readonly goal?: string | undefined;
   readonly steps?: readonly TaskStep[] | undefined;
-  /** Whatever else your program needs to go on. Prompts do not show it. */
+  /** Other data your program needs to continue. It is not shown in prompts. */
   readonly data?: Readonly<Record<string, unknown>> | undefined;
 };
 
 export type PutTenantCopy = {
   readonly tenant?: string | undefined;
-  /** A copy of an earlier epoch than the one that is here is refused. */
+  /** A copy with an earlier epoch than the current one is refused. */
   readonly epoch: number;
-  /** As the home cell gave it. */
+  /** The stamp of the copy, as the home cell returned it. */
   readonly version: string;
-  /** Left out: only the epoch is noted, as the home cell itself is told it. */
+  /** If omitted, only the epoch is recorded, as for the home cell itself. */
   readonly copy?: Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>> | undefined;
 };
 
@@ -2854,7 +2854,7 @@ export type RecallResult = {
   /** The searches and reads that were made, in order. */
   readonly trail: readonly RecallLook[];
   readonly usage: Usage;
-  /** Shows later what this answer told, see /v1/receipts/{id}; readable a moment after the answer. null: no receipt is kept, because receipts are off, the owner is unknown, or there are too many answers at once. */
+  /** The receipt of this answer, see /v1/receipts/{id}; readable a moment after the answer. null: no receipt is kept, because receipts are off, the owner is unknown, or there were too many answers at once. */
   readonly receipt_id: string | null;
   readonly took_ms: number;
   /** Notes about this answer. */
@@ -2871,17 +2871,17 @@ export type Receipt = {
   readonly id: string;
   readonly route: 'search' | 'context' | 'recall';
   readonly created_at: string;
-  /** The beginning of the question, without secrets and personal data. null: none was asked, or something that the answer told was deleted or undone since. */
+  /** The beginning of the question, without secrets and personal data. null: there was no question, or something in the answer was deleted or undone since. */
   readonly question: string | null;
-  /** null: none, too long to be kept, or removed with the question. */
+  /** null: none, too long to store, or removed with the question. */
   readonly filters: Readonly<Record<string, unknown>> | null;
   /** null: the answer was about the present. */
   readonly as_of: string | null;
-  /** How many messages of the owner had been accepted when it was answered. */
+  /** The number of messages accepted from the owner before the answer. */
   readonly position: number;
-  /** null: nobody said what the answer led to. */
+  /** null: no outcome was reported. */
   readonly outcome: 'good' | 'bad' | null;
-  /** Memories in the version that was told, relations, and messages, in the order of the answer. */
+  /** Memories in the version used, relations and messages, in the order of the answer. */
   readonly told: readonly (ToldMemory | ToldRelation | ToldMessage | ForgottenSince)[];
 };
 
@@ -2972,7 +2972,7 @@ export type Replay = {
   readonly consolidated: number;
   /** Parked again. */
   readonly parked: number;
-  /** What its batches are waiting for, or their latest failure. */
+  /** What its batches wait for, or their latest failure. */
   readonly waiting_for: Failure | null;
   /** Only for a finished what-if: what would be different. */
   readonly result: WhatIfResult | null;
@@ -3009,7 +3009,7 @@ export type ReplayRehearsal = {
     readonly error: Failure | null;
     readonly accepted_at: string;
   })[];
-  /** What consolidating them again will use, from what the tenant has used before. */
+  /** The estimated usage of consolidating them again, based on the tenant’s past usage. */
   readonly forecast: Forecast;
 };
 
@@ -3060,7 +3060,7 @@ export type ReplaySide = {
   /** Studies that update the graph. */
   readonly studies: {
     readonly applied: number;
-    /** Parked studies; what they would have learned is missing. */
+    /** Parked studies, whose results are missing. */
     readonly parked: number;
     /** Only for live: studies that have not run yet. */
     readonly waiting: number;
@@ -3099,7 +3099,7 @@ export type Retention = {
   readonly plans_days?: number | null | undefined;
   /** How long to keep former versions of memories and their events after they were replaced. */
   readonly history_days?: number | null | undefined;
-  /** How long forgotten memories can be restored. Then they are erased, with everything that says what they said. */
+  /** How long forgotten memories can be restored. After that they are erased, with everything that repeats their content. */
   readonly forgotten_days?: number | null | undefined;
 };
 
@@ -3116,7 +3116,7 @@ export type RetentionPreview = {
     readonly unconfirmed: number;
     readonly budget: number;
   };
-  /** Forgotten memories that would be erased and could not be restored any more. */
+  /** Forgotten memories that would be erased and could no longer be restored. */
   readonly forgotten: number;
 };
 
@@ -3133,20 +3133,20 @@ export type Review = {
   readonly before: string | null;
   readonly after: string | null;
   readonly reason: string;
-  /** null: no fact asked for it, but a very negative rating of the memory, or what most users of the agent talk about. */
+  /** null: the review comes from a very negative rating of the memory or from topics common to most users of the agent, not from a fact. */
   readonly fact: {
     readonly id: string;
     readonly text: string | null;
     readonly quote: string | null;
     readonly source_ids: readonly string[];
   } | null;
-  /** The memory is forgotten: before, after and the text and quote of the fact are null. */
+  /** true: the memory is forgotten; before, after and the text and quote of the fact are null. */
   readonly forgotten?: true | undefined;
-  /** The consolidation that proposed it; its plan shows the reasoning. null: a rating proposed it, or nights that counted what users of the agent talk about. */
+  /** The consolidation that proposed it; its plan shows the reasoning. null: proposed by a rating, or by nights that counted common topics of the agent’s users. */
   readonly consolidation_id: string | null;
   readonly said_at: string;
   readonly valid_from: string;
-  /** Why it is stale: the memory it would change is gone or can no longer be changed, the rating was taken back, or fewer than 20 users of the agent are left of whom it is known. */
+  /** Why it is stale: the memory it would change is gone or can no longer be changed, the rating was taken back, or fewer than 20 users of the agent are left that it is known of. */
   readonly note: string | null;
   readonly created_at: string;
   readonly settled_at: string | null;
@@ -3158,7 +3158,7 @@ export type ReviewList = {
 };
 
 export type RotateKey = {
-  /** A tenant other than that of the key. Only for admins of the tenant default. */
+  /** A tenant other than the key’s. Only for admins of the tenant default. */
   readonly tenant?: string | undefined;
   /** How long the current secret stays valid. */
   readonly grace_seconds?: number | undefined;
@@ -3174,13 +3174,13 @@ export type Scores = {
 };
 
 export type SearchExplanation = {
-  /** likelihood: the results answer the query. few_known: nothing surely does, but few memories are known, and these share most words. everything: the query asks for all there is, or is a vector search. nothing: nothing answers. off: threshold, rerank or top_k decide. */
+  /** likelihood: the results answer the query. few_known: nothing clearly does, but few memories are known, and these share most words. everything: the query asks for all there is, or is a vector search. nothing: nothing answers. off: threshold, rerank or top_k determine the end. */
   readonly cut: 'likelihood' | 'few_known' | 'everything' | 'nothing' | 'off';
   /** How likely anything answers, 0 to 1; null if the query asks for all there is, or is a vector search. */
   readonly answered: number | null;
   /** Below this nothing is returned; null if nothing was cut by it. */
   readonly answered_least: number | null;
-  /** Memories with a lower chance are not returned, unless they have all words; null if nothing was cut by it. */
+  /** Memories with a lower likelihood are not returned, unless they contain all words of the query; null if nothing was cut by it. */
   readonly chance_least: number | null;
   readonly threshold: number | null;
   /** How many memories were ranked. */
@@ -3201,7 +3201,7 @@ export type SearchExplanation = {
     } | null;
     /** Both searches together, each relative to its best hit. */
     readonly fused: number;
-    /** What was added to that, by factor: speaker, subject, topics, asking, time, shared, sitting, freshness, feedback, relations. */
+    /** Added to it, by factor: speaker, subject, topics, asking, time, shared, sitting, freshness, feedback, relations. */
     readonly boosts: Readonly<Record<string, number>>;
     /** How likely it answers, 0 to 1; null if the query asks for all there is, or is a vector search. */
     readonly chance: number | null;
@@ -3223,22 +3223,22 @@ export type SearchHit = {
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly categories: readonly string[];
   readonly immutable: boolean;
-  /** Whose word it rests on. imported: written through the API. inferred: concluded, nobody said it. external: content nobody here answers for. */
+  /** Where it comes from. imported: written through the API. inferred: concluded, nobody said it. external: content that nobody here vouches for. */
   readonly trust: 'user' | 'imported' | 'agent' | 'tool' | 'inferred' | 'external';
-  /** true: a message it came from addresses the model (injection, role play, exfiltration). */
+  /** true: one of its messages addresses the model (injection, role play, exfiltration). */
   readonly flagged: boolean;
-  /** Only set if nobody said it: a night concluded it from other memories. It disappears when too few of them still hold. */
+  /** Only set if a night concluded it from other memories. It is removed when too few of them still hold. */
   readonly conclusion?: Conclusion | undefined;
-  /** Only set for procedures that a night found to work, by the outcomes that were reported. */
+  /** Only set for procedures that a night found to work, according to reported outcomes. */
   readonly skill?: {
-    /** Answers that used it and went well, when it became a skill. */
+    /** The number of answers that used it and went well when it became a skill. */
     readonly successes: number;
   } | undefined;
-  /** Only set if it tells what a run came to: the version of its state that says so. Not included in search results. */
+  /** Only set if it records the result of a run: the version of the run’s state with the result. Not included in search results. */
   readonly task?: TaskSource | undefined;
   /** true: forgetting policies never delete it. Not included in search results. */
   readonly pinned?: boolean | undefined;
-  /** How this version was last rated; null: it was not. Not included in search results. */
+  /** The latest rating of this version; null: none. Not included in search results. */
   readonly feedback?: 'positive' | 'negative' | 'very_negative' | null | undefined;
   readonly said_at: string;
   readonly valid_from: string;
@@ -3249,7 +3249,7 @@ export type SearchHit = {
   readonly confirmations: number;
   readonly created_at: string;
   readonly updated_at: string;
-  /** 0 to 1: how sure it is that this answers the query. Of a vector search the cosine. */
+  /** 0 to 1: the confidence that this answers the query. With mode vector: the cosine similarity. */
   readonly score: number;
   /** Only with latest_only: false. true: this is the current version. */
   readonly latest?: boolean | undefined;
@@ -3273,7 +3273,7 @@ export type SearchResult = {
   readonly rewritten_query?: string | undefined;
   /** Only with explain. */
   readonly explanation?: SearchExplanation | undefined;
-  /** Shows later what this answer told, see /v1/receipts/{id}; readable a moment after the answer. null: no receipt is kept, because receipts are off, the owner is unknown, or there are too many answers at once. */
+  /** The receipt of this answer, see /v1/receipts/{id}; readable a moment after the answer. null: no receipt is kept, because receipts are off, the owner is unknown, or there were too many answers at once. */
   readonly receipt_id: string | null;
   readonly took_ms: number;
   /** Why the answer may be incomplete. */
@@ -3289,7 +3289,7 @@ export type Session = {
   readonly app_id: string | null;
   /** Whether it may manage the whole installation. */
   readonly operator: boolean;
-  /** Whether the server has no keys and answers its own machine without one. */
+  /** true: the server has no keys and accepts requests from its own machine without one. */
   readonly keyless: boolean;
 };
 
@@ -3396,17 +3396,17 @@ export type Settings = {
 
 export type Share = {
   readonly tenant: string;
-  /** Of the share; 0: the cell was told none. */
+  /** The number of the share; 0: the cell has none. */
   readonly epoch: number;
-  /** What the cell may use now, of the tenant's daily limits. */
+  /** The part of the tenant’s daily limits that the cell may use now. */
   readonly part: number;
-  /** The end of the lease; null: the cell has all, since it knows of no other. */
+  /** The end of the lease; null: the cell has the whole limit because it knows of no other cell. */
   readonly until: string | null;
-  /** What the cell itself has used of the limits on this day, of the one of which it has used most. */
+  /** What the cell itself has used today, as a part of the limit it has used most of. */
   readonly used: number;
   /** UTC. */
   readonly day: string;
-  /** The cell is about to run out, and there may be more. */
+  /** true: the cell is about to run out, and more may be available. */
   readonly wants: boolean;
 };
 
@@ -3414,11 +3414,11 @@ export type ShareList = {
   readonly results: readonly Share[];
 };
 
-/** What is done with memories while their user is away, see docs/sleep.md. */
+/** Housekeeping of memories while their user is away, see docs/sleep.md. */
 export type Sleep = {
   /** off: memories are left alone. preview: every night waits for approval, see /v1/nights. auto: nights are applied, unless they would change more than limits.share. */
   readonly mode?: 'off' | 'preview' | 'auto' | undefined;
-  /** How long nothing of the user may have been posted or changed before a night begins. */
+  /** How long the user must have been inactive (no posts, no changes) before a night begins. */
   readonly idle_hours?: number | undefined;
   /** The time of day in which nights begin, for example from 22:00 to 06:00; null: any time. */
   readonly window?: {
@@ -3426,24 +3426,24 @@ export type Sleep = {
     readonly to: string;
     readonly timezone: string;
   } | null | undefined;
-  /** How much of budgets.tokens_per_day all nights together may use, and of what the consolidations of a user used in 30 days the nights of that user: at least a tenth of limits.tokens. */
+  /** The share of budgets.tokens_per_day that all nights together may use, and the share of a user’s consolidation tokens in 30 days that the nights of that user may use: at least a tenth of limits.tokens. */
   readonly share_of_budget?: number | undefined;
   readonly acts?: {
     /** Rephrase dated plans once their date has passed. No model. */
     readonly age?: boolean | undefined;
-    /** Merge memories that say the same in other words. */
+    /** Merge memories that say the same in different words. */
     readonly merge?: boolean | undefined;
     /** End memories that a later one contradicts, or open a review. */
     readonly contradictions?: boolean | undefined;
-    /** Rank memories lower that nobody needed for 180 days; after 180 more, open a review. No model. */
+    /** Rank memories lower that were not needed for 180 days; after 180 more days, open a review. No model. */
     readonly fade?: boolean | undefined;
-    /** Conclude what several memories show together. Marked as inferred, and gone with its evidence. */
+    /** Draw conclusions from several memories. They are marked as inferred and removed with their evidence. */
     readonly patterns?: boolean | undefined;
-    /** Mark procedures as skills that went well at least 3 times, by reported outcomes. No model. */
+    /** Mark procedures as skills if they went well at least 3 times according to reported outcomes. No model. */
     readonly skills?: boolean | undefined;
-    /** Remember what runs came to, in the words of the state in which they ended. No model. */
+    /** Remember the results of runs, in the words of their final state. No model. */
     readonly runs?: boolean | undefined;
-    /** Find the slot of the profile that a memory belongs in, by its category or by a model. */
+    /** Find the profile slot of a memory, by its category or with a model. */
     readonly profile?: boolean | undefined;
   } | undefined;
   /** Per user and night. */
@@ -3454,7 +3454,7 @@ export type Sleep = {
     /** Nights that would change a larger share of the memories wait for approval; 5 memories are always allowed. */
     readonly share?: number | undefined;
   } | undefined;
-  /** Count which categories most users of an agent have memories in, and propose it for the memory of the agent: a review opens from 20 users on. Nothing that users said is counted or shown. */
+  /** Count in which categories most users of an agent have memories, and propose the result as a memory of the agent: a review opens from 20 users on. What users said is neither counted nor shown. */
   readonly agents?: boolean | undefined;
 };
 
@@ -3474,14 +3474,14 @@ export type Source = {
   readonly role: 'user' | 'assistant' | 'system' | 'tool';
   readonly name: string | null;
   readonly content: string;
-  /** Why there is no content: it was removed by retention, held personal data that is not stored, says what is forgotten, or was said while the user had paused remembering. */
+  /** Why there is no content: it was removed by retention, contained personal data that is not stored, says what was forgotten, or was said while memory was paused for the user. */
   readonly withheld?: 'retention' | 'personal_data' | 'forgotten' | 'paused' | undefined;
   readonly said_at: string;
   /** The speaker’s UTC offset in minutes, if known. */
   readonly utc_offset?: number | undefined;
   /** false: a neighbouring message requested with before or after. */
   readonly is_source: boolean;
-  /** The words of it that the memory rests on, as far as they are known. Not included in search results. */
+  /** The words the memory is based on, if known. Not included in search results. */
   readonly quotes?: readonly string[] | undefined;
 };
 
@@ -3608,25 +3608,25 @@ export type Suite = {
     readonly calls: number;
     /** About so many, … */
     readonly tokens: number;
-    /** … give or take so many. */
+    /** The uncertainty of the estimate, plus or minus. */
     readonly spread: number;
-    /** The budget of a run that names none. */
+    /** The budget of a run without one. */
     readonly budget_tokens: number;
   };
 };
 
-/** What people think of a run, and how far they agree. */
+/** People’s verdicts on a run, and how much they agree. */
 export type SuiteAssessments = {
   readonly assessors: readonly ({
     readonly by: string;
-    /** Of the facts: those that are right. */
+    /** The share of facts that are right. */
     readonly right: {
       readonly value: number;
       readonly low: number;
       readonly high: number;
       readonly of: number;
     } | null;
-    /** Of the messages: those of which nothing is missing. */
+    /** The share of messages with nothing missing. */
     readonly complete: {
       readonly value: number;
       readonly low: number;
@@ -3638,17 +3638,17 @@ export type SuiteAssessments = {
     /** Two people. */
     readonly by: readonly string[];
     readonly facts: {
-      /** Items that both assessed. */
+      /** The number of items that both assessed. */
       readonly of: number;
       readonly same: number;
-      /** Cohen’s kappa; null: it cannot be told. */
+      /** Cohen’s kappa; null: it cannot be computed. */
       readonly kappa: number | null;
     } | null;
     readonly messages: {
-      /** Items that both assessed. */
+      /** The number of items that both assessed. */
       readonly of: number;
       readonly same: number;
-      /** Cohen’s kappa; null: it cannot be told. */
+      /** Cohen’s kappa; null: it cannot be computed. */
       readonly kappa: number | null;
     } | null;
   })[];
@@ -3658,17 +3658,17 @@ export type SuiteExport = {
   readonly format: 'slowwave-suite';
   readonly version: 1;
   readonly masked: boolean;
-  /** By figure; the others have the margins of docs/suites.md. */
+  /** By figure; other figures have the margins of docs/suites.md. */
   readonly margins: Readonly<Record<string, {
     readonly by: number;
-    /** true: of the value of the baseline. */
+    /** true: relative to the value of the baseline. */
     readonly relative?: true | undefined;
   } | null>>;
   readonly cases: readonly ({
-    /** Of the user whose conversation it is; no two cases have the same. */
+    /** A name for the user whose conversation it is; unique among the cases. */
     readonly name: string;
     readonly language: string | null;
-    /** What is known before. */
+    /** The memories known before. */
     readonly memories: readonly ({
       readonly text: string;
       readonly said_at?: string | undefined;
@@ -3680,7 +3680,7 @@ export type SuiteExport = {
       /** Batches with the same number are consolidated together. */
       readonly window?: number | undefined;
       readonly messages: readonly ({
-        /** A name within the case, to which facts refer. */
+        /** A name within the case that facts refer to. */
         readonly id?: string | undefined;
         readonly role: 'user' | 'assistant' | 'system' | 'tool';
         readonly content: string;
@@ -3688,7 +3688,7 @@ export type SuiteExport = {
         readonly timestamp?: string | undefined;
       })[];
     })[];
-    /** What should come of it. null: only figures that need no model answer are measured. */
+    /** The expected result. null: only figures that do not need an expected result are measured. */
     readonly expected: {
       readonly facts: readonly ({
         readonly text: string;
@@ -3702,7 +3702,7 @@ export type SuiteExport = {
         readonly event: 'UPDATE' | 'DELETE';
         readonly before: string;
       })[];
-      /** What holds at the end. */
+      /** The memories that hold at the end. */
       readonly memories: readonly string[];
     } | null;
     /** Searches, each with memories that answer it; without any: nothing should be found. */
@@ -3710,7 +3710,7 @@ export type SuiteExport = {
       readonly query: string;
       readonly expects: readonly string[];
     }[];
-    /** How it went where it was recorded. */
+    /** The result where it was recorded. */
     readonly measured: {
       readonly figures: Readonly<Record<string, {
         readonly part: number;
@@ -3743,9 +3743,9 @@ export type SuiteRun = {
   readonly created_at: string;
   readonly finished_at: string | null;
   readonly error: Failure | null;
-  /** null: it is not over. */
+  /** null: it has not finished. */
   readonly passed: boolean | null;
-  /** The embedding model its questions were asked with; null: the usual one. */
+  /** The embedding model used for its questions; null: the configured one. */
   readonly embedder: string | null;
   readonly budget_tokens: number;
   readonly spent_tokens: number;
@@ -3755,7 +3755,7 @@ export type SuiteRun = {
     readonly parked: number;
   };
   readonly report: {
-    /** The run without changes it is compared with; null: what was stored. */
+    /** The run without changes it is compared with; null: the stored results. */
     readonly baseline_run: string | null;
     readonly tokens: number;
     readonly figures: readonly HeldFigure[];
@@ -3778,9 +3778,9 @@ export type SuiteRunEstimate = {
   readonly calls: number;
   /** About so many, … */
   readonly tokens: number;
-  /** … give or take so many. */
+  /** The uncertainty of the estimate, plus or minus. */
   readonly spread: number;
-  /** The budget of a run that names none. */
+  /** The budget of a run without one. */
   readonly budget_tokens: number;
 };
 
@@ -3794,9 +3794,9 @@ export type SuiteRunList = {
     readonly created_at: string;
     readonly finished_at: string | null;
     readonly error: Failure | null;
-    /** null: it is not over. */
+    /** null: it has not finished. */
     readonly passed: boolean | null;
-    /** The embedding model its questions were asked with; null: the usual one. */
+    /** The embedding model used for its questions; null: the configured one. */
     readonly embedder: string | null;
     readonly budget_tokens: number;
     readonly spent_tokens: number;
@@ -3810,16 +3810,16 @@ export type SuiteSample = {
     readonly agent_id: string | null;
     readonly run_id: string | null;
     readonly id: string;
-    /** What was said right before it. */
+    /** The message right before it. */
     readonly before: string | null;
     readonly content: string;
-    /** What this person said already. */
+    /** This person’s earlier verdict. */
     readonly verdict: 'agree' | 'wrong' | 'complete' | 'missing' | null;
     readonly facts: readonly ({
       readonly id: string;
       readonly text: string;
       readonly outcome: 'ADD' | 'UPDATE' | 'NONE' | 'DROPPED';
-      /** What it replaced or ended. */
+      /** The memory it replaced or ended. */
       readonly replaced: string | null;
       readonly verdict: 'agree' | 'wrong' | 'complete' | 'missing' | null;
     })[];
@@ -3828,7 +3828,7 @@ export type SuiteSample = {
 };
 
 export type SweptSegments = {
-  /** Objects that this ledger did not know. */
+  /** Objects that the ledger did not know. */
   readonly deleted: readonly string[];
 };
 
@@ -3837,7 +3837,7 @@ export type TakenErasures = {
 };
 
 export type TakenSettings = {
-  /** kept: the tenant has others, which stay. */
+  /** kept: the tenant already has other settings, which stay. */
   readonly settings: 'same' | 'taken' | 'kept';
 };
 
@@ -3849,19 +3849,19 @@ export type TaskSource = {
 export type TaskState = {
   readonly run_id: string;
   readonly user_id: string | null;
-  /** Only of a run that belongs to an agent. */
+  /** Only for a run that belongs to an agent. */
   readonly agent_id: string | null;
   readonly app_id: string | null;
   readonly version: number;
   readonly goal: string | null;
   readonly steps: readonly TaskStepView[];
-  /** The ids of steps that wait for a person. */
+  /** The ids of steps that wait for approval. */
   readonly waiting_for_approval: readonly string[];
   readonly data: Readonly<Record<string, unknown>>;
   readonly created_at: string;
   /** When this version was written. */
   readonly updated_at: string;
-  /** null: the run goes on. */
+  /** null: the run has not ended. */
   readonly ended_at: string | null;
 };
 
@@ -3873,18 +3873,18 @@ export type TaskStateList = {
 export type TaskStep = {
   readonly id: string;
   readonly title: string;
-  /** waiting_for_approval: it goes on once a person has agreed. */
+  /** waiting_for_approval: it continues once a person has approved it. */
   readonly state?: 'pending' | 'running' | 'waiting_for_approval' | 'done' | 'failed' | 'skipped' | undefined;
-  /** What came of it. */
+  /** The result of the step. */
   readonly result?: string | undefined;
-  /** A person has to approve it before it is done. */
+  /** true: a person has to approve the step before it is done. */
   readonly needs_approval?: boolean | undefined;
 };
 
 export type TaskStepView = {
   readonly id: string;
   readonly title: string;
-  /** waiting_for_approval: it goes on once a person has agreed. */
+  /** waiting_for_approval: it continues once a person has approved it. */
   readonly state: 'pending' | 'running' | 'waiting_for_approval' | 'done' | 'failed' | 'skipped';
   readonly result: string | null;
   readonly needs_approval: boolean;
@@ -3899,11 +3899,11 @@ export type TenantCopied = {
 export type TenantCopy = {
   readonly tenant: string;
   readonly ledger_id: string;
-  /** Another one as soon as anything of it changes. */
+  /** A stamp that changes with any of the settings. */
   readonly version: string;
-  /** Rows by their kinds; passed on as they are. */
+  /** Rows by kind, to be passed on unchanged. */
   readonly copy: Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>;
-  /** What this cell itself used of the budget today. */
+  /** What this cell itself has used of today’s budget. */
   readonly used: {
     readonly day: string;
     readonly tokens: number;
@@ -3918,7 +3918,7 @@ export type ToldMemory = {
   readonly valid_from: string;
   readonly invalid_at: string | null;
   readonly kind: 'memory';
-  /** Whether this is what the memory says now. */
+  /** true: this is the current version. */
   readonly current: boolean;
 };
 
@@ -3930,7 +3930,7 @@ export type ToldMessage = {
   readonly role: 'user' | 'assistant' | 'system' | 'tool';
   readonly name: string | null;
   readonly content: string;
-  /** Why there is no content: it was removed by retention, held personal data that is not stored, says what is forgotten, or was said while the user had paused remembering. */
+  /** Why there is no content: it was removed by retention, contained personal data that is not stored, says what was forgotten, or was said while memory was paused for the user. */
   readonly withheld?: 'retention' | 'personal_data' | 'forgotten' | 'paused' | undefined;
   readonly said_at: string;
   readonly kind: 'message';
@@ -3954,7 +3954,7 @@ export type ToldRelation = {
   /** When it ended; null: it has not ended. */
   readonly invalid_at: string | null;
   readonly kind: 'relation';
-  /** Whether it holds now. */
+  /** true: it holds now. */
   readonly current: boolean;
 };
 
@@ -3966,17 +3966,17 @@ export type ToldTo = {
   readonly id: string;
   readonly route: 'search' | 'context' | 'recall';
   readonly created_at: string;
-  /** The beginning of the question, without secrets and personal data. null: none was asked, or something that the answer told was deleted or undone since. */
+  /** The beginning of the question, without secrets and personal data. null: there was no question, or something in the answer was deleted or undone since. */
   readonly question: string | null;
-  /** null: none, too long to be kept, or removed with the question. */
+  /** null: none, too long to store, or removed with the question. */
   readonly filters: Readonly<Record<string, unknown>> | null;
   /** null: the answer was about the present. */
   readonly as_of: string | null;
-  /** How many messages of the owner had been accepted when it was answered. */
+  /** The number of messages accepted from the owner before the answer. */
   readonly position: number;
-  /** null: nobody said what the answer led to. */
+  /** null: no outcome was reported. */
   readonly outcome: 'good' | 'bad' | null;
-  /** The versions of the memory that the answer told. */
+  /** The versions of the memory in the answer. */
   readonly versions: readonly number[];
 };
 
@@ -4043,7 +4043,7 @@ export type UsageRow = {
   readonly step?: string | undefined;
   readonly model?: string | undefined;
   readonly cause?: 'live' | 'retry' | 'repair' | 'summary' | 'graph' | 'sleep' | 'what-if' | 'suite' | 'recall' | 'preview' | undefined;
-  /** null: no user, or unknown. */
+  /** null: no user, or an unknown one. */
   readonly user_id?: string | null | undefined;
   /** null: no app. */
   readonly app_id?: string | null | undefined;
@@ -4058,11 +4058,11 @@ export type UsageRow = {
   readonly unpriced_calls: number;
   /** The prompt tokens that were in the provider’s cache; part of prompt_tokens. */
   readonly cached_tokens: number;
-  /** How long the calls took together. */
+  /** The total duration of the calls. */
   readonly time_ms: number;
   /** Calls that the provider answered with an error. They cost nothing. */
   readonly refused_calls: number;
-  /** Calls that were sent and not answered, or not yet, by estimate. The provider may charge for them: its bill lies between the sum without and the sum with these. */
+  /** Estimated usage of calls that were sent but not (or not yet) answered. The provider may charge for them: its bill lies between the sum without and the sum with these. */
   readonly unanswered: {
     readonly calls: number;
     readonly prompt_tokens: number;
@@ -4077,7 +4077,7 @@ export type UsageRow = {
 export type UsedId = {
   readonly kind: 'agent' | 'run' | 'app';
   readonly id: string;
-  /** How many current memories were said or confirmed under it, of all owners. */
+  /** The number of current memories said or confirmed under this id, over all owners. */
   readonly memories: number;
   readonly first_said_at: string;
   readonly last_said_at: string;
@@ -4171,7 +4171,7 @@ export type WhatIfResult = {
 export type Withdrawn = {
   /** Memories that were said nowhere else: they are deleted. */
   readonly deleted: number;
-  /** Memories that were said elsewhere as well: they are as they were said there. */
+  /** Memories that were also said elsewhere: they keep what was said there. */
   readonly kept: number;
   readonly dry_run: boolean;
   /** The first 100 of the deleted, each with the first 200 characters of its text. */
@@ -4199,22 +4199,22 @@ export type WrittenMemory = {
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly categories: readonly string[];
   readonly immutable: boolean;
-  /** Whose word it rests on. imported: written through the API. inferred: concluded, nobody said it. external: content nobody here answers for. */
+  /** Where it comes from. imported: written through the API. inferred: concluded, nobody said it. external: content that nobody here vouches for. */
   readonly trust: 'user' | 'imported' | 'agent' | 'tool' | 'inferred' | 'external';
-  /** true: a message it came from addresses the model (injection, role play, exfiltration). */
+  /** true: one of its messages addresses the model (injection, role play, exfiltration). */
   readonly flagged: boolean;
-  /** Only set if nobody said it: a night concluded it from other memories. It disappears when too few of them still hold. */
+  /** Only set if a night concluded it from other memories. It is removed when too few of them still hold. */
   readonly conclusion?: Conclusion | undefined;
-  /** Only set for procedures that a night found to work, by the outcomes that were reported. */
+  /** Only set for procedures that a night found to work, according to reported outcomes. */
   readonly skill?: {
-    /** Answers that used it and went well, when it became a skill. */
+    /** The number of answers that used it and went well when it became a skill. */
     readonly successes: number;
   } | undefined;
-  /** Only set if it tells what a run came to: the version of its state that says so. Not included in search results. */
+  /** Only set if it records the result of a run: the version of the run’s state with the result. Not included in search results. */
   readonly task?: TaskSource | undefined;
   /** true: forgetting policies never delete it. Not included in search results. */
   readonly pinned?: boolean | undefined;
-  /** How this version was last rated; null: it was not. Not included in search results. */
+  /** The latest rating of this version; null: none. Not included in search results. */
   readonly feedback?: 'positive' | 'negative' | 'very_negative' | null | undefined;
   readonly said_at: string;
   readonly valid_from: string;
@@ -4341,18 +4341,18 @@ export interface Operations {
     query: { around: string; before?: number | undefined; after?: number | undefined; };
     answer: MessageList;
   };
-  /** Get what an answer told. */
+  /** Get a receipt: what an answer contained. */
   'GET /v1/receipts/{id}': {
     params: { id: string; };
     answer: Receipt;
   };
-  /** Say what an answer led to. */
+  /** Report the outcome of an answer. */
   'POST /v1/receipts/{id}/outcome': {
     params: { id: string; };
     body: PostOutcome;
     answer: Receipt;
   };
-  /** List the answers that told a memory, newest first. */
+  /** List the answers that contained a memory, newest first. */
   'GET /v1/memories/{id}/receipts': {
     params: { id: string; };
     query?: { limit?: number | undefined; cursor?: string | undefined; };
@@ -4438,7 +4438,7 @@ export interface Operations {
   'POST /v1/session/renew': {
     answer: RenewedToken;
   };
-  /** Get whose key a request came with. */
+  /** Get the owner of the key in a request. */
   'GET /v1/cell/caller': {
     answer: Caller;
   };
@@ -4447,27 +4447,27 @@ export interface Operations {
     query?: { user_id?: string | undefined; agent_id?: string | undefined; app_id?: string | undefined; ended?: string | undefined; limit?: number | undefined; cursor?: string | undefined; };
     answer: TaskStateList;
   };
-  /** Get what a run works on. */
+  /** Get the state of a run. */
   'GET /v1/runs/{id}/state': {
     params: { id: string; };
     query?: { user_id?: string | undefined; agent_id?: string | undefined; app_id?: string | undefined; };
     answer: TaskState;
   };
-  /** Replace what a run works on. */
+  /** Replace the state of a run. */
   'PUT /v1/runs/{id}/state': {
     params: { id: string; };
     query?: { user_id?: string | undefined; agent_id?: string | undefined; app_id?: string | undefined; };
     body: PutTaskState;
     answer: TaskState;
   };
-  /** Change parts of what a run works on. */
+  /** Change parts of the state of a run. */
   'PATCH /v1/runs/{id}/state': {
     params: { id: string; };
     query?: { user_id?: string | undefined; agent_id?: string | undefined; app_id?: string | undefined; };
     body: PatchTaskState;
     answer: TaskState;
   };
-  /** List the versions of what a run works on, newest first. */
+  /** List the versions of a run’s state, newest first. */
   'GET /v1/runs/{id}/state/history': {
     params: { id: string; };
     query?: { user_id?: string | undefined; agent_id?: string | undefined; app_id?: string | undefined; limit?: number | undefined; cursor?: string | undefined; };
@@ -4485,7 +4485,7 @@ export interface Operations {
     body: EndTask;
     answer: TaskState;
   };
-  /** Get an overview of what happened lately and what waits for somebody. */
+  /** Get an overview of recent activity and pending decisions. */
   'GET /v1/overview': {
     query?: { period?: 'day' | 'week' | undefined; };
     answer: Overview;
@@ -4500,7 +4500,7 @@ export interface Operations {
     body: PostForecast;
     answer: Forecast;
   };
-  /** Compare how consolidations went in the last seven days with the 28 days before. */
+  /** Compare the consolidations of the last seven days with the 28 days before. */
   'GET /v1/drift': {
     query?: { model?: string | undefined; };
     answer: Drift;
@@ -4538,7 +4538,7 @@ export interface Operations {
     body: PostPreview;
     answer: Plan;
   };
-  /** Get what the graph learned from a consolidation. */
+  /** Get the graph update of a consolidation. */
   'GET /v1/consolidations/{id}/graph': {
     params: { id: string; };
     answer: Study;
@@ -4576,7 +4576,7 @@ export interface Operations {
     query?: { state?: 'thinking' | 'waiting' | 'applied' | 'discarded' | 'stale' | 'failed' | undefined; user_id?: string | undefined; limit?: number | undefined; cursor?: string | undefined; };
     answer: NightList;
   };
-  /** Get what a night did, or would do, and why. */
+  /** Get the changes of a night, made or proposed, with their reasons. */
   'GET /v1/nights/{id}': {
     params: { id: string; };
     answer: Night;
@@ -4587,7 +4587,7 @@ export interface Operations {
     body: PostNight;
     answer: Night;
   };
-  /** Show what would be remembered of a user who had never slept. */
+  /** Show the memories of a user as if there had been no nights. */
   'GET /v1/users/{id}/without-nights': {
     params: { id: string; };
     answer: UndoReport;
@@ -4643,7 +4643,7 @@ export interface Operations {
     params: { id: string; slot: string; memory: string; };
     answer: Profile;
   };
-  /** Make a link to a user’s own page. */
+  /** Create a link to a user’s own page. */
   'POST /v1/users/{id}/links': {
     params: { id: string; };
     body: PostLink;
@@ -4654,17 +4654,17 @@ export interface Operations {
     params: { id: string; };
     answer: EndedLinks;
   };
-  /** Get whether remembering is paused for a user. */
+  /** Get whether memory is paused for a user. */
   'GET /v1/users/{id}/pause': {
     params: { id: string; };
     answer: Pause;
   };
-  /** Pause remembering for a user. */
+  /** Pause memory for a user. */
   'PUT /v1/users/{id}/pause': {
     params: { id: string; };
     answer: Pause;
   };
-  /** Resume remembering for a user. */
+  /** Resume memory for a user. */
   'DELETE /v1/users/{id}/pause': {
     params: { id: string; };
     answer: Pause;
@@ -4738,7 +4738,7 @@ export interface Operations {
     body: PostSplit;
     answer: Entity;
   };
-  /** List why batches and updates of the graph are parked, and what to do. */
+  /** List the errors of parked batches and graph updates, and what to do about them. */
   'GET /v1/parked': {
     answer: ParkedList;
   };
@@ -4763,7 +4763,7 @@ export interface Operations {
     params: { id: string; };
     answer: Replay;
   };
-  /** Record a suite from production, or take one from a file. */
+  /** Record a suite from production, or import one from a file. */
   'POST /v1/suites': {
     body: PostSuite;
     answer: Suite;
@@ -4773,7 +4773,7 @@ export interface Operations {
     query?: { limit?: number | undefined; cursor?: string | undefined; };
     answer: SuiteList;
   };
-  /** Get a suite, and what a run of it takes. */
+  /** Get a suite and the estimated usage of a run. */
   'GET /v1/suites/{name}': {
     params: { name: string; };
     answer: Suite;
@@ -4818,7 +4818,7 @@ export interface Operations {
     query?: { by?: string | undefined; messages?: number | undefined; };
     answer: SuiteSample;
   };
-  /** Say which facts of a run are right, and of which messages something is missing. */
+  /** Submit which facts of a run are right, and which messages have missing facts. */
   'POST /v1/suites/{name}/runs/{id}/assessments': {
     params: { name: string; id: string; };
     body: PostSuiteAssessments;
@@ -4834,7 +4834,7 @@ export interface Operations {
     query?: { limit?: number | undefined; cursor?: string | undefined; };
     answer: CanaryList;
   };
-  /** Get a canary with its figures, and how far its undo is. */
+  /** Get a canary with its figures and the progress of its undo. */
   'GET /v1/canaries/{id}': {
     params: { id: string; };
     answer: Canary;
@@ -4898,7 +4898,7 @@ export interface Operations {
     query?: { depth?: 'quick' | 'usual' | undefined; };
     answer: Examination;
   };
-  /** List the models of servers, what they do not accept and how they are doing. */
+  /** List the models on servers, their limitations and their health. */
   'GET /v1/models': {
     answer: ModelList;
   };
@@ -4918,7 +4918,7 @@ export interface Operations {
     params: { id: string; };
     answer: Ceilings;
   };
-  /** Get how far the move of the index to another embedding model is. */
+  /** Get the progress of the move to another embedding model. */
   'GET /v1/index/move': {
     answer: IndexMoveAnswer;
   };
@@ -4932,7 +4932,7 @@ export interface Operations {
     body: PatchIndexMove;
     answer: IndexMoveAnswer;
   };
-  /** Get what a bundle of a tenant begins with. */
+  /** Get the header of a tenant’s bundle. */
   'GET /v1/bundle': {
     query?: { tenant?: string | undefined; };
     answer: Bundle;
@@ -4952,17 +4952,17 @@ export interface Operations {
     query?: { tenant?: string | undefined; limit?: number | undefined; cursor?: string | undefined; };
     answer: BundledErasureList;
   };
-  /** Take over finished erasures of another ledger. */
+  /** Import finished erasures of another ledger. */
   'POST /v1/bundle/erasures': {
     body: PostErasures;
     answer: TakenErasures;
   };
-  /** Take over the settings of a tenant. */
+  /** Import the settings of a tenant. */
   'PUT /v1/bundle/settings': {
     body: PutBundledSettings;
     answer: TakenSettings;
   };
-  /** Begin to import an owner, or go on with it. */
+  /** Start or resume the import of an owner. */
   'POST /v1/bundle/imports': {
     body: PostImport;
     answer: Import;
@@ -4978,17 +4978,17 @@ export interface Operations {
     params: { id: string; };
     answer: Import;
   };
-  /** Throw away an import that is not finished. */
+  /** Discard an unfinished import. */
   'DELETE /v1/bundle/imports/{id}': {
     params: { id: string; };
     answer: Import;
   };
-  /** List owners of a tenant that sleep. */
+  /** List the sleeping owners of a tenant. */
   'GET /v1/cold': {
     query?: { tenant?: string | undefined; limit?: number | undefined; cursor?: string | undefined; };
     answer: ColdOwnerList;
   };
-  /** Lay an owner to sleep now. */
+  /** Put an owner to sleep now. */
   'POST /v1/cold/cool': {
     body: PostCold;
     answer: Cooled;
@@ -4998,20 +4998,20 @@ export interface Operations {
     body: PostWaking;
     answer: Woken;
   };
-  /** Delete segments that this ledger does not know. */
+  /** Delete segments that are unknown to this ledger. */
   'POST /v1/cold/sweep': {
     answer: SweptSegments;
   };
-  /** Get what a cell is, and how much is in it. */
+  /** Get the state and size of a cell. */
   'GET /v1/cell': {
     answer: Cell;
   };
-  /** Tell a cell of which slots it takes no new owners. */
+  /** Set the slots in which a cell accepts no new owners. */
   'PUT /v1/cell/slots': {
     body: PutSlots;
     answer: Slots;
   };
-  /** Tell a cell that one of the cells is lost for good. */
+  /** Tell a cell that a cell is permanently lost. */
   'POST /v1/cell/losses': {
     body: PostLoss;
     answer: Loss;
@@ -5021,47 +5021,47 @@ export interface Operations {
     query?: { from?: number | undefined; to?: number | undefined; limit?: number | undefined; cursor?: string | undefined; };
     answer: CellOwnerList;
   };
-  /** Keep new work of an owner back, because it is about to leave. */
+  /** Hold back new work of an owner that is about to move. */
   'POST /v1/cell/leaving': {
     body: PostLeaving;
     answer: Leaving;
   };
-  /** Let an owner go to another cell. */
+  /** Release an owner to another cell. */
   'POST /v1/cell/departures': {
     body: PostDeparture;
     answer: Departure;
   };
-  /** Get where an owner went. */
+  /** Get the cell an owner moved to. */
   'GET /v1/cell/departures': {
     query: { tenant?: string | undefined; kind: 'user' | 'agent' | 'run'; id: string; };
     answer: Departure;
   };
-  /** Throw away what has arrived of an owner, if not all of it has. */
+  /** Discard the unfinished import of an owner. */
   'DELETE /v1/cell/arrivals': {
     query: { tenant?: string | undefined; kind: 'user' | 'agent' | 'run'; id: string; attempt?: number | undefined; };
     answer: ArrivalsEnded;
   };
-  /** Forget a user who is erased in another cell, in keys, links and webhooks. */
+  /** Remove a user erased in another cell from keys, links and webhooks. */
   'POST /v1/cell/erasures': {
     body: PostCellErasure;
     answer: CellErasure;
   };
-  /** Get everything of a tenant that is no owner’s, for other cells. */
+  /** Get the tenant-wide data of a tenant, for other cells. */
   'GET /v1/cell/tenant': {
     query?: { tenant?: string | undefined; };
     answer: TenantCopy;
   };
-  /** Take over what a tenant has in common, from its home cell. */
+  /** Replace the tenant-wide data of a tenant with a copy from its home cell. */
   'PUT /v1/cell/tenant': {
     body: PutTenantCopy;
     answer: TenantCopied;
   };
-  /** Get what this cell may use, and has used, of the daily limits of a tenant, or of those of which it wants more. */
+  /** Get this cell’s share and usage of a tenant’s daily limits, or those of all tenants for which it wants more. */
   'GET /v1/cell/shares': {
     query?: { tenant?: string | undefined; limit?: number | undefined; };
     answer: ShareList;
   };
-  /** Tell this cell its share of the daily limits of a tenant. */
+  /** Set this cell’s share of a tenant’s daily limits. */
   'PUT /v1/cell/shares': {
     body: PutShare;
     answer: Share;

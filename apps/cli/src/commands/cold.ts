@@ -16,7 +16,7 @@ export const listColdCommand: Command = {
 
 export const coolCommand: Command = {
   name: 'cold cool',
-  summary: 'Lay an owner to sleep now, however short it was silent.',
+  summary: 'Put an owner to sleep now, however short it was silent.',
   writes: true,
   options: { ...OWNER, tenant: TENANT },
   run: async (call) => {

@@ -8,7 +8,7 @@ const MOST = 1_000_000_000;
 export const moveIndexCommand: Command = {
   name: 'index move',
   summary: 'Move the index to the next embedding model, while it is in use.',
-  about: `Needs SLOWWAVE_NEXT_EMBEDDING_MODEL in all processes of the server. A worker fills a new index
+  about: `Requires SLOWWAVE_NEXT_EMBEDDING_MODEL in all processes of the server. A worker fills a new index
 next to the one in use. Then both are asked what users have asked lately, and searches use the
 new one if it finds as much. The old one is kept up to date until slowwave index confirm.`,
   options: {

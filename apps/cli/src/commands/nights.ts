@@ -45,7 +45,7 @@ export const discardNightCommand: Command = {
 export const withoutNightsCommand: Command = {
   name: 'nights without',
   usage: '<user>',
-  summary: 'Show what would be remembered of a user who had never slept. Nothing is changed.',
+  summary: 'Show the memories of a user as if there had been no nights. Nothing is changed.',
   options: { tenant: TENANT },
   run: async (call) =>
     undoOutcome(await call.ask<UndoReport>('GET', ofTenant(`/v1/users/${pathWord(call)}/without-nights`, call))),

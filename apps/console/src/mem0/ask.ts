@@ -117,13 +117,16 @@ export async function pageOf<T>(
 }
 
 const tooMany = (path: string) =>
-  problem('invalid_request', `there are more than ${MOST}, too many to count; page through GET ${path} with cursor`);
+  problem(
+    'invalid_request',
+    `expected at most ${MOST} results to count, got more; page through GET ${path} with cursor`,
+  );
 
 /** Errors in mem0's format: one text, under both names that its clients read. */
 export function answerErrorsLikeMem0(app: App, log: HttpLog): void {
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0];
-    const message = `there is no ${request.method} ${path} here; docs/from-mem0.md lists mem0's routes that there are`;
+    const message = `there is no route ${request.method} ${path}; docs/from-mem0.md lists the supported routes of mem0`;
     return reply.code(404).send({ error: message, detail: message, code: 'not_found' });
   });
   app.setErrorHandler((thrown, request, reply) => {

@@ -77,7 +77,7 @@ interface Deletion {
 const NOTHING: Deletion = { deleted: 0, kept: 0 };
 const sumOf = (a: Deletion, b: Deletion): Deletion => ({ deleted: a.deleted + b.deleted, kept: a.kept + b.kept });
 const countsOf = ({ deleted, kept }: Deletion): string =>
-  kept === 0 ? `(${deleted})` : `(${deleted} deleted, ${kept} kept, which were said elsewhere as well)`;
+  kept === 0 ? `(${deleted})` : `(${deleted} deleted, ${kept} kept because they were also said elsewhere)`;
 
 interface Owned {
   readonly scope: Ids;
@@ -94,7 +94,7 @@ async function deleteOwned(ask: Ask, request: FastifyRequest, { scope, filters }
 /** Takes what was said under all of these ids out of everybody's memories, as often as there is more. */
 async function withdraw(ask: Ask, request: FastifyRequest, ids: Ids): Promise<Deletion> {
   if (Object.values(ids).includes(EVERYBODY)) {
-    throw unsupported('"*" beside another id of what is to be deleted', 'name each of them');
+    throw unsupported('"*" together with another id in a deletion', 'list the ids');
   }
   let done = NOTHING;
   for (let more = true; more; ) {
@@ -103,7 +103,7 @@ async function withdraw(ask: Ask, request: FastifyRequest, ids: Ids): Promise<De
     countMore(request, deleted + kept);
     done = sumOf(done, { deleted, kept });
     if (left && deleted + kept === 0)
-      throw problem('conflict', 'others keep changing these memories; repeat the request');
+      throw problem('conflict', 'other requests keep changing these memories; repeat the request');
     more = left;
   }
   return done;
@@ -148,7 +148,7 @@ async function entitiesOf(ask: Ask, request: FastifyRequest) {
 const ofOthers = (type: string, { deleted, kept }: Deletion): string =>
   deleted + kept === 0
     ? ''
-    : ` Of the memories that users have from this ${type}, ${deleted} were deleted and ${kept} kept, which were said elsewhere as well.`;
+    : ` Of the users’ memories from this ${type}, ${deleted} were deleted and ${kept} were kept because they were also said elsewhere.`;
 
 /** Everybody is erased, as if one by one: whoever asks again goes on where it stopped. */
 export function resetTenant(app: App, ask: Ask, isAllowed: boolean): void {

@@ -209,14 +209,14 @@ function valuesOf(given: unknown): readonly unknown[] {
 const nobody = () =>
   problem(
     'invalid_request',
-    'filters must say whose memories are meant: a user_id, agent_id, run_id or app_id, several in an OR or as a list, or "*" for all ' +
+    'filters must name the owner of the memories: a user_id, agent_id, run_id or app_id, several in an OR or as a list, or "*" for all ' +
       'of a kind',
   );
 
 const tooMany = (most: number) =>
   problem(
     'invalid_request',
-    `filters mean more than ${most} owners, or an app with too many memories to tell whose they are; name at most ${most} users`,
+    `filters match more than ${most} owners, or an app with too many memories to find their owners; name at most ${most} users`,
   );
 
 function idsOf({ userId, agentId, runId, appId }: Scope): Record<string, string> {

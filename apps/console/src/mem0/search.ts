@@ -76,7 +76,7 @@ const warningOf = (warnings: readonly string[]): Pick<Answer, 'warning'> =>
 type Reranked = Found & { readonly unranked?: boolean };
 
 const ALONE =
-  'more users spoke with this agent or in this run than one search can read, so only its own memories are searched; name a user_id';
+  'this agent or run has more users than one search can read, so only its own memories were searched; name a user_id';
 
 const UNRANKED = 'no reranker is configured, so the results are ordered as without rerank';
 

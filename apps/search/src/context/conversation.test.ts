@@ -143,7 +143,7 @@ test('if what was told cannot be read or kept, the context begins anew and says 
   Object.assign(b.deps.ledger.present, { told: away, tell: away });
   const { text, degraded } = await b.told('Was Ann in Rome?');
   expect(text).toContain('Rome');
-  expect(degraded).toEqual(['what was told before omitted: could not be read (ledger_unavailable)']);
+  expect(degraded).toEqual(['the previous context omitted: could not be read (ledger_unavailable)']);
 });
 
 describe('after a receipt', () => {

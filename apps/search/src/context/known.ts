@@ -127,6 +127,6 @@ export function tell({ ledger, tools, log, mayTell }: SearchDeps, question: Cont
   if (name === null || !mayTell()) return;
   const noted = { conversation: name, told: telling.told, now: tools.now() };
   ledger.present.tell(tenant, ownerOf(scopeOf(body)), noted).catch((error: unknown) => {
-    log.warn({ err: error }, 'could not note what a conversation was told');
+    log.warn({ err: error }, 'could not record the context of a conversation');
   });
 }

@@ -52,7 +52,7 @@ export async function readParts(
   const ask = async <T>(wanted: boolean, name: string, read: () => Promise<T>): Promise<Part<T>> =>
     wanted ? { name, outcome: await outcomeOf(read, limit) } : { name, outcome: null };
   const [told, searched, profile, conversation, task] = await Promise.all([
-    ask(has('memories', 'profile'), 'what was told before', () => toldBefore(deps, question)),
+    ask(has('memories', 'profile'), 'the previous context', () => toldBefore(deps, question)),
     ask(has('memories', 'relations'), partOf(sections), () => found(deps, question, sections)),
     ask(has('profile'), 'profile', () => profileOf(deps, question)),
     ask(has('summary', 'pending'), 'summary and pending', () => conversationOf(deps, question)),

@@ -31,7 +31,7 @@ export function answerMcp(asked: Asked, message: Request): Promise<Response> {
   const handler = createMcpHandler(() => memoryServer(connection), {
     // Nothing changes that could be subscribed to, and a stream without an end would hold up a stop.
     maxSubscriptions: 0,
-    onerror: (err) => asked.log.debug({ err, request: asked.request.id }, 'a message of MCP was refused'),
+    onerror: (err) => asked.log.debug({ err, request: asked.request.id }, 'an MCP message was refused'),
   });
   return handler.fetch(message, { parsedBody: asked.request.body });
 }
@@ -112,8 +112,7 @@ async function isElsewhere(answer: Response): Promise<boolean> {
 }
 
 function refusal(path: string): Response {
-  const detail =
-    'this process only reads; set SLOWWAVE_URL to the address of the whole API, so that tools can also write';
+  const detail = 'this process only reads; set SLOWWAVE_URL to the address of the whole API to let tools write';
   const failure = problem('not_configured', detail);
   return Response.json(problemBody(failure, path), { status: failure.statusCode });
 }

@@ -13,7 +13,7 @@ export const mcpRoutes =
     app.post('/mcp', { schema: { hide: true } }, async (request, reply) => {
       // Only a former version of the protocol had them, and thousands of calls may fit one body.
       if (Array.isArray(request.body))
-        throw problem('invalid_request', 'expected one message, got a list; send each alone');
+        throw problem('invalid_request', 'expected one message, got a list; send each message in its own request');
       const { answerMcp } = await import('./answer.ts');
       const message = asWebRequest(request, reply);
       return sent(reply, await answerMcp({ ...deps, app, request }, message));

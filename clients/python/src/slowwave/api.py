@@ -20,7 +20,7 @@ class Batch(TypedDict):
     run_id: str | None
     app_id: str | None
     id: str
-    # The line of its owner. Names of its jobs at /queues begin with it.
+    # The lane of its owner. The names of its jobs at /queues start with it.
     lane: str
     state: Literal['pending', 'consolidating', 'consolidated', 'empty', 'parked', 'undone']
     stage: Literal['waiting', 'extract', 'decide', 'apply', 'project', 'done']
@@ -34,7 +34,7 @@ class Batch(TypedDict):
     events: list[BatchEvent]
     timings: BatchTimings
     usage: Usage | None
-    # The user has paused remembering, or had when it was said: of some or all of these messages nothing is stored but that they were sent.
+    # Memory was paused for this user, now or when it was said: for some or all of these messages nothing is stored except that they were sent.
     paused: NotRequired[Literal['some', 'all']]
 
 
@@ -42,7 +42,7 @@ class BatchAccepted(TypedDict):
     batch_id: str
     state: Literal['pending', 'consolidating', 'consolidated', 'empty', 'parked', 'undone']
     status_url: str
-    # The user has paused remembering, or had when it was said: of some or all of these messages nothing is stored but that they were sent.
+    # Memory was paused for this user, now or when it was said: for some or all of these messages nothing is stored except that they were sent.
     paused: NotRequired[Literal['some', 'all']]
 
 
@@ -77,12 +77,12 @@ class CitedMessage(TypedDict):
     role: Literal['user', 'assistant', 'system', 'tool']
     name: str | None
     content: str
-    # Why there is no content: it was removed by retention, held personal data that is not stored, says what is forgotten, or was said while the user had paused remembering.
+    # Why there is no content: it was removed by retention, contained personal data that is not stored, says what was forgotten, or was said while memory was paused for the user.
     withheld: NotRequired[Literal['retention', 'personal_data', 'forgotten', 'paused']]
     said_at: str
     # The speaker’s UTC offset in minutes, if known.
     utc_offset: NotRequired[int]
-    # The words of it that the memory rests on, as far as they are known. Not included in search results.
+    # The words the memory is based on, if known. Not included in search results.
     quotes: NotRequired[list[str]]
     kind: Literal['message']
 
@@ -148,7 +148,7 @@ class ContextResult(TypedDict):
     pending_trimmed: bool
     # Only with rewrite: what was searched for.
     rewritten_query: NotRequired[str]
-    # Shows later what this answer told, see /v1/receipts/{id}; readable a moment after the answer. null: no receipt is kept, because receipts are off, the owner is unknown, or there are too many answers at once.
+    # The receipt of this answer, see /v1/receipts/{id}; readable a moment after the answer. null: no receipt is kept, because receipts are off, the owner is unknown, or there were too many answers at once.
     receipt_id: str | None
     took_ms: float
     # What is missing from the answer, and why.
@@ -198,7 +198,7 @@ class Dependent(TypedDict):
 
 class Erasure(TypedDict):
     id: str
-    # requested: accepted; nothing of the owner is consolidated or written any more. erasing: rows are being deleted. compacting: rows are deleted and files are being rewritten. erased: complete.
+    # requested: accepted; nothing is consolidated or written for the owner any more. erasing: rows are being deleted. compacting: rows are deleted and files are being rewritten. erased: complete.
     state: Literal['requested', 'erasing', 'compacting', 'erased']
     # How much has been erased so far, by kind.
     counts: dict[str, int]
@@ -228,7 +228,7 @@ class FilledSlot(TypedDict):
     name: str
     about: str
     lines: list[ProfileLine]
-    # Lines that do not fit in the slot.
+    # The number of lines that do not fit in the slot.
     left_out: int
 
 Filters: TypeAlias = "dict[str, Any]"
@@ -259,7 +259,7 @@ class ForgottenMemoryFell(TypedDict):
     messages: list[ForgottenMemoryFellMessages]
     relations: list[ForgottenMemoryFellRelations]
     entities: list[ForgottenMemoryFellEntities]
-    # Dropped, and made anew when the next one is due.
+    # Removed, and written again when the next one is due.
     summaries: int
 
 
@@ -282,9 +282,9 @@ class ForgottenMemory(TypedDict):
     # 1; 0 for a dry run.
     deleted: int
     dry_run: bool
-    # What cannot be found any more with it. Restoring the memory brings it back.
+    # What can no longer be found together with it. Restoring the memory restores it.
     fell: ForgottenMemoryFell
-    # messages: the rest of a message, because of these memories. relations: said by others as well, now fewer.
+    # messages: the rest of a message, because of these memories. relations: also stated elsewhere, now by fewer sources.
     stays: ForgottenMemoryStays
 
 
@@ -353,16 +353,16 @@ class HitExplanation(TypedDict):
     vector: HitExplanationVector | None
     # Both searches together, each relative to its best hit.
     fused: float
-    # What was added to that, by factor: speaker, subject, topics, asking, time, shared, sitting, freshness, feedback, relations.
+    # Added to it, by factor: speaker, subject, topics, asking, time, shared, sitting, freshness, feedback, relations.
     boosts: dict[str, float]
     # How likely it answers, 0 to 1; null if the query asks for all there is, or is a vector search.
     chance: float | None
-    # Other versions of the memory, oldest first: they did not hold at the moment that was asked about.
+    # Other versions of the memory, oldest first, which did not hold at the requested time.
     passed_over: list[HitExplanationPassedOver]
 
 
 class MemorySkill(TypedDict):
-    # Answers that used it and went well, when it became a skill.
+    # The number of answers that used it and went well when it became a skill.
     successes: int
 
 
@@ -377,19 +377,19 @@ class Memory(TypedDict):
     metadata: dict[str, Any]
     categories: list[str]
     immutable: bool
-    # Whose word it rests on. imported: written through the API. inferred: concluded, nobody said it. external: content nobody here answers for.
+    # Where it comes from. imported: written through the API. inferred: concluded, nobody said it. external: content that nobody here vouches for.
     trust: Literal['user', 'imported', 'agent', 'tool', 'inferred', 'external']
-    # true: a message it came from addresses the model (injection, role play, exfiltration).
+    # true: one of its messages addresses the model (injection, role play, exfiltration).
     flagged: bool
-    # Only set if nobody said it: a night concluded it from other memories. It disappears when too few of them still hold.
+    # Only set if a night concluded it from other memories. It is removed when too few of them still hold.
     conclusion: NotRequired[Conclusion]
-    # Only set for procedures that a night found to work, by the outcomes that were reported.
+    # Only set for procedures that a night found to work, according to reported outcomes.
     skill: NotRequired[MemorySkill]
-    # Only set if it tells what a run came to: the version of its state that says so. Not included in search results.
+    # Only set if it records the result of a run: the version of the run’s state with the result. Not included in search results.
     task: NotRequired[TaskSource]
     # true: forgetting policies never delete it. Not included in search results.
     pinned: NotRequired[bool]
-    # How this version was last rated; null: it was not. Not included in search results.
+    # The latest rating of this version; null: none. Not included in search results.
     feedback: NotRequired[Literal['positive', 'negative', 'very_negative'] | None]
     said_at: str
     valid_from: str
@@ -408,25 +408,25 @@ class MemoryList(TypedDict):
 
 
 class Message(TypedDict):
-    # Required, except for items of OpenAI’s Responses API that have none.
+    # Required, except for items of OpenAI’s Responses API without a role.
     role: NotRequired[Literal['user', 'assistant', 'system', 'tool', 'developer', 'function']]
-    # Required, except beside calls of tools.
+    # Required, except together with tool calls.
     content: NotRequired[str | Sequence[MessagePart] | Sequence[Mapping[str, Any]] | None]
     # The name of the speaker.
     name: NotRequired[str | None]
-    # Where the content comes from, if the role does not say it. external: content nobody here answers for, like a pasted mail. tool: output of a tool you answer for; other messages of the role tool count as external.
+    # Where the content comes from, if the role does not say it. external: content that nobody here vouches for, like a pasted mail. tool: output of a tool you answer for; other messages of the role tool count as external.
     trust: NotRequired[Literal['tool', 'external'] | None]
     # When it was said: ISO 8601, or Unix time in seconds or milliseconds. Defaults to the time the batch was accepted. Include the speaker’s UTC offset (+09:00) so that dates resolve in their time zone.
     timestamp: NotRequired[str | float | None]
     # Must be unique for the owner. A message sent again with the same id is not processed twice.
     id: NotRequired[str | None]
-    # The calls of tools are kept as text.
+    # Tool calls are kept as text.
     tool_calls: NotRequired[Sequence[Any] | None]
     function_call: NotRequired[Any]
     refusal: NotRequired[str | None]
     # Only its transcript is read.
     audio: NotRequired[Any]
-    # The type of an item of OpenAI’s Responses API.
+    # The type of an item in OpenAI’s Responses API.
     type: NotRequired[str | None]
     arguments: NotRequired[Any]
     input: NotRequired[Any]
@@ -445,12 +445,12 @@ class MessageHit(TypedDict):
     role: Literal['user', 'assistant', 'system', 'tool']
     name: str | None
     content: str
-    # Why there is no content: it was removed by retention, held personal data that is not stored, says what is forgotten, or was said while the user had paused remembering.
+    # Why there is no content: it was removed by retention, contained personal data that is not stored, says what was forgotten, or was said while memory was paused for the user.
     withheld: NotRequired[Literal['retention', 'personal_data', 'forgotten', 'paused']]
     said_at: str
     # The speaker’s UTC offset in minutes, if known.
     utc_offset: NotRequired[int]
-    # 0 to 1: how sure it is that this message answers the query.
+    # 0 to 1: the confidence that this message answers the query.
     score: float
     scores: NotRequired[Scores]
 
@@ -483,10 +483,10 @@ class Profile(TypedDict):
 
 class ProfileLine(TypedDict):
     memory_id: str
-    # The version of the memory that says so.
+    # The version of the memory behind the line.
     version: int
     memory: str
-    # Who put it there. rule: its category, or because it was pinned or said again and again.
+    # Who put it there. rule: by its category, or because it is pinned or was repeated.
     by: Literal['person', 'night', 'rule']
     said_at: str
     valid_from: str
@@ -511,7 +511,7 @@ class RecallResult(TypedDict):
     # The searches and reads that were made, in order.
     trail: list[RecallLook]
     usage: Usage
-    # Shows later what this answer told, see /v1/receipts/{id}; readable a moment after the answer. null: no receipt is kept, because receipts are off, the owner is unknown, or there are too many answers at once.
+    # The receipt of this answer, see /v1/receipts/{id}; readable a moment after the answer. null: no receipt is kept, because receipts are off, the owner is unknown, or there were too many answers at once.
     receipt_id: str | None
     took_ms: float
     # Notes about this answer.
@@ -575,7 +575,7 @@ class SearchExplanationBelow(TypedDict):
     vector: SearchExplanationBelowVector | None
     # Both searches together, each relative to its best hit.
     fused: float
-    # What was added to that, by factor: speaker, subject, topics, asking, time, shared, sitting, freshness, feedback, relations.
+    # Added to it, by factor: speaker, subject, topics, asking, time, shared, sitting, freshness, feedback, relations.
     boosts: dict[str, float]
     # How likely it answers, 0 to 1; null if the query asks for all there is, or is a vector search.
     chance: float | None
@@ -586,13 +586,13 @@ class SearchExplanationBelow(TypedDict):
 
 
 class SearchExplanation(TypedDict):
-    # likelihood: the results answer the query. few_known: nothing surely does, but few memories are known, and these share most words. everything: the query asks for all there is, or is a vector search. nothing: nothing answers. off: threshold, rerank or top_k decide.
+    # likelihood: the results answer the query. few_known: nothing clearly does, but few memories are known, and these share most words. everything: the query asks for all there is, or is a vector search. nothing: nothing answers. off: threshold, rerank or top_k determine the end.
     cut: Literal['likelihood', 'few_known', 'everything', 'nothing', 'off']
     # How likely anything answers, 0 to 1; null if the query asks for all there is, or is a vector search.
     answered: float | None
     # Below this nothing is returned; null if nothing was cut by it.
     answered_least: float | None
-    # Memories with a lower chance are not returned, unless they have all words; null if nothing was cut by it.
+    # Memories with a lower likelihood are not returned, unless they contain all words of the query; null if nothing was cut by it.
     chance_least: float | None
     threshold: float | None
     # How many memories were ranked.
@@ -602,7 +602,7 @@ class SearchExplanation(TypedDict):
 
 
 class SearchHitSkill(TypedDict):
-    # Answers that used it and went well, when it became a skill.
+    # The number of answers that used it and went well when it became a skill.
     successes: int
 
 
@@ -617,19 +617,19 @@ class SearchHit(TypedDict):
     metadata: dict[str, Any]
     categories: list[str]
     immutable: bool
-    # Whose word it rests on. imported: written through the API. inferred: concluded, nobody said it. external: content nobody here answers for.
+    # Where it comes from. imported: written through the API. inferred: concluded, nobody said it. external: content that nobody here vouches for.
     trust: Literal['user', 'imported', 'agent', 'tool', 'inferred', 'external']
-    # true: a message it came from addresses the model (injection, role play, exfiltration).
+    # true: one of its messages addresses the model (injection, role play, exfiltration).
     flagged: bool
-    # Only set if nobody said it: a night concluded it from other memories. It disappears when too few of them still hold.
+    # Only set if a night concluded it from other memories. It is removed when too few of them still hold.
     conclusion: NotRequired[Conclusion]
-    # Only set for procedures that a night found to work, by the outcomes that were reported.
+    # Only set for procedures that a night found to work, according to reported outcomes.
     skill: NotRequired[SearchHitSkill]
-    # Only set if it tells what a run came to: the version of its state that says so. Not included in search results.
+    # Only set if it records the result of a run: the version of the run’s state with the result. Not included in search results.
     task: NotRequired[TaskSource]
     # true: forgetting policies never delete it. Not included in search results.
     pinned: NotRequired[bool]
-    # How this version was last rated; null: it was not. Not included in search results.
+    # The latest rating of this version; null: none. Not included in search results.
     feedback: NotRequired[Literal['positive', 'negative', 'very_negative'] | None]
     said_at: str
     valid_from: str
@@ -640,7 +640,7 @@ class SearchHit(TypedDict):
     confirmations: int
     created_at: str
     updated_at: str
-    # 0 to 1: how sure it is that this answers the query. Of a vector search the cosine.
+    # 0 to 1: the confidence that this answers the query. With mode vector: the cosine similarity.
     score: float
     # Only with latest_only: false. true: this is the current version.
     latest: NotRequired[bool]
@@ -664,7 +664,7 @@ class SearchResult(TypedDict):
     rewritten_query: NotRequired[str]
     # Only with explain.
     explanation: NotRequired[SearchExplanation]
-    # Shows later what this answer told, see /v1/receipts/{id}; readable a moment after the answer. null: no receipt is kept, because receipts are off, the owner is unknown, or there are too many answers at once.
+    # The receipt of this answer, see /v1/receipts/{id}; readable a moment after the answer. null: no receipt is kept, because receipts are off, the owner is unknown, or there were too many answers at once.
     receipt_id: str | None
     took_ms: float
     # Why the answer may be incomplete.
@@ -679,14 +679,14 @@ class Source(TypedDict):
     role: Literal['user', 'assistant', 'system', 'tool']
     name: str | None
     content: str
-    # Why there is no content: it was removed by retention, held personal data that is not stored, says what is forgotten, or was said while the user had paused remembering.
+    # Why there is no content: it was removed by retention, contained personal data that is not stored, says what was forgotten, or was said while memory was paused for the user.
     withheld: NotRequired[Literal['retention', 'personal_data', 'forgotten', 'paused']]
     said_at: str
     # The speaker’s UTC offset in minutes, if known.
     utc_offset: NotRequired[int]
     # false: a neighbouring message requested with before or after.
     is_source: bool
-    # The words of it that the memory rests on, as far as they are known. Not included in search results.
+    # The words the memory is based on, if known. Not included in search results.
     quotes: NotRequired[list[str]]
 
 
@@ -745,7 +745,7 @@ class Usage(TypedDict):
 
 
 class WrittenMemorySkill(TypedDict):
-    # Answers that used it and went well, when it became a skill.
+    # The number of answers that used it and went well when it became a skill.
     successes: int
 
 
@@ -760,19 +760,19 @@ class WrittenMemory(TypedDict):
     metadata: dict[str, Any]
     categories: list[str]
     immutable: bool
-    # Whose word it rests on. imported: written through the API. inferred: concluded, nobody said it. external: content nobody here answers for.
+    # Where it comes from. imported: written through the API. inferred: concluded, nobody said it. external: content that nobody here vouches for.
     trust: Literal['user', 'imported', 'agent', 'tool', 'inferred', 'external']
-    # true: a message it came from addresses the model (injection, role play, exfiltration).
+    # true: one of its messages addresses the model (injection, role play, exfiltration).
     flagged: bool
-    # Only set if nobody said it: a night concluded it from other memories. It disappears when too few of them still hold.
+    # Only set if a night concluded it from other memories. It is removed when too few of them still hold.
     conclusion: NotRequired[Conclusion]
-    # Only set for procedures that a night found to work, by the outcomes that were reported.
+    # Only set for procedures that a night found to work, according to reported outcomes.
     skill: NotRequired[WrittenMemorySkill]
-    # Only set if it tells what a run came to: the version of its state that says so. Not included in search results.
+    # Only set if it records the result of a run: the version of the run’s state with the result. Not included in search results.
     task: NotRequired[TaskSource]
     # true: forgetting policies never delete it. Not included in search results.
     pinned: NotRequired[bool]
-    # How this version was last rated; null: it was not. Not included in search results.
+    # The latest rating of this version; null: none. Not included in search results.
     feedback: NotRequired[Literal['positive', 'negative', 'very_negative'] | None]
     said_at: str
     valid_from: str
@@ -805,9 +805,9 @@ class AddOptions(TypedDict):
     # Replaces the categories of the tenant, or the built-in ones, for these messages.
     categories: NotRequired[Sequence[str]]
     expires_at: NotRequired[str]
-    # Consolidate everything that is waiting for this owner now, instead of when nothing more is posted.
+    # Consolidate everything that is waiting for this owner now, instead of after a pause.
     flush: NotRequired[bool]
-    # Whether the conversation ends with these messages: nothing more is waited for.
+    # true: the conversation ends with these messages, so they are consolidated without waiting for more.
     end_of_conversation: NotRequired[bool]
     # backfill: for importing old conversations. They are consolidated when no live batch is due, in order with new messages of the same owner.
     priority: NotRequired[Literal['live', 'backfill']]
@@ -833,7 +833,7 @@ class SearchOptions(TypedDict):
     latest_only: NotRequired[bool]
     # What to return with the results. "relations": graph relations that match the query.
     include: NotRequired[Sequence[Literal['sources', 'scores', 'history', 'messages', 'relations']]]
-    # true: say of each result why it stands where it does, and where and why the results end.
+    # true: explain the rank of each result, and where and why the results end.
     explain: NotRequired[bool]
     # How many messages to include before each source. Needs include: ["sources"].
     before: NotRequired[int]
@@ -845,9 +845,9 @@ class SearchOptions(TypedDict):
     messages: NotRequired[str | Sequence[Message] | Sequence[Mapping[str, Any]]]
     # Has the chat model rewrite a query that refers to messages, so that it can be searched for on its own.
     rewrite: NotRequired[bool]
-    # false: keep no receipt of this answer, and let no conversation remember what it told. Needs a key with the scope manage or subject.
+    # false: keep no receipt of this answer, and do not remember its content for the conversation. Needs a key with the scope manage or subject.
     receipt: NotRequired[bool]
-    # Whatever is not ready in time is omitted and listed in degraded.
+    # Parts that are not ready in time are omitted and listed in degraded.
     timeout_ms: NotRequired[int]
 
 
@@ -875,11 +875,11 @@ class ContextOptions(TypedDict):
     format: NotRequired[Literal['text', 'openai', 'anthropic']]
     # Defaults to all sections except relations and task, which is what the run works on: /v1/runs/{id}/state.
     sections: NotRequired[Sequence[Literal['profile', 'summary', 'memories', 'relations', 'task', 'pending']]]
-    # Your id of the conversation. What the last context of the same conversation contained keeps its place, and new memories come after it, so that prompt caches hit.
+    # Your id of the conversation. Memories from its last context keep their places, and new memories come after it, so that prompt caches hit.
     conversation_id: NotRequired[str]
-    # The receipt_id of the context before this one in the same conversation, instead of a conversation_id. One that is not known is ignored.
+    # The receipt_id of the previous context of the conversation, instead of a conversation_id. An unknown id is ignored.
     after: NotRequired[str]
-    # false: keep no receipt of this answer, and let no conversation remember what it told. Needs a key with the scope manage or subject.
+    # false: keep no receipt of this answer, and do not remember its content for the conversation. Needs a key with the scope manage or subject.
     receipt: NotRequired[bool]
     # Sections that are not ready in time are omitted and listed in degraded.
     timeout_ms: NotRequired[int]
@@ -899,9 +899,9 @@ class RecallOptions(TypedDict):
     max_steps: NotRequired[int]
     # The approximate token budget of all these calls together.
     max_tokens: NotRequired[int]
-    # false: keep no receipt of this answer, and let no conversation remember what it told. Needs a key with the scope manage or subject.
+    # false: keep no receipt of this answer, and do not remember its content for the conversation. Needs a key with the scope manage or subject.
     receipt: NotRequired[bool]
-    # After this time the answer is what has been found so far, and degraded says so.
+    # After this time the answer uses what has been found so far, and degraded says so.
     timeout_ms: NotRequired[int]
 
 
@@ -916,7 +916,7 @@ class WriteOptions(TypedDict):
     immutable: NotRequired[bool]
     # true: forgetting policies never delete it.
     pinned: NotRequired[bool]
-    # Whose word it rests on. imported: written through the API. inferred: concluded, nobody said it. external: content nobody here answers for.
+    # Where it comes from. imported: written through the API. inferred: concluded, nobody said it. external: content that nobody here vouches for.
     trust: NotRequired[Literal['user', 'imported', 'agent', 'tool', 'inferred', 'external']]
     valid_from: NotRequired[str]
     expires_at: NotRequired[str]
@@ -929,7 +929,7 @@ class UpdateOptions(TypedDict):
     categories: NotRequired[Sequence[str]]
     immutable: NotRequired[bool]
     pinned: NotRequired[bool]
-    # Who stands behind it now; a new text is imported unless this says otherwise. The surest of all who said the same counts.
+    # The new origin; a new text counts as imported unless this says otherwise. If several sources said the same, the most trusted one counts.
     trust: NotRequired[Literal['user', 'imported', 'agent', 'tool', 'inferred', 'external']]
     expires_at: NotRequired[str | None]
     # Only change the memory if this is still its latest version. For a change that takes effect later, use the version in its history.

@@ -7,7 +7,7 @@ export const COLD_SETTINGS = {
   SLOWWAVE_COLD_DAYS: Count(0, 3_650)
     .optional()
     .describe(
-      'Owners of whom nothing was written or told for so many days are laid to sleep in segments outside of the ledger; see docs/cold.md. 0: only those that slowwave cold names. Default: nobody sleeps.',
+      'Owners that were inactive for this many days are put to sleep: their data moves to segments outside the ledger; see docs/cold.md. 0: only owners named with slowwave cold. Default: off.',
     ),
   SLOWWAVE_COLD_STORE: z
     .string()
@@ -17,26 +17,26 @@ export const COLD_SETTINGS = {
     )
     .optional()
     .describe(
-      'Where segments are: a folder that all processes share, or s3://BUCKET/PREFIX. Default: the folder cold in SLOWWAVE_DATA_DIR.',
+      'Location of the segments: a folder that all processes share, or s3://BUCKET/PREFIX. Default: the folder cold in SLOWWAVE_DATA_DIR.',
     ),
   SLOWWAVE_COLD_ENDPOINT: Url('http:', 'https:')
     .optional()
-    .describe('Server with the API of S3, e.g. https://minio.example.com. Default: that of Amazon, by the region.'),
+    .describe('S3-compatible server, e.g. https://minio.example.com. Default: Amazon S3 in the region.'),
   SLOWWAVE_COLD_REGION: z
     .string()
     .regex(/^[a-z0-9-]{1,40}$/, 'must be a region, e.g. eu-central-1')
     .default('us-east-1')
     .describe('Region of the bucket.'),
   SLOWWAVE_COLD_ACCESS_KEY: z.string().optional().describe('Access key of the bucket.'),
-  SLOWWAVE_COLD_SECRET_KEY: z.string().optional().describe('Secret key that belongs to it. Never logged.'),
+  SLOWWAVE_COLD_SECRET_KEY: z.string().optional().describe('Secret key of the bucket. Never logged.'),
   SLOWWAVE_COLD_KEEP_HOURS: Count(0, 8_760)
     .default(24)
     .describe(
-      'How long the segment of an owner that woke stays, so that a backup of the ledger from before can be restored. An erasure deletes it at once.',
+      'How long the segment of a woken owner is kept, so that an earlier backup of the ledger can be restored. An erasure deletes it at once.',
     ),
   SLOWWAVE_COLD_CACHE_MB: Count(1, 65_536)
     .default(64)
-    .describe('Memory for segments that searches read in place, in each process.'),
+    .describe('Memory per process for segments that searches read, in MB.'),
 };
 
 type ColdSettings = z.infer<z.ZodObject<typeof COLD_SETTINGS>>;

@@ -75,12 +75,12 @@ export const ENVIRONMENT = z.object({
   SLOWWAVE_AUDIT_DAYS: Count(1, 3_650).default(90).describe('Retention of audit log entries in days.'),
   SLOWWAVE_RECEIPT_DAYS: Count(0, 365)
     .default(7)
-    .describe('Retention in days of receipts: which memories each answer told. 0: none are kept.'),
+    .describe('Retention of receipts in days. A receipt records which memories an answer contained. 0: no receipts.'),
   SLOWWAVE_URL: Url('http:', 'https:')
     .optional()
     .describe(
       'Address of the whole API. The command line talks to it (default: the standalone server on this machine), and a separate ' +
-        'search process sends there what tools at /mcp change.',
+        'search process sends changes by tools at /mcp there.',
     ),
   SLOWWAVE_LOG_LEVEL: z
     .enum(['debug', 'info', 'warn', 'error', 'silent'], 'must be one of debug, info, warn, error, silent')
@@ -90,12 +90,12 @@ export const ENVIRONMENT = z.object({
     .optional()
     .describe('Redis server for the queue. Without it the queue is in PostgreSQL, or in process (standalone only).'),
   SLOWWAVE_REDIS_CLUSTER: Nodes.describe(
-    'REDIS_URL is a node of a Redis Cluster; these are others of it, as host:port,host:port.',
+    'Further nodes of a Redis Cluster, as host:port,host:port. REDIS_URL is then one of its nodes.',
   ),
   SLOWWAVE_QUEUE_SHARDS: Count(1, 64)
     .default(1)
     .describe(
-      'Queues over which turns are spread, the same for all processes. On a Redis Cluster each is on one of the nodes.',
+      'Number of queues over which turns are spread. All processes need the same value. On a Redis Cluster each queue is on one node.',
     ),
   DATABASE_URL: Url('postgres:', 'postgresql:')
     .optional()
@@ -131,32 +131,32 @@ export const ENVIRONMENT = z.object({
     .enum(['openai', 'anthropic'], 'must be openai or anthropic')
     .default('openai')
     .describe(
-      'What the model server speaks: openai (chat completions, as nearly all do) or anthropic (the Messages API; its key goes into OPENAI_API_KEY).',
+      'API of the model server: openai (chat completions, offered by nearly all servers) or anthropic (the Messages API; set its key in OPENAI_API_KEY).',
     ),
   SLOWWAVE_CHAT_TRY: z
     .enum(['on', 'off'], 'must be on or off')
     .default('on')
     .describe(
-      'on: each worker asks the chat model one tiny question when it starts, so that a wrong key shows before anything waits for it. The start does not wait for the answer.',
+      'on: each worker sends the chat model one tiny request when it starts, so that a wrong key is noticed early. The start does not wait for the answer.',
     ),
   SLOWWAVE_CHAT_MAX_OUTPUT_TOKENS: Count(0, 1_000_000)
     .optional()
     .describe(
-      'Maximum tokens of one answer of a chat or image model, including its thinking. 0: no limit is sent. Default: 1,000 plus four times the tokens of the prompt, at most 32,000.',
+      'Maximum tokens of one answer of a chat or image model, including reasoning. 0: no limit is sent. Default: 1,000 plus four times the tokens of the prompt, at most 32,000.',
     ),
   SLOWWAVE_CHAT_STREAM: z
     .enum(['auto', 'on', 'off'], 'must be auto, on or off')
     .default('auto')
     .describe(
-      'Whether answers of chat and image models are streamed. auto: where the server accepts that and counts tokens when it streams. on: also where it does not count them.',
+      'Whether answers of chat and image models are streamed. auto: if the server accepts streaming and counts tokens. on: even if it does not count tokens.',
     ),
   SLOWWAVE_CHAT_IDLE_TIMEOUT_MS: Count(100, 900_000)
     .default(30_000)
     .describe(
-      'How long a chat or image model may pause while it writes a streamed answer. The time before its first word does not count.',
+      'Timeout for pauses within a streamed answer of a chat or image model. The time before the first token does not count.',
     ),
   SLOWWAVE_CHAT_EXTRA_BODY: ExtraOfChat.optional().describe(
-    'JSON object added to each request to the chat model; replaces what Slowwave sends under the same names, e.g. {"reasoning_effort": "low"}.',
+    'JSON object added to each request to the chat model; its fields override those that Slowwave sends, e.g. {"reasoning_effort": "low"}.',
   ),
   SLOWWAVE_CHAT_EXTRA_HEADERS: JsonHeaders.optional().describe(
     'JSON object of headers added to each request to the chat model, e.g. {"api-key": "…"}. Never logged.',
@@ -165,7 +165,7 @@ export const ENVIRONMENT = z.object({
     .enum(['off', 'backfill'], 'must be off or backfill')
     .default('off')
     .describe(
-      'backfill: facts of owners with nothing but backfill are extracted by the batch API of OpenAI, at half the price and within a day. A live message of the owner takes its part back.',
+      'backfill: for owners with only backfill waiting, facts are extracted with OpenAI’s batch API, at half the price and within a day. A live message takes the owner out of the batch job.',
     ),
   SLOWWAVE_TENANT_MODELS: Models.optional().describe(
     'Further chat models that tenants may choose for steps and what-if replays, comma-separated. Operators may choose any.',
@@ -197,7 +197,7 @@ export const ENVIRONMENT = z.object({
     .string()
     .optional()
     .describe(
-      'Text put before each question that is embedded, e.g. "query: ". none: nothing. Default: what the family of the model was trained with.',
+      'Text added before each query that is embedded, e.g. "query: ". none: nothing. Default: the prefix the model family was trained with.',
     ),
   SLOWWAVE_EMBEDDING_DOCUMENT_PREFIX: z
     .string()
@@ -221,28 +221,28 @@ export const ENVIRONMENT = z.object({
     'JSON object of headers added to each embedding request.',
   ),
   SLOWWAVE_NEXT_EMBEDDING_MODEL: EmbeddingModel.optional().describe(
-    'Embedding model that the index is to be moved to while the present one is in use; see docs/embedders.md. Default: none.',
+    'Embedding model to move the index to while the current one stays in use; see docs/embedders.md. Default: none.',
   ),
   SLOWWAVE_NEXT_EMBEDDING_DIMENSIONS: Count(8, 8_192)
     .optional()
-    .describe('What SLOWWAVE_EMBEDDING_DIMENSIONS will be with the next embedding model; so are the following ones.'),
+    .describe('SLOWWAVE_EMBEDDING_DIMENSIONS of the next model.'),
   SLOWWAVE_NEXT_EMBEDDING_QUERY_PREFIX: z
     .string()
     .optional()
-    .describe('SLOWWAVE_EMBEDDING_QUERY_PREFIX of the next one.'),
+    .describe('SLOWWAVE_EMBEDDING_QUERY_PREFIX of the next model.'),
   SLOWWAVE_NEXT_EMBEDDING_DOCUMENT_PREFIX: z
     .string()
     .optional()
-    .describe('SLOWWAVE_EMBEDDING_DOCUMENT_PREFIX of the next one.'),
+    .describe('SLOWWAVE_EMBEDDING_DOCUMENT_PREFIX of the next model.'),
   SLOWWAVE_NEXT_EMBEDDING_BASE_URL: Url('http:', 'https:')
     .optional()
-    .describe('SLOWWAVE_EMBEDDING_BASE_URL of the next one. Default: the server of the chat model.'),
-  SLOWWAVE_NEXT_EMBEDDING_API_KEY: z.string().optional().describe('SLOWWAVE_EMBEDDING_API_KEY of the next one.'),
+    .describe('SLOWWAVE_EMBEDDING_BASE_URL of the next model. Default: the server of the chat model.'),
+  SLOWWAVE_NEXT_EMBEDDING_API_KEY: z.string().optional().describe('SLOWWAVE_EMBEDDING_API_KEY of the next model.'),
   SLOWWAVE_NEXT_EMBEDDING_EXTRA_BODY: ExtraBody('model', 'input', 'encoding_format')
     .optional()
-    .describe('SLOWWAVE_EMBEDDING_EXTRA_BODY of the next one.'),
+    .describe('SLOWWAVE_EMBEDDING_EXTRA_BODY of the next model.'),
   SLOWWAVE_NEXT_EMBEDDING_EXTRA_HEADERS: JsonHeaders.optional().describe(
-    'SLOWWAVE_EMBEDDING_EXTRA_HEADERS of the next one.',
+    'SLOWWAVE_EMBEDDING_EXTRA_HEADERS of the next model.',
   ),
   SLOWWAVE_MODEL_HUB_URL: Url('http:', 'https:')
     .default('https://huggingface.co')
@@ -262,7 +262,7 @@ export const ENVIRONMENT = z.object({
   ),
   SLOWWAVE_MODEL_TIMEOUT_MS: Count(100, 900_000)
     .default(60_000)
-    .describe('Timeout of one model call, until its last byte. Raise it for slow models, e.g. on a CPU.'),
+    .describe('Timeout of one model call, up to the last byte of the answer. Raise it for slow models, e.g. on a CPU.'),
   ...FALLBACK_SETTINGS,
   ...STEP_SETTINGS,
   SLOWWAVE_BATCH_TOKENS: Count(1, 100_000)
@@ -289,7 +289,7 @@ export const ENVIRONMENT = z.object({
     .enum(['hybrid', 'keyword', 'off'], 'must be hybrid, keyword or off')
     .default('hybrid')
     .describe(
-      'How searches find raw messages. hybrid: by words and vectors (each message is embedded once); keyword: by words; off: not.',
+      'How searches find raw messages. hybrid: by keywords and vectors (each message is embedded once); keyword: by keywords; off: not at all.',
     ),
   SLOWWAVE_PART_TOKENS: Count(500, 1_000_000)
     .default(24_000)
@@ -298,7 +298,7 @@ export const ENVIRONMENT = z.object({
     ),
   SLOWWAVE_DECIDE_TOKENS: Count(500, 1_000_000)
     .default(96_000)
-    .describe('Maximum size of one decision call. Facts and memories beyond it go into further calls.'),
+    .describe('Maximum size of one decision call. Further facts and memories are sent in additional calls.'),
   SLOWWAVE_RPM: Count(1, 1_000_000)
     .optional()
     .describe('Requests per minute that the provider allows for the chat model, shared by all processes.'),
@@ -307,7 +307,7 @@ export const ENVIRONMENT = z.object({
     .describe('Tokens per minute that the provider allows for the chat model, shared by all processes.'),
   SLOWWAVE_TENANT_TOKENS_PER_DAY: Count(0, 1_000_000_000_000)
     .optional()
-    .describe('Maximum chat model tokens per tenant and day (UTC). Applies whatever budgets the tenant sets.'),
+    .describe('Maximum chat model tokens per tenant and day (UTC). Applies regardless of the tenant’s own budgets.'),
   SLOWWAVE_TENANT_COST_PER_DAY: z.coerce
     .number('must be an amount of money, e.g. 2.50')
     .min(0, 'must not be below 0')
@@ -317,10 +317,10 @@ export const ENVIRONMENT = z.object({
     ),
   SLOWWAVE_MAX_PENDING: Count(1, 1_000_000_000)
     .default(100_000)
-    .describe('Limit of waiting batches per tenant. Beyond it new ones are refused with 429.'),
+    .describe('Maximum number of waiting batches per tenant. Further batches are refused with 429.'),
   SLOWWAVE_MAX_PENDING_TOTAL: Count(1, 1_000_000_000)
     .default(1_000_000)
-    .describe('Limit of waiting batches of all tenants together.'),
+    .describe('Maximum number of waiting batches of all tenants together.'),
   SLOWWAVE_MAX_LATE_MS: Count(60_000, 30 * 24 * HOUR_MS)
     .default(HOUR_MS)
     .describe(
@@ -328,22 +328,24 @@ export const ENVIRONMENT = z.object({
     ),
   SLOWWAVE_CONCURRENCY: Count(1, 500)
     .default(20)
-    .describe('Concurrent chat model calls per worker. It works on half as many owners again, to keep the model busy.'),
+    .describe(
+      'Concurrent chat model calls per worker. A worker processes 1.5 times as many owners, to keep the model busy.',
+    ),
   SLOWWAVE_EMBEDDING_CONCURRENCY: Count(1, 100)
     .default(2)
     .describe(
-      'Concurrent embedding requests of the background work of each worker. Searches and explicit writes are not limited.',
+      'Concurrent embedding requests per worker for background work. Searches and explicit writes are not limited.',
     ),
   SLOWWAVE_TAKE_OVER_MS: Count(1_000, HOUR_MS)
     .default(6_000)
     .describe(
-      'Lock timeout. A worker process that is silent for this long is considered dead; its jobs are reassigned within 1.25 × this. One that is busy is not silent, unless a single step takes 5 × this.',
+      'Lock timeout. A worker process that is silent for this long is considered dead; its jobs are reassigned within 1.25 × this. A busy worker is not considered silent unless a single step takes 5 × this.',
     ),
   SLOWWAVE_GATE: z
     .enum(['report', 'wait'])
     .default('report')
     .describe(
-      'Whether consolidations of a tenant with a gate wait while the models and prompts in use have passed no run of its suite, or slowwave doctor only reports it.',
+      'For tenants with a gate whose current models and prompts have not passed a run of its suite. report: slowwave doctor reports it; wait: consolidations wait.',
     ),
   SLOWWAVE_MAX_ATTEMPTS: Count(1, 100).default(5).describe('Failed attempts before a batch is parked.'),
   SLOWWAVE_RETRY_DELAY_MS: Count(1, HOUR_MS)

@@ -6,7 +6,7 @@ export const QDRANT_SETTINGS = {
   QDRANT_URL: Url('http:', 'https:')
     .optional()
     .describe(
-      'Qdrant 1.18 or newer for the index, e.g. http://127.0.0.1:6333. Without it the index is what SLOWWAVE_INDEX says.',
+      'Qdrant 1.18 or newer for the index, e.g. http://127.0.0.1:6333. Without it, SLOWWAVE_INDEX selects the index.',
     ),
   QDRANT_API_KEY: z.string().optional().describe('API key of the Qdrant server.'),
   SLOWWAVE_QDRANT_INDEX: z

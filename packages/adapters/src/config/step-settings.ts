@@ -37,7 +37,7 @@ const ABOUT: Readonly<Record<keyof typeof PARTS, (step: StepName) => string>> = 
   EXTRA_BODY: (step) => `JSON object added to each request to the ${wordOf(step)} model, in the same way.`,
   EXTRA_HEADERS: (step) => `JSON object of headers added to each request to the ${wordOf(step)} model.`,
   FALLBACK: (step) =>
-    `Models that take the place of the ${wordOf(step)} model while it is away, comma-separated, the first choice first. none: work waits. Default: SLOWWAVE_CHAT_FALLBACK.`,
+    `Models used while the ${wordOf(step)} model is unavailable, comma-separated, in order of preference. none: work waits. Default: SLOWWAVE_CHAT_FALLBACK.`,
 };
 
 const wordOf = (step: StepName): string => step.toLowerCase();
@@ -54,18 +54,18 @@ export const STEP_SETTINGS = Object.fromEntries(
 /** Models that stand in, and their server. */
 export const FALLBACK_SETTINGS = {
   SLOWWAVE_CHAT_FALLBACK: Models.optional().describe(
-    'Models that take the place of the chat model while it is away, comma-separated, the first choice first. Default: none; work waits until it is back.',
+    'Models used while the chat model is unavailable, comma-separated, in order of preference. Default: none; work waits.',
   ),
   SLOWWAVE_IMAGE_FALLBACK: Models.optional().describe('The same for the image model.'),
   SLOWWAVE_FALLBACK_BASE_URL: Url('http:', 'https:')
     .optional()
     .describe(
-      'Base URL of the server of all fallbacks. Default: the server of the model whose place they take. A fallback at another provider also helps when a whole provider is away.',
+      'Base URL of the server of all fallbacks. Default: the server of the model they replace. A fallback at another provider also helps when a whole provider is unavailable.',
     ),
   SLOWWAVE_FALLBACK_API_KEY: z
     .string()
     .optional()
-    .describe('API key of the fallbacks. Default: that of the model whose place they take, if they are on its server.'),
+    .describe('API key of the fallbacks. Default: the key of the model they replace, if they are on the same server.'),
   SLOWWAVE_FALLBACK_EXTRA_BODY: ExtraOfChat.optional().describe(
     'JSON object added to each request to a fallback, in the same way.',
   ),

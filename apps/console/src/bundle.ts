@@ -16,6 +16,7 @@ import {
   TakenSettings,
 } from '@slowwave/contracts';
 import {
+  asEngineError,
   BUNDLE_FORMAT,
   type BundledErasure,
   DEFAULT_SETTINGS,
@@ -138,7 +139,9 @@ export const bundleRoutes = [
     answer: ImportView,
     audited: false,
     handle: async (deps, { params: { id }, body: { from, lines } }) => {
-      const taken = await deps.bundles.take(id, from, lines);
+      const taken = await deps.bundles.take(id, from, lines).catch((thrown) => {
+        throw refusedAmong(thrown, from, lines.length);
+      });
       if (taken.kind === 'damaged') throw damaged(taken);
       if (taken.kind === 'refused') throw refused(taken);
       return importView(await known(deps, id));
@@ -266,6 +269,17 @@ const damaged = ({ line, expected, got }: { line: number; expected: string; got:
 
 const refused = ({ line, problem: what }: { line: number; problem: string }): ProblemError =>
   problem('invalid_request', `line ${line} cannot be imported: ${what}`);
+
+/** What the ledger itself refuses: a row that contradicts another one, or lacks something. */
+function refusedAmong(thrown: unknown, from: number, count: number): unknown {
+  const { code, message } = asEngineError(thrown);
+  if (code !== 'internal') return thrown;
+  const which = count === 1 ? `line ${from + 1}` : `one of the lines ${from + 1} to ${from + count}`;
+  return problem(
+    'invalid_request',
+    `${which} cannot be imported: ${message}; nothing of these lines is stored. Export the owner again`,
+  );
+}
 
 const incomplete = ({ taken, lines }: { taken: number; lines: number }): ProblemError =>
   problem('conflict', `expected all ${lines} lines before the import is finished, got ${taken}; send the rest`);

@@ -177,6 +177,18 @@ export const cellRoutes = [
       return departureView(departure, { kind, id });
     },
   }),
+  route('DELETE /v1/cell/departures', {
+    id: 'deleteDeparture',
+    summary: 'Forget that an owner went away, because it is no more',
+    description: 'For routers: the owner was erased where it went, and may begin anew here.',
+    query: CellOwnerQuery,
+    answer: DepartureView,
+    handle: async ({ ledger }, { query: { tenant, kind, id } }) => {
+      const departure = await ledger.departures.forget(tenant as TenantId, { kind, id });
+      if (departure === null) throw notFound(`departed ${kind}`, id);
+      return departureView(departure, { kind, id });
+    },
+  }),
   route('DELETE /v1/cell/arrivals', {
     id: 'deleteArrivals',
     summary: 'Discard the unfinished import of an owner',

@@ -42,7 +42,7 @@ export async function compose(config: RouterConfig): Promise<Service> {
   const server = routerServer({
     ...{ registry, log },
     ready: () => readiness(isWithdrawn, watched.silentMs(), book.cells().length),
-    route: (asked) => routed({ watched, tenants, sender, tools }, asked),
+    route: (asked) => routed({ watched, tenants, sender, directory, ask: asker.ask, tools }, asked),
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

@@ -1,5 +1,6 @@
+import type { AskCell } from '@slowwave/adapters/cells';
 import type { Tools } from '@slowwave/engine';
-import type { Cell } from '@slowwave/engine/cells';
+import type { Cell, CellDirectory } from '@slowwave/engine/cells';
 import type { Asked } from './request.ts';
 import type { Answer, Sender } from './send.ts';
 import type { Caller, Tenants } from './tenants.ts';
@@ -9,6 +10,9 @@ export interface RouteDeps {
   readonly watched: Watched;
   readonly tenants: Tenants;
   readonly sender: Sender;
+  readonly directory: Pick<CellDirectory, 'vacate'>;
+  /** With the router's own key. */
+  readonly ask: AskCell;
   readonly tools: Pick<Tools, 'hash'>;
 }
 

@@ -120,8 +120,15 @@ const PAUSE_MAX_MS = 250;
 const MOVED = 421;
 const NOT_FOUND = 404;
 
-/** Sends a request until a cell takes it: one that does not have the owner any more says so, and the directory knows who does. */
-async function untilTaken(going: Going, send: () => Promise<Answer>): Promise<Answer> {
+/**
+ * Sends a request until a cell takes it: one that does not have the owner any more says so, and the directory knows who does. `refused` hears
+ * of each refusal first, with the epoch of the directory that the request was sent by.
+ */
+async function untilTaken(
+  going: Going,
+  send: () => Promise<Answer>,
+  refused: (epoch: number) => Promise<void> = async () => {},
+): Promise<Answer> {
   const { watched, asked } = going;
   const deadline = performance.now() + MOVING_LIMIT_MS;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(PAUSE_MAX_MS, pauseMs * 2)) {
@@ -129,6 +136,7 @@ async function untilTaken(going: Going, send: () => Promise<Answer>): Promise<An
     const answer = await send();
     if (answer.statusCode !== MOVED) return answer;
     await answer.body.dump();
+    await refused(before);
     await watched.refresh();
     if (performance.now() > deadline) throw onItsWay();
     // Nothing new: it is on its way.
@@ -142,9 +150,27 @@ const onItsWay = () =>
   });
 
 function toOwner(going: Going, owner: Owner, tenant: string): Promise<Answer> {
-  const { watched, tools } = going;
+  const { watched, tools, directory, ask } = going;
   const key = ownerKeyOf(tools, { tenant: tenant as TenantId, owner });
-  return untilTaken(going, () => going.to(existing(watched, watched.book.cellOf(key))));
+  let [cell, refusedBy] = ['', ''];
+  const send = (): Promise<Answer> => {
+    cell = watched.book.cellOf(key);
+    return going.to(existing(watched, cell));
+  };
+  return untilTaken(going, send, async (epoch) => {
+    // Usually the router was behind, or the owner is on its way for a moment.
+    if (refusedBy !== cell) {
+      refusedBy = cell;
+      return;
+    }
+    // Who was moved, and was erased there, begins anew where the slot is: no cell leads elsewhere any more.
+    if ((await directory.vacate(cell, [key], epoch)) === 0) return;
+    await ask(cell, {
+      method: 'DELETE',
+      path: '/v1/cell/departures',
+      query: { tenant, kind: owner.kind, id: owner.id },
+    });
+  });
 }
 
 /**

@@ -101,8 +101,8 @@ test(
     });
     expect(await usersIn(east.url)).toContain(user);
     expect(await cells('move', '--user', 'nobody', '--to', 'east')).toMatchObject({
-      code: 3,
-      said: expect.stringMatching(/user nobody stays in \w+: there is no such owner/),
+      code: 4,
+      said: expect.stringMatching(/there is no user nobody in \w+/),
     });
     expect(await cells('move', '--to', 'east')).toMatchObject({
       code: 2,
@@ -122,6 +122,14 @@ test(
       { name: 'east', state: 'draining', slots: 0, owners: 0 },
     ]);
     expect(await cells('rebalance')).toMatchObject({ code: 0, said: expect.stringContaining('nobody has to move') });
+
+    // Who is moved to it, and erased there, does not keep it in the directory.
+    await say('zoe', 'I live in Oslo.');
+    expect((await cells('move', '--user', 'zoe', '--to', 'east')).code).toBe(0);
+    expect((await ask('DELETE /v1/users/zoe')).status).toBe(202);
+    expect(await cells('remove', 'east')).toMatchObject({ code: 0, said: expect.stringContaining('is out of') });
+    expect((await say('zoe', 'I live in Oslo.')).status).toBe(200);
+    expect((await ask('DELETE /v1/users/zoe')).status).toBe(202);
 
     // It stays after all.
     expect(await cells('add', 'east', east.url)).toMatchObject({

@@ -1,6 +1,9 @@
 import { join } from 'node:path';
 import { openDirectory } from '@slowwave/adapters/cells';
 import { readRouterConfig } from '@slowwave/adapters/config';
+import { systemTools } from '@slowwave/adapters/system';
+import { DEFAULT_TENANT, ownerKeyOf } from '@slowwave/engine';
+import type { CellDirectory } from '@slowwave/engine/cells';
 import { freePort, type OwnServer, startOwnServer, tempDir } from '@slowwave/testkit';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { compose } from '../src/compose.ts';
@@ -8,20 +11,21 @@ import { askerOf, KEY } from './asking.ts';
 
 const USERS = ['ana', 'bo', 'cy', 'di', 'ed', 'flo', 'gus', 'hal'];
 const HALF = 32_768;
+const NAMES = ['west', 'east'] as const;
 
 let cells: readonly OwnServer[];
 let router: Awaited<ReturnType<typeof compose>>;
 let folder: Awaited<ReturnType<typeof tempDir>>;
+let directory: CellDirectory;
 const ask = askerOf(() => router.url);
 
 /** Each cell has half of the slots before anybody is there, so that nobody has to move. */
 beforeAll(async () => {
   folder = await tempDir();
-  const names = ['west', 'east'] as const;
-  cells = await Promise.all(names.map((name) => startOwnServer({ SLOWWAVE_API_KEY: KEY, SLOWWAVE_CELL: name })));
+  cells = await Promise.all(NAMES.map((name) => startOwnServer({ SLOWWAVE_API_KEY: KEY, SLOWWAVE_CELL: name })));
   const where = join(folder.path, 'directory.db');
-  const directory = await openDirectory(where, SILENT);
-  for (const [i, name] of names.entries()) await directory.addCell({ name, url: cells[i]?.url ?? '' });
+  directory = await openDirectory(where, SILENT);
+  for (const [i, name] of NAMES.entries()) await directory.addCell({ name, url: cells[i]?.url ?? '' });
   await directory.askHandovers([{ id: 'hov_1', from: HALF, to: 2 * HALF - 1, source: 'west', destination: 'east' }]);
   router = await compose(
     readRouterConfig({
@@ -32,13 +36,13 @@ beforeAll(async () => {
     }),
   );
   await vi.waitFor(async () => expect(await directory.handovers()).toEqual([]), { timeout: 60_000, interval: 100 });
-  await directory.close();
   const say = (user: string) =>
     ask('POST /v1/batches?wait=60000', { user_id: user, flush: true, messages: saidBy(user) });
   await Promise.all(USERS.map(say));
 }, 300_000);
 afterAll(async () => {
   await router?.close();
+  await directory?.close();
   await Promise.all((cells ?? []).map((cell) => cell.close()));
   await folder?.remove();
 });
@@ -118,6 +122,54 @@ async function oneIn(cell: number, nth = 0): Promise<string> {
   for (const user of USERS) if ((await homesOf(user))[0] === cell) found.push(user);
   return found[nth] ?? '';
 }
+
+/** Moves a user from the cell of its slot to the other one. */
+async function moved(user: string, destination: string): Promise<void> {
+  const owned = { tenant: DEFAULT_TENANT, owner: { kind: 'user', id: user } } as const;
+  const move = { ...owned, key: ownerKeyOf(systemTools, owned), moveId: systemTools.id('mov'), destination };
+  expect(await directory.askMoves([move])).toBe(1);
+  await untilMoved();
+}
+
+/** Nobody is on the way. */
+const untilMoved = () =>
+  vi.waitFor(
+    async () => {
+      const { given_up: _, ...open } = (await directory.moves(0)).counts;
+      expect(Object.values(open).every((count) => count === 0)).toBe(true);
+    },
+    { timeout: 60_000, interval: 50 },
+  );
+
+test('a user who was moved alone, and is erased, can begin anew', async () => {
+  const posted = await ask('POST /v1/batches?wait=60000', { user_id: 'ian', flush: true, messages: saidBy('ian') });
+  expect(posted.body.state).toBe('consolidated');
+  const [home = 0] = await homesOf('ian');
+  await moved('ian', NAMES[1 - home] ?? '');
+  expect(await homesOf('ian')).toEqual([1 - home]);
+  expect((await ask('DELETE /v1/users/ian')).status).toBe(202);
+  const again = await ask('POST /v1/batches', { user_id: 'ian', messages: 'I am a new Ian.' });
+  expect([again.status, again.body.detail]).toEqual([202, undefined]);
+  expect(await homesOf('ian')).toEqual([home]);
+}, 60_000);
+
+test('so can one who is erased while on the way, by other routes', async () => {
+  await ask('POST /v1/batches?wait=60000', { user_id: 'joe', flush: true, messages: saidBy('joe') });
+  const [home = 0] = await homesOf('joe');
+  const [here = '', there = ''] = [NAMES[home], NAMES[1 - home]];
+  await moved('joe', there);
+  expect((await ask('DELETE /v1/users/joe')).status).toBe(202);
+  // Asked for while nobody is there any more.
+  await moved('joe', here);
+  expect((await directory.moves(10)).oldest).toEqual([]);
+  await ask('POST /v1/batches?wait=60000', { user_id: 'joe', flush: true, messages: saidBy('joe') });
+  await moved('joe', there);
+  expect((await ask('DELETE /v1/users/joe', undefined, { at: cells[1 - home]?.url })).status).toBe(202);
+  const search = await ask('POST /v1/search', { user_id: 'joe', query: 'where does the user live?' });
+  expect(search).toMatchObject({ status: 200, body: { results: [] } });
+  const added = await ask('POST /mem0/v1/memories/', { user_id: 'joe', infer: false, messages: saidBy('joe') });
+  expect([added.status, await homesOf('joe')]).toEqual([200, [home]]);
+}, 60_000);
 
 test('a cell that is away takes its own users only', async () => {
   const [west, east] = [await oneIn(0), await oneIn(1)];

@@ -151,6 +151,7 @@ export const NEEDED: Readonly<Record<string, Needed>> = {
   'console POST /v1/cell/departures': 'operator',
   'console GET /v1/cell/departures': 'operator',
   'console DELETE /v1/cell/arrivals': 'operator',
+  'console DELETE /v1/cell/departures': 'operator',
   'console POST /v1/cell/erasures': 'operator',
   'console GET /v1/cell/tenant': 'operator',
   'console PUT /v1/cell/tenant': 'operator',

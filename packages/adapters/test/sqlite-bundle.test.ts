@@ -29,7 +29,7 @@ import { ERASING } from '../src/ledger/erasures.ts';
 import { openSqliteLedger } from '../src/sqlite/index.ts';
 import { systemTools } from '../src/system/index.ts';
 import { MARKER, twoLives } from './erased-life.ts';
-import { beginWith, importLines, linesOf, thrownAway } from './travelling.ts';
+import { beginWith, importLines, linesOf, resealed, thrownAway } from './travelling.ts';
 
 const OWNER = user(`${MARKER}-user`);
 
@@ -215,6 +215,62 @@ it('a line that is damaged, missing or strange is named, and nothing of its neig
   expect(await to.bundles.take(begun.id, 0, lines.toSpliced(3, 1))).toMatchObject({ kind: 'damaged', line: 4 });
   expect(await to.bundles.take(begun.id, 0, ['{}'])).toMatchObject({ kind: 'damaged', line: 1 });
   expect(await to.bundles.take(begun.id, 0, lines.slice(0, 9))).toEqual({ kind: 'taken', taken: 9 });
+});
+
+/** Two owners who said the same, as lines. */
+async function twoOwners(): Promise<{ readonly ann: string[]; readonly bob: string[] }> {
+  const ledger = await empty();
+  const chat = fakeChat({ extract_facts: echoExtract });
+  const bench = await engineBench({ chat, stores: { ledger, index: createMemoryIndex() } });
+  for (const userId of ['ann', 'bob']) await bench.post(['pet: cat', 'town: Oslo'], { userId });
+  await bench.run();
+  return { ann: await linesOf(ledger, user('ann')), bob: await linesOf(ledger, user('bob')) };
+}
+
+/** The first of these lines has this id. */
+function withId(lines: readonly string[], type: string, id: string): string[] {
+  const at = lines.findIndex((line) => JSON.parse(line).type === type);
+  let place = -1;
+  return resealed(lines, (line) => {
+    place += 1;
+    return place === at ? { ...line, id } : line;
+  });
+}
+
+it.each([
+  { type: 'message', what: 'an id of its own' },
+  { type: 'event', what: 'an id of its own' },
+  { type: 'message', what: 'an id that follows from its batch', follows: true },
+])('a $type of somebody else that has $what already is refused by its line', async ({ type, follows = false }) => {
+  const { ann, bob } = await twoOwners();
+  const to = await empty();
+  const mine = ann.map((line) => JSON.parse(line)).find((line) => line.type === type);
+  const id = follows ? String(mine?.id) : 'xyz_own';
+  await importLines(to, { owner: user('ann'), lines: follows ? ann : withId(ann, type, id) });
+  const lines = withId(bob, type, id);
+  const begun = await beginWith(to, { owner: user('bob'), lines });
+  if (begun.kind !== 'import') throw new Error(begun.kind);
+  expect(await to.bundles.take(begun.id, 0, lines)).toEqual({
+    ...{ kind: 'refused', line: lines.findIndex((line) => line.includes(`"${id}"`)) + 1 },
+    problem: `${id} is in this ledger already, with another owner or tenant; a bundle can be here only once`,
+  });
+  expect(await to.bundles.find(begun.id)).toMatchObject({ taken: 0 });
+});
+
+it.each(['batch', 'memory', 'message'])('a %s that comes twice is refused by both of its lines', async (type) => {
+  const { bob } = await twoOwners();
+  const at = bob.findIndex((line) => JSON.parse(line).type === type);
+  const lines = resealed(
+    withId(bob, type, 'xyz_own').toSpliced(at, 0, withId(bob, type, 'xyz_own')[at] ?? ''),
+    (line) => line,
+  );
+  const to = await empty();
+  const begun = await beginWith(to, { owner: user('bob'), lines });
+  if (begun.kind !== 'import') throw new Error(begun.kind);
+  expect(await to.bundles.take(begun.id, 0, lines.slice(0, -1))).toEqual({
+    ...{ kind: 'refused', line: at + 2 },
+    problem: `xyz_own is in line ${at + 1} already; export the owner again`,
+  });
 });
 
 it('the same things cannot be in one ledger twice', async () => {

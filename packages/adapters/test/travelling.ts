@@ -10,6 +10,7 @@ import {
   requestErasure,
   type StoredLedger,
 } from '@slowwave/engine';
+import { FIRST_SUM, sealed } from '@slowwave/engine/storing';
 import { createMemoryIndex, NEVER, recordingLog } from '@slowwave/engine-testing';
 import { systemTools } from '../src/system/index.ts';
 
@@ -26,6 +27,19 @@ export async function linesOf({ bundles }: StoredLedger, owner: Owner, moving = 
     cursor = page.nextCursor;
   }
 }
+
+/** The same lines with some of their fields changed, each with the checksum that belongs to it. */
+export function resealed(lines: readonly string[], change: (line: Json) => Json): string[] {
+  let before = FIRST_SUM;
+  return lines.map((line) => {
+    const { sum: _, ...fields } = JSON.parse(line) as Json;
+    const next = sealed(systemTools.hash, before, JSON.stringify(change(fields)));
+    before = next.sum;
+    return next.line;
+  });
+}
+
+type Json = Readonly<Record<string, unknown>>;
 
 const sumOf = (line: string | undefined): string => (JSON.parse(line ?? '{}') as { sum: string }).sum;
 

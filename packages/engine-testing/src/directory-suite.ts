@@ -42,6 +42,10 @@ export function describeDirectory(name: string, open: () => Promise<CellDirector
       if (move === undefined) throw new Error('no move was due');
       return move;
     };
+    const moved = async (id: string, destination: string): Promise<void> => {
+      await directory.askMoves([moveOf(id, destination)]);
+      expect(await directory.switchOwner(await taken())).toBe(true);
+    };
     const handedOver = async (): Promise<Handover> => {
       await directory.askHandovers([{ from: 0, to: SLOTS - 1, source: 'a', destination: 'b', id: tools.id('hov') }]);
       const [handover] = await directory.takeHandovers(CLAIM);
@@ -97,8 +101,7 @@ export function describeDirectory(name: string, open: () => Promise<CellDirector
       expect(await directory.switchOwner(move)).toBe(true);
       expect(await cellOf('ann')).toBe('b');
       expect((await directory.moves(10)).oldest).toEqual([]);
-      await directory.askMoves([moveOf('ann', 'a')]);
-      await directory.switchOwner(await taken());
+      await moved('ann', 'a');
       expect((await book()).cellsOf(Number.parseInt(owner('ann').key.slice(0, 4), 16))).toEqual(['a']);
     });
 
@@ -128,9 +131,36 @@ export function describeDirectory(name: string, open: () => Promise<CellDirector
       expect((await directory.moves(10)).counts).toMatchObject({ given_up: 0, copying: 1 });
     });
 
+    it('says nothing any more of an owner that is nowhere', async () => {
+      await moved('ann', 'b');
+      await directory.askMoves([moveOf('ann', 'c')]);
+      const first = await taken();
+      const second = await taken(MORNING + 1_000);
+      expect(await directory.dropMove(first)).toBe(false);
+      expect(await cellOf('ann')).toBe('b');
+      expect(await directory.dropMove(second)).toBe(true);
+      expect([await cellOf('ann'), (await directory.moves(10)).oldest]).toEqual(['a', []]);
+    });
+
+    it('forgets owners that their cell does not know, unless they were placed since or are on their way', async () => {
+      const seen = async () => (await book()).epoch();
+      await directory.askMoves([moveOf('ann', 'b'), moveOf('bob', 'b')]);
+      const before = await seen();
+      for (const move of await directory.takeMoves({ ...CLAIM, now: MORNING })) await directory.switchOwner(move);
+      const ann = [owner('ann').key];
+      expect(await directory.vacate('b', ann, before)).toBe(0);
+      const left = async (cell: string) => directory.vacate(cell, ann, await seen());
+      expect([await left('c'), await left('b'), await left('a')]).toEqual([0, 1, 1]);
+      expect([await cellOf('ann'), await cellOf('bob')]).toEqual(['a', 'b']);
+      await directory.askMoves([moveOf('bob', 'c')]);
+      expect(await directory.vacate('b', null, await seen())).toBe(0);
+      await directory.keepMove({ ...(await taken()), state: 'given_up', why: 'c is away' }, 0);
+      expect(await directory.vacate('b', null, await seen())).toBe(1);
+      expect([await cellOf('bob'), (await directory.moves(10)).oldest]).toEqual(['a', []]);
+    });
+
     it('hands slots over, and keeps those that live in them where they are until they are moved', async () => {
-      await directory.askMoves([moveOf('cyd', 'b')]);
-      await directory.switchOwner(await taken());
+      await moved('cyd', 'b');
       const handover = await handedOver();
       expect((await directory.slotsOf('a')).closed).toEqual([{ from: 0, to: SLOTS - 1 }]);
       expect((await directory.slotsOf('b')).closed).toEqual([{ from: 0, to: SLOTS - 1 }]);

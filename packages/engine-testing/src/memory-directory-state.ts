@@ -61,6 +61,7 @@ export function directoryState() {
     cellOf: (key: string): string => exceptions.get(key)?.cell ?? slotCell(key),
     pin: (key: string, cell: string, unless?: 'unless the slot is there') =>
       exceptions.set(key, { cell: unless !== undefined && slotCell(key) === cell ? null : cell, epoch: raise() }),
+    unpin: (key: string) => exceptions.set(key, { cell: null, epoch: raise() }),
     mayChangeHands: (one: PlannedHandover): boolean =>
       cells.filter((cell) => !isLost(cell) && (cell.name === one.source || cell.name === one.destination)).length ===
         2 &&

@@ -49,6 +49,28 @@ export function memoryDirectory(): CellDirectory {
       pin(move.key, move.destination, 'unless the slot is there');
       return true;
     },
+    dropMove: async (move) => {
+      if (moves.get(move.id)?.one.attempt !== move.attempt) return false;
+      moves.delete(move.id);
+      state.unpin(move.key);
+      return true;
+    },
+    vacate: async (cell, keys, seen) => {
+      const changing = [...handovers.values()].map(({ one }) => one).filter((one) => one.state !== 'emptying');
+      const led = keys ?? [...state.exceptions].flatMap(([key, one]) => (one.cell === cell ? [key] : []));
+      const gone = led.filter(
+        (key) =>
+          cellOf(key) === cell &&
+          (state.exceptions.get(key)?.epoch ?? 0) <= seen &&
+          !isMoved(key) &&
+          !changing.some((one) => isWithin(bitsOfKey(key), one)),
+      );
+      for (const key of gone) {
+        state.unpin(key);
+        for (const [id, { one }] of moves) if (one.key === key) moves.delete(id);
+      }
+      return gone.length;
+    },
     moves: async (limit) => {
       const all = [...moves.values()].map(({ one }) => one);
       const counts = OWNER_MOVE_STATES.map((name) => [name, all.filter(({ state }) => state === name).length]);

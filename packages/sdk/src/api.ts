@@ -5036,6 +5036,11 @@ export interface Operations {
     query: { tenant?: string | undefined; kind: 'user' | 'agent' | 'run'; id: string; };
     answer: Departure;
   };
+  /** Forget that an owner went away, because it is no more. */
+  'DELETE /v1/cell/departures': {
+    query: { tenant?: string | undefined; kind: 'user' | 'agent' | 'run'; id: string; };
+    answer: Departure;
+  };
   /** Discard the unfinished import of an owner. */
   'DELETE /v1/cell/arrivals': {
     query: { tenant?: string | undefined; kind: 'user' | 'agent' | 'run'; id: string; attempt?: number | undefined; };

@@ -127,16 +127,37 @@ export const moveToCell = (call: Call) =>
     return worked(call, cells, isWhole ? `The slots ${slots} are ${destination}'s, and who is in them.` : null);
   });
 
-async function askToMove({ given }: Call, { directory }: Cells, destination: string): Promise<Owner> {
+async function askToMove({ given }: Call, cells: Cells, destination: string): Promise<Owner> {
+  const { directory } = cells;
   if (['user', 'agent', 'run'].every((name) => given.text(name) === null))
     throw new UsageError('expected an owner (--user, --agent or --run) or --slots, got neither', 'cells move');
   const [[field = '', id = ''] = []] = Object.entries(ownerOf(given));
   const owner = { kind: field.replace('_id', '') as Owner['kind'], id };
   const owned = { tenant: (given.text('tenant') ?? 'default') as TenantId, owner };
   const key = ownerKeyOf(systemTools, owned);
+  await refuseUnknown(cells, owned, key);
   await directory.askMoves([{ ...owned, key, destination, moveId: systemTools.id('mov') }]);
   return owner;
 }
+
+/** A cell that does not answer may have the owner: the move waits for it. */
+async function refuseUnknown(
+  { ask, book }: Cells,
+  { tenant, owner }: Omit<PlacedOwner, 'key'>,
+  key: string,
+): Promise<void> {
+  const cell = (await book()).cellOf(key);
+  const named = { tenant, kind: owner.kind, id: owner.id };
+  const asked = { method: 'POST', path: '/v1/cell/leaving', body: { ...named, ms: 0 } } as const;
+  const here = await ask(cell, asked).catch(() => null);
+  if (here?.status !== NOT_FOUND) return;
+  // It may be on its way between two cells.
+  const gone = await ask(cell, { method: 'GET', path: '/v1/cell/departures', query: named });
+  if (gone.status === NOT_FOUND)
+    throw new CommandError(`there is no ${owner.kind} ${owner.id} in ${cell}`, EXIT.notFound);
+}
+
+const NOT_FOUND = 404;
 
 function slotsIn(text: string): SlotRun {
   const [from = Number.NaN, to = from] = text.split('-').map(Number);
@@ -224,8 +245,10 @@ export const changeHome = (call: Call) =>
   });
 
 export const removeCell = (call: Call) =>
-  withCells(call, async ({ book, directory }) => {
-    const name = named(await book(), call.given.words[0] ?? '');
+  withCells(call, async (cells) => {
+    const { directory } = cells;
+    const name = named(await cells.book(), call.given.words[0] ?? '');
+    await forgetErased(cells, name);
     const has = await directory.removeCell(name);
     if (has.length === 0) return { value: { removed: name }, text: `${name} is out of the directory.` };
     throw new CommandError(
@@ -233,3 +256,11 @@ export const removeCell = (call: Call) =>
       EXIT.failed,
     );
   });
+
+/** Owners who were moved to the cell, and were erased there, still lead to it. */
+async function forgetErased({ book, directory, peers }: Cells, name: string): Promise<void> {
+  const before = await book();
+  if (before.ranges().some(({ cell }) => cell === name)) return;
+  const owners = await peers.ownersIn(name, ALL_SLOTS).catch(() => null);
+  if (owners?.length === 0) await directory.vacate(name, null, before.epoch());
+}

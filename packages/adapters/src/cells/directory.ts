@@ -17,6 +17,7 @@ import { leaveBehind, loseCell } from './lost.ts';
 import {
   askHandovers,
   askMove,
+  dropMove,
   handoverOf,
   keepMove,
   keptHandover,
@@ -26,6 +27,7 @@ import {
   switchSlots,
   takeHandovers,
   takeMoves,
+  vacate,
 } from './moves.ts';
 import { grantShare, settleShare, sharesOf } from './shares.ts';
 import { beginChange, endChange, holdHome, raiseTenant, switchHome, tenantOf, UPSERT_COPY } from './tenants.ts';
@@ -49,6 +51,8 @@ export const directoryStore = storeOf<DirectoryStore>('directory', {
   takeMoves: write(takeMoves),
   keepMove: write(keepMove),
   switchOwner: write(switchOwner),
+  dropMove: write(dropMove),
+  vacate: write(vacate),
   moves: snapshot(function* (limit: number) {
     const rows = yield* all<{ state: string; count: number }>(
       'SELECT state, count(*) AS count FROM moves GROUP BY state',

@@ -81,6 +81,33 @@ export function* switchOwner({ id, attempt, key, destination }: OwnerMove): Scri
   return true;
 }
 
+export function* dropMove({ id, attempt, key }: OwnerMove): Script<boolean> {
+  yield* locked();
+  if ((yield* run('DELETE FROM moves WHERE id = @id AND attempt = @attempt', { id, attempt })) === 0) return false;
+  yield* pin(key, null);
+  return true;
+}
+
+export function* vacate(cell: string, keys: readonly string[] | null, seen: number): Script<number> {
+  yield* locked();
+  const text = 'SELECT owner_key AS key FROM exceptions WHERE cell = @cell ORDER BY owner_key';
+  let count = 0;
+  for (const key of keys ?? (yield* allAs((row: { key: string }) => row.key, text, { cell }))) {
+    if ((yield* cellOf(key)) !== cell || (yield* first(SELECT_UNSURE, { key, slot: bitsOfKey(key), seen })) !== null)
+      continue;
+    yield* pin(key, null);
+    yield* run('DELETE FROM moves WHERE owner_key = @key', { key });
+    count += 1;
+  }
+  return count;
+}
+
+/** An owner that was placed since, is on its way, or is of a slot that changes hands. */
+const SELECT_UNSURE = `
+  SELECT 1 AS found FROM exceptions WHERE owner_key = @key AND epoch > @seen
+  UNION ALL SELECT 1 FROM moves WHERE owner_key = @key AND state <> 'given_up'
+  UNION ALL SELECT 1 FROM handovers WHERE @slot BETWEEN first_slot AND last_slot AND state <> 'emptying'`;
+
 export const SELECT_HANDOVERS = 'SELECT * FROM handovers ORDER BY id';
 
 export function* askHandovers(asked: readonly AskedHandover[]): Script<number> {

@@ -57,10 +57,9 @@ export function httpPeers(ask: AskCell, tools: Pick<Tools, 'now' | 'hash'>): Cel
       const query = { ...named(move), attempt: attemptOf(move) };
       await asked(move.destination, { method: 'DELETE', path: '/v1/cell/arrivals', query });
       // Work of the owner goes on at once, if it is still there.
-      await ask(move.source, { method: 'POST', path: '/v1/cell/leaving', body: { ...named(move), ms: 0 } }).catch(
-        () => {},
-      );
-      return { kind: 'thrown_away' };
+      const body = { ...named(move), ms: 0 };
+      const left = await ask(move.source, { method: 'POST', path: '/v1/cell/leaving', body }).catch(() => null);
+      return { kind: left?.status === NOT_FOUND ? 'absent' : 'thrown_away' };
     },
     recall: async (move) => {
       const body = { ...named(move), ms: 0 };

@@ -43,6 +43,8 @@ function fakeCells() {
     if (cell === undefined || cell.dead) throw new Error(`${name} does not answer`);
     return cell;
   };
+  const knows = (cell: FakeCell | undefined, key: string): boolean =>
+    cell === undefined || cell.dead || cell.owners.has(key) || cell.away.has(key);
   const stampOf = (posts: readonly number[]): string => posts.join(' ');
   const peers: CellPeers = {
     copy: async (move): Promise<MoveOutcome> => {
@@ -74,7 +76,7 @@ function fakeCells() {
     },
     throwAway: async (move): Promise<MoveOutcome> => {
       alive(move.destination).hidden.delete(move.key);
-      return { kind: 'thrown_away' };
+      return { kind: knows(cells.get(move.source), move.key) ? 'thrown_away' : 'absent' };
     },
     recall: async (move): Promise<MoveOutcome> => {
       const source = alive(move.source);
@@ -124,15 +126,26 @@ async function world(): Promise<World> {
   return { ...fake, directory, tools: fixedTools(), book, accepted: new Map() };
 }
 
-/** A router: where its copy of the directory says, then where the present one says. */
-async function post({ book, directory, post, accepted }: World, user: number, number: number): Promise<void> {
+/** A router: where its copy of the directory says, then where the present one says. Who is not there, and cannot begin there, is nowhere. */
+async function post({ book, cells, directory, post, accepted }: World, user: number, number: number): Promise<void> {
   const owner = placed(user);
-  for (const isFresh of [false, true]) {
+  for (const isFresh of [false, true, true, true]) {
     if (isFresh) book.apply(await directory.changes(book.epoch()));
-    if (!post(book.cellOf(owner.key), owner, number)) continue;
+    const [cell, seen] = [book.cellOf(owner.key), book.epoch()];
+    if (!post(cell, owner, number)) {
+      const there = cells.get(cell);
+      if (there?.dead === false && (await directory.vacate(cell, [owner.key], seen)) > 0) there.away.delete(owner.key);
+      continue;
+    }
     accepted.set(owner.key, [...(accepted.get(owner.key) ?? []), number]);
     return;
   }
+}
+
+/** Erased where it is; whoever is on the way between two cells has to wait for that. */
+function erase({ cells, accepted }: World, user: number): void {
+  const { key } = placed(user);
+  for (const cell of cells.values()) if (!cell.dead && cell.owners.delete(key)) accepted.delete(key);
 }
 
 interface Death {
@@ -192,6 +205,7 @@ const anyHappening = fc.oneof(
       destination: anyCell,
     }),
   },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('erase' as const), user: fc.nat({ max: 7 }) }) },
   { weight: 5, arbitrary: fc.record({ kind: fc.constant('carry' as const), death: anyDeath }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('fail' as const), cell: anyCell, dead: fc.boolean() }) },
 );
@@ -211,6 +225,8 @@ async function happen(world: World, happening: Happening, number: number): Promi
       if (source !== destination) await directory.askHandovers([{ ...run, source, destination, id: tools.id('hov') }]);
       return;
     }
+    case 'erase':
+      return erase(world, happening.user);
     case 'carry':
       return carry(world, happening.death);
     case 'fail': {
@@ -228,6 +244,9 @@ describe('owners that move, and slots that change hands', () => {
         for (const [number, happening] of happenings.entries()) await happen(here, happening, number);
         for (const cell of here.cells.values()) cell.dead = false;
         await untilQuiet(here);
+        await expectAllInPlace(here);
+        for (let user = 0; user < 8; user += 1) await post(here, user, 1_000 + user);
+        expect(here.accepted.size).toBe(8);
         await expectAllInPlace(here);
       }),
       { numRuns: 400 },

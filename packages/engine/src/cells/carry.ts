@@ -20,6 +20,7 @@ export async function carryMove(deps: CarryDeps, taken: OwnerMove, cancel: Cance
   const { directory, tools, log } = deps;
   for (let move = await extended(deps, taken); move !== null && !cancel.aborted; ) {
     const next = afterStep(move, await stepOf(deps.peers, move), tools.now());
+    if (next === 'nowhere') return void (await directory.dropMove(move));
     if (next !== 'switched') {
       move = await kept(deps, next);
       continue;

@@ -18,16 +18,19 @@ import type { PlacedOwner } from './book.ts';
  *     failed     → departing      later, for as long as it takes: it may have happened
  *   arriving     the destination makes the owner visible
  *     arrived    → switched       the directory names the destination
- *     absent     → switched       it was erased there meanwhile
+ *     absent     → nowhere        it was erased meanwhile
  *     failed     → arriving       later, for as long as it takes
  *   leaving_off  what the destination may have taken over is thrown away
  *     thrown_away → given_up
+ *     absent     → nowhere        the source does not have it either
  *     failed     → leaving_off    later
  *   recalling    the destination was lost before anybody knew whether the owner had departed: the source says so, and forgets the stamp
  *     thrown_away → given_up      it is still there, and no earlier request makes it depart any more
  *     departed   → switched       the directory names the destination: the owner is lost with it
- *     absent     → given_up
+ *     absent     → nowhere
  *     failed     → recalling      later
+ *
+ * nowhere: the move is over, and nothing of it is left in the directory. Should the owner begin anew, it does so where its slot is.
  *
  * From the departure to the arrival nobody has the owner: requests wait for it. At any other time exactly one cell does.
  */
@@ -76,8 +79,11 @@ const GIVE_UP_AFTER = 12;
 /** Copies that were in vain count up to this, so that a failure after many of them is still only one. */
 const CHANGES_COUNTED = 6;
 
-/** What follows from the outcome of a step. 'switched': the move is over, and the directory names the destination. */
-export function afterStep(move: OwnerMove, outcome: MoveOutcome, now: Millis): OwnerMove | 'switched' {
+/**
+ * What follows from the outcome of a step. 'switched': the move is over, and the directory names the destination. 'nowhere': it is over, and
+ * there is no such owner.
+ */
+export function afterStep(move: OwnerMove, outcome: MoveOutcome, now: Millis): OwnerMove | 'switched' | 'nowhere' {
   switch (outcome.kind) {
     case 'copied':
       // How often it was copied already goes on counting: somebody who asks all the time is not waited for for ever.
@@ -98,8 +104,9 @@ export function afterStep(move: OwnerMove, outcome: MoveOutcome, now: Millis): O
     case 'waits':
       return { ...move, why: outcome.why, tries: move.tries + 1, dueAt: now + waitAfter(move.tries, SHORT) };
     case 'absent':
-      if (move.state === 'recalling') return givenUp(move, move.why);
-      return move.state === 'arriving' ? 'switched' : left(move, `there is no such owner in ${move.source}`);
+      return move.state === 'copying' || move.state === 'departing'
+        ? left(move, `there was no such owner in ${move.source}`)
+        : 'nowhere';
     case 'thrown_away':
       return givenUp(move, move.why);
     case 'failed': {

@@ -39,6 +39,14 @@ export interface CellDirectory {
   keepMove(move: OwnerMove, leasedUntil: Millis): Promise<boolean>;
   /** The owner is at the destination: the directory names it, and the move is gone. False: somebody else carries it. */
   switchOwner(move: OwnerMove): Promise<boolean>;
+  /** There is no such owner any more: the move is gone, and nothing says where the owner is. False: somebody else carries it. */
+  dropMove(move: OwnerMove): Promise<boolean>;
+  /**
+   * A cell said that it does not have these owners: if they lead to it they are nowhere, and begin where their slot is. null: all whom an exception
+   * leads there. `seen` is the epoch of before it was asked: whoever was placed later is left out, as are those on their way, and slots that
+   * change hands. Returns how many there were.
+   */
+  vacate(cell: string, keys: readonly string[] | null, seen: number): Promise<number>;
   /** Moves that are not over, and those that were given up; the oldest first. */
   moves(limit: number): Promise<Moves>;
 

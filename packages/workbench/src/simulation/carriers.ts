@@ -88,6 +88,7 @@ function directoryFor(from: Node, { network, directory, work }: CarrierWorld): C
     takeMoves: (claim) => ask(() => store.takeMoves(claim)),
     keepMove: (move, until) => ask(() => store.keepMove(move, until)),
     switchOwner: (move) => ask(() => store.switchOwner(move)),
+    dropMove: (move) => ask(() => store.dropMove(move)),
     takeHandovers: (claim) => ask(() => store.takeHandovers(claim)),
     keepHandover: (handover, until) => ask(() => store.keepHandover(handover, until)),
     endHandover: (handover) => ask(() => store.endHandover(handover)),

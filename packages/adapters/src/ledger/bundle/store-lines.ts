@@ -1,6 +1,7 @@
 import type { LaneId, Owner, Scope, TenantId } from '@slowwave/engine';
 import { noteSources, REPLACE_VERSION } from '../changes.ts';
 import { foldEnded } from '../kept-thoughts.ts';
+import { NAMED_MESSAGES, naming } from '../named-messages.ts';
 import { LANE_NUMBER } from '../page.ts';
 import { scopeFrom, scopeKey } from '../rows/columns.ts';
 import { type EventRow, keptVersion, type VersionRow } from '../rows/memory.ts';
@@ -114,20 +115,36 @@ const LANE: readonly Carried[] = carriedOf('lanes').filter(({ name }) =>
 );
 
 /** Ids are nobody else's: the same thing cannot be in a ledger twice. */
-function* knownElsewhere({ table }: Kind, group: readonly Read[]): Script<RefusedLine | null> {
-  if (!hasOwnIds(table)) return null;
-  const [taken] = yield* idsOf(`SELECT id FROM ${table} WHERE id IN :ids LIMIT 1`, {
-    ids: group.map(({ row }) => String(row.id)),
+function* knownElsewhere(kind: Kind, group: readonly Read[]): Script<RefusedLine | null> {
+  const named = group.flatMap((read) => {
+    const id = ownIdIn(kind, read);
+    return id === null ? [] : [{ id, line: read.line }];
   });
-  const read = group.find(({ row }) => row.id === taken);
-  if (read === undefined) return null;
+  const lines = new Map<string, number>();
+  for (const { id, line } of named) {
+    const before = lines.get(id);
+    if (before !== undefined) return { line, problem: `${id} is in line ${before} already; export the owner again` };
+    lines.set(id, line);
+  }
+  const ids = [...lines.keys()];
+  if (ids.length === 0) return null;
+  const [taken] = yield* kind.table === 'messages'
+    ? idsOf(`SELECT id FROM ${NAMED_MESSAGES} AS m LIMIT 1`, naming(ids))
+    : idsOf(`SELECT id FROM ${kind.table} WHERE id IN :ids LIMIT 1`, { ids });
+  const line = lines.get(taken ?? '');
+  if (line === undefined) return null;
   const problem = `${taken} is in this ledger already, with another owner or tenant; a bundle can be here only once`;
-  return { line: read.line, problem };
+  return { line, problem };
 }
 
-const hasOwnIds = (table: string): boolean =>
-  !WITHOUT_OWN_IDS.includes(table) &&
-  columnsOf(table).some(({ name, type, nullable }) => name === 'id' && type === 'text' && !nullable);
+/** The id that a row is kept with; null: it has none, or one that follows from what it hangs on. */
+function ownIdIn({ table, kept }: Kind, { row }: Read): string | null {
+  if (WITHOUT_OWN_IDS.includes(table)) return null;
+  const column = columnsOf(table).find(({ name, type }) => name === 'id' && type === 'text');
+  if (column === undefined) return null;
+  const { id = null } = column.nullable && kept !== undefined ? kept(row) : row;
+  return id === null ? null : String(id);
+}
 
 /** Ids of what memories were said under; and of what may be here already, from a time when the owner was. */
 const WITHOUT_OWN_IDS: readonly string[] = ['memory_ids', 'trail'];

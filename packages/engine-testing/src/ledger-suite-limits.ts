@@ -119,6 +119,55 @@ export function describeLimits(bench: () => Bench): void {
       ]);
     });
 
+    it('notes no call of somebody who is held, or has used as much as there is room for and was not let go', async () => {
+      const b = bench();
+      await store(b);
+      const turn = await nextTurn(b);
+      const { usage, limits, thoughts } = b.ledger;
+      const day = dayOf(b.tools.now());
+      const [whose, key] = [
+        { lane: turn.lane, keyId: 'key_1' },
+        { kind: 'key', who: 'key_1', day },
+      ] as const;
+      const rooms = (calls: number, tokens = 99) =>
+        [
+          { kind: 'owner', who: turn.lane, day, calls: 99, tokens },
+          { ...key, calls, tokens },
+        ] as const;
+      const noted = (...room: Parameters<typeof rooms>) => usage.note(callOf(b, whose), rooms(...room));
+      const looked = async (...room: Parameters<typeof rooms>) => {
+        const asked = { inputHash: 'h', steps: ['extract'], rooms: rooms(...room) };
+        return (await thoughts.lastLook(turn, asked, callOf(b, whose))).isNoted;
+      };
+      const used = async () => (await usesOf(b, turn.lane)).map(({ calls, tokens }) => [calls, tokens]);
+      expect(await noted(1), 'nothing is used yet').toBe(true);
+      expect([await noted(1), await looked(1)], 'all of it is used').toEqual([false, false]);
+      expect([await noted(2), await looked(3)]).toEqual([true, true]);
+      await settled(b, whose);
+      expect([await noted(9, 7), await looked(9, 7)], 'of tokens, too').toEqual([false, false]);
+      expect(await used()).toEqual([
+        [4, 7],
+        [4, 7],
+      ]);
+      expect(await noted(5, 8)).toBe(true);
+      const hold = {
+        ...key,
+        ...{ id: b.tools.id('hld'), tenant: TENANT, heldAt: 7 },
+        ...({ measure: 'calls', used: 5, limit: 5 } as const),
+      };
+      await limits.hold(hold);
+      expect([await noted(99), await looked(99)], 'it is held').toEqual([false, false]);
+      await limits.release(TENANT, hold.id, 8);
+      expect([await noted(1), await looked(1)], 'it was let go').toEqual([true, true]);
+      expect(await usage.note(callOf(b, { ...whose, lane: null })), 'nobody asks how much').toBe(true);
+      expect(await used()).toEqual([
+        [8, 7],
+        [7, 7],
+      ]);
+      const gone = { ...whose, lane: 'lane_gone' as typeof turn.lane };
+      expect(await usage.note(callOf(b, gone), rooms(99)), 'of an owner who is gone').toBe(true);
+    });
+
     it('has a median of each day that is over, which is worked out once and forgotten after a week', async () => {
       const b = bench();
       for (const [i, calls] of [3, 1, 2, 9].entries())

@@ -158,9 +158,9 @@ export function describeThoughts(bench: () => Bench): void {
       const look = (of: Turn, about = asked, call = sentCall(b.tools, of)) =>
         b.ledger.thoughts.lastLook(of, about, call);
       const sent = sentCall(b.tools, turn);
-      expect(await look(turn, asked, sent)).toEqual({ holds: true, answer: null });
+      expect(await look(turn, asked, sent)).toEqual({ holds: true, answer: null, isNoted: true });
       const now = await claim(b, turn);
-      expect(await look(turn)).toEqual({ holds: false, answer: null });
+      expect(await look(turn)).toEqual({ holds: false, answer: null, isNoted: false });
       const answer = storedAnswer(b.tools);
       const { thoughts, overview } = b.ledger;
       const call = settledCall(b.tools, turn, { id: sent.id, noted: sent });
@@ -171,7 +171,7 @@ export function describeThoughts(bench: () => Bench): void {
         ...{ calls: 1, failedCalls: 0, promptTokens: 100 },
       });
       if (now.kind !== 'claimed') return expect.unreachable('the lane is due');
-      expect(await look(now.turn)).toEqual({ holds: true, answer });
+      expect(await look(now.turn)).toEqual({ holds: true, answer, isNoted: false });
       expect((await overview.usage(TENANT)).calls, 'nor where there is an answer').toBe(1);
       expect(await look(now.turn, { ...asked, inputHash: 'input-2' })).toMatchObject({ answer: null });
       expect(await look(now.turn, { ...asked, steps: ['decide'] })).toMatchObject({ answer: null });

@@ -6,6 +6,7 @@ import {
   type KeptHold,
   type LimitStore,
   payerOf,
+  type Room,
   type TenantId,
   type Use,
 } from '@slowwave/engine';
@@ -26,14 +27,10 @@ export const memoryLimits = (state: State): LimitStore => ({
     [...state.economies]
       .map(([tenant, economy]) => ({ tenant, ...economy }))
       .sort((a, b) => (a.tenant < b.tenant ? -1 : 1)),
-  uses: async (tenant, whos, day) => {
-    const uses = whos.flatMap(({ kind, who }): Use[] => {
-      const used = useOf(state, tenant, { kind, who, day });
-      const hold = state.holds.find((one) => one.tenant === tenant && isOf(one, { kind, who, day }));
-      return used === null ? [] : [{ kind, who, ...used, hold: holdStateOf(hold) }];
-    });
-    return uses.sort((a, b) => (a.kind < b.kind ? -1 : 1));
-  },
+  uses: async (tenant, whos, day) =>
+    whos
+      .flatMap(({ kind, who }) => usedBy(state, tenant, { kind, who, day }) ?? [])
+      .sort((a, b) => (a.kind < b.kind ? -1 : 1)),
   usual: async (tenant, { day, days, peers }) =>
     KINDS.flatMap((kind) => {
       const known = state.medians.filter(
@@ -97,6 +94,20 @@ export const memoryLimits = (state: State): LimitStore => ({
     return Object.fromEntries([...Map.groupBy(held, ({ kind }) => kind)].map(([kind, some]) => [kind, some.length]));
   },
 });
+
+/** Whom somebody has let go of has all the room there is. */
+export const hasRoom = (state: State, tenant: TenantId, rooms: readonly Room[]): boolean =>
+  rooms.every((room) => {
+    const use = usedBy(state, tenant, room);
+    if (use === null || use.hold !== null) return use?.hold !== 'held';
+    return use.calls < room.calls && use.tokens < room.tokens;
+  });
+
+function usedBy(state: State, tenant: TenantId, whose: Whose): Use | null {
+  const used = useOf(state, tenant, whose);
+  const hold = state.holds.find((one) => one.tenant === tenant && isOf(one, whose));
+  return used && { kind: whose.kind, who: whose.who, ...used, hold: holdStateOf(hold) };
+}
 
 const KINDS: readonly HoldKind[] = ['app', 'key', 'owner'];
 

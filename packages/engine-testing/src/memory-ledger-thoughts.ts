@@ -11,6 +11,7 @@ import type {
   ThoughtStore,
   Turn,
 } from '@slowwave/engine';
+import { hasRoom } from './memory-ledger-limits.ts';
 import { pageOf } from './memory-ledger-page.ts';
 import { termsIn } from './memory-ledger-settings.ts';
 import { rowOf, type State, scopeKey } from './memory-ledger-state.ts';
@@ -27,12 +28,13 @@ export function memoryThoughts(state: State): ThoughtStore {
       recent: recentBefore(state, { lane, scope, before: Number.POSITIVE_INFINITY }, recentCount),
     }),
     answer: async (consolidationId, step, inputHash) => findAnswer(state, consolidationId, { step, inputHash }),
-    lastLook: async (turn, { inputHash, steps }, call) => {
+    lastLook: async (turn, { inputHash, steps, rooms = [] }, call) => {
       const holds = heldBy(state, turn) !== null;
       const found = steps.flatMap((step) => ownAnswer(state, turn.consolidationId, { step, inputHash }) ?? []);
       const answer = holds ? (found[0] ?? null) : null;
-      if (holds && answer === null) note(state, call);
-      return { holds, answer };
+      const isNoted = holds && answer === null && hasRoom(state, turn.tenant, rooms);
+      if (isNoted) note(state, call);
+      return { holds, answer, isNoted };
     },
     storeAnswer: async (turn, answer, call = null) => {
       if (call !== null) settle(state, call);

@@ -12,11 +12,16 @@ import {
   type UsageStore,
   type UsageSums,
 } from '@slowwave/engine';
+import { hasRoom } from './memory-ledger-limits.ts';
 import type { CallRow, State } from './memory-ledger-state.ts';
 
 export function memoryUsage(state: State): UsageStore {
   return {
-    note: async (call) => note(state, call),
+    note: async (call, rooms = []) => {
+      if (!hasRoom(state, call.tenant, rooms)) return false;
+      note(state, call);
+      return true;
+    },
     settle: async (calls) => {
       for (const call of calls) settle(state, call);
     },

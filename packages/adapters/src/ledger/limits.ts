@@ -5,6 +5,7 @@ import type {
   KeptHold,
   LimitStore,
   PeerUse,
+  Room,
   SentCall,
   SettledCall,
   TenantId,
@@ -14,7 +15,7 @@ import { climb, dayOf, economyNotice, holdNotice, payerOf } from '@slowwave/engi
 import { read, storeOf, write } from './access.ts';
 import { type Listing, newestFirst } from './page.ts';
 import { ownerFrom } from './rows/columns.ts';
-import { all, first, run } from './script.ts';
+import { all, first, type Given, run } from './script.ts';
 import { activeWebhooks, noteDeliveries } from './webhooks.ts';
 
 export const limitStore = storeOf<LimitStore>('limits', {
@@ -104,6 +105,12 @@ const HOLDS_KEPT = 35;
 const countedAs = (kind: HoldKind, who: string): string =>
   kind === 'owner' ? who : createHash('sha256').update(who).digest('base64url');
 
+/** What HAS_ROOM is given. */
+export const roomsGiven = (tenant: TenantId, rooms: readonly Room[]): Given => ({
+  tenant,
+  rows: rooms.map((room) => ({ ...room, counted: countedAs(room.kind, room.who) })),
+});
+
 /** Each connection has its slot, as with counters. */
 export const addToUses = (condition: string): string => `
   INSERT INTO uses (tenant, kind, who, day, slot, calls, tokens)
@@ -130,6 +137,14 @@ const SELECT_USES = `
   JOIN uses u ON u.tenant = @tenant AND u.kind = r.value ->> 'kind' AND u.day = @day AND u.who = r.value ->> 'counted'
   LEFT JOIN holds h ON h.tenant = @tenant AND h.kind = u.kind AND h.day = @day AND h.who = r.value ->> 'who'
   GROUP BY u.kind, r.value ->> 'who' ORDER BY u.kind`;
+
+/** Nobody of these has used what there is room for; whom somebody has let go of has all of it. */
+export const HAS_ROOM = `NOT EXISTS (
+  SELECT 1 FROM :rows AS r WHERE (
+    SELECT CASE WHEN max(h.id) IS NOT NULL THEN max(h.released_at) IS NULL
+      ELSE sum(u.calls) >= (r.value ->> 'calls')::bigint OR sum(u.tokens) >= (r.value ->> 'tokens')::bigint END
+    FROM uses u LEFT JOIN holds h ON h.tenant = u.tenant AND h.kind = u.kind AND h.day = u.day AND h.who = r.value ->> 'who'
+    WHERE u.tenant = @tenant AND u.kind = r.value ->> 'kind' AND u.day = (r.value ->> 'day')::int AND u.who = r.value ->> 'counted'))`;
 
 const SELECT_USUAL = `
   SELECT kind, max(calls) AS calls, max(tokens) AS tokens FROM use_medians

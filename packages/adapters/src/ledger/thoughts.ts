@@ -20,6 +20,7 @@ import type {
 import { packed, unpacked } from '../packed.ts';
 import { type Access, lookup, read, snapshot, statement, storeOf, write } from './access.ts';
 import { answersIn, shownIn, thoughtsFrom } from './kept-thoughts.ts';
+import { HAS_ROOM, roomsGiven } from './limits.ts';
 import { consolidationNumber, isLaneStanding, type Listing, laneOfUser, newestFirst } from './page.ts';
 import { type MessageRow, messageFrom } from './rows/batch.ts';
 import {
@@ -43,10 +44,11 @@ export function thoughtStore(access: Access): ThoughtStore {
     ...store,
     lastLook: async (turn, asked, call) => {
       const first = await store.lastLook(turn, asked, call);
-      if (turn.resumed !== true || !first.holds || first.answer !== null) return first;
+      if (turn.resumed !== true || !first.isNoted) return first;
       // Noting waits for its turn and for the disk; whoever had the lane before may have stored the answer meanwhile.
       const second = await look(turn, asked);
-      if (!second.holds || second.answer !== null) await withdraw(call);
+      if (second.holds && second.answer === null) return first;
+      await withdraw(call);
       return second;
     },
     storeAnswer: async (turn, answer, call = null) => {
@@ -253,19 +255,21 @@ const SELECT_HEARD = `
 type LookRow = AnswerRow | { readonly [Name in keyof AnswerRow]: null };
 
 function* lastLook(turn: Turn, asked: Asked, call: SentCall): Script<LastLook> {
-  if (yield* ifHeld({ text: SELECT_UNANSWERED, given: lookingAt(turn, asked) }, ...noting(call)))
-    return { holds: true, answer: null };
+  const given = { ...lookingAt(turn, asked), ...roomsGiven(turn.tenant, asked.rooms ?? []) };
+  if (yield* ifHeld({ text: SELECT_UNANSWERED, given }, ...noting(call)))
+    return { holds: true, answer: null, isNoted: true };
   return yield* look(turn, asked);
 }
 
 function* look(turn: Turn, asked: Asked): Script<LastLook> {
   const row = yield* first<LookRow>(SELECT_LOOK, lookingAt(turn, asked));
-  return { holds: row !== null, answer: row === null || row.step === null ? null : answerFrom(row) };
+  const answer = row === null || row.step === null ? null : answerFrom(row);
+  return { holds: row !== null, answer, isNoted: false };
 }
 
-const lookingAt = ({ tenant, lane, epoch, consolidationId }: Turn, asked: Asked) => ({
+const lookingAt = ({ tenant, lane, epoch, consolidationId }: Turn, { inputHash, steps }: Asked) => ({
   ...{ tenant, lane, epoch, consolidationId },
-  ...asked,
+  ...{ inputHash, steps },
 });
 
 /** The lane stays until its call is noted. */
@@ -273,6 +277,7 @@ const SELECT_UNANSWERED = `
   SELECT 1 AS found FROM lanes l
   WHERE ${HELD} AND NOT EXISTS (
     SELECT 1 FROM answers a WHERE a.consolidation_id = l.consolidation_id AND a.input_hash = @inputHash AND a.step IN :steps)
+    AND ${HAS_ROOM}
   FOR KEY SHARE OF l`;
 
 const SELECT_LOOK = `

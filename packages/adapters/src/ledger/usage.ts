@@ -16,7 +16,7 @@ import type {
 import { DAY_MS, dayOf, needsCalls, payerOf } from '@slowwave/engine/storing';
 import { read, statement, storeOf, write } from './access.ts';
 import { type KeptCall, keptCalls } from './kept-thoughts.ts';
-import { addToUses, usesNoted, usesSettled } from './limits.ts';
+import { addToUses, HAS_ROOM, roomsGiven, usesNoted, usesSettled } from './limits.ts';
 import { past } from './past-use.ts';
 import { markOf } from './rows/packed-record.ts';
 import { all, allAs, first, type Given, type Held, ifHeld, inOne, once, run, type Script } from './script.ts';
@@ -53,8 +53,12 @@ export function* countersOf(tenant: TenantId): Script<Counters> {
 const NO_LANE = '' as LaneId;
 
 export const usageStore = storeOf<UsageStore>('usage', {
-  note: statement(function* (call) {
-    yield* ifHeld(countedFor(call), ...noting(call));
+  note: statement(function* (call, rooms = []) {
+    const { text, given } = countedFor(call);
+    const held = { text: `${text} AND ${HAS_ROOM}`, given: { ...given, ...roomsGiven(call.tenant, rooms) } };
+    if (yield* ifHeld(held, ...noting(call))) return true;
+    // Of an owner who was erased meanwhile nothing is noted.
+    return (yield* first(text, given)) === null;
   }),
   settle: write(function* (calls) {
     for (const call of calls) yield* settle(call);
@@ -98,7 +102,7 @@ export function* settle(call: SettledCall): Script<void> {
 
 /** The lane stays until its call is counted. */
 const countedFor = ({ lane }: SentCall): Held => ({
-  text: `SELECT 1 AS found WHERE @lane = '' OR EXISTS (SELECT 1 FROM lanes WHERE id = @lane FOR KEY SHARE)`,
+  text: `SELECT 1 AS found WHERE (@lane = '' OR EXISTS (SELECT 1 FROM lanes WHERE id = @lane FOR KEY SHARE))`,
   given: { lane: lane ?? NO_LANE },
 });
 

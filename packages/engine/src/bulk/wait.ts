@@ -1,4 +1,5 @@
 import { EngineError, FencedError } from '../errors.ts';
+import { checkHolds } from '../limits/holds.ts';
 import type { Asking } from '../models/ask.ts';
 import { callOfTurn, mayUse } from '../models/book.ts';
 import { batched, costOfUse } from '../models/prices.ts';
@@ -16,8 +17,8 @@ interface Waiting {
 }
 
 /**
- * Throws where a question of backfill waits for a job of the provider, which the batches then say. It returns where the question
- * is to be asked now.
+ * Throws where a question of backfill waits for a job of the provider, which the batches then say, or for who is held. It returns where
+ * the question is to be asked now.
  */
 export async function waitForBulk(
   { deps, turn }: Pick<Asking, 'deps' | 'turn'>,
@@ -34,8 +35,10 @@ export async function waitForBulk(
   const { name, system, user, schema } = call;
   const model = batched(bulk.model);
   const usage = mayUse(call);
-  const { prices } = await ledger.settings.get(turn.tenant);
-  const counted = { ...callOfTurn(turn, usageStepOf(step)), model, usage, cost: costOfUse(model, usage, prices) };
+  const rules = await ledger.settings.get(turn.tenant);
+  const of = callOfTurn(turn, usageStepOf(step));
+  await checkHolds(deps, { of, rules });
+  const counted = { ...of, model, usage, cost: costOfUse(model, usage, rules.prices) };
   const { kind } = await ledger.bulk.ask(turn, {
     ...{
       id: tools.id('ask'),

@@ -12,8 +12,7 @@ import { plannedModels } from '../models/steps.ts';
 import type { Plan } from '../plan.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
 import type { MemoryChange, WishToForget } from '../ports/ledger/memories.ts';
-import type { Gathered, LastLook, StoredAnswer } from '../ports/ledger/thoughts.ts';
-import type { SentCall } from '../ports/ledger/usage.ts';
+import type { Gathered, StoredAnswer } from '../ports/ledger/thoughts.ts';
 import type { MeasuredStep } from '../ports/meter.ts';
 import type { Nudge, SummaryRefresh } from '../ports/schedule.ts';
 import { askedInSlices, type Cancellation, type Tools } from '../ports/tools.ts';
@@ -189,11 +188,6 @@ function withGathered(deps: EngineDeps, { turn, rules, thought }: GatheredTurn):
       },
     },
   };
-}
-
-export async function notedBy({ usage }: EngineDeps['ledger'], call: SentCall): Promise<LastLook> {
-  await usage.note(call);
-  return { holds: true, answer: null };
 }
 
 /** Whether both answer the same question. */

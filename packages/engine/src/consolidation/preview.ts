@@ -9,7 +9,7 @@ import type { StoredAnswer, ThoughtStore } from '../ports/ledger/thoughts.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import type { TriedSettings } from '../settings.ts';
 import { type LaneId, ownerOf } from '../words.ts';
-import { notedBy, planOf } from './consolidate.ts';
+import { planOf } from './consolidate.ts';
 import type { GatheredTurn } from './values.ts';
 
 /** Names the lane of an owner who has none yet. No ledger gives such an id, so nothing is found under it. */
@@ -75,7 +75,11 @@ function forgetful({ ledger }: EngineDeps): ThoughtStore {
     ...ledger.thoughts,
     answer: async () => null,
     answers: async () => answers,
-    lastLook: (_turn, _asked, call) => notedBy(ledger, call), // nobody else has it
+    lastLook: async (_turn, { rooms }, call) => ({
+      holds: true,
+      answer: null,
+      isNoted: await ledger.usage.note(call, rooms),
+    }), // nobody else has it
     storeAnswer: async (_turn, answer, call) => {
       answers.push(answer);
       if (call) await ledger.usage.settle([call]);

@@ -133,11 +133,11 @@ function rehearsing(deps: EngineDeps, { plan, answers, found }: Rehearsed): (att
         answer: async (_, step, inputHash) => failedBefore(answers, { step, inputHash, attempt }),
         lastLook: async (_, asked) => {
           now.asked = asked;
-          return { holds: true, answer: null };
+          return { holds: true, answer: null, isNoted: true };
         },
         storeAnswer: async () => ({ kind: 'stored' }),
       },
-      usage: { ...ledger.usage, note: async () => {}, settle: async () => {} },
+      usage: { ...ledger.usage, note: async () => true, settle: async () => {} },
     },
   });
 }

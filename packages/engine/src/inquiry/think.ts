@@ -109,8 +109,7 @@ export async function askReading<T>(
   const [account, terms] = await Promise.all([accountOf(deps, tenant, owner), deps.ledger.settings.terms(tenant)]);
   const { rung } = await afford(deps, { tenant, account, terms });
   const recalling = forStep(deps, 'recall', await economised(deps, { tenant, rung }, terms.rules));
-  const { prices } = terms.rules;
-  return askApart({ deps: recalling, tenant, account, prices, cancel, purpose: 'recall', asker }, question);
+  return askApart({ deps: recalling, tenant, account, rules: terms.rules, cancel, purpose: 'recall', asker }, question);
 }
 
 /** More than this of one step is left out. */

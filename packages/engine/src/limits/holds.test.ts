@@ -2,6 +2,7 @@ import { echoExtract, engineBench, fakeChat, NEVER } from '@slowwave/engine-test
 import { describe, expect, it } from 'vitest';
 import { sweepUsual } from '../index.ts';
 import type { SettledCall } from '../ports/ledger/usage.ts';
+import type { ChatModel } from '../ports/models.ts';
 import { DAY_MS } from '../text/dates.ts';
 import { takeTurn } from '../turns/take-turn.ts';
 import { DEFAULT_TENANT, type LaneId } from '../words.ts';
@@ -12,7 +13,12 @@ const USUAL = 15;
 /** Five users with a usual day behind them, and one more. */
 async function bench({ users = USERS, holdAt = 20 as number | null } = {}) {
   const chat = fakeChat({ extract_facts: echoExtract });
-  const engine = await engineBench({ chat });
+  // As models do that are asked over a network.
+  const ask: ChatModel['ask'] = async (call, cancel) => {
+    await call.lastLook?.();
+    return chat.ask(call, cancel);
+  };
+  const engine = await engineBench({ chat: { name: chat.name, ask } });
   const { tools, deps } = engine;
   const { ledger } = deps;
   const rules = await ledger.settings.get(DEFAULT_TENANT);
@@ -115,6 +121,27 @@ describe('who uses far more than is usual', () => {
       const usual = await ledger.limits.usual(DEFAULT_TENANT, { day, days: 7, peers: 5 });
       expect(usual.map((one) => one.kind)).toContain('key');
     }
+  });
+
+  it('is looked at closely once a minute, and at no call of somebody who uses little', async () => {
+    const { said, calls, ledger, tools, held } = await bench();
+    let looks = 0;
+    const { uses } = ledger.limits;
+    ledger.limits.uses = (...given) => {
+      looks += 1;
+      return uses(...given);
+    };
+    await said('a', 'city: Rome');
+    expect(looks).toBe(0);
+    await calls('much', 10 * USUAL + 100);
+    for (const text of ['city: Oslo', 'pet: a cat', 'job: baker']) await said('much', text);
+    expect(looks).toBe(1);
+    tools.advance(60_000);
+    await said('much', 'food: rice');
+    expect(looks).toBe(2);
+    await calls('much', 10 * USUAL);
+    await said('much', 'sport: judo');
+    expect(await held()).toMatchObject([{ kind: 'owner', owner: { id: 'much' } }]);
   });
 
   it('is nobody with few peers, with little use, who always used as much, or where it is switched off', async () => {

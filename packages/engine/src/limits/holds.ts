@@ -2,9 +2,12 @@ import type { EngineDeps } from '../deps.ts';
 import { EngineError } from '../errors.ts';
 import { payerOf } from '../ids.ts';
 import { budgetWait } from '../models/limits.ts';
-import type { Hold, HoldKind, PeerUse, Use } from '../ports/ledger/limits.ts';
+import type { Hold, HoldKind, Room, Use } from '../ports/ledger/limits.ts';
 import type { CallFor } from '../ports/ledger/usage.ts';
+import type { Tools } from '../ports/tools.ts';
+import type { TenantSettings } from '../settings.ts';
 import { dayOf } from '../text/dates.ts';
+import type { Millis, TenantId } from '../words.ts';
 
 /**
  * Who uses far more than others of the same tenant do is held: work that asks a model for them waits, until the next day (UTC) or
@@ -20,54 +23,125 @@ const TOKENS_MIN = 400_000;
 
 type Deps = Pick<EngineDeps, 'ledger' | 'tools'>;
 
-/** Throws if whoever a call is for is held, or is from now on. Asked right before a call; what is asked for nobody in particular never is. */
-export async function checkHolds({ ledger, tools }: Deps, of: CallFor): Promise<void> {
+/** Whose call it is, and what their tenant has chosen. */
+interface Asking {
+  readonly of: CallFor;
+  readonly rules: Pick<TenantSettings, 'holdAt'>;
+}
+
+/**
+ * Notes a call right before it is sent; throws if whoever it is for is held, or is from now on. What is asked for nobody in particular
+ * never is. `note` says whether there was room: only where there was none it is looked who has used how much.
+ */
+export async function noteUnlessHeld(
+  deps: Deps,
+  asking: Asking,
+  note: (rooms: readonly Room[]) => Promise<boolean>,
+): Promise<void> {
+  while (!(await note(roomsFor(deps, asking)))) await checkHolds(deps, asking);
+}
+
+/** Throws if whoever a call is for is held, or is from now on. */
+export async function checkHolds(deps: Deps, { of, rules: { holdAt } }: Asking): Promise<void> {
+  const { ledger, tools } = deps;
   const { tenant } = of;
-  // What-ifs and suites are asked for by whoever runs the tenant.
-  if (payerOf(tenant) !== tenant) return;
-  const { holdAt } = await ledger.settings.get(tenant);
-  if (holdAt === null) return;
+  const whos = whosOf(of);
+  if (holdAt === null || whos.length === 0) return;
   const now = tools.now();
   const day = dayOf(now);
-  for (const use of await ledger.limits.uses(tenant, whosOf(of), day)) {
+  for (const use of await ledger.limits.uses(tenant, whos, day)) {
     if (use.hold === 'held') throw heldBack(use, now);
     // What is usual is asked only of those who use enough to be held at all.
     if (use.hold === 'released' || overOf(use, NOTHING, holdAt) === null) continue;
-    const usual = await ledger.limits.usual(tenant, { day, days: HOLD_DAYS, peers: PEERS_MIN });
-    const peers = usual.find(({ kind }) => kind === use.kind);
-    if (peers === undefined || overOf(use, peers, holdAt) === null) continue;
-    const own = await ledger.limits.ownUse(tenant, use, { day, days: HOLD_DAYS });
-    const over = overOf(use, mostOf(peers, usualOf(own)), holdAt);
+    const usual = await usualFor(deps, { tenant, use, day, holdAt });
+    const over = overOf(use, usual, holdAt);
+    keepUsual(tools, keyOf(tenant, use, day), { ...usual, at: now });
     if (over === null) continue;
     await ledger.limits.hold({ ...over, id: tools.id('hld'), tenant, kind: use.kind, who: use.who, day, heldAt: now });
     throw heldBack(use, now);
   }
 }
 
-const whosOf = ({ lane, appId, keyId }: CallFor): readonly Pick<Use, 'kind' | 'who'>[] => [
-  ...(lane === null ? [] : [{ kind: 'owner', who: lane } as const]),
-  ...(appId === null ? [] : [{ kind: 'app', who: appId } as const]),
-  ...(keyId === null ? [] : [{ kind: 'key', who: keyId } as const]),
-];
+interface Looking {
+  readonly tenant: TenantId;
+  readonly use: Use;
+  readonly day: number;
+  readonly holdAt: number;
+}
+
+/** What is usual for somebody: as much as among peers, or as they always did, where that is more. */
+async function usualFor({ ledger }: Deps, { tenant, use, day, holdAt }: Looking): Promise<Amounts> {
+  const usual = await ledger.limits.usual(tenant, { day, days: HOLD_DAYS, peers: PEERS_MIN });
+  const peers = usual.find(({ kind }) => kind === use.kind) ?? ANYTHING;
+  if (overOf(use, peers, holdAt) === null) return { calls: peers.calls, tokens: peers.tokens };
+  return mostOf(peers, usualOf(await ledger.limits.ownUse(tenant, use, { day, days: HOLD_DAYS })));
+}
+
+/**
+ * What is usual for those who use much, as it was looked up last: it follows from days that are over. Who uses more than that comes to is
+ * looked at anew, so that nobody is held by it; who turns out to have less room than a minute ago is held a minute later.
+ */
+const USUAL = new WeakMap<Tools, Map<string, KnownUsual>>();
+const USUAL_KEPT_MS = 60_000;
+/** Of so many of them at most; beyond that all are looked up again. */
+const USUAL_KEPT_MAX = 10_000;
+
+interface KnownUsual extends Amounts {
+  readonly at: Millis;
+}
+
+const keyOf = (tenant: TenantId, { kind, who }: Pick<Use, 'kind' | 'who'>, day: number): string =>
+  JSON.stringify([tenant, kind, who, day]);
+
+function keepUsual(tools: Tools, key: string, usual: KnownUsual): void {
+  const known = USUAL.get(tools) ?? new Map<string, KnownUsual>();
+  USUAL.set(tools, known);
+  if (known.size >= USUAL_KEPT_MAX) known.clear();
+  known.set(key, usual);
+}
+
+function roomsFor({ tools }: Deps, { of, rules: { holdAt } }: Asking): readonly Room[] {
+  if (holdAt === null) return [];
+  const now = tools.now();
+  const day = dayOf(now);
+  return whosOf(of).map((who) => {
+    const known = USUAL.get(tools)?.get(keyOf(of.tenant, who, day));
+    const isFresh = known !== undefined && Math.abs(now - known.at) < USUAL_KEPT_MS;
+    return { ...who, day, ...limitsFor(isFresh ? known : NOTHING, holdAt) };
+  });
+}
+
+/** What-ifs and suites are asked for by whoever runs the tenant. */
+function whosOf({ tenant, lane, appId, keyId }: CallFor): readonly Pick<Use, 'kind' | 'who'>[] {
+  if (payerOf(tenant) !== tenant) return [];
+  return [
+    ...(lane === null ? [] : [{ kind: 'owner', who: lane } as const]),
+    ...(appId === null ? [] : [{ kind: 'app', who: appId } as const]),
+    ...(keyId === null ? [] : [{ kind: 'key', who: keyId } as const]),
+  ];
+}
 
 /** Which limit is reached; null: none. */
-function overOf(
-  use: Pick<Use, 'calls' | 'tokens'>,
-  usual: Pick<PeerUse, 'calls' | 'tokens'>,
-  times: number,
-): Pick<Hold, 'measure' | 'used' | 'limit'> | null {
-  const limits = {
-    calls: Math.max(CALLS_MIN, times * usual.calls),
-    tokens: Math.max(TOKENS_MIN, times * usual.tokens),
-  };
+function overOf(use: Amounts, usual: Amounts, times: number): Pick<Hold, 'measure' | 'used' | 'limit'> | null {
+  const limits = limitsFor(usual, times);
   for (const measure of ['calls', 'tokens'] as const)
-    if (use[measure] >= limits[measure]) return { measure, used: use[measure], limit: Math.ceil(limits[measure]) };
+    if (use[measure] >= limits[measure]) return { measure, used: use[measure], limit: limits[measure] };
   return null;
 }
+
+const limitsFor = (usual: Amounts, times: number): Amounts => ({
+  calls: limitOf(CALLS_MIN, times * usual.calls),
+  tokens: limitOf(TOKENS_MIN, times * usual.tokens),
+});
+
+const limitOf = (least: number, limit: number): number =>
+  Math.min(Math.ceil(Math.max(least, limit)), Number.MAX_SAFE_INTEGER);
 
 type Amounts = Pick<Use, 'calls' | 'tokens'>;
 
 const NOTHING: Amounts = { calls: 0, tokens: 0 };
+/** Of whom nobody knows what is usual. */
+const ANYTHING: Amounts = { calls: Number.MAX_SAFE_INTEGER, tokens: Number.MAX_SAFE_INTEGER };
 
 const mostOf = (a: Amounts, b: Amounts): Amounts => ({
   calls: Math.max(a.calls, b.calls),

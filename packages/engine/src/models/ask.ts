@@ -2,7 +2,7 @@ import { waitForBulk } from '../bulk/wait.ts';
 import type { EngineDeps } from '../deps.ts';
 import { EngineError, FencedError } from '../errors.ts';
 import { payerOf } from '../ids.ts';
-import { checkHolds } from '../limits/holds.ts';
+import { noteUnlessHeld } from '../limits/holds.ts';
 import { maskSecrets } from '../masking/secrets.ts';
 import type { PromptUse } from '../plan.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
@@ -12,6 +12,7 @@ import type { Asked, StoredAnswer } from '../ports/ledger/thoughts.ts';
 import type { Asker, CallFor, SentCall, SettledCall } from '../ports/ledger/usage.ts';
 import type { ChatAnswer, ChatCall, TokenUse } from '../ports/models.ts';
 import type { Cancellation, Tools } from '../ports/tools.ts';
+import type { TenantSettings } from '../settings.ts';
 import { hasPassed } from '../suites/gate.ts';
 import { cleanText } from '../text/normalise.ts';
 import type { TenantId } from '../words.ts';
@@ -68,10 +69,7 @@ export async function readingOf<T>(asking: Asking, question: Question<T>): Promi
   const broken = { step, failedStep: failedStep(step, turn.attempts), inputHash };
   const again = 2 * before.length;
   const call = { ...callOf(question.prompt, askedAgain(question.ask, again), question.input), ...imagesOf(question) };
-  if (question.isBulk === true && before.length === 0) {
-    await checkHolds(deps, callOfTurn(turn, usageStepOf(step)));
-    await waitForBulk(asking, { step, inputHash, call });
-  }
+  if (question.isBulk === true && before.length === 0) await waitForBulk(asking, { step, inputHash, call });
   const first = await answerTo(asking, { ...broken, call: { ...call, again }, shape });
   if (usable(first.reading)) return first.reading;
   const unrepaired = { ...broken, failedStep: `${step}:unrepaired:${turn.attempts}` };
@@ -194,21 +192,23 @@ interface Rung extends Called {
 }
 
 async function ring({ deps, turn, cancel }: Asking, question: ChatCall, asked: Asked): Promise<Rung> {
-  const { prices } = await deps.ledger.settings.get(turn.tenant);
+  const rules = await deps.ledger.settings.get(turn.tenant);
   const { thoughts, usage } = deps.ledger;
   const late: StoredAnswer[] = [];
-  // It may wait long for its place, by the limits or for a queue server that is silent: whoever has the turn by then asks.
-  const note = async (sent: SentCall): Promise<void> => {
-    const { holds, answer } = await thoughts.lastLook(turn, asked, sent);
-    if (holds && answer !== null) late.push(answer);
-    if (!holds || answer !== null) throw new FencedError(turn.consolidationId);
-  };
   const [step = ''] = asked.steps;
   const of = callOfTurn(turn, usageStepOf(step), { again: question.again, forSuite: deps.forSuite });
-  const book: Book = { of, usage, check: () => checkHolds(deps, of), note };
+  // It may wait long for its place, by the limits or for a queue server that is silent: whoever has the turn by then asks.
+  const note = (sent: SentCall): Promise<void> =>
+    noteUnlessHeld(deps, { of, rules }, async (rooms) => {
+      const { holds, answer, isNoted } = await thoughts.lastLook(turn, { ...asked, rooms }, sent);
+      if (holds && answer !== null) late.push(answer);
+      if (!holds || answer !== null) throw new FencedError(turn.consolidationId);
+      return isNoted;
+    });
+  const book: Book = { of, usage, note };
   try {
     const gated = { ...question, mayStandIn: passedGate(deps, turn.tenant) };
-    const { answer, call } = await callModel({ deps, turn, prices, cancel, book }, gated);
+    const { answer, call } = await callModel({ deps, turn, prices: rules.prices, cancel, book }, gated);
     // What is kept of an answer, and of what follows from it, gives no secret away.
     return { answer: { ...answer, text: maskSecrets(answer.text).text }, call, isStored: false };
   } catch (error) {
@@ -282,10 +282,12 @@ function gotIn(tries: readonly Answered<unknown>[]): Got {
 const THINKING = /^\s*(?:<think(?:ing)?>(?!.*<\/think)|$)/isu;
 
 /** Who asks outside of a consolidation, and to whom that is counted. */
-export interface Apart extends Omit<Caller, 'turn' | 'book'> {
+export interface Apart extends Omit<Caller, 'turn' | 'book' | 'prices'> {
   readonly deps: Caller['deps'] & Pick<EngineDeps, 'ledger'>;
   readonly tenant: TenantId;
   readonly account: Account;
+  /** Of the tenant. */
+  readonly rules: TenantSettings;
   readonly purpose: Purpose;
   readonly asker?: Asker | undefined;
 }
@@ -312,7 +314,7 @@ export async function askUncounted<T>(apart: Apart, question: QuestionApart<T>):
   let asking: ChatCall = callOf(question.prompt, question.ask, question.input);
   for (let tries = 0; tries < 2; tries += 1) {
     const { answer, call } = await callModel(
-      { ...apart, turn: null, book: bookApart(apart, question, asking) },
+      { ...apart, prices: apart.rules.prices, turn: null, book: bookApart(apart, question, asking) },
       { ...asking, mayStandIn },
     );
     usage.promptTokens += answer.usage.promptTokens;
@@ -329,7 +331,7 @@ export async function askUncounted<T>(apart: Apart, question: QuestionApart<T>):
 }
 
 function bookApart(apart: Apart, { prompt }: QuestionApart<unknown>, { again }: ChatCall): Book {
-  const { deps, tenant, account, purpose, asker } = apart;
+  const { deps, tenant, account, rules, purpose, asker } = apart;
   const { usage } = deps.ledger;
   const of: CallFor = {
     tenant,
@@ -340,7 +342,9 @@ function bookApart(apart: Apart, { prompt }: QuestionApart<unknown>, { again }: 
     step: usageStepOf(prompt.name),
     cause: causeOf({ tenant, purpose, again }),
   };
-  return { of, usage, check: () => checkHolds(deps, of), note: (call) => usage.note(call) };
+  const note = (call: SentCall): Promise<void> =>
+    noteUnlessHeld(deps, { of, rules }, (rooms) => usage.note(call, rooms));
+  return { of, usage, note };
 }
 
 const settle = async ({ deps }: Apart, call: SettledCall | null): Promise<void> =>

@@ -10,9 +10,8 @@ import type { TenantId } from '../words.ts';
 export interface Book {
   readonly of: CallFor;
   readonly usage: Pick<UsageStore, 'note' | 'settle'>;
-  /** Right before it is sent; where one of these throws nobody is asked. Missing: whoever it is for may always ask. */
-  check?(): Promise<void>;
-  note(call: SentCall): Promise<void>;
+  /** Right before it is sent; where it throws nobody is asked. */
+  note(call: SentCall): Promise<unknown>;
 }
 
 /** What asks a model beside the turns of consolidations. */

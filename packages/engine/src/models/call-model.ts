@@ -108,7 +108,6 @@ function entryOf({ deps, prices, book }: Caller, call: ChatCall): Entry {
   return {
     note: async () => {
       await look();
-      await book.check?.();
       await book.note(sent);
       isNoted = true;
     },

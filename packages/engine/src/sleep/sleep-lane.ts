@@ -207,10 +207,9 @@ function asleep<D extends EngineDeps>(deps: D, night: Night): D {
   const { ledger, meter } = deps;
   const thoughts: EngineDeps['ledger']['thoughts'] = {
     ...ledger.thoughts,
-    lastLook: async (_turn, _asked, call) => {
+    lastLook: async (_turn, { rooms }, call) => {
       const holds = await ledger.nights.holds(night);
-      if (holds) await ledger.usage.note(call);
-      return { holds, answer: null };
+      return { holds, answer: null, isNoted: holds && (await ledger.usage.note(call, rooms)) };
     },
     storeAnswer: (_turn, answer, call) => ledger.nights.storeAnswer(night, answer, call),
   };

@@ -52,13 +52,12 @@ export const refreshSummary =
     if (basis === null) return;
     const { tenant, upTo, revision } = basis;
     const { rung } = await afford(deps, { tenant, account: { lane: refresh.lane }, terms: basis, isExtra: true });
-    const { prices } = basis.rules;
     const input: SummarizeInput = { summary: basis.summary, messages: toSummarize(basis.messages) };
     const apart = {
       deps: forStep(deps, 'summary', await economised(deps, { tenant, rung }, basis.rules)),
       tenant,
       account: { lane: refresh.lane },
-      prices,
+      rules: basis.rules,
       cancel,
       purpose: 'summary' as const,
     };

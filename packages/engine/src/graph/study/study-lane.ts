@@ -209,10 +209,9 @@ function studying(deps: EngineDeps, claimed: Study): EngineDeps {
   const { ledger, meter } = deps;
   const thoughts: EngineDeps['ledger']['thoughts'] = {
     ...ledger.thoughts,
-    lastLook: async (_turn, _asked, call) => {
+    lastLook: async (_turn, { rooms }, call) => {
       const holds = await ledger.graph.holds(claimed);
-      if (holds) await ledger.usage.note(call);
-      return { holds, answer: null };
+      return { holds, answer: null, isNoted: holds && (await ledger.usage.note(call, rooms)) };
     },
     storeAnswer: (_turn, answer, call) => ledger.graph.storeAnswer(claimed, answer, call),
   };

@@ -16,6 +16,13 @@ export interface Use {
   readonly hold: 'held' | 'released' | null;
 }
 
+/** How much somebody may have used on a day for a call to be noted without a closer look: less than this. */
+export interface Room extends Pick<Use, 'kind' | 'who'> {
+  readonly day: number;
+  readonly calls: number;
+  readonly tokens: number;
+}
+
 /** What is usual among those of a kind. */
 export interface PeerUse {
   readonly kind: HoldKind;

@@ -3,6 +3,7 @@ import type { Failure, JsonObject, LaneId, Message, Millis, Scope, TenantId, Tru
 import type { TokenUse } from '../models.ts';
 import type { Fenced, Turn } from './lanes.ts';
 import type { Terms } from './ledger.ts';
+import type { Room } from './limits.ts';
 import type { Page, Paged } from './page.ts';
 import type { SentCall, SettledCall } from './usage.ts';
 
@@ -51,6 +52,8 @@ export type Stored = { readonly kind: 'stored' } | Fenced;
 export interface Asked {
   readonly inputHash: string;
   readonly steps: readonly string[];
+  /** Of those its call is for; missing: of nobody. */
+  readonly rooms?: readonly Room[];
 }
 
 export interface LastLook {
@@ -58,6 +61,7 @@ export interface LastLook {
   readonly holds: boolean;
   /** What was answered to the question meanwhile, to a worker that had the turn before. */
   readonly answer: StoredAnswer | null;
+  readonly isNoted: boolean;
 }
 
 export interface Consolidation {
@@ -89,8 +93,8 @@ export interface ThoughtStore {
   /** Its own, else that of an undone consolidation of the same batches (`former`). */
   answer(consolidationId: string, step: string, inputHash: string): Promise<StoredAnswer | null>;
   /**
-   * Looked at right before a model is asked. Where it will be asked the call is noted. A turn that was resumed is told of an answer that
-   * came while that was being done, too.
+   * Looked at right before a model is asked. Where it will be asked the call is noted, if there is room for it (`UsageStore.note`). A turn
+   * that was resumed is told of an answer that came while that was being done, too.
    */
   lastLook(turn: Turn, asked: Asked, call: SentCall): Promise<LastLook>;
   /**

@@ -1,6 +1,7 @@
 import { DAY_MS } from '../../text/dates.ts';
 import type { LaneId, Millis, TenantId } from '../../words.ts';
 import type { TokenUse } from '../models.ts';
+import type { Room } from './limits.ts';
 import type { UsageStep } from './overview.ts';
 
 /** Why a model is asked; `causeOf` says which of them it is. */
@@ -115,8 +116,11 @@ export interface PastUse {
 
 /** What models were asked, call by call and added up by day. */
 export interface UsageStore {
-  /** Counts a call as unanswered. One that was noted before is not counted again. */
-  note(call: SentCall): Promise<void>;
+  /**
+   * Counts a call as unanswered; one that was noted before is not counted again. Whether it was noted: not where one of those who are
+   * named is held, or has used as much as there is room for and was not let go.
+   */
+  note(call: SentCall, rooms?: readonly Room[]): Promise<boolean>;
   /** Each call once, whether it was noted or not. Of an owner who was erased meanwhile only the day's figures are kept. */
   settle(calls: readonly SettledCall[]): Promise<void>;
   /** What a tenant asked, in the order of its groups. `offset`: so many rows are left out. */

@@ -1,6 +1,7 @@
 import { recordingLog } from '@slowwave/engine-testing';
 import type { PoolClient } from 'pg';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { first, type Script } from '../src/ledger/script.ts';
 import { openPool } from '../src/postgres/index.ts';
 import { accessOf } from '../src/postgres/ledger/access.ts';
 import { askAll } from '../src/postgres/ledger/asking.ts';
@@ -102,6 +103,28 @@ describe('statements sent in one piece', () => {
       await expect(askAll(client, [large, IDS])).rejects.toThrow(/exact in JavaScript/);
       expect(await askAll(client, [IDS])).toEqual([{ rows: [], count: 0 }]);
     });
+  });
+});
+
+describe('reads of few rows', () => {
+  const access = accessOf(pool, 'postgres://here');
+  const reading = (name: string, script: () => Script<unknown>) =>
+    access.read({ ...{ kind: 'read', name, atOnce: false, reach: 'few', script } } as const, undefined);
+  /** When the transaction began that it is read in. */
+  const began = (): Promise<unknown> => reading('began', () => first('SELECT now()::text AS began'));
+  const failing = (): Promise<unknown> => reading('failing', () => first('SELECT 1 / count(*) AS one FROM notes'));
+
+  it('that are asked at once share a transaction', async () => {
+    const [one, other] = await Promise.all([began(), began()]);
+    expect(one).toEqual(other);
+    expect(await began()).not.toEqual(one);
+  });
+
+  it('fail alone', async () => {
+    const asked = await Promise.allSettled([began(), failing(), began()]);
+    expect(asked.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    await shared.sql('INSERT INTO notes (id) VALUES (1)', url);
+    expect(await Promise.all([failing(), began()])).toEqual([{ one: 1 }, { began: expect.any(String) }]);
   });
 });
 

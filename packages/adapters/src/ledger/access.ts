@@ -24,10 +24,10 @@ interface Read<Input, Result> extends Named<Input, Result> {
 }
 
 /**
- * How much a script reads. lookup: a row or two by their keys, which takes less time than to ask another thread. audit: whole
- * tables, which takes seconds in a large ledger: nobody else may have to wait for it.
+ * How much a script reads. lookup: a row or two by their keys, which takes less time than to ask another thread. few: few rows by an
+ * index, so that nobody is held up who waits for it as well; PostgreSQL reads both beside others in one transaction. audit: whole tables, which takes seconds in a large ledger: nobody else may have to wait for it.
  */
-type Reach = 'lookup' | 'rows' | 'audit';
+type Reach = 'lookup' | 'few' | 'rows' | 'audit';
 
 interface Write<Input, Result> extends Named<Input, Result> {
   readonly kind: 'write';
@@ -62,6 +62,8 @@ type MethodOf = <Given extends readonly unknown[], Result>(
 
 /** Finds a row or two by their keys, and is asked often. */
 export const lookup: MethodOf = (script) => ({ kind: 'read', atOnce: false, reach: 'lookup', script });
+/** Finds few rows by an index, and is asked by many at once. */
+export const few: MethodOf = (script) => ({ kind: 'read', atOnce: false, reach: 'few', script });
 /** One statement, or several that need not see the same moment. */
 export const read: MethodOf = (script) => ({ kind: 'read', atOnce: false, reach: 'rows', script });
 /** All its statements see the same moment. */

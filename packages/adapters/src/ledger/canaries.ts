@@ -5,12 +5,13 @@ import type {
   CanaryNews,
   CanaryStore,
   LaneId,
+  Millis,
   Spent,
   TenantId,
   WatchedConsolidation,
 } from '@slowwave/engine';
 import { addSpent, canaryNotice, NOTHING_SPENT, OPEN_CANARY_STATES } from '@slowwave/engine/storing';
-import { read, snapshot, storeOf, write } from './access.ts';
+import { type Access, few, read, snapshot, storeOf, write } from './access.ts';
 import { waitAgain } from './batches.ts';
 import { foldThoughts } from './kept-thoughts.ts';
 import { raise, unpin } from './lane-life.ts';
@@ -30,7 +31,20 @@ import { lockLane, recounted, saveLane } from './turn.ts';
 import { writeUndo } from './undos.ts';
 import { activeWebhooks, noteDeliveries } from './webhooks.ts';
 
-export const canaryStore = storeOf<CanaryStore>('canaries', {
+export function canaryStore(access: Access): CanaryStore {
+  const { isDue, ...store } = scripted(access);
+  return {
+    ...store,
+    // Each worker asks each second: where nothing is due nothing is written.
+    take: async (now, until) => ((await isDue(now)) ? store.take(now, until) : null),
+  };
+}
+
+interface Scripts extends CanaryStore {
+  isDue(now: Millis): Promise<boolean>;
+}
+
+const scripted = storeOf<Scripts>('canaries', {
   create: write(function* ({ changes, steps, bounds, budget, ...canary }) {
     const json = { changes, steps, bounds, budget };
     return (yield* run(INSERT_CANARY, { ...canary, ...textsOf(json) })) > 0;
@@ -40,6 +54,9 @@ export const canaryStore = storeOf<CanaryStore>('canaries', {
   ),
   list: read((tenant, page) => newestFirst(CANARIES, page, { tenant })),
   take: write((now, until) => firstAs(canaryFrom, TAKE_DUE, { now, until })),
+  isDue: few(function* (now) {
+    return (yield* first('SELECT 1 AS found FROM canaries WHERE due_at <= @now LIMIT 1', { now })) !== null;
+  }),
   move: write(function* (id, move, news) {
     const row = yield* first<CanaryRow>('SELECT * FROM canaries WHERE id = @id FOR UPDATE', { id });
     if (row === null || row.state !== move.from || !(yield* mayBeOpen(row, move))) return false;

@@ -1,5 +1,5 @@
 import type { Compaction, Erasure, ErasureStore, LaneId, OwnerKind, TenantId } from '@slowwave/engine';
-import { type Access, lookup, read, storeOf, write } from './access.ts';
+import { type Access, few, lookup, read, storeOf, write } from './access.ts';
 import { countFolded } from './kept-thoughts.ts';
 import { endLinks, forgetUserInKeys } from './keys.ts';
 import { lockOwner } from './lanes.ts';
@@ -41,7 +41,7 @@ const scripted = storeOf<Omit<ErasureStore, 'compact'>>('erasures', {
     }),
   ),
   /** Oldest first. */
-  open: read((limit) => {
+  open: few((limit) => {
     const text = "SELECT * FROM erasures WHERE state <> 'erased' ORDER BY requested_at, id LIMIT @limit";
     return allAs(erasureFrom, text, { limit });
   }),

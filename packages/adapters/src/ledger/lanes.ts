@@ -1,6 +1,6 @@
 import type { Lane, LaneId, LaneStore, Millis, NewBatch, TenantId } from '@slowwave/engine';
 import { CLOCK_AHEAD_MS, CLOCK_NOTED_MS, EngineError, ownerAway, ownerOf, withPause } from '@slowwave/engine/storing';
-import { type Access, lookup, read, storeOf, write } from './access.ts';
+import { type Access, few, lookup, read, storeOf, write } from './access.ts';
 import { elsewhere, entryOf, mayEnter, type OwnedBy } from './away.ts';
 import { claim, fail, release } from './claim.ts';
 import { flush as makeDue, raise as raiseLane } from './lane-life.ts';
@@ -41,7 +41,7 @@ export const laneScripts = storeOf<LaneScripts>('lanes', {
   fail: write(fail),
   release: write(release),
   /** Longest due first. Consolidating lanes too: their worker may have died together with the queue. */
-  due: read((now, limit, after) =>
+  due: few((now, limit, after) =>
     allAs(nudgeFrom, SELECT_DUE, { now, limit, afterDue: after?.dueAt ?? 0, afterLane: after?.lane ?? '' }),
   ),
   /** By what `priorityOf` calls live. */
@@ -80,7 +80,7 @@ export const laneScripts = storeOf<LaneScripts>('lanes', {
   find: lookup((tenant, owner) => findLane({ tenant, owner })),
   get: lookup((id) => firstAs(laneFrom, 'SELECT * FROM lanes WHERE id = @id', { id })),
   open: write(openLane),
-  isAnyAhead: read(function* (now) {
+  isAnyAhead: few(function* (now) {
     const text = `SELECT 1 AS found FROM lanes WHERE ${LANES_AHEAD} LIMIT 1`;
     return (yield* first(text, { now, ahead: now + CLOCK_AHEAD_MS })) !== null;
   }),

@@ -12,7 +12,7 @@ import type {
   Use,
 } from '@slowwave/engine';
 import { climb, dayOf, economyNotice, holdNotice, payerOf } from '@slowwave/engine/storing';
-import { read, storeOf, write } from './access.ts';
+import { few, read, storeOf, write } from './access.ts';
 import { type Listing, newestFirst } from './page.ts';
 import { ownerFrom } from './rows/columns.ts';
 import { all, first, type Given, run } from './script.ts';
@@ -32,13 +32,13 @@ export const limitStore = storeOf<LimitStore>('limits', {
     }
     return climbed;
   }),
-  economies: read(() => all<Economy & { tenant: TenantId }>('SELECT * FROM economies ORDER BY tenant', {})),
-  uses: read(function* (tenant, whos, day) {
+  economies: few(() => all<Economy & { tenant: TenantId }>('SELECT * FROM economies ORDER BY tenant', {})),
+  uses: few(function* (tenant, whos, day) {
     const rows = whos.map(({ kind, who }) => ({ kind, who, counted: countedAs(kind, who) }));
     return (yield* all<UseRow>(SELECT_USES, { tenant, day, rows })).map(useFrom);
   }),
-  usual: read((tenant, { day, days, peers }) => all<PeerUse>(SELECT_USUAL, { tenant, day, since: day - days, peers })),
-  ownUse: read((tenant, { kind, who }, { day, days }) =>
+  usual: few((tenant, { day, days, peers }) => all<PeerUse>(SELECT_USUAL, { tenant, day, since: day - days, peers })),
+  ownUse: few((tenant, { kind, who }, { day, days }) =>
     all(SELECT_OWN, { tenant, kind, who: countedAs(kind, who), day, since: day - days }),
   ),
   settleDays: write(function* (day, days) {

@@ -18,7 +18,7 @@ import type {
 } from '@slowwave/engine';
 import { attackNotice, besideOwner, KEY_OF, ownerOf, placeOfEvent, SAID_KINDS } from '@slowwave/engine/storing';
 import { packed } from '../packed.ts';
-import { type Access, read, snapshot, storeOf, write } from './access.ts';
+import { type Access, few, read, snapshot, storeOf, write } from './access.ts';
 import type { OwnedBy } from './away.ts';
 import { conflictsWith, readyFor, writeChanges } from './changes.ts';
 import { leaningOn, noteWishes } from './forgetting.ts';
@@ -67,7 +67,7 @@ const scripted = storeOf<Omit<MemoryStore, 'laneOf' | 'get'>>('memories', {
   many: read((tenant, ids) =>
     loadMemories('WHERE +m.tenant = @tenant AND l.erasure IS NULL AND m.id IN :ids', { tenant, ids }),
   ),
-  unindexed: read(function* (lane, { forgottenSince: since, textHashes }) {
+  unindexed: few(function* (lane, { forgottenSince: since, textHashes }) {
     const [memories, tombstones] = yield* together(
       loadMemories(`WHERE m.id IN (${SELECT_UNINDEXED})`, { lane, since }),
       tombstonesOf(lane, textHashes),

@@ -10,7 +10,7 @@ import type {
   Turn,
 } from '@slowwave/engine';
 import { LEFT_MAX, sourcesOf } from '@slowwave/engine/storing';
-import { type Access, lookup, read, snapshot, storeOf, write } from './access.ts';
+import { type Access, few, lookup, read, snapshot, storeOf, write } from './access.ts';
 import { notifyOfBatches } from './batches.ts';
 import { inSlices, type Refilled, type SliceAfter } from './in-slices.ts';
 import { loadMemories } from './loading.ts';
@@ -52,7 +52,7 @@ interface OutboxScripts extends Omit<OutboxStore, 'refill'> {
 
 const scripted = storeOf<OutboxScripts>('outbox', {
   /** Oldest first, without those of lanes that are set aside. */
-  pending: read((limit, left = NOTHING_LEFT) =>
+  pending: few((limit, left = NOTHING_LEFT) =>
     entries(`${notAside('outbox.lane')} AND ${NOT_JUST_APPLIED} ORDER BY seq LIMIT @limit`, { limit, ...left }),
   ),
   ofLane: read((lane, limit) => entries('lane = @lane ORDER BY seq LIMIT @limit', { lane, limit })),
@@ -64,7 +64,7 @@ const scripted = storeOf<OutboxScripts>('outbox', {
     if (lanes.length > 0) yield* run('DELETE FROM unprojected_lanes WHERE lane IN :lanes', { lanes });
   }),
   /** Those to be tried again until then, first ones first. */
-  aside: read((until, limit) => {
+  aside: few((until, limit) => {
     const text = 'SELECT * FROM unprojected_lanes WHERE not_before <= @until ORDER BY not_before, lane LIMIT @limit';
     return allAs(asideFrom, text, { until, limit });
   }),

@@ -1,6 +1,7 @@
 import type {
   BatchState,
   LaneId,
+  Millis,
   NewReplay,
   Replay,
   ReplayFilter,
@@ -10,7 +11,7 @@ import type {
   TenantId,
 } from '@slowwave/engine';
 import { type Reservation, withoutOwner, withReservation } from '@slowwave/engine/storing';
-import { read, snapshot, storeOf, write } from './access.ts';
+import { type Access, few, read, snapshot, storeOf, write } from './access.ts';
 import { waitAgain } from './batches.ts';
 import { BY_NUMBER, loadMemories } from './loading.ts';
 import { AFTER_IN_LANE } from './memories.ts';
@@ -20,7 +21,20 @@ import type { ColumnsOf } from './rows/columns.ts';
 import { type EventRow, eventFrom, SELECT_EVENTS } from './rows/memory.ts';
 import { all, allAs, counted, first, firstAs, type Given, insert, run, type Script, together } from './script.ts';
 
-export const replayStore = storeOf<ReplayStore>('replays', {
+export function replayStore(access: Access): ReplayStore {
+  const { isDue, ...store } = scripted(access);
+  return {
+    ...store,
+    // Each worker asks each second: where nothing is due nothing is written.
+    take: async (now, until) => ((await isDue(now)) ? store.take(now, until) : null),
+  };
+}
+
+interface Scripts extends ReplayStore {
+  isDue(now: Millis): Promise<boolean>;
+}
+
+const scripted = storeOf<Scripts>('replays', {
   match: snapshot(function* (tenant, filter, limit) {
     const { conditions, given } = meantBy(tenant, filter);
     const [matched, batches] = yield* together(
@@ -51,6 +65,9 @@ export const replayStore = storeOf<ReplayStore>('replays', {
   list: read((tenant, page) => newestFirst(REPLAYS, page, { tenant })),
   /** One that is due, and nobody else's before `until`. */
   take: write((now, until) => firstAs(replayFrom, TAKE_DUE, { now, until })),
+  isDue: few(function* (now) {
+    return (yield* first('SELECT 1 AS found FROM replays WHERE due_at <= @now LIMIT 1', { now })) !== null;
+  }),
   /** The next slice of a live replay's batches waits again. */
   advance: write(function* (id, { limit, now }) {
     const row = yield* first<ReplayRow>(LOCK_PREPARING, { id });

@@ -11,7 +11,7 @@ import type {
   TenantId,
 } from '@slowwave/engine';
 import { sameCredits } from '@slowwave/engine/storing';
-import { lookup, read, storeOf } from './access.ts';
+import { few, lookup, read, storeOf } from './access.ts';
 import { NAMED_MESSAGES, naming } from './named-messages.ts';
 import { inConsolidations, LANE_NUMBER } from './page.ts';
 import { creditsOf } from './receipts.ts';
@@ -27,7 +27,7 @@ import { all, counted, first, type Given, idsOf, run, type Script, together } fr
  */
 export const speechStore = storeOf<SpeechStore>('speech', {
   said: read((lane, ids) => saidInLane({ lane, ids })),
-  unprojected: read((limit, left = NOTHING_LEFT) => {
+  unprojected: few((limit, left = NOTHING_LEFT) => {
     const rest = '(b.applied_at IS NULL OR b.applied_at <= @after OR b.applied_at > @upTo)';
     return spokenWhere(`${UNPROJECTED} AND ${notAside('l.id')} AND ${rest} ${LOST_LAST}`, { limit, ...left });
   }),

@@ -18,7 +18,7 @@ import type {
   Turn,
 } from '@slowwave/engine';
 import { packed, unpacked } from '../packed.ts';
-import { type Access, lookup, read, snapshot, statement, storeOf, write } from './access.ts';
+import { type Access, few, lookup, read, snapshot, statement, storeOf, write } from './access.ts';
 import { answersIn, shownIn, thoughtsFrom } from './kept-thoughts.ts';
 import { HAS_ROOM, roomsGiven } from './limits.ts';
 import { consolidationNumber, isLaneStanding, type Listing, laneOfUser, newestFirst } from './page.ts';
@@ -110,7 +110,7 @@ const scripted = storeOf<ThoughtScripts>('thoughts', {
     const isFew = filter.state !== undefined && filter.state !== 'applied';
     return newestFirst(isFew ? NOT_APPLIED : CONSOLIDATIONS, page, { tenant, ...filter });
   }),
-  vectors: read(vectorsOf),
+  vectors: few(vectorsOf),
   storeVectors: write(storeVectors),
   dropVectors: write(dropVectors),
   refusedTexts: read(countRefused),

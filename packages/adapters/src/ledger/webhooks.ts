@@ -2,6 +2,7 @@ import type {
   Attempted,
   ClaimedDelivery,
   Delivery,
+  Millis,
   Notice,
   TenantId,
   Webhook,
@@ -9,12 +10,25 @@ import type {
   WebhookStore,
 } from '@slowwave/engine';
 import { deliveryIdOf, isWanted } from '@slowwave/engine/storing';
-import { read, storeOf, write } from './access.ts';
+import { type Access, few, read, storeOf, write } from './access.ts';
 import { type Listing, newestFirst } from './page.ts';
 import type { ColumnsOf } from './rows/columns.ts';
 import { all, allAs, first, firstAs, insert, run, type Script } from './script.ts';
 
-export const webhookStore = storeOf<WebhookStore>('webhooks', {
+export function webhookStore(access: Access): WebhookStore {
+  const { isDue, ...store } = scripted(access);
+  return {
+    ...store,
+    // Each worker asks each second: where nothing is due nothing is written.
+    claim: async (how) => ((await isDue(how.now)) ? store.claim(how) : []),
+  };
+}
+
+interface Scripts extends WebhookStore {
+  isDue(now: Millis): Promise<boolean>;
+}
+
+const scripted = storeOf<Scripts>('webhooks', {
   create: write(function* ({ events, active, ...columns }, max) {
     return (yield* run(INSERT_WEBHOOK, { ...columns, events: events.join(' '), active: active ? 1 : 0, max })) > 0;
   }),
@@ -63,6 +77,9 @@ export const webhookStore = storeOf<WebhookStore>('webhooks', {
       }
     }
     return claimed;
+  }),
+  isDue: few(function* (now) {
+    return (yield* first(DUE_WEBHOOKS, { now, limit: 1 })) !== null;
   }),
   note: write(function* ({ id, attempts }, attempted) {
     if ((yield* run(SETTLE, { id, attempts, ...settled(attempted) })) === 0) return false;

@@ -31,9 +31,11 @@ export async function recall(deps: EngineDeps, extracted: Extracted, cancel: Can
   await believeIndex(deps);
   const passing = messageTexts(deps, extracted);
   const texts = facts.map((fact) => fact.text);
-  const vectorOf = await vectorsFor(deps, { turn, texts, passing }, cancel);
   // Read before the index is asked: what is projected in between is then seen twice, never not at all.
-  const unindexed = await unindexedFor(deps, extracted);
+  const [vectorOf, unindexed] = await Promise.all([
+    vectorsFor(deps, { turn, texts, passing }, cancel),
+    unindexedFor(deps, extracted),
+  ]);
   const neighbours = await neighboursOf(deps, { extracted, vectorOf, unindexed: unindexed.memories, cancel });
   const { memories, shared } = await memoriesOf(deps, turn, neighbours);
   const candidates = candidatesOf(facts, neighbours, memories);

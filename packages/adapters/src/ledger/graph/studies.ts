@@ -9,7 +9,7 @@ import type {
   TenantId,
 } from '@slowwave/engine';
 import { ofNoSpace } from '@slowwave/engine/storing';
-import { lookup, read, storeOf, write } from '../access.ts';
+import { few, lookup, read, storeOf, write } from '../access.ts';
 import { standAgain } from '../forgetting.ts';
 import { foldThoughts } from '../kept-thoughts.ts';
 import { laneIdOf } from '../page.ts';
@@ -86,7 +86,7 @@ export const studyStore = storeOf<StudyStore>('graph', {
     yield* together(run(putOff, { consolidationId, notBefore }), run(FREE, { lane }));
   }),
   /** By their first study, which must be due: the others wait for it. */
-  due: read((now, limit) => allAs(({ lane }: { lane: LaneId }) => lane, SELECT_DUE, { now, limit })),
+  due: few((now, limit) => allAs(({ lane }: { lane: LaneId }) => lane, SELECT_DUE, { now, limit })),
   study: read(function* (tenant, consolidationId) {
     const row = yield* first<StudyRow>(SELECT_STUDY, { tenant, id: consolidationId });
     if (row === null) return null;

@@ -11,6 +11,7 @@ import {
   UnusedConnectionError,
 } from './errors.ts';
 import { runScript } from './script.ts';
+import { sharedReads } from './shared-reads.ts';
 import { askOf, type Frame, type Sql, sqlOf } from './sql.ts';
 
 /** So often is something run that lost a race or its connection: more than a pool has connections that may be broken. */
@@ -34,8 +35,12 @@ export interface Transactions {
 /** How the stores of a ledger reach the database. Failures are EngineErrors that name the server and never its password. */
 export function accessOf(pool: Pool, place: string): Access & { readonly own: Transactions } {
   const own = transactionsOn(pool, { place, holds: 'ledger' });
+  const shared = sharedReads(own);
   return {
-    read: ({ script, atOnce }, input) => (atOnce ? own.snapshot : own.read)((sql) => runScript(sql, script(input))),
+    read: ({ script, atOnce, reach }, input) => {
+      if (reach === 'lookup' || reach === 'few') return shared(() => script(input));
+      return (atOnce ? own.snapshot : own.read)((sql) => runScript(sql, script(input)));
+    },
     write: ({ script, isStatement }, input) =>
       isStatement
         ? own.statement((sql) => runScript(sql, script(input)))

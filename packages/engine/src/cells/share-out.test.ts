@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { shareHere, takeShare } from '../limits/shares.ts';
 import { afford, type Purse } from '../models/limits.ts';
 import type { CellDirectory, ShareCells } from '../ports/cells.ts';
-import { DEFAULT_SETTINGS } from '../settings.ts';
+import { type Budgets, DEFAULT_SETTINGS } from '../settings.ts';
 import { DAY_MS, dayOf } from '../text/dates.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 import { shareOut } from './share-out.ts';
@@ -38,8 +38,11 @@ interface World {
   readonly late: (() => Promise<unknown>)[];
 }
 
+/** Of tokens, or of money, of which each token costs one. */
+const LIMITS = { tokens: { tokensPerDay: BUDGET }, money: { costPerDay: BUDGET } };
+
 /** Real ledgers in memory, each with a clock of its own. Only the first has been alone; the others have taken over a copy of what the tenant has chosen. */
-async function world(): Promise<World> {
+async function world(limits: Partial<Budgets> = LIMITS.tokens): Promise<World> {
   const tools = fixedTools();
   const directory = memoryDirectory();
   const made = await Promise.all(
@@ -48,7 +51,7 @@ async function world(): Promise<World> {
       const ledger = createMemoryLedger({ tools: own });
       await ledger.settings.put(TENANT, {
         ...DEFAULT_SETTINGS,
-        budgets: { ...DEFAULT_SETTINGS.budgets, tokensPerDay: BUDGET },
+        budgets: { ...DEFAULT_SETTINGS.budgets, ...limits },
       });
       const nothing = { epoch: 0, part: 0, until: 0, day: 0, limits: '', elsewhere: 0, isLast: false, wantsAt: 0 };
       if (name !== 'a') await ledger.shares.take(TENANT, { ...nothing, wants: true });
@@ -95,7 +98,7 @@ async function call({ cells }: Pick<World, 'cells'>, name: Name): Promise<boolea
     cause: 'live',
     model: 'm',
     usage,
-    cost: 0,
+    cost: TOKENS,
     at,
   } as const;
   await cell.ledger.usage.settle([{ ...sent, outcome: 'answered', noted: null, tookMs: 1 }]);
@@ -231,11 +234,12 @@ async function spend(world: World, name: Name, times: number): Promise<number> {
 const ALL_OF_IT = BUDGET / TOKENS;
 
 it.each([
-  ['one cell alone', ['b']],
-  ['a cell after another', ['a', 'c']],
-  ['all in turns', ['a', 'b', 'c', 'a', 'b', 'c']],
-] as const)('%s can use nearly all of it', async (_, names) => {
-  const here = await world();
+  ['one cell alone', ['b'], 'tokens'],
+  ['a cell after another', ['a', 'c'], 'tokens'],
+  ['all in turns', ['a', 'b', 'c', 'a', 'b', 'c'], 'tokens'],
+  ['all in turns', ['a', 'b', 'c', 'a', 'b', 'c'], 'money'],
+] as const)('%s can use nearly all of it: %s, %s', async (_, names, what) => {
+  const here = await world(LIMITS[what]);
   await look(here);
   let made = 0;
   for (const name of names) made += await spend(here, name, Math.ceil(ALL_OF_IT / names.length));
@@ -292,4 +296,14 @@ it('a cell of which nothing is known yet asks no model', async () => {
   expect(await call(here, 'b')).toBe(false);
   await look(here);
   expect(await call(here, 'b')).toBe(true);
+});
+
+it('where only users have budgets nothing is shared, and no cell waits for another', async () => {
+  const here = await world({ userTokensPerDay: BUDGET });
+  here.cells.a.isCutOff = true;
+  await look(here);
+  expect(await here.cells.b.ledger.shares.held(TENANT)).toMatchObject({ part: 0 });
+  expect(await call(here, 'b')).toBe(true);
+  expect(await shareHere(here.cells.b, TENANT)).toMatchObject({ used: 0, wants: false });
+  expect(await here.cells.b.ledger.shares.wanting(1)).toEqual([]);
 });

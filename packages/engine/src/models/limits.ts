@@ -107,7 +107,9 @@ export async function dayOfTenant(
   const all = [...own, ...theirs];
   const limits = JSON.stringify(all.map(({ limit }) => limit));
   const usedHere = Math.max(...all.map(shareOf));
-  const share = held && shareNow(held, { used: usedHere, limits, now });
+  // Budgets of single users are not shared: nobody waits for other cells.
+  const isLimited = all.some(({ limit }) => limit !== null);
+  const share = held && shareNow(held, { used: isLimited ? usedHere : null, limits, now });
   return { used, above: firstOver(theirs), usedHere, spent: spentOf(share, usedHere), limits, share };
 }
 
@@ -133,17 +135,17 @@ interface ShareNow {
 
 function shareNow(
   held: HeldShare,
-  { used, limits, now }: { readonly used: number; readonly limits: string; readonly now: Millis },
+  { used, limits, now }: { readonly used: number | null; readonly limits: string; readonly now: Millis },
 ): ShareNow {
   const part = partAt(held, now);
   const isToday = held.day === dayOf(now);
   const isSame = isToday && held.limits === limits;
   const isLast = isSame && held.isLast;
   const wantsAt = isSame ? held.wantsAt : isToday ? 0 : part / 2;
-  const isShort = !isLast && used >= Math.min(wantsAt, part);
+  const isShort = !isLast && used !== null && used >= Math.min(wantsAt, part);
   return {
     ...{ epoch: held.epoch, part, until: held.until, elsewhere: isSame ? held.elsewhere : 0 },
-    ...{ isUsedUp: used >= part, isLast },
+    ...{ isUsedUp: used !== null && used >= part, isLast },
     wants: held.wants || (isShort && 'now'),
   };
 }

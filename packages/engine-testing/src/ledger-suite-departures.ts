@@ -257,6 +257,24 @@ export function describeDepartures(bench: () => Bench): void {
       expectKind(await depart(b, { stamp: promisedBy(stamp) }), 'departed');
     });
 
+    it('loses no rating, whatever was told and whenever: also of an answer that found nothing', async () => {
+      const b = bench();
+      await aLife(b);
+      const lane = (await laneOf(b)).id;
+      const early = await giveReceipt(b, lane);
+      let copied = promisedBy(await stampOf(b));
+      const rate = async (id: string, outcome: 'good' | 'bad') => {
+        await b.ledger.receipts.judge(TENANT, id, { outcome, now: b.tools.now() });
+        expect(await depart(b, { stamp: copied })).toEqual({ kind: 'changed' });
+        copied = promisedBy(await stampOf(b));
+      };
+      await rate(early.id, 'good');
+      const late = await giveReceipt(b, lane);
+      await rate(late.id, 'bad');
+      await rate(late.id, 'good');
+      expectKind(await depart(b, { stamp: copied }), 'departed');
+    });
+
     it('is void once work of the owner is no longer kept back', async () => {
       const b = bench();
       await aLife(b);

@@ -103,7 +103,8 @@ function stampOf(state: State, lane: LaneRow): string {
     [...rows].filter((row) => row.lane === lane.id);
   const { batches, messages, memories, consolidations, reviews, undos, taskStates, suiteCases } = state;
   const { statements, entities, relations } = state.graph;
-  const receipts = ofLane(state.receipts.values()).map(({ id }) => id);
+  const receipts = ofLane(state.receipts.values());
+  const rated = receipts.flatMap(({ id, outcome }) => (outcome === null ? [] : [[id, outcome]]));
   const promised = state.tools.hash(
     canonical([
       lane,
@@ -112,10 +113,11 @@ function stampOf(state: State, lane: LaneRow): string {
       ),
       ...[undos, taskStates].map((rows) => ofLane<object>(rows)),
       ofLane(state.deliveries.values()).map(({ id }) => id),
+      rated,
       ofLane(state.consolidations.values()).map(({ id }) => [state.answers.get(id), state.plans.get(id)]),
     ]),
   );
-  return stampWith(promised, state.tools.hash(canonical(receipts)));
+  return stampWith(promised, state.tools.hash(canonical(receipts.map(({ id }) => id))));
 }
 
 function workOf({ batches, graph, sleeps }: State, { id, dueAt }: LaneRow, now: Millis): readonly string[] {

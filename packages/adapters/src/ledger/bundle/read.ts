@@ -242,7 +242,7 @@ const STAMPS: readonly string[] = [
   `SELECT count(*) AS n, sum(length(x.text)) AS said FROM memories p JOIN versions x ON x.memory = p.number WHERE p.lane = ${LANE_NUMBER}`,
   `SELECT count(*) AS n, max(x.seq) AS last, sum(length(x.text)) AS said FROM memories p JOIN events x ON x.memory = p.number
    WHERE p.lane = ${LANE_NUMBER}`,
-  `SELECT sum(x.good) AS good, sum(x.bad) AS bad FROM memories p JOIN credits x ON x.memory_id = p.id WHERE p.lane = ${LANE_NUMBER}`,
+  `SELECT sum(x.good) AS good, sum(x.bad) AS bad, max(x.changed_at) AS last FROM memories p JOIN credits x ON x.memory_id = p.id WHERE p.lane = ${LANE_NUMBER}`,
   'SELECT count(*) AS n FROM tombstones WHERE lane = @lane',
   'SELECT count(*) AS n, count(settled_at) AS settled FROM reviews WHERE lane = @lane',
   'SELECT count(*) AS n FROM undos WHERE lane = @lane',
@@ -259,4 +259,6 @@ const STAMPS: readonly string[] = [
 const MOVING_STAMPS: readonly string[] = [
   'SELECT count(*) AS n, max(seq) AS last FROM webhook_deliveries WHERE lane = @lane',
   'SELECT count(*) AS n FROM suite_cases WHERE lane = @lane',
+  // Answers that told nothing have no credits.
+  `SELECT count(outcome) AS n, count(CASE outcome WHEN 'good' THEN 1 END) AS good FROM receipts WHERE lane = @lane`,
 ];

@@ -30,6 +30,7 @@ import {
   type CopiedRows,
   DAY_MS,
   type Departure,
+  dateTextOf,
   dayOf,
   isoOf,
   type LaneId,
@@ -230,7 +231,7 @@ export const cellRoutes = [
       ]);
       const tokens = used.reduce((sum, { promptTokens, completionTokens }) => sum + promptTokens + completionTokens, 0);
       const cost = used.reduce((sum, one) => sum + one.cost, 0);
-      const day = isoOf(now).slice(0, DATE_CHARACTERS);
+      const day = dateTextOf(now);
       return { tenant, ledger_id: ledger.id, version, copy: shownRows(rows), used: { day, tokens, cost } };
     },
   }),
@@ -293,10 +294,8 @@ const purseOf = ({ ledger, tools, ceilings }: ConsoleDeps) => ({ ledger, tools, 
 const shareView = (tenant: TenantId, { until, day, ...share }: ShareOfCell): ShareView => ({
   ...{ tenant, ...share },
   until: until === null ? null : isoOf(until),
-  day: isoOf(day * DAY_MS).slice(0, DATE_CHARACTERS),
+  day: dateTextOf(day * DAY_MS),
 });
-
-const DATE_CHARACTERS = 'YYYY-MM-DD'.length;
 
 /** Only what is a cell has anything to do with a directory. */
 function nameOf({ cell }: ConsoleDeps): string {

@@ -3,6 +3,7 @@ import {
   type Ceilings,
   chatTokens,
   DAY_MS,
+  dateTextOf,
   dayOf,
   type Glance,
   isoOf,
@@ -91,7 +92,7 @@ function answersOf({ answers, answersSince }: Glance): OverviewView['answers'] {
 }
 
 const usageView = (used: UsageOfStep): OverviewView['usage'][number] => ({
-  day: isoOf(used.day * DAY_MS).slice(0, 'YYYY-MM-DD'.length),
+  day: dateTextOf(used.day * DAY_MS),
   step: used.step,
   model: used.model,
   calls: used.calls,

@@ -2,6 +2,7 @@ import { UsageQuery, UsageReport, type UsageRowView } from '@slowwave/contracts'
 import {
   CALLS_KEPT_MS,
   DAY_MS,
+  dateTextOf,
   isoOf,
   type Millis,
   needsCalls,
@@ -99,7 +100,7 @@ const GROUP_NAMES = {
 
 function groupText(group: UsageGroup, value: string | number | null): string | null {
   if (typeof value !== 'number') return value;
-  return group === 'day' ? isoOf(value).slice(0, 'YYYY-MM-DD'.length) : isoOf(value);
+  return group === 'day' ? dateTextOf(value) : isoOf(value);
 }
 
 const rowView = ({ group, answered, refused, unanswered }: UsageRow): UsageRowView => ({

@@ -1,6 +1,6 @@
 import {
   DEFAULT_TENANT,
-  isoOf,
+  dateTextOf,
   type KeptRelation,
   type Millis,
   ownerOf,
@@ -57,9 +57,5 @@ async function studyAll(deps: Parameters<typeof studyLane>[0], advance: (by: Mil
   throw new Error(`studies did not come to an end within ${PASSES_MAX} passes`);
 }
 
-const DAY_LENGTH = 'yyyy-mm-dd'.length;
-
 const textOf = ({ sourceName, relationship, destinationName, validFrom, invalidAt }: KeptRelation): string =>
-  `${sourceName} ${relationship} ${destinationName} ${dayOf(validFrom)}..${invalidAt === null ? '' : dayOf(invalidAt)}`;
-
-const dayOf = (at: Millis): string => isoOf(at).slice(0, DAY_LENGTH);
+  `${sourceName} ${relationship} ${destinationName} ${dateTextOf(validFrom)}..${invalidAt === null ? '' : dateTextOf(invalidAt)}`;

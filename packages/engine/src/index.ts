@@ -1,7 +1,6 @@
 export { bulkSweep } from './bulk/sweep.ts';
 export { BUNDLE_FORMAT } from './bundle/lines.ts';
 export { type ConfiguredChange, configuredIn } from './canaries/promote.ts';
-export { isInShare } from './canaries/share.ts';
 export { addSpent, NOTHING_SPENT } from './canaries/spent.ts';
 export {
   type AskedCanary,
@@ -46,15 +45,6 @@ export { CHECKS, type CheckName, type Depth, type Finding } from './doctor/findi
 export { eraseOwner, type SegmentErasing, sweepErasures } from './erasure/erase.ts';
 export { type ErasedOwner, forgetSubject, requestErasure, withoutErased } from './erasure/request.ts';
 export { asEngineError, EngineError, type EngineErrorCode, FencedError, wasAsked } from './errors.ts';
-export {
-  type Comparison,
-  compare,
-  compareTallies,
-  type FigureVerdict,
-  type Interval,
-  type OwnerFigures,
-  verdictOf,
-} from './figures/compare.ts';
 export { type Drift, type DriftedFigure, type DriftedOpinion, driftOf } from './figures/drift.ts';
 export {
   addFigures,
@@ -346,7 +336,17 @@ export {
   waitingForApproval,
 } from './tasks/task.ts';
 export { withoutAsker } from './text/asked.ts';
-export { DAY_MS, dayOf, isoOf, localIsoOf, millisOf, shownIsoOf, writtenOffset, zoneClock } from './text/dates.ts';
+export {
+  DAY_MS,
+  dateTextOf,
+  dayOf,
+  isoOf,
+  localIsoOf,
+  millisOf,
+  shownIsoOf,
+  writtenOffset,
+  zoneClock,
+} from './text/dates.ts';
 export { HASH_VECTOR_VERSION, hashVector } from './text/hash-vector.ts';
 export { canonical, cleanText, estimateTokens, normaliseText } from './text/normalise.ts';
 export { weightOf } from './text/support.ts';

@@ -1,5 +1,5 @@
 import type { ShareList, ShareView } from '@slowwave/contracts';
-import { DAY_MS, dayOf, isoOf, type TenantId } from '@slowwave/engine';
+import { DAY_MS, dateTextOf, dayOf, isoOf, type TenantId } from '@slowwave/engine';
 import type { ShareCells, ShareOfCell } from '@slowwave/engine/cells';
 import { type AskCell, answeredBy } from './ask-cell.ts';
 
@@ -14,7 +14,7 @@ export function httpShares(ask: AskCell): ShareCells & { wanting(cell: string): 
       return shareFrom(view);
     },
     tell: async (cell, tenant, { epoch, part, until, day, elsewhere, isLast }) => {
-      const times = { until: isoOf(until), day: isoOf(day * DAY_MS).slice(0, 'YYYY-MM-DD'.length) };
+      const times = { until: isoOf(until), day: dateTextOf(day * DAY_MS) };
       const body = { tenant, epoch, part, ...times, elsewhere, is_last: isLast };
       return shareFrom(answeredBy(cell, await ask(cell, { method: 'PUT', path: PATH, body })));
     },

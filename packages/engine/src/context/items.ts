@@ -70,7 +70,7 @@ export function relationItems(room: Room, relations: readonly KnownRelation[]): 
   return whileRoom(room, relations, (relation) => {
     const said = cutAtWord(room.tokenizer, onOneLine(relation.text), partOf(room));
     if (said === null || said === '') return null;
-    const line = `- ${dateTextOf(relation.validFrom, undefined)} ${said}\n`;
+    const line = `- ${dateTextOf(relation.validFrom)} ${said}\n`;
     return { section: 'relations', line, tokens: room.tokenizer.count(line), relation };
   });
 }

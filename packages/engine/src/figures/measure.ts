@@ -2,7 +2,7 @@ import { isWorthReading, textOfContent } from '../messages/messages.ts';
 import type { Candidate, Fact, Operation, Plan } from '../plan.ts';
 import type { StoredAnswer } from '../ports/ledger/thoughts.ts';
 import { type Claims, claimsOf, heldAgainst, standsIn, type Words, wordsIn } from '../text/claims.ts';
-import { DAY_MS, dayOf, isDay, isoOf } from '../text/dates.ts';
+import { dateTextOf, dayOf, isDay } from '../text/dates.ts';
 import { datesFrom } from '../text/quantities.ts';
 import { once } from '../text/terms.ts';
 import type { Message } from '../words.ts';
@@ -159,10 +159,7 @@ function saysDate(said: Said): readonly boolean[] {
   if (!isDated(said)) return [];
   const { fact, claims, sources, around } = said;
   const moments = sources.map(({ message: { saidAt, clock } }) => clock?.at ?? saidAt.at);
-  const [year = 0, month = 0, day = 0] = isoOf(dayOf(fact.validFrom) * DAY_MS)
-    .slice(0, 'yyyy-mm-dd'.length)
-    .split('-')
-    .map(Number);
+  const [year = 0, month = 0, day = 0] = dateTextOf(fact.validFrom).split('-').map(Number);
   const isSaid =
     !isDay(fact.validFrom) ||
     dayOf(fact.validFrom) === dayOf(fact.saidAt.at) ||

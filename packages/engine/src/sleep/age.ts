@@ -1,4 +1,4 @@
-import { DAY_MS, isoOf, millisOf } from '../text/dates.ts';
+import { DAY_MS, dateTextOf, millisOf } from '../text/dates.ts';
 import { claimedIn, type NamedDate } from '../text/quantities.ts';
 import type { MemoryVersion, Millis } from '../words.ts';
 
@@ -55,7 +55,7 @@ function endOfResolved(validFrom: Millis, saidAt: Millis): Millis | null {
 }
 
 function partsOf(at: Millis): [year: number, month: number, day: number] {
-  const [year, month, day] = isoOf(at).slice(0, 'yyyy-mm-dd'.length).split('-').map(Number);
+  const [year, month, day] = dateTextOf(at).split('-').map(Number);
   return [year ?? 1, month ?? 1, day ?? 1];
 }
 

@@ -40,7 +40,7 @@ export function actByRule({ desk, lives, acts, sight, credits, now, most }: Ruli
 
 function age({ desk, live, sight }: Pick<Fading, 'desk' | 'live' | 'sight'>, { text, overAt }: DatedPlan): void {
   if (!sight.judge(actKey('age', live))) return;
-  const reason = `planned for until ${dateTextOf(overAt - 1, 0)}, which is over`;
+  const reason = `planned for until ${dateTextOf(overAt - 1)}, which is over`;
   desk.reword(live, { text, from: overAt, reason });
 }
 

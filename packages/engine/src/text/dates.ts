@@ -32,8 +32,8 @@ export const isDay = (at: Millis): boolean => at % DAY === 0;
 export const shownIsoOf = (at: Millis, offset: UtcOffset | undefined): string =>
   isDay(at) ? isoOf(at) : localIsoOf(at, offset);
 
-/** The date of a day, or of a moment where it was said: 2026-03-09. */
-export const dateTextOf = (at: Millis, offset: UtcOffset | undefined): string =>
+/** The date of a day, or of a moment where it was said, else in UTC: 2026-03-09. */
+export const dateTextOf = (at: Millis, offset?: UtcOffset): string =>
   isoOf(isDay(at) ? at : at + (offset ?? 0) * MINUTE).slice(0, 'yyyy-mm-dd'.length);
 
 const MOMENT =
@@ -60,7 +60,7 @@ export function millisOf(text: string, offset: UtcOffset = 0): Millis | null {
 /** A day where a clock is ahead of UTC, with by how much: 2026-03-09, UTC+09:00. */
 export function dayInZone(at: Millis, offset: UtcOffset): string {
   const zone = offset === 0 ? '' : localIsoOf(at, offset).slice(-'+hh:mm'.length);
-  return `${localIsoOf(at, offset).slice(0, 'yyyy-mm-dd'.length)}, UTC${zone}`;
+  return `${dateTextOf(at + offset * MINUTE)}, UTC${zone}`;
 }
 
 const two = (number: number): string => String(number).padStart(2, '0');
@@ -123,7 +123,7 @@ export function dayTextHan(at: Millis): string {
 }
 
 function partsOf(at: Millis): [date: string, month: number, day: number] {
-  const date = isoOf(at).slice(0, 'yyyy-mm-dd'.length);
+  const date = dateTextOf(at);
   return [date, Number(date.slice(5, 7)), Number(date.slice(8))];
 }
 

@@ -1,4 +1,4 @@
-import { type Entity, isoOf, type KeptRelation, type Millis } from '@slowwave/engine';
+import { dateTextOf, type Entity, type KeptRelation, type Millis } from '@slowwave/engine';
 
 export type DrawnEntity = Pick<Entity, 'id' | 'name' | 'kind' | 'self' | 'aliases'>;
 export type DrawnRelation = Pick<KeptRelation, 'source' | 'relationship' | 'destination' | 'validFrom' | 'invalidAt'>;
@@ -38,12 +38,9 @@ function labelOf({ relationship, validFrom, invalidAt }: DrawnRelation): string 
 }
 
 function spanOf(from: Millis, to: Millis): string {
-  const [first, last] = [dayOf(from), dayOf(to)];
+  const [first, last] = [dateTextOf(from), dateTextOf(to)];
   return first === last ? first : `${first} to ${last}`;
 }
-
-const dayOf = (at: Millis): string => isoOf(at).slice(0, DAY_LENGTH);
-const DAY_LENGTH = 'yyyy-mm-dd'.length;
 
 /** A text on one line, shortened for a drawing. */
 export function shortened(text: string, max: number): string {

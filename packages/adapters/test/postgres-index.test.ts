@@ -2,7 +2,7 @@ import { DEFAULT_TENANT, type IndexQuery, type LaneId, type Owner, type SearchIn
 import { describeIndexBuild, describeSearchIndex, indexPoint, indexQuery } from '@slowwave/engine-testing';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { indexServer } from './postgres-index-fixture.ts';
-import { expectSameWhileWritten } from './written-again.ts';
+import { expectSameWhileWithdrawn, expectSameWhileWritten } from './written-again.ts';
 
 const server = await indexServer();
 afterAll(() => server.stop());
@@ -81,6 +81,15 @@ describe('an index in PostgreSQL', () => {
     ]);
     await expectSameWhileWritten(fresh, [kept, many, grown]);
     expect(await names(kept, { limit: 100 })).toHaveLength(await kept.count(DEFAULT_TENANT));
+  });
+
+  test('an owner of whom nearly all is withdrawn is found as it is', async () => {
+    const fresh = await open({ cache: { bytes: 0, bytesOfMany: 0 } });
+    await expectSameWhileWithdrawn(fresh, [
+      await open(),
+      await open({ cache: { many: 1 } }),
+      await open({ cache: { many: 30 } }),
+    ]);
   });
 
   test.each([{}, { cache: { many: 1 } }])(

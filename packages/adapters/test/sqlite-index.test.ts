@@ -6,7 +6,7 @@ import { spawnService, type TempDir, tempDir } from '@slowwave/testkit';
 import Database from 'better-sqlite3';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openSqliteIndex, type SqliteIndexOptions } from '../src/sqlite/index.ts';
-import { expectSameWhileWritten } from './written-again.ts';
+import { expectSameWhileWithdrawn, expectSameWhileWritten } from './written-again.ts';
 
 /** One index for each that is emptied for every test: starting its threads each time would take most of the time. */
 async function emptiedIndex(given: Partial<SqliteIndexOptions> = {}): Promise<SearchIndex> {
@@ -97,6 +97,15 @@ describe('a SQLite index', () => {
     const fresh = await open({ cache: { bytes: 0, bytesOfMany: 0 } });
     const others = [await open(), await open({ cache: { many: 1 } }), await open({ cache: { many: 30 } })];
     await expectSameWhileWritten(fresh, others);
+  });
+
+  test('an owner of whom nearly all is withdrawn is found as it is', async () => {
+    const fresh = await open({ cache: { bytes: 0, bytesOfMany: 0 } });
+    await expectSameWhileWithdrawn(fresh, [
+      await open(),
+      await open({ cache: { many: 1 } }),
+      await open({ cache: { many: 30 } }),
+    ]);
   });
 
   test('a search of one query does not wait for one of many, and both are answered before it closes', async () => {

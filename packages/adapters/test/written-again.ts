@@ -24,6 +24,23 @@ export async function expectSameWhileWritten(index: SearchIndex, others: readonl
   }
 }
 
+/** More than may stay in memory when it is gone. */
+const VERY_MANY = 700;
+const AT_A_TIME = 100;
+
+/** Nearly all points of one owner are withdrawn, whom the others have in memory; they find what is left, and nothing else. */
+export async function expectSameWhileWithdrawn(index: SearchIndex, others: readonly SearchIndex[]): Promise<void> {
+  const points = Array.from({ length: VERY_MANY }, (_, i) =>
+    indexPoint({ memoryId: `m${String(i).padStart(3, '0')}`, text: `said ${i}`, terms: ['tea', `word${i % 9}`] }),
+  );
+  await index.upsert(points);
+  for (let from = 0; from < VERY_MANY; from += AT_A_TIME) {
+    await expectSame(index, others);
+    await index.withdraw(points.slice(from + 1, from + AT_A_TIME).map((point) => ({ ...point, revision: 2 })));
+  }
+  await expectSame(index, others);
+}
+
 async function expectSame(index: SearchIndex, others: readonly SearchIndex[]): Promise<void> {
   const questions = [null, ...FILTERS].map(
     (where): IndexQuery => indexQuery({ terms: ['tea', 'word3'], limit: 100, where }),

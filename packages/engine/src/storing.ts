@@ -73,7 +73,7 @@ export { blankedBy, LOOKED_FOR_MAX } from './receipts/blanked.ts';
 export { creditChanges, sameCredits } from './receipts/credit.ts';
 export { laneOfReceipts } from './receipts/kept.ts';
 export { withoutOwner } from './replays/without-owner.ts';
-export { fold, matches, sameFolded } from './search/filter/filter.ts';
+export { fold, isTrueOf, matches, sameFolded, valueBehind } from './search/filter/filter.ts';
 export { bm25, bm25Weights, cosineOf, dot, lengthOf, termCountsOf, visible } from './search/hits.ts';
 export { DEFAULT_SETTINGS } from './settings.ts';
 /**

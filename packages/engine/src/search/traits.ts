@@ -1,6 +1,6 @@
 import type { IndexHit } from '../ports/search-index.ts';
 import { termSet, terms } from '../text/terms.ts';
-import { topicsOf } from '../text/topics.ts';
+import { type Topics, topicsOf } from '../text/topics.ts';
 import { highest } from './hits.ts';
 import { aboutOthers, askedAbout, toldAbout } from './person.ts';
 import type { RankedHit, RankQuestion } from './rank.ts';
@@ -72,6 +72,7 @@ export function traitsOf(
   const measured = measuredBy(question.vectors, cosines);
   const standsOut = deviations(cosines);
   const { topics, alike, known } = topicsIn(question, hits);
+  const alikes = alike();
   const isOther = aboutOthers(question.text);
   const lacks = lacksWanted(question.text);
   const keywords = hits.map(({ keywordScore }) => keywordScore ?? 0);
@@ -104,7 +105,7 @@ export function traitsOf(
         besideMeasured: beside * at(measured, i),
         ranked: unrated.relative,
         topics: at(topics, i),
-        alike: at(alike, i),
+        alike: at(alikes, i),
         topicsNear: at(topics, i) * at(near, i),
         odd,
         oddWords: odd * at(words, i),
@@ -226,6 +227,9 @@ function deviations(cosines: readonly number[]): readonly number[] {
  */
 export function topicsIn({ text }: Pick<RankQuestion, 'text'>, hits: readonly IndexHit[]) {
   const asked = [...topicsOf(text.replace(askedAbout(text)?.phrase ?? '', ' '))];
+  // No text has to be read to see that it shares nothing with nothing.
+  const none = hits.map(() => 0);
+  if (asked.length === 0) return { known: false, topics: none, alike: () => none };
   const told = hits.map(({ point }) => topicsOf(point.text.slice(toldAbout(point.text)?.phrase.length ?? 0)));
   const weights = asked.map(
     ([topic, weight]) =>
@@ -233,17 +237,21 @@ export function topicsIn({ text }: Pick<RankQuestion, 'text'>, hits: readonly In
   );
   const all = weights.reduce((sum, [, weight]) => sum + weight, 0);
   return {
-    known: asked.length > 0,
+    known: true,
     topics: told.map(
       (topics) => weights.reduce((sum, [topic, weight]) => sum + weight * (topics.get(topic) ?? 0), 0) / (all || 1),
     ),
-    alike: told.map((topics) => {
-      const shared = asked.reduce((sum, [topic, weight]) => sum + Math.min(weight, topics.get(topic) ?? 0), 0);
-      const either = [...new Map([...topics, ...asked]).keys()].reduce(
-        (sum, topic) => sum + Math.max(topics.get(topic) ?? 0, asked.find(([one]) => one === topic)?.[1] ?? 0),
-        0,
-      );
-      return either === 0 ? 0 : shared / either;
-    }),
+    alike: () => told.map((topics) => alikeIn(new Map(asked), topics)),
   };
+}
+
+/** How much of what either is about both are. */
+function alikeIn(asked: Topics, told: Topics): number {
+  let [shared, either] = [0, 0];
+  for (const topic of new Set([...told.keys(), ...asked.keys()])) {
+    const [here, there] = [asked.get(topic) ?? 0, told.get(topic) ?? 0];
+    shared += Math.min(here, there);
+    either += Math.max(here, there);
+  }
+  return either === 0 ? 0 : shared / either;
 }

@@ -108,6 +108,8 @@ interface LookRow {
 }
 
 const SINCE = 'CASE WHEN o.number = @known THEN @since::bigint ELSE 0 END';
+/** Of an owner who has not changed no row is looked at: a large one has thousands. */
+const CHANGED = `owner = o.number AND o.changes > ${SINCE} AND change > ${SINCE}`;
 
 /** Rows of blocks first: what is loose is newer than what its block has of it. */
 const LOOK = `
@@ -116,9 +118,9 @@ SELECT s.space, o.number, o.changes, o.points, p.first, p.change, p.heads, p.rec
 FROM state s
 LEFT JOIN owners o ON ${OWNER_NAMED}
 LEFT JOIN LATERAL (
-  SELECT 0 AS part, first, change, heads, records, shown FROM blocks WHERE owner = o.number AND change > ${SINCE}
+  SELECT 0 AS part, first, change, heads, records, shown FROM blocks WHERE ${CHANGED}
   UNION ALL
-  SELECT 1 AS part, first, change, heads, records, shown FROM loose WHERE owner = o.number AND change > ${SINCE}
+  SELECT 1 AS part, first, change, heads, records, shown FROM loose WHERE ${CHANGED}
 ) AS p ON true
 ORDER BY p.part`;
 

@@ -26,7 +26,7 @@ const ROW = `
 /** Nothing of a row is worth to be packed once more. */
 const AS_IT_IS = ['heads', 'shown', 'records'].map((column) => `ALTER ${column} SET STORAGE EXTERNAL`).join(', ');
 
-/** Blocks are made anew again and again: the room of those before is to be used again before it is a fifth of all. */
+/** Blocks are made anew again and again, and take in what is loose: the room of what was there is to be used again before it is a fifth of all. */
 const SOON = 'autovacuum_vacuum_scale_factor = 0.05';
 
 /**
@@ -69,7 +69,7 @@ CREATE TABLE owners (
   points integer NOT NULL DEFAULT 0,
   UNIQUE (tenant, kind, id, lane, shelf, edition)
 );
-CREATE TABLE loose (${ROW});
+CREATE TABLE loose (${ROW}) WITH (${SOON});
 CREATE TABLE blocks (${ROW}) WITH (${SOON}, toast.${SOON});
 ALTER TABLE loose ${AS_IT_IS};
 ALTER TABLE blocks ${AS_IT_IS};

@@ -110,13 +110,16 @@ function filterOf(query: IndexQuery, known: OwnerTable | null): readonly FilterA
 
 type TouchedRow = Omit<PackedRow, 'records'> & { readonly first: number };
 
+/** Of an owner who has not changed no row is looked at. */
+const CHANGED = 'owner = o.number AND o.changes > @since::bigint AND change > @since::bigint';
+
 /** Of one owner by its number, if that is named; rows of blocks first. */
 const TOUCHED = `
 SELECT p.first, p.change, p.heads, p.shown
 FROM state s JOIN owners o ON ${OWNER_NAMED} JOIN LATERAL (
-  SELECT 0 AS part, first, change, heads, shown FROM blocks WHERE owner = o.number AND change > @since::bigint
+  SELECT 0 AS part, first, change, heads, shown FROM blocks WHERE ${CHANGED}
   UNION ALL
-  SELECT 1 AS part, first, change, heads, shown FROM loose WHERE owner = o.number AND change > @since::bigint
+  SELECT 1 AS part, first, change, heads, shown FROM loose WHERE ${CHANGED}
 ) AS p ON true
 WHERE o.number = coalesce(@known::bigint, o.number)
 ORDER BY p.part`;

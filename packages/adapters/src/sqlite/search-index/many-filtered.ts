@@ -1,8 +1,10 @@
 import type { Filter, Filterable, IndexQuery } from '@slowwave/engine';
-import { fold, matches } from '@slowwave/engine/storing';
+import { fold, isTrueOf, matches, valueBehind } from '@slowwave/engine/storing';
+import { JoinedTexts } from './joined-texts.ts';
 import type { ManyShown } from './many-shown.ts';
 import { changedAt } from './packed-shown.ts';
 import type { StoredPoint } from './stored-point.ts';
+import { ValueColumn } from './value-column.ts';
 
 /**
  * Puts filters to very many points of one owner in memory, one condition after the other. What a condition asks for is laid out by
@@ -16,13 +18,17 @@ export class ManyFiltered {
   /** Of the filters that were asked last: which documents they leave, up to one. Least recently used first. */
   readonly #kept = new Map<string, Left>();
   readonly #moments = new Map<MomentName, Column>();
-  readonly #folded: string[] = [];
-  #foldedBytes = 0;
+  /** By the keys of a place in metadata. Least recently used first. */
+  readonly #columns = new Map<string, ValueColumn>();
+  readonly #texts: JoinedTexts;
+  readonly #folded: JoinedTexts;
 
   constructor(points: readonly StoredPoint[], shown: ManyShown, capacity: number) {
     this.#points = points;
     this.#shown = shown;
     this.#capacity = capacity;
+    this.#texts = new JoinedTexts((document) => shown.textOf(document));
+    this.#folded = new JoinedTexts((document) => fold(shown.textOf(document)));
   }
 
   /** 1 for each of the first documents that the filter is true of. */
@@ -30,17 +36,17 @@ export class ManyFiltered {
     const name = JSON.stringify(where);
     const left = this.#kept.get(name) ?? { marks: new Uint8Array(this.#capacity), upTo: 0 };
     if (left.upTo < documents) {
-      const test = this.#testOf(where, { owner, documents });
+      const test = this.#testOf(where, { owner, from: left.upTo, documents });
       for (; left.upTo < documents; left.upTo += 1) left.marks[left.upTo] = test(left.upTo) ? 1 : 0;
     }
-    this.#kept.delete(name);
-    if (name.length <= FILTER_CHARS_MAX) this.#kept.set(name, left);
-    for (const oldest of this.#kept.keys()) if (this.#kept.size > KEPT_MAX) this.#kept.delete(oldest);
+    if (name.length <= FILTER_CHARS_MAX) keep(this.#kept, { name, max: KEPT_MAX }, left);
     return left.marks;
   }
 
   get bytes(): number {
-    return this.#kept.size * this.#capacity + this.#moments.size * 8 * this.#capacity + this.#foldedBytes;
+    const columns = [...this.#columns.values()].reduce((sum, { bytes }) => sum + bytes, 0);
+    const ofAll = this.#kept.size + this.#moments.size * 8;
+    return ofAll * this.#capacity + columns + this.#texts.bytes + this.#folded.bytes;
   }
 
   /** Says of each of the first documents whether a filter is true of it. */
@@ -61,41 +67,41 @@ export class ManyFiltered {
     }
   }
 
-  #conditionOf(where: Condition, { owner, documents }: Asked): Test {
-    const { name } = where.field;
-    if (name === 'text') return this.#textCondition(where, documents);
-    if (name === 'memoryId') return (document) => isTrueOf(where, { memoryId: this.#points[document]?.memoryId ?? '' });
-    if (isMoment(name)) {
-      const values = this.#momentsNow(name, documents);
-      const at = inTime(name);
-      return (document) => isTrueOf(where, at(values[document] as number));
+  #conditionOf(where: Condition, asked: Asked): Test {
+    const { field, test } = where;
+    if (field.name === 'text') return this.#textCondition(where, asked);
+    if (field.name === 'metadata') return this.#metadataCondition(field.keys, test);
+    if (field.name === 'memoryId') {
+      return (document) => isTrueOf(test, this.#points[document]?.memoryId ?? null);
     }
-    const remainders = this.#shown.remainders;
-    const known = new Uint8Array(this.#shown.remainderCount);
-    return (document) => {
-      const number = remainders[document] as number;
-      if (known[number] === UNKNOWN) {
-        known[number] = isTrueOf(where, this.#shown.detailsOf(document, owner)) ? TRUE : FALSE;
-      }
-      return known[number] === TRUE;
-    };
+    if (isMoment(field.name)) {
+      const values = this.#momentsNow(field.name, asked.documents);
+      return (document) => isTrueOf(test, orNone(values[document] as number));
+    }
+    const { remainders, remainderCount } = this.#shown;
+    const isTrue = onceFor(remainderCount, (number) =>
+      matches(where, this.#shown.detailsOf(number, asked.owner) as Filterable),
+    );
+    return (document) => isTrue(remainders[document] as number);
   }
 
-  #textCondition(where: Condition, documents: number): Test {
-    const { test } = where;
-    if (test.kind !== 'contains') return (document) => isTrueOf(where, { text: this.#shown.textOf(document) });
-    if (!test.folded) return (document) => this.#shown.textOf(document).includes(test.text);
-    const folded = this.#foldedNow(documents);
-    return (document) => (folded[document] as string).includes(test.text);
+  /** What many have the same of is asked once. */
+  #metadataCondition(keys: readonly string[], test: Condition['test']): Test {
+    const { remainders, remainderCount } = this.#shown;
+    const name = JSON.stringify(keys);
+    const column = this.#columns.get(name) ?? new ValueColumn();
+    keep(this.#columns, { name, max: COLUMNS_MAX }, column);
+    const numbers = column.numbersNow(remainderCount, (one) => valueBehind(keys, this.#shown.metadataOf(one)));
+    const isTrue = onceFor(column.values.length, (number) => isTrueOf(test, column.values[number] ?? null));
+    return (document) => isTrue(numbers[remainders[document] as number] as number);
   }
 
-  #foldedNow(documents: number): readonly string[] {
-    for (let document = this.#folded.length; document < documents; document += 1) {
-      const text = fold(this.#shown.textOf(document));
-      this.#folded.push(text);
-      this.#foldedBytes += BYTES_OF_STRING + text.length;
-    }
-    return this.#folded;
+  #textCondition({ test }: Condition, { from, documents }: Asked): Test {
+    if (test.kind !== 'contains') return (document) => isTrueOf(test, this.#shown.textOf(document));
+    const texts = test.folded ? this.#folded : this.#texts;
+    const marks = new Uint8Array(documents);
+    texts.mark(test.text, marks, { from, to: documents });
+    return (document) => marks[document] === 1;
   }
 
   #momentsNow(name: MomentName, documents: number): Float64Array {
@@ -115,10 +121,27 @@ export class ManyFiltered {
   }
 }
 
+/** As the one that was used last, of so many. */
+function keep<T>(kept: Map<string, T>, { name, max }: { readonly name: string; readonly max: number }, one: T): void {
+  kept.delete(name);
+  kept.set(name, one);
+  for (const oldest of kept.keys()) if (kept.size > max) kept.delete(oldest);
+}
+
+/** What is asked of each of so many is asked once. */
+function onceFor(count: number, isTrue: (one: number) => boolean): (one: number) => boolean {
+  const known = new Uint8Array(count);
+  return (one) => {
+    if (known[one] === UNKNOWN) known[one] = isTrue(one) ? TRUE : FALSE;
+    return known[one] === TRUE;
+  };
+}
+
 const KEPT_MAX = 16;
+/** Places in metadata that filters ask for. */
+const COLUMNS_MAX = 8;
 /** A longer filter is not worth its room. */
 const FILTER_CHARS_MAX = 4_096;
-const BYTES_OF_STRING = 32;
 
 const [UNKNOWN, FALSE, TRUE] = [0, 1, 2];
 
@@ -137,27 +160,15 @@ interface Column {
 
 type Test = (document: number) => boolean;
 
-/** Whose documents are asked for, and how many of them. */
+/** Whose documents are asked for: some of the first so many. */
 interface Asked {
   readonly owner: IndexQuery['owner'];
+  readonly from: number;
   readonly documents: number;
 }
-
-/** A condition asks for one thing. */
-const isTrueOf = (where: Condition, of: Partial<Filterable>): boolean => matches(where, of as Filterable);
 
 const MOMENTS = ['createdAt', 'updatedAt', 'saidAt', 'validFrom', 'expiresAt'] as const;
 type MomentName = (typeof MOMENTS)[number];
 
 const isMoment = (name: string): name is MomentName => MOMENTS.some((one) => one === name);
-
-/** What a condition asks of a point where it asks for a moment: one for all points, as there are very many. */
-function inTime(name: MomentName): (moment: number) => Partial<Filterable> {
-  const said = { at: 0, seq: 0 };
-  const of: { -readonly [Name in MomentName]?: Filterable[Name] | number | null } = { saidAt: said };
-  return (moment) => {
-    if (name === 'saidAt') said.at = moment;
-    else of[name] = Number.isNaN(moment) ? null : moment;
-    return of as Partial<Filterable>;
-  };
-}
+const orNone = (moment: number): number | null => (Number.isNaN(moment) ? null : moment);

@@ -57,11 +57,15 @@ export class ManyShown {
   fewOf(document: number): Partial<Kept> {
     return this.#few(this.remainders[document] as number);
   }
-  /** What it says beside its text and its moments: the same for all with the same remainder. */
-  detailsOf(document: number, owner: PlaceOfPoint['owner']): Details {
-    const number = this.remainders[document] as number;
+  /** What all with this remainder say beside their texts and their moments. */
+  detailsOf(number: number, owner: PlaceOfPoint['owner']): Details {
     this.#details[number] ??= detailsFrom(this.#few(number), owner);
     return this.#details[number];
+  }
+
+  /** Those of all with this remainder. */
+  metadataOf(number: number): Details['metadata'] {
+    return this.#few(number).d ?? {};
   }
 
   /** How many remainders there are. */

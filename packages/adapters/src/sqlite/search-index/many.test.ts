@@ -59,3 +59,21 @@ test('where there is no room nothing is taken in', () => {
   expect(many.with(Array.from({ length: 600 }, (_, i) => changed(i + 1, {})))).toBeNull();
   expect(found(many, 'tea')).toHaveLength(1);
 });
+
+test('so much may be gone that is still in memory, and no more', () => {
+  const all = Array.from({ length: 1_000 }, (_, i) => said(i, { text: `${'much '.repeat(100)}${i}` }));
+  let many = manyPoints(all, DIMENSIONS);
+  const { bytes } = many;
+  let gone = 0;
+  for (; ; gone += 1) {
+    const left = many.with([changed(gone, null)]);
+    if (left === null) break;
+    many = left;
+  }
+  expect(gone).toBe(512);
+  // Whoever is gone does not go again.
+  expect(many.with([changed(0, null)])).not.toBeNull();
+  const anew = manyPoints(many.copied(), DIMENSIONS);
+  expect(anew.bytes).toBeLessThan(bytes * 0.6);
+  expect(found(anew, 'tea')).toHaveLength(100);
+});

@@ -23,7 +23,7 @@ export interface ManyPoints {
   seen(sight: Sight): Legs;
   /**
    * The same with these points as they are now. It has the room of this one, which goes on showing what it shows; so only the newest can
-   * be written to. null: there is no room for them, all has to be made anew.
+   * be written to. null: there is no room for them, or too much would be gone that is still in memory; all has to be made anew.
    */
   with(changed: readonly ChangedPoint[]): ManyPoints | null;
   /** What a hit shows of a point that it sees. */
@@ -45,7 +45,10 @@ const LIKELY_MIN = 1_000;
 const COMPARED_FACTOR = 5;
 const COMPARED_MIN = 300;
 
-/** How much may be written before the lists are made anew: what is not in them is read through. */
+/**
+ * How much may be written before the lists are made anew: what is not in them is read through. And how much may have gone: until
+ * then it stays in memory, where no question sees it.
+ */
 const SPARE = 1 / 16;
 const SPARE_MIN = 512;
 
@@ -69,8 +72,7 @@ export function manyPoints(said: readonly SaidPoint[], dimensions: number): Many
     live: noLiveMarks(capacity),
     scores: new Float64Array(capacity),
     scored: new Uint32Array(capacity),
-    recordBytes: 0,
-    writes: 0,
+    ...{ recordBytes: 0, writes: 0, gone: 0 },
   };
   for (const [document, one] of said.entries()) place(room, one, document);
   return shownIn(room, { documents: listed, writes: 0 });
@@ -95,6 +97,8 @@ interface Room extends Documents {
   readonly scored: Uint32Array;
   recordBytes: number;
   writes: number;
+  /** How many documents are gone. */
+  gone: number;
 }
 
 const NEVER = 2 ** 32 - 1;
@@ -129,12 +133,11 @@ function shownIn(room: Room, shown: Shown): ManyPoints {
     with: (changed) => {
       if (writes !== room.writes) throw new Error('only the newest of an owner in memory can be written to');
       const there = changed.filter(({ point }) => point !== null);
-      if (documents + there.length > capacity) return null;
+      const leaving = changed.flatMap(({ slot }) => room.newest[slot] ?? []).filter((i) => goneWith[i] === NEVER);
+      if (documents + there.length > capacity || room.gone + leaving.length > capacity - room.listed) return null;
       room.writes += 1;
-      for (const { slot } of changed) {
-        const old = room.newest[slot];
-        if (old !== undefined) goneWith[old] = Math.min(goneWith[old] as number, room.writes);
-      }
+      room.gone += leaving.length;
+      for (const document of leaving) goneWith[document] = room.writes;
       for (const [i, point] of (writtenIn(there)?.points ?? []).entries()) {
         place(room, { point, parts: partsOf(there[i]) }, points.length);
         codes?.put(points.length, point.roughVector);

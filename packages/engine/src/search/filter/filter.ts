@@ -90,8 +90,10 @@ export function filterableOf(memory: Memory): Filterable {
   return { ...ofVersion, memoryId, scope, ids: idListsOf(memory), confirmations, createdAt, updatedAt };
 }
 
-function holds({ field, test }: Condition, of: Filterable): boolean {
-  const value = valueIn(field, of);
+const holds = ({ field, test }: Condition, of: Filterable): boolean => isTrueOf(test, valueIn(field, of));
+
+/** Whether a test is true of the value of a field; null: there is none. */
+export function isTrueOf(test: Test, value: Json): boolean {
   if (value === null) return false;
   if (test.kind === 'present') return true;
   if (Array.isArray(value)) return value.some((element) => holdsOfElement(test, element));
@@ -119,7 +121,7 @@ function valueIn(field: Field, of: Filterable): Json {
 }
 
 /** Only objects are gone into: a list has no keys. */
-function valueBehind(keys: readonly string[], metadata: Json): Json {
+export function valueBehind(keys: readonly string[], metadata: Json): Json {
   let value = metadata;
   for (const key of keys) {
     if (typeof value !== 'object' || value === null || Array.isArray(value) || !Object.hasOwn(value, key)) return null;

@@ -1,14 +1,24 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { tempDir } from '@slowwave/testkit';
-import Database from 'better-sqlite3';
-import type { Bench, Given } from '../bench.ts';
-import type { Found } from '../report.ts';
+import { startPostgres, tempDir } from '@slowwave/testkit';
+import type { Bench, Given, Progress } from '../bench.ts';
+import { atMost, type Comparison, type Found } from '../report.ts';
 import { exchange } from './exchanges.ts';
+import { vacuum } from './fill.ts';
 import { sayings } from './sayings.ts';
 import { withServerOn } from './server.ts';
+import {
+  type DatabaseTable,
+  STORES,
+  type TableBytes,
+  tablesInDatabase,
+  tablesInFolder,
+  without,
+} from './table-bytes.ts';
 
 const TARGET = 4_096;
+/** What tables that grew may take, of what they take when they were just compacted. */
+const GROWN_MOST = 1.5;
 /** Kept for days only, and not because of what is remembered. */
 const RECEIPTS = ['receipts', 'credits'];
 const SHOWN_LEAST = 16;
@@ -27,24 +37,11 @@ export const bytes: Bench = {
     exchanges: { usual: '20', help: 'What each of them says: a message, and its answer. Each is consolidated alone.' },
     dimensions: { usual: '384', help: 'Dimensions of the vectors.' },
     messages: { usual: 'hybrid', help: 'How messages are indexed: hybrid, keyword or off.' },
+    stores: { usual: 'sqlite', help: 'Where ledger and index are: sqlite or postgres.' },
   },
-  run: async (given, progress) => {
+  run: (given, progress) => {
     const options = optionsOf(given);
-    const { users, exchanges, dimensions } = options;
-    const [folder, words] = [await tempDir(), sayings(dimensions)];
-    try {
-      const settings = {
-        SLOWWAVE_EMBEDDING_MODEL: 'scripted',
-        SLOWWAVE_EMBEDDING_DIMENSIONS: String(dimensions),
-        SLOWWAVE_INDEX_MESSAGES: options.messages,
-      };
-      await withServerOn(folder.path, { words, settings }, ({ api }) =>
-        exchange(api, { users, exchanges, words, isEachAlone: true }, progress),
-      );
-      return await foundIn(folder.path, options);
-    } finally {
-      await folder.remove();
-    }
+    return options.stores === 'sqlite' ? inFiles(options, progress) : inDatabase(options, progress);
   },
 };
 
@@ -53,70 +50,147 @@ const optionsOf = (given: Given) => ({
   exchanges: given.number('exchanges', { max: 1_000 }),
   dimensions: given.number('dimensions', { max: 4_096 }),
   messages: given.choice('messages', ['hybrid', 'keyword', 'off']),
+  stores: given.choice('stores', ['sqlite', 'postgres']),
 });
 
 type Options = ReturnType<typeof optionsOf>;
 
-interface TableBytes {
-  readonly name: string;
-  readonly bytes: number;
+async function inFiles(options: Options, progress: Progress): Promise<Found> {
+  const folder = await tempDir();
+  try {
+    await talked({ ...options, folder: folder.path, settings: {} }, progress, async () => {});
+    const found = foundOf(tablesInFolder(folder.path), options);
+    const all = found.figures.find(({ what }) => what === ALL)?.value ?? 0;
+    const logs = { what: 'logs that are left when the server has stopped', unit: 'bytes' };
+    return {
+      ...found,
+      figures: [...found.figures, { ...logs, value: await logBytesIn(folder.path) }],
+      verdicts: [
+        {
+          what: 'a memory of one line on the disk',
+          reached: `${Math.round(all)} bytes`,
+          target: `at most ${TARGET}`,
+          passed: all <= TARGET,
+          misses: [],
+        },
+      ],
+    };
+  } finally {
+    await folder.remove();
+  }
 }
 
-async function foundIn(folder: string, { users, exchanges, dimensions, messages }: Options): Promise<Found> {
-  const memories = users * exchanges;
-  const files = ['ledger.db', 'index.db'] as const;
-  const tables = files.flatMap((file) =>
-    tablesIn(join(folder, file)).map((one) => ({ ...one, name: `${file} ${one.name}` })),
-  );
-  const counted = tables.filter(({ name }) => !RECEIPTS.some((receipts) => name.endsWith(` ${receipts}`)));
-  const all = counted.reduce((sum, one) => sum + one.bytes, 0) / memories;
+async function logBytesIn(folder: string): Promise<number> {
   const logs = (await readdir(folder)).filter((name) => name.endsWith('-wal'));
-  const logBytes = (await Promise.all(logs.map((name) => stat(join(folder, name))))).reduce(
-    (sum, { size }) => sum + size,
-    0,
-  );
-  const ofFile = (file: string): number =>
-    counted.filter(({ name }) => name.startsWith(file)).reduce((sum, one) => sum + one.bytes, 0) / memories;
-  const shown = tables.map((one) => ({ ...one, bytes: one.bytes / memories })).sort((a, b) => b.bytes - a.bytes);
+  const sizes = await Promise.all(logs.map((name) => stat(join(folder, name))));
+  return sizes.reduce((sum, { size }) => sum + size, 0);
+}
+
+/** As the tables have grown, vacuumed by the server as it does by itself; and as they are when they have been compacted. */
+async function inDatabase(options: Options, progress: Progress): Promise<Found> {
+  const [folder, postgres] = [await tempDir(), await startPostgres()];
+  try {
+    const settings = { DATABASE_URL: postgres.url, SLOWWAVE_INDEX: 'postgres' };
+    const tables = () => tablesInDatabase(postgres);
+    const empty = await talked({ ...options, folder: folder.path, settings }, progress, tables);
+    const grown = without(await tables(), empty);
+    progress('compacting');
+    await vacuum(postgres.url, 'FULL');
+    const compact = without(await tables(), empty);
+    const found = foundOf(grown, options, (one) => compactedFigures(one, compact, options));
+    return { ...found, comparisons: STORES.map((store) => grownMost(store, { grown, compact }, options)) };
+  } finally {
+    await postgres.stop();
+    await folder.remove();
+  }
+}
+
+function compactedFigures({ store, table, dead }: DatabaseTable, compact: readonly TableBytes[], options: Options) {
+  const bytes = compact.find((one) => one.store === store && one.table === table)?.bytes ?? 0;
+  return [
+    { what: '  compacted', value: bytes / memoriesOf(options), unit: UNIT },
+    { what: '  rows that nobody sees any more', value: dead, unit: 'of 100' },
+  ];
+}
+
+interface GrownAndCompact {
+  readonly grown: readonly TableBytes[];
+  readonly compact: readonly TableBytes[];
+}
+
+function grownMost(store: TableBytes['store'], { grown, compact }: GrownAndCompact, options: Options): Comparison {
+  const of = (tables: readonly TableBytes[]): number =>
+    bytesOf(tables.filter((one) => one.store === store)) / memoriesOf(options);
+  return atMost(GROWN_MOST, {
+    what: `${store} in PostgreSQL`,
+    unit: UNIT,
+    ours: { name: 'as it has grown', value: of(grown) },
+    yardstick: { name: 'compacted', value: of(compact) },
+  });
+}
+
+interface Stage extends Options {
+  readonly folder: string;
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+/** Lets users talk to a server; says what its stores were before. */
+async function talked<T>(stage: Stage, progress: Progress, before: () => Promise<T>): Promise<T> {
+  const { folder, users, exchanges, dimensions, messages } = stage;
+  const words = sayings(dimensions);
+  const settings = {
+    ...stage.settings,
+    SLOWWAVE_EMBEDDING_MODEL: 'scripted',
+    SLOWWAVE_EMBEDDING_DIMENSIONS: String(dimensions),
+    SLOWWAVE_INDEX_MESSAGES: messages,
+  };
+  return await withServerOn(folder, { words, settings }, async ({ api }) => {
+    const there = await before();
+    await exchange(api, { users, exchanges, words, isEachAlone: true }, progress);
+    return there;
+  });
+}
+
+const memoriesOf = ({ users, exchanges }: Options): number => users * exchanges;
+
+/** Receipts are kept for days only. */
+const bytesOf = (tables: readonly TableBytes[]): number =>
+  tables.filter(({ table }) => !RECEIPTS.includes(table)).reduce((sum, one) => sum + one.bytes, 0);
+
+function foundOf<T extends TableBytes>(
+  tables: readonly T[],
+  options: Options,
+  more: (table: T) => Found['figures'] = () => [],
+): Found {
+  const { users, dimensions, messages, stores } = options;
+  const memories = memoriesOf(options);
+  const of = (store: string): number => bytesOf(tables.filter((one) => one.store === store)) / memories;
+  const all = bytesOf(tables) / memories;
   return {
-    title: `bytes: ${memories.toLocaleString('en')} memories of ${users} users, vectors of ${dimensions} dimensions, messages in the index: ${messages}`,
+    title: `bytes: ${memories.toLocaleString('en')} memories of ${users} users, vectors of ${dimensions} dimensions, messages in the index: ${messages}, ${NAMES[stores]}`,
     figures: [
-      ...shown
-        .filter((one) => one.bytes >= SHOWN_LEAST)
-        .map((one) => ({ what: one.name, value: one.bytes, unit: 'bytes a memory' })),
-      ...files.map((file) => ({ what: `${file}, receipts left out`, value: ofFile(file), unit: 'bytes a memory' })),
-      { what: 'all of it, receipts left out', value: all, unit: 'bytes a memory' },
+      ...tables
+        .filter(({ bytes }) => bytes / memories >= SHOWN_LEAST)
+        .toSorted((a, b) => b.bytes - a.bytes)
+        .flatMap((one) => [
+          { what: `${one.store} ${one.table}`, value: one.bytes / memories, unit: UNIT },
+          ...more(one),
+        ]),
+      ...STORES.map((store) => ({ what: `${store}, receipts left out`, value: of(store), unit: UNIT })),
+      { what: ALL, value: all, unit: UNIT },
       {
         what: `  of ${PLANNED_USERS.toLocaleString('en')} users with ${PLANNED_MEMORIES} memories each`,
         value: (all * PLANNED_USERS * PLANNED_MEMORIES) / GIB,
         unit: 'GiB',
       },
-      { what: 'logs that are left when the server has stopped', value: logBytes, unit: 'bytes' },
     ],
-    verdicts: [
-      {
-        what: 'a memory of one line on the disk',
-        reached: `${Math.round(all)} bytes`,
-        target: `at most ${TARGET}`,
-        passed: all <= TARGET,
-        misses: [],
-      },
-    ],
+    verdicts: [],
     remarks: [
       'A table with its indexes, by the pages that it takes. Every exchange has its batch, answers of the model, and plan.',
     ],
   };
 }
 
-/** By the pages of each table and its indexes; what has room on one page alone by what is on it, as a page is nothing among many. */
-function tablesIn(path: string): readonly TableBytes[] {
-  const file = new Database(path, { readonly: true });
-  try {
-    const trees =
-      'SELECT name, CASE count(*) WHEN 1 THEN sum(payload) ELSE sum(pgsize) END AS bytes FROM dbstat GROUP BY name';
-    const sizes = `SELECT s.tbl_name AS name, sum(t.bytes) AS bytes FROM (${trees}) AS t JOIN sqlite_schema AS s USING (name) GROUP BY 1`;
-    return file.prepare<[], TableBytes>(sizes).all();
-  } finally {
-    file.close();
-  }
-}
+const UNIT = 'bytes a memory';
+const ALL = 'all of it, receipts left out';
+const NAMES = { sqlite: 'in SQLite', postgres: 'in PostgreSQL' };

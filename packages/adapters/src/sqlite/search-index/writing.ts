@@ -68,12 +68,6 @@ export function takeIn(owner: OwnerWriting, { at, says, known }: Writing): numbe
 
 const counted = (live: number): number => (live === WITHDRAWN ? 0 : 1);
 
-/**
- * Of the points of a block one in so many may be loose. Whoever is loose takes nearly twice as many bytes, and is read by itself; to make a
- * block anew takes as long as to write some ten points that are loose, and in PostgreSQL leaves the one before behind until the table
- * is vacuumed: four times what is written in all, and six times if it were one in six.
- */
-const LOOSE_PART = 4;
 /** One alone is as well kept where it is. */
 const LOOSE_MIN = 2;
 
@@ -83,11 +77,19 @@ interface Looseness {
   readonly slots: number;
   /** Those of the block that are loose before anything is written. */
   readonly loose: readonly number[];
+  /**
+   * Of the points of a block one in so many may be loose. Whoever is loose takes nearly twice as many bytes, and is read by itself; to
+   * make a block anew takes as long as to write some ten points that are loose.
+   */
+  readonly looseOneIn: number;
 }
 
 /** Whether a block is made anew with what is written: too much would be loose, it is full, or something has to leave it. */
-export function isMadeAnew(written: ReadonlyMap<number, Written>, { first, slots, loose }: Looseness): boolean {
+export function isMadeAnew(
+  written: ReadonlyMap<number, Written>,
+  { first, slots, loose, looseOneIn }: Looseness,
+): boolean {
   const after = new Set([...loose, ...written.keys()]).size;
-  const isTooMuch = after >= LOOSE_MIN && after * LOOSE_PART >= Math.min(BLOCK_SLOTS, slots - first);
+  const isTooMuch = after >= LOOSE_MIN && after * looseOneIn >= Math.min(BLOCK_SLOTS, slots - first);
   return isTooMuch || written.has(first + BLOCK_SLOTS - 1) || [...written.values()].some((one) => one.isTakenBack);
 }

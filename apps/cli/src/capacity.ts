@@ -47,7 +47,7 @@ const PER_PRICE = 1_000_000;
 function moneyOf({ tokensPerMonth: tokens }: CapacityPlan, model: string, given: Given): number | null {
   const [prompt, completion] = [priceIn(given, 'prompt-price'), priceIn(given, 'completion-price')];
   if ((prompt === null) !== (completion === null)) {
-    throw missing(`${prompt === null ? 'prompt-price' : 'completion-price'} PRICE beside the other one`);
+    throw missing(`${prompt === null ? 'prompt-price' : 'completion-price'} PRICE together with the other price`);
   }
   const own: Record<string, ModelPrice> =
     prompt === null || completion === null ? {} : { [model]: { prompt, completion } };
@@ -104,8 +104,8 @@ function textOf(plan: CapacityPlan, { model, money }: Priced): string {
     '',
     table(PARTS, [...processes, ...stores]),
     table(sizes, disks),
-    `${amount(tokens.calls)} calls of ${model} a month, ${amount(tokens.prompt)} prompt tokens, ${amount(tokens.completion)} of answers, ${amount(tokens.embedded)} embedded`,
-    `cost of the models a month: ${cost}`,
+    `${amount(tokens.calls)} calls of ${model} per month, ${amount(tokens.prompt)} prompt tokens, ${amount(tokens.completion)} completion tokens, ${amount(tokens.embedded)} embedded tokens`,
+    `model cost per month: ${cost}`,
   ].join('\n');
 }
 

@@ -7,7 +7,7 @@ export function forecastText({ tokens, cost, basis }: ForecastView): string {
     cost === null ? '' : ` and ${amount(cost.about)} ± ${amount(cost.plus_minus)} in the currency of the prices`;
   const from =
     basis.owners === 0
-      ? ' (a guess: there are no consolidations to go by)'
+      ? ' (a guess: there are no past consolidations)'
       : ` (from ${basis.consolidations} consolidations of ${basis.owners} owners)`;
   return `${used}${money}${from}`;
 }

@@ -138,7 +138,7 @@ test('what is exported and imported is the same there, can be undone, and is imp
   expect([written.code, written.out]).toEqual([0, expect.stringMatching(/^Wrote 1 owners in \d+ lines/)]);
   expect(await run(to, 'import', bundle)).toMatchObject({
     code: 0,
-    out: expect.stringContaining('1 owners are imported'),
+    out: expect.stringContaining('1 owners were imported'),
   });
   await expect.poll(() => answersOf(to)).toEqual(await answersOf(from));
   expect(await answersOf(to, middle)).toEqual(await answersOf(from, middle));
@@ -192,7 +192,7 @@ test('an export that was stopped goes on, and one that is complete is not writte
   const { made_at: _, ...whole } = JSON.parse(await readFile(join(bundle, 'manifest.json'), 'utf8'));
   expect(await run(from, 'export', bundle)).toMatchObject({
     code: 1,
-    err: expect.stringContaining('complete bundle already'),
+    err: expect.stringContaining('already contains a complete bundle'),
   });
   // As a kill leaves it: no manifest, and the last line half written.
   const stopped = at('stopped');
@@ -207,7 +207,7 @@ test('an export that was stopped goes on, and one that is complete is not writte
     owners: LIVES.length + 3,
     lines: whole.lines,
   });
-  expect((await slowwave(['import', stopped, '--check'])).out).toMatch(/^The bundle is whole/);
+  expect((await slowwave(['import', stopped, '--check'])).out).toMatch(/^The bundle is complete/);
 });
 
 test('a damaged bundle is named by file and line with both checksums, and nothing of its owner is seen', async () => {
@@ -245,7 +245,7 @@ test('who is erased after a bundle was made does not come back by it', { timeout
   expect((await run(to, 'import', bundle)).code).toBe(0);
   expect((await run(to, 'erase', 'bob', '--yes')).code).toBe(0);
   const refused = await run(to, 'import', bundle);
-  expect(refused).toMatchObject({ code: 3, out: expect.stringContaining('does not come back') });
+  expect(refused).toMatchObject({ code: 3, out: expect.stringContaining('so it is not imported') });
   // The erasure travels: neither does the older bundle bring the user to a third place.
   const newer = at('newer');
   await run(to, 'export', newer, '--user', 'ana');

@@ -51,7 +51,7 @@ test('facts come over with their times and where they are from, relations with t
     code: 0,
     out: expect.stringMatching(/memories +1 +1 with their time[\s\S]*relations +2 +1 ended/),
   });
-  expect(looked.out).toContain('1 messages: the facts were made of them; --conversations reads them again');
+  expect(looked.out).toContain('1 messages: the facts were extracted from them; --conversations reads them again');
   const first = (await run('--from', 'graphiti', file, '--json')).json();
   expect(first).toMatchObject({ memories: 1, relations: 2, sent: { memories: 1, relations: 2, known: 0 } });
   await slowwave(['flush', '--user', 'zoe', '--server', server.url]);

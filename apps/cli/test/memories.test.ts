@@ -48,6 +48,6 @@ test('what nobody knows ends with 4, and what cannot be meant with 2', async () 
   expect(await run('export', 'user', 'nobody')).toMatchObject({ code: 4, out: '' });
   expect(await run('add', 'said by nobody')).toMatchObject({ code: 2, err: expect.stringContaining('--user') });
   expect(await run('add', '--user', 'dee')).toMatchObject({ code: 2, err: expect.stringContaining('--file') });
-  expect((await run('search', 'paint', '--user', 'nobody')).out).toBe('Nothing that is remembered answers this.\n');
+  expect((await run('search', 'paint', '--user', 'nobody')).out).toBe('No memory answers this.\n');
   expect((await slowwave(['--version'])).out).toMatch(/^\d+\.\d+\.\d+\n$/);
 });

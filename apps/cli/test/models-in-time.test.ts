@@ -237,7 +237,7 @@ describe('where a model thinks', () => {
     expect(of(trials, 'thinking')).toMatchObject({
       verdict: 'limited',
       came: expect.stringMatching(
-        new RegExp(`^thought for about 69\\d tokens \\(.*\\) about a small question, ${place}$`),
+        new RegExp(`^reasoned for about 69\\d tokens \\(.*\\) about a small question, ${place}$`),
       ),
     });
     expect(of(trials, 'json_schema')).toMatchObject({ verdict: 'ok' });
@@ -245,6 +245,6 @@ describe('where a model thinks', () => {
 
   test('is named also where it thinks little', async () => {
     server.setScript(thinking({ reasoning: 'Hm.', content: MINUTES }, 20));
-    expect(of(await check(), 'thinking')).toMatchObject({ verdict: 'ok', came: 'thinks briefly, in reasoning' });
+    expect(of(await check(), 'thinking')).toMatchObject({ verdict: 'ok', came: 'reasons briefly, in reasoning' });
   });
 });

@@ -106,7 +106,7 @@ describe('models check --chat', () => {
         if (unknown !== undefined) return refusal(400, { message: 'Unrecognized argument: max_completion_tokens' });
         return Number(asked) > 8_192 ? refusal(400, { message: 'max_tokens must be at most 8192' }) : works(call);
       },
-      { tried: 'output limit', verdict: 'ok', came: 'max_tokens is obeyed, up to 8191 tokens' },
+      { tried: 'output limit', verdict: 'ok', came: 'max_tokens is respected, up to 8191 tokens' },
     ],
     [
       'a limit that is refused',
@@ -127,7 +127,7 @@ describe('models check --chat', () => {
       {
         tried: 'thinking',
         verdict: 'limited',
-        came: expect.stringMatching(/^thought for about 69\d tokens/),
+        came: expect.stringMatching(/^reasoned for about 69\d tokens/),
         advice: expect.stringContaining('SLOWWAVE_CHAT_EXTRA_BODY'),
       },
     ],
@@ -232,7 +232,7 @@ it('a server that refuses to stream is asked without, which models check says', 
   expect(json().trials[0]).toMatchObject({
     tried: 'answer',
     verdict: 'ok',
-    came: expect.stringMatching(/refuses streaming.*asked without/),
+    came: expect.stringMatching(/refuses streaming.*called without/),
   });
 });
 

@@ -68,7 +68,7 @@ describe('slowwave rebuild index', () => {
     const elsewhere = await promote('acme');
     expect(elsewhere.code).not.toBe(0);
     expect(elsewhere.err).toContain('set QDRANT_URL');
-    expect((await promote()).err).toContain('names of tenants, or how many memories');
+    expect((await promote()).err).toContain('names of tenants, or --over with a number of memories');
   });
 
   it('says when there is no ledger, and makes none', async () => {

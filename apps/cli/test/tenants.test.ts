@@ -17,7 +17,7 @@ afterAll(async () => {
 const run = (...args: string[]) => slowwave([...args, '--server', server.url]);
 
 test('a setting is changed by its name, and all others stay', async () => {
-  expect((await run('settings', 'set', 'timezone=Europe/Oslo')).out).toContain('timezone is "Europe/Oslo" now');
+  expect((await run('settings', 'set', 'timezone=Europe/Oslo')).out).toContain('timezone is now "Europe/Oslo"');
   expect(await run('settings', 'set', 'budgets.tokens_per_day=100000')).toMatchObject({ code: 0 });
   expect((await run('settings', '--json')).json()).toMatchObject({
     timezone: 'Europe/Oslo',

@@ -114,7 +114,7 @@ test(
       code: 0,
       said: expect.stringContaining('east is empty; slowwave cells remove east'),
     });
-    expect(drained.said).toMatch(/moving: (\d+) of \1 ranges of slots and owners \(100 %\)/);
+    expect(drained.said).toMatch(/moving: (\d+) of \1 slot ranges and owners \(100 %\)/);
     expect((await usersIn(west.url)).sort()).toEqual(USERS);
     const { cells: drainedState } = JSON.parse((await cells('--json')).said);
     expect(drainedState).toMatchObject([

@@ -71,12 +71,12 @@ export function helpText(): string {
 
 Starts Slowwave in one process: ingest, worker, search and console on one port.
 Every option can also be set in the environment, under the name in brackets, or in a
-file ${FILE}. Options override the environment, the
+file ${FILE}. Options override the environment, and the
 environment overrides the file.
 
 ${sections.join('\n\n')}
 
-  ${'--help, -h'.padEnd(COLUMN)}Shows this.
+  ${'--help, -h'.padEnd(COLUMN)}Show this help.
 `;
 }
 

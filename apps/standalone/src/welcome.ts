@@ -21,7 +21,7 @@ ${parts.join('\n')}
   queues           ${url}/queues
   health           ${url}/healthz  ${url}/readyz  ${url}/metrics
 
-Ctrl-C stops it; the data stays. To begin with:
+Ctrl-C stops it and keeps the data. To get started:
 
   see it work      ${url}/playground
   say something    curl -s '${url}/v1/batches?wait=5000'${key}${json} -d '{"user_id":"ana","flush":true,"messages":"I am Ana and I moved from Lisbon to Oslo."}'

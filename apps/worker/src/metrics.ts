@@ -71,7 +71,7 @@ function measureLedger(metrics: Registry, { ledger, tools, embedder }: Deps): vo
   });
   gauge(
     metrics,
-    ['slowwave_conservation_gap', 'Accepted batches that are in no state: anything but 0 means loss.'],
+    ['slowwave_conservation_gap', 'Accepted batches that are in no state. Anything but 0 means lost batches.'],
     async () =>
       // Per tenant: a surplus of one must not hide a loss of another.
       sum((await countsByTenant(ledger)).map((counts) => Math.abs(gapOf(counts)))),
@@ -102,7 +102,7 @@ function measureLedger(metrics: Registry, { ledger, tools, embedder }: Deps): vo
 function measureCanaries(metrics: Registry, { ledger }: Deps): void {
   new Gauge({
     name: 'slowwave_canaries',
-    help: 'Open canaries by state; one that has halted waits for somebody, or is being undone.',
+    help: 'Open canaries by state. A halted canary waits for a decision or is being undone.',
     labelNames: ['state'],
     registers: [metrics],
     async collect() {
@@ -120,7 +120,7 @@ function measureCanaries(metrics: Registry, { ledger }: Deps): void {
 function measureEconomies(metrics: Registry, { ledger, tools }: Pick<EngineDeps, 'ledger' | 'tools'>): void {
   new Gauge({
     name: 'slowwave_economy_rung',
-    help: 'How far a tenant economises: 1 larger batches, 2 cheaper models, 3 no summary and no graph, 4 waiting. Others save nothing.',
+    help: 'Saving level of a tenant: 1 larger batches, 2 cheaper models, 3 no summary and no graph, 4 waiting. Other tenants save nothing.',
     labelNames: ['tenant'],
     registers: [metrics],
     async collect() {
@@ -134,7 +134,7 @@ function measureEconomies(metrics: Registry, { ledger, tools }: Pick<EngineDeps,
 function measureHolds(metrics: Registry, { ledger, tools }: Pick<EngineDeps, 'ledger' | 'tools'>): void {
   new Gauge({
     name: 'slowwave_holds',
-    help: 'Users (owner), apps and keys that are held today because they used far more than is usual.',
+    help: 'Users (owner), apps and keys that are held today because they used far more than usual.',
     labelNames: ['kind'],
     registers: [metrics],
     async collect() {

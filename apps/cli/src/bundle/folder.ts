@@ -48,7 +48,7 @@ const OwnerEntry = z.object({
 export type OwnerEntry = z.infer<typeof OwnerEntry>;
 
 const damaged = (where: string, what: string): CommandError =>
-  new CommandError(`the bundle is damaged: ${where}: ${what}; make it again, or restore it from a copy`, EXIT.failed);
+  new CommandError(`the bundle is damaged: ${where}: ${what}; export it again, or restore it from a copy`, EXIT.failed);
 
 /** A manifest is written last: without one the bundle is not complete. null: there is none. */
 export async function manifestIn(folder: string): Promise<Manifest | null> {

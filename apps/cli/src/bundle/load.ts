@@ -117,7 +117,7 @@ async function sendLines(
     });
     taken += waiting.length;
     if (state.taken !== taken)
-      throw new Error(`expected line ${taken} to be taken by now, got ${state.taken}; run it again`);
+      throw new Error(`expected ${taken} lines to be imported by now, got ${state.taken}; run the command again`);
     [waiting, characters] = [[], 0];
     onLines(taken);
   };

@@ -32,11 +32,11 @@ interface Saving {
 export async function save(asking: Asking, saving: Saving): Promise<Manifest> {
   const { folder, tenant } = saving;
   if ((await manifestIn(folder)) !== null) {
-    throw new CommandError(`${folder} has a complete bundle already; name another folder`, EXIT.failed);
+    throw new CommandError(`${folder} already contains a complete bundle; choose another folder`, EXIT.failed);
   }
   const { format, ledger_id, settings } = await asking.ask<BundleView>('GET', withQuery('/v1/bundle', { tenant }));
   const owners = await saveOwners(asking, saving);
-  if (owners.owners.lines === 0) throw new CommandError('there is nobody to export', EXIT.notFound);
+  if (owners.owners.lines === 0) throw new CommandError('there are no owners to export', EXIT.notFound);
   const erasures = await saveErasures(asking, saving);
   const made_at = new Date().toISOString();
   const manifest: Manifest = { format, ledger_id, tenant, made_at, settings: { ...settings }, ...owners, erasures };

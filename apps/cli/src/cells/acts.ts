@@ -38,7 +38,7 @@ export const listCells = (call: Call) =>
     const handovers = await directory.handovers();
     const given_up = oldest.filter(isGivenUp);
     const text = [
-      rows.length === 0 ? 'There is no cell yet; add one: slowwave cells add NAME URL' : table(COLUMNS, rows),
+      rows.length === 0 ? 'There are no cells yet. Add one with slowwave cells add NAME URL' : table(COLUMNS, rows),
       underWay(counts, handovers.length),
       ...given_up.map(whyStays),
     ].join('\n');
@@ -51,8 +51,8 @@ function underWay({ given_up: _, ...open }: Moves['counts'], handovers: number):
     count === 0 ? [] : [`${count} ${state.replace('_', ' ')}`],
   );
   if (owners.length + handovers === 0) return 'Nothing is being moved.';
-  const moving = owners.length === 0 ? [] : [`Owners on their way: ${owners.join(', ')}.`];
-  return [...moving, ...(handovers === 0 ? [] : [`Ranges of slots that change hands: ${handovers}.`])].join(' ');
+  const moving = owners.length === 0 ? [] : [`Owners being moved: ${owners.join(', ')}.`];
+  return [...moving, ...(handovers === 0 ? [] : [`Slot ranges being moved: ${handovers}.`])].join(' ');
 }
 
 interface CellRow extends Cell, SizeOfCell {
@@ -61,7 +61,7 @@ interface CellRow extends Cell, SizeOfCell {
 
 const COLUMNS = [
   { name: 'cell', of: ({ name }: CellRow) => name },
-  { name: 'state', of: ({ state, answers }: CellRow) => (answers ? state : `${state}, does not answer`) },
+  { name: 'state', of: ({ state, answers }: CellRow) => (answers ? state : `${state}, does not respond`) },
   { name: 'slots', of: ({ slots }: CellRow) => percentOf(slots) },
   { name: 'owners', of: ({ owners }: CellRow) => owners },
   { name: 'memories', of: ({ memories }: CellRow) => memories },
@@ -79,9 +79,9 @@ export const addCell = (call: Call) =>
     // One that was being drained stays after all.
     else await cells.directory.changeCell(named(before, name), { url, state: 'open' });
     const book = await cells.book();
-    if (book.cells().length === 1) return worked(call, cells, `${name} is the first cell, and has everybody.`);
+    if (book.cells().length === 1) return worked(call, cells, `${name} is the first cell and has all owners.`);
     const isWhole = await handOver(cells, planAdd(layoutOf(book), name, share));
-    return worked(call, cells, isWhole ? `${name} has its share of the slots, and who is in them.` : null);
+    return worked(call, cells, isWhole ? `${name} has its share of the slots and their owners.` : null);
   });
 
 function shareIn({ given }: Call): number | undefined {
@@ -98,7 +98,7 @@ async function addEmpty(cells: Cells, { name, url }: Pick<Cell, 'name' | 'url'>)
   const asker = cellAsker({ urlOf: async () => url, apiKey });
   try {
     const answer = await asker.ask(name, { method: 'GET', path: '/v1/cell' });
-    if (answer.status !== OK) throw new CommandError(`${url} is no cell: ${problemOf(answer).detail}`, EXIT.failed);
+    if (answer.status !== OK) throw new CommandError(`${url} is not a cell: ${problemOf(answer).detail}`, EXIT.failed);
     const view = answer.body as CellView;
     if (view.name !== name) throw new CommandError(`${OTHER_NAME}: expected ${name}, got ${view.name}`, EXIT.failed);
     const isFirst = (await book()).cells().length === 0;
@@ -110,9 +110,9 @@ async function addEmpty(cells: Cells, { name, url }: Pick<Cell, 'name' | 'url'>)
   await peers.tellSlots(name, await directory.slotsOf(name));
 }
 
-const OTHER_NAME = 'the cell has another name, which SLOWWAVE_CELL sets there';
+const OTHER_NAME = 'the cell has another name; use it, or change SLOWWAVE_CELL there';
 const NOT_EMPTY =
-  'expected a cell without owners; export them, begin with an empty folder or database, and import them through the router';
+  'expected a cell without owners; export them, start it with an empty folder or database, and import them through the router';
 
 export const moveToCell = (call: Call) =>
   withCells(call, async (cells) => {
@@ -124,7 +124,7 @@ export const moveToCell = (call: Call) =>
       return worked(call, cells, `${kind} ${id} is in ${destination}.`);
     }
     const isWhole = await handOver(cells, pieces(book, slotsIn(slots), destination));
-    return worked(call, cells, isWhole ? `The slots ${slots} are ${destination}'s, and who is in them.` : null);
+    return worked(call, cells, isWhole ? `The slots ${slots} and their owners are in ${destination}.` : null);
   });
 
 async function askToMove({ given }: Call, cells: Cells, destination: string): Promise<Owner> {
@@ -189,7 +189,7 @@ export const drainCell = (call: Call) =>
     const rest = await worked(
       call,
       cells,
-      `${name} is empty; slowwave cells remove ${name} takes it out of the directory.`,
+      `${name} is empty. Remove it from the directory with slowwave cells remove ${name}.`,
     );
     await moveHomes(cells, name);
     return rest;
@@ -228,12 +228,13 @@ export const rebalanceCells = (call: Call) =>
       book.cells().map(async (cell) => [cell.name, await sizeOf(cells.ask, cell)] as const),
     );
     const silent = sizes.filter(([, { answers }]) => !answers).map(([name]) => name);
-    if (silent.length > 0) throw new CommandError(`these cells do not answer: ${silent.join(', ')}`, EXIT.unavailable);
+    if (silent.length > 0) throw new CommandError(`these cells do not respond: ${silent.join(', ')}`, EXIT.unavailable);
     const loads = new Map(sizes.map(([name, { memories }]) => [name, memories ?? 0]));
     const plan = planRebalance(layout, loads);
-    if (plan.length === 0) return worked(call, cells, 'All cells have about as many memories; nobody has to move.');
+    if (plan.length === 0)
+      return worked(call, cells, 'All cells already have about the same number of memories; nothing was moved.');
     const isWhole = await handOver(cells, plan);
-    return worked(call, cells, isWhole ? 'All cells have about as many memories now.' : null);
+    return worked(call, cells, isWhole ? 'All cells now have about the same number of memories.' : null);
   });
 
 export const changeHome = (call: Call) =>
@@ -241,7 +242,7 @@ export const changeHome = (call: Call) =>
     const [tenant = '', name = ''] = call.given.words;
     named(await cells.book(), name);
     await moveHome(cells, tenant as TenantId, name);
-    return { value: { tenant, home: name }, text: `The home of ${tenant} is ${name}.` };
+    return { value: { tenant, home: name }, text: `The home cell of ${tenant} is ${name}.` };
   });
 
 export const removeCell = (call: Call) =>
@@ -250,7 +251,7 @@ export const removeCell = (call: Call) =>
     const name = named(await cells.book(), call.given.words[0] ?? '');
     await forgetErased(cells, name);
     const has = await directory.removeCell(name);
-    if (has.length === 0) return { value: { removed: name }, text: `${name} is out of the directory.` };
+    if (has.length === 0) return { value: { removed: name }, text: `${name} was removed from the directory.` };
     throw new CommandError(
       `${name} still has ${has.join(', ')}; move them with slowwave cells drain ${name}`,
       EXIT.failed,

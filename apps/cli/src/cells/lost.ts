@@ -20,25 +20,25 @@ export const loseCell = (call: Call) =>
   });
 
 const saidOf = ({ tenant, home, isBehind }: NewHome): string =>
-  `The home of ${tenant} is ${home}${isBehind ? '; it may lack what was changed last: look at its settings and keys' : ''}.`;
+  `The home cell of ${tenant} is ${home}${isBehind ? '; it may lack the last change: check its settings and keys' : ''}.`;
 
 const waiting = (name: string): string =>
-  `${name} is given up. Its owners are answered with cell_lost until slowwave cells lost ${name} --begin-anew.`;
+  `${name} was given up. Requests for its owners get cell_lost until you run slowwave cells lost ${name} --begin-anew.`;
 
 const begun = (name: string, forgotten: number): string =>
-  `The slots of ${name} have gone to the other cells, and its owners begin anew${forgotten === 0 ? '' : `, ${forgotten} that had moved there, too`}.`;
+  `The slots of ${name} were given to the other cells, and its owners start over${forgotten === 0 ? '' : `, ${forgotten} that had moved there, too`}.`;
 
 async function givenUp({ given }: Call, cells: Cells, name: string): Promise<readonly NewHome[]> {
   const book = await cells.book();
   const cell = book.cell(name);
   if (cell === null) throw new UsageError(`expected the name of a cell, got "${name}"`, 'cells lost');
   if (book.cells().every((one) => one.name === name))
-    throw new CommandError(`${name} is the only cell: there is nobody to give its owners to`, EXIT.failed);
+    throw new CommandError(`${name} is the only cell, so no other cell can take its owners`, EXIT.failed);
   if (!isLost(cell)) {
     const { answers } = await sizeOf(cells.ask, cell);
     if (answers && !given.flag('force'))
       throw new CommandError(
-        `${name} answers: move its owners with slowwave cells drain ${name}; or --force`,
+        `${name} responds: move its owners with slowwave cells drain ${name}, or give it up anyway with --force`,
         EXIT.failed,
       );
   }
@@ -65,7 +65,7 @@ async function begunAnew(cells: Cells, name: string): Promise<number> {
   const left: Awaited<ReturnType<CellDirectory['leaveBehind']>> = await cells.directory.leaveBehind(name, plan);
   if (left > 0)
     throw new CommandError(
-      `${left} owners are still on their way from ${name}; run this again when they are there`,
+      `${left} owners are still being moved from ${name}; run this command again when they have arrived`,
       EXIT.failed,
     );
   for (const other of others) await tellSlots(cells, other).catch(unheard(other, name));
@@ -76,7 +76,7 @@ const unheard =
   (cell: string, lost: string) =>
   (error: unknown): never => {
     throw new CommandError(
-      `${cell} has to know that owners of ${lost} begin anew, but: ${error instanceof Error ? error.message : String(error)}; run this again`,
+      `could not tell ${cell} that owners of ${lost} start over: ${error instanceof Error ? error.message : String(error)}; run this again`,
       EXIT.unavailable,
     );
   };

@@ -55,7 +55,7 @@ export function named(book: DirectoryBook, name: string): string {
 }
 
 /** What to do instead of using a lost cell. */
-const FOR_GOOD = 'its name is not used again: begin with an empty folder or database, and another name';
+const FOR_GOOD = 'its name cannot be reused: start with an empty folder or database and another name';
 
 /** What a plan may change: what lost cells have stays theirs. */
 export const layoutOf = (book: DirectoryBook) => ({

@@ -20,7 +20,7 @@ export async function handOver({ directory }: Cells, plan: readonly PlannedHando
   return free.length === plan.length;
 }
 
-const BUSY = 'Other slots were changing hands, so that not all was begun. Run this again.';
+const BUSY = 'Other slots were being moved, so some moves were not started. Run this command again.';
 
 const LOOK_EVERY_MS = 250;
 const CONCURRENCY_USUAL = 4;
@@ -30,12 +30,12 @@ const CONCURRENCY_MAX = 64;
 export async function worked(call: Call, { directory, peers, log }: Cells, said: string | null) {
   const { given, out, cancel } = call;
   if (given.flag('later'))
-    return { value: { waited: false }, text: 'The routers move them; slowwave cells shows how far they are.' };
+    return { value: { waited: false }, text: 'The routers are moving them; slowwave cells shows the progress.' };
   const concurrency = countOf(given, 'concurrency', { usual: CONCURRENCY_USUAL, max: CONCURRENCY_MAX });
   const mover = startMover({ ...{ directory, peers, log, tools: systemTools }, concurrency, idleMs: LOOK_EVERY_MS });
   const before = new Set((await directory.moves(MOVES_SHOWN)).oldest.filter(isGivenUp).map(({ id }) => id));
   try {
-    await tracked(out, { title: 'moving', unit: 'ranges of slots and owners' }, async ({ update }) => {
+    await tracked(out, { title: 'moving', unit: 'slot ranges and owners' }, async ({ update }) => {
       let most = 0;
       for (let left = await openOf(directory); left > 0; left = await openOf(directory)) {
         most = Math.max(most, left);
@@ -64,7 +64,7 @@ const NAMED = 10;
 function staying(left: readonly OwnerMove[]): string {
   const lines = left.slice(0, NAMED).map(whyStays);
   const more = left.length - lines.length;
-  return [...lines, ...(more > 0 ? [`So do ${more} more; slowwave cells names them.`] : [])].join('\n');
+  return [...lines, ...(more > 0 ? [`And ${more} more; slowwave cells lists them.`] : [])].join('\n');
 }
 
 export const whyStays = ({ owner, source, why }: OwnerMove): string =>
@@ -94,7 +94,10 @@ export async function moveHome(cells: Cells, tenant: TenantId, name: string): Pr
       if (await directory.switchHome(tenant, { to: name, heldUntil, now: systemTools.now() })) return;
     }
     if (Date.now() > deadline)
-      throw new CommandError(`${underWay} changes of ${tenant} are not over; run this again`, EXIT.unavailable);
+      throw new CommandError(
+        `${underWay} changes of ${tenant} are still in progress; run this command again`,
+        EXIT.unavailable,
+      );
   }
 }
 

@@ -23,9 +23,9 @@ export const sampleSuiteCommand: Command = {
   about: `One message or fact a line, as JSON. Fill in "verdict": agree or wrong for a fact, complete or missing for
 a message, and send the file with suite assess. Everybody gets the same messages.`,
   options: {
-    by: { value: 'NAME', about: 'Also write what this person said already.' },
-    messages: { value: 'N', about: 'How many messages. Default: 20.' },
-    file: { value: 'FILE', about: 'Where to. Default: standard output.' },
+    by: { value: 'NAME', about: 'Include this person’s earlier verdicts.' },
+    messages: { value: 'N', about: 'Number of messages. Default: 20.' },
+    file: { value: 'FILE', about: 'Output file. Default: standard output.' },
     tenant: TENANT,
   },
   run: async (call) => {
@@ -45,12 +45,12 @@ export const assessSuiteCommand: Command = {
   name: 'suite assess',
   usage: '<suite> <run> <file>',
   writes: true,
-  summary: 'Send the verdicts of a file that suite sample wrote, and show how far people agree.',
-  about: 'Lines without a verdict are left out; a later verdict on the same item replaces the earlier one.',
+  summary: 'Send the verdicts in a file written by suite sample, and show how much people agree.',
+  about: 'Lines without a verdict are skipped; a later verdict on the same item replaces the earlier one.',
   options: { by: { value: 'NAME', about: 'Who says so.' }, tenant: TENANT },
   run: async (call) => {
     const by = call.given.text('by');
-    if (by === null) throw new UsageError('expected --by, the name of who says so', 'suite assess');
+    if (by === null) throw new UsageError('expected --by, the name of the assessor', 'suite assess');
     const assessments = await verdictsIn(call.given.words[2] ?? '');
     const path = ofTenant(`${pathOfRun(call)}/assessments`, call);
     const assessed = await call.ask<SuiteAssessments>('POST', path, { by, assessments });

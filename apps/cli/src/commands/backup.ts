@@ -11,7 +11,7 @@ export const backupCommand: Command = {
   summary: 'Copy the ledger as it is now into a new folder, while servers run.',
   about: `The backup contains every batch acknowledged before it began. A SQLite ledger is copied by
 SQLite itself, a PostgreSQL ledger by pg_dump. Index and queue need no backup, because they are
-rebuilt from the ledger. Segments of owners that sleep are copied from a folder; a bucket is not.
+rebuilt from the ledger. Segments of sleeping owners are copied from a folder, but not from a bucket.
 The folder contains what users said: keep it private.`,
   run: async ({ config, out, cancel, given }) => {
     const folder = resolve(given.words[0] ?? '');
@@ -36,12 +36,12 @@ interface Segments {
 function saidOfSegments({ sleeping, copied, store }: Segments): string {
   if (sleeping === 0) return '';
   if (store === 'bucket')
-    return ` ${sleeping} owners sleep in the bucket of SLOWWAVE_COLD_STORE, which is not part of it: back it up from now on.`;
+    return ` ${sleeping} owners sleep in the bucket of SLOWWAVE_COLD_STORE, which the backup does not contain: back up the bucket now.`;
   if (store === 'unknown')
-    return ` ${sleeping} owners sleep, and their segments are not part of it: set SLOWWAVE_COLD_DAYS and SLOWWAVE_COLD_STORE as for the servers.`;
+    return ` The backup lacks the segments of ${sleeping} sleeping owners: set SLOWWAVE_COLD_DAYS and SLOWWAVE_COLD_STORE as for the servers.`;
   return copied === sleeping
-    ? ` With the segments of ${sleeping} owners that sleep.`
-    : ` Of ${sleeping} owners that sleep, ${sleeping - copied} have no segment: run slowwave doctor.`;
+    ? ` The backup includes the segments of ${sleeping} sleeping owners.`
+    : ` Of ${sleeping} sleeping owners, ${sleeping - copied} have no segment: run slowwave doctor.`;
 }
 
 export const restoreCommand: Command = {
@@ -76,5 +76,5 @@ const SHOWN = 10;
 const lacking = (missing: readonly string[]): string =>
   missing.length === 0
     ? ''
-    : `\n${missing.length} owners that sleep have no segment where SLOWWAVE_COLD_STORE says; bring these objects back, or erase their ` +
+    : `\n${missing.length} sleeping owners have no segment in SLOWWAVE_COLD_STORE; restore these objects, or erase their ` +
       `owners: ${missing.slice(0, SHOWN).join(', ')}${missing.length > SHOWN ? ' …' : ''}`;

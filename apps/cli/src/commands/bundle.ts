@@ -13,11 +13,11 @@ const tenantOf = (given: Given): string => given.text('tenant') ?? 'default';
 export const exportCommand: Command = {
   name: 'export',
   usage: '<folder>',
-  summary: 'Write everything that is kept of all owners into a folder, to import it elsewhere.',
+  summary: 'Export all data of all owners into a folder, to import it elsewhere.',
   about: `The folder is a bundle: owners with messages, memories and their versions, decisions, graph and
 vectors, each with checksums. Each owner is as of one moment; servers keep running. Stopped and
-started again, it goes on. The folder contains what users said: keep it private. It takes an
-operator's key. What is kept of one user, for that user: slowwave export user <id>.`,
+started again, it continues. The folder contains what users said: keep it private. Requires an
+operator's key. To export the data of one user for that user, run slowwave export user <id>.`,
   options: { ...OWNER, tenant: TENANT },
   run: async (call) => {
     const { given, out, cancel } = call;
@@ -38,17 +38,17 @@ export const importCommand: Command = {
   usage: '<folder or file>',
   writes: true,
   summary: 'Import a bundle that export wrote, or with --from a file of another system.',
-  about: `A bundle needs an operator's key and goes on where an earlier run was. Files of other systems are
-posted as your own program would: their facts verbatim with their times, their conversations to
-be read by the model. A report says what came over and what did not. You can run it again:
+  about: `A bundle needs an operator's key and continues where an earlier run stopped. Files of other systems are
+posted as by your own program: facts verbatim with their times, conversations to
+be read by the model. A report lists what was imported and what was not. You can run it again:
 nothing is imported twice.`,
   options: {
     ...OWNER,
-    user: { value: 'ID', about: 'Only this owner of a bundle; with --from, whose memories these are:' },
-    agent: { value: 'ID', about: 'a user, or of a bundle an agent' },
+    user: { value: 'ID', about: 'Only this owner of a bundle; with --from, the owner of the memories:' },
+    agent: { value: 'ID', about: 'a user, or for a bundle an agent' },
     tenant: TENANT,
-    'replace-settings': { value: null, about: 'Replace settings that the tenant has chosen here.' },
-    check: { value: null, about: 'Only check that the bundle is whole.' },
+    'replace-settings': { value: null, about: 'Replace existing settings of the tenant.' },
+    check: { value: null, about: 'Only check that the bundle is complete.' },
     ...FROM_OPTIONS,
   },
   run: (call) => {
@@ -74,7 +74,7 @@ async function importBundle(call: Call, folder: string) {
   const { given, out, cancel } = call;
   const manifest = await manifestIn(folder);
   if (manifest === null) {
-    const message = `expected a bundle in ${folder}, got no manifest.json; for a file of another system name it with --from`;
+    const message = `expected a bundle in ${folder}, got no manifest.json; for a file of another system, name the system with --from`;
     throw new CommandError(message, EXIT.notFound);
   }
   const only = onlyOf(given);
@@ -99,7 +99,7 @@ async function importBundle(call: Call, folder: string) {
   if (loaded === undefined) {
     return {
       value: { folder, owners, lines: total },
-      text: `The bundle is whole: ${owners} owners in ${total} lines.`,
+      text: `The bundle is complete: ${owners} owners in ${total} lines.`,
     };
   }
   const { imported, known, left, settings } = loaded;
@@ -116,15 +116,15 @@ async function importBundle(call: Call, folder: string) {
 const SETTINGS = {
   same: 'the same here.',
   taken: 'taken over.',
-  kept: 'those here stay (--replace-settings takes those of the bundle).',
+  kept: 'the existing ones stay (--replace-settings imports those of the bundle).',
 } as const;
 
 const counts = ({ imported, known, left }: Loaded): string =>
   [
-    `${imported} owners are imported`,
-    ...(known === 0 ? [] : [`${known} were here already`]),
+    `${imported} owners were imported`,
+    ...(known === 0 ? [] : [`${known} were already there`]),
     ...(left.length === 0 ? [] : [`${left.length} cannot be imported`]),
-  ].join(', ') + (imported === 0 ? '.' : '; what they remember can be searched shortly.');
+  ].join(', ') + (imported === 0 ? '.' : '; their memories will be searchable shortly.');
 
 const LEFT = [
   { name: 'kind', of: ({ kind }: Loaded['left'][number]) => kind },

@@ -7,9 +7,9 @@ import { embedderLoaded } from './embedder.ts';
 export const calibrateModelsCommand: Command = {
   name: 'models calibrate',
   on: 'stores',
-  summary: 'Measure how near the embedding model puts texts, and say what follows from it.',
+  summary: 'Measure the distances of the embedding model between texts, and show the derived thresholds.',
   about: `Needs no running server and no ledger. Embeds built-in sentences in six languages, as a server
-does once when it first uses a model, and changes nothing. A model that knows a language puts questions
+does when it first uses a model, and changes nothing. A model that knows a language puts questions
 nearer to their answers than to other facts.`,
   run: async (call) => {
     const calibration = await calibrated(call);

@@ -8,14 +8,17 @@ import { type Column, LIMIT, listing, pairs, table } from '../output.ts';
 export const startCanaryCommand: Command = {
   name: 'canary start',
   summary: 'Roll out a change of memory to a growing share of the owners, and watch it.',
-  about: 'Name at least one change. It halts by itself if memory gets worse, and undoes what it wrote.',
+  about: 'Give at least one change. The canary halts automatically if memory gets worse, and undoes what it wrote.',
   writes: true,
   options: {
     model: { value: 'NAME', about: 'Another chat model on the same model server.' },
     mode: { value: 'MODE', about: 'decide or add_only; overrides the mode of the batches.' },
     instructions: { value: 'TEXT', about: 'Instead of the instructions in the settings.' },
-    changes: { value: 'FILE', about: 'A JSON file with these and all other changes, as POST /v1/canaries takes them.' },
-    manual: { value: null, about: 'Once it halts, wait for you instead of undoing at once.' },
+    changes: {
+      value: 'FILE',
+      about: 'A JSON file with these and all other changes, in the format of POST /v1/canaries.',
+    },
+    manual: { value: null, about: 'When it halts, wait for you instead of undoing at once.' },
   },
   run: async ({ given, ask }) => {
     const changes = {
@@ -28,7 +31,7 @@ export const startCanaryCommand: Command = {
     };
     const undo = given.flag('manual') ? 'manual' : 'automatic';
     const canary = await ask<CanaryView>('POST', '/v1/canaries', { changes, undo });
-    return { value: canary, text: `Canary ${canary.id} has begun with ${canary.share} % of ${canary.owners} owners.` };
+    return { value: canary, text: `Canary ${canary.id} started with ${canary.share} % of ${canary.owners} owners.` };
   },
 };
 
@@ -54,7 +57,7 @@ export const listCanariesCommand: Command = {
 export const showCanaryCommand: Command = {
   name: 'canary show',
   usage: '<canary>',
-  summary: 'Show a canary: its figures beside those of the others, and how far an undo is.',
+  summary: 'Show a canary: its figures compared with the other owners, and the progress of its undo.',
   about: 'Exits with 3 if it has halted or is being undone.',
   run: async (call) => shown(await call.ask<CanaryView>('GET', `/v1/canaries/${pathWord(call)}`)),
 };
@@ -73,8 +76,8 @@ export const promoteCanaryCommand: Command = {
   summary: 'Make the changes of a canary the settings of the tenant.',
   writes: true,
   options: {
-    'already-set': { value: null, about: 'You have configured the changes that no setting of a tenant holds.' },
-    'gate-run': { value: 'ID', about: 'A passed run of the suite of the gate with just these settings.' },
+    'already-set': { value: null, about: 'You have configured the changes that tenant settings cannot hold.' },
+    'gate-run': { value: 'ID', about: 'The id of a passed run of the gate’s suite with exactly these settings.' },
   },
   run: (call) =>
     ended(call, 'promote', {
@@ -90,9 +93,9 @@ export const undoCanaryCommand: Command = {
   writes: true,
   options: {
     'dry-run': { value: null, about: 'Only report what would be undone, and the calls and tokens to expect.' },
-    calls: { value: 'N', about: 'The most model calls that consolidating again may use.' },
+    calls: { value: 'N', about: 'Maximum number of model calls for consolidating again.' },
     tokens: { value: 'N', about: 'The most tokens.' },
-    cost: { value: 'N', about: 'The most money, in the currency of the prices in the settings.' },
+    cost: { value: 'N', about: 'Maximum cost, in the currency of the prices in the settings.' },
   },
   run: async (call) => {
     const { given, ask } = call;
@@ -159,7 +162,7 @@ function shown(canary: CanaryView): Outcome {
 function undoingIn({ owners, batches, used, expected, waiting }: NonNullable<CanaryView['undoing']>) {
   const { held, replayed, done, left } = owners;
   return [
-    ['owners held / again / done / left', `${held} / ${replayed} / ${done} / ${left}`],
+    ['owners held / consolidating / done / unchanged', `${held} / ${replayed} / ${done} / ${left}`],
     ['batches queued again', batches],
     ['tokens used / expected', `${used.tokens} / ${expected.tokens}`],
     ...(waiting === null ? [] : ([['waiting', waiting.message]] as const)),

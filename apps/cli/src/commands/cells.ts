@@ -4,18 +4,18 @@ import { type Command, OWNER } from '../command.ts';
 const acts = () => import('../cells/acts.ts');
 
 /** Options of every command that moves. */
-const CONCURRENCY = { value: 'N', about: 'Owners that this command moves at a time. Default: 4.' };
-const LATER = { value: null, about: 'Leave the moving to the routers, and do not wait for it.' };
+const CONCURRENCY = { value: 'N', about: 'Number of owners that this command moves at a time. Default: 4.' };
+const LATER = { value: null, about: 'Let the routers move the owners, and do not wait.' };
 
-const TO = { value: 'NAME', about: 'The cell that gets them.' };
+const TO = { value: 'NAME', about: 'The destination cell.' };
 const TENANT = { value: 'NAME', about: 'The tenant of the owner. Default: default.' };
 
 export const cellsCommand: Command = {
   name: 'cells',
   on: 'stores',
-  summary: 'List the cells, what each has, and what is being moved.',
-  about: `Cells are whole installations behind a router; docs/cells.md describes them. All these commands need
-SLOWWAVE_DIRECTORY, and SLOWWAVE_API_KEY if the cells have one.`,
+  summary: 'List the cells, their contents, and the moves in progress.',
+  about: `Cells are complete installations behind a router; see docs/cells.md. All these commands need
+SLOWWAVE_DIRECTORY, and SLOWWAVE_API_KEY if the cells use one.`,
   run: async (call) => (await acts()).listCells(call),
 };
 
@@ -24,10 +24,10 @@ export const addCellCommand: Command = {
   on: 'stores',
   usage: '<name> <url>',
   summary: 'Add a cell, and move its share of the owners to it.',
-  about: `The first cell has everybody. Each further one has to be empty; owners move to it from all others while
-everything goes on. Stopped and started again, it goes on.`,
+  about: `The first cell has all owners. Each further cell must be empty; owners move to it from all others while
+everything keeps running. If the command is stopped, run it again to continue.`,
   options: {
-    share: { value: 'SHARE', about: 'Of all owners, 0 to 1. Default: as much as each of the others.' },
+    share: { value: 'SHARE', about: 'Share of all owners, 0 to 1. Default: an equal share.' },
     later: LATER,
     concurrency: CONCURRENCY,
   },
@@ -37,13 +37,13 @@ everything goes on. Stopped and started again, it goes on.`,
 export const moveToCellCommand: Command = {
   name: 'cells move',
   on: 'stores',
-  summary: 'Move an owner, or everybody of some slots, to another cell.',
-  about: `While they move, messages are accepted and searches are answered. Slots are what all ids of an owner carry
-of its hash, 0 to 65535; new owners follow their slots.`,
+  summary: 'Move an owner, or all owners of some slots, to another cell.',
+  about: `During a move, messages are accepted and searches are answered. A slot is the part of an owner’s hash
+that all its ids carry, 0 to 65535; new owners of the slots are created in the destination.`,
   options: {
     ...OWNER,
     tenant: TENANT,
-    slots: { value: 'FROM-TO', about: 'Instead of one owner: everybody of these slots.' },
+    slots: { value: 'FROM-TO', about: 'All owners of these slots instead of one owner.' },
     to: TO,
     later: LATER,
     concurrency: CONCURRENCY,
@@ -55,9 +55,9 @@ export const drainCellCommand: Command = {
   name: 'cells drain',
   on: 'stores',
   usage: '<name>',
-  summary: 'Move everybody out of a cell, to take it away.',
-  about: `Its slots go to the other cells, and so do all owners in it and the homes of tenants. Then it can be
-removed. Stopped and started again, it goes on.`,
+  summary: 'Move all owners out of a cell, so that it can be removed.',
+  about: `Its slots, its owners and the homes of tenants move to the other cells. Then it can be
+removed. If the command is stopped, run it again to continue.`,
   options: { later: LATER, concurrency: CONCURRENCY },
   run: async (call) => (await acts()).drainCell(call),
 };
@@ -65,7 +65,7 @@ removed. Stopped and started again, it goes on.`,
 export const rebalanceCellsCommand: Command = {
   name: 'cells rebalance',
   on: 'stores',
-  summary: 'Move owners until all cells have about as many memories.',
+  summary: 'Move owners until all cells have about the same number of memories.',
   options: { later: LATER, concurrency: CONCURRENCY },
   run: async (call) => (await acts()).rebalanceCells(call),
 };
@@ -74,8 +74,8 @@ export const homeOfTenantCommand: Command = {
   name: 'cells home',
   on: 'stores',
   usage: '<tenant> <name>',
-  summary: 'Change the cell in which settings, keys and webhooks of a tenant are changed.',
-  about: 'Whoever changes any of them meanwhile waits for a moment. Its users stay where they are.',
+  summary: 'Change a tenant’s home cell, where its settings, keys and webhooks are changed.',
+  about: 'Requests that change them wait for a moment. The tenant’s users stay in their cells.',
   run: async (call) => (await acts()).changeHome(call),
 };
 
@@ -83,7 +83,7 @@ export const removeCellCommand: Command = {
   name: 'cells remove',
   on: 'stores',
   usage: '<name>',
-  summary: 'Take a cell that was drained out of the directory.',
+  summary: 'Remove a drained cell from the directory.',
   run: async (call) => (await acts()).removeCell(call),
 };
 
@@ -91,13 +91,13 @@ export const lostCellCommand: Command = {
   name: 'cells lost',
   on: 'stores',
   usage: '<name>',
-  summary: 'Give a cell up that cannot be brought back.',
-  about: `Nothing is sent to it any more, and its owners are answered with cell_lost. Moves from it and to it end, and tenants
-whose home it was get another one. With --begin-anew its slots go to the other cells: from then on its owners are new ones, of
-whom nothing is remembered. Neither can be undone; if the cell comes back, it serves nobody.`,
+  summary: 'Give up a cell that cannot be restored.',
+  about: `No more requests are sent to it; requests for its owners get cell_lost. Moves from and to it end, and tenants
+whose home it was get another home. With --begin-anew its slots go to the other cells: its owners start over there,
+without memories. Neither can be undone; if the cell comes back, it serves no requests.`,
   options: {
-    force: { value: null, about: 'Although the cell answers.' },
-    'begin-anew': { value: null, about: 'Its owners begin anew in the other cells.' },
+    force: { value: null, about: 'Give it up even though it responds.' },
+    'begin-anew': { value: null, about: 'Let its owners start over in the other cells.' },
     later: LATER,
     concurrency: CONCURRENCY,
   },

@@ -5,7 +5,7 @@ import { type Column, LIMIT, listing } from '../output.ts';
 
 export const listColdCommand: Command = {
   name: 'cold list',
-  summary: 'List owners that sleep in segments outside of the ledger.',
+  summary: 'List owners that sleep in segments outside the ledger.',
   options: { tenant: TENANT, limit: LIMIT },
   run: async (call) => {
     const query = { tenant: call.given.text('tenant') };
@@ -16,13 +16,14 @@ export const listColdCommand: Command = {
 
 export const coolCommand: Command = {
   name: 'cold cool',
-  summary: 'Put an owner to sleep now, however short it was silent.',
+  summary: 'Put an owner to sleep now, even if it was active recently.',
   writes: true,
   options: { ...OWNER, tenant: TENANT },
   run: async (call) => {
     const owner = ownerIn(call);
     const { state } = await call.ask<{ state: 'asleep' | 'kept' }>('POST', '/v1/cold/cool', owner);
-    const kept = 'stays awake: something is left to do, was just written or is due to be removed, or it is too large';
+    const kept =
+      'stays awake: work is pending, something was just written, retention has data to remove, or it is too large';
     return {
       value: { ...owner, state },
       text: `The ${owner.kind} ${owner.id} ${state === 'asleep' ? 'sleeps' : kept}.`,
@@ -34,7 +35,7 @@ export const wakeCommand: Command = {
   name: 'cold wake',
   summary: 'Wake an owner, or all of a tenant.',
   writes: true,
-  options: { ...OWNER, all: { value: null, about: 'All owners of the tenant that sleep.' }, tenant: TENANT },
+  options: { ...OWNER, all: { value: null, about: 'All sleeping owners of the tenant.' }, tenant: TENANT },
   run: async (call) => {
     if (call.given.flag('all')) return wakeAll(call);
     const owner = ownerIn(call);
@@ -45,7 +46,7 @@ export const wakeCommand: Command = {
 
 export const sweepColdCommand: Command = {
   name: 'cold sweep',
-  summary: 'Delete segments that the ledger does not know, as after restoring an older backup.',
+  summary: 'Delete segments that the ledger does not know, for example after restoring an older backup.',
   about: 'Segments of another installation in the same place would be deleted too, which is why it requires --yes.',
   writes: true,
   options: { yes: { value: null, about: 'Confirm it.' } },

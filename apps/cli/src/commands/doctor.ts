@@ -103,10 +103,7 @@ nothing. Exits with 3 for errors; with --strict also for warnings.`,
 
 function online({ given, ask }: Call): Promise<ExaminationView> {
   if (!given.flag('full')) return ask('GET', '/v1/doctor');
-  throw new UsageError(
-    '--full reads everything, which takes longer than a request may; add --offline to read the stores directly',
-    'doctor',
-  );
+  throw new UsageError('--full takes longer than a request may; add --offline to read the stores directly', 'doctor');
 }
 
 const offline = ({ config, given, out, cancel }: Call): Promise<ExaminationView> =>

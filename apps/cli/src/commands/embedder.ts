@@ -9,12 +9,12 @@ export const loadEmbedderCommand: Command = {
   name: 'load embedder',
   on: 'stores',
   summary: 'Download and load the embedding model that runs in the process.',
-  about: `For a model of SLOWWAVE_EMBEDDING_MODEL=local. It is downloaded to the data folder, so that servers find it
-there, and asked once. Stopped and run again, it continues. Servers do the same when they start.`,
+  about: `For SLOWWAVE_EMBEDDING_MODEL=local. The model is downloaded to the data folder, where servers find
+it, and tried once. If the command is stopped, run it again to continue. Servers do the same at startup.`,
   run: async ({ config, out }) => {
     const { localModel } = config;
     if (localModel === null) {
-      const note = 'the embedding model does not run in the process; there is nothing to load';
+      const note = 'the configured embedding model does not run in the process, so there is nothing to load';
       return { value: { fingerprint: null, note }, text: note };
     }
     const { observe, openEmbedder } = await import('@slowwave/adapters/assemble');

@@ -16,7 +16,7 @@ Markdown.`,
   options: {
     ...OWNER,
     format: { value: 'FORMAT', about: `${FORMATS.join(', ')}. Default: table.` },
-    'as-of': { value: 'MOMENT', about: 'What was true at this time, e.g. 2026-03-01T09:30:00Z or 30d.' },
+    'as-of': { value: 'MOMENT', about: 'Show what was true at this time, e.g. 2026-03-01T09:30:00Z or 30d.' },
     ended: { value: null, about: 'Also relations that have ended.' },
     limit: { value: 'N', about: `Maximum number of relations. Default: ${LIMIT_USUAL}.` },
   },

@@ -5,7 +5,7 @@ import { type Column, LIMIT, listing } from '../output.ts';
 
 export const holdsCommand: Command = {
   name: 'holds',
-  summary: 'List users, apps and keys that used far more than is usual and are held, newest first.',
+  summary: 'List users, apps and keys that are held because they used far more than usual, newest first.',
   options: { tenant: TENANT, limit: LIMIT },
   run: async (call) => {
     const query = { tenant: call.given.text('tenant') };
@@ -17,12 +17,15 @@ export const holdsCommand: Command = {
 export const releaseHoldCommand: Command = {
   name: 'holds release',
   usage: '<hold>',
-  summary: 'Release a hold: what waits goes on, and it is not held again today.',
+  summary: 'Release a hold: waiting work continues, and there is no second hold today.',
   writes: true,
   options: { tenant: TENANT },
   run: async (call) => {
     const hold = await call.ask<HoldView>('POST', ofTenant(`/v1/holds/${pathWord(call)}/release`, call));
-    return { value: hold, text: `The ${hold.kind} ${hold.of} is released. What waits goes on within five minutes.` };
+    return {
+      value: hold,
+      text: `The ${hold.kind} ${hold.of} is released. Waiting work continues within five minutes.`,
+    };
   },
 };
 

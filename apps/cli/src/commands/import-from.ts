@@ -13,9 +13,9 @@ import { itemsInFile, memoriesOf, postMemories } from './import.ts';
 
 export const FROM_OPTIONS = {
   from: { value: 'SYSTEM', about: `Read a file of ${ORIGINS.join(', ')} instead of a bundle.` },
-  conversations: { value: null, about: 'Also read conversations that the other system made its facts of.' },
+  conversations: { value: null, about: 'Also read the conversations that the other system extracted its facts from.' },
   yes: { value: null, about: 'Confirm that a model reads the conversations.' },
-  'dry-run': { value: null, about: 'Only show what would come over.' },
+  'dry-run': { value: null, about: 'Only show what would be imported.' },
 } as const;
 
 /** The system that --from names; null: none. */
@@ -109,7 +109,7 @@ const unread = ({ talks }: Found): readonly Left[] =>
     : [
         {
           ...{ what: 'messages', count: messagesIn(talks) },
-          why: 'the facts were made of them; --conversations reads them again',
+          why: 'the facts were extracted from them; --conversations reads them again',
         },
       ];
 
@@ -148,7 +148,7 @@ function reportOf(found: Found, verb: string): string {
   return [
     came,
     ...(left === '' ? [] : [`Left behind:\n${left}`]),
-    `The source does not have: ${found.lacks.join('; ')}.`,
+    `The source does not contain: ${found.lacks.join('; ')}.`,
   ].join('\n');
 }
 
@@ -163,7 +163,7 @@ async function costOf(call: Call, talks: readonly Talk[]): Promise<string> {
   const use = await call.ask<ForecastView>('POST', '/v1/usage/forecast', { tokens, owners });
   return (
     `the model reads ${talks.length} conversations with ${messagesIn(talks)} messages. This takes ${forecastText(use)}, within the ` +
-    'budgets of the tenant and behind what is said now'
+    'tenant’s budgets and with lower priority than live messages'
   );
 }
 

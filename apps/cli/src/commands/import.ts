@@ -9,15 +9,15 @@ export const importMem0Command: Command = {
   usage: '[file]',
   writes: true,
   summary: 'Import memories from mem0: from a file, or from its collection in Qdrant.',
-  about: `The file is an answer or an export of mem0's API: JSON with a list of memories, or one memory per
+  about: `The file is a response or an export of mem0's API: JSON with a list of memories, or one memory per
 line. Each memory is stored verbatim, with its metadata and owner, as said when mem0 last changed
-it; no model is used. New batches go first. A memory that is already imported is skipped, so you
+it; no model is used. New batches take precedence. A memory that is already imported is skipped, so you
 can run it as often as you like.`,
   options: {
     qdrant: { value: 'URL', about: 'Read from Qdrant instead of a file,' },
     collection: { value: 'NAME', about: 'from this collection. Default: mem0 (its JavaScript version uses memories).' },
     'qdrant-key': { value: 'KEY', about: 'API key of Qdrant.' },
-    user: { value: 'ID', about: 'Owner of memories that have no user, agent or run.' },
+    user: { value: 'ID', about: 'Owner of memories without a user, agent or run.' },
     'dry-run': { value: null, about: 'Only check them.' },
   },
   run: async (call) => {
@@ -32,10 +32,10 @@ can run it as often as you like.`,
       });
     });
     const imported = found - known;
-    const again = known === 0 ? '' : `, ${known} were known already`;
+    const again = known === 0 ? '' : `, ${known} were already known`;
     return {
       value: { found, imported, known },
-      text: `${imported} memories are imported${again}; they can be searched shortly.`,
+      text: `${imported} memories were imported${again}; they will be searchable shortly.`,
     };
   },
 };

@@ -29,7 +29,7 @@ export const createKeyCommand: Command = {
   summary: 'Create a key. Its secret is shown once.',
   about: `Once any key exists, every request needs one. The first key must therefore be your own:
 --scopes admin without --tenant. With --offline you can create keys next to a running server,
-also if you have lost yours.`,
+even if you have lost yours.`,
   options: {
     scopes: { value: 'LIST', about: `What the key may do, e.g. ingest,search; of ${KeyScope.options.join(', ')}.` },
     tenant: TENANT,

@@ -11,14 +11,14 @@ export const addCommand: Command = {
   name: 'add',
   usage: '[text]',
   writes: true,
-  summary: 'Post what a user said, or a conversation from a file, and show what is remembered of it.',
-  about: `The file has messages as JSON: an array as OpenAI's or Anthropic's API makes them, or an object with
+  summary: 'Post what a user said, or a conversation from a file, and show the resulting memories.',
+  about: `The file has messages as JSON: an array in the format of OpenAI's or Anthropic's API, or an object with
 the field messages. Offline the batch is only stored; a worker consolidates it.`,
   options: {
     ...OWNER,
     app: { value: 'ID', about: 'The app it was said in.' },
-    file: { value: 'FILE', about: 'A file with messages in place of a text; - reads standard input.' },
-    'no-wait': { value: null, about: 'Do not wait until it is remembered.' },
+    file: { value: 'FILE', about: 'A file with messages instead of a text; - reads standard input.' },
+    'no-wait': { value: null, about: 'Do not wait for the result.' },
   },
   run: async (call) => {
     const { given, ask } = call;
@@ -56,7 +56,7 @@ function outcomeOf({ id, state, error, events }: BatchView): string {
   if (error !== null) return `Batch ${id} is ${state}: ${error.message}`;
   if (state === 'pending' || state === 'consolidating')
     return `Batch ${id} is ${state}; it continues in the background.`;
-  return events.length === 0 ? 'Nothing in it is to be remembered.' : table(EVENTS, events);
+  return events.length === 0 ? 'It contains nothing to remember.' : table(EVENTS, events);
 }
 
 const EVENTS: readonly Column<BatchView['events'][number]>[] = [
@@ -75,7 +75,7 @@ export const searchCommand: Command = {
   options: {
     ...OWNER,
     limit: { value: 'N', about: `Maximum number of results. Default: ${TOP_K_USUAL}.` },
-    'as-of': { value: 'MOMENT', about: 'What was true then, e.g. 2026-03-01T09:30:00Z or 30d.' },
+    'as-of': { value: 'MOMENT', about: 'Search what was true then, e.g. 2026-03-01T09:30:00Z or 30d.' },
   },
   run: async ({ given, ask }) => {
     const top_k = countOf(given, 'limit', { usual: TOP_K_USUAL, max: TOP_K_MAX });
@@ -84,7 +84,7 @@ export const searchCommand: Command = {
     const { results } = found;
     return {
       value: found,
-      text: results.length === 0 ? 'Nothing that is remembered answers this.' : table(HITS, results),
+      text: results.length === 0 ? 'No memory answers this.' : table(HITS, results),
     };
   },
 };
@@ -104,8 +104,8 @@ const TOKENS_USUAL = 1_000;
 export const contextCommand: Command = {
   name: 'context',
   usage: '[question]',
-  summary: 'Show the block that a prompt would get.',
-  options: { ...OWNER, tokens: { value: 'N', about: `Budget of the block. Default: ${TOKENS_USUAL}.` } },
+  summary: 'Show the context block for a prompt.',
+  options: { ...OWNER, tokens: { value: 'N', about: `Token budget of the block. Default: ${TOKENS_USUAL}.` } },
   run: async ({ given, ask }) => {
     const max_tokens = countOf(given, 'tokens', { usual: TOKENS_USUAL, max: TOKENS_MAX });
     const [query = null] = given.words;
@@ -156,7 +156,7 @@ const MEMORIES: readonly Column<MemoryView>[] = [
 export const historyCommand: Command = {
   name: 'history',
   usage: '<memory id>',
-  summary: 'Show what a memory said before, also after it was deleted.',
+  summary: 'Show the history of a memory, even after it was deleted.',
   options: { limit: LIMIT },
   run: async (call) => {
     const path = `/v1/memories/${pathWord(call)}/history`;
@@ -175,10 +175,11 @@ const HISTORY: readonly Column<HistoryEvent>[] = [
 export const exportUserCommand: Command = {
   name: 'export user',
   usage: '<user id>',
-  summary: 'Print everything that is kept of a user, one JSON object per line.',
+  summary: 'Print all data of a user, one JSON object per line.',
   run: async (call) => {
     const lines = await call.ask<string>('GET', `/v1/users/${pathWord(call)}/export`);
-    if (!lines.trimEnd().split('\n').at(-1)?.includes('"end"')) throw new Error('the export broke off; run it again');
+    if (!lines.trimEnd().split('\n').at(-1)?.includes('"end"'))
+      throw new Error('the export was interrupted; run it again');
     if (!call.given.flag('json')) return { value: lines, text: lines };
     return {
       value: lines

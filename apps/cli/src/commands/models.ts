@@ -8,18 +8,18 @@ import { quietLog } from '../stores.ts';
 export const checkModelsCommand: Command = {
   name: 'models check',
   on: 'stores',
-  summary: 'Try the configured models, and say what to do about what they cannot.',
+  summary: 'Test the configured models, and say how to fix what does not work.',
   about: `Needs no running server, and changes nothing: it reads the same settings as a server.
-Asks the models some fifteen questions, in a minute at most: first what is quick or tells
-most. Of models of steps, of images and fallbacks it asks whether they are there, and in which
-form they answer. What a slow model had no time for is listed as not tried. What the ledger knows a
-server does not accept is not asked again, unless you add --fresh. Exits with 1 if a
+Sends the models about fifteen requests within a minute: first the quick and most
+informative ones. For models of steps, images and fallbacks it checks whether they respond, and in which
+format. Tests that a slow model had no time for are listed as not tried. Features that the ledger knows a
+server does not accept are not tested again, unless you add --fresh. Exits with 1 if a
 model does not work.`,
   options: {
     chat: { value: null, about: 'Only the chat models.' },
     embeddings: { value: null, about: 'Only the embedding model.' },
-    minutes: { value: 'N', about: `How long it may take, 1 to ${MINUTES_MAX}. Default: 1.` },
-    fresh: { value: null, about: 'Ask also what the ledger knows already.' },
+    minutes: { value: 'N', about: `Maximum duration in minutes, 1 to ${MINUTES_MAX}. Default: 1.` },
+    fresh: { value: null, about: 'Also test what the ledger already knows.' },
   },
   run: async (call) => {
     const trials = await triedAs(call);

@@ -9,13 +9,13 @@ export const moveIndexCommand: Command = {
   name: 'index move',
   summary: 'Move the index to the next embedding model, while it is in use.',
   about: `Requires SLOWWAVE_NEXT_EMBEDDING_MODEL in all processes of the server. A worker fills a new index
-next to the one in use. Then both are asked what users have asked lately, and searches use the
+next to the one in use. Then both are compared with recent questions of users, and searches use the
 new one if it finds as much. The old one is kept up to date until slowwave index confirm.`,
   options: {
-    'dry-run': { value: null, about: 'Only say how many texts have to be embedded.' },
-    'tokens-per-minute': { value: 'N', about: 'What filling may use of the new model. Default: no limit.' },
-    margin: { value: 'SHARE', about: 'By how much the recall of the new index may be lower, 0 to 1. Default: 0.02.' },
-    manual: { value: null, about: 'Wait for slowwave index switch, also if the comparison passes.' },
+    'dry-run': { value: null, about: 'Only show how many texts have to be embedded.' },
+    'tokens-per-minute': { value: 'N', about: 'Token limit per minute for filling the new index. Default: no limit.' },
+    margin: { value: 'SHARE', about: 'How much lower the recall of the new index may be, 0 to 1. Default: 0.02.' },
+    manual: { value: null, about: 'Wait for slowwave index switch, even if the comparison passes.' },
   },
   run: async (call) => {
     const { given } = call;
@@ -33,7 +33,7 @@ new one if it finds as much. The old one is kept up to date until slowwave index
 
 export const statusOfMoveCommand: Command = {
   name: 'index status',
-  summary: 'Show how far the move of the index is, and how the two indexes compare.',
+  summary: 'Show the progress of the move, and how the two indexes compare.',
   run: async ({ ask }) => told(await ask<IndexMoveAnswer>('GET', PATH)),
 };
 
@@ -53,13 +53,13 @@ const changed = async ({ ask }: Call, body: object) => told(await ask<IndexMoveA
 export const switchIndexCommand: Command = {
   name: 'index switch',
   summary: 'Search the new index.',
-  options: { force: { value: null, about: 'Also if it finds less than the margin allows.' } },
+  options: { force: { value: null, about: 'Even if it finds less than the margin allows.' } },
   run: (call) => changed(call, { state: 'switched', force: call.given.flag('force') }),
 };
 export const backToIndexCommand = stepTo({
   name: 'index back',
   state: 'ready',
-  summary: 'Search the old index again; nothing is embedded for that.',
+  summary: 'Search the old index again, without embedding anything.',
 });
 export const confirmIndexCommand = stepTo({
   name: 'index confirm',
@@ -69,7 +69,7 @@ export const confirmIndexCommand = stepTo({
 export const abandonIndexCommand = stepTo({
   name: 'index abandon',
   state: 'abandoned',
-  summary: 'Give the move up and remove the new index.',
+  summary: 'Abandon the move and remove the new index.',
 });
 
 function told(answer: IndexMoveAnswer) {
@@ -114,12 +114,12 @@ function textOf(move: IndexMoveView): string {
 }
 
 const NEXT_STEP: Readonly<Record<IndexMoveView['state'], string>> = {
-  filling: 'Searches use the old index. Give it up with slowwave index abandon.',
+  filling: 'Searches use the old index. Cancel the move with slowwave index abandon.',
   ready:
-    'Searches use the old index. Continue with slowwave index switch (--force if it did not pass), or give it up with slowwave index abandon.',
+    'Searches use the old index. Continue with slowwave index switch (--force if it did not pass), or cancel the move with slowwave index abandon.',
   switched:
     'Searches use the new index. Return with slowwave index back, or remove the old one with slowwave index confirm.',
   confirmed:
-    'Name the new model in SLOWWAVE_EMBEDDING_MODEL, remove the SLOWWAVE_NEXT_EMBEDDING_ settings, and restart the processes one after the other.',
+    'Set SLOWWAVE_EMBEDDING_MODEL to the new model, remove the SLOWWAVE_NEXT_EMBEDDING_ settings, and restart the processes one after the other.',
   abandoned: 'The new index is being removed.',
 };

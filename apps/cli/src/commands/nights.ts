@@ -32,20 +32,20 @@ export const nightsCommand: Command = {
 
 export const applyNightCommand: Command = {
   name: 'nights apply',
-  summary: 'Apply the plan of a night that waits.',
+  summary: 'Apply the plan of a waiting night.',
   ...decidedBy('apply'),
 };
 
 export const discardNightCommand: Command = {
   name: 'nights discard',
-  summary: 'Discard the plan of a night that waits.',
+  summary: 'Discard the plan of a waiting night.',
   ...decidedBy('discard'),
 };
 
 export const withoutNightsCommand: Command = {
   name: 'nights without',
   usage: '<user>',
-  summary: 'Show the memories of a user as if there had been no nights. Nothing is changed.',
+  summary: 'Show the memories of a user as if there had been no nights. Changes nothing.',
   options: { tenant: TENANT },
   run: async (call) =>
     undoOutcome(await call.ask<UndoReport>('GET', ofTenant(`/v1/users/${pathWord(call)}/without-nights`, call))),

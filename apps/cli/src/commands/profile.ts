@@ -5,15 +5,15 @@ import { type Column, table } from '../output.ts';
 export const profileCommand: Command = {
   name: 'profile',
   usage: '<user>',
-  summary: 'Show what the profile says of a user, slot by slot.',
+  summary: 'Show the profile of a user, slot by slot.',
   run: async (call) => shown(await call.ask<ProfileView>('GET', pathOf(call.given.words))),
 };
 
 export const putLineCommand: Command = {
   name: 'profile put',
   usage: '<user> <slot> <text or memory>',
-  summary: 'Put a line into a slot of a profile; nights leave it as it is.',
-  about: 'A word that begins with mem_ is the id of a memory of the user; anything else is written as a memory.',
+  summary: 'Put a line into a slot of a profile. Nights do not change it.',
+  about: 'A word that starts with mem_ is the id of an existing memory; anything else is stored as a new memory.',
   writes: true,
   run: async (call) => {
     const [user = '', slot = '', line = ''] = call.given.words;
@@ -25,7 +25,7 @@ export const putLineCommand: Command = {
 export const takeLineCommand: Command = {
   name: 'profile take',
   usage: '<user> <slot> <memory>',
-  summary: 'Take a line out of a profile for good; the memory stays.',
+  summary: 'Remove a line from a profile for good. The memory stays.',
   writes: true,
   run: async (call) => shown(await call.ask<ProfileView>('DELETE', pathOf(call.given.words))),
 };
@@ -38,7 +38,7 @@ function shown(profile: ProfileView) {
   const left = profile.slots
     .filter(({ left_out }) => left_out > 0)
     .map(({ name, left_out }) => `${left_out} of ${name}`);
-  const note = left.length === 0 ? '' : `\n\nThere was no room for ${left.join(', ')}.`;
+  const note = left.length === 0 ? '' : `\n\nNot shown for lack of room: ${left.join(', ')}.`;
   const text = lines.length === 0 ? `The profile of ${profile.user_id} is empty.` : `${table(COLUMNS, lines)}${note}`;
   return { value: profile, text };
 }

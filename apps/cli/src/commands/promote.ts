@@ -9,12 +9,12 @@ export const promoteCommand: Command = {
   name: 'index promote',
   usage: '[tenant…]',
   on: 'stores',
-  summary: 'Give large tenants shards of their own on Qdrant.',
-  about: `Needs SLOWWAVE_QDRANT_SHARDS. Works while servers run: Qdrant copies what a tenant has into a new
-shard, answers from the common one until all of it is there, and from the new one after that.
+  summary: 'Give large tenants their own shards on Qdrant.',
+  about: `Requires SLOWWAVE_QDRANT_SHARDS. Works while servers run: Qdrant copies the tenant's points into a new
+shard and uses the common shard until the copy is complete.
 If it is stopped, the next run continues. A tenant keeps its shard when the index is rebuilt.`,
   options: {
-    over: { value: 'COUNT', about: 'All tenants with more memories in the index, former ones included.' },
+    over: { value: 'COUNT', about: 'All tenants with more memories than this in the index, including former ones.' },
   },
   run: ({ config, given, out, cancel }) =>
     withStores(config, async (stores) => {
@@ -23,7 +23,7 @@ If it is stopped, the next run continues. A tenant keeps its shard when the inde
       const over = given.text('over') === null ? null : countOf(given, 'over', { usual: 1, max: MOST });
       const named = given.words.map((tenant) => tenant as TenantId);
       if (named.length === 0 && over === null)
-        throw new OptionError('over', 'names of tenants, or how many memories', '');
+        throw new OptionError('over', 'names of tenants, or --over with a number of memories', '');
       const tenants = over === null ? named : [...new Set([...named, ...(await largerThan(stores, index, over))])];
       const promoted: { tenant: string; memories: number; promoted: boolean }[] = [];
       for (const tenant of tenants) {
@@ -38,7 +38,7 @@ If it is stopped, the next run continues. A tenant keeps its shard when the inde
         promoted.push({ tenant, memories, promoted: isNew });
       }
       const lines = promoted.map(({ tenant, memories, promoted }) =>
-        promoted ? `${tenant}: ${memories} memories now have their own shard.` : `${tenant} had its own shard already.`,
+        promoted ? `${tenant}: ${memories} memories now have their own shard.` : `${tenant} already had its own shard.`,
       );
       return { value: { tenants: promoted }, text: lines.join('\n') || 'No tenant is that large.' };
     }),

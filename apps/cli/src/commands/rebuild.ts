@@ -74,8 +74,8 @@ export const rebuildQueueCommand: Command = {
   on: 'stores',
   summary: 'Rebuild the queue from the ledger.',
   about: `Works directly on the configured stores, while servers run, and only adds what the queue lacks.
-Once a second workers do the same for lanes that are due. A queue in process (neither
-REDIS_URL nor DATABASE_URL) needs nothing: its server fills it from the ledger at every start.`,
+Workers do the same once a second for lanes that are due. An in-process queue (neither
+REDIS_URL nor DATABASE_URL) does not need it: its server fills it from the ledger at every start.`,
   run: async (call) => {
     const { config } = call;
     if (config.redisUrl === null && config.databaseUrl === null) {

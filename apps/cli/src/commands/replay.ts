@@ -31,7 +31,7 @@ export const replayCommand: Command = {
     'error-code': { value: 'CODE', about: 'Only batches parked with this error code.' },
     since: SINCE,
     until: UNTIL,
-    'dry-run': { value: null, about: 'Only report how many match, and what they will use.' },
+    'dry-run': { value: null, about: 'Only report how many batches match, and the estimated usage.' },
     'no-wait': { value: null, about: 'Do not wait for the result.' },
   },
   run: async (call) => {
@@ -46,7 +46,7 @@ export const replayCommand: Command = {
     const begun = await ask<ReplayView>('POST', '/v1/replays', { filter });
     if (begun.matched === 0) return matching(call, begun, { replayed, takes: '' });
     if (given.flag('no-wait') || isOffline(call))
-      return { value: begun, text: `Replay ${begun.id} of ${begun.matched} batches has begun.` };
+      return { value: begun, text: `Replay ${begun.id} of ${begun.matched} batches has started.` };
     const done = await followReplay(call, 'replay', begun);
     const { id, state, consolidated, parked, matched } = done;
     return {
@@ -93,7 +93,7 @@ is shown. Requires a running worker.`,
     models: { value: 'STEP=NAME,…', about: 'Other chat models by step, e.g. decide=gpt-4.1,summary=gpt-4.1-nano.' },
     mode: { value: 'MODE', about: 'decide or add_only; overrides the mode of the batches.' },
     instructions: { value: 'TEXT', about: 'Overrides the settings.' },
-    'dry-run': { value: null, about: 'Only report how many batches match, and what they will use.' },
+    'dry-run': { value: null, about: 'Only report how many batches match, and the estimated usage.' },
     keep: { value: null, about: 'Keep the shadow space for inspection.' },
   },
   run: async (call) => {
@@ -122,7 +122,7 @@ function modelsIn(given: Call['given']): Readonly<Record<string, string>> | null
   const text = given.text('models');
   if (text === null) return null;
   const pairs = text.split(',').map((pair) => /^\s*(\w+)=(.+?)\s*$/u.exec(pair)?.slice(1) ?? null);
-  if (pairs.includes(null)) throw new OptionError('models', 'STEP=NAME pairs with commas between them', text);
+  if (pairs.includes(null)) throw new OptionError('models', 'comma-separated STEP=NAME pairs', text);
   return Object.fromEntries(pairs.filter((pair) => pair !== null));
 }
 
@@ -131,7 +131,7 @@ function requireWorker(call: Call): void {
   const { redisUrl, databaseUrl } = call.config;
   if (!isOffline(call) || redisUrl !== null || databaseUrl !== null) return;
   throw new UsageError(
-    'a what-if needs a worker, which runs in the server here: start the server and remove --offline',
+    'a what-if needs a worker, which here runs in the server: start the server and remove --offline',
     'what-if',
   );
 }

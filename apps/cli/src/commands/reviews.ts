@@ -24,8 +24,8 @@ export const reviewsCommand: Command = {
 export const approveCommand: Command = {
   name: 'approve',
   usage: '<review>',
-  summary: 'Approve what a review proposes; with --text, another text than the proposed one.',
-  options: { text: { value: 'TEXT', about: 'What to remember instead.' }, tenant: TENANT },
+  summary: 'Approve what a review proposes; with --text, use another text than the proposed one.',
+  options: { text: { value: 'TEXT', about: 'The text to remember instead.' }, tenant: TENANT },
   writes: true,
   run: (call) => decide(call, { decision: 'approve', ...present({ memory: call.given.text('text') }) }),
 };

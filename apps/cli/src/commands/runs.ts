@@ -9,10 +9,13 @@ import { type Column, LIMIT, listing, pairs, table } from '../output.ts';
 const OF: Readonly<Record<string, OptionNote>> = {
   user: { value: 'ID', about: 'The user of the run,' },
   agent: { value: 'ID', about: 'or the agent.' },
-  app: { value: 'ID', about: 'The app it was begun under.' },
+  app: { value: 'ID', about: 'The app the run was started under.' },
 };
 
-const VERSION: OptionNote = { value: 'N', about: 'The version you have read; another one by now is an error.' };
+const VERSION: OptionNote = {
+  value: 'N',
+  about: 'The version you have read; a different current version is an error.',
+};
 
 const ownerIn = ({ given }: Pick<Call, 'given'>) => ({
   user_id: given.text('user'),
@@ -36,9 +39,9 @@ export const runsCommand: Command = {
 export const runStateCommand: Command = {
   name: 'run state',
   usage: '<run>',
-  summary: 'Show what a run works on; with --file, replace it.',
-  about: `The file has what GET /v1/runs/{id}/state shows as goal, steps and data, as JSON; "-" reads
-standard input. Without --version it only begins a run.`,
+  summary: 'Show the state of a run; with --file, replace it.',
+  about: `The file has goal, steps and data as in GET /v1/runs/{id}/state, as JSON; "-" reads
+standard input. Without --version it can only start a run.`,
   options: {
     ...OF,
     file: { value: 'PATH', about: 'The new state.' },
@@ -60,7 +63,7 @@ standard input. Without --version it only begins a run.`,
 export const endRunCommand: Command = {
   name: 'run end',
   usage: '<run>',
-  summary: 'Mark a run as ended: its state stays readable and is not changed any more.',
+  summary: 'Mark a run as ended: its state stays readable and can no longer be changed.',
   options: { ...OF, version: VERSION },
   run: async (call) => {
     const state = await call.ask<TaskStateView>('POST', pathOf(call, 'end'), versionIn(call));

@@ -19,13 +19,13 @@ export const setSettingCommand: Command = {
   name: 'settings set',
   usage: '<setting=value>',
   summary: 'Change one setting of a tenant; all others stay.',
-  about: `The value is JSON, or a text as it stands, e.g. timezone=Europe/Oslo, graph=true,
-budgets.tokens_per_day=100000, 'review=["DELETE"]', includes=null. slowwave settings shows
-what there is.`,
+  about: `The value is JSON or plain text, e.g. timezone=Europe/Oslo, graph=true,
+budgets.tokens_per_day=100000, 'review=["DELETE"]', includes=null. slowwave settings lists
+all settings.`,
   options: {
     'gate-run': {
       value: 'RUN',
-      about: 'Where a gate is set: the run that just these settings passed (docs/suites.md).',
+      about: 'If a gate is set: the id of a passed run with exactly these settings (docs/suites.md).',
     },
     tenant: TENANT,
   },
@@ -37,7 +37,7 @@ what there is.`,
     const after = await call.ask<SettingsView>('PUT', to, changed(before, names, value));
     return {
       value: after,
-      text: `${names.join('.')} is ${JSON.stringify(value)} now. It takes effect with the next consolidation.`,
+      text: `${names.join('.')} is now ${JSON.stringify(value)}. It takes effect with the next consolidation.`,
     };
   },
 };

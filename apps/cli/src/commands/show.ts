@@ -15,7 +15,7 @@ export const showCommand: Command = {
   name: 'show',
   usage: '<id>',
   summary: 'Show a batch, a consolidation with its plan, or a memory, an entity or a relation with its history.',
-  about: 'The prefix of the id is the kind: bat_…, con_…, mem_…, ent_… (an entity), sta_… (a relation).',
+  about: 'The prefix of the id determines the kind: bat_…, con_…, mem_…, ent_… (an entity), sta_… (a relation).',
   run: async ({ given, ask }) => {
     const [id = ''] = given.words;
     const paths = PATHS[id.split('_')[0] ?? '']?.(encodeURIComponent(id));

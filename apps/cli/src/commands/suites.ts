@@ -20,14 +20,14 @@ export const recordSuiteCommand: Command = {
   name: 'suite record',
   usage: '<name>',
   writes: true,
-  summary: 'Record a suite: what owners said, what was known before, and what was made of it.',
-  about: `Owners are chosen by the hash of their ids, so that languages, lengths and kinds of change are all
-among them. A suite holds what they said; --mask leaves out personal data. Erasing an owner
+  summary: 'Record a suite: what owners said, the memories known before, and the results.',
+  about: `Owners are chosen by the hash of their ids, so that all languages, lengths and kinds of change are
+represented. A suite contains what they said; --mask removes personal data. Erasing an owner
 removes its case.`,
   options: {
-    from: { value: 'WHERE', about: 'production, which is the default.' },
-    owners: { value: 'N', about: `How many. Default: ${OWNERS.usual}.` },
-    batches: { value: 'N', about: `The newest of each owner. Default: ${BATCHES.usual}.` },
+    from: { value: 'WHERE', about: 'production (default).' },
+    owners: { value: 'N', about: `Number of owners. Default: ${OWNERS.usual}.` },
+    batches: { value: 'N', about: `Number of newest batches per owner. Default: ${BATCHES.usual}.` },
     mask: { value: null, about: 'Mask personal data, as the setting personal_data does.' },
     tenant: TENANT,
   },
@@ -56,11 +56,11 @@ export const importSuiteCommand: Command = {
   name: 'suite import',
   usage: '<file>',
   writes: true,
-  summary: 'Import a suite from a file that suite export wrote, or that you wrote by hand.',
+  summary: 'Import a suite from a file written by suite export or by hand.',
   about: 'docs/suites.md describes the file.',
   options: {
-    name: { value: 'NAME', about: 'What to call it. Default: the name of the file.' },
-    replace: { value: null, about: 'Replace a suite of this name.' },
+    name: { value: 'NAME', about: 'Name of the suite. Default: the name of the file.' },
+    replace: { value: null, about: 'Replace an existing suite with this name.' },
     tenant: TENANT,
   },
   run: async (call) => {
@@ -117,8 +117,8 @@ export const exportSuiteCommand: Command = {
   name: 'suite export',
   usage: '<name>',
   summary: 'Write a suite as a file for a repository: one case a line.',
-  about: 'It names no users, but holds what they said, unless the suite was recorded with --mask.',
-  options: { file: { value: 'FILE', about: 'Where to. Default: standard output.' }, tenant: TENANT },
+  about: 'The file does not name users, but it contains what they said unless the suite was recorded with --mask.',
+  options: { file: { value: 'FILE', about: 'Output file. Default: standard output.' }, tenant: TENANT },
   run: async (call) => {
     const { cases, ...head } = await call.ask<SuiteFile>('GET', ofTenant(`/v1/suites/${pathWord(call)}/export`, call));
     const text = `${[head, ...cases].map((line) => JSON.stringify(line)).join('\n')}\n`;
@@ -162,7 +162,7 @@ export const showSuiteCommand: Command = {
   name: 'suite show',
   usage: '<name or run>',
   summary: 'Show a suite with its runs, or the report of a run.',
-  options: { suite: { value: 'NAME', about: 'Of a run: its suite.' }, tenant: TENANT, limit: LIMIT },
+  options: { suite: { value: 'NAME', about: 'The suite of the run.' }, tenant: TENANT, limit: LIMIT },
   run: async (call) => {
     const suite = call.given.text('suite');
     if (suite !== null) return reported(call, { suite, id: call.given.words[0] ?? '' });
@@ -178,7 +178,7 @@ export const showSuiteCommand: Command = {
     ]);
     return {
       value: { ...view, runs, more },
-      text: runs.length === 0 ? `${about}\nIt was not run yet.` : `${about}\n\n${text}`,
+      text: runs.length === 0 ? `${about}\nIt has not been run yet.` : `${about}\n\n${text}`,
     };
   },
 };
@@ -188,12 +188,12 @@ const RUN_OPTIONS = {
   prompts: { value: 'FILE', about: 'Prompts as JSON: {"extract": "…", "decide": "…"}.' },
   settings: {
     value: 'FILE',
-    about: 'Settings as JSON, as slowwave settings prints them: those that decide what is remembered are tried.',
+    about: 'Settings as JSON, as printed by slowwave settings; those that affect what is remembered are tried.',
   },
-  embedder: { value: 'NAME', about: 'Ask the questions of the suite with this embedding model instead.' },
-  budget: { value: 'TOKENS', about: 'The run never uses more. Default: about twice what it is thought to take.' },
+  embedder: { value: 'NAME', about: 'Embedding model for the questions of the suite, instead of the configured one.' },
+  budget: { value: 'TOKENS', about: 'Maximum tokens of the run. Default: about twice the estimate.' },
   report: { value: 'LIST', about: 'Also write reports, e.g. junit=report.xml,markdown=report.md,json=report.json.' },
-  yes: { value: null, about: 'Do not stop to say what it takes.' },
+  yes: { value: null, about: 'Start without showing the estimate first.' },
   tenant: TENANT,
 } as const;
 
@@ -202,9 +202,9 @@ export const runSuiteCommand: Command = {
   usage: '<name>',
   on: 'server',
   writes: true,
-  summary: 'Run a suite with another model, other prompts or settings, and hold the result against what was stored.',
-  about: `It runs in a shadow space; live memories are not changed. Requires a running worker. Says what it takes
-first, and only starts with --yes. Stopped with Ctrl-C it goes on in the worker: suite show shows it.
+  summary: 'Run a suite with another model, prompts or settings, and compare the result with the stored one.',
+  about: `It runs in a shadow space; live memories are not changed. Requires a running worker. Shows the estimate
+first, and only starts with --yes. After Ctrl-C the run continues in the worker; see suite show.
 Exits with 0 if it passed, and with 1 if it is blocked.`,
   options: RUN_OPTIONS,
   run: (call) => run(call, { name: call.given.words[0] ?? '', yes: call.given.flag('yes') }),
@@ -216,11 +216,11 @@ export const ciSuiteCommand: Command = {
   on: 'server',
   writes: true,
   summary: 'For CI: import a suite from a file, run it, and exit with 1 if it is blocked.',
-  about: `As suite import --replace and suite run --yes. With --baseline it is run without changes first, so that
-both runs have the same model server and the same noise.`,
+  about: `Same as suite import --replace and suite run --yes. With --baseline the suite is run without changes first, so that
+both runs use the same model server and have the same noise.`,
   options: {
     ...RUN_OPTIONS,
-    name: { value: 'NAME', about: 'What to call it. Default: the name of the file.' },
+    name: { value: 'NAME', about: 'Name of the suite. Default: the name of the file.' },
     baseline: { value: null, about: 'Run it without changes first.' },
   },
   run: async (call) => {

@@ -43,7 +43,7 @@ export const redoCommand: Command = {
   name: 'redo',
   usage: '<undo id>',
   writes: true,
-  summary: 'Redo what an undo or a rollback undid.',
+  summary: 'Revert an undo or a rollback.',
   options: DRY_RUN,
   run: async (call) =>
     undoOutcome(await call.ask('POST', `/v1/undos/${pathWord(call)}/redo`, { dry_run: call.given.flag('dry-run') })),

@@ -5,7 +5,7 @@ import { type Column, LIMIT, listing } from '../output.ts';
 export const usageCommand: Command = {
   name: 'usage',
   summary: 'Show what model calls used and cost.',
-  about: `Adds up all calls of chat and embedding models. Calls without an answer are shown apart, by
+  about: `Adds up all calls of chat and embedding models. Calls without an answer are shown separately, as an
 estimate: the provider's bill lies between the cost without and with them.`,
   options: {
     by: { value: 'GROUPS', about: `Comma-separated: ${UsageGroup.options.join(', ')}. Default: day.` },

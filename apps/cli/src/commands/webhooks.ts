@@ -6,7 +6,7 @@ import { type Column, LIMIT, listing, pairs } from '../output.ts';
 
 export const listWebhooksCommand: Command = {
   name: 'webhooks list',
-  summary: 'List webhooks, newest first, and how they are doing.',
+  summary: 'List webhooks and their status, newest first.',
   options: { tenant: TENANT, limit: LIMIT },
   run: async (call) => {
     const query = { tenant: call.given.text('tenant') };
@@ -48,7 +48,7 @@ export const createWebhookCommand: Command = {
 export const deleteWebhookCommand: Command = {
   name: 'webhooks delete',
   usage: '<webhook>',
-  summary: 'Delete a webhook and its deliveries, also those still waiting.',
+  summary: 'Delete a webhook and its deliveries, including waiting ones.',
   options: { tenant: TENANT },
   run: async (call) => {
     const path = ofTenant(`/v1/webhooks/${pathWord(call)}`, call);

@@ -47,7 +47,9 @@ function fixedBy({ send }: Slowwave, given: Given): () => Promise<Ids> {
     if (known !== null) return known;
     const { user_id, app_id } = await send('GET /v1/session', {}).catch(withHint);
     if (option('user') !== undefined && option('user') !== user_id)
-      throw new ToolError('the server does not keep to the user of --user; tell the person to update the server');
+      throw new ToolError(
+        'the server does not restrict calls to the user of --user; ask the person to update the server',
+      );
     known = {
       ...{ user_id: user_id ?? undefined, app_id: app_id ?? option('app') },
       ...{ agent_id: option('agent'), run_id: option('run') },
@@ -59,5 +61,5 @@ function fixedBy({ send }: Slowwave, given: Given): () => Promise<Ids> {
 /** Where a host says what key there is: the model can tell the person. */
 function withHint(error: unknown): never {
   if (!(error instanceof SlowwaveError) || error.code !== 'unauthorized') throw error;
-  throw new ToolError(`${error.message}; here it is SLOWWAVE_API_KEY in the environment of slowwave mcp`);
+  throw new ToolError(`${error.message}; set SLOWWAVE_API_KEY in the environment of slowwave mcp`);
 }

@@ -56,7 +56,7 @@ const answerTry = (chat: TimedChat): Try => ({
 const tooLate = (chat: TimedChat): Outcome => ({
   verdict: 'failed',
   came: chat.reached(),
-  advice: `${chat.reached()}; check whether its server is busy, or still loads the model, then run again, with --minutes 5 if need be`,
+  advice: `${chat.reached()}; check whether its server is busy or still loading the model, then run again, if necessary with --minutes 5`,
 });
 
 function refusedBy(chat: TimedChat): string {
@@ -66,5 +66,5 @@ function refusedBy(chat: TimedChat): string {
     ...(system ? [] : ['the system role']),
     ...(stream === 'none' ? ['streaming, or does not count tokens with it'] : []),
   ];
-  return refused.length === 0 ? '' : `; refuses ${refused.join(' and ')}${chat.since}, so it is asked without`;
+  return refused.length === 0 ? '' : `; refuses ${refused.join(' and ')}${chat.since}, so it is called without`;
 }

@@ -140,9 +140,10 @@ const MANY = 64;
 const QUERIES = 3;
 /** After two seconds a search goes on without a vector. */
 const QUERY_MAX_MS = 1_000;
-const SLOW = 'searches wait for this, and after 2 s go by words alone, so run the model nearer, or a smaller one';
+const SLOW =
+  'searches wait for this, and use keywords only after 2 s, so run the model closer, or choose a smaller one';
 const WEAK =
-  'it hardly knows meanings, so choose another with SLOWWAVE_EMBEDDING_MODEL, for example local, and check the prefixes that it needs';
+  'it hardly distinguishes meanings, so choose another model with SLOWWAVE_EMBEDDING_MODEL, for example local, and check the prefixes it needs';
 
 /** The same in other words. */
 const ALIKE = [

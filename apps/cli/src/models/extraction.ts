@@ -53,18 +53,21 @@ export const extractionTry = (chat: TimedChat, trying: Trying): Try => ({
     const plan = await trying.budget.within((cancel) => planOf(trying, told, cancel));
     if (plan !== null) return judged(plan, secondsOf(clock.now() - startedAt));
     if (!asked.includes('repair_output')) return limited(chat.reached(), SLOW);
-    return limited(`no usable answer within ${secondsOf(clock.now() - startedAt)}, asked ${asked.length} times`, WEAK);
+    return limited(
+      `no usable answer within ${secondsOf(clock.now() - startedAt)} after ${asked.length} attempts`,
+      WEAK,
+    );
   },
 });
 
-const WEAK = 'this model is too weak to be relied on, so choose a larger one with SLOWWAVE_CHAT_MODEL';
+const WEAK = 'this model is too weak to be reliable, so choose a larger one with SLOWWAVE_CHAT_MODEL';
 
 function judged({ facts, discards, usage, prompts }: Plan, took: string): Outcome {
   const wanted = SAID.flatMap(([, word]) => word ?? []);
   const found = wanted.filter((word) => facts.some(({ text }) => text.includes(word)));
   const tokens = `${usage.promptTokens} + ${usage.completionTokens} tokens`;
   const how = prompts.some(({ version }) => version === EXTRACT_PLAIN.version)
-    ? ', asked without examples, which it copies'
+    ? ', called without examples, because it copies them'
     : '';
   const came = `${found.length} of ${wanted.length} found, ${discards.length} discarded as unusable or made up; ${took}, ${tokens}${how}`;
   return found.length >= FOUND_MIN && discards.length <= found.length ? ok(came) : limited(came, WEAK);

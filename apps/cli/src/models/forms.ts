@@ -54,7 +54,7 @@ function formOf({ text }: Answered, chat: TimedChat): Outcome {
   );
 }
 
-const TOLERANT = 'its answers are read tolerantly, but a server that enforces schemas is better';
+const TOLERANT = 'its answers are parsed leniently, but a server that enforces schemas is better';
 
 const CLOSED = '</think>';
 const answerIn = (text: string): string => text.split(CLOSED).at(-1) ?? text;
@@ -73,10 +73,10 @@ function thinkingIn({ text, usage, took }: Answered, chat: TimedChat): Outcome {
   const thoughts = chat.thoughts();
   const thought = usage.completionTokens - estimateTokens(answerIn(text));
   if (thought < THOUGHT_MIN)
-    return ok(thoughts === null ? 'does not think before it answers' : `thinks briefly, ${placeOf(thoughts)}`);
+    return ok(thoughts === null ? 'does not reason before it answers' : `reasons briefly, ${placeOf(thoughts)}`);
   const where = thoughts === null ? 'not shown' : placeOf(thoughts);
-  return limited(`thought for about ${thought} tokens (${took}) about a small question, ${where}`, THINKS);
+  return limited(`reasoned for about ${thought} tokens (${took}) about a small question, ${where}`, THINKS);
 }
 
 const THINKS =
-  'this makes consolidations slow and dear, so limit it with SLOWWAVE_CHAT_EXTRA_BODY, such as {"reasoning_effort": "low"} or {"chat_template_kwargs": {"enable_thinking": false}}';
+  'this makes consolidations slow and expensive, so limit it with SLOWWAVE_CHAT_EXTRA_BODY, such as {"reasoning_effort": "low"} or {"chat_template_kwargs": {"enable_thinking": false}}';

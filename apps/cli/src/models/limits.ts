@@ -35,13 +35,13 @@ export const limitTry = (chat: TimedChat, { config }: Pick<Trying, 'config'>): T
     const { completionTokens } = answer.usage;
     if (completionTokens > 2 * LIMIT)
       return limited(`wrote ${completionTokens} tokens at a limit of ${LIMIT}`, OTHER_LIMIT);
-    return ok(`${limit} is obeyed${outputMax ? `, up to ${outputMax} tokens` : ''}`);
+    return ok(`${limit} is respected${outputMax ? `, up to ${outputMax} tokens` : ''}`);
   },
 });
 
 const LIMITS = ['max_completion_tokens', 'max_tokens'];
 const OTHER_LIMIT =
-  'its server may ignore the limit, so put the one that it reads into SLOWWAVE_CHAT_EXTRA_BODY, such as {"max_tokens": 8000}';
+  'its server may ignore the limit, so set the parameter that it reads in SLOWWAVE_CHAT_EXTRA_BODY, such as {"max_tokens": 8000}';
 
 /** Prompts of consolidations have up to so many tokens, unless one batch alone is longer. */
 const ROOM_LEAST = 2_000;

@@ -83,7 +83,7 @@ function found({ facts, talks, left, lacks }: Gathered): Found {
     );
   }
   const spoken = talks.filter(({ messages }) => messages.length > 0);
-  left.add('conversations', 'nothing is said in them', talks.length - spoken.length);
+  left.add('conversations', 'they are empty', talks.length - spoken.length);
   return { facts, talks: spoken, relations: [], left: left.all(), lacks, isRead: false };
 }
 
@@ -125,7 +125,7 @@ function saidToChatgpt(message: Fields, left: ReturnType<typeof leaving>): Said[
     .trim();
   left.add('images and files', 'they are not in the text', parts.filter(isFields).length);
   if (role !== 'user' && role !== 'assistant') {
-    if (text !== '') left.add('messages', 'they are of the system or a tool');
+    if (text !== '') left.add('messages', 'they are from the system or a tool');
     return [];
   }
   const id = textIn(message, 'id') ?? '';

@@ -108,7 +108,7 @@ export function leaving() {
 
 /** Who owns what does not name anybody. */
 export function ownerOf(user: string | null, what: string): Ids {
-  if (user === null) throw new Error(`${what} does not say whose memory it is; name the user with --user`);
+  if (user === null) throw new Error(`${what} does not name the user of the memory; set it with --user`);
   return { user_id: user };
 }
 

@@ -29,7 +29,7 @@ export function readHindsight(files: Files, user: string | null): Found {
       else facts.push(fact);
     }
     for (const document of documentsIn(value)) {
-      left.add('documents', 'their facts are taken over; post the texts as conversations to read them again');
+      left.add('documents', 'their facts are imported; post the texts as conversations to read them again');
       left.add('causal relations', 'they link facts, and relations here link entities', causesIn(document));
     }
   }

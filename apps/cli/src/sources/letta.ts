@@ -29,7 +29,7 @@ export function readLetta(files: Files, user: string | null): Found {
       facts.push(...passagesOf(agent, file).map((passage) => passageFact(passage, { name, user })));
       const said = listOf(agent.messages).flatMap((message) => {
         const one = saidIn(message);
-        if (one === null) left.add('messages', 'they are of the system, a tool or a heartbeat');
+        if (one === null) left.add('messages', 'they are from the system, a tool or a heartbeat');
         return one === null ? [] : [one];
       });
       if (said.length > 0) talks.push({ id: name, ids: idsOf({ name, user }), title: null, messages: said });
@@ -38,7 +38,7 @@ export function readLetta(files: Files, user: string | null): Found {
     left.add('files', 'they are documents', listOf(file.files).length);
   }
   if (agents === 0) throw new Error('expected an agent file: agents and blocks, or core_memory, got neither');
-  const lacks = ['former values of blocks', 'when a block was written', 'messages beyond those that the file keeps'];
+  const lacks = ['former values of blocks', 'when a block was written', 'messages that are no longer in the file'];
   return { facts, talks, relations: [], left: left.all(), lacks, isRead: true };
 }
 

@@ -37,9 +37,9 @@ export function readZep(files: Files, user: string | null): Found {
     }
     const until = momentIn(edge, 'invalid_at', 'expired_at');
     if (until === null) facts.push(factOf(edge, text, user));
-    else left.add('memories of facts that have ended', 'they are taken over as relations with their end');
+    else left.add('memories of facts that have ended', 'they are imported as relations with their end');
     const relation = relationOf(edge, names, { user, until, quote: text });
-    if (relation === null) left.add('relations', 'a node of theirs is missing');
+    if (relation === null) left.add('relations', 'one of their nodes is missing');
     else relations.push(relation);
   }
   left.add(

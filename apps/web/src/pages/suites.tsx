@@ -85,7 +85,7 @@ export function SuitePage() {
                 </ul>
               )}
             </Pages>
-            {runs.rows?.length === 0 && <Empty>It was not run yet.</Empty>}
+            {runs.rows?.length === 0 && <Empty>It has not been run yet.</Empty>}
           </section>
         </>
       )}

@@ -33,7 +33,7 @@ function found<P extends { readonly at: Millis }>(part: P | undefined, known: (p
 
 const refusedBy = ({ format, temperature, system, limit, stream, outputMax }: Manners): readonly Known[] => [
   ['answer_form', format === 'json_schema' ? null : `does not accept json_schema, so it is asked for ${format}`],
-  ['temperature', temperature ? null : 'does not accept temperature, so it is asked without'],
+  ['temperature', temperature ? null : 'does not accept temperature, so it is called without'],
   ['system_role', system ? null : 'does not accept the system role, so instructions are in the user message'],
   [
     'output_limit',

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
@@ -83,12 +84,30 @@ class LongestFirst extends BaseSequencer {
 
 /**
  * Integration tests wait for servers and processes more than half of their time: with two workers a core, a sixth of the
- * processor stood idle. They come first, and unit tests fill what their last ones leave.
+ * processor stood idle, with two and a half a tenth. They come first, and unit tests fill what their last ones leave.
  */
-const MAX_WORKERS = Math.ceil(2.5 * availableParallelism());
+const MAX_WORKERS = 3 * availableParallelism();
 
-/** Until what a test waits for must have come: far longer than it takes, and shorter than its test may take, so that it says what did not come. */
-const EXPECT = { poll: { timeout: 50_000 } };
+/**
+ * Until what a test waits for must have come: far longer than it takes, and shorter than its test may take, so that it says what did
+ * not come. To be asked costs a server something: ten times a second is enough.
+ */
+const EXPECT = { poll: { timeout: 50_000, interval: 100 } };
+
+const BUNDLED = process.env.TESTED_PROGRAMS;
+
+/** Scripts of threads and processes as ./scripts/test has bundled them: each start of one loads them anew, a hundred files otherwise. */
+const bundledScripts = {
+  name: 'bundled-scripts',
+  enforce: 'pre' as const,
+  transform: (code: string, id: string) =>
+    BUNDLED === undefined || id.includes('/node_modules/')
+      ? null
+      : code.replaceAll(/new URL\('([^']+)\.ts', import\.meta\.url\)/g, (source, name: string) => {
+          const script = join(BUNDLED, `${relative(import.meta.dirname, resolve(dirname(id), name))}.js`);
+          return existsSync(script) ? `new URL('${pathToFileURL(script)}')` : source;
+        }),
+};
 
 /** Unit tests stand beside their source, those of configuration files in infra; integration tests, with real servers and processes, in a `test` folder. */
 export default defineConfig({
@@ -102,6 +121,7 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     projects: [
       {
+        plugins: [bundledScripts],
         test: {
           name: 'unit',
           include: ['{apps,packages}/*/src/**/*.test.ts', 'infra/test/*.test.ts'],
@@ -115,6 +135,7 @@ export default defineConfig({
         },
       },
       {
+        plugins: [bundledScripts],
         test: {
           name: 'integration',
           include: ['{apps,packages}/*/test/**/*.test.ts', 'infra/npm/*.test.ts'],

@@ -1,7 +1,8 @@
-// Bundles every program with what it imports into the folder named, as apps/<program>/src/main.js. The tests start programs
-// some hundred times, and from a few files each is up with a third of the processor time. What is neither bundled nor
-// imported stands where it stood: the bundle belongs to this checkout, and is no product.
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+// Bundles every program, every script of a thread and every script that tests start with what it imports into the folder named:
+// each has its name there, as JavaScript. The tests start them some thousand times, and from a few files each is up with a
+// third of the processor time. What is neither bundled nor imported stands where it stood: the bundle belongs to this
+// checkout, and is no product.
+import { globSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -11,11 +12,17 @@ const ROOT = resolve(import.meta.dirname, '../..');
 /** They load native code, WebAssembly or pages that stand beside their own files. */
 const LEFT_AS_THEY_ARE = ['better-sqlite3', 'onnxruntime-node', '@electric-sql/pglite', '@bull-board'];
 
+const STARTED = [
+  'apps/*/src/main.ts',
+  'packages/{adapters,local-embedder}/src/**/*-thread.ts',
+  'packages/*/test/*-child.ts',
+];
+
 const folder = resolve(process.argv[2] ?? '');
-const programs = readdirSync(resolve(ROOT, 'apps')).filter((name) => existsSync(mainOf(name)));
+const started = globSync(STARTED, { cwd: ROOT });
 rmSync(folder, { recursive: true, force: true });
 const bundle = await rolldown({
-  input: Object.fromEntries(programs.map((name) => [`apps/${name}/src/main`, mainOf(name)])),
+  input: Object.fromEntries(started.map((path) => [path.replace(/\.ts$/, ''), resolve(ROOT, path)])),
   platform: 'node',
   logLevel: 'silent',
   plugins: [{ name: 'in-place', resolveId: { order: 'pre', handler: external }, load: asDefault, transform: inPlace }],
@@ -28,10 +35,6 @@ await bundle.write({
   entryFileNames: '[name].js',
   chunkFileNames: '[name]-[hash].js',
 });
-
-function mainOf(program) {
-  return resolve(ROOT, 'apps', program, 'src/main.ts');
-}
 
 async function external(specifier, importer) {
   if (!LEFT_AS_THEY_ARE.some((name) => specifier === name || specifier.startsWith(`${name}/`))) return null;

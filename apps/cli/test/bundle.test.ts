@@ -10,7 +10,7 @@ import { MAIN, openLedgerIn, slowwave, writeMemories } from './slowwave.ts';
 
 /** `./scripts/prove bundle` takes more of both. */
 // biome-ignore lint/style/noProcessEnv: how many is said on the command line of a proof
-const { BUNDLE_MEMORIES = '4000', BUNDLE_QUESTIONS = '60' } = process.env;
+const { BUNDLE_MEMORIES = '4000', BUNDLE_QUESTIONS = '40' } = process.env;
 const MANY = Number(BUNDLE_MEMORIES);
 /** Written at a time. */
 const SOME = 2_000;

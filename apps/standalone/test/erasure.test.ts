@@ -3,22 +3,19 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, done, found, get, post, quiet, said } from './client.ts';
-import { fourProcesses, fourProcessesOnPostgres, type Setup, standalone } from './setups.ts';
+import { type Setup, standalone } from './setups.ts';
 
 const MARKER = 'Xyzzy';
 const USER = `${MARKER}-user`;
 /** An erasure waits until nobody can be writing to the index any more; the rest is for a busy machine. */
 const ERASED_WITHIN_MS = 60_000;
 
-describe.each([
-  ['one process', standalone],
-  ['four processes', fourProcesses],
-  ['four processes on PostgreSQL alone', fourProcessesOnPostgres],
-])('a user who is erased, in %s', { timeout: 120_000 }, (_name, open) => {
+/** What holds in all ways of running it stands in way-of-a-batch.ts; here all is in files of one process. */
+describe('a user who is erased', { timeout: 120_000 }, () => {
   let setup: Setup;
 
   beforeAll(async () => {
-    setup = await open();
+    setup = await standalone();
   }, 120_000);
   afterAll(() => setup.close());
 
@@ -34,57 +31,31 @@ describe.each([
     return results.map(({ action }: { action: string }) => action);
   };
 
-  // Where all is in files of one process. It is first: it counts what there is.
-  if (open === standalone) {
-    it('is gone to the last byte, though the process is killed midway; what is said meanwhile stays', async () => {
-      const batch = await post1(`My name is ${MARKER} and I live in Oslo.`);
-      await done(post(`${setup.ingest}/v1/batches?wait=60000`, { ...said('bob', 'I live in Rome.'), flush: true }));
-      const [memory] = (await get(`${setup.search}/v1/memories?user_id=${USER}`)).body.results;
-      expect(memory.memory).toContain('Oslo');
-      const exported = await (await fetch(`${setup.console}/v1/users/${USER}/export`)).text();
-      expect(exported).toContain('"type":"end"');
-      await expect.poll(() => actionsOn(USER)).toEqual(['GET /v1/users/{id}/export']);
-      const { status, body } = await call('DELETE', `${setup.console}/v1/users/${USER}`);
-      expect(status).toBe(202);
-      await setup.crash();
-      await setup.start();
-      const erasure = await untilErased(`${setup.console}${body.status_url}`);
-      expect(erasure).toMatchObject({ state: 'erased', remains: [], counts: { batches: 1 } });
-      expect(await filesWithMarker(setup.dataDir)).toEqual([]);
-      expect(await actionsOn(body.erasure_id)).toContain('GET /v1/users/{id}/export');
-      for (const url of [`/v1/memories/${memory.id}`, `/v1/batches/${batch}`]) {
-        expect((await get(`${setup.search}${url}`)).status).toBe(404);
-      }
-      expect(await found(setup.search, USER, 'where does she live?')).toEqual([]);
-      expect((await found(setup.search, 'bob', 'where does he live?'))[0]).toContain('Rome');
-      await post1('I moved to Lima.');
-      expect((await found(setup.search, USER, 'where does she live?'))[0]).toContain('Lima');
-      const { accepted, erased, gap } = await quiet(setup.search);
-      expect({ accepted, erased, gap }).toEqual({ accepted: 3, erased: 1, gap: 0 });
-    });
-  }
-
-  it('meets nothing of the former user when the same id posts in the moment of the erasure', async () => {
-    const users = Array.from({ length: 8 }, (_, i) => `again-${i}`);
-    const lived = (user: string) => ({ ...said(user, `I live in ${MARKER}ville.`), flush: true });
-    const lives = (user: string) => ({ ...said(user, 'I live in Lima.'), flush: true });
-    for (const user of users) await done(post(`${setup.ingest}/v1/batches?wait=60000`, lived(user)));
-    const seen = users.map(async (user) => {
-      const erased = await call('DELETE', `${setup.console}/v1/users/${user}`);
-      expect(erased.status).toBe(202);
-      const asked = get(`${setup.search}/v1/memories?user_id=${user}`);
-      const { body } = await post(`${setup.ingest}/v1/batches?wait=60000`, lives(user));
-      expect(body.state).toBe('consolidated');
-      const { body: batch } = await get(`${setup.search}/v1/batches/${body.batch_id}`);
-      const thought = await get(`${setup.console}/v1/consolidations/${batch.consolidation_id}`);
-      const context = await post(`${setup.search}/v1/context`, { user_id: user, query: 'where does she live?' });
-      expect(JSON.stringify([await asked, thought, context])).not.toContain(MARKER);
-      return [user, await found(setup.search, user, `where is ${MARKER}ville?`)] as const;
-    });
-    for (const [user, texts] of await Promise.all(seen)) {
-      expect(texts, user).toHaveLength(1);
-      expect(texts[0]).toContain('Lima');
+  it('is gone to the last byte, though the process is killed midway; what is said meanwhile stays', async () => {
+    const batch = await post1(`My name is ${MARKER} and I live in Oslo.`);
+    await done(post(`${setup.ingest}/v1/batches?wait=60000`, { ...said('bob', 'I live in Rome.'), flush: true }));
+    const [memory] = (await get(`${setup.search}/v1/memories?user_id=${USER}`)).body.results;
+    expect(memory.memory).toContain('Oslo');
+    const exported = await (await fetch(`${setup.console}/v1/users/${USER}/export`)).text();
+    expect(exported).toContain('"type":"end"');
+    await expect.poll(() => actionsOn(USER)).toEqual(['GET /v1/users/{id}/export']);
+    const { status, body } = await call('DELETE', `${setup.console}/v1/users/${USER}`);
+    expect(status).toBe(202);
+    await setup.crash();
+    await setup.start();
+    const erasure = await untilErased(`${setup.console}${body.status_url}`);
+    expect(erasure).toMatchObject({ state: 'erased', remains: [], counts: { batches: 1 } });
+    expect(await filesWithMarker(setup.dataDir)).toEqual([]);
+    expect(await actionsOn(body.erasure_id)).toContain('GET /v1/users/{id}/export');
+    for (const url of [`/v1/memories/${memory.id}`, `/v1/batches/${batch}`]) {
+      expect((await get(`${setup.search}${url}`)).status).toBe(404);
     }
+    expect(await found(setup.search, USER, 'where does she live?')).toEqual([]);
+    expect((await found(setup.search, 'bob', 'where does he live?'))[0]).toContain('Rome');
+    await post1('I moved to Lima.');
+    expect((await found(setup.search, USER, 'where does she live?'))[0]).toContain('Lima');
+    const { accepted, erased, gap } = await quiet(setup.search);
+    expect({ accepted, erased, gap }).toEqual({ accepted: 3, erased: 1, gap: 0 });
   });
 });
 

@@ -1,11 +1,13 @@
 import { answers, echoExtractor, keyedDecider, startModelServer } from '@slowwave/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { call, found, get, post, quiet, said } from './client.ts';
+import { call, done, found, get, post, quiet, said } from './client.ts';
 import type { OpenSetup, Setup } from './setups.ts';
 
 /** A turn that ran in a worker on Redis when it crashed is due again after its lock has expired: in 4 to 8 s. */
 const SOON = { timeout: 60_000, interval: 100 };
 const AFTER_CRASH_MS = 80_000;
+/** Said by users who are erased then, and by nobody else. */
+const FORMER = 'Xyzzy';
 
 /** What holds however Slowwave is run. */
 export function describeWay(name: string, open: OpenSetup): void {
@@ -87,6 +89,29 @@ export function describeWay(name: string, open: OpenSetup): void {
         await call('DELETE', url);
         expect(await found(setup.search, 'lea', 'tea')).toEqual([]);
       });
+
+      it('the same id that posts in the moment of its erasure meets nothing of the former user', async () => {
+        const users = Array.from({ length: 8 }, (_, i) => `again-${i}`);
+        const lived = (user: string) => ({ ...said(user, `I live in ${FORMER}ville.`), flush: true });
+        const lives = (user: string) => ({ ...said(user, 'I live in Lima.'), flush: true });
+        for (const user of users) await done(post(`${setup.ingest}/v1/batches?wait=60000`, lived(user)));
+        const seen = users.map(async (user) => {
+          const erased = await call('DELETE', `${setup.console}/v1/users/${user}`);
+          expect(erased.status).toBe(202);
+          const asked = get(`${setup.search}/v1/memories?user_id=${user}`);
+          const { body } = await post(`${setup.ingest}/v1/batches?wait=60000`, lives(user));
+          expect(body.state).toBe('consolidated');
+          const { body: batch } = await get(`${setup.search}/v1/batches/${body.batch_id}`);
+          const thought = await get(`${setup.console}/v1/consolidations/${batch.consolidation_id}`);
+          const context = await post(`${setup.search}/v1/context`, { user_id: user, query: 'where does she live?' });
+          expect(JSON.stringify([await asked, thought, context])).not.toContain(FORMER);
+          return [user, await found(setup.search, user, `where is ${FORMER}ville?`)] as const;
+        });
+        for (const [user, texts] of await Promise.all(seen)) {
+          expect(texts, user).toHaveLength(1);
+          expect(texts[0]).toContain('Lima');
+        }
+      });
     });
 
     describe('with a scripted model', () => {
@@ -113,7 +138,7 @@ export function describeWay(name: string, open: OpenSetup): void {
       afterEach(() => model.setScript(script));
 
       const USERS = 20;
-      const EACH = 10;
+      const EACH = 5;
       const textsOf = (group: string) =>
         Array.from({ length: USERS * EACH }, (_, i) => ({
           user: `${group}-${i % USERS}`,
@@ -152,7 +177,7 @@ export function describeWay(name: string, open: OpenSetup): void {
         }
       };
 
-      it('200 batches at once for 20 users: all consolidated, in order, no duplicates, nothing lost', async () => {
+      it('100 batches at once for 20 users: all consolidated, in order, no duplicates, nothing lost', async () => {
         await postSome('quick');
         await expectAllOnce('quick');
         await expectInOrder('quick');
@@ -162,7 +187,7 @@ export function describeWay(name: string, open: OpenSetup): void {
         'a crash in the middle of that changes nothing about the end: what is posted again is known by its key',
         async () => {
           model.setLatency(50);
-          await postSome('crashed', 120);
+          await postSome('crashed', 60);
           await setup.crash();
           model.setLatency(0);
           await setup.start();

@@ -34,23 +34,31 @@ interface Console {
   visit(options?: BrowserContextOptions & { readonly key?: string }): Promise<Visit>;
 }
 
-/** A server with the console, and a browser, for all tests of a file. */
+/** One for all files that a worker of the test runner takes, and gone with it: each visit has cookies and a cache of its own. */
+let browser: Promise<Browser> | null = null;
+
+async function openBrowser(): Promise<Browser> {
+  const open = await browser?.catch(() => null);
+  if (open?.isConnected() === true) return open;
+  browser = startBrowser();
+  return browser;
+}
+
+/** A server with the console for all tests of a file, and a browser. */
 export function consoleForTests(env: Readonly<Record<string, string>> = {}): Console {
-  const closing: (() => Promise<unknown>)[] = [];
+  let close = async (): Promise<void> => {};
   const found: { at: string; api: Slowwave | null; browser: Browser | null } = { at: '', api: null, browser: null };
   beforeAll(async () => {
-    const closes = <Part extends { close(): Promise<unknown> }>(part: Part): Part => {
-      closing.push(() => part.close());
-      return part;
-    };
-    const [server, browser] = await Promise.all([startOwnServer(env).then(closes), startBrowser().then(closes)]);
+    const starting = startOwnServer(env).then((server) => {
+      close = server.close;
+      return server;
+    });
+    const [server, shown] = await Promise.all([starting, openBrowser()]);
     found.at = server.url;
     found.api = createSlowwave({ url: found.at, apiKey: env.SLOWWAVE_API_KEY });
-    found.browser = browser;
+    found.browser = shown;
   }, START_MS);
-  afterAll(async () => {
-    await Promise.all(closing.map((close) => close()));
-  }, START_MS);
+  afterAll(() => close(), START_MS);
   const api = (): Slowwave => {
     if (found.api === null) throw new Error('expected the server to be started before it is asked');
     return found.api;

@@ -135,7 +135,7 @@ describe('a SQLite index', () => {
   });
 
   test('a process that is killed while it writes loses nothing it was told is written', async () => {
-    const main = new URL('./sqlite-index-writer.ts', import.meta.url);
+    const main = new URL('./sqlite-index-child.ts', import.meta.url);
     const writer = await spawnService({ main, args: [path], ready: { line: /written 30/ } });
     const index = await open();
     expect(await names(index, { limit: 100_000 })).toContain('m30');

@@ -65,7 +65,8 @@ const BEGUN = {
 };
 
 const OPEN = ['preparing', 'running', 'discarding'];
-const WITHIN = { timeout: 60_000, interval: 50 };
+const WITHIN = { timeout: 60_000, interval: 100 };
+const NIGHTS_AT_ONCE = 4;
 
 export function world(
   base: string,
@@ -123,11 +124,30 @@ export function world(
     await expect.poll(open, WITHIN).toEqual([]);
   };
 
+  /** Several at once: who has come to rest is looked for every ten seconds. */
+  const newNights = async (): Promise<readonly string[]> => {
+    await done('PUT /v1/settings', { sleep: { mode: 'preview', idle_hours: 0 } });
+    const sleepers = Array.from({ length: NIGHTS_AT_ONCE }, newUser);
+    for (const user_id of sleepers)
+      for (const memory of ['Likes tea', 'Likes green tea']) await done('POST /v1/memories', { user_id, memory });
+    const waiting = async (): Promise<string[]> => {
+      const { results } = await done('GET /v1/nights?state=waiting&limit=100');
+      const ours = results.filter(({ user_id }: { user_id: string }) => sleepers.includes(user_id));
+      return ours.map(({ id }: { id: string }) => id);
+    };
+    await expect.poll(waiting, { ...WITHIN, interval: 500 }).toHaveLength(NIGHTS_AT_ONCE);
+    await done('PUT /v1/settings', {});
+    return waiting();
+  };
+  const nights: string[] = [];
+
   const move = async (): Promise<{ state: string } | null> => (await done('GET /v1/index/move')).move;
 
+  /** It takes the server a while to write it down. */
+  let description: Answer['body'] | null = null;
   const suite = async (): Promise<string> => {
-    const { components } = await done('GET /openapi.json');
-    const [, { file }] = components.schemas.PostSuite.examples;
+    description ??= await done('GET /openapi.json');
+    const [, { file }] = description.components.schemas.PostSuite.examples;
     return (await done('POST /v1/suites', { name: newUser().replaceAll(/[^a-z0-9]/gu, '-'), file })).name;
   };
   return {
@@ -184,13 +204,8 @@ export function world(
       return (await done(`GET /v1/reviews?user_id=${user}`)).results[0].id;
     },
     night: async () => {
-      await done('PUT /v1/settings', { sleep: { mode: 'preview', idle_hours: 0 } });
-      const user = newUser();
-      for (const memory of ['Likes tea', 'Likes green tea']) await done('POST /v1/memories', { user_id: user, memory });
-      const waiting = async () => (await done(`GET /v1/nights?user_id=${user}&state=waiting`)).results[0]?.id ?? null;
-      await expect.poll(waiting, WITHIN).not.toBeNull();
-      await done('PUT /v1/settings', {});
-      return waiting();
+      if (nights.length === 0) nights.push(...(await newNights()));
+      return nights.pop() ?? '';
     },
     whatIf: async () => {
       const { user } = await consolidated();

@@ -13,7 +13,7 @@ import {
 import { describe, expect, it } from 'vitest';
 
 const SEEDS = Array.from({ length: 20 }, (_, i) => i + 1);
-const SAID = 40;
+const SAID = 24;
 /** All of it in one consolidation has more wishes to forget than a model in doubt may have. */
 const DELETES = 100;
 

@@ -16,7 +16,10 @@ import { terms } from '../text/terms.ts';
 import { takeTurn } from '../turns/take-turn.ts';
 import { DEFAULT_TENANT, type LaneId, type Memory } from '../words.ts';
 
+/** So many that a figure can be worse beyond chance. */
 const OWNERS = 16;
+/** Where nothing is left to chance. */
+const FEW = 6;
 const OF_QUESTIONS: readonly FigureName[] = ['recall', 'abstained', 'context_tokens'];
 const NO_USE = { promptTokens: 0, completionTokens: 0 };
 /** Nothing is like anything else, in an order of its own. */
@@ -24,9 +27,9 @@ const axis = (place: number): Float32Array => Float32Array.from({ length: 64 }, 
 const QUEUE = { erase: async () => {}, forgetLane: async () => {} };
 
 test('a suite of what was recorded, run again as it was, passes with the same figures', async () => {
-  const { perform, cases } = await suiteBench(OWNERS);
+  const { perform, cases } = await suiteBench(FEW);
   const report = await perform();
-  expect(cases).toBe(OWNERS);
+  expect(cases).toBe(FEW);
   expect(report).toMatchObject({ passed: true, baseline: null, lost: 0, batches: { parked: 0 } });
   // What a search finds was not measured in life: only a run without changes can be held against.
   const measured = report.figures.filter(({ figure }) => !OF_QUESTIONS.includes(figure));
@@ -61,7 +64,7 @@ test('questions are asked with another embedder, and nothing else is', async () 
     same: { documents: same, queries: same, vectors: LEARNT },
     blind: { documents: blind, queries: blind, vectors: { ...LEARNT, words: 0 } },
   };
-  const { bench, start, stored, sweep, perform } = await suiteBench(OWNERS, {}, { embedders });
+  const { bench, start, stored, sweep, perform } = await suiteBench(FEW, {}, { embedders });
   const usual = await perform();
   const of = (report: SuiteReport, name: string) => report.figures.find(({ figure }) => figure === name)?.variant ?? 0;
   const alike = await perform({}, { embedder: 'same' });
@@ -175,7 +178,7 @@ test('what was known before the first batch of a case can be updated and ended i
 });
 
 test('a run that is cut off again and again ends as one that is not', async () => {
-  const { bench, sweep, start, stored, perform } = await suiteBench(OWNERS);
+  const { bench, sweep, start, stored, perform } = await suiteBench(FEW);
   const whole = await perform();
   const id = await start({});
   for (let looks = 1; (await stored(id)).state === 'preparing'; looks += 7) {
@@ -268,7 +271,7 @@ test('who finds the budget reserved by others waits for them, also if these have
 });
 
 test('who is erased is in no case, no space and no example any more', async () => {
-  const { bench, sweep, suite, perform } = await suiteBench(OWNERS, {
+  const { bench, sweep, suite, perform } = await suiteBench(FEW, {
     worse: { regression: 'halves recall' },
   });
   const { lost } = await perform({ model: 'worse' });
@@ -277,7 +280,7 @@ test('who is erased is in no case, no space and no example any more', async () =
   const erasure = await requestErasure(bench.deps, DEFAULT_TENANT, owner);
   await eraseOwner({ ...bench.deps, queue: QUEUE, settleMs: 0 })(erasure.id, NEVER);
   const cases = await ledger.suites.cases(suite.id, { after: -1, limit: 100 });
-  expect(cases.length).toBe(OWNERS - 1);
+  expect(cases.length).toBe(FEW - 1);
   expect(JSON.stringify(cases)).not.toContain('"user-3"');
   const { results } = await ledger.suites.runs(DEFAULT_TENANT, suite.id, { limit: 10, cursor: null });
   const [run] = results as readonly [Replay];

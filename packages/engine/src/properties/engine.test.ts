@@ -5,8 +5,8 @@ import { memoryWriter } from '../memories/write.ts';
 import { undoer } from '../undo/undo.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 
-/** Whole engines, each with some ten model calls; some five seconds for all. */
-const RUNS = 300;
+/** Whole engines, each with some ten model calls; some three seconds for all. */
+const RUNS = 150;
 const HOUR = 3_600_000;
 const USERS = ['ann', 'bob'] as const;
 

@@ -10,7 +10,7 @@ import { hasPassed } from './gate.ts';
 const DAY = 24 * 60 * 60_000;
 
 test('a model has passed that a run of the gate’s suite let pass, until that is too old', async () => {
-  const { bench, perform } = await suiteBench(15, { good: {}, bad: { regression: 'halves recall' } });
+  const { bench, perform } = await suiteBench(8, { good: {}, bad: { regression: 'halves recall' } });
   const { ledger } = bench.deps;
   const passed = (model: string) => hasPassed(bench.deps, DEFAULT_TENANT, model);
   expect(await passed('bad'), 'there is no gate').toBe(true);
@@ -49,7 +49,7 @@ test('questions say which models may stand in for the one that is asked', async 
 });
 
 test('a process that was started anew with another model has to pass the gate as well, which the doctor says', async () => {
-  const { bench, perform } = await suiteBench(15, { other: {}, bad: { regression: 'halves recall' } });
+  const { bench, perform } = await suiteBench(8, { other: {}, bad: { regression: 'halves recall' } });
   const { deps } = bench;
   const look = async (model: string) => {
     const chat = { name: model, ask: () => Promise.reject(new Error('nobody is asked')) };

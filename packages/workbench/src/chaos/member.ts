@@ -30,7 +30,7 @@ export interface Member {
 
 export interface MemberOptions {
   readonly name: string;
-  readonly main: URL;
+  readonly main: string;
   readonly url: string;
   readonly clockFile: string;
   readonly env: Readonly<Record<string, string>>;

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { freePort, startPostgres, type TestPostgres, tempDir } from '@slowwave/testkit';
+import { freePort, type Program, programFile, startPostgres, type TestPostgres, tempDir } from '@slowwave/testkit';
 import { type Member, openMember } from './member.ts';
 import { type Provider, startProvider } from './provider.ts';
 import { openQueueServer, type QueueServer } from './queue-server.ts';
@@ -57,9 +57,15 @@ const SETTINGS = {
 };
 
 /** By its name, the program each process runs. */
-const FLEET = { ingest: 'ingest', 'worker-1': 'worker', 'worker-2': 'worker', search: 'search', console: 'console' };
-const ALONE = { standalone: 'standalone' };
-type Programs = Readonly<Record<string, string>>;
+type Programs = Readonly<Record<string, Program>>;
+const FLEET: Programs = {
+  ingest: 'ingest',
+  'worker-1': 'worker',
+  'worker-2': 'worker',
+  search: 'search',
+  console: 'console',
+};
+const ALONE: Programs = { standalone: 'standalone' };
 
 export async function openStage({ mode, random, qdrantUrl }: StageOptions): Promise<Stage> {
   const folder = await tempDir();
@@ -107,12 +113,11 @@ export async function openStage({ mode, random, qdrantUrl }: StageOptions): Prom
 }
 
 async function memberOf(
-  { name, program, clockFile }: { name: string; program: string; clockFile: string },
+  { name, program, clockFile }: { name: string; program: Program; clockFile: string },
   envOf: (port: number) => Readonly<Record<string, string>>,
 ): Promise<Member> {
   const port = await freePort();
-  const main = new URL(`../../../../apps/${program}/src/main.ts`, import.meta.url);
-  return openMember({ name, main, clockFile, url: `http://127.0.0.1:${port}`, env: envOf(port) });
+  return openMember({ name, main: programFile(program), clockFile, url: `http://127.0.0.1:${port}`, env: envOf(port) });
 }
 
 function rolesOf(members: readonly Member[]): Pick<Stage, 'workers' | 'readers' | 'urls'> {

@@ -98,7 +98,7 @@ describe('an index in PostgreSQL', () => {
       const [written, read] = [await open(), await open(changed)];
       let isOver = false;
       const writing = (async () => {
-        for (let round = 1; round <= 150; round += 1) {
+        for (let round = 1; round <= 60; round += 1) {
           const ids = ['m1', 'm2', `other${round % 5}`];
           const points = ids.map((memoryId) => indexPoint({ memoryId, revision: round, text: `round ${round}` }));
           await written.upsert(points);

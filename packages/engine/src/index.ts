@@ -15,7 +15,7 @@ export {
 export { type CanaryDeps, canarySweep } from './canaries/sweep.ts';
 export { estimateUndo, type UndoEstimate } from './canaries/take-back.ts';
 export { type Watched, type WatchedFigure, watchedFrom } from './canaries/watch.ts';
-export { ASKED, BYTES, BYTES_ASLEEP, MEASURES } from './capacity/measures.ts';
+export { ASKED, BYTES, BYTES_ASLEEP, BYTES_IN_QDRANT, MEASURES } from './capacity/measures.ts';
 export { type CapacityPlan, capacityPlan, type Part } from './capacity/plan.ts';
 export { type ColdDeps, coolOwner, isDue } from './cold/cool.ts';
 export { deleteSegment, type SweepingCold, sweepCold } from './cold/sweep.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { between } from '@slowwave/adapters/config';
-import { ASKED, BYTES, BYTES_ASLEEP, MEASURES } from '@slowwave/engine';
+import { ASKED, BYTES, BYTES_ASLEEP, BYTES_IN_QDRANT, MEASURES } from '@slowwave/engine';
 import { expect, test } from 'vitest';
 
 test('docs/scale.md has the figures that plans are made from', async () => {
@@ -21,6 +21,7 @@ function figureTables(): string {
   const stores = Object.entries(BYTES).map(([store, { ledger, index }]) =>
     row([store, ...[ledger, index].map(({ base, perDimension }) => `${number(base)} + ${perDimension} × dimensions`)]),
   );
+  const qdrant = `${number(BYTES_IN_QDRANT.base)} + ${BYTES_IN_QDRANT.perDimension} × dimensions`;
   const asked = ASKED.map(({ gap, calls, promptTokens }) =>
     row([Number.isFinite(gap) ? `up to ${gap} s` : 'longer', number(calls), number(promptTokens)]),
   );
@@ -29,12 +30,13 @@ function figureTables(): string {
     '|---|---|---|',
     ...figures,
     '',
-    'Bytes on disk for each exchange that is consolidated alone, with raw messages searchable. SQLite is measured with `./scripts/bench bytes` at 384 and',
-    '1,536 dimensions (`--dimensions`), PostgreSQL is estimated.',
+    'Bytes on disk for each exchange that is consolidated alone, with raw messages searchable. Measured with `./scripts/bench bytes`: SQLite at 384 and 1,536',
+    'dimensions (`--dimensions`), PostgreSQL at 384 (`--stores postgres`), while its tables grow. How PostgreSQL grows with dimensions is estimated, and so is Qdrant.',
     '',
     row(['store', 'ledger', 'index']),
     '|---|---|---|',
     ...stores,
+    row(['qdrant', '–', qdrant]),
     '',
     `Of an owner that [sleeps](cold.md): ${number(BYTES_ASLEEP.base)} + ${BYTES_ASLEEP.perDimension} × dimensions in its segment, measured with \`./scripts/bench cold\` at 384 dimensions; how it grows with them is`,
     'estimated.',

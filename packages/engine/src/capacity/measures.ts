@@ -143,14 +143,17 @@ interface Bytes {
 }
 
 /**
- * SQLite: measured with `./scripts/bench bytes` and 384 and 1,536 dimensions. PostgreSQL: estimated. Of 384
- * dimensions, 250 exchanges within minutes took 10,500 bytes each in its ledger and 4,800 in its index, besides what empty tables take, and 5,200
- * and 1,900 when the tables had been compacted: a database that is vacuumed as it grows lies between.
+ * Measured with `./scripts/bench bytes`: SQLite with 384 and 1,536 dimensions; PostgreSQL with 384, where 5,300 exchanges of 200 users took 4,870
+ * bytes each in the ledger and 2,220 in the index as the tables had grown, and 4,120 and 1,740 compacted. How that grows with
+ * dimensions is estimated: as in SQLite, times what growing adds.
  */
 export const BYTES: Readonly<Record<'sqlite' | 'postgres', { readonly ledger: Bytes; readonly index: Bytes }>> = {
   sqlite: { ledger: { base: 2_000, perDimension: 1.45 }, index: { base: 710, perDimension: 2.4 } },
-  postgres: { ledger: { base: 8_300, perDimension: 2.1 }, index: { base: 2_700, perDimension: 3.4 } },
+  postgres: { ledger: { base: 4_200, perDimension: 1.7 }, index: { base: 1_000, perDimension: 3.1 } },
 };
+
+/** In Qdrant, estimated. */
+export const BYTES_IN_QDRANT: Bytes = { base: 2_700, perDimension: 3.4 };
 
 /**
  * In the segment of an owner that sleeps: 1,069 bytes with 384 dimensions, measured with `./scripts/bench cold`. How that grows with the vectors is

@@ -1,4 +1,4 @@
-import { ASKED, BYTES, BYTES_ASLEEP, MEASURES, VECTORS } from './measures.ts';
+import { ASKED, BYTES, BYTES_ASLEEP, BYTES_IN_QDRANT, MEASURES, VECTORS } from './measures.ts';
 
 /** What is asked for. */
 export interface Wanted {
@@ -95,10 +95,11 @@ function setupOf(sized: Sized): Setup {
   return ledgersOf(sized) === 1 ? 'several hosts' : 'cells';
 }
 
-function bytesOf({ exchanges, dimensions }: Sized, store: keyof typeof BYTES, part: 'ledger' | 'index'): number {
-  const { base, perDimension } = BYTES[store][part];
-  return exchanges * (base + perDimension * dimensions);
-}
+const bytesOf = (sized: Sized, store: keyof typeof BYTES, part: 'ledger' | 'index'): number =>
+  bytesFor(sized, BYTES[store][part]);
+
+const bytesFor = ({ exchanges, dimensions }: Sized, { base, perDimension }: typeof BYTES_IN_QDRANT): number =>
+  exchanges * (base + perDimension * dimensions);
 
 const coresFor = (perSecond: number, ms: number): number => (perSecond * ms) / MS / utilisation.value;
 
@@ -167,7 +168,10 @@ function storesOf(sized: Sized, setup: Setup): Pick<CapacityPlan, 'stores' | 'di
       { ...redis, why: 'the queue; nothing on disk' },
       { name: 'Qdrant', count: 1, why: 'the index' },
     ];
-    return { stores, disks: [disk('ledger.db', on('sqlite', 'ledger')), disk('Qdrant', on('postgres', 'index'))] };
+    return {
+      stores,
+      disks: [disk('ledger.db', on('sqlite', 'ledger')), disk('Qdrant', bytesFor(sized, BYTES_IN_QDRANT))],
+    };
   }
   const directory: readonly Part[] = setup === 'cells' ? [DIRECTORY] : [];
   const isShared = indexInDatabase(sized);
@@ -178,7 +182,10 @@ function storesOf(sized: Sized, setup: Setup): Pick<CapacityPlan, 'stores' | 'di
     return { stores: [database, redis, ...directory], disks: [ledger, index] };
   }
   const qdrant: Part = { name: 'Qdrant', count: qdrantsFor(sized), why: 'the index, with 8-bit vectors in memory' };
-  return { stores: [database, redis, qdrant, ...directory], disks: [ledger, disk('Qdrant', on('postgres', 'index'))] };
+  return {
+    stores: [database, redis, qdrant, ...directory],
+    disks: [ledger, disk('Qdrant', bytesFor(sized, BYTES_IN_QDRANT))],
+  };
 }
 
 const DIRECTORY: Part = {

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Owner } from '@slowwave/engine';
-import { BODY_LIMITS, ownerInFilter, problem, USER_HEADER } from '@slowwave/http';
+import { BODY_LIMITS, ownerInFilter, problem, refuseUnreadable, USER_HEADER } from '@slowwave/http';
 import type { OwnerNamed, TenantNamed } from './classes.ts';
 
 /** A request that has arrived as a whole: it may have to be sent again. */
@@ -22,6 +22,7 @@ const BODY_MAX = Math.max(...Object.values(BODY_LIMITS));
 
 export async function readRequest(request: IncomingMessage, signal: AbortSignal): Promise<Asked> {
   const url = request.url ?? '/';
+  refuseUnreadable(url);
   const end = url.indexOf('?');
   return {
     ...{ method: request.method ?? 'GET', url, headers: request.headers, signal },

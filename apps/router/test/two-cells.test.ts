@@ -79,6 +79,15 @@ test('each user is in one cell, is found through the router, and all are in list
   });
 });
 
+test.each(['/v1/memories/%ed%a0%80', '/v1/memories?agent_id=%ED%A0%80', '/v1/memories?user_id=%zz&limit=1'])(
+  'what cannot be decoded in %s is refused here as it is in a cell, and is nobody’s id',
+  async (path) => {
+    const [through, at] = [await ask(`GET ${path}`), await ask(`GET ${path}`, undefined, { at: cells[0]?.url })];
+    expect(through).toMatchObject({ status: 400, body: { code: 'invalid_request', detail: at.body.detail } });
+    expect(at.status).toBe(400);
+  },
+);
+
 test('what sees the users of one cell only says of which', async () => {
   const at = async (path: string) =>
     (await fetch(`${router.url}${path}`, { headers: { authorization: `Bearer ${KEY}` } })).headers.get(

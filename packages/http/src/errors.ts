@@ -162,6 +162,18 @@ function ofBudget(cause: unknown): ProblemError {
 /** Longest part of a path, in characters; ids are shorter. */
 export const PARAM_MAX = 300;
 
+const UNREADABLE_URL =
+  'the URL is not valid: % must be followed by two hexadecimal digits, and what they spell must be UTF-8';
+
+/** A query that cannot be decoded would be taken as it is: as the id of somebody else, and not of the same one everywhere. */
+export function refuseUnreadable(url: string): void {
+  try {
+    decodeURIComponent(url);
+  } catch (cause) {
+    throw problem('invalid_request', UNREADABLE_URL, { cause });
+  }
+}
+
 const FRAMEWORK: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   FST_ERR_CTP_INVALID_JSON_BODY: ['invalid_json', 'the body is not valid JSON; send one JSON object, encoded as UTF-8'],
   FST_ERR_CTP_BODY_TOO_LARGE: ['body_too_large', 'the body is too large; send it in smaller parts'],
@@ -177,7 +189,7 @@ const FRAMEWORK: Readonly<Record<string, readonly [ErrorCode, string]>> = {
     'invalid_request',
     `expected at most ${PARAM_MAX} characters in each part of the path, got more; check the id`,
   ],
-  FST_ERR_BAD_URL: ['invalid_request', 'the URL is not valid: % must be followed by two hexadecimal digits'],
+  FST_ERR_BAD_URL: ['invalid_request', UNREADABLE_URL],
 };
 
 function ofFramework(code: string, status: number, cause: unknown): ProblemError {

@@ -29,6 +29,7 @@ export {
   problem,
   problemBody,
   readToTheEnd,
+  refuseUnreadable,
   report,
   sendProblem,
   translate,

@@ -65,6 +65,7 @@ test.each([
   { method: 'PUT', url: '/v1/notes/7', told: { status: 405, code: 'method_not_allowed' } },
   { method: 'GET', url: '/v1/notes/7?colour=red', told: invalid },
   { method: 'GET', url: '/v1/%zz', told: invalid },
+  { method: 'GET', url: '/v1/known?user_id=%ED%A0%80', told: invalid },
 ] as const)('$method $url is refused as the mistake it is', async ({ method, url, told }) => {
   const { app } = await start();
   expect((await app.inject({ method, url })).json()).toMatchObject(told);

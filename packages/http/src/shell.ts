@@ -10,7 +10,7 @@ import { registerAudit } from './audit.ts';
 import { registerAuth } from './auth.ts';
 import { readOnlyJson, registerBodyLimits } from './body.ts';
 import { movedThing, registerCellGuard } from './cells.ts';
-import { answerBrokenRequest, PARAM_MAX, registerErrors, report, sendProblem } from './errors.ts';
+import { answerBrokenRequest, PARAM_MAX, refuseUnreadable, registerErrors, report, sendProblem } from './errors.ts';
 import { registerHeaders, requestId } from './headers.ts';
 import { registerDocs } from './openapi.ts';
 import { registerRateLimit, registerWork } from './rate-limit.ts';
@@ -36,6 +36,7 @@ export async function createShell(options: ShellOptions): Promise<App> {
   const allowed = registerRouteTable(app);
   registerBodyLimits(app);
   registerHeaders(app);
+  app.addHook('onRequest', async ({ raw }) => refuseUnreadable(raw.url ?? '/'));
   app.decorateRequest('subject', null);
   if (options.audit != null) registerAudit(app, options.audit);
   const login = registerAuth(app, options.auth, options.log);

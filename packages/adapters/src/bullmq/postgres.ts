@@ -108,12 +108,15 @@ const LOCKS_AHEAD = 10;
  * The library writes a new lock by the clock of the host that takes the job. A lock that lasts absurdly long is of a host whose clock is
  * ahead, and that died before it renewed the lock by the server's clock: it lasts as long as any other from now on.
  */
+const SHORTEN_LOCKS = `
+  WITH clock AS (SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now)
+  UPDATE bullmq.job SET locked_until_ms = now + $2::bigint FROM clock
+  WHERE queue = $1 AND state = 'active' AND locked_until_ms > now + ${LOCKS_AHEAD} * $2::bigint`;
+
+/** Marks every active job, so that nothing else may write to them in the same statement. */
 const LOOK_FOR_DEAD = `
-  WITH clock AS (SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now),
-  ahead AS (
-    UPDATE bullmq.job SET locked_until_ms = now + $4::bigint FROM clock
-    WHERE queue = $1 AND state = 'active' AND locked_until_ms > now + ${LOCKS_AHEAD} * $4::bigint)
-  SELECT t.id FROM clock, bullmq.move_stalled_jobs_to_wait($1, $2, now, $3) AS t(id)`;
+  SELECT t.id FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now) AS clock,
+    bullmq.move_stalled_jobs_to_wait($1, $2, now, $3) AS t(id)`;
 
 /** Jobs of dead workers are found by the server's clock: by its own, a host whose clock is ahead would take everybody for dead. */
 const byServersClock =
@@ -121,7 +124,8 @@ const byServersClock =
   (name, ...given) => {
     const backend = createPostgresBackend(name, ...given);
     backend.moveStalledJobsToWait = async () => {
-      const { rows } = await pool.query(LOOK_FOR_DEAD, [name, maxStalledCount, stalledInterval, lockDuration]);
+      await pool.query(SHORTEN_LOCKS, [name, lockDuration]);
+      const { rows } = await pool.query(LOOK_FOR_DEAD, [name, maxStalledCount, stalledInterval]);
       return (rows as { id: string }[]).map(({ id }) => id);
     };
     return backend;

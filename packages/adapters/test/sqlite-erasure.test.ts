@@ -22,6 +22,9 @@ import {
 } from './erased-life.ts';
 
 const SPACE = { dimensions: 64, fingerprint: 'fake-64' };
+/** Posts of each of the two users: so many that they fill pages of the files, or some. */
+const MANY = 40;
+const SOME = 20;
 
 describe('erased and back at once, in SQLite files', () => {
   let folder: TempDir;
@@ -84,7 +87,7 @@ describe('an erasure in SQLite files', () => {
     closing.push(ledger, index);
     return { ledger, index };
   };
-  const open = async () => twoLives(await stores());
+  const open = async (posts = MANY) => twoLives(await stores(), { posts });
 
   it('leaves no byte of what was forgotten for too long, and all else', { timeout: 120_000 }, async () => {
     const bench = await forgottenLife(await stores());
@@ -118,7 +121,7 @@ describe('an erasure in SQLite files', () => {
   });
 
   it('is not over while somebody still reads what was there before', { timeout: 120_000 }, async () => {
-    const bench = await open();
+    const bench = await open(SOME);
     const reader = new Database(join(folder.path, 'ledger.db'), { readonly: true });
     reader.exec('BEGIN');
     reader.prepare('SELECT count(*) FROM messages').get();
@@ -133,7 +136,7 @@ describe('an erasure in SQLite files', () => {
 
   it('is all that changes an entry of the audit log', async () => {
     const path = join(folder.path, 'ledger.db');
-    const bench = await open();
+    const bench = await open(SOME);
     const db = new Database(path);
     const change = (set: string) => () => db.exec(`UPDATE trail SET ${set}`);
     expect(change("actor = 'somebody else'")).toThrow('not changed');

@@ -3,9 +3,9 @@ import { afterEach, expect, it } from 'vitest';
 import { done, get, post, quiet, said } from './client.ts';
 import { type Setup, standalone } from './setups.ts';
 
-const OWNERS = 60;
+const OWNERS = 30;
 const MESSAGES = 100;
-/** All texts take six times as long as one request may. */
+/** All texts take three times as long as one request may. */
 const MS_PER_TEXT = 3;
 const TIMEOUT_MS = 3_000;
 /** On a machine that does other things too. */

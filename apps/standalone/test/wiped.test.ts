@@ -23,7 +23,7 @@ afterEach(async () => {
 });
 
 describe('Redis wiped', () => {
-  const BATCHES = 400;
+  const BATCHES = 150;
   const USERS = 50;
   const AT_ONCE = 20;
   const texts = Array.from({ length: BATCHES }, (_, i) => ({
@@ -32,7 +32,7 @@ describe('Redis wiped', () => {
   }));
 
   it(
-    'with 400 batches waiting: all of them are consolidated without any action, each once',
+    'with 150 batches waiting: all of them are consolidated without any action, each once',
     async () => {
       const redis = await startRedis();
       const gate = Promise.withResolvers<void>();

@@ -88,6 +88,14 @@ test.each(['/v1/memories/%ed%a0%80', '/v1/memories?agent_id=%ED%A0%80', '/v1/mem
   },
 );
 
+test('the state of a run is where the user or agent is that the run is for', async () => {
+  for (const owner of ['', '?user_id=ana', '?user_id=bo', '?agent_id=planner'])
+    for (const run of ['r1', 'r2', 'r3', 'r4'].map((name) => `/v1/runs/${name}/state${owner}`)) {
+      expect(await ask(`PUT ${run}`, { goal: `of ${owner}` })).toMatchObject({ status: 200 });
+      expect(await ask(`GET ${run}`)).toMatchObject({ status: 200, body: { goal: `of ${owner}` } });
+    }
+}, 120_000);
+
 test('what sees the users of one cell only says of which', async () => {
   const at = async (path: string) =>
     (await fetch(`${router.url}${path}`, { headers: { authorization: `Bearer ${KEY}` } })).headers.get(

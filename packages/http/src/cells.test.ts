@@ -39,6 +39,7 @@ async function start() {
       return { stored: true };
     });
     room.get('/v1/users/:id/export', async () => ({ ok: true }));
+    room.get('/v1/runs/:id/state', { schema: { querystring: z.looseObject({}) } }, async () => ({ ok: true }));
     room.post('/v1/users/:id/links', async () => ({ id: 'lnk_1' }));
     const query = { querystring: z.looseObject({}) };
     room.get('/v1/usage', { schema: query }, async () => ({ results: [] }));
@@ -66,9 +67,12 @@ test('whoever asks for an owner that moved is told where, however it is named', 
   expect(await post('/v1/batches', { user_id: 'ann' })).toMatchObject(MOVED);
   expect(await get('/v1/users/ann/export')).toMatchObject(MOVED);
   expect(await get('/v1/memories/mem_here', { 'x-slowwave-user': 'ann' })).toMatchObject(MOVED);
+  expect(await get('/v1/runs/chat/state')).toMatchObject(MOVED);
+  expect(await get('/v1/runs/other/state?user_id=ann')).toMatchObject(MOVED);
   // The owner is the first that is named.
   expect(await post('/v1/search', { user_id: 'bob', agent_id: 'bot' })).toEqual({ said: 'what was known' });
-  expect(recorded).toEqual(['POST /v1/search']);
+  expect(await get('/v1/runs/chat/state?user_id=bob')).toEqual({ ok: true });
+  expect(recorded).toEqual(['POST /v1/search', 'GET /v1/runs/{id}/state']);
   await app.close();
 });
 

@@ -91,11 +91,16 @@ const isRead = ({ method, routeOptions }: FastifyRequest): boolean =>
 function ownerNamedBy({ routeOptions, params, query, body, principal }: FastifyRequest): NamedOwner | null {
   const ofPath = OWNER_KINDS.find((kind) => routeOptions.url?.startsWith(`/v1/${kind}s/:id`) === true);
   const inPath = ofPath === undefined ? undefined : textOf(params, 'id');
+  const ofRun = OF_TASK.test(routeOptions.url ?? '') ? firstOwnerIn(query) : null;
+  if (ofRun !== null) return ofRun;
   if (ofPath !== undefined && inPath !== undefined) return { kind: ofPath, id: inPath };
   const named = firstOwnerIn(query) ?? firstOwnerIn(body) ?? ownerInFilter(filtersOf(body));
   const bound = principal?.userId ?? null;
   return named ?? (bound === null ? null : { kind: 'user', id: bound });
 }
+
+/** What a run works on belongs to the user or agent that it is for, if one is named. */
+const OF_TASK = /^\/v1\/runs\/:id\/./;
 
 function firstOwnerIn(asked: unknown): NamedOwner | null {
   for (const kind of OWNER_KINDS) {

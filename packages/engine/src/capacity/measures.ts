@@ -132,7 +132,7 @@ export const MEASURES = {
     about: 'memories of an owner up to which the index in PostgreSQL is planned, and above which Qdrant',
     value: 200_000,
     unit: '',
-    from: 'measured: 18 ms of processor time a search, see [decision 0073](decisions/0073-the-index-in-postgresql.md)',
+    from: 'measured: 15 ms of processor time a search on a busy machine, see [one large owner](#one-large-owner)',
   },
 } as const satisfies Readonly<Record<string, Measure>>;
 

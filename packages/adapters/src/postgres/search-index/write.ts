@@ -75,8 +75,8 @@ async function change<T extends Withdrawal>(
 type Loose = ReadonlyMap<number, readonly number[]>;
 
 /**
- * Fewer blocks are made anew than in a file: the one before stays behind until the table is vacuumed. Of six times as much as is kept
- * four are left.
+ * Fewer blocks are made anew than in a file, since the one before stays behind until the table is vacuumed: in all, four times as much is
+ * written as is kept. With one in six it would be six times.
  */
 const LOOSE_ONE_IN = 4;
 

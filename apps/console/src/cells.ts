@@ -222,17 +222,10 @@ export const cellRoutes = [
     query: GetTenantCopyQuery,
     answer: TenantCopyView,
     audited: true,
-    handle: async ({ ledger, copies, tools }, { query }) => {
+    handle: async ({ ledger, copies }, { query }) => {
       const tenant = query.tenant as TenantId;
-      const now = tools.now();
-      const [{ version, rows }, used] = await Promise.all([
-        copies.read(tenant),
-        ledger.overview.usageOfDay({ tenant }, now),
-      ]);
-      const tokens = used.reduce((sum, { promptTokens, completionTokens }) => sum + promptTokens + completionTokens, 0);
-      const cost = used.reduce((sum, one) => sum + one.cost, 0);
-      const day = dateTextOf(now);
-      return { tenant, ledger_id: ledger.id, version, copy: shownRows(rows), used: { day, tokens, cost } };
+      const { version, rows } = await copies.read(tenant);
+      return { tenant, ledger_id: ledger.id, version, copy: shownRows(rows) };
     },
   }),
   route('PUT /v1/cell/tenant', {

@@ -185,9 +185,6 @@ export const TenantCopyView = z
     ledger_id: z.string(),
     version: z.string().describe('A stamp that changes with any of the settings.'),
     copy: Copied.describe('Rows by kind, to be passed on unchanged.'),
-    used: z
-      .object({ day: z.string(), tokens: z.int(), cost: z.number() })
-      .describe('What this cell itself has used of today’s budget.'),
   })
   .meta({ id: 'TenantCopy' });
 export type TenantCopyView = z.infer<typeof TenantCopyView>;

@@ -3903,12 +3903,6 @@ export type TenantCopy = {
   readonly version: string;
   /** Rows by kind, to be passed on unchanged. */
   readonly copy: Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>;
-  /** What this cell itself has used of today’s budget. */
-  readonly used: {
-    readonly day: string;
-    readonly tokens: number;
-    readonly cost: number;
-  };
 };
 
 export type ToldMemory = {

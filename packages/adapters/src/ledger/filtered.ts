@@ -4,7 +4,7 @@ import { type Access, read, storeOf } from './access.ts';
 import { loadMemories, NEWEST_FIRST } from './loading.ts';
 import { LIVE_OF_OWNER, ownedBy, UNEXPIRED } from './memories.ts';
 import { pageOf, readCursor, type SortKey, where } from './page.ts';
-import { READ_VERSIONS } from './rows/memory.ts';
+import { READ_VERSIONS } from './rows/version.ts';
 import { first, once } from './script.ts';
 
 /** How a kind of ledger tests what a filter says. */

@@ -40,7 +40,8 @@ import {
 } from './page.ts';
 import { openReviews, propose } from './reviews.ts';
 import { type MessageRow, messageFrom } from './rows/batch.ts';
-import { BESIDE_VERSION, type EventRow, eventFrom, READ_VERSIONS, SELECT_EVENTS, versionFrom } from './rows/memory.ts';
+import { type EventRow, eventFrom, SELECT_EVENTS } from './rows/memory.ts';
+import { BESIDE_VERSION, READ_VERSIONS, versionFrom } from './rows/version.ts';
 import { all, allAs, type Given, idsOf, run, type Script, together } from './script.ts';
 import { findSpeech } from './speech.ts';
 import { laneOfTurn, lockLanes, requireOneLane, saveLane } from './turn.ts';

@@ -2,7 +2,7 @@ import type { LaneId, Millis, PastUse, TenantId } from '@slowwave/engine';
 import { callsIn, type KeptCall } from './kept-thoughts.ts';
 import { laneIdOf } from './page.ts';
 import { all, type Script } from './script.ts';
-import { BILLIONTHS } from './usage-hours.ts';
+import { added, BILLIONTHS } from './usage-hours.ts';
 
 /** What consolidations of the past used: by owner, of the newest. */
 export function* past(
@@ -20,7 +20,7 @@ export function* past(
   });
   const lanes = [...Map.groupBy(uses, ({ lane }) => lane)].sort(([a], [b]) => (a < b ? -1 : 1));
   return lanes
-    .map(([, of]) => of.map(({ use }) => use).reduce(addPast))
+    .map(([, of]) => of.map(({ use }) => use).reduce(added))
     .map((use) => ({ ...use, cost: use.cost / BILLIONTHS }));
 }
 
@@ -58,14 +58,4 @@ const pastUse = ({ said, messages }: PastRow, calls: readonly Charged[]): PastUs
   completionTokens: sumOf(calls, 'completion_tokens'),
   cost: sumOf(calls, 'cost'),
   unpriced: calls.filter(({ cost }) => cost === null).length,
-});
-
-const addPast = (a: PastUse, b: PastUse): PastUse => ({
-  consolidations: a.consolidations + b.consolidations,
-  saidTokens: a.saidTokens + b.saidTokens,
-  messages: a.messages + b.messages,
-  promptTokens: a.promptTokens + b.promptTokens,
-  completionTokens: a.completionTokens + b.completionTokens,
-  cost: a.cost + b.cost,
-  unpriced: a.unpriced + b.unpriced,
 });

@@ -4,7 +4,7 @@ import { lookup, read, statement, storeOf, write } from './access.ts';
 import { saidUnder } from './memories.ts';
 import { clockFrom, type MessageRow } from './rows/batch.ts';
 import type { ColumnsOf } from './rows/columns.ts';
-import { READ_VERSIONS } from './rows/memory.ts';
+import { READ_VERSIONS } from './rows/version.ts';
 import { all, allAs, first, run, together } from './script.ts';
 import { COVERED, type CoveredColumns, coveredFrom } from './summaries.ts';
 import { messageRowsOf, UNCLAIMED_COLUMNS, type UnclaimedRow } from './unclaimed.ts';

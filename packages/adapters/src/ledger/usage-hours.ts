@@ -1,5 +1,9 @@
 import { run, type Script } from './script.ts';
 
+/** Both together, field by field. */
+export const added = <Sums extends { readonly [Name in keyof Sums]: number }>(a: Sums, b: Sums): Sums =>
+  Object.fromEntries(Object.entries<number>(a).map(([name, value]) => [name, value + b[name as keyof Sums]])) as Sums;
+
 /** A single call, as it is stored. */
 export interface CallRow {
   readonly id: string;

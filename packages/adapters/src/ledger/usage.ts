@@ -20,7 +20,7 @@ import { addToUses, HAS_ROOM, roomsGiven, usesNoted, usesSettled } from './limit
 import { past } from './past-use.ts';
 import { markOf } from './rows/packed-record.ts';
 import { all, allAs, first, type Given, type Held, ifHeld, inOne, once, run, type Script } from './script.ts';
-import { BILLIONTHS, callsWhere, dropHours, HOUR_MS } from './usage-hours.ts';
+import { added, BILLIONTHS, callsWhere, dropHours, HOUR_MS } from './usage-hours.ts';
 
 /** What whoever accepts or erases counts, because the rows may be gone. */
 type CountedHere = 'accepted' | 'erased';
@@ -196,21 +196,13 @@ export function* usageOfTenant(tenant: TenantId): Script<UsageTotals> {
 /** What single calls say; where they are too old, what its answers say. */
 export function* usageOfConsolidation(id: string): Script<UsageTotals> {
   const open = (yield* first<UsageTotals>(SUM_USAGE, { id })) ?? NO_USAGE;
-  const used = (yield* keptCalls(id)).map(totalsOf).reduce(addTotals, open);
+  const used = (yield* keptCalls(id)).map(totalsOf).reduce(added, open);
   return used.calls > 0 ? used : ((yield* first<UsageTotals>(SUM_ANSWERS, { id })) ?? NO_USAGE);
 }
 
 const totalsOf = (call: KeptCall): UsageTotals => ({
   ...{ calls: 1, failedCalls: 0, promptTokens: call.prompt_tokens },
   ...{ cachedTokens: call.cached_tokens, completionTokens: call.completion_tokens },
-});
-
-const addTotals = (a: UsageTotals, b: UsageTotals): UsageTotals => ({
-  calls: a.calls + b.calls,
-  failedCalls: a.failedCalls + b.failedCalls,
-  promptTokens: a.promptTokens + b.promptTokens,
-  cachedTokens: a.cachedTokens + b.cachedTokens,
-  completionTokens: a.completionTokens + b.completionTokens,
 });
 
 /** The use of models on the day of a moment. */

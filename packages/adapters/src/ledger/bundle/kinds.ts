@@ -1,13 +1,7 @@
 import { keptId } from '../named-messages.ts';
 import { LANE_NUMBER } from '../page.ts';
-import {
-  BESIDE_VERSION,
-  type EventRow,
-  keptEvent,
-  type WholeVersionRow,
-  wholeEvent,
-  wholeVersion,
-} from '../rows/memory.ts';
+import { type EventRow, keptEvent, wholeEvent } from '../rows/memory.ts';
+import { BESIDE_VERSION, type WholeVersionRow, wholeVersion } from '../rows/version.ts';
 import { messageId } from '../schema.ts';
 import type { Row, Value } from '../script.ts';
 import type { Folded } from './kept-rows.ts';
@@ -128,7 +122,7 @@ export const KINDS: readonly Kind[] = [
       WHERE p.lane = ${LANE_NUMBER}`,
     order: ['p.number', 'x.number'],
     beside: BESIDE_VERSION,
-    whole: (row) => wholeVersion(row as unknown as WholeVersionRow),
+    whole: (row) => ({ ...wholeVersion(row as unknown as WholeVersionRow) }),
   },
   {
     ...{ type: 'said_under', table: 'memory_ids', from: ofMemories('memory_ids'), parent: OF_MEMORY },

@@ -1,15 +1,5 @@
-import type {
-  Mark,
-  Memory,
-  MemoryEvent,
-  MemoryVersion,
-  Rated,
-  TenantId,
-  Under,
-  VersionDetails,
-} from '@slowwave/engine';
+import type { Mark, Memory, MemoryEvent, Rated, TenantId, Under, VersionDetails } from '@slowwave/engine';
 import {
-  canonical,
   eventIdOf,
   forgottenAt,
   foundVersions,
@@ -48,7 +38,7 @@ export interface Numbered {
 }
 
 /** Of nearly all versions. Statements that look into details take what is missing for this. */
-const USUAL_DETAILS: VersionDetails = {
+export const USUAL_DETAILS: VersionDetails = {
   ...{ category: null, language: null, about: 'user', trust: 'user', quote: null, sourceIds: [] },
   ...{ metadata: {}, immutable: false, expiresAt: null },
 };
@@ -169,50 +159,6 @@ export function memoryColumns(memory: Memory, given: Numbered & { tenant: Tenant
   };
 }
 
-/** A version as it is stored: null is what its event says. */
-export interface VersionRow {
-  readonly memory: number;
-  readonly number: number;
-  readonly superseded_by: number | null;
-  readonly invalid_at: number | null;
-  readonly text: string | null;
-  readonly said_at: number | null;
-  readonly said_seq: number | null;
-  readonly valid_from: number | null;
-  readonly details: string | null;
-  readonly recorded_at: number | null;
-}
-
-export function versionColumns(memory: number, version: MemoryVersion, timeline: readonly Mark[]): VersionRow {
-  const mark = timeline.find(({ revision }) => revision === version.number);
-  const event = mark?.kind === 'said' ? mark : null;
-  const own = <Value extends string | number>(value: Value, of: Value | undefined): Value | null =>
-    value === of ? null : value;
-  const details = leanText(version.details, USUAL_DETAILS);
-  return {
-    memory,
-    number: version.number,
-    superseded_by: version.supersededBy,
-    invalid_at: version.invalidAt,
-    text: own(version.text, event?.text),
-    said_at: own(version.saidAt.at, event?.saidAt.at),
-    said_seq: own(version.saidAt.seq, event?.saidAt.seq),
-    valid_from: own(version.validFrom, event?.validFrom),
-    details: event === null ? details : own(details, leanText(event.details, USUAL_DETAILS)),
-    recorded_at: own(version.recordedAt, event?.recordedAt),
-  };
-}
-
-/** Of versions v with the events o that they have the numbers of. */
-const VERSION_COLUMNS = `
-  v.memory, v.number, v.superseded_by, v.invalid_at, coalesce(v.text, o.text) AS text, coalesce(v.said_at, o.said_at) AS said_at,
-  coalesce(v.said_seq, o.said_seq) AS said_seq, coalesce(v.valid_from, o.valid_from, o.said_at) AS valid_from,
-  coalesce(v.details, o.details) AS details, coalesce(v.recorded_at, o.recorded_at) AS recorded_at`;
-
-/** Versions as they read, for statements that ask about them. */
-export const READ_VERSIONS = `(
-  SELECT ${VERSION_COLUMNS} FROM versions v JOIN events o ON o.memory = v.memory AND o.revision = v.number)`;
-
 /** An event as it is stored, with the id of its memory. */
 export interface EventRow
   extends Omit<
@@ -330,68 +276,5 @@ export function keptEvent(row: Row): Row {
     actor: actor === USUAL_ACTOR ? null : actor,
     valid_from: valid_from === rest.said_at ? null : valid_from,
     details: details === null ? null : detailsText(leanFrom(String(details), USUAL_DETAILS), said),
-  };
-}
-
-/** A version with what its event says. */
-export type WholeVersionRow = VersionRow & {
-  readonly [Name in
-    | 'text'
-    | 'said_at'
-    | 'said_seq'
-    | 'valid_from'
-    | 'details'
-    | 'source_ids'
-    | 'recorded_at' as `event_${Name}`]: EventRow[Name];
-};
-
-/** Of an event o that a version has the number of. */
-export const BESIDE_VERSION = `
-  o.text AS event_text, o.said_at AS event_said_at, o.said_seq AS event_said_seq, o.valid_from AS event_valid_from,
-  o.details AS event_details, o.source_ids AS event_source_ids, o.recorded_at AS event_recorded_at`;
-
-/** A version as lines of bundles have it. */
-export function wholeVersion(row: WholeVersionRow) {
-  const said = { text: row.event_text, sourceIds: JSON.parse(row.event_source_ids) as readonly string[] };
-  const details = row.event_details === null ? null : detailsFrom(row.event_details, said);
-  return {
-    ...row,
-    text: row.text ?? row.event_text,
-    said_at: row.said_at ?? row.event_said_at,
-    said_seq: row.said_seq ?? row.event_said_seq,
-    valid_from: row.valid_from ?? row.event_valid_from ?? row.event_said_at,
-    details: row.details ?? (details === null ? null : leanText(details, USUAL_DETAILS)),
-    recorded_at: row.recorded_at ?? row.event_recorded_at,
-  };
-}
-
-export function versionFrom(row: WholeVersionRow): MemoryVersion {
-  const whole = wholeVersion(row);
-  return {
-    number: whole.number,
-    text: whole.text ?? '',
-    saidAt: { at: whole.said_at, seq: whole.said_seq },
-    validFrom: whole.valid_from,
-    invalidAt: whole.invalid_at,
-    supersededBy: whole.superseded_by,
-    details: leanFrom(whole.details ?? '{}', USUAL_DETAILS),
-    recordedAt: whole.recorded_at,
-  };
-}
-
-/** A whole version as it is kept beside its event. */
-export function keptVersion(row: VersionRow, event: EventRow): VersionRow {
-  const own = <Value>(value: Value, of: Value): Value | null => (value === of ? null : value);
-  const sourceIds = JSON.parse(event.source_ids) as readonly string[];
-  const said = event.details === null ? null : detailsFrom(event.details, { text: event.text, sourceIds });
-  const isSame = row.details !== null && canonical(leanFrom(row.details, USUAL_DETAILS)) === canonical(said);
-  return {
-    ...row,
-    text: own(row.text, event.text),
-    said_at: own(row.said_at, event.said_at),
-    said_seq: own(row.said_seq, event.said_seq),
-    valid_from: own(row.valid_from, event.valid_from ?? event.said_at),
-    details: isSame ? null : row.details,
-    recorded_at: own(row.recorded_at, event.recorded_at),
   };
 }

@@ -64,6 +64,8 @@ type MethodOf = <Given extends readonly unknown[], Result>(
 export const lookup: MethodOf = (script) => ({ kind: 'read', atOnce: false, reach: 'lookup', script });
 /** Finds few rows by an index, and is asked by many at once. */
 export const few: MethodOf = (script) => ({ kind: 'read', atOnce: false, reach: 'few', script });
+/** The same, of one moment. */
+export const fewAtOnce: MethodOf = (script) => ({ kind: 'read', atOnce: true, reach: 'few', script });
 /** One statement, or several that need not see the same moment. */
 export const read: MethodOf = (script) => ({ kind: 'read', atOnce: false, reach: 'rows', script });
 /** All its statements see the same moment. */

@@ -10,7 +10,7 @@ import type {
   Turn,
 } from '@slowwave/engine';
 import { LEFT_MAX, sourcesOf } from '@slowwave/engine/storing';
-import { type Access, few, lookup, read, snapshot, storeOf, write } from './access.ts';
+import { type Access, few, fewAtOnce, lookup, read, storeOf, write } from './access.ts';
 import { notifyOfBatches } from './batches.ts';
 import { inSlices, type Refilled, type SliceAfter } from './in-slices.ts';
 import { loadMemories } from './loading.ts';
@@ -57,7 +57,7 @@ const scripted = storeOf<OutboxScripts>('outbox', {
   ),
   ofLane: read((lane, limit) => entries('lane = @lane ORDER BY seq LIMIT @limit', { lane, limit })),
   ofMemories: read((ids) => entries('memory_id IN :ids ORDER BY seq', { ids })),
-  ofConsolidation: snapshot(leftOfConsolidation),
+  ofConsolidation: fewAtOnce(leftOfConsolidation),
   clear: write(clear),
   setAside: write(setAside),
   takeUp: write(function* (lanes) {

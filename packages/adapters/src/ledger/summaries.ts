@@ -1,5 +1,5 @@
 import type { LaneId, SummaryRefresh, SummaryStore, TenantId, Trust, Turn } from '@slowwave/engine';
-import { snapshot, statement, storeOf, write } from './access.ts';
+import { fewAtOnce, statement, storeOf, write } from './access.ts';
 import { idOfMessage } from './named-messages.ts';
 import { LANE_NUMBER } from './page.ts';
 import { type MessageRow, messageFrom } from './rows/batch.ts';
@@ -11,7 +11,7 @@ import { settle, settling } from './usage.ts';
 
 export const summaryStore = storeOf<SummaryStore>('summaries', {
   /** What a refresh starts from; null when none is due any more. */
-  read: snapshot(function* (refresh, { every, limit }) {
+  read: fewAtOnce(function* (refresh, { every, limit }) {
     const of = { id: Number(refresh.scope), lane: refresh.lane };
     const [scope, since] = yield* lastly(
       together(

@@ -18,7 +18,7 @@ import type {
   Turn,
 } from '@slowwave/engine';
 import { packed, unpacked } from '../packed.ts';
-import { type Access, few, lookup, read, snapshot, statement, storeOf, write } from './access.ts';
+import { type Access, few, fewAtOnce, lookup, read, snapshot, statement, storeOf, write } from './access.ts';
 import { answersIn, shownIn, thoughtsFrom } from './kept-thoughts.ts';
 import { HAS_ROOM, roomsGiven } from './limits.ts';
 import { consolidationNumber, isLaneStanding, type Listing, laneOfUser, newestFirst } from './page.ts';
@@ -68,7 +68,7 @@ interface ThoughtScripts extends ThoughtStore {
 }
 
 const scripted = storeOf<ThoughtScripts>('thoughts', {
-  gather: snapshot(gather),
+  gather: fewAtOnce(gather),
   context: snapshot(contextOf),
   answer: lookup(findAnswer),
   lastLook: statement(lastLook),

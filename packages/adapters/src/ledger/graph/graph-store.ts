@@ -9,7 +9,7 @@ import type {
   TenantId,
 } from '@slowwave/engine';
 import { inOrder, openProposals } from '@slowwave/engine/storing';
-import { type Access, read, snapshot, storeOf, write } from '../access.ts';
+import { type Access, fewAtOnce, read, snapshot, storeOf, write } from '../access.ts';
 import { inSlices, type Refilled, type SliceAfter } from '../in-slices.ts';
 import { pageOf, readCursor } from '../page.ts';
 import type { OwnerColumns } from '../rows/columns.ts';
@@ -121,7 +121,7 @@ const scripted = storeOf<GraphScripts>('graph', {
     const ends = yield* entitiesOf(tenant, [...new Set(asked.flatMap(({ mergedInto: end }) => end ?? []))]);
     return openProposals(proposed, apart, new Map([...asked, ...ends].map((entity) => [entity.id, entity])));
   }),
-  unprojected: snapshot((limit) => unprojectedGraph(null, limit)),
+  unprojected: fewAtOnce((limit) => unprojectedGraph(null, limit)),
   unprojectedOf: snapshot(unprojectedGraph),
   projected: write(noteProjected),
   every: snapshot(everyOfGraph),

@@ -35,11 +35,12 @@ export interface Transactions {
 /** How the stores of a ledger reach the database. Failures are EngineErrors that name the server and never its password. */
 export function accessOf(pool: Pool, place: string): Access & { readonly own: Transactions } {
   const own = transactionsOn(pool, { place, holds: 'ledger' });
-  const shared = sharedReads(own);
+  const shared = { read: sharedReads(own.read), snapshot: sharedReads(own.snapshot) };
   return {
     read: ({ script, atOnce, reach }, input) => {
-      if (reach === 'lookup' || reach === 'few') return shared(() => script(input));
-      return (atOnce ? own.snapshot : own.read)((sql) => runScript(sql, script(input)));
+      const kind = atOnce ? 'snapshot' : 'read';
+      if (reach === 'lookup' || reach === 'few') return shared[kind](() => script(input));
+      return own[kind]((sql) => runScript(sql, script(input)));
     },
     write: ({ script, isStatement }, input) =>
       isStatement

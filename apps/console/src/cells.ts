@@ -5,6 +5,7 @@ import {
   CellErasureView,
   CellOwnerList,
   CellOwnerQuery,
+  CellsView,
   CellView,
   DepartureView,
   GetTenantCopyQuery,
@@ -60,6 +61,14 @@ export const callerRoute = route('GET /v1/cell/caller', {
 
 /** What the directory tells a cell, and how owners leave it. */
 export const cellRoutes = [
+  route('GET /v1/cells', {
+    id: 'listCells',
+    summary: 'List all cells, what each has, and what is being moved',
+    description: 'Routers answer by the directory. Without a router there are no cells, and all lists are empty.',
+    answer: CellsView,
+    audited: false,
+    handle: async () => ({ cells: [], ranges: [], moves: { counts: NO_MOVES, oldest: [] }, handovers: [] }),
+  }),
   route('GET /v1/cell', {
     id: 'getCell',
     summary: 'Get the state and size of a cell',
@@ -281,6 +290,8 @@ export const cellRoutes = [
     },
   }),
 ];
+
+const NO_MOVES = { copying: 0, departing: 0, arriving: 0, leaving_off: 0, recalling: 0, given_up: 0 };
 
 const purseOf = ({ ledger, tools, ceilings }: ConsoleDeps) => ({ ledger, tools, settings: { ceilings } });
 

@@ -38,6 +38,7 @@ const ROUTES = [
   '/v1/cell/shares',
   '/v1/cell/slots',
   '/v1/cell/tenant',
+  '/v1/cells',
   '/v1/bundle',
   '/v1/bundle/owners',
   '/v1/bundle/lines',

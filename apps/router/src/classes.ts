@@ -8,6 +8,7 @@
  * all    to every cell: what they answer is put together
  * found  to one cell after the other, until one knows what its path names
  * cell   to the cell that the header x-slowwave-cell names, else to the first: it is about that cell alone
+ * none   to no cell: the router answers by the directory
  */
 export type RouteClass =
   | { readonly to: 'owner'; readonly named: OwnerNamed; readonly else?: 'all' | 'home'; readonly erases?: true }
@@ -15,7 +16,8 @@ export type RouteClass =
   | { readonly to: 'home'; readonly tenant?: TenantNamed }
   | { readonly to: 'all'; readonly merge: Merge }
   | { readonly to: 'found' }
-  | { readonly to: 'cell' };
+  | { readonly to: 'cell' }
+  | { readonly to: 'none' };
 
 /**
  * Where a request has its owner. scope: as user_id, agent_id and run_id of body or query, of which the first counts. user, agent, run: the
@@ -77,6 +79,7 @@ export const CLASSES: Readonly<Record<string, RouteClass>> = {
   'GET /v1/usage': { to: 'all', merge: 'groups' },
   'POST /v1/usage/forecast': SUMS,
   'GET /v1/drift': CELL,
+  'GET /v1/cells': { to: 'none' },
 
   'GET /v1/graph': OF_SCOPE,
   'POST /v1/graph/query': OF_SCOPE,

@@ -10,8 +10,8 @@ export interface RouteDeps {
   readonly watched: Watched;
   readonly tenants: Tenants;
   readonly sender: Sender;
-  readonly directory: Pick<CellDirectory, 'vacate'>;
-  /** With the router's own key. */
+  readonly directory: CellDirectory;
+  /** Asks a cell as its operator. */
   readonly ask: AskCell;
   readonly tools: Pick<Tools, 'hash'>;
 }

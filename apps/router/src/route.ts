@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { UnansweredError } from '@slowwave/adapters/cells';
+import { overviewOfCells, UnansweredError } from '@slowwave/adapters/cells';
 import { type Owner, ownerBitsIn, ownerKeyOf, type TenantId } from '@slowwave/engine';
 import { type Cell, isLost } from '@slowwave/engine/cells';
-import { problem } from '@slowwave/http';
+import { operatorsOnly, problem } from '@slowwave/http';
 import { answerOfAll } from './all.ts';
 import { OF_CELLS, type RouteClass, type Routed, routeOf } from './classes.ts';
 import { CELL_HEADER, type Going, headersOf, type Made, type RouteDeps, type Routing } from './going.ts';
 import { type Asked, entityIn, namedLoosely, ownerIn, tenantIn } from './request.ts';
 import type { Answer, Sender } from './send.ts';
-import type { Caller } from './tenants.ts';
+import { type Caller, noCells } from './tenants.ts';
 import type { Watched } from './watch.ts';
 
 /** Finds the cell of a request and returns its answer. */
@@ -61,16 +61,25 @@ function cellNamed({ watched }: RouteDeps, name: string): Cell {
 
 function first({ watched }: RouteDeps): Cell {
   const [cell] = watched.book.cells();
-  if (cell === undefined)
-    throw problem('cell_unavailable', 'the directory has no cells yet; add one with slowwave cells add NAME URL');
+  if (cell === undefined) throw noCells();
   return cell;
 }
 
-/** Pages, and what describes the API: the same everywhere. */
-const toPages = async (deps: RouteDeps, asked: Asked): Promise<Answer> => {
+/** Pages, and what describes the API: the same everywhere, so that any cell that answers will do. */
+async function toPages(deps: RouteDeps, asked: Asked): Promise<Answer> {
   const named = asked.headers[CELL_HEADER];
-  return deps.sender.send(named === undefined ? first(deps) : cellNamed(deps, String(named)), asked);
-};
+  if (named !== undefined) return deps.sender.send(cellNamed(deps, String(named)), asked);
+  let silent: unknown = null;
+  for (const cell of deps.watched.book.cells()) {
+    const answer = await deps.sender.send(cell, asked).catch((error: unknown) => {
+      if (!(error instanceof UnansweredError)) throw error;
+      silent = error;
+      return null;
+    });
+    if (answer !== null) return answer;
+  }
+  throw silent ?? noCells();
+}
 
 function byClass(going: Going, { route, params }: Routed): Promise<Routing> {
   switch (route.to) {
@@ -92,7 +101,22 @@ function byClass(going: Going, { route, params }: Routed): Promise<Routing> {
       return toWhoKnows(going, going.watched.book.cells());
     case 'cell':
       return going.to(first(going));
+    case 'none':
+      return cellsOf(going);
   }
+}
+
+/** More than anybody reads at once. */
+const MOVES_SHOWN = 100;
+
+async function cellsOf({ caller, watched, directory, ask }: Going): Promise<Made> {
+  if (!caller.operator) throw operatorsOnly();
+  const view = await overviewOfCells({ directory, book: watched.book, ask, movesShown: MOVES_SHOWN });
+  return {
+    statusCode: 200,
+    headers: { 'content-type': 'application/json; charset=utf-8' },
+    text: JSON.stringify(view),
+  };
 }
 
 const ofBoundKey = ({ user_id }: Caller): Owner | null => (user_id === null ? null : { kind: 'user', id: user_id });
@@ -255,8 +279,7 @@ async function toWhoKnows(going: Going, cells: readonly Cell[]): Promise<Answer>
     await unknown?.body.dump();
     throw silent;
   }
-  if (unknown === null)
-    throw problem('cell_unavailable', 'the directory has no cells yet; add one with slowwave cells add NAME URL');
+  if (unknown === null) throw noCells();
   return unknown;
 }
 

@@ -111,7 +111,7 @@ async function begun({ directory, tools }: TenantDeps, tenant: TenantId, id: str
   });
 }
 
-const noCells = () =>
+export const noCells = () =>
   problem('cell_unavailable', 'the directory has no cells yet; add one with slowwave cells add NAME URL');
 
 /** Asks one cell after the other who this is: a key is known in the home cell of its tenant at least. */

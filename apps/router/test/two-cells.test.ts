@@ -79,6 +79,28 @@ test('each user is in one cell, is found through the router, and all are in list
   });
 });
 
+test('the router says which cell has what, to operators alone', async () => {
+  const { status, body } = await ask('GET /v1/cells');
+  expect(status).toBe(200);
+  expect(body.ranges).toEqual([
+    { from: 0, to: HALF - 1, cell: 'west' },
+    { from: HALF, to: 2 * HALF - 1, cell: 'east' },
+  ]);
+  expect(body.cells).toMatchObject([
+    { name: 'west', state: 'open', answers: true, slots: HALF },
+    { name: 'east', state: 'open', answers: true, slots: HALF },
+  ]);
+  expect(body.cells.reduce((sum: number, { owners }: { owners: number }) => sum + owners, 0)).toBe(USERS.length);
+  const { body: made } = await ask('POST /v1/keys', { name: 'of acme', scopes: ['admin'], tenant: 'acme' });
+  const refused = await ask('GET /v1/cells', undefined, { key: made.secret });
+  expect([refused.status, refused.body.code]).toEqual([403, 'scope_missing']);
+  // A cell itself knows of no others.
+  expect((await ask('GET /v1/cells', undefined, { at: cells[0]?.url })).body).toMatchObject({
+    cells: [],
+    handovers: [],
+  });
+});
+
 test.each(['/v1/memories/%ed%a0%80', '/v1/memories?agent_id=%ED%A0%80', '/v1/memories?user_id=%zz&limit=1'])(
   'what cannot be decoded in %s is refused here as it is in a cell, and is nobody’s id',
   async (path) => {
@@ -188,6 +210,12 @@ test('so can one who is erased while on the way, by other routes', async () => {
   expect([added.status, await homesOf('joe')]).toEqual([200, [home]]);
 }, 60_000);
 
+test('pages come from any cell that answers', async () => {
+  await cells[0]?.kill();
+  expect((await fetch(`${router.url}/login`)).status).toBe(200);
+  await cells[0]?.start();
+});
+
 test('a cell that is away takes its own users only', async () => {
   const [west, east] = [await oneIn(0), await oneIn(1)];
   await cells[1]?.close();
@@ -195,4 +223,8 @@ test('a cell that is away takes its own users only', async () => {
   expect((await search(west)).status).toBe(200);
   expect(await search(east)).toMatchObject({ status: 503, body: { code: 'cell_unavailable', cell: 'east' } });
   expect(await ask('GET /v1/users')).toMatchObject({ status: expect.toBeOneOf([200, 503]) });
+  expect((await ask('GET /v1/cells')).body.cells).toMatchObject([
+    { name: 'west', answers: true },
+    { name: 'east', answers: false, owners: null },
+  ]);
 });

@@ -144,6 +144,7 @@ export const NEEDED: Readonly<Record<string, Needed>> = {
   'console PATCH /v1/index/move': 'operator',
   'console GET /v1/cell/caller': 'any',
   'console GET /v1/cell': 'operator',
+  'console GET /v1/cells': 'operator',
   'console PUT /v1/cell/slots': 'operator',
   'console GET /v1/cell/owners': 'operator',
   'console POST /v1/cell/losses': 'operator',

@@ -1,8 +1,15 @@
 import { createSlowwave, type Operations, SlowwaveError } from '@slowwave/sdk';
 import { QueryClient, useQuery } from '@tanstack/react-query';
 
-/** The only way to the server. The cookie of the session goes with each call, and the header shows that a page of ours made it. */
-export const api = createSlowwave({ url: location.origin, headers: { 'x-slowwave-console': '1' }, retries: 1 });
+/**
+ * The only way to the server. The cookie of the session goes with each call, and the first header shows that a page of ours made it. Where
+ * there are cells and one does not answer, the others are shown without it: each page says so to operators.
+ */
+export const api = createSlowwave({
+  url: location.origin,
+  headers: { 'x-slowwave-console': '1', 'x-slowwave-partial': 'true' },
+  retries: 1,
+});
 
 export type Session = Operations['GET /v1/session']['answer'];
 

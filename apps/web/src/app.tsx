@@ -10,6 +10,7 @@ const Overview = lazy(async () => ({ default: (await import('./pages/overview.ts
 const GraphPage = lazy(async () => ({ default: (await import('./pages/graph.tsx')).GraphPage }));
 const Canaries = lazy(async () => ({ default: (await import('./pages/canaries.tsx')).Canaries }));
 const CanaryPage = lazy(async () => ({ default: (await import('./pages/canary.tsx')).CanaryPage }));
+const Cells = lazy(async () => ({ default: (await import('./pages/cells.tsx')).Cells }));
 const Consolidations = lazy(async () => ({ default: (await import('./pages/consolidations.tsx')).Consolidations }));
 const ConsolidationPage = lazy(async () => ({
   default: (await import('./pages/consolidation.tsx')).ConsolidationPage,
@@ -59,6 +60,7 @@ export function App() {
             <Route path="/suites/:name" component={SuitePage} />
             <Route path="/suites/:name/:id" component={SuiteRunPage} />
             <Route path="/suites/:name/:id/assess" component={AssessPage} />
+            <Route path="/cells" component={Cells} />
             <Route path="/costs" component={Costs} />
             <Route path="/nights" component={Nights} />
             <Route path="/reviews" component={Reviews} />

@@ -44,12 +44,20 @@ async function openBrowser(): Promise<Browser> {
   return browser;
 }
 
-/** A server with the console for all tests of a file, and a browser. */
-export function consoleForTests(env: Readonly<Record<string, string>> = {}): Console {
+interface Served {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** A server with the console, or what stands in front of it, for all tests of a file, and a browser. */
+export function consoleForTests(
+  env: Readonly<Record<string, string>> = {},
+  start: (env: Readonly<Record<string, string>>) => Promise<Served> = startOwnServer,
+): Console {
   let close = async (): Promise<void> => {};
   const found: { at: string; api: Slowwave | null; browser: Browser | null } = { at: '', api: null, browser: null };
   beforeAll(async () => {
-    const starting = startOwnServer(env).then((server) => {
+    const starting = start(env).then((server) => {
       close = server.close;
       return server;
     });

@@ -41,6 +41,55 @@ export const CellView = z
   .meta({ id: 'Cell' });
 export type CellView = z.infer<typeof CellView>;
 
+const Run = { from: z.int(), to: z.int() };
+const STATES_OF_CELLS = ['open', 'draining', 'lost', 'left_behind'] as const;
+const STATES_OF_MOVES = ['copying', 'departing', 'arriving', 'leaving_off', 'recalling', 'given_up'] as const;
+const STATES_OF_HANDOVERS = ['closing', 'opening', 'emptying', 'reopening'] as const;
+const Tried = z.string().nullable().describe('Why its last step failed; null: it did not.');
+
+/** All cells, as a router sees them. */
+export const CellsView = z
+  .object({
+    cells: z.array(
+      z.object({
+        name: z.string(),
+        url: z.string(),
+        state: z.enum(STATES_OF_CELLS),
+        slots: z.int().describe(`Of ${SLOTS_ALL}.`),
+        answers: z.boolean(),
+        owners: z.int().nullable().describe('null: the cell does not respond.'),
+        memories: z.int().nullable(),
+      }),
+    ),
+    ranges: z.array(z.object({ ...Run, cell: z.string() })).describe('Which slots each cell has, in order.'),
+    moves: z.object({
+      counts: z.object({
+        ...{ copying: z.int(), departing: z.int(), arriving: z.int() },
+        ...{ leaving_off: z.int(), recalling: z.int(), given_up: z.int() },
+      }),
+      oldest: z
+        .array(
+          z.object({
+            ...{ tenant: z.string(), kind: OwnerKind, id: z.string() },
+            ...{ source: z.string(), destination: z.string(), state: z.enum(STATES_OF_MOVES) },
+            ...{ tries: z.int(), why: Tried },
+          }),
+        )
+        .describe('Owners on their way, and those whose move was given up; the oldest first.'),
+    }),
+    handovers: z
+      .array(
+        z.object({
+          ...Run,
+          ...{ source: z.string(), destination: z.string(), state: z.enum(STATES_OF_HANDOVERS) },
+          ...{ tries: z.int(), why: Tried },
+        }),
+      )
+      .describe('Slots that change hands.'),
+  })
+  .meta({ id: 'Cells' });
+export type CellsView = z.infer<typeof CellsView>;
+
 /** Whose key it is that a request came with. */
 export const CallerView = z
   .object({

@@ -47,6 +47,7 @@ export {
   CellName,
   CellOwnerList,
   CellOwnerQuery,
+  CellsView,
   CellView,
   DepartureView,
   GetTenantCopyQuery,

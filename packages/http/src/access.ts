@@ -155,7 +155,7 @@ export function refusalOfScope(request: FastifyRequest, principal: Principal): P
   return problem('scope_missing', `expected a key with the scope ${scope}, got ${got}`);
 }
 
-const operatorsOnly = (): ProblemError =>
+export const operatorsOnly = (): ProblemError =>
   problem(
     'scope_missing',
     'this affects the whole installation and requires a key of the tenant default with the scope admin',

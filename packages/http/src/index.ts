@@ -10,6 +10,7 @@ export {
   type KeyCheck,
   mayKnow,
   needScope,
+  operatorsOnly,
   ownApp,
   type Principal,
   principalOf,

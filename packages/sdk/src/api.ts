@@ -350,6 +350,59 @@ export type CellOwnerList = {
   readonly next_cursor: string | null;
 };
 
+export type Cells = {
+  readonly cells: readonly ({
+    readonly name: string;
+    readonly url: string;
+    readonly state: 'open' | 'draining' | 'lost' | 'left_behind';
+    /** Of 65536. */
+    readonly slots: number;
+    readonly answers: boolean;
+    /** null: the cell does not answer. */
+    readonly owners: number | null;
+    readonly memories: number | null;
+  })[];
+  /** Which slots each cell has, in order. */
+  readonly ranges: readonly {
+    readonly from: number;
+    readonly to: number;
+    readonly cell: string;
+  }[];
+  readonly moves: {
+    readonly counts: {
+      readonly copying: number;
+      readonly departing: number;
+      readonly arriving: number;
+      readonly leaving_off: number;
+      readonly recalling: number;
+      readonly given_up: number;
+    };
+    /** Owners on their way, and those whose move was given up; the oldest first. */
+    readonly oldest: readonly ({
+      readonly tenant: string;
+      readonly kind: 'user' | 'agent' | 'run';
+      readonly id: string;
+      readonly source: string;
+      readonly destination: string;
+      readonly state: 'copying' | 'departing' | 'arriving' | 'leaving_off' | 'recalling' | 'given_up';
+      readonly tries: number;
+      /** Why its last step failed; null: it did not. */
+      readonly why: string | null;
+    })[];
+  };
+  /** Slots that change hands. */
+  readonly handovers: readonly ({
+    readonly from: number;
+    readonly to: number;
+    readonly source: string;
+    readonly destination: string;
+    readonly state: 'closing' | 'opening' | 'emptying' | 'reopening';
+    readonly tries: number;
+    /** Why its last step failed; null: it did not. */
+    readonly why: string | null;
+  })[];
+};
+
 export type ChangedRelation = {
   readonly user_id: string | null;
   readonly agent_id: string | null;
@@ -4995,6 +5048,10 @@ export interface Operations {
   /** Delete segments that are unknown to this ledger. */
   'POST /v1/cold/sweep': {
     answer: SweptSegments;
+  };
+  /** List all cells, what each has, and what is being moved. */
+  'GET /v1/cells': {
+    answer: Cells;
   };
   /** Get the state and size of a cell. */
   'GET /v1/cell': {

@@ -1,12 +1,11 @@
-import { cellAsker, problemOf } from '@slowwave/adapters/cells';
+import { cellAsker, overviewOfCells, problemOf, sizeOfCell } from '@slowwave/adapters/cells';
 import { systemTools } from '@slowwave/adapters/system';
-import type { CellView } from '@slowwave/contracts';
+import type { CellsView, CellView } from '@slowwave/contracts';
 import { bitsOfKey, type Owner, ownerKeyOf, type TenantId } from '@slowwave/engine';
 import {
   ALL_SLOTS,
   type Cell,
   type DirectoryBook,
-  type Moves,
   type PlacedOwner,
   type PlannedHandover,
   planAdd,
@@ -15,38 +14,26 @@ import {
   rangeAt,
   SLOTS,
   type SlotRun,
-  widthsOf,
 } from '@slowwave/engine/cells';
 import { type Call, OptionError, ownerOf } from '../command.ts';
 import { CommandError, EXIT, UsageError } from '../exit.ts';
 import { table } from '../output.ts';
-import { type Cells, layoutOf, named, OK, type SizeOfCell, sizeOf, withCells } from './open.ts';
+import { type Cells, layoutOf, named, OK, withCells } from './open.ts';
 import { handOver, isGivenUp, MOVES_SHOWN, moveHome, whyStays, worked } from './work.ts';
 
 export const listCells = (call: Call) =>
   withCells(call, async ({ ask, book, directory }) => {
-    const known = await book();
-    const widths = widthsOf(known.ranges(), []);
-    const rows = await Promise.all(
-      [...known.cells(), ...known.lost()].map(async (cell) => ({
-        ...cell,
-        slots: widths.get(cell.name) ?? 0,
-        ...(await sizeOf(ask, cell)),
-      })),
-    );
-    const { counts, oldest } = await directory.moves(MOVES_SHOWN);
-    const handovers = await directory.handovers();
-    const given_up = oldest.filter(isGivenUp);
+    const view = await overviewOfCells({ directory, book: await book(), ask, movesShown: MOVES_SHOWN });
+    const { cells, moves, handovers } = view;
     const text = [
-      rows.length === 0 ? 'There are no cells yet. Add one with slowwave cells add NAME URL' : table(COLUMNS, rows),
-      underWay(counts, handovers.length),
-      ...given_up.map(whyStays),
+      cells.length === 0 ? 'There are no cells yet. Add one with slowwave cells add NAME URL' : table(COLUMNS, cells),
+      underWay(moves.counts, handovers.length),
+      ...moves.oldest.filter(isGivenUp).map(whyStays),
     ].join('\n');
-    const moves = { counts, given_up: given_up.map(({ tenant, owner, why }) => ({ tenant, ...owner, why })) };
-    return { value: { cells: rows, moves, handovers: handovers.length }, text };
+    return { value: view, text };
   });
 
-function underWay({ given_up: _, ...open }: Moves['counts'], handovers: number): string {
+function underWay({ given_up: _, ...open }: CellsView['moves']['counts'], handovers: number): string {
   const owners = Object.entries(open).flatMap(([state, count]) =>
     count === 0 ? [] : [`${count} ${state.replace('_', ' ')}`],
   );
@@ -55,9 +42,7 @@ function underWay({ given_up: _, ...open }: Moves['counts'], handovers: number):
   return [...moving, ...(handovers === 0 ? [] : [`Slot ranges being moved: ${handovers}.`])].join(' ');
 }
 
-interface CellRow extends Cell, SizeOfCell {
-  readonly slots: number;
-}
+type CellRow = CellsView['cells'][number];
 
 const COLUMNS = [
   { name: 'cell', of: ({ name }: CellRow) => name },
@@ -225,7 +210,7 @@ export const rebalanceCells = (call: Call) =>
     const book = await cells.book();
     const layout = layoutOf(book);
     const sizes = await Promise.all(
-      book.cells().map(async (cell) => [cell.name, await sizeOf(cells.ask, cell)] as const),
+      book.cells().map(async (cell) => [cell.name, await sizeOfCell(cells.ask, cell)] as const),
     );
     const silent = sizes.filter(([, { answers }]) => !answers).map(([name]) => name);
     if (silent.length > 0) throw new CommandError(`these cells do not respond: ${silent.join(', ')}`, EXIT.unavailable);

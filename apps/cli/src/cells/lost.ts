@@ -1,7 +1,8 @@
+import { sizeOfCell } from '@slowwave/adapters/cells';
 import { type CellDirectory, isLost, type NewHome, planDrain } from '@slowwave/engine/cells';
 import type { Call } from '../command.ts';
 import { CommandError, EXIT, UsageError } from '../exit.ts';
-import { type Cells, layoutOf, sizeOf, withCells } from './open.ts';
+import { type Cells, layoutOf, withCells } from './open.ts';
 import { worked } from './work.ts';
 
 export const loseCell = (call: Call) =>
@@ -35,7 +36,7 @@ async function givenUp({ given }: Call, cells: Cells, name: string): Promise<rea
   if (book.cells().every((one) => one.name === name))
     throw new CommandError(`${name} is the only cell, so no other cell can take its owners`, EXIT.failed);
   if (!isLost(cell)) {
-    const { answers } = await sizeOf(cells.ask, cell);
+    const { answers } = await sizeOfCell(cells.ask, cell);
     if (answers && !given.flag('force'))
       throw new CommandError(
         `${name} responds: move its owners with slowwave cells drain ${name}, or give it up anyway with --force`,

@@ -1,16 +1,8 @@
 import { type CellAsker, cellAsker, httpPeers, openDirectory } from '@slowwave/adapters/cells';
 import { NO_DIRECTORY } from '@slowwave/adapters/config';
 import { systemTools } from '@slowwave/adapters/system';
-import type { CellView } from '@slowwave/contracts';
 import type { Log } from '@slowwave/engine';
-import {
-  type Cell,
-  type CellDirectory,
-  type CellPeers,
-  type DirectoryBook,
-  directoryBook,
-  isLost,
-} from '@slowwave/engine/cells';
+import { type CellDirectory, type CellPeers, type DirectoryBook, directoryBook, isLost } from '@slowwave/engine/cells';
 import type { Call } from '../command.ts';
 import { CommandError, EXIT, UsageError } from '../exit.ts';
 import { quietLog } from '../stores.ts';
@@ -65,19 +57,5 @@ export const layoutOf = (book: DirectoryBook) => ({
     .filter(({ state }) => state === 'open')
     .map(({ name }) => name),
 });
-
-/** What a cell has; null: it does not answer. */
-export interface SizeOfCell {
-  readonly answers: boolean;
-  readonly owners: number | null;
-  readonly memories: number | null;
-}
-
-export async function sizeOf(ask: Cells['ask'], { name }: Cell): Promise<SizeOfCell> {
-  const answer = await ask(name, { method: 'GET', path: '/v1/cell' }).catch(() => null);
-  if (answer === null || answer.status !== OK) return { answers: false, owners: null, memories: null };
-  const { owners, memories } = answer.body as CellView;
-  return { answers: true, owners, memories };
-}
 
 export const OK = 200;

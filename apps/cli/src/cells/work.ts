@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { problemOf, startMover } from '@slowwave/adapters/cells';
 import { systemTools } from '@slowwave/adapters/system';
 import type { TenantCopyView } from '@slowwave/contracts';
-import type { TenantId } from '@slowwave/engine';
+import type { Owner, TenantId } from '@slowwave/engine';
 import type { CellDirectory, OwnerMove, PlannedHandover, TenantPlace } from '@slowwave/engine/cells';
 import { type Call, countOf } from '../command.ts';
 import { CommandError, EXIT } from '../exit.ts';
@@ -56,19 +56,19 @@ export async function worked(call: Call, { directory, peers, log }: Cells, said:
   };
 }
 
-export const isGivenUp = ({ state }: OwnerMove): boolean => state === 'given_up';
+export const isGivenUp = ({ state }: Pick<OwnerMove, 'state'>): boolean => state === 'given_up';
 
 const NAMED = 10;
 
 /** Names those who could not be moved, and why; of many the first. */
 function staying(left: readonly OwnerMove[]): string {
-  const lines = left.slice(0, NAMED).map(whyStays);
+  const lines = left.slice(0, NAMED).map(({ owner, source, why }) => whyStays({ ...owner, source, why }));
   const more = left.length - lines.length;
   return [...lines, ...(more > 0 ? [`And ${more} more; slowwave cells lists them.`] : [])].join('\n');
 }
 
-export const whyStays = ({ owner, source, why }: OwnerMove): string =>
-  `${owner.kind} ${owner.id} stays in ${source}: ${why ?? 'it could not be moved'}`;
+export const whyStays = ({ kind, id, source, why }: Owner & Pick<OwnerMove, 'source' | 'why'>): string =>
+  `${kind} ${id} stays in ${source}: ${why ?? 'it could not be moved'}`;
 
 /** Handovers and moves that are not over. */
 async function openOf(directory: CellDirectory): Promise<number> {

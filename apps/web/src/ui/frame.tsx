@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
 import { isOfAllApps, may, mayChange, type Session } from '../api.ts';
+import { isGone, useCells } from '../cells.ts';
 import { useWho } from '../session.ts';
 
 interface Section {
@@ -25,6 +26,10 @@ const SECTIONS: readonly Section[] = [
   { path: '/settings', name: 'Settings', isOffered: mayChange },
 ];
 
+/** Where there are cells, and whether all answer. */
+const CELLS_EVERY_MS = 15_000;
+const CELLS: Section = { path: '/cells', name: 'Cells', isOffered: (who) => may(who, 'operator') };
+
 /** Pages that are not of the console itself. */
 const ELSEWHERE: readonly Section[] = [
   { path: '/queues', name: 'Queues', isOffered: (who) => may(who, 'operator') },
@@ -39,6 +44,9 @@ export const firstOffered = (who: Session): string | null =>
 export function Frame({ children }: { readonly children: ReactNode }) {
   const who = useWho();
   const [path] = useLocation();
+  const cells = useCells(CELLS_EVERY_MS);
+  const all = cells.data?.cells ?? [];
+  const silent = all.filter((cell) => !(cell.answers || isGone(cell))).map(({ name }) => name);
   const main = useRef<HTMLElement>(null);
   // A new page begins at its top, also for those who hear it.
   useEffect(() => {
@@ -55,11 +63,13 @@ export function Frame({ children }: { readonly children: ReactNode }) {
           Slowwave
         </Link>
         <nav aria-label="Console">
-          {SECTIONS.filter(({ isOffered }) => isOffered(who)).map(({ path: to, name }) => (
-            <Link key={to} href={to} aria-current={isWithin(path, to) ? 'page' : undefined}>
-              {name}
-            </Link>
-          ))}
+          {[...SECTIONS, ...(all.length > 0 ? [CELLS] : [])]
+            .filter(({ isOffered }) => isOffered(who))
+            .map(({ path: to, name }) => (
+              <Link key={to} href={to} aria-current={isWithin(path, to) ? 'page' : undefined}>
+                {name}
+              </Link>
+            ))}
           {ELSEWHERE.filter(({ isOffered }) => isOffered(who)).map(({ path: to, name }) => (
             <a key={to} href={to}>
               {name}
@@ -72,6 +82,12 @@ export function Frame({ children }: { readonly children: ReactNode }) {
         <p className="notice">
           This server has no keys: whoever uses this machine can read and change everything.{' '}
           <Link href="/settings/keys">Create a key</Link> before you put it on a network.
+        </p>
+      )}
+      {silent.length > 0 && (
+        <p className="notice">
+          {silent.length === 1 ? 'A cell does not respond' : 'Some cells do not respond'}: {silent.join(', ')}. Lists and
+          figures are without the users there.
         </p>
       )}
       <main id="main" ref={main} tabIndex={-1}>

@@ -2,4 +2,5 @@ export { type AskCell, type CellAsker, cellAsker, problemOf, UnansweredError } f
 export { httpShares } from './ask-shares.ts';
 export { type Mover, startMover } from './mover.ts';
 export { openDirectory } from './open.ts';
+export { overviewOfCells, sizeOfCell } from './overview.ts';
 export { httpPeers } from './peers.ts';

@@ -64,7 +64,7 @@ export const cellRoutes = [
   route('GET /v1/cells', {
     id: 'listCells',
     summary: 'List all cells, what each has, and what is being moved',
-    description: 'Routers answer by the directory. Without a router there are no cells, and all lists are empty.',
+    description: 'The router answers from the directory. Without a router there are no cells, and all lists are empty.',
     answer: CellsView,
     audited: false,
     handle: async () => ({ cells: [], ranges: [], moves: { counts: NO_MOVES, oldest: [] }, handovers: [] }),

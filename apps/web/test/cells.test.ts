@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { createSlowwave } from '@slowwave/sdk';
 import { COMPILE_CACHE, freePort, programFile, spawnService, startOwnServer, tempDir } from '@slowwave/testkit';
 import { describe, expect, it } from 'vitest';
 import { consoleForTests, WITHIN_MS } from './browsing.ts';
@@ -17,6 +18,7 @@ async function divided() {
   const env = { ...COMPILE_CACHE, SLOWWAVE_API_KEY: KEY, SLOWWAVE_DIRECTORY: join(folder.path, 'directory.db') };
   const cells = (...args: readonly string[]) =>
     promisify(execFile)(process.execPath, [programFile('cli'), 'cells', ...args], { env });
+  await createSlowwave({ url: west?.url ?? '', apiKey: KEY }).memories.add({ user_id: 'ana', memory: 'Ana likes tea' });
   await cells('add', 'west', west?.url ?? '');
   await cells('add', 'east', east?.url ?? '', '--later');
   await cells('move', '--user', 'ana', '--to', 'east', '--later');

@@ -358,7 +358,7 @@ export type Cells = {
     /** Of 65536. */
     readonly slots: number;
     readonly answers: boolean;
-    /** null: the cell does not answer. */
+    /** null: the cell does not respond. */
     readonly owners: number | null;
     readonly memories: number | null;
   })[];

@@ -141,8 +141,8 @@ function OnTheirWay({ of: { moves, handovers } }: { readonly of: CellsView }) {
       {moving + handovers.length + givenUp === 0 && <p className="quiet">Nothing is being moved.</p>}
       {handoversOf(handovers).map(({ source, destination, slots, states, why }) => (
         <p key={`${source} ${destination}`}>
-          {percentOf(slots)} of the slots are moving from {source} to {destination}: <span className="tag wait">{states}</span>{' '}
-          {why !== null && <span className="quiet">{why}</span>}
+          {percentOf(slots)} of the slots are moving from {source} to {destination}:{' '}
+          <span className="tag wait">{states}</span> {why !== null && <span className="quiet">{why}</span>}
         </p>
       ))}
       {moving > 0 && (

@@ -86,8 +86,8 @@ export function Frame({ children }: { readonly children: ReactNode }) {
       )}
       {silent.length > 0 && (
         <p className="notice">
-          {silent.length === 1 ? 'A cell does not respond' : 'Some cells do not respond'}: {silent.join(', ')}. Lists and
-          figures are without the users there.
+          {silent.length === 1 ? 'A cell does not respond' : 'Some cells do not respond'}: {silent.join(', ')}. Lists
+          and figures are without the users there.
         </p>
       )}
       <main id="main" ref={main} tabIndex={-1}>

@@ -151,3 +151,12 @@ test('secrets are masked before they are stored', async () => {
   await call('PUT', STATE, { goal: `Use ${secret}`, data: { mail: 'ana@example.com' } });
   expect(JSON.stringify((await get()).body)).not.toMatch(/sk-proj|ana@example/);
 });
+
+test('a run whose id could not be listed is refused', async () => {
+  const { call } = await bench();
+  for (const id of ['a%00b', '%20', 'x'.repeat(257)]) {
+    expect(await call('PUT', `/v1/runs/${id}/state`, { goal: 'any' })).toMatchObject({ status: 400 });
+    expect((await call('POST', `/v1/runs/${id}/end`, { outcome: 'succeeded' })).status).toBe(400);
+  }
+  expect(await call('PUT', '/v1/runs/a%2Fb/state', { goal: 'any' })).toMatchObject({ status: 200 });
+});

@@ -1,5 +1,6 @@
 import {
   EndTask,
+  ExternalId,
   PatchTaskState,
   PutTaskState,
   TaskDocument,
@@ -25,7 +26,7 @@ import {
   type TenantId,
   waitingForApproval,
 } from '@slowwave/engine';
-import { IdParams, KeyHeader, listed, notFound, type ProblemError, pageOf, problem } from '@slowwave/http';
+import { KeyHeader, listed, notFound, type ProblemError, pageOf, problem } from '@slowwave/http';
 import { z } from 'zod';
 import { type ConsoleDeps, routesOf } from './deps.ts';
 
@@ -38,6 +39,9 @@ const WriteHeaders = KeyHeader.extend({
     .regex(/^"?\d{1,15}"?$/, 'expected a version like "3"')
     .optional(),
 });
+
+/** Whoever writes to a run makes it known, so that its id is as everywhere. */
+const RunParams = z.strictObject({ id: ExternalId });
 
 const ABOUT_OWNER =
   'The run belongs to the first of user_id and agent_id that is set, otherwise to itself, like batches posted for it.';
@@ -62,7 +66,7 @@ export const taskReads = [
     id: 'getTaskState',
     summary: 'Get the state of a run',
     description: `${ABOUT_OWNER} The header etag contains the version, which a later write sends back as if-match.`,
-    params: IdParams,
+    params: RunParams,
     query: TaskQuery,
     answer: View,
     bounds: { by: 'query', apps: true },
@@ -78,7 +82,7 @@ export const taskReads = [
     id: 'getTaskStateHistory',
     summary: 'List the versions of a run’s state, newest first',
     description: 'The newest 200 versions of a run are kept.',
-    params: IdParams,
+    params: RunParams,
     query: TaskHistoryQuery,
     answer: TaskStateList,
     bounds: { by: 'query', apps: true },
@@ -100,7 +104,7 @@ export const taskWrites = [
     description:
       `${ABOUT_OWNER} Without a version, the request can only start a run. With a version, it replaces that version and is refused with 409 if ` +
       'the run has a newer one, so nobody overwrites a state they have not read. Secrets are masked.',
-    params: IdParams,
+    params: RunParams,
     query: TaskQuery,
     headers: WriteHeaders,
     body: PutTaskState,
@@ -118,7 +122,7 @@ export const taskWrites = [
     description:
       `${ABOUT_OWNER} Omitted parts stay unchanged. Without a version, the change is applied to the current state, so ` +
       'that two programs can change different steps at once. With a version, it is refused with 409 if the run has a newer one.',
-    params: IdParams,
+    params: RunParams,
     query: TaskQuery,
     headers: WriteHeaders,
     body: PatchTaskState,
@@ -135,7 +139,7 @@ export const taskWrites = [
     id: 'endTask',
     summary: 'Mark a run as ended',
     description: `${ABOUT_OWNER} Its state stays readable and can no longer be changed. Ending it again changes nothing.`,
-    params: IdParams,
+    params: RunParams,
     query: TaskQuery,
     headers: WriteHeaders,
     body: EndTask,

@@ -1,6 +1,6 @@
 import {
   EndTask,
-  ExternalId,
+  OwnerParams,
   PatchTaskState,
   PutTaskState,
   TaskDocument,
@@ -40,9 +40,6 @@ const WriteHeaders = KeyHeader.extend({
     .optional(),
 });
 
-/** Whoever writes to a run makes it known, so that its id is as everywhere. */
-const RunParams = z.strictObject({ id: ExternalId });
-
 const ABOUT_OWNER =
   'The run belongs to the first of user_id and agent_id that is set, otherwise to itself, like batches posted for it.';
 
@@ -66,7 +63,7 @@ export const taskReads = [
     id: 'getTaskState',
     summary: 'Get the state of a run',
     description: `${ABOUT_OWNER} The header etag contains the version, which a later write sends back as if-match.`,
-    params: RunParams,
+    params: OwnerParams,
     query: TaskQuery,
     answer: View,
     bounds: { by: 'query', apps: true },
@@ -82,7 +79,7 @@ export const taskReads = [
     id: 'getTaskStateHistory',
     summary: 'List the versions of a run’s state, newest first',
     description: 'The newest 200 versions of a run are kept.',
-    params: RunParams,
+    params: OwnerParams,
     query: TaskHistoryQuery,
     answer: TaskStateList,
     bounds: { by: 'query', apps: true },
@@ -104,7 +101,7 @@ export const taskWrites = [
     description:
       `${ABOUT_OWNER} Without a version, the request can only start a run. With a version, it replaces that version and is refused with 409 if ` +
       'the run has a newer one, so nobody overwrites a state they have not read. Secrets are masked.',
-    params: RunParams,
+    params: OwnerParams,
     query: TaskQuery,
     headers: WriteHeaders,
     body: PutTaskState,
@@ -122,7 +119,7 @@ export const taskWrites = [
     description:
       `${ABOUT_OWNER} Omitted parts stay unchanged. Without a version, the change is applied to the current state, so ` +
       'that two programs can change different steps at once. With a version, it is refused with 409 if the run has a newer one.',
-    params: RunParams,
+    params: OwnerParams,
     query: TaskQuery,
     headers: WriteHeaders,
     body: PatchTaskState,
@@ -139,7 +136,7 @@ export const taskWrites = [
     id: 'endTask',
     summary: 'Mark a run as ended',
     description: `${ABOUT_OWNER} Its state stays readable and can no longer be changed. Ending it again changes nothing.`,
-    params: RunParams,
+    params: OwnerParams,
     query: TaskQuery,
     headers: WriteHeaders,
     body: EndTask,

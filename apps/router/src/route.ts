@@ -187,13 +187,12 @@ function toOwner(going: Going, owner: Owner, tenant: string): Promise<Answer> {
       refusedBy = cell;
       return;
     }
+    // It may have refused for somebody else's sake: only who is not there can be nowhere.
+    const named = { tenant, kind: owner.kind, id: owner.id };
+    const there = await ask(cell, { method: 'POST', path: '/v1/cell/leaving', body: { ...named, ms: 0 } });
+    if (there.status !== NOT_FOUND || (await directory.vacate(cell, [key], epoch)) === 0) return;
     // Who was moved, and was erased there, begins anew where the slot is: no cell leads elsewhere any more.
-    if ((await directory.vacate(cell, [key], epoch)) === 0) return;
-    await ask(cell, {
-      method: 'DELETE',
-      path: '/v1/cell/departures',
-      query: { tenant, kind: owner.kind, id: owner.id },
-    });
+    await ask(cell, { method: 'DELETE', path: '/v1/cell/departures', query: named });
   });
 }
 

@@ -175,7 +175,7 @@ describe('the console with a key', () => {
         await go(path);
         if (!offered.has(path)) continue;
         expect([path, await page.getByRole('alert').allTextContents()]).toEqual([path, []]);
-        // Whether people can use what it is made of is looked at where each page is tried.
+        // That everybody can use a page is tested in the file of that page.
         expectQuiet();
       }
       expectNothingForeign(name, await seen());

@@ -15,7 +15,8 @@ interface Waiting {
 
 /**
  * Reads of few rows that are asked in the same turn of the event loop go to the server in one piece, as one transaction: what several
- * lanes of a worker ask at once, and what its sweeps ask each second. Each statement sees what was committed before it, as it does alone.
+ * lanes of a worker ask at once, and what its sweeps ask each second. Each statement sees what was committed before it, as it does alone;
+ * snapshots see the moment at which the first of their statements runs, when all of them are asked.
  */
 export function sharedReads(read: Transactions['read']): <T>(begin: () => Script<T>) => Promise<T> {
   let waiting: Waiting[] = [];

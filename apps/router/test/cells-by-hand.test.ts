@@ -112,7 +112,7 @@ test(
     const drained = await cells('drain', 'east');
     expect(drained).toMatchObject({
       code: 0,
-      said: expect.stringContaining('east is empty; slowwave cells remove east'),
+      said: expect.stringContaining('east is empty. Remove it from the directory with slowwave cells remove east.'),
     });
     expect(drained.said).toMatch(/moving: (\d+) of \1 slot ranges and owners \(100 %\)/);
     expect((await usersIn(west.url)).sort()).toEqual(USERS);
@@ -121,13 +121,16 @@ test(
       { name: 'west', state: 'open', slots: SLOTS },
       { name: 'east', state: 'draining', slots: 0, owners: 0 },
     ]);
-    expect(await cells('rebalance')).toMatchObject({ code: 0, said: expect.stringContaining('nobody has to move') });
+    expect(await cells('rebalance')).toMatchObject({ code: 0, said: expect.stringContaining('nothing was moved') });
 
     // Who is moved to it, and erased there, does not keep it in the directory.
     await say('zoe', 'I live in Oslo.');
     expect((await cells('move', '--user', 'zoe', '--to', 'east')).code).toBe(0);
     expect((await ask('DELETE /v1/users/zoe')).status).toBe(202);
-    expect(await cells('remove', 'east')).toMatchObject({ code: 0, said: expect.stringContaining('is out of') });
+    expect(await cells('remove', 'east')).toMatchObject({
+      code: 0,
+      said: expect.stringContaining('was removed from the directory'),
+    });
     expect((await say('zoe', 'I live in Oslo.')).status).toBe(200);
     expect((await ask('DELETE /v1/users/zoe')).status).toBe(202);
 
@@ -153,7 +156,7 @@ test(
     const [kept = '', lost = ''] = [here[0], gone[0]];
     expect((await ask('PUT /v1/settings', { instructions: 'Remember journeys.' })).status).toBe(200);
     expect((await cells('home', 'default', 'east')).code).toBe(0);
-    expect(await cells('lost', 'east')).toMatchObject({ code: 1, said: expect.stringContaining('east answers') });
+    expect(await cells('lost', 'east')).toMatchObject({ code: 1, said: expect.stringContaining('east responds') });
     const { results } = (await search(lost)).body;
     // Both have the newest copy.
     expect((await search(kept)).status).toBe(200);
@@ -161,7 +164,7 @@ test(
     await east.kill();
     expect(await search(lost)).toMatchObject({ status: 503, body: { code: 'cell_unavailable', cell: 'east' } });
     const given = await cells('lost', 'east');
-    expect(given).toMatchObject({ code: 0, said: expect.stringContaining('The home of default is west.') });
+    expect(given).toMatchObject({ code: 0, said: expect.stringContaining('The home cell of default is west.') });
     const isLost = { status: 410, body: { code: 'cell_lost', cell: 'east' } };
     await vi.waitFor(async () => expect(await search(lost)).toMatchObject(isLost), PATIENCE);
     expect(await say(lost, 'I moved to Lima.')).toMatchObject(isLost);

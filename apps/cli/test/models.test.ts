@@ -208,7 +208,7 @@ const FAULTS: readonly (readonly [string, Fault])[] = [
     {
       onServer: true,
       script: (call) => (isLong(call) ? cutAnswer : works(call)),
-      sentence: new RegExp(`without saying so.*${MORE_ROOM}`),
+      sentence: new RegExp(`(?:without saying so|silently truncate prompts).*${MORE_ROOM}`),
     },
   ],
   [

@@ -118,7 +118,7 @@ async function exportsMemories(client: MemoryClient): Promise<void> {
 async function isToldMistakes(client: MemoryClient): Promise<void> {
   await expect(client.get('mem_nobody')).rejects.toMatchObject({ name: 'MemoryNotFoundError' });
   await expect(client.search('home', { filters: { memory: { contains: 'shop' } } })).rejects.toThrow(
-    /whose memories are meant/,
+    /name the owner of the memories/,
   );
   await expect(client.search('home', { filters: { user_id: 'bob', nope: 1 } })).rejects.toThrow(/nope/);
   await expect(client.deleteAll({})).rejects.toThrow(/user_id/);

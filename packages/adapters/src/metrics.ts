@@ -126,7 +126,7 @@ function callMetrics(registry: Registry): (call: MeasuredCall) => void {
   });
   const tokens = new Counter({
     name: 'slowwave_model_tokens_total',
-    help: 'Tokens of model calls, by estimate where a call that may be paid for was not answered; cached is a part of prompt',
+    help: 'Tokens of model calls. Estimated for unanswered calls that the provider may charge for; cached is part of prompt',
     labelNames: ['kind', 'model', 'cause', 'direction'] as const,
     registers,
   });

@@ -21,7 +21,7 @@ export function unpacked(bytes: Uint8Array): string {
   if (bytes[0] === PLAIN[0]) return Buffer.from(rest).toString();
   if (bytes[0] === DEFLATED_1[0]) return inflateRawSync(rest, HOW).toString();
   if (bytes[0] === UTF_16[0]) return Buffer.from(rest).toString('utf16le');
-  const problem = `expected a packed text of form 0 to 2, got ${bytes[0] ?? 'no bytes'}; a newer release has written it`;
+  const problem = `expected a packed text of form 0 to 2, got ${bytes[0] ?? 'no bytes'}; a newer release wrote it`;
   throw new EngineError(problem, { code: 'internal', retryable: false });
 }
 

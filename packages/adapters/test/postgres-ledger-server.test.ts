@@ -104,7 +104,9 @@ describe('the schema', () => {
     await (await openAt(url)).close();
     await shared.sql(`UPDATE slowwave.meta SET value = '${schema}' WHERE key = 'schema'`, url);
     const refusal = await refusalOf(url);
-    expect(refusal.message).toMatch(/has schema \d+, .*a pre-release made it; keep the checkout .*empty data folder/);
+    expect(refusal.message).toMatch(
+      /has schema \d+, .*a pre-release created it; read it with that checkout.*empty data folder/,
+    );
     expect(refusal.retryable).toBe(false);
     expect(await shared.sql("SELECT value FROM slowwave.meta WHERE key = 'schema'", url)).toEqual([{ value: schema }]);
   });

@@ -213,7 +213,7 @@ describe('what an embedding server does not take', () => {
     await refusedOf();
     await expect.poll(knownOf).toMatchObject({ last: { problem: null } });
     expect(findingsIn(await knownOf()).map(({ what }) => what)).toEqual([
-      'does not accept dimensions, so its vectors are as long as it makes them',
+      'does not accept dimensions, so its vectors have the length that the model gives them',
       'does not accept base64, so vectors are sent as numbers',
       expect.stringMatching(/^takes [1-3] texts in a request and refused more$/),
       expect.stringMatching(/^refused a text of about \d+ tokens, so of such texts the first \d+ are embedded$/),

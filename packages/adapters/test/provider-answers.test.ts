@@ -249,7 +249,7 @@ describe('a window that is cut in silence', () => {
 
   test('is seen from what the server counts, and said', async () => {
     await ask(counted(2_050), sent);
-    expect(warnings).toEqual([expect.stringContaining('read much less than it was sent')]);
+    expect(warnings).toEqual([expect.stringContaining('read far fewer tokens than it was sent')]);
   });
 
   test('is not suspected of a script that takes fewer tokens than is estimated', async () => {

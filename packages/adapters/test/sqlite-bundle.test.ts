@@ -252,7 +252,7 @@ it.each([
   if (begun.kind !== 'import') throw new Error(begun.kind);
   expect(await to.bundles.take(begun.id, 0, lines)).toEqual({
     ...{ kind: 'refused', line: lines.findIndex((line) => line.includes(`"${id}"`)) + 1 },
-    problem: `${id} is in this ledger already, with another owner or tenant; a bundle can be here only once`,
+    problem: `${id} already exists in this ledger, under another owner or tenant; a bundle can only be imported once`,
   });
   expect(await to.bundles.find(begun.id)).toMatchObject({ taken: 0 });
 });

@@ -206,7 +206,9 @@ describe('the schema', () => {
     for (const readOnly of [false, true]) {
       const failure = await file.open({ readOnly }).catch((error: unknown) => error);
       expect(failure).toMatchObject({ code: 'ledger_unavailable', retryable: false });
-      expect(String(failure)).toMatch(/has schema \d+, .*a pre-release made it; keep the checkout .*empty data folder/);
+      expect(String(failure)).toMatch(
+        /has schema \d+, .*a pre-release created it; read it with that checkout.*empty data folder/,
+      );
     }
     editFile((db) => expect(db.pragma('user_version', { simple: true })).toBe(schema));
   });

@@ -16,7 +16,7 @@ const REMEDIES: Readonly<Record<EngineErrorCode, string>> = {
   model_rejected:
     'The model refuses these messages, often because of a content filter. Use another model, or try a what-if with one. Then replay.',
   model_misconfigured:
-    'Correct the key, the name or the address of the model; slowwave models check says which. Then replay.',
+    'Correct the key, the name or the address of the model; slowwave models check shows which one is wrong. Then replay.',
   model_output_unusable:
     'The model does not answer in the form it is asked for. Raise its output limit, switch off its thinking, or use another model. Then replay.',
   context_too_long:
@@ -37,7 +37,7 @@ const REMEDIES: Readonly<Record<EngineErrorCode, string>> = {
   overtaken: BY_ITSELF,
   canary_halted: BY_ITSELF,
   gate_not_passed:
-    'Run the suite of the gate with the models in use, or configure those that have passed it; then it goes on by itself.',
+    'Run the suite of the gate with the current models, or configure models that have passed it. Then it continues automatically.',
   owner_away: 'The owner is in another place by now, and goes on there.',
   owner_asleep: BY_ITSELF,
   segment_unavailable:

@@ -139,5 +139,5 @@ const warningOf = ({ use, last_call: last }: ModelView): readonly string[] =>
   last?.problem == null
     ? []
     : [
-        `the last call of the ${use} model failed (${last.problem.code}); slowwave status says why, and what needs it waits, unless it has a fallback`,
+        `the last call of the ${use} model failed (${last.problem.code}); slowwave status says why. Work that needs it waits, unless the model has a fallback`,
       ];

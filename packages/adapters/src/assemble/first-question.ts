@@ -44,7 +44,10 @@ const AWAY: readonly EngineErrorCode[] = [
 
 function tell(log: Log, { model, error }: { readonly model: string; readonly error: unknown }): void {
   if (error instanceof EngineError && AWAY.includes(error.code))
-    log.warn({ model, code: error.code, error: error.message }, 'the chat model does not answer; what needs it waits');
+    log.warn(
+      { model, code: error.code, error: error.message },
+      'the chat model does not answer; work that needs it waits',
+    );
 }
 
 const LAST_CHAT = 'last chat';

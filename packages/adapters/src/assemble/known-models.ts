@@ -105,6 +105,6 @@ async function pausedUntil(key: string, { models }: Models): Promise<string | nu
 async function copiesOf(model: string, { models }: Models): Promise<ModelView['findings']> {
   const known = await knownCopying(models, model);
   if (!isCopying(known, systemTools.now())) return [];
-  const what = `copied the examples of its prompt in ${known.batches} batches in a row, so it is asked for facts without examples`;
+  const what = `copied the examples of its prompt in ${known.batches} batches in a row, so it is called without examples`;
   return [{ property: 'examples', at: isoOf(known.at), what, remedy: 'a larger model finds more' }];
 }

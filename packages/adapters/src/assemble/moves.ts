@@ -79,15 +79,14 @@ export function openMoves(config: Config, { space: { sides }, ledger, log, calib
   };
 }
 
-const NO_NEXT =
-  'no other embedder is configured; name its model in SLOWWAVE_NEXT_EMBEDDING_MODEL and restart all processes';
+const NO_NEXT = 'no next embedding model is configured; set SLOWWAVE_NEXT_EMBEDDING_MODEL and restart all processes';
 
 async function requireBelieved(
   maker: { readonly ledger: Ledger; readonly settings: Pick<Config, 'messagesInIndex'> },
   { index, embedder }: SearchedSpace,
 ): Promise<void> {
   if (sameMarker(await index.marker(), markerOf({ ...maker, embedder }))) return;
-  throw new MoveRefusedError('the index of the present embedder is not complete; wait until it is rebuilt');
+  throw new MoveRefusedError('the current index is not complete; wait until it is rebuilt');
 }
 
 /** Where the index of the confirmed move is found from now on. */

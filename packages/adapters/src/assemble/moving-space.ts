@@ -203,8 +203,8 @@ export function refuseOther(move: IndexMove | null, own: string, hasNext: boolea
 const isUnknown = (fingerprint: string): boolean => fingerprint.endsWith(':unknown');
 
 const afterMove = ({ to }: IndexMove): string =>
-  `the index was moved to the embedder ${to}; name its model in SLOWWAVE_EMBEDDING_MODEL, or move it again from there`;
+  `the index was moved to the embedding model ${to}; set SLOWWAVE_EMBEDDING_MODEL to it, or start another move from there`;
 
 const duringMove = ({ from, to }: IndexMove): string =>
-  `the index is being moved from ${from} to ${to}; name both, in SLOWWAVE_EMBEDDING_MODEL and ` +
+  `the index is being moved from ${from} to ${to}; set both, in SLOWWAVE_EMBEDDING_MODEL and ` +
   'SLOWWAVE_NEXT_EMBEDDING_MODEL, until the move is confirmed or abandoned';

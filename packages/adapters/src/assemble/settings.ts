@@ -99,7 +99,7 @@ function embedderIn({ embeddingModel, localModel }: Config): string {
     return `${'name' in localModel ? localModel.name : localModel.folder} (runs in this process)`;
   return (
     embeddingModel ??
-    'builtin (hashed words; for evaluation and tests only; --embedding-model local finds other wordings too)'
+    'builtin (hashed words; for evaluation and tests only; --embedding-model local also finds other wordings)'
   );
 }
 

@@ -85,12 +85,18 @@ async function openOneSpace(config: Config, log: Log, { placeOf, ...given }: Pla
   const known = lengthIn(marker, config);
   const problem = { error: length.message };
   if (known === null && isOutage(length)) {
-    log.warn(problem, 'the embedding server is away; until it is back searches go by words and consolidations wait');
+    log.warn(
+      problem,
+      'the embedding server is unavailable; until it is back, searches use keywords only and consolidations wait',
+    );
     return late({ embedder: nobody(unknown), index }, { open, ask, log, config });
   }
   await index.close();
   if (known === null) throw length;
-  log.warn({ ...problem, dimensions: known }, 'the embedding server is away; the index has the length of its vectors');
+  log.warn(
+    { ...problem, dimensions: known },
+    'the embedding server is unavailable; the length of its vectors is taken from the index',
+  );
   return settled(await open(known));
 }
 
@@ -243,11 +249,11 @@ async function adoptBy(adopting: readonly Adopting[], { index, embedder }: Space
 const NOT_YET = { code: 'model_unreachable', retryable: true, countsAsTry: false } as const;
 
 const away = (): EngineError =>
-  new EngineError('the embedding server is away, and nobody knows yet how long its vectors are', NOT_YET);
+  new EngineError('the embedding server is unavailable, and the length of its vectors is not known yet', NOT_YET);
 
 /** The texts are in no index of these vectors yet: whoever asked begins anew. */
 const justBack = (): EngineError =>
-  new EngineError('the embedding server has just come back; the work is repeated', { ...NOT_YET, retryAfterMs: 0 });
+  new EngineError('the embedding server is available again; the work is repeated', { ...NOT_YET, retryAfterMs: 0 });
 
 const indexBy = (index: () => SearchIndex): SearchIndex => ({
   marker: () => index().marker(),

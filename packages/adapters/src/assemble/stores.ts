@@ -177,7 +177,7 @@ export async function rebuildOwnIndex(config: Config, parts: Parts, wishes: Wish
   }
 }
 
-const UNDER_WAY = 'the index is being moved to another embedder; confirm or abandon the move first';
+const UNDER_WAY = 'the index is being moved to another embedding model; confirm or abandon the move first';
 
 async function openBuild(
   config: Config,
@@ -218,7 +218,7 @@ export async function promoteTenant(
 }
 
 const notOnQdrant = (): EngineError =>
-  new EngineError('expected an index on Qdrant, where tenants can have shards of their own, got none; set QDRANT_URL', {
+  new EngineError('only an index on Qdrant has shards for tenants; set QDRANT_URL', {
     code: 'index_unavailable',
     retryable: false,
   });

@@ -101,7 +101,7 @@ async function textOf(folder: string): Promise<string> {
     return await readFile(join(folder, MANIFEST), 'utf8');
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw refused(`expected a backup in ${folder}, got no complete one: ${why}; give the folder of a backup`);
+    throw refused(`expected a backup in ${folder}, got no complete one: ${why}; use the folder of a complete backup`);
   }
 }
 
@@ -111,7 +111,7 @@ function parse(folder: string, text: string): Manifest {
   } catch (error) {
     const why = error instanceof z.ZodError ? z.prettifyError(error) : String(error);
     throw refused(
-      `the manifest in ${folder} cannot be read by this release: ${why}; restore it with the release that made it`,
+      `the manifest in ${folder} cannot be read by this release: ${why}; restore it with the release that created it`,
     );
   }
 }

@@ -112,10 +112,11 @@ function together(nudge: (nudges: readonly Nudge[]) => Promise<void>): Schedule[
 }
 
 const tooMany = (): EngineError =>
-  new EngineError(
-    `expected the queue to keep up, got ${LINE_MAX} waiting nudges; the sweep finds the lanes that were not nudged`,
-    { code: 'queue_unavailable', retryable: true, countsAsTry: false },
-  );
+  new EngineError(`the queue cannot keep up: ${LINE_MAX} nudges are waiting; the sweep will schedule the other lanes`, {
+    code: 'queue_unavailable',
+    retryable: true,
+    countsAsTry: false,
+  });
 
 /** What a turn is called in operators' views of the queue. */
 const TURN = 'turn';

@@ -82,7 +82,7 @@ export async function keepLocks({ server, lockMs, log }: KeeperOptions): Promise
   };
   const again = (): void => {
     if (closing) return;
-    log.error({}, 'the thread that renews the locks of running jobs ended; another one is started');
+    log.error({}, 'the thread that renews the locks of running jobs ended; a new one is started');
     setTimeout(() => {
       if (closing) return;
       running = start();

@@ -217,7 +217,8 @@ async function workLane(
 /** After a failure: long enough not to spin. There is no giving up: an erasure is tried until it is done. */
 const AFTER_FAILURE_MS = 10_000;
 
-const ERASURE_TOO_LONG = (ms: number): string => `an erasure was put back after ${ms} ms; it goes on where it was`;
+const ERASURE_TOO_LONG = (ms: number): string =>
+  `an erasure was put back after ${ms} ms; it will continue where it stopped`;
 
 /** Works one job: it ends when the erasure is over, and goes back to wait until then. */
 export async function workErasure(

@@ -224,7 +224,7 @@ function watch(worker: Worker, { connection, log, locks }: Watched): void {
   logErrorsQuietly(worker, connection, log);
   locks?.onLost(queue, (ids) => worker.emit('lockRenewalFailed', ids));
   worker.on('lockRenewalFailed', (jobs) => {
-    const what = 'lost the lock of running jobs; another worker may have them, so they are cancelled';
+    const what = 'lost the locks of running jobs; another worker may have taken them, so they are cancelled';
     log.warn({ queue, jobs }, what);
     // The library does not: without this two workers would spend tokens on one job.
     for (const id of jobs) worker.cancelJob(id, 'lock lost');
@@ -250,7 +250,7 @@ async function handOver({ worker, queue, running }: Running, options: JobWorkerO
   if (await Promise.race([ended, silent])) return true;
   options.log.warn(
     { queue: worker.name, jobs: running.size },
-    'running jobs could not be handed back in time; their locks expire and another worker takes them up',
+    'running jobs could not be handed back in time; another worker will take them over when their locks expire',
   );
   return false;
 }

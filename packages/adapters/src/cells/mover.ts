@@ -35,7 +35,7 @@ export function startMover(options: MoverOptions): Mover {
 async function loop({ idleMs, log }: MoverOptions, stop: AbortSignal, work: () => Promise<boolean>): Promise<void> {
   while (!stop.aborted) {
     const found = await work().catch((error: unknown) => {
-      log.warn({ err: error }, 'the directory of cells could not be asked for work');
+      log.warn({ err: error }, 'could not read moves from the directory of cells');
       return false;
     });
     if (!found) await sleep(idleMs, undefined, { signal: stop }).catch(() => {});

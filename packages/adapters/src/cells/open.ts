@@ -102,6 +102,6 @@ async function migrateDatabase(pool: Pool, place: string): Promise<void> {
 
 const foreign = (where: string, schema: string): EngineError =>
   new EngineError(
-    `expected a directory of cells with schema ${SCHEMA} in ${where}, got ${schema}; use the release that made it, or another place`,
+    `expected a directory of cells with schema ${SCHEMA} in ${where}, got ${schema}; use the release that created it, or another location`,
     { code: 'ledger_unavailable', retryable: false },
   );

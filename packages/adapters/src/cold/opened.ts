@@ -70,7 +70,7 @@ async function ledgerOf({ tenant, owner, lane, lastSum }: Segment, lines: readon
     await tools.breathe();
   }
   const { kind } = await ledger.bundles.finish(id, now);
-  if (kind !== 'finished') throw new Error(`the segment of ${lane} cannot be read in place: ${kind}`);
+  if (kind !== 'finished') throw new Error(`the segment of ${lane} cannot be searched: ${kind}`);
   return ledger;
 }
 

@@ -58,12 +58,12 @@ async function versioningOf(ask: Ask, base: string): Promise<string> {
   url.searchParams.set('versioning', '');
   const response = await ask({ method: 'GET', url }, [403, 405, 501]);
   if (!response.ok) {
-    return 'nobody knows whether the bucket of the segments keeps old versions: it does not answer GetBucketVersioning; see to it that it does not';
+    return 'could not find out whether the segment bucket keeps old versions, because it does not answer GetBucketVersioning; make sure that versioning is off';
   }
   const status = textIn(await response.text(), 'Status');
   if (status === '') return '';
   const days = 'expire noncurrent versions with a lifecycle rule, or use a bucket without versioning';
-  return `the bucket of the segments has versioning (${status.toLowerCase()}) and may keep deleted objects as old versions; ${days}`;
+  return `the segment bucket has versioning (${status.toLowerCase()}) and may keep deleted objects as old versions; ${days}`;
 }
 
 const textIn = (xml: string, tag: string): string => new RegExp(`<${tag}>([^<]*)</${tag}>`).exec(xml)?.[1] ?? '';

@@ -11,7 +11,8 @@ export const segmentsIn = (objects: Objects): SegmentStore => ({
     const bytes = await packed(content);
     await objects.put(name, bytes);
     const there = await objects.get(name);
-    if (there === null || !Buffer.from(there).equals(bytes)) throw damaged(name, 'it is not as it was written');
+    if (there === null || !Buffer.from(there).equals(bytes))
+      throw damaged(name, 'its content has changed since it was written');
     if (!sameLines(await unpacked(name, there), content)) throw damaged(name, 'its lines are not as they were given');
     return bytes.length;
   },

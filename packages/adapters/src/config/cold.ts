@@ -76,7 +76,7 @@ const DAY_MS = 24 * HOUR_MS;
 /** What is set, and says nothing without something else. */
 export function contradictionsOfCold(given: Readonly<Record<string, string | undefined>>): string[] {
   const { SLOWWAVE_COLD_DAYS: days, SLOWWAVE_COLD_STORE: store } = given;
-  if (days === undefined) return needless(given, /./, 'owners that sleep; set SLOWWAVE_COLD_DAYS');
+  if (days === undefined) return needless(given, /./, 'sleeping owners; set SLOWWAVE_COLD_DAYS');
   const ofBucket = /^SLOWWAVE_COLD_(ENDPOINT|REGION|ACCESS_KEY|SECRET_KEY)$/;
   if (store?.startsWith('s3://') !== true) {
     return needless(given, ofBucket, 'segments in a bucket; set SLOWWAVE_COLD_STORE to s3://BUCKET/PREFIX');

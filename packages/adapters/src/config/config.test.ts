@@ -182,7 +182,7 @@ describe('which models are used', () => {
     expect(standalone({ ...key, SLOWWAVE_EMBEDDING_API_KEY: 'other' }).embeddingServer.apiKey).toBe('other');
     expect(standalone(own)).toMatchObject({ chatModel: null, embeddingModel: 'bge-m3' });
     expect(problemsOf(() => standalone({ ...key, SLOWWAVE_EMBEDDING_BASE_URL: 'http://embed/v1' }))).toEqual([
-      '  - SLOWWAVE_EMBEDDING_MODEL: an embedding server of its own needs the name of its model; set it',
+      '  - SLOWWAVE_EMBEDDING_MODEL: a separate embedding server needs the name of its model; set SLOWWAVE_EMBEDDING_MODEL',
     ]);
     expect(problemsOf(() => standalone({ ...own, SLOWWAVE_EMBEDDING_MODEL: 'local' }))).toEqual([
       '  - SLOWWAVE_EMBEDDING_BASE_URL: does not apply to a local model; unset it',
@@ -224,7 +224,7 @@ describe('which models are used', () => {
       expect.stringContaining('SLOWWAVE_CHAT_STREAM'),
     ]);
     expect(problemsOf(() => standalone({ ...key, SLOWWAVE_CHAT_API: 'anthropic' }))).toEqual([
-      '  - SLOWWAVE_CHAT_MODEL: Anthropic has no model that is taken by default; name one',
+      '  - SLOWWAVE_CHAT_MODEL: there is no default model for Anthropic; set SLOWWAVE_CHAT_MODEL',
     ]);
     expect(problemsOf(() => standalone({ SLOWWAVE_CHAT_API: 'anthropic' }))).toContainEqual(
       expect.stringContaining('SLOWWAVE_CHAT_API: only applies with a model server'),
@@ -239,7 +239,7 @@ describe('which models are used', () => {
 
   it('what an embedder has no use for is refused', () => {
     expect(problemsOf(() => standalone({ SLOWWAVE_EMBEDDING_QUERY_PREFIX: 'query: ' }))[0]).toContain(
-      'SLOWWAVE_EMBEDDING_QUERY_PREFIX: does not apply to the builtin embedder',
+      'SLOWWAVE_EMBEDDING_QUERY_PREFIX: does not apply to the builtin embedding model',
     );
     const local = { SLOWWAVE_EMBEDDING_MODEL: 'local', SLOWWAVE_EMBEDDING_DIMENSIONS: '384' };
     expect(problemsOf(() => standalone(local))[0]).toContain('SLOWWAVE_EMBEDDING_DIMENSIONS: does not apply');
@@ -276,8 +276,8 @@ describe('the index in PostgreSQL', () => {
   it('needs a PostgreSQL, and is the only one', () => {
     const both = { SLOWWAVE_INDEX: 'postgres', QDRANT_URL: 'http://127.0.0.1:6333' };
     expect(problemsOf(() => standalone(both))).toEqual([
-      '  - SLOWWAVE_INDEX: the index is either in PostgreSQL or on Qdrant; unset this, or QDRANT_URL',
-      '  - SLOWWAVE_INDEX: needs a PostgreSQL; set DATABASE_URL, or unset this',
+      '  - SLOWWAVE_INDEX: the index is either in PostgreSQL or on Qdrant; unset SLOWWAVE_INDEX or QDRANT_URL',
+      '  - SLOWWAVE_INDEX: requires PostgreSQL; set DATABASE_URL, or unset SLOWWAVE_INDEX',
     ]);
     expect(problemsOf(() => standalone({ DATABASE_URL, SLOWWAVE_INDEX: 'sqlite' }))).toEqual([
       '  - SLOWWAVE_INDEX: must be postgres, or not set, got "sqlite"',
@@ -370,10 +370,10 @@ describe('settings that there are not', () => {
     ['SLOWWAVE_CHATMODEL', 'did you mean SLOWWAVE_CHAT_MODEL?'],
     ['SLOWWAVE_BATCH_IDLE', 'did you mean SLOWWAVE_BATCH_IDLE_MS?'],
     ['SLOWWAVE_CAHT_MODEL', 'did you mean SLOWWAVE_CHAT_MODEL?'],
-    ['SLOWWAVE_COLOUR_OF_THE_SEA', 'docs/settings.md lists them all'],
+    ['SLOWWAVE_COLOUR_OF_THE_SEA', 'docs/settings.md lists all settings'],
   ])('%s is refused: %s', (name, said) => {
     const [problem] = problemsOf(() => standalone({ [name]: 'a secret' }));
-    expect(problem).toContain(`${name}: there is no such setting; ${said}`);
+    expect(problem).toContain(`${name}: unknown setting; ${said}`);
     expect(problem).not.toContain('secret');
     expect(() => service({ ...REDIS, QDRANT_URL: 'http://127.0.0.1:6333', [name]: 'x' })).toThrow(name);
   });

@@ -49,7 +49,7 @@ function unknownIn(given: Given): string[] {
     .filter((name) => !OF_A_SERVICE.test(name))
     .map((name) => {
       const meant = nearest(name, names);
-      return `${name}: there is no such setting; ${meant === null ? 'docs/settings.md lists them all' : `did you mean ${meant}?`}`;
+      return `${name}: unknown setting; ${meant === null ? 'docs/settings.md lists all settings' : `did you mean ${meant}?`}`;
     });
 }
 
@@ -247,8 +247,10 @@ function contradictionsOfIndex({ SLOWWAVE_INDEX: index, QDRANT_URL: qdrant, DATA
   return [
     ...(qdrant === undefined
       ? []
-      : ['SLOWWAVE_INDEX: the index is either in PostgreSQL or on Qdrant; unset this, or QDRANT_URL']),
-    ...(database === undefined ? ['SLOWWAVE_INDEX: needs a PostgreSQL; set DATABASE_URL, or unset this'] : []),
+      : ['SLOWWAVE_INDEX: the index is either in PostgreSQL or on Qdrant; unset SLOWWAVE_INDEX or QDRANT_URL']),
+    ...(database === undefined
+      ? ['SLOWWAVE_INDEX: requires PostgreSQL; set DATABASE_URL, or unset SLOWWAVE_INDEX']
+      : []),
   ];
 }
 

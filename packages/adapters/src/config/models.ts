@@ -189,10 +189,10 @@ function rerankerOf(env: Environment) {
 export const contradictionsOfModels = (given: Given): string[] => [
   ...modelsWithoutServer(given),
   ...(given.SLOWWAVE_CHAT_API === 'anthropic' && given.SLOWWAVE_CHAT_MODEL === undefined
-    ? ['SLOWWAVE_CHAT_MODEL: Anthropic has no model that is taken by default; name one']
+    ? ['SLOWWAVE_CHAT_MODEL: there is no default model for Anthropic; set SLOWWAVE_CHAT_MODEL']
     : []),
   ...(given.SLOWWAVE_CHAT_API === 'anthropic' && given.SLOWWAVE_CHAT_STREAM === 'on'
-    ? ['SLOWWAVE_CHAT_STREAM: answers of Anthropic’s API are not streamed; unset it']
+    ? ['SLOWWAVE_CHAT_STREAM: streaming is not supported with Anthropic’s API; unset it']
     : []),
   ...batchesWithout(given),
   ...embedderWithout(given),
@@ -223,7 +223,7 @@ function batchesWithout(given: Given): string[] {
   if ((given.SLOWWAVE_CHAT_BATCHES ?? 'off') !== 'backfill') return [];
   if (!hasServerFor('EXTRACT', given)) return [`SLOWWAVE_CHAT_BATCHES: only applies with ${SERVER}, or unset this`];
   return given.SLOWWAVE_CHAT_API === 'anthropic' && given.SLOWWAVE_EXTRACT_BASE_URL === undefined
-    ? ['SLOWWAVE_CHAT_BATCHES: Slowwave uses the batch API of OpenAI alone; unset it']
+    ? ['SLOWWAVE_CHAT_BATCHES: only OpenAI’s batch API is supported; unset it']
     : [];
 }
 
@@ -235,7 +235,7 @@ function stepsWithoutModel(given: Given): string[] {
       (part) => given[`SLOWWAVE_${step}_${part}`] !== undefined,
     );
     if (given[own] !== undefined && given[model] === undefined)
-      return [`${model}: a server of its own needs the name of its model; set it`];
+      return [`${model}: a separate server needs the name of its model; set ${model}`];
     if (hasServerFor(step, given)) return [];
     if ((given[model] ?? 'builtin') !== 'builtin')
       return [`${model}: a model needs a server; set OPENAI_API_KEY, OPENAI_BASE_URL or ${own}`];
@@ -250,7 +250,7 @@ function fallbacksWithoutServer(given: Given): string[] {
   return [
     ...lists
       .filter((name) => given[name]?.split(',').some((model) => model.trim() === 'builtin') === true)
-      .map((name) => `${name}: rules never take the place of a model; name models of a server`),
+      .map((name) => `${name}: the builtin rules cannot be a fallback; use models on a server`),
     ...(isThere || given.SLOWWAVE_CHAT_FALLBACK === undefined
       ? []
       : [`SLOWWAVE_CHAT_FALLBACK: only applies with ${SERVER}, or unset this`]),
@@ -298,7 +298,7 @@ function embedderWithout(given: Given): string[] {
   const model =
     given.SLOWWAVE_EMBEDDING_MODEL ?? (hasServerFor('EMBEDDING', given) ? DEFAULT_EMBEDDING_MODEL : 'builtin');
   if (isLocal(model)) {
-    const only = 'does not apply to a local model, whose vectors have the length they have; unset it';
+    const only = 'does not apply to a local model, whose vectors have a fixed length; unset it';
     return [
       ...(given.SLOWWAVE_EMBEDDING_DIMENSIONS === undefined ? [] : [`SLOWWAVE_EMBEDDING_DIMENSIONS: ${only}`]),
       ...setAmong(given, OF_A_SERVER).map((name) => `${name}: does not apply to a local model; unset it`),
@@ -306,7 +306,7 @@ function embedderWithout(given: Given): string[] {
   }
   if (model !== 'builtin') return withoutModel(given);
   return setAmong(given, [...OF_A_MODEL, ...OF_A_SERVER]).map(
-    (name) => `${name}: does not apply to the builtin embedder; set SLOWWAVE_EMBEDDING_MODEL, or unset this`,
+    (name) => `${name}: does not apply to the builtin embedding model; set SLOWWAVE_EMBEDDING_MODEL, or unset this`,
   );
 }
 
@@ -321,7 +321,9 @@ function mistakesOfNext(given: Given): string[] {
 /** A server of somebody's own has no model that could be guessed. */
 function withoutModel({ SLOWWAVE_EMBEDDING_BASE_URL: own, SLOWWAVE_EMBEDDING_MODEL: model }: Given): string[] {
   if (own === undefined || model !== undefined) return [];
-  return ['SLOWWAVE_EMBEDDING_MODEL: an embedding server of its own needs the name of its model; set it'];
+  return [
+    'SLOWWAVE_EMBEDDING_MODEL: a separate embedding server needs the name of its model; set SLOWWAVE_EMBEDDING_MODEL',
+  ];
 }
 
 const OF_A_MODEL = ['SLOWWAVE_EMBEDDING_QUERY_PREFIX', 'SLOWWAVE_EMBEDDING_DOCUMENT_PREFIX'];

@@ -51,10 +51,10 @@ test('fallbacks may be at another provider, which is never sent the key of the f
 
 test.each([
   [{ SLOWWAVE_DECIDE_MODEL: 'careful' }, 'SLOWWAVE_DECIDE_MODEL: a model needs a server'],
-  [{ SLOWWAVE_DECIDE_BASE_URL: 'http://d/v1' }, 'SLOWWAVE_DECIDE_MODEL: a server of its own needs the name'],
+  [{ SLOWWAVE_DECIDE_BASE_URL: 'http://d/v1' }, 'SLOWWAVE_DECIDE_MODEL: a separate server needs the name'],
   [{ SLOWWAVE_GRAPH_EXTRA_BODY: '{}' }, 'SLOWWAVE_GRAPH_EXTRA_BODY: only applies with a model server'],
   [{ SLOWWAVE_CHAT_FALLBACK: 'spare' }, 'SLOWWAVE_CHAT_FALLBACK: only applies with a model server'],
-  [{ ...key, SLOWWAVE_CHAT_FALLBACK: 'builtin' }, 'SLOWWAVE_CHAT_FALLBACK: rules never take the place of a model'],
+  [{ ...key, SLOWWAVE_CHAT_FALLBACK: 'builtin' }, 'SLOWWAVE_CHAT_FALLBACK: the builtin rules cannot be a fallback'],
   [{ ...key, SLOWWAVE_FALLBACK_API_KEY: 'other' }, 'SLOWWAVE_FALLBACK_API_KEY: only applies with fallbacks'],
 ])('of models by step %j is refused', (settings, problem) => {
   expect(() => standalone(settings)).toThrow(`invalid settings:\n  - ${problem}`);

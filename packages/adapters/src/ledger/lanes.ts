@@ -112,7 +112,7 @@ function* findLane(of: OwnedBy): Script<Lane | null> {
 /** Nothing is added to a lane while its owner sleeps. */
 export function requireAwake({ cold }: Pick<LaneRow, 'cold'>): void {
   if (cold === null) return;
-  throw new EngineError('the owner sleeps; wake it and try again', { code: 'owner_asleep', retryable: true });
+  throw new EngineError('the owner sleeps; wake it and retry', { code: 'owner_asleep', retryable: true });
 }
 
 /** The lane of an owner, locked. */

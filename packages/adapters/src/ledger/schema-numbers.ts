@@ -22,7 +22,7 @@ export function refuseForeign(ledger: string, schema: number, migrations: readon
   if (schema === 0 || (schema >= FIRST && schema <= newest)) return;
   const why =
     schema < FIRST
-      ? 'a pre-release made it; keep the checkout of that one to read it, or start with an empty data folder or database'
+      ? 'a pre-release created it; read it with that checkout, or start with an empty data folder or database'
       : 'a newer release has opened it; start that release, or restore a backup from before the upgrade';
   throw new EngineError(`${ledger} has schema ${schema}, this release works on schemas ${FIRST} to ${newest}: ${why}`, {
     code: 'ledger_unavailable',

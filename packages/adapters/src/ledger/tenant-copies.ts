@@ -77,7 +77,7 @@ function* take(tenant: TenantId, copy: TakenCopy, rows: CopiedRows | null): Scri
     return copy;
   }
   const strange = Object.keys(rows).find((name) => COPIED.every(({ table }) => table !== name));
-  if (strange !== undefined) return `this release does not know "${strange}"; a newer one has written it`;
+  if (strange !== undefined) return `unknown "${strange}"; a newer release wrote it`;
   const stored = COPIED.map((copied) => [copied, storedRows(copied, tenant, rows[copied.table] ?? [])] as const);
   for (const [, made] of stored) if (typeof made === 'string') return made;
   for (const [copied, made] of stored) if (typeof made !== 'string') yield* replace(copied, tenant, made);

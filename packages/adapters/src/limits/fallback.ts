@@ -145,7 +145,7 @@ function nobody(away: readonly Away[]): EngineError {
   const [first, ...more] = away;
   if (first !== undefined && more.length === 0 && !first.asked) return first.error;
   const said = away.map(({ error }) => error.message).join('; ');
-  return new EngineError(`none of the models that may be asked is there; the work waits: ${said}`, {
+  return new EngineError(`neither the model nor its fallbacks are available; the work waits: ${said}`, {
     code: 'circuit_open',
     retryable: true,
     retryAfterMs: Math.min(...away.map(({ error }) => error.retryAfterMs ?? AGAIN_MS)),

@@ -118,7 +118,7 @@ async function admitted(
 }
 
 const tooEarly = (model: string, ms: number): EngineError =>
-  new EngineError(`the rate limits of ${model} allow no further call for ${Math.ceil(ms / 1000)} s; the work waits`, {
+  new EngineError(`the rate limits of ${model} allow no further calls for ${Math.ceil(ms / 1000)} s; the work waits`, {
     code: 'rate_limited',
     retryable: true,
     retryAfterMs: ms,
@@ -229,7 +229,7 @@ function placeIn(line: (() => void)[], cancel: Cancellation): Promise<void> {
 
 /** Nobody was asked: work whose time is up meanwhile has not failed. */
 const cancelled = (): EngineError =>
-  new EngineError('other work took all the calls that may be under way at a time; the work waits', {
+  new EngineError('all concurrent calls are in use by other work; the work waits', {
     code: 'cancelled',
     retryable: true,
     countsAsTry: false,
@@ -285,6 +285,6 @@ async function timed<T>(
 
 const tooLate = ({ fingerprint }: Embedder, limitMs: number): EngineError =>
   new EngineError(
-    `expected vectors from ${fingerprint} within ${limitMs} ms, got none; words are used instead of vectors`,
+    `expected vectors from ${fingerprint} within ${limitMs} ms, got none; keywords are used instead of vectors`,
     { code: 'model_timeout', retryable: true },
   );

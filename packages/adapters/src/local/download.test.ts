@@ -112,7 +112,7 @@ test('a server that refuses is named with its status', async () => {
 
 test('a file that the disk has no room for is not begun', async () => {
   await expect(fetched({ ...FILE, bytes: 2 ** 60 })).rejects.toThrow(
-    /needs \d+ MB for it and has \d+ MB free; make room/,
+    /needs \d+ MB for it and has \d+ MB free; free some space/,
   );
   expect(ranges).toEqual([]);
 });

@@ -72,7 +72,7 @@ async function requireSpace(files: readonly PublishedFile[], folder: string): Pr
   if (needed <= bavail * bsize) return;
   const free = Math.floor((bavail * bsize) / MEGABYTE);
   throw new Error(
-    `${folder} needs ${Math.ceil(needed / MEGABYTE)} MB for it and has ${free} MB free; make room, or move SLOWWAVE_DATA_DIR`,
+    `${folder} needs ${Math.ceil(needed / MEGABYTE)} MB for it and has ${free} MB free; free some space, or move SLOWWAVE_DATA_DIR`,
   );
 }
 

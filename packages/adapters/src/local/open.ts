@@ -73,13 +73,13 @@ async function inFolder(folder: string, { prefixes, dataDir, log }: LocalOptions
   const model = found instanceof Error ? await noted(notes, key, found) : found;
   if (!(found instanceof Error)) {
     await note(notes, { ...(await notesIn(notes)), [key]: model }).catch((error: unknown) =>
-      log.warn({ error: String(error) }, 'could not note which embedding model is in use'),
+      log.warn({ error: String(error) }, 'could not record which embedding model is in use'),
     );
   }
   const prepare = async (): Promise<void> => {
     const now = await modelInFolder(folder, prefixes);
     if (now.fingerprint === model.fingerprint) return;
-    throw new Error(`${folder} has another model than when this process started; restart it to use that one`);
+    throw new Error(`${folder} contains another model than when this process started; restart the process to use it`);
   };
   return { model, prepare };
 }

@@ -66,7 +66,7 @@ test('a package that is not installed is named with the command that installs it
 test('a full disk is reported as one', async () => {
   const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
   const { embed } = await running(LENGTHS, () => Promise.reject(full));
-  await expect(embed(['hello'], NEVER)).rejects.toThrow(/the disk is full .*make room/);
+  await expect(embed(['hello'], NEVER)).rejects.toThrow(/the disk is full .*free some space/);
 });
 
 test('while files are downloaded nobody waits for them, and who asks for the model does', async () => {

@@ -139,7 +139,7 @@ async function threadOf(model: LocalModel, now: Loading | Thread): Promise<Threa
 
 const downloading = ({ name }: LocalModel, percent: number | null): EngineError =>
   new EngineError(
-    `the embedding model ${name} is being downloaded (${percent ?? 0} %); words are used until it is there`,
+    `the embedding model ${name} is being downloaded (${percent ?? 0} %); keywords are used until it is ready`,
     {
       ...MISCONFIGURED,
       retryAfterMs: DOWNLOAD_LOOK_MS,
@@ -165,7 +165,7 @@ function unloadable({ name, init }: LocalModel, cause: unknown): EngineError {
     : code === 'ERR_DLOPEN_FAILED'
       ? `onnxruntime-node does not run on this machine (${text}); use an embedding model on a server`
       : NO_SPACE.includes(code)
-        ? `the disk is full (${text}); make room, or move SLOWWAVE_DATA_DIR`
+        ? `the disk is full (${text}); free some space, or move SLOWWAVE_DATA_DIR`
         : text.replace(LOADING, `${init.model} is not a model that can be run: `);
   return new EngineError(`the embedding model ${name} cannot be loaded: ${problem}`, { ...MISCONFIGURED, cause });
 }

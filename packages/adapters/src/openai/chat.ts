@@ -150,7 +150,7 @@ function logged({ log, watch = {} }: ChatOptions, call: ChatCall, answer: ChatAn
   const { model, usage, truncated } = answer;
   log.debug({ call: call.name, model, usage, truncated }, 'the chat model answered');
   if (truncated && repeatedAtEnd(answer.text) !== null) {
-    log.warn({ call: call.name, model, usage }, 'the chat model says the same over and over; its answer was cut off');
+    log.warn({ call: call.name, model, usage }, 'the chat model repeats itself endlessly; its answer was cut off');
   }
   const cut = cutIn(call, answer);
   if (cut !== null) {
@@ -160,7 +160,7 @@ function logged({ log, watch = {} }: ChatOptions, call: ChatCall, answer: ChatAn
   return answer;
 }
 
-const CUT_ADVICE = `read much less than it was sent, so its server may cut prompts without saying so; ${ROOM_ADVICE}`;
+const CUT_ADVICE = `read far fewer tokens than it was sent, so its server may silently truncate prompts; ${ROOM_ADVICE}`;
 
 /**
  * How many tokens were sent, and how many the server says it has read, where these are far fewer. Estimates are too high by

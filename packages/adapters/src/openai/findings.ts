@@ -32,8 +32,8 @@ function found<P extends { readonly at: Millis }>(part: P | undefined, known: (p
 }
 
 const refusedBy = ({ format, temperature, system, limit, stream, outputMax }: Manners): readonly Known[] => [
-  ['answer_form', format === 'json_schema' ? null : `does not accept json_schema, so it is asked for ${format}`],
-  ['temperature', temperature ? null : 'does not accept temperature, so it is called without'],
+  ['answer_form', format === 'json_schema' ? null : `does not accept json_schema, so ${format} is used`],
+  ['temperature', temperature ? null : 'does not accept temperature, so it is not sent'],
   ['system_role', system ? null : 'does not accept the system role, so instructions are in the user message'],
   [
     'output_limit',
@@ -49,7 +49,10 @@ const refusedBy = ({ format, temperature, system, limit, stream, outputMax }: Ma
 const LIMITS = { max_tokens: 'answers are limited by max_tokens', none: 'answers are not limited' } as const;
 
 const refusedEmbedding = ({ dimensions, base64, texts, tooLong, longest }: EmbeddingManners): readonly Known[] => [
-  ['dimensions', dimensions ? null : 'does not accept dimensions, so its vectors are as long as it makes them'],
+  [
+    'dimensions',
+    dimensions ? null : 'does not accept dimensions, so its vectors have the length that the model gives them',
+  ],
   ['base64', base64 ? null : 'does not accept base64, so vectors are sent as numbers'],
   [
     'texts_at_once',

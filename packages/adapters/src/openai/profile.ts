@@ -70,7 +70,7 @@ export function profileBook(
     const merged = async () => store.put(name, { ...(await store.get(name)), [part]: { at, ...found } } as JsonObject);
     writing = writing
       .then(merged)
-      .catch((error: unknown) => log.debug({ error: String(error) }, 'what is known of a model was not kept'));
+      .catch((error: unknown) => log.debug({ error: String(error) }, 'could not store what is known about a model'));
     return true;
   };
   return {

@@ -23,7 +23,7 @@ export function profiledChat(options: OpenaiOptions, keeping: Keeping): ChatMode
     if (book.note('room', { refused }))
       log.warn(
         { model: server.model, tokens: refused },
-        `the chat model refused a prompt for its length; ${ROOM_ADVICE}`,
+        `the chat model refused a prompt because of its length; ${ROOM_ADVICE}`,
       );
   };
   let begun: Promise<void> | null = null;

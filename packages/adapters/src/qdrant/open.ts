@@ -65,7 +65,7 @@ export async function promoteOnQdrant(
   if (!isSharded(names)) throw refusedToPromote('SLOWWAVE_QDRANT_SHARDS is not set; set it, and rebuild the index');
   const collection = await collectionBehind(server, names.alias);
   if (collection === null || !(await isOfSpace(server, collection, names)))
-    throw refusedToPromote('the index is not the one of these settings; rebuild it first');
+    throw refusedToPromote('the index does not match these settings; rebuild it first');
   try {
     return await promote(server, { names, collection, tenant }, promoting);
   } finally {
@@ -74,7 +74,7 @@ export async function promoteOnQdrant(
 }
 
 const refusedToPromote = (got: string): EngineError =>
-  new EngineError(`expected an index on Qdrant in which tenants can have shards of their own, got: ${got}`, {
+  new EngineError(`expected an index on Qdrant with shards for tenants, got: ${got}`, {
     code: 'index_unavailable',
     retryable: false,
   });

@@ -257,7 +257,7 @@ function explainRequest(status: number, detail: string, place: string): Explaine
     return { message, retryable: true };
   }
   if (/distributed (mode|deployment)/i.test(detail)) {
-    const message = `expected Qdrant at ${place} in cluster mode, which shards of tenants need, got: ${detail}; start it with QDRANT__CLUSTER__ENABLED=true and --uri, or remove SLOWWAVE_QDRANT_SHARDS`;
+    const message = `expected Qdrant at ${place} in cluster mode, which tenant shards require, got: ${detail}; start it with QDRANT__CLUSTER__ENABLED=true and --uri, or remove SLOWWAVE_QDRANT_SHARDS`;
     return { message, retryable: false };
   }
   if (/vector name/i.test(detail)) {

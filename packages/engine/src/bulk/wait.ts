@@ -29,7 +29,7 @@ export async function waitForBulk(
   if (bulk === null || bulk.model !== chat.name || turn.batchIds.length === 0) return;
   const now = tools.now();
   const waits = new EngineError(
-    'this backfill waits for a batch job of the model provider, which answers within a day at a lower price; a live message takes it back',
+    'this backfill waits for a batch job at the model provider, which finishes within a day at a lower price; a live message takes it out of the job',
     { code: 'waits_for_batch', retryable: true, retryAfterMs: UNTIL_MS, countsAsTry: false },
   );
   const { name, system, user, schema } = call;

@@ -40,7 +40,7 @@ export function canarySweep(deps: CanaryDeps): (cancel: Cancellation) => Promise
       if (canary === null) return count;
       await work(deps, { canary, watch, cancel }).catch((error: unknown) => {
         if (!cancel.aborted)
-          log.warn({ canary: canary.id, error: String(error) }, 'a canary cannot go on; it will be tried again');
+          log.warn({ canary: canary.id, error: String(error) }, 'a canary cannot continue; it will be retried');
       });
     }
   };
@@ -97,7 +97,7 @@ async function look(deps: CanaryDeps, canary: Canary, seen: Watched): Promise<vo
   const next = canary.steps[canary.step + 1];
   if (next === undefined) return end(deps, canary, watched);
   const step = { number: canary.step + 1, at: now };
-  log.info({ canary: canary.id, share: next.share }, 'a canary has come to its next step');
+  log.info({ canary: canary.id, share: next.share }, 'a canary has reached its next step');
   const news = { type: 'canary.step', at: now, data: { canary_id: canary.id, share: next.share } } as const;
   await move(deps, canary, { to: 'running', dueAt: now + LOOK_AGAIN_MS, watched, step, news });
 }
@@ -142,10 +142,10 @@ async function end(deps: CanaryDeps, canary: Canary, watched: ReturnType<typeof 
   const { tools, log } = deps;
   if (isSettable(canary.changes) && (await whyNotPromoted(deps, canary, null)) === null) {
     await promote(deps, canary);
-    log.info({ canary: canary.id }, 'a canary has become the settings of its tenant');
+    log.info({ canary: canary.id }, 'the changes of a canary are now the settings of its tenant');
     return;
   }
-  log.info({ canary: canary.id }, 'a canary has passed its last step, and waits to be promoted');
+  log.info({ canary: canary.id }, 'a canary has passed its last step and waits to be promoted');
   await move(deps, canary, { to: 'done', dueAt: tools.now() + LOOK_AGAIN_MS, watched });
 }
 
@@ -269,6 +269,6 @@ function beyond({ budget }: Canary, { calls, tokens, cost }: Spent, now: number)
     (budget.tokens !== null && tokens > budget.tokens && `${budget.tokens} tokens`) ||
     (budget.cost !== null && (cost ?? Number.POSITIVE_INFINITY) > budget.cost && `a cost of ${budget.cost}`);
   if (!reached) return null;
-  const message = `the next owner would take the undo beyond its budget of ${reached}; start the undo again with a larger one`;
+  const message = `the next owner would exceed the budget of the undo (${reached}); start the undo again with a larger budget`;
   return { code: 'budget_exhausted', message, at: now };
 }

@@ -86,7 +86,7 @@ export const MEASURES = {
     about: 'processor time of moving an exchange to another cell, both cells together',
     value: 1,
     unit: 'ms',
-    from: estimated('its rows are read, sent and written; no model is asked'),
+    from: estimated('its rows are read, sent and written; no model is called'),
   },
   callSeconds: {
     about: 'time of a call of the chat model',

@@ -41,7 +41,8 @@ async function kept({ directory, tools, log }: CarryDeps, move: OwnerMove): Prom
   const rests = move.dueAt > tools.now() || move.state === 'given_up';
   const leaseMs = move.state === 'copying' ? COPYING_LEASE_MS : CARRY_LEASE_MS;
   if (!(await directory.keepMove(move, rests ? move.dueAt : tools.now() + leaseMs))) return null;
-  if (move.why !== null) log.info({ move: move.id, state: move.state, why: move.why }, 'an owner is not moved yet');
+  if (move.why !== null)
+    log.info({ move: move.id, state: move.state, why: move.why }, 'an owner could not be moved yet');
   return rests ? null : move;
 }
 

@@ -54,7 +54,7 @@ export function planDrain({ ranges, open }: Slotted, cell: string): readonly Pla
   const count = widthsOf(ranges, [cell]).get(cell) ?? 0;
   if (count === 0) return [];
   if (takers.size === 0)
-    throw new Error(`expected another open cell that takes what ${cell} has, got none; add one first`);
+    throw new Error(`expected another open cell to take the owners of ${cell}, got none; add a cell first`);
   return planned(
     ranges,
     filled(count, takers).map(([destination, taken]) => ({ source: cell, destination, count: taken })),

@@ -96,7 +96,7 @@ describe('plans', () => {
   });
 
   it('refuse to drain the only cell', () => {
-    expect(() => planDrain({ ranges: firstRanges('a'), open: ['a'] }, 'a')).toThrow('add one first');
+    expect(() => planDrain({ ranges: firstRanges('a'), open: ['a'] }, 'a')).toThrow('add a cell first');
   });
 
   it('level what cells have, and move nobody for a small difference', () => {

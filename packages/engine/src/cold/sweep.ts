@@ -82,10 +82,7 @@ async function tried<T>({ log }: Pick<ColdDeps, 'log'>, of: string, work: () => 
   try {
     return await work();
   } catch (error) {
-    log.error(
-      { of, error: String(error) },
-      'an owner could not be laid to sleep, or woken; the next sweep tries again',
-    );
+    log.error({ of, error: String(error) }, 'an owner could not be put to sleep or woken; the next sweep will retry');
     return null;
   }
 }

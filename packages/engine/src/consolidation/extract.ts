@@ -142,10 +142,10 @@ async function describe({ deps, turn, cancel }: Asking, message: Message): Promi
 /** Messages with images are refused at the door while there is no model for them; these came in before it went. */
 function imageModelOf({ imageModel }: EngineDeps) {
   if (imageModel !== null) return imageModel;
-  throw new EngineError(
-    'expected a model that describes images, got none; set SLOWWAVE_IMAGE_MODEL to one, then replay the batch',
-    { code: 'unsupported_content', retryable: false },
-  );
+  throw new EngineError('no image model is configured; set SLOWWAVE_IMAGE_MODEL, then replay the batch', {
+    code: 'unsupported_content',
+    retryable: false,
+  });
 }
 
 /** One fact: the complete summary of what an agent did, from one call, or one for each part of a long execution. */

@@ -192,7 +192,7 @@ async function vectorsFor(
     if (!mayBeOfTexts || !(await embedderAnswers(deps, cancel))) throw error;
     deps.log.warn(
       { lane: turn.lane, code, error: message },
-      'no vectors for a batch; it is consolidated by words alone',
+      'no vectors for a batch; it is consolidated by keywords only',
     );
     const none = new Float32Array(deps.embedder.dimensions);
     return () => none;

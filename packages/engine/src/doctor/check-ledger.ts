@@ -46,7 +46,7 @@ export async function checkLanes({ deps: { ledger, tools }, depth }: Examining):
       check: 'lanes',
       severity: 'warning',
       what: `${overdue.count} lanes have been due for more than 15 minutes`,
-      remedy: 'check that workers run (GET /readyz) and what they log; slowwave rebuild queue if the queue was lost',
+      remedy: 'check that workers run (GET /readyz), and their logs; if the queue was lost, run slowwave rebuild queue',
     }),
   ];
   for (const kind of depth === 'quick' ? [] : CONTRADICTIONS) {
@@ -64,7 +64,7 @@ async function clocksApart({ ledger, tools }: Pick<EngineDeps, 'ledger' | 'tools
   if (ahead <= CLOCK_AHEAD_MS) return [];
   const what = `a worker's clock was ${Math.ceil(ahead / 1_000)} s ahead of the clock of this process`;
   const remedy =
-    'synchronize the clocks of all hosts (NTP); what waits because of a clock that was ahead is brought forward by itself';
+    'synchronize the clocks of all hosts (NTP); work delayed by a clock that was ahead is rescheduled automatically';
   return findingOf({ count: 1, examples: [] }, { check: 'lanes', severity: 'warning', what, remedy });
 }
 
@@ -108,7 +108,7 @@ async function lanesAside({ ledger }: Examining['deps']): Promise<readonly Findi
 async function refusedTexts({ ledger, embedder }: Examining['deps']): Promise<readonly Finding[]> {
   const count = await ledger.thoughts.refusedTexts(embedder.fingerprint);
   const what = `${count} texts are refused by the embedding model (${embedder.fingerprint}): they are found by their words alone`;
-  const remedy = 'nothing is lost; another embedding model may take them (SLOWWAVE_EMBEDDING_MODEL)';
+  const remedy = 'nothing is lost; another embedding model may accept them (SLOWWAVE_EMBEDDING_MODEL)';
   return findingOf({ count, examples: [] }, { check: 'outbox', severity: 'warning', what, remedy });
 }
 

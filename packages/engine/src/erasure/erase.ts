@@ -16,8 +16,7 @@ const TOGETHER_MS = 60_000;
 
 /** For so long a provider is waited for that has a batch job with words of who is erased. */
 const PROVIDER_MS = 10 * 60_000;
-const AT_PROVIDER =
-  'the model provider still has a file of a batch job; Slowwave deletes it as soon as the provider has ended the job';
+const AT_PROVIDER = 'the model provider still has a file of a batch job; Slowwave deletes it when the job has ended';
 
 /**
  * How long an index may still be written to by who read the ledger before the lane was cut off. Who writes later takes it

@@ -138,7 +138,7 @@ describe('a model that obeys while it reads', () => {
     const foreign = ['mem_2', 'mem_1', 'bob', '1', 'm0', '*', 'all', '-1', '0/../1', '__proto__', 'constructor'];
     const { told } = await recalled(() => ({ answer: 'All of it.', cites: [...foreign, '0'] }), { shelf });
     expect(told.citations.map(({ key }) => key)).toEqual(['mem_1']);
-    expect(told.remarks.join()).toContain('11 of what the model cites was never read');
+    expect(told.remarks.join()).toContain('11 of the sources cited by the model were never read');
   });
 
   it('searches by words alone: owners, tenants and filters it writes beside them go nowhere', async () => {

@@ -90,7 +90,7 @@ test('what was never read cannot be cited', async () => {
   const { ask } = await bench(() => ({ answer: 'On the moon.', cites: ['0', '9', 'mem_2'] }));
   const { citations, remarks } = await ask();
   expect(citations.map(({ key }) => key)).toEqual(['mem_1']);
-  expect(remarks).toEqual(['2 of what the model cites was never read, and is left out: 9, mem_2']);
+  expect(remarks).toEqual(['2 of the sources cited by the model were never read and are left out: 9, mem_2']);
 });
 
 test('an answer that rests on nothing is marked', async () => {

@@ -169,9 +169,11 @@ function cited({ notes, remarks }: Citing, { answer, cites }: Step): Cited {
     else citations.set(note.of.key, note.of);
   }
   if (unread.length > 0) {
-    remarks.push(`${unread.length} of what the model cites was never read, and is left out: ${unread.join(', ')}`);
+    remarks.push(
+      `${unread.length} of the sources cited by the model were never read and are left out: ${unread.join(', ')}`,
+    );
   }
-  if (citations.size === 0) remarks.push('the answer cites nothing that was read; it may be made up');
+  if (citations.size === 0) remarks.push('the answer cites no source that was read; it may be made up');
   return { answer, citations: [...citations.values()] };
 }
 

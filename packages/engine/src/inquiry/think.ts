@@ -86,10 +86,13 @@ function asRead({ kind, text }: Note['of']): string {
 }
 
 const nothingLeft = (tokensMax: number): EngineError =>
-  new EngineError(`the ${tokensMax} tokens of this recall leave no room for another call; allow more tokens`, {
-    code: 'context_too_long',
-    retryable: false,
-  });
+  new EngineError(
+    `the limit of ${tokensMax} tokens for this recall leaves no room for another call; allow more tokens`,
+    {
+      code: 'context_too_long',
+      retryable: false,
+    },
+  );
 
 /** Who asks a model while memories are read, outside of any consolidation. */
 export interface Reader {

@@ -162,7 +162,7 @@ const NAMES: Readonly<Record<HoldKind, string>> = { owner: 'user', app: 'app', k
 
 const heldBack = ({ kind }: Pick<Use, 'kind'>, now: number): EngineError =>
   new EngineError(
-    `the ${NAMES[kind]} that this is for has used many times as much as is usual today and is held; the work waits for the next ` +
+    `the ${NAMES[kind]} of this work has used many times the usual amount today and is held; the work waits for the next ` +
       'day (UTC), or until the hold is released (slowwave holds)',
     { code: 'use_held', retryable: true, retryAfterMs: budgetWait(now), countsAsTry: false },
   );

@@ -100,7 +100,7 @@ export async function noteCopies(deps: Deps, answered: Answered): Promise<void> 
   if (batches === BATCHES_MIN)
     log.warn(
       { model: chat.name, batches },
-      'the chat model copies the examples of its prompt; from now on it is asked for facts without examples. A larger model finds more',
+      'the chat model copies the examples in its prompt; from now on, facts are extracted without examples. A larger model finds more',
     );
 }
 

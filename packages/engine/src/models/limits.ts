@@ -46,7 +46,7 @@ export async function afford(purse: Purse, { tenant, account, terms, isExtra }: 
   // A what-if has the settings of its beginning; what it may use follows from those of now.
   const paying = { tenant: payer, terms: isOwn ? terms : await purse.ledger.settings.terms(payer) };
   const now = purse.tools.now();
-  if (paying.terms.shareEpoch === 0) throw waiting('what the tenant has chosen has not come from its home cell yet');
+  if (paying.terms.shareEpoch === 0) throw waiting('the tenant’s settings have not arrived from its home cell yet');
   if (!isLimited(purse, paying.terms)) return { rung: 0 };
   const [day, ofAccount] = await Promise.all([
     dayOfTenant(purse, paying, now),
@@ -60,12 +60,12 @@ export async function afford(purse: Purse, { tenant, account, terms, isExtra }: 
   if (day.share?.isUsedUp === true) throw day.share.isLast ? exhausted(OTHERS_TOO, now) : waiting(MORE_IS_ASKED_FOR);
   if (!isOwn) return { rung: 0 };
   if (isExtra && rung >= NO_EXTRAS)
-    throw exhausted(`${Math.floor(day.spent * 100)} % of the budget are used, and summaries and the graph wait`, now);
+    throw exhausted(`${Math.floor(day.spent * 100)} % of the budget is used; summaries and the graph wait`, now);
   return { rung };
 }
 
 const OTHERS_TOO = 'the budget is used up, here and in other cells';
-const MORE_IS_ASKED_FOR = 'this cell has used its share of the budget, and asks for more';
+const MORE_IS_ASKED_FOR = 'this cell has used its share of the budget and is asking for more';
 
 export interface Paying {
   readonly tenant: TenantId;

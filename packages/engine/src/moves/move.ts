@@ -106,7 +106,8 @@ type StartDeps = MoveDeps & {
 /** Empties the new index, before anybody writes to it. */
 export async function startMove(deps: StartDeps, wanted: WantedMove): Promise<IndexMove> {
   const { ledger, tools } = deps;
-  if (wanted.from === wanted.to) throw refused('the next embedder is the one in use; name another one');
+  if (wanted.from === wanted.to)
+    throw refused('the next embedding model is the one in use; set SLOWWAVE_NEXT_EMBEDDING_MODEL to another one');
   requireNoMove(await currentMove(deps), wanted);
   const now = tools.now();
   const move: IndexMove = {
@@ -127,10 +128,11 @@ export async function startMove(deps: StartDeps, wanted: WantedMove): Promise<In
 function requireNoMove(before: IndexMove | null, { from }: WantedMove): void {
   if (before === null || (before.state === 'confirmed' && before.cleaned && before.to === from)) return;
   if (before.state === 'confirmed' && before.to !== from) throw refused(RESTART);
-  throw refused(`there is a move already, which is ${before.state}; see slowwave index status`);
+  throw refused(`another move is already ${before.state}; see slowwave index status`);
 }
 
-const RESTART = 'the last move is confirmed; first restart all processes with its embedder alone';
+const RESTART =
+  'the last move is confirmed; first set SLOWWAVE_EMBEDDING_MODEL to its model, remove the SLOWWAVE_NEXT_EMBEDDING_ settings, and restart all processes';
 
 /** Nobody believes an index that has it. */
 export function fillingMarker(
@@ -147,9 +149,7 @@ export const switchMove = (deps: MoveDeps, { force }: { readonly force: boolean 
     requireState(move, ['ready']);
     if (move.behind.to.length > 0) throw refused(BEHIND);
     if (!force && !passes(move)) {
-      throw refused(
-        'the new index finds less of what is expected than the margin allows; add force to switch all the same',
-      );
+      throw refused('the new index finds less than the margin allows; add force to switch anyway');
     }
     return { ...move, state: 'switched' };
   });
@@ -180,7 +180,8 @@ export const abandonMove = (deps: MoveDeps): Promise<IndexMove> =>
     return { ...move, state: 'abandoned', behind: NOT_BEHIND, worker: null };
   });
 
-const BEHIND = 'some texts have no vector in that index yet, since its embedder did not answer; try again when it has';
+const BEHIND =
+  'some texts have no vector in that index yet, because its embedding model did not answer; retry when it answers';
 
 async function step(deps: MoveDeps, next: (move: IndexMove) => IndexMove): Promise<IndexMove> {
   const after = await changeMove(deps, (move) => {
@@ -193,7 +194,7 @@ async function step(deps: MoveDeps, next: (move: IndexMove) => IndexMove): Promi
 
 function requireState({ state }: IndexMove, allowed: readonly MoveState[]): void {
   if (allowed.includes(state)) return;
-  throw refused(`expected a move that is ${allowed.join(' or ')}, got one that is ${state}`);
+  throw refused(`expected a move in the state ${allowed.join(' or ')}, got ${state}`);
 }
 
 /** Whether the new index finds as much as the old one, but for the margin. */

@@ -150,7 +150,7 @@ async function finish(deps: MoveWorkDeps, cancel: Cancellation): Promise<void> {
     return { ...now, comparison, state: goes ? 'switched' : 'ready', since: tools.now() };
   });
   await dropVectors(deps, spokenIn(spaces.to.embedder.fingerprint));
-  log.info({ state: move?.state, ...comparison }, 'the new index has everything, and was compared with the old one');
+  log.info({ state: move?.state, ...comparison }, 'the new index is complete and was compared with the old one');
 }
 
 /** Makes the vectors that an embedder was not there for. */
@@ -193,7 +193,7 @@ async function dropVectors({ ledger }: MoveWorkDeps, fingerprint: string): Promi
 /** Also stopped by whoever has it, where the work was taken over or is not wanted any more. */
 function stoppedWhen(cancel: Cancellation): Cancellation & { stop(): void } {
   let stopped = false;
-  const reason = new EngineError('the move goes on elsewhere, or was abandoned', {
+  const reason = new EngineError('the move continues in another process, or was abandoned', {
     code: 'cancelled',
     retryable: true,
   });

@@ -196,7 +196,7 @@ export async function projectWithin(deps: NowDeps, lane: LaneId, ms: number): Pr
       if ((await ledger.outbox.ofLane(lane, 1)).length === 0) return;
     }
   } catch (error) {
-    log.warn({ error: String(error) }, 'what was imported can be searched later');
+    log.warn({ error: String(error) }, 'imported data will be searchable later');
   }
 }
 

@@ -123,7 +123,8 @@ export async function workLive(deps: ReplayDeps, replay: Replay, cancel: Cancell
 /** One slice of its batches waits again. Answers whether there is more. */
 async function putBack({ ledger, tools, log, nudge, forgetFailed }: ReplayDeps, id: string): Promise<boolean> {
   const { replayed, nudges, cleared, more } = await ledger.replays.advance(id, { limit: SLICE, now: tools.now() });
-  if (replayed.length > 0) log.info({ replay: id, batches: replayed.length, more }, 'replayed batches wait again');
+  if (replayed.length > 0)
+    log.info({ replay: id, batches: replayed.length, more }, 'replayed batches are waiting again');
   nudge(nudges).catch((error: unknown) => {
     log.warn({ error: String(error), turns: nudges.length }, 'could not schedule replayed turns; the sweep will do it');
   });
@@ -154,7 +155,7 @@ export class RemovedError extends Error {
   constructor(memories: readonly string[]) {
     super(
       `what ${memories.length} memories said before these batches was removed by retention (history_days, forgotten_days): ` +
-        `${memories.slice(0, EXAMPLES).join(', ')}; ask for a what-if of later batches`,
+        `${memories.slice(0, EXAMPLES).join(', ')}; request a what-if of later batches`,
     );
     this.name = 'RemovedError';
   }

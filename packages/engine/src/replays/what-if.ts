@@ -149,7 +149,7 @@ async function suiteReport(deps: WhatIfDeps, replay: Replay, cancel: Cancellatio
 
 const outOfBudget = ({ spent, filter }: Replay) => ({
   code: 'budget_exhausted',
-  message: `${spent} of the ${filter.budget} tokens of its budget are used, and it is not done; run it again with a higher budget`,
+  message: `${spent} of the ${filter.budget} tokens of its budget are used, and it is not finished; run it again with a higher budget`,
 });
 
 /** Every lane of it is erased as an owner's would be; when none is left, the space is gone. */

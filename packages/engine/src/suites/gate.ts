@@ -41,13 +41,15 @@ export async function whyGated(
   if (canonical(settings.gate) !== canonical(gate)) return 'only an operator may change or lift a gate';
   if (wanted === decidedBy(deps, before)) return null;
   const run = `suite ${JSON.stringify(gate.suite)}`;
-  if (runId === null) return `these settings need a passed run of the ${run}; name it with gate_run`;
+  if (runId === null) return `these settings require a passed run of the ${run}; send its id as gate_run`;
   const replay = await deps.ledger.replays.get(tenant, runId);
   const suite = await deps.ledger.suites.find(tenant, gate.suite);
   if (replay === null || suite === null || replay.filter.suite !== suite.id) return `${runId} is no run of the ${run}`;
   if (!isPassed(replay)) return `the run ${runId} has not passed`;
   if (isOld(deps, replay, gate)) return `the run ${runId} is older than ${gate.days} days; run the suite again`;
-  return replay.filter.decided === wanted ? null : `the run ${runId} is of other settings; run the suite with these`;
+  return replay.filter.decided === wanted
+    ? null
+    : `the run ${runId} used other settings; run the suite with these settings`;
 }
 
 const isPassed = ({ state, result }: Replay): boolean =>
@@ -98,7 +100,7 @@ export async function waitForGate(
 
 const notPassed = (suite: string): EngineError =>
   new EngineError(
-    `the models, prompts and settings in use have passed no run of the suite ${JSON.stringify(suite)}, and SLOWWAVE_GATE=wait says to wait; run it: slowwave suite run ${suite} --yes`,
+    `the models, prompts and settings in use have not passed a run of the suite ${JSON.stringify(suite)}, and SLOWWAVE_GATE is wait; run slowwave suite run ${suite} --yes`,
     { code: 'gate_not_passed', retryable: true, countsAsTry: false, retryAfterMs: WAITS_MS },
   );
 

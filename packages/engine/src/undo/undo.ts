@@ -98,7 +98,7 @@ function undoingOf({ tools }: UndoDeps, decision: Decision, tenant: TenantId): U
 }
 
 const tooLarge = (memories: number): string =>
-  `it would change ${memories} memories at once, and at most ${MEMORIES_MAX} are allowed; roll back in steps, to later times first`;
+  `it would change ${memories} memories at once, but at most ${MEMORIES_MAX} are allowed; roll back in steps, to later times first`;
 
 /** Batches a refusal names. */
 const NAMED = 20;

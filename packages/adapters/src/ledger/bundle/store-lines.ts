@@ -86,7 +86,7 @@ function readLine(of: Import, line: number, fields: Fields): Read | typeof OWNER
   if (type === 'end')
     return fields.lines === line ? END : `expected ${fields.lines} lines before and with the last, got ${line}`;
   const kind = BY_TYPE.get(String(type));
-  if (kind === undefined) return `this release does not know the type "${type}"; a newer one has written it`;
+  if (kind === undefined) return `unknown type "${type}"; a newer release wrote it, so import it with that release`;
   const row = rowOf(carriedBy(kind), fields, MORE);
   return typeof row === 'string' ? row : { line, kind, fields, row };
 }
@@ -108,7 +108,9 @@ function rowOf(columns: readonly Carried[], fields: Fields, more: ReadonlySet<st
   }
   const known = new Set(columns.map(({ name }) => name));
   const strange = Object.keys(fields).find((name) => name !== 'type' && !known.has(name) && !more.has(name));
-  return strange === undefined ? row : `this release does not know the field "${strange}"; a newer one has written it`;
+  return strange === undefined
+    ? row
+    : `unknown field "${strange}"; a newer release wrote it, so import it with that release`;
 }
 
 const LANE: readonly Carried[] = carriedOf('lanes').filter(({ name }) =>
@@ -134,7 +136,7 @@ function* knownElsewhere(kind: Kind, group: readonly Read[]): Script<RefusedLine
     : idsOf(`SELECT id FROM ${kind.table} WHERE id IN :ids LIMIT 1`, { ids });
   const line = lines.get(taken ?? '');
   if (line === undefined) return null;
-  const problem = `${taken} is in this ledger already, with another owner or tenant; a bundle can be here only once`;
+  const problem = `${taken} already exists in this ledger, under another owner or tenant; a bundle can only be imported once`;
   return { line, problem };
 }
 

@@ -34,7 +34,7 @@ export function packedRecord(record: unknown, self: string, found: readonly stri
 
 export function unpackedRecord(packed: Uint8Array, self: string): unknown {
   if (packed[0] !== FORM) {
-    const problem = `expected a packed record of form ${FORM}, got ${packed[0] ?? 'no bytes'}; a newer release has written it`;
+    const problem = `expected a packed record of form ${FORM}, got ${packed[0] ?? 'no bytes'}; a newer release wrote it`;
     throw new EngineError(problem, { code: 'internal', retryable: false });
   }
   const marks = numberAt(packed, 1);

@@ -91,7 +91,7 @@ function ofCode(error: DatabaseError, store: DatabaseStore): EngineError {
     return new EngineError(text, { code: codeOf(holds), retryable: false, cause: error });
   }
   if (holds === 'index' && MISSING.includes(code)) {
-    const text = `the index at ${place} is gone: ${error.message}; restart the processes, which make it again and fill it from the ledger`;
+    const text = `the index at ${place} is missing: ${error.message}; restart the processes, which rebuild it from the ledger`;
     return new EngineError(text, { code: 'index_unavailable', retryable: true, cause: error });
   }
   if (startsWithAny(code, MISTAKES)) {

@@ -173,6 +173,6 @@ const unknown = (call: ThreadCall): Ran => ({
 /** The group was not committed: every member may try again. */
 function failAll(calls: readonly ThreadCall[], cause: unknown): void {
   const message = cause instanceof Error ? cause.message : String(cause);
-  const again = unavailable(`the ledger could not commit: ${message}; try again`, cause);
+  const again = unavailable(`the ledger could not commit: ${message}; retry`, cause);
   for (const call of calls) call.fail(cause instanceof EngineError ? cause : again);
 }

@@ -200,7 +200,7 @@ export function openReader(start: () => Promise<Thread>): Reader {
         return await (await running).call<Result>(name, input);
       } catch (error) {
         if (error instanceof EngineError || error instanceof InvalidCursorError) throw error;
-        throw unavailable('the ledger of this process is closed, or its reader has died; try again', error);
+        throw unavailable('the ledger of this process is closed, or its reader has died; retry', error);
       }
     },
     close: async () => {

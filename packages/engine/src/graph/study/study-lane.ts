@@ -202,7 +202,7 @@ async function isAway(outer: EngineDeps, claimed: Study, cancel: Cancellation): 
   return modelsAway(deps, { turn: await turnOf(deps, claimed), steps: ['graph'] }, cancel);
 }
 
-const LATER = 'a study is applied, but not in the index yet; the sweep will write it';
+const LATER = 'a study was applied but is not in the index yet; the sweep will write it';
 
 /** Answers are fenced by the study, not by the turn that is over; its calls are no part of that turn's trace. */
 function studying(deps: EngineDeps, claimed: Study): EngineDeps {

@@ -205,7 +205,7 @@ const endsOf = ({ source, relationship, destination }: Ends): Ends => ({ source,
 
 const isLater = (at: number | null, now: number): boolean => at !== null && at > now;
 
-const NOT_YET = refused('invalid_at is in the future; end the relation once it has ended');
+const NOT_YET = refused('invalid_at is in the future; set it when the relation has ended');
 const BEFORE_IT_BEGAN = refused('invalid_at is before valid_from');
 
 /** Relations around an end that are looked through. */
@@ -321,7 +321,7 @@ async function written<T>(
 ): Promise<GraphWritten<T>> {
   const { kind } = await deps.ledger.graph.write(tenant, lane, { ...change, now: deps.tools.now() });
   if (kind === 'conflict') return { kind: 'conflict' };
-  const searchable = await projectGraphNow(deps, lane, 'a graph was changed, but is not searchable yet');
+  const searchable = await projectGraphNow(deps, lane, 'a graph was changed but is not searchable yet');
   const value = await shown();
   return value === null ? { kind: 'conflict' } : { kind: 'written', value, searchable: searchable !== 'later' };
 }
@@ -353,7 +353,7 @@ async function endsGiven(deps: GraphWriteDeps, where: Lane, asked: Asked): Promi
   const destination = await endOf(deps, where, asked.destination);
   if (destination.kind !== 'end') return destination;
   if (source.id === destination.id || sameName(source.made, destination.made)) {
-    return refused('source and destination are the same entity; a relation is between two');
+    return refused('source and destination are the same entity; a relation needs two entities');
   }
   const turned = relationship.inverse !== (isMutual(relationship.name) && destination.self);
   const [from, to] = turned ? [destination, source] : [source, destination];

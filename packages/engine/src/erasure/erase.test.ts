@@ -100,6 +100,35 @@ describe('erasing a user', () => {
     expect((await ledger.erasures.get(DEFAULT_TENANT, id))?.state).toBe('erased');
   });
 
+  it.each([3_600_000, 86_400_000])('is over within moments of a clock that was %i ms ahead', async (aheadMs) => {
+    await say('home: Berlin');
+    bench.tools.advance(aheadMs);
+    const { id } = await request();
+    bench.tools.advance(-aheadMs);
+    const work = eraseOwner({ ...bench.deps, queue, settleMs: 5_000 });
+    const again = await work(id, NEVER);
+    expect(again).toBe(bench.tools.now() + 5_000);
+    bench.tools.advance(4_000);
+    expect(await work(id, NEVER)).toBe(again);
+    bench.tools.advance(1_000);
+    expect(await work(id, NEVER)).toBeNull();
+    expect((await ledger.erasures.get(DEFAULT_TENANT, id))?.state).toBe('erased');
+  });
+
+  it('of many erasures waits for the others, but not for a clock that was ahead', async () => {
+    const bob = { kind: 'user', id: 'bob' } as unknown as typeof ANN;
+    await say('home: Berlin');
+    await say('home: Rome', 'bob');
+    await request(bob);
+    bench.tools.advance(86_400_000);
+    const { id } = await request();
+    bench.tools.advance(-86_400_000);
+    const work = eraseOwner({ ...bench.deps, queue, settleMs: 0 });
+    expect(await work(id, NEVER)).toBe(bench.tools.now() + 2_000);
+    bench.tools.advance(60_000);
+    expect(await work(id, NEVER)).toBeNull();
+  });
+
   it('takes back what a projection writes that had begun before', async () => {
     meanwhile = async () => erase((await request()).id);
     await say('home: Berlin');

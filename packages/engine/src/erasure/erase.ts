@@ -47,12 +47,16 @@ export async function sweepErasures({ ledger }: Pick<EngineDeps, 'ledger'>, queu
  * What a worker does with one erasure: every step can be done again, by anybody, at any time. The index goes first, so
  * that nothing is found any more, and last, when nobody can be writing to it any more. The same of an owner that departed.
  */
-export const eraseOwner =
-  (deps: ErasureDeps & { readonly queue: ErasureQueue; readonly settleMs?: number }): ErasureHandler =>
-  async (id, cancel) => {
+export const eraseOwner = (
+  deps: ErasureDeps & { readonly queue: ErasureQueue; readonly settleMs?: number },
+): ErasureHandler => {
+  const begunAt = beginnings();
+  return async (id, cancel) => {
     const { ledger, tools, queue, settleMs = SETTLE_MS } = deps;
-    const erasure = (await ledger.erasures.open(OPEN_MAX)).find((open) => open.id === id);
+    const open = await ledger.erasures.open(OPEN_MAX);
+    const erasure = open.find((one) => one.id === id);
     if (erasure === undefined) return null;
+    const since = begunAt(open, erasure, tools.now());
     const { owner, lane, tenant } = erasure;
     if (owner !== null && lane !== null) {
       await deps.index.forget({ tenant, owner, lane });
@@ -61,7 +65,7 @@ export const eraseOwner =
       await deps.segments?.erase(lane, id);
       await eraseRows(deps, id, cancel);
       await queue.forgetLane(lane);
-      const settled = erasure.requestedAt + settleMs;
+      const settled = since + settleMs;
       if (tools.now() < settled) return settled;
       await deps.index.forget({ tenant, owner, lane });
       await forgetInReplays(deps, tenant, owner);
@@ -71,8 +75,26 @@ export const eraseOwner =
       await ledger.erasures.forgetOwner(id);
     }
     if (erasure.departed) return null;
-    return compact(deps, erasure);
+    return compact(deps, erasure, since);
   };
+};
+
+type Open = Pick<Erasure, 'id' | 'requestedAt'>;
+
+/**
+ * Since when an erasure is under way: since it was requested, unless the clock there was ahead; then since this process first came to it, by
+ * the earliest time at which it did. Nobody waits a day for a clock that was a day ahead for a moment.
+ */
+function beginnings(): (open: readonly Open[], erasure: Open, now: Millis) => Millis {
+  const seen = new Map<string, Millis>();
+  return (open, { id, requestedAt }, now) => {
+    for (const known of seen.keys()) if (!open.some((one) => one.id === known)) seen.delete(known);
+    if (requestedAt <= now) return requestedAt;
+    const at = Math.min(seen.get(id) ?? now, now);
+    seen.set(id, at);
+    return at;
+  };
+}
 
 async function eraseRows({ ledger }: ErasureDeps, id: string, cancel: Cancellation): Promise<void> {
   for (;;) {
@@ -90,13 +112,17 @@ async function forgetInTrail({ ledger }: ErasureDeps, id: string, cancel: Cancel
 }
 
 /** Overwrites what is free, once for all erasures that have come so far. */
-async function compact({ ledger, index, tools, log, segments }: ErasureDeps, mine: Erasure): Promise<Millis | null> {
+async function compact(
+  { ledger, index, tools, log, segments }: ErasureDeps,
+  mine: Erasure,
+  since: Millis,
+): Promise<Millis | null> {
   const now = tools.now();
   const open = await ledger.erasures.open(OPEN_MAX);
   const othersGo = open.some(({ id, state, departed }) => id !== mine.id && state !== 'compacting' && !departed);
-  if (othersGo && now < mine.requestedAt + TOGETHER_MS) return now + COMPACT_AGAIN_MS;
+  if (othersGo && now < since + TOGETHER_MS) return now + COMPACT_AGAIN_MS;
   const atProvider = await ledger.bulk.erasing();
-  if (atProvider > 0 && now < mine.requestedAt + PROVIDER_MS) return now + COMPACT_AGAIN_MS;
+  if (atProvider > 0 && now < since + PROVIDER_MS) return now + COMPACT_AGAIN_MS;
   const stores = [await ledger.erasures.compact(), await index.compact()];
   if (!stores.every(({ done }) => done)) return tools.now() + COMPACT_AGAIN_MS;
   const over = open.filter(({ state }) => state === 'compacting');

@@ -23,7 +23,7 @@ describe('while the embedding server is away, the command line', () => {
 
   it('examines the index with the length of its vectors', async () => {
     const examined = await offline('doctor', '--full');
-    expect(examined).toMatchObject({ code: 0, err: expect.stringContaining('the embedding server is away') });
+    expect(examined).toMatchObject({ code: 0, err: expect.stringContaining('the embedding server is unavailable') });
     expect(examined.json()).toMatchObject({ healthy: true, findings: [] });
   });
 

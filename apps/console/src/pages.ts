@@ -11,7 +11,7 @@ const BUILT = fileURLToPath(new URL('../../web/dist/', import.meta.url));
 /** What the address of a page begins with. All of them are one document, whose script reads the address. */
 export const SECTIONS = [
   ...['users', 'memories', 'consolidations', 'work', 'reviews', 'graph', 'suites', 'canaries', 'nights', 'costs'],
-  ...['settings', 'playground'],
+  ...['cells', 'settings', 'playground'],
 ] as const;
 
 /** Where people see what is remembered of them: a document of its own, and the only one that may stand in a frame. */

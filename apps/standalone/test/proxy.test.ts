@@ -22,7 +22,8 @@ test.each(['ingest', 'search', 'console'] as const)(
 
 test('the router of cells has each route in exactly one class', async () => {
   const routes = await Promise.all((['ingest', 'search', 'console'] as const).map(routesOf));
-  const ofOwners = routes.flat().filter((route) => !route.includes(` ${OF_CELLS}`));
+  const isOfOneCell = (route: string): boolean => `${route}/`.includes(` ${OF_CELLS}/`);
+  const ofOwners = routes.flat().filter((route) => !isOfOneCell(route));
   expect(Object.keys(CLASSES).sort()).toEqual(ofOwners.sort());
 });
 

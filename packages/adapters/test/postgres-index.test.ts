@@ -227,7 +227,7 @@ describe('an index in PostgreSQL', () => {
     await expect(index.search([indexQuery()])).rejects.toMatchObject({
       code: 'index_unavailable',
       retryable: true,
-      message: expect.stringMatching(/is gone.*restart/),
+      message: expect.stringMatching(/is missing.*restart/),
     });
     expect(await (await open()).marker()).toBeNull();
   });

@@ -266,7 +266,7 @@ describe('a model that says the same over and over', () => {
     server.setScript(() => ({ events: laughing(100_000) }));
     const log = { ...QUIET, warn: (...said: unknown[]) => void warned.push(said) };
     await chat({ log }).ask(CALL, NEVER);
-    expect(JSON.stringify(warned)).toContain('over and over');
+    expect(JSON.stringify(warned)).toContain('repeats itself endlessly');
     expect(JSON.stringify(warned)).not.toContain('ha ha');
   });
 });

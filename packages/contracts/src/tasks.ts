@@ -49,10 +49,12 @@ export const TaskDocument = z
     steps: z.array(TaskStep).max(STEPS_MAX).refine(areDifferent, SAME_STEP).optional(),
     data: Metadata.optional().describe('Other data your program needs to continue. It is not shown in prompts.'),
   })
-  .refine(
-    (document) => JSON.stringify(document).length <= DOCUMENT_MAX,
-    `expected a document of at most ${DOCUMENT_MAX} characters of JSON; shorten results, or remove steps`,
-  );
+  .superRefine((document, context) => {
+    const { length } = JSON.stringify(document);
+    if (length <= DOCUMENT_MAX) return;
+    const message = `expected a document of at most ${DOCUMENT_MAX} characters of JSON, got ${length}; shorten results, or remove steps`;
+    context.addIssue({ code: 'custom', message });
+  });
 
 const Version = whole(0, Number.MAX_SAFE_INTEGER)
   .optional()

@@ -167,10 +167,15 @@ const UNREADABLE_URL =
 
 /** A query that cannot be decoded would be taken as it is: as the id of somebody else, and not of the same one everywhere. */
 export function refuseUnreadable(url: string): void {
+  if (!isReadable(url)) throw problem('invalid_request', UNREADABLE_URL);
+}
+
+/** The result is used, since bundlers leave out calls whose result nobody uses. */
+function isReadable(url: string): boolean {
   try {
-    decodeURIComponent(url);
-  } catch (cause) {
-    throw problem('invalid_request', UNREADABLE_URL, { cause });
+    return typeof decodeURIComponent(url) === 'string';
+  } catch {
+    return false;
   }
 }
 

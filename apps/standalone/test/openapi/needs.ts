@@ -51,6 +51,15 @@ async function leaver(world: World, id: string): Promise<string> {
   return (await world.done(`GET /v1/bundle/lines?moving=true&kind=user&id=${id}`)).stamp;
 }
 
+/** A user who has left for another cell. */
+const departed: Need = async (world) => {
+  const id = `left-${randomUUID()}`;
+  const stamp = await leaver(world, id);
+  const left = { kind: 'user', id, to: 'cell-2', epoch: 1, stamp, until: '2099-01-01T00:00:00Z' };
+  await world.done('POST /v1/cell/departures', left);
+  return { query: { kind: 'user', id } };
+};
+
 const ofOwner: Need = async () => ({ query: { user_id: 'ana' } });
 const ofEntity: Need = async (world) => ({ params: { id: (await world.relation()).source.id } });
 const ofRelation: Need = async (world) => ({ params: { id: (await world.relation()).id } });
@@ -213,13 +222,8 @@ export const NEEDS: Readonly<Record<string, Need>> = {
     const stamp = await leaver(world, id);
     return { body: (example) => ({ ...example, id, stamp }) };
   },
-  getDeparture: async (world) => {
-    const id = `left-${randomUUID()}`;
-    const stamp = await leaver(world, id);
-    const left = { kind: 'user', id, to: 'cell-2', epoch: 1, stamp, until: '2099-01-01T00:00:00Z' };
-    await world.done('POST /v1/cell/departures', left);
-    return { query: { kind: 'user', id } };
-  },
+  getDeparture: departed,
+  deleteDeparture: departed,
   deleteArrivals: async () => ({ query: { kind: 'user', id: 'nobody-yet' } }),
   getCeilings: ofTenant,
   putCeilings: ofTenant,

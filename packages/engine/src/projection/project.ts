@@ -261,7 +261,7 @@ export async function sweepOutbox(deps: SweepDeps, cancel: Cancellation, { leftM
       const failure = await sweepLane({ ...deps, embedder: embedderFor(work, embedder) }, work, cancel);
       done += failure === null ? sizeOf(work) : work.aside === null ? 1 : 0;
       if (failure === null) ended.projected.push(work);
-      else ended.failed.push(setAside(deps, work, { failure, isAway: embedder.isAway() }));
+      else ended.failed.push(failedIn(deps, work, { failure, isAway: embedder.isAway() }));
     }
   } finally {
     await noteAside(deps, ended);
@@ -274,13 +274,24 @@ const embedderFor = ({ aside }: LaneWork, embedder: Embedder): Embedder =>
 
 interface Ended {
   readonly projected: LaneWork[];
-  readonly failed: SetAside[];
+  readonly failed: Waiting[];
 }
 
-async function noteAside({ ledger: { outbox } }: SweepDeps, { projected, failed }: Ended): Promise<void> {
+/** A lane that is tried again after a while. */
+interface Waiting extends Omit<SetAside, 'notBefore'> {
+  readonly waitMs: Millis;
+}
+
+/** Waits begin when they are written: a clock that was ahead while the pass went on would have made days of them. */
+async function noteAside({ ledger: { outbox }, tools }: SweepDeps, { projected, failed }: Ended): Promise<void> {
   const back = projected.filter(({ aside }) => aside !== null).map(({ lane }) => lane);
   if (back.length > 0) await outbox.takeUp(back);
-  if (failed.length > 0) await outbox.setAside(failed);
+  const now = tools.now();
+  const lanes = failed.map(({ waitMs, failure, ...rest }) => ({
+    ...{ ...rest, notBefore: now + waitMs },
+    failure: { ...failure, at: now },
+  }));
+  if (lanes.length > 0) await outbox.setAside(lanes);
 }
 
 async function freshWork({ ledger, tools }: SweepDeps, leftMs: Millis): Promise<readonly LaneWork[]> {
@@ -328,15 +339,15 @@ interface Failed {
   readonly isAway: boolean;
 }
 
-function setAside(deps: SweepDeps, { lane, aside }: LaneWork, { failure, isAway }: Failed): SetAside {
+function failedIn(deps: SweepDeps, { lane, aside }: LaneWork, { failure, isAway }: Failed): Waiting {
   const { code, message } = failure;
-  const now = deps.tools.now();
+  const at = deps.tools.now();
   const failures = (aside?.failures ?? 0) + 1;
-  const notBefore = now + retryDelay(deps, isAway ? Math.min(failures, AWAY_DOUBLINGS) : failures, failure);
-  const fields = { lane, code, error: message, failures, until: notBefore };
+  const waitMs = retryDelay(deps, isAway ? Math.min(failures, AWAY_DOUBLINGS) : failures, failure);
+  const fields = { lane, code, error: message, failures, until: at + waitMs };
   if (isAway) deps.log.debug(fields, 'a lane is waiting for the embedder; it will be written to the index later');
   else deps.log.warn(fields, 'could not write a lane to the index; it is set aside and retried separately');
-  return { lane, failures, notBefore, failure: { code, message, at: now } };
+  return { lane, failures, waitMs, failure: { code, message, at } };
 }
 
 /** Those that were found to be away, by the passes of this process. */

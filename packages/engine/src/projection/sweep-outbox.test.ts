@@ -98,6 +98,28 @@ describe('the sweep of what the index missed', () => {
     expect(await bench.deps.ledger.overview.outbox()).toBe(150);
   });
 
+  it('waits no day for a clock that was set right while it went on', async () => {
+    const { tools } = bench;
+    await write('ann', 'bad');
+    await write('bob', 'worse');
+    const right = tools.now();
+    tools.advance(86_400_000);
+    const failed: string[] = [];
+    fails = (text) => {
+      if (!['bad', 'worse'].includes(text)) return null;
+      if (!failed.includes(text)) failed.push(text);
+      if (failed.length === 2) tools.advance(right - tools.now());
+      return failing('model_server_error');
+    };
+    await sweepOutbox(bench.deps, NEVER);
+    expect(tools.now()).toBe(right);
+    const waits = (await aside()).map(({ notBefore, failure }) => [failure.at - right, notBefore - right < 600_000]);
+    expect(waits).toEqual([
+      [0, true],
+      [0, true],
+    ]);
+  });
+
   it('tries what it set aside again, each time later, until it can be told', async () => {
     await write('ann', 'bad');
     fails = () => failing('model_rejected');

@@ -1,6 +1,9 @@
 /** The operator's, in each cell and the router. */
 export const KEY = 'the-key-of-the-operator';
 
+/** A log that nobody reads. */
+export const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
 interface How {
   readonly key?: string | undefined;
   /** A cell instead of the router. */

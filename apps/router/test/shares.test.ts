@@ -7,10 +7,9 @@ import { type CellDirectory, type PlacedOwner, SLOTS } from '@slowwave/engine/ce
 import { freePort, type OwnServer, startOwnServer, tempDir } from '@slowwave/testkit';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { compose } from '../src/compose.ts';
-import { askerOf, KEY } from './asking.ts';
+import { askerOf, KEY, SILENT } from './asking.ts';
 
 const NAMES = ['west', 'east'] as const;
-const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const PATIENCE = { timeout: 60_000, interval: 200 };
 const WITHIN_MS = 300_000;
 /** Of about sixty exchanges, each with its own user. */

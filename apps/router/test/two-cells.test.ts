@@ -7,7 +7,7 @@ import type { CellDirectory } from '@slowwave/engine/cells';
 import { freePort, type OwnServer, startOwnServer, tempDir } from '@slowwave/testkit';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { compose } from '../src/compose.ts';
-import { askerOf, KEY } from './asking.ts';
+import { askerOf, KEY, SILENT } from './asking.ts';
 
 const USERS = ['ana', 'bo', 'cy', 'di', 'ed', 'flo', 'gus', 'hal'];
 const HALF = 32_768;
@@ -47,7 +47,6 @@ afterAll(async () => {
   await folder?.remove();
 });
 
-const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const saidBy = (user: string): string => `I am ${user} and I live in Oslo.`;
 
 /** In which cell a user is. */

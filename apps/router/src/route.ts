@@ -7,7 +7,7 @@ import { answerOfAll } from './all.ts';
 import { OF_CELLS, type RouteClass, type Routed, routeOf } from './classes.ts';
 import { CELL_HEADER, type Going, headersOf, type Made, type RouteDeps, type Routing } from './going.ts';
 import { type Asked, entityIn, namedLoosely, ownerIn, tenantIn } from './request.ts';
-import type { Answer, Sender } from './send.ts';
+import { type Answer, answerOrSilence, type Sender } from './send.ts';
 import { type Caller, noCells } from './tenants.ts';
 import type { Watched } from './watch.ts';
 
@@ -69,14 +69,11 @@ function first({ watched }: RouteDeps): Cell {
 async function toPages(deps: RouteDeps, asked: Asked): Promise<Answer> {
   const named = asked.headers[CELL_HEADER];
   if (named !== undefined) return deps.sender.send(cellNamed(deps, String(named)), asked);
-  let silent: unknown = null;
+  let silent: UnansweredError | null = null;
   for (const cell of deps.watched.book.cells()) {
-    const answer = await deps.sender.send(cell, asked).catch((error: unknown) => {
-      if (!(error instanceof UnansweredError)) throw error;
-      silent = error;
-      return null;
-    });
-    if (answer !== null) return answer;
+    const answer = await answerOrSilence(deps.sender.send(cell, asked));
+    if (!(answer instanceof UnansweredError)) return answer;
+    silent = answer;
   }
   throw silent ?? noCells();
 }
@@ -256,12 +253,11 @@ async function toWhoKnows(going: Going, cells: readonly Cell[]): Promise<Answer>
   let [unknown, silent]: [Answer | null, unknown] = [null, gone === undefined ? null : lost(gone.name)];
   for (const cell of cells) {
     if (isLost(cell)) continue;
-    const answer = await going.to(cell).catch((error: unknown) => {
-      if (!(error instanceof UnansweredError)) throw error;
-      silent = error;
-      return null;
-    });
-    if (answer === null) continue;
+    const answer = await answerOrSilence(going.to(cell));
+    if (answer instanceof UnansweredError) {
+      silent = answer;
+      continue;
+    }
     const isElsewhere = answer.statusCode === NOT_FOUND || answer.statusCode === MOVED;
     if (!isElsewhere) {
       await unknown?.body.dump();

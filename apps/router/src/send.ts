@@ -28,6 +28,13 @@ const LEFT_OUT = new Set([
   ...['content-length', 'x-slowwave-cell', 'x-slowwave-partial', 'x-forwarded-for'],
 ]);
 
+/** What a cell answers, or that it does not, where another one may answer instead. */
+export const answerOrSilence = (sent: Promise<Answer>): Promise<Answer | UnansweredError> =>
+  sent.catch((error: unknown) => {
+    if (error instanceof UnansweredError) return error;
+    throw error;
+  });
+
 export function openSender(): Sender {
   const agent = new Agent({
     ...{ connect: { timeout: CONNECT_LIMIT_MS }, headersTimeout: HEADERS_LIMIT_MS, pipelining: 1 },

@@ -6,7 +6,7 @@ import type { Log, Millis, TenantId, Tools } from '@slowwave/engine';
 import type { CellDirectory, DirectoryBook, TenantPlace } from '@slowwave/engine/cells';
 import { problem } from '@slowwave/http';
 import type { Asked } from './request.ts';
-import type { Answer, Sender } from './send.ts';
+import { type Answer, answerOrSilence, type Sender } from './send.ts';
 import type { Shares } from './shares.ts';
 
 export type Caller = CallerView;
@@ -121,14 +121,12 @@ async function lookUp(
 ): Promise<{ readonly caller: Caller } | { readonly refusal: Answer }> {
   let [refusal, silent]: [Answer | null, UnansweredError | null] = [null, null];
   for (const cell of book.cells()) {
-    const answer = await sender
-      .send(cell, asked, { method: 'GET', url: '/v1/cell/caller', body: Buffer.alloc(0) })
-      .catch((error: unknown) => {
-        if (!(error instanceof UnansweredError)) throw error;
-        silent = error;
-        return null;
-      });
-    if (answer === null) continue;
+    const who = { method: 'GET', url: '/v1/cell/caller', body: Buffer.alloc(0) };
+    const answer = await answerOrSilence(sender.send(cell, asked, who));
+    if (answer instanceof UnansweredError) {
+      silent = answer;
+      continue;
+    }
     if (answer.statusCode === 200) {
       await refusal?.body.dump();
       return { caller: (await answer.body.json()) as Caller };

@@ -1,5 +1,6 @@
 import { createSlowwave, type Operations, SlowwaveError } from '@slowwave/sdk';
 import { QueryClient, useQuery } from '@tanstack/react-query';
+import { live } from './ui/reading.ts';
 
 /**
  * The only way to the server. The cookie of the session goes with each call, and the first header shows that a page of ours made it. Where
@@ -51,3 +52,16 @@ export const isSignedOut = (error: unknown): boolean => error instanceof Slowwav
 /** Where somebody signs in, and comes back from. */
 export const signInAddress = (): string =>
   `/login?${new URLSearchParams({ next: `${location.pathname}${location.search}` })}`;
+
+/** The cells as a router sees them, for operators. An installation without a router has none. */
+export const useCells = (who: Session, everyMs: number) =>
+  useQuery({
+    queryKey: ['cells'],
+    queryFn: ({ signal }) => api.send('GET /v1/cells', {}, { signal }),
+    enabled: may(who, 'operator'),
+    ...live(everyMs),
+  });
+
+/** Given up for good: nobody waits for its answer. */
+export const isGone = ({ state }: Pick<Operations['GET /v1/cells']['answer']['cells'][number], 'state'>): boolean =>
+  state === 'lost' || state === 'left_behind';

@@ -24,12 +24,19 @@ export async function expectSameWhileWritten(index: SearchIndex, others: readonl
   }
 }
 
+/** Opens the same index once more, with limits of its own for what it keeps in memory. */
+type OpenWith = (changed: {
+  readonly cache?: { readonly bytes?: number; readonly bytesOfMany?: number; readonly many?: number };
+}) => Promise<SearchIndex>;
+
 /** More than may stay in memory when it is gone. */
 const VERY_MANY = 700;
 const AT_A_TIME = 100;
 
 /** Nearly all points of one owner are withdrawn, whom the others have in memory; they find what is left, and nothing else. */
-export async function expectSameWhileWithdrawn(index: SearchIndex, others: readonly SearchIndex[]): Promise<void> {
+export async function expectSameWhileWithdrawn(open: OpenWith): Promise<void> {
+  const index = await open({ cache: { bytes: 0, bytesOfMany: 0 } });
+  const others = [await open({}), await open({ cache: { many: 1 } }), await open({ cache: { many: 30 } })];
   const points = Array.from({ length: VERY_MANY }, (_, i) =>
     indexPoint({ memoryId: `m${String(i).padStart(3, '0')}`, text: `said ${i}`, terms: ['tea', `word${i % 9}`] }),
   );

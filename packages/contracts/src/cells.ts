@@ -21,6 +21,9 @@ const SlotRange = z
   .refine(({ from, to }) => from <= to, 'expected from to be at most to')
   .describe('From and to are included.');
 
+/** Slots next to each other, as they are answered. */
+const Run = { from: z.int(), to: z.int() };
+
 const OwnerKind = z.enum(['user', 'agent', 'run']);
 const ofOwner = { tenant: TenantName.default('default'), kind: OwnerKind, id: ExternalId };
 
@@ -29,7 +32,7 @@ export const CellView = z
     name: z.string(),
     ledger_id: z.string(),
     epoch: Epoch.describe('The latest directory epoch the cell knows; 0: none.'),
-    closed: z.array(z.object({ from: z.int(), to: z.int() })).describe('Slots that accept no new owners in this cell.'),
+    closed: z.array(z.object(Run)).describe('Slots that accept no new owners in this cell.'),
     owners: z.int(),
     memories: z.int(),
     away: z.int().describe('Owners that moved away and are still recorded here.'),
@@ -41,7 +44,6 @@ export const CellView = z
   .meta({ id: 'Cell' });
 export type CellView = z.infer<typeof CellView>;
 
-const Run = { from: z.int(), to: z.int() };
 const STATES_OF_CELLS = ['open', 'draining', 'lost', 'left_behind'] as const;
 const STATES_OF_MOVES = ['copying', 'departing', 'arriving', 'leaving_off', 'recalling', 'given_up'] as const;
 const STATES_OF_HANDOVERS = ['closing', 'opening', 'emptying', 'reopening'] as const;
@@ -198,9 +200,7 @@ export const PutSlots = z
   })
   .meta({ id: 'PutSlots', examples: SLOTS });
 
-export const SlotsView = z
-  .object({ epoch: z.int(), closed: z.array(z.object({ from: z.int(), to: z.int() })) })
-  .meta({ id: 'Slots' });
+export const SlotsView = z.object({ epoch: z.int(), closed: z.array(z.object(Run)) }).meta({ id: 'Slots' });
 export type SlotsView = z.infer<typeof SlotsView>;
 
 export const PostLoss = z

@@ -1,5 +1,6 @@
 import type { Operations } from '@slowwave/sdk';
-import { isGone, useCells } from '../cells.ts';
+import { isGone, useCells } from '../api.ts';
+import { useWho } from '../session.ts';
 import { Answer, Empty } from '../ui/states.tsx';
 import { Wide } from '../ui/wide.tsx';
 
@@ -11,7 +12,7 @@ const SLOTS = 65_536;
 
 /** Which cell has whom, and who is on the way from one to another. */
 export function Cells() {
-  const cells = useCells(EVERY_MS);
+  const cells = useCells(useWho(), EVERY_MS);
   return (
     <>
       <h1>Cells</h1>

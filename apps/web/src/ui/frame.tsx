@@ -1,7 +1,6 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
-import { isOfAllApps, may, mayChange, type Session } from '../api.ts';
-import { isGone, useCells } from '../cells.ts';
+import { isGone, isOfAllApps, may, mayChange, type Session, useCells } from '../api.ts';
 import { useWho } from '../session.ts';
 
 interface Section {
@@ -44,7 +43,7 @@ export const firstOffered = (who: Session): string | null =>
 export function Frame({ children }: { readonly children: ReactNode }) {
   const who = useWho();
   const [path] = useLocation();
-  const cells = useCells(CELLS_EVERY_MS);
+  const cells = useCells(who, CELLS_EVERY_MS);
   const all = cells.data?.cells ?? [];
   const silent = all.filter((cell) => !(cell.answers || isGone(cell))).map(({ name }) => name);
   const main = useRef<HTMLElement>(null);
@@ -87,7 +86,7 @@ export function Frame({ children }: { readonly children: ReactNode }) {
       {silent.length > 0 && (
         <p className="notice">
           {silent.length === 1 ? 'A cell does not respond' : 'Some cells do not respond'}: {silent.join(', ')}. Lists
-          and figures are without the users there.
+          and figures do not include their users.
         </p>
       )}
       <main id="main" ref={main} tabIndex={-1}>

@@ -278,7 +278,8 @@ interface Ended {
 }
 
 /** A lane that is tried again after a while. */
-interface Waiting extends Omit<SetAside, 'notBefore'> {
+interface Waiting extends Pick<SetAside, 'lane' | 'failures'> {
+  readonly failure: Pick<EngineError, 'code' | 'message'>;
   readonly waitMs: Millis;
 }
 
@@ -289,7 +290,7 @@ async function noteAside({ ledger: { outbox }, tools }: SweepDeps, { projected, 
   const now = tools.now();
   const lanes = failed.map(({ waitMs, failure, ...rest }) => ({
     ...{ ...rest, notBefore: now + waitMs },
-    failure: { ...failure, at: now },
+    failure: { code: failure.code, message: failure.message, at: now },
   }));
   if (lanes.length > 0) await outbox.setAside(lanes);
 }
@@ -340,14 +341,12 @@ interface Failed {
 }
 
 function failedIn(deps: SweepDeps, { lane, aside }: LaneWork, { failure, isAway }: Failed): Waiting {
-  const { code, message } = failure;
-  const at = deps.tools.now();
   const failures = (aside?.failures ?? 0) + 1;
   const waitMs = retryDelay(deps, isAway ? Math.min(failures, AWAY_DOUBLINGS) : failures, failure);
-  const fields = { lane, code, error: message, failures, until: at + waitMs };
+  const fields = { lane, code: failure.code, error: failure.message, failures, until: deps.tools.now() + waitMs };
   if (isAway) deps.log.debug(fields, 'a lane is waiting for the embedder; it will be written to the index later');
   else deps.log.warn(fields, 'could not write a lane to the index; it is set aside and retried separately');
-  return { lane, failures, waitMs, failure: { code, message, at } };
+  return { lane, failures, waitMs, failure };
 }
 
 /** Those that were found to be away, by the passes of this process. */

@@ -93,9 +93,10 @@ test('every setting, metric and route that a page names exists', async () => {
   expect(unknown).toEqual([]);
 });
 
-test('docs/operations.md quotes log lines as they are', async () => {
-  const text = await textOf('docs/operations.md');
-  const [, table = ''] = /## Every fault at a glance\n([^#]*)/.exec(text) ?? [];
+test('the pages of docs quote log lines as they are', async () => {
+  const docs = (await pages()).filter((page) => page.startsWith('docs/'));
+  const text = (await Promise.all(docs.map(textOf))).join('\n');
+  const [, table = ''] = /## Every fault at a glance\n([^#]*)/.exec(await textOf('docs/operations.md')) ?? [];
   const cells = table.split('\n').map((line) => (line.startsWith('| ') ? (line.split(' | ')[1] ?? '') : ''));
   const ofTable = cells.flatMap((cell) => matches(cell, /`([^`]* [^`]*)`/g));
   const said = [...matches(text, /"msg":"([^"]+)"/g), ...ofTable];

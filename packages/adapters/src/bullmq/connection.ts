@@ -190,7 +190,7 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
   [/certificate/i, 'name the certificate of the authority that signed its own in NODE_EXTRA_CA_CERTS'],
   [
     /too many clients|remaining connection slots/i,
-    'raise its max_connections, or lower SLOWWAVE_DATABASE_CONNECTIONS of each process (see docs/operations.md)',
+    'raise its max_connections, or lower SLOWWAVE_DATABASE_CONNECTIONS of each process (see docs/databases.md)',
   ],
 ];
 

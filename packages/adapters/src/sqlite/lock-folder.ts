@@ -24,7 +24,7 @@ export async function lockFolder(folder: string, queue: QueueServer = null): Pro
   throw new EngineError(
     `the data folder ${folder} is in use by process ${held.heldBy}: stop it, or choose another folder with ` +
       'SLOWWAVE_DATA_DIR (--data-dir). Several processes share a folder only as ingest, worker, search and console on ' +
-      'one Redis; see docs/operations.md',
+      'one Redis; see docs/databases.md',
     { code: 'ledger_unavailable', retryable: true },
   );
 }

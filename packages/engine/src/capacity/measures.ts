@@ -111,13 +111,13 @@ export const MEASURES = {
     about: 'ledger in a SQLite file',
     value: 5e11,
     unit: 'bytes',
-    from: estimated('what is still copied for a backup with ease'),
+    from: estimated('the size that is still easy to back up'),
   },
   bytesOfDatabase: {
     about: 'disk of a PostgreSQL',
     value: 4e12,
     unit: 'bytes',
-    from: estimated('what is still restored within hours'),
+    from: estimated('the size that can be restored within hours'),
   },
   memoryOfQdrant: { about: 'memory of a Qdrant', value: 64e9, unit: 'bytes', from: estimated('a usual large server') },
   laneAsleep: {

@@ -155,8 +155,11 @@ describe.each(Object.entries(LEDGERS))('owners that sleep, on %s', (_dialect, op
       for (let dies = 1, died = true; died; dies += 1) {
         died = await diesAt(dies, deps, (mortal) => coolOwner(mortal, asked, NEVER));
         bench.tools.advance(LATER_MS);
-        // Somebody asks for it before the sweep comes, or nobody does.
-        if (dies % 2 === 1) await wakeOwner(deps, await nameOf(), NEVER);
+        // Somebody asks for it before the sweep comes, and has it; or nobody does.
+        if (dies % 2 === 1) {
+          await wakeOwner(deps, await nameOf(), NEVER);
+          expect(await nameOf(), `after call ${dies}`).toBe('');
+        }
         await sweepCold(deps, HOW, NEVER);
         const name = await nameOf();
         expect(await objects()).toEqual([name].filter((one) => one !== ''));
@@ -184,6 +187,31 @@ describe.each(Object.entries(LEDGERS))('owners that sleep, on %s', (_dialect, op
         expect(await objects()).toEqual([]);
       }
     }, 120_000);
+
+    it('take only the lines that were missing when whoever woke them died', async () => {
+      const lines = await linesOf(ledger, OWNER);
+      await cool();
+      const name = await nameOf();
+      const given: [number, number][] = [];
+      const bundles: ColdDeps['bundles'] = {
+        ...ledger.bundles,
+        take: async (id, from, some) => {
+          given.push([from, some.length]);
+          const taken = await ledger.bundles.take(id, from, some);
+          if (given.length === 2) throw new Died();
+          return taken;
+        },
+      };
+      const few = { ...deps, bundles, linesAtOnce: Math.ceil(lines.length / 4) };
+      await expect(wakeOwner(few, name, NEVER)).rejects.toThrow(Died);
+      expect(await wakeOwner(few, name, NEVER)).toBe(true);
+      expect(await linesOf(ledger, OWNER)).toEqual(lines);
+      let next = 0;
+      for (const [from, count] of given) {
+        expect(from, 'where the one before ended').toBe(next);
+        next += count;
+      }
+    });
 
     it('are listed, and what is posted for them waits until they woke', async () => {
       const owners = () => ledger.overview.owners(DEFAULT_TENANT, { limit: 10, cursor: null });

@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs';
+import { whenLeaving } from './leaving.ts';
 import { freePort } from './ports.ts';
 import { type Service, spawnService } from './process.ts';
 import { programFile } from './programs.ts';
@@ -57,13 +58,12 @@ export async function startOwnServer(settings: Readonly<Record<string, string>>,
 
 async function ownFolder(): Promise<TempDir> {
   const folder = await tempDir();
-  const sweep = (): void => rmSync(folder.path, { recursive: true, force: true, maxRetries: 3 });
-  process.once('exit', sweep);
+  const stays = whenLeaving(() => rmSync(folder.path, { recursive: true, force: true, maxRetries: 3 }));
   return {
     path: folder.path,
     remove: async () => {
       await folder.remove();
-      process.off('exit', sweep);
+      stays();
     },
   };
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { COMPILE_CACHE } from './compile-cache.ts';
+import { whenLeaving } from './leaving.ts';
 
 const READY_WITHIN_MS = 100_000; // a start takes a second, on a busy machine far longer; less than a test may take, which would not say what did not come
 const STOP_WITHIN_MS = 60_000; // twice as long as any service gives its running work
@@ -95,11 +96,10 @@ function start(options: ServiceOptions): Running {
       running.output += text;
     });
   }
-  const killWithUs = (): boolean => child.kill('SIGKILL');
-  process.once('exit', killWithUs);
+  const stays = whenLeaving(() => void child.kill('SIGKILL'));
   child.once('close', (code: number | null, signal: NodeJS.Signals | null) => {
     running.exit = { code, signal };
-    process.off('exit', killWithUs);
+    stays();
   });
   return running;
 }

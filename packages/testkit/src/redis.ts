@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { whenLeaving } from './leaving.ts';
 import { freePort } from './ports.ts';
 import { tempDir } from './temp.ts';
 
@@ -32,10 +33,9 @@ export async function startRedis(options: TestRedisOptions = {}): Promise<TestRe
   const port = options.port ?? (await freePort());
   const folder = await tempDir();
   const server = spawn('redis-server', argsOf(port, folder.path, options.args ?? []), { stdio: 'ignore' });
-  const kill = (): void => void server.kill('SIGKILL');
-  process.once('exit', kill); // a test run that is aborted leaves no server behind
+  const stays = whenLeaving(() => void server.kill('SIGKILL')); // a test run that is aborted leaves no server behind
   const stop = async (): Promise<void> => {
-    process.off('exit', kill);
+    stays();
     await end(server);
     await folder.remove();
   };

@@ -18,9 +18,9 @@ const MOVES_EVERY_MS = 500;
 /** A router keeps nothing: any number of them may run, on any number of machines. */
 export async function compose(config: RouterConfig): Promise<Service> {
   const log = createLog({ level: config.logLevel, name: 'router' });
-  const tools = systemTools;
   const directory = await openDirectory(config.directory, log);
   const watched = await watchDirectory(directory, log);
+  const tools = { ...systemTools, now: watched.now };
   const sender = openSender();
   const urlOf = async (cell: string): Promise<string | null> => watched.book.cell(cell)?.url ?? null;
   const asker = cellAsker({ urlOf, apiKey: config.apiKey });

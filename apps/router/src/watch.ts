@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Log } from '@slowwave/engine';
+import { clockOf } from '@slowwave/adapters/cells';
+import type { Log, Millis } from '@slowwave/engine';
 import { type CellDirectory, type DirectoryBook, directoryBook } from '@slowwave/engine/cells';
 
 /** A copy of the directory that keeps up with it. */
@@ -7,6 +8,8 @@ export interface Watched {
   readonly book: DirectoryBook;
   /** Asks for what changed now. Several that ask at once share an answer that was asked for after each of them did. */
   refresh(): Promise<void>;
+  /** By the clock of the directory, whatever the own one says, also after it was set. */
+  now(): Millis;
   /** Since when the directory was not reached, in ms; 0: it was. */
   silentMs(): number;
   close(): Promise<void>;
@@ -19,10 +22,12 @@ export async function watchDirectory(directory: CellDirectory, log: Log): Promis
   const book = directoryBook();
   const stopping = new AbortController();
   let reachedAt = performance.now();
+  let now = await clockOf(directory);
   let running: Promise<void> | null = null;
   let next: Promise<void> | null = null;
   const ask = async (): Promise<void> => {
     book.apply(await directory.changes(book.epoch()));
+    now = await clockOf(directory);
     reachedAt = performance.now();
   };
   const refresh = (): Promise<void> => {
@@ -52,6 +57,7 @@ export async function watchDirectory(directory: CellDirectory, log: Log): Promis
   return {
     book,
     refresh,
+    now: () => now(),
     silentMs: () => Math.max(0, performance.now() - reachedAt - EVERY_MS * 2),
     close: async () => {
       stopping.abort();

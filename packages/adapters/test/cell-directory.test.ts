@@ -3,8 +3,8 @@ import type { CellDirectory } from '@slowwave/engine/cells';
 import { describeDirectory, recordingLog } from '@slowwave/engine-testing';
 import { startPostgres, tempDir } from '@slowwave/testkit';
 import { Client } from 'pg';
-import { afterAll, afterEach, expect, test } from 'vitest';
-import { openDirectory } from '../src/cells/index.ts';
+import { afterAll, afterEach, expect, test, vi } from 'vitest';
+import { clockOf, openDirectory } from '../src/cells/index.ts';
 
 const server = await startPostgres();
 const folder = await tempDir();
@@ -43,4 +43,17 @@ test('several processes that open one at once make it once', async () => {
   const [first, second] = await Promise.all([opened(path), opened(path)]);
   await first?.addCell({ name: 'a', url: 'http://a' });
   expect((await second?.changes(0))?.cells).toHaveLength(1);
+});
+
+test('the time of a directory in PostgreSQL is that of its server, whatever the clock of a host says', async () => {
+  const right = Date.now();
+  const directory = await opened(server.url);
+  vi.useFakeTimers({ toFake: ['Date'], now: right + 86_400_000 });
+  try {
+    const now = await clockOf(directory);
+    vi.setSystemTime(right - 86_400_000);
+    expect(Math.abs(now() - right)).toBeLessThan(3_600_000);
+  } finally {
+    vi.useRealTimers();
+  }
 });

@@ -4,12 +4,12 @@ import {
   type CellDirectory,
   directoryBook,
   type Handover,
-  LEAST_SHARE,
   type OwnerMove,
   type PlacedOwner,
   SLOTS,
 } from '@slowwave/engine/cells';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { describeShares } from './directory-suite-shares.ts';
 import { fixedTools, MORNING } from './fixed-tools.ts';
 
 const CLAIM = { now: MORNING, leaseMs: 1_000, limit: 10 };
@@ -117,6 +117,26 @@ export function describeDirectory(name: string, open: () => Promise<CellDirector
       expect(await taken()).toEqual({ ...second, state: 'departing', copy, why: 'so', attempt: 3 });
     });
 
+    it('waits for no claim, hold or change that a clock wrote which was a day ahead', async () => {
+      const acme = 'acme' as TenantId;
+      const ahead = MORNING + 86_400_000;
+      await directory.askMoves([moveOf('ann', 'b'), moveOf('bob', 'b')]);
+      for (const move of await directory.takeMoves({ ...CLAIM, now: ahead }))
+        if (move.owner.id === 'bob') await directory.keepMove({ ...move, dueAt: ahead + 30_000 }, ahead + 30_000);
+      expect(await directory.takeMoves(CLAIM)).toHaveLength(2);
+      expect(await directory.takeMoves(CLAIM)).toEqual([]);
+      await directory.askHandovers([{ from: 0, to: 9, source: 'a', destination: 'b', id: 'hov_1' }]);
+      expect(await directory.takeHandovers({ ...CLAIM, now: ahead })).toHaveLength(1);
+      expect(await directory.takeHandovers(CLAIM)).toHaveLength(1);
+      expect(await directory.takeHandovers(CLAIM)).toEqual([]);
+      const change = (id: string, at: number) => directory.beginChange(acme, { id, until: at + 150_000 }, at);
+      await change('one', ahead);
+      expect(await directory.holdHome(acme, { until: ahead + 30_000, now: MORNING })).toBe(0);
+      expect(await change('two', MORNING)).not.toBeNull();
+      expect(await directory.holdHome(acme, { until: MORNING + 30_000, now: MORNING })).toBe(1);
+      expect(await change('three', MORNING)).toBeNull();
+    });
+
     it('keeps moves that were given up for whoever asks why, until one is asked for again', async () => {
       await directory.askMoves([moveOf('ann', 'b')]);
       const move = await taken();
@@ -212,59 +232,7 @@ export function describeDirectory(name: string, open: () => Promise<CellDirector
       expect(await directory.copiesOf(acme)).toEqual([{ cell: 'b', epoch: 2 }]);
     });
 
-    describe('of what a tenant may use on a day', () => {
-      const acme = 'acme' as TenantId;
-      const until = MORNING + 3_600_000;
-      const grant = (cell: string, part: number, now = MORNING) =>
-        directory.grantShare(acme, { cell, part, until, after: 0 }, now);
-      const parts = async (now = MORNING) =>
-        Object.fromEntries((await directory.sharesOf(acme, now)).map(({ cell, part }) => [cell, part]));
-
-      it('lets the first cell have all, until it says that it has less', async () => {
-        expect(await parts()).toEqual({ a: 1 });
-        expect(await grant('b', 0.5)).toMatchObject({ part: 0, epoch: 1 });
-        const less = await grant('a', 0.25);
-        expect([less, await parts()]).toMatchObject([
-          { part: 0.25, epoch: 1 },
-          { a: 1, b: 0 },
-        ]);
-        if (less !== null) await directory.settleShare(acme, { ...less, part: 0.375 });
-        expect(await grant('b', 0.75)).toMatchObject({ part: 0.625, epoch: 2 });
-        expect(await parts()).toEqual({ a: 0.375, b: 0.625 });
-        expect(await grant('nobody', 0.1)).toBeNull();
-      });
-
-      it('does not believe what was said before something else was granted', async () => {
-        const [less, more] = [await grant('a', 0.25), await grant('a', 0.5)];
-        expect([less?.epoch, more?.epoch]).toEqual([1, 2]);
-        if (less !== null) await directory.settleShare(acme, less);
-        expect(await parts()).toEqual({ a: 1 });
-        expect(await directory.grantShare(acme, { cell: 'a', part: 0.5, until, after: 7 }, MORNING)).toMatchObject({
-          epoch: 8,
-        });
-      });
-
-      it('leaves a cell that is silent what it has until its lease is over, and the least afterwards', async () => {
-        const less = await grant('a', 0.75);
-        if (less !== null) await directory.settleShare(acme, less);
-        const late = until + 3_600_000;
-        expect([await parts(until), await parts(late)]).toEqual([{ a: 0.75 }, { a: LEAST_SHARE }]);
-        expect((await grant('b', 1, until))?.part).toBe(0.25);
-        expect((await directory.grantShare(acme, { cell: 'b', part: 1, until: late, after: 0 }, late))?.part).toBe(
-          1 - LEAST_SHARE,
-        );
-      });
-
-      it('keeps what a lost cell has until its lease is over, and forgets a cell that is removed', async () => {
-        const less = await grant('a', 0.75);
-        if (less !== null) await directory.settleShare(acme, less);
-        await grant('b', 0.125);
-        await directory.loseCell('a');
-        expect([await parts(), await parts(until + 3_600_000)]).toEqual([{ a: 0.75, b: 0.125 }, { b: LEAST_SHARE }]);
-        expect(await directory.removeCell('b')).toEqual([]);
-        expect(await parts()).toEqual({ a: 0.75 });
-      });
-    });
+    describeShares(() => directory);
 
     it('changes the home of a tenant only while nothing else of it is being changed', async () => {
       const acme = 'acme' as TenantId;

@@ -1,7 +1,8 @@
-import { bitsOfKey, type Millis, type TenantId } from '@slowwave/engine';
+import { bitsOfKey, type Millis, type TenantId, type Tools } from '@slowwave/engine';
 import {
   type AskedMove,
   type CellDirectory,
+  CLAIM_MOST_MS,
   closedTo,
   firstRanges,
   granted,
@@ -12,11 +13,12 @@ import {
   partAssumed,
   type WorkClaim,
 } from '@slowwave/engine/cells';
+import { fixedTools } from './fixed-tools.ts';
 import { lossesIn } from './memory-directory-lost.ts';
 import { type DirectoryState, directoryState, type Leased, raised } from './memory-directory-state.ts';
 
 /** The directory in memory, one call after the other. */
-export function memoryDirectory(): CellDirectory {
+export function memoryDirectory(tools: Pick<Tools, 'now'> = fixedTools()): CellDirectory {
   const state = directoryState();
   const { moves, handovers, copies, raise, cellOf, pin } = state;
   const isMoved = (key: string): boolean =>
@@ -33,6 +35,7 @@ export function memoryDirectory(): CellDirectory {
     return true;
   };
   return {
+    now: async () => tools.now(),
     changes: async (after) => state.changes(after),
     ...cellMethods(state),
     ...lossesIn(state),
@@ -199,7 +202,7 @@ function cellMethods(
     },
     raiseTenant: async (tenant) => raised(state, tenant, null),
     beginChange: async (tenant, { id, until }, now) => {
-      if ((state.held.get(tenant) ?? 0) > now) return null;
+      if (!isOver(state.held.get(tenant) ?? 0, now)) return null;
       state.changing.set(id, { tenant, until });
       return raised(state, tenant, null);
     },
@@ -210,7 +213,7 @@ function cellMethods(
     holdHome: async (tenant, { until, now }) => {
       raised(state, tenant, null);
       state.held.set(tenant, until);
-      for (const [id, change] of state.changing) if (change.until <= now) state.changing.delete(id);
+      for (const [id, change] of state.changing) if (isOver(change.until, now)) state.changing.delete(id);
       return [...state.changing.values()].filter((change) => change.tenant === tenant).length;
     },
     switchHome: async (tenant, { to, heldUntil, now }) => {
@@ -222,6 +225,9 @@ function cellMethods(
     tenants: async () => [...state.tenants.values()].map(({ changedAt: _, ...place }) => place),
   };
 }
+
+/** A time that has come, or that a clock has written which was ahead. */
+const isOver = (until: Millis, now: Millis): boolean => until <= now || until > now + CLAIM_MOST_MS;
 
 interface Carried {
   readonly id: string;
@@ -235,7 +241,7 @@ function taken<One extends Carried>(
   isOpen: (one: One) => boolean,
 ): readonly One[] {
   const due = [...rows.values()]
-    .filter(({ one, until }) => isOpen(one) && until <= now && one.dueAt <= now)
+    .filter(({ one, until }) => isOpen(one) && isOver(until, now) && isOver(one.dueAt, now))
     .slice(0, limit);
   return due.map(({ one }) => {
     const claimed = { ...one, attempt: one.attempt + 1 };

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { problemOf, startMover } from '@slowwave/adapters/cells';
+import { clockOf, problemOf, startMover } from '@slowwave/adapters/cells';
 import { systemTools } from '@slowwave/adapters/system';
 import type { TenantCopyView } from '@slowwave/contracts';
 import type { Owner, TenantId } from '@slowwave/engine';
@@ -32,7 +32,8 @@ export async function worked(call: Call, { directory, peers, log }: Cells, said:
   if (given.flag('later'))
     return { value: { waited: false }, text: 'The routers are moving them; slowwave cells shows the progress.' };
   const concurrency = countOf(given, 'concurrency', { usual: CONCURRENCY_USUAL, max: CONCURRENCY_MAX });
-  const mover = startMover({ ...{ directory, peers, log, tools: systemTools }, concurrency, idleMs: LOOK_EVERY_MS });
+  const tools = { ...systemTools, now: await clockOf(directory) };
+  const mover = startMover({ ...{ directory, peers, log, tools }, concurrency, idleMs: LOOK_EVERY_MS });
   const before = new Set((await directory.moves(MOVES_SHOWN)).oldest.filter(isGivenUp).map(({ id }) => id));
   try {
     await tracked(out, { title: 'moving', unit: 'slot ranges and owners' }, async ({ update }) => {
@@ -72,8 +73,8 @@ export const whyStays = ({ kind, id, source, why }: Owner & Pick<OwnerMove, 'sou
 
 /** Handovers and moves that are not over. */
 async function openOf(directory: CellDirectory): Promise<number> {
-  const { copying, departing, arriving, leaving_off } = (await directory.moves(0)).counts;
-  return (await directory.handovers()).length + copying + departing + arriving + leaving_off;
+  const { given_up: _, ...open } = (await directory.moves(0)).counts;
+  return Object.values(open).reduce((sum, count) => sum + count, (await directory.handovers()).length);
 }
 
 /** So long nothing of a tenant may be changed, if this command is killed in the middle. */
@@ -87,11 +88,11 @@ export async function moveHome(cells: Cells, tenant: TenantId, name: string): Pr
   const place = (await book()).homeOf(tenant);
   if (place === null || place.home === name) return;
   for (const deadline = Date.now() + CHANGES_OVER_MS; ; await sleep(LOOK_EVERY_MS)) {
-    const now = systemTools.now();
+    const now = await directory.now();
     const heldUntil = now + HOLD_MS;
     const underWay = await directory.holdHome(tenant, { until: heldUntil, now });
     if (underWay === 0 && (await copyHome(cells, place, name))) {
-      if (await directory.switchHome(tenant, { to: name, heldUntil, now: systemTools.now() })) return;
+      if (await directory.switchHome(tenant, { to: name, heldUntil, now: await directory.now() })) return;
     }
     if (Date.now() > deadline)
       throw new CommandError(

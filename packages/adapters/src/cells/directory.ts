@@ -32,8 +32,8 @@ import {
 import { grantShare, settleShare, sharesOf } from './shares.ts';
 import { beginChange, endChange, holdHome, raiseTenant, switchHome, tenantOf, UPSERT_COPY } from './tenants.ts';
 
-/** The directory without what opens and closes it. */
-export type DirectoryStore = Omit<CellDirectory, 'close'>;
+/** The directory without what opens and closes it, and its clock. */
+export type DirectoryStore = Omit<CellDirectory, 'close' | 'now'>;
 
 export const directoryStore = storeOf<DirectoryStore>('directory', {
   changes: snapshot(changes),

@@ -2,6 +2,7 @@ import { bitsOfKey, type Millis, type TenantId } from '@slowwave/engine';
 import {
   type AskedHandover,
   type AskedMove,
+  CLAIM_MOST_MS,
   type Handover,
   type MovableOwner,
   type OwnerMove,
@@ -44,7 +45,10 @@ const INSERT_MOVE = `
     due_at, leased_until)
   VALUES (@id, @tenant, @kind, @ownerId, @key, @slot, @source, @destination, @epoch, 0, 'copying', 0, 0, 0)`;
 
-const DUE = 'due_at <= @now AND leased_until <= @now';
+/** A time that has come, or that a clock has written which was ahead. */
+export const isOver = (column: string): string => `(${column} <= @now OR ${column} > @now + ${CLAIM_MOST_MS})`;
+
+const DUE = `${isOver('due_at')} AND ${isOver('leased_until')}`;
 
 export function* takeMoves({ now, leaseMs, limit }: WorkClaim): Script<readonly OwnerMove[]> {
   yield* locked();

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { EngineError, type Log } from '@slowwave/engine';
+import { EngineError, type Log, type Millis } from '@slowwave/engine';
 import type { CellDirectory } from '@slowwave/engine/cells';
 import type { Pool } from 'pg';
 import type { Access } from '../ledger/access.ts';
@@ -10,6 +10,7 @@ import { runScript as runOnPostgres } from '../postgres/ledger/script.ts';
 import { COLUMN_TYPES } from '../postgres/ledger/text.ts';
 import { openPool, placeOf } from '../postgres/pool.ts';
 import { beginToWrite, closeWritten, connectToWrite, runScript, type Sql } from '../sqlite/ledger/sql.ts';
+import { systemTools } from '../system/index.ts';
 import { directoryStore } from './directory.ts';
 import { DIRECTORY_SCHEMA, DIRECTORY_SCHEMA_OF_SQLITE } from './schema.ts';
 
@@ -43,7 +44,7 @@ async function onSqlite(path: string): Promise<CellDirectory> {
     read: async ({ script }, input) => transaction(script(input), () => void sql.run('BEGIN')),
     write: async ({ script }, input) => transaction(script(input), () => beginToWrite(sql)),
   };
-  return { ...directoryStore(access), close: async () => closeWritten(sql) };
+  return { ...directoryStore(access), now: async () => systemTools.now(), close: async () => closeWritten(sql) };
 }
 
 function migrateFile(sql: Sql): void {
@@ -71,7 +72,16 @@ async function onPostgres(url: string, log: Log): Promise<CellDirectory> {
     read: ({ script, atOnce }, input) => (atOnce ? own.snapshot : own.read)((sql) => runOnPostgres(sql, script(input))),
     write: ({ script }, input) => own.write((sql) => runOnPostgres(sql, script(input))),
   };
-  return { ...directoryStore(access), close: () => pool.end() };
+  const now = async (): Promise<Millis> => Number((await pool.query(SELECT_NOW)).rows[0]?.now);
+  return { ...directoryStore(access), now, close: () => pool.end() };
+}
+
+const SELECT_NOW = 'SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now';
+
+/** The time of a directory, read once and counted on from there: no clock of this host moves it. */
+export async function clockOf(directory: Pick<CellDirectory, 'now'>): Promise<() => Millis> {
+  const behind = (await directory.now()) - performance.now();
+  return () => Math.round(behind + performance.now());
 }
 
 /** The lock under which one process at a time makes the tables: a number that only has to differ from other programs'. */

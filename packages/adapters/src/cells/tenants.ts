@@ -2,6 +2,7 @@ import type { Millis, TenantId } from '@slowwave/engine';
 import type { TenantChange, TenantPlace } from '@slowwave/engine/cells';
 import { counted, first, firstAs, run, type Script } from '../ledger/script.ts';
 import { livingCells, locked, raised } from './layout.ts';
+import { isOver } from './moves.ts';
 
 /** `home`: from now on that is its home. */
 export function* raiseTenant(tenant: TenantId, home: string | null): Script<TenantPlace> {
@@ -18,11 +19,13 @@ export function* raiseTenant(tenant: TenantId, home: string | null): Script<Tena
 
 export function* beginChange(tenant: TenantId, { id, until }: TenantChange, now: Millis): Script<TenantPlace | null> {
   yield* locked();
-  const held = yield* first('SELECT tenant FROM tenants WHERE tenant = @tenant AND held_until > @now', { tenant, now });
+  const held = yield* first(SELECT_HELD, { tenant, now });
   if (held !== null) return null;
   yield* run('INSERT INTO changes (id, tenant, until) VALUES (@id, @tenant, @until)', { id, tenant, until });
   return yield* raiseTenant(tenant, null);
 }
+
+const SELECT_HELD = `SELECT tenant FROM tenants WHERE tenant = @tenant AND NOT ${isOver('held_until')}`;
 
 export function* endChange(tenant: TenantId, id: string): Script<TenantPlace> {
   yield* run('DELETE FROM changes WHERE id = @id', { id });
@@ -32,7 +35,7 @@ export function* endChange(tenant: TenantId, id: string): Script<TenantPlace> {
 export function* holdHome(tenant: TenantId, { until, now }: { until: Millis; now: Millis }): Script<number> {
   yield* raiseTenant(tenant, null);
   yield* run('UPDATE tenants SET held_until = @until WHERE tenant = @tenant', { tenant, until });
-  yield* run('DELETE FROM changes WHERE tenant = @tenant AND until <= @now', { tenant, now });
+  yield* run(`DELETE FROM changes WHERE tenant = @tenant AND ${isOver('until')}`, { tenant, now });
   return yield* counted('SELECT count(*) AS count FROM changes WHERE tenant = @tenant', { tenant });
 }
 

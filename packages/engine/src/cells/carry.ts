@@ -14,6 +14,8 @@ export interface CarryDeps {
 export const CARRY_LEASE_MS = 5_000;
 /** While an owner is copied nobody waits, and a large one takes its time. */
 const COPYING_LEASE_MS = 120_000;
+/** Longer than any claim, hold or wait in the directory. */
+export const CLAIM_MOST_MS = 600_000;
 
 /** Does what is to be done next for an owner that is moved, until it has to wait. */
 export async function carryMove(deps: CarryDeps, taken: OwnerMove, cancel: Cancellation): Promise<void> {

@@ -13,7 +13,7 @@ export {
   type PlacedOwner,
   type TenantPlace,
 } from './book.ts';
-export { CARRY_LEASE_MS, type CarryDeps, carryHandover, carryMove } from './carry.ts';
+export { CARRY_LEASE_MS, type CarryDeps, CLAIM_MOST_MS, carryHandover, carryMove } from './carry.ts';
 export {
   afterHandoverFailure,
   afterHandoverStep,

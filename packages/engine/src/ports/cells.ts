@@ -8,6 +8,8 @@ import type { Millis, TenantId } from '../words.ts';
 
 /** Where everybody is: small, and asked by routers only for what changed. Each change raises its epoch. */
 export interface CellDirectory {
+  /** The time by which claims, holds and leases in it are: its own, since clocks of routers differ. */
+  now(): Promise<Millis>;
   /** What changed after an epoch. */
   changes(after: number): Promise<DirectoryChanges>;
 
@@ -33,7 +35,10 @@ export interface CellDirectory {
    * not touch it. Those that are being moved, or are there, are left out. Returns how many will be moved.
    */
   askMoves(moves: readonly AskedMove[]): Promise<number>;
-  /** Claims moves that are due and that nobody carries: each has a higher attempt then. */
+  /**
+   * Claims moves that are due and that nobody carries: each has a higher attempt then. Whatever lasts longer than `CLAIM_MOST_MS` was
+   * written by a clock that was ahead, and is over.
+   */
   takeMoves(claim: WorkClaim): Promise<readonly OwnerMove[]>;
   /** Writes how far a move is. False: somebody else carries it. */
   keepMove(move: OwnerMove, leasedUntil: Millis): Promise<boolean>;

@@ -1,6 +1,5 @@
 import { CHINESE_RELATION } from '../extract/chinese/rules.ts';
-import { lemmaOf } from '../extract/english/verbs.ts';
-import { OCCASION, RELATION } from '../extract/english/words.ts';
+import { lemmaOf, OCCASION, RELATION } from '../extract/english/grammar.ts';
 
 /** One thing a statement says: which attribute has which value. */
 export interface Slot {

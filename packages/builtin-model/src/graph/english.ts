@@ -1,4 +1,4 @@
-import { RELATION } from '../extract/english/words.ts';
+import { RELATION } from '../extract/english/grammar.ts';
 import { isPet, kinshipOf, type Named, type Predicated, type Sayings, type Triple, USER } from './relatives.ts';
 
 /** What is related to the user as the only one of its kind, if it is known: the sister behind "my sister". */

@@ -1,10 +1,19 @@
 import type { Day } from '../calendar.ts';
 import type { Dated, Found, Sentence } from '../sentences.ts';
 import { datedEnglish, isOnlyDate } from './dates.ts';
-import { type Denial, firstSaid, tidy, writtenOut } from './grammar.ts';
+import {
+  type Denial,
+  firstSaid,
+  fromGerund,
+  isEvent,
+  isHabit,
+  lemmaOf,
+  OCCASION,
+  RELATION,
+  tidy,
+  writtenOut,
+} from './grammar.ts';
 import { MINE, SELF } from './rules.ts';
-import { fromGerund, isEvent, isHabit, lemmaOf } from './verbs.ts';
-import { OCCASION, RELATION } from './words.ts';
 
 /** Suppositions, doubts and wishes: what does not hold. */
 const NOT_SO =

@@ -1,6 +1,21 @@
-import { placed, type Rule, reported, table, tidy, type Values } from './grammar.ts';
-import { fromGerund, isEvent, isHabit, isLasting, standsAlone, third } from './verbs.ts';
-import { ATTRIBUTE, isOccupation, NOT_HELD, OCCASION } from './words.ts';
+import {
+  ATTRIBUTE,
+  fromGerund,
+  isEvent,
+  isHabit,
+  isLasting,
+  isOccupation,
+  NOT_HELD,
+  OCCASION,
+  placed,
+  type Rule,
+  reported,
+  standsAlone,
+  table,
+  third,
+  tidy,
+  type Values,
+} from './grammar.ts';
 
 // One line is one rule: what a whole clause looks like → what it says of the user # its category and way of reading.
 // `<slot>` is a value, put right as grammar.ts tells; "!name" is a function below that says it.

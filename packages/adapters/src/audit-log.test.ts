@@ -1,8 +1,7 @@
 import { EngineError, type NewTrailEntry, ownerHashOf, type TenantId } from '@slowwave/engine';
 import { createMemoryLedger, fixedTools, recordingLog } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
-import { auditLog } from './audit-log.ts';
-import { WAITING_MAX } from './beside.ts';
+import { auditLog, WAITING_MAX } from './audit-and-receipts.ts';
 
 const TENANT = 'acme' as TenantId;
 const ALL = { limit: 200, cursor: null };

@@ -1,8 +1,7 @@
 import { DEFAULT_TENANT, EngineError, type NewReceipt } from '@slowwave/engine';
 import { createMemoryLedger, fixedTools, recordingLog, scope, user } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
-import { AT_ONCE, PER_SECOND } from './limits/beside-rate.ts';
-import { receiptsOf } from './receipts.ts';
+import { AT_ONCE, PER_SECOND, receiptsOf } from './audit-and-receipts.ts';
 
 const AWAY = new EngineError('the disk is full', { code: 'ledger_unavailable', retryable: true });
 

@@ -1,4 +1,4 @@
-import { auditLog } from '@slowwave/adapters/audit-log';
+import { auditLog } from '@slowwave/adapters/audit-and-receipts';
 import { keyCheck, newSecret } from '@slowwave/adapters/keys';
 import { urlPolicy } from '@slowwave/adapters/net';
 import { newWebhookSecret } from '@slowwave/adapters/webhooks';

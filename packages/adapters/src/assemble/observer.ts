@@ -1,9 +1,8 @@
 import type { Acknowledged, Ledger, Log, Meter, Tools } from '@slowwave/engine';
 import { Registry } from 'prom-client';
-import { type AuditLog, auditLog } from '../audit-log.ts';
+import { type AuditLog, auditLog, type Receipts, receiptsOf } from '../audit-and-receipts.ts';
 import type { Config } from '../config/index.ts';
 import { auditMetrics, engineMetrics, ingestMetrics, receiptMetrics } from '../metrics.ts';
-import { type Receipts, receiptsOf } from '../receipts.ts';
 import { openExporter, traceEngine, traceIngest } from '../traces/traces.ts';
 
 /** What a program shows of itself: metrics always, traces where a collector is configured. */

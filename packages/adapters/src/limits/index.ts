@@ -1,4 +1,3 @@
-export { besideRate } from './beside-rate.ts';
 export {
   type BreakingChat,
   type BreakingEmbedder,

@@ -21,9 +21,10 @@ import {
   openVectorCache,
   runsOn,
 } from '@slowwave/adapters/assemble';
+import { besideRate } from '@slowwave/adapters/audit-and-receipts';
 import type { Config } from '@slowwave/adapters/config';
 import { keyCheck } from '@slowwave/adapters/keys';
-import { besideRate, hurriedEmbedder } from '@slowwave/adapters/limits';
+import { hurriedEmbedder } from '@slowwave/adapters/limits';
 import { countQueryVectors } from '@slowwave/adapters/metrics';
 import { createLog } from '@slowwave/adapters/pino';
 import { systemTools } from '@slowwave/adapters/system';
@@ -43,8 +44,7 @@ import { searchRoutes } from './app.ts';
 import type { SearchDeps } from './deps.ts';
 import { indexState } from './index-state.ts';
 import { mcpRoutes } from './mcp/route.ts';
-import { queryVectors } from './query-vectors.ts';
-import { rewriting } from './rewrite.ts';
+import { queryVectors, rewriting } from './query-models.ts';
 
 /** Search as a process of its own. */
 export async function compose(config: Config): Promise<Service> {

@@ -13,8 +13,7 @@ import type {
   Tools,
 } from '@slowwave/engine';
 import { routesWith } from '@slowwave/http';
-import type { EmbedQuery } from './query-vectors.ts';
-import type { Rewrite } from './rewrite.ts';
+import type { EmbedQuery, Rewrite } from './query-models.ts';
 
 /** What the read routes work with. */
 export interface SearchDeps {

@@ -14,11 +14,9 @@ import {
   type ScoredHit,
 } from '@slowwave/engine';
 import type { z } from 'zod';
-import { type Deadline, LATE, lateNote } from './deadline.ts';
 import type { SearchDeps } from './deps.ts';
-import type { Found } from './find.ts';
-import type { Question } from './question.ts';
-import { rankQuestion } from './rank.ts';
+import { type Found, rankQuestion } from './find-and-rank.ts';
+import { type Deadline, LATE, lateNote, type Question } from './question.ts';
 
 type HitExplanation = NonNullable<z.infer<typeof SearchHit>['explanation']>;
 type Explanation = NonNullable<z.infer<typeof SearchResult>['explanation']>;

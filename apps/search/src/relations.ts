@@ -15,9 +15,8 @@ import {
   readGraph,
   scopeOf,
 } from '@slowwave/engine';
-import { type Deadline, deadlineOf, LATE, lateNote } from './deadline.ts';
 import type { SearchDeps } from './deps.ts';
-import { type Asked, type Question, wordsOf } from './question.ts';
+import { type Asked, type Deadline, deadlineOf, LATE, lateNote, type Question, wordsOf } from './question.ts';
 
 /** The time limit of relations for searches without a time limit, in ms. */
 const RELATIONS_LIMIT_MS = 2_000;

@@ -17,10 +17,10 @@ import {
 } from '@slowwave/engine';
 import { ownApp, refuseForOneApp } from '@slowwave/http';
 import { routesOf, type SearchDeps } from '../deps.ts';
+import { refuseWithoutRewriter } from '../query-models.ts';
 import { askerOf, filterOf, livingLane } from '../question.ts';
 import { mayReadReceipt, receiptFor, refuseUntraced } from '../receipts.ts';
 import { NO_RELATIONS } from '../relations.ts';
-import { refuseWithoutRewriter } from '../rewrite.ts';
 import { momentOf, tell } from './known.ts';
 import { askedIn, outcomeOf, readParts } from './parts.ts';
 

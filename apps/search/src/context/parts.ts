@@ -16,8 +16,8 @@ import {
   taskLines,
 } from '@slowwave/engine';
 import { ProblemError } from '@slowwave/http';
-import { deadlineOf, LATE, lateNote } from '../deadline.ts';
 import type { SearchDeps } from '../deps.ts';
+import { deadlineOf, LATE, lateNote } from '../question.ts';
 import { search } from '../search.ts';
 import type { ContextQuestion } from './context.ts';
 import { knownOf, momentOf, placed, toldBefore } from './known.ts';

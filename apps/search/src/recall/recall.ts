@@ -13,9 +13,8 @@ import {
 } from '@slowwave/engine';
 import { ownApp, problem, waitSignal } from '@slowwave/http';
 import type { z } from 'zod';
-import { type Deadline, deadlineOf } from '../deadline.ts';
 import { routesOf, type SearchDeps } from '../deps.ts';
-import { askerOf, emptyQuery, filterOf, livingLane } from '../question.ts';
+import { askerOf, type Deadline, deadlineOf, emptyQuery, filterOf, livingLane } from '../question.ts';
 import { receiptFor, refuseUntraced } from '../receipts.ts';
 import { libraryOf, type OwnLibrary } from './library.ts';
 

@@ -3,7 +3,7 @@ import { echoExtract, engineBench, fakeChat, keyedDecide } from '@slowwave/engin
 import { type App, createShell, type KeyCheck, Registry } from '@slowwave/http';
 import { type SearchDeps, searchRoutes } from '../app.ts';
 import { mcpRoutes } from '../mcp/route.ts';
-import { queryVectors } from '../query-vectors.ts';
+import { queryVectors } from '../query-models.ts';
 
 /** Two texts are about the same thing when they share their first three words. */
 const keyOf = (text: string): string => text.split(' ').slice(0, 3).join(' ');

@@ -4,8 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { type IndexHit, type ShownPoint, shownPart } from '../ports/search-index.ts';
 import { terms } from '../text/terms.ts';
 import { FACTORS, type FactorName, nameOfHit, type RankQuestion, rank, rankBy } from './rank.ts';
-import { cutAt, judge } from './relevance.ts';
-import { scored } from './score.ts';
+import { cutAt, judge, scored } from './relevance.ts';
 import { HASHED, LEARNT } from './vectors.ts';
 
 const DAY = 86_400_000;

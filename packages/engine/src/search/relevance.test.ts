@@ -5,8 +5,7 @@ import { hashVector } from '../text/hash-vector.ts';
 import { terms } from '../text/terms.ts';
 import { type SearchMode, scan } from './hits.ts';
 import { type RankedHit, type RankQuestion, rank } from './rank.ts';
-import { cutAt, judge } from './relevance.ts';
-import { scored } from './score.ts';
+import { cutAt, judge, scored } from './relevance.ts';
 import { HASHED, LEARNT, type Vectors } from './vectors.ts';
 
 const LIFE = [

@@ -6,8 +6,7 @@ import { hashVector } from '../text/hash-vector.ts';
 import { terms } from '../text/terms.ts';
 import { type SearchMode, scan } from './hits.ts';
 import { type RankQuestion, rank } from './rank.ts';
-import { judge } from './relevance.ts';
-import { type ScoredHit, scored } from './score.ts';
+import { judge, type ScoredHit, scored } from './relevance.ts';
 import { HASHED, LEARNT } from './vectors.ts';
 
 const questionOf = (text: string, given: Partial<RankQuestion> = {}): RankQuestion => ({

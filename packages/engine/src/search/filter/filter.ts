@@ -29,7 +29,7 @@ export type Field =
   /** The value behind these keys, one inside the other. */
   | { readonly name: 'metadata'; readonly keys: readonly string[] };
 
-export type MomentName = 'createdAt' | 'updatedAt' | 'saidAt' | 'validFrom' | 'expiresAt';
+type MomentName = 'createdAt' | 'updatedAt' | 'saidAt' | 'validFrom' | 'expiresAt';
 
 export type Scalar = string | number | boolean;
 
@@ -280,4 +280,36 @@ const foldChar = (char: string): string => single(single(char, 'toUpperCase'), '
 function single(char: string, change: 'toUpperCase' | 'toLowerCase'): string {
   const changed = char[change]();
   return changed.length === char.length && [...changed].length === 1 ? changed : char;
+}
+
+/** What is wrong with a filter, and where. */
+export class FilterError extends Error {
+  /** As in filters.AND[0].created_at.gte. */
+  readonly path: string;
+  readonly expected: string;
+  readonly got: string;
+
+  constructor(path: string, expected: string, got: string) {
+    super(`${path}: expected ${expected}, got ${got}`);
+    this.name = 'FilterError';
+    this.path = path;
+    this.expected = expected;
+    this.got = got;
+  }
+}
+
+export const mistake = (path: string, expected: string, value: unknown): FilterError =>
+  new FilterError(path, expected, shown(value));
+
+/** Longest piece of a filter that a message repeats, in characters. */
+const ECHO_MAX = 60;
+
+export const shortened = (text: string): string => (text.length > ECHO_MAX ? `${text.slice(0, ECHO_MAX)}…` : text);
+
+function shown(value: unknown): string {
+  if (Array.isArray(value)) return `a list of ${value.length}`;
+  if (typeof value === 'string') return shortened(JSON.stringify(value));
+  if (typeof value === 'object' && value !== null)
+    return `an object with ${shortened(Object.keys(value).join(', ')) || 'no keys'}`;
+  return value === undefined ? 'nothing' : String(value);
 }

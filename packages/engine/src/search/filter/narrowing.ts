@@ -1,5 +1,4 @@
-import type { Filter } from './filter.ts';
-import { FilterError } from './mistake.ts';
+import { type Filter, FilterError } from './filter.ts';
 import { filterIn } from './read.ts';
 
 /** The filter of what deletes, as JSON in a query string; null without one. Whoever gives a filter does not mean everything. */

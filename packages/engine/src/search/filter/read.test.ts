@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FilterError } from './mistake.ts';
+import { FilterError } from './filter.ts';
 import { readFilter } from './read.ts';
 
 const DAY = 86_400_000;

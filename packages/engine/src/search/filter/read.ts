@@ -1,6 +1,16 @@
 import { DAY_MS, millisOf } from '../../text/dates.ts';
-import { type Comparison, type Field, type Filter, fold, NOTHING, type Scalar, type Test } from './filter.ts';
-import { FilterError, mistake, shortened } from './mistake.ts';
+import {
+  type Comparison,
+  type Field,
+  type Filter,
+  FilterError,
+  fold,
+  mistake,
+  NOTHING,
+  type Scalar,
+  shortened,
+  type Test,
+} from './filter.ts';
 
 /** Reads a filter as a caller wrote it; throws a FilterError that names the place of the first mistake. */
 export function readFilter(json: unknown, path = 'filters'): Filter {

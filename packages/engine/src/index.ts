@@ -259,9 +259,7 @@ export { adoptIndex, markerOf, sameMarker } from './projection/marker.ts';
 export { project, projectWithin, type SweepDeps, sweepOutbox } from './projection/project.ts';
 export { type Rebuilding, type RebuildProgress, type Rebuilt, rebuildIndex } from './projection/rebuild-index.ts';
 export { shownVersion, versionAsOf } from './projection/sight.ts';
-export { blankedBy, LOOKED_FOR_MAX } from './receipts/blanked.ts';
-export { creditChanges, creditScore } from './receipts/credit.ts';
-export { kept, laneOfReceipts } from './receipts/kept.ts';
+export { blankedBy, creditChanges, creditScore, kept, LOOKED_FOR_MAX, laneOfReceipts } from './receipts/receipts.ts';
 export { remedyOf } from './remedies.ts';
 export type { WhatIfChanges } from './replays/in-space.ts';
 export { messagesOf } from './replays/lives.ts';
@@ -273,8 +271,15 @@ export { withoutOwner } from './replays/without-owner.ts';
 export { previewRetention, type RetentionPreview, sweepRetention } from './retention/retain.ts';
 export { idsAsked, withBeyond } from './search/beyond.ts';
 export type * from './search/filter/filter.ts';
-export { type Filterable, filterableOf, fold, matches, sameFolded, scopeFromFilter } from './search/filter/filter.ts';
-export { FilterError } from './search/filter/mistake.ts';
+export {
+  type Filterable,
+  FilterError,
+  filterableOf,
+  fold,
+  matches,
+  sameFolded,
+  scopeFromFilter,
+} from './search/filter/filter.ts';
 export { narrowingFilterIn } from './search/filter/narrowing.ts';
 export { filterIn, readFilter } from './search/filter/read.ts';
 export {
@@ -299,8 +304,7 @@ export {
 } from './search/hits.ts';
 export { hitsInApp, queriesInApp } from './search/in-app.ts';
 export { nameOfHit, type RankQuestion, rank, reasonsOf } from './search/rank.ts';
-export { type CutMade, cutAt, type Judgement, judge } from './search/relevance.ts';
-export { type ScoredHit, scored } from './search/score.ts';
+export { type CutMade, cutAt, type Judgement, judge, type ScoredHit, scored } from './search/relevance.ts';
 export { HASHED, LEARNT, type Vectors } from './search/vectors.ts';
 export {
   type Budgets,

@@ -1,5 +1,5 @@
 import type { Credit } from '../ports/ledger/receipts.ts';
-import { creditScore } from '../receipts/credit.ts';
+import { creditScore } from '../receipts/receipts.ts';
 import type { Memory, Rating } from '../words.ts';
 import { lastRating, ratingsOf } from './ratings.ts';
 

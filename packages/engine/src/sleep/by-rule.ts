@@ -2,7 +2,7 @@ import { inEffect, isPinned, lastSaidAt } from '../memories/evolve.ts';
 import { ratingsOf } from '../memories/ratings.ts';
 import type { Credit } from '../ports/ledger/receipts.ts';
 import { isPersonsLine } from '../profile/placing.ts';
-import { creditScore } from '../receipts/credit.ts';
+import { creditScore } from '../receipts/receipts.ts';
 import type { SleepSettings } from '../settings.ts';
 import { DAY_MS, dateTextOf } from '../text/dates.ts';
 import type { Memory, Millis } from '../words.ts';

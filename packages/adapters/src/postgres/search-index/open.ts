@@ -1,6 +1,6 @@
 import type { BuildNote, IndexBuild, Log, SearchIndex } from '@slowwave/engine';
 import { checkVector } from '../../check-vector.ts';
-import { callsTo, hitsOf } from '../../sqlite/search-index/calls.ts';
+import { callsTo, hitsOf } from '../../sqlite/search-index/open.ts';
 import { startThread } from '../../system/index.ts';
 import { askOf } from '../ledger/sql.ts';
 import { placeOf } from '../pool.ts';

@@ -1,8 +1,15 @@
-import type { IndexBuild, IndexQuery, SearchIndex } from '@slowwave/engine';
+import type { IndexBuild, IndexHit, IndexQuery, SearchIndex } from '@slowwave/engine';
+import { EngineError } from '@slowwave/engine/storing';
 import { type Kept, shownFrom } from '../../shown-point.ts';
 import { startThread, type Thread } from '../../system/index.ts';
-import { callsTo, hitsOf } from './calls.ts';
-import type { BuildMethods, IndexSpace, IndexThreadInit, ReaderMethods, WriterMethods } from './protocol.ts';
+import type {
+  BuildMethods,
+  FoundPoint,
+  IndexSpace,
+  IndexThreadInit,
+  ReaderMethods,
+  WriterMethods,
+} from './protocol.ts';
 
 const MIB = 2 ** 20;
 /** Owners that a reader keeps in memory: about 30,000 memories with vectors of 1,024 dimensions. */
@@ -177,3 +184,41 @@ export async function openSqliteBuild({
 }
 
 const INDEX_THREAD = new URL('./index-thread.ts', import.meta.url);
+
+type Method = (...args: never[]) => unknown;
+type Call<Methods> = <Name extends keyof Methods & string>(
+  name: Name,
+  ...args: Methods[Name] extends Method ? Parameters<Methods[Name]> : never
+) => Promise<Methods[Name] extends Method ? Awaited<ReturnType<Methods[Name]>> : never>;
+
+/** The thread sends EngineErrors; anything else says that the thread itself is gone. */
+export function callsTo<Methods>(thread: Thread, place: string): Call<Methods> {
+  return async (name, ...args) => {
+    try {
+      return await thread.call(name, ...args);
+    } catch (error) {
+      if (error instanceof EngineError) throw error;
+      throw new EngineError(
+        `the index ${place} is closed in this process, or its thread has died; restart the process`,
+        {
+          code: 'index_unavailable',
+          retryable: true,
+          cause: error,
+        },
+      );
+    }
+  };
+}
+
+/** What was found for each of these questions, as it is shown. */
+export const hitsOf = (
+  queries: readonly IndexQuery[],
+  found: readonly (readonly FoundPoint[])[],
+): readonly (readonly IndexHit[])[] =>
+  queries.map(({ shelf, tenant, lane, owner }, i) =>
+    (found[i] ?? []).map(({ payload, vectorScore, keywordScore, ...point }) => ({
+      point: shownFrom(JSON.parse(payload) as Kept, { ...point, shelf, tenant, lane, owner }),
+      vectorScore,
+      keywordScore,
+    })),
+  );

@@ -1,7 +1,7 @@
 import { fixedTools, newBatch, newMessage } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import type { Pause } from '../ports/ledger/lanes.ts';
-import { heard, pausedAtOf, withPause } from './pauses.ts';
+import { heard, pausedAtOf, withPause } from './messages.ts';
 
 /** The pauses after these, of which every second one goes on again. */
 const after = (...times: readonly number[]): readonly Pause[] =>

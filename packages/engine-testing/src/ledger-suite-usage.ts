@@ -167,5 +167,27 @@ export function describeUsage(bench: () => Bench): void {
       expect(await report(b, { groups: ['day'] })).toMatchObject([{ answered: { calls: 1 } }]);
       expect(await report(b, { groups: ['user'] })).toEqual([]);
     });
+
+    it('of an owner who was erased before it was noted counts once, whatever becomes of it', async () => {
+      const b = bench();
+      const { turn } = await claimedBatch(b);
+      const gone = { ...turn, lane: `${turn.lane}x` as typeof turn.lane };
+      const day = async () => {
+        const [{ answered, refused, unanswered } = { answered: null, refused: 0, unanswered: null }] = await report(b, {
+          groups: ['day'],
+        });
+        return [answered?.calls, refused, unanswered?.calls, unanswered?.promptTokens, unanswered?.cost];
+      };
+      const calls = ['answered', 'refused', null].map((outcome) => ({ outcome, sent: sentCall(b.tools, gone) }));
+      for (const { sent } of calls) expect(await b.ledger.usage.note(sent)).toBe(true);
+      const { usage, cost } = calls[0]?.sent ?? sentCall(b.tools, gone);
+      expect(await day()).toEqual([0, 0, 3, 3 * usage.promptTokens, 3 * (cost ?? 0)]);
+      for (const { outcome, sent } of calls) {
+        if (outcome === null) continue;
+        const settled = { ...settledCall(b.tools, gone, { id: sent.id }), noted: sent };
+        await b.ledger.usage.settle([{ ...settled, outcome: outcome as 'answered' | 'refused' }]);
+      }
+      expect(await day()).toEqual([1, 1, 1, usage.promptTokens, cost ?? 0]);
+    });
   });
 }

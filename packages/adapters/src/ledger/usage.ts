@@ -57,8 +57,9 @@ export const usageStore = storeOf<UsageStore>('usage', {
     const { text, given } = countedFor(call);
     const held = { text: `${text} AND ${HAS_ROOM}`, given: { ...given, ...roomsGiven(call.tenant, rooms) } };
     if (yield* ifHeld(held, ...noting(call))) return true;
-    // Of an owner who was erased meanwhile nothing is noted.
-    return (yield* first(text, given)) === null;
+    if ((yield* first(text, given)) !== null) return false;
+    yield* countToDay([dayRow(call, 'unanswered', 1)]);
+    return true;
   }),
   settle: write(function* (calls) {
     for (const call of calls) yield* settle(call);
@@ -94,11 +95,12 @@ export function settling(call: SettledCall): readonly Script<unknown>[] {
   ];
 }
 
-/** Of an owner who was erased meanwhile the figures of the day remain. */
 export function* settle(call: SettledCall): Script<void> {
-  const isHeld = yield* ifHeld(countedFor(call), ...settling(call));
-  if (!isHeld) yield* inOne(run(addToDays('true'), { rows: settledRows(call) }));
+  if (!(yield* ifHeld(countedFor(call), ...settling(call)))) yield* countToDay(settledRows(call));
 }
+
+/** Of an owner who was erased meanwhile the figures of the day remain: what is noted there is taken away when it is settled. */
+const countToDay = (rows: readonly object[]): Script<void> => inOne(run(addToDays('true'), { rows }));
 
 /** The lane stays until its call is counted. */
 const countedFor = ({ lane }: SentCall): Held => ({

@@ -115,8 +115,9 @@ function entryOf({ deps, prices, book }: Caller, call: ChatCall): Entry {
     failed: async (error, asked) => {
       if (!asked && !isNoted) return;
       // What it may have read stays as it was noted: nobody says what it cost.
-      if (mayBePaid(error)) await book.usage.note(sent);
-      else await book.usage.settle([settled('refused', { model, usage: NOTHING, cost: 0 })]);
+      if (mayBePaid(error)) {
+        if (!isNoted) await book.usage.note(sent);
+      } else await book.usage.settle([settled('refused', { model, usage: NOTHING, cost: 0 })]);
       // A model that stands in is asked by a call of its own.
       sent = next();
       isNoted = false;

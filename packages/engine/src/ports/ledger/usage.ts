@@ -118,7 +118,8 @@ export interface PastUse {
 export interface UsageStore {
   /**
    * Counts a call as unanswered; one that was noted before is not counted again. Whether it was noted: not where one of those who are
-   * named is held, or has used as much as there is room for and was not let go.
+   * named is held, or has used as much as there is room for and was not let go. Of an owner who was erased meanwhile only the day's figures
+   * are kept, and a call is counted as often as it is noted.
    */
   note(call: SentCall, rooms?: readonly Room[]): Promise<boolean>;
   /** Each call once, whether it was noted or not. Of an owner who was erased meanwhile only the day's figures are kept. */

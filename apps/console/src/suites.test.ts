@@ -1,5 +1,5 @@
 import { sweepReplays } from '@slowwave/engine';
-import { NEVER, suiteTalk, talkModel } from '@slowwave/engine-testing';
+import { echoExtract, fakeChat, keyedDecide, NEVER, suiteTalk, talkModel } from '@slowwave/engine-testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { consoleBench } from './testing/bench.ts';
 
@@ -149,4 +149,26 @@ describe('suites', () => {
     expect((await get('/v1/settings')).gate).toBeNull();
     expect((await app.inject('/v1/suites/daily/runs/rpl_unknown')).statusCode).toBe(404);
   });
+});
+
+test('whatever was said is exported, and taken from a file again', async () => {
+  const bench = await consoleBench({
+    chat: fakeChat({ extract_facts: echoExtract, decide_operations: keyedDecide((text) => text) }),
+  });
+  const long = `home: ${'Oslo '.repeat(20_000)}`;
+  const named = { id: 'i'.repeat(256), name: 'n'.repeat(256) };
+  await bench.engine.post(
+    [
+      { role: 'user', content: long, ...named },
+      { role: 'user', content: 'pet: cat' },
+    ],
+    { userId: 'ann' },
+  );
+  await bench.engine.run();
+  const made = await bench.send('POST', '/v1/suites', { name: 'long', record: {} });
+  expect(made.statusCode, made.body).toBe(201);
+  const file = (await bench.app.inject('/v1/suites/long/export')).json();
+  expect(file.cases[0].batches[0].messages[0]).toMatchObject({ content: long, name: named.name });
+  expect((await bench.send('POST', '/v1/suites', { name: 'copy', file })).statusCode).toBe(201);
+  await bench.app.close();
 });

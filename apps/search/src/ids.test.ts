@@ -41,3 +41,16 @@ test('without an id there is nothing to list', async () => {
     detail: expect.stringContaining('expected at least one of agent_id, run_id, app_id'),
   });
 });
+
+test('ids that nobody may send any more, and that are stored, are listed', async () => {
+  const { app, remember } = await searchBench();
+  const odd = ['a\u0000b', ' ', '\ud800', 'x'.repeat(300)];
+  for (const id of odd) await remember('Cyd likes tea', { user_id: id, run_id: id });
+  const [users, ids] = await Promise.all(['/v1/users', '/v1/ids'].map((url) => app.inject(url)));
+  expect([users?.statusCode, ids?.statusCode]).toEqual([200, 200]);
+  const shown = (text: string | undefined) =>
+    JSON.parse(text ?? '')
+      .results.map(({ id }: { id: string }) => id)
+      .sort();
+  expect([shown(users?.body), shown(ids?.body)]).toEqual([odd.sort(), odd]);
+});

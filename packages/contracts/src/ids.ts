@@ -18,7 +18,7 @@ const ID_MISSING = { message: 'expected at least one of agent_id, run_id, app_id
 export const UsedIdView = z
   .object({
     kind: z.enum(['agent', 'run', 'app']),
-    id: ExternalId,
+    id: z.string(),
     memories: z
       .number()
       .int()

@@ -346,7 +346,8 @@ export type ForgottenView = z.infer<typeof ForgottenView>;
 export const UserView = z
   .object({
     kind: z.enum(['user', 'agent', 'run']),
-    id: ExternalId,
+    // Whatever is stored is listed, also what nobody may send any more.
+    id: z.string(),
     memories: z.number().int(),
     pending: z.number().int(),
     created_at: z.string(),

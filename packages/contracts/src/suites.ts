@@ -1,19 +1,20 @@
 import { z } from 'zod';
-import { ExternalId, FailureView, listOf, Moment, PageQuery, ScopeView, SuiteName } from './common.ts';
+import { ExternalId, FailureView, ID_MAX, listOf, Moment, PageQuery, ScopeView, SuiteName } from './common.ts';
 import { SUITE_ASSESSMENTS, SUITE_MARGINS, SUITE_RUNS, SUITES } from './examples.ts';
+import { CONTENT_MAX } from './messages.ts';
 import { ChangeFields } from './replays.ts';
 import { AllSettings } from './settings.ts';
 
 const OWNERS_MAX = 200;
 const BATCHES_MAX = 50;
 const CASES_MAX = 1_000;
-const TEXT_MAX = 20_000;
 const LIST_MAX = 2_000;
 const TOKENS_MAX = 1_000_000_000;
 
-const Text = z.string().min(1).max(TEXT_MAX);
-const Name = z.string().min(1).max(128);
-const Language = z.string().min(1).max(35).nullable().default(null);
+/** Whatever can be said can be recorded, and whatever is recorded is exported: cases have the limits of messages. */
+const Text = z.string().min(1).max(CONTENT_MAX);
+const Name = z.string().min(1).max(ID_MAX);
+const Language = z.string().min(1).max(ID_MAX).nullable().default(null);
 
 const Margin = z
   .strictObject({
@@ -30,7 +31,7 @@ const Margins = z
 const CaseMessage = z.strictObject({
   id: Name.optional().describe('A name within the case that facts refer to.'),
   role: z.enum(['user', 'assistant', 'system', 'tool']),
-  content: z.string().max(TEXT_MAX),
+  content: z.string().max(CONTENT_MAX),
   name: Name.nullable().default(null),
   timestamp: Moment.optional(),
 });

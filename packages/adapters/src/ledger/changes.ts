@@ -339,7 +339,14 @@ export function* openScopes(
   const ids = new Map(known ?? (yield* scopeIds([...wanted.values()])));
   const missing = [...wanted].filter(([key]) => !ids.has(key)).map(([, one]) => one);
   if (missing.length > 0) {
-    yield* insert('scopes', missing.map(scopeColumns));
+    const lanes = yield* all<{ id: LaneId; number: number }>('SELECT id, number FROM lanes WHERE id IN :lanes', {
+      lanes: missing.map(({ lane }) => lane),
+    });
+    const numbers = new Map(lanes.map(({ id, number }) => [id, number]));
+    yield* insert(
+      'scopes',
+      missing.map((one) => scopeColumns(numbers.get(one.lane) ?? null, one.scope)),
+    );
     for (const [key, id] of yield* scopeIds(missing)) ids.set(key, id);
   }
   return (of) => {
@@ -350,18 +357,20 @@ export function* openScopes(
 }
 
 function* scopeIds(of: readonly LaneScope[]): Script<Map<string, number>> {
-  const rows = yield* all<{ id: number; lane: LaneId; key: string }>(
-    'SELECT id, lane, key FROM scopes WHERE lane IN :lanes AND key IN :keys',
-    { lanes: [...new Set(of.map(({ lane }) => lane))], keys: [...new Set(of.map(({ scope }) => scopeKey(scope)))] },
-  );
-  return new Map(rows.map(({ id, lane, key }) => [`${lane} ${key}`, id]));
+  const keys = [...new Map(of.map((one) => [keyOf(one), { lane: one.lane, key: scopeKey(one.scope) }])).values()];
+  const rows = yield* all<{ id: number; lane: LaneId; key: Uint8Array }>(SELECT_SCOPES, { rows: keys });
+  return new Map(rows.map(({ id, lane, key }) => [`${lane} ${Buffer.from(key).toString('hex')}`, id]));
 }
+
+const SELECT_SCOPES = `
+  SELECT s.id, l.id AS lane, s.key FROM :rows AS r CROSS JOIN lanes l CROSS JOIN scopes s
+  WHERE l.id = r.value ->> 'lane' AND s.lane = l.number AND s.key = decode(r.value ->> 'key', 'hex')`;
 
 const keyOf = ({ lane, scope }: LaneScope): string => `${lane} ${scopeKey(scope)}`;
 
-const scopeColumns = ({ lane, scope }: LaneScope) => ({
+const scopeColumns = (lane: number | null, scope: Scope) => ({
   lane,
-  key: scopeKey(scope),
+  key: Buffer.from(scopeKey(scope), 'hex'),
   user_id: scope.userId,
   agent_id: scope.agentId,
   run_id: scope.runId,

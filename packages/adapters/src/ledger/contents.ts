@@ -2,7 +2,7 @@ import type { ContentStore, KeptSummary, LookupStore, OwnedIds, Owner, TenantId 
 import { read, storeOf } from './access.ts';
 import { memoriesOfLane } from './memories.ts';
 import { NAMED_MESSAGES, naming } from './named-messages.ts';
-import { isStanding } from './page.ts';
+import { isStanding, LANE_NUMBER } from './page.ts';
 import { type MessageRow, messageFrom } from './rows/batch.ts';
 import { type ScopeColumns, scopeFrom } from './rows/columns.ts';
 import { EVENT_COLUMNS, eventFrom } from './rows/memory.ts';
@@ -40,7 +40,7 @@ const summaryFrom = (row: ScopeColumns & CoveredColumns & { summary: string }): 
 
 const SELECT_SUMMARIES = `
   SELECT s.user_id, s.agent_id, s.run_id, s.app_id, s.summary, ${COVERED} FROM scopes s
-  WHERE s.lane = @lane AND s.summary IS NOT NULL ORDER BY s.id`;
+  WHERE s.lane = ${LANE_NUMBER} AND s.summary IS NOT NULL ORDER BY s.id`;
 
 /** What belongs to the memories and messages of an owner. */
 export const lookupStore = storeOf<LookupStore>('lookups', {

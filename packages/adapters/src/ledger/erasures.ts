@@ -3,6 +3,7 @@ import { type Access, few, lookup, read, storeOf, write } from './access.ts';
 import { countFolded } from './kept-thoughts.ts';
 import { endLinks, forgetUserInKeys } from './keys.ts';
 import { lockOwner } from './lanes.ts';
+import { OF_LANE, USES_OF_LANE } from './limits.ts';
 import { LANE_NUMBER } from './page.ts';
 import type { ColumnsOf } from './rows/columns.ts';
 import { all, allAs, counted, firstAs, idsOf, run, type Script } from './script.ts';
@@ -218,8 +219,10 @@ const NUMBERS = 'SELECT number FROM memories WHERE id IN :ids';
 const AT_PLACES = ":place IN :ids::tid AND lane || '' = @lane";
 
 /** Where an owner goes by the lane among apps and keys. */
-const pickWho = (table: string): string => `SELECT who AS id FROM ${table} WHERE who = @lane LIMIT @limit`;
-const OF_WHO = 'who = @lane AND who IN :ids';
+const erasingWho = (table: string, ofLane: string): Erasing => ({
+  pick: `SELECT who AS id FROM ${table} WHERE ${ofLane} LIMIT @limit`,
+  deletes: [[table, `${ofLane} AND who IN :ids`]],
+});
 
 /** What replays of these batches told goes. */
 export const FORGET_REPLAYS = `
@@ -291,9 +294,12 @@ export const ERASING: readonly Erasing[] = [
     deletes: [['vectors', `:place IN :ids::tid AND lane + 0 = ${LANE_NUMBER}`]],
   },
   { pick: pickPlaces('usage'), deletes: [['usage', AT_PLACES]] },
-  { pick: pickPlaces('usage_hours'), deletes: [['usage_hours', AT_PLACES]] },
-  { pick: pickWho('uses'), deletes: [['uses', OF_WHO]] },
-  { pick: pickWho('holds'), deletes: [['holds', OF_WHO]] },
+  {
+    pick: pickNumbered('usage_hours', 'DISTINCT CAST(at AS text)'),
+    deletes: [['usage_hours', `lane = ${LANE_NUMBER} AND CAST(at AS text) IN :ids`]],
+  },
+  erasingWho('uses', USES_OF_LANE),
+  erasingWho('holds', OF_LANE),
   { pick: pick('unprojected_lanes', 'lane'), deletes: [['unprojected_lanes', 'lane = @lane AND lane IN :ids']] },
   { pick: pick('undos'), deletes: [['undos', 'id IN :ids']] },
   { pick: pick('canary_lanes', 'lane'), deletes: [['canary_lanes', 'lane = @lane AND lane IN :ids']] },
@@ -301,7 +307,10 @@ export const ERASING: readonly Erasing[] = [
   { pick: pickPlaces('task_states'), deletes: [['task_states', AT_PLACES]] },
   { pick: pick('suite_cases'), deletes: [['suite_cases', 'id IN :ids']] },
   { pick: pick('imports'), deletes: [['imports', 'id IN :ids']] },
-  { pick: pickPlaces('scopes'), deletes: [['scopes', AT_PLACES]] },
+  {
+    pick: pickNumbered('scopes', 'CAST(id AS text)'),
+    deletes: [['scopes', `lane = ${LANE_NUMBER} AND CAST(id AS text) IN :ids`]],
+  },
 ];
 
 /** Tables of the ledger whose rows an erasure does not delete: they say nothing of an owner, or forget it. */
@@ -318,6 +327,7 @@ export const KEPT = [
   'economies',
   'counters',
   'usage_days',
+  'usage_kinds',
   'use_medians',
   'erasures',
   'away',

@@ -4,7 +4,7 @@ import { unpacked } from '../packed.ts';
 import type { AnswerRow } from './rows/consolidation.ts';
 import { packedRecord, unpackedRecord } from './rows/packed-record.ts';
 import { all, idsOf, inOne, run, type Script, together } from './script.ts';
-import { addToHours, CALL_COLUMNS, type CallRow } from './usage-hours.ts';
+import { addToHours, CALL_COLUMNS, type CallRow, openKinds } from './usage-hours.ts';
 
 /**
  * What a consolidation thought is rows while it is open: each answer is stored once, and who takes the turn over goes on with what is there.
@@ -85,11 +85,12 @@ interface OpenRow extends ValueRow {
   readonly said: string | null;
 }
 
-/** Two statements, as all of a ledger's server counts. Needs the locks of their lanes. */
+/** Three statements, sent together. Needs the locks of their lanes. */
 export function* toFold(ids: readonly string[]): Script<ToFold> {
   const [rows, answers] = yield* together(
     all<OpenRow>(SELECT_OPEN, { ids }),
     all<AnswerRow>('SELECT * FROM answers WHERE consolidation_id IN :ids ORDER BY seq', { ids }),
+    openKinds(ids),
   );
   const kept = [...new Map(rows.map((row) => [row.id, row])).values()];
   return {

@@ -39,7 +39,12 @@ export const limitStore = storeOf<LimitStore>('limits', {
   }),
   usual: few((tenant, { day, days, peers }) => all<PeerUse>(SELECT_USUAL, { tenant, day, since: day - days, peers })),
   ownUse: few((tenant, { kind, who }, { day, days }) =>
-    all(SELECT_OWN, { tenant, kind, who: countedAs(kind, who), day, since: day - days }),
+    all(SELECT_OWN, {
+      tenant,
+      kind,
+      who: countedAs(kind, who),
+      days: Array.from({ length: days }, (_, i) => day - days + i),
+    }),
   ),
   settleDays: write(function* (day, days) {
     const since = day - days;
@@ -98,6 +103,17 @@ function usesOf(
   );
 }
 
+/** The days of which there are uses, one look for each: rows of one owner are found by them. */
+const DAYS_OF_USES = `
+  WITH RECURSIVE days (day) AS (
+    SELECT min(day) FROM uses
+    UNION ALL SELECT (SELECT min(u.day) FROM uses u WHERE u.day > d.day) FROM days d WHERE d.day IS NOT NULL
+  ) SELECT day FROM days WHERE day IS NOT NULL`;
+
+/** What the owner of a lane used, or why it is held: a condition on rows. */
+export const OF_LANE = "tenant = (SELECT tenant FROM lanes WHERE id = @lane) AND kind = 'owner' AND who = @lane";
+export const USES_OF_LANE = `day IN (${DAYS_OF_USES}) AND ${OF_LANE}`;
+
 /** In days. */
 const HOLDS_KEPT = 35;
 
@@ -117,7 +133,7 @@ export const addToUses = (condition: string): string => `
   SELECT value ->> 'tenant' AS tenant, value ->> 'kind' AS kind, value ->> 'who' AS who, (value ->> 'day')::int AS day, :slot,
     (value ->> 'calls')::bigint, (value ->> 'tokens')::bigint
   FROM :rows AS r WHERE ${condition} ORDER BY 1, 2, 4, 3
-  ON CONFLICT (tenant, kind, day, who, slot) DO UPDATE SET
+  ON CONFLICT (day, tenant, kind, who, slot) DO UPDATE SET
     calls = uses.calls + excluded.calls, tokens = uses.tokens + excluded.tokens`;
 
 interface UseRow extends Omit<Use, 'hold'> {
@@ -152,7 +168,8 @@ const SELECT_USUAL = `
 
 const SELECT_OWN = `
   SELECT sum(calls)::bigint AS calls, sum(tokens)::bigint AS tokens FROM uses
-  WHERE tenant = @tenant AND kind = @kind AND who = @who AND day >= @since AND day < @day GROUP BY day ORDER BY day`;
+  WHERE tenant = @tenant AND kind = @kind AND who = @who AND day IN :days::int
+  GROUP BY day ORDER BY day`;
 
 const SETTLE_DAYS = `
   INSERT INTO use_medians (tenant, kind, day, peers, calls, tokens)

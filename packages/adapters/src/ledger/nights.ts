@@ -328,7 +328,7 @@ const SUM_USED = `
     WHERE u.lane = @lane AND u.at >= @since AND u.consolidation_id <> '' AND u.consolidation_id <> @consolidationId
       AND u.step <> 'embed'
     UNION ALL
-    SELECT h.prompt_tokens + h.completion_tokens, 0 FROM usage_hours h
+    SELECT h.prompt_tokens + h.completion_tokens, 0 FROM usage_by_hour h
     WHERE h.lane = @lane AND h.at >= @since AND h.step <> 'embed') AS used`;
 
 const SUM_SPENT = `

@@ -102,7 +102,7 @@ const selectUnclaimed = (scope: Scope): string => `
 
 const selectSummary = (scope: Scope): string => `
   SELECT s.summary, ${COVERED} FROM scopes s
-  WHERE s.lane = ${LANE_OF_OWNER} AND s.summary IS NOT NULL${within(scope)}
+  WHERE s.lane = ${LANE_NUMBER_OF_OWNER} AND s.summary IS NOT NULL${within(scope)}
   ORDER BY s.summary_upto DESC LIMIT 1`;
 
 const pendingFrom = (row: PendingRow): PendingMessage => ({

@@ -96,13 +96,14 @@ CREATE INDEX lanes_due ON lanes (due_at) WHERE state <> 'idle';
 CREATE INDEX lanes_with_work ON lanes (id) WHERE state <> 'idle';
 CREATE INDEX lanes_by_newest ON lanes (newest_at) WHERE state = 'waiting';
 CREATE INDEX lanes_held ON lanes (held) WHERE held IS NOT NULL;
-CREATE INDEX lanes_of_tenant ON lanes (tenant, created_at, id);
-CREATE INDEX lanes_by_activity ON lanes (tenant, updated_at, id);
+CREATE INDEX lanes_of_tenant ON lanes (tenant, created_at);
+CREATE INDEX lanes_by_activity ON lanes (tenant, updated_at);
 
 CREATE TABLE scopes (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  lane text COLLATE "C" NOT NULL REFERENCES lanes (id),
-  key text COLLATE "C" UNNOTED NOT NULL,
+  lane bigint NOT NULL REFERENCES lanes (number),
+  -- A digest of its ids.
+  key hex NOT NULL,
   user_id text UNNOTED,
   agent_id text UNNOTED,
   run_id text UNNOTED,
@@ -461,7 +462,8 @@ CREATE TABLE events (
   undo_id text COLLATE "C",
   retracts jsonb,
   fact_id text,
-  reason text UNNOTED NOT NULL,
+  -- null: nothing similar was remembered.
+  reason text UNNOTED,
   previous text UNNOTED,
   -- By what a deletion blocks whose text is removed.
   previous_hash text,
@@ -697,18 +699,25 @@ CREATE INDEX usage_of_lane ON usage (lane, at);
 CREATE INDEX usage_of_tenant ON usage (tenant, at);
 CREATE INDEX usage_by_time ON usage (at);
 
--- Answered calls of consolidations that have ended, by the hour, for as long: the calls are kept with their consolidations.
-CREATE TABLE usage_hours (
+-- What calls were for. None ever goes: sums of calls refer to it by its number, and it says nothing of an owner.
+CREATE TABLE usage_kinds (
+  number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   tenant text COLLATE "C" NOT NULL,
-  lane text COLLATE "C" NOT NULL,
-  -- The hour, as the moment when it began.
-  at bigint NOT NULL,
-  -- Empty: none.
-  app_id text COLLATE "C" UNNOTED NOT NULL,
-  key_id text COLLATE "C" NOT NULL,
   step text COLLATE "C" NOT NULL,
   cause text COLLATE "C" NOT NULL,
   model text COLLATE "C" NOT NULL,
+  UNIQUE (tenant, step, cause, model)
+);
+
+-- Answered calls of consolidations that have ended, by the hour, for as long: the calls are kept with their consolidations.
+CREATE TABLE usage_hours (
+  kind int NOT NULL,
+  -- The hour, as the moment when it began.
+  at bigint NOT NULL,
+  lane bigint NOT NULL,
+  -- Empty: none.
+  app_id text COLLATE "C" UNNOTED NOT NULL,
+  key_id text COLLATE "C" NOT NULL,
   calls bigint NOT NULL,
   prompt_tokens bigint NOT NULL,
   cached_tokens bigint NOT NULL,
@@ -716,10 +725,15 @@ CREATE TABLE usage_hours (
   cost bigint NOT NULL,
   unpriced bigint NOT NULL,
   took_ms bigint NOT NULL,
-  UNIQUE (lane, at, app_id, key_id, step, cause, model)
-);
-CREATE INDEX usage_hours_of_tenant ON usage_hours (tenant, at);
-CREATE INDEX usage_hours_by_time ON usage_hours (at);
+  PRIMARY KEY (kind, at, lane, app_id, key_id)
+) WITHOUT ROWID;
+CREATE INDEX usage_hours_of_lane ON usage_hours (lane, at);
+
+-- The same with what its kind and its lane say.
+CREATE VIEW usage_by_hour AS
+  SELECT k.tenant, l.id AS lane, h.at, nullif(h.app_id, '') AS app_id, nullif(h.key_id, '') AS key_id, k.step, k.cause, k.model,
+    h.calls, h.prompt_tokens, h.cached_tokens, h.completion_tokens, h.cost, h.unpriced, h.took_ms
+  FROM usage_hours h JOIN usage_kinds k ON k.number = h.kind JOIN lanes l ON l.number = h.lane;
 
 -- For ever. The use of a day is the sum over its slots, as the value of a counter is: on PostgreSQL writers of one tenant seldom wait for
 -- each other. SQLite has one writer and one slot.
@@ -755,10 +769,8 @@ CREATE TABLE uses (
   slot int NOT NULL,
   calls bigint NOT NULL,
   tokens bigint NOT NULL,
-  PRIMARY KEY (tenant, kind, day, who, slot)
+  PRIMARY KEY (day, tenant, kind, who, slot)
 ) WITHOUT ROWID WITH (fillfactor = 50);
-CREATE INDEX uses_of ON uses (who, day);
-CREATE INDEX uses_by_day ON uses (day);
 
 CREATE TABLE use_medians (
   tenant text COLLATE "C" NOT NULL,
@@ -783,11 +795,10 @@ CREATE TABLE holds (
   most bigint NOT NULL,
   held_at bigint NOT NULL,
   released_at bigint,
-  UNIQUE (tenant, kind, day, who)
+  UNIQUE (tenant, kind, who, day)
 );
 CREATE INDEX holds_of_tenant ON holds (tenant, held_at, id);
 CREATE INDEX holds_by_day ON holds (day);
-CREATE INDEX holds_of ON holds (who);
 
 -- What is counted per tenant because its rows may be gone (accepted, erased) or are too many to add up each time: batches that
 -- have come to an end by their state, memories, versions and owners, which triggers keep in step with the rows.

@@ -55,8 +55,8 @@ export const summaryStore = storeOf<SummaryStore>('summaries', {
 
 /** The lane stays until its call is counted. */
 const SELECT_UNCHANGED = `
-  SELECT 1 AS found FROM scopes s JOIN lanes l ON l.id = s.lane
-  WHERE s.id = @id AND s.lane = @lane AND s.summary_revision = @revision FOR NO KEY UPDATE OF s FOR KEY SHARE OF l`;
+  SELECT 1 AS found FROM scopes s JOIN lanes l ON l.number = s.lane
+  WHERE s.id = @id AND l.id = @lane AND s.summary_revision = @revision FOR NO KEY UPDATE OF s FOR KEY SHARE OF l`;
 
 const REPLACE_SUMMARY = `
   UPDATE scopes SET summary = @summary, summary_from = @from, summary_count = @count, summary_upto = @upTo,
@@ -115,7 +115,7 @@ interface DueRow {
 const SELECT_SCOPE = `
   SELECT l.tenant, s.summary, s.summary_from, s.summary_count, s.summary_revision, s.summary_trust,
     ${termsOf('l.tenant')}
-  FROM scopes s JOIN lanes l ON l.id = s.lane WHERE s.id = @id AND s.lane = @lane`;
+  FROM scopes s JOIN lanes l ON l.number = s.lane WHERE s.id = @id AND l.id = @lane`;
 
 /** Messages `m` that a summary can cover. */
 const SAID = `
@@ -127,7 +127,7 @@ const SELECT_DUE = `
     (SELECT m.seq ${SAID} AND m.scope = s.id AND m.seq > s.summary_upto ORDER BY m.seq DESC LIMIT 1) AS newest,
     (SELECT m.seq ${SAID} AND m.scope = s.id AND m.seq > s.summary_upto
       ORDER BY m.seq DESC LIMIT 1 OFFSET @passed) AS enough
-  FROM consolidations c JOIN scopes s ON s.id = c.scope WHERE c.id = @id AND s.lane = @lane`;
+  FROM consolidations c JOIN scopes s ON s.id = c.scope WHERE c.id = @id AND s.lane = ${LANE_NUMBER}`;
 
 /** The newest consolidated messages that the summary of a scope does not cover, newest first. */
 const SELECT_SAID = `
@@ -135,7 +135,7 @@ const SELECT_SAID = `
     SELECT 1 FROM event_sources x JOIN events e ON e.seq = x.event_seq JOIN memories k ON k.number = e.memory
     WHERE x.lane = m.lane AND x.message_seq = m.seq AND e.kind <> 'DELETE' AND NOT k.live
   ) AS forgotten ${SAID} AND m.scope = @id
-    AND m.seq > (SELECT s.summary_upto FROM scopes s WHERE s.id = @id AND s.lane = @lane)
+    AND m.seq > (SELECT s.summary_upto FROM scopes s WHERE s.id = @id AND s.lane = ${LANE_NUMBER})
   ORDER BY m.seq DESC LIMIT @limit`;
 
 /** Those that consolidations of a lane began with: prompts of later tries, of studies and of what-ifs have them. */
@@ -147,7 +147,7 @@ export function* forgetSummaries(lane: LaneId): Script<void> {
   yield* run(
     `UPDATE scopes SET summary = NULL, summary_from = NULL, summary_count = 0, summary_upto = 0,
        summary_revision = summary_revision + 1
-     WHERE lane = @lane`,
+     WHERE lane = ${LANE_NUMBER}`,
     { lane },
   );
 }

@@ -226,8 +226,8 @@ const SELECT_BATCHES = `
   WHERE b.id IN :ids`;
 
 const SELECT_SCOPE_OF_LANE = `
-  SELECT s.id, l.tenant, s.summary, s.summary_trust FROM scopes s JOIN lanes l ON l.id = s.lane
-  WHERE s.lane = @lane AND s.user_id IS NOT DISTINCT FROM @userId AND s.agent_id IS NOT DISTINCT FROM @agentId
+  SELECT s.id, l.tenant, s.summary, s.summary_trust FROM scopes s JOIN lanes l ON l.number = s.lane
+  WHERE l.id = @lane AND s.user_id IS NOT DISTINCT FROM @userId AND s.agent_id IS NOT DISTINCT FROM @agentId
     AND s.run_id IS NOT DISTINCT FROM @runId AND s.app_id IS NOT DISTINCT FROM @appId`;
 
 const selectRecent = (scope: string, before: string): string => `

@@ -36,8 +36,19 @@ export const HOUR_MS = 3_600_000;
 /** Money is kept in billionths: sums of whole numbers are the same in any order. */
 export const BILLIONTHS = 1_000_000_000;
 
-const KEY = ['lane', 'at', 'app_id', 'key_id', 'step', 'cause', 'model'] as const;
 const SUMS = ['calls', 'prompt_tokens', 'cached_tokens', 'completion_tokens', 'cost', 'unpriced', 'took_ms'] as const;
+
+/** Before calls of these consolidations are counted to their hours, and in a statement of its own. Needs the locks of their lanes. */
+export const openKinds = (consolidations: readonly string[]): Script<number> =>
+  run(OPEN_KINDS, { ids: consolidations });
+
+/** In one order, so that nobody waits in a circle. */
+const OPEN_KINDS = `
+  INSERT INTO usage_kinds (tenant, step, cause, model)
+  SELECT DISTINCT u.tenant, u.step, u.cause, u.model FROM usage u
+  WHERE u.consolidation_id IN :ids AND u.state = 'answered' AND NOT EXISTS (
+    SELECT 1 FROM usage_kinds k WHERE k.tenant = u.tenant AND k.step = u.step AND k.cause = u.cause AND k.model = u.model)
+  ORDER BY 1, 2, 3, 4 ON CONFLICT DO NOTHING`;
 
 /** Answered calls that are rows no more are counted to their hours. Needs the lock of their lane. */
 export const addToHours = (calls: readonly CallRow[]): Script<number> =>
@@ -49,15 +60,15 @@ export const addToHours = (calls: readonly CallRow[]): Script<number> =>
     })),
   });
 
-const given = (name: string): string =>
-  name === 'at' ? `(value ->> 'at')::bigint AS at` : `value ->> '${name}' AS ${name}`;
-
 const ADD = `
-  INSERT INTO usage_hours (tenant, ${[...KEY, ...SUMS].join(', ')})
-  SELECT value ->> 'tenant' AS tenant, ${KEY.map(given).join(', ')},
-    ${SUMS.map((name) => `sum((value ->> '${name}')::bigint)`).join(', ')}
-  FROM :rows AS r WHERE true GROUP BY 1, 2, 3, 4, 5, 6, 7, 8 ORDER BY 2, 3, 4, 5, 6, 7, 8
-  ON CONFLICT (${KEY.join(', ')}) DO UPDATE SET
+  INSERT INTO usage_hours (kind, at, lane, app_id, key_id, ${SUMS.join(', ')})
+  SELECT k.number, (r.value ->> 'at')::bigint, l.number, r.value ->> 'app_id', r.value ->> 'key_id',
+    ${SUMS.map((name) => `sum((r.value ->> '${name}')::bigint)`).join(', ')}
+  FROM :rows AS r JOIN lanes l ON l.id = r.value ->> 'lane'
+  JOIN usage_kinds k ON k.tenant = r.value ->> 'tenant' AND k.step = r.value ->> 'step' AND k.cause = r.value ->> 'cause'
+    AND k.model = r.value ->> 'model'
+  WHERE true GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
+  ON CONFLICT (kind, at, lane, app_id, key_id) DO UPDATE SET
     ${SUMS.map((name) => `${name} = usage_hours.${name} + excluded.${name}`).join(', ')}`;
 
 /** Calls one by one and, of consolidations that have ended, by the hour, with a condition that both have the columns for. */
@@ -66,14 +77,16 @@ export const callsWhere = (condition: string): string => `(
     completion_tokens, coalesce(cost, 0) AS cost, CASE WHEN cost IS NULL THEN 1 ELSE 0 END AS unpriced, took_ms
   FROM usage WHERE ${condition}
   UNION ALL
-  SELECT lane, nullif(app_id, ''), nullif(key_id, ''), step, cause, model, 'answered', at, calls, prompt_tokens,
-    cached_tokens, completion_tokens, cost, unpriced, took_ms
-  FROM usage_hours WHERE ${condition})`;
+  SELECT lane, app_id, key_id, step, cause, model, 'answered', at, calls, prompt_tokens, cached_tokens,
+    completion_tokens, cost, unpriced, took_ms
+  FROM usage_by_hour WHERE ${condition})`;
 
 /** Hours that are over by then. */
 export const dropHours = (before: number, limit: number): Script<number> =>
   run(DROP, { before: before - HOUR_MS, limit });
 
+const KEY = 'kind, at, lane, app_id, key_id';
+
 const DROP = `
-  DELETE FROM usage_hours WHERE :place IN (
-    SELECT :place FROM usage_hours WHERE at <= @before ORDER BY at LIMIT @limit)`;
+  DELETE FROM usage_hours WHERE (${KEY}) IN (
+    SELECT ${KEY} FROM usage_hours WHERE kind IN (SELECT number FROM usage_kinds) AND at <= @before LIMIT @limit)`;

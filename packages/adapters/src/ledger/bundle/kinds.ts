@@ -1,3 +1,4 @@
+import { OF_LANE, USES_OF_LANE } from '../limits.ts';
 import { keptId } from '../named-messages.ts';
 import { LANE_NUMBER } from '../page.ts';
 import { type EventRow, keptEvent, wholeEvent } from '../rows/memory.ts';
@@ -73,7 +74,7 @@ const UNPROJECTED = { revision: 0, unprojected_at: null } as const;
 
 /** In the order in which they refer to each other. Scopes and events are read in ways of their own. */
 export const KINDS: readonly Kind[] = [
-  { type: 'scope', table: 'scopes', from: ofLane('scopes'), order: ['x.id'] },
+  { type: 'scope', table: 'scopes', from: ofNumbered('scopes'), order: ['x.id'] },
   {
     ...{ type: 'consolidation', table: 'consolidations', ...OF_CONSOLIDATIONS },
     own: { thought: null, ...LATE },
@@ -190,8 +191,8 @@ const MOVING: readonly Kind[] = [
   },
   { type: 'receipt', table: 'receipts', from: ofLane('receipts'), order: ['x.at', 'x.id'] },
   { type: 'telling', table: 'tellings', from: ofLane('tellings'), order: ['x.conversation'] },
-  { type: 'use', table: 'uses', from: 'uses x WHERE x.who = @lane', order: ['x.day', 'x.slot'] },
-  { type: 'hold', table: 'holds', from: 'holds x WHERE x.who = @lane', order: ['x.held_at', 'x.id'] },
+  { type: 'use', table: 'uses', from: `uses x WHERE ${USES_OF_LANE}`, order: ['x.day', 'x.slot'] },
+  { type: 'hold', table: 'holds', from: `holds x WHERE ${OF_LANE}`, order: ['x.held_at', 'x.id'] },
   { ...{ type: 'call', table: 'usage', folded: 'calls' }, ...OF_CONSOLIDATIONS },
   { type: 'call', table: 'usage', from: ofLane('usage'), order: ['x.at', 'x.id'] },
   {

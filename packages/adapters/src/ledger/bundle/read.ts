@@ -133,7 +133,7 @@ const ownerLine = (lane: LaneRow): object => ({
 
 /** Scopes are numbered by each ledger: lines count those of their owner. */
 function* scopeNumbers(lane: LaneId): Script<ReadonlyMap<Value, number>> {
-  const rows = yield* all<{ id: number }>('SELECT id FROM scopes WHERE lane = @lane ORDER BY id', { lane });
+  const rows = yield* all<{ id: number }>(`SELECT id FROM scopes WHERE lane = ${LANE_NUMBER} ORDER BY id`, { lane });
   return new Map(rows.map(({ id }, i) => [id, i + 1]));
 }
 
@@ -247,7 +247,7 @@ const STAMPS: readonly string[] = [
   'SELECT count(*) AS n, count(settled_at) AS settled FROM reviews WHERE lane = @lane',
   'SELECT count(*) AS n FROM undos WHERE lane = @lane',
   'SELECT count(*) AS n, sum(version) AS versions FROM task_states WHERE lane = @lane',
-  'SELECT count(*) AS n, sum(summary_revision) AS summaries FROM scopes WHERE lane = @lane',
+  `SELECT count(*) AS n, sum(summary_revision) AS summaries FROM scopes WHERE lane = ${LANE_NUMBER}`,
   'SELECT count(*) AS n, sum(counts) AS counting, sum(fallen) AS fallen FROM graph_statements WHERE lane = @lane',
   'SELECT count(*) AS n, sum(revision) AS revisions FROM graph_entities WHERE lane = @lane',
   'SELECT count(*) AS n, sum(revision) AS revisions FROM graph_relations WHERE lane = @lane',

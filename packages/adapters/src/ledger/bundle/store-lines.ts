@@ -206,7 +206,7 @@ function* storeRows(of: Import, kind: Kind, group: readonly Read[]): Script<void
     ...(columns.has('tenant') && { tenant: of.tenant }),
     ...(columns.has('lane') && { lane: laneNumber ?? of.lane }),
     ...(columns.has('scope') && { scope: scopes[Number(read.row.scope) - 1] ?? null }),
-    ...(table === 'scopes' && { key: scopeKey(scopeOf(read.row)) }),
+    ...(table === 'scopes' && { key: Buffer.from(scopeKey(scopeOf(read.row)), 'hex') }),
     ...((table === 'uses' || table === 'holds') && { who: of.lane }),
     ...(table === 'webhook_deliveries' && { type: String(read.fields.event) }),
     ...(table === 'memory_ids' && { beyond: read.fields.beyond === true ? of.lane : null }),
@@ -286,7 +286,7 @@ const scopeOf = (row: Row): Scope => scopeFrom(row as unknown as Parameters<type
 
 /** As lines count them. */
 const scopesOf = function* (lane: LaneId): Script<readonly number[]> {
-  return (yield* all<{ id: number }>('SELECT id FROM scopes WHERE lane = @lane ORDER BY id', { lane })).map(
+  return (yield* all<{ id: number }>(`SELECT id FROM scopes WHERE lane = ${LANE_NUMBER} ORDER BY id`, { lane })).map(
     ({ id }) => id,
   );
 };

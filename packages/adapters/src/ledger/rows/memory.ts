@@ -166,12 +166,13 @@ export interface EventRow
       Omit<MemoryEvent, 'kind' | 'previousHash' | 'saidAt' | 'under' | 'retraction' | 'forgets' | 'merged' | 'rated'>,
       'details' | 'sourceIds'
     >,
-    'id' | 'actor' | 'valid_from'
+    'id' | 'actor' | 'reason' | 'valid_from'
   > {
   readonly seq: number;
   readonly memory: number;
   readonly id: string | null;
   readonly actor: MemoryEvent['actor'] | null;
+  readonly reason: string | null;
   readonly kind: MemoryEvent['kind'];
   readonly valid_from: number | null;
   readonly previous_hash: string | null;
@@ -189,6 +190,8 @@ export const EVENT_COLUMNS = `e.*, ${consolidationIdOf('e.consolidation')} AS co
 export const SELECT_EVENTS = `SELECT ${EVENT_COLUMNS}, m.id AS memory_id FROM events e JOIN memories m ON m.number = e.memory`;
 
 const USUAL_ACTOR: MemoryEvent['actor'] = 'consolidation';
+/** Another one is kept as it is. */
+const USUAL_REASON = 'no similar memory';
 
 export function eventFrom(row: EventRow): MemoryEvent {
   const sourceIds = JSON.parse(row.source_ids) as readonly string[];
@@ -200,7 +203,7 @@ export function eventFrom(row: EventRow): MemoryEvent {
     actor: row.actor ?? USUAL_ACTOR,
     consolidationId: row.consolidation_id,
     factId: row.fact_id,
-    reason: row.reason,
+    reason: row.reason ?? USUAL_REASON,
     previous: row.previous,
     ...(row.previous_hash !== null && { previousHash: row.previous_hash }),
     saidAt: { at: row.said_at, seq: row.said_seq },
@@ -249,7 +252,7 @@ export const eventColumns = (
 
 /** What an event says, which retention removes. */
 export const saidColumns = (event: MemoryEvent) => ({
-  reason: event.reason,
+  reason: event.reason === USUAL_REASON ? null : event.reason,
   previous: event.previous,
   previous_hash: event.previousHash ?? null,
   text: event.text,
@@ -261,19 +264,20 @@ export const saidColumns = (event: MemoryEvent) => ({
 export function wholeEvent(row: EventRow): Row {
   const event = eventFrom(row);
   const details = event.details === null ? null : leanText(event.details, USUAL_DETAILS);
-  const { id, actor, validFrom: valid_from } = event;
-  return { ...row, id, actor, valid_from, details };
+  const { id, actor, reason, validFrom: valid_from } = event;
+  return { ...row, id, actor, reason, valid_from, details };
 }
 
 /** The same as it is kept. */
 export function keptEvent(row: Row): Row {
-  const { id = null, actor = null, valid_from = null, details = null, ...rest } = row;
+  const { id = null, actor = null, reason = null, valid_from = null, details = null, ...rest } = row;
   const said = { text: rest.text as string | null, sourceIds: JSON.parse(String(rest.source_ids)) };
   const named = { id: String(id), memoryId: String(rest.memory_id), revision: Number(rest.revision) };
   return {
     ...rest,
     id: follows(named) ? null : id,
     actor: actor === USUAL_ACTOR ? null : actor,
+    reason: reason === USUAL_REASON ? null : reason,
     valid_from: valid_from === rest.said_at ? null : valid_from,
     details: details === null ? null : detailsText(leanFrom(String(details), USUAL_DETAILS), said),
   };

@@ -55,6 +55,7 @@ const LOCK_OWNERS = `
 
 interface LaneScope {
   readonly lane: LaneId;
+  readonly laneNumber: number;
   /** Who slept has other numbers since; null: it never did. */
   readonly wokenAt: number | null;
   readonly scope: Scope;
@@ -78,8 +79,8 @@ export async function scopesOf(
 }
 
 async function openScopes(sql: Sql, wanted: ReadonlyMap<string, LaneScope>): Promise<ReadonlyMap<string, number>> {
-  const rows = await sql.all<{ id: number; lane: LaneId; key: string }>(OPEN_SCOPES, {
-    lanes: [...wanted.values()].map(({ lane }) => lane),
+  const rows = await sql.all<{ id: number; lane: number; key: string }>(OPEN_SCOPES, {
+    lanes: [...wanted.values()].map(({ laneNumber }) => laneNumber),
     keys: [...wanted.values()].map(({ scope }) => scopeKey(scope)),
     userIds: [...wanted.values()].map(({ scope }) => scope.userId),
     agentIds: [...wanted.values()].map(({ scope }) => scope.agentId),
@@ -88,8 +89,8 @@ async function openScopes(sql: Sql, wanted: ReadonlyMap<string, LaneScope>): Pro
   });
   const ids = new Map(rows.map(({ id, lane, key }) => [`${lane} ${key}`, id]));
   return new Map(
-    [...wanted].flatMap(([key, { lane, scope }]) => {
-      const id = ids.get(`${lane} ${scopeKey(scope)}`);
+    [...wanted].flatMap(([key, { laneNumber, scope }]) => {
+      const id = ids.get(`${laneNumber} ${scopeKey(scope)}`);
       return id === undefined ? [] : [[key, id] as const];
     }),
   );
@@ -100,14 +101,14 @@ const keyOf = ({ lane, wokenAt, scope }: LaneScope): string => `${lane} ${wokenA
 /** One statement sees nothing of its own writes: what it made is added to what it found. */
 const OPEN_SCOPES = `
   WITH wanted AS (
-    SELECT * FROM unnest(
-      @lanes::text[], @keys::text[], @userIds::text[], @agentIds::text[], @runIds::text[], @appIds::text[]
+    SELECT n.lane, decode(n.key, 'hex') AS key, n.user_id, n.agent_id, n.run_id, n.app_id FROM unnest(
+      @lanes::bigint[], @keys::text[], @userIds::text[], @agentIds::text[], @runIds::text[], @appIds::text[]
     ) AS n (lane, key, user_id, agent_id, run_id, app_id)
   ), made AS (
     INSERT INTO scopes (lane, key, user_id, agent_id, run_id, app_id)
     SELECT * FROM wanted n WHERE NOT EXISTS (SELECT 1 FROM scopes s WHERE s.lane = n.lane AND s.key = n.key)
     RETURNING id, lane, key
   )
-  SELECT id, lane, key FROM made
+  SELECT id, lane, encode(key, 'hex') AS key FROM made
   UNION ALL
-  SELECT s.id, s.lane, s.key FROM scopes s JOIN wanted n ON s.lane = n.lane AND s.key = n.key`;
+  SELECT s.id, s.lane, encode(s.key, 'hex') FROM scopes s JOIN wanted n ON s.lane = n.lane AND s.key = n.key`;

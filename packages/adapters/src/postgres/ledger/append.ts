@@ -62,8 +62,8 @@ async function store(sql: Sql, all: readonly Append[], known: Known): Promise<Ma
   const scopes = await scopesOf(
     sql,
     group.map((one) => {
-      const { id, woken_at } = rowOf(lanes, one);
-      return { lane: id, wokenAt: woken_at, scope: one.posted.batch.scope };
+      const { id, number, woken_at } = rowOf(lanes, one);
+      return { lane: id, laneNumber: number, wokenAt: woken_at, scope: one.posted.batch.scope };
     }),
     known.scopes,
   );

@@ -47,7 +47,7 @@ export function append(sql: Sql, { posted: given, policy, newLaneId }: Append): 
   if ('cell' in lane) return { kind: 'away', to: lane };
   requireAwake(lane);
   const { posted, paused } = keptOf(given, pausesFrom(lane));
-  const scope = openScope(sql, lane.id, posted.batch.scope);
+  const scope = openScope(sql, lane.number, posted.batch.scope);
   insertRows(sql, 'batches', [newBatchColumns(posted, { lane: lane.number, scope, position: lane.next_position })]);
   insertMessages(sql, posted, { lane, scope });
   rememberKey(sql, posted.batch);
@@ -153,8 +153,8 @@ const longerColumns = (lane: LaneRow): readonly Value[] => [
 ];
 
 /** The number of a scope in its lane, given when it is first seen. */
-function openScope(sql: Sql, lane: LaneId, scope: Scope): number {
-  const key = scopeKey(scope);
+function openScope(sql: Sql, lane: number, scope: Scope): number {
+  const key = Buffer.from(scopeKey(scope), 'hex');
   const known = scopeId(sql, lane, key);
   if (known !== null) return known;
   sql.run(INSERT_SCOPE, {
@@ -170,7 +170,7 @@ function openScope(sql: Sql, lane: LaneId, scope: Scope): number {
   return made;
 }
 
-function scopeId(sql: Sql, lane: LaneId, key: string): number | null {
+function scopeId(sql: Sql, lane: number, key: Buffer): number | null {
   return sql.get<{ id: number }>('SELECT id FROM scopes WHERE lane = @lane AND key = @key', { lane, key })?.id ?? null;
 }
 

@@ -3,10 +3,11 @@ import { EngineError, TERMS_VERSION } from '@slowwave/engine/storing';
 import Database from 'better-sqlite3';
 import type { Sql } from '../ledger/sql.ts';
 import type { IndexSpace } from './protocol.ts';
+import { termKey } from './record.ts';
 import { createTables, discardTables, IN_USE } from './tables.ts';
 
 /** Goes up with every change of the tables below. There are no migrations: an index is rebuilt from the ledger. */
-const FORMAT = 10;
+const FORMAT = 11;
 /** "SWix" in the file's header: a ledger or a foreign file given by mistake is not touched. */
 const APPLICATION = 0x53_57_69_78;
 
@@ -42,16 +43,15 @@ export function requireSpace(sql: Sql, space: IndexSpace): void {
 type MetaKey = 'space' | 'marker' | 'rebuild';
 
 /** How a life of an owner is named in the file: whoever comes by the same id after an erasure has another lane. */
-export const ownerKey = ({ tenant, owner, lane, shelf }: Pick<IndexPoint, 'tenant' | 'owner' | 'lane' | 'shelf'>) => ({
-  tenant,
-  kind: owner.kind,
-  id: JSON.stringify(owner.id),
-  lane,
-  shelf,
-});
+export function ownerKey({ tenant, owner, lane, shelf }: Pick<IndexPoint, 'tenant' | 'owner' | 'lane' | 'shelf'>) {
+  const key = { tenant, kind: owner.kind, id: JSON.stringify(owner.id), lane, shelf };
+  const { low, high } = termKey(JSON.stringify(key));
+  return { ...key, hash: low + (high >>> 16) * 2 ** 32 };
+}
 
 /** The row of an owner named like this. */
-export const OWNER_NAMED = 'tenant = @tenant AND kind = @kind AND id = @id AND lane = @lane AND shelf = @shelf';
+export const OWNER_NAMED =
+  'tenant = @tenant AND hash = @hash AND kind = @kind AND id = @id AND lane = @lane AND shelf = @shelf';
 
 export function markerOf(sql: Sql): IndexMarker | null {
   const text = metaOf(sql, 'marker');

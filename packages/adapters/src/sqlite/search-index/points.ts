@@ -38,8 +38,8 @@ function ownerStateOf({ sql, tables: { owners } }: Place, point: Withdrawal): Ow
   const row =
     sql.get<Omit<OwnerWriting, 'written'>>(`SELECT ${columns} FROM ${owners} WHERE ${OWNER_NAMED}`, key) ??
     sql.get<Omit<OwnerWriting, 'written'>>(
-      `INSERT INTO ${owners} (tenant, kind, id, lane, shelf, changes, slots, points)
-        VALUES (@tenant, @kind, @id, @lane, @shelf, 0, 0, 0) RETURNING ${columns}`,
+      `INSERT INTO ${owners} (tenant, kind, id, lane, shelf, hash, changes, slots, points)
+        VALUES (@tenant, @kind, @id, @lane, @shelf, @hash, 0, 0, 0) RETURNING ${columns}`,
       key,
     );
   if (row === null) throw new Error(`the owner of ${point.memoryId} was written and is not there`);

@@ -43,6 +43,7 @@ const DISCARDED = 'discarded_';
  * owners           one for each lane of an owner, and in it for each shelf: what is in one neither counts nor is read where
  *                  the other is asked
  * owners.id        as JSON: half characters in an id would else become one and the same replacement character
+ * owners.hash      of tenant, kind, id, lane and shelf, which are long: an owner is found by it, and known by them
  * owners.changes   grows with every write to the owner's points: who has read up to it has read everything
  * owners.slots     how many were given to points; a point keeps its slot, and a slot is never given again
  * owners.points    how many points there are, withdrawn ones left out
@@ -61,10 +62,11 @@ CREATE TABLE ${owners} (
   id TEXT NOT NULL,
   lane TEXT NOT NULL,
   shelf TEXT NOT NULL,
+  hash INTEGER NOT NULL,
   changes INTEGER NOT NULL,
   slots INTEGER NOT NULL,
   points INTEGER NOT NULL,
-  UNIQUE (tenant, kind, id, lane, shelf)
+  UNIQUE (tenant, hash, number) -- as a constraint, it is renamed with its table
 ) STRICT;
 CREATE TABLE ${names} (row INTEGER PRIMARY KEY, slot INTEGER NOT NULL) STRICT;
 CREATE TABLE ${loose} (${ROW}) STRICT;

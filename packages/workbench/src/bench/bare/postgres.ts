@@ -43,8 +43,8 @@ const ADD_POSTERS = `
     SELECT p.lane, '${TENANT}', 'user', p.owner, 'waiting', 1, 0, $3::bigint + ${NEW_LANE.waitMs}, 0, 0, 0, 0, 0, false, 0, 0, $3, $3, $3
     FROM unnest($1::text[], $2::text[]) AS p (lane, owner) RETURNING id, number, owner_id),
   opened AS (
-    INSERT INTO scopes (lane, key, user_id) SELECT id, owner_id, owner_id FROM made RETURNING lane, id, user_id)
-  SELECT o.lane, m.number AS "laneNumber", o.id AS scope, o.user_id AS user FROM opened o JOIN made m ON m.id = o.lane`;
+    INSERT INTO scopes (lane, key, user_id) SELECT number, owner_id::bytea, owner_id FROM made RETURNING lane, id, user_id)
+  SELECT m.id AS lane, m.number AS "laneNumber", o.id AS scope, o.user_id AS user FROM opened o JOIN made m ON m.number = o.lane`;
 
 interface Waiting {
   readonly posted: Posted;

@@ -38,7 +38,7 @@ function posterOf(user: string): Poster {
   if (known !== undefined) return known;
   const lane = nextId('lane');
   const laneNumber = Number(addLane.run(...NEW_LANE.values(lane, user, Date.now())).lastInsertRowid);
-  const scope = Number(addScope.run(lane, user, user).lastInsertRowid);
+  const scope = Number(addScope.run(laneNumber, Buffer.from(user), user).lastInsertRowid);
   const poster = { lane, laneNumber, scope, position: 0, seq: 0 };
   posters.set(user, poster);
   return poster;

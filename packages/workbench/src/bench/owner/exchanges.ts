@@ -1,6 +1,6 @@
 import type { Api } from '../../api.ts';
 import { seededRandom } from '../../chaos/random.ts';
-import { untilQuiet } from '../../fleet/quiet.ts';
+import { type Counts, untilQuiet } from '../../fleet/quiet.ts';
 import type { Progress } from '../bench.ts';
 import type { Sayings } from './sayings.ts';
 
@@ -18,14 +18,17 @@ export interface Exchanging {
 
 export const nameOf = (user: number): string => `reader-${user}`;
 
-/** Lets all of them talk, and waits until everything is consolidated. */
+/** Lets all of them talk, and waits until everything is consolidated; what could not be would be measured as it waits. */
 export async function exchange(
   api: Api,
   { users, exchanges, words, isEachAlone }: Exchanging,
   progress: Progress,
 ): Promise<void> {
   const random = seededRandom('exchanges');
-  const consolidated = () => untilQuiet(api, { withinMs: WITHIN_MS, everyMs: LOOK_EVERY_MS, onCounts: () => {} });
+  const onCounts = ({ parked }: Counts): void => {
+    if (parked > 0) throw new Error(`expected every exchange to be consolidated, got ${parked} that could not be`);
+  };
+  const consolidated = () => untilQuiet(api, { withinMs: WITHIN_MS, everyMs: LOOK_EVERY_MS, onCounts });
   for (let turn = 0; turn < exchanges; turn += 1) {
     progress(`said ${turn} of ${exchanges}`);
     for (let user = 0; user < users; user += 1) {

@@ -272,6 +272,11 @@ export function describeDepartures(bench: () => Bench): void {
       const late = await giveReceipt(b, lane);
       await rate(late.id, 'bad');
       await rate(late.id, 'good');
+      b.tools.advance(1_000);
+      const last = await giveReceipt(b, lane);
+      await rate(last.id, 'bad');
+      await b.ledger.receipts.judge(TENANT, last.id, { outcome: 'good', now: b.tools.now() });
+      await rate(late.id, 'bad');
       expectKind(await depart(b, { stamp: copied }), 'departed');
     });
 

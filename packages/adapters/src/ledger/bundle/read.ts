@@ -259,6 +259,7 @@ const STAMPS: readonly string[] = [
 const MOVING_STAMPS: readonly string[] = [
   'SELECT count(*) AS n, max(seq) AS last FROM webhook_deliveries WHERE lane = @lane',
   'SELECT count(*) AS n FROM suite_cases WHERE lane = @lane',
-  // Answers that told nothing have no credits.
-  `SELECT count(outcome) AS n, count(CASE outcome WHEN 'good' THEN 1 END) AS good FROM receipts WHERE lane = @lane`,
+  // Answers that told nothing have no credits. Times tell which are rated: of two that change their ratings the counts stay.
+  `SELECT count(outcome) AS n, count(CASE outcome WHEN 'good' THEN 1 END) AS good, sum(CASE WHEN outcome IS NOT NULL THEN at % 1000003 END) AS rated,
+     sum(CASE outcome WHEN 'good' THEN at % 1000003 END) AS rated_good FROM receipts WHERE lane = @lane`,
 ];

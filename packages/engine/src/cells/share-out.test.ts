@@ -22,6 +22,10 @@ const SKEW_MS = { a: 0, b: 240_000, c: -240_000 };
 interface FakeCell extends Purse {
   /** Tokens by day, as its own clock has it. */
   readonly used: Map<number, number>;
+  /** The same in money. */
+  readonly spent: Map<number, number>;
+  /** Of a token. */
+  readonly price: number;
   /** It works, and nobody reaches it. */
   isCutOff: boolean;
 }
@@ -38,8 +42,14 @@ interface World {
   readonly late: (() => Promise<unknown>)[];
 }
 
-/** Of tokens, or of money, of which each token costs one. */
-const LIMITS = { tokens: { tokensPerDay: BUDGET }, money: { costPerDay: BUDGET } };
+/** Of tokens, or of money, of which each token costs one; of both, what a token costs differs from cell to cell. */
+const LIMITS = {
+  tokens: { tokensPerDay: BUDGET },
+  money: { costPerDay: BUDGET },
+  both: { tokensPerDay: BUDGET, costPerDay: BUDGET },
+};
+const PRICES = { a: 0, b: 1, c: 3 };
+const DEAREST = Math.max(...Object.values(PRICES));
 
 /** Real ledgers in memory, each with a clock of its own. Only the first has been alone; the others have taken over a copy of what the tenant has chosen. */
 async function world(limits: Partial<Budgets> = LIMITS.tokens): Promise<World> {
@@ -56,7 +66,11 @@ async function world(limits: Partial<Budgets> = LIMITS.tokens): Promise<World> {
       const nothing = { epoch: 0, part: 0, until: 0, day: 0, limits: '', elsewhere: 0, isLast: false, wantsAt: 0 };
       if (name !== 'a') await ledger.shares.take(TENANT, { ...nothing, wants: true });
       const settings = { ceilings: { tokensPerDay: null, costPerDay: null } };
-      return [name, { ledger, tools: own, settings, used: new Map(), isCutOff: false }] as const;
+      const price = limits === LIMITS.both ? PRICES[name] : 1;
+      return [
+        name,
+        { ledger, tools: own, settings, used: new Map(), spent: new Map(), price, isCutOff: false },
+      ] as const;
     }),
   );
   for (const name of CELLS) await directory.addCell({ name, url: `http://${name}` });
@@ -98,11 +112,12 @@ async function call({ cells }: Pick<World, 'cells'>, name: Name): Promise<boolea
     cause: 'live',
     model: 'm',
     usage,
-    cost: TOKENS,
+    cost: TOKENS * cell.price,
     at,
   } as const;
   await cell.ledger.usage.settle([{ ...sent, outcome: 'answered', noted: null, tookMs: 1 }]);
   cell.used.set(dayOf(at), (cell.used.get(dayOf(at)) ?? 0) + TOKENS);
+  cell.spent.set(dayOf(at), (cell.spent.get(dayOf(at)) ?? 0) + TOKENS * cell.price);
   return true;
 }
 
@@ -121,15 +136,18 @@ async function look(world: World, death: { at: number; when: 'before' | 'after' 
 /** All together never may use more than the whole, and on no day have, but for calls that were allowed while there was room. */
 async function expectOnce({ cells }: World): Promise<void> {
   let sum = 0;
-  const days = new Map<number, number>();
+  const [days, money] = [new Map<number, number>(), new Map<number, number>()];
   for (const name of CELLS) {
-    const { ledger, tools, used } = cells[name];
+    const { ledger, tools, used, spent } = cells[name];
     const held = await ledger.shares.held(TENANT);
     sum += held === null ? 1 : partAt(held, tools.now());
     for (const [day, tokens] of used) days.set(day, (days.get(day) ?? 0) + tokens);
+    for (const [day, cost] of spent) money.set(day, (money.get(day) ?? 0) + cost);
   }
   expect(sum).toBeLessThanOrEqual(1 + 1e-9);
-  for (const tokens of days.values()) expect(tokens).toBeLessThan(BUDGET + (CELLS.length + AT_ONCE) * TOKENS);
+  const beyond = (CELLS.length + AT_ONCE) * TOKENS;
+  for (const tokens of days.values()) expect(tokens).toBeLessThan(BUDGET + beyond);
+  for (const cost of money.values()) expect(cost).toBeLessThan(BUDGET + beyond * DEAREST);
 }
 
 /** Each of those that call at once may make one call more, since all of them saw the same room. */
@@ -166,6 +184,7 @@ const anyHappening = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('wait' as const), hours: fc.integer({ min: 1, max: 30 }) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('cut' as const), cell: anyCell, off: fc.boolean() }) },
 );
+const anyLimits = fc.constantFrom('tokens', 'money', 'both');
 type Happening = typeof anyHappening extends fc.Arbitrary<infer One> ? One : never;
 
 async function happen(world: World, one: Happening, scheduler: fc.Scheduler): Promise<void> {
@@ -210,13 +229,18 @@ async function happen(world: World, one: Happening, scheduler: fc.Scheduler): Pr
 
 it('what a tenant may use is used once, whoever has it, is cut off, or is killed, and whatever is lost on its way', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(anyHappening, { maxLength: 30 }), fc.scheduler(), async (happenings, scheduler) => {
-      const here = await world();
-      for (const one of happenings) {
-        await happen(here, one, scheduler);
-        await expectOnce(here);
-      }
-    }),
+    fc.asyncProperty(
+      anyLimits,
+      fc.array(anyHappening, { maxLength: 30 }),
+      fc.scheduler(),
+      async (limits, happenings, scheduler) => {
+        const here = await world(LIMITS[limits]);
+        for (const one of happenings) {
+          await happen(here, one, scheduler);
+          await expectOnce(here);
+        }
+      },
+    ),
     { numRuns: 200 },
   );
 });

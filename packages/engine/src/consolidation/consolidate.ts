@@ -1,11 +1,11 @@
 import type { EngineDeps } from '../deps.ts';
 import { EngineError, FencedError } from '../errors.ts';
 import type { FiguresOfModel } from '../figures/figures.ts';
-import { measuredOf } from '../figures/measured.ts';
+import { measuredOf } from '../figures/measure.ts';
 import { rungOn } from '../limits/economy.ts';
+import { economised } from '../models/economised.ts';
 import { evolve, tombstoneOf } from '../memories/evolve.ts';
 import type { Attack } from '../messages/attacks.ts';
-import { economised } from '../models/economised.ts';
 import { afford } from '../models/limits.ts';
 import { costOf, usageOf, usesOf } from '../models/prices.ts';
 import { plannedModels } from '../models/steps.ts';

@@ -20,8 +20,18 @@ import { terms } from '../text/terms.ts';
 import { type Memory, type Millis, saidBefore } from '../words.ts';
 import { isWishToForget } from './extract/own-wish.ts';
 import { isProcedure, PROCEDURAL } from './extract.ts';
-import { isNear, type Neighbour, nearEachOther, nearest, pairNear } from './nearest.ts';
-import { askIndex, askIndexInApp, knownTo, ownAppOf, ownTombstones } from './own-app.ts';
+import {
+  askIndex,
+  askIndexInApp,
+  isNear,
+  knownTo,
+  type Neighbour,
+  nearEachOther,
+  nearest,
+  ownAppOf,
+  ownTombstones,
+  pairNear,
+} from './nearest.ts';
 import type { Extracted, Recalled } from './values.ts';
 
 /** Finds for each fact the owner's nearest memories, those the index does not have yet included. */

@@ -1,5 +1,5 @@
 import type { GraphStore } from '../ports/ledger/graph.ts';
-import { areAliases, areCalledAlike } from '../text/aliases.ts';
+import { areAliases, areCalledAlike } from '../text/akin.ts';
 import { cleanText, normaliseText } from '../text/normalise.ts';
 import { remembering } from '../text/terms.ts';
 import type { LaneId, TenantId } from '../words.ts';

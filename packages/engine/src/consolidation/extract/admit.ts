@@ -1,6 +1,5 @@
 import { isMasked, maskOf, maskSecrets, type SecretKind, secretIn, suspectsAmong } from '../../masking/secrets.ts';
-import { leastOf, trustOf } from '../../memories/trust.ts';
-import { beginOf, clockText, lastSaid, type Spoken } from '../../messages/messages.ts';
+import { beginOf, clockText, lastSaid, leastOf, type Spoken, trustOf } from '../../messages/messages.ts';
 import { saysLiterally } from '../../models/parse/answer.ts';
 import { firstOfEach, type RawFact } from '../../models/parse/listed.ts';
 import type { Discard, Fact, Remark } from '../../plan.ts';
@@ -9,8 +8,7 @@ import { withoutStamp } from '../../text/dates.ts';
 import { Wording } from '../../text/normalise.ts';
 import { compareSaid, type Message, type Role, type Trust } from '../../words.ts';
 import { type Attribute, attributing } from './attribute.ts';
-import { groundingIn } from './grounding.ts';
-import { lineageIn, lookingIn } from './lineage.ts';
+import { groundingIn, lineageIn, lookingIn } from './grounding.ts';
 import { asksToForget, FORGET_CATEGORY, isOwnWish } from './own-wish.ts';
 import { FACT_MAX, HEARD, junkReason, secretReason, type Window, windowOf } from './rules.ts';
 

@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type Spoken, spokenOf } from '../../messages/messages.ts';
 import { atOnce } from '../../ports/tools.ts';
 import type { Role } from '../../words.ts';
-import { groundingIn } from './grounding.ts';
-import { lookingIn } from './lineage.ts';
+import { groundingIn, lookingIn } from './grounding.ts';
 
 interface Written extends Pick<GroundedFact, 'text' | 'quote' | 'at'> {
   readonly said: readonly { readonly role: Role; readonly content: string }[];

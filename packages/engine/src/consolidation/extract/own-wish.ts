@@ -1,5 +1,4 @@
-import { trustOf } from '../../memories/trust.ts';
-import type { Spoken } from '../../messages/messages.ts';
+import { type Spoken, trustOf } from '../../messages/messages.ts';
 import type { Fact } from '../../plan.ts';
 import { spokenWords } from '../../text/claims.ts';
 import { normaliseText } from '../../text/normalise.ts';

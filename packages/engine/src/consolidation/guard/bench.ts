@@ -1,6 +1,6 @@
 import { eventIdOf, ownerBitsOf } from '../../ids.ts';
 import { evolve, type Home, holdsAt, liveVersion, newest, previousOf } from '../../memories/evolve.ts';
-import { leastOf } from '../../memories/trust.ts';
+import { leastOf } from '../../messages/messages.ts';
 import type { Candidate, Fact, FactOutcome, HeldOperation, Operation, Remark, ReviewedKind } from '../../plan.ts';
 import type { Tools } from '../../ports/tools.ts';
 import { normaliseText } from '../../text/normalise.ts';

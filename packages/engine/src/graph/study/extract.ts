@@ -1,4 +1,5 @@
 import { gather } from '../../consolidation/consolidate.ts';
+import { lineageIn } from '../../consolidation/extract/grounding.ts';
 import {
   contextOf,
   cutIntoParts,
@@ -8,7 +9,6 @@ import {
   partLimits,
   shownBefore,
 } from '../../consolidation/extract/infer.ts';
-import { lineageIn } from '../../consolidation/extract/lineage.ts';
 import { HEARD, idleReason } from '../../consolidation/extract/rules.ts';
 import { hear } from '../../consolidation/extract.ts';
 import type { EngineDeps } from '../../deps.ts';

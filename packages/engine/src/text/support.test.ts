@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { standsIn, wordsIn } from './claims.ts';
-import { wordsInPieces } from './pieces.ts';
+import { wordsInPieces } from './support.ts';
 
 /** What a long text says, and after how many rests. */
 function pieceByPiece(text: string) {

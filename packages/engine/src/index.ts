@@ -1,7 +1,6 @@
 export { bulkSweep } from './bulk/sweep.ts';
 export { BUNDLE_FORMAT } from './bundle/lines.ts';
 export { type ConfiguredChange, configuredIn } from './canaries/promote.ts';
-export { addSpent, NOTHING_SPENT } from './canaries/spent.ts';
 export {
   type AskedCanary,
   CANARY_STEPS,
@@ -57,8 +56,7 @@ export {
   type Margin,
   type Tally,
 } from './figures/figures.ts';
-export { figuresOf, type MeasuredConsolidation } from './figures/measure.ts';
-export { measuredIn } from './figures/measured.ts';
+export { figuresOf, type MeasuredConsolidation, measuredIn } from './figures/measure.ts';
 export type { About, Forecast } from './forecast/forecast.ts';
 export { forecastOf, forecastOfReplay, type PlannedWork } from './forecast/forecast-of.ts';
 export type * from './graph/fold.ts';
@@ -120,9 +118,11 @@ export {
   foundVersions,
   historyFrom,
   livesOf,
+  shownVersion,
   UNDONE_NOTE,
   undoneBy,
   undosInEffect,
+  versionAsOf,
   withoutFormer,
 } from './memories/former.ts';
 export { eventsInApp, inApp, isShared } from './memories/in-app.ts';
@@ -143,7 +143,6 @@ export {
   writtenIn,
 } from './messages/messages.ts';
 export { ARE_YOU_THERE, type Wondering, wonder } from './models/away.ts';
-export type { Book } from './models/book.ts';
 export {
   type Calibration,
   calibrate,
@@ -151,10 +150,9 @@ export {
   knownCalibration,
   type LanguageCosines,
 } from './models/calibration/calibrate.ts';
-export { callModel } from './models/call-model.ts';
+export { type Book, callModel } from './models/call-model.ts';
 export { copyingName, EXTRACT_PLAIN, isCopying, knownCopying } from './models/copying.ts';
 export { embedAll } from './models/embed.ts';
-export { REPEATED_SHOWS_IN, repeatedAtEnd } from './models/endless.ts';
 export {
   admitCall,
   type Breaker,
@@ -209,7 +207,7 @@ export { FAILURES_KEPT, replayPriority } from './ports/ledger/batches.ts';
 export type * from './ports/ledger/bulk.ts';
 export type * from './ports/ledger/bundles.ts';
 export type * from './ports/ledger/canaries.ts';
-export { OPEN_CANARY_STATES } from './ports/ledger/canaries.ts';
+export { addSpent, NOTHING_SPENT, OPEN_CANARY_STATES } from './ports/ledger/canaries.ts';
 export type * from './ports/ledger/cold.ts';
 export type * from './ports/ledger/departures.ts';
 export type * from './ports/ledger/erasures.ts';
@@ -258,7 +256,6 @@ export { type ProfileSlot, slotsOf } from './profile/slots.ts';
 export { adoptIndex, markerOf, sameMarker } from './projection/marker.ts';
 export { project, projectWithin, type SweepDeps, sweepOutbox } from './projection/project.ts';
 export { type Rebuilding, type RebuildProgress, type Rebuilt, rebuildIndex } from './projection/rebuild-index.ts';
-export { shownVersion, versionAsOf } from './projection/sight.ts';
 export { blankedBy, creditChanges, creditScore, kept, LOOKED_FOR_MAX, laneOfReceipts } from './receipts/receipts.ts';
 export { remedyOf } from './remedies.ts';
 export type { WhatIfChanges } from './replays/in-space.ts';
@@ -352,6 +349,7 @@ export {
   zoneClock,
 } from './text/dates.ts';
 export { HASH_VECTOR_VERSION, hashVector } from './text/hash-vector.ts';
+export { REPEATED_SHOWS_IN, repeatedAtEnd } from './text/loops.ts';
 export { canonical, cleanText, estimateTokens, normaliseText } from './text/normalise.ts';
 export { weightOf } from './text/support.ts';
 export { type Comparable, containment, overlap, TERMS_VERSION, termSet, terms } from './text/terms.ts';

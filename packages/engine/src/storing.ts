@@ -1,6 +1,5 @@
 export { BUNDLE_FORMAT, FIRST_SUM, opened, sealed } from './bundle/lines.ts';
 export { isInShare } from './canaries/share.ts';
-export { addSpent, NOTHING_SPENT } from './canaries/spent.ts';
 export { isStill, promisedBy, stampWith } from './cells/stamp.ts';
 export { withoutErased } from './erasure/request.ts';
 export { EngineError, ownerAway } from './errors.ts';
@@ -56,7 +55,7 @@ export { KEY_OF, SAID_KINDS, saidIds } from './memories/said-ids.ts';
 export { countSaying, heard, pausedAtOf, saidWhen, withPause } from './messages/messages.ts';
 export { packedVector, unpackedVector } from './models/packed-vector.ts';
 export { FAILURES_KEPT, replayPriority } from './ports/ledger/batches.ts';
-export { OPEN_CANARY_STATES } from './ports/ledger/canaries.ts';
+export { addSpent, NOTHING_SPENT, OPEN_CANARY_STATES } from './ports/ledger/canaries.ts';
 export { NOT_KEPT, readsOtherwise } from './ports/ledger/erasures.ts';
 export { CLOCK_AHEAD_MS, CLOCK_NOTED_MS } from './ports/ledger/lanes.ts';
 export { LEFT_MAX } from './ports/ledger/outbox.ts';

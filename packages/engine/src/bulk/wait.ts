@@ -1,7 +1,7 @@
 import { EngineError, FencedError } from '../errors.ts';
 import { checkHolds } from '../limits/holds.ts';
 import type { Asking } from '../models/ask.ts';
-import { callOfTurn, mayUse } from '../models/book.ts';
+import { callOfTurn, mayUse } from '../models/call-model.ts';
 import { batched, costOfUse } from '../models/prices.ts';
 import { usageStepOf } from '../ports/ledger/overview.ts';
 import type { ChatCall } from '../ports/models.ts';

@@ -1,11 +1,18 @@
-import type { Canary, CanaryLane, CanaryMove, CanaryNews, Spent } from '../ports/ledger/canaries.ts';
+import {
+  addSpent,
+  type Canary,
+  type CanaryLane,
+  type CanaryMove,
+  type CanaryNews,
+  NOTHING_SPENT,
+  type Spent,
+} from '../ports/ledger/canaries.ts';
 import { slicesOf } from '../ports/ledger/page.ts';
 import type { Nudge } from '../ports/schedule.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import type { UndoDeps } from '../undo/undo.ts';
 import type { Failure, LaneId } from '../words.ts';
 import { isSettable, promote, whyNotPromoted } from './promote.ts';
-import { addSpent, NOTHING_SPENT } from './spent.ts';
 import { estimateLane, spentOn, takeBackLane } from './take-back.ts';
 import { canaryWatch, pastBounds, storedWatched, type Watched } from './watch.ts';
 

@@ -1,9 +1,8 @@
-import type { Canary, Spent } from '../ports/ledger/canaries.ts';
+import { addSpent, type Canary, NOTHING_SPENT, type Spent } from '../ports/ledger/canaries.ts';
 import type { Ledger } from '../ports/ledger/ledger.ts';
 import { slicesOf } from '../ports/ledger/page.ts';
 import { type Decision, livesTouchedBy, takeBack, takenBack, type UndoDeps } from '../undo/undo.ts';
 import type { LaneId } from '../words.ts';
-import { addSpent, NOTHING_SPENT } from './spent.ts';
 
 /** Consolidations that are undone in one transaction. */
 const SLICE = 20;

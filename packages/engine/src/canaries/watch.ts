@@ -1,8 +1,7 @@
 import type { EngineDeps } from '../deps.ts';
 import { type Comparison, compare, type OwnerFigures, verdictOf } from '../figures/compare.ts';
 import { addFigures, FIGURE_NAMES, type FigureName, type Figures, kindOf, type Margin } from '../figures/figures.ts';
-import { figuresOf } from '../figures/measure.ts';
-import { measuredIn } from '../figures/measured.ts';
+import { figuresOf, measuredIn } from '../figures/measure.ts';
 import type { Canary, WatchedConsolidation } from '../ports/ledger/canaries.ts';
 import type { JsonObject } from '../words.ts';
 

@@ -13,9 +13,7 @@ import {
 } from './compare.ts';
 import { addFigures, type Figures, figureValue } from './figures.ts';
 import { figuresAgainst } from './gold.ts';
-import { figuresOf } from './measure.ts';
-import { measuredIn } from './measured.ts';
-import { languageOf, negates, sentencesAround, subjectOf } from './readings.ts';
+import { figuresOf, languageOf, measuredIn, negates, sentencesAround, subjectOf } from './measure.ts';
 
 interface Said {
   readonly says: string;

@@ -10,8 +10,8 @@ import {
 } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import { admit } from '../consolidation/extract/admit.ts';
-import { MISARRANGED as MISARRANGED_FOR } from '../consolidation/extract/arrangement.ts';
 import { asksForLanguage, UNSAID } from '../consolidation/extract/grounding.ts';
+import { MISARRANGED as MISARRANGED_FOR } from '../consolidation/extract/said-so.ts';
 import { type Spoken, spokenOf } from '../messages/messages.ts';
 import { factsIn } from '../models/parse/listed.ts';
 import { EXTRACT } from '../models/prompts/extract.ts';

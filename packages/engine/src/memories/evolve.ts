@@ -1,3 +1,4 @@
+import { bestOf } from '../messages/messages.ts';
 import type { MemoryChange, Tombstone } from '../ports/ledger/memories.ts';
 import type { Tools } from '../ports/tools.ts';
 import { fingerprint, normaliseText } from '../text/normalise.ts';
@@ -17,7 +18,6 @@ import {
   saidBefore,
   type TenantId,
 } from '../words.ts';
-import { bestOf } from './trust.ts';
 
 /** Where a memory lives: known before its first event. */
 export interface Home {

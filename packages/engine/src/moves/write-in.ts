@@ -1,7 +1,6 @@
 import type { EngineDeps, EngineSettings } from '../deps.ts';
 import { asEngineError } from '../errors.ts';
-import { askedBy, embedHeld, inTurn, textHash, withoutVectors } from '../models/embed.ts';
-import type { Held } from '../models/texts-in-turn.ts';
+import { askedBy, embedHeld, type Held, inTurn, textHash, withoutVectors } from '../models/embed.ts';
 import type { Embedder } from '../ports/models.ts';
 import type { IndexPoint, SearchIndex } from '../ports/search-index.ts';
 import { type Cancellation, portionsOf } from '../ports/tools.ts';

@@ -73,7 +73,7 @@ export interface IndexPoint {
   readonly concluded?: Conclusion;
   /** Missing: it is none. */
   readonly skill?: Skill;
-  /** What ratings and the outcomes of answers say of it, −1…1; see memories/feedback.ts. Missing: 0. */
+  /** What ratings and the outcomes of answers say of it, −1…1; see memories/ratings.ts. Missing: 0. */
   readonly feedback?: number;
   readonly sourceIds: readonly string[];
   readonly confirmations: number;

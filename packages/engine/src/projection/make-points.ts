@@ -1,13 +1,12 @@
 import type { EngineDeps, EngineSettings } from '../deps.ts';
 import { spaceIn } from '../ids.ts';
 import { deletedAt } from '../memories/evolve.ts';
-import { feedbackOf } from '../memories/feedback.ts';
-import { foundVersions, sourcesOf } from '../memories/former.ts';
+import { foundVersions, sightOf, sourcesOf } from '../memories/former.ts';
 import { inApp, isShared } from '../memories/in-app.ts';
+import { feedbackOf } from '../memories/ratings.ts';
 import { indexedIds, listsOfOne } from '../memories/said-ids.ts';
-import { trustOf } from '../memories/trust.ts';
 import { attacksIn } from '../messages/attacks.ts';
-import { countSaying, isWorthReading, spokenOf } from '../messages/messages.ts';
+import { countSaying, isWorthReading, spokenOf, trustOf } from '../messages/messages.ts';
 import { embedTexts } from '../models/embed.ts';
 import type { MadeFrom, ProjectedBatch, SaidInLane, SaidMessage, SpokenBatch } from '../ports/ledger/outbox.ts';
 import type { Credit } from '../ports/ledger/receipts.ts';
@@ -25,7 +24,6 @@ import {
   type Millis,
   type TenantId,
 } from '../words.ts';
-import { sightOf } from './sight.ts';
 
 export type MakingDeps = Pick<EngineDeps, 'ledger' | 'embedder' | 'tools'> & {
   readonly settings: Pick<EngineSettings, 'messagesInIndex'>;

@@ -1,11 +1,11 @@
 import { added, deleted, fixedTools, home, MORNING, updated } from '@slowwave/engine-testing';
 import { expect, it } from 'vitest';
 import { liveVersion } from '../memories/evolve.ts';
+import { shownVersion } from '../memories/former.ts';
 import type { IndexPoint } from '../ports/search-index.ts';
 import { visible } from '../search/hits.ts';
 import type { LaneId, Memory } from '../words.ts';
 import { NOTHING_SAID, pointsOf } from './make-points.ts';
-import { shownVersion } from './sight.ts';
 
 const DAY = 86_400_000;
 const tools = fixedTools();

@@ -1,6 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
 import { type Interval, wilson } from '../figures/compare.ts';
-import { measuredIn } from '../figures/measured.ts';
+import { measuredIn } from '../figures/measure.ts';
 import { spaceOf } from '../ids.ts';
 import { isWorthReading, textOfContent } from '../messages/messages.ts';
 import type { Plan } from '../plan.ts';

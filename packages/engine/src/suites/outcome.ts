@@ -1,9 +1,7 @@
 import type { EngineDeps } from '../deps.ts';
 import { addFigures, type Figures } from '../figures/figures.ts';
 import type { GoldChange, GoldFact, Outcome } from '../figures/gold.ts';
-import { figuresOf } from '../figures/measure.ts';
-import { measuredIn } from '../figures/measured.ts';
-import { languageOf } from '../figures/readings.ts';
+import { figuresOf, languageOf, measuredIn } from '../figures/measure.ts';
 import { originOf } from '../ids.ts';
 import type { Plan } from '../plan.ts';
 import type { Consolidation } from '../ports/ledger/thoughts.ts';

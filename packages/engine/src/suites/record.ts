@@ -1,5 +1,5 @@
 import type { EngineDeps } from '../deps.ts';
-import { languageOf } from '../figures/readings.ts';
+import { languageOf } from '../figures/measure.ts';
 import { batchIdOf, messageIdOf, ownerBitsOf } from '../ids.ts';
 import { metadataKept } from '../masking/personal.ts';
 import { evolve, forgottenAt, liveVersion } from '../memories/evolve.ts';

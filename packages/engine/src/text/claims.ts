@@ -1,5 +1,4 @@
-import { phrasesIn, thingsOf } from './akin.ts';
-import { aliasesIn } from './aliases.ts';
+import { aliasesIn, phrasesIn, thingsOf } from './akin.ts';
 import { FRAME_WORDS } from './frame.ts';
 import {
   claimedIn,

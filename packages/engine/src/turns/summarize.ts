@@ -1,8 +1,7 @@
 import { SUMMARY_EVERY } from '../consolidation/consolidate.ts';
 import type { EngineDeps } from '../deps.ts';
 import { maskSecrets } from '../masking/secrets.ts';
-import { leastOf, trustOf } from '../memories/trust.ts';
-import { clockText, isWorthReading, textOfContent } from '../messages/messages.ts';
+import { clockText, isWorthReading, leastOf, textOfContent, trustOf } from '../messages/messages.ts';
 import { type Apart, askUncounted } from '../models/ask.ts';
 import { economised } from '../models/economised.ts';
 import { afford, type Purse } from '../models/limits.ts';

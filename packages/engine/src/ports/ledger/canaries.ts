@@ -91,7 +91,7 @@ export interface CanaryNews {
  * held: nothing of it is consolidated. replayed: its batches wait again, or are worked on. done: they are consolidated.
  * left: it stays as it is, since retention has removed what an undo would need.
  */
-export type CanaryLaneState = 'held' | 'replayed' | 'done' | 'left';
+type CanaryLaneState = 'held' | 'replayed' | 'done' | 'left';
 
 /** A lane that an undo has to do with, and what was undone in it. */
 export interface CanaryLane {
@@ -121,7 +121,7 @@ export interface WatchedConsolidation {
 }
 
 /** What an undo takes back of a lane, newest first. */
-export interface CanaryWork {
+interface CanaryWork {
   readonly consolidations: readonly { readonly id: string; readonly batchIds: readonly string[] }[];
   /** Batches that were parked with the changes of the canary. */
   readonly parked: readonly string[];
@@ -186,3 +186,11 @@ export interface CanaryStore {
   /** The lane goes on in its undo. */
   mark(canary: string, lane: LaneId, how: { readonly state: CanaryLaneState; readonly used: Spent }): Promise<void>;
 }
+
+export const NOTHING_SPENT: Spent = { calls: 0, tokens: 0, cost: 0 };
+
+export const addSpent = (a: Spent, b: Spent): Spent => ({
+  calls: a.calls + b.calls,
+  tokens: a.tokens + b.tokens,
+  cost: a.cost === null || b.cost === null ? null : a.cost + b.cost,
+});

@@ -1,4 +1,4 @@
-import type { Purpose } from '../../models/book.ts';
+import type { Purpose } from '../../models/call-model.ts';
 import type { BatchSettings, Failure, LaneId, Millis, Owner, Scope, TenantId } from '../../words.ts';
 import type { Nudge, TurnName } from '../schedule.ts';
 import type { Gathered } from './thoughts.ts';

@@ -14,10 +14,9 @@ import { describe, expect, it } from 'vitest';
 import type { MemoryChange } from '../ports/ledger/memories.ts';
 import { type LaneId, type Memory, RATINGS, type Rating } from '../words.ts';
 import { liveVersion } from './evolve.ts';
-import { feedbackOf } from './feedback.ts';
 import { withoutFormer } from './former.ts';
 import { eventsInApp, inApp } from './in-app.ts';
-import { ratingOf } from './ratings.ts';
+import { feedbackOf, ratingOf } from './ratings.ts';
 
 const MINUTE = 60_000;
 

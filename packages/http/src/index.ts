@@ -37,7 +37,6 @@ export {
 } from './errors.ts';
 export { allowPages, consolePolicy } from './headers.ts';
 export { longPoll, type Polled, waitSignal } from './long-poll.ts';
-export { checkImages, checkTimes, type ImagesTaken } from './messages.ts';
 export { countMore } from './rate-limit.ts';
 export {
   given,
@@ -53,3 +52,4 @@ export {
 export { closeInOrder, drain, isLoopback, type ListenOptions, listen, type Service, serve } from './serve.ts';
 export { createShell } from './shell.ts';
 export type { App, HttpLog, Routes, ShellOptions } from './types.ts';
+export { checkImages, checkTimes, type ImagesTaken } from './validation.ts';

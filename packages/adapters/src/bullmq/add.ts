@@ -16,8 +16,7 @@ import {
 } from '@slowwave/engine';
 import { type Job, type JobsOptions, type Queue, UnrecoverableError } from 'bullmq';
 import { type OpenedQueue, openToWrite, type QueueConnection } from './connection.ts';
-import { addDue, FRONT, type JobStates, roundsFor, type TurnOrder } from './jobs.ts';
-import { shardOf, shardQueues } from './shards.ts';
+import { addDue, FRONT, type JobStates, roundsFor, shardOf, shardQueues, type TurnOrder } from './jobs.ts';
 
 export interface OpenedSchedule extends Schedule {
   /** Jobs of turns by state, e.g. waiting, delayed, active. */

@@ -7,11 +7,11 @@ export {
   openSchedule,
 } from './add.ts';
 export { checkQueue, type QueueConnection, queueFor } from './connection.ts';
+export { shardOf, shardQueues } from './jobs.ts';
 export { keepLocks } from './locks.ts';
 export { memoryConnection } from './memory/backend.ts';
 export { postgresConnection } from './postgres.ts';
 export { redisConnection } from './redis.ts';
-export { shardOf, shardQueues } from './shards.ts';
 export {
   startErasureWorker,
   startSleepWorker,

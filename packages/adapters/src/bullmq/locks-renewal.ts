@@ -1,6 +1,6 @@
 import { newRedis } from '../redis.ts';
+import { prefixOf } from './jobs.ts';
 import type { HeldJob, LockServer } from './locks.ts';
-import { prefixOf } from './shards.ts';
 
 /** Renews locks of running jobs, on a connection of its own. */
 export interface Renewal {

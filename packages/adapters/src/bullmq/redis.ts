@@ -3,8 +3,8 @@ import { Queue, type RedisQueueBackend, Worker } from 'bullmq';
 import type { Redis, RedisOptions } from 'ioredis';
 import { newRedis, type RedisPlace } from '../redis.ts';
 import { newPulse, type Pulse, QUEUE_OPTIONS, type QueueConnection, unavailable } from './connection.ts';
+import { prefixOf } from './jobs.ts';
 import { redisJobStates, redisJobsOfLane, redisTurnOrder, redisWaiting } from './redis-scripts.ts';
-import { prefixOf } from './shards.ts';
 
 /** From quick to every two seconds: a server that restarts is found again before anybody notices. */
 const SLOWEST_RECONNECT_MS = 2_000;

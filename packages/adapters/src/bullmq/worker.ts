@@ -21,9 +21,8 @@ import {
   type QueueConnection,
   type SharedWorkerOptions,
 } from './connection.ts';
-import { placeWaiting } from './jobs.ts';
+import { placeWaiting, shardQueues } from './jobs.ts';
 import type { LockKeeper } from './locks.ts';
-import { shardQueues } from './shards.ts';
 import { findPlace, type Taken, type Work, workErasure, workNight, workRefresh, workStudy, workTurn } from './take.ts';
 
 export interface TurnWorkerOptions extends JobWorkerOptions<TurnHandler> {

@@ -10,7 +10,7 @@ import {
   type Limiter,
   type Log,
 } from '@slowwave/engine';
-import { inLine } from '../time-limit.ts';
+import { inLine } from '../system/tools.ts';
 
 /** Tokens an answer is thought to take before it is known. */
 const ANSWER_TOKENS = 400;

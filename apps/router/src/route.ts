@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { overviewOfCells, UnansweredError } from '@slowwave/adapters/cells';
+import { TenantName } from '@slowwave/contracts';
 import { type Owner, ownerBitsIn, ownerKeyOf, type TenantId } from '@slowwave/engine';
 import { type Cell, isLost } from '@slowwave/engine/cells';
 import { operatorsOnly, problem } from '@slowwave/http';
@@ -84,7 +85,7 @@ function byClass(going: Going, { route, params }: Routed): Promise<Routing> {
       const owner = ownerIn(route.named, { asked: going.asked, params }) ?? ofBoundKey(going.caller);
       if (owner !== null && route.erases === true) return erased(going, owner);
       if (owner !== null) return toOwner(going, owner, tenantOfBundle(going, route));
-      return route.else === 'all' ? answerOfAll(going, 'list') : toHome(going, going.caller.tenant);
+      return route.else === 'all' ? answerOfAll(going, 'list') : going.to(homeOf(going, going.caller.tenant));
     }
     case 'id': {
       const id = route.in === undefined ? (params.id ?? '') : (going.asked.query.get(route.in.query) ?? '');
@@ -130,7 +131,11 @@ function loosely(going: Going): Promise<Routing> {
   const erases = going.asked.method === 'DELETE' && entityIn(going.asked)?.kind === 'user';
   if (owner !== null && erases) return erased(going, owner);
   if (owner !== null) return toOwner(going, owner, going.caller.tenant);
-  return id === null ? toHome(going, going.caller.tenant) : toOwnerOfId(going, id);
+  if (id !== null) return toOwnerOfId(going, id);
+  // No tool changes what tenants have in common.
+  return going.asked.path === '/mcp'
+    ? going.to(homeOf(going, going.caller.tenant))
+    : toHome(going, going.caller.tenant);
 }
 
 /** How long a request waits for an owner that is between two cells. */
@@ -280,17 +285,20 @@ async function toWhoKnows(going: Going, cells: readonly Cell[]): Promise<Answer>
 
 /** What only reads does not change what the other cells have to know. */
 async function toHome(going: Going, tenant: string): Promise<Routing> {
-  const { tenants, watched, asked, sender } = going;
-  const home = (): Cell => existing(watched, tenants.homeOf(tenant).home);
+  const { tenants, watched, asked, caller, sender } = going;
+  // Whoever may not name another tenant changes nothing of it, and a cell says so.
+  if (tenant !== caller.tenant && !(caller.operator && TenantName.safeParse(tenant).success))
+    return going.to(homeOf(going, caller.tenant));
   const isRead = asked.method === 'GET' || asked.method === 'HEAD';
-  if (isRead || watched.book.cells().length === 1) return going.to(home());
-  if (caresFor(going)) return going.to(home());
+  if (isRead || watched.book.cells().length === 1 || caresFor(going)) return going.to(homeOf(going, tenant));
   return tenants.change(tenant, async ({ home: name }) => {
     const cell = existing(watched, name);
     await tenants.bringUpToDate(going.caller.tenant, cell.name);
     return readWhole(await sender.send(cell, asked));
   });
 }
+
+const homeOf = ({ tenants, watched }: Going, tenant: string): Cell => existing(watched, tenants.homeOf(tenant).home);
 
 /** Read to its end before copies are made: a caller who reads it knows that they are. */
 const readWhole = async (answer: Answer): Promise<Made> => ({

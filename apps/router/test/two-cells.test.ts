@@ -109,6 +109,22 @@ test.each(['/v1/memories/%ed%a0%80', '/v1/memories?agent_id=%ED%A0%80', '/v1/mem
   },
 );
 
+test('what changes nothing that a tenant has in common makes no copies, whoever asks for it', async () => {
+  const tenant = 'acme';
+  const { body } = await ask('POST /v1/keys', { name: 'chat', tenant, scopes: ['search', 'ingest', 'admin'] });
+  const before = await directory.tenants();
+  expect(before.map((place) => place.tenant)).toContain(tenant);
+  const answers = [
+    await ask('POST /v1/keys', { name: 'other', tenant: 'other', scopes: ['search'] }, { key: body.secret }),
+    await ask('DELETE /v1/tenants/other/ceilings', undefined, { key: body.secret }),
+    await ask('POST /v1/keys', { name: 'none', tenant: 'No tenant', scopes: ['search'] }),
+    await ask('POST /v1/search', { query: 'home' }, { key: body.secret }),
+    await ask('POST /mcp', { jsonrpc: '2.0', id: 1, method: 'tools/list' }, { key: body.secret }),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual([403, 403, 400, 400, expect.any(Number)]);
+  expect(await directory.tenants()).toEqual(before);
+});
+
 test('the state of a run is where the user or agent is that the run is for', async () => {
   for (const owner of ['', '?user_id=ana', '?user_id=bo', '?agent_id=planner'])
     for (const run of ['r1', 'r2', 'r3', 'r4'].map((name) => `/v1/runs/${name}/state${owner}`)) {

@@ -161,6 +161,7 @@ export {
   RenewedToken,
   RotateKey,
   SessionView,
+  TenantName,
   TenantParams,
 } from './keys.ts';
 export {

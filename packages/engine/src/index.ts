@@ -250,8 +250,15 @@ export type * from './ports/segments.ts';
 export type * from './ports/tools.ts';
 export { atOnce } from './ports/tools.ts';
 export type * from './ports/writers.ts';
-export { type FilledSlot, linesKept } from './profile/document.ts';
-export { type LineResult, PROFILE_READ, putLine, readProfile, takeLine } from './profile/lines.ts';
+export {
+  type FilledSlot,
+  type LineResult,
+  linesKept,
+  PROFILE_READ,
+  putLine,
+  readProfile,
+  takeLine,
+} from './profile/lines.ts';
 export { type ProfileSlot, slotsOf } from './profile/slots.ts';
 export { adoptIndex, markerOf, sameMarker } from './projection/marker.ts';
 export { project, projectWithin, type SweepDeps, sweepOutbox } from './projection/project.ts';
@@ -359,8 +366,7 @@ export { laneSweep, type QueueRebuilt, rebuildQueue } from './turns/sweep.ts';
 export { type TurnDeps, takeTurn, turnDueAt } from './turns/take-turn.ts';
 export { undoer } from './undo/undo.ts';
 export { withdrawer } from './undo/withdraw.ts';
-export { type ExportPart, exportOf } from './views/export.ts';
-export { withShownQuotes } from './views/shown-quotes.ts';
+export { type ExportPart, exportOf, withShownQuotes } from './views/export.ts';
 export {
   conclusionView,
   coveredView,
@@ -377,7 +383,6 @@ export {
   withoutPlaces,
 } from './views/views.ts';
 export { claimDeliveries, deliver, type WebhookPost, type WebhookSender } from './webhooks/deliver.ts';
-export { toldAct } from './webhooks/night-notice.ts';
 export {
   attackNotice,
   batchNotice,
@@ -388,6 +393,7 @@ export {
   memoryNotices,
   relationNotice,
   retractionNotice,
+  toldAct,
 } from './webhooks/notices.ts';
 export type * from './words.ts';
 export {

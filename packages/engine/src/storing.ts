@@ -65,8 +65,7 @@ export { TOPIC_OWNERS } from './ports/ledger/topics.ts';
 export { FIRST_FAILED_STATUS, idOfPost, isPost, POST, REFUSED_STATUSES } from './ports/ledger/trail.ts';
 export { needsCalls } from './ports/ledger/usage.ts';
 export { SHELVES, shownPart } from './ports/search-index.ts';
-export { placementOf } from './profile/placing.ts';
-export { profileRank } from './profile/rank.ts';
+export { placementOf, profileRank } from './profile/rank.ts';
 export { blankedBy, creditChanges, LOOKED_FOR_MAX, laneOfReceipts, sameCredits } from './receipts/receipts.ts';
 export { withoutOwner } from './replays/without-owner.ts';
 export { fold, isTrueOf, matches, sameFolded, valueBehind } from './search/filter/filter.ts';
@@ -81,7 +80,6 @@ export { DAY_MS, dayOf } from './text/dates.ts';
 export { canonical, normaliseText } from './text/normalise.ts';
 export { TERMS_VERSION } from './text/terms.ts';
 export { exchangesIn, paceWith, silenceOf } from './turns/pace.ts';
-export { nightNotice } from './webhooks/night-notice.ts';
 export {
   attackNotice,
   batchNotice,
@@ -92,6 +90,7 @@ export {
   isRetracting,
   isWanted,
   memoryNotices,
+  nightNotice,
   relationNotice,
   retractionNotice,
 } from './webhooks/notices.ts';

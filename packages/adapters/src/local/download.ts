@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import { mkdir, open, rename, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { holdFile } from '../sqlite/lock-folder.ts';
-import { sha256Of } from './checksum.ts';
 import type { PublishedFile } from './known.ts';
 
 /** So many bytes of so many are there. */
@@ -145,4 +146,13 @@ function silenceOf(ms: number) {
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort(new Error(`it sent nothing for ${ms / 1000} s`)), ms);
   return { signal: abort.signal, broken: () => void timer.refresh(), over: () => clearTimeout(timer) };
+}
+
+/** Files of a hundred megabytes are read in pieces between which others have their turn. */
+const PIECE_BYTES = 1024 * 1024;
+
+export async function sha256Of(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const piece of createReadStream(path, { highWaterMark: PIECE_BYTES })) hash.update(piece);
+  return hash.digest('hex');
 }

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { conventionsOf } from '../conventions.ts';
 import { chosenPrefixes, digestOf, type GivenPrefixes, type Prefixes } from '../prefixes.ts';
-import { sha256Of } from './checksum.ts';
+import { sha256Of } from './download.ts';
 import type { KnownModel } from './known.ts';
 import type { LocalThreadInit, Pooling } from './protocol.ts';
 

@@ -11,7 +11,6 @@ import { ANSWER_BYTES_MAX } from '../system/patient-fetch.ts';
 import { type Connection, connect, exchange, fetchWithPlainErrors, type OpenaiOptions, type Place } from './client.ts';
 import { type Complaint, rejection, unquoted } from './failure.ts';
 import type { KnownManners } from './manners.ts';
-import { type Pace, paceWithin } from './pace.ts';
 import {
   acceptable,
   checkDimensions,
@@ -235,4 +234,36 @@ function refusal(complaint: Complaint, place: Place, inputs: readonly string[]):
     `expected embeddings from ${place.baseUrl} (model ${place.model}), got ${got}; correct SLOWWAVE_EMBEDDING_MODEL, or, ` +
     'if this server has no embeddings, set SLOWWAVE_EMBEDDING_BASE_URL to one that has, or SLOWWAVE_EMBEDDING_MODEL=local';
   return new EngineError(message, { ...MISCONFIGURED, cause: complaint.cause });
+}
+
+/** How many texts go into one request: learnt from how long requests take, for the life of the process. */
+interface Pace {
+  texts(): number;
+  /** A request of so many texts was answered after so long. */
+  took(texts: number, ms: number): void;
+  timedOut(texts: number): void;
+}
+
+/** Few enough for a small model on a processor: a request that times out is work for nobody. */
+const TEXTS_FIRST = 16;
+/** More would hardly be faster anywhere, and lose more when a request fails. */
+const TEXTS_MAX = 64;
+/** Of the time that a request has: twice as many would still be in time if the server got busier meanwhile. */
+const QUICK = 1 / 8;
+/** Here the next request is made smaller before it is too late. */
+const SLOW = 1 / 2;
+
+export function paceWithin(timeoutMs: number): Pace {
+  let texts = TEXTS_FIRST;
+  const halve = (count: number): void => {
+    texts = Math.max(1, Math.min(texts, Math.floor(count / 2)));
+  };
+  return {
+    texts: () => texts,
+    took: (count, ms) => {
+      if (ms > SLOW * timeoutMs) halve(count);
+      else if (ms < QUICK * timeoutMs && count >= texts) texts = Math.min(TEXTS_MAX, 2 * texts);
+    },
+    timedOut: halve,
+  };
 }

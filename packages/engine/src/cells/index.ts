@@ -1,4 +1,3 @@
-export { shareHere, takeShare } from '../limits/shares.ts';
 export type * from '../ports/cells.ts';
 export {
   CELL_STATES,
@@ -32,7 +31,7 @@ export {
   type OwnerMoveState,
 } from './move-owner.ts';
 export { type PlannedHandover, planAdd, planDrain, planRebalance } from './plan.ts';
-export { type ShareDeps, shareOut } from './share-out.ts';
+export { type ShareDeps, shareHere, shareOut, takeShare } from './share-out.ts';
 export {
   type AskedShare,
   granted,

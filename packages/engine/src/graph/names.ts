@@ -1,7 +1,7 @@
 import type { GraphStore } from '../ports/ledger/graph.ts';
-import { areAliases, areCalledAlike } from '../text/akin.ts';
 import { cleanText, normaliseText } from '../text/normalise.ts';
 import { remembering } from '../text/terms.ts';
+import { areAliases, areCalledAlike } from '../text/wording.ts';
 import type { LaneId, TenantId } from '../words.ts';
 import type { Entity, EntityKind } from './words.ts';
 

@@ -3,9 +3,8 @@ import { liveVersion } from '../memories/evolve.ts';
 import type { ProfileFact } from '../ports/ledger/summaries.ts';
 import type { MemoryPatch, MemoryWriter, WriteResult } from '../ports/writers.ts';
 import { normaliseText } from '../text/normalise.ts';
-import type { Scope, TenantId } from '../words.ts';
-import { type FilledSlot, profileOf } from './document.ts';
-import { OTHER_SLOT, slotsOf } from './slots.ts';
+import { compareSaid, type Placement, type SaidAt, type Scope, type TenantId } from '../words.ts';
+import { OTHER_SLOT, type ProfileSlot, slotOfCategory, slotsOf } from './slots.ts';
 
 /** More than all slots hold; no more is read. */
 export const PROFILE_READ = 200;
@@ -38,7 +37,7 @@ export async function readProfile(
 }
 
 /** What a person puts into a slot: what it shall say, or the memory that says it. */
-export type NewLine = { readonly text: string } | { readonly memoryId: string };
+type NewLine = { readonly text: string } | { readonly memoryId: string };
 
 /**
  * A person’s line goes before those of nights, which leave it as it is. It is a memory of the user like any other, pinned. Of a slot with
@@ -125,4 +124,57 @@ export async function takeLine(
     placed: { slot: null, by: 'person' },
     ...(isOwn && { pinned: false }),
   });
+}
+
+/** What is known of a fact of a profile. */
+export interface Placeable {
+  readonly saidAt: SaidAt;
+  readonly category: string | null;
+  readonly placed: Placement | null;
+}
+
+/** One line: a memory in the version that says so. */
+interface ProfileLine<F extends Placeable> {
+  readonly fact: F;
+  /** rule: by its category, or because it was pinned or said again and again. */
+  readonly by: 'person' | 'night' | 'rule';
+}
+
+/** A slot with its lines. */
+export interface FilledSlot<F extends Placeable> {
+  readonly slot: ProfileSlot;
+  readonly lines: readonly ProfileLine<F>[];
+  /** There was no room for so many. */
+  readonly leftOut: number;
+}
+
+/**
+ * The profile as a document: all that has a rank in it, in its slots. Of a slot that is full, what people put there stays, then what was
+ * said last.
+ */
+export function profileOf<F extends Placeable>(
+  facts: readonly F[],
+  slots: readonly ProfileSlot[],
+): readonly FilledSlot<F>[] {
+  const all = [...slots, OTHER_SLOT];
+  const bySlot = Map.groupBy(facts, (fact) => slotOf(fact, slots).name);
+  return all.map((slot) => {
+    const lines = (bySlot.get(slot.name) ?? [])
+      .map((fact): ProfileLine<F> => ({ fact, by: fact.placed?.by ?? 'rule' }))
+      .sort(
+        (a, b) => Number(b.by === 'person') - Number(a.by === 'person') || compareSaid(b.fact.saidAt, a.fact.saidAt),
+      );
+    return { slot, lines: lines.slice(0, slot.lines), leftOut: Math.max(0, lines.length - slot.lines) };
+  });
+}
+
+function slotOf({ placed, category }: Placeable, slots: readonly ProfileSlot[]): ProfileSlot {
+  const named = slots.find(({ name }) => name === placed?.slot);
+  return named ?? slotOfCategory(slots, category) ?? OTHER_SLOT;
+}
+
+/** The facts of a profile alone, in the order in which they were given: that of their rank. */
+export function linesKept<F extends Placeable>(facts: readonly F[], slots: readonly ProfileSlot[]): readonly F[] {
+  const kept = new Set(profileOf(facts, slots).flatMap(({ lines }) => lines.map(({ fact }) => fact)));
+  return facts.filter((fact) => kept.has(fact));
 }

@@ -1,7 +1,7 @@
 import { inEffect, isPinned, lastSaidAt } from '../memories/evolve.ts';
 import { ratingsOf } from '../memories/ratings.ts';
 import type { Credit } from '../ports/ledger/receipts.ts';
-import { isPersonsLine } from '../profile/placing.ts';
+import { isPersonsLine } from '../profile/rank.ts';
 import { creditScore } from '../receipts/receipts.ts';
 import type { SleepSettings } from '../settings.ts';
 import { DAY_MS, dateTextOf } from '../text/dates.ts';

@@ -6,7 +6,7 @@ import { embedTexts } from '../models/embed.ts';
 import { pairsIn, type RawPair } from '../models/parse/neighbours.ts';
 import { JUDGE_NEIGHBOURS, type NeighboursInput } from '../models/prompts/judge-neighbours.ts';
 import type { Remark } from '../plan.ts';
-import { isPersonsLine } from '../profile/placing.ts';
+import { isPersonsLine } from '../profile/rank.ts';
 import { cosine } from '../search/hits.ts';
 import type { SleepSettings } from '../settings.ts';
 import { saysChange } from '../text/changes.ts';

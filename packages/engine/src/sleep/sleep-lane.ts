@@ -8,11 +8,11 @@ import type { Terms } from '../ports/ledger/ledger.ts';
 import type { Night, NightEnd, NightWaits } from '../ports/ledger/nights.ts';
 import type { FollowUps, SleepHandler } from '../ports/schedule.ts';
 import type { Cancellation } from '../ports/tools.ts';
-import type { TenantSettings } from '../settings.ts';
+import type { SleepSettings, TenantSettings } from '../settings.ts';
+import { zoneClock } from '../text/dates.ts';
 import { failureOf } from '../views/views.ts';
 import type { LaneId, MemoryEvent, Millis } from '../words.ts';
 import { learnOver } from './agents.ts';
-import { isNight } from './hours.ts';
 import { planNight } from './plan-night.ts';
 import { changesOf, projectNight } from './settle.ts';
 
@@ -218,4 +218,22 @@ function asleep<D extends EngineDeps>(deps: D, night: Night): D {
     ledger: { ...ledger, thoughts },
     meter: { ...meter, call: (_turn: unknown, call: Parameters<typeof meter.call>[1]) => meter.call(null, call) },
   };
+}
+
+const MINUTE_MS = 60_000;
+const DAY_MINUTES = 24 * 60;
+
+/** Whether nights are begun now. One that is under way when the window closes goes on to its end. */
+function isNight({ window }: Pick<SleepSettings, 'window'>, now: Millis): boolean {
+  if (window === null) return true;
+  const ahead = zoneClock(window.timezone)?.(now) ?? 0;
+  const minutes = Math.floor(now / MINUTE_MS + ahead) % DAY_MINUTES;
+  const [from, to] = [minutesOf(window.from), minutesOf(window.to)];
+  return from < to ? from <= minutes && minutes < to : from <= minutes || minutes < to;
+}
+
+/** Of "22:30". */
+function minutesOf(clock: string): number {
+  const [hours, minutes] = clock.split(':');
+  return Number(hours) * 60 + Number(minutes);
 }

@@ -1,4 +1,3 @@
-import { aliasesIn, phrasesIn, thingsOf } from './akin.ts';
 import { FRAME_WORDS } from './frame.ts';
 import {
   claimedIn,
@@ -9,8 +8,8 @@ import {
   type Quantities,
   quantitiesIn,
 } from './quantities.ts';
-import { slightIn } from './slight.ts';
 import { lazily, once, STOP_WORDS, termSet, terms, termsOf, UNSPACED as UNSPACED_SIGNS, wordsOf } from './terms.ts';
+import { aliasesIn, phrasesIn, slightIn, thingsOf } from './wording.ts';
 
 /** What one text says, as others are held against it. */
 export interface Words {

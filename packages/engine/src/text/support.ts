@@ -1,5 +1,4 @@
 import type { Sliced } from '../ports/tools.ts';
-import { phrasesIn, thingsOf } from './akin.ts';
 import {
   BEGIN,
   type Claims,
@@ -14,6 +13,7 @@ import {
 import { cut } from './normalise.ts';
 import { hasNumber } from './quantities.ts';
 import { termSet } from './terms.ts';
+import { phrasesIn, thingsOf } from './wording.ts';
 
 /** What is looked for of a text. */
 type Particulars = Pick<Claims, 'words' | 'slight' | 'runs'> & { readonly quantities: Claims['quantities'] };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { JoinedTexts } from './joined-texts.ts';
+import { JoinedTexts } from './many-filtered.ts';
 
 const WORDS = ['tea', 'te', 'a', 'ea t', '北京', '🍵', '\0', 'teatea', ''];
 const textOf = (document: number): string =>

@@ -1,10 +1,8 @@
-import type { Filter, Filterable, IndexQuery } from '@slowwave/engine';
+import type { Filter, Filterable, IndexQuery, Json } from '@slowwave/engine';
 import { fold, isTrueOf, matches, valueBehind } from '@slowwave/engine/storing';
-import { JoinedTexts } from './joined-texts.ts';
 import type { ManyShown } from './many-shown.ts';
 import { changedAt } from './packed-shown.ts';
 import type { StoredPoint } from './stored-point.ts';
-import { ValueColumn } from './value-column.ts';
 
 /**
  * Puts filters to very many points of one owner in memory, one condition after the other. What a condition asks for is laid out by
@@ -172,3 +170,112 @@ type MomentName = (typeof MOMENTS)[number];
 
 const isMoment = (name: string): name is MomentName => MOMENTS.some((one) => one === name);
 const orNone = (moment: number): number | null => (Number.isNaN(moment) ? null : moment);
+
+/** What documents have in one place, such as behind a key of their metadata: each value once, as far as they are few. */
+export class ValueColumn {
+  readonly values: Json[] = [];
+  /** By what most documents have the same of: the number of its value. */
+  #numbers = new Uint32Array(ROOM);
+  #upTo = 0;
+  readonly #known = new Map<Json, number>();
+
+  get bytes(): number {
+    return this.#numbers.byteLength + this.values.length * BYTES_OF_VALUE + this.#known.size * BYTES_OF_KNOWN;
+  }
+
+  /** The numbers of the first so many, of which those that are new are asked for. */
+  numbersNow(count: number, jsonOf: (one: number) => Json): Uint32Array {
+    if (count > this.#numbers.length) {
+      const before = this.#numbers;
+      this.#numbers = new Uint32Array(count + Math.ceil(count * SPARE));
+      this.#numbers.set(before);
+    }
+    for (; this.#upTo < count; this.#upTo += 1) this.#numbers[this.#upTo] = this.#numberOf(jsonOf(this.#upTo));
+    return this.#numbers;
+  }
+
+  #numberOf(value: Json): number {
+    const known = this.#known.get(value);
+    if (known !== undefined) return known;
+    const number = this.values.push(value) - 1;
+    // Lists and objects are never the same; of many different values few come again.
+    const isPlain = typeof value !== 'object' || value === null;
+    if (isPlain && this.#known.size < KNOWN_MAX) this.#known.set(value, number);
+    return number;
+  }
+}
+
+const ROOM = 1_024;
+const SPARE = 1 / 16;
+const KNOWN_MAX = 4_096;
+/** About. */
+const BYTES_OF_VALUE = 8;
+const BYTES_OF_KNOWN = 40;
+
+/** Documents whose texts are looked through at once: so many that one text of them is soon made anew when another one comes. */
+const PIECE = 1_024;
+/** Stands between two texts. */
+const BETWEEN = '\0';
+/** Of fewer documents each is looked at by itself. */
+const FEW = 64;
+
+interface Piece {
+  readonly text: string;
+  /** Where each document begins, and where one more would. */
+  readonly begins: readonly number[];
+}
+
+/** Texts of documents side by side, in which a part is looked for in many of them at once: that is several times as fast as in each. */
+export class JoinedTexts {
+  readonly #textOf: (document: number) => string;
+  readonly #pieces: Piece[] = [];
+  #bytes = 0;
+
+  constructor(textOf: (document: number) => string) {
+    this.#textOf = textOf;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Sets 1 for each of some documents whose text has this part. */
+  mark(part: string, marks: Uint8Array, { from, to }: { readonly from: number; readonly to: number }): void {
+    if (to - from < FEW || part === '' || part.includes(BETWEEN)) {
+      for (let document = from; document < to; document += 1) {
+        if (this.#textOf(document).includes(part)) marks[document] = 1;
+      }
+      return;
+    }
+    for (let piece = Math.floor(from / PIECE); piece * PIECE < to; piece += 1) {
+      markIn(this.#pieceOf(piece, to), part, marks.subarray(piece * PIECE));
+    }
+  }
+
+  /** With all of its documents up to one. */
+  #pieceOf(number: number, to: number): Piece {
+    const first = number * PIECE;
+    const documents = Math.min(PIECE, to - first);
+    const known = this.#pieces[number];
+    if (known !== undefined && known.begins.length > documents) return known;
+    const texts = Array.from({ length: documents }, (_, i) => this.#textOf(first + i));
+    const begins = [0];
+    for (const text of texts) begins.push((begins.at(-1) ?? 0) + text.length + BETWEEN.length);
+    const piece = { text: texts.join(BETWEEN), begins };
+    this.#bytes += bytesOf(piece) - (known === undefined ? 0 : bytesOf(known));
+    this.#pieces[number] = piece;
+    return piece;
+  }
+}
+
+/** About. */
+const bytesOf = ({ text, begins }: Piece): number => text.length + begins.length * 8;
+
+function markIn({ text, begins }: Piece, part: string, marks: Uint8Array): void {
+  let document = 0;
+  for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, begins[document])) {
+    while ((begins[document + 1] as number) <= at) document += 1;
+    marks[document] = 1;
+    document += 1;
+  }
+}

@@ -1,6 +1,6 @@
 import type { Json } from '@slowwave/engine';
 import { expect, test } from 'vitest';
-import { ValueColumn } from './value-column.ts';
+import { ValueColumn } from './many-filtered.ts';
 
 test('each has the value that it had, which is kept once where it is no list and no object', () => {
   const given: readonly Json[] = [1, '1', true, null, 'a', 1, 'a', null, [1], [1], { a: 1 }, false, 0, ''];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { paceWithin } from './pace.ts';
+import { paceWithin } from './embedder.ts';
 
 /** Plays a server that takes so long for each text, until the timeout. Answers with the sizes of its requests. */
 function sizesFor(msPerText: number, requests: number, pace = paceWithin(1_000)): number[] {

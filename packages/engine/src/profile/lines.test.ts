@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Placement } from '../words.ts';
-import { linesKept, type Placeable, profileOf } from './document.ts';
+import { linesKept, type Placeable, profileOf } from './lines.ts';
 import type { ProfileSlot } from './slots.ts';
 
 const HOME: ProfileSlot = { name: 'home', about: 'Where they live', lines: 1, categories: [] };

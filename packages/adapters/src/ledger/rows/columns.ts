@@ -52,8 +52,9 @@ export const scopeFrom = (row: ScopeColumns): Scope => ({
 });
 
 /** Equal for equal scopes only. A digest: four ids of 256 characters are longer than an index entry may be. */
+/** In hexadecimal digits, half of them: no lane has so many scopes that two would be alike. */
 export const scopeKey = ({ userId, agentId, runId, appId }: Scope): string =>
-  sha256(JSON.stringify([userId, agentId, runId, appId]));
+  sha256(JSON.stringify([userId, agentId, runId, appId])).slice(0, 32);
 
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 

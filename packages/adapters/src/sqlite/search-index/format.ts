@@ -1,10 +1,10 @@
 import type { IndexMarker, IndexPoint } from '@slowwave/engine';
-import { EngineError, TERMS_VERSION } from '@slowwave/engine/storing';
+import { EngineError, SHELVES, TERMS_VERSION } from '@slowwave/engine/storing';
 import Database from 'better-sqlite3';
 import type { Sql } from '../ledger/sql.ts';
 import type { IndexSpace } from './protocol.ts';
 import { termKey } from './record.ts';
-import { createTables, discardTables, IN_USE } from './tables.ts';
+import { createTables, discardTables, IN_USE, type PointTables, shelfNumber } from './tables.ts';
 
 /** Goes up with every change of the tables below. There are no migrations: an index is rebuilt from the ledger. */
 const FORMAT = 11;
@@ -43,15 +43,23 @@ export function requireSpace(sql: Sql, space: IndexSpace): void {
 type MetaKey = 'space' | 'marker' | 'rebuild';
 
 /** How a life of an owner is named in the file: whoever comes by the same id after an erasure has another lane. */
-export function ownerKey({ tenant, owner, lane, shelf }: Pick<IndexPoint, 'tenant' | 'owner' | 'lane' | 'shelf'>) {
-  const key = { tenant, kind: owner.kind, id: JSON.stringify(owner.id), lane, shelf };
+export function ownerKey({ tenant, owner, lane }: Pick<IndexPoint, 'tenant' | 'owner' | 'lane'>) {
+  const key = { tenant, kind: owner.kind, id: JSON.stringify(owner.id), lane };
   const { low, high } = termKey(JSON.stringify(key));
   return { ...key, hash: low + (high >>> 16) * 2 ** 32 };
 }
 
 /** The row of an owner named like this. */
-export const OWNER_NAMED =
-  'tenant = @tenant AND hash = @hash AND kind = @kind AND id = @id AND lane = @lane AND shelf = @shelf';
+export const OWNER_NAMED = 'tenant = @tenant AND hash = @hash AND kind = @kind AND id = @id AND lane = @lane';
+
+/** A shelf of an owner, and its row. */
+export const shelfKey = (of: Pick<IndexPoint, 'tenant' | 'owner' | 'lane' | 'shelf'>) => ({
+  ...ownerKey(of),
+  place: shelfNumber(0, of.shelf),
+});
+export const selectShelf = ({ owners, shelves }: PointTables): string => `
+  SELECT s.number, s.changes, s.slots, s.points FROM ${owners} o JOIN ${shelves} s ON s.number = ${SHELVES.length} * o.number + @place
+  WHERE ${OWNER_NAMED}`;
 
 export function markerOf(sql: Sql): IndexMarker | null {
   const text = metaOf(sql, 'marker');

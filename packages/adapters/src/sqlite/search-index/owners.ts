@@ -1,14 +1,14 @@
 import type { IndexQuery } from '@slowwave/engine';
 import type { Sql } from '../ledger/sql.ts';
 import { type FittingKept, fittingKept } from './fitting.ts';
-import { OWNER_NAMED, ownerKey } from './format.ts';
+import { selectShelf, shelfKey } from './format.ts';
 import { changedIn, grownRecords } from './grown-records.ts';
 import { type ChangedPoint, keptOwners, withChanges } from './kept-owners.ts';
 import type { PointsOfOwner } from './looking.ts';
 import { MANY, manyPoints, type SaidPoint } from './many.ts';
 import type { StoredRow } from './rows.ts';
 import { type Segment, segmentOf } from './stored-point.ts';
-import { BLOCK_SLOTS, SLOTS } from './tables.ts';
+import { BLOCK_SLOTS, IN_USE, SLOTS } from './tables.ts';
 
 interface OwnerCache {
   /** The owner's points as the current snapshot has them; null: there are none. Call it inside a transaction. */
@@ -59,7 +59,7 @@ export function ownerCache(sql: Sql, { dimensions, bytes, bytesOfMany, many = MA
     tableOf: (of) => {
       forgetReplaced();
       const name = nameOf(of);
-      const owner = sql.get<OwnerRow>(SELECT_OWNER, ownerKey(of));
+      const owner = sql.get<OwnerRow>(SELECT_SHELF, shelfKey(of));
       const known = few.get(name) ?? large.get(name);
       // What fails half-way through a change is not kept.
       forget(name);
@@ -72,9 +72,9 @@ export function ownerCache(sql: Sql, { dimensions, bytes, bytesOfMany, many = MA
   };
 }
 
-const nameOf = (of: Owned): string => JSON.stringify(ownerKey(of));
+const nameOf = (of: Owned): string => JSON.stringify(shelfKey(of));
 
-const SELECT_OWNER = `SELECT number, changes, slots, points FROM owners WHERE ${OWNER_NAMED}`;
+const SELECT_SHELF = selectShelf(IN_USE);
 
 const SCHEMA_VERSION = 'SELECT schema_version FROM pragma_schema_version';
 

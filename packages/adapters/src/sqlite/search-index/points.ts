@@ -1,10 +1,10 @@
 import type { IndexLane, IndexPoint, Withdrawal } from '@slowwave/engine';
 import { SHELVES } from '@slowwave/engine/storing';
-import { OWNER_NAMED, ownerKey } from './format.ts';
+import { OWNER_NAMED, ownerKey, selectShelf, shelfKey } from './format.ts';
 import type { Head } from './heads.ts';
 import { inOrder } from './packed-row.ts';
 import { headIn, namedIn, pointsOfBlock, putRow } from './rows.ts';
-import { BLOCK_SLOTS, blockOf, isThere, type Place, SLOTS, TABLES } from './tables.ts';
+import { BLOCK_SLOTS, blockOf, isThere, type Place, SLOTS, shelfNumber, TABLES } from './tables.ts';
 import { isMadeAnew, NOTHING, type OwnerWriting, type Saying, sayingOf, takeIn, type Written } from './writing.ts';
 
 /** Writes the points that are not older than what is there. */
@@ -19,7 +19,7 @@ function change<T extends Withdrawal>(place: Place, given: readonly T[], saying:
   const { sql, tables } = place;
   const touched = new Map<string, OwnerWriting>();
   for (const one of given) {
-    const key = JSON.stringify(ownerKey(one));
+    const key = JSON.stringify(shelfKey(one));
     const owner = touched.get(key) ?? ownerStateOf(place, one);
     touched.set(key, owner);
     writeOne(place, owner, { at: one, says: saying(one) });
@@ -27,23 +27,29 @@ function change<T extends Withdrawal>(place: Place, given: readonly T[], saying:
   for (const owner of touched.values()) {
     const { number, changes, slots, points, written } = owner;
     const set = 'SET changes = @changes, slots = @slots, points = @points';
-    sql.run(`UPDATE ${tables.owners} ${set} WHERE number = @number`, { number, slots, points, changes: changes + 1 });
+    sql.run(`UPDATE ${tables.shelves} ${set} WHERE number = @number`, { number, slots, points, changes: changes + 1 });
     for (const ofBlock of written) keepBlock(place, owner, ofBlock);
   }
 }
 
-function ownerStateOf({ sql, tables: { owners } }: Place, point: Withdrawal): OwnerWriting {
+function ownerStateOf({ sql, tables }: Place, point: Withdrawal): OwnerWriting {
+  const known = sql.get<Omit<OwnerWriting, 'written'>>(selectShelf(tables), shelfKey(point));
+  if (known !== null) return { ...known, written: new Map() };
+  const number = shelfNumber(openOwner({ sql, tables }, point), point.shelf);
+  sql.run(`INSERT INTO ${tables.shelves} (number, changes, slots, points) VALUES (?, 0, 0, 0)`, [number]);
+  return { number, changes: 0, slots: 0, points: 0, written: new Map() };
+}
+
+function openOwner({ sql, tables: { owners } }: Place, point: Withdrawal): number {
   const key = ownerKey(point);
-  const columns = 'number, changes, slots, points';
   const row =
-    sql.get<Omit<OwnerWriting, 'written'>>(`SELECT ${columns} FROM ${owners} WHERE ${OWNER_NAMED}`, key) ??
-    sql.get<Omit<OwnerWriting, 'written'>>(
-      `INSERT INTO ${owners} (tenant, kind, id, lane, shelf, hash, changes, slots, points)
-        VALUES (@tenant, @kind, @id, @lane, @shelf, @hash, 0, 0, 0) RETURNING ${columns}`,
+    sql.get<{ number: number }>(`SELECT number FROM ${owners} WHERE ${OWNER_NAMED}`, key) ??
+    sql.get<{ number: number }>(
+      `INSERT INTO ${owners} (tenant, kind, id, lane, hash) VALUES (@tenant, @kind, @id, @lane, @hash) RETURNING number`,
       key,
     );
   if (row === null) throw new Error(`the owner of ${point.memoryId} was written and is not there`);
-  return { ...row, written: new Map() };
+  return row.number;
 }
 
 function writeOne(place: Place, owner: OwnerWriting, { at, says }: { at: Withdrawal; says: Saying }): void {
@@ -86,15 +92,15 @@ type OfBlock = readonly [first: number, written: ReadonlyMap<number, Written>];
  */
 export function forgetLane({ sql, tables }: Place, of: IndexLane): number {
   if (!TABLES.every((table) => isThere(sql, tables[table]))) return 0;
-  return SHELVES.reduce((gone, shelf) => {
-    const owner = sql.get<{ number: number; points: number }>(
-      `DELETE FROM ${tables.owners} WHERE ${OWNER_NAMED} RETURNING number, points`,
-      ownerKey({ ...of, shelf }),
-    );
-    if (owner === null) return gone;
-    const range = { first: owner.number * SLOTS, last: (owner.number + 1) * SLOTS - 1 };
-    for (const table of [tables.names, tables.loose, tables.blocks])
-      sql.run(`DELETE FROM ${table} WHERE row BETWEEN @first AND @last`, range);
-    return gone + owner.points;
-  }, 0);
+  const text = `DELETE FROM ${tables.owners} WHERE ${OWNER_NAMED} RETURNING number`;
+  const owner = sql.get<{ number: number }>(text, ownerKey(of));
+  if (owner === null) return 0;
+  const [first, next] = [owner.number * SHELVES.length, (owner.number + 1) * SHELVES.length];
+  const gone = sql.all<{ points: number }>(
+    `DELETE FROM ${tables.shelves} WHERE number >= @first AND number < @next RETURNING points`,
+    { first, next },
+  );
+  for (const table of [tables.names, tables.loose, tables.blocks])
+    sql.run(`DELETE FROM ${table} WHERE row >= @first AND row < @next`, { first: first * SLOTS, next: next * SLOTS });
+  return gone.reduce((sum, { points }) => sum + points, 0);
 }

@@ -1,8 +1,8 @@
-import type { IndexQuery, LaneId, Owner, PointName, Shelf, TenantId } from '@slowwave/engine';
+import type { IndexQuery, LaneId, Owner, PointName, TenantId } from '@slowwave/engine';
 import { SHELVES } from '@slowwave/engine/storing';
 import { checkVector } from '../../check-vector.ts';
 import type { Sql } from '../ledger/sql.ts';
-import { foreignMarker, isOfSpace, markerOf, OWNER_NAMED, ownerKey, requireSpace } from './format.ts';
+import { foreignMarker, isOfSpace, markerOf, requireSpace, selectShelf, shelfKey } from './format.ts';
 import { ownerCache } from './owners.ts';
 import { inOrder } from './packed-row.ts';
 import { keptJson } from './packed-shown.ts';
@@ -10,7 +10,7 @@ import type { FoundPoint, IndexThreadInit, PagedPoint, ReaderMethods } from './p
 import { headIn, namedIn, pointsOfBlock } from './rows.ts';
 import { answerOf } from './search.ts';
 import { segmentOf } from './stored-point.ts';
-import { BLOCK_SLOTS, blockOf, IN_USE, SLOTS } from './tables.ts';
+import { BLOCK_SLOTS, blockOf, IN_USE, ownerOfShelf, SLOTS, shelfNumber, shelfOf } from './tables.ts';
 import { isForDecision, takingTurns } from './turns.ts';
 
 /** Everything that only reads the index, each call on one snapshot; of a search, each query. */
@@ -35,7 +35,7 @@ export function indexReader(
     drop: (of) => {
       for (const shelf of SHELVES) cache.drop({ ...of, shelf });
     },
-    count: (tenant, shelf) => sql.get<{ count: number }>(COUNT, { tenant, shelf })?.count ?? 0,
+    count: (tenant, shelf) => sql.get<{ count: number }>(COUNT, { tenant, place: shelfNumber(0, shelf) })?.count ?? 0,
     vectors: (names) => {
       requireSpace(sql, space);
       return names.map((name) => vectorOf(sql, name, space.dimensions));
@@ -49,7 +49,7 @@ export function indexReader(
 }
 
 function vectorOf(sql: Sql, { memoryId, version, ...of }: PointName, dimensions: number): Float32Array | null {
-  const owner = sql.get<{ number: number }>(`SELECT number FROM owners WHERE ${OWNER_NAMED}`, ownerKey(of));
+  const owner = sql.get<{ number: number }>(selectShelf(IN_USE), shelfKey(of));
   if (owner === null) return null;
   const place = { sql, tables: IN_USE };
   const firstRow = owner.number * SLOTS;
@@ -60,7 +60,9 @@ function vectorOf(sql: Sql, { memoryId, version, ...of }: PointName, dimensions:
   return point?.hasVector === true ? point.vector.subarray(0, dimensions) : null;
 }
 
-const COUNT = 'SELECT coalesce(sum(points), 0) AS count FROM owners WHERE tenant = @tenant AND shelf = @shelf';
+const COUNT = `
+  SELECT coalesce(sum(s.points), 0) AS count
+  FROM owners o JOIN shelves s ON s.number = ${SHELVES.length} * o.number + @place WHERE o.tenant = @tenant`;
 
 /** In the order of rows: blocks are read as a whole, and then as much of them as there is room for. */
 function pageOf(sql: Sql, after: string | null, limit: number): ReturnType<ReaderMethods['page']> {
@@ -77,14 +79,15 @@ function pageOf(sql: Sql, after: string | null, limit: number): ReturnType<Reade
 
 /** The points of a block, and where each is. */
 function pagedIn(sql: Sql, first: number): (PagedPoint & { readonly row: number })[] {
-  const named = sql.get<OwnerOfRow>(OWNER_OF, { number: Math.floor(first / SLOTS) });
+  const number = Math.floor(first / SLOTS);
+  const named = sql.get<OwnerOfRow>(OWNER_OF, { number: ownerOfShelf(number) });
   if (named === null) throw new Error('points are left of an owner that is gone');
   const { kind, id, ...lane } = named;
   const owner = { kind, id: JSON.parse(id) as string };
   return inOrder(pointsOfBlock({ sql, tables: IN_USE }, first)).flatMap(({ head, said }) => {
     if (said === null) return [];
     const { slot, memoryId, version, live, moments } = head;
-    const place = { ...lane, owner, memoryId, version, live: live === 1 };
+    const place = { ...lane, shelf: shelfOf(number), owner, memoryId, version, live: live === 1 };
     return [{ payload: keptJson(said.parts, moments), place, row: first - (first % SLOTS) + slot }];
   });
 }
@@ -106,7 +109,6 @@ interface OwnerOfRow {
   /** As JSON. */
   readonly id: string;
   readonly lane: LaneId;
-  readonly shelf: Shelf;
 }
 
-const OWNER_OF = 'SELECT tenant, kind, id, lane, shelf FROM owners WHERE number = @number';
+const OWNER_OF = 'SELECT tenant, kind, id, lane FROM owners WHERE number = @number';

@@ -1,7 +1,15 @@
+import type { Shelf } from '@slowwave/engine';
+import { SHELVES } from '@slowwave/engine/storing';
 import type { Sql } from '../ledger/sql.ts';
 
-/** Versions one owner may have: the low part of a row id, so that an owner's rows lie side by side. */
+/** Versions a shelf may have: the low part of a row id, so that an owner's rows lie side by side. */
 export const SLOTS = 2 ** 24;
+
+/** A shelf of an owner, by its number: those of an owner lie side by side. */
+export const shelfNumber = (owner: number, shelf: Shelf): number => owner * SHELVES.length + SHELVES.indexOf(shelf);
+/** Back from it. */
+export const ownerOfShelf = (number: number): number => Math.floor(number / SHELVES.length);
+export const shelfOf = (number: number): Shelf => SHELVES[number % SHELVES.length] as Shelf;
 
 /** Slots of one block: as many as may be written anew with every few points, and read for each of the few that a hit shows. */
 export const BLOCK_SLOTS = 64;
@@ -12,6 +20,7 @@ export const blockOf = (row: number): number => row - (row % BLOCK_SLOTS);
 /** A set of tables that are an index: the one in use, one in the making, and one to be thrown away. */
 export interface PointTables {
   readonly owners: string;
+  readonly shelves: string;
   readonly names: string;
   readonly loose: string;
   readonly blocks: string;
@@ -23,10 +32,11 @@ export interface Place {
   readonly tables: PointTables;
 }
 
-export const TABLES = ['owners', 'names', 'loose', 'blocks'] as const;
+export const TABLES = ['owners', 'shelves', 'names', 'loose', 'blocks'] as const;
 
 const named = (end: string): PointTables => ({
   owners: `owners${end}`,
+  shelves: `shelves${end}`,
   names: `names${end}`,
   loose: `loose${end}`,
   blocks: `blocks${end}`,
@@ -40,33 +50,35 @@ export const OLD = named('_old');
 const DISCARDED = 'discarded_';
 
 /**
- * owners           one for each lane of an owner, and in it for each shelf: what is in one neither counts nor is read where
- *                  the other is asked
+ * owners           one for each lane of an owner
  * owners.id        as JSON: half characters in an id would else become one and the same replacement character
- * owners.hash      of tenant, kind, id, lane and shelf, which are long: an owner is found by it, and known by them
- * owners.changes   grows with every write to the owner's points: who has read up to it has read everything
- * owners.slots     how many were given to points; a point keeps its slot, and a slot is never given again
- * owners.points    how many points there are, withdrawn ones left out
- * names            which slot a point has, by a hash of its name: owner × 2²⁴ + hash, or the next one that was free
- * loose            points that are not as they are in the block of their slot, each a row of its own: owner × 2²⁴ + slot
- * blocks           points by 64 slots: owner × 2²⁴ + the first slot. What is loose meanwhile may be in them as it was before; what was
+ * owners.hash      of tenant, kind, id and lane, which are long: an owner is found by it, and known by them
+ * shelves          of an owner, numbered by it: what is on one neither counts nor is read where another is asked
+ * shelves.changes  grows with every write to its points: who has read up to it has read everything
+ * shelves.slots    how many were given to points; a point keeps its slot, and a slot is never given again
+ * shelves.points   how many points there are, withdrawn ones left out
+ * names            which slot a point has, by a hash of its name: shelf × 2²⁴ + hash, or the next one that was free
+ * loose            points that are not as they are in the block of their slot, each a row of its own: shelf × 2²⁴ + slot
+ * blocks           points by 64 slots: shelf × 2²⁴ + the first slot. What is loose meanwhile may be in them as it was before; what was
  *                  withdrawn or forgotten never is. Of what is withdrawn only the head is kept
- * change           the owner's count when the last of the points of a row was written
+ * change           the shelf's count when the last of the points of a row was written
  * heads, shown, records: see packed-row.ts. Only as much of a row is read from the file as stands before what is asked for
  */
-const tablesFor = ({ owners, names, loose, blocks }: PointTables): string => `
+const tablesFor = ({ owners, shelves, names, loose, blocks }: PointTables): string => `
 CREATE TABLE ${owners} (
   number INTEGER PRIMARY KEY AUTOINCREMENT,
   tenant TEXT NOT NULL,
   kind TEXT NOT NULL,
   id TEXT NOT NULL,
   lane TEXT NOT NULL,
-  shelf TEXT NOT NULL,
   hash INTEGER NOT NULL,
+  UNIQUE (tenant, hash, number) -- as a constraint, it is renamed with its table
+) STRICT;
+CREATE TABLE ${shelves} (
+  number INTEGER PRIMARY KEY,
   changes INTEGER NOT NULL,
   slots INTEGER NOT NULL,
-  points INTEGER NOT NULL,
-  UNIQUE (tenant, hash, number) -- as a constraint, it is renamed with its table
+  points INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE ${names} (row INTEGER PRIMARY KEY, slot INTEGER NOT NULL) STRICT;
 CREATE TABLE ${loose} (${ROW}) STRICT;

@@ -198,6 +198,20 @@ export function describeDirectory(name: string, open: () => Promise<CellDirector
       expect(await directory.handovers()).toEqual([]);
     });
 
+    it('lets nobody begin anew whose slot changes hands, and keeps exceptions of those on their way', async () => {
+      await moved('cyd', 'b');
+      await directory.askMoves([moveOf('cyd', 'c')]);
+      const handover = await handedOver();
+      const seen = (await book()).epoch();
+      expect(await directory.vacate('a', [owner('ann').key], seen)).toBe(0);
+      expect(await directory.switchSlots({ ...handover, state: 'emptying' }, [])).toBe(true);
+      const leads = async () => (await directory.changes(0)).exceptions.filter(({ cell }) => cell !== null);
+      expect(await leads()).toMatchObject([{ key: owner('cyd').key, cell: 'b' }]);
+      expect(await directory.vacate('b', [owner('ann').key], (await book()).epoch())).toBe(1);
+      await directory.switchOwner(await taken());
+      expect(await leads()).toMatchObject([{ key: owner('cyd').key, cell: 'c' }]);
+    });
+
     it('closes only the slots that somebody has begun to hand over', async () => {
       const asked = { source: 'a', destination: 'b' };
       await directory.askHandovers([
@@ -328,7 +342,8 @@ export function describeDirectory(name: string, open: () => Promise<CellDirector
           { ...asked, id: 'hov_1' },
           { ...asked, from: 20, to: 29, id: 'hov_2' },
         ]);
-        await directory.takeHandovers({ ...CLAIM, limit: 1 });
+        const [first] = await directory.takeHandovers({ ...CLAIM, limit: 1 });
+        if (first !== undefined) await directory.keepHandover({ ...first, state: 'opening' }, MORNING + 1_000);
         await directory.loseCell('b');
         expect((await directory.handovers()).map(({ state }) => state)).toEqual(['reopening', 'reopening']);
         expect((await directory.slotsOf('a')).closed).toEqual([]);

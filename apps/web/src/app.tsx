@@ -69,7 +69,7 @@ export function App() {
             <Route path="/playground" component={Playground} />
             <Route path="/settings/:page?" component={Settings} />
             <Route>
-              <h1>There is no such page</h1>
+              <h1>Page not found</h1>
               <p>The address may be misspelt, or the page may have moved.</p>
             </Route>
           </Switch>

@@ -15,15 +15,15 @@ describe('the page of canaries', () => {
   it('starts one, shows what it does, and undoes what it wrote once that was shown', async () => {
     const { page, open, expectClean } = await at.visit();
     await open('/canaries');
-    await page.getByText('There are none yet.').waitFor({ timeout: WITHIN_MS });
+    await page.getByText('There are no canaries yet.').waitFor({ timeout: WITHIN_MS });
     await page.getByRole('button', { name: 'Start a canary' }).click();
-    await page.getByLabel('How to decide').fill('Keep both addresses.');
+    await page.getByLabel('How new facts change memories').fill('Keep both addresses.');
     await page.getByRole('button', { name: 'Start', exact: true }).click();
     await page.getByText('decide instructions: Keep both addresses.').waitFor({ timeout: WITHIN_MS });
-    await page.getByText('1 % of the owners, step 1 of 4').waitFor({ timeout: WITHIN_MS });
+    await page.getByText('1% of the owners, step 1 of 4').waitFor({ timeout: WITHIN_MS });
     await expectClean();
     const [{ id = '' } = {}] = (await at.api.send('GET /v1/canaries', {})).results;
-    await page.getByRole('button', { name: 'Stop and keep what it wrote' }).click();
+    await page.getByRole('button', { name: 'Stop, keep changes' }).click();
     await page.getByText('stopped', { exact: true }).waitFor({ timeout: WITHIN_MS });
     expect((await at.api.canaries.get(id)).state).toBe('stopped');
 
@@ -36,7 +36,7 @@ describe('the page of canaries', () => {
     await open(`/consolidations/${consolidations.results[0]?.id}`);
     await page.getByRole('link', { name: 'a canary' }).click();
     await page.getByRole('button', { name: 'Undo …' }).click();
-    await page.getByText('2 consolidations of 2 owners are undone, and 2 batches').waitFor({ timeout: WITHIN_MS });
+    await page.getByText('2 consolidations of 2 owners will be undone, and 2 batches').waitFor({ timeout: WITHIN_MS });
     await expectClean();
     await page.getByRole('button', { name: 'Undo and consolidate again' }).click();
     await page.getByText('undone', { exact: true }).waitFor({ timeout: WITHIN_MS });

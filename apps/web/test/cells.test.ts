@@ -47,11 +47,11 @@ describe('the page of cells', () => {
     const { page, open, expectClean } = await at.visit({ key: KEY });
     await open('/');
     await page.getByRole('link', { name: 'Cells' }).click();
-    await page.getByRole('img', { name: 'Slots: west 100.0 %, east 0.0 %' }).waitFor(within);
+    await page.getByRole('img', { name: 'Slots: west 100.0%, east 0.0%' }).waitFor(within);
     const rows = page.getByRole('row');
     await rows.filter({ hasText: 'west' }).getByText('open', { exact: true }).waitFor(within);
     await rows.filter({ hasText: 'east' }).getByText('does not respond').waitFor(within);
-    await page.getByText('50.0 % of the slots are moving from west to east: closing').waitFor(within);
+    await page.getByText('50.0% of the slots are moving from west to east: closing').waitFor(within);
     await page.getByText('1 owner is being moved.').waitFor(within);
     await page.getByText('copying user ana of default, from west to east').waitFor(within);
     await page.getByText('A cell does not respond: east.').waitFor(within);

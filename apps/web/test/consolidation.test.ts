@@ -52,7 +52,7 @@ describe('the page of a consolidation', () => {
     await first.getByText('Compared with 1 memory').click();
     await first.getByRole('link', { name: 'Home is Oslo.' }).waitFor();
     await expect.poll(() => first.locator('ins').allTextContents()).toEqual(['Bergen']);
-    await page.getByRole('region', { name: 'Times' }).getByText('extract').waitFor();
+    await page.getByRole('region', { name: 'Duration' }).getByText('extract').waitFor();
     const exchanges = page.getByRole('region', { name: 'Prompts and answers' });
     await exchanges.locator('summary').first().click();
     await exchanges.getByRole('region', { name: 'Answer of extract' }).getByText('Home is Bergen.').waitFor();
@@ -66,7 +66,7 @@ describe('the page of a consolidation', () => {
     await at.api.settings.replace({ instructions: 'Nothing of pets.' });
     await page.reload();
     await exchanges.locator('summary').first().click();
-    await exchanges.getByText('cannot be rebuilt any more').waitFor();
+    await exchanges.getByText('can no longer be rebuilt').waitFor();
     await at.api.settings.replace({});
     await expectClean();
   });
@@ -79,7 +79,7 @@ describe('the page of a consolidation', () => {
     await open(`/consolidations/${id}`);
     await page.getByRole('button', { name: 'Undo …' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('What came later and depends on it is undone too').waitFor({ timeout: WITHIN_MS });
+    await dialog.getByText('These later changes depend on it').waitFor({ timeout: WITHIN_MS });
     await expect.poll(() => dialog.getByRole('link', { name: 'a consolidation' }).count()).toBe(1);
     await expectClean();
     expect(await memories()).toEqual(['Home is Bergen.']);

@@ -7,7 +7,7 @@ describe('the page of costs', () => {
   it('shows what calls cost by day and by what they were for, as a file too', async () => {
     const { page, open, expectClean } = await at.visit();
     await open('/costs');
-    await page.getByText('No model was called in this time.').waitFor({ timeout: WITHIN_MS });
+    await page.getByText('No model was called in this period.').waitFor({ timeout: WITHIN_MS });
     await at.api.settings.replace({ prices: { builtin: { prompt: 1_000, completion: 1_000 } } });
     const body = { user_id: 'ana', messages: [{ role: 'user' as const, content: 'I live in Lisbon.' }], flush: true };
     await at.api.send('POST /v1/batches', { body, query: { wait: 30_000 } });

@@ -20,7 +20,7 @@ describe('the page of a memory', () => {
     await page.getByRole('button', { name: 'Unpin' }).waitFor(within);
     expect(await at.api.memories.get(id)).toMatchObject({ memory: 'User has a blue bicycle', pinned: true });
     await page.getByRole('button', { name: 'Restore' }).click();
-    await page.getByRole('region', { name: 'What it says now' }).getByText('User has a green bicycle').waitFor(within);
+    await page.getByRole('region', { name: 'Current version' }).getByText('User has a green bicycle').waitFor(within);
     expect((await at.api.memories.get(id)).memory).toBe('User has a green bicycle');
   });
 
@@ -44,14 +44,14 @@ describe('the page of a memory', () => {
     const { page, open, expectClean } = await at.visit();
     await open(`/memories/${id}`);
     await page.locator('mark', { hasText: 'My brother Jonas works at Acme' }).waitFor(within);
-    await page.getByRole('button', { name: 'Show what was said around it' }).click();
+    await page.getByRole('button', { name: 'Show the conversation around it' }).click();
     await page.getByText('How nice for him.').waitFor(within);
-    const versions = page.getByRole('region', { name: 'Versions' });
-    await expect.poll(() => versions.getByText('from what Bea said').count()).toBe(1);
+    const versions = page.getByRole('region', { name: 'History' });
+    await expect.poll(() => versions.getByText('from messages of Bea').count()).toBe(1);
     const made = versions.getByRole('link', { name: 'by a consolidation' });
     await expect.poll(() => made.getAttribute('href')).toMatch(/^\/consolidations\/con_/);
     await page.getByRole('region', { name: 'Relations' }).getByText('Jonas works at Acme').waitFor(within);
-    await page.getByRole('region', { name: 'Who was told' }).getByText('Where does Jonas work?').waitFor(within);
+    await page.getByRole('region', { name: 'Used in answers' }).getByText('Where does Jonas work?').waitFor(within);
     await expectClean();
   });
 
@@ -67,7 +67,7 @@ describe('the page of a memory', () => {
     await open(`/memories/${id}`);
     const button = page.getByRole('button', { name: 'Delete …' });
     await button.press('Enter');
-    await page.getByRole('dialog').getByText('1 message is hidden as a whole').waitFor(within);
+    await page.getByRole('dialog').getByText('1 message is hidden completely').waitFor(within);
     await expectClean();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ ...within, state: 'detached' });
@@ -77,6 +77,6 @@ describe('the page of a memory', () => {
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByText('was deleted').waitFor(within);
     await page.getByRole('button', { name: 'Restore' }).click();
-    await page.getByRole('region', { name: 'What it says now' }).getByText('User lives in Oslo').waitFor(within);
+    await page.getByRole('region', { name: 'Current version' }).getByText('User lives in Oslo').waitFor(within);
   });
 });

@@ -11,11 +11,11 @@ describe('the page of nights', () => {
   it('shows what a night would do and why, applies it and undoes it', async () => {
     const { page, open, expectClean } = await at.visit();
     await open('/nights');
-    await page.getByText('There is none.').waitFor(within);
+    await page.getByText('No nights found.').waitFor(within);
     for (const memory of ['User likes tea', 'User likes green tea'])
       await at.api.memories.add({ user_id: 'ana', memory });
     await at.api.send('PUT /v1/settings', { body: { sleep: { mode: 'preview', idle_hours: 0 } } });
-    await page.getByText('The settings want nights looked at before they are applied.').waitFor(within);
+    await page.getByText('The settings require approval of nights.').waitFor(within);
     await page.getByText('Merged').waitFor(within);
     await page.getByText('1 act, 2 memories changed').waitFor(within);
     await expectClean();
@@ -23,7 +23,7 @@ describe('the page of nights', () => {
     await page.getByRole('button', { name: 'Apply' }).click();
     await page.getByText('applied', { exact: true }).waitFor(within);
     expect(await told()).toEqual(['User likes green tea']);
-    await page.getByRole('button', { name: 'What it did' }).click();
+    await page.getByRole('button', { name: 'Show changes' }).click();
     await page.getByText('Merged').waitFor(within);
     await expectClean();
     await page.getByRole('button', { name: 'Undo' }).click();

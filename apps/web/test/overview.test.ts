@@ -14,7 +14,7 @@ describe('the overview', () => {
   it('says that nothing needs anybody, and draws charts of nothing', async () => {
     const { page, open, expectClean } = await at.visit();
     await open('/');
-    await page.getByText('Nothing needs you').waitFor({ timeout: WITHIN_MS });
+    await page.getByText('Nothing needs your attention').waitFor({ timeout: WITHIN_MS });
     await page.locator('figure[data-drawn="true"]').nth(1).waitFor({ timeout: WITHIN_MS });
     await expectClean();
   });
@@ -31,21 +31,21 @@ describe('the overview', () => {
     });
     await at.api.send('POST /v1/batches', { body: said('ana', 'I live in Lisbon.'), query: { wait: 30_000 } });
     await accepted.getByText('1', { exact: true }).waitFor({ timeout: WITHIN_MS });
-    const needs = page.getByRole('region', { name: 'What needs somebody' });
+    const needs = page.getByRole('region', { name: 'Needs attention' });
     const review = needs.getByRole('link', { name: '1 change waits for review' });
     await review.waitFor({ timeout: WITHIN_MS });
     await expect.poll(() => review.getAttribute('href')).toBe('/reviews');
-    await needs.getByRole('link', { name: 'The limit of the day is reached' }).waitFor({ timeout: WITHIN_MS });
-    const batches = page.getByRole('img', { name: /^Batches by the hour/ });
+    await needs.getByRole('link', { name: 'The daily limit is reached' }).waitFor({ timeout: WITHIN_MS });
+    const batches = page.getByRole('img', { name: /^Batches by hour/ });
     await expect.poll(() => batches.getAttribute('aria-label')).toContain('Consolidated: 1');
     await page.getByRole('button', { name: 'Cost', exact: true }).click();
     const cost = page.getByRole('img', { name: /^Cost of models by day and step/ });
     await expect.poll(() => cost.getAttribute('aria-label')).toMatch(/extract: \d+\.\d+/);
     await page.reload();
     const drift = page.getByRole('region', { name: 'Drift' });
-    await drift.getByText('No figure is worse').waitFor({ timeout: WITHIN_MS });
+    await drift.getByText('No figure is significantly worse').waitFor({ timeout: WITHIN_MS });
     await drift.getByText('All figures').click();
-    const stand = drift.getByRole('row', { name: /^quotes stand – 100 %/ });
+    const stand = drift.getByRole('row', { name: /^quotes stand – 100%/ });
     await stand.waitFor({ timeout: WITHIN_MS });
     await expectClean();
   });
@@ -71,8 +71,8 @@ describe('the overview of a server whose model does not work', async () => {
   it('names the model and what to do, to the operator', async () => {
     const { page, open, expectClean } = await at.visit({ key: KEY });
     await open('/');
-    const needs = page.getByRole('region', { name: 'What needs somebody' });
-    const failing = needs.getByRole('link', { name: 'scripted does not work' });
+    const needs = page.getByRole('region', { name: 'Needs attention' });
+    const failing = needs.getByRole('link', { name: 'scripted fails' });
     await failing.waitFor({ timeout: WITHIN_MS });
     await expect.poll(() => failing.getAttribute('href')).toBe('/settings/models');
     await needs.getByText('correct OPENAI_API_KEY').waitFor({ timeout: WITHIN_MS });

@@ -32,7 +32,7 @@ describe('people’s own page', () => {
   const visitAs = async (user: string, options?: Parameters<typeof at.visit>[0]) => {
     const visit = await at.visit(options);
     await visit.open(await linkFor(user));
-    await visit.page.getByText('This is what has been kept').waitFor(within);
+    await visit.page.getByText('This is what is remembered').waitFor(within);
     return visit;
   };
 
@@ -59,7 +59,7 @@ describe('people’s own page', () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('User has a cat called Lia').waitFor(within);
     await page.getByRole('button', { name: /^Forget: / }).click();
-    await page.getByText('What happens with it:').waitFor(within);
+    await page.getByText('What else changes:').waitFor(within);
     await page
       .getByRole('dialog')
       .getByText(/hidden/)
@@ -135,7 +135,7 @@ describe('people’s own page', () => {
     await first.page.getByText('Nothing is remembered about you.').waitFor(within);
     const again = await at.visit();
     await again.open(link);
-    await again.page.getByRole('heading', { name: 'This link has been used already' }).waitFor(within);
+    await again.page.getByRole('heading', { name: 'This link has already been used' }).waitFor(within);
     await expect.poll(() => again.page.evaluate('document.activeElement.tagName')).toBe('MAIN');
     await first.page.reload();
     await first.page.getByRole('heading', { name: 'You need a link to see this page' }).waitFor(within);
@@ -147,7 +147,7 @@ describe('people’s own page', () => {
     await say('nora', 'I live in Ghent.');
     const operators = await at.visit({ key: KEY });
     await operators.open('/users/user/nora');
-    await operators.page.getByRole('button', { name: 'Link for the user' }).click();
+    await operators.page.getByRole('button', { name: 'Create a link' }).click();
     const link = (await operators.page.getByRole('dialog').locator('pre').textContent(within)) ?? '';
     await operators.expectClean();
     const { page, open } = await at.visit();
@@ -196,7 +196,7 @@ describe('people’s own page', () => {
     await page.getByText('User lives in Braga').waitFor(within);
     await tabTo(page, 'Forget: ');
     await page.keyboard.press('Enter');
-    await page.getByText(/Nothing else goes with it|What happens with it/).waitFor(within);
+    await page.getByText(/Nothing else changes|What else changes/).waitFor(within);
     await page.keyboard.press('Escape');
     expect(await focused(page)).toContain('Forget: ');
     expect(await texts('ines')).toEqual(['User lives in Braga']);

@@ -21,7 +21,7 @@ describe('the playground', () => {
     await page.getByText('changed', { exact: true }).waitFor({ timeout: WITHIN_MS });
     await memory.getByText('Bergen').waitFor({ timeout: WITHIN_MS });
     await memory.getByText('version 2').waitFor({ timeout: WITHIN_MS });
-    await memory.getByRole('button', { name: 'What a model is shown' }).click();
+    await memory.getByRole('button', { name: 'Prompt context' }).click();
     await memory.getByText('POST /v1/context').waitFor({ timeout: WITHIN_MS });
     await memory.locator('pre', { hasText: 'Bergen' }).waitFor({ timeout: WITHIN_MS });
     await expectClean();

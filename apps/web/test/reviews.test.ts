@@ -48,7 +48,7 @@ describe('the page of reviews', () => {
     await expect.poll(() => page.getByRole('article').count(), { timeout: WITHIN_MS }).toBe(1);
     expect(await focused()).toContain('Oslo');
     await page.keyboard.press('a');
-    await page.getByText('Nothing waits for you.').waitFor({ timeout: WITHIN_MS });
+    await page.getByText('No changes are waiting for review.').waitFor({ timeout: WITHIN_MS });
     expect((await states('ana')).map(({ state }) => state).sort()).toEqual(['approved', 'approved', 'rejected']);
     const [first, second] = await memories('ana');
     expect(`${first} ${second}`).toMatch(/named raj/);
@@ -59,10 +59,10 @@ describe('the page of reviews', () => {
     await wait('eve', 'I live in Rome.');
     const { page, open } = await at.visit();
     await open('/reviews?user=eve');
-    await page.getByLabel('Keys').uncheck();
+    await page.getByLabel('Keyboard shortcuts').uncheck();
     for (const key of ['j', 'a', 'r']) await page.keyboard.press(key);
     await open('/reviews?user=eve');
-    await expect.poll(() => page.getByLabel('Keys').isChecked()).toBe(false);
+    await expect.poll(() => page.getByLabel('Keyboard shortcuts').isChecked()).toBe(false);
     expect((await states('eve')).map(({ state }) => state)).toEqual(['pending']);
   });
 
@@ -70,10 +70,10 @@ describe('the page of reviews', () => {
     await wait('bob', 'I live in Oslo.', 'I have a dog.');
     const { page, open, expectClean } = await at.visit({ viewport: { width: 390, height: 844 }, colorScheme: 'dark' });
     await open('/reviews?user=bob');
-    await page.getByRole('button', { name: 'Pick all' }).click();
+    await page.getByRole('button', { name: 'Select all' }).click();
     await expectClean();
-    await page.getByRole('button', { name: 'Approve 2 picked' }).click();
-    await page.getByText('Nothing waits for you.').waitFor({ timeout: WITHIN_MS });
+    await page.getByRole('button', { name: 'Approve selected (2)' }).click();
+    await page.getByText('No changes are waiting for review.').waitFor({ timeout: WITHIN_MS });
     expect(await memories('bob')).toHaveLength(2);
     await page.getByRole('button', { name: 'Approved' }).click();
     await expect.poll(() => page.getByRole('article').count(), { timeout: WITHIN_MS }).toBe(2);

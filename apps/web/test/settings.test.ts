@@ -53,7 +53,7 @@ describe('the settings', () => {
   it('say when what is said is consolidated, and what models cost, tried before it is saved', async () => {
     const { page, open, expectClean } = await at.visit({ key: KEY });
     await open('/settings/due');
-    await page.getByLabel('Seconds without a word').fill('1.5');
+    await page.getByLabel('Seconds since the last message').fill('1.5');
     await page.getByLabel('Exchanges').fill('4');
     await page.getByRole('button', { name: 'Save' }).click();
     await expect
@@ -62,8 +62,8 @@ describe('the settings', () => {
     await open('/settings/budgets');
     await page.getByLabel('Model').fill('builtin');
     await page.getByRole('button', { name: 'Add a price' }).click();
-    await page.getByLabel('Read').fill('1000');
-    await page.getByLabel('Written').fill('2000');
+    await page.getByLabel('Prompt tokens').fill('1000');
+    await page.getByLabel('Completion tokens').fill('2000');
     const trial = page.getByRole('region', { name: 'Try on a transcript' });
     await trial.getByRole('button', { name: 'Try' }).click();
     await trial.getByText(/cost \d/).waitFor({ timeout: WITHIN_MS });
@@ -93,8 +93,8 @@ describe('the settings', () => {
     await at.api.memories.add({ user_id: 'old', memory: 'Has a cat' });
     await at.api.memories.add({ user_id: 'old', memory: 'Has a dog' });
     await open('/settings/retention');
-    await page.getByLabel('Most memories of each user').fill('1');
-    await page.getByRole('button', { name: 'Show it' }).click();
+    await page.getByLabel('Maximum number of memories per user').fill('1');
+    await page.getByRole('button', { name: 'Show' }).click();
     const row = page.locator('dl div', { hasText: 'because there are too many' });
     await row.getByText('1', { exact: true }).waitFor({ timeout: WITHIN_MS });
     expect((await at.api.settings.get()).forgetting.max_memories).toBeNull();
@@ -106,12 +106,12 @@ describe('the settings', () => {
     await page.getByRole('button', { name: 'Create a key' }).click();
     await page.getByLabel('Name').fill('for the chat');
     await page.getByRole('button', { name: 'Create', exact: true }).click();
-    const dialog = page.getByRole('dialog', { name: 'The secret' });
+    const dialog = page.getByRole('dialog', { name: 'Secret' });
     const shown = dialog.locator('pre', { hasText: /^sw_/ });
     await shown.waitFor({ timeout: WITHIN_MS });
     const secret = (await shown.textContent()) ?? '';
     await expectClean();
-    await dialog.getByRole('button', { name: 'I have it' }).click();
+    await dialog.getByRole('button', { name: 'Done' }).click();
     const row = page.getByRole('row', { name: /for the chat/ });
     await row.getByText('valid').waitFor({ timeout: WITHIN_MS });
     await row.getByRole('button', { name: 'Revoke' }).click();
@@ -132,14 +132,14 @@ describe('the settings', () => {
       const { page, open } = await at.visit({ key: KEY });
       await open('/settings/webhooks');
       await page.getByRole('button', { name: 'Create a webhook' }).click();
-      await page.getByLabel('Address').fill(`http://127.0.0.1:${port}/told`);
+      await page.getByLabel('URL').fill(`http://127.0.0.1:${port}/told`);
       await page.getByLabel('memory.added').check();
       await page.getByRole('button', { name: 'Create', exact: true }).click();
-      await page.getByRole('button', { name: 'I have it' }).click();
+      await page.getByRole('button', { name: 'Done' }).click();
       await at.api.memories.add({ user_id: 'ana', memory: 'Plays chess' });
       await expect.poll(() => received.length, { timeout: WITHIN_MS }).toBe(1);
       await page.getByRole('button', { name: 'Deliveries' }).click();
-      await page.getByRole('button', { name: 'Send again' }).click();
+      await page.getByRole('button', { name: 'Resend' }).click();
       await expect.poll(() => received.length, { timeout: WITHIN_MS }).toBe(2);
     } finally {
       receiver.close();
@@ -152,7 +152,7 @@ describe('the settings', () => {
     await at.api.send('DELETE /v1/memories/{id}', { params: { id }, query: { dry_run: 'true' } });
     const { page, open } = await at.visit({ key: KEY });
     await open('/settings/audit');
-    await page.getByLabel('About').fill(id);
+    await page.getByLabel('Object').fill(id);
     const dry = page.getByRole('row', { name: /DELETE \/v1\/memories\/\{id\}/ });
     await dry.getByText('dry run').waitFor({ timeout: WITHIN_MS });
   });

@@ -53,7 +53,7 @@ describe('the pages of suites', () => {
 
     const { page, open, expectClean } = await at.visit();
     await open(`/suites/daily/${run.id}`);
-    await page.getByRole('link', { name: 'Assess it' }).click({ timeout: WITHIN_MS });
+    await page.getByRole('link', { name: 'Assess' }).click({ timeout: WITHIN_MS });
     const sampled = page.getByRole('region', { name: 'Message' });
     await sampled.first().waitFor({ timeout: WITHIN_MS });
     await expect.poll(() => sampled.count()).toBe(CITIES.length);
@@ -64,7 +64,7 @@ describe('the pages of suites', () => {
     await sampled.first().getByRole('button', { name: 'Right' }).click({ timeout: WITHIN_MS });
     await sampled.first().getByRole('button', { name: 'Something is missing' }).click({ timeout: WITHIN_MS });
     await page.getByRole('row', { name: /^ana and bo agree – 0 of 1/u }).waitFor({ timeout: WITHIN_MS });
-    await page.getByRole('row', { name: /^ana 100 % of 1/u }).waitFor({ timeout: WITHIN_MS });
+    await page.getByRole('row', { name: /^ana 100% of 1/u }).waitFor({ timeout: WITHIN_MS });
     await expectClean();
   });
 });

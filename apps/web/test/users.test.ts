@@ -16,13 +16,13 @@ describe('the pages of users', () => {
     const ids = () => page.locator('tbody tr td:first-child').allTextContents();
     await page.getByRole('link', { name: 'anatol' }).waitFor(within);
     expect(await ids()).toEqual(['a/b%2F c', 'anatol', 'ben', 'ana']);
-    await page.getByLabel('Find by the beginning of an id').fill('ana');
+    await page.getByLabel('Search by the beginning of an ID').fill('ana');
     await page.getByRole('link', { name: 'ben' }).waitFor({ ...within, state: 'detached' });
     expect(await ids()).toEqual(['anatol', 'ana']);
     await expectClean();
-    await page.getByLabel('Find by the beginning of an id').fill('zoe');
-    await page.getByText('No id begins with “zoe”').waitFor(within);
-    await page.getByLabel('Find by the beginning of an id').fill('a/');
+    await page.getByLabel('Search by the beginning of an ID').fill('zoe');
+    await page.getByText('No ID begins with “zoe”').waitFor(within);
+    await page.getByLabel('Search by the beginning of an ID').fill('a/');
     await page.getByRole('link', { name: 'a/b%2F c' }).click();
     await page.getByRole('heading', { name: 'a/b%2F c' }).waitFor(within);
     await page.getByText('1 memory', { exact: true }).waitFor(within);
@@ -34,17 +34,17 @@ describe('the pages of users', () => {
     await at.say('cleo', 'Hello there. I live in Oslo, since you ask.', 'I play tennis every Sunday.');
     const { page, open, expectClean } = await at.visit();
     await open('/users/user/cleo');
-    await page.getByLabel('Search as a chat would').fill('where do I live?');
+    await page.getByLabel('Search memories').fill('where do I live?');
     const results = page.getByRole('region', { name: 'Search results' });
-    await results.getByText(/were ranked; these answer it/).waitFor(within);
+    await results.getByText(/ranked\. These answer the query/).waitFor(within);
     await results.getByRole('button', { name: /lives in Oslo/ }).click();
     await results.locator('mark', { hasText: 'I live in Oslo' }).waitFor(within);
     await results
       .getByText(/^Score/)
       .first()
       .click();
-    await results.getByText('By its meaning').first().waitFor(within);
-    await results.getByText('The first one that was left out').click();
+    await results.getByText('Vector search').first().waitFor(within);
+    await results.getByText('The first memory that was left out').click();
     await expectClean();
   });
 
@@ -57,17 +57,17 @@ describe('the pages of users', () => {
     await page.getByRole('slider').press('Home');
     await page.getByRole('button', { name: 'User lives in Bergen' }).waitFor({ ...within, state: 'detached' });
     await page.getByRole('button', { name: 'User lived in Rome' }).click();
-    await page.getByText('Go back to now to change it').waitFor(within);
+    await page.getByText('Go back to now to change the memory').waitFor(within);
     await expect.poll(() => page.getByRole('button', { name: 'Delete …' }).count()).toBe(0);
     await expectClean();
-    await page.getByLabel('Search as a chat would').fill('where does the user live?');
+    await page.getByLabel('Search memories').fill('where does the user live?');
     const results = page.getByRole('region', { name: 'Search results' });
     await results.getByRole('button', { name: 'User lived in Rome' }).waitFor(within);
     await expect.poll(() => results.getByRole('button', { name: 'User lives in Bergen' }).count()).toBe(0);
-    await page.getByRole('button', { name: 'What a chat gets' }).click();
-    await page.getByLabel('What the user asks the chat').fill('where does the user live?');
-    await page.getByRole('button', { name: 'Show the block' }).click();
-    const block = page.getByRole('region', { name: 'Block' });
+    await page.getByRole('button', { name: 'Prompt context' }).click();
+    await page.getByLabel('Question of the user').fill('where does the user live?');
+    await page.getByRole('button', { name: 'Show' }).click();
+    const block = page.getByRole('region', { name: 'Context' });
     await block.getByText('User lived in Rome').waitFor(within);
     await expect.poll(() => block.getByText('User lives in Bergen').count()).toBe(0);
     await page.getByRole('button', { name: 'Back to now' }).click();
@@ -79,12 +79,12 @@ describe('the pages of users', () => {
     const { id } = await at.api.memories.add({ user_id: 'fay', memory: 'User lives in Bergen' });
     const { page, open } = await at.visit();
     await open('/users/user/fay');
-    await page.getByLabel('Search as a chat would').fill('where does the user live?');
+    await page.getByLabel('Search memories').fill('where does the user live?');
     await page.getByRole('region', { name: 'Search results' }).getByText('lives in Bergen').first().waitFor(within);
-    await page.getByRole('button', { name: 'What a chat gets' }).click();
-    await page.getByLabel('What the user asks the chat').fill('where does the user live?');
-    await page.getByRole('button', { name: 'Show the block' }).click();
-    await page.getByRole('region', { name: 'Block' }).getByText('User lives in Bergen').waitFor(within);
+    await page.getByRole('button', { name: 'Prompt context' }).click();
+    await page.getByLabel('Question of the user').fill('where does the user live?');
+    await page.getByRole('button', { name: 'Show' }).click();
+    await page.getByRole('region', { name: 'Context' }).getByText('User lives in Bergen').waitFor(within);
     const { receipt_id: told } = await at.api.memories.search({ user_id: 'fay', query: 'where does the user live?' });
     const receipts = async () => (await at.api.receipts.ofMemory(id)).results.map((receipt) => receipt.id);
     // They are written in their order: what looking had left would be there before the last.
@@ -99,13 +99,13 @@ describe('the pages of users', () => {
     const profile = page.getByRole('group', { name: 'Profile' });
     await profile.getByRole('region', { name: 'family' }).getByText('Has a brother').waitFor(within);
     await profile.getByRole('button', { name: 'Add a line …' }).click();
-    await page.getByLabel('Where').selectOption('home');
-    await page.getByLabel('What it says').fill('Hedda lives in Oslo');
+    await page.getByLabel('Slot').selectOption('home');
+    await page.getByLabel('Text').fill('Hedda lives in Oslo');
     await expectClean();
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     const home = profile.getByRole('region', { name: 'home' });
-    await home.getByText('put there by a person').waitFor(within);
-    await home.getByRole('button', { name: 'Take out of the profile' }).click();
+    await home.getByText('added by a person').waitFor(within);
+    await home.getByRole('button', { name: 'Remove from profile' }).click();
     await home.waitFor({ ...within, state: 'detached' });
     await page.getByRole('button', { name: 'Hedda lives in Oslo' }).waitFor(within);
     await expectClean();
@@ -131,9 +131,9 @@ describe('the pages of users', () => {
     const allergy = results.find(({ memory }) => memory.includes('nuts'));
     expect(allergy).toMatchObject({ pinned: true, feedback: 'positive', categories: ['health'] });
     await at.api.memories.update(allergy?.id ?? '', { memory: 'User is allergic to eggs' });
-    await page.getByLabel('Search as a chat would').fill('allergic');
-    await page.getByLabel('Find former versions too').check();
-    await page.getByText('former version', { exact: true }).waitFor(within);
+    await page.getByLabel('Search memories').fill('allergic');
+    await page.getByLabel('Include previous versions').check();
+    await page.getByText('previous version', { exact: true }).waitFor(within);
   });
 
   it('count all that is remembered, and draw few rows until more are asked for', async () => {
@@ -167,7 +167,7 @@ describe('the pages of users', () => {
       .map((line) => JSON.parse(line));
     expect([lines[0], lines.at(-1)]).toMatchObject([{ type: 'user' }, { type: 'end' }]);
     await page.getByRole('button', { name: 'Erase …' }).click();
-    const erase = page.getByRole('button', { name: 'Erase for good' });
+    const erase = page.getByRole('button', { name: 'Erase permanently' });
     await expect.poll(() => erase.isDisabled()).toBe(true);
     await page.getByLabel(/to confirm/).fill('fa');
     await expect.poll(() => erase.isDisabled()).toBe(true);
@@ -194,7 +194,7 @@ describe('a key for one user', () => {
     await page.getByRole('button', { name: 'Very bad' }).waitFor(within);
     await expect.poll(() => page.getByRole('button', { name: 'Add a memory …' }).count()).toBe(1);
     await page.getByRole('link', { name: /^History/ }).click();
-    await page.getByText('Remembered').waitFor(within);
+    await page.getByText('Added').waitFor(within);
     await expectClean();
     await page.getByRole('button', { name: 'Delete …' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();

@@ -27,7 +27,7 @@ describe('the whole way from a question to what was decided', () => {
     await to('ana');
     await press('Enter');
     await page.getByRole('heading', { name: 'ana' }).waitFor(within);
-    await to('Search as a chat would');
+    await to('Search memories');
     await type('where do I live?');
     const results = page.getByRole('region', { name: 'Search results' });
     const found = results.getByRole('button', { name: /lives in Oslo/ });
@@ -45,7 +45,7 @@ describe('the whole way from a question to what was decided', () => {
     await to('Undo …');
     await press('Enter');
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('Nothing later depends on it.').waitFor(within);
+    await dialog.getByText('No later changes depend on it.').waitFor(within);
     for (let stop = 0; stop < 5; stop += 1) {
       await press('Tab');
       const isInside = "document.activeElement === document.body || document.activeElement.closest('dialog') !== null";
@@ -57,7 +57,7 @@ describe('the whole way from a question to what was decided', () => {
     await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Undo …');
     expect(await remembered('ana')).toHaveLength(2);
     await press('Enter');
-    await dialog.getByText('Nothing later depends on it.').waitFor(within);
+    await dialog.getByText('No later changes depend on it.').waitFor(within);
     await to('Undo');
     await press('Enter');
     await page.getByRole('button', { name: 'Redo …' }).waitFor(within);
@@ -73,7 +73,7 @@ describe('the whole way from a question to what was decided', () => {
     });
     await open('/users');
     await page.getByRole('link', { name: 'ben' }).tap(within);
-    await page.getByLabel('Search as a chat would').fill('where do I live?');
+    await page.getByLabel('Search memories').fill('where do I live?');
     const results = page.getByRole('region', { name: 'Search results' });
     await results.getByRole('button', { name: /lives in Bergen/ }).tap(within);
     await results.locator('mark', { hasText: 'I live in Bergen' }).waitFor(within);
@@ -83,7 +83,7 @@ describe('the whole way from a question to what was decided', () => {
     await page.getByRole('region', { name: 'Models' }).waitFor(within);
     await expectClean();
     await page.getByRole('button', { name: 'Undo …' }).tap(within);
-    await page.getByRole('dialog').getByText('Nothing later depends on it.').waitFor(within);
+    await page.getByRole('dialog').getByText('No later changes depend on it.').waitFor(within);
     await expectClean();
     await page.getByRole('dialog').getByRole('button', { name: 'Undo' }).tap(within);
     await page.getByRole('button', { name: 'Redo …' }).waitFor(within);

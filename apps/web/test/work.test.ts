@@ -63,7 +63,7 @@ describe('the page of work', () => {
     await open('/work');
     model.setScript(honest);
     await page.getByRole('button', { name: 'Replay them …' }).click({ timeout: WITHIN_MS });
-    await page.getByRole('dialog').getByText('2 batches are queued again').waitFor({ timeout: WITHIN_MS });
+    await page.getByRole('dialog').getByText('2 batches will be queued again').waitFor({ timeout: WITHIN_MS });
     await expect.poll(() => page.getByRole('dialog').getByRole('listitem').count()).toBe(2);
     await page.getByRole('button', { name: 'Replay', exact: true }).click();
     await page.getByText('2 of 2 batches').waitFor({ timeout: WITHIN_MS });
@@ -79,13 +79,13 @@ describe('the page of work', () => {
     await say('dan', 'pet is a whale');
     const { page, open, expectClean } = await at.visit();
     await open('/work?user=dan&reason=model_rejected');
-    await page.getByRole('link', { name: `The job of ${id}` }).waitFor({ timeout: WITHIN_MS });
-    await expect.poll(() => page.getByRole('link', { name: /^The job of/ }).count()).toBe(1);
+    await page.getByRole('link', { name: `Job of ${id}` }).waitFor({ timeout: WITHIN_MS });
+    await expect.poll(() => page.getByRole('link', { name: /^Job of/ }).count()).toBe(1);
     const job = await page.request.get(`${at.at}/queues/of/${(await at.api.batches.get(id)).lane}`);
     expect(job.url()).toMatch(/\/queues\/queue\/consolidate\/lane_[^/]+$/);
 
     model.setScript(honest);
-    await page.getByLabel(`Pick the batch ${id}`).check();
+    await page.getByLabel(`Select batch ${id}`).check();
     await page.getByRole('button', { name: 'Replay 1 parked …' }).click();
     await page.getByRole('button', { name: 'Replay', exact: true }).click();
     await page.getByText('1 of 1 batch').waitFor({ timeout: WITHIN_MS });
@@ -150,7 +150,7 @@ describe('the page of work', () => {
   it('fits a telephone in the dark, and says when there is nothing', async () => {
     const { page, open, expectClean } = await at.visit({ viewport: { width: 390, height: 844 }, colorScheme: 'dark' });
     await open('/work?user=nobody');
-    await page.getByText('No batch matches.').waitFor({ timeout: WITHIN_MS });
+    await page.getByText('No batches match the filter.').waitFor({ timeout: WITHIN_MS });
     await expectClean();
   });
 });

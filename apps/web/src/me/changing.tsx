@@ -21,7 +21,7 @@ export function Correct({ memory: { id, memory: before, version }, close }: Chan
   const { api } = useOwn();
   const [text, setText] = useState<string | null>(before);
   return (
-    <Dialog title="Correct this" close={close}>
+    <Dialog title="Correct this memory" close={close}>
       <ActionForm
         submit="Save"
         cancel={close}
@@ -55,7 +55,7 @@ export function Forget({ memory: { id, memory: text }, close, done }: Changing &
       done={done}
     >
       <blockquote className="text">{text}</blockquote>
-      <p>It will not be used or shown any more.</p>
+      <p>It will no longer be used or shown.</p>
       <Answer of={fall}>{(what) => <Falling what={what} />}</Answer>
     </Confirm>
   );
@@ -70,15 +70,15 @@ function Falling({ what: { fell, stays } }: { readonly what: ForgottenMemory }) 
       whole > 0 &&
       `${counted(whole, 'message that says it is', 'messages that say it are')} hidden`,
     words !== undefined && words > 0 && `the words that say it are hidden in ${counted(words, 'message', 'messages')}`,
-    fell.summaries > 0 && 'the summary of your conversation is written again without it',
+    fell.summaries > 0 && 'the summary of your conversation is rewritten without it',
     ...fell.relations.map(({ text }) => `“${text}” is forgotten`),
     ...fell.entities.map(({ name }) => `${name} is no longer known`),
     ...stays.relations.map(({ text }) => `“${text}” stays, because you also said it elsewhere`),
   ].filter((line) => typeof line === 'string');
-  if (lines.length === 0) return <p>Nothing else goes with it.</p>;
+  if (lines.length === 0) return <p>Nothing else changes.</p>;
   return (
     <>
-      <p>What happens with it:</p>
+      <p>What else changes:</p>
       <ul>
         {lines.map((line) => (
           <li key={line}>{line}</li>

@@ -13,7 +13,7 @@ export const CHOICES = 'choices';
 /** What somebody may decide about all of it. */
 export function Choices() {
   return (
-    <section id={CHOICES} tabIndex={-1} aria-label="All of it">
+    <section id={CHOICES} tabIndex={-1} aria-label="Everything about you">
       <Pause />
       <Download />
       <Erase />
@@ -37,8 +37,8 @@ function Pause() {
           since === null ? (
             <>
               <p>
-                While it is paused, nothing you say is remembered, also not later. What is remembered already stays.
-                What you said just before you pause may still be added.
+                While memory is paused, nothing you say is remembered, now or later. What is already remembered stays.
+                What you said just before the pause may still be added.
               </p>
               <Action run={() => plainly(api.users.pause(userId))} touches={[PAUSE]}>
                 Pause remembering
@@ -65,7 +65,10 @@ function Download() {
   return (
     <section className="card" aria-label="Download">
       <h2>Download</h2>
-      <p>Save everything that is kept about you as a file: your messages, what was made of them, and every change.</p>
+      <p>
+        Save everything that is stored about you in a file: your messages, what was remembered from them, and every
+        change.
+      </p>
       <Action run={() => plainly(saveExport(api.users.export(userId), 'what-is-remembered'))}>
         Download everything
       </Action>
@@ -80,8 +83,8 @@ function Erase() {
     <section className="card" aria-label="Erase">
       <h2>Erase everything</h2>
       <p>
-        Removes everything that is kept about you, for good. A pause ends with it: what you say afterwards is remembered
-        afresh, unless you pause again.
+        Permanently removes everything that is stored about you. This also ends a pause: what you say afterwards is
+        remembered again, unless you pause again.
       </p>
       <button type="button" className="danger" onClick={() => setAsking(true)}>
         Erase everything …
@@ -96,8 +99,8 @@ function Erase() {
           done={leaveErased}
         >
           <p>
-            All your messages and everything that was made of them will be removed. Nobody can bring it back. If you
-            want a copy, download it first.
+            All your messages and everything that was remembered from them will be permanently removed. If you want a
+            copy, download it first.
           </p>
         </Confirm>
       )}

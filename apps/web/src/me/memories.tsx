@@ -59,7 +59,7 @@ function All({ forgot }: Listing) {
         <>
           <p className="quiet" role="status">
             {counted(memories.length, 'memory', 'memories')}
-            {hasNextPage && ', and more'}
+            {hasNextPage && ' or more'}
           </p>
           <ul className="lines">
             {memories.map((memory) => (
@@ -108,10 +108,10 @@ function Found({ query, forgot }: Listing & { readonly query: string }) {
 
 /** Whose word it is, where it is not simply what the person said. */
 const TRUST: Readonly<Partial<Record<Memory['trust'], string>>> = {
-  imported: 'entered by hand',
+  imported: 'entered manually',
   agent: 'said by the assistant',
   tool: 'from a tool',
-  inferred: 'concluded, not said',
+  inferred: 'concluded from other things you said',
   external: 'from somewhere else',
 };
 
@@ -162,7 +162,7 @@ function From({ id }: { readonly id: string }) {
       <Answer of={sources}>
         {({ results }) =>
           results.length === 0 ? (
-            <p className="quiet">No message is behind it: it was entered by hand, or the message is no longer kept.</p>
+            <p className="quiet">There is no message: it was entered manually, or the message is no longer stored.</p>
           ) : (
             <ol className="lines">
               {results.map((source) => (

@@ -36,7 +36,7 @@ function Shown({ coming }: { readonly coming: Coming }) {
       return (
         <div className="card" role="status">
           <h2>Everything about you is being erased</h2>
-          <p>Nothing of it can be found any more, and in a short while all of it is gone for good.</p>
+          <p>It can no longer be found, and will be permanently deleted shortly.</p>
           <p>You can close this page. Your link no longer works.</p>
         </div>
       );
@@ -47,8 +47,8 @@ function Here({ own }: { readonly own: Own }) {
   return (
     <OwnContext value={own}>
       <p>
-        This is what has been kept from your conversations, so that you need not say it again. You can see where each
-        thing comes from, correct it, or have it forgotten.
+        This is what is remembered from your conversations, so that you do not have to repeat yourself. You can see
+        where each memory comes from, correct it, or delete it.
         {own.mayChange && (
           <>
             {' '}
@@ -60,7 +60,7 @@ function Here({ own }: { readonly own: Own }) {
         This page is for <span className="text">{own.userId}</span>.
       </p>
       <ProfileCard
-        title="Your profile: what every conversation begins with"
+        title="Your profile: included in every conversation"
         api={own.api}
         userId={own.userId}
         mayChange={own.mayChange}
@@ -77,19 +77,19 @@ function Here({ own }: { readonly own: Own }) {
 const WHYS: Readonly<Record<Why, readonly [what: string, then: string]>> = {
   no_link: [
     'You need a link to see this page',
-    'The app or service that remembers things about you can give you one. Each link opens once, so if you reloaded the page, please ask for a new one.',
+    'The app or service that remembers things about you can give you one. Each link works once: if you reloaded the page, please ask for a new one.',
   ],
   used: [
-    'This link has been used already',
-    'Each link opens once. Please ask for a new one where you got this one. If you did not open it yourself, tell them: somebody else may have.',
+    'This link has already been used',
+    'Each link works once. Please ask for a new one where you got this one. If you did not open it, tell them: someone else may have opened it.',
   ],
   ended: [
     'This link no longer works',
-    'It has expired or has been ended, or its page was left open for too long. Please ask for a new one where you got it.',
+    'It has expired or was revoked, or the page was open for too long. Please ask for a new one where you got this one.',
   ],
   not_one_person: [
     'This page is for one person',
-    'Whoever is signed in here sees more than one person. To see what a person would see, make a link for them (POST /v1/users/{id}/links) and open it.',
+    'You are signed in with access to more than one person. To see what a person sees, create a link for them (POST /v1/users/{id}/links) and open it.',
   ],
   unreachable: ['This page cannot be reached right now', 'Please try again in a few minutes.'],
 };

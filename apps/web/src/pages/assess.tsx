@@ -37,11 +37,10 @@ export function AssessPage() {
       <h1>Assess a run of {suite}</h1>
       <section className="card" aria-label="About">
         <p className="quiet">
-          Say of each fact whether it is right, and of each message whether something to remember is missing. Everybody
-          gets the same messages, so that it shows how far people agree.{' '}
-          <Link href={`/suites/${suite}/${run}`}>Back to the report</Link>
+          Mark each fact as right or wrong, and each message as complete or not. Everybody gets the same messages, which
+          shows how much people agree. <Link href={`/suites/${suite}/${run}`}>Back to the report</Link>
         </p>
-        <Line name="Your name" hint="What you say is kept under this name." value={by} change={change} />
+        <Line name="Your name" hint="Your verdicts are stored under this name." value={by} change={change} />
       </section>
       <Answer of={sample}>
         {({ messages, assessed }) => (
@@ -50,7 +49,9 @@ export function AssessPage() {
             {messages.map((message) => (
               <Sampled key={message.id} of={message} place={place} />
             ))}
-            {messages.length === 0 && <Empty>There are no messages: a run is kept for a week after its end.</Empty>}
+            {messages.length === 0 && (
+              <Empty>There are no messages. The data of a run is deleted a week after the run ends.</Empty>
+            )}
           </>
         )}
       </Answer>
@@ -82,20 +83,20 @@ function Sampled({ of, place }: { readonly of: Message; readonly place: Place })
           <li key={fact.id} className="row">
             <span className="tag">{OUTCOMES[fact.outcome]}</span>
             <span>{fact.text}</span>
-            {fact.replaced !== null && <span className="quiet">instead of: {fact.replaced}</span>}
+            {fact.replaced !== null && <span className="quiet">replaces: {fact.replaced}</span>}
             <span className="push">
               <Verdicts item={fact.id} of={fact.verdict} place={place} offers={{ agree: 'Right', wrong: 'Wrong' }} />
             </span>
           </li>
         ))}
         <li className="row">
-          <span className="quiet">{of.facts.length === 0 ? 'Nothing was found.' : 'Was everything found?'}</span>
+          <span className="quiet">{of.facts.length === 0 ? 'No facts were found.' : 'Was everything found?'}</span>
           <span className="push">
             <Verdicts
               item={of.id}
               of={of.verdict}
               place={place}
-              offers={{ complete: 'Nothing is missing', missing: 'Something is missing' }}
+              offers={{ complete: 'Complete', missing: 'Something is missing' }}
             />
           </span>
         </li>
@@ -134,13 +135,13 @@ function Verdicts({ item, of, place, offers }: Offered) {
 function Agreement({ of: { assessors, pairs } }: { readonly of: SuiteAssessments }) {
   if (assessors.length === 0) return null;
   return (
-    <Wide name="What people think" card>
+    <Wide name="Verdicts" card>
       <table>
         <thead>
           <tr>
-            <th>Who</th>
-            <th className="number">Facts that are right</th>
-            <th className="number">Messages without anything missing</th>
+            <th>Assessor</th>
+            <th className="number">Correct facts</th>
+            <th className="number">Complete messages</th>
           </tr>
         </thead>
         <tbody>
@@ -165,7 +166,7 @@ function Agreement({ of: { assessors, pairs } }: { readonly of: SuiteAssessments
 }
 
 const PERCENT = 100;
-const percent = (share: number): string => `${Math.round(share * PERCENT)} %`;
+const percent = (share: number): string => `${Math.round(share * PERCENT)}%`;
 
 const shareText = (share: SuiteAssessments['assessors'][number]['right']): string =>
   share === null ? '–' : `${percent(share.value)} of ${share.of} (${percent(share.low)} … ${percent(share.high)})`;

@@ -30,7 +30,7 @@ export function Canaries() {
       ) : (
         <p className="row">
           <span className="quiet">
-            A canary tries a change on a few users first, and takes it back if memory gets worse.
+            A canary applies a change to a few users first, and undoes it if memory gets worse.
           </span>
           <span className="push row">
             <button type="button" className="main" disabled={isAnyOpen} onClick={() => setStarting(true)}>
@@ -42,7 +42,7 @@ export function Canaries() {
       <Pages of={list}>
         {(rows) =>
           rows.length === 0 ? (
-            <Empty>There are none yet.</Empty>
+            <Empty>There are no canaries yet.</Empty>
           ) : (
             <ul className="plain">
               {rows.map((canary) => (
@@ -64,19 +64,19 @@ const Row = ({
   <li className="card">
     <div className="row">
       <StateTag state={state} />
-      <Link href={`/canaries/${id}`}>{share} % of the owners</Link>
+      <Link href={`/canaries/${id}`}>{share}% of the owners</Link>
       <Changes of={changes} />
       <span className="quiet push">
         <Moment iso={begun} />
       </span>
     </div>
-    {halt !== null && <p className="quiet">It halted: {halt.message}</p>}
+    {halt !== null && <p className="quiet">Halted: {halt.message}</p>}
   </li>
 );
 
 const UNDO = {
-  automatic: 'Undo at once what it wrote',
-  manual: 'Wait for somebody to decide',
+  automatic: 'Undo its consolidations at once',
+  manual: 'Wait for a decision',
 } as const satisfies Record<NonNullable<PostCanary['undo']>, string>;
 
 /** What most people change; the rest goes through the API. */
@@ -101,15 +101,15 @@ function Start({ close }: { readonly close: () => void }) {
         touches={[['canaries']]}
         done={({ id }) => go(`/canaries/${id}`)}
       >
-        <Line name="Model" value={model} change={setModel} hint="Another chat model." />
+        <Line name="Model" value={model} change={setModel} hint="The chat model to use instead." />
         <LongText
           name="Instructions"
           value={instructions}
           change={setInstructions}
-          hint="What to remember, instead of the instructions in the settings."
+          hint="What to remember. Replaces the instructions in the settings."
         />
-        <LongText name="How to decide" value={decide} change={setDecide} />
-        <Select name="If it makes memory worse" options={UNDO} value={undo} change={setUndo} />
+        <LongText name="How new facts change memories" value={decide} change={setDecide} />
+        <Select name="If memory gets worse" options={UNDO} value={undo} change={setUndo} />
       </ActionForm>
     </section>
   );

@@ -44,7 +44,7 @@ function Head({ canary }: { readonly canary: Canary }) {
   const { step_since: since, finished_at: finished } = canary;
   const isOn = state === 'running' || state === 'done';
   return (
-    <section className="card" aria-label="Standing">
+    <section className="card" aria-label="Status">
       <div className="row">
         <StateTag state={state} />
         <Changes of={changes} />
@@ -57,7 +57,7 @@ function Head({ canary }: { readonly canary: Canary }) {
           )}
           {(isOn || state === 'halted') && (
             <Action run={() => api.canaries.stop(id)} touches={TOUCHES}>
-              Stop and keep what it wrote
+              Stop, keep changes
             </Action>
           )}
           {state !== 'undone' && state !== 'promoted' && (
@@ -68,11 +68,11 @@ function Head({ canary }: { readonly canary: Canary }) {
         </span>
       </div>
       <p>
-        {share} % of the owners, step {step} of {steps.length}, {finished === null ? 'since ' : 'ended '}
+        {share}% of the owners, step {step} of {steps.length}, {finished === null ? 'started ' : 'ended '}
         <Moment iso={finished ?? since} />. {touched.toLocaleString('en')} of {owners.toLocaleString('en')} owners have{' '}
-        {consolidations.toLocaleString('en')} consolidations with its changes.
+        {consolidations.toLocaleString('en')} consolidations with the changes.
       </p>
-      {halt !== null && <p className="problem">It halted: {halt.message}.</p>}
+      {halt !== null && <p className="problem">Halted: {halt.message}.</p>}
       {isUndoing && <Undoing canary={canary} close={() => setUndoing(false)} />}
     </section>
   );
@@ -86,16 +86,16 @@ function Undone({ undoing }: { readonly undoing: NonNullable<Canary['undoing']> 
     <section className="card" aria-label="Undo">
       <h2>Undo</h2>
       <p>
-        <progress max={Math.max(1, all)} value={done + left} aria-label="Owners that are done" /> {done + left} of {all}{' '}
+        <progress max={Math.max(1, all)} value={done + left} aria-label="Finished owners" /> {done + left} of {all}{' '}
         owners{held > 0 && <span className="quiet">, {held} held</span>}
         {replayed > 0 && <span className="quiet">, {replayed} being consolidated again</span>}
-        {left > 0 && <span className="tag bad">{left} could not be undone: retention has removed messages</span>}
+        {left > 0 && <span className="tag bad">{left} could not be undone: retention removed their messages</span>}
       </p>
       <p>
         {consolidations.toLocaleString('en')} consolidations undone, {batches.toLocaleString('en')} batches queued
         again; {used.tokens.toLocaleString('en')} tokens used, about {expected.tokens.toLocaleString('en')} expected.
       </p>
-      {waiting !== null && <p className="problem">It waits: {waiting.message}</p>}
+      {waiting !== null && <p className="problem">Waiting: {waiting.message}</p>}
     </section>
   );
 }
@@ -106,13 +106,18 @@ const LOOKS = { fine: 'good', worse: 'bad', unclear: '' } as const;
 
 function Figures({ canary: { watched } }: { readonly canary: Canary }) {
   if (watched === null || watched.figures.length === 0)
-    return <Empty>Nothing is compared yet: that begins with the first consolidations on both sides.</Empty>;
+    return (
+      <Empty>
+        Nothing to compare yet. The comparison starts with the first consolidations with and without the changes.
+      </Empty>
+    );
   const { beside, canary, rest, figures } = watched;
   return (
     <Wide name="Figures" card>
       <h2>Figures</h2>
       <p className="quiet">
-        {canary} consolidations with the changes beside {rest} {beside === 'others' ? 'of other owners' : 'of before'}.
+        {canary} consolidations with the changes, compared with {rest}{' '}
+        {beside === 'others' ? 'of other owners' : 'from before the canary'}.
       </p>
       <table>
         <thead>
@@ -145,7 +150,7 @@ const Row = ({ figure }: { readonly figure: CanaryFigure }) => (
         ? '–'
         : `${short(figure.difference.value)} (${short(figure.difference.low)} to ${short(figure.difference.high)})`}
     </td>
-    <td className="number">{figure.relative ? `${Math.round(figure.margin * 100)} %` : short(figure.margin)}</td>
+    <td className="number">{figure.relative ? `${Math.round(figure.margin * 100)}%` : short(figure.margin)}</td>
     <td>
       <span className={`tag ${LOOKS[figure.verdict]}`}>{figure.verdict}</span>
     </td>

@@ -64,7 +64,7 @@ function Slots({ of: { cells, ranges } }: { readonly of: CellsView }) {
   );
 }
 
-const percentOf = (slots: number): string => `${((slots / SLOTS) * 100).toFixed(1)} %`;
+const percentOf = (slots: number): string => `${((slots / SLOTS) * 100).toFixed(1)}%`;
 
 function Table({ of: { cells } }: { readonly of: CellsView }) {
   return (
@@ -101,7 +101,7 @@ function Table({ of: { cells } }: { readonly of: CellsView }) {
   );
 }
 
-const STATES = { open: 'open', draining: 'draining', lost: 'lost', left_behind: 'lost, owners begin anew' } as const;
+const STATES = { open: 'open', draining: 'draining', lost: 'lost', left_behind: 'lost, owners start over' } as const;
 
 function Standing({ cell }: { readonly cell: Cell }) {
   const { state, answers } = cell;

@@ -49,7 +49,9 @@ function Whole({ consolidation }: { readonly consolidation: Consolidation }) {
       <Messages plan={plan} messages={messages} />
       {plan !== null && <Decisions plan={plan} />}
       {plan === null && (
-        <Empty>{removed === null ? 'Nothing is decided yet.' : 'Retention has removed what was decided here.'}</Empty>
+        <Empty>
+          {removed === null ? 'Nothing has been decided yet.' : 'Retention removed the plan of this consolidation.'}
+        </Empty>
       )}
       <Times consolidation={consolidation} plan={plan} batch={batch.data} />
       {plan !== null && <Usage plan={plan} />}
@@ -89,7 +91,7 @@ function Head({ consolidation }: { readonly consolidation: Consolidation }) {
           of <Owner of={consolidation} />
         </span>
         <span className="quiet">
-          begun <Moment iso={created} />
+          started <Moment iso={created} />
           {applied !== null && (
             <>
               , applied <Moment iso={applied} />

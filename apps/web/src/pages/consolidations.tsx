@@ -42,8 +42,8 @@ export function Consolidations() {
           ) : (
             <Empty>
               {Object.keys(chosen).length === 0
-                ? 'Nothing was consolidated yet. Post a conversation, and what is made of it appears here.'
-                : 'No consolidation matches.'}
+                ? 'No consolidations yet. They appear here after you post a conversation.'
+                : 'No consolidations match the filter.'}
             </Empty>
           )
         }
@@ -57,7 +57,7 @@ const Table = ({ rows }: { readonly rows: readonly ConsolidationSummary[] }) => 
     <table>
       <thead>
         <tr>
-          <th>Begun</th>
+          <th>Started</th>
           <th>Owner</th>
           <th>State</th>
           <th className="number">Batches</th>

@@ -34,10 +34,10 @@ export function Costs() {
   return (
     <>
       <h1>Costs</h1>
-      <div className="row">
+      <div className="row filters">
         <Choice name="Period" options={PERIODS} chosen={period} choose={setPeriod} />
-        <Choice name="What is measured" options={MEASURES} chosen={measure} choose={setMeasure} />
-        <Choice name="Grouped by" options={GROUPS} chosen={group} choose={setGroup} />
+        <Choice name="Measure" options={MEASURES} chosen={measure} choose={setMeasure} />
+        <Choice name="Group by" options={GROUPS} chosen={group} choose={setGroup} />
         <Select name="Cause" value={chosen.cause} options={CAUSES} choose={(cause) => choose({ cause })} />
       </div>
       <Days asked={asked} times={Array.from({ length: DAYS[period] }, (_, i) => from + i * DAY_MS)} measure={measure} />
@@ -99,13 +99,12 @@ function Days({ asked, times, measure }: ByDay) {
           timeText={(time) => DAY.format(time)}
           parts={[
             { name: 'Answered', color: '--act', values: values((row) => row) },
-            { name: 'Unanswered, by estimate', color: '--wait', values: values(({ unanswered }) => unanswered) },
+            { name: 'Unanswered (estimated)', color: '--wait', values: values(({ unanswered }) => unanswered) },
           ]}
         />
       </Suspense>
       <p className="quiet">
-        The bill of the provider lies between what was answered and the sum of both. Calls that are on their way count
-        as unanswered.
+        The provider’s bill lies between the answered calls and the total. Calls in progress count as unanswered.
       </p>
     </section>
   );
@@ -120,7 +119,7 @@ function Groups({ asked, group }: { readonly asked: Asked; readonly group: Group
   const query = { ...asked, group_by: group };
   const { data, error, refetch } = useUsage(query);
   if (data === undefined) return error === null ? <Loading /> : <Problem error={error} retry={refetch} />;
-  if (data.results.length === 0) return <Empty>No model was called in this time.</Empty>;
+  if (data.results.length === 0) return <Empty>No model was called in this period.</Empty>;
   const given = Object.entries({ ...query, format: 'csv' }).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value]],
   );
@@ -139,13 +138,13 @@ function Groups({ asked, group }: { readonly asked: Asked; readonly group: Group
               {[
                 GROUPS[group],
                 'Calls',
-                'Prompt',
-                'Cached',
-                'Completion',
+                'Prompt tokens',
+                'Cached tokens',
+                'Completion tokens',
                 'Cost',
-                'Refused',
-                'Unanswered',
-                'Their cost',
+                'Refused calls',
+                'Unanswered calls',
+                'Unanswered cost',
               ].map((name, i) => (
                 <th key={name} scope="col" className={i === 0 ? undefined : 'number'}>
                   {name}
@@ -177,7 +176,7 @@ const Line = ({ name, row }: { readonly name: string; readonly row: UsageRow }) 
     <td className="number">{whole(row.completion_tokens)}</td>
     <td className="number">
       {money(row.cost)}
-      {row.unpriced_calls > 0 && <span className="quiet"> ({whole(row.unpriced_calls)} without a price)</span>}
+      {row.unpriced_calls > 0 && <span className="quiet"> ({whole(row.unpriced_calls)} calls without a price)</span>}
     </td>
     <td className="number">{whole(row.refused_calls)}</td>
     <td className="number">{whole(row.unanswered.calls)}</td>

@@ -23,7 +23,7 @@ export function GraphPage() {
         {bound === null && <WhoseGraph user={user} />}
       </div>
       {user === '' ? (
-        <Empty>Name a user to see the people, places and things that they speak of.</Empty>
+        <Empty>Enter a user to see the people, places and things they talk about.</Empty>
       ) : (
         <Of user={user} />
       )}
@@ -58,8 +58,8 @@ function Of({ user }: { readonly user: string }) {
         const beginning = beginningOf(known);
         return beginning === null ? (
           <Empty>
-            No relations are known of {user}. They are extracted from batches that are posted with{' '}
-            <code>"graph": true</code>, or from all of a tenant’s if its settings say so.
+            There are no relations for {user}. They are extracted from batches posted with <code>"graph": true</code>,
+            or from all batches if enabled in the settings.
           </Empty>
         ) : (
           <Timed key={user} user={user} graph={known} beginning={beginning} />

@@ -18,15 +18,15 @@ export function Holds() {
   if (held.length === 0) return null;
   return (
     <section className="card">
-      <h2>Held</h2>
+      <h2>Holds</h2>
       <p className="quiet">
-        They used many times what is usual in a day. Their batches wait for the next day (UTC); nothing is lost.
+        These used many times the usual daily amount. Their batches wait until the next day (UTC); nothing is lost.
       </p>
-      <Wide name="Held">
+      <Wide name="Holds">
         <table>
           <thead>
             <tr>
-              <th>Who</th>
+              <th>User, app or key</th>
               <th className="number">Used</th>
               <th className="number">Limit</th>
               <th>Since</th>

@@ -6,7 +6,7 @@ import { api, isOfAllApps } from '../api.ts';
 import { ownerOf, pathOf } from '../owner.ts';
 import { useWho } from '../session.ts';
 import { Answer } from '../ui/states.tsx';
-import { Moment } from '../ui/time.tsx';
+import { Day } from '../ui/time.tsx';
 import { Changes } from './memory/change.tsx';
 import { Marks } from './memory/marks.tsx';
 import { Related } from './memory/related.tsx';
@@ -33,7 +33,7 @@ export function MemoryPage() {
         <div>
           {now !== null && isOfAllApps(who) && (
             <section className="card">
-              <h2>What was said</h2>
+              <h2>Sources</h2>
               <Sources id={id} />
             </section>
           )}
@@ -49,7 +49,7 @@ function Now({ memory }: { readonly memory: Memory }) {
   const owner = ownerOf(memory);
   const { valid_from: from, invalid_at: until, categories } = memory;
   return (
-    <section className="card" aria-label="What it says now">
+    <section className="card" aria-label="Current version">
       <p className="text said">{memory.memory}</p>
       <p className="row quiet">
         <Link href={pathOf(owner)}>{owner.id}</Link>
@@ -60,11 +60,11 @@ function Now({ memory }: { readonly memory: Memory }) {
         ))}
         <Marks memory={memory} />
         <span>
-          holds since <Moment iso={from} />
+          true since <Day iso={from} />
           {until !== null && (
             <>
               {' '}
-              until <Moment iso={until} />
+              until <Day iso={until} />
             </>
           )}
         </span>

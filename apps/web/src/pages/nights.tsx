@@ -18,15 +18,15 @@ const STATES: Readonly<Record<State | 'all', string>> = {
   all: 'All',
   waiting: 'Waiting',
   applied: 'Applied',
-  thinking: 'Going on',
+  thinking: 'In progress',
   discarded: 'Discarded',
-  stale: 'Too late',
+  stale: 'Stale',
   failed: 'Failed',
 };
 
 const WHY = {
-  preview: 'The settings want nights looked at before they are applied.',
-  share: 'It would change a larger share of the memories than the settings allow.',
+  preview: 'The settings require approval of nights.',
+  share: 'It would change more memories than the settings allow.',
 } as const;
 
 const ACTS = {
@@ -67,7 +67,7 @@ export function Nights() {
       <Pages of={list}>
         {(rows) =>
           rows.length === 0 ? (
-            <Empty>There is none. The setting sleep says whether there are nights, and what they may do.</Empty>
+            <Empty>No nights found. The setting sleep determines whether there are nights and what they do.</Empty>
           ) : (
             rows.map((night) => <NightCard key={night.id} night={night} />)
           )
@@ -115,10 +115,10 @@ function NightCard({ night }: { readonly night: NightSummary }) {
         )}
         {!isOpen && (
           <button type="button" onClick={() => choose(true)}>
-            What it did
+            Show changes
           </button>
         )}
-        <Decision id={id}>Its consolidation</Decision>
+        <Decision id={id}>Consolidation</Decision>
       </div>
     </article>
   );
@@ -129,7 +129,7 @@ function Acts({ id }: { readonly id: string }) {
   if (night.data === undefined)
     return night.error === null ? <Loading /> : <Problem error={night.error} retry={() => night.refetch()} />;
   const { plan } = night.data;
-  if (plan === null) return <p className="quiet">Its plan was removed by retention.</p>;
+  if (plan === null) return <p className="quiet">Retention removed its plan.</p>;
   return (
     <>
       <ul className="plain">
@@ -163,10 +163,10 @@ function ActLine({ act }: { readonly act: Act }) {
   return (
     <li>
       <div className="row">
-        <span className={`tag ${asks ? 'wait' : ''}`}>{asks ? `${ACTS[kind]}: asks` : ACTS[kind]}</span>
+        <span className={`tag ${asks ? 'wait' : ''}`}>{asks ? `${ACTS[kind]}: needs review` : ACTS[kind]}</span>
         {slot !== undefined && <span className="tag">{slot.replaceAll('_', ' ')}</span>}
         {certainty !== undefined && <span className="tag">certainty {certainty}</span>}
-        <Link href={`/memories/${act.memory_id}`}>The memory</Link>
+        <Link href={`/memories/${act.memory_id}`}>Memory</Link>
       </div>
       {asks || before === after ? <p className="text">{before}</p> : <Diff from={before ?? ''} to={after} />}
       {evidence.map(({ memory_id, memory }) => (

@@ -33,7 +33,7 @@ export function Overview() {
         <Whole />
       ) : (
         <Empty>
-          Your key is for programs: it opens no page here. <a href="/docs/">The API</a> says what it can do.
+          Your key has no access to the console. See <a href="/docs/">the API reference</a> for what it can do.
         </Empty>
       )}
     </>
@@ -73,19 +73,16 @@ function Figures({ overview }: { readonly overview: Seen }) {
     <div className="grid figures">
       <Figure name="Accepted" value={accepted.toLocaleString('en')} />
       <Figure name="Waiting" value={batches.pending.toLocaleString('en')} />
-      <Figure
-        name="Due for the longest"
-        value={due === null ? '–' : lasting(Math.max(0, Date.parse(at) - Date.parse(due)))}
-      />
+      <Figure name="Oldest due" value={due === null ? '–' : lasting(Math.max(0, Date.parse(at) - Date.parse(due)))} />
       <Figure name="Being consolidated" value={batches.consolidating.toLocaleString('en')} />
       <Figure name="Consolidated" value={done.toLocaleString('en')} />
       <Figure name="Parked" value={batches.parked.toLocaleString('en')} />
       <Figure
-        name={`Median until searchable${freshness.p95_ms === null ? '' : `; 95 % within ${lasting(freshness.p95_ms)}`}`}
+        name={`Median until searchable${freshness.p95_ms === null ? '' : `; 95% within ${lasting(freshness.p95_ms)}`}`}
         value={freshness.p50_ms === null ? '–' : lasting(freshness.p50_ms)}
       />
       <Figure
-        name={`Answers: ${answers.search} searches, ${answers.context} contexts, ${answers.recall} recalls`}
+        name={`Answers (search ${answers.search}, context ${answers.context}, recall ${answers.recall})`}
         value={(answers.search + answers.context + answers.recall).toLocaleString('en')}
       />
     </div>

@@ -104,7 +104,7 @@ function Composer({ say, busy, disabled }: Composing) {
   );
 }
 
-const VIEWS = { memories: 'Memories', context: 'What a model is shown' } as const;
+const VIEWS = { memories: 'Memories', context: 'Prompt context' } as const;
 
 /** What is known by now, as a list or as a model would be shown it for what was said last. */
 function Remembered({ user, lines }: { readonly user: string; readonly lines: readonly Line[] }) {
@@ -121,7 +121,7 @@ function Remembered({ user, lines }: { readonly user: string; readonly lines: re
 /** As many as a conversation here brings about, and more. */
 const SHOWN = 50;
 
-const NOTHING = <p className="quiet">Nothing is remembered of this user yet.</p>;
+const NOTHING = <p className="quiet">Nothing is remembered about this user yet.</p>;
 
 function Memories({ user }: { readonly user: string }) {
   const ids = useIds({ kind: 'user', id: user });
@@ -160,15 +160,16 @@ function Context({ user, question }: { readonly user: string; readonly question:
       api.memories.context({ ...ids, ...looking, ...(question !== '' && { query: question }) }, { signal }),
     enabled: question !== '',
   });
-  if (question === '') return <p className="quiet">Say something first: the block is made for the latest message.</p>;
+  if (question === '')
+    return <p className="quiet">Say something first. The context is built for the latest message.</p>;
   return (
     <Answer of={context}>
       {({ text = '', tokens }) => (
         <>
           <p className="quiet">
-            POST /v1/context answers this for “{question}”, in {tokens} tokens. Put it into your prompt.
+            The response of POST /v1/context for “{question}”, {tokens} tokens. Put it into your prompt.
           </p>
-          <pre className="wrap">{text === '' ? '(nothing that fits)' : text}</pre>
+          <pre className="wrap">{text === '' ? '(empty)' : text}</pre>
         </>
       )}
     </Answer>

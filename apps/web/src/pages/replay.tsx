@@ -24,7 +24,7 @@ export function ReplayPage() {
     <Answer of={replay}>
       {(now) => (
         <>
-          <h1>{now.kind === 'live' ? 'Replay' : now.kind === 'suite' ? 'Run of a suite' : 'What if'}</h1>
+          <h1>{now.kind === 'live' ? 'Replay' : now.kind === 'suite' ? 'Suite run' : 'What-if'}</h1>
           <Head replay={now} />
           {now.result !== null && <Result result={now.result} />}
         </>
@@ -41,7 +41,7 @@ function Head({ replay }: { readonly replay: Replay }) {
       <div className="row">
         <StateTag state={state} />
         <span className="quiet">
-          asked for <Moment iso={created} />
+          requested <Moment iso={created} />
         </span>
         {changed.map(([name, value]) => (
           <span key={name} className="tag">
@@ -58,7 +58,7 @@ function Head({ replay }: { readonly replay: Replay }) {
         </span>
       </div>
       <Progress replay={replay} />
-      {waitingFor !== null && <p className="quiet">It waits: {waitingFor.message}</p>}
+      {waitingFor !== null && <p className="quiet">Waiting: {waitingFor.message}</p>}
       {error !== null && <p className="problem">{error.message}</p>}
     </section>
   );
@@ -76,7 +76,7 @@ function Result({
       <section className="card" aria-label="Memories">
         <h2>Memories</h2>
         <Counts of={memories} />
-        {differences.length === 0 && <Empty>The same would be remembered.</Empty>}
+        {differences.length === 0 && <Empty>The result would be the same.</Empty>}
         <ul className="plain">
           {differences.map((difference) => (
             <Difference key={`${difference.memory_id} ${difference.what_if}`} difference={difference} />
@@ -95,7 +95,7 @@ function Result({
 const Counts = ({ of: { same, added, changed, gone } }: { readonly of: WhatIfResult['memories'] }) => (
   <p>
     <span className="tag good">{added} added</span> <span className="tag wait">{changed} changed</span>{' '}
-    <span className="tag bad">{gone} gone</span> <span className="tag">{same} the same</span>
+    <span className="tag bad">{gone} missing</span> <span className="tag">{same} unchanged</span>
   </p>
 );
 
@@ -106,7 +106,7 @@ const Difference = ({ difference }: { readonly difference: ReplayDifference }) =
       {difference.memory_id !== null && (
         <>
           {' '}
-          · <Link href={`/memories/${difference.memory_id}`}>the memory</Link>
+          · <Link href={`/memories/${difference.memory_id}`}>memory</Link>
         </>
       )}
     </span>
@@ -144,13 +144,16 @@ const COST_DIGITS = 4;
 
 const ROWS: readonly (readonly [name: string, of: (side: ReplaySide) => string | number])[] = [
   ['Added', ({ operations }) => operations.ADD],
-  ['Changed', ({ operations }) => operations.UPDATE],
+  ['Updated', ({ operations }) => operations.UPDATE],
   ['Deleted', ({ operations }) => operations.DELETE],
-  ['Known already', ({ operations }) => operations.NONE],
+  ['Confirmed', ({ operations }) => operations.NONE],
   ['Model calls', ({ calls }) => calls],
-  ['Tokens read', ({ prompt_tokens: read }) => read.toLocaleString('en')],
-  ['Tokens written', ({ completion_tokens: wrote }) => wrote.toLocaleString('en')],
-  ['Cost', ({ cost }) => (cost === null ? 'no price' : cost.toFixed(COST_DIGITS))],
+  ['Prompt tokens', ({ prompt_tokens: read }) => read.toLocaleString('en')],
+  ['Completion tokens', ({ completion_tokens: wrote }) => wrote.toLocaleString('en')],
+  [
+    'Cost',
+    ({ cost }) => (cost === null ? 'no price' : cost.toLocaleString('en', { maximumFractionDigits: COST_DIGITS })),
+  ],
 ];
 
 const Compared = ({ life, whatIf }: { readonly life: ReplaySide; readonly whatIf: ReplaySide }) => (
@@ -159,8 +162,8 @@ const Compared = ({ life, whatIf }: { readonly life: ReplaySide; readonly whatIf
       <thead>
         <tr>
           <td />
-          <th className="number">In life</th>
-          <th className="number">What if</th>
+          <th className="number">Live</th>
+          <th className="number">What-if</th>
         </tr>
       </thead>
       <tbody>

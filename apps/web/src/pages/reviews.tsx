@@ -11,7 +11,7 @@ const STATES: Readonly<Record<Review['state'], string>> = {
   pending: 'Waiting',
   approved: 'Approved',
   rejected: 'Rejected',
-  stale: 'Too late',
+  stale: 'Stale',
 };
 const PAGE = 50;
 const EVERY_MS = 5_000;
@@ -46,8 +46,8 @@ export function Reviews() {
 const None = ({ state }: { readonly state: Review['state'] }) => (
   <Empty>
     {state === 'pending'
-      ? 'Nothing waits for you. The settings say which changes somebody has to approve.'
-      : 'There is none.'}
+      ? 'No changes are waiting for review. The settings determine which changes require approval.'
+      : 'There are no such reviews.'}
   </Empty>
 );
 
@@ -68,7 +68,7 @@ function Waiting({ rows }: Rows) {
     <>
       <div className="row hints">
         <label>
-          <input type="checkbox" checked={isOn} onChange={({ target }) => turn(target.checked)} /> Keys
+          <input type="checkbox" checked={isOn} onChange={({ target }) => turn(target.checked)} /> Keyboard shortcuts
         </label>
         {isOn && (
           <span className="quiet">
@@ -80,7 +80,7 @@ function Waiting({ rows }: Rows) {
             type="button"
             onClick={() => setPicked(new Set(chosen.length < rows.length ? rows.map(({ id }) => id) : []))}
           >
-            {chosen.length < rows.length ? 'Pick all' : 'Pick none'}
+            {chosen.length < rows.length ? 'Select all' : 'Select none'}
           </button>
           <Many rows={chosen} decision="approve" />
           <Many rows={chosen} decision="reject" />
@@ -115,9 +115,9 @@ function Many({ rows, decision }: Rows & { readonly decision: keyof typeof NAMES
   return (
     <>
       <button type="button" disabled={rows.length === 0 || left !== null} onClick={() => void decide()}>
-        {NAMES[decision]} {left ?? rows.length} picked
+        {NAMES[decision]} selected ({left ?? rows.length})
       </button>
-      {left !== null && <span role="status">{left} to go …</span>}
+      {left !== null && <span role="status">{left} left …</span>}
       {problem !== null && <Problem error={problem} />}
     </>
   );

@@ -45,7 +45,7 @@ export function Settings() {
           </Link>
         ))}
       </nav>
-      {shown === undefined ? <Empty>Your key does not have this page.</Empty> : shown.show()}
+      {shown === undefined ? <Empty>Your key has no access to this page.</Empty> : shown.show()}
     </>
   );
 }

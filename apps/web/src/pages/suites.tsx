@@ -22,7 +22,7 @@ export function Suites() {
       <h1>Suites</h1>
       <section className="card" aria-label="Suites">
         <p className="quiet">
-          Recorded conversations, to try other prompts, settings and models with. Record one with{' '}
+          Recorded conversations for testing other prompts, settings and models. Record one with{' '}
           <code>slowwave suite record daily</code>.
         </p>
         <Pages of={list}>
@@ -85,7 +85,7 @@ export function SuitePage() {
                 </ul>
               )}
             </Pages>
-            {runs.rows?.length === 0 && <Empty>It has not been run yet.</Empty>}
+            {runs.rows?.length === 0 && <Empty>This suite has not been run yet.</Empty>}
           </section>
         </>
       )}
@@ -111,7 +111,7 @@ export function SuiteRunPage() {
               <Outcome run={now} />
               <span>{changesText(now.changes)}</span>
               <span className="push row">
-                {now.report !== null && <Link href={`/suites/${name}/${id}/assess`}>Assess it</Link>}
+                {now.report !== null && <Link href={`/suites/${name}/${id}/assess`}>Assess</Link>}
                 <Link href={`/suites/${name}`}>All runs</Link>
               </span>
             </div>
@@ -133,7 +133,7 @@ type Figure = ReportOf['figures'][number];
 
 function changesText(changes: unknown): string {
   const all = Object.entries((changes ?? {}) as Record<string, unknown>);
-  if (all.length === 0) return 'Nothing changed';
+  if (all.length === 0) return 'No changes';
   return all.map(([name, value]) => `${name}: ${typeof value === 'string' ? value : '…'}`).join(', ');
 }
 
@@ -160,7 +160,7 @@ function Report({ report }: { readonly report: ReportOf }) {
             <tr>
               <th>Figure</th>
               <td />
-              <th className="number">{report.baseline_run === null ? 'As stored' : 'Unchanged'}</th>
+              <th className="number">{report.baseline_run === null ? 'Stored results' : 'Without changes'}</th>
               <th className="number">This run</th>
               <th className="number">Difference</th>
               <th className="number">Margin</th>
@@ -192,7 +192,7 @@ function Report({ report }: { readonly report: ReportOf }) {
 
 const Lost = ({ report }: { readonly report: ReportOf }) => (
   <section className="card" aria-label="Lost facts">
-    <h2>Facts that were not found again</h2>
+    <h2>Lost facts</h2>
     <ul className="plain">
       {report.lost_facts.map((fact) => (
         <li key={`${fact.user_id} ${fact.agent_id} ${fact.run_id} ${fact.text}`}>
@@ -220,4 +220,4 @@ const spanText = (interval: Figure['interval']): string | null =>
   interval && `${numberText(interval.value)} (${numberText(interval.low)} … ${numberText(interval.high)})`;
 
 const marginText = ({ margin }: Figure): string =>
-  margin === null ? '–' : margin.relative === true ? `${Math.round(margin.by * PERCENT)} %` : numberText(margin.by);
+  margin === null ? '–' : margin.relative === true ? `${Math.round(margin.by * PERCENT)}%` : numberText(margin.by);

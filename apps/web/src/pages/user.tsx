@@ -18,11 +18,11 @@ import { Timeline } from './user/timeline.tsx';
 /** What is remembered of one user, agent or run, now and at any time. */
 export function UserPage() {
   const owner = useOwner();
-  if (owner === null) return <h1>There is no such page</h1>;
+  if (owner === null) return <h1>Page not found</h1>;
   return <OfOwner key={pathOf(owner)} owner={owner} />;
 }
 
-const VIEWS = { memories: 'Memories', context: 'What a chat gets' } as const;
+const VIEWS = { memories: 'Memories', context: 'Prompt context' } as const;
 
 /** The address says at what time and which part, so that it can be sent to somebody. */
 function OfOwner({ owner }: { readonly owner: Owner }) {
@@ -49,7 +49,7 @@ function OfOwner({ owner }: { readonly owner: Owner }) {
         <Whole owner={owner} />
       </div>
       <Timeline owner={owner} asOf={asOf} move={(moment) => show('as_of', moment)} />
-      <Choice name="What is shown" options={VIEWS} chosen={view} choose={(part) => show('show', part)} />
+      <Choice name="View" options={VIEWS} chosen={view} choose={(part) => show('show', part)} />
       {owner.kind === 'user' && <ProfileOf id={owner.id} />}
       {owner.kind !== 'run' && <Runs owner={owner} />}
       {view === 'memories' ? <Remembered owner={owner} asOf={asOf} /> : <AsChatsGetIt owner={owner} asOf={asOf} />}
@@ -100,13 +100,13 @@ function OwnPage({ id }: { readonly id: string }) {
   return (
     <>
       <Action run={() => api.users.link(id)} done={(link) => setPath(link.path)}>
-        Link for the user
+        Create a link
       </Action>
       {path !== null && (
-        <Secret title="A link to the user’s own page" secret={`${location.origin}${path}`} close={() => setPath(null)}>
+        <Secret title="Link to the user’s own page" secret={`${location.origin}${path}`} close={() => setPath(null)}>
           <p>
-            Whoever opens it sees what is remembered of {id}, and may correct, forget, pause and erase it. It opens
-            once, within an hour: send it to the user and to nobody else.
+            Anyone who opens it can see, correct, forget, pause and erase what is remembered about {id}. It works once,
+            within an hour. Send it only to the user.
           </p>
         </Secret>
       )}

@@ -32,9 +32,11 @@ function ByName() {
     <>
       <h1>Users</h1>
       <form className="card fields" onSubmit={show}>
-        <label htmlFor={field}>Id of a user</label>
+        <label htmlFor={field}>User ID</label>
         <input id={field} name="id" autoComplete="off" spellCheck={false} required />
-        <p className="quiet">Your key is for one app. It lists no users, but shows of each what your app was told.</p>
+        <p className="quiet">
+          Your key is bound to one app. It cannot list users, but shows what each user said in your app.
+        </p>
         <button type="submit" className="main">
           Show
         </button>
@@ -56,7 +58,7 @@ function Everybody() {
       </div>
       {erasure !== null && <ErasureProgress id={erasure} />}
       <search className="card fields">
-        <label htmlFor="prefix">Find by the beginning of an id</label>
+        <label htmlFor="prefix">Search by the beginning of an ID</label>
         <input
           id="prefix"
           type="search"
@@ -116,11 +118,10 @@ const Nobody = ({ prefix }: { readonly prefix: string }) => (
   <Empty>
     {prefix === '' ? (
       <>
-        Nobody has memories yet. Post a conversation, or try it in the <Link href="/playground">playground</Link>, and
-        its user appears here.
+        There are no users yet. Post a conversation, or try the <Link href="/playground">playground</Link>.
       </>
     ) : (
-      <>No id begins with “{prefix}”. Capital letters count.</>
+      <>No ID begins with “{prefix}”. IDs are case-sensitive.</>
     )}
   </Empty>
 );
@@ -130,10 +131,10 @@ const People = ({ rows }: { readonly rows: readonly User[] }) => (
     <table>
       <thead>
         <tr>
-          <th>Id</th>
+          <th>ID</th>
           <th>Kind</th>
           <th className="number">Memories</th>
-          <th className="number">Waiting</th>
+          <th className="number">Waiting batches</th>
           <th>Last active</th>
         </tr>
       </thead>

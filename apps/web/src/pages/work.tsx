@@ -13,7 +13,7 @@ import { Parked } from './work/parked.tsx';
 /** How often it is read again while somebody looks. */
 const EVERY_MS = 3_000;
 const SHOWN = 5;
-const REPLAY_NAMES = { live: 'Replay', what_if: 'What if', suite: 'Run of a suite' } as const;
+const REPLAY_NAMES = { live: 'Replay', what_if: 'What-if', suite: 'Suite run' } as const;
 
 /** What waits, what is stuck and why, and what is being done about it. */
 export function Work() {
@@ -90,8 +90,8 @@ function Erasures() {
               <li key={id} className="row">
                 <StateTag state={state} /> <code>{id}</code>
                 <span className="quiet">
-                  asked for <Moment iso={at} />, {Object.values(counts).reduce((sum, count) => sum + count, 0)} rows so
-                  far
+                  requested <Moment iso={at} />, {Object.values(counts).reduce((sum, count) => sum + count, 0)} rows
+                  erased so far
                 </span>
               </li>
             ))}

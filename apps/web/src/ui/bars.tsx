@@ -26,6 +26,7 @@ interface Chart {
 
 const HEIGHT = 190;
 const SECOND_MS = 1_000;
+const DAY_S = 86_400;
 
 /** Bars over time, each made of parts. Below it: what the colours mean, and the figures where somebody points. */
 export function Bars({ name, times, parts, utc = false, timeText, limit = null }: Chart) {
@@ -130,7 +131,7 @@ function optionsOf(element: HTMLElement, width: number, { times, parts, utc, lim
       y: { range: (_plot, _from, to) => [0, topOf(to, limit)] },
     },
     axes: [
-      { ...axis, grid: { show: false } },
+      { ...axis, grid: { show: false }, ...(utc && { incrs: DAYS }) },
       { ...axis, size: 56, ...(isWhole && { incrs: WHOLE }), values: (_plot, values) => values.map(shortly) },
     ],
     series: [
@@ -152,6 +153,9 @@ function optionsOf(element: HTMLElement, width: number, { times, parts, utc, lim
 
 /** Steps of an axis of things that are counted. */
 const WHOLE = Array.from({ length: 13 }, (_, power) => [1, 2, 5].map((step) => step * 10 ** power)).flat();
+
+/** Steps of an axis of days. */
+const DAYS = [1, 2, 7, 14, 28].map((days) => days * DAY_S);
 
 /** A limit that is far above all bars would leave nothing to see of them. */
 const LIMIT_SHOWN = 4;

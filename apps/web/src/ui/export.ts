@@ -10,7 +10,7 @@ export async function saveExport(exported: Lines, name: string): Promise<void> {
     lines.push(`${JSON.stringify(line)}\n`);
     isWhole = line.type === 'end';
   }
-  if (!isWhole) throw new Error('the export broke off before its end; try again');
+  if (!isWhole) throw new Error('the export is incomplete; try again');
   const address = URL.createObjectURL(new Blob(lines, { type: 'application/x-ndjson' }));
   const link = Object.assign(document.createElement('a'), { href: address, download: `${name}.ndjson` });
   link.click();

@@ -59,12 +59,14 @@ export const Line = ({ value, change, type = 'text', ...field }: Of<string | nul
 );
 
 interface Counted {
+  /** What an empty field means. */
+  readonly empty?: string;
   readonly min?: number;
   readonly step?: number | 'any';
 }
 
 /** A number; empty is no limit. */
-export const Amount = ({ value, change, min = 0, step = 1, ...field }: Of<number | null> & Counted) => (
+export const Amount = ({ value, change, empty = 'none', min = 0, step = 1, ...field }: Of<number | null> & Counted) => (
   <Labelled {...field}>
     {(id, hint) => (
       <input
@@ -73,7 +75,7 @@ export const Amount = ({ value, change, min = 0, step = 1, ...field }: Of<number
         inputMode="decimal"
         min={min}
         step={step}
-        placeholder="none"
+        placeholder={empty}
         aria-describedby={field.hint && hint}
         value={value ?? ''}
         onChange={({ target }) => change(target.value === '' ? null : Number(target.value))}

@@ -55,7 +55,7 @@ export function Frame({ children }: { readonly children: ReactNode }) {
   return (
     <>
       <a className="skip" href="#main">
-        Skip to the page
+        Skip to content
       </a>
       <header className="bar">
         <Link href="/" className="brand">
@@ -79,8 +79,8 @@ export function Frame({ children }: { readonly children: ReactNode }) {
       </header>
       {who.keyless && (
         <p className="notice">
-          This server has no keys: whoever uses this machine can read and change everything.{' '}
-          <Link href="/settings/keys">Create a key</Link> before you put it on a network.
+          This server has no keys: anyone on this machine can read and change everything.{' '}
+          <Link href="/settings/keys">Create a key</Link> before you expose it to a network.
         </p>
       )}
       {silent.length > 0 && (

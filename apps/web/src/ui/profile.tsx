@@ -45,7 +45,7 @@ function Slots({ slots, whose }: { readonly slots: readonly Slot[]; readonly who
       {filled.map((slot) => (
         <section key={slot.name} aria-label={nameOf(slot)}>
           <h3>
-            {nameOf(slot)} {slot.left_out > 0 && <span className="quiet">{slot.left_out} more do not fit</span>}
+            {nameOf(slot)} {slot.left_out > 0 && <span className="quiet">{slot.left_out} more left out</span>}
           </h3>
           <ul className="plain">
             {slot.lines.map((line) => (
@@ -61,7 +61,7 @@ function Slots({ slots, whose }: { readonly slots: readonly Slot[]; readonly who
 
 const nameOf = ({ name }: Pick<Slot, 'name'>): string => name.replaceAll('_', ' ');
 
-const BY = { person: 'put there by a person', night: 'sorted at night', rule: null } as const;
+const BY = { person: 'added by a person', night: 'added by a night', rule: null } as const;
 
 interface OneLine {
   readonly slot: Slot;
@@ -81,7 +81,7 @@ function Line({ slot: { name }, line: { memory, memory_id, by }, whose }: OneLin
           run={() => plainly(api.users.deleteProfileLine(userId, { slot: name, memory_id }))}
           touches={[shown]}
         >
-          Take out of the profile
+          Remove from profile
         </Action>
       )}
     </li>
@@ -114,7 +114,7 @@ function PutLine({ slots, whose }: { readonly slots: readonly Slot[]; readonly w
             done={close}
           >
             <div>
-              <label htmlFor={slotField}>Where</label>
+              <label htmlFor={slotField}>Slot</label>
               <select id={slotField} value={slot} onChange={({ target }) => setSlot(target.value)}>
                 {own.map((one) => (
                   <option key={one.name} value={one.name}>
@@ -124,7 +124,7 @@ function PutLine({ slots, whose }: { readonly slots: readonly Slot[]; readonly w
               </select>
             </div>
             <div>
-              <label htmlFor={textField}>What it says</label>
+              <label htmlFor={textField}>Text</label>
               <textarea id={textField} rows={2} value={memory} onChange={({ target }) => setMemory(target.value)} />
             </div>
           </ActionForm>

@@ -3,10 +3,10 @@ import { Fragment, type ReactNode } from 'react';
 
 /** What is shown where the text of a message was. */
 export const WITHHELD: Readonly<Record<NonNullable<Source['withheld']>, string>> = {
-  retention: 'Its text was removed after the time that messages are kept.',
-  personal_data: 'It held personal data, which is not stored here.',
-  forgotten: 'It says what is forgotten.',
-  paused: 'It was said while remembering was paused.',
+  retention: 'Retention removed this message.',
+  personal_data: 'This message contained personal data, which is not stored.',
+  forgotten: 'This message contained something that was forgotten.',
+  paused: 'This was said while memory was paused.',
 };
 
 interface Message {

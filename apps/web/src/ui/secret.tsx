@@ -10,7 +10,7 @@ interface Shown {
 }
 
 /** Shown once: nobody can read it again, this server neither. */
-export function Secret({ secret, title = 'The secret', close, children }: Shown) {
+export function Secret({ secret, title = 'Secret', close, children }: Shown) {
   const [isCopied, setIsCopied] = useState(false);
   return (
     <Dialog title={title} close={close}>
@@ -27,7 +27,7 @@ export function Secret({ secret, title = 'The secret', close, children }: Shown)
           </button>
         )}
         <button type="button" className="main" onClick={close}>
-          I have it
+          Done
         </button>
       </div>
     </Dialog>

@@ -37,7 +37,7 @@ export function Progress({ replay: { matched, consolidated, parked, waiting } }:
   const through = consolidated + parked;
   return (
     <p>
-      <progress max={Math.max(1, matched)} value={matched === 0 ? 1 : through} aria-label="Batches that are through" />{' '}
+      <progress max={Math.max(1, matched)} value={matched === 0 ? 1 : through} aria-label="Finished batches" />{' '}
       {through.toLocaleString('en')} of {matched.toLocaleString('en')} {matched === 1 ? 'batch' : 'batches'}
       {waiting > 0 && <span className="quiet">, {waiting.toLocaleString('en')} waiting</span>}
       {parked > 0 && <span className="tag bad">{parked.toLocaleString('en')} parked again</span>}

@@ -16,6 +16,15 @@ export const Moment = ({ iso }: { readonly iso: string }) => (
   </time>
 );
 
+const DAY = new Intl.DateTimeFormat('en', { dateStyle: 'medium' });
+
+/** The day since when, or until when, something is so; exactly for those who point at it. */
+export const Day = ({ iso }: { readonly iso: string }) => (
+  <time dateTime={iso} title={EXACT.format(new Date(iso))}>
+    {DAY.format(new Date(iso))}
+  </time>
+);
+
 export function agoOf(at: number, now: number): string {
   const passed = at - now;
   const [unit, ms] = UNITS.find(([, ms]) => Math.abs(passed) >= ms) ?? ['second', 1_000];

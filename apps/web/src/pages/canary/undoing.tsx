@@ -25,7 +25,7 @@ export function Undoing({ canary: { id, budget }, close }: Asked) {
   });
   return (
     <Confirm
-      title="Undo what this canary wrote?"
+      title="Undo this canary?"
       submit="Undo and consolidate again"
       close={close}
       run={() => api.canaries.undo(id, { budget: { ...budget, tokens } })}
@@ -34,14 +34,14 @@ export function Undoing({ canary: { id, budget }, close }: Asked) {
       <Answer of={rehearsal}>
         {({ owners, consolidations, batches, expected: { calls, tokens: expected } }) => (
           <p>
-            {consolidations.toLocaleString('en')} consolidations of {owners.toLocaleString('en')} owners are undone, and{' '}
-            {batches.toLocaleString('en')} batches consolidated again without its changes. That takes about{' '}
-            {calls.toLocaleString('en')} model calls and {expected.toLocaleString('en')} tokens. What people wrote or
-            approved stays.
+            {consolidations.toLocaleString('en')} consolidations of {owners.toLocaleString('en')} owners will be undone,
+            and {batches.toLocaleString('en')} batches consolidated again without the changes. This will use about{' '}
+            {calls.toLocaleString('en')} model calls and {expected.toLocaleString('en')} tokens. Explicit writes and
+            approvals stay.
           </p>
         )}
       </Answer>
-      <Amount name="At most so many tokens" value={tokens} change={setTokens} hint="Empty: no limit." />
+      <Amount name="Token limit" value={tokens} change={setTokens} hint="Empty: no limit." />
     </Confirm>
   );
 }

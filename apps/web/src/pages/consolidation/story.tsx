@@ -3,7 +3,7 @@ import { Link } from 'wouter';
 import { Diff } from '../../ui/diff.tsx';
 import { WITHHELD } from '../../ui/said.tsx';
 import { Empty } from '../../ui/states.tsx';
-import { Moment } from '../../ui/time.tsx';
+import { Day, Moment } from '../../ui/time.tsx';
 import { Wide } from '../../ui/wide.tsx';
 import { type Candidate, type Fact, type Message, numberOf, type Operation, piecesOf } from './plan.ts';
 
@@ -23,7 +23,7 @@ export const Messages = ({ plan, messages }: Told) => (
             {message.name ?? message.role} · <Moment iso={message.said_at} />{' '}
             {attacksIn(plan, message.message_id).map((kind) => (
               <span key={kind} className="tag bad">
-                addresses the model: {kind.replaceAll('_', ' ')}
+                possible attack: {kind.replaceAll('_', ' ')}
               </span>
             ))}
           </p>
@@ -91,8 +91,8 @@ function Decision({ fact, plan }: { readonly fact: Fact; readonly plan: Plan }) 
         <span className="note">{numberOf(fact.id)}</span> {fact.text}
       </h3>
       <p className="quiet">
-        {fact.category !== null && <span className="tag">{fact.category}</span>} about the {fact.about}, true from{' '}
-        <Moment iso={fact.valid_from} />
+        {fact.category !== null && <span className="tag">{fact.category}</span>} about the {fact.about}, true since{' '}
+        <Day iso={fact.valid_from} />
       </p>
       <Recalled fact={fact.id} candidates={plan.candidates} />
       {done.length + held.length === 0 && outcome !== undefined && (
@@ -107,7 +107,7 @@ function Decision({ fact, plan }: { readonly fact: Fact; readonly plan: Plan }) 
         <div key={operation.review_id}>
           <Change operation={operation} />
           <p>
-            <Link href="/reviews">It waits for somebody to approve it.</Link>
+            <Link href="/reviews">Waiting for review</Link>
           </p>
         </div>
       ))}
@@ -125,10 +125,10 @@ const Change = ({
   <div className="change">
     <p>
       <span className={`tag ${LOOKS[event]}`}>{event}</span> {reason}{' '}
-      <span className="quiet">Decided by the {by}.</span>
+      <span className="quiet">(decided by the {by})</span>
     </p>
     {event === 'NONE' ? <p className="text">{after ?? before}</p> : <Diff from={before} to={after} />}
-    {id !== null && <Link href={`/memories/${id}`}>The memory now</Link>}
+    {id !== null && <Link href={`/memories/${id}`}>Current memory</Link>}
   </div>
 );
 
@@ -140,7 +140,7 @@ function Recalled({ fact, candidates }: { readonly fact: string; readonly candid
       return score === undefined ? [] : [{ ...candidate, vector: score.vector, keyword: score.keyword }];
     })
     .sort((a, b) => (b.vector ?? 0) - (a.vector ?? 0));
-  if (near.length === 0) return <p className="quiet">Nothing like it was known.</p>;
+  if (near.length === 0) return <p className="quiet">No similar memory was known.</p>;
   return (
     <details>
       <summary>
@@ -151,8 +151,8 @@ function Recalled({ fact, candidates }: { readonly fact: string; readonly candid
           <thead>
             <tr>
               <th>Memory</th>
-              <th className="number">By meaning</th>
-              <th className="number">By words</th>
+              <th className="number">Vector score</th>
+              <th className="number">Keyword score</th>
             </tr>
           </thead>
           <tbody>
@@ -204,7 +204,7 @@ function Rest({ plan: { operations, facts, discards, remarks } }: { readonly pla
       )}
       {remarks.length > 0 && (
         <article className="card">
-          <h3>Refused and repaired</h3>
+          <h3>Rejected or repaired</h3>
           <ul>
             {remarks.map(({ asked, did }, at) => (
               <li key={`${at} ${asked}`}>

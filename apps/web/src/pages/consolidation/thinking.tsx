@@ -25,8 +25,8 @@ export function Times({ consolidation, plan, batch }: Told) {
   const whole = Math.max(1, ...bars.map(({ fromMs, ms }) => fromMs + ms));
   if (bars.length === 0) return null;
   return (
-    <section className="card" aria-label="Times">
-      <h2>Times</h2>
+    <section className="card" aria-label="Duration">
+      <h2>Duration</h2>
       <dl className="bars">
         {bars.map(({ name, fromMs, ms }) => (
           <div key={name}>
@@ -51,7 +51,7 @@ function barsOf(plan: Plan | null, batch: Batch['timings'] | null, { applied_at:
   const accepted = batch === null ? null : Date.parse(batch.accepted_at);
   const claimed = batch?.claimed_at ?? null;
   const waited = accepted === null || claimed === null ? 0 : Math.max(0, Date.parse(claimed) - accepted);
-  const bars: Bar[] = waited === 0 ? [] : [{ name: 'waits for its turn', fromMs: 0, ms: waited }];
+  const bars: Bar[] = waited === 0 ? [] : [{ name: 'wait for a worker', fromMs: 0, ms: waited }];
   const until = accepted === null || applied === null ? waited + thought : Date.parse(applied) - accepted;
   let at = Math.max(waited, until - thought);
   for (const [name, ms] of steps) {
@@ -60,7 +60,7 @@ function barsOf(plan: Plan | null, batch: Batch['timings'] | null, { applied_at:
   }
   const searchable = batch?.searchable_at ?? null;
   if (accepted !== null && applied !== null && searchable !== null) {
-    bars.push({ name: 'made searchable', fromMs: at, ms: Math.max(0, Date.parse(searchable) - Date.parse(applied)) });
+    bars.push({ name: 'update index', fromMs: at, ms: Math.max(0, Date.parse(searchable) - Date.parse(applied)) });
   }
   return bars;
 }
@@ -80,8 +80,8 @@ export const Usage = ({ plan: { usage, cost, prompts, models, variant, rung } }:
           <tr>
             <th>Model</th>
             <th className="number">Calls</th>
-            <th className="number">Tokens read</th>
-            <th className="number">Tokens written</th>
+            <th className="number">Prompt tokens</th>
+            <th className="number">Completion tokens</th>
             <th className="number">Cost</th>
           </tr>
         </thead>
@@ -97,7 +97,7 @@ export const Usage = ({ plan: { usage, cost, prompts, models, variant, rung } }:
           ))}
           {usage.models.length > 1 && (
             <tr>
-              <th>All</th>
+              <th>Total</th>
               <td className="number">{usage.calls}</td>
               <td className="number">{usage.prompt_tokens.toLocaleString('en')}</td>
               <td className="number">{usage.completion_tokens.toLocaleString('en')}</td>
@@ -108,7 +108,7 @@ export const Usage = ({ plan: { usage, cost, prompts, models, variant, rung } }:
       </table>
     </Wide>
     <p className="quiet">
-      Compared by {models.embedder}. Prompts:{' '}
+      Embedding model: {models.embedder}. Prompts:{' '}
       {prompts.map(({ name, version }) => `${name} (version ${version})`).join(', ') || 'none'}.
       {variant !== null && (
         <>
@@ -116,7 +116,7 @@ export const Usage = ({ plan: { usage, cost, prompts, models, variant, rung } }:
           Made with the changes of <Link href={`/canaries/${variant}`}>a canary</Link>.
         </>
       )}
-      {rung > 0 && ' Made while most of the budget of the day was used.'}
+      {rung > 0 && ' Made while most of the daily budget was used.'}
     </p>
   </section>
 );
@@ -124,7 +124,8 @@ export const Usage = ({ plan: { usage, cost, prompts, models, variant, rung } }:
 const COST_DIGITS = 6;
 
 /** Without a price nothing is known of it. */
-const costOf = (cost: number | null): string => (cost === null ? 'no price' : cost.toFixed(COST_DIGITS));
+const costOf = (cost: number | null): string =>
+  cost === null ? 'no price' : cost.toLocaleString('en', { maximumFractionDigits: COST_DIGITS });
 
 type Written = Consolidation['answers'][number];
 
@@ -155,7 +156,7 @@ function Exchange({ id, at, answer }: Place & { readonly answer: Written }) {
       <summary>
         {step}{' '}
         <span className="quiet">
-          {model}, {read.toLocaleString('en')} tokens read, {wrote.toLocaleString('en')} written
+          {model}, {read.toLocaleString('en')} prompt tokens, {wrote.toLocaleString('en')} completion tokens
         </span>
       </summary>
       {former !== null && (
@@ -182,8 +183,8 @@ function Sent({ id, at }: Place) {
         const { step = '', prompt = null } = results[at] ?? {};
         return prompt === null ? (
           <p className="quiet">
-            The prompt is not stored, and cannot be rebuilt any more: the messages, the settings or what was known have
-            changed since, or something of it was forgotten.
+            Prompts are not stored, and this one can no longer be rebuilt: its messages, settings or memories have
+            changed since, or some of them were forgotten.
           </p>
         ) : (
           <>

@@ -67,11 +67,11 @@ export function Redo({ id, close }: Opened) {
 
 const Dependents = ({ report: { dependents } }: { readonly report: UndoReport }) =>
   dependents.length === 0 ? (
-    <p>Nothing later depends on it.</p>
+    <p>No later changes depend on it.</p>
   ) : (
     <>
       <p>
-        <strong>What came later and depends on it is undone too:</strong>
+        <strong>These later changes depend on it and will be undone as well:</strong>
       </p>
       <ul>
         {dependents.map(({ kind, id, memory_ids: ids }) => (

@@ -41,13 +41,13 @@ export function WhatIf({ consolidation: { batch_ids: batchIds, state }, close }:
         touches={[['replays']]}
         done={(replay) => 'id' in replay && go(`/work/replays/${replay.id}`)}
       >
-        <p>The same messages are consolidated again in a space of their own. Nothing that is remembered changes.</p>
+        <p>The same messages are consolidated again in a shadow space. Live memories are not changed.</p>
         <div>
           <label htmlFor={`${id}-model`}>Model</label>
           <input
             id={`${id}-model`}
             value={model}
-            placeholder="the one that is set"
+            placeholder="the configured one"
             spellCheck={false}
             onChange={({ target }) => setModel(target.value)}
           />
@@ -55,9 +55,9 @@ export function WhatIf({ consolidation: { batch_ids: batchIds, state }, close }:
         <div>
           <label htmlFor={`${id}-mode`}>Mode</label>
           <select id={`${id}-mode`} value={mode} onChange={({ target }) => setMode(target.value as Mode)}>
-            <option value="">as it was posted</option>
-            <option value="decide">decide: compare with what is known</option>
-            <option value="add_only">add only: keep every fact</option>
+            <option value="">as posted</option>
+            <option value="decide">decide: compare with known memories</option>
+            <option value="add_only">add_only: keep every fact</option>
           </select>
         </div>
         <div>
@@ -66,7 +66,7 @@ export function WhatIf({ consolidation: { batch_ids: batchIds, state }, close }:
             id={`${id}-instructions`}
             rows={3}
             value={instructions}
-            placeholder="those of the settings"
+            placeholder="those in the settings"
             onChange={({ target }) => setInstructions(target.value)}
           />
         </div>

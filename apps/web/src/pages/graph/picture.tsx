@@ -36,7 +36,7 @@ export function Picture({ entities, shown, chosen, choose }: Drawn) {
       ref={box}
       className="picture"
       role="img"
-      aria-label="The graph as a picture; the lists beside it say the same."
+      aria-label="Drawing of the graph; the lists next to it contain the same relations."
     />
   );
 }
@@ -65,14 +65,17 @@ function draw(cy: Core, entities: readonly Entity[], shown: readonly Shown[]): v
     if (cy.getElementById(id).empty()) cy.add({ data });
     cy.getElementById(id).toggleClass('ended', ended);
   }
-  if (cy.elements().length > before)
-    cy.layout({
-      name: 'cose',
-      animate: false,
-      padding: 40,
-      nodeRepulsion: () => 20_000,
-      idealEdgeLength: () => 90,
-    }).run();
+  if (cy.elements().length === before) return;
+  // From places that are apart: forces alone leave some of them one upon the other.
+  if (before === 0) cy.layout({ name: 'breadthfirst', circle: true, roots: '.self', animate: false }).run();
+  cy.layout({
+    name: 'cose',
+    animate: false,
+    padding: 40,
+    nodeDimensionsIncludeLabels: true,
+    nodeRepulsion: () => 20_000,
+    idealEdgeLength: () => 110,
+  }).run();
 }
 
 /** The colours of the page, which a canvas does not inherit. */

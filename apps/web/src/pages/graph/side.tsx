@@ -5,7 +5,7 @@ import { api, mayChange } from '../../api.ts';
 import { useWho } from '../../session.ts';
 import { Action } from '../../ui/action.tsx';
 import { Problem } from '../../ui/states.tsx';
-import { Moment } from '../../ui/time.tsx';
+import { Day } from '../../ui/time.tsx';
 import type { Shown } from './at-time.ts';
 
 /** Everything that is read of graphs. */
@@ -25,7 +25,7 @@ export function AboutEntity({ entity }: { readonly entity: Entity }) {
           <p>Also called {aliases.join(', ')}.</p>
           {isOffered && !self && (
             <Action run={() => api.graph.split(id)} touches={[GRAPH]}>
-              Split from what it was merged with
+              Undo merge
             </Action>
           )}
         </>
@@ -36,7 +36,7 @@ export function AboutEntity({ entity }: { readonly entity: Entity }) {
 
 /** Relations in words, each with what somebody said. */
 export function RelationList({ shown }: { readonly shown: readonly Shown[] }) {
-  if (shown.length === 0) return <p className="quiet">No relation is known at this time.</p>;
+  if (shown.length === 0) return <p className="quiet">There are no relations at this time.</p>;
   return (
     <ul className="plain">
       {shown.map(({ relation, ended }) => (
@@ -61,10 +61,10 @@ function Behind({ relation }: { readonly relation: Relation }) {
     <div className="behind">
       {quote !== null && <blockquote>{quote}</blockquote>}
       <p className="quiet">
-        since <Moment iso={from} />
+        since <Day iso={from} />
         {until !== null && (
           <>
-            , until <Moment iso={until} />
+            , until <Day iso={until} />
           </>
         )}
       </p>
@@ -72,12 +72,12 @@ function Behind({ relation }: { readonly relation: Relation }) {
       <p className="row">
         {memories.map((memory) => (
           <Link key={memory} href={`/memories/${memory}`}>
-            Its memory
+            Memory
           </Link>
         ))}
         {isOffered && until === null && (
           <Action run={() => api.graph.delete(id)} touches={[GRAPH]} kind="danger">
-            It was never true
+            Never true
           </Action>
         )}
       </p>
@@ -112,8 +112,8 @@ export function Proposals({ user }: { readonly user: string }) {
   const pairs = proposals.data?.results ?? [];
   if (pairs.length === 0) return null;
   return (
-    <section className="card" aria-label="May be the same">
-      <h2>May be the same</h2>
+    <section className="card" aria-label="Possible duplicates">
+      <h2>Possible duplicates</h2>
       <ul className="plain">
         {pairs.map(({ source, destination }) => (
           <li key={`${source.id} ${destination.id}`} className="row">
@@ -123,7 +123,7 @@ export function Proposals({ user }: { readonly user: string }) {
             {isOffered && (
               <>
                 <Action run={() => api.graph.merge(source.id, { into: destination.id })} touches={[GRAPH]}>
-                  The same
+                  Same
                 </Action>
                 <Action run={() => api.graph.split(source.id)} touches={[GRAPH]}>
                   Different

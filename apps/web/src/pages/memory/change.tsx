@@ -22,7 +22,7 @@ export function Changes({ memory }: { readonly memory: Memory }) {
     <>
       {may(who, 'manage') && (
         <fieldset className="row choice" aria-label="Rating">
-          <span className="quiet">Rate it</span>
+          <span className="quiet">Rate:</span>
           {(Object.keys(RATINGS) as (keyof typeof RATINGS)[]).map((rating) => (
             <Action
               key={rating}
@@ -64,7 +64,7 @@ function Edit({ memory: { id, memory: before, version }, close }: Editing) {
   const [text, setText] = useState(before);
   const field = useId();
   return (
-    <Dialog title="Change what it says" close={close}>
+    <Dialog title="Edit memory" close={close}>
       <ActionForm
         submit="Save"
         cancel={close}
@@ -102,7 +102,7 @@ function Deletion({ id, close }: Deleting) {
       run={() => api.memories.delete(id)}
       touches={touchedBy(id)}
     >
-      <p>Nobody finds it any more, and it is not told to any chat. Restoring one of its versions brings it back.</p>
+      <p>It can no longer be found or used in answers. You can restore any of its versions.</p>
       <Answer of={fall}>{(what) => <Falling what={what} />}</Answer>
     </Confirm>
   );
@@ -114,17 +114,17 @@ function Falling({ what: { fell, stays } }: { readonly what: ForgottenMemory }) 
     fell.messages.filter(({ hidden }) => hidden === 'words').length,
   ];
   const lines = [
-    whole > 0 && `${counted(whole, 'message is', 'messages are')} hidden as a whole`,
+    whole > 0 && `${counted(whole, 'message is', 'messages are')} hidden completely`,
     words > 0 && `the words that say it are hidden in ${counted(words, 'message', 'messages')}`,
-    fell.summaries > 0 && `${counted(fell.summaries, 'summary is', 'summaries are')} made anew`,
-    ...fell.relations.map(({ text }) => `the relation “${text}” falls`),
-    ...fell.entities.map(({ name }) => `${name} is known no more in the graph`),
-    ...stays.relations.map(({ text }) => `the relation “${text}” stays, because others said it too`),
+    fell.summaries > 0 && `${counted(fell.summaries, 'summary is', 'summaries are')} rewritten`,
+    ...fell.relations.map(({ text }) => `the relation “${text}” is removed`),
+    ...fell.entities.map(({ name }) => `${name} is removed from the graph`),
+    ...stays.relations.map(({ text }) => `the relation “${text}” stays, because it was also said elsewhere`),
   ].filter((line) => line !== false);
   const others = [...new Set(stays.messages.flatMap(({ memory_ids: ids }) => ids))];
   return (
     <>
-      <p>{lines.length === 0 ? 'Nothing else falls with it.' : 'With it:'}</p>
+      <p>{lines.length === 0 ? 'Nothing else changes.' : 'What else changes:'}</p>
       <ul>
         {lines.map((line) => (
           <li key={line}>{line}</li>
@@ -132,7 +132,7 @@ function Falling({ what: { fell, stays } }: { readonly what: ForgottenMemory }) 
       </ul>
       {others.length > 0 && (
         <p className="quiet">
-          The rest of those messages stays because of{' '}
+          The rest of these messages stays because of{' '}
           {others.map((other, i) => (
             <span key={other}>
               {i > 0 && ', '}

@@ -1,11 +1,11 @@
 import type { Memory } from '@slowwave/sdk';
 
 const TRUST: Readonly<Partial<Record<Memory['trust'], string>>> = {
-  imported: 'written by hand',
+  imported: 'entered manually',
   agent: 'said by the agent',
   tool: 'from a tool',
-  inferred: 'concluded',
-  external: 'from elsewhere',
+  inferred: 'inferred',
+  external: 'from external content',
 };
 
 const RATINGS = { positive: 'rated good', negative: 'rated bad', very_negative: 'rated very bad' } as const;
@@ -28,16 +28,20 @@ export function Marks({ memory }: { readonly memory: Memory }) {
     <>
       {pinned && <span className="tag good">pinned</span>}
       {immutable && <span className="tag">immutable</span>}
-      {flagged && <span className="tag bad">came from a message that addresses the model</span>}
-      {conclusion !== undefined && <span className="tag wait">nobody said it: certainty {conclusion.certainty}</span>}
-      {skill !== undefined && <span className="tag good">skill: went well {skill.successes} times</span>}
-      {task !== undefined && <span className="tag">what run {task.run_id} came to</span>}
+      {flagged && <span className="tag bad">from a suspicious message</span>}
+      {conclusion !== undefined && <span className="tag wait">conclusion, certainty {conclusion.certainty}</span>}
+      {skill !== undefined && (
+        <span className="tag good">
+          skill: worked {skill.successes} {skill.successes === 1 ? 'time' : 'times'}
+        </span>
+      )}
+      {task !== undefined && <span className="tag">result of run {task.run_id}</span>}
       {TRUST[trust] !== undefined && <span className="tag">{TRUST[trust]}</span>}
       {feedback !== null && (
         <span className={feedback === 'positive' ? 'tag good' : 'tag bad'}>{RATINGS[feedback]}</span>
       )}
       {confirmations > 0 && <span className="tag">said {confirmations + 1} times</span>}
-      {expires !== null && <span className="tag wait">until {expires.slice(0, 10)}</span>}
+      {expires !== null && <span className="tag wait">expires {expires.slice(0, 10)}</span>}
     </>
   );
 }

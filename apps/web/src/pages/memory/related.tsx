@@ -31,7 +31,7 @@ export function Related({ memory }: { readonly memory: Memory }) {
       <Answer of={related}>
         {(relations) =>
           relations.length === 0 ? (
-            <p className="quiet">Nothing in the graph rests on it.</p>
+            <p className="quiet">No relations are based on it.</p>
           ) : (
             <ul className="plain">
               {relations.map(({ id, text }) => (
@@ -41,7 +41,7 @@ export function Related({ memory }: { readonly memory: Memory }) {
           )
         }
       </Answer>
-      {owner.kind === 'user' && <Link href={`/graph?${new URLSearchParams({ user: owner.id })}`}>The whole graph</Link>}
+      {owner.kind === 'user' && <Link href={`/graph?${new URLSearchParams({ user: owner.id })}`}>Whole graph</Link>}
     </section>
   );
 }

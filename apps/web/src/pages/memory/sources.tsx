@@ -17,11 +17,13 @@ export function Sources({ id }: { readonly id: string }) {
     queryFn: ({ signal }) => api.memories.sources(id, { before: reach, after: reach }, { signal }),
   });
   return (
-    <section aria-label="What was said">
+    <section aria-label="Sources">
       <Answer of={sources}>
         {({ results }) =>
           results.length === 0 ? (
-            <p className="quiet">No message is behind it: it was written by hand, or its messages are not kept.</p>
+            <p className="quiet">
+              There is no source message: it was entered manually, or its messages are no longer stored.
+            </p>
           ) : (
             <>
               <ol className="lines">
@@ -35,7 +37,7 @@ export function Sources({ id }: { readonly id: string }) {
                 ))}
               </ol>
               <button type="button" aria-pressed={isWide} onClick={() => setWide(!isWide)}>
-                Show what was said around it
+                Show the conversation around it
               </button>
             </>
           )

@@ -5,7 +5,7 @@ import { Moment } from '../../ui/time.tsx';
 
 const PAGE = 20;
 
-const ROUTES = { search: 'a search', context: 'the context of a chat', recall: 'an answer' } as const;
+const ROUTES = { search: 'search', context: 'context', recall: 'recall' } as const;
 
 /** Which answers told it, the newest first, and what they led to. */
 export function ToldTo({ id }: { readonly id: string }) {
@@ -18,12 +18,12 @@ export function ToldTo({ id }: { readonly id: string }) {
   const told = receipts.data?.pages.flatMap(({ results }) => results);
   const credit = receipts.data?.pages[0]?.credit ?? 0;
   return (
-    <section className="card" aria-label="Who was told">
-      <h2>Who was told</h2>
+    <section className="card" aria-label="Used in answers">
+      <h2>Used in answers</h2>
       {receipts.error !== null && <Problem error={receipts.error} retry={receipts.refetch} />}
       {told === undefined && receipts.error === null && <Loading />}
-      {told?.length === 0 && <p className="quiet">No answer that is still on record told it.</p>}
-      {credit !== 0 && <p>What came of these answers speaks {credit > 0 ? 'for' : 'against'} it.</p>}
+      {told?.length === 0 && <p className="quiet">No stored answer contains it.</p>}
+      {credit !== 0 && <p>The outcomes of these answers were {credit > 0 ? 'mostly good' : 'mostly bad'}.</p>}
       <ul className="plain ruled">
         {told?.map(({ id: receipt, route, question, created_at: at, outcome, versions }) => (
           <li key={receipt}>
@@ -31,7 +31,7 @@ export function ToldTo({ id }: { readonly id: string }) {
               <Moment iso={at} /> {ROUTES[route]}, version {versions.join(', ')}
               {outcome !== null && <span className={`tag ${outcome}`}>{outcome}</span>}
             </div>
-            {question === null ? <em className="quiet">Nothing was asked, or it is not kept</em> : question}
+            {question === null ? <em className="quiet">No question, or it is not stored</em> : question}
           </li>
         ))}
       </ul>

@@ -29,8 +29,8 @@ export function Versions({ id, now }: Of) {
   });
   const events = history.data?.pages.flatMap(({ results }) => results);
   return (
-    <section className="card" aria-label="Versions">
-      <h2>How it came about</h2>
+    <section className="card" aria-label="History">
+      <h2>History</h2>
       {history.error !== null && <Problem error={history.error} retry={history.refetch} />}
       {events === undefined && history.error === null && <Loading />}
       <ol className="plain ruled">
@@ -40,7 +40,7 @@ export function Versions({ id, now }: Of) {
       </ol>
       {history.hasNextPage && (
         <button type="button" disabled={history.isFetchingNextPage} onClick={() => void history.fetchNextPage()}>
-          Show later changes
+          Show more
         </button>
       )}
     </section>
@@ -48,9 +48,9 @@ export function Versions({ id, now }: Of) {
 }
 
 const NAMES: Readonly<Record<HistoryEvent['event'], readonly [name: string, look: string]>> = {
-  ADD: ['Remembered', 'tag good'],
-  UPDATE: ['Changed', 'tag wait'],
-  NONE: ['Said again', 'tag'],
+  ADD: ['Added', 'tag good'],
+  UPDATE: ['Updated', 'tag wait'],
+  NONE: ['Confirmed', 'tag'],
   DELETE: ['Ended or deleted', 'tag bad'],
   UNDO: ['Undone', 'tag bad'],
   FEEDBACK: ['Rated', 'tag'],
@@ -72,7 +72,7 @@ function Happened({ event, now }: { readonly event: HistoryEvent; readonly now: 
       {changesText && <Diff from={previous} to={memory} />}
       {event.rated !== undefined && (
         <p>
-          Version {event.rated.version}: {event.rated.rating?.replace('_', ' ') ?? 'the rating was taken back'}
+          Version {event.rated.version}: {event.rated.rating?.replace('_', ' ') ?? 'rating removed'}
         </p>
       )}
       {reason !== '' && <p className="quiet">{reason}</p>}
@@ -81,12 +81,12 @@ function Happened({ event, now }: { readonly event: HistoryEvent; readonly now: 
 }
 
 const ACTORS: Readonly<Record<string, string>> = {
-  api: 'by hand',
+  api: 'by an explicit write',
   consolidation: 'by a consolidation',
-  review: 'approved in a review',
+  review: 'by an approved review',
   undo: 'by an undo',
   rollback: 'by a rollback',
-  policy: 'by a policy of forgetting',
+  policy: 'by a forgetting policy',
 };
 
 /** Who brought it about, and who had said it. */
@@ -102,7 +102,7 @@ function By({ event: { actor, consolidation_id: consolidation, sources } }: { re
           {how}
         </Decision>
       )}
-      {speakers.length > 0 && <>, from what {speakers.join(' and ')} said</>}
+      {speakers.length > 0 && <>, from messages of {speakers.join(' and ')}</>}
     </span>
   );
 }

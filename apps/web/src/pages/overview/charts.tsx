@@ -16,7 +16,7 @@ export function Charts({ overview, period }: Shown) {
   return (
     <div className="beside">
       <section className="card">
-        <h2>Batches by the hour in which they were accepted</h2>
+        <h2>Batches by hour of acceptance</h2>
         <Batches overview={overview} period={period} />
       </section>
       <Use overview={overview} />
@@ -32,7 +32,7 @@ function Batches({ overview: { history } }: Shown) {
   const values = (count: (hour: (typeof hours)[number]) => number) => hours.map(count);
   return (
     <Bars
-      name="Batches by the hour in which they were accepted, and what became of them"
+      name="Batches by hour of acceptance and by state"
       times={hours.map(({ at }) => Date.parse(at))}
       timeText={(at) => HOUR.format(at)}
       parts={[
@@ -65,7 +65,7 @@ function Use({ overview }: Pick<Shown, 'overview'>) {
     <section className="card">
       <div className="row heading">
         <h2>{MEASURES[measure]} by day (UTC)</h2>
-        <Choice name="What is measured" options={MEASURES} chosen={measure} choose={setMeasure} />
+        <Choice name="Measure" options={MEASURES} chosen={measure} choose={setMeasure} />
       </div>
       <Days overview={overview} measure={measure} />
       <Spent overview={overview} />
@@ -115,9 +115,9 @@ function Spent({ overview: { today, usage } }: Pick<Shown, 'overview'>) {
       <dd>
         {against(today.tokens, whole)} tokens; cost {against(today.cost, money)}
       </dd>
-      <dt>Seven days</dt>
+      <dt>Last 7 days</dt>
       <dd>
-        {whole(calls)} calls, {whole(failed)} of them failed; cost {money(cost)}
+        {whole(calls)} calls, {whole(failed)} failed; cost {money(cost)}
       </dd>
     </dl>
   );

@@ -9,10 +9,10 @@ type Seen = Operations['GET /v1/drift']['answer'];
 type Figure = Seen['figures'][number];
 
 const OPINIONS: Readonly<Record<Seen['opinions'][number]['of'], string>> = {
-  consolidations: 'Consolidations undone',
-  reviews: 'Reviews rejected',
-  ratings: 'Ratings negative',
-  outcomes: 'Outcomes bad',
+  consolidations: 'Undone consolidations',
+  reviews: 'Rejected reviews',
+  ratings: 'Negative ratings',
+  outcomes: 'Bad outcomes',
 };
 
 const TONES = { fine: 'good', worse: 'bad', unclear: 'quiet' } as const;
@@ -42,14 +42,14 @@ interface Choosing {
 function Compared({ drift, model, choose }: Choosing) {
   const { figures, opinions, models } = drift;
   const worse = figures.filter(({ verdict }) => verdict === 'worse');
-  if (models.length === 0) return <p className="quiet">Nothing was consolidated in the last five weeks.</p>;
+  if (models.length === 0) return <p className="quiet">Nothing was consolidated in the last 35 days.</p>;
   return (
     <>
       <p className="quiet">
-        The last seven days against the 28 days before
+        The last 7 days compared with the 28 days before
         {models.length > 1 && (
           <>
-            , of{' '}
+            , for{' '}
             <select aria-label="Chat model" value={model} onChange={({ target }) => choose(target.value)}>
               <option value="">all models</option>
               {models.map((one) => (
@@ -60,8 +60,8 @@ function Compared({ drift, model, choose }: Choosing) {
         )}
         .{' '}
         {worse.length === 0
-          ? 'No figure is worse beyond chance and its margin.'
-          : `Worse beyond chance and its margin: ${worse.map(({ figure }) => nameOf(figure)).join(', ')}.`}
+          ? 'No figure is significantly worse.'
+          : `Significantly worse: ${worse.map(({ figure }) => nameOf(figure)).join(', ')}.`}
       </p>
       <div className="grid figures">
         {opinions.map(({ of, before, recent }) => (
@@ -83,7 +83,7 @@ function Compared({ drift, model, choose }: Choosing) {
                 <th className="number">Before</th>
                 <th className="number">Recent</th>
                 <th>Verdict</th>
-                <th>What it is</th>
+                <th>Meaning</th>
               </tr>
             </thead>
             <tbody>
@@ -111,7 +111,7 @@ const nameOf = (figure: string): string => figure.replaceAll('_', ' ');
 const shareOf = ({ against, of }: { against: number; of: number }): string =>
   of === 0 ? '–' : percentOf(against / of);
 
-const percentOf = (share: number): string => `${(share * 100).toLocaleString('en', { maximumFractionDigits: 1 })} %`;
+const percentOf = (share: number): string => `${(share * 100).toLocaleString('en', { maximumFractionDigits: 1 })}%`;
 
 function shownValue({ kind }: Figure, value: number | null): string {
   if (value === null) return '–';

@@ -24,16 +24,17 @@ const DOCTOR_EVERY_MS = 60_000;
 export function Needs({ overview }: { readonly overview: Overview }) {
   const found = [...modelNeeds(useModels()), ...workNeeds(overview), ...doctorNeeds(useDoctor())];
   return (
-    <section className="card needs" aria-label="What needs somebody">
+    <section className="card needs" aria-label="Needs attention">
       {found.length === 0 ? (
         <p>
-          <span className="tag good">all well</span> Nothing needs you.
+          <span className="tag good">all clear</span> Nothing needs your attention.
         </p>
       ) : (
         <ul className="plain">
           {found.map(({ tone, what, detail, to }) => (
             <li key={what}>
-              <span className={`tag ${tone}`}>{tone === 'bad' ? 'act' : 'look'}</span> <Link href={to}>{what}</Link>
+              <span className={`tag ${tone}`}>{tone === 'bad' ? 'problem' : 'notice'}</span>{' '}
+              <Link href={to}>{what}</Link>
               {detail !== undefined && <span className="quiet"> {detail}</span>}
             </li>
           ))}
@@ -64,7 +65,7 @@ const modelNeeds = (models: Operations['GET /v1/models']['answer']['results']): 
       : [
           {
             tone: 'bad',
-            what: paused === null ? `${model} does not work` : `${model} keeps failing, and calls to it are paused`,
+            what: paused === null ? `${model} fails` : `${model} keeps failing, and calls to it are paused`,
             detail: last.problem.message,
             to: '/settings/models',
           } as const,
@@ -99,8 +100,8 @@ function workNeeds({
       ? [
           {
             tone: 'bad',
-            what: 'The limit of the day is reached',
-            detail: 'Batches wait for the next day (UTC) or a higher limit.',
+            what: 'The daily limit is reached',
+            detail: 'Batches wait until the next day (UTC) or until you raise the limit.',
             to: '/settings/budgets',
           } as const,
         ]
@@ -130,15 +131,15 @@ function workNeeds({
 
 const SAVED: Readonly<Partial<Record<Overview['economy']['saves'], string>>> = {
   larger_batches: 'Batches are larger and wait longer.',
-  cheaper_models: 'Batches are larger, and the cheaper models are asked.',
-  no_summary_no_graph: 'Batches are larger, the cheaper models are asked, and summaries and the graph wait.',
+  cheaper_models: 'Batches are larger, and cheaper models are used.',
+  no_summary_no_graph: 'Batches are larger, cheaper models are used, and summaries and the graph wait.',
 };
 
 const savingNeeds = ({ saves }: Overview['economy']): Need[] => {
   const { [saves]: detail } = SAVED;
   return detail === undefined
     ? []
-    : [{ tone: 'wait', what: 'Most of the budget of the day is used', detail, to: '/settings/budgets' }];
+    : [{ tone: 'wait', what: 'Most of the daily budget is used', detail, to: '/settings/budgets' }];
 };
 
 const doctorNeeds = (findings: Operations['GET /v1/doctor']['answer']['findings']): Need[] =>

@@ -24,9 +24,9 @@ export function Outcome({ line: { batch, error } }: { readonly line: Line }) {
 }
 
 const STAGES: Readonly<Record<Batch['stage'], string>> = {
-  waiting: 'Stored. It waits for its turn …',
+  waiting: 'Stored. Waiting for a worker …',
   extract: 'Looking for facts …',
-  decide: 'Comparing with what is known …',
+  decide: 'Comparing with known memories …',
   apply: 'Writing …',
   project: 'Making it searchable …',
   done: 'Done.',
@@ -38,9 +38,9 @@ function sentenceOf({ state, stage, timings, error }: Batch): string {
     case 'consolidating':
       return STAGES[stage];
     case 'empty':
-      return 'Nothing in it was worth remembering.';
+      return 'Nothing to remember in it.';
     case 'parked':
-      return `It could not be consolidated: ${error?.message ?? 'the reason is not known'}`;
+      return `It could not be consolidated: ${error?.message ?? 'unknown reason'}`;
     case 'undone':
       return 'It was undone.';
     case 'consolidated':
@@ -56,8 +56,8 @@ const NAMES: Readonly<Record<BatchEvent['event'], readonly [name: string, look: 
   ADD: ['remembered', 'tag good'],
   UPDATE: ['changed', 'tag wait'],
   DELETE: ['forgotten', 'tag bad'],
-  NONE: ['known already', 'tag'],
-  UNDO: ['taken back', 'tag'],
+  NONE: ['already known', 'tag'],
+  UNDO: ['undone', 'tag'],
 };
 
 function Change({ event: { event, memory, previous } }: { readonly event: BatchEvent }) {

@@ -29,7 +29,7 @@ export function ReviewCard({ review, picked = false, pick }: Shown) {
         {pick !== undefined && (
           <input
             type="checkbox"
-            aria-label={`Pick: ${after ?? before ?? id}`}
+            aria-label={`Select: ${after ?? before ?? id}`}
             checked={picked}
             onChange={({ target }) => pick(id, target.checked)}
           />
@@ -47,7 +47,7 @@ export function ReviewCard({ review, picked = false, pick }: Shown) {
       <div className="row">
         {state === 'pending' && <Decisions review={review} />}
         {why !== null && <Decision id={why}>Why</Decision>}
-        {review.memory_id !== null && <Link href={`/memories/${review.memory_id}`}>The memory</Link>}
+        {review.memory_id !== null && <Link href={`/memories/${review.memory_id}`}>Memory</Link>}
       </div>
     </article>
   );
@@ -78,7 +78,7 @@ function Edit({ review: { id, after }, close }: { readonly review: Review; reado
   const [text, setText] = useState(after ?? '');
   const field = useId();
   return (
-    <Dialog title="Approve with another text" close={close}>
+    <Dialog title="Edit and approve" close={close}>
       <ActionForm
         submit="Approve"
         cancel={close}

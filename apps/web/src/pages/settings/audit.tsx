@@ -34,7 +34,7 @@ export function Audit() {
   return (
     <>
       <div className="row card">
-        <Line name="About" value={subject} change={(id) => change({ subject: id })} />
+        <Line name="Object" value={subject} change={(id) => change({ subject: id })} />
         <Line name="By" value={by} change={(id) => change({ by: id })} />
         <Select
           name="Outcome"
@@ -45,7 +45,7 @@ export function Audit() {
         {may(useWho(), 'operator') && <Line name="Tenant" value={tenant} change={(id) => change({ tenant: id })} />}
       </div>
       <Pages of={list}>
-        {(rows) => (rows.length === 0 ? <Empty>Nothing was recorded that fits.</Empty> : <Table entries={rows} />)}
+        {(rows) => (rows.length === 0 ? <Empty>No entries match the filter.</Empty> : <Table entries={rows} />)}
       </Pages>
     </>
   );
@@ -59,7 +59,7 @@ const Table = ({ entries }: { readonly entries: readonly AuditEntry[] }) => (
           <th>When</th>
           <th>By</th>
           <th>Request</th>
-          <th>About</th>
+          <th>Object</th>
           <th>Outcome</th>
         </tr>
       </thead>
@@ -70,7 +70,7 @@ const Table = ({ entries }: { readonly entries: readonly AuditEntry[] }) => (
               <Moment iso={at} />
             </td>
             <td>
-              <code>{by}</code> {session && <span className="quiet">in a browser</span>}
+              <code>{by}</code> {session && <span className="quiet">(browser)</span>}
             </td>
             <td>
               <code>{action.replace(DRY, '')}</code> {action.endsWith(DRY) && <span className="tag">dry run</span>}

@@ -7,10 +7,10 @@ import { StepModels } from './step-models.tsx';
 /** What models may use each day, and what they cost. */
 export const Costs = (editing: Editing) => (
   <>
-    <h2>Limits of a day</h2>
+    <h2>Daily limits</h2>
     <Budgets {...editing} />
     <Economy {...editing} />
-    <h2>Prices of a million tokens</h2>
+    <h2>Prices per million tokens</h2>
     <Prices {...editing} />
   </>
 );
@@ -19,28 +19,30 @@ function Budgets({ draft: { budgets }, change }: Editing) {
   const limit = (part: Partial<typeof budgets>) => change({ budgets: { ...budgets, ...part } });
   return (
     <>
-      <p className="quiet">
-        Each day (UTC). Once a limit is reached, batches wait for the next day; nothing is dropped. Empty: no limit.
-      </p>
+      <p className="quiet">Per day (UTC). Once a limit is reached, batches wait until the next day. Nothing is lost.</p>
       <Amount
         name="Tokens of all users"
+        empty="no limit"
         value={budgets.tokens_per_day}
         change={(tokens_per_day) => limit({ tokens_per_day })}
       />
       <Amount
         name="Cost of all users"
+        empty="no limit"
         step="any"
         hint="In the currency of the prices. Models without a price count as zero."
         value={budgets.cost_per_day}
         change={(cost_per_day) => limit({ cost_per_day })}
       />
       <Amount
-        name="Tokens of each user"
+        name="Tokens per user"
+        empty="no limit"
         value={budgets.user_tokens_per_day}
         change={(user_tokens_per_day) => limit({ user_tokens_per_day })}
       />
       <Amount
-        name="Cost of each user"
+        name="Cost per user"
+        empty="no limit"
         step="any"
         value={budgets.user_cost_per_day}
         change={(user_cost_per_day) => limit({ user_cost_per_day })}
@@ -56,14 +58,16 @@ function Economy({ draft: { economy, hold_at }, change }: Editing) {
   return (
     <>
       <Amount
-        name="Economise from (% of a limit)"
-        hint="Larger batches first, then the cheaper models, then no summaries and no graph until the next day. Empty: only wait once a limit is reached."
+        name="Start saving at (% of a limit)"
+        empty="never"
+        hint="First larger batches, then cheaper models, then no summaries and no graph until the next day. Empty: batches just wait once a limit is reached."
         value={economy.soft_limit === null ? null : Math.round(economy.soft_limit * PERCENT)}
         change={(percent) => set({ soft_limit: percent === null ? null : percent / PERCENT })}
       />
       <Amount
-        name="Hold a user, app or key at"
-        hint="So many times what is usual in a day. Batches wait for the next day, or until you release them. Empty: never."
+        name="Hold a user, app or key at (× the usual daily use)"
+        empty="never"
+        hint="Its batches then wait until the next day, or until you release it."
         min={2}
         step="any"
         value={hold_at}
@@ -71,7 +75,7 @@ function Economy({ draft: { economy, hold_at }, change }: Editing) {
       />
       <StepModels
         name="Cheaper models"
-        hint="Asked from the second step of saving on. Empty: the usual model is asked."
+        hint="Used from the second saving step on. Empty: the usual model."
         models={economy.models}
         change={(models) => set({ models })}
       />
@@ -88,18 +92,18 @@ function Prices({ draft: { prices }, change }: Editing) {
     change({ prices: Object.fromEntries(Object.entries(prices).filter(([other]) => other !== name)) });
   return (
     <>
-      <p className="quiet">All in one currency, whichever it is.</p>
+      <p className="quiet">Use the same currency for all prices.</p>
       {Object.entries(prices).map(([name, price]) => (
         <fieldset key={name} className="row">
           <legend>{name}</legend>
           <Amount
-            name="Read"
+            name="Prompt tokens"
             step="any"
             value={price.prompt}
             change={(prompt) => put(name, { ...price, prompt: prompt ?? 0 })}
           />
           <Amount
-            name="Written"
+            name="Completion tokens"
             step="any"
             value={price.completion}
             change={(completion) => put(name, { ...price, completion: completion ?? 0 })}

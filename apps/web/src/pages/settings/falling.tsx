@@ -13,7 +13,7 @@ export function Falling({ draft: { retention, forgetting } }: { readonly draft: 
   const [answered, setAnswered] = useState<Answered | null>(null);
   const asked = JSON.stringify({ retention, forgetting });
   return (
-    <section className="card" aria-label="What would be removed">
+    <section className="card" aria-label="Retention preview">
       <h2>What would be removed now</h2>
       <Action
         run={() => api.send('POST /v1/retention/preview', { body: { retention, forgetting }, readsOnly: true })}
@@ -23,16 +23,16 @@ export function Falling({ draft: { retention, forgetting } }: { readonly draft: 
             rows: [
               ['Batches that lose their messages', batches],
               ['Consolidations that lose their plan', consolidations],
-              ['Memories that lose their former versions', histories],
-              ['Memories forgotten for their age', memories.age],
-              ['Memories forgotten because nobody confirmed them', memories.unconfirmed],
+              ['Memories that lose their previous versions', histories],
+              ['Memories forgotten because of their age', memories.age],
+              ['Memories forgotten because they were not confirmed', memories.unconfirmed],
               ['Memories forgotten because there are too many', memories.budget],
               ['Forgotten memories that are erased', forgotten],
             ],
           })
         }
       >
-        Show it
+        Show
       </Action>
       {answered?.asked === asked && (
         <dl className="pairs">

@@ -17,8 +17,8 @@ function Models() {
   if (data.results.length === 0)
     return (
       <Empty>
-        No model of a server is set up: simple rules stand in for one, for trials only. Set OPENAI_API_KEY or
-        OPENAI_BASE_URL, and start the server again.
+        No model server is configured. Builtin rules are used instead of a model, for trials only. Set OPENAI_API_KEY or
+        OPENAI_BASE_URL and restart the server.
       </Empty>
     );
   return data.results.map(({ use, model, findings, last_call: last, paused_until: paused, steps }, i) => (
@@ -26,18 +26,18 @@ function Models() {
       <h2>
         {model} <span className="tag">{use}</span> {last === null && <span className="tag">not called yet</span>}
         {last !== null && (
-          <span className={`tag ${last.problem === null ? 'good' : 'bad'}`}>{last.problem?.code ?? 'answers'}</span>
+          <span className={`tag ${last.problem === null ? 'good' : 'bad'}`}>{last.problem?.code ?? 'responding'}</span>
         )}{' '}
         {paused !== null && (
           <span className="tag wait">
-            paused, tried again <Moment iso={paused} />
+            paused, next attempt <Moment iso={paused} />
           </span>
         )}
       </h2>
       {steps.length > 0 && <p>{steps.map(stepText).join(', ')}</p>}
       {last !== null && (
         <p>
-          {last.problem?.message ?? 'Its last call was answered'} <Moment iso={last.at} />
+          {last.problem?.message ?? 'The last call succeeded'} <Moment iso={last.at} />
         </p>
       )}
       {findings.length > 0 && (
@@ -61,8 +61,8 @@ type Step = Operations['GET /v1/models']['answer']['results'][number]['steps'][n
 
 const stepText = ({ step, place, asked }: Step): string =>
   place === 1
-    ? `${step}${asked ? '' : ' (not asked now)'}`
-    : `fallback ${place - 1} of ${step}${asked ? ' (asked now)' : ''}`;
+    ? `${step}${asked ? '' : ' (not used now)'}`
+    : `fallback ${place - 1} of ${step}${asked ? ' (used now)' : ''}`;
 
 const BYTES_OF_MB = 1_000_000;
 
@@ -83,7 +83,7 @@ function Doctor() {
   return (
     <>
       <p>
-        <span className={`tag ${data.healthy ? 'good' : 'bad'}`}>{data.healthy ? 'sound' : 'errors'}</span> Checked{' '}
+        <span className={`tag ${data.healthy ? 'good' : 'bad'}`}>{data.healthy ? 'healthy' : 'errors'}</span> Checked{' '}
         <Moment iso={data.at} />{' '}
         <button type="button" disabled={isFetching} onClick={() => void refetch()}>
           Check again
@@ -95,22 +95,23 @@ function Doctor() {
             <span className={`tag ${severity === 'error' ? 'bad' : 'wait'}`}>{severity}</span> {what}
           </h2>
           <p>{remedy}</p>
-          {examples.length > 0 && <p className="quiet">For example {examples.join(', ')}</p>}
+          {examples.length > 0 && <p className="quiet">For example: {examples.join(', ')}</p>}
         </section>
       ))}
       <section className="card" aria-label="Backup">
         <h2>Backup</h2>
         {backup === null ? (
           <p>
-            None was made of this ledger. <code>./scripts/slowwave backup FOLDER</code> makes one while servers run.
+            There is no backup of this ledger. Run <code>slowwave backup FOLDER</code> to make one; servers can keep
+            running.
           </p>
         ) : (
           <p>
-            The last one was made <Moment iso={backup.at} />, of {(backup.bytes / BYTES_OF_MB).toFixed(1)} MB.
+            Last backup: <Moment iso={backup.at} />, {(backup.bytes / BYTES_OF_MB).toFixed(1)} MB.
           </p>
         )}
         <p className="quiet">
-          The data of one user is exported on <Link href="/users">their page</Link>.
+          To export the data of one user, open <Link href="/users">their page</Link>.
         </p>
       </section>
       <section className="card">
@@ -118,7 +119,7 @@ function Doctor() {
           <thead>
             <tr>
               <th>Check</th>
-              <th className="number">Looked at</th>
+              <th className="number">Checked</th>
               <th className="number">Findings</th>
             </tr>
           </thead>

@@ -36,7 +36,7 @@ export function Keys() {
         <button type="button" className="main" onClick={() => setAsked({ kind: 'create' })}>
           Create a key
         </button>
-        {may(useWho(), 'operator') && <Line name="Keys of the tenant" value={tenant} change={setTenant} />}
+        {may(useWho(), 'operator') && <Line name="Tenant" value={tenant} change={setTenant} />}
       </div>
       <Pages of={list}>
         {(rows) =>
@@ -62,8 +62,8 @@ function Table({ keys, ask }: { readonly keys: readonly Key[]; readonly ask: (as
         <thead>
           <tr>
             <th>Name</th>
-            <th>May</th>
-            <th>Only for</th>
+            <th>Scopes</th>
+            <th>Bound to</th>
             <th>Last used</th>
             <th>State</th>
             <th>
@@ -115,7 +115,7 @@ function State({ of: { revoked_at: revoked, expires_at: expires } }: { readonly 
     <span className="tag bad">expired</span>
   ) : (
     <>
-      <span className="tag good">valid</span> ends <Moment iso={expires} />
+      <span className="tag good">valid</span> expires <Moment iso={expires} />
     </>
   );
 }
@@ -151,15 +151,15 @@ function Create({ tenant, close, made }: Making & { readonly tenant: string | nu
       >
         <Line name="Name" value={name} change={setName} />
         <Several
-          name="May"
-          hint="ingest: post messages. search: read. manage: change memories and settings. admin: all of it, and keys. subject: what a person may do with their own memories; name the user."
+          name="Scopes"
+          hint="ingest: post messages. search: read. manage: change memories and settings. admin: everything, including keys. subject: what a person may do with their own memories; requires a user."
           value={scopes}
           options={SCOPES}
           change={setScopes}
         />
-        <Line name="Only for the user" value={user} change={setUser} />
-        <Line name="Only for the app" value={app} change={setApp} />
-        <Amount name="Days until it ends" min={1} value={days} change={setDays} />
+        <Line name="Bound to user" value={user} change={setUser} />
+        <Line name="Bound to app" value={app} change={setApp} />
+        <Amount name="Days until it expires" empty="never" min={1} value={days} change={setDays} />
       </ActionForm>
     </Dialog>
   );
@@ -169,12 +169,12 @@ const DAY_MS = 86_400_000;
 const inDays = (days: number | null): string | undefined =>
   days === null ? undefined : new Date(Date.now() + days * DAY_MS).toISOString();
 
-const GRACES = { 0: 'Ends at once', 3600: 'One hour', 86400: 'One day', 604800: 'One week' } as const;
+const GRACES = { 0: 'No time', 3600: 'One hour', 86400: 'One day', 604800: 'One week' } as const;
 
 function Rotate({ of, close, made }: Making & { readonly of: Key }) {
   const [grace, setGrace] = useState<`${keyof typeof GRACES}`>('3600');
   return (
-    <Dialog title={`Give “${of.name}” a new secret`} close={close}>
+    <Dialog title={`Rotate the secret of “${of.name}”`} close={close}>
       <ActionForm
         submit="Rotate"
         cancel={close}
@@ -182,7 +182,7 @@ function Rotate({ of, close, made }: Making & { readonly of: Key }) {
         run={() => api.keys.rotate(of.id, { grace_seconds: Number(grace), tenant: of.tenant })}
         done={made}
       >
-        <Select name="The present secret stays valid" value={grace} options={GRACES} change={setGrace} />
+        <Select name="The current secret stays valid for" value={grace} options={GRACES} change={setGrace} />
       </ActionForm>
     </Dialog>
   );
@@ -190,14 +190,14 @@ function Rotate({ of, close, made }: Making & { readonly of: Key }) {
 
 const Revoke = ({ of, close }: Window & { readonly of: Key }) => (
   <Confirm
-    title={`Revoke “${of.name}”`}
+    title={`Revoke “${of.name}”?`}
     submit="Revoke"
     close={close}
     touches={[KEYS]}
     run={() => api.send('DELETE /v1/keys/{id}', { params: { id: of.id }, query: { tenant: of.tenant } })}
   >
     <p>
-      Programs that use it are refused within three seconds. This cannot be taken back.{' '}
+      Programs that use it will be refused within 5 seconds. This cannot be undone.{' '}
       {of.last_used_at === null ? (
         'It has never been used.'
       ) : (

@@ -77,17 +77,17 @@ function Remember({ draft, change }: Editing) {
       />
       <Categories draft={draft} change={change} />
       <details>
-        <summary>Prompts of your own</summary>
+        <summary>Custom prompts</summary>
         <div className="fields">
           <LongText
-            name="Prompt that extracts facts"
+            name="Prompt for extracting facts"
             hint="Must contain {{categories}}. The format of the answer stays the same."
             value={draft.prompts.extract}
             rows={8}
             change={(extract) => change({ prompts: { ...draft.prompts, extract } })}
           />
           <LongText
-            name="Prompt that decides"
+            name="Prompt for deciding"
             value={draft.prompts.decide}
             rows={8}
             change={(decide) => change({ prompts: { ...draft.prompts, decide } })}
@@ -96,7 +96,7 @@ function Remember({ draft, change }: Editing) {
       </details>
       <StepModels
         name="Models by step"
-        hint="Names of chat models. Empty: as the server is configured."
+        hint="Names of chat models. Empty: as configured on the server."
         models={draft.models}
         change={(models) => change({ models })}
       />
@@ -104,25 +104,29 @@ function Remember({ draft, change }: Editing) {
         name="Personal data"
         hint="Applied before anything is stored."
         value={draft.personal_data}
-        options={{ off: 'Stored as it is', mask: 'Masked', drop: 'Not stored' }}
+        options={{ off: 'Stored unchanged', mask: 'Masked', drop: 'Not stored' }}
         change={(personal_data) => change({ personal_data })}
       />
       <Select
         name="Relations"
         value={draft.graph ? 'on' : 'off'}
-        options={{ on: 'Extracted from every batch', off: 'Only where a batch asks for them' }}
+        options={{ on: 'Extracted from every batch', off: 'Only from batches that request it' }}
         change={(on) => change({ graph: on === 'on' })}
       />
       <Select
         name="Sleep"
-        hint="What is done with memories while their user is away. Its other settings: PUT /v1/settings."
+        hint="Cleans up memories while their user is away. For all options, use PUT /v1/settings."
         value={draft.sleep.mode}
-        options={{ off: 'Off', preview: 'Every night waits for approval', auto: 'Nights are applied' }}
+        options={{
+          off: 'Off',
+          preview: 'On, each night waits for approval',
+          auto: 'On, nights are applied automatically',
+        }}
         change={(mode) => change({ sleep: { ...draft.sleep, mode } })}
       />
       <Line
         name="Time zone of speakers"
-        hint="Like Europe/Oslo. Empty: UTC."
+        hint="For example Europe/Oslo. Empty: UTC."
         value={draft.timezone}
         change={(timezone) => change({ timezone })}
       />
@@ -150,17 +154,17 @@ function Categories({ draft, change }: Editing) {
 const Review = ({ draft, change }: Editing) => (
   <>
     <Several
-      name="Operations that wait for a person"
-      hint="They wait under Reviews until somebody approves or rejects them."
+      name="Operations that require review"
+      hint="They wait under Reviews until someone approves or rejects them."
       value={draft.review}
       options={['ADD', 'UPDATE', 'DELETE']}
       change={(review) => change({ review })}
     />
     <Select
-      name="Facts that rest on external content"
-      hint="Other systems’ output, web pages, pasted mails."
+      name="Facts from external content"
+      hint="Output of other systems, web pages, pasted emails."
       value={draft.external_content}
-      options={{ review: 'Wait for a person', remember: 'Are remembered like others', ignore: 'Are dropped' }}
+      options={{ review: 'Require review', remember: 'Remember like other facts', ignore: 'Discard' }}
       change={(external_content) => change({ external_content })}
     />
   </>
@@ -179,25 +183,33 @@ function Due({ draft: { due }, change }: Editing) {
   return (
     <>
       <p className="quiet">
-        What somebody says is consolidated as soon as one of these is reached. Waiting longer costs fewer calls of the
-        model; until then it is found as it was said. Empty: as the service is configured.
+        Messages are consolidated as soon as one of these limits is reached. Higher limits mean fewer model calls. Until
+        then, searches find the messages themselves. Empty: as configured on the server.
       </p>
       <Amount
-        name="Seconds without a word"
-        hint="A conversation that pauses so long is over."
+        name="Seconds since the last message"
+        empty="default"
+        hint="After this pause a conversation counts as finished."
         step="any"
         value={seconds(due.idle_ms)}
         change={(value) => wait({ idle_ms: millis(value) })}
       />
       <Amount
-        name="Seconds at most"
-        hint="However much more is said."
+        name="Seconds since the first message"
+        empty="default"
+        hint="Even if the conversation continues."
         step="any"
         value={seconds(due.max_age_ms)}
         change={(value) => wait({ max_age_ms: millis(value) })}
       />
-      <Amount name="Exchanges" min={1} value={due.exchanges ?? null} change={(exchanges) => wait({ exchanges })} />
-      <Amount name="Tokens" min={1} value={due.tokens ?? null} change={(tokens) => wait({ tokens })} />
+      <Amount
+        name="Exchanges"
+        empty="default"
+        min={1}
+        value={due.exchanges ?? null}
+        change={(exchanges) => wait({ exchanges })}
+      />
+      <Amount name="Tokens" empty="default" min={1} value={due.tokens ?? null} change={(tokens) => wait({ tokens })} />
     </>
   );
 }
@@ -208,48 +220,57 @@ function Retention({ draft, change }: Editing) {
   const forget = (part: Partial<typeof forgetting>) => change({ forgetting: { ...forgetting, ...part } });
   return (
     <>
-      <h2>Days that are kept</h2>
-      <p className="quiet">Empty: for ever.</p>
+      <h2>Retention in days</h2>
       <Amount
         name="Messages"
+        empty="forever"
         min={1}
         value={retention.messages_days}
         change={(messages_days) => keep({ messages_days })}
       />
       <Amount
-        name="Plans and answers of models"
+        name="Plans and model answers"
+        empty="forever"
         min={1}
         value={retention.plans_days}
         change={(plans_days) => keep({ plans_days })}
       />
       <Amount
-        name="Former versions of memories"
+        name="Previous versions of memories"
+        empty="forever"
         min={1}
         value={retention.history_days}
         change={(history_days) => keep({ history_days })}
       />
       <Amount
-        name="Forgotten memories, until they are erased"
+        name="Forgotten memories"
+        hint="After that they are erased and can no longer be restored."
+        empty="forever"
         min={1}
         value={retention.forgotten_days}
         change={(forgotten_days) => keep({ forgotten_days })}
       />
-      <h2>Memories that are forgotten</h2>
-      <p className="quiet">Pinned ones never are. Empty: none for this reason.</p>
+      <h2>Automatic forgetting</h2>
+      <p className="quiet">
+        A memory is forgotten when it reaches one of these limits. Pinned memories are never forgotten.
+      </p>
       <Amount
         name="Days without a change"
+        empty="never"
         min={1}
         value={forgetting.max_age_days}
         change={(max_age_days) => forget({ max_age_days })}
       />
       <Amount
         name="Days without a change or a confirmation"
+        empty="never"
         min={1}
         value={forgetting.unconfirmed_days}
         change={(unconfirmed_days) => forget({ unconfirmed_days })}
       />
       <Amount
-        name="Most memories of each user"
+        name="Maximum number of memories per user"
+        empty="no limit"
         min={1}
         value={forgetting.max_memories}
         change={(max_memories) => forget({ max_memories })}

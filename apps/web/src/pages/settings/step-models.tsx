@@ -5,7 +5,7 @@ const STEPS = {
   extract: 'Extract facts',
   decide: 'Decide what they change',
   graph: 'Find relations',
-  summary: 'Keep summaries',
+  summary: 'Write summaries',
   recall: 'Answer, rewrite and rerank',
 } as const;
 

@@ -10,7 +10,7 @@ const EXAMPLE = 'I moved to Lisbon last week, and I am allergic to peanuts.\nass
 /** What a conversation would lead to with settings that are not saved yet. Nothing is stored but what the model used. */
 export function Trial({ draft }: { readonly draft: Settings }) {
   const [transcript, setTranscript] = useState<string | null>(EXAMPLE);
-  const [user, setUser] = useState<string | null>('somebody');
+  const [user, setUser] = useState<string | null>('someone');
   const [mode, setMode] = useState<Mode>('decide');
   const [plan, setPlan] = useState<Plan | null>(null);
   return (
@@ -31,13 +31,19 @@ export function Trial({ draft }: { readonly draft: Settings }) {
       >
         <LongText
           name="Conversation"
-          hint="A line for each message. One of the assistant begins with “assistant:”."
+          hint="One message per line. Messages of the assistant begin with “assistant:”."
           value={transcript}
           rows={5}
           change={setTranscript}
         />
-        <Line name="User" hint="Whose memories it is compared with." value={user} change={setUser} />
-        <Select name="Mode" hint="Each batch says how it is read." value={mode} change={setMode} options={MODES} />
+        <Line name="User" hint="The user whose memories the facts are compared with." value={user} change={setUser} />
+        <Select
+          name="Mode"
+          hint="In production, each batch sets its own mode."
+          value={mode}
+          change={setMode}
+          options={MODES}
+        />
       </ActionForm>
       {plan !== null && <Outcome plan={plan} />}
     </section>
@@ -47,10 +53,10 @@ export function Trial({ draft }: { readonly draft: Settings }) {
 type Mode = 'decide' | 'add_only' | 'verbatim' | 'procedural';
 
 const MODES: Readonly<Record<Mode, string>> = {
-  decide: 'decide: facts, compared with what is known',
-  add_only: 'add only: facts, all of them kept',
-  verbatim: 'verbatim: messages as they are, without a model',
-  procedural: 'procedural: what an agent did, as one record',
+  decide: 'decide: compare facts with known memories',
+  add_only: 'add_only: keep every fact',
+  verbatim: 'verbatim: store messages unchanged, without a model',
+  procedural: 'procedural: record what an agent did',
 };
 
 const ASSISTANT = /^assistant:\s*/iu;
@@ -95,7 +101,7 @@ function Outcome({ plan: { operations, held, discards, usage, cost } }: { readon
         ))}
         {discards.map(({ text, reason }) => (
           <li key={text}>
-            <span className="tag">dropped</span> {text} <span className="quiet">{reason}</span>
+            <span className="tag">discarded</span> {text} <span className="quiet">{reason}</span>
           </li>
         ))}
       </ul>

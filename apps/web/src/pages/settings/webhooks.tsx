@@ -50,7 +50,7 @@ export function Webhooks() {
       <Pages of={list}>
         {(rows) =>
           rows.length === 0 ? (
-            <Empty>Nobody is notified yet. Create a webhook, and each event is posted to its address.</Empty>
+            <Empty>There are no webhooks yet. Create one to have events posted to a URL.</Empty>
           ) : (
             rows.map((webhook) => <One key={webhook.id} webhook={webhook} show={setSecret} />)
           )
@@ -83,7 +83,7 @@ function Create({ close, show }: Showing & { readonly close: () => void }) {
           show(secret);
         }}
       >
-        <Line name="Address" type="url" hint="Begins with https://" value={url} change={setUrl} />
+        <Line name="URL" type="url" hint="Must begin with https://" value={url} change={setUrl} />
         <Line name="Name" value={name} change={setName} />
         <Several name="Events" value={events} options={EVENTS} change={setEvents} />
       </ActionForm>
@@ -107,12 +107,12 @@ function One({ webhook, show }: Showing & { readonly webhook: Webhook }) {
       </p>
       {failures > 0 && (
         <p>
-          {failures} attempts failed. {error}
+          {failures} failed {failures === 1 ? 'attempt' : 'attempts'} since the last success. {error}
         </p>
       )}
       <div className="row">
         <Action run={() => patch({ active: !active || paused !== null })} touches={[WEBHOOKS]}>
-          {active && paused === null ? 'Pause' : 'Go on'}
+          {active && paused === null ? 'Pause' : 'Resume'}
         </Action>
         <Action
           run={() => patch({ rotate_secret: true })}
@@ -131,13 +131,13 @@ function One({ webhook, show }: Showing & { readonly webhook: Webhook }) {
       {isOpen && <Deliveries id={id} />}
       {isDeleting && (
         <Confirm
-          title="Delete the webhook"
+          title="Delete this webhook?"
           submit="Delete"
           close={() => setIsDeleting(false)}
           touches={[WEBHOOKS]}
           run={() => api.send('DELETE /v1/webhooks/{id}', { params: { id } })}
         >
-          <p>{url} is notified of nothing more, and its deliveries are deleted.</p>
+          <p>{url} will receive no more events, and its deliveries are deleted.</p>
         </Confirm>
       )}
     </section>
@@ -162,13 +162,13 @@ function Deliveries({ id }: { readonly id: string }) {
     <Pages of={list}>
       {(rows) => (
         <>
-          {rows.length === 0 && <p className="quiet">Nothing was sent yet.</p>}
+          {rows.length === 0 && <p className="quiet">There are no deliveries yet.</p>}
           {rows.some(({ state }) => state === 'failed') && (
             <Action
               run={() => api.send('POST /v1/webhooks/{id}/deliveries/replay', { params: { id } })}
               touches={[[...DELIVERIES, id]]}
             >
-              Send all failed ones again
+              Resend all failed deliveries
             </Action>
           )}
           {rows.length > 0 && <Sent id={id} deliveries={rows} />}
@@ -191,7 +191,9 @@ const Sent = ({ id, deliveries }: { readonly id: string; readonly deliveries: re
               <td>{type}</td>
               <td>
                 <span className={`tag ${TONES[state]}`}>{state}</span>{' '}
-                <span className="quiet">{attempts} attempts</span>
+                <span className="quiet">
+                  {attempts} {attempts === 1 ? 'attempt' : 'attempts'}
+                </span>
               </td>
               <td className="quiet">{error ?? status}</td>
               <td>
@@ -204,7 +206,7 @@ const Sent = ({ id, deliveries }: { readonly id: string; readonly deliveries: re
                     }
                     touches={[[...DELIVERIES, id]]}
                   >
-                    Send again
+                    Resend
                   </Action>
                 )}
               </td>

@@ -37,7 +37,7 @@ function Fields({ owner, close }: { readonly owner: Owner; readonly close: () =>
         <div>
           <label htmlFor={textField}>What to remember</label>
           <textarea id={textField} rows={3} value={text} onChange={({ target }) => setText(target.value)} />
-          <p className="quiet">A whole sentence that can stand by itself, such as “Ana is allergic to nuts”.</p>
+          <p className="quiet">A complete sentence that makes sense on its own, such as “Ana is allergic to nuts”.</p>
         </div>
         <div>
           <label htmlFor={categoryField}>Category (optional)</label>
@@ -45,7 +45,7 @@ function Fields({ owner, close }: { readonly owner: Owner; readonly close: () =>
         </div>
         <label className="row plainly">
           <input type="checkbox" checked={pinned} onChange={({ target }) => setPinned(target.checked)} />
-          Pin it: no policy forgets it, and it comes first in the profile
+          Pin it: it is never forgotten automatically, and comes first in the profile
         </label>
       </ActionForm>
     </Dialog>

@@ -54,14 +54,14 @@ function Question({ ask }: Asking) {
   return (
     <form className="card fields" onSubmit={send}>
       <div>
-        <label htmlFor={text}>What the user asks the chat</label>
-        <textarea id={text} name="question" rows={2} placeholder="Leave it empty to see the profile alone" />
+        <label htmlFor={text}>Question of the user</label>
+        <textarea id={text} name="question" rows={2} placeholder="Leave empty to see only the profile" />
       </div>
       <div className="row">
-        <label htmlFor={tokens}>Tokens at most</label>
+        <label htmlFor={tokens}>Maximum tokens</label>
         <input id={tokens} name="tokens" type="number" min={100} max={16_000} defaultValue={1_000} required />
         <button type="submit" className="main push">
-          Show the block
+          Show
         </button>
       </div>
     </form>
@@ -73,7 +73,7 @@ const NAMES: Readonly<Record<keyof ContextResult['sections'], string>> = {
   summary: 'Summary',
   memories: 'Memories',
   relations: 'Relations',
-  task: 'Task of the run',
+  task: 'Task state',
   pending: 'Not consolidated yet',
 };
 
@@ -81,9 +81,9 @@ function Block({ block, isAsked }: { readonly block: ContextResult; readonly isA
   const { text = '', tokens, sections, citations, took_ms: took, degraded = [] } = block;
   return (
     <div className="beside">
-      <section className="card" aria-label="Block">
+      <section className="card" aria-label="Context">
         <h2>
-          The block <span className="tag">{tokens.toLocaleString('en')} tokens</span>{' '}
+          Context <span className="tag">{tokens.toLocaleString('en')} tokens</span>{' '}
           <span className="tag">{took.toFixed(0)} ms</span>
         </h2>
         {degraded.map((note) => (
@@ -92,20 +92,20 @@ function Block({ block, isAsked }: { readonly block: ContextResult; readonly isA
           </p>
         ))}
         {text === '' ? (
-          <Empty>{isAsked ? 'Nothing is known for this.' : 'There is no profile yet.'}</Empty>
+          <Empty>{isAsked ? 'Nothing relevant is known.' : 'There is no profile yet.'}</Empty>
         ) : (
           <pre className="wrap">{text}</pre>
         )}
       </section>
-      <section className="card" aria-label="Where it comes from">
-        <h2>Where it comes from</h2>
+      <section className="card" aria-label="Sources">
+        <h2>Sources</h2>
         <dl className="facts">
           {(Object.entries(sections) as [keyof typeof NAMES, { shown: number; left_out: number }][]).map(
             ([section, { shown, left_out: left }]) => (
               <div key={section} className="contents">
                 <dt>{NAMES[section]}</dt>
                 <dd>
-                  {shown} shown{left > 0 && `, ${left} left out`}
+                  {shown} included{left > 0 && `, ${left} left out`}
                 </dd>
               </div>
             ),

@@ -23,8 +23,8 @@ export function Erase({ owner: { kind, id } }: { readonly owner: Owner }) {
       </button>
       {asking && (
         <Confirm
-          title={`Erase the ${kind} ${id} for good?`}
-          submit="Erase for good"
+          title={`Erase the ${kind} ${id} permanently?`}
+          submit="Erase permanently"
           word={id}
           close={() => setAsking(false)}
           run={() => START[kind](id)}
@@ -32,9 +32,9 @@ export function Erase({ owner: { kind, id } }: { readonly owner: Owner }) {
           done={({ erasure_id: erasure }) => go(`/users?erasure=${erasure}`)}
         >
           <p>
-            Everything they said goes, and everything that was made of it: messages, memories with their history, the
-            graph, summaries, what models answered, and the id itself. Nobody can bring it back. To hide single
-            memories, delete those instead.
+            This erases everything they said and everything derived from it: messages, memories with their history, the
+            graph, summaries, model answers, and the id itself. It cannot be undone. To hide single memories, delete
+            them instead.
           </p>
         </Confirm>
       )}
@@ -45,9 +45,9 @@ export function Erase({ owner: { kind, id } }: { readonly owner: Owner }) {
 const EVERY_MS = 1_000;
 
 const STATES = {
-  requested: 'Nobody finds or adds anything any more. Erasing begins in a moment.',
+  requested: 'Nothing can be found or added any more. Erasing will start in a moment.',
   erasing: 'Erasing …',
-  compacting: 'Everything is deleted. The files are being rewritten, so that nothing of it is left on the disk.',
+  compacting: 'Everything is deleted. The files are being rewritten so that nothing is left on disk.',
   erased: 'Erased.',
 } as const;
 

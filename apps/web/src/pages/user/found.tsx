@@ -38,7 +38,7 @@ export function Found({ owner, asOf, query, isFormer }: Asked) {
       {({ results, explanation, took_ms: took, degraded = [] }) => (
         <section className="card" aria-label="Search results">
           <p role="status">
-            {results.length === 0 ? 'No memory' : `${results.length} ${results.length === 1 ? 'memory' : 'memories'}`}{' '}
+            {results.length === 0 ? 'No memories' : `${results.length} ${results.length === 1 ? 'memory' : 'memories'}`}{' '}
             in {took.toFixed(0)} ms. {explanation !== undefined && whyCut(explanation)}
           </p>
           {degraded.map((note) => (
@@ -46,7 +46,7 @@ export function Found({ owner, asOf, query, isFormer }: Asked) {
               {note}
             </p>
           ))}
-          {results.length === 0 && <Empty>A chat would be told nothing for this.</Empty>}
+          {results.length === 0 && <Empty>No memories match this query.</Empty>}
           <ol className="plain ruled">
             {results.map((hit) => (
               <Row key={`${hit.id} ${hit.version}`} memory={hit} isPast={asOf !== null || hit.latest === false}>
@@ -64,24 +64,24 @@ export function Found({ owner, asOf, query, isFormer }: Asked) {
 type Explanation = NonNullable<SearchResult['explanation']>;
 type Standing = Pick<NonNullable<SearchHit['explanation']>, 'keyword' | 'vector' | 'fused' | 'boosts' | 'chance'>;
 
-const percent = (share: number): string => `${Math.round(share * 100)} %`;
+const percent = (share: number): string => `${Math.round(share * 100)}%`;
 
 /** Where the results end, and why there. */
 function whyCut({ cut, answered, answered_least: least, chance_least: each, found, threshold }: Explanation): string {
-  const ranked = `${found.toLocaleString('en')} ${found === 1 ? 'was' : 'were'} ranked`;
-  const surely = answered === null ? '' : ` The chance that anything answers is ${percent(answered)}`;
-  const needed = least === null || answered === null ? '' : `, and ${percent(least)} is needed`;
+  const ranked = `${found.toLocaleString('en')} ranked`;
+  const surely = answered === null ? '' : ` Probability that anything answers it: ${percent(answered)}`;
+  const needed = least === null || answered === null ? '' : ` (required: ${percent(least)})`;
   switch (cut) {
     case 'likelihood':
-      return `${ranked}; these answer it${each === null ? '' : `, with a chance of ${percent(each)} or more each`}.${surely}${needed}${surely && '.'}`;
+      return `${ranked}. These answer the query${each === null ? '' : `, each with a probability of ${percent(each)} or more`}.${surely}${needed}${surely && '.'}`;
     case 'few_known':
-      return `${ranked}. Nothing surely answers it, but few memories are known, and these share most of its words.`;
+      return `${ranked}. None clearly answers the query, but few memories are known, and these contain most of its words.`;
     case 'everything':
-      return `${ranked}. It asks for all there is.`;
+      return `${ranked}. The query asks for everything.`;
     case 'nothing':
-      return `${ranked}; none answers it.${surely}${needed}${surely && '.'}`;
+      return `${ranked}. None answers the query.${surely}${needed}${surely && '.'}`;
     case 'off':
-      return `${ranked}. ${threshold === null ? 'Only their number is limited.' : `Those below a score of ${threshold} are left out.`}`;
+      return `${ranked}. ${threshold === null ? 'Only the number of results is limited.' : `Memories with a score below ${threshold} are left out.`}`;
   }
 }
 
@@ -90,13 +90,13 @@ function Why({ hit: { score, latest, explanation } }: { readonly hit: SearchHit 
     <details>
       <summary>
         Score {score.toFixed(2)}
-        {explanation?.chance != null && <>, chance {percent(explanation.chance)}</>}
-        {latest === false && <span className="tag wait">former version</span>}
+        {explanation?.chance != null && <>, probability {percent(explanation.chance)}</>}
+        {latest === false && <span className="tag wait">previous version</span>}
       </summary>
       {explanation !== undefined && <Legs standing={explanation} />}
       {explanation !== undefined && explanation.passed_over.length > 0 && (
         <>
-          <p className="quiet">Its other versions did not hold at that time:</p>
+          <p className="quiet">Its other versions were not true at that time:</p>
           <ul>
             {explanation.passed_over.map(({ version, memory }) => (
               <li key={version}>{memory}</li>
@@ -110,14 +110,14 @@ function Why({ hit: { score, latest, explanation } }: { readonly hit: SearchHit 
 
 /** The factors of a ranking, in words. */
 const FACTORS: Readonly<Record<string, string>> = {
-  speaker: 'said by whom it asks about',
-  subject: 'begins with whom it asks about',
-  topics: 'what it is about',
-  asking: 'asks something itself',
-  time: 'names a time, as asked',
-  shared: 'words that the best ones share',
-  sitting: 'said near a good one',
-  freshness: 'said lately or often',
+  speaker: 'said by the person asked about',
+  subject: 'begins with the person asked about',
+  topics: 'same topic',
+  asking: 'is a question itself',
+  time: 'mentions a time, as asked',
+  shared: 'words shared by the best results',
+  sitting: 'said close to a good result',
+  freshness: 'recent or often repeated',
   feedback: 'ratings and outcomes',
   relations: 'relations in the graph',
 };
@@ -128,11 +128,11 @@ function Legs({ standing: { keyword, vector, fused, boosts } }: { readonly stand
   const moved = Object.entries(boosts).filter(([, value]) => value !== 0);
   return (
     <dl className="facts">
-      <dt>By its words</dt>
+      <dt>Keyword search</dt>
       <dd>{legOf(keyword)}</dd>
-      <dt>By its meaning</dt>
+      <dt>Vector search</dt>
       <dd>{legOf(vector)}</dd>
-      <dt>Both together</dt>
+      <dt>Combined score</dt>
       <dd>{fused.toFixed(2)}</dd>
       {moved.map(([factor, value]) => (
         <div key={factor} className="contents">
@@ -150,11 +150,11 @@ const legOf = (leg: Standing['keyword']): string =>
 /** The first one that is not a result: how near the line was. */
 const Below = ({ below }: { readonly below: NonNullable<Explanation['below']> }) => (
   <details>
-    <summary className="quiet">The first one that was left out</summary>
+    <summary className="quiet">The first memory that was left out</summary>
     <p className="text">{below.memory}</p>
     <p className="quiet">
       Score {below.score.toFixed(2)}
-      {below.chance !== null && <>, chance {percent(below.chance)}</>}
+      {below.chance !== null && <>, probability {percent(below.chance)}</>}
     </p>
     <Legs standing={below} />
   </details>

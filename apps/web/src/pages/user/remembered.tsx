@@ -21,7 +21,7 @@ export function Remembered({ owner, asOf }: Shown) {
   return (
     <>
       <search className="card fields">
-        <label htmlFor={field}>Search as a chat would</label>
+        <label htmlFor={field}>Search memories</label>
         <input
           id={field}
           type="search"
@@ -32,7 +32,7 @@ export function Remembered({ owner, asOf }: Shown) {
         />
         <label className="row plainly">
           <input type="checkbox" checked={isFormer} onChange={({ target }) => setFormer(target.checked)} />
-          Find former versions too
+          Include previous versions
         </label>
       </search>
       {query === '' ? (
@@ -53,13 +53,13 @@ function ByCategory({ owner, asOf }: Shown) {
       {error !== null && <Problem error={error} retry={retry} />}
       <p className="quiet" role="status">
         {memories.length.toLocaleString('en')} {memories.length === 1 ? 'memory' : 'memories'}
-        {isComing && ', reading on …'}
+        {isComing && ', loading more …'}
       </p>
       {memories.length === 0 && !isComing && (
         <Empty>
           {asOf === null
-            ? 'Nothing is remembered. Post a conversation, or add a memory.'
-            : 'Nothing that is known was true at that time.'}
+            ? 'Nothing is remembered yet. Post a conversation, or add a memory.'
+            : 'There are no memories for that time.'}
         </Empty>
       )}
       {groups.map(([category, members]) => (
@@ -67,7 +67,7 @@ function ByCategory({ owner, asOf }: Shown) {
       ))}
       {readOn !== null && (
         <button type="button" onClick={() => void readOn()}>
-          Read more
+          Load more
         </button>
       )}
     </>
@@ -76,7 +76,7 @@ function ByCategory({ owner, asOf }: Shown) {
 
 /** The largest first. */
 const groupsOf = (memories: readonly Memory[]): readonly (readonly [string, readonly Memory[]])[] =>
-  [...Map.groupBy(memories, ({ categories: [category = 'without a category'] }) => category)].sort(
+  [...Map.groupBy(memories, ({ categories: [category = 'no category'] }) => category)].sort(
     ([, a], [, b]) => b.length - a.length,
   );
 

@@ -43,7 +43,7 @@ function Opened({ memory, isPast }: Shown) {
   return (
     <div className="behind beside">
       {isPast ? (
-        <p className="quiet">What it said then. Go back to now to change it.</p>
+        <p className="quiet">This is an earlier state. Go back to now to change the memory.</p>
       ) : (
         <div>
           <Changes memory={memory} />

@@ -36,7 +36,7 @@ function OneRun({ run }: { readonly run: Run }) {
       <h3>
         {run.run_id} <span className="quiet">version {run.version}</span>{' '}
         {run.ended_at !== null && <span className="tag">ended</span>}
-        {run.waiting_for_approval.length > 0 && <span className="tag wait">waits for approval</span>}
+        {run.waiting_for_approval.length > 0 && <span className="tag wait">waiting for approval</span>}
       </h3>
       {run.goal !== null && <p>{run.goal}</p>}
       {run.steps.length > 0 && (

@@ -45,7 +45,9 @@ export function Batches() {
             <Table rows={rows} />
           ) : (
             <Empty>
-              {Object.keys(chosen).length === 0 ? 'Nothing was posted yet. Try the playground.' : 'No batch matches.'}
+              {Object.keys(chosen).length === 0
+                ? 'No batches yet. Try the playground.'
+                : 'No batches match the filter.'}
             </Empty>
           )
         }
@@ -89,7 +91,7 @@ function Table({ rows }: { readonly rows: readonly BatchSummary[] }) {
               <th className="number">Messages</th>
               <th className="number">Attempts</th>
               <th>Reason</th>
-              <th>See</th>
+              <th>Details</th>
             </tr>
           </thead>
           <tbody>
@@ -100,7 +102,7 @@ function Table({ rows }: { readonly rows: readonly BatchSummary[] }) {
                     {isReplayable(row) && (
                       <input
                         type="checkbox"
-                        aria-label={`Pick the batch ${row.id}`}
+                        aria-label={`Select batch ${row.id}`}
                         checked={picked.has(row.id)}
                         onChange={({ target }) => pick(row.id, target.checked)}
                       />
@@ -148,7 +150,7 @@ const Cells = ({ row, mayOpenJobs }: { readonly row: BatchSummary; readonly mayO
       {row.state === 'pending' && <Now owner={row} />}
       {row.consolidation_id !== null && <Decision id={row.consolidation_id}>Why</Decision>}{' '}
       {mayOpenJobs && (
-        <a href={`/queues/of/${encodeURIComponent(row.lane)}`} aria-label={`The job of ${row.id}`}>
+        <a href={`/queues/of/${encodeURIComponent(row.lane)}`} aria-label={`Job of ${row.id}`}>
           Job
         </a>
       )}

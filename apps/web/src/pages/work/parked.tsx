@@ -33,9 +33,7 @@ export function Parked() {
                 </button>
               )}
             </div>
-            {results.length + studies.length === 0 && (
-              <Empty>Nothing is parked: every batch was consolidated, or waits for its turn.</Empty>
-            )}
+            {results.length + studies.length === 0 && <Empty>No batches are parked.</Empty>}
             {results.map((reason) => (
               <Stuck key={reason.code} reason={reason} replay={() => setReplaying(reason.code)} />
             ))}
@@ -54,7 +52,7 @@ export function Parked() {
 const Studies = ({ studies }: Pick<ParkedList, 'studies'>) => (
   <article className="card" aria-label="Graph">
     <h3>
-      The graph is missing{' '}
+      Missing in the graph{' '}
       <span className="tag bad">
         {studies.length.toLocaleString('en')} {studies.length === 1 ? 'consolidation' : 'consolidations'}
       </span>
@@ -98,7 +96,7 @@ const Stuck = ({ reason, replay }: { readonly reason: Reason; readonly replay: (
     </h3>
     <p>{reason.remedy}</p>
     <details>
-      <summary>What went wrong</summary>
+      <summary>Error message</summary>
       <p className="text">{reason.example}</p>
     </details>
     <div className="row">
@@ -112,7 +110,7 @@ const Stuck = ({ reason, replay }: { readonly reason: Reason; readonly replay: (
         Show
       </Link>
       <span className="quiet">
-        of {reason.owners.toLocaleString('en')} {reason.owners === 1 ? 'owner' : 'owners'}, since{' '}
+        {reason.owners.toLocaleString('en')} {reason.owners === 1 ? 'owner' : 'owners'}; the oldest was accepted{' '}
         <Moment iso={reason.oldest_at} />
       </span>
     </div>

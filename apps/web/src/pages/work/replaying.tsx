@@ -38,9 +38,9 @@ export function Replaying({ filter, close }: Asked) {
         {({ matched, sample, forecast: { tokens } }) => (
           <>
             <p>
-              {matched === 1 ? 'One batch is' : `${matched.toLocaleString('en')} batches are`} queued again at the old
-              position. What was said since is not overwritten. This will use about {tokens.about.toLocaleString('en')}{' '}
-              ± {tokens.plus_minus.toLocaleString('en')} tokens.
+              {matched === 1 ? 'One batch' : `${matched.toLocaleString('en')} batches`} will be queued again, with the
+              original times: newer information is not overwritten. This will use about{' '}
+              {tokens.about.toLocaleString('en')} ± {tokens.plus_minus.toLocaleString('en')} tokens.
             </p>
             <ul>
               {sample.map((batch) => (

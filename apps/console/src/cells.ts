@@ -189,8 +189,8 @@ export const cellRoutes = [
   }),
   route('DELETE /v1/cell/departures', {
     id: 'deleteDeparture',
-    summary: 'Forget that an owner went away, because it is no more',
-    description: 'For routers: the owner was erased where it went, and may begin anew here.',
+    summary: 'Forget where an owner moved to',
+    description: 'For routers: the owner was erased in the cell it moved to, and can start over here.',
     query: CellOwnerQuery,
     answer: DepartureView,
     handle: async ({ ledger }, { query: { tenant, kind, id } }) => {

@@ -29,7 +29,7 @@ export const getUsage = route('GET /v1/usage', {
   summary: 'Get what model calls used and cost',
   description:
     'Adds up every chat model call: tokens as counted by the provider, cost by the price list at that time, and duration. ' +
-    'Daily sums are kept for ever. format=csv returns all rows at once. See docs/costs.md.',
+    'Daily sums are kept forever. format=csv returns all rows at once. See docs/costs.md.',
   query: UsageQuery,
   answer: {
     200: {

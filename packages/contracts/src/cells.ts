@@ -87,7 +87,7 @@ export const CellsView = z
           ...{ tries: z.int(), why: Tried },
         }),
       )
-      .describe('Slots that change hands.'),
+      .describe('Slots that are moving to another cell.'),
   })
   .meta({ id: 'Cells' });
 export type CellsView = z.infer<typeof CellsView>;
@@ -205,7 +205,7 @@ export type SlotsView = z.infer<typeof SlotsView>;
 
 export const PostLoss = z
   .strictObject({
-    cell: CellName.describe('The cell that is lost for good.'),
+    cell: CellName.describe('The cell that is permanently lost.'),
     anew: z
       .boolean()
       .default(false)

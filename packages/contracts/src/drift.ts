@@ -22,7 +22,7 @@ export const DriftView = z
     figures: z.array(
       z.object({
         figure: z.string(),
-        says: z.string().describe('The unit the share or mean refers to.'),
+        says: z.string().describe('What the figure measures.'),
         kind: z.enum(['share', 'mean']),
         worse: z.enum(['lower', 'higher', 'either']).describe('In which direction it becomes worse.'),
         before: Side,

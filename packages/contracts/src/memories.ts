@@ -38,8 +38,8 @@ const UtcOffset = z.number().int().optional().describe('The speaker’s UTC offs
 export const Trust = z
   .enum(['user', 'imported', 'agent', 'tool', 'inferred', 'external'])
   .describe(
-    'Where it comes from. imported: written through the API. inferred: concluded, nobody said it. external: content ' +
-      'that nobody here vouches for.',
+    'Where it comes from. imported: written through the API. inferred: concluded from other memories. external: content ' +
+      'from outside, like a pasted email.',
   );
 
 const Rating = z.enum(['positive', 'negative', 'very_negative']);
@@ -163,7 +163,7 @@ export const HistoryEvent = z
     rated: z
       .object({
         version: z.number().int(),
-        rating: Rating.nullable().describe('null: an earlier rating was taken back.'),
+        rating: Rating.nullable().describe('null: an earlier rating was removed.'),
       })
       .optional()
       .describe('Only for FEEDBACK: the version that was rated, and how.'),
@@ -217,7 +217,7 @@ export const MessageList = z
       .boolean()
       .describe(
         `true: more were requested than one answer holds, which is ${NEAR_MAX} messages of ${NEAR_CHARACTERS_MAX} ` +
-          'characters in total. The messages asked for and those nearest to them are kept.',
+          'characters in total. The requested messages and those nearest to them are kept.',
       ),
   })
   .meta({ id: 'MessageList' });
@@ -267,7 +267,7 @@ const REASON_MAX = 2_000;
 
 export const PostFeedback = z
   .strictObject({
-    rating: z.enum([...Rating.options, 'none']).describe('none: takes the rating back.'),
+    rating: z.enum([...Rating.options, 'none']).describe('none: removes the rating.'),
     reason: z
       .string()
       .max(REASON_MAX)

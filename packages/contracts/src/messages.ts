@@ -78,8 +78,8 @@ const SentMessage = z
       .enum(['tool', 'external'])
       .nullish()
       .describe(
-        'Where the content comes from, if the role does not say it. external: content that nobody here vouches for, like a ' +
-          'pasted mail. tool: output of a tool you answer for; other messages of the role tool count as external.',
+        'Where the content comes from, if the role does not say it. external: content from outside, like a ' +
+          'pasted email. tool: output of a tool you answer for; other messages of the role tool count as external.',
       ),
     timestamp: z
       .union([Moment, z.number().positive().max(8.64e15)])

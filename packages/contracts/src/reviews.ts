@@ -41,7 +41,7 @@ export const ReviewView = ScopeView.extend({
     .string()
     .nullable()
     .describe(
-      'Why it is stale: the memory it would change is gone or can no longer be changed, the rating was taken back, or fewer than 20 users of the agent are left that it is known of.',
+      'Why it is stale: the memory it would change no longer exists or can no longer be changed, the rating was removed, or it is known of fewer than 20 users of the agent.',
     ),
   created_at: z.string(),
   settled_at: z.string().nullable(),

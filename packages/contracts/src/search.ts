@@ -18,7 +18,7 @@ export const SearchMode = z.enum(['hybrid', 'vector', 'keyword']);
 export const Cut = z
   .enum(['auto', 'none'])
   .describe(
-    'auto: return only what answers the query, and nothing if nothing does. none: return the best top_k, however bad they are. ' +
+    'auto: return only what answers the query, and nothing if nothing does. none: return the best top_k, however low their scores are. ' +
       'Defaults to auto; with threshold or rerank, to none.',
   );
 

@@ -62,7 +62,7 @@ function tooManyPrices(prices: unknown): string | null {
   return length > PRICES_MAX ? `expected at most ${PRICES_MAX} models, got ${length}` : null;
 }
 
-/** Up to a hundred years; null: for ever. */
+/** Up to a hundred years; null: forever. */
 const Days = z.int().min(1).max(36_500).nullable().default(null);
 const MEMORIES_MAX = 1_000_000;
 
@@ -80,7 +80,7 @@ export const RetentionBody = z
   .meta({
     id: 'Retention',
     description:
-      'How many days to keep messages, plans, former versions of memories and forgotten memories; null: for ever. ' +
+      'How many days to keep messages, plans, former versions of memories and forgotten memories; null: forever. ' +
       'Current memories are kept.',
   });
 
@@ -131,7 +131,7 @@ export const AllSettings = z.strictObject({
     .default([])
     .describe('Operations that need approval, see /v1/reviews.'),
   external_content: ExternalContent.default('review').describe(
-    'What to do with facts from external content: output of other systems, web pages, pasted mails (see ' +
+    'What to do with facts from external content: output of other systems, web pages, pasted emails (see ' +
       'docs/security.md). review: they need approval, see /v1/reviews. remember: they are remembered like other facts. ignore: they are ' +
       'dropped.',
   ),

@@ -14,7 +14,7 @@ const IDLE_HOURS_MAX = 720;
 export const SleepBody = z
   .strictObject({
     mode: SleepMode.default('off').describe(
-      'off: memories are left alone. preview: every night waits for approval, see /v1/nights. auto: nights are applied, ' +
+      'off: there are no nights. preview: every night waits for approval, see /v1/nights. auto: nights are applied, ' +
         'unless they would change more than limits.share.',
     ),
     idle_hours: z

@@ -141,7 +141,7 @@ const Estimate = {
   cases: z.number().int(),
   batches: z.number().int(),
   calls: z.number().int().describe('Calls of chat models.'),
-  tokens: z.number().int().describe('About so many, …'),
+  tokens: z.number().int().describe('The expected number of tokens.'),
   spread: z.number().int().describe('The uncertainty of the estimate, plus or minus.'),
   budget_tokens: z.number().int().describe('The budget of a run without one.'),
 };

@@ -390,7 +390,7 @@ export type Cells = {
       readonly why: string | null;
     })[];
   };
-  /** Slots that change hands. */
+  /** Slots that are moving to another cell. */
   readonly handovers: readonly ({
     readonly from: number;
     readonly to: number;
@@ -708,7 +708,7 @@ export type Drift = {
   }[];
   readonly figures: readonly ({
     readonly figure: string;
-    /** The unit the share or mean refers to. */
+    /** What the figure measures. */
     readonly says: string;
     readonly kind: 'share' | 'mean';
     /** In which direction it becomes worse. */
@@ -1020,7 +1020,7 @@ export type HistoryEvent = {
   /** Only for FEEDBACK: the version that was rated, and how. */
   readonly rated?: {
     readonly version: number;
-    /** null: an earlier rating was taken back. */
+    /** null: an earlier rating was removed. */
     readonly rating: 'positive' | 'negative' | 'very_negative' | null;
   } | undefined;
   /** The messages it came from, and who said them; empty for explicit changes. GET /v1/messages?around={id of the event} shows them with the conversation around them. */
@@ -1233,7 +1233,7 @@ export type Memory = {
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly categories: readonly string[];
   readonly immutable: boolean;
-  /** Where it comes from. imported: written through the API. inferred: concluded, nobody said it. external: content that nobody here vouches for. */
+  /** Where it comes from. imported: written through the API. inferred: concluded from other memories. external: content from outside, like a pasted email. */
   readonly trust: 'user' | 'imported' | 'agent' | 'tool' | 'inferred' | 'external';
   /** true: one of its messages addresses the model (injection, role play, exfiltration). */
   readonly flagged: boolean;
@@ -1280,7 +1280,7 @@ export type Message = {
   readonly content?: string | readonly MessagePart[] | null | undefined;
   /** The name of the speaker. */
   readonly name?: string | null | undefined;
-  /** Where the content comes from, if the role does not say it. external: content that nobody here vouches for, like a pasted mail. tool: output of a tool you answer for; other messages of the role tool count as external. */
+  /** Where the content comes from, if the role does not say it. external: content from outside, like a pasted email. tool: output of a tool you answer for; other messages of the role tool count as external. */
   readonly trust?: 'tool' | 'external' | null | undefined;
   /** When it was said: ISO 8601, or Unix time in seconds or milliseconds. Defaults to the time the batch was accepted. Include the speaker’s UTC offset (+09:00) so that dates resolve in their time zone. */
   readonly timestamp?: string | number | null | undefined;
@@ -1338,7 +1338,7 @@ export type MessageList = {
     /** true: the message itself, or one that the event came from. */
     readonly is_asked: boolean;
   })[];
-  /** true: more were requested than one answer holds, which is 200 messages of 1000000 characters in total. The messages asked for and those nearest to them are kept. */
+  /** true: more were requested than one answer holds, which is 200 messages of 1000000 characters in total. The requested messages and those nearest to them are kept. */
   readonly more: boolean;
 };
 
@@ -1694,7 +1694,7 @@ export type Plan = {
     readonly category: string | null;
     readonly language: string | null;
     readonly about: 'user' | 'agent';
-    /** Where it comes from. imported: written through the API. inferred: concluded, nobody said it. external: content that nobody here vouches for. */
+    /** Where it comes from. imported: written through the API. inferred: concluded from other memories. external: content from outside, like a pasted email. */
     readonly trust: 'user' | 'imported' | 'agent' | 'tool' | 'inferred' | 'external';
     readonly said_at: string;
     readonly valid_from: string;
@@ -1928,7 +1928,7 @@ export type PostContext = {
   readonly top_k?: number | undefined;
   /** Return only memories with at least this score, in place of the cut. */
   readonly threshold?: number | undefined;
-  /** auto: return only what answers the query, and nothing if nothing does. none: return the best top_k, however bad they are. Defaults to auto; with threshold or rerank, to none. */
+  /** auto: return only what answers the query, and nothing if nothing does. none: return the best top_k, however low their scores are. Defaults to auto; with threshold or rerank, to none. */
   readonly cut?: 'auto' | 'none' | undefined;
   readonly mode?: 'hybrid' | 'vector' | 'keyword' | undefined;
   /** Return what was true at this time. Summary, task and pending messages only exist for the present and are omitted. */
@@ -1972,7 +1972,7 @@ export type PostErasures = {
 };
 
 export type PostFeedback = {
-  /** none: takes the rating back. */
+  /** none: removes the rating. */
   readonly rating: 'positive' | 'negative' | 'very_negative' | 'none';
   /** Kept in the history of the memory. */
   readonly reason?: string | undefined;
@@ -2116,7 +2116,7 @@ export type PostLink = {
 };
 
 export type PostLoss = {
-  /** The cell that is lost for good. */
+  /** The cell that is permanently lost. */
   readonly cell: string;
   /** true: owners of the lost cell start over; the records of owners that moved there from here are removed. */
   readonly anew?: boolean | undefined;
@@ -2134,7 +2134,7 @@ export type PostMemory = {
   readonly immutable?: boolean | undefined;
   /** true: forgetting policies never delete it. */
   readonly pinned?: boolean | undefined;
-  /** Where it comes from. imported: written through the API. inferred: concluded, nobody said it. external: content that nobody here vouches for. */
+  /** Where it comes from. imported: written through the API. inferred: concluded from other memories. external: content from outside, like a pasted email. */
   readonly trust?: 'user' | 'imported' | 'agent' | 'tool' | 'inferred' | 'external' | undefined;
   readonly valid_from?: string | undefined;
   readonly expires_at?: string | undefined;
@@ -2203,7 +2203,7 @@ export type PostPreview = {
     } | undefined;
     /** Operations that need approval, see /v1/reviews. */
     readonly review?: readonly ('ADD' | 'UPDATE' | 'DELETE')[] | undefined;
-    /** What to do with facts from external content: output of other systems, web pages, pasted mails (see docs/security.md). review: they need approval, see /v1/reviews. remember: they are remembered like other facts. ignore: they are dropped. */
+    /** What to do with facts from external content: output of other systems, web pages, pasted emails (see docs/security.md). review: they need approval, see /v1/reviews. remember: they are remembered like other facts. ignore: they are dropped. */
     readonly external_content?: 'review' | 'remember' | 'ignore' | undefined;
     /** Price per million tokens by model, all in the same currency. */
     readonly prices?: Readonly<Record<string, {
@@ -2364,7 +2364,7 @@ export type PostSearch = {
   readonly top_k?: number | undefined;
   /** Return only memories with at least this score, in place of the cut. */
   readonly threshold?: number | undefined;
-  /** auto: return only what answers the query, and nothing if nothing does. none: return the best top_k, however bad they are. Defaults to auto; with threshold or rerank, to none. */
+  /** auto: return only what answers the query, and nothing if nothing does. none: return the best top_k, however low their scores are. Defaults to auto; with threshold or rerank, to none. */
   readonly cut?: 'auto' | 'none' | undefined;
   readonly mode?: 'hybrid' | 'vector' | 'keyword' | undefined;
   /** Return what was true at this time instead of now. */
@@ -2546,7 +2546,7 @@ export type PostSuiteRun = {
     } | undefined;
     /** Operations that need approval, see /v1/reviews. */
     readonly review?: readonly ('ADD' | 'UPDATE' | 'DELETE')[] | undefined;
-    /** What to do with facts from external content: output of other systems, web pages, pasted mails (see docs/security.md). review: they need approval, see /v1/reviews. remember: they are remembered like other facts. ignore: they are dropped. */
+    /** What to do with facts from external content: output of other systems, web pages, pasted emails (see docs/security.md). review: they need approval, see /v1/reviews. remember: they are remembered like other facts. ignore: they are dropped. */
     readonly external_content?: 'review' | 'remember' | 'ignore' | undefined;
     /** When waiting batches are consolidated; overrides the configuration of the service. */
     readonly due?: {
@@ -2763,7 +2763,7 @@ export type PutSettings = {
   } | undefined;
   /** Operations that need approval, see /v1/reviews. */
   readonly review?: readonly ('ADD' | 'UPDATE' | 'DELETE')[] | undefined;
-  /** What to do with facts from external content: output of other systems, web pages, pasted mails (see docs/security.md). review: they need approval, see /v1/reviews. remember: they are remembered like other facts. ignore: they are dropped. */
+  /** What to do with facts from external content: output of other systems, web pages, pasted emails (see docs/security.md). review: they need approval, see /v1/reviews. remember: they are remembered like other facts. ignore: they are dropped. */
   readonly external_content?: 'review' | 'remember' | 'ignore' | undefined;
   /** When waiting batches are consolidated; overrides the configuration of the service. */
   readonly due?: {
@@ -3144,7 +3144,7 @@ export type ReplayedDeliveries = {
   readonly replayed: number;
 };
 
-/** How many days to keep messages, plans, former versions of memories and forgotten memories; null: for ever. Current memories are kept. */
+/** How many days to keep messages, plans, former versions of memories and forgotten memories; null: forever. Current memories are kept. */
 export type Retention = {
   /** How long to keep message content after consolidation. */
   readonly messages_days?: number | null | undefined;
@@ -3199,7 +3199,7 @@ export type Review = {
   readonly consolidation_id: string | null;
   readonly said_at: string;
   readonly valid_from: string;
-  /** Why it is stale: the memory it would change is gone or can no longer be changed, the rating was taken back, or fewer than 20 users of the agent are left that it is known of. */
+  /** Why it is stale: the memory it would change no longer exists or can no longer be changed, the rating was removed, or it is known of fewer than 20 users of the agent. */
   readonly note: string | null;
   readonly created_at: string;
   readonly settled_at: string | null;
@@ -3276,7 +3276,7 @@ export type SearchHit = {
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly categories: readonly string[];
   readonly immutable: boolean;
-  /** Where it comes from. imported: written through the API. inferred: concluded, nobody said it. external: content that nobody here vouches for. */
+  /** Where it comes from. imported: written through the API. inferred: concluded from other memories. external: content from outside, like a pasted email. */
   readonly trust: 'user' | 'imported' | 'agent' | 'tool' | 'inferred' | 'external';
   /** true: one of its messages addresses the model (injection, role play, exfiltration). */
   readonly flagged: boolean;
@@ -3469,7 +3469,7 @@ export type ShareList = {
 
 /** Housekeeping of memories while their user is away, see docs/sleep.md. */
 export type Sleep = {
-  /** off: memories are left alone. preview: every night waits for approval, see /v1/nights. auto: nights are applied, unless they would change more than limits.share. */
+  /** off: there are no nights. preview: every night waits for approval, see /v1/nights. auto: nights are applied, unless they would change more than limits.share. */
   readonly mode?: 'off' | 'preview' | 'auto' | undefined;
   /** How long the user must have been inactive (no posts, no changes) before a night begins. */
   readonly idle_hours?: number | undefined;
@@ -3659,7 +3659,7 @@ export type Suite = {
     readonly batches: number;
     /** Calls of chat models. */
     readonly calls: number;
-    /** About so many, … */
+    /** The expected number of tokens. */
     readonly tokens: number;
     /** The uncertainty of the estimate, plus or minus. */
     readonly spread: number;
@@ -3829,7 +3829,7 @@ export type SuiteRunEstimate = {
   readonly batches: number;
   /** Calls of chat models. */
   readonly calls: number;
-  /** About so many, … */
+  /** The expected number of tokens. */
   readonly tokens: number;
   /** The uncertainty of the estimate, plus or minus. */
   readonly spread: number;
@@ -4246,7 +4246,7 @@ export type WrittenMemory = {
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly categories: readonly string[];
   readonly immutable: boolean;
-  /** Where it comes from. imported: written through the API. inferred: concluded, nobody said it. external: content that nobody here vouches for. */
+  /** Where it comes from. imported: written through the API. inferred: concluded from other memories. external: content from outside, like a pasted email. */
   readonly trust: 'user' | 'imported' | 'agent' | 'tool' | 'inferred' | 'external';
   /** true: one of its messages addresses the model (injection, role play, exfiltration). */
   readonly flagged: boolean;
@@ -5087,7 +5087,7 @@ export interface Operations {
     query: { tenant?: string | undefined; kind: 'user' | 'agent' | 'run'; id: string; };
     answer: Departure;
   };
-  /** Forget that an owner went away, because it is no more. */
+  /** Forget where an owner moved to. */
   'DELETE /v1/cell/departures': {
     query: { tenant?: string | undefined; kind: 'user' | 'agent' | 'run'; id: string; };
     answer: Departure;

@@ -295,7 +295,7 @@ class History(TypedDict):
 
 class HistoryEventRated(TypedDict):
     version: int
-    # null: an earlier rating was taken back.
+    # null: an earlier rating was removed.
     rating: Literal['positive', 'negative', 'very_negative'] | None
 
 
@@ -377,7 +377,7 @@ class Memory(TypedDict):
     metadata: dict[str, Any]
     categories: list[str]
     immutable: bool
-    # Where it comes from. imported: written through the API. inferred: concluded, nobody said it. external: content that nobody here vouches for.
+    # Where it comes from. imported: written through the API. inferred: concluded from other memories. external: content from outside, like a pasted email.
     trust: Literal['user', 'imported', 'agent', 'tool', 'inferred', 'external']
     # true: one of its messages addresses the model (injection, role play, exfiltration).
     flagged: bool
@@ -414,7 +414,7 @@ class Message(TypedDict):
     content: NotRequired[str | Sequence[MessagePart] | Sequence[Mapping[str, Any]] | None]
     # The name of the speaker.
     name: NotRequired[str | None]
-    # Where the content comes from, if the role does not say it. external: content that nobody here vouches for, like a pasted mail. tool: output of a tool you answer for; other messages of the role tool count as external.
+    # Where the content comes from, if the role does not say it. external: content from outside, like a pasted email. tool: output of a tool you answer for; other messages of the role tool count as external.
     trust: NotRequired[Literal['tool', 'external'] | None]
     # When it was said: ISO 8601, or Unix time in seconds or milliseconds. Defaults to the time the batch was accepted. Include the speaker’s UTC offset (+09:00) so that dates resolve in their time zone.
     timestamp: NotRequired[str | float | None]
@@ -617,7 +617,7 @@ class SearchHit(TypedDict):
     metadata: dict[str, Any]
     categories: list[str]
     immutable: bool
-    # Where it comes from. imported: written through the API. inferred: concluded, nobody said it. external: content that nobody here vouches for.
+    # Where it comes from. imported: written through the API. inferred: concluded from other memories. external: content from outside, like a pasted email.
     trust: Literal['user', 'imported', 'agent', 'tool', 'inferred', 'external']
     # true: one of its messages addresses the model (injection, role play, exfiltration).
     flagged: bool
@@ -760,7 +760,7 @@ class WrittenMemory(TypedDict):
     metadata: dict[str, Any]
     categories: list[str]
     immutable: bool
-    # Where it comes from. imported: written through the API. inferred: concluded, nobody said it. external: content that nobody here vouches for.
+    # Where it comes from. imported: written through the API. inferred: concluded from other memories. external: content from outside, like a pasted email.
     trust: Literal['user', 'imported', 'agent', 'tool', 'inferred', 'external']
     # true: one of its messages addresses the model (injection, role play, exfiltration).
     flagged: bool
@@ -824,7 +824,7 @@ class SearchOptions(TypedDict):
     top_k: NotRequired[int]
     # Return only memories with at least this score, in place of the cut.
     threshold: NotRequired[float]
-    # auto: return only what answers the query, and nothing if nothing does. none: return the best top_k, however bad they are. Defaults to auto; with threshold or rerank, to none.
+    # auto: return only what answers the query, and nothing if nothing does. none: return the best top_k, however low their scores are. Defaults to auto; with threshold or rerank, to none.
     cut: NotRequired[Literal['auto', 'none']]
     mode: NotRequired[Literal['hybrid', 'vector', 'keyword']]
     # Return what was true at this time instead of now.
@@ -867,7 +867,7 @@ class ContextOptions(TypedDict):
     top_k: NotRequired[int]
     # Return only memories with at least this score, in place of the cut.
     threshold: NotRequired[float]
-    # auto: return only what answers the query, and nothing if nothing does. none: return the best top_k, however bad they are. Defaults to auto; with threshold or rerank, to none.
+    # auto: return only what answers the query, and nothing if nothing does. none: return the best top_k, however low their scores are. Defaults to auto; with threshold or rerank, to none.
     cut: NotRequired[Literal['auto', 'none']]
     mode: NotRequired[Literal['hybrid', 'vector', 'keyword']]
     # Return what was true at this time. Summary, task and pending messages only exist for the present and are omitted.
@@ -916,7 +916,7 @@ class WriteOptions(TypedDict):
     immutable: NotRequired[bool]
     # true: forgetting policies never delete it.
     pinned: NotRequired[bool]
-    # Where it comes from. imported: written through the API. inferred: concluded, nobody said it. external: content that nobody here vouches for.
+    # Where it comes from. imported: written through the API. inferred: concluded from other memories. external: content from outside, like a pasted email.
     trust: NotRequired[Literal['user', 'imported', 'agent', 'tool', 'inferred', 'external']]
     valid_from: NotRequired[str]
     expires_at: NotRequired[str]

@@ -48,7 +48,7 @@ describe('slowwave doctor', () => {
     }
     const { code, out } = await online();
     expect(code).toBe(3);
-    expect(out).toMatch(/error: 1 points that say something else than the ledger\n {2}e\.g\. mem_\w+ version 1/);
+    expect(out).toMatch(/error: 1 points that differ from the ledger\n {2}e\.g\. mem_\w+ version 1/);
     expect(out).toContain('→ slowwave rebuild index');
     expect((await program(['rebuild', 'index', '--data-dir', folder.path])).code).toBe(0);
     expect((await offline('--full')).code).toBe(0);

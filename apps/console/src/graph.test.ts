@@ -169,7 +169,7 @@ test('entities are merged with their relations, parted again, and called by furt
   expect(merged.json()).toMatchObject({ id: bea, name: 'Bea', aliases: ['Bee'], merged_into: null });
   expect(await relations()).toEqual(['Bea likes tea', 'Bea works_at Acme']);
   const again = await send('POST', `/v1/entities/${bee}/merge`, { into: bea });
-  expect(again.json()).toMatchObject({ status: 400, detail: expect.stringContaining('one already') });
+  expect(again.json()).toMatchObject({ status: 400, detail: expect.stringContaining('already merged') });
   expect((await send('POST', `/v1/entities/${bee}/split`, {})).json()).toMatchObject({ id: bee, merged_into: null });
   expect(await relations()).toEqual(['Bea likes tea', 'Bee works_at Acme']);
   const called = await send('PATCH', `/v1/entities/${bee}`, { alias: 'Beatrice' });

@@ -45,7 +45,7 @@ test('an operation is approved with another text, which is what is remembered; t
   expect(await engine.live()).toEqual(['Ann lives in Bergen']);
   const id = answer.json().memory_id;
   const history = await engine.deps.ledger.memories.history('default' as never, id, { limit: 9, cursor: null });
-  expect(history.results[0]?.reason).toContain('the text is of who approved it');
+  expect(history.results[0]?.reason).toContain('the text was edited by the reviewer');
 });
 
 test('a text is refused where nothing of it would be remembered, and what it holds of secrets never is', async () => {

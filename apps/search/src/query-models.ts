@@ -146,7 +146,7 @@ async function orLeave<T>(work: Promise<T>, cancel: AbortSignal): Promise<T> {
 }
 
 const left = (): EngineError =>
-  new EngineError('nobody waits for this any more', { code: 'cancelled', retryable: true });
+  new EngineError('no request is waiting for this any more', { code: 'cancelled', retryable: true });
 
 /** Makes a question stand on its own. Throws EngineError if the model cannot be asked. */
 export type Rewrite = (

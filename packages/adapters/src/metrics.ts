@@ -47,7 +47,7 @@ export function engineMetrics(registry: Registry): Meter {
   });
   const attacks = new Counter({
     name: 'slowwave_attacks_total',
-    help: 'Messages of applied plans that address the model, by what they try',
+    help: 'Messages of applied plans with an attack on the model, by kind',
     labelNames: ['kind'] as const,
     registers,
   });
@@ -80,11 +80,11 @@ function qualityMetrics(registry: Registry): Pick<Meter, 'figures' | 'opinions'>
   const registers = [registry];
   const counted = (name: string, help: string) =>
     new Counter({ name, help, labelNames: ['tenant', 'model', 'figure'] as const, registers });
-  const parts = counted('slowwave_figure_parts_total', 'Of applied plans, by figure: what is counted, or the sum');
-  const wholes = counted('slowwave_figure_wholes_total', 'Of applied plans, by figure: what it is a part or a mean of');
+  const parts = counted('slowwave_figure_parts_total', 'Numerator or sum of each figure over applied plans');
+  const wholes = counted('slowwave_figure_wholes_total', 'Denominator of each figure over applied plans');
   const opinions = new Counter({
     name: 'slowwave_opinions_total',
-    help: 'Reviews settled, consolidations undone or redone, ratings and outcomes, for or against what is remembered',
+    help: 'Settled reviews, undone or redone consolidations, ratings and outcomes, by whether they speak for or against the memories',
     labelNames: ['tenant', 'kind', 'opinion'] as const,
     registers,
   });
@@ -342,7 +342,7 @@ export function coldMetrics(
   const registers = [registry];
   new Gauge({
     name: 'slowwave_cold_owners',
-    help: 'Owners that sleep in segments outside of the ledger',
+    help: 'Owners that sleep in segments outside the ledger',
     registers,
     async collect() {
       this.set((await cold.sleeping()).owners);
@@ -358,7 +358,7 @@ export function coldMetrics(
   });
   new Counter({
     name: 'slowwave_cold_total',
-    help: 'What this process did: woken: owners woke; read: requests answered from a segment; opened: segments read for that',
+    help: 'Use of segments by this process: owners woken, requests answered from a segment (read), segments opened',
     labelNames: ['what'] as const,
     registers,
     collect() {

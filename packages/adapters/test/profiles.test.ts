@@ -216,7 +216,7 @@ describe('what an embedding server does not take', () => {
       'does not accept dimensions, so its vectors have the length that the model gives them',
       'does not accept base64, so vectors are sent as numbers',
       expect.stringMatching(/^takes [1-3] texts in a request and refused more$/),
-      expect.stringMatching(/^refused a text of about \d+ tokens, so of such texts the first \d+ are embedded$/),
+      expect.stringMatching(/^refused a text of about \d+ tokens, so only the first \d+ of such texts are embedded$/),
     ]);
     server.setEmbeddingScript(() => refusal(404, { message: 'not found' }));
     await expect((await embedder()).embed(['tea'], NEVER)).rejects.toThrow(EngineError);

@@ -80,7 +80,7 @@ describe.each(Object.entries(STORES))('segments in %s', (_, open) => {
     await objects.put('seg_2', bytes);
     await expect(segments.get('seg_2')).rejects.toThrow('its checksum is wrong');
     await objects.put('seg_2', Buffer.from('something else'));
-    await expect(segments.get('seg_2')).rejects.toThrow('it is no segment');
+    await expect(segments.get('seg_2')).rejects.toThrow('it is not a segment');
     await segments.delete('seg_2');
   });
 

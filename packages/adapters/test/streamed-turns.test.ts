@@ -129,7 +129,7 @@ test.each(LOOPS)(
   async (_name, loop) => {
     const { written: _none, ...after } = await told(() => ({ events: loop() }));
     expect(after).toMatchObject({ live: [], state: 'parked', calls: 4, distinct: 4, outcomes: ['retry', 'parked'] });
-    expect(after.reason).toMatch(/got an answer that repeats itself without an end, twice;.*frequency_penalty/u);
+    expect(after.reason).toMatch(/got an answer that repeats itself endlessly, twice;.*frequency_penalty/u);
     await expect.poll(() => server.calls.every(({ aborted }) => aborted)).toBe(true);
   },
 );

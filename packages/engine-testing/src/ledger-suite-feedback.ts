@@ -65,7 +65,7 @@ export function describeFeedback(bench: () => Bench): void {
       await rate(b, second, { rating: null });
       expect(await pending(b)).toEqual([]);
       expect(await b.ledger.reviews.get(TENANT, 'rev_2')).toMatchObject({
-        ...{ state: 'stale', note: 'the rating was changed or taken back', settledAt: b.tools.now() },
+        ...{ state: 'stale', note: 'the rating was changed or removed', settledAt: b.tools.now() },
       });
     });
 
@@ -82,13 +82,13 @@ export function describeFeedback(bench: () => Bench): void {
         return [state, note];
       };
       expect(await end((memory) => retracted(b.tools, memory, { retracts: [2] }))).toEqual([
-        ...['stale', 'the rating was changed or taken back'],
+        ...['stale', 'the rating was changed or removed'],
       ]);
       expect(await end((memory) => updated(b.tools, memory, { text: 'Lives in Rome' }))).toEqual([
         ...['stale', 'the memory has changed since it was rated'],
       ]);
       expect(await end((memory) => deleted(b.tools, memory))).toEqual([
-        ...['stale', 'the memory it would delete is gone'],
+        ...['stale', 'the memory it would delete no longer exists'],
       ]);
       expect(await end((memory) => confirmed(b.tools, memory))).toEqual(['pending', null]);
     });

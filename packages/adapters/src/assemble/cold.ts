@@ -94,7 +94,7 @@ export async function openCold(config: Config, { ledger, space, log, observer }:
   const cold = coldOf(config.cold, deps);
   coldMetrics(observer.registry, { counts: cold.counts, sleeping: () => ledger.cold.count() });
   for (const remains of await segments.remains().catch((error: unknown) => [String(error)])) {
-    log.warn({ remains }, 'erasures do not reach all that is kept of segments');
+    log.warn({ remains }, 'erasures cannot delete all copies of segments');
   }
   const inPlace = ledgerInPlace(ledger, { wake: (tenant, owner) => cold.wakeOwner(tenant, owner) });
   return { ledger: inPlace, index: indexInPlace(index), cold, coldParts: [cold] };

@@ -70,4 +70,4 @@ export async function rememberChat(
 
 const forgotten = (model: string): string =>
   `SLOWWAVE_CHAT_MODEL: expected a model server, because ${model} made the memories of this ledger, got none; set ` +
-  'OPENAI_API_KEY or OPENAI_BASE_URL, or name it builtin to go on with simple rules in place of a model';
+  'OPENAI_API_KEY or OPENAI_BASE_URL, or set it to builtin to use the builtin rules instead of a model';

@@ -13,7 +13,7 @@ export const segmentsIn = (objects: Objects): SegmentStore => ({
     const there = await objects.get(name);
     if (there === null || !Buffer.from(there).equals(bytes))
       throw damaged(name, 'its content has changed since it was written');
-    if (!sameLines(await unpacked(name, there), content)) throw damaged(name, 'its lines are not as they were given');
+    if (!sameLines(await unpacked(name, there), content)) throw damaged(name, 'its lines differ from the original');
     return bytes.length;
   },
   get: async (name) => {
@@ -120,7 +120,7 @@ const digestOf = (bytes: Uint8Array): Buffer => createHash('sha256').update(byte
 
 async function unpacked(name: string, given: Uint8Array): Promise<SegmentContent> {
   const bytes = Buffer.from(given.buffer, given.byteOffset, given.length);
-  if (bytes.toString('latin1', 0, 4) !== MAGIC) throw damaged(name, 'it is no segment');
+  if (bytes.toString('latin1', 0, 4) !== MAGIC) throw damaged(name, 'it is not a segment');
   if (bytes.readUInt8(4) > FORMAT) throw damaged(name, `expected format ${FORMAT} or older; use a newer release`);
   const body = bytes.subarray(0, -DIGEST_BYTES);
   if (!digestOf(body).equals(bytes.subarray(-DIGEST_BYTES))) throw damaged(name, 'its checksum is wrong');

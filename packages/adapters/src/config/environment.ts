@@ -58,7 +58,7 @@ export const ENVIRONMENT = z.object({
     'Addresses, ranges and hosts in your network that URLs from callers may point to, also over http. Comma-separated.',
   ),
   SLOWWAVE_FRAME_ANCESTORS: Origins.describe(
-    'Sites that may show the page at /me, where people see what is remembered of them, in a frame. Comma-separated origins. Default: none.',
+    'Sites that may show the page at /me, where people see what is remembered about them, in a frame. Comma-separated origins. Default: none.',
   ),
   SLOWWAVE_MEM0_RESET: Flag.describe(
     'true: admins may erase every user, agent and run of their tenant at once with POST /mem0/reset.',
@@ -176,7 +176,7 @@ export const ENVIRONMENT = z.object({
     .describe('Model that describes images in messages. none: messages with images are refused.'),
   SLOWWAVE_IMAGE_BASE_URL: Url('http:', 'https:')
     .optional()
-    .describe('Base URL of a server of its own for the image model. Default: the server of the chat model.'),
+    .describe('Base URL of a separate server for the image model. Default: the server of the chat model.'),
   SLOWWAVE_IMAGE_API_KEY: z
     .string()
     .optional()
@@ -206,7 +206,7 @@ export const ENVIRONMENT = z.object({
   SLOWWAVE_EMBEDDING_BASE_URL: Url('http:', 'https:')
     .optional()
     .describe(
-      'Base URL of a server of its own for embeddings, e.g. http://127.0.0.1:8080/v1. Default: the server of the chat model.',
+      'Base URL of a separate server for embeddings, e.g. http://127.0.0.1:8080/v1. Default: the server of the chat model.',
     ),
   SLOWWAVE_EMBEDDING_API_KEY: z
     .string()

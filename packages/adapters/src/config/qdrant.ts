@@ -23,7 +23,7 @@ export const QDRANT_SETTINGS = {
   SLOWWAVE_QDRANT_SHARDS: Count(1, 1_000)
     .optional()
     .describe(
-      'Shards over which Qdrant spreads tenants; large tenants can then have their own (slowwave index promote). Needs Qdrant in cluster mode; after a change the index is rebuilt. Default: Qdrant shards by itself.',
+      'Number of shards over which Qdrant spreads tenants. Large tenants can then get shards of their own (slowwave index promote). Requires Qdrant in cluster mode. A change rebuilds the index. Default: Qdrant’s own sharding.',
     ),
 };
 

@@ -31,7 +31,7 @@ type StepSettings = { readonly [P in keyof Parts as `SLOWWAVE_${StepName}_${P}`]
 const ABOUT: Readonly<Record<keyof typeof PARTS, (step: StepName) => string>> = {
   MODEL: (step) => `Chat model ${STEPS[step]}. Default: SLOWWAVE_CHAT_MODEL.`,
   BASE_URL: (step) =>
-    `Base URL of a server of its own for the ${wordOf(step)} model. Default: the server of the chat model.`,
+    `Base URL of a separate server for the ${wordOf(step)} model. Default: the server of the chat model.`,
   API_KEY: (step) =>
     `API key of the ${wordOf(step)} model. Default: OPENAI_API_KEY, which another base URL never receives.`,
   EXTRA_BODY: (step) => `JSON object added to each request to the ${wordOf(step)} model, in the same way.`,

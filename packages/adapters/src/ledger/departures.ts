@@ -31,7 +31,7 @@ export const departureStore = storeOf<DepartureStore>('departures', {
   leave: write(function* (tenant, owner, { until, now }) {
     const lane = yield* lockOwner({ tenant, owner });
     if (lane === null) return null;
-    if (lane.erasure !== null) return ['the owner sleeps: ask again once it is awake'];
+    if (lane.erasure !== null) return ['the owner sleeps; retry when it is awake'];
     yield* run('UPDATE lanes SET leaving_until = @until WHERE id = @lane', { lane: lane.id, until });
     return [...(yield* waitsOf(lane)), ...(yield* workOf(lane, now))];
   }),
@@ -77,7 +77,7 @@ function* depart(of: OwnedBy, departure: NewDeparture): Script<Departed> {
   const { id, to, stamp, ownerHash, bits, until, now } = departure;
   const lane = yield* lockOwner(of);
   if (lane === null) return before(yield* awayOf(of), to);
-  if (lane.cold !== null) return { kind: 'busy', waitsFor: ['the owner sleeps: wake it, and read its lines again'] };
+  if (lane.cold !== null) return { kind: 'busy', waitsFor: ['the owner sleeps; wake it, and read its lines again'] };
   // One that sleeps was awake when its lines were read.
   if (lane.erasure !== null || !isStill(stamp, yield* stampOf(lane, true))) return { kind: 'changed' };
   const waitsFor = yield* waitsOf(lane);
@@ -116,12 +116,10 @@ function* waitsOf(lane: LaneRow): Script<readonly string[]> {
   const canaries = yield* idsOf(SELECT_CANARIES, given);
   const jobs = yield* idsOf(SELECT_JOBS, given);
   return [
-    ...replays.map((id) => `the replay ${id} works on batches of the owner: wait until it is over, or delete it`),
-    ...canaries.map(
-      (id) => `the canary ${id} has consolidated for the owner: promote it, undo it or wait until it is over`,
-    ),
+    ...replays.map((id) => `the replay ${id} uses batches of this owner; wait until it ends, or delete it`),
+    ...canaries.map((id) => `the canary ${id} has changed this owner; promote or undo it, or wait until it ends`),
     ...jobs.map(
-      (id) => `the bulk job ${id} has questions of the owner at the model provider: wait until they are answered`,
+      (id) => `the bulk job ${id} has questions of this owner at the model provider; wait until they are answered`,
     ),
   ];
 }
@@ -131,7 +129,7 @@ function* workOf({ id, number, due_at }: LaneRow, now: Millis): Script<readonly 
   const isClaimed = (due_at ?? 0) <= now && (yield* first(SELECT_CLAIMED, { number, since: now - TURN_MS })) !== null;
   const held = yield* idsOf(SELECT_HELD, { lane: id, now });
   return [...(isClaimed ? ['a consolidation'] : []), ...held].map(
-    (what) => `${what} of the owner is under way: ask again in a moment`,
+    (what) => `${what} of this owner is in progress; retry in a moment`,
   );
 }
 

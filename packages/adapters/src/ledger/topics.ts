@@ -48,7 +48,7 @@ const withdraw = (tenant: TenantId, now: Millis): Script<unknown> =>
   run(WITHDRAW, {
     tenant,
     now,
-    note: `fewer than ${TOPIC_OWNERS} users are left of whom this is known`,
+    note: `fewer than ${TOPIC_OWNERS} users are left for whom this is known`,
     least: TOPIC_OWNERS,
   });
 

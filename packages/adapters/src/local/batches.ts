@@ -79,7 +79,7 @@ function inBatches(texts: readonly string[]): readonly (readonly Placed[])[] {
 }
 
 const cancelled = (): EngineError =>
-  new EngineError('the texts were not embedded, because nobody waits for them any more', {
+  new EngineError('the texts were not embedded, because no request is waiting for them any more', {
     code: 'cancelled',
     retryable: true,
   });

@@ -197,7 +197,7 @@ async function halves(server: Server, batch: Batch): Promise<RawVectors> {
 function learnTexts(server: Server, texts: number): void {
   const { model, log } = server.options;
   server.manners.learn({ ...server.manners.now(), texts });
-  log.info({ model, texts }, 'the embedding server takes no more texts in one request');
+  log.info({ model, texts }, 'the embedding server accepts fewer texts per request');
 }
 
 /** As many bytes as vectors for these texts can take. Before their length is known, any single one has room. */

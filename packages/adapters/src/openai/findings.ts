@@ -62,6 +62,6 @@ const refusedEmbedding = ({ dimensions, base64, texts, tooLong, longest }: Embed
     'text_length',
     tooLong === FULL_EMBEDDING_MANNERS.tooLong
       ? null
-      : `refused a text of about ${tooLong} tokens, so of such texts the first ${longest} are embedded`,
+      : `refused a text of about ${tooLong} tokens, so only the first ${longest} of such texts are embedded`,
   ],
 ];

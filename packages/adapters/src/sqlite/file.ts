@@ -15,7 +15,7 @@ export function sameFile(path: string): () => void {
     if (opened === null || now === opened) return;
     const what = now === null ? 'was removed' : 'was replaced by another file';
     throw new EngineError(
-      `the ledger file ${path} ${what} while this process had it open: nothing more is accepted, because it would be lost. ` +
+      `the ledger file ${path} ${what} while this process had it open: new data is refused, because it would be lost. ` +
         'Stop the process, put the data folder back (or restore a backup: slowwave restore), and start again',
       { code: 'ledger_unavailable', retryable: true, countsAsTry: false },
     );

@@ -79,13 +79,13 @@ async function workOn(working: Working, job: BulkJob): Promise<void> {
     const step = next && { state: next.state, remote: next.remote, tries: 0, dueAt: tools.now() + next.waitMs };
     await ledger.bulk.move(job, step);
     if (next?.state !== job.state)
-      log.info({ job: job.id, from: job.state, to: next?.state ?? 'over' }, 'a batch job went on');
+      log.info({ job: job.id, from: job.state, to: next?.state ?? 'over' }, 'a batch job made progress');
   } catch (error) {
     const failure = asEngineError(error);
     if (cancel.aborted) return;
     log.warn(
       { job: job.id, state: job.state, code: failure.code, error: failure.message },
-      'a batch job could not go on',
+      'a batch job could not continue',
     );
     await putOff(working, job, failure.retryable);
   }

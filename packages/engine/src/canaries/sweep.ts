@@ -124,7 +124,7 @@ async function reasonToHalt(
   const stuck = await ledger.canaries.stuck(tenant, id, now - STUCK_MS);
   // Where the others wait as well, it is for something else.
   if (stuck.canary < STUCK_MIN || stuck.rest > 0) return null;
-  const message = `${stuck.canary} consolidations with its changes have been waiting for more than 15 minutes, and no others`;
+  const message = `${stuck.canary} consolidations with its changes have been waiting for more than 15 minutes, unlike the others`;
   return { code: 'stuck', message, at: now };
 }
 

@@ -78,7 +78,7 @@ export async function carryHandover(deps: CarryDeps, taken: Handover, cancel: Ca
     const rests = next.dueAt > tools.now();
     if (!(await directory.keepHandover(next, rests ? next.dueAt : tools.now() + CARRY_LEASE_MS))) return;
     if (next.why !== null)
-      log.info({ handover: next.id, state: next.state, why: next.why }, 'slots did not change hands yet');
+      log.info({ handover: next.id, state: next.state, why: next.why }, 'slots could not be handed over yet');
     if (rests) return;
     handover = next;
   }

@@ -105,7 +105,7 @@ export function afterStep(move: OwnerMove, outcome: MoveOutcome, now: Millis): O
       return { ...move, why: outcome.why, tries: move.tries + 1, dueAt: now + waitAfter(move.tries, SHORT) };
     case 'absent':
       return move.state === 'copying' || move.state === 'departing'
-        ? left(move, `there was no such owner in ${move.source}`)
+        ? left(move, `the owner does not exist in ${move.source}`)
         : 'nowhere';
     case 'thrown_away':
       return givenUp(move, move.why);

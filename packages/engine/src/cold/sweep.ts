@@ -74,7 +74,7 @@ async function coolIdle(deps: ColdDeps, before: Millis, cancel: Cancellation): P
     after = page.at(-1)?.lane ?? null;
     full = page.length === PAGE;
   }
-  if (cooled > 0) log.info({ owners: cooled }, 'owners were laid to sleep');
+  if (cooled > 0) log.info({ owners: cooled }, 'owners were put to sleep');
 }
 
 /** One that cannot be done stands before nobody else. */

@@ -101,7 +101,7 @@ describe('what external content claims', () => {
     const b = await bench('ignore');
     const batch = await b.heard([page('User lives in Bergen')], [from(0, 'User lives in Bergen')]);
     expect((await b.engine.plan(batch)).discards).toEqual([
-      { text: 'User lives in Bergen', reason: 'external content, which the settings ignore' },
+      { text: 'User lives in Bergen', reason: 'external content, which the settings exclude' },
     ]);
     await b.heard([page('User lives in Bergen')], [], { settings: { mode: 'verbatim' } });
     expect([await b.engine.live(), await b.waiting()]).toEqual([[], []]);

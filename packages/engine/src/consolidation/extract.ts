@@ -118,7 +118,9 @@ export async function hear(deps: EngineDeps, gathered: GatheredTurn, cancel: Can
 
 function whyEmpty({ content }: Message): string {
   if (!isWithheld(content)) return 'empty message';
-  return content.kinds === undefined ? 'not kept' : `not stored, it held personal data: ${content.kinds.join(', ')}`;
+  return content.kinds === undefined
+    ? 'not kept'
+    : `not stored, because it contains personal data: ${content.kinds.join(', ')}`;
 }
 
 /** What is to be seen in the images of a message, in words. */

@@ -164,11 +164,11 @@ function failedBefore(answers: readonly StoredAnswer[], { step, inputHash, attem
   return known !== undefined && number !== null && number < attempt ? known : null;
 }
 
-/** Nobody answered: it was too long, and asked about in halves; or it is not what was asked then. */
+/** Nobody answered: it was too long, and asked about in halves; or it differs from the question asked then. */
 const notAnswered = (answers: readonly StoredAnswer[], { steps }: Asked): EngineError =>
   answers.some(({ step }) => step.startsWith(`${steps[0]}/`))
-    ? new EngineError('it was asked about in halves', { code: 'context_too_long', retryable: false })
-    : new EngineError('it is not what was asked then', { code: 'internal', retryable: false });
+    ? new EngineError('it was asked in two halves', { code: 'context_too_long', retryable: false })
+    : new EngineError('it differs from the question asked then', { code: 'internal', retryable: false });
 
 /** What follows from a question that is not known is not known either, and neither is how a failed try would have gone on. */
 async function asFarAsKnown(rehearse: () => Promise<unknown>): Promise<void> {

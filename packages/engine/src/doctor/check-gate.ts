@@ -19,7 +19,7 @@ export async function checkGate({ deps }: Examining): Promise<Checked> {
     findings.push({
       check: 'gate',
       severity: 'warning',
-      what: `tenant ${tenant}: the models, prompts and settings in use (${models}) have passed no run of the suite ${rules.gate.suite}`,
+      what: `tenant ${tenant}: the models, prompts and settings in use (${models}) have not passed a run of the suite ${rules.gate.suite}`,
       count: 1,
       examples: [],
       remedy: `slowwave suite run ${rules.gate.suite} --yes; before you configure another model, run the suite with --model`,

@@ -107,7 +107,7 @@ async function lanesAside({ ledger }: Examining['deps']): Promise<readonly Findi
 
 async function refusedTexts({ ledger, embedder }: Examining['deps']): Promise<readonly Finding[]> {
   const count = await ledger.thoughts.refusedTexts(embedder.fingerprint);
-  const what = `${count} texts are refused by the embedding model (${embedder.fingerprint}): they are found by their words alone`;
+  const what = `${count} texts are rejected by the embedding model (${embedder.fingerprint}); they are only found by keywords`;
   const remedy = 'nothing is lost; another embedding model may accept them (SLOWWAVE_EMBEDDING_MODEL)';
   return findingOf({ count, examples: [] }, { check: 'outbox', severity: 'warning', what, remedy });
 }

@@ -59,7 +59,7 @@ const before = (name: string): string => name.slice(0, -1) + String.fromCharCode
 
 const LOST = {
   severity: 'error',
-  what: 'owners that sleep have no segment where SLOWWAVE_COLD_STORE says',
+  what: 'sleeping owners have no segment in SLOWWAVE_COLD_STORE',
   remedy:
     'check SLOWWAVE_COLD_STORE, and copy these objects there from the backup of the segments; where there is none, the owners are ' +
     'lost: erase them (slowwave cold list names them)',
@@ -67,7 +67,7 @@ const LOST = {
 
 const STRAY = {
   severity: 'warning',
-  what: 'segments that this ledger does not know, as after restoring an older backup, or of another installation',
+  what: 'segments are unknown to this ledger: left over after restoring an older backup, or of another installation',
   remedy: 'if no other installation uses the same place, delete them: slowwave cold sweep --yes',
 } as const;
 

@@ -128,7 +128,7 @@ describe('the doctor', () => {
     expect(findings).toMatchObject([
       { check: 'index', count: 1, examples: [`${point?.memoryId} version ${point?.version}`] },
     ]);
-    expect(await whats()).toEqual(['index error: 1 points that say something else than the ledger']);
+    expect(await whats()).toEqual(['index error: 1 points that differ from the ledger']);
   });
 
   it('finds points of memories that do not exist', async () => {
@@ -149,7 +149,7 @@ describe('the doctor', () => {
     expect(await whats()).toEqual([
       'index error: tenant default: the index has 3 points for 2 messages',
       'index error: 2 points of memories, versions, messages or relations that do not exist',
-      'index error: 1 points that say something else than the ledger',
+      'index error: 1 points that differ from the ledger',
     ]);
   });
 
@@ -173,7 +173,7 @@ describe('the doctor', () => {
     const lane = await ledger.memories.laneOf(DEFAULT_TENANT, { kind: 'user', id: 'ann' }, bench.tools.now());
     await ledger.thoughts.storeVectors(lane, bench.deps.embedder.fingerprint, new Map([['hash', null]]));
     expect(await whats('quick')).toEqual([
-      expect.stringMatching(/^outbox warning: 1 texts are refused by the embedding model .* by their words alone$/u),
+      expect.stringMatching(/^outbox warning: 1 texts are rejected by the embedding model .* only found by keywords$/u),
     ]);
     expect((await look('quick')).healthy).toBe(true);
   });

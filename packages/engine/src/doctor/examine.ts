@@ -200,7 +200,7 @@ async function comparePoints({ deps, depth, cancel, onProgress }: Examining): Pr
           ]),
       ...(different.length === 0
         ? []
-        : [error(`${different.length} points that say something else than the ledger`, different, different.length)]),
+        : [error(`${different.length} points that differ from the ledger`, different, different.length)]),
     ],
   };
 }

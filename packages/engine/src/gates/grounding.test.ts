@@ -43,7 +43,7 @@ function becameOf({ text, quote, said, at }: Written, isTranslated = false): Bec
   const found = [{ raw: read?.items ?? [], shown }];
   const admission = { inferred: true, agent: false, categories: ['misc'], ownOnly: false, before: [], isTranslated };
   const { facts, discards, remarks } = admit(found, admission);
-  const why = remarks[0]?.did.replace('repaired: remembered the words of its quote instead, because ', '');
+  const why = remarks[0]?.did.replace('repaired: used the words of its quote instead, because ', '');
   const reason = facts[0]?.text === text ? null : (discards[0]?.reason ?? why ?? 'nothing');
   return { reason, text: facts[0]?.text ?? null };
 }
@@ -179,7 +179,7 @@ describe('G21: what was said is remembered as it was said', () => {
   ])('%s is remembered without the time of its message', (stamped, text) => {
     const said = [{ role: 'user' as const, content: 'I have a cat' }];
     expect(becameOf({ said, at: 0, text: stamped, quote: 'I have a cat' })).toEqual({
-      reason: 'repaired: left out the time of its message, which it was stamped with',
+      reason: 'repaired: removed the time of the message from the text',
       text,
     });
   });
@@ -346,7 +346,7 @@ describe('G21: what was said in other words', () => {
     expect((await bench.plan(id)).remarks).toEqual([
       {
         asked: 'User lives in Bergen',
-        did: 'repaired: remembered the words of its quote instead, because it has a name that nobody said',
+        did: 'repaired: used the words of its quote instead, because it contains a name that nobody said',
       },
     ]);
   });

@@ -75,7 +75,7 @@ describe('an odd answer makes no memory, and says why', () => {
     [
       'the example of the prompt',
       { facts: [{ text: "User's name is Ana", quote: "I'm Ana", source_ids: ['m0'] }] },
-      'it has a name that nobody said',
+      'it contains a name that nobody said',
     ],
     [
       'a thing that nobody said',
@@ -110,14 +110,18 @@ describe('an answer that is of no use', () => {
     ['nothing', '', 'an empty answer'],
     ['white space', ' \n ', 'an empty answer'],
     ['only thoughts', '<think>hm, an allergy</think>', 'prose without JSON'],
-    ['nothing before the limit of the output', new CutOff(''), 'nothing but thinking before its output limit'],
-    ['thoughts up to the limit of the output', new CutOff('<think>hm, an all'), 'nothing but thinking before its'],
+    ['nothing before the limit of the output', new CutOff(''), 'only reasoning up to its output limit'],
+    [
+      'thoughts up to the limit of the output',
+      new CutOff('<think>hm, an all'),
+      'only reasoning up to its output limit',
+    ],
     ['a loop', new CutOff(`{"facts":[{"text":"${"I'm not sure ".repeat(300)}`), 'an answer that repeats itself'],
     ['a list that breaks off', new CutOff(`{"facts":[${JSON.stringify(FACT)},{"te`), 'a truncated answer'],
-    ['the schema alone', '{"type":"object","properties":{"facts":{"type":"array"}}}', 'JSON of another form'],
-    ['the schema of the list', '{"facts":{"type":"array","items":{"type":"string"}}}', 'JSON of another form'],
-    ['JSON of another kind', '{"answer":"none"}', 'JSON of another form'],
-    ['an error of a gateway', '{"error":{"message":"overloaded"}}', 'JSON of another form'],
+    ['the schema alone', '{"type":"object","properties":{"facts":{"type":"array"}}}', 'JSON of another structure'],
+    ['the schema of the list', '{"facts":{"type":"array","items":{"type":"string"}}}', 'JSON of another structure'],
+    ['JSON of another kind', '{"answer":"none"}', 'JSON of another structure'],
+    ['an error of a gateway', '{"error":{"message":"overloaded"}}', 'JSON of another structure'],
     ['what its server throws away', failed('model_output_unusable', true), 'an empty answer'],
   ])('%s: four calls, none like another, then it is parked with its reason', async (_name, reply, reason) => {
     const sent = new Set<string>();

@@ -199,7 +199,7 @@ describe('the graph in the index', () => {
     const relation = state.points.get(key ?? '');
     if (key === undefined || relation === undefined) throw new Error('the relation is not in the index');
     state.points.set(key, { ...relation, text: 'Ana likes milk' });
-    expect(await findings()).toEqual(['1 points that say something else than the ledger']);
+    expect(await findings()).toEqual(['1 points that differ from the ledger']);
     state.points.delete(key);
     expect(await findings()).toEqual(['tenant default: the index has 0 points for 1 relations']);
     state.points.set('x', { ...relation, memoryId: 'sta_gone' });

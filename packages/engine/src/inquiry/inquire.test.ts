@@ -137,7 +137,7 @@ test.each([
   const { answer, citations, degraded } = await ask();
   expect(answer).toBe('- Ann lives with Bob (2026-03-01)');
   expect(citations.map(({ key }) => key)).toEqual(['mem_1']);
-  expect(degraded).toEqual([`${reason}: the answer is the memories that fit best, as they are`]);
+  expect(degraded).toEqual([`${reason}: the answer consists of the best matching memories`]);
 });
 
 test('a budget that is used up is not overdrawn', async () => {

@@ -144,7 +144,7 @@ function ended({ trail, spent, remarks }: Course, { answer, citations }: Cited, 
     calls: spent.length,
     usage: { promptTokens: total((use) => use.promptTokens), completionTokens: total((use) => use.completionTokens) },
     remarks,
-    degraded: reason === undefined ? [] : [`${reason}: the answer is the memories that fit best, as they are`],
+    degraded: reason === undefined ? [] : [`${reason}: the answer consists of the best matching memories`],
   };
 }
 

@@ -120,7 +120,9 @@ test('a message that was dropped reaches no model, and the plan says why', async
   const id = await world.post(['I live in Oslo', { content: { withheld: 'personal_data', kinds: ['email'] } }]);
   await world.run();
   expect(JSON.stringify(chat.calls)).not.toMatch(/withheld|personal_data/u);
-  expect((await world.plan(id)).discards).toEqual([{ text: '', reason: 'not stored, it held personal data: email' }]);
+  expect((await world.plan(id)).discards).toEqual([
+    { text: '', reason: 'not stored, because it contains personal data: email' },
+  ]);
 });
 
 test.each(['[dropped: email]', '[removed by retention]', '{"withheld":"retention"}'])(

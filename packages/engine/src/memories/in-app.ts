@@ -86,7 +86,7 @@ function ownPart(mark: Mark, { appId, said, kept, timeline }: Telling): Mark | n
 }
 
 /** In the place of a reason that may tell of what others were told. */
-const ELSEWHERE = 'decided with what other apps were told';
+const ELSEWHERE = 'decided with information from other apps';
 
 /** The events of a memory that an app may know of: `known` is the memory as it knows it. */
 export function eventsInApp(known: Memory, events: readonly MemoryEvent[], appId: string): readonly MemoryEvent[] {

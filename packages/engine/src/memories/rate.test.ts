@@ -110,7 +110,7 @@ describe('a rating', () => {
     if (back.kind !== 'done') throw new Error(`expected it to be rolled back, got ${back.kind}`);
     expect(await b.inIndex(id)).toEqual([[1, 0.5]]);
     expect(await b.waiting()).toEqual([]);
-    const note = { state: 'stale', note: 'the rating was changed or taken back' };
+    const note = { state: 'stale', note: 'the rating was changed or removed' };
     expect(await b.deps.ledger.reviews.get(DEFAULT_TENANT, review?.id ?? '')).toMatchObject(note);
     await undo.redo(DEFAULT_TENANT, back.report.undo?.id ?? '', { dryRun: false });
     expect(await b.inIndex(id)).toEqual([[1, -1]]);
@@ -168,7 +168,7 @@ describe('a very negative rating', () => {
     const [review] = await b.waiting();
     await b.rate(id, rating);
     expect(await b.waiting()).toEqual([]);
-    const note = { state: 'stale', note: 'the rating was changed or taken back' };
+    const note = { state: 'stale', note: 'the rating was changed or removed' };
     expect(await b.deps.ledger.reviews.get(DEFAULT_TENANT, review?.id ?? '')).toMatchObject(note);
   });
 
@@ -199,7 +199,7 @@ describe('a very negative rating', () => {
     const [other] = await b.waiting();
     await b.writer.remove(DEFAULT_TENANT, gone);
     expect(await b.waiting()).toEqual([]);
-    const stale = { state: 'stale', note: 'the memory it would delete is gone' };
+    const stale = { state: 'stale', note: 'the memory it would delete no longer exists' };
     expect(await b.deps.ledger.reviews.get(DEFAULT_TENANT, other?.id ?? '')).toMatchObject(stale);
   });
 });

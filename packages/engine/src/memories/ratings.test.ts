@@ -166,7 +166,7 @@ describe('an app', () => {
       );
       return [known === null || version === undefined ? null : ratingOf(known, version.number), reasons];
     };
-    const elsewhere = 'decided with what other apps were told';
+    const elsewhere = 'decided with information from other apps';
     expect(seenBy(byShop.memory, 'shop')).toEqual(['negative', ['in shop']]);
     expect(seenBy(byShop.memory, 'health')).toEqual([null, []]);
     expect(seenBy(byAll.memory, 'shop')).toEqual(['positive', ['in shop', elsewhere]]);

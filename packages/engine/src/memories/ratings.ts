@@ -48,10 +48,10 @@ export const ratedAt = ({ timeline }: Pick<Memory, 'timeline'>): Millis | null =
 export function proposalOver(memory: Memory, rated: number): string | null {
   if (liveVersion(memory) === null) return GONE;
   if (!holdingMarks(memory.timeline).includes(rated)) return 'the memory has changed since it was rated';
-  return ratingOf(memory, rated) === 'very_negative' ? null : 'the rating was changed or taken back';
+  return ratingOf(memory, rated) === 'very_negative' ? null : 'the rating was changed or removed';
 }
 
-export const GONE = 'the memory it would delete is gone';
+export const GONE = 'the memory it would delete no longer exists';
 
 /**
  * What each rating is worth. Very bad ones count twice as much as the others, so that no outcomes of answers make up for them: they

@@ -202,7 +202,7 @@ describe('an operation that waits for a person', () => {
     ],
     [
       'undone',
-      'gone',
+      'no longer exists',
       async (b: Bench, id: string) => {
         const events = await b.engine.deps.ledger.undos.events(DEFAULT_TENANT, [id]);
         const how = { cascade: false, dryRun: false };

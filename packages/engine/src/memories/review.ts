@@ -48,7 +48,7 @@ type NotNow = Extract<ReviewResult, { kind: 'early' | 'no_text' }>;
 /** What repeats it confirms the text of who approved it. */
 function reworded(review: Review, after: string): Review {
   const { operation } = review;
-  const reason = `${operation.reason}; the text is of who approved it`;
+  const reason = `${operation.reason}; the text was edited by the reviewer`;
   const repeats = operation.repeats?.map((repeat) => ({ ...repeat, after }));
   return { ...review, operation: { ...operation, after, reason, ...(repeats && { repeats }) } };
 }
@@ -122,7 +122,8 @@ async function additionOf({ ledger }: ReviewDeps, { id, tenant, operation }: Rev
 async function tooLate(deps: ReviewDeps, review: Review, memory: Memory | null): Promise<string | null> {
   const { operation } = review;
   const last = memory === null ? null : newestOrNull(memory);
-  if (memory === null || last === null) return operation.kind === 'ADD' ? null : 'the memory it would change is gone';
+  if (memory === null || last === null)
+    return operation.kind === 'ADD' ? null : 'the memory it would change no longer exists';
   if (deletedAt(memory) !== null) {
     const deletions = await deletionsByOthers(deps, review, [memory.id]);
     const isAfter = deletions.some(({ saidAt }) => !saidBefore(saidAt, operation.saidAt));

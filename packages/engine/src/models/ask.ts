@@ -263,17 +263,17 @@ const LESS_REPEATING =
 /** What came instead of an answer, and what to do about it. */
 function gotIn(tries: readonly Answered<unknown>[]): Got {
   if (tries.some(({ answer }) => repeatsItself(answer)))
-    return { got: 'an answer that repeats itself without an end', remedy: LESS_REPEATING };
+    return { got: 'an answer that repeats itself endlessly', remedy: LESS_REPEATING };
   const [cutOff] = tries.filter(({ answer, reading }) => answer.truncated || reading?.complete === false);
   if (cutOff !== undefined) {
     return THINKING.test(cutOff.answer.text)
-      ? { got: 'nothing but thinking before its output limit', remedy: `let the model think less, or ${MORE_ROOM}` }
+      ? { got: 'only reasoning up to its output limit', remedy: `reduce the reasoning of the model, or ${MORE_ROOM}` }
       : { got: 'a truncated answer', remedy: `${MORE_ROOM}; a model that repeats itself must be replaced` };
   }
   const [last] = tries.toReversed();
   const text = last?.answer.text.trim() ?? '';
-  if (text === '') return { got: 'an empty answer', remedy: 'look at the log of the server, or use another model' };
-  const got = /[[{]/u.test(text) ? 'JSON of another form' : 'prose without JSON';
+  if (text === '') return { got: 'an empty answer', remedy: 'check the log of the server, or use another model' };
+  const got = /[[{]/u.test(text) ? 'JSON of another structure' : 'prose without JSON';
   return { got, remedy: 'use another model, or a server that enforces JSON schemas' };
 }
 

@@ -40,7 +40,7 @@ describe('a budget', () => {
       tenant: [use(500, 750, 0.015), use(250), embedded(90_000, 0.005)],
       lane: [use(200, 100, 0.003), embedded(8_000, 0.001)],
     };
-    expect(usedUp(budgets({ [name]: limit }), day)).toContain(`is ${limit}, and ${limit} are used`);
+    expect(usedUp(budgets({ [name]: limit }), day)).toContain(`is ${limit}, and ${limit} have been used`);
     expect(usedUp(budgets({ [name]: limit * 1.01 }), day)).toBeNull();
   });
 

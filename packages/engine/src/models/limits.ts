@@ -195,7 +195,7 @@ export async function sweepEconomies(purse: Purse): Promise<number> {
 }
 
 const exhausted = (what: string, now: number): EngineError =>
-  new EngineError(`${what}; work waits for the next day (UTC) or a higher limit`, {
+  new EngineError(`${what}; work waits until the next day (UTC) or until the limit is raised`, {
     code: 'budget_exhausted',
     retryable: true,
     retryAfterMs: budgetWait(now),
@@ -247,7 +247,7 @@ interface Limit {
 
 function firstOver(limits: readonly Limit[]): string | null {
   const over = limits.find(({ limit, used }) => limit !== null && used >= limit);
-  return over === undefined ? null : `${over.name} is ${over.limit}, and ${rounded(over.used)} are used today`;
+  return over === undefined ? null : `${over.name} is ${over.limit}, and ${rounded(over.used)} have been used today`;
 }
 
 /** Of chat models: tokens of embedding models cost so much less that one number for both would say nothing. */

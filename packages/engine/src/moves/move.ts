@@ -107,7 +107,7 @@ type StartDeps = MoveDeps & {
 export async function startMove(deps: StartDeps, wanted: WantedMove): Promise<IndexMove> {
   const { ledger, tools } = deps;
   if (wanted.from === wanted.to)
-    throw refused('the next embedding model is the one in use; set SLOWWAVE_NEXT_EMBEDDING_MODEL to another one');
+    throw refused('the next embedding model is already in use; set SLOWWAVE_NEXT_EMBEDDING_MODEL to another one');
   requireNoMove(await currentMove(deps), wanted);
   const now = tools.now();
   const move: IndexMove = {

@@ -36,8 +36,8 @@ type Rules = Pick<TenantSettings, 'retention' | 'forgetting'>;
 
 const REASONS: Readonly<Record<ForgettingCause, string>> = {
   age: 'forgotten: not changed for longer than the tenant keeps memories',
-  unconfirmed: 'forgotten: not said again for longer than the tenant keeps unconfirmed memories',
-  budget: 'forgotten: more memories than the tenant keeps of one owner, and this one was confirmed least',
+  unconfirmed: 'forgotten: not confirmed for longer than the tenant keeps unconfirmed memories',
+  budget: 'forgotten: the owner has more memories than the tenant keeps, and this one was confirmed least',
 };
 
 /** What these rules would remove and forget now. Reads only. */

@@ -69,7 +69,7 @@ async function propose(
   const operation: HeldOperation = {
     ...{ id: tools.id('rev', bits), kind: 'ADD', fact: null, factText: null, memoryId: tools.id('mem', bits) },
     ...{ before: null, after: `Most users talk about ${topic.replaceAll('_', ' ')}`, topic },
-    reason: `at least ${TOPIC_OWNERS} users of this agent have memories in the category ${topic}, and most of its users have`,
+    reason: `at least ${TOPIC_OWNERS} users of this agent have memories in the category ${topic}, and so do most of its users`,
     ...{ decidedBy: 'rule', saidAt: { at: now, seq: EXPLICIT_SEQ }, validFrom: now, sourceIds: [] },
     details: {
       ...{ category: topic, language: 'en', about: 'agent', trust: 'inferred', quote: null, sourceIds: [] },

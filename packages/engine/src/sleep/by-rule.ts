@@ -40,7 +40,7 @@ export function actByRule({ desk, lives, acts, sight, credits, now, most }: Ruli
 
 function age({ desk, live, sight }: Pick<Fading, 'desk' | 'live' | 'sight'>, { text, overAt }: DatedPlan): void {
   if (!sight.judge(actKey('age', live))) return;
-  const reason = `planned for until ${dateTextOf(overAt - 1)}, which is over`;
+  const reason = `planned until ${dateTextOf(overAt - 1)}, which is over`;
   desk.reword(live, { text, from: overAt, reason });
 }
 
@@ -52,11 +52,11 @@ function fade({ desk, live, sight, credits, now }: Fading): void {
   const { memory, version } = live;
   if (!isUnneeded(live, credits)) return;
   const days = Math.floor((now - lastSaidAt(memory).at) / DAY_MS);
-  const said = `nobody has said, confirmed or needed it for ${days} days`;
+  const said = `it has not been said, confirmed or used for ${days} days`;
   if (version.details.faded !== true) {
     if (now - lastHeard(memory) > UNNEEDED_MS && sight.judge(actKey('fade', live))) desk.fade(live, said);
   } else if (now - lastHeard(memory) > UNNEEDED_MS && sight.judge(actKey('forget', live))) {
-    const reason = `${said}, and it has ranked lower since; forget it?`;
+    const reason = `${said}, and it ranks lower since then; forget it?`;
     desk.ask({ act: 'fade', reason, decidedBy: 'rule' }, live, []);
   }
 }

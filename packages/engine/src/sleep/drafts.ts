@@ -57,7 +57,7 @@ export class Desk {
 
   memory(id: string): Memory {
     const memory = this.#memories.get(id);
-    if (memory === undefined) throw new Error(`memory ${id} is none of this night`);
+    if (memory === undefined) throw new Error(`memory ${id} does not belong to this night`);
     return memory;
   }
 

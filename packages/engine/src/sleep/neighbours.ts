@@ -166,10 +166,10 @@ async function judge(
       return [{ asked, did: 'refused: it names memories that it was not shown, or one twice' }];
     const isDone = [kept, dropped].some(({ memory }) => done.has(memory.id)) || isChanged(desk, [kept, dropped]);
     const refusal = isDone
-      ? 'refused: something else was made of one of them tonight'
+      ? 'refused: this night has already changed one of them'
       : isNew(kept) || isNew(dropped)
         ? carryOut({ desk, sleep }, { pair, kept, dropped })
-        : 'refused: they were judged before';
+        : 'refused: they were already compared';
     if (refusal === null) done.add(dropped.memory.id);
     return refusal === null ? [] : [{ asked, did: refusal }];
   });
@@ -200,7 +200,7 @@ async function pairsOf(
   } catch (error) {
     const { code, message, retryable } = asEngineError(error);
     if (code !== 'model_output_unusable' || retryable) throw error;
-    return { failed: `left as they are: ${message}` };
+    return { failed: `left unchanged: ${message}` };
   }
 }
 
@@ -220,10 +220,10 @@ function carryOut({ desk, sleep }: Pick<Judging, 'desk' | 'sleep'>, { pair, kept
   if (!sleep.acts.contradictions) return 'refused: contradictions are off';
   const isInOrder = saidBefore(lastSaidAt(dropped.memory), lastSaidAt(kept.memory));
   const [newer, older] = isInOrder ? [kept, dropped] : [dropped, kept];
-  if (!isAboutTheSame(newer, older)) return 'refused: they are not about the same';
+  if (!isAboutTheSame(newer, older)) return 'refused: they are not about the same thing';
   if (isDecided(newer, older)) desk.overrule(newer, older, `${newer.memory.id} was said later: ${pair.reason}`);
   else {
-    const reason = `it may contradict ${newer.memory.id}, “${newer.version.text}”: ${pair.reason}. Does it no longer hold?`;
+    const reason = `it may contradict ${newer.memory.id}, “${newer.version.text}”: ${pair.reason}. Is it no longer true?`;
     desk.ask({ act: 'contradictions', reason, decidedBy: 'model' }, older, [newer]);
   }
   return null;
@@ -249,15 +249,15 @@ function mayMatter(
 function mergeRefused(kept: Live, dropped: Live): string | null {
   const [stays, goes] = [kept.version, dropped.version];
   if (goes.details.immutable || isPinned(dropped.memory) || isPersonsLine(dropped.memory))
-    return 'refused: it is immutable, pinned, or somebody’s line of the profile';
-  if (!isAsSure(stays, goes)) return 'refused: the one that would stay is less sure';
-  if (stays.details.flagged || goes.details.flagged) return 'refused: one of them addresses the model';
+    return 'refused: it is immutable, pinned, or a profile line added by a person';
+  if (!isAsSure(stays, goes)) return 'refused: the one that would stay is less trusted';
+  if (stays.details.flagged || goes.details.flagged) return 'refused: one of them is flagged as an attack';
   if (stays.details.expiresAt !== null || goes.details.expiresAt !== null) return 'refused: one of them expires';
   if (JSON.stringify(stays.details.metadata) !== JSON.stringify(goes.details.metadata))
     return 'refused: they have different metadata';
   const apps = [kept, dropped].map(({ memory }) => [...idListsOf(memory).appId].sort().join('\n'));
   if (apps[0] !== apps[1]) return 'refused: they were said in different apps';
-  return isSaidBy(goes, stays) ? null : 'refused: one of them says what the other does not';
+  return isSaidBy(goes, stays) ? null : 'refused: one of them contains information that the other lacks';
 }
 
 /** Whether a text has all that another one says: each number and date as it stands there, each name and thing, and nothing denied. */

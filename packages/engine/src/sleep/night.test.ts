@@ -103,7 +103,7 @@ describe('a night', () => {
     expect(await night.live()).toEqual([dropped, kept].sort());
     const [record] = await nights(night);
     expect((await night.deps.ledger.thoughts.plan(record?.id ?? ''))?.remarks).toMatchObject([
-      { did: 'refused: one of them says what the other does not' },
+      { did: 'refused: one of them contains information that the other lacks' },
     ]);
   });
 

@@ -116,7 +116,7 @@ describe('a conclusion', () => {
     await say(night, 'User visited a ramen museum');
     await night.night();
     expect(night.asked()).toBeGreaterThan(asked);
-    expect(await remarks(night)).toEqual(['refused: it was concluded before']);
+    expect(await remarks(night)).toEqual(['refused: it was already concluded']);
   });
 
   test('is its owner’s own once they say it', async () => {
@@ -160,37 +160,37 @@ describe('what is refused', () => {
       what: 'words of nobody',
       said: RAMEN,
       conclude: claims(`${LIKES_RAMEN} and opera`, ['ramen']),
-      why: /its evidence does not/,
+      why: /goes beyond its evidence/,
     },
     {
       what: 'a number of nobody',
       said: RAMEN,
       conclude: claims('User ate ramen 40 times', ['ramen']),
-      why: /its evidence does not/,
+      why: /goes beyond its evidence/,
     },
     {
       what: 'the opposite',
       said: RAMEN,
       conclude: claims('User is not interested in ramen', ['ramen']),
-      why: /opposite/,
+      why: /its evidence contradicts it/,
     },
     {
       what: 'against another memory',
       said: more('User is not interested in ramen'),
       conclude: claims(LIKES_RAMEN, ['bowl', 'class']),
-      why: /another memory says the opposite/,
+      why: /another memory contradicts it/,
     },
     {
       what: 'said by one',
       said: more('User likes ramen, it is good'),
       conclude: claims('User likes ramen', ['bowl', 'class']),
-      why: /by itself/,
+      why: /a memory already says it/,
     },
     {
       what: 'evidence beside the point',
       said: more('User has friends in Oslo'),
       conclude: claims(LIKES_RAMEN, ['bowl', 'Oslo']),
-      why: /nothing of it/,
+      why: /does not support it/,
     },
     {
       what: 'one thing twice',
@@ -232,7 +232,7 @@ describe('what is refused', () => {
     await say(night, RAMEN[2] ?? '');
     await night.night();
     expect(await stands(night)).toBe(false);
-    expect(await remarks(night)).toEqual(['refused: it was concluded before']);
+    expect(await remarks(night)).toEqual(['refused: it was already concluded']);
   });
 });
 

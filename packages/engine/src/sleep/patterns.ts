@@ -148,7 +148,7 @@ async function conclusionsOf(
   } catch (error) {
     const { code, message, retryable } = asEngineError(error);
     if (code !== 'model_output_unusable' || retryable) throw error;
-    return { failed: `left as they are: ${message}` };
+    return { failed: `left unchanged: ${message}` };
   }
 }
 
@@ -189,7 +189,7 @@ function checkedOf(raw: RawConclusion, checking: Checking): Checked | string {
   if (attacksIn(text).length > 0) return 'it addresses a model';
   const named = [...new Set(raw.evidence)].map((id) => (/^\d+$/u.test(id) ? checking.shown[Number(id)] : undefined));
   const evidence = named.filter((live) => live !== undefined);
-  if (evidence.length < named.length) return 'it names evidence that it was not shown';
+  if (evidence.length < named.length) return 'it cites evidence that was not shown';
   if (evidence.length < 2) return 'it needs at least two pieces of evidence';
   const pieces = independent(evidence, checking.isApart);
   return (
@@ -236,15 +236,15 @@ function sureRefused({ certainty }: RawConclusion, pieces: readonly Live[]): str
 }
 
 function wordsRefused(text: string, pieces: readonly Live[]): string | null {
-  if (pieces.some(({ version }) => isDenied(version.text) !== isDenied(text))) return 'its evidence says the opposite';
+  if (pieces.some(({ version }) => isDenied(version.text) !== isDenied(text))) return 'its evidence contradicts it';
   const texts = pieces.map(({ version }) => version.text);
   const plain = text.replace(HOW_OFTEN, '');
   const claims = claimsOf(plain);
   const saidAt = Math.max(...pieces.map(({ version }) => version.saidAt.at));
   if (!isMadeOf(plain, texts, saidAt) || shareOf(claims, [joinedWords(texts.map(wordsIn))]) < CARRIED)
-    return 'it says what its evidence does not';
+    return 'it goes beyond its evidence';
   if (texts.some((one) => shareOf(claims, [wordsIn(one)]) < SUPPORTED))
-    return 'a piece of its evidence says nothing of it';
+    return 'a piece of its evidence does not support it';
   return null;
 }
 
@@ -253,14 +253,14 @@ function knownRefused(text: string, pieces: readonly Live[], { given, isDeleted 
   const cited = new Set(pieces.map(({ memory }) => memory.id));
   const others = lives.filter(({ memory }) => !cited.has(memory.id));
   if (others.some(({ version }) => overlap(version.text, text) >= ALIKE && isDenied(version.text) !== isDenied(text)))
-    return 'another memory says the opposite';
-  if (lives.some(({ version }) => containment(termSet(text), version.text) === 1)) return 'a memory says it by itself';
+    return 'another memory contradicts it';
+  if (lives.some(({ version }) => containment(termSet(text), version.text) === 1)) return 'a memory already says it';
   const before = memories.filter((memory) => saysSame(memory, text));
   if (
     before.some((memory) => !isFallen(memory)) ||
     desk.drafts.some(({ act }) => act.after !== null && isSame(act.after, text))
   )
-    return 'it was concluded before';
+    return 'it was already concluded';
   return isDeleted(text) ? 'somebody deleted it' : null;
 }
 

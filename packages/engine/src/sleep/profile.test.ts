@@ -221,9 +221,9 @@ describe('the profile', () => {
     await night.night();
     expect(await night.profile()).toEqual({ home: ['night: User lives in Oslo'] });
     expect((await planOf(night))?.remarks.map(({ did }) => did)).toEqual([
-      'refused: it names a memory that it was not shown',
+      'refused: it names a memory that was not shown',
       'refused: there is no such slot',
-      'refused: it has a slot already',
+      'refused: it already has a slot',
     ]);
   });
 });

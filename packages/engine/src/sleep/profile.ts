@@ -99,9 +99,9 @@ async function choose({ asking, desk }: Placing, { asked, slots, step }: Asked):
   return places.flatMap(({ id, slot }): Remark[] => {
     const live = /^\d+$/u.test(id) ? asked[Number(id)] : undefined;
     const refused = (why: string): Remark[] => [{ asked: `put ${id} into ${slot}`, did: `refused: ${why}` }];
-    if (live === undefined) return refused('it names a memory that it was not shown');
+    if (live === undefined) return refused('it names a memory that was not shown');
     if (!slots.some(({ name }) => name === slot)) return refused('there is no such slot');
-    if (placed.has(live.memory.id)) return refused('it has a slot already');
+    if (placed.has(live.memory.id)) return refused('it already has a slot');
     placed.add(live.memory.id);
     desk.place(live, { slot, reason: `it belongs under ${slot}`, decidedBy: 'model' });
     return [];
@@ -122,6 +122,6 @@ async function placesOf(
   } catch (error) {
     const { code, message, retryable } = asEngineError(error);
     if (code !== 'model_output_unusable' || retryable) throw error;
-    return { failed: `left as they are: ${message}` };
+    return { failed: `left unchanged: ${message}` };
   }
 }

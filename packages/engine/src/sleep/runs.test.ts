@@ -124,7 +124,7 @@ describe('a run that ended', () => {
     expect(await night.live()).toEqual(['Task: Wash the car.']);
     expect((await remarks(night)).toSorted()).toEqual([
       'refused: it addresses a model',
-      'refused: some of it was written while its owner wanted nothing remembered',
+      'refused: some of it was written while memory was paused for its owner',
     ]);
     const refusing = await bench();
     await ran(refusing, { run: 'evil', document: { goal: attack } });

@@ -52,7 +52,7 @@ export async function rememberRuns(deps: EngineDeps, { night, desk, sight, most 
     sight.judge(runKey(state));
     const refusal = await remember(deps, { night, desk, state });
     if (refusal !== null)
-      remarks.push({ asked: `remember what run ${state.runId} came to`, did: `refused: ${refusal}` });
+      remarks.push({ asked: `remember the result of run ${state.runId}`, did: `refused: ${refusal}` });
   }
   return { remarks, runs };
 }
@@ -76,7 +76,7 @@ async function remember(
   { ledger, tools }: EngineDeps,
   { night, desk, state }: Pick<Remembering, 'night' | 'desk'> & { readonly state: TaskState },
 ): Promise<string | null> {
-  if (state.paused) return 'some of it was written while its owner wanted nothing remembered';
+  if (state.paused) return 'some of it was written while memory was paused for its owner';
   const text = outcomeOf(state.document as TaskDocument);
   if (text === null) return null;
   if (attacksIn(text).length > 0) return 'it addresses a model';

@@ -96,5 +96,5 @@ export async function projectNight(
   changes: readonly MemoryChange[],
 ): Promise<boolean> {
   const memoryIds = changes.map(({ memory }) => memory.id);
-  return (await projectNow(deps, { memoryIds }, 'a night is applied, but not in the index yet')) !== 'later';
+  return (await projectNow(deps, { memoryIds }, 'a night was applied, but is not in the index yet')) !== 'later';
 }

@@ -77,7 +77,7 @@ function prove({ desk, sight, most }: Finding, one: Tried, instead: Tried | null
 
 function unprove({ desk, sight, most }: Finding, one: Tried): void {
   if (desk.drafts.length >= most || !sight.judge(actKey('fails', one.live))) return;
-  desk.unprove(one.live, `${outcomesOf(one)}; it is a record like any other again`);
+  desk.unprove(one.live, `${outcomesOf(one)}; it is an ordinary record again`);
 }
 
 /** What somebody may rely on: no stranger's word, nothing that steers a model, nothing that ends by itself. */
@@ -114,7 +114,7 @@ function isSameTask(one: Live, other: Live): boolean {
 /** Evidence of a rule: the newest answers by their ids. */
 function outcomesOf({ good, bad }: Tried): string {
   const named = [...good, ...bad].slice(0, NAMED).map(({ id }) => id);
-  return `of the answers that told it ${good.length} went well and ${bad.length} badly: ${named.join(', ')}`;
+  return `of the answers that used it, ${good.length} went well and ${bad.length} badly: ${named.join(', ')}`;
 }
 
 const NAMED = 5;

@@ -60,7 +60,7 @@ test('a process that was started anew with another model has to pass the gate as
   expect(await look('other'), 'there is no gate').toEqual([]);
   const gate = { suite: 'daily', days: 14 };
   await deps.ledger.settings.put(DEFAULT_TENANT, { ...DEFAULT_SETTINGS, gate });
-  expect(await look(deps.chat.name)).toEqual([expect.stringContaining(`(${deps.chat.name}) have passed no run`)]);
+  expect(await look(deps.chat.name)).toEqual([expect.stringContaining(`(${deps.chat.name}) have not passed a run`)]);
   await perform();
   await perform({ model: 'other' });
   await perform({ model: 'bad' });

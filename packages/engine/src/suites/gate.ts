@@ -44,7 +44,8 @@ export async function whyGated(
   if (runId === null) return `these settings require a passed run of the ${run}; send its id as gate_run`;
   const replay = await deps.ledger.replays.get(tenant, runId);
   const suite = await deps.ledger.suites.find(tenant, gate.suite);
-  if (replay === null || suite === null || replay.filter.suite !== suite.id) return `${runId} is no run of the ${run}`;
+  if (replay === null || suite === null || replay.filter.suite !== suite.id)
+    return `${runId} is not a run of the ${run}`;
   if (!isPassed(replay)) return `the run ${runId} has not passed`;
   if (isOld(deps, replay, gate)) return `the run ${runId} is older than ${gate.days} days; run the suite again`;
   return replay.filter.decided === wanted

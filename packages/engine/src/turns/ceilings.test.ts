@@ -49,7 +49,7 @@ test('what holds for all tenants stops one, whatever its own settings say, and p
     state: 'consolidating',
     attempts: 0,
     why: expect.stringMatching(
-      /the operator's limit for this tenant has been reached: tokens_per_day is 1, and \d+ are used/,
+      /the operator's limit for this tenant has been reached: tokens_per_day is 1, and \d+ have been used/,
     ),
   });
   expect(await state(id)).toMatchObject({ state: 'consolidated' });

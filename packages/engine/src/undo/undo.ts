@@ -73,7 +73,7 @@ async function carryOut(
   const ids = undoing.changes.map(({ memory }) => memory.id);
   log.info({ undo: id, kind, lane, memories, consolidations: consolidations.length }, 'taken back');
   const changed = { memoryIds: ids, consolidationIds: [...undoing.undone, ...undoing.redone], lanes: [lane] };
-  const otherwise = 'taken back, but not in the index yet';
+  const otherwise = 'undone, but not in the index yet';
   const searchables = [await projectNow(deps, changed, otherwise), await projectGraphNow(deps, lane, otherwise)];
   return { kind: 'done', report, searchable: !searchables.includes('later') };
 }
@@ -294,8 +294,7 @@ async function decideRedo(ledger: Ledger, tenant: TenantId, id: string): Promise
   if (undo === null) return { kind: 'not_found' };
   if (undo.kind === 'redo') return { kind: 'refused', why: 'it is a redo; undo or roll back again instead' };
   const earlier = await ledger.undos.ofLane(undo.lane);
-  if (!undosInEffect(earlier).some((one) => one.id === id))
-    return { kind: 'refused', why: 'it was already taken back' };
+  if (!undosInEffect(earlier).some((one) => one.id === id)) return { kind: 'refused', why: 'it was already undone' };
   const lives = await livesOf(ledger, tenant, await ledger.undos.touched(tenant, { undo: id }));
   return {
     lane: undo.lane,
@@ -306,7 +305,7 @@ async function decideRedo(ledger: Ledger, tenant: TenantId, id: string): Promise
     statements: 0,
     dependents: [],
     actor: undo.kind === 'rollback' ? 'rollback' : 'undo',
-    reason: `${undo.kind} ${id} was taken back`,
+    reason: `${undo.kind} ${id} was undone`,
   };
 }
 

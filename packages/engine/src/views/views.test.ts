@@ -22,7 +22,7 @@ test.each([
 
 test.each([
   'expected extract_facts to answer with the JSON of its schema, got something else, twice; see the raw answers',
-  'the budget is used up: tokens_per_day is 5, and 7.25 are used today; raise it with PUT /v1/settings',
+  'the budget is used up: tokens_per_day is 5, and 7.25 have been used today; raise it with PUT /v1/settings',
   'no answer within 60000 ms at 12:30:45; and/or 1/2, version 1.2.3, f0:1',
   'the consolidation con_1 was removed; POST /v1/replays {"filter": {"ids": ["bat_1"]}}',
 ])('%s names no place and stays as it is', (message) => {

@@ -74,7 +74,7 @@ interface Tried {
 /** A redirect is not followed, and is no success. */
 function judged(status: number, tried: Tried): Attempted {
   if (status >= 200 && status < 300) return { kind: 'delivered', status, now: tried.now };
-  return failure(tried, { status, error: `expected an answer with 2xx, got ${status}`, isFinal: false });
+  return failure(tried, { status, error: `expected a 2xx response, got ${status}`, isFinal: false });
 }
 
 const failed = (error: unknown, tried: Tried): Attempted =>

@@ -66,8 +66,7 @@ function draw(cy: Core, entities: readonly Entity[], shown: readonly Shown[]): v
     cy.getElementById(id).toggleClass('ended', ended);
   }
   if (cy.elements().length === before) return;
-  // From places that are apart: forces alone leave some of them one upon the other.
-  if (before === 0) cy.layout({ name: 'breadthfirst', circle: true, roots: '.self', animate: false }).run();
+  if (before === 0) placeApart(cy, nodes);
   cy.layout({
     name: 'cose',
     animate: false,
@@ -76,6 +75,12 @@ function draw(cy: Core, entities: readonly Entity[], shown: readonly Shown[]): v
     nodeRepulsion: () => 20_000,
     idealEdgeLength: () => 110,
   }).run();
+}
+
+/** Forces alone leave some of them one upon the other: they begin from places in rings around the owner. */
+function placeApart(cy: Core, nodes: readonly Entity[]): void {
+  const roots = nodes.filter(({ self }) => self).map(({ id }) => id);
+  cy.layout({ name: 'breadthfirst', circle: true, animate: false, ...(roots.length > 0 && { roots }) }).run();
 }
 
 /** The colours of the page, which a canvas does not inherit. */

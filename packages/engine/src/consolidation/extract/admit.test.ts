@@ -26,7 +26,7 @@ describe('whose fact it is', () => {
       'the agent of itself, though none was named',
       {},
       { about: 'agent', source_ids: ['m2'] },
-      'about the agent, and no agent_id was given',
+      'about the agent, but no agent_id was given',
     ],
     ['the user of the agent', AGENT, { about: 'agent', source_ids: ['m1'] }, 'user'],
     ['the user', {}, { about: 'user', source_ids: ['m1'] }, 'user'],
@@ -71,8 +71,8 @@ describe('junk becomes no memory, and the plan says why', () => {
     ],
     ['a question as it stands', [user('where do figs grow?')], 'Where do figs grow?', 'a question, not a fact'],
     ['a date', [user('I like figs')], '2026-05-01', 'only a date'],
-    ['signs', [user('I like figs')], '?!…', 'no word in it'],
-    ['a novel', [user('I like figs')], 'fig '.repeat(2_000), 'longer than 4000 characters: not one fact'],
+    ['signs', [user('I like figs')], '?!…', 'contains no words'],
+    ['a novel', [user('I like figs')], 'fig '.repeat(2_000), 'longer than 4000 characters, so not a single fact'],
   ] as const)('%s', async (...[, messages, text, reason]) => {
     const { plan, live } = await extracted(messages, { text, source_ids: [messages.length === 2 ? 'm1' : 'm0'] });
     expect(plan.discards.map((discard) => discard.reason)).toEqual([reason]);

@@ -120,7 +120,7 @@ function comparing(judging: Judging) {
       const reason = yield* grounding.whyUnsaid(candidate);
       if (reason === null) return { kept: candidate, reason: candidate === written ? null : UNSTAMPED };
       const kept = quotedOf(candidate, grounding.inQuotesWords(candidate), judging);
-      return { kept, reason: kept === null ? reason : `remembered the words of its quote instead, because ${reason}` };
+      return { kept, reason: kept === null ? reason : `used the words of its quote instead, because ${reason}` };
     },
   };
 }
@@ -155,7 +155,7 @@ function unstamped(candidate: Candidate): Candidate {
     : { ...candidate, raw: { ...raw, text, words: new Wording(text), composed: true } };
 }
 
-const UNSTAMPED = 'left out the time of its message, which it was stamped with';
+const UNSTAMPED = 'removed the time of the message from the text';
 
 const textsOf = ({ text, quote }: RawFact): readonly string[] => (quote === null ? [text] : [text, quote]);
 
@@ -259,7 +259,7 @@ function refusal(candidate: Candidate, judging: Judging): string | null {
   const { sources, trust } = candidate;
   const { inferred, ownOnly } = judging;
   if (sources.length === 0) return 'no source message';
-  if (trust === 'external' && ownOnly) return 'external content, which the settings ignore';
+  if (trust === 'external' && ownOnly) return 'external content, which the settings exclude';
   return inferred ? refusalOfModel(candidate, judging) : null;
 }
 
@@ -272,7 +272,7 @@ function refusalOfModel(candidate: Candidate, judging: Judging): string | null {
   if (junk !== null) return junk;
   if (sources.every(({ role }) => role === 'system')) return 'said by the system, not by anyone';
   if (isMadeUpWish(candidate, judging)) return "a wish to forget that is not in the user's own words";
-  if (about === 'agent') return agent ? null : 'about the agent, and no agent_id was given';
+  if (about === 'agent') return agent ? null : 'about the agent, but no agent_id was given';
   return sources.some(({ role }) => HEARD.has(role)) ? null : 'said by the assistant, not by the user';
 }
 

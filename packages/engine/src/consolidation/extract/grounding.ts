@@ -46,14 +46,14 @@ interface Made {
 const SUPPORTED = 0.5;
 
 export const UNSAID = {
-  name: 'it has a name that nobody said',
-  number: 'it has a number that nobody said',
-  date: 'it has a date that nobody said, and that follows from no timestamp',
-  quote: 'its quote is in no message, and its words are not in those that it names',
-  beside: 'its quote does not say it, and most of its words are in no message',
+  name: 'it contains a name that nobody said',
+  number: 'it contains a number that nobody said',
+  date: 'it contains a date that nobody said and that does not follow from a timestamp',
+  quote: 'its quote is in no message, and its words are not in the messages it cites',
+  beside: 'its quote does not support it, and most of its words are in no message',
   words: 'most of its words are in no message',
-  predicate: 'what it says of a thing nobody said of anything',
-  wish: 'most of it was said only to have it forgotten',
+  predicate: 'it attributes to something what nobody said of it',
+  wish: 'most of it was only said in a request to forget it',
 } as const;
 
 /**

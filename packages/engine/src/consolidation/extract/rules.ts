@@ -9,7 +9,7 @@ import { speaksOfForgetting } from './own-wish.ts';
 
 /** A text longer than this is not one fact. Verbatim messages and procedures are stored whole. */
 export const FACT_MAX = 4_000;
-export const TOO_LONG = `longer than ${FACT_MAX} characters: not one fact`;
+export const TOO_LONG = `longer than ${FACT_MAX} characters, so not a single fact`;
 
 /** Why a fact that gives no secret away is not worth keeping; null when it is. Each rule is one reason, recorded in the plan. */
 export function junkReason(fact: RawFact, window: Window): string | null {
@@ -25,7 +25,7 @@ type Rule = (fact: RawFact, window: Window) => string | null;
 const tooLong: Rule = ({ text }) => (text.length > FACT_MAX ? TOO_LONG : null);
 const bareDate: Rule = ({ text }) => (DIGIT_FIRST.test(text) && millisOf(text) !== null ? 'only a date' : null);
 const DIGIT_FIRST = /^\s*\d/u;
-const wordless: Rule = ({ text, words }) => (WORD.test(text) || WORD.test(words.whole) ? null : 'no word in it');
+const wordless: Rule = ({ text, words }) => (WORD.test(text) || WORD.test(words.whole) ? null : 'contains no words');
 const WORD = /[\p{L}\p{N}]/u;
 const chatter: Rule = ({ text, words }) =>
   (text.length <= LONGEST && !text.startsWith('User ') && FIRST.test(words.begin) && greets(words.whole)) ||

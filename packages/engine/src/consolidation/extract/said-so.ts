@@ -248,10 +248,10 @@ export interface Heard {
 }
 
 export const MISARRANGED = {
-  loop: 'it says the same over and over',
-  naming: 'what it calls a name was not said as one',
-  apart: 'it puts together what was said apart',
-  denied: 'it says what the message denies',
+  loop: 'it repeats itself',
+  naming: 'its name was not said as a name',
+  apart: 'it combines things that were said separately',
+  denied: 'it claims what the message denies',
 } as const;
 
 /**

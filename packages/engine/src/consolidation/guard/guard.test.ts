@@ -251,5 +251,5 @@ it('a deletion the user asked for that was refused says so, and what a wish is a
   expect(endOf('0')).toEqual(['the user asked to forget, but the deletion was refused', false, 1]);
   expect(endOf('1')).toEqual(['the user asked to forget', true, 1]);
   expect(endOf('0', '1')).toEqual(['the user asked to forget', true, 2]);
-  expect(endOf('9')).toEqual(['the user asked to forget what is not remembered', true, 0]);
+  expect(endOf('9')).toEqual(['the user asked to forget something that is not remembered', true, 0]);
 });

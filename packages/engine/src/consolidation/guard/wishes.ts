@@ -58,7 +58,7 @@ export function forgetAsked(bench: Bench, fact: Fact, wishes: readonly RawOperat
   const dropped = { fact: fact.id, outcome: 'DROPPED' } as const;
   const asked = 'the user asked to forget';
   if (isDone) return { ...dropped, reason: asked, wish: true, ...about };
-  if (known.length === 0) return { ...dropped, reason: `${asked} what is not remembered`, wish: true };
+  if (known.length === 0) return { ...dropped, reason: `${asked} something that is not remembered`, wish: true };
   return { ...dropped, reason: `${asked}, but the deletion was refused`, ...about };
 }
 

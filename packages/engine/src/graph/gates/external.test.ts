@@ -38,7 +38,7 @@ async function bench() {
   };
 }
 
-const REFUSED = 'refused: external content, which makes no relations';
+const REFUSED = 'refused: external content, from which no relations are extracted';
 
 describe('a relation that stands in external content', () => {
   it.each([

@@ -228,7 +228,7 @@ export function conclude(decided: Decided, limits: Limits): Concluded {
   const paired = concludePairs(decided, remarks);
   const joined = { ...decided, places: paired.places };
   const byRule = joined.claims.flatMap((claim) =>
-    endedByRule(joined, claim).map((relation) => endOf(relation, claim, 'the opposite is said')),
+    endedByRule(joined, claim).map((relation) => endOf(relation, claim, 'the opposite was said')),
   );
   const ends = [...byRule, ...decided.decisions.ends.flatMap((end) => decidedEnd(joined, end, remarks) ?? [])];
   const spoken = joined.claims.filter(({ said }) => said !== 'holds').length;
@@ -331,9 +331,9 @@ function decidedEnd(decided: Decided, asked: Decided['decisions']['ends'][number
   const what = sideOf(decided, asked.relation);
   const by = sideOf(decided, asked.by ?? onlyDoubt(decided, asked.relation));
   if (what === null || by === null) return refused('no such relations were shown');
-  if (what.claim === undefined && by.claim === undefined) return refused('none of the two is new');
-  if (what.ends.source !== by.ends.source) return refused('they are of different sources');
-  if (compareSaid(by.saidAt, what.saidAt) < 0) return refused('it was said later than what should end it');
+  if (what.claim === undefined && by.claim === undefined) return refused('neither of them is new');
+  if (what.ends.source !== by.ends.source) return refused('they have different sources');
+  if (compareSaid(by.saidAt, what.saidAt) < 0) return refused('it was said after the relation that should end it');
   const message = by.claim ?? what.claim;
   if (message === undefined) return null;
   return endOf(what.ends, { ...message, saidAt: by.saidAt, validFrom: by.validFrom }, asked.reason);

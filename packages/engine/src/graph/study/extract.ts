@@ -240,10 +240,10 @@ function claimOf(
   const sources = sourcesOf(raw, shown);
   if (sources.length === 0) return 'refused: no source message';
   if (!sources.some(({ message }) => HEARD.has(message.role))) return 'refused: not said by the user';
-  if (isExternal(raw, sources)) return 'refused: external content, which makes no relations';
+  if (isExternal(raw, sources)) return 'refused: external content, from which no relations are extracted';
   const [one, other] = [find(raw.source), find(raw.destination)];
   if (one === null || other === null) return 'refused: no message names one of its entities';
-  if (one === other) return 'refused: both of its entities are the same';
+  if (one === other) return 'refused: source and destination are the same entity';
   const [source, destination] = relationship.inverse ? [other, one] : [one, other];
   const arity = arityOf(relationship.name);
   const single = arity === 'one' || (arity === 'unsure' && raw.single && !relationship.inverse);
@@ -341,7 +341,7 @@ class Roll {
     if (isSelfName(raw.name)) return this.#enter(selfCalled(this.#aliasesOf(raw.aliases, text)));
     if (entity?.self === true) return this.#enter(selfCalled(this.#aliasesOf([raw.name, ...raw.aliases], text)));
     const name = nameOf(raw.name);
-    if (name === null) return this.#refuse(raw.name, 'it is no name');
+    if (name === null) return this.#refuse(raw.name, 'it is not a name');
     if (!this.#isNamed(name, text)) return this.#refuse(name, 'no message names it');
     const aliases = this.#aliasesOf(raw.aliases, text).filter((alias) => nameKey(alias) !== nameKey(name));
     return this.#enter({ name, aliases, kind: kindOf(raw.kind), self: false, known: entity });

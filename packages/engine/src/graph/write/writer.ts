@@ -46,8 +46,9 @@ async function mergeEntity(
   if (named === null || named.lane !== source.lane) return notFound(into);
   const stays = named.mergedInto === null ? named : await entityOf(deps, tenant, named.mergedInto);
   if (stays === null) return notFound(into);
-  if (stays.id === source.id || source.mergedInto === stays.id) return refused(`${id} and ${into} are one already`);
-  if (source.self) return refused(`${id} is the owner's own entity, which stays: merge ${into} into it`);
+  if (stays.id === source.id || source.mergedInto === stays.id) return refused(`${id} and ${into} are already merged`);
+  if (source.self)
+    return refused(`${id} is the owner's own entity and cannot be merged away; merge ${into} into it instead`);
   const reason = cleanText(given);
   // Kept as it was said: where what it is now stands apart later, they are still one. What it was said to be before, it is no more.
   const moved: readonly Draft[] = source.mergedInto === null ? [] : [{ kind: 'apart', source: id }];

@@ -14,14 +14,23 @@ const QUIET_WITHIN_MS = 240_000;
 const POLL_MS = 100;
 
 /** Waits until nothing is under way and everything is searchable; null, or what is still under way when the time is up. */
-export async function quiet({ urls }: Stage): Promise<string | null> {
+export async function quiet(stage: Stage): Promise<string | null> {
+  const { urls } = stage;
   const deadline = Date.now() + QUIET_WITHIN_MS;
   for (;;) {
     const answer = await attempt('GET', `${urls.search}/v1/stats`);
     if (answer?.status === 200 && isQuiet(answer.body as Stats)) return null;
-    if (Date.now() > deadline) return `after ${QUIET_WITHIN_MS / 1_000} s: ${JSON.stringify(answer)}`;
+    if (Date.now() > deadline) {
+      return `after ${QUIET_WITHIN_MS / 1_000} s: ${JSON.stringify([answer, ...(await underWay(stage))])}`;
+    }
     await sleep(POLL_MS);
   }
+}
+
+/** Some batches that are still under way, with what is known of each. */
+async function underWay({ urls }: Stage): Promise<readonly unknown[]> {
+  const lists = ['consolidating', 'pending'].map((state) => `${urls.console}/v1/batches?state=${state}&limit=3`);
+  return await Promise.all(lists.map(async (url) => (await attempt('GET', url))?.body));
 }
 
 const isQuiet = ({ batches, outbox }: Stats): boolean =>

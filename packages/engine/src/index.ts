@@ -169,7 +169,6 @@ export {
   sweepEconomies,
   waitFor,
 } from './models/limits.ts';
-export { roundedVector } from './models/packed-vector.ts';
 export { readAnswer } from './models/parse/answer.ts';
 export { factsIn, type RawOperation } from './models/parse/listed.ts';
 export { costOfUse } from './models/prices.ts';
@@ -179,6 +178,7 @@ export { EXTRACT, type ExtractInput } from './models/prompts/extract.ts';
 export { EXTRACT_GRAPH } from './models/prompts/extract-graph.ts';
 export { type CustomCall, type Prompt, promptMistake, userMessage } from './models/prompts/prompt.ts';
 export { CHAT_STEPS, type ChatStep, type OtherUse, type StepChats, type StepModels } from './models/steps.ts';
+export { HASH_VECTOR_VERSION, HASHED, hashVector, LEARNT, roundedVector, type Vectors } from './models/vectors.ts';
 export type { SearchedSpace, SpaceComparison } from './moves/compare.ts';
 export { estimateMove, type MoveEstimate } from './moves/estimate.ts';
 export {
@@ -273,6 +273,7 @@ export { type AskedReplay, type ReplayDeps, type StartedReplay, startReplay } fr
 export { discardSpace, sweepReplays } from './replays/what-if.ts';
 export { withoutOwner } from './replays/without-owner.ts';
 export { previewRetention, type RetentionPreview, sweepRetention } from './retention/retain.ts';
+export { withoutAsker } from './search/asked-for.ts';
 export { idsAsked, withBeyond } from './search/beyond.ts';
 export type * from './search/filter/filter.ts';
 export {
@@ -309,7 +310,6 @@ export {
 export { hitsInApp, queriesInApp } from './search/in-app.ts';
 export { nameOfHit, type RankQuestion, rank, reasonsOf } from './search/rank.ts';
 export { type CutMade, cutAt, type Judgement, judge, type ScoredHit, scored } from './search/relevance.ts';
-export { HASHED, LEARNT, type Vectors } from './search/vectors.ts';
 export {
   type Budgets,
   type Ceilings,
@@ -343,7 +343,6 @@ export {
   taskLines,
   waitingForApproval,
 } from './tasks/task.ts';
-export { withoutAsker } from './text/asked.ts';
 export {
   DAY_MS,
   dateTextOf,
@@ -355,7 +354,6 @@ export {
   writtenOffset,
   zoneClock,
 } from './text/dates.ts';
-export { HASH_VECTOR_VERSION, hashVector } from './text/hash-vector.ts';
 export { REPEATED_SHOWS_IN, repeatedAtEnd } from './text/loops.ts';
 export { canonical, cleanText, estimateTokens, normaliseText } from './text/normalise.ts';
 export { weightOf } from './text/support.ts';

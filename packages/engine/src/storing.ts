@@ -53,7 +53,7 @@ export { foundVersions, historyFrom, sourcesOf, UNDONE_NOTE } from './memories/f
 export { proposalOver } from './memories/ratings.ts';
 export { KEY_OF, SAID_KINDS, saidIds } from './memories/said-ids.ts';
 export { countSaying, heard, pausedAtOf, saidWhen, withPause } from './messages/messages.ts';
-export { packedVector, unpackedVector } from './models/packed-vector.ts';
+export { packedVector, unpackedVector } from './models/vectors.ts';
 export { FAILURES_KEPT, replayPriority } from './ports/ledger/batches.ts';
 export { addSpent, NOTHING_SPENT, OPEN_CANARY_STATES } from './ports/ledger/canaries.ts';
 export { NOT_KEPT, readsOtherwise } from './ports/ledger/erasures.ts';

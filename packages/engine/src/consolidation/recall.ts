@@ -14,9 +14,9 @@ import { askedInSlices, type Cancellation, inSlices, type Sliced, type Tools } f
 import { NOTHING_SAID, pointsOf, textsOf, vectorTextsOfMessages } from '../projection/make-points.ts';
 import { markerOf, sameMarker } from '../projection/marker.ts';
 import { scan } from '../search/hits.ts';
-import { saysChange } from '../text/changes.ts';
 import { normaliseText } from '../text/normalise.ts';
 import { terms } from '../text/terms.ts';
+import { saysChange } from '../text/wording.ts';
 import { type Memory, type Millis, saidBefore } from '../words.ts';
 import { isWishToForget } from './extract/own-wish.ts';
 import { isProcedure, PROCEDURAL } from './extract.ts';

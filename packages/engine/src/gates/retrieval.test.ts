@@ -9,13 +9,12 @@ import {
   talk,
 } from '@slowwave/engine-testing';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { HASHED, hashVector } from '../models/vectors.ts';
 import type { IndexHit, IndexPoint } from '../ports/search-index.ts';
 import { contextOf } from '../projection/make-points.ts';
 import { type SearchMode, scan } from '../search/hits.ts';
 import { FACTORS, type FactorName, rank, rankBy } from '../search/rank.ts';
 import { judge, scored } from '../search/relevance.ts';
-import { HASHED } from '../search/vectors.ts';
-import { hashVector } from '../text/hash-vector.ts';
 import { terms } from '../text/terms.ts';
 import type { Message } from '../words.ts';
 

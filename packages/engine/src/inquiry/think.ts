@@ -1,8 +1,8 @@
 import type { EngineDeps } from '../deps.ts';
 import { EngineError } from '../errors.ts';
-import { economised } from '../models/economised.ts';
 import { maskSecrets } from '../masking/secrets.ts';
 import { type Apart, askApart, type Question } from '../models/ask.ts';
+import { economised } from '../models/economised.ts';
 import { accountOf, afford, type Purse } from '../models/limits.ts';
 import { isObject, textOfString, wordsUnder } from '../models/parse/listed.ts';
 import { RECALL_STEP, type RecallInput } from '../models/prompts/recall-step.ts';

@@ -4,7 +4,7 @@ import type { Embedded, Embedder, TokenUse } from '../ports/models.ts';
 import { askedInSlices, type Cancellation, type Tools } from '../ports/tools.ts';
 import type { LaneId } from '../words.ts';
 import { embedderAnswers } from './away.ts';
-import { roundedVector } from './packed-vector.ts';
+import { roundedVector } from './vectors.ts';
 
 type EmbeddingDeps = Pick<EngineDeps, 'ledger' | 'embedder' | 'tools'>;
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cosine } from '../search/hits.ts';
-import { packedVector, roundedVector, unpackedVector } from './packed-vector.ts';
+import { packedVector, roundedVector, unpackedVector } from './vectors.ts';
 
 const anyVector = fc
   .tuple(

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { aboutOthers, lacksWanted } from './asked-for.ts';
+import { describe, expect, it, test } from 'vitest';
+import { aboutOthers, lacksWanted, withoutAsker } from './asked-for.ts';
 
 test.each([
   ['Where does she live?', 'User lives in Oslo', false],
@@ -38,4 +38,26 @@ test.each([
   ['她什么时候跑步？', '喜欢喝茶', true],
 ])('%j, told %j: lacks what is wanted %j', (question, text, lacks) => {
   expect(lacksWanted(question)(text)).toBe(lacks);
+});
+
+describe('what a question asks for', () => {
+  it.each([
+    ['What does she do for a living?', 'What do for a living'],
+    ['Where am I going on holiday?', 'Where going on holiday'],
+    ['Who is his manager?', 'Who is manager'],
+    ['What did their neighbour say to them?', 'What did neighbour say to'],
+    ['Which vaccine has Ann had?', 'Which vaccine has Ann had'],
+    ['tea or coffee', 'tea or coffee'],
+    ['她住在哪里', '她住在哪里'],
+    ['Iwona likes hermit crabs', 'Iwona likes hermit crabs'],
+  ])('%s', (question, asked) => {
+    expect(withoutAsker(question)).toBe(asked);
+  });
+
+  it.each(['Who is she?', 'Where am I?', 'she', 'What is his?', '', '??'])(
+    '%s stays as it is: nothing else is said',
+    (question) => {
+      expect(withoutAsker(question)).toBe(question);
+    },
+  );
 });

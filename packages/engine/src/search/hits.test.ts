@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { HASHED, LEARNT, type Vectors } from '../models/vectors.ts';
 import type { IndexHit } from '../ports/search-index.ts';
 import { fuse, type SearchMode } from './hits.ts';
-import { HASHED, LEARNT, type Vectors } from './vectors.ts';
 
 /** Named by memory, and version if it matters: 'a' or 'a 2'. */
 const hit = (name: string, vectorScore: number | null, keywordScore: number | null): IndexHit => ({

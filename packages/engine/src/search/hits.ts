@@ -1,7 +1,7 @@
+import type { Vectors } from '../models/vectors.ts';
 import { type IndexHit, type IndexPoint, type IndexQuery, shownPart, type Visibility } from '../ports/search-index.ts';
 import { isUnder, type Millis, type SaidAt, saidBefore } from '../words.ts';
 import { matches } from './filter/filter.ts';
-import type { Vectors } from './vectors.ts';
 
 /** What decides whether a query sees a point. */
 export type Sighted = Pick<

@@ -1,11 +1,11 @@
 import { NOON, indexPoint as point } from '@slowwave/engine-testing';
 import { array, assert as check, constantFrom, double, integer, option, property, record } from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { HASHED, LEARNT } from '../models/vectors.ts';
 import { type IndexHit, type ShownPoint, shownPart } from '../ports/search-index.ts';
 import { terms } from '../text/terms.ts';
 import { FACTORS, type FactorName, nameOfHit, type RankQuestion, rank, rankBy } from './rank.ts';
 import { cutAt, judge, scored } from './relevance.ts';
-import { HASHED, LEARNT } from './vectors.ts';
 
 const DAY = 86_400_000;
 

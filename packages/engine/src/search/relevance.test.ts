@@ -1,12 +1,11 @@
 import { NOON, indexPoint as point, indexQuery as query } from '@slowwave/engine-testing';
 import { array, assert as check, constantFrom, property } from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { hashVector } from '../text/hash-vector.ts';
+import { HASHED, hashVector, LEARNT, type Vectors } from '../models/vectors.ts';
 import { terms } from '../text/terms.ts';
 import { type SearchMode, scan } from './hits.ts';
 import { type RankedHit, type RankQuestion, rank } from './rank.ts';
 import { cutAt, judge, scored } from './relevance.ts';
-import { HASHED, LEARNT, type Vectors } from './vectors.ts';
 
 const LIFE = [
   'User works as a nurse at Harbour Clinic',

@@ -1,13 +1,12 @@
 import { NOON, indexPoint as point, indexQuery as query } from '@slowwave/engine-testing';
 import { array, assert as check, constantFrom, double, integer, nat, option, property, record } from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { HASHED, hashVector, LEARNT } from '../models/vectors.ts';
 import { type IndexHit, type ShownPoint, shownPart } from '../ports/search-index.ts';
-import { hashVector } from '../text/hash-vector.ts';
 import { terms } from '../text/terms.ts';
 import { type SearchMode, scan } from './hits.ts';
 import { type RankQuestion, rank } from './rank.ts';
 import { judge, type ScoredHit, scored } from './relevance.ts';
-import { HASHED, LEARNT } from './vectors.ts';
 
 const questionOf = (text: string, given: Partial<RankQuestion> = {}): RankQuestion => ({
   ...{ text, terms: terms(text), mode: 'hybrid', at: NOON, vectors: HASHED },

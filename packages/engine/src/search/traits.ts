@@ -1,10 +1,10 @@
+import type { Vectors } from '../models/vectors.ts';
 import type { IndexHit } from '../ports/search-index.ts';
 import { termSet, terms } from '../text/terms.ts';
 import { type Topics, topicsOf } from '../text/topics.ts';
 import { aboutOthers, askedAbout, lacksWanted, toldAbout } from './asked-for.ts';
 import { highest } from './hits.ts';
 import type { RankedHit, RankQuestion } from './rank.ts';
-import type { Vectors } from './vectors.ts';
 
 /** How the vectors of a question's hits tell what is near; words: it had none. */
 export type Calibration = Vectors['kind'] | 'words';

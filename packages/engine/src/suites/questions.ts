@@ -1,12 +1,12 @@
 import type { EngineDeps, NamedEmbedder } from '../deps.ts';
 import type { Figures } from '../figures/figures.ts';
 import { askedBy, embedAll } from '../models/embed.ts';
+import type { Vectors } from '../models/vectors.ts';
 import type { IndexHit } from '../ports/search-index.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { projectRest } from '../projection/project.ts';
 import { type RankQuestion, rank } from '../search/rank.ts';
 import { cutAt, judge, scored } from '../search/relevance.ts';
-import type { Vectors } from '../search/vectors.ts';
 import { normaliseText } from '../text/normalise.ts';
 import { overlap, terms } from '../text/terms.ts';
 import type { LaneId, Owner, TenantId } from '../words.ts';

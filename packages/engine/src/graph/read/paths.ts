@@ -1,6 +1,6 @@
+import type { Vectors } from '../../models/vectors.ts';
 import type { IndexHit } from '../../ports/search-index.ts';
 import { fuse } from '../../search/hits.ts';
-import type { Vectors } from '../../search/vectors.ts';
 import { normaliseText } from '../../text/normalise.ts';
 import { once, STOP_WORDS, terms } from '../../text/terms.ts';
 import type { Entity } from '../words.ts';

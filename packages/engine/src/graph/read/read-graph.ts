@@ -1,9 +1,9 @@
+import type { Vectors } from '../../models/vectors.ts';
 import type { GraphStore } from '../../ports/ledger/graph.ts';
 import type { Ledger } from '../../ports/ledger/ledger.ts';
 import type { IndexHit, SearchIndex, ShownPoint, Visibility } from '../../ports/search-index.ts';
 import { fuse } from '../../search/hits.ts';
 import { ordered, type RankedHit } from '../../search/rank.ts';
-import type { Vectors } from '../../search/vectors.ts';
 import { compareSaid, type LaneId, type Millis, type Owner, type TenantId } from '../../words.ts';
 import type { RelationDetails } from '../project.ts';
 import type { KeptRelation } from '../words.ts';

@@ -1,8 +1,8 @@
 import { variantAsItWas } from '../../canaries/variant.ts';
 import type { EngineDeps } from '../../deps.ts';
 import { asEngineError, EngineError, FencedError, retryDelay } from '../../errors.ts';
-import { economised } from '../../models/economised.ts';
 import { isDoubtful, modelsAway } from '../../models/away.ts';
+import { economised } from '../../models/economised.ts';
 import { afford } from '../../models/limits.ts';
 import { forStep } from '../../models/steps.ts';
 import type { Study } from '../../ports/ledger/graph.ts';

@@ -1,8 +1,8 @@
 import { createMemoryLedger, fixedTools, NEVER } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import type { Embedder } from '../../ports/models.ts';
-import { withoutAsker } from '../../text/asked.ts';
-import { hashVector } from '../../text/hash-vector.ts';
+import { withoutAsker } from '../../search/asked-for.ts';
+import { hashVector } from '../vectors.ts';
 import { calibrate, keepCalibration, knownCalibration } from './calibrate.ts';
 import { SAMPLES } from './samples.ts';
 

@@ -1,11 +1,11 @@
 import type { ModelStore } from '../../ports/ledger/ledger.ts';
 import type { Embedder } from '../../ports/models.ts';
 import type { Cancellation } from '../../ports/tools.ts';
+import { withoutAsker } from '../../search/asked-for.ts';
 import { cosine } from '../../search/hits.ts';
-import { LEARNT, type QuestionCosines, type Vectors } from '../../search/vectors.ts';
-import { withoutAsker } from '../../text/asked.ts';
 import type { JsonObject } from '../../words.ts';
 import { embedAll } from '../embed.ts';
+import { LEARNT, type QuestionCosines, type Vectors } from '../vectors.ts';
 import { SAMPLES, SAMPLES_VERSION, type Sample } from './samples.ts';
 
 /** What was measured of an embedder, and what follows from it. */

@@ -1,6 +1,6 @@
 import { LIFE_CHANGES } from '@slowwave/engine-testing';
 import { describe, expect, test } from 'vitest';
-import { saysChange } from './changes.ts';
+import { saysChange } from './wording.ts';
 
 describe('saysChange', () => {
   test.each([

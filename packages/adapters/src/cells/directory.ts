@@ -10,8 +10,7 @@ import {
   type Handover,
   OWNER_MOVE_STATES,
 } from '@slowwave/engine/cells';
-import { read, snapshot, storeOf, write } from '../ledger/access.ts';
-import { all, allAs, counted, run, type Script } from '../ledger/script.ts';
+import { all, allAs, counted, read, run, type Script, snapshot, storeOf, write } from '../ledger/script.ts';
 import { cells, directory, locked, raised, raisedLayout, ranges, saveRanges } from './layout.ts';
 import { leaveBehind, loseCell } from './lost.ts';
 import {

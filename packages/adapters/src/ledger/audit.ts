@@ -9,11 +9,10 @@ import type {
   TenantId,
 } from '@slowwave/engine';
 import { graphOf, ofNoSpace, sameFollowing, sameRelation } from '@slowwave/engine/storing';
-import { audit, storeOf } from './access.ts';
 import { type EntityRow, foldedFrom, type RelationRow, type StatementRow, statementFrom } from './graph/rows.ts';
 import { consolidationIdOf } from './page.ts';
 import { ENDED, hasOwner } from './schema.ts';
-import { all, counted, type Given, idsOf, type Script } from './script.ts';
+import { all, audit, counted, type Given, idsOf, type Script, storeOf } from './script.ts';
 import { UNPROJECTED } from './speech.ts';
 import { KEPT_IN_STEP } from './usage.ts';
 

@@ -1,6 +1,5 @@
 import type { Batch, BatchState, BatchStore, LaneId, Millis, Nudge, ParkedReason, TenantId } from '@slowwave/engine';
 import { batchNotice, ownerAway, ownerOf, replayPriority } from '@slowwave/engine/storing';
-import { type Access, read, storeOf, write } from './access.ts';
 import type { AppendedOrAway } from './away.ts';
 import { flush } from './lane-life.ts';
 import {
@@ -18,7 +17,7 @@ import {
 } from './page.ts';
 import { type BatchRow, batchFrom, SELECT_BATCHES } from './rows/batch.ts';
 import { EVENT_COLUMNS, eventFrom } from './rows/memory.ts';
-import { all, allAs, firstAs, run, type Script, together } from './script.ts';
+import { type Access, all, allAs, firstAs, read, run, type Script, storeOf, together, write } from './script.ts';
 import { projectSpeechAgain } from './speech.ts';
 import { lockLanes, recounted, saveLane } from './turn.ts';
 import { activeWebhooks, noteDeliveries } from './webhooks.ts';

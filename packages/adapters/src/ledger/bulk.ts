@@ -1,8 +1,19 @@
 import type { BulkAnswered, BulkJob, BulkQuestion, BulkStore, LaneId, Millis, Nudge } from '@slowwave/engine';
-import { read, storeOf, write } from './access.ts';
 import { raise } from './lane-life.ts';
 import { consolidationNumber } from './page.ts';
-import { all, allAs, counted as countOf, first, firstAs, ifHeld, run, type Script } from './script.ts';
+import {
+  all,
+  allAs,
+  counted as countOf,
+  first,
+  firstAs,
+  ifHeld,
+  read,
+  run,
+  type Script,
+  storeOf,
+  write,
+} from './script.ts';
 import { answersOf, keeping } from './thoughts.ts';
 import { laneOfTurn, lockLane, lockLanes, saveLane } from './turn.ts';
 

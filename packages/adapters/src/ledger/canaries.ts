@@ -11,7 +11,6 @@ import type {
   WatchedConsolidation,
 } from '@slowwave/engine';
 import { addSpent, canaryNotice, NOTHING_SPENT, OPEN_CANARY_STATES } from '@slowwave/engine/storing';
-import { type Access, few, read, snapshot, storeOf, write } from './access.ts';
 import { waitAgain } from './batches.ts';
 import { foldThoughts } from './kept-thoughts.ts';
 import { raise, unpin } from './lane-life.ts';
@@ -26,7 +25,22 @@ import {
 } from './page.ts';
 import type { ColumnsOf } from './rows/columns.ts';
 import type { LaneRow } from './rows/lane.ts';
-import { all, allAs, counted, first, firstAs, idsOf, run, type Script } from './script.ts';
+import {
+  type Access,
+  all,
+  allAs,
+  counted,
+  few,
+  first,
+  firstAs,
+  idsOf,
+  read,
+  run,
+  type Script,
+  snapshot,
+  storeOf,
+  write,
+} from './script.ts';
 import { lockLane, recounted, saveLane } from './turn.ts';
 import { writeUndo } from './undos.ts';
 import { activeWebhooks, noteDeliveries } from './webhooks.ts';

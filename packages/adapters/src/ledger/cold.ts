@@ -10,7 +10,6 @@ import type {
   StandingOwner,
 } from '@slowwave/engine';
 import { EngineError, FIRST_SUM, ofNoSpace } from '@slowwave/engine/storing';
-import { audit, lookup, read, snapshot, storeOf, write } from './access.ts';
 import { KINDS } from './bundle/kinds.ts';
 import { stampOf } from './bundle/read.ts';
 import { take } from './bundle/take.ts';
@@ -19,7 +18,22 @@ import { reproject } from './outbox.ts';
 import { LANE_NUMBER } from './page.ts';
 import { type OwnerColumns, ownerFrom } from './rows/columns.ts';
 import type { LaneRow } from './rows/lane.ts';
-import { all, allAs, first, firstAs, idsOf, run, type Script, update } from './script.ts';
+import {
+  all,
+  allAs,
+  audit,
+  first,
+  firstAs,
+  idsOf,
+  lookup,
+  read,
+  run,
+  type Script,
+  snapshot,
+  storeOf,
+  update,
+  write,
+} from './script.ts';
 import { lockLane, recounted, saveLane } from './turn.ts';
 import { count } from './usage.ts';
 

@@ -1,12 +1,11 @@
 import type { ContentStore, KeptSummary, LookupStore, OwnedIds, Owner, TenantId } from '@slowwave/engine';
-import { read, storeOf } from './access.ts';
 import { memoriesOfLane } from './memories.ts';
 import { NAMED_MESSAGES, naming } from './named-messages.ts';
 import { isStanding, LANE_NUMBER } from './page.ts';
 import { type MessageRow, messageFrom } from './rows/batch.ts';
 import { type ScopeColumns, scopeFrom } from './rows/columns.ts';
 import { EVENT_COLUMNS, eventFrom } from './rows/memory.ts';
-import { all, allAs, type Script, together } from './script.ts';
+import { all, allAs, read, type Script, storeOf, together } from './script.ts';
 import { COVERED, type CoveredColumns, coveredFrom } from './summaries.ts';
 import {
   inOrder,

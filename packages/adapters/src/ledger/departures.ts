@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Departed, Departure, DepartureStore, Millis, NewDeparture, OwnerHere } from '@slowwave/engine';
 import { isStill, ofNoSpace } from '@slowwave/engine/storing';
-import { audit, lookup, read, snapshot, storeOf, write } from './access.ts';
 import {
   awayKeyOf,
   awayOf,
@@ -20,7 +19,20 @@ import { laneOfOwner, lockOwner } from './lanes.ts';
 import { LANE_NUMBER } from './page.ts';
 import { type OwnerColumns, ownerFrom } from './rows/columns.ts';
 import type { LaneRow } from './rows/lane.ts';
-import { allAs, counted, first, idsOf, run, type Script } from './script.ts';
+import {
+  allAs,
+  audit,
+  counted,
+  first,
+  idsOf,
+  lookup,
+  read,
+  run,
+  type Script,
+  snapshot,
+  storeOf,
+  write,
+} from './script.ts';
 import { forgetTopics } from './topics.ts';
 
 export const departureStore = storeOf<DepartureStore>('departures', {

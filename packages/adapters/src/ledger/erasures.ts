@@ -1,12 +1,25 @@
 import type { Compaction, Erasure, ErasureStore, LaneId, OwnerKind, TenantId } from '@slowwave/engine';
-import { type Access, few, lookup, read, storeOf, write } from './access.ts';
 import { countFolded } from './kept-thoughts.ts';
 import { endLinks, forgetUserInKeys } from './keys.ts';
 import { lockOwner } from './lanes.ts';
 import { OF_LANE, USES_OF_LANE } from './limits.ts';
 import { LANE_NUMBER } from './page.ts';
 import type { ColumnsOf } from './rows/columns.ts';
-import { all, allAs, counted, firstAs, idsOf, run, type Script } from './script.ts';
+import {
+  type Access,
+  all,
+  allAs,
+  counted,
+  few,
+  firstAs,
+  idsOf,
+  lookup,
+  read,
+  run,
+  type Script,
+  storeOf,
+  write,
+} from './script.ts';
 import { forgetTopics } from './topics.ts';
 import { lockLane, standingLanes } from './turn.ts';
 import { count } from './usage.ts';

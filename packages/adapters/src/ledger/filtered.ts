@@ -1,11 +1,10 @@
 import type { Filter, FilteredStore, Memory, SaidId, Scope, TenantId } from '@slowwave/engine';
 import { type Dialect, type Source, type SqlFilter, translate } from '../filter-sql/translate.ts';
-import { type Access, read, storeOf } from './access.ts';
 import { loadMemories, NEWEST_FIRST } from './loading.ts';
 import { LIVE_OF_OWNER, ownedBy, UNEXPIRED } from './memories.ts';
 import { pageOf, readCursor, type SortKey, where } from './page.ts';
 import { READ_VERSIONS } from './rows/version.ts';
-import { first, once } from './script.ts';
+import { type Access, first, once, read, storeOf } from './script.ts';
 
 /** How a kind of ledger tests what a filter says. */
 export interface Filtering {

@@ -1,9 +1,8 @@
 import type { ApiKey, KeyScope, KeyStore, Link, LinkStore, TenantId } from '@slowwave/engine';
 import { DAY_MS } from '@slowwave/engine/storing';
-import { lookup, read, storeOf, write } from './access.ts';
 import { type Listing, newestFirst } from './page.ts';
 import type { ColumnsOf } from './rows/columns.ts';
-import { first, firstAs, run, type Script } from './script.ts';
+import { first, firstAs, lookup, read, run, type Script, storeOf, write } from './script.ts';
 
 export const keyStore = storeOf<KeyStore>('keys', {
   create: write(function* ({ scopes, ...key }) {

@@ -12,10 +12,9 @@ import type {
   Use,
 } from '@slowwave/engine';
 import { climb, dayOf, economyNotice, holdNotice, payerOf } from '@slowwave/engine/storing';
-import { few, read, storeOf, write } from './access.ts';
 import { type Listing, newestFirst } from './page.ts';
 import { ownerFrom } from './rows/columns.ts';
-import { all, first, type Given, run } from './script.ts';
+import { all, few, first, type Given, read, run, storeOf, write } from './script.ts';
 import { activeWebhooks, noteDeliveries } from './webhooks.ts';
 
 export const limitStore = storeOf<LimitStore>('limits', {

@@ -18,7 +18,6 @@ import type {
 } from '@slowwave/engine';
 import { attackNotice, besideOwner, KEY_OF, ownerOf, placeOfEvent, SAID_KINDS } from '@slowwave/engine/storing';
 import { packed } from '../packed.ts';
-import { type Access, few, read, snapshot, storeOf, write } from './access.ts';
 import type { OwnedBy } from './away.ts';
 import { conflictsWith, readyFor, writeChanges } from './changes.ts';
 import { leaningOn, noteWishes } from './forgetting.ts';
@@ -42,7 +41,21 @@ import { openReviews, propose } from './reviews.ts';
 import { type MessageRow, messageFrom } from './rows/batch.ts';
 import { type EventRow, eventFrom, SELECT_EVENTS } from './rows/memory.ts';
 import { BESIDE_VERSION, READ_VERSIONS, versionFrom } from './rows/version.ts';
-import { all, allAs, type Given, idsOf, run, type Script, together } from './script.ts';
+import {
+  type Access,
+  all,
+  allAs,
+  few,
+  type Given,
+  idsOf,
+  read,
+  run,
+  type Script,
+  snapshot,
+  storeOf,
+  together,
+  write,
+} from './script.ts';
 import { findSpeech } from './speech.ts';
 import { laneOfTurn, lockLanes, requireOneLane, saveLane } from './turn.ts';
 import { unclaimedNamed, unclaimedOf, type WaitingMessageRow } from './unclaimed.ts';

@@ -14,13 +14,25 @@ import type {
   TenantId,
 } from '@slowwave/engine';
 import { nightNotice } from '@slowwave/engine/storing';
-import { lookup, read, storeOf, write } from './access.ts';
 import { conflicts, openScopes, writeChanges } from './changes.ts';
 import { isStanding, LANE_NUMBER, type Listing, laneOfUser, newestFirst } from './page.ts';
 import { openHeld } from './reviews.ts';
 import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from './rows/columns.ts';
 import type { LaneRow } from './rows/lane.ts';
-import { allAs, counted, first, firstAs, inOne, run, type Script, together } from './script.ts';
+import {
+  allAs,
+  counted,
+  first,
+  firstAs,
+  inOne,
+  lookup,
+  read,
+  run,
+  type Script,
+  storeOf,
+  together,
+  write,
+} from './script.ts';
 import { keeping, keepingPlan, newestPlan } from './thoughts.ts';
 import { lockLane, requireLane } from './turn.ts';
 import { settle } from './usage.ts';

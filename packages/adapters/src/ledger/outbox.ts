@@ -10,13 +10,31 @@ import type {
   Turn,
 } from '@slowwave/engine';
 import { LEFT_MAX, sourcesOf } from '@slowwave/engine/storing';
-import { type Access, few, fewAtOnce, lookup, read, storeOf, write } from './access.ts';
 import { notifyOfBatches } from './batches.ts';
 import { inSlices, type Refilled, type SliceAfter } from './in-slices.ts';
 import { loadMemories } from './loading.ts';
 import { consolidationIdOf, consolidationNumber, inConsolidations, LANE_NUMBER } from './page.ts';
 import { creditsOf } from './receipts.ts';
-import { all, allAs, counted, first, type Given, idsOf, insert, lastly, run, type Script, together } from './script.ts';
+import {
+  type Access,
+  all,
+  allAs,
+  counted,
+  few,
+  fewAtOnce,
+  first,
+  type Given,
+  idsOf,
+  insert,
+  lastly,
+  lookup,
+  read,
+  run,
+  type Script,
+  storeOf,
+  together,
+  write,
+} from './script.ts';
 import {
   isAsMade,
   LOST,

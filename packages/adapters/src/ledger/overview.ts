@@ -1,6 +1,5 @@
 import type { Backup, BatchState, OverviewStore, OwnerSummary, OwnersAsked } from '@slowwave/engine';
 import { ofNoSpace } from '@slowwave/engine/storing';
-import { lookup, read, snapshot, storeOf } from './access.ts';
 import { glance } from './glance.ts';
 import { COUNT_UNPROJECTED_GRAPH } from './graph/items.ts';
 import { measured } from './measured.ts';
@@ -9,7 +8,7 @@ import type { ColumnsOf } from './rows/columns.ts';
 import { type OwnerColumns, ownerFrom } from './rows/columns.ts';
 import { hasOwner } from './schema.ts';
 import { LAST_BACKUP } from './schema-numbers.ts';
-import { all, counted, first, firstAs, together } from './script.ts';
+import { all, counted, first, firstAs, lookup, read, snapshot, storeOf, together } from './script.ts';
 import { COUNT_UNPROJECTED } from './speech.ts';
 import { countersOf, usageOfConsolidation, usageOfDay, usageOfTenant } from './usage.ts';
 

@@ -1,11 +1,10 @@
 import type { Owner, PendingMessage, PresentStore, ProfileFact, Scope, TenantId } from '@slowwave/engine';
 import { besideOwner, compareSaid, ownerOf } from '@slowwave/engine/storing';
-import { lookup, read, statement, storeOf, write } from './access.ts';
 import { saidUnder } from './memories.ts';
 import { clockFrom, type MessageRow } from './rows/batch.ts';
 import type { ColumnsOf } from './rows/columns.ts';
 import { READ_VERSIONS } from './rows/version.ts';
-import { all, allAs, first, run, together } from './script.ts';
+import { all, allAs, first, lookup, read, run, statement, storeOf, together, write } from './script.ts';
 import { COVERED, type CoveredColumns, coveredFrom } from './summaries.ts';
 import { messageRowsOf, UNCLAIMED_COLUMNS, type UnclaimedRow } from './unclaimed.ts';
 

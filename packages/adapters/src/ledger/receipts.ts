@@ -22,11 +22,10 @@ import {
   relationNotice,
   retractionNotice,
 } from '@slowwave/engine/storing';
-import { lookup, read, storeOf, write } from './access.ts';
 import { newestFirst } from './page.ts';
 import { type OwnerColumns, ownerFrom } from './rows/columns.ts';
 import { packedId, packedTold, unpackedTold } from './rows/told.ts';
-import { all, first, idsOf, insert, run, type Script } from './script.ts';
+import { all, first, idsOf, insert, lookup, read, run, type Script, storeOf, write } from './script.ts';
 import { lockLane } from './turn.ts';
 import { activeWebhooks, noteDeliveries } from './webhooks.ts';
 

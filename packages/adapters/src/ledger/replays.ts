@@ -11,7 +11,6 @@ import type {
   TenantId,
 } from '@slowwave/engine';
 import { type Reservation, withoutOwner, withReservation } from '@slowwave/engine/storing';
-import { type Access, few, read, snapshot, storeOf, write } from './access.ts';
 import { waitAgain } from './batches.ts';
 import { BY_NUMBER, loadMemories } from './loading.ts';
 import { AFTER_IN_LANE } from './memories.ts';
@@ -19,7 +18,24 @@ import { askedFor, LANE_NUMBER, type Listing, laneIdOf, laneOfUser, newestFirst,
 import { batchFrom, SELECT_BATCHES } from './rows/batch.ts';
 import type { ColumnsOf } from './rows/columns.ts';
 import { type EventRow, eventFrom, SELECT_EVENTS } from './rows/memory.ts';
-import { all, allAs, counted, first, firstAs, type Given, insert, run, type Script, together } from './script.ts';
+import {
+  type Access,
+  all,
+  allAs,
+  counted,
+  few,
+  first,
+  firstAs,
+  type Given,
+  insert,
+  read,
+  run,
+  type Script,
+  snapshot,
+  storeOf,
+  together,
+  write,
+} from './script.ts';
 
 export function replayStore(access: Access): ReplayStore {
   const { isDue, ...store } = scripted(access);

@@ -1,6 +1,5 @@
 import type { HistoryRemoval, LaneId, MemoryEvent, Millis, RetentionStore, TenantId } from '@slowwave/engine';
 import { NOT_KEPT, readsOtherwise } from '@slowwave/engine/storing';
-import { read, storeOf, write } from './access.ts';
 import { conflicts, queueForIndex, rewriteMemories } from './changes.ts';
 import { busyLanes, eraseWith } from './erase-forgotten.ts';
 import { NOTE_UNCOMPACTED } from './erasures.ts';
@@ -10,7 +9,7 @@ import { inLanes, laneIdOf } from './page.ts';
 import type { LaneRow } from './rows/lane.ts';
 import { type EventRow, saidColumns } from './rows/memory.ts';
 import { ofBatches } from './schema.ts';
-import { all, allAs, firstAs, idsOf, run, type Script, together, update } from './script.ts';
+import { all, allAs, firstAs, idsOf, read, run, type Script, storeOf, together, update, write } from './script.ts';
 import { projectSpeechAgain } from './speech.ts';
 import { countDue, goOn, nextDue, type Stripping } from './stripping.ts';
 import { lockLanes } from './turn.ts';

@@ -11,13 +11,12 @@ import type {
   TenantId,
   Turn,
 } from '@slowwave/engine';
-import { read, storeOf, write } from './access.ts';
 import { conflicts, openScopes, writeChanges } from './changes.ts';
 import { showWishes } from './forgetting.ts';
 import { isStanding, type Listing, laneOfUser, newestFirst } from './page.ts';
 import type { ColumnsOf } from './rows/columns.ts';
 import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from './rows/columns.ts';
-import { first, firstAs, insert, run, type Script, together } from './script.ts';
+import { first, firstAs, insert, read, run, type Script, storeOf, together, write } from './script.ts';
 import { lockLanes } from './turn.ts';
 
 export const reviewStore = storeOf<ReviewStore>('reviews', {

@@ -1,11 +1,10 @@
 import type { LaneId, SaidId, SaidIdStore, TenantId, UsedId } from '@slowwave/engine';
 import { KEY_OF, SAID_KINDS } from '@slowwave/engine/storing';
-import { lookup, read, snapshot, storeOf } from './access.ts';
 import { loadMemories } from './loading.ts';
 import { saidUnder, UNEXPIRED } from './memories.ts';
 import { isLaneStanding, pageOf, readCursor } from './page.ts';
 import type { IdRow } from './rows/said-ids.ts';
-import { all, idsOf } from './script.ts';
+import { all, idsOf, lookup, read, snapshot, storeOf } from './script.ts';
 
 export const saidIdStore = storeOf<SaidIdStore>('saidIds', {
   of: read(function* (tenant: TenantId, memoryId: string) {

@@ -1,8 +1,7 @@
 import type { Ceilings, Economy, ModelStore, SettingsStore, TenantSettings, Terms } from '@slowwave/engine';
 import { DEFAULT_SETTINGS } from '@slowwave/engine/storing';
-import { lookup, storeOf, write } from './access.ts';
 import type { ColumnsOf } from './rows/columns.ts';
-import { first, firstAs, run } from './script.ts';
+import { first, firstAs, lookup, run, storeOf, write } from './script.ts';
 
 export const settingsStore = storeOf<SettingsStore>('settings', {
   terms: lookup(function* (tenant) {

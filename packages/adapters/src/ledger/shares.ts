@@ -1,6 +1,5 @@
 import type { HeldShare, ShareStore, TenantId } from '@slowwave/engine';
-import { lookup, read, statement, storeOf, write } from './access.ts';
-import { all, first, run, type Script } from './script.ts';
+import { all, first, lookup, read, run, type Script, statement, storeOf, write } from './script.ts';
 
 export const shareStore = storeOf<ShareStore>('shares', {
   held: lookup((tenant) => heldShare(tenant)),

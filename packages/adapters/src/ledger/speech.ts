@@ -11,7 +11,6 @@ import type {
   TenantId,
 } from '@slowwave/engine';
 import { sameCredits } from '@slowwave/engine/storing';
-import { few, lookup, read, storeOf } from './access.ts';
 import { NAMED_MESSAGES, naming } from './named-messages.ts';
 import { inConsolidations, LANE_NUMBER } from './page.ts';
 import { creditsOf } from './receipts.ts';
@@ -19,7 +18,20 @@ import { type MessageRow, messageFrom, settingsFrom } from './rows/batch.ts';
 import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from './rows/columns.ts';
 import { BEFORE, COUNTS, NEXT, NEXT_SEQ, PRIOR_SEQ, SECOND_SEQ, SPOKEN } from './said-beside.ts';
 import { messageId, ofBatches } from './schema.ts';
-import { all, counted, first, type Given, idsOf, run, type Script, together } from './script.ts';
+import {
+  all,
+  counted,
+  few,
+  first,
+  type Given,
+  idsOf,
+  lookup,
+  read,
+  run,
+  type Script,
+  storeOf,
+  together,
+} from './script.ts';
 
 /**
  * Batches are read before their messages: what retention removes in between has a later revision by then, so that it is

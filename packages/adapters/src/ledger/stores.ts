@@ -1,5 +1,4 @@
 import type { Compaction, LaneId, Millis, StoredLedger } from '@slowwave/engine';
-import { type Access, read, storeOf, write } from './access.ts';
 import { auditStore } from './audit.ts';
 import type { OwnedBy } from './away.ts';
 import { type AppendOrAway, batchStore } from './batches.ts';
@@ -26,7 +25,7 @@ import { replayStore } from './replays.ts';
 import { retentionStore } from './retention.ts';
 import { reviewStore } from './reviews.ts';
 import { saidIdStore } from './said-ids.ts';
-import { first, run } from './script.ts';
+import { type Access, first, read, run, storeOf, write } from './script.ts';
 import { modelStore, settingsStore } from './settings.ts';
 import { shareStore } from './shares.ts';
 import { speechStore } from './speech.ts';

@@ -1,11 +1,10 @@
 import type { Assessment, OwnerKind, Suite, SuiteCase, SuiteStore } from '@slowwave/engine';
-import { lookup, read, statement, storeOf, write } from './access.ts';
 import { forgetInRuns, holdsAny } from './forget-in-suites.ts';
 import { SELECT_SAYING } from './forgetting.ts';
 import { type Listing, newestFirst } from './page.ts';
 import { RUNS_OF_SUITE } from './replays.ts';
 import type { ColumnsOf } from './rows/columns.ts';
-import { all, allAs, firstAs, idsOf, insert, run } from './script.ts';
+import { all, allAs, firstAs, idsOf, insert, lookup, read, run, statement, storeOf, write } from './script.ts';
 
 export const suiteStore = storeOf<SuiteStore>('suites', {
   create: write(function* (suite, cases) {

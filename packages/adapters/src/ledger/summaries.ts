@@ -1,10 +1,21 @@
 import type { LaneId, SummaryRefresh, SummaryStore, TenantId, Trust, Turn } from '@slowwave/engine';
-import { fewAtOnce, statement, storeOf, write } from './access.ts';
 import { idOfMessage } from './named-messages.ts';
 import { LANE_NUMBER } from './page.ts';
 import { type MessageRow, messageFrom } from './rows/batch.ts';
 import { messageId } from './schema.ts';
-import { all, first, ifHeld, lastly, run, type Script, together } from './script.ts';
+import {
+  all,
+  fewAtOnce,
+  first,
+  ifHeld,
+  lastly,
+  run,
+  type Script,
+  statement,
+  storeOf,
+  together,
+  write,
+} from './script.ts';
 import { type TermsColumns, termsFrom, termsOf } from './settings.ts';
 import { lockLane } from './turn.ts';
 import { settle, settling } from './usage.ts';

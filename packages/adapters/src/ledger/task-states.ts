@@ -1,11 +1,10 @@
 import type { NewTaskVersion, RunPlace, TaskState, TaskStateStore, TaskWritten } from '@slowwave/engine';
 import { pausedAtOf, TASK_VERSIONS_KEPT } from '@slowwave/engine/storing';
-import { read, storeOf, write as writing } from './access.ts';
 import { isStanding, type Listing, newestFirst } from './page.ts';
 import type { ColumnsOf } from './rows/columns.ts';
 import { type OwnerColumns, ownerFrom } from './rows/columns.ts';
 import { pausesFrom } from './rows/lane.ts';
-import { all, first, firstAs, insert, run, type Script } from './script.ts';
+import { all, first, firstAs, insert, read, run, type Script, storeOf, write as writing } from './script.ts';
 import { lockLane } from './turn.ts';
 
 export const taskStateStore = storeOf<TaskStateStore>('taskStates', {

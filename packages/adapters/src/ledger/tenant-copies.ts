@@ -1,9 +1,20 @@
 import type { CopiedRows, TakenCopy, TenantCopyStore, TenantId } from '@slowwave/engine';
 import { canonical } from '@slowwave/engine/storing';
-import { lookup, snapshot, storeOf, write } from './access.ts';
 import { type Carried, carriedOf, shown } from './bundle/columns.ts';
 import { sha256 } from './rows/columns.ts';
-import { all, first, insert, type Row, run, type Script, type Value } from './script.ts';
+import {
+  all,
+  first,
+  insert,
+  lookup,
+  type Row,
+  run,
+  type Script,
+  snapshot,
+  storeOf,
+  type Value,
+  write,
+} from './script.ts';
 import { awaitShare } from './shares.ts';
 
 /** A kind of thing that a tenant has in common. */

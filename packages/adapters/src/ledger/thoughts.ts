@@ -18,7 +18,6 @@ import type {
   Turn,
 } from '@slowwave/engine';
 import { packed, unpacked } from '../packed.ts';
-import { type Access, few, fewAtOnce, lookup, read, snapshot, statement, storeOf, write } from './access.ts';
 import { answersIn, shownIn, thoughtsFrom } from './kept-thoughts.ts';
 import { HAS_ROOM, roomsGiven } from './limits.ts';
 import { consolidationNumber, isLaneStanding, type Listing, laneOfUser, newestFirst } from './page.ts';
@@ -32,7 +31,24 @@ import {
   SELECT_CONSOLIDATIONS,
 } from './rows/consolidation.ts';
 import { ofBatches } from './schema.ts';
-import { all, first, firstAs, ifHeld, run, type Script, together } from './script.ts';
+import {
+  type Access,
+  all,
+  few,
+  fewAtOnce,
+  first,
+  firstAs,
+  ifHeld,
+  lookup,
+  read,
+  run,
+  type Script,
+  snapshot,
+  statement,
+  storeOf,
+  together,
+  write,
+} from './script.ts';
 import { type TermsColumns, termsFrom, termsOf } from './settings.ts';
 import { HELD, laneAt, laneHeldBy } from './turn.ts';
 import { noting, settle, settling } from './usage.ts';

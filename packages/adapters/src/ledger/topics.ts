@@ -1,8 +1,7 @@
 import type { Millis, TenantId, TopicStore } from '@slowwave/engine';
 import { TOPIC_OWNERS } from '@slowwave/engine/storing';
-import { read, storeOf, write } from './access.ts';
 import { openHeld } from './reviews.ts';
-import { all, first, insert, run, type Script } from './script.ts';
+import { all, first, insert, read, run, type Script, storeOf, write } from './script.ts';
 import { lockLane } from './turn.ts';
 
 export const topicStore = storeOf<TopicStore>('topics', {

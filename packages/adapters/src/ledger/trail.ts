@@ -20,10 +20,9 @@ import {
   REFUSED_STATUSES,
   withoutErased,
 } from '@slowwave/engine/storing';
-import { type Access, read, storeOf, write } from './access.ts';
 import { newestFirst as listNewestFirst, pageOf, readCursor } from './page.ts';
 import type { ColumnsOf } from './rows/columns.ts';
-import { all, allAs, first, insert, run, type Script } from './script.ts';
+import { type Access, all, allAs, first, insert, read, run, type Script, storeOf, write } from './script.ts';
 
 export function trailStore(access: Access): TrailStore {
   const { take, ...store } = scripted(access);

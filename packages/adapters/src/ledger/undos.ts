@@ -1,6 +1,5 @@
 import type { LaneId, ReplayedBatch, TenantId, Touched, Undo, Undoing, Undone, UndoStore } from '@slowwave/engine';
 import { UNDONE_NOTE } from '@slowwave/engine/storing';
-import { read, storeOf, write } from './access.ts';
 import { conflicts, writeChanges } from './changes.ts';
 import { showRetaken } from './forgetting.ts';
 import { retakeGraph } from './graph/changes.ts';
@@ -8,7 +7,7 @@ import { inConsolidations, isStanding, LANE_NUMBER, type Listing, laneOfUser, ne
 import type { ColumnsOf } from './rows/columns.ts';
 import { type OwnerColumns, ownerFrom } from './rows/columns.ts';
 import { eventFrom, SELECT_EVENTS } from './rows/memory.ts';
-import { all, allAs, first, firstAs, idsOf, run, type Script, together } from './script.ts';
+import { all, allAs, first, firstAs, idsOf, read, run, type Script, storeOf, together, write } from './script.ts';
 import { projectSpeechAgain } from './speech.ts';
 import { forgetBegunSummaries, forgetSummaries } from './summaries.ts';
 import { lockLane, requireLane } from './turn.ts';

@@ -14,12 +14,26 @@ import type {
   UsageTotals,
 } from '@slowwave/engine';
 import { DAY_MS, dayOf, needsCalls, payerOf } from '@slowwave/engine/storing';
-import { read, statement, storeOf, write } from './access.ts';
 import { type KeptCall, keptCalls } from './kept-thoughts.ts';
 import { addToUses, HAS_ROOM, roomsGiven, usesNoted, usesSettled } from './limits.ts';
 import { past } from './past-use.ts';
 import { markOf } from './rows/packed-record.ts';
-import { all, allAs, first, type Given, type Held, ifHeld, inOne, once, run, type Script } from './script.ts';
+import {
+  all,
+  allAs,
+  first,
+  type Given,
+  type Held,
+  ifHeld,
+  inOne,
+  once,
+  read,
+  run,
+  type Script,
+  statement,
+  storeOf,
+  write,
+} from './script.ts';
 import { added, BILLIONTHS, callsWhere, dropHours, HOUR_MS } from './usage-hours.ts';
 
 /** What whoever accepts or erases counts, because the rows may be gone. */

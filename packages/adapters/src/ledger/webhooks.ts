@@ -10,10 +10,22 @@ import type {
   WebhookStore,
 } from '@slowwave/engine';
 import { deliveryIdOf, isWanted } from '@slowwave/engine/storing';
-import { type Access, few, read, storeOf, write } from './access.ts';
 import { type Listing, newestFirst } from './page.ts';
 import type { ColumnsOf } from './rows/columns.ts';
-import { all, allAs, first, firstAs, insert, run, type Script } from './script.ts';
+import {
+  type Access,
+  all,
+  allAs,
+  few,
+  first,
+  firstAs,
+  insert,
+  read,
+  run,
+  type Script,
+  storeOf,
+  write,
+} from './script.ts';
 
 export function webhookStore(access: Access): WebhookStore {
   const { isDue, ...store } = scripted(access);

@@ -1,8 +1,8 @@
 /** What lies between a call of the writer and SQLite, for the workbench, which measures it. The product goes through index.ts. */
-export type { Access } from '../ledger/access.ts';
+
 export { laneStore } from '../ledger/lanes.ts';
 export { memoryStore } from '../ledger/memories.ts';
-export { madeOnce, type Row, type RowsStep, type Script, type Step } from '../ledger/script.ts';
+export { type Access, madeOnce, type Row, type RowsStep, type Script, type Step } from '../ledger/script.ts';
 export { postedFrom } from '../ledger/unclaimed.ts';
 export { append } from './ledger/append.ts';
 export { migrate } from './ledger/migrate.ts';

@@ -1,8 +1,7 @@
 import type { BundledErasure, BundledOwner, BundleStore } from '@slowwave/engine';
-import { audit, lookup, read, storeOf, write } from '../access.ts';
 import { type OwnerColumns, ownerFrom } from '../rows/columns.ts';
 import { hasOwner } from '../schema.ts';
-import { allAs, insert } from '../script.ts';
+import { allAs, audit, insert, lookup, read, storeOf, write } from '../script.ts';
 import { linesOf } from './read.ts';
 import { arrivingOf, begin, findImport, finish, take } from './take.ts';
 

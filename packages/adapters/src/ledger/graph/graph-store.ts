@@ -9,11 +9,23 @@ import type {
   TenantId,
 } from '@slowwave/engine';
 import { inOrder, openProposals } from '@slowwave/engine/storing';
-import { type Access, fewAtOnce, read, snapshot, storeOf, write } from '../access.ts';
 import { inSlices, type Refilled, type SliceAfter } from '../in-slices.ts';
 import { pageOf, readCursor } from '../page.ts';
 import type { OwnerColumns } from '../rows/columns.ts';
-import { all, allAs, counted, firstAs, type Script, together } from '../script.ts';
+import {
+  type Access,
+  all,
+  allAs,
+  counted,
+  fewAtOnce,
+  firstAs,
+  read,
+  type Script,
+  snapshot,
+  storeOf,
+  together,
+  write,
+} from '../script.ts';
 import { writeGraph } from './changes.ts';
 import { everyOfGraph, noteProjected, refillGraph, unprojectedGraph } from './items.ts';
 import { mergedInto } from './refold.ts';

@@ -9,12 +9,25 @@ import type {
   TenantId,
 } from '@slowwave/engine';
 import { ofNoSpace } from '@slowwave/engine/storing';
-import { few, lookup, read, storeOf, write } from '../access.ts';
 import { standAgain } from '../forgetting.ts';
 import { foldThoughts } from '../kept-thoughts.ts';
 import { laneIdOf } from '../page.ts';
 import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from '../rows/columns.ts';
-import { allAs, counted, first, inOne, insert, run, type Script, together } from '../script.ts';
+import {
+  allAs,
+  counted,
+  few,
+  first,
+  inOne,
+  insert,
+  lookup,
+  read,
+  run,
+  type Script,
+  storeOf,
+  together,
+  write,
+} from '../script.ts';
 import { keeping } from '../thoughts.ts';
 import { lockLane } from '../turn.ts';
 import { settle } from '../usage.ts';

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EngineError } from '@slowwave/engine/storing';
 import type { Pool, PoolClient } from 'pg';
-import type { Access } from '../../ledger/access.ts';
-import { type Script, together } from '../../ledger/script.ts';
+import { type Access, type Script, together } from '../../ledger/script.ts';
 import {
   asStoreError,
   type DatabaseStore,

@@ -1,4 +1,4 @@
-import { scriptNamed } from '../../ledger/access.ts';
+import { scriptNamed } from '../../ledger/script.ts';
 import '../../ledger/stores.ts';
 import { hostThread } from '../../system/thread-host.ts';
 import { asLedgerError } from './errors.ts';

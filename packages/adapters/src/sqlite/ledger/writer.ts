@@ -1,5 +1,5 @@
 import '../../ledger/stores.ts';
-import { scriptNamed } from '../../ledger/access.ts';
+import { scriptNamed } from '../../ledger/script.ts';
 import type { ThreadCall, ThreadHost } from '../../system/thread-host.ts';
 import { compactFile, sameFile } from '../file.ts';
 import { append, type PackedAppend, unpacked } from './append.ts';

@@ -12,6 +12,10 @@ const ROOT = resolve(import.meta.dirname, '../..');
 /** They load native code, WebAssembly or pages that stand beside their own files. */
 const LEFT_AS_THEY_ARE = ['better-sqlite3', 'onnxruntime-node', '@electric-sql/pglite', '@bull-board'];
 
+/** As the bundler writes it: `import * as whole`, `import whole` or `import { named, one as another }`. */
+const IMPORT_OF_BUILTIN =
+  /^import (?:(?:\* as )?(?<whole>[\w$]+))?,? ?(?<named>\{[^}]*\})? ?from "(?<module>node:[\w/]+)";$/gm;
+
 const STARTED = [
   'apps/*/src/main.ts',
   'packages/{adapters,local-embedder}/src/**/*-thread.ts',
@@ -25,7 +29,15 @@ const bundle = await rolldown({
   input: Object.fromEntries(started.map((path) => [path.replace(/\.ts$/, ''), resolve(ROOT, path)])),
   platform: 'node',
   logLevel: 'silent',
-  plugins: [{ name: 'in-place', resolveId: { order: 'pre', handler: external }, load: asDefault, transform: inPlace }],
+  plugins: [
+    {
+      name: 'in-place',
+      resolveId: { order: 'pre', handler: external },
+      load: asDefault,
+      transform: inPlace,
+      renderChunk: asBuiltin,
+    },
+  ],
 });
 await bundle.write({
   dir: folder,
@@ -62,4 +74,17 @@ function inPlace(code, id) {
       return `new URL(import.meta.ROLLUP_FILE_URL_${this.emitFile({ type: 'chunk', id: script })})`;
     })
     .replace(/\bimport\.meta\.(url|filename|dirname)\b/g, (_, name) => there[name]);
+}
+
+/**
+ * A module that imports one of Node.js reads all that it exports at once, also what is only made when asked for: with
+ * `node:http` all of fetch and HTTP/2 would be loaded at each start. What is taken from it by name is loaded alone.
+ */
+function asBuiltin(code) {
+  return code.replace(IMPORT_OF_BUILTIN, (...found) => {
+    const { whole, named, module } = found.at(-1);
+    const builtin = `globalThis.process.getBuiltinModule("${module}")`; // a chunk may have a `process` of its own
+    const parts = named?.replaceAll(/([\w$]+) as ([\w$]+)/g, '$1: $2');
+    return [whole, parts].map((taken) => (taken === undefined ? '' : `const ${taken} = ${builtin};`)).join('');
+  });
 }

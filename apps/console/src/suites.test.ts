@@ -3,7 +3,7 @@ import { echoExtract, fakeChat, keyedDecide, NEVER, suiteTalk, talkModel } from 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { consoleBench } from './testing/bench.ts';
 
-const TALK = suiteTalk(12);
+const TALK = suiteTalk(5);
 const DAY = 24 * 60 * 60_000;
 
 describe('suites', () => {
@@ -38,10 +38,10 @@ describe('suites', () => {
 
   test('are recorded, listed with what a run takes, exported, and taken from a file again', async () => {
     const { send, get, perform } = bench;
-    const made = await send('POST', '/v1/suites', { name: 'daily', record: { owners: 12, batches_per_owner: 10 } });
+    const made = await send('POST', '/v1/suites', { name: 'daily', record: { owners: 5, batches_per_owner: 10 } });
     expect(made.statusCode, made.body).toBe(201);
     const { estimate } = made.json();
-    expect(estimate).toMatchObject({ cases: 12, batches: TALK.length });
+    expect(estimate).toMatchObject({ cases: 5, batches: TALK.length });
     expect(estimate.budget_tokens).toBeGreaterThan(estimate.tokens);
     const again = await send('POST', '/v1/suites', { name: 'daily', record: {} });
     expect(again.json()).toMatchObject({ status: 409, code: 'conflict' });
@@ -62,7 +62,7 @@ describe('suites', () => {
   test('are estimated before they are run, and report in four forms', async () => {
     const { send, get, perform, app } = bench;
     const dry = (await send('POST', '/v1/suites/daily/runs', { dry_run: true })).json();
-    expect(dry).toMatchObject({ dry_run: true, cases: 12 });
+    expect(dry).toMatchObject({ dry_run: true, cases: 5 });
     expect((await get('/v1/suites/daily/runs')).results).toEqual([]);
     const run = await perform('daily', { model: 'spoiled' });
     expect(run).toMatchObject({ state: 'done', passed: false, changes: { model: 'spoiled' } });

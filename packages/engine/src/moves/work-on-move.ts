@@ -5,7 +5,7 @@ import type { Embedder } from '../ports/models.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { markerOf, sameMarker } from '../projection/marker.ts';
 import { type Filled, fillIndex } from '../projection/rebuild-index.ts';
-import type { LaneId } from '../words.ts';
+import type { LaneId, Millis } from '../words.ts';
 import { compareSpaces, type SearchedSpace } from './compare.ts';
 import { ALL_LANES, changeMove, currentMove, fillingMarker, type IndexMove, passes, type Side } from './move.ts';
 import { type Space, spokenIn, writeIn } from './write-in.ts';
@@ -36,7 +36,12 @@ const LANES_PER_DROP = 100;
 /** Does what is to be done for a move, until it is done, or fails. Answers whether it did anything. */
 export async function workOnMove(deps: MoveWorkDeps, cancel: Cancellation): Promise<boolean> {
   const move = await currentMove(deps);
-  if (move === null || !isOf(deps, move) || !isDue(deps, move) || !(await lease(deps))) return false;
+  if (move === null || !isOf(deps, move)) return false;
+  if (isFarAhead(deps, move.since)) {
+    await changeMove(deps, (now) => now && { ...now, since: deps.tools.now() });
+    return false;
+  }
+  if (!isDue(deps, move) || !(await lease(deps))) return false;
   try {
     await workOn(deps, move, cancel);
     await changeMove(deps, (now) => now && { ...now, problem: null });
@@ -57,6 +62,9 @@ export async function workOnMove(deps: MoveWorkDeps, cancel: Cancellation): Prom
 const isOf = ({ spaces: { from, to } }: MoveWorkDeps, move: IndexMove): boolean =>
   move.from === from.embedder.fingerprint && move.to === to.embedder.fingerprint;
 
+/** No lease lasts so long, and nothing is later than now but by clocks that differ: it was written by a clock that was far ahead. */
+const isFarAhead = ({ tools }: MoveWorkDeps, at: Millis): boolean => at > tools.now() + 2 * LEASE_MS;
+
 function isDue({ tools }: MoveWorkDeps, { state, since, behind, cleaned }: IndexMove): boolean {
   const age = tools.now() - since;
   if (state === 'filling') return age >= SEEN_MS;
@@ -68,7 +76,8 @@ async function lease(deps: MoveWorkDeps): Promise<boolean> {
   const leased = await changeMove(deps, (move) => {
     if (move === null) return null;
     const { worker } = move;
-    return worker === null || worker.id === deps.worker || worker.until < deps.tools.now() ? held(deps, move) : null;
+    if (worker === null || worker.id === deps.worker) return held(deps, move);
+    return worker.until < deps.tools.now() || isFarAhead(deps, worker.until) ? held(deps, move) : null;
   });
   return leased?.worker?.id === deps.worker;
 }

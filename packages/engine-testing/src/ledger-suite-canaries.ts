@@ -278,7 +278,7 @@ const newCanary = ({ tools }: Bench, { share = 100, tenant = TENANT }: Asked = {
   ...{ undo: 'automatic', budget: BUDGET, createdAt: tools.now() },
 });
 
-async function started(b: Bench, asked: Asked = {}): Promise<NewCanary> {
+export async function started(b: Bench, asked: Asked = {}): Promise<NewCanary> {
   const canary = newCanary(b, asked);
   expect(await b.ledger.canaries.create(canary)).toBe(true);
   return canary;

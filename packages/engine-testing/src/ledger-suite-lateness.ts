@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { scope } from './builders.ts';
 import { heldStudy, toStudy } from './graph-bench.ts';
 import { type Bench, claimedBatch, laneOf, MINUTE, POLICY, SECOND, store, TENANT } from './ledger-bench.ts';
+import { claim as claimDeliveries, create as createWebhook, failed, note, oneMemory } from './ledger-bench-webhooks.ts';
+import { started as startedCanary } from './ledger-suite-canaries.ts';
 
 /** What is late, and what becomes of times that a wrong clock named. */
 export function describeLateness(bench: () => Bench): void {
@@ -91,6 +93,22 @@ export function describeLateness(bench: () => Bench): void {
       await b.ledger.lanes.clockSetBack(now, { all: true });
       expect(await b.ledger.graph.due(now, 10)).toEqual([lane]);
       expect(await b.ledger.outbox.aside(now, 10)).toMatchObject([{ lane }]);
+    });
+
+    it('so are canaries, and deliveries to webhooks that failed', async () => {
+      const b = bench();
+      await createWebhook(b);
+      await oneMemory(b);
+      const at = b.tools.now() + DAY;
+      const canary = await startedCanary(b);
+      expect(await b.ledger.canaries.take(b.tools.now(), at)).not.toBeNull();
+      const [claimed] = await claimDeliveries(b);
+      await note(b, claimed, failed(b, { retryAt: at, heldUntil: at }));
+      const now = b.tools.now();
+      expect([await b.ledger.canaries.take(now, at), await claimDeliveries(b)]).toEqual([null, []]);
+      await b.ledger.lanes.clockSetBack(now, { all: true });
+      expect(await b.ledger.canaries.take(now, now)).toMatchObject({ id: canary.id });
+      expect(await claimDeliveries(b)).toHaveLength(1);
     });
   });
 }

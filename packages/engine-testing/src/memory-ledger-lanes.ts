@@ -103,8 +103,9 @@ export function memoryLanes(state: State): LaneStore {
 /** What else waits for a time. */
 function hastenOthers(state: State, now: Millis): void {
   const working = [...state.replays.values()].filter((one) => one.state !== 'done' && one.state !== 'failed');
-  for (const row of [...state.deliveries.values(), ...working])
+  for (const row of [...state.deliveries.values(), ...working, ...state.canaries.values()])
     if (row.dueAt !== null) row.dueAt = Math.min(row.dueAt, now);
+  for (const webhook of state.webhooks.values()) webhook.heldUntil = Math.min(webhook.heldUntil, now);
   for (const study of state.graph.studies.values()) study.notBefore = Math.min(study.notBefore, now);
   for (const turn of state.graph.turns.values()) turn.heldUntil = Math.min(turn.heldUntil, now);
   for (const [id, job] of state.bulkJobs) state.bulkJobs.set(id, { ...job, dueAt: Math.min(job.dueAt, now) });

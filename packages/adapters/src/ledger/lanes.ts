@@ -191,6 +191,8 @@ const HASTEN_OTHERS: readonly string[] = [
   'UPDATE graph_turns SET held_until = @now WHERE held_until > @now',
   'UPDATE sleeps SET held_until = least(held_until, @now), not_before = least(not_before, @now)',
   `UPDATE webhook_deliveries SET due_at = @now WHERE state = 'waiting' AND due_at > @now`,
+  'UPDATE webhooks SET held_until = least(held_until, @now)',
+  'UPDATE canaries SET due_at = @now WHERE due_at > @now',
   // The space of one that is over waits to be thrown away, and for that it is too early.
   `UPDATE replays SET due_at = @now WHERE state NOT IN ('done', 'failed') AND due_at > @now`,
   'UPDATE unprojected_lanes SET not_before = @now WHERE not_before > @now',

@@ -1,8 +1,8 @@
 import { createMemoryIndex, engineBench, fakeChat, fakeEmbedder, NEVER } from '@slowwave/engine-testing';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { HASHED } from '../models/vectors.ts';
 import type { Embedder } from '../ports/models.ts';
 import type { SearchIndex } from '../ports/search-index.ts';
-import { HASHED } from '../search/vectors.ts';
 import { changeMove, currentMove, startMove } from './move.ts';
 import { type MoveWorkDeps, workOnMove } from './work-on-move.ts';
 

@@ -28,6 +28,8 @@ import { problem } from '@slowwave/http';
 import type { SearchDeps } from './deps.ts';
 import { type Asked, type Deadline, LATE, lateNote, type Question, wordsOf } from './question.ts';
 
+// From a question to hits in their order: both legs of the search, ranking, and reranking.
+
 /** Each leg returns more than is shown, so that results in the middle of both legs are not missed. */
 const LEG_FACTOR = 3;
 const LEG_MIN = 80;

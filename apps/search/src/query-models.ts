@@ -16,6 +16,8 @@ import { problem } from '@slowwave/http';
 import type { SearchDeps } from './deps.ts';
 import { type Deadline, LATE, lateNote, type Question } from './question.ts';
 
+// What models are asked about a query, each thing once: for its vector, and to rewrite it.
+
 /** At 1,536 dimensions about 6 MB. */
 const KEPT_MAX = 1_000;
 

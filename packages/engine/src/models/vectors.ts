@@ -2,6 +2,8 @@ import { withoutFrame } from '../text/frame.ts';
 import { normaliseText } from '../text/normalise.ts';
 import { charactersAndPairs, porterStem, STOP_WORDS, type Word, wordsOf } from '../text/terms.ts';
 
+// Vectors: how those of a model read, how hashed ones are made, and how all of them are kept.
+
 /** How the vectors of an embedder are made, and how its cosines read. */
 export interface Vectors {
   /** By hashing, or by a model that has learnt what is near. */

@@ -1,5 +1,7 @@
 import { remembering, termSet, terms } from '../text/terms.ts';
 
+// What a question asks for: whom it is about, what kind of thing it wants, and what of it only asks.
+
 /** Words for people whom somebody speaks of as theirs, and which of them are the same. */
 const KIN: Readonly<Record<string, readonly string[]>> = {
   ...alike('mother mum mom mummy mommy mama', 'mother'),

@@ -1,5 +1,7 @@
 import { lazily, porterStem, remembering, termSet, wordsOf } from './terms.ts';
 
+// What words say by themselves: which ones say the same, which names are one name, which say little, and which say a change.
+
 /**
  * Words by which people tell the same thing about themselves in one way, and facts in another: "my mum remarried", "User's mother
  * married again". One line is one thing, in the languages of the prompts, without accents; `*` stands for any ending, `_` for a

@@ -1,8 +1,8 @@
 import { anyCharacter } from '@slowwave/engine-testing';
 import { assert as check, property, string } from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { hashVector } from '../models/vectors.ts';
 import { cosine, lengthOf } from '../search/hits.ts';
+import { hashVector } from './vectors.ts';
 
 const near = (a: string, b: string): number => cosine(hashVector(a), hashVector(b));
 

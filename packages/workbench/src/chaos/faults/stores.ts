@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { glob, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -137,7 +136,7 @@ function openedThere(path: string): DatabaseSync | null {
   try {
     return new DatabaseSync(path);
   } catch (error) {
-    if (!existsSync(dirname(path))) return null;
+    if (String(error).includes('unable to open')) return null;
     throw error;
   }
 }

@@ -66,7 +66,8 @@ describe('an erasure in SQLite costs what it touches', () => {
       const plan = db.prepare<[object], { detail: string }>(`EXPLAIN QUERY PLAN ${text}`);
       const params = { lane: 'l', limit: 50, ids: '[]' };
       const details = plan.all(params).map(({ detail }) => detail);
-      const bad = details.filter((detail) => /^SCAN (?!json_each)|TEMP B-TREE FOR ORDER/.test(detail));
+      // The days of which there are uses are a list made of one look for each.
+      const bad = details.filter((detail) => /^SCAN (?!json_each|days$)|TEMP B-TREE FOR ORDER/.test(detail));
       expect(bad, text).toEqual([]);
     }
   });

@@ -308,7 +308,7 @@ export const ERASING: readonly Erasing[] = [
   },
   { pick: pickPlaces('usage'), deletes: [['usage', AT_PLACES]] },
   {
-    pick: pickNumbered('usage_hours', 'DISTINCT CAST(at AS text)'),
+    pick: pickNumbered('usage_hours', 'CAST(at AS text)'),
     deletes: [['usage_hours', `lane = ${LANE_NUMBER} AND CAST(at AS text) IN :ids`]],
   },
   erasingWho('uses', USES_OF_LANE),

@@ -106,7 +106,7 @@ function usesOf(
 const DAYS_OF_USES = `
   WITH RECURSIVE days (day) AS (
     SELECT min(day) FROM uses
-    UNION ALL SELECT (SELECT min(u.day) FROM uses u WHERE u.day > d.day) FROM days d WHERE d.day IS NOT NULL
+    UNION ALL SELECT (SELECT min(u.day) FROM uses u WHERE u.day > days.day) FROM days WHERE days.day IS NOT NULL
   ) SELECT day FROM days WHERE day IS NOT NULL`;
 
 /** What the owner of a lane used, or why it is held: a condition on rows. */

@@ -13,6 +13,13 @@ const GROUP_MS_MAX = 16;
 
 export type Handler = (sql: Sql, input: unknown) => unknown;
 
+interface GroupOptions {
+  /** Throws where what is written is lost, since the file is gone. */
+  readonly requireFile?: () => void;
+  /** How long the first group may take. */
+  readonly groupMs?: number;
+}
+
 export interface GroupCommit extends ThreadHost {
   committed(): Committed;
 }
@@ -25,12 +32,12 @@ export interface GroupCommit extends ThreadHost {
 export function groupCommit(
   sql: Sql,
   handlerOf: (method: string) => Handler | undefined,
-  requireFile: () => void = () => {},
+  { requireFile = () => {}, groupMs = GROUP_MS }: GroupOptions = {},
 ): GroupCommit {
   const queue: ThreadCall[] = [];
   let scheduled = false;
   let committed: Committed = { commits: 0, calls: 0 };
-  const pace: Pace = { ms: GROUP_MS };
+  const pace: Pace = { ms: groupMs };
 
   const commitOne = (): void => {
     const calls = runGroup({ sql, queue, pace, requireFile }, handlerOf);
@@ -76,7 +83,6 @@ interface Work {
   readonly sql: Sql;
   readonly queue: ThreadCall[];
   readonly pace: Pace;
-  /** Throws where what is written is lost, since the file is gone. */
   readonly requireFile: () => void;
 }
 

@@ -9,7 +9,7 @@ import { BUSY_TIMEOUT_MS, runScript, type Sql } from './sql.ts';
 
 /** Answers what the writer is asked, on its connection. */
 export function writerOf(sql: Sql, path: string): ThreadHost {
-  const writer = groupCommit(sql, handlerOf, sameFile(path));
+  const writer = groupCommit(sql, handlerOf, { requireFile: sameFile(path) });
   return {
     close: writer.close,
     receive: (call) => {

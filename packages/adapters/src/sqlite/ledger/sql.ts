@@ -16,12 +16,12 @@ export const BUSY_TIMEOUT_MS = 5_000;
 /** What a connection that writes keeps of the file: the ends of as many lanes as speak at a time. */
 const WRITE_CACHE_KIB = 32 * 1024;
 /**
- * So many pages of the log, 16 MB, are carried over into the file at a time. Pages that change again and again are
- * carried over once; a longer log would be slower to read and to recover.
+ * So many pages of the log, of the usual size 16 MB, are carried over into the file at a time. Pages that change again and again are
+ * carried over once; a longer log would be slower to read and to recover. One that had to grow longer, while somebody read for long,
+ * is cut to that again once it is carried over.
  */
 const CHECKPOINT_PAGES = 4_000;
-/** A log that had to grow longer, while somebody read for long, is cut to that again once it is carried over. */
-const LOG_BYTES_KEPT = CHECKPOINT_PAGES * 4_096;
+const PAGE_BYTES = 4_096;
 
 export type Value = string | number | null | Buffer;
 type Params = Readonly<Record<string, Value>>;
@@ -53,15 +53,16 @@ interface Steps {
 /** Of a connection that has run none. Who listens to the statements of one gives it such, so that it is asked for each. */
 export const noSteps = (): Steps => ({ texts: new Map(), inserts: new Map(), updates: new Map() });
 
-/** A connection that writes. WAL: readers never wait; FULL: a commit is on the disk when it returns. */
-export function connectToWrite(path: string): Sql {
+/** A connection that writes. WAL: readers never wait; FULL: a commit is on the disk when it returns. A new file gets pages of that size. */
+export function connectToWrite(path: string, pageBytes = PAGE_BYTES): Sql {
   const db = new Database(path, { timeout: BUSY_TIMEOUT_MS });
+  db.pragma(`page_size = ${pageBytes}`);
   enableWal(db);
   db.pragma('synchronous = FULL');
   db.pragma('foreign_keys = ON');
   db.pragma(`cache_size = -${WRITE_CACHE_KIB}`);
   db.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
-  db.pragma(`journal_size_limit = ${LOG_BYTES_KEPT}`);
+  db.pragma(`journal_size_limit = ${CHECKPOINT_PAGES * pageBytes}`);
   db.pragma('secure_delete = ON'); // what is deleted is zeroed, so that little is left for an erasure to rewrite
   return sqlOf(db);
 }

@@ -9,10 +9,16 @@ import { indexBuilder, indexWriter } from './writer.ts';
 /** A thread of the index: one writes, one reads, so that a search never waits for a disk; one builds a new one. */
 hostThread<IndexThreadInit>((init) => orIndexError(init.path, () => setUp(init)));
 
+/**
+ * As small as pages can be: blocks have from some hundred bytes to 24,000, and what is left of the last page of each stays empty. Those
+ * after the first are full, whatever their size.
+ */
+const PAGE_BYTES = 512;
+
 /** Both make sure of the file, whoever comes first: neither waits for the other to start. */
 function setUp(init: IndexThreadInit): ThreadHost {
   const { role, path, space } = init;
-  const sql = connectToWrite(path);
+  const sql = connectToWrite(path, PAGE_BYTES);
   prepareFile(sql, space);
   if (role === 'reader') sql.db.pragma('query_only = ON');
   if (role === 'writer') throwAwayDiscarded(sql);

@@ -26,8 +26,9 @@ export async function watchDirectory(directory: CellDirectory, log: Log): Promis
   let running: Promise<void> | null = null;
   let next: Promise<void> | null = null;
   const ask = async (): Promise<void> => {
-    book.apply(await directory.changes(book.epoch()));
-    now = await clockOf(directory);
+    const [changes, clock] = await Promise.all([directory.changes(book.epoch()), clockOf(directory)]);
+    book.apply(changes);
+    now = clock;
     reachedAt = performance.now();
   };
   const refresh = (): Promise<void> => {

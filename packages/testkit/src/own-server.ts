@@ -1,7 +1,6 @@
 import { rmSync } from 'node:fs';
-import { whenLeaving } from './leaving.ts';
 import { freePort } from './ports.ts';
-import { type Service, spawnService } from './process.ts';
+import { type Service, spawnService, whenLeaving } from './process.ts';
 import { programFile } from './programs.ts';
 import { type TempDir, tempDir } from './temp.ts';
 

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { COMPILE_CACHE } from './compile-cache.ts';
-import { whenLeaving } from './leaving.ts';
 
 const READY_WITHIN_MS = 100_000; // a start takes a second, on a busy machine far longer; less than a test may take, which would not say what did not come
 const STOP_WITHIN_MS = 60_000; // twice as long as any service gives its running work
@@ -164,4 +164,26 @@ function failure(running: Running, what: string): Error {
   const { exit, output, options } = running;
   const how = exit === null ? 'it still runs' : `exit code ${exit.code}, signal ${exit.signal}`;
   return new Error(`${String(options.main)}: ${what} (${how}). Its output:\n${output}`);
+}
+
+/** What shells add to the number of the signal that ended a program. */
+const SIGNALLED = 128;
+let exitsOnSignals = false;
+
+/** Does this when this process ends, whatever ends it but SIGKILL. Returns what takes it back. */
+export function whenLeaving(work: () => void): () => void {
+  if (!exitsOnSignals) exitOnSignals();
+  process.once('exit', work);
+  return () => void process.off('exit', work);
+}
+
+/** Who is ended by a signal does not exit, and would leave what it has started: so are workers of vitest whose set-up threw. */
+function exitOnSignals(): void {
+  exitsOnSignals = true;
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+    process.once(signal, () => {
+      // A program that has something to end first exits by itself.
+      if (process.listenerCount(signal) === 0) process.exit(SIGNALLED + constants.signals[signal]);
+    });
+  }
 }

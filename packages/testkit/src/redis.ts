@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { whenLeaving } from './leaving.ts';
 import { freePort } from './ports.ts';
+import { whenLeaving } from './process.ts';
 import { tempDir } from './temp.ts';
 
 /** A real Redis of one test file, without a disk. */

@@ -11,9 +11,10 @@ import type {
 import { memoryNotices, piecesOf, placeOfMessage, versionsOf, withTurned } from '@slowwave/engine/storing';
 import { forgetWith } from './forgetting.ts';
 import { loadMemories } from './loading.ts';
+import { numbersIn } from './page.ts';
 import { endProposals } from './proposals.ts';
 import { blankQuestions, retractions } from './receipts.ts';
-import { scopeKey } from './rows/columns.ts';
+import { scopeKey, storedScopeKey } from './rows/columns.ts';
 import type { LaneRow } from './rows/lane.ts';
 import { eventColumns, memoryColumns, type Numbered } from './rows/memory.ts';
 import { REPLACE_ID, takeIds, writtenIds } from './rows/said-ids.ts';
@@ -339,13 +340,11 @@ export function* openScopes(
   const ids = new Map(known ?? (yield* scopeIds([...wanted.values()])));
   const missing = [...wanted].filter(([key]) => !ids.has(key)).map(([, one]) => one);
   if (missing.length > 0) {
-    const lanes = yield* all<{ id: LaneId; number: number }>('SELECT id, number FROM lanes WHERE id IN :lanes', {
-      lanes: missing.map(({ lane }) => lane),
-    });
-    const numbers = new Map(lanes.map(({ id, number }) => [id, number]));
+    const lanes = missing.map(({ lane }) => lane);
+    const numbers = yield* numbersIn('lanes', lanes);
     yield* insert(
       'scopes',
-      missing.map((one) => scopeColumns(numbers.get(one.lane) ?? null, one.scope)),
+      missing.map(({ lane, scope }) => scopeColumns(numbers.get(lane) ?? null, scope)),
     );
     for (const [key, id] of yield* scopeIds(missing)) ids.set(key, id);
   }
@@ -370,7 +369,7 @@ const keyOf = ({ lane, scope }: LaneScope): string => `${lane} ${scopeKey(scope)
 
 const scopeColumns = (lane: number | null, scope: Scope) => ({
   lane,
-  key: Buffer.from(scopeKey(scope), 'hex'),
+  key: storedScopeKey(scope),
   user_id: scope.userId,
   agent_id: scope.agentId,
   run_id: scope.runId,

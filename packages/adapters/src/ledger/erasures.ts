@@ -237,6 +237,12 @@ const erasingWho = (table: string, ofLane: string): Erasing => ({
   deletes: [[table, `${ofLane} AND who IN :ids`]],
 });
 
+/** By a column of numbers: what is picked are texts. */
+const erasingByNumber = (table: string, column: string): Erasing => ({
+  pick: pickNumbered(table, `CAST(${column} AS text)`),
+  deletes: [[table, `lane = ${LANE_NUMBER} AND CAST(${column} AS text) IN :ids`]],
+});
+
 /** What replays of these batches told goes. */
 export const FORGET_REPLAYS = `
   UPDATE replays SET result = NULL,
@@ -307,10 +313,7 @@ export const ERASING: readonly Erasing[] = [
     deletes: [['vectors', `:place IN :ids::tid AND lane + 0 = ${LANE_NUMBER}`]],
   },
   { pick: pickPlaces('usage'), deletes: [['usage', AT_PLACES]] },
-  {
-    pick: pickNumbered('usage_hours', 'CAST(at AS text)'),
-    deletes: [['usage_hours', `lane = ${LANE_NUMBER} AND CAST(at AS text) IN :ids`]],
-  },
+  erasingByNumber('usage_hours', 'at'),
   erasingWho('uses', USES_OF_LANE),
   erasingWho('holds', OF_LANE),
   { pick: pick('unprojected_lanes', 'lane'), deletes: [['unprojected_lanes', 'lane = @lane AND lane IN :ids']] },
@@ -320,10 +323,7 @@ export const ERASING: readonly Erasing[] = [
   { pick: pickPlaces('task_states'), deletes: [['task_states', AT_PLACES]] },
   { pick: pick('suite_cases'), deletes: [['suite_cases', 'id IN :ids']] },
   { pick: pick('imports'), deletes: [['imports', 'id IN :ids']] },
-  {
-    pick: pickNumbered('scopes', 'CAST(id AS text)'),
-    deletes: [['scopes', `lane = ${LANE_NUMBER} AND CAST(id AS text) IN :ids`]],
-  },
+  erasingByNumber('scopes', 'id'),
 ];
 
 /** Tables of the ledger whose rows an erasure does not delete: they say nothing of an owner, or forget it. */

@@ -85,7 +85,7 @@ interface OpenRow extends ValueRow {
   readonly said: string | null;
 }
 
-/** Three statements, sent together. Needs the locks of their lanes. */
+/** Three statements, sent together: the last opens the kinds of calls, for `dropFolded` to count by. Needs the locks of their lanes. */
 export function* toFold(ids: readonly string[]): Script<ToFold> {
   const [rows, answers] = yield* together(
     all<OpenRow>(SELECT_OPEN, { ids }),

@@ -60,6 +60,12 @@ export function newestPart(page: Page, [time, id]: readonly [time: string, id: s
   };
 }
 
+/** By their ids the numbers that rows of a table have in this ledger. */
+export function* numbersIn(table: string, ids: readonly string[]): Script<ReadonlyMap<Value, number>> {
+  const rows = yield* all<{ id: string; number: number }>(`SELECT id, number FROM ${table} WHERE id IN :ids`, { ids });
+  return new Map(rows.map(({ id, number }) => [id, number]));
+}
+
 /** A lane by its number, as what hangs on it refers to it. */
 export const LANE_NUMBER = '(SELECT number FROM lanes WHERE id = @lane)';
 

@@ -5,7 +5,7 @@ import { idOfMessage } from '../named-messages.ts';
 import { LANE_NUMBER } from '../page.ts';
 import { sha256 } from '../rows/columns.ts';
 import type { LaneRow } from '../rows/lane.ts';
-import { all, first, type Given, type Row, type Script, type Value } from '../script.ts';
+import { all, allAs, first, type Given, type Row, type Script, type Value } from '../script.ts';
 import { inOrder, unclaimedOf } from '../unclaimed.ts';
 import { carriedBy, carriedOf, shown } from './columns.ts';
 import { keptRows } from './kept-rows.ts';
@@ -48,7 +48,7 @@ export function* linesOf(tenant: TenantId, owner: Owner, { cursor, moving }: Ask
 
 /** One kind after the other until a page is full. Returns whether there are no more. */
 function* writeKinds(pen: Pen, lane: LaneId): Script<boolean> {
-  const scopes = yield* scopeNumbers(lane);
+  const scopes = new Map((yield* scopesOf(lane)).map((id, i) => [id, i + 1]));
   for (;;) {
     const kind = pen.kinds[pen.place().kind];
     if (kind === undefined) return true;
@@ -131,11 +131,9 @@ const ownerLine = (lane: LaneRow): object => ({
   ...Object.fromEntries(CARRIED_BY_LANE.map((column) => [column.name, shown(column, lane as unknown as Row)])),
 });
 
-/** Scopes are numbered by each ledger: lines count those of their owner. */
-function* scopeNumbers(lane: LaneId): Script<ReadonlyMap<Value, number>> {
-  const rows = yield* all<{ id: number }>(`SELECT id FROM scopes WHERE lane = ${LANE_NUMBER} ORDER BY id`, { lane });
-  return new Map(rows.map(({ id }, i) => [id, i + 1]));
-}
+/** Scopes are numbered by each ledger: lines count those of their owner, in this order. */
+export const scopesOf = (lane: LaneId): Script<readonly number[]> =>
+  allAs(({ id }: { id: number }) => id, `SELECT id FROM scopes WHERE lane = ${LANE_NUMBER} ORDER BY id`, { lane });
 
 function* rowsOf(kind: Kind, lane: LaneId, after: readonly Value[] | null): Script<readonly Row[]> {
   const keys = kind.order.map((column, i) => `${column} AS after${i}`).join(', ');

@@ -2,8 +2,8 @@ import type { LaneId, Owner, Scope, TenantId } from '@slowwave/engine';
 import { noteSources, REPLACE_VERSION } from '../changes.ts';
 import { foldEnded } from '../kept-thoughts.ts';
 import { NAMED_MESSAGES, naming } from '../named-messages.ts';
-import { LANE_NUMBER } from '../page.ts';
-import { scopeFrom, scopeKey } from '../rows/columns.ts';
+import { LANE_NUMBER, numbersIn } from '../page.ts';
+import { scopeFrom, storedScopeKey } from '../rows/columns.ts';
 import type { EventRow } from '../rows/memory.ts';
 import { keptVersion, type VersionRow } from '../rows/version.ts';
 import { columnsOf } from '../schema.ts';
@@ -12,6 +12,7 @@ import { count } from '../usage.ts';
 import { openEmbedder } from '../vectors.ts';
 import { type Carried, carriedBy, carriedOf } from './columns.ts';
 import { type Kind, LANE_COLUMNS, LIFE_COLUMNS, MOVING_KINDS } from './kinds.ts';
+import { scopesOf } from './read.ts';
 
 /** The import that lines are of. */
 export interface Import {
@@ -206,7 +207,7 @@ function* storeRows(of: Import, kind: Kind, group: readonly Read[]): Script<void
     ...(columns.has('tenant') && { tenant: of.tenant }),
     ...(columns.has('lane') && { lane: laneNumber ?? of.lane }),
     ...(columns.has('scope') && { scope: scopes[Number(read.row.scope) - 1] ?? null }),
-    ...(table === 'scopes' && { key: Buffer.from(scopeKey(scopeOf(read.row)), 'hex') }),
+    ...(table === 'scopes' && { key: storedScopeKey(scopeOf(read.row)) }),
     ...((table === 'uses' || table === 'holds') && { who: of.lane }),
     ...(table === 'webhook_deliveries' && { type: String(read.fields.event) }),
     ...(table === 'memory_ids' && { beyond: read.fields.beyond === true ? of.lane : null }),
@@ -235,7 +236,7 @@ function* referring({ refers = [] }: Kind, rows: readonly Row[]): Script<readonl
   let referred = rows;
   for (const { column, table, as } of refers) {
     const names = [...new Set(rows.flatMap(({ [as]: name = null }) => (name === null ? [] : [String(name)])))];
-    const numbers = yield* table === 'embedders' ? embeddersOf(names) : numbersOf(table, names);
+    const numbers = yield* table === 'embedders' ? embeddersOf(names) : numbersIn(table, names);
     referred = referred.map(({ [as]: name = null, ...row }) => ({ ...row, [column]: numbers.get(name) ?? null }));
   }
   return referred;
@@ -245,12 +246,6 @@ function* embeddersOf(fingerprints: readonly string[]): Script<ReadonlyMap<Value
   const numbers = new Map<Value, number>();
   for (const fingerprint of fingerprints) numbers.set(fingerprint, yield* openEmbedder(fingerprint));
   return numbers;
-}
-
-/** Of batches, memories or consolidations. */
-function* numbersOf(table: string, ids: readonly string[]): Script<ReadonlyMap<Value, number>> {
-  const rows = yield* all<{ id: string; number: number }>(`SELECT id, number FROM ${table} WHERE id IN :ids`, { ids });
-  return new Map(rows.map(({ id, number }) => [id, number]));
 }
 
 /** As they fit with what is tenant-wide here. */
@@ -283,13 +278,6 @@ const SELECT_LAST_PLACES = `
   FROM suites s WHERE s.id IN :ids`;
 
 const scopeOf = (row: Row): Scope => scopeFrom(row as unknown as Parameters<typeof scopeFrom>[0]);
-
-/** As lines count them. */
-const scopesOf = function* (lane: LaneId): Script<readonly number[]> {
-  return (yield* all<{ id: number }>(`SELECT id FROM scopes WHERE lane = ${LANE_NUMBER} ORDER BY id`, { lane })).map(
-    ({ id }) => id,
-  );
-};
 
 /** Versions come before the events that say the same: from now on these alone do. */
 function* leanVersions(rows: readonly Row[]): Script<void> {

@@ -56,6 +56,9 @@ export const scopeFrom = (row: ScopeColumns): Scope => ({
 export const scopeKey = ({ userId, agentId, runId, appId }: Scope): string =>
   sha256(JSON.stringify([userId, agentId, runId, appId])).slice(0, 32);
 
+/** The same as it is stored. */
+export const storedScopeKey = (scope: Scope): Buffer => Buffer.from(scopeKey(scope), 'hex');
+
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 export const ownerFrom = (row: OwnerColumns): Owner => ({ kind: row.owner_kind, id: row.owner_id });

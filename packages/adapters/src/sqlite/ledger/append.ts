@@ -3,7 +3,7 @@ import { type AppendedOrAway, elsewhere } from '../../ledger/away.ts';
 import { append as appendTo } from '../../ledger/lane-life.ts';
 import { insertLane, type NewLane, ownerOfBatch, requireAwake } from '../../ledger/lanes.ts';
 import { newBatchColumns, newMessageColumns, type Posted, storedMessage } from '../../ledger/rows/batch.ts';
-import { scopeKey } from '../../ledger/rows/columns.ts';
+import { storedScopeKey } from '../../ledger/rows/columns.ts';
 import { type LaneRow, pausesFrom } from '../../ledger/rows/lane.ts';
 import { saveLane } from '../../ledger/turn.ts';
 import { keptOf, unclaimedColumns } from '../../ledger/unclaimed.ts';
@@ -154,7 +154,7 @@ const longerColumns = (lane: LaneRow): readonly Value[] => [
 
 /** The number of a scope in its lane, given when it is first seen. */
 function openScope(sql: Sql, lane: number, scope: Scope): number {
-  const key = Buffer.from(scopeKey(scope), 'hex');
+  const key = storedScopeKey(scope);
   const known = scopeId(sql, lane, key);
   if (known !== null) return known;
   sql.run(INSERT_SCOPE, {

@@ -6,7 +6,7 @@ import type { Script } from '../../ledger/script.ts';
 import { storesOf } from '../../ledger/stores.ts';
 import { ledgerIdOf, migrate } from './migrate.ts';
 import { FILTERING } from './open.ts';
-import { runScript, sqlOf } from './sql.ts';
+import { PAGE_BYTES, runScript, sqlOf } from './sql.ts';
 
 /** What an empty ledger is, made once: to run the schema takes longer than to copy it. */
 let empty: Buffer | null = null;
@@ -49,4 +49,3 @@ export function openLedgerInMemory(tools: Tools): StoredLedger & { readonly byte
 }
 
 const READ_ONLY = { code: 'ledger_unavailable', retryable: false } as const;
-const PAGE_BYTES = 4_096;

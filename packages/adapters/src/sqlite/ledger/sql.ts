@@ -21,7 +21,7 @@ const WRITE_CACHE_KIB = 32 * 1024;
  * is cut to that again once it is carried over.
  */
 const CHECKPOINT_PAGES = 4_000;
-const PAGE_BYTES = 4_096;
+export const PAGE_BYTES = 4_096;
 
 export type Value = string | number | null | Buffer;
 type Params = Readonly<Record<string, Value>>;

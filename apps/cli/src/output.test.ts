@@ -53,7 +53,7 @@ test('progress away from a terminal is a line at the beginning and one at the en
   progress.stop();
   expect(stdout.written).toEqual([]);
   expect(stderr.written).toEqual([
-    'rebuild: 0 of 100 memories (0 %), 0/s\n',
-    expect.stringMatching(/^rebuild: 100 of 100 memories \(100 %\), \d+\/s\n$/),
+    'rebuild: 0 of 100 memories (0%), 0/s\n',
+    expect.stringMatching(/^rebuild: 100 of 100 memories \(100%\), \d+\/s\n$/),
   ]);
 });

@@ -132,7 +132,7 @@ export async function tracked<T>(out: Output, note: ProgressNote, work: (shown: 
 
 /** A bar that is drawn in place. */
 function terminalProgress({ title, unit }: ProgressNote, stream: TerminalBar): Progress {
-  const format = `${title} {bar} {percentage} %  {value} of {total} ${unit}  {rate}/s  {stage}`;
+  const format = `${title} {bar} {percentage}%  {value} of {total} ${unit}  {rate}/s  {stage}`;
   const bar = new SingleBar({ format, stream, hideCursor: true, clearOnComplete: false }, Presets.shades_classic);
   let started = false;
   const speed = speedometer();
@@ -163,7 +163,7 @@ function lineProgress({ title, unit }: ProgressNote, stream: Stream): Progress {
     update: (done, total, stage = '') => {
       const percent = total === 0 ? HUNDRED : Math.floor((done * HUNDRED) / total);
       const of = stage === '' ? title : `${title}, ${stage}`;
-      const line = `${of}: ${done} of ${total} ${unit} (${percent} %), ${speed(done, stage)}/s\n`;
+      const line = `${of}: ${done} of ${total} ${unit} (${percent}%), ${speed(done, stage)}/s\n`;
       if (performance.now() - written < LINE_EVERY_MS) {
         last = line;
         return;

@@ -60,7 +60,7 @@ describe('slowwave rebuild index', () => {
     await writeMemories(ledger, 2);
     const { code, out, err } = await slowwave(['rebuild', 'index', '--data-dir', folder.path]);
     expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/^Rebuilt the index: 2 memories in/) });
-    expect(err).toContain('rebuild index: 2 of 2 memories (100 %)');
+    expect(err).toContain('rebuild index: 2 of 2 memories (100%)');
   });
 
   it('gives tenants shards of their own on Qdrant alone', async () => {

@@ -19,7 +19,7 @@ const spanText = (interval: Figure['interval'], value: number | null = interval?
     : `${numberText(value)} (${numberText(interval.low)} … ${numberText(interval.high)})`;
 
 const marginText = ({ margin }: Figure): string =>
-  margin === null ? '–' : margin.relative ? `${Math.round(margin.by * PERCENT)} %` : numberText(margin.by);
+  margin === null ? '–' : margin.relative ? `${Math.round(margin.by * PERCENT)}%` : numberText(margin.by);
 
 function headOf({ suite, id, passed, state, error }: SuiteRunView): string {
   if (passed === true) return `Suite ${suite}: passed (run ${id})`;
@@ -43,7 +43,7 @@ const rowsOf = (figures: readonly Figure[]): readonly (readonly string[])[] =>
     String(figure.n.variant),
   ]);
 
-const COLUMNS = ['verdict', 'figure', 'baseline', 'run (99 %)', 'difference (99 %)', 'margin', 'n'];
+const COLUMNS = ['verdict', 'figure', 'baseline', 'run (99%)', 'difference (99%)', 'margin', 'n'];
 
 const factsOf = ({ lost_facts: facts }: Report): readonly string[] =>
   facts.slice(0, EXAMPLES).map(({ text }) => text.replaceAll(/\s+/gu, ' '));

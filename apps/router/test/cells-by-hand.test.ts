@@ -116,7 +116,7 @@ test(
       code: 0,
       said: expect.stringContaining('east is empty. Remove it from the directory with slowwave cells remove east.'),
     });
-    expect(drained.said).toMatch(/moving: (\d+) of \1 slot ranges and owners \(100 %\)/);
+    expect(drained.said).toMatch(/moving: (\d+) of \1 slot ranges and owners \(100%\)/);
     expect((await usersIn(west.url)).sort()).toEqual(USERS);
     const { cells: drainedState } = JSON.parse((await cells('--json')).said);
     expect(drainedState).toMatchObject([
@@ -143,7 +143,7 @@ test(
     });
     expect([...(await usersIn(west.url)), ...(await usersIn(east.url))].sort()).toEqual(USERS);
     const told = await cells();
-    expect(told.said).toMatch(/east +open +50\.0 %/);
+    expect(told.said).toMatch(/east +open +50\.0%/);
     expect(told.said).toContain('Nothing is being moved.');
     for (const one of USERS) expect((await search(one)).body.results[0].memory).toContain('Oslo');
   },

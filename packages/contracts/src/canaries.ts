@@ -35,7 +35,7 @@ const Budget = z.strictObject({
 export const PostCanary = z
   .strictObject({
     changes: z.strictObject(ChangeFields).describe('The changes to try, in the format of a what-if.'),
-    steps: Steps.optional().describe('Defaults to 1, 10, 50 and 100 % over at least 44 hours.'),
+    steps: Steps.optional().describe('Defaults to 1, 10, 50 and 100% over at least 44 hours.'),
     bounds: z
       .record(z.string().min(1).max(64), z.number().min(0).max(1_000))
       .default({})
@@ -89,7 +89,7 @@ const Spent = z
 const Interval = z
   .object({ value: z.number(), low: z.number(), high: z.number() })
   .describe(
-    'The confidence interval of the difference (canary minus others). It widens with every comparison and has a level of 99.99 % or more.',
+    'The confidence interval of the difference (canary minus others). It widens with every comparison and has a level of 99.99% or more.',
   )
   .meta({ id: 'CanaryInterval' });
 

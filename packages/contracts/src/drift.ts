@@ -31,7 +31,7 @@ export const DriftView = z
         difference: z
           .object({ value: z.number(), low: z.number(), high: z.number() })
           .nullable()
-          .describe('Recent minus before, with a 99 % confidence interval. null: too few owners for a comparison.'),
+          .describe('Recent minus before, with a 99% confidence interval. null: too few owners for a comparison.'),
         verdict: z
           .enum(['fine', 'worse', 'unclear'])
           .describe('worse: worse by more than the margin of this figure, and statistically significant.'),

@@ -186,8 +186,8 @@ const HeldFigure = z
     language: z.string().nullable().describe('Only facts in this language; null: all.'),
     baseline: z.number().nullable(),
     variant: z.number().nullable(),
-    interval: Interval.describe('The variant with its 99 % interval; null: too few cases for a comparison.'),
-    difference: Interval.describe('With its 99 % interval; null: too few cases for a comparison.'),
+    interval: Interval.describe('The variant with its 99% interval; null: too few cases for a comparison.'),
+    difference: Interval.describe('With its 99% interval; null: too few cases for a comparison.'),
     margin: z.object({ by: z.number(), relative: z.literal(true).optional() }).nullable(),
     n: z.object({ baseline: z.number(), variant: z.number() }),
     verdict: z
@@ -256,7 +256,7 @@ export type PostSuiteAssessments = z.infer<typeof PostSuiteAssessments>;
 const AssessedShare = z
   .object({ value: z.number(), low: z.number(), high: z.number(), of: z.number().int() })
   .nullable()
-  .describe('With its 99 % interval; null: nothing was assessed.');
+  .describe('With its 99% interval; null: nothing was assessed.');
 
 const Agreement = z
   .object({

@@ -258,7 +258,7 @@ export type CanaryFigure = {
   readonly verdict: 'fine' | 'worse' | 'unclear';
 };
 
-/** The confidence interval of the difference (canary minus others). It widens with every comparison and has a level of 99.99 % or more. */
+/** The confidence interval of the difference (canary minus others). It widens with every comparison and has a level of 99.99% or more. */
 export type CanaryInterval = {
   readonly value: number;
   readonly low: number;
@@ -722,7 +722,7 @@ export type Drift = {
       readonly before: number;
       readonly recent: number;
     };
-    /** Recent minus before, with a 99 % confidence interval. null: too few owners for a comparison. */
+    /** Recent minus before, with a 99% confidence interval. null: too few owners for a comparison. */
     readonly difference: {
       readonly value: number;
       readonly low: number;
@@ -974,13 +974,13 @@ export type HeldFigure = {
   readonly language: string | null;
   readonly baseline: number | null;
   readonly variant: number | null;
-  /** The variant with its 99 % interval; null: too few cases for a comparison. */
+  /** The variant with its 99% interval; null: too few cases for a comparison. */
   readonly interval: {
     readonly value: number;
     readonly low: number;
     readonly high: number;
   } | null;
-  /** With its 99 % interval; null: too few cases for a comparison. */
+  /** With its 99% interval; null: too few cases for a comparison. */
   readonly difference: {
     readonly value: number;
     readonly low: number;
@@ -1857,7 +1857,7 @@ export type PostCanary = {
       readonly overlap?: number | undefined;
     } | undefined;
   };
-  /** Defaults to 1, 10, 50 and 100 % over at least 44 hours. */
+  /** Defaults to 1, 10, 50 and 100% over at least 44 hours. */
   readonly steps?: readonly {
     /** Percentage of the owners. */
     readonly share: number;

@@ -53,7 +53,7 @@ const COLUMNS = [
   { name: 'url', of: ({ url }: CellRow) => url },
 ];
 
-const percentOf = (slots: number): string => `${((slots / SLOTS) * 100).toFixed(1)} %`;
+const percentOf = (slots: number): string => `${((slots / SLOTS) * 100).toFixed(1)}%`;
 
 export const addCell = (call: Call) =>
   withCells(call, async (cells) => {

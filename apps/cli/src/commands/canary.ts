@@ -31,7 +31,7 @@ export const startCanaryCommand: Command = {
     };
     const undo = given.flag('manual') ? 'manual' : 'automatic';
     const canary = await ask<CanaryView>('POST', '/v1/canaries', { changes, undo });
-    return { value: canary, text: `Canary ${canary.id} started with ${canary.share} % of ${canary.owners} owners.` };
+    return { value: canary, text: `Canary ${canary.id} started with ${canary.share}% of ${canary.owners} owners.` };
   },
 };
 
@@ -145,7 +145,7 @@ function shown(canary: CanaryView): Outcome {
   const head = pairs([
     ['canary', id],
     ['state', state],
-    ['share', `${share} % (step ${step} of ${steps.length})`],
+    ['share', `${share}% (step ${step} of ${steps.length})`],
     ['owners with its changes', `${owners_touched} of ${owners}`],
     ['consolidations', consolidations],
     ...(halt === null ? [] : ([['halted', halt.message]] as const)),

@@ -87,7 +87,7 @@ function told(answer: IndexMoveAnswer) {
 }
 
 const PERCENT = 100;
-const percent = (share: number): string => `${(share * PERCENT).toFixed(1)} %`;
+const percent = (share: number): string => `${(share * PERCENT).toFixed(1)}%`;
 
 function textOf(move: IndexMoveView): string {
   const { comparison } = move;

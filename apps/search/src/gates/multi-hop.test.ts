@@ -26,7 +26,7 @@ test.each(['english', 'chinese'] as const)(
     // What is asked for is among the facts, and found by who asks in its own words.
     for (const { answer } of questions.slice(0, 10))
       expect((await ask({ text: answer.text, answer }, [])).texts).toContain(answer.text);
-    const share = (count: number): string => `${((100 * count) / questions.length).toFixed(1)} %`;
+    const share = (count: number): string => `${((100 * count) / questions.length).toFixed(1)}%`;
     process.stdout.write(
       `multi-hop, ${language}, ${questions.length} questions, answered within ${TOP}: ` +
         `${share(reached.relations)} by relations, ${share(reached.facts)} by facts alone\n`,

@@ -77,7 +77,7 @@ test('while files are downloaded nobody waits for them, and who asks for the mod
   });
   const told: number[] = [];
   const loaded = ready((done) => told.push(done));
-  await expect(embed(['hello'], NEVER)).rejects.toThrow('the embedding model tiny is being downloaded (40 %)');
+  await expect(embed(['hello'], NEVER)).rejects.toThrow('the embedding model tiny is being downloaded (40%)');
   downloaded.resolve();
   await loaded;
   expect(told).toEqual([40]);

@@ -139,7 +139,7 @@ async function threadOf(model: LocalModel, now: Loading | Thread): Promise<Threa
 
 const downloading = ({ name }: LocalModel, percent: number | null): EngineError =>
   new EngineError(
-    `the embedding model ${name} is being downloaded (${percent ?? 0} %); keywords are used until it is ready`,
+    `the embedding model ${name} is being downloaded (${percent ?? 0}%); keywords are used until it is ready`,
     {
       ...MISCONFIGURED,
       retryAfterMs: DOWNLOAD_LOOK_MS,

@@ -53,7 +53,7 @@ const refusedFor = (written: Written, isTranslated = false): string | null => be
 describe('G21: what was said is remembered', () => {
   const kinds = Map.groupBy(groundedFacts(), ({ kind }) => kind);
 
-  it.each([...kinds])('%s: at most 1 % of what a good model writes is lost or put in other words', (kind, facts) => {
+  it.each([...kinds])('%s: at most 1% of what a good model writes is lost or put in other words', (kind, facts) => {
     const lost = facts.flatMap((fact) => {
       const reason = refusedFor(fact, kind === 'translated');
       return reason === null ? [] : [`${fact.text} (${reason})`];
@@ -88,23 +88,20 @@ describe('G21: what has changed, ended, or was said wrongly is remembered', () =
     expect(all.every(({ said, at, quote }) => said[at]?.content.includes(quote ?? '') === true)).toBe(true);
   });
 
-  it.each([...families])(
-    '%s: at most 1 % of what a good model writes is lost or put in other words',
-    (_kind, facts) => {
-      const lost = facts.flatMap((fact) => {
-        const reason = refusedFor(fact, fact.kind === 'translated');
-        return reason === null ? [] : [`${fact.text} (${reason})`];
-      });
-      expect(lost.length / facts.length, `of ${facts.length}: ${lost.join(', ')}`).toBeLessThanOrEqual(0.01);
-    },
-  );
+  it.each([...families])('%s: at most 1% of what a good model writes is lost or put in other words', (_kind, facts) => {
+    const lost = facts.flatMap((fact) => {
+      const reason = refusedFor(fact, fact.kind === 'translated');
+      return reason === null ? [] : [`${fact.text} (${reason})`];
+    });
+    expect(lost.length / facts.length, `of ${facts.length}: ${lost.join(', ')}`).toBeLessThanOrEqual(0.01);
+  });
 
   const tongues = Map.groupBy(
     all.filter(({ kind, said }) => kind !== 'translated' && said.length === 1),
     ({ kind }) => kind,
   );
 
-  it.each([...tongues])('%s: at most 1 % of it is taken for what somebody else said', (_kind, own) => {
+  it.each([...tongues])('%s: at most 1% of it is taken for what somebody else said', (_kind, own) => {
     const others = own.flatMap((fact, i) =>
       own.filter((other, at) => (at + i) % 12 === 0 && other !== fact).map((other) => ({ fact, other })),
     );

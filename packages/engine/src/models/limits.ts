@@ -60,7 +60,7 @@ export async function afford(purse: Purse, { tenant, account, terms, isExtra }: 
   if (day.share?.isUsedUp === true) throw day.share.isLast ? exhausted(OTHERS_TOO, now) : waiting(MORE_IS_ASKED_FOR);
   if (!isOwn) return { rung: 0 };
   if (isExtra && rung >= NO_EXTRAS)
-    throw exhausted(`${Math.floor(day.spent * 100)} % of the budget is used; summaries and the graph wait`, now);
+    throw exhausted(`${Math.floor(day.spent * 100)}% of the budget is used; summaries and the graph wait`, now);
   return { rung };
 }
 

@@ -116,7 +116,7 @@ const figuresOfYear = (
 ): Found['figures'] => {
   const last = months.at(-1);
   return [
-    { what: `a year of +${growth * PERCENT} % a month: owners in the end`, value: last?.owners ?? 0, unit: '' },
+    { what: `a year of +${growth * PERCENT}% a month: owners in the end`, value: last?.owners ?? 0, unit: '' },
     { what: '  cells added', value: (last?.cells ?? cells) - cells, unit: '' },
     { what: '  days from one added cell to the next, in the end', value: year.daysBetween, unit: '' },
     { what: '  owners that moved', value: year.owners, unit: '' },

@@ -81,7 +81,7 @@ async function measure({ options, stand }: Stage, progress: Progress) {
     verdicts: [],
     comparisons: [],
     remarks: [
-      `Processors meanwhile: ${Math.round(cpu.busy * 100)} % busy; load average before ${loadBefore.toFixed(1)}, at the end ${load.toFixed(1)}.`,
+      `Processors meanwhile: ${Math.round(cpu.busy * 100)}% busy; load average before ${loadBefore.toFixed(1)}, at the end ${load.toFixed(1)}.`,
     ],
   };
 }

@@ -15,7 +15,7 @@ test('time that the host gave to others is read from what the system counts', as
 
 test('only a share that changes figures is reported', () => {
   const before = { all: 1_000, stolen: 100 };
-  expect(hostRemark(before, { all: 2_000, stolen: 310 })[0]).toContain('kept 21 % of its processors');
+  expect(hostRemark(before, { all: 2_000, stolen: 310 })[0]).toContain('kept 21% of its processors');
   expect(hostRemark(before, { all: 2_000, stolen: 110 })).toEqual([]);
   expect(hostRemark(null, null)).toEqual([]);
 });

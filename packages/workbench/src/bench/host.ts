@@ -25,6 +25,6 @@ export function hostRemark(before: HostTimes | null, after: HostTimes | null): r
   if (share < WORTH_TELLING) return [];
   const percent = (share * 100).toFixed(0);
   return [
-    `The host of this machine kept ${percent} % of its processors for others meanwhile: repeat it when it does not.`,
+    `The host of this machine kept ${percent}% of its processors for others meanwhile: repeat it when it does not.`,
   ];
 }

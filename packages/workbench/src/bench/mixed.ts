@@ -115,7 +115,7 @@ async function measure(stage: Stage, progress: Progress) {
       }),
     ],
     remarks: [
-      `Processors meanwhile: ${Math.round(busy.cpu * 100)} % busy, with the processes that post and search.`,
+      `Processors meanwhile: ${Math.round(busy.cpu * 100)}% busy, with the processes that post and search.`,
       'Answer times count from when a search was due, so that one that waits for others has waited too.',
     ],
   };

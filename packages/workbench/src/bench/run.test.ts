@@ -15,7 +15,7 @@ const BENCH: Bench = {
     progress('half');
     const reached = given.number('reached', { max: 100 });
     if (given.choice('place', ['here', 'there']) === 'there') throw new ServerError('nobody is there');
-    const verdict = { what: 'use', reached: `${reached} %`, target: '95 %', passed: reached >= 95, misses: [] };
+    const verdict = { what: 'use', reached: `${reached}%`, target: '95%', passed: reached >= 95, misses: [] };
     return {
       title: 'made up',
       figures: [{ what: 'reached', value: reached, unit: '%' }],
@@ -53,7 +53,7 @@ async function run(...args: string[]): Promise<{ code: number; result: string; n
 test('ends with 0 at the target and with 1 below it, and says which', async () => {
   expect(await run('made-up')).toMatchObject({
     code: 0,
-    result: expect.stringMatching(/pass {2}use +100 % +target 95 %/),
+    result: expect.stringMatching(/pass {2}use +100% +target 95%/),
   });
   expect(await run('made-up', '--reached', '94')).toMatchObject({
     code: 1,

@@ -137,7 +137,7 @@ async function measure(stage: Stage, progress: Progress) {
   };
 }
 
-const share = ({ index, ours }: Times): string => `${Math.round((100 * median(index)) / median(ours))} %`;
+const share = ({ index, ours }: Times): string => `${Math.round((100 * median(index)) / median(ours))}%`;
 
 interface Askers {
   readonly ours: Asker;

@@ -129,8 +129,8 @@ async function measure(api: Api, { facts, options }: Measured, progress: Progres
       {
         what: 'memories that say what no longer holds',
         reached:
-          times === 1 ? `${stale.length}` : `${((100 * stale.length) / said.changes).toFixed(2)} % of the changes`,
-        target: times === 1 ? `at most ${STALE_MAX}` : `at most ${100 * MISSED_MAX} %`,
+          times === 1 ? `${stale.length}` : `${((100 * stale.length) / said.changes).toFixed(2)}% of the changes`,
+        target: times === 1 ? `at most ${STALE_MAX}` : `at most ${100 * MISSED_MAX}%`,
         passed: times === 1 ? stale.length <= STALE_MAX : stale.length <= MISSED_MAX * said.changes,
         misses: stale,
       },

@@ -146,7 +146,7 @@ async function untilCalled(model: ModelServer, times: number): Promise<void> {
   }
 }
 
-const percent = (share: number): string => `${(share * 100).toFixed(0)} %`;
+const percent = (share: number): string => `${(share * 100).toFixed(0)}%`;
 
 const difference = (
   { before, after }: Pick<Window, 'before' | 'after'>,

@@ -21,7 +21,7 @@ Options:
   --json          Print every call as JSON.
   --help, -h      Show this.
 
-Exit code: ${EXIT.passed} at least 95 % of the applicable calls of every client work, ${EXIT.below} fewer do for some client, or one could not be
+Exit code: ${EXIT.passed} at least 95% of the applicable calls of every client work, ${EXIT.below} fewer do for some client, or one could not be
 installed, ${EXIT.usage} invalid usage.
 `;
 

@@ -44,7 +44,7 @@ test('less than 95 of 100 calls, or a client that could not be tried, speaks aga
   expect(failuresOf({ clients: [bad], skipped: [] })[0]).toContain('94 of 100');
   expect(failuresOf({ clients: [good], skipped: ['SKIPPED n8n: no npm'] })).toEqual(['SKIPPED n8n: no npm']);
   expect(figureOf({ clients: [good, bad], skipped: [] })).toBe(
-    '2 clients: 189 of 200 calls work, the least 94.0 %; 0 others make no sense here',
+    '2 clients: 189 of 200 calls work, the least 94.0%; 0 others make no sense here',
   );
 });
 

@@ -77,7 +77,7 @@ export function figureOf({ clients }: ClientsReport): string {
   const sum = (of: 'tried' | 'works' | 'apart'): number => all.reduce((before, one) => before + one[of], 0);
   const least = Math.min(...all.map(({ tried, works }) => works / tried));
   return (
-    `${clients.length} clients: ${sum('works')} of ${sum('tried')} calls work, the least ${(100 * least).toFixed(1)} %; ` +
+    `${clients.length} clients: ${sum('works')} of ${sum('tried')} calls work, the least ${(100 * least).toFixed(1)}%; ` +
     `${sum('apart')} others make no sense here`
   );
 }

@@ -10,7 +10,7 @@ const ROUNDS_MAX = 20;
 /** Both take turns, so that what else the machine does meets both alike. */
 export const benches: Proof = {
   name: 'benches',
-  proves: 'No benchmark is more than 10 % worse than at an older commit; both commits run in turns on this machine.',
+  proves: 'No benchmark is more than 10% worse than at an older commit; both commits run in turns on this machine.',
   takes: '20 minutes',
   flags: {
     old: { help: 'The older commit, a tag or branch.', required: true },

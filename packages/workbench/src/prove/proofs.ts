@@ -312,7 +312,7 @@ const smallModels: Proof = {
 const clients: Proof = {
   name: 'clients',
   proves:
-    'mem0’s own clients and integrations, as published in their registries, work after changing only the host: at least 95 % of each client’s calls.',
+    'mem0’s own clients and integrations, as published in their registries, work after changing only the host: at least 95% of each client’s calls.',
   takes: '10 minutes',
   flags: { only: { help: 'Which clients, separated by commas (./scripts/clients --help).' } },
   run: async ({ only }, tools) => {

@@ -96,7 +96,7 @@ async function measure(api: Api, options: Options, progress: Progress): Promise<
       },
     ],
     remarks: [
-      `Tokens of contexts that use at least ${USED_LEAST * 100} % of their budget. Precision is what answers the question of the turn ÷ the memories shown, without the profile.`,
+      `Tokens of contexts that use at least ${USED_LEAST * 100}% of their budget. Precision is what answers the question of the turn ÷ the memories shown, without the profile.`,
     ],
   };
 }

@@ -23,7 +23,7 @@ export const finalState: Gate = ({ world, course, evidence }) => {
     figures:
       `precision ${percent(precision)}, recall ${percent(recall)}, live ${texts.length}, updates ${updates}, ` +
       `stale ${stale.length}, lost ${lost.length}${others > 0 ? `, other ${others}` : ''}`,
-    target: `${isLarge ? '' : 'precision 100 %, '}recall 100 %, live ${gold.size}, updates ${course.updates}, stale ≤ ${mayMiss}, lost 0`,
+    target: `${isLarge ? '' : 'precision 100%, '}recall 100%, live ${gold.size}, updates ${course.updates}, stale ≤ ${mayMiss}, lost 0`,
     passed: recall === 1 && texts.length - right <= mayMiss && Math.abs(updates - course.updates) <= mayMiss,
     misses: [...stale.map((text) => `stale: ${text}`), ...lost.map((text) => `lost: ${text}`)],
   };

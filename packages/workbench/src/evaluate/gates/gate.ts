@@ -24,8 +24,8 @@ export interface GateResult {
 
 export type Gate = (given: Case) => GateResult;
 
-/** 0.98765 → 98.7 %, never rounded up to a target it missed. */
-export const percent = (share: number): string => `${Math.floor(share * 1_000) / 10} %`;
+/** 0.98765 → 98.7%, never rounded up to a target it missed. */
+export const percent = (share: number): string => `${Math.floor(share * 1_000) / 10}%`;
 
 /** All of none is all. */
 export const shareOf = (part: number, whole: number): number => (whole === 0 ? 1 : part / whole);

@@ -14,7 +14,7 @@ export const provenance: Gate = ({ evidence, posted }) => {
     gate: 'G9',
     what: 'provenance',
     figures: `${percent(1 - shareOf(misses.length, Math.max(evidence.live.length, 1)))} name their source messages`,
-    target: '100 %',
+    target: '100%',
     passed: misses.length === 0,
     misses,
   };
